@@ -1,0 +1,22 @@
+#ifndef PMUSIM_BASE_FAULT_H
+#define PMUSIM_BASE_FAULT_H
+
+#include "pmusim/base/result.h"
+#include "pmusim/base/types.h"
+
+namespace pmusim {
+
+/// A fault that the CPU raises instead of completing an instruction. A fault changes no state.
+enum class Fault : u8 {
+  none,
+  gp,  ///< general protection, error code 0
+  ud,  ///< invalid opcode
+  pf,  ///< page fault: an address that is not mapped
+};
+
+template <class T>
+using Faulty = Result<T, Fault>;
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,168 @@
+#ifndef PMUSIM_CPU_MODEL_H
+#define PMUSIM_CPU_MODEL_H
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/cpu/policies.h"
+#include "pmusim/cpu/signals.h"
+
+namespace pmusim {
+
+enum class CoreType : u8 { core, atom };
+
+/// How software resumes what a PMI froze (SDM vol. 3, freeze on PMI).
+enum class FreezeStyle : u8 {
+  legacy,       ///< perfmon 2-3: hardware clears the enables
+  streamlined,  ///< perfmon 4+: hardware sets CTR_FRZ / LBR_FRZ in GLOBAL_STATUS
+};
+
+/// IA32_PERF_CAPABILITIES[5:0].
+enum class LbrFormat : u8 {
+  addresses_32 = 0,
+  lip = 1,
+  eip = 2,
+  eip_flags = 3,
+  eip_flags_tsx = 4,
+  info = 5,
+  time = 6,
+  info_no_tsx = 7,
+  arch = 0x3F,
+};
+
+struct LbrFeatures {
+  unsigned depth = 0;  ///< records; 0 = no LBR. The largest depth on architectural LBR
+  LbrFormat format = LbrFormat::eip;
+  bool has_select = false;       ///< LBR_SELECT exists
+  bool nehalem_filters = false;  ///< NHM-class LBR_SELECT side effects of bits 6 and 7
+  bool call_stack = false;
+  u32 from_base = 0;           ///< first FROM MSR (0x40 or 0x680); unused on architectural LBR
+  u32 arch_depths = 0;         ///< CPUID.1CH:EAX[7:0]
+  u32 cpuid_1c_eax_flags = 0;  ///< CPUID.1CH:EAX[31:30]
+  u32 cpuid_1c_ebx = 0, cpuid_1c_ecx = 0;
+};
+
+/// Which encoding the data-source word of a PEBS record has (reference: data-source table).
+enum class DataSourceEncoding : u8 {
+  none,
+  nehalem,
+  sandy_bridge,
+  skylake,
+  golden_cove,
+  gracemont,
+  crestmont,
+  lion_cove,
+  panther_cove,
+  arctic_wolf,
+};
+
+struct PebsFeatures {
+  static constexpr unsigned none = ~0u, architectural = 0xF;
+  unsigned format = none;      ///< 0..6, `architectural`, or `none`
+  u64 counters = 0;            ///< PEBS-capable: bit n GP, bit 32+m fixed
+  u64 distribution = 0;        ///< PDIR / PDIST counters, same bits
+  bool baseline = false;       ///< adaptive records
+  bool precise_store = false;  ///< PEBS_ENABLE[63]
+  bool load_latency = false;   ///< MSR 3F6
+  bool frontend = false;       ///< MSR 3F7
+  bool latency_split = false;  ///< memory group reports instruction and access latency separately
+  bool eventing_ip = false;    ///< records carry the IP of the sampled instruction itself
+  u32 arch_capabilities = 0;   ///< CPUID.23H.4:EBX
+  DataSourceEncoding data_source = DataSourceEncoding::none;
+};
+
+struct AcrFeatures {
+  u64 reloadable = 0;  ///< CPUID.23H.2 EAX | EBX << 32
+  u64 cause = 0;       ///< CPUID.23H.2 ECX | EDX << 32
+};
+
+struct CacheGeometry {
+  u32 bytes = 0, ways = 0, line_bytes = 64, latency_cycles = 0;
+};
+
+/// What the timing model needs to know of a core. Cycles and counts per core.
+struct CoreParameters {
+  unsigned retire_width = 4;         ///< uops per cycle = pipeline slots
+  unsigned mispredict_penalty = 16;  ///< cycles
+  unsigned taken_branch_bubble = 1;  ///< front-end cycles after a taken branch that the BTB misses
+  unsigned l1i_miss_penalty = 8;
+  CacheGeometry l1i{32 * 1024, 8, 64, 4}, l1d{32 * 1024, 8, 64, 5}, l2{512 * 1024, 8, 64, 14},
+      l3{8 * 1024 * 1024, 16, 64, 42};
+  unsigned memory_latency_cycles = 220;
+  unsigned dtlb_entries = 64, itlb_entries = 128, stlb_entries = 1536;
+  unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
+  unsigned outstanding_misses = 10;  ///< line fill buffers
+  std::string predictor = "tage";    ///< branch predictor by name: "bimodal", "gshare", "tage"
+  u32 tsc_per_core_cycle_numerator = 1, tsc_per_core_cycle_denominator = 1;
+  u64 tsc_hz = 3'000'000'000;
+};
+
+/// One row of a model's event table.
+struct EventDefinition {
+  std::string_view name;  ///< the vendor's name, for example "BR_MISP_RETIRED.ALL_BRANCHES"
+  u8 event = 0;
+  u8 umask = 0;
+  u8 cmask = 0;  ///< modifiers that the name itself carries
+  bool inv = false, edge = false;
+  EventRule rule;
+};
+
+/// One product (or one core type of a hybrid product) as data: everything that the hardware units derive
+/// their registers, masks, faults, CPUID leaves and formats from. Copy a preset and change members to make
+/// your own.
+struct CpuModel {
+  std::string name;      ///< what --model takes: "icelake"
+  std::string title;     ///< "Ice Lake"
+  std::string pfm_name;  ///< libpfm4's PMU name for vendor event names: "icl"
+  CoreType core_type = CoreType::core;
+  u32 family = 6, model = 0, stepping = 0;
+  bool hybrid = false;
+
+  unsigned perfmon_version = 0;
+  u32 gp_counters = 0;     ///< bitmap
+  u32 fixed_counters = 0;  ///< bitmap, may be sparse
+  unsigned counter_width = 48;
+  u32 arch_events = 0;  ///< architectural events present, bit i = event i of CPUID.0AH:EBX (positive)
+  u64 perf_capabilities = 0;
+  FreezeStyle freeze = FreezeStyle::legacy;
+  bool has_pdcm = true, has_x2apic = true;
+  bool anythread = false;         ///< EVTSEL.ANY and FIXED_CTR_CTRL ANY bits usable
+  bool rtm = false, hle = false;  ///< TSX
+  bool arch_perfmon_ext = false;  ///< CPUID leaf 23H
+  u32 perfmon_ext_ebx = 0;        ///< CPUID.23H.0:EBX: 0 UMASK2, 1 EQ, 2 RDPMC_USR_DISABLE
+  unsigned metrics_levels = 0;    ///< PERF_METRICS: 0 none, 1 four bytes, 2 eight bytes
+  u64 misc_enable = 0x850089;     ///< reset value of MSR 1A0
+
+  LbrFeatures lbr;
+  PebsFeatures pebs;
+  AcrFeatures acr;
+  CoreParameters core;
+  std::span<const EventDefinition> events;
+  Policies policies;
+
+  /// Every counter: GP bit n, fixed bit 32 + m. The legal counter bits of GLOBAL_CTRL.
+  u64 counters() const { return gp_counters | u64{fixed_counters} << 32; }
+  bool has_capability(u64 mask) const { return (perf_capabilities & mask) != 0; }
+  bool has_arch_pebs() const { return pebs.format == PebsFeatures::architectural; }
+  bool has_arch_lbr() const { return lbr.depth != 0 && lbr.format == LbrFormat::arch; }
+};
+
+/// Every preset, in the order of msr.md's table.
+std::span<const CpuModel> cpu_models();
+
+/// The preset with that name. Errors list near matches.
+[[nodiscard]] Result<CpuModel, Error> find_cpu_model(std::string_view name);
+
+/// The row whose event and umask are those of an event select, or null: the model cannot count it.
+const EventDefinition* find_event(const CpuModel& model, u8 event, u8 umask);
+
+/// CPUID as this model answers it.
+CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf);
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,180 @@
+#ifndef PMUSIM_CPU_SIGNALS_H
+#define PMUSIM_CPU_SIGNALS_H
+
+#include <array>
+#include <initializer_list>
+
+#include "pmusim/base/bits.h"
+
+namespace pmusim {
+
+/// One thing that is true of a retired instruction. A model's event table says which signals an event counts;
+/// the core model raises them. An instruction raises a signal at most once.
+enum class Signal : u8 {
+  // what it is
+  instruction,
+  nop,
+  prefetch,
+  locked,
+  serializing,
+  fp_scalar_single,
+  fp_scalar_double,
+  fp_packed_128_single,
+  fp_packed_128_double,
+  fp_packed_256_single,
+  fp_packed_256_double,
+  fp_packed_512_single,
+  fp_packed_512_double,
+  x87,
+  divide,
+  rep_string,
+  macro_fused,
+  microcoded,
+  // branches
+  branch,
+  near_branch,
+  conditional,
+  conditional_taken,
+  conditional_not_taken,
+  near_taken,
+  direct_jump,
+  indirect_jump,
+  direct_call,
+  indirect_call,
+  near_call,
+  near_return,
+  far_branch,
+  indirect,
+  // mispredicted branches
+  mispredicted,
+  mispredicted_conditional,
+  mispredicted_conditional_taken,
+  mispredicted_conditional_not_taken,
+  mispredicted_near_taken,
+  mispredicted_indirect,
+  mispredicted_indirect_call,
+  mispredicted_return,
+  // memory, retired accesses
+  load,
+  store,
+  split_load,
+  split_store,
+  load_l1_hit,
+  load_l1_miss,
+  load_fb_hit,
+  load_l2_hit,
+  load_l2_miss,
+  load_l3_hit,
+  load_l3_miss,
+  load_dram,
+  store_l1_hit,
+  store_l1_miss,
+  load_stlb_hit,
+  load_stlb_miss,
+  store_stlb_hit,
+  store_stlb_miss,
+  load_dtlb_miss,
+  store_dtlb_miss,
+  /// A load whose latency can be sampled (load-latency facility); compared with the threshold MSR.
+  load_latency,
+  store_latency,
+  // front end
+  l1i_miss,
+  l2i_miss,
+  itlb_miss,
+  stlb_instruction_miss,
+  front_end_resteer,
+  dsb_miss,
+  // machine clears
+  machine_clear,
+  memory_ordering_clear,
+  self_modifying_clear,
+  // transactions
+  tx_start,
+  tx_commit,
+  tx_abort,
+  // records that the LBR took in
+  lbr_insert,
+  count_
+};
+
+/// A set of signals.
+class SignalSet {
+ public:
+  constexpr SignalSet() = default;
+  constexpr SignalSet(std::initializer_list<Signal> signals) {
+    for (Signal s : signals) add(s);
+  }
+  constexpr void add(Signal s) { words_[index(s) / 64] |= bit(index(s) % 64); }
+  constexpr bool has(Signal s) const { return (words_[index(s) / 64] & bit(index(s) % 64)) != 0; }
+  constexpr bool empty() const { return (words_[0] | words_[1]) == 0; }
+  constexpr bool intersects(const SignalSet& other) const {
+    return ((words_[0] & other.words_[0]) | (words_[1] & other.words_[1])) != 0;
+  }
+  constexpr bool contains(const SignalSet& other) const {
+    return ((other.words_[0] & ~words_[0]) | (other.words_[1] & ~words_[1])) == 0;
+  }
+  constexpr SignalSet operator|(const SignalSet& other) const {
+    SignalSet sum = *this;
+    sum.words_[0] |= other.words_[0];
+    sum.words_[1] |= other.words_[1];
+    return sum;
+  }
+  friend constexpr bool operator==(const SignalSet&, const SignalSet&) = default;
+
+ private:
+  static constexpr unsigned index(Signal s) { return static_cast<unsigned>(s); }
+  std::array<u64, 2> words_{};
+};
+static_assert(static_cast<unsigned>(Signal::count_) <= 128);
+
+/// A number that comes with a retirement: how many uops it had, how many cycles since the one before it were
+/// lost to what. Cycle-like quantities cover the time from the previous retirement to this one.
+enum class Quantity : u8 {
+  none,
+  uops,                     ///< uops retired = slots used by retirement
+  cycles,                   ///< core cycles since the previous retirement
+  reference_cycles,         ///< the same in TSC ticks
+  slots,                    ///< retire width * cycles
+  slots_bad_speculation,    ///< slots lost to mispredicts and clears
+  slots_branch_mispredict,  ///< the mispredict part of it
+  slots_frontend,           ///< slots with no uop delivered
+  slots_fetch_latency,      ///< the latency part of it
+  slots_backend,            ///< slots stalled behind execution or memory
+  slots_memory,             ///< the memory part of it
+  slots_heavy,              ///< slots used by uops of microcoded instructions
+  stall_cycles,             ///< cycles in which nothing retired
+  stall_cycles_memory,      ///< of those, waiting for any load
+  stall_cycles_l1_miss,
+  stall_cycles_l2_miss,
+  stall_cycles_l3_miss,
+  recovery_cycles,  ///< after a mispredict or clear
+  page_walks_load,
+  page_walks_store,
+  page_walks_instruction,
+  page_walk_cycles,
+  l2_requests,
+  l2_misses,
+  llc_references,
+  llc_misses,
+  count_
+};
+
+using Quantities = std::array<u32, static_cast<unsigned>(Quantity::count_)>;
+
+/// How often an event occurred at a retirement: the named quantity, or (with Quantity::none) once if the
+/// signals include all of `all`, at least one of `any` (where it is not empty) and nothing of `none`.
+struct EventRule {
+  SignalSet all{};
+  SignalSet any{};
+  SignalSet none{};
+  Quantity quantity = Quantity::none;
+
+  constexpr bool matches(const SignalSet& s) const {
+    return s.contains(all) && !s.intersects(none) && (any.empty() || s.intersects(any));
+  }
+};
+
+}  // namespace pmusim
+
+#endif

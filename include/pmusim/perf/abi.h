@@ -1,0 +1,163 @@
+#ifndef PMUSIM_PERF_ABI_H
+#define PMUSIM_PERF_ABI_H
+
+#include "pmusim/base/bits.h"
+
+/// The perf_event ABI: names, numbers and layouts of <linux/perf_event.h>, declared here so that every
+/// version (VER0 to VER10) is known wherever pmusim is built. Values: reference "perf_event ABI".
+namespace pmusim::perf {
+
+enum class EventType : u32 { hardware, software, tracepoint, hw_cache, raw, breakpoint };
+
+enum class HardwareId : u32 {
+  cpu_cycles,
+  instructions,
+  cache_references,
+  cache_misses,
+  branch_instructions,
+  branch_misses,
+  bus_cycles,
+  stalled_cycles_frontend,
+  stalled_cycles_backend,
+  ref_cycles,
+  count_,
+};
+enum class SoftwareId : u32 {
+  cpu_clock,
+  task_clock,
+  page_faults,
+  context_switches,
+  cpu_migrations,
+  page_faults_min,
+  page_faults_maj,
+  alignment_faults,
+  emulation_faults,
+  dummy,
+  bpf_output,
+  cgroup_switches,
+  count_,
+};
+
+namespace sample {  // attr.sample_type
+inline constexpr u64 IP = bit(0), TID = bit(1), TIME = bit(2), ADDR = bit(3), READ = bit(4),
+                     CALLCHAIN = bit(5), ID = bit(6), CPU = bit(7), PERIOD = bit(8), STREAM_ID = bit(9),
+                     RAW = bit(10), BRANCH_STACK = bit(11), REGS_USER = bit(12), STACK_USER = bit(13),
+                     WEIGHT = bit(14), DATA_SRC = bit(15), IDENTIFIER = bit(16), TRANSACTION = bit(17),
+                     REGS_INTR = bit(18), PHYS_ADDR = bit(19), AUX = bit(20), CGROUP = bit(21),
+                     DATA_PAGE_SIZE = bit(22), CODE_PAGE_SIZE = bit(23), WEIGHT_STRUCT = bit(24);
+inline constexpr u64 ALL = low_bits(25);
+}  // namespace sample
+
+namespace read_format {
+inline constexpr u64 TOTAL_TIME_ENABLED = bit(0), TOTAL_TIME_RUNNING = bit(1), ID = bit(2), GROUP = bit(3),
+                     LOST = bit(4);
+inline constexpr u64 ALL = low_bits(5);
+}  // namespace read_format
+
+namespace branch {  // attr.branch_sample_type
+inline constexpr u64 USER = bit(0), KERNEL = bit(1), HV = bit(2), ANY = bit(3), ANY_CALL = bit(4),
+                     ANY_RETURN = bit(5), IND_CALL = bit(6), ABORT_TX = bit(7), IN_TX = bit(8),
+                     NO_TX = bit(9), COND = bit(10), CALL_STACK = bit(11), IND_JUMP = bit(12), CALL = bit(13),
+                     NO_FLAGS = bit(14), NO_CYCLES = bit(15), TYPE_SAVE = bit(16), HW_INDEX = bit(17),
+                     PRIV_SAVE = bit(18), COUNTERS = bit(19);
+inline constexpr u64 PLM_ALL = USER | KERNEL | HV;
+inline constexpr u64 ALL = low_bits(20);
+}  // namespace branch
+
+/// perf_event_attr in its newest form (VER10, merged layout). Older sizes are prefixes of it.
+struct Attr {
+  u32 type = 0;
+  u32 size = 128;
+  u64 config = 0;
+  u64 sample_period = 0;  ///< or sample_freq with flag `freq`
+  u64 sample_type = 0;
+  u64 read_format = 0;
+  u64 disabled : 1 = 0, inherit : 1 = 0, pinned : 1 = 0, exclusive : 1 = 0, exclude_user : 1 = 0,
+                 exclude_kernel : 1 = 0, exclude_hv : 1 = 0, exclude_idle : 1 = 0, mmap : 1 = 0, comm : 1 = 0,
+                 freq : 1 = 0, inherit_stat : 1 = 0, enable_on_exec : 1 = 0, task : 1 = 0, watermark : 1 = 0,
+                 precise_ip : 2 = 0, mmap_data : 1 = 0, sample_id_all : 1 = 0, exclude_host : 1 = 0,
+                 exclude_guest : 1 = 0, exclude_callchain_kernel : 1 = 0, exclude_callchain_user : 1 = 0,
+                 mmap2 : 1 = 0, comm_exec : 1 = 0, use_clockid : 1 = 0, context_switch : 1 = 0,
+                 write_backward : 1 = 0, namespaces : 1 = 0, ksymbol : 1 = 0, bpf_event : 1 = 0,
+                 aux_output : 1 = 0, cgroup : 1 = 0, text_poke : 1 = 0, build_id : 1 = 0,
+                 inherit_thread : 1 = 0, remove_on_exec : 1 = 0, sigtrap : 1 = 0, defer_callchain : 1 = 0,
+                 defer_output : 1 = 0, reserved_1 : 24 = 0;
+  u32 wakeup_events = 0;  ///< or wakeup_watermark with flag `watermark`
+  u32 bp_type = 0;
+  u64 config1 = 0;
+  u64 config2 = 0;
+  u64 branch_sample_type = 0;
+  u64 sample_regs_user = 0;
+  u32 sample_stack_user = 0;
+  i32 clockid = 0;
+  u64 sample_regs_intr = 0;
+  u32 aux_watermark = 0;
+  u16 sample_max_stack = 0;
+  u16 reserved_2 = 0;
+  u32 aux_sample_size = 0;
+  u32 aux_action = 0;
+  u64 sig_data = 0;
+  u64 config3 = 0;
+  u64 config4 = 0;
+  u16 sample_simd_regs_enabled = 0;
+  u16 sample_simd_pred_reg_qwords = 0;
+  u16 sample_simd_vec_reg_qwords = 0;
+  u16 reserved_4 = 0;
+  u32 sample_simd_pred_reg_intr = 0;
+  u32 sample_simd_pred_reg_user = 0;
+  u64 sample_simd_vec_reg_intr = 0;
+  u64 sample_simd_vec_reg_user = 0;
+};
+static_assert(sizeof(Attr) == 176);
+static_assert(offsetof(Attr, wakeup_events) == 48 && offsetof(Attr, branch_sample_type) == 72 &&
+              offsetof(Attr, sample_regs_intr) == 96 && offsetof(Attr, config3) == 128);
+
+enum class RecordType : u32 {
+  mmap = 1,
+  lost,
+  comm,
+  exit,
+  throttle,
+  unthrottle,
+  fork,
+  read,
+  sample,
+  mmap2,
+  aux,
+  itrace_start,
+  lost_samples,
+  switch_,
+  switch_cpu_wide,
+  namespaces,
+  ksymbol,
+  bpf_event,
+  cgroup,
+  text_poke,
+  aux_output_hw_id,
+  callchain_deferred,
+};
+
+struct RecordHeader {
+  u32 type = 0;
+  u16 misc = 0;
+  u16 size = 0;
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+namespace misc {
+inline constexpr u16 CPUMODE_MASK = 7, KERNEL = 1, USER = 2;
+inline constexpr u16 MMAP_DATA = 1 << 13, COMM_EXEC = 1 << 13, SWITCH_OUT = 1 << 13;
+inline constexpr u16 EXACT_IP = 1 << 14, MMAP_BUILD_ID = 1 << 14, SWITCH_OUT_PREEMPT = 1 << 14;
+}  // namespace misc
+
+/// perf_branch_entry, 24 bytes. Flags word: lbr.md / perf-abi.md section 3.4.
+struct BranchEntry {
+  u64 from = 0, to = 0;
+  u64 mispred : 1 = 0, predicted : 1 = 0, in_tx : 1 = 0, abort : 1 = 0, cycles : 16 = 0, type : 4 = 0,
+                spec : 2 = 0, new_type : 4 = 0, priv : 3 = 0, reserved : 31 = 0;
+};
+static_assert(sizeof(BranchEntry) == 24);
+
+}  // namespace pmusim::perf
+
+#endif

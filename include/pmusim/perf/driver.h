@@ -1,0 +1,87 @@
+#ifndef PMUSIM_PERF_DRIVER_H
+#define PMUSIM_PERF_DRIVER_H
+
+#include <string>
+#include <vector>
+
+#include "pmusim/base/bus.h"
+#include "pmusim/base/error.h"
+#include "pmusim/perf/event.h"
+#include "pmusim/perf/sample_data.h"
+
+namespace pmusim::perf {
+
+/// What the driver may assume of the PMU it drives; the core checks attributes against it.
+struct PmuCapabilities {
+  bool interrupts = true;           ///< false: no sampling
+  bool extended_registers = false;  ///< XMM in REGS_INTR
+  bool simd_registers = false;
+  bool auxiliary_output = false;
+  std::string name = "cpu";
+  unsigned branch_entries = 0, branch_counter_count = 0, branch_counter_width = 0, max_precise = 0;
+};
+
+/// A PMU driver as the perf core sees it. All calls come between `disable()` and `enable()` where noted; the
+/// driver never calls back into these.
+///
+/// Scheduling: `begin()`, `add()` for each member of a group, then `commit()` or `cancel()`. `add` outside of
+/// a transaction schedules at once. After `enable()` the added events count.
+class PmuDriver {
+ public:
+  virtual ~PmuDriver() = default;
+  virtual PmuCapabilities capabilities() const = 0;
+
+  /// Validates the attribute for this PMU and fills `event.hw`. `event.leader` is set. Errors as the
+  /// kernel's.
+  virtual Result<Done, KernelError> init(Event& event) = 0;
+  /// Driver state that goes with an event leaves.
+  virtual void destroy(Event& event) = 0;
+
+  /// Stops and restarts all counting of this PMU. Calls nest.
+  virtual void disable() = 0;
+  virtual void enable() = 0;
+
+  virtual void begin() = 0;
+  virtual bool commit() = 0;
+  virtual void cancel() = 0;
+  /// Puts the event on the PMU (not started if `event.hw.stopped` was requested by the core). False: no room.
+  virtual bool add(Event& event) = 0;
+  virtual void remove(Event& event) = 0;
+
+  enum class StartMode : u8 { keep_period, reload };
+  virtual void start(Event& event, StartMode mode) = 0;
+  enum class StopMode : u8 { plain, update };
+  virtual void stop(Event& event, StopMode mode) = 0;
+  /// Brings `event.count` up to date.
+  virtual void read(Event& event) = 0;
+  /// A task leaves or enters the CPU: flush PEBS, save or reset LBR.
+  enum class SwitchDirection : u8 { out, in };
+  virtual void context_switch(SwitchDirection direction, u32 tid) = 0;
+};
+
+/// What the driver needs of the perf core: where its samples and losses go, and what runs now.
+class SampleSink {
+ public:
+  virtual ~SampleSink() = default;
+
+  enum class Verdict : u8 { keep, stop };
+  /// A sample that ends an interval: throttling, event limit, wakeups and frequency apply. `stop`: the driver
+  /// must stop the event.
+  virtual Verdict overflow(Event& event, const SampleData& data, const InterruptFrame& frame) = 0;
+  /// A sample from the middle of a drain: output only.
+  virtual void output(Event& event, const SampleData& data, const InterruptFrame& frame) = 0;
+  /// PERF_RECORD_LOST_SAMPLES.
+  virtual void lost_samples(Event& event, u64 count) = 0;
+  /// Accounts `event` as having interrupted, without a sample. `stop` as above.
+  virtual Verdict account_interrupt(Event& event) = 0;
+
+  /// perf clock in ns for a TSC value; the same scale that TIME uses.
+  virtual u64 time_of_tsc(u64 tsc) const = 0;
+  virtual u64 now() const = 0;
+  /// Code of the current task, for the software branch filter: up to `bytes` bytes, fewer where unreadable.
+  virtual std::vector<std::byte> read_code(u64 address, std::size_t bytes) const = 0;
+};
+
+}  // namespace pmusim::perf
+
+#endif

@@ -1,0 +1,61 @@
+#ifndef PMUSIM_PERF_EVENT_H
+#define PMUSIM_PERF_EVENT_H
+
+#include <memory>
+#include <vector>
+
+#include "pmusim/perf/abi.h"
+
+namespace pmusim::perf {
+
+class RingBuffer;
+class Context;
+
+enum class EventState : i32 { dead = -4, exit = -3, error = -2, off = -1, inactive = 0, active = 1 };
+
+/// The part of an event that belongs to the PMU driver (the core never looks inside but for the period).
+struct HardwareEvent {
+  u64 config = 0;       ///< event select as it will be written, without EN
+  int index = -1;       ///< counter number (32 + m fixed), -1 not assigned
+  int last_index = -1;  ///< where it was before: the scheduler's fast path
+  u64 config1 = 0;      ///< ACR: reload causes as counter bits
+  u64 dynamic_constraint = ~u64{0};
+  u32 flags = 0;           ///< driver-defined
+  u32 extra_register = 0;  ///< MSR number of a shared register, 0 none
+  u64 extra_config = 0;
+  u64 branch_config = 0;  ///< LBR_SELECT / LBR_CTL value
+  u64 branch_software_filter = 0;
+  u64 sample_period = 0, last_period = 0;
+  i64 period_left = 0;
+  u64 previous_count = 0;  ///< raw counter value at the last update
+  bool stopped = true, up_to_date = true;
+  // throttling and frequency mode
+  u64 interrupts = 0, interrupts_sequence = 0;
+  u64 frequency_time_stamp = 0, frequency_count_stamp = 0;
+};
+
+/// One opened perf event (perf_event_open returns one). Owned by the core; siblings are owned by it too and
+/// point at their leader.
+struct Event {
+  Attr attr;
+  u64 id = 0;
+  EventState state = EventState::off;
+  Event* leader = nullptr;       ///< itself if it leads
+  std::vector<Event*> siblings;  ///< of a leader, in creation order
+  Event* parent = nullptr;       ///< the event this one was inherited from
+  HardwareEvent hw;
+  u64 count = 0;        ///< own occurrences
+  u64 child_count = 0;  ///< of exited inherited children
+  u64 lost_samples = 0;
+  u64 time_enabled = 0, time_running = 0, time_stamp = 0;
+  Context* context = nullptr;
+  std::shared_ptr<RingBuffer> ring;
+  i64 event_limit = 0;  ///< REFRESH
+
+  bool is_sampling() const { return attr.sample_period != 0; }
+  bool is_leader() const { return leader == this; }
+};
+
+}  // namespace pmusim::perf
+
+#endif

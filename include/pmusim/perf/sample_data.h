@@ -1,0 +1,44 @@
+#ifndef PMUSIM_PERF_SAMPLE_DATA_H
+#define PMUSIM_PERF_SAMPLE_DATA_H
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "pmusim/base/bus.h"
+#include "pmusim/perf/abi.h"
+
+namespace pmusim::perf {
+
+/// The all-NA data source word: what a sample carries when the PMU knows nothing of the access.
+inline constexpr u64 data_source_na = 0x1e05080021;
+
+/// A branch stack as a driver hands it over: newest first. `counters` is empty or one word per entry.
+struct BranchStack {
+  std::span<const BranchEntry> entries;
+  u64 hw_index = ~u64{0};
+  std::span<const u64> counters;
+};
+
+/// What a PMU driver knows about one sample. What it leaves empty the core fills with the ABI's default.
+/// Spans are borrowed for the duration of the call that passes the sample.
+struct SampleData {
+  u64 period = 0;           ///< events since the previous sample
+  std::optional<u64> ip;    ///< if it differs from the interrupted one
+  bool exact_ip = false;    ///< sets PERF_RECORD_MISC_EXACT_IP
+  std::optional<u64> time;  ///< perf time in ns, if taken at the record (PEBS TSC)
+  std::optional<u64> address;
+  std::optional<u64> physical_address;
+  u64 data_source = data_source_na;
+  u64 weight = 0;  ///< WEIGHT or WEIGHT_STRUCT word
+  u64 transaction = 0;
+  std::optional<BranchStack> branches;
+  std::optional<std::span<const u64>> callchain;  ///< with context markers
+  std::optional<Registers> registers;             ///< for REGS_INTR, if not those of the interrupt
+  std::span<const u64> xmm;                       ///< 32 words (XMM0 low, high, ...) or empty
+  std::span<const std::byte> raw;
+};
+
+}  // namespace pmusim::perf
+
+#endif

@@ -1,0 +1,45 @@
+#include "pmusim/base/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace pmusim {
+namespace {
+
+TEST(Memory, RegionsReadAsZeroUntilWritten) {
+  Memory memory;
+  ASSERT_TRUE(memory.map(0x1000, 0x1000));
+  std::array<std::byte, 4> out{std::byte{1}};
+  EXPECT_EQ(memory.read(0x1FFC, out), Fault::none);
+  EXPECT_EQ(out[0], std::byte{0});
+  const std::array<std::byte, 2> in{std::byte{7}, std::byte{8}};
+  EXPECT_EQ(memory.write(0x1FFE, in), Fault::none);
+  EXPECT_EQ(memory.at(0x1FFF, 1)[0], std::byte{8});
+}
+
+TEST(Memory, AccessOutsideOrAcrossTheEndOfARegionIsAPageFault) {
+  Memory memory;
+  ASSERT_TRUE(memory.map(0x1000, 0x1000));
+  std::array<std::byte, 4> out{};
+  EXPECT_EQ(memory.read(0xFFF, out), Fault::pf);
+  EXPECT_EQ(memory.read(0x1FFE, out), Fault::pf);
+  EXPECT_EQ(memory.write(0x3000, out), Fault::pf);
+  EXPECT_TRUE(memory.at(~u64{0} - 1, 8).empty());
+}
+
+TEST(Memory, RegionsMayNotOverlapOrWrap) {
+  Memory memory;
+  ASSERT_TRUE(memory.map(0x2000, 0x1000));
+  EXPECT_FALSE(memory.map(0x2FFF, 1));
+  EXPECT_FALSE(memory.map(0x1000, 0x1001));
+  EXPECT_FALSE(memory.map(~u64{0}, 2));
+  EXPECT_FALSE(memory.map(0x9000, 0));
+  EXPECT_TRUE(memory.map(0x1000, 0x1000));
+  EXPECT_TRUE(memory.map(0x3000, 0x1000));
+  EXPECT_TRUE(memory.unmap(0x2000));
+  EXPECT_FALSE(memory.unmap(0x2000));
+}
+
+}  // namespace
+}  // namespace pmusim

@@ -1,0 +1,30 @@
+#ifndef PMUSIM_TOOLS_COMMAND_H
+#define PMUSIM_TOOLS_COMMAND_H
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "pmusim/base/error.h"
+
+namespace pmusim::tools {
+
+/// Ends a command with a sentence on standard error and exit code 2.
+struct CommandError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The value, or the end of the command with the error's sentence.
+template <class T, class E>
+T value_or_fail(Result<T, E> result) {
+  if (!result.ok()) throw CommandError(result.error().message);
+  return std::move(result).value();
+}
+
+// One function per file tools/command_NAME.cpp adds its subcommand, with a callback that does the work:
+// declare it here and call it in main.cpp.
+
+}  // namespace pmusim::tools
+
+#endif
