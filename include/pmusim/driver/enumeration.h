@@ -1,0 +1,84 @@
+#ifndef PMUSIM_DRIVER_ENUMERATION_H
+#define PMUSIM_DRIVER_ENUMERATION_H
+
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/bus.h"
+
+namespace pmusim::driver {
+
+/// The microarchitectures that the driver tells apart by CPUID family and model (and, on hybrids, leaf 1AH).
+enum class Microarchitecture : u8 {
+  unknown,
+  core2,
+  bonnell,
+  silvermont,
+  knights_landing,
+  nehalem,
+  westmere,
+  sandy_bridge,
+  ivy_bridge,
+  haswell,
+  broadwell,
+  skylake,
+  skylake_x,
+  ice_lake,
+  golden_cove,
+  redwood_cove,
+  lion_cove,
+  cougar_cove,
+  panther_cove,
+  coyote_cove,
+  goldmont,
+  goldmont_plus,
+  tremont,
+  gracemont,
+  crestmont,
+  skymont,
+  darkmont,
+  arctic_wolf,
+};
+
+/// What a driver learns of the PMU of one logical processor at start-up, from CPUID and
+/// IA32_PERF_CAPABILITIES alone. Counter masks: bit n GP, bit 32 + m fixed.
+struct Enumeration {
+  u32 family = 0, model = 0, stepping = 0;
+  Microarchitecture microarchitecture = Microarchitecture::unknown;
+  bool hypervisor = false;  ///< CPUID.1:ECX[31]
+  bool atom = false;        ///< leaf 1AH core type, or an Atom family
+
+  unsigned perfmon_version = 0;
+  u64 counters = 0;
+  unsigned counter_width = 0;
+  u32 arch_events = 0;  ///< present architectural events, positive polarity
+  u32 perfmon_ext = 0;  ///< CPUID.23H.0:EBX
+  u64 perf_capabilities = 0;
+  bool rtm = false, hle = false;
+
+  bool has_ds = false;  ///< DS area and DTES64
+  static constexpr unsigned no_pebs = ~0u, arch_pebs_format = 0xF;
+  unsigned pebs_format = no_pebs;  ///< 0..6, arch_pebs_format or no_pebs
+  bool pebs_baseline = false;
+  u64 pebs_counters = 0;           ///< PEBS-capable counters
+  u64 pebs_distribution = 0;       ///< CPUID.23H.5 EBX | EDX << 32
+  u64 pebs_arch_capabilities = 0;  ///< CPUID.23H.4:EBX << 32, comparable with CFG_C
+
+  bool arch_lbr = false;
+  unsigned lbr_format = 0;  ///< PERF_CAPABILITIES[5:0]
+  CpuidResult lbr_leaf{};   ///< CPUID.1CH
+  unsigned lbr_entries = 0;
+
+  u64 acr_reloadable = 0, acr_cause = 0;
+
+  u32 gp_mask() const { return static_cast<u32>(counters); }
+  u32 fixed_mask() const { return static_cast<u32>(counters >> 32); }
+  u64 counter_mask() const { return low_bits(counter_width); }
+  bool extended_pebs() const { return (pebs_counters >> 32) != 0; }
+  bool arch_pebs() const { return pebs_format == arch_pebs_format; }
+};
+
+/// Asks the CPU behind `bus`.
+Enumeration enumerate(Bus& bus);
+
+}  // namespace pmusim::driver
+
+#endif
