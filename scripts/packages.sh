@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that pmusim needs, those that are missing only. Safe to run again.
+#
+#   scripts/packages.sh build    to build the library and the command
+#   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO
+#   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy
+set -euo pipefail
+
+build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libzstd-dev zlib1g-dev
+  libelf-dev libdw-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev linux-perf"
+test="binutils bolt-16 autofdo jq"
+ci="clang libclang-rt-14-dev clang-format clang-tidy git"
+
+case "${1:-}" in
+  build) wanted="$build" ;;
+  test) wanted="$build $test" ;;
+  ci) wanted="$build $test $ci" ;;
+  *) sed -n '2,7s/^# \?//p' "$0" >&2; exit 2 ;;
+esac
+
+missing=()
+for package in $wanted; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "packages: everything needed is installed"
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "packages: need root or sudo to install: ${missing[*]}" >&2; exit 2; }
+  as_root=(sudo)
+fi
+echo "packages: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything (optimised) and runs all tests.
+#
+#   scripts/test.sh [PRESET]     PRESET of CMakePresets.json: release (default), debug, asan, tsan, clang
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset="${1:-release}"
+
+scripts/packages.sh test
+cmake --preset "$preset"
+cmake --build --preset "$preset"
+ctest --preset "$preset" -j "$(nproc)" --no-tests=error

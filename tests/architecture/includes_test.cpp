@@ -1,0 +1,93 @@
+// The rooms of the house and the walls between them: which room may include which. The build's link lines say
+// the same; this test also sees headers, which need no linking.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Rooms = std::set<std::string>;
+
+const Rooms hardware{"msr", "lbr", "xsave", "pebs", "acr", "pmu"};
+
+const std::map<std::string, Rooms> may_include{
+    {"base", {}},
+    {"arch", {"base"}},
+    {"cpu", {"base", "arch"}},
+    {"msr", {"base", "arch", "cpu"}},
+    {"lbr", {"base", "arch", "cpu", "msr"}},
+    {"xsave", {"base", "arch", "cpu"}},
+    {"pebs", {"base", "arch", "cpu", "msr"}},
+    {"acr", {"base", "arch", "cpu", "msr"}},
+    {"pmu", {"base", "arch", "cpu", "msr", "lbr", "xsave", "pebs", "acr"}},
+    {"x86", {"base", "arch", "cpu"}},
+    {"trace", {"base", "arch", "cpu", "x86"}},
+    {"core", {"base", "arch", "cpu", "x86", "trace"}},
+    {"perf", {"base"}},
+    {"driver", {"base", "arch", "cpu", "x86", "perf"}},
+    {"events", {"base", "arch", "cpu", "perf"}},
+    {"perfdata", {"base", "perf"}},
+    {"session",
+     {"base", "arch", "cpu", "x86", "trace", "core", "pmu", "perf", "driver", "events", "perfdata"}},
+};
+
+/// (file, room that it includes) for every include of ours in a tree.
+template <class Visit>
+void for_each_include(const fs::path& tree, Visit visit) {
+  static const std::regex include(R"re(^\s*#\s*include\s*[<"](?:pmusim/)?([a-z0-9]+)/[^">]+[">])re");
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree)) {
+    if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+    std::ifstream file(entry.path());
+    std::smatch match;
+    for (std::string line; std::getline(file, line);)
+      if (std::regex_search(line, match, include) && may_include.contains(match[1]))
+        visit(entry.path(), match[1]);
+  }
+}
+
+std::string room_of(const fs::path& file, const fs::path& tree) {
+  return fs::relative(file, tree).begin()->string();
+}
+
+class Includes : public testing::TestWithParam<std::string> {};
+
+TEST_P(Includes, StayWithinTheRoomsAllowed) {
+  const fs::path tree = fs::path(PMUSIM_SOURCE_DIR) / GetParam();
+  int seen = 0;
+  for_each_include(tree, [&](const fs::path& file, const std::string& included) {
+    const std::string room = room_of(file, tree);
+    ++seen;
+    ASSERT_TRUE(may_include.contains(room)) << file << " is in a room that this test does not know";
+    EXPECT_TRUE(included == room || may_include.at(room).contains(included))
+        << file << ": room " << room << " must not include " << included << "/";
+  });
+  EXPECT_GT(seen, 20) << "the search found nothing to check";
+}
+
+INSTANTIATE_TEST_SUITE_P(Trees, Includes, testing::Values("include/pmusim", "src"));
+
+TEST(Walls, TheDriverSideKnowsTheHardwareOnlyThroughBus) {
+  for (const char* room : {"perf", "driver", "events", "perfdata"})
+    for (const std::string& unit : hardware)
+      EXPECT_FALSE(may_include.at(room).contains(unit)) << room << " -> " << unit;
+}
+
+TEST(Walls, NoHardwareUnitKnowsPerf) {
+  for (const std::string& unit : hardware)
+    for (const char* room : {"perf", "driver", "perfdata", "events", "session"})
+      EXPECT_FALSE(may_include.at(unit).contains(room)) << unit << " -> " << room;
+}
+
+TEST(Walls, HardwareUnitsDoNotCallEachOther) {
+  for (const char* unit : {"lbr", "xsave", "pebs", "acr"})
+    for (const char* other : {"lbr", "xsave", "pebs", "acr", "pmu"})
+      EXPECT_FALSE(may_include.at(unit).contains(other)) << unit << " -> " << other;
+}
+
+}  // namespace
