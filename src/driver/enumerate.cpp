@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "identify.h"
+
+namespace pmusim::driver {
+namespace {
+
+constexpr u32 leaf_features = 1, leaf_extended = 7, leaf_perfmon = 0xA, leaf_core_type = 0x1A,
+              leaf_lbr = 0x1C, leaf_perfmon_ext = 0x23;
+
+/// Asks only leaves that the CPU has: a leaf beyond the highest answers with some other leaf's data.
+class CpuidReader {
+ public:
+  explicit CpuidReader(Bus& bus) : bus_(bus), highest_(bus.cpuid(0, 0).eax) {}
+  CpuidResult operator()(u32 leaf, u32 subleaf = 0) const {
+    return leaf <= highest_ ? bus_.cpuid(leaf, subleaf) : CpuidResult{};
+  }
+
+ private:
+  Bus& bus_;
+  u32 highest_;
+};
+
+void read_signature(Enumeration& e, u32 signature) {
+  const u32 family = static_cast<u32>(field(signature, 11, 8));
+  e.family = family == 0xF ? family + static_cast<u32>(field(signature, 27, 20)) : family;
+  e.model = static_cast<u32>(field(signature, 7, 4));
+  if (family == 6 || family == 0xF) e.model |= static_cast<u32>(field(signature, 19, 16)) << 4;
+  e.stepping = signature & 0xF;
+}
+
+void identify_core(Enumeration& e, const CpuidReader& cpuid) {
+  constexpr u32 type_atom = 0x20, native_crestmont = 2;
+  const ProductCores cores = identify(e.family, e.model);
+  const u32 core_type = cpuid(leaf_core_type).eax;
+  e.atom = cores.hybrid() ? (core_type >> 24) == type_atom : is_atom(cores.core);
+  e.microarchitecture = e.atom ? cores.atom : cores.core;
+  // Arrow Lake-H carries low-power cores of the generation before beside its Skymonts.
+  if (e.microarchitecture == Microarchitecture::skymont && field(core_type, 23, 0) == native_crestmont)
+    e.microarchitecture = Microarchitecture::crestmont;
+}
+
+u32 fixed_counters_of_leaf_a(const Enumeration& e, const CpuidResult& leaf) {
+  if (e.perfmon_version < 2) return 0;
+  if (e.perfmon_version >= 5) return leaf.ecx;
+  // Early parts leave the count at zero or one and still have three; a hypervisor means what it says.
+  const unsigned least = e.hypervisor ? 0 : 3;
+  return static_cast<u32>(low_bits(std::max(least, leaf.edx & 0x1F)));
+}
+
+void read_perfmon_leaf(Enumeration& e, const CpuidReader& cpuid) {
+  const CpuidResult leaf = cpuid(leaf_perfmon);
+  e.perfmon_version = leaf.eax & 0xFF;
+  e.counter_width = static_cast<unsigned>(field(leaf.eax, 23, 16));
+  e.arch_events = static_cast<u32>(~leaf.ebx & low_bits(leaf.eax >> 24));
+  e.counters =
+      low_bits(static_cast<unsigned>(field(leaf.eax, 15, 8))) | u64{fixed_counters_of_leaf_a(e, leaf)} << 32;
+}
+
+/// Leaf 0AH of a hybrid describes what all its cores have in common. Before leaf 23H drivers knew better.
+void correct_hybrid_counters(Enumeration& e) {
+  if (e.microarchitecture == Microarchitecture::golden_cove) e.counters = 0xFF | u64{0xF} << 32;
+  if (e.microarchitecture == Microarchitecture::gracemont) e.counters = 0x3F | u64{0x7} << 32;
+}
+
+void read_perfmon_ext_leaf(Enumeration& e, const CpuidReader& cpuid) {
+  const CpuidResult main = cpuid(leaf_perfmon_ext);
+  const auto has = [&](unsigned subleaf) { return (main.eax & bit(subleaf)) != 0; };
+  e.perfmon_ext = main.ebx;
+  if (has(1)) {
+    const CpuidResult counters = cpuid(leaf_perfmon_ext, 1);
+    e.counters = counters.eax | u64{counters.ebx} << 32;
+  }
+  if (has(2)) {
+    const CpuidResult acr = cpuid(leaf_perfmon_ext, 2);
+    e.acr_reloadable = acr.eax | u64{acr.ebx} << 32;
+    e.acr_cause = acr.ecx | u64{acr.edx} << 32;
+  }
+  if (has(3)) e.arch_events = cpuid(leaf_perfmon_ext, 3).eax;
+  if (has(4) && has(5)) {
+    e.pebs_format = Enumeration::arch_pebs_format;
+    e.pebs_arch_capabilities = u64{cpuid(leaf_perfmon_ext, 4).ebx} << 32;
+    const CpuidResult pebs = cpuid(leaf_perfmon_ext, 5);
+    e.pebs_counters = pebs.eax | u64{pebs.ecx} << 32;
+    e.pebs_distribution = pebs.ebx | u64{pebs.edx} << 32;
+  }
+}
+
+void read_ds_pebs(Enumeration& e, Bus& bus) {
+  constexpr u64 pebs_unavailable = bit(12);
+  if (e.arch_pebs() || !e.has_ds || e.perfmon_version < 2) return;
+  const auto misc_enable = bus.rdmsr(msr::MISC_ENABLE);
+  if (!misc_enable.ok() || (*misc_enable & pebs_unavailable) != 0) return;
+  const auto format = static_cast<unsigned>(field(e.perf_capabilities, 11, 8));
+  e.pebs_baseline = format >= 4 && (e.perf_capabilities & msr::perf_cap::PEBS_BASELINE) != 0;
+  e.pebs_counters = ds_pebs_counters(e.microarchitecture, format, e.pebs_baseline, e.counters);
+  e.pebs_distribution = ds_pebs_distribution(e.microarchitecture) & e.pebs_counters;
+  if (e.pebs_counters != 0) e.pebs_format = format;
+}
+
+void read_capabilities(Enumeration& e, Bus& bus, bool hybrid) {
+  if (const auto value = bus.rdmsr(msr::PERF_CAPABILITIES); value.ok()) e.perf_capabilities = *value;
+  // A hybrid's register shows what all cores have; only its P cores have metrics, and all of them do.
+  if (hybrid) {
+    e.perf_capabilities &= ~msr::perf_cap::PERF_METRICS;
+    if (!e.atom) e.perf_capabilities |= msr::perf_cap::PERF_METRICS;
+  }
+}
+
+void read_lbr(Enumeration& e, const CpuidReader& cpuid) {
+  e.lbr_format = static_cast<unsigned>(field(e.perf_capabilities, 5, 0));
+  if (!e.arch_lbr) {
+    e.lbr_entries = legacy_lbr_entries(e.microarchitecture);
+    // The first Atom steppings do not freeze on a PMI: what a handler reads is its own branches.
+    if (e.microarchitecture == Microarchitecture::bonnell && e.model == 0x1C && e.stepping < 10)
+      e.lbr_entries = 0;
+    return;
+  }
+  e.lbr_leaf = cpuid(leaf_lbr);
+  const u32 depths = e.lbr_leaf.eax & 0xFF;
+  e.lbr_entries = depths == 0 ? 0 : 8 * static_cast<unsigned>(std::bit_width(depths));
+  if (e.lbr_entries == 0) e.arch_lbr = false;
+}
+
+}  // namespace
+
+Enumeration enumerate(Bus& bus) {
+  const CpuidReader cpuid(bus);
+  Enumeration e;
+  const CpuidResult features = cpuid(leaf_features);
+  const CpuidResult extended = cpuid(leaf_extended);
+  const bool hybrid = (extended.edx & bit(15)) != 0;
+  const bool has_pdcm = (features.ecx & bit(15)) != 0;
+  e.hypervisor = (features.ecx & bit(31)) != 0;
+  e.has_ds = (features.edx & bit(21)) != 0 && (features.ecx & bit(2)) != 0;
+  e.hle = (extended.ebx & bit(4)) != 0;
+  e.rtm = (extended.ebx & bit(11)) != 0;
+  e.arch_lbr = (extended.edx & bit(19)) != 0;
+  read_signature(e, features.eax);
+  identify_core(e, cpuid);
+  read_perfmon_leaf(e, cpuid);
+  if (hybrid) correct_hybrid_counters(e);
+  if ((cpuid(leaf_extended, 1).eax & bit(8)) != 0) read_perfmon_ext_leaf(e, cpuid);
+  if (has_pdcm) read_capabilities(e, bus, hybrid);
+  read_ds_pebs(e, bus);
+  read_lbr(e, cpuid);
+  return e;
+}
+
+}  // namespace pmusim::driver

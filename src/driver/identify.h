@@ -1,0 +1,25 @@
+#ifndef PMUSIM_SRC_DRIVER_IDENTIFY_H
+#define PMUSIM_SRC_DRIVER_IDENTIFY_H
+
+#include "pmusim/driver/enumeration.h"
+
+namespace pmusim::driver {
+
+/// The two core types that one family and model stands for; equal where the part is not a hybrid.
+struct ProductCores {
+  Microarchitecture core = Microarchitecture::unknown, atom = Microarchitecture::unknown;
+  bool hybrid() const { return core != atom; }
+};
+
+ProductCores identify(u32 family, u32 model);
+
+/// Facts that CPUID does not enumerate and that drivers know by the name of the core.
+bool is_atom(Microarchitecture core);
+unsigned legacy_lbr_entries(Microarchitecture core);
+/// PEBS-capable counters of DS-PEBS parts; arch-PEBS enumerates them.
+u64 ds_pebs_counters(Microarchitecture core, unsigned pebs_format, bool baseline, u64 counters);
+u64 ds_pebs_distribution(Microarchitecture core);
+
+}  // namespace pmusim::driver
+
+#endif

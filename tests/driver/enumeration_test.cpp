@@ -1,0 +1,199 @@
+#include "pmusim/driver/enumeration.h"
+
+#include <gtest/gtest.h>
+
+#include "fake_bus.h"
+
+namespace pmusim::driver {
+namespace {
+
+constexpr u32 pdcm = 1 << 15, dtes64 = 1 << 2, hypervisor_bit = 1u << 31, ds = 1 << 21;
+constexpr u32 hybrid = 1 << 15, arch_lbr = 1 << 19, arch_perfmon_ext = 1 << 8;
+
+FakeBus product(u32 signature, CpuidResult leaf_a, u64 capabilities) {
+  FakeBus bus;
+  bus.leaves[{0, 0}] = {.eax = 0x23, .ebx = 0, .ecx = 0, .edx = 0};
+  bus.leaves[{1, 0}] = {.eax = signature, .ebx = 0, .ecx = pdcm | dtes64, .edx = ds};
+  bus.leaves[{0xA, 0}] = leaf_a;
+  bus.msrs[msr::PERF_CAPABILITIES] = capabilities;
+  bus.msrs[msr::MISC_ENABLE] = 0x850089;
+  return bus;
+}
+FakeBus skylake() { return product(0x506E3, {0x07300404, 0, 0, 0x603}, 0x33C5); }
+FakeBus ice_lake() { return product(0x606A6, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5); }
+
+// Lunar Lake's dump (msr.md 4.4): leaf 0AH is what both core types have, leaf 23H is this core's own.
+FakeBus lunar_lake(u32 core_type) {
+  FakeBus bus = product(0xB06D1, {0x0D300806, 0x280, 7, 0x8603}, 0x6680);
+  bus.leaves[{7, 0}].edx = hybrid | arch_lbr;
+  bus.leaves[{7, 1}].eax = arch_perfmon_ext;
+  bus.leaves[{0x1A, 0}].eax = core_type << 24 | 3;
+  bus.leaves[{0x1C, 0}] = {0xC000000B, 7, 0x000F0007, 0};
+  return bus;
+}
+FakeBus skymont() {
+  FakeBus bus = lunar_lake(0x20);
+  bus.leaves[{0x23, 0}] = {0xF, 3, 8, 0};
+  bus.leaves[{0x23, 1}] = {0xFF, 0x77, 0, 0};
+  bus.leaves[{0x23, 2}] = {0xFC, 3, 0xFC, 3};
+  bus.leaves[{0x23, 3}] = {0x1F7F, 0, 0, 0};
+  return bus;
+}
+
+TEST(Enumeration, ReadsFamilyModelAndCountersOfSkylake) {
+  FakeBus bus = skylake();
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.family, 6u);
+  EXPECT_EQ(e.model, 0x5Eu);
+  EXPECT_EQ(e.stepping, 3u);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::skylake);
+  EXPECT_EQ(e.perfmon_version, 4u);
+  EXPECT_EQ(e.counters, 0x7'0000'000Fu);
+  EXPECT_EQ(e.counter_width, 48u);
+  EXPECT_EQ(e.arch_events, 0x7Fu);
+  EXPECT_EQ(e.pebs_format, 3u);
+  EXPECT_EQ(e.pebs_counters, 0xFu);
+  EXPECT_EQ(e.lbr_format, 5u);
+  EXPECT_EQ(e.lbr_entries, 32u);
+  EXPECT_FALSE(e.atom);
+}
+
+TEST(Enumeration, AdaptivePebsOfIceLakeCoversEveryCounter) {
+  FakeBus bus = ice_lake();
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.counters, 0xF'0000'00FFu);
+  EXPECT_TRUE(e.pebs_baseline);
+  EXPECT_EQ(e.pebs_counters, e.counters);
+  EXPECT_TRUE(e.extended_pebs());
+}
+
+TEST(Enumeration, LeafAhEbxNamesEventsThatAreMissing) {
+  FakeBus bus = product(0x106A5, {0x07300403, 0x40, 0, 0x603}, 0x11C3);
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::nehalem);
+  EXPECT_EQ(e.arch_events, 0x3Fu);
+}
+
+TEST(Enumeration, EarlyCore2ClaimsNoFixedCounterButHasThree) {
+  FakeBus bus = product(0x006F6, {0x07280202, 0, 0, 0}, 0x10C2);
+  EXPECT_EQ(enumerate(bus).fixed_mask(), 0x7u);
+}
+
+TEST(Enumeration, UnderAHypervisorTheFixedCountIsTakenAtItsWord) {
+  FakeBus bus = product(0x506E3, {0x07300404, 0, 0, 0x600}, 0x33C5);
+  bus.leaves[{1, 0}].ecx |= hypervisor_bit;
+  const Enumeration e = enumerate(bus);
+  EXPECT_TRUE(e.hypervisor);
+  EXPECT_EQ(e.fixed_mask(), 0u);
+}
+
+TEST(Enumeration, FromVersion5OnOnlyTheBitmapCountsFixedCounters) {  // the odd Rocket Lake sample
+  FakeBus bus = product(0xA0671, {0x08300805, 0, 0, 0x604}, 0x0F4C5);
+  EXPECT_EQ(enumerate(bus).fixed_mask(), 0u);
+}
+
+TEST(Enumeration, AlderLakesCoresAreKnownByNameBecauseItsLeavesShowOnlyTheCommonSubset) {
+  FakeBus bus = product(0x90672, {0x07300605, 0, 7, 0x8603}, 0x7480);
+  bus.leaves[{7, 0}].edx = hybrid | arch_lbr;
+  bus.leaves[{0x1C, 0}] = {0x4000000B, 7, 7, 0};
+  bus.leaves[{0x1A, 0}].eax = 0x40000001;
+  const Enumeration p = enumerate(bus);
+  EXPECT_EQ(p.microarchitecture, Microarchitecture::golden_cove);
+  EXPECT_EQ(p.counters, 0xF'0000'00FFu);
+  EXPECT_NE(p.perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
+  bus.leaves[{0x1A, 0}].eax = 0x20000001;
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::gracemont);
+  EXPECT_TRUE(e.atom);
+  EXPECT_EQ(e.counters, 0x7'0000'003Fu);
+  EXPECT_EQ(e.perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
+}
+
+TEST(Enumeration, Leaf23HOverridesLeafAhAndAnnouncesAutoCounterReload) {
+  FakeBus bus = skymont();
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::skymont);
+  EXPECT_EQ(e.counters, 0x77'0000'00FFu);
+  EXPECT_EQ(e.arch_events, 0x1F7Fu);
+  EXPECT_EQ(e.acr_reloadable, 0x3'0000'00FCu);
+  EXPECT_EQ(e.acr_cause, 0x3'0000'00FCu);
+  EXPECT_EQ(e.perfmon_ext, 3u);
+}
+
+TEST(Enumeration, SubleavesThatAreNotAnnouncedAreNotRead) {  // Redwood Cove: EAX = B, no ACR
+  FakeBus bus = lunar_lake(0x40);
+  bus.leaves[{0x23, 0}] = {0xB, 3, 0, 0};
+  bus.leaves[{0x23, 1}] = {0x3FF, 0xF, 0, 0};
+  bus.leaves[{0x23, 2}] = {0xFC, 3, 0xFC, 3};
+  bus.leaves[{0x23, 3}] = {0x1DFF, 0, 0, 0};
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::lion_cove);
+  EXPECT_EQ(e.gp_mask(), 0x3FFu);
+  EXPECT_EQ(e.acr_cause, 0u);
+}
+
+TEST(Enumeration, ArrowLakesLowPowerCoresAreCrestmonts) {
+  FakeBus bus = skymont();
+  bus.leaves[{0x1A, 0}].eax = 0x20000002;
+  EXPECT_EQ(enumerate(bus).microarchitecture, Microarchitecture::crestmont);
+}
+
+TEST(Enumeration, ArchitecturalPebsComesFromLeaf23H) {  // Darkmont of Panther Lake
+  FakeBus bus = skymont();
+  bus.leaves[{1, 0}].eax = 0xC06C2;
+  bus.leaves[{0x23, 0}].eax = 0x3F;
+  bus.leaves[{0x23, 4}] = {0, 0x60060338, 0, 0};
+  bus.leaves[{0x23, 5}] = {0xFF, 3, 0x77, 1};
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::darkmont);
+  EXPECT_TRUE(e.arch_pebs());
+  EXPECT_EQ(e.pebs_counters, 0x77'0000'00FFu);
+  EXPECT_EQ(e.pebs_distribution, 0x1'0000'0003u);
+  EXPECT_EQ(e.pebs_arch_capabilities, 0x60060338'00000000u);
+}
+
+TEST(Enumeration, ArchitecturalLbrDepthIsTheHighestSupportedOne) {
+  FakeBus bus = skymont();
+  const Enumeration e = enumerate(bus);
+  EXPECT_TRUE(e.arch_lbr);
+  EXPECT_EQ(e.lbr_entries, 32u);
+  bus.leaves[{0x1C, 0}].eax = 0x01;
+  EXPECT_EQ(enumerate(bus).lbr_entries, 8u);
+}
+
+TEST(Enumeration, MiscEnableBit12TakesPebsAway) {
+  FakeBus bus = skylake();
+  bus.msrs[msr::MISC_ENABLE] |= bit(12);
+  EXPECT_EQ(enumerate(bus).pebs_format, Enumeration::no_pebs);
+}
+
+TEST(Enumeration, WithoutPdcmThereIsNoCapabilitiesRegisterToRead) {
+  FakeBus bus = skylake();
+  bus.leaves[{1, 0}].ecx &= ~pdcm;
+  EXPECT_EQ(enumerate(bus).perf_capabilities, 0u);
+}
+
+TEST(Enumeration, LeavesBeyondTheHighestAreNotAsked) {
+  FakeBus bus = skymont();
+  bus.leaves[{0, 0}].eax = 0x1C;
+  EXPECT_EQ(enumerate(bus).acr_cause, 0u);
+}
+
+TEST(Enumeration, FamilyIsTheSumOfItsTwoFields) {  // Nova Lake: family 15 + 3
+  FakeBus bus = skymont();
+  bus.leaves[{1, 0}].eax = 0x00300F10;
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.family, 18u);
+  EXPECT_EQ(e.model, 1u);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::arctic_wolf);
+}
+
+TEST(Enumeration, AnUnknownProductIsStillEnumerated) {
+  FakeBus bus = product(0x006FF0F0, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5);
+  const Enumeration e = enumerate(bus);
+  EXPECT_EQ(e.microarchitecture, Microarchitecture::unknown);
+  EXPECT_EQ(e.counters, 0xF'0000'00FFu);
+}
+
+}  // namespace
+}  // namespace pmusim::driver
