@@ -1,0 +1,134 @@
+#ifndef PMUSIM_DRIVER_PEBS_H
+#define PMUSIM_DRIVER_PEBS_H
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "pmusim/arch/lbr.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/base/error.h"
+#include "pmusim/driver/enumeration.h"
+#include "pmusim/driver/pebs_demux.h"
+#include "pmusim/perf/driver.h"
+
+namespace pmusim::driver {
+
+/// Bits of HardwareEvent::flags that `PebsDriver::init` sets. Bits 15:0 are the rest of the driver's.
+namespace pebs_flag {
+inline constexpr u32 PRECISE = 1u << 16;        ///< the event uses PEBS
+inline constexpr u32 AUTO_RELOAD = 1u << 17;    ///< hardware reloads the period
+inline constexpr u32 LARGE = 1u << 18;          ///< many records per interrupt are fine with it
+inline constexpr u32 LOAD_LATENCY = 1u << 19;   ///< attr.config1 is the threshold of MSR 3F6
+inline constexpr u32 STORE_LATENCY = 1u << 20;  ///< Golden Cove and later
+inline constexpr u32 PRECISE_STORE = 1u << 21;  ///< Sandy Bridge, Ivy Bridge
+inline constexpr u32 MEMORY_LOAD = 1u << 22;    ///< records carry the address of a load, not where it hit
+inline constexpr u32 MEMORY_STORE = 1u << 23;   ///< records carry a store's address and if it hit L1
+}  // namespace pebs_flag
+
+/// Which event owns which counter: GP n at n, fixed m at 32 + m; null where none does.
+using EventMap = std::array<perf::Event*, pebs_counters>;
+
+/// What the PEBS part asks of the driver that it is a part of.
+class PebsHost {
+ public:
+  virtual ~PebsHost() = default;
+  virtual perf::SampleSink& sink() = 0;
+  /// Counters without auto-reload: fold the counter's value into `event.count` and program the next period.
+  virtual void update_and_restart(perf::Event& event) = 0;
+  /// The sink asked to stop the event. Only marks and stops; the event map in use must stay valid.
+  virtual void stop(perf::Event& event) = 0;
+  /// The LBR as it was read at this interrupt, filtered for `event`: branch stack of the formats without an
+  /// LBR group, and IP fix-up of those without EventingIP. None where LBR is not in use.
+  virtual std::optional<perf::BranchStack> interrupt_branches(const perf::Event& event) = 0;
+  /// Translates and filters the LBR entries of one record. Valid until the next call.
+  virtual perf::BranchStack decode_branches(const perf::Event& event, std::span<const LbrEntry> entries) = 0;
+};
+
+/// Where the driver puts the memory that PEBS hardware writes, and the choices that Linux versions differ in.
+struct PebsOptions {
+  DrainOrder order = DrainOrder::record;
+  u64 area_address = 0xFFFF'8880'0001'0000;    ///< DS management area, one page
+  u64 buffer_address = 0xFFFF'8880'0010'0000;  ///< PEBS buffer
+  u64 buffer_bytes = 65536;                    ///< format 0 takes 4096 of it; arch-PEBS a power of two
+};
+
+/// What a PEBS event changes in the registers of its counter.
+struct PebsCounterBits {
+  bool adaptive = false;  ///< set the adaptive-record bit (EVENTSEL bit 34, FIXED_CTR_CTRL bit 32 + 4m)
+  u64 cfg_c = 0;          ///< arch-PEBS: CFG_C with the reload value in 31:0
+};
+
+/// Why a drain happens; an interrupt makes the last record of each event an overflow (pebs.md 4.4).
+enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, reconfigure };
+
+/// The PEBS part of the driver: decides what records hold and when they interrupt, and turns records into
+/// samples.
+///
+/// Order of calls: `set_up` once; `init` per opened event; `add` when an event gets its counter, `enable`
+/// when it starts, `disable` when it stops, `remove` when it leaves the counter. `write_enable` and
+/// `clear_enable` belong to the global enable and disable. Every `drain` needs the PMU disabled.
+class PebsDriver {
+ public:
+  PebsDriver(Bus& bus, const Enumeration& enumeration, PebsHost& host, PebsOptions options = {});
+
+  bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
+  /// Largest precise_ip that events may ask for; 0 without PEBS (pebs.md 3.5).
+  unsigned max_precise() const;
+
+  /// Maps DS area and buffer and programs DS_AREA or PEBS_BASE. Fault::pf where the addresses are taken.
+  [[nodiscard]] Fault set_up();
+
+  /// For events with precise_ip: checks what only PEBS can refuse and sets `event.hw.flags`. Call it when
+  /// `event.hw.config` is final. Errors: EOPNOTSUPP precise_ip too high, EINVAL not a sampling event.
+  [[nodiscard]] Result<Done, KernelError> init(perf::Event& event) const;
+
+  /// `event.hw.index` is assigned. May drain first, because the record layout changes.
+  void add(perf::Event& event, const EventMap& events);
+  void remove(perf::Event& event, const EventMap& events);
+
+  /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot.
+  PebsCounterBits enable(perf::Event& event);
+  /// The counter stops; large events are drained first. INT may be set again.
+  void disable(perf::Event& event, const EventMap& events);
+  /// PEBS_ENABLE as the enabled events need it / 0. Nothing on arch-PEBS, where CFG_C has the enables.
+  void write_enable();
+  void clear_enable();
+
+  /// Counters with an enabled PEBS event: their status bits are never ordinary overflows.
+  u64 enabled() const { return enabled_; }
+  /// The GLOBAL_STATUS bit that asks for a drain.
+  u64 buffer_status() const;
+  /// True when every active PEBS event is large: drain at context switches.
+  bool all_large() const { return active_ != 0 && active_ == large_; }
+
+  /// Takes every record out of the buffer and delivers it. `frame` is null where no interrupt happens.
+  /// `events` is a copy: delivering a sample may stop events.
+  void drain(DrainTrigger trigger, EventMap events, const InterruptFrame* frame);
+  /// What became of every record since set_up.
+  const DemuxTotals& totals() const { return totals_; }
+
+ private:
+  class Delivery;  // one drain: demultiplexed records to samples
+  u64 wanted_data_config(const perf::Event& event) const;
+  u64 wanted_cfg_c(const perf::Event& event) const;
+  u32 allowed_for_large() const;
+  void program_threshold();
+  void account_reload(perf::Event& event, u64 overflows);
+
+  Bus& bus_;
+  Enumeration enumeration_;
+  PebsHost& host_;
+  PebsOptions options_;
+  u64 enabled_ = 0;       // counters
+  u64 enable_word_ = 0;   // PEBS_ENABLE: counters, LL_EN, PS_EN
+  u64 data_config_ = 0;   // union over active events
+  u64 record_bytes_ = 0;  // of one record in the current configuration
+  unsigned active_ = 0, large_ = 0;
+  DemuxTotals totals_;
+};
+
+}  // namespace pmusim::driver
+
+#endif
