@@ -84,6 +84,14 @@ struct CacheGeometry {
   u32 bytes = 0, ways = 0, line_bytes = 64, latency_cycles = 0;
 };
 
+/// Cycles from the operands of an instruction to its result, by class; a load adds what memory takes.
+struct ExecutionLatencies {
+  unsigned simple = 1, multiply = 3, fp_add = 4, fp_multiply = 4, vector = 1, branch = 1;
+  unsigned divide = 15, fp_divide = 11;  ///< one at a time: the divider is not pipelined
+  unsigned serializing = 30, microcoded = 8;
+  unsigned locked = 18;  ///< added to a locked access
+};
+
 /// What the timing model needs to know of a core. Cycles and counts per core.
 struct CoreParameters {
   unsigned retire_width = 4;         ///< uops per cycle = pipeline slots
@@ -95,8 +103,13 @@ struct CoreParameters {
   unsigned memory_latency_cycles = 220;
   unsigned dtlb_entries = 64, itlb_entries = 128, stlb_entries = 1536;
   unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
+  unsigned dtlb_ways = 4, itlb_ways = 8, stlb_ways = 12;
   unsigned outstanding_misses = 10;  ///< line fill buffers
-  std::string predictor = "tage";    ///< branch predictor by name: "bimodal", "gshare", "tage"
+  unsigned reorder_buffer_uops = 352;
+  ExecutionLatencies latencies;
+  unsigned btb_entries = 4096;  ///< direct branch targets, 4 ways
+  unsigned return_stack_entries = 16;
+  std::string predictor = "tage";  ///< branch predictor by name: "bimodal", "gshare", "tage"
   u32 tsc_per_core_cycle_numerator = 1, tsc_per_core_cycle_denominator = 1;
   u64 tsc_hz = 3'000'000'000;
 };

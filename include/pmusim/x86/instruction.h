@@ -38,6 +38,11 @@ struct MemoryOperand {
   i64 displacement = 0;
 };
 
+/// Registers as dependencies see them: bits 0..15 general registers, 16..47 vector registers, 48..55 mask
+/// registers, 56 the x87 stack, 57 the arithmetic flags.
+using RegisterMask = u64;
+inline constexpr unsigned flags_register = 57;
+
 /// Everything static that the timing model, the event signals and the recorder need of one instruction.
 struct Instruction {
   u64 ip = 0;
@@ -51,6 +56,9 @@ struct Instruction {
   u8 memory_operands = 0;
   std::array<MemoryOperand, 2> memory{};
   SignalSet signals;  ///< what is true of it whenever it retires
+  /// What it waits for and what waits for it. Empty where nothing depends on it: RSP of push, pop, call and
+  /// return (the stack engine tracks it) and the sources of a zeroing idiom are left out.
+  RegisterMask registers_read = 0, registers_written = 0;
   std::span<const MemoryOperand> accesses() const { return {memory.data(), memory_operands}; }
   u64 end() const { return ip + length; }
 };
