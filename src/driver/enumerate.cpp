@@ -31,7 +31,7 @@ void read_signature(Enumeration& e, u32 signature) {
 
 void identify_core(Enumeration& e, const CpuidReader& cpuid) {
   constexpr u32 type_atom = 0x20, native_crestmont = 2;
-  const ProductCores cores = identify(e.family, e.model);
+  const ProductCores cores = product_cores(e.family, e.model);
   const u32 core_type = cpuid(leaf_core_type).eax;
   e.atom = cores.hybrid() ? (core_type >> 24) == type_atom : is_atom(cores.core);
   e.microarchitecture = e.atom ? cores.atom : cores.core;

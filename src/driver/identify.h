@@ -5,14 +5,6 @@
 
 namespace pmusim::driver {
 
-/// The two core types that one family and model stands for; equal where the part is not a hybrid.
-struct ProductCores {
-  Microarchitecture core = Microarchitecture::unknown, atom = Microarchitecture::unknown;
-  bool hybrid() const { return core != atom; }
-};
-
-ProductCores identify(u32 family, u32 model);
-
 /// Facts that CPUID does not enumerate and that drivers know by the name of the core.
 bool is_atom(Microarchitecture core);
 unsigned legacy_lbr_entries(Microarchitecture core);

@@ -1,6 +1,7 @@
 #ifndef PMUSIM_CPU_MODEL_H
 #define PMUSIM_CPU_MODEL_H
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,12 +9,11 @@
 
 #include "pmusim/arch/msr.h"
 #include "pmusim/base/bus.h"
+#include "pmusim/cpu/microarchitecture.h"
 #include "pmusim/cpu/policies.h"
 #include "pmusim/cpu/signals.h"
 
 namespace pmusim {
-
-enum class CoreType : u8 { core, atom };
 
 /// How software resumes what a PMI froze (SDM vol. 3, freeze on PMI).
 enum class FreezeStyle : u8 {
@@ -122,6 +122,9 @@ struct EventDefinition {
   u8 cmask = 0;  ///< modifiers that the name itself carries
   bool inv = false, edge = false;
   EventRule rule;
+  /// What the extra register of the event must hold (PEBS_FRONTEND, OFFCORE_RSP); for load latency the
+  /// threshold that the name stands for. 0: none.
+  u64 extra = 0;
 };
 
 /// One product (or one core type of a hybrid product) as data: everything that the hardware units derive
@@ -161,6 +164,10 @@ struct CpuModel {
   u64 counters() const { return gp_counters | u64{fixed_counters} << 32; }
   bool has_capability(u64 mask) const { return (perf_capabilities & mask) != 0; }
   bool has_arch_pebs() const { return pebs.format == PebsFeatures::architectural; }
+  Microarchitecture microarchitecture() const {
+    const ProductCores cores = product_cores(family, model);
+    return core_type == CoreType::atom ? cores.atom : cores.core;
+  }
   bool has_arch_lbr() const { return lbr.depth != 0 && lbr.format == LbrFormat::arch; }
 };
 
@@ -170,8 +177,16 @@ std::span<const CpuModel> cpu_models();
 /// The preset with that name. Errors list near matches.
 [[nodiscard]] Result<CpuModel, Error> find_cpu_model(std::string_view name);
 
-/// The row whose event and umask are those of an event select, or null: the model cannot count it.
-const EventDefinition* find_event(const CpuModel& model, u8 event, u8 umask);
+/// What an event select with this event and umask counts, or nothing: the model cannot count it.
+///
+/// Where a umask is no row of its own but each of its bits is (MEM_LOAD_RETIRED with L1_HIT and L2_HIT), the
+/// event is the union: it occurs once at an instruction that has any of them. `extra` is the value of the
+/// event's extra register, for events that have one (FRONTEND_RETIRED, OFFCORE_RESPONSE). Event 00 counts
+/// nothing on a general-purpose counter.
+std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u8 umask, u64 extra = 0);
+
+/// The event of a fixed counter.
+std::optional<EventDefinition> find_fixed_event(const CpuModel& model, unsigned fixed);
 
 /// CPUID as this model answers it.
 CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf);

@@ -2,6 +2,7 @@
 #define PMUSIM_CPU_SIGNALS_H
 
 #include <array>
+#include <bit>
 #include <initializer_list>
 
 #include "pmusim/base/bits.h"
@@ -69,6 +70,8 @@ enum class Signal : u8 {
   load_dram,
   store_l1_hit,
   store_l1_miss,
+  store_l2_miss,
+  store_l3_miss,
   load_stlb_hit,
   load_stlb_miss,
   store_stlb_hit,
@@ -107,6 +110,9 @@ class SignalSet {
   }
   constexpr void add(Signal s) { words_[index(s) / 64] |= bit(index(s) % 64); }
   constexpr bool has(Signal s) const { return (words_[index(s) / 64] & bit(index(s) % 64)) != 0; }
+  constexpr unsigned size() const {
+    return static_cast<unsigned>(std::popcount(words_[0]) + std::popcount(words_[1]));
+  }
   constexpr bool empty() const { return (words_[0] | words_[1]) == 0; }
   constexpr bool intersects(const SignalSet& other) const {
     return ((words_[0] & other.words_[0]) | (words_[1] & other.words_[1])) != 0;
@@ -160,6 +166,13 @@ enum class Quantity : u8 {
   count_
 };
 
+/// Whether the quantity is a number of cycles. A counter with a CMASK sees each of these cycles on its own,
+/// with `EventRule::per_cycle` occurrences in it; other quantities fall into the cycle of the retirement.
+constexpr bool is_cycle_count(Quantity q) {
+  return q == Quantity::cycles || q == Quantity::reference_cycles ||
+         (q >= Quantity::stall_cycles && q <= Quantity::recovery_cycles) || q == Quantity::page_walk_cycles;
+}
+
 using Quantities = std::array<u32, static_cast<unsigned>(Quantity::count_)>;
 
 /// How often an event occurred at a retirement: the named quantity, or (with Quantity::none) once if the
@@ -169,7 +182,11 @@ struct EventRule {
   SignalSet any{};
   SignalSet none{};
   Quantity quantity = Quantity::none;
+  /// Occurrences that one unit of the quantity stands for. CYCLE_ACTIVITY adds up the umask bits of what is
+  /// true in a cycle, which the CMASK in its names is compared with.
+  u8 per_cycle = 1;
 
+  friend constexpr bool operator==(const EventRule&, const EventRule&) = default;
   constexpr bool matches(const SignalSet& s) const {
     return s.contains(all) && !s.intersects(none) && (any.empty() || s.intersects(any));
   }

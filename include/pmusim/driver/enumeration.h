@@ -3,40 +3,11 @@
 
 #include "pmusim/arch/msr.h"
 #include "pmusim/base/bus.h"
+#include "pmusim/cpu/microarchitecture.h"
 
 namespace pmusim::driver {
 
-/// The microarchitectures that the driver tells apart by CPUID family and model (and, on hybrids, leaf 1AH).
-enum class Microarchitecture : u8 {
-  unknown,
-  core2,
-  bonnell,
-  silvermont,
-  knights_landing,
-  nehalem,
-  westmere,
-  sandy_bridge,
-  ivy_bridge,
-  haswell,
-  broadwell,
-  skylake,
-  skylake_x,
-  ice_lake,
-  golden_cove,
-  redwood_cove,
-  lion_cove,
-  cougar_cove,
-  panther_cove,
-  coyote_cove,
-  goldmont,
-  goldmont_plus,
-  tremont,
-  gracemont,
-  crestmont,
-  skymont,
-  darkmont,
-  arctic_wolf,
-};
+using pmusim::Microarchitecture;
 
 /// What a driver learns of the PMU of one logical processor at start-up, from CPUID and
 /// IA32_PERF_CAPABILITIES alone. Counter masks: bit n GP, bit 32 + m fixed.

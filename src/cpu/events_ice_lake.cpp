@@ -1,0 +1,30 @@
+#include "event_tables_private.h"
+#include "events_shared.h"
+
+namespace pmusim::event_rows {
+namespace {
+
+constexpr std::array own{
+    row("INST_RETIRED.NOP", 0xC0, 0x02, on(nop)),
+    fewer_than(1, row("INST_RETIRED.STALL_CYCLES", 0xC0, 0x01, on(instruction))),
+    row("CPU_CLK_UNHALTED.DISTRIBUTED", 0xEC, 0x02, sum(Q::cycles)),
+    row("TOPDOWN.SLOTS", 0x00, 0x04, sum(Q::slots)),
+    row("TOPDOWN.SLOTS_P", 0xA4, 0x01, sum(Q::slots)),
+    row("TOPDOWN.BACKEND_BOUND_SLOTS", 0xA4, 0x02, sum(Q::slots_backend)),
+    row("TOPDOWN.BR_MISPREDICT_SLOTS", 0xA4, 0x08, sum(Q::slots_branch_mispredict)),
+    begins(row("INT_MISC.CLEARS_COUNT", 0x0D, 0x01, sum(Q::recovery_cycles))),
+    row("MISC_RETIRED.LBR_INSERTS", 0xCC, 0x20, on(lbr_insert)),
+};
+
+constexpr auto table =
+    join(fixed_three, haswell_clocks, architectural_cache, ice_lake_branches, skylake_memory_instructions,
+         skylake_load_sources, local_memory_loads, load_latency_samples, skylake_front_end_retired,
+         ice_lake_off_core, ice_lake_l2, l1d_replacement, skylake_tlb, skylake_icache, resteers,
+         skylake_machine_clears, skylake_recovery, skylake_stalls, uops_retired_slots, slots_not_delivered,
+         haswell_transactions, broadwell_fp_arithmetic, skylake_x_fp_arithmetic, own);
+
+}  // namespace
+
+std::span<const EventDefinition> ice_lake_events() { return table; }
+
+}  // namespace pmusim::event_rows

@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include "pmusim/cpu/event_tables.h"
+
+namespace pmusim {
+namespace {
+
+CpuModel ice_lake() {
+  CpuModel model;
+  model.model = 0x7E;
+  model.events = event_table(Microarchitecture::ice_lake);
+  return model;
+}
+
+TEST(FindEvent, AnswersWithTheVendorsRow) {
+  const auto event = find_event(ice_lake(), 0xC5, 0x00);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->name, "BR_MISP_RETIRED.ALL_BRANCHES");
+  EXPECT_TRUE(event->rule.matches({Signal::instruction, Signal::mispredicted}));
+  EXPECT_FALSE(event->rule.matches({Signal::instruction, Signal::branch}));
+}
+
+TEST(FindEvent, UmasksThatAreBitsOfOneEventCountTheirUnionOnce) {
+  const auto event = find_event(ice_lake(), 0xD1, 0x03);  // L1_HIT | L2_HIT
+  ASSERT_TRUE(event);
+  EXPECT_TRUE(event->rule.matches({Signal::load_l1_hit}));
+  EXPECT_TRUE(event->rule.matches({Signal::load_l2_hit, Signal::load_l1_miss}));
+  EXPECT_FALSE(event->rule.matches({Signal::load_l3_hit}));
+}
+
+TEST(FindEvent, ACombinationWithAnUnknownBitIsNotCounted) {
+  EXPECT_FALSE(find_event(ice_lake(), 0xD1, 0x81));
+  EXPECT_FALSE(find_event(ice_lake(), 0xD0, 0xC1)) << "D0's umask bits qualify each other";
+  EXPECT_FALSE(find_event(ice_lake(), 0xFE, 0x01));
+}
+
+TEST(FindEvent, EventZeroCountsNothingOnAGeneralPurposeCounter) {  // msr.md 6.2
+  EXPECT_FALSE(find_event(ice_lake(), 0x00, 0x01));
+  EXPECT_EQ(find_fixed_event(ice_lake(), 0)->name, "INST_RETIRED.ANY");
+  EXPECT_EQ(find_fixed_event(ice_lake(), 3)->name, "TOPDOWN.SLOTS");
+  EXPECT_FALSE(find_fixed_event(ice_lake(), 4));
+}
+
+TEST(FindEvent, FrontEndEventsAreChosenByTheirExtraRegister) {
+  EXPECT_EQ(find_event(ice_lake(), 0xC6, 0x01, 0x12)->name, "FRONTEND_RETIRED.L1I_MISS");
+  EXPECT_FALSE(find_event(ice_lake(), 0xC6, 0x01, 0x500106)) << "bubbles of a given length are not modelled";
+}
+
+}  // namespace
+}  // namespace pmusim
