@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pmusim/arch/data_source.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/microarchitecture.h"
@@ -46,23 +47,10 @@ struct LbrFeatures {
   u32 cpuid_1c_ebx = 0, cpuid_1c_ecx = 0;
 };
 
-/// Which encoding the data-source word of a PEBS record has (reference: data-source table).
-enum class DataSourceEncoding : u8 {
-  none,
-  nehalem,
-  sandy_bridge,
-  skylake,
-  golden_cove,
-  gracemont,
-  crestmont,
-  lion_cove,
-  panther_cove,
-  arctic_wolf,
-};
-
 struct PebsFeatures {
   static constexpr unsigned none = ~0u, architectural = 0xF;
   unsigned format = none;      ///< 0..6, `architectural`, or `none`
+  bool dtes64 = true;          ///< CPUID.1:ECX[2]: the DS area has 64-bit fields
   u64 counters = 0;            ///< PEBS-capable: bit n GP, bit 32+m fixed
   u64 distribution = 0;        ///< PDIR / PDIST counters, same bits
   bool baseline = false;       ///< adaptive records

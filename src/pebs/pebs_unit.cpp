@@ -1,0 +1,98 @@
+#include "pmusim/pebs/pebs_unit.h"
+
+#include "record.h"
+
+namespace pmusim {
+
+namespace {
+
+/// FRONTEND_RETIRED and the event codes of MSR_PEBS_FRONTEND[4:0].
+constexpr u64 frontend_retired = 0xC6;
+
+bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_width) {
+  switch (field(filter, 4, 0)) {
+    case 0x11:
+      return retirement.signals.has(Signal::dsb_miss);
+    case 0x12:
+      return retirement.signals.has(Signal::l1i_miss);
+    case 0x13:
+      return retirement.signals.has(Signal::l2i_miss);
+    case 0x14:
+      return retirement.signals.has(Signal::itlb_miss);
+    case 0x15:
+      return retirement.signals.has(Signal::stlb_instruction_miss);
+    case 0x06: {  // fetch delivered nothing for at least the latency before this instruction
+      const u64 slots = retirement.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)];
+      return slots >= field(filter, 19, 8) * retire_width;
+    }
+    default:
+      return true;
+  }
+}
+
+/// Parts without adaptive PEBS sample only events that instructions raise as they retire.
+bool can_sample(unsigned counter, const CounterFile& counters) {
+  const CpuModel& model = counters.model();
+  if (model.pebs.baseline || (model.pebs.counters >> 32) != 0 || counter >= first_fixed) return true;
+  const u64 select = counters.event_select(counter);
+  const auto event =
+      find_event(model, static_cast<u8>(select & msr::evtsel::EVENT), static_cast<u8>(field(select, 15, 8)));
+  return event && event->rule.quantity == Quantity::none;
+}
+
+}  // namespace
+
+u64 PebsUnit::enabled(const CounterFile& counters) const {
+  if (!model_->has_arch_pebs()) return pebs_enable_ & model_->pebs.counters;
+  u64 enabled = 0;
+  for (const unsigned counter : set_bits(model_->pebs.counters))
+    if ((counters.cfg_c(counter) & pebs::cfg_c::ENABLE) != 0) enabled |= bit(counter);
+  return enabled;
+}
+
+void PebsUnit::arm(u64 overflowed, const CounterFile& counters, u64 cycle) {
+  if (overflowed == 0) return;
+  for (const unsigned counter : set_bits(overflowed & enabled(counters) & ~overflowed_)) {
+    if (!can_sample(counter, counters)) continue;
+    overflowed_ |= bit(counter);
+    fresh_ |= bit(counter);
+    overflow_cycle_[counter] = cycle;
+  }
+}
+
+bool PebsUnit::precise_distribution(unsigned counter, const CounterFile& counters) const {
+  if ((model_->pebs.distribution & bit(counter)) == 0) return false;
+  const bool any_event = model_->pebs.format >= 4 || model_->core_type == CoreType::atom;
+  constexpr u64 inst_retired_prec_dist = 0x01C0;
+  return any_event || (counters.event_select(counter) & bits(15, 0)) == inst_retired_prec_dist;
+}
+
+bool PebsUnit::qualifies(unsigned counter, const Retirement& retirement, const CounterFile& counters) const {
+  if (counter >= first_fixed) return true;
+  const u64 select = counters.event_select(counter);
+  if (model_->pebs.frontend && (select & msr::evtsel::EVENT) == frontend_retired)
+    return matches_frontend(frontend_, retirement, model_->core.retire_width);
+  if (pebs::memory_facility(counters, counter, pebs_enable_) == pebs::MemoryFacility::load_latency)
+    return pebs::longest_load(retirement, latency_threshold_) != nullptr;
+  return true;
+}
+
+u64 PebsUnit::due(u64 occurred, const Retirement& retirement, const CounterFile& counters) {
+  overflowed_ &= enabled(counters);
+  u64 ready = 0, close = 0;
+  for (const unsigned counter : set_bits(overflowed_ & occurred)) {
+    const bool exact = precise_distribution(counter, counters);
+    const bool overflowed_here = (fresh_ & bit(counter)) != 0 && overflow_cycle_[counter] == retirement.cycle;
+    if (overflowed_here && !exact) continue;
+    if (!qualifies(counter, retirement, counters)) continue;
+    const u64 armed_cycle = overflow_cycle_[counter] + (exact ? 0 : model_->policies.pebs_arm_cycles);
+    if (retirement.cycle >= armed_cycle)
+      ready |= bit(counter);
+    else if (retirement.cycle + model_->policies.pebs_merge_cycles >= armed_cycle)
+      close |= bit(counter);
+  }
+  fresh_ = 0;
+  return ready != 0 ? ready | close : 0;
+}
+
+}  // namespace pmusim

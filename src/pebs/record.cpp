@@ -1,0 +1,216 @@
+#include "record.h"
+
+#include <algorithm>
+
+namespace pmusim::pebs {
+
+namespace {
+
+constexpr unsigned slots_counter = first_fixed + 3;
+
+u64 legacy_ip(const AssistInput& input) {
+  const bool trap = input.counters.model().has_capability(msr::perf_cap::PEBS_TRAP);
+  return trap ? input.retirement.next_ip : input.retirement.ip;
+}
+
+Registers registers_of(const Retirement& retirement) {
+  return retirement.registers != nullptr ? *retirement.registers : Registers{.rflags = 0};
+}
+
+FixedRegisters fixed_registers(const AssistInput& input) {
+  const Registers known = registers_of(input.retirement);
+  FixedRegisters out{};
+  out.rflags = known.rflags;
+  out.rip = legacy_ip(input);
+  out.rax = known[Gpr::rax];
+  out.rbx = known[Gpr::rbx];
+  out.rcx = known[Gpr::rcx];
+  out.rdx = known[Gpr::rdx];
+  out.rsi = known[Gpr::rsi];
+  out.rdi = known[Gpr::rdi];
+  out.rbp = known[Gpr::rbp];
+  out.rsp = known[Gpr::rsp];
+  std::copy(known.gpr.begin() + 8, known.gpr.end(), out.r8_to_r15);
+  return out;
+}
+
+u16 retire_latency(const Retirement& retirement) {
+  return static_cast<u16>(std::min<u32>(retirement.retire_latency_cycles, 0xFFFF));
+}
+
+u64 split_latency(const SampledAccess& access) {
+  return std::min<u64>(access.instruction_latency, 0xFFFF) | std::min<u64>(access.access_latency, 0xFFFF)
+                                                                 << 32;
+}
+
+/// Configuration of a record that serves several counters: all that any of them asks for.
+u64 arch_config(const AssistInput& input) {
+  u64 config = 0;
+  for (const unsigned counter : set_bits(input.served)) config |= input.counters.cfg_c(counter);
+  const u64 offered = u64{input.counters.model().pebs.arch_capabilities} << 32;
+  return (config & offered & bits(62, 32)) | header::BASIC;
+}
+
+/// Counters that let themselves be stored in records, by what the record asks for.
+StoredCounters arch_stored(const AssistInput& input, u64 config) {
+  StoredCounters stored;
+  for (const unsigned counter : set_bits(input.counters.model().counters())) {
+    if ((input.counters.cfg_c(counter) & cfg_c::ALLOW_IN_RECORD) == 0) continue;
+    if (counter < first_fixed && (config & cfg_c::GP) != 0) stored.gp |= 1u << counter;
+    if (counter >= first_fixed && (config & cfg_c::FIXED) != 0) stored.fixed |= 1u << (counter - first_fixed);
+  }
+  stored.metrics = (config & cfg_c::METRICS) != 0;
+  return stored;
+}
+
+constexpr u32 round_up_16(u32 bytes) { return (bytes + 15) & ~15u; }
+
+}  // namespace
+
+void write_fixed(std::span<std::byte> out, const AssistInput& input, const SampledAccess& access,
+                 u64 status) {
+  FixedRecord record{};
+  record.registers = fixed_registers(input);
+  record.status = status;
+  record.linear_address = access.address;
+  record.data_source = access.data_source;
+  record.latency_cycles = access.access_latency;
+  record.eventing_ip = input.retirement.ip;
+  record.tsx = tsx_word(input.counters.model(), input.retirement);
+  record.tsc = input.tsc;
+  std::memcpy(out.data(), &record, std::min(out.size(), sizeof(record)));
+}
+
+void write_fixed_32(std::span<std::byte> out, const AssistInput& input) {
+  const FixedRegisters wide = fixed_registers(input);
+  const auto low = [](u64 value) { return static_cast<u32>(value); };
+  Record32 record{};
+  record.eflags = low(wide.rflags);
+  record.lip = low(wide.rip);
+  record.eax = low(wide.rax);
+  record.ebx = low(wide.rbx);
+  record.ecx = low(wide.rcx);
+  record.edx = low(wide.rdx);
+  record.esi = low(wide.rsi);
+  record.edi = low(wide.rdi);
+  record.ebp = low(wide.rbp);
+  record.esp = low(wide.rsp);
+  put(out, 0, record);
+}
+
+GprGroup gpr_group(const Retirement& retirement) {
+  const Registers known = registers_of(retirement);
+  GprGroup group{};
+  group.rflags = known.rflags;
+  group.rip = retirement.next_ip;
+  std::copy(known.gpr.begin(), known.gpr.end(), group.gpr);
+  return group;
+}
+
+void put_lbr(std::span<std::byte> record, u32 offset, u32 entries, std::span<const LbrEntry> lbr) {
+  const u32 known = std::min(entries, static_cast<u32>(lbr.size()));
+  for (u32 i = 0; i < known; ++i) {
+    LbrRecord entry{};
+    entry.from = lbr[i].from;
+    entry.to = lbr[i].to;
+    entry.info = lbr[i].info;
+    put(record, offset + i * static_cast<u32>(sizeof(entry)), entry);
+  }
+}
+
+void put_counters(std::span<std::byte> record, u32 offset, const StoredCounters& stored,
+                  const CounterFile& counters) {
+  CountersHeader head{};
+  head.gp = stored.gp;
+  head.fixed = stored.fixed;
+  head.metrics = stored.metrics ? metrics_present : 0;
+  put(record, offset, head);
+  u32 at = offset + static_cast<u32>(sizeof(head));
+  const auto append = [&](u64 value) {
+    put(record, at, le64(value));
+    at += 8;
+  };
+  for (const unsigned n : set_bits(stored.gp | u64{stored.fixed} << first_fixed)) append(counters.value(n));
+  if (!stored.metrics) return;
+  append(counters.value(slots_counter));
+  append(counters.perf_metrics());
+}
+
+void write_adaptive(std::span<std::byte> out, const AssistInput& input, const SampledAccess& access,
+                    u64 config) {
+  const CpuModel& model = input.counters.model();
+  const AdaptiveLayout layout = adaptive_layout(config);
+  BasicGroup basic{};
+  basic.format = static_cast<u32>(config);
+  if (model.has_capability(msr::perf_cap::PEBS_TIMING_INFO))
+    basic.retire_latency = retire_latency(input.retirement);
+  basic.size = static_cast<u16>(layout.size);
+  basic.eventing_ip = input.retirement.ip;
+  basic.applicable_counters = input.served;
+  basic.tsc = input.tsc;
+  put(out, 0, basic);
+  if (layout.memory != 0) {
+    MemoryGroup memory{};
+    memory.address = access.address;
+    memory.data_source = access.data_source;
+    memory.latency = model.pebs.latency_split ? split_latency(access) : access.access_latency;
+    memory.tsx = tsx_word(model, input.retirement);
+    put(out, layout.memory, memory);
+  }
+  if (layout.gprs != 0) put(out, layout.gprs, gpr_group(input.retirement));
+  if (layout.lbr != 0) put_lbr(out, layout.lbr, layout.lbr_entries, input.lbr);
+  if (layout.counters != 0) {
+    const StoredCounters stored{.gp = static_cast<u32>(field(config, 47, 32)),
+                                .fixed = static_cast<u32>(field(config, 55, 48)),
+                                .metrics = (config & data_cfg::METRICS) != 0};
+    put_counters(out, layout.counters, stored, input.counters);
+  }
+}
+
+u32 arch_record_bytes(const AssistInput& input) {
+  const u64 config = arch_config(input);
+  const ArchLayout layout = arch_layout(config, input.lbr_depth);
+  if (layout.counters == 0) return layout.size;
+  return round_up_16(layout.counters + arch_stored(input, config).bytes());
+}
+
+void write_arch(std::span<std::byte> out, const AssistInput& input, const SampledAccess& access) {
+  const u64 config = arch_config(input);
+  const ArchLayout layout = arch_layout(config, input.lbr_depth);
+  ArchHeader head{};
+  head.word = config | header::MODE_64 | (out.size() & header::SIZE);
+  put(out, 0, head);
+  ArchBasic basic{};
+  basic.eventing_ip = input.retirement.ip;
+  basic.applicable_counters = input.served;
+  basic.tsc = input.tsc;
+  basic.retire_latency = retire_latency(input.retirement) | bit(16);
+  put(out, layout.basic, basic);
+  if (layout.aux != 0) {
+    ArchAux aux{};
+    aux.address = access.address;
+    aux.data_source = access.data_source;
+    aux.latency = split_latency(access);
+    aux.tsx = tsx_word(input.counters.model(), input.retirement);
+    put(out, layout.aux, aux);
+  }
+  if (layout.gprs != 0) {
+    ArchGprs gprs{};
+    gprs.registers = gpr_group(input.retirement);
+    put(out, layout.gprs, gprs);
+  }
+  if (layout.lbr != 0) {
+    ArchLbrHeader lbr{};
+    lbr.control = input.lbr_control;
+    lbr.depth = input.lbr_depth;
+    lbr.ler_from = input.last_event.from;
+    lbr.ler_to = input.last_event.to;
+    lbr.ler_info = input.last_event.info;
+    put(out, layout.lbr, lbr);
+    put_lbr(out, layout.lbr + static_cast<u32>(sizeof(lbr)), arch_lbr_entries(config, input.lbr_depth),
+            input.lbr);
+  }
+  if (layout.counters != 0) put_counters(out, layout.counters, arch_stored(input, config), input.counters);
+}
+
+}  // namespace pmusim::pebs
