@@ -1,0 +1,142 @@
+#ifndef PMUSIM_PERF_RING_BUFFER_H
+#define PMUSIM_PERF_RING_BUFFER_H
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pmusim/base/types.h"
+#include "pmusim/perf/control_page.h"
+
+namespace pmusim::perf {
+
+/// The buffer that mmap() of an event gives: a control page, then a power-of-two number of data pages
+/// (perf-abi.md section 5).
+///
+/// One thread writes, one other may read at the same time: the writer publishes `data_head` with release
+/// order after the bytes, the reader publishes `data_tail` with release order after it has consumed them.
+/// Both count bytes since the start and never wrap; `position mod data_size` is the place in the data area.
+///
+/// A record is written in place. Where it would straddle the end of the data area it is written beside the
+/// buffer and copied in two parts, so that writers of records see plain memory.
+///
+/// Invariant: between reserve() and publish() only the writer knows `head_`.
+class RingBuffer {
+ public:
+  static constexpr std::size_t page_bytes = 4096;
+
+  enum class Direction : u8 { forward, backward };
+  /// What a full buffer does: wait for the reader (a writable mapping) or go round (a read-only one).
+  enum class WhenFull : u8 { drop, overwrite };
+  struct Options {
+    Direction direction = Direction::forward;
+    WhenFull when_full = WhenFull::drop;
+    u64 watermark = 0;  ///< bytes between wakeups; 0: half the buffer
+  };
+
+  /// `data_pages` is 0 (control page only: nothing is ever written) or a power of two.
+  RingBuffer(std::size_t data_pages, Options options);
+
+  /// Control page and data area in one piece, as mmap() returns them.
+  std::span<std::byte> mapping();
+  ControlPage& control() { return *control_; }
+  const ControlPage& control() const { return *control_; }
+  std::span<const std::byte> data() const { return {data_, size_}; }
+  std::size_t data_pages() const { return size_ / page_bytes; }
+  Options options() const { return options_; }
+
+  /// Room for `bytes` (a multiple of 8) in a row, or nullptr when the record must be dropped; that is
+  /// counted. Every successful call is followed by one publish().
+  std::byte* reserve(std::size_t bytes);
+  /// Makes the reserved bytes visible to the reader, then delivers a wakeup that is due.
+  void publish();
+  /// Drops a record that was never going to fit: nullptr, counted as reserve() counts.
+  std::byte* refuse();
+
+  /// Records dropped since the last LOST record.
+  u64 lost() const { return lost_; }
+  void clear_lost() { lost_ = 0; }
+
+  /// While paused everything written is dropped and counted.
+  void pause() { paused_ = true; }
+  void resume() { paused_ = size_ == 0; }
+  bool paused() const { return paused_; }
+
+  /// Accounts one sample of an event with `attr.wakeup_events` = `wakeup_events` (0: no such rule).
+  void count_sample(u32 wakeup_events);
+  /// Has publish() wake the reader whatever the rules say.
+  void request_wakeup() { wakeup_due_ = true; }
+  /// Wakes the reader now.
+  void wake();
+  /// What poll() sees: true once after each wakeup. Callable from the reader's thread.
+  bool poll() { return readable_.exchange(false, std::memory_order_acq_rel); }
+  /// Called on the writer's thread after data_head is published. It may read the buffer.
+  void on_wakeup(std::function<void()> callback) { callback_ = std::move(callback); }
+
+ private:
+  struct alignas(page_bytes) Page {
+    std::byte bytes[page_bytes];
+  };
+
+  bool has_room(std::size_t bytes) const;
+  std::byte* reserve_across_the_end(std::size_t offset, std::size_t bytes);
+  void copy_across_the_end();
+
+  std::vector<Page> pages_;
+  ControlPage* control_;
+  std::byte* data_;
+  std::size_t size_;
+  Options options_;
+  u64 watermark_;
+
+  u64 head_ = 0;
+  u64 wakeup_position_ = 0;
+  u64 samples_since_wakeup_ = 0;
+  u64 lost_ = 0;
+  bool paused_;
+  bool wakeup_due_ = false;
+  std::vector<std::byte> beside_;  ///< a record that straddles the end, until it is published
+  std::size_t beside_offset_ = 0, beside_bytes_ = 0;
+  std::atomic<bool> readable_ = false;
+  std::function<void()> callback_;
+};
+
+inline bool RingBuffer::has_room(std::size_t bytes) const {
+  if (options_.when_full == WhenFull::overwrite) return bytes <= size_;
+  const u64 tail = std::atomic_ref(control_->data_tail).load(std::memory_order_acquire);
+  const u64 used = options_.direction == Direction::forward ? head_ - tail : tail - head_;
+  return ((~used) & (size_ - 1)) >= bytes;  // one byte stays free: full and empty must differ
+}
+
+inline std::byte* RingBuffer::reserve(std::size_t bytes) {
+  if (paused_ || !has_room(bytes)) return refuse();
+  const bool forward = options_.direction == Direction::forward;
+  const u64 position = forward ? head_ : head_ - bytes;
+  head_ = forward ? head_ + bytes : position;
+  if (head_ - wakeup_position_ > watermark_) {
+    wakeup_position_ += watermark_;
+    wakeup_due_ = true;
+  }
+  const std::size_t offset = position & (size_ - 1);
+  if (offset + bytes > size_) return reserve_across_the_end(offset, bytes);
+  return data_ + offset;
+}
+
+inline void RingBuffer::publish() {
+  if (beside_bytes_ != 0) copy_across_the_end();
+  std::atomic_ref(control_->data_head).store(head_, std::memory_order_release);
+  if (wakeup_due_) wake();
+}
+
+inline void RingBuffer::count_sample(u32 wakeup_events) {
+  if (wakeup_events == 0) return;
+  if (++samples_since_wakeup_ < wakeup_events) return;
+  samples_since_wakeup_ = 0;
+  wakeup_due_ = true;
+}
+
+}  // namespace pmusim::perf
+
+#endif
