@@ -3,6 +3,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 
 #include "pmusim/arch/branch.h"
 #include "pmusim/base/bus.h"
@@ -29,36 +30,38 @@ enum class ExecutionClass : u8 {
 
 /// A data access that an instruction makes each time it executes, implicit ones (push, call, string)
 /// included.
+///
+/// Two accesses are stated in a simplified form: a gather or scatter is one access of one element at its
+/// base, and BTx with a register offset one at the operand without the offset. Both need values that general
+/// registers do not hold, or are not worth an operand form of their own.
 struct MemoryOperand {
   u16 bytes = 0;
   bool load = false, store = false;  ///< both for read-modify-write
   /// Effective address = segment base + base + index * scale + displacement; register 0xFF = none.
   u8 base = 0xFF, index = 0xFF, scale = 0;  ///< numbers as Gpr
   bool rip_relative = false, fs = false, gs = false;
-  i64 displacement = 0;
+  bool address_32 = false;    ///< address-size prefix: the sum wraps at 4 GiB
+  bool byte_index = false;    ///< XLAT: only the lowest byte of the index counts
+  bool vector_index = false;  ///< gather or scatter: one access per element in hardware
+  i64 displacement = 0;       ///< a push's includes the step down of RSP
 };
-
-/// Registers as dependencies see them: bits 0..15 general registers, 16..47 vector registers, 48..55 mask
-/// registers, 56 the x87 stack, 57 the arithmetic flags.
-using RegisterMask = u64;
-inline constexpr unsigned flags_register = 57;
 
 /// Everything static that the timing model, the event signals and the recorder need of one instruction.
 struct Instruction {
   u64 ip = 0;
   u8 length = 0;
-  u8 uops = 1;  ///< estimate
+  u8 uops = 1;  ///< estimate, in the fused domain (what retirement slots count)
   BranchKind branch = BranchKind::none;
   ExecutionClass execution = ExecutionClass::simple;
   bool rep = false;  ///< REP string instruction: one retirement, accesses per iteration
   bool locked = false;
-  u64 target = 0;  ///< of a direct branch
+  u64 target = 0;  ///< of a direct branch, or of an XBEGIN's fallback path
   u8 memory_operands = 0;
-  std::array<MemoryOperand, 2> memory{};
-  SignalSet signals;  ///< what is true of it whenever it retires
-  /// What it waits for and what waits for it. Empty where nothing depends on it: RSP of push, pop, call and
-  /// return (the stack engine tracks it) and the sources of a zeroing idiom are left out.
-  RegisterMask registers_read = 0, registers_written = 0;
+  std::array<MemoryOperand, 2> memory{};  ///< no instruction has more (push [m], movs, call [m] have two)
+  /// What is true of it whenever it retires: the kind signals, `load` and `store`, the FP class. Not the
+  /// outcome: taken and mispredicted branches, cache levels, and an XABORT's abort (it is inert outside a
+  /// transaction).
+  SignalSet signals;
   std::span<const MemoryOperand> accesses() const { return {memory.data(), memory_operands}; }
   u64 end() const { return ip + length; }
 };
@@ -73,6 +76,13 @@ struct BranchClass {
 /// Decodes 64-bit code. Length 0 where the bytes are no instruction.
 Instruction decode(std::span<const std::byte> code, u64 ip);
 BranchClass classify_branch(std::span<const std::byte> code, u64 ip);
+
+/// The linear address of an access. `before` holds the registers as they are before the instruction executes.
+u64 effective_address(const Instruction& instruction, const MemoryOperand& operand, const Registers& before,
+                      u64 fs_base, u64 gs_base);
+
+/// The instruction in assembler text, Intel syntax; "(bad)" where the bytes are none.
+std::string disassemble(std::span<const std::byte> code, u64 ip);
 
 }  // namespace pmusim::x86
 

@@ -1,0 +1,34 @@
+#ifndef PMUSIM_X86_CLASSES_H
+#define PMUSIM_X86_CLASSES_H
+
+#include "pmusim/x86/instruction.h"
+#include "x86/decoded.h"
+
+namespace pmusim::x86 {
+
+BranchKind branch_kind(const Decoded& decoded);
+/// Signals that follow from the kind of branch alone.
+SignalSet branch_signals(BranchKind kind);
+
+/// Floating-point work as the FP_ARITH_INST_RETIRED events sort it: by width and element type.
+struct FpOperation {
+  enum class Kind : u8 { none, add, multiply, divide };
+  Kind kind = Kind::none;
+  SignalSet signals;
+};
+FpOperation fp_operation(const Decoded& decoded);
+
+bool is_nop(const Decoded& decoded);
+bool is_prefetch(const Decoded& decoded);
+bool is_rep_string(const Decoded& decoded);
+bool is_locked(const Decoded& decoded);
+
+/// Adds the data accesses to `instruction`.
+void add_memory_operands(Instruction& instruction, const Decoded& decoded);
+
+/// Execution class and uop estimate; reads the members that the other functions have filled in.
+void add_cost(Instruction& instruction, const Decoded& decoded, const FpOperation& fp);
+
+}  // namespace pmusim::x86
+
+#endif

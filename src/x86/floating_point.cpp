@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "x86/classes.h"
+
+namespace pmusim::x86 {
+namespace {
+
+using Kind = FpOperation::Kind;
+
+struct Stem {
+  std::string_view name;
+  Kind kind;
+};
+// What FP_ARITH_INST_RETIRED counts, without the V of the VEX form, the operand order of FMA and the suffix
+// that names the element type.
+constexpr std::array stems{
+    Stem{"add", Kind::add},         Stem{"sub", Kind::add},           Stem{"addsub", Kind::add},
+    Stem{"hadd", Kind::add},        Stem{"hsub", Kind::add},          Stem{"min", Kind::add},
+    Stem{"max", Kind::add},         Stem{"mul", Kind::multiply},      Stem{"dp", Kind::multiply},
+    Stem{"fmadd", Kind::multiply},  Stem{"fmsub", Kind::multiply},    Stem{"fnmadd", Kind::multiply},
+    Stem{"fnmsub", Kind::multiply}, Stem{"fmaddsub", Kind::multiply}, Stem{"fmsubadd", Kind::multiply},
+    Stem{"rcp", Kind::multiply},    Stem{"rsqrt", Kind::multiply},    Stem{"div", Kind::divide},
+    Stem{"sqrt", Kind::divide},
+};
+
+Kind kind_of(std::string_view stem) {
+  if (stem.starts_with('v')) stem.remove_prefix(1);
+  while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') stem.remove_suffix(1);
+  const auto* found = std::ranges::find(stems, stem, &Stem::name);
+  return found == stems.end() ? Kind::none : found->kind;
+}
+
+Signal packed_signal(unsigned bits, bool is_double) {
+  switch (bits) {
+    case 512:
+      return is_double ? Signal::fp_packed_512_double : Signal::fp_packed_512_single;
+    case 256:
+      return is_double ? Signal::fp_packed_256_double : Signal::fp_packed_256_single;
+    default:
+      return is_double ? Signal::fp_packed_128_double : Signal::fp_packed_128_single;
+  }
+}
+
+FpOperation x87_operation(const Decoded& d) {
+  FpOperation result;
+  result.signals = {Signal::x87};
+  switch (d.mnemonic()) {
+    case ZYDIS_MNEMONIC_FADD:
+    case ZYDIS_MNEMONIC_FADDP:
+    case ZYDIS_MNEMONIC_FIADD:
+    case ZYDIS_MNEMONIC_FSUB:
+    case ZYDIS_MNEMONIC_FSUBP:
+    case ZYDIS_MNEMONIC_FSUBR:
+    case ZYDIS_MNEMONIC_FSUBRP:
+    case ZYDIS_MNEMONIC_FISUB:
+    case ZYDIS_MNEMONIC_FISUBR:
+      result.kind = Kind::add;
+      break;
+    case ZYDIS_MNEMONIC_FMUL:
+    case ZYDIS_MNEMONIC_FMULP:
+    case ZYDIS_MNEMONIC_FIMUL:
+      result.kind = Kind::multiply;
+      break;
+    case ZYDIS_MNEMONIC_FDIV:
+    case ZYDIS_MNEMONIC_FDIVP:
+    case ZYDIS_MNEMONIC_FDIVR:
+    case ZYDIS_MNEMONIC_FDIVRP:
+    case ZYDIS_MNEMONIC_FIDIV:
+    case ZYDIS_MNEMONIC_FIDIVR:
+    case ZYDIS_MNEMONIC_FSQRT:
+      result.kind = Kind::divide;
+      break;
+    default:
+      break;
+  }
+  return result;
+}
+
+}  // namespace
+
+FpOperation fp_operation(const Decoded& d) {
+  if (d.instruction.meta.isa_ext == ZYDIS_ISA_EXT_X87) return x87_operation(d);
+  const std::string_view name = ZydisMnemonicGetString(d.mnemonic());
+  if (name.size() < 4) return {};
+  const std::string_view suffix = name.substr(name.size() - 2);
+  const bool scalar = suffix == "ss" || suffix == "sd";
+  if (!scalar && suffix != "ps" && suffix != "pd") return {};
+  const Kind kind = kind_of(name.substr(0, name.size() - 2));
+  if (kind == Kind::none) return {};
+
+  const bool is_double = suffix[1] == 'd';
+  FpOperation result{kind, {}};
+  if (scalar) {
+    result.signals.add(is_double ? Signal::fp_scalar_double : Signal::fp_scalar_single);
+  } else {
+    result.signals.add(packed_signal(d.instruction.avx.vector_length, is_double));
+  }
+  return result;
+}
+
+}  // namespace pmusim::x86
