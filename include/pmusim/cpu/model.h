@@ -41,6 +41,7 @@ struct LbrFeatures {
   bool has_select = false;       ///< LBR_SELECT exists
   bool nehalem_filters = false;  ///< NHM-class LBR_SELECT side effects of bits 6 and 7
   bool call_stack = false;
+  bool double_abort = false;   ///< a TSX abort leaves a second record without the ABORT flag (Haswell)
   u32 from_base = 0;           ///< first FROM MSR (0x40 or 0x680); unused on architectural LBR
   u32 arch_depths = 0;         ///< CPUID.1CH:EAX[7:0]
   u32 cpuid_1c_eax_flags = 0;  ///< CPUID.1CH:EAX[31:30]

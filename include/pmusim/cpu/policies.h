@@ -38,6 +38,10 @@ struct Policies {
   u32 lbr_depth_write_clears_ler = 0;  ///< 1 a write of LBR_DEPTH also clears LER
   u32 lbr_arch_canonical_faults = 1;   ///< a non-canonical arch FROM/TO write: 1 #GP, 0 accepted
   u32 lbr_zero_call_recorded = 1;      ///< zero-length calls outside call-stack mode: 1 recorded, 0 not
+  u32 lbr_abort_filtered = 1;          ///< TSX aborts: 1 follow the far / other branch filter, 0 always kept
+  u32 lbr_enable_restarts_cycles = 1;  ///< arch, first record after LBREn is set: 1 no cycle count, 0 one
+  u32 lbr_info_reserved_faults = 1;    ///< writing reserved bits of a legacy INFO: 1 #GP, 0 ignored
+  u32 lbr_xsaves_beyond_depth = 0;     ///< component 15, entries from DEPTH on: 0 stored as 0, 1 not stored
   // ACR
   u32 acr_reload_extension = 0;  ///< reload value's upper bits: 0 copies of bit 31, 1 all ones
   u32 acr_tie =

@@ -16,7 +16,7 @@ enum class Unit : u8 { counters, control, lbr, pebs, acr, count_ };
 /// An MSR, or a numbered row of MSRs (IA32_PMC0, IA32_PMC1, ...), as data: everything about an address stands
 /// in one of these. `unit` pointers are to the owner's state; `i` is the number within the row.
 ///
-/// WRMSR order: absent -> #GP; a set bit outside `writable` -> #GP; then `write`, which may still fault.
+/// RDMSR order: absent -> #GP; not `present` -> #GP; then `read`. WRMSR: the same, then a set bit outside `writable` -> #GP; then `write`, which may still fault.
 struct RegisterSpec {
   u32 address = 0;
   u16 count = 1;          ///< registers in the row
@@ -25,6 +25,8 @@ struct RegisterSpec {
   Unit owner = Unit::control;
   /// False: RDMSR and WRMSR fault on this model. Null: always there.
   bool (*exists)(const CpuModel&, unsigned i) = nullptr;
+  /// False: both fault in the unit's current state (LBR entries at or above LBR_DEPTH). Null: always there.
+  bool (*present)(const void* unit, unsigned i) = nullptr;
   /// Bits that software may set; the rest is reserved. Null: read-only, every write faults.
   u64 (*writable)(const CpuModel&, unsigned i) = nullptr;
   /// Value after RESET. Null: 0.
@@ -35,6 +37,10 @@ struct RegisterSpec {
 };
 
 /// Makes a typed `read` for a unit class: `read_as<LbrStack, [](const LbrStack& l, unsigned i) {...}>`.
+template <class U, auto function>
+bool present_as(const void* unit, unsigned i) {
+  return function(*static_cast<const U*>(unit), i);
+}
 template <class U, auto function>
 u64 read_as(const void* unit, unsigned i) {
   return function(*static_cast<const U*>(unit), i);

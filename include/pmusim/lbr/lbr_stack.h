@@ -1,0 +1,130 @@
+#ifndef PMUSIM_LBR_LBR_STACK_H
+#define PMUSIM_LBR_LBR_STACK_H
+
+#include <array>
+#include <span>
+
+#include "pmusim/lbr/branch.h"
+#include "pmusim/lbr/layout.h"
+#include "pmusim/msr/register.h"
+
+namespace pmusim {
+
+/// What resets a processor, as far as the LBR can tell.
+enum class LbrReset : u8 {
+  cold,         ///< power-on RESET: everything to its initial value
+  warm,         ///< architectural LBR keeps its registers and only loses LBREn
+  init,         ///< INIT keeps everything, as it keeps DEBUGCTL
+  deep_cstate,  ///< MWAIT beyond C1: records are lost where the part says so, controls stay
+};
+
+/// Last Branch Record stack of one logical processor (SDM vol. 3, LBR; architectural LBR).
+///
+/// Hardware keeps the newest N taken branches that pass the filter: legacy parts in N slots with TOS naming
+/// the newest, architectural LBR as entries that shift by age. This class keeps one ring of records with
+/// clean addresses and makes FROM, TO, INFO, XSAVE and PEBS views of it when someone reads: in a replay that
+/// is a few times per million branches.
+///
+/// Invariant: `head_ & ring_mask_` is the slot of the newest record. On legacy parts slots are the MSR
+/// numbers and `head_` is TOS; on architectural LBR entry i is i slots behind the head.
+class LbrStack {
+ public:
+  explicit LbrStack(const CpuModel& model);
+
+  /// Takes in a taken branch if `gate` is open and enable and filters let it pass. True if it was recorded:
+  /// the event LBR_INSERTS occurs. A RET of call-stack mode removes a record and records nothing.
+  bool record(const Branch& branch, LbrGate gate) {
+    if (gate == LbrGate::closed || !enabled_) return false;
+    const unsigned kind = static_cast<unsigned>(branch.kind);
+    if ((special_ >> kind & 1) != 0) return record_special(branch);
+    if (!accepts(branch)) return false;
+    append(branch, branch.from);
+    return true;
+  }
+
+  /// Logs one occurrence of the events of `counters` (bit n = GP n, those with PERFEVTSELn.BR_CNTR set) for
+  /// the BR_CNTR fields of the next record. Counters that CPUID.1CH:ECX[19:16] leaves out are ignored.
+  void count_events(u64 counters);
+
+  /// Delivery of #DB clears LBREn. (DEBUGCTL.LBR of legacy parts: debugctl_after_debug_exception().)
+  void on_debug_exception();
+  void reset(LbrReset kind);
+
+  /// Records in use: N, or IA32_LBR_DEPTH.
+  unsigned depth() const { return depth_; }
+  /// FROM, TO and INFO as the registers show them, newest first, zeros where there is no record: what
+  /// adaptive and architectural PEBS write. Returns the number of entries written, at most depth().
+  unsigned render(std::span<LbrEntry> out) const;
+
+  /// XSAVE component 15: its size, whether it is in use (XINUSE), XSAVES, XRSTORS and initialisation.
+  /// `image` is component_bytes() long. Restoring faults (gp) on reserved CTL bits or an unsupported DEPTH.
+  std::size_t component_bytes() const;
+  bool component_in_use() const;
+  void save_component(std::span<std::byte> image) const;
+  [[nodiscard]] Fault restore_component(std::span<const std::byte> image);
+  void initialize_component();
+
+  static std::span<const RegisterSpec> registers();
+
+ private:
+  friend struct LbrRegisters;
+
+  bool accepts(const Branch& branch) const {
+    const unsigned ring = branch.cpl_after == Cpl::kernel ? 0 : 1;
+    return (accepted_[ring] >> static_cast<unsigned>(branch.kind) & 1) != 0;
+  }
+  void append(const Branch& branch, u64 from) {
+    // BR_TYPE by BranchKind, four bits each (SDM: COND 0, IND_JMP 1, REL_JMP 2, IND_CALL 3, REL_CALL 4,
+    // RET 5, 1xxx other).
+    constexpr u64 types = 0x8888'8888'8534'1200;
+    const u64 since = branch.cycle - last_cycle_;
+    const u64 cycles = since < lbr_info::CYC_CNT ? since : lbr_info::CYC_CNT;
+    const u64 type = types >> (4 * static_cast<unsigned>(branch.kind)) & 0xF;
+    const u64 timing = (cycles | lbr_info::CYC_CNT_VALID) & timed_;
+    const u64 flags = u64{branch.mispredicted} << 63 | transaction_flags(branch.tx);
+    const u64 info = flags | type << 56 | events_ | timing;
+    head_ = (head_ + 1) & ring_mask_;
+    ring_[head_] = {from, branch.to, info & layout_.produced};
+    last_cycle_ = branch.cycle;
+    timed_ = ~u64{0};
+    events_ = 0;
+  }
+  static u64 transaction_flags(TxState tx) {
+    return u64{tx == TxState::in_tx} << 62 | u64{tx == TxState::aborting} << 61;
+  }
+
+  bool record_special(const Branch& branch);
+  void record_other(const Branch& branch);
+  void pop();
+  bool call_stack_mode() const;
+  void update_filter();  // after any change of control registers
+  void update_arch_filter();
+  void update_legacy_filter();
+  void clear_records();
+  void write_ctl(u64 value);
+  bool depth_supported(u64 depth) const;
+  u64 writable_ctl() const;
+  unsigned slot_of(unsigned entry) const { return arch_ ? (head_ - entry) & ring_mask_ : entry; }
+
+  static constexpr unsigned ring_size = 64;
+
+  const CpuModel* model_;
+  LbrLayout layout_;
+  bool arch_;
+  bool enabled_ = true;            ///< LBREn; always true on legacy parts, where DEBUGCTL has the enable
+  u16 special_ = 0;                ///< branch kinds that need more than appending
+  std::array<u16, 2> accepted_{};  ///< branch kinds that pass the filter, by target privilege: kernel, user
+  unsigned depth_;
+  unsigned ring_mask_;
+  unsigned head_ = 0;
+  u64 last_cycle_ = 0;  ///< cycle of the last record
+  u64 timed_ = 0;       ///< all ones once last_cycle_ means something
+  u64 events_ = 0;      ///< BR_CNTR fields of the next record
+  u64 select_ = 0, ctl_ = 0;
+  LbrEntry last_exception_;
+  std::array<LbrEntry, ring_size> ring_{};
+};
+
+}  // namespace pmusim
+
+#endif

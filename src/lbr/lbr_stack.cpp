@@ -1,0 +1,184 @@
+#include "pmusim/lbr/lbr_stack.h"
+
+#include <algorithm>
+
+namespace pmusim {
+namespace {
+
+constexpr u16 kind_bit(BranchKind kind) { return static_cast<u16>(1u << static_cast<unsigned>(kind)); }
+
+constexpr u16 calls = kind_bit(BranchKind::direct_call) | kind_bit(BranchKind::indirect_call);
+constexpr u16 returns = kind_bit(BranchKind::near_return);
+constexpr u16 near_kinds = kind_bit(BranchKind::conditional) | kind_bit(BranchKind::direct_jump) |
+                           kind_bit(BranchKind::indirect_jump) | calls | returns;
+constexpr u16 all_kinds = 0xFFFE;  // everything but BranchKind::none
+constexpr u16 other_kinds = all_kinds & ~near_kinds;
+
+/// A filter bit and the branches that it is about.
+struct FilterBit {
+  u64 mask;
+  u16 kinds;
+};
+constexpr FilterBit select_bits[] = {
+    {lbr_select::JCC, kind_bit(BranchKind::conditional)},
+    {lbr_select::NEAR_REL_CALL, kind_bit(BranchKind::direct_call)},
+    {lbr_select::NEAR_IND_CALL, kind_bit(BranchKind::indirect_call)},
+    {lbr_select::NEAR_RET, returns},
+    {lbr_select::NEAR_IND_JMP, kind_bit(BranchKind::indirect_jump)},
+    {lbr_select::NEAR_REL_JMP, kind_bit(BranchKind::direct_jump)},
+    {lbr_select::FAR_BRANCH, other_kinds},
+};
+/// What two of them also keep out on Nehalem-class parts.
+constexpr FilterBit nehalem_select_bits[] = {
+    {lbr_select::NEAR_IND_JMP, kind_bit(BranchKind::indirect_call) | returns},
+    {lbr_select::NEAR_REL_JMP, kind_bit(BranchKind::direct_call)},
+};
+constexpr FilterBit ctl_bits[] = {
+    {lbr_ctl::COND, kind_bit(BranchKind::conditional)},
+    {lbr_ctl::NEAR_REL_JMP, kind_bit(BranchKind::direct_jump)},
+    {lbr_ctl::NEAR_IND_JMP, kind_bit(BranchKind::indirect_jump)},
+    {lbr_ctl::NEAR_REL_CALL, kind_bit(BranchKind::direct_call)},
+    {lbr_ctl::NEAR_IND_CALL, kind_bit(BranchKind::indirect_call)},
+    {lbr_ctl::NEAR_RET, returns},
+    {lbr_ctl::OTHER_BRANCH, other_kinds},
+};
+
+u16 kinds_of(std::span<const FilterBit> bits_of_register, u64 value) {
+  u16 kinds = 0;
+  for (const FilterBit& b : bits_of_register)
+    if (value & b.mask) kinds |= b.kinds;
+  return kinds;
+}
+
+}  // namespace
+
+LbrStack::LbrStack(const CpuModel& model)
+    : model_(&model),
+      layout_(model),
+      arch_(model.has_arch_lbr()),
+      depth_(model.lbr.depth),
+      ring_mask_(arch_ ? ring_size - 1 : std::max(depth_, 1u) - 1) {
+  update_filter();
+}
+
+void LbrStack::count_events(u64 counters) {
+  for (unsigned n : set_bits(counters & lbr_leaf::event_counters(model_->lbr.cpuid_1c_ecx))) {
+    const u64 full = u64{3} << (32 + 2 * n);
+    if ((events_ & full) != full) events_ += bit(32 + 2 * n);
+  }
+}
+
+void LbrStack::on_debug_exception() {
+  if (arch_) write_ctl(ctl_ & ~lbr_ctl::LBREN);
+}
+
+void LbrStack::reset(LbrReset kind) {
+  const bool keeps_registers = kind == LbrReset::init || (kind == LbrReset::warm && arch_);
+  if (kind == LbrReset::deep_cstate) {
+    const bool loses_records = arch_ ? (model_->lbr.cpuid_1c_eax_flags & lbr_leaf::EAX_DEEP_CSTATE_RESET) != 0
+                                     : (layout_.info_register != 0 || layout_.cycles_in_to);
+    if (!loses_records) return;
+    clear_records();
+    last_exception_ = {};
+    if (!arch_) head_ = 0;
+  } else if (keeps_registers) {
+    if (kind == LbrReset::warm) write_ctl(ctl_ & ~lbr_ctl::LBREN);
+  } else {
+    *this = LbrStack(*model_);
+  }
+}
+
+unsigned LbrStack::render(std::span<LbrEntry> out) const {
+  const unsigned count = static_cast<unsigned>(std::min<std::size_t>(depth_, out.size()));
+  for (unsigned i = 0; i < count; ++i) {
+    const LbrEntry& record = ring_[(head_ - i) & ring_mask_];
+    out[i] = {layout_.from(record), layout_.to(record), layout_.info(record)};
+  }
+  return count;
+}
+
+bool LbrStack::record_special(const Branch& branch) {
+  if (branch.kind == BranchKind::interrupt || branch.kind == BranchKind::software_interrupt)
+    last_exception_ = ring_[head_];
+  if (!accepts(branch)) return false;
+  if (branch.zero_length_call && (call_stack_mode() || !model_->policies.lbr_zero_call_recorded))
+    return false;
+  if (branch.kind == BranchKind::near_return && call_stack_mode()) {
+    pop();
+    return false;
+  }
+  record_other(branch);
+  return true;
+}
+
+void LbrStack::record_other(const Branch& branch) {
+  // A source at a privilege that is filtered out is not told. Legacy parts do tell it.
+  const u64 source = branch.cpl_before == Cpl::kernel ? lbr_ctl::OS : lbr_ctl::USR;
+  const bool hidden =
+      arch_ && (model_->lbr.cpuid_1c_ebx & lbr_leaf::EBX_CPL_FILTER) != 0 && (ctl_ & source) == 0;
+  append(branch, hidden ? ~u64{0} : branch.from);
+  if (branch.kind == BranchKind::tsx_abort && model_->lbr.double_abort) {
+    Branch again = branch;
+    again.tx = TxState::none;
+    append(again, again.from);
+  }
+}
+
+void LbrStack::pop() {
+  if (arch_) {
+    head_ = (head_ - 1) & ring_mask_;
+    ring_[slot_of(depth_ - 1)] = {};
+    return;
+  }
+  const bool empty = ring_[head_].from == 0;
+  if (empty && !model_->policies.lbr_callstack_underflow) return;
+  if (model_->policies.lbr_callstack_pop_clears) ring_[head_] = {};
+  head_ = (head_ - 1) & ring_mask_;
+}
+
+bool LbrStack::call_stack_mode() const {
+  return arch_ ? (ctl_ & lbr_ctl::CALL_STACK) != 0 : (select_ & lbr_select::EN_CALLSTACK) != 0;
+}
+
+void LbrStack::update_filter() {
+  enabled_ = depth_ != 0 && (!arch_ || (ctl_ & lbr_ctl::LBREN) != 0);
+  if (arch_)
+    update_arch_filter();
+  else
+    update_legacy_filter();
+  special_ = other_kinds;
+  if (call_stack_mode()) special_ |= calls | returns;
+  if (!model_->policies.lbr_zero_call_recorded) special_ |= kind_bit(BranchKind::direct_call);
+}
+
+void LbrStack::update_arch_filter() {
+  const u32 ebx = model_->lbr.cpuid_1c_ebx;
+  u16 kinds = (ebx & lbr_leaf::EBX_BRANCH_FILTER) != 0 ? kinds_of(ctl_bits, ctl_) : all_kinds;
+  if (!model_->policies.lbr_abort_filtered) kinds |= kind_bit(BranchKind::tsx_abort);
+  const bool by_privilege = (ebx & lbr_leaf::EBX_CPL_FILTER) != 0;
+  accepted_[0] = !by_privilege || (ctl_ & lbr_ctl::OS) != 0 ? kinds : u16{0};
+  accepted_[1] = !by_privilege || (ctl_ & lbr_ctl::USR) != 0 ? kinds : u16{0};
+}
+
+void LbrStack::update_legacy_filter() {
+  u16 suppressed = kinds_of(select_bits, select_);
+  if (model_->lbr.nehalem_filters) suppressed |= kinds_of(nehalem_select_bits, select_);
+  if (!model_->policies.lbr_abort_filtered) suppressed &= static_cast<u16>(~kind_bit(BranchKind::tsx_abort));
+  const u16 kinds = all_kinds & static_cast<u16>(~suppressed);
+  accepted_[0] = (select_ & lbr_select::CPL_EQ_0) != 0 ? u16{0} : kinds;
+  accepted_[1] = (select_ & lbr_select::CPL_NEQ_0) != 0 ? u16{0} : kinds;
+}
+
+void LbrStack::clear_records() {
+  ring_ = {};
+  timed_ = 0;
+}
+
+void LbrStack::write_ctl(u64 value) {
+  const bool enables = (value & ~ctl_ & lbr_ctl::LBREN) != 0;
+  if (enables && model_->policies.lbr_enable_restarts_cycles) timed_ = 0;
+  ctl_ = value;
+  update_filter();
+}
+
+}  // namespace pmusim
