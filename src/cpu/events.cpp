@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "architectural_events.h"
 #include "event_tables_private.h"
 #include "pmusim/cpu/event_tables.h"
 
@@ -39,12 +40,13 @@ std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u8 um
   if (event == 0) return std::nullopt;
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
+  if (const auto architectural = find_architectural_event(model, event, umask)) return architectural;
   return umask == 0 ? std::nullopt : union_of_bits(model.events, event, umask);
 }
 
 std::optional<EventDefinition> find_fixed_event(const CpuModel& model, unsigned fixed) {
   const EventDefinition* r = find_row(model.events, 0, static_cast<u8>(fixed + 1), 0);
-  return r == nullptr ? std::nullopt : std::optional(*r);
+  return r == nullptr ? find_architectural_fixed_event(model, fixed) : std::optional(*r);
 }
 
 std::span<const EventDefinition> event_table(Microarchitecture microarchitecture) {

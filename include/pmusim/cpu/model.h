@@ -1,6 +1,7 @@
 #ifndef PMUSIM_CPU_MODEL_H
 #define PMUSIM_CPU_MODEL_H
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,6 +59,7 @@ struct PebsFeatures {
   bool precise_store = false;  ///< PEBS_ENABLE[63]
   bool load_latency = false;   ///< MSR 3F6
   bool frontend = false;       ///< MSR 3F7
+  u64 frontend_mask = 0;       ///< bits that MSR 3F7 accepts
   bool latency_split = false;  ///< memory group reports instruction and access latency separately
   bool eventing_ip = false;    ///< records carry the IP of the sampled instruction itself
   u32 arch_capabilities = 0;   ///< CPUID.23H.4:EBX
@@ -101,6 +103,7 @@ struct CoreParameters {
   std::string predictor = "tage";  ///< branch predictor by name: "bimodal", "gshare", "tage"
   u32 tsc_per_core_cycle_numerator = 1, tsc_per_core_cycle_denominator = 1;
   u64 tsc_hz = 3'000'000'000;
+  u64 bus_hz = 100'000'000;  ///< what event 3C.01 counts before Golden Cove and Gracemont
 };
 
 /// One row of a model's event table.
@@ -116,6 +119,13 @@ struct EventDefinition {
   u64 extra = 0;
 };
 
+/// What CPUID leaf 0AH reports on a hybrid product: the part common to all its core types, which understates
+/// each of them. Leaf 23H and the registers tell the truth of one core.
+struct CommonView {
+  u32 gp_counters = 0, fixed_counters = 0;  ///< bitmaps
+  u32 arch_events = 0;
+};
+
 /// One product (or one core type of a hybrid product) as data: everything that the hardware units derive
 /// their registers, masks, faults, CPUID leaves and formats from. Copy a preset and change members to make
 /// your own.
@@ -126,13 +136,16 @@ struct CpuModel {
   CoreType core_type = CoreType::core;
   u32 family = 6, model = 0, stepping = 0;
   bool hybrid = false;
+  u32 native_model_id = 0;  ///< CPUID.1AH:EAX[23:0]; 0: the leaf is all zero
 
   unsigned perfmon_version = 0;
   u32 gp_counters = 0;     ///< bitmap
   u32 fixed_counters = 0;  ///< bitmap, may be sparse
   unsigned counter_width = 48;
   u32 arch_events = 0;  ///< architectural events present, bit i = event i of CPUID.0AH:EBX (positive)
-  u64 perf_capabilities = 0;
+  unsigned arch_events_length = 7;         ///< CPUID.0AH:EAX[31:24]
+  std::optional<CommonView> package_view;  ///< set where leaf 0AH says less than this core has
+  u64 perf_capabilities = 0;               ///< MSR 345; on a hybrid, what all core types have in common
   FreezeStyle freeze = FreezeStyle::legacy;
   bool has_pdcm = true, has_x2apic = true;
   bool anythread = false;         ///< EVTSEL.ANY and FIXED_CTR_CTRL ANY bits usable
@@ -140,7 +153,20 @@ struct CpuModel {
   bool arch_perfmon_ext = false;  ///< CPUID leaf 23H
   u32 perfmon_ext_ebx = 0;        ///< CPUID.23H.0:EBX: 0 UMASK2, 1 EQ, 2 RDPMC_USR_DISABLE
   unsigned metrics_levels = 0;    ///< PERF_METRICS: 0 none, 1 four bytes, 2 eight bytes
-  u64 misc_enable = 0x850089;     ///< reset value of MSR 1A0
+  unsigned slots_in_leaf_23 = 0;  ///< CPUID.23H.0:ECX[7:0]
+
+  // registers beside the counters
+  u64 misc_enable = 0x850089;  ///< reset value of MSR 1A0
+  bool has_rdtscp = true, has_tsc_adjust = false;
+  bool has_pperf = false;               ///< MSR 64E
+  bool has_tsx_force_abort = false;     ///< MSR 10F
+  bool has_bus_lock_detect = false;     ///< DEBUGCTL[2]
+  std::array<u64, 2> offcore_rsp{};     ///< bits that MSRs 1A6 and 1A7 accept; 0: absent
+  u64 omr = 0;                          ///< the same for MSRs 3E0..3E3
+  u64 snoop_rsp = 0;                    ///< the same for MSRs 1328 and 1329
+  u64 xcr0 = 0x7, xss = 0;              ///< XSAVE components that XCR0 and IA32_XSS accept
+  bool has_xsaves = false;              ///< XSAVES, IA32_XSS
+  bool reference_event_is_tsc = false;  ///< event 3C.01 runs at TSC rate, not at bus clock
 
   LbrFeatures lbr;
   PebsFeatures pebs;
@@ -171,10 +197,11 @@ std::span<const CpuModel> cpu_models();
 /// Where a umask is no row of its own but each of its bits is (MEM_LOAD_RETIRED with L1_HIT and L2_HIT), the
 /// event is the union: it occurs once at an instruction that has any of them. `extra` is the value of the
 /// event's extra register, for events that have one (FRONTEND_RETIRED, OFFCORE_RESPONSE). Event 00 counts
-/// nothing on a general-purpose counter.
+/// nothing on a general-purpose counter. Architectural events that the model enumerates need no row in its
+/// table.
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u8 umask, u64 extra = 0);
 
-/// The event of a fixed counter.
+/// The event of a fixed counter; the architectural ones need no row either.
 std::optional<EventDefinition> find_fixed_event(const CpuModel& model, unsigned fixed);
 
 /// CPUID as this model answers it.

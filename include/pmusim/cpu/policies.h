@@ -21,6 +21,7 @@ struct Policies {
   u32 pmi_repeat = 1;        ///< 1 a wrap with its status bit already set requests another PMI, 0 it does not
   // counters
   u32 evtsel_eq_without_cmask = 0;  ///< EQ with CMASK 0: 0 inert, 1 counts cycles without an occurrence
+  u32 status_set_cond_chgd = 0;     ///< writing 1 to STATUS_SET[63]: 0 #GP, 1 sets CondChgd
   u32 edge_history_at_enable = 0;   ///< 0 cleared when a counter is enabled, 1 kept
   // PEBS
   u32 pebs_arm_cycles = 6;     ///< overflow to armed (A to B)

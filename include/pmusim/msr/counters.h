@@ -2,10 +2,14 @@
 #define PMUSIM_MSR_COUNTERS_H
 
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <span>
 
+#include "pmusim/base/bus.h"
+#include "pmusim/cpu/clocks.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
+#include "pmusim/msr/perf_metrics.h"
 #include "pmusim/msr/register.h"
 
 namespace pmusim {
@@ -16,63 +20,150 @@ inline constexpr unsigned counter_slots = 48;
 
 /// What one step did to the counters.
 struct Counted {
-  u64 occurred = 0;    ///< counters whose event occurred (with all filters passed)
-  u64 overflowed = 0;  ///< counters that wrapped
+  u64 occurred = 0;    ///< counters that were incremented (all filters passed, CMASK and EDGE satisfied)
+  u64 overflowed = 0;  ///< counters that wrapped, and bit 48 when PERF_METRICS' internal counters did
 };
 
 /// The general-purpose and fixed counters of one logical processor with their control, status and reload
 /// registers: event selects, FIXED_CTR_CTRL, GLOBAL_CTRL / STATUS / INUSE, PERF_METRICS, CFG_C.
 ///
-/// A counter counts while its own enable, its GLOBAL_CTRL bit and the CPL filter allow it and nothing is
-/// frozen; it wraps at the model's width, which sets its GLOBAL_STATUS bit unless ACR reloads it in the same
-/// step. Status, PMI and reload are the sequencer's business: this class only counts and reports.
+/// A counter counts while its own enable, its GLOBAL_CTRL bit and the CPL and TSX filters allow it and
+/// nothing is frozen; it wraps at the model's width. Status, PMI and reload are the sequencer's business:
+/// this class only counts and reports.
+///
+/// Events come in two kinds. Occurrences (an instruction, a branch, stall cycles before it) come with a
+/// retirement; clocks (core cycles, TSC, slots) run while time passes. With CMASK, INV, EQ or EDGE set, both
+/// are summed up within a cycle, and the condition is applied when the cycle closes: cycles between
+/// retirements have no occurrences, and INV counts them.
 class CounterFile {
  public:
   explicit CounterFile(const CpuModel& model);
 
-  /// Lets core time pass up to `cycle` (not beyond the retirement that comes next, at privilege `cpl`). Stops
-  /// at the first cycle in which a counter wraps; call again until `now()` is `cycle`.
-  Counted pass_time(u64 cycle, Cpl cpl);
+  /// Lets core time pass up to `cycle` (not beyond the retirement that comes next, at privilege `cpl`): the
+  /// cycles now() to `cycle` - 1 close. Stops after the first cycle in which a counter wraps; call again
+  /// until `now()` is `cycle`.
+  Counted pass_time(u64 cycle, Cpl cpl) {
+    if (cycle == now_) return {};
+    if (!clocked_.empty() || !per_cycle_.empty()) return close_cycles(cycle, cpl);
+    now_ = cycle;
+    cycle_has_retired_ = false;
+    return {};
+  }
   /// Counts what an instruction retiring at `now()` did.
   Counted retire(const Retirement& retirement);
   u64 now() const { return now_; }
 
   u64 value(unsigned counter) const { return counts_[counter]; }
-  void set_value(unsigned counter, u64 value);  // truncated to the width
+  void set_value(unsigned counter, u64 value) { counts_[counter] = value & width_mask_; }
 
   u64 status() const { return status_; }
-  void set_status(u64 mask) { status_ |= mask; }
-  void clear_status(u64 mask) { status_ &= ~mask; }
+  void set_status(u64 mask);
+  void clear_status(u64 mask);
   u64 global_ctrl() const { return global_ctrl_; }
-  void clear_global_ctrl() {
-    global_ctrl_ = 0;
-    update();
-  }
+  /// What a legacy freeze does: all enables go off and stay off until software writes GLOBAL_CTRL.
+  void clear_global_ctrl();
 
-  /// Counters that request a PMI when they overflow (EVTSEL.INT, fixed PMI bit).
+  /// Whether PEBS_ENABLE, which another unit holds, has a counter bit set: GLOBAL_INUSE shows it.
+  void set_pebs_in_use(bool in_use) { pebs_in_use_ = in_use; }
+
+  /// Counters that request a PMI when they overflow (EVTSEL.INT, fixed PMI bit); bit 48 while metrics count.
   u64 interrupting() const { return interrupting_; }
   /// Counters that could count now, the CPL filter aside.
   u64 running() const { return running_; }
   /// Counters with the adaptive-record bit set.
   u64 adaptive() const { return adaptive_; }
+  /// GP counters whose occurrences the LBR logs (EVTSEL.BR_CNTR).
+  u64 logged_by_lbr() const { return logged_by_lbr_; }
   u64 event_select(unsigned gp) const { return event_select_[gp]; }
+  u64 fixed_ctrl() const { return fixed_ctrl_; }
   u64 cfg_c(unsigned counter) const { return cfg_c_[counter]; }
-  u64 perf_metrics() const;
+  u64 perf_metrics() const { return metrics_.read(counts_[first_fixed + slots]); }
+
+  /// The RDPMC instruction. #GP for an encoding that names no counter, and without the right to read.
+  Faulty<u64> rdpmc(u32 ecx, Cpl cpl, bool cr4_pce);
 
   const CpuModel& model() const { return *model_; }
   static std::span<const RegisterSpec> registers();
 
  private:
-  friend struct CounterRegisters;
+  friend struct CounterAccess;
+  static constexpr unsigned slots = 3;  // the fixed counter that PERF_METRICS belongs to
+
+  enum class Source : u8 {
+    occurrences,  ///< come with a retirement, in its cycle
+    lost_cycles,  ///< cycles before a retirement, told at the retirement (stalls, page walks)
+    core_clock,
+    tsc,
+    bus_clock
+  };
+  /// One running counter: what it counts, decoded from its control bits.
+  struct Running {
+    EventRule rule{};
+    Source source = Source::occurrences;
+    u8 counter = 0;
+    u8 per_cycle = 1;  // occurrences per core cycle, or per unit of the quantity
+    u8 cmask = 0;
+    bool inv = false, equal = false, edge = false;
+    bool kernel = false, user = false;
+    bool only_in_tx = false;
+
+    bool has_condition() const { return cmask != 0 || equal || edge; }
+    bool passes(Cpl cpl, bool in_tx) const {
+      return (cpl == Cpl::kernel ? kernel : user) && (in_tx || !only_in_tx);
+    }
+    u32 occurrences(const Retirement& r) const {
+      if (rule.quantity == Quantity::none) return rule.matches(r.signals) ? 1 : 0;
+      return r.quantities[static_cast<unsigned>(rule.quantity)] * per_cycle;
+    }
+    /// Whether a cycle with `k` occurrences satisfies CMASK, INV and EQ.
+    bool satisfied_by(u64 k) const;
+  };
+  using RunningList = boost::container::static_vector<Running, counter_slots>;
+
   void update();  // recomputes everything derived, after a register write
+  Running decode_gp(unsigned n) const;
+  Running decode_fixed(unsigned m) const;
+  void start(const Running& running);
+  Running with_event(Running running, const std::optional<EventDefinition>& event) const;
+
+  Counted close_cycles(u64 cycle, Cpl cpl);
+  void close_span(u64 cycles, Cpl cpl, Counted& counted);
+  u64 cycles_to_wrap(const Running& running, u64 cycles, Cpl cpl) const;
+  u64 increment(const Running& running, u64 cycles, Cpl cpl) const;
+  u64 ticks(const Running& running, u64 cycles) const;
+  u64 cycles_for(const Running& running, u64 wanted_ticks) const;
+  static u64 lost_cycles(const Running& running, const Retirement& r);
+  void add(unsigned counter, u64 occurrences, Counted& counted);
+  void change_transaction(TxState tx);
 
   const CpuModel* model_;
+  u64 width_mask_;
+  Clock tsc_, bus_;
   u64 now_ = 0;
   std::array<u64, counter_slots> counts_{};
   std::array<u64, 32> event_select_{};
   std::array<u64, counter_slots> cfg_c_{};
   u64 fixed_ctrl_ = 0, global_ctrl_ = 0, status_ = 0;
-  u64 running_ = 0, interrupting_ = 0, adaptive_ = 0;
+  PerfMetrics metrics_;
+  bool pebs_in_use_ = false;
+
+  // derived from the registers
+  RunningList retired_;    // counts at retirement
+  RunningList clocked_;    // counts as time passes
+  RunningList per_cycle_;  // counts when a cycle closes; its occurrences are in `retired_` too
+  u64 running_ = 0, interrupting_ = 0, adaptive_ = 0, logged_by_lbr_ = 0, checkpointed_ = 0;
+  bool metrics_kernel_ = false, metrics_user_ = false;
+  bool single_steps_ = false;  // a per-cycle rule on a clock that does not tick evenly
+
+  // the cycle that is open
+  std::array<u32, counter_slots> in_cycle_{};  // occurrences so far, of the counters in `per_cycle_`
+  u64 was_satisfied_ = 0;                      // counters whose condition held in the cycle before
+  bool cycle_has_retired_ = false;
+  Cpl cycle_cpl_ = Cpl::kernel;
+
+  // transactions
+  TxState tx_ = TxState::none;
+  u64 checkpoint_ = 0, checkpoint_status_ = 0;
 };
 
 }  // namespace pmusim

@@ -1,6 +1,7 @@
 #ifndef PMUSIM_MSR_REGISTER_H
 #define PMUSIM_MSR_REGISTER_H
 
+#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,8 @@ enum class Unit : u8 { counters, control, lbr, pebs, acr, count_ };
 /// An MSR, or a numbered row of MSRs (IA32_PMC0, IA32_PMC1, ...), as data: everything about an address stands
 /// in one of these. `unit` pointers are to the owner's state; `i` is the number within the row.
 ///
-/// RDMSR order: absent -> #GP; not `present` -> #GP; then `read`. WRMSR: the same, then a set bit outside `writable` -> #GP; then `write`, which may still fault.
+/// RDMSR order: absent -> #GP; not `present` -> #GP; then `read`. WRMSR: the same, then a set bit outside
+/// `writable` -> #GP; then `write`, which may still fault.
 struct RegisterSpec {
   u32 address = 0;
   u16 count = 1;          ///< registers in the row
@@ -38,11 +40,12 @@ struct RegisterSpec {
 
 /// Makes a typed `read` for a unit class: `read_as<LbrStack, [](const LbrStack& l, unsigned i) {...}>`.
 template <class U, auto function>
-bool present_as(const void* unit, unsigned i) {
+u64 read_as(const void* unit, unsigned i) {
   return function(*static_cast<const U*>(unit), i);
 }
+/// The same for `present`.
 template <class U, auto function>
-u64 read_as(const void* unit, unsigned i) {
+bool present_as(const void* unit, unsigned i) {
   return function(*static_cast<const U*>(unit), i);
 }
 /// The same for `write`; the function returns Fault.
@@ -55,25 +58,45 @@ Fault write_as(void* unit, unsigned i, u64 value) {
 class RegisterMap {
  public:
   struct Entry {
-    u32 address = 0;
     const RegisterSpec* spec = nullptr;
-    u16 number = 0;    ///< within the row
-    u64 writable = 0;  ///< computed for this model
+    bool (*present)(const void* unit, unsigned i) = nullptr;      ///< null: always there
+    u64 (*read)(const void* unit, unsigned i) = nullptr;          ///< never null
+    Fault (*write)(void* unit, unsigned i, u64 value) = nullptr;  ///< null: read-only
+    u64 writable = 0;                                             ///< computed for this model
     u64 reset = 0;
+    u32 address = 0;
+    u16 number = 0;  ///< within the row
+    Unit owner = Unit::control;
   };
 
   /// `rows` of all units, one after the other; rows that do not exist on `model` are left out.
   RegisterMap(const CpuModel& model, std::span<const std::span<const RegisterSpec>> rows);
 
   /// Null where the address faults.
-  const Entry* find(u32 address) const;
+  const Entry* find(u32 address) const {
+    if (address >= dense_addresses) return find_high(address);
+    const u16 n = index_[address];
+    return n != 0 ? &entries_[n - 1u] : nullptr;
+  }
   /// In ascending address order.
   std::span<const Entry> entries() const { return entries_; }
 
  private:
+  static constexpr u32 dense_addresses = 0x2000;
+  const Entry* find_high(u32 address) const;
+
   std::vector<Entry> entries_;
-  std::vector<u16> index_;  // address -> entry + 1, for the dense low range
+  std::array<u16, dense_addresses> index_{};  // address -> entry + 1
 };
+
+/// RDMSR of `entry` (null: an address that does not exist), whose state is in `unit`.
+inline Faulty<u64> read_register(const RegisterMap::Entry* entry, const void* unit) {
+  if (entry == nullptr || (entry->present != nullptr && !entry->present(unit, entry->number)))
+    return Failure(Fault::gp);
+  return entry->read(unit, entry->number);
+}
+/// WRMSR to `entry` (null: an address that does not exist), whose state is in `unit`.
+[[nodiscard]] Fault write_register(const RegisterMap::Entry* entry, void* unit, u64 value);
 
 }  // namespace pmusim
 

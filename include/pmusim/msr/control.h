@@ -1,0 +1,61 @@
+#ifndef PMUSIM_MSR_CONTROL_H
+#define PMUSIM_MSR_CONTROL_H
+
+#include <array>
+#include <span>
+
+#include "pmusim/cpu/model.h"
+#include "pmusim/msr/register.h"
+
+namespace pmusim {
+
+/// The registers of one logical processor that steer the PMU or measure time but belong to no counter, LBR or
+/// PEBS unit: DEBUGCTL, MISC_ENABLE, PERF_CAPABILITIES, the TSC family, LVTPC, IA32_XSS, off-core filters.
+///
+/// Clocks are functions of the core cycle: the sequencer says what cycle it is with `set_now` before it
+/// reads, and nothing is counted between.
+class ControlRegisters {
+ public:
+  explicit ControlRegisters(const CpuModel& model);
+
+  void set_now(u64 cycle) { now_ = cycle; }
+  u64 tsc() const { return tsc_at(now_); }
+  /// TSC as it stands in another cycle, under the present TSC_ADJUST.
+  u64 tsc_at(u64 cycle) const;
+
+  u64 debugctl() const { return debugctl_; }
+  /// What hardware does to DEBUGCTL by itself: a legacy LBR freeze clears LBR, #DB clears LBR and BTF.
+  void clear_debugctl(u64 mask) { debugctl_ &= ~mask; }
+
+  u64 lvtpc() const { return lvtpc_; }
+  void mask_lvtpc() { lvtpc_ |= msr::lvtpc::MASKED; }
+
+  u64 xss() const { return xss_; }
+  u64 offcore_response(unsigned n) const { return offcore_[n]; }
+  bool tsx_forced_to_abort() const { return tsx_force_abort_ != 0; }
+  u32 tsc_aux() const { return tsc_aux_; }
+
+  const CpuModel& model() const { return *model_; }
+  static std::span<const RegisterSpec> registers();
+
+ private:
+  friend struct ControlAccess;
+  /// A clock that software can set: its value was `value` in `cycle`.
+  struct Origin {
+    u64 cycle = 0, value = 0;
+  };
+
+  const CpuModel* model_;
+  u64 now_ = 0;
+  u64 tsc_offset_ = 0, tsc_adjust_ = 0;
+  Origin mperf_{}, aperf_{};
+  u64 debugctl_ = 0, misc_enable_ = 0, lvtpc_ = msr::lvtpc::MASKED, xss_ = 0;
+  u64 tsx_force_abort_ = 0;
+  u32 tsc_aux_ = 0;
+  std::array<u64, 2> offcore_{}, snoop_{};
+  std::array<u64, 4> omr_{};
+};
+
+}  // namespace pmusim
+
+#endif

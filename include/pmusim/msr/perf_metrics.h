@@ -1,0 +1,35 @@
+#ifndef PMUSIM_MSR_PERF_METRICS_H
+#define PMUSIM_MSR_PERF_METRICS_H
+
+#include <array>
+
+#include "pmusim/cpu/retirement.h"
+
+namespace pmusim {
+
+/// PERF_METRICS (MSR 329): how the slots of fixed counter 3 divide over the top-down categories, one byte
+/// each.
+///
+/// Hardware keeps a slot count per category and shows each as a fraction of SLOTS, in 255ths. Writing the
+/// register loads the counts from the fractions and the present SLOTS, which is why software restores SLOTS
+/// first. Back-end bound is what the others leave over.
+class PerfMetrics {
+ public:
+  explicit PerfMetrics(unsigned levels) : bytes_(levels * 4) {}
+
+  /// Adds the slots that came with a retirement; true when a count passes 48 bits.
+  bool count(const Quantities& quantities);
+  u64 read(u64 slots) const;
+  void write(u64 value, u64 slots);
+
+ private:
+  static constexpr unsigned backend_bound = 3;
+  u64 byte_of(unsigned metric, u64 slots) const;
+
+  unsigned bytes_;
+  std::array<u64, 8> slots_of_{};
+};
+
+}  // namespace pmusim
+
+#endif

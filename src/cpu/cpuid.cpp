@@ -1,0 +1,122 @@
+#include "pmusim/base/bus.h"
+#include "pmusim/cpu/model.h"
+
+namespace pmusim {
+namespace {
+
+/// Family, model and stepping as leaf 1 packs them (SDM vol. 2, CPUID).
+u32 signature(const CpuModel& m) {
+  const u32 base_family = m.family < 0xF ? m.family : 0xF;
+  const u32 extended_family = m.family < 0xF ? 0 : m.family - 0xF;
+  return extended_family << 20 | (m.model >> 4) << 16 | base_family << 8 | (m.model & 0xF) << 4 | m.stepping;
+}
+
+CpuidResult leaf_1(const CpuModel& m) {
+  constexpr u32 dtes64 = bit(2), ds_cpl = bit(4), pdcm = bit(15), x2apic = bit(21), xsave = bit(26),
+                osxsave = bit(27);
+  constexpr u32 tsc = bit(4), msr = bit(5), apic = bit(9), ds = bit(21);
+  CpuidResult r{.eax = signature(m), .ebx = 0x00010800};
+  r.ecx = dtes64 | ds_cpl | (m.has_pdcm ? pdcm : 0) | (m.has_x2apic ? x2apic : 0) |
+          (m.xcr0 != 0 ? xsave | osxsave : 0);
+  r.edx = tsc | msr | apic | ds;
+  return r;
+}
+
+CpuidResult leaf_7(const CpuModel& m, u32 subleaf) {
+  CpuidResult r;
+  if (subleaf == 1) r.eax = u32{m.arch_perfmon_ext} << 8;
+  if (subleaf != 0) return r;
+  r.eax = 1;
+  r.ebx = u32{m.has_tsc_adjust} << 1 | u32{m.hle} << 4 | u32{m.rtm} << 11;
+  r.ecx = u32{m.has_bus_lock_detect} << 24;
+  r.edx = u32{m.has_tsx_force_abort} << 13 | u32{m.hybrid} << 15 | u32{m.has_arch_lbr()} << 19;
+  return r;
+}
+
+CpuidResult leaf_0a(const CpuModel& m) {
+  if (m.perfmon_version == 0) return {};
+  const CommonView view = m.package_view.value_or(CommonView{m.gp_counters, m.fixed_counters, m.arch_events});
+  const u32 width = m.counter_width;
+  CpuidResult r;
+  r.eax = m.perfmon_version | static_cast<u32>(std::popcount(view.gp_counters)) << 8 | width << 16 |
+          m.arch_events_length << 24;
+  r.ebx = ~view.arch_events & static_cast<u32>(low_bits(m.arch_events_length));
+  if (m.perfmon_version >= 5) r.ecx = view.fixed_counters;
+  const bool anythread_deprecated = m.perfmon_version >= 4 && !m.anythread;
+  if (m.perfmon_version >= 2)
+    r.edx =
+        static_cast<u32>(std::countr_one(view.fixed_counters)) | width << 5 | u32{anythread_deprecated} << 15;
+  return r;
+}
+
+CpuidResult leaf_1a(const CpuModel& m) {
+  if (m.native_model_id == 0) return {};
+  return {.eax = (m.core_type == CoreType::atom ? 0x20u : 0x40u) << 24 | m.native_model_id};
+}
+
+CpuidResult leaf_1c(const CpuModel& m) {
+  if (!m.has_arch_lbr()) return {};
+  return {.eax = m.lbr.arch_depths | m.lbr.cpuid_1c_eax_flags,
+          .ebx = m.lbr.cpuid_1c_ebx,
+          .ecx = m.lbr.cpuid_1c_ecx};
+}
+
+CpuidResult leaf_23(const CpuModel& m, u32 subleaf) {
+  if (!m.arch_perfmon_ext) return {};
+  const bool acr = m.acr.cause != 0, pebs = m.has_arch_pebs();
+  const auto low = [](u64 v) { return static_cast<u32>(v); };
+  const auto high = [](u64 v) { return static_cast<u32>(v >> 32); };
+  switch (subleaf) {
+    case 0:
+      return {.eax = 0xBu | u32{acr} << 2 | (pebs ? 0x30u : 0u),
+              .ebx = m.perfmon_ext_ebx,
+              .ecx = m.slots_in_leaf_23};
+    case 1:
+      return {.eax = m.gp_counters, .ebx = m.fixed_counters};
+    case 2:
+      return acr ? CpuidResult{low(m.acr.reloadable), high(m.acr.reloadable), low(m.acr.cause),
+                               high(m.acr.cause)}
+                 : CpuidResult{};
+    case 3:
+      return {.eax = m.arch_events};
+    case 4:
+      return pebs ? CpuidResult{.ebx = m.pebs.arch_capabilities} : CpuidResult{};
+    case 5:
+      return pebs ? CpuidResult{low(m.pebs.counters), low(m.pebs.distribution), high(m.pebs.counters),
+                                high(m.pebs.distribution)}
+                  : CpuidResult{};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf) {
+  switch (leaf) {
+    case 0:  // "GenuineIntel"
+      return {.eax = 0x23, .ebx = 0x756E6547, .ecx = 0x6C65746E, .edx = 0x49656E69};
+    case 1:
+      return leaf_1(model);
+    case 6:
+      return {.ecx = 1};
+    case 7:
+      return leaf_7(model, subleaf);
+    case 0xA:
+      return leaf_0a(model);
+    case 0x1A:
+      return leaf_1a(model);
+    case 0x1C:
+      return leaf_1c(model);
+    case 0x23:
+      return leaf_23(model, subleaf);
+    case 0x80000000:
+      return {.eax = 0x80000001};
+    case 0x80000001:
+      return {.edx = u32{model.has_rdtscp} << 27};
+    default:
+      return {};
+  }
+}
+
+}  // namespace pmusim

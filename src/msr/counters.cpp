@@ -1,0 +1,279 @@
+#include "pmusim/msr/counters.h"
+
+#include <algorithm>
+
+namespace pmusim {
+CounterFile::CounterFile(const CpuModel& model)
+    : model_(&model),
+      width_mask_(low_bits(model.counter_width)),
+      tsc_(tsc_clock(model.core)),
+      bus_(bus_clock(model.core)),
+      global_ctrl_(model.gp_counters),
+      metrics_(model.metrics_levels) {
+  update();
+}
+
+bool CounterFile::Running::satisfied_by(u64 k) const {
+  if (cmask == 0) return equal ? k == 0 : k != 0;
+  const bool condition = equal ? k == cmask : k >= cmask;
+  return condition != inv;
+}
+
+void CounterFile::add(unsigned counter, u64 occurrences, Counted& counted) {
+  const u64 sum = counts_[counter] + occurrences;
+  counts_[counter] = sum & width_mask_;
+  counted.occurred |= bit(counter);
+  if (sum > width_mask_) counted.overflowed |= bit(counter);
+}
+
+Counted CounterFile::retire(const Retirement& retirement) {
+  Counted counted;
+  if (retirement.tx != tx_) change_transaction(retirement.tx);
+  cycle_has_retired_ = true;
+  cycle_cpl_ = retirement.cpl;
+  const bool in_tx = tx_ == TxState::in_tx;
+  for (const Running& running : retired_) {
+    if (!running.passes(retirement.cpl, in_tx)) continue;
+    if (running.source == Source::lost_cycles && running.has_condition()) {
+      if (const u64 cycles = lost_cycles(running, retirement)) add(running.counter, cycles, counted);
+      continue;
+    }
+    const u32 k = running.occurrences(retirement);
+    if (k == 0) continue;
+    if (running.has_condition())
+      in_cycle_[running.counter] += k;
+    else
+      add(running.counter, k, counted);
+  }
+  const bool metrics_count = retirement.cpl == Cpl::kernel ? metrics_kernel_ : metrics_user_;
+  if (metrics_count && metrics_.count(retirement.quantities)) counted.overflowed |= msr::status::PERF_METRICS;
+  return counted;
+}
+
+/// What a condition makes of the cycles since the previous retirement, of which the quantity says how many
+/// had the event. They have closed already, so that this rule is applied to all of them at once.
+u64 CounterFile::lost_cycles(const Running& running, const Retirement& r) {
+  const u64 all = r.quantities[static_cast<unsigned>(Quantity::cycles)];
+  const u64 with = std::min<u64>(all, r.quantities[static_cast<unsigned>(running.rule.quantity)]);
+  const u64 satisfied =
+      (running.satisfied_by(running.per_cycle) ? with : 0) + (running.satisfied_by(0) ? all - with : 0);
+  // Such cycles follow each other, and none of them is the one in which the instruction before retired.
+  return running.edge ? std::min<u64>(satisfied, 1) : satisfied;
+}
+
+Counted CounterFile::close_cycles(u64 cycle, Cpl cpl) {
+  Counted counted;
+  while (now_ != cycle && counted.overflowed == 0) {
+    // The cycle that instructions retired in closes by itself: it has their occurrences and their privilege.
+    const bool alone = cycle_has_retired_ && (!per_cycle_.empty() || cycle_cpl_ != cpl);
+    close_span(alone || single_steps_ ? 1 : cycle - now_, cycle_has_retired_ ? cycle_cpl_ : cpl, counted);
+  }
+  return counted;
+}
+
+void CounterFile::close_span(u64 cycles, Cpl cpl, Counted& counted) {
+  for (const Running& running : clocked_) cycles = cycles_to_wrap(running, cycles, cpl);
+  for (const Running& running : per_cycle_) cycles = cycles_to_wrap(running, cycles, cpl);
+  const bool in_tx = tx_ == TxState::in_tx;
+  for (const Running& running : clocked_) {
+    const u64 passed = running.passes(cpl, in_tx) ? ticks(running, cycles) : 0;
+    if (passed != 0) add(running.counter, passed, counted);
+  }
+  for (const Running& running : per_cycle_) {
+    const u64 added = increment(running, cycles, cpl);
+    if (added != 0) add(running.counter, added, counted);
+  }
+  for (const Running& running : per_cycle_) {
+    const bool passes = running.passes(cpl, in_tx);
+    const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, 1) : 0);
+    const bool satisfied = (passes || k != 0) && running.satisfied_by(k);
+    was_satisfied_ = (was_satisfied_ & ~bit(running.counter)) | u64{satisfied} << running.counter;
+    in_cycle_[running.counter] = 0;
+  }
+  now_ += cycles;
+  cycle_has_retired_ = false;
+}
+
+/// What a per-cycle rule adds over `cycles` cycles that are all alike.
+u64 CounterFile::increment(const Running& running, u64 cycles, Cpl cpl) const {
+  const bool passes = running.passes(cpl, tx_ == TxState::in_tx);
+  const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, 1) : 0);
+  if (!(passes || k != 0) || !running.satisfied_by(k)) return 0;
+  if (!running.edge) return cycles;
+  return (was_satisfied_ & bit(running.counter)) == 0 ? 1 : 0;
+}
+
+/// `cycles`, or fewer if the counter wraps before.
+u64 CounterFile::cycles_to_wrap(const Running& running, u64 cycles, Cpl cpl) const {
+  const u64 room = width_mask_ - counts_[running.counter];
+  if (running.has_condition()) {
+    const u64 added = increment(running, cycles, cpl);
+    if (added <= room) return cycles;
+    return running.edge ? 1 : room + 1;
+  }
+  if (!running.passes(cpl, tx_ == TxState::in_tx) || ticks(running, cycles) <= room) return cycles;
+  return cycles_for(running, room + 1);
+}
+
+u64 CounterFile::ticks(const Running& running, u64 cycles) const {
+  switch (running.source) {
+    case Source::core_clock:
+      return cycles * running.per_cycle;
+    case Source::tsc:
+      return tsc_.ticks(now_ + cycles) - tsc_.ticks(now_);
+    case Source::bus_clock:
+      return bus_.ticks(now_ + cycles) - bus_.ticks(now_);
+    case Source::occurrences:
+    case Source::lost_cycles:
+      break;
+  }
+  return 0;
+}
+
+/// In how many cycles a clock will have ticked so often.
+u64 CounterFile::cycles_for(const Running& running, u64 wanted_ticks) const {
+  if (running.source == Source::tsc) return tsc_.cycle_of(tsc_.ticks(now_) + wanted_ticks) - now_;
+  if (running.source == Source::bus_clock) return bus_.cycle_of(bus_.ticks(now_) + wanted_ticks) - now_;
+  return (wanted_ticks + running.per_cycle - 1) / running.per_cycle;
+}
+
+/// Counter 2 with IN_TXCP returns to its value at the start of a transaction that aborts, and so does its
+/// overflow bit (SDM vol. 3, TSX performance monitoring).
+void CounterFile::change_transaction(TxState tx) {
+  if (checkpointed_ != 0) {
+    constexpr unsigned counter = 2;
+    if (tx == TxState::in_tx) {
+      checkpoint_ = counts_[counter];
+      checkpoint_status_ = status_ & bit(counter);
+    } else if (tx == TxState::aborting) {
+      counts_[counter] = checkpoint_;
+      status_ = (status_ & ~bit(counter)) | checkpoint_status_;
+    }
+  }
+  tx_ = tx;
+}
+
+void CounterFile::set_status(u64 mask) {
+  const bool freezes = (mask & ~status_ & msr::status::CTR_FRZ) != 0;
+  status_ |= mask;
+  if (freezes) update();
+}
+
+void CounterFile::clear_status(u64 mask) {
+  const bool thaws = (mask & status_ & msr::status::CTR_FRZ) != 0;
+  status_ &= ~mask;
+  if (thaws) update();
+}
+
+void CounterFile::clear_global_ctrl() {
+  global_ctrl_ = 0;
+  update();
+}
+
+CounterFile::Running CounterFile::with_event(Running running,
+                                             const std::optional<EventDefinition>& event) const {
+  if (!event) {
+    running.kernel = running.user = false;
+    return running;
+  }
+  running.rule = event->rule;
+  running.per_cycle = event->rule.per_cycle;
+  switch (event->rule.quantity) {
+    case Quantity::cycles:
+      running.source = Source::core_clock;
+      break;
+    case Quantity::slots:
+      running.source = Source::core_clock;
+      running.per_cycle = static_cast<u8>(model_->core.retire_width);
+      break;
+    case Quantity::reference_cycles: {
+      // Fixed counter 2 runs at TSC rate on every part, the general-purpose event only on newer ones.
+      const bool fixed = running.counter >= first_fixed;
+      running.source = fixed || model_->reference_event_is_tsc ? Source::tsc : Source::bus_clock;
+      break;
+    }
+    default:
+      if (is_cycle_count(event->rule.quantity)) running.source = Source::lost_cycles;
+      break;
+  }
+  return running;
+}
+
+CounterFile::Running CounterFile::decode_gp(unsigned n) const {
+  using namespace msr;
+  const u64 select = event_select_[n];
+  Running running;
+  running.counter = static_cast<u8>(n);
+  running.cmask = static_cast<u8>(field(select, 31, 24));
+  running.inv = (select & evtsel::INV) != 0;
+  running.edge = (select & evtsel::EDGE) != 0;
+  running.equal =
+      (select & evtsel::EQ) != 0 && (running.cmask != 0 || model_->policies.evtsel_eq_without_cmask != 0);
+  running.kernel = (select & evtsel::OS) != 0;
+  running.user = (select & evtsel::USR) != 0;
+  running.only_in_tx = (select & evtsel::IN_TX) != 0;
+  // No modelled part gives UMASK2 a meaning.
+  if ((select & evtsel::UMASK2) != 0) return with_event(running, std::nullopt);
+  return with_event(running, find_event(*model_, static_cast<u8>(field(select, 7, 0)),
+                                        static_cast<u8>(field(select, 15, 8))));
+}
+
+CounterFile::Running CounterFile::decode_fixed(unsigned m) const {
+  const u64 nibble = fixed_ctrl_ >> (4 * m);
+  Running running;
+  running.counter = static_cast<u8>(first_fixed + m);
+  running.kernel = (nibble & msr::fixed_ctrl::OS) != 0;
+  running.user = (nibble & msr::fixed_ctrl::USR) != 0;
+  return with_event(running, find_fixed_event(*model_, m));
+}
+
+void CounterFile::start(const Running& running) {
+  running_ |= bit(running.counter);
+  if (!running.kernel && !running.user) return;
+  const bool told_at_retirement =
+      running.source == Source::occurrences || running.source == Source::lost_cycles;
+  if (told_at_retirement) retired_.push_back(running);
+  if (running.has_condition() && running.source != Source::lost_cycles)
+    per_cycle_.push_back(running);
+  else if (!told_at_retirement)
+    clocked_.push_back(running);
+}
+
+void CounterFile::update() {
+  using namespace msr;
+  const bool frozen = (status_ & status::CTR_FRZ) != 0;
+  const bool has_global_ctrl = model_->perfmon_version >= 2;
+  const u64 allowed = frozen ? 0 : has_global_ctrl ? global_ctrl_ : model_->counters();
+  const u64 ran = running_;
+  retired_.clear();
+  clocked_.clear();
+  per_cycle_.clear();
+  running_ = interrupting_ = adaptive_ = logged_by_lbr_ = checkpointed_ = 0;
+  for (const unsigned n : set_bits(model_->gp_counters)) {
+    const u64 select = event_select_[n];
+    if ((select & evtsel::INT) != 0) interrupting_ |= bit(n);
+    if ((select & evtsel::ADAPTIVE) != 0) adaptive_ |= bit(n);
+    if ((select & evtsel::BR_CNTR) != 0) logged_by_lbr_ |= bit(n);
+    if ((select & evtsel::IN_TXCP) != 0) checkpointed_ |= bit(n);
+    if ((select & evtsel::EN) != 0 && (allowed & bit(n)) != 0) start(decode_gp(n));
+  }
+  for (const unsigned m : set_bits(model_->fixed_counters)) {
+    const u64 control = fixed_ctrl_ >> (4 * m);
+    if ((control & fixed_ctrl::PMI) != 0) interrupting_ |= bit(first_fixed + m);
+    if ((control & fixed_ctrl::ADAPTIVE) != 0) adaptive_ |= bit(first_fixed + m);
+    const bool enabled = (control & (fixed_ctrl::OS | fixed_ctrl::USR)) != 0;
+    if (enabled && (allowed & bit(first_fixed + m)) != 0) start(decode_fixed(m));
+  }
+  // The metrics divide up SLOTS: they follow its enable and its privilege filter.
+  const bool metrics = (allowed & status::PERF_METRICS) != 0 && (running_ & bit(first_fixed + slots)) != 0;
+  metrics_kernel_ = metrics && decode_fixed(slots).kernel;
+  metrics_user_ = metrics && decode_fixed(slots).user;
+  if (metrics) interrupting_ |= status::PERF_METRICS;
+  single_steps_ = std::any_of(per_cycle_.begin(), per_cycle_.end(), [](const Running& r) {
+    return r.source == Source::tsc || r.source == Source::bus_clock;
+  });
+  if (model_->policies.edge_history_at_enable == 0) was_satisfied_ &= ran;
+  for (const unsigned n : set_bits(ran & ~running_)) in_cycle_[n] = 0;
+}
+
+}  // namespace pmusim

@@ -1,0 +1,34 @@
+#include "pmusim/msr/counters.h"
+
+namespace pmusim {
+namespace {
+
+// ECX[31:16] of RDPMC.
+constexpr u32 type_gp = 0x0000, type_metrics = 0x2000, type_fixed = 0x4000;
+
+}  // namespace
+
+Faulty<u64> CounterFile::rdpmc(u32 ecx, Cpl cpl, bool cr4_pce) {
+  const u32 type = ecx >> 16, index = ecx & 0xFFFF;
+  const bool is_gp = type == type_gp && index < 32 && (model_->gp_counters >> index & 1) != 0;
+  const bool is_fixed = type == type_fixed && index < 16 && (model_->fixed_counters >> index & 1) != 0;
+  const bool is_metrics = type == type_metrics && index == 0 && model_->metrics_levels != 0;
+  if (!is_gp && !is_fixed && !is_metrics) return Failure(Fault::gp);
+  if (cpl != Cpl::kernel && !cr4_pce) return Failure(Fault::gp);
+  if (is_metrics) {
+    const u64 value = perf_metrics();
+    if ((fixed_ctrl_ & msr::fixed_ctrl::METRICS_CLEAR) != 0 &&
+        model_->has_capability(msr::perf_cap::RDPMC_METRICS_CLEAR)) {
+      counts_[first_fixed + slots] = 0;
+      metrics_.write(0, 0);
+    }
+    return value;
+  }
+  const bool hidden =
+      is_gp ? (event_select_[index] & msr::evtsel::RDPMC_USR_DISABLE) != 0
+            : index < 8 && (fixed_ctrl_ >> (4 * index) & msr::fixed_ctrl::RDPMC_USR_DISABLE) != 0;
+  if (hidden && cpl != Cpl::kernel) return u64{0};
+  return counts_[is_gp ? index : first_fixed + index];
+}
+
+}  // namespace pmusim
