@@ -66,6 +66,7 @@ void LbrStack::count_events(u64 counters) {
     const u64 full = u64{3} << (32 + 2 * n);
     if ((events_ & full) != full) events_ += bit(32 + 2 * n);
   }
+  update_special();
 }
 
 void LbrStack::on_debug_exception() {
@@ -99,7 +100,7 @@ unsigned LbrStack::render(std::span<LbrEntry> out) const {
 
 bool LbrStack::record_special(const Branch& branch) {
   if (branch.kind == BranchKind::interrupt || branch.kind == BranchKind::software_interrupt)
-    last_exception_ = ring_[head_];
+    last_exception_ = newest();
   if (!accepts(branch)) return false;
   if (branch.zero_length_call && (call_stack_mode() || !model_->policies.lbr_zero_call_recorded))
     return false;
@@ -107,33 +108,34 @@ bool LbrStack::record_special(const Branch& branch) {
     pop();
     return false;
   }
-  record_other(branch);
+  append_special(branch);
   return true;
 }
 
-void LbrStack::record_other(const Branch& branch) {
+void LbrStack::append_special(const Branch& branch) {
   // A source at a privilege that is filtered out is not told. Legacy parts do tell it.
   const u64 source = branch.cpl_before == Cpl::kernel ? lbr_ctl::OS : lbr_ctl::USR;
   const bool hidden =
       arch_ && (model_->lbr.cpuid_1c_ebx & lbr_leaf::EBX_CPL_FILTER) != 0 && (ctl_ & source) == 0;
-  append(branch, hidden ? ~u64{0} : branch.from);
-  if (branch.kind == BranchKind::tsx_abort && model_->lbr.double_abort) {
-    Branch again = branch;
-    again.tx = TxState::none;
-    append(again, again.from);
-  }
+  const u64 without_time = timed_ ? 0 : lbr_info::CYC_CNT | lbr_info::CYC_CNT_VALID;
+  append(branch, hidden ? ~u64{0} : branch.from, (info_of(branch) & ~without_time) | events_);
+  if (branch.kind == BranchKind::tsx_abort && model_->lbr.double_abort)
+    append(branch, branch.from, info_of(branch) & ~lbr_info::TSX_ABORT);
+  timed_ = true;
+  events_ = 0;
+  update_special();
 }
 
 void LbrStack::pop() {
   if (arch_) {
-    head_ = (head_ - 1) & ring_mask_;
+    --head_;
     ring_[slot_of(depth_ - 1)] = {};
     return;
   }
-  const bool empty = ring_[head_].from == 0;
+  const bool empty = newest().from == 0;
   if (empty && !model_->policies.lbr_callstack_underflow) return;
-  if (model_->policies.lbr_callstack_pop_clears) ring_[head_] = {};
-  head_ = (head_ - 1) & ring_mask_;
+  if (model_->policies.lbr_callstack_pop_clears) newest() = {};
+  --head_;
 }
 
 bool LbrStack::call_stack_mode() const {
@@ -146,6 +148,14 @@ void LbrStack::update_filter() {
     update_arch_filter();
   else
     update_legacy_filter();
+  update_special();
+}
+
+void LbrStack::update_special() {
+  if (!timed_ || events_ != 0) {
+    special_ = all_kinds;
+    return;
+  }
   special_ = other_kinds;
   if (call_stack_mode()) special_ |= calls | returns;
   if (!model_->policies.lbr_zero_call_recorded) special_ |= kind_bit(BranchKind::direct_call);
@@ -171,12 +181,17 @@ void LbrStack::update_legacy_filter() {
 
 void LbrStack::clear_records() {
   ring_ = {};
-  timed_ = 0;
+  forget_cycles();
+}
+
+void LbrStack::forget_cycles() {
+  timed_ = false;
+  update_special();
 }
 
 void LbrStack::write_ctl(u64 value) {
   const bool enables = (value & ~ctl_ & lbr_ctl::LBREN) != 0;
-  if (enables && model_->policies.lbr_enable_restarts_cycles) timed_ = 0;
+  if (enables && model_->policies.lbr_enable_restarts_cycles) timed_ = false;
   ctl_ = value;
   update_filter();
 }

@@ -62,7 +62,7 @@ struct LbrRegisters {
     return m.policies.lbr_tos_reserved_faults ? m.lbr.depth - 1 : all_bits;
   }
   static Fault write_tos(LbrStack& l, unsigned, u64 value) {
-    l.head_ = static_cast<unsigned>(value) & l.ring_mask_;
+    l.head_ = static_cast<unsigned>(value);
     return Fault::none;
   }
 
@@ -148,7 +148,7 @@ std::span<const RegisterSpec> LbrStack::registers() {
        .owner = Unit::lbr,
        .exists = legacy,
        .writable = R::tos_bits,
-       .read = read_as<LbrStack, [](const LbrStack& l, unsigned) { return u64{l.head_}; }>,
+       .read = read_as<LbrStack, [](const LbrStack& l, unsigned) { return u64{l.head_ & l.ring_mask_}; }>,
        .write = write_as<LbrStack, R::write_tos>,
        .bits = "slot of the newest record"},
       {.address = msr::LBR_NHM_FROM_IP,

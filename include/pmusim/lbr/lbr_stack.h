@@ -26,7 +26,7 @@ enum class LbrReset : u8 {
 /// is a few times per million branches.
 ///
 /// Invariant: `head_ & ring_mask_` is the slot of the newest record. On legacy parts slots are the MSR
-/// numbers and `head_` is TOS; on architectural LBR entry i is i slots behind the head.
+/// numbers and the head is TOS; on architectural LBR entry i is i slots behind it.
 class LbrStack {
  public:
   explicit LbrStack(const CpuModel& model);
@@ -38,7 +38,7 @@ class LbrStack {
     const unsigned kind = static_cast<unsigned>(branch.kind);
     if ((special_ >> kind & 1) != 0) return record_special(branch);
     if (!accepts(branch)) return false;
-    append(branch, branch.from);
+    append(branch, branch.from, info_of(branch));
     return true;
   }
 
@@ -73,38 +73,39 @@ class LbrStack {
     const unsigned ring = branch.cpl_after == Cpl::kernel ? 0 : 1;
     return (accepted_[ring] >> static_cast<unsigned>(branch.kind) & 1) != 0;
   }
-  void append(const Branch& branch, u64 from) {
-    // BR_TYPE by BranchKind, four bits each (SDM: COND 0, IND_JMP 1, REL_JMP 2, IND_CALL 3, REL_CALL 4,
-    // RET 5, 1xxx other).
+  /// INFO of a branch, all fields but the event counts.
+  u64 info_of(const Branch& branch) const {
+    // By BranchKind, four bits each (SDM: COND 0, IND_JMP 1, REL_JMP 2, IND_CALL 3, REL_CALL 4, RET 5,
+    // 1xxx other), and by TxState, two bits each: IN_TSX above TSX_ABORT.
     constexpr u64 types = 0x8888'8888'8534'1200;
+    constexpr u64 transaction_flags = 0b01'10'00;
     const u64 since = branch.cycle - last_cycle_;
     const u64 cycles = since < lbr_info::CYC_CNT ? since : lbr_info::CYC_CNT;
     const u64 type = types >> (4 * static_cast<unsigned>(branch.kind)) & 0xF;
-    const u64 timing = (cycles | lbr_info::CYC_CNT_VALID) & timed_;
-    const u64 flags = u64{branch.mispredicted} << 63 | transaction_flags(branch.tx);
-    const u64 info = flags | type << 56 | events_ | timing;
-    head_ = (head_ + 1) & ring_mask_;
-    ring_[head_] = {from, branch.to, info & layout_.produced};
-    last_cycle_ = branch.cycle;
-    timed_ = ~u64{0};
-    events_ = 0;
+    const u64 transaction = transaction_flags >> (2 * static_cast<unsigned>(branch.tx)) & 3;
+    return u64{branch.mispredicted} << 63 | transaction << 61 | lbr_info::CYC_CNT_VALID | type << 56 | cycles;
   }
-  static u64 transaction_flags(TxState tx) {
-    return u64{tx == TxState::in_tx} << 62 | u64{tx == TxState::aborting} << 61;
+  void append(const Branch& branch, u64 from, u64 info) {
+    ring_[++head_ & ring_mask_] = {from, branch.to, info & layout_.produced};
+    last_cycle_ = branch.cycle;
   }
 
   bool record_special(const Branch& branch);
-  void record_other(const Branch& branch);
+  void append_special(const Branch& branch);
   void pop();
   bool call_stack_mode() const;
   void update_filter();  // after any change of control registers
   void update_arch_filter();
   void update_legacy_filter();
+  void update_special();
   void clear_records();
   void write_ctl(u64 value);
   bool depth_supported(u64 depth) const;
   u64 writable_ctl() const;
   unsigned slot_of(unsigned entry) const { return arch_ ? (head_ - entry) & ring_mask_ : entry; }
+
+  LbrEntry& newest() { return ring_[head_ & ring_mask_]; }
+  void forget_cycles();
 
   static constexpr unsigned ring_size = 64;
 
@@ -112,13 +113,13 @@ class LbrStack {
   LbrLayout layout_;
   bool arch_;
   bool enabled_ = true;            ///< LBREn; always true on legacy parts, where DEBUGCTL has the enable
-  u16 special_ = 0;                ///< branch kinds that need more than appending
+  u16 special_ = 0;                ///< branch kinds that need more than appending, for now or always
   std::array<u16, 2> accepted_{};  ///< branch kinds that pass the filter, by target privilege: kernel, user
   unsigned depth_;
   unsigned ring_mask_;
   unsigned head_ = 0;
   u64 last_cycle_ = 0;  ///< cycle of the last record
-  u64 timed_ = 0;       ///< all ones once last_cycle_ means something
+  bool timed_ = false;  ///< last_cycle_ means something: the next record has a cycle count
   u64 events_ = 0;      ///< BR_CNTR fields of the next record
   u64 select_ = 0, ctl_ = 0;
   LbrEntry last_exception_;
