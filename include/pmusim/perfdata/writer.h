@@ -1,0 +1,84 @@
+#ifndef PMUSIM_PERFDATA_WRITER_H
+#define PMUSIM_PERFDATA_WRITER_H
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pmusim/base/error.h"
+#include "pmusim/perf/abi.h"
+
+namespace pmusim::perfdata {
+
+/// Header: a seekable file with all features. Pipe: a stream of records, as `perf record -o -` writes.
+enum class Form : u8 { file, pipe };
+enum class Compression : u8 { none, zstd };
+
+/// What the file says about the machine and the run. Everything is the caller's: nothing is asked of the
+/// machine that writes. Empty or zero: the feature is left out.
+struct Metadata {
+  std::string host_name, os_release, version, arch = "x86_64", cpu_description;
+  std::string cpuid;  ///< "GenuineIntel,6,143,8": vendor, family, model, stepping in decimal
+  u32 cpus = 1;
+  u64 total_memory_kib = 0;
+  std::vector<std::string> command_line;
+  std::vector<std::pair<u32, std::string>> pmu_mappings;          ///< attr.type, PMU name
+  std::vector<std::pair<std::string, std::string>> cpu_pmu_caps;  ///< for example {"branches", "32"}
+};
+
+struct Options {
+  Form form = Form::file;
+  /// Bytes of perf_event_attr to write, one of VER0 (64) to VER10 (176). Readers refuse attributes larger
+  /// than their own; 128 is read by everything since Linux 5.13.
+  u32 attr_bytes = 128;
+  Compression compression = Compression::none;
+  int compression_level = 3;
+  Metadata metadata;
+};
+
+/// Writes a perf.data file that perf, BOLT and AutoFDO read.
+///
+/// Events first, then records, then finish(). The file grows under a temporary name and takes its own name in
+/// finish(); a writer that fails or is destroyed before leaves nothing behind. Something that exists and is
+/// not a regular file (a pipe, /dev/stdout) is written directly.
+///
+/// After an error every further call returns that error.
+class Writer {
+ public:
+  /// Errors: the path cannot be created; `attr_bytes` is no known size; Form::file on something not seekable.
+  static Result<Writer, Error> create(const std::filesystem::path& path, Options options);
+
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer();
+
+  /// `name` is what reports show. Errors: records are already written; a field beyond `attr_bytes` is set.
+  Result<Done, Error> add_event(const perf::Attr& attr, std::string name, std::span<const u64> ids);
+  /// Says that `members` consecutive events from `leader` (an index, in order of add_event) form a group.
+  void add_group(std::string name, u32 leader, u32 members);
+
+  enum class Space : u8 { user, kernel };
+  /// Any time before finish(). `id` has at most 20 bytes.
+  void add_build_id(std::string path, std::span<const std::byte> id, Space space = Space::user);
+
+  /// Appends to the data section. Records may be cut anywhere between calls.
+  Result<Done, Error> write(std::span<const std::byte> records);
+
+  /// Completes the file and gives it its name. Errors: the disk is full, the last record is not whole.
+  Result<Done, Error> finish();
+
+  /// Bytes of records written so far, before compression.
+  u64 record_bytes() const;
+
+ private:
+  class State;
+  explicit Writer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace pmusim::perfdata
+
+#endif

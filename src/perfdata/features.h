@@ -1,0 +1,52 @@
+#ifndef PMUSIM_SRC_PERFDATA_FEATURES_H
+#define PMUSIM_SRC_PERFDATA_FEATURES_H
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "perfdata/payload.h"
+#include "pmusim/perfdata/file_format.h"
+#include "pmusim/perfdata/writer.h"
+
+namespace pmusim::perfdata {
+
+struct EventDescription {
+  perf::Attr attr;
+  std::string name;
+  std::vector<u64> ids;
+};
+struct Group {
+  std::string name;
+  u32 leader, members;
+};
+struct BuildId {
+  std::string path;
+  std::vector<std::byte> id;
+  Writer::Space space;
+};
+
+/// Everything the features are made of.
+struct Description {
+  Metadata metadata;
+  u32 attr_bytes = 128;
+  std::vector<EventDescription> events;
+  std::vector<Group> groups;
+  std::vector<BuildId> build_ids;
+  std::optional<std::pair<u64, u64>> sample_times;  ///< ns, first and last
+  std::optional<Payload> compression;
+};
+
+/// The features that the description has something to say about, in the order of the table.
+using Features = std::map<Feature, Payload>;
+Features make_features(const Description& description);
+
+/// The first `attr_bytes` bytes of the attribute, with its size field saying so.
+Payload attr_bytes(const perf::Attr& attr, u32 bytes);
+/// A build-id entry with the record type that the place asks for: 0 in the feature, 67 in a stream.
+Payload build_id_entry(const BuildId& build_id, u32 type);
+
+}  // namespace pmusim::perfdata
+
+#endif

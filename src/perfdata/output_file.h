@@ -1,0 +1,44 @@
+#ifndef PMUSIM_SRC_PERFDATA_OUTPUT_FILE_H
+#define PMUSIM_SRC_PERFDATA_OUTPUT_FILE_H
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
+
+namespace pmusim::perfdata {
+
+/// A file that appears under its name only when it is complete: written beside it, renamed by commit().
+/// Destroyed before that, it is removed. What is there and is no regular file is written in place.
+class OutputFile {
+ public:
+  static Result<OutputFile, Error> create(const std::filesystem::path& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  bool seekable() const;
+  u64 position() const { return position_; }
+  Result<Done, Error> write(std::span<const std::byte> bytes);
+  /// Replaces bytes that were written before.
+  Result<Done, Error> overwrite(u64 offset, std::span<const std::byte> bytes);
+  Result<Done, Error> commit();
+
+ private:
+  OutputFile(int descriptor, std::filesystem::path path, std::filesystem::path written);
+  Result<Done, Error> flush();
+  Result<Done, Error> write_through(std::span<const std::byte> bytes);
+  Error failure(const char* what) const;
+
+  int descriptor_;
+  std::filesystem::path path_, written_;
+  std::vector<std::byte> buffer_;
+  u64 position_ = 0;
+};
+
+}  // namespace pmusim::perfdata
+
+#endif

@@ -1,0 +1,273 @@
+#include "pmusim/perfdata/writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "perfdata/compressor.h"
+#include "perfdata/features.h"
+#include "perfdata/output_file.h"
+#include "perfdata/record_scan.h"
+#include "pmusim/perf/byte_writer.h"
+
+namespace pmusim::perfdata {
+
+namespace {
+
+using Outcome = Result<Done, Error>;
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+/// True when `attr` says something that a structure of `bytes` bytes has no room for.
+bool exceeds(const perf::Attr& attr, u32 bytes) {
+  const auto beyond = bytes_of(attr).subspan(bytes);
+  return std::ranges::any_of(beyond, [](std::byte b) { return b != std::byte{0}; });
+}
+
+}  // namespace
+
+class Writer::State {
+ public:
+  State(OutputFile file, Options options) : file_(std::move(file)), form_(options.form) {
+    description_.metadata = std::move(options.metadata);
+    description_.attr_bytes = options.attr_bytes;
+    if (options.compression == Compression::zstd) start_compression(options.compression_level);
+  }
+
+  Outcome add_event(const perf::Attr& attr, std::string name, std::span<const u64> ids);
+  Outcome write(std::span<const std::byte> records);
+  Outcome finish();
+
+  Description& description() { return description_; }
+  u64 record_bytes() const { return record_bytes_; }
+
+ private:
+  bool started() const { return scan_.has_value(); }
+  void start_compression(int level);
+  Payload compression_feature() const;
+  Outcome start();
+  Outcome start_file();
+  Outcome start_pipe();
+  Outcome write_data(std::span<const std::byte> records);
+  Outcome write_chunk();
+  Outcome finish_file();
+  Outcome finish_pipe();
+  Outcome write_user_record(UserRecord type, const Payload& payload);
+  Outcome keep(Outcome outcome) {
+    if (!outcome && !error_) error_ = outcome.error();
+    return outcome;
+  }
+
+  OutputFile file_;
+  Form form_;
+  Description description_;
+  FileHeader header_;
+  std::optional<RecordScan> scan_;
+  std::optional<Compressor> compressor_;
+  std::vector<std::byte> chunk_;  ///< input of the next COMPRESSED record
+  u64 record_bytes_ = 0;
+  std::optional<Error> error_;
+};
+
+Outcome Writer::State::add_event(const perf::Attr& attr, std::string name, std::span<const u64> ids) {
+  if (started()) return Failure(Error(fmt::format("event {}: added after the first record", name)));
+  if (exceeds(attr, description_.attr_bytes))
+    return Failure(
+        Error(fmt::format("event {}: it uses fields that an attribute of {} bytes does not have; "
+                          "choose a larger attribute size",
+                          name, description_.attr_bytes)));
+  description_.events.push_back({attr, std::move(name), {ids.begin(), ids.end()}});
+  return Done{};
+}
+
+void Writer::State::start_compression(int level) {
+  compressor_.emplace(level);
+  chunk_.reserve(Compressor::chunk_bytes);
+}
+
+/// COMPRESSED: version, type, level, ratio, mmap_len.
+Payload Writer::State::compression_feature() const {
+  const u64 stored = file_.position() - header_.data.offset;
+  Payload payload;
+  payload.put(u32{1});
+  payload.put(compression_zstd);
+  payload.put(static_cast<u32>(compressor_->level()));
+  payload.put(static_cast<u32>(form_ == Form::pipe || stored == 0 ? 1 : record_bytes_ / stored));
+  payload.put(Compressor::reader_buffer_bytes);
+  return payload;
+}
+
+Outcome Writer::State::start() {
+  scan_.emplace(description_.events.empty() ? 0 : description_.events.front().attr.sample_type);
+  return form_ == Form::file ? start_file() : start_pipe();
+}
+
+/// Header (completed at the end), ids, attributes; the data section follows.
+Outcome Writer::State::start_file() {
+  const u64 entry = description_.attr_bytes + sizeof(Section);
+  Payload ids, attrs;
+  for (const auto& event : description_.events) {
+    attrs.put_bytes(attr_bytes(event.attr, description_.attr_bytes).bytes());
+    attrs.put(Section{sizeof(FileHeader) + ids.size(), event.ids.size() * sizeof(u64)});
+    ids.put_bytes(std::as_bytes(std::span(event.ids)));
+  }
+  header_.attr_size = entry;
+  header_.attrs = {sizeof(FileHeader) + ids.size(), attrs.size()};
+  header_.data.offset = header_.attrs.offset + attrs.size();
+  for (const auto part : {bytes_of(header_), std::span(ids.bytes()), std::span(attrs.bytes())})
+    if (auto written = file_.write(part); !written) return written;
+  return Done{};
+}
+
+Outcome Writer::State::start_pipe() {
+  if (auto written = file_.write(bytes_of(PipeHeader{})); !written) return written;
+  for (const auto& event : description_.events) {
+    Payload attr = attr_bytes(event.attr, description_.attr_bytes);
+    attr.put_bytes(std::as_bytes(std::span(event.ids)));
+    if (auto written = write_user_record(UserRecord::header_attr, attr); !written) return written;
+  }
+  if (compressor_) description_.compression = compression_feature();
+  for (const auto& [feature, content] : make_features(description_)) {
+    Payload payload;
+    payload.put(static_cast<u64>(feature));
+    payload.put_bytes(content.bytes());
+    if (auto written = write_user_record(UserRecord::header_feature, payload); !written) return written;
+  }
+  Payload end;
+  end.put(last_feature_marker);
+  if (auto written = write_user_record(UserRecord::header_feature, end); !written) return written;
+  for (const auto& event : description_.events) {
+    if (event.ids.empty()) continue;
+    Payload update;
+    update.put(event_update_name);
+    update.put(event.ids.front());
+    update.put_padded(event.name, perf::padded_name(event.name));
+    if (auto written = write_user_record(UserRecord::event_update, update); !written) return written;
+  }
+  return Done{};
+}
+
+Outcome Writer::State::write_user_record(UserRecord type, const Payload& payload) {
+  const std::size_t bytes = perf::padded(sizeof(perf::RecordHeader) + payload.size());
+  if (bytes > 65528)
+    return Failure(Error(
+        fmt::format("the description of events does not fit in a stream: a record of {} bytes", bytes)));
+  Payload record;
+  record.put(perf::RecordHeader{static_cast<u32>(type), 0, static_cast<u16>(bytes)});
+  record.put_bytes(payload.bytes());
+  record.put_zeros(bytes - record.size());
+  return file_.write(record.bytes());
+}
+
+Outcome Writer::State::write(std::span<const std::byte> records) {
+  if (error_) return Failure(*error_);
+  if (!started())
+    if (auto begun = keep(start()); !begun) return begun;
+  if (!scan_->feed(records))
+    return keep(
+        Failure(Error(fmt::format("record {}: its size is below that of a header", scan_->records()))));
+  record_bytes_ += records.size();
+  return keep(write_data(records));
+}
+
+Outcome Writer::State::write_data(std::span<const std::byte> records) {
+  if (!compressor_) return file_.write(records);
+  while (!records.empty()) {
+    const auto part = records.first(std::min(records.size(), Compressor::chunk_bytes - chunk_.size()));
+    chunk_.insert(chunk_.end(), part.begin(), part.end());
+    records = records.subspan(part.size());
+    if (chunk_.size() < Compressor::chunk_bytes) continue;
+    if (auto written = write_chunk(); !written) return written;
+  }
+  return Done{};
+}
+
+Outcome Writer::State::write_chunk() {
+  if (chunk_.empty()) return Done{};
+  auto written = file_.write(compressor_->compress(chunk_));
+  chunk_.clear();
+  return written;
+}
+
+Outcome Writer::State::finish() {
+  if (error_) return Failure(*error_);
+  if (!started())
+    if (auto begun = keep(start()); !begun) return begun;
+  if (!scan_->between_records())
+    return keep(Failure(Error(fmt::format("record {}: it ends early", scan_->records()))));
+  if (compressor_)
+    if (auto written = keep(write_chunk()); !written) return written;
+  if (auto done = keep(form_ == Form::file ? finish_file() : finish_pipe()); !done) return done;
+  return keep(file_.commit());
+}
+
+/// The feature table stands right behind the data, the features behind the table.
+Outcome Writer::State::finish_file() {
+  header_.data.size = file_.position() - header_.data.offset;
+  description_.sample_times = scan_->sample_times();
+  if (compressor_) description_.compression = compression_feature();
+  const Features features = make_features(description_);
+  u64 offset = file_.position() + features.size() * sizeof(Section);
+  for (const auto& [feature, payload] : features) {
+    const auto number = static_cast<unsigned>(feature);
+    header_.features[number / 64] |= bit(number % 64);
+    if (auto written = file_.write(bytes_of(Section{offset, payload.size()})); !written) return written;
+    offset += payload.size();
+  }
+  for (const auto& [feature, payload] : features)
+    if (auto written = file_.write(payload.bytes()); !written) return written;
+  return file_.overwrite(0, bytes_of(header_));
+}
+
+/// A stream's features are long gone; build ids may come at the end, as records.
+Outcome Writer::State::finish_pipe() {
+  for (const auto& build_id : description_.build_ids) {
+    const Payload entry = build_id_entry(build_id, static_cast<u32>(UserRecord::build_id));
+    if (auto written = file_.write(entry.bytes()); !written) return written;
+  }
+  return Done{};
+}
+
+// --- the handle
+// ----------------------------------------------------------------------------------------------
+
+Result<Writer, Error> Writer::create(const std::filesystem::path& path, Options options) {
+  if (std::ranges::find(attr_sizes, options.attr_bytes) == attr_sizes.end())
+    return Failure(
+        Error(fmt::format("{}: an attribute of {} bytes is none of the sizes from 64 to 176 that "
+                          "perf_event_attr ever had",
+                          path.string(), options.attr_bytes)));
+  auto file = OutputFile::create(path);
+  if (!file) return Failure(file.error());
+  if (options.form == Form::file && !file->seekable())
+    return Failure(Error(fmt::format("{}: is a stream; only the pipe form can go there", path.string())));
+  return Writer(std::make_unique<State>(std::move(*file), std::move(options)));
+}
+
+Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&&) noexcept = default;
+Writer::~Writer() = default;
+
+Result<Done, Error> Writer::add_event(const perf::Attr& attr, std::string name, std::span<const u64> ids) {
+  return state_->add_event(attr, std::move(name), ids);
+}
+
+void Writer::add_group(std::string name, u32 leader, u32 members) {
+  state_->description().groups.push_back({std::move(name), leader, members});
+}
+
+void Writer::add_build_id(std::string path, std::span<const std::byte> id, Space space) {
+  state_->description().build_ids.push_back({std::move(path), {id.begin(), id.end()}, space});
+}
+
+Result<Done, Error> Writer::write(std::span<const std::byte> records) { return state_->write(records); }
+Result<Done, Error> Writer::finish() { return state_->finish(); }
+u64 Writer::record_bytes() const { return state_->record_bytes(); }
+
+}  // namespace pmusim::perfdata

@@ -1,0 +1,170 @@
+#include "pmusim/perfdata/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "pmusim/perf/records.h"
+#include "pmusim/perfdata/file_format.h"
+
+namespace pmusim::perfdata {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::temp_directory_path() /
+                 (std::string("pmusim_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(directory_);
+    fs::create_directory(directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  fs::path path() const { return directory_ / "perf.data"; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory_), {}));
+  }
+  std::vector<char> content() const {
+    std::ifstream in(path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+ private:
+  fs::path directory_;
+};
+
+template <class T>
+T at(const std::vector<char>& bytes, std::size_t offset) {
+  T value{};
+  EXPECT_LE(offset + sizeof value, bytes.size());
+  if (offset + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+perf::Event sampled_event() {
+  perf::Event event;
+  event.id = 7;
+  event.attr.sample_period = 1000;
+  event.attr.sample_type = perf::sample::IP | perf::sample::TIME;
+  return event;
+}
+
+std::vector<std::byte> sample_at(u64 time) {
+  const perf::Event event = sampled_event();
+  perf::SampleData data;
+  data.time = time;
+  const InterruptFrame frame;
+  const perf::SampleEnvironment environment;
+  const perf::Sample sample{event, data, frame, environment};
+  const auto size = perf::sample_size(sample);
+  std::vector<std::byte> bytes(size.bytes);
+  perf::write_sample(bytes.data(), sample, size);
+  return bytes;
+}
+
+TEST_F(WriterTest, HeaderIdsAttributesDataAndFeatureTableFollowEachOther) {
+  auto writer = Writer::create(path(), {});
+  ASSERT_TRUE(writer);
+  const u64 id = 7;
+  ASSERT_TRUE(writer->add_event(sampled_event().attr, "cycles", {&id, 1}));
+  ASSERT_TRUE(writer->write(sample_at(5)));
+  ASSERT_TRUE(writer->finish());
+  const auto file = content();
+  const auto header = at<FileHeader>(file, 0);
+  EXPECT_EQ(header.attr_size, 144u);
+  EXPECT_EQ(header.attrs.offset, 112u);
+  EXPECT_EQ(at<u64>(file, 104), 7u);
+  EXPECT_EQ(at<Section>(file, 112 + 128).offset, 104u);
+  EXPECT_EQ(header.data.offset, 256u);
+  EXPECT_EQ(header.data.size, 24u);
+  // arch, cpu count, event description and sample time: four rows behind the data
+  EXPECT_EQ(header.features[0], bit(6) | bit(7) | bit(12) | bit(21));
+  EXPECT_EQ(at<Section>(file, 280).offset, 280 + 4 * 16u);
+}
+
+TEST_F(WriterTest, SampleTimesAreFoundHoweverTheStreamIsCut) {
+  std::vector<std::byte> stream;
+  for (const u64 time : {300u, 100u, 200u}) {
+    const auto record = sample_at(time);
+    stream.insert(stream.end(), record.begin(), record.end());
+  }
+  for (std::size_t piece = 1; piece <= stream.size(); ++piece) {
+    auto writer = Writer::create(path(), {.metadata = {.arch = "", .cpus = 0}});
+    ASSERT_TRUE(writer && writer->add_event(sampled_event().attr, "cycles", {}));
+    for (std::size_t i = 0; i < stream.size(); i += piece)
+      ASSERT_TRUE(writer->write(std::span(stream).subspan(i, std::min(piece, stream.size() - i))));
+    ASSERT_TRUE(writer->finish());
+    const auto file = content();
+    EXPECT_EQ(at<u64>(file, file.size() - 16), 100u) << piece;
+    EXPECT_EQ(at<u64>(file, file.size() - 8), 300u) << piece;
+  }
+}
+
+TEST_F(WriterTest, NothingIsLeftBehindUntilTheFileIsFinished) {
+  {
+    auto writer = Writer::create(path(), {});
+    ASSERT_TRUE(writer);
+    EXPECT_EQ(files(), 1u);
+    EXPECT_FALSE(fs::exists(path()));
+  }
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(WriterTest, AFullDiskIsAnErrorFromThenOn) {
+  auto writer = Writer::create("/dev/full", {.form = Form::pipe});
+  ASSERT_TRUE(writer);
+  const std::vector<std::byte> many = [] {
+    std::vector<std::byte> bytes;
+    for (int i = 0; i < 20'000; ++i) {
+      const auto record = sample_at(1);
+      bytes.insert(bytes.end(), record.begin(), record.end());
+    }
+    return bytes;
+  }();
+  const auto written = writer->write(many);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("No space left"), std::string::npos) << written.error().message;
+  EXPECT_FALSE(writer->finish());
+}
+
+TEST_F(WriterTest, ARecordThatEndsEarlyIsRefused) {
+  auto writer = Writer::create(path(), {});
+  const auto record = sample_at(1);
+  ASSERT_TRUE(writer && writer->write(std::span(record).first(23)));
+  EXPECT_FALSE(writer->finish());
+  writer = Failure(Error("closed"));
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(WriterTest, AFieldBeyondTheChosenAttributeSizeIsRefused) {
+  perf::Attr attr;
+  attr.config3 = 1;
+  auto small = Writer::create(path(), {.attr_bytes = 128});
+  EXPECT_FALSE(small->add_event(attr, "x", {}));
+  auto large = Writer::create(path(), {.attr_bytes = 136});
+  EXPECT_TRUE(large->add_event(attr, "x", {}));
+}
+
+TEST_F(WriterTest, EveryAttributeSizeFromVer0ToVer10IsProduced) {
+  for (const u32 bytes : attr_sizes) {
+    auto writer = Writer::create(path(), {.attr_bytes = bytes});
+    ASSERT_TRUE(writer && writer->add_event(sampled_event().attr, "x", {}) && writer->finish());
+    const auto file = content();
+    EXPECT_EQ(at<FileHeader>(file, 0).attr_size, bytes + 16);
+    EXPECT_EQ(at<u32>(file, 104 + 4), bytes);
+  }
+  EXPECT_FALSE(Writer::create(path(), {.attr_bytes = 100}));
+}
+
+TEST_F(WriterTest, EventsCannotBeAddedBehindRecords) {
+  auto writer = Writer::create(path(), {});
+  ASSERT_TRUE(writer->write(sample_at(1)));
+  EXPECT_FALSE(writer->add_event({}, "late", {}));
+}
+
+}  // namespace
+}  // namespace pmusim::perfdata
