@@ -52,6 +52,10 @@ class LbrStack {
 
   /// Records in use: N, or IA32_LBR_DEPTH.
   unsigned depth() const { return depth_; }
+  /// IA32_LBR_CTL; 0 on legacy parts.
+  u64 control() const { return ctl_; }
+  /// LER: the newest record before the last exception or interrupt.
+  const LbrEntry& last_exception() const { return last_exception_; }
   /// FROM, TO and INFO as the registers show them, newest first, zeros where there is no record: what
   /// adaptive and architectural PEBS write. Returns the number of entries written, at most depth().
   unsigned render(std::span<LbrEntry> out) const;
