@@ -5,6 +5,7 @@ namespace pmusim::event_rows {
 namespace {
 
 constexpr std::array own{
+    row("INST_RETIRED.PREC_DIST", 0x00, 0x01, on(instruction)),
     row("INST_RETIRED.NOP", 0xC0, 0x02, on(nop)),
     fewer_than(1, row("INST_RETIRED.STALL_CYCLES", 0xC0, 0x01, on(instruction))),
     row("CPU_CLK_UNHALTED.DISTRIBUTED", 0xEC, 0x02, sum(Q::cycles)),

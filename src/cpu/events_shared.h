@@ -14,12 +14,16 @@ inline constexpr std::array fixed_three{
     row("CPU_CLK_UNHALTED.REF_TSC", 0x00, 0x03, sum(Q::reference_cycles)),
 };
 
-/// Instructions and clocks. 3C.01 ticks at TSC rate here whatever the part's bus clock is.
+/// Instructions and clocks. The model tells at which rate 3C.01 ticks.
 inline constexpr std::array haswell_clocks{
     row("INST_RETIRED.ANY_P", 0xC0, 0x00, on(instruction)),
-    row("INST_RETIRED.PREC_DIST", 0xC0, 0x01, on(instruction)),
     row("CPU_CLK_UNHALTED.THREAD_P", 0x3C, 0x00, sum(Q::cycles)),
     row("CPU_CLK_UNHALTED.REF_XCLK", 0x3C, 0x01, sum(Q::reference_cycles)),
+};
+
+/// Precisely distributed samples, on GP counter 1 only; Ice Lake moved them to fixed counter 0.
+inline constexpr std::array precise_distribution{
+    row("INST_RETIRED.PREC_DIST", 0xC0, 0x01, on(instruction)),
 };
 
 inline constexpr std::array architectural_cache{

@@ -1,3 +1,4 @@
+#include "pmusim/cpu/event_tables.h"
 #include "presets.h"
 
 namespace pmusim::presets {
@@ -34,6 +35,7 @@ CpuModel icelake() {
             .frontend_mask = 0x7FFF17,
             .eventing_ip = true,
             .data_source = DataSourceEncoding::skylake};
+  m.events = event_table(Microarchitecture::ice_lake);
   m.core.retire_width = 5;
   m.core.l1d = {48 * kib, 12, 64, 5};
   m.core.l2 = {512 * kib, 8, 64, 13};

@@ -1,0 +1,34 @@
+#ifndef PMUSIM_EVENTS_VENDOR_H
+#define PMUSIM_EVENTS_VENDOR_H
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/cpu/model.h"
+
+namespace pmusim::events {
+
+/// A vendor event as an event select value.
+struct VendorEvent {
+  std::string name;         ///< "BR_MISP_RETIRED.ALL_BRANCHES"
+  u64 config = 0;           ///< event, umask, EDGE, INV, CMASK
+  u64 config1 = 0;          ///< value of its extra register, 0 none
+  std::string description;  ///< libpfm4's words; empty if it does not know the event
+};
+
+/// The vendor event with that name, in any case, with `.` or `:` between event and umask: first from the
+/// model's own table, then from libpfm4.
+std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name);
+
+/// Every event of libpfm4's table for the model's PMU, and none if libpfm4 has no such PMU. Off-core
+/// responses, hundreds of combinations of one event, are left out.
+std::vector<VendorEvent> library_events(const CpuModel& model);
+
+/// The row of a model's table as an event select value (bits as in IA32_PERFEVTSEL).
+u64 event_select_bits(const EventDefinition& row);
+
+}  // namespace pmusim::events
+
+#endif

@@ -1,0 +1,152 @@
+#include "pmusim/events/vendor.h"
+
+#include <perfmon/pfmlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <span>
+
+namespace pmusim::events {
+namespace {
+
+/// The bits of an event select that describe the event; libpfm4 adds privilege levels, INT and EN.
+constexpr u64 event_bits = 0xFF84'FFFF | u64{0xFF} << 40;
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::toupper(c); });
+  return result;
+}
+
+/// libpfm4 encodes for CPUs other than the one it runs on only if this variable says so, and reads it once.
+bool library_ready() {
+  static const bool ready = [] {
+    setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+    return pfm_initialize() == PFM_SUCCESS;
+  }();
+  return ready;
+}
+
+std::optional<pfm_pmu_info_t> find_pmu(std::string_view name) {
+  if (!library_ready()) return std::nullopt;
+  for (int pmu = PFM_PMU_NONE; pmu < PFM_PMU_MAX; ++pmu) {
+    pfm_pmu_info_t info{};
+    info.size = sizeof info;
+    if (pfm_get_pmu_info(static_cast<pfm_pmu_t>(pmu), &info) == PFM_SUCCESS && name == info.name) return info;
+  }
+  return std::nullopt;
+}
+
+std::optional<VendorEvent> encode(const std::string& pmu, const std::string& event) {
+  const std::string qualified = pmu + "::" + event;
+  pfm_pmu_encode_arg_t encoding{};
+  encoding.size = sizeof encoding;
+  if (pfm_get_os_event_encoding(qualified.c_str(), PFM_PLM3, PFM_OS_NONE, &encoding) != PFM_SUCCESS)
+    return std::nullopt;
+  VendorEvent result;
+  result.name = event;
+  std::ranges::replace(result.name, ':', '.');
+  if (encoding.count > 0) result.config = encoding.codes[0] & event_bits;
+  if (encoding.count > 1) result.config1 = encoding.codes[1];
+  std::free(encoding.codes);
+  return result;
+}
+
+std::string first_attribute_description(const pfm_event_info_t& event, std::string_view umask) {
+  for (int i = 0; i < event.nattrs; ++i) {
+    pfm_event_attr_info_t attribute{};
+    attribute.size = sizeof attribute;
+    if (pfm_get_event_attr_info(event.idx, i, PFM_OS_NONE, &attribute) != PFM_SUCCESS) continue;
+    if (attribute.type == PFM_ATTR_UMASK && umask == attribute.name) return attribute.desc;
+  }
+  return event.desc;
+}
+
+std::string description_of(const pfm_pmu_info_t& pmu, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  const std::string_view event_name = name.substr(0, dot);
+  for (int i = pmu.first_event; i != -1; i = pfm_get_event_next(i)) {
+    pfm_event_info_t event{};
+    event.size = sizeof event;
+    if (pfm_get_event_info(i, PFM_OS_NONE, &event) != PFM_SUCCESS || event_name != event.name) continue;
+    return first_attribute_description(event, dot == name.npos ? "" : name.substr(dot + 1));
+  }
+  return {};
+}
+
+/// The ways libpfm4 may spell a dotted name: the first dot parts event and umask, further ones are part of
+/// the umask's name or part it into several.
+std::vector<std::string> library_spellings(std::string name) {
+  const std::size_t first = name.find_first_of(".:");
+  if (first == name.npos) return {name};
+  name[first] = ':';
+  std::string joined = name, parted = name;
+  std::replace(joined.begin() + static_cast<std::ptrdiff_t>(first) + 1, joined.end(), '.', '_');
+  std::ranges::replace(parted, '.', ':');
+  return {joined, parted};
+}
+
+bool is_off_core_response(std::string_view event) {
+  return event.starts_with("OFFCORE_RESPONSE") || event.starts_with("OCR");
+}
+
+void append_event(const pfm_pmu_info_t& pmu, const pfm_event_info_t& event, std::vector<VendorEvent>& to) {
+  const auto add = [&](const std::string& name, const char* description) {
+    if (auto encoded = encode(pmu.name, name)) {
+      encoded->description = description;
+      to.push_back(std::move(*encoded));
+    }
+  };
+  bool has_umasks = false;
+  for (int i = 0; i < event.nattrs; ++i) {
+    pfm_event_attr_info_t attribute{};
+    attribute.size = sizeof attribute;
+    if (pfm_get_event_attr_info(event.idx, i, PFM_OS_NONE, &attribute) != PFM_SUCCESS ||
+        attribute.type != PFM_ATTR_UMASK)
+      continue;
+    has_umasks = true;
+    add(std::string(event.name) + ":" + attribute.name, attribute.desc);
+  }
+  if (!has_umasks) add(event.name, event.desc);
+}
+
+}  // namespace
+
+u64 event_select_bits(const EventDefinition& row) {
+  return row.event | u64{row.umask} << 8 | u64{row.edge} << 18 | u64{row.inv} << 23 | u64{row.cmask} << 24;
+}
+
+std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name) {
+  std::string dotted = upper(name);
+  std::ranges::replace(dotted, ':', '.');
+  const auto pmu = find_pmu(model.pfm_name);
+  const auto row =
+      std::ranges::find_if(model.events, [&](const EventDefinition& r) { return upper(r.name) == dotted; });
+  if (row != model.events.end())
+    return VendorEvent{std::string(row->name), event_select_bits(*row), row->extra,
+                       pmu ? description_of(*pmu, row->name) : std::string()};
+  if (!pmu) return std::nullopt;
+  for (const std::string& spelling : library_spellings(upper(name)))
+    if (auto event = encode(pmu->name, spelling)) {
+      event->description = description_of(*pmu, event->name);
+      return event;
+    }
+  return std::nullopt;
+}
+
+std::vector<VendorEvent> library_events(const CpuModel& model) {
+  std::vector<VendorEvent> all;
+  const auto pmu = find_pmu(model.pfm_name);
+  if (!pmu) return all;
+  for (int i = pmu->first_event; i != -1; i = pfm_get_event_next(i)) {
+    pfm_event_info_t event{};
+    event.size = sizeof event;
+    if (pfm_get_event_info(i, PFM_OS_NONE, &event) != PFM_SUCCESS || is_off_core_response(event.name))
+      continue;
+    append_event(*pmu, event, all);
+  }
+  return all;
+}
+
+}  // namespace pmusim::events
