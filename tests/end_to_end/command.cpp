@@ -1,0 +1,99 @@
+#include "command.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+extern char** environ;
+
+namespace pmusim::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
+Output run(const std::vector<std::string>& arguments) {
+  const ScratchDirectory scratch;
+  const std::string out = scratch.file("out"), err = scratch.file("err");
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) return {127, "", "cannot run " + arguments[0]};
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {exit_status(status), read_file(out), read_file(err)};
+}
+
+std::string pmusim() { return PMUSIM_COMMAND; }
+std::string workload(const std::string& name) { return std::string(PMUSIM_WORKLOADS) + "/" + name; }
+
+bool installed(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream directories(path != nullptr ? path : "");
+  for (std::string directory; std::getline(directories, directory, ':');)
+    if (access((directory + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+ScratchDirectory::ScratchDirectory() {
+  std::string name = (fs::temp_directory_path() / "pmusim-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a scratch directory");
+  path_ = name;
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::string recorded(const std::string& workload_name, const std::vector<std::string>& arguments,
+                     const std::string& registers) {
+  static const ScratchDirectory traces;
+  static std::map<std::string, std::string> known;
+  std::string key = workload_name + "-" + registers;
+  for (const std::string& argument : arguments) key += "-" + argument;
+  std::string& path = known[key];
+  if (!path.empty()) return path;
+  path = traces.file(key + ".pmutrace");
+  std::vector<std::string> command{
+      pmusim(), "trace", "record", "--regs", registers, "-o", path, "--", workload(workload_name)};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const Output output = run(command);
+  if (output.status != 0) throw std::runtime_error("recording failed: " + output.err);
+  return path;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+}  // namespace pmusim::test

@@ -1,0 +1,48 @@
+#ifndef PMUSIM_TESTS_END_TO_END_COMMAND_H
+#define PMUSIM_TESTS_END_TO_END_COMMAND_H
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pmusim::test {
+
+struct Output {
+  int status = -1;  ///< exit status, or 128 + signal
+  std::string out, err;
+};
+
+/// Runs a program found in PATH (or by path) to its end and returns what it printed.
+Output run(const std::vector<std::string>& arguments);
+
+/// The command under test and the compiled programs of examples/workloads.
+std::string pmusim();
+std::string workload(const std::string& name);
+
+/// True if a program is in PATH.
+bool installed(const std::string& program);
+
+/// A directory that is gone with the object.
+class ScratchDirectory {
+ public:
+  ScratchDirectory();
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The trace of a workload, recorded once per test program with the arguments and --regs of its name.
+std::string recorded(const std::string& workload_name, const std::vector<std::string>& arguments,
+                     const std::string& registers = "none");
+
+std::string read_file(const std::string& path);
+std::vector<std::string> lines(const std::string& text);
+
+}  // namespace pmusim::test
+
+#endif
