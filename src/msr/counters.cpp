@@ -50,6 +50,12 @@ Counted CounterFile::retire(const Retirement& retirement) {
   return counted;
 }
 
+Counted CounterFile::count_late(Signal signal, const Retirement& r) {
+  if (signal == Signal::lbr_insert && !counts_lbr_inserts_) return {};
+  return retire(
+      {.ip = r.ip, .next_ip = r.next_ip, .cycle = r.cycle, .signals = {signal}, .cpl = r.cpl, .tx = r.tx});
+}
+
 /// What a condition makes of the cycles since the previous retirement, of which the quantity says how many
 /// had the event. They have closed already, so that this rule is applied to all of them at once.
 u64 CounterFile::lost_cycles(const Running& running, const Retirement& r) {
@@ -271,6 +277,9 @@ void CounterFile::update() {
   if (metrics) interrupting_ |= status::PERF_METRICS;
   single_steps_ = std::any_of(per_cycle_.begin(), per_cycle_.end(), [](const Running& r) {
     return r.source == Source::tsc || r.source == Source::bus_clock;
+  });
+  counts_lbr_inserts_ = std::any_of(retired_.begin(), retired_.end(), [](const Running& r) {
+    return r.rule.all.has(Signal::lbr_insert) || r.rule.any.has(Signal::lbr_insert);
   });
   if (model_->policies.edge_history_at_enable == 0) was_satisfied_ &= ran;
   for (const unsigned n : set_bits(ran & ~running_)) in_cycle_[n] = 0;

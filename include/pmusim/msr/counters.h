@@ -51,6 +51,8 @@ class CounterFile {
   }
   /// Counts what an instruction retiring at `now()` did.
   Counted retire(const Retirement& retirement);
+  /// Counts `signal` alone, which became true of an instruction after retire() had counted it.
+  Counted count_late(Signal signal, const Retirement& retirement);
   u64 now() const { return now_; }
 
   u64 value(unsigned counter) const { return counts_[counter]; }
@@ -153,6 +155,7 @@ class CounterFile {
   RunningList per_cycle_;  // counts when a cycle closes; its occurrences are in `retired_` too
   u64 running_ = 0, interrupting_ = 0, adaptive_ = 0, logged_by_lbr_ = 0, checkpointed_ = 0;
   bool metrics_kernel_ = false, metrics_user_ = false;
+  bool counts_lbr_inserts_ = false;
   bool single_steps_ = false;  // a per-cycle rule on a clock that does not tick evenly
 
   // the cycle that is open

@@ -1,0 +1,108 @@
+#ifndef PMUSIM_PMU_PMU_H
+#define PMUSIM_PMU_PMU_H
+
+#include <memory>
+
+#include "pmusim/acr/acr_unit.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/base/memory.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/cpu/retirement.h"
+#include "pmusim/lbr/lbr_stack.h"
+#include "pmusim/msr/control.h"
+#include "pmusim/msr/counters.h"
+#include "pmusim/msr/register.h"
+#include "pmusim/pebs/pebs_unit.h"
+#include "pmusim/pmu/pmi_line.h"
+
+namespace pmusim {
+
+/// What CR4.PCE lets code outside of ring 0 do.
+enum class UserRdpmc : u8 { forbidden, allowed };
+
+/// The performance monitoring unit of one logical processor.
+///
+/// Instructions go in through `retire`; software reaches it through `Bus`; it reaches software through the
+/// PMI handler. It owns the hardware units and the order in which things happen in a cycle: units answer
+/// questions, this class applies the answers, and `retire` reads as that order.
+///
+/// A Pmu is a value: a copy is a snapshot of the whole unit with its memory. The handler pointer is copied
+/// too.
+class Pmu final : public Bus {
+ public:
+  explicit Pmu(CpuModel model);
+
+  /// An instruction retires. Cycles never decrease. A PMI that is due is handled before it.
+  void retire(const Retirement& retirement);
+  /// Core time passes up to `cycle` while the code of `frame` waits to go on: clocks count, and a PMI that
+  /// becomes due is handled.
+  void wait_until(u64 cycle, const InterruptFrame& frame);
+  /// RESET: every register takes its reset value; memory, time and handler stay. (INIT keeps PMU state.)
+  void reset();
+  /// Delivery of #DB, which stops the recording of branches.
+  void debug_exception();
+
+  /// Who handles PMIs; null: they stay pending.
+  void set_pmi_handler(PmiHandler* handler) { handler_ = handler; }
+  /// CR4.PCE.
+  void set_user_rdpmc(UserRdpmc right) { user_rdpmc_ = right; }
+
+  Faulty<u64> rdmsr(u32 address) override;
+  [[nodiscard]] Fault wrmsr(u32 address, u64 value) override;
+  Faulty<u64> rdpmc(u32 ecx) override { return rdpmc(ecx, Cpl::kernel); }
+  Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
+  CpuidResult cpuid(u32 leaf, u32 subleaf) override { return pmusim::cpuid(*model_, leaf, subleaf); }
+  u64 rdtsc() override;
+  [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override {
+    return memory_.read(address, out);
+  }
+  [[nodiscard]] Fault write_memory(u64 address, std::span<const std::byte> in) override {
+    return memory_.write(address, in);
+  }
+  [[nodiscard]] bool map_memory(u64 address, u64 bytes) override { return memory_.map(address, bytes); }
+  std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
+  [[nodiscard]] Fault xsaves(u64 address, u64 rfbm) override;
+  [[nodiscard]] Fault xrstors(u64 address, u64 rfbm) override;
+
+  const CpuModel& model() const { return *model_; }
+  const RegisterMap& registers() const { return *registers_; }
+  const CounterFile& counters() const { return counters_; }
+  const ControlRegisters& control() const { return control_; }
+  const LbrStack& lbr() const { return lbr_; }
+  const PebsUnit& pebs() const { return pebs_; }
+  const AcrUnit& acr() const { return acr_; }
+  const PmiLine& pmi_line() const { return pmi_; }
+  /// Core cycle that the unit has reached.
+  u64 now() const { return counters_.now(); }
+
+ private:
+  void pass_time(u64 cycle, Cpl cpl);
+  void deliver_pmi(const InterruptFrame& frame);
+  InterruptFrame frame_before(const Retirement& retirement) const;
+  void log_branch(const Retirement& retirement, Counted& counted);
+  void store_branch(const Retirement& retirement);
+  void apply_overflows(u64 overflowed);
+  void write_pebs_record(const Retirement& retirement, u64 served);
+  void request_pmi();
+  bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
+  void* unit(Unit which);
+
+  std::shared_ptr<const CpuModel> model_;
+  std::shared_ptr<const RegisterMap> registers_;
+  CounterFile counters_;
+  ControlRegisters control_;
+  LbrStack lbr_;
+  PebsUnit pebs_;
+  AcrUnit acr_;
+  PmiLine pmi_;
+  Memory memory_;
+  UserRdpmc user_rdpmc_ = UserRdpmc::forbidden;
+  u64 occurred_while_waiting_ = 0;  // counters whose event occurred since the last retirement
+  Registers last_registers_;        // after the last retirement, if the trace knows them
+  bool registers_known_ = false;
+  PmiHandler* handler_ = nullptr;
+};
+
+}  // namespace pmusim
+
+#endif

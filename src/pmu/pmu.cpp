@@ -1,0 +1,199 @@
+#include "pmusim/pmu/pmu.h"
+
+#include <array>
+#include <utility>
+
+namespace pmusim {
+
+namespace {
+
+std::shared_ptr<const RegisterMap> map_registers(const CpuModel& model) {
+  const std::array rows{CounterFile::registers(), ControlRegisters::registers(), LbrStack::registers(),
+                        PebsUnit::registers(), AcrUnit::registers()};
+  return std::make_shared<RegisterMap>(model, rows);
+}
+
+}  // namespace
+
+Pmu::Pmu(CpuModel model)
+    : model_(std::make_shared<const CpuModel>(std::move(model))),
+      registers_(map_registers(*model_)),
+      counters_(*model_),
+      control_(*model_),
+      lbr_(*model_),
+      pebs_(*model_),
+      acr_(*model_) {}
+
+// The order of a cycle.
+//
+// Time passes first: clocks run up to the cycle of the retirement, and a PMI that has become due is taken at
+// the boundary before it. Then the instruction retires. Counters count it; the LBR takes its branch, which
+// its own overflow cannot freeze any more; overflows reload, set status, arm PEBS and ask for PMIs; last, the
+// assists that have waited for such an instruction write their record.
+void Pmu::retire(const Retirement& r) {
+  pass_time(r.cycle, r.cpl);
+  if (pmi_.deliverable(r.cycle, pmi_masked())) deliver_pmi(frame_before(r));
+
+  Counted counted = counters_.retire(r);
+  if (r.taken) {
+    log_branch(r, counted);
+    store_branch(r);
+  }
+  apply_overflows(counted.overflowed);
+  if (pebs_.busy()) {
+    const u64 served = pebs_.due(counted.occurred | occurred_while_waiting_, r, counters_);
+    if (served != 0) write_pebs_record(r, served);
+  }
+
+  occurred_while_waiting_ = 0;
+  registers_known_ = r.registers != nullptr;
+  if (registers_known_) last_registers_ = *r.registers;
+}
+
+void Pmu::pass_time(u64 cycle, Cpl cpl) {
+  while (counters_.now() < cycle) {
+    const Counted counted = counters_.pass_time(cycle, cpl);
+    occurred_while_waiting_ |= counted.occurred;
+    apply_overflows(counted.overflowed);
+  }
+}
+
+void Pmu::wait_until(u64 cycle, const InterruptFrame& frame) {
+  while (now() < cycle) {
+    const bool due_on_the_way = pmi_.pending() && !pmi_masked() && pmi_.due_cycle() <= cycle;
+    pass_time(due_on_the_way ? std::max(pmi_.due_cycle(), now() + 1) : cycle, frame.cpl);
+    if (pmi_.deliverable(now(), pmi_masked())) deliver_pmi(frame);
+  }
+}
+
+// Events logged with a branch include those of the branch itself. A record taken in is an event of its own.
+void Pmu::log_branch(const Retirement& r, Counted& counted) {
+  if (counters_.logged_by_lbr() != 0) lbr_.count_events(counted.occurred & counters_.logged_by_lbr());
+  if (!lbr_.record(Branch::of(r), lbr_gate(*model_, control_.debugctl(), counters_.status()))) return;
+  const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
+  counted.occurred |= insertion.occurred;
+  counted.overflowed |= insertion.overflowed;
+}
+
+void Pmu::store_branch(const Retirement& r) {
+  if (!PebsUnit::traces(r, control_.debugctl())) return;
+  if (pebs_.trace(memory_, r, control_.debugctl()).interrupt) request_pmi();
+}
+
+void Pmu::apply_overflows(u64 overflowed) {
+  if (overflowed == 0) return;
+  const u64 precise = overflowed & pebs_.enabled(counters_);
+  const AcrUnit::Reloads reloads = acr_.reloads(overflowed, counters_);
+  for (const AcrUnit::Reload& reload : reloads.values) counters_.set_value(reload.counter, reload.value);
+  acr_.count(reloads);
+  counters_.set_status(overflowed & ~reloads.self);
+  if (precise != 0) pebs_.arm(precise, counters_, now());
+  if ((overflowed & ~precise & counters_.interrupting()) != 0) request_pmi();
+}
+
+void Pmu::write_pebs_record(const Retirement& r, u64 served) {
+  std::array<LbrEntry, 64> entries;
+  const unsigned records = lbr_.render(entries);
+  control_.set_now(now());
+  const Assist assist = pebs_.write(memory_, {.retirement = r,
+                                              .served = served,
+                                              .tsc = control_.tsc(),
+                                              .counters = counters_,
+                                              .lbr = std::span(entries).first(records),
+                                              .lbr_control = lbr_.control(),
+                                              .lbr_depth = lbr_.depth(),
+                                              .last_event = lbr_.last_exception()});
+  for (const Assist::Reload& reload : assist.reloads) counters_.set_value(reload.counter, reload.value);
+  counters_.clear_status(assist.clear_status);
+  if (assist.raise_status == 0) return;
+  counters_.set_status(assist.raise_status);
+  request_pmi();
+}
+
+// Freezing acts when a PMI is asked for, not when it is delivered (SDM vol. 3, freeze on PMI).
+void Pmu::request_pmi() {
+  const u64 debugctl = control_.debugctl();
+  const bool streamlined = model_->freeze == FreezeStyle::streamlined;
+  if ((debugctl & msr::debugctl::FREEZE_LBRS_ON_PMI) != 0) {
+    if (streamlined)
+      counters_.set_status(msr::status::LBR_FRZ);
+    else
+      control_.clear_debugctl(msr::debugctl::LBR);
+  }
+  if ((debugctl & msr::debugctl::FREEZE_PERFMON_ON_PMI) != 0) {
+    if (streamlined)
+      counters_.set_status(msr::status::CTR_FRZ);
+    else
+      counters_.clear_global_ctrl();
+  }
+  pmi_.request(now(), pmi_masked(), model_->policies);
+}
+
+void Pmu::deliver_pmi(const InterruptFrame& frame) {
+  if (handler_ == nullptr) return;
+  pmi_.acknowledge();
+  control_.mask_lvtpc();
+  handler_->handle_pmi(frame);
+}
+
+InterruptFrame Pmu::frame_before(const Retirement& r) const {
+  InterruptFrame frame{.registers = last_registers_, .cpl = r.cpl, .registers_known = registers_known_};
+  frame.registers.rip = r.ip;
+  return frame;
+}
+
+void Pmu::reset() {
+  Pmu fresh(*model_);
+  static_cast<void>(fresh.counters_.pass_time(now(), Cpl::kernel));
+  fresh.memory_ = std::move(memory_);
+  fresh.handler_ = handler_;
+  *this = std::move(fresh);
+}
+
+void Pmu::debug_exception() {
+  control_.clear_debugctl(msr::debugctl::LBR | msr::debugctl::BTF);
+  lbr_.on_debug_exception();
+}
+
+void* Pmu::unit(Unit which) {
+  switch (which) {
+    case Unit::counters:
+      return &counters_;
+    case Unit::control:
+      return &control_;
+    case Unit::lbr:
+      return &lbr_;
+    case Unit::pebs:
+      return &pebs_;
+    case Unit::acr:
+      return &acr_;
+    case Unit::count_:
+      break;
+  }
+  return nullptr;
+}
+
+Faulty<u64> Pmu::rdmsr(u32 address) {
+  const RegisterMap::Entry* entry = registers_->find(address);
+  if (entry == nullptr) return Failure(Fault::gp);
+  control_.set_now(now());
+  return entry->spec->read(unit(entry->spec->owner), entry->number);
+}
+
+Fault Pmu::wrmsr(u32 address, u64 value) {
+  const RegisterMap::Entry* entry = registers_->find(address);
+  if (entry == nullptr || (value & ~entry->writable) != 0 || entry->spec->write == nullptr) return Fault::gp;
+  control_.set_now(now());
+  return entry->spec->write(unit(entry->spec->owner), entry->number, value);
+}
+
+Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) {
+  return counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
+}
+
+u64 Pmu::rdtsc() {
+  control_.set_now(now());
+  return control_.tsc();
+}
+
+}  // namespace pmusim
