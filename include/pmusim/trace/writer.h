@@ -1,0 +1,52 @@
+#ifndef PMUSIM_TRACE_WRITER_H
+#define PMUSIM_TRACE_WRITER_H
+
+#include <memory>
+#include <string>
+
+#include "pmusim/base/error.h"
+#include "pmusim/trace/block.h"
+#include "pmusim/trace/happening.h"
+
+namespace pmusim::trace {
+
+/// Writes a native trace. The file appears under its name when `finish` succeeds, and not before: until then
+/// it is a temporary file beside it, which the destructor removes.
+///
+/// Blocks are added once and then run by id. Runs and happenings are in program order of the threads as they
+/// were interleaved; a ThreadSwitch tells which thread the following runs belong to.
+class Writer {
+ public:
+  /// Errors: the file cannot be made, or something other than a regular file has its name.
+  static Result<Writer, Error> create(const std::string& path, Contents contents);
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer();
+
+  /// Adds a straight line of code: instruction lengths (1..15 bytes each, 1..max_block_instructions of them)
+  /// that cover `code`. The block's reference stays valid as long as the writer.
+  const Block& add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
+
+  /// Appends one execution of a block of this writer. The spans have the sizes that the block and the
+  /// contents ask for; `rip` in `registers` is not stored, it follows from the code. Errors: the disk.
+  Result<Done, Error> run(const BlockRun& run);
+  Result<Done, Error> happening(const Happening& happening);
+
+  struct Written {
+    u64 instructions = 0;
+    u64 file_bytes = 0;
+  };
+  /// Completes the file and gives it its name. Errors: the disk.
+  Result<Written, Error> finish();
+
+  u64 instruction_count() const;
+
+ private:
+  struct Impl;
+  explicit Writer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pmusim::trace
+
+#endif

@@ -1,0 +1,88 @@
+#ifndef PMUSIM_TRACE_BYTES_H
+#define PMUSIM_TRACE_BYTES_H
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/base/types.h"
+
+namespace pmusim::trace {
+
+/// Signed differences as small unsigned numbers: 0, -1, 1, -2, ...
+constexpr u64 zigzag(u64 difference) {
+  return (difference << 1) ^ static_cast<u64>(static_cast<i64>(difference) >> 63);
+}
+constexpr u64 unzigzag(u64 code) { return (code >> 1) ^ (~(code & 1) + 1); }
+
+/// Appends numbers to a stream: seven bits per byte, lowest first, the top bit set in all but the last byte.
+class ByteWriter {
+ public:
+  void byte(u8 value) { data_.push_back(value); }
+  void number(u64 value) {
+    while (value >= 0x80) {
+      data_.push_back(static_cast<u8>(value | 0x80));
+      value >>= 7;
+    }
+    data_.push_back(static_cast<u8>(value));
+  }
+  void difference(u64 value) { number(zigzag(value)); }
+  void bytes(std::span<const u8> values) { data_.insert(data_.end(), values.begin(), values.end()); }
+  void text(std::string_view value) {
+    number(value.size());
+    data_.insert(data_.end(), value.begin(), value.end());
+  }
+  const std::vector<u8>& data() const { return data_; }
+  std::size_t size() const { return data_.size(); }
+  void clear() { data_.clear(); }
+
+ private:
+  std::vector<u8> data_;
+};
+
+/// Reads what ByteWriter wrote. Past the end everything is 0 and `ok()` stays false: a decoder checks once
+/// per item, not once per number.
+class ByteReader {
+ public:
+  ByteReader() = default;
+  explicit ByteReader(std::span<const u8> data) : data_(data) {}
+
+  u8 byte() { return position_ < data_.size() ? data_[position_++] : fail(); }
+  u64 number() {
+    u64 value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const u8 b = byte();
+      value |= u64{b & 0x7Fu} << shift;
+      if (b < 0x80) return value;
+    }
+    return fail();
+  }
+  u64 difference() { return unzigzag(number()); }
+  std::span<const u8> bytes(u64 count) {
+    if (count > data_.size() - position_) return fail(), std::span<const u8>{};
+    const auto result = data_.subspan(position_, static_cast<std::size_t>(count));
+    position_ += result.size();
+    return result;
+  }
+  std::string text() {
+    const auto value = bytes(number());
+    return {value.begin(), value.end()};
+  }
+  bool ok() const { return ok_; }
+  bool at_end() const { return position_ == data_.size(); }
+
+ private:
+  u8 fail() {
+    ok_ = false;
+    position_ = data_.size();
+    return 0;
+  }
+  std::span<const u8> data_;
+  std::size_t position_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace pmusim::trace
+
+#endif

@@ -1,0 +1,64 @@
+#ifndef PMUSIM_TRACE_CHUNK_DECODER_H
+#define PMUSIM_TRACE_CHUNK_DECODER_H
+
+#include <array>
+#include <optional>
+
+#include "pmusim/trace/reader.h"
+#include "trace/bytes.h"
+#include "trace/code_table.h"
+#include "trace/format.h"
+#include "trace/prediction.h"
+
+namespace pmusim::trace {
+
+using StreamData = std::array<std::vector<u8>, stream_count>;
+
+/// Turns the streams of one chunk back into runs and happenings: the mirror of ChunkEncoder.
+class ChunkDecoder {
+ public:
+  /// Adds the chunk's blocks to `table`, which must outlive the decoder.
+  ChunkDecoder(StreamData streams, Contents contents, u32 instructions, u32 tid, CodeTable& table);
+  ChunkDecoder(const ChunkDecoder&) = delete;
+  ChunkDecoder& operator=(const ChunkDecoder&) = delete;
+
+  /// Nothing at the end of the chunk, or when it turns out to be damaged.
+  std::optional<Item> next();
+  bool damaged() const { return damaged_; }
+
+ private:
+  ByteReader& in(Stream s) { return in_[static_cast<std::size_t>(s)]; }
+  std::optional<Item> damage();
+  std::optional<Item> end();
+  bool open_stretch();
+  std::optional<Item> decode_run();
+  const CodedBlock* successor(u32 from);
+  bool outcome();
+  void addresses(const CodedBlock& block);
+  void rep_counts(const CodedBlock& block);
+  void registers(const CodedBlock& block, u64 next_ip);
+
+  StreamData data_;
+  std::array<ByteReader, stream_count> in_;
+  Contents contents_;
+  const CodeTable& table_;
+  Prediction predicted_;
+  u32 tid_;
+  u32 instructions_left_;
+
+  u64 happenings_left_ = 0, runs_left_ = 0;
+  const CodedBlock* upcoming_ = nullptr;
+  u64 stretch_exit_ = 0;  // next_ip of the stretch's last run, from that block's end
+  u8 outcome_bits_ = 0;
+  unsigned outcomes_left_ = 0;
+  bool damaged_ = false;
+
+  // What the last run's spans refer to.
+  std::vector<u64> addresses_;
+  std::vector<u32> rep_counts_;
+  std::vector<Registers> registers_;
+};
+
+}  // namespace pmusim::trace
+
+#endif

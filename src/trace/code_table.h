@@ -1,0 +1,44 @@
+#ifndef PMUSIM_TRACE_CODE_TABLE_H
+#define PMUSIM_TRACE_CODE_TABLE_H
+
+#include <deque>
+#include <unordered_map>
+
+#include "pmusim/trace/block.h"
+#include "trace/bytes.h"
+
+namespace pmusim::trace {
+
+/// A block with the number of each instruction's prediction context. Blocks that are entered in the middle
+/// share instructions, so contexts belong to the instruction's address, not to the block.
+struct CodedBlock {
+  Block block;
+  std::vector<u32> contexts;
+};
+
+/// Every block of a trace, by id. Writer and reader fill it in the same order.
+class CodeTable {
+ public:
+  const CodedBlock& add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
+
+  std::size_t size() const { return blocks_.size(); }
+  const CodedBlock& operator[](std::size_t id) const { return blocks_[id]; }
+  u64 static_instructions() const { return static_instructions_; }
+  std::size_t contexts() const { return contexts_.size(); }
+
+ private:
+  std::deque<CodedBlock> blocks_;  // references stay valid
+  std::unordered_map<u64, u32> contexts_;
+  u64 static_instructions_ = 0;
+};
+
+/// Appends a block's definition; `previous_end` is where the block defined before it ended.
+void encode_block(const Block& block, u64 previous_end, ByteWriter& out);
+
+/// Adds the next definition to `table`; null where it is damaged, or where this build understands the
+/// instructions' accesses in another way than the one that wrote it.
+const CodedBlock* decode_block(ByteReader& in, u64 previous_end, CodeTable& table);
+
+}  // namespace pmusim::trace
+
+#endif

@@ -1,0 +1,32 @@
+#include "trace/compression.h"
+
+#include <zstd.h>
+
+#include <cassert>
+
+namespace pmusim::trace {
+
+namespace {
+constexpr int level = 3;
+}
+
+std::size_t compress(std::span<const u8> raw, std::vector<u8>& out) {
+  if (raw.empty()) return 0;
+  const std::size_t start = out.size();
+  out.resize(start + ZSTD_compressBound(raw.size()));
+  const std::size_t bytes =
+      ZSTD_compress(out.data() + start, out.size() - start, raw.data(), raw.size(), level);
+  assert(!ZSTD_isError(bytes));  // the buffer has the bound's size
+  out.resize(start + bytes);
+  return bytes;
+}
+
+std::optional<std::vector<u8>> decompress(std::span<const u8> stored, std::size_t raw_bytes) {
+  std::vector<u8> raw(raw_bytes);
+  if (raw_bytes == 0) return stored.empty() ? std::optional(raw) : std::nullopt;
+  const std::size_t bytes = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
+  if (ZSTD_isError(bytes) || bytes != raw_bytes) return std::nullopt;
+  return raw;
+}
+
+}  // namespace pmusim::trace

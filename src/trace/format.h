@@ -1,0 +1,130 @@
+#ifndef PMUSIM_TRACE_FORMAT_H
+#define PMUSIM_TRACE_FORMAT_H
+
+#include <array>
+#include <boost/crc.hpp>
+#include <boost/endian/arithmetic.hpp>
+#include <cstddef>
+#include <string_view>
+
+#include "pmusim/base/types.h"
+
+/// The native trace file:
+///
+///     FileHeader
+///     chunk*   ChunkHeader, then each stream's stored bytes in the order of Stream
+///     index    IndexHeader, then an IndexEntry per chunk
+///     Trailer
+///
+/// Each stream is one kind of data, compressed by itself (zstd). All prediction state starts anew in each
+/// chunk: given the `code` and `happenings` streams before it, a chunk decodes without the others.
+namespace pmusim::trace {
+
+inline constexpr u32 format_version = 1;
+
+enum class Stream : u8 {
+  code,             ///< blocks first executed in this chunk
+  stretches,        ///< runs without an interruption: how many, from where, to where
+  outcomes,         ///< one bit per run: 0 the successor is the block's last one
+  targets,          ///< where the bit is 1: which successor
+  addresses,        ///< of data accesses, against a stride per operand
+  rep_counts,       ///< iterations of REP instructions
+  register_masks,   ///< which registers an instruction changed, against what it changed before
+  register_values,  ///< changed values, against the old ones
+  flags,            ///< changed RFLAGS
+  happenings,
+  count_
+};
+inline constexpr std::size_t stream_count = static_cast<std::size_t>(Stream::count_);
+inline constexpr std::array<std::string_view, stream_count> stream_names{
+    "code",       "stretches",      "outcomes",        "targets", "addresses",
+    "rep counts", "register masks", "register values", "flags",   "happenings"};
+
+// Limits that writers keep and readers insist on, so that no file can ask for unbounded memory.
+inline constexpr u32 chunk_instructions = 1u << 20;  // a chunk ends with the run that reaches this,
+inline constexpr u32 chunk_stream_bytes = 4u << 20;  // or that makes a stream this long
+inline constexpr u32 max_chunk_instructions = 2 * chunk_instructions;
+inline constexpr u32 max_stream_bytes = 4 * chunk_stream_bytes;
+inline constexpr u64 max_static_instructions = u64{1} << 24;
+
+using le32 = boost::endian::little_uint32_t;
+using le64 = boost::endian::little_uint64_t;
+using Magic = std::array<char, 8>;
+
+inline constexpr Magic file_magic{'P', 'M', 'U', 'T', 'R', 'A', 'C', 'E'};
+inline constexpr Magic trailer_magic{'P', 'M', 'U', 'T', 'R', 'E', 'N', 'D'};
+inline constexpr u32 chunk_magic = 0x4B4E4843;  // "CHNK"
+
+namespace contents_bits {
+inline constexpr u32 ADDRESSES = 1;
+inline constexpr u32 REGISTERS = 2;
+}  // namespace contents_bits
+
+struct FileHeader {
+  Magic magic;
+  le32 version;
+  le32 contents;
+  le32 reserved;
+  le32 crc;  // of the bytes before it, as in every structure here
+};
+static_assert(sizeof(FileHeader) == 24);
+
+struct StreamHeader {
+  le32 raw_bytes;
+  le32 stored_bytes;
+};
+
+struct ChunkHeader {
+  le32 magic;
+  le32 instructions;
+  le64 first_instruction;
+  le32 pid;  // of the thread that runs when the chunk begins
+  le32 tid;
+  std::array<StreamHeader, stream_count> streams;
+  le32 payload_crc;
+  le32 crc;
+};
+static_assert(sizeof(ChunkHeader) == 32 + 8 * stream_count);
+
+struct IndexEntry {
+  le64 offset;
+  le64 first_instruction;
+};
+static_assert(sizeof(IndexEntry) == 16);
+
+struct StreamTotal {
+  le64 raw_bytes;
+  le64 stored_bytes;
+};
+
+struct IndexHeader {
+  le64 instructions;
+  std::array<StreamTotal, stream_count> streams;
+};
+static_assert(sizeof(IndexHeader) == 8 + 16 * stream_count);
+
+struct Trailer {
+  le64 index_offset;
+  le32 index_bytes;
+  le32 index_crc;
+  Magic magic;
+  le32 reserved;
+  le32 crc;
+};
+static_assert(sizeof(Trailer) == 32);
+
+inline u32 crc32(const void* data, std::size_t bytes) {
+  boost::crc_32_type crc;
+  crc.process_bytes(data, bytes);
+  return crc.checksum();
+}
+
+/// The checksum that belongs into the last member of a structure.
+template <class T>
+u32 crc_of(const T& structure) {
+  return crc32(&structure, sizeof(T) - sizeof(le32));
+}
+
+}  // namespace pmusim::trace
+
+#endif

@@ -1,0 +1,93 @@
+#include "trace/happening_codec.h"
+
+namespace pmusim::trace {
+namespace {
+
+// A happening is its index in the variant (one byte), then its members in order.
+struct Encoder {
+  ByteWriter& out;
+  void operator()(const ProcessStart& h) {
+    ids(h.pid, h.tid);
+    out.text(h.command);
+    out.byte(h.exec ? 1 : 0);
+  }
+  void operator()(const ThreadStart& h) {
+    ids(h.pid, h.tid);
+    ids(h.parent_pid, h.parent_tid);
+  }
+  void operator()(const ThreadExit& h) {
+    ids(h.pid, h.tid);
+    out.difference(static_cast<u64>(i64{h.status}));
+  }
+  void operator()(const ThreadSwitch& h) { ids(h.pid, h.tid); }
+  void operator()(const Map& h) {
+    out.number(h.pid);
+    const Mapping& m = h.mapping;
+    for (u64 member : {m.start, m.bytes, m.file_offset, u64{m.protection}, u64{m.flags}}) out.number(member);
+    out.text(m.path);
+    out.number(m.build_id.size());
+    out.bytes(m.build_id);
+  }
+  void operator()(const Unmap& h) {
+    for (u64 member : {u64{h.pid}, h.start, h.bytes}) out.number(member);
+  }
+  void operator()(const Syscall& h) {
+    out.number(h.number);
+    out.difference(static_cast<u64>(h.result));
+  }
+  void operator()(const SignalDelivery& h) {
+    out.number(h.signal);
+    out.number(h.handler);
+  }
+  void ids(u32 pid, u32 tid) {
+    out.number(pid);
+    out.number(tid);
+  }
+};
+
+u32 number32(ByteReader& in) { return static_cast<u32>(in.number()); }
+
+// Braced initialisers read their members from left to right.
+Map decode_map(ByteReader& in) {
+  Map map{number32(in), {in.number(), in.number(), in.number(), number32(in), number32(in), in.text(), {}}};
+  const auto id = in.bytes(in.number());
+  map.mapping.build_id.assign(id.begin(), id.end());
+  return map;
+}
+
+std::optional<Happening> decode_members(u8 index, ByteReader& in) {
+  switch (index) {
+    case 0:
+      return ProcessStart{number32(in), number32(in), in.text(), in.byte() != 0};
+    case 1:
+      return ThreadStart{number32(in), number32(in), number32(in), number32(in)};
+    case 2:
+      return ThreadExit{number32(in), number32(in), static_cast<i32>(in.difference())};
+    case 3:
+      return ThreadSwitch{number32(in), number32(in)};
+    case 4:
+      return decode_map(in);
+    case 5:
+      return Unmap{number32(in), in.number(), in.number()};
+    case 6:
+      return Syscall{in.number(), static_cast<i64>(in.difference())};
+    case 7:
+      return SignalDelivery{number32(in), in.number()};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void encode(const Happening& happening, ByteWriter& out) {
+  out.byte(static_cast<u8>(happening.index()));
+  std::visit(Encoder{out}, happening);
+}
+
+std::optional<Happening> decode_happening(ByteReader& in) {
+  auto happening = decode_members(in.byte(), in);
+  return in.ok() ? happening : std::nullopt;
+}
+
+}  // namespace pmusim::trace

@@ -1,0 +1,17 @@
+#ifndef PMUSIM_TRACE_HAPPENING_CODEC_H
+#define PMUSIM_TRACE_HAPPENING_CODEC_H
+
+#include <optional>
+
+#include "pmusim/trace/happening.h"
+#include "trace/bytes.h"
+
+namespace pmusim::trace {
+
+void encode(const Happening& happening, ByteWriter& out);
+/// Nothing where the bytes are no happening.
+std::optional<Happening> decode_happening(ByteReader& in);
+
+}  // namespace pmusim::trace
+
+#endif

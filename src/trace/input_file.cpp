@@ -1,0 +1,61 @@
+#include "trace/input_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace pmusim::trace {
+
+Result<InputFile, Error> InputFile::open(const std::string& path) {
+  const auto failure = [&](int code) {
+    return Failure(Error(fmt::format("{}: cannot read: {}", path, std::strerror(code))));
+  };
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return failure(errno);
+  InputFile file(path, descriptor, 0);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return failure(errno);
+  if (!S_ISREG(status.st_mode)) return failure(S_ISDIR(status.st_mode) ? EISDIR : ESPIPE);
+  file.size_ = static_cast<u64>(status.st_size);
+  return file;
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+InputFile& InputFile::operator=(InputFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<Done, Error> InputFile::read(u64 offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t got = ::pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      const auto what = fmt::format("{}: cannot read at offset {}: {}", path_, offset, std::strerror(errno));
+      return Failure(Error(what));
+    }
+    if (got == 0) return Failure(Error(fmt::format("{}: truncated: it ends at offset {}", path_, offset)));
+    out = out.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<u64>(got);
+  }
+  return Done{};
+}
+
+Error InputFile::damaged(u64 offset, std::string_view what) const {
+  return Error(fmt::format("{}: damaged at offset {}: {}", path_, offset, what));
+}
+
+}  // namespace pmusim::trace

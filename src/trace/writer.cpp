@@ -1,0 +1,133 @@
+#include "pmusim/trace/writer.h"
+
+#include <cassert>
+
+#include "trace/chunk_encoder.h"
+#include "trace/compression.h"
+#include "trace/output_file.h"
+
+namespace pmusim::trace {
+namespace {
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& structure) {
+  return std::as_bytes(std::span(&structure, 1));
+}
+
+FileHeader file_header(Contents contents) {
+  FileHeader header{};
+  header.magic = file_magic;
+  header.version = format_version;
+  header.contents = (contents.addresses ? contents_bits::ADDRESSES : 0) |
+                    (contents.registers ? contents_bits::REGISTERS : 0);
+  header.crc = crc_of(header);
+  return header;
+}
+
+}  // namespace
+
+struct Writer::Impl {
+  OutputFile file;
+  Contents contents;
+  CodeTable table;
+  ChunkEncoder chunk;
+  ThreadId chunk_thread;  // that runs when the chunk begins
+  IndexHeader totals{};
+  std::vector<IndexEntry> index;
+
+  Impl(OutputFile output, Contents has) : file(std::move(output)), contents(has), chunk(has, {}, table) {}
+
+  Result<Done, Error> write_chunk();
+  Result<Done, Error> end_chunk_if_full() { return chunk.full() ? write_chunk() : Done{}; }
+  Result<Done, Error> write_index();
+};
+
+Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&&) noexcept = default;
+Writer::~Writer() = default;
+
+Result<Writer, Error> Writer::create(const std::string& path, Contents contents) {
+  auto file = OutputFile::create(path);
+  if (!file.ok()) return Failure(file.error());
+  const auto written = file->write(bytes_of(file_header(contents)));
+  if (!written.ok()) return Failure(written.error());
+  return Writer(std::make_unique<Impl>(*std::move(file), contents));
+}
+
+const Block& Writer::add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths) {
+  const CodedBlock& added = impl_->table.add(start, code, lengths);
+  impl_->chunk.add_block(added.block, impl_->table);
+  return added.block;
+}
+
+Result<Done, Error> Writer::run(const BlockRun& run) {
+  impl_->chunk.run(impl_->table[run.block->id], run);
+  return impl_->end_chunk_if_full();
+}
+
+Result<Done, Error> Writer::happening(const Happening& happening) {
+  impl_->chunk.happening(happening);
+  return impl_->end_chunk_if_full();
+}
+
+u64 Writer::instruction_count() const { return impl_->totals.instructions + impl_->chunk.instructions(); }
+
+Result<Writer::Written, Error> Writer::finish() {
+  for (auto step : {&Impl::write_chunk, &Impl::write_index}) {
+    const auto done = (impl_.get()->*step)();
+    if (!done.ok()) return Failure(done.error());
+  }
+  const auto done = impl_->file.commit();
+  if (!done.ok()) return Failure(done.error());
+  return Written{impl_->totals.instructions, impl_->file.size()};
+}
+
+Result<Done, Error> Writer::Impl::write_chunk() {
+  if (chunk.empty()) return Done{};
+  chunk.finish();
+  ChunkHeader header{};
+  header.magic = chunk_magic;
+  header.instructions = chunk.instructions();
+  header.first_instruction = totals.instructions;
+  header.pid = chunk_thread.pid;
+  header.tid = chunk_thread.tid;
+  std::vector<u8> payload;
+  for (std::size_t s = 0; s < stream_count; ++s) {
+    const auto raw = chunk.stream(static_cast<Stream>(s));
+    const std::size_t stored_bytes = compress(raw, payload);
+    header.streams[s].raw_bytes = static_cast<u32>(raw.size());
+    header.streams[s].stored_bytes = static_cast<u32>(stored_bytes);
+    totals.streams[s].raw_bytes += raw.size();
+    totals.streams[s].stored_bytes += stored_bytes;
+  }
+  header.payload_crc = crc32(payload.data(), payload.size());
+  header.crc = crc_of(header);
+
+  index.push_back({le64(file.size()), le64(totals.instructions)});
+  totals.instructions += chunk.instructions();
+  chunk_thread = chunk.thread();
+  chunk = ChunkEncoder(contents, chunk_thread, table);
+  const auto written = file.write(bytes_of(header));
+  return written.ok() ? file.write(std::as_bytes(std::span(payload))) : written;
+}
+
+Result<Done, Error> Writer::Impl::write_index() {
+  std::vector<std::byte> payload;
+  const auto append = [&](std::span<const std::byte> bytes) {
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+  };
+  append(bytes_of(totals));
+  append(std::as_bytes(std::span(index)));
+
+  Trailer trailer{};
+  trailer.index_offset = file.size();
+  trailer.index_bytes = static_cast<u32>(payload.size());
+  trailer.index_crc = crc32(payload.data(), payload.size());
+  trailer.magic = trailer_magic;
+  trailer.crc = crc_of(trailer);
+  append(bytes_of(trailer));
+  return file.write(payload);
+}
+
+}  // namespace pmusim::trace

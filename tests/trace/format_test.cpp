@@ -1,0 +1,141 @@
+#include "trace/format.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "tests/trace/sample_trace.h"
+
+namespace pmusim::trace {
+namespace {
+
+class RoundTrip : public testing::TestWithParam<Contents> {};
+
+TEST_P(RoundTrip, WhatIsReadIsWhatWasWritten) {
+  TemporaryDirectory directory;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    RandomTrace trace(seed, GetParam());
+    const std::string path = directory.file("t");
+    trace.write(path, 1000);
+    const auto items = read_all(path);
+    ASSERT_TRUE(items.ok()) << items.error().message;
+    ASSERT_EQ(*items, trace.items) << "seed " << seed;
+    const auto reader = Reader::open(path);
+    EXPECT_EQ(reader->instruction_count(), trace.instructions);
+    EXPECT_EQ(reader->contents(), GetParam());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Contents, RoundTrip,
+                         testing::Values(Contents{false, false}, Contents{true, false},
+                                         Contents{true, true}));
+
+constexpr std::array one_nop_code{std::byte{0x90}};
+constexpr std::array one_nop_length{u8{1}};
+
+TEST(Trace, ManyChunksReadAsOne) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  constexpr u64 runs = chunk_instructions + 12345;
+  auto writer = Writer::create(path, {});
+  const Block& nop = writer->add_block(0x1000, one_nop_code, one_nop_length);
+  ASSERT_TRUE(writer->happening(ThreadSwitch{7, 8}).ok());
+  for (u64 n = 0; n < runs; ++n) ASSERT_TRUE(writer->run({&nop, 0x1000, {}, {}, {}}).ok());
+  ASSERT_TRUE(writer->finish().ok());
+
+  auto reader = Reader::open(path);
+  EXPECT_EQ(reader->instruction_count(), runs);
+  u64 read = 0;
+  for (auto item = reader->next(); item->has_value(); item = reader->next()) {
+    if (const auto* run = std::get_if<BlockRun>(&**item)) {
+      ASSERT_EQ(run->next_ip, 0x1000u);
+      ++read;
+    }
+  }
+  EXPECT_EQ(read, runs);
+}
+
+TEST(Trace, AnEndlessLoopTakesNextToNothing) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  auto writer = Writer::create(path, {});
+  const Block& nop = writer->add_block(0x1000, one_nop_code, one_nop_length);
+  for (u64 n = 0; n < 1'000'000; ++n) ASSERT_TRUE(writer->run({&nop, 0x1000, {}, {}, {}}).ok());
+  EXPECT_LT(writer->finish()->file_bytes, 1000u);
+}
+
+TEST(Trace, TheSameAddressWithOtherBytesIsAnotherBlock) {
+  TemporaryDirectory directory;
+  auto writer = Writer::create(directory.file("t"), {});
+  const std::array pause{std::byte{0xF3}, std::byte{0x90}};
+  const std::array two{u8{2}};
+  const Block& first = writer->add_block(0x1000, one_nop_code, one_nop_length);
+  const Block& second = writer->add_block(0x1000, pause, two);
+  ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "x", true}).ok());
+  for (const Block* block : {&first, &second}) ASSERT_TRUE(writer->run({block, 0x1000, {}, {}, {}}).ok());
+  ASSERT_TRUE(writer->finish().ok());
+
+  auto reader = Reader::open(directory.file("t"));
+  ASSERT_TRUE(reader->next()->has_value());
+  EXPECT_EQ(std::get<BlockRun>(**reader->next()).block->end(), 0x1001u);
+  EXPECT_EQ(reader->code(1, 0x1000, 15).size(), 1u);
+  EXPECT_EQ(std::get<BlockRun>(**reader->next()).block->end(), 0x1002u);
+  EXPECT_EQ(reader->code(1, 0x1000, 15), std::vector(pause.begin(), pause.end()));
+  EXPECT_TRUE(reader->code(2, 0x1000, 15).empty());
+}
+
+TEST(Trace, AForkKnowsItsParentsCodeAndAnExecForgetsIt) {
+  TemporaryDirectory directory;
+  auto writer = Writer::create(directory.file("t"), {});
+  const Block& nop = writer->add_block(0x1000, one_nop_code, one_nop_length);
+  ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "x", true}).ok());
+  ASSERT_TRUE(writer->run({&nop, 0x1000, {}, {}, {}}).ok());
+  ASSERT_TRUE(writer->happening(ThreadStart{2, 2, 1, 1}).ok());
+  ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "y", true}).ok());
+  ASSERT_TRUE(writer->finish().ok());
+  auto reader = Reader::open(directory.file("t"));
+  while (reader->next()->has_value()) continue;
+  EXPECT_EQ(reader->code(2, 0x1000, 4).size(), 1u);
+  EXPECT_TRUE(reader->code(1, 0x1000, 4).empty());
+}
+
+// --- output ------------------------------------------------------------------------------------------------
+
+TEST(Output, NothingIsThereUntilTheTraceIsComplete) {
+  TemporaryDirectory directory;
+  {
+    auto writer = Writer::create(directory.file("t"), {});
+    writer->add_block(0x1000, one_nop_code, one_nop_length);
+    EXPECT_FALSE(std::filesystem::exists(directory.file("t")));
+  }
+  EXPECT_EQ(directory.entries(), 0u);
+}
+
+// A file-size limit fails a write as a full disk does.
+TEST(Output, AFullDiskLeavesNothingBehind) {
+  TemporaryDirectory directory;
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  auto writer = Writer::create(directory.file("t"), {});
+  const rlimit full{10, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &full);
+  ASSERT_TRUE(writer->happening(ThreadSwitch{1, 1}).ok());
+  const auto finished = writer->finish();
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(finished.ok());
+  EXPECT_NE(finished.error().message.find(directory.file("t") + ": cannot write at offset 24"),
+            std::string::npos)
+      << finished.error().message;
+  *writer = *Writer::create(directory.file("other"), {});
+  EXPECT_FALSE(std::filesystem::exists(directory.file("t")));
+}
+
+TEST(Output, OnlyARegularFileIsReplaced) {
+  TemporaryDirectory directory;
+  EXPECT_FALSE(Writer::create("/dev/null", {}).ok());
+  EXPECT_FALSE(Writer::create(directory.file("missing/t"), {}).ok());
+}
+
+}  // namespace
+}  // namespace pmusim::trace

@@ -1,0 +1,166 @@
+#ifndef TESTS_TRACE_SAMPLE_TRACE_H
+#define TESTS_TRACE_SAMPLE_TRACE_H
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "pmusim/trace/reader.h"
+#include "pmusim/trace/writer.h"
+
+namespace pmusim::trace {
+
+/// A directory for one test, removed after it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "pmusim-test-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// An item that owns what it refers to, for comparing after the reader has moved on.
+struct OwnedItem {
+  u64 start = 0, next_ip = 0;  // of a run
+  std::vector<std::byte> code;
+  std::vector<u64> addresses;
+  std::vector<u32> rep_counts;
+  std::vector<Registers> registers;
+  std::optional<Happening> happening;  // instead of a run
+  friend bool operator==(const OwnedItem&, const OwnedItem&) = default;
+};
+
+inline OwnedItem own(const Item& item) {
+  if (const auto* happening = std::get_if<Happening>(&item)) {
+    OwnedItem result;
+    result.happening = *happening;
+    return result;
+  }
+  const auto& run = std::get<BlockRun>(item);
+  return {run.block->start(),
+          run.next_ip,
+          run.block->code,
+          {run.addresses.begin(), run.addresses.end()},
+          {run.rep_counts.begin(), run.rep_counts.end()},
+          {run.registers.begin(), run.registers.end()},
+          {}};
+}
+
+/// All items, or the error that ended the reading.
+inline Result<std::vector<OwnedItem>, Error> read_all(const std::string& path) {
+  auto reader = Reader::open(path);
+  if (!reader.ok()) return Failure(reader.error());
+  std::vector<OwnedItem> items;
+  for (;;) {
+    auto item = reader->next();
+    if (!item.ok()) return Failure(item.error());
+    if (!item->has_value()) return items;
+    items.push_back(own(**item));
+  }
+}
+
+inline std::vector<char> file_content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+inline void write_content(const std::string& path, const std::vector<char>& content) {
+  std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+/// Writes random but well-formed traces and remembers what it wrote.
+class RandomTrace {
+ public:
+  RandomTrace(unsigned seed, Contents contents) : random_(seed), contents_(contents) {}
+
+  void write(const std::string& path, unsigned runs) {
+    auto writer = Writer::create(path, contents_);
+    ASSERT_TRUE(writer.ok()) << writer.error().message;
+    happen(*writer, ProcessStart{100, 100, "sample", true});
+    happen(*writer, Map{100, {0x400000, 0x1000, 0, 5, 2, "/bin/sample", {1, 2, 3}}});
+    happen(*writer, ThreadSwitch{100, 100});
+    for (unsigned n = 0; n < runs; ++n) step(*writer);
+    const auto written = writer->finish();
+    ASSERT_TRUE(written.ok()) << written.error().message;
+    EXPECT_EQ(written->instructions, instructions);
+    EXPECT_EQ(written->file_bytes, std::filesystem::file_size(path));
+  }
+
+  std::vector<OwnedItem> items;
+  u64 instructions = 0;
+
+ private:
+  unsigned below(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
+
+  void happen(Writer& writer, const Happening& happening) {
+    ASSERT_TRUE(writer.happening(happening).ok());
+    OwnedItem item;
+    item.happening = happening;
+    items.push_back(item);
+  }
+
+  const Block& new_block(Writer& writer) {
+    static const std::vector<std::vector<int>> encodings{
+        {0x90}, {0x50}, {0xFF, 0x30}, {0xF3, 0xA4}, {0x48, 0x8B, 0x44, 0x88, 0x08}, {0x01, 0xC8}, {0x06}};
+    std::vector<std::byte> code;
+    std::vector<u8> lengths;
+    for (unsigned n = 1 + below(6); n != 0; --n) {
+      const auto& bytes = encodings[below(static_cast<unsigned>(encodings.size()))];
+      for (int b : bytes) code.push_back(static_cast<std::byte>(b));
+      lengths.push_back(static_cast<u8>(bytes.size()));
+    }
+    return writer.add_block(0x400000 + below(4096), code, lengths);
+  }
+
+  void step(Writer& writer) {
+    if (below(50) == 0) happen(writer, ThreadSwitch{100, 100 + below(3)});
+    if (below(50) == 0) happen(writer, Syscall{below(400), static_cast<i64>(below(100)) - 50});
+    if (below(100) == 0) happen(writer, SignalDelivery{11, 0x400000 + below(4096)});
+    if (blocks_.size() < 3 || below(20) == 0) blocks_.push_back(&new_block(writer));
+    run(writer, *blocks_[below(static_cast<unsigned>(blocks_.size()))]);
+  }
+
+  void run(Writer& writer, const Block& block) {
+    OwnedItem item;
+    item.start = block.start();
+    item.code = block.code;
+    item.next_ip = below(2) != 0 ? blocks_[below(static_cast<unsigned>(blocks_.size()))]->start() : random_();
+    if (contents_.addresses) {
+      for (u32 n = 0; n < block.operands; ++n)
+        item.addresses.push_back(below(4) != 0 ? below(1000) : random_());
+    }
+    for (u32 n = 0; n < block.reps; ++n) item.rep_counts.push_back(below(1000));
+    for (std::size_t n = 0; contents_.registers && n < block.instructions.size(); ++n) {
+      registers_.gpr[below(16)] = random_() >> below(64);
+      registers_.rflags ^= below(2) * 0x40;
+      const bool last = n + 1 == block.instructions.size();
+      registers_.rip = last ? item.next_ip : block.instructions[n + 1].ip;
+      item.registers.push_back(registers_);
+    }
+    ASSERT_TRUE(writer.run({&block, item.next_ip, item.addresses, item.rep_counts, item.registers}).ok());
+    instructions += block.instructions.size();
+    items.push_back(std::move(item));
+  }
+
+  std::mt19937_64 random_;
+  Contents contents_;
+  std::vector<const Block*> blocks_;
+  Registers registers_;
+};
+
+}  // namespace pmusim::trace
+
+#endif
