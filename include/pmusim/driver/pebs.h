@@ -2,9 +2,9 @@
 #define PMUSIM_DRIVER_PEBS_H
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "pmusim/arch/lbr.h"
 #include "pmusim/base/bus.h"
@@ -14,6 +14,8 @@
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
+
+class PebsSampleBuilder;
 
 /// Bits of HardwareEvent::flags that `PebsDriver::init` sets. Bits 15:0 are the rest of the driver's.
 namespace pebs_flag {
@@ -49,9 +51,10 @@ class PebsHost {
 /// Where the driver puts the memory that PEBS hardware writes, and the choices that Linux versions differ in.
 struct PebsOptions {
   DrainOrder order = DrainOrder::record;
-  u64 area_address = 0xFFFF'8880'0001'0000;    ///< DS management area, one page
-  u64 buffer_address = 0xFFFF'8880'0010'0000;  ///< PEBS buffer
-  u64 buffer_bytes = 65536;                    ///< format 0 takes 4096 of it; arch-PEBS a power of two
+  u64 area_address = 0xFFFF'FE00'0000'1000;             ///< DS management area, one page
+  u64 buffer_address = 0xFFFF'FE00'0010'0000;           ///< PEBS buffer
+  u64 physical_buffer_address = 0x0000'0001'0000'0000;  ///< arch-PEBS: the same as a physical address
+  u64 buffer_bytes = 65536;  ///< format 0 takes 4096 of it; arch-PEBS a power of two
 };
 
 /// What a PEBS event changes in the registers of its counter.
@@ -72,6 +75,7 @@ enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, r
 class PebsDriver {
  public:
   PebsDriver(Bus& bus, const Enumeration& enumeration, PebsHost& host, PebsOptions options = {});
+  ~PebsDriver();
 
   bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
   /// Largest precise_ip that events may ask for; 0 without PEBS (pebs.md 3.5).
@@ -82,7 +86,7 @@ class PebsDriver {
 
   /// For events with precise_ip: checks what only PEBS can refuse and sets `event.hw.flags`. Call it when
   /// `event.hw.config` is final. Errors: EOPNOTSUPP precise_ip too high, EINVAL not a sampling event.
-  [[nodiscard]] Result<Done, KernelError> init(perf::Event& event) const;
+  Result<Done, KernelError> init(perf::Event& event) const;
 
   /// `event.hw.index` is assigned. May drain first, because the record layout changes.
   void add(perf::Event& event, const EventMap& events);
@@ -108,24 +112,43 @@ class PebsDriver {
   void drain(DrainTrigger trigger, EventMap events, const InterruptFrame* frame);
   /// What became of every record since set_up.
   const DemuxTotals& totals() const { return totals_; }
+  /// Register and memory accesses that faulted: the PMU is not what it was enumerated as.
+  u64 faults() const { return faults_; }
 
  private:
-  class Delivery;  // one drain: demultiplexed records to samples
-  u64 wanted_data_config(const perf::Event& event) const;
-  u64 wanted_cfg_c(const perf::Event& event) const;
-  u32 allowed_for_large() const;
-  void program_threshold();
+  class Delivery;
+  struct Taken {
+    u64 address = 0, bytes = 0;
+  };
+  bool uses_memory_area() const { return available() && !enumeration_.arch_pebs(); }
+  u64 buffer_bytes() const;
+  u64 data_config_of(const perf::Event& event) const;
+  u64 cfg_c_of(const perf::Event& event) const;
+  void program_layout(u64 data_config, const EventMap& events);
+  void program_threshold(const EventMap& events);
+  u64 threshold_offset() const;
+  void write_area(u64 offset, u64 value);
+  Taken take_records();
+  Taken take_from_area();
+  Taken take_from_arch_buffer();
   void account_reload(perf::Event& event, u64 overflows);
+  u64 read_counter(unsigned counter);
+  [[nodiscard]] Fault set_up_area();
+  [[nodiscard]] Fault set_up_arch();
 
   Bus& bus_;
   Enumeration enumeration_;
   PebsHost& host_;
   PebsOptions options_;
-  u64 enabled_ = 0;       // counters
-  u64 enable_word_ = 0;   // PEBS_ENABLE: counters, LL_EN, PS_EN
-  u64 data_config_ = 0;   // union over active events
-  u64 record_bytes_ = 0;  // of one record in the current configuration
+  Demultiplexer demultiplexer_;
+  std::unique_ptr<PebsSampleBuilder> samples_;
+  u64 enabled_ = 0;         // counters
+  u64 enable_word_ = 0;     // PEBS_ENABLE: counters, LL_EN, PS_EN
+  u64 data_config_ = 0;     // union over the active events
+  u32 record_bytes_ = 0;    // of one record in this configuration
+  u64 arch_threshold_ = 1;  // in 16-byte units
   unsigned active_ = 0, large_ = 0;
+  u64 faults_ = 0;
   DemuxTotals totals_;
 };
 

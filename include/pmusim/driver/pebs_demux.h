@@ -2,33 +2,138 @@
 #define PMUSIM_DRIVER_PEBS_DEMUX_H
 
 #include <array>
+#include <span>
+#include <vector>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::driver {
 
 /// Counter slots that records can name: GP n is n, fixed m is 32 + m.
 inline constexpr unsigned pebs_counters = 48;
 
-/// Order in which samples of different events leave one drain of formats 4 to 6.
+/// Order in which samples of different events leave one drain of formats 4 to 6 and architectural PEBS.
+/// Formats 0 to 3 are always grouped.
 enum class DrainOrder : u8 {
   grouped,  ///< event after event, as Linux up to 6.13
   record,   ///< as the records lie in the buffer, the last of each event at the end: Linux since 6.14
 };
 
-/// What became of the records of a buffer, or of many: every record is in exactly one of `attributed`,
-/// `collided`, `unowned`, `odd_size` or `headless`.
+/// What a demultiplexer has to know of the PMU's set-up.
+struct DemuxSetup {
+  unsigned format = 0;    ///< PERF_CAPABILITIES[11:8]
+  u64 enabled = 0;        ///< counters whose records have an owner
+  u64 enable_word = 0;    ///< PEBS_ENABLE, for the rescue of records without status
+  u32 record_bytes = 32;  ///< formats 4 to 6: size in the current configuration
+  DrainOrder order = DrainOrder::record;
+};
+
+/// What became of the records of one buffer, or of many. Every record is in exactly one of `attributed`,
+/// `collided`, `unowned`, `odd_size` and `headless`.
 struct DemuxTotals {
   u64 records = 0;         ///< whole records found
   u64 attributed = 0;      ///< led to at least one sample
-  u64 collided = 0;        ///< formats 1-2: several counters claim it; each got one lost sample
+  u64 collided = 0;        ///< formats 1-2: several counters claim it; each of them lost one sample
   u64 unowned = 0;         ///< no enabled counter claims it
-  u64 odd_size = 0;        ///< formats 4-6: another configuration's layout
-  u64 headless = 0;        ///< arch-PEBS: fragments without a record's head
+  u64 odd_size = 0;        ///< formats 4-6: has another configuration's size
+  u64 headless = 0;        ///< arch-PEBS: fragments of which the head is missing
+  u64 rescued = 0;         ///< formats 1-2, among `attributed`: status was 0, one event is enabled
   u64 trailing_bytes = 0;  ///< after the last whole record
   std::array<u64, pebs_counters> samples{};  ///< per counter; a shared record counts for each of its owners
   std::array<u64, pebs_counters> lost{};     ///< per counter, collisions it was part of
+
+  u64 accounted() const { return attributed + collided + unowned + odd_size + headless; }
+  DemuxTotals& operator+=(const DemuxTotals& other);
+  friend bool operator==(const DemuxTotals&, const DemuxTotals&) = default;
 };
+
+/// One record with an owner.
+struct DemuxedRecord {
+  u32 offset = 0;  ///< from the start of the buffer
+  u32 bytes = 0;   ///< arch-PEBS: all its fragments
+  u64 owners = 0;  ///< counters
+};
+
+/// Whether more samples of the same counter follow in this buffer.
+enum class Place : u8 { middle, last };
+
+/// Splits a PEBS buffer by event: which record is a sample of which counter, and which must be dropped
+/// (pebs.md 4.5). Keeps only scratch space between calls.
+///
+/// A visitor has
+///   void sample(unsigned counter, std::span<const std::byte> record, Place place);
+///   void lost(unsigned counter, u64 samples);      // before the counter's samples
+///   void finished(unsigned counter, u64 samples);  // after the counter's last sample, or its losses
+/// No input can make it read outside of `buffer`.
+class Demultiplexer {
+ public:
+  /// Formats 1 and 2: a rescued record's status word is patched in `buffer`.
+  template <class Visitor>
+  DemuxTotals run(std::span<std::byte> buffer, const DemuxSetup& setup, Visitor&& visitor) {
+    const DemuxTotals totals = scan(buffer, setup);
+    for (const unsigned counter : set_bits(counters_seen_))
+      if (totals.lost[counter] != 0) visitor.lost(counter, totals.lost[counter]);
+    if (setup.order == DrainOrder::grouped || setup.format <= 3)
+      visit_grouped(buffer, totals, visitor);
+    else
+      visit_in_order(buffer, totals, visitor);
+    return totals;
+  }
+
+ private:
+  /// Finds the owners of every record.
+  DemuxTotals scan(std::span<std::byte> buffer, const DemuxSetup& asked);
+  void scan_core(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
+  void scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
+  void scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
+  void scan_arch(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
+  void attribute(std::size_t offset, std::size_t bytes, u64 owners, DemuxTotals& totals);
+  /// Sorts `records_` by counter, stable; returns where each counter's records end in `by_counter_`.
+  std::array<u32, pebs_counters> group(const DemuxTotals& totals);
+
+  template <class Visitor>
+  void visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
+  template <class Visitor>
+  void visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
+
+  std::vector<DemuxedRecord> records_;
+  std::vector<u32> by_counter_;  // indices into records_
+  u64 counters_seen_ = 0;        // with samples or losses
+};
+
+template <class Visitor>
+void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals,
+                                  Visitor& visitor) {
+  const std::array<u32, pebs_counters> ends = group(totals);
+  for (const unsigned counter : set_bits(counters_seen_)) {
+    const u64 samples = totals.samples[counter];
+    const u32 end = ends[counter];
+    for (u32 i = end - static_cast<u32>(samples); i < end; ++i) {
+      const DemuxedRecord& record = records_[by_counter_[i]];
+      visitor.sample(counter, buffer.subspan(record.offset, record.bytes),
+                     i + 1 == end ? Place::last : Place::middle);
+    }
+    visitor.finished(counter, samples);
+  }
+}
+
+template <class Visitor>
+void Demultiplexer::visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals,
+                                   Visitor& visitor) {
+  std::array<const DemuxedRecord*, pebs_counters> last{};
+  const auto emit = [&](unsigned counter, Place place) {
+    visitor.sample(counter, buffer.subspan(last[counter]->offset, last[counter]->bytes), place);
+  };
+  for (const DemuxedRecord& record : records_)
+    for (const unsigned counter : set_bits(record.owners)) {
+      if (last[counter] != nullptr) emit(counter, Place::middle);
+      last[counter] = &record;
+    }
+  for (const unsigned counter : set_bits(counters_seen_)) {
+    if (last[counter] != nullptr) emit(counter, Place::last);
+    visitor.finished(counter, totals.samples[counter]);
+  }
+}
 
 }  // namespace pmusim::driver
 

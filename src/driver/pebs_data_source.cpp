@@ -1,0 +1,266 @@
+#include "pebs_data_source.h"
+
+#include <array>
+
+#include "pmusim/perf/sample_data.h"
+
+namespace pmusim::driver {
+
+namespace {
+
+// Parts of PERF_SAMPLE_DATA_SRC (perf-abi.md 3.8) that are ORed into a table's word.
+constexpr u64 op_mask = bits(4, 0), op_store = 4;
+constexpr u64 level_hit = bit(6), level_miss = bit(7), level_l1 = bit(8);
+constexpr u64 lock_locked = bit(25);
+constexpr u64 tlb_hit = bit(27), tlb_miss = bit(28), tlb_l1 = bit(29), tlb_l2 = bit(30);
+constexpr u64 tlb_and_lock_na = bit(26) | bit(24);
+constexpr u64 block_na = bit(40), block_data = bit(41), block_address = bit(42);
+constexpr u64 unknown_load = 0x1E'0008'0002;  // level and snoop not available
+
+using Table = std::array<u64, 16>;
+
+constexpr Table sandy_bridge{
+    0x600080882,   // L3 miss, nothing more known
+    0x200100142,   // L1
+    0x1800100242,  // fill buffer
+    0x400100442,   // L2
+    0x600100842,   // L3, no snoop
+    0x600400842,   // L3, snoop miss
+    0x600200842,   // L3, snoop hit
+    0x600800842,   // L3, snoop hit modified
+    0x2600208042,  // remote cache, snoop hit
+    0x2600808042,  // remote cache, hit modified
+    0x1A00201042,  // local RAM, shared
+    0x2600202042,  // remote RAM, shared
+    0x1A00501042,  // local RAM, exclusive
+    0x3A00502042,  // remote RAM, exclusive
+    0x1E00120042,  // I/O
+    0x1E00140042,  // uncached
+};
+
+constexpr Table changed(Table table, std::initializer_list<std::pair<unsigned, u64>> changes) {
+  for (const auto& [code, word] : changes) table[code] = word;
+  return table;
+}
+
+constexpr Table nehalem = changed(sandy_bridge, {{5, 0x600200842}, {6, 0x600800842}});
+constexpr Table skylake = changed(sandy_bridge, {{0x8, 0x800200042},     // L4
+                                                 {0x9, 0x2800200042},    // remote L4
+                                                 {0xB, 0x3A00100042},    // remote RAM
+                                                 {0xC, 0x7600000042},    // remote cache, forward
+                                                 {0xD, 0x3600800042}});  // remote cache, hit modified
+constexpr Table skylake_pmem = changed(skylake, {{8, 0x1C00200042}, {9, 0x3C00200042}});
+constexpr Table gracemont =
+    changed(sandy_bridge, {{5, 0x600200842}, {6, 0x600800842}, {8, 0x4600000842}});  // 8: L3, forward
+constexpr Table crestmont = changed(sandy_bridge, {{0x7, 0x4600000842},              // L3, forward
+                                                   {0x8, 0x600800842},               // L3, hit modified
+                                                   {0xA, 0x1A00101042},              // local RAM
+                                                   {0xB, 0x3A00100042},              // remote RAM
+                                                   {0xC, 0x7A00000042},              // remote RAM, forward
+                                                   {0xD, 0x3A00800042}});  // remote RAM, hit modified
+constexpr Table panther_cove_near = changed({}, {{0x1, 0xE00100042},       // L0
+                                                 {0x2, 0x200100142},       // L1
+                                                 {0x3, 0x1800100242},      // L1 miss buffer
+                                                 {0x4, 0x400100442},       // L2, clean
+                                                 {0x7, 0x400200442},       // L2, snoop hit
+                                                 {0x8, 0x400800442},       // L2, hit modified
+                                                 {0x9, 0x400000442},       // L2, promoted prefetch
+                                                 {0xA, 0x400000442},       // the same of another core
+                                                 {0xF, 0x1E00140042}});    // uncached
+constexpr Table arctic_wolf_near = changed({}, {{0x1, 0x200100142},        // L1
+                                                {0x2, 0x1800100242},       // fill buffer
+                                                {0x3, 0x400100442},        // L2, clean
+                                                {0x4, 0x400200442},        // L2, snoop hit
+                                                {0x5, 0x400800442},        // L2, hit modified
+                                                {0x6, 0x1E00140042}});     // uncached
+
+u64 lion_cove(u64 code) {
+  switch (code) {
+    case 0x00:
+      return 0x600080882;
+    case 0x01:
+    case 0x02:
+      return 0x200100142;
+    case 0x03:
+      return 0x1800100242;
+    case 0x05:
+      return 0x400100442;
+    case 0x06:
+      return 0xA00100042;  // L2 miss-handling buffer
+    case 0x08:
+      return 0x600100842;
+    case 0x0C:
+      return 0x4600000842;
+    case 0x0D:
+      return 0x600800842;
+    case 0x0F:
+      return 0x600800882;  // L3 miss, hit modified
+    case 0x10:
+      return 0xC00100042;  // memory-side cache
+    case 0x11:
+      return 0x1A00101042;  // local RAM
+    default:
+      return 0;
+  }
+}
+
+/// Off-module sources of Panther Cove and Arctic Wolf: their low nibble is perf's memory region.
+u64 off_module(u64 code) {
+  constexpr u64 load = 2, snoop_none = bit(20), snoop_hit = bit(21), snoop_modified = bit(23),
+                remote = bit(37);
+  const u64 source = code & 0xF;
+  const auto level_number = [](u64 number) { return number << 33; };
+  u64 word = load | source << 46;
+  switch (source) {
+    case 2:
+    case 3:
+      word |= 0x800 | level_hit | level_number(3);
+      break;  // L3
+    case 4:
+      word |= 0x20000 | level_hit | level_number(10);
+      break;  // I/O
+    case 5:
+    case 6:
+      word |= level_hit | level_number(11);
+      break;  // some other cache
+    case 7:
+      word |= 0x40000 | level_hit | level_number(8);
+      break;  // uncached
+    default:
+      if (source < 8) return unknown_load;
+      word |= 0x1000 | level_hit | level_number(13);  // RAM
+  }
+  if ((code & bit(4)) != 0) word |= remote;
+  if ((code & bit(5)) != 0) return word | snoop_modified;
+  return word | ((code & bit(6)) != 0 ? snoop_hit : snoop_none);
+}
+
+u64 source_word(const DataSourceReader& reader, u64 word) {
+  const DataSourceLayout layout = data_source_layout(reader.encoding);
+  const u64 code = word & layout.code;
+  switch (reader.encoding) {
+    case DataSourceEncoding::none:
+      return 0;
+    case DataSourceEncoding::nehalem:
+      return nehalem[code];
+    case DataSourceEncoding::sandy_bridge:
+      return sandy_bridge[code];
+    case DataSourceEncoding::skylake:
+    case DataSourceEncoding::golden_cove:
+      return reader.persistent_memory ? skylake_pmem[code] : skylake[code];
+    case DataSourceEncoding::gracemont:
+      return gracemont[code];
+    case DataSourceEncoding::crestmont:
+      return crestmont[code];
+    case DataSourceEncoding::lion_cove:
+      return lion_cove(code);
+    case DataSourceEncoding::panther_cove:
+      return (word & layout.l2_miss) != 0 ? off_module(code) : panther_cove_near[code & 0xF];
+    case DataSourceEncoding::arctic_wolf:
+      return (word & layout.l2_miss) != 0 ? off_module(code) : arctic_wolf_near[code & 0xF];
+  }
+  return 0;
+}
+
+u64 with_tlb_and_lock(const DataSourceReader& reader, u64 word, u64 source) {
+  if (source == 0) source = unknown_load;
+  const DataSourceLayout layout = data_source_layout(reader.encoding);
+  if (layout.stlb_miss == 0) return source | tlb_and_lock_na;
+  source |= (word & layout.stlb_miss) != 0 ? tlb_miss | tlb_l2 : tlb_hit | tlb_l1 | tlb_l2;
+  if ((word & layout.locked) != 0) source |= lock_locked;
+  return source;
+}
+
+DataSourceEncoding encoding_of(Microarchitecture microarchitecture) {
+  using M = Microarchitecture;
+  using E = DataSourceEncoding;
+  switch (microarchitecture) {
+    case M::nehalem:
+    case M::westmere:
+      return E::nehalem;
+    case M::sandy_bridge:
+    case M::ivy_bridge:
+    case M::haswell:
+    case M::broadwell:
+      return E::sandy_bridge;
+    case M::skylake:
+    case M::skylake_x:
+    case M::ice_lake:
+      return E::skylake;
+    case M::golden_cove:
+    case M::redwood_cove:
+      return E::golden_cove;
+    case M::lion_cove:
+    case M::cougar_cove:
+      return E::lion_cove;
+    case M::panther_cove:
+    case M::coyote_cove:
+      return E::panther_cove;
+    case M::gracemont:
+      return E::gracemont;
+    case M::crestmont:
+    case M::skymont:
+    case M::darkmont:
+      return E::crestmont;
+    case M::arctic_wolf:
+      return E::arctic_wolf;
+    default:
+      return E::none;
+  }
+}
+
+/// Server parts that can have persistent memory: Skylake-X, Ice Lake-X / -D, Sapphire and Emerald Rapids.
+bool can_have_persistent_memory(const Enumeration& enumeration) {
+  switch (enumeration.model) {
+    case 0x55:
+    case 0x6A:
+    case 0x6C:
+    case 0x8F:
+    case 0xCF:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+DataSourceReader DataSourceReader::of(const Enumeration& enumeration) {
+  return {.encoding = encoding_of(enumeration.microarchitecture),
+          .persistent_memory = can_have_persistent_memory(enumeration)};
+}
+
+u64 DataSourceReader::load(u64 word) const {
+  if (encoding == DataSourceEncoding::none) return perf::data_source_na;
+  u64 source = with_tlb_and_lock(*this, word, source_word(*this, word));
+  if (encoding == DataSourceEncoding::nehalem) return source;
+  const DataSourceLayout layout = data_source_layout(encoding);
+  u64 blocked = 0;
+  if ((word & layout.data_blocked) != 0) blocked |= block_data;
+  if ((word & layout.address_blocked) != 0) blocked |= block_address;
+  return source | (blocked != 0 ? blocked : block_na);
+}
+
+u64 DataSourceReader::store(u64 word) const {
+  if (encoding == DataSourceEncoding::none) return perf::data_source_na;
+  const u64 source = with_tlb_and_lock(*this, word, source_word(*this, word)) | block_na;
+  return (source & ~op_mask) | op_store;
+}
+
+u64 precise_store_source(u64 word) {
+  constexpr u64 base = 0x4008'0104;  // store, snoop NA, L1, STLB
+  u64 source = base | ((word & store_status::L1_HIT) != 0 ? level_hit : level_miss);
+  source |= (word & store_status::STLB_MISS) != 0 ? tlb_miss : tlb_hit;
+  if ((word & store_status::LOCKED) != 0) source |= lock_locked;
+  return source;
+}
+
+u64 load_address_source() { return (perf::data_source_na & ~op_mask) | 2; }
+
+u64 store_address_source(u64 word) {
+  constexpr u64 level_mask = bits(18, 5);
+  const u64 level = level_l1 | ((word & store_status::L1_HIT) != 0 ? level_hit : level_miss);
+  return (perf::data_source_na & ~op_mask & ~level_mask) | op_store | level;
+}
+
+}  // namespace pmusim::driver

@@ -1,0 +1,166 @@
+#include "pmusim/driver/pebs_demux.h"
+
+#include <bit>
+#include <cstring>
+
+#include "pmusim/arch/pebs_records.h"
+
+namespace pmusim::driver {
+
+namespace {
+
+u64 load_word(std::span<const std::byte> buffer, std::size_t offset) {
+  le64 word;
+  std::memcpy(&word, buffer.data() + offset, sizeof(word));
+  return word;
+}
+
+void store_word(std::span<std::byte> buffer, std::size_t offset, u64 value) {
+  const le64 word = value;
+  std::memcpy(buffer.data() + offset, &word, sizeof(word));
+}
+
+/// A header of an arch-PEBS fragment at `offset`, or 0 where there is none.
+u64 header_at(std::span<const std::byte> buffer, std::size_t offset) {
+  if (buffer.size() - offset < sizeof(pebs::ArchHeader)) return 0;
+  const u64 word = load_word(buffer, offset);
+  const u64 size = word & pebs::header::SIZE;
+  return size >= sizeof(pebs::ArchHeader) && size <= buffer.size() - offset ? word : 0;
+}
+
+/// The record goes on in the next fragment.
+bool continues(u64 header) {
+  return (header & pebs::header::CONTINUED) != 0 || pebs::header::is_null(header);
+}
+
+}  // namespace
+
+DemuxTotals& DemuxTotals::operator+=(const DemuxTotals& other) {
+  records += other.records;
+  attributed += other.attributed;
+  collided += other.collided;
+  unowned += other.unowned;
+  odd_size += other.odd_size;
+  headless += other.headless;
+  rescued += other.rescued;
+  trailing_bytes += other.trailing_bytes;
+  for (unsigned i = 0; i < pebs_counters; ++i) {
+    samples[i] += other.samples[i];
+    lost[i] += other.lost[i];
+  }
+  return *this;
+}
+
+DemuxTotals Demultiplexer::scan(std::span<std::byte> buffer, const DemuxSetup& asked) {
+  records_.clear();
+  counters_seen_ = 0;
+  DemuxTotals totals;
+  DemuxSetup setup = asked;
+  setup.enabled &= low_bits(pebs_counters);
+  if (setup.format == 0)
+    scan_core(buffer, setup, totals);
+  else if (setup.format <= 3)
+    scan_fixed(buffer, setup, totals);
+  else if (setup.format <= 6)
+    scan_adaptive(buffer, setup, totals);
+  else
+    scan_arch(buffer, setup, totals);
+  return totals;
+}
+
+inline void Demultiplexer::attribute(std::size_t offset, std::size_t bytes, u64 owners, DemuxTotals& totals) {
+  if (owners == 0) {
+    ++totals.unowned;
+    return;
+  }
+  ++totals.attributed;
+  counters_seen_ |= owners;
+  for (const unsigned counter : set_bits(owners)) ++totals.samples[counter];
+  records_.push_back({static_cast<u32>(offset), static_cast<u32>(bytes), owners});
+}
+
+void Demultiplexer::scan_core(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
+  const std::size_t size = pebs::fixed_record_bytes(0);
+  totals.records = buffer.size() / size;
+  totals.trailing_bytes = buffer.size() % size;
+  for (std::size_t i = 0; i < totals.records; ++i) attribute(i * size, size, setup.enabled & 1, totals);
+}
+
+void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
+  constexpr std::size_t status_offset = offsetof(pebs::FixedRecord, status);
+  const std::size_t size = pebs::fixed_record_bytes(setup.format);
+  totals.records = buffer.size() / size;
+  totals.trailing_bytes = buffer.size() % size;
+  for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size) {
+    u64 owners = load_word(buffer, offset + status_offset) & setup.enabled;
+    if (setup.format < 3) {
+      // The hardware can lose the status when it races with a clear; a lone event is still known.
+      if (owners == 0 && std::has_single_bit(setup.enable_word)) {
+        owners = setup.enable_word & setup.enabled;
+        if (owners != 0) {
+          store_word(buffer, offset + status_offset, owners);
+          ++totals.rescued;
+        }
+      }
+      if (std::popcount(owners) > 1) {
+        ++totals.collided;
+        counters_seen_ |= owners;
+        for (const unsigned counter : set_bits(owners)) ++totals.lost[counter];
+        continue;
+      }
+    }
+    attribute(offset, size, owners, totals);
+  }
+}
+
+void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
+  constexpr std::size_t counters_offset = offsetof(pebs::BasicGroup, applicable_counters);
+  std::size_t offset = 0;
+  while (buffer.size() - offset >= sizeof(pebs::BasicGroup)) {
+    const std::size_t size = load_word(buffer, offset) >> 48;
+    if (size < sizeof(pebs::BasicGroup) || size > buffer.size() - offset) break;
+    ++totals.records;
+    if (size == setup.record_bytes)
+      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+    else
+      ++totals.odd_size;
+    offset += size;
+  }
+  totals.trailing_bytes = buffer.size() - offset;
+}
+
+void Demultiplexer::scan_arch(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
+  using namespace pebs::header;
+  constexpr std::size_t counters_offset =
+      sizeof(pebs::ArchHeader) + offsetof(pebs::ArchBasic, applicable_counters);
+  std::size_t offset = 0;
+  for (u64 word; (word = header_at(buffer, offset)) != 0;) {
+    const std::size_t start = offset;
+    const bool has_head =
+        (word & BASIC) != 0 && (word & SIZE) >= sizeof(pebs::ArchHeader) + sizeof(pebs::ArchBasic);
+    offset += word & SIZE;
+    if (!has_head) {
+      if (!is_null(word)) ++totals.records, ++totals.headless;
+      continue;
+    }
+    while (continues(word) && (word = header_at(buffer, offset)) != 0) offset += word & SIZE;
+    ++totals.records;
+    attribute(start, offset - start, load_word(buffer, start + counters_offset) & setup.enabled, totals);
+  }
+  totals.trailing_bytes = buffer.size() - offset;
+}
+
+std::array<u32, pebs_counters> Demultiplexer::group(const DemuxTotals& totals) {
+  std::array<u32, pebs_counters> next{};
+  u32 begin = 0;
+  for (const unsigned counter : set_bits(counters_seen_)) {
+    next[counter] = begin;
+    begin += static_cast<u32>(totals.samples[counter]);
+  }
+  by_counter_.resize(begin);
+  for (u32 i = 0; i < records_.size(); ++i)
+    for (const unsigned counter : set_bits(records_[i].owners)) by_counter_[next[counter]++] = i;
+  return next;
+}
+
+}  // namespace pmusim::driver

@@ -1,0 +1,163 @@
+#include <cerrno>
+
+#include "pmusim/arch/pebs_records.h"
+#include "pmusim/driver/pebs.h"
+
+namespace pmusim::driver {
+
+namespace {
+
+namespace sample = perf::sample;
+using M = Microarchitecture;
+
+constexpr u64 gpr_registers = 0xFF03FF;  // of REGS_INTR masks: what the GPR group holds
+constexpr u64 extended_gprs = bits(39, 24);
+constexpr u64 shadow_stack_pointer = bit(40);
+constexpr u64 legacy_xmm = bits(63, 32);
+
+constexpr u64 memory_types = sample::ADDR | sample::PHYS_ADDR | sample::DATA_SRC | sample::WEIGHT |
+                             sample::WEIGHT_STRUCT | sample::TRANSACTION | sample::DATA_PAGE_SIZE;
+constexpr u64 register_types = sample::REGS_INTR | sample::REGS_USER;
+
+constexpr u64 rtm_aborted = 0x04C9;  // its weight and abort code come with RAX
+
+bool is_big_core_since(Microarchitecture m, Microarchitecture first) {
+  return m >= first && m <= M::coyote_cove;
+}
+bool is_little_core_since(Microarchitecture m, Microarchitecture first) { return m >= first; }
+
+/// The memory facility behind an event of this microarchitecture (pebs.md 2.10), as flags.
+u32 memory_kind(Microarchitecture m, u64 config) {
+  const u64 event = config & msr::evtsel::EVENT, selector = config & 0xFFFF;
+  if (is_little_core_since(m, M::gracemont)) {
+    if (selector == 0x05D0) return pebs_flag::LOAD_LATENCY;
+    if (selector == 0x06D0) return pebs_flag::STORE_LATENCY;
+    return 0;
+  }
+  if (m == M::nehalem || m == M::westmere) return selector == 0x100B ? pebs_flag::LOAD_LATENCY : 0;
+  if (!is_big_core_since(m, M::sandy_bridge)) return 0;
+  if (selector == 0x01CD) return pebs_flag::LOAD_LATENCY;
+  if (selector == 0x02CD) {
+    if (m == M::sandy_bridge || m == M::ivy_bridge) return pebs_flag::PRECISE_STORE;
+    return is_big_core_since(m, M::golden_cove) ? pebs_flag::STORE_LATENCY : 0;
+  }
+  if (!is_big_core_since(m, M::haswell)) return 0;
+  const bool stores = (field(selector, 15, 8) & 0xF) == 2;
+  if (event == 0xD0) return stores ? pebs_flag::MEMORY_STORE : pebs_flag::MEMORY_LOAD;
+  return event >= 0xD1 && event <= 0xD4 ? pebs_flag::MEMORY_LOAD : 0;
+}
+
+/// What a large PEBS buffer can serve: all of it is in records or does not change from one to the next.
+u64 types_for_large(const Enumeration& cpu) {
+  u64 types = sample::IP | sample::TID | sample::ADDR | sample::ID | sample::CPU | sample::STREAM_ID |
+              sample::DATA_SRC | sample::IDENTIFIER | sample::TRANSACTION | sample::PHYS_ADDR |
+              register_types | sample::PERIOD | sample::CODE_PAGE_SIZE | sample::WEIGHT |
+              sample::WEIGHT_STRUCT;
+  using namespace pebs::cfg_c;
+  if (cpu.arch_pebs()) {
+    types |= sample::TIME;
+    if ((cpu.pebs_arch_capabilities & LBR) != 0) types |= sample::BRANCH_STACK;
+    if ((cpu.pebs_arch_capabilities & AUX) == 0) types &= ~sample::DATA_SRC;
+    if ((cpu.pebs_arch_capabilities & GPRS) == 0) types &= ~register_types;
+  } else if (cpu.pebs_format == 3) {
+    types |= sample::TIME;
+  } else if (cpu.pebs_format >= 4 && cpu.pebs_baseline) {
+    types |= sample::TIME | sample::BRANCH_STACK;
+  } else if (cpu.pebs_format >= 4) {
+    types &= ~(sample::ADDR | sample::TIME | sample::DATA_SRC | sample::TRANSACTION | register_types);
+  }
+  return types;
+}
+
+bool can_be_large(const Enumeration& cpu, const perf::Attr& attr) {
+  u64 types = types_for_large(cpu);
+  if (attr.use_clockid) types &= ~sample::TIME;
+  if (!attr.exclude_kernel) types &= ~sample::REGS_USER;
+  if ((attr.sample_regs_user & ~gpr_registers) != 0) types &= ~sample::REGS_USER;
+  if ((attr.sample_regs_intr & ~gpr_registers) != 0) types &= ~sample::REGS_INTR;
+  return (attr.sample_type & ~types) == 0;
+}
+
+bool wants_gprs(const perf::Event& event) {
+  const perf::Attr& attr = event.attr;
+  const u64 registers = ((attr.sample_type & sample::REGS_INTR) != 0 ? attr.sample_regs_intr : 0) |
+                        ((attr.sample_type & sample::REGS_USER) != 0 ? attr.sample_regs_user : 0);
+  const u64 in_group = gpr_registers | (attr.sample_simd_regs_enabled != 0 ? shadow_stack_pointer : 0);
+  const bool abort_code = (event.hw.config & 0xFFFF) == rtm_aborted &&
+                          (attr.sample_type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) != 0;
+  return (registers & in_group) != 0 || attr.precise_ip < 2 || abort_code;
+}
+
+bool wants_xmm(const perf::Attr& attr) {
+  if ((attr.sample_type & sample::REGS_INTR) == 0) return false;
+  if (attr.sample_simd_regs_enabled == 0) return (attr.sample_regs_intr & legacy_xmm) != 0;
+  return attr.sample_simd_vec_reg_intr != 0;
+}
+
+/// Vector groups of architectural PEBS beyond XMM.
+u64 vector_groups_of(const perf::Attr& attr) {
+  using namespace pebs::cfg_c;
+  if ((attr.sample_type & sample::REGS_INTR) == 0 || attr.sample_simd_regs_enabled == 0) return 0;
+  u64 groups = 0;
+  if (attr.sample_simd_vec_reg_intr != 0 && attr.sample_simd_vec_reg_qwords >= 4) groups |= YMMH;
+  if (attr.sample_simd_vec_reg_intr != 0 && attr.sample_simd_vec_reg_qwords >= 8) groups |= ZMMH | HI16_ZMM;
+  if (attr.sample_simd_pred_reg_intr != 0) groups |= OPMASK;
+  if ((attr.sample_regs_intr & extended_gprs) != 0) groups |= EGPR;
+  return groups;
+}
+
+}  // namespace
+
+unsigned PebsDriver::max_precise() const {
+  if (!available()) return 0;
+  if (enumeration_.arch_pebs()) return enumeration_.pebs_distribution != 0 ? 3 : 2;
+  const bool exact_ip = enumeration_.lbr_entries != 0 || enumeration_.pebs_format >= 2;
+  const M m = enumeration_.microarchitecture;
+  const bool distribution =
+      is_big_core_since(m, M::sandy_bridge) || m == M::goldmont || m == M::goldmont_plus || m >= M::tremont;
+  return 1 + exact_ip + distribution;
+}
+
+Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {
+  const perf::Attr& attr = event.attr;
+  if (attr.precise_ip == 0) return Done{};
+  if (attr.precise_ip > max_precise())
+    return Failure(KernelError(EOPNOTSUPP, "precise_ip is larger than this CPU's PEBS can do"));
+  if (!event.is_sampling())
+    return Failure(KernelError(EINVAL, "precise_ip needs a sampling event: sample_period is 0"));
+  u32 flags = pebs_flag::PRECISE | memory_kind(enumeration_.microarchitecture, event.hw.config);
+  const bool counts_wakeups = attr.wakeup_events != 0 && !attr.watermark;
+  if (!attr.freq && !counts_wakeups) {
+    flags |= pebs_flag::AUTO_RELOAD;
+    if (can_be_large(enumeration_, attr)) flags |= pebs_flag::LARGE;
+  }
+  event.hw.flags |= flags;
+  return Done{};
+}
+
+u64 PebsDriver::data_config_of(const perf::Event& event) const {
+  using namespace pebs::data_cfg;
+  const perf::Attr& attr = event.attr;
+  u64 config = 0;
+  if ((attr.sample_type & memory_types) != 0) config |= MEMORY;
+  if (wants_gprs(event)) config |= GPRS;
+  if (wants_xmm(attr)) config |= XMM;
+  if ((attr.sample_type & sample::BRANCH_STACK) != 0 && enumeration_.lbr_entries != 0)
+    config |= LBR | to_field(enumeration_.lbr_entries - 1, 31, 24);
+  return config;
+}
+
+u64 PebsDriver::cfg_c_of(const perf::Event& event) const {
+  using namespace pebs::cfg_c;
+  const perf::Attr& attr = event.attr;
+  u64 config = vector_groups_of(attr);
+  if ((attr.sample_type & memory_types) != 0) config |= AUX;
+  if (wants_gprs(event)) config |= GPRS;
+  if (wants_xmm(attr)) config |= XMM;
+  if ((attr.sample_type & sample::BRANCH_STACK) != 0) config |= LBR;
+  config &= enumeration_.pebs_arch_capabilities;
+  if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0) config |= (0 - event.hw.sample_period) & RELOAD;
+  return config | ENABLE;
+}
+
+}  // namespace pmusim::driver

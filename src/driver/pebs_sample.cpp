@@ -1,0 +1,298 @@
+#include "pebs_sample.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "pebs_ip_fixup.h"
+
+namespace pmusim::driver {
+
+namespace {
+
+namespace sample = perf::sample;
+
+constexpr u64 weight_types = sample::WEIGHT | sample::WEIGHT_STRUCT;
+constexpr u64 register_types = sample::REGS_INTR | sample::REGS_USER;
+
+template <class T>
+T get(std::span<const std::byte> record, std::size_t offset) {
+  T group;
+  std::memcpy(&group, record.data() + offset, sizeof(T));
+  return group;
+}
+
+/// RFLAGS of a record without the bit in which the format marks exact IPs.
+constexpr u64 architectural_flags(u64 rflags) { return rflags & ~bit(3); }
+
+Registers registers_of(const pebs::FixedRegisters& fixed) {
+  Registers registers;
+  registers[Gpr::rax] = fixed.rax;
+  registers[Gpr::rbx] = fixed.rbx;
+  registers[Gpr::rcx] = fixed.rcx;
+  registers[Gpr::rdx] = fixed.rdx;
+  registers[Gpr::rsi] = fixed.rsi;
+  registers[Gpr::rdi] = fixed.rdi;
+  registers[Gpr::rbp] = fixed.rbp;
+  registers[Gpr::rsp] = fixed.rsp;
+  std::copy(std::begin(fixed.r8_to_r15), std::end(fixed.r8_to_r15), registers.gpr.begin() + 8);
+  registers.rflags = architectural_flags(fixed.rflags);
+  return registers;
+}
+
+Registers registers_of(const pebs::GprGroup& group) {
+  Registers registers;
+  std::copy(std::begin(group.gpr), std::end(group.gpr), registers.gpr.begin());
+  registers.rflags = architectural_flags(group.rflags);
+  return registers;
+}
+
+/// The memory group splits its latency from Golden Cove and Gracemont on.
+bool splits_latency(Microarchitecture microarchitecture) {
+  using M = Microarchitecture;
+  return (microarchitecture >= M::golden_cove && microarchitecture <= M::coyote_cove) ||
+         microarchitecture >= M::gracemont;
+}
+
+constexpr u64 instruction_latency(u64 word) { return field(word, 15, 0); }
+constexpr u64 access_latency(u64 word) { return field(word, 47, 32); }
+
+}  // namespace
+
+u64 transaction_word(u64 tsx, u64 rax) {
+  u64 word = field(tsx, 39, 32);
+  const bool has_abort_code = (tsx & pebs::tsx::TRANSACTION) != 0 && (rax & 1) != 0;
+  if (has_abort_code) word |= field(rax, 31, 24) << 32;
+  return word;
+}
+
+PebsSampleBuilder::PebsSampleBuilder(const Enumeration& enumeration, PebsHost& host)
+    : format_(enumeration.pebs_format),
+      traps_((enumeration.perf_capabilities & msr::perf_cap::PEBS_TRAP) != 0),
+      latency_split_(splits_latency(enumeration.microarchitecture)),
+      retire_latency_((enumeration.perf_capabilities & msr::perf_cap::PEBS_TIMING_INFO) != 0),
+      lbr_depth_(enumeration.lbr_entries),
+      data_source_(DataSourceReader::of(enumeration)),
+      host_(host) {}
+
+const perf::SampleData& PebsSampleBuilder::build(const perf::Event& event,
+                                                 std::span<const std::byte> record) {
+  start(event);
+  if (format_ <= 3)
+    from_fixed(event, record);
+  else if (format_ <= 6)
+    from_adaptive(event, record);
+  else
+    from_arch(event, record);
+  return data_;
+}
+
+void PebsSampleBuilder::start(const perf::Event& event) {
+  data_.period = event.hw.last_period;
+  data_.exact_ip = false;
+  data_.time.reset();
+  data_.address.reset();
+  data_.physical_address.reset();
+  data_.data_source = perf::data_source_na;
+  data_.weight = 0;
+  data_.transaction = 0;
+  data_.branches.reset();
+  data_.registers.reset();
+  data_.xmm = {};
+}
+
+void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record) {
+  pebs::FixedRecord fixed{};
+  std::memcpy(&fixed, record.data(), std::min(record.size(), sizeof(fixed)));
+  const u64 rip = fixed.registers.rip;
+  if (format_ >= 2) {
+    set_ip(event, fixed.eventing_ip, rip);
+  } else if (!traps_) {
+    set_ip(event, rip, rip);
+  } else if (event.attr.precise_ip >= 2) {
+    fix_up_ip(event, rip);
+  } else {
+    data_.ip = rip;
+  }
+  if ((event.attr.sample_type & register_types) != 0) set_registers(registers_of(fixed.registers));
+  Access access;
+  if (format_ >= 1) {
+    access.address = fixed.linear_address;
+    access.data_source = fixed.data_source;
+  }
+  if (format_ >= 1 && (event.hw.flags & pebs_flag::LOAD_LATENCY) != 0) access.latency = fixed.latency_cycles;
+  if (format_ >= 2) access.tsx = fixed.tsx;
+  set_access(event, access, fixed.registers.rax);
+  if (format_ >= 3) set_time(event, fixed.tsc);
+  set_interrupt_branches(event);
+}
+
+void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const std::byte> record) {
+  const auto basic = get<pebs::BasicGroup>(record, 0);
+  const pebs::AdaptiveLayout layout = pebs::adaptive_layout(u32{basic.format});
+  if (layout.size > record.size()) {  // a format word that its own size denies: only the basic group is sure
+    set_ip(event, basic.eventing_ip, std::nullopt);
+    set_time(event, basic.tsc);
+    return;
+  }
+  u64 rax = 0;
+  std::optional<u64> next_ip;
+  if (layout.gprs != 0) {
+    const auto group = get<pebs::GprGroup>(record, layout.gprs);
+    next_ip = group.rip;
+    rax = group.gpr[0];
+    set_ip(event, basic.eventing_ip, next_ip);
+    if ((event.attr.sample_type & register_types) != 0) set_registers(registers_of(group));
+  } else {
+    set_ip(event, basic.eventing_ip, std::nullopt);
+  }
+  Access access;
+  if (retire_latency_) access.retire_latency = basic.retire_latency;
+  if (layout.memory != 0) {
+    const auto memory = get<pebs::MemoryGroup>(record, layout.memory);
+    access.address = memory.address;
+    access.data_source = memory.data_source;
+    access.latency = latency_split_ ? access_latency(memory.latency) : u64{memory.latency};
+    access.instruction_latency = latency_split_ ? instruction_latency(memory.latency) : 0;
+    access.tsx = memory.tsx;
+  }
+  set_access(event, access, rax);
+  set_time(event, basic.tsc);
+  if (layout.xmm != 0) set_xmm(record.subspan(layout.xmm, sizeof(pebs::XmmGroup)));
+  if (layout.lbr != 0)
+    set_branches(event, record.subspan(layout.lbr, layout.lbr_entries * sizeof(pebs::LbrRecord)));
+  else
+    set_interrupt_branches(event);
+}
+
+void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std::byte> record) {
+  const auto basic = get<pebs::ArchBasic>(record, sizeof(pebs::ArchHeader));
+  const u64 retire_latency = basic.retire_latency;
+  Access access;
+  if ((retire_latency & bit(16)) != 0) access.retire_latency = field(retire_latency, 15, 0);
+  u64 rax = 0;
+  std::optional<u64> next_ip;
+  std::optional<Registers> registers;
+  std::span<const std::byte> lbr;
+  while (record.size() >= sizeof(pebs::ArchHeader)) {  // fragment by fragment
+    const u64 word = get<pebs::ArchHeader>(record, 0).word;
+    const std::size_t size = word & pebs::header::SIZE;
+    if (size < sizeof(pebs::ArchHeader) || size > record.size()) break;
+    const std::span<const std::byte> fragment = record.first(size);
+    record = record.subspan(size);
+    const pebs::ArchLayout layout = pebs::arch_layout(word, lbr_depth_);
+    const auto has = [&](u32 offset, std::size_t bytes) { return offset != 0 && offset + bytes <= size; };
+    if (has(layout.aux, sizeof(pebs::ArchAux))) {
+      const auto aux = get<pebs::ArchAux>(fragment, layout.aux);
+      access.address = aux.address;
+      access.data_source = aux.data_source;
+      access.latency = access_latency(aux.latency);
+      access.instruction_latency = instruction_latency(aux.latency);
+      access.tsx = aux.tsx;
+    }
+    if (has(layout.gprs, sizeof(pebs::ArchGprs))) {
+      const auto gprs = get<pebs::ArchGprs>(fragment, layout.gprs);
+      next_ip = gprs.registers.rip;
+      rax = gprs.registers.gpr[0];
+      registers = registers_of(gprs.registers);
+    }
+    const u32 xmm = layout.vectors + static_cast<u32>(sizeof(pebs::ArchVectorHeader));
+    if (layout.vectors != 0 && (word & pebs::cfg_c::XMM) != 0 && has(xmm, sizeof(pebs::XmmGroup)))
+      set_xmm(fragment.subspan(xmm, sizeof(pebs::XmmGroup)));
+    if (has(layout.lbr, sizeof(pebs::ArchLbrHeader))) {
+      const u64 depth = std::min<u64>(get<pebs::ArchLbrHeader>(fragment, layout.lbr).depth, lbr_depth_);
+      const std::size_t bytes =
+          pebs::arch_lbr_entries(word, static_cast<u32>(depth)) * sizeof(pebs::LbrRecord);
+      const std::size_t first = layout.lbr + sizeof(pebs::ArchLbrHeader);
+      if (first + bytes <= size) lbr = fragment.subspan(first, bytes);
+    }
+  }
+  set_ip(event, basic.eventing_ip, next_ip);
+  if (registers && (event.attr.sample_type & register_types) != 0) set_registers(*registers);
+  set_access(event, access, rax);
+  set_time(event, basic.tsc);
+  if (!lbr.empty())
+    set_branches(event, lbr);
+  else
+    set_interrupt_branches(event);
+}
+
+void PebsSampleBuilder::set_ip(const perf::Event& event, u64 eventing_ip, std::optional<u64> next_ip) {
+  const bool exact = event.attr.precise_ip >= 2 || !next_ip;
+  data_.ip = exact ? eventing_ip : *next_ip;
+  data_.exact_ip = event.attr.precise_ip >= 2;
+}
+
+void PebsSampleBuilder::fix_up_ip(const perf::Event& event, u64 next_ip) {
+  data_.ip = next_ip;
+  const auto branches = host_.interrupt_branches(event);
+  if (!branches || branches->entries.empty()) return;
+  const auto read_code = [&](u64 address, std::size_t bytes) {
+    return host_.sink().read_code(address, bytes);
+  };
+  if (const auto ip = previous_instruction(next_ip, branches->entries.front(), read_code)) {
+    data_.ip = *ip;
+    data_.exact_ip = true;
+  }
+}
+
+void PebsSampleBuilder::set_time(const perf::Event& event, u64 tsc) {
+  if ((event.attr.sample_type & sample::TIME) != 0 && !event.attr.use_clockid)
+    data_.time = host_.sink().time_of_tsc(tsc);
+}
+
+void PebsSampleBuilder::set_access(const perf::Event& event, const Access& access, u64 rax) {
+  const u64 wanted = event.attr.sample_type;
+  if ((wanted & (sample::ADDR | sample::PHYS_ADDR | sample::DATA_PAGE_SIZE)) != 0) {
+    data_.address = access.address;
+    data_.physical_address = access.address;  // the emulated machine maps memory one to one
+  }
+  if ((wanted & weight_types) != 0) {
+    data_.weight = access.latency != 0 ? access.latency : field(access.tsx, 31, 0);
+    if ((wanted & sample::WEIGHT_STRUCT) != 0)
+      data_.weight = field(data_.weight, 31, 0) | to_field(access.instruction_latency, 47, 32) |
+                     to_field(access.retire_latency, 63, 48);
+  }
+  if ((wanted & sample::DATA_SRC) != 0) {
+    const u32 kind = event.hw.flags;
+    if ((kind & pebs_flag::LOAD_LATENCY) != 0) data_.data_source = data_source_.load(access.data_source);
+    if ((kind & pebs_flag::STORE_LATENCY) != 0) data_.data_source = data_source_.store(access.data_source);
+    if ((kind & pebs_flag::PRECISE_STORE) != 0) data_.data_source = precise_store_source(access.data_source);
+    if ((kind & pebs_flag::MEMORY_LOAD) != 0) data_.data_source = load_address_source();
+    if ((kind & pebs_flag::MEMORY_STORE) != 0) data_.data_source = store_address_source(access.data_source);
+  }
+  if ((wanted & sample::TRANSACTION) != 0) data_.transaction = transaction_word(access.tsx, rax);
+}
+
+void PebsSampleBuilder::set_registers(const Registers& registers) {
+  data_.registers = registers;
+  data_.registers->rip = data_.ip.value_or(0);
+}
+
+void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const std::byte> entries) {
+  if ((event.attr.sample_type & sample::BRANCH_STACK) == 0) return;
+  static_assert(sizeof(LbrEntry) == sizeof(pebs::LbrRecord));
+  lbr_.resize(entries.size() / sizeof(LbrEntry));
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(lbr_.data(), entries.data(), lbr_.size() * sizeof(LbrEntry));
+  } else {
+    for (std::size_t i = 0; i < lbr_.size(); ++i) {
+      const auto entry = get<pebs::LbrRecord>(entries, i * sizeof(LbrEntry));
+      lbr_[i] = {entry.from, entry.to, entry.info};
+    }
+  }
+  // Places that hardware had no branch for are zero.
+  const auto end = std::find_if(lbr_.begin(), lbr_.end(), [](const LbrEntry& e) { return e.from == 0; });
+  data_.branches = host_.decode_branches(event, {lbr_.begin(), end});
+}
+
+void PebsSampleBuilder::set_interrupt_branches(const perf::Event& event) {
+  if ((event.attr.sample_type & sample::BRANCH_STACK) != 0) data_.branches = host_.interrupt_branches(event);
+}
+
+void PebsSampleBuilder::set_xmm(std::span<const std::byte> words) {
+  const auto group = get<pebs::XmmGroup>(words, 0);
+  std::copy(std::begin(group.words), std::end(group.words), xmm_.begin());
+  data_.xmm = xmm_;
+}
+
+}  // namespace pmusim::driver

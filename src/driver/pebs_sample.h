@@ -1,0 +1,58 @@
+#ifndef PMUSIM_SRC_DRIVER_PEBS_SAMPLE_H
+#define PMUSIM_SRC_DRIVER_PEBS_SAMPLE_H
+
+#include "pebs_data_source.h"
+#include "pmusim/arch/pebs_records.h"
+#include "pmusim/driver/pebs.h"
+
+namespace pmusim::driver {
+
+/// Turns PEBS records into what the perf core needs of a sample (pebs.md 4.7).
+///
+/// The sample it returns borrows from it and from the record, until the next call.
+class PebsSampleBuilder {
+ public:
+  PebsSampleBuilder(const Enumeration& enumeration, PebsHost& host);
+
+  /// `record` is whole and of the PMU's format.
+  const perf::SampleData& build(const perf::Event& event, std::span<const std::byte> record);
+
+ private:
+  /// What records say of memory and transactions, whatever their format.
+  struct Access {
+    u64 address = 0, data_source = 0, tsx = 0;
+    u64 latency = 0;              ///< cycles: to the data, or all there is
+    u64 instruction_latency = 0;  ///< cycles
+    u64 retire_latency = 0;       ///< cycles
+  };
+  void start(const perf::Event& event);
+  void from_fixed(const perf::Event& event, std::span<const std::byte> record);
+  void from_adaptive(const perf::Event& event, std::span<const std::byte> record);
+  void from_arch(const perf::Event& event, std::span<const std::byte> record);
+  void set_ip(const perf::Event& event, u64 eventing_ip, std::optional<u64> next_ip);
+  void fix_up_ip(const perf::Event& event, u64 next_ip);
+  void set_time(const perf::Event& event, u64 tsc);
+  void set_access(const perf::Event& event, const Access& access, u64 rax);
+  void set_registers(const Registers& registers);
+  void set_branches(const perf::Event& event, std::span<const std::byte> entries);
+  void set_interrupt_branches(const perf::Event& event);
+  void set_xmm(std::span<const std::byte> words);
+
+  unsigned format_;
+  bool traps_;           // PEBS_TRAP: fixed records show the instruction after the sampled one
+  bool latency_split_;   // memory group has instruction and access latency
+  bool retire_latency_;  // basic group has a retire latency
+  u32 lbr_depth_;
+  DataSourceReader data_source_;
+  PebsHost& host_;
+  perf::SampleData data_;
+  std::array<u64, 32> xmm_{};
+  std::vector<LbrEntry> lbr_;
+};
+
+/// PERF_SAMPLE_TRANSACTION of a TSX tuning word and the RAX of its instruction (abort code).
+u64 transaction_word(u64 tsx, u64 rax);
+
+}  // namespace pmusim::driver
+
+#endif
