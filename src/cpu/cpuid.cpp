@@ -1,3 +1,4 @@
+#include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/model.h"
 
@@ -23,8 +24,12 @@ CpuidResult leaf_1(const CpuModel& m) {
 }
 
 CpuidResult leaf_7(const CpuModel& m, u32 subleaf) {
+  constexpr u64 apx = bit(19);
   CpuidResult r;
-  if (subleaf == 1) r.eax = u32{m.arch_perfmon_ext} << 8;
+  if (subleaf == 1) {
+    r.eax = u32{m.arch_perfmon_ext} << 8;
+    r.edx = u32{(m.xcr0 & apx) != 0} << 21;
+  }
   if (subleaf != 0) return r;
   r.eax = 1;
   r.ebx = u32{m.has_tsc_adjust} << 1 | u32{m.hle} << 4 | u32{m.rtm} << 11;
@@ -44,9 +49,34 @@ CpuidResult leaf_0a(const CpuModel& m) {
   if (m.perfmon_version >= 5) r.ecx = view.fixed_counters;
   const bool anythread_deprecated = m.perfmon_version >= 4 && !m.anythread;
   if (m.perfmon_version >= 2)
-    r.edx =
-        static_cast<u32>(std::countr_one(view.fixed_counters)) | width << 5 | u32{anythread_deprecated} << 15;
+    r.edx = static_cast<u32>(std::countr_one(view.fixed_counters)) | width << 5 |
+            u32{anythread_deprecated} << 15 | m.leaf_0a_edx_strays;
   return r;
+}
+
+/// As it reads with XCR0 holding all that the model has, and IA32_XSS nothing.
+CpuidResult leaf_0d(const CpuModel& m, u32 subleaf) {
+  constexpr u64 avx = bit(2), amx_data = bit(18);
+  const auto low = [](u64 v) { return static_cast<u32>(v); };
+  const auto high = [](u64 v) { return static_cast<u32>(v >> 32); };
+  if (m.xcr0 == 0) return {};
+  if (subleaf == 0) {
+    const u32 bytes = xsave::standard_bytes(m.xcr0);
+    return {.eax = low(m.xcr0), .ebx = bytes, .ecx = bytes, .edx = high(m.xcr0)};
+  }
+  if (subleaf == 1) {
+    const u32 xsaveopt = (m.xcr0 & avx) != 0 || m.has_xsaves, xsavec_xgetbv_xsaves = m.has_xsaves ? 0xE : 0;
+    const u32 xfd = (m.xcr0 & amx_data) != 0 ? 0x10 : 0;
+    return {.eax = xsaveopt | xsavec_xgetbv_xsaves | xfd,
+            .ebx = m.has_xsaves ? xsave::compacted_bytes(m.xcr0) : 0,
+            .ecx = low(m.xss),
+            .edx = high(m.xss)};
+  }
+  if (subleaf >= xsave::component_count || ((m.xcr0 | m.xss) & bit(subleaf)) == 0) return {};
+  const xsave::Component& c = xsave::components[subleaf];
+  return {.eax = c.bytes,
+          .ebx = c.standard_offset,
+          .ecx = u32{c.supervisor} | u32{c.aligned} << 1 | u32{c.disableable} << 2};
 }
 
 CpuidResult leaf_1a(const CpuModel& m) {
@@ -70,7 +100,7 @@ CpuidResult leaf_23(const CpuModel& m, u32 subleaf) {
     case 0:
       return {.eax = 0xBu | u32{acr} << 2 | (pebs ? 0x30u : 0u),
               .ebx = m.perfmon_ext_ebx,
-              .ecx = m.slots_in_leaf_23};
+              .ecx = m.core_type == CoreType::atom ? m.core.retire_width : 0};
     case 1:
       return {.eax = m.gp_counters, .ebx = m.fixed_counters};
     case 2:
@@ -90,12 +120,18 @@ CpuidResult leaf_23(const CpuModel& m, u32 subleaf) {
   }
 }
 
+u32 highest_leaf(const CpuModel& m) {
+  if (m.arch_perfmon_ext) return 0x23;
+  if (m.has_arch_lbr()) return 0x1C;
+  return m.xcr0 != 0 ? 0xD : 0xA;
+}
+
 }  // namespace
 
 CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf) {
   switch (leaf) {
     case 0:  // "GenuineIntel"
-      return {.eax = 0x23, .ebx = 0x756E6547, .ecx = 0x6C65746E, .edx = 0x49656E69};
+      return {.eax = highest_leaf(model), .ebx = 0x756E6547, .ecx = 0x6C65746E, .edx = 0x49656E69};
     case 1:
       return leaf_1(model);
     case 6:
@@ -104,6 +140,8 @@ CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf) {
       return leaf_7(model, subleaf);
     case 0xA:
       return leaf_0a(model);
+    case 0xD:
+      return leaf_0d(model, subleaf);
     case 0x1A:
       return leaf_1a(model);
     case 0x1C:
@@ -112,8 +150,10 @@ CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf) {
       return leaf_23(model, subleaf);
     case 0x80000000:
       return {.eax = 0x80000001};
-    case 0x80000001:
-      return {.edx = u32{model.has_rdtscp} << 27};
+    case 0x80000001: {
+      constexpr u32 rdtscp = bit(27), long_mode = bit(29);
+      return {.edx = (model.has_rdtscp ? rdtscp : 0) | long_mode};
+    }
     default:
       return {};
   }

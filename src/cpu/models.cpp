@@ -9,12 +9,31 @@ namespace pmusim {
 
 std::span<const CpuModel> cpu_models() {
   static const std::vector<CpuModel> models = [] {
-    std::vector<CpuModel> presets = {
-        presets::icelake(),
-        presets::icelake_server(),
+    std::vector<CpuModel> all = {
+        presets::yonah(),          presets::core2(),
+        presets::penryn(),         presets::nehalem(),
+        presets::westmere(),       presets::sandybridge(),
+        presets::ivybridge(),      presets::haswell(),
+        presets::broadwell(),      presets::skylake(),
+        presets::skylake_x(),      presets::cascadelake(),
+        presets::cannonlake(),     presets::icelake(),
+        presets::icelake_server(), presets::tigerlake(),
+        presets::rocketlake(),     presets::goldencove(),
+        presets::sapphirerapids(), presets::emeraldrapids(),
+        presets::redwoodcove(),    presets::graniterapids(),
+        presets::lioncove(),       presets::arrowlake_h(),
+        presets::cougarcove(),     presets::diamondrapids(),
+        presets::coyotecove(),     presets::bonnell(),
+        presets::silvermont(),     presets::knightslanding(),
+        presets::goldmont(),       presets::goldmont_plus(),
+        presets::tremont(),        presets::gracemont(),
+        presets::crestmont(),      presets::sierraforest(),
+        presets::skymont(),        presets::arrowlake_h_atom(),
+        presets::darkmont(),       presets::clearwaterforest(),
+        presets::arcticwolf(),
     };
-    for (CpuModel& model : presets) model.events = event_table(model.microarchitecture());
-    return presets;
+    for (CpuModel& model : all) model.events = event_table(model.microarchitecture());
+    return all;
   }();
   return models;
 }

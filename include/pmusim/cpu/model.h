@@ -59,7 +59,6 @@ struct PebsFeatures {
   bool precise_store = false;  ///< PEBS_ENABLE[63]
   bool load_latency = false;   ///< MSR 3F6
   bool frontend = false;       ///< MSR 3F7
-  u64 frontend_mask = 0;       ///< bits that MSR 3F7 accepts
   bool latency_split = false;  ///< memory group reports instruction and access latency separately
   bool eventing_ip = false;    ///< records carry the IP of the sampled instruction itself
   u32 arch_capabilities = 0;   ///< CPUID.23H.4:EBX
@@ -144,6 +143,7 @@ struct CpuModel {
   unsigned counter_width = 48;
   u32 arch_events = 0;  ///< architectural events present, bit i = event i of CPUID.0AH:EBX (positive)
   unsigned arch_events_length = 7;         ///< CPUID.0AH:EAX[31:24]
+  u32 leaf_0a_edx_strays = 0;              ///< undefined bits that early Atoms set in CPUID.0AH:EDX
   std::optional<CommonView> package_view;  ///< set where leaf 0AH says less than this core has
   u64 perf_capabilities = 0;               ///< MSR 345; on a hybrid, what all core types have in common
   FreezeStyle freeze = FreezeStyle::legacy;
@@ -153,7 +153,6 @@ struct CpuModel {
   bool arch_perfmon_ext = false;  ///< CPUID leaf 23H
   u32 perfmon_ext_ebx = 0;        ///< CPUID.23H.0:EBX: 0 UMASK2, 1 EQ, 2 RDPMC_USR_DISABLE
   unsigned metrics_levels = 0;    ///< PERF_METRICS: 0 none, 1 four bytes, 2 eight bytes
-  unsigned slots_in_leaf_23 = 0;  ///< CPUID.23H.0:ECX[7:0]
 
   // registers beside the counters
   u64 misc_enable = 0x850089;  ///< reset value of MSR 1A0

@@ -1,0 +1,53 @@
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "pmusim/cpu/model.h"
+
+namespace pmusim {
+namespace {
+
+TEST(CpuModels, NamesAreUniqueAndFound) {
+  std::set<std::string> names;
+  for (const CpuModel& model : cpu_models()) {
+    EXPECT_TRUE(names.insert(model.name).second) << model.name;
+    EXPECT_EQ(find_cpu_model(model.name).value().title, model.title);
+  }
+  EXPECT_GE(names.size(), 30u);
+}
+
+TEST(CpuModels, AnUnknownNameGetsTheNearestOnes) {
+  EXPECT_EQ(find_cpu_model("skylkae").error().message, "unknown CPU model 'skylkae'; did you mean skylake?");
+  EXPECT_THAT(find_cpu_model("xyz").error().message, ::testing::HasSubstr("'pmusim models' lists them all"));
+}
+
+TEST(CpuModels, AModelOfOnesOwnIsAPresetWithMembersChanged) {  // "Skylake, but with 8 GP counters"
+  CpuModel mine = find_cpu_model("skylake").value();
+  mine.name = "skylake-ht-off";
+  mine.gp_counters = 0xFF;
+  EXPECT_EQ(cpuid(mine, 0xA, 0).eax, 0x07300804u);
+  EXPECT_EQ(mine.counters(), 0x7000000FFu);
+}
+
+TEST(Policies, EveryRowOfTheTableNamesAnotherMember) {
+  Policies policies;
+  u32 next = 1000;
+  for (const PolicyInfo& policy : policy_table()) {
+    EXPECT_TRUE(set_policy(policies, policy.name, std::to_string(next)).ok());
+    EXPECT_EQ(policies.*policy.member, next++);
+  }
+  EXPECT_EQ(policy_table().size() * sizeof(u32), sizeof(Policies)) << "a policy is missing from the table";
+}
+
+TEST(Policies, WrongNamesAndValuesAreExplained) {
+  Policies policies;
+  EXPECT_TRUE(set_policy(policies, "pmi_skid_cycles", "0x10").ok());
+  EXPECT_EQ(policies.pmi_skid_cycles, 16u);
+  EXPECT_EQ(set_policy(policies, "pmi_skid", "1").error().message,
+            "unknown policy 'pmi_skid'; did you mean pmi_skid_cycles?");
+  EXPECT_EQ(set_policy(policies, "acr_tie", "many").error().message,
+            "policy acr_tie: 'many' is not a number from 0 to 4294967295");
+}
+
+}  // namespace
+}  // namespace pmusim
