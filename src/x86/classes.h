@@ -26,6 +26,9 @@ bool is_locked(const Decoded& decoded);
 /// Adds the data accesses to `instruction`.
 void add_memory_operands(Instruction& instruction, const Decoded& decoded);
 
+/// Adds the registers that dependencies go through.
+void add_registers(Instruction& instruction, const Decoded& decoded);
+
 /// Execution class and uop estimate; reads the members that the other functions have filled in.
 void add_cost(Instruction& instruction, const Decoded& decoded, const FpOperation& fp);
 

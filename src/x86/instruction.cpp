@@ -82,6 +82,7 @@ Instruction decode(std::span<const std::byte> code, u64 ip) {
   result.locked = is_locked(*decoded);
   result.target = relative_target(result, *decoded);
   add_memory_operands(result, *decoded);
+  add_registers(result, *decoded);
   const FpOperation fp = fp_operation(*decoded);
   result.signals = static_signals(result, *decoded) | fp.signals;
   add_cost(result, *decoded, fp);

@@ -46,6 +46,10 @@ struct MemoryOperand {
   i64 displacement = 0;       ///< a push's includes the step down of RSP
 };
 
+/// Registers as dependencies see them: bits 0..15 general registers, 16..47 vector registers, 48..55 mask
+/// registers, 56 x87 and MMX, 57 the arithmetic flags.
+using RegisterMask = u64;
+
 /// Everything static that the timing model, the event signals and the recorder need of one instruction.
 struct Instruction {
   u64 ip = 0;
@@ -62,6 +66,9 @@ struct Instruction {
   /// outcome: taken and mispredicted branches, cache levels, and an XABORT's abort (it is inert outside a
   /// transaction).
   SignalSet signals;
+  /// What it waits for and what waits for it, address registers included. RSP of push, pop, call and return
+  /// (the stack engine tracks it) and the sources of a zeroing idiom are left out: nothing waits for them.
+  RegisterMask registers_read = 0, registers_written = 0;
   std::span<const MemoryOperand> accesses() const { return {memory.data(), memory_operands}; }
   u64 end() const { return ip + length; }
 };

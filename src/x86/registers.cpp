@@ -1,0 +1,77 @@
+#include "pmusim/base/bits.h"
+#include "x86/classes.h"
+
+namespace pmusim::x86 {
+namespace {
+
+constexpr unsigned first_vector = 16, first_mask = 48, x87_and_mmx = 56, flags = 57;
+
+// The part of a register stands for the whole: AL, AX and EAX are RAX, XMM0 and YMM0 are ZMM0.
+RegisterMask mask_of(ZydisRegister reg) {
+  if (reg == ZYDIS_REGISTER_NONE) return 0;
+  const ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+  const ZydisRegister whole = full == ZYDIS_REGISTER_NONE ? reg : full;
+  const auto number = static_cast<unsigned>(ZydisRegisterGetId(whole));
+  switch (ZydisRegisterGetClass(whole)) {
+    case ZYDIS_REGCLASS_GPR64:
+      return number < first_vector ? bit(number) : 0;
+    case ZYDIS_REGCLASS_ZMM:
+      return bit(first_vector + number);
+    case ZYDIS_REGCLASS_MASK:
+      return bit(first_mask + number);
+    case ZYDIS_REGCLASS_X87:
+    case ZYDIS_REGCLASS_MMX:
+      return bit(x87_and_mmx);
+    case ZYDIS_REGCLASS_FLAGS:
+      return bit(flags);
+    default:
+      return 0;
+  }
+}
+
+bool is_stack_engine(const ZydisDecodedOperand& o) {
+  return o.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && o.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+         o.reg.value == ZYDIS_REGISTER_RSP;
+}
+
+bool same_register(const ZydisDecodedOperand& a, const ZydisDecodedOperand& b) {
+  return a.type == ZYDIS_OPERAND_TYPE_REGISTER && b.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+         a.reg.value == b.reg.value;
+}
+
+// Idioms that the renamer recognises: the result is 0 whatever the register holds.
+bool is_zeroing(const Decoded& d) {
+  switch (d.mnemonic()) {
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_XORPS:
+    case ZYDIS_MNEMONIC_XORPD:
+    case ZYDIS_MNEMONIC_PXOR:
+      return same_register(d.all_operands[0], d.all_operands[1]);
+    case ZYDIS_MNEMONIC_VXORPS:
+    case ZYDIS_MNEMONIC_VXORPD:
+    case ZYDIS_MNEMONIC_VPXOR:
+      return same_register(d.all_operands[1], d.all_operands[2]);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void add_registers(Instruction& instruction, const Decoded& d) {
+  for (const ZydisDecodedOperand& o : d.operands()) {
+    if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      const bool hidden_stack =
+          o.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && o.mem.base == ZYDIS_REGISTER_RSP;
+      if (!hidden_stack) instruction.registers_read |= mask_of(o.mem.base) | mask_of(o.mem.index);
+    }
+    if (o.type != ZYDIS_OPERAND_TYPE_REGISTER || is_stack_engine(o)) continue;
+    const RegisterMask mask = mask_of(o.reg.value);
+    if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) instruction.registers_read |= mask;
+    if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) instruction.registers_written |= mask;
+  }
+  if (is_zeroing(d)) instruction.registers_read = 0;
+}
+
+}  // namespace pmusim::x86
