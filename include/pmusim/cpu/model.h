@@ -95,7 +95,7 @@ struct CoreParameters {
   unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
   unsigned dtlb_ways = 4, itlb_ways = 8, stlb_ways = 12;
   unsigned outstanding_misses = 10;  ///< line fill buffers
-  unsigned reorder_buffer_uops = 352;
+  unsigned reorder_buffer_uops = 352, store_buffer_entries = 72;
   ExecutionLatencies latencies;
   unsigned btb_entries = 4096;  ///< direct branch targets, 4 ways
   unsigned return_stack_entries = 16;

@@ -1,0 +1,83 @@
+#ifndef PMUSIM_CORE_PIPELINE_H
+#define PMUSIM_CORE_PIPELINE_H
+
+#include <compare>
+#include <vector>
+
+#include "pmusim/cpu/model.h"
+#include "pmusim/cpu/signals.h"
+
+namespace pmusim {
+
+/// A place for one uop: slot `index` of a cycle, in program order.
+struct Slot {
+  u64 cycle = 1;
+  unsigned index = 0;
+  friend auto operator<=>(const Slot&, const Slot&) = default;
+};
+
+/// What an instruction that retires late was waiting for. Load levels are ordered by distance.
+enum class WaitingFor : u8 { execution, l1, l2, l3, memory };
+
+/// The two in-order ends of the machine and the reorder buffer between them.
+///
+/// Uops are dispatched and retire `width` per cycle. Dispatch runs ahead of retirement until the reorder
+/// buffer is full, which is what hides a latency or does not. In a straight run of one-cycle instructions
+/// both ends meet the same slots. A slot in which nothing retires is charged to whoever held up the
+/// instruction that finally came: refill after wrong speculation, then fetch, then execution and memory.
+///
+/// Invariant: the lost slots and the uops of all retirements, and `open_slots()`, add up to the slots of all
+/// cycles.
+class Pipeline {
+ public:
+  struct Dispatched {
+    Slot first;
+    u64 last_cycle = 0;  ///< in which the last uop is dispatched
+    unsigned uops = 0;
+  };
+  /// Why the uops before a refill were lost.
+  enum class Refill : u8 { mispredict, clear };
+
+  explicit Pipeline(const CoreParameters& parameters);
+
+  /// The earliest cycle in which the next instruction is dispatched.
+  u64 next_dispatch() const { return dispatch_.cycle; }
+  /// Gives an instruction its slots.
+  Dispatched dispatch(unsigned uops);
+  /// Nothing is dispatched before `cycle`: code did not arrive.
+  void stall_fetch(u64 cycle);
+  /// Nothing is dispatched before `cycle`: the pipeline was flushed.
+  void refill(u64 cycle, Refill reason);
+  /// Nothing is dispatched before everything has retired.
+  void drain() { hold(retired_cycle_ + 1); }
+
+  /// Retires an instruction whose result is ready for others in `ready_cycle`; returns its cycle. Fills in
+  /// the cycle and slot quantities.
+  u64 retire(const Dispatched& dispatched, u64 ready_cycle, WaitingFor reason, Quantities& quantities);
+
+  /// Cycle of the last retirement.
+  u64 retired_cycle() const { return retired_cycle_; }
+  /// Slots of that cycle that are still free.
+  unsigned open_slots() const { return retire_.cycle > retired_cycle_ ? 0 : width_ - retire_.index; }
+
+ private:
+  Slot advance(Slot slot, unsigned uops) const;
+  u64 slots_between(const Slot& from, const Slot& to) const;
+  void hold(u64 cycle);
+  void charge_lost_slots(const Dispatched& dispatched, const Slot& first, WaitingFor reason,
+                         Quantities& quantities) const;
+  void remember(unsigned uops, u64 cycle);
+
+  unsigned width_;
+  u64 reference_numerator_, reference_denominator_;
+  Slot dispatch_, retire_;  // next free slot of either end
+  u64 retired_cycle_ = 0;
+  u64 refilled_cycle_ = 0, fetched_cycle_ = 0;  // until when either last held dispatch
+  Refill refill_reason_ = Refill::mispredict;
+  std::vector<u64> reorder_buffer_;  // per uop: the cycle in which it retired
+  std::size_t oldest_ = 0;
+};
+
+}  // namespace pmusim
+
+#endif

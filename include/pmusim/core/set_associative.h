@@ -1,0 +1,56 @@
+#ifndef PMUSIM_CORE_SET_ASSOCIATIVE_H
+#define PMUSIM_CORE_SET_ASSOCIATIVE_H
+
+#include <algorithm>
+#include <vector>
+
+#include "pmusim/base/types.h"
+
+namespace pmusim {
+
+/// A table as hardware builds it: `sets` of `ways` entries, true LRU within a set. Caches, TLBs and branch
+/// target buffers are all one of these. Key ~0 means empty and is never looked up.
+///
+/// Invariant: the entries of a set stand in the order of their last use, newest first, so that the common
+/// case (the newest entry again) touches one entry and moves nothing.
+template <class Value>
+class SetAssociative {
+ public:
+  /// Both at least 1. A number of sets that is no power of two costs a division per lookup.
+  SetAssociative(std::size_t sets, std::size_t ways)
+      : sets_(sets), ways_(ways), entries_(sets * ways), mask_((sets & (sets - 1)) == 0 ? sets - 1 : 0) {}
+
+  /// The value of `key`, which becomes the newest of its set; null if it is not there.
+  Value* find(u64 key) {
+    Entry* const set = first_of_set(key);
+    if (set[0].key == key) return &set[0].value;
+    for (std::size_t way = 1; way < ways_; ++way) {
+      if (set[way].key != key) continue;
+      std::rotate(set, set + way, set + way + 1);
+      return &set[0].value;
+    }
+    return nullptr;
+  }
+
+  /// Puts a key that is not there in the place of the least recently used of its set.
+  Value& insert(u64 key, Value value) {
+    Entry* const set = first_of_set(key);
+    std::move_backward(set, set + ways_ - 1, set + ways_);
+    set[0] = Entry{key, value};
+    return set[0].value;
+  }
+
+ private:
+  struct Entry {
+    u64 key = ~u64{0};
+    Value value{};
+  };
+  Entry* first_of_set(u64 key) { return &entries_[(mask_ != 0 ? key & mask_ : key % sets_) * ways_]; }
+  std::size_t sets_, ways_;
+  std::vector<Entry> entries_;
+  u64 mask_;
+};
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,15 @@
+#include "pmusim/core/direction_predictor.h"
+
+#include <fmt/format.h>
+
+namespace pmusim {
+
+Result<DirectionPredictor, Error> DirectionPredictor::by_name(std::string_view name) {
+  if (name == "bimodal") return DirectionPredictor(Bimodal{});
+  if (name == "gshare") return DirectionPredictor(Gshare{});
+  if (name == "tage") return DirectionPredictor(Tage{});
+  return Failure(
+      Error(fmt::format("unknown branch predictor '{}'; there are 'bimodal', 'gshare' and 'tage'", name)));
+}
+
+}  // namespace pmusim

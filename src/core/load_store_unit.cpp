@@ -1,0 +1,160 @@
+#include "pmusim/core/load_store_unit.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace pmusim {
+namespace {
+
+WaitingFor distance(CacheLevel level) {
+  switch (level) {
+    case CacheLevel::l1:
+      return WaitingFor::l1;
+    case CacheLevel::fill_buffer:
+    case CacheLevel::l2:
+      return WaitingFor::l2;
+    case CacheLevel::l3:
+      return WaitingFor::l3;
+    case CacheLevel::memory:
+      return WaitingFor::memory;
+  }
+  return WaitingFor::l1;
+}
+
+void add_level_of_load(CacheLevel level, SignalSet& signals) {
+  switch (level) {
+    case CacheLevel::l1:
+      signals.add(Signal::load_l1_hit);
+      return;
+    case CacheLevel::fill_buffer:
+      signals.add(Signal::load_fb_hit);
+      return;
+    case CacheLevel::l2:
+      signals.add(Signal::load_l1_miss);
+      signals.add(Signal::load_l2_hit);
+      return;
+    case CacheLevel::l3:
+      signals.add(Signal::load_l1_miss);
+      signals.add(Signal::load_l2_miss);
+      signals.add(Signal::load_l3_hit);
+      return;
+    case CacheLevel::memory:
+      signals.add(Signal::load_l1_miss);
+      signals.add(Signal::load_l2_miss);
+      signals.add(Signal::load_l3_miss);
+      signals.add(Signal::load_dram);
+      return;
+  }
+}
+
+void add_tlb(TlbLevel level, AccessKind kind, SignalSet& signals) {
+  if (level == TlbLevel::l1) return;
+  const bool load = kind == AccessKind::load;
+  signals.add(load ? Signal::load_dtlb_miss : Signal::store_dtlb_miss);
+  if (level == TlbLevel::l2)
+    signals.add(load ? Signal::load_stlb_hit : Signal::store_stlb_hit);
+  else
+    signals.add(load ? Signal::load_stlb_miss : Signal::store_stlb_miss);
+}
+
+void add_access(const MemoryAccess& access, bool split, SignalSet& signals) {
+  add_tlb(access.tlb, access.kind, signals);
+  if (access.kind == AccessKind::load) {
+    add_level_of_load(access.level, signals);
+    signals.add(Signal::load_latency);
+    if (split) signals.add(Signal::split_load);
+  } else {
+    signals.add(access.level == CacheLevel::l1 ? Signal::store_l1_hit : Signal::store_l1_miss);
+    signals.add(Signal::store_latency);
+    if (split) signals.add(Signal::split_store);
+  }
+}
+
+}  // namespace
+
+LoadStoreUnit::LoadStoreUnit(const CoreParameters& parameters)
+    : hierarchy_(parameters), store_buffer_(parameters.store_buffer_entries) {}
+
+u64 LoadStoreUnit::forwarded(u64 address, u64 bytes) const {
+  u64 ready = 0;
+  for (u64 granule = address / 8, left = std::min<u64>(bytes + address % 8, 16);; ++granule, left -= 8) {
+    const Forward& forward = forwards_[granule % forwards_.size()];
+    if (forward.granule == granule) ready = std::max(ready, forward.ready_cycle);
+    if (left <= 8) return ready;
+  }
+}
+
+void LoadStoreUnit::remember_store(u64 address, u64 bytes, u64 cycle) {
+  for (u64 granule = address / 8, left = std::min<u64>(bytes + address % 8, 64);; ++granule, left -= 8) {
+    forwards_[granule % forwards_.size()] = {granule, cycle};
+    if (left <= 8) return;
+  }
+}
+
+MemoryAccess LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle,
+                                  MemoryReport& report) {
+  const x86::Instruction& instruction = *data.instruction;
+  const u64 address = data.addresses[operand];
+  const u64 bytes = std::max<u64>(instruction.memory[operand].bytes, 1) * data.iterations;
+  const u64 first_line = hierarchy_.line_of(address);
+  const u64 lines = ((address & low_bits(hierarchy_.line_shift())) + bytes - 1) >> hierarchy_.line_shift();
+
+  MemoryAccess access{.address = address,
+                      .bytes = static_cast<u32>(std::min<u64>(bytes, std::numeric_limits<u32>::max())),
+                      .kind = kind,
+                      .locked = instruction.locked};
+  u64 ready = cycle;
+  for (u64 n = 0; n <= std::min(lines, longest_string_lines); ++n) {
+    const u64 place = n == 0 ? address : (first_line + n) << hierarchy_.line_shift();
+    const MemoryHierarchy::Answer answer = hierarchy_.access(place, kind, cycle, report.quantities);
+    access.level = std::max(access.level, answer.level);
+    access.tlb = std::max(access.tlb, answer.tlb);
+    ready = std::max(ready, answer.ready_cycle);
+  }
+  access.latency_cycles = static_cast<u32>(ready - cycle);
+  add_access(access, lines != 0 && !instruction.rep, report.signals);
+  report.accesses[report.count++] = access;
+  return access;
+}
+
+LoadStoreUnit::Loaded LoadStoreUnit::load(const DataAccesses& data, u64 cycle, MemoryReport& report) {
+  Loaded loaded{cycle, WaitingFor::execution};
+  for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
+    const x86::MemoryOperand& operand = data.instruction->memory[n];
+    if (!operand.load || data.iterations == 0) continue;
+    WaitingFor level = WaitingFor::l1;
+    u64 start = cycle, latency = hierarchy_.hit_latency();
+    if (data.addresses.empty()) {
+      report.signals.add(Signal::load_l1_hit);
+    } else {
+      start = std::max(cycle, forwarded(data.addresses[n], operand.bytes));
+      const MemoryAccess access = touch(data, n, AccessKind::load, start, report);
+      level = distance(access.level);
+      latency = access.latency_cycles;
+    }
+    if (start + latency > loaded.ready_cycle) loaded = {start + latency, level};
+  }
+  return loaded;
+}
+
+LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, u64 cycle, MemoryReport& report) {
+  Loaded room{cycle, WaitingFor::execution};
+  for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
+    const x86::MemoryOperand& operand = data.instruction->memory[n];
+    if (!operand.store || data.iterations == 0) continue;
+    if (data.addresses.empty()) {
+      report.signals.add(Signal::store_l1_hit);
+      continue;
+    }
+    u64& leaves = store_buffer_[next_store_];
+    if (++next_store_ == store_buffer_.size()) next_store_ = 0;
+    if (leaves > room.ready_cycle) room = {leaves, WaitingFor::memory};
+    const MemoryAccess access = touch(data, n, AccessKind::store, room.ready_cycle, report);
+    remember_store(data.addresses[n], operand.bytes * data.iterations, room.ready_cycle);
+    last_commit_ = std::max(last_commit_, room.ready_cycle + access.latency_cycles);
+    leaves = last_commit_;
+  }
+  return room;
+}
+
+}  // namespace pmusim

@@ -1,0 +1,114 @@
+#include "pmusim/core/memory_hierarchy.h"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <map>
+#include <random>
+
+namespace pmusim {
+namespace {
+
+// A set is a list in order of use; nothing else.
+class NaiveCache {
+ public:
+  NaiveCache(u64 sets, std::size_t ways) : sets_(sets), ways_(ways) {}
+  bool touch(u64 key) {
+    std::list<u64>& set = lists_[key % sets_];
+    const bool hit = std::erase(set, key) != 0;
+    set.push_front(key);
+    if (set.size() > ways_) set.pop_back();
+    return hit;
+  }
+
+ private:
+  u64 sets_;
+  std::size_t ways_;
+  std::map<u64, std::list<u64>> lists_;
+};
+
+class Shapes : public testing::TestWithParam<std::pair<unsigned, unsigned>> {};
+INSTANTIATE_TEST_SUITE_P(SetsAndWays, Shapes,
+                         testing::Values(std::pair(1, 1), std::pair(1, 8), std::pair(16, 4), std::pair(64, 1),
+                                         std::pair(12, 3), std::pair(7, 5)));
+
+TEST_P(Shapes, ASetAssociativeTableHitsWhereANaiveOneDoes) {
+  const auto [sets, ways] = GetParam();
+  SetAssociative<u64> table(sets, ways);
+  NaiveCache naive(sets, ways);
+  std::mt19937_64 random(sets * 100 + ways);
+  for (int n = 0; n < 20000; ++n) {
+    const u64 key = random() % (3 * sets * ways);
+    const u64* found = table.find(key);
+    ASSERT_EQ(found != nullptr, naive.touch(key)) << "access " << n;
+    if (found != nullptr) {
+      ASSERT_EQ(*found, key * 3);
+    } else {
+      table.insert(key, key * 3);
+    }
+  }
+}
+
+CoreParameters small() {
+  CoreParameters p;
+  p.l1d = {1024, 2, 64, 5};
+  p.l1i = {1024, 2, 64, 4};
+  p.l2 = {4096, 4, 64, 14};
+  p.l3 = {12 * 1024, 3, 64, 42};
+  p.memory_latency_cycles = 200;
+  p.dtlb_entries = 4, p.dtlb_ways = 2;
+  p.stlb_entries = 12, p.stlb_ways = 3;
+  return p;
+}
+
+TEST(MemoryHierarchy, LevelsAreThoseOfNaiveCachesOneBehindTheOther) {
+  MemoryHierarchy hierarchy(small());
+  NaiveCache l1(8, 2), l2(16, 4), l3(64, 3), dtlb(2, 2), stlb(4, 3);
+  std::mt19937_64 random(1);
+  Quantities quantities{};
+  u64 cycle = 0;
+  for (int n = 0; n < 50000; ++n) {
+    const u64 address = random() % 3 == 0 ? random() % 0x20000 : random() % 0x800;
+    const u64 line = address / 64, page = address / 4096;
+    const CacheLevel level = l1.touch(line)   ? CacheLevel::l1
+                             : l2.touch(line) ? CacheLevel::l2
+                             : l3.touch(line) ? CacheLevel::l3
+                                              : CacheLevel::memory;
+    const TlbLevel tlb = dtlb.touch(page) ? TlbLevel::l1 : stlb.touch(page) ? TlbLevel::l2 : TlbLevel::walk;
+    const auto answer = hierarchy.access(address, AccessKind::load, cycle, quantities);
+    ASSERT_EQ(answer.level, level) << "access " << n;
+    ASSERT_EQ(answer.tlb, tlb) << "access " << n;
+    cycle = answer.ready_cycle;  // one at a time: no fill buffer is ever hit
+  }
+}
+
+TEST(MemoryHierarchy, LatenciesAreThoseOfTheLevelThatAnswers) {
+  MemoryHierarchy hierarchy(small());
+  Quantities quantities{};
+  EXPECT_EQ(hierarchy.access(0, AccessKind::load, 1000, quantities).ready_cycle, 1000 + 7 + 30 + 200u);
+  EXPECT_EQ(hierarchy.access(8, AccessKind::load, 2000, quantities).ready_cycle, 2000 + 5u);
+  for (const u64 same_set : {0x200, 0x400}) hierarchy.access(same_set, AccessKind::load, 2000, quantities);
+  EXPECT_EQ(hierarchy.access(0, AccessKind::load, 3000, quantities).ready_cycle, 3000 + 14u);
+}
+
+TEST(MemoryHierarchy, AMissBeyondTheFillBuffersWaitsForOne) {
+  CoreParameters p = small();
+  p.outstanding_misses = 2;
+  MemoryHierarchy hierarchy(p);
+  Quantities quantities{};
+  hierarchy.access(0, AccessKind::load, 0, quantities);  // the page is in the DTLB from here on
+  EXPECT_EQ(hierarchy.access(0x040, AccessKind::load, 1000, quantities).ready_cycle, 1200u);
+  EXPECT_EQ(hierarchy.access(0x080, AccessKind::load, 1001, quantities).ready_cycle, 1201u);
+  EXPECT_EQ(hierarchy.access(0x0C0, AccessKind::load, 1002, quantities).ready_cycle, 1400u);
+}
+
+TEST(MemoryHierarchy, CodeAndDataShareTheOuterLevels) {
+  MemoryHierarchy hierarchy(small());
+  Quantities quantities{};
+  hierarchy.access(0x1000, AccessKind::store, 0, quantities);
+  EXPECT_EQ(hierarchy.fetch(0x1000, 500, quantities).level, CacheLevel::l2);
+  EXPECT_EQ(hierarchy.fetch(0x1000, 600, quantities).level, CacheLevel::l1);
+}
+
+}  // namespace
+}  // namespace pmusim
