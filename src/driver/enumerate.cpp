@@ -52,6 +52,7 @@ void read_perfmon_leaf(Enumeration& e, const CpuidReader& cpuid) {
   const CpuidResult leaf = cpuid(leaf_perfmon);
   e.perfmon_version = leaf.eax & 0xFF;
   e.counter_width = static_cast<unsigned>(field(leaf.eax, 23, 16));
+  e.any_thread = e.perfmon_version >= 3 && (leaf.edx & bit(15)) == 0;
   e.arch_events = static_cast<u32>(~leaf.ebx & low_bits(leaf.eax >> 24));
   e.counters =
       low_bits(static_cast<unsigned>(field(leaf.eax, 15, 8))) | u64{fixed_counters_of_leaf_a(e, leaf)} << 32;
@@ -98,10 +99,10 @@ void read_ds_pebs(Enumeration& e, Bus& bus) {
   if (e.pebs_counters != 0) e.pebs_format = format;
 }
 
-void read_capabilities(Enumeration& e, Bus& bus, bool hybrid) {
+void read_capabilities(Enumeration& e, Bus& bus) {
   if (const auto value = bus.rdmsr(msr::PERF_CAPABILITIES); value.ok()) e.perf_capabilities = *value;
   // A hybrid's register shows what all cores have; only its P cores have metrics, and all of them do.
-  if (hybrid) {
+  if (e.hybrid) {
     e.perf_capabilities &= ~msr::perf_cap::PERF_METRICS;
     if (!e.atom) e.perf_capabilities |= msr::perf_cap::PERF_METRICS;
   }
@@ -129,8 +130,8 @@ Enumeration enumerate(Bus& bus) {
   Enumeration e;
   const CpuidResult features = cpuid(leaf_features);
   const CpuidResult extended = cpuid(leaf_extended);
-  const bool hybrid = (extended.edx & bit(15)) != 0;
   const bool has_pdcm = (features.ecx & bit(15)) != 0;
+  e.hybrid = (extended.edx & bit(15)) != 0;
   e.hypervisor = (features.ecx & bit(31)) != 0;
   e.has_ds = (features.edx & bit(21)) != 0 && (features.ecx & bit(2)) != 0;
   e.hle = (extended.ebx & bit(4)) != 0;
@@ -139,9 +140,9 @@ Enumeration enumerate(Bus& bus) {
   read_signature(e, features.eax);
   identify_core(e, cpuid);
   read_perfmon_leaf(e, cpuid);
-  if (hybrid) correct_hybrid_counters(e);
+  if (e.hybrid) correct_hybrid_counters(e);
   if ((cpuid(leaf_extended, 1).eax & bit(8)) != 0) read_perfmon_ext_leaf(e, cpuid);
-  if (has_pdcm) read_capabilities(e, bus, hybrid);
+  if (has_pdcm) read_capabilities(e, bus);
   read_ds_pebs(e, bus);
   read_lbr(e, cpuid);
   return e;

@@ -2,43 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_bus.h"
+#include "fake_cpus.h"
 
 namespace pmusim::driver {
 namespace {
 
-constexpr u32 pdcm = 1 << 15, dtes64 = 1 << 2, hypervisor_bit = 1u << 31, ds = 1 << 21;
-constexpr u32 hybrid = 1 << 15, arch_lbr = 1 << 19, arch_perfmon_ext = 1 << 8;
-
-FakeBus product(u32 signature, CpuidResult leaf_a, u64 capabilities) {
-  FakeBus bus;
-  bus.leaves[{0, 0}] = {.eax = 0x23, .ebx = 0, .ecx = 0, .edx = 0};
-  bus.leaves[{1, 0}] = {.eax = signature, .ebx = 0, .ecx = pdcm | dtes64, .edx = ds};
-  bus.leaves[{0xA, 0}] = leaf_a;
-  bus.msrs[msr::PERF_CAPABILITIES] = capabilities;
-  bus.msrs[msr::MISC_ENABLE] = 0x850089;
-  return bus;
-}
-FakeBus skylake() { return product(0x506E3, {0x07300404, 0, 0, 0x603}, 0x33C5); }
-FakeBus ice_lake() { return product(0x606A6, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5); }
-
-// Lunar Lake's dump (msr.md 4.4): leaf 0AH is what both core types have, leaf 23H is this core's own.
-FakeBus lunar_lake(u32 core_type) {
-  FakeBus bus = product(0xB06D1, {0x0D300806, 0x280, 7, 0x8603}, 0x6680);
-  bus.leaves[{7, 0}].edx = hybrid | arch_lbr;
-  bus.leaves[{7, 1}].eax = arch_perfmon_ext;
-  bus.leaves[{0x1A, 0}].eax = core_type << 24 | 3;
-  bus.leaves[{0x1C, 0}] = {0xC000000B, 7, 0x000F0007, 0};
-  return bus;
-}
-FakeBus skymont() {
-  FakeBus bus = lunar_lake(0x20);
-  bus.leaves[{0x23, 0}] = {0xF, 3, 8, 0};
-  bus.leaves[{0x23, 1}] = {0xFF, 0x77, 0, 0};
-  bus.leaves[{0x23, 2}] = {0xFC, 3, 0xFC, 3};
-  bus.leaves[{0x23, 3}] = {0x1F7F, 0, 0, 0};
-  return bus;
-}
+constexpr u32 hypervisor_bit = 1u << 31;
 
 TEST(Enumeration, ReadsFamilyModelAndCountersOfSkylake) {
   FakeBus bus = skylake();
@@ -94,7 +63,7 @@ TEST(Enumeration, FromVersion5OnOnlyTheBitmapCountsFixedCounters) {  // the odd 
 
 TEST(Enumeration, AlderLakesCoresAreKnownByNameBecauseItsLeavesShowOnlyTheCommonSubset) {
   FakeBus bus = product(0x90672, {0x07300605, 0, 7, 0x8603}, 0x7480);
-  bus.leaves[{7, 0}].edx = hybrid | arch_lbr;
+  bus.leaves[{7, 0}].edx = cpuid_hybrid | cpuid_arch_lbr;
   bus.leaves[{0x1C, 0}] = {0x4000000B, 7, 7, 0};
   bus.leaves[{0x1A, 0}].eax = 0x40000001;
   const Enumeration p = enumerate(bus);
@@ -169,7 +138,7 @@ TEST(Enumeration, MiscEnableBit12TakesPebsAway) {
 
 TEST(Enumeration, WithoutPdcmThereIsNoCapabilitiesRegisterToRead) {
   FakeBus bus = skylake();
-  bus.leaves[{1, 0}].ecx &= ~pdcm;
+  bus.leaves[{1, 0}].ecx &= ~cpuid_pdcm;
   EXPECT_EQ(enumerate(bus).perf_capabilities, 0u);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmusim/arch/msr.h"
+#include "pmusim/base/bus.h"
 #include "pmusim/base/memory.h"
 
 namespace pmusim::driver {

@@ -16,10 +16,12 @@ struct Enumeration {
   Microarchitecture microarchitecture = Microarchitecture::unknown;
   bool hypervisor = false;  ///< CPUID.1:ECX[31]
   bool atom = false;        ///< leaf 1AH core type, or an Atom family
+  bool hybrid = false;      ///< CPUID.7.0:EDX[15]
 
   unsigned perfmon_version = 0;
   u64 counters = 0;
   unsigned counter_width = 0;
+  bool any_thread = false;  ///< event selects can count for the sibling thread too
   u32 arch_events = 0;  ///< present architectural events, positive polarity
   u32 perfmon_ext = 0;  ///< CPUID.23H.0:EBX
   u64 perf_capabilities = 0;
