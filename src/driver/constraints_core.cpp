@@ -1,0 +1,77 @@
+// Ice Lake and later P cores (reference 4.6). First match wins: narrow rows stand before ranges.
+#include "constraint_rows.h"
+
+namespace pmusim::driver {
+namespace {
+
+using namespace rows;
+
+constexpr u64 gp0 = 0x1, gp2 = 0x4, gp3 = 0x8, gp01 = 0x3, gp0_3 = 0xF, gp0_7 = 0xFF, gp1_7 = 0xFE;
+constexpr u64 gp2_7 = 0xFC, gp2_9 = 0x3FC, gp0_9 = 0x3FF;
+constexpr u64 fixed0 = bit(32), fixed3 = bit(35);
+
+constexpr ConstraintRow ice_lake_fixed[] = {
+    fixed(0x00C0, 0), fixed(0x01C0, 0),  fixed(0x0100, 0),  fixed(0x003C, 1),  fixed(0x0300, 2),
+    fixed(0x0400, 3), metric(0x8000, 0), metric(0x8100, 1), metric(0x8200, 2), metric(0x8300, 3),
+};
+constexpr ConstraintRow ice_lake_main[] = {
+    events(0x03, 0x0A, gp0_3), events(0x1F, 0x28, gp0_3), event(0x32, gp0_3),
+    events(0x48, 0x56, gp0_3), events(0x60, 0x8B, gp0_3), umask(0x04A3, gp0_7),
+    umask(0x10A3, gp0_7),      umask(0x14A3, gp0_7),      event(0xA3, gp0_3),
+    events(0xA8, 0xB0, gp0_3), events(0xB7, 0xBD, gp0_3), events(0xD0, 0xE6, gp0_3),
+    event(0xEF, gp0_3),        events(0xF0, 0xF4, gp0_3),
+};
+constexpr ConstraintRow ice_lake_pebs[] = {
+    umask(0x01C0, fixed0), umask(0x0100, fixed0),     umask(0x0400, fixed3),
+    umask(0x01CD, gp0_7),  events(0xD0, 0xD4, gp0_3),
+};
+
+constexpr ConstraintRow golden_cove_fixed[] = {
+    fixed(0x00C0, 0),  fixed(0x0100, 0),  fixed(0x003C, 1),  fixed(0x0300, 2),  fixed(0x013C, 2),
+    fixed(0x0400, 3),  metric(0x8000, 0), metric(0x8100, 1), metric(0x8200, 2), metric(0x8300, 3),
+    metric(0x8400, 4), metric(0x8500, 5), metric(0x8600, 6), metric(0x8700, 7),
+};
+constexpr ConstraintRow golden_cove_main[] = {
+    event(0x2E, gp0_7),   event(0x3C, gp0_7),   events(0x01, 0x8F, gp0_3), umask(0x01A3, gp0_3),
+    umask(0x02A3, gp0_3), umask(0x08A3, gp0_3), umask(0x04A4, gp0),        umask(0x08A4, gp0),
+    umask(0x02CD, gp0),   event(0xCE, gp0),     events(0xD0, 0xDF, gp0_3), events(0x90, 0xFE, gp0_7),
+};
+constexpr ConstraintRow golden_cove_pebs[] = {
+    umask(0x0100, fixed0), umask(0x0400, fixed3), event(0xC0, gp1_7),
+    umask(0x01CD, gp1_7),  umask(0x02CD, gp0),    events(0xD0, 0xD4, gp0_3),
+};
+
+constexpr ConstraintRow lion_cove_main[] = {
+    event(0x20, gp0_3),        umask(0x012A, gp0_3), umask(0x012B, gp0_3), umask(0x0148, gp2),
+    umask(0x0175, gp2),        event(0x2E, gp0_9),   event(0x3C, gp0_9),   umask(0x08A3, gp2),
+    umask(0x0CA3, gp2),        umask(0x04A4, gp0),   umask(0x08A4, gp0),   umask(0x10A4, gp3),
+    umask(0x01B1, gp3),        umask(0x01CD, gp2_9), umask(0x02CD, gp01),  umask(0x87D0, gp0_9),
+    events(0xD0, 0xDF, gp0_3), umask(0x00E0, gp0_3),
+};
+constexpr ConstraintRow lion_cove_pebs[] = {
+    umask(0x0100, fixed0), umask(0x0400, fixed3), umask(0x012A, gp0),
+    umask(0x012B, gp0),    umask(0x01CD, gp2_9),  umask(0x02CD, gp01),
+};
+
+constexpr ConstraintRow panther_cove_main[] = {
+    event(0x20, gp0_3),   event(0x79, gp0_3),   umask(0x0275, gp0_3), umask(0x0176, gp0_3),
+    umask(0x04A4, gp0),   umask(0x08A4, gp0),   umask(0x01CD, gp2_7), umask(0x02CD, gp01),
+    event(0xCE, gp0),     event(0xD0, gp0_3),   event(0xD1, gp0_3),   event(0xD4, gp0_3),
+    event(0xD6, gp0_3),   event(0xDF, gp0_3),   umask(0x01B1, gp3),   umask(0x0446, gp0_3),
+    umask(0x0846, gp0_3), umask(0x0847, gp0_3), umask(0x0148, gp0_3),
+};
+constexpr ConstraintRow panther_cove_pebs[] = {
+    umask(0x0100, fixed0),
+    umask(0x0400, fixed3),
+    umask(0x01CD, gp2_7),
+    umask(0x02CD, gp01),
+};
+
+}  // namespace
+
+const ConstraintTables ice_lake_constraints{ice_lake_fixed, ice_lake_main, ice_lake_pebs};
+const ConstraintTables golden_cove_constraints{golden_cove_fixed, golden_cove_main, golden_cove_pebs};
+const ConstraintTables lion_cove_constraints{golden_cove_fixed, lion_cove_main, lion_cove_pebs};
+const ConstraintTables panther_cove_constraints{golden_cove_fixed, panther_cove_main, panther_cove_pebs};
+
+}  // namespace pmusim::driver
