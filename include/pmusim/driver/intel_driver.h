@@ -1,0 +1,177 @@
+#ifndef PMUSIM_DRIVER_INTEL_DRIVER_H
+#define PMUSIM_DRIVER_INTEL_DRIVER_H
+
+#include <memory>
+#include <vector>
+
+#include "pmusim/driver/constraint_book.h"
+#include "pmusim/driver/counter_bank.h"
+#include "pmusim/driver/pebs.h"
+#include "pmusim/driver/scheduler.h"
+#include "pmusim/driver/shared_registers.h"
+#include "pmusim/perf/driver.h"
+
+namespace pmusim::driver {
+
+struct CoreTraits;
+
+/// Bits of HardwareEvent::flags outside the PEBS part's.
+namespace driver_flag {
+inline constexpr u32 ACR_GROUP = 1u << 0;  ///< of a leader: a member of its group names reload causes
+inline constexpr u32 METRIC = 1u << 1;     ///< counted as a share of the slots counter
+inline constexpr u32 SLOTS_WITH_METRICS = 1u << 2;  ///< slots, read and cleared together with its metrics
+inline constexpr u32 CHECKPOINTED = 1u << 3;        ///< IN_TXCP: an abort takes counts and status bit back
+}  // namespace driver_flag
+
+struct DriverOptions {
+  PebsOptions pebs;
+  /// Shared with the sibling hyper-thread's driver; null where hyper-threading is off.
+  CoreResources* core = nullptr;
+  unsigned thread = 0;  ///< 0 or 1: which of the two this is
+};
+
+/// What happened that no perf event can tell.
+struct DriverStatistics {
+  u64 interrupts = 0;            ///< PMIs taken
+  u64 unhandled_interrupts = 0;  ///< with nothing to handle: "unknown NMI"
+  u64 swallowed_interrupts = 0;  ///< the same, but explained by the one before, which handled two
+  u64 stuck_interrupts = 0;      ///< status would not clear: the PMU was reset
+  u64 faults = 0;                ///< of the driver's own register accesses
+  u32 last_fault = 0;            ///< address of the latest
+};
+
+/// The driver of Intel core PMUs: turns perf events into register contents, gives them counters, and turns
+/// PMIs into samples. It knows the hardware only through `Bus`.
+///
+/// Calls that change what is counted come between `disable()` and `enable()`, as the perf core does it.
+class IntelDriver final : public perf::PmuDriver, public PmiHandler, private PebsHost {
+ public:
+  /// Asks the CPU behind `bus` what it has, resets its PMU and sets up the PEBS memory. `bus` and
+  /// `options.core` must outlive the driver.
+  explicit IntelDriver(Bus& bus, DriverOptions options = {});
+  ~IntelDriver() override;
+  IntelDriver(const IntelDriver&) = delete;
+  IntelDriver& operator=(const IntelDriver&) = delete;
+
+  /// Where samples go. Before any event is started.
+  void attach(perf::SampleSink& sink) { sink_ = &sink; }
+
+  const Enumeration& enumeration() const { return cpu_; }
+  DriverStatistics statistics() const;
+  const PebsDriver& pebs() const { return pebs_; }
+
+  perf::PmuCapabilities capabilities() const override;
+  Result<Done, KernelError> init(perf::Event& event) override;
+  void destroy(perf::Event& event) override;
+  void disable() override;
+  void enable() override;
+  void begin() override;
+  bool commit() override;
+  void cancel() override;
+  bool add(perf::Event& event) override;
+  void remove(perf::Event& event) override;
+  void start(perf::Event& event, StartMode mode) override;
+  void stop(perf::Event& event, StopMode mode) override;
+  void read(perf::Event& event) override;
+  void context_switch(SwitchDirection direction, u32 tid) override;
+
+  void handle_pmi(const InterruptFrame& frame) override;
+
+ private:
+  /// One event on the PMU, in the order in which they came.
+  struct Placement {
+    perf::Event* event = nullptr;
+    Constraint constraint{};
+    bool constraint_known = false, constraint_dynamic = false;
+    bool exclusive = false;   // counted among the core's exclusive events
+    bool restart = false;     // was counting before it had to move
+    u32 shared_register = 0;  // claimed; 0 none
+    int counter = -1, next_counter = -1;
+  };
+  using Placements = std::vector<Placement>;
+  enum class ScheduleMode : u8 { commit, dry_run };
+
+  // opening events (event_setup.cpp)
+  Result<Done, KernelError> set_config(perf::Event& event);
+  Result<Done, KernelError> set_period_at_open(perf::Event& event);
+  Result<Done, KernelError> set_up_precise(perf::Event& event);
+  Result<Done, KernelError> set_extra_register(perf::Event& event);
+  Result<Done, KernelError> check_group(perf::Event& event);
+  Result<Done, KernelError> fix_address_by_branches(perf::Event& event) const;
+
+  // scheduling (placement.cpp)
+  bool schedule(Placements& events, std::size_t first_new, SharedRegisters& shared, ScheduleMode mode);
+  bool assign(Placements& events, ScheduleMode mode) const;
+  bool keep_counters(Placements& events) const;
+  void find_constraint(Placement& placement, SharedRegisters& shared, ScheduleMode mode);
+  bool claim_registers(Placement& placement, u64& config, SharedRegisters& shared, ScheduleMode mode);
+  void put_constraint(Placement& placement, SharedRegisters& shared);
+  /// Hyper-threading is on and the core has the erratum.
+  bool shares_counters() const;
+  void publish_counter_use(const Placements& events);
+  u64 usable_beside_sibling(u64 counters, bool exclusive) const;
+  std::size_t capacity() const;
+  SharedRegisters& shared_registers() {
+    return options_.core != nullptr ? options_.core->registers : own_registers_;
+  }
+  EventTraits traits_of(const perf::Event& event, u64 config) const;
+
+  // counting (counting.cpp)
+  bool set_period(perf::Event& event);
+  i64 limit_period(const perf::Event& event, i64 left) const;
+  void update(perf::Event& event);
+  void update_metrics();
+  void restart_metrics(const perf::Event& event);
+  bool save_and_restart(perf::Event& event);
+  void enable_event(perf::Event& event);
+  void disable_event(perf::Event& event);
+  void apply_placements();
+  void vacate_moved_counters();
+  void take_counter(perf::Event& event, int counter);
+  void leave_counter(perf::Event& event);
+  u64 max_period() const;
+  void drain(DrainTrigger trigger, const InterruptFrame* frame);
+
+  // interrupts (interrupt.cpp)
+  unsigned service(const InterruptFrame& frame);
+  unsigned handle_status(u64 status, const InterruptFrame& frame);
+  void handle_overflow(perf::Event& event, const InterruptFrame& frame);
+  void unmask_interrupt();
+  void account(unsigned handled, u64 ip);
+
+  // what the PEBS part asks
+  perf::SampleSink& sink() override { return *sink_; }
+  void update_and_restart(perf::Event& event) override { save_and_restart(event); }
+  void stop(perf::Event& event) override { stop(event, StopMode::plain); }
+  std::optional<perf::BranchStack> interrupt_branches(const perf::Event& event) override;
+  perf::BranchStack decode_branches(const perf::Event& event, std::span<const LbrEntry> entries) override;
+
+  Bus& bus_;
+  DriverOptions options_;
+  Enumeration cpu_;
+  const std::unique_ptr<const CoreTraits> traits_;
+  ConstraintBook constraints_;
+  CounterBank counters_;
+  PebsDriver pebs_;
+  perf::SampleSink* sink_ = nullptr;
+
+  SharedRegisters own_registers_;
+  Placements placements_;
+  std::size_t new_placements_ = 0;     // at the end of `placements_`, not yet programmed
+  std::size_t transaction_start_ = 0;  // first placement of the open transaction
+  bool in_transaction_ = false;
+
+  EventMap owners_{};                      // events by the counter they have
+  std::array<perf::Event*, 8> metrics_{};  // the same of topdown metrics
+  unsigned disable_depth_ = 0;
+  bool enabled_ = true;
+  bool apic_reachable_ = true;
+  bool pebs_usable_ = false;
+  DriverStatistics statistics_;
+  unsigned handled_before_ = 0;  // by the latest interrupt, at `handled_at_`
+  u64 handled_at_ = 0;
+};
+
+}  // namespace pmusim::driver
+
+#endif

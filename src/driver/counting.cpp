@@ -1,0 +1,148 @@
+// Periods and counts: what a counter is preset to, and what its value means later (reference 5.2, 5.3).
+#include <algorithm>
+
+#include "core_traits.h"
+#include "pmusim/driver/intel_driver.h"
+#include "topdown.h"
+
+namespace pmusim::driver {
+namespace {
+
+using perf::Event;
+
+constexpr u32 metric_flags = driver_flag::METRIC | driver_flag::SLOTS_WITH_METRICS;
+
+i64 haswell_limit(bool distributed, i64 left) { return std::max<i64>(left, distributed ? 128 : 32); }
+
+/// The counter's low bits are not reliable for this event.
+i64 broadwell_limit(bool distributed, i64 left) {
+  return distributed ? std::max<i64>(left, 128) & ~i64{0x3F} : left;
+}
+
+}  // namespace
+
+u64 IntelDriver::max_period() const {
+  const bool full_width = (cpu_.perf_capabilities & msr::perf_cap::FW_WRITE) != 0;
+  return low_bits(full_width ? cpu_.counter_width - 1 : 31);
+}
+
+i64 IntelDriver::limit_period(const Event& event, i64 left) const {
+  constexpr u64 prec_dist = 0x01C0;
+  const bool distributed = (event.hw.config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == prec_dist;
+  switch (traits_->period) {
+    case PeriodRule::none:
+      return left;
+    case PeriodRule::nehalem:
+      return std::max<i64>(left, 32);
+    case PeriodRule::haswell:
+      return haswell_limit(distributed, left);
+    case PeriodRule::broadwell:
+      return broadwell_limit(distributed, left);
+    case PeriodRule::reduced_skid:
+      return event.attr.precise_ip == 3 ? std::max<i64>(left, 128) : left;
+  }
+  return left;
+}
+
+/// Presets the counter to what is left of the period. True if the previous period has expired.
+///
+/// The counter gets the limited value while `period_left` keeps the true one: a period of 1 counts as 2.
+bool IntelDriver::set_period(Event& event) {
+  perf::HardwareEvent& hw = event.hw;
+  if ((hw.flags & metric_flags) != 0) {
+    restart_metrics(event);
+    return false;
+  }
+  const auto period = static_cast<i64>(hw.sample_period);
+  i64 left = hw.period_left;
+  bool expired = false;
+  if (left <= -period) {
+    left = period;
+    expired = true;
+  } else if (left <= 0) {
+    left += period;
+    expired = true;
+  }
+  if (expired) {
+    hw.period_left = left;
+    hw.last_period = hw.sample_period;
+  }
+  left = limit_period(event, std::clamp<i64>(left, 2, static_cast<i64>(max_period())));
+  hw.previous_count = (0 - static_cast<u64>(left)) & cpu_.counter_mask();
+  counters_.write(static_cast<unsigned>(hw.index), hw.previous_count);
+  return expired;
+}
+
+/// Folds what the counter counted since the last look into the event.
+void IntelDriver::update(Event& event) {
+  perf::HardwareEvent& hw = event.hw;
+  if ((hw.flags & metric_flags) != 0) {
+    update_metrics();
+    return;
+  }
+  const u64 value = counters_.read(static_cast<unsigned>(hw.index));
+  const u64 delta = (value - hw.previous_count) & cpu_.counter_mask();
+  hw.previous_count = value;
+  event.count += delta;
+  hw.period_left -= static_cast<i64>(delta);
+}
+
+bool IntelDriver::save_and_restart(Event& event) {
+  update(event);
+  if ((event.hw.flags & driver_flag::CHECKPOINTED) != 0) {
+    // A counter near its overflow would abort the same transaction for ever.
+    counters_.write(static_cast<unsigned>(event.hw.index), 0);
+    event.hw.previous_count = 0;
+  }
+  return set_period(event);
+}
+
+/// PERF_METRICS has eight bits per metric, relative to all slots since both were cleared: so they are cleared
+/// at every look. Slots goes first; a non-zero slots beside zero metrics would make the ratio meaningless.
+void IntelDriver::restart_metrics(const Event& event) {
+  if ((event.hw.flags & driver_flag::SLOTS_WITH_METRICS) == 0) return;
+  counters_.write(counter::SLOTS, 0);
+  counters_.write_register(msr::PERF_METRICS, 0);
+}
+
+void IntelDriver::update_metrics() {
+  Event* slots = owners_[counter::SLOTS];
+  if (slots == nullptr || slots->hw.stopped) return;
+  const u64 counted = counters_.read(counter::SLOTS), shares = counters_.read_register(msr::PERF_METRICS);
+  restart_metrics(*slots);
+  slots->count += counted;
+  for (unsigned i = 0; i < metrics_.size(); ++i)
+    if (metrics_[i] != nullptr && !metrics_[i]->hw.stopped)
+      metrics_[i]->count += metric_slots(counted, shares, i);
+}
+
+void IntelDriver::enable_event(Event& event) {
+  perf::HardwareEvent& hw = event.hw;
+  const auto n = static_cast<unsigned>(hw.index);
+  if (counter::is_metric(n)) return;
+  if (hw.extra_register != 0) counters_.write_register(hw.extra_register, hw.extra_config);
+  u64 select = hw.config;
+  if ((hw.flags & pebs_flag::PRECISE) != 0) {
+    const PebsCounterBits bits = pebs_.enable(event);
+    select &= ~msr::evtsel::INT;
+    if (bits.adaptive) select |= msr::evtsel::ADAPTIVE;
+    if (cpu_.arch_pebs()) counters_.set_reload_config(n, bits.cfg_c, ~u64{0});
+    if (enabled_) pebs_.write_enable();
+  }
+  counters_.start(n, select);
+}
+
+void IntelDriver::disable_event(Event& event) {
+  const auto n = static_cast<unsigned>(event.hw.index);
+  if (counter::is_metric(n)) {
+    update_metrics();
+    return;
+  }
+  if ((event.hw.flags & driver_flag::SLOTS_WITH_METRICS) != 0) update_metrics();
+  counters_.stop(n);
+  if ((event.hw.flags & pebs_flag::PRECISE) == 0) return;
+  pebs_.disable(event, owners_);
+  if (enabled_) pebs_.write_enable();
+}
+
+}  // namespace pmusim::driver

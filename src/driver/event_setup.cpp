@@ -1,0 +1,237 @@
+// What perf_event_open asks of the driver: an attribute becomes register contents or a refusal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core_traits.h"
+#include "pmusim/cpu/generic_events.h"
+#include "pmusim/driver/intel_driver.h"
+#include "topdown.h"
+
+namespace pmusim::driver {
+namespace {
+
+using perf::Attr;
+using perf::Event;
+using perf::EventType;
+using perf::HardwareId;
+
+Failure<KernelError> refuse(int error, std::string text) {
+  return Failure(KernelError(error, std::move(text)));
+}
+
+/// Bits of a raw config that this PMU has; perf drops the others silently.
+u64 raw_mask(const Enumeration& cpu) {
+  using namespace msr::evtsel;
+  u64 mask = EVENT | UMASK | EDGE | INV | CMASK | ANY;
+  if ((cpu.perfmon_ext & bit(0)) != 0) mask |= UMASK2;
+  if ((cpu.perfmon_ext & bit(1)) != 0) mask |= EQ;
+  if ((cpu.perfmon_ext & bit(2)) != 0) mask |= RDPMC_USR_DISABLE;
+  if (cpu.rtm || cpu.hle) mask |= IN_TX | IN_TXCP;
+  return mask;
+}
+
+/// Events per second that a frequency-mode event is expected to have at most, for its first period. The
+/// attribute decides, not the encoding: the same event asked for as a raw one starts lower.
+u64 start_factor(const Attr& attr) {
+  constexpr u64 raw = 64 * 4000;
+  if (static_cast<EventType>(attr.type) == EventType::hw_cache) return 25'000'000;
+  if (static_cast<EventType>(attr.type) != EventType::hardware) return raw;
+  switch (static_cast<HardwareId>(attr.config)) {
+    case HardwareId::branch_instructions:
+    case HardwareId::branch_misses:
+      return 125'000'000;
+    case HardwareId::cache_references:
+    case HardwareId::cache_misses:
+      return 25'000'000;
+    default:
+      return 500'000'000;
+  }
+}
+
+u64 alias_of_cycles(CyclesAlias alias, unsigned precise) {
+  constexpr u64 retired = 0x00C0 | rows::cycles_alias, uops = 0x01C2 | rows::cycles_alias,
+                distributed = 0x01C0 | rows::cycles_alias;
+  switch (alias) {
+    case CyclesAlias::none:
+      return 0x003C;
+    case CyclesAlias::core2:
+      return retired;
+    case CyclesAlias::sandy_bridge:
+      return uops;
+    case CyclesAlias::ivy_bridge:
+      return precise > 2 ? distributed : uops;
+    case CyclesAlias::skylake:
+      return precise > 2 ? distributed : retired;
+  }
+  return 0x003C;
+}
+
+constexpr u64 vector_registers = ~low_bits(32);
+
+Result<u64, KernelError> generic_config(const Attr& attr, const Enumeration& cpu) {
+  if (attr.config >= static_cast<u64>(HardwareId::count_))
+    return refuse(EINVAL, fmt::format("config: there is no generic hardware event {}", attr.config));
+  const auto encoding =
+      generic_event_encoding(cpu.microarchitecture, static_cast<GenericEvent>(attr.config), cpu.arch_events);
+  if (!encoding) return refuse(ENOENT, fmt::format("config: this CPU has no generic event {}", attr.config));
+  return *encoding;
+}
+
+Result<CacheEventEncoding, KernelError> cache_config(const Attr& attr, const Enumeration& cpu) {
+  const u64 id = attr.config & 0xFF, operation = attr.config >> 8 & 0xFF, result = attr.config >> 16 & 0xFF;
+  if (attr.config >> 24 != 0 || id > static_cast<u64>(CacheId::node) ||
+      operation > static_cast<u64>(CacheOperation::prefetch) || result > static_cast<u64>(CacheResult::miss))
+    return refuse(EINVAL, fmt::format("config: {:#x} names no cache event", attr.config));
+  const CacheEventEncoding encoding =
+      cache_event_encoding(cpu.microarchitecture, static_cast<CacheId>(id),
+                           static_cast<CacheOperation>(operation), static_cast<CacheResult>(result));
+  if (encoding.kind == CacheEventEncoding::Kind::none)
+    return refuse(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", attr.config));
+  if (encoding.kind == CacheEventEncoding::Kind::invalid)
+    return refuse(EINVAL, fmt::format("config: cache event {:#x} makes no sense", attr.config));
+  return encoding;
+}
+
+}  // namespace
+
+Result<Done, KernelError> IntelDriver::init(Event& event) {
+  event.hw = {};
+  if (auto result = set_config(event); !result.ok()) return result;
+  if (auto result = set_period_at_open(event); !result.ok()) return result;
+  if (auto result = set_up_precise(event); !result.ok()) return result;
+  if (auto result = check_topdown(event, cpu_); !result.ok()) return result;
+  if (auto result = set_extra_register(event); !result.ok()) return result;
+  return check_group(event);
+}
+
+Result<Done, KernelError> IntelDriver::set_config(Event& event) {
+  using namespace msr::evtsel;
+  const Attr& attr = event.attr;
+  u64 config = 0;
+  event.hw.extra_config = attr.config1;
+  switch (static_cast<EventType>(attr.type)) {
+    case EventType::hardware: {
+      const auto generic = generic_config(attr, cpu_);
+      if (!generic.ok()) return Failure(generic.error());
+      config = *generic;
+      break;
+    }
+    case EventType::hw_cache: {
+      const auto cache = cache_config(attr, cpu_);
+      if (!cache.ok()) return Failure(cache.error());
+      config = cache->config;
+      event.hw.extra_config = cache->extra;
+      break;
+    }
+    case EventType::raw:
+      config = attr.config & raw_mask(cpu_);
+      if ((config & ANY) != 0 && !cpu_.any_thread)
+        return refuse(EINVAL, "config: this CPU cannot count for the sibling thread (bit 21)");
+      break;
+    default:
+      return refuse(ENOENT, fmt::format("type: {} is not an event of this PMU", attr.type));
+  }
+  if (!attr.exclude_user) config |= USR;
+  if (!attr.exclude_kernel) config |= OS;
+  // Counting events too: a counter that wraps has to be folded into the 64-bit count.
+  event.hw.config = config | INT;
+  if ((config & IN_TXCP) != 0) event.hw.flags |= driver_flag::CHECKPOINTED;
+  return Done{};
+}
+
+Result<Done, KernelError> IntelDriver::set_period_at_open(Event& event) {
+  const Attr& attr = event.attr;
+  perf::HardwareEvent& hw = event.hw;
+  if (!event.is_sampling()) {
+    hw.sample_period = max_period();
+  } else if (attr.freq) {
+    const u64 start = std::clamp<u64>((start_factor(attr) + attr.sample_period - 1) / attr.sample_period - 1,
+                                      1, max_period());
+    hw.sample_period = static_cast<u64>(limit_period(event, static_cast<i64>(start)));
+  } else {
+    const u64 least = static_cast<u64>(limit_period(event, static_cast<i64>(attr.sample_period & ~bit(63))));
+    if (least > attr.sample_period)
+      return refuse(EINVAL, fmt::format("sample_period: {} is below this event's minimum of {}",
+                                        attr.sample_period, least));
+    hw.sample_period = attr.sample_period;
+  }
+  hw.last_period = hw.sample_period;
+  hw.period_left = static_cast<i64>(hw.sample_period);
+  constexpr u64 least_checkpointed = 0x7FFF'FFFF;
+  if (event.is_sampling() && (hw.flags & driver_flag::CHECKPOINTED) != 0 &&
+      hw.sample_period < least_checkpointed)
+    return refuse(EOPNOTSUPP,
+                  "sample_period: an aborted transaction could take the overflow back (in_tx_cp)");
+  return Done{};
+}
+
+/// The records of early formats hold the next instruction's address: the LBR tells the one before it.
+Result<Done, KernelError> IntelDriver::fix_address_by_branches(Event& event) const {
+  namespace branch = perf::branch;
+  Attr& attr = event.attr;
+  if (attr.precise_ip < 2 || cpu_.pebs_format >= 2) return Done{};
+  const u64 levels = (attr.exclude_user ? 0 : branch::USER) | (attr.exclude_kernel ? 0 : branch::KERNEL);
+  if ((attr.sample_type & perf::sample::BRANCH_STACK) == 0) {
+    attr.branch_sample_type = branch::ANY | levels;
+    return Done{};
+  }
+  const bool fits = (attr.branch_sample_type & branch::ANY) != 0 &&
+                    (attr.branch_sample_type & (branch::USER | branch::KERNEL)) == levels;
+  if (!fits)
+    return refuse(EOPNOTSUPP,
+                  "branch_sample_type: precise_ip 2 needs any branch at the event's own privilege levels");
+  return Done{};
+}
+
+Result<Done, KernelError> IntelDriver::set_up_precise(Event& event) {
+  const Attr& attr = event.attr;
+  if ((attr.sample_regs_user & vector_registers) != 0)
+    return refuse(EINVAL, "sample_regs_user: vector registers are known at the interrupt only");
+  if ((attr.sample_regs_intr & vector_registers) != 0 && attr.precise_ip == 0)
+    return refuse(EINVAL, "sample_regs_intr: vector registers need precise_ip");
+  if (attr.precise_ip == 0) return Done{};
+  if (auto result = fix_address_by_branches(event); !result.ok()) return result;
+  constexpr u64 cycles = 0x003C;
+  if ((event.hw.config & rows::whole_event) == cycles)
+    event.hw.config = (event.hw.config & ~cycles) | alias_of_cycles(traits_->alias, attr.precise_ip);
+  return pebs_.init(event);
+}
+
+Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {
+  const ExtraRegisterRow* row = find_extra_register(traits_->extra_registers, event.hw.config);
+  if (row == nullptr) {
+    event.hw.extra_config = 0;
+    return Done{};
+  }
+  if ((event.hw.extra_config & ~row->valid) != 0)
+    return refuse(EINVAL, fmt::format("config1: {:#x} has bits outside {:#x}, which MSR {:#x} takes",
+                                      event.hw.extra_config, row->valid, row->address));
+  if (!bus_.rdmsr(row->address).ok())
+    return refuse(ENXIO,
+                  fmt::format("config: the event needs MSR {:#x}, which cannot be read", row->address));
+  event.hw.extra_register = row->address;
+  return Done{};
+}
+
+/// A dry run on an idle PMU: what passes here can be counted at least while nothing else is.
+Result<Done, KernelError> IntelDriver::check_group(Event& event) {
+  Placements group;
+  const auto collect = [&](Event& member) { group.push_back({.event = &member}); };
+  if (!event.is_leader()) {
+    if (is_hardware_event(*event.leader)) collect(*event.leader);
+    for (Event* sibling : event.leader->siblings)
+      if (sibling != &event && is_hardware_event(*sibling) && sibling->state > perf::EventState::off)
+        collect(*sibling);
+  }
+  collect(event);
+  SharedRegisters idle;
+  if (group.size() <= capacity() && schedule(group, 0, idle, ScheduleMode::dry_run)) return Done{};
+  return refuse(EINVAL, group.size() == 1 ? "config: no counter of this CPU can count the event"
+                                          : fmt::format("group_fd: the group's {} events do not fit on the "
+                                                        "counters together",
+                                                        group.size()));
+}
+
+}  // namespace pmusim::driver

@@ -1,0 +1,152 @@
+#include "pmusim/driver/intel_driver.h"
+
+#include <algorithm>
+
+#include "core_traits.h"
+
+namespace pmusim::driver {
+
+using perf::Event;
+
+IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
+    : bus_(bus),
+      options_(options),
+      cpu_(enumerate(bus)),
+      traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
+      constraints_(cpu_),
+      counters_(bus, cpu_),
+      pebs_(bus, cpu_, *this, options.pebs) {
+  counters_.reset();
+  // An APIC in memory, not in MSRs, is somebody else's to unmask.
+  apic_reachable_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) == Fault::none;
+  pebs_usable_ = pebs_.available() && pebs_.set_up() == Fault::none;
+}
+
+IntelDriver::~IntelDriver() = default;
+
+DriverStatistics IntelDriver::statistics() const {
+  DriverStatistics statistics = statistics_;
+  statistics.faults = counters_.faults();
+  statistics.last_fault = counters_.last_fault();
+  return statistics;
+}
+
+perf::PmuCapabilities IntelDriver::capabilities() const {
+  perf::PmuCapabilities capabilities;
+  capabilities.name = !cpu_.hybrid ? "cpu" : cpu_.atom ? "cpu_atom" : "cpu_core";
+  capabilities.interrupts = apic_reachable_;
+  capabilities.extended_registers = pebs_usable_ && (cpu_.pebs_baseline || cpu_.arch_pebs());
+  capabilities.branch_entries = cpu_.lbr_entries;
+  capabilities.max_precise = pebs_usable_ ? pebs_.max_precise() : 0;
+  return capabilities;
+}
+
+void IntelDriver::destroy(Event& event) { remove(event); }
+
+void IntelDriver::disable() {
+  if (disable_depth_++ != 0) return;
+  enabled_ = false;
+  counters_.disable_all();
+  pebs_.clear_enable();
+}
+
+void IntelDriver::enable() {
+  if (--disable_depth_ != 0) return;
+  if (new_placements_ != 0) apply_placements();
+  enabled_ = true;
+  pebs_.write_enable();
+  counters_.enable_all();
+}
+
+/// Counters that change hands are stopped before anything is written to them.
+void IntelDriver::vacate_moved_counters() {
+  const std::size_t settled = placements_.size() - new_placements_;
+  for (Placement& p : std::span(placements_).first(settled)) {
+    if (p.event->hw.index == p.counter) continue;
+    p.restart = !p.event->hw.stopped;
+    leave_counter(*p.event);
+  }
+}
+
+void IntelDriver::apply_placements() {
+  vacate_moved_counters();
+  const std::size_t settled = placements_.size() - new_placements_;
+  for (std::size_t i = 0; i < placements_.size(); ++i) {
+    Placement& p = placements_[i];
+    Event& event = *p.event;
+    if (event.hw.index != p.counter) take_counter(event, p.counter);
+    if (i >= settled || std::exchange(p.restart, false)) start(event, StartMode::reload);
+  }
+  new_placements_ = 0;
+}
+
+void IntelDriver::take_counter(Event& event, int counter) {
+  event.hw.index = event.hw.last_index = counter;
+  const auto n = static_cast<unsigned>(counter);
+  if (counter::is_metric(n)) {
+    metrics_[n - counter::METRICS] = &event;
+    return;
+  }
+  owners_[n] = &event;
+  if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.add(event, owners_);
+}
+
+void IntelDriver::leave_counter(Event& event) {
+  if (event.hw.index < 0) return;
+  stop(event, StopMode::update);
+  const auto n = static_cast<unsigned>(event.hw.index);
+  if (counter::is_metric(n)) {
+    metrics_[n - counter::METRICS] = nullptr;
+  } else {
+    if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.remove(event, owners_);
+    owners_[n] = nullptr;
+  }
+  event.hw.index = -1;
+}
+
+void IntelDriver::start(Event& event, StartMode mode) {
+  if (!event.hw.stopped || event.hw.index < 0) return;
+  if (mode == StartMode::reload) set_period(event);
+  event.hw.stopped = event.hw.up_to_date = false;
+  enable_event(event);
+}
+
+void IntelDriver::stop(Event& event, StopMode mode) {
+  if (event.hw.index < 0) return;
+  if (!event.hw.stopped) {
+    // Records that are still in the buffer belong to the count that is read below.
+    if (mode == StopMode::update && (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
+      drain(DrainTrigger::event_disable, nullptr);
+    disable_event(event);
+    event.hw.stopped = true;
+  }
+  if (mode == StopMode::update && !event.hw.up_to_date) {
+    update(event);
+    event.hw.up_to_date = true;
+  }
+}
+
+void IntelDriver::read(Event& event) {
+  if (event.hw.index < 0 || event.hw.up_to_date) return;
+  if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
+    drain(DrainTrigger::read, nullptr);
+  else
+    update(event);
+}
+
+void IntelDriver::drain(DrainTrigger trigger, const InterruptFrame* frame) {
+  const bool was_enabled = enabled_;
+  if (was_enabled) disable();
+  pebs_.drain(trigger, owners_, frame);
+  if (was_enabled) enable();
+}
+
+void IntelDriver::context_switch(SwitchDirection direction, u32) {
+  if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
+}
+
+std::optional<perf::BranchStack> IntelDriver::interrupt_branches(const Event&) { return std::nullopt; }
+
+perf::BranchStack IntelDriver::decode_branches(const Event&, std::span<const LbrEntry>) { return {}; }
+
+}  // namespace pmusim::driver

@@ -1,0 +1,96 @@
+// The PMI handler (reference 6).
+#include <utility>
+
+#include "core_traits.h"
+#include "pmusim/driver/intel_driver.h"
+
+namespace pmusim::driver {
+
+using perf::Event;
+
+/// The APIC masked its entry when it delivered the interrupt.
+void IntelDriver::unmask_interrupt() {
+  if (apic_reachable_) counters_.write_register(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
+}
+
+void IntelDriver::handle_pmi(const InterruptFrame& frame) {
+  ++statistics_.interrupts;
+  if (traits_->ack == PmiAck::early) unmask_interrupt();
+  const bool was_enabled = std::exchange(enabled_, false);
+  ++disable_depth_;
+  counters_.disable_all();
+  const u64 pebs_before = pebs_.enabled();
+  const unsigned handled = service(frame);
+  if (traits_->ack == PmiAck::middle) unmask_interrupt();
+  --disable_depth_;
+  enabled_ = was_enabled;
+  if (enabled_) {
+    // PEBS_ENABLE was never cleared: it changes only where a sample stopped its event.
+    if (pebs_.enabled() != pebs_before) pebs_.write_enable();
+    counters_.enable_all();
+  }
+  if (traits_->ack == PmiAck::late) unmask_interrupt();
+  account(handled, frame.registers.rip);
+}
+
+/// An interrupt that comes back to back after one that handled two causes has found its own already handled.
+void IntelDriver::account(unsigned handled, u64 ip) {
+  if (handled == 0)
+    ++(handled_before_ > 1 && handled_at_ == ip ? statistics_.swallowed_interrupts
+                                                : statistics_.unhandled_interrupts);
+  handled_before_ = handled;
+  handled_at_ = ip;
+}
+
+unsigned IntelDriver::service(const InterruptFrame& frame) {
+  constexpr unsigned max_rounds = 100;
+  unsigned handled = 0;
+  unsigned rounds = 0;
+  for (u64 status = counters_.status(); status != 0; status = counters_.status()) {
+    counters_.acknowledge(status);
+    if (++rounds > max_rounds) {
+      ++statistics_.stuck_interrupts;
+      counters_.reset();
+      break;
+    }
+    handled += handle_status(status, frame);
+  }
+  return handled;
+}
+
+unsigned IntelDriver::handle_status(u64 status, const InterruptFrame& frame) {
+  using namespace msr::status;
+  unsigned handled = 0;
+  status &= ~(COND_CHGD | ASCI | LBR_FRZ);
+  if (status == 0) return 0;
+  const u64 wants_drain = status & pebs_.buffer_status();
+  // Counter bits may stay set beside the buffer's; a PEBS counter's samples are in the buffer alone.
+  status &= ~pebs_.enabled();
+  if (wants_drain != 0) {
+    ++handled;
+    pebs_.drain(DrainTrigger::interrupt, owners_, &frame);
+  }
+  if ((status & PERF_METRICS) != 0) {
+    ++handled;
+    update_metrics();
+  }
+  for (const Event* event : owners_)  // an abort may have taken the status bit back
+    if (event != nullptr && (event->hw.flags & driver_flag::CHECKPOINTED) != 0)
+      status |= bit(static_cast<unsigned>(event->hw.index));
+  for (const unsigned n : set_bits(status & cpu_.counters)) {
+    ++handled;
+    if (owners_[n] != nullptr && !owners_[n]->hw.stopped) handle_overflow(*owners_[n], frame);
+  }
+  return handled;
+}
+
+void IntelDriver::handle_overflow(Event& event, const InterruptFrame& frame) {
+  perf::SampleData data;
+  // Before the restart, which puts the next interval's period there.
+  data.period = event.hw.last_period;
+  if (!save_and_restart(event)) return;
+  if ((event.attr.sample_type & perf::sample::BRANCH_STACK) != 0) data.branches = interrupt_branches(event);
+  if (sink_->overflow(event, data, frame) == perf::SampleSink::Verdict::stop) stop(event, StopMode::plain);
+}
+
+}  // namespace pmusim::driver

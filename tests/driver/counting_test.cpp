@@ -1,0 +1,346 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "driver_fixture.h"
+
+namespace pmusim::driver {
+namespace {
+
+using perf::HardwareId;
+
+constexpr u64 EN = msr::evtsel::EN, INT = msr::evtsel::INT, USR = msr::evtsel::USR, OS = msr::evtsel::OS;
+constexpr u64 width48 = low_bits(48);
+
+TEST(Driver, ResetsAPmuThatFirmwareLeftCounting) {
+  FakeBus bus = ice_lake();
+  bus.msrs[msr::PERFEVTSEL0] = 0x4300C0;
+  bus.msrs[msr::FIXED_CTR_CTRL] = 0xB0;
+  bus.msrs[msr::PERF_GLOBAL_CTRL] = 0xFF;
+  bus.msrs[msr::PERF_GLOBAL_STATUS] = 1;
+  const IntelDriver driver(bus);
+  EXPECT_EQ(bus.msrs[msr::PERFEVTSEL0], 0u);
+  EXPECT_EQ(bus.msrs[msr::FIXED_CTR_CTRL], 0u);
+  EXPECT_EQ(bus.msrs[msr::PERF_GLOBAL_CTRL], 0u);
+  EXPECT_EQ(bus.msrs[msr::PERF_GLOBAL_STATUS], 0u);
+  EXPECT_EQ(bus.msrs[msr::X2APIC_LVTPC], msr::lvtpc::NMI);
+  EXPECT_EQ(driver.statistics().faults, 0u);
+}
+
+TEST(Driver, ARawEventGoesToAGeneralCounterWithItsPrivilegesAndTheInterruptBit) {
+  Rig rig(ice_lake());
+  perf::Attr attr = Rig::raw(0x01D1);
+  attr.exclude_kernel = 1;
+  perf::Event& event = rig.opened(attr);
+  ASSERT_TRUE(rig.schedule(event));
+  EXPECT_EQ(event.hw.index, 0);
+  EXPECT_EQ(rig.bus.msrs[msr::PERFEVTSEL0], 0x01D1 | USR | INT | EN);
+  EXPECT_EQ(rig.bus.msrs[msr::PERF_GLOBAL_CTRL], 0x1'000F'0000'00FFu);  // all counters and the metrics
+}
+
+TEST(Driver, InstructionsTakeTheirFixedCounter) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::generic(HardwareId::instructions));
+  ASSERT_TRUE(rig.schedule(event));
+  EXPECT_EQ(event.hw.index, 32);
+  EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR_CTRL], 0xBu);  // OS, USR, PMI
+}
+
+TEST(Driver, TheSecondInstructionsEventGoesToAGeneralCounter) {
+  Rig rig(ice_lake());
+  rig.schedule(rig.opened(Rig::generic(HardwareId::instructions)));
+  perf::Event& second = rig.opened(Rig::generic(HardwareId::instructions));
+  ASSERT_TRUE(rig.schedule(second));
+  EXPECT_EQ(second.hw.index, 0);
+}
+
+TEST(Driver, AFilterKeepsAnEventOffItsFixedCounter) {  // fixed counters have no threshold
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x00C0 | u64{1} << 24));
+  ASSERT_TRUE(rig.schedule(event));
+  EXPECT_EQ(event.hw.index, 0);
+}
+
+TEST(Driver, BitsThatThePmuLacksAreDroppedFromARawConfig) {
+  Rig rig(skylake());
+  perf::Event& event = rig.opened(Rig::raw(0xC4 | msr::evtsel::EQ | msr::evtsel::UMASK2 | bit(60)));
+  EXPECT_EQ(event.hw.config, 0xC4 | USR | OS | INT);
+}
+
+TEST(Driver, Version6UsesTheNewRegisterNames) {
+  Rig rig(skymont());
+  perf::Event& branches = rig.opened(Rig::generic(HardwareId::branch_instructions, 1000));
+  perf::Event& instructions = rig.opened(Rig::generic(HardwareId::instructions, 1000));
+  ASSERT_TRUE(rig.schedule(branches) && rig.schedule(instructions));
+  EXPECT_EQ(rig.bus.msrs[msr::V6_GP0_CFG_A], 0xC4 | USR | OS | INT | EN);
+  EXPECT_EQ(rig.bus.msrs[msr::V6_GP0_CTR], (0 - u64{1000}) & width48);
+  EXPECT_EQ(rig.bus.msrs[msr::V6_FX0_CTR], (0 - u64{1000}) & width48);
+}
+
+TEST(Driver, EverythingIsWrittenBeforeGlobalControlStartsTheCounters) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::generic(HardwareId::instructions, 1000));
+  rig.bus.writes.clear();
+  ASSERT_TRUE(rig.schedule(event));
+  EXPECT_EQ(rig.bus.writes.front(), (std::pair<u32, u64>{msr::PERF_GLOBAL_CTRL, 0}));
+  EXPECT_EQ(rig.bus.writes.back().first, msr::PERF_GLOBAL_CTRL);
+  EXPECT_NE(rig.bus.writes.back().second, 0u);
+}
+
+TEST(Driver, DisablesNest) {
+  Rig rig(ice_lake());
+  rig.driver.disable();
+  rig.driver.disable();
+  rig.driver.enable();
+  EXPECT_EQ(rig.bus.msrs[msr::PERF_GLOBAL_CTRL], 0u);
+  rig.driver.enable();
+  EXPECT_NE(rig.bus.msrs[msr::PERF_GLOBAL_CTRL], 0u);
+}
+
+TEST(Driver, ReadAddsWhatTheCounterHasCountedSince) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1));
+  rig.schedule(event);
+  rig.count(event, 5);
+  rig.driver.read(event);
+  EXPECT_EQ(event.count, 5u);
+  rig.count(event, 7);
+  rig.driver.read(event);
+  EXPECT_EQ(event.count, 12u);
+}
+
+TEST(Driver, ACountingEventFoldsAWrapIntoTheCountWithoutASample) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1));
+  rig.schedule(event);
+  rig.count(event, bit(47) + 10);  // period is 2^47 - 1
+  rig.interrupt();
+  EXPECT_EQ(event.count, bit(47) + 10);
+  EXPECT_EQ(rig.sink.samples.size(), 1u);  // the core drops it: the event does not sample
+  EXPECT_EQ(rig.bus.msrs[msr::PERF_GLOBAL_STATUS], 0u);
+}
+
+TEST(Driver, AnOverflowGivesASampleAndTheNextPeriod) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1, 1000));
+  rig.schedule(event);
+  EXPECT_EQ(rig.counter(event), (0 - u64{1000}) & width48);
+  rig.count(event, 1003);  // three events of skid
+  rig.interrupt();
+  ASSERT_EQ(rig.sink.samples.size(), 1u);
+  EXPECT_EQ(rig.sink.samples[0].period, 1000u);
+  EXPECT_EQ(event.count, 1003u);
+  EXPECT_EQ(rig.counter(event), (0 - u64{997}) & width48);
+}
+
+TEST(Driver, AWrapOfAFortyBitCounterIsUnderstood) {
+  Rig rig(product(0x006F6, {0x07280202, 0, 0, 0x503}, 0x10C2));  // Core 2
+  perf::Event& event = rig.opened(Rig::raw(0x00CB, 100));
+  ASSERT_TRUE(rig.schedule(event));
+  EXPECT_EQ(rig.counter(event), 0xFF'FFFF'FF9Cu);
+  rig.count(event, 101);
+  rig.driver.read(event);
+  EXPECT_EQ(event.count, 101u);
+}
+
+TEST(Driver, APeriodOfOneCountsAsTwo) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1, 1));
+  rig.schedule(event);
+  EXPECT_EQ(rig.counter(event), (0 - u64{2}) & width48);
+  EXPECT_EQ(event.hw.period_left, 1);
+}
+
+TEST(Driver, AHugeOvershootStartsAWholeNewPeriod) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1, 100));
+  rig.schedule(event);
+  rig.count(event, 350);
+  rig.interrupt();
+  EXPECT_EQ(event.count, 350u);
+  EXPECT_EQ(event.hw.period_left, 100);
+}
+
+TEST(Driver, ThePartialPeriodSurvivesAStop) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1, 1000));
+  rig.schedule(event);
+  rig.count(event, 400);
+  rig.unschedule(event);
+  EXPECT_EQ(event.count, 400u);
+  rig.schedule(event);
+  EXPECT_EQ(rig.counter(event), (0 - u64{600}) & width48);
+}
+
+TEST(Driver, AThrottledEventContinuesWhereItsCounterStopped) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1, 1000));
+  rig.schedule(event);
+  rig.sink.verdict = perf::SampleSink::Verdict::stop;
+  rig.count(event, 1000);
+  rig.interrupt();
+  EXPECT_EQ(rig.bus.msrs[msr::PERFEVTSEL0] & EN, 0u);
+  EXPECT_EQ(rig.counter(event), (0 - u64{1000}) & width48);
+  rig.driver.disable();
+  rig.driver.start(event, perf::PmuDriver::StartMode::keep_period);
+  rig.driver.enable();
+  EXPECT_EQ(rig.counter(event), (0 - u64{1000}) & width48);
+  EXPECT_NE(rig.bus.msrs[msr::PERFEVTSEL0] & EN, 0u);
+}
+
+// --- limits per core (reference 5.2) ----------------------------------------------------------------------
+
+u64 preset(FakeBus cpu, const perf::Attr& attr, u64 period) {
+  Rig rig(std::move(cpu));
+  perf::Event& event = rig.opened(attr);
+  event.hw.sample_period = period;
+  event.hw.period_left = static_cast<i64>(period);
+  rig.schedule(event);
+  return (0 - rig.counter(event)) & width48;
+}
+
+TEST(PeriodLimit, NehalemCountsAtLeast32) { EXPECT_EQ(preset(nehalem(), Rig::raw(0xC4, 100), 10), 32u); }
+TEST(PeriodLimit, HaswellCountsAtLeast32And128OfPreciselyDistributedInstructions) {
+  EXPECT_EQ(preset(haswell(), Rig::raw(0xC4, 100), 10), 32u);
+  EXPECT_EQ(preset(haswell(), Rig::raw(0x01C0, 1000), 100), 128u);
+}
+TEST(PeriodLimit, BroadwellClearsTheLowBitsOfPreciselyDistributedInstructions) {
+  FakeBus broadwell = product(0x306D4, {0x07300403, 0, 0, 0x603}, 0x32C4);
+  EXPECT_EQ(preset(broadwell, Rig::raw(0x01C0, 1000), 1000), 960u);
+  EXPECT_EQ(preset(broadwell, Rig::raw(0x01C0, 1000), 100), 128u);
+  EXPECT_EQ(preset(broadwell, Rig::raw(0xC4, 1000), 100), 100u);
+}
+TEST(PeriodLimit, ReducedSkidCountersNeed128) {
+  EXPECT_EQ(preset(sapphire_rapids(), Rig::precise(0xC4, 3, 1000), 100), 128u);
+  EXPECT_EQ(preset(sapphire_rapids(), Rig::precise(0xC4, 2, 1000), 100), 100u);
+}
+
+// --- the interrupt handler (reference 6) ------------------------------------------------------------------
+
+std::vector<u32> registers_written(const FakeBus& bus) {
+  std::vector<u32> addresses;
+  for (const auto& [address, value] : bus.writes) addresses.push_back(address);
+  return addresses;
+}
+
+std::ptrdiff_t position(const FakeBus& bus, u32 address, bool last = false) {
+  const auto addresses = registers_written(bus);
+  if (last) return addresses.rend() - std::find(addresses.rbegin(), addresses.rend(), address) - 1;
+  return std::find(addresses.begin(), addresses.end(), address) - addresses.begin();
+}
+
+void overflow_once(Rig& rig) {
+  perf::Event& event = rig.opened(Rig::raw(0xC4, 100));
+  rig.schedule(event);
+  rig.count(event, 100);
+  rig.bus.writes.clear();
+  rig.interrupt();
+}
+
+TEST(Interrupt, CountersStopBeforeStatusIsAcknowledgedAndRestartLast) {
+  Rig rig(ice_lake());
+  overflow_once(rig);
+  EXPECT_EQ(rig.bus.writes.front(), (std::pair<u32, u64>{msr::PERF_GLOBAL_CTRL, 0}));
+  EXPECT_LT(position(rig.bus, msr::PERF_GLOBAL_STATUS_RESET), position(rig.bus, msr::A_PMC0));
+  EXPECT_LT(position(rig.bus, msr::A_PMC0), position(rig.bus, msr::PERF_GLOBAL_CTRL, true));
+}
+
+TEST(Interrupt, EarlyPartsUnmaskTheApicFirst) {
+  Rig rig(sandy_bridge());
+  overflow_once(rig);
+  EXPECT_EQ(position(rig.bus, msr::X2APIC_LVTPC), 0);
+}
+
+TEST(Interrupt, BigCoresFromHaswellOnUnmaskTheApicLast) {
+  Rig rig(haswell());
+  overflow_once(rig);
+  EXPECT_EQ(rig.bus.writes.back(), (std::pair<u32, u64>{msr::X2APIC_LVTPC, msr::lvtpc::NMI}));
+}
+
+TEST(Interrupt, SmallCoresFromGracemontOnUnmaskTheApicBeforeCountersRestart) {
+  Rig rig(skymont());
+  overflow_once(rig);
+  EXPECT_EQ(position(rig.bus, msr::X2APIC_LVTPC) + 1, position(rig.bus, msr::PERF_GLOBAL_CTRL, true));
+}
+
+TEST(Interrupt, PebsEnableIsNotRewrittenWhereNothingChanged) {
+  Rig rig(ice_lake());
+  overflow_once(rig);
+  const auto written = registers_written(rig.bus);
+  EXPECT_EQ(std::ranges::count(written, msr::PEBS_ENABLE), 0);
+}
+
+TEST(Interrupt, OneInterruptServesEveryOverflowedCounterLowestFirst) {
+  Rig rig(ice_lake());
+  perf::Event& first = rig.opened(Rig::raw(0x01D1, 100));
+  perf::Event& second = rig.opened(Rig::raw(0x02D1, 50));
+  rig.schedule(first);
+  rig.schedule(second);
+  rig.count(second, 50);
+  rig.count(first, 100);
+  rig.interrupt();
+  ASSERT_EQ(rig.sink.samples.size(), 2u);
+  EXPECT_EQ(rig.sink.samples[0].event, &first);
+  EXPECT_EQ(rig.sink.samples[1].event, &second);
+}
+
+TEST(Interrupt, AStatusBitOfACounterWhosePeriodHasNotElapsedGivesNoSample) {
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1, 100));
+  rig.schedule(event);
+  rig.bus.msrs[msr::PERF_GLOBAL_STATUS] = 1;
+  rig.interrupt();
+  EXPECT_TRUE(rig.sink.samples.empty());
+  EXPECT_EQ(rig.driver.statistics().unhandled_interrupts, 0u);
+}
+
+TEST(Interrupt, NothingToHandleIsAnUnknownInterrupt) {
+  Rig rig(ice_lake());
+  rig.interrupt();
+  EXPECT_EQ(rig.driver.statistics().unhandled_interrupts, 1u);
+}
+
+TEST(Interrupt, ABackToBackInterruptAfterOneThatHandledTwoIsSwallowed) {
+  Rig rig(ice_lake());
+  perf::Event& first = rig.opened(Rig::raw(0x01D1, 100));
+  perf::Event& second = rig.opened(Rig::raw(0x02D1, 100));
+  rig.schedule(first);
+  rig.schedule(second);
+  rig.count(first, 100);
+  rig.count(second, 100);
+  rig.interrupt();
+  rig.interrupt();
+  EXPECT_EQ(rig.driver.statistics().swallowed_interrupts, 1u);
+  rig.interrupt();
+  EXPECT_EQ(rig.driver.statistics().unhandled_interrupts, 1u);
+}
+
+TEST(Interrupt, InformationBitsAloneAreNothingToHandle) {
+  Rig rig(ice_lake());
+  rig.bus.msrs[msr::PERF_GLOBAL_STATUS] = msr::status::COND_CHGD | msr::status::ASCI | msr::status::LBR_FRZ;
+  rig.interrupt();
+  EXPECT_EQ(rig.driver.statistics().unhandled_interrupts, 1u);
+  EXPECT_EQ(rig.bus.msrs[msr::PERF_GLOBAL_STATUS], 0u);
+}
+
+TEST(Interrupt, AStatusThatCannotBeClearedResetsThePmu) {
+  class StuckBus : public FakeBus {
+   public:
+    explicit StuckBus(FakeBus bus) : FakeBus(std::move(bus)) {}
+    Fault wrmsr(u32 address, u64 value) override {
+      const Fault fault = FakeBus::wrmsr(address, value);
+      if (stuck) msrs[msr::PERF_GLOBAL_STATUS] = 1;
+      return fault;
+    }
+    bool stuck = false;
+  } bus(ice_lake());
+  IntelDriver driver(bus);
+  RecordingSink sink;
+  driver.attach(sink);
+  bus.stuck = true;
+  driver.handle_pmi({});
+  EXPECT_EQ(driver.statistics().stuck_interrupts, 1u);
+}
+
+}  // namespace
+}  // namespace pmusim::driver
