@@ -27,10 +27,10 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { return assert(ok()), *std::get_if<0>(&state_); }
-  const T& value() const& { return assert(ok()), *std::get_if<0>(&state_); }
-  T&& value() && { return assert(ok()), std::move(*std::get_if<0>(&state_)); }
-  const E& error() const { return assert(!ok()), *std::get_if<1>(&state_); }
+  T& value() & { return assert(ok()), std::get<0>(state_); }
+  const T& value() const& { return assert(ok()), std::get<0>(state_); }
+  T&& value() && { return assert(ok()), std::move(std::get<0>(state_)); }
+  const E& error() const { return assert(!ok()), std::get<1>(state_); }
 
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
