@@ -1,0 +1,237 @@
+#include "pmusim/driver/lbr.h"
+
+#include "lbr_registers.h"
+
+namespace pmusim::driver {
+namespace {
+
+using perf::Event;
+constexpr unsigned xsave_component_offset = 576;  // legacy region and header
+constexpr u64 xsave_lbr = bit(lbr_component::NUMBER);
+
+/// Its stack is in its own PEBS records: no need to read registers for it.
+bool has_stack_in_records(const Event& event, const Enumeration& cpu) {
+  return event.attr.precise_ip != 0 && (cpu.pebs_baseline || cpu.arch_pebs());
+}
+
+bool wants_user_call_stack(const Event& event) {
+  constexpr u64 both = perf::branch::CALL_STACK | perf::branch::USER;
+  return (event.attr.branch_sample_type & both) == both;
+}
+
+bool is_logged(const Event& event) { return (event.attr.branch_sample_type & perf::branch::COUNTERS) != 0; }
+
+bool in_logged_group(const Event& event) {
+  if (is_logged(*event.leader)) return true;
+  for (const Event* sibling : event.leader->siblings)
+    if (is_logged(*sibling)) return true;
+  return false;
+}
+
+/// Counters of a group's logged events in the order of the group, which is that of the counter words' fields.
+std::vector<unsigned> logged_counters(const Event& event) {
+  constexpr int fields = 4;
+  std::vector<unsigned> counters;
+  const auto place = [&](const Event& member) {
+    if (is_logged(member) && member.hw.index >= 0 && member.hw.index < fields)
+      counters.push_back(static_cast<unsigned>(member.hw.index));
+  };
+  place(*event.leader);
+  for (const Event* sibling : event.leader->siblings) place(*sibling);
+  return counters;
+}
+
+}  // namespace
+
+LbrDriver::LbrDriver(Bus& bus, const Enumeration& enumeration, LbrOptions options)
+    : bus_(bus), cpu_(enumeration), options_(options), traits_(lbr_traits(enumeration)) {}
+
+void LbrDriver::set_up() {
+  if (traits_.entries == 0) return;
+  if (traits_.architectural) {
+    if (bus_.wrmsr(msr::ARCH_LBR_DEPTH, traits_.entries) != Fault::none) traits_ = {};
+    set_up_xsaves();
+  } else {
+    if (cpu_.hypervisor) probe_lbr(bus_, traits_);
+    const u64 debugctl = bus_.rdmsr(msr::DEBUGCTL).value_or(0);
+    static_cast<void>(bus_.wrmsr(msr::DEBUGCTL, debugctl & ~msr::debugctl::LBR));
+  }
+  reset();
+}
+
+void LbrDriver::set_up_xsaves() {
+  constexpr u32 leaf = 0xD;
+  if (traits_.entries == 0 || bus_.cpuid(0, 0).eax < leaf) return;
+  const bool listed = (bus_.cpuid(leaf, 1).ecx & xsave_lbr) != 0;
+  const bool expected_size =
+      bus_.cpuid(leaf, lbr_component::NUMBER).eax == lbr_component::bytes(traits_.entries);
+  if (!listed || !expected_size) return;
+  const auto xss = bus_.rdmsr(msr::XSS);
+  if (!xss.ok() || bus_.wrmsr(msr::XSS, *xss | xsave_lbr) != Fault::none) return;
+  constexpr u64 page = 4096;
+  xsaves_ = bus_.map_memory(options_.xsave_address, page) &&
+            bus_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none;
+}
+
+void LbrDriver::add(const Event& event) {
+  if (!uses_lbr(event)) return;
+  select_ = event.hw.branch_config;
+  request_ = event.hw.branch_software_filter;
+  if (wants_user_call_stack(event)) ++call_stack_users_;
+  if (has_stack_in_records(event, cpu_)) ++pebs_users_;
+  if (++users_ == 1 && event.time_running == 0) reset();
+}
+
+void LbrDriver::remove(const Event& event) {
+  if (!uses_lbr(event)) return;
+  if (wants_user_call_stack(event)) --call_stack_users_;
+  if (has_stack_in_records(event, cpu_)) --pebs_users_;
+  --users_;
+  if (event.is_leader() && in_logged_group(event)) reset();
+}
+
+void LbrDriver::enable(EnableMode mode) {
+  constexpr unsigned streamlined_freeze = 4;  // acknowledging the status has unfrozen the records
+  if (users_ == 0 || (mode == EnableMode::after_pmi && cpu_.perfmon_version >= streamlined_freeze)) return;
+  if (!traits_.architectural && mode == EnableMode::full && traits_.filter != BranchFilterMap::none)
+    static_cast<void>(bus_.wrmsr(msr::LBR_SELECT, select_ & low_bits(10)));
+  const u64 old = bus_.rdmsr(msr::DEBUGCTL).value_or(0);
+  // A freeze would lose the calls and returns around an interrupt, and with them the balance of the stack.
+  u64 debugctl = old & ~msr::debugctl::FREEZE_LBRS_ON_PMI;
+  if (!call_stack_mode()) debugctl |= msr::debugctl::FREEZE_LBRS_ON_PMI;
+  if (!traits_.architectural) debugctl |= msr::debugctl::LBR;
+  if (debugctl != old) static_cast<void>(bus_.wrmsr(msr::DEBUGCTL, debugctl));
+  if (traits_.architectural) static_cast<void>(bus_.wrmsr(msr::ARCH_LBR_CTL, select_ | lbr_ctl::LBREN));
+}
+
+void LbrDriver::disable() {
+  if (users_ == 0) return;
+  if (traits_.architectural) {
+    static_cast<void>(bus_.wrmsr(msr::ARCH_LBR_CTL, 0));
+    return;
+  }
+  constexpr u64 ours = msr::debugctl::LBR | msr::debugctl::FREEZE_LBRS_ON_PMI;
+  const u64 debugctl = bus_.rdmsr(msr::DEBUGCTL).value_or(0);
+  static_cast<void>(bus_.wrmsr(msr::DEBUGCTL, debugctl & ~ours));
+}
+
+void LbrDriver::reset() {
+  if (traits_.entries == 0) return;
+  LbrRegisters(bus_, traits_).reset();
+  last_task_ = 0;
+  last_save_ = 0;
+}
+
+void LbrDriver::read_image(std::vector<LbrEntry>& out) {
+  out.resize(traits_.entries);
+  if (bus_.xsaves(options_.xsave_address, xsave_lbr) != Fault::none) out.clear();
+  const u64 entries = options_.xsave_address + xsave_component_offset + lbr_component::ENTRIES;
+  if (bus_.read_memory(entries, std::as_writable_bytes(std::span(out))) != Fault::none) out.clear();
+}
+
+void LbrDriver::read_in_pmi(const perf::SampleSink& code) {
+  at_interrupt_.branches.clear();
+  if (users_ == pebs_users_) return;
+  const LbrRegisters registers(bus_, traits_);
+  if (traits_.architectural) {
+    if (xsaves_)
+      read_image(records_);
+    else
+      registers.read_records(records_, ReadExtent::used, InfoRead::read);
+    decode_entries(traits_, records_, at_interrupt_.branches);
+  } else {
+    const InfoRead info = info_needed() ? InfoRead::read : InfoRead::skip;
+    registers.read_records(records_, call_stack_mode() ? ReadExtent::used : ReadExtent::all, info);
+    decode_registers(traits_, records_, info, at_interrupt_.branches);
+    hardware_index_ = registers.top();
+  }
+  filter_.apply(at_interrupt_.branches, request_, code);
+}
+
+std::optional<perf::BranchStack> LbrDriver::stack(const Event& event) {
+  if (!uses_lbr(event)) return std::nullopt;
+  return present(at_interrupt_, event);
+}
+
+perf::BranchStack LbrDriver::decode_records(const Event& event, std::span<const LbrEntry> records,
+                                            RecordAge age, const perf::SampleSink& code) {
+  decode_entries(traits_, records, of_record_.branches);
+  const bool unknown = traits_.architectural || age == RecordAge::unknown;
+  hardware_index_ = unknown ? ~u64{0} : LbrRegisters(bus_, traits_).top();
+  filter_.apply(of_record_.branches, request_, code);
+  return present(of_record_, event);
+}
+
+perf::BranchStack LbrDriver::present(Stack& stack, const Event& event) const {
+  stack.entries.clear();
+  stack.counters.clear();
+  if (!in_logged_group(event)) {
+    for (const FilteredBranch& branch : stack.branches) {
+      stack.entries.push_back(branch.entry);
+      stack.entries.back().reserved = branch.event_counts;  // as Linux leaves them
+    }
+    return {stack.entries, hardware_index_, {}};
+  }
+  const std::vector<unsigned> counters = logged_counters(event);
+  for (const FilteredBranch& branch : stack.branches) {
+    u64 word = 0;
+    for (unsigned k = 0; k < counters.size(); ++k)
+      word |= field(branch.event_counts, 2 * counters[k] + 1, 2 * counters[k]) << (2 * k);
+    stack.entries.push_back(branch.entry);
+    stack.counters.push_back(word);
+  }
+  return {stack.entries, hardware_index_, stack.counters};
+}
+
+void LbrDriver::save(Saved& saved) {
+  const LbrRegisters registers(bus_, traits_);
+  saved.valid = true;
+  if (xsaves_) {
+    saved.image.resize(xsave_component_offset + lbr_component::bytes(traits_.entries));
+    saved.valid = bus_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none &&
+                  bus_.read_memory(options_.xsave_address, saved.image) == Fault::none;
+    return;
+  }
+  saved.top = registers.top();
+  registers.read_records(saved.records, ReadExtent::used, InfoRead::read);
+}
+
+void LbrDriver::restore(const Saved& saved) {
+  if (!xsaves_) {
+    LbrRegisters(bus_, traits_).write_records(saved.top, saved.records);
+    return;
+  }
+  const bool restored = bus_.write_memory(options_.xsave_address, saved.image) == Fault::none &&
+                        bus_.xrstors(options_.xsave_address, xsave_lbr) == Fault::none;
+  if (!restored) reset();
+}
+
+bool LbrDriver::still_there(u32 tid, const Saved& saved) const {
+  if (last_task_ != tid || last_save_ != saved.number) return false;
+  return !traits_.lost_in_deep_cstate || LbrRegisters(bus_, traits_).source_at(saved.top) != 0;
+}
+
+void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, u32 tid) {
+  if (direction == perf::PmuDriver::SwitchDirection::in) filter_.set_address_space(tid);
+  if (users_ == 0) return;
+  const auto known = tasks_.find(tid);
+  if (direction == perf::PmuDriver::SwitchDirection::out) {
+    if (call_stack_users_ == 0) {
+      if (known != tasks_.end()) known->second.valid = false;
+      return;
+    }
+    Saved& saved = tasks_[tid];
+    save(saved);
+    last_task_ = tid;
+    last_save_ = saved.number = ++saves_;
+    return;
+  }
+  if (known == tasks_.end() || call_stack_users_ == 0 || !known->second.valid) {
+    reset();
+    return;
+  }
+  if (!still_there(tid, known->second)) restore(known->second);
+  known->second.valid = false;
+}
+
+}  // namespace pmusim::driver
