@@ -11,9 +11,9 @@ constexpr u64 gp0 = 0x1, gp1 = 0x2, gp2 = 0x4, gp3 = 0x8, gp01 = 0x3, gp0_3 = 0x
 constexpr ConstraintRow three_fixed[] = {fixed(0x00C0, 0), fixed(0x003C, 1), fixed(0x0300, 2)};
 
 constexpr ConstraintRow architectural[] = {
-    fixed(0x0400, 3),  fixed(0x0500, 4),  fixed(0x0600, 5),  fixed(0x0700, 6),
-    fixed(0x0800, 7),  fixed(0x0900, 8),  fixed(0x0A00, 9),  fixed(0x0B00, 10),
-    fixed(0x0C00, 11), fixed(0x0D00, 12), fixed(0x0E00, 13), fixed(0x0F00, 14),
+    fixed(0x00C0, 0),  fixed(0x003C, 1),  fixed(0x0300, 2),  fixed(0x0400, 3),  fixed(0x0500, 4),
+    fixed(0x0600, 5),  fixed(0x0700, 6),  fixed(0x0800, 7),  fixed(0x0900, 8),  fixed(0x0A00, 9),
+    fixed(0x0B00, 10), fixed(0x0C00, 11), fixed(0x0D00, 12), fixed(0x0E00, 13), fixed(0x0F00, 14),
 };
 
 constexpr ConstraintRow core2_pebs[] = {

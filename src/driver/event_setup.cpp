@@ -101,6 +101,8 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
   if (auto result = set_config(event); !result.ok()) return result;
   if (auto result = set_period_at_open(event); !result.ok()) return result;
   if (auto result = set_up_precise(event); !result.ok()) return result;
+  if (event.attr.branch_sample_type != 0)
+    if (auto result = lbr_.init(event); !result.ok()) return result;
   if (auto result = check_topdown(event, cpu_); !result.ok()) return result;
   if (auto result = set_extra_register(event); !result.ok()) return result;
   return check_group(event);
@@ -226,8 +228,9 @@ Result<Done, KernelError> IntelDriver::check_group(Event& event) {
         collect(*sibling);
   }
   collect(event);
-  SharedRegisters idle;
-  if (group.size() <= capacity() && schedule(group, 0, idle, ScheduleMode::dry_run)) return Done{};
+  SharedRegisters idle_core, idle_thread;
+  if (group.size() <= capacity() && schedule(group, 0, {idle_core, idle_thread}, ScheduleMode::dry_run))
+    return Done{};
   return refuse(EINVAL, group.size() == 1 ? "config: no counter of this CPU can count the event"
                                           : fmt::format("group_fd: the group's {} events do not fit on the "
                                                         "counters together",

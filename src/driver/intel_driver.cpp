@@ -15,10 +15,12 @@ IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
       traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
       constraints_(cpu_),
       counters_(bus, cpu_),
-      pebs_(bus, cpu_, *this, options.pebs) {
+      pebs_(bus, cpu_, *this, options.pebs),
+      lbr_(bus, cpu_, options.lbr) {
   counters_.reset();
   // An APIC in memory, not in MSRs, is somebody else's to unmask.
   apic_reachable_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) == Fault::none;
+  lbr_.set_up();
   pebs_usable_ = pebs_.available() && pebs_.set_up() == Fault::none;
 }
 
@@ -36,7 +38,9 @@ perf::PmuCapabilities IntelDriver::capabilities() const {
   capabilities.name = !cpu_.hybrid ? "cpu" : cpu_.atom ? "cpu_atom" : "cpu_core";
   capabilities.interrupts = apic_reachable_;
   capabilities.extended_registers = pebs_usable_ && (cpu_.pebs_baseline || cpu_.arch_pebs());
-  capabilities.branch_entries = cpu_.lbr_entries;
+  capabilities.branch_entries = lbr_.entries();
+  capabilities.branch_counter_count = lbr_.branch_counter_count();
+  capabilities.branch_counter_width = lbr_.branch_counter_width();
   capabilities.max_precise = pebs_usable_ ? pebs_.max_precise() : 0;
   return capabilities;
 }
@@ -48,6 +52,7 @@ void IntelDriver::disable() {
   enabled_ = false;
   counters_.disable_all();
   pebs_.clear_enable();
+  lbr_.disable();
 }
 
 void IntelDriver::enable() {
@@ -55,6 +60,7 @@ void IntelDriver::enable() {
   if (new_placements_ != 0) apply_placements();
   enabled_ = true;
   pebs_.write_enable();
+  lbr_.enable(LbrDriver::EnableMode::full);
   counters_.enable_all();
 }
 
@@ -88,6 +94,7 @@ void IntelDriver::take_counter(Event& event, int counter) {
     return;
   }
   owners_[n] = &event;
+  if (LbrDriver::uses_lbr(event)) lbr_.add(event);
   if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.add(event, owners_);
 }
 
@@ -99,6 +106,7 @@ void IntelDriver::leave_counter(Event& event) {
     metrics_[n - counter::METRICS] = nullptr;
   } else {
     if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.remove(event, owners_);
+    if (LbrDriver::uses_lbr(event)) lbr_.remove(event);
     owners_[n] = nullptr;
   }
   event.hw.index = -1;
@@ -141,12 +149,18 @@ void IntelDriver::drain(DrainTrigger trigger, const InterruptFrame* frame) {
   if (was_enabled) enable();
 }
 
-void IntelDriver::context_switch(SwitchDirection direction, u32) {
+void IntelDriver::context_switch(SwitchDirection direction, u32 tid) {
   if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
+  lbr_.context_switch(direction, tid);
 }
 
-std::optional<perf::BranchStack> IntelDriver::interrupt_branches(const Event&) { return std::nullopt; }
+std::optional<perf::BranchStack> IntelDriver::interrupt_branches(const Event& event) {
+  return lbr_.stack(event);
+}
 
-perf::BranchStack IntelDriver::decode_branches(const Event&, std::span<const LbrEntry>) { return {}; }
+perf::BranchStack IntelDriver::decode_branches(const Event& event, std::span<const LbrEntry> entries) {
+  const bool large = (event.hw.flags & pebs_flag::LARGE) != 0;
+  return lbr_.decode_records(event, entries, large ? RecordAge::unknown : RecordAge::now, *sink_);
+}
 
 }  // namespace pmusim::driver

@@ -27,6 +27,7 @@ void IntelDriver::handle_pmi(const InterruptFrame& frame) {
   if (enabled_) {
     // PEBS_ENABLE was never cleared: it changes only where a sample stopped its event.
     if (pebs_.enabled() != pebs_before) pebs_.write_enable();
+    lbr_.enable(LbrDriver::EnableMode::after_pmi);
     counters_.enable_all();
   }
   if (traits_->ack == PmiAck::late) unmask_interrupt();
@@ -47,7 +48,8 @@ unsigned IntelDriver::service(const InterruptFrame& frame) {
   unsigned handled = 0;
   unsigned rounds = 0;
   for (u64 status = counters_.status(); status != 0; status = counters_.status()) {
-    counters_.acknowledge(status);
+    if (lbr_.in_use()) lbr_.read_in_pmi(*sink_);
+    counters_.acknowledge(status);  // and recording of branches goes on
     if (++rounds > max_rounds) {
       ++statistics_.stuck_interrupts;
       counters_.reset();

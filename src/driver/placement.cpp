@@ -40,15 +40,15 @@ std::size_t IntelDriver::capacity() const {
 
 /// Takes the event's extra register, or one that can stand in for it; `config` follows, since the selector
 /// names the register. False: all are in use with other values.
-bool IntelDriver::claim_registers(Placement& placement, u64& config, SharedRegisters& shared,
-                                  ScheduleMode mode) {
+bool IntelDriver::claim_extra_register(Placement& placement, u64& config, SharedRegisters& core,
+                                       ScheduleMode mode) {
   Event& event = *placement.event;
-  if (event.hw.extra_register == 0 || placement.shared_register != 0) return true;
+  if (event.hw.extra_register == 0 || placement.extra_register != 0) return true;
   const ExtraRegisterRow* own = find_extra_register(traits_->extra_registers, config);
   const auto take = [&](const ExtraRegisterRow& row) {
-    if ((event.hw.extra_config & ~row.valid) != 0 || !shared.acquire(row.address, event.hw.extra_config))
+    if ((event.hw.extra_config & ~row.valid) != 0 || !core.acquire(row.address, event.hw.extra_config))
       return false;
-    placement.shared_register = row.address;
+    placement.extra_register = row.address;
     config = (config & ~selector) | row.event;
     if (mode == ScheduleMode::commit) {
       event.hw.extra_register = row.address;
@@ -65,6 +65,13 @@ bool IntelDriver::claim_registers(Placement& placement, u64& config, SharedRegis
 
 bool IntelDriver::shares_counters() const { return options_.core != nullptr && traits_->exclusive_counters; }
 
+/// Two filters cannot be in force at once: events with different ones take turns.
+bool IntelDriver::claim_branch_filter(Placement& placement, SharedRegisters& thread) {
+  if (!LbrDriver::uses_lbr(*placement.event) || placement.has_filter) return true;
+  placement.has_filter = thread.acquire(msr::LBR_SELECT, placement.event->hw.branch_config);
+  return placement.has_filter;
+}
+
 /// Counters left by the sibling thread: what it uses exclusively nobody shares, and an exclusive event shares
 /// with nobody.
 u64 IntelDriver::usable_beside_sibling(u64 counters, bool exclusive) const {
@@ -75,12 +82,13 @@ u64 IntelDriver::usable_beside_sibling(u64 counters, bool exclusive) const {
   return counters;
 }
 
-void IntelDriver::find_constraint(Placement& placement, SharedRegisters& shared, ScheduleMode mode) {
+void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleMode mode) {
   if (placement.constraint_known && !placement.constraint_dynamic) return;
   Event& event = *placement.event;
   u64 config = event.hw.config;
   placement.constraint_known = true;
-  if (!claim_registers(placement, config, shared, mode)) {
+  if (!claim_extra_register(placement, config, claims.core, mode) ||
+      !claim_branch_filter(placement, claims.thread)) {
     placement.constraint = {};
     return;
   }
@@ -100,9 +108,9 @@ void IntelDriver::find_constraint(Placement& placement, SharedRegisters& shared,
   }
 }
 
-void IntelDriver::put_constraint(Placement& placement, SharedRegisters& shared) {
-  if (placement.shared_register != 0) shared.release(placement.shared_register);
-  placement.shared_register = 0;
+void IntelDriver::put_constraint(Placement& placement, Claims claims) {
+  if (placement.extra_register != 0) claims.core.release(std::exchange(placement.extra_register, 0));
+  if (std::exchange(placement.has_filter, false)) claims.thread.release(msr::LBR_SELECT);
   placement.constraint_known = placement.constraint_dynamic = false;
   if (std::exchange(placement.exclusive, false)) --options_.core->exclusive_events;
 }
@@ -136,11 +144,10 @@ bool IntelDriver::assign(Placements& events, ScheduleMode mode) const {
   return true;
 }
 
-bool IntelDriver::schedule(Placements& events, std::size_t first_new, SharedRegisters& shared,
-                           ScheduleMode mode) {
-  for (Placement& p : events) find_constraint(p, shared, mode);
+bool IntelDriver::schedule(Placements& events, std::size_t first_new, Claims claims, ScheduleMode mode) {
+  for (Placement& p : events) find_constraint(p, claims, mode);
   if (!assign(events, mode)) {
-    for (std::size_t i = first_new; i < events.size(); ++i) put_constraint(events[i], shared);
+    for (std::size_t i = first_new; i < events.size(); ++i) put_constraint(events[i], claims);
     return false;
   }
   for (Placement& p : events) p.counter = p.next_counter;
@@ -163,14 +170,14 @@ void IntelDriver::begin() {
 }
 
 bool IntelDriver::commit() {
-  if (!schedule(placements_, transaction_start_, shared_registers(), ScheduleMode::commit)) return false;
+  if (!schedule(placements_, transaction_start_, claims(), ScheduleMode::commit)) return false;
   in_transaction_ = false;
   return true;
 }
 
 void IntelDriver::cancel() {
   while (placements_.size() > transaction_start_) {
-    put_constraint(placements_.back(), shared_registers());
+    put_constraint(placements_.back(), claims());
     placements_.pop_back();
     --new_placements_;
   }
@@ -180,8 +187,7 @@ void IntelDriver::cancel() {
 bool IntelDriver::add(Event& event) {
   if (placements_.size() >= capacity()) return false;
   placements_.push_back({.event = &event});
-  if (!in_transaction_ &&
-      !schedule(placements_, placements_.size() - 1, shared_registers(), ScheduleMode::commit)) {
+  if (!in_transaction_ && !schedule(placements_, placements_.size() - 1, claims(), ScheduleMode::commit)) {
     placements_.pop_back();
     return false;
   }
@@ -198,7 +204,7 @@ void IntelDriver::remove(Event& event) {
   if (position >= placements_.size() - new_placements_) --new_placements_;
   if (in_transaction_ && position < transaction_start_) --transaction_start_;
   leave_counter(event);
-  put_constraint(*it, shared_registers());
+  put_constraint(*it, claims());
   placements_.erase(it);
   if (shares_counters()) publish_counter_use(placements_);
 }

@@ -6,6 +6,7 @@
 
 #include "pmusim/driver/constraint_book.h"
 #include "pmusim/driver/counter_bank.h"
+#include "pmusim/driver/lbr.h"
 #include "pmusim/driver/pebs.h"
 #include "pmusim/driver/scheduler.h"
 #include "pmusim/driver/shared_registers.h"
@@ -25,6 +26,7 @@ inline constexpr u32 CHECKPOINTED = 1u << 3;        ///< IN_TXCP: an abort takes
 
 struct DriverOptions {
   PebsOptions pebs;
+  LbrOptions lbr;
   /// Shared with the sibling hyper-thread's driver; null where hyper-threading is off.
   CoreResources* core = nullptr;
   unsigned thread = 0;  ///< 0 or 1: which of the two this is
@@ -59,6 +61,9 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   const Enumeration& enumeration() const { return cpu_; }
   DriverStatistics statistics() const;
   const PebsDriver& pebs() const { return pebs_; }
+  const LbrDriver& lbr() const { return lbr_; }
+  /// Mappings changed: what the driver remembers of the program's code is void.
+  void forget_code() { lbr_.forget_code(); }
 
   perf::PmuCapabilities capabilities() const override;
   Result<Done, KernelError> init(perf::Event& event) override;
@@ -85,11 +90,17 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
     bool constraint_known = false, constraint_dynamic = false;
     bool exclusive = false;   // counted among the core's exclusive events
     bool restart = false;     // was counting before it had to move
-    u32 shared_register = 0;  // claimed; 0 none
+    bool has_filter = false;  // claimed the branch filter
+    u32 extra_register = 0;   // claimed; 0 none
     int counter = -1, next_counter = -1;
   };
   using Placements = std::vector<Placement>;
   enum class ScheduleMode : u8 { commit, dry_run };
+  /// Registers that events share: those of the core, and the branch filter, which each thread has.
+  struct Claims {
+    SharedRegisters& core;
+    SharedRegisters& thread;
+  };
 
   // opening events (event_setup.cpp)
   Result<Done, KernelError> set_config(perf::Event& event);
@@ -100,19 +111,20 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   Result<Done, KernelError> fix_address_by_branches(perf::Event& event) const;
 
   // scheduling (placement.cpp)
-  bool schedule(Placements& events, std::size_t first_new, SharedRegisters& shared, ScheduleMode mode);
+  bool schedule(Placements& events, std::size_t first_new, Claims claims, ScheduleMode mode);
   bool assign(Placements& events, ScheduleMode mode) const;
   bool keep_counters(Placements& events) const;
-  void find_constraint(Placement& placement, SharedRegisters& shared, ScheduleMode mode);
-  bool claim_registers(Placement& placement, u64& config, SharedRegisters& shared, ScheduleMode mode);
-  void put_constraint(Placement& placement, SharedRegisters& shared);
+  void find_constraint(Placement& placement, Claims claims, ScheduleMode mode);
+  bool claim_extra_register(Placement& placement, u64& config, SharedRegisters& core, ScheduleMode mode);
+  bool claim_branch_filter(Placement& placement, SharedRegisters& thread);
+  void put_constraint(Placement& placement, Claims claims);
   /// Hyper-threading is on and the core has the erratum.
   bool shares_counters() const;
   void publish_counter_use(const Placements& events);
   u64 usable_beside_sibling(u64 counters, bool exclusive) const;
   std::size_t capacity() const;
-  SharedRegisters& shared_registers() {
-    return options_.core != nullptr ? options_.core->registers : own_registers_;
+  Claims claims() {
+    return {options_.core != nullptr ? options_.core->registers : own_core_.registers, filter_};
   }
   EventTraits traits_of(const perf::Event& event, u64 config) const;
 
@@ -153,9 +165,11 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   ConstraintBook constraints_;
   CounterBank counters_;
   PebsDriver pebs_;
+  LbrDriver lbr_;
   perf::SampleSink* sink_ = nullptr;
 
-  SharedRegisters own_registers_;
+  CoreResources own_core_;
+  SharedRegisters filter_;
   Placements placements_;
   std::size_t new_placements_ = 0;     // at the end of `placements_`, not yet programmed
   std::size_t transaction_start_ = 0;  // first placement of the open transaction
