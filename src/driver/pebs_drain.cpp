@@ -53,7 +53,8 @@ class PebsDriver::Delivery {
 };
 
 void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFrame* frame) {
-  if (!available()) return;
+  if (!available() || draining_) return;  // stopping an event in mid-drain must not start another
+  draining_ = true;
   DemuxSetup setup{.format = enumeration_.pebs_format,
                    .enabled = 0,
                    .enable_word = enable_word_,
@@ -74,6 +75,7 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
     if (!seen && (events[counter]->hw.flags & pebs_flag::AUTO_RELOAD) != 0)
       account_reload(*events[counter], 0);
   }
+  draining_ = false;
 }
 
 PebsDriver::Taken PebsDriver::take_records() {

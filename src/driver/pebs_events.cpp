@@ -112,10 +112,7 @@ unsigned PebsDriver::max_precise() const {
   if (!available()) return 0;
   if (enumeration_.arch_pebs()) return enumeration_.pebs_distribution != 0 ? 3 : 2;
   const bool exact_ip = enumeration_.lbr_entries != 0 || enumeration_.pebs_format >= 2;
-  const M m = enumeration_.microarchitecture;
-  const bool distribution =
-      is_big_core_since(m, M::sandy_bridge) || m == M::goldmont || m == M::goldmont_plus || m >= M::tremont;
-  return 1 + exact_ip + distribution;
+  return 1 + exact_ip + (enumeration_.pebs_distribution != 0);
 }
 
 Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {

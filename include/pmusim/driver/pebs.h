@@ -148,6 +148,7 @@ class PebsDriver {
   u32 record_bytes_ = 0;    // of one record in this configuration
   u64 arch_threshold_ = 1;  // in 16-byte units
   unsigned active_ = 0, large_ = 0;
+  bool draining_ = false;
   u64 faults_ = 0;
   DemuxTotals totals_;
 };

@@ -1,0 +1,407 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_bus.h"
+#include "pebs_buffers.h"
+#include "pmusim/driver/pebs.h"
+
+namespace pmusim::driver {
+namespace {
+
+using perf::Event;
+using testing::ElementsAre;
+using testing::IsEmpty;
+namespace sample = perf::sample;
+
+/// A CPU whose counters and PEBS records the test provides.
+class PebsCpu : public FakeBus {
+ public:
+  PebsCpu() {
+    for (const u32 address :
+         {msr::DS_AREA, msr::PEBS_ENABLE, msr::PEBS_DATA_CFG, msr::PEBS_BASE, msr::PEBS_INDEX})
+      msrs[address] = 0;
+  }
+  std::map<u32, u64> counters;
+  Faulty<u64> rdpmc(u32 selector) override { return counters[selector]; }
+
+  u64 area_word(u64 offset) {
+    le64 word;
+    EXPECT_EQ(read_memory(msrs[msr::DS_AREA] + offset, std::as_writable_bytes(std::span(&word, 1))),
+              Fault::none);
+    return word;
+  }
+  /// What hardware does: puts records behind those that are there.
+  void write_records(const Bytes& records) {
+    const u64 index = area_word(offsetof(DsArea64, pebs_index));
+    EXPECT_EQ(write_memory(index, records), Fault::none);
+    const le64 next = index + records.size();
+    EXPECT_EQ(
+        write_memory(msrs[msr::DS_AREA] + offsetof(DsArea64, pebs_index), std::as_bytes(std::span(&next, 1))),
+        Fault::none);
+  }
+};
+
+/// Takes what the driver delivers and writes it down: "e1 ip=5" output, "e1 ip=5 overflow", "e1 lost 2".
+class Host : public PebsHost, public perf::SampleSink {
+ public:
+  std::vector<std::string> lines;
+  std::vector<perf::SampleData> samples;
+  Verdict verdict = Verdict::keep;
+  int restarts = 0;
+
+  perf::SampleSink& sink() override { return *this; }
+  void update_and_restart(Event&) override { ++restarts; }
+  void stop(Event& event) override { lines.push_back(name(event) + " stop"); }
+  std::optional<perf::BranchStack> interrupt_branches(const Event&) override {
+    if (branch.from == 0) return std::nullopt;
+    return perf::BranchStack{.entries = {&branch, 1}};
+  }
+  perf::BranchStack decode_branches(const Event&, std::span<const LbrEntry> entries) override {
+    decoded.assign(entries.begin(), entries.end());
+    return {};
+  }
+  Verdict overflow(Event& event, const perf::SampleData& data, const InterruptFrame&) override {
+    note(event, data, " overflow");
+    return verdict;
+  }
+  void output(Event& event, const perf::SampleData& data, const InterruptFrame&) override {
+    note(event, data, "");
+  }
+  void lost_samples(Event& event, u64 count) override {
+    lines.push_back(name(event) + " lost " + std::to_string(count));
+  }
+  Verdict account_interrupt(Event& event) override {
+    lines.push_back(name(event) + " interrupts");
+    return Verdict::keep;
+  }
+  u64 time_of_tsc(u64 tsc) const override { return 10 * tsc; }
+  u64 now() const override { return 0; }
+  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override {
+    if (address != code_address) return {};
+    return {code.begin(), code.begin() + static_cast<std::ptrdiff_t>(std::min(bytes, code.size()))};
+  }
+
+  perf::BranchEntry branch{};
+  u64 code_address = 0;
+  Bytes code;
+  std::vector<LbrEntry> decoded;
+
+ private:
+  static std::string name(const Event& event) { return "e" + std::to_string(event.id); }
+  void note(const Event& event, const perf::SampleData& data, const char* how) {
+    lines.push_back(name(event) + " ip=" + std::to_string(data.ip.value_or(0)) + how);
+    samples.push_back(data);
+  }
+};
+
+Enumeration cpu_with_format(unsigned format) {
+  Enumeration e;
+  e.pebs_format = format;
+  e.counter_width = 48;
+  e.has_ds = true;
+  e.perf_capabilities = msr::perf_cap::PEBS_TRAP;
+  e.microarchitecture = format >= 4   ? Microarchitecture::ice_lake
+                        : format == 3 ? Microarchitecture::skylake
+                        : format == 2 ? Microarchitecture::haswell
+                                      : Microarchitecture::sandy_bridge;
+  e.perfmon_version = format >= 4 ? 5 : 4;
+  e.pebs_baseline = format >= 4;
+  e.pebs_counters = format >= 4 ? 0xFF | u64{0xF} << 32 : 0xF;
+  e.counters = 0xFF | u64{0xF} << 32;
+  e.lbr_entries = 32;
+  return e;
+}
+
+/// A driver with events on GP 0, 1, ...: e0, e1, ...
+struct Machine {
+  explicit Machine(unsigned format, DrainOrder order = DrainOrder::record)
+      : driver(cpu, cpu_with_format(format), host, {.order = order}) {
+    EXPECT_EQ(driver.set_up(), Fault::none);
+  }
+  Event& open(u64 sample_type, u64 period = 1000, unsigned precise = 2) {
+    Event& event = *events.emplace_back(std::make_unique<Event>());
+    event.id = events.size() - 1;
+    event.attr.sample_period = event.hw.sample_period = period;
+    event.attr.sample_type = sample_type;
+    event.attr.precise_ip = precise & 3;
+    event.leader = &event;
+    EXPECT_TRUE(driver.init(event).ok());
+    return event;
+  }
+  void start(Event& event) {
+    event.hw.index = static_cast<int>(event.id);
+    driver.add(event, map);
+    map[event.id] = &event;
+    driver.enable(event);
+  }
+  Event& start(u64 sample_type, u64 period = 1000) {
+    Event& event = open(sample_type, period);
+    start(event);
+    return event;
+  }
+  void interrupt() {
+    const InterruptFrame frame;
+    driver.drain(DrainTrigger::interrupt, map, &frame);
+  }
+  PebsCpu cpu;
+  Host host;
+  PebsDriver driver;
+  std::vector<std::unique_ptr<Event>> events;
+  EventMap map{};
+};
+
+TEST(PebsDriver, AreaOfEachFormatHoldsWholeRecords) {  // pebs.md 6
+  constexpr u64 maximum[] = {4096 / 144 * 144, 65472, 65472, 65400, 65536};
+  for (unsigned format = 0; format <= 4; ++format) {
+    Machine m(format);
+    const u64 base = m.cpu.area_word(offsetof(DsArea64, pebs_base));
+    EXPECT_EQ(m.cpu.area_word(offsetof(DsArea64, pebs_maximum)) - base, maximum[format]) << format;
+  }
+}
+
+TEST(PebsDriver, LargeThresholdReservesOneRecordPerPossibleCounter) {
+  Machine basic(4);
+  basic.start(sample::IP | sample::TIME);
+  const auto threshold = [](Machine& m) {
+    return m.cpu.area_word(offsetof(DsArea64, pebs_threshold)) -
+           m.cpu.area_word(offsetof(DsArea64, pebs_base));
+  };
+  EXPECT_EQ(threshold(basic), 65152u);
+  basic.start(sample::IP | sample::TIME | sample::CALLCHAIN);
+  EXPECT_EQ(threshold(basic), 32u) << "one event that is not large makes every record interrupt";
+  basic.driver.remove(*basic.events[1], basic.map);
+  EXPECT_EQ(threshold(basic), 65152u);
+}
+
+TEST(PebsDriver, EventsAreLargeOnlyIfRecordsHoldAllTheyAskFor) {
+  Machine m(4);
+  const auto flags = [&](u64 type) { return m.open(type).hw.flags; };
+  EXPECT_TRUE(flags(sample::IP | sample::TIME) & pebs_flag::LARGE);
+  EXPECT_FALSE(flags(sample::IP | sample::CALLCHAIN) & pebs_flag::LARGE);
+  EXPECT_FALSE(flags(sample::STACK_USER) & pebs_flag::LARGE);
+  EXPECT_TRUE(flags(sample::CALLCHAIN) & pebs_flag::AUTO_RELOAD);
+  Machine haswell(2);
+  EXPECT_FALSE(haswell.open(sample::TIME).hw.flags & pebs_flag::LARGE) << "no TSC in format 2";
+}
+
+TEST(PebsDriver, RefusesWhatPebsCannotDo) {
+  Machine m(4);
+  Event counting;
+  counting.attr.precise_ip = 2;
+  EXPECT_EQ(m.driver.init(counting).error().error_number, EINVAL);
+  Event too_precise;
+  too_precise.attr.sample_period = 1;
+  too_precise.attr.precise_ip = 3;
+  EXPECT_EQ(m.driver.init(too_precise).error().error_number, EOPNOTSUPP);
+}
+
+TEST(PebsDriver, AutoReloadPutsMinusThePeriodIntoTheResetSlot) {
+  Machine m(3);
+  m.start(sample::IP, 1000);
+  EXPECT_EQ(m.cpu.area_word(0x40), low_bits(48) - 999);
+}
+
+TEST(PebsDriver, DataCfgIsTheUnionOfTheActiveEventsAndNeverShrinks) {
+  Machine m(4);
+  m.start(sample::IP);
+  EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], 0u);
+  m.start(sample::IP | sample::ADDR);
+  EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY);
+  m.start(sample::IP | sample::BRANCH_STACK);
+  EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY | pebs::data_cfg::LBR | 31u << 24);
+  m.driver.remove(*m.events[1], m.map);
+  EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY | pebs::data_cfg::LBR | 31u << 24);
+}
+
+TEST(PebsDriver, RecordsOfTheOldLayoutAreDrainedBeforeItChanges) {
+  Machine m(4);
+  m.start(sample::IP);
+  m.cpu.write_records(adaptive_buffer({1, 1}));
+  m.start(sample::IP | sample::ADDR);
+  EXPECT_THAT(m.host.lines, ElementsAre("e0 ip=0", "e0 ip=1"));
+  EXPECT_EQ(m.driver.totals().odd_size, 0u);
+}
+
+TEST(PebsDriver, LastSampleOfAnInterruptIsAnOverflowAndOfOtherDrainsIsNot) {
+  Machine m(4);
+  m.start(sample::IP);
+  m.cpu.write_records(adaptive_buffer({1, 1}));
+  m.interrupt();
+  EXPECT_THAT(m.host.lines, ElementsAre("e0 ip=0", "e0 ip=1 overflow"));
+  m.host.lines.clear();
+  m.cpu.write_records(adaptive_buffer({1}));
+  m.driver.drain(DrainTrigger::context_switch, m.map, nullptr);
+  EXPECT_THAT(m.host.lines, ElementsAre("e0 ip=0"));
+}
+
+TEST(PebsDriver, CollisionsBecomeLostSamplesOfEveryCollider) {
+  Machine m(1);
+  m.start(sample::IP);
+  m.start(sample::IP);
+  m.cpu.write_records(fixed_buffer(1, {0b11}));
+  m.interrupt();
+  EXPECT_THAT(m.host.lines, ElementsAre("e0 lost 1", "e0 interrupts", "e1 lost 1", "e1 interrupts"));
+}
+
+TEST(PebsDriver, StoppingAnEventInMidDrainLosesNoRecordOfTheOthers) {
+  Machine m(4);
+  m.start(sample::IP);
+  m.start(sample::IP);
+  m.host.verdict = perf::SampleSink::Verdict::stop;
+  m.cpu.write_records(adaptive_buffer({1, 2}));
+  m.interrupt();
+  EXPECT_THAT(m.host.lines, ElementsAre("e0 ip=0 overflow", "e0 stop", "e1 ip=1 overflow", "e1 stop"));
+}
+
+// pebs.md 4.6 and 6: each of n overflows took the counter from 0 back to -period.
+TEST(PebsDriver, CountIsReconstructedFromTheRecordsOfAnAutoReloadEvent) {
+  Machine m(4);
+  Event& event = m.start(sample::IP, 1000);
+  event.hw.previous_count = (0 - u64{1000}) & low_bits(48);
+  m.cpu.counters[0] = (0 - u64{400}) & low_bits(48);
+  m.cpu.write_records(adaptive_buffer({1, 1, 1}));
+  m.interrupt();
+  EXPECT_EQ(event.count, 3600u);
+  EXPECT_EQ(event.hw.period_left, 400);
+}
+
+TEST(PebsDriver, CountAdvancesWithoutRecordsToo) {
+  Machine m(4);
+  Event& event = m.start(sample::IP, 1000);
+  event.hw.previous_count = (0 - u64{1000}) & low_bits(48);
+  m.cpu.counters[0] = (0 - u64{400}) & low_bits(48);
+  m.driver.drain(DrainTrigger::read, m.map, nullptr);
+  EXPECT_EQ(event.count, 600u);
+}
+
+TEST(PebsDriver, TimeIsTheRecordsTscUnlessTheEventHasAClockOfItsOwn) {
+  Machine m(3);
+  m.start(sample::IP | sample::TIME);
+  Bytes records = fixed_buffer(3, {1});
+  const le64 tsc = 77;
+  std::memcpy(records.data() + offsetof(pebs::FixedRecord, tsc), &tsc, sizeof(tsc));
+  m.cpu.write_records(records);
+  m.interrupt();
+  EXPECT_EQ(m.host.samples.at(0).time, 770u);
+  m.events[0]->attr.use_clockid = 1;
+  m.cpu.write_records(records);
+  m.interrupt();
+  EXPECT_FALSE(m.host.samples.at(1).time);
+}
+
+/// An address that the record gives an instruction at 0x1000 and its successor at 0x1003.
+struct IpCase {
+  unsigned format, precise_ip;
+  u64 ip;
+  bool exact;
+};
+class IpRules : public testing::TestWithParam<IpCase> {};
+
+TEST_P(IpRules, FollowFormatAndPrecision) {  // pebs.md 3.5
+  const IpCase& c = GetParam();
+  Machine m(c.format);
+  m.start(m.open(sample::IP, 1000, c.precise_ip));
+  if (c.format < 4) {
+    pebs::FixedRecord record{};
+    record.status = 1;
+    record.registers.rip = 0x1003;
+    record.eventing_ip = 0x1000;
+    Bytes bytes;
+    append(bytes, record, pebs::fixed_record_bytes(c.format));
+    m.cpu.write_records(bytes);
+  } else {
+    Bytes bytes(pebs::adaptive_layout(pebs::data_cfg::GPRS).size);
+    pebs::BasicGroup basic{};
+    basic.format = static_cast<u32>(m.cpu.msrs[msr::PEBS_DATA_CFG]);
+    basic.size = static_cast<u16>(c.precise_ip == 1 ? bytes.size() : 32);
+    basic.applicable_counters = 1;
+    basic.eventing_ip = 0x1000;
+    std::memcpy(bytes.data(), &basic, sizeof(basic));
+    pebs::GprGroup gprs{};
+    gprs.rip = 0x1003;
+    std::memcpy(bytes.data() + 32, &gprs, sizeof(gprs));
+    bytes.resize(basic.size);
+    m.cpu.write_records(bytes);
+  }
+  m.interrupt();
+  EXPECT_EQ(m.host.samples.at(0).ip, c.ip);
+  EXPECT_EQ(m.host.samples.at(0).exact_ip, c.exact);
+}
+INSTANTIATE_TEST_SUITE_P(Formats, IpRules,
+                         testing::Values(IpCase{1, 1, 0x1003, false}, IpCase{1, 2, 0x1003, false},
+                                         IpCase{2, 1, 0x1003, false}, IpCase{2, 2, 0x1000, true},
+                                         IpCase{3, 2, 0x1000, true}, IpCase{4, 1, 0x1003, false},
+                                         IpCase{4, 2, 0x1000, true}));
+
+TEST(IpFixUp, DecodesFromTheNewestBranchTargetToTheRecordedIp) {
+  Machine m(1);
+  m.host.branch = {.from = 0x900, .to = 0x1000};
+  m.host.code_address = 0x1000;
+  for (const int byte : {0x90, 0x48, 0x89, 0xC8, 0x90})  // nop; mov rax, rcx; nop
+    m.host.code.push_back(static_cast<std::byte>(byte));
+  m.start(sample::IP);
+  pebs::FixedRecord record{};
+  record.status = 1;
+  record.registers.rip = 0x1004;
+  Bytes bytes;
+  append(bytes, record, pebs::fixed_record_bytes(1));
+  m.cpu.write_records(bytes);
+  m.interrupt();
+  EXPECT_EQ(m.host.samples.at(0).ip, 0x1001u);
+  EXPECT_TRUE(m.host.samples.at(0).exact_ip);
+}
+
+TEST(IpFixUp, ARecordAtABranchTargetWasTheBranch) {
+  Machine m(1);
+  m.host.branch = {.from = 0x900, .to = 0x1000};
+  m.start(sample::IP);
+  pebs::FixedRecord record{};
+  record.status = 1;
+  record.registers.rip = 0x1000;
+  Bytes bytes;
+  append(bytes, record, pebs::fixed_record_bytes(1));
+  m.cpu.write_records(bytes);
+  m.interrupt();
+  EXPECT_EQ(m.host.samples.at(0).ip, 0x900u);
+}
+
+TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
+  Machine m(3);
+  Event& event = m.open(sample::IP | sample::WEIGHT | sample::ADDR | sample::DATA_SRC | sample::TRANSACTION);
+  event.hw.flags |= pebs_flag::LOAD_LATENCY;
+  m.start(event);
+  pebs::FixedRecord record{};
+  record.status = 1;
+  record.latency_cycles = 44;
+  record.linear_address = 0xABC0;
+  record.data_source = 0x31;
+  record.tsx = 0x0000'000A'0000'0064;
+  record.registers.rax = 0x1200'0001;
+  Bytes bytes;
+  append(bytes, record);
+  m.cpu.write_records(bytes);
+  m.interrupt();
+  const perf::SampleData& load = m.host.samples.at(0);
+  EXPECT_EQ(load.weight, 44u);
+  EXPECT_EQ(load.address, 0xABC0u);
+  EXPECT_EQ(load.data_source, 0x10252100142u);
+  EXPECT_EQ(load.transaction, 0x12'0000'000Au);
+  event.hw.flags &= ~pebs_flag::LOAD_LATENCY;
+  m.cpu.write_records(bytes);
+  m.interrupt();
+  EXPECT_EQ(m.host.samples.at(1).weight, 100u);
+}
+
+TEST(PebsDriver, AnIndexOutsideOfMemoryIsCountedAndReadsNothing) {
+  Machine m(4);
+  m.start(sample::IP);
+  const le64 wild = 0x7777'0000'0000'0000;
+  ASSERT_EQ(m.cpu.write_memory(m.cpu.msrs[msr::DS_AREA] + offsetof(DsArea64, pebs_index),
+                               std::as_bytes(std::span(&wild, 1))),
+            Fault::none);
+  m.interrupt();
+  EXPECT_THAT(m.host.lines, IsEmpty());
+}
+
+}  // namespace
+}  // namespace pmusim::driver
