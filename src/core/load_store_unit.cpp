@@ -8,17 +8,15 @@ namespace {
 
 WaitingFor distance(CacheLevel level) {
   switch (level) {
-    case CacheLevel::l1:
-      return WaitingFor::l1;
-    case CacheLevel::fill_buffer:
     case CacheLevel::l2:
       return WaitingFor::l2;
     case CacheLevel::l3:
       return WaitingFor::l3;
     case CacheLevel::memory:
       return WaitingFor::memory;
+    default:
+      return WaitingFor::l1;
   }
-  return WaitingFor::l1;
 }
 
 void add_level_of_load(CacheLevel level, SignalSet& signals) {
@@ -91,8 +89,8 @@ void LoadStoreUnit::remember_store(u64 address, u64 bytes, u64 cycle) {
   }
 }
 
-MemoryAccess LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle,
-                                  MemoryReport& report) {
+LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind,
+                                           u64 cycle, Execution& execution) {
   const x86::Instruction& instruction = *data.instruction;
   const u64 address = data.addresses[operand];
   const u64 bytes = std::max<u64>(instruction.memory[operand].bytes, 1) * data.iterations;
@@ -103,55 +101,54 @@ MemoryAccess LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, Ac
                       .bytes = static_cast<u32>(std::min<u64>(bytes, std::numeric_limits<u32>::max())),
                       .kind = kind,
                       .locked = instruction.locked};
-  u64 ready = cycle;
+  Loaded done{cycle, WaitingFor::l1};
   for (u64 n = 0; n <= std::min(lines, longest_string_lines); ++n) {
     const u64 place = n == 0 ? address : (first_line + n) << hierarchy_.line_shift();
-    const MemoryHierarchy::Answer answer = hierarchy_.access(place, kind, cycle, report.quantities);
+    const MemoryHierarchy::Answer answer =
+        hierarchy_.access(place, kind, cycle, execution.retirement.quantities);
     access.level = std::max(access.level, answer.level);
     access.tlb = std::max(access.tlb, answer.tlb);
-    ready = std::max(ready, answer.ready_cycle);
+    done.ready_cycle = std::max(done.ready_cycle, answer.ready_cycle);
+    done.waiting_for = std::max(done.waiting_for, distance(answer.source));
   }
-  access.latency_cycles = static_cast<u32>(ready - cycle);
-  add_access(access, lines != 0 && !instruction.rep, report.signals);
-  report.accesses[report.count++] = access;
-  return access;
+  access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
+  add_access(access, lines != 0 && !instruction.rep, execution.retirement.signals);
+  execution.accesses[execution.access_count++] = access;
+  return done;
 }
 
-LoadStoreUnit::Loaded LoadStoreUnit::load(const DataAccesses& data, u64 cycle, MemoryReport& report) {
+LoadStoreUnit::Loaded LoadStoreUnit::load(const DataAccesses& data, u64 cycle, Execution& execution) {
   Loaded loaded{cycle, WaitingFor::execution};
   for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
     const x86::MemoryOperand& operand = data.instruction->memory[n];
     if (!operand.load || data.iterations == 0) continue;
-    WaitingFor level = WaitingFor::l1;
-    u64 start = cycle, latency = hierarchy_.hit_latency();
+    Loaded data_ready{cycle + hierarchy_.hit_latency(), WaitingFor::l1};
     if (data.addresses.empty()) {
-      report.signals.add(Signal::load_l1_hit);
+      execution.retirement.signals.add(Signal::load_l1_hit);
     } else {
-      start = std::max(cycle, forwarded(data.addresses[n], operand.bytes));
-      const MemoryAccess access = touch(data, n, AccessKind::load, start, report);
-      level = distance(access.level);
-      latency = access.latency_cycles;
+      const u64 start = std::max(cycle, forwarded(data.addresses[n], operand.bytes));
+      data_ready = touch(data, n, AccessKind::load, start, execution);
     }
-    if (start + latency > loaded.ready_cycle) loaded = {start + latency, level};
+    if (data_ready.ready_cycle > loaded.ready_cycle) loaded = data_ready;
   }
   return loaded;
 }
 
-LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, u64 cycle, MemoryReport& report) {
+LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, u64 cycle, Execution& execution) {
   Loaded room{cycle, WaitingFor::execution};
   for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
     const x86::MemoryOperand& operand = data.instruction->memory[n];
     if (!operand.store || data.iterations == 0) continue;
     if (data.addresses.empty()) {
-      report.signals.add(Signal::store_l1_hit);
+      execution.retirement.signals.add(Signal::store_l1_hit);
       continue;
     }
     u64& leaves = store_buffer_[next_store_];
     if (++next_store_ == store_buffer_.size()) next_store_ = 0;
-    if (leaves > room.ready_cycle) room = {leaves, WaitingFor::memory};
-    const MemoryAccess access = touch(data, n, AccessKind::store, room.ready_cycle, report);
+    if (leaves > room.ready_cycle) room = {leaves, WaitingFor::store_buffer};
+    const Loaded written = touch(data, n, AccessKind::store, room.ready_cycle, execution);
     remember_store(data.addresses[n], operand.bytes * data.iterations, room.ready_cycle);
-    last_commit_ = std::max(last_commit_, room.ready_cycle + access.latency_cycles);
+    last_commit_ = std::max(last_commit_, written.ready_cycle);
     leaves = last_commit_;
   }
   return room;

@@ -64,14 +64,14 @@ MemoryHierarchy::Answer MemoryHierarchy::access(u64 address, AccessKind kind, u6
   const u64 line = line_of(address);
   if (const Fill* present = l1d_.find(line)) {
     const u64 hit = start + l1d_latency_;
-    if (present->ready_cycle > hit) return {CacheLevel::fill_buffer, translation.level, present->ready_cycle};
-    return {CacheLevel::l1, translation.level, hit};
+    if (present->ready_cycle <= hit) return {CacheLevel::l1, CacheLevel::l1, translation.level, hit};
+    return {CacheLevel::fill_buffer, present->source, translation.level, present->ready_cycle};
   }
   const Outer outer = look_up_outer(line, quantities);
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
   buffer = std::max(start, buffer) + outer.latency_cycles;
-  l1d_.insert(line, Fill{buffer});
-  return {outer.level, translation.level, buffer};
+  l1d_.insert(line, Fill{buffer, outer.level});
+  return {outer.level, outer.level, translation.level, buffer};
 }
 
 MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantities& quantities) {
@@ -79,11 +79,11 @@ MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantitie
       translate(itlb_, address >> page_shift, Quantity::page_walks_instruction, quantities);
   const u64 start = cycle + translation.latency_cycles;
   const u64 line = line_of(address);
-  if (l1i_.find(line) != nullptr) return {CacheLevel::l1, translation.level, start};
+  if (l1i_.find(line) != nullptr) return {CacheLevel::l1, CacheLevel::l1, translation.level, start};
   l1i_.insert(line, {});
   const Outer outer = look_up_outer(line, quantities);
   const unsigned delay = outer.level == CacheLevel::l2 ? l1i_miss_penalty_ : outer.latency_cycles;
-  return {outer.level, translation.level, start + delay};
+  return {outer.level, outer.level, translation.level, start + delay};
 }
 
 }  // namespace pmusim

@@ -89,7 +89,7 @@ void Pipeline::charge_lost_slots(const Dispatched& dispatched, const Slot& first
   set(quantities, Quantity::slots_frontend, frontend);
   set(quantities, Quantity::slots_fetch_latency, frontend);
   set(quantities, Quantity::slots_backend, backend);
-  if (reason >= WaitingFor::l1) set(quantities, Quantity::slots_memory, backend);
+  if (reason != WaitingFor::execution) set(quantities, Quantity::slots_memory, backend);
   set(quantities, Quantity::recovery_cycles, whole_cycles(retire_, refilled));
   const Slot waiting_from = std::clamp(dispatched.first, fetched, first);
   charge_stall_cycles(whole_cycles(retire_, first), whole_cycles(waiting_from, first), reason, quantities);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <concepts>
+#include <utility>
 
 #include "pmusim/core/branch_unit.h"
 #include "pmusim/core/load_store_unit.h"
@@ -32,9 +33,11 @@ class Core {
   template <std::invocable<const Retirement&> Sink>
   void run(const trace::BlockRun& block_run, Sink&& sink) {
     Cursor cursor{&block_run};
-    MemoryReport report;
-    for (; cursor.instruction < block_run.block->instructions.size(); ++cursor.instruction)
-      sink(step(cursor, report));
+    Execution execution;
+    for (; cursor.instruction < block_run.block->instructions.size(); ++cursor.instruction) {
+      step(cursor, execution);
+      sink(std::as_const(execution.retirement));
+    }
   }
 
   /// An interrupt, or a signal that enters its handler: the pipeline is flushed and refilled. No instruction
@@ -61,12 +64,12 @@ class Core {
   static constexpr unsigned latency_classes = 13;
 
   Core(const CoreParameters& parameters, BranchUnit branches, bool knows_memory);
-  Retirement step(Cursor& cursor, MemoryReport& report);
-  void fetch(const x86::Instruction& instruction, MemoryReport& report);
-  void fetch_line(u64 address, MemoryReport& report);
+  void step(Cursor& cursor, Execution& execution);
+  void fetch(const x86::Instruction& instruction, Execution& execution);
+  void fetch_line(u64 address, Execution& execution);
   DataAccesses take_accesses(const x86::Instruction& instruction, Cursor& cursor) const;
   Ready operands_ready(const x86::Instruction& instruction, u64 cycle) const;
-  Ready execute(const DataAccesses& data, u64 dispatched, MemoryReport& report);
+  Ready execute(const DataAccesses& data, u64 dispatched, Execution& execution);
   Prediction transfer_control(Retirement& retirement, const x86::Instruction& branch);
   void redirect_fetch(Prediction prediction, u64 resolved);
 

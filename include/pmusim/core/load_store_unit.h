@@ -17,13 +17,12 @@ struct DataAccesses {
   u64 iterations = 1;              ///< of a REP instruction
 };
 
-/// What a retired instruction did to memory; grows while it executes.
-struct MemoryReport {
+/// An instruction on its way to retirement: the signals and quantities it has gathered, and its accesses.
+struct Execution {
   static constexpr unsigned capacity = 4;  // two operands, each read and written
+  Retirement retirement;
   std::array<MemoryAccess, capacity> accesses;
-  unsigned count = 0;
-  SignalSet signals;
-  Quantities quantities;
+  unsigned access_count = 0;
 };
 
 /// Executes loads and stores against the memory hierarchy.
@@ -45,9 +44,9 @@ class LoadStoreUnit {
   MemoryHierarchy& hierarchy() { return hierarchy_; }
 
   /// The loads of an instruction whose operands are known in `cycle`: when all data are there.
-  Loaded load(const DataAccesses& data, u64 cycle, MemoryReport& report);
+  Loaded load(const DataAccesses& data, u64 cycle, Execution& execution);
   /// The stores of an instruction whose result is known in `cycle`: when there is room to retire it.
-  Loaded store(const DataAccesses& data, u64 cycle, MemoryReport& report);
+  Loaded store(const DataAccesses& data, u64 cycle, Execution& execution);
 
   /// Bytes of one operand of a REP instruction beyond which it is no longer timed (4 MiB with 64-byte lines).
   static constexpr u64 longest_string_lines = 1u << 16;
@@ -59,8 +58,7 @@ class LoadStoreUnit {
   };
   static constexpr unsigned forward_bits = 8;
 
-  MemoryAccess touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle,
-                     MemoryReport& report);
+  Loaded touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
   u64 forwarded(u64 address, u64 bytes) const;
   void remember_store(u64 address, u64 bytes, u64 cycle);
 

@@ -17,6 +17,7 @@ class MemoryHierarchy {
  public:
   struct Answer {
     CacheLevel level = CacheLevel::l1;
+    CacheLevel source = CacheLevel::l1;  ///< where the data come from; differs at a fill buffer hit
     TlbLevel tlb = TlbLevel::l1;
     u64 ready_cycle = 0;  ///< first cycle in which the data can be used
   };
@@ -39,6 +40,7 @@ class MemoryHierarchy {
   struct Present {};
   struct Fill {
     u64 ready_cycle = 0;
+    CacheLevel source = CacheLevel::l1;
   };
   struct Outer {  // what lies behind L1
     CacheLevel level;

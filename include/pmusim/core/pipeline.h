@@ -16,8 +16,9 @@ struct Slot {
   friend auto operator<=>(const Slot&, const Slot&) = default;
 };
 
-/// What an instruction that retires late was waiting for. Load levels are ordered by distance.
-enum class WaitingFor : u8 { execution, l1, l2, l3, memory };
+/// What an instruction that retires late was waiting for: its operands or its own latency, room in the store
+/// buffer, or a load from one of the levels, nearest first.
+enum class WaitingFor : u8 { execution, store_buffer, l1, l2, l3, memory };
 
 /// The two in-order ends of the machine and the reorder buffer between them.
 ///

@@ -26,7 +26,9 @@ class SetAssociative {
     if (set[0].key == key) return &set[0].value;
     for (std::size_t way = 1; way < ways_; ++way) {
       if (set[way].key != key) continue;
-      std::rotate(set, set + way, set + way + 1);
+      const Entry found = set[way];
+      std::move_backward(set, set + way, set + way + 1);
+      set[0] = found;
       return &set[0].value;
     }
     return nullptr;

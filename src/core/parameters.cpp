@@ -1,0 +1,106 @@
+#include "core/parameters.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <string_view>
+
+namespace pmusim {
+namespace {
+
+// The limits keep every quantity of one retirement within 32 bits, whatever a REP instruction does.
+constexpr unsigned longest_latency = 2000, widest = 16;
+
+struct Limit {
+  std::string_view name;
+  unsigned value, least, most;
+};
+
+Result<Done, Error> check_limits(const CoreParameters& p) {
+  constexpr unsigned many = 1u << 20;
+  const ExecutionLatencies& l = p.latencies;
+  const Limit limits[] = {
+      {"retire_width", p.retire_width, 1, widest},
+      {"mispredict_penalty", p.mispredict_penalty, 0, longest_latency},
+      {"taken_branch_bubble", p.taken_branch_bubble, 0, longest_latency},
+      {"l1i_miss_penalty", p.l1i_miss_penalty, 0, longest_latency},
+      {"memory_latency_cycles", p.memory_latency_cycles, 1, longest_latency},
+      {"stlb_latency_cycles", p.stlb_latency_cycles, 0, longest_latency},
+      {"page_walk_cycles", p.page_walk_cycles, 0, longest_latency},
+      {"outstanding_misses", p.outstanding_misses, 1, many},
+      {"reorder_buffer_uops", p.reorder_buffer_uops, 1, many},
+      {"store_buffer_entries", p.store_buffer_entries, 1, many},
+      {"return_stack_entries", p.return_stack_entries, 1, many},
+      {"latencies.simple", l.simple, 0, longest_latency},
+      {"latencies.multiply", l.multiply, 0, longest_latency},
+      {"latencies.divide", l.divide, 0, longest_latency},
+      {"latencies.fp_add", l.fp_add, 0, longest_latency},
+      {"latencies.fp_multiply", l.fp_multiply, 0, longest_latency},
+      {"latencies.fp_divide", l.fp_divide, 0, longest_latency},
+      {"latencies.vector", l.vector, 0, longest_latency},
+      {"latencies.branch", l.branch, 0, longest_latency},
+      {"latencies.serializing", l.serializing, 0, longest_latency},
+      {"latencies.microcoded", l.microcoded, 0, longest_latency},
+      {"latencies.locked", l.locked, 0, longest_latency},
+      {"tsc_per_core_cycle_denominator", p.tsc_per_core_cycle_denominator, 1, ~0u},
+  };
+  for (const Limit& limit : limits) {
+    if (limit.value < limit.least || limit.value > limit.most)
+      return Failure(Error(fmt::format("core parameter {} is {}; it must be {} to {}", limit.name,
+                                       limit.value, limit.least, limit.most)));
+  }
+  return Done{};
+}
+
+Result<Done, Error> check_tables(const CoreParameters& p) {
+  struct Table {
+    std::string_view name;
+    unsigned entries, ways;
+  };
+  const Table tables[] = {{"dtlb_entries", p.dtlb_entries, p.dtlb_ways},
+                          {"itlb_entries", p.itlb_entries, p.itlb_ways},
+                          {"stlb_entries", p.stlb_entries, p.stlb_ways},
+                          {"btb_entries", p.btb_entries, 4}};
+  for (const Table& table : tables) {
+    if (table.ways == 0 || table.entries == 0 || table.entries % table.ways != 0)
+      return Failure(Error(fmt::format("core parameter {} is {}; it must be a positive multiple of {} ways",
+                                       table.name, table.entries, table.ways)));
+  }
+  return Done{};
+}
+
+Result<Done, Error> check_caches(const CoreParameters& p) {
+  struct Cache {
+    std::string_view name;
+    const CacheGeometry& geometry;
+  };
+  const Cache caches[] = {{"l1i", p.l1i}, {"l1d", p.l1d}, {"l2", p.l2}, {"l3", p.l3}};
+  for (const auto& [name, cache] : caches) {
+    const u64 set_bytes = u64{cache.ways} * cache.line_bytes;
+    if (set_bytes == 0 || cache.bytes == 0 || cache.bytes % set_bytes != 0)
+      return Failure(Error(fmt::format("cache {}: {} bytes are no multiple of {} ways of {}-byte lines", name,
+                                       cache.bytes, cache.ways, cache.line_bytes)));
+    if (cache.line_bytes != p.l1d.line_bytes || !std::has_single_bit(cache.line_bytes) ||
+        cache.line_bytes < 16)
+      return Failure(
+          Error(fmt::format("cache {}: lines of {} bytes; all caches must have lines of one size, "
+                            "a power of two from 16 bytes on",
+                            name, cache.line_bytes)));
+    if (cache.latency_cycles < 1 || cache.latency_cycles > longest_latency)
+      return Failure(Error(fmt::format("cache {}: a latency of {} cycles; it must be 1 to {}", name,
+                                       cache.latency_cycles, longest_latency)));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<Done, Error> check_parameters(const CoreParameters& parameters) {
+  for (const auto check : {check_limits, check_tables, check_caches}) {
+    auto checked = check(parameters);
+    if (!checked.ok()) return checked;
+  }
+  return Done{};
+}
+
+}  // namespace pmusim
