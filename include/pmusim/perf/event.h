@@ -10,6 +10,7 @@ namespace pmusim::perf {
 
 class RingBuffer;
 class Context;
+class PmuDriver;
 
 enum class EventState : i32 { dead = -4, exit = -3, error = -2, off = -1, inactive = 0, active = 1 };
 
@@ -43,14 +44,20 @@ struct Event {
   Event* leader = nullptr;       ///< itself if it leads
   std::vector<Event*> siblings;  ///< of a leader, in creation order
   Event* parent = nullptr;       ///< the event this one was inherited from
+  std::vector<Event*> children;  ///< inherited from this one and still alive
+  PmuDriver* pmu = nullptr;      ///< who counts it
   HardwareEvent hw;
   u64 count = 0;        ///< own occurrences
-  u64 child_count = 0;  ///< of exited inherited children
+  u64 child_count = 0;  ///< of exited inherited children, as are the two times
+  u64 child_time_enabled = 0, child_time_running = 0;
   u64 lost_samples = 0;
   u64 time_enabled = 0, time_running = 0, time_stamp = 0;
   Context* context = nullptr;
+  i32 cpu = -1;  ///< as opened
   std::shared_ptr<RingBuffer> ring;
-  i64 event_limit = 0;  ///< REFRESH
+  bool mapped = false;   ///< `ring` is its own mapping, not another event's output
+  i64 event_limit = 0;   ///< REFRESH
+  bool hung_up = false;  ///< poll() says POLLHUP: nothing more will come
 
   bool is_sampling() const { return attr.sample_period != 0; }
   bool is_leader() const { return leader == this; }

@@ -1,0 +1,23 @@
+#ifndef PMUSIM_SRC_PERF_CALLCHAIN_H
+#define PMUSIM_SRC_PERF_CALLCHAIN_H
+
+#include <vector>
+
+#include "pmusim/perf/abi.h"
+#include "pmusim/perf/sample_data.h"
+#include "pmusim/perf/target.h"
+
+namespace pmusim::perf {
+
+namespace callchain_context {
+inline constexpr u64 KERNEL = static_cast<u64>(-128), USER = static_cast<u64>(-512);
+}
+
+/// The call chain of an interrupted program (perf-abi.md section 3.3): the interrupted address, then return
+/// addresses along the frame pointers, as far as the target knows its stack. `chain` is replaced.
+void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, const InterruptFrame& frame,
+            const Target& target);
+
+}  // namespace pmusim::perf
+
+#endif

@@ -1,0 +1,51 @@
+#include "pmusim/perf/core.h"
+
+#include <algorithm>
+
+#include "perf/scheduler.h"
+
+namespace pmusim::perf {
+
+namespace {
+const Target unknown_target;
+}
+
+u64 TscToNs::operator()(u64 tsc) const {
+  const u64 whole = tsc >> shift, rest = tsc & low_bits(shift);
+  return zero + whole * mult + (rest * mult >> shift);
+}
+
+PerfCore::PerfCore(PmuDriver& hardware, CoreOptions options)
+    : hardware_(hardware),
+      software_(*this),
+      options_(options),
+      scheduler_(std::make_unique<Scheduler>(hardware, software_)),
+      target_(&unknown_target) {
+  scheduler_->cpu().enter(0);
+  scheduler_->on_unthrottle = [this](Event& event) {
+    event.hw.interrupts = 0;
+    write_throttle(event, RecordType::unthrottle);
+  };
+}
+
+PerfCore::~PerfCore() {
+  while (!events_.empty()) remove(*events_.back());
+}
+
+std::vector<Event*> PerfCore::events() const {
+  std::vector<Event*> all;
+  for (const auto& event : events_) all.push_back(event.get());
+  return all;
+}
+
+u32 PerfCore::current_tid() const { return current_ ? current_->tid : 0; }
+
+std::vector<std::byte> PerfCore::read_code(u64 address, std::size_t bytes) const {
+  return target_->read_code(address, bytes);
+}
+
+void PerfCore::count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) {
+  software_.count(id, n, address, frame);
+}
+
+}  // namespace pmusim::perf

@@ -1,0 +1,140 @@
+#include <bit>
+
+#include "perf/refusal.h"
+#include "perf/scheduler.h"
+#include "pmusim/perf/core.h"
+
+/// mmap() and the ioctls of an event (perf-abi.md sections 4 and 5).
+namespace pmusim::perf {
+
+using Outcome = Result<Done, KernelError>;
+
+void PerfCore::reschedule() { scheduler_->reschedule(now_); }
+
+/// Also of the events that inherited from it.
+template <class F>
+void PerfCore::for_event_and_children(Event& event, Scope scope, F apply) {
+  const auto with_children = [&](Event& one) {
+    apply(one);
+    for (Event* child : one.children) apply(*child);
+  };
+  if (scope == Scope::event) return with_children(event);
+  with_children(*event.leader);
+  for (Event* sibling : event.leader->siblings) with_children(*sibling);
+}
+
+/// The times of members stand still while their leader is off, so they are brought up to date with it.
+void PerfCore::set_state(Event& event, EventState state) {
+  scheduler_->take_off(event, now_);
+  scheduler_->update_times(event, now_);
+  if (event.is_leader())
+    for (Event* sibling : event.siblings) scheduler_->update_times(*sibling, now_);
+  event.state = state;
+}
+
+void PerfCore::enable(Event& event, Scope scope) {
+  for_event_and_children(event, scope, [&](Event& one) {
+    if (one.state == EventState::off || one.state == EventState::error) set_state(one, EventState::inactive);
+  });
+  reschedule();
+}
+
+void PerfCore::disable(Event& event, Scope scope) {
+  for_event_and_children(event, scope, [&](Event& one) {
+    if (one.state >= EventState::inactive) set_state(one, EventState::off);
+  });
+}
+
+void PerfCore::reset(Event& event, Scope scope) {
+  const auto zero = [&](Event& one) {
+    update_count(one);
+    one.count = 0;
+  };
+  if (scope == Scope::event) return zero(event);
+  zero(*event.leader);
+  for (Event* sibling : event.leader->siblings) zero(*sibling);
+}
+
+Outcome PerfCore::refresh(Event& event, i64 overflows) {
+  if (event.attr.inherit || !event.is_sampling())
+    return refuse(EINVAL, "REFRESH: only for sampling events that are not inherited");
+  event.event_limit += overflows;
+  enable(event);
+  return Done{};
+}
+
+Outcome PerfCore::set_period(Event& event, u64 period) {
+  if (!event.is_sampling()) return refuse(EINVAL, "PERIOD: the event does not sample");
+  if (period == 0 || period >> 63) return refuse(EINVAL, "PERIOD: {} is outside 1 to 2^63 - 1", period);
+  if (event.attr.freq && period > options_.limits.max_sample_rate)
+    return refuse(EINVAL, "PERIOD: {} Hz is above perf_event_max_sample_rate {}", period,
+                  options_.limits.max_sample_rate);
+  event.attr.sample_period = period;
+  if (!event.attr.freq) event.hw.sample_period = period;
+  if (event.state != EventState::active) {
+    event.hw.period_left = 0;
+    return Done{};
+  }
+  hardware_.disable();
+  event.pmu->stop(event, PmuDriver::StopMode::update);
+  event.hw.period_left = 0;
+  event.pmu->start(event, PmuDriver::StartMode::reload);
+  hardware_.enable();
+  return Done{};
+}
+
+Outcome PerfCore::set_output(Event& event, Event* to) {
+  if (to == nullptr) {
+    event.ring.reset();
+    return Done{};
+  }
+  if (to == &event) return refuse(EINVAL, "SET_OUTPUT: to itself");
+  if (to->cpu != event.cpu || (event.cpu == -1 && to->context != event.context))
+    return refuse(EINVAL, "SET_OUTPUT: to an event of another task or CPU");
+  if (to->attr.use_clockid != event.attr.use_clockid || to->attr.clockid != event.attr.clockid)
+    return refuse(EINVAL, "SET_OUTPUT: to an event with another clock");
+  if (to->attr.write_backward != event.attr.write_backward)
+    return refuse(EINVAL, "SET_OUTPUT: to an event that writes in the other direction");
+  if (event.mapped) return refuse(EINVAL, "SET_OUTPUT: the event has a mapping of its own");
+  event.ring = to->ring;
+  return Done{};
+}
+
+Outcome PerfCore::pause_output(Event& event, bool paused) {
+  if (!event.ring || event.ring->data_pages() == 0) return refuse(EINVAL, "PAUSE_OUTPUT: no data pages");
+  if (paused)
+    event.ring->pause();
+  else
+    event.ring->resume();
+  return Done{};
+}
+
+Result<RingBuffer*, KernelError> PerfCore::mmap(Event& event, std::size_t data_pages, Access access) {
+  if (data_pages != 0 && !std::has_single_bit(data_pages))
+    return refuse(EINVAL, "mmap: {} data pages; it must be 0 or a power of two", data_pages);
+  if (event.attr.inherit && event.cpu == -1)
+    return refuse(EINVAL, "mmap: an inherited event needs a CPU, so that one buffer has one writer");
+  if (event.ring) {
+    if (event.ring->data_pages() != data_pages)
+      return refuse(EINVAL, "mmap: {} data pages, but the event has a buffer of {}", data_pages,
+                    event.ring->data_pages());
+    return event.ring.get();
+  }
+  RingBuffer::Options options;
+  if (event.attr.write_backward) options.direction = RingBuffer::Direction::backward;
+  if (access == Access::read_only) options.when_full = RingBuffer::WhenFull::overwrite;
+  if (event.attr.watermark) options.watermark = event.attr.wakeup_events;
+  event.ring = std::make_shared<RingBuffer>(data_pages, options);
+  event.mapped = true;
+
+  ControlPage& page = event.ring->control();
+  page.time_mult = options_.clock.mult;
+  page.time_shift = options_.clock.shift;
+  page.time_zero = options_.clock.zero;
+  page.time_offset = options_.clock.zero;
+  page.capabilities |= ControlPage::cap_user_time;
+  if (!event.attr.use_clockid) page.capabilities |= ControlPage::cap_user_time_zero;
+  return event.ring.get();
+}
+
+}  // namespace pmusim::perf

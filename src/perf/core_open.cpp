@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "perf/read_format.h"
+#include "perf/refusal.h"
+#include "perf/scheduler.h"
+#include "pmusim/perf/core.h"
+
+/// perf_event_open: stages A, B and C of perf-abi.md section 1.4, in the documented order.
+namespace pmusim::perf {
+
+using Outcome = Result<Done, KernelError>;
+
+namespace {
+
+/// Types whose config holds a PMU type in its upper half.
+bool has_extended_type(const Attr& attr) {
+  return attr.type == static_cast<u32>(EventType::hardware) ||
+         attr.type == static_cast<u32>(EventType::hw_cache);
+}
+
+bool same_clock(const Attr& a, const Attr& b) {
+  return a.use_clockid == b.use_clockid && (!a.use_clockid || a.clockid == b.clockid);
+}
+
+void start_period(Event& event) {
+  HardwareEvent& hw = event.hw;
+  hw.sample_period = event.attr.freq && event.attr.sample_period != 0 ? 1 : event.attr.sample_period;
+  hw.last_period = hw.sample_period;
+  hw.period_left = static_cast<i64>(hw.sample_period);
+}
+
+}  // namespace
+
+Result<Event*, KernelError> PerfCore::open(std::span<std::byte> user, i32 pid, i32 cpu, Event* group_leader,
+                                           u64 flags) {
+  if (flags & ~open_flag::ALL) return refuse(EINVAL, "flags: unknown bits {:#x}", flags & ~open_flag::ALL);
+  auto attr = copy_attr(user);
+  if (!attr) return Failure(attr.error());
+  return open(*attr, pid, cpu, group_leader, flags);
+}
+
+Result<Event*, KernelError> PerfCore::open(const Attr& wanted, i32 pid, i32 cpu, Event* group_leader,
+                                           u64 flags) {
+  if (flags & ~open_flag::ALL)  // B1
+    return refuse(EINVAL, "flags: unknown bits {:#x}", flags & ~open_flag::ALL);
+  auto attr = check_attr(wanted, options_.limits);  // B2: A2 to A17
+  if (!attr) return Failure(attr.error());
+  if (auto allowed = check_rights(*attr, pid, cpu, flags, options_.limits); !allowed)  // B5 to B10
+    return Failure(allowed.error());
+
+  if (group_leader && !owns(group_leader)) return refuse(EBADF, "group_fd: is no perf event");  // B12
+  if (group_leader && group_leader->state <= EventState::exit)
+    return refuse(ENODEV, "group_fd: its task has exited");
+  Event* const output = flags & open_flag::OUTPUT ? group_leader : nullptr;
+  Event* const leader = flags & open_flag::NO_GROUP ? nullptr : group_leader;
+  auto task = find_target(pid, flags);  // B13
+  if (!task) return Failure(task.error());
+  if (*task && leader && leader->attr.inherit != attr->inherit)  // B14
+    return refuse(EINVAL, "inherit: differs from that of the group leader");
+
+  auto owned = std::make_unique<Event>();
+  Event& event = *owned;
+  event.attr = *attr;
+  event.leader = leader ? leader : &event;
+  event.cpu = cpu;
+  event.context = *task ? &(*task)->context : &scheduler_->cpu();
+  if (auto allocated = allocate(event, *task, cpu); !allocated) return Failure(allocated.error());  // B15
+  const auto installable = [&]() -> Outcome {
+    if (event.is_sampling() && !event.pmu->capabilities().interrupts)  // B16
+      return refuse(EOPNOTSUPP, "sample_period: PMU {} has no interrupt", event.pmu->capabilities().name);
+    if (auto valid = check_clock(event.attr, event.pmu == &hardware_); !valid) return valid;  // B17
+    if (!*task && !options_.limits.may_see_cpu())                                             // B19
+      return refuse(EACCES, "pid -1: observing a CPU needs perf_event_paranoid <= 0 or CAP_PERFMON");
+    if (cpu >= 0 && static_cast<u32>(cpu) != options_.cpu)  // B20
+      return refuse(ENODEV, "cpu: {} is offline; the emulated CPU is {}", cpu, options_.cpu);
+    if (leader)
+      if (auto valid = check_group(event, *leader); !valid) return valid;  // B21
+    if (output)
+      if (auto valid = set_output(event, output); !valid) return valid;            // B22
+    if (auto valid = check_read_size(event, *event.leader); !valid) return valid;  // B23
+    return check_aux(event.attr);                                                  // B24
+  };
+  if (auto valid = installable(); !valid) {
+    event.pmu->destroy(event);
+    return Failure(valid.error());
+  }
+  events_.push_back(std::move(owned));
+  install(event, leader);
+  return &event;
+}
+
+Result<Task*, KernelError> PerfCore::find_target(i32 pid, u64 flags) {
+  if (flags & open_flag::PID_CGROUP) return refuse(ENOENT, "PID_CGROUP: a replay knows no cgroup to follow");
+  if (pid == -1) return nullptr;
+  Task* task = pid == 0 ? current_ : pid > 0 ? find_task(static_cast<u32>(pid)) : nullptr;
+  if (!task) return refuse(ESRCH, "pid: there is no task {}", pid);
+  return task;
+}
+
+/// Stage C.
+Outcome PerfCore::allocate(Event& event, const Task* task, i32 cpu) {
+  const bool any_cpu = cpu == -1;
+  if (any_cpu ? !task : cpu < 0 || static_cast<u32>(cpu) >= options_.cpus)  // C1
+    return refuse(EINVAL, "cpu: {} with {}, of {} CPUs", cpu, task ? "a task" : "no task", options_.cpus);
+  if (event.attr.sigtrap && !task) return refuse(EINVAL, "sigtrap: needs a task");  // C2
+  if (event.attr.inherit && (event.attr.sample_type & sample::READ) &&
+      !(event.attr.sample_type & sample::TID))  // C3
+    return refuse(EINVAL, "sample_type: READ of an inherited event needs TID");
+  event.id = next_id_++;
+  event.state = event.attr.disabled ? EventState::off : EventState::inactive;
+  event.event_limit = 0;
+  start_period(event);
+  if (auto chosen = choose_pmu(event); !chosen) return chosen;                                // C4, C5
+  auto capable = check_capabilities(event.attr, event.pmu->capabilities(), options_.limits);  // C6 to C13
+  if (!capable) event.pmu->destroy(event);
+  return capable;
+}
+
+Outcome PerfCore::choose_pmu(Event& event) {
+  const Attr& attr = event.attr;
+  const u64 extended = has_extended_type(attr) ? attr.config >> 32 : 0;
+  const bool hardware = has_extended_type(attr)
+                            ? extended == 0 || extended == options_.pmu_type
+                            : attr.type == static_cast<u32>(EventType::raw) || attr.type == options_.pmu_type;
+  if (attr.type == static_cast<u32>(EventType::software))
+    event.pmu = &software_;
+  else if (hardware)
+    event.pmu = &hardware_;
+  else
+    return refuse(ENOENT, "type: no PMU counts type {} config {:#x}", attr.type, attr.config);
+  return event.pmu->init(event);
+}
+
+Outcome PerfCore::check_group(const Event& event, const Event& leader) const {
+  if (!leader.is_leader()) return refuse(EINVAL, "group_fd: is itself a member of a group");
+  if (!same_clock(event.attr, leader.attr))
+    return refuse(EINVAL, "clockid: differs from that of the group leader");
+  if (event.cpu != leader.cpu || event.context != leader.context)
+    return refuse(EINVAL, "group_fd: counts another task or CPU");
+  if (event.attr.exclusive || event.attr.pinned)
+    return refuse(EINVAL, "exclusive, pinned: only a group leader can be");
+  return Done{};
+}
+
+/// What read() of the event, its leader or another member would return must stay below 16 KiB.
+Outcome PerfCore::check_read_size(const Event& event, const Event& leader) const {
+  constexpr std::size_t largest = 16 * 1024;
+  const std::size_t members = 1 + leader.siblings.size() + (event.is_leader() ? 0 : 1);
+  const auto fits = [&](const Event& e) {
+    return read_words(e.attr.read_format, members) * sizeof(u64) <= largest;
+  };
+  const bool all_fit =
+      fits(event) && fits(leader) &&
+      std::ranges::all_of(leader.siblings, [&](const Event* sibling) { return fits(*sibling); });
+  if (!all_fit)
+    return refuse(E2BIG, "read_format: a group of {} events makes reads longer than 16 KiB", members);
+  return Done{};
+}
+
+void PerfCore::install(Event& event, Event* leader) {
+  event.time_stamp = event.context->time(now_);
+  if (leader)
+    leader->siblings.push_back(&event);
+  else
+    event.context->add(event);
+  if (event.state == EventState::inactive && event.context->on_cpu()) reschedule();
+}
+
+bool PerfCore::owns(const Event* event) const {
+  return std::ranges::any_of(events_, [&](const auto& owned) { return owned.get() == event; });
+}
+
+void PerfCore::close(Event& event) {
+  const auto children = event.children;
+  for (Event* child : children) remove(*child);
+  remove(event);
+}
+
+/// Members of a group whose leader goes become leaders of their own.
+void PerfCore::remove(Event& event) {
+  scheduler_->take_off(event, now_);
+  if (!event.is_leader()) {
+    std::erase(event.leader->siblings, &event);
+  } else if (event.context) {
+    event.context->remove(event);
+    for (Event* sibling : event.siblings) {
+      sibling->leader = sibling;
+      event.context->add(*sibling);
+    }
+    event.siblings.clear();
+  }
+  if (event.parent) std::erase(event.parent->children, &event);
+  release(event);
+}
+
+void PerfCore::release(Event& event) {
+  event.pmu->destroy(event);
+  std::erase(to_disable_, &event);
+  std::erase_if(events_, [&](const auto& owned) { return owned.get() == &event; });
+}
+
+}  // namespace pmusim::perf

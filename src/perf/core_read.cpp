@@ -1,0 +1,93 @@
+#include "perf/read_format.h"
+#include "perf/scheduler.h"
+#include "pmusim/perf/core.h"
+
+/// read() of events, and the counts that samples carry.
+namespace pmusim::perf {
+
+namespace {
+
+/// The leader and its members, in the order in which a group is read.
+std::vector<Event*> group_of(Event& event) {
+  std::vector<Event*> all{event.leader};
+  all.insert(all.end(), event.leader->siblings.begin(), event.leader->siblings.end());
+  return all;
+}
+
+ReadTimes total_times(const Event& event) {
+  ReadTimes times{event.time_enabled + event.child_time_enabled,
+                  event.time_running + event.child_time_running};
+  for (const Event* child : event.children) {
+    times.enabled += child->time_enabled;
+    times.running += child->time_running;
+  }
+  return times;
+}
+
+}  // namespace
+
+void PerfCore::update_count(Event& event) {
+  scheduler_->update_times(event, now_);
+  if (event.state == EventState::active) event.pmu->read(event);
+}
+
+/// The event's own count with those of all that inherited from it, alive or gone.
+u64 PerfCore::total_count(Event& event) {
+  update_count(event);
+  u64 total = event.count + event.child_count;
+  for (Event* child : event.children) {
+    update_count(*child);
+    total += child->count;
+  }
+  return total;
+}
+
+std::vector<u64> PerfCore::read_values(Event& event) {
+  const u64 format = event.attr.read_format;
+  std::vector<ReadEntry> entries;
+  const auto add = [&](Event& member) {
+    entries.push_back({total_count(member), primary_id(member), member.lost_samples});
+  };
+  const bool group = (format & read_format::GROUP) != 0;
+  if (group)
+    for (Event* member : group_of(event)) add(*member);
+  else
+    add(event);
+  std::vector<u64> words;
+  put_read_values(words, format, total_times(group ? *event.leader : event), entries);
+  return words;
+}
+
+Result<std::vector<u64>, KernelError> PerfCore::read(Event& event) {
+  if (event.state == EventState::error) return std::vector<u64>{};
+  return read_values(event);
+}
+
+/// SAMPLE_READ: with inherit only this thread's counts. Members other than the sampling event are read
+/// afresh, but for precise ones: their counts are up to date with the records that are drained just now.
+void PerfCore::sample_read_values(Event& event, std::vector<u64>& words) {
+  const u64 format = event.attr.read_format;
+  const auto entry = [&](Event& member) {
+    scheduler_->update_times(member, now_);
+    const bool fresh = &member != &event && member.state == EventState::active && member.attr.precise_ip == 0;
+    if (fresh) member.pmu->read(member);
+    const u64 value = event.attr.inherit ? member.count : member.count + member.child_count;
+    return ReadEntry{value, primary_id(member), member.lost_samples};
+  };
+  std::vector<ReadEntry> entries;
+  const bool group = (format & read_format::GROUP) != 0;
+  if (group)
+    for (Event* member : group_of(event)) entries.push_back(entry(*member));
+  else
+    entries.push_back(entry(event));
+  const Event& timed = group ? *event.leader : event;
+  ReadTimes times{timed.time_enabled, timed.time_running};
+  if (!event.attr.inherit) {
+    times.enabled += timed.child_time_enabled;
+    times.running += timed.child_time_running;
+  }
+  words.clear();
+  put_read_values(words, format, times, entries);
+}
+
+}  // namespace pmusim::perf

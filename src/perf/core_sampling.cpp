@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "perf/callchain.h"
+#include "perf/frequency.h"
+#include "perf/scheduler.h"
+#include "perf/throttle.h"
+#include "pmusim/perf/core.h"
+
+/// What the core does with a sample: periods, limits, throttling, and the record.
+namespace pmusim::perf {
+
+using Verdict = SampleSink::Verdict;
+
+Verdict PerfCore::account_interrupt(Event& event) {
+  Verdict verdict = Verdict::keep;
+  if (event.hw.interrupts_sequence != ticks_) {
+    event.hw.interrupts_sequence = ticks_;
+    event.hw.interrupts = 1;
+  } else if (event.hw.interrupts != throttled) {
+    ++event.hw.interrupts;
+  }
+  if (options_.throttling == Throttling::on && event.hw.interrupts >= max_samples_per_tick()) {
+    event.hw.interrupts = throttled;
+    write_throttle(event, RecordType::throttle);
+    verdict = Verdict::stop;
+  }
+  if (event.attr.freq) adjust_on_overflow(event);
+  return verdict;
+}
+
+u64 PerfCore::max_samples_per_tick() const {
+  const u64 ticks_per_second = std::max<u64>(1, 1'000'000'000 / options_.tick_ns);
+  return (options_.limits.max_sample_rate + ticks_per_second - 1) / ticks_per_second;
+}
+
+/// Only intervals below two ticks say something about the present rate.
+void PerfCore::adjust_on_overflow(Event& event) {
+  const u64 passed = now_ - event.hw.frequency_time_stamp;
+  event.hw.frequency_time_stamp = now_;
+  if (passed > 0 && passed < 2 * options_.tick_ns) adjust_period(event, passed, event.hw.last_period);
+}
+
+Verdict PerfCore::overflow(Event& event, const SampleData& data, const InterruptFrame& frame) {
+  Verdict verdict = account_interrupt(event);
+  if (event.event_limit > 0 && --event.event_limit == 0) {
+    event.hung_up = true;
+    to_disable_.push_back(&event);
+    verdict = Verdict::stop;
+  }
+  if (event.attr.sigtrap && sigtrap_) sigtrap_(event, data.address.value_or(0));
+  write_sample(event, data, frame);
+  return verdict;
+}
+
+void PerfCore::output(Event& event, const SampleData& data, const InterruptFrame& frame) {
+  write_sample(event, data, frame);
+}
+
+void PerfCore::write_sample(Event& event, const SampleData& data, const InterruptFrame& frame) {
+  RingBuffer* ring = ring_of(event);
+  if (!ring) return;
+  const u64 type = event.attr.sample_type;
+  SampleEnvironment environment;
+  environment.moment = moment_of(current_);
+  environment.cgroup = current_ ? current_->cgroup : 0;
+  if (type & sample::READ) {
+    sample_read_values(event, sample_read_);
+    environment.read_values = sample_read_;
+  }
+  const bool user_known = frame.registers_known && frame.cpl == Cpl::user;
+  if (user_known) environment.user_registers = &frame.registers;
+  if ((type & sample::CALLCHAIN) && !data.callchain) {
+    unwind(callchain_, event.attr, data, frame, *target_);
+    environment.callchain = callchain_;
+  }
+  std::vector<std::byte> stack;
+  if ((type & sample::STACK_USER) && user_known) {
+    stack = target_->read_memory(frame.registers[Gpr::rsp], event.attr.sample_stack_user);
+    environment.user_stack = stack;
+  }
+  if ((type & sample::DATA_PAGE_SIZE) && data.address)
+    environment.data_page_size = target_->page_size(*data.address);
+  if (type & sample::CODE_PAGE_SIZE)
+    environment.code_page_size = target_->page_size(data.ip.value_or(frame.registers.rip));
+  output_sample(*ring, event, {event, data, frame, environment});
+}
+
+void PerfCore::lost_samples(Event& event, u64 count) {
+  if (RingBuffer* ring = ring_of(event))
+    output_record(*ring, event, moment_of(current_), LostSamplesRecord{count});
+}
+
+void PerfCore::write_throttle(Event& event, RecordType type) {
+  if (RingBuffer* ring = ring_of(event))
+    output_record(*ring, event, moment_of(current_), ThrottleRecord{type, now_, primary_id(event), event.id});
+}
+
+}  // namespace pmusim::perf

@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <set>
+
+#include "perf/scheduler.h"
+#include "pmusim/perf/core.h"
+
+/// Tasks come, change and go: side-band records, inheritance, and whose events count.
+namespace pmusim::perf {
+
+namespace {
+
+bool follows_tasks(const Attr& a) { return a.comm || a.mmap || a.mmap2 || a.mmap_data || a.task; }
+
+bool is_executable(const Mapping& mapping) { return (mapping.protection & 4) != 0; }
+
+}  // namespace
+
+Task* PerfCore::find_task(u32 tid) {
+  const auto found = std::ranges::find_if(tasks_, [&](const auto& task) { return task->tid == tid; });
+  return found == tasks_.end() ? nullptr : found->get();
+}
+
+Moment PerfCore::moment_of(const Task* task) const {
+  return {task ? task->pid : 0, task ? task->tid : 0, options_.cpu, now_};
+}
+
+/// To every enabled event that sees this task: those of the CPU, and the task's own. An inherited event
+/// writes to the buffer of the original; a record goes to each buffer once per event, as each may have
+/// another layout.
+template <class Record, class Wants>
+void PerfCore::emit(Task* task, const Record& record, Wants wants) {
+  const Moment moment = moment_of(task);
+  for (Context* context : {&scheduler_->cpu(), task ? &task->context : nullptr}) {
+    if (!context) continue;
+    for (Event* event : context->events()) {
+      if (event->state < EventState::inactive || !wants(event->attr)) continue;
+      if (RingBuffer* ring = ring_of(*event)) output_record(*ring, *event, moment, record);
+    }
+  }
+}
+
+void PerfCore::task_started(u32 pid, u32 tid, std::string comm) {
+  tasks_.push_back(std::make_unique<Task>(pid, tid, std::move(comm)));
+}
+
+void PerfCore::fork(u32 parent_tid, u32 pid, u32 tid) {
+  Task* parent = find_task(parent_tid);
+  if (!parent) return;
+  task_started(pid, tid, parent->comm);
+  Task& child = *tasks_.back();
+  child.parent_pid = parent->pid;
+  child.parent_tid = parent->tid;
+  child.cgroup = parent->cgroup;
+  inherit(*parent, child);
+  emit(parent, TaskRecord{RecordType::fork, pid, parent->pid, tid, parent->tid, now_}, follows_tasks);
+}
+
+void PerfCore::exec(u32 tid, std::string comm) {
+  Task* task = find_task(tid);
+  if (!task) return;
+  for (Event* event : task->context.events()) {
+    if (event->attr.enable_on_exec && event->state == EventState::off) {
+      event->attr.enable_on_exec = 0;
+      set_state(*event, EventState::inactive);
+    }
+    if (event->attr.remove_on_exec) {
+      set_state(*event, EventState::exit);
+      event->hung_up = true;
+    }
+  }
+  if (task->context.on_cpu()) reschedule();
+  task->comm = std::move(comm);
+  emit(task, CommRecord{task->pid, task->tid, task->comm, misc::COMM_EXEC},
+       [](const Attr& a) { return a.comm != 0; });
+}
+
+void PerfCore::set_comm(u32 tid, std::string comm) {
+  Task* task = find_task(tid);
+  if (!task) return;
+  task->comm = std::move(comm);
+  emit(task, CommRecord{task->pid, task->tid, task->comm, 0}, [](const Attr& a) { return a.comm != 0; });
+}
+
+void PerfCore::mmap_region(u32 tid, const Mapping& m) {
+  Task* task = find_task(tid);
+  if (!task) return;
+  const bool code = is_executable(m);
+  const auto wants = [&](const Attr& a) { return code ? a.mmap || a.mmap2 : a.mmap_data != 0; };
+  const u16 misc = code ? misc::USER : misc::USER | misc::MMAP_DATA;
+  emit(task, MmapRecord{task->pid, task->tid, m.address, m.length, m.page_offset, m.name, misc},
+       [&](const Attr& a) { return wants(a) && !a.mmap2; });
+
+  Mmap2Record record{task->pid, task->tid,          m.address, m.length,     m.page_offset, m.major, m.minor,
+                     m.inode,   m.inode_generation, {},        m.protection, m.flags,       m.name,  misc};
+  emit(task, record,
+       [&](const Attr& a) { return wants(a) && a.mmap2 && !(a.build_id && !m.build_id.empty()); });
+  record.build_id = m.build_id;
+  record.misc |= misc::MMAP_BUILD_ID;
+  emit(task, record, [&](const Attr& a) { return wants(a) && a.mmap2 && a.build_id && !m.build_id.empty(); });
+}
+
+void PerfCore::exit(u32 tid) {
+  Task* task = find_task(tid);
+  if (!task) return;
+  emit(task, TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid, now_},
+       follows_tasks);
+  for (Event* event : task->context.events()) exit_event(*event);
+  if (current_ == task) switch_to(0);
+  std::erase_if(tasks_, [&](const auto& owned) { return owned.get() == task; });
+}
+
+/// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
+void PerfCore::exit_event(Event& event) {
+  set_state(event, EventState::exit);
+  if (!event.parent) {
+    event.hung_up = event.children.empty();
+    event.context->remove(event);
+    event.context = &scheduler_->cpu();  // no longer scheduled, but its times stay readable
+    event.time_stamp = event.context->time(now_);
+    return;
+  }
+  Event& original = *event.parent;
+  if (event.attr.inherit_stat && original.ring) {
+    const auto values = read_values(event);
+    const Task* task = event.context->task();
+    output_record(*original.ring, event, moment_of(task), ReadRecord{task->pid, task->tid, values});
+  }
+  original.child_count += event.count;
+  original.child_time_enabled += event.time_enabled;
+  original.child_time_running += event.time_running;
+  remove(event);
+  if (original.children.empty() && original.state == EventState::exit) original.hung_up = true;
+}
+
+// --- inheritance
+// ---------------------------------------------------------------------------------------------
+
+void PerfCore::inherit(Task& parent, Task& child) {
+  const auto inherits = [&](const Event& event) {
+    return event.attr.inherit && event.state > EventState::exit &&
+           (!event.attr.inherit_thread || parent.pid == child.pid);
+  };
+  for (auto* list : {&parent.context.pinned(), &parent.context.flexible()})
+    for (Event* leader : *list) {
+      if (!inherits(*leader)) continue;
+      Event* const new_leader = inherit_event(*leader, child, nullptr);
+      if (!new_leader) continue;
+      for (Event* sibling : leader->siblings) inherit_event(*sibling, child, new_leader);
+    }
+}
+
+/// Children of children belong to the event that was opened.
+Event* PerfCore::inherit_event(Event& from, Task& child, Event* leader) {
+  Event& original = from.parent ? *from.parent : from;
+  auto owned = std::make_unique<Event>();
+  Event& event = *owned;
+  event.attr = original.attr;
+  event.id = next_id_++;
+  event.cpu = original.cpu;
+  event.parent = &original;
+  event.pmu = original.pmu;
+  event.context = &child.context;
+  event.leader = leader ? leader : &event;
+  event.state = from.state >= EventState::inactive ? EventState::inactive : EventState::off;
+  event.attr.enable_on_exec = from.attr.enable_on_exec;
+  event.hw.sample_period = event.hw.last_period = original.hw.sample_period;
+  event.hw.period_left = static_cast<i64>(original.hw.sample_period);
+  if (!event.pmu->init(event)) return nullptr;
+  original.children.push_back(&event);
+  events_.push_back(std::move(owned));
+  install(event, leader);
+  return &event;
+}
+
+// --- context switches
+// ----------------------------------------------------------------------------------------
+
+void PerfCore::switch_to(u32 tid, SwitchReason reason) {
+  Task* const next = tid == 0 ? nullptr : find_task(tid);
+  Task* const previous = current_;
+  if (next == previous) return;
+  if (previous) {
+    InterruptFrame in_kernel;
+    in_kernel.cpl = Cpl::kernel;
+    software_.count(SoftwareId::context_switches, 1, 0, in_kernel);
+  }
+  const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
+  if (previous) emit_switch(*previous, next, out);
+  hardware_.disable();
+  hardware_.context_switch(PmuDriver::SwitchDirection::out, previous ? previous->tid : 0);
+  current_ = next;
+  scheduler_->switch_to(next ? &next->context : nullptr, now_);
+  hardware_.context_switch(PmuDriver::SwitchDirection::in, next ? next->tid : 0);
+  hardware_.enable();
+  if (next) emit_switch(*next, previous, 0);
+}
+
+/// Events of the task get SWITCH; those of the CPU also learn who is on the other side.
+void PerfCore::emit_switch(Task& task, const Task* other, u16 misc) {
+  const Moment moment = moment_of(&task);
+  const SwitchCpuWideRecord wide{other ? other->pid : 0, other ? other->tid : 0, misc};
+  for (Context* context : {&scheduler_->cpu(), &task.context})
+    for (Event* event : context->events()) {
+      RingBuffer* ring = ring_of(*event);
+      if (event->state < EventState::inactive || !event->attr.context_switch || !ring) continue;
+      if (context->task())
+        output_record(*ring, *event, moment, SwitchRecord{misc});
+      else
+        output_record(*ring, *event, moment, wide);
+    }
+}
+
+}  // namespace pmusim::perf

@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include "perf/frequency.h"
+#include "perf/scheduler.h"
+#include "perf/throttle.h"
+#include "pmusim/perf/core.h"
+
+/// What the passing of time does.
+namespace pmusim::perf {
+
+void PerfCore::set_time(u64 now) { now_ = std::max(now_, now); }
+
+u64 PerfCore::next_deadline() const {
+  const u64 tick = (ticks_ + 1) * options_.tick_ns;
+  return std::min(tick, software_.next_timer().value_or(tick));
+}
+
+void PerfCore::advance(u64 now, const InterruptFrame& frame) {
+  while (next_deadline() <= now) {
+    set_time(next_deadline());
+    software_.run_timers(frame);
+    if (now_ >= (ticks_ + 1) * options_.tick_ns) tick();
+    run_deferred();
+  }
+  set_time(now);
+  run_deferred();
+}
+
+void PerfCore::run_deferred() {
+  while (!to_disable_.empty()) {
+    Event& event = *to_disable_.back();
+    to_disable_.pop_back();
+    disable(event);
+  }
+}
+
+/// Unthrottles, steers frequencies, and gives other events their turn.
+void PerfCore::tick() {
+  ++ticks_;
+  hardware_.disable();
+  for (const auto& event : events_) {
+    if (event->state != EventState::active) continue;
+    if (event->hw.interrupts == throttled) {
+      event->hw.interrupts = 0;
+      write_throttle(*event, RecordType::unthrottle);
+      if (!event->attr.freq) event->pmu->start(*event, PmuDriver::StartMode::keep_period);
+    }
+    if (event->attr.freq && event->is_sampling()) adjust_on_tick(*event);
+  }
+  hardware_.enable();
+  if (ticks_ % options_.rotation_ticks == 0) scheduler_->rotate(now_);
+}
+
+void PerfCore::adjust_on_tick(Event& event) {
+  event.pmu->stop(event, PmuDriver::StopMode::update);
+  const u64 counted = event.count - event.hw.frequency_count_stamp;
+  event.hw.frequency_count_stamp = event.count;
+  if (counted > 0) adjust_period(event, options_.tick_ns, counted);
+  event.pmu->start(event, counted > 0 ? PmuDriver::StartMode::reload : PmuDriver::StartMode::keep_period);
+}
+
+/// When the rate falls steeply the rest of a much too long period is given up. The driver takes the new
+/// values when it programs the next period: after the overflow that asks, or at the restart of the tick.
+void PerfCore::adjust_period(Event& event, u64 ns, u64 count) {
+  HardwareEvent& hw = event.hw;
+  hw.sample_period = next_period(hw.sample_period, target_period(count, ns, event.attr.sample_period));
+  if (hw.period_left > static_cast<i64>(8 * hw.sample_period)) hw.period_left = 0;
+}
+
+}  // namespace pmusim::perf

@@ -1,0 +1,61 @@
+#ifndef PMUSIM_SRC_PERF_SCHEDULER_H
+#define PMUSIM_SRC_PERF_SCHEDULER_H
+
+#include <functional>
+
+#include "pmusim/perf/context.h"
+#include "pmusim/perf/driver.h"
+
+namespace pmusim::perf {
+
+/// Puts event groups of the CPU's and of the current task's context on the PMU and takes them off.
+///
+/// CPU pinned, task pinned, CPU flexible, task flexible; a group goes on whole or not at all. The first group
+/// that finds no room ends its list for hardware events; pure software groups always go on.
+class Scheduler {
+ public:
+  Scheduler(PmuDriver& hardware, PmuDriver& software) : hardware_(hardware), software_(software) {}
+
+  Context& cpu() { return cpu_; }
+  Context* task() { return task_; }
+
+  /// The task's context takes the CPU; nullptr: nobody's does.
+  void switch_to(Context* next, u64 now);
+  /// Takes everything off the PMU and puts on what fits, after events or their states changed.
+  void reschedule(u64 now);
+  /// Takes one group or one member off.
+  void take_off(Event& event, u64 now);
+  /// Gives the next flexible group its turn where one found no room. True if anything moved.
+  bool rotate(u64 now);
+  /// Brings time_enabled and time_running up to `now`. Before every change of state.
+  void update_times(Event& event, u64 now) const;
+
+  /// Told of each event that goes on again after it was throttled.
+  std::function<void(Event&)> on_unthrottle;
+
+ private:
+  enum class Fit : u8 { yes, no };
+  void all_off(u64 now);
+  void all_on(u64 now);
+  void list_on(std::vector<Event*>& leaders, Context& context, u64 now, bool& hardware_full);
+  Fit group_on(Event& leader, u64 now);
+  bool event_on(Event& event, u64 now);
+  void take_back(Event& leader);
+  void announce_unthrottled(Event& leader);
+  void event_off(Event& event, EventState next, u64 now);
+  void group_off(Event& leader, u64 now);
+  bool may_go_on(const Event& leader, bool hardware_full) const;
+  bool is_hardware(const Event& event) const { return event.pmu == &hardware_; }
+  bool group_has_hardware(const Event& leader) const;
+
+  PmuDriver& hardware_;
+  PmuDriver& software_;
+  Context cpu_{nullptr};
+  Context* task_ = nullptr;
+  unsigned hardware_active_ = 0;
+  bool exclusive_ = false;  // a group has the PMU for itself
+};
+
+}  // namespace pmusim::perf
+
+#endif

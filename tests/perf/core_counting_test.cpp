@@ -1,0 +1,233 @@
+#include "tests/perf/core_fixture.h"
+
+namespace pmusim::perf {
+namespace {
+
+constexpr u64 all_times = read_format::TOTAL_TIME_ENABLED | read_format::TOTAL_TIME_RUNNING;
+
+class CoreCounting : public CoreTest {};
+
+TEST_F(CoreCounting, AnOpenedEventCountsUntilItIsClosed) {
+  Event& event = open(counting());
+  count(5);
+  EXPECT_EQ(value(event), 5u);
+  core.close(event);
+  EXPECT_TRUE(driver.on().empty());
+  EXPECT_EQ(driver.opened, 0);
+  EXPECT_EQ(driver.disabled, 0);
+}
+
+TEST_F(CoreCounting, ADisabledEventCountsFromEnableToDisable) {
+  Attr attr = counting();
+  attr.disabled = 1;
+  Event& event = open(attr);
+  count(1);
+  core.enable(event);
+  count(2);
+  core.disable(event);
+  count(4);
+  EXPECT_EQ(value(event), 2u);
+}
+
+TEST_F(CoreCounting, ResetZeroesTheCountAndKeepsTheTimes) {
+  Attr attr = counting();
+  attr.read_format = all_times;
+  Event& event = open(attr);
+  count(5);
+  core.set_time(1000);
+  core.reset(event);
+  EXPECT_EQ(*core.read(event), (std::vector<u64>{0, 1000, 1000}));
+}
+
+TEST_F(CoreCounting, AGroupReadsItsLeaderFirstThenMembersInOrderOfCreation) {
+  Attr attr = counting();
+  attr.read_format = all_times | read_format::GROUP | read_format::ID | read_format::LOST;
+  Event& leader = open(attr);
+  Event& second = open(attr, &leader);
+  Event& third = open(attr, &leader);
+  core.set_time(10);
+  count(3);
+  EXPECT_EQ(*core.read(leader),
+            (std::vector<u64>{3, 10, 10, 3, leader.id, 0, 3, second.id, 0, 3, third.id, 0}));
+}
+
+TEST_F(CoreCounting, AGroupReadOfAMemberUsesTheMembersFormat) {
+  Attr attr = counting();
+  Event& leader = open(attr);
+  attr.read_format = read_format::GROUP;
+  Event& member = open(attr, &leader);
+  count(3);
+  EXPECT_EQ(*core.read(member), (std::vector<u64>{2, 3, 3}));
+}
+
+TEST_F(CoreCounting, AGroupThatDoesNotFitStaysOffWhole) {
+  Event& first = open(counting());
+  Event& second = open(counting(), &first);
+  Event& third = open(counting());
+  Event& fourth = open(counting(), &third);
+  Event& fifth = open(counting(), &third);
+  count(7);
+  EXPECT_EQ(value(first) + value(second), 14u);
+  EXPECT_EQ(value(third) + value(fourth) + value(fifth), 0u);
+}
+
+TEST_F(CoreCounting, EventsThatDoNotFitTakeTurnsAtTicks) {
+  Attr attr = counting();
+  attr.read_format = all_times;
+  std::vector<Event*> events;
+  for (int i = 0; i < 5; ++i) events.push_back(&open(attr));
+  for (u64 ms = 1; ms <= 5; ++ms) core.advance(ms * 1'000'000, frame);
+  for (Event* event : events)
+    EXPECT_EQ(*core.read(*event), (std::vector<u64>{0, 5'000'000, 4'000'000})) << event->id;
+}
+
+TEST_F(CoreCounting, APinnedGroupThatDoesNotFitIsInErrorAndReadsNothing) {
+  Attr attr = counting();
+  attr.pinned = 1;
+  for (int i = 0; i < 4; ++i) open(attr);
+  Event& fifth = open(attr);
+  EXPECT_EQ(fifth.state, EventState::error);
+  EXPECT_TRUE(core.read(fifth)->empty());
+}
+
+TEST_F(CoreCounting, AnExclusiveGroupHasThePmuForItself) {
+  Attr attr = counting();
+  attr.exclusive = 1;
+  open(attr);
+  Event& other = open(counting());
+  EXPECT_EQ(driver.on().size(), 1u);
+  EXPECT_EQ(other.state, EventState::inactive);
+}
+
+TEST_F(CoreCounting, MembersOfADisabledLeaderDoNotAgeWithIt) {
+  Attr attr = counting();
+  attr.read_format = all_times;
+  attr.disabled = 1;
+  Event& leader = open(attr);
+  attr.disabled = 0;
+  Event& member = open(attr, &leader);
+  core.set_time(500);
+  EXPECT_EQ(*core.read(member), (std::vector<u64>{0, 0, 0}));
+  core.enable(leader);
+  core.set_time(700);
+  EXPECT_EQ(*core.read(member), (std::vector<u64>{0, 200, 200}));
+}
+
+TEST_F(CoreCounting, ATasksEventsCountAndAgeOnlyWhileItRuns) {
+  Attr attr = counting();
+  attr.read_format = all_times;
+  Event& event = open(attr);
+  count(1);
+  core.set_time(100);
+  core.switch_to(0);
+  count(10);
+  core.set_time(300);
+  core.switch_to(100);
+  count(2);
+  core.set_time(350);
+  EXPECT_EQ(*core.read(event), (std::vector<u64>{3, 150, 150}));
+}
+
+TEST_F(CoreCounting, TheCpusEventsCountWhoeverRuns) {
+  Event& event = open(counting(), nullptr, -1, 0);
+  count(1);
+  core.switch_to(0);
+  count(10);
+  EXPECT_EQ(value(event), 11u);
+}
+
+TEST_F(CoreCounting, TheDriverIsToldOfEverySwitch) {
+  driver.calls.clear();
+  core.switch_to(0);
+  EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0"}));
+}
+
+TEST_F(CoreCounting, ChildrensCountsAddUpAliveAndExited) {
+  Attr attr = counting();
+  attr.inherit = 1;
+  Event& event = open(attr);
+  count(1);
+  core.fork(100, 101, 101);
+  core.switch_to(101);
+  count(10);
+  EXPECT_EQ(value(event), 11u);
+  core.exit(101);
+  EXPECT_EQ(value(event), 11u);
+  EXPECT_TRUE(event.children.empty());
+}
+
+TEST_F(CoreCounting, InheritThreadFollowsThreadsOnly) {
+  Attr attr = counting();
+  attr.inherit = attr.inherit_thread = 1;
+  Event& event = open(attr);
+  core.fork(100, 100, 101);
+  core.fork(100, 102, 102);
+  EXPECT_EQ(event.children.size(), 1u);
+}
+
+TEST_F(CoreCounting, EnableOnExecWaitsForExec) {
+  Attr attr = counting();
+  attr.disabled = attr.enable_on_exec = 1;
+  Event& event = open(attr);
+  count(1);
+  core.exec(100, "second");
+  count(2);
+  EXPECT_EQ(value(event), 2u);
+}
+
+TEST_F(CoreCounting, RemoveOnExecEndsTheEvent) {
+  Attr attr = counting();
+  attr.remove_on_exec = 1;
+  Event& event = open(attr);
+  core.exec(100, "second");
+  EXPECT_EQ(event.state, EventState::exit);
+  EXPECT_TRUE(event.hung_up);
+}
+
+TEST_F(CoreCounting, AnEventOfAnExitedTaskKeepsItsCount) {
+  Event& event = open(counting());
+  count(3);
+  core.exit(100);
+  EXPECT_EQ(value(event), 3u);
+  EXPECT_TRUE(event.hung_up);
+}
+
+TEST_F(CoreCounting, ClosingALeaderMakesMembersLeaders) {
+  Event& leader = open(counting());
+  Event& member = open(counting(), &leader);
+  core.close(leader);
+  EXPECT_TRUE(member.is_leader());
+  core.enable(member);
+  count(1);
+  EXPECT_EQ(value(member), 1u);
+}
+
+TEST_F(CoreCounting, TaskClockCountsTheTasksTimeAndDummyNothing) {
+  Event& clock = open(software(SoftwareId::task_clock));
+  Event& dummy = open(software(SoftwareId::dummy));
+  core.set_time(100);
+  core.switch_to(0);
+  core.set_time(200);
+  core.switch_to(100);
+  core.set_time(230);
+  EXPECT_EQ(value(clock), 130u);
+  EXPECT_EQ(value(dummy), 0u);
+}
+
+TEST_F(CoreCounting, ContextSwitchesCountWhenTheTaskLeaves) {
+  Event& switches = open(software(SoftwareId::context_switches));
+  for (int i = 0; i < 3; ++i) {
+    core.switch_to(0);
+    core.switch_to(100);
+  }
+  EXPECT_EQ(value(switches), 3u);
+}
+
+TEST_F(CoreCounting, SoftwareEventsNeedNoRoom) {
+  for (int i = 0; i < 5; ++i) open(counting());
+  Event& clock = open(software(SoftwareId::cpu_clock));
+  EXPECT_EQ(clock.state, EventState::active);
+}
+
+}  // namespace
+}  // namespace pmusim::perf

@@ -1,0 +1,184 @@
+#include "tests/perf/core_fixture.h"
+
+namespace pmusim::perf {
+namespace {
+
+using enum RecordType;
+using Types = std::vector<RecordType>;
+
+class CoreSampling : public CoreTest {};
+
+TEST_F(CoreSampling, EveryPeriodGivesASample) {
+  Event& event = open(sampling(100, sample::IP | sample::TID | sample::TIME | sample::PERIOD));
+  RingBuffer& ring = map(event);
+  frame.registers.rip = 0x401000;
+  core.set_time(77);
+  count(100);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].header.misc, misc::USER);
+  EXPECT_EQ(records[0].at(8), 0x401000u);
+  EXPECT_EQ(records[0].at<u32>(16), 100u);
+  EXPECT_EQ(records[0].at(24), 77u);
+  EXPECT_EQ(records[0].at(32), 100u);
+}
+
+TEST_F(CoreSampling, RefreshStopsAfterThatManyOverflows) {
+  Attr attr = sampling(10);
+  attr.disabled = 1;
+  Event& event = open(attr);
+  RingBuffer& ring = map(event);
+  ASSERT_TRUE(core.refresh(event, 2));
+  for (int i = 0; i < 5; ++i) {
+    count(10);
+    core.advance(core.now(), frame);
+  }
+  EXPECT_EQ(types(ring), (Types{sample, sample}));
+  EXPECT_EQ(event.state, EventState::off);
+  EXPECT_TRUE(event.hung_up);
+}
+
+TEST_F(CoreSampling, SideBandTellsTheStoryOfATask) {
+  Attr attr = sampling(1000, sample::IP | sample::TID);
+  attr.comm = attr.mmap = attr.mmap2 = attr.task = attr.context_switch = attr.sample_id_all = 1;
+  Event& event = open(attr);
+  RingBuffer& ring = map(event);
+  core.exec(100, "program");
+  core.mmap_region(100, {.address = 0x400000, .length = 0x1000, .name = "/bin/program"});
+  core.fork(100, 101, 101);
+  core.switch_to(0);
+  core.switch_to(100);
+  core.exit(100);
+  const auto records = drain_records(ring);
+  Types seen;
+  for (const auto& record : records) seen.push_back(record.type());
+  EXPECT_EQ(seen, (Types{comm, mmap2, fork, switch_, switch_, exit}));
+  EXPECT_EQ(records[0].text(16), "program");
+  EXPECT_EQ(records[0].header.misc, misc::COMM_EXEC);
+  EXPECT_EQ(records[1].text(72), "/bin/program");
+  EXPECT_EQ(records[3].header.misc, misc::SWITCH_OUT);
+}
+
+TEST_F(CoreSampling, EventsThatAreOffHearNothing) {
+  Attr attr = sampling(1000);
+  attr.disabled = attr.comm = 1;
+  Event& event = open(attr);
+  RingBuffer& ring = map(event);
+  core.set_comm(100, "x");
+  EXPECT_TRUE(types(ring).empty());
+}
+
+TEST_F(CoreSampling, InheritedEventsWriteToTheOriginalsBufferUnderItsId) {
+  Attr attr = sampling(10, sample::IDENTIFIER | sample::STREAM_ID);
+  attr.inherit = 1;
+  Event& event = open(attr, nullptr, 100, 0);
+  RingBuffer& ring = map(event);
+  core.fork(100, 101, 101);
+  core.switch_to(101);
+  count(10);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].at(8), event.id);
+  EXPECT_EQ(records[0].at(16), event.children.at(0)->id);
+}
+
+TEST_F(CoreSampling, AFullBufferCountsItsLossesAndReportsThemOnce) {
+  Attr attr = sampling(1, sample::IP | sample::TID);  // 24 bytes
+  attr.read_format = read_format::LOST;
+  Event& event = open(attr);
+  RingBuffer& ring = map(event, 1);
+  for (int i = 0; i < 200; ++i) count(1);
+  EXPECT_EQ(core.read(event)->at(1), 30u);
+  drain_records(ring);
+  count(1);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].type(), lost);
+  EXPECT_EQ(records[0].at(8), event.id);
+  EXPECT_EQ(records[0].at(16), 30u);
+  EXPECT_EQ(core.read(event)->at(1), 30u);
+}
+
+TEST_F(CoreSampling, GroupMembersWriteToTheLeadersBufferOnRequest) {
+  Event& leader = open(sampling(10, sample::ID));
+  RingBuffer& ring = map(leader);
+  Event& member = open(sampling(10, sample::ID), &leader);
+  ASSERT_TRUE(core.set_output(member, &leader));
+  count(10);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[1].at(8), member.id);
+}
+
+TEST_F(CoreSampling, SampleReadCarriesTheGroupsCounts) {
+  Attr attr = sampling(10, sample::READ);
+  attr.read_format = read_format::GROUP | read_format::ID;
+  Event& leader = open(attr);
+  Event& member = open(counting(), &leader);
+  RingBuffer& ring = map(leader);
+  count(10);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].at(8), 2u);
+  EXPECT_EQ(records[0].at(16), 10u);
+  EXPECT_EQ(records[0].at(40), member.id);
+}
+
+TEST_F(CoreSampling, FrequencyModeApproachesTheRateThatWasAskedFor) {
+  Attr attr = sampling(1000);
+  attr.freq = 1;
+  Event& event = open(attr);
+  for (u64 ms = 1; ms <= 100; ++ms) {  // 10^9 events per second, 1000 samples per second: period 10^6
+    event.count += 1'000'000;
+    core.advance(ms * 1'000'000, frame);
+  }
+  EXPECT_NEAR(static_cast<double>(event.hw.sample_period), 1e6, 1e4);
+}
+
+TEST_F(CoreSampling, ClockEventsSampleByTimer) {
+  Attr attr = software(SoftwareId::cpu_clock);
+  attr.sample_period = 300'000;
+  attr.sample_type = perf::sample::TIME;
+  Event& event = open(attr);
+  RingBuffer& ring = map(event);
+  core.advance(1'000'000, frame);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].at(8), 300'000u);
+  EXPECT_EQ(records[2].at(8), 900'000u);
+}
+
+TEST_F(CoreSampling, SigtrapCallsBackInsteadOfSendingASignal) {
+  Attr attr = sampling(10);
+  attr.sigtrap = attr.remove_on_exec = 1;
+  open(attr);
+  int traps = 0;
+  core.on_sigtrap([&](const Event&, u64) { ++traps; });
+  count(10);
+  EXPECT_EQ(traps, 1);
+}
+
+class CoreThrottling : public CoreTest {
+ protected:
+  CoreThrottling() : CoreTest({.limits = {.max_sample_rate = 3000}, .throttling = Throttling::on}) {}
+};
+
+TEST_F(CoreThrottling, AnEventThatInterruptsTooOftenWaitsForTheNextTick) {
+  Event& event = open(sampling(1, sample::ID));
+  RingBuffer& ring = map(event);
+  for (int i = 0; i < 5; ++i) count(1);  // 3000 Hz at 1000 ticks: three per tick
+  EXPECT_EQ(types(ring), (Types{sample, sample, throttle, sample}));
+  core.advance(1'000'000, frame);
+  count(1);
+  EXPECT_EQ(types(ring), (Types{unthrottle, sample}));
+}
+
+TEST_F(CoreSampling, AReplayIsNotThrottledUnlessAsked) {
+  Event& event = open(sampling(1, sample::ID));
+  RingBuffer& ring = map(event);
+  for (int i = 0; i < 1000; ++i) count(1);
+  EXPECT_EQ(types(ring).size(), 1000u);
+}
+
+}  // namespace
+}  // namespace pmusim::perf
