@@ -1,0 +1,48 @@
+#ifndef PMUSIM_TRACE_RECORDER_H
+#define PMUSIM_TRACE_RECORDER_H
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
+
+namespace pmusim::trace {
+
+enum class RecordedRegisters : u8 { none, gpr };
+
+struct RecordOptions {
+  std::string output = "trace.pmutrace";
+  RecordedRegisters registers = RecordedRegisters::none;
+  u64 max_instructions = 0;  ///< kill the program after so many; 0: record to its end
+  /// Called now and then with the number of instructions so far.
+  std::function<void(u64 instructions)> progress{};
+};
+
+struct RecordSummary {
+  u64 instructions = 0;
+  u64 file_bytes = 0;
+  u64 processes = 0, threads = 0;  ///< ever alive, the first ones included
+  /// Places where control moved on without a branch, system call or signal: code that cannot be read (the
+  /// vsyscall page).
+  u64 gaps = 0;
+  int status = 0;              ///< of the program, as waitpid gives it
+  bool stopped_early = false;  ///< killed at `max_instructions`
+};
+
+/// Runs a program and records every user instruction of it, of its threads and of the processes it starts, by
+/// single steps (x86-64 Linux). The program inherits the caller's terminal, directory and environment; address
+/// space layout randomisation is off, so that recordings of the same program resemble each other. It runs on one CPU
+/// together with the caller, one thread at a time, and it is never stopped: SIGSTOP and its kin are not passed on.
+///
+/// A system call's instruction retires when the call returns. The trap flag that stepping needs is hidden from
+/// the program (PUSHF, R11 after SYSCALL).
+///
+/// The caller must have no other child processes meanwhile. Errors: the program cannot be started; it is not
+/// 64-bit; tracing is not permitted; the output cannot be written. There is no output file after an error.
+Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options);
+
+}  // namespace pmusim::trace
+
+#endif

@@ -1,0 +1,52 @@
+#ifndef PMUSIM_TRACE_BLOCK_BUILDER_H
+#define PMUSIM_TRACE_BLOCK_BUILDER_H
+
+#include <map>
+
+#include "pmusim/trace/writer.h"
+#include "trace/live_code.h"
+
+namespace pmusim::trace {
+
+/// The instructions that one thread has executed since its last branch.
+class OpenBlock {
+ public:
+  bool empty() const { return instructions_.empty(); }
+  bool full() const { return instructions_.size() == max_block_instructions; }
+
+  /// Notes where the instruction that executes next is going to access memory.
+  void expect(const LiveInstruction& live, const Registers& before, u64 fs_base, u64 gs_base);
+  /// It has retired, and left these registers.
+  void retired(const LiveInstruction& live, u32 rep_count, const Registers& after);
+  /// It did not.
+  void not_retired() { addresses_.resize(retired_addresses_); }
+
+ private:
+  friend class BlockWriter;
+  std::vector<const LiveInstruction*> instructions_;
+  std::vector<u64> addresses_;
+  std::size_t retired_addresses_ = 0;
+  std::vector<u32> rep_counts_;
+  std::vector<Registers> registers_;
+};
+
+/// Gives equal straight lines of code one block of the trace.
+class BlockWriter {
+ public:
+  BlockWriter(Writer& writer, Contents contents) : writer_(writer), contents_(contents) {}
+
+  /// Writes what `open` holds and empties it; the thread goes on at `next_ip`. Nothing to do if it is empty.
+  Result<Done, Error> write(OpenBlock& open, u64 next_ip);
+
+ private:
+  const Block& block_of(const OpenBlock& open);
+
+  Writer& writer_;
+  Contents contents_;
+  std::map<std::vector<u32>, const Block*> blocks_;  // by the ids of their instructions
+  std::vector<u32> key_;
+};
+
+}  // namespace pmusim::trace
+
+#endif

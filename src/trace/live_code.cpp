@@ -1,0 +1,84 @@
+#include "trace/live_code.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "trace/build_id.h"
+#include "trace/process_maps.h"
+#include "trace/tracee.h"
+
+namespace pmusim::trace {
+namespace {
+
+LiveInstruction describe(std::span<const std::byte> code, const x86::Instruction& decoded) {
+  constexpr std::byte pushf{0x9C}, breakpoint{0xCC}, interrupt{0xCD}, linux_gate{0x80};
+  LiveInstruction live;
+  live.instruction = decoded;
+  std::ranges::copy(code, live.bytes.begin());
+  live.system_call =
+      decoded.branch == BranchKind::syscall || (code.front() == interrupt && code.back() == linux_gate);
+  live.breakpoint = code.front() == breakpoint;
+  // PUSHF may have an operand-size prefix; nothing else that ends in 9C pushes with so few bytes.
+  live.pushes_flags = code.back() == pushf && code.size() <= 2 && decoded.memory_operands == 1;
+  return live;
+}
+
+void find_build_id(u32 pid, Mapping& m) {
+  if (m.path.starts_with('/') && m.path != "//anon") {
+    m.build_id = build_id_of_file(m.path);
+  } else if (m.path == "[vdso]") {
+    std::vector<std::byte> image(static_cast<std::size_t>(m.bytes));
+    image.resize(read_memory(pid, m.start, image));
+    m.build_id = build_id_of_image(image);
+  }
+}
+
+}  // namespace
+
+const LiveInstruction& InstructionStore::find_or_add(std::span<const std::byte> code, u64 ip) {
+  const x86::Instruction decoded = x86::decode(code, ip);
+  const auto exact = code.first(decoded.length);
+  const auto [entry, is_new] = by_code_.try_emplace({ip, {exact.begin(), exact.end()}}, nullptr);
+  if (is_new) {
+    LiveInstruction& added = instructions_.emplace_back(describe(exact, decoded));
+    added.id = static_cast<u32>(instructions_.size() - 1);
+    entry->second = &added;
+  }
+  return *entry->second;
+}
+
+const LiveInstruction* AddressSpace::instruction_at(u32 pid, u64 ip, InstructionStore& store) {
+  const auto known = cache_.find(ip);
+  if (known != cache_.end()) return known->second;
+  std::array<std::byte, 15> bytes{};
+  const std::size_t readable = read_memory(pid, ip, bytes);
+  const auto code = std::span<const std::byte>(bytes).first(readable);
+  if (x86::decode(code, ip).length == 0) return nullptr;
+  const LiveInstruction& live = store.find_or_add(code, ip);
+  if (!is_volatile(ip)) cache_.emplace(ip, &live);
+  return &live;
+}
+
+bool AddressSpace::is_volatile(u64 ip) const {
+  const auto after = std::ranges::upper_bound(maps_, ip, {}, &Mapping::start);
+  if (after == maps_.begin()) return true;
+  const Mapping& m = *std::prev(after);
+  return ip - m.start >= m.bytes || (m.protection & PROT_WRITE) != 0 || (m.flags & MAP_SHARED) != 0;
+}
+
+std::vector<Happening> AddressSpace::refresh(u32 pid) {
+  std::vector<Mapping> now = parse_maps(proc_file(pid, "maps"));
+  MapChanges changes = compare_maps(maps_, now);
+  if (changes.code_changed()) cache_.clear();
+  std::vector<Happening> happenings;
+  for (const Mapping& m : changes.removed) happenings.emplace_back(Unmap{pid, m.start, m.bytes});
+  for (Mapping& m : changes.added) {
+    find_build_id(pid, m);
+    happenings.emplace_back(Map{pid, m});
+  }
+  maps_ = std::move(now);
+  return happenings;
+}
+
+}  // namespace pmusim::trace

@@ -1,0 +1,146 @@
+#include "trace/recording.h"
+
+#include <sched.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+namespace pmusim::trace {
+namespace {
+
+constexpr u64 turn_instructions = 20'000;
+constexpr u64 progress_instructions = 1u << 14;
+constexpr int polls_of_a_system_call = 50;
+
+}  // namespace
+
+Recording::Recording(Writer& writer, Contents contents, const RecordOptions& options)
+    : writer_(writer), blocks_(writer, contents), options_(options) {}
+
+Recording::~Recording() { kill_all(); }
+
+Result<RecordSummary, Error> Recording::run(u32 pid) {
+  first_pid_ = pid;
+  Thread& first = threads_[pid];
+  first.pid = first.tid = pid;
+  summary_.processes = summary_.threads = 1;
+  executed_program(pid);
+
+  while (!threads_.empty() && !error_) {
+    if (limit_reached()) {
+      stop_at_limit();
+    } else if (Thread* thread = next_thread()) {
+      step(*thread);
+    } else {
+      wait_for_any();
+    }
+  }
+  kill_all();
+  if (error_) return Failure(*error_);
+  summary_.instructions = instructions_;
+  return summary_;
+}
+
+bool Recording::limit_reached() const {
+  return options_.max_instructions != 0 && instructions_ >= options_.max_instructions;
+}
+
+void Recording::stop_at_limit() {
+  summary_.stopped_early = true;
+  summary_.status = SIGKILL;
+  for (auto& [tid, thread] : threads_) {
+    thread.block.not_retired();
+    end_block(thread, thread.state.registers.rip);
+    happen(ThreadExit{thread.pid, tid, SIGKILL});
+  }
+  kill_all();
+}
+
+// Threads take turns at branches only, so that blocks do not depend on who else runs.
+Recording::Thread* Recording::next_thread() {
+  const auto turn = threads_.find(turn_tid_);
+  if (turn != threads_.end() && turn->second.ready) {
+    if (instructions_ < turn_end_ || !turn->second.block.empty() || threads_.size() == 1)
+      return &turn->second;
+  }
+  poll_busy_threads();
+  const auto first = threads_.upper_bound(turn_tid_);
+  auto candidate = first;
+  for (std::size_t n = 0; n < threads_.size(); ++n) {
+    if (candidate == threads_.end()) candidate = threads_.begin();
+    if (candidate->second.ready) {
+      turn_tid_ = candidate->first;
+      turn_end_ = instructions_ + turn_instructions;
+      return &candidate->second;
+    }
+    ++candidate;
+  }
+  return nullptr;
+}
+
+void Recording::step(Thread& thread) {
+  thread.delivering = std::exchange(thread.signal, 0);
+  if (thread.delivering == 0 || !thread.handler_follows) prepare_step(thread);
+  thread.ready = false;
+  single_step(thread.tid, thread.delivering);
+  wait_for(thread.tid, thread.stepping != nullptr && thread.stepping->system_call);
+  if (options_.progress && instructions_ % progress_instructions == 0) options_.progress(instructions_);
+}
+
+void Recording::prepare_step(Thread& thread) {
+  if (thread.in_rep || thread.restarting) return;
+  const Registers& registers = thread.state.registers;
+  thread.stepping = thread.space->instruction_at(thread.pid, registers.rip, store_);
+  if (thread.stepping == nullptr) return;
+  thread.block.expect(*thread.stepping, registers, thread.state.fs_base, thread.state.gs_base);
+  thread.rep_rcx = registers[Gpr::rcx];
+  thread.call_number = registers[Gpr::rax];
+}
+
+// A thread that sleeps in a system call while there are others is left to itself; it becomes ready in a later
+// poll.
+void Recording::wait_for(u32 tid, bool in_call) {
+  for (int polls = 0; polls < polls_of_a_system_call; ++polls) {
+    const bool may_sleep = in_call && threads_.size() > 1;
+    int status = 0;
+    const pid_t result = ::waitpid(static_cast<pid_t>(tid), &status, may_sleep ? __WALL | WNOHANG : __WALL);
+    if (result < 0) threads_.erase(tid);
+    if (result > 0) stopped(tid, status);
+    const auto thread = threads_.find(tid);
+    if (thread == threads_.end() || thread->second.ready) return;
+    if (result == 0) ::sched_yield();
+  }
+}
+
+void Recording::poll_busy_threads() {
+  std::vector<u32> busy;
+  for (const auto& [tid, thread] : threads_) {
+    if (!thread.ready) busy.push_back(tid);
+  }
+  for (u32 tid : busy) {
+    int status = 0;
+    if (::waitpid(static_cast<pid_t>(tid), &status, __WALL | WNOHANG) > 0) stopped(tid, status);
+  }
+}
+
+void Recording::wait_for_any() {
+  int status = 0;
+  const pid_t tid = ::waitpid(-1, &status, __WALL);
+  if (tid > 0) {
+    stopped(static_cast<u32>(tid), status);
+  } else if (errno != EINTR) {
+    threads_.clear();  // whatever they were, they are gone
+  }
+}
+
+void Recording::kill_all() {
+  for (const auto& [tid, thread] : threads_) ::kill(static_cast<pid_t>(thread.pid), SIGKILL);
+  while (!threads_.empty()) {
+    int status = 0;
+    const pid_t tid = ::waitpid(-1, &status, __WALL);
+    if (tid < 0 && errno != EINTR) threads_.clear();
+    if (WIFEXITED(status) || WIFSIGNALED(status)) threads_.erase(static_cast<u32>(tid));
+  }
+}
+
+}  // namespace pmusim::trace

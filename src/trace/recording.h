@@ -1,0 +1,98 @@
+#ifndef PMUSIM_TRACE_RECORDING_H
+#define PMUSIM_TRACE_RECORDING_H
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "pmusim/trace/recorder.h"
+#include "trace/block_builder.h"
+#include "trace/tracee.h"
+
+namespace pmusim::trace {
+
+/// A traced thread. It is stopped and ready to be stepped, or in the kernel on its way to the next stop.
+struct RecordedThread {
+  u32 pid = 0, tid = 0;
+  bool ready = false;
+  /// The next stop is at the first instruction of a new image or thread: nothing retires with it.
+  bool entering = false;
+  /// The kernel is going to repeat the system call that has just returned (ERESTART...).
+  bool restarting = false;
+  ThreadState state;
+  OpenBlock block;
+  const LiveInstruction* stepping = nullptr;  // what the step in progress executes
+  bool in_rep = false;                        // between two iterations of it
+  u64 rep_rcx = 0;                            // RCX before the first one
+  u64 call_number = 0;                        // RAX before it
+  int signal = 0;                             // to deliver with the next step
+  int delivering = 0;                         // with the step in progress
+  bool handler_follows = false;               // that delivery enters a handler
+  std::shared_ptr<AddressSpace> space;
+};
+
+/// One recording while it runs: who is stepped next, and what each stop means.
+class Recording {
+ public:
+  Recording(Writer& writer, Contents contents, const RecordOptions& options);
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  /// Kills what still runs.
+  ~Recording();
+
+  /// Records the process, which is stopped after its exec, until nothing is left of it.
+  Result<RecordSummary, Error> run(u32 pid);
+
+ private:
+  using Thread = RecordedThread;
+
+  // scheduling
+  Thread* next_thread();
+  void step(Thread& thread);
+  void prepare_step(Thread& thread);
+  void wait_for(u32 tid, bool in_call);
+  void poll_busy_threads();
+  void wait_for_any();
+  bool limit_reached() const;
+  void stop_at_limit();
+
+  // stops
+  void stopped(u32 tid, int status);
+  void trapped(Thread& thread);
+  bool is_own_trap(const Thread& thread, const ThreadState& after) const;
+  void signalled(Thread& thread, int signal);
+  void started_thread(Thread& parent, u32 tid);
+  void executed_program(u32 tid);
+  void gone(Thread& thread, int status);
+
+  // what happened
+  void retire(Thread& thread, const ThreadState& after);
+  bool next_iteration(Thread& thread, const ThreadState& after);
+  void end_call(Thread& thread, i64 result);
+  void finish_call(Thread& thread, u64 next_ip, i64 result);
+  void end_block(Thread& thread, u64 next_ip);
+  void enter_handler(Thread& thread, const ThreadState& after);
+  void refresh_maps(Thread& thread);
+  void happen(const Happening& happening);
+  void make_current(const Thread& thread);
+  void fail(const Error& error);
+  void kill_all();
+
+  Writer& writer_;
+  BlockWriter blocks_;
+  const RecordOptions& options_;
+  InstructionStore store_;
+  std::map<u32, Thread> threads_;
+  std::set<u32> early_;  // threads that stopped before their parent told of them
+  u32 current_tid_ = 0;  // whose instructions the trace is in
+  u32 turn_tid_ = 0;     // whose turn it is
+  u64 turn_end_ = 0;     // up to which instruction
+  u64 instructions_ = 0;
+  u32 first_pid_ = 0;
+  RecordSummary summary_;
+  std::optional<Error> error_;
+};
+
+}  // namespace pmusim::trace
+
+#endif

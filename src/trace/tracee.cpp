@@ -1,0 +1,161 @@
+#include "trace/tracee.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace pmusim::trace {
+namespace {
+
+constexpr long options =
+    PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+
+void* data_of(long value) { return reinterpret_cast<void*>(value); }
+
+// Between fork and exec: only what is safe there. Reports an errno through `report`, a close-on-exec pipe.
+[[noreturn]] void become(char* const* arguments, int report) {
+  const int previous = ::personality(0xFFFFFFFF);
+  ::personality(static_cast<unsigned long>(previous) | ADDR_NO_RANDOMIZE);
+  if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) {
+    ::raise(SIGSTOP);
+    ::execvp(arguments[0], arguments);
+  }
+  const int error_number = errno;
+  (void)!::write(report, &error_number, sizeof error_number);
+  ::_exit(127);
+}
+
+// Waits for the exec; the errno of what failed otherwise.
+int wait_for_exec(pid_t child, int report) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFSTOPPED(status) && ::ptrace(PTRACE_SETOPTIONS, child, nullptr, data_of(options)) == 0) {
+    ::ptrace(PTRACE_CONT, child, nullptr, nullptr);
+    ::waitpid(child, &status, 0);
+  }
+  if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC) return 0;
+  int error_number = EPERM;
+  (void)!::read(report, &error_number, sizeof error_number);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return error_number;
+}
+
+// The number after "NAME:" in a /proc status file.
+u64 status_field(u32 tid, std::string_view name, int base) {
+  const std::string text = proc_file(tid, "status");
+  const std::size_t at = text.find(name);
+  if (at == std::string::npos) return 0;
+  const std::size_t begin = text.find_first_not_of(" \t", at + name.size());
+  if (begin == std::string::npos) return 0;
+  u64 value = 0;
+  std::from_chars(text.data() + begin, text.data() + text.size(), value, base);
+  return value;
+}
+
+}  // namespace
+
+Result<u32, Error> start_traced(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  std::array<int, 2> report{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0) return Failure(Error("cannot make a pipe"));
+  const pid_t child = ::fork();
+  if (child == 0) become(arguments.data(), report[1]);
+  ::close(report[1]);
+  const int error_number = child < 0 ? errno : wait_for_exec(child, report[0]);
+  ::close(report[0]);
+  if (error_number == 0) return static_cast<u32>(child);
+  return Failure(
+      Error(fmt::format("{}: cannot be started: {}", command.front(), std::strerror(error_number))));
+}
+
+bool single_step(u32 tid, int signal) {
+  return ::ptrace(PTRACE_SINGLESTEP, tid, nullptr, data_of(signal)) == 0;
+}
+
+std::optional<ThreadState> thread_state(u32 tid) {
+  user_regs_struct r{};
+  if (::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0) return std::nullopt;
+  ThreadState state;
+  state.registers.gpr = {r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi,
+                         r.r8,  r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
+  state.registers.rip = r.rip;
+  state.registers.rflags = r.eflags & ~trap_flag;
+  state.fs_base = r.fs_base;
+  state.gs_base = r.gs_base;
+  state.code_segment = r.cs;
+  return state;
+}
+
+void hide_trap_flag_in_r11(u32 tid) {
+  user_regs_struct r{};
+  if (::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0) return;
+  r.r11 &= ~trap_flag;
+  ::ptrace(PTRACE_SETREGS, tid, nullptr, &r);
+}
+
+void hide_trap_flag_at(u32 tid, u64 address) {
+  u16 flags = 0;
+  iovec local{&flags, sizeof flags};
+  iovec remote{reinterpret_cast<void*>(address), sizeof flags};
+  if (::process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) != sizeof flags) return;
+  flags = static_cast<u16>(flags & ~trap_flag);
+  ::process_vm_writev(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0);
+}
+
+u32 event_message(u32 tid) {
+  unsigned long message = 0;
+  ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &message);
+  return static_cast<u32>(message);
+}
+
+std::optional<int> signal_code(u32 tid) {
+  siginfo_t info{};
+  if (::ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info) != 0) return std::nullopt;
+  return info.si_code;
+}
+
+std::size_t read_memory(u32 pid, u64 address, std::span<std::byte> out) {
+  constexpr u64 page = 4096;
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const u64 at = address + done;
+    const std::size_t bytes = std::min<std::size_t>(out.size() - done, page - at % page);
+    iovec local{out.data() + done, bytes};
+    iovec remote{reinterpret_cast<void*>(at), bytes};
+    if (::process_vm_readv(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) != static_cast<ssize_t>(bytes))
+      break;
+    done += bytes;
+  }
+  return done;
+}
+
+std::string proc_file(u32 id, const char* name) {
+  std::ifstream in(fmt::format("/proc/{}/{}", id, name));
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+bool has_handler(u32 tid, int signal) { return (status_field(tid, "SigCgt:", 16) >> (signal - 1) & 1) != 0; }
+
+u32 process_of(u32 tid) {
+  const u64 pid = status_field(tid, "Tgid:", 10);
+  return pid != 0 ? static_cast<u32>(pid) : tid;
+}
+
+}  // namespace pmusim::trace
