@@ -17,9 +17,10 @@ CpuidResult leaf_1(const CpuModel& m) {
                 osxsave = bit(27);
   constexpr u32 tsc = bit(4), msr = bit(5), apic = bit(9), ds = bit(21);
   CpuidResult r{.eax = signature(m), .ebx = 0x00010800};
-  r.ecx = (m.pebs.dtes64 ? dtes64 : 0) | ds_cpl | (m.has_pdcm ? pdcm : 0) | (m.has_x2apic ? x2apic : 0) |
-          (m.xcr0 != 0 ? xsave | osxsave : 0);
-  r.edx = tsc | msr | apic | ds;
+  const bool has_ds = m.pebs.format != PebsFeatures::none;
+  r.ecx = (has_ds ? ds_cpl : 0) | (has_ds && m.pebs.dtes64 ? dtes64 : 0) | (m.has_pdcm ? pdcm : 0) |
+          (m.has_x2apic ? x2apic : 0) | (m.xcr0 != 0 ? xsave | osxsave : 0);
+  r.edx = tsc | msr | apic | (has_ds ? ds : 0);
   return r;
 }
 

@@ -40,7 +40,8 @@ u64 xss_bits(const CpuModel& m, unsigned) { return m.xss; }
 
 u64 debugctl_bits(const CpuModel& m, unsigned) {
   using namespace msr::debugctl;
-  u64 legal = LBR | BTF | TR | BTS | BTINT | BTS_OFF_OS | BTS_OFF_USR;
+  u64 legal = LBR | BTF | TR | BTS | BTINT;
+  if (m.pebs.format != PebsFeatures::none) legal |= BTS_OFF_OS | BTS_OFF_USR;  // CPUID DS-CPL
   if (m.has_bus_lock_detect) legal |= BUS_LOCK_DETECT;
   if (m.has_pdcm && m.perfmon_version > 1) legal |= FREEZE_LBRS_ON_PMI | FREEZE_PERFMON_ON_PMI;
   if (m.perfmon_version >= 3) legal |= UNCORE_PMI_EN;

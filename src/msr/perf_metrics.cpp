@@ -28,6 +28,7 @@ u64 fraction(u64 part, u64 all) {
 
 bool PerfMetrics::count(const Quantities& quantities) {
   bool passed = false;
+  counted_ = true;
   for (unsigned i = 0; i < bytes_; ++i) {
     slots_of_[i] += quantities[static_cast<unsigned>(sources[i])];
     if (slots_of_[i] > low_bits(count_width)) {
@@ -46,12 +47,15 @@ u64 PerfMetrics::byte_of(unsigned metric, u64 slots) const {
 }
 
 u64 PerfMetrics::read(u64 slots) const {
+  if (!counted_) return written_;
   u64 value = 0;
   for (unsigned i = 0; i < bytes_; ++i) value |= byte_of(i, slots) << (8 * i);
   return value;
 }
 
 void PerfMetrics::write(u64 value, u64 slots) {
+  written_ = value & low_bits(8 * bytes_);
+  counted_ = false;
   for (unsigned i = 0; i < bytes_; ++i) slots_of_[i] = field(value, 8 * i + 7, 8 * i) * slots / whole;
 }
 

@@ -177,14 +177,14 @@ Faulty<u64> Pmu::rdmsr(u32 address) {
   const RegisterMap::Entry* entry = registers_->find(address);
   if (entry == nullptr) return Failure(Fault::gp);
   control_.set_now(now());
-  return entry->spec->read(unit(entry->spec->owner), entry->number);
+  return read_register(entry, unit(entry->owner));
 }
 
 Fault Pmu::wrmsr(u32 address, u64 value) {
   const RegisterMap::Entry* entry = registers_->find(address);
-  if (entry == nullptr || (value & ~entry->writable) != 0 || entry->spec->write == nullptr) return Fault::gp;
+  if (entry == nullptr) return Fault::gp;
   control_.set_now(now());
-  return entry->spec->write(unit(entry->spec->owner), entry->number, value);
+  return write_register(entry, unit(entry->owner), value);
 }
 
 Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) {

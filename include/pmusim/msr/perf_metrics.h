@@ -12,7 +12,8 @@ namespace pmusim {
 ///
 /// Hardware keeps a slot count per category and shows each as a fraction of SLOTS, in 255ths. Writing the
 /// register loads the counts from the fractions and the present SLOTS, which is why software restores SLOTS
-/// first. Back-end bound is what the others leave over.
+/// first. Back-end bound is what the others leave over. Until something is counted, the register reads as it
+/// was written.
 class PerfMetrics {
  public:
   explicit PerfMetrics(unsigned levels) : bytes_(levels * 4) {}
@@ -27,6 +28,8 @@ class PerfMetrics {
   u64 byte_of(unsigned metric, u64 slots) const;
 
   unsigned bytes_;
+  u64 written_ = 0;
+  bool counted_ = false;  // since the last write
   std::array<u64, 8> slots_of_{};
 };
 
