@@ -1,0 +1,228 @@
+// The software branch filter: lbr.md sections 4.6, 4.7 and 5.
+#include "pmusim/driver/branch_filter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_code.h"
+
+namespace pmusim::driver {
+namespace {
+
+using namespace branch_class;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr u64 site = 0x401000, target = 0x402000, kernel = 0xFFFF'FFFF'8100'0000;
+constexpr u64 any_user = ANY | USER;
+
+FilteredBranch branch(u64 from, u64 to) {
+  FilteredBranch b;
+  b.entry.from = from;
+  b.entry.to = to;
+  return b;
+}
+
+class BranchFilterTest : public testing::Test {
+ protected:
+  /// Sources of what stays of `branches`.
+  std::vector<u64> kept(std::vector<FilteredBranch> branches, u64 requested) {
+    filter.apply(branches, requested, code);
+    std::vector<u64> sources;
+    for (const FilteredBranch& b : branches) sources.push_back(b.entry.from);
+    return sources;
+  }
+  unsigned type_of(FilteredBranch b) {
+    std::vector<FilteredBranch> branches{b};
+    filter.apply(branches, ALL | TYPE_SAVE, code);
+    return branches.empty() ? 99 : branches[0].entry.type;
+  }
+  FakeCode code;
+  BranchFilter filter;
+};
+
+struct OpcodeRow {
+  std::initializer_list<int> bytes;
+  u64 only_class;  ///< 0: never kept
+  unsigned perf_type;
+};
+TEST_F(BranchFilterTest, EachOpcodeIsOfTheClassThatPerfGivesIt) {
+  const OpcodeRow rows[] = {
+      {{0x74, 0x10}, JCC, 1},
+      {{0x0F, 0x8F, 0, 1, 0, 0}, JCC, 1},
+      {{0xE0, 0x10}, JCC, 1},  // LOOPNE
+      {{0xE3, 0x10}, JCC, 1},  // JRCXZ
+      {{0xEB, 0x10}, JMP, 2},
+      {{0xE9, 0, 1, 0, 0}, JMP, 2},
+      {{0xFF, 0xE0}, IND_JMP, 3},        // jmp *%rax
+      {{0x3E, 0xFF, 0xE0}, IND_JMP, 3},  // notrack
+      {{0xFF, 0x28}, IND_JMP, 3},        // far jmp
+      {{0xE8, 0, 1, 0, 0}, CALL, 4},
+      {{0xE8, 0, 0, 0, 0}, ZERO_CALL, 4},
+      {{0xE8, 0}, ZERO_CALL, 4},  // immediate not readable
+      {{0xFF, 0xD0}, IND_CALL, 5},
+      {{0xFF, 0x18}, IND_CALL, 5},  // far call
+      {{0xC3}, RET, 6},
+      {{0xF3, 0xC3}, RET, 6},
+      {{0xC2, 8, 0}, RET, 6},
+      {{0xCB}, RET, 6},
+      {{0x48, 0xCF}, IRET, 11},
+      {{0xCC}, INT, 0},
+      {{0xCD, 0x80}, INT, 0},
+      {{0xF1}, 0, 99},
+      {{0x0F, 0x05}, SYSCALL, 7},
+      {{0x0F, 0x34}, SYSCALL, 7},
+      {{0x0F, 0x07}, SYSRET, 8},
+      {{0x0F, 0x35}, SYSRET, 8},
+      {{0xC7, 0xF8, 0, 0, 0, 0}, 0, 99},  // XBEGIN
+      {{0xC6, 0xF8, 0}, 0, 99},           // XABORT
+      {{0x0F, 0x01, 0xD5}, 0, 99},        // XEND
+      {{0x90}, 0, 99},
+      {{0x48, 0x01, 0xD8}, 0, 99},
+      {{0x06}, ABORT, 0},  // no instruction of 64-bit code
+  };
+  for (const OpcodeRow& row : rows) {
+    filter.invalidate();
+    code.put(site, row.bytes);
+    const u64 first_byte = static_cast<u64>(*row.bytes.begin());
+    EXPECT_EQ(type_of(branch(site, target)), row.perf_type) << std::hex << first_byte;
+    for (const u64 requested : set_bits(ANY))
+      EXPECT_EQ(kept({branch(site, target)}, bit(static_cast<unsigned>(requested)) | USER).size(),
+                bit(static_cast<unsigned>(requested)) == row.only_class ? 1u : 0u)
+          << std::hex << first_byte << " class bit " << requested;
+  }
+}
+
+struct RequestRow {
+  u64 request, classes;
+};
+TEST(BranchRequests, AskForTheClassesOfTheReferenceTable) {
+  using namespace perf;
+  const RequestRow rows[] = {
+      {branch::USER, 1},           {branch::KERNEL, 2},          {branch::HV, 0},
+      {branch::ANY, 0x29FFC},      {branch::ANY_CALL, 0x8C54},   {branch::ANY_RETURN, 0xA8},
+      {branch::IND_CALL, 0x800},   {branch::ABORT_TX, 0x1000},   {branch::IN_TX, 0x2000},
+      {branch::NO_TX, 0x4000},     {branch::COND, 0x100},        {branch::CALL_STACK, 0x1080C},
+      {branch::IND_JUMP, 0x20000}, {branch::CALL, 0x8004},       {branch::NO_FLAGS, 0},
+      {branch::NO_CYCLES, 0},      {branch::TYPE_SAVE, 0x40000}, {branch::HW_INDEX, 0},
+      {branch::PRIV_SAVE, 0},      {branch::COUNTERS, 0}};
+  for (const RequestRow& row : rows) EXPECT_EQ(requested_classes(row.request), row.classes) << row.request;
+}
+
+TEST_F(BranchFilterTest, KeepsOrderWhileItDrops) {
+  code.put(1, {0xC3}), code.put(2, {0x74, 0}), code.put(3, {0xC3});
+  EXPECT_THAT(kept({branch(1, target), branch(2, target), branch(3, target)}, RET | USER), ElementsAre(1, 3));
+}
+
+TEST_F(BranchFilterTest, CountsOfDroppedBranchesGoWithThem) {
+  code.put(1, {0xC3}), code.put(2, {0x74, 0});
+  std::vector<FilteredBranch> branches{branch(2, target), branch(1, target)};
+  branches[1].event_counts = 0x7;
+  filter.apply(branches, RET | USER, code);
+  ASSERT_EQ(branches.size(), 1u);
+  EXPECT_EQ(branches[0].event_counts, 0x7);
+}
+
+TEST_F(BranchFilterTest, WithNothingToFilterEvenEmptyRecordsStay) {
+  EXPECT_THAT(kept({branch(0, 0), branch(site, target)}, ALL), ElementsAre(0, site));
+  EXPECT_THAT(kept({branch(0, 0), branch(site, target)}, ALL | TYPE_SAVE), IsEmpty());
+}
+
+TEST_F(BranchFilterTest, PrivilegeIsThatOfTheTarget) {
+  code.put(site, {0x0F, 0x05});
+  EXPECT_THAT(kept({branch(site, kernel)}, any_user), IsEmpty());
+  EXPECT_THAT(kept({branch(site, kernel)}, ANY | KERNEL), ElementsAre(site));
+}
+
+TEST_F(BranchFilterTest, AUserOnlyRequestDropsKernelSources) {
+  code.put(kernel, {0x48, 0x0F, 0x07});
+  EXPECT_THAT(kept({branch(kernel, site)}, any_user), IsEmpty());
+  EXPECT_THAT(kept({branch(~u64{0}, site)}, any_user), IsEmpty());
+  EXPECT_THAT(kept({branch(kernel, site)}, ALL | TYPE_SAVE), ElementsAre(kernel));
+}
+
+TEST_F(BranchFilterTest, EntryToTheKernelFromAnythingButASystemCallIsAnInterrupt) {
+  code.put(site, {0x90});
+  EXPECT_EQ(type_of(branch(site, kernel)), 12u);
+  code.put(site + 1, {0x74, 0x10});
+  EXPECT_EQ(type_of(branch(site + 1, kernel)), 12u);
+  code.put(site + 2, {0x0F, 0x05});
+  EXPECT_EQ(type_of(branch(site + 2, kernel)), 7u);
+}
+
+TEST_F(BranchFilterTest, AnAbortNeedsNoCode) {
+  FilteredBranch b = branch(site, target);
+  b.entry.abort = 1;
+  EXPECT_THAT(kept({b}, ABORT | USER), ElementsAre(site));
+  EXPECT_EQ(code.reads, 0u);
+}
+
+TEST_F(BranchFilterTest, UnreadableCodeIsDroppedAndTriedAgain) {
+  EXPECT_THAT(kept({branch(site, target)}, any_user), IsEmpty());
+  code.put(site, {0xC3});
+  EXPECT_THAT(kept({branch(site, target)}, any_user), ElementsAre(site));
+}
+
+TEST_F(BranchFilterTest, TransactionsAreToldApart) {
+  code.put(1, {0xC3}), code.put(2, {0xC3});
+  FilteredBranch inside = branch(1, target);
+  inside.entry.in_tx = 1;
+  const std::vector<FilteredBranch> both{inside, branch(2, target)};
+  EXPECT_THAT(kept(both, any_user | IN_TX), ElementsAre(1));
+  EXPECT_THAT(kept(both, any_user | NO_TX), ElementsAre(2));
+}
+
+// The type is that of the lowest class bit, and NO_TX is lower than IND_JMP.
+TEST_F(BranchFilterTest, OutsideTransactionsAskedForAnIndirectJumpIsTypedNoTx) {
+  code.put(site, {0xFF, 0xE0});
+  std::vector<FilteredBranch> branches{branch(site, target)};
+  filter.apply(branches, any_user | NO_TX | TYPE_SAVE, code);
+  EXPECT_EQ(branches.at(0).entry.type, 14u);
+}
+
+TEST_F(BranchFilterTest, TheHardwaresTypeSparesTheDecoding) {
+  constexpr unsigned perf_types[] = {1, 3, 2, 5, 4, 6};
+  for (u8 type = 0; type < 6; ++type) {
+    FilteredBranch b = branch(site, target);
+    b.hardware_type = type;
+    EXPECT_EQ(type_of(b), perf_types[type]);
+  }
+  EXPECT_EQ(code.reads, 0u);
+  FilteredBranch other = branch(site, target);
+  other.hardware_type = 8;
+  code.put(site, {0x0F, 0x07});
+  EXPECT_EQ(type_of(other), 8u);
+  EXPECT_EQ(code.reads, 1u);
+}
+
+TEST_F(BranchFilterTest, CodeIsReadOncePerAddressSpace) {
+  code.put(site, {0xC3});
+  for (int i = 0; i < 3; ++i) kept({branch(site, target)}, any_user);
+  EXPECT_EQ(code.reads, 1u);
+  filter.set_address_space(7);
+  code.put(site, {0x74, 0x10});
+  EXPECT_THAT(kept({branch(site, target)}, JCC | USER), ElementsAre(site));
+  EXPECT_EQ(code.reads, 2u);
+}
+
+TEST_F(BranchFilterTest, ForgetsCodeWhenMappingsChange) {
+  code.put(site, {0xC3});
+  kept({branch(site, target)}, any_user);
+  code.put(site, {0x74, 0x10});
+  filter.invalidate();
+  EXPECT_THAT(kept({branch(site, target)}, JCC | USER), ElementsAre(site));
+}
+
+TEST_F(BranchFilterTest, AddressesThatShareAPlaceInMemoryAreNotMixedUp) {
+  BranchFilter tiny(1);
+  code.put(1, {0xC3}), code.put(2, {0x74, 0});
+  for (int i = 0; i < 2; ++i) {
+    std::vector<FilteredBranch> branches{branch(1, target), branch(2, target)};
+    tiny.apply(branches, RET | USER, code);
+    ASSERT_EQ(branches.size(), 1u);
+    EXPECT_EQ(branches[0].entry.from, 1u);
+  }
+}
+
+}  // namespace
+}  // namespace pmusim::driver

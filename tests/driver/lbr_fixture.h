@@ -1,0 +1,75 @@
+#ifndef PMUSIM_TESTS_DRIVER_LBR_FIXTURE_H
+#define PMUSIM_TESTS_DRIVER_LBR_FIXTURE_H
+
+#include "fake_code.h"
+#include "fake_cpus.h"
+#include "pmusim/driver/lbr.h"
+
+namespace pmusim::driver {
+
+/// Goldmont: cycles above the target.
+inline FakeBus goldmont() { return product(0x506C9, {0x07300404, 0, 0, 0x603}, 0x32C6); }
+inline FakeBus goldmont_plus() { return product(0x706A8, {0x07300404, 0, 0, 0x603}, 0x32C7); }
+inline FakeBus haswell_without_tsx() {
+  FakeBus bus = haswell();
+  bus.leaves[{7, 0}].ebx = 0;
+  return bus;
+}
+/// Core 2: four records at the old addresses and no filter register.
+inline FakeBus core2() {
+  FakeBus bus = product(0x6F6, {0x07280202, 0, 0, 0x503}, 0x2);
+  for (u32 i = 0; i < 4; ++i) bus.msrs[msr::LBR_CORE_FROM_IP + i] = bus.msrs[msr::LBR_CORE_TO_IP + i] = 0;
+  bus.msrs.erase(msr::LBR_SELECT);
+  return bus;
+}
+
+/// The LBR part on a fake CPU. Tests put records into the registers themselves.
+class LbrRig {
+ public:
+  explicit LbrRig(FakeBus cpu) : bus(std::move(cpu)), lbr(bus, enumerate(bus)) {
+    lbr.set_up();
+    bus.writes.clear();
+  }
+  LbrRig(const LbrRig&) = delete;
+  LbrRig& operator=(const LbrRig&) = delete;
+
+  static perf::Event event(u64 branch_sample_type) {
+    perf::Event e;
+    e.attr.sample_period = 1000;
+    e.attr.sample_type = perf::sample::IP | perf::sample::BRANCH_STACK;
+    e.attr.branch_sample_type = branch_sample_type;
+    return e;
+  }
+  /// The errno that opening gives, 0 if it works.
+  int open(perf::Event& e) {
+    if (e.leader == nullptr) e.leader = &e;
+    const auto result = lbr.init(e);
+    return result.ok() ? 0 : result.error().error_number;
+  }
+  int open_with(u64 branch_sample_type) {
+    perf::Event e = event(branch_sample_type);
+    return open(e);
+  }
+  /// What the filter register gets for a request.
+  u64 filter_of(u64 branch_sample_type) {
+    perf::Event e = event(branch_sample_type);
+    return open(e) == 0 ? e.hw.branch_config : ~u64{0};
+  }
+  /// Opens `e`, puts it on the PMU and reads the records for one sample of it.
+  perf::BranchStack sample(perf::Event& e) {
+    if (open(e) != 0) return {};
+    lbr.add(e);
+    lbr.read_in_pmi(code);
+    return lbr.stack(e).value_or(perf::BranchStack{});
+  }
+  void put(u32 address, u64 value) { bus.msrs[address] = value; }
+  u64 value(u32 address) const { return bus.msrs.at(address); }
+
+  FakeBus bus;
+  LbrDriver lbr;
+  FakeCode code;
+};
+
+}  // namespace pmusim::driver
+
+#endif
