@@ -58,6 +58,7 @@ class LbrRig {
   /// Opens `e`, puts it on the PMU and reads the records for one sample of it.
   perf::BranchStack sample(perf::Event& e) {
     if (open(e) != 0) return {};
+    e.time_running = 1;  // the first start of an event resets the records
     lbr.add(e);
     lbr.read_in_pmi(code);
     return lbr.stack(e).value_or(perf::BranchStack{});

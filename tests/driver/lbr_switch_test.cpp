@@ -1,0 +1,233 @@
+// Enabling, resetting and switching tasks: lbr.md 4.4 and 4.5.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lbr_fixture.h"
+
+namespace pmusim::driver {
+namespace {
+
+using namespace perf::branch;
+using Direction = perf::PmuDriver::SwitchDirection;
+using Mode = LbrDriver::EnableMode;
+using msr::debugctl::FREEZE_LBRS_ON_PMI;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+constexpr u32 FROM = msr::LBR_NHM_FROM_IP, TO = msr::LBR_NHM_TO_IP;
+
+/// A rig with one event on the PMU.
+class LbrSwitch : public LbrRig {
+ public:
+  LbrSwitch(FakeBus cpu, u64 request) : LbrRig(std::move(cpu)), user(event(request)) {
+    EXPECT_EQ(open(user), 0);
+    lbr.add(user);
+    bus.writes.clear();
+  }
+  /// Calls of frames at `sources`, newest first, the newest in slot `top`.
+  void put_stack(u32 top, std::initializer_list<u64> sources) {
+    put(msr::LBR_TOS, top);
+    u32 slot = top;
+    for (u64 from : sources) {
+      put(FROM + slot, from), put(TO + slot, from + 0x100);
+      slot = (slot - 1) & 31;
+    }
+  }
+  void run_another_task() {
+    lbr.context_switch(Direction::in, 2);
+    for (u32 i = 0; i < 32; ++i) put(FROM + i, 0xBAD), put(TO + i, 0xBAD);
+    put(msr::LBR_TOS, 17);
+    lbr.context_switch(Direction::out, 2);
+  }
+  perf::Event user;
+};
+
+TEST(LbrEnable, LegacyWritesTheFilterThenDebugctlWithFreeze) {
+  LbrSwitch rig(skylake(), ANY | USER);
+  rig.lbr.enable(Mode::full);
+  EXPECT_THAT(rig.bus.writes, ElementsAre(Pair(msr::LBR_SELECT, 0x1u), Pair(msr::DEBUGCTL, 0x801u)));
+  rig.lbr.disable();
+  EXPECT_EQ(rig.value(msr::DEBUGCTL), 0u);
+}
+
+TEST(LbrEnable, TheMarkForInfoIsNotWritten) {
+  LbrSwitch rig(skylake(), ANY | USER | NO_FLAGS | NO_CYCLES);
+  rig.lbr.enable(Mode::full);
+  EXPECT_EQ(rig.value(msr::LBR_SELECT), 0x1u);
+}
+
+TEST(LbrEnable, CallStacksDoNotFreeze) {
+  LbrSwitch rig(skylake(), CALL_STACK | USER);
+  rig.put(msr::DEBUGCTL, FREEZE_LBRS_ON_PMI);
+  rig.lbr.enable(Mode::full);
+  EXPECT_EQ(rig.value(msr::LBR_SELECT), 0x3C5u);
+  EXPECT_EQ(rig.value(msr::DEBUGCTL), msr::debugctl::LBR);
+}
+
+TEST(LbrEnable, ArchitecturalWritesItsOwnControl) {
+  LbrSwitch rig(lion_cove(), ANY | USER);
+  rig.lbr.enable(Mode::full);
+  EXPECT_THAT(rig.bus.writes,
+              ElementsAre(Pair(msr::DEBUGCTL, FREEZE_LBRS_ON_PMI), Pair(msr::ARCH_LBR_CTL, 0x7F0005u)));
+  rig.lbr.disable();
+  EXPECT_EQ(rig.value(msr::ARCH_LBR_CTL), 0u);
+}
+
+TEST(LbrEnable, AfterAnInterruptVersion4HasAlreadyUnfrozen) {
+  LbrSwitch rig(skylake(), ANY | USER);
+  rig.lbr.enable(Mode::after_pmi);
+  EXPECT_THAT(rig.bus.writes, IsEmpty());
+}
+
+TEST(LbrEnable, AfterAnInterruptVersion3SwitchesRecordingOnButKeepsTheFilter) {
+  LbrSwitch rig(haswell(), ANY | USER);
+  rig.lbr.enable(Mode::after_pmi);
+  EXPECT_THAT(rig.bus.writes, ElementsAre(Pair(msr::DEBUGCTL, 0x801u)));
+}
+
+TEST(LbrEnable, WithoutUsersNothingIsTouched) {
+  LbrRig rig(skylake());
+  rig.lbr.enable(Mode::full);
+  rig.lbr.disable();
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_THAT(rig.bus.writes, IsEmpty());
+}
+
+TEST(LbrReset, HappensAtTheFirstUserThatNeverRan) {
+  LbrRig rig(skylake());
+  perf::Event first = LbrRig::event(ANY | USER), second = first;
+  ASSERT_EQ(rig.open(first), 0);
+  rig.put(FROM, 0x1234);
+  rig.lbr.add(first);
+  EXPECT_EQ(rig.value(FROM), 0u);
+  rig.put(FROM, 0x1234);
+  second.leader = &second;
+  ASSERT_EQ(rig.open(second), 0);
+  rig.lbr.add(second);
+  EXPECT_EQ(rig.value(FROM), 0x1234u);
+}
+
+TEST(LbrReset, HappensWhenTheLeaderOfALoggedGroupLeaves) {
+  LbrSwitch rig(lion_cove(), ANY | USER);
+  perf::Event logged = LbrRig::event(COUNTERS | USER);
+  logged.leader = &rig.user;
+  rig.user.siblings = {&logged};
+  rig.lbr.remove(rig.user);
+  EXPECT_THAT(rig.bus.writes, ElementsAre(Pair(msr::ARCH_LBR_DEPTH, 32u)));
+}
+
+TEST(LbrReset, OfArchitecturalLbrIsAWriteOfDepth) {
+  LbrRig rig(lion_cove());
+  rig.lbr.reset();
+  EXPECT_THAT(rig.bus.writes, ElementsAre(Pair(msr::ARCH_LBR_DEPTH, 32u)));
+}
+
+TEST(TaskSwitch, WithoutCallStacksAnIncomingTaskStartsEmpty) {
+  LbrSwitch rig(skylake(), ANY | USER);
+  rig.put(FROM, 0x1234);
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_EQ(rig.value(FROM), 0u);
+}
+
+TEST(TaskSwitch, ACallStackComesBackWithItsTask) {
+  LbrSwitch rig(skylake(), CALL_STACK | USER);
+  rig.put_stack(1, {0x3000, 0x2000, 0x1000});  // slots 1, 0, 31
+  rig.put(msr::LBR_INFO_0 + 1, 5);
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.run_another_task();
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_EQ(rig.value(msr::LBR_TOS), 1u);
+  EXPECT_EQ(rig.value(FROM + 1), 0x3000u);
+  EXPECT_EQ(rig.value(TO + 1), 0x3100u);
+  EXPECT_EQ(rig.value(msr::LBR_INFO_0 + 1), 5u);
+  EXPECT_EQ(rig.value(FROM + 0), 0x2000u);
+  EXPECT_EQ(rig.value(FROM + 31), 0x1000u);
+  EXPECT_EQ(rig.value(FROM + 30), 0u);
+}
+
+TEST(TaskSwitch, ATaskWithoutHistoryStartsEmpty) {
+  LbrSwitch rig(skylake(), CALL_STACK | USER);
+  rig.put_stack(1, {0x3000});
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::in, 2);
+  EXPECT_EQ(rig.value(FROM + 1), 0u);
+}
+
+TEST(TaskSwitch, RegistersThatNobodyTouchedAreKept) {
+  LbrSwitch rig(skylake(), CALL_STACK | USER);
+  rig.put_stack(1, {0x3000});
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.bus.writes.clear();
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_THAT(rig.bus.writes, IsEmpty());
+}
+
+TEST(TaskSwitch, RegistersThatADeepCStateClearedAreRestored) {
+  LbrSwitch rig(skylake(), CALL_STACK | USER);
+  rig.put_stack(1, {0x3000});
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.put(FROM + 1, 0);
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_EQ(rig.value(FROM + 1), 0x3000u);
+}
+
+TEST(TaskSwitch, WhatWasSavedIsUsedOnce) {
+  LbrSwitch rig(skylake(), CALL_STACK | USER);
+  rig.put_stack(1, {0x3000});
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.run_another_task();
+  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_EQ(rig.value(FROM + 1), 0u);
+}
+
+TEST(TaskSwitch, KernelCallStacksAloneAreNotSaved) {
+  LbrSwitch rig(skylake(), CALL_STACK | KERNEL);
+  rig.put_stack(1, {0x3000});
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_EQ(rig.value(FROM + 1), 0u);
+}
+
+TEST(TaskSwitch, WithoutTsxKernelSourcesAreWrittenBackWithTheirSign) {
+  LbrSwitch rig(haswell_without_tsx(), CALL_STACK | USER);
+  rig.put(msr::LBR_TOS, 1);
+  rig.put(FROM + 1, 0x1FFFFFFF81000010), rig.put(TO + 1, 0x1000);
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.put(FROM + 1, 0);
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_EQ(rig.value(FROM + 1), 0x7FFFFFFF81000010u);
+}
+
+TEST(TaskSwitch, ArchitecturalEntriesComeBackAfterADepthWrite) {
+  LbrSwitch rig(lion_cove(), CALL_STACK | USER);
+  rig.put(msr::ARCH_LBR_FROM_0, 0x1000), rig.put(msr::ARCH_LBR_TO_0, 0x2000);
+  rig.put(msr::ARCH_LBR_INFO_0, 0x0400000000000000);
+  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::in, 2);
+  rig.lbr.context_switch(Direction::out, 2);
+  rig.put(msr::ARCH_LBR_FROM_0, 0xBAD);
+  rig.bus.writes.clear();
+  rig.lbr.context_switch(Direction::in, 1);
+  EXPECT_THAT(rig.bus.writes, ElementsAre(Pair(msr::ARCH_LBR_DEPTH, 32u), Pair(msr::ARCH_LBR_FROM_0, 0x1000u),
+                                          Pair(msr::ARCH_LBR_TO_0, 0x2000u),
+                                          Pair(msr::ARCH_LBR_INFO_0, 0x0400000000000000u)));
+}
+
+TEST(TaskSwitch, TheFilterKnowsWhoseCodeItIs) {
+  LbrSwitch rig(skylake(), ANY_RETURN | USER);
+  rig.lbr.context_switch(Direction::in, 1);
+  rig.put_stack(1, {0x3000});
+  rig.code.put(0x3000, {0xC3});
+  rig.lbr.read_in_pmi(rig.code);
+  EXPECT_EQ(rig.lbr.stack(rig.user)->entries.size(), 1u);
+  rig.lbr.context_switch(Direction::in, 2);
+  rig.put_stack(1, {0x3000});
+  rig.code.put(0x3000, {0x74, 0x10});
+  rig.lbr.read_in_pmi(rig.code);
+  EXPECT_THAT(rig.lbr.stack(rig.user)->entries, IsEmpty());
+}
+
+}  // namespace
+}  // namespace pmusim::driver
