@@ -121,15 +121,34 @@ void IntelDriver::enable_event(Event& event) {
   const auto n = static_cast<unsigned>(hw.index);
   if (counter::is_metric(n)) return;
   if (hw.extra_register != 0) counters_.write_register(hw.extra_register, hw.extra_config);
-  u64 select = hw.config;
+  u64 select = hw.config, reload_config = 0;
   if ((hw.flags & pebs_flag::PRECISE) != 0) {
     const PebsCounterBits bits = pebs_.enable(event);
     select &= ~msr::evtsel::INT;
     if (bits.adaptive) select |= msr::evtsel::ADAPTIVE;
-    if (cpu_.arch_pebs()) counters_.set_reload_config(n, bits.cfg_c, ~u64{0});
+    reload_config = bits.cfg_c;
     if (enabled_) pebs_.write_enable();
   }
+  program_reload(event, reload_config);
+  // A counter that reloads itself sets no status bit: its interrupt would be one that nobody explains.
+  if ((hw.config1 & bit(n)) != 0) select &= ~msr::evtsel::INT;
   counters_.start(n, select);
+}
+
+/// CFG_B and CFG_C. The low half of CFG_C serves reloads by other counters and by arch-PEBS alike; the upper
+/// half, what records hold, must not outlive the event that wanted records.
+void IntelDriver::program_reload(const Event& event, u64 pebs_config) {
+  constexpr u64 reload_value = bits(31, 0);
+  const auto n = static_cast<unsigned>(event.hw.index);
+  const bool precise = (event.hw.flags & pebs_flag::PRECISE) != 0;
+  u64 value = cpu_.arch_pebs() ? pebs_config : 0;
+  u64 mask = cpu_.arch_pebs() ? precise ? ~u64{0} : ~reload_value : 0;
+  if (event.hw.config1 != 0) {
+    mask |= reload_value;
+    value = (value & ~reload_value) | ((0 - event.hw.sample_period) & reload_value);
+  }
+  counters_.set_reload_causes(n, event.hw.config1);
+  counters_.set_reload_config(n, value, mask);
 }
 
 void IntelDriver::disable_event(Event& event) {

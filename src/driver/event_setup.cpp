@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "acr_group.h"
 #include "core_traits.h"
 #include "pmusim/cpu/generic_events.h"
 #include "pmusim/driver/intel_driver.h"
@@ -105,6 +106,7 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
     if (auto result = lbr_.init(event); !result.ok()) return result;
   if (auto result = check_topdown(event, cpu_); !result.ok()) return result;
   if (auto result = set_extra_register(event); !result.ok()) return result;
+  if (auto result = check_acr_group(event, cpu_, max_period()); !result.ok()) return result;
   return check_group(event);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "acr_group.h"
 #include "core_traits.h"
 
 namespace pmusim::driver {
@@ -64,17 +65,41 @@ void IntelDriver::enable() {
   counters_.enable_all();
 }
 
-/// Counters that change hands are stopped before anything is written to them.
+/// Group positions become counters: known only now that every member has its place. Members that are off are
+/// not on the list, so the positions of later ones shift.
+void IntelDriver::name_reload_causes() {
+  for (auto first = placements_.begin(); first != placements_.end();) {
+    const Event* leader = first->event->leader;
+    const auto last =
+        std::find_if(first, placements_.end(), [&](const Placement& p) { return p.event->leader != leader; });
+    const auto members = static_cast<unsigned>(last - first);
+    for (auto member = first; in_acr_group(*leader) && member != last; ++member) {
+      u64 causes = 0;
+      for (const unsigned position : set_bits(member->event->attr.config2))
+        if (position < members) causes |= bit(static_cast<unsigned>(first[position].counter));
+      member->event->hw.config1 = causes;
+    }
+    first = last;
+  }
+}
+
+/// Counters that change hands are stopped before anything is written to them; so are members of ACR groups,
+/// whose causes may have moved.
 void IntelDriver::vacate_moved_counters() {
   const std::size_t settled = placements_.size() - new_placements_;
   for (Placement& p : std::span(placements_).first(settled)) {
-    if (p.event->hw.index == p.counter) continue;
+    const bool moves = p.event->hw.index != p.counter;
+    if (!moves && !in_acr_group(*p.event)) continue;
     p.restart = !p.event->hw.stopped;
-    leave_counter(*p.event);
+    if (moves)
+      leave_counter(*p.event);
+    else
+      stop(*p.event, StopMode::update);
   }
 }
 
 void IntelDriver::apply_placements() {
+  name_reload_causes();
   vacate_moved_counters();
   const std::size_t settled = placements_.size() - new_placements_;
   for (std::size_t i = 0; i < placements_.size(); ++i) {

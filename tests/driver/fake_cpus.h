@@ -71,6 +71,18 @@ inline FakeBus skymont() {
   bus.leaves[{0x23, 1}] = {0xFF, 0x77, 0, 0};
   bus.leaves[{0x23, 2}] = {0xFC, 3, 0xFC, 3};
   bus.leaves[{0x23, 3}] = {0x1F7F, 0, 0, 0};
+  for (const u32 n : {0u, 1u, 8u, 9u}) bus.msrs.erase(msr::V6_GP0_CFG_B + 4 * n);  // GP 2-7, FX 0-1 reload
+  for (const u32 m : {2u, 3u, 4u, 5u, 6u}) bus.msrs.erase(msr::V6_FX0_CFG_B + 4 * m);
+  return bus;
+}
+/// Panther Lake's E core: architectural PEBS shares CFG_C with auto counter reload.
+inline FakeBus darkmont() {
+  FakeBus bus = skymont();
+  bus.leaves[{1, 0}].eax = 0xC06C2;
+  bus.leaves[{0x23, 0}].eax = 0x3F;
+  bus.leaves[{0x23, 4}] = {0, 0x60060338, 0, 0};
+  bus.leaves[{0x23, 5}] = {0xFF, 3, 0x77, 1};
+  bus.msrs[msr::PEBS_BASE] = bus.msrs[msr::PEBS_INDEX] = 0;
   return bus;
 }
 

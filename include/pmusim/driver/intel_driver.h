@@ -137,7 +137,9 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   bool save_and_restart(perf::Event& event);
   void enable_event(perf::Event& event);
   void disable_event(perf::Event& event);
+  void program_reload(const perf::Event& event, u64 pebs_config);
   void apply_placements();
+  void name_reload_causes();
   void vacate_moved_counters();
   void take_counter(perf::Event& event, int counter);
   void leave_counter(perf::Event& event);
