@@ -150,6 +150,7 @@ LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, u64 cycle, 
     remember_store(data.addresses[n], operand.bytes * data.iterations, room.ready_cycle);
     last_commit_ = std::max(last_commit_, written.ready_cycle);
     leaves = last_commit_;
+    if (data.instruction->rep) room = {last_commit_, WaitingFor::store_buffer};
   }
   return room;
 }

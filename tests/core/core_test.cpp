@@ -171,6 +171,17 @@ TEST(Core, ARepeatedStoreIsOneRetirementThatTouchesEveryLine) {
   EXPECT_TRUE(run(core, block, {0x10000}, 0, {0})[0].accesses.empty());
 }
 
+TEST(Core, OnlyARepeatedStoreWaitsUntilAllIsWritten) {
+  Core core = make_core(four_wide());
+  x86::Instruction fill = store();
+  const trace::Block plain = warmed(core, block_at(0x1000, {fill}), {0x9000});
+  EXPECT_EQ(run(core, plain, {0x20000})[0].latency_cycles, 0u);
+  core.interrupt();
+  fill.rep = true;
+  const std::vector<Seen> seen = run(core, block_at(0x1000, {fill}), {0x30000}, 0, {8 * 20});
+  EXPECT_GE(seen[0].latency_cycles, 2 * 200u);  // 20 lines through 10 fill buffers
+}
+
 TEST(Core, AnUnknownPredictorIsRefusedWithTheNamesThereAre) {
   CpuModel model = four_wide();
   model.core.predictor = "oracle";

@@ -29,7 +29,8 @@ struct Execution {
 ///
 /// A load waits for an earlier store to the same eight bytes (store forwarding takes as long as an L1 hit):
 /// that is how a loop variable that lives in memory forms a dependency chain. Stores drain in order after
-/// they retire; nobody waits for them until the store buffer is full.
+/// they retire; nobody waits for them until the store buffer is full. Only a string store, which may be
+/// megabytes, retires when all is written.
 ///
 /// Without addresses every access hits L1 and the first-level TLB, and nothing is reported.
 class LoadStoreUnit {
