@@ -33,7 +33,29 @@ bool continues(u64 header) {
   return (header & pebs::header::CONTINUED) != 0 || pebs::header::is_null(header);
 }
 
+bool has_basic_group(u64 header) {
+  return (header & pebs::header::BASIC) != 0 &&
+         (header & pebs::header::SIZE) >= sizeof(pebs::ArchHeader) + sizeof(pebs::ArchBasic);
+}
+
 }  // namespace
+
+std::size_t first_record_bytes(std::span<const std::byte> buffer, unsigned format) {
+  if (format <= 3) {
+    const std::size_t size = pebs::fixed_record_bytes(format);
+    return size <= buffer.size() ? size : 0;
+  }
+  if (format <= 6) {
+    if (buffer.size() < sizeof(pebs::BasicGroup)) return 0;
+    const std::size_t size = load_word(buffer, 0) >> 48;
+    return size >= sizeof(pebs::BasicGroup) && size <= buffer.size() ? size : 0;
+  }
+  u64 word = header_at(buffer, 0);
+  std::size_t bytes = word & pebs::header::SIZE;
+  if (!has_basic_group(word)) return bytes;
+  while (continues(word) && (word = header_at(buffer, bytes)) != 0) bytes += word & pebs::header::SIZE;
+  return bytes;
+}
 
 DemuxTotals& DemuxTotals::operator+=(const DemuxTotals& other) {
   records += other.records;
@@ -116,9 +138,7 @@ void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& se
 void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
   constexpr std::size_t counters_offset = offsetof(pebs::BasicGroup, applicable_counters);
   std::size_t offset = 0;
-  while (buffer.size() - offset >= sizeof(pebs::BasicGroup)) {
-    const std::size_t size = load_word(buffer, offset) >> 48;
-    if (size < sizeof(pebs::BasicGroup) || size > buffer.size() - offset) break;
+  while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
     ++totals.records;
     if (size == setup.record_bytes)
       attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
@@ -130,22 +150,17 @@ void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup&
 }
 
 void Demultiplexer::scan_arch(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
-  using namespace pebs::header;
   constexpr std::size_t counters_offset =
       sizeof(pebs::ArchHeader) + offsetof(pebs::ArchBasic, applicable_counters);
   std::size_t offset = 0;
-  for (u64 word; (word = header_at(buffer, offset)) != 0;) {
-    const std::size_t start = offset;
-    const bool has_head =
-        (word & BASIC) != 0 && (word & SIZE) >= sizeof(pebs::ArchHeader) + sizeof(pebs::ArchBasic);
-    offset += word & SIZE;
-    if (!has_head) {
-      if (!is_null(word)) ++totals.records, ++totals.headless;
-      continue;
-    }
-    while (continues(word) && (word = header_at(buffer, offset)) != 0) offset += word & SIZE;
-    ++totals.records;
-    attribute(start, offset - start, load_word(buffer, start + counters_offset) & setup.enabled, totals);
+  while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
+    const u64 word = load_word(buffer, offset);
+    if (has_basic_group(word))
+      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+    else if (!pebs::header::is_null(word))
+      ++totals.headless;
+    totals.records += !pebs::header::is_null(word);
+    offset += size;
   }
   totals.trailing_bytes = buffer.size() - offset;
 }

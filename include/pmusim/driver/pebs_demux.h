@@ -54,6 +54,10 @@ struct DemuxedRecord {
   u64 owners = 0;  ///< counters
 };
 
+/// Bytes of the whole record that `buffer` starts with, arch-PEBS fragments included; 0 where there is none:
+/// too few bytes are left, or its size cannot be.
+std::size_t first_record_bytes(std::span<const std::byte> buffer, unsigned format);
+
 /// Whether more samples of the same counter follow in this buffer.
 enum class Place : u8 { middle, last };
 

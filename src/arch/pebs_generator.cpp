@@ -1,0 +1,193 @@
+#include "pmusim/arch/pebs_generator.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pmusim::pebs {
+
+namespace {
+
+constexpr u64 code_start = 0x401000, code_bytes = 0x8000, data_start = 0x7F0000000000;
+
+/// SplitMix64: a sequence that is the same everywhere.
+class Random {
+ public:
+  explicit Random(u64 seed) : state_(seed) {}
+  u64 next() {
+    u64 z = state_ += 0x9E3779B97F4A7C15;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+  }
+  u64 below(u64 limit) { return next() % limit; }
+
+ private:
+  u64 state_;
+};
+
+/// What one record is about.
+struct Subject {
+  u64 counters = 0, ip = 0, tsc = 0, address = 0, latency = 0;
+};
+
+template <class T>
+void put(std::byte* record, u32 offset, const T& group) {
+  std::memcpy(record + offset, &group, sizeof(T));
+}
+
+GprGroup random_gprs(Random& random, const Subject& subject) {
+  GprGroup group{};
+  group.rflags = 0x246;
+  group.rip = subject.ip + 4;
+  for (le64& gpr : group.gpr) gpr = random.next();
+  return group;
+}
+
+void put_branches(std::byte* record, u32 offset, u32 entries, Random& random) {
+  for (u32 i = 0; i < entries; ++i) {
+    LbrRecord entry{};
+    entry.from = code_start + random.below(code_bytes);
+    entry.to = code_start + random.below(code_bytes);
+    entry.info = 1 + random.below(200);  // cycles, predicted
+    put(record, offset + i * static_cast<u32>(sizeof(entry)), entry);
+  }
+}
+
+void put_fixed(std::byte* record, unsigned format, Random& random, const Subject& subject) {
+  FixedRecord fixed{};
+  const GprGroup gprs = random_gprs(random, subject);
+  fixed.registers.rflags = gprs.rflags;
+  fixed.registers.rip = gprs.rip;
+  fixed.registers.rax = gprs.gpr[0];
+  fixed.registers.rsp = gprs.gpr[4];
+  std::copy(gprs.gpr + 8, gprs.gpr + 16, fixed.registers.r8_to_r15);
+  fixed.status = subject.counters;
+  fixed.linear_address = subject.address;
+  fixed.data_source = 1 + random.below(6);
+  fixed.latency_cycles = subject.latency;
+  fixed.eventing_ip = subject.ip;
+  fixed.tsc = subject.tsc;
+  std::memcpy(record, &fixed, fixed_record_bytes(format));
+}
+
+u64 adaptive_config(const RecordGroups& groups) {
+  using namespace data_cfg;
+  return (groups.memory ? MEMORY : 0) | (groups.gprs ? GPRS : 0) | (groups.xmm ? XMM : 0) |
+         (groups.lbr_entries != 0 ? LBR | to_field(groups.lbr_entries - 1, 31, 24) : 0);
+}
+
+void put_adaptive(std::byte* record, const AdaptiveLayout& layout, u64 config, Random& random,
+                  const Subject& subject) {
+  BasicGroup basic{};
+  basic.format = static_cast<u32>(config);
+  basic.size = static_cast<u16>(layout.size);
+  basic.eventing_ip = subject.ip;
+  basic.applicable_counters = subject.counters;
+  basic.tsc = subject.tsc;
+  put(record, 0, basic);
+  if (layout.memory != 0) {
+    MemoryGroup memory{};
+    memory.address = subject.address;
+    memory.data_source = 1 + random.below(6);
+    memory.latency = subject.latency;
+    put(record, layout.memory, memory);
+  }
+  if (layout.gprs != 0) put(record, layout.gprs, random_gprs(random, subject));
+  if (layout.xmm != 0) {
+    XmmGroup xmm{};
+    for (le64& word : xmm.words) word = random.next();
+    put(record, layout.xmm, xmm);
+  }
+  if (layout.lbr != 0) put_branches(record, layout.lbr, layout.lbr_entries, random);
+}
+
+u64 arch_word(const RecordGroups& groups) {
+  using namespace cfg_c;
+  const u64 code = groups.lbr_entries == 0 ? 0 : std::min<u64>(groups.lbr_entries / 8, 3);
+  return header::BASIC | header::MODE_64 | (groups.memory ? AUX : 0) | (groups.gprs ? GPRS : 0) |
+         (groups.xmm ? XMM : 0) | to_field(code, 41, 40);
+}
+
+void put_arch(std::byte* record, const ArchLayout& layout, u64 word, u32 depth, Random& random,
+              const Subject& subject) {
+  ArchHeader head{};
+  head.word = word | layout.size;
+  put(record, 0, head);
+  ArchBasic basic{};
+  basic.eventing_ip = subject.ip;
+  basic.applicable_counters = subject.counters;
+  basic.tsc = subject.tsc;
+  put(record, layout.basic, basic);
+  if (layout.aux != 0) {
+    ArchAux aux{};
+    aux.address = subject.address;
+    aux.data_source = 1;
+    aux.latency = subject.latency << 32;
+    put(record, layout.aux, aux);
+  }
+  if (layout.gprs != 0) {
+    ArchGprs gprs{};
+    gprs.registers = random_gprs(random, subject);
+    put(record, layout.gprs, gprs);
+  }
+  if (layout.vectors != 0) {
+    ArchVectorHeader vectors{};
+    vectors.xstate = bit(1);
+    put(record, layout.vectors, vectors);
+  }
+  if (layout.lbr != 0) {
+    ArchLbrHeader lbr{};
+    lbr.depth = depth;
+    put(record, layout.lbr, lbr);
+    put_branches(record, layout.lbr + static_cast<u32>(sizeof(lbr)), arch_lbr_entries(word, depth), random);
+  }
+}
+
+Subject next_subject(const GeneratorOptions& options, Random& random, const Subject& previous) {
+  Subject subject;
+  const u64 owner = random.below(options.events);
+  subject.counters = bit(static_cast<unsigned>(owner));
+  const bool collides = random.below(1000) < options.collisions_permille && options.events > 1;
+  if (collides) {
+    const u64 other = (owner + 1 + random.below(options.events - 1)) % options.events;
+    subject.counters |= bit(static_cast<unsigned>(other));
+  }
+  subject.ip = code_start + random.below(code_bytes);
+  subject.tsc = previous.tsc + 1000 + random.below(4000);
+  subject.address = data_start + 8 * random.below(1 << 20);
+  subject.latency = 5 + random.below(300);
+  return subject;
+}
+
+}  // namespace
+
+GeneratedBuffer generate_buffer(const GeneratorOptions& options) {
+  const u64 config = adaptive_config(options.groups);
+  const AdaptiveLayout adaptive = adaptive_layout(config);
+  const u64 word = arch_word(options.groups);
+  const u32 depth = options.groups.lbr_entries;
+  const ArchLayout arch = arch_layout(word, depth);
+
+  GeneratedBuffer buffer;
+  buffer.format = options.format;
+  buffer.enabled = low_bits(options.events);
+  buffer.record_bytes = options.format <= 3   ? fixed_record_bytes(options.format)
+                        : options.format <= 6 ? adaptive.size
+                                              : arch.size;
+  buffer.bytes.resize(options.records * buffer.record_bytes);
+  Random random(options.seed);
+  Subject subject;
+  for (u64 i = 0; i < options.records; ++i) {
+    std::byte* record = buffer.bytes.data() + i * buffer.record_bytes;
+    subject = next_subject(options, random, subject);
+    if (options.format <= 3)
+      put_fixed(record, options.format, random, subject);
+    else if (options.format <= 6)
+      put_adaptive(record, adaptive, config, random, subject);
+    else
+      put_arch(record, arch, word, depth, random, subject);
+  }
+  return buffer;
+}
+
+}  // namespace pmusim::pebs

@@ -1,0 +1,60 @@
+#include "pmusim/arch/pebs_generator.h"
+
+#include <gtest/gtest.h>
+
+#include "pmusim/driver/pebs_demux.h"
+
+namespace pmusim::driver {
+namespace {
+
+struct Nobody {
+  void sample(unsigned, std::span<const std::byte>, Place) {}
+  void lost(unsigned, u64) {}
+  void finished(unsigned, u64) {}
+};
+
+DemuxTotals drain(pebs::GeneratedBuffer& buffer) {
+  Demultiplexer demultiplexer;
+  return demultiplexer.run(buffer.bytes,
+                           {.format = buffer.format,
+                            .enabled = buffer.enabled,
+                            .enable_word = buffer.enabled,
+                            .record_bytes = buffer.record_bytes},
+                           Nobody{});
+}
+
+TEST(Generator, EveryRecordOfEveryFormatIsFoundAgain) {
+  for (const unsigned format : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 0xFu}) {
+    const unsigned events = format == 0 ? 1 : 4;
+    auto buffer =
+        pebs::generate_buffer({.format = format,
+                               .events = events,
+                               .records = 100,
+                               .groups = {.memory = true, .gprs = true, .xmm = true, .lbr_entries = 32}});
+    const DemuxTotals totals = drain(buffer);
+    EXPECT_EQ(totals.attributed, 100u) << format;
+    EXPECT_EQ(totals.trailing_bytes, 0u) << format;
+  }
+}
+
+TEST(Generator, CollisionsCostSamplesInFormat1AndAreSharedInFormat3) {
+  pebs::GeneratorOptions options{.format = 1, .events = 2, .records = 1000, .collisions_permille = 250};
+  auto status_copies = pebs::generate_buffer(options);
+  const u64 collided = drain(status_copies).collided;
+  EXPECT_NEAR(static_cast<double>(collided), 250, 50);
+  options.format = 3;
+  auto applicable = pebs::generate_buffer(options);
+  const DemuxTotals totals = drain(applicable);
+  EXPECT_EQ(totals.samples[0] + totals.samples[1], 1000 + collided);
+}
+
+TEST(Generator, SameOptionsGiveTheSameBytes) {
+  const pebs::GeneratorOptions options{.format = 4, .records = 50, .seed = 9};
+  EXPECT_EQ(pebs::generate_buffer(options).bytes, pebs::generate_buffer(options).bytes);
+  pebs::GeneratorOptions other = options;
+  other.seed = 10;
+  EXPECT_NE(pebs::generate_buffer(options).bytes, pebs::generate_buffer(other).bytes);
+}
+
+}  // namespace
+}  // namespace pmusim::driver
