@@ -24,6 +24,7 @@ T value_or_fail(Result<T, E> result) {
 
 // One function per file tools/command_NAME.cpp adds its subcommand, with a callback that does the work:
 // declare it here and call it in main.cpp.
+void add_pebs(CLI::App& app);
 
 }  // namespace pmusim::tools
 

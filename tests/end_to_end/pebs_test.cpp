@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/end_to_end/command.h"
+
+namespace pmusim::test {
+namespace {
+
+using testing::HasSubstr;
+
+Output generate(const std::string& file, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{pmusim(), "pebs", "generate", "-o", file};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run(arguments);
+}
+
+TEST(PebsCommand, DrainSaysWhatBecameOfEveryGeneratedRecord) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("buffer");
+  ASSERT_EQ(
+      generate(file, {"--format", "1", "--events", "4", "--records", "1000", "--collisions", "250"}).status,
+      0);
+  const Output text = run({pmusim(), "pebs", "drain", file});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_THAT(text.out, HasSubstr("format 1: 1000 records"));
+  const Output json = run({pmusim(), "pebs", "drain", file, "--json", "--records"});
+  EXPECT_THAT(json.out, HasSubstr("\"records\": 1000"));
+  EXPECT_THAT(json.out, HasSubstr("\"fate\": \"collided\""));
+}
+
+TEST(PebsCommand, SameSeedSameBytes) {
+  const ScratchDirectory scratch;
+  for (const char* name : {"a", "b"})
+    ASSERT_EQ(generate(scratch.file(name), {"--format", "15", "--records", "100", "--seed", "5"}).status, 0);
+  EXPECT_EQ(read_file(scratch.file("a")), read_file(scratch.file("b")));
+}
+
+TEST(PebsCommand, BrokenFilesGetASentence) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("buffer");
+  ASSERT_EQ(generate(file, {"--format", "4", "--records", "10"}).status, 0);
+  const std::string whole = read_file(file);
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{16}, std::size_t{31}, whole.size() - 1}) {
+    std::ofstream(file, std::ios::binary) << whole.substr(0, bytes);
+    const Output output = run({pmusim(), "pebs", "drain", file});
+    EXPECT_EQ(output.status, 2) << bytes;
+    EXPECT_THAT(output.err, HasSubstr(file));
+  }
+  std::ofstream(file, std::ios::binary) << std::string(100, 'x');
+  EXPECT_EQ(run({pmusim(), "pebs", "drain", file}).status, 2);
+  EXPECT_EQ(run({pmusim(), "pebs", "drain", scratch.file("absent")}).status, 2);
+}
+
+TEST(PebsCommand, ImpossibleBuffersAreRefused) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("buffer");
+  EXPECT_EQ(generate(file, {"--format", "7", "--records", "1"}).status, 2);
+  EXPECT_EQ(generate(file, {"--format", "0", "--events", "2", "--records", "1"}).status, 2);
+  EXPECT_EQ(generate(file, {"--format", "3", "--groups", "lbr", "--records", "1"}).status, 2);
+}
+
+}  // namespace
+}  // namespace pmusim::test
