@@ -95,24 +95,28 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
   const u64 address = data.addresses[operand];
   const u64 bytes = std::max<u64>(instruction.memory[operand].bytes, 1) * data.iterations;
   const u64 first_line = hierarchy_.line_of(address);
-  const u64 lines = ((address & low_bits(hierarchy_.line_shift())) + bytes - 1) >> hierarchy_.line_shift();
+  const u64 more_lines =
+      ((address & low_bits(hierarchy_.line_shift())) + bytes - 1) >> hierarchy_.line_shift();
 
   MemoryAccess access{.address = address,
                       .bytes = static_cast<u32>(std::min<u64>(bytes, std::numeric_limits<u32>::max())),
                       .kind = kind,
                       .locked = instruction.locked};
-  Loaded done{cycle, WaitingFor::l1};
-  for (u64 n = 0; n <= std::min(lines, longest_string_lines); ++n) {
+  const u64 start = kind == AccessKind::load
+                        ? std::max(cycle, forwarded(address, instruction.memory[operand].bytes))
+                        : cycle;
+  Loaded done{start, WaitingFor::l1};
+  for (u64 n = 0; n <= std::min(more_lines, longest_string_lines); ++n) {
     const u64 place = n == 0 ? address : (first_line + n) << hierarchy_.line_shift();
     const MemoryHierarchy::Answer answer =
-        hierarchy_.access(place, kind, cycle, execution.retirement.quantities);
+        hierarchy_.access(place, kind, start, execution.retirement.quantities);
     access.level = std::max(access.level, answer.level);
     access.tlb = std::max(access.tlb, answer.tlb);
     done.ready_cycle = std::max(done.ready_cycle, answer.ready_cycle);
     done.waiting_for = std::max(done.waiting_for, distance(answer.source));
   }
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
-  add_access(access, lines != 0 && !instruction.rep, execution.retirement.signals);
+  add_access(access, more_lines != 0 && !instruction.rep, execution.retirement.signals);
   execution.accesses[execution.access_count++] = access;
   return done;
 }
@@ -123,12 +127,10 @@ LoadStoreUnit::Loaded LoadStoreUnit::load(const DataAccesses& data, u64 cycle, E
     const x86::MemoryOperand& operand = data.instruction->memory[n];
     if (!operand.load || data.iterations == 0) continue;
     Loaded data_ready{cycle + hierarchy_.hit_latency(), WaitingFor::l1};
-    if (data.addresses.empty()) {
+    if (data.addresses.empty())
       execution.retirement.signals.add(Signal::load_l1_hit);
-    } else {
-      const u64 start = std::max(cycle, forwarded(data.addresses[n], operand.bytes));
-      data_ready = touch(data, n, AccessKind::load, start, execution);
-    }
+    else
+      data_ready = touch(data, n, AccessKind::load, cycle, execution);
     if (data_ready.ready_cycle > loaded.ready_cycle) loaded = data_ready;
   }
   return loaded;
