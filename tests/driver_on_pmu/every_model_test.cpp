@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "machine.h"
+
+namespace pmusim::driver {
+namespace {
+
+using perf::HardwareId;
+
+class EveryModel : public testing::TestWithParam<std::string> {
+ protected:
+  const CpuModel model = model_with_skid(GetParam(), 0);
+};
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const CpuModel& model : cpu_models()) names.push_back(model.name);
+  return names;
+}
+std::string identifier(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+TEST_P(EveryModel, IsEnumeratedAsItIs) {
+  Pmu pmu(model);
+  const Enumeration e = enumerate(pmu);
+  EXPECT_EQ(e.counters, model.counters());
+  EXPECT_EQ(e.counter_width, model.counter_width);
+  EXPECT_EQ(e.arch_events & ~model.arch_events, 0u);  // leaf 0AH of a hybrid lists what all its cores have
+  EXPECT_EQ(e.acr_cause, model.acr.cause);
+  EXPECT_EQ(e.acr_reloadable, model.acr.reloadable);
+  EXPECT_EQ(e.pebs_format, model.pebs.format);
+  EXPECT_EQ(e.pebs_counters, model.pebs.counters);
+  EXPECT_EQ(e.lbr_entries, model.lbr.depth);
+}
+
+TEST_P(EveryModel, LetsTheDriverStartWithoutAFault) {
+  const Machine machine(model);
+  EXPECT_EQ(machine.driver.statistics().faults, 0u) << std::hex << machine.driver.statistics().last_fault;
+}
+
+TEST_P(EveryModel, CountsInstructionsAndBranchesExactly) {
+  Machine machine(model);
+  perf::Event& instructions = machine.open(hardware(HardwareId::instructions));
+  perf::Event& branches = machine.open(hardware(HardwareId::branch_instructions), &instructions);
+  ASSERT_TRUE(machine.start(instructions)) << machine.error;
+  for (int i = 0; i < 1000; ++i) {
+    machine.instruction();
+    if (i % 5 == 0) machine.instruction({Signal::instruction, Signal::branch});
+  }
+  machine.stop(instructions);
+  EXPECT_EQ(instructions.count, 1200u);
+  EXPECT_EQ(branches.count, 200u);
+  EXPECT_EQ(machine.driver.statistics().faults, 0u) << std::hex << machine.driver.statistics().last_fault;
+}
+
+TEST_P(EveryModel, SamplesEveryPeriod) {
+  Machine machine(model);
+  unsigned samples = 0;
+  machine.sink.tell = [&](perf::Event&, const perf::SampleData& data, const InterruptFrame&) {
+    ++samples;
+    EXPECT_EQ(data.period, 100u);
+  };
+  perf::Event& instructions = machine.open(hardware(HardwareId::instructions, 100));
+  ASSERT_TRUE(machine.start(instructions)) << machine.error;
+  for (int i = 0; i < 10'001; ++i) machine.instruction();
+  machine.stop(instructions);
+  EXPECT_EQ(samples, 100u);
+  EXPECT_EQ(instructions.count, 10'001u);
+  EXPECT_EQ(machine.driver.statistics().faults, 0u) << std::hex << machine.driver.statistics().last_fault;
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, EveryModel, testing::ValuesIn(model_names()), identifier);
+
+}  // namespace
+}  // namespace pmusim::driver
