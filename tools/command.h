@@ -25,6 +25,8 @@ T value_or_fail(Result<T, E> result) {
 // One function per file tools/command_NAME.cpp adds its subcommand, with a callback that does the work:
 // declare it here and call it in main.cpp.
 void add_pebs(CLI::App& app);
+void add_models(CLI::App& app);
+void add_msr(CLI::App& app);
 
 }  // namespace pmusim::tools
 

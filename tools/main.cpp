@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", PMUSIM_VERSION);
   pmusim::tools::add_pebs(app);
+  pmusim::tools::add_models(app);
+  pmusim::tools::add_msr(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -38,6 +38,13 @@ const RegisterMap::Entry* RegisterMap::find_high(u32 address) const {
   return at != entries_.end() && at->address == address ? &*at : nullptr;
 }
 
+std::string register_name(const RegisterMap::Entry& entry) {
+  std::string name(entry.spec->name);
+  if (const std::size_t at = name.find("{}"); at != std::string::npos)
+    name.replace(at, 2, std::to_string(entry.number));
+  return name;
+}
+
 Fault write_register(const RegisterMap::Entry* entry, void* unit, u64 value) {
   if (entry == nullptr || entry->write == nullptr || (value & ~entry->writable) != 0) return Fault::gp;
   if (entry->present != nullptr && !entry->present(unit, entry->number)) return Fault::gp;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -88,6 +89,9 @@ class RegisterMap {
   std::vector<Entry> entries_;
   std::array<u16, dense_addresses> index_{};  // address -> entry + 1
 };
+
+/// The SDM's name with its number: "IA32_PMC3".
+std::string register_name(const RegisterMap::Entry& entry);
 
 /// RDMSR of `entry` (null: an address that does not exist), whose state is in `unit`.
 inline Faulty<u64> read_register(const RegisterMap::Entry* entry, const void* unit) {

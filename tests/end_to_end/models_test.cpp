@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/end_to_end/command.h"
+
+namespace pmusim::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+TEST(ModelsCommand, ListsOneModelALine) {
+  const Output models = run({pmusim(), "models"});
+  EXPECT_EQ(models.status, 0);
+  EXPECT_GT(lines(models.out).size(), 30u);
+  EXPECT_THAT(models.out, HasSubstr("skymont"));
+}
+
+TEST(ModelsCommand, JsonIsAnArrayWithOneObjectForEachModel) {
+  const Json models = Json::parse(run({pmusim(), "models", "--json"}).out);
+  ASSERT_TRUE(models.is_array());
+  for (const Json& model : models) EXPECT_TRUE(model.contains("perfmon_version")) << model["name"];
+  const Json skymont = Json::parse(run({pmusim(), "models", "skymont", "--json"}).out).at(0);
+  EXPECT_EQ(skymont["fixed_counters"], "0x77");
+  EXPECT_EQ(skymont["pebs"]["format"], 6);
+}
+
+TEST(ModelsCommand, AnUnknownModelEndsWithNearMatchesAndStatus2) {
+  const Output models = run({pmusim(), "models", "skylkae"});
+  EXPECT_EQ(models.status, 2);
+  EXPECT_EQ(models.err, "pmusim: unknown CPU model 'skylkae'; did you mean skylake?\n");
+}
+
+TEST(MsrCommand, DescribesOneRegisterByAddress) {
+  const Output msr = run({pmusim(), "msr", "--model", "skylake", "0x38f"});
+  EXPECT_EQ(msr.status, 0);
+  EXPECT_THAT(msr.out, HasSubstr("IA32_PERF_GLOBAL_CTRL (0x38f) on Skylake"));
+  EXPECT_THAT(msr.out, HasSubstr("reset      0xf\n"));
+  EXPECT_THAT(msr.out, HasSubstr("bits 34:32, 3:0"));
+}
+
+TEST(MsrCommand, TakesNamesWithAndWithoutPrefixAndPatterns) {
+  const Output by_name = run({pmusim(), "msr", "--model", "lioncove", "pmc3"});
+  EXPECT_THAT(by_name.out, HasSubstr("IA32_PMC3 (0xc4)"));
+  EXPECT_THAT(by_name.out, HasSubstr("also at    0x190c IA32_PMC_GP3_CTR"));
+  EXPECT_EQ(by_name.out, run({pmusim(), "msr", "--model", "lioncove", "c4"}).out);
+  EXPECT_THAT(run({pmusim(), "msr", "--model", "skylake", "*LBR*"}).out,
+              HasSubstr("dc0..ddf         MSR_LBR_INFO_0..31"));
+}
+
+TEST(MsrCommand, JsonHasEveryRegisterOfTheModel) {
+  const Json registers = Json::parse(run({pmusim(), "msr", "--model", "core2", "--json"}).out);
+  const auto has = [&](std::string_view name) {
+    return std::any_of(registers.begin(), registers.end(), [&](const Json& r) { return r["name"] == name; });
+  };
+  EXPECT_TRUE(has("IA32_PMC1"));
+  EXPECT_FALSE(has("IA32_PMC2"));
+}
+
+TEST(MsrCommand, BadInputIsExplainedWithStatus2) {
+  const Output absent = run({pmusim(), "msr", "--model", "skylake", "0x1900"});
+  EXPECT_EQ(absent.status, 2);
+  EXPECT_THAT(absent.err, HasSubstr("MSR 0x1900 does not exist on Skylake"));
+  EXPECT_THAT(absent.err, HasSubstr("lioncove"));
+  const Output typo = run({pmusim(), "msr", "--model", "skylake", "IA32_PREF_GLOBAL_CTRL"});
+  EXPECT_EQ(typo.status, 2);
+  EXPECT_THAT(typo.err, HasSubstr("did you mean PERF_GLOBAL_CTRL"));
+  EXPECT_EQ(run({pmusim(), "msr", "--model", "nothing-like-it"}).status, 2);
+}
+
+}  // namespace
+}  // namespace pmusim::test

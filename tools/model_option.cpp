@@ -1,0 +1,25 @@
+#include "model_option.h"
+
+#include <fmt/format.h>
+
+namespace pmusim::tools {
+
+void ModelOption::add_to(CLI::App& command) {
+  command.add_option("--model", name_, "CPU to emulate; 'pmusim models' lists them")->capture_default_str();
+  command.add_option("--policy", policies_, "NAME=VALUE: choose what manuals leave open; may be repeated")
+      ->allow_extra_args(false);
+}
+
+CpuModel ModelOption::model() const {
+  CpuModel model = value_or_fail(find_cpu_model(name_));
+  for (const std::string& policy : policies_) {
+    const std::size_t equals = policy.find('=');
+    if (equals == std::string::npos)
+      throw CommandError(fmt::format("--policy {}: expected NAME=VALUE", policy));
+    static_cast<void>(
+        value_or_fail(set_policy(model.policies, policy.substr(0, equals), policy.substr(equals + 1))));
+  }
+  return model;
+}
+
+}  // namespace pmusim::tools

@@ -1,0 +1,26 @@
+#ifndef PMUSIM_TOOLS_MODEL_OPTION_H
+#define PMUSIM_TOOLS_MODEL_OPTION_H
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "pmusim/cpu/model.h"
+
+namespace pmusim::tools {
+
+/// --model M and --policy NAME=VALUE, as every command that emulates a CPU takes them.
+class ModelOption {
+ public:
+  void add_to(CLI::App& command);
+  /// The model chosen, with its policies changed. Ends the command on an unknown model or policy.
+  CpuModel model() const;
+
+ private:
+  std::string name_ = "icelake";
+  std::vector<std::string> policies_;
+};
+
+}  // namespace pmusim::tools
+
+#endif
