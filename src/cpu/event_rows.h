@@ -25,7 +25,7 @@ constexpr EventRule sum(Q quantity, u8 per_cycle = 1) {
   return {.quantity = quantity, .per_cycle = per_cycle};
 }
 
-constexpr EventDefinition row(std::string_view name, u8 event, u8 umask, EventRule rule) {
+constexpr EventDefinition row(std::string_view name, u8 event, u16 umask, EventRule rule) {
   return {.name = name, .event = event, .umask = umask, .rule = rule};
 }
 /// A row whose name implies the value of the event's extra register.

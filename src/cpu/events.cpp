@@ -9,7 +9,7 @@ namespace {
 
 using Rows = std::span<const EventDefinition>;
 
-const EventDefinition* find_row(Rows rows, u8 event, u8 umask, u64 extra) {
+const EventDefinition* find_row(Rows rows, u8 event, u16 umask, u64 extra) {
   const auto fits = [&](const EventDefinition& r) { return r.event == event && r.umask == umask; };
   const auto exact =
       std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return fits(r) && r.extra == extra; });
@@ -22,11 +22,11 @@ bool counts_one_signal(const EventRule& rule) {
 
 /// The union of the rows of the umask's bits, if each has one. MEM_INST_RETIRED and others whose umasks
 /// combine differently have no rows of a single bit.
-std::optional<EventDefinition> union_of_bits(Rows rows, u8 event, u8 umask) {
+std::optional<EventDefinition> union_of_bits(Rows rows, u8 event, u16 umask) {
   EventDefinition sum{.name = {}, .event = event, .umask = umask};
-  for (unsigned i = 0; i < 8; ++i) {
+  for (unsigned i = 0; i < 16; ++i) {
     if ((umask & bit(i)) == 0) continue;
-    const EventDefinition* r = find_row(rows, event, static_cast<u8>(bit(i)), 0);
+    const EventDefinition* r = find_row(rows, event, static_cast<u16>(bit(i)), 0);
     if (r == nullptr || !counts_one_signal(r->rule)) return std::nullopt;
     sum.rule.any = sum.rule.any | r->rule.all;
     if (sum.name.empty()) sum.name = r->name;
@@ -36,7 +36,7 @@ std::optional<EventDefinition> union_of_bits(Rows rows, u8 event, u8 umask) {
 
 }  // namespace
 
-std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u8 umask, u64 extra) {
+std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   if (event == 0) return std::nullopt;
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
@@ -44,19 +44,75 @@ std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u8 um
   return umask == 0 ? std::nullopt : union_of_bits(model.events, event, umask);
 }
 
+std::optional<EventDefinition> selected_event(const CpuModel& model, u64 event_select, u64 extra) {
+  const u64 umask = field(event_select, 15, 8) | field(event_select, 47, 40) << 8;
+  return find_event(model, static_cast<u8>(field(event_select, 7, 0)), static_cast<u16>(umask), extra);
+}
+
 std::optional<EventDefinition> find_fixed_event(const CpuModel& model, unsigned fixed) {
-  const EventDefinition* r = find_row(model.events, 0, static_cast<u8>(fixed + 1), 0);
+  const EventDefinition* r = find_row(model.events, 0, static_cast<u16>(fixed + 1), 0);
   return r == nullptr ? find_architectural_fixed_event(model, fixed) : std::optional(*r);
 }
 
 std::span<const EventDefinition> event_table(Microarchitecture microarchitecture) {
   using namespace event_rows;
+  using enum Microarchitecture;
   switch (microarchitecture) {
-    case Microarchitecture::ice_lake:
+    case core2:
+      return core2_events();
+    case nehalem:
+      return nehalem_events();
+    case westmere:
+      return westmere_events();
+    case sandy_bridge:
+      return sandy_bridge_events();
+    case ivy_bridge:
+      return ivy_bridge_events();
+    case haswell:
+      return haswell_events();
+    case broadwell:
+      return broadwell_events();
+    case skylake:
+      return skylake_events();
+    case skylake_x:
+      return skylake_x_events();
+    case ice_lake:
       return ice_lake_events();
-    default:
-      return {};
+    case golden_cove:
+      return golden_cove_events();
+    case redwood_cove:
+      return redwood_cove_events();
+    case lion_cove:
+    case cougar_cove:
+      return lion_cove_events();
+    case panther_cove:
+    case coyote_cove:
+      return panther_cove_events();
+    case goldmont:
+      return goldmont_events();
+    case goldmont_plus:
+      return goldmont_plus_events();
+    case tremont:
+      return tremont_events();
+    case gracemont:
+      return gracemont_events();
+    case crestmont:
+      return crestmont_events();
+    case skymont:
+      return skymont_events();
+    case darkmont:
+    case arctic_wolf:
+      return darkmont_events();
+    case bonnell:
+      return bonnell_events();
+    case silvermont:
+      return silvermont_events();
+    case knights_landing:
+      return knights_landing_events();
+    case unknown:
+      break;
   }
+  return architectural_event_table();
 }
 
 }  // namespace pmusim

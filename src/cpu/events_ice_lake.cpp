@@ -14,15 +14,16 @@ constexpr std::array own{
     row("TOPDOWN.BACKEND_BOUND_SLOTS", 0xA4, 0x02, sum(Q::slots_backend)),
     row("TOPDOWN.BR_MISPREDICT_SLOTS", 0xA4, 0x08, sum(Q::slots_branch_mispredict)),
     begins(row("INT_MISC.CLEARS_COUNT", 0x0D, 0x01, sum(Q::recovery_cycles))),
-    row("MISC_RETIRED.LBR_INSERTS", 0xCC, 0x20, on(lbr_insert)),
 };
 
 constexpr auto table =
     join(fixed_three, haswell_clocks, architectural_cache, ice_lake_branches, skylake_memory_instructions,
-         skylake_load_sources, local_memory_loads, load_latency_samples, skylake_front_end_retired,
-         ice_lake_off_core, ice_lake_l2, l1d_replacement, skylake_tlb, skylake_icache, resteers,
-         skylake_machine_clears, skylake_recovery, skylake_stalls, uops_retired_slots, slots_not_delivered,
-         haswell_transactions, broadwell_fp_arithmetic, skylake_x_fp_arithmetic, own);
+         skylake_load_sources, local_memory_loads, load_latency_samples, front_end_retired(0x01), haswell_l2,
+         skylake_l2_hits, l1d_replacement, skylake_tlb, skylake_icache, resteers, skylake_machine_clears,
+         skylake_recovery, skylake_stalls, uops_retired_slots, slots_not_delivered, ice_lake_lbr_inserts,
+         haswell_transactions, broadwell_fp_arithmetic, skylake_x_fp_arithmetic, own,
+         off_core(0xB7, {0x10001, 0x3FFFC00001, 0x10002, 0x3FFFC00002}), architectural_names,
+         architectural_mispredicts);
 
 }  // namespace
 

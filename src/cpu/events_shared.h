@@ -14,6 +14,18 @@ inline constexpr std::array fixed_three{
     row("CPU_CLK_UNHALTED.REF_TSC", 0x00, 0x03, sum(Q::reference_cycles)),
 };
 
+/// The architectural events under their manual's names, which libpfm4 has on every PMU.
+inline constexpr std::array architectural_names{
+    row("UNHALTED_CORE_CYCLES", 0x3C, 0x00, sum(Q::cycles)),
+    row("INSTRUCTION_RETIRED", 0xC0, 0x00, on(instruction)),
+    row("LLC_REFERENCES", 0x2E, 0x4F, sum(Q::llc_references)),
+    row("LLC_MISSES", 0x2E, 0x41, sum(Q::llc_misses)),
+    row("BRANCH_INSTRUCTIONS_RETIRED", 0xC4, 0x00, on(branch)),
+};
+inline constexpr std::array architectural_mispredicts{
+    row("MISPREDICTED_BRANCH_RETIRED", 0xC5, 0x00, on(mispredicted)),
+};
+
 /// Instructions and clocks. The model tells at which rate 3C.01 ticks.
 inline constexpr std::array haswell_clocks{
     row("INST_RETIRED.ANY_P", 0xC0, 0x00, on(instruction)),
@@ -29,6 +41,31 @@ inline constexpr std::array precise_distribution{
 inline constexpr std::array architectural_cache{
     row("LONGEST_LAT_CACHE.REFERENCE", 0x2E, 0x4F, sum(Q::llc_references)),
     row("LONGEST_LAT_CACHE.MISS", 0x2E, 0x41, sum(Q::llc_misses)),
+};
+
+/// Branches as Sandy Bridge named them; Ice Lake gave conditional branches new umasks.
+inline constexpr std::array sandy_bridge_branches{
+    row("BR_INST_RETIRED.ALL_BRANCHES", 0xC4, 0x00, on(branch)),
+    row("BR_INST_RETIRED.CONDITIONAL", 0xC4, 0x01, on(conditional)),
+    row("BR_INST_RETIRED.NEAR_CALL", 0xC4, 0x02, on(near_call)),
+    row("BR_INST_RETIRED.NEAR_RETURN", 0xC4, 0x08, on(near_return)),
+    row("BR_INST_RETIRED.NOT_TAKEN", 0xC4, 0x10, on(conditional_not_taken)),
+    row("BR_INST_RETIRED.NEAR_TAKEN", 0xC4, 0x20, on(near_taken)),
+    row("BR_INST_RETIRED.FAR_BRANCH", 0xC4, 0x40, on(far_branch)),
+    row("BR_MISP_RETIRED.ALL_BRANCHES", 0xC5, 0x00, on(mispredicted)),
+    row("BR_MISP_RETIRED.CONDITIONAL", 0xC5, 0x01, on(mispredicted_conditional)),
+    row("BR_MISP_RETIRED.NEAR_TAKEN", 0xC5, 0x20, on(mispredicted_near_taken)),
+};
+
+/// The form of "all branches" that Sandy Bridge wanted for PEBS; perf's BPU names still use it on Golden
+/// Cove.
+inline constexpr std::array precise_branches{
+    row("BR_INST_RETIRED.ALL_BRANCHES_PEBS", 0xC4, 0x04, on(branch)),
+    row("BR_MISP_RETIRED.ALL_BRANCHES_PEBS", 0xC5, 0x04, on(mispredicted)),
+};
+
+inline constexpr std::array mispredicted_returns{
+    row("BR_MISP_RETIRED.RET", 0xC5, 0x08, on(mispredicted_return)),
 };
 
 inline constexpr std::array ice_lake_branches{
@@ -48,6 +85,27 @@ inline constexpr std::array ice_lake_branches{
     row("BR_MISP_RETIRED.COND", 0xC5, 0x11, on(mispredicted_conditional)),
     row("BR_MISP_RETIRED.NEAR_TAKEN", 0xC5, 0x20, on(mispredicted_near_taken)),
     row("BR_MISP_RETIRED.INDIRECT", 0xC5, 0x80, on(mispredicted_indirect)),
+};
+
+/// Memory events before Skylake count uops; this core retires one load or store uop per instruction that has
+/// one.
+inline constexpr std::array sandy_bridge_memory_uops{
+    row("MEM_UOPS_RETIRED.STLB_MISS_LOADS", 0xD0, 0x11, on(load_stlb_miss)),
+    row("MEM_UOPS_RETIRED.STLB_MISS_STORES", 0xD0, 0x12, on(store_stlb_miss)),
+    row("MEM_UOPS_RETIRED.LOCK_LOADS", 0xD0, 0x21, {.all = {load, locked}}),
+    row("MEM_UOPS_RETIRED.SPLIT_LOADS", 0xD0, 0x41, on(split_load)),
+    row("MEM_UOPS_RETIRED.SPLIT_STORES", 0xD0, 0x42, on(split_store)),
+    row("MEM_UOPS_RETIRED.ALL_LOADS", 0xD0, 0x81, on(load)),
+    row("MEM_UOPS_RETIRED.ALL_STORES", 0xD0, 0x82, on(store)),
+    row("MEM_LOAD_UOPS_RETIRED.L1_HIT", 0xD1, 0x01, on(load_l1_hit)),
+    row("MEM_LOAD_UOPS_RETIRED.L2_HIT", 0xD1, 0x02, on(load_l2_hit)),
+    row("MEM_LOAD_UOPS_RETIRED.L3_HIT", 0xD1, 0x04, on(load_l3_hit)),
+    row("MEM_LOAD_UOPS_RETIRED.HIT_LFB", 0xD1, 0x40, on(load_fb_hit)),
+};
+inline constexpr std::array ivy_bridge_load_misses{
+    row("MEM_LOAD_UOPS_RETIRED.L1_MISS", 0xD1, 0x08, on(load_l1_miss)),
+    row("MEM_LOAD_UOPS_RETIRED.L2_MISS", 0xD1, 0x10, on(load_l2_miss)),
+    row("MEM_LOAD_UOPS_RETIRED.L3_MISS", 0xD1, 0x20, on(load_l3_miss)),
 };
 
 inline constexpr std::array skylake_memory_instructions{
@@ -89,38 +147,55 @@ inline constexpr std::array load_latency_samples{
     with_extra(512, row("MEM_TRANS_RETIRED.LOAD_LATENCY_GT_512", 0xCD, 0x01, on(load_latency))),
 };
 
-/// FRONTEND_RETIRED selects through MSR 3F7.
-inline constexpr std::array skylake_front_end_retired{
-    with_extra(0x11, row("FRONTEND_RETIRED.DSB_MISS", 0xC6, 0x01, on(dsb_miss))),
-    with_extra(0x12, row("FRONTEND_RETIRED.L1I_MISS", 0xC6, 0x01, on(l1i_miss))),
-    with_extra(0x13, row("FRONTEND_RETIRED.L2_MISS", 0xC6, 0x01, on(l2i_miss))),
-    with_extra(0x14, row("FRONTEND_RETIRED.ITLB_MISS", 0xC6, 0x01, on(itlb_miss))),
-    with_extra(0x15, row("FRONTEND_RETIRED.STLB_MISS", 0xC6, 0x01, on(stlb_instruction_miss))),
-};
+/// FRONTEND_RETIRED selects through MSR 3F7; the umask changed with Redwood Cove.
+constexpr auto front_end_retired(u8 umask) {
+  return std::array{
+      with_extra(0x12, row("FRONTEND_RETIRED.L1I_MISS", 0xC6, umask, on(l1i_miss))),
+      with_extra(0x13, row("FRONTEND_RETIRED.L2_MISS", 0xC6, umask, on(l2i_miss))),
+      with_extra(0x14, row("FRONTEND_RETIRED.ITLB_MISS", 0xC6, umask, on(itlb_miss))),
+      with_extra(0x15, row("FRONTEND_RETIRED.STLB_MISS", 0xC6, umask, on(stlb_instruction_miss))),
+  };
+}
 
-/// Demand requests that leave the core, selected through MSR 1A6 (or 1A7 with event BB).
-inline constexpr std::array ice_lake_off_core{
-    with_extra(0x10001, row("OCR.DEMAND_DATA_RD.ANY_RESPONSE", 0xB7, 0x01, on(load_l2_miss))),
-    with_extra(0x3FFFC00001, row("OCR.DEMAND_DATA_RD.L3_MISS", 0xB7, 0x01, on(load_l3_miss))),
-    with_extra(0x10002, row("OCR.DEMAND_RFO.ANY_RESPONSE", 0xB7, 0x01, on(store_l2_miss))),
-    with_extra(0x3FFFC00002, row("OCR.DEMAND_RFO.L3_MISS", 0xB7, 0x01, on(store_l3_miss))),
+/// Values of OFFCORE_RSP for demand data reads and reads for ownership: all of them, and those that miss L3.
+struct OffCoreValues {
+  u64 read, read_miss, own, own_miss;
 };
+/// Demand requests that leave the core, selected through MSR 1A6.
+constexpr auto off_core(u8 event, OffCoreValues values) {
+  return std::array{
+      with_extra(values.read, row("OCR.DEMAND_DATA_RD.ANY_RESPONSE", event, 0x01, on(load_l2_miss))),
+      with_extra(values.read_miss, row("OCR.DEMAND_DATA_RD.L3_MISS", event, 0x01, on(load_l3_miss))),
+      with_extra(values.own, row("OCR.DEMAND_RFO.ANY_RESPONSE", event, 0x01, on(store_l2_miss))),
+      with_extra(values.own_miss, row("OCR.DEMAND_RFO.L3_MISS", event, 0x01, on(store_l3_miss))),
+  };
+}
 
 /// The core has no prefetcher and runs no wrong path, so all requests are demand requests of the program.
-inline constexpr std::array ice_lake_l2{
+inline constexpr std::array haswell_l2{
     row("L2_RQSTS.DEMAND_DATA_RD_MISS", 0x24, 0x21, on(load_l2_miss)),
     row("L2_RQSTS.RFO_MISS", 0x24, 0x22, on(store_l2_miss)),
     row("L2_RQSTS.CODE_RD_MISS", 0x24, 0x24, on(l2i_miss)),
     row("L2_RQSTS.ALL_DEMAND_MISS", 0x24, 0x27, sum(Q::l2_misses)),
     row("L2_RQSTS.MISS", 0x24, 0x3F, sum(Q::l2_misses)),
-    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0xC1, on(load_l2_hit)),
-    row("L2_RQSTS.RFO_HIT", 0x24, 0xC2, on_but_not(store_l1_miss, store_l2_miss)),
-    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0xC4, on_but_not(l1i_miss, l2i_miss)),
     row("L2_RQSTS.ALL_DEMAND_DATA_RD", 0x24, 0xE1, on_any({load_l2_hit, load_l2_miss})),
     row("L2_RQSTS.ALL_RFO", 0x24, 0xE2, on(store_l1_miss)),
     row("L2_RQSTS.ALL_CODE_RD", 0x24, 0xE4, on(l1i_miss)),
     row("L2_RQSTS.ALL_DEMAND_REFERENCES", 0x24, 0xE7, sum(Q::l2_requests)),
     row("L2_RQSTS.REFERENCES", 0x24, 0xFF, sum(Q::l2_requests)),
+};
+
+inline constexpr std::array skylake_l2_hits{
+    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0xC1, on(load_l2_hit)),
+    row("L2_RQSTS.RFO_HIT", 0x24, 0xC2, on_but_not(store_l1_miss, store_l2_miss)),
+    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0xC4, on_but_not(l1i_miss, l2i_miss)),
+};
+
+/// L2 hits had other umasks before Skylake.
+inline constexpr std::array haswell_l2_hits{
+    row("L2_RQSTS.DEMAND_DATA_RD_HIT", 0x24, 0x41, on(load_l2_hit)),
+    row("L2_RQSTS.RFO_HIT", 0x24, 0x42, on_but_not(store_l1_miss, store_l2_miss)),
+    row("L2_RQSTS.CODE_RD_HIT", 0x24, 0x44, on_but_not(l1i_miss, l2i_miss)),
 };
 
 inline constexpr std::array l1d_replacement{
@@ -136,6 +211,9 @@ inline constexpr std::array skylake_tlb{
     row("ITLB_MISSES.STLB_HIT", 0x85, 0x20, on_but_not(itlb_miss, stlb_instruction_miss)),
 };
 
+inline constexpr std::array nehalem_icache{
+    row("ICACHE.MISSES", 0x80, 0x02, on(l1i_miss)),
+};
 inline constexpr std::array skylake_icache{
     row("ICACHE_64B.IFTAG_MISS", 0x83, 0x02, on(l1i_miss)),
 };
@@ -150,6 +228,10 @@ inline constexpr std::array skylake_machine_clears{
     row("MACHINE_CLEARS.SMC", 0xC3, 0x04, on(self_modifying_clear)),
 };
 
+inline constexpr std::array sandy_bridge_recovery{
+    at_least(1, row("INT_MISC.RECOVERY_CYCLES", 0x0D, 0x03, sum(Q::recovery_cycles))),
+    begins(row("INT_MISC.RECOVERY_STALLS_COUNT", 0x0D, 0x03, sum(Q::recovery_cycles))),
+};
 inline constexpr std::array skylake_recovery{
     row("INT_MISC.RECOVERY_CYCLES", 0x0D, 0x01, sum(Q::recovery_cycles)),
 };
@@ -163,10 +245,27 @@ inline constexpr std::array skylake_stalls{
     at_least(20, row("CYCLE_ACTIVITY.STALLS_MEM_ANY", 0xA3, 0x14, sum(Q::stall_cycles_memory, 20))),
 };
 
+inline constexpr std::array sandy_bridge_uops{
+    row("UOPS_RETIRED.ALL", 0xC2, 0x01, sum(Q::uops)),
+    row("UOPS_RETIRED.RETIRE_SLOTS", 0xC2, 0x02, sum(Q::uops)),
+    fewer_than(1, row("UOPS_RETIRED.STALL_CYCLES", 0xC2, 0x01, sum(Q::uops))),
+    fewer_than(10, row("UOPS_RETIRED.TOTAL_CYCLES", 0xC2, 0x01, sum(Q::uops))),
+};
 inline constexpr std::array uops_retired_slots{
     row("UOPS_RETIRED.SLOTS", 0xC2, 0x02, sum(Q::uops)),
     fewer_than(1, row("UOPS_RETIRED.STALL_CYCLES", 0xC2, 0x02, sum(Q::uops))),
     fewer_than(10, row("UOPS_RETIRED.TOTAL_CYCLES", 0xC2, 0x02, sum(Q::uops))),
+};
+
+inline constexpr std::array sandy_bridge_lbr_inserts{
+    row("ROB_MISC_EVENTS.LBR_INSERTS", 0xCC, 0x20, on(lbr_insert)),
+};
+inline constexpr std::array ice_lake_lbr_inserts{
+    row("MISC_RETIRED.LBR_INSERTS", 0xCC, 0x20, on(lbr_insert)),
+};
+/// From Lion Cove and Crestmont on; an architectural event since perfmon version 6.
+inline constexpr std::array architectural_lbr_inserts{
+    row("MISC_RETIRED.LBR_INSERTS", 0xE4, 0x01, on(lbr_insert)),
 };
 
 inline constexpr std::array slots_not_delivered{

@@ -216,6 +216,11 @@ CacheEventEncoding cache_event_encoding(Microarchitecture core, CacheId cache, C
     return r.cache == cache && r.operation == operation && r.result == result;
   });
   if (row == rows.end()) return {.kind = Kind::none};
+  // The one row in which Ivy Bridge differs from Sandy Bridge: DTLB_LOAD_MISSES has other umasks.
+  if (core == ivy_bridge && row->config == 0x0108) return {.kind = Kind::valid, .config = 0x8108};
+  // Off-core responses go through the OMR registers there, whose codes are their own.
+  if (cache == CacheId::ll && (core == panther_cove || core == coyote_cove || core == arctic_wolf))
+    return {.kind = Kind::none};
   return {.kind = Kind::valid, .config = row->config, .extra = row->extra};
 }
 

@@ -114,7 +114,8 @@ void append_event(const pfm_pmu_info_t& pmu, const pfm_event_info_t& event, std:
 }  // namespace
 
 u64 event_select_bits(const EventDefinition& row) {
-  return row.event | u64{row.umask} << 8 | u64{row.edge} << 18 | u64{row.inv} << 23 | u64{row.cmask} << 24;
+  return row.event | (row.umask & u64{0xFF}) << 8 | u64{row.umask} >> 8 << 40 | u64{row.edge} << 18 |
+         u64{row.inv} << 23 | u64{row.cmask} << 24;
 }
 
 std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name) {

@@ -218,10 +218,7 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.kernel = (select & evtsel::OS) != 0;
   running.user = (select & evtsel::USR) != 0;
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
-  // No modelled part gives UMASK2 a meaning.
-  if ((select & evtsel::UMASK2) != 0) return with_event(running, std::nullopt);
-  return with_event(running, find_event(*model_, static_cast<u8>(field(select, 7, 0)),
-                                        static_cast<u8>(field(select, 15, 8))));
+  return with_event(running, selected_event(*model_, select));
 }
 
 CounterFile::Running CounterFile::decode_fixed(unsigned m) const {

@@ -37,8 +37,7 @@ MemoryFacility memory_facility(const CounterFile& counters, unsigned counter, u6
   const CpuModel& model = counters.model();
   if (model.pebs.precise_store && counter == precise_store_counter && (enable & precise_store_enable) != 0)
     return MemoryFacility::precise_store;
-  const u64 select = counters.event_select(counter);
-  const auto event = find_event(model, static_cast<u8>(select & 0xFF), static_cast<u8>(field(select, 15, 8)));
+  const auto event = selected_event(model, counters.event_select(counter));
   if (!event) return MemoryFacility::none;
   const SignalSet signals = event->rule.all | event->rule.any;
   if (signals.has(Signal::load_latency)) {

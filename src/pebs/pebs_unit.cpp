@@ -34,9 +34,7 @@ bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_
 bool can_sample(unsigned counter, const CounterFile& counters) {
   const CpuModel& model = counters.model();
   if (model.pebs.baseline || (model.pebs.counters >> 32) != 0 || counter >= first_fixed) return true;
-  const u64 select = counters.event_select(counter);
-  const auto event =
-      find_event(model, static_cast<u8>(select & msr::evtsel::EVENT), static_cast<u8>(field(select, 15, 8)));
+  const auto event = selected_event(model, counters.event_select(counter));
   return event && event->rule.quantity == Quantity::none;
 }
 

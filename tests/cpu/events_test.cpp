@@ -41,6 +41,14 @@ TEST(FindEvent, EventZeroCountsNothingOnAGeneralPurposeCounter) {  // msr.md 6.2
   EXPECT_FALSE(find_fixed_event(ice_lake(), 4));
 }
 
+TEST(FindEvent,
+     Umask2IsPartOfTheEvent) {  // Lion Cove: C4 umask 111 counts conditional branches, 11 no known event
+  CpuModel model;
+  model.events = event_table(Microarchitecture::lion_cove);
+  EXPECT_EQ(selected_event(model, 0x0100'0053'11C4)->name, "BR_INST_RETIRED.COND");
+  EXPECT_FALSE(selected_event(model, 0x0000'0053'11C4));
+}
+
 TEST(FindEvent, FrontEndEventsAreChosenByTheirExtraRegister) {
   EXPECT_EQ(find_event(ice_lake(), 0xC6, 0x01, 0x12)->name, "FRONTEND_RETIRED.L1I_MISS");
   EXPECT_FALSE(find_event(ice_lake(), 0xC6, 0x01, 0x500106)) << "bubbles of a given length are not modelled";

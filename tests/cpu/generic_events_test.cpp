@@ -55,6 +55,7 @@ TEST(CacheEvents, FollowTheTableOfEachGeneration) {  // msr.md 6.4
     return cache_event_encoding(core, CacheId::dtlb, CacheOperation::read, CacheResult::miss).config;
   };
   EXPECT_EQ(dtlb_read_miss(nehalem), 0x0108u);
+  EXPECT_EQ(dtlb_read_miss(ivy_bridge), 0x8108u) << "DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK moved there";
   EXPECT_EQ(dtlb_read_miss(haswell), 0x0108u);
   EXPECT_EQ(dtlb_read_miss(ice_lake), 0x0E08u);
   EXPECT_EQ(dtlb_read_miss(redwood_cove), 0x0E12u);

@@ -5,13 +5,45 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 namespace pmusim::events {
 namespace {
 
-/// Rows that libpfm4 4.13 gets wrong: it puts these two on event 00, where no general-purpose counter counts
-/// (reference: architectural event 8; events of counter 0).
-const std::set<std::string_view> library_errors{"TOPDOWN.BACKEND_BOUND_SLOTS", "TOPDOWN.BR_MISPREDICT_SLOTS"};
+/// What libpfm4 4.13 encodes otherwise than the vendor does, by its PMU name.
+const std::set<std::pair<std::string_view, std::string_view>> library_errors{
+    // Topdown events on event 00, where no general-purpose counter counts (reference: architectural event 8).
+    {"icl", "TOPDOWN.BACKEND_BOUND_SLOTS"},
+    {"icl", "TOPDOWN.BR_MISPREDICT_SLOTS"},
+    {"icx", "TOPDOWN.BACKEND_BOUND_SLOTS"},
+    {"icx", "TOPDOWN.BR_MISPREDICT_SLOTS"},
+    {"spr", "TOPDOWN.BACKEND_BOUND_SLOTS"},
+    {"spr", "TOPDOWN.BAD_SPEC_SLOTS"},
+    {"spr", "TOPDOWN.BR_MISPREDICT_SLOTS"},
+    {"spr", "TOPDOWN.MEMORY_BOUND_SLOTS"},
+    // The fixed counter's event on a general-purpose counter, and clocks on event 00 (reference: fixed
+    // counters).
+    {"spr", "INST_RETIRED.ANY"},
+    {"wsm", "INST_RETIRED.ANY"},
+    {"slm", "INST_RETIRED.ANY"},
+    {"knl", "INST_RETIRED.ANY"},
+    {"glm", "CPU_CLK_UNHALTED.CORE_P"},
+    {"glm", "CPU_CLK_UNHALTED.REF"},
+    {"tmt", "CPU_CLK_UNHALTED.CORE"},
+    // CD.02 (reference: frequently needed encodings); libpfm4 has umask 03.
+    {"spr", "MEM_TRANS_RETIRED.STORE_SAMPLE"},
+    // "All branches" without PEBS is umask 0 on Sandy Bridge too.
+    {"snb", "BR_INST_RETIRED.ALL_BRANCHES"},
+    {"snb", "BR_MISP_RETIRED.ALL_BRANCHES"},
+    {"snb", "BRANCH_INSTRUCTIONS_RETIRED"},
+    {"snb", "MISPREDICTED_BRANCH_RETIRED"},
+};
+
+/// Models newer than their libpfm4 table, which is the nearest one: FRONTEND_RETIRED has another umask there.
+bool is_newer_than_library(const CpuModel& model, const EventDefinition& row) {
+  return model.microarchitecture() == Microarchitecture::redwood_cove &&
+         row.name.starts_with("FRONTEND_RETIRED");
+}
 
 /// Off-core responses name the suppliers that a product has: the same name has other values on a server. Only
 /// their event select is compared.
@@ -27,14 +59,15 @@ TEST(EventTables, AgreeWithLibpfm4WhereverItKnowsTheEvent) {
     unsigned known = 0;
     for (const EventDefinition& row : model.events) {
       const auto library = find_in_library(model, row.name);
-      if (!library || library_errors.contains(row.name)) continue;
+      if (!library || library_errors.contains({model.pfm_name, row.name})) continue;
+      if (is_newer_than_library(model, row)) continue;
       ++known;
       EXPECT_EQ(library->config, event_select_bits(row)) << model.name << " " << row.name;
       if (row.extra != 0 && !is_off_core(row)) {
         EXPECT_EQ(library->config1, row.extra) << model.name << " " << row.name;
       }
     }
-    EXPECT_TRUE(library_events(model).empty() || known >= 20u) << model.name;
+    EXPECT_TRUE(library_events(model).empty() || known >= 8u) << model.name;
   }
 }
 
@@ -44,13 +77,13 @@ TEST(EventTables, HaveSixtyEventsPerModelFromSkylakeOn) {
     std::set<std::string_view> names;
     for (const EventDefinition& row : model.events) names.insert(row.name);
     EXPECT_EQ(names.size(), model.events.size()) << model.name << " names an event twice";
-    EXPECT_GE(names.size(), newer ? 60u : 20u) << model.name;
+    EXPECT_GE(names.size(), newer ? 60u : 9u) << model.name;
   }
 }
 
 TEST(EventTables, GiveRowsOfOneEventSelectOneRule) {
   for (const CpuModel& model : cpu_models()) {
-    std::map<std::tuple<u8, u8, u64>, const EventDefinition*> first;
+    std::map<std::tuple<u8, u16, u64>, const EventDefinition*> first;
     for (const EventDefinition& row : model.events) {
       const auto& earlier = *first.try_emplace({row.event, row.umask, row.extra}, &row).first->second;
       EXPECT_TRUE(earlier.rule == row.rule) << model.name << " " << row.name << " and " << earlier.name;
