@@ -154,10 +154,10 @@ void Recording::executed_program(u32 tid) {
   if (former != tid && threads_.contains(former)) {  // a thread's exec: it takes over its process's id
     finish_call(threads_[former], threads_[former].state.registers.rip, 0);
     happen(ThreadExit{tid, former, 0});
-    threads_.erase(tid);
-    auto node = threads_.extract(former);
-    node.key() = node.mapped().tid = tid;
-    threads_.insert(std::move(node));
+    Thread renamed = std::move(threads_[former]);
+    renamed.tid = tid;
+    threads_.erase(former);
+    threads_.insert_or_assign(tid, std::move(renamed));
   }
   const auto state = thread_state(tid);
   if (!state) return;
