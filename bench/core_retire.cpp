@@ -1,8 +1,10 @@
-// How many instructions a second the core alone retires, on a synthetic program: loops with loads, stores,
-// arithmetic and data-dependent branches, as unoptimised code has them.
+// How many instructions a second the core alone retires: on a synthetic program (loads, stores, arithmetic
+// and data-dependent branches, as unoptimised code has them), and on the trace that PMUSIM_BENCH_TRACE names.
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "pmusim/base/bits.h"
@@ -90,6 +92,48 @@ void retire(benchmark::State& state, bool addresses) {
 
 void control_flow_only(benchmark::State& state) { retire(state, false); }
 void with_addresses(benchmark::State& state) { retire(state, true); }
+
+/// A block run that owns what it refers to, so that only the core is measured.
+struct KeptRun {
+  explicit KeptRun(const trace::BlockRun& original)
+      : run(original),
+        addresses(original.addresses.begin(), original.addresses.end()),
+        rep_counts(original.rep_counts.begin(), original.rep_counts.end()) {}
+  trace::BlockRun view() const {
+    trace::BlockRun kept = run;
+    kept.addresses = addresses;
+    kept.rep_counts = rep_counts;
+    kept.registers = {};
+    return kept;
+  }
+  trace::BlockRun run;
+  std::vector<u64> addresses;
+  std::vector<u32> rep_counts;
+};
+
+void recorded(benchmark::State& state, const std::string& path) {
+  auto reader = trace::Reader::open(path);
+  if (!reader.ok()) return state.SkipWithError(reader.error().message.c_str());
+  std::vector<KeptRun> runs;
+  for (auto item = reader->next(); item.ok() && item->has_value(); item = reader->next())
+    if (const auto* run = std::get_if<trace::BlockRun>(&**item)) runs.emplace_back(*run);
+  u64 uops = 0;
+  for (auto _ : state) {
+    Core core = Core::create(CpuModel{}, reader->contents()).value();
+    for (const KeptRun& kept : runs)
+      core.run(kept.view(), [&](const Retirement& retirement) {
+        uops += retirement.quantities[static_cast<unsigned>(Quantity::uops)];
+      });
+  }
+  benchmark::DoNotOptimize(uops);
+  state.SetItemsProcessed(state.iterations() * static_cast<i64>(reader->instruction_count()));
+}
+
+[[maybe_unused]] const bool has_recorded = [] {
+  const char* path = std::getenv("PMUSIM_BENCH_TRACE");
+  if (path != nullptr) benchmark::RegisterBenchmark("recorded", recorded, std::string(path));
+  return path != nullptr;
+}();
 
 BENCHMARK(control_flow_only)->Arg(4096);
 BENCHMARK(with_addresses)->Arg(16 << 10)->Arg(256 << 10)->Arg(64 << 20);
