@@ -2,22 +2,25 @@
 
 namespace pmusim {
 
+/// Counters whose overflow stands. In the order of lowest index first, a counter that a lower cause has just
+/// reloaded has never overflowed.
+u64 AcrUnit::standing(u64 overflowed) const {
+  if (model_->policies.acr_tie == 0) return overflowed;
+  u64 causes = overflowed;
+  for (const unsigned counter : set_bits(overflowed & armed_))
+    if ((causes & low_bits(counter) & cfg_b_[counter]) != 0) causes &= ~bit(counter);
+  return causes;
+}
+
 AcrUnit::Reloads AcrUnit::find_reloads(u64 overflowed, const CounterFile& counters) const {
   Reloads result;
-  u64 causes = overflowed;
-  u64 victims = 0;
-  for (unsigned counter : set_bits(armed_)) {
-    if (model_->policies.acr_tie == 1) {
-      // Lowest index first: a victim that a lower cause has reloaded never overflowed.
-      const u64 lower = causes & low_bits(counter) & cfg_b_[counter];
-      if (lower != 0) causes &= ~bit(counter);
-    }
-    if ((cfg_b_[counter] & causes) != 0) victims |= bit(counter);
-  }
-  for (unsigned counter : set_bits(victims))
-    result.values.push_back({counter, reload_value(counter, counters, overflowed)});
-  for (unsigned counter : set_bits(overflowed & armed_))
-    if ((cfg_b_[counter] & bit(counter)) != 0 || (causes & bit(counter)) == 0) result.self |= bit(counter);
+  const u64 causes = standing(overflowed);
+  for (const unsigned counter : set_bits(armed_))
+    if ((cfg_b_[counter] & causes) != 0)
+      result.values.push_back({counter, reload_value(counter, counters, overflowed)});
+  result.without_status = overflowed & ~causes;
+  for (const unsigned counter : set_bits(causes & armed_))
+    if ((cfg_b_[counter] & bit(counter)) != 0) result.without_status |= bit(counter);
   return result;
 }
 

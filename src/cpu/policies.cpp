@@ -61,7 +61,8 @@ constexpr PolicyInfo table[] = {
     {"acr_tie", &Policies::acr_tie,
      "ACR causes that overflow in one cycle: 0 all act on pre-reload values, 1 lowest index first"},
     {"acr_lost_increment", &Policies::acr_lost_increment,
-     "an ACR victim's own increment in the reload cycle: 1 lost, 0 added after the reload"},
+     "what an ACR victim that wraps in the reload cycle has counted past its wrap: 1 lost, 0 added after the "
+     "reload"},
 };
 
 }  // namespace

@@ -22,6 +22,9 @@ Failure<KernelError> refuse(int error, std::string text) {
   return Failure(KernelError(error, std::move(text)));
 }
 
+/// The upper half of config can name a PMU, which the perf core has chosen by then.
+u64 generic_part(const Attr& attr) { return attr.config & low_bits(32); }
+
 /// Bits of a raw config that this PMU has; perf drops the others silently.
 u64 raw_mask(const Enumeration& cpu) {
   using namespace msr::evtsel;
@@ -39,7 +42,7 @@ u64 start_factor(const Attr& attr) {
   constexpr u64 raw = 64 * 4000;
   if (static_cast<EventType>(attr.type) == EventType::hw_cache) return 25'000'000;
   if (static_cast<EventType>(attr.type) != EventType::hardware) return raw;
-  switch (static_cast<HardwareId>(attr.config)) {
+  switch (static_cast<HardwareId>(generic_part(attr))) {
     case HardwareId::branch_instructions:
     case HardwareId::branch_misses:
       return 125'000'000;
@@ -72,26 +75,28 @@ u64 alias_of_cycles(CyclesAlias alias, unsigned precise) {
 constexpr u64 vector_registers = ~low_bits(32);
 
 Result<u64, KernelError> generic_config(const Attr& attr, const Enumeration& cpu) {
-  if (attr.config >= static_cast<u64>(HardwareId::count_))
-    return refuse(EINVAL, fmt::format("config: there is no generic hardware event {}", attr.config));
+  const u64 id = generic_part(attr);
+  if (id >= static_cast<u64>(HardwareId::count_))
+    return refuse(EINVAL, fmt::format("config: there is no generic hardware event {}", id));
   const auto encoding =
-      generic_event_encoding(cpu.microarchitecture, static_cast<GenericEvent>(attr.config), cpu.arch_events);
-  if (!encoding) return refuse(ENOENT, fmt::format("config: this CPU has no generic event {}", attr.config));
+      generic_event_encoding(cpu.microarchitecture, static_cast<GenericEvent>(id), cpu.arch_events);
+  if (!encoding) return refuse(ENOENT, fmt::format("config: this CPU has no generic event {}", id));
   return *encoding;
 }
 
 Result<CacheEventEncoding, KernelError> cache_config(const Attr& attr, const Enumeration& cpu) {
-  const u64 id = attr.config & 0xFF, operation = attr.config >> 8 & 0xFF, result = attr.config >> 16 & 0xFF;
-  if (attr.config >> 24 != 0 || id > static_cast<u64>(CacheId::node) ||
+  const u64 config = generic_part(attr);
+  const u64 id = config & 0xFF, operation = config >> 8 & 0xFF, result = config >> 16 & 0xFF;
+  if (config >> 24 != 0 || id > static_cast<u64>(CacheId::node) ||
       operation > static_cast<u64>(CacheOperation::prefetch) || result > static_cast<u64>(CacheResult::miss))
-    return refuse(EINVAL, fmt::format("config: {:#x} names no cache event", attr.config));
+    return refuse(EINVAL, fmt::format("config: {:#x} names no cache event", config));
   const CacheEventEncoding encoding =
       cache_event_encoding(cpu.microarchitecture, static_cast<CacheId>(id),
                            static_cast<CacheOperation>(operation), static_cast<CacheResult>(result));
   if (encoding.kind == CacheEventEncoding::Kind::none)
-    return refuse(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", attr.config));
+    return refuse(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", config));
   if (encoding.kind == CacheEventEncoding::Kind::invalid)
-    return refuse(EINVAL, fmt::format("config: cache event {:#x} makes no sense", attr.config));
+    return refuse(EINVAL, fmt::format("config: cache event {:#x} makes no sense", config));
   return encoding;
 }
 

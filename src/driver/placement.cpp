@@ -176,6 +176,7 @@ bool IntelDriver::commit() {
 }
 
 void IntelDriver::cancel() {
+  if (!in_transaction_) return;
   while (placements_.size() > transaction_start_) {
     put_constraint(placements_.back(), claims());
     placements_.pop_back();

@@ -86,7 +86,7 @@ void Pmu::apply_overflows(u64 overflowed) {
   const AcrUnit::Reloads reloads = acr_.reloads(overflowed, counters_);
   for (const AcrUnit::Reload& reload : reloads.values) counters_.set_value(reload.counter, reload.value);
   acr_.count(reloads);
-  counters_.set_status(overflowed & ~reloads.self);
+  counters_.set_status(overflowed & ~reloads.without_status);
   if (precise != 0) pebs_.arm(precise, counters_, now());
   if ((overflowed & ~precise & counters_.interrupting()) != 0) request_pmi();
 }

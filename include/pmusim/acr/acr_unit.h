@@ -26,7 +26,8 @@ class AcrUnit {
   };
   struct Reloads {
     boost::container::static_vector<Reload, counter_slots> values;
-    u64 self = 0;  ///< overflowed counters that are their own cause: they set no status bit
+    /// Overflowed counters that set no status bit: those that are their own cause.
+    u64 without_status = 0;
   };
 
   explicit AcrUnit(const CpuModel& model) : model_(&model) {}
@@ -50,6 +51,7 @@ class AcrUnit {
  private:
   friend struct AcrRegisters;
   Reloads find_reloads(u64 overflowed, const CounterFile& counters) const;
+  u64 standing(u64 overflowed) const;
   u64 reload_value(unsigned counter, const CounterFile& counters, u64 overflowed) const;
 
   const CpuModel* model_;

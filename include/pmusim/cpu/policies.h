@@ -48,7 +48,7 @@ struct Policies {
   u32 acr_tie =
       0;  ///< causes that overflow in one cycle: 0 all act on pre-reload values, 1 lowest index first
   u32 acr_lost_increment =
-      1;  ///< a victim's own increment in the reload cycle: 1 lost, 0 added after the reload
+      1;  ///< what a victim that wraps in the reload cycle has counted past its wrap: 1 lost, 0 added
 };
 
 /// One row of the list of policies.
