@@ -14,11 +14,11 @@ namespace sample = perf::sample;
 constexpr u64 weight_types = sample::WEIGHT | sample::WEIGHT_STRUCT;
 constexpr u64 register_types = sample::REGS_INTR | sample::REGS_USER;
 
+/// A layout struct in place: their members have no alignment and may lie anywhere.
 template <class T>
-T get(std::span<const std::byte> record, std::size_t offset) {
-  T group;
-  std::memcpy(&group, record.data() + offset, sizeof(T));
-  return group;
+const T& view(std::span<const std::byte> record, std::size_t offset) {
+  static_assert(alignof(T) == 1);
+  return *reinterpret_cast<const T*>(record.data() + offset);
 }
 
 /// RFLAGS of a record without the bit in which the format marks exact IPs.
@@ -101,8 +101,7 @@ void PebsSampleBuilder::start(const perf::Event& event) {
 }
 
 void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record) {
-  pebs::FixedRecord fixed{};
-  std::memcpy(&fixed, record.data(), std::min(record.size(), sizeof(fixed)));
+  const auto& fixed = view<pebs::FixedRecord>(record, 0);  // of which the format has the beginning
   const u64 rip = fixed.registers.rip;
   if (format_ >= 2) {
     set_ip(event, fixed.eventing_ip, rip);
@@ -127,7 +126,7 @@ void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std
 }
 
 void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const std::byte> record) {
-  const auto basic = get<pebs::BasicGroup>(record, 0);
+  const auto& basic = view<pebs::BasicGroup>(record, 0);
   const pebs::AdaptiveLayout layout = pebs::adaptive_layout(u32{basic.format});
   if (layout.size > record.size()) {  // a format word that its own size denies: only the basic group is sure
     set_ip(event, basic.eventing_ip, std::nullopt);
@@ -137,7 +136,7 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   u64 rax = 0;
   std::optional<u64> next_ip;
   if (layout.gprs != 0) {
-    const auto group = get<pebs::GprGroup>(record, layout.gprs);
+    const auto& group = view<pebs::GprGroup>(record, layout.gprs);
     next_ip = group.rip;
     rax = group.gpr[0];
     set_ip(event, basic.eventing_ip, next_ip);
@@ -148,7 +147,7 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   Access access;
   if (retire_latency_) access.retire_latency = basic.retire_latency;
   if (layout.memory != 0) {
-    const auto memory = get<pebs::MemoryGroup>(record, layout.memory);
+    const auto& memory = view<pebs::MemoryGroup>(record, layout.memory);
     access.address = memory.address;
     access.data_source = memory.data_source;
     access.latency = latency_split_ ? access_latency(memory.latency) : u64{memory.latency};
@@ -165,7 +164,7 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
 }
 
 void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std::byte> record) {
-  const auto basic = get<pebs::ArchBasic>(record, sizeof(pebs::ArchHeader));
+  const auto& basic = view<pebs::ArchBasic>(record, sizeof(pebs::ArchHeader));
   const u64 retire_latency = basic.retire_latency;
   Access access;
   if ((retire_latency & bit(16)) != 0) access.retire_latency = field(retire_latency, 15, 0);
@@ -174,7 +173,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   std::optional<Registers> registers;
   std::span<const std::byte> lbr;
   while (record.size() >= sizeof(pebs::ArchHeader)) {  // fragment by fragment
-    const u64 word = get<pebs::ArchHeader>(record, 0).word;
+    const u64 word = view<pebs::ArchHeader>(record, 0).word;
     const std::size_t size = word & pebs::header::SIZE;
     if (size < sizeof(pebs::ArchHeader) || size > record.size()) break;
     const std::span<const std::byte> fragment = record.first(size);
@@ -182,7 +181,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     const pebs::ArchLayout layout = pebs::arch_layout(word, lbr_depth_);
     const auto has = [&](u32 offset, std::size_t bytes) { return offset != 0 && offset + bytes <= size; };
     if (has(layout.aux, sizeof(pebs::ArchAux))) {
-      const auto aux = get<pebs::ArchAux>(fragment, layout.aux);
+      const auto& aux = view<pebs::ArchAux>(fragment, layout.aux);
       access.address = aux.address;
       access.data_source = aux.data_source;
       access.latency = access_latency(aux.latency);
@@ -190,7 +189,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
       access.tsx = aux.tsx;
     }
     if (has(layout.gprs, sizeof(pebs::ArchGprs))) {
-      const auto gprs = get<pebs::ArchGprs>(fragment, layout.gprs);
+      const auto& gprs = view<pebs::ArchGprs>(fragment, layout.gprs);
       next_ip = gprs.registers.rip;
       rax = gprs.registers.gpr[0];
       registers = registers_of(gprs.registers);
@@ -199,7 +198,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     if (layout.vectors != 0 && (word & pebs::cfg_c::XMM) != 0 && has(xmm, sizeof(pebs::XmmGroup)))
       set_xmm(fragment.subspan(xmm, sizeof(pebs::XmmGroup)));
     if (has(layout.lbr, sizeof(pebs::ArchLbrHeader))) {
-      const u64 depth = std::min<u64>(get<pebs::ArchLbrHeader>(fragment, layout.lbr).depth, lbr_depth_);
+      const u64 depth = std::min<u64>(view<pebs::ArchLbrHeader>(fragment, layout.lbr).depth, lbr_depth_);
       const std::size_t bytes =
           pebs::arch_lbr_entries(word, static_cast<u32>(depth)) * sizeof(pebs::LbrRecord);
       const std::size_t first = layout.lbr + sizeof(pebs::ArchLbrHeader);
@@ -276,7 +275,7 @@ void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const s
     std::memcpy(lbr_.data(), entries.data(), lbr_.size() * sizeof(LbrEntry));
   } else {
     for (std::size_t i = 0; i < lbr_.size(); ++i) {
-      const auto entry = get<pebs::LbrRecord>(entries, i * sizeof(LbrEntry));
+      const auto& entry = view<pebs::LbrRecord>(entries, i * sizeof(LbrEntry));
       lbr_[i] = {entry.from, entry.to, entry.info};
     }
   }
@@ -290,7 +289,7 @@ void PebsSampleBuilder::set_interrupt_branches(const perf::Event& event) {
 }
 
 void PebsSampleBuilder::set_xmm(std::span<const std::byte> words) {
-  const auto group = get<pebs::XmmGroup>(words, 0);
+  const auto& group = view<pebs::XmmGroup>(words, 0);
   std::copy(std::begin(group.words), std::end(group.words), xmm_.begin());
   data_.xmm = xmm_;
 }
