@@ -1,5 +1,8 @@
 #include "pmusim/driver/branch_filter.h"
 
+#include <array>
+#include <utility>
+
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim::driver {
@@ -8,7 +11,7 @@ namespace {
 using namespace branch_class;
 
 constexpr std::size_t longest_instruction = 15;
-constexpr u64 kernel_space = ~u64{0};
+constexpr u32 kernel_space = ~u32{0};
 constexpr u64 vsyscall_page = 0xFFFF'FFFF'FF60'0000, page_bytes = 4096;
 
 bool is_kernel(u64 ip) { return (ip & bit(63)) != 0; }
@@ -37,22 +40,18 @@ constexpr RequestRow request_rows[] = {
 /// By architectural BR_TYPE.
 constexpr u64 hardware_types[] = {JCC, IND_JMP, JMP, IND_CALL, CALL, RET};
 
-struct PerfTypeRow {
-  u64 classes;
-  u8 type;
-};
-/// PERF_BR_*; the rest is UNKNOWN.
-constexpr PerfTypeRow perf_types[] = {
-    {CALL | ZERO_CALL, 4}, {RET, 6},      {SYSCALL, 7}, {SYSRET, 8}, {IRET, 11}, {JCC, 1}, {JMP, 2},
-    {IND_JMP, 3},          {IND_CALL, 5}, {IRQ, 12},    {NO_TX, 14},
-};
+/// PERF_BR_* by number of the lowest class bit; the rest is UNKNOWN.
+constexpr std::array<u8, 32> perf_types = [] {
+  constexpr std::pair<u64, u8> rows[] = {{CALL, 4},    {ZERO_CALL, 4}, {RET, 6},  {SYSCALL, 7},
+                                         {SYSRET, 8},  {IRET, 11},     {JCC, 1},  {JMP, 2},
+                                         {IND_JMP, 3}, {IND_CALL, 5},  {IRQ, 12}, {NO_TX, 14}};
+  std::array<u8, 32> types{};
+  for (const auto& [branch, type] : rows) types[static_cast<unsigned>(std::countr_zero(branch))] = type;
+  return types;
+}();
 
 u8 perf_type(u64 classes) {
-  const u64 of_instruction = classes & ~PRIVILEGE;
-  const u64 lowest = of_instruction & (~of_instruction + 1);
-  for (const PerfTypeRow& row : perf_types)
-    if (row.classes & lowest) return row.type;
-  return 0;
+  return perf_types[static_cast<unsigned>(std::countr_zero(classes & ~PRIVILEGE))];
 }
 
 /// Far transfers through memory or a register count as their near namesakes.
@@ -114,7 +113,8 @@ void BranchFilter::invalidate() { known_.assign(known_.size(), {}); }
 void BranchFilter::apply(std::vector<FilteredBranch>& branches, u64 requested, const perf::SampleSink& code) {
   if ((requested & ALL) == ALL && (requested & TYPE_SAVE) == 0) return;
   std::size_t kept = 0;
-  for (const FilteredBranch& branch : branches) {
+  for (std::size_t i = 0; i < branches.size(); ++i) {
+    FilteredBranch& branch = branches[i];
     u64 classes = branch.hardware_type < std::size(hardware_types)
                       ? hardware_types[branch.hardware_type] | privilege_of(branch.entry.to)
                       : classify(branch.entry, code);
@@ -122,9 +122,9 @@ void BranchFilter::apply(std::vector<FilteredBranch>& branches, u64 requested, c
     if ((requested & (IN_TX | NO_TX)) != 0) classes |= branch.entry.in_tx ? IN_TX : NO_TX;
     if ((requested & classes) != classes) continue;
     if ((requested & KERNEL) == 0 && is_kernel(branch.entry.from)) continue;
-    FilteredBranch& out = branches[kept++];
-    out = branch;
-    if ((requested & TYPE_SAVE) != 0) out.entry.type = perf_type(classes) & 0xF;
+    if ((requested & TYPE_SAVE) != 0) branch.entry.type = perf_type(classes) & 0xF;
+    if (kept != i) branches[kept] = branch;
+    ++kept;
   }
   branches.resize(kept);
 }
@@ -141,13 +141,13 @@ u64 BranchFilter::classify(const perf::BranchEntry& entry, const perf::SampleSin
 }
 
 std::optional<u64> BranchFilter::instruction_at(u64 address, const perf::SampleSink& code) {
-  const u64 space = is_kernel(address) ? kernel_space : address_space_;
+  const u32 space = is_kernel(address) ? kernel_space : address_space_;
   Known& known = known_[(address ^ address >> 16) & (known_.size() - 1)];
   if (known.address == address && known.address_space == space) return known.classes;
   if (address - vsyscall_page < page_bytes) return std::nullopt;
   const std::vector<std::byte> bytes = code.read_code(address, longest_instruction);
   if (bytes.empty()) return std::nullopt;
-  known = {address, space, class_of_code(bytes, address)};
+  known = {address, space, static_cast<u32>(class_of_code(bytes, address))};
   return known.classes;
 }
 

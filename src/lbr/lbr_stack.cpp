@@ -99,6 +99,7 @@ unsigned LbrStack::render(std::span<LbrEntry> out) const {
 }
 
 bool LbrStack::record_special(const Branch& branch) {
+  if (!enabled_) return false;
   if (branch.kind == BranchKind::interrupt || branch.kind == BranchKind::software_interrupt)
     last_exception_ = newest();
   if (!accepts(branch)) return false;
@@ -117,10 +118,13 @@ void LbrStack::append_special(const Branch& branch) {
   const u64 source = branch.cpl_before == Cpl::kernel ? lbr_ctl::OS : lbr_ctl::USR;
   const bool hidden =
       arch_ && (model_->lbr.cpuid_1c_ebx & lbr_leaf::EBX_CPL_FILTER) != 0 && (ctl_ & source) == 0;
-  const u64 without_time = timed_ ? 0 : lbr_info::CYC_CNT | lbr_info::CYC_CNT_VALID;
-  append(branch, hidden ? ~u64{0} : branch.from, (info_of(branch) & ~without_time) | events_);
+  u64 info = info_of(branch) | events_;
+  if (!timed_) info &= ~(lbr_info::CYC_CNT | lbr_info::CYC_CNT_VALID);
+  if (branch.tx == TxState::in_tx) info |= lbr_info::IN_TSX;
+  if (branch.tx == TxState::aborting) info |= lbr_info::TSX_ABORT;
+  append(branch, hidden ? ~u64{0} : branch.from, info);
   if (branch.kind == BranchKind::tsx_abort && model_->lbr.double_abort)
-    append(branch, branch.from, info_of(branch) & ~lbr_info::TSX_ABORT);
+    append(branch, branch.from, info_of(branch));
   timed_ = true;
   events_ = 0;
   update_special();
@@ -144,6 +148,8 @@ bool LbrStack::call_stack_mode() const {
 
 void LbrStack::update_filter() {
   enabled_ = depth_ != 0 && (!arch_ || (ctl_ & lbr_ctl::LBREN) != 0);
+  accepted_ = {};
+  if (!enabled_) return;
   if (arch_)
     update_arch_filter();
   else
@@ -157,8 +163,7 @@ void LbrStack::update_special() {
     return;
   }
   special_ = other_kinds;
-  if (call_stack_mode()) special_ |= calls | returns;
-  if (!model_->policies.lbr_zero_call_recorded) special_ |= kind_bit(BranchKind::direct_call);
+  if (call_stack_mode()) special_ |= returns;
 }
 
 void LbrStack::update_arch_filter() {

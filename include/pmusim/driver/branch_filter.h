@@ -40,7 +40,7 @@ class BranchFilter {
   explicit BranchFilter(std::size_t entries = 1u << 14);
 
   /// Whose user code the branches come from; any number that is different for different processes.
-  void set_address_space(u64 id) { address_space_ = id; }
+  void set_address_space(u32 id) { address_space_ = id; }
   /// Forgets what code was: mappings changed.
   void invalidate();
 
@@ -50,15 +50,15 @@ class BranchFilter {
  private:
   struct Known {
     u64 address = 0;  ///< 0: empty
-    u64 address_space = 0;
-    u64 classes = 0;
+    u32 address_space = 0;
+    u32 classes = 0;
   };
   u64 classify(const perf::BranchEntry& entry, const perf::SampleSink& code);
   /// Nothing where there is no readable code.
   std::optional<u64> instruction_at(u64 address, const perf::SampleSink& code);
 
   std::vector<Known> known_;  // direct-mapped
-  u64 address_space_ = 0;
+  u32 address_space_ = 0;
 };
 
 }  // namespace pmusim::driver

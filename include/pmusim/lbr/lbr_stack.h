@@ -34,9 +34,10 @@ class LbrStack {
   /// Takes in a taken branch if `gate` is open and enable and filters let it pass. True if it was recorded:
   /// the event LBR_INSERTS occurs. A RET of call-stack mode removes a record and records nothing.
   bool record(const Branch& branch, LbrGate gate) {
-    if (gate == LbrGate::closed || !enabled_) return false;
+    if (gate == LbrGate::closed) return false;
     const unsigned kind = static_cast<unsigned>(branch.kind);
-    if ((special_ >> kind & 1) != 0) return record_special(branch);
+    const bool unusual = branch.tx != TxState::none || branch.zero_length_call;
+    if ((special_ >> kind & 1) != 0 || unusual) return record_special(branch);
     if (!accepts(branch)) return false;
     append(branch, branch.from, info_of(branch));
     return true;
@@ -77,17 +78,15 @@ class LbrStack {
     const unsigned ring = branch.cpl_after == Cpl::kernel ? 0 : 1;
     return (accepted_[ring] >> static_cast<unsigned>(branch.kind) & 1) != 0;
   }
-  /// INFO of a branch, all fields but the event counts.
+  /// INFO of a branch, all fields but transaction flags and event counts.
   u64 info_of(const Branch& branch) const {
     // By BranchKind, four bits each (SDM: COND 0, IND_JMP 1, REL_JMP 2, IND_CALL 3, REL_CALL 4, RET 5,
-    // 1xxx other), and by TxState, two bits each: IN_TSX above TSX_ABORT.
+    // 1xxx other).
     constexpr u64 types = 0x8888'8888'8534'1200;
-    constexpr u64 transaction_flags = 0b01'10'00;
     const u64 since = branch.cycle - last_cycle_;
     const u64 cycles = since < lbr_info::CYC_CNT ? since : lbr_info::CYC_CNT;
     const u64 type = types >> (4 * static_cast<unsigned>(branch.kind)) & 0xF;
-    const u64 transaction = transaction_flags >> (2 * static_cast<unsigned>(branch.tx)) & 3;
-    return u64{branch.mispredicted} << 63 | transaction << 61 | lbr_info::CYC_CNT_VALID | type << 56 | cycles;
+    return u64{branch.mispredicted} << 63 | lbr_info::CYC_CNT_VALID | type << 56 | cycles;
   }
   void append(const Branch& branch, u64 from, u64 info) {
     ring_[++head_ & ring_mask_] = {from, branch.to, info & layout_.produced};
