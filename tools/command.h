@@ -27,6 +27,7 @@ T value_or_fail(Result<T, E> result) {
 void add_pebs(CLI::App& app);
 void add_models(CLI::App& app);
 void add_msr(CLI::App& app);
+void add_trace(CLI::App& app);
 
 }  // namespace pmusim::tools
 

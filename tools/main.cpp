@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   pmusim::tools::add_pebs(app);
   pmusim::tools::add_models(app);
   pmusim::tools::add_msr(app);
+  pmusim::tools::add_trace(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -1,6 +1,8 @@
 #ifndef PMUSIM_ARCH_BRANCH_H
 #define PMUSIM_ARCH_BRANCH_H
 
+#include <string_view>
+
 #include "pmusim/base/types.h"
 
 namespace pmusim {
@@ -31,6 +33,45 @@ constexpr bool is_near_branch(BranchKind kind) {
 }
 constexpr bool is_near_call(BranchKind kind) {
   return kind == BranchKind::direct_call || kind == BranchKind::indirect_call;
+}
+
+/// In words, for people and for machine-readable output: "indirect call".
+constexpr std::string_view name_of(BranchKind kind) {
+  switch (kind) {
+    case BranchKind::none:
+      return "none";
+    case BranchKind::conditional:
+      return "conditional";
+    case BranchKind::direct_jump:
+      return "direct jump";
+    case BranchKind::indirect_jump:
+      return "indirect jump";
+    case BranchKind::direct_call:
+      return "direct call";
+    case BranchKind::indirect_call:
+      return "indirect call";
+    case BranchKind::near_return:
+      return "return";
+    case BranchKind::far_jump:
+      return "far jump";
+    case BranchKind::far_call:
+      return "far call";
+    case BranchKind::far_return:
+      return "far return";
+    case BranchKind::syscall:
+      return "system call";
+    case BranchKind::sysret:
+      return "system return";
+    case BranchKind::software_interrupt:
+      return "software interrupt";
+    case BranchKind::interrupt_return:
+      return "interrupt return";
+    case BranchKind::interrupt:
+      return "interrupt";
+    case BranchKind::tsx_abort:
+      return "transaction abort";
+  }
+  return "none";
 }
 
 }  // namespace pmusim

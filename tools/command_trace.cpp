@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "command.h"
+#include "pmusim/trace/recorder.h"
+#include "trace_dump.h"
+#include "trace_info.h"
+
+namespace pmusim::tools {
+namespace {
+
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("was ended by signal {}", WTERMSIG(status));
+  return fmt::format("exited with status {}", WEXITSTATUS(status));
+}
+
+std::string counted(u64 amount, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", fmt::group_digits(amount), amount == 1 ? one : many);
+}
+
+std::string summarize(const trace::RecordSummary& summary, const trace::RecordOptions& options) {
+  const double per_instruction = summary.instructions == 0 ? 0.0
+                                                           : static_cast<double>(summary.file_bytes) /
+                                                                 static_cast<double>(summary.instructions);
+  std::string text = fmt::format("recorded {} of {} in {} to {} ({}, {:.3f} per instruction)\n",
+                                 counted(summary.instructions, "instruction", "instructions"),
+                                 counted(summary.threads, "thread", "threads"),
+                                 counted(summary.processes, "process", "processes"), options.output,
+                                 counted(summary.file_bytes, "byte", "bytes"), per_instruction);
+  text += summary.stopped_early
+              ? fmt::format("the program was killed after {} instructions (--max-instructions)\n",
+                            fmt::group_digits(options.max_instructions))
+              : fmt::format("the program {}\n", describe_status(summary.status));
+  if (summary.gaps != 0) {
+    text += fmt::format("{} through code that cannot be read\n",
+                        counted(summary.gaps, "step went", "steps went"));
+  }
+  return text;
+}
+
+/// A line that a terminal shows while the program runs.
+class Progress {
+ public:
+  void show(u64 instructions) {
+    const auto now = Clock::now();
+    if (now - shown_ < std::chrono::seconds(1)) return;
+    shown_ = now;
+    const std::chrono::duration<double> elapsed = now - start_;
+    fmt::print(stderr, "\rrecording: {} instructions, {:.0f} per second ", fmt::group_digits(instructions),
+               static_cast<double>(instructions) / elapsed.count());
+    visible_ = true;
+  }
+  void clear() const {
+    if (visible_) fmt::print(stderr, "\r{:70}\r", "");
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now(), shown_ = start_;
+  bool visible_ = false;
+};
+
+// Control-C is for the program; the trace of it is then completed. An empty handler, unlike an ignored
+// signal, does not outlive exec.
+void leave_interrupts_to_the_program() {
+  std::signal(SIGINT, [](int) {});
+}
+
+void run_record(const std::vector<std::string>& command, trace::RecordOptions options) {
+  leave_interrupts_to_the_program();
+  Progress progress;
+  if (::isatty(STDERR_FILENO) != 0) options.progress = [&](u64 instructions) { progress.show(instructions); };
+  const auto summary = trace::record(command, options);
+  progress.clear();
+  fmt::print(stderr, "{}", summarize(value_or_fail(summary), options));
+}
+
+void add_record(CLI::App& trace) {
+  auto* command = trace.add_subcommand("record", "Run a program and record every instruction it executes");
+  command->footer(
+      "The program runs under ptrace single steps, some 100,000 instructions per second. Threads and child\n"
+      "processes are followed. The exit status is 0 when the recording is complete, whatever the program's "
+      "own\n"
+      "status; the summary tells that.\n\n"
+      "  pmusim trace record -o ls.pmutrace -- ls -l");
+  struct Options {
+    trace::RecordOptions record;
+    std::string registers = "none";
+    std::vector<std::string> command;
+  };
+  auto options = std::make_shared<Options>();
+  command->add_option("-o,--output", options->record.output, "The trace to write")->capture_default_str();
+  command->add_option("--regs", options->registers, "Registers to record after each instruction")
+      ->check(CLI::IsMember({"none", "gpr"}))
+      ->capture_default_str();
+  command->add_option("--max-instructions", options->record.max_instructions,
+                      "Kill the program after N instructions and keep what was recorded");
+  command
+      ->add_option(
+          "command", options->command,
+          "The program and its arguments, after -- (without it, their options are taken for pmusim's)")
+      ->required();
+  command->callback([options] {
+    options->record.registers =
+        options->registers == "gpr" ? trace::RecordedRegisters::gpr : trace::RecordedRegisters::none;
+    run_record(options->command, options->record);
+  });
+}
+
+void add_info(CLI::App& trace) {
+  auto* command = trace.add_subcommand("info", "Say what a trace holds");
+  command->footer("A system call's instruction counts as a (far) branch, as hardware counts it.");
+  struct Options {
+    std::string path;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  command->add_option("trace", options->path, "The trace to read")->required();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] {
+    const TraceInfo info = value_or_fail(read_trace_info(options->path));
+    fmt::print("{}", options->json ? format_json(info) : format_text(info));
+  });
+}
+
+void add_dump(CLI::App& trace) {
+  auto* command = trace.add_subcommand("dump", "Print a trace instruction by instruction");
+  command->footer(
+      "Each line has ordinal, thread, address, code bytes and text; for branches the kind and where they "
+      "went; the\n"
+      "memory accesses (address/bytes) and, where recorded, the registers that changed. Lines that begin\n"
+      "with - are what happened between instructions. A system call's instruction counts as a (far) branch.");
+  struct Options {
+    std::string path;
+    DumpOptions dump;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  command->add_option("trace", options->path, "The trace to read")->required();
+  command->add_option("--from", options->dump.from, "First instruction to print (0 is the trace's first)");
+  command->add_option("--count", options->dump.count, "How many instructions to print");
+  command->add_flag("--json", options->json, "Print one JSON object per line");
+  command->callback([options] {
+    options->dump.format = options->json ? DumpFormat::json : DumpFormat::text;
+    value_or_fail(dump_trace(options->path, options->dump, stdout));
+  });
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app) {
+  auto* trace = app.add_subcommand("trace", "Record programs, look into traces");
+  trace->require_subcommand(1);
+  add_record(*trace);
+  add_info(*trace);
+  add_dump(*trace);
+}
+
+}  // namespace pmusim::tools

@@ -1,0 +1,204 @@
+#include "trace_dump.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace pmusim::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 16> register_names{"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
+                                                          "rsi", "rdi", "r8",  "r9",  "r10", "r11",
+                                                          "r12", "r13", "r14", "r15"};
+
+struct Access {
+  u64 address;
+  const x86::MemoryOperand* operand;
+};
+struct Change {
+  std::string_view name;
+  u64 value;
+};
+
+/// One executed instruction with everything the trace knows of it.
+struct Executed {
+  u64 ordinal;
+  u32 tid;
+  const x86::Instruction* instruction;
+  std::span<const std::byte> code;
+  bool taken;
+  u64 next_ip;
+  std::vector<Access> accesses;
+  std::vector<Change> changes;
+};
+
+std::string hex(std::span<const std::byte> code) {
+  std::string text;
+  for (std::byte b : code) text += fmt::format("{:02x}", static_cast<unsigned>(b));
+  return text;
+}
+std::string address(u64 value) { return fmt::format("{:#x}", value); }
+
+std::vector<Change> changes_between(const Registers& before, const Registers& after) {
+  std::vector<Change> changes;
+  for (std::size_t r = 0; r < register_names.size(); ++r) {
+    if (before.gpr[r] != after.gpr[r]) changes.push_back({register_names[r], after.gpr[r]});
+  }
+  if (before.rflags != after.rflags) changes.push_back({"rflags", after.rflags});
+  return changes;
+}
+
+std::string_view access_name(const x86::MemoryOperand& m) {
+  if (m.load && m.store) return "modify";
+  return m.load ? "load" : "store";
+}
+
+// --- happenings --------------------------------------------------------------------------------------------
+
+Json describe(const trace::ProcessStart& h) {
+  return {{"happening", h.exec ? "exec" : "process"}, {"pid", h.pid}, {"tid", h.tid}, {"command", h.command}};
+}
+Json describe(const trace::ThreadStart& h) {
+  return {{"happening", h.pid == h.parent_pid ? "thread" : "fork"},
+          {"pid", h.pid},
+          {"tid", h.tid},
+          {"parent_pid", h.parent_pid},
+          {"parent_tid", h.parent_tid}};
+}
+Json describe(const trace::ThreadExit& h) {
+  return {{"happening", "exit"}, {"pid", h.pid}, {"tid", h.tid}, {"status", h.status}};
+}
+Json describe(const trace::ThreadSwitch& h) {
+  return {{"happening", "switch"}, {"pid", h.pid}, {"tid", h.tid}};
+}
+Json describe(const trace::Map& h) {
+  return {{"happening", "map"},
+          {"pid", h.pid},
+          {"start", address(h.mapping.start)},
+          {"bytes", h.mapping.bytes},
+          {"file_offset", h.mapping.file_offset},
+          {"protection", h.mapping.protection},
+          {"path", h.mapping.path},
+          {"build_id", hex(std::as_bytes(std::span(h.mapping.build_id)))}};
+}
+Json describe(const trace::Unmap& h) {
+  return {{"happening", "unmap"}, {"pid", h.pid}, {"start", address(h.start)}, {"bytes", h.bytes}};
+}
+Json describe(const trace::Syscall& h) {
+  return {{"happening", "system call"}, {"number", h.number}, {"result", h.result}};
+}
+Json describe(const trace::SignalDelivery& h) {
+  return {{"happening", "signal"}, {"signal", h.signal}, {"handler", address(h.handler)}};
+}
+
+// --- lines
+// ---------------------------------------------------------------------------------------------------
+
+std::string text_line(const Executed& e) {
+  std::string line = fmt::format("{:>10} {:>7} {:>14x}  {:<22} {}", e.ordinal, e.tid, e.instruction->ip,
+                                 hex(e.code), x86::disassemble(e.code, e.instruction->ip));
+  if (e.instruction->branch != BranchKind::none) {
+    line += fmt::format("  ; {}, ", name_of(e.instruction->branch));
+    line += e.taken ? fmt::format("taken to {:x}", e.next_ip) : std::string("not taken");
+  }
+  for (const Access& a : e.accesses) {
+    line += fmt::format("  {} {:x}/{}", access_name(*a.operand), a.address, a.operand->bytes);
+  }
+  for (const Change& c : e.changes) line += fmt::format("  {}={:x}", c.name, c.value);
+  return line;
+}
+
+std::string json_line(const Executed& e) {
+  Json json{{"ordinal", e.ordinal},
+            {"tid", e.tid},
+            {"ip", address(e.instruction->ip)},
+            {"code", hex(e.code)},
+            {"text", x86::disassemble(e.code, e.instruction->ip)}};
+  if (e.instruction->branch != BranchKind::none) {
+    json["branch"] = name_of(e.instruction->branch);
+    json["taken"] = e.taken;
+    if (e.taken) json["target"] = address(e.next_ip);
+  }
+  for (const Access& a : e.accesses) {
+    json["memory"].push_back(
+        {{"access", access_name(*a.operand)}, {"address", address(a.address)}, {"bytes", a.operand->bytes}});
+  }
+  for (const Change& c : e.changes) json["registers"][std::string(c.name)] = address(c.value);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string text_line(const Json& happening) {
+  std::string line = "         -";
+  for (const auto& [key, value] : happening.items()) {
+    line += key == "happening"
+                ? fmt::format(" {}:", value.get<std::string>())
+                : fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return line;
+}
+
+class Dumper {
+ public:
+  Dumper(const DumpOptions& options, std::FILE* out) : options_(options), out_(out) {}
+
+  bool done() const { return ordinal_ >= options_.from && ordinal_ - options_.from >= options_.count; }
+
+  void operator()(const trace::BlockRun& run) {
+    const u64* next_address = run.addresses.data();
+    const auto& instructions = run.block->instructions;
+    for (std::size_t n = 0; n < instructions.size() && !done(); ++n) {
+      const auto& i = instructions[n];
+      const bool last = n + 1 == instructions.size();
+      Executed e{ordinal_, tid_, &i, run.block->code_of(i), false, last ? run.next_ip : i.end(), {}, {}};
+      e.taken = last && (run.next_ip != i.end() || i.branch > BranchKind::conditional);
+      if (!run.addresses.empty()) {
+        for (const auto& operand : i.accesses()) e.accesses.push_back({*next_address++, &operand});
+      }
+      if (!run.registers.empty()) {
+        e.changes = changes_between(registers_[tid_], run.registers[n]);
+        registers_[tid_] = run.registers[n];
+      }
+      if (ordinal_ >= options_.from) print(options_.format == DumpFormat::json ? json_line(e) : text_line(e));
+      ++ordinal_;
+    }
+  }
+
+  void operator()(const trace::Happening& happening) {
+    if (const auto* to = std::get_if<trace::ThreadSwitch>(&happening)) tid_ = to->tid;
+    if (ordinal_ < options_.from) return;
+    const Json json = std::visit([](const auto& h) { return describe(h); }, happening);
+    print(options_.format == DumpFormat::json ? json.dump(-1, ' ', false, Json::error_handler_t::replace)
+                                              : text_line(json));
+  }
+
+ private:
+  void print(const std::string& line) { fmt::print(out_, "{}\n", line); }
+
+  const DumpOptions& options_;
+  std::FILE* out_;
+  u64 ordinal_ = 0;
+  u32 tid_ = 0;
+  std::map<u32, Registers> registers_;
+};
+
+}  // namespace
+
+Result<Done, Error> dump_trace(const std::string& path, const DumpOptions& options, std::FILE* out) {
+  auto reader = trace::Reader::open(path);
+  if (!reader.ok()) return Failure(reader.error());
+  Dumper dumper(options, out);
+  while (!dumper.done()) {
+    const auto item = reader->next();
+    if (!item.ok()) return Failure(item.error());
+    if (!item->has_value()) break;
+    std::visit(dumper, **item);
+  }
+  return Done{};
+}
+
+}  // namespace pmusim::tools

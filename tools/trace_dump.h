@@ -1,0 +1,25 @@
+#ifndef PMUSIM_TOOLS_TRACE_DUMP_H
+#define PMUSIM_TOOLS_TRACE_DUMP_H
+
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "pmusim/trace/reader.h"
+
+namespace pmusim::tools {
+
+enum class DumpFormat : u8 { text, json };
+
+struct DumpOptions {
+  u64 from = 0;  ///< ordinal of the first instruction to print
+  u64 count = std::numeric_limits<u64>::max();
+  DumpFormat format = DumpFormat::text;
+};
+
+/// Prints one line per instruction, and one per happening between them. Errors as the reader's.
+Result<Done, Error> dump_trace(const std::string& path, const DumpOptions& options, std::FILE* out);
+
+}  // namespace pmusim::tools
+
+#endif

@@ -1,0 +1,160 @@
+#include "trace_info.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace pmusim::tools {
+namespace {
+
+/// Adds up what the items of a trace say.
+class Counter {
+ public:
+  explicit Counter(TraceInfo& info) : info_(info) {}
+
+  void operator()(const trace::BlockRun& run) {
+    for (const auto& i : run.block->instructions) {
+      info_.loads += i.signals.has(Signal::load) ? 1 : 0;
+      info_.stores += i.signals.has(Signal::store) ? 1 : 0;
+      if (seen_.insert(i.ip).second) {
+        ++info_.static_instructions;
+        info_.code_bytes += i.length;
+      }
+    }
+    info_.instructions += run.block->instructions.size();
+    const auto kind = static_cast<std::size_t>(run.block->instructions.back().branch);
+    if (kind == 0) return;
+    ++info_.branches[kind];
+    if (run.next_ip != run.block->end() || kind > 1) ++info_.taken[kind];
+  }
+
+  void operator()(const trace::Happening& happening) { std::visit(*this, happening); }
+  void operator()(const trace::ProcessStart& start) { add_thread(start.pid, start.tid); }
+  void operator()(const trace::ThreadStart& start) { add_thread(start.pid, start.tid); }
+  void operator()(const trace::Syscall&) { ++info_.system_calls; }
+  void operator()(const trace::SignalDelivery&) { ++info_.signals; }
+  void operator()(const trace::Map& map) {
+    if ((map.mapping.protection & PROT_EXEC) == 0) return;
+    if (std::ranges::find(info_.modules, map.mapping) == info_.modules.end())
+      info_.modules.push_back(map.mapping);
+  }
+  void operator()(const auto&) {}
+
+ private:
+  void add_thread(u32 pid, u32 tid) {
+    info_.processes.insert(pid);
+    info_.threads.insert(tid);
+  }
+  TraceInfo& info_;
+  std::set<u64> seen_;
+};
+
+std::string hex(std::span<const u8> bytes) { return fmt::format("{:02x}", fmt::join(bytes, "")); }
+
+double per_instruction(u64 amount, const TraceInfo& info) {
+  return info.instructions == 0 ? 0.0 : static_cast<double>(amount) / static_cast<double>(info.instructions);
+}
+
+std::string_view contents_name(const trace::Contents& contents) {
+  if (contents.registers) return "control flow, addresses, general registers";
+  return contents.addresses ? "control flow, addresses" : "control flow";
+}
+
+}  // namespace
+
+u64 TraceInfo::all_branches() const { return std::accumulate(branches.begin(), branches.end(), u64{0}); }
+u64 TraceInfo::all_taken() const { return std::accumulate(taken.begin(), taken.end(), u64{0}); }
+
+Result<TraceInfo, Error> read_trace_info(const std::string& path) {
+  auto reader = trace::Reader::open(path);
+  if (!reader.ok()) return Failure(reader.error());
+  TraceInfo info;
+  info.contents = reader->contents();
+  info.file_bytes = reader->file_bytes();
+  info.streams = reader->streams();
+  Counter counter(info);
+  for (;;) {
+    const auto item = reader->next();
+    if (!item.ok()) return Failure(item.error());
+    if (!item->has_value()) return info;
+    std::visit(counter, **item);
+  }
+}
+
+std::string format_text(const TraceInfo& info) {
+  std::string text;
+  const auto line = [&](std::string_view name, u64 amount) {
+    text += fmt::format("{:<24}{:>16}\n", name, fmt::group_digits(amount));
+  };
+  text += fmt::format("{:<24}{}\n", "holds", contents_name(info.contents));
+  line("instructions", info.instructions);
+  line("  that load", info.loads);
+  line("  that store", info.stores);
+  line("branches", info.all_branches());
+  line("  taken", info.all_taken());
+  for (std::size_t kind = 1; kind < branch_kinds; ++kind) {
+    if (info.branches[kind] != 0) {
+      line(fmt::format("  {}", name_of(static_cast<BranchKind>(kind))), info.branches[kind]);
+    }
+  }
+  line("  conditional taken", info.taken[static_cast<std::size_t>(BranchKind::conditional)]);
+  line("distinct instructions", info.static_instructions);
+  line("code bytes", info.code_bytes);
+  line("processes", info.processes.size());
+  line("threads", info.threads.size());
+  line("system calls", info.system_calls);
+  line("signals", info.signals);
+  line("file bytes", info.file_bytes);
+  text += fmt::format("{:<24}{:>16.4f}\n", "  per instruction", per_instruction(info.file_bytes, info));
+
+  text += "\nstream                       raw bytes    stored bytes  stored per instruction\n";
+  for (const auto& s : info.streams) {
+    text += fmt::format("{:<20}{:>18}{:>16}{:>24.4f}\n", s.name, fmt::group_digits(s.raw_bytes),
+                        fmt::group_digits(s.stored_bytes), per_instruction(s.stored_bytes, info));
+  }
+  text += "\nexecutable mappings (start, bytes, file offset, path, build id)\n";
+  for (const auto& m : info.modules) {
+    text += fmt::format("{:#14x} {:#10x} {:#10x} {} {}\n", m.start, m.bytes, m.file_offset, m.path,
+                        hex(m.build_id));
+  }
+  return text;
+}
+
+std::string format_json(const TraceInfo& info) {
+  nlohmann::ordered_json json;
+  json["addresses"] = info.contents.addresses;
+  json["registers"] = info.contents.registers;
+  json["instructions"] = info.instructions;
+  json["loads"] = info.loads;
+  json["stores"] = info.stores;
+  json["branches"] = info.all_branches();
+  json["taken_branches"] = info.all_taken();
+  for (std::size_t kind = 1; kind < branch_kinds; ++kind) {
+    const std::string name(name_of(static_cast<BranchKind>(kind)));
+    json["branch_kinds"][name] = {{"executed", info.branches[kind]}, {"taken", info.taken[kind]}};
+  }
+  json["distinct_instructions"] = info.static_instructions;
+  json["code_bytes"] = info.code_bytes;
+  json["processes"] = info.processes.size();
+  json["threads"] = info.threads.size();
+  json["system_calls"] = info.system_calls;
+  json["signals"] = info.signals;
+  json["file_bytes"] = info.file_bytes;
+  json["bytes_per_instruction"] = per_instruction(info.file_bytes, info);
+  for (const auto& s : info.streams) {
+    json["streams"][std::string(s.name)] = {{"raw_bytes", s.raw_bytes}, {"stored_bytes", s.stored_bytes}};
+  }
+  json["modules"] = nlohmann::ordered_json::array();
+  for (const auto& m : info.modules) {
+    json["modules"].push_back({{"start", m.start},
+                               {"bytes", m.bytes},
+                               {"file_offset", m.file_offset},
+                               {"path", m.path},
+                               {"build_id", hex(m.build_id)}});
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace pmusim::tools

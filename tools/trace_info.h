@@ -1,0 +1,41 @@
+#ifndef PMUSIM_TOOLS_TRACE_INFO_H
+#define PMUSIM_TOOLS_TRACE_INFO_H
+
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pmusim/trace/reader.h"
+
+namespace pmusim::tools {
+
+inline constexpr std::size_t branch_kinds = static_cast<std::size_t>(BranchKind::tsx_abort) + 1;
+
+/// What a whole trace holds, counted instruction by instruction.
+struct TraceInfo {
+  trace::Contents contents;
+  u64 file_bytes = 0;
+  u64 instructions = 0;
+  std::array<u64, branch_kinds> branches{};  ///< by BranchKind, [none] unused
+  std::array<u64, branch_kinds> taken{};     ///< of those
+  u64 loads = 0, stores = 0;                 ///< instructions that load, that store
+  u64 static_instructions = 0, code_bytes = 0;
+  u64 system_calls = 0, signals = 0;
+  std::set<u32> processes, threads;
+  std::vector<trace::Mapping> modules;  ///< executable mappings in the order in which they appeared
+  std::vector<trace::StreamSize> streams;
+
+  u64 all_branches() const;
+  u64 all_taken() const;
+};
+
+/// Reads a trace to its end. Errors as the reader's.
+Result<TraceInfo, Error> read_trace_info(const std::string& path);
+
+std::string format_text(const TraceInfo& info);
+std::string format_json(const TraceInfo& info);
+
+}  // namespace pmusim::tools
+
+#endif
