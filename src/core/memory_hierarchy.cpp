@@ -8,7 +8,10 @@ namespace {
 
 constexpr unsigned page_shift = 12;
 
-std::size_t sets(const CacheGeometry& cache) { return cache.bytes / cache.line_bytes / cache.ways; }
+template <class Value>
+SetAssociative<Value> make(const CacheGeometry& cache) {
+  return {cache.bytes / cache.line_bytes / cache.ways, cache.ways};
+}
 
 u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
 
@@ -23,10 +26,10 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
       memory_latency_(p.memory_latency_cycles),
       stlb_latency_(p.stlb_latency_cycles),
       page_walk_cycles_(p.page_walk_cycles),
-      l1d_(sets(p.l1d), p.l1d.ways),
-      l1i_(sets(p.l1i), p.l1i.ways),
-      l2_(sets(p.l2), p.l2.ways),
-      l3_(sets(p.l3), p.l3.ways),
+      l1d_(make<Fill>(p.l1d)),
+      l1i_(make<Present>(p.l1i)),
+      l2_(make<Present>(p.l2)),
+      l3_(p.l3.bytes == 0 ? std::nullopt : std::optional(make<Present>(p.l3))),
       dtlb_(p.dtlb_entries / p.dtlb_ways, p.dtlb_ways),
       itlb_(p.itlb_entries / p.itlb_ways, p.itlb_ways),
       stlb_(p.stlb_entries / p.stlb_ways, p.stlb_ways),
@@ -34,13 +37,16 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
 
 MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, Quantities& quantities) {
   ++at(quantities, Quantity::l2_requests);
+  if (!l3_.has_value()) ++at(quantities, Quantity::llc_references);
   if (l2_.find(line) != nullptr) return {CacheLevel::l2, l2_latency_};
   ++at(quantities, Quantity::l2_misses);
-  ++at(quantities, Quantity::llc_references);
   l2_.insert(line, {});
-  if (l3_.find(line) != nullptr) return {CacheLevel::l3, l3_latency_};
+  if (l3_.has_value()) {
+    ++at(quantities, Quantity::llc_references);
+    if (l3_->find(line) != nullptr) return {CacheLevel::l3, l3_latency_};
+    l3_->insert(line, {});
+  }
   ++at(quantities, Quantity::llc_misses);
-  l3_.insert(line, {});
   return {CacheLevel::memory, memory_latency_};
 }
 

@@ -28,6 +28,7 @@ CpuModel gracemont() {
   m.core.l2 = {2 * mib, 16, 64, 17};
   m.core.l3 = {6 * mib, 12, 64, 60};
   m.core.stlb_entries = 2048;
+  m.core.stlb_ways = 4;
   m.core.reorder_buffer_uops = 256;
   return m;
 }

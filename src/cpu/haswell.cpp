@@ -21,6 +21,7 @@ CpuModel haswell() {
   m.pebs.eventing_ip = true;
   m.core.l3 = {8 * mib, 16, 64, 34};
   m.core.stlb_entries = 1024;
+  m.core.stlb_ways = 8;
   return m;
 }
 
@@ -32,6 +33,7 @@ CpuModel broadwell() {
   m.model = 0x3D;
   m.stepping = 4;
   m.core.stlb_entries = 1536;
+  m.core.stlb_ways = 6;
   return m;
 }
 

@@ -30,6 +30,7 @@ CpuModel icelake() {
   m.core.l1d = {48 * kib, 12, 64, 5};
   m.core.l2 = {512 * kib, 8, 64, 13};
   m.core.stlb_entries = 2048;
+  m.core.stlb_ways = 16;
   m.core.outstanding_misses = 12;
   return m;
 }

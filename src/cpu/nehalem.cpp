@@ -28,6 +28,7 @@ CpuModel nehalem() {
   m.core.l2 = {256 * kib, 8, 64, 10};
   m.core.l3 = {8 * mib, 16, 64, 38};
   m.core.stlb_entries = 512;
+  m.core.stlb_ways = 4;
   m.core.bus_hz = 133'333'333;
   return m;
 }

@@ -24,6 +24,7 @@ CpuModel skylake() {
   m.pebs.data_source = DataSourceEncoding::skylake;
   m.core.l2 = {256 * kib, 4, 64, 12};
   m.core.l3 = {8 * mib, 16, 64, 42};
+  m.core.stlb_ways = 12;
   return m;
 }
 
@@ -36,7 +37,7 @@ CpuModel skylake_x() {
   m.stepping = 4;
   m.xcr0 = 0xFF;
   m.core.l2 = {1 * mib, 16, 64, 14};
-  m.core.l3 = {24 * mib, 11, 64, 68};
+  m.core.l3 = {18 * 1408 * kib, 11, 64, 68};
   return m;
 }
 

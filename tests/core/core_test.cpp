@@ -182,6 +182,13 @@ TEST(Core, OnlyARepeatedStoreWaitsUntilAllIsWritten) {
   EXPECT_GE(seen[0].latency_cycles, 2 * 200u);  // 20 lines through 10 fill buffers
 }
 
+TEST(Core, EveryPresetMakesACore) {
+  for (const CpuModel& model : cpu_models()) {
+    const auto core = Core::create(model, {});
+    EXPECT_TRUE(core.ok()) << model.name << ": " << (core.ok() ? "" : core.error().message);
+  }
+}
+
 TEST(Core, AnUnknownPredictorIsRefusedWithTheNamesThereAre) {
   CpuModel model = four_wide();
   model.core.predictor = "oracle";

@@ -102,6 +102,17 @@ TEST(MemoryHierarchy, AMissBeyondTheFillBuffersWaitsForOne) {
   EXPECT_EQ(hierarchy.access(0x0C0, AccessKind::load, 1002, quantities).ready_cycle, 1400u);
 }
 
+TEST(MemoryHierarchy, WithoutAnL3TheL2IsTheLastLevel) {
+  CoreParameters p = small();
+  p.l3 = {};
+  MemoryHierarchy hierarchy(p);
+  Quantities quantities{};
+  EXPECT_EQ(hierarchy.access(0x1000, AccessKind::load, 0, quantities).level, CacheLevel::memory);
+  EXPECT_EQ(hierarchy.fetch(0x1000, 500, quantities).level, CacheLevel::l2);
+  EXPECT_EQ(quantities[static_cast<unsigned>(Quantity::llc_references)], 2u);
+  EXPECT_EQ(quantities[static_cast<unsigned>(Quantity::llc_misses)], 1u);
+}
+
 TEST(MemoryHierarchy, CodeAndDataShareTheOuterLevels) {
   MemoryHierarchy hierarchy(small());
   Quantities quantities{};

@@ -12,6 +12,8 @@
 namespace pmusim {
 namespace {
 
+CpuModel icelake() { return find_cpu_model("icelake").value(); }
+
 // A recording that lives as long as this object.
 class Recording {
  public:
@@ -30,7 +32,7 @@ class Recording {
   template <class Sink>
   u64 replay(Sink&& sink) const {
     trace::Reader reader = trace::Reader::open(path_).value();
-    Core core = Core::create(CpuModel{}, reader.contents()).value();
+    Core core = Core::create(icelake(), reader.contents()).value();
     while (auto item = reader.next().value())
       if (const auto* run = std::get_if<trace::BlockRun>(&*item)) core.run(*run, sink);
     return core.cycle();
@@ -101,9 +103,9 @@ TEST(RecordedBranches, EveryInstructionRetiresAndTheSameInTheSameCycle) {
   };
   const u64 cycles = recording.replay(count);
   EXPECT_EQ(retired, recording.instructions());
-  const u64 slots = cycles * CpuModel{}.core.retire_width;
+  const u64 slots = cycles * icelake().core.retire_width;
   EXPECT_LE(uops_and_lost, slots);
-  EXPECT_GT(uops_and_lost + CpuModel{}.core.retire_width, slots);
+  EXPECT_GT(uops_and_lost + icelake().core.retire_width, slots);
   EXPECT_EQ(recording.replay([](const Retirement&) {}), cycles);
 }
 

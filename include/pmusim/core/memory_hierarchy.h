@@ -1,6 +1,8 @@
 #ifndef PMUSIM_CORE_MEMORY_HIERARCHY_H
 #define PMUSIM_CORE_MEMORY_HIERARCHY_H
 
+#include <optional>
+
 #include "pmusim/core/set_associative.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
@@ -9,10 +11,11 @@ namespace pmusim {
 
 /// Caches, TLBs and line fill buffers of one core.
 ///
-/// L1I and L1D stand before a shared L2 and L3; every level allocates on a miss. A missed line enters L1D at
-/// once, with the cycle at which its data arrive: whoever touches it before that hits the fill buffer. At
-/// most `outstanding_misses` lines are under way; a further miss waits for the first buffer that frees.
-/// Pages are 4 KiB. Not modelled: prefetchers, write-backs, other cores.
+/// L1I and L1D stand before a shared L2 and, where there is one, L3; every level allocates on a miss. The
+/// last of them counts LLC references and misses. A missed line enters L1D at once, with the cycle at which
+/// its data arrive: whoever touches it before that hits the fill buffer. At most `outstanding_misses` lines
+/// are under way; a further miss waits for the first buffer that frees. Pages are 4 KiB. Not modelled:
+/// prefetchers, write-backs, other cores.
 class MemoryHierarchy {
  public:
   struct Answer {
@@ -57,7 +60,9 @@ class MemoryHierarchy {
   unsigned line_shift_, l1d_latency_, l1i_miss_penalty_, l2_latency_, l3_latency_, memory_latency_;
   unsigned stlb_latency_, page_walk_cycles_;
   SetAssociative<Fill> l1d_;
-  SetAssociative<Present> l1i_, l2_, l3_, dtlb_, itlb_, stlb_;
+  SetAssociative<Present> l1i_, l2_;
+  std::optional<SetAssociative<Present>> l3_;
+  SetAssociative<Present> dtlb_, itlb_, stlb_;
   std::vector<u64> fill_buffers_;  // cycle at which each is free
 };
 

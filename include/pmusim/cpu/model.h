@@ -89,7 +89,7 @@ struct CoreParameters {
   unsigned taken_branch_bubble = 1;  ///< front-end cycles after a taken branch that the BTB misses
   unsigned l1i_miss_penalty = 8;
   CacheGeometry l1i{32 * 1024, 8, 64, 4}, l1d{32 * 1024, 8, 64, 5}, l2{512 * 1024, 8, 64, 14},
-      l3{8 * 1024 * 1024, 16, 64, 42};
+      l3{8 * 1024 * 1024, 16, 64, 42};  ///< 0 bytes of L3: there is none
   unsigned memory_latency_cycles = 220;
   unsigned dtlb_entries = 64, itlb_entries = 128, stlb_entries = 1536;
   unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
