@@ -17,24 +17,31 @@ struct Scene {
   InterruptFrame frame;
   SampleEnvironment environment;
   std::vector<BranchEntry> branches = std::vector<BranchEntry>(32);
+  std::vector<u64> chain = std::vector<u64>(23);
   Sample sample() const { return {event, data, frame, environment}; }
 };
 
 /// IP, TID, TIME, CPU, PERIOD.
 Scene small() {
   Scene scene;
-  scene.event.leader = &scene.event;
   scene.event.attr.sample_type = sample::IP | sample::TID | sample::TIME | sample::CPU | sample::PERIOD;
   scene.data.time = 1;
   return scene;
 }
 
-/// Memory information and all general registers.
-Scene middle() {
+/// A call chain of 22 addresses and its marker.
+Scene call_chain() {
   Scene scene = small();
-  scene.event.attr.sample_type |=
-      sample::ADDR | sample::ID | sample::WEIGHT_STRUCT | sample::DATA_SRC | sample::REGS_INTR;
-  scene.event.attr.sample_regs_intr = 0xff0fff & ~bits(11, 10);
+  scene.event.attr.sample_type |= sample::CALLCHAIN;
+  scene.environment.callchain = scene.chain;
+  return scene;
+}
+
+/// Memory information and all general registers.
+Scene registers() {
+  Scene scene = small();
+  scene.event.attr.sample_type |= sample::ADDR | sample::WEIGHT_STRUCT | sample::DATA_SRC | sample::REGS_INTR;
+  scene.event.attr.sample_regs_intr = 0xff0fff;
   scene.data.address = 2;
   return scene;
 }
@@ -55,8 +62,8 @@ void set_rates(benchmark::State& state, std::size_t bytes) {
 
 void format(benchmark::State& state, Scene (*make)()) {
   Scene scene = make();
-  if (scene.data.branches) scene.data.branches->entries = scene.branches;
   scene.event.leader = &scene.event;
+  scene.event.layout = make_sample_layout(scene.event.attr);
   RingBuffer ring(data_pages, {.when_full = RingBuffer::WhenFull::overwrite});
   for (auto _ : state) {
     output_sample(ring, scene.event, scene.sample());
@@ -67,8 +74,8 @@ void format(benchmark::State& state, Scene (*make)()) {
 
 void copy(benchmark::State& state, Scene (*make)()) {
   Scene scene = make();
-  if (scene.data.branches) scene.data.branches->entries = scene.branches;
   scene.event.leader = &scene.event;
+  scene.event.layout = make_sample_layout(scene.event.attr);
   const SampleSize size = sample_size(scene.sample());
   std::vector<std::byte> record(size.bytes);
   write_sample(record.data(), scene.sample(), size);
@@ -85,8 +92,10 @@ void copy(benchmark::State& state, Scene (*make)()) {
 
 BENCHMARK_CAPTURE(format, 48_bytes, small);
 BENCHMARK_CAPTURE(copy, 48_bytes, small);
-BENCHMARK_CAPTURE(format, 240_bytes, middle);
-BENCHMARK_CAPTURE(copy, 240_bytes, middle);
+BENCHMARK_CAPTURE(format, 240_bytes_call_chain, call_chain);
+BENCHMARK_CAPTURE(copy, 240_bytes_call_chain, call_chain);
+BENCHMARK_CAPTURE(format, 240_bytes_registers, registers);
+BENCHMARK_CAPTURE(copy, 240_bytes_registers, registers);
 BENCHMARK_CAPTURE(format, branch_stack_of_32, branch_stack);
 BENCHMARK_CAPTURE(copy, branch_stack_of_32, branch_stack);
 

@@ -84,6 +84,7 @@ Result<Event*, KernelError> PerfCore::open(const Attr& wanted, i32 pid, i32 cpu,
     event.pmu->destroy(event);
     return Failure(valid.error());
   }
+  event.layout = make_sample_layout(event.attr);
   events_.push_back(std::move(owned));
   install(event, leader);
   return &event;

@@ -9,9 +9,9 @@
 namespace pmusim::perf {
 
 RingBuffer::RingBuffer(std::size_t data_pages, Options options)
-    : pages_(1 + data_pages),
-      control_(new (pages_.data()) ControlPage),
-      data_(reinterpret_cast<std::byte*>(pages_.data() + 1)),
+    : pages_(std::make_unique<Page[]>(1 + data_pages)),
+      control_(new (pages_.get()) ControlPage),
+      data_(reinterpret_cast<std::byte*>(pages_.get() + 1)),
       size_(data_pages * page_bytes),
       options_(options),
       watermark_(options.watermark == 0 ? size_ / 2 : std::min<u64>(options.watermark, size_)),
@@ -22,7 +22,7 @@ RingBuffer::RingBuffer(std::size_t data_pages, Options options)
 }
 
 std::span<std::byte> RingBuffer::mapping() {
-  return {reinterpret_cast<std::byte*>(pages_.data()), pages_.size() * page_bytes};
+  return {reinterpret_cast<std::byte*>(pages_.get()), page_bytes + size_};
 }
 
 std::byte* RingBuffer::refuse() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "perf/sample_parts.h"
 #include "pmusim/perf/output.h"
@@ -24,7 +25,7 @@ u16 sample_misc(const Sample& s) {
   return s.data.exact_ip ? mode | misc::EXACT_IP : mode;
 }
 
-void write_first_words(ByteWriter& out, const Sample& s) {
+ByteWriter write_first_words(ByteWriter out, const Sample& s) {
   const u64 type = s.event.attr.sample_type;
   const Moment& moment = s.environment.moment;
   if (type & sample::IDENTIFIER) out.put(primary_id(s.event));
@@ -36,9 +37,10 @@ void write_first_words(ByteWriter& out, const Sample& s) {
   if (type & sample::STREAM_ID) out.put(s.event.id);
   if (type & sample::CPU) out.put_two(moment.cpu, 0);
   if (type & sample::PERIOD) out.put(s.data.period);
+  return out;
 }
 
-void write_stacks(ByteWriter& out, const Sample& s, std::size_t stack_bytes) {
+ByteWriter write_stacks(ByteWriter out, const Sample& s, std::size_t stack_bytes) {
   const u64 type = s.event.attr.sample_type;
   if (type & sample::READ) out.put_all(s.environment.read_values);
   if (type & sample::CALLCHAIN) {
@@ -46,44 +48,57 @@ void write_stacks(ByteWriter& out, const Sample& s, std::size_t stack_bytes) {
     out.put(u64{chain.size()});
     out.put_all(chain);
   }
-  if (type & sample::RAW) write_raw(out, s.data.raw);
-  if (type & sample::BRANCH_STACK) write_branch_stack(out, s);
-  if (type & sample::REGS_USER) write_registers(out, s.event.attr.sample_regs_user, user_registers(s));
-  if (type & sample::STACK_USER) write_user_stack(out, s, stack_bytes);
+  if (type & sample::RAW) out = write_raw(out, s.data.raw);
+  if (type & sample::BRANCH_STACK) out = write_branch_stack(out, s);
+  if (type & sample::REGS_USER) out = write_registers(out, s.event.attr.sample_regs_user, user_registers(s));
+  if (type & sample::STACK_USER) out = write_user_stack(out, s, stack_bytes);
+  return out;
 }
 
-void write_last_words(ByteWriter& out, const Sample& s) {
+ByteWriter write_last_words(ByteWriter out, const Sample& s) {
   const u64 type = s.event.attr.sample_type;
   if (type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) out.put(s.data.weight);
   if (type & sample::DATA_SRC) out.put(s.data.data_source);
   if (type & sample::TRANSACTION) out.put(s.data.transaction);
-  if (type & sample::REGS_INTR) write_registers(out, s.event.attr.sample_regs_intr, interrupt_registers(s));
+  if (type & sample::REGS_INTR)
+    out = write_registers(out, s.event.attr.sample_regs_intr, interrupt_registers(s));
   if (type & sample::PHYS_ADDR) out.put(s.data.physical_address.value_or(0));
   if (type & sample::CGROUP) out.put(s.environment.cgroup);
   if (type & sample::DATA_PAGE_SIZE) out.put(s.environment.data_page_size);
   if (type & sample::CODE_PAGE_SIZE) out.put(s.environment.code_page_size);
   if (type & sample::AUX) out.put(u64{0});
+  return out;
 }
 
-constexpr u64 after_the_first_words =
-    sample::ALL & ~(sample::IDENTIFIER | sample::IP | sample::TID | sample::TIME | sample::ADDR | sample::ID |
-                    sample::STREAM_ID | sample::CPU | sample::PERIOD);
+constexpr u64 first_words = sample::IDENTIFIER | sample::IP | sample::TID | sample::TIME | sample::ADDR |
+                            sample::ID | sample::STREAM_ID | sample::CPU | sample::PERIOD;
+
+u32 words_in(u64 mask) { return 8 * static_cast<u32>(std::popcount(mask)); }
 
 }  // namespace
 
-SampleSize sample_size(const Sample& s) {
+SampleLayout make_sample_layout(const Attr& attr) {
+  SampleLayout layout;
+  layout.sample_type = attr.sample_type;
+  layout.word_bytes = sizeof(RecordHeader) + words_in(attr.sample_type & one_word);
+  layout.user_register_bytes = words_in(attr.sample_regs_user);
+  layout.interrupt_register_bytes = words_in(attr.sample_regs_intr);
+  return layout;
+}
+
+namespace {
+
+SampleSize size_with_variable_parts(const Sample& s) {
   const u64 type = s.event.attr.sample_type;
-  SampleSize size{.bytes =
-                      sizeof(RecordHeader) + 8 * static_cast<std::size_t>(std::popcount(type & one_word))};
-  if ((type & after_the_first_words & ~one_word) == 0) return size;
+  const SampleLayout& layout = s.event.layout;
+  SampleSize size{.bytes = layout.word_bytes};
   if (type & sample::READ) size.bytes += s.environment.read_values.size_bytes();
   if (type & sample::CALLCHAIN) size.bytes += 8 + callchain(s).size_bytes();
   if (type & sample::RAW) size.bytes += raw_size(s.data.raw);
   if (type & sample::BRANCH_STACK) size.bytes += branch_stack_size(s);
   if (type & sample::REGS_USER)
-    size.bytes += registers_size(s.event.attr.sample_regs_user, user_registers(s));
-  if (type & sample::REGS_INTR)
-    size.bytes += registers_size(s.event.attr.sample_regs_intr, interrupt_registers(s));
+    size.bytes += 8 + (user_registers(s).general ? layout.user_register_bytes : 0);
+  if (type & sample::REGS_INTR) size.bytes += 8 + layout.interrupt_register_bytes;
   if (type & sample::AUX) size.bytes += 8;
   if (type & sample::STACK_USER) {
     size.stack_bytes = user_stack_bytes(s, size.bytes);
@@ -92,13 +107,21 @@ SampleSize sample_size(const Sample& s) {
   return size;
 }
 
+}  // namespace
+
+SampleSize sample_size(const Sample& s) {
+  assert(s.event.layout.sample_type == s.event.attr.sample_type);
+  if ((s.event.attr.sample_type & ~one_word) == 0) return {s.event.layout.word_bytes, 0};
+  return size_with_variable_parts(s);
+}
+
 std::byte* write_sample(std::byte* at, const Sample& s, const SampleSize& size) {
   ByteWriter out(at);
   out.put(RecordHeader{static_cast<u32>(RecordType::sample), sample_misc(s), static_cast<u16>(size.bytes)});
-  write_first_words(out, s);
-  if (s.event.attr.sample_type & after_the_first_words) {
-    write_stacks(out, s, size.stack_bytes);
-    write_last_words(out, s);
+  out = write_first_words(out, s);
+  if (s.event.attr.sample_type & ~first_words) {
+    out = write_stacks(out, s, size.stack_bytes);
+    out = write_last_words(out, s);
   }
   return out.at();
 }

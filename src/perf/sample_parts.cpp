@@ -17,11 +17,12 @@ std::size_t raw_size(std::span<const std::byte> raw) {
   return padded(sizeof(u32) + std::max<std::size_t>(raw.size(), 4));
 }
 
-void write_raw(ByteWriter& out, std::span<const std::byte> raw) {
+ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw) {
   const std::size_t payload = raw_size(raw) - sizeof(u32);
   out.put(static_cast<u32>(payload));
   out.put_all(raw);
   out.put_zeros(payload - raw.size());
+  return out;
 }
 
 // --- BRANCH_STACK
@@ -58,16 +59,17 @@ std::size_t branch_stack_size(const Sample& s) {
 
 /// hw_index is written for an empty stack too. The kernel leaves it out when no stack is attached, and then
 /// the perf tool, which always expects it, misreads the fields that follow.
-void write_branch_stack(ByteWriter& out, const Sample& s) {
+ByteWriter write_branch_stack(ByteWriter out, const Sample& s) {
   const auto entries = branch_entries(s);
   out.put(u64{entries.size()});
   if (wants(s.event, branch::HW_INDEX)) out.put(s.data.branches ? s.data.branches->hw_index : ~u64{0});
   out.put_all(entries);
-  if (entries.empty() || !group_has_branch_counters(s.event)) return;
+  if (entries.empty() || !group_has_branch_counters(s.event)) return out;
   const auto counters = s.data.branches->counters;
   const std::size_t known = std::min(counters.size(), entries.size());
   out.put_all(counters.first(known));
   out.put_zeros((entries.size() - known) * sizeof(u64));
+  return out;
 }
 
 // --- REGS_USER and REGS_INTR
@@ -86,6 +88,9 @@ constexpr std::array first_eight = {Gpr::rax, Gpr::rbx, Gpr::rcx, Gpr::rdx,
 /// Selectors of 64-bit code, as Linux lays out its descriptor table.
 constexpr u64 user_cs = 0x33, user_ss = 0x2b, kernel_cs = 0x10, kernel_ss = 0x18;
 
+u64 code_segment(Cpl cpl) { return cpl == Cpl::user ? user_cs : kernel_cs; }
+u64 stack_segment(Cpl cpl) { return cpl == Cpl::user ? user_ss : kernel_ss; }
+
 u64 register_value(const RegisterSource& source, unsigned number) {
   const Registers& general = *source.general;
   if (number < first_eight.size()) return general[first_eight[number]];
@@ -100,12 +105,26 @@ u64 register_value(const RegisterSource& source, unsigned number) {
     case reg_flags:
       return general.rflags;
     case reg_cs:
-      return source.cpl == Cpl::user ? user_cs : kernel_cs;
+      return code_segment(source.cpl);
     case reg_ss:
-      return source.cpl == Cpl::user ? user_ss : kernel_ss;
+      return stack_segment(source.cpl);
     default:
       return 0;
   }
+}
+
+/// All that a 64-bit program has, which is what tools ask for by default: worth writing without a loop.
+constexpr u64 all_general = 0xff0fff;
+
+ByteWriter write_all_general(ByteWriter out, const RegisterSource& source) {
+  const Registers& r = *source.general;
+  for (const Gpr number : first_eight) out.put(r[number]);
+  out.put(r.rip);
+  out.put(r.rflags);
+  out.put(code_segment(source.cpl));
+  out.put(stack_segment(source.cpl));
+  out.put_all(std::span(r.gpr).subspan<8>());
+  return out;
 }
 
 }  // namespace
@@ -116,14 +135,12 @@ RegisterSource interrupt_registers(const Sample& s) {
   return {s.data.registers ? &*s.data.registers : &s.frame.registers, s.frame.cpl, s.data.xmm};
 }
 
-std::size_t registers_size(u64 mask, const RegisterSource& source) {
-  return 8 + (source.general ? 8 * static_cast<std::size_t>(std::popcount(mask)) : 0);
-}
-
-void write_registers(ByteWriter& out, u64 mask, const RegisterSource& source) {
+ByteWriter write_registers(ByteWriter out, u64 mask, const RegisterSource& source) {
   out.put(source.general ? abi_64 : u64{0});
-  if (!source.general) return;
+  if (!source.general) return out;
+  if (mask == all_general) return write_all_general(out, source);
   for (const unsigned number : set_bits(mask)) out.put(register_value(source, number));
+  return out;
 }
 
 // --- STACK_USER
@@ -138,13 +155,14 @@ std::size_t user_stack_bytes(const Sample& s, std::size_t others) {
   return static_cast<std::size_t>(std::min<u64>(wanted, max_record_bytes - others - 16)) & ~std::size_t{7};
 }
 
-void write_user_stack(ByteWriter& out, const Sample& s, std::size_t bytes) {
+ByteWriter write_user_stack(ByteWriter out, const Sample& s, std::size_t bytes) {
   out.put(u64{bytes});
-  if (bytes == 0) return;
+  if (bytes == 0) return out;
   const auto readable = s.environment.user_stack.first(std::min(bytes, s.environment.user_stack.size()));
   out.put_all(readable);
   out.put_zeros(bytes - readable.size());
   out.put(u64{readable.size()});
+  return out;
 }
 
 }  // namespace pmusim::perf

@@ -3,17 +3,18 @@
 
 #include "pmusim/perf/sample_output.h"
 
-/// The parts of a sample whose size varies: each has a size and a writer that agree.
+/// The parts of a sample whose size varies: each has a size and a writer that agree. Writers take the place by
+/// value and return what follows, which keeps it in a CPU register.
 namespace pmusim::perf {
 
 std::span<const u64> callchain(const Sample& sample);
 
 /// Payload, preceded by its u32 size, padded so that both together are whole words (section 3.6).
 std::size_t raw_size(std::span<const std::byte> raw);
-void write_raw(ByteWriter& out, std::span<const std::byte> raw);
+ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw);
 
 std::size_t branch_stack_size(const Sample& sample);
-void write_branch_stack(ByteWriter& out, const Sample& sample);
+ByteWriter write_branch_stack(ByteWriter out, const Sample& sample);
 
 /// Where the values of a register block come from. No `general`: the block is one word, ABI none.
 struct RegisterSource {
@@ -23,12 +24,11 @@ struct RegisterSource {
 };
 RegisterSource user_registers(const Sample& sample);
 RegisterSource interrupt_registers(const Sample& sample);
-std::size_t registers_size(u64 mask, const RegisterSource& source);
-void write_registers(ByteWriter& out, u64 mask, const RegisterSource& source);
+ByteWriter write_registers(ByteWriter out, u64 mask, const RegisterSource& source);
 
 /// Bytes of user stack to copy when all other parts of the record take `others` bytes.
 std::size_t user_stack_bytes(const Sample& sample, std::size_t others);
-void write_user_stack(ByteWriter& out, const Sample& sample, std::size_t bytes);
+ByteWriter write_user_stack(ByteWriter out, const Sample& sample, std::size_t bytes);
 
 }  // namespace pmusim::perf
 

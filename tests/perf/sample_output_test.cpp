@@ -74,7 +74,8 @@ struct Scene {
     environment.read_values = read_values;
   }
 
-  std::vector<std::byte> write() const {
+  std::vector<std::byte> write() {
+    event.layout = make_sample_layout(event.attr);
     const Sample sample{event, data, frame, environment};
     const SampleSize size = sample_size(sample);
     std::vector<std::byte> record(size.bytes + 16, std::byte{0xff});
@@ -125,7 +126,7 @@ struct Scene {
     return fields;
   }
 
-  void expect_round_trip() const {
+  void expect_round_trip() {
     const auto parsed =
         SampleParser::parse(write(), event.attr, (event.attr.branch_sample_type & branch::COUNTERS) != 0);
     ASSERT_TRUE(parsed) << std::hex << event.attr.sample_type;
@@ -268,6 +269,7 @@ TEST(SampleOutput, ASampleThatCannotBeARecordIsDroppedAndCounted) {
   scene.raw.resize(65536);
   scene.data.raw = scene.raw;
   scene.event.attr.sample_type = sample::RAW;
+  scene.event.layout = make_sample_layout(scene.event.attr);
   RingBuffer ring(64, {});
   EXPECT_FALSE(output_sample(ring, scene.event, {scene.event, scene.data, scene.frame, scene.environment}));
   EXPECT_EQ(ring.lost(), 1u);

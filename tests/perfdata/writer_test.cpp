@@ -50,6 +50,7 @@ perf::Event sampled_event() {
   event.id = 7;
   event.attr.sample_period = 1000;
   event.attr.sample_type = perf::sample::IP | perf::sample::TIME;
+  event.layout = perf::make_sample_layout(event.attr);
   return event;
 }
 

@@ -27,8 +27,8 @@ class ByteWriter {
     at_ += sizeof value;
   }
   void put_two(u32 low, u32 high) { put(u64{high} << 32 | low); }
-  template <class T>
-  void put_all(std::span<const T> values) {
+  template <class T, std::size_t N>
+  void put_all(std::span<const T, N> values) {
     if (!values.empty()) std::memcpy(at_, values.data(), values.size_bytes());
     at_ += values.size_bytes();
   }

@@ -35,10 +35,19 @@ struct HardwareEvent {
   u64 frequency_time_stamp = 0, frequency_count_stamp = 0;
 };
 
+/// What the size of every sample of an event has in common; follows from the attribute (make_sample_layout).
+struct SampleLayout {
+  u64 sample_type = 0;               ///< what this was made for
+  u32 word_bytes = 8;                ///< header and all fields of exactly one word
+  u32 user_register_bytes = 0;       ///< REGS_USER without its ABI word
+  u32 interrupt_register_bytes = 0;  ///< REGS_INTR likewise
+};
+
 /// One opened perf event (perf_event_open returns one). Owned by the core; siblings are owned by it too and
 /// point at their leader.
 struct Event {
   Attr attr;
+  SampleLayout layout;  ///< of `attr`
   u64 id = 0;
   EventState state = EventState::off;
   Event* leader = nullptr;       ///< itself if it leads

@@ -84,7 +84,7 @@ class RingBuffer {
   std::byte* reserve_across_the_end(std::size_t offset, std::size_t bytes);
   void copy_across_the_end();
 
-  std::vector<Page> pages_;
+  std::unique_ptr<Page[]> pages_;
   ControlPage* control_;
   std::byte* data_;
   std::size_t size_;

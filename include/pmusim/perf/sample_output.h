@@ -28,6 +28,9 @@ struct SampleEnvironment {
   u64 cgroup = 0, data_page_size = 0, code_page_size = 0;
 };
 
+/// The layout that an event with this attribute must have before it samples.
+SampleLayout make_sample_layout(const Attr& attr);
+
 /// One sample about to be written: PERF_RECORD_SAMPLE is a function of these four.
 struct Sample {
   const Event& event;
