@@ -26,7 +26,12 @@ class TellingSink : public perf::SampleSink {
   Verdict account_interrupt(perf::Event&) override { return Verdict::keep; }
   u64 time_of_tsc(u64 tsc) const override { return tsc; }
   u64 now() const override { return 0; }
-  std::vector<std::byte> read_code(u64, std::size_t) const override { return {}; }
+  /// A conditional jump everywhere.
+  std::vector<std::byte> read_code(u64, std::size_t bytes) const override {
+    std::vector<std::byte> code{std::byte{0x75}, std::byte{0x00}};
+    code.resize(bytes, std::byte{0x90});
+    return code;
+  }
 };
 
 inline CpuModel model_with_skid(std::string_view name, u32 skid_cycles) {
@@ -82,6 +87,18 @@ class Machine {
     pmu.retire({.ip = ip, .next_ip = ip + 4, .cycle = cycle_, .signals = signals, .length = 4});
   }
 
+  /// A conditional branch that is taken.
+  void branch(u64 from, u64 to) {
+    ++cycle_;
+    pmu.retire(
+        {.ip = from,
+         .next_ip = to,
+         .cycle = cycle_,
+         .signals = {Signal::instruction, Signal::branch, Signal::conditional, Signal::conditional_taken},
+         .length = 2,
+         .branch = BranchKind::conditional,
+         .taken = true});
+  }
   /// Lets a pending interrupt arrive.
   void idle() { pmu.wait_until(++cycle_, {}); }
 
