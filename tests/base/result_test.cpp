@@ -1,0 +1,36 @@
+#include "pmusim/base/result.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "pmusim/base/error.h"
+#include "pmusim/base/fault.h"
+
+namespace pmusim {
+namespace {
+
+// Returned in two registers: a register read is one of these.
+static_assert(sizeof(Faulty<u64>) == 16 && std::is_trivially_copyable_v<Faulty<u64>>);
+
+TEST(Result, HoldsAValueOrTheReasonWhyNot) {
+  const Faulty<u64> value = u64{7};
+  EXPECT_TRUE(value.ok());
+  EXPECT_EQ(*value, 7u);
+  const Faulty<u64> fault = Failure(Fault::gp);
+  EXPECT_FALSE(fault.ok());
+  EXPECT_EQ(fault.error(), Fault::gp);
+  EXPECT_EQ(fault.value_or(9), 9u);
+}
+
+TEST(Result, MovesWhatCannotBeCopied) {
+  Result<std::unique_ptr<std::string>, Error> result = std::make_unique<std::string>("kept");
+  EXPECT_EQ(**result, "kept");
+  EXPECT_EQ(*std::move(result).value(), "kept");
+  const Result<std::unique_ptr<std::string>, Error> failed = Failure(Error("why"));
+  EXPECT_EQ(failed.error().message, "why");
+}
+
+}  // namespace
+}  // namespace pmusim
