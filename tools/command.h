@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "pmusim/base/error.h"
 
@@ -24,10 +25,13 @@ T value_or_fail(Result<T, E> result) {
 
 // One function per file tools/command_NAME.cpp adds its subcommand, with a callback that does the work:
 // declare it here and call it in main.cpp.
-void add_pebs(CLI::App& app);
+// In the order of `pmusim --help`: what a newcomer needs first comes first.
+void add_trace(CLI::App& app);
+void add_stat(CLI::App& app);
+void add_record(CLI::App& app, std::vector<std::string> command_line);
 void add_models(CLI::App& app);
 void add_msr(CLI::App& app);
-void add_trace(CLI::App& app);
+void add_pebs(CLI::App& app);
 
 }  // namespace pmusim::tools
 

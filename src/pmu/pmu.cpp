@@ -94,10 +94,9 @@ void Pmu::apply_overflows(u64 overflowed) {
 void Pmu::write_pebs_record(const Retirement& r, u64 served) {
   std::array<LbrEntry, 64> entries;
   const unsigned records = lbr_.render(entries);
-  control_.set_now(now());
   const Assist assist = pebs_.write(memory_, {.retirement = r,
                                               .served = served,
-                                              .tsc = control_.tsc(),
+                                              .tsc = tsc(),
                                               .counters = counters_,
                                               .lbr = std::span(entries).first(records),
                                               .lbr_control = lbr_.control(),
@@ -189,11 +188,6 @@ Fault Pmu::wrmsr(u32 address, u64 value) {
 
 Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) {
   return counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
-}
-
-u64 Pmu::rdtsc() {
-  control_.set_now(now());
-  return control_.tsc();
 }
 
 }  // namespace pmusim

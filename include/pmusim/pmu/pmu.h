@@ -52,7 +52,7 @@ class Pmu final : public Bus {
   Faulty<u64> rdpmc(u32 ecx) override { return rdpmc(ecx, Cpl::kernel); }
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
   CpuidResult cpuid(u32 leaf, u32 subleaf) override { return pmusim::cpuid(*model_, leaf, subleaf); }
-  u64 rdtsc() override;
+  u64 rdtsc() override { return tsc(); }
   [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override {
     return memory_.read(address, out);
   }
@@ -74,6 +74,8 @@ class Pmu final : public Bus {
   const PmiLine& pmi_line() const { return pmi_; }
   /// Core cycle that the unit has reached.
   u64 now() const { return counters_.now(); }
+  /// Time-stamp counter at now().
+  u64 tsc() const { return control_.tsc_at(now()); }
 
  private:
   void pass_time(u64 cycle, Cpl cpl);

@@ -1,0 +1,49 @@
+#ifndef PMUSIM_SESSION_RECORD_H
+#define PMUSIM_SESSION_RECORD_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pmusim/events/parser.h"
+#include "pmusim/session/session.h"
+
+namespace pmusim {
+
+/// What `pmusim record` is asked for, in perf record's terms.
+struct RecordOptions {
+  std::vector<events::EventGroup> events;
+  /// -c / -F; an event's own period= or freq= wins. Neither: 4000 Hz, as perf.
+  std::optional<u64> period, frequency;
+  u64 branch_sample_type = 0;   ///< -b, -j; 0 none
+  bool call_graph_lbr = false;  ///< --call-graph lbr
+  bool addresses = false;       ///< -d: ADDR and DATA_SRC
+  bool weight = false;          ///< -W
+  bool physical_addresses = false;
+  u64 interrupt_registers = 0;  ///< --intr-regs: mask of perf register numbers
+  std::size_t ring_pages = 128;
+  std::string output = "perf.data";
+  std::vector<std::string> command_line;  ///< for the file's header
+};
+
+/// What went into the file.
+struct RecordSummary {
+  u64 samples = 0;
+  u64 lost_records = 0;  ///< dropped for want of buffer room, counted in LOST records
+  u64 lost_samples = 0;  ///< dropped by the driver, counted in LOST_SAMPLES records (PEBS collisions)
+  u64 file_bytes = 0;
+};
+
+/// Opens the events on the session, replays the trace and writes perf.data. Call it once per session.
+///
+/// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; the file cannot be
+/// written. On an error no file is left under the output name.
+Result<RecordSummary, Error> record(Session& session, const RecordOptions& options);
+
+/// The attribute that `record` opens for one event: the parsed one with sample type, flags and period filled
+/// in.
+perf::Attr record_attr(const events::ParsedEvent& event, const RecordOptions& options);
+
+}  // namespace pmusim
+
+#endif

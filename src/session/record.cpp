@@ -1,0 +1,192 @@
+#include "pmusim/session/record.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <set>
+
+#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perfdata/writer.h"
+
+namespace pmusim {
+
+namespace {
+
+constexpr u64 default_frequency = 4000;  // perf record's
+
+std::size_t event_count(const RecordOptions& options) {
+  std::size_t count = 0;
+  for (const events::EventGroup& group : options.events) count += group.events.size();
+  return count;
+}
+
+u64 sample_type(const RecordOptions& options) {
+  using namespace perf::sample;
+  u64 type = IP | TID | TIME | CPU | PERIOD;
+  if (event_count(options) > 1) type |= IDENTIFIER;
+  if (options.addresses) type |= ADDR | DATA_SRC;
+  if (options.weight) type |= WEIGHT_STRUCT;
+  if (options.physical_addresses) type |= PHYS_ADDR;
+  if (options.interrupt_registers != 0) type |= REGS_INTR;
+  if (options.branch_sample_type != 0) type |= BRANCH_STACK;
+  if (options.call_graph_lbr) type |= BRANCH_STACK | CALLCHAIN;
+  return type;
+}
+
+void set_period(perf::Attr& attr, const RecordOptions& options) {
+  if (attr.sample_period != 0) return;
+  attr.freq = options.period ? 0 : 1;
+  attr.sample_period = options.period ? *options.period : options.frequency.value_or(default_frequency);
+}
+
+std::string cpuid_string(const CpuModel& model) {
+  return fmt::format("GenuineIntel,{},{},{}", model.family, model.model, model.stepping);
+}
+
+perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
+  const CpuModel& model = session.model();
+  const perf::PmuCapabilities pmu = session.driver().capabilities();
+  return {.host_name = "pmusim",
+          .version = PMUSIM_VERSION,
+          .cpu_description = fmt::format("pmusim {}", model.title),
+          .cpuid = cpuid_string(model),
+          .command_line = options.command_line,
+          .pmu_mappings = {{static_cast<u32>(perf::EventType::software), "software"},
+                           {static_cast<u32>(perf::EventType::raw), pmu.name}},
+          .cpu_pmu_caps = {{"branches", fmt::format("{}", pmu.branch_entries)},
+                           {"max_precise", fmt::format("{}", pmu.max_precise)},
+                           {"pmu_name", model.name}}};
+}
+
+/// Empties the ring into the file and keeps count of what passes.
+class Drain {
+ public:
+  Drain(perf::RingBuffer& ring, perfdata::Writer& writer) : reader_(ring), writer_(writer) {}
+
+  void operator()() {
+    bytes_.clear();
+    reader_.drain(
+        [&](std::span<const std::byte> piece) { bytes_.insert(bytes_.end(), piece.begin(), piece.end()); });
+    count_records();
+    if (!error_) {
+      const Result<Done, Error> written = writer_.write(bytes_);
+      if (!written.ok()) error_ = written.error();
+    }
+  }
+  const std::optional<Error>& error() const { return error_; }
+  const RecordSummary& summary() const { return summary_; }
+
+ private:
+  void count_records() {
+    perf::RecordHeader header;
+    for (std::size_t at = 0; at + sizeof header <= bytes_.size(); at += header.size) {
+      std::memcpy(&header, &bytes_[at], sizeof header);
+      const auto type = static_cast<perf::RecordType>(header.type);
+      if (type == perf::RecordType::sample) ++summary_.samples;
+      if (type == perf::RecordType::lost) summary_.lost_records += word(at + 16);
+      if (type == perf::RecordType::lost_samples) summary_.lost_samples += word(at + 8);
+    }
+  }
+  u64 word(std::size_t at) const {
+    u64 value = 0;
+    std::memcpy(&value, &bytes_[at], sizeof value);
+    return value;
+  }
+
+  perf::RingReader reader_;
+  perfdata::Writer& writer_;
+  std::vector<std::byte> bytes_;
+  std::optional<Error> error_;
+  RecordSummary summary_;
+};
+
+Error refusal(const events::ParsedEvent& event, const KernelError& error) {
+  return Error(
+      fmt::format("event '{}': {} ({})", event.name, error.message, std::strerror(error.error_number)));
+}
+
+/// Opens every event with one ring for all, and tells the file about them.
+Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptions& options,
+                                             perfdata::Writer& writer) {
+  perf::Event* first = nullptr;
+  perf::RingBuffer* ring = nullptr;
+  u32 index = 0;
+  for (const events::EventGroup& group : options.events) {
+    perf::Event* leader = nullptr;
+    if (group.events.size() > 1)
+      writer.add_group("{anon_group}", index, static_cast<u32>(group.events.size()));
+    for (const events::ParsedEvent& parsed : group.events) {
+      perf::Attr attr = record_attr(parsed, options);
+      // One event carries the side band.
+      attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = first == nullptr ? 1 : 0;
+      Result<perf::Event*, KernelError> event = session.open_event(attr, leader);
+      if (!event.ok()) return Failure(refusal(parsed, event.error()));
+      if (leader == nullptr) leader = *event;
+      if (first == nullptr) {
+        first = *event;
+        Result<perf::RingBuffer*, KernelError> mapped = session.perf().mmap(*first, options.ring_pages);
+        if (!mapped.ok()) return Failure(refusal(parsed, mapped.error()));
+        ring = *mapped;
+      } else if (Result<Done, KernelError> shared = session.perf().set_output(**event, first); !shared.ok()) {
+        return Failure(refusal(parsed, shared.error()));
+      }
+      const u64 id = perf::PerfCore::id(**event);
+      if (Result<Done, Error> added = writer.add_event((*event)->attr, parsed.name, {&id, 1}); !added.ok())
+        return Failure(added.error());
+      ++index;
+    }
+  }
+  return ring;
+}
+
+}  // namespace
+
+perf::Attr record_attr(const events::ParsedEvent& event, const RecordOptions& options) {
+  perf::Attr attr = event.attr;
+  // A trace has user-mode code only. Saying so keeps readers from looking for a kernel map.
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  set_period(attr, options);
+  attr.sample_type = sample_type(options);
+  attr.sample_id_all = 1;
+  attr.branch_sample_type = options.branch_sample_type;
+  attr.sample_regs_intr = options.interrupt_registers;
+  if (options.addresses) attr.mmap_data = 1;
+  if (options.call_graph_lbr) {
+    using namespace perf::branch;
+    attr.branch_sample_type = USER | CALL_STACK | NO_CYCLES | NO_FLAGS | HW_INDEX;
+    attr.exclude_callchain_user = 1;
+  }
+  return attr;
+}
+
+Result<RecordSummary, Error> record(Session& session, const RecordOptions& options) {
+  if (event_count(options) == 0) return Failure(Error("no event to record"));
+  Result<perfdata::Writer, Error> writer =
+      perfdata::Writer::create(options.output, {.metadata = metadata(session, options)});
+  if (!writer.ok()) return Failure(writer.error());
+  Result<perf::RingBuffer*, Error> ring = open_events(session, options, *writer);
+  if (!ring.ok()) return Failure(ring.error());
+
+  Drain drain(**ring, *writer);
+  (*ring)->on_wakeup([&] { drain(); });
+  std::set<std::string> identified;
+  session.on_mapping([&](const trace::Mapping& mapping) {
+    if (!mapping.build_id.empty() && identified.insert(mapping.path).second)
+      writer->add_build_id(mapping.path, std::as_bytes(std::span(mapping.build_id)));
+  });
+
+  const Result<Done, Error> replayed = session.run();
+  drain();
+  (*ring)->on_wakeup({});
+  session.on_mapping({});
+  if (!replayed.ok()) return Failure(replayed.error());
+  if (drain.error()) return Failure(*drain.error());
+  if (Result<Done, Error> finished = writer->finish(); !finished.ok()) return Failure(finished.error());
+  RecordSummary summary = drain.summary();
+  std::error_code unknown;
+  const auto file_bytes = std::filesystem::file_size(options.output, unknown);
+  summary.file_bytes = unknown ? writer->record_bytes() : file_bytes;
+  return summary;
+}
+
+}  // namespace pmusim

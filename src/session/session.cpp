@@ -1,0 +1,158 @@
+#include "pmusim/session/session.h"
+
+#include <cerrno>
+#include <utility>
+
+namespace pmusim {
+
+namespace {
+
+constexpr u64 ns_per_second = 1'000'000'000;
+
+/// perf time in the control page's form: ns = tsc * mult >> shift.
+perf::TscToNs clock_of(const CoreParameters& core) {
+  constexpr u16 shift = 31;
+  return {.mult = static_cast<u32>((ns_per_second << shift) / core.tsc_hz), .shift = shift};
+}
+
+perf::CoreOptions perf_options(const SessionOptions& options) {
+  return {.limits = options.limits, .throttling = options.throttling, .clock = clock_of(options.model.core)};
+}
+
+/// The first core cycle at which perf time is `ns` or later, or one soon after.
+u64 cycle_of(u64 ns, const CoreParameters& core) {
+  constexpr u64 forever = ~u64{0} / 2;
+  if (ns >= forever) return forever;
+  __extension__ using u128 = unsigned __int128;
+  const u128 tsc = static_cast<u128>(ns) * core.tsc_hz / ns_per_second + 1;
+  const u128 cycle = tsc * core.tsc_per_core_cycle_denominator / core.tsc_per_core_cycle_numerator + 1;
+  return cycle < forever ? static_cast<u64>(cycle) : forever;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>, Error> Session::open(const std::string& trace_path, SessionOptions options) {
+  Result<trace::Reader, Error> trace = trace::Reader::open(trace_path);
+  if (!trace.ok()) return Failure(trace.error());
+  Result<Core, Error> core = Core::create(options.model, trace->contents());
+  if (!core.ok()) return Failure(core.error());
+  return std::unique_ptr<Session>(
+      new Session(std::move(trace).value(), std::move(options), std::move(core).value()));
+}
+
+Session::Session(trace::Reader trace, SessionOptions options, Core core)
+    : trace_(std::move(trace)),
+      core_(std::move(core)),
+      pmu_(options.model),
+      driver_(pmu_, options.driver),
+      clock_(clock_of(options.model.core)),
+      perf_(driver_, perf_options(options)) {
+  driver_.attach(perf_);
+  perf_.set_target(*this);
+  pmu_.set_pmi_handler(this);
+}
+
+Session::~Session() = default;
+
+Result<perf::Event*, KernelError> Session::open_event(const perf::Attr& attr, perf::Event* leader) {
+  if (attr.exclude_user != 0)
+    return Failure(KernelError(
+        EOPNOTSUPP,
+        "the event excludes user mode, and a trace holds user-mode code only: it would never count"));
+  return perf_.open(attr, -1, 0, leader);
+}
+
+Result<Done, Error> Session::run() {
+  constexpr u64 report_every = 1 << 20;
+  u64 next_report = report_every;
+  while (true) {
+    Result<std::optional<trace::Item>, Error> item = trace_.next();
+    if (!item.ok() || !item->has_value()) {
+      stop_events();
+      if (!item.ok()) return Failure(item.error());
+      return Done{};
+    }
+    if (const auto* const block_run = std::get_if<trace::BlockRun>(&**item))
+      run_block(*block_run);
+    else
+      happen(std::get<trace::Happening>(**item));
+    if (on_progress_ && instructions_ >= next_report) {
+      on_progress_({instructions_, trace_.instruction_count()});
+      next_report = instructions_ + report_every;
+    }
+  }
+}
+
+void Session::run_block(const trace::BlockRun& run) {
+  core_.run(run, [&](const Retirement& retirement) { pmu_.retire(retirement); });
+  instructions_ += run.block->instructions.size();
+  frame_.registers_known = !run.registers.empty();
+  if (frame_.registers_known) frame_.registers = run.registers.back();
+  frame_.registers.rip = run.next_ip;
+  if (pmu_.now() >= deadline_cycle_) run_due_work();
+}
+
+void Session::run_due_work() {
+  perf_.advance(now(), frame_);
+  deadline_cycle_ = cycle_of(perf_.next_deadline(), model().core);
+}
+
+void Session::happen(const trace::Happening& happening) {
+  perf_.set_time(now());
+  struct Visitor {
+    Session& s;
+    void operator()(const trace::ProcessStart& start) const {
+      if (!std::exchange(s.started_, true)) {
+        s.perf_.task_started(start.pid, start.tid, start.command);
+        (*this)(trace::ThreadSwitch{start.pid, start.tid});
+      }
+      s.perf_.exec(start.tid, start.command);
+    }
+    void operator()(const trace::ThreadStart& start) const {
+      s.perf_.fork(start.parent_tid, start.pid, start.tid);
+    }
+    void operator()(const trace::ThreadExit& exit) const { s.perf_.exit(exit.tid); }
+    void operator()(const trace::ThreadSwitch& to) const {
+      s.pid_ = to.pid;
+      s.tid_ = to.tid;
+      s.perf_.switch_to(to.tid);
+    }
+    void operator()(const trace::Map& map) const {
+      const trace::Mapping& m = map.mapping;
+      s.perf_.mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
+                          {.address = m.start,
+                           .length = m.bytes,
+                           .page_offset = m.file_offset,
+                           .protection = m.protection,
+                           .flags = m.flags,
+                           .name = m.path,
+                           .build_id = std::as_bytes(std::span(m.build_id))});
+      if (s.on_mapping_) s.on_mapping_(m);
+    }
+    void operator()(const trace::Unmap&) const {}  // perf has no record of it
+    void operator()(const trace::Syscall&) const {}
+    void operator()(const trace::SignalDelivery& delivery) const {
+      s.core_.interrupt();
+      s.frame_.registers.rip = delivery.handler;
+    }
+  };
+  std::visit(Visitor{*this}, happening);
+  run_due_work();
+}
+
+void Session::stop_events() {
+  perf_.advance(now(), frame_);
+  for (perf::Event* const event : perf_.events())
+    if (event->state >= perf::EventState::inactive) perf_.disable(*event);
+}
+
+void Session::handle_pmi(const InterruptFrame& frame) {
+  perf_.set_time(now());
+  driver_.handle_pmi(frame);
+}
+
+std::vector<std::byte> Session::read_code(u64 address, std::size_t bytes) const {
+  return trace_.code(pid_, address, bytes);
+}
+
+}  // namespace pmusim
