@@ -8,28 +8,6 @@
 namespace pmusim {
 namespace {
 
-// Cycles by x86::ExecutionClass; pure loads and stores take what memory takes.
-std::array<unsigned, 13> by_class(const ExecutionLatencies& l) {
-  std::array<unsigned, 13> latencies{};
-  const auto set = [&](x86::ExecutionClass kind, unsigned cycles) {
-    latencies[static_cast<unsigned>(kind)] = cycles;
-  };
-  set(x86::ExecutionClass::simple, l.simple);
-  set(x86::ExecutionClass::multiply, l.multiply);
-  set(x86::ExecutionClass::divide, l.divide);
-  set(x86::ExecutionClass::fp_add, l.fp_add);
-  set(x86::ExecutionClass::fp_multiply, l.fp_multiply);
-  set(x86::ExecutionClass::fp_divide, l.fp_divide);
-  set(x86::ExecutionClass::vector, l.vector);
-  set(x86::ExecutionClass::load_only, 0);
-  set(x86::ExecutionClass::store_only, 1);
-  set(x86::ExecutionClass::branch, l.branch);
-  set(x86::ExecutionClass::nop, 0);
-  set(x86::ExecutionClass::serializing, l.serializing);
-  set(x86::ExecutionClass::microcoded, l.microcoded);
-  return latencies;
-}
-
 bool uses_divider(x86::ExecutionClass kind) {
   return kind == x86::ExecutionClass::divide || kind == x86::ExecutionClass::fp_divide;
 }
@@ -78,6 +56,28 @@ Result<Core, Error> Core::create(const CpuModel& model, const trace::Contents& c
   auto branches = BranchUnit::create(model.core);
   if (!branches.ok()) return Failure(branches.error());
   return Core(model.core, std::move(branches).value(), contents.addresses);
+}
+
+// A pure load takes what memory takes.
+Core::Latencies Core::by_class(const ExecutionLatencies& l) {
+  Latencies latencies{};
+  const auto set = [&](x86::ExecutionClass kind, unsigned cycles) {
+    latencies[static_cast<unsigned>(kind)] = cycles;
+  };
+  set(x86::ExecutionClass::simple, l.simple);
+  set(x86::ExecutionClass::multiply, l.multiply);
+  set(x86::ExecutionClass::divide, l.divide);
+  set(x86::ExecutionClass::fp_add, l.fp_add);
+  set(x86::ExecutionClass::fp_multiply, l.fp_multiply);
+  set(x86::ExecutionClass::fp_divide, l.fp_divide);
+  set(x86::ExecutionClass::vector, l.vector);
+  set(x86::ExecutionClass::load_only, 0);
+  set(x86::ExecutionClass::store_only, 1);
+  set(x86::ExecutionClass::branch, l.branch);
+  set(x86::ExecutionClass::nop, 0);
+  set(x86::ExecutionClass::serializing, l.serializing);
+  set(x86::ExecutionClass::microcoded, l.microcoded);
+  return latencies;
 }
 
 Core::Core(const CoreParameters& p, BranchUnit branches, bool knows_memory)

@@ -61,8 +61,11 @@ class Core {
     u64 cycle = 0;
     WaitingFor reason = WaitingFor::execution;
   };
-  static constexpr unsigned latency_classes = 13;
+  static constexpr unsigned execution_classes = static_cast<unsigned>(x86::ExecutionClass::microcoded) + 1;
 
+  using Latencies = std::array<unsigned, execution_classes>;  // by x86::ExecutionClass
+
+  static Latencies by_class(const ExecutionLatencies& latencies);
   Core(const CoreParameters& parameters, BranchUnit branches, bool knows_memory);
   void step(Cursor& cursor, Execution& execution);
   void fetch(const x86::Instruction& instruction, Execution& execution);
@@ -75,7 +78,7 @@ class Core {
 
   bool knows_memory_;
   unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
-  std::array<unsigned, latency_classes> latencies_;  // by x86::ExecutionClass
+  Latencies latencies_;
   BranchUnit branches_;
   LoadStoreUnit memory_;
   Pipeline pipeline_;
