@@ -43,8 +43,8 @@ std::size_t IntelDriver::capacity() const {
 bool IntelDriver::claim_extra_register(Placement& placement, u64& config, SharedRegisters& core,
                                        ScheduleMode mode) {
   Event& event = *placement.event;
-  if (event.hw.extra_register == 0 || placement.extra_register != 0) return true;
   const ExtraRegisterRow* own = find_extra_register(traits_->extra_registers, config);
+  if (own == nullptr || placement.extra_register != 0) return true;
   const auto take = [&](const ExtraRegisterRow& row) {
     if ((event.hw.extra_config & ~row.valid) != 0 || !core.acquire(row.address, event.hw.extra_config))
       return false;
