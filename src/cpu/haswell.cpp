@@ -16,6 +16,7 @@ CpuModel haswell() {
   m.offcore_rsp = {0x3FFFFF8FFF, 0x3FFFFF8FFF};
   m.lbr.format = LbrFormat::eip_flags_tsx;
   m.lbr.call_stack = true;
+  m.lbr.double_abort = true;
   m.pebs.format = 2;
   m.pebs.precise_store = false;
   m.pebs.eventing_ip = true;
@@ -32,6 +33,7 @@ CpuModel broadwell() {
   m.pfm_name = "bdw";
   m.model = 0x3D;
   m.stepping = 4;
+  m.lbr.double_abort = false;
   m.core.stlb_entries = 1536;
   m.core.stlb_ways = 6;
   return m;

@@ -26,12 +26,11 @@ class TellingSink : public perf::SampleSink {
   Verdict account_interrupt(perf::Event&) override { return Verdict::keep; }
   u64 time_of_tsc(u64 tsc) const override { return tsc; }
   u64 now() const override { return 0; }
-  /// A conditional jump everywhere.
-  std::vector<std::byte> read_code(u64, std::size_t bytes) const override {
-    std::vector<std::byte> code{std::byte{0x75}, std::byte{0x00}};
-    code.resize(bytes, std::byte{0x90});
-    return code;
-  }
+  /// Code at an address; a conditional jump everywhere unless a test says otherwise.
+  std::function<std::vector<std::byte>(u64 address)> code = [](u64) {
+    return std::vector{std::byte{0x75}, std::byte{0x00}};
+  };
+  std::vector<std::byte> read_code(u64 address, std::size_t) const override { return code(address); }
 };
 
 inline CpuModel model_with_skid(std::string_view name, u32 skid_cycles) {
@@ -89,16 +88,20 @@ class Machine {
 
   /// A conditional branch that is taken.
   void branch(u64 from, u64 to) {
-    ++cycle_;
-    pmu.retire(
-        {.ip = from,
-         .next_ip = to,
-         .cycle = cycle_,
-         .signals = {Signal::instruction, Signal::branch, Signal::conditional, Signal::conditional_taken},
-         .length = 2,
-         .branch = BranchKind::conditional,
-         .taken = true});
+    branch(from, to, BranchKind::conditional, {Signal::conditional, Signal::conditional_taken});
   }
+  /// Any other; `signals` beside those of every branch.
+  void branch(u64 from, u64 to, BranchKind kind, SignalSet signals = {}) {
+    ++cycle_;
+    pmu.retire({.ip = from,
+                .next_ip = to,
+                .cycle = cycle_,
+                .signals = signals | SignalSet{Signal::instruction, Signal::branch},
+                .length = 2,
+                .branch = kind,
+                .taken = true});
+  }
+
   /// Lets a pending interrupt arrive.
   void idle() { pmu.wait_until(++cycle_, {}); }
 
