@@ -100,7 +100,7 @@ Payload build_id_entry(const BuildId& build_id, u32 type) {
   const std::size_t id_bytes = std::min(build_id.id.size(), entry.id.size());
   entry.type = type;
   entry.misc =
-      build_id_size_valid | (build_id.space == Writer::Space::kernel ? perf::misc::KERNEL : perf::misc::USER);
+      build_id_size_valid | (build_id.space == Space::kernel ? perf::misc::KERNEL : perf::misc::USER);
   entry.size = static_cast<u16>(perf::padded(sizeof entry + name_bytes));
   std::copy_n(build_id.id.begin(), id_bytes, entry.id.begin());
   entry.id_size = static_cast<u8>(id_bytes);

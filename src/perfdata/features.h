@@ -7,25 +7,10 @@
 #include <vector>
 
 #include "perfdata/payload.h"
+#include "pmusim/perfdata/description.h"
 #include "pmusim/perfdata/file_format.h"
-#include "pmusim/perfdata/writer.h"
 
 namespace pmusim::perfdata {
-
-struct EventDescription {
-  perf::Attr attr;
-  std::string name;
-  std::vector<u64> ids;
-};
-struct Group {
-  std::string name;
-  u32 leader, members;
-};
-struct BuildId {
-  std::string path;
-  std::vector<std::byte> id;
-  Writer::Space space;
-};
 
 /// Everything the features are made of.
 struct Description {

@@ -56,7 +56,7 @@ class Writer::State {
   Outcome write_data(std::span<const std::byte> records);
   Outcome write_chunk();
   Outcome finish_file();
-  Outcome finish_pipe();
+  Outcome write_new_build_ids();
   Outcome write_user_record(UserRecord type, const Payload& payload);
   Outcome keep(Outcome outcome) {
     if (!outcome && !error_) error_ = outcome.error();
@@ -70,6 +70,7 @@ class Writer::State {
   std::optional<RecordScan> scan_;
   std::optional<Compressor> compressor_;
   std::vector<std::byte> chunk_;  ///< input of the next COMPRESSED record
+  std::size_t build_ids_written_ = 0;
   u64 record_bytes_ = 0;
   std::optional<Error> error_;
 };
@@ -132,7 +133,9 @@ Outcome Writer::State::start_pipe() {
     if (auto written = write_user_record(UserRecord::header_attr, attr); !written) return written;
   }
   if (compressor_) description_.compression = compression_feature();
-  for (const auto& [feature, content] : make_features(description_)) {
+  Features features = make_features(description_);
+  features.erase(Feature::build_id);
+  for (const auto& [feature, content] : features) {
     Payload payload;
     payload.put(static_cast<u64>(feature));
     payload.put_bytes(content.bytes());
@@ -149,7 +152,7 @@ Outcome Writer::State::start_pipe() {
     update.put_padded(event.name, perf::padded_name(event.name));
     if (auto written = write_user_record(UserRecord::event_update, update); !written) return written;
   }
-  return Done{};
+  return write_new_build_ids();
 }
 
 Outcome Writer::State::write_user_record(UserRecord type, const Payload& payload) {
@@ -202,7 +205,7 @@ Outcome Writer::State::finish() {
     return keep(Failure(Error(fmt::format("record {}: it ends early", scan_->records()))));
   if (compressor_)
     if (auto written = keep(write_chunk()); !written) return written;
-  if (auto done = keep(form_ == Form::file ? finish_file() : finish_pipe()); !done) return done;
+  if (auto done = keep(form_ == Form::file ? finish_file() : write_new_build_ids()); !done) return done;
   return keep(file_.commit());
 }
 
@@ -224,9 +227,10 @@ Outcome Writer::State::finish_file() {
   return file_.overwrite(0, bytes_of(header_));
 }
 
-/// A stream's features are long gone; build ids may come at the end, as records.
-Outcome Writer::State::finish_pipe() {
-  for (const auto& build_id : description_.build_ids) {
+/// A stream has build ids as records: those known at its start there, those learned later at its end.
+Outcome Writer::State::write_new_build_ids() {
+  for (; build_ids_written_ < description_.build_ids.size(); ++build_ids_written_) {
+    const auto& build_id = description_.build_ids[build_ids_written_];
     const Payload entry = build_id_entry(build_id, static_cast<u32>(UserRecord::build_id));
     if (auto written = file_.write(entry.bytes()); !written) return written;
   }

@@ -5,29 +5,13 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "pmusim/base/error.h"
-#include "pmusim/perf/abi.h"
+#include "pmusim/perfdata/description.h"
 
 namespace pmusim::perfdata {
 
-/// Header: a seekable file with all features. Pipe: a stream of records, as `perf record -o -` writes.
-enum class Form : u8 { file, pipe };
 enum class Compression : u8 { none, zstd };
-
-/// What the file says about the machine and the run. Everything is the caller's: nothing is asked of the
-/// machine that writes. Empty or zero: the feature is left out.
-struct Metadata {
-  std::string host_name, os_release, version, arch = "x86_64", cpu_description;
-  std::string cpuid;  ///< "GenuineIntel,6,143,8": vendor, family, model, stepping in decimal
-  u32 cpus = 1;
-  u64 total_memory_kib = 0;
-  std::vector<std::string> command_line;
-  std::vector<std::pair<u32, std::string>> pmu_mappings;          ///< attr.type, PMU name
-  std::vector<std::pair<std::string, std::string>> cpu_pmu_caps;  ///< for example {"branches", "32"}
-};
 
 struct Options {
   Form form = Form::file;
@@ -60,7 +44,7 @@ class Writer {
   /// Says that `members` consecutive events from `leader` (an index, in order of add_event) form a group.
   void add_group(std::string name, u32 leader, u32 members);
 
-  enum class Space : u8 { user, kernel };
+  using Space = perfdata::Space;
   /// Any time before finish(). `id` has at most 20 bytes.
   void add_build_id(std::string path, std::span<const std::byte> id, Space space = Space::user);
 

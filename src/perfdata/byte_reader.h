@@ -1,0 +1,66 @@
+#ifndef PMUSIM_SRC_PERFDATA_BYTE_READER_H
+#define PMUSIM_SRC_PERFDATA_BYTE_READER_H
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pmusim/base/types.h"
+
+namespace pmusim::perfdata {
+
+/// Takes values off the front of bytes that may be anything. Past the end everything is zero or empty, and
+/// ok() stays false: the caller checks once, when done.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  bool ok() const { return ok_; }
+  std::size_t remaining() const { return rest_.size(); }
+
+  template <class T>
+  T take() {
+    T value{};
+    const auto bytes = take_bytes(sizeof value);
+    if (!bytes.empty()) std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> take_bytes(u64 n) {
+    if (n > rest_.size()) {
+      ok_ = false;
+      rest_ = {};
+      return {};
+    }
+    const auto taken = rest_.first(static_cast<std::size_t>(n));
+    rest_ = rest_.subspan(static_cast<std::size_t>(n));
+    return taken;
+  }
+  template <class T>
+  std::vector<T> take_all(u64 n) {
+    if (n > rest_.size() / sizeof(T)) {
+      take_bytes(rest_.size() + 1);
+      return {};
+    }
+    const auto bytes = take_bytes(n * sizeof(T));
+    std::vector<T> values(static_cast<std::size_t>(n));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+  /// Characters up to the NUL, or all `n` bytes if there is none.
+  std::string take_text(u64 n) {
+    const auto bytes = take_bytes(n);
+    const auto* begin = reinterpret_cast<const char*>(bytes.data());
+    return {begin, bytes.empty() ? 0 : strnlen(begin, bytes.size())};
+  }
+  std::string take_rest_as_text() { return take_text(rest_.size()); }
+  /// A string as features have it: its length, then the padded characters.
+  std::string take_string() { return take_text(take<u32>()); }
+
+ private:
+  std::span<const std::byte> rest_;
+  bool ok_ = true;
+};
+
+}  // namespace pmusim::perfdata
+
+#endif

@@ -1,0 +1,208 @@
+#include "pmusim/perfdata/sample_parser.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "perfdata/byte_reader.h"
+
+namespace pmusim::perfdata {
+
+namespace sample = perf::sample;
+using perf::RecordHeader;
+using perf::RecordType;
+
+namespace {
+
+struct TwoWords {
+  u32 low = 0, high = 0;
+};
+
+ByteReader payload_of(const RecordView& record) {
+  return ByteReader(record.bytes.subspan(sizeof(RecordHeader)));
+}
+
+bool is_sample(const RecordView& record) {
+  return record.header.type == static_cast<u32>(RecordType::sample);
+}
+
+template <class T>
+Result<T, Error> whole(const RecordView& record, const ByteReader& in, T value) {
+  if (in.ok()) return value;
+  return Failure(Error(fmt::format("at offset {:#x}: a record of type {} and {} bytes ends within a field",
+                                   record.offset, record.header.type, record.header.size)));
+}
+
+void take_ids(ByteReader& in, u64 type, SampleRecord& s) {
+  if (type & sample::IDENTIFIER) s.who.id = in.take<u64>();
+  if (type & sample::IP) s.ip = in.take<u64>();
+  if (type & sample::TID) {
+    const auto ids = in.take<TwoWords>();
+    s.who.pid = ids.low;
+    s.who.tid = ids.high;
+  }
+  if (type & sample::TIME) s.who.time = in.take<u64>();
+  if (type & sample::ADDR) s.address = in.take<u64>();
+  if (type & sample::ID) s.who.id = in.take<u64>();
+  if (type & sample::STREAM_ID) s.who.stream_id = in.take<u64>();
+  if (type & sample::CPU) s.who.cpu = in.take<TwoWords>().low;
+  if (type & sample::PERIOD) s.period = in.take<u64>();
+}
+
+void take_read(ByteReader& in, u64 format, SampleRecord& s) {
+  namespace rf = perf::read_format;
+  const auto take_times = [&] {
+    if (format & rf::TOTAL_TIME_ENABLED) s.time_enabled = in.take<u64>();
+    if (format & rf::TOTAL_TIME_RUNNING) s.time_running = in.take<u64>();
+  };
+  const bool group = (format & rf::GROUP) != 0;
+  const u64 entries = group ? in.take<u64>() : 1;
+  if (group) take_times();
+  for (u64 i = 0; i < entries && in.ok(); ++i) {
+    ReadValue entry;
+    entry.value = in.take<u64>();
+    if (!group) take_times();
+    if (format & rf::ID) entry.id = in.take<u64>();
+    if (format & rf::LOST) entry.lost = in.take<u64>();
+    s.read.push_back(entry);
+  }
+}
+
+void take_branches(ByteReader& in, u64 branch_type, BranchCounters counters, SampleRecord& s) {
+  const u64 entries = in.take<u64>();
+  if (branch_type & perf::branch::HW_INDEX) s.branch_hw_index = in.take<u64>();
+  s.branches = in.take_all<perf::BranchEntry>(entries);
+  if (counters == BranchCounters::one_word_each && entries != 0)
+    s.branch_counters = in.take_all<u64>(entries);
+}
+
+void take_registers(ByteReader& in, u64 mask, RegisterBlock& block) {
+  block.abi = in.take<u64>();
+  if (block.abi != 0) block.values = in.take_all<u64>(static_cast<u64>(std::popcount(mask)));
+}
+
+void take_stack(ByteReader& in, SampleRecord& s) {
+  const u64 bytes = in.take<u64>();
+  if (bytes == 0) return;
+  s.user_stack = in.take_all<std::byte>(bytes);
+  const u64 valid = in.take<u64>();
+  if (valid <= s.user_stack.size())
+    s.user_stack.resize(static_cast<std::size_t>(valid));
+  else
+    in.take_bytes(~u64{0});  // more valid bytes than bytes: the record is broken
+}
+
+void take_stacks(ByteReader& in, const perf::Attr& attr, BranchCounters counters, SampleRecord& s) {
+  const u64 type = attr.sample_type;
+  if (type & sample::READ) take_read(in, attr.read_format, s);
+  if (type & sample::CALLCHAIN) s.callchain = in.take_all<u64>(in.take<u64>());
+  if (type & sample::RAW) s.raw = in.take_all<std::byte>(in.take<u32>());
+  if (type & sample::BRANCH_STACK) take_branches(in, attr.branch_sample_type, counters, s);
+  if (type & sample::REGS_USER) take_registers(in, attr.sample_regs_user, s.user_registers);
+  if (type & sample::STACK_USER) take_stack(in, s);
+}
+
+void take_last(ByteReader& in, const perf::Attr& attr, SampleRecord& s) {
+  const u64 type = attr.sample_type;
+  if (type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) s.weight = in.take<u64>();
+  if (type & sample::DATA_SRC) s.data_source = in.take<u64>();
+  if (type & sample::TRANSACTION) s.transaction = in.take<u64>();
+  if (type & sample::REGS_INTR) take_registers(in, attr.sample_regs_intr, s.interrupt_registers);
+  if (type & sample::PHYS_ADDR) s.physical_address = in.take<u64>();
+  if (type & sample::CGROUP) s.cgroup = in.take<u64>();
+  if (type & sample::DATA_PAGE_SIZE) s.data_page_size = in.take<u64>();
+  if (type & sample::CODE_PAGE_SIZE) s.code_page_size = in.take<u64>();
+  if (type & sample::AUX) in.take_bytes(in.take<u64>());
+}
+
+constexpr u64 trailer_words =
+    sample::TID | sample::TIME | sample::ID | sample::STREAM_ID | sample::CPU | sample::IDENTIFIER;
+
+}  // namespace
+
+Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::Attr& attr,
+                                         BranchCounters counters) {
+  if (!is_sample(record))
+    return Failure(Error(
+        fmt::format("at offset {:#x}: a record of type {} is no sample", record.offset, record.header.type)));
+  ByteReader in = payload_of(record);
+  SampleRecord s;
+  s.misc = record.header.misc;
+  s.period = attr.sample_period;
+  take_ids(in, attr.sample_type, s);
+  take_stacks(in, attr, counters, s);
+  take_last(in, attr, s);
+  return whole(record, in, std::move(s));
+}
+
+SampleId parse_sample_id(const RecordView& record, const perf::Attr& attr) {
+  SampleId who;
+  const u64 type = attr.sample_type & trailer_words;
+  const auto bytes = 8 * static_cast<std::size_t>(std::popcount(type));
+  if (!attr.sample_id_all || record.bytes.size() < sizeof(RecordHeader) + bytes) return who;
+  ByteReader in(record.bytes.last(bytes));
+  if (type & sample::TID) {
+    const auto ids = in.take<TwoWords>();
+    who.pid = ids.low;
+    who.tid = ids.high;
+  }
+  if (type & sample::TIME) who.time = in.take<u64>();
+  if (type & sample::ID) who.id = in.take<u64>();
+  if (type & sample::STREAM_ID) who.stream_id = in.take<u64>();
+  if (type & sample::CPU) who.cpu = in.take<TwoWords>().low;
+  if (type & sample::IDENTIFIER) who.id = in.take<u64>();
+  return who;
+}
+
+std::optional<u64> find_id(const RecordView& record, const perf::Attr& attr) {
+  if ((attr.sample_type & (sample::ID | sample::IDENTIFIER)) == 0) return std::nullopt;
+  SampleId who;
+  if (is_sample(record)) {
+    ByteReader in = payload_of(record);
+    SampleRecord s;
+    take_ids(in, attr.sample_type, s);
+    if (!in.ok()) return std::nullopt;
+    who = s.who;
+  } else {
+    who = parse_sample_id(record, attr);
+  }
+  if (who.id == absent) return std::nullopt;
+  return who.id;
+}
+
+Result<MmapRecordView, Error> parse_mmap(const RecordView& record) {
+  ByteReader in = payload_of(record);
+  MmapRecordView m;
+  m.pid = in.take<u32>();
+  m.tid = in.take<u32>();
+  m.address = in.take<u64>();
+  m.length = in.take<u64>();
+  m.page_offset = in.take<u64>();
+  if (record.header.type == static_cast<u32>(RecordType::mmap2)) {
+    const auto identity = in.take_bytes(24);
+    if (in.ok() && (record.header.misc & perf::misc::MMAP_BUILD_ID)) {
+      const std::size_t bytes = std::min<std::size_t>(static_cast<u8>(identity[0]), 20);
+      m.build_id.assign(identity.begin() + 4, identity.begin() + 4 + static_cast<std::ptrdiff_t>(bytes));
+    }
+    m.protection = in.take<u32>();
+    m.flags = in.take<u32>();
+  }
+  m.name = in.take_rest_as_text();
+  return whole(record, in, std::move(m));
+}
+
+Result<CommRecordView, Error> parse_comm(const RecordView& record) {
+  ByteReader in = payload_of(record);
+  CommRecordView c;
+  c.pid = in.take<u32>();
+  c.tid = in.take<u32>();
+  c.name = in.take_rest_as_text();
+  return whole(record, in, std::move(c));
+}
+
+Result<TaskRecordView, Error> parse_task(const RecordView& record) {
+  ByteReader in = payload_of(record);
+  return whole(record, in, in.take<TaskRecordView>());
+}
+
+}  // namespace pmusim::perfdata

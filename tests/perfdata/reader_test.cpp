@@ -1,0 +1,179 @@
+#include "pmusim/perfdata/reader.h"
+
+#include <random>
+
+#include "pmusim/perfdata/sample_parser.h"
+#include "tests/perfdata/file_fixture.h"
+
+namespace pmusim::perfdata {
+namespace {
+
+Metadata everything() {
+  Metadata m;
+  m.host_name = "pmusim";
+  m.os_release = "6.12";
+  m.version = "0.1";
+  m.cpu_description = "Sapphire Rapids";
+  m.cpuid = "GenuineIntel,6,143,8";
+  m.cpus = 4;
+  m.total_memory_kib = 1 << 20;
+  m.command_line = {"pmusim", "record", "a trace"};
+  m.pmu_mappings = {{4, "cpu"}, {1, "software"}};
+  m.cpu_pmu_caps = {{"branches", "32"}};
+  return m;
+}
+
+/// Reads to the end; the number of records, or the error.
+Result<u64, Error> read_all(std::vector<std::byte> bytes) {
+  auto reader = Reader::from_memory("test", std::move(bytes));
+  if (!reader) return Failure(reader.error());
+  for (u64 records = 0;; ++records) {
+    const auto record = reader->next();
+    if (!record) return Failure(record.error());
+    if (!*record) return records;
+    const auto* event = reader->event_of(**record);
+    if (event && !parse_sample(**record, event->attr)) continue;
+  }
+}
+
+struct FileKind {
+  const char* name;
+  Form form;
+  Compression compression;
+};
+
+class EveryKindOfFile : public FileTest, public testing::WithParamInterface<FileKind> {
+ protected:
+  void write(u64 samples) {
+    write_file(path(),
+               {.form = GetParam().form, .compression = GetParam().compression, .metadata = everything()},
+               samples);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Reader, EveryKindOfFile,
+                         testing::Values(FileKind{"file", Form::file, Compression::none},
+                                         FileKind{"pipe", Form::pipe, Compression::none},
+                                         FileKind{"compressed_file", Form::file, Compression::zstd},
+                                         FileKind{"compressed_pipe", Form::pipe, Compression::zstd}),
+                         [](const auto& kind) { return kind.param.name; });
+
+TEST_P(EveryKindOfFile, WhatWasWrittenIsRead) {
+  write(2000);
+  auto reader = Reader::open(path());
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(reader->form(), GetParam().form);
+  EXPECT_EQ(reader->metadata(), everything());
+  ASSERT_EQ(reader->events().size(), 2u);
+  EXPECT_EQ(reader->events()[1].name, "event8");
+  EXPECT_EQ(reader->events()[1].ids, std::vector<u64>{8});
+  EXPECT_EQ(reader->groups(), (std::vector<Group>{{"{anon_group}", 0, 2}}));
+
+  auto record = reader->next();
+  ASSERT_TRUE(record && *record);
+  EXPECT_EQ(parse_comm(**record)->name, "program");
+  EXPECT_EQ(parse_sample_id(**record, reader->events()[0].attr).time, 1u);
+  for (u64 i = 0; i < 2000; ++i) {
+    record = reader->next();
+    ASSERT_TRUE(record && *record) << i;
+    const auto* event = reader->event_of(**record);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->ids.at(0), 7 + i % 2);
+    const auto sample = parse_sample(**record, event->attr);
+    ASSERT_TRUE(sample);
+    EXPECT_EQ(sample->who.time, 10 + i);
+    EXPECT_EQ(sample->who.tid, 101u);
+    EXPECT_EQ(sample->ip, 11 + i);
+    EXPECT_EQ(sample->period, 1000u);
+    EXPECT_EQ(sample->branches.at(1).to, 10 + i);
+  }
+  record = reader->next();
+  ASSERT_TRUE(record);
+  EXPECT_FALSE(*record);
+  const BuildId build_id{"/bin/program", std::vector<std::byte>(20, std::byte{0x5a}), Space::user};
+  EXPECT_EQ(reader->build_ids(), std::vector<BuildId>{build_id});
+}
+
+// A stream that is cut between records looks like a shorter stream; every other cut is an error.
+TEST_P(EveryKindOfFile, CutAnywhereItIsAnErrorOrACleanEnd) {
+  write(20);
+  const auto whole = content();
+  const u64 records = read_all(whole).value();
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    const auto outcome = read_all({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)});
+    if (outcome) {
+      EXPECT_EQ(GetParam().form, Form::pipe) << bytes;
+      EXPECT_LE(*outcome, records) << bytes;
+    }
+  }
+}
+
+TEST_P(EveryKindOfFile, FlippedBytesDoNoHarm) {
+  write(20);
+  const auto whole = content();
+  std::mt19937_64 random(20);
+  for (int round = 0; round < 3000; ++round) {
+    auto bytes = whole;
+    for (u64 flips = 1 + random() % 8; flips != 0; --flips)
+      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    const auto outcome = read_all(std::move(bytes));
+    if (!outcome) {
+      EXPECT_FALSE(outcome.error().message.empty());
+    }
+  }
+}
+
+TEST_P(EveryKindOfFile, TheSameInputGivesTheSameBytes) {
+  write(500);
+  const auto first = content();
+  write(500);
+  EXPECT_EQ(content(), first);
+}
+
+class ReaderTest : public FileTest {};
+
+TEST_F(ReaderTest, TheErrorSaysWhereAndWhat) {
+  const auto outcome = read_all(std::vector<std::byte>(200));
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().message.find("PERFILE2"), std::string::npos);
+  write_file(path(), {}, 5);
+  auto bytes = content();
+  bytes[6 + (104 + 16 + 2 * 144)] = std::byte{1};  // the size of the first record
+  const auto cut = read_all(bytes);
+  ASSERT_FALSE(cut);
+  EXPECT_NE(cut.error().message.find("offset 0x198"), std::string::npos) << cut.error().message;
+}
+
+TEST_F(ReaderTest, AFileThatWasNotFinishedIsRefused) {
+  write_file(path(), {}, 5);
+  auto bytes = content();
+  std::fill(bytes.begin() + 40, bytes.begin() + 56, std::byte{0});
+  EXPECT_FALSE(read_all(bytes));
+}
+
+TEST_F(ReaderTest, AttributesOfEveryVersionAreRead) {
+  for (const u32 size : {64u, 72u, 80u, 96u, 104u, 112u, 120u, 128u, 136u, 144u, 176u}) {
+    perf::Attr attr;
+    attr.config = 0x3c;
+    auto writer = Writer::create(path(), {.attr_bytes = size});
+    ASSERT_TRUE(writer && writer->add_event(attr, "x", {}) && writer->finish());
+    auto reader = Reader::open(path());
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_EQ(reader->events().at(0).attr.size, size);
+    EXPECT_EQ(reader->events().at(0).attr.config, 0x3cu);
+  }
+}
+
+TEST_F(ReaderTest, ASampleThatEndsWithinAFieldIsAnErrorAtEveryLength) {
+  const auto bytes = sample_at(5);
+  const auto attr = sampled_event().attr;
+  for (std::size_t size = sizeof(perf::RecordHeader); size <= bytes.size(); ++size) {
+    RecordView view;
+    std::memcpy(&view.header, bytes.data(), sizeof view.header);
+    view.bytes = std::span(bytes).first(size);
+    EXPECT_EQ(parse_sample(view, attr).ok(), size == bytes.size()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace pmusim::perfdata
