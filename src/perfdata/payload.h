@@ -2,8 +2,8 @@
 #define PMUSIM_SRC_PERFDATA_PAYLOAD_H
 
 #include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "pmusim/base/types.h"
 
@@ -17,9 +17,9 @@ class Payload {
     put_bytes(std::as_bytes(std::span(&value, 1)));
   }
   void put_bytes(std::span<const std::byte> bytes) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    bytes_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  void put_zeros(std::size_t n) { bytes_.resize(bytes_.size() + n); }
+  void put_zeros(std::size_t n) { bytes_.append(n, char{0}); }
   /// A length, then the characters, NUL and zeros up to a multiple of 64, as perf itself writes them.
   void put_string(std::string_view text) {
     const std::size_t length = (text.size() + 64) / 64 * 64;
@@ -32,10 +32,10 @@ class Payload {
   }
 
   std::size_t size() const { return bytes_.size(); }
-  const std::vector<std::byte>& bytes() const { return bytes_; }
+  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(bytes_)); }
 
  private:
-  std::vector<std::byte> bytes_;
+  std::string bytes_;
 };
 
 }  // namespace pmusim::perfdata

@@ -120,7 +120,7 @@ Outcome Writer::State::start_file() {
   header_.attr_size = entry;
   header_.attrs = {sizeof(FileHeader) + ids.size(), attrs.size()};
   header_.data.offset = header_.attrs.offset + attrs.size();
-  for (const auto part : {bytes_of(header_), std::span(ids.bytes()), std::span(attrs.bytes())})
+  for (const auto part : {bytes_of(header_), ids.bytes(), attrs.bytes()})
     if (auto written = file_.write(part); !written) return written;
   return Done{};
 }
