@@ -134,6 +134,7 @@ void add_memory_names(Microarchitecture core, std::vector<DriverName>& names) {
   if (is_from(core, sandy_bridge, coyote_cove)) names.push_back({"mem-loads", 0x01CD, default_threshold});
   if (is_one_of(core, {sandy_bridge, ivy_bridge}) || is_from(core, golden_cove, coyote_cove))
     names.push_back({"mem-stores", 0x02CD, 0});
+  if (core == golden_cove) names.push_back({"mem-loads-aux", 0x8203, 0});
   if (is_from(core, haswell, ice_lake)) names.push_back({"mem-stores", 0x82D0, 0});
   if (has_atom_latency_events(core)) {
     names.push_back({"mem-loads", 0x05D0, default_threshold});

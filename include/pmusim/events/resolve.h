@@ -1,0 +1,36 @@
+#ifndef PMUSIM_EVENTS_RESOLVE_H
+#define PMUSIM_EVENTS_RESOLVE_H
+
+#include "pmusim/base/error.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/perf/abi.h"
+
+namespace pmusim::events {
+
+/// Whether a trace has the addresses of data accesses. Without them no cache or TLB event can be produced.
+enum class DataAddresses : u8 { recorded, missing };
+
+/// A PMU event of an attribute on one model.
+struct ResolvedEvent {
+  EventDefinition definition;  ///< named after the row whose CMASK, INV and EDGE are those asked for
+  u64 config = 0;              ///< event select bits: event, umask, EDGE, INV, CMASK
+  u64 extra = 0;               ///< value for its extra register
+};
+
+/// Software events are the perf core's and not the PMU's.
+bool is_pmu_event(const perf::Attr& attr);
+
+/// What a hardware, hardware-cache or raw attribute counts on this model.
+///
+/// Refused with a sentence: a generic event that the part does not have, an event that the part has but the
+/// core model cannot produce, an event nobody knows, and one that needs what the trace lacks. None of them is
+/// ever counted as 0.
+[[nodiscard]] Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr,
+                                                   DataAddresses addresses = DataAddresses::recorded);
+
+/// Whether the event can only be known from data addresses.
+bool needs_data_addresses(const EventRule& rule);
+
+}  // namespace pmusim::events
+
+#endif

@@ -1,0 +1,183 @@
+#include "pmusim/events/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pmusim/cpu/generic_events.h"
+#include "pmusim/events/vendor.h"
+
+namespace pmusim::events {
+namespace {
+
+using perf::EventType;
+
+constexpr u64 event_mask = 0xFF, umask_mask = 0xFF00 | u64{0xFF} << 40;
+constexpr u64 selects_event = event_mask | umask_mask;
+
+struct Selection {
+  u64 config = 0, extra = 0;
+};
+
+Failure<Error> refuse(std::string text) { return Failure(Error(std::move(text))); }
+
+constexpr std::string_view generic_names[] = {
+    "cpu-cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branch-instructions",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+};
+
+Result<Selection, Error> select_generic(const CpuModel& model, u64 id) {
+  if (id >= static_cast<u64>(GenericEvent::count_))
+    return refuse(fmt::format("there is no hardware event number {}", id));
+  const auto config =
+      generic_event_encoding(model.microarchitecture(), static_cast<GenericEvent>(id), model.arch_events);
+  if (!config) return refuse(fmt::format("{} has no event for '{}'", model.title, generic_names[id]));
+  return Selection{*config, 0};
+}
+
+Result<Selection, Error> select_cache(const CpuModel& model, u64 config) {
+  constexpr u64 caches = 7, operations = 3, results = 2;
+  const u64 cache = config & 0xFF, operation = config >> 8 & 0xFF, result = config >> 16;
+  if (cache >= caches || operation >= operations || result >= results)
+    return refuse(fmt::format("there is no hardware-cache event {:#x}", config));
+  const auto encoding =
+      cache_event_encoding(model.microarchitecture(), static_cast<CacheId>(cache),
+                           static_cast<CacheOperation>(operation), static_cast<CacheResult>(result));
+  if (encoding.kind == CacheEventEncoding::Kind::valid) return Selection{encoding.config, encoding.extra};
+  constexpr std::string_view cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+                                              "iTLB",      "branch",    "node"};
+  constexpr std::string_view operation_names[] = {"load", "store", "prefetch"};
+  const std::string name = fmt::format("{}-{}{}", cache_names[cache], operation_names[operation],
+                                       result == 0 ? (operation == 2 ? "es" : "s") : "-misses");
+  if (encoding.kind == CacheEventEncoding::Kind::invalid)
+    return refuse(fmt::format("'{}' makes no sense on any CPU", name));
+  return refuse(fmt::format("{} has no event for '{}'", model.title, name));
+}
+
+Result<Selection, Error> select(const CpuModel& model, const perf::Attr& attr) {
+  switch (static_cast<EventType>(attr.type)) {
+    case EventType::hardware:
+      return select_generic(model, attr.config);
+    case EventType::hw_cache:
+      return select_cache(model, attr.config);
+    case EventType::raw:
+      return Selection{attr.config, attr.config1};
+    default:
+      return refuse(fmt::format("events of type {} are not events of the PMU", attr.type));
+  }
+}
+
+/// Event 00: fixed counters by number, and the bytes of PERF_METRICS from umask 80 on.
+std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umask) {
+  constexpr std::pair<std::string_view, Quantity> metrics[] = {
+      {"PERF_METRICS.RETIRING", Quantity::uops},
+      {"PERF_METRICS.BAD_SPECULATION", Quantity::slots_bad_speculation},
+      {"PERF_METRICS.FRONTEND_BOUND", Quantity::slots_frontend},
+      {"PERF_METRICS.BACKEND_BOUND", Quantity::slots_backend},
+      {"PERF_METRICS.HEAVY_OPERATIONS", Quantity::slots_heavy},
+      {"PERF_METRICS.BRANCH_MISPREDICTS", Quantity::slots_branch_mispredict},
+      {"PERF_METRICS.FETCH_LATENCY", Quantity::slots_fetch_latency},
+      {"PERF_METRICS.MEMORY_BOUND", Quantity::slots_memory},
+  };
+  constexpr u64 first_metric = 0x80;
+  if (umask >= 1 && umask < first_metric) return find_fixed_event(model, static_cast<unsigned>(umask - 1));
+  if (umask < first_metric || umask - first_metric >= 4 * model.metrics_levels) return std::nullopt;
+  const auto& [name, quantity] = metrics[umask - first_metric];
+  return EventDefinition{.name = name, .umask = static_cast<u16>(umask), .rule = {.quantity = quantity}};
+}
+
+/// The load that Golden Cove wants beside a load-latency event; it counts nothing that anybody reads.
+bool is_load_latency_companion(const CpuModel& model, u64 config) {
+  return model.microarchitecture() == Microarchitecture::golden_cove && (config & selects_event) == 0x8203;
+}
+
+std::optional<EventDefinition> find_definition(const CpuModel& model, const Selection& selection) {
+  if (is_load_latency_companion(model, selection.config))
+    return EventDefinition{.name = "LD_BLOCKS.STORE_FORWARD",
+                           .event = 0x03,
+                           .umask = 0x82,
+                           .rule = {.all = {Signal::instruction}, .none = {Signal::instruction}}};
+  if ((selection.config & event_mask) == 0) return find_pseudo_event(model, selection.config >> 8 & 0xFF);
+  return selected_event(model, selection.config, selection.extra);
+}
+
+/// Several names share an event select and differ in what they make of it.
+void take_exact_name(const CpuModel& model, const Selection& selection, EventDefinition& definition) {
+  constexpr u64 named_bits = selects_event | 0xFF84'0000;
+  const auto row = std::ranges::find_if(model.events, [&](const EventDefinition& r) {
+    return event_select_bits(r) == (selection.config & named_bits) && r.rule == definition.rule &&
+           r.extra == definition.extra;
+  });
+  if (row != model.events.end()) definition.name = row->name;
+}
+
+Failure<Error> refuse_unknown(const CpuModel& model, const Selection& selection) {
+  for (const VendorEvent& event : library_events(model))
+    if ((event.config & selects_event) == (selection.config & selects_event) &&
+        (event.config1 == 0 || event.config1 == selection.extra))
+      return refuse(
+          fmt::format("{} exists on {}, but the core model cannot produce it", event.name, model.title));
+  return refuse(fmt::format("the core model has no event with event {:#04x} and umask {:#04x} on {}",
+                            selection.config & event_mask,
+                            (selection.config >> 8 & 0xFF) | (selection.config >> 32 & 0xFF00), model.title));
+}
+
+constexpr SignalSet address_signals{
+    Signal::split_load,     Signal::split_store,     Signal::load_l1_hit,    Signal::load_l1_miss,
+    Signal::load_fb_hit,    Signal::load_l2_hit,     Signal::load_l2_miss,   Signal::load_l3_hit,
+    Signal::load_l3_miss,   Signal::load_dram,       Signal::store_l1_hit,   Signal::store_l1_miss,
+    Signal::store_l2_miss,  Signal::store_l3_miss,   Signal::load_stlb_hit,  Signal::load_stlb_miss,
+    Signal::store_stlb_hit, Signal::store_stlb_miss, Signal::load_dtlb_miss, Signal::store_dtlb_miss,
+    Signal::load_latency,   Signal::store_latency,
+};
+
+}  // namespace
+
+bool is_pmu_event(const perf::Attr& attr) {
+  const auto type = static_cast<EventType>(attr.type);
+  return type == EventType::hardware || type == EventType::hw_cache || type == EventType::raw;
+}
+
+bool needs_data_addresses(const EventRule& rule) {
+  switch (rule.quantity) {
+    case Quantity::none:
+      return address_signals.intersects(rule.all | rule.any | rule.none);
+    case Quantity::slots_memory:
+    case Quantity::stall_cycles_memory:
+    case Quantity::stall_cycles_l1_miss:
+    case Quantity::stall_cycles_l2_miss:
+    case Quantity::stall_cycles_l3_miss:
+    case Quantity::page_walks_load:
+    case Quantity::page_walks_store:
+    case Quantity::page_walk_cycles:
+    case Quantity::l2_requests:
+    case Quantity::l2_misses:
+    case Quantity::llc_references:
+    case Quantity::llc_misses:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, DataAddresses addresses) {
+  const auto selection = select(model, attr);
+  if (!selection.ok()) return Failure(selection.error());
+  auto definition = find_definition(model, *selection);
+  if (!definition) return refuse_unknown(model, *selection);
+  take_exact_name(model, *selection, *definition);
+  if (addresses == DataAddresses::missing && needs_data_addresses(definition->rule))
+    return refuse(fmt::format("{} needs the addresses of data accesses, which this trace does not have",
+                              definition->name));
+  return ResolvedEvent{*definition, selection->config, selection->extra};
+}
+
+}  // namespace pmusim::events

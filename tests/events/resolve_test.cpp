@@ -1,0 +1,105 @@
+#include "pmusim/events/resolve.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pmusim/events/parser.h"
+
+namespace pmusim::events {
+namespace {
+
+using testing::HasSubstr;
+
+perf::Attr attr_of(std::string_view event, const CpuModel& model) {
+  return parse_events(event, model).value().front().events.front().attr;
+}
+
+Result<ResolvedEvent, Error> resolve_text(std::string_view event, std::string_view model_name,
+                                          DataAddresses addresses = DataAddresses::recorded) {
+  const CpuModel model = find_cpu_model(model_name).value();
+  return resolve(model, attr_of(event, model), addresses);
+}
+
+std::string name_of(std::string_view event, std::string_view model) {
+  const auto resolved = resolve_text(event, model);
+  return resolved.ok() ? std::string(resolved->definition.name) : resolved.error().message;
+}
+
+TEST(Resolve, NamesWhatAGenericEventCountsOnThePart) {
+  EXPECT_EQ(name_of("cycles", "icelake"), "CPU_CLK_UNHALTED.THREAD_P");
+  EXPECT_EQ(name_of("ref-cycles", "icelake"), "CPU_CLK_UNHALTED.REF_TSC");
+  EXPECT_EQ(name_of("ref-cycles", "goldencove"), "CPU_CLK_UNHALTED.REF_TSC_P");
+  EXPECT_EQ(name_of("branch-misses", "nehalem"), "BR_MISP_EXEC.ANY") << "erratum AAJ80";
+  EXPECT_EQ(name_of("L1-dcache-load-misses", "skylake"), "L1D.REPLACEMENT");
+  EXPECT_EQ(name_of("LLC-load-misses", "sapphirerapids"), "OCR.DEMAND_DATA_RD.L3_MISS");
+}
+
+TEST(Resolve, FindsTheNameThatGoesWithTheModifierBits) {
+  EXPECT_EQ(name_of("cpu/event=0xc2,umask=2,cmask=1,inv/", "icelake"), "UOPS_RETIRED.STALL_CYCLES");
+  EXPECT_EQ(name_of("cpu/event=0xc2,umask=2/", "icelake"), "UOPS_RETIRED.SLOTS");
+  EXPECT_EQ(name_of("cpu/event=0xc2,umask=2,cmask=3/", "icelake"), "UOPS_RETIRED.SLOTS");
+  EXPECT_EQ(name_of("FRONTEND_RETIRED.L2_MISS", "skylake"), "FRONTEND_RETIRED.L2_MISS");
+  EXPECT_EQ(name_of("cpu/mem-loads,ldlat=50/", "icelake"), "MEM_TRANS_RETIRED.LOAD_LATENCY");
+}
+
+TEST(Resolve, KnowsTheMetricsWhereThePartHasThem) {
+  EXPECT_EQ(name_of("topdown-fe-bound", "icelake"), "PERF_METRICS.FRONTEND_BOUND");
+  EXPECT_EQ(name_of("topdown-mem-bound", "sapphirerapids"), "PERF_METRICS.MEMORY_BOUND");
+  EXPECT_THAT(name_of("r8700", "icelake"), HasSubstr("no event with event 0x00 and umask 0x87"));
+  EXPECT_EQ(name_of("topdown-bad-spec", "skymont"), "TOPDOWN_BAD_SPECULATION.ALL_P");
+}
+
+TEST(Resolve, RefusesAnEventThatThePartHasButTheCoreCannotProduce) {
+  EXPECT_EQ(name_of("UOPS_DISPATCHED.PORT_0", "icelake"),
+            "UOPS_DISPATCHED.PORT_0 exists on Ice Lake, but the core model cannot produce it");
+  EXPECT_EQ(name_of("r01a1", "icelake"),
+            "UOPS_DISPATCHED.PORT_0 exists on Ice Lake, but the core model cannot produce it");
+}
+
+TEST(Resolve, RefusesWhatNobodyKnows) {
+  EXPECT_EQ(name_of("r77fe", "icelake"),
+            "the core model has no event with event 0xfe and umask 0x77 on Ice Lake");
+  EXPECT_EQ(name_of("stalled-cycles-backend", "haswell"),
+            "Haswell has no event for 'stalled-cycles-backend'");
+  EXPECT_EQ(name_of("LLC-prefetches", "icelake"), "Ice Lake has no event for 'LLC-prefetches'");
+  EXPECT_FALSE(resolve_text("task-clock", "icelake").ok());
+}
+
+TEST(Resolve, RefusesMemoryEventsOnATraceWithoutAddresses) {
+  EXPECT_THAT(resolve_text("MEM_LOAD_RETIRED.L1_MISS", "icelake", DataAddresses::missing).error().message,
+              HasSubstr("needs the addresses of data accesses"));
+  EXPECT_THAT(resolve_text("cache-misses", "icelake", DataAddresses::missing).error().message,
+              HasSubstr("needs the addresses of data accesses"));
+  EXPECT_TRUE(resolve_text("MEM_INST_RETIRED.ALL_LOADS", "icelake", DataAddresses::missing).ok());
+  EXPECT_TRUE(resolve_text("branch-misses", "icelake", DataAddresses::missing).ok());
+}
+
+TEST(Resolve, EveryRowOfEveryModelResolvesToItself) {
+  for (const CpuModel& model : cpu_models()) {
+    for (const EventDefinition& row : model.events) {
+      const auto resolved = resolve(model, attr_of(row.name, model));
+      ASSERT_TRUE(resolved.ok()) << model.name << " " << row.name << ": " << resolved.error().message;
+      EXPECT_TRUE(resolved->definition.rule == row.rule) << model.name << " " << row.name;
+    }
+  }
+}
+
+TEST(Resolve, EveryGenericEventIsEitherCountedOrRefusedWithASentence) {
+  for (const CpuModel& model : cpu_models()) {
+    perf::Attr attr;
+    for (attr.config = 0; attr.config < 12; ++attr.config) {
+      const auto resolved = resolve(model, attr);
+      EXPECT_TRUE(resolved.ok() || !resolved.error().message.empty()) << model.name << " " << attr.config;
+    }
+    attr.type = 3;
+    for (const u64 cache : {0, 1, 2, 3, 4, 5, 6, 7})
+      for (const u64 operation_and_result : {0x0, 0x1, 0x2, 0x3, 0x100, 0x101, 0x102, 0x200}) {
+        attr.config = cache | operation_and_result << 8;
+        const auto resolved = resolve(model, attr);
+        EXPECT_TRUE(resolved.ok() || !resolved.error().message.empty()) << model.name << " " << attr.config;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace pmusim::events
