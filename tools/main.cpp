@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   pmusim::tools::add_record(app, {argv, argv + argc});
   pmusim::tools::add_models(app);
   pmusim::tools::add_msr(app);
+  pmusim::tools::add_events(app);
   pmusim::tools::add_pebs(app);
   try {
     app.parse(argc, argv);

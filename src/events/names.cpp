@@ -223,7 +223,7 @@ std::optional<NamedEvent> find_driver_event(const CpuModel& model, std::string_v
   return std::nullopt;
 }
 
-std::vector<std::string_view> known_names(const CpuModel& model) {
+std::vector<std::string_view> perf_event_names(const CpuModel& model) {
   std::vector<std::string_view> names;
   for (const Name& n : hardware_names) names.push_back(n.name);
   for (const Name& n : software_names) names.push_back(n.name);
@@ -234,6 +234,11 @@ std::vector<std::string_view> known_names(const CpuModel& model) {
         "dTLB-loads", "dTLB-load-misses", "dTLB-stores", "dTLB-store-misses", "iTLB-loads",
         "iTLB-load-misses", "branch-loads", "branch-load-misses"})
     names.push_back(n);
+  return names;
+}
+
+std::vector<std::string_view> known_names(const CpuModel& model) {
+  std::vector<std::string_view> names = perf_event_names(model);
   for (const EventDefinition& row : model.events) names.push_back(row.name);
   return names;
 }

@@ -27,7 +27,10 @@ std::optional<NamedEvent> find_cache_event(std::string_view name);
 /// Names that a PMU driver publishes beside its formats: mem-loads, mem-stores, topdown-*, slots, tx-*.
 std::optional<NamedEvent> find_driver_event(const CpuModel& model, std::string_view name);
 
-/// Every such name that the model has, for suggestions and listings.
+/// perf's own names that the model may have: the above in their usual spelling.
+std::vector<std::string_view> perf_event_names(const CpuModel& model);
+
+/// Those and the names of the model's table, for suggestions.
 std::vector<std::string_view> known_names(const CpuModel& model);
 
 }  // namespace pmusim::events

@@ -240,7 +240,11 @@ class Parser {
 
   Result<Done, Error> apply(ParsedEvent& event, const Term& term, std::optional<double>& ratio) const {
     const bool raw = event.attr.type == static_cast<u32>(perf::EventType::raw);
-    const auto done = apply_term(event, term, raw ? TermScope::pmu : TermScope::named_event, ratio);
+    const bool wide = (model_.perfmon_ext_ebx & 1) != 0;
+    const TermScope scope = !raw   ? TermScope::named_event
+                            : wide ? TermScope::pmu_with_umask2
+                                   : TermScope::pmu;
+    const auto done = apply_term(event, term, scope, ratio);
     return done.ok() ? done : Result<Done, Error>(fail(term.position, done.error().message));
   }
 

@@ -32,7 +32,6 @@ constexpr std::array formats{
     Format{"in_tx", &perf::Attr::config, 32, 1},
     Format{"in_tx_cp", &perf::Attr::config, 33, 1},
     Format{"eq", &perf::Attr::config, 36, 1},
-    Format{"umask2", &perf::Attr::config, 40, 8},
     Format{"config", &perf::Attr::config, 0, 64},
     Format{"config1", &perf::Attr::config1, 0, 64, false},
     Format{"config2", &perf::Attr::config2, 0, 64, false},
@@ -60,6 +59,16 @@ Result<u64, Error> number_of(const Term& term) {
     return Failure(
         Error(fmt::format("term '{}' needs a decimal or 0x number, not '{}'", term.name, *term.value)));
   return *number;
+}
+
+/// A umask of two bytes; its halves are apart in the event select.
+Result<Done, Error> apply_wide_umask(perf::Attr& attr, const Term& term) {
+  const auto number = number_of(term);
+  if (!number.ok()) return Failure(number.error());
+  if (*number > 0xFFFF)
+    return Failure(Error(fmt::format("{:#x} does not fit the 16 bits of term 'umask'", *number)));
+  attr.config = (attr.config & ~(0xFF00 | u64{0xFF} << 40)) | (*number & 0xFF) << 8 | *number >> 8 << 40;
+  return Done{};
 }
 
 Result<Done, Error> apply_format(perf::Attr& attr, const Format& format, const Term& term) {
@@ -140,6 +149,8 @@ Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, TermScope s
       return Failure(Error(fmt::format(
           "term '{}' changes the event select and a generic event has none; write cpu/event=...,{}.../",
           term.name, term.name)));
+    if (scope == TermScope::pmu_with_umask2 && term.name == "umask")
+      return apply_wide_umask(event.attr, term);
     return apply_format(event.attr, *format, term);
   }
   if (term.name == "period" || term.name == "freq") return apply_period(event.attr, term);

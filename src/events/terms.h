@@ -22,8 +22,9 @@ std::vector<Term> split_terms(std::string_view text, std::size_t position);
 
 /// What a term list may change.
 enum class TermScope : u8 {
-  pmu,          ///< cpu/.../: the whole event select
-  named_event,  ///< behind a generic name: everything but the event select
+  pmu,              ///< cpu/.../: the whole event select
+  pmu_with_umask2,  ///< the same on parts whose umask has a second byte (event select bits 47:40)
+  named_event,      ///< behind a generic name: everything but the event select
 };
 
 /// A term that is known under `scope`, or an alias of an event for `scope` pmu.

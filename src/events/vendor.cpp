@@ -3,6 +3,7 @@
 #include <perfmon/pfmlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <span>
@@ -116,6 +117,18 @@ void append_event(const pfm_pmu_info_t& pmu, const pfm_event_info_t& event, std:
 u64 event_select_bits(const EventDefinition& row) {
   return row.event | (row.umask & u64{0xFF}) << 8 | u64{row.umask} >> 8 << 40 | u64{row.edge} << 18 |
          u64{row.inv} << 23 | u64{row.cmask} << 24;
+}
+
+std::string describe(const CpuModel& model, std::string_view name) {
+  const auto own = find_pmu(model.pfm_name);
+  if (own) return description_of(*own, name);
+  const bool atom = model.core_type == CoreType::atom;
+  for (const std::string_view other :
+       atom ? std::array{"tmt", "glm", "slm"} : std::array{"spr", "icl", "skl"})
+    if (const auto pmu = find_pmu(other)) {
+      if (std::string description = description_of(*pmu, name); !description.empty()) return description;
+    }
+  return {};
 }
 
 std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name) {

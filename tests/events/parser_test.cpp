@@ -120,6 +120,13 @@ TEST(EventTerms, BehindAGenericNameSetThePeriodAndTheExtraWords) {
   EXPECT_EQ(event.name, "branch-misses:ppu");
 }
 
+TEST(EventTerms, AUmaskHasTwoBytesWhereThePartHasUmask2) {
+  const CpuModel lion_cove = find_cpu_model("lioncove").value();
+  EXPECT_EQ(parse_one("cpu/event=0xc4,umask=0x111/", lion_cove).attr.config, 0x0100'0000'11C4u);
+  EXPECT_EQ(parse_one("BR_INST_RETIRED.COND", lion_cove).attr.config, 0x0100'0000'11C4u);
+  EXPECT_THAT(refusal_of("cpu/event=0xc4,umask=0x111/"), HasSubstr("does not fit the 8 bits"));
+}
+
 TEST(EventTerms, AFrequencyIsAPeriodWithTheFrequencyFlag) {
   const ParsedEvent event = parse_one("cpu/event=0xc0,freq=4000/");
   EXPECT_TRUE(event.attr.freq);

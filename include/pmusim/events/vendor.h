@@ -26,6 +26,10 @@ std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_
 /// responses, hundreds of combinations of one event, are left out.
 std::vector<VendorEvent> library_events(const CpuModel& model);
 
+/// libpfm4's words for an event of the model's table; those for the same event of another core where libpfm4
+/// does not have the model's. Empty if it has none.
+std::string describe(const CpuModel& model, std::string_view name);
+
 /// The row of a model's table as an event select value (bits as in IA32_PERFEVTSEL).
 u64 event_select_bits(const EventDefinition& row);
 

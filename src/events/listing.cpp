@@ -1,0 +1,118 @@
+#include "pmusim/events/listing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "names.h"
+#include "pmusim/events/parser.h"
+#include "pmusim/events/resolve.h"
+#include "pmusim/events/vendor.h"
+
+namespace pmusim::events {
+namespace {
+
+/// Event and umask, or any umask where that is 0x100.
+struct PebsRow {
+  u8 event;
+  u16 umask;
+};
+constexpr u16 any_umask = 0x100;
+
+constexpr std::array core2_pebs{PebsRow{0xC0, 0x00}, PebsRow{0xC1, 0xFE}, PebsRow{0xC5, 0x00},
+                                PebsRow{0xC7, 0x1F}, PebsRow{0xCB, any_umask}};
+constexpr std::array nehalem_pebs{
+    PebsRow{0x0B, 0x10},      PebsRow{0x0F, any_umask}, PebsRow{0x0C, 0x01},      PebsRow{0xC0, any_umask},
+    PebsRow{0xC2, any_umask}, PebsRow{0xC4, any_umask}, PebsRow{0xC5, any_umask}, PebsRow{0xC7, any_umask},
+    PebsRow{0xC8, 0x20},      PebsRow{0xCB, any_umask}, PebsRow{0xF7, any_umask}};
+
+bool has_row(std::span<const PebsRow> rows, const EventDefinition& definition) {
+  return std::ranges::any_of(rows, [&](const PebsRow& row) {
+    return row.event == definition.event && (row.umask == any_umask || row.umask == definition.umask);
+  });
+}
+
+std::vector<ListedEvent> perf_names(const CpuModel& model) {
+  std::vector<ListedEvent> events;
+  for (const std::string_view name : perf_event_names(model)) {
+    const auto groups = parse_events(name, model);
+    if (!groups.ok()) continue;
+    const perf::Attr& attr = groups->front().events.front().attr;
+    if (!is_pmu_event(attr)) continue;
+    const auto resolved = resolve(model, attr);
+    if (!resolved.ok()) continue;
+    ListedEvent event;
+    event.name = name;
+    event.counts = resolved->definition.name;
+    event.config = resolved->config;
+    event.extra = resolved->extra;
+    event.pebs = is_pebs_event(model, resolved->definition);
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace
+
+bool is_pebs_event(const CpuModel& model, const EventDefinition& definition) {
+  if (model.pebs.format == PebsFeatures::none) return false;
+  const bool on_fixed_counters = (model.pebs.counters >> 32) != 0;
+  if (definition.event == 0) return on_fixed_counters;
+  if (model.pebs.baseline || on_fixed_counters) return true;
+  switch (model.microarchitecture()) {
+    case Microarchitecture::core2:
+      return has_row(core2_pebs, definition);
+    case Microarchitecture::nehalem:
+    case Microarchitecture::westmere:
+      return has_row(nehalem_pebs, definition);
+    default:
+      return definition.rule.quantity == Quantity::none;
+  }
+}
+
+std::string perf_terms(u64 config, u64 extra) {
+  std::string terms = fmt::format("cpu/event={:#04x},umask={:#04x}", config & 0xFF,
+                                  (config >> 8 & 0xFF) | (config >> 32 & 0xFF00));
+  if (const u64 cmask = config >> 24 & 0xFF; cmask != 0) terms += fmt::format(",cmask={}", cmask);
+  if ((config & bit(23)) != 0) terms += ",inv";
+  if ((config & bit(18)) != 0) terms += ",edge";
+  if (extra != 0) terms += fmt::format(",config1={:#x}", extra);
+  return terms + "/";
+}
+
+std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
+  std::vector<ListedEvent> events = perf_names(model);
+  std::set<std::pair<u64, u64>> modelled;
+  for (const EventDefinition& row : model.events) {
+    ListedEvent event;
+    event.name = row.name;
+    event.config = event_select_bits(row);
+    event.extra = row.extra;
+    event.pebs = is_pebs_event(model, row);
+    event.description = describe(model, row.name);
+    modelled.insert({event.config, event.extra});
+    events.push_back(std::move(event));
+  }
+  if (listed == Listed::modelled) return events;
+  for (VendorEvent& vendor : library_events(model)) {
+    if (modelled.contains({vendor.config, vendor.config1})) continue;
+    perf::Attr attr;
+    attr.type = static_cast<u32>(perf::EventType::raw);
+    attr.config = vendor.config;
+    attr.config1 = vendor.config1;
+    ListedEvent event;
+    event.name = std::move(vendor.name);
+    event.config = vendor.config;
+    event.extra = vendor.config1;
+    event.description = std::move(vendor.description);
+    const auto resolved = resolve(model, attr);
+    event.modelled = resolved.ok();
+    event.pebs = resolved.ok() && is_pebs_event(model, resolved->definition);
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace pmusim::events

@@ -1,0 +1,48 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command.h"
+
+namespace pmusim::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(EventsCommand, ListsTheEventsThatFitAPattern) {
+  const Output listed = run({pmusim(), "events", "--model", "skylake", "br_misp_retired.*"});
+  EXPECT_EQ(listed.status, 0);
+  EXPECT_THAT(listed.out, HasSubstr("BR_MISP_RETIRED.ALL_BRANCHES"));
+  EXPECT_THAT(listed.out, HasSubstr("cpu/event=0xc5,umask=0x00/"));
+  EXPECT_THAT(listed.out, testing::Not(HasSubstr("MEM_LOAD_RETIRED")));
+}
+
+TEST(EventsCommand, SaysWhatPerfsNamesCount) {
+  const Output listed = run({pmusim(), "events", "branch-misses"});
+  EXPECT_THAT(listed.out, HasSubstr("counts BR_MISP_RETIRED.ALL_BRANCHES"));
+}
+
+TEST(EventsCommand, RefusesANameThatNoEventHasAndNamesNearOnes) {
+  const Output refused = run({pmusim(), "events", "BR_MISP_RETIRED.ALL_BRANCH"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err,
+              HasSubstr("no event of Ice Lake is named 'BR_MISP_RETIRED.ALL_BRANCH'; did you mean "));
+  EXPECT_THAT(refused.err, HasSubstr("BR_MISP_RETIRED.ALL_BRANCHES"));
+}
+
+TEST(EventsCommand, TellsEventsThatAreNotModelledFromUnknownOnes) {
+  const Output refused = run({pmusim(), "events", "UOPS_DISPATCHED.PORT_0"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("exists on Ice Lake, but the core model cannot produce it"));
+  EXPECT_THAT(run({pmusim(), "events", "--all", "UOPS_DISPATCHED.PORT_0"}).out, HasSubstr("not modelled"));
+}
+
+TEST(EventsCommand, WritesAJsonArray) {
+  const Output listed = run({pmusim(), "events", "--json", "MACHINE_CLEARS.COUNT"});
+  EXPECT_EQ(listed.status, 0);
+  EXPECT_EQ(listed.out.front(), '[');
+  EXPECT_THAT(listed.out, HasSubstr("\"name\": \"MACHINE_CLEARS.COUNT\""));
+  EXPECT_THAT(listed.out, HasSubstr("\"edge\": true"));
+}
+
+}  // namespace
+}  // namespace pmusim::test

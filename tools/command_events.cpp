@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "model_option.h"
+#include "pmusim/base/suggest.h"
+#include "pmusim/events/listing.h"
+#include "text.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using events::ListedEvent;
+
+struct EventsCommand {
+  std::vector<std::string> globs;
+  bool all = false, json = false;
+  ModelOption model;
+};
+
+std::vector<ListedEvent> matching(const EventsCommand& command, const CpuModel& model) {
+  std::vector<ListedEvent> listed =
+      list_events(model, command.all ? events::Listed::all : events::Listed::modelled);
+  if (command.globs.empty()) return listed;
+  std::vector<ListedEvent> found;
+  for (const std::string& glob : command.globs) {
+    const auto before = found.size();
+    std::ranges::copy_if(listed, std::back_inserter(found),
+                         [&](const ListedEvent& e) { return matches_glob(glob, e.name); });
+    if (found.size() != before) continue;
+    const std::vector<ListedEvent> everything = list_events(model, events::Listed::all);
+    std::vector<std::string_view> names;
+    for (const ListedEvent& e : everything) {
+      if (!e.modelled && matches_glob(glob, e.name))
+        throw CommandError(fmt::format(
+            "{} exists on {}, but the core model cannot produce it; --all lists it", e.name, model.title));
+      names.push_back(e.name);
+    }
+    throw CommandError(
+        fmt::format("no event of {} is named '{}'{}", model.title, glob, did_you_mean(glob, names)));
+  }
+  return found;
+}
+
+/// Breaks `text` at spaces into lines of at most `width` characters, each behind `indent`.
+void print_wrapped(std::string_view text, std::string_view indent, std::size_t width) {
+  while (!text.empty()) {
+    std::size_t end = text.size() <= width ? text.size() : text.rfind(' ', width);
+    if (end == std::string_view::npos || end == 0) end = std::min(width, text.size());
+    fmt::print("{}{}\n", indent, text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(' ', end)));
+  }
+}
+
+void print_event(const ListedEvent& event) {
+  fmt::print("  {:<40} {}{}{}\n", event.name, events::perf_terms(event.config, event.extra),
+             event.pebs ? "  PEBS" : "", event.modelled ? "" : "  not modelled");
+  if (!event.counts.empty()) fmt::print("      counts {}\n", event.counts);
+  print_wrapped(event.description, "      ", 94);
+}
+
+void print_list(const CpuModel& model, const std::vector<ListedEvent>& listed) {
+  const auto is_perf_name = [](const ListedEvent& e) { return !e.counts.empty(); };
+  if (std::ranges::any_of(listed, is_perf_name)) fmt::print("perf's names on {}:\n", model.title);
+  for (const ListedEvent& event : listed)
+    if (is_perf_name(event)) print_event(event);
+  if (!std::ranges::all_of(listed, is_perf_name)) fmt::print("Events of {}:\n", model.title);
+  for (const ListedEvent& event : listed)
+    if (!is_perf_name(event)) print_event(event);
+}
+
+Json event_json(const ListedEvent& event) {
+  Json json = {{"name", event.name},
+               {"event", event.config & 0xFF},
+               {"umask", (event.config >> 8 & 0xFF) | (event.config >> 32 & 0xFF00)},
+               {"cmask", event.config >> 24 & 0xFF},
+               {"inv", (event.config >> 23 & 1) != 0},
+               {"edge", (event.config >> 18 & 1) != 0},
+               {"extra", event.extra},
+               {"terms", events::perf_terms(event.config, event.extra)},
+               {"pebs", event.pebs},
+               {"modelled", event.modelled},
+               {"description", event.description}};
+  if (!event.counts.empty()) json["counts"] = event.counts;
+  return json;
+}
+
+void run(const EventsCommand& command) {
+  const CpuModel model = command.model.model();
+  const std::vector<ListedEvent> listed = matching(command, model);
+  if (command.json) {
+    Json all = Json::array();
+    for (const ListedEvent& event : listed) all.push_back(event_json(event));
+    fmt::print("{}\n", all.dump(2));
+  } else {
+    print_list(model, listed);
+  }
+}
+
+}  // namespace
+
+void add_events(CLI::App& app) {
+  auto command = std::make_shared<EventsCommand>();
+  CLI::App* const events =
+      app.add_subcommand("events", "List the events of a CPU, or those that fit a pattern");
+  events->add_option("pattern", command->globs, "names, which may have * and ?; case does not matter");
+  events->add_flag("--all", command->all, "also events of the CPU that the core model cannot produce");
+  events->add_flag("--json", command->json, "as a JSON array");
+  command->model.add_to(*events);
+  events->callback([command] { run(*command); });
+}
+
+}  // namespace pmusim::tools
