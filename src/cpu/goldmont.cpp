@@ -34,7 +34,6 @@ CpuModel goldmont() {
   m.core.l1d = {24 * kib, 6, 64, 3};
   m.core.l2 = {1 * mib, 16, 64, 17};
   m.core.l3 = {};
-  m.core.bus_hz = 19'200'000;
   return m;
 }
 
@@ -72,7 +71,6 @@ CpuModel tremont() {
   m.core.l1d = {32 * kib, 8, 64, 3};
   m.core.l2 = {4 * mib, 16, 64, 17};
   m.core.l3 = {4 * mib, 16, 64, 50};
-  m.core.bus_hz = 25'000'000;
   return m;
 }
 

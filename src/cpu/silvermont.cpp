@@ -46,7 +46,7 @@ CpuModel silvermont() {
   m.pebs.eventing_ip = true;
   m.core.l1d = {24 * kib, 6, 64, 3};
   m.core.l2 = {1 * mib, 16, 64, 14};
-  m.core.bus_hz = 83'333'333;
+  m.core.bus_hz = 100'000'000;
   return m;
 }
 
@@ -63,7 +63,6 @@ CpuModel knightslanding() {
   m.xcr0 = 0xE7;
   m.lbr = {.depth = 8, .format = LbrFormat::eip_flags, .has_select = true, .from_base = msr::LBR_NHM_FROM_IP};
   m.core.l1d = {32 * kib, 8, 64, 4};
-  m.core.bus_hz = 100'000'000;
   return m;
 }
 
