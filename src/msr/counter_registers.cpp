@@ -150,7 +150,7 @@ struct CounterAccess {
       if ((nibble & (fixed_ctrl::OS | fixed_ctrl::USR)) != 0) used |= bit(first_fixed + m);
       pmi |= (nibble & fixed_ctrl::PMI) != 0;
     }
-    return used | (pmi || c.pebs_in_use_ ? bit(63) : 0);
+    return used | (pmi || c.filters_.pebs_in_use ? bit(63) : 0);
   }
   static u64 metrics(const CounterFile& c, unsigned) { return c.perf_metrics(); }
   static Fault write_metrics(CounterFile& c, unsigned, u64 value) {

@@ -39,7 +39,7 @@ Counted CounterFile::retire(const Retirement& retirement) {
       continue;
     }
     const u32 k = running.occurrences(retirement);
-    if (k == 0) continue;
+    if (k == 0 || (running.only_slow_loads && !has_slow_load(retirement))) continue;
     if (running.has_condition())
       in_cycle_[running.counter] += k;
     else
@@ -171,6 +171,12 @@ void CounterFile::clear_status(u64 mask) {
   if (thaws) update();
 }
 
+void CounterFile::set_filters(const EventFilters& filters) {
+  if (filters == filters_) return;
+  filters_ = filters;
+  update();
+}
+
 void CounterFile::clear_global_ctrl() {
   global_ctrl_ = 0;
   update();
@@ -184,6 +190,7 @@ CounterFile::Running CounterFile::with_event(Running running,
   }
   running.rule = event->rule;
   running.per_cycle = event->rule.per_cycle;
+  running.only_slow_loads = event->rule.all.has(Signal::load_latency);
   switch (event->rule.quantity) {
     case Quantity::cycles:
       running.source = Source::core_clock;
@@ -218,7 +225,26 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.kernel = (select & evtsel::OS) != 0;
   running.user = (select & evtsel::USR) != 0;
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
-  return with_event(running, selected_event(*model_, select));
+  return with_event(running, selected_event(*model_, select, event_filter(select)));
+}
+
+/// The register that an event's name implies a value of (acr-and-scheduling.md, extra registers).
+u64 CounterFile::event_filter(u64 event_select) const {
+  const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
+  if (event == 0xC6 && model_->pebs.frontend) return filters_.front_end;
+  if (model_->omr != 0)
+    return (event == 0x2A || event == 0xB7) && std::has_single_bit(umask) && umask <= 8
+               ? filters_.off_core[static_cast<unsigned>(std::countr_zero(umask))]
+               : 0;
+  if ((event == 0xB7 || event == 0x2A) && umask == 1) return filters_.off_core[0];
+  const bool second = (event == 0xB7 && umask == 2) || ((event == 0xBB || event == 0x2B) && umask == 1);
+  return second ? filters_.off_core[1] : 0;
+}
+
+bool CounterFile::has_slow_load(const Retirement& r) const {
+  return std::any_of(r.memory.begin(), r.memory.end(), [&](const MemoryAccess& access) {
+    return access.kind == AccessKind::load && access.latency_cycles > filters_.load_latency_cycles;
+  });
 }
 
 CounterFile::Running CounterFile::decode_fixed(unsigned m) const {

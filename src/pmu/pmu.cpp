@@ -183,7 +183,17 @@ Fault Pmu::wrmsr(u32 address, u64 value) {
   const RegisterMap::Entry* entry = registers_->find(address);
   if (entry == nullptr) return Fault::gp;
   control_.set_now(now());
-  return write_register(entry, unit(entry->owner), value);
+  const Fault fault = write_register(entry, unit(entry->owner), value);
+  if (entry->owner == Unit::control || entry->owner == Unit::pebs) share_event_filters();
+  return fault;
+}
+
+// What an event counts may depend on registers that the counters do not own.
+void Pmu::share_event_filters() {
+  counters_.set_filters({.off_core = control_.off_core_filters(),
+                         .front_end = pebs_.front_end_filter(),
+                         .load_latency_cycles = pebs_.latency_threshold(),
+                         .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0});
 }
 
 Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) {

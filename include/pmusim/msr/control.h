@@ -31,7 +31,10 @@ class ControlRegisters {
   void mask_lvtpc() { lvtpc_ |= msr::lvtpc::MASKED; }
 
   u64 xss() const { return xss_; }
-  u64 offcore_response(unsigned n) const { return offcore_[n]; }
+  /// OFFCORE_RSP_0 and 1, or OMR_0 to 3 on parts that have those.
+  std::array<u64, 4> off_core_filters() const {
+    return model_->omr != 0 ? omr_ : std::array<u64, 4>{offcore_[0], offcore_[1]};
+  }
   bool tsx_forced_to_abort() const { return tsx_force_abort_ != 0; }
   u32 tsc_aux() const { return tsc_aux_; }
 

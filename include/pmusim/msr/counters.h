@@ -24,6 +24,15 @@ struct Counted {
   u64 overflowed = 0;  ///< counters that wrapped, and bit 48 when PERF_METRICS' internal counters did
 };
 
+/// Registers of other units that narrow down what an event counts.
+struct EventFilters {
+  std::array<u64, 4> off_core{};  ///< OFFCORE_RSP_0 and 1, or OMR_0 to 3
+  u64 front_end = 0;              ///< PEBS_FRONTEND
+  u64 load_latency_cycles = 0;    ///< PEBS_LD_LAT_THRESHOLD: loads that take no longer do not count
+  bool pebs_in_use = false;       ///< PEBS_ENABLE has a counter bit set: GLOBAL_INUSE shows it
+  friend bool operator==(const EventFilters&, const EventFilters&) = default;
+};
+
 /// The general-purpose and fixed counters of one logical processor with their control, status and reload
 /// registers: event selects, FIXED_CTR_CTRL, GLOBAL_CTRL / STATUS / INUSE, PERF_METRICS, CFG_C.
 ///
@@ -65,8 +74,8 @@ class CounterFile {
   /// What a legacy freeze does: all enables go off and stay off until software writes GLOBAL_CTRL.
   void clear_global_ctrl();
 
-  /// Whether PEBS_ENABLE, which another unit holds, has a counter bit set: GLOBAL_INUSE shows it.
-  void set_pebs_in_use(bool in_use) { pebs_in_use_ = in_use; }
+  /// Takes over what software wrote into registers of other units.
+  void set_filters(const EventFilters& filters);
 
   /// Counters that request a PMI when they overflow (EVTSEL.INT, fixed PMI bit); bit 48 while metrics count.
   u64 interrupting() const { return interrupting_; }
@@ -108,6 +117,7 @@ class CounterFile {
     bool inv = false, equal = false, edge = false;
     bool kernel = false, user = false;
     bool only_in_tx = false;
+    bool only_slow_loads = false;  // load latency above the threshold
 
     bool has_condition() const { return cmask != 0 || equal || edge; }
     bool passes(Cpl cpl, bool in_tx) const {
@@ -126,6 +136,8 @@ class CounterFile {
   Running decode_gp(unsigned n) const;
   Running decode_fixed(unsigned m) const;
   void start(const Running& running);
+  u64 event_filter(u64 event_select) const;
+  bool has_slow_load(const Retirement& r) const;
   Running with_event(Running running, const std::optional<EventDefinition>& event) const;
 
   Counted close_cycles(u64 cycle, Cpl cpl);
@@ -147,7 +159,7 @@ class CounterFile {
   std::array<u64, counter_slots> cfg_c_{};
   u64 fixed_ctrl_ = 0, global_ctrl_ = 0, status_ = 0;
   PerfMetrics metrics_;
-  bool pebs_in_use_ = false;
+  EventFilters filters_;
 
   // derived from the registers
   RunningList retired_;    // counts at retirement

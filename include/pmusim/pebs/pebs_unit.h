@@ -70,6 +70,10 @@ class PebsUnit {
 
   /// Counters that wrapped at `cycle`; those without PEBS or whose event cannot be sampled are left alone.
   void arm(u64 overflowed, const CounterFile& counters, u64 cycle);
+  /// PEBS_FRONTEND.
+  u64 front_end_filter() const { return frontend_; }
+  /// PEBS_LD_LAT_THRESHOLD.
+  u64 latency_threshold() const { return latency_threshold_; }
   /// Some counter is between its overflow and its record.
   bool busy() const { return overflowed_ != 0; }
 

@@ -88,6 +88,7 @@ class Pmu final : public Bus {
   void request_pmi();
   bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
   void* unit(Unit which);
+  void share_event_filters();
 
   std::shared_ptr<const CpuModel> model_;
   std::shared_ptr<const RegisterMap> registers_;
