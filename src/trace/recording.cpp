@@ -104,7 +104,7 @@ void Recording::wait_for(u32 tid, bool in_call) {
     const bool may_sleep = in_call && threads_.size() > 1;
     int status = 0;
     const pid_t result = ::waitpid(static_cast<pid_t>(tid), &status, may_sleep ? __WALL | WNOHANG : __WALL);
-    if (result < 0) threads_.erase(tid);
+    if (result < 0 && errno != EINTR) threads_.erase(tid);
     if (result > 0) stopped(tid, status);
     const auto thread = threads_.find(tid);
     if (thread == threads_.end() || thread->second.ready) return;
