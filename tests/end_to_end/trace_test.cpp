@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/end_to_end/command.h"
+
+namespace pmusim::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+// Classifies a branch by its text alone: independent of how the trace and `info` see it.
+bool is_branch_text(const std::string& text) {
+  const std::string mnemonic = text.substr(0, text.find(' '));
+  return mnemonic.starts_with("j") || mnemonic.starts_with("loop") || mnemonic == "call" ||
+         mnemonic == "ret" || mnemonic == "syscall";
+}
+
+TEST(TraceCommand, InfoCountsWhatDumpPrints) {
+  const std::string trace = recorded("branches", {"27"});
+  std::map<std::string, std::uint64_t> kinds;
+  std::uint64_t instructions = 0, branches = 0, taken = 0, loads = 0, calls = 0;
+  for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
+    const Json json = Json::parse(line);
+    if (json.contains("happening")) {
+      calls += json["happening"] == "system call" ? 1 : 0;
+      continue;
+    }
+    EXPECT_EQ(json["ordinal"], instructions);
+    ++instructions;
+    EXPECT_EQ(json.contains("branch"), is_branch_text(json["text"])) << line;
+    if (json.contains("branch")) {
+      ++branches;
+      ++kinds[json["branch"]];
+      taken += json["taken"] == true ? 1 : 0;
+    }
+    bool is_load = false;
+    for (const Json& access : json.value("memory", Json::array()))
+      is_load = is_load || access["access"] != "store";
+    loads += is_load ? 1 : 0;
+  }
+  const Json info = Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+  EXPECT_GT(instructions, 100'000u);
+  EXPECT_EQ(info["instructions"], instructions);
+  EXPECT_EQ(info["branches"], branches);
+  EXPECT_EQ(info["taken_branches"], taken);
+  EXPECT_EQ(info["loads"], loads);
+  EXPECT_EQ(info["system_calls"], calls);
+  for (const auto& [kind, count] : kinds) EXPECT_EQ(info["branch_kinds"][kind]["executed"], count) << kind;
+  EXPECT_EQ(kinds["system call"], calls);
+}
+
+TEST(TraceCommand, DumpPrintsTheInstructionsAskedFor) {
+  const std::string trace = recorded("branches", {"27"});
+  const auto some = lines(run({pmusim(), "trace", "dump", "--from", "100", "--count", "3", trace}).out);
+  ASSERT_EQ(some.size(), 3u);
+  EXPECT_THAT(some[0], HasSubstr("       100 "));
+}
+
+TEST(TraceCommand, RecordSucceedsWhateverTheProgramsStatusAndSaysIt) {
+  ScratchDirectory directory;
+  const Output output = run({pmusim(), "trace", "record", "-o", directory.file("t"), "--", "false"});
+  EXPECT_EQ(output.status, 0);
+  EXPECT_THAT(output.err, HasSubstr("instructions of 1 thread in 1 process to " + directory.file("t")));
+  EXPECT_THAT(output.err, HasSubstr("the program exited with status 1"));
+}
+
+TEST(TraceCommand, WhatCannotBeUsedEndsWithASentenceAndStatus2) {
+  ScratchDirectory directory;
+  const Output missing =
+      run({pmusim(), "trace", "record", "-o", directory.file("t"), "--", "no-such-program"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.err, "pmusim: no-such-program: cannot be started: No such file or directory\n");
+  EXPECT_FALSE(std::filesystem::exists(directory.file("t")));
+  const Output none = run({pmusim(), "trace", "info", directory.file("t")});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.err, "pmusim: " + directory.file("t") + ": cannot read: No such file or directory\n");
+  const Output no_trace = run({pmusim(), "trace", "dump", pmusim()});
+  EXPECT_EQ(no_trace.status, 2);
+  EXPECT_THAT(no_trace.err, HasSubstr("not a trace: it does not begin with \"PMUTRACE\""));
+}
+
+}  // namespace
+}  // namespace pmusim::test
