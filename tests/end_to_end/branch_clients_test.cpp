@@ -1,0 +1,103 @@
+// What reads branch stacks in practice: perf, BOLT and AutoFDO.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+
+#include "command.h"
+
+namespace pmusim::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* program = "optimizable";  // linked with --emit-relocs, DWARF 4
+
+/// A profile of the program, recorded once.
+class BranchClients : public testing::Test {
+ protected:
+  static const std::string& profile() {
+    static const ScratchDirectory scratch;
+    static const std::string file = [] {
+      std::string path = scratch.file("perf.data");
+      const Output output = run({pmusim(), "record", "-b", "-e", "branches:u", "-c", "101", "-o", path,
+                                 recorded(program, {"3000"})});
+      if (output.status != 0) throw std::runtime_error(output.err);
+      return path;
+    }();
+    return file;
+  }
+  /// The tool only acts as perf2bolt under exactly that name, which Debian has in the package's own
+  /// directory.
+  static std::string bolt(const std::string& name) {
+    for (const char* version : {"16", "19"}) {
+      const std::string path = std::string("/usr/lib/llvm-") + version + "/bin/" + name;
+      if (std::filesystem::exists(path)) return path;
+    }
+    return "";
+  }
+  ScratchDirectory scratch;
+};
+
+TEST_F(BranchClients, PerfScriptPrintsFullStacks) {
+  if (!installed("perf")) GTEST_SKIP() << "perf is not installed (package linux-perf)";
+  const Output output = run({"perf", "script", "-i", profile(), "-F", "ip,brstack"});
+  ASSERT_EQ(output.status, 0) << output.err;
+  const std::vector<std::string> samples = lines(output.out);
+  ASSERT_GT(samples.size(), 200u);
+  const std::regex entry("0x[0-9a-f]+/0x[0-9a-f]+/[MP]/-/-/[0-9]+/");
+  const std::string& last = samples.back();
+  EXPECT_EQ(std::distance(std::sregex_iterator(last.begin(), last.end(), entry), std::sregex_iterator()), 32);
+}
+
+TEST_F(BranchClients, PerfScriptWalksTheCodeBetweenBranchesWithoutAnInconsistency) {
+  if (!installed("perf")) GTEST_SKIP() << "perf is not installed (package linux-perf)";
+  const Output output = run({"perf", "script", "-i", profile(), "-F", "+brstackinsn"});
+  ASSERT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.out, HasSubstr("# MISPRED"));
+  EXPECT_THAT(output.out, HasSubstr("# PRED"));
+  EXPECT_THAT(output.out, Not(HasSubstr("mismatch")));
+}
+
+TEST_F(BranchClients, PerfReportNamesSourcesAndTargets) {
+  if (!installed("perf")) GTEST_SKIP() << "perf is not installed (package linux-perf)";
+  const Output output = run({"perf", "report", "--stdio", "-i", profile()});
+  ASSERT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.out, ContainsRegex("lfsr .*branches"));
+  EXPECT_THAT(output.out, ContainsRegex("branches .*lfsr"));
+}
+
+TEST_F(BranchClients, BoltFindsNoMismatchingTraceAndTakesTheProfile) {
+  const std::string perf2bolt = bolt("perf2bolt"), llvm_bolt = bolt("llvm-bolt");
+  if (perf2bolt.empty() || !installed("perf")) GTEST_SKIP() << "perf2bolt is not installed (package bolt-16)";
+  const std::string counts = scratch.file("fdata"), optimized = scratch.file("optimized");
+  const Output converted = run({perf2bolt, "-p", profile(), "-o", counts, workload(program)});
+  ASSERT_EQ(converted.status, 0) << converted.err;
+  const std::string report = converted.out + converted.err;
+  EXPECT_THAT(report, HasSubstr("traces mismatching disassembled function contents: 0"));
+  EXPECT_THAT(report, HasSubstr("0 samples (0.0%) were ignored"));
+
+  const Output accepted = run({llvm_bolt, workload(program), "-o", optimized, "-data=" + counts,
+                               "-reorder-blocks=ext-tsp", "-reorder-functions=hfsort", "-split-functions"});
+  ASSERT_EQ(accepted.status, 0) << accepted.err;
+  EXPECT_THAT(accepted.out + accepted.err, HasSubstr("have non-empty execution profile"));
+  EXPECT_EQ(run({optimized, "1000"}).out, run({workload(program), "1000"}).out);
+}
+
+TEST_F(BranchClients, AutoFdoMapsEverySample) {
+  if (!installed("create_llvm_prof")) GTEST_SKIP() << "create_llvm_prof is not installed (package autofdo)";
+  const std::string text = scratch.file("afdo");
+  const Output output = run({"create_llvm_prof", "--binary=" + workload(program), "--profile=" + profile(),
+                             "--out=" + text, "--format=text"});
+  ASSERT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.err, Not(HasSubstr("Bogus LBR")));
+  EXPECT_THAT(output.err, Not(ContainsRegex("Mapped [0-9.]+% of samples")));
+  EXPECT_THAT(read_file(text), HasSubstr("branches:"));
+}
+
+}  // namespace
+}  // namespace pmusim::test
