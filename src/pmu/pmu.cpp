@@ -86,9 +86,10 @@ void Pmu::apply_overflows(u64 overflowed) {
   const AcrUnit::Reloads reloads = acr_.reloads(overflowed, counters_);
   for (const AcrUnit::Reload& reload : reloads.values) counters_.set_value(reload.counter, reload.value);
   acr_.count(reloads);
+  const u64 already_set = model_->policies.pmi_repeat == 0 ? counters_.status() : 0;
   counters_.set_status(overflowed & ~reloads.without_status);
   if (precise != 0) pebs_.arm(precise, counters_, now());
-  if ((overflowed & ~precise & counters_.interrupting()) != 0) request_pmi();
+  if ((overflowed & ~precise & ~already_set & counters_.interrupting()) != 0) request_pmi();
 }
 
 void Pmu::write_pebs_record(const Retirement& r, u64 served) {

@@ -155,6 +155,19 @@ TEST_P(EitherFreeze, ByPolicyAPmiWhileMaskedIsLost) {
   EXPECT_EQ(guest.read(msr::PERF_GLOBAL_STATUS), 1u) << "the status bit stays either way";
 }
 
+TEST_P(EitherFreeze, ByPolicyAWrapWhoseStatusBitIsSetInterruptsNoMore) {
+  for (const u32 repeats : {0u, 1u}) {
+    CpuModel model = Guest::with_short_skid(GetParam());
+    model.policies.pmi_repeat = repeats;
+    Guest guest(model);
+    arm(guest, 0);
+    guest.retire_instructions(2);
+    guest.write(msr::PMC0, 0xFFFFFFFF);  // the handler left status bit 0 alone
+    guest.retire_instructions(2);
+    EXPECT_EQ(guest.pmis, 1 + repeats);
+  }
+}
+
 TEST_P(EitherFreeze, LvtpcStaysMaskedUntilSoftwareRewritesIt) {
   Guest guest(GetParam());
   guest.unmasks = false;
