@@ -32,12 +32,13 @@ struct RecordSummary {
 };
 
 /// Runs a program and records every user instruction of it, of its threads and of the processes it starts, by
-/// single steps (x86-64 Linux). The program inherits the caller's terminal, directory and environment; address
-/// space layout randomisation is off, so that recordings of the same program resemble each other. It runs on one CPU
-/// together with the caller, one thread at a time, and it is never stopped: SIGSTOP and its kin are not passed on.
+/// single steps (x86-64 Linux). The program inherits the caller's terminal, directory and environment;
+/// address space layout randomisation is off, so that recordings of the same program resemble each other. It
+/// runs on one CPU together with the caller, one thread at a time, and it is never stopped: SIGSTOP and its
+/// kin are not passed on.
 ///
-/// A system call's instruction retires when the call returns. The trap flag that stepping needs is hidden from
-/// the program (PUSHF, R11 after SYSCALL).
+/// A system call's instruction retires when the call returns. The trap flag that stepping needs is hidden
+/// from the program (PUSHF, R11 after SYSCALL).
 ///
 /// The caller must have no other child processes meanwhile. Errors: the program cannot be started; it is not
 /// 64-bit; tracing is not permitted; the output cannot be written. There is no output file after an error.
