@@ -130,5 +130,51 @@ TEST(NaiveCounter, AgreesWithTheCounterFileOnRandomPrograms) {
   }
 }
 
+/// Every kind of event, on every counter of the machine, from random values.
+void program_at_random(MsrMachine& m, std::mt19937_64& random) {
+  constexpr u64 events[] = {0x00C0, 0x00C4, 0x003C, 0x013C, 0x01A4, 0x412E, 0x01A6};
+  for (const unsigned n : set_bits(m.model().gp_counters)) {
+    m.write(msr::PERFEVTSEL0 + n,
+            (random_select(random) & ~bits(15, 0)) | events[random() % std::size(events)]);
+    m.counters.set_value(n, random());
+  }
+  m.write(msr::FIXED_CTR_CTRL, random() & 0x3333);
+  for (const unsigned f : set_bits(m.model().fixed_counters)) m.counters.set_value(first_fixed + f, random());
+  m.write(msr::PERF_GLOBAL_CTRL, 0xF000003FF);
+}
+
+TEST(NaiveCounter, TimeThatPassesAtOnceCountsAsTimeThatPassesCycleByCycle) {
+  CpuModel model = find_cpu_model("lioncove").value();
+  model.counter_width = 9;
+  model.core.tsc_per_core_cycle_numerator = 3;
+  model.core.tsc_per_core_cycle_denominator = 7;
+  model.reference_event_is_tsc = false;
+  for (unsigned run = 0; run < 200; ++run) {
+    SCOPED_TRACE(run);
+    std::mt19937_64 for_leaps(run), for_steps(run), random(run);
+    MsrMachine leaps(model), steps(model);
+    program_at_random(leaps, for_leaps);
+    program_at_random(steps, for_steps);
+    u64 now = 0, wraps_of_leaps = 0, wraps_of_steps = 0;
+    for (unsigned i = 0; i < 100; ++i) {
+      const u64 next = now + random() % 50;
+      Retirement r;
+      r.cycle = next;
+      r.cpl = random() % 4 == 0 ? Cpl::kernel : Cpl::user;
+      r.signals = {Signal::instruction, random() % 2 == 0 ? Signal::branch : Signal::nop};
+      r.quantities[static_cast<unsigned>(Quantity::llc_misses)] = static_cast<u32>(random() % 2);
+      while (leaps.counters.now() != next)
+        wraps_of_leaps += std::popcount(leaps.counters.pass_time(next, r.cpl).overflowed);
+      for (; now != next; ++now)
+        wraps_of_steps += std::popcount(steps.counters.pass_time(now + 1, r.cpl).overflowed);
+      wraps_of_leaps += std::popcount(leaps.counters.retire(r).overflowed);
+      wraps_of_steps += std::popcount(steps.counters.retire(r).overflowed);
+      for (const unsigned counter : set_bits(model.counters()))
+        ASSERT_EQ(leaps.counters.value(counter), steps.counters.value(counter)) << "counter " << counter;
+    }
+    ASSERT_EQ(wraps_of_leaps, wraps_of_steps);
+  }
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -35,6 +35,18 @@ TEST(WorkedValues, EnablesOfAbsentCountersFault) {
   EXPECT_EQ(skymont.wrmsr(msr::FIXED_CTR_CTRL, 0x40000), Fault::gp) << "AnyThread";
 }
 
+TEST(WorkedValues, MasksFollowAModelOfOnesOwn) {  // "Skylake, but with 8 GP counters"
+  CpuModel mine = find_cpu_model("skylake").value();
+  mine.gp_counters = 0xFF;
+  MsrMachine m(mine);
+  EXPECT_EQ(m.read(msr::PERF_GLOBAL_CTRL), 0xFFu);
+  m.write(msr::PMC0 + 7, 1);
+  m.write(msr::A_PMC0 + 7, 1);
+  m.write(msr::PERF_GLOBAL_CTRL, 0x7000000FF);
+  EXPECT_EQ(m.wrmsr(msr::PERF_GLOBAL_CTRL, bit(8)), Fault::gp);
+  EXPECT_FALSE(m.rdmsr(msr::PMC0 + 8).ok());
+}
+
 TEST(WorkedValues, AFaultingWriteChangesNothing) {
   MsrMachine m("skylake");
   m.write(msr::PERF_GLOBAL_CTRL, 5);
