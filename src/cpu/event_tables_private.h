@@ -34,6 +34,7 @@ std::span<const EventDefinition> gracemont_events();
 std::span<const EventDefinition> crestmont_events();
 std::span<const EventDefinition> skymont_events();
 std::span<const EventDefinition> darkmont_events();
+std::span<const EventDefinition> arctic_wolf_events();
 
 }  // namespace pmusim::event_rows
 

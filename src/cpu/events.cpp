@@ -34,10 +34,16 @@ std::optional<EventDefinition> union_of_bits(Rows rows, u8 event, u16 umask) {
   return sum;
 }
 
+/// The off-core events exist twice, one for each OFFCORE_RSP register (reference: accepted value masks).
+bool uses_second_register(u8 event, u16 umask) {
+  return (umask == 0x01 && (event == 0xBB || event == 0x2B)) || (umask == 0x02 && event == 0xB7);
+}
+
 }  // namespace
 
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   if (event == 0) return std::nullopt;
+  if (uses_second_register(event, umask)) return find_event(model, event == 0x2B ? 0x2A : 0xB7, 0x01, extra);
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
   if (const auto architectural = find_architectural_event(model, event, umask)) return architectural;
@@ -101,8 +107,9 @@ std::span<const EventDefinition> event_table(Microarchitecture microarchitecture
     case skymont:
       return skymont_events();
     case darkmont:
-    case arctic_wolf:
       return darkmont_events();
+    case arctic_wolf:
+      return arctic_wolf_events();
     case bonnell:
       return bonnell_events();
     case silvermont:

@@ -99,9 +99,11 @@ constexpr auto crestmont_table =
          tremont_memory_stalls, crestmont_front_end, architectural_lbr_inserts, tremont_off_core);
 constexpr auto skymont_table = join(every, older_branches, crestmont_load_sources, skymont_fixed, skymont_fp,
                                     crestmont_front_end, architectural_lbr_inserts, tremont_off_core);
-constexpr auto darkmont_table =
+/// Arctic Wolf asks off-core responses through the OMR registers, whose codes are their own.
+constexpr auto arctic_wolf_table =
     join(every, darkmont_branches, crestmont_load_sources, darkmont_own, skymont_fixed, skymont_fp,
-         crestmont_front_end, architectural_lbr_inserts, tremont_off_core);
+         crestmont_front_end, architectural_lbr_inserts);
+constexpr auto darkmont_table = join(arctic_wolf_table, tremont_off_core);
 
 }  // namespace
 
@@ -109,5 +111,6 @@ std::span<const EventDefinition> gracemont_events() { return gracemont_table; }
 std::span<const EventDefinition> crestmont_events() { return crestmont_table; }
 std::span<const EventDefinition> skymont_events() { return skymont_table; }
 std::span<const EventDefinition> darkmont_events() { return darkmont_table; }
+std::span<const EventDefinition> arctic_wolf_events() { return arctic_wolf_table; }
 
 }  // namespace pmusim::event_rows

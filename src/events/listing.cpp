@@ -98,18 +98,15 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
   if (listed == Listed::modelled) return events;
   for (VendorEvent& vendor : library_events(model)) {
     if (modelled.contains({vendor.config, vendor.config1})) continue;
-    perf::Attr attr;
-    attr.type = static_cast<u32>(perf::EventType::raw);
-    attr.config = vendor.config;
-    attr.config1 = vendor.config1;
     ListedEvent event;
     event.name = std::move(vendor.name);
     event.config = vendor.config;
     event.extra = vendor.config1;
     event.description = std::move(vendor.description);
-    const auto resolved = resolve(model, attr);
-    event.modelled = resolved.ok();
-    event.pebs = resolved.ok() && is_pebs_event(model, resolved->definition);
+    const auto umask = static_cast<u16>((vendor.config >> 8 & 0xFF) | (vendor.config >> 32 & 0xFF00));
+    const auto definition = find_event(model, static_cast<u8>(vendor.config & 0xFF), umask, vendor.config1);
+    event.modelled = definition.has_value();
+    event.pebs = definition && is_pebs_event(model, *definition);
     events.push_back(std::move(event));
   }
   return events;

@@ -106,7 +106,8 @@ std::optional<EventDefinition> find_definition(const CpuModel& model, const Sele
                            .umask = 0x82,
                            .rule = {.all = {Signal::instruction}, .none = {Signal::instruction}}};
   if ((selection.config & event_mask) == 0) return find_pseudo_event(model, selection.config >> 8 & 0xFF);
-  return selected_event(model, selection.config, selection.extra);
+  const auto umask = static_cast<u16>((selection.config >> 8 & 0xFF) | (selection.config >> 32 & 0xFF00));
+  return find_event(model, static_cast<u8>(selection.config & event_mask), umask, selection.extra);
 }
 
 /// Several names share an event select and differ in what they make of it.

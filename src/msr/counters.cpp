@@ -225,7 +225,7 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.kernel = (select & evtsel::OS) != 0;
   running.user = (select & evtsel::USR) != 0;
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
-  return with_event(running, selected_event(*model_, select, event_filter(select)));
+  return with_event(running, event(n));
 }
 
 /// The register that an event's name implies a value of (acr-and-scheduling.md, extra registers).

@@ -37,7 +37,7 @@ MemoryFacility memory_facility(const CounterFile& counters, unsigned counter, u6
   const CpuModel& model = counters.model();
   if (model.pebs.precise_store && counter == precise_store_counter && (enable & precise_store_enable) != 0)
     return MemoryFacility::precise_store;
-  const auto event = selected_event(model, counters.event_select(counter));
+  const auto event = counters.event(counter);
   if (!event) return MemoryFacility::none;
   const SignalSet signals = event->rule.all | event->rule.any;
   if (signals.has(Signal::load_latency)) {

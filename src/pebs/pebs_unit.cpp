@@ -34,7 +34,7 @@ bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_
 bool can_sample(unsigned counter, const CounterFile& counters) {
   const CpuModel& model = counters.model();
   if (model.pebs.baseline || (model.pebs.counters >> 32) != 0 || counter >= first_fixed) return true;
-  const auto event = selected_event(model, counters.event_select(counter));
+  const auto event = counters.event(counter);
   return event && event->rule.quantity == Quantity::none;
 }
 

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "pmusim/events/resolve.h"
+
 namespace pmusim {
 
 namespace {
@@ -59,6 +61,12 @@ Result<perf::Event*, KernelError> Session::open_event(const perf::Attr& attr, pe
     return Failure(KernelError(
         EOPNOTSUPP,
         "the event excludes user mode, and a trace holds user-mode code only: it would never count"));
+  if (events::is_pmu_event(attr)) {
+    const auto addresses =
+        trace_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
+    if (const auto resolved = events::resolve(model(), attr, addresses); !resolved.ok())
+      return Failure(KernelError(ENOENT, resolved.error().message));
+  }
   return perf_.open(attr, -1, 0, leader);
 }
 

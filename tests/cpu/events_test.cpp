@@ -49,6 +49,12 @@ TEST(FindEvent,
   EXPECT_FALSE(selected_event(model, 0x0000'0053'11C4));
 }
 
+TEST(FindEvent, OffCoreEventsOfTheSecondRegisterAreThoseOfTheFirst) {
+  EXPECT_EQ(selected_event(ice_lake(), 0x5301B7, 0x10001)->name, "OCR.DEMAND_DATA_RD.ANY_RESPONSE");
+  EXPECT_EQ(selected_event(ice_lake(), 0x5301BB, 0x3FFFC00001)->name, "OCR.DEMAND_DATA_RD.L3_MISS");
+  EXPECT_FALSE(selected_event(ice_lake(), 0x5301B7)) << "no request chosen";
+}
+
 TEST(FindEvent, FrontEndEventsAreChosenByTheirExtraRegister) {
   EXPECT_EQ(find_event(ice_lake(), 0xC6, 0x01, 0x12)->name, "FRONTEND_RETIRED.L1I_MISS");
   EXPECT_FALSE(find_event(ice_lake(), 0xC6, 0x01, 0x500106)) << "bubbles of a given length are not modelled";

@@ -86,6 +86,10 @@ class CounterFile {
   /// GP counters whose occurrences the LBR logs (EVTSEL.BR_CNTR).
   u64 logged_by_lbr() const { return logged_by_lbr_; }
   u64 event_select(unsigned gp) const { return event_select_[gp]; }
+  /// What a GP counter counts, if the model can count it.
+  std::optional<EventDefinition> event(unsigned gp) const {
+    return selected_event(*model_, event_select_[gp], event_filter(event_select_[gp]));
+  }
   u64 fixed_ctrl() const { return fixed_ctrl_; }
   u64 cfg_c(unsigned counter) const { return cfg_c_[counter]; }
   u64 perf_metrics() const { return metrics_.read(counts_[first_fixed + slots]); }
