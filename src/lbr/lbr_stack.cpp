@@ -43,6 +43,27 @@ constexpr FilterBit ctl_bits[] = {
     {lbr_ctl::OTHER_BRANCH, other_kinds},
 };
 
+/// BR_TYPE (SDM: COND 0, IND_JMP 1, REL_JMP 2, IND_CALL 3, REL_CALL 4, RET 5, 1xxx other).
+constexpr u64 br_type(BranchKind kind) {
+  switch (kind) {
+    case BranchKind::none:
+    case BranchKind::conditional:
+      return 0;
+    case BranchKind::indirect_jump:
+      return 1;
+    case BranchKind::direct_jump:
+      return 2;
+    case BranchKind::indirect_call:
+      return 3;
+    case BranchKind::direct_call:
+      return 4;
+    case BranchKind::near_return:
+      return 5;
+    default:
+      return 8;
+  }
+}
+
 u16 kinds_of(std::span<const FilterBit> bits_of_register, u64 value) {
   u16 kinds = 0;
   for (const FilterBit& b : bits_of_register)
@@ -58,6 +79,8 @@ LbrStack::LbrStack(const CpuModel& model)
       arch_(model.has_arch_lbr()),
       depth_(model.lbr.depth),
       ring_mask_(arch_ ? ring_size - 1 : std::max(depth_, 1u) - 1) {
+  for (unsigned kind = 0; kind < info_of_kind_.size(); ++kind)
+    info_of_kind_[kind] = lbr_info::CYC_CNT_VALID | br_type(static_cast<BranchKind>(kind)) << 56;
   update_filter();
 }
 

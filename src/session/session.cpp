@@ -126,6 +126,7 @@ void Session::happen(const trace::Happening& happening) {
       s.perf_.switch_to(to.tid);
     }
     void operator()(const trace::Map& map) const {
+      s.driver_.forget_code();
       const trace::Mapping& m = map.mapping;
       s.perf_.mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
                           {.address = m.start,
@@ -137,7 +138,7 @@ void Session::happen(const trace::Happening& happening) {
                            .build_id = std::as_bytes(std::span(m.build_id))});
       if (s.on_mapping_) s.on_mapping_(m);
     }
-    void operator()(const trace::Unmap&) const {}  // perf has no record of it
+    void operator()(const trace::Unmap&) const { s.driver_.forget_code(); }  // perf has no record of it
     void operator()(const trace::Syscall&) const {}
     void operator()(const trace::SignalDelivery& delivery) const {
       s.core_.interrupt();

@@ -36,8 +36,9 @@ class LbrStack {
   bool record(const Branch& branch, LbrGate gate) {
     if (gate == LbrGate::closed) return false;
     const unsigned kind = static_cast<unsigned>(branch.kind);
-    const bool unusual = branch.tx != TxState::none || branch.zero_length_call;
-    if ((special_ >> kind & 1) != 0 || unusual) return record_special(branch);
+    const unsigned unusual =
+        static_cast<unsigned>(branch.tx) | static_cast<unsigned>(branch.zero_length_call);
+    if ((special_ >> kind & 1) != 0 || unusual != 0) return record_special(branch);
     if (!accepts(branch)) return false;
     append(branch, branch.from, info_of(branch));
     return true;
@@ -80,13 +81,9 @@ class LbrStack {
   }
   /// INFO of a branch, all fields but transaction flags and event counts.
   u64 info_of(const Branch& branch) const {
-    // By BranchKind, four bits each (SDM: COND 0, IND_JMP 1, REL_JMP 2, IND_CALL 3, REL_CALL 4, RET 5,
-    // 1xxx other).
-    constexpr u64 types = 0x8888'8888'8534'1200;
     const u64 since = branch.cycle - last_cycle_;
     const u64 cycles = since < lbr_info::CYC_CNT ? since : lbr_info::CYC_CNT;
-    const u64 type = types >> (4 * static_cast<unsigned>(branch.kind)) & 0xF;
-    return u64{branch.mispredicted} << 63 | lbr_info::CYC_CNT_VALID | type << 56 | cycles;
+    return u64{branch.mispredicted} << 63 | info_of_kind_[static_cast<unsigned>(branch.kind)] | cycles;
   }
   void append(const Branch& branch, u64 from, u64 info) {
     ring_[++head_ & ring_mask_] = {from, branch.to, info & layout_.produced};
@@ -114,6 +111,7 @@ class LbrStack {
 
   const CpuModel* model_;
   LbrLayout layout_;
+  std::array<u64, 16> info_of_kind_{};  ///< by BranchKind: BR_TYPE and CYC_CNT_VALID
   bool arch_;
   bool enabled_ = true;            ///< LBREn; always true on legacy parts, where DEBUGCTL has the enable
   u16 special_ = 0;                ///< branch kinds that need more than appending, for now or always
