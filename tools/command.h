@@ -33,6 +33,7 @@ void add_models(CLI::App& app);
 void add_msr(CLI::App& app);
 void add_events(CLI::App& app);
 void add_pebs(CLI::App& app);
+void add_experiment(CLI::App& app);
 
 }  // namespace pmusim::tools
 

@@ -95,15 +95,11 @@ void for_each_record(const pebs::GeneratedBuffer& buffer, Visit visit) {
 }
 
 nlohmann::ordered_json to_json(const pebs::GeneratedBuffer& buffer, const DemuxTotals& totals) {
-  nlohmann::ordered_json json{{"format", buffer.format},
-                              {"records", totals.records},
-                              {"sampled", totals.attributed},
-                              {"rescued", totals.rescued},
-                              {"collided", totals.collided},
-                              {"unowned", totals.unowned},
-                              {"odd_size", totals.odd_size},
-                              {"headless", totals.headless},
-                              {"trailing_bytes", totals.trailing_bytes}};
+  nlohmann::ordered_json json{{"format", buffer.format},      {"records", totals.records},
+                              {"sampled", totals.attributed}, {"shared", totals.shared},
+                              {"rescued", totals.rescued},    {"collided", totals.collided},
+                              {"unowned", totals.unowned},    {"odd_size", totals.odd_size},
+                              {"headless", totals.headless},  {"trailing_bytes", totals.trailing_bytes}};
   json["counters"] = nlohmann::ordered_json::array();
   for (unsigned i = 0; i < driver::pebs_counters; ++i)
     if (totals.samples[i] != 0 || totals.lost[i] != 0)
@@ -135,7 +131,8 @@ void print_text(const Drain& command, const pebs::GeneratedBuffer& buffer, const
     fmt::print("\n");
   }
   fmt::print("format {}: {} records\n", buffer.format, totals.records);
-  fmt::print("  {:>10} sampled ({} of them with a lost status)\n", totals.attributed, totals.rescued);
+  fmt::print("  {:>10} sampled ({} shared by several counters, {} with a lost status)\n", totals.attributed,
+             totals.shared, totals.rescued);
   fmt::print("  {:>10} collided: dropped, one lost sample for every collider\n", totals.collided);
   fmt::print("  {:>10} unowned: no enabled counter claims them\n", totals.unowned);
   fmt::print("  {:>10} of another configuration's size\n", totals.odd_size);

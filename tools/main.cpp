@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   pmusim::tools::add_msr(app);
   pmusim::tools::add_events(app);
   pmusim::tools::add_pebs(app);
+  pmusim::tools::add_experiment(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

@@ -2,6 +2,7 @@
 #define PMUSIM_TOOLS_MODEL_OPTION_H
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.h"
@@ -12,12 +13,14 @@ namespace pmusim::tools {
 /// --model M and --policy NAME=VALUE, as every command that emulates a CPU takes them.
 class ModelOption {
  public:
+  explicit ModelOption(std::string default_model = "icelake") : name_(std::move(default_model)) {}
+
   void add_to(CLI::App& command);
   /// The model chosen, with its policies changed. Ends the command on an unknown model or policy.
   CpuModel model() const;
 
  private:
-  std::string name_ = "icelake";
+  std::string name_;
   std::vector<std::string> policies_;
 };
 

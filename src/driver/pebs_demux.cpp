@@ -64,6 +64,7 @@ DemuxTotals& DemuxTotals::operator+=(const DemuxTotals& other) {
   unowned += other.unowned;
   odd_size += other.odd_size;
   headless += other.headless;
+  shared += other.shared;
   rescued += other.rescued;
   trailing_bytes += other.trailing_bytes;
   for (unsigned i = 0; i < pebs_counters; ++i) {
@@ -96,6 +97,7 @@ inline void Demultiplexer::attribute(std::size_t offset, std::size_t bytes, u64 
     return;
   }
   ++totals.attributed;
+  if (!std::has_single_bit(owners)) ++totals.shared;
   counters_seen_ |= owners;
   for (const unsigned counter : set_bits(owners)) ++totals.samples[counter];
   records_.push_back({static_cast<u32>(offset), static_cast<u32>(bytes), owners});

@@ -35,7 +35,7 @@ bool can_sample(unsigned counter, const CounterFile& counters) {
   const CpuModel& model = counters.model();
   if (model.pebs.baseline || (model.pebs.counters >> 32) != 0 || counter >= first_fixed) return true;
   const auto event = counters.event(counter);
-  return event && event->rule.quantity == Quantity::none;
+  return event && (event->rule.quantity == Quantity::none || event->rule.quantity == Quantity::uops);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ struct DemuxTotals {
   u64 unowned = 0;         ///< no enabled counter claims it
   u64 odd_size = 0;        ///< formats 4-6: has another configuration's size
   u64 headless = 0;        ///< arch-PEBS: fragments of which the head is missing
+  u64 shared = 0;          ///< format 3 on, among `attributed`: serve several counters
   u64 rescued = 0;         ///< formats 1-2, among `attributed`: status was 0, one event is enabled
   u64 trailing_bytes = 0;  ///< after the last whole record
   std::array<u64, pebs_counters> samples{};  ///< per counter; a shared record counts for each of its owners
