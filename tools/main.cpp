@@ -1,8 +1,25 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "command.h"
+#include "pmusim/base/suggest.h"
+
+namespace {
+
+/// CLI11 alone would only say that a subcommand is required.
+void refuse_unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::vector<std::string_view> names;
+  for (const CLI::App* const command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return;
+  throw pmusim::tools::CommandError(
+      fmt::format("no command '{}'{}", argv[1], pmusim::did_you_mean(argv[1], names)));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -18,6 +35,7 @@ int main(int argc, char** argv) {
   pmusim::tools::add_pebs(app);
   pmusim::tools::add_experiment(app);
   try {
+    refuse_unknown_command(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
     return app.exit(success);

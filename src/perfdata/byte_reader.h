@@ -16,11 +16,7 @@ class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
   bool ok() const { return ok_; }
-  /// The bytes contradict each other: as if they had ended.
-  void fail() {
-    ok_ = false;
-    rest_ = {};
-  }
+  std::size_t remaining() const { return rest_.size(); }
 
   template <class T>
   T take() {
@@ -31,7 +27,8 @@ class ByteReader {
   }
   std::span<const std::byte> take_bytes(u64 n) {
     if (n > rest_.size()) {
-      fail();
+      ok_ = false;
+      rest_ = {};
       return {};
     }
     const auto taken = rest_.first(static_cast<std::size_t>(n));
@@ -41,7 +38,7 @@ class ByteReader {
   template <class T>
   std::vector<T> take_all(u64 n) {
     if (n > rest_.size() / sizeof(T)) {
-      fail();
+      take_bytes(rest_.size() + 1);
       return {};
     }
     const auto bytes = take_bytes(n * sizeof(T));

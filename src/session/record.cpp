@@ -101,8 +101,7 @@ class Drain {
 };
 
 Error refusal(const events::ParsedEvent& event, const KernelError& error) {
-  return Error(
-      fmt::format("event '{}': {} ({})", event.name, error.message, std::strerror(error.error_number)));
+  return Error(fmt::format("event '{}': {}", event.name, error.message));
 }
 
 /// Opens every event with one ring for all, and tells the file about them.

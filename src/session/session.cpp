@@ -1,5 +1,7 @@
 #include "pmusim/session/session.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <utility>
 
@@ -56,17 +58,28 @@ Session::Session(trace::Reader trace, SessionOptions options, Core core)
 
 Session::~Session() = default;
 
-Result<perf::Event*, KernelError> Session::open_event(const perf::Attr& attr, perf::Event* leader) {
+Result<Done, KernelError> Session::check_event(const perf::Attr& attr) const {
+  const auto refuse = [](std::string sentence) {
+    return Failure(KernelError(EOPNOTSUPP, std::move(sentence)));
+  };
   if (attr.exclude_user != 0)
-    return Failure(KernelError(
-        EOPNOTSUPP,
-        "the event excludes user mode, and a trace holds user-mode code only: it would never count"));
-  if (events::is_pmu_event(attr)) {
-    const auto addresses =
-        trace_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
-    if (const auto resolved = events::resolve(model(), attr, addresses); !resolved.ok())
-      return Failure(KernelError(ENOENT, resolved.error().message));
-  }
+    return refuse("it excludes user mode, and a trace holds user-mode code only: it would never count");
+  if (!events::is_pmu_event(attr)) return Done{};
+  const auto addresses =
+      core_.knows_memory() ? events::DataAddresses::recorded : events::DataAddresses::missing;
+  const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses);
+  if (!event.ok()) return refuse(event.error().message);
+  const EventRule& rule = event->definition.rule;
+  const bool possible = !rule.all.intersects(unmodelled_signals) &&
+                        (rule.any.empty() || !unmodelled_signals.contains(rule.any));
+  if (!possible)
+    return refuse(fmt::format("{} exists on {}, but the core model cannot produce it from a trace",
+                              event->definition.name, model().title));
+  return Done{};
+}
+
+Result<perf::Event*, KernelError> Session::open_event(const perf::Attr& attr, perf::Event* leader) {
+  if (Result<Done, KernelError> checked = check_event(attr); !checked.ok()) return Failure(checked.error());
   return perf_.open(attr, -1, 0, leader);
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace pmusim {
 
 u64 EventTotal::value() const {
@@ -28,8 +26,7 @@ Result<StatReport, Error> stat(Session& session, const std::vector<events::Event
       attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
       const Result<perf::Event*, KernelError> event = session.open_event(attr, leader);
       if (!event.ok())
-        return Failure(Error(fmt::format("event '{}': {} ({})", parsed.name, event.error().message,
-                                         std::strerror(event.error().error_number))));
+        return Failure(Error(fmt::format("event '{}': {}", parsed.name, event.error().message)));
       if (leader == nullptr) leader = *event;
       open.push_back({parsed.name, *event});
     }

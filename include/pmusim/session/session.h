@@ -64,6 +64,7 @@ class Session final : private PmiHandler, private perf::Target {
  private:
   Session(trace::Reader trace, SessionOptions options, Core core);
 
+  Result<Done, KernelError> check_event(const perf::Attr& attr) const;
   void run_block(const trace::BlockRun& run);
   void run_due_work();
   void happen(const trace::Happening& happening);

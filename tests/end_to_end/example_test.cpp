@@ -1,0 +1,32 @@
+// The programs of examples/, and that README shows them as they are.
+#include <gmock/gmock.h>
+
+#include "command.h"
+
+namespace pmusim::test {
+namespace {
+
+TEST(Examples, ReplayCountsBranchesAndListsMispredictedOnes) {
+  const Output output = run({PMUSIM_EXAMPLES "/replay", recorded("branches", {"2000"})});
+  ASSERT_EQ(output.status, 0) << output.err;
+  const std::vector<std::string> printed = lines(output.out);
+  EXPECT_GT(std::stoull(printed.at(0)), 20000u);
+  EXPECT_GT(printed.size(), 2u) << "2000 rounds with two coin flips each mispredict some 2000 branches";
+  EXPECT_THAT(printed.back(), testing::StartsWith("  0x"));
+}
+
+TEST(Examples, ReplayOfAMissingTraceSaysSo) {
+  const Output output = run({PMUSIM_EXAMPLES "/replay", "no-such-trace"});
+  EXPECT_EQ(output.status, 2);
+  EXPECT_THAT(output.err, testing::HasSubstr("no-such-trace"));
+}
+
+TEST(Readme, ShowsTheExampleThatIsCompiled) {
+  const std::string example = read_file(PMUSIM_SOURCE_DIR "/examples/replay.cpp");
+  const std::size_t main = example.find("int main");
+  ASSERT_NE(main, std::string::npos);
+  EXPECT_THAT(read_file(PMUSIM_SOURCE_DIR "/README.md"), testing::HasSubstr(example.substr(main)));
+}
+
+}  // namespace
+}  // namespace pmusim::test
