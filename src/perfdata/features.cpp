@@ -78,9 +78,12 @@ Payload build_ids(const std::vector<BuildId>& all) {
   return payload;
 }
 
+/// Stacks that only serve as call chains are no branch profile: perf report shows them as chains.
 bool samples_branches(const Description& description) {
   return std::ranges::any_of(description.events, [](const EventDescription& event) {
-    return (event.attr.sample_type & perf::sample::BRANCH_STACK) != 0;
+    const bool call_chains = (event.attr.sample_type & perf::sample::CALLCHAIN) != 0 &&
+                             (event.attr.branch_sample_type & perf::branch::CALL_STACK) != 0;
+    return (event.attr.sample_type & perf::sample::BRANCH_STACK) != 0 && !call_chains;
   });
 }
 

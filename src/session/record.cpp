@@ -153,7 +153,6 @@ perf::Attr record_attr(const events::ParsedEvent& event, const RecordOptions& op
   if (options.call_graph_lbr) {
     using namespace perf::branch;
     attr.branch_sample_type = USER | CALL_STACK | NO_CYCLES | NO_FLAGS | HW_INDEX;
-    attr.exclude_callchain_user = 1;
   }
   return attr;
 }

@@ -71,6 +71,17 @@ TEST_F(BranchClients, PerfReportNamesSourcesAndTargets) {
   EXPECT_THAT(output.out, ContainsRegex("branches .*lfsr"));
 }
 
+TEST_F(BranchClients, PerfScriptMakesCallChainsOfTheCallStack) {
+  if (!installed("perf")) GTEST_SKIP() << "perf is not installed (package linux-perf)";
+  const std::string file = scratch.file("perf.data");
+  const Output recording = run({pmusim(), "record", "--model", "skylake", "--call-graph", "lbr", "-e",
+                                "branches:u", "-c", "97", "-o", file, recorded("branches", {"400"})});
+  ASSERT_EQ(recording.status, 0) << recording.err;
+  const Output output = run({"perf", "script", "-i", file, "-F", "ip,sym"});
+  ASSERT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.out, ContainsRegex(" lfsr\n[^\n]* branches\n[^\n]* main\n"));
+}
+
 TEST_F(BranchClients, BoltFindsNoMismatchingTraceAndTakesTheProfile) {
   const std::string perf2bolt = bolt("perf2bolt"), llvm_bolt = bolt("llvm-bolt");
   if (perf2bolt.empty() || !installed("perf")) GTEST_SKIP() << "perf2bolt is not installed (package bolt-16)";
