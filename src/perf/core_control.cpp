@@ -45,14 +45,12 @@ void PerfCore::disable(Event& event, Scope scope) {
   });
 }
 
+/// What exited children had counted stays, and so do times and losses.
 void PerfCore::reset(Event& event, Scope scope) {
-  const auto zero = [&](Event& one) {
+  for_event_and_children(event, scope, [&](Event& one) {
     update_count(one);
     one.count = 0;
-  };
-  if (scope == Scope::event) return zero(event);
-  zero(*event.leader);
-  for (Event* sibling : event.leader->siblings) zero(*sibling);
+  });
 }
 
 Outcome PerfCore::refresh(Event& event, i64 overflows) {

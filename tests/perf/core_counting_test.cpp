@@ -39,6 +39,44 @@ TEST_F(CoreCounting, ResetZeroesTheCountAndKeepsTheTimes) {
   EXPECT_EQ(*core.read(event), (std::vector<u64>{0, 1000, 1000}));
 }
 
+TEST_F(CoreCounting, ResetReachesMembersOnRequestAndLivingChildrenAlways) {
+  Attr attr = counting();
+  attr.inherit = 1;
+  Event& leader = open(attr);
+  Event& member = open(attr, &leader);
+  core.fork(100, 101, 101);
+  core.switch_to(101);
+  count(5);
+  core.reset(leader);
+  EXPECT_EQ(value(leader), 0u);
+  EXPECT_EQ(value(member), 5u);
+  core.reset(member, PerfCore::Scope::group);
+  EXPECT_EQ(value(member), 0u);
+}
+
+TEST_F(CoreCounting, APinnedGroupInErrorTriesAgainWhenItIsEnabled) {
+  Attr attr = counting();
+  attr.pinned = 1;
+  std::vector<Event*> events;
+  for (int i = 0; i < 5; ++i) events.push_back(&open(attr));
+  core.close(*events[0]);
+  core.enable(*events[4]);
+  EXPECT_EQ(events[4]->state, EventState::active);
+}
+
+TEST_F(CoreCounting, TheGroupFlagEnablesAndDisablesMembersToo) {
+  Attr attr = counting();
+  attr.disabled = 1;
+  Event& leader = open(attr);
+  Event& member = open(attr, &leader);
+  core.enable(leader);
+  EXPECT_EQ(driver.on().size(), 1u);
+  core.enable(member, PerfCore::Scope::group);
+  EXPECT_EQ(driver.on().size(), 2u);
+  core.disable(member, PerfCore::Scope::group);
+  EXPECT_TRUE(driver.on().empty());
+}
+
 TEST_F(CoreCounting, AGroupReadsItsLeaderFirstThenMembersInOrderOfCreation) {
   Attr attr = counting();
   attr.read_format = all_times | read_format::GROUP | read_format::ID | read_format::LOST;

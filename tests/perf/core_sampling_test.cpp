@@ -38,6 +38,105 @@ TEST_F(CoreSampling, RefreshStopsAfterThatManyOverflows) {
   EXPECT_TRUE(event.hung_up);
 }
 
+TEST_F(CoreSampling, AnInheritedOrCountingEventCannotBeRefreshed) {
+  Attr attr = sampling(10);
+  attr.inherit = 1;
+  EXPECT_EQ(core.refresh(open(attr), 1).error().error_number, EINVAL);
+  EXPECT_EQ(core.refresh(open(counting()), 1).error().error_number, EINVAL);
+}
+
+TEST_F(CoreSampling, ANewPeriodStartsAtOnceAndImpossibleOnesAreRefused) {
+  Event& event = open(sampling(1000));
+  ASSERT_TRUE(core.set_period(event, 10));
+  EXPECT_EQ(event.hw.sample_period, 10u);
+  EXPECT_EQ(event.hw.period_left, 0);
+  for (const u64 period : {u64{0}, bit(63)})
+    EXPECT_EQ(core.set_period(event, period).error().error_number, EINVAL);
+  EXPECT_EQ(core.set_period(open(counting()), 10).error().error_number, EINVAL);
+  Attr attr = sampling(1000);
+  attr.freq = 1;
+  EXPECT_EQ(core.set_period(open(attr), 100'001).error().error_number, EINVAL);
+}
+
+TEST_F(CoreSampling, MmapTakesPowersOfTwoAndOneSizeForOneEvent) {
+  Event& event = open(sampling(10));
+  EXPECT_EQ(core.mmap(event, 3).error().error_number, EINVAL);
+  ASSERT_TRUE(core.mmap(event, 4));
+  EXPECT_TRUE(core.mmap(event, 4));
+  EXPECT_EQ(core.mmap(event, 8).error().error_number, EINVAL);
+  Attr attr = sampling(10);
+  attr.inherit = 1;
+  EXPECT_EQ(core.mmap(open(attr), 4).error().error_number, EINVAL);
+}
+
+TEST_F(CoreSampling, OutputGoesOnlyWhereTheRulesAllow) {  // perf-abi.md 5.6
+  Event& event = open(sampling(10));
+  Attr attr = sampling(10);
+  attr.write_backward = 1;
+  Event& backward = open(attr);
+  attr = sampling(10);
+  attr.use_clockid = attr.clockid = 1;
+  Event& clocked = open(attr);
+  Event& of_the_cpu = open(sampling(10), nullptr, -1, 0);
+  for (Event* to : {&event, &backward, &clocked, &of_the_cpu})
+    EXPECT_EQ(core.set_output(event, to).error().error_number, EINVAL);
+  Event& other = open(sampling(10));
+  map(event);
+  EXPECT_EQ(core.set_output(event, &other).error().error_number, EINVAL);
+  EXPECT_TRUE(core.set_output(other, &event));
+  EXPECT_TRUE(core.set_output(other, nullptr));
+}
+
+TEST_F(CoreSampling, PausedOutputIsLostAndSaidSoAfterwards) {
+  Event& event = open(sampling(10));
+  EXPECT_EQ(core.pause_output(event, true).error().error_number, EINVAL);
+  RingBuffer& ring = map(event);
+  ASSERT_TRUE(core.pause_output(event, true));
+  count(10);
+  ASSERT_TRUE(core.pause_output(event, false));
+  count(10);
+  EXPECT_EQ(types(ring), (Types{lost, sample}));
+}
+
+TEST_F(CoreSampling, FramePointersGiveTheCallersWhereTheStackIsKnown) {
+  struct Stack final : Target {
+    std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override {
+      const u64 words[] = {0x7010, 0x402000, 0, 0x403000};  // two frames from 0x7000 up
+      std::vector<std::byte> out(bytes);
+      if (address < 0x7000 || address + bytes > 0x7020) return {};
+      std::memcpy(out.data(), reinterpret_cast<const std::byte*>(words) + (address - 0x7000), bytes);
+      return out;
+    }
+  } const stack;
+  core.set_target(stack);
+  Event& event = open(sampling(10, perf::sample::CALLCHAIN));
+  RingBuffer& ring = map(event);
+  frame.registers_known = true;
+  frame.registers.rip = 0x401000;
+  frame.registers[Gpr::rbp] = 0x7000;
+  count(10);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.at(0).at(8), 4u);
+  EXPECT_EQ(records[0].at(16), static_cast<u64>(-512));
+  EXPECT_EQ(records[0].at(24), 0x401000u);
+  EXPECT_EQ(records[0].at(32), 0x402000u);
+  EXPECT_EQ(records[0].at(40), 0x403000u);
+}
+
+TEST_F(CoreSampling, PageFaultsThatATraceRecordedAreSampledWithTheirAddress) {
+  Attr attr = software(SoftwareId::page_faults);
+  attr.sample_period = 2;
+  attr.sample_type = perf::sample::ADDR;
+  Event& event = open(attr);
+  RingBuffer& ring = map(event);
+  for (const u64 address : {0x1000u, 0x2000u, 0x3000u})
+    core.count_software(SoftwareId::page_faults, 1, address, frame);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].at(8), 0x2000u);
+  EXPECT_EQ(value(event), 3u);
+}
+
 TEST_F(CoreSampling, SideBandTellsTheStoryOfATask) {
   Attr attr = sampling(1000, sample::IP | sample::TID);
   attr.comm = attr.mmap = attr.mmap2 = attr.task = attr.context_switch = attr.sample_id_all = 1;
