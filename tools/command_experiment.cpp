@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "experiment.h"
 #include "model_option.h"
 #include "pmusim/session/collisions.h"
 
@@ -136,6 +137,7 @@ void add_experiment(CLI::App& app) {
       app.add_subcommand("experiment", "Published experiments, with the published figures beside ours");
   command->require_subcommand(1);
   add_collisions(*command);
+  add_experiment_acr(*command);
 }
 
 }  // namespace pmusim::tools

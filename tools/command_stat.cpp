@@ -19,7 +19,7 @@ struct StatCommand {
 
 std::string with_thousands(u64 value) {
   std::string digits = fmt::format("{}", value);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 

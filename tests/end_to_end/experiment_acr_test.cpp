@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace pmusim::test {
+namespace {
+
+const std::string& trace() {
+  static const std::string path = recorded("mispredict", {"8192", "4"});
+  return path;
+}
+
+TEST(ExperimentAcr, AutoCounterReloadSamplesMissesOfTheSecondLoopOnly) {
+  const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "2000"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto report = nlohmann::json::parse(result.out);
+  const auto& traditional = report["traditional"];
+  const auto& acr = report["acr"];
+  EXPECT_GT(traditional["loop1"], 0);
+  EXPECT_GT(traditional["loop2"], 0);
+  EXPECT_GT(traditional["by_event"]["branch-misses"], 0);
+  EXPECT_GT(traditional["by_event"]["branch-instructions"], 0);
+  EXPECT_EQ(acr["by_event"]["branch-instructions"], 0);
+  EXPECT_EQ(acr["loop1"], 0);
+  EXPECT_EQ(acr["loop2"], acr["samples"]);
+  const double share = acr["samples"].get<double>() / traditional["samples"].get<double>();
+  EXPECT_GT(share, 0.4);
+  EXPECT_LT(share, 0.6);
+}
+
+TEST(ExperimentAcr, MissRatesOfTheLoopsAreNearThePublishedOnes) {
+  const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "2000"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const auto rates = nlohmann::json::parse(result.out)["miss_percent"];
+  EXPECT_NEAR(rates["loop1"].get<double>(), 12, 4);
+  EXPECT_NEAR(rates["loop2"].get<double>(), 22.5, 4.5);
+}
+
+TEST(ExperimentAcr, PerfFindsTheSamplesOnTheSecondLoop) {
+  if (!installed("perf")) FAIL() << "perf is not installed";
+  const ScratchDirectory scratch;
+  ASSERT_EQ(
+      run({pmusim(), "experiment", "acr", "--trace", trace(), "-c", "2000", "-o", scratch.path().string()})
+          .status,
+      0);
+  const Output report = run({"perf", "report", "--stdio", "--sort", "sym", "-i", scratch.file("acr.data")});
+  EXPECT_EQ(report.status, 0) << report.err;
+  EXPECT_NE(report.out.find("sum_ge128"), std::string::npos) << report.out;
+  EXPECT_EQ(report.out.find("sum_ge64"), std::string::npos) << report.out;
+}
+
+TEST(ExperimentAcr, AModelWithoutReloadIsRefusedInASentence) {
+  const Output result = run({pmusim(), "experiment", "acr", "--trace", trace(), "--model", "icelake"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("model 'icelake' has no auto counter reload; 'skymont' and 'darkmont' have it"),
+            std::string::npos)
+      << result.err;
+}
+
+TEST(ExperimentAcr, AnotherProgramIsRefusedInASentence) {
+  const Output result = run({pmusim(), "experiment", "acr", "--trace", recorded("branches", {"100"})});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("no module of the traced program has a function 'sum_ge64'"), std::string::npos)
+      << result.err;
+}
+
+}  // namespace
+}  // namespace pmusim::test
