@@ -192,8 +192,12 @@ CoreTraits core_traits(const Enumeration& enumeration) {
       traits.period = PeriodRule::none;
       return traits;
     }
-    case golden_cove:
-      return later_p_core(golden_cove_constraints, PlacementRule::golden_cove, golden_cove_extra);
+    case golden_cove: {
+      CoreTraits traits =
+          later_p_core(golden_cove_constraints, PlacementRule::golden_cove, golden_cove_extra);
+      traits.load_latency_companion = true;
+      return traits;
+    }
     case redwood_cove:
       return later_p_core(golden_cove_constraints, PlacementRule::redwood_cove, redwood_cove_extra);
     case lion_cove:

@@ -45,8 +45,9 @@ struct CoreTraits {
   PeriodRule period = PeriodRule::none;
   CyclesAlias alias = CyclesAlias::none;
   PmiAck ack = PmiAck::early;
-  bool pebs_on_all_counters = false;  ///< a precise event without a PEBS row takes its main row
-  bool exclusive_counters = false;    ///< hyper-threading erratum of events D0-D3
+  bool pebs_on_all_counters = false;    ///< a precise event without a PEBS row takes its main row
+  bool exclusive_counters = false;      ///< hyper-threading erratum of events D0-D3
+  bool load_latency_companion = false;  ///< load latency with its data source needs event 03/82 before it
   std::span<const ExtraRegisterRow> extra_registers{};
 };
 

@@ -136,6 +136,7 @@ Enumeration enumerate(Bus& bus) {
   e.has_ds = (features.edx & bit(21)) != 0 && (features.ecx & bit(2)) != 0;
   e.hle = (extended.ebx & bit(4)) != 0;
   e.rtm = (extended.ebx & bit(11)) != 0;
+  e.tsx_force_abort = (extended.edx & bit(13)) != 0;
   e.arch_lbr = (extended.edx & bit(19)) != 0;
   read_signature(e, features.eax);
   identify_core(e, cpuid);

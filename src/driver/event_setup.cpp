@@ -111,6 +111,7 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
     if (auto result = lbr_.init(event); !result.ok()) return result;
   if (auto result = check_topdown(event, cpu_); !result.ok()) return result;
   if (auto result = set_extra_register(event); !result.ok()) return result;
+  if (auto result = check_load_latency(event); !result.ok()) return result;
   if (auto result = check_acr_group(event, cpu_, max_period()); !result.ok()) return result;
   return check_group(event);
 }
@@ -222,6 +223,24 @@ Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {
                   fmt::format("config: the event needs MSR {:#x}, which cannot be read", row->address));
   event.hw.extra_register = row->address;
   return Done{};
+}
+
+Result<Done, KernelError> IntelDriver::check_load_latency(const Event& event) const {
+  constexpr u64 load_latency = 0x01CD, companion = 0x8203;
+  const auto is = [](const Event& e, u64 code) {
+    return (e.hw.config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == code;
+  };
+  if (!traits_->load_latency_companion || !is(event, load_latency)) return Done{};
+  if ((event.attr.sample_type & perf::sample::DATA_SRC) == 0) return Done{};
+  const auto& siblings = event.leader->siblings;
+  const bool found = !event.is_leader() && (is(*event.leader, companion) ||
+                                            std::ranges::any_of(siblings, [&](const Event* sibling) {
+                                              return sibling != &event && is(*sibling, companion);
+                                            }));
+  if (found) return Done{};
+  return refuse(ENODATA,
+                "group_fd: on this CPU load latency knows its data source only in a group behind "
+                "mem-loads-aux (event 03, umask 82)");
 }
 
 /// A dry run on an idle PMU: what passes here can be counted at least while nothing else is.

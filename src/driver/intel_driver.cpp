@@ -60,9 +60,17 @@ void IntelDriver::enable() {
   if (--disable_depth_ != 0) return;
   if (new_placements_ != 0) apply_placements();
   enabled_ = true;
+  claim_counter_from_microcode();
   pebs_.write_enable();
   lbr_.enable(LbrDriver::EnableMode::full);
   counters_.enable_all();
+}
+
+void IntelDriver::claim_counter_from_microcode() {
+  if (!cpu_.tsx_force_abort) return;
+  const bool wanted = owners_[3] != nullptr;
+  if (wanted != gp3_claimed_) counters_.write_register(msr::TSX_FORCE_ABORT, wanted ? 1 : 0);
+  gp3_claimed_ = wanted;
 }
 
 /// Group positions become counters: known only now that every member has its place. Members that are off are

@@ -94,6 +94,8 @@ void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleM
   }
   const EventTraits traits = traits_of(event, config);
   placement.constraint = constraints_.find(traits);
+  if (cpu_.tsx_force_abort && options_.transaction_aborts == TransactionAborts::forbidden)
+    placement.constraint.counters &= ~bit(3);
   if (const u64 dynamic = event.hw.dynamic_constraint; dynamic != ~u64{0}) {
     placement.constraint.counters &= dynamic;
     placement.constraint_dynamic = true;

@@ -149,6 +149,7 @@ void Session::happen(const trace::Happening& happening) {
                            .flags = m.flags,
                            .name = m.path,
                            .build_id = std::as_bytes(std::span(m.build_id))});
+      s.driver_.forget_code();
       if (s.on_mapping_) s.on_mapping_(m);
     }
     void operator()(const trace::Unmap&) const { s.driver_.forget_code(); }  // perf has no record of it

@@ -38,6 +38,12 @@ inline FakeBus haswell() {
   return bus;
 }
 inline FakeBus skylake() { return product(0x506E3, {0x07300404, 0, 0, 0x603}, 0x33C5); }
+inline FakeBus skylake_with_tsx() {
+  FakeBus bus = skylake();
+  bus.leaves[{7, 0}] = {0, 1 << 11 | 1 << 4, 0, 1 << 13};
+  bus.msrs[msr::TSX_FORCE_ABORT] = 0;
+  return bus;
+}
 inline FakeBus ice_lake() { return product(0x606A6, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5); }
 inline FakeBus sapphire_rapids() { return product(0x806F8, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5); }
 

@@ -186,6 +186,47 @@ TEST(HyperThreading, LaterCoresAndSingleThreadsAreNotRestricted) {
   EXPECT_EQ(other.hw.index, 0);
 }
 
+// --- counters and events that come with strings attached (4.2, 4.7) ---------------------------------------
+
+TEST(TransactionalAborts, GeneralCounter3IsClaimedOnlyWhileItIsUsed) {
+  Rig rig(skylake_with_tsx());
+  for (int i = 0; i < 3; ++i) rig.schedule(rig.opened(Rig::raw(0xC4)));
+  EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
+  perf::Event& fourth = rig.opened(Rig::raw(0xC4));
+  ASSERT_TRUE(rig.schedule(fourth));
+  EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 1u);
+  rig.unschedule(fourth);
+  EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
+}
+
+TEST(TransactionalAborts, WhereTheyAreForbiddenGeneralCounter3IsLeftAlone) {
+  Rig rig(skylake_with_tsx(), {.transaction_aborts = TransactionAborts::forbidden});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.schedule(rig.opened(Rig::raw(0xC4))));
+  EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC4))));
+}
+
+TEST(LoadLatency, NeedsItsCompanionOnGoldenCoveWhereTheDataSourceIsSampled) {
+  Rig rig(sapphire_rapids());
+  perf::Attr latency = Rig::precise(0x01CD, 2);
+  EXPECT_EQ(rig.error_of(latency), 0);
+  latency.sample_type = perf::sample::DATA_SRC;
+  EXPECT_EQ(rig.error_of(latency), ENODATA);
+  EXPECT_EQ(rig.refusal,
+            "group_fd: on this CPU load latency knows its data source only in a group behind mem-loads-aux "
+            "(event 03, umask 82)");
+  EXPECT_EQ(rig.error_of(latency, &rig.opened(Rig::raw(0x8203))), 0);
+  perf::Event& leader = rig.opened(Rig::raw(0xC4));
+  rig.opened(Rig::raw(0x8203), &leader);
+  EXPECT_EQ(rig.error_of(latency, &leader), 0);
+}
+
+TEST(LoadLatency, NeedsNoneElsewhere) {
+  Rig rig(ice_lake());
+  perf::Attr latency = Rig::precise(0x01CD, 2);
+  latency.sample_type = perf::sample::DATA_SRC;
+  EXPECT_EQ(rig.error_of(latency), 0);
+}
+
 // --- extra registers (4.5) --------------------------------------------------------------------------------
 
 TEST(ExtraRegister, IsWrittenBeforeTheEventSelect) {

@@ -8,12 +8,12 @@ namespace pmusim::test {
 namespace {
 
 const std::string& trace() {
-  static const std::string path = recorded("mispredict", {"8192", "4"});
+  static const std::string path = recorded("mispredict", {"8192", "8"});
   return path;
 }
 
 TEST(ExperimentAcr, AutoCounterReloadSamplesMissesOfTheSecondLoopOnly) {
-  const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "2000"});
+  const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "4000"});
   ASSERT_EQ(result.status, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
   const auto& traditional = report["traditional"];
@@ -31,7 +31,7 @@ TEST(ExperimentAcr, AutoCounterReloadSamplesMissesOfTheSecondLoopOnly) {
 }
 
 TEST(ExperimentAcr, MissRatesOfTheLoopsAreNearThePublishedOnes) {
-  const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "2000"});
+  const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "4000"});
   ASSERT_EQ(result.status, 0) << result.err;
   const auto rates = nlohmann::json::parse(result.out)["miss_percent"];
   EXPECT_NEAR(rates["loop1"].get<double>(), 12, 4);
@@ -42,7 +42,7 @@ TEST(ExperimentAcr, PerfFindsTheSamplesOnTheSecondLoop) {
   if (!installed("perf")) FAIL() << "perf is not installed";
   const ScratchDirectory scratch;
   ASSERT_EQ(
-      run({pmusim(), "experiment", "acr", "--trace", trace(), "-c", "2000", "-o", scratch.path().string()})
+      run({pmusim(), "experiment", "acr", "--trace", trace(), "-c", "4000", "-o", scratch.path().string()})
           .status,
       0);
   const Output report = run({"perf", "report", "--stdio", "--sort", "sym", "-i", scratch.file("acr.data")});
@@ -60,7 +60,7 @@ TEST(ExperimentAcr, AModelWithoutReloadIsRefusedInASentence) {
 }
 
 TEST(ExperimentAcr, AnotherProgramIsRefusedInASentence) {
-  const Output result = run({pmusim(), "experiment", "acr", "--trace", recorded("branches", {"100"})});
+  const Output result = run({pmusim(), "experiment", "acr", "--trace", recorded("branches", {"27"})});
   EXPECT_EQ(result.status, 2);
   EXPECT_NE(result.err.find("no module of the traced program has a function 'sum_ge64'"), std::string::npos)
       << result.err;

@@ -22,10 +22,11 @@ struct Enumeration {
   u64 counters = 0;
   unsigned counter_width = 0;
   bool any_thread = false;  ///< event selects can count for the sibling thread too
-  u32 arch_events = 0;  ///< present architectural events, positive polarity
-  u32 perfmon_ext = 0;  ///< CPUID.23H.0:EBX
+  u32 arch_events = 0;      ///< present architectural events, positive polarity
+  u32 perfmon_ext = 0;      ///< CPUID.23H.0:EBX
   u64 perf_capabilities = 0;
   bool rtm = false, hle = false;
+  bool tsx_force_abort = false;  ///< CPUID.7.0:EDX[13]: microcode and PMU compete for GP 3
 
   bool has_ds = false;  ///< DS area and DTES64
   static constexpr unsigned no_pebs = ~0u, arch_pebs_format = 0xF;

@@ -24,12 +24,16 @@ inline constexpr u32 SLOTS_WITH_METRICS = 1u << 2;  ///< slots, read and cleared
 inline constexpr u32 CHECKPOINTED = 1u << 3;        ///< IN_TXCP: an abort takes counts and status bit back
 }  // namespace driver_flag
 
+/// Skylake with TSX microcode: GP 3 works only while every transaction aborts.
+enum class TransactionAborts : u8 { allowed, forbidden };
+
 struct DriverOptions {
   PebsOptions pebs;
   LbrOptions lbr;
   /// Shared with the sibling hyper-thread's driver; null where hyper-threading is off.
   CoreResources* core = nullptr;
   unsigned thread = 0;  ///< 0 or 1: which of the two this is
+  TransactionAborts transaction_aborts = TransactionAborts::allowed;
 };
 
 /// What happened that no perf event can tell.
@@ -107,6 +111,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   Result<Done, KernelError> set_period_at_open(perf::Event& event);
   Result<Done, KernelError> set_up_precise(perf::Event& event);
   Result<Done, KernelError> set_extra_register(perf::Event& event);
+  Result<Done, KernelError> check_load_latency(const perf::Event& event) const;
   Result<Done, KernelError> check_group(perf::Event& event);
   Result<Done, KernelError> fix_address_by_branches(perf::Event& event) const;
 
@@ -140,6 +145,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void program_reload(const perf::Event& event, u64 pebs_config);
   void apply_placements();
   void name_reload_causes();
+  void claim_counter_from_microcode();
   void vacate_moved_counters();
   void take_counter(perf::Event& event, int counter);
   void leave_counter(perf::Event& event);
@@ -182,6 +188,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   unsigned disable_depth_ = 0;
   bool enabled_ = true;
   bool apic_reachable_ = true;
+  bool gp3_claimed_ = false;  // from the microcode that wants it for transactions
   bool pebs_usable_ = false;
   DriverStatistics statistics_;
   unsigned handled_before_ = 0;  // by the latest interrupt, at `handled_at_`
