@@ -10,7 +10,7 @@ namespace pmusim::perf {
 
 using Outcome = Result<Done, KernelError>;
 
-Result<Attr, KernelError> copy_attr(std::span<std::byte> user) {
+Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd) {
   constexpr std::size_t size_at = offsetof(Attr, size), smallest = 64, largest = 4096;
   if (user.size() < size_at + sizeof(u32)) return refuse(EFAULT, "attr: not readable up to its size field");
   u32 size;
@@ -34,7 +34,7 @@ Result<Attr, KernelError> copy_attr(std::span<std::byte> user) {
   std::memcpy(&attr, user.data(), std::min(bytes, sizeof attr));
   if (bytes < sizeof attr) std::memset(reinterpret_cast<std::byte*>(&attr) + bytes, 0, sizeof attr - bytes);
   attr.size = static_cast<u32>(bytes);
-  return attr;
+  return simd == SimdAbi::series_v7 ? from_series_v7(attr) : attr;
 }
 
 namespace {
@@ -74,7 +74,7 @@ Outcome check_samples(const Attr& attr, const Limits& limits) {  // A10, A13, A1
       (attr.sample_stack_user >= 65535 || attr.sample_stack_user % 8 != 0))
     return refuse(EINVAL, "sample_stack_user: {} is no multiple of 8 below 65535", attr.sample_stack_user);
   if ((attr.sample_type & sample::REGS_INTR))
-    if (auto valid = check_register_mask(attr, RegisterSide::interrupt); !valid) return valid;
+    if (auto valid = check_register_mask(attr, RegisterSide::interrupt, limits.simd); !valid) return valid;
   if ((attr.sample_type & sample::CGROUP) && !limits.cgroups)
     return refuse(EINVAL, "sample_type: CGROUP, but this system has no cgroups");
   if ((attr.sample_type & sample::WEIGHT) && (attr.sample_type & sample::WEIGHT_STRUCT))
@@ -96,7 +96,8 @@ Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits) {
   if (auto valid = check_reserved(attr); !valid) return Failure(valid.error());
   if (auto valid = resolve_branches(attr, limits); !valid) return Failure(valid.error());
   if (attr.sample_type & sample::REGS_USER)  // A9
-    if (auto valid = check_register_mask(attr, RegisterSide::user); !valid) return Failure(valid.error());
+    if (auto valid = check_register_mask(attr, RegisterSide::user, limits.simd); !valid)
+      return Failure(valid.error());
   if (auto valid = check_samples(attr, limits); !valid) return Failure(valid.error());
   if (attr.sample_max_stack == 0) attr.sample_max_stack = limits.max_stack;  // A11
   if (auto valid = check_flags(attr); !valid) return Failure(valid.error());

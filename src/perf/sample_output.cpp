@@ -50,7 +50,7 @@ ByteWriter write_stacks(ByteWriter out, const Sample& s, std::size_t stack_bytes
   }
   if (type & sample::RAW) out = write_raw(out, s.data.raw);
   if (type & sample::BRANCH_STACK) out = write_branch_stack(out, s);
-  if (type & sample::REGS_USER) out = write_registers(out, s.event.attr.sample_regs_user, user_registers(s));
+  if (type & sample::REGS_USER) out = write_registers(out, s.event, RegisterSide::user, user_registers(s));
   if (type & sample::STACK_USER) out = write_user_stack(out, s, stack_bytes);
   return out;
 }
@@ -61,7 +61,7 @@ ByteWriter write_last_words(ByteWriter out, const Sample& s) {
   if (type & sample::DATA_SRC) out.put(s.data.data_source);
   if (type & sample::TRANSACTION) out.put(s.data.transaction);
   if (type & sample::REGS_INTR)
-    out = write_registers(out, s.event.attr.sample_regs_intr, interrupt_registers(s));
+    out = write_registers(out, s.event, RegisterSide::interrupt, interrupt_registers(s));
   if (type & sample::PHYS_ADDR) out.put(s.data.physical_address.value_or(0));
   if (type & sample::CGROUP) out.put(s.environment.cgroup);
   if (type & sample::DATA_PAGE_SIZE) out.put(s.environment.data_page_size);
@@ -77,12 +77,13 @@ u32 words_in(u64 mask) { return 8 * static_cast<u32>(std::popcount(mask)); }
 
 }  // namespace
 
-SampleLayout make_sample_layout(const Attr& attr) {
+SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
   SampleLayout layout;
   layout.sample_type = attr.sample_type;
   layout.word_bytes = sizeof(RecordHeader) + words_in(attr.sample_type & one_word);
-  layout.user_register_bytes = words_in(attr.sample_regs_user);
-  layout.interrupt_register_bytes = words_in(attr.sample_regs_intr);
+  layout.simd = simd;
+  layout.user_register_bytes = register_bytes(attr, RegisterSide::user, simd);
+  layout.interrupt_register_bytes = register_bytes(attr, RegisterSide::interrupt, simd);
   return layout;
 }
 

@@ -1,8 +1,6 @@
 #include "perf/sample_parts.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 namespace pmusim::perf {
 
@@ -11,7 +9,6 @@ std::span<const u64> callchain(const Sample& s) {
 }
 
 // --- RAW
-// -----------------------------------------------------------------------------------------------------
 
 std::size_t raw_size(std::span<const std::byte> raw) {
   return padded(sizeof(u32) + std::max<std::size_t>(raw.size(), 4));
@@ -26,7 +23,6 @@ ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw) {
 }
 
 // --- BRANCH_STACK
-// --------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -72,79 +68,7 @@ ByteWriter write_branch_stack(ByteWriter out, const Sample& s) {
   return out;
 }
 
-// --- REGS_USER and REGS_INTR
-// ---------------------------------------------------------------------------------
-
-namespace {
-
-constexpr u64 abi_64 = 2;
-constexpr unsigned first_xmm_bit = 32;
-
-/// Register numbers of sample_regs_user and sample_regs_intr (section 1.6).
-enum : unsigned { reg_ip = 8, reg_flags = 9, reg_cs = 10, reg_ss = 11, reg_r8 = 16 };
-constexpr std::array first_eight = {Gpr::rax, Gpr::rbx, Gpr::rcx, Gpr::rdx,
-                                    Gpr::rsi, Gpr::rdi, Gpr::rbp, Gpr::rsp};
-
-/// Selectors of 64-bit code, as Linux lays out its descriptor table.
-constexpr u64 user_cs = 0x33, user_ss = 0x2b, kernel_cs = 0x10, kernel_ss = 0x18;
-
-u64 code_segment(Cpl cpl) { return cpl == Cpl::user ? user_cs : kernel_cs; }
-u64 stack_segment(Cpl cpl) { return cpl == Cpl::user ? user_ss : kernel_ss; }
-
-u64 register_value(const RegisterSource& source, unsigned number) {
-  const Registers& general = *source.general;
-  if (number < first_eight.size()) return general[first_eight[number]];
-  if (number >= first_xmm_bit) {
-    const unsigned word = number - first_xmm_bit;
-    return word < source.xmm.size() ? source.xmm[word] : 0;
-  }
-  if (number >= reg_r8) return general.gpr[number - reg_r8 + 8];
-  switch (number) {
-    case reg_ip:
-      return general.rip;
-    case reg_flags:
-      return general.rflags;
-    case reg_cs:
-      return code_segment(source.cpl);
-    case reg_ss:
-      return stack_segment(source.cpl);
-    default:
-      return 0;
-  }
-}
-
-/// All that a 64-bit program has, which is what tools ask for by default: worth writing without a loop.
-constexpr u64 all_general = 0xff0fff;
-
-ByteWriter write_all_general(ByteWriter out, const RegisterSource& source) {
-  const Registers& r = *source.general;
-  for (const Gpr number : first_eight) out.put(r[number]);
-  out.put(r.rip);
-  out.put(r.rflags);
-  out.put(code_segment(source.cpl));
-  out.put(stack_segment(source.cpl));
-  out.put_all(std::span(r.gpr).subspan<8>());
-  return out;
-}
-
-}  // namespace
-
-RegisterSource user_registers(const Sample& s) { return {s.environment.user_registers, Cpl::user, {}}; }
-
-RegisterSource interrupt_registers(const Sample& s) {
-  return {s.data.registers ? &*s.data.registers : &s.frame.registers, s.frame.cpl, s.data.xmm};
-}
-
-ByteWriter write_registers(ByteWriter out, u64 mask, const RegisterSource& source) {
-  out.put(source.general ? abi_64 : u64{0});
-  if (!source.general) return out;
-  if (mask == all_general) return write_all_general(out, source);
-  for (const unsigned number : set_bits(mask)) out.put(register_value(source, number));
-  return out;
-}
-
 // --- STACK_USER
-// ----------------------------------------------------------------------------------------------
 
 std::size_t user_stack_bytes(const Sample& s, std::size_t others) {
   const Registers* registers = s.environment.user_registers;

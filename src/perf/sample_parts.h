@@ -3,8 +3,8 @@
 
 #include "pmusim/perf/sample_output.h"
 
-/// The parts of a sample whose size varies: each has a size and a writer that agree. Writers take the place by
-/// value and return what follows, which keeps it in a CPU register.
+/// The parts of a sample whose size varies: each has a size and a writer that agree. Writers take the place
+/// by value and return what follows, which keeps it in a CPU register.
 namespace pmusim::perf {
 
 std::span<const u64> callchain(const Sample& sample);
@@ -21,10 +21,14 @@ struct RegisterSource {
   const Registers* general = nullptr;
   Cpl cpl = Cpl::user;
   std::span<const u64> xmm;
+  const ExtendedRegisters* extended = nullptr;
 };
 RegisterSource user_registers(const Sample& sample);
 RegisterSource interrupt_registers(const Sample& sample);
-ByteWriter write_registers(ByteWriter out, u64 mask, const RegisterSource& source);
+/// Bytes of the block behind its ABI word, for a source that has registers.
+u32 register_bytes(const Attr& attr, RegisterSide side, SimdAbi simd);
+ByteWriter write_registers(ByteWriter out, const Event& event, RegisterSide side,
+                           const RegisterSource& source);
 
 /// Bytes of user stack to copy when all other parts of the record take `others` bytes.
 std::size_t user_stack_bytes(const Sample& sample, std::size_t others);

@@ -16,7 +16,11 @@ class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
   bool ok() const { return ok_; }
-  std::size_t remaining() const { return rest_.size(); }
+  /// The bytes contradict each other: as if they had ended.
+  void fail() {
+    ok_ = false;
+    rest_ = {};
+  }
 
   template <class T>
   T take() {
@@ -27,8 +31,7 @@ class ByteReader {
   }
   std::span<const std::byte> take_bytes(u64 n) {
     if (n > rest_.size()) {
-      ok_ = false;
-      rest_ = {};
+      fail();
       return {};
     }
     const auto taken = rest_.first(static_cast<std::size_t>(n));
@@ -38,7 +41,7 @@ class ByteReader {
   template <class T>
   std::vector<T> take_all(u64 n) {
     if (n > rest_.size() / sizeof(T)) {
-      take_bytes(rest_.size() + 1);
+      fail();
       return {};
     }
     const auto bytes = take_bytes(n * sizeof(T));

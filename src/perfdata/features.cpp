@@ -33,7 +33,7 @@ Payload event_description(const Description& description) {
   payload.put(static_cast<u32>(description.events.size()));
   payload.put(description.attr_bytes);
   for (const auto& event : description.events) {
-    payload.put_bytes(attr_bytes(event.attr, description.attr_bytes).bytes());
+    payload.put_bytes(attr_image(event.attr, description).bytes());
     payload.put(static_cast<u32>(event.ids.size()));
     payload.put_string(event.name);
     payload.put_bytes(std::as_bytes(std::span(event.ids)));
@@ -89,11 +89,11 @@ bool samples_branches(const Description& description) {
 
 }  // namespace
 
-Payload attr_bytes(const perf::Attr& attr, u32 bytes) {
-  perf::Attr sized = attr;
-  sized.size = bytes;
+Payload attr_image(const perf::Attr& attr, const Description& description) {
+  perf::Attr sized = description.simd == perf::SimdAbi::series_v7 ? perf::to_series_v7(attr) : attr;
+  sized.size = description.attr_bytes;
   Payload payload;
-  payload.put_bytes(std::as_bytes(std::span(&sized, 1)).first(bytes));
+  payload.put_bytes(std::as_bytes(std::span(&sized, 1)).first(description.attr_bytes));
   return payload;
 }
 

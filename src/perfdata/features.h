@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "perfdata/payload.h"
+#include "pmusim/perf/simd_abi.h"
 #include "pmusim/perfdata/description.h"
 #include "pmusim/perfdata/file_format.h"
 
@@ -16,6 +17,7 @@ namespace pmusim::perfdata {
 struct Description {
   Metadata metadata;
   u32 attr_bytes = 128;
+  perf::SimdAbi simd = perf::SimdAbi::series_v7;
   std::vector<EventDescription> events;
   std::vector<Group> groups;
   std::vector<BuildId> build_ids;
@@ -27,8 +29,8 @@ struct Description {
 using Features = std::map<Feature, Payload>;
 Features make_features(const Description& description);
 
-/// The first `attr_bytes` bytes of the attribute, with its size field saying so.
-Payload attr_bytes(const perf::Attr& attr, u32 bytes);
+/// The attribute's first `description.attr_bytes` bytes, with its size field saying so.
+Payload attr_image(const perf::Attr& attr, const Description& description);
 /// A build-id entry with the record type that the place asks for: 0 in the feature, 67 in a stream.
 Payload build_id_entry(const BuildId& build_id, u32 type);
 

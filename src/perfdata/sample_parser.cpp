@@ -76,9 +76,36 @@ void take_branches(ByteReader& in, u64 branch_type, BranchCounters counters, Sam
     s.branch_counters = in.take_all<u64>(entries);
 }
 
-void take_registers(ByteReader& in, u64 mask, RegisterBlock& block) {
+struct SimdCounts {
+  u64 vectors = 0, vector_qwords = 0, predicates = 0, predicate_qwords = 0;
+};
+
+SimdCounts take_simd_counts(ByteReader& in, perf::SimdAbi simd) {
+  if (simd == perf::SimdAbi::merged) return in.take<SimdCounts>();
+  SimdCounts counts;
+  for (u64* count : {&counts.vectors, &counts.vector_qwords, &counts.predicates, &counts.predicate_qwords})
+    *count = in.take<u16>();
+  return counts;
+}
+
+/// The counts and widths of the sample are followed, up to what the attribute allows.
+void take_registers(ByteReader& in, const perf::Attr& attr, perf::RegisterSide side, perf::SimdAbi simd,
+                    RegisterBlock& block) {
+  constexpr u64 abi_simd = 4;
+  const perf::RegisterMasks masks = perf::register_masks(attr, side);
   block.abi = in.take<u64>();
-  if (block.abi != 0) block.values = in.take_all<u64>(static_cast<u64>(std::popcount(mask)));
+  if (block.abi == 0) return;
+  block.values = in.take_all<u64>(static_cast<u64>(std::popcount(masks.general)));
+  if ((block.abi & abi_simd) == 0) return;
+  const SimdCounts counts = take_simd_counts(in, simd);
+  const bool allowed = counts.vectors <= static_cast<u64>(std::popcount(masks.vectors)) &&
+                       counts.vector_qwords <= attr.sample_simd_vec_reg_qwords &&
+                       counts.predicates <= static_cast<u64>(std::popcount(masks.predicates)) &&
+                       counts.predicate_qwords <= attr.sample_simd_pred_reg_qwords;
+  if (!allowed) in.fail();
+  block.vector_qwords = static_cast<u16>(counts.vector_qwords);
+  block.vectors = in.take_all<u64>(counts.vectors * counts.vector_qwords);
+  block.predicates = in.take_all<u64>(counts.predicates * counts.predicate_qwords);
 }
 
 void take_stack(ByteReader& in, SampleRecord& s) {
@@ -89,25 +116,27 @@ void take_stack(ByteReader& in, SampleRecord& s) {
   if (valid <= s.user_stack.size())
     s.user_stack.resize(static_cast<std::size_t>(valid));
   else
-    in.take_bytes(~u64{0});  // more valid bytes than bytes: the record is broken
+    in.fail();
 }
 
-void take_stacks(ByteReader& in, const perf::Attr& attr, BranchCounters counters, SampleRecord& s) {
+void take_stacks(ByteReader& in, const perf::Attr& attr, SampleForm form, SampleRecord& s) {
   const u64 type = attr.sample_type;
   if (type & sample::READ) take_read(in, attr.read_format, s);
   if (type & sample::CALLCHAIN) s.callchain = in.take_all<u64>(in.take<u64>());
   if (type & sample::RAW) s.raw = in.take_all<std::byte>(in.take<u32>());
-  if (type & sample::BRANCH_STACK) take_branches(in, attr.branch_sample_type, counters, s);
-  if (type & sample::REGS_USER) take_registers(in, attr.sample_regs_user, s.user_registers);
+  if (type & sample::BRANCH_STACK) take_branches(in, attr.branch_sample_type, form.counters, s);
+  if (type & sample::REGS_USER)
+    take_registers(in, attr, perf::RegisterSide::user, form.simd, s.user_registers);
   if (type & sample::STACK_USER) take_stack(in, s);
 }
 
-void take_last(ByteReader& in, const perf::Attr& attr, SampleRecord& s) {
+void take_last(ByteReader& in, const perf::Attr& attr, SampleForm form, SampleRecord& s) {
   const u64 type = attr.sample_type;
   if (type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) s.weight = in.take<u64>();
   if (type & sample::DATA_SRC) s.data_source = in.take<u64>();
   if (type & sample::TRANSACTION) s.transaction = in.take<u64>();
-  if (type & sample::REGS_INTR) take_registers(in, attr.sample_regs_intr, s.interrupt_registers);
+  if (type & sample::REGS_INTR)
+    take_registers(in, attr, perf::RegisterSide::interrupt, form.simd, s.interrupt_registers);
   if (type & sample::PHYS_ADDR) s.physical_address = in.take<u64>();
   if (type & sample::CGROUP) s.cgroup = in.take<u64>();
   if (type & sample::DATA_PAGE_SIZE) s.data_page_size = in.take<u64>();
@@ -120,8 +149,7 @@ constexpr u64 trailer_words =
 
 }  // namespace
 
-Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::Attr& attr,
-                                         BranchCounters counters) {
+Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::Attr& attr, SampleForm form) {
   if (!is_sample(record))
     return Failure(Error(
         fmt::format("at offset {:#x}: a record of type {} is no sample", record.offset, record.header.type)));
@@ -130,8 +158,8 @@ Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::A
   s.misc = record.header.misc;
   s.period = attr.sample_period;
   take_ids(in, attr.sample_type, s);
-  take_stacks(in, attr, counters, s);
-  take_last(in, attr, s);
+  take_stacks(in, attr, form, s);
+  take_last(in, attr, form, s);
   return whole(record, in, std::move(s));
 }
 

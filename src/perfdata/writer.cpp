@@ -36,6 +36,7 @@ class Writer::State {
   State(OutputFile file, Options options) : file_(std::move(file)), form_(options.form) {
     description_.metadata = std::move(options.metadata);
     description_.attr_bytes = options.attr_bytes;
+    description_.simd = options.simd;
     if (options.compression == Compression::zstd) start_compression(options.compression_level);
   }
 
@@ -113,7 +114,7 @@ Outcome Writer::State::start_file() {
   const u64 entry = description_.attr_bytes + sizeof(Section);
   Payload ids, attrs;
   for (const auto& event : description_.events) {
-    attrs.put_bytes(attr_bytes(event.attr, description_.attr_bytes).bytes());
+    attrs.put_bytes(attr_image(event.attr, description_).bytes());
     attrs.put(Section{sizeof(FileHeader) + ids.size(), event.ids.size() * sizeof(u64)});
     ids.put_bytes(std::as_bytes(std::span(event.ids)));
   }
@@ -128,7 +129,7 @@ Outcome Writer::State::start_file() {
 Outcome Writer::State::start_pipe() {
   if (auto written = file_.write(bytes_of(PipeHeader{})); !written) return written;
   for (const auto& event : description_.events) {
-    Payload attr = attr_bytes(event.attr, description_.attr_bytes);
+    Payload attr = attr_image(event.attr, description_);
     attr.put_bytes(std::as_bytes(std::span(event.ids)));
     if (auto written = write_user_record(UserRecord::header_attr, attr); !written) return written;
   }

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!record || !*record) return 0;
     const auto* event = reader->event_of(**record);
     if (!event) continue;
-    const bool any = parse_sample(**record, event->attr, BranchCounters::one_word_each).ok() ||
+    const bool any = parse_sample(**record, event->attr, {.counters = BranchCounters::one_word_each}).ok() ||
                      parse_mmap(**record).ok() || parse_comm(**record).ok() || parse_task(**record).ok();
     if (!any) (void)parse_sample_id(**record, event->attr);
   }

@@ -19,6 +19,7 @@ struct Limits {
   u32 max_sample_rate = 100'000;
   u16 max_stack = 127;
   bool cgroups = true;
+  SimdAbi simd = SimdAbi::series_v7;  ///< which form of SIMD sampling this system has
 
   bool may_see_kernel() const { return paranoid <= 1 || perfmon_capable; }
   bool may_see_cpu() const { return paranoid <= 0 || perfmon_capable; }
@@ -30,8 +31,9 @@ inline constexpr u64 NO_GROUP = bit(0), OUTPUT = bit(1), PID_CGROUP = bit(2), CL
 }
 
 /// A1: takes an attribute of any size from memory of the caller. On E2BIG the size field in `user` becomes
-/// that of Attr. Errors: EFAULT (`user` is shorter than its size field says), E2BIG.
-Result<Attr, KernelError> copy_attr(std::span<std::byte> user);
+/// that of Attr. `simd`: the layout of its bytes. Errors: EFAULT (`user` is shorter than its size field
+/// says), E2BIG.
+Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd = SimdAbi::series_v7);
 
 /// A2 to A17. Returns the attribute as the event keeps it: branch privilege levels and stack limit filled in.
 Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits);

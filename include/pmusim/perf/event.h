@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pmusim/perf/abi.h"
+#include "pmusim/perf/simd_abi.h"
 
 namespace pmusim::perf {
 
@@ -37,8 +38,9 @@ struct HardwareEvent {
 
 /// What the size of every sample of an event has in common; follows from the attribute (make_sample_layout).
 struct SampleLayout {
-  u64 sample_type = 0;               ///< what this was made for
-  u32 word_bytes = 8;                ///< header and all fields of exactly one word
+  u64 sample_type = 0;  ///< what this was made for
+  u32 word_bytes = 8;   ///< header and all fields of exactly one word
+  SimdAbi simd = SimdAbi::series_v7;
   u32 user_register_bytes = 0;       ///< REGS_USER without its ABI word
   u32 interrupt_register_bytes = 0;  ///< REGS_INTR likewise
 };

@@ -20,6 +20,15 @@ struct BranchStack {
   std::span<const u64> counters;
 };
 
+/// Registers that only events with attr.sample_simd_regs_enabled can sample. What is not known reads 0.
+struct ExtendedRegisters {
+  static constexpr std::size_t words_per_vector = 8;
+  std::span<const u64> vectors;     ///< ZMM0 low to high, ZMM1, ...: 8 words each, however few are sampled
+  std::span<const u64> predicates;  ///< k0, k1, ...
+  std::span<const u64> egpr;        ///< R16, R17, ...
+  u64 shadow_stack_pointer = 0;
+};
+
 /// What a PMU driver knows about one sample. What it leaves empty the core fills with the ABI's default.
 /// Spans are borrowed for the duration of the call that passes the sample.
 struct SampleData {
@@ -36,6 +45,7 @@ struct SampleData {
   std::optional<std::span<const u64>> callchain;  ///< with context markers
   std::optional<Registers> registers;             ///< for REGS_INTR, if not those of the interrupt
   std::span<const u64> xmm;                       ///< 32 words (XMM0 low, high, ...) or empty
+  ExtendedRegisters extended;  ///< for REGS_INTR; without `vectors`, `xmm` is their low half
   std::span<const std::byte> raw;
 };
 

@@ -20,16 +20,17 @@ struct Moment {
 /// What the core knows about a sample and the driver does not. Spans are borrowed.
 struct SampleEnvironment {
   Moment moment;
-  std::span<const u64> read_values;             ///< SAMPLE_READ, laid out for attr.read_format
-  std::span<const u64> callchain;               ///< with context markers; the driver's own wins
-  const Registers* user_registers = nullptr;    ///< at the last entry from user mode; nullptr: kernel thread
+  std::span<const u64> read_values;           ///< SAMPLE_READ, laid out for attr.read_format
+  std::span<const u64> callchain;             ///< with context markers; the driver's own wins
+  const Registers* user_registers = nullptr;  ///< at the last entry from user mode; nullptr: kernel thread
+  ExtendedRegisters user_extended;
   std::span<const std::byte> user_stack;        ///< readable bytes from the user stack pointer up
   u64 address_space_end = u64{0x7ffffffff000};  ///< STACK_USER never reaches past it
   u64 cgroup = 0, data_page_size = 0, code_page_size = 0;
 };
 
 /// The layout that an event with this attribute must have before it samples.
-SampleLayout make_sample_layout(const Attr& attr);
+SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd = SimdAbi::series_v7);
 
 /// One sample about to be written: PERF_RECORD_SAMPLE is a function of these four.
 struct Sample {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmusim/base/error.h"
+#include "pmusim/perf/simd_abi.h"
 #include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
@@ -27,6 +28,8 @@ struct SampleId {
 struct RegisterBlock {
   u64 abi = 0;
   std::vector<u64> values;  ///< in the order of the bits of the mask
+  u16 vector_qwords = 0;    ///< words per vector register
+  std::vector<u64> vectors, predicates;
 };
 
 /// A PERF_RECORD_SAMPLE taken apart. Fields that the event does not sample have perf's defaults.
@@ -50,9 +53,15 @@ struct SampleRecord {
 /// Whether branch stacks have a block of counter words is a matter of the group, not of the event.
 enum class BranchCounters : u8 { none, one_word_each };
 
+/// What a sample's layout depends on beside its event's attribute.
+struct SampleForm {
+  BranchCounters counters = BranchCounters::none;
+  perf::SimdAbi simd = perf::SimdAbi::series_v7;
+};
+
 /// Errors: the record is no sample, or ends within a field.
 Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::Attr& attr,
-                                         BranchCounters counters = BranchCounters::none);
+                                         SampleForm form = {});
 
 /// The trailer of a record that is no sample; defaults where the attribute has none.
 SampleId parse_sample_id(const RecordView& record, const perf::Attr& attr);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "pmusim/base/error.h"
+#include "pmusim/perf/simd_abi.h"
 #include "pmusim/perfdata/description.h"
 
 namespace pmusim::perfdata {
@@ -18,6 +19,8 @@ struct Options {
   /// Bytes of perf_event_attr to write, one of VER0 (64) to VER10 (176). Readers refuse attributes larger
   /// than their own; 128 is read by everything since Linux 5.13.
   u32 attr_bytes = 128;
+  /// How attributes of 176 bytes lay out their SIMD fields.
+  perf::SimdAbi simd = perf::SimdAbi::series_v7;
   Compression compression = Compression::none;
   int compression_level = 3;
   Metadata metadata;
