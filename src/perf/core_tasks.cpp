@@ -133,7 +133,6 @@ void PerfCore::exit_event(Event& event) {
 }
 
 // --- inheritance
-// ---------------------------------------------------------------------------------------------
 
 void PerfCore::inherit(Task& parent, Task& child) {
   const auto inherits = [&](const Event& event) {
@@ -174,7 +173,6 @@ Event* PerfCore::inherit_event(Event& from, Task& child, Event* leader) {
 }
 
 // --- context switches
-// ----------------------------------------------------------------------------------------
 
 void PerfCore::switch_to(u32 tid, SwitchReason reason) {
   Task* const next = tid == 0 ? nullptr : find_task(tid);

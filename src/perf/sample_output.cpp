@@ -70,8 +70,12 @@ ByteWriter write_last_words(ByteWriter out, const Sample& s) {
   return out;
 }
 
-constexpr u64 first_words = sample::IDENTIFIER | sample::IP | sample::TID | sample::TIME | sample::ADDR |
-                            sample::ID | sample::STREAM_ID | sample::CPU | sample::PERIOD;
+/// The bits that each of the writers above looks at.
+constexpr u64 variable_parts = sample::READ | sample::CALLCHAIN | sample::RAW | sample::BRANCH_STACK |
+                               sample::REGS_USER | sample::STACK_USER;
+constexpr u64 last_words = sample::WEIGHT | sample::WEIGHT_STRUCT | sample::DATA_SRC | sample::TRANSACTION |
+                           sample::REGS_INTR | sample::PHYS_ADDR | sample::CGROUP | sample::DATA_PAGE_SIZE |
+                           sample::CODE_PAGE_SIZE | sample::AUX;
 
 u32 words_in(u64 mask) { return 8 * static_cast<u32>(std::popcount(mask)); }
 
@@ -120,10 +124,8 @@ std::byte* write_sample(std::byte* at, const Sample& s, const SampleSize& size) 
   ByteWriter out(at);
   out.put(RecordHeader{static_cast<u32>(RecordType::sample), sample_misc(s), static_cast<u16>(size.bytes)});
   out = write_first_words(out, s);
-  if (s.event.attr.sample_type & ~first_words) {
-    out = write_stacks(out, s, size.stack_bytes);
-    out = write_last_words(out, s);
-  }
+  if (s.event.attr.sample_type & variable_parts) out = write_stacks(out, s, size.stack_bytes);
+  if (s.event.attr.sample_type & last_words) out = write_last_words(out, s);
   return out.at();
 }
 

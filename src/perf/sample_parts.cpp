@@ -4,10 +4,6 @@
 
 namespace pmusim::perf {
 
-std::span<const u64> callchain(const Sample& s) {
-  return s.data.callchain ? *s.data.callchain : s.environment.callchain;
-}
-
 // --- RAW
 
 std::size_t raw_size(std::span<const std::byte> raw) {

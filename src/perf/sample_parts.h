@@ -7,7 +7,9 @@
 /// by value and return what follows, which keeps it in a CPU register.
 namespace pmusim::perf {
 
-std::span<const u64> callchain(const Sample& sample);
+inline std::span<const u64> callchain(const Sample& s) {
+  return s.data.callchain ? *s.data.callchain : s.environment.callchain;
+}
 
 /// Payload, preceded by its u32 size, padded so that both together are whole words (section 3.6).
 std::size_t raw_size(std::span<const std::byte> raw);

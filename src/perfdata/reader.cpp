@@ -217,7 +217,6 @@ Outcome Reader::State::decompress(const RecordView& record) {
 }
 
 // --- a stream's own description
-// ------------------------------------------------------------------------------
 
 Outcome Reader::State::take_header_record(const RecordView& record) {
   const auto payload = record.bytes.subspan(sizeof(RecordHeader));
@@ -277,7 +276,6 @@ const EventDescription* Reader::State::event_of(const RecordView& record) const 
 }
 
 // --- the handle
-// ----------------------------------------------------------------------------------------------
 
 Result<Reader, Error> Reader::open(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);

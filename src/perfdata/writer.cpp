@@ -239,7 +239,6 @@ Outcome Writer::State::write_new_build_ids() {
 }
 
 // --- the handle
-// ----------------------------------------------------------------------------------------------
 
 Result<Writer, Error> Writer::create(const std::filesystem::path& path, Options options) {
   if (std::ranges::find(attr_sizes, options.attr_bytes) == attr_sizes.end())
