@@ -1,0 +1,70 @@
+// Any bytes as a PEBS buffer of any format: the first byte chooses format and order, the rest is the buffer.
+// No access outside of it, every record in one account, and whole samples are built.
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "driver/pebs_sample.h"
+
+namespace {
+
+using namespace pmusim;
+using namespace pmusim::driver;
+
+class NoHost : public PebsHost, public perf::SampleSink {
+ public:
+  perf::SampleSink& sink() override { return *this; }
+  void update_and_restart(perf::Event&) override {}
+  void stop(perf::Event&) override {}
+  std::optional<perf::BranchStack> interrupt_branches(const perf::Event&) override { return std::nullopt; }
+  perf::BranchStack decode_branches(const perf::Event&, std::span<const LbrEntry>) override { return {}; }
+  Verdict overflow(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {
+    return Verdict::keep;
+  }
+  void output(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {}
+  void lost_samples(perf::Event&, u64) override {}
+  Verdict account_interrupt(perf::Event&) override { return Verdict::keep; }
+  u64 time_of_tsc(u64 tsc) const override { return tsc; }
+  u64 now() const override { return 0; }
+  std::vector<std::byte> read_code(u64, std::size_t) const override { return {}; }
+};
+
+struct BuildAll {
+  PebsSampleBuilder& builder;
+  const perf::Event& event;
+  void sample(unsigned, std::span<const std::byte> record, Place) { builder.build(event, record); }
+  void lost(unsigned, u64) {}
+  void finished(unsigned, u64) {}
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  constexpr unsigned formats[] = {0, 1, 2, 3, 4, 5, 6, 0xF};
+  const unsigned format = formats[data[0] % 8];
+  std::vector<std::byte> buffer(size - 1);
+  for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = static_cast<std::byte>(data[i + 1]);
+
+  Enumeration cpu;
+  cpu.pebs_format = format;
+  cpu.lbr_entries = 32;
+  cpu.microarchitecture = format == 0xF ? Microarchitecture::panther_cove : Microarchitecture::golden_cove;
+  NoHost host;
+  PebsSampleBuilder builder(cpu, host);
+  perf::Event event;
+  event.attr.sample_type = perf::sample::ALL;
+  event.attr.precise_ip = 1;
+  event.hw.flags = pebs_flag::PRECISE | pebs_flag::LOAD_LATENCY;
+  Demultiplexer demultiplexer;
+  const DemuxTotals totals =
+      demultiplexer.run(buffer,
+                        {.format = format,
+                         .enabled = ~u64{0},
+                         .enable_word = 1,
+                         .record_bytes = data[0] & 8 ? 208u : 32u,
+                         .order = data[0] & 16 ? DrainOrder::grouped : DrainOrder::record},
+                        BuildAll{builder, event});
+  if (totals.accounted() != totals.records) std::abort();
+  return 0;
+}
