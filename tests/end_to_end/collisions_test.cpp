@@ -14,8 +14,9 @@ std::vector<double> rates(const std::vector<std::string>& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
   const Output output = run(arguments);
   EXPECT_EQ(output.status, 0) << output.err;
+  const auto document = nlohmann::json::parse(output.out);
   std::vector<double> rates;
-  for (const auto& row : nlohmann::json::parse(output.out)["rows"]) rates.push_back(row["collision_rate"]);
+  for (const auto& row : document["rows"]) rates.push_back(row["collision_rate"]);
   return rates;
 }
 
