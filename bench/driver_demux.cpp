@@ -223,9 +223,9 @@ void to_ring(benchmark::State& state, const Case& c) {
     event.leader = &event;
     event.attr.sample_type = c.sample_type;
     event.attr.sample_regs_intr = general_registers | (c.groups.xmm ? xmm_registers : 0);
-    event.attr.branch_sample_type = perf::branch::USER | perf::branch::ANY;
+    event.attr.branch_sample_type = perf::branch::PLM_ALL | perf::branch::ANY;
     event.attr.precise_ip = 2;
-    event.attr.exclude_kernel = 1;
+    event.layout = perf::make_sample_layout(event.attr);
     event.hw.sample_period = event.hw.last_period = 100003;
     event.hw.flags = pebs_flag::PRECISE | pebs_flag::LOAD_LATENCY;
     if ((c.sample_type & sample::BRANCH_STACK) != 0) host.use_branches(event);

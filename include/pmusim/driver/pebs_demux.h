@@ -101,6 +101,14 @@ class Demultiplexer {
   template <class Visitor>
   void visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
 
+  /// Records of one counter lie too far apart for the processor to see a pattern.
+  static constexpr u32 prefetch_distance = 6;
+  static void prefetch(std::span<const std::byte> buffer, const DemuxedRecord& record) {
+    constexpr u32 line_bytes = 64, most_bytes = 256;
+    for (u32 at = 0; at < record.bytes && at < most_bytes; at += line_bytes)
+      __builtin_prefetch(buffer.data() + record.offset + at);
+  }
+
   std::vector<DemuxedRecord> records_;
   std::vector<u32> by_counter_;  // indices into records_
   u64 counters_seen_ = 0;        // with samples or losses
@@ -114,6 +122,7 @@ void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const Demux
     const u64 samples = totals.samples[counter];
     const u32 end = ends[counter];
     for (u32 i = end - static_cast<u32>(samples); i < end; ++i) {
+      if (i + prefetch_distance < end) prefetch(buffer, records_[by_counter_[i + prefetch_distance]]);
       const DemuxedRecord& record = records_[by_counter_[i]];
       visitor.sample(counter, buffer.subspan(record.offset, record.bytes),
                      i + 1 == end ? Place::last : Place::middle);
