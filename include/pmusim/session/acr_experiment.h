@@ -15,7 +15,7 @@ namespace pmusim {
 /// where they exceed a share of the branches.
 struct AcrExperimentOptions {
   CpuModel model;
-  u64 period = 4000;                                        ///< of both events, of branches with ACR
+  u64 period = 4000;                                          ///< of both events, of branches with ACR
   u64 ratio_percent = 20;                                     ///< misses per branches above which ACR samples
   std::array<std::string, 2> loops{"sum_ge64", "sum_ge128"};  ///< functions that hold the loops
   std::string directory = ".";                                ///< gets traditional.data and acr.data
