@@ -46,7 +46,8 @@ void print_text(const StatReport& report, const StatCommand& command, const CpuM
   for (const EventTotal& total : report.events) {
     const std::string count = total.counted_at_all() ? with_thousands(total.value()) : "<not counted>";
     std::string line = fmt::format("{:>20}      {:<28}", count, total.name);
-    if (const std::string text = remark(total, report); !text.empty()) line += fmt::format(" # {:<28}", text);
+    if (const std::string text = total.counted_at_all() ? remark(total, report) : ""; !text.empty())
+      line += fmt::format(" # {:<28}", text);
     if (total.counted_at_all() && total.running_ns < total.enabled_ns)
       line += fmt::format(" ({:.2f}%)", 100.0 * static_cast<double>(total.running_ns) /
                                             static_cast<double>(total.enabled_ns));
