@@ -18,14 +18,14 @@ export PATH="$PWD/build/release/bin:$PATH"
 workload=build/release/workloads/branches
 
 step "3/5  Record $workload, every instruction of it (this machine needs no PMU)"
-run pmusim trace record -o "$out/branches.pmutrace" -- "$workload" 2000
+run pmusim trace record -o "$out/branches.pmutrace" -- "$workload" 10000
 
 step "4/5  Replay it on an emulated Ice Lake: count, then sample"
 run pmusim stat -e instructions,branches,branch-misses,cycles "$out/branches.pmutrace"
-run pmusim record -e cycles:upp -c 1009 -b -o "$out/perf.data" "$out/branches.pmutrace"
+run pmusim record -e cycles:upp -c 4001 -b -o "$out/perf.data" "$out/branches.pmutrace"
 
 step "5/5  What perf makes of the profile"
-run perf report -i "$out/perf.data" --stdio --no-branch-stack --percent-limit 1 2>/dev/null | grep -v '^$'
+run perf report -i "$out/perf.data" --stdio --no-branch-stack --percent-limit 1 2>/dev/null | grep -vE '^$|^# \(Tip'
 echo
 echo "The profile is $out/perf.data. Try:"
 echo "  perf annotate -i $out/perf.data --stdio branches"

@@ -26,8 +26,6 @@ constexpr PolicyInfo table[] = {
     {"pebs_arm_cycles", &Policies::pebs_arm_cycles, "cycles from a PEBS counter's overflow to armed"},
     {"pebs_merge_cycles", &Policies::pebs_merge_cycles,
      "PEBS assists that become due within so many cycles share one record"},
-    {"pebs_assist_cycles", &Policies::pebs_assist_cycles,
-     "cycles that one PEBS assist takes; 0 leaves the core's timing alone"},
     {"pebs_reload_scope", &Policies::pebs_reload_scope,
      "a PEBS record reloads 0 the counters it serves, 1 all overflowed PEBS counters"},
     {"pebs_reload_when_full", &Policies::pebs_reload_when_full,

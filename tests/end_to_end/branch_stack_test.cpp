@@ -80,7 +80,7 @@ TEST_P(BranchStack, HoldsConsecutiveBranchesOfTheTraceThatPassTheFilter) {
   // Interrupts come at once: branches between an overflow and its interrupt are lost to the freeze.
   const std::vector<BranchSample> samples = record(
       trace,
-      {"--model", model, "-e", "branches:u", "-c", "97", "-j", filter_name, "--policy", "pmi_skid_cycles=0"});
+      {"--model", model, "-e", "branches:u", "-c", "31", "-j", filter_name, "--policy", "pmi_skid_cycles=0"});
   EXPECT_GT(samples.size(), 100u);
   std::size_t position = 0, entries = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -212,19 +212,27 @@ std::map<u64, Outcomes> sampled_outcomes(const std::vector<BranchSample>& sample
   return seen;
 }
 
-TEST(BranchRates, OfAHundredThousandSamplesAreWithinOnePercentOfTheTrace) {
-  const std::string trace = recorded("branches", {"34000"});
+struct RatesCase {
+  std::string workload;
+  std::vector<std::string> arguments;
+  std::string model;
+  std::vector<std::string> options;
+};
+
+class BranchRates : public testing::TestWithParam<RatesCase> {};
+
+TEST_P(BranchRates, OfAHundredThousandSamplesAreWithinOnePercentOfTheTrace) {
+  const std::string trace = recorded(GetParam().workload, GetParam().arguments);
   std::map<u64, Outcomes> exact;
-  for (const ExecutedBranch& b : executed_branches(trace, "skylake")) {
+  for (const ExecutedBranch& b : executed_branches(trace, GetParam().model)) {
     if (b.kind != BranchKind::conditional) continue;
     Outcomes& outcomes = exact[b.ip];
     ++(b.taken ? outcomes.taken : outcomes.not_taken);
     outcomes.mispredicted += b.taken && b.mispredicted;
   }
-  // At so short a period most stacks would reach over the gap that the freeze of the sample before has left.
-  const std::vector<BranchSample> samples =
-      record(trace, {"--model", "skylake", "-e", "br_inst_retired.near_taken:u", "-c", "3", "-b", "--policy",
-                     "pmi_skid_cycles=0"});
+  std::vector<std::string> options{"--model", GetParam().model, "-b"};
+  options.insert(options.end(), GetParam().options.begin(), GetParam().options.end());
+  const std::vector<BranchSample> samples = record(trace, options);
   EXPECT_GE(samples.size(), 100'000u);
   const std::map<u64, Outcomes> sampled = sampled_outcomes(samples, exact);
   unsigned compared = 0;
@@ -237,8 +245,22 @@ TEST(BranchRates, OfAHundredThousandSamplesAreWithinOnePercentOfTheTrace) {
     if (truth.taken < often) continue;
     EXPECT_NEAR(sampled.at(ip).miss_rate(), truth.miss_rate(), 0.01) << std::hex << ip;
   }
-  EXPECT_GE(compared, 4u);
+  EXPECT_GE(compared, 2u);
 }
+
+// Stacks in PEBS records are whole. Those read in the interrupt are cut where the freeze of the sample before
+// lost branches, which at so short a period would be most of them: there the PMI comes without skid.
+INSTANTIATE_TEST_SUITE_P(Workloads, BranchRates,
+                         testing::Values(RatesCase{"branches",
+                                                   {"34000"},
+                                                   "skylake",
+                                                   {"-e", "br_inst_retired.near_taken:u", "-c", "3",
+                                                    "--policy", "pmi_skid_cycles=0"}},
+                                         RatesCase{"mispredict",
+                                                   {"8192", "12"},
+                                                   "icelake",
+                                                   {"-e", "br_inst_retired.near_taken:upp", "-c", "2"}}),
+                         [](const auto& test) { return test.param.workload + "_" + test.param.model; });
 
 }  // namespace
 }  // namespace pmusim::test

@@ -26,7 +26,6 @@ struct Policies {
   // PEBS
   u32 pebs_arm_cycles = 4;     ///< overflow to armed (A to B)
   u32 pebs_merge_cycles = 2;   ///< assists that become due this close share one record
-  u32 pebs_assist_cycles = 0;  ///< time one assist takes; 0 leaves the core's timing alone
   u32 pebs_reload_scope =
       0;  ///< reload 0 the counters that the record serves, 1 all overflowed PEBS counters
   u32 pebs_reload_when_full = 1;  ///< buffer full: 1 counters still reload, 0 they do not
