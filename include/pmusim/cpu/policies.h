@@ -24,8 +24,8 @@ struct Policies {
   u32 status_set_cond_chgd = 0;     ///< writing 1 to STATUS_SET[63]: 0 #GP, 1 sets CondChgd
   u32 edge_history_at_enable = 0;   ///< 0 cleared when a counter is enabled, 1 kept
   // PEBS
-  u32 pebs_arm_cycles = 4;     ///< overflow to armed (A to B)
-  u32 pebs_merge_cycles = 2;   ///< assists that become due this close share one record
+  u32 pebs_arm_cycles = 4;    ///< overflow to armed (A to B)
+  u32 pebs_merge_cycles = 2;  ///< assists that become due this close share one record
   u32 pebs_reload_scope =
       0;  ///< reload 0 the counters that the record serves, 1 all overflowed PEBS counters
   u32 pebs_reload_when_full = 1;  ///< buffer full: 1 counters still reload, 0 they do not
