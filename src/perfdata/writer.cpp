@@ -8,8 +8,8 @@
 
 #include "perfdata/compressor.h"
 #include "perfdata/features.h"
-#include "perfdata/output_file.h"
 #include "perfdata/record_scan.h"
+#include "pmusim/base/output_file.h"
 #include "pmusim/perf/byte_writer.h"
 
 namespace pmusim::perfdata {

@@ -2,9 +2,9 @@
 
 #include <cassert>
 
+#include "pmusim/base/output_file.h"
 #include "trace/chunk_encoder.h"
 #include "trace/compression.h"
-#include "trace/output_file.h"
 
 namespace pmusim::trace {
 namespace {
@@ -80,7 +80,7 @@ Result<Writer::Written, Error> Writer::finish() {
   }
   const auto done = impl_->file.commit();
   if (!done.ok()) return Failure(done.error());
-  return Written{impl_->totals.instructions, impl_->file.size()};
+  return Written{impl_->totals.instructions, impl_->file.position()};
 }
 
 Result<Done, Error> Writer::Impl::write_chunk() {
@@ -104,7 +104,7 @@ Result<Done, Error> Writer::Impl::write_chunk() {
   header.payload_crc = crc32(payload.data(), payload.size());
   header.crc = crc_of(header);
 
-  index.push_back({le64(file.size()), le64(totals.instructions)});
+  index.push_back({le64(file.position()), le64(totals.instructions)});
   totals.instructions += chunk.instructions();
   chunk_thread = chunk.thread();
   chunk = ChunkEncoder(contents, chunk_thread, table);
@@ -121,7 +121,7 @@ Result<Done, Error> Writer::Impl::write_index() {
   append(std::as_bytes(std::span(index)));
 
   Trailer trailer{};
-  trailer.index_offset = file.size();
+  trailer.index_offset = file.position();
   trailer.index_bytes = static_cast<u32>(payload.size());
   trailer.index_crc = crc32(payload.data(), payload.size());
   trailer.magic = trailer_magic;

@@ -1,14 +1,15 @@
-#include "perfdata/output_file.h"
+#include "pmusim/base/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
-namespace pmusim::perfdata {
+namespace pmusim {
 
 namespace fs = std::filesystem;
 
@@ -20,7 +21,8 @@ Result<OutputFile, Error> OutputFile::create(const fs::path& path) {
   std::error_code ignored;
   const bool in_place = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
   fs::path written = path;
-  if (!in_place) written += ".partial";
+  // The process id keeps two writers of the same name apart.
+  if (!in_place) written += fmt::format(".partial-{}", ::getpid());
   const int flags = O_WRONLY | O_CLOEXEC | (in_place ? 0 : O_CREAT | O_TRUNC);
   const int descriptor = ::open(written.c_str(), flags, 0644);
   if (descriptor < 0)
@@ -38,7 +40,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       path_(std::move(other.path_)),
       written_(std::move(other.written_)),
       buffer_(std::move(other.buffer_)),
-      position_(other.position_) {}
+      position_(other.position_),
+      stored_(other.stored_) {}
 
 OutputFile::~OutputFile() {
   if (descriptor_ < 0) return;
@@ -50,7 +53,7 @@ OutputFile::~OutputFile() {
 bool OutputFile::seekable() const { return ::lseek(descriptor_, 0, SEEK_CUR) >= 0; }
 
 Error OutputFile::failure(const char* what) const {
-  return Error(fmt::format("{}: {} at offset {}: {}", path_.string(), what, position_, std::strerror(errno)));
+  return Error(fmt::format("{}: {} at offset {}: {}", path_.string(), what, stored_, std::strerror(errno)));
 }
 
 Result<Done, Error> OutputFile::write(std::span<const std::byte> bytes) {
@@ -73,8 +76,9 @@ Result<Done, Error> OutputFile::write_through(std::span<const std::byte> bytes) 
   while (!bytes.empty()) {
     const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Failure(failure("writing failed"));
+    if (n < 0) return Failure(failure("cannot write"));
     bytes = bytes.subspan(static_cast<std::size_t>(n));
+    stored_ += static_cast<u64>(n);
   }
   return Done{};
 }
@@ -88,14 +92,12 @@ Result<Done, Error> OutputFile::overwrite(u64 offset, std::span<const std::byte>
 
 Result<Done, Error> OutputFile::commit() {
   if (auto flushed = flush(); !flushed) return flushed;
-  if (::close(std::exchange(descriptor_, -1)) != 0) return Failure(failure("closing failed"));
-  if (written_ == path_) return Done{};
-  std::error_code error;
-  fs::rename(written_, path_, error);
-  if (!error) return Done{};
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (closed && (written_ == path_ || ::rename(written_.c_str(), path_.c_str()) == 0)) return Done{};
+  const Error error = failure(closed ? "taking its name failed" : "closing failed");
   std::error_code ignored;
-  fs::remove(written_, ignored);
-  return Failure(Error(fmt::format("{}: cannot take its name: {}", path_.string(), error.message())));
+  if (written_ != path_) fs::remove(written_, ignored);
+  return Failure(error);
 }
 
-}  // namespace pmusim::perfdata
+}  // namespace pmusim

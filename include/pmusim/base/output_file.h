@@ -1,5 +1,5 @@
-#ifndef PMUSIM_SRC_PERFDATA_OUTPUT_FILE_H
-#define PMUSIM_SRC_PERFDATA_OUTPUT_FILE_H
+#ifndef PMUSIM_BASE_OUTPUT_FILE_H
+#define PMUSIM_BASE_OUTPUT_FILE_H
 
 #include <filesystem>
 #include <span>
@@ -9,10 +9,11 @@
 #include "pmusim/base/error.h"
 #include "pmusim/base/types.h"
 
-namespace pmusim::perfdata {
+namespace pmusim {
 
-/// A file that appears under its name only when it is complete: written beside it, renamed by commit().
-/// Destroyed before that, it is removed. What is there and is no regular file is written in place.
+/// A file that appears under its name only when it is complete: written under a temporary name beside it and
+/// renamed by commit(). Destroyed before that, it is removed. What is there and is no regular file (a pipe,
+/// /dev/stdout) is written in place. Errors name the path, the offset and the system's reason.
 class OutputFile {
  public:
   static Result<OutputFile, Error> create(const std::filesystem::path& path);
@@ -21,6 +22,7 @@ class OutputFile {
   ~OutputFile();
 
   bool seekable() const;
+  /// Bytes written so far.
   u64 position() const { return position_; }
   Result<Done, Error> write(std::span<const std::byte> bytes);
   /// Replaces bytes that were written before.
@@ -37,8 +39,9 @@ class OutputFile {
   std::filesystem::path path_, written_;
   std::vector<std::byte> buffer_;
   u64 position_ = 0;
+  u64 stored_ = 0;  // without what is still in the buffer
 };
 
-}  // namespace pmusim::perfdata
+}  // namespace pmusim
 
 #endif
