@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 preset="${1:-release}"
 
 scripts/packages.sh test
-cmake --preset "$preset"
+# The quickstart configures the same build without tests.
+cmake --preset "$preset" -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=ON
 cmake --build --preset "$preset"
 ctest --preset "$preset" -j "$(nproc)" --no-tests=error
