@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(Workloads, BranchRates,
                                                    {"-e", "br_inst_retired.near_taken:u", "-c", "3",
                                                     "--policy", "pmi_skid_cycles=0"}},
                                          RatesCase{"mispredict",
-                                                   {"8192", "14"},
+                                                   {"8192", "28"},
                                                    "icelake",
                                                    {"-e", "br_inst_retired.near_taken:upp", "-c", "2"}}),
                          [](const auto& test) { return test.param.workload + "_" + test.param.model; });
