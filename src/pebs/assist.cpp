@@ -1,4 +1,5 @@
 #include "ds_pointers.h"
+#include "pmusim/arch/debugctl.h"
 #include "record.h"
 
 namespace pmusim {
@@ -137,10 +138,7 @@ u64 PebsUnit::reload_value(const Memory& memory, const CounterFile& counters, un
 }
 
 bool PebsUnit::traces(const Retirement& retirement, u64 debugctl) {
-  constexpr u64 on = msr::debugctl::TR | msr::debugctl::BTS;
-  if (!retirement.taken || (debugctl & on) != on) return false;
-  const u64 off = retirement.cpl == Cpl::kernel ? msr::debugctl::BTS_OFF_OS : msr::debugctl::BTS_OFF_USR;
-  return (debugctl & off) == 0;
+  return retirement.taken && bts_record_due(debugctl, retirement.cpl);
 }
 
 BtsOutcome PebsUnit::trace(Memory& memory, const Retirement& retirement, u64 debugctl) const {

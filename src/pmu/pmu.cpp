@@ -151,7 +151,8 @@ void Pmu::reset() {
 }
 
 void Pmu::debug_exception() {
-  control_.clear_debugctl(msr::debugctl::LBR | msr::debugctl::BTF);
+  const u64 before = control_.debugctl();
+  control_.clear_debugctl(before & ~debugctl_after_debug_exception(before));
   lbr_.on_debug_exception();
 }
 

@@ -1,6 +1,7 @@
 #ifndef PMUSIM_LBR_BRANCH_H
 #define PMUSIM_LBR_BRANCH_H
 
+#include "pmusim/arch/debugctl.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 
@@ -34,14 +35,6 @@ enum class LbrGate : u8 { closed, open };
 inline LbrGate lbr_gate(const CpuModel& model, u64 debugctl, u64 global_status) {
   const bool enabled = model.has_arch_lbr() || (debugctl & msr::debugctl::LBR) != 0;
   return enabled && (global_status & msr::status::LBR_FRZ) == 0 ? LbrGate::open : LbrGate::closed;
-}
-
-/// Whether a branch is stored to the BTS buffer: TR and BTS on, and the privilege it ends at not switched
-/// off.
-inline bool bts_record_due(u64 debugctl, Cpl cpl_after) {
-  constexpr u64 on = msr::debugctl::TR | msr::debugctl::BTS;
-  const u64 off = cpl_after == Cpl::kernel ? msr::debugctl::BTS_OFF_OS : msr::debugctl::BTS_OFF_USR;
-  return (debugctl & on) == on && (debugctl & off) == 0;
 }
 
 /// Whether an instruction ends in a single-step trap: RFLAGS.TF, which BTF limits to taken branches.
