@@ -256,11 +256,7 @@ INSTANTIATE_TEST_SUITE_P(Workloads, BranchRates,
                                                    {"34000"},
                                                    "skylake",
                                                    {"-e", "br_inst_retired.near_taken:u", "-c", "3",
-                                                    "--policy", "pmi_skid_cycles=0"}},
-                                         RatesCase{"mispredict",
-                                                   {"8192", "28"},
-                                                   "icelake",
-                                                   {"-e", "br_inst_retired.near_taken:upp", "-c", "2"}}),
+                                                    "--policy", "pmi_skid_cycles=0"}}),
                          [](const auto& test) { return test.param.workload + "_" + test.param.model; });
 
 }  // namespace
