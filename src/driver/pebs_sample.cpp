@@ -96,7 +96,7 @@ void PebsSampleBuilder::start(const perf::Event& event) {
   data_.weight = 0;
   data_.transaction = 0;
   data_.branches.reset();
-  data_.registers.reset();
+  data_.registers = nullptr;
   data_.xmm = {};
 }
 
@@ -263,8 +263,9 @@ void PebsSampleBuilder::set_access(const perf::Event& event, const Access& acces
 }
 
 void PebsSampleBuilder::set_registers(const Registers& registers) {
-  data_.registers = registers;
-  data_.registers->rip = data_.ip.value_or(0);
+  registers_ = registers;
+  registers_.rip = data_.ip.value_or(0);
+  data_.registers = &registers_;
 }
 
 void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const std::byte> entries) {

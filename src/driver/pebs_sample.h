@@ -46,6 +46,7 @@ class PebsSampleBuilder {
   DataSourceReader data_source_;
   PebsHost& host_;
   perf::SampleData data_;
+  Registers registers_;
   std::array<u64, 32> xmm_{};
   std::vector<LbrEntry> lbr_;
 };

@@ -105,7 +105,7 @@ RegisterSource user_registers(const Sample& s) {
 }
 
 RegisterSource interrupt_registers(const Sample& s) {
-  return {s.data.registers ? &*s.data.registers : &s.frame.registers, s.frame.cpl, s.data.xmm,
+  return {s.data.registers ? s.data.registers : &s.frame.registers, s.frame.cpl, s.data.xmm,
           &s.data.extended};
 }
 

@@ -30,7 +30,7 @@ struct ExtendedRegisters {
 };
 
 /// What a PMU driver knows about one sample. What it leaves empty the core fills with the ABI's default.
-/// Spans are borrowed for the duration of the call that passes the sample.
+/// Spans and pointers are borrowed for the duration of the call that passes the sample.
 struct SampleData {
   u64 period = 0;           ///< events since the previous sample
   std::optional<u64> ip;    ///< if it differs from the interrupted one
@@ -43,7 +43,7 @@ struct SampleData {
   u64 transaction = 0;
   std::optional<BranchStack> branches;
   std::optional<std::span<const u64>> callchain;  ///< with context markers
-  std::optional<Registers> registers;             ///< for REGS_INTR, if not those of the interrupt
+  const Registers* registers = nullptr;           ///< for REGS_INTR, if not those of the interrupt
   std::span<const u64> xmm;                       ///< 32 words (XMM0 low, high, ...) or empty
   ExtendedRegisters extended;  ///< for REGS_INTR; without `vectors`, `xmm` is their low half
   std::span<const std::byte> raw;
