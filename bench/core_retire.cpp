@@ -20,7 +20,7 @@ x86::Instruction instruction(std::mt19937_64& random) {
   x86::Instruction made;
   made.length = 4;
   made.signals = {Signal::instruction};
-  made.registers_read = bit(random() % 16) | bit(random() % 16);
+  for (int i = 0; i < 2; ++i) made.registers_read |= bit(random() % 16);
   const u64 kind = random() % 4;
   if (kind < 2) {
     made.memory_operands = 1;

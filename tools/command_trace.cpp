@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -34,8 +35,9 @@ std::string summarize(const trace::RecordSummary& summary, const trace::RecordOp
                                  counted(summary.processes, "process", "processes"), options.output,
                                  counted(summary.file_bytes, "byte", "bytes"), per_instruction);
   text += summary.stopped_early
-              ? fmt::format("the program was killed after {} instructions (--max-instructions)\n",
-                            fmt::group_digits(options.max_instructions))
+              ? fmt::format("the program was killed {}\n",
+                            *options.stop ? "because the recorder was told to end (SIGTERM)"
+                                          : "after as many instructions as --max-instructions allows")
               : fmt::format("the program {}\n", describe_status(summary.status));
   if (summary.gaps != 0) {
     text += fmt::format("{} through code that cannot be read\n",
@@ -72,8 +74,19 @@ void leave_interrupts_to_the_program() {
   std::signal(SIGINT, [](int) {});
 }
 
+std::atomic<bool> told_to_end = false;
+
+// A signal handler, which cannot be given a place of its own, sets it. It interrupts waiting for the program.
+const std::atomic<bool>* end_on_sigterm() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { told_to_end = true; };
+  ::sigaction(SIGTERM, &action, nullptr);
+  return &told_to_end;
+}
+
 void run_record(const std::vector<std::string>& command, trace::RecordOptions options) {
   leave_interrupts_to_the_program();
+  options.stop = end_on_sigterm();
   Progress progress;
   if (::isatty(STDERR_FILENO) != 0) options.progress = [&](u64 instructions) { progress.show(instructions); };
   const auto summary = trace::record(command, options);
@@ -85,10 +98,9 @@ void add_record(CLI::App& trace) {
   auto* command = trace.add_subcommand("record", "Run a program and record every instruction it executes");
   command->footer(
       "The program runs under ptrace single steps, some 100,000 instructions per second. Threads and child\n"
-      "processes are followed. The exit status is 0 when the recording is complete, whatever the program's "
-      "own\n"
-      "status; the summary tells that.\n\n"
-      "  pmusim trace record -o ls.pmutrace -- ls -l");
+      "processes are followed. SIGTERM ends program and recording, and what was recorded is kept. The exit\n"
+      "status is 0 when the recording is complete, whatever the program's own; the summary tells that.\n\n"
+      "  pmusim trace record -o ls.pmutrace ls -l");
   struct Options {
     trace::RecordOptions record;
     std::string registers = "none";
@@ -101,11 +113,8 @@ void add_record(CLI::App& trace) {
       ->capture_default_str();
   command->add_option("--max-instructions", options->record.max_instructions,
                       "Kill the program after N instructions and keep what was recorded");
-  command
-      ->add_option(
-          "command", options->command,
-          "The program and its arguments, after -- (without it, their options are taken for pmusim's)")
-      ->required();
+  command->add_option("program", options->command, "The program and its arguments")->required();
+  command->positionals_at_end();  // options behind the program's name are the program's
   command->callback([options] {
     options->record.registers =
         options->registers == "gpr" ? trace::RecordedRegisters::gpr : trace::RecordedRegisters::none;

@@ -27,8 +27,8 @@ Result<RecordSummary, Error> Recording::run(u32 pid) {
   executed_program(pid);
 
   while (!threads_.empty() && !error_) {
-    if (limit_reached()) {
-      stop_at_limit();
+    if (stop_asked()) {
+      stop_early();
     } else if (Thread* thread = next_thread()) {
       step(*thread);
     } else {
@@ -41,11 +41,12 @@ Result<RecordSummary, Error> Recording::run(u32 pid) {
   return summary_;
 }
 
-bool Recording::limit_reached() const {
+bool Recording::stop_asked() const {
+  if (options_.stop != nullptr && *options_.stop) return true;
   return options_.max_instructions != 0 && instructions_ >= options_.max_instructions;
 }
 
-void Recording::stop_at_limit() {
+void Recording::stop_early() {
   summary_.stopped_early = true;
   summary_.status = SIGKILL;
   for (auto& [tid, thread] : threads_) {
@@ -104,6 +105,7 @@ void Recording::wait_for(u32 tid, bool in_call) {
     const bool may_sleep = in_call && threads_.size() > 1;
     int status = 0;
     const pid_t result = ::waitpid(static_cast<pid_t>(tid), &status, may_sleep ? __WALL | WNOHANG : __WALL);
+    if (result < 0 && stop_asked()) return;
     if (result < 0 && errno != EINTR) threads_.erase(tid);
     if (result > 0) stopped(tid, status);
     const auto thread = threads_.find(tid);

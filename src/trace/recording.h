@@ -53,8 +53,8 @@ class Recording {
   void wait_for(u32 tid, bool in_call);
   void poll_busy_threads();
   void wait_for_any();
-  bool limit_reached() const;
-  void stop_at_limit();
+  bool stop_asked() const;
+  void stop_early();
 
   // stops
   void stopped(u32 tid, int status);

@@ -68,6 +68,14 @@ TEST(TraceCommand, RecordSucceedsWhateverTheProgramsStatusAndSaysIt) {
   EXPECT_THAT(output.err, HasSubstr("the program exited with status 1"));
 }
 
+TEST(TraceCommand, OptionsBehindTheProgramAreItsOwn) {
+  ScratchDirectory directory;
+  const Output output =
+      run({pmusim(), "trace", "record", "-o", directory.file("t"), "echo", "-o", "--regs", "stat"});
+  EXPECT_EQ(output.status, 0);
+  EXPECT_EQ(output.out, "-o --regs stat\n");
+}
+
 TEST(TraceCommand, WhatCannotBeUsedEndsWithASentenceAndStatus2) {
   ScratchDirectory directory;
   const Output missing =

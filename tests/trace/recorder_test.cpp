@@ -184,6 +184,19 @@ TEST(Recorder, StopsAtALimitAndKeepsWhatItHas) {
   EXPECT_EQ(Reader::open(options.output)->instruction_count(), 1000u);
 }
 
+TEST(Recorder, ToldToStopKeepsWhatItHas) {
+  TemporaryDirectory directory;
+  std::atomic<bool> stop = false;
+  RecordOptions options{directory.file("t")};
+  options.stop = &stop;
+  options.progress = [&](u64) { stop = true; };
+  const auto summary = record({workloads + "branches", "1000000"}, options);
+  ASSERT_TRUE(summary.ok());
+  EXPECT_TRUE(summary->stopped_early);
+  EXPECT_GT(summary->instructions, 0u);
+  EXPECT_EQ(Reader::open(options.output)->instruction_count(), summary->instructions);
+}
+
 TEST(Recorder, AMissingProgramLeavesNoFile) {
   TemporaryDirectory directory;
   const auto summary = record({"no-such-program"}, {directory.file("t")});

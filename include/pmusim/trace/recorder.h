@@ -1,6 +1,7 @@
 #ifndef PMUSIM_TRACE_RECORDER_H
 #define PMUSIM_TRACE_RECORDER_H
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct RecordOptions {
   std::string output = "trace.pmutrace";
   RecordedRegisters registers = RecordedRegisters::none;
   u64 max_instructions = 0;  ///< kill the program after so many; 0: record to its end
+  /// Where given: once true (from a signal handler, say) the program is killed and the recording complete.
+  const std::atomic<bool>* stop = nullptr;
   /// Called now and then with the number of instructions so far.
   std::function<void(u64 instructions)> progress{};
 };
@@ -28,7 +31,7 @@ struct RecordSummary {
   /// vsyscall page).
   u64 gaps = 0;
   int status = 0;              ///< of the program, as waitpid gives it
-  bool stopped_early = false;  ///< killed at `max_instructions`
+  bool stopped_early = false;  ///< killed at `max_instructions` or by `stop`
 };
 
 /// Runs a program and records every user instruction of it, of its threads and of the processes it starts, by
