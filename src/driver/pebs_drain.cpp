@@ -78,6 +78,18 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
   draining_ = false;
 }
 
+bool PebsDriver::holds_records() const {
+  if (!available()) return false;
+  if (enumeration_.arch_pebs()) {
+    const Faulty<u64> index = bus_.rdmsr(msr::PEBS_INDEX);
+    return !index.ok() || (*index & pebs::index_register::WRITE_OFFSET) != 0;
+  }
+  DsArea64 area;
+  if (bus_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
+    return true;
+  return area.pebs_index > area.pebs_base;
+}
+
 PebsDriver::Taken PebsDriver::take_records() {
   return enumeration_.arch_pebs() ? take_from_arch_buffer() : take_from_area();
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "perfdata/byte_reader.h"
+#include "perfdata/machine_features.h"
 
 namespace pmusim::perfdata {
 
@@ -59,13 +59,6 @@ bool parse_build_ids(Description& d, std::span<const std::byte> payload) {
   return payload.empty();
 }
 
-template <class Put>
-bool parse_list(ByteReader& in, Put put) {
-  const u32 entries = in.take<u32>();
-  for (u32 i = 0; i < entries && in.ok(); ++i) put();
-  return in.ok();
-}
-
 }  // namespace
 
 bool parse_build_id(Description& d, std::span<const std::byte> bytes) {
@@ -113,11 +106,11 @@ bool parse_feature(Description& d, Feature feature, std::span<const std::byte> p
       m.total_memory_kib = in.take<u64>();
       break;
     case Feature::command_line:
-      return parse_list(in, [&] { m.command_line.push_back(in.take_string()); });
+      return take_list(in, [&] { m.command_line.push_back(in.take_string()); });
     case Feature::event_description:
       return parse_event_description(d, in);
     case Feature::pmu_mappings:
-      return parse_list(in, [&] {
+      return take_list(in, [&] {
         const u32 type = in.take<u32>();
         m.pmu_mappings.emplace_back(type, in.take_string());
       });
@@ -128,14 +121,8 @@ bool parse_feature(Description& d, Feature feature, std::span<const std::byte> p
       d.sample_times.emplace(first, in.take<u64>());
       break;
     }
-    case Feature::cpu_pmu_caps:
-      return parse_list(in, [&] {
-        std::string name = in.take_string();
-        m.cpu_pmu_caps.emplace_back(std::move(name), in.take_string());
-      });
-    case Feature::branch_stack:
-    case Feature::compressed:
-      break;
+    default:
+      return parse_machine_feature(m, feature, in);
   }
   return in.ok();
 }

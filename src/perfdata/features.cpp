@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perfdata/machine_features.h"
 #include "pmusim/perf/byte_writer.h"
 
 namespace pmusim::perfdata {
@@ -58,16 +59,6 @@ Payload groups(const std::vector<Group>& all) {
     payload.put_string(group.name.empty() ? "{anon_group}" : group.name);
     payload.put(group.leader);
     payload.put(group.members);
-  }
-  return payload;
-}
-
-Payload capabilities(const std::vector<std::pair<std::string, std::string>>& all) {
-  Payload payload;
-  payload.put(static_cast<u32>(all.size()));
-  for (const auto& [name, value] : all) {
-    payload.put_string(name);
-    payload.put_string(value);
   }
   return payload;
 }
@@ -132,7 +123,7 @@ Features make_features(const Description& d) {
   if (samples_branches(d)) features.emplace(Feature::branch_stack, Payload{});
   if (!m.pmu_mappings.empty()) features.emplace(Feature::pmu_mappings, pmu_mappings(m.pmu_mappings));
   if (!d.groups.empty()) features.emplace(Feature::group_description, groups(d.groups));
-  if (!m.cpu_pmu_caps.empty()) features.emplace(Feature::cpu_pmu_caps, capabilities(m.cpu_pmu_caps));
+  put_machine_features(features, m);
   if (!d.build_ids.empty()) features.emplace(Feature::build_id, build_ids(d.build_ids));
   if (d.compression) features.emplace(Feature::compressed, *d.compression);
   if (d.sample_times) {

@@ -29,6 +29,20 @@ bool exceeds(const perf::Attr& attr, u32 bytes) {
   return std::ranges::any_of(beyond, [](std::byte b) { return b != std::byte{0}; });
 }
 
+std::size_t record_bytes_of(const Payload& payload) {
+  return perf::padded(sizeof(perf::RecordHeader) + payload.size());
+}
+
+/// A record of a tool; it must fit in one.
+Payload user_record(UserRecord type, const Payload& payload) {
+  const std::size_t bytes = record_bytes_of(payload);
+  Payload record;
+  record.put(perf::RecordHeader{static_cast<u32>(type), 0, static_cast<u16>(bytes)});
+  record.put_bytes(payload.bytes());
+  record.put_zeros(bytes - record.size());
+  return record;
+}
+
 }  // namespace
 
 class Writer::State {
@@ -37,11 +51,13 @@ class Writer::State {
     description_.metadata = std::move(options.metadata);
     description_.attr_bytes = options.attr_bytes;
     description_.simd = options.simd;
+    time_conversion_ = options.time_conversion;
     if (options.compression == Compression::zstd) start_compression(options.compression_level);
   }
 
   Outcome add_event(const perf::Attr& attr, std::string name, std::span<const u64> ids);
   Outcome write(std::span<const std::byte> records);
+  Outcome end_round();
   Outcome finish();
 
   Description& description() { return description_; }
@@ -54,6 +70,7 @@ class Writer::State {
   Outcome start();
   Outcome start_file();
   Outcome start_pipe();
+  Outcome write_time_conversion();
   Outcome write_data(std::span<const std::byte> records);
   Outcome write_chunk();
   Outcome finish_file();
@@ -67,6 +84,7 @@ class Writer::State {
   OutputFile file_;
   Form form_;
   Description description_;
+  std::optional<TimeConversion> time_conversion_;
   FileHeader header_;
   std::optional<RecordScan> scan_;
   std::optional<Compressor> compressor_;
@@ -106,7 +124,23 @@ Payload Writer::State::compression_feature() const {
 
 Outcome Writer::State::start() {
   scan_.emplace(description_.events.empty() ? 0 : description_.events.front().attr.sample_type);
-  return form_ == Form::file ? start_file() : start_pipe();
+  if (auto begun = form_ == Form::file ? start_file() : start_pipe(); !begun) return begun;
+  return time_conversion_ ? write_time_conversion() : Done{};
+}
+
+/// In its short form, which readers before Linux 5.10 know too.
+Outcome Writer::State::write_time_conversion() {
+  Payload payload;
+  payload.put(time_conversion_->shift);
+  payload.put(time_conversion_->multiplier);
+  payload.put(time_conversion_->zero);
+  return write_data(user_record(UserRecord::time_conversion, payload).bytes());
+}
+
+Outcome Writer::State::end_round() {
+  if (scan_ && !scan_->between_records())
+    return keep(Failure(Error(fmt::format("record {}: a round ends within it", scan_->records()))));
+  return write(user_record(UserRecord::finished_round, {}).bytes());
 }
 
 /// Header (completed at the end), ids, attributes; the data section follows.
@@ -157,15 +191,11 @@ Outcome Writer::State::start_pipe() {
 }
 
 Outcome Writer::State::write_user_record(UserRecord type, const Payload& payload) {
-  const std::size_t bytes = perf::padded(sizeof(perf::RecordHeader) + payload.size());
+  const std::size_t bytes = record_bytes_of(payload);
   if (bytes > 65528)
     return Failure(Error(
         fmt::format("the description of events does not fit in a stream: a record of {} bytes", bytes)));
-  Payload record;
-  record.put(perf::RecordHeader{static_cast<u32>(type), 0, static_cast<u16>(bytes)});
-  record.put_bytes(payload.bytes());
-  record.put_zeros(bytes - record.size());
-  return file_.write(record.bytes());
+  return file_.write(user_record(type, payload).bytes());
 }
 
 Outcome Writer::State::write(std::span<const std::byte> records) {
@@ -271,6 +301,7 @@ void Writer::add_build_id(std::string path, std::span<const std::byte> id, Space
 }
 
 Result<Done, Error> Writer::write(std::span<const std::byte> records) { return state_->write(records); }
+Result<Done, Error> Writer::end_round() { return state_->end_round(); }
 Result<Done, Error> Writer::finish() { return state_->finish(); }
 u64 Writer::record_bytes() const { return state_->record_bytes(); }
 

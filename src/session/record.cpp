@@ -7,6 +7,7 @@
 
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/perfdata/writer.h"
+#include "session/file_options.h"
 
 namespace pmusim {
 
@@ -39,25 +40,6 @@ void set_period(perf::Attr& attr, const RecordOptions& options) {
   attr.sample_period = options.period ? *options.period : options.frequency.value_or(default_frequency);
 }
 
-std::string cpuid_string(const CpuModel& model) {
-  return fmt::format("GenuineIntel,{},{},{}", model.family, model.model, model.stepping);
-}
-
-perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
-  const CpuModel& model = session.model();
-  const perf::PmuCapabilities pmu = session.driver().capabilities();
-  return {.host_name = "pmusim",
-          .version = PMUSIM_VERSION,
-          .cpu_description = fmt::format("pmusim {}", model.title),
-          .cpuid = cpuid_string(model),
-          .command_line = options.command_line,
-          .pmu_mappings = {{static_cast<u32>(perf::EventType::software), "software"},
-                           {static_cast<u32>(perf::EventType::raw), pmu.name}},
-          .cpu_pmu_caps = {{"branches", fmt::format("{}", pmu.branch_entries)},
-                           {"max_precise", fmt::format("{}", pmu.max_precise)},
-                           {"pmu_name", model.name}}};
-}
-
 /// Empties the ring into the file and keeps count of what passes.
 class Drain {
  public:
@@ -68,10 +50,15 @@ class Drain {
     reader_.drain(
         [&](std::span<const std::byte> piece) { bytes_.insert(bytes_.end(), piece.begin(), piece.end()); });
     count_records();
-    if (!error_) {
-      const Result<Done, Error> written = writer_.write(bytes_);
-      if (!written.ok()) error_ = written.error();
-    }
+    keep(writer_.write(bytes_));
+    in_round_ = in_round_ || !bytes_.empty();
+  }
+  /// Only when nobody holds back samples: whatever comes later is younger than all that came so far.
+  void end_round() {
+    if (!in_round_) return;
+    (*this)();
+    keep(writer_.end_round());
+    in_round_ = false;
   }
   const std::optional<Error>& error() const { return error_; }
   const RecordSummary& summary() const { return summary_; }
@@ -87,6 +74,9 @@ class Drain {
       if (type == perf::RecordType::lost_samples) summary_.lost_samples += word(at + 8);
     }
   }
+  void keep(const Result<Done, Error>& outcome) {
+    if (!outcome.ok() && !error_) error_ = outcome.error();
+  }
   u64 word(std::size_t at) const {
     u64 value = 0;
     std::memcpy(&value, &bytes_[at], sizeof value);
@@ -96,6 +86,7 @@ class Drain {
   perf::RingReader reader_;
   perfdata::Writer& writer_;
   std::vector<std::byte> bytes_;
+  bool in_round_ = false;  // records were written since the last round ended
   std::optional<Error> error_;
   RecordSummary summary_;
 };
@@ -160,13 +151,16 @@ perf::Attr record_attr(const events::ParsedEvent& event, const RecordOptions& op
 Result<RecordSummary, Error> record(Session& session, const RecordOptions& options) {
   if (event_count(options) == 0) return Failure(Error("no event to record"));
   Result<perfdata::Writer, Error> writer =
-      perfdata::Writer::create(options.output, {.metadata = metadata(session, options)});
+      perfdata::Writer::create(options.output, writer_options(session, options));
   if (!writer.ok()) return Failure(writer.error());
   Result<perf::RingBuffer*, Error> ring = open_events(session, options, *writer);
   if (!ring.ok()) return Failure(ring.error());
 
   Drain drain(**ring, *writer);
   (*ring)->on_wakeup([&] { drain(); });
+  session.on_pause([&] {
+    if (!session.driver().pebs().holds_records()) drain.end_round();
+  });
   std::set<std::string> identified;
   session.on_mapping([&](const trace::Mapping& mapping) {
     if (!mapping.build_id.empty() && identified.insert(mapping.path).second)
@@ -176,6 +170,7 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
   const Result<Done, Error> replayed = session.run();
   drain();
   (*ring)->on_wakeup({});
+  session.on_pause({});
   session.on_mapping({});
   if (!replayed.ok()) return Failure(replayed.error());
   if (drain.error()) return Failure(*drain.error());

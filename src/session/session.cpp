@@ -116,6 +116,7 @@ void Session::run_block(const trace::BlockRun& run) {
 void Session::run_due_work() {
   perf_.advance(now(), frame_);
   deadline_cycle_ = cycle_of(perf_.next_deadline(), model().core);
+  if (on_pause_) on_pause_();
 }
 
 void Session::happen(const trace::Happening& happening) {

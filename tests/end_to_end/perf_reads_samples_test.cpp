@@ -255,5 +255,36 @@ TEST(PerfReadsFiles, HeaderSaysWhatTheSessionSaid) {
     EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST(PerfReadsFiles, HeaderSaysWhatMachineItWas) {
+  perfdata::Options options;
+  options.metadata.cpus = 2;
+  options.metadata.cpu_places = {{0, 0, 0}, {0, 0, 5}};
+  options.metadata.numa_nodes = {{0, 4096, 1024, "0-1"}};
+  options.metadata.caches = {{1, 64, 64, 12, "Data", "48K", "0"}};
+  options.metadata.sample_clock = perfdata::SampleClock{1, 1, 60'000'000'000, 3'000'000'000};
+  options.metadata.hybrid_pmus = {{"cpu_core", "0", {{"branches", "32"}, {"branch_counter_nr", "4"}}},
+                                  {"cpu_atom", "1", {{"branches", "16"}}}};
+  const ScratchDirectory scratch;
+  for (const auto form : {perfdata::Form::file, perfdata::Form::pipe}) {
+    options.form = form;
+    const std::string path = SampledFile(basic).write(scratch, options);
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"perf", "report", "--header-only", "-I", "-i", path},
+          {"perf", "script", "--header", "-I", "-i", path}}) {
+      const Output out = run(command);
+      EXPECT_EQ(out.err, "");
+      for (const char* line :
+           {"# sibling sockets : 0-1\n", "# sibling dies    : 0-1\n", "# sibling threads : 0\n",
+            "# sibling threads : 1\n", "# CPU 1: Core ID 5, Die ID 0, Socket ID 0\n",
+            "# node0 meminfo  : total = 4096 kB, free = 1024 kB\n", "# node0 cpu list : 0-1\n",
+            "#  L1 Data                 48K [0]\n", "# clockid frequency: 1000 MHz\n",
+            "# clockid: monotonic (1)\n", "# cpu_core cpu list : 0\n",
+            "# cpu_core pmu capabilities: branches=32, branch_counter_nr=4\n",
+            "# cpu_atom pmu capabilities: branches=16\n"})
+        EXPECT_THAT(out.out, HasSubstr(line));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pmusim::test

@@ -60,6 +60,55 @@ TEST_F(WriterTest, SampleTimesAreFoundHoweverTheStreamIsCut) {
   }
 }
 
+// perf-abi.md 6.3: lists of packages and cores, core and package of each CPU, lists of dies, die of each CPU.
+TEST_F(WriterTest, CpuTopologyListsWhoSharesWhat) {
+  auto writer = Writer::create(
+      path(), {.metadata = {.arch = "", .cpus = 3, .cpu_places = {{0, 0, 0}, {0, 0, 0}, {0, 1, 7}}}});
+  ASSERT_TRUE(writer && writer->finish());
+  const auto file = content();
+  const auto header = at<FileHeader>(file, 0);
+  EXPECT_EQ(header.features[0], bit(7) | bit(13));
+  const auto topology = at<Section>(file, header.data.offset + header.data.size + sizeof(Section));
+  const auto text = [&](u64 offset) { return reinterpret_cast<const char*>(file.data()) + offset; };
+  u64 offset = topology.offset;
+  EXPECT_EQ(at<u32>(file, offset), 1u);  // packages
+  EXPECT_STREQ(text(offset + 8), "0-2");
+  offset += 4 + 68;
+  EXPECT_EQ(at<u32>(file, offset), 2u);  // cores
+  EXPECT_STREQ(text(offset + 8), "0-1");
+  EXPECT_STREQ(text(offset + 68 + 8), "2");
+  offset += 4 + 2 * 68;
+  EXPECT_EQ(at<u32>(file, offset + 2 * 8), 7u);  // core of CPU 2, then its package
+  EXPECT_EQ(at<u32>(file, offset + 2 * 8 + 4), 0u);
+  offset += 3 * 8;
+  EXPECT_EQ(at<u32>(file, offset), 2u);  // dies
+  EXPECT_EQ(at<u32>(file, offset + 4 + 2 * 68 + 2 * 4), 1u);
+  EXPECT_EQ(topology.offset + topology.size, offset + 4 + 2 * 68 + 3 * 4);
+}
+
+TEST_F(WriterTest, RoundsAndTheClockAreRecordsOfTheirOwn) {
+  auto writer = Writer::create(path(), {.time_conversion = TimeConversion{31, 715827882, 5}});
+  ASSERT_TRUE(writer && writer->add_event(sampled_event().attr, "cycles", {}));
+  ASSERT_TRUE(writer->write(sample_at(1)) && writer->end_round() && writer->write(sample_at(2)));
+  ASSERT_TRUE(writer->finish());
+  const auto file = content();
+  const u64 data = at<FileHeader>(file, 0).data.offset;
+  EXPECT_EQ(at<u64>(file, data), u64{32} << 48 | 79);  // TIME_CONV in its short form
+  EXPECT_EQ(at<u64>(file, data + 8), 31u);
+  EXPECT_EQ(at<u64>(file, data + 16), 715827882u);
+  EXPECT_EQ(at<u64>(file, data + 24), 5u);
+  EXPECT_EQ(at<u32>(file, data + 32), 9u);
+  EXPECT_EQ(at<u64>(file, data + 32 + 96), u64{8} << 48 | 68);  // FINISHED_ROUND
+  EXPECT_EQ(at<u32>(file, data + 32 + 96 + 8), 9u);
+}
+
+TEST_F(WriterTest, ARoundCannotEndWithinARecord) {
+  auto writer = Writer::create(path(), {});
+  const auto record = sample_at(1);
+  ASSERT_TRUE(writer && writer->write(std::span(record).first(90)));
+  EXPECT_FALSE(writer->end_round());
+}
+
 TEST_F(WriterTest, NothingIsLeftBehindUntilTheFileIsFinished) {
   {
     auto writer = Writer::create(path(), {});

@@ -110,6 +110,8 @@ class PebsDriver {
   /// Takes every record out of the buffer and delivers it. `frame` is null where no interrupt happens.
   /// `events` is a copy: delivering a sample may stop events.
   void drain(DrainTrigger trigger, EventMap events, const InterruptFrame* frame);
+  /// True when a drain would find records, or be unable to look.
+  bool holds_records() const;
   /// What became of every record since set_up.
   const DemuxTotals& totals() const { return totals_; }
   /// Register and memory accesses that faulted: the PMU is not what it was enumerated as.

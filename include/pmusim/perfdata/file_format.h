@@ -43,12 +43,19 @@ enum class Feature : u8 {
   total_memory,
   command_line,
   event_description,
-  branch_stack = 15,
+  cpu_topology,
+  numa_topology,
+  branch_stack,
   pmu_mappings,
   group_description,
-  sample_time = 21,
+  cache = 20,
+  sample_time,
+  clock_id = 23,
   compressed = 27,
   cpu_pmu_caps,
+  clock_data,
+  hybrid_topology,
+  pmu_caps,
 };
 /// What perf 6.1 and 6.12 take as the end of the feature records of a stream.
 inline constexpr u64 last_feature_marker = 32;
@@ -58,7 +65,8 @@ enum class UserRecord : u32 {
   build_id = 67,
   finished_round,
   event_update = 78,
-  header_feature = 80,
+  time_conversion,
+  header_feature,
   compressed,
 };
 inline constexpr u64 event_update_name = 2;

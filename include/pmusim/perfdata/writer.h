@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,6 +15,11 @@ namespace pmusim::perfdata {
 
 enum class Compression : u8 { none, zstd };
 
+/// What a TIME_CONV record says: ns = zero + tsc * multiplier / 2^shift.
+struct TimeConversion {
+  u64 shift = 0, multiplier = 0, zero = 0;
+};
+
 struct Options {
   Form form = Form::file;
   /// Bytes of perf_event_attr to write, one of VER0 (64) to VER10 (176). Readers refuse attributes larger
@@ -23,6 +29,8 @@ struct Options {
   perf::SimdAbi simd = perf::SimdAbi::series_v7;
   Compression compression = Compression::none;
   int compression_level = 3;
+  /// For readers that want to turn sample times back into time stamps of the CPU.
+  std::optional<TimeConversion> time_conversion;
   Metadata metadata;
 };
 
@@ -53,6 +61,10 @@ class Writer {
 
   /// Appends to the data section. Records may be cut anywhere between calls.
   Result<Done, Error> write(std::span<const std::byte> records);
+
+  /// Between records: promises that no record from here on is older than one written so far, so that readers
+  /// that sort by time may deliver what they have (FINISHED_ROUND).
+  Result<Done, Error> end_round();
 
   /// Completes the file and gives it its name. Errors: the disk is full, the last record is not whole.
   Result<Done, Error> finish();

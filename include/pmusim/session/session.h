@@ -49,6 +49,8 @@ class Session final : private PmiHandler, private perf::Target {
 
   /// Called with every mapping of the program as it comes.
   void on_mapping(std::function<void(const trace::Mapping&)> callback) { on_mapping_ = std::move(callback); }
+  /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
+  void on_pause(std::function<void()> callback) { on_pause_ = std::move(callback); }
   /// Called now and then during run().
   void on_progress(std::function<void(Progress)> callback) { on_progress_ = std::move(callback); }
 
@@ -58,6 +60,8 @@ class Session final : private PmiHandler, private perf::Target {
 
   /// Instructions retired so far.
   u64 instructions() const { return instructions_; }
+  /// How perf time follows from the TSC.
+  perf::TscToNs clock() const { return clock_; }
   /// perf time, in ns.
   u64 now() const { return clock_(pmu_.tsc()); }
 
@@ -85,6 +89,7 @@ class Session final : private PmiHandler, private perf::Target {
   u64 deadline_cycle_ = 0;  // when the perf core wants to be called again
   InterruptFrame frame_;    // where the program stands
   std::function<void(const trace::Mapping&)> on_mapping_;
+  std::function<void()> on_pause_;
   std::function<void(Progress)> on_progress_;
 };
 

@@ -1,0 +1,215 @@
+#include "perfdata/machine_features.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace pmusim::perfdata {
+
+namespace {
+
+/// Increasing CPU numbers as a list: "0-3,8".
+std::string cpu_list(const std::vector<u32>& cpus) {
+  std::string text;
+  for (std::size_t first = 0; first < cpus.size();) {
+    std::size_t last = first;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += fmt::format("{}", cpus[first]);
+    if (last != first) text += fmt::format("-{}", cpus[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+/// The CPUs that share a package, a core or a die, one list for each.
+template <class Key>
+void put_siblings(Payload& payload, const std::vector<CpuPlace>& places, Key key) {
+  std::map<decltype(key(CpuPlace{})), std::vector<u32>> cpus;
+  for (u32 cpu = 0; cpu < places.size(); ++cpu) cpus[key(places[cpu])].push_back(cpu);
+  payload.put(static_cast<u32>(cpus.size()));
+  for (const auto& [shared, siblings] : cpus) payload.put_string(cpu_list(siblings));
+}
+
+Payload cpu_topology(const std::vector<CpuPlace>& places) {
+  Payload payload;
+  put_siblings(payload, places, [](const CpuPlace& p) { return p.package; });
+  put_siblings(payload, places, [](const CpuPlace& p) { return std::pair(p.package, p.core); });
+  for (const CpuPlace& place : places) {
+    payload.put(place.core);
+    payload.put(place.package);
+  }
+  put_siblings(payload, places, [](const CpuPlace& p) { return std::pair(p.package, p.die); });
+  for (const CpuPlace& place : places) payload.put(place.die);
+  return payload;
+}
+
+/// The lists of siblings follow from the places. Nothing says how many places there are but NRCPUS.
+bool parse_cpu_topology(Metadata& m, ByteReader& in) {
+  const auto skip_siblings = [&] { return take_list(in, [&] { in.take_string(); }); };
+  if (!skip_siblings() || !skip_siblings()) return false;
+  for (u32 cpu = 0; cpu < m.cpus && in.ok(); ++cpu) {
+    const u32 core = in.take<u32>();
+    m.cpu_places.push_back({.package = in.take<u32>(), .core = core});
+  }
+  if (!skip_siblings()) return false;
+  for (CpuPlace& place : m.cpu_places) place.die = in.take<u32>();
+  return in.ok();
+}
+
+Payload numa_topology(const std::vector<NumaNode>& nodes) {
+  Payload payload;
+  payload.put(static_cast<u32>(nodes.size()));
+  for (const NumaNode& node : nodes) {
+    payload.put(node.number);
+    payload.put(node.total_kib);
+    payload.put(node.free_kib);
+    payload.put_string(node.cpus);
+  }
+  return payload;
+}
+
+NumaNode take_node(ByteReader& in) {
+  NumaNode node;
+  node.number = in.take<u32>();
+  node.total_kib = in.take<u64>();
+  node.free_kib = in.take<u64>();
+  node.cpus = in.take_string();
+  return node;
+}
+
+constexpr u32 cache_version = 1;
+
+Payload caches(const std::vector<Cache>& all) {
+  Payload payload;
+  payload.put(cache_version);
+  payload.put(static_cast<u32>(all.size()));
+  for (const Cache& cache : all) {
+    for (const u32 number : {cache.level, cache.line_bytes, cache.sets, cache.ways}) payload.put(number);
+    for (const std::string* text : {&cache.type, &cache.size, &cache.cpus}) payload.put_string(*text);
+  }
+  return payload;
+}
+
+Cache take_cache(ByteReader& in) {
+  Cache cache;
+  for (u32* number : {&cache.level, &cache.line_bytes, &cache.sets, &cache.ways}) *number = in.take<u32>();
+  for (std::string* text : {&cache.type, &cache.size, &cache.cpus}) *text = in.take_string();
+  return cache;
+}
+
+constexpr u32 clock_data_version = 1;
+
+Payload clock_data(const SampleClock& clock) {
+  Payload payload;
+  payload.put(clock_data_version);
+  payload.put(clock.id);
+  payload.put(clock.wall_ns);
+  payload.put(clock.clock_ns);
+  return payload;
+}
+
+bool parse_clock_data(SampleClock& clock, ByteReader& in) {
+  if (in.take<u32>() != clock_data_version) return in.ok();
+  clock.id = in.take<u32>();
+  clock.wall_ns = in.take<u64>();
+  clock.clock_ns = in.take<u64>();
+  return in.ok();
+}
+
+Payload hybrid_topology(const std::vector<HybridPmu>& pmus) {
+  Payload payload;
+  payload.put(static_cast<u32>(pmus.size()));
+  for (const HybridPmu& pmu : pmus) {
+    payload.put_string(pmu.name);
+    payload.put_string(pmu.cpus);
+  }
+  return payload;
+}
+
+Payload hybrid_capabilities(const std::vector<HybridPmu>& pmus) {
+  Payload payload;
+  payload.put(static_cast<u32>(pmus.size()));
+  for (const HybridPmu& pmu : pmus) {
+    put_capabilities(payload, pmu.capabilities);
+    payload.put_string(pmu.name);
+  }
+  return payload;
+}
+
+/// Of the PMU that the other of the two features may have named already.
+HybridPmu& hybrid_pmu(Metadata& m, const std::string& name) {
+  for (HybridPmu& pmu : m.hybrid_pmus)
+    if (pmu.name == name) return pmu;
+  return m.hybrid_pmus.emplace_back(HybridPmu{name, {}, {}});
+}
+
+SampleClock& sample_clock(Metadata& m) { return m.sample_clock ? *m.sample_clock : m.sample_clock.emplace(); }
+
+}  // namespace
+
+void put_capabilities(Payload& payload, const Capabilities& capabilities) {
+  payload.put(static_cast<u32>(capabilities.size()));
+  for (const auto& [name, value] : capabilities) {
+    payload.put_string(name);
+    payload.put_string(value);
+  }
+}
+
+Capabilities take_capabilities(ByteReader& in) {
+  Capabilities capabilities;
+  take_list(in, [&] {
+    std::string name = in.take_string();
+    capabilities.emplace_back(std::move(name), in.take_string());
+  });
+  return capabilities;
+}
+
+void put_machine_features(Features& features, const Metadata& m) {
+  if (!m.cpu_places.empty()) features.emplace(Feature::cpu_topology, cpu_topology(m.cpu_places));
+  if (!m.numa_nodes.empty()) features.emplace(Feature::numa_topology, numa_topology(m.numa_nodes));
+  if (!m.caches.empty()) features.emplace(Feature::cache, caches(m.caches));
+  if (!m.cpu_pmu_caps.empty()) put_capabilities(features[Feature::cpu_pmu_caps], m.cpu_pmu_caps);
+  if (m.sample_clock) {
+    features[Feature::clock_id].put(m.sample_clock->resolution_ns);
+    features.emplace(Feature::clock_data, clock_data(*m.sample_clock));
+  }
+  if (!m.hybrid_pmus.empty()) {
+    features.emplace(Feature::hybrid_topology, hybrid_topology(m.hybrid_pmus));
+    features.emplace(Feature::pmu_caps, hybrid_capabilities(m.hybrid_pmus));
+  }
+}
+
+bool parse_machine_feature(Metadata& m, Feature feature, ByteReader& in) {
+  switch (feature) {
+    case Feature::cpu_topology:
+      return parse_cpu_topology(m, in);
+    case Feature::numa_topology:
+      return take_list(in, [&] { m.numa_nodes.push_back(take_node(in)); });
+    case Feature::cache:
+      if (in.take<u32>() != cache_version) return in.ok();
+      return take_list(in, [&] { m.caches.push_back(take_cache(in)); });
+    case Feature::cpu_pmu_caps:
+      m.cpu_pmu_caps = take_capabilities(in);
+      return in.ok();
+    case Feature::clock_id:
+      sample_clock(m).resolution_ns = in.take<u64>();
+      return in.ok();
+    case Feature::clock_data:
+      return parse_clock_data(sample_clock(m), in);
+    case Feature::hybrid_topology:
+      return take_list(in, [&] {
+        HybridPmu& pmu = hybrid_pmu(m, in.take_string());
+        pmu.cpus = in.take_string();
+      });
+    case Feature::pmu_caps:
+      return take_list(in, [&] {
+        Capabilities capabilities = take_capabilities(in);
+        hybrid_pmu(m, in.take_string()).capabilities = std::move(capabilities);
+      });
+    default:
+      return true;
+  }
+}
+
+}  // namespace pmusim::perfdata

@@ -1,0 +1,81 @@
+#include "session/file_options.h"
+
+#include <fmt/format.h>
+
+namespace pmusim {
+
+namespace {
+
+/// The Linux whose perf_event behaviour perf/ and driver/ have.
+constexpr const char* emulated_kernel = "6.12";
+/// Nothing depends on it; tools want to show something.
+constexpr u64 memory_kib = 16 << 20;
+
+std::string size_text(u32 bytes) {
+  constexpr u32 kib = 1024, mib = 1024 * kib;
+  return bytes % mib == 0 ? fmt::format("{}M", bytes / mib) : fmt::format("{}K", bytes / kib);
+}
+
+std::vector<perfdata::Cache> caches(const CoreParameters& core) {
+  struct Level {
+    u32 number;
+    const char* type;
+    const CacheGeometry& geometry;
+  };
+  std::vector<perfdata::Cache> all;
+  for (const auto& [number, type, cache] : {Level{1, "Data", core.l1d}, Level{1, "Instruction", core.l1i},
+                                            Level{2, "Unified", core.l2}, Level{3, "Unified", core.l3}})
+    if (cache.bytes != 0)
+      all.push_back({.level = number,
+                     .line_bytes = cache.line_bytes,
+                     .sets = cache.bytes / (cache.line_bytes * cache.ways),
+                     .ways = cache.ways,
+                     .type = type,
+                     .size = size_text(cache.bytes),
+                     .cpus = "0"});
+  return all;
+}
+
+perfdata::Capabilities capabilities(const perf::PmuCapabilities& pmu, const CpuModel& model) {
+  perfdata::Capabilities all{{"branches", fmt::format("{}", pmu.branch_entries)}};
+  if (pmu.branch_counter_count != 0) {
+    all.emplace_back("branch_counter_nr", fmt::format("{}", pmu.branch_counter_count));
+    all.emplace_back("branch_counter_width", fmt::format("{}", pmu.branch_counter_width));
+  }
+  all.emplace_back("max_precise", fmt::format("{}", pmu.max_precise));
+  all.emplace_back("pmu_name", model.name);
+  return all;
+}
+
+perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
+  const CpuModel& model = session.model();
+  const perf::PmuCapabilities pmu = session.driver().capabilities();
+  perfdata::Metadata m{
+      .host_name = "pmusim",
+      .os_release = emulated_kernel,
+      .version = PMUSIM_VERSION,
+      .cpu_description = fmt::format("pmusim {}", model.title),
+      .cpuid = fmt::format("GenuineIntel,{},{},{}", model.family, model.model, model.stepping),
+      .total_memory_kib = memory_kib,
+      .command_line = options.command_line,
+      .pmu_mappings = {{static_cast<u32>(perf::EventType::software), "software"},
+                       {static_cast<u32>(perf::EventType::raw), pmu.name}},
+      .cpu_places = {{}},
+      .numa_nodes = {{.total_kib = memory_kib, .free_kib = memory_kib, .cpus = "0"}},
+      .caches = caches(model.core)};
+  if (model.hybrid)
+    m.hybrid_pmus = {{pmu.name, "0", capabilities(pmu, model)}};
+  else
+    m.cpu_pmu_caps = capabilities(pmu, model);
+  return m;
+}
+
+}  // namespace
+
+perfdata::Options writer_options(const Session& session, const RecordOptions& options) {
+  const perf::TscToNs clock = session.clock();
+  return {.time_conversion = perfdata::TimeConversion{clock.shift, clock.mult, clock.zero},
+          .metadata = metadata(session, options)};
+}
+
+}  // namespace pmusim
