@@ -84,6 +84,33 @@ LbrStack::LbrStack(const CpuModel& model)
   update_filter();
 }
 
+/// Records made by one execution of a block.
+unsigned LbrStack::record_execution(std::span<const Branch> block, u64 start) {
+  const unsigned before = head_;
+  for (Branch branch : block) {
+    branch.cycle += start;
+    record(branch, LbrGate::open);
+  }
+  return head_ - before;
+}
+
+void LbrStack::record_repeated(std::span<const Branch> block, u64 start, u64 times, u64 stride,
+                               LbrGate gate) {
+  if (gate == LbrGate::closed || block.empty() || times == 0) return;
+  const unsigned records = record_execution(block, start);
+  u64 next = 1;
+  if (!call_stack_mode()) {
+    // One execution beyond a full ring: cycle counts and LER look back at the record before.
+    const u64 visible = records == 0 ? 0 : ring_size / records + 2;
+    if (times - next > visible) {
+      const u64 unseen = times - next - visible;
+      head_ += static_cast<unsigned>(unseen * records);
+      next += unseen;
+    }
+  }
+  for (; next < times; ++next) record_execution(block, start + next * stride);
+}
+
 void LbrStack::count_events(u64 counters) {
   for (unsigned n : set_bits(counters & lbr_leaf::event_counters(model_->lbr.cpuid_1c_ecx))) {
     const u64 full = u64{3} << (32 + 2 * n);

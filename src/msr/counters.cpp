@@ -34,19 +34,16 @@ Counted CounterFile::retire(const Retirement& retirement) {
   const bool in_tx = tx_ == TxState::in_tx;
   for (const Running& running : retired_) {
     if (!running.passes(retirement.cpl, in_tx)) continue;
-    if (running.source == Source::lost_cycles && running.has_condition()) {
-      if (const u64 cycles = lost_cycles(running, retirement)) add(running.counter, cycles, counted);
-      continue;
-    }
-    const u32 k = running.occurrences(retirement);
-    if (k == 0 || (running.only_slow_loads && !has_slow_load(retirement))) continue;
-    if (running.has_condition())
-      in_cycle_[running.counter] += k;
+    const u64 k = occurrences(running, retirement);
+    if (k == 0) continue;
+    if (running.waits_for_cycle())
+      in_cycle_[running.counter] += static_cast<u32>(k);
     else
       add(running.counter, k, counted);
   }
   const bool metrics_count = retirement.cpl == Cpl::kernel ? metrics_kernel_ : metrics_user_;
-  if (metrics_count && metrics_.count(retirement.quantities)) counted.overflowed |= msr::status::PERF_METRICS;
+  if (metrics_count && metrics_.count(PerfMetrics::slots_in(retirement.quantities)))
+    counted.overflowed |= msr::status::PERF_METRICS;
   return counted;
 }
 
@@ -262,7 +259,7 @@ void CounterFile::start(const Running& running) {
   const bool told_at_retirement =
       running.source == Source::occurrences || running.source == Source::lost_cycles;
   if (told_at_retirement) retired_.push_back(running);
-  if (running.has_condition() && running.source != Source::lost_cycles)
+  if (running.waits_for_cycle())
     per_cycle_.push_back(running);
   else if (!told_at_retirement)
     clocked_.push_back(running);
@@ -306,6 +303,7 @@ void CounterFile::update() {
   });
   if (model_->policies.edge_history_at_enable == 0) was_satisfied_ &= ran;
   for (const unsigned n : set_bits(ran & ~running_)) in_cycle_[n] = 0;
+  programming_ = fingerprint();
 }
 
 }  // namespace pmusim

@@ -26,11 +26,24 @@ u64 fraction(u64 part, u64 all) {
 
 }  // namespace
 
-bool PerfMetrics::count(const Quantities& quantities) {
+PerfMetrics::Slots PerfMetrics::slots_in(const Quantities& quantities) {
+  Slots slots;
+  for (unsigned i = 0; i < slots.size(); ++i) slots[i] = quantities[static_cast<unsigned>(sources[i])];
+  return slots;
+}
+
+u64 PerfMetrics::headroom(const Slots& slots, u64 at_most) const {
+  u64 times = at_most;
+  for (unsigned i = 0; i < bytes_; ++i)
+    if (slots[i] != 0) times = std::min(times, (low_bits(count_width) - slots_of_[i]) / slots[i]);
+  return times;
+}
+
+bool PerfMetrics::count(const Slots& slots) {
   bool passed = false;
   counted_ = true;
   for (unsigned i = 0; i < bytes_; ++i) {
-    slots_of_[i] += quantities[static_cast<unsigned>(sources[i])];
+    slots_of_[i] += slots[i];
     if (slots_of_[i] > low_bits(count_width)) {
       slots_of_[i] &= low_bits(count_width);
       passed = true;

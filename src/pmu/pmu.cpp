@@ -46,8 +46,12 @@ void Pmu::retire(const Retirement& r) {
   }
 
   occurred_while_waiting_ = 0;
-  registers_known_ = r.registers != nullptr;
-  if (registers_known_) last_registers_ = *r.registers;
+  remember(r.registers);
+}
+
+void Pmu::remember(const Registers* registers) {
+  registers_known_ = registers != nullptr;
+  if (registers_known_) last_registers_ = *registers;
 }
 
 void Pmu::pass_time(u64 cycle, Cpl cpl) {
@@ -137,7 +141,8 @@ void Pmu::deliver_pmi(const InterruptFrame& frame) {
 }
 
 InterruptFrame Pmu::frame_before(const Retirement& r) const {
-  InterruptFrame frame{.registers = last_registers_, .cpl = r.cpl, .registers_known = registers_known_};
+  InterruptFrame frame{.cpl = r.cpl, .registers_known = registers_known_};
+  if (registers_known_) frame.registers = last_registers_;
   frame.registers.rip = r.ip;
   return frame;
 }

@@ -44,6 +44,11 @@ class LbrStack {
     return true;
   }
 
+  /// Takes in the taken branches of a block that is executed `times` times from cycle `start` on, `stride`
+  /// cycles apart; their own cycles count from the start of an execution. Executions of which nothing can be
+  /// seen afterwards are passed over: all but the newest that fill the ring. (A call stack needs every one.)
+  void record_repeated(std::span<const Branch> block, u64 start, u64 times, u64 stride, LbrGate gate);
+
   /// Logs one occurrence of the events of `counters` (bit n = GP n, those with PERFEVTSELn.BR_CNTR set) for
   /// the BR_CNTR fields of the next record. Counters that CPUID.1CH:ECX[19:16] leaves out are ignored.
   void count_events(u64 counters);
@@ -90,6 +95,7 @@ class LbrStack {
     last_cycle_ = branch.cycle;
   }
 
+  unsigned record_execution(std::span<const Branch> block, u64 start);
   bool record_special(const Branch& branch);
   void append_special(const Branch& branch);
   void pop();

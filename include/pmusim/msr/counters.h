@@ -9,6 +9,7 @@
 #include "pmusim/cpu/clocks.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
+#include "pmusim/msr/counter_totals.h"
 #include "pmusim/msr/perf_metrics.h"
 #include "pmusim/msr/register.h"
 
@@ -63,6 +64,20 @@ class CounterFile {
   /// Counts `signal` alone, which became true of an instruction after retire() had counted it.
   Counted count_late(Signal signal, const Retirement& retirement);
   u64 now() const { return now_; }
+
+  /// Stands for everything that decides what an instruction adds to the counters: a fingerprint of the
+  /// enabled ones with their events, conditions and filters. It returns with the programming.
+  u64 programming() const { return programming_; }
+  /// What one execution of a block adds: `execution` is one that has been seen, `since` the cycle of the
+  /// retirement before it. Not additive with a counter whose CMASK, INV, EQ or EDGE sums up occurrences
+  /// within a cycle (what a cycle holds depends on what it is shared with), with one that the LBR logs or
+  /// that counts LBR records, and across a change of privilege or transaction state.
+  CounterTotals totals(std::span<const Retirement> execution, u64 since) const;
+  /// How many executions, `at_most` those, fit before a counter wraps. 0: not even one, or the totals are not
+  /// additive, or they are for a programming, privilege or transaction state that is not the present one.
+  u64 headroom(const CounterTotals& block, u64 at_most) const;
+  /// Executes the block `executions` times, no more than headroom() allows, from now() on.
+  void advance(const CounterTotals& block, u64 executions);
 
   u64 value(unsigned counter) const { return counts_[counter]; }
   void set_value(unsigned counter, u64 value) { counts_[counter] = value & width_mask_; }
@@ -124,10 +139,12 @@ class CounterFile {
     bool only_slow_loads = false;  // load latency above the threshold
 
     bool has_condition() const { return cmask != 0 || equal || edge; }
+    /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are told.)
+    bool waits_for_cycle() const { return has_condition() && source != Source::lost_cycles; }
     bool passes(Cpl cpl, bool in_tx) const {
       return (cpl == Cpl::kernel ? kernel : user) && (in_tx || !only_in_tx);
     }
-    u32 occurrences(const Retirement& r) const {
+    u32 raw_occurrences(const Retirement& r) const {
       if (rule.quantity == Quantity::none) return rule.matches(r.signals) ? 1 : 0;
       return r.quantities[static_cast<unsigned>(rule.quantity)] * per_cycle;
     }
@@ -137,6 +154,7 @@ class CounterFile {
   using RunningList = boost::container::static_vector<Running, counter_slots>;
 
   void update();  // recomputes everything derived, after a register write
+  u64 fingerprint() const;
   Running decode_gp(unsigned n) const;
   Running decode_fixed(unsigned m) const;
   void start(const Running& running);
@@ -150,6 +168,11 @@ class CounterFile {
   u64 increment(const Running& running, u64 cycles, Cpl cpl) const;
   u64 ticks(const Running& running, u64 cycles) const;
   u64 cycles_for(const Running& running, u64 wanted_ticks) const;
+  u64 occurrences(const Running& running, const Retirement& r) const {
+    if (running.has_condition() && running.source == Source::lost_cycles) return lost_cycles(running, r);
+    const u32 k = running.raw_occurrences(r);
+    return k != 0 && running.only_slow_loads && !has_slow_load(r) ? 0 : k;
+  }
   static u64 lost_cycles(const Running& running, const Retirement& r);
   void add(unsigned counter, u64 occurrences, Counted& counted);
   void change_transaction(TxState tx);
@@ -169,6 +192,7 @@ class CounterFile {
   RunningList retired_;    // counts at retirement
   RunningList clocked_;    // counts as time passes
   RunningList per_cycle_;  // counts when a cycle closes; its occurrences are in `retired_` too
+  u64 programming_ = 0;
   u64 running_ = 0, interrupting_ = 0, adaptive_ = 0, logged_by_lbr_ = 0, checkpointed_ = 0;
   bool metrics_kernel_ = false, metrics_user_ = false;
   bool counts_lbr_inserts_ = false;

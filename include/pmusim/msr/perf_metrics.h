@@ -16,10 +16,17 @@ namespace pmusim {
 /// was written.
 class PerfMetrics {
  public:
+  /// Slots by category, in the order of the register's bytes.
+  using Slots = std::array<u64, 8>;
+
   explicit PerfMetrics(unsigned levels) : bytes_(levels * 4) {}
 
-  /// Adds the slots that came with a retirement; true when a count passes 48 bits.
-  bool count(const Quantities& quantities);
+  /// The slots that come with a retirement.
+  static Slots slots_in(const Quantities& quantities);
+  /// Adds slots; true when a count passes 48 bits.
+  bool count(const Slots& slots);
+  /// How often, `at_most` that, `slots` can be added before a count passes 48 bits.
+  u64 headroom(const Slots& slots, u64 at_most) const;
   u64 read(u64 slots) const;
   void write(u64 value, u64 slots);
 
@@ -30,7 +37,7 @@ class PerfMetrics {
   unsigned bytes_;
   u64 written_ = 0;
   bool counted_ = false;  // since the last write
-  std::array<u64, 8> slots_of_{};
+  Slots slots_of_{};
 };
 
 }  // namespace pmusim

@@ -13,6 +13,7 @@
 #include "pmusim/msr/counters.h"
 #include "pmusim/msr/register.h"
 #include "pmusim/pebs/pebs_unit.h"
+#include "pmusim/pmu/block_totals.h"
 #include "pmusim/pmu/pmi_line.h"
 
 namespace pmusim {
@@ -22,9 +23,10 @@ enum class UserRdpmc : u8 { forbidden, allowed };
 
 /// The performance monitoring unit of one logical processor.
 ///
-/// Instructions go in through `retire`; software reaches it through `Bus`; it reaches software through the
-/// PMI handler. It owns the hardware units and the order in which things happen in a cycle: units answer
-/// questions, this class applies the answers, and `retire` reads as that order.
+/// Instructions go in through `retire`, or through `advance` where all that they do is count; software
+/// reaches it through `Bus`; it reaches software through the PMI handler. It owns the hardware units and the
+/// order in which things happen in a cycle: units answer questions, this class applies the answers, and
+/// `retire` reads as that order.
 ///
 /// A Pmu is a value: a copy is a snapshot of the whole unit with its memory. The handler pointer is copied
 /// too.
@@ -37,6 +39,20 @@ class Pmu final : public Bus {
   /// Core time passes up to `cycle` while the code of `frame` waits to go on: clocks count, and a PMI that
   /// becomes due is handled.
   void wait_until(u64 cycle, const InterruptFrame& frame);
+
+  /// What one execution of a block of instructions adds, under the present programming. `execution` is one
+  /// that has been seen, `since` the cycle of the retirement before it; all executions are taken to be alike.
+  BlockTotals totals(std::span<const Retirement> execution, u64 since) const;
+  /// How many executions of the block, one after the other from now() on, and `at_most` that many, fit before
+  /// anything observable can happen: a counter wraps (which is when ACR reloads, PEBS arms and a PMI is asked
+  /// for). 0 while a PMI is on its way or a PEBS assist waits for its instruction, for blocks whose branches
+  /// go to the branch trace store, and where the totals do not hold (CounterFile::headroom).
+  u64 headroom(const BlockTotals& block, u64 at_most = ~u64{0}) const;
+  /// Executes the block `at_most` times, or headroom() times if that is less, and returns how often: the same
+  /// as retire() with every instruction of every execution. `registers`: after the last of them, null if not
+  /// known.
+  [[nodiscard]] u64 advance(const BlockTotals& block, u64 at_most, const Registers* registers = nullptr);
+
   /// RESET: every register takes its reset value; memory, time and handler stay. (INIT keeps PMU state.)
   void reset();
   /// Delivery of #DB, which stops the recording of branches.
@@ -81,11 +97,13 @@ class Pmu final : public Bus {
   void pass_time(u64 cycle, Cpl cpl);
   void deliver_pmi(const InterruptFrame& frame);
   InterruptFrame frame_before(const Retirement& retirement) const;
+  void remember(const Registers* registers);
   void log_branch(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);
   void apply_overflows(u64 overflowed);
   void write_pebs_record(const Retirement& retirement, u64 served);
   void request_pmi();
+  bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
   bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
   void* unit(Unit which);
   void share_event_filters();

@@ -1,0 +1,98 @@
+// Counting by the block instead of by the instruction.
+#include <algorithm>
+
+#include "pmusim/msr/counters.h"
+
+namespace pmusim {
+
+namespace {
+
+/// No run is longer than this: cycles stay far from where 64-bit clocks wrap.
+constexpr u64 last_cycle = bit(60);
+
+/// How often, `at_most` that, `amount` fits into `room`.
+u64 fits(u64 room, u64 amount, u64 at_most) {
+  if (amount > room) return 0;
+  return at_most <= 1 || amount == 0 ? at_most : std::min(at_most, room / amount);
+}
+
+/// Folds one more word into a fingerprint (the finaliser of SplitMix64).
+u64 fold(u64 fingerprint, u64 word) {
+  u64 mixed = (fingerprint ^ word) + 0x9E3779B97F4A7C15;
+  mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9;
+  mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB;
+  return mixed ^ mixed >> 31;
+}
+
+}  // namespace
+
+u64 CounterFile::fingerprint() const {
+  u64 result = fold(running_, logged_by_lbr_ & running_);
+  for (const unsigned n : set_bits(running_ & low_bits(first_fixed))) {
+    result = fold(result, event_select_[n] & ~msr::evtsel::INT);
+    result = fold(result, event_filter(event_select_[n]));
+  }
+  if ((running_ >> first_fixed) != 0) result = fold(result, fixed_ctrl_);
+  result = fold(result, filters_.load_latency_cycles);
+  return fold(result, u64{metrics_kernel_} << 1 | u64{metrics_user_});
+}
+
+CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 since) const {
+  CounterTotals block;
+  block.programming = programming_;
+  if (execution.empty() || execution.back().cycle < since) return block;
+  block.cycles = execution.back().cycle - since;
+  block.cpl = execution.front().cpl;
+  block.tx = execution.front().tx;
+  const bool uniform = std::all_of(execution.begin(), execution.end(), [&](const Retirement& r) {
+    return r.cpl == block.cpl && r.tx == block.tx;
+  });
+  block.additive = uniform && per_cycle_.empty() && !counts_lbr_inserts_ && (logged_by_lbr_ & running_) == 0;
+  if (!block.additive) return block;
+
+  const bool metrics_count = block.cpl == Cpl::kernel ? metrics_kernel_ : metrics_user_;
+  block.occurrences.resize(retired_.size());
+  for (const Retirement& r : execution) {
+    for (std::size_t i = 0; i < retired_.size(); ++i)
+      if (retired_[i].passes(block.cpl, block.tx == TxState::in_tx))
+        block.occurrences[i] += occurrences(retired_[i], r);
+    if (!metrics_count) continue;
+    const PerfMetrics::Slots of_this = PerfMetrics::slots_in(r.quantities);
+    for (std::size_t i = 0; i < of_this.size(); ++i) block.slots[i] += of_this[i];
+  }
+  return block;
+}
+
+u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
+  if (!block.additive || block.programming != programming_ || block.tx != tx_) return 0;
+  // The open cycle belongs to the privilege that retired in it.
+  if (cycle_has_retired_ && cycle_cpl_ != block.cpl) return 0;
+
+  u64 executions = fits(last_cycle - std::min(last_cycle, now_), block.cycles, at_most);
+  for (std::size_t i = 0; i < retired_.size(); ++i) {
+    const u64 room = width_mask_ - counts_[retired_[i].counter];
+    executions = fits(room, block.occurrences[i], executions);
+  }
+  const bool in_tx = tx_ == TxState::in_tx;
+  for (const Running& clock : clocked_) {
+    const u64 room = width_mask_ - counts_[clock.counter];
+    if (clock.passes(block.cpl, in_tx) && ticks(clock, executions * block.cycles) > room)
+      executions = (cycles_for(clock, room + 1) - 1) / block.cycles;
+  }
+  return metrics_.headroom(block.slots, executions);
+}
+
+void CounterFile::advance(const CounterTotals& block, u64 executions) {
+  static_cast<void>(pass_time(now_ + executions * block.cycles, block.cpl));
+  for (std::size_t i = 0; i < retired_.size(); ++i)
+    counts_[retired_[i].counter] += executions * block.occurrences[i];
+  if (block.cpl == Cpl::kernel ? metrics_kernel_ : metrics_user_) {
+    PerfMetrics::Slots of_all = block.slots;
+    for (u64& of_category : of_all) of_category *= executions;
+    metrics_.count(of_all);
+  }
+  cycle_has_retired_ = true;
+  cycle_cpl_ = block.cpl;
+}
+
+}  // namespace pmusim

@@ -1,0 +1,305 @@
+// Two speeds, one truth: a run that goes in bulk wherever it can leaves the same registers, branch records,
+// memory and interrupts as the run that retires every instruction.
+#include <algorithm>
+#include <array>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "pmusim/arch/ds_area.h"
+#include "tests/pmu/guest.h"
+
+namespace pmusim {
+namespace {
+
+constexpr u64 area = 0x10000, pebs_buffer = 0x20000, bts_buffer = 0x40000, xsave_image = 0x50000;
+constexpr u64 area_bytes = 0x1000, pebs_bytes = 0x2000, bts_bytes = 0x600;
+constexpr std::pair<u64, u64> regions[] = {
+    {area, area_bytes}, {pebs_buffer, pebs_bytes}, {bts_buffer, bts_bytes}, {xsave_image, 0x1000}};
+
+/// What software did and saw at one PMI.
+struct Interrupt {
+  u64 cycle, status;
+  InterruptFrame frame;
+  friend bool operator==(const Interrupt& a, const Interrupt& b) {
+    return a.cycle == b.cycle && a.status == b.status && a.frame.cpl == b.frame.cpl &&
+           a.frame.registers_known == b.frame.registers_known && a.frame.registers == b.frame.registers;
+  }
+  friend void PrintTo(const Interrupt& i, std::ostream* out) {
+    *out << "cycle " << i.cycle << std::hex << " status " << i.status << " rip " << i.frame.registers.rip
+         << std::dec;
+  }
+};
+
+/// One execution of a block, from cycle 0 on, and what its retirements point to.
+struct Block {
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  std::vector<Retirement> execution;
+  std::array<MemoryAccess, 2> accesses;
+  Registers registers;
+};
+
+/// A PMU with a driver that answers each PMI by acknowledging, giving counters their periods and unmasking.
+class Machine : public PmiHandler {
+ public:
+  explicit Machine(const CpuModel& model) : pmu(model) {
+    pmu.set_pmi_handler(this);
+    for (const auto& [address, bytes] : regions) EXPECT_TRUE(pmu.map_memory(address, bytes));
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  void write(u32 address, u64 value) {
+    if (const auto* entry = pmu.registers().find(address); entry != nullptr)
+      static_cast<void>(pmu.wrmsr(address, value & entry->writable));
+  }
+  void set_counters(u64 which) {
+    for (const unsigned counter : set_bits(which & pmu.model().counters())) {
+      const bool fixed = counter >= first_fixed;
+      write(fixed ? msr::FIXED_CTR0 + counter - first_fixed : msr::PMC0 + counter, -(period + 7 * counter));
+    }
+  }
+  void handle_pmi(const InterruptFrame& frame) override {
+    const u64 status = pmu.rdmsr(msr::PERF_GLOBAL_STATUS).value_or(~u64{0});
+    interrupts.push_back({pmu.now(), status, frame});
+    write(msr::PERF_GLOBAL_STATUS_RESET, status);
+    set_counters(status);
+    write(msr::PERF_GLOBAL_CTRL, global_ctrl);
+    write(msr::DEBUGCTL, debugctl);
+    reset_buffers();
+    write(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
+  }
+  void reset_buffers() {
+    const auto pointers = [&](auto layout) {
+      layout.bts_base = layout.bts_index = bts_buffer;
+      layout.bts_maximum = layout.bts_threshold = bts_buffer + bts_bytes;
+      layout.pebs_base = layout.pebs_index = pebs_buffer;
+      layout.pebs_maximum = pebs_buffer + pebs_bytes;
+      layout.pebs_threshold = pebs_buffer + 0x400;
+      EXPECT_EQ(pmu.write_memory(area, std::as_bytes(std::span(&layout, 1))), Fault::none);
+    };
+    if (pmu.model().pebs.dtes64)
+      pointers(DsArea64{});
+    else
+      pointers(DsArea32{});
+    write(msr::PEBS_INDEX, 0x80000100);
+  }
+  void execute(const Block& block) {
+    const u64 start = pmu.now();
+    for (Retirement r : block.execution) {
+      r.cycle += start;
+      pmu.retire(r);
+    }
+  }
+
+  Pmu pmu;
+  std::vector<Interrupt> interrupts;
+  u64 period = 100, global_ctrl = 0, debugctl = 0;
+};
+
+/// Draws programmings and blocks.
+class Dice {
+ public:
+  explicit Dice(u64 seed) : random_(seed) {}
+  u64 below(u64 n) { return random_() % n; }
+  bool one_in(u64 n) { return below(n) == 0; }
+  u64 bits64() { return random_(); }
+
+  void fill(Block& block, const CpuModel& model) {
+    for (MemoryAccess& access : block.accesses)
+      access = {.address = below(1 << 20), .bytes = 8, .latency_cycles = static_cast<u32>(below(200))};
+    for (u64& value : block.registers.gpr) value = bits64();
+    const Cpl cpl = one_in(4) ? Cpl::kernel : Cpl::user;
+    const TxState tx = model.rtm && one_in(4) ? TxState::in_tx : TxState::none;
+    u64 cycle = 0;
+    for (u64 n = 1 + below(10), i = 0; i < n; ++i) {
+      const u64 passed = one_in(3) ? 0 : below(6);
+      block.execution.push_back(retirement(block, cycle += passed, passed));
+      block.execution.back().cpl = one_in(100) ? Cpl::kernel : cpl;
+      block.execution.back().tx = one_in(200) ? TxState::aborting : tx;
+    }
+  }
+
+  void program(Machine& machine, const CpuModel& model) {
+    using namespace msr;
+    machine.period = 20 + below(one_in(2) ? 200 : 5000);
+    machine.global_ctrl = one_in(3) ? bits64() : model.counters() | status::PERF_METRICS;
+    machine.debugctl =
+        bits64() & (debugctl::LBR | debugctl::FREEZE_LBRS_ON_PMI | debugctl::FREEZE_PERFMON_ON_PMI);
+    if (one_in(8)) machine.debugctl |= debugctl::TR | debugctl::BTS | (bits64() & debugctl::BTINT);
+    machine.write(LBR_SELECT, one_in(2) ? 0 : bits64() & bits64());
+    machine.write(ARCH_LBR_DEPTH, u64{8} << below(3));
+    machine.write(ARCH_LBR_CTL, one_in(2) ? ~lbr_ctl::CALL_STACK : bits64() | lbr_ctl::LBREN);
+    for (unsigned n = 0; n < 10; ++n) machine.write(PERFEVTSEL0 + n, event_select(model));
+    machine.write(FIXED_CTR_CTRL, bits64());
+    program_pebs(machine);
+    for (const RegisterMap::Entry& entry : machine.pmu.registers().entries())
+      if (entry.owner == Unit::acr) machine.write(entry.address, one_in(2) ? bits64() & bits64() : 0);
+    machine.write(PERF_METRICS, bits64());
+    machine.write(XSS, bit(15));
+    machine.write(DEBUGCTL, machine.debugctl);
+    machine.set_counters(~u64{0});
+    machine.write(PERF_GLOBAL_CTRL, machine.global_ctrl);
+    machine.write(PERF_GLOBAL_STATUS_RESET, ~u64{0});
+    machine.write(X2APIC_LVTPC, one_in(4) ? lvtpc::MASKED : lvtpc::NMI);
+  }
+
+ private:
+  Retirement retirement(const Block& block, u64 cycle, u64 passed) {
+    const u64 ip = 0x400000 + 4 * below(1000);
+    Retirement r{.ip = ip, .next_ip = ip + 4, .cycle = cycle, .signals = {Signal::instruction}, .length = 4};
+    for (u64 n = below(8); n != 0; --n)
+      r.signals.add(static_cast<Signal>(below(static_cast<u64>(Signal::lbr_insert))));
+    for (u32& quantity : r.quantities) quantity = one_in(3) ? static_cast<u32>(below(5)) : 0;
+    r.quantities[static_cast<unsigned>(Quantity::cycles)] = static_cast<u32>(passed);
+    r.memory = std::span(block.accesses).first(below(3));
+    if (!one_in(4)) r.registers = &block.registers;
+    if (one_in(3)) {
+      r.branch = static_cast<BranchKind>(1 + below(one_in(8) ? 15 : 6));
+      r.taken = !one_in(4);
+      r.mispredicted = one_in(4);
+      if (r.taken && !one_in(8)) r.next_ip = 0x400000 + 4 * below(1000);
+      if (one_in(6)) r.cpl_after = Cpl::kernel;
+    }
+    return r;
+  }
+  u64 event_select(const CpuModel& model) {
+    using namespace msr::evtsel;
+    const EventDefinition& event = model.events[below(model.events.size())];
+    u64 select = event.event | u64{event.umask & 0xFFu} << 8 | u64{event.umask} >> 8 << 40 | USR;
+    if (!one_in(5)) select |= EN;
+    select |= bits64() & (OS | INT | ADAPTIVE);
+    if (one_in(20)) select |= BR_CNTR;
+    if (one_in(10)) select |= IN_TX | (bits64() & IN_TXCP);
+    if (one_in(15)) select |= (bits64() & (EDGE | INV | EQ)) | below(4) << 24;
+    return select;
+  }
+  void program_pebs(Machine& machine) {
+    using namespace msr;
+    const bool wanted = one_in(2);
+    for (u64 slot = area + 0x20; slot < area + area_bytes; slot += 8) {
+      const le64 value{-machine.period};
+      EXPECT_EQ(machine.pmu.write_memory(slot, std::as_bytes(std::span(&value, 1))), Fault::none);
+    }
+    machine.write(PEBS_BASE, pebs_buffer | 1);
+    machine.reset_buffers();
+    machine.write(DS_AREA, area);
+    machine.write(PEBS_LD_LAT_THRESHOLD, 1 + below(100));
+    machine.write(PEBS_FRONTEND, 0x11 + below(5));
+    machine.write(PEBS_DATA_CFG, bits64() & 0xF);
+    machine.write(PEBS_ENABLE, wanted ? bits64() & ~bits(62, 61) : 0);
+    for (const RegisterMap::Entry& entry : machine.pmu.registers().entries())
+      if (register_name(entry).ends_with("CFG_C"))
+        machine.write(entry.address,
+                      (-machine.period & low_bits(32)) | (wanted ? bits64() & bits(63, 35) : 0));
+  }
+
+  std::mt19937_64 random_;
+};
+
+/// The same program on two machines: one retires everything, the other goes in bulk where it may.
+class Race {
+ public:
+  Race(const CpuModel& model, u64 seed) : model_(model), dice_(seed), exact_(model), fast_(model) {
+    for (Block& block : blocks_) dice_.fill(block, model);
+    on_both([&](Machine& machine, Dice& dice) { dice.program(machine, model_); });
+  }
+
+  void step() {
+    switch (dice_.below(12)) {
+      case 0:
+        return on_both([&](Machine& machine, Dice& dice) { dice.program(machine, model_); });
+      case 1:
+        return on_both([](Machine& machine, Dice& dice) {
+          machine.pmu.wait_until(machine.pmu.now() + dice.below(200), {.cpl = Cpl::kernel});
+        });
+      case 2:
+        return on_both([](Machine& machine, Dice&) { machine.pmu.debug_exception(); });
+      default:
+        return execute(blocks_[dice_.below(blocks_.size())], 1 + dice_.below(dice_.one_in(3) ? 300 : 20));
+    }
+  }
+
+  void compare() {
+    for (const RegisterMap::Entry& entry : exact_.pmu.registers().entries()) {
+      const auto expected = exact_.pmu.rdmsr(entry.address), actual = fast_.pmu.rdmsr(entry.address);
+      ASSERT_EQ(actual.ok(), expected.ok()) << register_name(entry);
+      ASSERT_EQ(actual.value_or(0), expected.value_or(0)) << register_name(entry);
+    }
+    ASSERT_EQ(fast_.interrupts, exact_.interrupts);
+    ASSERT_EQ(fast_.pmu.xsaves(xsave_image, ~u64{0}), exact_.pmu.xsaves(xsave_image, ~u64{0}));
+    for (const auto& [address, bytes] : regions)
+      ASSERT_TRUE(std::ranges::equal(fast_.pmu.memory(address, bytes), exact_.pmu.memory(address, bytes)));
+    for (unsigned counter = 0; counter < counter_slots; ++counter)
+      ASSERT_EQ(fast_.pmu.acr().reload_count(counter), exact_.pmu.acr().reload_count(counter));
+  }
+
+  u64 executions = 0, in_bulk = 0, interrupts = 0;
+
+ private:
+  template <class Action>
+  void on_both(Action action) {
+    Dice same = dice_;
+    action(exact_, dice_);
+    action(fast_, same);
+  }
+
+  void execute(const Block& block, u64 times) {
+    for (u64 n = 0; n < times; ++n) exact_.execute(block);
+    BlockTotals totals = fast_.pmu.totals(block.execution, 0);
+    for (u64 left = times; left != 0;) {
+      if (totals.counters.programming != fast_.pmu.counters().programming())
+        totals = fast_.pmu.totals(block.execution, 0);
+      const u64 done = fast_.pmu.advance(totals, 1 + dice_.below(left), block.execution.back().registers);
+      if (done == 0) fast_.execute(block);
+      in_bulk += done;
+      left -= done == 0 ? 1 : done;
+    }
+    executions += times;
+    interrupts = exact_.interrupts.size();
+  }
+
+  const CpuModel& model_;
+  Dice dice_;
+  Machine exact_, fast_;
+  std::array<Block, 4> blocks_;
+};
+
+/// One model of each combination of formats.
+std::vector<std::string> models_of_each_kind() {
+  std::set<std::tuple<unsigned, LbrFormat, unsigned, unsigned, bool, bool>> seen;
+  std::vector<std::string> names;
+  for (const CpuModel& m : cpu_models())
+    if (seen.emplace(m.pebs.format, m.lbr.format, m.perfmon_version, m.metrics_levels, m.acr.cause != 0,
+                     m.rtm)
+            .second)
+      names.push_back(m.name);
+  return names;
+}
+
+class BulkAdvance : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Models, BulkAdvance, ::testing::ValuesIn(models_of_each_kind()), test::test_name);
+
+TEST_P(BulkAdvance, LeavesTheStateThatRetiringEveryInstructionLeaves) {
+  const CpuModel model = find_cpu_model(GetParam()).value();
+  u64 executions = 0, in_bulk = 0, interrupts = 0;
+  for (u64 seed = 0; seed < 24; ++seed) {
+    Race race(model, seed);
+    for (int step = 0; step < 25; ++step) {
+      race.step();
+      race.compare();
+      ASSERT_FALSE(HasFatalFailure()) << "seed " << seed << " step " << step;
+    }
+    executions += race.executions;
+    in_bulk += race.in_bulk;
+    interrupts += race.interrupts;
+  }
+  EXPECT_GT(in_bulk, executions / 4) << "of " << executions;
+  EXPECT_LT(in_bulk, executions);
+  EXPECT_GT(interrupts, 30u);
+}
+
+}  // namespace
+}  // namespace pmusim
