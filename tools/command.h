@@ -32,6 +32,7 @@ void add_record(CLI::App& app, std::vector<std::string> command_line);
 void add_models(CLI::App& app);
 void add_msr(CLI::App& app);
 void add_events(CLI::App& app);
+void add_policies(CLI::App& app);
 void add_pebs(CLI::App& app);
 void add_experiment(CLI::App& app);
 

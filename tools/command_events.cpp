@@ -107,6 +107,11 @@ void add_events(CLI::App& app) {
   auto command = std::make_shared<EventsCommand>();
   CLI::App* const events =
       app.add_subcommand("events", "List the events of a CPU, or those that fit a pattern");
+  events->footer(
+      "What is listed can be given to -e of stat and record, also in other spellings: raw (r01c4), terms\n"
+      "(cpu/event=0xc4,umask=0x01/), modifiers (:u, :p to :ppp).\n\n"
+      "  pmusim events --model skylake                    all that the core model produces\n"
+      "  pmusim events --model skylake 'br_*' mem-loads   some of them");
   events->add_option("pattern", command->globs, "names, which may have * and ?; case does not matter");
   events->add_flag("--all", command->all, "also events of the CPU that the core model cannot produce");
   events->add_flag("--json", command->json, "as a JSON array");

@@ -173,6 +173,10 @@ void run(const ModelsCommand& command) {
 void add_models(CLI::App& app) {
   auto command = std::make_shared<ModelsCommand>();
   CLI::App* const models = app.add_subcommand("models", "List the CPUs that --model takes");
+  models->footer(
+      "A model is one product's PMU: counters, LBR and PEBS formats, events, CPUID leaves.\n\n"
+      "  pmusim models                      a line each\n"
+      "  pmusim models --json icelake       all that is known of one");
   models->add_option("name", command->names, "only these");
   models->add_flag("--json", command->json, "everything that is enumerated, as a JSON array");
   models->callback([command] { run(*command); });

@@ -125,9 +125,9 @@ Entries aliases(const RegisterMap& map, const Entry& entry) {
   return others;
 }
 
-/// Whether software may set any of the bits that a line of `RegisterSpec::bits` begins with ("11:8 format").
+/// Whether the model has any of the bits that a line of `RegisterSpec::bits` begins with ("11:8 format").
 /// Lines that begin with a formula are not looked into.
-bool is_writable(const Entry& entry, std::string_view bits) {
+bool is_defined(const Entry& entry, std::string_view bits) {
   const auto number = [](std::string_view digits) -> std::optional<unsigned> {
     unsigned n = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
@@ -137,7 +137,7 @@ bool is_writable(const Entry& entry, std::string_view bits) {
   const std::size_t colon = bits.find(':');
   const auto high = number(bits.substr(0, colon));
   const auto low = colon == std::string_view::npos ? high : number(bits.substr(colon + 1));
-  return !high || !low || (entry.writable & pmusim::bits(*high, *low)) != 0;
+  return !high || !low || (entry.defined & pmusim::bits(*high, *low)) != 0;
 }
 
 /// One line for each field; on this model reserved ones are marked.
@@ -147,7 +147,7 @@ void print_bits(const Entry& entry) {
     const std::size_t comma = rest.find(", ");
     const std::string_view field = rest.substr(0, comma);
     const std::size_t space = field.find(' ');
-    const bool reserved = entry.write != nullptr && !is_writable(entry, field.substr(0, space));
+    const bool reserved = !is_defined(entry, field.substr(0, space));
     if (space == std::string_view::npos)
       fmt::print("  {:<10} {}\n", label, field);
     else
@@ -211,6 +211,11 @@ void run(const MsrCommand& command) {
 void add_msr(CLI::App& app) {
   auto command = std::make_shared<MsrCommand>();
   CLI::App* const msr = app.add_subcommand("msr", "Show the model-specific registers of a CPU");
+  msr->footer(
+      "RDMSR and WRMSR behave as printed: a reserved bit or a register that the CPU lacks raises #GP.\n\n"
+      "  pmusim msr --model skylake              every register, a line each\n"
+      "  pmusim msr --model skylake 38f          one of them with its bits; names do as well\n"
+      "  pmusim msr --model lioncove '*LBR*'     those that fit a pattern");
   msr->add_option("register", command->wanted, "address in hex, or name, which may have * and ?");
   msr->add_flag("--json", command->json, "as a JSON array");
   command->model.add_to(*msr);

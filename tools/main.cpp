@@ -25,12 +25,6 @@ int main(int argc, char** argv) {
   CLI::App app(
       "pmusim - a cycle-level x86 PMU in user space: record a program, replay it on the CPU of your choice");
   app.require_subcommand(1);
-  app.footer(
-      "A first profile, on any x86-64 Linux machine, with or without a PMU of its own:\n\n"
-      "  pmusim trace record -o ls.pmutrace -- ls -l     every instruction of a run\n"
-      "  pmusim stat ls.pmutrace                         what an Ice Lake would have counted\n"
-      "  pmusim record -e cycles:upp -c 1009 -b ls.pmutrace && perf report\n\n"
-      "'pmusim COMMAND --help' explains a command. Bad input ends with a sentence and exit code 2.");
   app.set_version_flag("--version", PMUSIM_VERSION);
   pmusim::tools::add_trace(app);
   pmusim::tools::add_stat(app);
@@ -38,8 +32,16 @@ int main(int argc, char** argv) {
   pmusim::tools::add_models(app);
   pmusim::tools::add_msr(app);
   pmusim::tools::add_events(app);
+  pmusim::tools::add_policies(app);
   pmusim::tools::add_pebs(app);
   pmusim::tools::add_experiment(app);
+  // Set last: subcommands begin with the footer that their parent has when they are added.
+  app.footer(
+      "A first profile, on any x86-64 Linux machine, with or without a PMU of its own:\n\n"
+      "  pmusim trace record -o ls.pmutrace ls -l        every instruction of a run\n"
+      "  pmusim stat ls.pmutrace                         what an Ice Lake would have counted\n"
+      "  pmusim record -e cycles:upp -c 1009 -b ls.pmutrace && perf report\n\n"
+      "'pmusim COMMAND --help' explains a command. Bad input ends with a sentence and exit code 2.");
   try {
     refuse_unknown_command(app, argc, argv);
     app.parse(argc, argv);

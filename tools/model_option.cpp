@@ -6,7 +6,9 @@ namespace pmusim::tools {
 
 void ModelOption::add_to(CLI::App& command) {
   command.add_option("--model", name_, "CPU to emulate; 'pmusim models' lists them")->capture_default_str();
-  command.add_option("--policy", policies_, "NAME=VALUE: choose what manuals leave open; may be repeated")
+  command
+      .add_option("--policy", policies_,
+                  "NAME=VALUE: choose what manuals leave open; 'pmusim policies' lists them")
       ->allow_extra_args(false);
 }
 

@@ -77,6 +77,7 @@ u64 status_bits(const CpuModel& m, unsigned) {
   if (m.has_arch_pebs()) legal |= ARCH_PEBS;
   return legal;
 }
+u64 in_use_bits(const CpuModel& m, unsigned) { return m.counters() | bit(63); }
 u64 status_set_bits(const CpuModel& m, unsigned i) {
   return status_bits(m, i) & ~(m.policies.status_set_cond_chgd != 0 ? 0 : msr::status::COND_CHGD);
 }
@@ -245,6 +246,7 @@ std::span<const RegisterSpec> CounterAccess::rows() {
        .name = "IA32_PERF_GLOBAL_STATUS",
        .owner = counters,
        .exists = version_2,
+       .defined = status_bits,
        .read = read<status>,
        .bits = status_names},
       {.address = msr::PERF_GLOBAL_CTRL,
@@ -276,6 +278,7 @@ std::span<const RegisterSpec> CounterAccess::rows() {
        .name = "IA32_PERF_GLOBAL_INUSE",
        .owner = counters,
        .exists = version_4,
+       .defined = in_use_bits,
        .read = read<in_use>,
        .bits = "n event code of PERFEVTSELn not 0, 32+m FIXED_CTRm enabled, 63 PMI in use"},
       {.address = msr::A_PMC0,

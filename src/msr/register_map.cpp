@@ -10,11 +10,14 @@ RegisterMap::RegisterMap(const CpuModel& model, std::span<const std::span<const 
     for (const RegisterSpec& spec : unit) {
       for (unsigned i = 0; i < spec.count; ++i) {
         if (spec.exists != nullptr && !spec.exists(model, i)) continue;
+        const u64 writable = spec.writable != nullptr ? spec.writable(model, i) : 0;
+        const u64 defined = spec.defined != nullptr ? spec.defined(model, i) : ~u64{0};
         entries_.push_back({.spec = &spec,
                             .present = spec.present,
                             .read = spec.read,
                             .write = spec.write,
-                            .writable = spec.writable != nullptr ? spec.writable(model, i) : 0,
+                            .writable = writable,
+                            .defined = spec.write != nullptr ? writable : defined,
                             .reset = spec.reset != nullptr ? spec.reset(model, i) : 0,
                             .address = spec.address + i * spec.stride,
                             .number = static_cast<u16>(i),

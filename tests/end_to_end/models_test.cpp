@@ -40,6 +40,13 @@ TEST(MsrCommand, DescribesOneRegisterByAddress) {
   EXPECT_THAT(msr.out, HasSubstr("bits 34:32, 3:0"));
 }
 
+TEST(MsrCommand, MarksBitsThatTheModelLacks) {
+  const auto status = [](const char* model) { return run({pmusim(), "msr", "--model", model, "38e"}).out; };
+  EXPECT_THAT(status("core2"), HasSubstr("58     LBR_FRZ  (reserved here)"));
+  EXPECT_THAT(status("core2"), HasSubstr("62     DS buffer\n"));
+  EXPECT_THAT(status("skylake"), HasSubstr("58     LBR_FRZ\n"));
+}
+
 TEST(MsrCommand, TakesNamesWithAndWithoutPrefixAndPatterns) {
   const Output by_name = run({pmusim(), "msr", "--model", "lioncove", "pmc3"});
   EXPECT_THAT(by_name.out, HasSubstr("IA32_PMC3 (0xc4)"));
@@ -67,6 +74,21 @@ TEST(MsrCommand, BadInputIsExplainedWithStatus2) {
   EXPECT_EQ(typo.status, 2);
   EXPECT_THAT(typo.err, HasSubstr("did you mean PERF_GLOBAL_CTRL"));
   EXPECT_EQ(run({pmusim(), "msr", "--model", "nothing-like-it"}).status, 2);
+}
+
+TEST(PoliciesCommand, ListsNamesThatOtherCommandsTake) {
+  const Json policies = Json::parse(run({pmusim(), "policies", "--json"}).out);
+  ASSERT_GT(policies.size(), 20u);
+  for (const Json& policy : policies) {
+    const std::string setting = policy["name"].get<std::string>() + "=" + policy["default"].dump();
+    EXPECT_EQ(run({pmusim(), "msr", "--policy", setting, "38f"}).status, 0) << setting;
+  }
+}
+
+TEST(PoliciesCommand, ANameThatDoesNotExistEndsWithNearMatchesAndStatus2) {
+  const Output policies = run({pmusim(), "policies", "pebs_*", "pmi_skid"});
+  EXPECT_EQ(policies.status, 2);
+  EXPECT_EQ(policies.err, "pmusim: no policy 'pmi_skid'; did you mean pmi_skid_cycles?\n");
 }
 
 }  // namespace

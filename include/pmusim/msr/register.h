@@ -32,6 +32,8 @@ struct RegisterSpec {
   bool (*present)(const void* unit, unsigned i) = nullptr;
   /// Bits that software may set; the rest is reserved. Null: read-only, every write faults.
   u64 (*writable)(const CpuModel&, unsigned i) = nullptr;
+  /// For a read-only register: bits that the model has. Null: all that `bits` names.
+  u64 (*defined)(const CpuModel&, unsigned i) = nullptr;
   /// Value after RESET. Null: 0.
   u64 (*reset)(const CpuModel&, unsigned i) = nullptr;
   u64 (*read)(const void* unit, unsigned i) = nullptr;
@@ -64,6 +66,7 @@ class RegisterMap {
     u64 (*read)(const void* unit, unsigned i) = nullptr;          ///< never null
     Fault (*write)(void* unit, unsigned i, u64 value) = nullptr;  ///< null: read-only
     u64 writable = 0;                                             ///< computed for this model
+    u64 defined = 0;  ///< `writable`; for a read-only register the bits that this model has
     u64 reset = 0;
     u32 address = 0;
     u16 number = 0;  ///< within the row
