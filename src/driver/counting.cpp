@@ -121,7 +121,7 @@ void IntelDriver::enable_event(Event& event) {
   const auto n = static_cast<unsigned>(hw.index);
   if (counter::is_metric(n)) return;
   if (hw.extra_register != 0) counters_.write_register(hw.extra_register, hw.extra_config);
-  u64 select = hw.config, reload_config = 0;
+  u64 select = hw.config, reload_config = pebs_.cfg_c_beside(event);
   if ((hw.flags & pebs_flag::PRECISE) != 0) {
     const PebsCounterBits bits = pebs_.enable(event);
     select &= ~msr::evtsel::INT;
@@ -159,6 +159,8 @@ void IntelDriver::disable_event(Event& event) {
   }
   if ((event.hw.flags & driver_flag::SLOTS_WITH_METRICS) != 0) update_metrics();
   counters_.stop(n);
+  // A counter that is nobody's must not show in records.
+  if (cpu_.arch_pebs() && counts_from_records(event)) counters_.set_reload_config(n, 0, ~u64{0});
   if ((event.hw.flags & pebs_flag::PRECISE) == 0) return;
   pebs_.disable(event, owners_);
   if (enabled_) pebs_.write_enable();

@@ -73,30 +73,54 @@ void IntelDriver::claim_counter_from_microcode() {
   gp3_claimed_ = wanted;
 }
 
-/// Group positions become counters: known only now that every member has its place. Members that are off are
-/// not on the list, so the positions of later ones shift.
-void IntelDriver::name_reload_causes() {
+/// `visit(leader, members)` for every group on the PMU. Members that are off are not among them.
+template <class Visit>
+void IntelDriver::for_each_group(Visit visit) {
   for (auto first = placements_.begin(); first != placements_.end();) {
     const Event* leader = first->event->leader;
     const auto last =
         std::find_if(first, placements_.end(), [&](const Placement& p) { return p.event->leader != leader; });
-    const auto members = static_cast<unsigned>(last - first);
-    for (auto member = first; in_acr_group(*leader) && member != last; ++member) {
-      u64 causes = 0;
-      for (const unsigned position : set_bits(member->event->attr.config2))
-        if (position < members) causes |= bit(static_cast<unsigned>(first[position].counter));
-      member->event->hw.config1 = causes;
-    }
+    visit(*leader, std::span(first, last));
     first = last;
   }
 }
 
+/// Group positions become counters: known only now that every member has its place. Where members are off,
+/// the positions of later ones shift.
+void IntelDriver::name_reload_causes() {
+  for_each_group([](const Event& leader, std::span<Placement> members) {
+    if (!in_acr_group(leader)) return;
+    for (const Placement& member : members) {
+      u64 causes = 0;
+      for (const unsigned position : set_bits(member.event->attr.config2))
+        if (position < members.size()) causes |= bit(static_cast<unsigned>(members[position].counter));
+      member.event->hw.config1 = causes;
+    }
+  });
+}
+
+/// Records of precise events with READ hold the values of the whole group's counters.
+void IntelDriver::name_stored_counters() {
+  for_each_group([](const Event& leader, std::span<Placement> members) {
+    if (!counts_from_records(leader)) return;
+    u64 counters = 0;
+    for (const Placement& member : members) counters |= bit(static_cast<unsigned>(member.counter));
+    for (Placement& member : members) {
+      const Event& event = *member.event;
+      const bool stores =
+          (event.hw.flags & pebs_flag::PRECISE) != 0 && (event.attr.sample_type & perf::sample::READ) != 0;
+      member.stored_counters = stores ? counters : 0;
+    }
+  });
+}
+
 /// Counters that change hands are stopped before anything is written to them; so are members of ACR groups,
-/// whose causes may have moved.
+/// whose causes may have moved. An event whose records change leaves its counter, too.
 void IntelDriver::vacate_moved_counters() {
   const std::size_t settled = placements_.size() - new_placements_;
   for (Placement& p : std::span(placements_).first(settled)) {
-    const bool moves = p.event->hw.index != p.counter;
+    const bool moves =
+        p.event->hw.index != p.counter || p.event->hw.stored_counters != p.stored_counters;
     if (!moves && !in_acr_group(*p.event)) continue;
     p.restart = !p.event->hw.stopped;
     if (moves)
@@ -108,11 +132,13 @@ void IntelDriver::vacate_moved_counters() {
 
 void IntelDriver::apply_placements() {
   name_reload_causes();
+  name_stored_counters();
   vacate_moved_counters();
   const std::size_t settled = placements_.size() - new_placements_;
   for (std::size_t i = 0; i < placements_.size(); ++i) {
     Placement& p = placements_[i];
     Event& event = *p.event;
+    event.hw.stored_counters = p.stored_counters;
     if (event.hw.index != p.counter) take_counter(event, p.counter);
     if (i >= settled || std::exchange(p.restart, false)) start(event, StartMode::reload);
   }
@@ -156,8 +182,8 @@ void IntelDriver::stop(Event& event, StopMode mode) {
   if (event.hw.index < 0) return;
   if (!event.hw.stopped) {
     // Records that are still in the buffer belong to the count that is read below.
-    if (mode == StopMode::update && (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
-      drain(DrainTrigger::event_disable, nullptr);
+    const bool reloads = mode == StopMode::update && (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
+    if (reloads || counts_from_records(event)) drain(DrainTrigger::event_disable, nullptr);
     disable_event(event);
     event.hw.stopped = true;
   }
@@ -169,10 +195,9 @@ void IntelDriver::stop(Event& event, StopMode mode) {
 
 void IntelDriver::read(Event& event) {
   if (event.hw.index < 0 || event.hw.up_to_date) return;
-  if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
-    drain(DrainTrigger::read, nullptr);
-  else
-    update(event);
+  const bool reloads = (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
+  if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
+  if (!reloads) update(event);
 }
 
 void IntelDriver::drain(DrainTrigger trigger, const InterruptFrame* frame) {

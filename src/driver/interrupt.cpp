@@ -68,10 +68,9 @@ unsigned IntelDriver::handle_status(u64 status, const InterruptFrame& frame) {
   const u64 wants_drain = status & pebs_.buffer_status();
   // Counter bits may stay set beside the buffer's; a PEBS counter's samples are in the buffer alone.
   status &= ~pebs_.enabled();
-  if (wants_drain != 0) {
-    ++handled;
+  if (wants_drain != 0) ++handled;
+  if (wants_drain != 0 || (status & status_of_recorded_counters()) != 0)
     pebs_.drain(DrainTrigger::interrupt, owners_, &frame);
-  }
   if ((status & PERF_METRICS) != 0) {
     ++handled;
     update_metrics();
@@ -84,6 +83,17 @@ unsigned IntelDriver::handle_status(u64 status, const InterruptFrame& frame) {
     if (owners_[n] != nullptr && !owners_[n]->hw.stopped) handle_overflow(*owners_[n], frame);
   }
   return handled;
+}
+
+/// Overflows that must not be read before the records that were written before them.
+u64 IntelDriver::status_of_recorded_counters() const {
+  u64 status = 0;
+  for (const Event* event : owners_) {
+    if (event == nullptr || !counts_from_records(*event)) continue;
+    status |= bit(static_cast<unsigned>(event->hw.index));
+    if ((event->hw.flags & driver_flag::SLOTS_WITH_METRICS) != 0) status |= msr::status::PERF_METRICS;
+  }
+  return status;
 }
 
 void IntelDriver::handle_overflow(Event& event, const InterruptFrame& frame) {

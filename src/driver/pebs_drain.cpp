@@ -1,3 +1,4 @@
+#include "pebs_counters.h"
 #include "pebs_sample.h"
 #include "pmusim/driver/pebs.h"
 
@@ -20,6 +21,7 @@ class PebsDriver::Delivery {
 
   void sample(unsigned counter, std::span<const std::byte> record, Place place) {
     perf::Event& event = *events_[counter];
+    driver_.samples_->set_counts(driver_.counts_->at(record));
     const perf::SampleData& data = driver_.samples_->build(event, record);
     perf::SampleSink& sink = driver_.host_.sink();
     if (place == Place::middle || !in_interrupt_) {
@@ -40,7 +42,7 @@ class PebsDriver::Delivery {
   void finished(unsigned counter, u64 samples) {
     perf::Event& event = *events_[counter];
     if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
-      driver_.account_reload(event, samples);
+      driver_.account_reload(event, counts_from_records(event) ? 0 : samples);
     else if (samples != 0)
       driver_.host_.update_and_restart(event);
   }
@@ -66,6 +68,7 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
   const Taken taken = take_records();
   const std::span<std::byte> buffer = bus_.memory(taken.address, taken.bytes);
   if (buffer.empty() && taken.bytes != 0) ++faults_;
+  counts_->take(buffer, setup.enabled, {events, host_.metrics()});
   Delivery delivery(*this, trigger, events, frame);
   const DemuxTotals totals = demultiplexer_.run(buffer, setup, delivery);
   totals_ += totals;

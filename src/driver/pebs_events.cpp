@@ -1,6 +1,7 @@
 #include <cerrno>
 
 #include "pmusim/arch/pebs_records.h"
+#include "pmusim/driver/constraint.h"
 #include "pmusim/driver/pebs.h"
 
 namespace pmusim::driver {
@@ -69,8 +70,17 @@ u64 types_for_large(const Enumeration& cpu) {
   return types;
 }
 
+/// Records can carry the values of other counters than their own.
+bool can_store_counters(const Enumeration& cpu) {
+  using namespace pebs::cfg_c;
+  if (!cpu.arch_pebs()) return cpu.pebs_format == 6 && cpu.pebs_baseline;
+  constexpr u64 any = GP | FIXED | METRICS;
+  return (cpu.pebs_arch_capabilities & ALLOW_IN_RECORD) != 0 && (cpu.pebs_arch_capabilities & any) != 0;
+}
+
 bool can_be_large(const Enumeration& cpu, const perf::Attr& attr) {
   u64 types = types_for_large(cpu);
+  if (can_store_counters(cpu)) types |= sample::READ;
   if (attr.use_clockid) types &= ~sample::TIME;
   if (!attr.exclude_kernel) types &= ~sample::REGS_USER;
   if ((attr.sample_regs_user & ~gpr_registers) != 0) types &= ~sample::REGS_USER;
@@ -106,7 +116,30 @@ u64 vector_groups_of(const perf::Attr& attr) {
   return groups;
 }
 
+/// DATA_CFG for records that store these counters. Metrics bring the slots counter along.
+u64 stored_in_adaptive(u64 counters) {
+  using namespace pebs::data_cfg;
+  if (counters == 0) return 0;
+  const bool metrics = (counters & counter::METRIC_BITS) != 0;
+  if (metrics) counters &= ~bit(counter::SLOTS);
+  return COUNTERS | (metrics ? METRICS : 0) | to_field(field(counters, 15, 0), 47, 32) |
+         to_field(field(counters, 39, 32), 55, 48);
+}
+
+/// The same for CFG_C, which names kinds of counters. Each of them lets itself be stored on its own.
+u64 stored_in_arch(u64 counters) {
+  using namespace pebs::cfg_c;
+  if (counters == 0) return 0;
+  return ALLOW_IN_RECORD | ((counters & counter::GP_BITS) != 0 ? GP : 0) |
+         ((counters & bits(counter::METRICS - 1, counter::FIXED)) != 0 ? FIXED : 0) |
+         ((counters & counter::METRIC_BITS) != 0 ? METRICS : 0);
+}
+
 }  // namespace
+
+u64 PebsDriver::cfg_c_beside(const perf::Event& event) const {
+  return counts_from_records(event) ? pebs::cfg_c::ALLOW_IN_RECORD & enumeration_.pebs_arch_capabilities : 0;
+}
 
 unsigned PebsDriver::max_precise() const {
   if (!available()) return 0;
@@ -129,6 +162,8 @@ Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {
     if (can_be_large(enumeration_, attr)) flags |= pebs_flag::LARGE;
   }
   event.hw.flags |= flags;
+  if ((attr.sample_type & sample::READ) != 0 && can_store_counters(enumeration_))
+    event.leader->hw.flags |= pebs_flag::COUNTERS_RECORDED;
   return Done{};
 }
 
@@ -141,7 +176,7 @@ u64 PebsDriver::data_config_of(const perf::Event& event) const {
   if (wants_xmm(attr)) config |= XMM;
   if ((attr.sample_type & sample::BRANCH_STACK) != 0 && enumeration_.lbr_entries != 0)
     config |= LBR | to_field(enumeration_.lbr_entries - 1, 31, 24);
-  return config;
+  return config | stored_in_adaptive(event.hw.stored_counters);
 }
 
 u64 PebsDriver::cfg_c_of(const perf::Event& event) const {
@@ -152,6 +187,7 @@ u64 PebsDriver::cfg_c_of(const perf::Event& event) const {
   if (wants_gprs(event)) config |= GPRS;
   if (wants_xmm(attr)) config |= XMM;
   if ((attr.sample_type & sample::BRANCH_STACK) != 0) config |= LBR;
+  config |= stored_in_arch(event.hw.stored_counters);
   config &= enumeration_.pebs_arch_capabilities;
   if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0) config |= (0 - event.hw.sample_period) & RELOAD;
   return config | ENABLE;

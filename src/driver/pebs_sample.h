@@ -14,6 +14,8 @@ class PebsSampleBuilder {
  public:
   PebsSampleBuilder(const Enumeration& enumeration, PebsHost& host);
 
+  /// Counts that the next samples carry, borrowed until then.
+  void set_counts(std::span<const perf::CountAtSample> counts) { data_.counts = counts; }
   /// `record` is whole and of the PMU's format.
   const perf::SampleData& build(const perf::Event& event, std::span<const std::byte> record);
 

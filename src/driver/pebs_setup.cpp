@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "pebs_counters.h"
 #include "pebs_sample.h"
 #include "pmusim/driver/pebs.h"
 
@@ -25,7 +26,8 @@ PebsDriver::PebsDriver(Bus& bus, const Enumeration& enumeration, PebsHost& host,
       enumeration_(enumeration),
       host_(host),
       options_(options),
-      samples_(std::make_unique<PebsSampleBuilder>(enumeration, host)) {}
+      samples_(std::make_unique<PebsSampleBuilder>(enumeration, host)),
+      counts_(std::make_unique<RecordedCounts>(enumeration)) {}
 
 PebsDriver::~PebsDriver() = default;
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "perf/read_format.h"
 #include "perf/scheduler.h"
 #include "pmusim/perf/core.h"
@@ -65,13 +67,18 @@ Result<std::vector<u64>, KernelError> PerfCore::read(Event& event) {
 
 /// SAMPLE_READ: with inherit only this thread's counts. Members other than the sampling event are read
 /// afresh, but for precise ones: their counts are up to date with the records that are drained just now.
-void PerfCore::sample_read_values(Event& event, std::vector<u64>& words) {
+/// What the sample itself has recorded goes before either.
+void PerfCore::sample_read_values(Event& event, std::span<const CountAtSample> recorded,
+                                  std::vector<u64>& words) {
   const u64 format = event.attr.read_format;
   const auto entry = [&](Event& member) {
     scheduler_->update_times(member, now_);
-    const bool fresh = &member != &event && member.state == EventState::active && member.attr.precise_ip == 0;
+    const auto known = std::ranges::find(recorded, &member, &CountAtSample::event);
+    const bool fresh = known == recorded.end() && &member != &event && member.state == EventState::active &&
+                       member.attr.precise_ip == 0;
     if (fresh) member.pmu->read(member);
-    const u64 value = event.attr.inherit ? member.count : member.count + member.child_count;
+    const u64 own = known != recorded.end() ? known->count : member.count;
+    const u64 value = event.attr.inherit ? own : own + member.child_count;
     return ReadEntry{value, primary_id(member), member.lost_samples};
   };
   std::vector<ReadEntry> entries;

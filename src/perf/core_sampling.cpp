@@ -64,7 +64,7 @@ void PerfCore::write_sample(Event& event, const SampleData& data, const Interrup
   environment.moment = moment_of(current_);
   environment.cgroup = current_ ? current_->cgroup : 0;
   if (type & sample::READ) {
-    sample_read_values(event, sample_read_);
+    sample_read_values(event, data.counts, sample_read_);
     environment.read_values = sample_read_;
   }
   const bool user_known = frame.registers_known && frame.cpl == Cpl::user;

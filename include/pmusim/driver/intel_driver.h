@@ -96,6 +96,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
     bool restart = false;     // was counting before it had to move
     bool has_filter = false;  // claimed the branch filter
     u32 extra_register = 0;   // claimed; 0 none
+    u64 stored_counters = 0;  // see HardwareEvent
     int counter = -1, next_counter = -1;
   };
   using Placements = std::vector<Placement>;
@@ -144,7 +145,10 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void disable_event(perf::Event& event);
   void program_reload(const perf::Event& event, u64 pebs_config);
   void apply_placements();
+  template <class Visit>
+  void for_each_group(Visit visit);
   void name_reload_causes();
+  void name_stored_counters();
   void claim_counter_from_microcode();
   void vacate_moved_counters();
   void take_counter(perf::Event& event, int counter);
@@ -156,6 +160,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   unsigned service(const InterruptFrame& frame);
   unsigned handle_status(u64 status, const InterruptFrame& frame);
   void handle_overflow(perf::Event& event, const InterruptFrame& frame);
+  u64 status_of_recorded_counters() const;
   void unmask_interrupt();
   void account(unsigned handled, u64 ip);
 
@@ -163,6 +168,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   perf::SampleSink& sink() override { return *sink_; }
   void update_and_restart(perf::Event& event) override { save_and_restart(event); }
   void stop(perf::Event& event) override { stop(event, StopMode::plain); }
+  std::span<perf::Event* const> metrics() override { return metrics_; }
   std::optional<perf::BranchStack> interrupt_branches(const perf::Event& event) override;
   perf::BranchStack decode_branches(const perf::Event& event, std::span<const LbrEntry> entries) override;
 

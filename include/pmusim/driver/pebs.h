@@ -16,6 +16,7 @@
 namespace pmusim::driver {
 
 class PebsSampleBuilder;
+class RecordedCounts;
 
 /// Bits of HardwareEvent::flags that `PebsDriver::init` sets. Bits 15:0 are the rest of the driver's.
 namespace pebs_flag {
@@ -27,7 +28,14 @@ inline constexpr u32 STORE_LATENCY = 1u << 20;  ///< Golden Cove and later
 inline constexpr u32 PRECISE_STORE = 1u << 21;  ///< Sandy Bridge, Ivy Bridge
 inline constexpr u32 MEMORY_LOAD = 1u << 22;    ///< records carry the address of a load, not where it hit
 inline constexpr u32 MEMORY_STORE = 1u << 23;   ///< records carry a store's address and if it hit L1
+inline constexpr u32 COUNTERS_RECORDED = 1u << 24;  ///< of a leader: records store its group's counters
 }  // namespace pebs_flag
+
+/// Samples of a precise member of the event's group read the group's counts from their records. Such counts
+/// may only be read from the counters when the buffer is empty: they would run backwards.
+inline bool counts_from_records(const perf::Event& event) {
+  return (event.leader->hw.flags & pebs_flag::COUNTERS_RECORDED) != 0;
+}
 
 /// Which event owns which counter: GP n at n, fixed m at 32 + m; null where none does.
 using EventMap = std::array<perf::Event*, pebs_counters>;
@@ -41,6 +49,8 @@ class PebsHost {
   virtual void update_and_restart(perf::Event& event) = 0;
   /// The sink asked to stop the event. Only marks and stops; the event map in use must stay valid.
   virtual void stop(perf::Event& event) = 0;
+  /// Events that count shares of the slots counter, by their byte of PERF_METRICS; null where none does.
+  virtual std::span<perf::Event* const> metrics() { return {}; }
   /// The LBR as it was read at this interrupt, filtered for `event`: branch stack of the formats without an
   /// LBR group, and IP fix-up of those without EventingIP. None where LBR is not in use.
   virtual std::optional<perf::BranchStack> interrupt_branches(const perf::Event& event) = 0;
@@ -94,6 +104,8 @@ class PebsDriver {
 
   /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot.
   PebsCounterBits enable(perf::Event& event);
+  /// arch-PEBS: CFG_C of a counter without PEBS, whose value other events' records may hold.
+  u64 cfg_c_beside(const perf::Event& event) const;
   /// The counter stops; large events are drained first. INT may be set again.
   void disable(perf::Event& event, const EventMap& events);
   /// PEBS_ENABLE as the enabled events need it / 0. Nothing on arch-PEBS, where CFG_C has the enables.
@@ -144,6 +156,7 @@ class PebsDriver {
   PebsOptions options_;
   Demultiplexer demultiplexer_;
   std::unique_ptr<PebsSampleBuilder> samples_;
+  std::unique_ptr<RecordedCounts> counts_;
   u64 enabled_ = 0;         // counters
   u64 enable_word_ = 0;     // PEBS_ENABLE: counters, LL_EN, PS_EN
   u64 data_config_ = 0;     // union over the active events

@@ -180,7 +180,7 @@ class PerfCore final : public SampleSink {
   void update_count(Event& event);
   u64 total_count(Event& event);
   std::vector<u64> read_values(Event& event);
-  void sample_read_values(Event& event, std::vector<u64>& values);
+  void sample_read_values(Event& event, std::span<const CountAtSample> recorded, std::vector<u64>& values);
 
   // tasks (core_tasks.cpp)
   Task* find_task(u32 tid);

@@ -21,6 +21,7 @@ struct HardwareEvent {
   int index = -1;       ///< counter number (32 + m fixed), -1 not assigned
   int last_index = -1;  ///< where it was before: the scheduler's fast path
   u64 config1 = 0;      ///< ACR: reload causes as counter bits
+  u64 stored_counters = 0;  ///< PEBS: what the event's records say of its group's counters
   u64 dynamic_constraint = ~u64{0};
   u32 flags = 0;           ///< driver-defined
   u32 extra_register = 0;  ///< MSR number of a shared register, 0 none

@@ -10,6 +10,8 @@
 
 namespace pmusim::perf {
 
+struct Event;
+
 /// The all-NA data source word: what a sample carries when the PMU knows nothing of the access.
 inline constexpr u64 data_source_na = 0x1e05080021;
 
@@ -27,6 +29,12 @@ struct ExtendedRegisters {
   std::span<const u64> predicates;  ///< k0, k1, ...
   std::span<const u64> egpr;        ///< R16, R17, ...
   u64 shadow_stack_pointer = 0;
+};
+
+/// The count of one event as it was when a sample was taken.
+struct CountAtSample {
+  const Event* event = nullptr;
+  u64 count = 0;
 };
 
 /// What a PMU driver knows about one sample. What it leaves empty the core fills with the ABI's default.
@@ -47,6 +55,8 @@ struct SampleData {
   std::span<const u64> xmm;                       ///< 32 words (XMM0 low, high, ...) or empty
   ExtendedRegisters extended;  ///< for REGS_INTR; without `vectors`, `xmm` is their low half
   std::span<const std::byte> raw;
+  /// For READ: counts that were recorded with the sample. Events that are not in it are read now.
+  std::span<const CountAtSample> counts;
 };
 
 }  // namespace pmusim::perf

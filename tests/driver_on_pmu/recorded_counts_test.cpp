@@ -1,0 +1,199 @@
+// Counts that samples read from their PEBS records (pebs.md 2.7, 4.6).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "machine.h"
+
+namespace pmusim::driver {
+namespace {
+
+using perf::Event;
+using perf::HardwareId;
+namespace sample = perf::sample;
+
+constexpr u64 first_ip = 0x10000;
+
+perf::Attr reading(HardwareId id, u64 period) {
+  perf::Attr attr = hardware(id, period);
+  attr.precise_ip = 2;
+  attr.sample_type = sample::IP | sample::READ;
+  attr.read_format = perf::read_format::GROUP;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+perf::Attr counting(HardwareId id) {
+  perf::Attr attr = hardware(id);
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+/// A program in which no address comes twice, so that a sample's address tells how far the program was.
+class StraightProgram {
+ public:
+  explicit StraightProgram(Machine& machine) : machine_(machine) {}
+
+  /// Every fifth instruction is a branch, and every seventh fifth another one after it.
+  void run(unsigned instructions) {
+    for (unsigned i = 0; i < instructions; ++i) {
+      machine_.ip = first_ip + 4 * executed_;
+      ++executed_;
+      const bool branch = executed_ % 5 == 0 || executed_ % 35 == 1;
+      branches_ += branch;
+      branches_at_[machine_.ip] = branches_;
+      if (branch)
+        machine_.branch(machine_.ip, machine_.ip + 4);
+      else
+        machine_.instruction();
+    }
+  }
+  u64 instructions() const { return executed_; }
+  u64 branches() const { return branches_; }
+  static u64 instructions_at(u64 ip) { return (ip - first_ip) / 4 + 1; }
+  u64 branches_at(u64 ip) const { return branches_at_.at(ip); }
+
+ private:
+  Machine& machine_;
+  u64 executed_ = 0, branches_ = 0;
+  std::map<u64, u64> branches_at_;
+};
+
+u64 count_of(const perf::SampleData& data, const Event& event) {
+  const auto found = std::ranges::find(data.counts, &event, &perf::CountAtSample::event);
+  return found == data.counts.end() ? ~u64{0} : found->count;
+}
+
+class RecordedCounts : public testing::TestWithParam<const char*> {
+ protected:
+  Machine machine{model_with_skid(GetParam(), 24)};
+  StraightProgram program{machine};
+  unsigned samples = 0;
+
+  /// Every sample shall read what had been counted at its own instruction.
+  void expect_exact_reads(const Event& instructions, const Event& branches) {
+    machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
+      ++samples;
+      EXPECT_EQ(count_of(data, instructions), StraightProgram::instructions_at(*data.ip));
+      EXPECT_EQ(count_of(data, branches), program.branches_at(*data.ip));
+    };
+  }
+  void expect_exact_totals(const Event& instructions, const Event& branches) {
+    EXPECT_EQ(instructions.count, program.instructions());
+    EXPECT_EQ(branches.count, program.branches());
+    EXPECT_EQ(machine.driver.statistics().faults, 0u) << std::hex << machine.driver.statistics().last_fault;
+  }
+};
+
+TEST_P(RecordedCounts, ManyRecordsOfOneDrainReadTheCountsOfTheirOwnInstructions) {
+  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
+  expect_exact_reads(instructions, branches);
+  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  program.run(10'000);
+  EXPECT_EQ(samples, 0u) << "the group can wait for a full buffer";
+  machine.stop(branches);
+  EXPECT_GT(samples, 30u);
+  expect_exact_totals(instructions, branches);
+}
+
+TEST_P(RecordedCounts, ReloadedBySoftwareTheyAreAsExact) {
+  perf::Attr attr = reading(HardwareId::branch_instructions, 50);
+  attr.wakeup_events = 1;
+  Event& branches = machine.open(attr);
+  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
+  expect_exact_reads(instructions, branches);
+  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  program.run(10'000);
+  EXPECT_GT(samples, 25u);
+  machine.stop(branches);
+  expect_exact_totals(instructions, branches);
+}
+
+TEST_P(RecordedCounts, TwoSamplingMembersInOneBufferDoNotMakeCountsRunBackwards) {
+  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.open(reading(HardwareId::instructions, 171), &branches);
+  expect_exact_reads(instructions, branches);
+  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  program.run(10'000);
+  machine.stop(branches);
+  EXPECT_GT(samples, 80u);
+  expect_exact_totals(instructions, branches);
+}
+
+TEST_P(RecordedCounts, ReadingInBetweenNeitherLosesNorDoublesCounts) {
+  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
+  expect_exact_reads(instructions, branches);
+  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  for (unsigned i = 0; i < 20; ++i) {
+    program.run(333);
+    machine.driver.read(i % 2 == 0 ? instructions : branches);
+    EXPECT_EQ(i % 2 == 0 ? instructions.count : branches.count,
+              i % 2 == 0 ? program.instructions() : program.branches());
+  }
+  machine.stop(branches);
+  EXPECT_GT(samples, 20u);
+  expect_exact_totals(instructions, branches);
+}
+
+TEST_P(RecordedCounts, OverflowOfAnOrdinaryMemberDrainsFirst) {
+  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  perf::Attr ordinary = counting(HardwareId::instructions);
+  ordinary.sample_period = 777;
+  ordinary.sample_type = sample::IP;
+  Event& instructions = machine.open(ordinary, &branches);
+  unsigned ordinary_samples = 0;
+  machine.sink.tell = [&](Event& event, const perf::SampleData& data, const InterruptFrame&) {
+    if (&event == &instructions) {
+      ++ordinary_samples;
+      return;
+    }
+    ++samples;
+    EXPECT_EQ(count_of(data, instructions), StraightProgram::instructions_at(*data.ip));
+    EXPECT_EQ(count_of(data, branches), program.branches_at(*data.ip));
+  };
+  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  program.run(10'000);
+  EXPECT_GT(samples, 20u) << "each of the other event's interrupts takes the records along";
+  machine.stop(branches);
+  EXPECT_GT(ordinary_samples, 10u);
+  expect_exact_totals(instructions, branches);
+}
+
+TEST_P(RecordedCounts, AnEventThatIsNoMemberIsNotInTheSample) {
+  Event& stranger = machine.open(counting(HardwareId::instructions));
+  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
+    ++samples;
+    EXPECT_EQ(data.counts.size(), 1u);
+    EXPECT_EQ(count_of(data, branches), program.branches_at(*data.ip));
+  };
+  ASSERT_TRUE(machine.start(stranger) && machine.start(branches)) << machine.error;
+  program.run(10'000);
+  machine.stop(branches);
+  EXPECT_GT(samples, 30u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RecordedCounts,
+                         testing::Values("lioncove", "skymont", "cougarcove", "darkmont", "diamondrapids"));
+
+TEST(WithoutRecordedCounts, PartsWithoutTheGroupInterruptForEverySampleOfSuchAnEvent) {
+  Machine machine(model_with_skid("icelake", 24));
+  unsigned samples = 0;
+  machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
+    ++samples;
+    EXPECT_TRUE(data.counts.empty());
+  };
+  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
+  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  StraightProgram(machine).run(10'000);
+  EXPECT_GT(samples, 30u);
+  machine.stop(branches);
+  EXPECT_EQ(instructions.count, 10'000u);
+}
+
+}  // namespace
+}  // namespace pmusim::driver
