@@ -119,8 +119,7 @@ void IntelDriver::name_stored_counters() {
 void IntelDriver::vacate_moved_counters() {
   const std::size_t settled = placements_.size() - new_placements_;
   for (Placement& p : std::span(placements_).first(settled)) {
-    const bool moves =
-        p.event->hw.index != p.counter || p.event->hw.stored_counters != p.stored_counters;
+    const bool moves = p.event->hw.index != p.counter || p.event->hw.stored_counters != p.stored_counters;
     if (!moves && !in_acr_group(*p.event)) continue;
     p.restart = !p.event->hw.stopped;
     if (moves)

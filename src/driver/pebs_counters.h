@@ -48,9 +48,9 @@ class RecordedCounts {
 
   unsigned format_, width_;
   u32 lbr_depth_;
-  std::vector<perf::Event*> members_;         // of all groups concerned
-  std::vector<const std::byte*> records_;     // ascending
-  std::vector<perf::CountAtSample> counts_;   // as many per record as there are members
+  std::vector<perf::Event*> members_;        // of all groups concerned
+  std::vector<const std::byte*> records_;    // ascending
+  std::vector<perf::CountAtSample> counts_;  // as many per record as there are members
 };
 
 }  // namespace pmusim::driver

@@ -95,6 +95,11 @@ Error refusal(const events::ParsedEvent& event, const KernelError& error) {
   return Error(fmt::format("event '{}': {}", event.name, error.message));
 }
 
+GroupRole role_of(const events::ParsedEvent& event, const events::EventGroup& group) {
+  if (group.events.size() == 1) return GroupRole::alone;
+  return &event == &group.events.front() ? GroupRole::leader : GroupRole::member;
+}
+
 /// Opens every event with one ring for all, and tells the file about them.
 Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptions& options,
                                              perfdata::Writer& writer) {
@@ -106,7 +111,7 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
     if (group.events.size() > 1)
       writer.add_group("{anon_group}", index, static_cast<u32>(group.events.size()));
     for (const events::ParsedEvent& parsed : group.events) {
-      perf::Attr attr = record_attr(parsed, options);
+      perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
       // One event carries the side band.
       attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = first == nullptr ? 1 : 0;
       Result<perf::Event*, KernelError> event = session.open_event(attr, leader);
@@ -131,12 +136,18 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
 
 }  // namespace
 
-perf::Attr record_attr(const events::ParsedEvent& event, const RecordOptions& options) {
+perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const RecordOptions& options) {
   perf::Attr attr = event.attr;
   // A trace has user-mode code only. Saying so keeps readers from looking for a kernel map.
   attr.exclude_kernel = attr.exclude_hv = 1;
-  set_period(attr, options);
+  const bool only_read = event.sample_read && role == GroupRole::member;
+  if (!only_read) set_period(attr, options);
   attr.sample_type = sample_type(options);
+  if (event.sample_read) {
+    using namespace perf::read_format;
+    attr.sample_type |= perf::sample::READ;
+    attr.read_format = ID | (role == GroupRole::alone ? 0 : GROUP);
+  }
   attr.sample_id_all = 1;
   attr.branch_sample_type = options.branch_sample_type;
   attr.sample_regs_intr = options.interrupt_registers;

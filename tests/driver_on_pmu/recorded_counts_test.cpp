@@ -179,6 +179,51 @@ TEST_P(RecordedCounts, AnEventThatIsNoMemberIsNotInTheSample) {
 INSTANTIATE_TEST_SUITE_P(Models, RecordedCounts,
                          testing::Values("lioncove", "skymont", "cougarcove", "darkmont", "diamondrapids"));
 
+perf::Attr topdown(u64 code) {
+  perf::Attr attr;
+  attr.type = static_cast<u32>(perf::EventType::raw);
+  attr.config = code;
+  attr.exclude_kernel = 1;
+  return attr;
+}
+
+class RecordedMetrics : public testing::TestWithParam<const char*> {};
+
+TEST_P(RecordedMetrics, SlotsAndTheirSharesAreThoseOfTheRecord) {
+  Machine machine(model_with_skid(GetParam(), 24));
+  const u64 width = machine.pmu.model().core.retire_width;
+  Event& slots = machine.open(topdown(0x0400));
+  Event& retiring = machine.open(topdown(0x8000), &slots);
+  machine.open(reading(HardwareId::branch_instructions, 50), &slots);
+  unsigned samples = 0;
+  machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
+    ++samples;
+    const u64 expected = width * StraightProgram::instructions_at(*data.ip);
+    EXPECT_EQ(count_of(data, slots), expected);
+    EXPECT_NEAR(static_cast<double>(count_of(data, retiring)), static_cast<double>(expected) / 4,
+                static_cast<double>(expected) / 255);
+  };
+  ASSERT_TRUE(machine.start(slots)) << machine.error;
+  constexpr u64 instructions = 10'000;
+  for (u64 i = 0; i < instructions; ++i) {  // one per cycle, and a quarter of its slots retire something
+    Retirement r{.ip = first_ip + 4 * i, .next_ip = first_ip + 4 * i + 4, .cycle = i + 1, .length = 4};
+    r.signals = {Signal::instruction};
+    r.quantities[static_cast<unsigned>(Quantity::uops)] = static_cast<u32>(width / 4);
+    if (i % 5 == 0) {
+      r.signals = {Signal::instruction, Signal::branch, Signal::conditional};
+      r.branch = BranchKind::conditional;
+    }
+    machine.pmu.retire(r);
+    if (i % 3000 == 2999) machine.driver.read(slots);  // which clears both
+  }
+  machine.stop(slots);
+  EXPECT_GT(samples, 30u);
+  EXPECT_EQ(slots.count, width * instructions);
+  EXPECT_EQ(machine.driver.statistics().faults, 0u) << std::hex << machine.driver.statistics().last_fault;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RecordedMetrics, testing::Values("lioncove", "cougarcove", "diamondrapids"));
+
 TEST(WithoutRecordedCounts, PartsWithoutTheGroupInterruptForEverySampleOfSuchAnEvent) {
   Machine machine(model_with_skid("icelake", 24));
   unsigned samples = 0;

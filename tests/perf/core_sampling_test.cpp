@@ -223,6 +223,25 @@ TEST_F(CoreSampling, SampleReadCarriesTheGroupsCounts) {
   EXPECT_EQ(records[0].at(40), member.id);
 }
 
+TEST_F(CoreSampling, CountsThatTheSampleHasRecordedGoBeforeThoseOfNow) {
+  Attr attr = sampling(1000, sample::READ);
+  attr.read_format = read_format::GROUP;
+  Event& leader = open(attr);
+  Event& recorded = open(counting(), &leader);
+  open(counting(), &leader);
+  RingBuffer& ring = map(leader);
+  count(10);
+  const CountAtSample counts[] = {{&recorded, 6}, {&leader, 5}};
+  SampleData data;
+  data.counts = counts;
+  core.output(leader, data, frame);
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].at(16), 5u);
+  EXPECT_EQ(records[0].at(24), 6u);
+  EXPECT_EQ(records[0].at(32), 10u) << "not recorded: read afresh";
+}
+
 TEST_F(CoreSampling, FrequencyModeApproachesTheRateThatWasAskedFor) {
   Attr attr = sampling(1000);
   attr.freq = 1;

@@ -20,14 +20,14 @@ class RecordedCounts;
 
 /// Bits of HardwareEvent::flags that `PebsDriver::init` sets. Bits 15:0 are the rest of the driver's.
 namespace pebs_flag {
-inline constexpr u32 PRECISE = 1u << 16;        ///< the event uses PEBS
-inline constexpr u32 AUTO_RELOAD = 1u << 17;    ///< hardware reloads the period
-inline constexpr u32 LARGE = 1u << 18;          ///< many records per interrupt are fine with it
-inline constexpr u32 LOAD_LATENCY = 1u << 19;   ///< attr.config1 is the threshold of MSR 3F6
-inline constexpr u32 STORE_LATENCY = 1u << 20;  ///< Golden Cove and later
-inline constexpr u32 PRECISE_STORE = 1u << 21;  ///< Sandy Bridge, Ivy Bridge
-inline constexpr u32 MEMORY_LOAD = 1u << 22;    ///< records carry the address of a load, not where it hit
-inline constexpr u32 MEMORY_STORE = 1u << 23;   ///< records carry a store's address and if it hit L1
+inline constexpr u32 PRECISE = 1u << 16;            ///< the event uses PEBS
+inline constexpr u32 AUTO_RELOAD = 1u << 17;        ///< hardware reloads the period
+inline constexpr u32 LARGE = 1u << 18;              ///< many records per interrupt are fine with it
+inline constexpr u32 LOAD_LATENCY = 1u << 19;       ///< attr.config1 is the threshold of MSR 3F6
+inline constexpr u32 STORE_LATENCY = 1u << 20;      ///< Golden Cove and later
+inline constexpr u32 PRECISE_STORE = 1u << 21;      ///< Sandy Bridge, Ivy Bridge
+inline constexpr u32 MEMORY_LOAD = 1u << 22;        ///< records carry the address of a load, not where it hit
+inline constexpr u32 MEMORY_STORE = 1u << 23;       ///< records carry a store's address and if it hit L1
 inline constexpr u32 COUNTERS_RECORDED = 1u << 24;  ///< of a leader: records store its group's counters
 }  // namespace pebs_flag
 

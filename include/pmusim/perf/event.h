@@ -17,10 +17,10 @@ enum class EventState : i32 { dead = -4, exit = -3, error = -2, off = -1, inacti
 
 /// The part of an event that belongs to the PMU driver (the core never looks inside but for the period).
 struct HardwareEvent {
-  u64 config = 0;       ///< event select as it will be written, without EN
-  int index = -1;       ///< counter number (32 + m fixed), -1 not assigned
-  int last_index = -1;  ///< where it was before: the scheduler's fast path
-  u64 config1 = 0;      ///< ACR: reload causes as counter bits
+  u64 config = 0;           ///< event select as it will be written, without EN
+  int index = -1;           ///< counter number (32 + m fixed), -1 not assigned
+  int last_index = -1;      ///< where it was before: the scheduler's fast path
+  u64 config1 = 0;          ///< ACR: reload causes as counter bits
   u64 stored_counters = 0;  ///< PEBS: what the event's records say of its group's counters
   u64 dynamic_constraint = ~u64{0};
   u32 flags = 0;           ///< driver-defined

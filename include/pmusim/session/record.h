@@ -40,9 +40,13 @@ struct RecordSummary {
 /// written. On an error no file is left under the output name.
 Result<RecordSummary, Error> record(Session& session, const RecordOptions& options);
 
+/// Where an event stands in its group.
+enum class GroupRole : u8 { alone, leader, member };
+
 /// The attribute that `record` opens for one event: the parsed one with sample type, flags and period filled
-/// in.
-perf::Attr record_attr(const events::ParsedEvent& event, const RecordOptions& options);
+/// in. Members that are read with their leader's samples (modifier S) do not sample unless they have a period
+/// of their own.
+perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const RecordOptions& options);
 
 }  // namespace pmusim
 

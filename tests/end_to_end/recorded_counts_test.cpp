@@ -1,0 +1,79 @@
+// Samples of a group whose counters are stored in PEBS records: their counts are those of the sampled
+// instruction (pebs.md 2.7), however long the records have waited.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command.h"
+#include "group_samples.h"
+#include "pmusim/core/core.h"
+#include "pmusim/trace/reader.h"
+
+namespace pmusim::test {
+namespace {
+
+struct Counts {
+  u64 ip = 0;
+  u64 branches = 0, cycles = 0;  ///< this instruction included
+};
+
+/// What had been counted at every instruction of a trace.
+std::vector<Counts> counts_at_instructions(const std::string& trace_path, const std::string& model) {
+  trace::Reader reader = std::move(trace::Reader::open(trace_path)).value();
+  Core core = std::move(Core::create(*find_cpu_model(model), reader.contents())).value();
+  std::vector<Counts> counts;
+  u64 branches = 0;
+  while (true) {
+    const Result<std::optional<trace::Item>, Error> item = reader.next();
+    if (!item.ok()) throw std::runtime_error(item.error().message);
+    if (!item->has_value()) return counts;
+    const auto* const run = std::get_if<trace::BlockRun>(&**item);
+    if (run == nullptr) continue;
+    core.run(*run, [&](const Retirement& r) {
+      branches += r.signals.has(Signal::branch);
+      if (r.signals.has(Signal::instruction)) counts.push_back({r.ip, branches, r.cycle});
+    });
+  }
+}
+
+class GroupRead : public testing::TestWithParam<const char*> {
+ protected:
+  std::string trace_ = recorded("branches", {"2000"});
+  ScratchDirectory scratch_;
+
+  std::vector<GroupSample> samples(const std::string& events, const std::string& period) {
+    const std::string out = scratch_.file("perf.data");
+    const Output output =
+        run({pmusim(), "record", "--model", GetParam(), "-e", events, "-c", period, "-o", out, trace_});
+    EXPECT_EQ(output.status, 0) << output.err;
+    return group_samples(out);
+  }
+};
+
+TEST_P(GroupRead, EverySampleHasTheExactCountsOfItsOwnInstruction) {
+  const std::vector<Counts> truth = counts_at_instructions(trace_, GetParam());
+  const std::vector<GroupSample> all = samples("{branches:upp,instructions:u,cycles:u}:S", "97");
+  ASSERT_GT(all.size(), 100u);
+  for (const GroupSample& sample : all) {
+    ASSERT_EQ(sample.values.size(), 3u);
+    const u64 branches = sample.values[0], instructions = sample.values[1];
+    ASSERT_TRUE(instructions > 0 && instructions <= truth.size());
+    EXPECT_EQ(sample.ip, truth[instructions - 1].ip);
+    EXPECT_EQ(branches, truth[instructions - 1].branches);
+    EXPECT_EQ(sample.values[2], truth[instructions - 1].cycles);
+  }
+}
+
+TEST_P(GroupRead, PerfTellsMembersApart) {
+  ASSERT_TRUE(installed("perf")) << "scripts/packages.sh test installs it";
+  samples("{branches:upp,instructions:u}:S", "97");
+  const Output script = run({"perf", "script", "-F", "event,period", "-i", scratch_.file("perf.data")});
+  EXPECT_EQ(script.status, 0);
+  EXPECT_EQ(script.err, "");
+  EXPECT_THAT(script.out, testing::HasSubstr("branches:upp"));
+  EXPECT_THAT(script.out, testing::HasSubstr("instructions:u"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GroupRead, testing::Values("lioncove", "skymont", "cougarcove", "darkmont"));
+
+}  // namespace
+}  // namespace pmusim::test
