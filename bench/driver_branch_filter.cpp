@@ -18,15 +18,15 @@ FakeCode program() {
   return code;
 }
 
-std::vector<std::vector<FilteredBranch>> stacks() {
-  std::vector<std::vector<FilteredBranch>> all(64);
+std::vector<std::vector<perf::BranchEntry>> stacks() {
+  std::vector<std::vector<perf::BranchEntry>> all(64);
   u64 site = 0;
   for (auto& stack : all) {
     stack.resize(32);
-    for (FilteredBranch& branch : stack) {
+    for (perf::BranchEntry& branch : stack) {
       site = (site * 1103515245 + 12345) % 2147483648;
-      branch.entry.from = first_site + distance * (site % sites);
-      branch.entry.to = first_site;
+      branch.from = first_site + distance * (site % sites);
+      branch.to = first_site;
     }
   }
   return all;
@@ -36,7 +36,7 @@ void SoftwareFilter(benchmark::State& state, u64 request) {
   const FakeCode code = program();
   const auto all = stacks();
   BranchFilter filter;
-  std::vector<FilteredBranch> work;
+  std::vector<perf::BranchEntry> work;
   std::size_t next = 0;
   for (auto _ : state) {
     work = all[next++ % all.size()];

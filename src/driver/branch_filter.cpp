@@ -37,14 +37,26 @@ constexpr RequestRow request_rows[] = {
     {perf::branch::TYPE_SAVE, TYPE_SAVE},
 };
 
-/// By architectural BR_TYPE.
-constexpr u64 hardware_types[] = {JCC, IND_JMP, JMP, IND_CALL, CALL, RET};
+namespace type = perf::branch_type;
 
-/// PERF_BR_* by number of the lowest class bit; the rest is UNKNOWN.
+/// By the types that hardware tells apart.
+constexpr std::array<u64, 16> classes_of_type = [] {
+  std::array<u64, 16> classes{};
+  classes[type::COND] = JCC;
+  classes[type::UNCOND] = JMP;
+  classes[type::IND] = IND_JMP;
+  classes[type::CALL] = CALL;
+  classes[type::IND_CALL] = IND_CALL;
+  classes[type::RET] = RET;
+  return classes;
+}();
+
+/// By number of the lowest class bit; the rest is UNKNOWN.
 constexpr std::array<u8, 32> perf_types = [] {
-  constexpr std::pair<u64, u8> rows[] = {{CALL, 4},    {ZERO_CALL, 4}, {RET, 6},  {SYSCALL, 7},
-                                         {SYSRET, 8},  {IRET, 11},     {JCC, 1},  {JMP, 2},
-                                         {IND_JMP, 3}, {IND_CALL, 5},  {IRQ, 12}, {NO_TX, 14}};
+  constexpr std::pair<u64, u8> rows[] = {
+      {CALL, type::CALL},     {ZERO_CALL, type::CALL},    {RET, type::RET},  {SYSCALL, type::SYSCALL},
+      {SYSRET, type::SYSRET}, {IRET, type::ERET},         {JCC, type::COND}, {JMP, type::UNCOND},
+      {IND_JMP, type::IND},   {IND_CALL, type::IND_CALL}, {IRQ, type::IRQ},  {NO_TX, type::NO_TX}};
   std::array<u8, 32> types{};
   for (const auto& [branch, type] : rows) types[static_cast<unsigned>(std::countr_zero(branch))] = type;
   return types;
@@ -110,19 +122,19 @@ BranchFilter::BranchFilter(std::size_t entries) : known_(std::bit_ceil(entries))
 
 void BranchFilter::invalidate() { known_.assign(known_.size(), {}); }
 
-void BranchFilter::apply(std::vector<FilteredBranch>& branches, u64 requested, const perf::SampleSink& code) {
+void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested,
+                         const perf::SampleSink& code) {
   if ((requested & ALL) == ALL && (requested & TYPE_SAVE) == 0) return;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < branches.size(); ++i) {
-    FilteredBranch& branch = branches[i];
-    u64 classes = branch.hardware_type < std::size(hardware_types)
-                      ? hardware_types[branch.hardware_type] | privilege_of(branch.entry.to)
-                      : classify(branch.entry, code);
+    perf::BranchEntry& branch = branches[i];
+    u64 classes = branch.type != type::UNKNOWN ? classes_of_type[branch.type] | privilege_of(branch.to)
+                                               : classify(branch, code);
     if (classes == 0) continue;
-    if ((requested & (IN_TX | NO_TX)) != 0) classes |= branch.entry.in_tx ? IN_TX : NO_TX;
+    if ((requested & (IN_TX | NO_TX)) != 0) classes |= branch.in_tx ? IN_TX : NO_TX;
     if ((requested & classes) != classes) continue;
-    if ((requested & KERNEL) == 0 && is_kernel(branch.entry.from)) continue;
-    if ((requested & TYPE_SAVE) != 0) branch.entry.type = perf_type(classes) & 0xF;
+    if ((requested & KERNEL) == 0 && is_kernel(branch.from)) continue;
+    if ((requested & TYPE_SAVE) != 0) branch.type = perf_type(classes) & 0xF;
     if (kept != i) branches[kept] = branch;
     ++kept;
   }

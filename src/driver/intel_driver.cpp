@@ -215,9 +215,9 @@ std::optional<perf::BranchStack> IntelDriver::interrupt_branches(const Event& ev
   return lbr_.stack(event);
 }
 
-perf::BranchStack IntelDriver::decode_branches(const Event& event, std::span<const LbrEntry> entries) {
+perf::BranchStack IntelDriver::decode_branches(const Event& event, std::span<const pebs::LbrRecord> records) {
   const bool large = (event.hw.flags & pebs_flag::LARGE) != 0;
-  return lbr_.decode_records(event, entries, large ? RecordAge::unknown : RecordAge::now, *sink_);
+  return lbr_.decode_records(event, records, large ? RecordAge::unknown : RecordAge::now, *sink_);
 }
 
 }  // namespace pmusim::driver

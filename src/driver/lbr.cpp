@@ -44,7 +44,7 @@ std::vector<unsigned> logged_counters(const Event& event) {
 }  // namespace
 
 LbrDriver::LbrDriver(Bus& bus, const Enumeration& enumeration, LbrOptions options)
-    : bus_(bus), cpu_(enumeration), options_(options), traits_(lbr_traits(enumeration)) {}
+    : bus_(bus), cpu_(enumeration), options_(options), traits_(lbr_traits(enumeration)), decoder_(traits_) {}
 
 void LbrDriver::set_up() {
   if (traits_.entries == 0) return;
@@ -130,7 +130,7 @@ void LbrDriver::read_image(std::vector<LbrEntry>& out) {
 }
 
 void LbrDriver::read_in_pmi(const perf::SampleSink& code) {
-  at_interrupt_.branches.clear();
+  at_interrupt_.clear();
   if (users_ == pebs_users_) return;
   const LbrRegisters registers(bus_, traits_);
   if (traits_.architectural) {
@@ -138,14 +138,14 @@ void LbrDriver::read_in_pmi(const perf::SampleSink& code) {
       read_image(records_);
     else
       registers.read_records(records_, ReadExtent::used, InfoRead::read);
-    decode_entries(traits_, records_, at_interrupt_.branches);
+    decoder_.decode<LbrEntry>(records_, at_interrupt_);
   } else {
     const InfoRead info = info_needed() ? InfoRead::read : InfoRead::skip;
     registers.read_records(records_, call_stack_mode() ? ReadExtent::used : ReadExtent::all, info);
-    decode_registers(traits_, records_, info, at_interrupt_.branches);
+    decode_registers(traits_, records_, info, at_interrupt_);
     hardware_index_ = registers.top();
   }
-  filter_.apply(at_interrupt_.branches, request_, code);
+  filter_.apply(at_interrupt_, request_, code);
 }
 
 std::optional<perf::BranchStack> LbrDriver::stack(const Event& event) {
@@ -153,34 +153,28 @@ std::optional<perf::BranchStack> LbrDriver::stack(const Event& event) {
   return present(at_interrupt_, event);
 }
 
-perf::BranchStack LbrDriver::decode_records(const Event& event, std::span<const LbrEntry> records,
+perf::BranchStack LbrDriver::decode_records(const Event& event, std::span<const pebs::LbrRecord> records,
                                             RecordAge age, const perf::SampleSink& code) {
-  decode_entries(traits_, records, of_record_.branches);
+  decoder_.decode(records, of_record_);
   const bool unknown = traits_.architectural || age == RecordAge::unknown;
   hardware_index_ = unknown ? ~u64{0} : LbrRegisters(bus_, traits_).top();
-  filter_.apply(of_record_.branches, request_, code);
+  filter_.apply(of_record_, request_, code);
   return present(of_record_, event);
 }
 
-perf::BranchStack LbrDriver::present(Stack& stack, const Event& event) const {
-  stack.entries.clear();
-  stack.counters.clear();
-  if (!in_logged_group(event)) {
-    for (const FilteredBranch& branch : stack.branches) {
-      stack.entries.push_back(branch.entry);
-      stack.entries.back().reserved = branch.event_counts;  // as Linux leaves them
-    }
-    return {stack.entries, hardware_index_, {}};
-  }
+perf::BranchStack LbrDriver::present(std::span<const perf::BranchEntry> branches, const Event& event) {
+  if (!in_logged_group(event)) return {branches, hardware_index_, {}};
   const std::vector<unsigned> counters = logged_counters(event);
-  for (const FilteredBranch& branch : stack.branches) {
+  logged_.entries.assign(branches.begin(), branches.end());
+  logged_.counters.clear();
+  for (perf::BranchEntry& entry : logged_.entries) {
     u64 word = 0;
     for (unsigned k = 0; k < counters.size(); ++k)
-      word |= field(branch.event_counts, 2 * counters[k] + 1, 2 * counters[k]) << (2 * k);
-    stack.entries.push_back(branch.entry);
-    stack.counters.push_back(word);
+      word |= field(entry.reserved, 2 * counters[k] + 1, 2 * counters[k]) << (2 * k);
+    logged_.counters.push_back(word);
+    entry.reserved = 0;
   }
-  return {stack.entries, hardware_index_, stack.counters};
+  return {logged_.entries, hardware_index_, logged_.counters};
 }
 
 void LbrDriver::save(Saved& saved) {

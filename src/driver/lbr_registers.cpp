@@ -95,31 +95,13 @@ void LbrRegisters::reset() const {
 }
 
 void decode_registers(const LbrTraits& traits, std::span<const LbrEntry> records, InfoRead info,
-                      std::vector<FilteredBranch>& out) {
+                      std::vector<perf::BranchEntry>& out) {
   out.clear();
   for (const LbrEntry& record : records) {
-    FilteredBranch branch;
-    branch.entry = decode_register(traits, record, info);
+    const perf::BranchEntry entry = decode_register(traits, record, info);
     // The record that came after an abort's own has the same addresses without the flag: drop it.
-    if (branch.entry.abort && traits.double_abort && !out.empty()) out.pop_back();
-    out.push_back(branch);
-  }
-}
-
-void decode_entries(const LbrTraits& traits, std::span<const LbrEntry> records,
-                    std::vector<FilteredBranch>& out) {
-  out.clear();
-  for (const LbrEntry& record : records) {
-    if (record.from == 0) return;
-    FilteredBranch branch;
-    const u64 known = traits.mispredict_known ? record.info : record.info & ~lbr_info::MISPRED;
-    branch.entry = flagged(record.from, record.to, known, true);
-    const bool timed =
-        !traits.architectural || (traits.cycles_known && (record.info & lbr_info::CYC_CNT_VALID) != 0);
-    if (timed) branch.entry.cycles = record.info & lbr_info::CYC_CNT;
-    if (traits.type_known) branch.hardware_type = static_cast<u8>(field(record.info, 59, 56));
-    branch.event_counts = static_cast<u8>(field(record.info, 39, 32));
-    out.push_back(branch);
+    if (entry.abort && traits.double_abort && !out.empty()) out.pop_back();
+    out.push_back(entry);
   }
 }
 

@@ -48,10 +48,7 @@ class LbrRegisters {
 
 /// Branches of records that `LbrRegisters` read; nothing but addresses where `info` was skipped.
 void decode_registers(const LbrTraits& traits, std::span<const LbrEntry> records, InfoRead info,
-                      std::vector<FilteredBranch>& out);
-/// Branches of records in the form of architectural LBR and PEBS, up to the first that is empty.
-void decode_entries(const LbrTraits& traits, std::span<const LbrEntry> records,
-                    std::vector<FilteredBranch>& out);
+                      std::vector<perf::BranchEntry>& out);
 
 }  // namespace pmusim::driver
 

@@ -1,7 +1,6 @@
 #include "pebs_sample.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "pebs_ip_fixup.h"
 
@@ -270,19 +269,8 @@ void PebsSampleBuilder::set_registers(const Registers& registers) {
 
 void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const std::byte> entries) {
   if ((event.attr.sample_type & sample::BRANCH_STACK) == 0) return;
-  static_assert(sizeof(LbrEntry) == sizeof(pebs::LbrRecord));
-  lbr_.resize(entries.size() / sizeof(LbrEntry));
-  if constexpr (std::endian::native == std::endian::little) {
-    std::memcpy(lbr_.data(), entries.data(), lbr_.size() * sizeof(LbrEntry));
-  } else {
-    for (std::size_t i = 0; i < lbr_.size(); ++i) {
-      const auto& entry = view<pebs::LbrRecord>(entries, i * sizeof(LbrEntry));
-      lbr_[i] = {entry.from, entry.to, entry.info};
-    }
-  }
-  // Places that hardware had no branch for are zero.
-  const auto end = std::find_if(lbr_.begin(), lbr_.end(), [](const LbrEntry& e) { return e.from == 0; });
-  data_.branches = host_.decode_branches(event, {lbr_.begin(), end});
+  const auto* first = &view<pebs::LbrRecord>(entries, 0);
+  data_.branches = host_.decode_branches(event, {first, entries.size() / sizeof(pebs::LbrRecord)});
 }
 
 void PebsSampleBuilder::set_interrupt_branches(const perf::Event& event) {

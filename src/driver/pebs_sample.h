@@ -50,7 +50,6 @@ class PebsSampleBuilder {
   perf::SampleData data_;
   Registers registers_;
   std::array<u64, 32> xmm_{};
-  std::vector<LbrEntry> lbr_;
 };
 
 /// PERF_SAMPLE_TRANSACTION of a TSX tuning word and the RAX of its instruction (abort code).

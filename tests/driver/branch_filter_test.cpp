@@ -16,26 +16,26 @@ using testing::IsEmpty;
 constexpr u64 site = 0x401000, target = 0x402000, kernel = 0xFFFF'FFFF'8100'0000;
 constexpr u64 any_user = ANY | USER;
 
-FilteredBranch branch(u64 from, u64 to) {
-  FilteredBranch b;
-  b.entry.from = from;
-  b.entry.to = to;
+perf::BranchEntry branch(u64 from, u64 to) {
+  perf::BranchEntry b;
+  b.from = from;
+  b.to = to;
   return b;
 }
 
 class BranchFilterTest : public testing::Test {
  protected:
   /// Sources of what stays of `branches`.
-  std::vector<u64> kept(std::vector<FilteredBranch> branches, u64 requested) {
+  std::vector<u64> kept(std::vector<perf::BranchEntry> branches, u64 requested) {
     filter.apply(branches, requested, code);
     std::vector<u64> sources;
-    for (const FilteredBranch& b : branches) sources.push_back(b.entry.from);
+    for (const perf::BranchEntry& b : branches) sources.push_back(b.from);
     return sources;
   }
-  unsigned type_of(FilteredBranch b) {
-    std::vector<FilteredBranch> branches{b};
+  unsigned type_of(perf::BranchEntry b) {
+    std::vector<perf::BranchEntry> branches{b};
     filter.apply(branches, ALL | TYPE_SAVE, code);
-    return branches.empty() ? 99 : branches[0].entry.type;
+    return branches.empty() ? 99 : branches[0].type;
   }
   FakeCode code;
   BranchFilter filter;
@@ -116,11 +116,11 @@ TEST_F(BranchFilterTest, KeepsOrderWhileItDrops) {
 
 TEST_F(BranchFilterTest, CountsOfDroppedBranchesGoWithThem) {
   code.put(1, {0xC3}), code.put(2, {0x74, 0});
-  std::vector<FilteredBranch> branches{branch(2, target), branch(1, target)};
-  branches[1].event_counts = 0x7;
+  std::vector<perf::BranchEntry> branches{branch(2, target), branch(1, target)};
+  branches[1].reserved = 0x7;
   filter.apply(branches, RET | USER, code);
   ASSERT_EQ(branches.size(), 1u);
-  EXPECT_EQ(branches[0].event_counts, 0x7);
+  EXPECT_EQ(branches[0].reserved, 0x7u);
 }
 
 TEST_F(BranchFilterTest, WithNothingToFilterEvenEmptyRecordsStay) {
@@ -151,8 +151,8 @@ TEST_F(BranchFilterTest, EntryToTheKernelFromAnythingButASystemCallIsAnInterrupt
 }
 
 TEST_F(BranchFilterTest, AnAbortNeedsNoCode) {
-  FilteredBranch b = branch(site, target);
-  b.entry.abort = 1;
+  perf::BranchEntry b = branch(site, target);
+  b.abort = 1;
   EXPECT_THAT(kept({b}, ABORT | USER), ElementsAre(site));
   EXPECT_EQ(code.reads, 0u);
 }
@@ -165,9 +165,9 @@ TEST_F(BranchFilterTest, UnreadableCodeIsDroppedAndTriedAgain) {
 
 TEST_F(BranchFilterTest, TransactionsAreToldApart) {
   code.put(1, {0xC3}), code.put(2, {0xC3});
-  FilteredBranch inside = branch(1, target);
-  inside.entry.in_tx = 1;
-  const std::vector<FilteredBranch> both{inside, branch(2, target)};
+  perf::BranchEntry inside = branch(1, target);
+  inside.in_tx = 1;
+  const std::vector<perf::BranchEntry> both{inside, branch(2, target)};
   EXPECT_THAT(kept(both, any_user | IN_TX), ElementsAre(1));
   EXPECT_THAT(kept(both, any_user | NO_TX), ElementsAre(2));
 }
@@ -175,23 +175,21 @@ TEST_F(BranchFilterTest, TransactionsAreToldApart) {
 // The type is that of the lowest class bit, and NO_TX is lower than IND_JMP.
 TEST_F(BranchFilterTest, OutsideTransactionsAskedForAnIndirectJumpIsTypedNoTx) {
   code.put(site, {0xFF, 0xE0});
-  std::vector<FilteredBranch> branches{branch(site, target)};
+  std::vector<perf::BranchEntry> branches{branch(site, target)};
   filter.apply(branches, any_user | NO_TX | TYPE_SAVE, code);
-  EXPECT_EQ(branches.at(0).entry.type, 14u);
+  EXPECT_EQ(branches.at(0).type, 14u);
 }
 
 TEST_F(BranchFilterTest, TheHardwaresTypeSparesTheDecoding) {
-  constexpr unsigned perf_types[] = {1, 3, 2, 5, 4, 6};
-  for (u8 type = 0; type < 6; ++type) {
-    FilteredBranch b = branch(site, target);
-    b.hardware_type = type;
-    EXPECT_EQ(type_of(b), perf_types[type]);
+  namespace type = perf::branch_type;
+  for (const u8 known : {type::COND, type::UNCOND, type::IND, type::CALL, type::IND_CALL, type::RET}) {
+    perf::BranchEntry b = branch(site, target);
+    b.type = known & 0xF;
+    EXPECT_EQ(type_of(b), known);
   }
   EXPECT_EQ(code.reads, 0u);
-  FilteredBranch other = branch(site, target);
-  other.hardware_type = 8;
   code.put(site, {0x0F, 0x07});
-  EXPECT_EQ(type_of(other), 8u);
+  EXPECT_EQ(type_of(branch(site, target)), 8u);
   EXPECT_EQ(code.reads, 1u);
 }
 
@@ -217,10 +215,10 @@ TEST_F(BranchFilterTest, AddressesThatShareAPlaceInMemoryAreNotMixedUp) {
   BranchFilter tiny(1);
   code.put(1, {0xC3}), code.put(2, {0x74, 0});
   for (int i = 0; i < 2; ++i) {
-    std::vector<FilteredBranch> branches{branch(1, target), branch(2, target)};
+    std::vector<perf::BranchEntry> branches{branch(1, target), branch(2, target)};
     tiny.apply(branches, RET | USER, code);
     ASSERT_EQ(branches.size(), 1u);
-    EXPECT_EQ(branches[0].entry.from, 1u);
+    EXPECT_EQ(branches[0].from, 1u);
   }
 }
 

@@ -158,6 +158,20 @@ TEST_F(ArchRead, StopsAtTheFirstEmptyEntryAndTypesComeFromHardware) {
   EXPECT_EQ(rig.code.reads, 0u);
 }
 
+TEST_F(ArchRead, EveryBranchTypeHasItsPerfType) {
+  constexpr unsigned perf_types[] = {1, 3, 2, 5, 4, 6};  // by BR_TYPE
+  for (u64 type = 0; type < 6; ++type) {
+    put(0, {0x401000, 0x402000, 0x1000000000000011 | type << 56});
+    perf::Event e = LbrRig::event(ANY | USER);
+    EXPECT_EQ(rig.sample(e).entries[0].type, perf_types[type]) << type;
+  }
+  EXPECT_EQ(rig.code.reads, 0u);
+  put(0, {0x401000, 0x402000, 0x1800000000000011});  // OTHER_BRANCH: the code knows
+  rig.code.put(0x401000, {0x0F, 0x07});
+  perf::Event e = LbrRig::event(ANY | USER);
+  EXPECT_EQ(rig.sample(e).entries[0].type, 8u);
+}
+
 TEST_F(ArchRead, InvalidCyclesAreZero) {
   put(0, {0x401000, 0x402000, 0x0500000000000011});
   perf::Event e = LbrRig::event(ANY | USER);
@@ -188,7 +202,7 @@ TEST_F(ArchRead, PebsRecordsHaveNoHardwareIndexAndALaterReadLeavesItSo) {
   put(0, {0x401000, 0x402000, 0x1500000000000011});
   perf::Event e = LbrRig::event(ANY | USER);
   ASSERT_EQ(rig.sample(e).hw_index, 0u);
-  const LbrEntry record{0x401000, 0x402000, 0x1500000000000011};
+  const pebs::LbrRecord record{0x401000, 0x402000, 0x1500000000000011};
   EXPECT_EQ(rig.lbr.decode_records(e, std::span(&record, 1), RecordAge::now, rig.code).hw_index, ~u64{0});
   rig.lbr.read_in_pmi(rig.code);
   EXPECT_EQ(rig.lbr.stack(e)->hw_index, ~u64{0});
@@ -201,7 +215,7 @@ TEST(PebsRecords, OfLegacyPartsHaveTosUnlessTheyMayBeOld) {
   perf::Event e = LbrRig::event(ANY | USER);
   ASSERT_EQ(rig.open(e), 0);
   rig.lbr.add(e);
-  const LbrEntry records[] = {{0x401000, 0x402000, 0x8000000000000020}, {}, {0x401000, 0x402000, 1}};
+  const pebs::LbrRecord records[] = {{0x401000, 0x402000, 0x8000000000000020}, {}, {0x401000, 0x402000, 1}};
   const perf::BranchStack fresh = rig.lbr.decode_records(e, records, RecordAge::now, rig.code);
   ASSERT_EQ(fresh.entries.size(), 1u);
   EXPECT_EQ(fresh.entries[0].mispred, 1u);

@@ -17,7 +17,9 @@ class NoHost : public PebsHost, public perf::SampleSink {
   void update_and_restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
   std::optional<perf::BranchStack> interrupt_branches(const perf::Event&) override { return std::nullopt; }
-  perf::BranchStack decode_branches(const perf::Event&, std::span<const LbrEntry>) override { return {}; }
+  perf::BranchStack decode_branches(const perf::Event&, std::span<const pebs::LbrRecord>) override {
+    return {};
+  }
   Verdict overflow(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {
     return Verdict::keep;
   }

@@ -56,8 +56,8 @@ class Host : public PebsHost, public perf::SampleSink {
     if (branch.from == 0) return std::nullopt;
     return perf::BranchStack{.entries = {&branch, 1}};
   }
-  perf::BranchStack decode_branches(const Event&, std::span<const LbrEntry> entries) override {
-    decoded.assign(entries.begin(), entries.end());
+  perf::BranchStack decode_branches(const Event&, std::span<const pebs::LbrRecord> records) override {
+    decoded.assign(records.begin(), records.end());
     return {};
   }
   Verdict overflow(Event& event, const perf::SampleData& data, const InterruptFrame&) override {
@@ -84,7 +84,7 @@ class Host : public PebsHost, public perf::SampleSink {
   perf::BranchEntry branch{};
   u64 code_address = 0;
   Bytes code;
-  std::vector<LbrEntry> decoded;
+  std::vector<pebs::LbrRecord> decoded;
 
  private:
   static std::string name(const Event& event) { return "e" + std::to_string(event.id); }
@@ -287,6 +287,21 @@ TEST(PebsDriver, TimeIsTheRecordsTscUnlessTheEventHasAClockOfItsOwn) {
   m.cpu.write_records(records);
   m.interrupt();
   EXPECT_FALSE(m.host.samples.at(1).time);
+}
+
+TEST(PebsDriver, BranchStacksAreTheLbrGroupOfTheRecord) {
+  Machine m(4);
+  m.start(sample::IP | sample::BRANCH_STACK);
+  const u64 config = m.cpu.msrs[msr::PEBS_DATA_CFG];
+  Bytes records;
+  append_adaptive(records, config, 1, 0);
+  pebs::LbrRecord newest{};
+  newest.from = 0x401000;
+  std::memcpy(records.data() + pebs::adaptive_layout(config).lbr, &newest, sizeof(newest));
+  m.cpu.write_records(records);
+  m.interrupt();
+  ASSERT_EQ(m.host.decoded.size(), 32u);
+  EXPECT_EQ(m.host.decoded[0].from, 0x401000u);
 }
 
 /// An address that the record gives an instruction at 0x1000 and its successor at 0x1003.

@@ -123,7 +123,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   void update_and_restart(Event&) override { ADD_FAILURE() << "every event reloads itself"; }
   void stop(Event&) override {}
   std::optional<perf::BranchStack> interrupt_branches(const Event&) override { return std::nullopt; }
-  perf::BranchStack decode_branches(const Event&, std::span<const LbrEntry>) override { return {}; }
+  perf::BranchStack decode_branches(const Event&, std::span<const pebs::LbrRecord>) override { return {}; }
   Verdict overflow(Event& event, const perf::SampleData& data, const InterruptFrame& frame) override {
     output(event, data, frame);
     return Verdict::keep;

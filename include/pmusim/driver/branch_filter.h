@@ -24,14 +24,6 @@ inline constexpr u64 ALL = ANY | PRIVILEGE;
 /// The classes that a branch_sample_type asks for.
 u64 requested_classes(u64 branch_sample_type);
 
-/// A branch with what its LBR record says beyond the perf entry.
-struct FilteredBranch {
-  perf::BranchEntry entry;
-  static constexpr u8 no_type = 0xFF;
-  u8 hardware_type = no_type;  ///< architectural BR_TYPE
-  u8 event_counts = 0;         ///< BR_CNTR fields
-};
-
 /// Drops the branches that an event did not ask for, by the instruction that stands at their source: hardware
 /// filters are coarser than perf's, or missing. What an instruction is, is remembered per address space.
 class BranchFilter {
@@ -45,7 +37,8 @@ class BranchFilter {
   void invalidate();
 
   /// Keeps what `requested` (a set of branch_class bits) asks for, in order, and saves types if asked to.
-  void apply(std::vector<FilteredBranch>& branches, u64 requested, const perf::SampleSink& code);
+  /// Where an entry has a type already, hardware knew it, and the code is not looked at.
+  void apply(std::vector<perf::BranchEntry>& branches, u64 requested, const perf::SampleSink& code);
 
  private:
   struct Known {

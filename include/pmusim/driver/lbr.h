@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "pmusim/arch/lbr.h"
+#include "pmusim/arch/pebs_records.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
 #include "pmusim/driver/branch_filter.h"
 #include "pmusim/driver/enumeration.h"
+#include "pmusim/driver/lbr_decoder.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
@@ -91,8 +93,8 @@ class LbrDriver {
   /// until the next call.
   std::optional<perf::BranchStack> stack(const perf::Event& event);
   /// Translates and filters the LBR group of a PEBS record. Valid until the next call.
-  perf::BranchStack decode_records(const perf::Event& event, std::span<const LbrEntry> records, RecordAge age,
-                                   const perf::SampleSink& code);
+  perf::BranchStack decode_records(const perf::Event& event, std::span<const pebs::LbrRecord> records,
+                                   RecordAge age, const perf::SampleSink& code);
 
   /// A task leaves (before its events are removed) or enters (after they are added): call stacks go with it,
   /// everything else is forgotten, because records do not say whose they are.
@@ -109,8 +111,8 @@ class LbrDriver {
     bool valid = false;
     u64 number = 0;  ///< which save it was
   };
-  struct Stack {
-    std::vector<FilteredBranch> branches;
+  /// A stack of an event in whose group counts are logged.
+  struct Logged {
     std::vector<perf::BranchEntry> entries;
     std::vector<u64> counters;
   };
@@ -121,7 +123,7 @@ class LbrDriver {
   bool call_stack_mode() const { return (request_ & branch_class::CALL_STACK) != 0; }
   bool info_needed() const;
   void read_image(std::vector<LbrEntry>& out);
-  perf::BranchStack present(Stack& stack, const perf::Event& event) const;
+  perf::BranchStack present(std::span<const perf::BranchEntry> branches, const perf::Event& event);
   void save(Saved& saved);
   void restore(const Saved& saved);
   bool still_there(u32 tid, const Saved& saved) const;
@@ -130,6 +132,7 @@ class LbrDriver {
   Enumeration cpu_;
   LbrOptions options_;
   LbrTraits traits_;
+  LbrDecoder decoder_;
   bool xsaves_ = false;
   BranchFilter filter_;
 
@@ -138,7 +141,8 @@ class LbrDriver {
   u64 request_ = 0;  // software filter of the newest user
   u64 hardware_index_ = 0;
   std::vector<LbrEntry> records_;
-  Stack at_interrupt_, of_record_;
+  std::vector<perf::BranchEntry> at_interrupt_, of_record_;  // with event counts in the reserved bits
+  Logged logged_;
 
   std::map<u32, Saved> tasks_;
   u32 last_task_ = 0;  // whose records are in the registers, as save number `last_save_` of all

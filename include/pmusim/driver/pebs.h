@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "pmusim/arch/lbr.h"
+#include "pmusim/arch/pebs_records.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
 #include "pmusim/driver/enumeration.h"
@@ -54,8 +54,9 @@ class PebsHost {
   /// The LBR as it was read at this interrupt, filtered for `event`: branch stack of the formats without an
   /// LBR group, and IP fix-up of those without EventingIP. None where LBR is not in use.
   virtual std::optional<perf::BranchStack> interrupt_branches(const perf::Event& event) = 0;
-  /// Translates and filters the LBR entries of one record. Valid until the next call.
-  virtual perf::BranchStack decode_branches(const perf::Event& event, std::span<const LbrEntry> entries) = 0;
+  /// Translates and filters the LBR group of one record. Valid until the next call.
+  virtual perf::BranchStack decode_branches(const perf::Event& event,
+                                            std::span<const pebs::LbrRecord> records) = 0;
 };
 
 /// Where the driver puts the memory that PEBS hardware writes, and the choices that Linux versions differ in.

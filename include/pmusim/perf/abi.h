@@ -64,6 +64,12 @@ inline constexpr u64 PLM_ALL = USER | KERNEL | HV;
 inline constexpr u64 ALL = low_bits(20);
 }  // namespace branch
 
+/// BranchEntry::type, PERF_BR_*.
+namespace branch_type {
+inline constexpr u8 UNKNOWN = 0, COND = 1, UNCOND = 2, IND = 3, CALL = 4, IND_CALL = 5, RET = 6, SYSCALL = 7,
+                    SYSRET = 8, ERET = 11, IRQ = 12, NO_TX = 14;
+}  // namespace branch_type
+
 /// perf_event_attr in its newest form (VER10, merged layout). Older sizes are prefixes of it.
 struct Attr {
   u32 type = 0;
