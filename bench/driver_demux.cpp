@@ -98,7 +98,7 @@ class RingHost final : public PebsHost, public perf::SampleSink {
     return Verdict::keep;
   }
   void output(perf::Event& event, const perf::SampleData& data, const InterruptFrame& frame) override {
-    perf::output_sample(ring_, event, {event, data, frame, environment_});
+    perf::output_sample(ring_, event, data, frame, environment_);
     perf::ControlPage& page = ring_.control();
     if (page.data_head - page.data_tail > ring_bytes / 2) page.data_tail = page.data_head;  // the reader
   }

@@ -66,7 +66,7 @@ void format(benchmark::State& state, Scene (*make)()) {
   scene.event.layout = make_sample_layout(scene.event.attr);
   RingBuffer ring(data_pages, {.when_full = RingBuffer::WhenFull::overwrite});
   for (auto _ : state) {
-    output_sample(ring, scene.event, scene.sample());
+    output_sample(ring, scene.event, scene.data, scene.frame, scene.environment);
     benchmark::ClobberMemory();
   }
   set_rates(state, sample_size(scene.sample()).bytes);

@@ -46,7 +46,7 @@ u64 write_file(const std::filesystem::path& path, bool branches, perfdata::Optio
     environment.moment.time = static_cast<u64>(i);
     frame.registers.rip = 0x400000 + static_cast<u64>(i);
     for (auto& entry : entries) entry.from = frame.registers.rip;
-    good = output_sample(ring, event, {event, data, frame, environment});
+    good = output_sample(ring, event, data, frame, environment);
   }
   drain();
   return good && writer->finish().ok() ? writer->record_bytes() : 0;

@@ -82,7 +82,7 @@ void PerfCore::write_sample(Event& event, const SampleData& data, const Interrup
     environment.data_page_size = target_->page_size(*data.address);
   if (type & sample::CODE_PAGE_SIZE)
     environment.code_page_size = target_->page_size(data.ip.value_or(frame.registers.rip));
-  output_sample(*ring, event, {event, data, frame, environment});
+  output_sample(*ring, event, data, frame, environment);
 }
 
 void PerfCore::lost_samples(Event& event, u64 count) {

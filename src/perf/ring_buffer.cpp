@@ -27,7 +27,43 @@ std::span<std::byte> RingBuffer::mapping() {
 
 std::byte* RingBuffer::refuse() {
   if (size_ != 0) ++lost_;
+  room_end_ = next_;
   return nullptr;
+}
+
+/// In a buffer that drops, one byte stays free: full and empty must differ.
+u64 RingBuffer::free_bytes() const {
+  if (options_.when_full == WhenFull::overwrite) return size_;
+  const u64 tail = std::atomic_ref(control_->data_tail).load(std::memory_order_acquire);
+  const u64 used = options_.direction == Direction::forward ? head() - tail : tail - head();
+  return ~used & (size_ - 1);
+}
+
+void RingBuffer::move_head(u64 position) {
+  lap_ = position & ~(size_ - 1);
+  next_ = data_ + (position - lap_);
+}
+
+std::byte* RingBuffer::look_and_reserve(std::size_t bytes) {
+  if (paused_ || bytes > free_bytes()) return refuse();
+  const bool forward = options_.direction == Direction::forward;
+  const u64 start = forward ? head() : head() - bytes;
+  move_head(forward ? start + bytes : start);
+  if (head() - wakeup_position_ > watermark_) {
+    wakeup_position_ += watermark_;
+    wakeup_due_ = true;
+  }
+  room_end_ = next_ + (forward && lost_ == 0 ? room_ahead() : 0);
+  const std::size_t offset = start & (size_ - 1);
+  if (offset + bytes > size_) return reserve_across_the_end(offset, bytes);
+  return data_ + offset;
+}
+
+u64 RingBuffer::room_ahead() const {
+  const u64 to_the_end = size_ - (head() - lap_);
+  const u64 since_wakeup = head() - wakeup_position_;
+  const u64 to_the_watermark = since_wakeup < watermark_ ? watermark_ - since_wakeup : 0;
+  return std::min<u64>({to_the_end, to_the_watermark, free_bytes(), max_record_bytes});
 }
 
 std::byte* RingBuffer::reserve_across_the_end(std::size_t offset, std::size_t bytes) {

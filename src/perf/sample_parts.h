@@ -18,19 +18,14 @@ ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw);
 std::size_t branch_stack_size(const Sample& sample);
 ByteWriter write_branch_stack(ByteWriter out, const Sample& sample);
 
-/// Where the values of a register block come from. No `general`: the block is one word, ABI none.
-struct RegisterSource {
-  const Registers* general = nullptr;
-  Cpl cpl = Cpl::user;
-  std::span<const u64> xmm;
-  const ExtendedRegisters* extended = nullptr;
-};
-RegisterSource user_registers(const Sample& sample);
-RegisterSource interrupt_registers(const Sample& sample);
-/// Bytes of the block behind its ABI word, for a source that has registers.
+/// Bytes of a register block behind its ABI word.
 u32 register_bytes(const Attr& attr, RegisterSide side, SimdAbi simd);
-ByteWriter write_registers(ByteWriter out, const Event& event, RegisterSide side,
-                           const RegisterSource& source);
+/// A sample without user registers has the ABI word alone: none.
+inline std::size_t user_registers_size(const Sample& s) {
+  return 8 + (s.environment.user_registers ? s.event.layout.user_register_bytes : 0);
+}
+ByteWriter write_user_registers(ByteWriter out, const Sample& sample);
+ByteWriter write_interrupt_registers(ByteWriter out, const Sample& sample);
 
 /// Bytes of user stack to copy when all other parts of the record take `others` bytes.
 std::size_t user_stack_bytes(const Sample& sample, std::size_t others);

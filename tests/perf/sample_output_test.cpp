@@ -271,7 +271,7 @@ TEST(SampleOutput, ASampleThatCannotBeARecordIsDroppedAndCounted) {
   scene.event.attr.sample_type = sample::RAW;
   scene.event.layout = make_sample_layout(scene.event.attr);
   RingBuffer ring(64, {});
-  EXPECT_FALSE(output_sample(ring, scene.event, {scene.event, scene.data, scene.frame, scene.environment}));
+  EXPECT_FALSE(output_sample(ring, scene.event, scene.data, scene.frame, scene.environment));
   EXPECT_EQ(ring.lost(), 1u);
   EXPECT_EQ(scene.event.lost_samples, 1u);
 }

@@ -1,6 +1,7 @@
 #ifndef PMUSIM_PERF_BYTE_WRITER_H
 #define PMUSIM_PERF_BYTE_WRITER_H
 
+#include <array>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -26,6 +27,7 @@ class ByteWriter {
     std::memcpy(at_, &value, sizeof value);
     at_ += sizeof value;
   }
+  void put_words(u64 first, u64 second) { put(std::array{first, second}); }
   void put_two(u32 low, u32 high) { put(u64{high} << 32 | low); }
   template <class T, std::size_t N>
   void put_all(std::span<const T, N> values) {

@@ -37,13 +37,13 @@ struct HardwareEvent {
   u64 frequency_time_stamp = 0, frequency_count_stamp = 0;
 };
 
-/// What the size of every sample of an event has in common; follows from the attribute (make_sample_layout).
+/// What all samples of an event have in common; follows from the attribute (make_sample_layout).
 struct SampleLayout {
-  u64 sample_type = 0;  ///< what this was made for
-  u32 word_bytes = 8;   ///< header and all fields of exactly one word
+  u64 sample_type = 0;              ///< what this was made for
+  u32 fixed_bytes = 8;              ///< header and all fields whose size the attribute decides
+  u32 user_register_bytes = 0;      ///< REGS_USER without its ABI word, if there are any
+  u32 samples_between_wakeups = 0;  ///< 0: no such rule
   SimdAbi simd = SimdAbi::series_v7;
-  u32 user_register_bytes = 0;       ///< REGS_USER without its ABI word
-  u32 interrupt_register_bytes = 0;  ///< REGS_INTR likewise
 };
 
 /// One opened perf event (perf_event_open returns one). Owned by the core; siblings are owned by it too and

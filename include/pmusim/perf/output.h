@@ -7,22 +7,18 @@
 
 namespace pmusim::perf {
 
-/// Puts one record of `bytes` bytes of `event` into `ring`: `write(std::byte*)` fills them in place. What was
-/// dropped before is reported by a LOST record in front of it, in the same reservation. False: dropped, and
-/// counted in the ring and in the event that readers know.
+/// Room for a record of `bytes` bytes of `event`. What was dropped before is reported by a LOST record in
+/// front of it, in the same reservation. nullptr: dropped, and counted in the ring and in the event that
+/// readers know.
+std::byte* reserve(RingBuffer& ring, Event& event, const Moment& moment, std::size_t bytes);
+
+/// Puts one record of `bytes` bytes of `event` into `ring`: `write(std::byte*)` fills them in place. False:
+/// dropped.
 template <class Write>
 bool output(RingBuffer& ring, Event& event, const Moment& moment, std::size_t bytes, Write&& write) {
-  const LostRecord lost{primary_id(event), ring.lost()};
-  const std::size_t lost_bytes = lost.count != 0 ? record_size(lost, event.attr) : 0;
-  std::byte* at = bytes > max_record_bytes ? ring.refuse() : ring.reserve(lost_bytes + bytes);
-  if (at == nullptr) {
-    if (ring.data_pages() != 0) ++(event.parent ? event.parent : &event)->lost_samples;
-    return false;
-  }
-  if (lost_bytes != 0) {
-    at = write_record(at, lost, event, moment);
-    ring.clear_lost();
-  }
+  std::byte* at = ring.reserve_ahead(bytes);
+  if (at == nullptr) at = reserve(ring, event, moment, bytes);
+  if (at == nullptr) return false;
   write(at);
   ring.publish();
   return true;

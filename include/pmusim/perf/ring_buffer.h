@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pmusim/base/types.h"
@@ -22,10 +23,16 @@ namespace pmusim::perf {
 /// A record is written in place. Where it would straddle the end of the data area it is written beside the
 /// buffer and copied in two parts, so that writers of records see plain memory.
 ///
-/// Invariant: between reserve() and publish() only the writer knows `head_`.
+/// Most records need nothing looked at: they fit between `next_` and `room_end_`, the first place where
+/// something has to be (the end of the data area, the reader as last seen, the watermark). There is no such
+/// room while the buffer is paused, while losses wait to be reported, and in a backward buffer.
+///
+/// Invariant: between reserve() and publish() only the writer knows head().
 class RingBuffer {
  public:
   static constexpr std::size_t page_bytes = 4096;
+  /// The largest record: its size is a multiple of 8 in 16 bits.
+  static constexpr std::size_t max_record_bytes = 65528;
 
   enum class Direction : u8 { forward, backward };
   /// What a full buffer does: wait for the reader (a writable mapping) or go round (a read-only one).
@@ -50,6 +57,8 @@ class RingBuffer {
   /// Room for `bytes` (a multiple of 8) in a row, or nullptr when the record must be dropped; that is
   /// counted. Every successful call is followed by one publish().
   std::byte* reserve(std::size_t bytes);
+  /// reserve() when nothing has to be looked at, else nullptr, which means nothing: reserve() has the answer.
+  std::byte* reserve_ahead(std::size_t bytes);
   /// Makes the reserved bytes visible to the reader, then delivers a wakeup that is due.
   void publish();
   /// Drops a record that was never going to fit: nullptr, counted as reserve() counts.
@@ -60,7 +69,10 @@ class RingBuffer {
   void clear_lost() { lost_ = 0; }
 
   /// While paused everything written is dropped and counted.
-  void pause() { paused_ = true; }
+  void pause() {
+    paused_ = true;
+    room_end_ = next_;
+  }
   void resume() { paused_ = size_ == 0; }
   bool paused() const { return paused_; }
 
@@ -80,7 +92,11 @@ class RingBuffer {
     std::byte bytes[page_bytes];
   };
 
-  bool has_room(std::size_t bytes) const;
+  std::byte* look_and_reserve(std::size_t bytes);
+  u64 head() const { return lap_ + static_cast<u64>(next_ - data_); }
+  void move_head(u64 position);
+  u64 free_bytes() const;
+  u64 room_ahead() const;
   std::byte* reserve_across_the_end(std::size_t offset, std::size_t bytes);
   void copy_across_the_end();
 
@@ -91,7 +107,9 @@ class RingBuffer {
   Options options_;
   u64 watermark_;
 
-  u64 head_ = 0;
+  u64 lap_ = 0;  ///< what head() is at the beginning of the data area
+  std::byte* next_ = data_;
+  std::byte* room_end_ = data_;
   u64 wakeup_position_ = 0;
   u64 samples_since_wakeup_ = 0;
   u64 lost_ = 0;
@@ -103,30 +121,19 @@ class RingBuffer {
   std::function<void()> callback_;
 };
 
-inline bool RingBuffer::has_room(std::size_t bytes) const {
-  if (options_.when_full == WhenFull::overwrite) return bytes <= size_;
-  const u64 tail = std::atomic_ref(control_->data_tail).load(std::memory_order_acquire);
-  const u64 used = options_.direction == Direction::forward ? head_ - tail : tail - head_;
-  return ((~used) & (size_ - 1)) >= bytes;  // one byte stays free: full and empty must differ
+inline std::byte* RingBuffer::reserve(std::size_t bytes) {
+  std::byte* const at = reserve_ahead(bytes);
+  return at != nullptr ? at : look_and_reserve(bytes);
 }
 
-inline std::byte* RingBuffer::reserve(std::size_t bytes) {
-  if (paused_ || !has_room(bytes)) return refuse();
-  const bool forward = options_.direction == Direction::forward;
-  const u64 position = forward ? head_ : head_ - bytes;
-  head_ = forward ? head_ + bytes : position;
-  if (head_ - wakeup_position_ > watermark_) {
-    wakeup_position_ += watermark_;
-    wakeup_due_ = true;
-  }
-  const std::size_t offset = position & (size_ - 1);
-  if (offset + bytes > size_) return reserve_across_the_end(offset, bytes);
-  return data_ + offset;
+inline std::byte* RingBuffer::reserve_ahead(std::size_t bytes) {
+  if (bytes > static_cast<std::size_t>(room_end_ - next_)) return nullptr;
+  return std::exchange(next_, next_ + bytes);
 }
 
 inline void RingBuffer::publish() {
   if (beside_bytes_ != 0) copy_across_the_end();
-  std::atomic_ref(control_->data_head).store(head_, std::memory_order_release);
+  std::atomic_ref(control_->data_head).store(head(), std::memory_order_release);
   if (wakeup_due_) wake();
 }
 

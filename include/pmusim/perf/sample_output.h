@@ -45,8 +45,7 @@ struct SampleSize {
   std::size_t bytes = 0;
   std::size_t stack_bytes = 0;
 };
-/// The largest record: its size is a multiple of 8 in 16 bits.
-inline constexpr std::size_t max_record_bytes = 65528;
+inline constexpr std::size_t max_record_bytes = RingBuffer::max_record_bytes;
 
 /// Size of the record (perf-abi.md section 3.2). STACK_USER shrinks to let the record fit in
 /// max_record_bytes; nothing else does, so that `bytes` may exceed it: such a sample cannot be written.
@@ -55,8 +54,9 @@ SampleSize sample_size(const Sample& sample);
 /// Writes the record, `size.bytes` bytes (section 3.1). Returns the end.
 std::byte* write_sample(std::byte* at, const Sample& sample, const SampleSize& size);
 
-/// Writes the sample to `ring`; false if it was dropped, which is accounted in the ring and the event.
-bool output_sample(RingBuffer& ring, Event& event, const Sample& sample);
+/// Writes a sample to `ring`; false if it was dropped, which is accounted in the ring and the event.
+bool output_sample(RingBuffer& ring, Event& event, const SampleData& data, const InterruptFrame& frame,
+                   const SampleEnvironment& environment);
 
 /// Bytes of the sample_id trailer (section 2.3): 0 without attr.sample_id_all.
 std::size_t sample_id_size(const Attr& attr);
