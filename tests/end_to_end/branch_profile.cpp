@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "command.h"
 #include "perf_data_file.h"
 #include "pmusim/core/core.h"
 #include "pmusim/trace/reader.h"
@@ -57,6 +58,17 @@ std::vector<BranchSample> branch_samples(const std::string& path) {
     samples.push_back(read_sample(file, record, attr));
   });
   return samples;
+}
+
+std::vector<BranchSample> record_branches(const std::string& trace, const std::vector<std::string>& options) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data");
+  std::vector<std::string> command{pmusim(), "record", "-o", file, "-m", "512"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back(trace);
+  const Output output = run(command);
+  if (output.status != 0) throw std::runtime_error("recording failed: " + output.err);
+  return branch_samples(file);
 }
 
 }  // namespace pmusim::test

@@ -29,6 +29,9 @@ struct BranchSample {
 /// the writer under test has no part in it.
 std::vector<BranchSample> branch_samples(const std::string& path);
 
+/// What `pmusim record` with `options` samples of a trace. Throws if it fails.
+std::vector<BranchSample> record_branches(const std::string& trace, const std::vector<std::string>& options);
+
 }  // namespace pmusim::test
 
 #endif

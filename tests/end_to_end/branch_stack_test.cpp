@@ -59,17 +59,6 @@ std::vector<ExecutedBranch> branches_for(const Filter& filter, const std::string
   return passing;
 }
 
-std::vector<BranchSample> record(const std::string& trace, const std::vector<std::string>& options) {
-  const ScratchDirectory scratch;
-  const std::string file = scratch.file("perf.data");
-  std::vector<std::string> command{pmusim(), "record", "-o", file, "-m", "512"};
-  command.insert(command.end(), options.begin(), options.end());
-  command.push_back(trace);
-  const Output output = run(command);
-  EXPECT_EQ(output.status, 0) << output.err;
-  return branch_samples(file);
-}
-
 class BranchStack : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(BranchStack, HoldsConsecutiveBranchesOfTheTraceThatPassTheFilter) {
@@ -78,7 +67,7 @@ TEST_P(BranchStack, HoldsConsecutiveBranchesOfTheTraceThatPassTheFilter) {
   const std::string trace = recorded("branches", {"400"});
   const std::vector<ExecutedBranch> expected = branches_for(*filter, trace, model);
   // Interrupts come at once: branches between an overflow and its interrupt are lost to the freeze.
-  const std::vector<BranchSample> samples = record(
+  const std::vector<BranchSample> samples = record_branches(
       trace,
       {"--model", model, "-e", "branches:u", "-c", "37", "-j", filter_name, "--policy", "pmi_skid_cycles=0"});
   EXPECT_GT(samples.size(), 100u);
@@ -138,7 +127,7 @@ TEST(BranchStackOfSkiddingInterrupts, LacksOnlyWhatTheFreezeLost) {
   std::vector<ExecutedBranch> taken;
   std::set<std::size_t> sampled;
   std::size_t retired = 0, with_gaps = 0;
-  for (const BranchSample& sample : record(
+  for (const BranchSample& sample : record_branches(
            trace, {"--model", "skylake", "-e", "branches:u", "-c", std::to_string(period), "-j", "any,u"})) {
     const std::size_t overflow = retired + period;
     for (; retired < overflow; ++retired)
@@ -157,7 +146,7 @@ TEST(BranchStackOfPebs, EndsWithTheSampledBranch) {
     const std::vector<ExecutedBranch> expected = branches_for(filters[0], trace, model);
     std::size_t position = 0;
     const std::vector<BranchSample> samples =
-        record(trace, {"--model", model, "-e", "br_inst_retired.near_taken:upp", "-c", "97", "-b"});
+        record_branches(trace, {"--model", model, "-e", "br_inst_retired.near_taken:upp", "-c", "97", "-b"});
     EXPECT_GT(samples.size(), 50u) << model;
     for (const BranchSample& sample : samples) {
       position = find_stack(expected, sample, position);
@@ -169,7 +158,7 @@ TEST(BranchStackOfPebs, EndsWithTheSampledBranch) {
 TEST(CallStack, HoldsTheCallsThatHaveNotReturned) {
   const std::string trace = recorded("branches", {"400"});
   const std::vector<BranchSample> samples =
-      record(trace, {"--model", "skylake", "-e", "branches:u", "-c", "97", "-j", "stack,u"});
+      record_branches(trace, {"--model", "skylake", "-e", "branches:u", "-c", "97", "-j", "stack,u"});
   std::map<u64, u64> call_sites;
   for (const ExecutedBranch& b : executed_branches(trace, "skylake"))
     if (is_near_call(b.kind)) call_sites[b.ip] = b.next_ip;
@@ -182,82 +171,6 @@ TEST(CallStack, HoldsTheCallsThatHaveNotReturned) {
   }
   EXPECT_GT(nested, samples.size());
 }
-
-/// How often a conditional branch was seen taken, not taken, and taken against the prediction.
-struct Outcomes {
-  u64 taken = 0, not_taken = 0, mispredicted = 0;
-  double taken_rate() const { return double(taken) / double(taken + not_taken); }
-  double miss_rate() const { return double(mispredicted) / double(taken); }
-};
-
-/// From stacks alone, as AutoFDO and perf annotate do it: what lies between one branch's target and the next
-/// branch's source was executed, and its conditional branches fell through.
-std::map<u64, Outcomes> sampled_outcomes(const std::vector<BranchSample>& samples,
-                                         const std::map<u64, Outcomes>& conditionals) {
-  std::map<u64, Outcomes> seen;
-  for (const BranchSample& sample : samples) {
-    for (std::size_t age = 0; age + 1 < sample.branches.size(); ++age) {
-      const perf::BranchEntry& branch = sample.branches[age];
-      if (conditionals.contains(branch.from)) {
-        Outcomes& outcomes = seen[branch.from];
-        ++outcomes.taken;
-        outcomes.mispredicted += branch.mispred;
-      }
-      const u64 entered = sample.branches[age + 1].to;
-      for (auto it = conditionals.lower_bound(entered); it != conditionals.end() && it->first < branch.from;
-           ++it)
-        ++seen[it->first].not_taken;
-    }
-  }
-  return seen;
-}
-
-struct RatesCase {
-  std::string workload;
-  std::vector<std::string> arguments;
-  std::string model;
-  std::vector<std::string> options;
-};
-void PrintTo(const RatesCase& rates, std::ostream* out) { *out << rates.workload << " on " << rates.model; }
-
-class BranchRates : public testing::TestWithParam<RatesCase> {};
-
-TEST_P(BranchRates, OfAHundredThousandSamplesAreWithinOnePercentOfTheTrace) {
-  const std::string trace = recorded(GetParam().workload, GetParam().arguments);
-  std::map<u64, Outcomes> exact;
-  for (const ExecutedBranch& b : executed_branches(trace, GetParam().model)) {
-    if (b.kind != BranchKind::conditional) continue;
-    Outcomes& outcomes = exact[b.ip];
-    ++(b.taken ? outcomes.taken : outcomes.not_taken);
-    outcomes.mispredicted += b.taken && b.mispredicted;
-  }
-  std::vector<std::string> options{"--model", GetParam().model, "-b"};
-  options.insert(options.end(), GetParam().options.begin(), GetParam().options.end());
-  const std::vector<BranchSample> samples = record(trace, options);
-  EXPECT_GE(samples.size(), 100'000u);
-  const std::map<u64, Outcomes> sampled = sampled_outcomes(samples, exact);
-  unsigned compared = 0;
-  for (const auto& [ip, truth] : exact) {
-    constexpr u64 often = 10'000;
-    if (truth.taken + truth.not_taken < often) continue;
-    ++compared;
-    ASSERT_TRUE(sampled.contains(ip)) << std::hex << ip;
-    EXPECT_NEAR(sampled.at(ip).taken_rate(), truth.taken_rate(), 0.01) << std::hex << ip;
-    if (truth.taken < often) continue;
-    EXPECT_NEAR(sampled.at(ip).miss_rate(), truth.miss_rate(), 0.01) << std::hex << ip;
-  }
-  EXPECT_GE(compared, 2u);
-}
-
-// Stacks in PEBS records are whole. Those read in the interrupt are cut where the freeze of the sample before
-// lost branches, which at so short a period would be most of them: there the PMI comes without skid.
-INSTANTIATE_TEST_SUITE_P(Workloads, BranchRates,
-                         testing::Values(RatesCase{"branches",
-                                                   {"34000"},
-                                                   "skylake",
-                                                   {"-e", "br_inst_retired.near_taken:u", "-c", "3",
-                                                    "--policy", "pmi_skid_cycles=0"}}),
-                         [](const auto& test) { return test.param.workload + "_" + test.param.model; });
 
 }  // namespace
 }  // namespace pmusim::test
