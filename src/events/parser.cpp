@@ -239,6 +239,8 @@ class Parser {
   }
 
   Result<Done, Error> apply(ParsedEvent& event, const Term& term, std::optional<double>& ratio) const {
+    const bool reloads = term.name == "acr_mask" || term.name == "ratio-to-prev";
+    if (reloads && model_.acr.cause == 0) return no_auto_reload(term);
     const bool raw = event.attr.type == static_cast<u32>(perf::EventType::raw);
     const bool wide = (model_.perfmon_ext_ebx & 1) != 0;
     const TermScope scope = !raw   ? TermScope::named_event
@@ -246,6 +248,16 @@ class Parser {
                                    : TermScope::pmu;
     const auto done = apply_term(event, term, scope, ratio);
     return done.ok() ? done : Result<Done, Error>(fail(term.position, done.error().message));
+  }
+
+  /// As where a PMU driver does not publish the format.
+  Failure<Error> no_auto_reload(const Term& term) const {
+    std::vector<std::string_view> models;
+    for (const CpuModel& m : cpu_models())
+      if (m.acr.cause != 0) models.push_back(m.name);
+    return fail(term.position,
+                fmt::format("term '{}' needs auto counter reload, which {} does not have; {} do", term.name,
+                            model_.title, fmt::join(models, ", ")));
   }
 
   /// ratio-to-prev=R: this event's period is R times that of the one before it; both reload when this one

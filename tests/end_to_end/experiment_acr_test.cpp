@@ -59,6 +59,15 @@ TEST(ExperimentAcr, AModelWithoutReloadIsRefusedInASentence) {
       << result.err;
 }
 
+TEST(AcrMask, OnAModelWithoutReloadIsRefusedInASentence) {
+  const std::string group = "{branch-misses/period=2000,acr_mask=2/u,branches/period=10000,acr_mask=3/u}";
+  const Output result = run({pmusim(), "record", "--model", "icelake", "-e", group, trace()});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("term 'acr_mask' needs auto counter reload, which Ice Lake does not have"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST(ExperimentAcr, AnotherProgramIsRefusedInASentence) {
   const Output result = run({pmusim(), "experiment", "acr", "--trace", recorded("branches", {"27"})});
   EXPECT_EQ(result.status, 2);

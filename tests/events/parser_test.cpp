@@ -16,6 +16,9 @@ CpuModel ice_lake() {
   return model;
 }
 
+/// A model with auto counter reload.
+CpuModel skymont() { return find_cpu_model("skymont").value(); }
+
 ParsedEvent parse_one(std::string_view text, const CpuModel& model = ice_lake()) {
   const auto groups = parse_events(text, model);
   if (!groups.ok()) {
@@ -110,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Expected{"cycles-t", raw, 0x10000003C}));
 
 TEST(EventTerms, BehindAGenericNameSetThePeriodAndTheExtraWords) {
-  const ParsedEvent event = parse_one("branch-misses/period=2000,acr_mask=0x2/ppu");
+  const ParsedEvent event = parse_one("branch-misses/period=2000,acr_mask=0x2/ppu", skymont());
   EXPECT_EQ(event.attr.type, hardware);
   EXPECT_EQ(event.attr.config, 5u);
   EXPECT_EQ(event.attr.sample_period, 2000u);
@@ -200,7 +203,7 @@ TEST(EventGroups, PassTheirModifiersToEachMemberBesideItsOwn) {
 TEST(EventGroups, TakeTheSyntaxOfAutoCounterReload) {  // issue: ACR on the command line
   const auto groups = parse_events(
       "{branch-misses/period=2000,acr_mask=0x2/ppu,branch-instructions/period=10000,acr_mask=0x3/u}",
-      ice_lake());
+      skymont());
   ASSERT_TRUE(groups.ok()) << groups.error().message;
   const auto& events = groups->front().events;
   ASSERT_EQ(events.size(), 2u);
@@ -211,12 +214,25 @@ TEST(EventGroups, TakeTheSyntaxOfAutoCounterReload) {  // issue: ACR on the comm
 }
 
 TEST(EventGroups, RatioToPreviousFillsInThePeriodAndTheMasks) {  // acr-and-scheduling.md 2.1
-  const auto groups = parse_events("{instructions,cycles/period=20000,ratio-to-prev=0.5/}", ice_lake());
+  const auto groups = parse_events("{instructions,cycles/period=20000,ratio-to-prev=0.5/}", skymont());
   ASSERT_TRUE(groups.ok()) << groups.error().message;
   const auto& events = groups->front().events;
   EXPECT_EQ(events[0].attr.sample_period, 40000u);
   EXPECT_EQ(events[0].attr.config2, 2u);
   EXPECT_EQ(events[1].attr.config2, 3u);
+}
+
+TEST(EventGroups, RatioToPreviousNeedsAnEventANumberAndAPeriod) {
+  EXPECT_THAT(refusal_of("cycles/ratio-to-prev=2/", skymont()), HasSubstr("needs an event before it"));
+  EXPECT_THAT(refusal_of("{cycles,branches/ratio-to-prev=x/}", skymont()),
+              HasSubstr("needs a number above 0"));
+  EXPECT_THAT(refusal_of("{cycles,branches/ratio-to-prev=2/}", skymont()), HasSubstr("needs a period"));
+}
+
+TEST(EventTerms, OfAutoReloadNameTheModelsThatHaveItWhereThisOneHasNot) {
+  const std::string refusal = refusal_of("branch-misses/acr_mask=2/");
+  for (const CpuModel& model : cpu_models())
+    EXPECT_EQ(refusal.find(" " + model.name) != refusal.npos, model.acr.cause != 0) << model.name;
 }
 
 struct Refused {
@@ -259,9 +275,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"cpu/event=1,foo/", "'foo' is neither a term nor an event"},
         Refused{"cycles/period=0/", "must not be 0"}, Refused{"cpu/event=1,name=/", "needs a value"},
         Refused{"cycles/cmask=1/", "generic event has none"},
-        Refused{"cycles/ratio-to-prev=2/", "needs an event before it"},
-        Refused{"{cycles,branches/ratio-to-prev=x/}", "needs a number above 0"},
-        Refused{"{cycles,branches/ratio-to-prev=2/}", "needs a period"},
+        Refused{
+            "branch-misses/acr_mask=2/",
+            "character 15: term 'acr_mask' needs auto counter reload, which Ice Lake server does not have; "},
+        Refused{"{cycles,branches/ratio-to-prev=2/}", "term 'ratio-to-prev' needs auto counter reload"},
         Refused{"cpu/stalled-cycles-frontend/", "Ice Lake server has no event for"},
         Refused{"cycles instructions", "expected ',' or the end of the list, found 'i'"},
         Refused{"r12345678901234567", "unknown event"}));

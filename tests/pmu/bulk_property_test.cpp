@@ -39,6 +39,7 @@ struct Block {
   std::vector<Retirement> execution;
   std::array<MemoryAccess, 2> accesses;
   Registers registers;
+  BlockTotals totals;  ///< of some earlier programming
 };
 
 /// A PMU with a driver that answers each PMI by acknowledging, giving counters their periods and unmasking.
@@ -118,7 +119,7 @@ class Dice {
       const u64 passed = one_in(3) ? 0 : below(6);
       block.execution.push_back(retirement(block, cycle += passed, passed));
       block.execution.back().cpl = one_in(100) ? Cpl::kernel : cpl;
-      block.execution.back().tx = one_in(200) ? TxState::aborting : tx;
+      block.execution.back().tx = one_in(tx == TxState::in_tx ? 30 : 300) ? TxState::aborting : tx;
     }
   }
 
@@ -146,7 +147,34 @@ class Dice {
     machine.write(X2APIC_LVTPC, one_in(4) ? lvtpc::MASKED : lvtpc::NMI);
   }
 
+  void change_one_register(Machine& machine, const CpuModel& model) {
+    using namespace msr;
+    switch (below(7)) {
+      case 0:
+        return machine.write(static_cast<u32>(PERFEVTSEL0 + below(10)), event_select(model));
+      case 1:
+        return machine.write(FIXED_CTR_CTRL, bits64());
+      case 2:
+        return machine.write(PERF_GLOBAL_CTRL, bits64());
+      case 3:
+        return machine.write(static_cast<u32>(OFFCORE_RSP_0 + below(2)), off_core(model));
+      case 4:
+        return machine.write(PEBS_FRONTEND, 0x11 + below(5));
+      case 5:
+        return machine.write(PEBS_LD_LAT_THRESHOLD, 1 + below(100));
+      default:
+        return machine.write(LBR_SELECT, bits64() & bits64());
+    }
+  }
+
  private:
+  /// What some off-core event needs in its register.
+  u64 off_core(const CpuModel& model) {
+    std::vector<u64> values{0};
+    for (const EventDefinition& event : model.events)
+      if (event.extra != 0 && event.event != 0xC6) values.push_back(event.extra);
+    return values[below(values.size())];
+  }
   Retirement retirement(const Block& block, u64 cycle, u64 passed) {
     const u64 ip = 0x400000 + 4 * below(1000);
     Retirement r{.ip = ip, .next_ip = ip + 4, .cycle = cycle, .signals = {Signal::instruction}, .length = 4};
@@ -168,11 +196,13 @@ class Dice {
   u64 event_select(const CpuModel& model) {
     using namespace msr::evtsel;
     const EventDefinition& event = model.events[below(model.events.size())];
-    u64 select = event.event | u64{event.umask & 0xFFu} << 8 | u64{event.umask} >> 8 << 40 | USR;
+    u64 select = event.event | u64{event.umask & 0xFFu} << 8 | u64{event.umask} >> 8 << 40;
+    if (one_in(6)) select = 0x3C;  // core cycles
+    select |= USR;
     if (!one_in(5)) select |= EN;
     select |= bits64() & (OS | INT | ADAPTIVE);
     if (one_in(20)) select |= BR_CNTR;
-    if (one_in(10)) select |= IN_TX | (bits64() & IN_TXCP);
+    if (one_in(model.rtm ? 3 : 10)) select |= IN_TX | (bits64() & IN_TXCP);
     if (one_in(15)) select |= (bits64() & (EDGE | INV | EQ)) | below(4) << 24;
     return select;
   }
@@ -208,7 +238,7 @@ class Race {
   }
 
   void step() {
-    switch (dice_.below(12)) {
+    switch (dice_.below(14)) {
       case 0:
         return on_both([&](Machine& machine, Dice& dice) { dice.program(machine, model_); });
       case 1:
@@ -216,6 +246,8 @@ class Race {
           machine.pmu.wait_until(machine.pmu.now() + dice.below(200), {.cpl = Cpl::kernel});
         });
       case 2:
+        return on_both([&](Machine& machine, Dice& dice) { dice.change_one_register(machine, model_); });
+      case 3:
         return on_both([](Machine& machine, Dice&) { machine.pmu.debug_exception(); });
       default:
         return execute(blocks_[dice_.below(blocks_.size())], 1 + dice_.below(dice_.one_in(3) ? 300 : 20));
@@ -246,14 +278,15 @@ class Race {
     action(fast_, same);
   }
 
-  void execute(const Block& block, u64 times) {
+  void execute(Block& block, u64 times) {
     for (u64 n = 0; n < times; ++n) exact_.execute(block);
-    BlockTotals totals = fast_.pmu.totals(block.execution, 0);
     for (u64 left = times; left != 0;) {
-      if (totals.counters.programming != fast_.pmu.counters().programming())
-        totals = fast_.pmu.totals(block.execution, 0);
-      const u64 done = fast_.pmu.advance(totals, 1 + dice_.below(left), block.execution.back().registers);
-      if (done == 0) fast_.execute(block);
+      const u64 done =
+          fast_.pmu.advance(block.totals, 1 + dice_.below(left), block.execution.back().registers);
+      if (done == 0) {
+        fast_.execute(block);
+        block.totals = fast_.pmu.totals(block.execution, 0);
+      }
       in_bulk += done;
       left -= done == 0 ? 1 : done;
     }
