@@ -39,6 +39,8 @@ void generate(const Generate& command) {
   choose_groups(command.groups, options);
   if (options.format > 6 && options.format != 15)
     throw CommandError(fmt::format("--format {}: PEBS formats are 0 to 6 and 15", options.format));
+  if (options.fragment_bytes != 0 && options.format != 15)
+    throw CommandError("--fragment: only architectural records (--format 15) come in fragments");
   if (options.format == 0 && options.events > 1)
     throw CommandError("--events: format 0 has PEBS on one counter only");
   if (options.collisions_permille != 0 && options.events < 2)
@@ -180,6 +182,10 @@ void add_pebs(CLI::App& app) {
   generator->add_option("--groups", make->groups, "Groups beside the basic one: memory,gpr,xmm,lbr")
       ->delimiter(',')
       ->check(CLI::IsMember({"memory", "gpr", "xmm", "lbr"}));
+  generator
+      ->add_option("--fragment", make->options.fragment_bytes,
+                   "Split architectural records longer than so many bytes between groups; 0 never")
+      ->capture_default_str();
   generator->add_option("-o,--output", make->output, "File to write")->required();
   generator->callback([make] { generate(*make); });
 

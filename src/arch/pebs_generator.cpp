@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pmusim/arch/pebs_fragments.h"
+
 namespace pmusim::pebs {
 
 namespace {
@@ -108,16 +110,19 @@ u64 arch_word(const RecordGroups& groups) {
          (groups.xmm ? XMM : 0) | to_field(code, 41, 40);
 }
 
-void put_arch(std::byte* record, const ArchLayout& layout, u64 word, u32 depth, Random& random,
+void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, Random& random,
               const Subject& subject) {
+  const ArchLayout layout = arch_layout(fragment.word, depth);
   ArchHeader head{};
-  head.word = word | layout.size;
+  head.word = fragment.word;
   put(record, 0, head);
-  ArchBasic basic{};
-  basic.eventing_ip = subject.ip;
-  basic.applicable_counters = subject.counters;
-  basic.tsc = subject.tsc;
-  put(record, layout.basic, basic);
+  if (layout.basic != 0) {
+    ArchBasic basic{};
+    basic.eventing_ip = subject.ip;
+    basic.applicable_counters = subject.counters;
+    basic.tsc = subject.tsc;
+    put(record, layout.basic, basic);
+  }
   if (layout.aux != 0) {
     ArchAux aux{};
     aux.address = subject.address;
@@ -139,7 +144,8 @@ void put_arch(std::byte* record, const ArchLayout& layout, u64 word, u32 depth, 
     ArchLbrHeader lbr{};
     lbr.depth = depth;
     put(record, layout.lbr, lbr);
-    put_branches(record, layout.lbr + static_cast<u32>(sizeof(lbr)), arch_lbr_entries(word, depth), random);
+    put_branches(record, layout.lbr + static_cast<u32>(sizeof(lbr)), arch_lbr_entries(fragment.word, depth),
+                 random);
   }
 }
 
@@ -164,16 +170,15 @@ Subject next_subject(const GeneratorOptions& options, Random& random, const Subj
 GeneratedBuffer generate_buffer(const GeneratorOptions& options) {
   const u64 config = adaptive_config(options.groups);
   const AdaptiveLayout adaptive = adaptive_layout(config);
-  const u64 word = arch_word(options.groups);
   const u32 depth = options.groups.lbr_entries;
-  const ArchLayout arch = arch_layout(word, depth);
+  const ArchFragments fragments(arch_word(options.groups), depth, 0, options.fragment_bytes);
 
   GeneratedBuffer buffer;
   buffer.format = options.format;
   buffer.enabled = low_bits(options.events);
   buffer.record_bytes = options.format <= 3   ? fixed_record_bytes(options.format)
                         : options.format <= 6 ? adaptive.size
-                                              : arch.size;
+                                              : fragments.bytes();
   buffer.bytes.resize(options.records * buffer.record_bytes);
   Random random(options.seed);
   Subject subject;
@@ -185,7 +190,8 @@ GeneratedBuffer generate_buffer(const GeneratorOptions& options) {
     else if (options.format <= 6)
       put_adaptive(record, adaptive, config, random, subject);
     else
-      put_arch(record, arch, word, depth, random, subject);
+      for (const ArchFragment& fragment : fragments)
+        put_arch(record + fragment.offset, fragment, depth, random, subject);
   }
   return buffer;
 }

@@ -34,6 +34,8 @@ constexpr PolicyInfo table[] = {
      "formats 1-2, GLOBAL_STATUS cleared during the assist: 1 the record's copy reads 0, 0 it does not"},
     {"pebs_mixed_layout", &Policies::pebs_mixed_layout,
      "one record for adaptive and plain counters: 1 adaptive layout, 0 basic"},
+    {"pebs_fragment_bytes", &Policies::pebs_fragment_bytes,
+     "architectural PEBS records longer than so many bytes are split between groups; 0 never"},
     {"lbr_callstack_pop_clears", &Policies::lbr_callstack_pop_clears,
      "legacy LBR call stack: 1 a popped slot reads 0, 0 only TOS moves"},
     {"lbr_callstack_underflow", &Policies::lbr_callstack_underflow,

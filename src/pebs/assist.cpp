@@ -84,7 +84,8 @@ Assist::Outcome PebsUnit::write_arch(Memory& memory, const AssistInput& input, A
   if ((index_ & index_bits::FULL) != 0) return Assist::Outcome::full;
 
   const u64 offset = index_ & index_bits::WRITE_OFFSET;
-  const u32 size = pebs::arch_record_bytes(input);
+  const pebs::ArchFragments fragments = pebs::arch_fragments(input);
+  const u32 size = fragments.bytes();
   const u64 buffer_bytes = pebs::base_register::bytes(base_);
   if (offset > buffer_bytes || size > buffer_bytes - offset) {
     index_ |= index_bits::FULL;
@@ -93,7 +94,7 @@ Assist::Outcome PebsUnit::write_arch(Memory& memory, const AssistInput& input, A
   const std::span<std::byte> record = memory.at(address + offset, size);
   if (record.empty()) return Assist::Outcome::unmapped;
   std::memset(record.data(), 0, record.size());
-  pebs::write_arch(record, input, pebs::sampled_access(input, 0, latency_threshold_));
+  pebs::write_arch(record, fragments, input, pebs::sampled_access(input, 0, latency_threshold_));
 
   const u64 next = offset + size;
   if (next > index_bits::WRITE_OFFSET)  // the largest buffer is full to its last byte

@@ -34,6 +34,8 @@ FixedRegisters fixed_registers(const AssistInput& input) {
   return out;
 }
 
+}  // namespace
+
 u16 retire_latency(const Retirement& retirement) {
   return static_cast<u16>(std::min<u32>(retirement.retire_latency_cycles, 0xFFFF));
 }
@@ -42,30 +44,6 @@ u64 split_latency(const SampledAccess& access) {
   return std::min<u64>(access.instruction_latency, 0xFFFF) | std::min<u64>(access.access_latency, 0xFFFF)
                                                                  << 32;
 }
-
-/// Configuration of a record that serves several counters: all that any of them asks for.
-u64 arch_config(const AssistInput& input) {
-  u64 config = 0;
-  for (const unsigned counter : set_bits(input.served)) config |= input.counters.cfg_c(counter);
-  const u64 offered = u64{input.counters.model().pebs.arch_capabilities} << 32;
-  return (config & offered & bits(62, 32)) | header::BASIC;
-}
-
-/// Counters that let themselves be stored in records, by what the record asks for.
-StoredCounters arch_stored(const AssistInput& input, u64 config) {
-  StoredCounters stored;
-  for (const unsigned counter : set_bits(input.counters.model().counters())) {
-    if ((input.counters.cfg_c(counter) & cfg_c::ALLOW_IN_RECORD) == 0) continue;
-    if (counter < first_fixed && (config & cfg_c::GP) != 0) stored.gp |= 1u << counter;
-    if (counter >= first_fixed && (config & cfg_c::FIXED) != 0) stored.fixed |= 1u << (counter - first_fixed);
-  }
-  stored.metrics = (config & cfg_c::METRICS) != 0;
-  return stored;
-}
-
-constexpr u32 round_up_16(u32 bytes) { return (bytes + 15) & ~15u; }
-
-}  // namespace
 
 void write_fixed(std::span<std::byte> out, const AssistInput& input, const SampledAccess& access,
                  u64 status) {
@@ -165,52 +143,6 @@ void write_adaptive(std::span<std::byte> out, const AssistInput& input, const Sa
                                 .metrics = (config & data_cfg::METRICS) != 0};
     put_counters(out, layout.counters, stored, input.counters);
   }
-}
-
-u32 arch_record_bytes(const AssistInput& input) {
-  const u64 config = arch_config(input);
-  const ArchLayout layout = arch_layout(config, input.lbr_depth);
-  if (layout.counters == 0) return layout.size;
-  return round_up_16(layout.counters + arch_stored(input, config).bytes());
-}
-
-void write_arch(std::span<std::byte> out, const AssistInput& input, const SampledAccess& access) {
-  const u64 config = arch_config(input);
-  const ArchLayout layout = arch_layout(config, input.lbr_depth);
-  ArchHeader head{};
-  head.word = config | header::MODE_64 | (out.size() & header::SIZE);
-  put(out, 0, head);
-  ArchBasic basic{};
-  basic.eventing_ip = input.retirement.ip;
-  basic.applicable_counters = input.served;
-  basic.tsc = input.tsc;
-  basic.retire_latency = retire_latency(input.retirement) | bit(16);
-  put(out, layout.basic, basic);
-  if (layout.aux != 0) {
-    ArchAux aux{};
-    aux.address = access.address;
-    aux.data_source = access.data_source;
-    aux.latency = split_latency(access);
-    aux.tsx = tsx_word(input.counters.model(), input.retirement);
-    put(out, layout.aux, aux);
-  }
-  if (layout.gprs != 0) {
-    ArchGprs gprs{};
-    gprs.registers = gpr_group(input.retirement);
-    put(out, layout.gprs, gprs);
-  }
-  if (layout.lbr != 0) {
-    ArchLbrHeader lbr{};
-    lbr.control = input.lbr_control;
-    lbr.depth = input.lbr_depth;
-    lbr.ler_from = input.last_event.from;
-    lbr.ler_to = input.last_event.to;
-    lbr.ler_info = input.last_event.info;
-    put(out, layout.lbr, lbr);
-    put_lbr(out, layout.lbr + static_cast<u32>(sizeof(lbr)), arch_lbr_entries(config, input.lbr_depth),
-            input.lbr);
-  }
-  if (layout.counters != 0) put_counters(out, layout.counters, arch_stored(input, config), input.counters);
 }
 
 }  // namespace pmusim::pebs

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/pebs_fragments.h"
 #include "pmusim/pebs/pebs_unit.h"
 
 namespace pmusim::pebs {
@@ -49,9 +49,11 @@ void write_fixed_32(std::span<std::byte> out, const AssistInput& input);
 void write_adaptive(std::span<std::byte> out, const AssistInput& input, const SampledAccess& access,
                     u64 config);
 
-/// Architectural PEBS: the bytes of one record that serves `input.served`.
-u32 arch_record_bytes(const AssistInput& input);
-void write_arch(std::span<std::byte> out, const AssistInput& input, const SampledAccess& access);
+/// Architectural PEBS: the fragments of one record that serves `input.served`; `out` has room for all,
+/// zeroed.
+ArchFragments arch_fragments(const AssistInput& input);
+void write_arch(std::span<std::byte> out, const ArchFragments& fragments, const AssistInput& input,
+                const SampledAccess& access);
 
 /// Copies a layout struct to its place in a record.
 template <class T>
@@ -60,6 +62,9 @@ void put(std::span<std::byte> record, u32 offset, const T& group) {
 }
 
 GprGroup gpr_group(const Retirement& retirement);
+u16 retire_latency(const Retirement& retirement);
+/// 15:0 instruction, 47:32 access.
+u64 split_latency(const SampledAccess& access);
 
 /// Writes LBR entries newest first; places without an entry stay zero.
 void put_lbr(std::span<std::byte> record, u32 offset, u32 entries, std::span<const LbrEntry> lbr);

@@ -37,6 +37,18 @@ TEST(Generator, EveryRecordOfEveryFormatIsFoundAgain) {
   }
 }
 
+TEST(Generator, FragmentedRecordsAreTheSameSamples) {
+  pebs::GeneratorOptions options{.format = 0xF,
+                                 .records = 100,
+                                 .collisions_permille = 300,
+                                 .groups = {.memory = true, .gprs = true, .xmm = true, .lbr_entries = 32}};
+  auto whole = pebs::generate_buffer(options);
+  options.fragment_bytes = 64;
+  auto fragmented = pebs::generate_buffer(options);
+  EXPECT_EQ(fragmented.record_bytes, whole.record_bytes + 4 * sizeof(pebs::ArchHeader));
+  EXPECT_EQ(drain(fragmented), drain(whole));
+}
+
 TEST(Generator, CollisionsCostSamplesInFormat1AndAreSharedInFormat3) {
   pebs::GeneratorOptions options{.format = 1, .events = 2, .records = 1000, .collisions_permille = 250};
   auto status_copies = pebs::generate_buffer(options);

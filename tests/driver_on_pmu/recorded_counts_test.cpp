@@ -176,6 +176,39 @@ TEST_P(RecordedCounts, AnEventThatIsNoMemberIsNotInTheSample) {
   EXPECT_GT(samples, 30u);
 }
 
+/// Address, weight, registers, counts and branches of every sample of a run.
+std::vector<std::vector<u64>> samples_with_fragments_of(u32 bytes) {
+  CpuModel model = model_with_skid("cougarcove", 24);
+  model.policies.pebs_fragment_bytes = bytes;
+  Machine machine(model);
+  std::vector<std::vector<u64>> samples;
+  machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
+    std::vector<u64>& words = samples.emplace_back();
+    words = {*data.ip, data.weight, data.registers->rip};
+    for (const perf::CountAtSample& known : data.counts) words.push_back(known.count);
+    for (const perf::BranchEntry& entry : data.branches.value().entries)
+      words.insert(words.end(), {entry.from, entry.to});
+  };
+  perf::Attr attr = reading(HardwareId::branch_instructions, 50);
+  attr.sample_type |= sample::REGS_INTR | sample::BRANCH_STACK | sample::WEIGHT | sample::ADDR;
+  attr.sample_regs_intr = 0xFF;
+  attr.branch_sample_type = perf::branch::ANY | perf::branch::USER;
+  Event& branches = machine.open(attr);
+  machine.open(counting(HardwareId::instructions), &branches);
+  EXPECT_TRUE(machine.start(branches)) << machine.error;
+  StraightProgram(machine).run(10'000);
+  machine.stop(branches);
+  return samples;
+}
+
+TEST(FragmentedRecords, GiveTheSameSamplesAsWholeOnes) {
+  const auto whole = samples_with_fragments_of(0);
+  ASSERT_GT(whole.size(), 30u);
+  EXPECT_GT(whole.back().size(), 30u) << "counts and branches are there";
+  for (const u32 bytes : {64u, 128u, 200u, 1000u})
+    EXPECT_EQ(samples_with_fragments_of(bytes), whole) << bytes;
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, RecordedCounts,
                          testing::Values("lioncove", "skymont", "cougarcove", "darkmont", "diamondrapids"));
 

@@ -37,6 +37,27 @@ TEST(PebsCommand, SameSeedSameBytes) {
   EXPECT_EQ(read_file(scratch.file("a")), read_file(scratch.file("b")));
 }
 
+TEST(PebsCommand, FragmentsDrainAsTheRecordsThatTheyArePartsOf) {
+  const ScratchDirectory scratch;
+  std::vector<std::string> options{"--format",       "15",           "--records", "100", "--groups",
+                                   "memory,gpr,lbr", "--collisions", "300"};
+  ASSERT_EQ(generate(scratch.file("whole"), options).status, 0);
+  options.insert(options.end(), {"--fragment", "128"});
+  ASSERT_EQ(generate(scratch.file("parts"), options).status, 0);
+  EXPECT_GT(read_file(scratch.file("parts")).size(), read_file(scratch.file("whole")).size());
+  const Output whole = run({pmusim(), "pebs", "drain", scratch.file("whole")});
+  const Output parts = run({pmusim(), "pebs", "drain", scratch.file("parts")});
+  EXPECT_THAT(parts.out, HasSubstr("format 15: 100 records"));
+  EXPECT_EQ(parts.out, whole.out);
+}
+
+TEST(PebsCommand, OnlyArchitecturalRecordsComeInFragments) {
+  const ScratchDirectory scratch;
+  const Output refused = generate(scratch.file("x"), {"--format", "4", "--records", "1", "--fragment", "64"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--fragment: only architectural records"));
+}
+
 TEST(PebsCommand, BrokenFilesGetASentence) {
   const ScratchDirectory scratch;
   const std::string file = scratch.file("buffer");

@@ -200,6 +200,43 @@ TEST(Assist, ArchitecturalRecordsFollowTheCountersOwnConfiguration) {
   EXPECT_EQ(m.counters.value(0), low_bits(48) - 99);
 }
 
+/// Architectural PEBS that splits records longer than so many bytes.
+CpuModel fragmenting(u32 bytes) {
+  CpuModel model = testing::model_with_format(PebsFeatures::architectural);
+  model.policies.pebs_fragment_bytes = bytes;
+  return model;
+}
+
+TEST(Assist, ALongArchitecturalRecordIsWrittenInFragments) {
+  using namespace pebs;
+  PebsMachine m(fragmenting(128));
+  m.lbr = {{.from = 0x10, .to = 0x20}};
+  m.write(msr::V6_GP0_CFG_C, cfg_c::ENABLE | cfg_c::AUX | cfg_c::GPRS | cfg_c::LBR);
+  m.overflow(gp0, 100);
+  ASSERT_TRUE(m.retire(120, gp0));
+  EXPECT_EQ(m.record_at<ArchHeader>(0).word,
+            header::BASIC | header::MODE_64 | header::CONTINUED | cfg_c::AUX | 128);
+  EXPECT_EQ(m.record_at<ArchBasic>(16).applicable_counters, gp0);
+  EXPECT_EQ(m.record_at<ArchHeader>(128).word, header::MODE_64 | header::CONTINUED | cfg_c::GPRS | 176);
+  EXPECT_EQ(m.record_at<ArchGprs>(144).registers.rip, PebsMachine::instruction(120).next_ip);
+  EXPECT_EQ(m.record_at<ArchHeader>(304).word, header::MODE_64 | cfg_c::LBR | 832);
+  EXPECT_EQ(m.record_at<ArchLbrHeader>(320).depth, 32u);
+  EXPECT_EQ(m.record_at<LbrRecord>(368).from, 0x10u);
+  EXPECT_EQ(m.read(msr::PEBS_INDEX) & index_register::WRITE_OFFSET, 1136u) << "moves by the whole record";
+}
+
+TEST(Assist, FragmentsThatDoNotAllFitAreNotWrittenAtAll) {
+  PebsMachine m(fragmenting(64));
+  m.write(msr::V6_GP0_CFG_C, pebs::cfg_c::ENABLE | pebs::cfg_c::AUX);
+  const u64 room_for_the_first = PebsMachine::buffer_bytes - 64;
+  m.write(msr::PEBS_INDEX, pebs::index_register::ENABLE | room_for_the_first);
+  m.overflow(gp0, 100);
+  EXPECT_EQ(m.retire(120, gp0)->outcome, Outcome::full);
+  EXPECT_EQ(m.record_at<pebs::ArchHeader>(room_for_the_first).word, 0u);
+  EXPECT_EQ(m.read(msr::PEBS_INDEX) & pebs::index_register::WRITE_OFFSET, room_for_the_first);
+  EXPECT_NE(m.read(msr::PEBS_INDEX) & pebs::index_register::FULL, 0u);
+}
+
 TEST(Assist, ArchitecturalThresholdRaisesBit54) {
   PebsMachine m(PebsFeatures::architectural);
   m.write(msr::PEBS_INDEX, pebs::index_register::ENABLE | to_field(1, 58, 36));

@@ -20,14 +20,15 @@ struct GeneratorOptions {
   u64 records = 0;
   unsigned collisions_permille = 0;  ///< records that name two counters; needs two events
   u64 seed = 1;
-  RecordGroups groups;  ///< adaptive and architectural formats
+  RecordGroups groups;     ///< adaptive and architectural formats
+  u32 fragment_bytes = 0;  ///< architectural: longer records are split between groups; 0 never
 };
 
 /// The bytes between base and index of a PEBS buffer, with what a demultiplexer must know of it.
 struct GeneratedBuffer {
   unsigned format = 0;
   u64 enabled = 0;       ///< counters
-  u32 record_bytes = 0;  ///< of each record
+  u32 record_bytes = 0;  ///< of each record, all its fragments
   std::vector<std::byte> bytes;
 };
 

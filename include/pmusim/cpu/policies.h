@@ -29,8 +29,9 @@ struct Policies {
   u32 pebs_reload_scope =
       0;  ///< reload 0 the counters that the record serves, 1 all overflowed PEBS counters
   u32 pebs_reload_when_full = 1;  ///< buffer full: 1 counters still reload, 0 they do not
-  u32 pebs_status_race = 0;   ///< formats 1-2: 1 a clear of GLOBAL_STATUS during the assist zeroes the copy
-  u32 pebs_mixed_layout = 1;  ///< one record for adaptive and plain counters: 1 adaptive layout, 0 basic
+  u32 pebs_status_race = 0;     ///< formats 1-2: 1 a clear of GLOBAL_STATUS during the assist zeroes the copy
+  u32 pebs_mixed_layout = 1;    ///< one record for adaptive and plain counters: 1 adaptive layout, 0 basic
+  u32 pebs_fragment_bytes = 0;  ///< architectural records longer than this are split between groups; 0 never
   // LBR
   u32 lbr_callstack_pop_clears = 1;    ///< legacy call stack: 1 a popped slot reads 0, 0 only TOS moves
   u32 lbr_callstack_underflow = 0;     ///< legacy return on an empty stack: 0 TOS stays, 1 TOS moves down
