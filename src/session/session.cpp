@@ -1,39 +1,8 @@
 #include "pmusim/session/session.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
 #include <utility>
 
-#include "pmusim/events/resolve.h"
-
 namespace pmusim {
-
-namespace {
-
-constexpr u64 ns_per_second = 1'000'000'000;
-
-/// perf time in the control page's form: ns = tsc * mult >> shift.
-perf::TscToNs clock_of(const CoreParameters& core) {
-  constexpr u16 shift = 31;
-  return {.mult = static_cast<u32>((ns_per_second << shift) / core.tsc_hz), .shift = shift};
-}
-
-perf::CoreOptions perf_options(const SessionOptions& options) {
-  return {.limits = options.limits, .throttling = options.throttling, .clock = clock_of(options.model.core)};
-}
-
-/// The first core cycle at which perf time is `ns` or later, or one soon after.
-u64 cycle_of(u64 ns, const CoreParameters& core) {
-  constexpr u64 forever = ~u64{0} / 2;
-  if (ns >= forever) return forever;
-  __extension__ using u128 = unsigned __int128;
-  const u128 tsc = static_cast<u128>(ns) * core.tsc_hz / ns_per_second + 1;
-  const u128 cycle = tsc * core.tsc_per_core_cycle_denominator / core.tsc_per_core_cycle_numerator + 1;
-  return cycle < forever ? static_cast<u64>(cycle) : forever;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Session>, Error> Session::open(const std::string& trace_path, SessionOptions options) {
   Result<trace::Reader, Error> trace = trace::Reader::open(trace_path);
@@ -45,42 +14,12 @@ Result<std::unique_ptr<Session>, Error> Session::open(const std::string& trace_p
 }
 
 Session::Session(trace::Reader trace, SessionOptions options, Core core)
-    : trace_(std::move(trace)),
-      core_(std::move(core)),
-      pmu_(options.model),
-      driver_(pmu_, options.driver),
-      clock_(clock_of(options.model.core)),
-      perf_(driver_, perf_options(options)) {
-  driver_.attach(perf_);
-  perf_.set_target(*this);
-  pmu_.set_pmi_handler(this);
+    : options_(std::move(options)), trace_(std::move(trace)), core_(std::move(core)) {
+  add_monitor();
 }
 
-Session::~Session() = default;
-
-Result<Done, KernelError> Session::check_event(const perf::Attr& attr) const {
-  const auto refuse = [](std::string sentence) {
-    return Failure(KernelError(EOPNOTSUPP, std::move(sentence)));
-  };
-  if (attr.exclude_user != 0)
-    return refuse("it excludes user mode, and a trace holds user-mode code only: it would never count");
-  if (!events::is_pmu_event(attr)) return Done{};
-  const auto addresses =
-      core_.knows_memory() ? events::DataAddresses::recorded : events::DataAddresses::missing;
-  const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses);
-  if (!event.ok()) return refuse(event.error().message);
-  const EventRule& rule = event->definition.rule;
-  const bool possible = !rule.all.intersects(unmodelled_signals) &&
-                        (rule.any.empty() || !unmodelled_signals.contains(rule.any));
-  if (!possible)
-    return refuse(fmt::format("{} exists on {}, but the core model cannot produce it from a trace",
-                              event->definition.name, model().title));
-  return Done{};
-}
-
-Result<perf::Event*, KernelError> Session::open_event(const perf::Attr& attr, perf::Event* leader) {
-  if (Result<Done, KernelError> checked = check_event(attr); !checked.ok()) return Failure(checked.error());
-  return perf_.open(attr, -1, 0, leader);
+Monitor& Session::add_monitor() {
+  return *monitors_.emplace_back(std::make_unique<Monitor>(options_, trace_));
 }
 
 Result<Done, Error> Session::run() {
@@ -89,7 +28,7 @@ Result<Done, Error> Session::run() {
   while (true) {
     Result<std::optional<trace::Item>, Error> item = trace_.next();
     if (!item.ok() || !item->has_value()) {
-      stop_events();
+      for (const auto& monitor : monitors_) monitor->stop_events();
       if (!item.ok()) return Failure(item.error());
       return Done{};
     }
@@ -105,78 +44,18 @@ Result<Done, Error> Session::run() {
 }
 
 void Session::run_block(const trace::BlockRun& run) {
-  core_.run(run, [&](const Retirement& retirement) { pmu_.retire(retirement); });
+  core_.run(run, [&](const Retirement& retirement) {
+    for (const auto& monitor : monitors_) monitor->retire(retirement);
+  });
   instructions_ += run.block->instructions.size();
-  frame_.registers_known = !run.registers.empty();
-  if (frame_.registers_known) frame_.registers = run.registers.back();
-  frame_.registers.rip = run.next_ip;
-  if (pmu_.now() >= deadline_cycle_) run_due_work();
-}
-
-void Session::run_due_work() {
-  perf_.advance(now(), frame_);
-  deadline_cycle_ = cycle_of(perf_.next_deadline(), model().core);
-  if (on_pause_) on_pause_();
+  for (const auto& monitor : monitors_) monitor->finish_block(run);
 }
 
 void Session::happen(const trace::Happening& happening) {
-  perf_.set_time(now());
-  struct Visitor {
-    Session& s;
-    void operator()(const trace::ProcessStart& start) const {
-      if (!std::exchange(s.started_, true)) {
-        s.perf_.task_started(start.pid, start.tid, start.command);
-        (*this)(trace::ThreadSwitch{start.pid, start.tid});
-      }
-      s.perf_.exec(start.tid, start.command);
-    }
-    void operator()(const trace::ThreadStart& start) const {
-      s.perf_.fork(start.parent_tid, start.pid, start.tid);
-    }
-    void operator()(const trace::ThreadExit& exit) const { s.perf_.exit(exit.tid); }
-    void operator()(const trace::ThreadSwitch& to) const {
-      s.pid_ = to.pid;
-      s.tid_ = to.tid;
-      s.perf_.switch_to(to.tid);
-    }
-    void operator()(const trace::Map& map) const {
-      s.driver_.forget_code();
-      const trace::Mapping& m = map.mapping;
-      s.perf_.mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
-                          {.address = m.start,
-                           .length = m.bytes,
-                           .page_offset = m.file_offset,
-                           .protection = m.protection,
-                           .flags = m.flags,
-                           .name = m.path,
-                           .build_id = std::as_bytes(std::span(m.build_id))});
-      s.driver_.forget_code();
-      if (s.on_mapping_) s.on_mapping_(m);
-    }
-    void operator()(const trace::Unmap&) const { s.driver_.forget_code(); }  // perf has no record of it
-    void operator()(const trace::Syscall&) const {}
-    void operator()(const trace::SignalDelivery& delivery) const {
-      s.core_.interrupt();
-      s.frame_.registers.rip = delivery.handler;
-    }
-  };
-  std::visit(Visitor{*this}, happening);
-  run_due_work();
-}
-
-void Session::stop_events() {
-  perf_.advance(now(), frame_);
-  for (perf::Event* const event : perf_.events())
-    if (event->state >= perf::EventState::inactive) perf_.disable(*event);
-}
-
-void Session::handle_pmi(const InterruptFrame& frame) {
-  perf_.set_time(now());
-  driver_.handle_pmi(frame);
-}
-
-std::vector<std::byte> Session::read_code(u64 address, std::size_t bytes) const {
-  return trace_.code(pid_, address, bytes);
+  if (std::holds_alternative<trace::SignalDelivery>(happening)) core_.interrupt();
+  for (const auto& monitor : monitors_) monitor->happen(happening);
+  if (const auto* const map = std::get_if<trace::Map>(&happening); map != nullptr && on_mapping_)
+    on_mapping_(map->mapping);
 }
 
 }  // namespace pmusim

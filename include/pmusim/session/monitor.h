@@ -1,0 +1,77 @@
+#ifndef PMUSIM_SESSION_MONITOR_H
+#define PMUSIM_SESSION_MONITOR_H
+
+#include <functional>
+#include <utility>
+
+#include "pmusim/driver/intel_driver.h"
+#include "pmusim/perf/core.h"
+#include "pmusim/pmu/pmu.h"
+#include "pmusim/trace/reader.h"
+
+namespace pmusim {
+
+struct SessionOptions {
+  CpuModel model;
+  perf::Limits limits;
+  perf::Throttling throttling = perf::Throttling::off;
+  driver::DriverOptions driver;
+};
+
+/// What watches a running program: the PMU of one logical processor under its driver and perf_event core. It
+/// is told what retires and what happens, and never changes it.
+///
+/// The program has the one CPU to itself, CPU 0. Its time is the TSC's, which starts at 0.
+class Monitor final : private PmiHandler, private perf::Target {
+ public:
+  /// `program` says what the trace holds and is asked for code; it must outlive the monitor.
+  Monitor(const SessionOptions& options, const trace::Reader& program);
+  ~Monitor() override;
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  perf::PerfCore& perf() { return perf_; }
+  Pmu& pmu() { return pmu_; }
+  const driver::IntelDriver& driver() const { return driver_; }
+  const CpuModel& model() const { return pmu_.model(); }
+  /// How perf time follows from the TSC.
+  perf::TscToNs clock() const { return clock_; }
+  /// perf time, in ns.
+  u64 now() const { return clock_(pmu_.tsc()); }
+
+  /// Opens an event that counts all of the program, on CPU 0 for every task. Refuses, beside what the perf
+  /// core refuses, what a trace cannot tell: ring-0 events, and memory events without recorded addresses.
+  Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr);
+
+  /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
+  void on_pause(std::function<void()> callback) { on_pause_ = std::move(callback); }
+
+  void retire(const Retirement& retirement) { pmu_.retire(retirement); }
+  /// After the last retirement of a block: where the program stands.
+  void finish_block(const trace::BlockRun& run);
+  void happen(const trace::Happening& happening);
+  /// The program is over.
+  void stop_events();
+
+ private:
+  Result<Done, KernelError> check_event(const perf::Attr& attr) const;
+  void run_due_work();
+
+  void handle_pmi(const InterruptFrame& frame) override;
+  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
+
+  const trace::Reader& program_;
+  Pmu pmu_;
+  driver::IntelDriver driver_;
+  perf::TscToNs clock_;
+  perf::PerfCore perf_;
+  u32 pid_ = 0, tid_ = 0;  // running now
+  bool started_ = false;
+  u64 deadline_cycle_ = 0;  // when the perf core wants to be called again
+  InterruptFrame frame_;    // where the program stands
+  std::function<void()> on_pause_;
+};
+
+}  // namespace pmusim
+
+#endif

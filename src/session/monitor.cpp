@@ -1,0 +1,148 @@
+#include "pmusim/session/monitor.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "pmusim/core/core.h"
+#include "pmusim/events/resolve.h"
+
+namespace pmusim {
+
+namespace {
+
+constexpr u64 ns_per_second = 1'000'000'000;
+
+/// perf time in the control page's form: ns = tsc * mult >> shift.
+perf::TscToNs clock_of(const CoreParameters& core) {
+  constexpr u16 shift = 31;
+  return {.mult = static_cast<u32>((ns_per_second << shift) / core.tsc_hz), .shift = shift};
+}
+
+perf::CoreOptions perf_options(const SessionOptions& options) {
+  return {.limits = options.limits, .throttling = options.throttling, .clock = clock_of(options.model.core)};
+}
+
+/// The first core cycle at which perf time is `ns` or later, or one soon after.
+u64 cycle_of(u64 ns, const CoreParameters& core) {
+  constexpr u64 forever = ~u64{0} / 2;
+  if (ns >= forever) return forever;
+  __extension__ using u128 = unsigned __int128;
+  const u128 tsc = static_cast<u128>(ns) * core.tsc_hz / ns_per_second + 1;
+  const u128 cycle = tsc * core.tsc_per_core_cycle_denominator / core.tsc_per_core_cycle_numerator + 1;
+  return cycle < forever ? static_cast<u64>(cycle) : forever;
+}
+
+}  // namespace
+
+Monitor::Monitor(const SessionOptions& options, const trace::Reader& program)
+    : program_(program),
+      pmu_(options.model),
+      driver_(pmu_, options.driver),
+      clock_(clock_of(options.model.core)),
+      perf_(driver_, perf_options(options)) {
+  driver_.attach(perf_);
+  perf_.set_target(*this);
+  pmu_.set_pmi_handler(this);
+}
+
+Monitor::~Monitor() = default;
+
+Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
+  const auto refuse = [](std::string sentence) {
+    return Failure(KernelError(EOPNOTSUPP, std::move(sentence)));
+  };
+  if (attr.exclude_user != 0)
+    return refuse("it excludes user mode, and a trace holds user-mode code only: it would never count");
+  if (!events::is_pmu_event(attr)) return Done{};
+  const auto addresses =
+      program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
+  const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses);
+  if (!event.ok()) return refuse(event.error().message);
+  const EventRule& rule = event->definition.rule;
+  const bool possible = !rule.all.intersects(unmodelled_signals) &&
+                        (rule.any.empty() || !unmodelled_signals.contains(rule.any));
+  if (!possible)
+    return refuse(fmt::format("{} exists on {}, but the core model cannot produce it from a trace",
+                              event->definition.name, model().title));
+  return Done{};
+}
+
+Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, perf::Event* leader) {
+  if (Result<Done, KernelError> checked = check_event(attr); !checked.ok()) return Failure(checked.error());
+  return perf_.open(attr, -1, 0, leader);
+}
+
+void Monitor::finish_block(const trace::BlockRun& run) {
+  frame_.registers_known = !run.registers.empty();
+  if (frame_.registers_known) frame_.registers = run.registers.back();
+  frame_.registers.rip = run.next_ip;
+  if (pmu_.now() >= deadline_cycle_) run_due_work();
+}
+
+void Monitor::run_due_work() {
+  perf_.advance(now(), frame_);
+  deadline_cycle_ = cycle_of(perf_.next_deadline(), model().core);
+  if (on_pause_) on_pause_();
+}
+
+void Monitor::happen(const trace::Happening& happening) {
+  perf_.set_time(now());
+  struct Visitor {
+    Monitor& s;
+    void operator()(const trace::ProcessStart& start) const {
+      if (!std::exchange(s.started_, true)) {
+        s.perf_.task_started(start.pid, start.tid, start.command);
+        (*this)(trace::ThreadSwitch{start.pid, start.tid});
+      }
+      s.perf_.exec(start.tid, start.command);
+    }
+    void operator()(const trace::ThreadStart& start) const {
+      s.perf_.fork(start.parent_tid, start.pid, start.tid);
+    }
+    void operator()(const trace::ThreadExit& exit) const { s.perf_.exit(exit.tid); }
+    void operator()(const trace::ThreadSwitch& to) const {
+      s.pid_ = to.pid;
+      s.tid_ = to.tid;
+      s.perf_.switch_to(to.tid);
+    }
+    void operator()(const trace::Map& map) const {
+      s.driver_.forget_code();
+      const trace::Mapping& m = map.mapping;
+      s.perf_.mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
+                          {.address = m.start,
+                           .length = m.bytes,
+                           .page_offset = m.file_offset,
+                           .protection = m.protection,
+                           .flags = m.flags,
+                           .name = m.path,
+                           .build_id = std::as_bytes(std::span(m.build_id))});
+      s.driver_.forget_code();
+    }
+    void operator()(const trace::Unmap&) const { s.driver_.forget_code(); }  // perf has no record of it
+    void operator()(const trace::Syscall&) const {}
+    void operator()(const trace::SignalDelivery& delivery) const {
+      s.frame_.registers.rip = delivery.handler;
+    }
+  };
+  std::visit(Visitor{*this}, happening);
+  run_due_work();
+}
+
+void Monitor::stop_events() {
+  perf_.advance(now(), frame_);
+  for (perf::Event* const event : perf_.events())
+    if (event->state >= perf::EventState::inactive) perf_.disable(*event);
+}
+
+void Monitor::handle_pmi(const InterruptFrame& frame) {
+  perf_.set_time(now());
+  driver_.handle_pmi(frame);
+}
+
+std::vector<std::byte> Monitor::read_code(u64 address, std::size_t bytes) const {
+  return program_.code(pid_, address, bytes);
+}
+
+}  // namespace pmusim
