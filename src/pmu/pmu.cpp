@@ -27,14 +27,16 @@ Pmu::Pmu(CpuModel model)
 // The order of a cycle.
 //
 // Time passes first: clocks run up to the cycle of the retirement, and a PMI that has become due is taken at
-// the boundary before it. Then the instruction retires. Counters count it; the LBR takes its branch, which
-// its own overflow cannot freeze any more; overflows reload, set status, arm PEBS and ask for PMIs; last, the
-// assists that have waited for such an instruction write their record.
+// the boundary before it. Then the instruction retires. Counters count it; the LBR takes its branch, with the
+// events logged up to and including it, and its own overflow cannot freeze it any more; overflows reload, set
+// status, arm PEBS and ask for PMIs; last, the assists that have waited for such an instruction write their
+// record.
 void Pmu::retire(const Retirement& r) {
   pass_time(r.cycle, r.cpl);
   if (pmi_.deliverable(r.cycle, pmi_masked())) deliver_pmi(frame_before(r));
 
   Counted counted = counters_.retire(r);
+  if (counters_.logged_by_lbr() != 0) lbr_.count_events(counted.occurred & counters_.logged_by_lbr());
   if (r.taken) {
     log_branch(r, counted);
     store_branch(r);
@@ -70,9 +72,8 @@ void Pmu::wait_until(u64 cycle, const InterruptFrame& frame) {
   }
 }
 
-// Events logged with a branch include those of the branch itself. A record taken in is an event of its own.
+// A record taken in is an event of its own.
 void Pmu::log_branch(const Retirement& r, Counted& counted) {
-  if (counters_.logged_by_lbr() != 0) lbr_.count_events(counted.occurred & counters_.logged_by_lbr());
   if (!lbr_.record(Branch::of(r), lbr_gate(*model_, control_.debugctl(), counters_.status()))) return;
   const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
   counted.occurred |= insertion.occurred;

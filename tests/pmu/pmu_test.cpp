@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "pmusim/arch/lbr.h"
+
 namespace pmusim {
 namespace {
 
@@ -62,6 +64,19 @@ void sample_instructions(Pmu& pmu, u64 period, u64 more_select_bits = interrupt)
   write(pmu, msr::PERFEVTSEL0, count_user_instructions | more_select_bits);
   write(pmu, msr::PERF_GLOBAL_CTRL, 1);
   write(pmu, msr::X2APIC_LVTPC, msr::lvtpc::NMI);
+}
+
+TEST(LoggedEvents, ABranchRecordCountsThoseSinceTheRecordBefore) {  // lbr.md 3.5
+  Pmu pmu(model("lioncove", 0));
+  write(pmu, msr::ARCH_LBR_CTL, ~lbr_ctl::CALL_STACK & 0x7F000F);
+  write(pmu, msr::PERFEVTSEL0, count_user_instructions | msr::evtsel::BR_CNTR);
+  write(pmu, msr::PERF_GLOBAL_CTRL, 1);
+  pmu.retire(instruction(1));
+  pmu.retire(branch(2, 0x2000));
+  pmu.retire(branch(3, 0x3000));
+  const auto logged = [&](u32 entry) { return field(read(pmu, msr::ARCH_LBR_INFO_0 + entry), 33, 32); };
+  EXPECT_EQ(logged(1), 2u) << "the instruction before the branch, and the branch";
+  EXPECT_EQ(logged(0), 1u) << "the branch alone";
 }
 
 TEST(Pmi, ArrivesAtTheBoundaryAfterTheSkid) {
