@@ -117,11 +117,13 @@ TEST(PreciseSetup, CyclesBecomeAnInvertedRetirementCountBeforeIceLake) {
 TEST(PreciseSetup, ALevelThatThePmuLacksIsRefused) {
   Rig rig(nehalem());
   EXPECT_EQ(rig.error_of(Rig::precise(0xC4, 3)), EOPNOTSUPP);
+  EXPECT_EQ(rig.refusal, "precise_ip is larger than this CPU's PEBS can do");
 }
 
 TEST(PreciseSetup, CountingEventsHaveNothingToBePreciseAbout) {
   Rig rig(skylake());
   EXPECT_EQ(rig.error_of(Rig::precise(0xC4, 1, 0)), EINVAL);
+  EXPECT_EQ(rig.refusal, "precise_ip needs a sampling event: sample_period is 0");
 }
 
 TEST(PreciseSetup, EarlyFormatsNeedTheBranchStackToFindTheInstruction) {

@@ -44,6 +44,7 @@ class LbrRig {
   int open(perf::Event& e) {
     if (e.leader == nullptr) e.leader = &e;
     const auto result = lbr.init(e);
+    refusal = result.ok() ? "" : result.error().message;
     return result.ok() ? 0 : result.error().error_number;
   }
   int open_with(u64 branch_sample_type) {
@@ -68,6 +69,7 @@ class LbrRig {
 
   FakeBus bus;
   LbrDriver lbr;
+  std::string refusal;  ///< the sentence of the last event that was not opened
   FakeCode code;
 };
 

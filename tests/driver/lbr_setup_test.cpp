@@ -84,11 +84,13 @@ TEST(LbrValidation, WithoutRecordsNothingIsSupported) {
   LbrRig rig(none);
   EXPECT_EQ(rig.lbr.entries(), 0u);
   EXPECT_EQ(rig.open_with(ANY | u), EOPNOTSUPP);
+  EXPECT_EQ(rig.refusal, "branch_sample_type: this CPU has no last-branch records");
 }
 
 TEST(LbrValidation, CallStacksNeedTheMode) {
   LbrRig old(sandy_bridge()), modern(haswell());
   EXPECT_EQ(old.open_with(CALL_STACK | u), EOPNOTSUPP);
+  EXPECT_EQ(old.refusal, "branch_sample_type: this CPU's LBR has no call-stack mode");
   EXPECT_EQ(modern.open_with(CALL_STACK | u), 0);
 }
 
@@ -96,6 +98,8 @@ TEST(LbrValidation, CallStacksExcludeOtherBranchesButForThreeRequests) {
   LbrRig rig(skylake());
   for (const u64 other : {ANY, ANY_CALL, ANY_RETURN, IND_CALL, ABORT_TX, IN_TX, NO_TX, COND})
     EXPECT_EQ(rig.open_with(CALL_STACK | u | other), EINVAL) << other;
+  EXPECT_EQ(rig.refusal,
+            "branch_sample_type: call_stack cannot be combined with other kinds of branches (0x400)");
   for (const u64 other : {IND_JUMP, CALL, TYPE_SAVE})
     EXPECT_EQ(rig.open_with(CALL_STACK | u | other), 0) << other;
 }
@@ -109,6 +113,7 @@ FakeBus arch_with_filters(u32 ebx) {
 TEST(LbrValidation, ArchitecturalLbrWithoutPrivilegeFilterRefusesPrivileges) {
   LbrRig rig(arch_with_filters(lbr_leaf::EBX_BRANCH_FILTER));
   EXPECT_EQ(rig.open_with(ANY | u), EOPNOTSUPP);
+  EXPECT_EQ(rig.refusal, "branch_sample_type: this CPU's LBR cannot filter by 0x1");
 }
 
 TEST(LbrValidation, ArchitecturalLbrWithoutTypeFilterRefusesTypes) {
@@ -138,6 +143,7 @@ TEST(LbrValidation, TheGuestLbrEventIsNotPrecise) {
   e.attr.config = 0x1B00;
   e.attr.precise_ip = 1;
   EXPECT_EQ(rig.open(e), EINVAL);
+  EXPECT_EQ(rig.refusal, "precise_ip: the guest LBR event counts nothing that could be precise");
 }
 
 /// A leader with a branch stack and logged events beside it.
@@ -166,6 +172,9 @@ TEST_F(LoggedGroup, AMemberGetsTheLoggingBitAndTheLoggingCounters) {
 
 TEST_F(LoggedGroup, OnlyPlainEventsCanBeLogged) {
   EXPECT_EQ(open_member(a, 0xC5 | msr::evtsel::INV), EINVAL);
+  EXPECT_EQ(
+      rig.refusal,
+      "branch_sample_type: only plain events can be logged: config 0x8000c5 has bits beside event and umask");
   EXPECT_EQ(open_member(a, 0x20C4), 0);
 }
 
@@ -176,23 +185,27 @@ TEST_F(LoggedGroup, NoMoreEventsThanCounters) {
     leader.siblings.push_back(&members[i]);
   }
   EXPECT_EQ(open_member(members[4]), EINVAL);
+  EXPECT_EQ(rig.refusal, "branch_sample_type: more than 4 logged events in one group");
 }
 
 TEST_F(LoggedGroup, NotInAGroupWithACallStack) {
   perf::Event call_stack = LbrRig::event(CALL_STACK | u);
   leader.siblings.push_back(&call_stack);
   EXPECT_EQ(open_member(a), EINVAL);
+  EXPECT_EQ(rig.refusal, "branch_sample_type: events cannot be logged in a group with a call stack");
 }
 
 TEST_F(LoggedGroup, TheLeaderNeedsABranchStack) {
   leader.hw.branch_software_filter = 0;
   EXPECT_EQ(open_member(a), EINVAL);
+  EXPECT_EQ(rig.refusal, "branch_sample_type: the group leader of a logged event needs a branch stack");
 }
 
 TEST_F(LoggedGroup, PartsWithoutLoggingRefuse) {
   LbrRig old(sapphire_rapids());
   perf::Event e = LbrRig::event(ANY | u | COUNTERS);
   EXPECT_EQ(old.open(e), EINVAL);
+  EXPECT_EQ(old.refusal, "branch_sample_type: this CPU's LBR does not log events");
 }
 
 TEST_F(LoggedGroup, TheNumberOfCountersIsThePositionOfTheHighest) {

@@ -274,12 +274,14 @@ TEST(ExtraRegister, AGroupWithMoreValuesThanRegistersIsRefused) {
   perf::Event& leader = rig.opened(offcore(0x01B7, 0x10001));
   EXPECT_EQ(rig.open(rig.make(offcore(0x01B7, 0x10002), &leader)), 0);
   EXPECT_EQ(rig.error_of(offcore(0x01B7, 0x10004), &leader), EINVAL);
+  EXPECT_EQ(rig.refusal, "group_fd: the group's 3 events do not fit on the counters together");
 }
 
 TEST(ExtraRegister, NehalemHasOnlyOne) {
   Rig rig(nehalem());
   perf::Event& leader = rig.opened(offcore(0x01B7, 0x11));
   EXPECT_EQ(rig.error_of(offcore(0x01B7, 0x12), &leader), EINVAL);
+  EXPECT_EQ(rig.refusal, "group_fd: the group's 2 events do not fit on the counters together");
 }
 
 TEST(ExtraRegister, BitsThatItDoesNotTakeAreRefused) {
@@ -293,6 +295,7 @@ TEST(ExtraRegister, ARegisterThatCannotBeReadIsNotThere) {
   bus.msrs.erase(msr::OFFCORE_RSP_0);
   Rig rig(bus);
   EXPECT_EQ(rig.error_of(offcore(0x01B7, 0x10001)), ENXIO);
+  EXPECT_EQ(rig.refusal, "config: the event needs MSR 0x1a6, which cannot be read");
 }
 
 TEST(ExtraRegister, LoadLatencyThresholdsAreNeverInterchangeable) {

@@ -60,6 +60,12 @@ TEST(Scheduler, EachBacktrackCostsOneUnitOfTheGeneralLimitForGood) {  // referen
   EXPECT_EQ(assign({crossing(0xC), on(0x7), on(0x7), on(0x7)}, 8), (Counters{3, 0, 1, 2}));
 }
 
+TEST(Scheduler, OnlyTheFirstTwoChoicesAreRemembered) {  // reference 4.3
+  const Constraint revisited = crossing(0x30), neighbour = on(0x50);
+  EXPECT_EQ(assign({revisited, neighbour, neighbour}), (Counters{5, 4, 6}));
+  EXPECT_TRUE(assign({crossing(0x3), crossing(0xC), revisited, neighbour, neighbour}, 32).empty());
+}
+
 TEST(Scheduler, ACrossingConstraintThatTookAFixedCounterIsNotRevisited) {
   EXPECT_TRUE(assign({crossing(fixed0), on(fixed0 | 0x1), on(0x1)}).empty());
 }

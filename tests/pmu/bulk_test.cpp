@@ -139,6 +139,31 @@ TEST(Headroom, IsNoneForTotalsOfAnotherProgrammingUntilThatReturns) {
   EXPECT_EQ(guest.pmu.headroom(totals), 50u);
 }
 
+TEST(Headroom, IsNoneOnceAnyRegisterChangesThatDecidesWhatIsCounted) {
+  Guest guest("icelake");
+  guest.write(msr::PERFEVTSEL0, user | 0x01CD);  // load latency
+  guest.write(msr::PERFEVTSEL0 + 1, user | 0x01B7);
+  guest.write(msr::PERFEVTSEL0 + 2, user | 0x01C6);
+  guest.write(msr::FIXED_CTR_CTRL, msr::fixed_ctrl::USR << 12);
+  const u64 all = guest.pmu.model().counters() | msr::status::PERF_METRICS;
+  guest.write(msr::PERF_GLOBAL_CTRL, all);
+  const BlockTotals totals = guest.pmu.totals(loop(), 0);
+  const std::pair<u32, u64> changes[] = {{msr::PEBS_LD_LAT_THRESHOLD, 30},
+                                         {msr::OFFCORE_RSP_0, 0x10001},
+                                         {msr::PEBS_FRONTEND, 0x12},
+                                         {msr::FIXED_CTR_CTRL, msr::fixed_ctrl::OS << 12},
+                                         {msr::PERFEVTSEL0 + 1, user | 0x02B7},
+                                         {msr::PERF_GLOBAL_CTRL, all & ~bit(2)},
+                                         {msr::PERF_GLOBAL_CTRL, all & ~msr::status::PERF_METRICS}};
+  for (const auto& [address, value] : changes) {
+    const u64 before = guest.read(address);
+    guest.write(address, value);
+    EXPECT_EQ(guest.pmu.headroom(totals), 0u) << std::hex << address << " <- " << value;
+    guest.write(address, before);
+    EXPECT_GT(guest.pmu.headroom(totals), 0u) << std::hex << address;
+  }
+}
+
 TEST(Headroom, IsNoneForABlockThatChangesPrivilege) {
   Guest guest("skymont");
   std::vector<Retirement> execution = loop();
