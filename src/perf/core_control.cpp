@@ -30,6 +30,7 @@ void PerfCore::set_state(Event& event, EventState state) {
   if (event.is_leader())
     for (Event* sibling : event.siblings) scheduler_->update_times(*sibling, now_);
   event.state = state;
+  update_page(event);
 }
 
 void PerfCore::enable(Event& event, Scope scope) {
@@ -98,6 +99,15 @@ Outcome PerfCore::set_output(Event& event, Event* to) {
   return Done{};
 }
 
+Outcome PerfCore::modify_attributes(Event& event, std::span<std::byte> user) {
+  auto attr = copy_attr(user, options_.limits.simd);
+  if (!attr) return Failure(attr.error());
+  if (auto valid = check_attr(*attr, options_.limits); !valid) return Failure(valid.error());
+  if (attr->type != event.attr.type)
+    return refuse(EINVAL, "MODIFY_ATTRIBUTES: type {} instead of {}", attr->type, event.attr.type);
+  return refuse(EOPNOTSUPP, "MODIFY_ATTRIBUTES: only breakpoints can be modified");
+}
+
 Outcome PerfCore::pause_output(Event& event, bool paused) {
   if (!event.ring || event.ring->data_pages() == 0) return refuse(EINVAL, "PAUSE_OUTPUT: no data pages");
   if (paused)
@@ -118,6 +128,7 @@ Result<RingBuffer*, KernelError> PerfCore::mmap(Event& event, std::size_t data_p
                     event.ring->data_pages());
     return event.ring.get();
   }
+  if (auto allowed = check_locked_memory(1 + data_pages); !allowed) return Failure(allowed.error());
   RingBuffer::Options options;
   if (event.attr.write_backward) options.direction = RingBuffer::Direction::backward;
   if (access == Access::read_only) options.when_full = RingBuffer::WhenFull::overwrite;
@@ -132,7 +143,39 @@ Result<RingBuffer*, KernelError> PerfCore::mmap(Event& event, std::size_t data_p
   page.time_offset = options_.clock.zero;
   page.capabilities |= ControlPage::cap_user_time;
   if (!event.attr.use_clockid) page.capabilities |= ControlPage::cap_user_time_zero;
+  update_page(event);
   return event.ring.get();
+}
+
+/// Of all mappings together, as one user makes them.
+Outcome PerfCore::check_locked_memory(std::size_t pages) const {
+  const Limits& limits = options_.limits;
+  if (limits.ipc_lock_capable || limits.paranoid <= -1) return Done{};
+  for (const auto& event : events_)
+    if (event->mapped) pages += 1 + event->ring->data_pages();
+  constexpr std::size_t kib_of_page = RingBuffer::page_bytes / 1024;
+  const std::size_t kib = pages * kib_of_page, allowed = std::size_t{limits.mlock_kib} * options_.cpus;
+  if (kib > allowed)
+    return refuse(EPERM, "mmap: {} KiB of buffers are above perf_event_mlock_kb {} for each of {} CPUs", kib,
+                  limits.mlock_kib, options_.cpus);
+  return Done{};
+}
+
+/// With the count as it was read last: reading afresh would empty PEBS buffers. The odd value of `lock` tells
+/// a reader in another thread to look again.
+void PerfCore::update_page(Event& event) {
+  if (!event.mapped) return;
+  scheduler_->update_times(event, now_);
+  ControlPage& page = event.ring->control();
+  const auto put = [](auto& field, auto value) {
+    std::atomic_ref(field).store(value, std::memory_order_release);
+  };
+  const u32 lock = page.lock;
+  put(page.lock, lock + 1);
+  put(page.offset, static_cast<i64>(event.count + event.child_count));
+  put(page.time_enabled, event.time_enabled + event.child_time_enabled);
+  put(page.time_running, event.time_running + event.child_time_running);
+  put(page.lock, lock + 2);
 }
 
 }  // namespace pmusim::perf

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "perf/read_format.h"
+#include "perf/refusal.h"
 #include "perf/scheduler.h"
 #include "pmusim/perf/core.h"
 
@@ -24,6 +25,12 @@ ReadTimes total_times(const Event& event) {
     times.running += child->time_running;
   }
   return times;
+}
+
+/// False when the original's group changed after `child` inherited it.
+bool has_members_of_original(const Event* child) {
+  return std::ranges::equal(child->siblings, child->parent->siblings,
+                            [](const Event* own, const Event* original) { return own->parent == original; });
 }
 
 }  // namespace
@@ -62,7 +69,23 @@ std::vector<u64> PerfCore::read_values(Event& event) {
 
 Result<std::vector<u64>, KernelError> PerfCore::read(Event& event) {
   if (event.state == EventState::error) return std::vector<u64>{};
-  return read_values(event);
+  const bool group = (event.attr.read_format & read_format::GROUP) != 0;
+  if (group && !std::ranges::all_of(event.leader->children, has_members_of_original))
+    return refuse(ECHILD, "read: a task inherited the group when it had other members");
+  auto words = read_values(event);
+  update_page(event);
+  return words;
+}
+
+Result<std::size_t, KernelError> PerfCore::read(Event& event, std::span<std::byte> buffer) {
+  if (event.state == EventState::error) return std::size_t{0};
+  const std::size_t bytes =
+      read_words(event.attr.read_format, 1 + event.leader->siblings.size()) * sizeof(u64);
+  if (buffer.size() < bytes) return refuse(ENOSPC, "read: {} bytes do not fit in {}", bytes, buffer.size());
+  auto words = read(event);
+  if (!words) return Failure(words.error());
+  std::ranges::copy(std::as_bytes(std::span(*words)), buffer.begin());
+  return bytes;
 }
 
 /// SAMPLE_READ: with inherit only this thread's counts. Members other than the sampling event are read

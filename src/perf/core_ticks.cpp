@@ -47,6 +47,7 @@ void PerfCore::tick() {
     }
     if (event->attr.freq && event->is_sampling()) adjust_on_tick(*event);
   }
+  for (const auto& event : events_) update_page(*event);
   hardware_.enable();
   if (ticks_ % options_.rotation_ticks == 0) scheduler_->rotate(now_);
 }

@@ -288,5 +288,45 @@ TEST(OpenOrder, OfTwoViolationsTheEarlierStageAnswers) {
   EXPECT_GT(pairs, 600);
 }
 
+class OpenOrderOfBytes : public CoreTest {
+ protected:
+  /// The errno for an attribute in memory, with reserved bits set (A2).
+  int open_bytes(u32 size, u64 flags) {
+    Attr attr = counting();
+    attr.size = size;
+    attr.reserved_2 = 1;
+    const auto event = core.open(std::as_writable_bytes(std::span(&attr, 1)), 100, -1, nullptr, flags);
+    return event ? 0 : event.error().error_number;
+  }
+};
+
+TEST_F(OpenOrderOfBytes, FlagsThenSizeThenReservedBits) {  // B1, A1, A2
+  EXPECT_EQ(open_bytes(5000, 0x10), EINVAL);
+  EXPECT_EQ(open_bytes(5000, 0), E2BIG);
+  EXPECT_EQ(open_bytes(200, 0), EFAULT);
+  EXPECT_EQ(open_bytes(sizeof(Attr), 0), EINVAL);
+}
+
+class OpenOrderOfGroups : public CoreTest {};
+
+TEST_F(OpenOrderOfGroups, AnExitedLeaderThenAMissingTask) {  // B12, B13
+  core.fork(100, 200, 200);
+  Event& leader = open(counting(), nullptr, 200);
+  core.exit(200);
+  EXPECT_EQ(core.open(counting(), 999, -1, &leader).error().error_number, ENODEV);
+}
+
+TEST_F(OpenOrderOfGroups, GroupRulesThenReadSizeThenAux) {  // B21, B23, B24
+  Attr attr = counting();
+  attr.read_format = read_format::ALL;
+  Event& leader = open(attr);
+  for (int i = 0; i < 680; ++i) open(attr, &leader);
+  Attr last = attr;
+  last.aux_sample_size = 8;
+  EXPECT_EQ(core.open(last, 100, -1, &leader).error().error_number, E2BIG);
+  last.pinned = 1;
+  EXPECT_EQ(core.open(last, 100, -1, &leader).error().error_number, EINVAL);
+}
+
 }  // namespace
 }  // namespace pmusim::perf

@@ -14,8 +14,10 @@ namespace pmusim::perf {
 /// Settings of the system (sysctl kernel.perf_*) and rights of the caller. The default caller may do
 /// anything: a replay owns all that it observes.
 struct Limits {
-  int paranoid = 2;             ///< perf_event_paranoid
-  bool perfmon_capable = true;  ///< CAP_PERFMON
+  int paranoid = 2;              ///< perf_event_paranoid
+  bool perfmon_capable = true;   ///< CAP_PERFMON
+  bool ipc_lock_capable = true;  ///< CAP_IPC_LOCK
+  u32 mlock_kib = 516;           ///< perf_event_mlock_kb, for each CPU
   u32 max_sample_rate = 100'000;
   u16 max_stack = 127;
   bool cgroups = true;

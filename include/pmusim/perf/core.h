@@ -97,12 +97,17 @@ class PerfCore final : public SampleSink {
   void close(Event& event);
 
   enum class Access : u8 { read_write, read_only };  ///< PROT_READ alone makes the buffer overwrite itself
-  /// mmap of the event: control page and `data_pages` pages.
+  /// mmap of the event: control page and `data_pages` pages. The page's times are those of the latest
+  /// tick, read or change of state, its offset the count as it was read last; its index stays 0: a replayed
+  /// program has no rdpmc.
   Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages,
                                         Access access = Access::read_write);
 
-  /// read(): words as attr.read_format lays them out; empty for an event in error state.
+  /// read(): words as attr.read_format lays them out; empty for an event in error state. ECHILD: a group
+  /// read, and a task that inherited the group has other members.
   Result<std::vector<u64>, KernelError> read(Event& event);
+  /// The same into memory of the caller; the number of bytes. ENOSPC: they do not fit.
+  Result<std::size_t, KernelError> read(Event& event, std::span<std::byte> buffer);
 
   enum class Scope : u8 { event, group };  ///< PERF_IOC_FLAG_GROUP
   void enable(Event& event, Scope scope = Scope::event);
@@ -111,6 +116,8 @@ class PerfCore final : public SampleSink {
   Result<Done, KernelError> refresh(Event& event, i64 overflows);
   Result<Done, KernelError> set_period(Event& event, u64 period);
   Result<Done, KernelError> set_output(Event& event, Event* to);
+  /// MODIFY_ATTRIBUTES with an attribute of any version: only breakpoints can, and no PMU here has them.
+  Result<Done, KernelError> modify_attributes(Event& event, std::span<std::byte> user);
   Result<Done, KernelError> pause_output(Event& event, bool paused);
   static u64 id(const Event& event) { return primary_id(event); }
 
@@ -172,6 +179,8 @@ class PerfCore final : public SampleSink {
 
   // control (core_control.cpp)
   void set_state(Event& event, EventState state);
+  Result<Done, KernelError> check_locked_memory(std::size_t pages) const;
+  void update_page(Event& event);
   template <class F>
   void for_event_and_children(Event& event, Scope scope, F apply);
   void reschedule();
