@@ -30,6 +30,14 @@ Result<OutputFile, Error> OutputFile::create(const fs::path& path) {
   return OutputFile(descriptor, path, written);
 }
 
+Result<OutputFile, Error> OutputFile::standard_output() {
+  const fs::path name = "standard output";
+  const int descriptor = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0)
+    return Failure(Error(fmt::format("{}: cannot be written: {}", name.string(), std::strerror(errno))));
+  return OutputFile(descriptor, name, name);
+}
+
 OutputFile::OutputFile(int descriptor, fs::path path, fs::path written)
     : descriptor_(descriptor), path_(std::move(path)), written_(std::move(written)) {
   buffer_.reserve(buffer_bytes);

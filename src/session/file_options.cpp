@@ -63,6 +63,7 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
       .cpu_places = {{}},
       .numa_nodes = {{.total_kib = memory_kib, .free_kib = memory_kib, .cpus = "0"}},
       .caches = caches(model.core)};
+  if (options.clock) m.sample_clock = perfdata::SampleClock{.id = *options.clock};
   if (model.hybrid)
     m.hybrid_pmus = {{pmu.name, "0", capabilities(pmu, model)}};
   else
@@ -74,8 +75,15 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
 
 perfdata::Options writer_options(const Session& session, const RecordOptions& options) {
   const perf::TscToNs clock = session.clock();
-  return {.time_conversion = perfdata::TimeConversion{clock.shift, clock.mult, clock.zero},
-          .metadata = metadata(session, options)};
+  perfdata::Options file{.form = options.output == "-" ? perfdata::Form::pipe : perfdata::Form::file,
+                         .attr_bytes = options.attr_bytes,
+                         .time_conversion = perfdata::TimeConversion{clock.shift, clock.mult, clock.zero},
+                         .metadata = metadata(session, options)};
+  if (options.compression_level) {
+    file.compression = perfdata::Compression::zstd;
+    file.compression_level = *options.compression_level;
+  }
+  return file;
 }
 
 }  // namespace pmusim

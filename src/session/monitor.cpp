@@ -21,7 +21,25 @@ perf::TscToNs clock_of(const CoreParameters& core) {
 }
 
 perf::CoreOptions perf_options(const SessionOptions& options) {
-  return {.limits = options.limits, .throttling = options.throttling, .clock = clock_of(options.model.core)};
+  return {.limits = options.limits,
+          .tick_ns = options.tick_ns,
+          .throttling = options.throttling,
+          .clock = clock_of(options.model.core)};
+}
+
+/// The instruction pointer is known without any.
+bool asks_for_registers(const perf::Attr& attr) {
+  constexpr u64 instruction_pointer = bit(8);
+  const u64 user = attr.sample_type & perf::sample::REGS_USER ? attr.sample_regs_user : 0;
+  const u64 interrupted = attr.sample_type & perf::sample::REGS_INTR ? attr.sample_regs_intr : 0;
+  return ((user | interrupted) & ~instruction_pointer) != 0;
+}
+
+bool is_page_fault(const perf::Attr& attr) {
+  if (attr.type != static_cast<u32>(perf::EventType::software)) return false;
+  const auto id = static_cast<perf::SoftwareId>(attr.config);
+  return id == perf::SoftwareId::page_faults || id == perf::SoftwareId::page_faults_min ||
+         id == perf::SoftwareId::page_faults_maj;
 }
 
 /// The first core cycle at which perf time is `ns` or later, or one soon after.
@@ -55,6 +73,10 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
   };
   if (attr.exclude_user != 0)
     return refuse("it excludes user mode, and a trace holds user-mode code only: it would never count");
+  if (asks_for_registers(attr) && !program_.contents().registers)
+    return refuse(
+        "it samples registers, and the trace holds none: 'pmusim trace record --regs gpr' records them");
+  if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
   if (!events::is_pmu_event(attr)) return Done{};
   const auto addresses =
       program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
@@ -140,6 +162,9 @@ void Monitor::handle_pmi(const InterruptFrame& frame) {
   perf_.set_time(now());
   driver_.handle_pmi(frame);
 }
+
+/// As the core's TLBs have it.
+u64 Monitor::page_size(u64) const { return 4096; }
 
 std::vector<std::byte> Monitor::read_code(u64 address, std::size_t bytes) const {
   return program_.code(pid_, address, bytes);

@@ -29,6 +29,10 @@ u64 sample_type(const RecordOptions& options) {
   if (options.weight) type |= WEIGHT_STRUCT;
   if (options.physical_addresses) type |= PHYS_ADDR;
   if (options.interrupt_registers != 0) type |= REGS_INTR;
+  if (options.user_registers != 0) type |= REGS_USER;
+  if (options.data_page_sizes) type |= ADDR | DATA_PAGE_SIZE;
+  if (options.code_page_sizes) type |= CODE_PAGE_SIZE;
+  if (options.transactions) type |= TRANSACTION;
   if (options.branch_sample_type != 0) type |= BRANCH_STACK;
   if (options.call_graph_lbr) type |= BRANCH_STACK | CALLCHAIN;
   return type;
@@ -100,6 +104,13 @@ GroupRole role_of(const events::ParsedEvent& event, const events::EventGroup& gr
   return &event == &group.events.front() ? GroupRole::leader : GroupRole::member;
 }
 
+void ask_for_side_band(perf::Attr& attr, const RecordOptions& options) {
+  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+  attr.mmap_data = options.addresses || options.data_page_sizes ? 1 : 0;
+  attr.build_id = options.mapping_build_ids ? 1 : 0;
+  attr.context_switch = options.switches ? 1 : 0;
+}
+
 /// Opens every event with one ring for all, and tells the file about them.
 Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptions& options,
                                              perfdata::Writer& writer) {
@@ -113,7 +124,7 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
     for (const events::ParsedEvent& parsed : group.events) {
       perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
       // One event carries the side band.
-      attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = first == nullptr ? 1 : 0;
+      if (first == nullptr) ask_for_side_band(attr, options);
       Result<perf::Event*, KernelError> event = session.open_event(attr, leader);
       if (!event.ok()) return Failure(refusal(parsed, event.error()));
       if (leader == nullptr) leader = *event;
@@ -126,7 +137,9 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
         return Failure(refusal(parsed, shared.error()));
       }
       const u64 id = perf::PerfCore::id(**event);
-      if (Result<Done, Error> added = writer.add_event((*event)->attr, parsed.name, {&id, 1}); !added.ok())
+      perf::Attr described = (*event)->attr;
+      described.sample_max_stack = attr.sample_max_stack;  // a default that the system filled in says nothing
+      if (Result<Done, Error> added = writer.add_event(described, parsed.name, {&id, 1}); !added.ok())
         return Failure(added.error());
       ++index;
     }
@@ -151,7 +164,11 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
   attr.sample_id_all = 1;
   attr.branch_sample_type = options.branch_sample_type;
   attr.sample_regs_intr = options.interrupt_registers;
-  if (options.addresses) attr.mmap_data = 1;
+  attr.sample_regs_user = options.user_registers;
+  if (options.clock) {
+    attr.use_clockid = 1;
+    attr.clockid = static_cast<i32>(*options.clock);
+  }
   if (options.call_graph_lbr) {
     using namespace perf::branch;
     attr.branch_sample_type = USER | CALL_STACK | NO_CYCLES | NO_FLAGS | HW_INDEX;
@@ -174,7 +191,7 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
   });
   std::set<std::string> identified;
   session.on_mapping([&](const trace::Mapping& mapping) {
-    if (!mapping.build_id.empty() && identified.insert(mapping.path).second)
+    if (options.build_ids && !mapping.build_id.empty() && identified.insert(mapping.path).second)
       writer->add_build_id(mapping.path, std::as_bytes(std::span(mapping.build_id)));
   });
 

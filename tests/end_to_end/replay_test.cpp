@@ -202,6 +202,7 @@ TEST(BadInput, EndsWithASentenceAndExitCodeTwo) {
       {{"record", "-o", out, scratch.path().string()}, scratch.path().string()},
       {{"stat", "-e", "branchez", trace_path}, "branchez"},
       {{"stat", "-e", "cycles:k", trace_path}, "user-mode"},
+      {{"stat", "-e", "page-faults", trace_path}, "does not hold page faults"},
       {{"stat", "-e", "MACHINE_CLEARS.COUNT", trace_path}, "cannot produce"},
       {{"stat", "--model", "skylark", trace_path}, "skylake"},
       {{"record", "-o", out, "-j", "any_cal", trace_path}, "any_call"},

@@ -17,6 +17,8 @@ namespace pmusim {
 class OutputFile {
  public:
   static Result<OutputFile, Error> create(const std::filesystem::path& path);
+  /// Whatever the process's standard output is; it stays open.
+  static Result<OutputFile, Error> standard_output();
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();

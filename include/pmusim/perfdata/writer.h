@@ -43,7 +43,8 @@ struct Options {
 /// After an error every further call returns that error.
 class Writer {
  public:
-  /// Errors: the path cannot be created; `attr_bytes` is no known size; Form::file on something not seekable.
+  /// "-" is standard output. Errors: the path cannot be created; `attr_bytes` is no known size; Form::file on
+  /// something not seekable.
   static Result<Writer, Error> create(const std::filesystem::path& path, Options options);
 
   Writer(Writer&&) noexcept;

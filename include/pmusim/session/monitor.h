@@ -15,6 +15,7 @@ struct SessionOptions {
   CpuModel model;
   perf::Limits limits;
   perf::Throttling throttling = perf::Throttling::off;
+  u64 tick_ns = perf::CoreOptions{}.tick_ns;  ///< of the emulated kernel's timer: frequency, rotation, limits
   driver::DriverOptions driver;
 };
 
@@ -40,7 +41,8 @@ class Monitor final : private PmiHandler, private perf::Target {
   u64 now() const { return clock_(pmu_.tsc()); }
 
   /// Opens an event that counts all of the program, on CPU 0 for every task. Refuses, beside what the perf
-  /// core refuses, what a trace cannot tell: ring-0 events, and memory events without recorded addresses.
+  /// core refuses, what a trace cannot tell: ring-0 events, and memory events without recorded addresses,
+  /// page faults, and registers without recorded registers.
   Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr);
 
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
@@ -59,6 +61,7 @@ class Monitor final : private PmiHandler, private perf::Target {
 
   void handle_pmi(const InterruptFrame& frame) override;
   std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
+  u64 page_size(u64 address) const override;
 
   const trace::Reader& program_;
   Pmu pmu_;

@@ -21,8 +21,17 @@ struct RecordOptions {
   bool weight = false;          ///< -W
   bool physical_addresses = false;
   u64 interrupt_registers = 0;  ///< --intr-regs: mask of perf register numbers
+  u64 user_registers = 0;       ///< --user-regs
+  bool data_page_sizes = false, code_page_sizes = false;
+  bool transactions = false;
+  bool switches = false;           ///< --switch-events
+  bool mapping_build_ids = false;  ///< --buildid-mmap: build ids in MMAP2 records instead of inodes
+  std::optional<u32> clock;        ///< -k: a CLOCK_* number; what it shows is perf time
   std::size_t ring_pages = 128;
-  std::string output = "perf.data";
+  std::string output = "perf.data";  ///< "-": standard output, in the pipe form
+  u32 attr_bytes = 128;              ///< of perf_event_attr in the file, for readers older than it
+  std::optional<int> compression_level;
+  bool build_ids = true;                  ///< a build-id table in the file
   std::vector<std::string> command_line;  ///< for the file's header
 };
 
