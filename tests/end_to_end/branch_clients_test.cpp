@@ -1,4 +1,5 @@
 // What reads branch stacks in practice: perf, BOLT and AutoFDO.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "branch_profile.h"
 #include "command.h"
 
 namespace pmusim::test {
@@ -61,6 +63,27 @@ TEST_F(BranchClients, PerfScriptWalksTheCodeBetweenBranchesWithoutAnInconsistenc
   EXPECT_THAT(output.out, HasSubstr("# MISPRED"));
   EXPECT_THAT(output.out, HasSubstr("# PRED"));
   EXPECT_THAT(output.out, Not(HasSubstr("mismatch")));
+}
+
+// perf 6.1 says that it does not know the bit COUNTERS, and passes over the counter words behind the stack.
+TEST_F(BranchClients, PerfReadsStacksThatHaveBranchCounters) {
+  if (!installed("perf")) GTEST_SKIP() << "perf is not installed (package linux-perf)";
+  const std::string file = scratch.file("perf.data");
+  const Output recording = run({pmusim(), "record", "--model", "lioncove", "-j", "any,counter,u", "-e",
+                                "{br_inst_retired.all_branches:u,br_misp_retired.all_branches:u}", "-c", "97",
+                                "-o", file, recorded("branches", {"400"})});
+  ASSERT_EQ(recording.status, 0) << recording.err;
+  const Output script = run({"perf", "script", "-i", file, "-F", "ip,brstack"});
+  ASSERT_EQ(script.status, 0) << script.err;
+  const std::vector<std::string> printed = lines(script.out);
+  const std::vector<BranchSample> samples = branch_samples(file);
+  ASSERT_EQ(printed.size(), samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    for (const perf::BranchEntry& entry : samples[i].branches)
+      ASSERT_THAT(printed[i], HasSubstr(fmt::format("{:#x}/{:#x}/", entry.from, entry.to))) << i;
+  const Output dump = run({"perf", "report", "-D", "-i", file});
+  ASSERT_EQ(dump.status, 0) << dump.err;
+  EXPECT_THAT(dump.out, HasSubstr("... branch stack: nr:32"));
 }
 
 TEST_F(BranchClients, PerfReportNamesSourcesAndTargets) {

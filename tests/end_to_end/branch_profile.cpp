@@ -29,6 +29,8 @@ BranchSample read_sample(const PerfDataFile& file, std::size_t record, const per
   at += (attr.branch_sample_type & perf::branch::HW_INDEX) != 0 ? 16 : 8;
   for (u64 i = 0; i < count; ++i, at += sizeof(perf::BranchEntry))
     sample.branches.push_back(file.get<perf::BranchEntry>(at));
+  if ((attr.branch_sample_type & perf::branch::COUNTERS) != 0)
+    for (u64 i = 0; i < count; ++i, at += sizeof(u64)) sample.counters.push_back(file.get<u64>(at));
   return sample;
 }
 

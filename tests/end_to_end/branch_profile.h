@@ -23,6 +23,7 @@ std::vector<ExecutedBranch> executed_branches(const std::string& trace_path, con
 struct BranchSample {
   u64 ip = 0;
   std::vector<perf::BranchEntry> branches;  ///< newest first
+  std::vector<u64> counters;                ///< a word for each branch if the event has COUNTERS
 };
 
 /// The samples of an uncompressed perf.data with one event, in the order of the file. Reads the bytes itself:

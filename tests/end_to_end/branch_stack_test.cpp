@@ -37,13 +37,17 @@ bool is_same(const perf::BranchEntry& entry, const ExecutedBranch& branch) {
 }
 
 /// Position of the branch that is the newest of a stack whose entries are consecutive branches, at or behind
-/// `first`; the end if there is none.
+/// `first`; the end if there is none. `counters`: what the words of the stack have to be, if it has any.
 std::size_t find_stack(const std::vector<ExecutedBranch>& branches, const BranchSample& sample,
-                       std::size_t first) {
+                       std::size_t first, const std::vector<u64>& counters = {}) {
   const std::size_t depth = sample.branches.size();
+  const auto is_entry = [&](std::size_t age, std::size_t at) {
+    return is_same(sample.branches[age], branches[at]) &&
+           (counters.empty() || sample.counters.at(age) == counters[at]);
+  };
   for (std::size_t newest = std::max(first, depth - 1); newest < branches.size(); ++newest) {
     std::size_t age = 0;
-    while (age < depth && is_same(sample.branches[age], branches[newest - age])) ++age;
+    while (age < depth && is_entry(age, newest - age)) ++age;
     if (age == depth) return newest;
   }
   return branches.size();
@@ -154,6 +158,48 @@ TEST(BranchStackOfPebs, EndsWithTheSampledBranch) {
     }
   }
 }
+
+/// Occurrences of the group's events, 2 bits each, since the branch that was recorded before `branches[at]`.
+u64 occurrences(const std::vector<ExecutedBranch>& branches, std::size_t at) {
+  u64 executed = 0, returns = 0, mispredicted = 0;
+  do {
+    ++executed;
+    returns += branches[at].kind == BranchKind::near_return;
+    mispredicted += branches[at].mispredicted;
+  } while (at-- > 0 && !stays_in_user_code(branches[at]));
+  constexpr u64 most = 3;
+  return std::min(executed, most) | std::min(returns, most) << 2 | std::min(mispredicted, most) << 4;
+}
+
+class BranchCounters : public testing::TestWithParam<std::string> {};
+
+TEST_P(BranchCounters, CountTheEventsOfTheGroupSinceTheBranchBefore) {
+  const std::string trace = recorded("branches", {"400"});
+  const std::vector<ExecutedBranch> all = executed_branches(trace, GetParam());
+  std::vector<ExecutedBranch> taken;
+  std::vector<u64> expected;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    if (!stays_in_user_code(all[at])) continue;
+    taken.push_back(all[at]);
+    expected.push_back(occurrences(all, at));
+  }
+  const std::vector<BranchSample> samples = record_branches(
+      trace, {"--model", GetParam(), "-e",
+              "{br_inst_retired.all_branches:u,br_inst_retired.near_return:u,br_misp_retired.all_branches:u}",
+              "-c", "37", "-j", "any,counter,u", "--policy", "pmi_skid_cycles=0"});
+  EXPECT_GT(samples.size(), 500u);
+  std::size_t position = 0;
+  std::set<u64> seen;
+  for (const BranchSample& sample : samples) {
+    position = find_stack(taken, sample, position, expected);
+    ASSERT_LT(position, taken.size());
+    ASSERT_EQ(sample.counters.size(), sample.branches.size());
+    for (const perf::BranchEntry& entry : sample.branches) ASSERT_EQ(entry.reserved, 0u);
+    seen.insert(sample.counters.begin(), sample.counters.end());
+  }
+  EXPECT_GT(seen.size(), 6u);
+}
+INSTANTIATE_TEST_SUITE_P(Models, BranchCounters, testing::Values("lioncove", "diamondrapids", "skymont"));
 
 TEST(CallStack, HoldsTheCallsThatHaveNotReturned) {
   const std::string trace = recorded("branches", {"400"});
