@@ -206,9 +206,9 @@ void IntelDriver::drain(DrainTrigger trigger, const InterruptFrame* frame) {
   if (was_enabled) enable();
 }
 
-void IntelDriver::context_switch(SwitchDirection direction, u32 tid) {
+void IntelDriver::context_switch(SwitchDirection direction, perf::TaskId task) {
   if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
-  lbr_.context_switch(direction, tid);
+  lbr_.context_switch(direction, task);
 }
 
 std::optional<perf::BranchStack> IntelDriver::interrupt_branches(const Event& event) {

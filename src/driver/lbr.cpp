@@ -205,18 +205,18 @@ bool LbrDriver::still_there(u32 tid, const Saved& saved) const {
   return !traits_.lost_in_deep_cstate || LbrRegisters(bus_, traits_).source_at(saved.top) != 0;
 }
 
-void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, u32 tid) {
-  if (direction == perf::PmuDriver::SwitchDirection::in) filter_.set_address_space(tid);
+void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, perf::TaskId task) {
+  if (direction == perf::PmuDriver::SwitchDirection::in) filter_.set_address_space(task.pid);
   if (users_ == 0) return;
-  const auto known = tasks_.find(tid);
+  const auto known = tasks_.find(task.tid);
   if (direction == perf::PmuDriver::SwitchDirection::out) {
     if (call_stack_users_ == 0) {
       if (known != tasks_.end()) known->second.valid = false;
       return;
     }
-    Saved& saved = tasks_[tid];
+    Saved& saved = tasks_[task.tid];
     save(saved);
-    last_task_ = tid;
+    last_task_ = task.tid;
     last_save_ = saved.number = ++saves_;
     return;
   }
@@ -224,7 +224,7 @@ void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, u32 t
     reset();
     return;
   }
-  if (!still_there(tid, known->second)) restore(known->second);
+  if (!still_there(task.tid, known->second)) restore(known->second);
   known->second.valid = false;
 }
 

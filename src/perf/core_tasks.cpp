@@ -13,6 +13,8 @@ bool follows_tasks(const Attr& a) { return a.comm || a.mmap || a.mmap2 || a.mmap
 
 bool is_executable(const Mapping& mapping) { return (mapping.protection & 4) != 0; }
 
+TaskId id_of(const Task* task) { return task ? TaskId{task->pid, task->tid} : TaskId{}; }
+
 }  // namespace
 
 Task* PerfCore::find_task(u32 tid) {
@@ -186,10 +188,10 @@ void PerfCore::switch_to(u32 tid, SwitchReason reason) {
   const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
   if (previous) emit_switch(*previous, next, out);
   hardware_.disable();
-  hardware_.context_switch(PmuDriver::SwitchDirection::out, previous ? previous->tid : 0);
+  hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   current_ = next;
   scheduler_->switch_to(next ? &next->context : nullptr, now_);
-  hardware_.context_switch(PmuDriver::SwitchDirection::in, next ? next->tid : 0);
+  hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
   hardware_.enable();
   if (next) emit_switch(*next, previous, 0);
 }

@@ -34,10 +34,10 @@ class LbrSwitch : public LbrRig {
     }
   }
   void run_another_task() {
-    lbr.context_switch(Direction::in, 2);
+    lbr.context_switch(Direction::in, {2, 2});
     for (u32 i = 0; i < 32; ++i) put(FROM + i, 0xBAD), put(TO + i, 0xBAD);
     put(msr::LBR_TOS, 17);
-    lbr.context_switch(Direction::out, 2);
+    lbr.context_switch(Direction::out, {2, 2});
   }
   perf::Event user;
 };
@@ -89,7 +89,7 @@ TEST(LbrEnable, WithoutUsersNothingIsTouched) {
   LbrRig rig(skylake());
   rig.lbr.enable(Mode::full);
   rig.lbr.disable();
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_THAT(rig.bus.writes, IsEmpty());
 }
 
@@ -125,8 +125,8 @@ TEST(LbrReset, OfArchitecturalLbrIsAWriteOfDepth) {
 TEST(TaskSwitch, WithoutCallStacksAnIncomingTaskStartsEmpty) {
   LbrSwitch rig(skylake(), ANY | USER);
   rig.put(FROM, 0x1234);
-  rig.lbr.context_switch(Direction::out, 1);
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::out, {1, 1});
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_EQ(rig.value(FROM), 0u);
 }
 
@@ -134,9 +134,9 @@ TEST(TaskSwitch, ACallStackComesBackWithItsTask) {
   LbrSwitch rig(skylake(), CALL_STACK | USER);
   rig.put_stack(1, {0x3000, 0x2000, 0x1000});  // slots 1, 0, 31
   rig.put(msr::LBR_INFO_0 + 1, 5);
-  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::out, {1, 1});
   rig.run_another_task();
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_EQ(rig.value(msr::LBR_TOS), 1u);
   EXPECT_EQ(rig.value(FROM + 1), 0x3000u);
   EXPECT_EQ(rig.value(TO + 1), 0x3100u);
@@ -149,44 +149,44 @@ TEST(TaskSwitch, ACallStackComesBackWithItsTask) {
 TEST(TaskSwitch, ATaskWithoutHistoryStartsEmpty) {
   LbrSwitch rig(skylake(), CALL_STACK | USER);
   rig.put_stack(1, {0x3000});
-  rig.lbr.context_switch(Direction::out, 1);
-  rig.lbr.context_switch(Direction::in, 2);
+  rig.lbr.context_switch(Direction::out, {1, 1});
+  rig.lbr.context_switch(Direction::in, {2, 2});
   EXPECT_EQ(rig.value(FROM + 1), 0u);
 }
 
 TEST(TaskSwitch, RegistersThatNobodyTouchedAreKept) {
   LbrSwitch rig(skylake(), CALL_STACK | USER);
   rig.put_stack(1, {0x3000});
-  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::out, {1, 1});
   rig.bus.writes.clear();
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_THAT(rig.bus.writes, IsEmpty());
 }
 
 TEST(TaskSwitch, RegistersThatADeepCStateClearedAreRestored) {
   LbrSwitch rig(skylake(), CALL_STACK | USER);
   rig.put_stack(1, {0x3000});
-  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::out, {1, 1});
   rig.put(FROM + 1, 0);
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_EQ(rig.value(FROM + 1), 0x3000u);
 }
 
 TEST(TaskSwitch, WhatWasSavedIsUsedOnce) {
   LbrSwitch rig(skylake(), CALL_STACK | USER);
   rig.put_stack(1, {0x3000});
-  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::out, {1, 1});
   rig.run_another_task();
-  rig.lbr.context_switch(Direction::in, 1);
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_EQ(rig.value(FROM + 1), 0u);
 }
 
 TEST(TaskSwitch, KernelCallStacksAloneAreNotSaved) {
   LbrSwitch rig(skylake(), CALL_STACK | KERNEL);
   rig.put_stack(1, {0x3000});
-  rig.lbr.context_switch(Direction::out, 1);
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::out, {1, 1});
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_EQ(rig.value(FROM + 1), 0u);
 }
 
@@ -194,9 +194,9 @@ TEST(TaskSwitch, WithoutTsxKernelSourcesAreWrittenBackWithTheirSign) {
   LbrSwitch rig(haswell_without_tsx(), CALL_STACK | USER);
   rig.put(msr::LBR_TOS, 1);
   rig.put(FROM + 1, 0x1FFFFFFF81000010), rig.put(TO + 1, 0x1000);
-  rig.lbr.context_switch(Direction::out, 1);
+  rig.lbr.context_switch(Direction::out, {1, 1});
   rig.put(FROM + 1, 0);
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_EQ(rig.value(FROM + 1), 0x7FFFFFFF81000010u);
 }
 
@@ -204,12 +204,12 @@ TEST(TaskSwitch, ArchitecturalEntriesComeBackAfterADepthWrite) {
   LbrSwitch rig(lion_cove(), CALL_STACK | USER);
   rig.put(msr::ARCH_LBR_FROM_0, 0x1000), rig.put(msr::ARCH_LBR_TO_0, 0x2000);
   rig.put(msr::ARCH_LBR_INFO_0, 0x0400000000000000);
-  rig.lbr.context_switch(Direction::out, 1);
-  rig.lbr.context_switch(Direction::in, 2);
-  rig.lbr.context_switch(Direction::out, 2);
+  rig.lbr.context_switch(Direction::out, {1, 1});
+  rig.lbr.context_switch(Direction::in, {2, 2});
+  rig.lbr.context_switch(Direction::out, {2, 2});
   rig.put(msr::ARCH_LBR_FROM_0, 0xBAD);
   rig.bus.writes.clear();
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
   EXPECT_THAT(rig.bus.writes, ElementsAre(Pair(msr::ARCH_LBR_DEPTH, 32u), Pair(msr::ARCH_LBR_FROM_0, 0x1000u),
                                           Pair(msr::ARCH_LBR_TO_0, 0x2000u),
                                           Pair(msr::ARCH_LBR_INFO_0, 0x0400000000000000u)));
@@ -217,16 +217,28 @@ TEST(TaskSwitch, ArchitecturalEntriesComeBackAfterADepthWrite) {
 
 TEST(TaskSwitch, TheFilterKnowsWhoseCodeItIs) {
   LbrSwitch rig(skylake(), ANY_RETURN | USER);
-  rig.lbr.context_switch(Direction::in, 1);
+  rig.lbr.context_switch(Direction::in, {1, 1});
   rig.put_stack(1, {0x3000});
   rig.code.put(0x3000, {0xC3});
   rig.lbr.read_in_pmi(rig.code);
   EXPECT_EQ(rig.lbr.stack(rig.user)->entries.size(), 1u);
-  rig.lbr.context_switch(Direction::in, 2);
+  rig.lbr.context_switch(Direction::in, {2, 2});
   rig.put_stack(1, {0x3000});
   rig.code.put(0x3000, {0x74, 0x10});
   rig.lbr.read_in_pmi(rig.code);
   EXPECT_THAT(rig.lbr.stack(rig.user)->entries, IsEmpty());
+}
+
+TEST(TaskSwitch, TheFilterReadsCodeOnceForAllThreadsOfAProcess) {
+  LbrSwitch rig(skylake(), ANY_RETURN | USER);
+  rig.code.put(0x3000, {0xC3});
+  for (const perf::TaskId thread : {perf::TaskId{1, 1}, perf::TaskId{1, 2}, perf::TaskId{1, 1}}) {
+    rig.lbr.context_switch(Direction::in, thread);
+    rig.put_stack(1, {0x3000});
+    rig.lbr.read_in_pmi(rig.code);
+    EXPECT_EQ(rig.lbr.stack(rig.user)->entries.size(), 1u);
+  }
+  EXPECT_EQ(rig.code.reads, 1u);
 }
 
 }  // namespace

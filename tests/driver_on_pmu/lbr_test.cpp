@@ -122,8 +122,8 @@ TEST_P(LbrOnPmu, CallStacksGoWithTheirTasks) {
   ASSERT_TRUE(machine.start(event)) << machine.error;
   const auto change_task = [&](u32 from, u32 to) {
     machine.driver.disable();
-    machine.driver.context_switch(Direction::out, from);
-    machine.driver.context_switch(Direction::in, to);
+    machine.driver.context_switch(Direction::out, {from, from});
+    machine.driver.context_switch(Direction::in, {to, to});
     machine.driver.enable();
   };
   const auto call = [&](u64 from) {

@@ -56,8 +56,8 @@ class FakeDriver final : public PmuDriver {
   void start(Event& event, StartMode) override { event.hw.stopped = false; }
   void stop(Event& event, StopMode) override { event.hw.stopped = true; }
   void read(Event&) override {}
-  void context_switch(SwitchDirection direction, u32 tid) override {
-    calls.push_back((direction == SwitchDirection::out ? "out " : "in ") + std::to_string(tid));
+  void context_switch(SwitchDirection direction, TaskId task) override {
+    calls.push_back((direction == SwitchDirection::out ? "out " : "in ") + std::to_string(task.tid));
   }
 
   int opened = 0, disabled = 0;

@@ -82,7 +82,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void start(perf::Event& event, StartMode mode) override;
   void stop(perf::Event& event, StopMode mode) override;
   void read(perf::Event& event) override;
-  void context_switch(SwitchDirection direction, u32 tid) override;
+  void context_switch(SwitchDirection direction, perf::TaskId task) override;
 
   void handle_pmi(const InterruptFrame& frame) override;
 

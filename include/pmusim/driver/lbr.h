@@ -98,7 +98,7 @@ class LbrDriver {
 
   /// A task leaves (before its events are removed) or enters (after they are added): call stacks go with it,
   /// everything else is forgotten, because records do not say whose they are.
-  void context_switch(perf::PmuDriver::SwitchDirection direction, u32 tid);
+  void context_switch(perf::PmuDriver::SwitchDirection direction, perf::TaskId task);
   /// Mappings changed: what the software filter knows of code is void.
   void forget_code() { filter_.invalidate(); }
 

@@ -21,6 +21,11 @@ struct PmuCapabilities {
   unsigned branch_entries = 0, branch_counter_count = 0, branch_counter_width = 0, max_precise = 0;
 };
 
+/// A thread and its process, whose threads share an address space; zeros for none.
+struct TaskId {
+  u32 pid = 0, tid = 0;
+};
+
 /// A PMU driver as the perf core sees it. All calls come between `disable()` and `enable()` where noted; the
 /// driver never calls back into these.
 ///
@@ -56,7 +61,7 @@ class PmuDriver {
   virtual void read(Event& event) = 0;
   /// A task leaves or enters the CPU: flush PEBS, save or reset LBR.
   enum class SwitchDirection : u8 { out, in };
-  virtual void context_switch(SwitchDirection direction, u32 tid) = 0;
+  virtual void context_switch(SwitchDirection direction, TaskId task) = 0;
 };
 
 /// What the driver needs of the perf core: where its samples and losses go, and what runs now.

@@ -35,7 +35,7 @@ class SoftwarePmu final : public PmuDriver {
   void start(Event& event, StartMode mode) override;
   void stop(Event& event, StopMode mode) override;
   void read(Event& event) override;
-  void context_switch(SwitchDirection, u32) override {}
+  void context_switch(SwitchDirection, TaskId) override {}
 
  private:
   void overflow(Event& event, u64 address, const InterruptFrame& frame);
