@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr u64 basic = sample::IP | sample::TID | sample::TIME;
 
-/// A COMM, a MMAP2 and one sample in which every field has a value of its own.
+/// A COMM, a MMAP2, a CGROUP and one sample in which every field has a value of its own.
 class SampledFile {
  public:
   explicit SampledFile(u64 sample_type, u64 branch_type = branch::USER | branch::ANY | branch::TYPE_SAVE) {
@@ -47,6 +47,7 @@ class SampledFile {
     EXPECT_TRUE(
         writer->write(encode_record(CommRecord{100, 101, "program", misc::COMM_EXEC}, event_, moment)));
     EXPECT_TRUE(writer->write(encode_record(mapping, event_, moment)));
+    EXPECT_TRUE(writer->write(encode_record(CgroupRecord{77, "/group"}, event_, moment)));
     EXPECT_TRUE(writer->write(sample()));
     EXPECT_TRUE(writer->finish());
     return path;
@@ -123,12 +124,48 @@ void expect_quiet(const std::vector<std::string>& command) {
   EXPECT_EQ(out.err, "") << command[1];
 }
 
+/// What perf script can print of a sample bit; of the others only a dump shows anything.
+std::string script_fields(u64 sample_bit) {
+  switch (sample_bit) {
+    case sample::ADDR:
+      return "ip,addr";
+    case sample::CALLCHAIN:
+      return "ip,sym";
+    case sample::CPU:
+      return "ip,cpu";
+    case sample::PERIOD:
+      return "ip,period";
+    case sample::BRANCH_STACK:
+      return "ip,brstack";
+    case sample::REGS_USER:
+      return "ip,uregs";
+    case sample::REGS_INTR:
+      return "ip,iregs";
+    case sample::WEIGHT:
+      return "ip,weight";
+    case sample::WEIGHT_STRUCT:
+      return "ip,weight,ins_lat";
+    case sample::DATA_SRC:
+      return "ip,data_src";
+    case sample::PHYS_ADDR:
+      return "ip,phys_addr";
+    case sample::DATA_PAGE_SIZE:
+      return "ip,addr,data_page_size";
+    case sample::CODE_PAGE_SIZE:
+      return "ip,code_page_size";
+    default:
+      return "comm,pid,tid,time,event,ip";
+  }
+}
+
 TEST(PerfReadsSamples, EachOfThe25BitsWithoutAWarning) {
   for (unsigned i = 0; i < 25; ++i) {
     SCOPED_TRACE(i);
     const ScratchDirectory scratch;
-    const std::string path = SampledFile(basic | bit(i)).write(scratch);
+    const u64 needed = bit(i) == sample::DATA_PAGE_SIZE ? u64{sample::ADDR} : 0;
+    const std::string path = SampledFile(basic | needed | bit(i)).write(scratch);
     expect_quiet({"perf", "script", "-i", path});
+    expect_quiet({"perf", "script", "-i", path, "-F", script_fields(bit(i))});
     expect_quiet({"perf", "report", "--stdio", "-i", path});
     expect_quiet({"perf", "report", "-D", "-i", path});
   }
@@ -189,6 +226,13 @@ TEST(PerfReadsSamples, UserStacksRawDataTransactionsAndCounts) {
               HasSubstr("... transaction: 500000002"));
   EXPECT_THAT(dump(SampledFile(basic | sample::READ | sample::ID)),
               HasSubstr("..... id 000000000000000b, value 0000000000000fa0"));
+}
+
+TEST(PerfReadsSamples, Cgroups) {
+  const ScratchDirectory scratch;
+  const std::string path = SampledFile(basic | sample::CGROUP).write(scratch);
+  EXPECT_THAT(run({"perf", "report", "--stdio", "--sort", "cgroup", "-i", path}).out,
+              ::testing::ContainsRegex("100.00% +/group"));
 }
 
 TEST(PerfReadsSamples, EveryFieldAtOnce) {
