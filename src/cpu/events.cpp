@@ -3,6 +3,7 @@
 #include "architectural_events.h"
 #include "event_tables_private.h"
 #include "pmusim/cpu/event_tables.h"
+#include "pmusim/cpu/front_end.h"
 
 namespace pmusim {
 namespace {
@@ -39,6 +40,20 @@ bool uses_second_register(u8 event, u16 umask) {
   return (umask == 0x01 && (event == 0xBB || event == 0x2B)) || (umask == 0x02 && event == 0xB7);
 }
 
+/// FRONTEND_RETIRED by latency: the filter can ask for any number of cycles, and the counter looks at them.
+/// The core model stalls fetch for whole cycles only, so it has no answer to filters for narrower bubbles.
+std::optional<EventDefinition> find_fetch_latency(const CpuModel& model, u8 event, u16 umask, u64 extra) {
+  constexpr u64 l1i_miss_filter = 0x12;  // has a row wherever the umask is right
+  if (event != front_end::retired_event || !front_end::selects_latency(extra)) return std::nullopt;
+  if (front_end::bubbles(extra) < front_end::whole_cycle_bubbles) return std::nullopt;
+  if (find_row(model.events, event, umask, l1i_miss_filter) == nullptr) return std::nullopt;
+  return EventDefinition{.name = "FRONTEND_RETIRED.LATENCY_GE",
+                         .event = event,
+                         .umask = umask,
+                         .rule = {.all = {Signal::instruction}},
+                         .extra = extra};
+}
+
 }  // namespace
 
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
@@ -46,6 +61,7 @@ std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 u
   if (uses_second_register(event, umask)) return find_event(model, event == 0x2B ? 0x2A : 0xB7, 0x01, extra);
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
+  if (const auto latency = find_fetch_latency(model, event, umask, extra)) return latency;
   if (const auto architectural = find_architectural_event(model, event, umask)) return architectural;
   return umask == 0 ? std::nullopt : union_of_bits(model.events, event, umask);
 }

@@ -23,6 +23,7 @@ CpuModel gracemont() {
   m.lbr = architectural_lbr(lbr_deep_cstate_reset | lbr_linear_ip, lbr_records);
   m.pebs.counters = 0x3F | fixed(0x7);
   m.pebs.load_latency = true;
+  m.pebs.latency_split = true;
   m.pebs.data_source = DataSourceEncoding::gracemont;
   m.core.retire_width = 5;
   m.core.l2 = {2 * mib, 16, 64, 17};

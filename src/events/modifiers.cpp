@@ -105,6 +105,7 @@ Result<Done, Error> apply_modifiers(ParsedEvent& event, std::string_view letters
         break;
       case 'P':
         precise = max_precise_level(model);
+        event.precision_may_fall = true;
         break;
       case 'S':
         event.sample_read = true;

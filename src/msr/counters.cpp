@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pmusim/cpu/front_end.h"
+
 namespace pmusim {
 CounterFile::CounterFile(const CpuModel& model)
     : model_(&model),
@@ -222,13 +224,15 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.kernel = (select & evtsel::OS) != 0;
   running.user = (select & evtsel::USR) != 0;
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
+  running.only_slow_fetches = model_->pebs.frontend && (select & evtsel::EVENT) == front_end::retired_event &&
+                              front_end::selects_latency(filters_.front_end);
   return with_event(running, event(n));
 }
 
 /// The register that an event's name implies a value of (acr-and-scheduling.md, extra registers).
 u64 CounterFile::event_filter(u64 event_select) const {
   const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
-  if (event == 0xC6 && model_->pebs.frontend) return filters_.front_end;
+  if (event == front_end::retired_event && model_->pebs.frontend) return filters_.front_end;
   if (model_->omr != 0)
     return (event == 0x2A || event == 0xB7) && std::has_single_bit(umask) && umask <= 8
                ? filters_.off_core[static_cast<unsigned>(std::countr_zero(umask))]
@@ -236,6 +240,11 @@ u64 CounterFile::event_filter(u64 event_select) const {
   if ((event == 0xB7 || event == 0x2A) && umask == 1) return filters_.off_core[0];
   const bool second = (event == 0xB7 && umask == 2) || ((event == 0xBB || event == 0x2B) && umask == 1);
   return second ? filters_.off_core[1] : 0;
+}
+
+bool CounterFile::has_slow_fetch(const Retirement& r) const {
+  return r.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)] >=
+         front_end::latency_slots(filters_.front_end, model_->core.retire_width);
 }
 
 bool CounterFile::has_slow_load(const Retirement& r) const {

@@ -1,15 +1,16 @@
 #include "pmusim/pebs/pebs_unit.h"
 
+#include "pmusim/cpu/front_end.h"
 #include "record.h"
 
 namespace pmusim {
 
 namespace {
 
-/// FRONTEND_RETIRED and the event codes of MSR_PEBS_FRONTEND[4:0].
-constexpr u64 frontend_retired = 0xC6;
-
 bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_width) {
+  if (front_end::selects_latency(filter))
+    return retirement.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)] >=
+           front_end::latency_slots(filter, retire_width);
   switch (field(filter, 4, 0)) {
     case 0x11:
       return retirement.signals.has(Signal::dsb_miss);
@@ -21,10 +22,6 @@ bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_
       return retirement.signals.has(Signal::itlb_miss);
     case 0x15:
       return retirement.signals.has(Signal::stlb_instruction_miss);
-    case 0x06: {  // fetch delivered nothing for at least the latency before this instruction
-      const u64 slots = retirement.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)];
-      return slots >= field(filter, 19, 8) * retire_width;
-    }
     default:
       return true;
   }
@@ -68,7 +65,7 @@ bool PebsUnit::precise_distribution(unsigned counter, const CounterFile& counter
 bool PebsUnit::qualifies(unsigned counter, const Retirement& retirement, const CounterFile& counters) const {
   if (counter >= first_fixed) return true;
   const u64 select = counters.event_select(counter);
-  if (model_->pebs.frontend && (select & msr::evtsel::EVENT) == frontend_retired)
+  if (model_->pebs.frontend && (select & msr::evtsel::EVENT) == front_end::retired_event)
     return matches_frontend(frontend_, retirement, model_->core.retire_width);
   if (pebs::memory_facility(counters, counter, pebs_enable_) == pebs::MemoryFacility::load_latency)
     return pebs::longest_load(retirement, latency_threshold_) != nullptr;

@@ -111,6 +111,19 @@ void ask_for_side_band(perf::Attr& attr, const RecordOptions& options) {
   attr.context_switch = options.switches ? 1 : 0;
 }
 
+/// Opens one event; where modifier P asked for it, with the highest precision that is not refused. The error
+/// is the first one.
+Result<perf::Event*, KernelError> open_event(Session& session, const events::ParsedEvent& parsed,
+                                             perf::Attr attr, perf::Event* leader) {
+  const Result<perf::Event*, KernelError> asked = session.open_event(attr, leader);
+  if (asked.ok() || !parsed.precision_may_fall) return asked;
+  while (attr.precise_ip > 0) {
+    --attr.precise_ip;
+    if (const auto opened = session.open_event(attr, leader); opened.ok()) return opened;
+  }
+  return asked;
+}
+
 /// Opens every event with one ring for all, and tells the file about them.
 Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptions& options,
                                              perfdata::Writer& writer) {
@@ -125,7 +138,7 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
       perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
       // One event carries the side band.
       if (first == nullptr) ask_for_side_band(attr, options);
-      Result<perf::Event*, KernelError> event = session.open_event(attr, leader);
+      Result<perf::Event*, KernelError> event = open_event(session, parsed, attr, leader);
       if (!event.ok()) return Failure(refusal(parsed, event.error()));
       if (leader == nullptr) leader = *event;
       if (first == nullptr) {

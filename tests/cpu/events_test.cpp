@@ -57,7 +57,10 @@ TEST(FindEvent, OffCoreEventsOfTheSecondRegisterAreThoseOfTheFirst) {
 
 TEST(FindEvent, FrontEndEventsAreChosenByTheirExtraRegister) {
   EXPECT_EQ(find_event(ice_lake(), 0xC6, 0x01, 0x12)->name, "FRONTEND_RETIRED.L1I_MISS");
-  EXPECT_FALSE(find_event(ice_lake(), 0xC6, 0x01, 0x500106)) << "bubbles of a given length are not modelled";
+  EXPECT_EQ(find_event(ice_lake(), 0xC6, 0x01, 0x500106)->name, "FRONTEND_RETIRED.LATENCY_GE");
+  EXPECT_FALSE(find_event(ice_lake(), 0xC6, 0x01, 0x100206))
+      << "one empty slot: fetch bandwidth is not modelled";
+  EXPECT_FALSE(find_event(ice_lake(), 0xC6, 0x03, 0x500106)) << "the umask of later cores";
 }
 
 }  // namespace

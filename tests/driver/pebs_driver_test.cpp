@@ -416,6 +416,7 @@ TEST(PebsDriver, AnIndexOutsideOfMemoryIsCountedAndReadsNothing) {
             Fault::none);
   m.interrupt();
   EXPECT_THAT(m.host.lines, IsEmpty());
+  EXPECT_EQ(m.driver.faults(), 1u);
 }
 
 }  // namespace

@@ -26,6 +26,18 @@ TEST(EventFilter, FrontEndRetiredCountsWhatItsRegisterAsksFor) {
   EXPECT_EQ(guest.read(msr::PMC0), 1u + 2u);
 }
 
+TEST(EventFilter, FrontEndRetiredByLatencyCountsInstructionsAfterSoManyEmptyFetchCycles) {
+  Guest guest("skylake");  // retires 4 a cycle
+  guest.write(msr::PERFEVTSEL0, 0x4301C6);
+  guest.write(msr::PEBS_FRONTEND, 0x400806);  // LATENCY_GE_8
+  for (const u32 slots : {0u, 31u, 32u, 100u}) {
+    Retirement r = with_signals(slots + 1, {});
+    r.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)] = slots;
+    guest.pmu.retire(r);
+  }
+  EXPECT_EQ(guest.read(msr::PMC0), 2u);
+}
+
 TEST(EventFilter, LoadLatencyCountsLoadsAboveTheThreshold) {
   Guest guest("skylake");
   guest.write(msr::PERFEVTSEL0, 0x4301CD);

@@ -136,7 +136,8 @@ class CounterFile {
     bool inv = false, equal = false, edge = false;
     bool kernel = false, user = false;
     bool only_in_tx = false;
-    bool only_slow_loads = false;  // load latency above the threshold
+    bool only_slow_loads = false;    // load latency above the threshold
+    bool only_slow_fetches = false;  // FRONTEND_RETIRED: as many slots lost to fetch as its filter says
 
     bool has_condition() const { return cmask != 0 || equal || edge; }
     /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are told.)
@@ -160,6 +161,7 @@ class CounterFile {
   void start(const Running& running);
   u64 event_filter(u64 event_select) const;
   bool has_slow_load(const Retirement& r) const;
+  bool has_slow_fetch(const Retirement& r) const;
   Running with_event(Running running, const std::optional<EventDefinition>& event) const;
 
   Counted close_cycles(u64 cycle, Cpl cpl);
@@ -171,7 +173,8 @@ class CounterFile {
   u64 occurrences(const Running& running, const Retirement& r) const {
     if (running.has_condition() && running.source == Source::lost_cycles) return lost_cycles(running, r);
     const u32 k = running.raw_occurrences(r);
-    return k != 0 && running.only_slow_loads && !has_slow_load(r) ? 0 : k;
+    if (k != 0 && running.only_slow_loads && !has_slow_load(r)) return 0;
+    return k != 0 && running.only_slow_fetches && !has_slow_fetch(r) ? 0 : k;
   }
   static u64 lost_cycles(const Running& running, const Retirement& r);
   void add(unsigned counter, u64 occurrences, Counted& counted);
