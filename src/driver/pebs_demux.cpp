@@ -20,6 +20,9 @@ void store_word(std::span<std::byte> buffer, std::size_t offset, u64 value) {
   std::memcpy(buffer.data() + offset, &word, sizeof(word));
 }
 
+/// What std::has_single_bit counts bits for, one by one where the processor cannot be sure to.
+bool several(u64 owners) { return (owners & (owners - 1)) != 0; }
+
 /// A header of an arch-PEBS fragment at `offset`, or 0 where there is none.
 u64 header_at(std::span<const std::byte> buffer, std::size_t offset) {
   if (buffer.size() - offset < sizeof(pebs::ArchHeader)) return 0;
@@ -36,6 +39,11 @@ bool continues(u64 header) {
 bool has_basic_group(u64 header) {
   return (header & pebs::header::BASIC) != 0 &&
          (header & pebs::header::SIZE) >= sizeof(pebs::ArchHeader) + sizeof(pebs::ArchBasic);
+}
+
+/// The least that a record with an owner has.
+std::size_t smallest_record_bytes(unsigned format) {
+  return format <= 3 ? pebs::fixed_record_bytes(format) : sizeof(pebs::BasicGroup);
 }
 
 }  // namespace
@@ -75,11 +83,11 @@ DemuxTotals& DemuxTotals::operator+=(const DemuxTotals& other) {
 }
 
 DemuxTotals Demultiplexer::scan(std::span<std::byte> buffer, const DemuxSetup& asked) {
-  records_.clear();
   counters_seen_ = 0;
   DemuxTotals totals;
   DemuxSetup setup = asked;
   setup.enabled &= low_bits(pebs_counters);
+  make_room(buffer.size() / smallest_record_bytes(asked.format), setup.enabled);
   if (setup.format == 0)
     scan_core(buffer, setup, totals);
   else if (setup.format <= 3)
@@ -91,23 +99,34 @@ DemuxTotals Demultiplexer::scan(std::span<std::byte> buffer, const DemuxSetup& a
   return totals;
 }
 
-inline void Demultiplexer::attribute(std::size_t offset, std::size_t bytes, u64 owners, DemuxTotals& totals) {
+/// Nothing has to grow while records are read.
+void Demultiplexer::make_room(std::size_t records, u64 counters) {
+  std::size_t room = 0;
+  for (const unsigned counter : set_bits(counters)) {
+    begin_[counter] = room;
+    room += records;
+  }
+  if (places_.size() < room) places_.resize(room);
+  if (owners_.size() < records) owners_.resize(records);
+}
+
+inline void Demultiplexer::attribute(RecordPlace place, u64 owners, DemuxTotals& totals) {
   if (owners == 0) {
     ++totals.unowned;
     return;
   }
-  ++totals.attributed;
-  if (!std::has_single_bit(owners)) ++totals.shared;
+  owners_[totals.attributed++] = owners;
+  if (several(owners)) ++totals.shared;
   counters_seen_ |= owners;
-  for (const unsigned counter : set_bits(owners)) ++totals.samples[counter];
-  records_.push_back({static_cast<u32>(offset), static_cast<u32>(bytes), owners});
+  for (const unsigned counter : set_bits(owners))
+    places_[begin_[counter] + totals.samples[counter]++] = place;
 }
 
 void Demultiplexer::scan_core(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
   const std::size_t size = pebs::fixed_record_bytes(0);
   totals.records = buffer.size() / size;
   totals.trailing_bytes = buffer.size() % size;
-  for (std::size_t i = 0; i < totals.records; ++i) attribute(i * size, size, setup.enabled & 1, totals);
+  for (std::size_t i = 0; i < totals.records; ++i) attribute({i * size, size}, setup.enabled & 1, totals);
 }
 
 void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
@@ -126,14 +145,14 @@ void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& se
           ++totals.rescued;
         }
       }
-      if (std::popcount(owners) > 1) {
+      if (several(owners)) {
         ++totals.collided;
         counters_seen_ |= owners;
         for (const unsigned counter : set_bits(owners)) ++totals.lost[counter];
         continue;
       }
     }
-    attribute(offset, size, owners, totals);
+    attribute({offset, size}, owners, totals);
   }
 }
 
@@ -143,7 +162,7 @@ void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup&
   while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
     ++totals.records;
     if (size == setup.record_bytes)
-      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+      attribute({offset, size}, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
     else
       ++totals.odd_size;
     offset += size;
@@ -158,26 +177,13 @@ void Demultiplexer::scan_arch(std::span<std::byte> buffer, const DemuxSetup& set
   while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
     const u64 word = load_word(buffer, offset);
     if (has_basic_group(word))
-      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+      attribute({offset, size}, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
     else if (!pebs::header::is_null(word))
       ++totals.headless;
     totals.records += !pebs::header::is_null(word);
     offset += size;
   }
   totals.trailing_bytes = buffer.size() - offset;
-}
-
-std::array<u32, pebs_counters> Demultiplexer::group(const DemuxTotals& totals) {
-  std::array<u32, pebs_counters> next{};
-  u32 begin = 0;
-  for (const unsigned counter : set_bits(counters_seen_)) {
-    next[counter] = begin;
-    begin += static_cast<u32>(totals.samples[counter]);
-  }
-  by_counter_.resize(begin);
-  for (u32 i = 0; i < records_.size(); ++i)
-    for (const unsigned counter : set_bits(records_[i].owners)) by_counter_[next[counter]++] = i;
-  return next;
 }
 
 }  // namespace pmusim::driver

@@ -12,6 +12,10 @@ namespace sample = perf::sample;
 
 constexpr u64 weight_types = sample::WEIGHT | sample::WEIGHT_STRUCT;
 constexpr u64 register_types = sample::REGS_INTR | sample::REGS_USER;
+constexpr u64 address_types = sample::ADDR | sample::PHYS_ADDR | sample::DATA_PAGE_SIZE;
+constexpr u64 access_types = address_types | weight_types | sample::DATA_SRC | sample::TRANSACTION;
+
+bool wants(const perf::Event& event, u64 types) { return (event.attr.sample_type & types) != 0; }
 
 /// A layout struct in place: their members have no alignment and may lie anywhere.
 template <class T>
@@ -22,28 +26,6 @@ const T& view(std::span<const std::byte> record, std::size_t offset) {
 
 /// RFLAGS of a record without the bit in which the format marks exact IPs.
 constexpr u64 architectural_flags(u64 rflags) { return rflags & ~bit(3); }
-
-Registers registers_of(const pebs::FixedRegisters& fixed) {
-  Registers registers;
-  registers[Gpr::rax] = fixed.rax;
-  registers[Gpr::rbx] = fixed.rbx;
-  registers[Gpr::rcx] = fixed.rcx;
-  registers[Gpr::rdx] = fixed.rdx;
-  registers[Gpr::rsi] = fixed.rsi;
-  registers[Gpr::rdi] = fixed.rdi;
-  registers[Gpr::rbp] = fixed.rbp;
-  registers[Gpr::rsp] = fixed.rsp;
-  std::copy(std::begin(fixed.r8_to_r15), std::end(fixed.r8_to_r15), registers.gpr.begin() + 8);
-  registers.rflags = architectural_flags(fixed.rflags);
-  return registers;
-}
-
-Registers registers_of(const pebs::GprGroup& group) {
-  Registers registers;
-  std::copy(std::begin(group.gpr), std::end(group.gpr), registers.gpr.begin());
-  registers.rflags = architectural_flags(group.rflags);
-  return registers;
-}
 
 /// The memory group splits its latency from Golden Cove and Gracemont on.
 bool splits_latency(Microarchitecture microarchitecture) {
@@ -88,15 +70,15 @@ const perf::SampleData& PebsSampleBuilder::build(const perf::Event& event,
 void PebsSampleBuilder::start(const perf::Event& event) {
   data_.period = event.hw.last_period;
   data_.exact_ip = false;
-  data_.time.reset();
-  data_.address.reset();
-  data_.physical_address.reset();
+  data_.time = {};
+  data_.address = {};
+  data_.physical_address = {};
   data_.data_source = perf::data_source_na;
   data_.weight = 0;
   data_.transaction = 0;
-  data_.branches.reset();
+  data_.branches = {};
   data_.registers = nullptr;
-  data_.xmm = {};
+  if (!data_.xmm.empty()) data_.xmm = {};
 }
 
 void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record) {
@@ -111,22 +93,26 @@ void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std
   } else {
     data_.ip = rip;
   }
-  if ((event.attr.sample_type & register_types) != 0) set_registers(registers_of(fixed.registers));
-  Access access;
-  if (format_ >= 1) {
-    access.address = fixed.linear_address;
-    access.data_source = fixed.data_source;
-  }
-  if (format_ >= 1 && (event.hw.flags & pebs_flag::LOAD_LATENCY) != 0) access.latency = fixed.latency_cycles;
-  if (format_ >= 2) access.tsx = fixed.tsx;
-  set_access(event, access, fixed.registers.rax);
+  if (wants(event, register_types)) set_registers(fixed.registers);
+  if (wants(event, access_types)) set_access(event, access_of(event, fixed), fixed.registers.rax);
   if (format_ >= 3) set_time(event, fixed.tsc);
   set_interrupt_branches(event);
 }
 
+PebsSampleBuilder::Access PebsSampleBuilder::access_of(const perf::Event& event,
+                                                       const pebs::FixedRecord& fixed) const {
+  Access access;
+  if (format_ == 0) return access;
+  access.address = fixed.linear_address;
+  access.data_source = fixed.data_source;
+  if ((event.hw.flags & pebs_flag::LOAD_LATENCY) != 0) access.latency = fixed.latency_cycles;
+  if (format_ >= 2) access.tsx = fixed.tsx;
+  return access;
+}
+
 void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const std::byte> record) {
   const auto& basic = view<pebs::BasicGroup>(record, 0);
-  const pebs::AdaptiveLayout layout = pebs::adaptive_layout(u32{basic.format});
+  const pebs::AdaptiveLayout& layout = adaptive_layout_.of(basic.format, pebs::adaptive_layout);
   if (layout.size > record.size()) {  // a format word that its own size denies: only the basic group is sure
     set_ip(event, basic.eventing_ip, std::nullopt);
     set_time(event, basic.tsc);
@@ -139,7 +125,7 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
     next_ip = group.rip;
     rax = group.gpr[0];
     set_ip(event, basic.eventing_ip, next_ip);
-    if ((event.attr.sample_type & register_types) != 0) set_registers(registers_of(group));
+    if (wants(event, register_types)) set_registers(group);
   } else {
     set_ip(event, basic.eventing_ip, std::nullopt);
   }
@@ -153,9 +139,10 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
     access.instruction_latency = latency_split_ ? instruction_latency(memory.latency) : 0;
     access.tsx = memory.tsx;
   }
-  set_access(event, access, rax);
+  if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
-  if (layout.xmm != 0) set_xmm(record.subspan(layout.xmm, sizeof(pebs::XmmGroup)));
+  if (layout.xmm != 0 && wants(event, sample::REGS_INTR))
+    set_xmm(record.subspan(layout.xmm, sizeof(pebs::XmmGroup)));
   if (layout.lbr != 0)
     set_branches(event, record.subspan(layout.lbr, layout.lbr_entries * sizeof(pebs::LbrRecord)));
   else
@@ -169,7 +156,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   if ((retire_latency & bit(16)) != 0) access.retire_latency = field(retire_latency, 15, 0);
   u64 rax = 0;
   std::optional<u64> next_ip;
-  std::optional<Registers> registers;
+  const pebs::GprGroup* registers = nullptr;
   std::span<const std::byte> lbr;
   while (record.size() >= sizeof(pebs::ArchHeader)) {  // fragment by fragment
     const u64 word = view<pebs::ArchHeader>(record, 0).word;
@@ -177,7 +164,8 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     if (size < sizeof(pebs::ArchHeader) || size > record.size()) break;
     const std::span<const std::byte> fragment = record.first(size);
     record = record.subspan(size);
-    const pebs::ArchLayout layout = pebs::arch_layout(word, lbr_depth_);
+    const pebs::ArchLayout& layout =
+        arch_layout_.of(word, [&](u64 w) { return pebs::arch_layout(w, lbr_depth_); });
     const auto has = [&](u32 offset, std::size_t bytes) { return offset != 0 && offset + bytes <= size; };
     if (has(layout.aux, sizeof(pebs::ArchAux))) {
       const auto& aux = view<pebs::ArchAux>(fragment, layout.aux);
@@ -191,7 +179,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
       const auto& gprs = view<pebs::ArchGprs>(fragment, layout.gprs);
       next_ip = gprs.registers.rip;
       rax = gprs.registers.gpr[0];
-      registers = registers_of(gprs.registers);
+      registers = &gprs.registers;
     }
     const u32 xmm = layout.vectors + static_cast<u32>(sizeof(pebs::ArchVectorHeader));
     if (layout.vectors != 0 && (word & pebs::cfg_c::XMM) != 0 && has(xmm, sizeof(pebs::XmmGroup)))
@@ -205,8 +193,8 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     }
   }
   set_ip(event, basic.eventing_ip, next_ip);
-  if (registers && (event.attr.sample_type & register_types) != 0) set_registers(*registers);
-  set_access(event, access, rax);
+  if (registers != nullptr && wants(event, register_types)) set_registers(*registers);
+  if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
   if (!lbr.empty())
     set_branches(event, lbr);
@@ -234,13 +222,12 @@ void PebsSampleBuilder::fix_up_ip(const perf::Event& event, u64 next_ip) {
 }
 
 void PebsSampleBuilder::set_time(const perf::Event& event, u64 tsc) {
-  if ((event.attr.sample_type & sample::TIME) != 0 && !event.attr.use_clockid)
-    data_.time = host_.sink().time_of_tsc(tsc);
+  if (wants(event, sample::TIME) && !event.attr.use_clockid) data_.time = host_.sink().time_of_tsc(tsc);
 }
 
 void PebsSampleBuilder::set_access(const perf::Event& event, const Access& access, u64 rax) {
   const u64 wanted = event.attr.sample_type;
-  if ((wanted & (sample::ADDR | sample::PHYS_ADDR | sample::DATA_PAGE_SIZE)) != 0) {
+  if ((wanted & address_types) != 0) {
     data_.address = access.address;
     data_.physical_address = access.address;  // the emulated machine maps memory one to one
   }
@@ -261,20 +248,40 @@ void PebsSampleBuilder::set_access(const perf::Event& event, const Access& acces
   if ((wanted & sample::TRANSACTION) != 0) data_.transaction = transaction_word(access.tsx, rax);
 }
 
-void PebsSampleBuilder::set_registers(const Registers& registers) {
-  registers_ = registers;
+// Registers are written where they stay: of a copy made word by word, the wider loads of the next copy would
+// wait for every one of its stores.
+void PebsSampleBuilder::set_registers(const pebs::FixedRegisters& fixed) {
+  registers_[Gpr::rax] = fixed.rax;
+  registers_[Gpr::rbx] = fixed.rbx;
+  registers_[Gpr::rcx] = fixed.rcx;
+  registers_[Gpr::rdx] = fixed.rdx;
+  registers_[Gpr::rsi] = fixed.rsi;
+  registers_[Gpr::rdi] = fixed.rdi;
+  registers_[Gpr::rbp] = fixed.rbp;
+  registers_[Gpr::rsp] = fixed.rsp;
+  std::copy(std::begin(fixed.r8_to_r15), std::end(fixed.r8_to_r15), registers_.gpr.begin() + 8);
+  finish_registers(fixed.rflags);
+}
+
+void PebsSampleBuilder::set_registers(const pebs::GprGroup& group) {
+  std::copy(std::begin(group.gpr), std::end(group.gpr), registers_.gpr.begin());
+  finish_registers(group.rflags);
+}
+
+void PebsSampleBuilder::finish_registers(u64 rflags) {
+  registers_.rflags = architectural_flags(rflags);
   registers_.rip = data_.ip.value_or(0);
   data_.registers = &registers_;
 }
 
 void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const std::byte> entries) {
-  if ((event.attr.sample_type & sample::BRANCH_STACK) == 0) return;
+  if (!wants(event, sample::BRANCH_STACK)) return;
   const auto* first = &view<pebs::LbrRecord>(entries, 0);
   data_.branches = host_.decode_branches(event, {first, entries.size() / sizeof(pebs::LbrRecord)});
 }
 
 void PebsSampleBuilder::set_interrupt_branches(const perf::Event& event) {
-  if ((event.attr.sample_type & sample::BRANCH_STACK) != 0) data_.branches = host_.interrupt_branches(event);
+  if (wants(event, sample::BRANCH_STACK)) data_.branches = host_.interrupt_branches(event);
 }
 
 void PebsSampleBuilder::set_xmm(std::span<const std::byte> words) {

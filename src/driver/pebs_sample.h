@@ -7,6 +7,25 @@
 
 namespace pmusim::driver {
 
+/// The layout of the newest record, which nearly always is that of the next one too.
+template <class Layout>
+class NewestLayout {
+ public:
+  /// `make(word)` is what the layout follows from.
+  template <class Make>
+  const Layout& of(u64 word, Make make) {
+    if (word != word_) {
+      layout_ = make(word);
+      word_ = word;
+    }
+    return layout_;
+  }
+
+ private:
+  u64 word_ = 0;  // of which Layout{} is the layout
+  Layout layout_;
+};
+
 /// Turns PEBS records into what the perf core needs of a sample (pebs.md 4.7).
 ///
 /// The sample it returns borrows from it and from the record, until the next call.
@@ -35,7 +54,10 @@ class PebsSampleBuilder {
   void fix_up_ip(const perf::Event& event, u64 next_ip);
   void set_time(const perf::Event& event, u64 tsc);
   void set_access(const perf::Event& event, const Access& access, u64 rax);
-  void set_registers(const Registers& registers);
+  Access access_of(const perf::Event& event, const pebs::FixedRecord& fixed) const;
+  void set_registers(const pebs::FixedRegisters& fixed);
+  void set_registers(const pebs::GprGroup& group);
+  void finish_registers(u64 rflags);
   void set_branches(const perf::Event& event, std::span<const std::byte> entries);
   void set_interrupt_branches(const perf::Event& event);
   void set_xmm(std::span<const std::byte> words);
@@ -45,6 +67,8 @@ class PebsSampleBuilder {
   bool latency_split_;   // memory group has instruction and access latency
   bool retire_latency_;  // basic group has a retire latency
   u32 lbr_depth_;
+  NewestLayout<pebs::AdaptiveLayout> adaptive_layout_;
+  NewestLayout<pebs::ArchLayout> arch_layout_;
   DataSourceReader data_source_;
   PebsHost& host_;
   perf::SampleData data_;

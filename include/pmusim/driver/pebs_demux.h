@@ -48,11 +48,16 @@ struct DemuxTotals {
   friend bool operator==(const DemuxTotals&, const DemuxTotals&) = default;
 };
 
-/// One record with an owner.
-struct DemuxedRecord {
-  u32 offset = 0;  ///< from the start of the buffer
-  u32 bytes = 0;   ///< arch-PEBS: all its fragments
-  u64 owners = 0;  ///< counters
+/// Where one record lies. One word: compilers pack two halves by way of vector registers.
+class RecordPlace {
+ public:
+  RecordPlace() = default;
+  RecordPlace(u64 offset, u64 bytes) : word_(bytes << 32 | offset) {}
+  u64 offset() const { return word_ & low_bits(32); }  ///< from the start of the buffer
+  u64 bytes() const { return word_ >> 32; }            ///< arch-PEBS: all its fragments
+
+ private:
+  u64 word_ = 0;
 };
 
 /// Bytes of the whole record that `buffer` starts with, arch-PEBS fragments included; 0 where there is none:
@@ -92,60 +97,62 @@ class Demultiplexer {
   void scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void scan_arch(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
-  void attribute(std::size_t offset, std::size_t bytes, u64 owners, DemuxTotals& totals);
-  /// Sorts `records_` by counter, stable; returns where each counter's records end in `by_counter_`.
-  std::array<u32, pebs_counters> group(const DemuxTotals& totals);
+  void make_room(std::size_t records, u64 counters);
+  void attribute(RecordPlace place, u64 owners, DemuxTotals& totals);
 
   template <class Visitor>
   void visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
   template <class Visitor>
   void visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
 
+  std::span<const RecordPlace> places_of(unsigned counter, const DemuxTotals& totals) const {
+    return std::span(places_).subspan(begin_[counter], totals.samples[counter]);
+  }
+  static std::span<const std::byte> record_at(std::span<const std::byte> buffer, RecordPlace place) {
+    return buffer.subspan(place.offset(), place.bytes());
+  }
   /// Records of one counter lie too far apart for the processor to see a pattern.
-  static constexpr u32 prefetch_distance = 6;
-  static void prefetch(std::span<const std::byte> buffer, const DemuxedRecord& record) {
-    constexpr u32 line_bytes = 64, most_bytes = 256;
-    for (u32 at = 0; at < record.bytes && at < most_bytes; at += line_bytes)
-      __builtin_prefetch(buffer.data() + record.offset + at);
+  static constexpr std::size_t prefetch_distance = 12;
+  static void prefetch(std::span<const std::byte> record) {
+    constexpr std::size_t line_bytes = 64, most_bytes = 256;
+    for (std::size_t at = 0; at < record.size() && at < most_bytes; at += line_bytes)
+      __builtin_prefetch(record.data() + at);
   }
 
-  std::vector<DemuxedRecord> records_;
-  std::vector<u32> by_counter_;  // indices into records_
-  u64 counters_seen_ = 0;        // with samples or losses
+  std::vector<RecordPlace> places_;                 // room for all records per enabled counter
+  std::array<std::size_t, pebs_counters> begin_{};  // of each enabled counter's room
+  std::vector<u64> owners_;                         // counters of each record that has any
+  u64 counters_seen_ = 0;                           // with samples or losses
 };
 
 template <class Visitor>
 void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals,
                                   Visitor& visitor) {
-  const std::array<u32, pebs_counters> ends = group(totals);
   for (const unsigned counter : set_bits(counters_seen_)) {
-    const u64 samples = totals.samples[counter];
-    const u32 end = ends[counter];
-    for (u32 i = end - static_cast<u32>(samples); i < end; ++i) {
-      if (i + prefetch_distance < end) prefetch(buffer, records_[by_counter_[i + prefetch_distance]]);
-      const DemuxedRecord& record = records_[by_counter_[i]];
-      visitor.sample(counter, buffer.subspan(record.offset, record.bytes),
-                     i + 1 == end ? Place::last : Place::middle);
+    const std::span<const RecordPlace> places = places_of(counter, totals);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (i + prefetch_distance < places.size()) prefetch(record_at(buffer, places[i + prefetch_distance]));
+      visitor.sample(counter, record_at(buffer, places[i]),
+                     i + 1 == places.size() ? Place::last : Place::middle);
     }
-    visitor.finished(counter, samples);
+    visitor.finished(counter, places.size());
   }
 }
 
 template <class Visitor>
 void Demultiplexer::visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals,
                                    Visitor& visitor) {
-  std::array<const DemuxedRecord*, pebs_counters> last{};
-  const auto emit = [&](unsigned counter, Place place) {
-    visitor.sample(counter, buffer.subspan(last[counter]->offset, last[counter]->bytes), place);
-  };
-  for (const DemuxedRecord& record : records_)
-    for (const unsigned counter : set_bits(record.owners)) {
-      if (last[counter] != nullptr) emit(counter, Place::middle);
-      last[counter] = &record;
+  std::array<u32, pebs_counters> seen{};
+  for (u64 i = 0; i < totals.attributed; ++i)
+    for (const unsigned counter : set_bits(owners_[i])) {
+      const u32 earlier = seen[counter]++;
+      if (earlier != 0)
+        visitor.sample(counter, record_at(buffer, places_[begin_[counter] + earlier - 1]), Place::middle);
     }
   for (const unsigned counter : set_bits(counters_seen_)) {
-    if (last[counter] != nullptr) emit(counter, Place::last);
-    visitor.finished(counter, totals.samples[counter]);
+    const std::span<const RecordPlace> places = places_of(counter, totals);
+    if (!places.empty()) visitor.sample(counter, record_at(buffer, places.back()), Place::last);
+    visitor.finished(counter, places.size());
   }
 }
 
