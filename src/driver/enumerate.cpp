@@ -99,6 +99,15 @@ void read_ds_pebs(Enumeration& e, Bus& bus) {
   if (e.pebs_counters != 0) e.pebs_format = format;
 }
 
+/// Branch trace store, with the bits that keep a privilege level out of it.
+void read_bts(Enumeration& e, const CpuidResult& features, Bus& bus) {
+  constexpr u64 bts_unavailable = bit(11);
+  constexpr u32 ds_cpl = 1u << 4;
+  const auto misc_enable = bus.rdmsr(msr::MISC_ENABLE);
+  e.has_bts =
+      e.has_ds && (features.ecx & ds_cpl) != 0 && misc_enable.ok() && (*misc_enable & bts_unavailable) == 0;
+}
+
 void read_capabilities(Enumeration& e, Bus& bus) {
   if (const auto value = bus.rdmsr(msr::PERF_CAPABILITIES); value.ok()) e.perf_capabilities = *value;
   // A hybrid's register shows what all cores have; only its P cores have metrics, and all of them do.
@@ -145,6 +154,7 @@ Enumeration enumerate(Bus& bus) {
   if ((cpuid(leaf_extended, 1).eax & bit(8)) != 0) read_perfmon_ext_leaf(e, cpuid);
   if (has_pdcm) read_capabilities(e, bus);
   read_ds_pebs(e, bus);
+  read_bts(e, features, bus);
   read_lbr(e, cpuid);
   return e;
 }

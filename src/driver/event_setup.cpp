@@ -106,14 +106,39 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
   event.hw = {};
   if (auto result = set_config(event); !result.ok()) return result;
   if (auto result = set_period_at_open(event); !result.ok()) return result;
-  if (auto result = set_up_precise(event); !result.ok()) return result;
+  if (bts_.traces(event)) {
+    if (auto result = set_up_branch_trace(event); !result.ok()) return result;
+  } else if (auto result = set_up_precise(event); !result.ok()) {
+    return result;
+  }
   if (event.attr.branch_sample_type != 0)
     if (auto result = lbr_.init(event); !result.ok()) return result;
   if (auto result = check_topdown(event, cpu_); !result.ok()) return result;
   if (auto result = set_extra_register(event); !result.ok()) return result;
   if (auto result = check_load_latency(event); !result.ok()) return result;
   if (auto result = check_acr_group(event, cpu_, max_period()); !result.ok()) return result;
-  return check_group(event);
+  if (auto result = check_group(event); !result.ok()) return result;
+  return claim_branch_hardware(event);
+}
+
+Result<Done, KernelError> IntelDriver::set_up_branch_trace(Event& event) {
+  if (bts_.set_up() != Fault::none)
+    return refuse(ENOMEM, "sample_period: there is no memory for a trace of every branch");
+  event.hw.flags |= driver_flag::BRANCH_TRACE;
+  return Done{};
+}
+
+/// LBR and branch trace store cannot be on together, not even for events that take turns.
+Result<Done, KernelError> IntelDriver::claim_branch_hardware(Event& event) {
+  const bool trace = (event.hw.flags & driver_flag::BRANCH_TRACE) != 0;
+  if (!trace && !LbrDriver::uses_lbr(event)) return Done{};
+  if ((trace ? open_stacks_ : open_traces_) != 0)
+    return refuse(EBUSY,
+                  trace ? "sample_period: another event has the LBR, which a trace of every branch excludes"
+                        : "branch_sample_type: another event traces every branch, which excludes the LBR");
+  ++(trace ? open_traces_ : open_stacks_);
+  event.hw.flags |= driver_flag::BRANCH_HARDWARE;
+  return Done{};
 }
 
 Result<Done, KernelError> IntelDriver::set_config(Event& event) {

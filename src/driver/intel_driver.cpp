@@ -17,7 +17,8 @@ IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
       constraints_(cpu_),
       counters_(bus, cpu_),
       pebs_(bus, cpu_, *this, options.pebs),
-      lbr_(bus, cpu_, options.lbr) {
+      lbr_(bus, cpu_, options.lbr),
+      bts_(bus, cpu_, options.pebs.area_address, options.bts) {
   counters_.reset();
   // An APIC in memory, not in MSRs, is somebody else's to unmask.
   apic_reachable_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) == Fault::none;
@@ -46,12 +47,18 @@ perf::PmuCapabilities IntelDriver::capabilities() const {
   return capabilities;
 }
 
-void IntelDriver::destroy(Event& event) { remove(event); }
+void IntelDriver::destroy(Event& event) {
+  remove(event);
+  if ((event.hw.flags & driver_flag::BRANCH_HARDWARE) == 0) return;
+  event.hw.flags &= ~driver_flag::BRANCH_HARDWARE;
+  --((event.hw.flags & driver_flag::BRANCH_TRACE) != 0 ? open_traces_ : open_stacks_);
+}
 
 void IntelDriver::disable() {
   if (disable_depth_++ != 0) return;
   enabled_ = false;
   counters_.disable_all();
+  bts_.stop();
   pebs_.clear_enable();
   lbr_.disable();
 }
@@ -64,6 +71,7 @@ void IntelDriver::enable() {
   pebs_.write_enable();
   lbr_.enable(LbrDriver::EnableMode::full);
   counters_.enable_all();
+  bts_.start();
 }
 
 void IntelDriver::claim_counter_from_microcode() {
@@ -194,6 +202,10 @@ void IntelDriver::stop(Event& event, StopMode mode) {
 
 void IntelDriver::read(Event& event) {
   if (event.hw.index < 0 || event.hw.up_to_date) return;
+  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) {
+    drain_branch_trace();
+    return;
+  }
   const bool reloads = (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
   if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
   if (!reloads) update(event);
@@ -206,7 +218,16 @@ void IntelDriver::drain(DrainTrigger trigger, const InterruptFrame* frame) {
   if (was_enabled) enable();
 }
 
+void IntelDriver::drain_branch_trace() {
+  const bool was_enabled = enabled_;
+  if (was_enabled) disable();
+  bts_.drain(*sink_, nullptr);
+  if (was_enabled) enable();
+}
+
+/// Records of either buffer do not say whose they are.
 void IntelDriver::context_switch(SwitchDirection direction, perf::TaskId task) {
+  if (direction == SwitchDirection::out && bts_.active()) drain_branch_trace();
   if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
   lbr_.context_switch(direction, task);
 }

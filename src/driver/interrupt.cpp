@@ -18,9 +18,12 @@ void IntelDriver::handle_pmi(const InterruptFrame& frame) {
   if (traits_->ack == PmiAck::early) unmask_interrupt();
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;
+  bts_.stop();
   counters_.disable_all();
   const u64 pebs_before = pebs_.enabled();
-  const unsigned handled = service(frame);
+  // No status bit tells of the branch trace buffer.
+  const unsigned branch_traces = bts_.drain(*sink_, &frame) != 0 ? 1 : 0;
+  const unsigned handled = branch_traces + service(frame);
   if (traits_->ack == PmiAck::middle) unmask_interrupt();
   --disable_depth_;
   enabled_ = was_enabled;
@@ -29,6 +32,7 @@ void IntelDriver::handle_pmi(const InterruptFrame& frame) {
     if (pebs_.enabled() != pebs_before) pebs_.write_enable();
     lbr_.enable(LbrDriver::EnableMode::after_pmi);
     counters_.enable_all();
+    bts_.start();
   }
   if (traits_->ack == PmiAck::late) unmask_interrupt();
   account(handled, frame.registers.rip);

@@ -87,6 +87,10 @@ void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleM
   Event& event = *placement.event;
   u64 config = event.hw.config;
   placement.constraint_known = true;
+  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) {
+    placement.constraint = {.counters = bit(counter::BRANCH_TRACE) & event.hw.dynamic_constraint};
+    return;
+  }
   if (!claim_extra_register(placement, config, claims.core, mode) ||
       !claim_branch_filter(placement, claims.thread)) {
     placement.constraint = {};

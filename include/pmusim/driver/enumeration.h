@@ -28,7 +28,8 @@ struct Enumeration {
   bool rtm = false, hle = false;
   bool tsx_force_abort = false;  ///< CPUID.7.0:EDX[13]: microcode and PMU compete for GP 3
 
-  bool has_ds = false;  ///< DS area and DTES64
+  bool has_ds = false;   ///< DS area and DTES64
+  bool has_bts = false;  ///< branches can be stored there, by privilege level
   static constexpr unsigned no_pebs = ~0u, arch_pebs_format = 0xF;
   unsigned pebs_format = no_pebs;  ///< 0..6, arch_pebs_format or no_pebs
   bool pebs_baseline = false;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "pmusim/driver/bts.h"
 #include "pmusim/driver/constraint_book.h"
 #include "pmusim/driver/counter_bank.h"
 #include "pmusim/driver/lbr.h"
@@ -22,6 +23,8 @@ inline constexpr u32 ACR_GROUP = 1u << 0;  ///< of a leader: a member of its gro
 inline constexpr u32 METRIC = 1u << 1;     ///< counted as a share of the slots counter
 inline constexpr u32 SLOTS_WITH_METRICS = 1u << 2;  ///< slots, read and cleared together with its metrics
 inline constexpr u32 CHECKPOINTED = 1u << 3;        ///< IN_TXCP: an abort takes counts and status bit back
+inline constexpr u32 BRANCH_TRACE = 1u << 4;        ///< every branch a sample: no counter, the BTS buffer
+inline constexpr u32 BRANCH_HARDWARE = 1u << 5;     ///< claims the LBR or the branch trace store
 }  // namespace driver_flag
 
 /// Skylake with TSX microcode: GP 3 works only while every transaction aborts.
@@ -30,6 +33,7 @@ enum class TransactionAborts : u8 { allowed, forbidden };
 struct DriverOptions {
   PebsOptions pebs;
   LbrOptions lbr;
+  BtsOptions bts;
   /// Shared with the sibling hyper-thread's driver; null where hyper-threading is off.
   CoreResources* core = nullptr;
   unsigned thread = 0;  ///< 0 or 1: which of the two this is
@@ -66,6 +70,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   DriverStatistics statistics() const;
   const PebsDriver& pebs() const { return pebs_; }
   const LbrDriver& lbr() const { return lbr_; }
+  const BtsDriver& bts() const { return bts_; }
   /// Mappings changed: what the driver remembers of the program's code is void.
   void forget_code() { lbr_.forget_code(); }
 
@@ -111,6 +116,8 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   Result<Done, KernelError> set_config(perf::Event& event);
   Result<Done, KernelError> set_period_at_open(perf::Event& event);
   Result<Done, KernelError> set_up_precise(perf::Event& event);
+  Result<Done, KernelError> set_up_branch_trace(perf::Event& event);
+  Result<Done, KernelError> claim_branch_hardware(perf::Event& event);
   Result<Done, KernelError> set_extra_register(perf::Event& event);
   Result<Done, KernelError> check_load_latency(const perf::Event& event) const;
   Result<Done, KernelError> check_group(perf::Event& event);
@@ -155,6 +162,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void leave_counter(perf::Event& event);
   u64 max_period() const;
   void drain(DrainTrigger trigger, const InterruptFrame* frame);
+  void drain_branch_trace();
 
   // interrupts (interrupt.cpp)
   unsigned service(const InterruptFrame& frame);
@@ -181,6 +189,8 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   CounterBank counters_;
   PebsDriver pebs_;
   LbrDriver lbr_;
+  BtsDriver bts_;
+  unsigned open_traces_ = 0, open_stacks_ = 0;  // events that claim BTS and LBR, which exclude each other
   perf::SampleSink* sink_ = nullptr;
 
   CoreResources own_core_;
