@@ -51,7 +51,7 @@ std::byte* RingBuffer::look_and_reserve(std::size_t bytes) {
   move_head(forward ? start + bytes : start);
   if (head() - wakeup_position_ > watermark_) {
     wakeup_position_ += watermark_;
-    wakeup_due_ = true;
+    request_wakeup();
   }
   room_end_ = next_ + (forward && lost_ == 0 ? room_ahead() : 0);
   const std::size_t offset = start & (size_ - 1);
@@ -70,6 +70,7 @@ std::byte* RingBuffer::reserve_across_the_end(std::size_t offset, std::size_t by
   beside_.resize(std::max(beside_.size(), bytes));
   beside_offset_ = offset;
   beside_bytes_ = bytes;
+  attention_ = true;
   return beside_.data();
 }
 
@@ -78,6 +79,13 @@ void RingBuffer::copy_across_the_end() {
   std::memcpy(data_ + beside_offset_, beside_.data(), first);
   std::memcpy(data_, beside_.data() + first, beside_bytes_ - first);
   beside_bytes_ = 0;
+}
+
+void RingBuffer::publish_with_attention() {
+  attention_ = false;
+  if (beside_bytes_ != 0) copy_across_the_end();
+  publish_ahead();
+  if (wakeup_due_) wake();
 }
 
 void RingBuffer::wake() {

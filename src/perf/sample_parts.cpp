@@ -33,52 +33,49 @@ bool group_has_branch_counters(const Event& event) {
 
 /// Entries that are written: attr.sample_max_stack caps them too (Linux 6.15); 0 is an attribute no open()
 /// saw.
-std::span<const BranchEntry> branch_entries(const Sample& s) {
-  if (!s.data.branches) return {};
-  const auto entries = s.data.branches->entries;
-  const std::size_t limit = s.event.attr.sample_max_stack;
-  return limit == 0 || entries.size() <= limit ? entries : entries.first(limit);
+std::span<const BranchEntry> written_entries(const Event& event, const std::optional<BranchStack>& stack) {
+  if (!stack) return {};
+  const std::size_t limit = event.attr.sample_max_stack;
+  return limit == 0 || stack->entries.size() <= limit ? stack->entries : stack->entries.first(limit);
 }
 
 }  // namespace
 
-std::size_t branch_stack_size(const Sample& s) {
-  const std::size_t n = branch_entries(s).size();
+std::size_t branch_stack_size(const Event& event, const std::optional<BranchStack>& stack) {
+  const std::size_t n = written_entries(event, stack).size();
   const std::size_t entry =
-      sizeof(BranchEntry) + (n != 0 && group_has_branch_counters(s.event) ? sizeof(u64) : 0);
-  return sizeof(u64) + (wants(s.event, branch::HW_INDEX) ? sizeof(u64) : 0) + n * entry;
+      sizeof(BranchEntry) + (n != 0 && group_has_branch_counters(event) ? sizeof(u64) : 0);
+  return sizeof(u64) + (wants(event, branch::HW_INDEX) ? sizeof(u64) : 0) + n * entry;
 }
 
 /// hw_index is written for an empty stack too. The kernel leaves it out when no stack is attached, and then
 /// the perf tool, which always expects it, misreads the fields that follow.
-ByteWriter write_branch_stack(ByteWriter out, const Sample& s) {
-  const auto entries = branch_entries(s);
+ByteWriter write_branch_stack(ByteWriter out, const Event& event, const std::optional<BranchStack>& stack) {
+  const auto entries = written_entries(event, stack);
   out.put(u64{entries.size()});
-  if (wants(s.event, branch::HW_INDEX)) out.put(s.data.branches ? s.data.branches->hw_index : ~u64{0});
+  if (wants(event, branch::HW_INDEX)) out.put(stack ? stack->hw_index : ~u64{0});
   out.put_all(entries);
-  if (entries.empty() || !group_has_branch_counters(s.event)) return out;
-  const auto counters = s.data.branches->counters;
-  const std::size_t known = std::min(counters.size(), entries.size());
-  out.put_all(counters.first(known));
+  if (entries.empty() || !group_has_branch_counters(event)) return out;
+  const std::size_t known = std::min(stack->counters.size(), entries.size());
+  out.put_all(stack->counters.first(known));
   out.put_zeros((entries.size() - known) * sizeof(u64));
   return out;
 }
 
 // --- STACK_USER
 
-std::size_t user_stack_bytes(const Sample& s, std::size_t others) {
-  const Registers* registers = s.environment.user_registers;
-  if (!registers || others + 16 >= max_record_bytes) return 0;
-  const u64 sp = (*registers)[Gpr::rsp];
-  const u64 above_sp = sp < s.environment.address_space_end ? s.environment.address_space_end - sp : 0;
-  const u64 wanted = std::min<u64>(s.event.attr.sample_stack_user, above_sp);
+std::size_t user_stack_bytes(const Attr& attr, const SampleEnvironment& environment, std::size_t others) {
+  if (!environment.user_registers || others + 16 >= max_record_bytes) return 0;
+  const u64 sp = (*environment.user_registers)[Gpr::rsp];
+  const u64 above_sp = sp < environment.address_space_end ? environment.address_space_end - sp : 0;
+  const u64 wanted = std::min<u64>(attr.sample_stack_user, above_sp);
   return static_cast<std::size_t>(std::min<u64>(wanted, max_record_bytes - others - 16)) & ~std::size_t{7};
 }
 
-ByteWriter write_user_stack(ByteWriter out, const Sample& s, std::size_t bytes) {
+ByteWriter write_user_stack(ByteWriter out, std::span<const std::byte> stack, std::size_t bytes) {
   out.put(u64{bytes});
   if (bytes == 0) return out;
-  const auto readable = s.environment.user_stack.first(std::min(bytes, s.environment.user_stack.size()));
+  const auto readable = stack.first(std::min(bytes, stack.size()));
   out.put_all(readable);
   out.put_zeros(bytes - readable.size());
   out.put(u64{readable.size()});

@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 
+#include "perf/general_registers.h"
 #include "perf/sample_parts.h"
 
 /// REGS_USER and REGS_INTR: an ABI word, the general registers, and with SIMD sampling a block of whole
@@ -9,8 +10,6 @@
 namespace pmusim::perf {
 
 namespace {
-
-constexpr u64 abi_none = 0, abi_64 = 2, abi_simd = 4;
 
 /// Register numbers of sample_regs_user and sample_regs_intr (perf-abi.md section 1.6). From 24 up they mean
 /// XMM halves (from 32) or, with SIMD sampling, R16 to R31 and SSP.
@@ -27,61 +26,29 @@ constexpr unsigned first_xmm_bit = 32;
 constexpr std::array first_eight = {Gpr::rax, Gpr::rbx, Gpr::rcx, Gpr::rdx,
                                     Gpr::rsi, Gpr::rdi, Gpr::rbp, Gpr::rsp};
 
-/// Selectors of 64-bit code, as Linux lays out its descriptor table.
-struct Segments {
-  u64 code, stack;
-};
-constexpr Segments user_segments{0x33, 0x2b}, kernel_segments{0x10, 0x18};
-
 u64 word_or_zero(std::span<const u64> words, std::size_t n) { return n < words.size() ? words[n] : 0; }
 
-/// Where the values of a register block come from.
-struct RegisterSource {
-  const Registers& general;
-  const Segments& segments;
-  std::span<const u64> xmm;
-  const ExtendedRegisters& extended;
-};
-
-/// All that a 64-bit program has, which is what tools ask for by default: worth writing without a loop.
-constexpr u64 all_general = 0xff0fff;
-
-/// In pairs: neighbours are loaded and stored together.
-inline ByteWriter write_all_general(ByteWriter out, const RegisterSource& source) {
-  const Registers& r = source.general;
-  out.put_words(r[Gpr::rax], r[Gpr::rbx]);
-  out.put_words(r[Gpr::rcx], r[Gpr::rdx]);
-  out.put_words(r[Gpr::rsi], r[Gpr::rdi]);
-  out.put_words(r[Gpr::rbp], r[Gpr::rsp]);
-  out.put_words(r.rip, r.rflags);
-  out.put(source.segments);
-  out.put_all(std::span(r.gpr).subspan<8>());
-  return out;
-}
-
-u64 register_value(const RegisterSource& source, unsigned number) {
-  const Registers& general = source.general;
-  if (number < first_eight.size()) return general[first_eight[number]];
-  if (number == reg_ssp) return source.extended.shadow_stack_pointer;
-  if (number >= reg_r16) return word_or_zero(source.extended.egpr, number - reg_r16);
-  if (number >= reg_r8) return general.gpr[number - reg_r8 + 8];
+u64 general_register(unsigned number, const Registers& registers, const Segments& segments) {
+  if (number < first_eight.size()) return registers[first_eight[number]];
+  if (number >= reg_r8) return registers.gpr[number - reg_r8 + 8];
   switch (number) {
     case reg_ip:
-      return general.rip;
+      return registers.rip;
     case reg_flags:
-      return general.rflags;
+      return registers.rflags;
     case reg_cs:
-      return source.segments.code;
+      return segments.code;
     case reg_ss:
-      return source.segments.stack;
+      return segments.stack;
     default:
       return 0;
   }
 }
 
-inline ByteWriter write_general(ByteWriter out, u64 mask, const RegisterSource& source) {
-  if (mask == all_general) return write_all_general(out, source);
-  for (const unsigned number : set_bits(mask)) out.put(register_value(source, number));
+inline ByteWriter write_general(ByteWriter out, u64 mask, const Registers& registers,
+                                const Segments& segments) {
+  if (mask == all_general) return write_all_general(out, registers, segments);
+  for (const unsigned number : set_bits(mask)) out.put(general_register(number, registers, segments));
   return out;
 }
 
@@ -99,7 +66,20 @@ ByteWriter write_xmm(ByteWriter out, u32 mask, std::span<const u64> xmm) {
   return out;
 }
 
-u64 vector_word(const RegisterSource& source, unsigned vector, unsigned word) {
+/// What only SIMD sampling reads.
+struct SimdSource {
+  const ExtendedRegisters& extended;
+  const std::span<const u64>& xmm;
+};
+
+ByteWriter write_egpr_and_ssp(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
+  for (const unsigned number : set_bits(mask))
+    out.put(number == reg_ssp ? extended.shadow_stack_pointer
+                              : word_or_zero(extended.egpr, number - reg_r16));
+  return out;
+}
+
+u64 vector_word(const SimdSource& source, unsigned vector, unsigned word) {
   if (!source.extended.vectors.empty())
     return word_or_zero(source.extended.vectors, vector * ExtendedRegisters::words_per_vector + word);
   return word < 2 ? word_or_zero(source.xmm, 2 * vector + word) : 0;
@@ -107,7 +87,7 @@ u64 vector_word(const RegisterSource& source, unsigned vector, unsigned word) {
 
 /// Counts and widths follow from the attribute alone: a register that cannot be read is written as zeros.
 ByteWriter write_simd(ByteWriter out, const Event& event, const RegisterMasks& masks,
-                      const RegisterSource& source) {
+                      const SimdSource& source) {
   const u16 vector_qwords = event.attr.sample_simd_vec_reg_qwords;
   const u16 predicate_qwords = event.attr.sample_simd_pred_reg_qwords;
   const std::array counts = {static_cast<u16>(std::popcount(masks.vectors)), vector_qwords,
@@ -138,37 +118,47 @@ u32 register_bytes(const Attr& attr, RegisterSide side, SimdAbi simd) {
 
 namespace {
 
-[[gnu::noinline]] ByteWriter write_with_simd(ByteWriter out, const Event& event, RegisterSide side,
-                                             const RegisterSource& source) {
+constexpr u64 general_numbers = low_bits(reg_r16);
+
+ByteWriter write_with_simd(ByteWriter out, const Event& event, RegisterSide side, const Registers& registers,
+                           const Segments& segments, const SimdSource& source) {
   const RegisterMasks masks = register_masks(event.attr, side);
-  out.put(abi_64 | abi_simd);
-  return write_simd(write_general(out, masks.general, source), event, masks, source);
+  out.put(registers_abi_64 | registers_abi_simd);
+  out = write_general(out, masks.general & general_numbers, registers, segments);
+  out = write_egpr_and_ssp(out, masks.general & ~general_numbers, source.extended);
+  return write_simd(out, event, masks, source);
 }
 
-inline ByteWriter write_registers(ByteWriter out, const Event& event, RegisterSide side,
-                                  const RegisterSource& source) {
-  if (event.attr.sample_simd_regs_enabled != 0) return write_with_simd(out, event, side, source);
-  const u64 mask = register_masks(event.attr, side).general;
-  out.put(abi_64);
-  out = write_general(out, field(mask, 31, 0), source);
-  return write_xmm(out, static_cast<u32>(mask >> first_xmm_bit), source.xmm);
+inline ByteWriter write_without_simd(ByteWriter out, u64 mask, const Registers& registers,
+                                     const Segments& segments, const std::span<const u64>& xmm) {
+  out.put(registers_abi_64);
+  out = write_general(out, mask & general_numbers, registers, segments);
+  const auto xmm_halves = static_cast<u32>(mask >> first_xmm_bit);
+  return xmm_halves == 0 ? out : write_xmm(out, xmm_halves, xmm);
 }
 
 }  // namespace
 
-ByteWriter write_user_registers(ByteWriter out, const Sample& s) {
-  if (s.environment.user_registers)
-    return write_registers(out, s.event, RegisterSide::user,
-                           {*s.environment.user_registers, user_segments, {}, s.environment.user_extended});
-  out.put(abi_none);
-  return out;
+ByteWriter write_user_registers(ByteWriter out, const Event& event, const SampleEnvironment& environment) {
+  if (!environment.user_registers) {
+    out.put(registers_abi_none);
+    return out;
+  }
+  const Registers& registers = *environment.user_registers;
+  if (event.attr.sample_simd_regs_enabled != 0)
+    return write_with_simd(out, event, RegisterSide::user, registers, segments_at(Cpl::user),
+                           {environment.user_extended, {}});
+  return write_without_simd(out, event.attr.sample_regs_user, registers, segments_at(Cpl::user), {});
 }
 
-ByteWriter write_interrupt_registers(ByteWriter out, const Sample& s) {
-  return write_registers(
-      out, s.event, RegisterSide::interrupt,
-      {s.data.registers ? *s.data.registers : s.frame.registers,
-       s.frame.cpl == Cpl::user ? user_segments : kernel_segments, s.data.xmm, s.data.extended});
+ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const SampleData& data,
+                                     const InterruptFrame& frame) {
+  const Registers& registers = interrupt_registers(data, frame);
+  const Segments& segments = segments_at(frame.cpl);
+  if (event.attr.sample_simd_regs_enabled != 0)
+    return write_with_simd(out, event, RegisterSide::interrupt, registers, segments,
+                           {data.extended, data.xmm});
+  return write_without_simd(out, event.attr.sample_regs_intr, registers, segments, data.xmm);
 }
 
 }  // namespace pmusim::perf

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "pmusim/perf/ring_reader.h"
 #include "tests/perf/sample_parser.h"
 
 namespace pmusim::perf {
@@ -86,6 +87,16 @@ struct Scene {
     return record;
   }
 
+  /// The record twice, as a ring has it: the first finds its room by looking, the second ahead of it.
+  std::vector<std::byte> output_twice() {
+    event.layout = make_sample_layout(event.attr);
+    RingBuffer ring(4, {});
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(output_sample(ring, event, data, frame, environment));
+    std::vector<std::byte> records;
+    RingReader(ring).drain([&](auto piece) { records.insert(records.end(), piece.begin(), piece.end()); });
+    return records;
+  }
+
   Fields expected() const {
     const Attr& a = event.attr;
     Fields fields{{"misc", {2}}};
@@ -131,6 +142,9 @@ struct Scene {
         SampleParser::parse(write(), event.attr, (event.attr.branch_sample_type & branch::COUNTERS) != 0);
     ASSERT_TRUE(parsed) << std::hex << event.attr.sample_type;
     EXPECT_EQ(*parsed, expected()) << std::hex << event.attr.sample_type;
+    auto twice = write();
+    twice.insert(twice.end(), twice.begin(), twice.end());
+    EXPECT_EQ(output_twice(), twice) << std::hex << event.attr.sample_type;
   }
 };
 

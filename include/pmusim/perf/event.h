@@ -44,6 +44,9 @@ struct SampleLayout {
   u32 user_register_bytes = 0;      ///< REGS_USER without its ABI word, if there are any
   u32 samples_between_wakeups = 0;  ///< 0: no such rule
   SimdAbi simd = SimdAbi::series_v7;
+  /// `fixed_bytes`, if that is all: one-word fields, at most all general registers, and no wakeup rule. Else
+  /// more than any ring has.
+  u32 plain_bytes = ~u32{0};
 };
 
 /// One opened perf event (perf_event_open returns one). Owned by the core; siblings are owned by it too and

@@ -16,9 +16,11 @@ std::byte* reserve(RingBuffer& ring, Event& event, const Moment& moment, std::si
 /// dropped.
 template <class Write>
 bool output(RingBuffer& ring, Event& event, const Moment& moment, std::size_t bytes, Write&& write) {
-  std::byte* at = ring.reserve_ahead(bytes);
-  if (at == nullptr) at = reserve(ring, event, moment, bytes);
-  if (at == nullptr) return false;
+  std::byte* at = nullptr;
+  if (ring.fits_ahead(bytes)) [[likely]]
+    at = ring.reserve(bytes);
+  else if (at = reserve(ring, event, moment, bytes); at == nullptr)
+    return false;
   write(at);
   ring.publish();
   return true;

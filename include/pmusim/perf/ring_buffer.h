@@ -54,13 +54,15 @@ class RingBuffer {
   std::size_t data_pages() const { return size_ / page_bytes; }
   Options options() const { return options_; }
 
+  /// A record of this size fits, and there is nothing to look at or to report before it.
+  bool fits_ahead(std::size_t bytes) const;
   /// Room for `bytes` (a multiple of 8) in a row, or nullptr when the record must be dropped; that is
   /// counted. Every successful call is followed by one publish().
   std::byte* reserve(std::size_t bytes);
-  /// reserve() when nothing has to be looked at, else nullptr, which means nothing: reserve() has the answer.
-  std::byte* reserve_ahead(std::size_t bytes);
   /// Makes the reserved bytes visible to the reader, then delivers a wakeup that is due.
   void publish();
+  /// publish() for a record that fitted ahead: nothing but the head to tell.
+  void publish_ahead();
   /// Drops a record that was never going to fit: nullptr, counted as reserve() counts.
   std::byte* refuse();
 
@@ -78,8 +80,6 @@ class RingBuffer {
 
   /// Accounts one sample of an event with `attr.wakeup_events` = `wakeup_events` (0: no such rule).
   void count_sample(u32 wakeup_events);
-  /// Has publish() wake the reader whatever the rules say.
-  void request_wakeup() { wakeup_due_ = true; }
   /// Wakes the reader now.
   void wake();
   /// What poll() sees: true once after each wakeup. Callable from the reader's thread.
@@ -93,12 +93,14 @@ class RingBuffer {
   };
 
   std::byte* look_and_reserve(std::size_t bytes);
+  void request_wakeup() { wakeup_due_ = attention_ = true; }
   u64 head() const { return lap_ + static_cast<u64>(next_ - data_); }
   void move_head(u64 position);
   u64 free_bytes() const;
   u64 room_ahead() const;
   std::byte* reserve_across_the_end(std::size_t offset, std::size_t bytes);
   void copy_across_the_end();
+  void publish_with_attention();
 
   std::unique_ptr<Page[]> pages_;
   ControlPage* control_;
@@ -115,33 +117,35 @@ class RingBuffer {
   u64 lost_ = 0;
   bool paused_;
   bool wakeup_due_ = false;
+  bool attention_ = false;         ///< publish() has to wake or to copy across the end
   std::vector<std::byte> beside_;  ///< a record that straddles the end, until it is published
   std::size_t beside_offset_ = 0, beside_bytes_ = 0;
   std::atomic<bool> readable_ = false;
   std::function<void()> callback_;
 };
 
-inline std::byte* RingBuffer::reserve(std::size_t bytes) {
-  std::byte* const at = reserve_ahead(bytes);
-  return at != nullptr ? at : look_and_reserve(bytes);
+inline bool RingBuffer::fits_ahead(std::size_t bytes) const {
+  return bytes <= static_cast<std::size_t>(room_end_ - next_);
 }
 
-inline std::byte* RingBuffer::reserve_ahead(std::size_t bytes) {
-  if (bytes > static_cast<std::size_t>(room_end_ - next_)) return nullptr;
-  return std::exchange(next_, next_ + bytes);
+inline std::byte* RingBuffer::reserve(std::size_t bytes) {
+  return fits_ahead(bytes) ? std::exchange(next_, next_ + bytes) : look_and_reserve(bytes);
+}
+
+inline void RingBuffer::publish_ahead() {
+  std::atomic_ref(control_->data_head).store(head(), std::memory_order_release);
 }
 
 inline void RingBuffer::publish() {
-  if (beside_bytes_ != 0) copy_across_the_end();
-  std::atomic_ref(control_->data_head).store(head(), std::memory_order_release);
-  if (wakeup_due_) wake();
+  if (attention_) return publish_with_attention();
+  publish_ahead();
 }
 
 inline void RingBuffer::count_sample(u32 wakeup_events) {
   if (wakeup_events == 0) return;
   if (++samples_since_wakeup_ < wakeup_events) return;
   samples_since_wakeup_ = 0;
-  wakeup_due_ = true;
+  request_wakeup();
 }
 
 }  // namespace pmusim::perf
