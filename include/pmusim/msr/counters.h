@@ -141,7 +141,7 @@ class CounterFile {
 
     bool has_condition() const { return cmask != 0 || equal || edge; }
     /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are told.)
-    bool waits_for_cycle() const { return has_condition() && source != Source::lost_cycles; }
+    bool waits_for_cycle() const { return source != Source::lost_cycles && has_condition(); }
     bool passes(Cpl cpl, bool in_tx) const {
       return (cpl == Cpl::kernel ? kernel : user) && (in_tx || !only_in_tx);
     }
@@ -171,7 +171,7 @@ class CounterFile {
   u64 ticks(const Running& running, u64 cycles) const;
   u64 cycles_for(const Running& running, u64 wanted_ticks) const;
   u64 occurrences(const Running& running, const Retirement& r) const {
-    if (running.has_condition() && running.source == Source::lost_cycles) return lost_cycles(running, r);
+    if (running.source == Source::lost_cycles && running.has_condition()) return lost_cycles(running, r);
     const u32 k = running.raw_occurrences(r);
     if (k != 0 && running.only_slow_loads && !has_slow_load(r)) return 0;
     return k != 0 && running.only_slow_fetches && !has_slow_fetch(r) ? 0 : k;
