@@ -11,7 +11,7 @@ RegisterMask mask_of(ZydisRegister reg) {
   if (reg == ZYDIS_REGISTER_NONE) return 0;
   const ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
   const ZydisRegister whole = full == ZYDIS_REGISTER_NONE ? reg : full;
-  const auto number = static_cast<unsigned>(ZydisRegisterGetId(whole));
+  const auto number = unsigned{static_cast<u8>(ZydisRegisterGetId(whole))};
   switch (ZydisRegisterGetClass(whole)) {
     case ZYDIS_REGCLASS_GPR64:
       return number < first_vector ? bit(number) : 0;
