@@ -162,9 +162,18 @@ void drain(const Drain& command) {
 void add_pebs(CLI::App& app) {
   CLI::App* pebs = app.add_subcommand("pebs", "Synthetic PEBS buffers, for tests and benchmarks of a driver");
   pebs->require_subcommand(1);
+  pebs->footer(
+      "A buffer of 10,000 records of which 3 in a thousand name two counters, and what a driver makes of "
+      "it:\n\n"
+      "  pmusim pebs generate --format 3 --records 10000 --collisions 3 -o records.pebs\n"
+      "  pmusim pebs drain records.pebs");
 
   auto make = std::make_shared<Generate>();
   CLI::App* generator = pebs->add_subcommand("generate", "Write a buffer of random records to a file");
+  generator->footer(
+      "The same options and seed write the same bytes. The file is a header, which `pebs drain` reads, and "
+      "the\n"
+      "bytes that hardware would leave between PEBS base and index.");
   generator->add_option("--format", make->options.format, "PEBS format: 0 to 6, or 15 (architectural)")
       ->required();
   generator->add_option("--events", make->options.events, "Events, on GP counters 0, 1, ...")
@@ -192,6 +201,10 @@ void add_pebs(CLI::App& app) {
   auto take = std::make_shared<Drain>();
   CLI::App* drainer =
       pebs->add_subcommand("drain", "Demultiplex a buffer and tell what became of every record");
+  drainer->footer(
+      "Every record ends in exactly one account. A record that names several counters cannot be attributed: "
+      "it\n"
+      "is dropped, and each of them is told of one lost sample.");
   drainer->add_option("file", take->file, "File that `pebs generate` wrote")->required();
   drainer->add_flag("--json", take->json, "Print JSON");
   drainer->add_flag("--records", take->records, "List every record");

@@ -94,6 +94,7 @@ void run(const RecordCommand& command) {
 
 /// What is sampled, and how often.
 void add_event_options(CLI::App& command, const std::shared_ptr<RecordCommand>& c) {
+  command.option_defaults()->group("What is sampled");
   command
       .add_option("-e,--event", c->events,
                   "Events in perf's syntax, for example cycles:upp or {a,b}:u; "
@@ -113,6 +114,7 @@ void add_event_options(CLI::App& command, const std::shared_ptr<RecordCommand>& 
 
 /// What each sample holds.
 void add_sample_options(CLI::App& command, const std::shared_ptr<RecordCommand>& c) {
+  command.option_defaults()->group("What each sample holds");
   RecordOptions& options = c->options;
   command.add_flag("-b,--branch-any", c->any_branch, "Sample the last branches (LBR) with each sample");
   command.add_option(
@@ -134,12 +136,17 @@ void add_sample_options(CLI::App& command, const std::shared_ptr<RecordCommand>&
   const std::map<std::string, u32> clocks{{"realtime", 0}, {"monotonic", 1}, {"monotonic_raw", 4},
                                           {"boottime", 7}, {"tai", 11},      {"real", 0},
                                           {"mono", 1},     {"raw", 4},       {"boot", 7}};
-  command.add_option("-k,--clockid", options.clock, "Clock of sample times; all show the emulated time")
-      ->transform(CLI::CheckedTransformer(clocks, CLI::ignore_case));
+  command
+      .add_option("-k,--clockid", options.clock,
+                  "Clock of sample times: realtime, monotonic, monotonic_raw, boottime, tai; all show the "
+                  "emulated time")
+      ->transform(CLI::CheckedTransformer(clocks, CLI::ignore_case).description(""))
+      ->option_text("CLOCK");
 }
 
 /// What the file holds beside samples, and how.
 void add_file_options(CLI::App& command, const std::shared_ptr<RecordCommand>& c) {
+  command.option_defaults()->group("The file");
   RecordOptions& options = c->options;
   command.add_option("-o,--output", options.output, "File to write; - is standard output, as a stream")
       ->capture_default_str();
@@ -147,8 +154,9 @@ void add_file_options(CLI::App& command, const std::shared_ptr<RecordCommand>& c
       ->capture_default_str();
   command
       .add_flag("-z{1},--compression-level{1}", c->compression_level,
-                "Compress records (zstd); --compression-level=N with N up to 22")
-      ->check(CLI::Range(0, 22));
+                "Compress records (zstd), with =N up to 22 harder")
+      ->check(CLI::Range(0, 22).description(""))
+      ->option_text("[=N]");
   command.add_flag("--switch-events", options.switches, "Record context switches");
   command.add_flag("-B,--no-buildid", c->no_build_ids, "Leave the build-id table out");
   command.add_flag("--buildid-mmap", options.mapping_build_ids, "Put build ids into mapping records");
@@ -168,6 +176,14 @@ void add_record(CLI::App& app, std::vector<std::string> command_line) {
   c->options.command_line = std::move(command_line);
   CLI::App* const command =
       app.add_subcommand("record", "Sample over a replay and write perf.data, as perf record does");
+  command->footer(
+      "Precise events (:p, :pp, :ppp) are sampled by PEBS, the others by interrupts. An event that does not\n"
+      "say :u is recorded as if it did, since a trace holds user mode only. perf, BOLT and AutoFDO read the\n"
+      "file; the same trace and options give the same bytes.\n\n"
+      "  pmusim record -e cycles:upp -c 10007 -b T                      branch stacks: a profile for BOLT\n"
+      "  pmusim record -e cpu/mem-loads,ldlat=30/upp -d -W T            where loads go, how long they take\n"
+      "  pmusim record -e br_misp_retired.all_branches:upp -I ax,ip T   registers at mispredicted branches\n"
+      "  pmusim record -j any_call,u -g --model lioncove T              calls, and the LBR's call chains");
   add_event_options(*command, c);
   add_sample_options(*command, c);
   add_file_options(*command, c);

@@ -98,6 +98,13 @@ void add_stat(CLI::App& app) {
                    "Events in perf's syntax: cycles,instructions:u,cpu/event=0xc4,umask=0x20/,{a,b}; "
                    "'pmusim events' lists names")
       ->capture_default_str();
+  command->footer(
+      "Counts are those of the whole program: every event starts before its first instruction. Events that\n"
+      "do not fit onto the CPU's counters together take turns every millisecond of emulated time, and "
+      "counts\n"
+      "are scaled up, as with perf; a group in braces is counted together or not at all.\n\n"
+      "  pmusim stat T\n"
+      "  pmusim stat --model lioncove -e '{branches,branch-misses},mem_load_retired.l1_miss' T");
   command->add_flag("--json,-j", options->json, "Print JSON");
   options->model.add_to(*command);
   command->add_option("trace", options->trace, "Trace written by 'pmusim trace record'")->required();

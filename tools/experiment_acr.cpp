@@ -130,6 +130,11 @@ void add_experiment_acr(CLI::App& experiment) {
   auto c = std::make_shared<AcrCommand>();
   CLI::App* const command = experiment.add_subcommand(
       "acr", "Auto counter reload: sample mispredicted branches only where they are frequent");
+  command->footer(
+      "Two loops mispredict at different rates. The program is sampled traditionally, every N branches and\n"
+      "every N misses, and then as an ACR group, in which the counts of both events start again unless "
+      "misses\n"
+      "come often enough: only the worse loop is sampled. Without --trace the workload is recorded first.");
   command->add_flag("--json", c->json, "Print the result as JSON");
   command->add_option("--trace", c->trace, "Recording of the mispredict workload (default: make one)");
   command->add_option("--program", c->program, "The workload to record (default: the one built with pmusim)");

@@ -5,6 +5,7 @@
 namespace pmusim::tools {
 
 void ModelOption::add_to(CLI::App& command) {
+  command.option_defaults()->group("The CPU");
   command.add_option("--model", name_, "CPU to emulate; 'pmusim models' lists them")->capture_default_str();
   command
       .add_option("--policy", policies_,
