@@ -51,6 +51,24 @@ BENCHMARK_CAPTURE(SoftwareFilter, any_user_save_type,
                   branch_class::ANY | branch_class::USER | branch_class::TYPE_SAVE);
 BENCHMARK_CAPTURE(SoftwareFilter, returns, branch_class::RET | branch_class::USER);
 
+/// Two tasks take turns and run the same addresses.
+void TasksTakingTurns(benchmark::State& state, u32 other_process) {
+  const FakeCode code = program();
+  const auto all = stacks();
+  BranchFilter filter;
+  std::vector<perf::BranchEntry> work;
+  std::size_t next = 0;
+  for (auto _ : state) {
+    filter.set_address_space(next % 2 == 0 ? 1 : other_process);
+    work = all[next++ / 2 % all.size()];
+    filter.apply(work, branch_class::ANY | branch_class::USER, code);
+    benchmark::DoNotOptimize(work.data());
+  }
+  state.SetItemsProcessed(state.iterations() * 32);
+}
+BENCHMARK_CAPTURE(TasksTakingTurns, threads_of_a_process, 1);
+BENCHMARK_CAPTURE(TasksTakingTurns, two_processes, 2);
+
 void ReadInterrupt(benchmark::State& state, FakeBus cpu, u64 request) {
   LbrRig rig(std::move(cpu));
   rig.code = program();
