@@ -57,16 +57,16 @@ std::vector<u64> words(const RecordedValues& values) {
 
 TEST(RecordedValues, StandBehindTheGroupsBeforeThem) {
   const u64 config = pebs::data_cfg::COUNTERS | pebs::data_cfg::GPRS;
-  const RecordedValues values =
-      recorded_values(adaptive_record(config, 1, group(0b101, 0b1, {7, 8, 9})), adaptive, 32);
+  const Bytes record = adaptive_record(config, 1, group(0b101, 0b1, {7, 8, 9}));
+  const RecordedValues values = recorded_values(record, adaptive, 32);
   EXPECT_EQ(values.counters, 0b101 | bit(32));
   EXPECT_THAT(words(values), ElementsAre(7, 8, 9));
   EXPECT_FALSE(values.has_metrics);
 }
 
 TEST(RecordedValues, MetricsFollowTheCounters) {
-  const RecordedValues values = recorded_values(
-      adaptive_record(pebs::data_cfg::COUNTERS, 1, group(1, 0, {7, 1000, 0x80}, 3)), adaptive, 32);
+  const Bytes record = adaptive_record(pebs::data_cfg::COUNTERS, 1, group(1, 0, {7, 1000, 0x80}, 3));
+  const RecordedValues values = recorded_values(record, adaptive, 32);
   EXPECT_THAT(words(values), ElementsAre(7));
   EXPECT_TRUE(values.has_metrics);
   EXPECT_EQ(values.slots, 1000u);
