@@ -141,6 +141,39 @@ TEST(RingBuffer, BackwardSnapshotEndsWhereTheOldestRecordIsOverwritten) {
   for (std::size_t i = 0; i * 40 < records.size(); ++i) EXPECT_EQ(word(records, i * 40 + 8), 499 - i);
 }
 
+/// Bytes of the whole records at the front of `bytes`.
+std::size_t whole_records(std::span<const std::byte> bytes) {
+  std::size_t at = 0;
+  while (at + 8 <= bytes.size()) {
+    const std::size_t size = word(bytes, at) >> 48;
+    if (size < 8 || at + size > bytes.size()) break;
+    at += size;
+  }
+  return at;
+}
+
+TEST(RingBuffer, AHeadAnywhereInARecordGivesTheBytesUpToIt) {
+  for (u64 cut = 0; cut <= 4080; ++cut) {
+    RingBuffer ring(1, {});
+    for (u64 i = 0; i < 4080 / 48; ++i) ASSERT_TRUE(put(ring, 48, i));
+    ring.control().data_head = cut;
+    const auto bytes = drain(ring);
+    ASSERT_EQ(bytes.size(), cut);
+    ASSERT_EQ(whole_records(bytes), cut / 48 * 48);
+  }
+}
+
+TEST(RingBuffer, ASnapshotFromAnywhereHoldsWholeRecordsOnly) {
+  RingBuffer ring(1, {.direction = Direction::backward, .when_full = WhenFull::overwrite});
+  for (u64 i = 0; i < 500; ++i) put(ring, 40, i);
+  const u64 head = ring.control().data_head;
+  for (u64 offset = 0; offset < 4096; ++offset) {
+    ring.control().data_head = head + offset;
+    const auto records = RingReader(ring).snapshot_backward();
+    ASSERT_EQ(whole_records(records), records.size()) << offset;
+  }
+}
+
 TEST(RingBuffer, AReaderThatLiesAboutItsTailCannotMakeTheWriterLeaveTheBuffer) {
   RingBuffer ring(1, {});
   for (const u64 tail : {~u64{0}, u64{1} << 63, u64{4097}, u64{12345}}) {
