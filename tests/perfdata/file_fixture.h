@@ -2,6 +2,7 @@
 #define PMUSIM_TESTS_PERFDATA_FILE_FIXTURE_H
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,7 +19,8 @@ class FileTest : public testing::Test {
  protected:
   void SetUp() override {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    std::string name = std::string("pmusim_") + test->test_suite_name() + "_" + test->name();
+    std::string name = std::string("pmusim_") + test->test_suite_name() + "_" + test->name() + "_" +
+                       std::to_string(::getpid());
     std::ranges::replace(name, '/', '_');
     directory_ = std::filesystem::temp_directory_path() / name;
     std::filesystem::remove_all(directory_);
