@@ -224,6 +224,35 @@ TEST(PebsRecords, OfLegacyPartsHaveTosUnlessTheyMayBeOld) {
   EXPECT_EQ(rig.lbr.decode_records(e, records, RecordAge::unknown, rig.code).hw_index, ~u64{0});
 }
 
+TEST(PebsRecords, EveryFieldOfInfoHasItsPlaceInTheEntry) {
+  LbrRig rig(ice_lake());
+  perf::Event e = LbrRig::event(ANY | both);
+  ASSERT_EQ(rig.open(e), 0);
+  rig.lbr.add(e);
+  pebs::LbrRecord record{};
+  record.from = 0x401000;
+  record.to = 0x402000;
+  record.info = lbr_info::IN_TSX | u64{0xAB} << 32 | 0x1234;
+  const std::span<const pebs::LbrRecord> records(&record, 1);
+  const perf::BranchEntry inside =
+      rig.lbr.decode_records(e, records, RecordAge::unknown, rig.code).entries[0];
+  EXPECT_EQ(inside.from, 0x401000u);
+  EXPECT_EQ(inside.to, 0x402000u);
+  EXPECT_EQ(inside.predicted, 1u);
+  EXPECT_EQ(inside.in_tx, 1u);
+  EXPECT_EQ(inside.abort, 0u);
+  EXPECT_EQ(inside.cycles, 0x1234u);
+  EXPECT_EQ(inside.reserved, 0xABu);
+  record.info = lbr_info::TSX_ABORT | lbr_info::MISPRED;
+  const perf::BranchEntry aborted =
+      rig.lbr.decode_records(e, records, RecordAge::unknown, rig.code).entries[0];
+  EXPECT_EQ(aborted.mispred, 1u);
+  EXPECT_EQ(aborted.predicted, 0u);
+  EXPECT_EQ(aborted.in_tx, 0u);
+  EXPECT_EQ(aborted.abort, 1u);
+  EXPECT_EQ(aborted.type | aborted.spec | aborted.new_type | aborted.priv, 0u);
+}
+
 TEST_F(ArchRead, EventCountsFollowTheOrderOfTheGroup) {
   put(0, {0x401000, 0x402000, 0x1500000700000011});  // counter 0: 3, counter 1: 1
   perf::Event leader = LbrRig::event(ANY | USER), first = LbrRig::event(COUNTERS), second = first;

@@ -410,7 +410,7 @@ TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
 TEST(PebsDriver, AnIndexOutsideOfMemoryIsCountedAndReadsNothing) {
   Machine m(4);
   m.start(sample::IP);
-  const le64 wild = 0x7777'0000'0000'0000;
+  const le64 wild = 0xFFFF'FFFF'0000'0000;
   ASSERT_EQ(m.cpu.write_memory(m.cpu.msrs[msr::DS_AREA] + offsetof(DsArea64, pebs_index),
                                std::as_bytes(std::span(&wild, 1))),
             Fault::none);

@@ -26,8 +26,11 @@ class LbrDecoder {
   void decode(std::span<const Record> records, std::vector<perf::BranchEntry>& out) const;
 
  private:
-  /// By the upper byte of INFO; `cycles` is a mask: all ones where the count is known.
-  std::array<perf::BranchEntry, 256> by_upper_byte_;
+  /// Flags of the entry, and the bits of INFO that are a cycle count.
+  struct Meaning {
+    u32 flags = 0, cycles = 0;
+  };
+  std::array<Meaning, 256> by_upper_byte_;
 };
 
 }  // namespace pmusim::driver

@@ -164,6 +164,12 @@ struct BranchEntry {
 };
 static_assert(sizeof(BranchEntry) == 24);
 
+/// The flags of a BranchEntry as the one word that they are, for code that sets them all at once.
+namespace branch_flags {
+inline constexpr u64 MISPRED = bit(0), PREDICTED = bit(1), IN_TX = bit(2), ABORT = bit(3);
+inline constexpr unsigned CYCLES_LOW = 4, TYPE_LOW = 20, RESERVED_LOW = 33;
+}  // namespace branch_flags
+
 }  // namespace pmusim::perf
 
 #endif
