@@ -83,11 +83,11 @@ void PebsSampleBuilder::start(const perf::Event& event) {
 
 void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record) {
   const auto& fixed = view<pebs::FixedRecord>(record, 0);  // of which the format has the beginning
-  const u64 rip = fixed.registers.rip;
+  const le64& rip = fixed.registers.rip;
   if (format_ >= 2) {
-    set_ip(event, fixed.eventing_ip, rip);
+    set_ip(event, fixed.eventing_ip, &rip);
   } else if (!traps_) {
-    set_ip(event, rip, rip);
+    set_ip(event, rip, &rip);
   } else if (event.attr.precise_ip >= 2) {
     fix_up_ip(event, rip);
   } else {
@@ -114,20 +114,20 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   const auto& basic = view<pebs::BasicGroup>(record, 0);
   const pebs::AdaptiveLayout& layout = adaptive_layout_.of(basic.format, pebs::adaptive_layout);
   if (layout.size > record.size()) {  // a format word that its own size denies: only the basic group is sure
-    set_ip(event, basic.eventing_ip, std::nullopt);
+    set_ip(event, basic.eventing_ip, nullptr);
     set_time(event, basic.tsc);
     return;
   }
   u64 rax = 0;
-  std::optional<u64> next_ip;
+  const le64* next_ip = nullptr;
   if (layout.gprs != 0) {
     const auto& group = view<pebs::GprGroup>(record, layout.gprs);
-    next_ip = group.rip;
+    next_ip = &group.rip;
     rax = group.gpr[0];
     set_ip(event, basic.eventing_ip, next_ip);
     if (wants(event, register_types)) set_registers(group);
   } else {
-    set_ip(event, basic.eventing_ip, std::nullopt);
+    set_ip(event, basic.eventing_ip, nullptr);
   }
   Access access;
   if (retire_latency_) access.retire_latency = basic.retire_latency;
@@ -155,7 +155,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   Access access;
   if ((retire_latency & bit(16)) != 0) access.retire_latency = field(retire_latency, 15, 0);
   u64 rax = 0;
-  std::optional<u64> next_ip;
+  const le64* next_ip = nullptr;
   const pebs::GprGroup* registers = nullptr;
   std::span<const std::byte> lbr;
   while (record.size() >= sizeof(pebs::ArchHeader)) {  // fragment by fragment
@@ -177,7 +177,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     }
     if (has(layout.gprs, sizeof(pebs::ArchGprs))) {
       const auto& gprs = view<pebs::ArchGprs>(fragment, layout.gprs);
-      next_ip = gprs.registers.rip;
+      next_ip = &gprs.registers.rip;
       rax = gprs.registers.gpr[0];
       registers = &gprs.registers;
     }
@@ -202,9 +202,9 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     set_interrupt_branches(event);
 }
 
-void PebsSampleBuilder::set_ip(const perf::Event& event, u64 eventing_ip, std::optional<u64> next_ip) {
-  const bool exact = event.attr.precise_ip >= 2 || !next_ip;
-  data_.ip = exact ? eventing_ip : *next_ip;
+void PebsSampleBuilder::set_ip(const perf::Event& event, u64 eventing_ip, const le64* next_ip) {
+  const bool exact = event.attr.precise_ip >= 2 || next_ip == nullptr;
+  data_.ip = exact ? eventing_ip : u64{*next_ip};
   data_.exact_ip = event.attr.precise_ip >= 2;
 }
 

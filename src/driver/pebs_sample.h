@@ -50,7 +50,8 @@ class PebsSampleBuilder {
   void from_fixed(const perf::Event& event, std::span<const std::byte> record);
   void from_adaptive(const perf::Event& event, std::span<const std::byte> record);
   void from_arch(const perf::Event& event, std::span<const std::byte> record);
-  void set_ip(const perf::Event& event, u64 eventing_ip, std::optional<u64> next_ip);
+  /// `next_ip`, where the record has it, is read only if it is needed: it lies in another cache line.
+  void set_ip(const perf::Event& event, u64 eventing_ip, const le64* next_ip);
   void fix_up_ip(const perf::Event& event, u64 next_ip);
   void set_time(const perf::Event& event, u64 tsc);
   void set_access(const perf::Event& event, const Access& access, u64 rax);

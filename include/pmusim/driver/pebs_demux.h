@@ -111,8 +111,9 @@ class Demultiplexer {
   static std::span<const std::byte> record_at(std::span<const std::byte> buffer, RecordPlace place) {
     return buffer.subspan(place.offset(), place.bytes());
   }
-  /// Records of one counter lie too far apart for the processor to see a pattern.
-  static constexpr std::size_t prefetch_distance = 12;
+  /// Larger buffers leave the cache between the scan and the visit, and records of one counter lie too far
+  /// apart for the processor to see a pattern.
+  static constexpr std::size_t cached_bytes = 256 * 1024, prefetch_distance = 12;
   static void prefetch(std::span<const std::byte> record) {
     constexpr std::size_t line_bytes = 64, most_bytes = 256;
     for (std::size_t at = 0; at < record.size() && at < most_bytes; at += line_bytes)
@@ -130,8 +131,9 @@ void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const Demux
                                   Visitor& visitor) {
   for (const unsigned counter : set_bits(counters_seen_)) {
     const std::span<const RecordPlace> places = places_of(counter, totals);
+    const std::size_t ahead = buffer.size() > cached_bytes ? prefetch_distance : places.size();
     for (std::size_t i = 0; i < places.size(); ++i) {
-      if (i + prefetch_distance < places.size()) prefetch(record_at(buffer, places[i + prefetch_distance]));
+      if (i + ahead < places.size()) prefetch(record_at(buffer, places[i + ahead]));
       visitor.sample(counter, record_at(buffer, places[i]),
                      i + 1 == places.size() ? Place::last : Place::middle);
     }
