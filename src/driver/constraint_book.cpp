@@ -48,7 +48,9 @@ Constraint crestmont_rule(const EventTraits& event, Constraint c) {
 
 }  // namespace
 
-ConstraintBook::ConstraintBook(const Enumeration& enumeration) : counters_(enumeration.counters) {
+// A sixteenth fixed counter would have the number that means the branch trace.
+ConstraintBook::ConstraintBook(const Enumeration& enumeration)
+    : counters_(enumeration.counters & ~bit(counter::BRANCH_TRACE)) {
   const CoreTraits traits = core_traits(enumeration);
   pebs_on_all_ = traits.pebs_on_all_counters;
   rule_ = traits.placement;

@@ -11,9 +11,10 @@ constexpr u64 gp0 = 0x1, gp1 = 0x2, gp2 = 0x4, gp3 = 0x8, gp01 = 0x3, gp0_3 = 0x
 constexpr ConstraintRow three_fixed[] = {fixed(0x00C0, 0), fixed(0x003C, 1), fixed(0x0300, 2)};
 
 constexpr ConstraintRow architectural[] = {
-    fixed(0x00C0, 0),  fixed(0x003C, 1),  fixed(0x0300, 2),  fixed(0x0400, 3),  fixed(0x0500, 4),
-    fixed(0x0600, 5),  fixed(0x0700, 6),  fixed(0x0800, 7),  fixed(0x0900, 8),  fixed(0x0A00, 9),
-    fixed(0x0B00, 10), fixed(0x0C00, 11), fixed(0x0D00, 12), fixed(0x0E00, 13), fixed(0x0F00, 14),
+    fixed(0x00C0, 0),  fixed(0x003C, 1),  fixed(0x0300, 2),  fixed(0x0400, 3),
+    fixed(0x0500, 4),  fixed(0x0600, 5),  fixed(0x0700, 6),  fixed(0x0800, 7),
+    fixed(0x0900, 8),  fixed(0x0A00, 9),  fixed(0x0B00, 10), fixed(0x0C00, 11),
+    fixed(0x0D00, 12), fixed(0x0E00, 13), fixed(0x0F00, 14), fixed(0x1000, 15),
 };
 
 constexpr ConstraintRow core2_pebs[] = {
@@ -65,8 +66,10 @@ constexpr ConstraintRow haswell_pebs[] = {
 };
 
 constexpr ConstraintRow broadwell_main[] = {
-    umask(0x0148, gp2),        umask(0x01C0, gp1), umasks(0xA3, 0x08, gp2),
-    events(0xD0, 0xD2, gp0_3), event(0xCD, gp0_3),
+    umask(0x0148, gp2),
+    umasks(0xA3, 0x08, gp2),
+    events(0xD0, 0xD2, gp0_3),
+    event(0xCD, gp0_3),
 };
 constexpr ConstraintRow broadwell_pebs[] = {umask(0x01C0, gp1), umask(0x01CD, gp0_3), any_event(gp0_3)};
 

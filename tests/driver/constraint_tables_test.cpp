@@ -1,0 +1,239 @@
+// Every row of every core: reference "Counter scheduling", 4.6, in its own notation.
+//
+// EVENT, EVENT/UMASK, FIRST-LAST (events), EVENT&BITS (any umask with these bits), "any" -> GP mask, FXn,
+// FXn+W (W: all general counters), Mn (topdown metric n). The first row that matches counts.
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "pmusim/driver/constraint_book.h"
+
+namespace pmusim::driver {
+namespace {
+
+using enum Microarchitecture;
+
+enum class WithoutPebsRow : u8 { refused, main_table };
+
+constexpr u64 two_gp = 0x7'0000'0003, four_gp = 0x7'0000'000F, six_gp = 0x7'0000'003F,
+              eight_gp = 0x7'0000'00FF, with_slots = 0xF'0000'00FF, ten_gp = 0xF'0000'03FF,
+              skymont_counters = 0x77'0000'00FF;
+
+// The rows that all cores with three fixed counters have.
+constexpr const char* three_fixed = "C0/00 -> FX0+W; 3C/00 -> FX1+W; 00/03 -> FX2;";
+constexpr const char* golden_cove_fixed =
+    "C0/00 -> FX0+W; 3C/00 -> FX1+W; 00/03 -> FX2; 00/01 -> FX0; 3C/01 -> FX2+W; 00/04 -> FX3;"
+    "00/80 -> M0; 00/81 -> M1; 00/82 -> M2; 00/83 -> M3; 00/84 -> M4; 00/85 -> M5; 00/86 -> M6; 00/87 -> M7;";
+constexpr const char* skymont_fixed =
+    "C0/00 -> FX0+W; 3C/00 -> FX1+W; 00/03 -> FX2; 3C/01 -> FX2+W; 73/00 -> FX4+W; 9C/01 -> FX5+W;"
+    "C2/02 -> FX6+W;";
+
+constexpr const char* sandy_bridge_main =
+    "A3/04, A3/05 -> F; A3/02, A3/06 -> 4; 48 -> 4; C0/01 -> 2; CD -> 8; D0-D3 -> F";
+constexpr const char* sandy_bridge_pebs = "C0/01 -> 2; CD/01, CD/02 -> 8; D0-D3 -> F; any -> F";
+constexpr const char* haswell_pebs = "C0/01 -> 2; CD/01 -> F; D0-D3 -> F; any -> F";
+constexpr const char* golden_cove_main =
+    "2E, 3C -> FF; 01-8F -> F; A3/01, A3/02, A3/08 -> F; A4/04, A4/08 -> 1; CD/02 -> 1; CE -> 1; D0-DF -> F;"
+    "90-FE -> FF";
+constexpr const char* golden_cove_pebs =
+    "00/01 -> FX0; 00/04 -> FX3; C0 -> FE; CD/01 -> FE; CD/02 -> 1; D0-D4 -> F";
+constexpr const char* lion_cove_main =
+    "20 -> F; 2A/01, 2B/01 -> F; 48/01, 75/01 -> 4; 2E, 3C -> 3FF; A3/08, A3/0C -> 4; A4/04, A4/08 -> 1;"
+    "A4/10 -> 8; B1/01 -> 8; CD/01 -> 3FC; CD/02 -> 3; D0/87 -> 3FF; D0-DF -> F; E0/00 -> F";
+constexpr const char* lion_cove_pebs =
+    "00/01 -> FX0; 00/04 -> FX3; 2A/01, 2B/01 -> 1; CD/01 -> 3FC; CD/02 -> 3";
+constexpr const char* panther_cove_main =
+    "20, 79 -> F; 75/02, 76/01 -> F; A4/04, A4/08 -> 1; CD/01 -> FC; CD/02 -> 3; CE -> 1;"
+    "D0, D1, D4, D6, DF -> F; B1/01 -> 8; 46/04, 46/08, 47/08, 48/01 -> F";
+constexpr const char* gracemont_pebs = "D0/05 -> 3; D0/06 -> 3F";
+
+std::string both(const char* fixed, const char* main) { return std::string(fixed) + main; }
+
+struct Table {
+  Microarchitecture which;
+  u64 counters;
+  std::string main, pebs;
+  WithoutPebsRow otherwise;
+};
+
+void PrintTo(const Table& table, std::ostream* out) { *out << table.main << " precise: " << table.pebs; }
+
+std::vector<Table> tables() {
+  using enum WithoutPebsRow;
+  const std::string golden_cove = both(golden_cove_fixed, golden_cove_main),
+                    lion_cove_all = both(golden_cove_fixed, lion_cove_main),
+                    panther_cove_all = both(golden_cove_fixed, panther_cove_main),
+                    gracemont_main = both(three_fixed, "3C/01 -> FX2+W");
+  return {
+      {core2, two_gp, three_fixed, "C0/00, C1/FE, C5/00, C7/1F, CB -> 1", refused},
+      {nehalem, four_gp, both(three_fixed, "40-43, 48, 4E, 51, 63 -> 3"),
+       "0B/10, 0F, 0C/01, C0, C2, C4, C5/02, C7, C8/20, CB, F7 -> F", refused},
+      {westmere, four_gp, both(three_fixed, "51 -> 3; 60 -> 1; 63 -> 3; B3 -> 1"),
+       "0B/10, 0F, 0C/01, C0, C2, C4, C5, C7, C8/20, CB, F7 -> F", refused},
+      {sandy_bridge, eight_gp, both(three_fixed, sandy_bridge_main), sandy_bridge_pebs, refused},
+      {ivy_bridge, eight_gp, both(three_fixed, sandy_bridge_main), sandy_bridge_pebs, refused},
+      {haswell, eight_gp,
+       both(three_fixed, "48/01 -> 4; C0/01 -> 2; CD -> 8; A3/08, A3/0C -> 4; A3/04 -> F; D0-D3 -> F"),
+       haswell_pebs, refused},
+      {broadwell, eight_gp, both(three_fixed, "48/01 -> 4; A3&08 -> 4; D0, D1, D2, CD -> F"), haswell_pebs,
+       refused},
+      {skylake, eight_gp, both(three_fixed, "C0/01 -> 2; D0, D1, D2, CD, C6 -> F"), haswell_pebs, refused},
+      {skylake_x, eight_gp, both(three_fixed, "C0/01 -> 2; D0, D1, D2, CD, C6 -> F"), haswell_pebs, refused},
+      {ice_lake, with_slots,
+       both(three_fixed,
+            "C0/01 -> FX0+W; 00/01 -> FX0; 00/04 -> FX3; 00/80 -> M0; 00/81 -> M1; 00/82 -> M2; 00/83 -> M3;"
+            "03-0A, 1F-28 -> F; 32 -> F; 48-56, 60-8B -> F; A3/04, A3/10, A3/14 -> FF; A3 -> F;"
+            "A8-B0, B7-BD, D0-E6, EF, F0-F4 -> F"),
+       "C0/01, 00/01 -> FX0; 00/04 -> FX3; CD/01 -> FF; D0-D4 -> F", main_table},
+      {Microarchitecture::golden_cove, with_slots, golden_cove, golden_cove_pebs, main_table},
+      {redwood_cove, with_slots, golden_cove, golden_cove_pebs, main_table},
+      {lion_cove, ten_gp, lion_cove_all, lion_cove_pebs, main_table},
+      {cougar_cove, ten_gp, lion_cove_all, lion_cove_pebs, main_table},
+      {panther_cove, ten_gp, panther_cove_all, "00/01 -> FX0; 00/04 -> FX3", main_table},
+      {coyote_cove, ten_gp, panther_cove_all, "00/01 -> FX0; 00/04 -> FX3", main_table},
+      {bonnell, two_gp, three_fixed, "any -> 1", refused},
+      {silvermont, two_gp, three_fixed, "any -> 1", refused},
+      {knights_landing, two_gp, three_fixed, "any -> 1", refused},
+      {goldmont, four_gp, three_fixed, "any -> 1", refused},
+      {goldmont_plus, four_gp, three_fixed, "", main_table},
+      {tremont, four_gp, three_fixed, "", main_table},
+      {gracemont, six_gp, gracemont_main, gracemont_pebs, main_table},
+      {crestmont, eight_gp, gracemont_main, gracemont_pebs, main_table},
+      {skymont, skymont_counters, skymont_fixed, gracemont_pebs, main_table},
+      {darkmont, skymont_counters, skymont_fixed, gracemont_pebs, main_table},
+      {arctic_wolf, skymont_counters,
+       both(skymont_fixed,
+            "B7/01, D4/01 -> 1; B7/02, D4/02 -> 2; B7/04, D4/04 -> 4; B7/08, D4/08 -> 8; 75/01 -> 1;"
+            "75/02 -> 2; D3/21, D3/22 -> 1"),
+       "D0/05, D0/06 -> FF; D4/01 -> 1; D4/02 -> 2; D4/04 -> 4; D4/08 -> 8", main_table},
+      {unknown, 0x7FFF'0000'00FF,
+       both(three_fixed,
+            "00/04 -> FX3; 00/05 -> FX4; 00/06 -> FX5; 00/07 -> FX6; 00/08 -> FX7; 00/09 -> FX8;"
+            "00/0A -> FX9; 00/0B -> FX10; 00/0C -> FX11; 00/0D -> FX12; 00/0E -> FX13; 00/0F -> FX14;"
+            "00/10 -> FX15"),
+       "", refused},
+  };
+}
+
+// --- the notation -----------------------------------------------------------------------------------------
+
+struct Row {
+  unsigned first_event = 0, last_event = 0xFF, umask = 0, umask_mask = 0;
+  u64 counters = 0;
+  bool matches(unsigned event, unsigned other_umask) const {
+    return event >= first_event && event <= last_event && (other_umask & umask_mask) == umask;
+  }
+};
+
+unsigned number(std::string_view text, int base = 16) {
+  unsigned value = 0;
+  EXPECT_EQ(std::from_chars(text.data(), text.data() + text.size(), value, base).ptr,
+            text.data() + text.size())
+      << text;
+  return value;
+}
+
+u64 counters_named(std::string_view text, u64 gp) {
+  if (text.starts_with('M')) return bit(48 + number(text.substr(1), 10));
+  if (!text.starts_with("FX")) return number(text);
+  const bool widened = text.ends_with("+W");
+  text = text.substr(2, text.size() - (widened ? 4 : 2));
+  return bit(32 + number(text, 10)) | (widened ? gp : 0);
+}
+
+Row row_named(std::string_view text) {
+  if (text == "any") return {};
+  Row row;
+  row.first_event = row.last_event = number(text.substr(0, 2));
+  if (text.size() == 2) return row;
+  const unsigned operand = number(text.substr(3));
+  if (text[2] == '-') return row.last_event = operand, row;
+  row.umask = operand;
+  row.umask_mask = text[2] == '/' ? 0xFF : operand;
+  return row;
+}
+
+std::vector<Row> parse(const std::string& table, u64 gp) {
+  std::vector<Row> rows;
+  std::istringstream statements(table);
+  for (std::string statement; std::getline(statements, statement, ';');) {
+    std::vector<Row> same;
+    std::istringstream words(statement);
+    for (std::string word; words >> word && word != "->";) {
+      if (word.ends_with(',')) word.pop_back();
+      same.push_back(row_named(word));
+    }
+    std::string counters;
+    words >> counters;
+    for (Row& row : same) {
+      row.counters = counters_named(counters, gp);
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+const Row* find(const std::vector<Row>& rows, unsigned event, unsigned umask) {
+  for (const Row& row : rows)
+    if (row.matches(event, umask)) return &row;
+  return nullptr;
+}
+
+// --- the comparison ---------------------------------------------------------------------------------------
+
+class ConstraintTable : public testing::TestWithParam<Table> {
+ protected:
+  const Table& table = GetParam();
+  const u64 gp = table.counters & low_bits(32);
+  const u64 counters = table.counters | ((table.counters & bit(35)) != 0 ? bits(55, 48) : 0);
+  const std::vector<Row> main = parse(table.main, gp), pebs = parse(table.pebs, gp);
+  const ConstraintBook book{[&] {
+    Enumeration e;
+    e.microarchitecture = table.which;
+    e.perfmon_version = 5;
+    e.counters = table.counters;
+    e.perf_capabilities = msr::perf_cap::PERF_METRICS;
+    return e;
+  }()};
+
+  u64 expected_in_main(unsigned event, unsigned umask) const {
+    const Row* row = find(main, event, umask);
+    return row != nullptr ? row->counters & counters : gp;
+  }
+  u64 expected_precise(unsigned event, unsigned umask) const {
+    if (const Row* row = find(pebs, event, umask)) return row->counters & counters;
+    return table.otherwise == WithoutPebsRow::main_table ? expected_in_main(event, umask) : 0;
+  }
+  u64 found(unsigned event, unsigned umask, unsigned precise) const {
+    return book.find({.config = event | u64{umask} << 8, .precise = precise}).counters;
+  }
+};
+
+/// `visit(event, umask)` for every event, and every umask that a row names and some that none does.
+template <class Visit>
+void for_each_code(Visit visit) {
+  for (unsigned event = 0; event <= 0xFF; ++event)
+    for (const unsigned umask :
+         {0x00u, 0x01u, 0x02u, 0x03u, 0x04u, 0x05u, 0x06u, 0x07u, 0x08u, 0x09u, 0x0Au, 0x0Bu,
+          0x0Cu, 0x0Du, 0x0Eu, 0x0Fu, 0x10u, 0x11u, 0x14u, 0x1Fu, 0x20u, 0x21u, 0x22u, 0x41u,
+          0x42u, 0x80u, 0x81u, 0x82u, 0x83u, 0x84u, 0x85u, 0x86u, 0x87u, 0xFEu, 0xFFu})
+      visit(event, umask);
+}
+
+TEST_P(ConstraintTable, HasTheMainRowsOfTheReferenceAndNoOthers) {
+  for_each_code([&](unsigned event, unsigned umask) {
+    EXPECT_EQ(found(event, umask, 0), expected_in_main(event, umask)) << std::hex << event << "/" << umask;
+  });
+}
+
+TEST_P(ConstraintTable, HasThePebsRowsOfTheReferenceAndNoOthers) {
+  for_each_code([&](unsigned event, unsigned umask) {
+    EXPECT_EQ(found(event, umask, 1), expected_precise(event, umask)) << std::hex << event << "/" << umask;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Cores, ConstraintTable, testing::ValuesIn(tables()));
+
+}  // namespace
+}  // namespace pmusim::driver
