@@ -51,6 +51,12 @@ class Rig {
     attr.sample_period = period;
     return attr;
   }
+  /// An event with a value for its extra register.
+  static perf::Attr with_value(u64 config, u64 value) {
+    perf::Attr attr = raw(config);
+    attr.config1 = value;
+    return attr;
+  }
   static perf::Attr precise(u64 config, unsigned level, u64 period = 100'000) {
     perf::Attr attr = raw(config, period);
     attr.precise_ip = level & 3;
@@ -129,6 +135,14 @@ class Rig {
 
  private:
   std::deque<perf::Event> events_;
+};
+
+/// Two hyper-threads of one core.
+struct TwoThreads {
+  CoreResources core;
+  Rig a, b;
+  explicit TwoThreads(FakeBus (*cpu)())
+      : a(cpu(), {.core = &core, .thread = 0}), b(cpu(), {.core = &core, .thread = 1}) {}
 };
 
 }  // namespace pmusim::driver

@@ -1,6 +1,8 @@
 #ifndef PMUSIM_TESTS_DRIVER_FAKE_CPUS_H
 #define PMUSIM_TESTS_DRIVER_FAKE_CPUS_H
 
+#include <algorithm>
+
 #include "fake_bus.h"
 
 namespace pmusim::driver {
@@ -46,6 +48,22 @@ inline FakeBus skylake_with_tsx() {
 }
 inline FakeBus ice_lake() { return product(0x606A6, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5); }
 inline FakeBus sapphire_rapids() { return product(0x806F8, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5); }
+
+/// Any part by its signature, with every extra register that parts have.
+inline FakeBus part(u32 family, u32 model) {
+  const u32 signature = std::min(family, 15u) << 8 | (family > 15 ? family - 15 : 0) << 20 |
+                        (model >> 4) << 16 | (model & 0xF) << 4;
+  FakeBus bus = product(signature, {0x08300805, 0, 0xF, 0x8604}, 0x0F4C5);
+  for (u32 n = 0; n < 4; ++n) bus.msrs[msr::OMR_0 + n] = 0;
+  bus.msrs[msr::SNOOP_RSP_0] = bus.msrs[msr::SNOOP_RSP_1] = 0;
+  return bus;
+}
+inline FakeBus e_core_of(u32 family, u32 model) {
+  FakeBus bus = part(family, model);
+  bus.leaves[{7, 0}].edx = cpuid_hybrid;
+  bus.leaves[{0x1A, 0}].eax = 0x20u << 24 | 3;
+  return bus;
+}
 
 /// Lunar Lake: leaf 0AH is what both core types have, leaf 23H is this core's own.
 inline FakeBus lunar_lake(u32 core_type) {

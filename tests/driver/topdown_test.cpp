@@ -1,0 +1,102 @@
+// Events that need company in their group: reference "Counter scheduling", 4.7.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "driver_fixture.h"
+
+namespace pmusim::driver {
+namespace {
+
+// --- topdown (4.7) ----------------------------------------------------------------------------------------
+
+TEST(Topdown, MetricsAreSharesOfSlots) {
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
+  perf::Event& backend = rig.opened(Rig::raw(0x8300), &slots);
+  ASSERT_TRUE(rig.schedule(slots));
+  EXPECT_EQ(slots.hw.index, 35);
+  EXPECT_EQ(backend.hw.index, 51);
+  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 25'500;
+  rig.bus.msrs[msr::PERF_METRICS] = 0x40'00'00'80;
+  rig.driver.read(slots);
+  EXPECT_EQ(slots.count, 25'500u);
+  EXPECT_EQ(retiring.count, 12'800u);
+  EXPECT_EQ(backend.count, 6'400u);
+  EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR0 + 3], 0u);  // and both start again from zero
+  EXPECT_EQ(rig.bus.msrs[msr::PERF_METRICS], 0u);
+}
+
+TEST(Topdown, MetricsNeedSlotsAsTheirLeader) {
+  Rig rig(ice_lake());
+  EXPECT_EQ(rig.error_of(Rig::raw(0x8000)), EINVAL);
+  EXPECT_EQ(rig.refusal, "group_fd: topdown metrics need slots as their leader");
+  EXPECT_EQ(rig.error_of(Rig::raw(0x8000), &rig.opened(Rig::raw(0xC4))), EINVAL);
+}
+
+TEST(Topdown, NeitherSlotsNorMetricsMaySampleTogether) {
+  Rig rig(ice_lake());
+  perf::Event& sampling = rig.opened(Rig::raw(0x0400, 100'000));
+  EXPECT_EQ(rig.error_of(Rig::raw(0x8000), &sampling), EINVAL);
+  EXPECT_EQ(rig.refusal, "group_fd: slots cannot sample while metrics are read with it");
+  perf::Event& counting = rig.opened(Rig::raw(0x0400));
+  EXPECT_EQ(rig.error_of(Rig::raw(0x8000, 100'000), &counting), EINVAL);
+  EXPECT_EQ(rig.refusal, "sample_period: a topdown metric cannot sample");
+}
+
+TEST(Topdown, SlotsAloneMaySample) {
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400, 1000));
+  ASSERT_TRUE(rig.schedule(slots));
+  rig.count(slots, 1000);
+  rig.interrupt();
+  EXPECT_EQ(rig.sink.samples.size(), 1u);
+}
+
+TEST(Topdown, FiltersAndFurtherConfigurationAreRefused) {
+  Rig rig(ice_lake());
+  EXPECT_EQ(rig.error_of(Rig::raw(0x0400 | msr::evtsel::EDGE)), EINVAL);
+  EXPECT_EQ(rig.refusal, "config: topdown events take no filter bits");
+  perf::Attr attr = Rig::raw(0x0400);
+  attr.config1 = 1;
+  EXPECT_EQ(rig.error_of(attr), EINVAL);
+  EXPECT_EQ(rig.refusal, "config1: topdown events take no further configuration");
+}
+
+TEST(Topdown, AMetricsOverflowUpdatesTheCounts) {
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  rig.opened(Rig::raw(0x8000), &slots);
+  rig.schedule(slots);
+  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 1000;
+  rig.bus.msrs[msr::PERF_GLOBAL_STATUS] = msr::status::PERF_METRICS;
+  rig.interrupt();
+  EXPECT_EQ(slots.count, 1000u);
+  EXPECT_TRUE(rig.sink.samples.empty());
+}
+
+TEST(LoadLatency, NeedsItsCompanionOnGoldenCoveWhereTheDataSourceIsSampled) {
+  Rig rig(sapphire_rapids());
+  perf::Attr latency = Rig::precise(0x01CD, 2);
+  EXPECT_EQ(rig.error_of(latency), 0);
+  latency.sample_type = perf::sample::DATA_SRC;
+  EXPECT_EQ(rig.error_of(latency), ENODATA);
+  EXPECT_EQ(rig.refusal,
+            "group_fd: on this CPU load latency knows its data source only in a group behind mem-loads-aux "
+            "(event 03, umask 82)");
+  EXPECT_EQ(rig.error_of(latency, &rig.opened(Rig::raw(0x8203))), 0);
+  perf::Event& leader = rig.opened(Rig::raw(0xC4));
+  rig.opened(Rig::raw(0x8203), &leader);
+  EXPECT_EQ(rig.error_of(latency, &leader), 0);
+}
+
+TEST(LoadLatency, NeedsNoneElsewhere) {
+  Rig rig(ice_lake());
+  perf::Attr latency = Rig::precise(0x01CD, 2);
+  latency.sample_type = perf::sample::DATA_SRC;
+  EXPECT_EQ(rig.error_of(latency), 0);
+}
+
+}  // namespace
+}  // namespace pmusim::driver
