@@ -88,9 +88,9 @@ class RingHost final : public PebsHost, public perf::SampleSink {
   perf::SampleSink& sink() override { return *this; }
   void update_and_restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
-  std::optional<perf::BranchStack> interrupt_branches(const perf::Event&) override { return std::nullopt; }
-  perf::BranchStack decode_branches(const perf::Event& event,
-                                    std::span<const pebs::LbrRecord> entries) override {
+  const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
+  const perf::BranchStack& decode_branches(const perf::Event& event,
+                                           std::span<const pebs::LbrRecord> entries) override {
     return lbr_.decode_records(event, entries, RecordAge::unknown, *this);
   }
   Verdict overflow(perf::Event& event, const perf::SampleData& data, const InterruptFrame& frame) override {

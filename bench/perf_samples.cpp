@@ -19,6 +19,7 @@ struct Scene {
   InterruptFrame frame;
   SampleEnvironment environment;
   std::vector<BranchEntry> branches = std::vector<BranchEntry>(32);
+  BranchStack stack{branches, 0, {}};
   std::vector<u64> chain = std::vector<u64>(23);
   Sample sample() const { return {event, data, frame, environment}; }
 };
@@ -51,7 +52,6 @@ Scene registers() {
 Scene branch_stack() {
   Scene scene = small();
   scene.event.attr.sample_type |= sample::BRANCH_STACK;
-  scene.data.branches = BranchStack{scene.branches, 0, {}};
   return scene;
 }
 
@@ -97,6 +97,7 @@ double copy_ns(const Scene& scene, std::size_t pages) {
 void format(benchmark::State& state, Scene (*make)()) {
   Scene scene = make();
   scene.event.leader = &scene.event;
+  scene.data.branches = &scene.stack;
   scene.event.layout = make_sample_layout(scene.event.attr);
   const auto pages = static_cast<std::size_t>(state.range(0));
   RingBuffer ring(pages, {.when_full = RingBuffer::WhenFull::overwrite});

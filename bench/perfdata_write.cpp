@@ -38,8 +38,9 @@ u64 write_file(const std::filesystem::path& path, bool branches, perfdata::Optio
   };
   ring.on_wakeup(drain);
   std::vector<BranchEntry> entries(32);
+  const BranchStack stack{entries, 0, {}};
   SampleData data;
-  if (branches) data.branches = BranchStack{entries, 0, {}};
+  if (branches) data.branches = &stack;
   InterruptFrame frame;
   SampleEnvironment environment;
   for (int i = 0; i < samples && good; ++i) {

@@ -232,11 +232,10 @@ void IntelDriver::context_switch(SwitchDirection direction, perf::TaskId task) {
   lbr_.context_switch(direction, task);
 }
 
-std::optional<perf::BranchStack> IntelDriver::interrupt_branches(const Event& event) {
-  return lbr_.stack(event);
-}
+const perf::BranchStack* IntelDriver::interrupt_branches(const Event& event) { return lbr_.stack(event); }
 
-perf::BranchStack IntelDriver::decode_branches(const Event& event, std::span<const pebs::LbrRecord> records) {
+const perf::BranchStack& IntelDriver::decode_branches(const Event& event,
+                                                      std::span<const pebs::LbrRecord> records) {
   const bool large = (event.hw.flags & pebs_flag::LARGE) != 0;
   return lbr_.decode_records(event, records, large ? RecordAge::unknown : RecordAge::now, *sink_);
 }

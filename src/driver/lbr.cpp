@@ -148,13 +148,14 @@ void LbrDriver::read_in_pmi(const perf::SampleSink& code) {
   filter_.apply(at_interrupt_, request_, code);
 }
 
-std::optional<perf::BranchStack> LbrDriver::stack(const Event& event) {
-  if (!uses_lbr(event)) return std::nullopt;
-  return present(at_interrupt_, event);
+const perf::BranchStack* LbrDriver::stack(const Event& event) {
+  if (!uses_lbr(event)) return nullptr;
+  return &present(at_interrupt_, event);
 }
 
-perf::BranchStack LbrDriver::decode_records(const Event& event, std::span<const pebs::LbrRecord> records,
-                                            RecordAge age, const perf::SampleSink& code) {
+const perf::BranchStack& LbrDriver::decode_records(const Event& event,
+                                                   std::span<const pebs::LbrRecord> records, RecordAge age,
+                                                   const perf::SampleSink& code) {
   decoder_.decode(records, of_record_);
   const bool unknown = traits_.architectural || age == RecordAge::unknown;
   hardware_index_ = unknown ? ~u64{0} : LbrRegisters(bus_, traits_).top();
@@ -162,8 +163,9 @@ perf::BranchStack LbrDriver::decode_records(const Event& event, std::span<const 
   return present(of_record_, event);
 }
 
-perf::BranchStack LbrDriver::present(std::span<const perf::BranchEntry> branches, const Event& event) {
-  if (!in_logged_group(event)) return {branches, hardware_index_, {}};
+const perf::BranchStack& LbrDriver::present(std::span<const perf::BranchEntry> branches, const Event& event) {
+  presented_ = {branches, hardware_index_, {}};
+  if (!in_logged_group(event)) return presented_;
   const std::vector<unsigned> counters = logged_counters(event);
   logged_.entries.assign(branches.begin(), branches.end());
   logged_.counters.clear();
@@ -174,7 +176,8 @@ perf::BranchStack LbrDriver::present(std::span<const perf::BranchEntry> branches
     logged_.counters.push_back(word);
     entry.reserved = 0;
   }
-  return {logged_.entries, hardware_index_, logged_.counters};
+  presented_ = {logged_.entries, hardware_index_, logged_.counters};
+  return presented_;
 }
 
 void LbrDriver::save(Saved& saved) {

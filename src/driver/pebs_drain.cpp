@@ -90,7 +90,7 @@ bool PebsDriver::holds_records() const {
   DsArea64 area;
   if (bus_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
     return true;
-  return area.pebs_index > area.pebs_base;
+  return area.pebs_index != area.pebs_base;
 }
 
 PebsDriver::Taken PebsDriver::take_records() {
@@ -104,8 +104,12 @@ PebsDriver::Taken PebsDriver::take_from_area() {
     return {};
   }
   const u64 base = area.pebs_base, index = area.pebs_index;
-  if (index <= base) return {};
+  if (index == base) return {};
   write_area(offsetof(DsArea64, pebs_index), base);
+  if (index < base) {
+    ++faults_;
+    return {};
+  }
   return {.address = base, .bytes = index - base};
 }
 

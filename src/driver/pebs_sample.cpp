@@ -76,7 +76,7 @@ void PebsSampleBuilder::start(const perf::Event& event) {
   data_.data_source = perf::data_source_na;
   data_.weight = 0;
   data_.transaction = 0;
-  data_.branches = {};
+  data_.branches = nullptr;
   data_.registers = nullptr;
   if (!data_.xmm.empty()) data_.xmm = {};
 }
@@ -210,8 +210,8 @@ void PebsSampleBuilder::set_ip(const perf::Event& event, u64 eventing_ip, const 
 
 void PebsSampleBuilder::fix_up_ip(const perf::Event& event, u64 next_ip) {
   data_.ip = next_ip;
-  const auto branches = host_.interrupt_branches(event);
-  if (!branches || branches->entries.empty()) return;
+  const perf::BranchStack* branches = host_.interrupt_branches(event);
+  if (branches == nullptr || branches->entries.empty()) return;
   const auto read_code = [&](u64 address, std::size_t bytes) {
     return host_.sink().read_code(address, bytes);
   };
@@ -277,7 +277,7 @@ void PebsSampleBuilder::finish_registers(u64 rflags) {
 void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const std::byte> entries) {
   if (!wants(event, sample::BRANCH_STACK)) return;
   const auto* first = &view<pebs::LbrRecord>(entries, 0);
-  data_.branches = host_.decode_branches(event, {first, entries.size() / sizeof(pebs::LbrRecord)});
+  data_.branches = &host_.decode_branches(event, {first, entries.size() / sizeof(pebs::LbrRecord)});
 }
 
 void PebsSampleBuilder::set_interrupt_branches(const perf::Event& event) {

@@ -33,15 +33,15 @@ bool group_has_branch_counters(const Event& event) {
 
 /// Entries that are written: attr.sample_max_stack caps them too (Linux 6.15); 0 is an attribute no open()
 /// saw.
-std::span<const BranchEntry> written_entries(const Event& event, const std::optional<BranchStack>& stack) {
-  if (!stack) return {};
+std::span<const BranchEntry> written_entries(const Event& event, const BranchStack* stack) {
+  if (stack == nullptr) return {};
   const std::size_t limit = event.attr.sample_max_stack;
   return limit == 0 || stack->entries.size() <= limit ? stack->entries : stack->entries.first(limit);
 }
 
 }  // namespace
 
-std::size_t branch_stack_size(const Event& event, const std::optional<BranchStack>& stack) {
+std::size_t branch_stack_size(const Event& event, const BranchStack* stack) {
   const std::size_t n = written_entries(event, stack).size();
   const std::size_t entry =
       sizeof(BranchEntry) + (n != 0 && group_has_branch_counters(event) ? sizeof(u64) : 0);
@@ -50,7 +50,7 @@ std::size_t branch_stack_size(const Event& event, const std::optional<BranchStac
 
 /// hw_index is written for an empty stack too. The kernel leaves it out when no stack is attached, and then
 /// the perf tool, which always expects it, misreads the fields that follow.
-ByteWriter write_branch_stack(ByteWriter out, const Event& event, const std::optional<BranchStack>& stack) {
+ByteWriter write_branch_stack(ByteWriter out, const Event& event, const BranchStack* stack) {
   const auto entries = written_entries(event, stack);
   out.put(u64{entries.size()});
   if (wants(event, branch::HW_INDEX)) out.put(stack ? stack->hw_index : ~u64{0});

@@ -11,8 +11,8 @@ namespace pmusim::perf {
 std::size_t raw_size(std::span<const std::byte> raw);
 ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw);
 
-std::size_t branch_stack_size(const Event& event, const std::optional<BranchStack>& stack);
-ByteWriter write_branch_stack(ByteWriter out, const Event& event, const std::optional<BranchStack>& stack);
+std::size_t branch_stack_size(const Event& event, const BranchStack* stack);
+ByteWriter write_branch_stack(ByteWriter out, const Event& event, const BranchStack* stack);
 
 /// Bytes of a register block behind its ABI word. Without user registers the ABI word is all: none.
 u32 register_bytes(const Attr& attr, RegisterSide side, SimdAbi simd);

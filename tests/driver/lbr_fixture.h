@@ -62,7 +62,8 @@ class LbrRig {
     e.time_running = 1;  // the first start of an event resets the records
     lbr.add(e);
     lbr.read_in_pmi(code);
-    return lbr.stack(e).value_or(perf::BranchStack{});
+    const perf::BranchStack* stack = lbr.stack(e);
+    return stack != nullptr ? *stack : perf::BranchStack{};
   }
   void put(u32 address, u64 value) { bus.msrs[address] = value; }
   u64 value(u32 address) const { return bus.msrs.at(address); }

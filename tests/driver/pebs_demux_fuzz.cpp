@@ -16,9 +16,9 @@ class NoHost : public PebsHost, public perf::SampleSink {
   perf::SampleSink& sink() override { return *this; }
   void update_and_restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
-  std::optional<perf::BranchStack> interrupt_branches(const perf::Event&) override { return std::nullopt; }
-  perf::BranchStack decode_branches(const perf::Event&, std::span<const pebs::LbrRecord>) override {
-    return {};
+  const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
+  const perf::BranchStack& decode_branches(const perf::Event&, std::span<const pebs::LbrRecord>) override {
+    return stack_;
   }
   Verdict overflow(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {
     return Verdict::keep;
@@ -29,6 +29,9 @@ class NoHost : public PebsHost, public perf::SampleSink {
   u64 time_of_tsc(u64 tsc) const override { return tsc; }
   u64 now() const override { return 0; }
   std::vector<std::byte> read_code(u64, std::size_t) const override { return {}; }
+
+ private:
+  perf::BranchStack stack_;
 };
 
 struct BuildAll {

@@ -52,13 +52,13 @@ class Host : public PebsHost, public perf::SampleSink {
   perf::SampleSink& sink() override { return *this; }
   void update_and_restart(Event&) override { ++restarts; }
   void stop(Event& event) override { lines.push_back(name(event) + " stop"); }
-  std::optional<perf::BranchStack> interrupt_branches(const Event&) override {
-    if (branch.from == 0) return std::nullopt;
-    return perf::BranchStack{.entries = {&branch, 1}};
+  const perf::BranchStack* interrupt_branches(const Event&) override {
+    stack = {.entries = {&branch, 1}};
+    return branch.from == 0 ? nullptr : &stack;
   }
-  perf::BranchStack decode_branches(const Event&, std::span<const pebs::LbrRecord> records) override {
+  const perf::BranchStack& decode_branches(const Event&, std::span<const pebs::LbrRecord> records) override {
     decoded.assign(records.begin(), records.end());
-    return {};
+    return stack;
   }
   Verdict overflow(Event& event, const perf::SampleData& data, const InterruptFrame&) override {
     note(event, data, " overflow");
@@ -82,6 +82,7 @@ class Host : public PebsHost, public perf::SampleSink {
   }
 
   perf::BranchEntry branch{};
+  perf::BranchStack stack;
   u64 code_address = 0;
   Bytes code;
   std::vector<pebs::LbrRecord> decoded;
@@ -407,16 +408,18 @@ TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
   EXPECT_EQ(m.host.samples.at(1).weight, 100u);
 }
 
-TEST(PebsDriver, AnIndexOutsideOfMemoryIsCountedAndReadsNothing) {
-  Machine m(4);
-  m.start(sample::IP);
-  const le64 wild = 0xFFFF'FFFF'0000'0000;
-  ASSERT_EQ(m.cpu.write_memory(m.cpu.msrs[msr::DS_AREA] + offsetof(DsArea64, pebs_index),
-                               std::as_bytes(std::span(&wild, 1))),
-            Fault::none);
-  m.interrupt();
-  EXPECT_THAT(m.host.lines, IsEmpty());
-  EXPECT_EQ(m.driver.faults(), 1u);
+TEST(PebsDriver, AnIndexOutsideOfTheBufferIsCountedAndReadsNothing) {
+  constexpr u64 above_all_memory = 0xFFFF'FFFF'0000'0000, below_the_base = 8;
+  for (const le64 wild : {above_all_memory, below_the_base}) {
+    Machine m(4);
+    m.start(sample::IP);
+    ASSERT_EQ(m.cpu.write_memory(m.cpu.msrs[msr::DS_AREA] + offsetof(DsArea64, pebs_index),
+                                 std::as_bytes(std::span(&wild, 1))),
+              Fault::none);
+    m.interrupt();
+    EXPECT_THAT(m.host.lines, IsEmpty());
+    EXPECT_EQ(m.driver.faults(), 1u);
+  }
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST_P(LbrOnPmu, SamplesHoldTheNewestBranchesInOrder) {
   unsigned samples = 0;
   machine.sink.tell = [&](perf::Event&, const perf::SampleData& data, const InterruptFrame&) {
     ++samples;
-    ASSERT_TRUE(data.branches.has_value());
+    ASSERT_NE(data.branches, nullptr);
     std::vector<Jump> newest(taken.rbegin(), taken.rbegin() + static_cast<i64>(std::min<std::size_t>(
                                                                   taken.size(), model.lbr.depth)));
     std::vector<Jump> sampled;

@@ -186,7 +186,7 @@ std::vector<std::vector<u64>> samples_with_fragments_of(u32 bytes) {
     std::vector<u64>& words = samples.emplace_back();
     words = {*data.ip, data.weight, data.registers->rip};
     for (const perf::CountAtSample& known : data.counts) words.push_back(known.count);
-    for (const perf::BranchEntry& entry : data.branches.value().entries)
+    for (const perf::BranchEntry& entry : data.branches->entries)
       words.insert(words.end(), {entry.from, entry.to});
   };
   perf::Attr attr = reading(HardwareId::branch_instructions, 50);

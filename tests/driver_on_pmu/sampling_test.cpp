@@ -77,7 +77,7 @@ TEST_P(BranchModel, SamplesCarryTheBranchesBeforeThem) {
   unsigned samples = 0;
   machine.sink.tell = [&](perf::Event&, const perf::SampleData& data, const InterruptFrame&) {
     ++samples;
-    ASSERT_TRUE(data.branches.has_value());
+    ASSERT_NE(data.branches, nullptr);
     ASSERT_FALSE(data.branches->entries.empty());
     EXPECT_EQ(data.branches->entries[0].from, 0x1024u);
     EXPECT_EQ(data.branches->entries[0].to, 0x1000u);

@@ -131,8 +131,10 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   perf::SampleSink& sink() override { return *this; }
   void update_and_restart(Event&) override { ADD_FAILURE() << "every event reloads itself"; }
   void stop(Event&) override {}
-  std::optional<perf::BranchStack> interrupt_branches(const Event&) override { return std::nullopt; }
-  perf::BranchStack decode_branches(const Event&, std::span<const pebs::LbrRecord>) override { return {}; }
+  const perf::BranchStack* interrupt_branches(const Event&) override { return nullptr; }
+  const perf::BranchStack& decode_branches(const Event&, std::span<const pebs::LbrRecord>) override {
+    return stack_;
+  }
   Verdict overflow(Event& event, const perf::SampleData& data, const InterruptFrame& frame) override {
     output(event, data, frame);
     return Verdict::keep;
@@ -243,6 +245,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   driver::EventMap map_{};
   std::array<std::unique_ptr<Event>, most_events> events_;
   std::array<Truth, most_events> truths_;
+  perf::BranchStack stack_;
   u64 cycle_ = 1;
 };
 

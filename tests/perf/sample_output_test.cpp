@@ -21,6 +21,7 @@ struct Scene {
   SampleEnvironment environment;
   std::vector<u64> read_values, callchain = {201, 202, 203}, counters = {0xab, 0xcd};
   std::vector<BranchEntry> branches;
+  BranchStack branch_stack;
   std::vector<std::byte> stack, raw;
   std::vector<u64> xmm;
   Registers user;
@@ -60,7 +61,8 @@ struct Scene {
     branches[1].type = 5;
     branches[1].priv = 2;
     data.raw = raw;
-    data.branches = BranchStack{branches, 7, counters};
+    branch_stack = {branches, 7, counters};
+    data.branches = &branch_stack;
     environment.callchain = callchain;
     environment.user_registers = &user;
     environment.user_stack = stack;
@@ -232,7 +234,7 @@ TEST(SampleOutput, WhatTheDriverDoesNotKnowHasTheAbisDefault) {  // perf-abi.md 
 // The kernel leaves hw_idx out here, which the perf tool cannot read (perf-abi.md 3.4, "Trap").
 TEST(SampleOutput, HwIndexIsWrittenWithoutAStackToo) {
   Scene scene;
-  scene.data.branches.reset();
+  scene.data.branches = nullptr;
   scene.event.attr.sample_type = sample::BRANCH_STACK | sample::WEIGHT;
   scene.event.attr.branch_sample_type = branch::ANY | branch::HW_INDEX;
   const auto fields = SampleParser::parse(scene.write(), scene.event.attr, false).value();

@@ -61,9 +61,10 @@ inline std::vector<std::byte> sample_at(u64 time, const perf::Event& event = sam
   std::vector<perf::BranchEntry> branches(2);
   branches[0].from = time;
   branches[1].to = time;
+  const perf::BranchStack stack{branches, 0, {}};
   perf::SampleData data;
   data.ip = time + 1;
-  data.branches = perf::BranchStack{branches, 0, {}};
+  data.branches = &stack;
   const InterruptFrame frame;
   perf::SampleEnvironment environment;
   environment.moment = {100, 101, 0, time};

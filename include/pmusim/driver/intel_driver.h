@@ -177,9 +177,9 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void update_and_restart(perf::Event& event) override { save_and_restart(event); }
   void stop(perf::Event& event) override { stop(event, StopMode::plain); }
   std::span<perf::Event* const> metrics() override { return metrics_; }
-  std::optional<perf::BranchStack> interrupt_branches(const perf::Event& event) override;
-  perf::BranchStack decode_branches(const perf::Event& event,
-                                    std::span<const pebs::LbrRecord> records) override;
+  const perf::BranchStack* interrupt_branches(const perf::Event& event) override;
+  const perf::BranchStack& decode_branches(const perf::Event& event,
+                                           std::span<const pebs::LbrRecord> records) override;
 
   Bus& bus_;
   DriverOptions options_;

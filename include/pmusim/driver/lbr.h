@@ -2,7 +2,6 @@
 #define PMUSIM_DRIVER_LBR_H
 
 #include <map>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -89,12 +88,12 @@ class LbrDriver {
 
   /// Takes the records at an interrupt; `code` reads what the software filter has to decode.
   void read_in_pmi(const perf::SampleSink& code);
-  /// What `read_in_pmi` took, for a sample of `event`. Nothing for an event that does not use the LBR. Valid
+  /// What `read_in_pmi` took, for a sample of `event`. Null for an event that does not use the LBR. Valid
   /// until the next call.
-  std::optional<perf::BranchStack> stack(const perf::Event& event);
+  const perf::BranchStack* stack(const perf::Event& event);
   /// Translates and filters the LBR group of a PEBS record. Valid until the next call.
-  perf::BranchStack decode_records(const perf::Event& event, std::span<const pebs::LbrRecord> records,
-                                   RecordAge age, const perf::SampleSink& code);
+  const perf::BranchStack& decode_records(const perf::Event& event, std::span<const pebs::LbrRecord> records,
+                                          RecordAge age, const perf::SampleSink& code);
 
   /// A task leaves (before its events are removed) or enters (after they are added): call stacks go with it,
   /// everything else is forgotten, because records do not say whose they are.
@@ -123,7 +122,7 @@ class LbrDriver {
   bool call_stack_mode() const { return (request_ & branch_class::CALL_STACK) != 0; }
   bool info_needed() const;
   void read_image(std::vector<LbrEntry>& out);
-  perf::BranchStack present(std::span<const perf::BranchEntry> branches, const perf::Event& event);
+  const perf::BranchStack& present(std::span<const perf::BranchEntry> branches, const perf::Event& event);
   void save(Saved& saved);
   void restore(const Saved& saved);
   bool still_there(u32 tid, const Saved& saved) const;
@@ -143,6 +142,7 @@ class LbrDriver {
   std::vector<LbrEntry> records_;
   std::vector<perf::BranchEntry> at_interrupt_, of_record_;  // with event counts in the reserved bits
   Logged logged_;
+  perf::BranchStack presented_;
 
   std::map<u32, Saved> tasks_;
   u32 last_task_ = 0;  // whose records are in the registers, as save number `last_save_` of all

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "pmusim/arch/pebs_records.h"
@@ -52,11 +51,12 @@ class PebsHost {
   /// Events that count shares of the slots counter, by their byte of PERF_METRICS; null where none does.
   virtual std::span<perf::Event* const> metrics() { return {}; }
   /// The LBR as it was read at this interrupt, filtered for `event`: branch stack of the formats without an
-  /// LBR group, and IP fix-up of those without EventingIP. None where LBR is not in use.
-  virtual std::optional<perf::BranchStack> interrupt_branches(const perf::Event& event) = 0;
+  /// LBR group, and IP fix-up of those without EventingIP. Null where LBR is not in use. Valid until the next
+  /// call.
+  virtual const perf::BranchStack* interrupt_branches(const perf::Event& event) = 0;
   /// Translates and filters the LBR group of one record. Valid until the next call.
-  virtual perf::BranchStack decode_branches(const perf::Event& event,
-                                            std::span<const pebs::LbrRecord> records) = 0;
+  virtual const perf::BranchStack& decode_branches(const perf::Event& event,
+                                                   std::span<const pebs::LbrRecord> records) = 0;
 };
 
 /// Where the driver puts the memory that PEBS hardware writes, and the choices that Linux versions differ in.

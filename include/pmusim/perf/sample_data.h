@@ -49,7 +49,7 @@ struct SampleData {
   u64 data_source = data_source_na;
   u64 weight = 0;  ///< WEIGHT or WEIGHT_STRUCT word
   u64 transaction = 0;
-  std::optional<BranchStack> branches;
+  const BranchStack* branches = nullptr;          ///< with none the stack is written empty
   std::optional<std::span<const u64>> callchain;  ///< with context markers
   const Registers* registers = nullptr;           ///< for REGS_INTR, if not those of the interrupt
   std::span<const u64> xmm;                       ///< 32 words (XMM0 low, high, ...) or empty
