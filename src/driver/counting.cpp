@@ -49,7 +49,7 @@ i64 IntelDriver::limit_period(const Event& event, i64 left) const {
 /// The counter gets the limited value while `period_left` keeps the true one: a period of 1 counts as 2.
 bool IntelDriver::set_period(Event& event) {
   perf::HardwareEvent& hw = event.hw;
-  if ((hw.flags & driver_flag::BRANCH_TRACE) != 0) return false;
+  if ((hw.flags & driver_flag::COUNTERLESS) != 0) return false;
   if ((hw.flags & metric_flags) != 0) {
     restart_metrics(event);
     return false;
@@ -77,7 +77,7 @@ bool IntelDriver::set_period(Event& event) {
 /// Folds what the counter counted since the last look into the event.
 void IntelDriver::update(Event& event) {
   perf::HardwareEvent& hw = event.hw;
-  if ((hw.flags & driver_flag::BRANCH_TRACE) != 0) return;  // its records are its count
+  if ((hw.flags & driver_flag::COUNTERLESS) != 0) return;  // a trace's records are its count
   if ((hw.flags & metric_flags) != 0) {
     update_metrics();
     return;
@@ -121,7 +121,7 @@ void IntelDriver::update_metrics() {
 void IntelDriver::enable_event(Event& event) {
   perf::HardwareEvent& hw = event.hw;
   const auto n = static_cast<unsigned>(hw.index);
-  if (counter::is_metric(n)) return;
+  if (counter::is_metric(n) || n == counter::GUEST_LBR) return;
   if ((hw.flags & driver_flag::BRANCH_TRACE) != 0) {
     bts_.enable(event);
     if (enabled_) bts_.start();
@@ -160,6 +160,7 @@ void IntelDriver::program_reload(const Event& event, u64 pebs_config) {
 
 void IntelDriver::disable_event(Event& event) {
   const auto n = static_cast<unsigned>(event.hw.index);
+  if (n == counter::GUEST_LBR) return;
   if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) {
     bts_.stop();
     bts_.drain(*sink_, nullptr);

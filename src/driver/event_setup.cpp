@@ -72,6 +72,7 @@ u64 alias_of_cycles(CyclesAlias alias, unsigned precise) {
   return 0x003C;
 }
 
+constexpr u64 guest_lbr = 0x1B00;  // config of the event that keeps the LBR on for a guest
 constexpr u64 vector_registers = ~low_bits(32);
 
 Result<u64, KernelError> generic_config(const Attr& attr, const Enumeration& cpu) {
@@ -113,7 +114,9 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
   }
   if (event.attr.branch_sample_type != 0)
     if (auto result = lbr_.init(event); !result.ok()) return result;
-  if (auto result = check_topdown(event, cpu_); !result.ok()) return result;
+  if ((event.hw.flags & driver_flag::GUEST_LBR) != 0 && event.attr.precise_ip != 0)
+    return refuse(EINVAL, "precise_ip: the guest LBR event counts nothing that could be precise");
+  if (auto result = check_topdown(event, cpu_, constraints_); !result.ok()) return result;
   if (auto result = set_extra_register(event); !result.ok()) return result;
   if (auto result = check_load_latency(event); !result.ok()) return result;
   if (auto result = check_acr_group(event, cpu_, max_period()); !result.ok()) return result;
@@ -173,6 +176,7 @@ Result<Done, KernelError> IntelDriver::set_config(Event& event) {
   // Counting events too: a counter that wraps has to be folded into the 64-bit count.
   event.hw.config = config | INT;
   if ((config & IN_TXCP) != 0) event.hw.flags |= driver_flag::CHECKPOINTED;
+  if ((config & rows::whole_event) == guest_lbr) event.hw.flags |= driver_flag::GUEST_LBR;
   return Done{};
 }
 
@@ -271,7 +275,11 @@ Result<Done, KernelError> IntelDriver::check_load_latency(const Event& event) co
 /// A dry run on an idle PMU: what passes here can be counted at least while nothing else is.
 Result<Done, KernelError> IntelDriver::check_group(Event& event) {
   Placements group;
-  const auto collect = [&](Event& member) { group.push_back({.event = &member}); };
+  bool fits = true;
+  const auto collect = [&](Event& member) {
+    fits = fits && has_room(group, member);
+    group.push_back({.event = &member});
+  };
   if (!event.is_leader()) {
     if (is_hardware_event(*event.leader)) collect(*event.leader);
     for (Event* sibling : event.leader->siblings)
@@ -280,8 +288,7 @@ Result<Done, KernelError> IntelDriver::check_group(Event& event) {
   }
   collect(event);
   SharedRegisters idle_core, idle_thread;
-  if (group.size() <= capacity() && schedule(group, 0, {idle_core, idle_thread}, ScheduleMode::dry_run))
-    return Done{};
+  if (fits && schedule(group, 0, {idle_core, idle_thread}, ScheduleMode::dry_run)) return Done{};
   return refuse(EINVAL, group.size() == 1 ? "config: no counter of this CPU can count the event"
                                           : fmt::format("group_fd: the group's {} events do not fit on the "
                                                         "counters together",

@@ -1,6 +1,7 @@
 #include "pmusim/driver/lbr.h"
 
 #include "lbr_registers.h"
+#include "pmusim/driver/constraint.h"
 
 namespace pmusim::driver {
 namespace {
@@ -75,8 +76,11 @@ void LbrDriver::set_up_xsaves() {
 
 void LbrDriver::add(const Event& event) {
   if (!uses_lbr(event)) return;
-  select_ = event.hw.branch_config;
-  request_ = event.hw.branch_software_filter;
+  // A guest brings its own filter: an event for it has none to force on the others.
+  if (users_ == 0 || event.hw.index != static_cast<int>(counter::GUEST_LBR)) {
+    select_ = event.hw.branch_config;
+    request_ = event.hw.branch_software_filter;
+  }
   if (wants_user_call_stack(event)) ++call_stack_users_;
   if (has_stack_in_records(event, cpu_)) ++pebs_users_;
   if (++users_ == 1 && event.time_running == 0) reset();

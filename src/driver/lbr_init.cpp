@@ -86,15 +86,11 @@ unsigned LbrDriver::branch_counter_count() const {
 }
 
 Result<Done, KernelError> LbrDriver::init(Event& event) const {
-  constexpr u64 guest_lbr_event = 0x1B00;
   event.hw.branch_config = event.hw.branch_software_filter = 0;
   if (wants_stack(event))
     if (auto result = set_filter(event); !result.ok()) return result;
   if (has(event, branch::COUNTERS))
     if (auto result = set_event_logging(event); !result.ok()) return result;
-  if (event.attr.config == guest_lbr_event && event.attr.precise_ip != 0)
-    return Failure(
-        KernelError(EINVAL, "precise_ip: the guest LBR event counts nothing that could be precise"));
   return Done{};
 }
 

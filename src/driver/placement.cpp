@@ -12,6 +12,13 @@ using perf::Event;
 
 constexpr u64 selector = msr::evtsel::EVENT | msr::evtsel::UMASK;
 
+/// Of events that count without a counter.
+u64 pseudo_counter(const Event& event) {
+  if ((event.hw.flags & driver_flag::GUEST_LBR) != 0) return bit(counter::GUEST_LBR);
+  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) return bit(counter::BRANCH_TRACE);
+  return 0;
+}
+
 }  // namespace
 
 bool is_hardware_event(const Event& event) {
@@ -33,9 +40,15 @@ EventTraits IntelDriver::traits_of(const Event& event, u64 config) const {
           .branch_counters = (event.attr.branch_sample_type & perf::branch::COUNTERS) != 0};
 }
 
-std::size_t IntelDriver::capacity() const {
-  const bool metrics = (cpu_.perf_capabilities & msr::perf_cap::PERF_METRICS) != 0;
-  return static_cast<std::size_t>(std::popcount(cpu_.counters)) + (metrics ? 8 : 0);
+/// As many events as there are counters, whether they need one or not, and the metrics, which are shares of
+/// one counter.
+bool IntelDriver::has_room(const Placements& events, const Event& next) const {
+  constexpr std::size_t most_metrics = 8;
+  const auto is_metric = [](const Event& event) { return (event.hw.flags & driver_flag::METRIC) != 0; };
+  std::size_t metrics = is_metric(next) ? 1 : 0;
+  for (const Placement& p : events) metrics += is_metric(*p.event) ? 1 : 0;
+  const auto counters = static_cast<std::size_t>(std::popcount(cpu_.counters));
+  return events.size() < std::min(counters + std::min(metrics, most_metrics), max_scheduled_events);
 }
 
 /// Takes the event's extra register, or one that can stand in for it; `config` follows, since the selector
@@ -87,8 +100,8 @@ void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleM
   Event& event = *placement.event;
   u64 config = event.hw.config;
   placement.constraint_known = true;
-  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) {
-    placement.constraint = {.counters = bit(counter::BRANCH_TRACE) & event.hw.dynamic_constraint};
+  if (const u64 pseudo = pseudo_counter(event); pseudo != 0) {
+    placement.constraint = {.counters = pseudo & event.hw.dynamic_constraint};
     return;
   }
   if (!claim_extra_register(placement, config, claims.core, mode) ||
@@ -192,7 +205,7 @@ void IntelDriver::cancel() {
 }
 
 bool IntelDriver::add(Event& event) {
-  if (placements_.size() >= capacity()) return false;
+  if (!has_room(placements_, event)) return false;
   placements_.push_back({.event = &event});
   if (!in_transaction_ && !schedule(placements_, placements_.size() - 1, claims(), ScheduleMode::commit)) {
     placements_.pop_back();

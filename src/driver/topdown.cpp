@@ -27,9 +27,11 @@ u64 metric_slots(u64 slots, u64 metrics, unsigned metric) {
   return (slots / whole) * share + (slots % whole * share + whole / 2) / whole;
 }
 
-Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu) {
+Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu,
+                                        const ConstraintBook& constraints) {
   if ((cpu.perf_capabilities & msr::perf_cap::PERF_METRICS) == 0) return Done{};
-  const bool metric = is_metric(event.hw.config);
+  const u64 counters = constraints.find({.config = event.hw.config & event_and_umask}).counters;
+  const bool metric = is_metric(event.hw.config) && (counters & counter::METRIC_BITS) != 0;
   if (!metric && !is_slots(event.hw.config)) return Done{};
   if ((event.attr.config & ~event_and_umask) != 0)
     return refuse("config: topdown events take no filter bits");

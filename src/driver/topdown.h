@@ -2,14 +2,16 @@
 #define PMUSIM_SRC_DRIVER_TOPDOWN_H
 
 #include "pmusim/base/error.h"
-#include "pmusim/driver/enumeration.h"
+#include "pmusim/driver/constraint_book.h"
 #include "pmusim/perf/event.h"
 
 namespace pmusim::driver {
 
 /// Slots and the topdown metrics, which are shares of it: metrics need slots as their leader, and neither may
-/// sample nor carry filters. Marks the events. Errors: EINVAL.
-Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu);
+/// sample nor carry filters. Marks the events. The second half of the metrics is not on every part: where
+/// `constraints` do not know one, it is an event like any other. Errors: EINVAL.
+Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu,
+                                        const ConstraintBook& constraints);
 
 bool is_slots(u64 config);
 bool is_metric(u64 config);

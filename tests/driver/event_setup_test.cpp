@@ -205,6 +205,12 @@ TEST(Capabilities, SayWhatThePmuCan) {
   EXPECT_EQ(capabilities.max_precise, 3u);
 }
 
+TEST(Capabilities, PebsWritesToMemoryNeverIntoATraceOfThePart) {  // Tremont could do both, not at once
+  FakeBus bus = part(6, 0x86);
+  bus.msrs[msr::PERF_CAPABILITIES] |= bit(16);
+  EXPECT_FALSE(Rig(bus).driver.capabilities().auxiliary_output);
+}
+
 TEST(Capabilities, HybridPmusHaveTheirCoreTypesName) {
   Rig p(lion_cove()), e(skymont());
   EXPECT_EQ(p.driver.capabilities().name, "cpu_core");

@@ -137,15 +137,6 @@ TEST(LbrValidation, ACountingEventReadWithItsGroupNeedsNoRecords) {
   EXPECT_FALSE(LbrDriver::uses_lbr(e));
 }
 
-TEST(LbrValidation, TheGuestLbrEventIsNotPrecise) {
-  LbrRig rig(skylake());
-  perf::Event e = LbrRig::event(ANY | u);
-  e.attr.config = 0x1B00;
-  e.attr.precise_ip = 1;
-  EXPECT_EQ(rig.open(e), EINVAL);
-  EXPECT_EQ(rig.refusal, "precise_ip: the guest LBR event counts nothing that could be precise");
-}
-
 /// A leader with a branch stack and logged events beside it.
 class LoggedGroup : public testing::Test {
  protected:

@@ -104,6 +104,57 @@ TEST(Placement, AThrottledEventThatHasToMoveStaysStopped) {
   EXPECT_TRUE(events[2]->hw.stopped);
 }
 
+TEST(Placement, ACounterIsStoppedBeforeItChangesHands) {
+  Rig rig(haswell());
+  for (int i = 0; i < 3; ++i) rig.schedule(rig.opened(Rig::raw(0xC4)));
+  rig.bus.writes.clear();
+  ASSERT_TRUE(rig.schedule(rig.opened(Rig::raw(0x08A3))));  // GP 2 only, which the last one holds
+  std::vector<bool> enabled;
+  for (const auto& [address, value] : rig.bus.writes)
+    if (address == msr::PERFEVTSEL0 + 2) enabled.push_back((value & msr::evtsel::EN) != 0);
+  EXPECT_EQ(enabled, (std::vector{false, true}));
+}
+
+// --- transactions (4.3) -----------------------------------------------------------------------------------
+
+TEST(Transaction, AddsCollectAndCommitSchedules) {
+  Rig rig(skylake());
+  rig.driver.disable();
+  rig.driver.begin();
+  std::vector<perf::Event*> events;
+  for (int i = 0; i < 5; ++i) {
+    events.push_back(&rig.opened(Rig::raw(0xC4)));
+    EXPECT_TRUE(rig.driver.add(*events.back()));  // the fifth, too
+  }
+  EXPECT_FALSE(rig.driver.commit());
+  rig.driver.cancel();
+  rig.driver.enable();
+  for (const perf::Event* event : events) EXPECT_EQ(event->hw.index, -1);
+}
+
+TEST(Transaction, CancelDropsItsOwnEventsOnlyAndReleasesTheirRegisters) {
+  Rig rig(nehalem());
+  perf::Event& before = rig.opened(Rig::raw(0xC4));
+  rig.schedule(before);
+  rig.driver.disable();
+  rig.driver.begin();
+  ASSERT_TRUE(rig.driver.add(rig.opened(Rig::with_value(0x01B7, 0x11))));
+  rig.driver.cancel();
+  rig.driver.enable();
+  EXPECT_EQ(before.hw.index, 0);
+  EXPECT_TRUE(rig.schedule(rig.opened(Rig::with_value(0x01B7, 0x12))));
+}
+
+TEST(Transaction, OutsideOfOneEachAddSchedulesAtOnce) {
+  Rig rig(skylake());
+  rig.driver.disable();
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(rig.driver.add(rig.opened(Rig::raw(0xC4))));
+  EXPECT_FALSE(rig.driver.add(rig.opened(Rig::raw(0xC4))));
+  rig.driver.enable();
+}
+
+// --- validation of groups (4.3) ---------------------------------------------------------------------------
+
 TEST(GroupValidation, AGroupThatCanNeverFitIsRefusedAtOpen) {
   Rig rig(skylake());
   perf::Event& leader = rig.opened(Rig::raw(0xC4));
@@ -113,11 +164,52 @@ TEST(GroupValidation, AGroupThatCanNeverFitIsRefusedAtOpen) {
   EXPECT_EQ(rig.error_of(Rig::generic(HardwareId::instructions), &leader), 0);  // a fixed counter is free
 }
 
-TEST(GroupValidation, DisabledMembersAreNotCountedIn) {  // known gap
+TEST(GroupValidation, DisabledMembersAreNotCountedIn) {  // known gap: it fails when they are enabled
   Rig rig(skylake());
   perf::Event& leader = rig.opened(Rig::raw(0xC4));
   for (int i = 0; i < 3; ++i) rig.opened(Rig::raw(0xC5), &leader).state = perf::EventState::off;
   EXPECT_EQ(rig.error_of(Rig::raw(0xC6), &leader), 0);
+  EXPECT_FALSE(rig.schedule(leader));
+}
+
+/// Reloadable events may use GP 2-7, store latency GP 0-5: constraints that cross, of equal weight.
+unsigned members_that_fit(const std::vector<perf::Attr>& attrs) {
+  Rig rig(skymont());
+  perf::Event* leader = nullptr;
+  unsigned members = 0;
+  for (const perf::Attr& attr : attrs) {
+    perf::Event& event = rig.make(attr, leader);
+    if (rig.open(event) != 0) return members;
+    if (leader == nullptr) leader = &event;
+    ++members;
+  }
+  return members;
+}
+
+TEST(GroupValidation, TheResultMayDependOnTheOrderOfTheMembers) {
+  const perf::Attr stores = Rig::precise(0x06D0, 1);
+  perf::Attr reloaded = Rig::raw(0xC4, 1000);
+  reloaded.config2 = bit(0);  // positions of the first of them
+  std::vector<perf::Attr> stores_last(5, reloaded), stores_first(3, stores);
+  for (int i = 0; i < 3; ++i) stores_last.push_back(stores);
+  reloaded.config2 = bit(3);
+  for (int i = 0; i < 5; ++i) stores_first.push_back(reloaded);
+  EXPECT_EQ(members_that_fit(stores_first), 8u);
+  EXPECT_EQ(members_that_fit(stores_last), 7u);
+}
+
+TEST(GroupValidation, AGroupHasNoMoreMembersThanThereAreCounters) {
+  FakeBus with_trace = skylake();
+  with_trace.leaves[{1, 0}].ecx |= cpuid_ds_cpl;
+  Rig rig(with_trace);
+  perf::Event& trace = rig.opened(Rig::generic(HardwareId::branch_instructions, 1));  // needs no counter
+  for (const u64 fixed : {0x00C0, 0x003C, 0x0300}) EXPECT_EQ(rig.error_of(Rig::raw(fixed), &trace), 0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(rig.error_of(Rig::raw(0xC5), &trace), 0);
+  EXPECT_EQ(rig.error_of(Rig::raw(0xC5), &trace), EINVAL);  // though GP 3 is free
+  EXPECT_EQ(rig.refusal, "group_fd: the group's 8 events do not fit on the counters together");
+  ASSERT_TRUE(rig.schedule(trace));
+  EXPECT_EQ(trace.hw.index, 47);
+  EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC5))));  // the limit is the same for all groups together
 }
 
 TEST(GroupValidation, OtherGroupsOnThePmuDoNotMatter) {
@@ -164,6 +256,32 @@ TEST(HyperThreading, WithExclusiveEventsEachThreadUsesHalfOfTheCounters) {
   EXPECT_TRUE(threads.b.schedule(third));
 }
 
+TEST(HyperThreading, WhatTheSiblingUsesDoesNotMatterWhenAGroupIsOpened) {
+  TwoThreads threads(sandy_bridge);
+  threads.a.schedule(threads.a.opened(Rig::raw(loads)));
+  perf::Event& leader = threads.b.opened(Rig::raw(0xC4));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(threads.b.error_of(Rig::raw(0xC5), &leader), 0);
+  EXPECT_FALSE(threads.b.schedule(leader));  // two counters for each thread
+}
+
+TEST(HyperThreading, ACounterIsFreeForTheSiblingAgainWhenItsEventLeaves) {
+  TwoThreads threads(sandy_bridge);
+  perf::Event& first = threads.a.opened(Rig::raw(0xC4));
+  perf::Event& second = threads.a.opened(Rig::raw(loads));
+  perf::Event& exclusive = threads.b.opened(Rig::raw(loads));
+  for (perf::Event* event : {&first, &second}) {
+    threads.a.schedule(*event);
+    threads.a.unschedule(*event);
+  }
+  ASSERT_TRUE(threads.b.schedule(exclusive));
+  EXPECT_EQ(exclusive.hw.index, 0);
+}
+
+TEST(HyperThreading, WithoutASiblingExclusiveEventsUseEveryCounter) {
+  Rig rig(sandy_bridge());
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(rig.schedule(rig.opened(Rig::raw(loads))));
+}
+
 TEST(HyperThreading, LaterCoresAndSingleThreadsAreNotRestricted) {
   TwoThreads threads(skylake);
   threads.a.schedule(threads.a.opened(Rig::raw(loads)));
@@ -189,6 +307,49 @@ TEST(TransactionalAborts, WhereTheyAreForbiddenGeneralCounter3IsLeftAlone) {
   Rig rig(skylake_with_tsx(), {.transaction_aborts = TransactionAborts::forbidden});
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.schedule(rig.opened(Rig::raw(0xC4))));
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC4))));
+}
+
+// --- the event that keeps the LBR on for a guest (4.1, 4.2)
+// -------------------------------------------------
+
+perf::Attr guest_lbr() {
+  perf::Attr attr = Rig::raw(0x1B00);
+  attr.sample_type = perf::sample::BRANCH_STACK;
+  attr.branch_sample_type = perf::branch::ANY | perf::branch::USER;
+  return attr;
+}
+
+TEST(GuestLbr, NeedsNoCounterAndCountsNothing) {
+  Rig rig(skylake());
+  for (int i = 0; i < 4; ++i) rig.schedule(rig.opened(Rig::raw(0xC4)));
+  perf::Event& event = rig.opened(guest_lbr());
+  rig.bus.writes.clear();
+  ASSERT_TRUE(rig.schedule(event));
+  EXPECT_EQ(event.hw.index, 58);
+  EXPECT_NE(rig.bus.msrs[msr::DEBUGCTL] & msr::debugctl::LBR, 0u);
+  rig.driver.read(event);
+  EXPECT_EQ(event.count, 0u);
+  rig.unschedule(event);
+  EXPECT_EQ(rig.bus.msrs[msr::DEBUGCTL] & msr::debugctl::LBR, 0u);
+  EXPECT_EQ(rig.driver.statistics().faults, 0u);
+}
+
+TEST(GuestLbr, ForcesNoFilterOnOtherEvents) {
+  Rig rig(skylake());
+  perf::Attr calls = guest_lbr();
+  calls.config = 0xC4;
+  calls.branch_sample_type = perf::branch::ANY_CALL | perf::branch::USER;
+  perf::Event& event = rig.opened(calls);
+  ASSERT_TRUE(rig.schedule(event));
+  const u64 filter = rig.bus.msrs[msr::LBR_SELECT];
+  EXPECT_TRUE(rig.schedule(rig.opened(guest_lbr())));
+  EXPECT_EQ(rig.bus.msrs[msr::LBR_SELECT], filter);
+}
+
+TEST(GuestLbr, IsNotPrecise) {
+  Rig rig(skylake());
+  EXPECT_EQ(rig.error_of(Rig::precise(0x1B00, 1)), EINVAL);
+  EXPECT_EQ(rig.refusal, "precise_ip: the guest LBR event counts nothing that could be precise");
 }
 
 }  // namespace

@@ -76,6 +76,36 @@ TEST(Topdown, AMetricsOverflowUpdatesTheCounts) {
   EXPECT_TRUE(rig.sink.samples.empty());
 }
 
+TEST(Topdown, MetricsUseNoCounters) {
+  Rig rig(sapphire_rapids());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  std::vector<perf::Event*> metrics;
+  for (u64 n = 0; n < 8; ++n) metrics.push_back(&rig.opened(Rig::raw(0x8000 + 0x100 * n), &slots));
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(rig.error_of(Rig::raw(0xC4), &slots), 0);
+  for (const u64 fixed : {0x00C0, 0x003C, 0x0300}) EXPECT_EQ(rig.error_of(Rig::raw(fixed), &slots), 0);
+  EXPECT_EQ(rig.error_of(Rig::raw(0xC4), &slots), EINVAL);
+  ASSERT_TRUE(rig.schedule(slots));  // 20 events on 12 counters
+  EXPECT_EQ(slots.hw.index, 35);
+  for (int n = 0; n < 8; ++n) EXPECT_EQ(metrics[static_cast<std::size_t>(n)]->hw.index, 48 + n);
+}
+
+TEST(Topdown, AMetricThatThePartLacksIsAnEventLikeAnyOther) {  // Ice Lake has the first four
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x8400));
+  ASSERT_TRUE(rig.schedule(event));
+  EXPECT_EQ(event.hw.index, 0);
+  rig.count(event, 7);
+  rig.driver.read(event);
+  EXPECT_EQ(event.count, 7u);
+}
+
+TEST(Topdown, WithoutMetricsSlotsAreAnEventLikeAnyOther) {
+  FakeBus bus = ice_lake();
+  bus.msrs[msr::PERF_CAPABILITIES] &= ~msr::perf_cap::PERF_METRICS;
+  Rig rig(bus);
+  EXPECT_EQ(rig.error_of(Rig::raw(0x0400 | msr::evtsel::EDGE)), 0);
+}
+
 TEST(LoadLatency, NeedsItsCompanionOnGoldenCoveWhereTheDataSourceIsSampled) {
   Rig rig(sapphire_rapids());
   perf::Attr latency = Rig::precise(0x01CD, 2);
@@ -87,6 +117,7 @@ TEST(LoadLatency, NeedsItsCompanionOnGoldenCoveWhereTheDataSourceIsSampled) {
             "(event 03, umask 82)");
   EXPECT_EQ(rig.error_of(latency, &rig.opened(Rig::raw(0x8203))), 0);
   perf::Event& leader = rig.opened(Rig::raw(0xC4));
+  EXPECT_EQ(rig.error_of(latency, &leader), ENODATA);
   rig.opened(Rig::raw(0x8203), &leader);
   EXPECT_EQ(rig.error_of(latency, &leader), 0);
 }

@@ -8,7 +8,8 @@ namespace pmusim::driver {
 /// Counter numbers as the driver uses them: GP n is n, fixed m is 32 + m, and above those the pseudo counters
 /// that are views of other registers.
 namespace counter {
-inline constexpr unsigned FIXED = 32, SLOTS = 35, METRICS = 48, BRANCH_TRACE = 47, SLOT_COUNT = 64;
+inline constexpr unsigned FIXED = 32, SLOTS = 35, METRICS = 48, BRANCH_TRACE = 47, GUEST_LBR = 58,
+                          SLOT_COUNT = 64;
 inline constexpr u64 GP_BITS = low_bits(32), METRIC_BITS = bits(55, 48);
 constexpr bool is_fixed(unsigned n) { return n >= FIXED && n < BRANCH_TRACE; }
 constexpr bool is_metric(unsigned n) { return n >= METRICS && n < METRICS + 8; }

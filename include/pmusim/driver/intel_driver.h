@@ -25,6 +25,8 @@ inline constexpr u32 SLOTS_WITH_METRICS = 1u << 2;  ///< slots, read and cleared
 inline constexpr u32 CHECKPOINTED = 1u << 3;        ///< IN_TXCP: an abort takes counts and status bit back
 inline constexpr u32 BRANCH_TRACE = 1u << 4;        ///< every branch a sample: no counter, the BTS buffer
 inline constexpr u32 BRANCH_HARDWARE = 1u << 5;     ///< claims the LBR or the branch trace store
+inline constexpr u32 GUEST_LBR = 1u << 6;           ///< keeps the LBR on for a guest: counts nothing
+inline constexpr u32 COUNTERLESS = BRANCH_TRACE | GUEST_LBR;
 }  // namespace driver_flag
 
 /// Skylake with TSX microcode: GP 3 works only while every transaction aborts.
@@ -135,7 +137,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   bool shares_counters() const;
   void publish_counter_use(const Placements& events);
   u64 usable_beside_sibling(u64 counters, bool exclusive) const;
-  std::size_t capacity() const;
+  bool has_room(const Placements& events, const perf::Event& next) const;
   Claims claims() {
     return {options_.core != nullptr ? options_.core->registers : own_core_.registers, filter_};
   }
