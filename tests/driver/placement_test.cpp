@@ -309,6 +309,22 @@ TEST(TransactionalAborts, WhereTheyAreForbiddenGeneralCounter3IsLeftAlone) {
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC4))));
 }
 
+// --- branch counter logging (4.7; what may be logged is in lbr_setup_test.cpp) ----------------------------
+
+TEST(LoggedEvents, HaveTheFirstCountersForThemselvesBeforeOthers) {
+  Rig rig(lion_cove());
+  perf::Attr attr = Rig::raw(0xC4, 1000);
+  attr.sample_type = perf::sample::BRANCH_STACK;
+  attr.branch_sample_type = perf::branch::ANY | perf::branch::USER;
+  perf::Event& leader = rig.opened(attr);
+  perf::Attr logged = Rig::raw(0xC5);
+  logged.branch_sample_type = perf::branch::COUNTERS | perf::branch::USER;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(rig.error_of(logged, &leader), 0);
+  ASSERT_TRUE(rig.schedule(leader));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(leader.siblings[static_cast<std::size_t>(i)]->hw.index, i);
+  EXPECT_EQ(leader.hw.index, 4);
+}
+
 // --- the event that keeps the LBR on for a guest (4.1, 4.2)
 // -------------------------------------------------
 

@@ -316,6 +316,29 @@ TEST_F(OpenOrderOfGroups, AnExitedLeaderThenAMissingTask) {  // B12, B13
   EXPECT_EQ(core.open(counting(), 999, -1, &leader).error().error_number, ENODEV);
 }
 
+TEST_F(OpenOrderOfGroups, MembersCountTheTaskAndTheCpuOfTheirLeader) {  // B21
+  core.fork(100, 200, 200);
+  Event& leader = open(counting());
+  const auto error_of = [&](i32 pid, i32 cpu) {
+    return core.open(counting(), pid, cpu, &leader).error().message;
+  };
+  EXPECT_EQ(error_of(200, -1), "group_fd: counts another task or CPU");
+  EXPECT_EQ(error_of(100, 0), "group_fd: counts another task or CPU");
+  EXPECT_EQ(error_of(-1, 0), "group_fd: counts another task or CPU");
+}
+
+TEST_F(OpenOrderOfGroups, OnlyALeaderIsPinnedOrExclusive) {  // B21
+  Event& leader = open(counting());
+  Attr pinned = counting(), exclusive = counting();
+  pinned.pinned = 1;
+  exclusive.exclusive = 1;
+  for (const Attr& attr : {pinned, exclusive}) {
+    EXPECT_EQ(core.open(attr, 100, -1, &leader).error().message,
+              "exclusive, pinned: only a group leader can be");
+    EXPECT_TRUE(core.open(attr, 100, -1).ok());
+  }
+}
+
 TEST_F(OpenOrderOfGroups, GroupRulesThenReadSizeThenAux) {  // B21, B23, B24
   Attr attr = counting();
   attr.read_format = read_format::ALL;
