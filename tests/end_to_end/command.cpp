@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -22,6 +22,24 @@ namespace fs = std::filesystem;
 namespace {
 
 int exit_status(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+/// Held by one process at a time.
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0) throw std::runtime_error("cannot lock " + path);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() { close(file_); }
+
+ private:
+  int file_;
+};
+
+bool is_newer(const std::string& file, const std::string& other) {
+  return fs::exists(file) && fs::last_write_time(file) > fs::last_write_time(other);
+}
 
 }  // namespace
 
@@ -69,13 +87,12 @@ ScratchDirectory::~ScratchDirectory() {
 
 std::string recorded(const std::string& workload_name, const std::vector<std::string>& arguments,
                      const std::string& registers) {
-  static const ScratchDirectory traces;
-  static std::map<std::string, std::string> known;
-  std::string key = workload_name + "-" + registers;
-  for (const std::string& argument : arguments) key += "-" + argument;
-  std::string& path = known[key];
-  if (!path.empty()) return path;
-  path = traces.file(key + ".pmutrace");
+  std::string name = workload_name + "-" + registers;
+  for (const std::string& argument : arguments) name += "-" + argument;
+  fs::create_directories(PMUSIM_RECORDINGS);
+  const std::string path = PMUSIM_RECORDINGS "/" + name + ".pmutrace";
+  const FileLock lock(path + ".lock");
+  if (is_newer(path, pmusim()) && is_newer(path, workload(workload_name))) return path;
   std::vector<std::string> command{
       pmusim(), "trace", "record", "--regs", registers, "-o", path, "--", workload(workload_name)};
   command.insert(command.end(), arguments.begin(), arguments.end());

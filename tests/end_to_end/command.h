@@ -36,7 +36,8 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
-/// The trace of a workload, recorded once per test program with the arguments and --regs of its name.
+/// The trace of a workload with these arguments and --regs. Tests share recordings, because single steps are
+/// most of their time: one is made again when the command or the workload is newer.
 std::string recorded(const std::string& workload_name, const std::vector<std::string>& arguments,
                      const std::string& registers = "none");
 
