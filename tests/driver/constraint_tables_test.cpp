@@ -4,10 +4,15 @@
 // FXn+W (W: all general counters), Mn (topdown metric n). The first row that matches counts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <random>
+#include <set>
 #include <sstream>
 
 #include "pmusim/driver/constraint_book.h"
+#include "pmusim/driver/scheduler.h"
 
 namespace pmusim::driver {
 namespace {
@@ -231,6 +236,60 @@ TEST_P(ConstraintTable, HasThePebsRowsOfTheReferenceAndNoOthers) {
   for_each_code([&](unsigned event, unsigned umask) {
     EXPECT_EQ(found(event, umask, 1), expected_precise(event, umask)) << std::hex << event << "/" << umask;
   });
+}
+
+// --- what the tables mean for groups (4.3) ----------------------------------------------------------------
+
+/// A matching by augmenting paths: finds a placement whenever there is one.
+class Matching {
+ public:
+  explicit Matching(const std::vector<u64>& masks) : masks_(masks) { owner_.fill(none); }
+  bool complete() {
+    for (std::size_t i = 0; i < masks_.size(); ++i) {
+      u64 visited = 0;
+      if (!place(i, visited)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t none = ~std::size_t{0};
+  bool place(std::size_t i, u64& visited) {
+    for (const unsigned n : set_bits(masks_[i])) {
+      if ((visited & bit(n)) != 0) continue;
+      visited |= bit(n);
+      if (owner_[n] == none || place(owner_[n], visited)) return owner_[n] = i, true;
+    }
+    return false;
+  }
+  const std::vector<u64>& masks_;
+  std::array<std::size_t, 64> owner_;
+};
+
+/// Masks of some cores cross (F and FE, F and 3FC). The greedy search is caught by one pair alone: FX0 or GP
+/// 0 against GP 0-1, which Gracemont has.
+TEST_P(ConstraintTable, WhatFitsIsPlacedInAnyOrderButForOnePair) {
+  constexpr u64 distributed = bit(32) | 0x1, load_latency = 0x3;
+  std::set<u64> distinct;
+  for_each_code([&](unsigned event, unsigned umask) {
+    for (const unsigned precise : {0u, 1u, 3u})
+      if (const u64 mask = found(event, umask, precise); mask != 0) distinct.insert(mask);
+  });
+  const std::vector<u64> choice(distinct.begin(), distinct.end());
+  std::minstd_rand random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<u64> masks(1 + random() % 12);
+    for (u64& mask : masks) mask = choice[random() % choice.size()];
+    std::vector<Constraint> constraints;
+    for (const u64 mask : masks) constraints.push_back({.counters = mask});
+    std::vector<int> assigned(masks.size());
+    const bool placed = assign_counters(constraints, 32, assigned), fits = Matching(masks).complete();
+    if (placed == fits) continue;
+    EXPECT_TRUE(fits);
+    EXPECT_EQ(table.which, gracemont);
+    EXPECT_GE(std::ranges::count(masks, distributed), 2);
+    EXPECT_GE(std::ranges::count(masks, load_latency), 1);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cores, ConstraintTable, testing::ValuesIn(tables()));

@@ -198,6 +198,21 @@ TEST(GroupValidation, TheResultMayDependOnTheOrderOfTheMembers) {
   EXPECT_EQ(members_that_fit(stores_last), 7u);
 }
 
+TEST(GroupValidation, OnGracemontLoadLatencyMustNotComeBetweenDistributedInstructions) {
+  const auto members_of = [](std::initializer_list<perf::Attr> attrs) {
+    Rig rig(part(6, 0xBE));
+    perf::Event* leader = nullptr;
+    for (const perf::Attr& attr : attrs) {
+      perf::Event& event = rig.opened(attr, leader);
+      if (leader == nullptr) leader = &event;
+    }
+    return 1 + leader->siblings.size();
+  };
+  const perf::Attr instructions = Rig::precise(0x00C0, 3), latency = Rig::precise(0x05D0, 2);
+  EXPECT_EQ(members_of({instructions, instructions, latency}), 3u);
+  EXPECT_EQ(members_of({instructions, latency, instructions}), 2u);
+}
+
 TEST(GroupValidation, AGroupHasNoMoreMembersThanThereAreCounters) {
   FakeBus with_trace = skylake();
   with_trace.leaves[{1, 0}].ecx |= cpuid_ds_cpl;
