@@ -26,9 +26,9 @@ class LbrDecoder {
   void decode(std::span<const Record> records, std::vector<perf::BranchEntry>& out) const;
 
  private:
-  /// Flags of the entry, and the bits of INFO that are a cycle count.
+  /// Flags of the entry, and where in them the cycle count of INFO goes, if that is one.
   struct Meaning {
-    u32 flags = 0, cycles = 0;
+    u64 flags = 0, cycles = 0;
   };
   std::array<Meaning, 256> by_upper_byte_;
 };
