@@ -27,6 +27,25 @@ const T& view(std::span<const std::byte> record, std::size_t offset) {
 /// RFLAGS of a record without the bit in which the format marks exact IPs.
 constexpr u64 architectural_flags(u64 rflags) { return rflags & ~bit(3); }
 
+// Each in one expression, which compilers turn into stores as wide as the loads that the output makes: loads
+// that are wider than the stores before them wait for those.
+
+Registers registers_of(const pebs::FixedRegisters& r, u64 ip) {
+  const auto& high = r.r8_to_r15;
+  return {.gpr = {r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi,  //
+                  high[0], high[1], high[2], high[3], high[4], high[5], high[6], high[7]},
+          .rip = ip,
+          .rflags = architectural_flags(r.rflags)};
+}
+
+Registers registers_of(const pebs::GprGroup& group, u64 ip) {
+  const auto& r = group.gpr;
+  return {.gpr = {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7],  //
+                  r[8], r[9], r[10], r[11], r[12], r[13], r[14], r[15]},
+          .rip = ip,
+          .rflags = architectural_flags(group.rflags)};
+}
+
 /// The memory group splits its latency from Golden Cove and Gracemont on.
 bool splits_latency(Microarchitecture microarchitecture) {
   using M = Microarchitecture;
@@ -78,7 +97,7 @@ void PebsSampleBuilder::start(const perf::Event& event) {
   data_.transaction = 0;
   data_.branches = nullptr;
   data_.registers = nullptr;
-  if (!data_.xmm.empty()) data_.xmm = {};
+  data_.xmm = {};
 }
 
 void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record) {
@@ -93,7 +112,7 @@ void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std
   } else {
     data_.ip = rip;
   }
-  if (wants(event, register_types)) set_registers(fixed.registers);
+  if (wants(event, register_types)) set_registers(registers_of(fixed.registers, *data_.ip));
   if (wants(event, access_types)) set_access(event, access_of(event, fixed), fixed.registers.rax);
   if (format_ >= 3) set_time(event, fixed.tsc);
   set_interrupt_branches(event);
@@ -125,7 +144,7 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
     next_ip = &group.rip;
     rax = group.gpr[0];
     set_ip(event, basic.eventing_ip, next_ip);
-    if (wants(event, register_types)) set_registers(group);
+    if (wants(event, register_types)) set_registers(registers_of(group, *data_.ip));
   } else {
     set_ip(event, basic.eventing_ip, nullptr);
   }
@@ -142,7 +161,7 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
   if (layout.xmm != 0 && wants(event, sample::REGS_INTR))
-    set_xmm(record.subspan(layout.xmm, sizeof(pebs::XmmGroup)));
+    data_.xmm = record.subspan(layout.xmm, sizeof(pebs::XmmGroup));
   if (layout.lbr != 0)
     set_branches(event, record.subspan(layout.lbr, layout.lbr_entries * sizeof(pebs::LbrRecord)));
   else
@@ -183,7 +202,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     }
     const u32 xmm = layout.vectors + static_cast<u32>(sizeof(pebs::ArchVectorHeader));
     if (layout.vectors != 0 && (word & pebs::cfg_c::XMM) != 0 && has(xmm, sizeof(pebs::XmmGroup)))
-      set_xmm(fragment.subspan(xmm, sizeof(pebs::XmmGroup)));
+      data_.xmm = fragment.subspan(xmm, sizeof(pebs::XmmGroup));
     if (has(layout.lbr, sizeof(pebs::ArchLbrHeader))) {
       const u64 depth = std::min<u64>(view<pebs::ArchLbrHeader>(fragment, layout.lbr).depth, lbr_depth_);
       const std::size_t bytes =
@@ -193,7 +212,8 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     }
   }
   set_ip(event, basic.eventing_ip, next_ip);
-  if (registers != nullptr && wants(event, register_types)) set_registers(*registers);
+  if (registers != nullptr && wants(event, register_types))
+    set_registers(registers_of(*registers, *data_.ip));
   if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
   if (!lbr.empty())
@@ -248,29 +268,8 @@ void PebsSampleBuilder::set_access(const perf::Event& event, const Access& acces
   if ((wanted & sample::TRANSACTION) != 0) data_.transaction = transaction_word(access.tsx, rax);
 }
 
-// Registers are written where they stay: of a copy made word by word, the wider loads of the next copy would
-// wait for every one of its stores.
-void PebsSampleBuilder::set_registers(const pebs::FixedRegisters& fixed) {
-  registers_[Gpr::rax] = fixed.rax;
-  registers_[Gpr::rbx] = fixed.rbx;
-  registers_[Gpr::rcx] = fixed.rcx;
-  registers_[Gpr::rdx] = fixed.rdx;
-  registers_[Gpr::rsi] = fixed.rsi;
-  registers_[Gpr::rdi] = fixed.rdi;
-  registers_[Gpr::rbp] = fixed.rbp;
-  registers_[Gpr::rsp] = fixed.rsp;
-  std::copy(std::begin(fixed.r8_to_r15), std::end(fixed.r8_to_r15), registers_.gpr.begin() + 8);
-  finish_registers(fixed.rflags);
-}
-
-void PebsSampleBuilder::set_registers(const pebs::GprGroup& group) {
-  std::copy(std::begin(group.gpr), std::end(group.gpr), registers_.gpr.begin());
-  finish_registers(group.rflags);
-}
-
-void PebsSampleBuilder::finish_registers(u64 rflags) {
-  registers_.rflags = architectural_flags(rflags);
-  registers_.rip = data_.ip.value_or(0);
+inline void PebsSampleBuilder::set_registers(const Registers& registers) {
+  registers_ = registers;
   data_.registers = &registers_;
 }
 
@@ -282,12 +281,6 @@ void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const s
 
 void PebsSampleBuilder::set_interrupt_branches(const perf::Event& event) {
   if (wants(event, sample::BRANCH_STACK)) data_.branches = host_.interrupt_branches(event);
-}
-
-void PebsSampleBuilder::set_xmm(std::span<const std::byte> words) {
-  const auto& group = view<pebs::XmmGroup>(words, 0);
-  std::copy(std::begin(group.words), std::end(group.words), xmm_.begin());
-  data_.xmm = xmm_;
 }
 
 }  // namespace pmusim::driver

@@ -56,12 +56,9 @@ class PebsSampleBuilder {
   void set_time(const perf::Event& event, u64 tsc);
   void set_access(const perf::Event& event, const Access& access, u64 rax);
   Access access_of(const perf::Event& event, const pebs::FixedRecord& fixed) const;
-  void set_registers(const pebs::FixedRegisters& fixed);
-  void set_registers(const pebs::GprGroup& group);
-  void finish_registers(u64 rflags);
+  void set_registers(const Registers& registers);
   void set_branches(const perf::Event& event, std::span<const std::byte> entries);
   void set_interrupt_branches(const perf::Event& event);
-  void set_xmm(std::span<const std::byte> words);
 
   unsigned format_;
   bool traps_;           // PEBS_TRAP: fixed records show the instruction after the sampled one
@@ -74,7 +71,6 @@ class PebsSampleBuilder {
   PebsHost& host_;
   perf::SampleData data_;
   Registers registers_;
-  std::array<u64, 32> xmm_{};
 };
 
 /// PERF_SAMPLE_TRANSACTION of a TSX tuning word and the RAX of its instruction (abort code).

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "perf/general_registers.h"
 #include "perf/sample_parts.h"
@@ -52,24 +52,27 @@ inline ByteWriter write_general(ByteWriter out, u64 mask, const Registers& regis
   return out;
 }
 
-/// Of the XMM halves that `mask` names, each run in one piece.
-ByteWriter write_xmm(ByteWriter out, u32 mask, std::span<const u64> xmm) {
-  while (mask != 0) {
-    const auto first = static_cast<unsigned>(std::countr_zero(mask));
-    const auto count = static_cast<unsigned>(std::countr_one(mask >> first));
-    const auto known = xmm.subspan(std::min<std::size_t>(first, xmm.size()));
-    const auto run = known.first(std::min<std::size_t>(count, known.size()));
-    out.put_all(run);
-    out.put_zeros((count - run.size()) * sizeof(u64));
-    mask &= ~static_cast<u32>(low_bits(count) << first);
+/// Half `n` of the XMM registers (XMM0 low, high, ...), as far as they are known.
+u64 xmm_half(std::span<const std::byte> xmm, std::size_t n) {
+  u64 half = 0;
+  if ((n + 1) * sizeof half <= xmm.size()) std::memcpy(&half, xmm.data() + n * sizeof half, sizeof half);
+  return half;
+}
+
+inline ByteWriter write_xmm(ByteWriter out, u32 mask, std::span<const std::byte> xmm) {
+  constexpr std::size_t all_bytes = 32 * sizeof(u64);
+  if (mask == low_bits(32) && xmm.size() == all_bytes) {
+    out.put_all(xmm.first<all_bytes>());
+    return out;
   }
+  for (const unsigned n : set_bits(mask)) out.put(xmm_half(xmm, n));
   return out;
 }
 
 /// What only SIMD sampling reads.
 struct SimdSource {
   const ExtendedRegisters& extended;
-  const std::span<const u64>& xmm;
+  const std::span<const std::byte>& xmm;
 };
 
 ByteWriter write_egpr_and_ssp(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
@@ -82,7 +85,7 @@ ByteWriter write_egpr_and_ssp(ByteWriter out, u64 mask, const ExtendedRegisters&
 u64 vector_word(const SimdSource& source, unsigned vector, unsigned word) {
   if (!source.extended.vectors.empty())
     return word_or_zero(source.extended.vectors, vector * ExtendedRegisters::words_per_vector + word);
-  return word < 2 ? word_or_zero(source.xmm, 2 * vector + word) : 0;
+  return word < 2 ? xmm_half(source.xmm, 2 * vector + word) : 0;
 }
 
 /// Counts and widths follow from the attribute alone: a register that cannot be read is written as zeros.
@@ -130,7 +133,7 @@ ByteWriter write_with_simd(ByteWriter out, const Event& event, RegisterSide side
 }
 
 inline ByteWriter write_without_simd(ByteWriter out, u64 mask, const Registers& registers,
-                                     const Segments& segments, const std::span<const u64>& xmm) {
+                                     const Segments& segments, const std::span<const std::byte>& xmm) {
   out.put(registers_abi_64);
   out = write_general(out, mask & general_numbers, registers, segments);
   const auto xmm_halves = static_cast<u32>(mask >> first_xmm_bit);

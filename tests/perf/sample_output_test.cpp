@@ -313,7 +313,7 @@ TEST(SampleOutput, MaxStackLimitsBranchEntriesToo) {  // Linux 6.15
 TEST(SampleOutput, XmmHalvesFollowTheGeneralRegisters) {
   Scene scene;
   scene.xmm = {11, 12, 13, 14};
-  scene.data.xmm = scene.xmm;
+  scene.data.xmm = std::as_bytes(std::span(scene.xmm));
   scene.event.attr.sample_regs_intr = 1 | bit(32) | bit(35) | bit(63);
   scene.event.attr.sample_type = sample::REGS_INTR;
   EXPECT_EQ(SampleParser::parse(scene.write(), scene.event.attr, false)->at("regs_intr"),

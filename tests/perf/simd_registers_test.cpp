@@ -127,7 +127,7 @@ TEST(SimdRegisters, WhatIsNotKnownReadsZeroAndPebsXmmAreTheLowHalves) {
   Scene scene;
   scene.data.extended = {};
   const std::vector<u64> xmm = {11, 12, 13, 14};
-  scene.data.xmm = xmm;
+  scene.data.xmm = std::as_bytes(std::span(xmm));
   scene.attr.sample_type = sample::REGS_INTR;
   scene.attr.sample_simd_vec_reg_qwords = 4;
   scene.attr.sample_simd_vec_reg_intr = 0xffff;

@@ -52,7 +52,7 @@ struct SampleData {
   const BranchStack* branches = nullptr;          ///< with none the stack is written empty
   std::optional<std::span<const u64>> callchain;  ///< with context markers
   const Registers* registers = nullptr;           ///< for REGS_INTR, if not those of the interrupt
-  std::span<const u64> xmm;                       ///< 32 words (XMM0 low, high, ...) or empty
+  std::span<const std::byte> xmm;                 ///< XMM0 to XMM15, or empty
   ExtendedRegisters extended;  ///< for REGS_INTR; without `vectors`, `xmm` is their low half
   std::span<const std::byte> raw;
   /// For READ: counts that were recorded with the sample. Events that are not in it are read now.
