@@ -194,13 +194,11 @@ bool IntelDriver::commit() {
   return true;
 }
 
+/// What the transaction added holds no registers: it was never scheduled, or the failure gave them back.
 void IntelDriver::cancel() {
   if (!in_transaction_) return;
-  while (placements_.size() > transaction_start_) {
-    put_constraint(placements_.back(), claims());
-    placements_.pop_back();
-    --new_placements_;
-  }
+  new_placements_ -= placements_.size() - transaction_start_;
+  placements_.resize(transaction_start_);
   in_transaction_ = false;
 }
 

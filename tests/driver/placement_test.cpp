@@ -139,6 +139,8 @@ TEST(Transaction, CancelDropsItsOwnEventsOnlyAndReleasesTheirRegisters) {
   rig.driver.disable();
   rig.driver.begin();
   ASSERT_TRUE(rig.driver.add(rig.opened(Rig::with_value(0x01B7, 0x11))));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.driver.add(rig.opened(Rig::raw(0xC4))));
+  ASSERT_FALSE(rig.driver.commit());
   rig.driver.cancel();
   rig.driver.enable();
   EXPECT_EQ(before.hw.index, 0);
