@@ -119,7 +119,7 @@ void recorded(benchmark::State& state, const std::string& path) {
     if (const auto* run = std::get_if<trace::BlockRun>(&**item)) runs.emplace_back(*run);
   u64 uops = 0;
   for (auto _ : state) {
-    Core core = Core::create(CpuModel{}, reader->contents()).value();
+    Core core = Core::create(CpuModel{}).value();
     for (const KeptRun& kept : runs)
       core.run(kept.view(), [&](const Retirement& retirement) {
         uops += retirement.quantities[static_cast<unsigned>(Quantity::uops)];

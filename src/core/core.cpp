@@ -51,11 +51,11 @@ void add_mispredict(BranchKind kind, bool taken, SignalSet& signals) {
 
 }  // namespace
 
-Result<Core, Error> Core::create(const CpuModel& model, const trace::Contents& contents) {
+Result<Core, Error> Core::create(const CpuModel& model) {
   if (auto checked = check_parameters(model.core); !checked.ok()) return Failure(checked.error());
   auto branches = BranchUnit::create(model.core);
   if (!branches.ok()) return Failure(branches.error());
-  return Core(model.core, std::move(branches).value(), contents.addresses);
+  return Core(model.core, std::move(branches).value());
 }
 
 // A pure load takes what memory takes.
@@ -80,9 +80,8 @@ Core::Latencies Core::by_class(const ExecutionLatencies& l) {
   return latencies;
 }
 
-Core::Core(const CoreParameters& p, BranchUnit branches, bool knows_memory)
-    : knows_memory_(knows_memory),
-      mispredict_penalty_(p.mispredict_penalty),
+Core::Core(const CoreParameters& p, BranchUnit branches)
+    : mispredict_penalty_(p.mispredict_penalty),
       taken_branch_bubble_(p.taken_branch_bubble),
       locked_latency_(p.latencies.locked),
       latencies_(by_class(p.latencies)),

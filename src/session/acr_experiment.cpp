@@ -29,7 +29,7 @@ class Census {
   Result<Loops, Error> take(const std::string& path) {
     Result<trace::Reader, Error> trace = trace::Reader::open(path);
     if (!trace.ok()) return Failure(trace.error());
-    Result<Core, Error> core = Core::create(options_.model, trace->contents());
+    Result<Core, Error> core = Core::create(options_.model);
     if (!core.ok()) return Failure(core.error());
     for (;;) {
       const Result<std::optional<trace::Item>, Error> item = trace->next();

@@ -7,7 +7,7 @@ namespace pmusim {
 Result<std::unique_ptr<Session>, Error> Session::open(const std::string& trace_path, SessionOptions options) {
   Result<trace::Reader, Error> trace = trace::Reader::open(trace_path);
   if (!trace.ok()) return Failure(trace.error());
-  Result<Core, Error> core = Core::create(options.model, trace->contents());
+  Result<Core, Error> core = Core::create(options.model);
   if (!core.ok()) return Failure(core.error());
   return std::unique_ptr<Session>(
       new Session(std::move(trace).value(), std::move(options), std::move(core).value()));

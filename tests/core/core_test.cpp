@@ -150,8 +150,7 @@ TEST(Core, AnInterruptFlushesThePipelineAndRetiresNothing) {
 }
 
 TEST(Core, WithoutAddressesLoadsHitAndNothingIsReported) {
-  Core core = make_core(four_wide(), false);
-  EXPECT_FALSE(core.knows_memory());
+  Core core = make_core(four_wide());
   const std::vector<Seen> seen = run(core, block_at(0x1000, {load(), store()}));
   EXPECT_TRUE(seen[0].signals.has(Signal::load_l1_hit));
   EXPECT_TRUE(seen[1].signals.has(Signal::store_l1_hit));
@@ -184,7 +183,7 @@ TEST(Core, OnlyARepeatedStoreWaitsUntilAllIsWritten) {
 
 TEST(Core, EveryPresetMakesACore) {
   for (const CpuModel& model : cpu_models()) {
-    const auto core = Core::create(model, {});
+    const auto core = Core::create(model);
     EXPECT_TRUE(core.ok()) << model.name << ": " << (core.ok() ? "" : core.error().message);
   }
 }
@@ -192,7 +191,7 @@ TEST(Core, EveryPresetMakesACore) {
 TEST(Core, AnUnknownPredictorIsRefusedWithTheNamesThereAre) {
   CpuModel model = four_wide();
   model.core.predictor = "oracle";
-  const auto core = Core::create(model, {});
+  const auto core = Core::create(model);
   ASSERT_FALSE(core.ok());
   EXPECT_NE(core.error().message.find("'oracle'"), std::string::npos);
   EXPECT_NE(core.error().message.find("'tage'"), std::string::npos);
@@ -202,7 +201,7 @@ TEST(Core, ParametersThatMakeNoMachineAreRefusedByName) {
   const auto message = [](auto change) {
     CpuModel model = four_wide();
     change(model.core);
-    const auto core = Core::create(model, {});
+    const auto core = Core::create(model);
     return core.ok() ? std::string() : core.error().message;
   };
   EXPECT_NE(message([](auto& p) { p.retire_width = 0; }).find("retire_width"), std::string::npos);

@@ -21,9 +21,7 @@ inline CpuModel four_wide() {
   return model;
 }
 
-inline Core make_core(const CpuModel& model, bool addresses = true) {
-  return Core::create(model, {.addresses = addresses}).value();
-}
+inline Core make_core(const CpuModel& model) { return Core::create(model).value(); }
 
 inline x86::Instruction nop() {
   x86::Instruction made;

@@ -32,7 +32,7 @@ class Recording {
   template <class Sink>
   u64 replay(Sink&& sink) const {
     trace::Reader reader = trace::Reader::open(path_).value();
-    Core core = Core::create(icelake(), reader.contents()).value();
+    Core core = Core::create(icelake()).value();
     while (auto item = reader.next().value())
       if (const auto* run = std::get_if<trace::BlockRun>(&*item)) core.run(*run, sink);
     return core.cycle();

@@ -38,7 +38,7 @@ BranchSample read_sample(const PerfDataFile& file, std::size_t record, const per
 
 std::vector<ExecutedBranch> executed_branches(const std::string& trace_path, const std::string& model) {
   trace::Reader reader = std::move(trace::Reader::open(trace_path)).value();
-  Core core = std::move(Core::create(*find_cpu_model(model), reader.contents())).value();
+  Core core = std::move(Core::create(*find_cpu_model(model))).value();
   std::vector<ExecutedBranch> branches;
   while (true) {
     const Result<std::optional<trace::Item>, Error> item = reader.next();

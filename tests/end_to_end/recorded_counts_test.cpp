@@ -19,7 +19,7 @@ struct Counts {
 /// What had been counted at every instruction of a trace.
 std::vector<Counts> counts_at_instructions(const std::string& trace_path, const std::string& model) {
   trace::Reader reader = std::move(trace::Reader::open(trace_path)).value();
-  Core core = std::move(Core::create(*find_cpu_model(model), reader.contents())).value();
+  Core core = std::move(Core::create(*find_cpu_model(model))).value();
   std::vector<Counts> counts;
   u64 branches = 0;
   while (true) {

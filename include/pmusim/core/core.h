@@ -32,10 +32,11 @@ inline constexpr SignalSet unmodelled_signals{Signal::macro_fused,          Sign
 class Core {
  public:
   /// Errors: an unknown predictor name, or parameters that make no machine (named in the sentence).
-  static Result<Core, Error> create(const CpuModel& model, const trace::Contents& contents);
+  static Result<Core, Error> create(const CpuModel& model);
 
   /// Runs one execution of a block and calls `sink(const Retirement&)` for each instruction, in order.
-  /// `Retirement::memory` and `registers` are valid during that call.
+  /// `Retirement::memory` and `registers` are valid during that call. Without recorded addresses every memory
+  /// access is a hit.
   template <std::invocable<const Retirement&> Sink>
   void run(const trace::BlockRun& block_run, Sink&& sink) {
     Cursor cursor{&block_run};
@@ -54,9 +55,6 @@ class Core {
   u64 cycle() const { return pipeline_.retired_cycle(); }
   /// Slots of that cycle that nothing used yet: what uops and lost slots fall short of all slots.
   unsigned open_slots() const { return pipeline_.open_slots(); }
-  /// False where the trace has no addresses: every access then counts as a hit, and memory events mean
-  /// nothing.
-  bool knows_memory() const { return knows_memory_; }
 
  private:
   struct Cursor {
@@ -72,7 +70,7 @@ class Core {
   using Latencies = std::array<unsigned, execution_classes>;  // by x86::ExecutionClass
 
   static Latencies by_class(const ExecutionLatencies& latencies);
-  Core(const CoreParameters& parameters, BranchUnit branches, bool knows_memory);
+  Core(const CoreParameters& parameters, BranchUnit branches);
   void step(Cursor& cursor, Execution& execution);
   void fetch(const x86::Instruction& instruction, Execution& execution);
   void fetch_line(u64 address, Execution& execution);
@@ -82,7 +80,6 @@ class Core {
   Prediction transfer_control(Retirement& retirement, const x86::Instruction& branch);
   void redirect_fetch(Prediction prediction, u64 resolved);
 
-  bool knows_memory_;
   unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
   Latencies latencies_;
   BranchUnit branches_;
