@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "pmusim/arch/lbr.h"
 #include "pmusim/arch/pebs_generator.h"
 #include "pmusim/driver/lbr.h"
 #include "pmusim/driver/pebs.h"
@@ -77,6 +78,11 @@ Enumeration cpu_of(unsigned format) {
   cpu.perf_capabilities = 5;  // LBR format: with INFO
   cpu.lbr_format = 5;
   cpu.lbr_entries = 32;
+  cpu.arch_lbr = format >= 15;
+  if (cpu.arch_lbr) {
+    cpu.lbr_leaf.ebx = lbr_leaf::EBX_CPL_FILTER | lbr_leaf::EBX_BRANCH_FILTER | lbr_leaf::EBX_CALL_STACK;
+    cpu.lbr_leaf.ecx = lbr_leaf::ECX_MISPRED | lbr_leaf::ECX_TIMED | lbr_leaf::ECX_BRANCH_TYPE;
+  }
   return cpu;
 }
 

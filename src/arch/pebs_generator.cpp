@@ -45,12 +45,20 @@ GprGroup random_gprs(Random& random, const Subject& subject) {
   return group;
 }
 
-void put_branches(std::byte* record, u32 offset, u32 entries, Random& random) {
+u64 legacy_info(Random& random) { return 1 + random.below(200); }  // cycles, predicted
+
+u64 arch_info(Random& random) {
+  constexpr u64 known_types = 6;
+  const u64 cycles = legacy_info(random);
+  return lbr_info::CYC_CNT_VALID | to_field(random.below(known_types), 59, 56) | cycles;
+}
+
+void put_branches(std::byte* record, u32 offset, u32 entries, Random& random, u64 (*info)(Random&)) {
   for (u32 i = 0; i < entries; ++i) {
     LbrRecord entry{};
     entry.from = code_start + random.below(code_bytes);
     entry.to = code_start + random.below(code_bytes);
-    entry.info = 1 + random.below(200);  // cycles, predicted
+    entry.info = info(random);
     put(record, offset + i * static_cast<u32>(sizeof(entry)), entry);
   }
 }
@@ -100,7 +108,7 @@ void put_adaptive(std::byte* record, const AdaptiveLayout& layout, u64 config, R
     for (le64& word : xmm.words) word = random.next();
     put(record, layout.xmm, xmm);
   }
-  if (layout.lbr != 0) put_branches(record, layout.lbr, layout.lbr_entries, random);
+  if (layout.lbr != 0) put_branches(record, layout.lbr, layout.lbr_entries, random, legacy_info);
 }
 
 u64 arch_word(const RecordGroups& groups) {
@@ -145,7 +153,7 @@ void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, Random
     lbr.depth = depth;
     put(record, layout.lbr, lbr);
     put_branches(record, layout.lbr + static_cast<u32>(sizeof(lbr)), arch_lbr_entries(fragment.word, depth),
-                 random);
+                 random, arch_info);
   }
 }
 

@@ -126,7 +126,10 @@ void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested
                          const perf::SampleSink& code) {
   if ((requested & ALL) == ALL && (requested & TYPE_SAVE) == 0) return;
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < branches.size(); ++i) {
+  // The usual request wants all branches as hardware that knows their types has them.
+  if ((requested & (ALL | IN_TX | NO_TX)) == ALL)
+    while (kept < branches.size() && branches[kept].type != type::UNKNOWN) ++kept;
+  for (std::size_t i = kept; i < branches.size(); ++i) {
     perf::BranchEntry& branch = branches[i];
     u64 classes = branch.type != type::UNKNOWN ? classes_of_type[branch.type] | privilege_of(branch.to)
                                                : classify(branch, code);

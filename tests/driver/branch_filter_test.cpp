@@ -193,6 +193,13 @@ TEST_F(BranchFilterTest, TheHardwaresTypeSparesTheDecoding) {
   EXPECT_EQ(code.reads, 1u);
 }
 
+TEST_F(BranchFilterTest, BranchesThatTheHardwareTypedStayAroundAnUnreadableOne) {
+  perf::BranchEntry first = branch(1, target), last = branch(3, target);
+  first.type = last.type = perf::branch_type::COND & 0xF;
+  EXPECT_THAT(kept({first, branch(2, target), last}, ALL | TYPE_SAVE), ElementsAre(1, 3));
+  EXPECT_THAT(kept({first, last}, ALL | IN_TX | TYPE_SAVE), IsEmpty());
+}
+
 TEST_F(BranchFilterTest, CodeIsReadOncePerAddressSpace) {
   code.put(site, {0xC3});
   for (int i = 0; i < 3; ++i) kept({branch(site, target)}, any_user);
