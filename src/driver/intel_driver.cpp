@@ -159,7 +159,7 @@ void IntelDriver::take_counter(Event& event, int counter) {
     metrics_[n - counter::METRICS] = &event;
     return;
   }
-  owners_[n] = &event;
+  if (n != counter::GUEST_LBR) owners_[n] = &event;
   if (LbrDriver::uses_lbr(event)) lbr_.add(event);
   if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.add(event, owners_);
 }
@@ -173,7 +173,7 @@ void IntelDriver::leave_counter(Event& event) {
   } else {
     if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.remove(event, owners_);
     if (LbrDriver::uses_lbr(event)) lbr_.remove(event);
-    owners_[n] = nullptr;
+    if (n != counter::GUEST_LBR) owners_[n] = nullptr;
   }
   event.hw.index = -1;
 }

@@ -202,7 +202,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   std::size_t transaction_start_ = 0;  // first placement of the open transaction
   bool in_transaction_ = false;
 
-  EventMap owners_{};                      // events by the counter they have
+  EventMap owners_{};                      // by counter; the guest LBR event has none that overflows
   std::array<perf::Event*, 8> metrics_{};  // the same of topdown metrics
   unsigned disable_depth_ = 0;
   bool enabled_ = true;
