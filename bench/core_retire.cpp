@@ -73,7 +73,7 @@ struct Program {
 
 void retire(benchmark::State& state, bool addresses) {
   const Program program(static_cast<u64>(state.range(0)));
-  Core core = Core::create(CpuModel{}, {.addresses = addresses}).value();
+  Core core = Core::create(CpuModel{}).value();
   u64 uops = 0;
   for (auto _ : state) {
     for (unsigned n = 0; n < runs_in_program; ++n) {
