@@ -32,18 +32,24 @@ std::vector<std::vector<perf::BranchEntry>> stacks() {
   return all;
 }
 
-void SoftwareFilter(benchmark::State& state, u64 request) {
+/// `prepare(filter, n)` comes before the n-th stack and says which one that is.
+template <class Prepare>
+void filter_stacks(benchmark::State& state, u64 request, Prepare prepare) {
   const FakeCode code = program();
   const auto all = stacks();
   BranchFilter filter;
   std::vector<perf::BranchEntry> work;
-  std::size_t next = 0;
+  std::size_t n = 0;
   for (auto _ : state) {
-    work = all[next++ % all.size()];
+    work = all[prepare(filter, n++) % all.size()];
     filter.apply(work, request, code);
     benchmark::DoNotOptimize(work.data());
   }
   state.SetItemsProcessed(state.iterations() * 32);
+}
+
+void SoftwareFilter(benchmark::State& state, u64 request) {
+  filter_stacks(state, request, [](BranchFilter&, std::size_t n) { return n; });
 }
 BENCHMARK_CAPTURE(SoftwareFilter, all_kept_unfiltered, branch_class::ALL);
 BENCHMARK_CAPTURE(SoftwareFilter, any_user, branch_class::ANY | branch_class::USER);
@@ -53,18 +59,10 @@ BENCHMARK_CAPTURE(SoftwareFilter, returns, branch_class::RET | branch_class::USE
 
 /// Two tasks take turns and run the same addresses.
 void TasksTakingTurns(benchmark::State& state, u32 other_process) {
-  const FakeCode code = program();
-  const auto all = stacks();
-  BranchFilter filter;
-  std::vector<perf::BranchEntry> work;
-  std::size_t next = 0;
-  for (auto _ : state) {
-    filter.set_address_space(next % 2 == 0 ? 1 : other_process);
-    work = all[next++ / 2 % all.size()];
-    filter.apply(work, branch_class::ANY | branch_class::USER, code);
-    benchmark::DoNotOptimize(work.data());
-  }
-  state.SetItemsProcessed(state.iterations() * 32);
+  filter_stacks(state, branch_class::ANY | branch_class::USER, [=](BranchFilter& filter, std::size_t n) {
+    filter.set_address_space(n % 2 == 0 ? 1 : other_process);
+    return n / 2;
+  });
 }
 BENCHMARK_CAPTURE(TasksTakingTurns, threads_of_a_process, 1);
 BENCHMARK_CAPTURE(TasksTakingTurns, two_processes, 2);

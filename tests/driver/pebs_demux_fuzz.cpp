@@ -5,32 +5,25 @@
 #include <vector>
 
 #include "driver/pebs_sample.h"
+#include "tests/driver/fake_code.h"
 
 namespace {
 
 using namespace pmusim;
 using namespace pmusim::driver;
 
-class NoHost : public PebsHost, public perf::SampleSink {
+class NoHost : public PebsHost {
  public:
-  perf::SampleSink& sink() override { return *this; }
+  perf::SampleSink& sink() override { return no_code_; }
   void update_and_restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const perf::Event&, std::span<const pebs::LbrRecord>) override {
     return stack_;
   }
-  Verdict overflow(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {
-    return Verdict::keep;
-  }
-  void output(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {}
-  void lost_samples(perf::Event&, u64) override {}
-  Verdict account_interrupt(perf::Event&) override { return Verdict::keep; }
-  u64 time_of_tsc(u64 tsc) const override { return tsc; }
-  u64 now() const override { return 0; }
-  std::vector<std::byte> read_code(u64, std::size_t) const override { return {}; }
 
  private:
+  FakeCode no_code_;
   perf::BranchStack stack_;
 };
 

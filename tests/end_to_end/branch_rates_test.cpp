@@ -82,8 +82,7 @@ const std::vector<Sampling> samplings{
      .samples = 100'000,
      .often = 1'000},
     // A stack must not reach back to the branches that the freeze of the sample before lost: periods are
-    // longer
-    // than 32 branches and a skid, and samples so much fewer.
+    // longer than 32 branches and a skid, and samples so much fewer.
     {.name = "skidding_interrupts",
      .model = "skylake",
      .event = "br_inst_retired.near_taken:u",

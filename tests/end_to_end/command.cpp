@@ -63,6 +63,19 @@ Output run(const std::vector<std::string>& arguments) {
   return {exit_status(status), read_file(out), read_file(err)};
 }
 
+Output run_perf(std::vector<std::string> arguments, const std::string& file) {
+  arguments.insert(arguments.begin(), "perf");
+  arguments.insert(arguments.end(), {"-i", file});
+  return run(arguments);
+}
+
+std::string perf_output(std::vector<std::string> arguments, const std::string& file) {
+  const Output output = run_perf(std::move(arguments), file);
+  EXPECT_EQ(output.status, 0);
+  EXPECT_EQ(output.err, "");
+  return output.out;
+}
+
 std::string pmusim() { return PMUSIM_COMMAND; }
 std::string workload(const std::string& name) { return std::string(PMUSIM_WORKLOADS) + "/" + name; }
 

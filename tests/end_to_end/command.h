@@ -15,6 +15,11 @@ struct Output {
 /// Runs a program found in PATH (or by path) to its end and returns what it printed.
 Output run(const std::vector<std::string>& arguments);
 
+/// `perf ARGUMENTS... -i FILE`.
+Output run_perf(std::vector<std::string> arguments, const std::string& file);
+/// What it prints; the test fails if it complains.
+std::string perf_output(std::vector<std::string> arguments, const std::string& file);
+
 /// The command under test and the compiled programs of examples/workloads.
 std::string pmusim();
 std::string workload(const std::string& name);

@@ -29,9 +29,7 @@ class MemorySamples : public testing::TestWithParam<MemoryProfile> {
   }
 
   std::string perf(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "perf");
-    arguments.insert(arguments.end(), {"-i", file_});
-    const Output output = run(arguments);
+    const Output output = run_perf(std::move(arguments), file_);
     EXPECT_EQ(output.status, 0) << output.err;
     return output.out;
   }

@@ -32,21 +32,14 @@ class PerfReadsRecords : public testing::Test {
     records_.insert(records_.end(), bytes.begin(), bytes.end());
   }
 
-  /// Output of `perf ... -i FILE` for the records so far, which must not have complained.
-  std::string perf(std::vector<std::string> arguments) {
-    const Output output = run_perf(std::move(arguments));
-    EXPECT_EQ(output.status, 0);
-    EXPECT_EQ(output.err, "");
-    return output.out;
-  }
-  Output run_perf(std::vector<std::string> arguments) {
+  /// Output of perf for the records so far.
+  std::string perf(std::vector<std::string> arguments) { return perf_output(std::move(arguments), write()); }
+  std::string write() {
     const std::string path = scratch_.file("perf.data");
     auto writer = perfdata::Writer::create(path, {});
     EXPECT_TRUE(writer && writer->add_event(event_.attr, "cycles:u", {&event_.id, 1}));
     EXPECT_TRUE(writer->write(records_) && writer->finish());
-    arguments.insert(arguments.begin(), "perf");
-    arguments.insert(arguments.end(), {"-i", path});
-    return run(arguments);
+    return path;
   }
   std::string dump() { return perf({"script", "-D"}); }
 
@@ -88,10 +81,10 @@ TEST_F(PerfReadsRecords, TasksComeAndGo) {
 TEST_F(PerfReadsRecords, LossesAreAddedUpAndWarnedOf) {
   add(LostRecord{11, 30});
   add(LostSamplesRecord{7});
-  const Output script = run_perf({"script", "--show-lost-events"});
+  const Output script = run_perf({"script", "--show-lost-events"}, write());
   EXPECT_THAT(script.out, HasSubstr("PERF_RECORD_LOST lost 30\n"));
   EXPECT_THAT(script.err, HasSubstr("Processed 7 samples and lost 100.00%!"));
-  const std::string text = run_perf({"script", "-D"}).out;
+  const std::string text = run_perf({"script", "-D"}, write()).out;
   EXPECT_THAT(text, HasSubstr("PERF_RECORD_LOST: id:11: lost:30"));
   EXPECT_THAT(text, HasSubstr("PERF_RECORD_LOST_SAMPLES: id:11: lost samples :7"));
 }

@@ -26,14 +26,8 @@ class RecordCommandOptions : public testing::Test {
     const Output output = try_record(std::move(options));
     EXPECT_EQ(output.status, 0) << output.err;
   }
-  /// Output of `perf ... -i FILE`, which must not have complained.
   std::string perf(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "perf");
-    arguments.insert(arguments.end(), {"-i", file()});
-    const Output output = run(arguments);
-    EXPECT_EQ(output.status, 0);
-    EXPECT_EQ(output.err, "");
-    return output.out;
+    return perf_output(std::move(arguments), file());
   }
   std::string header() const { return perf({"report", "--header-only", "-I"}); }
 

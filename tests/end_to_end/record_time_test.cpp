@@ -59,14 +59,8 @@ class RecordTime : public testing::Test {
     }
     return all;
   }
-  /// Output of `perf ... -i FILE`, which must not have complained.
   std::string perf(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "perf");
-    arguments.insert(arguments.end(), {"-i", file()});
-    const Output output = run(arguments);
-    EXPECT_EQ(output.status, 0);
-    EXPECT_EQ(output.err, "");
-    return output.out;
+    return perf_output(std::move(arguments), file());
   }
 
  private:

@@ -16,7 +16,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::string branches_trace() { return recorded("branches", {"400"}); }
 
@@ -80,14 +79,8 @@ class PerfReads : public testing::Test {
     ASSERT_EQ(output.status, 0) << output.err;
   }
   std::string file() const { return scratch_.file("perf.data"); }
-  /// Output of `perf ... -i FILE`, which must not have complained.
-  std::string perf(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "perf");
-    arguments.insert(arguments.end(), {"-i", file()});
-    const Output output = run(arguments);
-    EXPECT_EQ(output.status, 0);
-    EXPECT_THAT(output.err, IsEmpty());
-    return output.out;
+  std::string perf(std::vector<std::string> arguments) const {
+    return perf_output(std::move(arguments), file());
   }
 
  private:
