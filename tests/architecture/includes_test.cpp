@@ -33,8 +33,11 @@ const std::map<std::string, Rooms> may_include{
     {"driver", {"base", "arch", "cpu", "x86", "perf"}},
     {"events", {"base", "arch", "cpu", "perf"}},
     {"perfdata", {"base", "perf"}},
+    {"symbols", {"base"}},
+    {"annotate", {"base", "perf", "perfdata", "symbols"}},
     {"session",
-     {"base", "arch", "cpu", "x86", "trace", "core", "pmu", "perf", "driver", "events", "perfdata"}},
+     {"base", "arch", "cpu", "x86", "trace", "core", "pmu", "perf", "driver", "events", "perfdata",
+      "symbols"}},
 };
 
 /// (file, room that it includes) for every include of ours in a tree.

@@ -1,0 +1,37 @@
+#ifndef PMUSIM_ANNOTATE_ANALYZE_H
+#define PMUSIM_ANNOTATE_ANALYZE_H
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pmusim/annotate/report.h"
+#include "pmusim/base/error.h"
+
+namespace pmusim::annotate {
+
+enum class Syntax : u8 { att, intel };
+
+struct Options {
+  /// Annotate these functions alone (demangled or linkage names), from samples whose IP lies in one of them,
+  /// as `perf annotate SYMBOL` does. Empty: every function with samples, from all samples.
+  std::vector<std::string> symbols;
+  Syntax syntax = Syntax::att;
+  /// The hottest so many functions are annotated, and so many branches, lines and paths are kept.
+  u32 max_functions = 1000, max_branches = 1000, max_lines = 1000, max_paths = 20;
+  /// Nodes of call stacks below this share of the samples are dropped.
+  double min_stack_share = 0.0001;
+  /// Where separate debug files are: DIRECTORY/.build-id/ab/cdef.debug and DIRECTORY/usr/bin/x.debug.
+  std::filesystem::path debug_directory = "/usr/lib/debug";
+  /// Where JIT compilers leave perf-PID.map.
+  std::filesystem::path jit_directory = "/tmp";
+};
+
+/// Reads a perf.data file, ours or perf's, and sums it up. Code that cannot be resolved is in the report as
+/// far as it is known, with sentences in `notes` and `problem`. Errors: the file cannot be read or is broken;
+/// none of `symbols` has samples.
+Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& options);
+
+}  // namespace pmusim::annotate
+
+#endif

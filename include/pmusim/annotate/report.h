@@ -1,0 +1,220 @@
+#ifndef PMUSIM_ANNOTATE_REPORT_H
+#define PMUSIM_ANNOTATE_REPORT_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pmusim/base/types.h"
+
+/// What a profile says, as one value: text, JSON and the page are all made from a Report, so that they say
+/// the same numbers.
+///
+/// Everything is aggregated: the size grows with the distinct code that was sampled, never with the number of
+/// samples. Things refer to each other by index into the vectors of Report; `nothing` is no index. Addresses
+/// are those of the file (as disassemblers print them); where there is no file, offsets into what was mapped.
+///
+///   const Report report = *annotate::analyze("perf.data", {});
+///   for (const Symbol& symbol : report.symbols) use(symbol.name, report.modules[symbol.module].path);
+namespace pmusim::annotate {
+
+inline constexpr u32 nothing = ~u32{0};
+
+/// How much of one event fell somewhere: samples, and the sum of their periods (occurrences of the event).
+struct Weight {
+  u64 samples = 0, period = 0;
+  friend bool operator==(const Weight&, const Weight&) = default;
+};
+/// One for each of Report::events, in their order.
+using Weights = std::vector<Weight>;
+
+struct Event {
+  std::string name;
+  Weight total;
+};
+
+struct Module {
+  std::string path;      ///< as mapped; "[kernel]", "[unknown]" and the like for what is no file
+  std::string build_id;  ///< hexadecimal; empty if unknown
+  std::string problem;   ///< one sentence on what could not be read; empty if nothing is missing
+  Weights weights;
+};
+
+struct Symbol {
+  std::string name;          ///< demangled; "[unknown]" for the rest of a module
+  std::string linkage_name;  ///< as in the symbol table
+  u32 module = nothing;
+  u64 start = 0, end = 0;  ///< [start, end)
+  Weights weights;         ///< of samples in the symbol itself
+  Weights with_callees;  ///< of samples in the symbol or in what it called; of `weights` without call stacks
+  u64 max_coverage = 0;  ///< executions of its most often executed instruction that branch stacks show
+  u32 function = nothing;  ///< in Report::functions
+};
+
+struct SourceFile {
+  std::string path;
+  /// Text of the file as found now, a line each; empty if it cannot be read.
+  std::vector<std::string> lines;
+};
+
+/// `line` counts from 1; 0 is unknown.
+struct SourcePosition {
+  u32 file = nothing, line = 0;
+  friend bool operator==(const SourcePosition&, const SourcePosition&) = default;
+};
+
+/// A source line with samples.
+struct RankedLine {
+  SourcePosition where;
+  u32 symbol = nothing;
+  Weights weights;
+};
+
+/// An instruction somewhere in the profile.
+struct Place {
+  u32 symbol = nothing;
+  u64 address = 0;
+  SourcePosition where;
+};
+
+/// A taken branch as branch stacks show it: from an instruction to a target.
+struct Branch {
+  Place from, to;
+  u64 taken = 0, predicted = 0, mispredicted = 0;  ///< entries with neither mark are in `taken` only
+  u64 timed = 0, cycles = 0;                       ///< entries with cycles, and their sum
+};
+
+/// Cycles from the branch before a block to its end, where the LBR has them.
+struct BlockCycles {
+  u64 executions = 0, sum = 0, min = 0, max = 0;
+  u64 average() const { return executions == 0 ? 0 : sum / executions; }
+  friend bool operator==(const BlockCycles&, const BlockCycles&) = default;
+};
+
+/// Straight code between two places where control joins or leaves, both inclusive.
+struct Block {
+  u64 first = 0;                                      ///< address of the first byte
+  u64 last = 0;                                       ///< address of the first byte of the last instruction
+  u32 first_instruction = nothing, instructions = 0;  ///< in AnnotatedFunction::instructions
+  u64 coverage = 0;                                   ///< executions
+  u64 entry = 0;                                      ///< branches that went to `first`
+  u64 taken = 0, predicted = 0;                       ///< taken branches at `last`, and those predicted right
+  BlockCycles cycles;                                 ///< of the longest straight line ending at `last`
+  std::optional<double> ipc;                          ///< of that line
+  /// Sums of the counters the LBR logs with each branch, in the order of Report::branch_counters.
+  std::vector<u64> counters;
+  bool counters_saturated = false;  ///< at least one logged value was the largest possible: sums are minima
+};
+
+/// "+p%": branches that joined the flow here.
+struct Join {
+  u64 entries = 0;
+  double percent = 0;  ///< of the executions of the block that the target is in
+};
+
+/// "-p% (p:q%)": how often this branch was taken, and how often that was predicted.
+struct Leave {
+  u64 taken = 0, predicted = 0;
+  double percent = 0;            ///< of the executions of the branch
+  double predicted_percent = 0;  ///< of `taken`
+};
+
+/// A function whose code was inlined, called at `call`.
+struct InlinedFrame {
+  std::string function;
+  SourcePosition call;
+  friend bool operator==(const InlinedFrame&, const InlinedFrame&) = default;
+};
+
+struct Instruction {
+  u64 address = 0;
+  u8 bytes = 0;
+  std::string text;            ///< in the syntax asked for
+  SourcePosition where;        ///< of the innermost inlined function
+  u32 inlined = nothing;       ///< in AnnotatedFunction::inline_stacks
+  Weights weights;             ///< of samples at this instruction
+  u64 coverage = 0;            ///< executions that branch stacks show
+  std::optional<double> heat;  ///< coverage / max_coverage of the symbol, 0..1; nothing without branch stacks
+  std::optional<Join> join;
+  std::optional<Leave> leave;
+  u64 jump_target = 0;  ///< of a direct branch; 0 for everything else
+};
+
+/// Taken branches between two instructions of the same function.
+struct Jump {
+  u32 from = nothing, to = nothing;  ///< in AnnotatedFunction::instructions
+  u64 taken = 0, predicted = 0, mispredicted = 0;
+};
+
+struct AnnotatedFunction {
+  u32 symbol = nothing;
+  std::vector<Instruction> instructions;                 ///< by address; empty without code: see `problem`
+  std::vector<Block> blocks;                             ///< by address
+  std::vector<Jump> jumps;                               ///< most often taken first
+  std::vector<std::vector<InlinedFrame>> inline_stacks;  ///< outermost first
+  std::optional<double> average_ipc;
+  double ipc_coverage = 0;  ///< instructions with an IPC / all of them, 0..1
+  std::string problem;      ///< one sentence on what is missing (code, source lines); empty if nothing is
+};
+
+/// A straight line that a path runs through, and the branch that leaves it.
+struct PathStep {
+  Place first, last;
+  u64 executions = 0;  ///< of the line
+  u64 taken = 0;       ///< of the branch from `last` to the next step
+};
+
+/// Lines that follow each other most often, from a hot branch on: each step goes the most frequent way.
+struct HotPath {
+  std::vector<PathStep> steps;
+  bool is_loop = false;  ///< the last branch goes back to the first step
+  u64 executions = 0;    ///< of the whole path: those of its rarest branch
+};
+
+/// A node of the tree of call stacks. The root has no symbol; a parent stands before its children.
+struct StackNode {
+  u32 parent = nothing, symbol = nothing;
+  Weights self, total;  ///< of samples that end here, and of those and all below
+};
+
+enum class StackSource : u8 { none, callchain, lbr_call_stack };
+
+/// How much was read, and what could not be used.
+struct Totals {
+  u64 samples = 0, branch_stacks = 0, branch_entries = 0;
+  u64 blocks = 0;         ///< straight lines between neighbouring entries
+  u64 broken_blocks = 0;  ///< neighbours that bound none: they run backwards or from one module to another
+};
+
+struct Report {
+  std::string input;         ///< the file
+  std::string command_line;  ///< of the recording, where the file tells it
+  std::string cpu;           ///< likewise
+  std::vector<Event> events;
+  Totals totals;
+  std::vector<std::string> notes;            ///< sentences on what is missing and why
+  std::vector<std::string> branch_counters;  ///< names of the events that the LBR logs counts of
+
+  // Ranked: by period of the first event, then of the next ones, then by name and address.
+  std::vector<Module> modules;
+  std::vector<Symbol> symbols;
+  std::vector<RankedLine> lines;
+  std::vector<Branch> branches;  ///< most often taken first
+
+  std::vector<SourceFile> files;
+  std::vector<AnnotatedFunction> functions;  ///< in the order of `symbols`
+  std::vector<HotPath> paths;                ///< most often executed first
+  StackSource stack_source = StackSource::none;
+  std::vector<StackNode> stacks;  ///< the root first; empty without call stacks
+};
+
+/// The function that covers `address` of a module; nullptr if it is not annotated.
+const AnnotatedFunction* find_function(const Report& report, u32 module, u64 address);
+/// By demangled or linkage name.
+const AnnotatedFunction* find_function(const Report& report, const std::string& name);
+/// The instruction at an address; nullptr if there is none.
+const Instruction* find_instruction(const AnnotatedFunction& function, u64 address);
+
+}  // namespace pmusim::annotate
+
+#endif

@@ -1,0 +1,34 @@
+#include "pmusim/annotate/report.h"
+
+#include <algorithm>
+
+namespace pmusim::annotate {
+
+namespace {
+
+template <class Matches>
+const AnnotatedFunction* find_where(const Report& report, Matches matches) {
+  const auto found = std::ranges::find_if(report.functions, [&](const AnnotatedFunction& function) {
+    return matches(report.symbols[function.symbol]);
+  });
+  return found == report.functions.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const AnnotatedFunction* find_function(const Report& report, u32 module, u64 address) {
+  return find_where(report, [&](const Symbol& symbol) {
+    return symbol.module == module && symbol.start <= address && address < symbol.end;
+  });
+}
+
+const AnnotatedFunction* find_function(const Report& report, const std::string& name) {
+  return find_where(report, [&](const Symbol& s) { return s.name == name || s.linkage_name == name; });
+}
+
+const Instruction* find_instruction(const AnnotatedFunction& function, u64 address) {
+  const auto found = std::ranges::lower_bound(function.instructions, address, {}, &Instruction::address);
+  return found != function.instructions.end() && found->address == address ? &*found : nullptr;
+}
+
+}  // namespace pmusim::annotate
