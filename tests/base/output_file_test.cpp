@@ -1,6 +1,9 @@
 #include "pmusim/base/output_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -24,6 +27,17 @@ class OutputFileTest : public testing::Test {
   }
   static std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
+  static std::string content_of(const fs::path& path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static void write_file(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
+  void write_with(Readers readers) const {
+    Result<OutputFile, Error> file = OutputFile::create(path(), readers);
+    ASSERT_TRUE(file.ok() && file->write(bytes("new")).ok() && file->commit().ok());
+  }
+  unsigned mode() const { return static_cast<unsigned>(fs::status(path()).permissions()); }
+
   fs::path directory_;
 };
 
@@ -42,6 +56,71 @@ TEST_F(OutputFileTest, HasItsNameOnlyWhenItIsComplete) {
 TEST_F(OutputFileTest, LeavesNothingBehindWithoutCommit) {
   { ASSERT_TRUE(OutputFile::create(path())->write(bytes("half")).ok()); }
   EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(OutputFileTest, TheModeOfAReplacedFileIsKept) {
+  write_file(path(), "old");
+  ::chmod(path().c_str(), 0640);
+  write_with(Readers::as_umask_says);
+  EXPECT_EQ(mode(), 0640u);
+  EXPECT_EQ(content_of(path()), "new");
+}
+
+TEST_F(OutputFileTest, WhatIsForItsOwnerNobodyElseCanRead) {
+  write_with(Readers::owner);
+  EXPECT_EQ(mode(), 0600u);
+  ::chmod(path().c_str(), 0644);
+  write_with(Readers::owner);
+  EXPECT_EQ(mode(), 0600u);
+}
+
+TEST_F(OutputFileTest, ALinkIsReplacedAndNotFollowed) {
+  write_file(directory_ / "precious", "precious");
+  fs::create_symlink("precious", path());
+  write_with(Readers::as_umask_says);
+  EXPECT_EQ(content_of(directory_ / "precious"), "precious");
+  EXPECT_FALSE(fs::is_symlink(path()));
+}
+
+TEST_F(OutputFileTest, ADescriptorsFileIsWrittenInPlaceWhereItEnds) {
+  write_file(path(), "old ");
+  const int descriptor = ::open(path().c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const fs::path link = directory_ / "link";
+  fs::create_symlink("/proc/self/fd/" + std::to_string(descriptor), link);
+  Result<OutputFile, Error> file = OutputFile::create(link);
+  ASSERT_TRUE(file.ok() && file->write(bytes("new")).ok());
+  EXPECT_FALSE(file->seekable());
+  ASSERT_TRUE(file->commit().ok());
+  ::close(descriptor);
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(content_of(path()), "old new");
+}
+
+TEST_F(OutputFileTest, APublishedFileStaysWithoutCommit) {
+  write_file(path(), "old");
+  {
+    Result<OutputFile, Error> file = OutputFile::create(path());
+    ASSERT_TRUE(file.ok() && file->write(bytes("stored")).ok() && file->publish().ok());
+    EXPECT_EQ(content_of(path()), "stored");
+    ASSERT_TRUE(file->write(bytes(" only in a buffer")).ok());
+  }
+  EXPECT_EQ(content_of(path()), "stored");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(OutputFileTest, WhatIsCutIsGoneStoredOrNot) {
+  Result<OutputFile, Error> file = OutputFile::create(path());
+  ASSERT_TRUE(file.ok() && file->write(bytes("0123456789")).ok() && file->cut(8).ok());
+  ASSERT_TRUE(file->publish().ok() && file->write(bytes("abc")).ok() && file->publish().ok());
+  ASSERT_TRUE(file->cut(4).ok());
+  EXPECT_EQ(file->position(), 4u);
+  ASSERT_TRUE(file->write(bytes("x")).ok() && file->commit().ok());
+  EXPECT_EQ(content_of(path()), "0123x");
+}
+
+TEST_F(OutputFileTest, ANameIsAskedFor) {
+  EXPECT_THAT(OutputFile::create("").error().message, testing::StartsWith("\"\": cannot be written"));
+  EXPECT_FALSE(OutputFile::create(directory_.string() + "/").ok());
 }
 
 TEST_F(OutputFileTest, ADirectoryThatDoesNotExistIsNamed) {
