@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "kernel_option.h"
 #include "model_option.h"
 #include "pmusim/events/branch_filter.h"
 #include "pmusim/events/registers.h"
@@ -22,6 +23,7 @@ struct RecordCommand {
   u32 max_sample_rate = perf::Limits{}.max_sample_rate;
   std::string trace;
   ModelOption model;
+  KernelOption kernel;
   RecordOptions options;
 };
 
@@ -62,7 +64,7 @@ RecordOptions options_of(const RecordCommand& command, const CpuModel& model) {
 std::string human_bytes(u64 bytes) { return fmt::format("{:.3f} MB", static_cast<double>(bytes) / 1e6); }
 
 SessionOptions session_options(const RecordCommand& command, const CpuModel& model) {
-  SessionOptions options{.model = model};
+  SessionOptions options{.model = model, .kernel = command.kernel.kernel()};
   options.limits.max_sample_rate = command.max_sample_rate;
   if (command.throttling) options.throttling = perf::Throttling::on;
   return options;
@@ -188,6 +190,7 @@ void add_record(CLI::App& app, std::vector<std::string> command_line) {
   add_sample_options(*command, c);
   add_file_options(*command, c);
   c->model.add_to(*command);
+  c->kernel.add_to(*command);
   command->add_option("trace", c->trace, "Trace written by 'pmusim trace record'")->required();
   command->callback([c] { run(*c); });
 }

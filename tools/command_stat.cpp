@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "kernel_option.h"
 #include "model_option.h"
 #include "pmusim/session/stat.h"
 #include "progress_bar.h"
@@ -15,6 +16,7 @@ struct StatCommand {
   std::string trace;
   bool json = false;
   ModelOption model;
+  KernelOption kernel;
 };
 
 std::string with_thousands(u64 value) {
@@ -77,7 +79,8 @@ void print_json(const StatReport& report, const StatCommand& command, const CpuM
 void run(const StatCommand& command) {
   const CpuModel model = command.model.model();
   const auto events = value_or_fail(events::parse_events(command.events, model));
-  const auto session = value_or_fail(Session::open(command.trace, {.model = model}));
+  const auto session =
+      value_or_fail(Session::open(command.trace, {.model = model, .kernel = command.kernel.kernel()}));
   std::optional<ProgressBar> bar(std::in_place, "replaying");
   session->on_progress([&](Progress progress) { bar->show(progress); });
   const StatReport report = value_or_fail(stat(*session, events));
@@ -107,6 +110,7 @@ void add_stat(CLI::App& app) {
       "  pmusim stat --model lioncove -e '{branches,branch-misses},mem_load_retired.l1_miss' T");
   command->add_flag("--json,-j", options->json, "Print JSON");
   options->model.add_to(*command);
+  options->kernel.add_to(*command);
   command->add_option("trace", options->trace, "Trace written by 'pmusim trace record'")->required();
   command->callback([options] { run(*options); });
 }

@@ -9,14 +9,23 @@ namespace pmusim::driver {
 
 using perf::Event;
 
+namespace {
+
+DriverOptions of_one_kernel(DriverOptions options) {
+  options.pebs.kernel = options.kernel;
+  return options;
+}
+
+}  // namespace
+
 IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
     : bus_(bus),
-      options_(options),
+      options_(of_one_kernel(options)),
       cpu_(enumerate(bus)),
       traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
       constraints_(cpu_),
       counters_(bus, cpu_),
-      pebs_(bus, cpu_, *this, options.pebs),
+      pebs_(bus, cpu_, *this, options_.pebs),
       lbr_(bus, cpu_, options.lbr),
       bts_(bus, cpu_, options.pebs.area_address, options.bts) {
   counters_.reset();

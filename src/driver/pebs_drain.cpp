@@ -61,7 +61,7 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
                    .enabled = 0,
                    .enable_word = enable_word_,
                    .record_bytes = record_bytes_,
-                   .order = options_.order};
+                   .order = drain_order()};
   for (const unsigned counter : set_bits(enabled_))
     if (events[counter] != nullptr) setup.enabled |= bit(counter);
 

@@ -39,6 +39,11 @@ u64 PebsDriver::buffer_bytes() const {
   return enumeration_.pebs_format == 0 ? format_0_buffer_bytes : options_.buffer_bytes;
 }
 
+DrainOrder PebsDriver::drain_order() const {
+  return perf::has(options_.kernel, perf::Change::drain_in_record_order) ? DrainOrder::record
+                                                                         : DrainOrder::grouped;
+}
+
 Fault PebsDriver::set_up() {
   if (!available()) return Fault::none;
   return enumeration_.arch_pebs() ? set_up_arch() : set_up_area();

@@ -39,6 +39,17 @@ Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd) {
 
 namespace {
 
+/// A1: fields that are newer than the system lie behind what it knows of an attribute.
+Outcome check_known(const Attr& attr, const Limits& limits) {
+  const bool simd = attr.sample_simd_regs_enabled != 0 || attr.sample_simd_pred_reg_qwords != 0 ||
+                    attr.sample_simd_vec_reg_qwords != 0 || attr.sample_simd_pred_reg_intr != 0 ||
+                    attr.sample_simd_pred_reg_user != 0 || attr.sample_simd_vec_reg_intr != 0 ||
+                    attr.sample_simd_vec_reg_user != 0;
+  if (simd && limits.simd() == SimdAbi::none)
+    return refuse(E2BIG, "sample_simd_*: Linux {} does not know these fields", name_of(limits.kernel));
+  return Done{};
+}
+
 Outcome check_reserved(const Attr& attr) {  // A2 to A4
   if (attr.reserved_1 || attr.reserved_2 || attr.aux_action >> 3 || attr.reserved_4)
     return refuse(EINVAL, "attr: reserved bits are set");
@@ -74,7 +85,7 @@ Outcome check_samples(const Attr& attr, const Limits& limits) {  // A10, A13, A1
       (attr.sample_stack_user >= 65535 || attr.sample_stack_user % 8 != 0))
     return refuse(EINVAL, "sample_stack_user: {} is no multiple of 8 below 65535", attr.sample_stack_user);
   if ((attr.sample_type & sample::REGS_INTR))
-    if (auto valid = check_register_mask(attr, RegisterSide::interrupt, limits.simd); !valid) return valid;
+    if (auto valid = check_register_mask(attr, RegisterSide::interrupt, limits.simd()); !valid) return valid;
   if ((attr.sample_type & sample::CGROUP) && !limits.cgroups)
     return refuse(EINVAL, "sample_type: CGROUP, but this system has no cgroups");
   if ((attr.sample_type & sample::WEIGHT) && (attr.sample_type & sample::WEIGHT_STRUCT))
@@ -93,10 +104,11 @@ Outcome check_flags(const Attr& attr) {  // A15 to A17
 }  // namespace
 
 Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits) {
+  if (auto valid = check_known(attr, limits); !valid) return Failure(valid.error());
   if (auto valid = check_reserved(attr); !valid) return Failure(valid.error());
   if (auto valid = resolve_branches(attr, limits); !valid) return Failure(valid.error());
   if (attr.sample_type & sample::REGS_USER)  // A9
-    if (auto valid = check_register_mask(attr, RegisterSide::user, limits.simd); !valid)
+    if (auto valid = check_register_mask(attr, RegisterSide::user, limits.simd()); !valid)
       return Failure(valid.error());
   if (auto valid = check_samples(attr, limits); !valid) return Failure(valid.error());
   if (attr.sample_max_stack == 0) attr.sample_max_stack = limits.max_stack;  // A11

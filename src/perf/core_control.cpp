@@ -100,7 +100,7 @@ Outcome PerfCore::set_output(Event& event, Event* to) {
 }
 
 Outcome PerfCore::modify_attributes(Event& event, std::span<std::byte> user) {
-  auto attr = copy_attr(user, options_.limits.simd);
+  auto attr = copy_attr(user, options_.limits.simd());
   if (!attr) return Failure(attr.error());
   if (auto valid = check_attr(*attr, options_.limits); !valid) return Failure(valid.error());
   if (attr->type != event.attr.type)

@@ -34,7 +34,7 @@ void start_period(Event& event) {
 Result<Event*, KernelError> PerfCore::open(std::span<std::byte> user, i32 pid, i32 cpu, Event* group_leader,
                                            u64 flags) {
   if (flags & ~open_flag::ALL) return refuse(EINVAL, "flags: unknown bits {:#x}", flags & ~open_flag::ALL);
-  auto attr = copy_attr(user, options_.limits.simd);
+  auto attr = copy_attr(user, options_.limits.simd());
   if (!attr) return Failure(attr.error());
   return open(*attr, pid, cpu, group_leader, flags);
 }
@@ -84,7 +84,7 @@ Result<Event*, KernelError> PerfCore::open(const Attr& wanted, i32 pid, i32 cpu,
     event.pmu->destroy(event);
     return Failure(valid.error());
   }
-  event.layout = make_sample_layout(event.attr, options_.limits.simd);
+  event.layout = make_sample_layout(event.attr, options_.limits.simd());
   events_.push_back(std::move(owned));
   install(event, leader);
   return &event;

@@ -167,7 +167,7 @@ Event* PerfCore::inherit_event(Event& from, Task& child, Event* leader) {
   event.hw.sample_period = event.hw.last_period = original.hw.sample_period;
   event.hw.period_left = static_cast<i64>(original.hw.sample_period);
   if (!event.pmu->init(event)) return nullptr;
-  event.layout = make_sample_layout(event.attr, options_.limits.simd);
+  event.layout = make_sample_layout(event.attr, options_.limits.simd());
   original.children.push_back(&event);
   events_.push_back(std::move(owned));
   install(event, leader);

@@ -6,8 +6,6 @@ namespace pmusim {
 
 namespace {
 
-/// The Linux whose perf_event behaviour perf/ and driver/ have.
-constexpr const char* emulated_kernel = "6.12";
 /// Nothing depends on it; tools want to show something.
 constexpr u64 memory_kib = 16 << 20;
 
@@ -52,7 +50,7 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
   const perf::PmuCapabilities pmu = session.driver().capabilities();
   perfdata::Metadata m{
       .host_name = "pmusim",
-      .os_release = emulated_kernel,
+      .os_release = std::string(perf::name_of(session.kernel())),
       .version = PMUSIM_VERSION,
       .cpu_description = fmt::format("pmusim {}", model.title),
       .cpuid = fmt::format("GenuineIntel,{},{},{}", model.family, model.model, model.stepping),
@@ -77,6 +75,7 @@ perfdata::Options writer_options(const Session& session, const RecordOptions& op
   const perf::TscToNs clock = session.clock();
   perfdata::Options file{.form = options.output == "-" ? perfdata::Form::pipe : perfdata::Form::file,
                          .attr_bytes = options.attr_bytes,
+                         .simd = perf::simd_abi(session.kernel()),
                          .time_conversion = perfdata::TimeConversion{clock.shift, clock.mult, clock.zero},
                          .metadata = metadata(session, options)};
   if (options.compression_level) {

@@ -20,8 +20,16 @@ perf::TscToNs clock_of(const CoreParameters& core) {
   return {.mult = static_cast<u32>((ns_per_second << shift) / core.tsc_hz), .shift = shift};
 }
 
+driver::DriverOptions driver_options(const SessionOptions& options) {
+  driver::DriverOptions driver = options.driver;
+  driver.kernel = options.kernel;
+  return driver;
+}
+
 perf::CoreOptions perf_options(const SessionOptions& options) {
-  return {.limits = options.limits,
+  perf::Limits limits = options.limits;
+  limits.kernel = options.kernel;
+  return {.limits = limits,
           .tick_ns = options.tick_ns,
           .throttling = options.throttling,
           .clock = clock_of(options.model.core)};
@@ -57,7 +65,7 @@ u64 cycle_of(u64 ns, const CoreParameters& core) {
 Monitor::Monitor(const SessionOptions& options, const trace::Reader& program)
     : program_(program),
       pmu_(options.model),
-      driver_(pmu_, options.driver),
+      driver_(pmu_, driver_options(options)),
       clock_(clock_of(options.model.core)),
       perf_(driver_, perf_options(options)) {
   driver_.attach(perf_);

@@ -115,8 +115,8 @@ Enumeration cpu_with_format(unsigned format) {
 
 /// A driver with events on GP 0, 1, ...: e0, e1, ...
 struct Machine {
-  explicit Machine(unsigned format, DrainOrder order = DrainOrder::record)
-      : driver(cpu, cpu_with_format(format), host, {.order = order}) {
+  explicit Machine(unsigned format, perf::Kernel kernel = perf::default_kernel)
+      : driver(cpu, cpu_with_format(format), host, {.kernel = kernel}) {
     EXPECT_EQ(driver.set_up(), Fault::none);
   }
   Event& open(u64 sample_type, u64 period = 1000, unsigned precise = 2) {
@@ -233,6 +233,21 @@ TEST(PebsDriver, LastSampleOfAnInterruptIsAnOverflowAndOfOtherDrainsIsNot) {
   m.cpu.write_records(adaptive_buffer({1}));
   m.driver.drain(DrainTrigger::context_switch, m.map, nullptr);
   EXPECT_THAT(m.host.lines, ElementsAre("e0 ip=0"));
+}
+
+TEST(PebsDriver, ADrainIsGroupedByEventUpToLinux6_13) {
+  const auto drained_by = [](perf::Kernel kernel) {
+    Machine m(4, kernel);
+    m.start(sample::IP);
+    m.start(sample::IP);
+    m.cpu.write_records(adaptive_buffer({1, 2, 1, 2}));
+    m.interrupt();
+    return m.host.lines;
+  };
+  EXPECT_THAT(drained_by(perf::Kernel::v6_12),
+              ElementsAre("e0 ip=0", "e0 ip=2 overflow", "e1 ip=1", "e1 ip=3 overflow"));
+  EXPECT_THAT(drained_by(perf::Kernel::v6_14),
+              ElementsAre("e0 ip=0", "e1 ip=1", "e0 ip=2 overflow", "e1 ip=3 overflow"));
 }
 
 TEST(PebsDriver, CollisionsBecomeLostSamplesOfEveryCollider) {

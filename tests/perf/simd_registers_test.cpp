@@ -69,8 +69,8 @@ TEST(SimdRegisters, PartsOfARegisterFileAreLegalInSeriesV7Only) {
   attr.sample_simd_regs_enabled = attr.sample_simd_pred_reg_qwords = 1;
   attr.sample_simd_vec_reg_qwords = 8;
   attr.sample_simd_vec_reg_intr = 3;
-  EXPECT_TRUE(check_attr(attr, {.simd = SimdAbi::series_v7}));
-  EXPECT_FALSE(check_attr(attr, {.simd = SimdAbi::merged}));
+  EXPECT_TRUE(check_attr(attr, {.kernel = Kernel::v7_1_simd}));
+  EXPECT_FALSE(check_attr(attr, {.kernel = Kernel::v7_4}));
 }
 
 TEST(SimdRegisters, EveryZmmAndOpmaskInTheMergedForm) {  // 5.1

@@ -33,6 +33,8 @@ inline constexpr u32 COUNTERLESS = BRANCH_TRACE | GUEST_LBR;
 enum class TransactionAborts : u8 { allowed, forbidden };
 
 struct DriverOptions {
+  /// Whose behaviour the driver has; it is that of its parts too.
+  perf::Kernel kernel = perf::default_kernel;
   PebsOptions pebs;
   LbrOptions lbr;
   BtsOptions bts;

@@ -11,6 +11,7 @@
 #include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/pebs_demux.h"
 #include "pmusim/perf/driver.h"
+#include "pmusim/perf/kernel.h"
 
 namespace pmusim::driver {
 
@@ -59,9 +60,9 @@ class PebsHost {
                                                    std::span<const pebs::LbrRecord> records) = 0;
 };
 
-/// Where the driver puts the memory that PEBS hardware writes, and the choices that Linux versions differ in.
+/// Where the driver puts the memory that PEBS hardware writes, and whose driver it is.
 struct PebsOptions {
-  DrainOrder order = DrainOrder::record;
+  perf::Kernel kernel = perf::default_kernel;
   u64 area_address = 0xFFFF'FE00'0000'1000;             ///< DS management area, one page
   u64 buffer_address = 0xFFFF'FE00'0010'0000;           ///< PEBS buffer
   u64 physical_buffer_address = 0x0000'0001'0000'0000;  ///< arch-PEBS: the same as a physical address
@@ -137,6 +138,7 @@ class PebsDriver {
   };
   bool uses_memory_area() const { return available() && !enumeration_.arch_pebs(); }
   u64 buffer_bytes() const;
+  DrainOrder drain_order() const;
   u64 data_config_of(const perf::Event& event) const;
   u64 cfg_c_of(const perf::Event& event) const;
   void program_layout(u64 data_config, const EventMap& events);

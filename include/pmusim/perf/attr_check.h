@@ -6,6 +6,7 @@
 #include "pmusim/base/error.h"
 #include "pmusim/perf/abi.h"
 #include "pmusim/perf/driver.h"
+#include "pmusim/perf/kernel.h"
 
 /// The checks of perf_event_open that need nothing but the attribute and the system's settings, in the order
 /// of perf-abi.md section 1.4. Letters and numbers in comments are that section's.
@@ -21,8 +22,9 @@ struct Limits {
   u32 max_sample_rate = 100'000;
   u16 max_stack = 127;
   bool cgroups = true;
-  SimdAbi simd = SimdAbi::series_v7;  ///< which form of SIMD sampling this system has
+  Kernel kernel = default_kernel;  ///< the release that this system runs
 
+  SimdAbi simd() const { return simd_abi(kernel); }
   bool may_see_kernel() const { return paranoid <= 1 || perfmon_capable; }
   bool may_see_cpu() const { return paranoid <= 0 || perfmon_capable; }
 };

@@ -7,8 +7,8 @@ namespace pmusim::perf {
 
 /// The two forms of the SIMD register sampling ABI (xsave-simd.md section 4): revision 7 of the patch series,
 /// and what was merged. They differ in three fields of perf_event_attr, in which masks are legal, and in the
-/// width of the counts in a sample. `Attr` has the merged layout.
-enum class SimdAbi : u8 { series_v7, merged };
+/// width of the counts in a sample. `Attr` has the merged layout. Older releases have neither: `none`.
+enum class SimdAbi : u8 { none, series_v7, merged };
 
 /// Series v7 keeps `enabled` and `pred_reg_qwords` in one u16 at 144 and `vec_reg_qwords` at 146. These
 /// convert between an Attr whose bytes are in that layout and one that can be used.

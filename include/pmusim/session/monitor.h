@@ -13,6 +13,7 @@ namespace pmusim {
 
 struct SessionOptions {
   CpuModel model;
+  perf::Kernel kernel = perf::default_kernel;  ///< that of `limits` and `driver`, too
   perf::Limits limits;
   perf::Throttling throttling = perf::Throttling::off;
   u64 tick_ns = perf::CoreOptions{}.tick_ns;  ///< of the emulated kernel's timer: frequency, rotation, limits

@@ -34,6 +34,7 @@ class Session {
   Pmu& pmu() { return monitor().pmu(); }
   const driver::IntelDriver& driver() const { return monitors_.front()->driver(); }
   const CpuModel& model() const { return options_.model; }
+  perf::Kernel kernel() const { return options_.kernel; }
   const trace::Reader& trace() const { return trace_; }
   Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr) {
     return monitor().open_event(attr, leader);

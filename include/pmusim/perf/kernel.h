@@ -1,0 +1,63 @@
+#ifndef PMUSIM_PERF_KERNEL_H
+#define PMUSIM_PERF_KERNEL_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/base/error.h"
+#include "pmusim/base/result.h"
+#include "pmusim/perf/simd_abi.h"
+
+namespace pmusim::perf {
+
+/// The Linux release whose perf_event behaviour is emulated, oldest first. A release that is not listed
+/// behaves as the one before it. 6.12 is the stable series with its fixes up to 6.12.117.
+enum class Kernel : u8 {
+  v6_12,
+  v6_14,
+  v6_15,
+  v6_16,
+  v6_19,
+  v7_0,
+  v7_1,
+  v7_1_simd,  ///< 7.1 with revision 7 of the patch series for SIMD register sampling
+  v7_4,       ///< SIMD register sampling as it was merged
+};
+inline constexpr Kernel default_kernel = Kernel::v7_1_simd;
+
+/// What some releases do and others do not; docs/perf-abi-notes.md tells each at length.
+enum class Change : u8 {
+  drain_in_record_order,     ///< PEBS samples of several events leave a drain as the records came
+  overflow_before_rearming,  ///< a new period of frequency mode acts on the very next PEBS interval
+  counter_snapshots,         ///< counter values in adaptive PEBS records
+  branch_stack_limit,        ///< sample_max_stack limits branch entries too
+  group_throttling,          ///< an event that interrupts too often stops its whole group
+  auto_counter_reload,
+  arch_pebs,           ///< architectural PEBS
+  rdpmc_user_disable,  ///< counters that user code may not read
+  panther_cove,        ///< event tables, data sources and OMR events of Panther Cove and Arctic Wolf
+  user_branches_start_in_user_code,  ///< a stack of user branches holds none that left the kernel
+};
+
+/// Whether `kernel` behaves in the changed way.
+bool has(Kernel kernel, Change change);
+
+/// "6.12": as --kernel takes it, and the OSRELEASE of a recorded file.
+std::string_view name_of(Kernel kernel);
+/// Errors: no such kernel, with the names that there are.
+Result<Kernel, Error> find_kernel(std::string_view name);
+/// Oldest first.
+std::vector<std::string_view> kernel_names();
+/// "Linux 6.16": the first release with the change, for refusals.
+std::string first_release_with(Change change);
+
+/// How SIMD registers are sampled, if at all.
+constexpr SimdAbi simd_abi(Kernel kernel) {
+  if (kernel < Kernel::v7_1_simd) return SimdAbi::none;
+  return kernel == Kernel::v7_1_simd ? SimdAbi::series_v7 : SimdAbi::merged;
+}
+
+}  // namespace pmusim::perf
+
+#endif

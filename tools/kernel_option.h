@@ -1,0 +1,24 @@
+#ifndef PMUSIM_TOOLS_KERNEL_OPTION_H
+#define PMUSIM_TOOLS_KERNEL_OPTION_H
+
+#include <string>
+
+#include "command.h"
+#include "pmusim/perf/kernel.h"
+
+namespace pmusim::tools {
+
+/// --kernel V, as every command that emulates perf takes it.
+class KernelOption {
+ public:
+  void add_to(CLI::App& command);
+  /// Ends the command on an unknown kernel.
+  perf::Kernel kernel() const;
+
+ private:
+  std::string name_{perf::name_of(perf::default_kernel)};
+};
+
+}  // namespace pmusim::tools
+
+#endif
