@@ -61,3 +61,12 @@ function(pmusim_test_program name)
   pmusim_compile_fast(test_${name})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()
+
+# What the fast recorder loads into qemu; it links nothing of ours.
+function(pmusim_qemu_plugin)
+  add_library(pmusim_qemu_plugin MODULE ${PROJECT_SOURCE_DIR}/src/qemu/plugin/plugin.cpp)
+  target_include_directories(pmusim_qemu_plugin PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(pmusim_qemu_plugin PRIVATE pmusim_warnings)
+  set_target_properties(pmusim_qemu_plugin PROPERTIES
+    CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "command.h"
+#include "fast_recording.h"
 #include "pmusim/trace/recorder.h"
 #include "trace_dump.h"
 #include "trace_info.h"
@@ -94,6 +95,22 @@ void run_record(const std::vector<std::string>& command, trace::RecordOptions op
   fmt::print(stderr, "{}", summarize(value_or_fail(summary), options));
 }
 
+void run_fast_record(const std::vector<std::string>& command, const trace::RecordOptions& options,
+                     qemu::RecordedAddresses addresses) {
+  leave_interrupts_to_the_program();
+  qemu::FastRecordOptions fast{.output = options.output,
+                               .addresses = addresses,
+                               .max_instructions = options.max_instructions,
+                               .stop = end_on_sigterm()};
+  Progress progress;
+  if (::isatty(STDERR_FILENO) != 0) fast.progress = [&](u64 instructions) { progress.show(instructions); };
+  const auto summary = qemu::record(value_or_fail(qemu::find_installation()), command, fast);
+  progress.clear();
+  auto described = options;
+  described.stop = fast.stop;
+  fmt::print(stderr, "{}{}", summarize(value_or_fail(summary).trace, described), remarks(*summary));
+}
+
 void add_record(CLI::App& trace) {
   auto* command = trace.add_subcommand("record", "Run a program and record every instruction it executes");
   command->footer(
@@ -104,6 +121,7 @@ void add_record(CLI::App& trace) {
   struct Options {
     trace::RecordOptions record;
     std::string registers = "none";
+    bool fast = false, no_addresses = false;
     std::vector<std::string> command;
   };
   auto options = std::make_shared<Options>();
@@ -113,12 +131,22 @@ void add_record(CLI::App& trace) {
       ->capture_default_str();
   command->add_option("--max-instructions", options->record.max_instructions,
                       "Kill the program after N instructions and keep what was recorded");
+  auto* const fast =
+      command->add_flag("--fast", options->fast,
+                        "Record under qemu's user-mode emulation (package qemu-user): some hundred "
+                        "times faster, without registers");
+  command->add_flag("--no-addresses", options->no_addresses, "With --fast: control flow only, faster still")
+      ->needs(fast);
   command->add_option("program", options->command, "The program and its arguments")->required();
   command->positionals_at_end();  // options behind the program's name are the program's
   command->callback([options] {
     options->record.registers =
         options->registers == "gpr" ? trace::RecordedRegisters::gpr : trace::RecordedRegisters::none;
-    run_record(options->command, options->record);
+    if (!options->fast) return run_record(options->command, options->record);
+    if (options->registers != "none")
+      throw CommandError("--fast cannot record registers: leave out --fast, or --regs");
+    run_fast_record(options->command, options->record,
+                    options->no_addresses ? qemu::RecordedAddresses::none : qemu::RecordedAddresses::all);
   });
 }
 

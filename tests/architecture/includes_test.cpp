@@ -28,6 +28,7 @@ const std::map<std::string, Rooms> may_include{
     {"pmu", {"base", "arch", "cpu", "msr", "lbr", "xsave", "pebs", "acr"}},
     {"x86", {"base", "arch", "cpu"}},
     {"trace", {"base", "arch", "cpu", "x86"}},
+    {"qemu", {"base", "arch", "cpu", "x86", "trace"}},
     {"core", {"base", "arch", "cpu", "x86", "trace"}},
     {"perf", {"base"}},
     {"driver", {"base", "arch", "cpu", "x86", "perf"}},

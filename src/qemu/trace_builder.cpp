@@ -1,0 +1,347 @@
+#include "qemu/trace_builder.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace pmusim::qemu {
+namespace {
+
+using trace::Happening;
+
+constexpr i64 restarts = -512;  // qemu: the call is repeated
+constexpr std::size_t call_words = 7, result_words = 11;
+constexpr u64 max_blocks = u64{1} << 24;  // of a process
+
+/// Where in a `result` packet each thing stands.
+enum ResultWord : std::size_t { number, arguments, result = 7, parent, handler, path_bytes, path };
+
+/// Text as the plugin packs it: its length, then its bytes. Empty where the packet is too short for it.
+std::string_view text_at(std::span<const u64> words, std::size_t at) {
+  if (at >= words.size()) return {};
+  const std::size_t room = (words.size() - at - 1) * sizeof(u64);
+  if (words[at] > room) return {};
+  return {reinterpret_cast<const char*>(words.data() + at + 1), static_cast<std::size_t>(words[at])};
+}
+
+std::size_t words_of_text(std::size_t bytes) { return 1 + (bytes + sizeof(u64) - 1) / sizeof(u64); }
+
+std::string command_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1).substr(0, 15));
+}
+
+bool goes_anywhere(BranchKind kind) {
+  return kind != BranchKind::none && kind != BranchKind::conditional && kind != BranchKind::direct_jump &&
+         kind != BranchKind::direct_call;
+}
+
+/// Whether the instruction leads to `next` by itself.
+bool leads_to(const x86::Instruction& last, u64 next) {
+  if (last.branch == BranchKind::none) return next == last.end();
+  if (last.branch == BranchKind::conditional && next == last.end()) return true;
+  return goes_anywhere(last.branch) || next == last.target;
+}
+
+bool is_call(const x86::Instruction& instruction) { return instruction.branch == BranchKind::syscall; }
+
+}  // namespace
+
+Result<Done, Error> TraceBuilder::take(const wire::Header& header, std::span<const u64> words) {
+  switch (header.kind) {
+    case wire::Kind::start:
+      started(header, words);
+      break;
+    case wire::Kind::block:
+      translated(header, words);
+      break;
+    case wire::Kind::runs:
+      ran(thread_of(header), words);
+      break;
+    case wire::Kind::call:
+      if (words.size() >= call_words) call_began(thread_of(header), words);
+      break;
+    case wire::Kind::result:
+      if (words.size() >= result_words) call_returned(header, words);
+      break;
+    case wire::Kind::exit:
+      if (!words.empty()) exited(header, static_cast<i32>(words[0]));
+      break;
+    case wire::Kind::done:
+      return finish();
+  }
+  if (error_) return Failure(*error_);
+  return Done{};
+}
+
+Result<Done, Error> TraceBuilder::finish() {
+  for (auto& [tid, thread] : threads_) close(thread, thread.open == nullptr ? 0 : thread.open->end());
+  if (error_) return Failure(*error_);
+  return Done{};
+}
+
+std::set<u32> TraceBuilder::pids() const {
+  std::set<u32> result;
+  for (const auto& [tid, thread] : threads_) result.insert(thread.pid);
+  return result;
+}
+
+void TraceBuilder::started(const wire::Header& header, std::span<const u64> words) {
+  const std::string_view program = text_at(words, 0);
+  const std::string_view maps = text_at(words, words_of_text(program.size()));
+  const bool known = threads_.contains(header.tid);
+  if (known) end_by_exec(threads_[header.tid]);
+  if (!known) ++thread_count_;
+  if (!processes_.contains(header.pid)) ++process_count_;
+  threads_[header.tid] = Thread{.pid = header.pid, .tid = header.tid};
+  processes_[header.pid] = Process();
+  happen(trace::ProcessStart{header.pid, header.tid, command_name(program), true});
+  current_tid_ = 0;
+  happen(processes_[header.pid].maps.start(header.pid, maps));
+}
+
+void TraceBuilder::end_by_exec(Thread& thread) {
+  if (thread.open == nullptr) return;
+  thread.after.emplace_back(trace::Syscall{SYS_execve, 0});
+  close(thread, thread.open->end());
+}
+
+void TraceBuilder::translated(const wire::Header& header, std::span<const u64> words) {
+  constexpr std::size_t fixed = 4;
+  if (words.size() < fixed) return;
+  const u64 address = words[0], block_number = words[1], count = words[2], bytes = words[3];
+  const auto* const packed = reinterpret_cast<const std::byte*>(words.data() + fixed);
+  const std::size_t code_at = (count + sizeof(u64) - 1) / sizeof(u64) * sizeof(u64);
+  if (count == 0 || count > wire::max_block_instructions || bytes > 15 * count ||
+      code_at + bytes > (words.size() - fixed) * sizeof(u64) || block_number > max_blocks) {
+    error_ = Error("the recorder's plugin sent a block that cannot be");
+    return;
+  }
+  auto& blocks = processes_[header.pid].blocks;
+  if (blocks.size() <= block_number) blocks.resize(block_number + 1);
+  blocks[block_number] =
+      &store_.find_or_add(address, {packed + code_at, bytes}, {reinterpret_cast<const u8*>(packed), count});
+}
+
+void TraceBuilder::ran(Thread& thread, std::span<const u64> words) {
+  for (const u64 word : words) {
+    if ((word & wire::run_bit) != 0) {
+      entered(thread, word & ~wire::run_bit);
+    } else if (thread.open != nullptr) {
+      thread.accesses.push_back(word + (u64{thread.first_access} << wire::Access::instruction_shift));
+    }
+  }
+}
+
+void TraceBuilder::entered(Thread& thread, u64 block_number) {
+  const auto& blocks = processes_[thread.pid].blocks;
+  const GuestBlock* const block = block_number < blocks.size() ? blocks[block_number] : nullptr;
+  if (block == nullptr) {
+    error_ = Error("the recorder's plugin ran a block that it has not shown");
+    return;
+  }
+  // qemu enters a REP instruction again for each iteration.
+  if (thread.open != nullptr && thread.open->last().rep && block->start == thread.open->last().ip) {
+    thread.first_access = static_cast<unsigned>(thread.open->instructions() - 1);
+    return;
+  }
+  close(thread, block->start);
+  thread.open = block;
+}
+
+void TraceBuilder::call_began(Thread& thread, std::span<const u64> words) {
+  const u64 call = words[0];
+  const bool never_returns = call == SYS_exit || call == SYS_exit_group;
+  if (!never_returns) return;
+  thread.after.emplace_back(trace::Syscall{call, 0});
+  close(thread, thread.open == nullptr ? 0 : thread.open->end());
+}
+
+void TraceBuilder::call_returned(const wire::Header& header, std::span<const u64> words) {
+  const auto value = static_cast<i64>(words[ResultWord::result]);
+  const u64 call = words[ResultWord::number];
+  if (value == restarts) return;
+  const auto parent_pid = static_cast<u32>(words[ResultWord::parent]);
+  Thread& thread = thread_of(header, parent_pid);
+  if (parent_pid != 0) return;  // a child's first return: the call was its parent's
+  thread.after.emplace_back(trace::Syscall{call, value});
+  if (call == SYS_rt_sigaction && value == 0 && words[ResultWord::handler] > 1)
+    processes_[header.pid].handlers[words[ResultWord::handler]] = static_cast<u32>(words[arguments]);
+  // Where sigreturn goes on is known when the next block is entered.
+  if (call != SYS_rt_sigreturn) close(thread, thread.open == nullptr ? 0 : thread.open->end());
+  mapped(header.pid, words, value);
+}
+
+void TraceBuilder::mapped(u32 pid, std::span<const u64> words, i64 value) {
+  if (value < 0) return;
+  GuestMaps& maps = processes_[pid].maps;
+  const auto argument = [&](std::size_t n) { return words[arguments + n]; };
+  switch (words[number]) {
+    case SYS_mmap:
+      return happen(maps.map(pid, {static_cast<u64>(value),
+                                   argument(1),
+                                   argument(5),
+                                   static_cast<u32>(argument(2)),
+                                   static_cast<u32>(argument(3) & (MAP_SHARED | MAP_PRIVATE)),
+                                   std::string(text_at(words, path_bytes)),
+                                   {}}));
+    case SYS_munmap:
+      return happen(maps.unmap(pid, argument(0), argument(1)));
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+      return happen(maps.protect(pid, argument(0), argument(1), static_cast<u32>(argument(2))));
+    default:
+      return;
+  }
+}
+
+void TraceBuilder::exited(const wire::Header& header, i32 status) {
+  const auto found = threads_.find(header.tid);
+  if (found == threads_.end()) return;
+  close(found->second, found->second.open == nullptr ? 0 : found->second.open->end());
+  happen(trace::ThreadExit{found->second.pid, header.tid, status});
+  if (current_tid_ == header.tid) current_tid_ = 0;
+  threads_.erase(found);
+}
+
+// A thread is first heard of when it has executed something, a forked process when its fork returns.
+TraceBuilder::Thread& TraceBuilder::thread_of(const wire::Header& header, u32 parent_pid) {
+  const auto known = threads_.find(header.tid);
+  if (known != threads_.end()) return known->second;
+  if (parent_pid != 0) {
+    ++process_count_;
+    processes_[header.pid] = processes_[parent_pid];
+  }
+  ++thread_count_;
+  const u32 parent = parent_pid != 0 ? parent_pid : header.pid;
+  happen(trace::ThreadStart{header.pid, header.tid, parent, parent});
+  return threads_[header.tid] = Thread{.pid = header.pid, .tid = header.tid};
+}
+
+void TraceBuilder::close(Thread& thread, u64 next_ip) {
+  if (thread.open != nullptr) {
+    const Ending ending = ending_of(thread, next_ip);
+    make_current(thread);
+    write(thread, ending);
+    if (ending.signal) thread.after.emplace_back(*ending.signal);
+  }
+  if (!thread.after.empty()) make_current(thread);
+  happen(thread.after);
+  thread.after.clear();
+  thread.open = nullptr;
+  thread.accesses.clear();
+  thread.first_access = 0;
+}
+
+TraceBuilder::Ending TraceBuilder::ending_of(const Thread& thread, u64 next_ip) {
+  const GuestBlock& block = *thread.open;
+  const auto& handlers = processes_.at(thread.pid).handlers;
+  const auto handler = handlers.find(next_ip);
+  const bool called_back = handler != handlers.end() && !is_call(block.last());
+  if (leads_to(block.last(), next_ip) && !(called_back && goes_anywhere(block.last().branch)))
+    return {&block, next_ip, {}};
+  if (const std::size_t executed = block.boundary(next_ip); executed != 0)
+    return {&store_.first_of(block, executed), next_ip, {}};
+  const std::size_t executed = executed_before_fault(thread);
+  Ending ending{nullptr, next_ip, {}};
+  if (called_back) ending.signal = trace::SignalDelivery{handler->second, next_ip};
+  if (executed == block.instructions()) {
+    ending.executed = &block;
+    if (!goes_anywhere(block.last().branch)) ending.next_ip = block.end();
+  } else if (executed != 0) {
+    ending.executed = &store_.first_of(block, executed);
+    ending.next_ip = ending.executed->end();
+  }
+  return ending;
+}
+
+// qemu reports an access when it is done: the first instruction without one of its own has not retired.
+std::size_t TraceBuilder::executed_before_fault(const Thread& thread) const {
+  const GuestBlock& block = *thread.open;
+  if (addresses_ == RecordedAddresses::none) return block.instructions();
+  auto access = thread.accesses.begin();
+  std::size_t n = 0;
+  for (const trace::Block* const part : block.parts) {
+    for (const x86::Instruction& instruction : part->instructions) {
+      const auto begin = access;
+      while (access != thread.accesses.end() && wire::Access(*access).instruction == n) ++access;
+      if (instruction.memory_operands != 0 && !instruction.rep && access == begin) return n;
+      ++n;
+    }
+  }
+  return n;
+}
+
+void TraceBuilder::write(const Thread& thread, const Ending& ending) {
+  if (ending.executed == nullptr) return;
+  const auto& parts = ending.executed->parts;
+  std::span<const u64> accesses = thread.accesses;
+  std::size_t first = 0;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    write_part(*parts[n], n + 1 < parts.size() ? parts[n + 1]->start() : ending.next_ip, accesses, first);
+    first += parts[n]->instructions.size();
+  }
+  instructions_ += first;
+}
+
+void TraceBuilder::write_part(const trace::Block& part, u64 next_ip, std::span<const u64>& accesses,
+                              std::size_t first) {
+  operands_.clear();
+  std::array<u32, 1> iterations{};
+  std::span<const u32> rep_counts;
+  for (std::size_t n = 0; n < part.instructions.size(); ++n) {
+    const x86::Instruction& instruction = part.instructions[n];
+    if (instruction.memory_operands == 0 && accesses.empty()) continue;
+    std::size_t count = 0;
+    while (count < accesses.size() && wire::Access(accesses[count]).instruction == first + n) ++count;
+    if (instruction.rep) {  // ends a block: there is one at most
+      iterations[0] = static_cast<u32>(count / std::max<std::size_t>(instruction.memory_operands, 1));
+      rep_counts = iterations;
+    }
+    if (addresses_ == RecordedAddresses::all) address_operands(instruction, accesses.first(count));
+    accesses = accesses.subspan(count);
+  }
+  check(writer_.run({&part, next_ip, operands_, rep_counts, {}}));
+}
+
+// qemu splits wide accesses and reports a read-modify-write as one or as two: each operand takes the first
+// access of its kind that lies in no operand before it.
+void TraceBuilder::address_operands(const x86::Instruction& instruction, std::span<const u64> accesses) {
+  const std::size_t first = operands_.size();
+  for (const x86::MemoryOperand& operand : instruction.accesses()) {
+    const auto fits = [&](u64 word) {
+      const wire::Access access(word);
+      if (operand.load != operand.store && access.store != operand.store) return false;
+      for (std::size_t n = first; n < operands_.size(); ++n) {
+        const x86::MemoryOperand& earlier = instruction.memory[n - first];
+        if (access.store == earlier.store && access.address - operands_[n] < earlier.bytes) return false;
+      }
+      return true;
+    };
+    const auto found = std::ranges::find_if(accesses, fits);
+    const bool known = found != accesses.end();
+    if (!known && !instruction.rep) ++unknown_addresses_;
+    const u64 otherwise = accesses.empty() ? 0 : wire::Access(accesses.back()).address;
+    operands_.push_back(known ? wire::Access(*found).address : otherwise);
+  }
+}
+
+void TraceBuilder::make_current(const Thread& thread) {
+  if (current_tid_ == thread.tid) return;
+  current_tid_ = thread.tid;
+  happen(trace::ThreadSwitch{thread.pid, thread.tid});
+}
+
+void TraceBuilder::happen(const Happening& happening) { check(writer_.happening(happening)); }
+
+void TraceBuilder::happen(const std::vector<Happening>& happenings) {
+  for (const Happening& happening : happenings) happen(happening);
+}
+
+void TraceBuilder::check(const Result<Done, Error>& written) {
+  if (!written.ok() && !error_) error_ = written.error();
+}
+
+}  // namespace pmusim::qemu

@@ -1,0 +1,56 @@
+#ifndef PMUSIM_QEMU_WIRE_H
+#define PMUSIM_QEMU_WIRE_H
+
+#include "pmusim/base/types.h"
+
+/// What the plugin inside qemu tells the recorder: packets over one local socket, in the order in which they
+/// were sent, whoever sent them. A packet is a Header and its words; text and code bytes fill whole words.
+namespace pmusim::qemu::wire {
+
+enum class Kind : u32 {
+  start,   ///< a program begins: [bytes of its path, path, bytes of maps, maps as /proc/PID/maps has them]
+  block,   ///< translated code: [address, number, instructions, code bytes, a length byte each, code]
+  runs,    ///< what a thread executed: run and access words
+  call,    ///< a system call begins: [number, six arguments]
+  result,  ///< it has returned: [number, six arguments, result, parent, detail, bytes of path, path]
+  exit,    ///< a thread is gone (from the tracer): [status as waitpid gives it]
+  done,    ///< nothing is left (from the tracer)
+};
+
+struct Header {
+  Kind kind;
+  u32 pid;
+  u32 tid;
+  u32 words;  ///< behind this header
+};
+static_assert(sizeof(Header) == 16);
+
+inline constexpr u32 max_words = 8192;
+/// A program and what it maps lie below, qemu's own files above (address space randomisation is off).
+inline constexpr u64 guest_end = 0x5500'0000'0000;
+
+/// In a `runs` packet: the block with this number is entered.
+inline constexpr u64 run_bit = u64{1} << 63;
+/// Otherwise an access by the block entered last. Linear addresses of user code have 47 bits.
+struct Access {
+  static constexpr unsigned instruction_shift = 48, size_shift = 57, store_shift = 60;
+  static constexpr u64 encode(u64 address, unsigned instruction, unsigned log2_bytes, unsigned store) {
+    return (address & 0xFFFF'FFFF'FFFF) | u64{instruction} << instruction_shift |
+           u64{log2_bytes & 7} << size_shift | u64{store} << store_shift;
+  }
+  explicit constexpr Access(u64 word)
+      : address(word & 0xFFFF'FFFF'FFFF),
+        instruction(static_cast<unsigned>(word >> instruction_shift & 0x1FF)),
+        bytes(1u << (word >> size_shift & 7)),
+        store((word >> store_shift & 1) != 0) {}
+  u64 address;
+  unsigned instruction;  ///< its place in the block
+  unsigned bytes;
+  bool store;
+};
+/// qemu ends a block after so many instructions at the latest.
+inline constexpr unsigned max_block_instructions = 512;
+
+}  // namespace pmusim::qemu::wire
+
+#endif

@@ -1,0 +1,145 @@
+// The fast recorder on real programs, against the one that steps.
+#include "pmusim/qemu/recorder.h"
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "tests/trace/sample_trace.h"
+#include "tests/trace/symbols.h"
+
+namespace pmusim::qemu {
+namespace {
+
+using trace::OwnedItem;
+
+const std::string programs = TEST_PROGRAMS "/";
+const std::string workloads = WORKLOADS "/";
+
+/// A program under the fast recorder.
+class Recorded {
+ public:
+  explicit Recorded(const std::vector<std::string>& command) {
+    const auto qemu = find_installation();
+    const Installation installation{qemu.ok() ? qemu->qemu : "/usr/bin/qemu-x86_64", QEMU_PLUGIN};
+    const auto result = record(installation, command, {.output = directory_.file("t")});
+    if (!result.ok()) {
+      error = result.error().message;
+      return;
+    }
+    summary = *result;
+    items = *trace::read_all(directory_.file("t"));
+  }
+  template <class T>
+  std::vector<T> all() const {
+    std::vector<T> result;
+    for (const OwnedItem& item : items)
+      if (item.happening && std::holds_alternative<T>(*item.happening))
+        result.push_back(std::get<T>(*item.happening));
+    return result;
+  }
+
+  FastRecordSummary summary;
+  std::vector<OwnedItem> items;
+  std::string error;
+
+ private:
+  trace::TemporaryDirectory directory_;
+};
+
+/// Where a program's own code lies.
+struct Range {
+  u64 start = 0, end = 0;
+  bool has(u64 address) const { return address >= start && address < end; }
+};
+
+Range code_of(const std::vector<OwnedItem>& items, const std::string& path) {
+  for (const OwnedItem& item : items) {
+    const auto* const map = item.happening ? std::get_if<trace::Map>(&*item.happening) : nullptr;
+    if (map != nullptr && map->mapping.path == path && (map->mapping.protection & PROT_EXEC) != 0)
+      return {map->mapping.start, map->mapping.start + map->mapping.bytes};
+  }
+  return {};
+}
+
+/// Start and end of every run of the program's own code from `main` on: library code chooses its routines by
+/// the CPU, and qemu's is another.
+std::vector<std::pair<u64, u64>> own_code(const std::vector<OwnedItem>& items, Range own, u64 main) {
+  std::vector<std::pair<u64, u64>> runs;
+  bool begun = false;
+  for (const OwnedItem& item : items) {
+    begun = begun || item.start == main;
+    if (!begun || item.happening || !own.has(item.start)) continue;
+    const u64 end = item.start + item.code.size();
+    if (!runs.empty() && runs.back().second == item.start)
+      runs.back().second = end;  // one straight line, wherever it was cut
+    else
+      runs.emplace_back(item.start, end);
+  }
+  return runs;
+}
+
+TEST(FastRecorder, AgreesWithTheSteppingOneInTheProgramsOwnCode) {
+  const std::vector<std::string> command{workloads + "branches", "20"};
+  trace::TemporaryDirectory directory;
+  ASSERT_TRUE(trace::record(command, {directory.file("t")}).ok());
+  const Recorded fast(command);
+  const u64 main = trace::symbol_address(workloads + "branches", "main");
+  const Range own = code_of(fast.items, command.front());
+  const auto runs = own_code(fast.items, own, main);
+  EXPECT_GT(runs.size(), 150u);
+  EXPECT_EQ(runs, own_code(*trace::read_all(directory.file("t")), own, main));
+}
+
+TEST(FastRecorder, MapsTheProgramAsTheKernelDoes) {
+  const std::vector<std::string> command{workloads + "branches", "1"};
+  trace::TemporaryDirectory directory;
+  ASSERT_TRUE(trace::record(command, {directory.file("t")}).ok());
+  const Recorded fast(command);
+  const auto executable = [&](const std::vector<OwnedItem>& items) {
+    std::vector<trace::Mapping> maps;
+    for (const OwnedItem& item : items) {
+      const auto* const map = item.happening ? std::get_if<trace::Map>(&*item.happening) : nullptr;
+      if (map != nullptr && map->mapping.path == command.front() &&
+          (map->mapping.protection & PROT_EXEC) != 0)
+        maps.push_back(map->mapping);
+    }
+    return maps;
+  };
+  EXPECT_EQ(executable(fast.items), executable(*trace::read_all(directory.file("t"))));
+  EXPECT_EQ(executable(fast.items).size(), 1u);
+}
+
+TEST(FastRecorder, CountsTheIterationsOfRepInstructions) {
+  const Recorded recorded({programs + "instructions"});
+  EXPECT_EQ(WEXITSTATUS(recorded.summary.trace.status), 0);
+  std::vector<u32> counts;
+  const u64 repeat = trace::symbol_address(programs + "instructions", "repeat");
+  for (const OwnedItem& item : recorded.items)
+    if (item.start >= repeat && item.start < repeat + 64)
+      counts.insert(counts.end(), item.rep_counts.begin(), item.rep_counts.end());
+  EXPECT_THAT(counts, testing::ElementsAre(100u, 0u));
+}
+
+TEST(FastRecorder, FollowsThreads) {
+  const Recorded recorded({programs + "threads"});
+  EXPECT_EQ(WEXITSTATUS(recorded.summary.trace.status), 100);
+  EXPECT_EQ(recorded.summary.trace.threads, 3u);
+  EXPECT_EQ(recorded.all<trace::ThreadExit>().size(), 3u);
+}
+
+TEST(FastRecorder, FollowsProgramsThatProgramsStart) {
+  const Recorded recorded({"/bin/sh", "-c", "echo words | cat; exit 3"});
+  EXPECT_EQ(WEXITSTATUS(recorded.summary.trace.status), 3);
+  std::vector<std::string> commands;
+  for (const auto& start : recorded.all<trace::ProcessStart>()) commands.push_back(start.command);
+  EXPECT_THAT(commands, testing::IsSupersetOf({"cat"}));
+  EXPECT_EQ(recorded.summary.unrecorded_programs, 0u);
+}
+
+TEST(FastRecorder, SaysThatAProgramCannotBeStarted) {
+  EXPECT_THAT(Recorded({"/no/such/program"}).error, testing::HasSubstr("No such file or directory"));
+}
+
+}  // namespace
+}  // namespace pmusim::qemu
