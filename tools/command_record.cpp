@@ -8,6 +8,7 @@
 #include "pmusim/events/registers.h"
 #include "pmusim/session/record.h"
 #include "progress_bar.h"
+#include "truncation.h"
 
 namespace pmusim::tools {
 
@@ -84,6 +85,7 @@ void run(const RecordCommand& command) {
   const CpuModel model = command.model.model();
   const RecordOptions options = options_of(command, model);
   const auto session = value_or_fail(Session::open(command.trace, session_options(command, model)));
+  warn_if_truncated(session->trace());
   std::optional<ProgressBar> bar;
   if (!command.quiet) {
     bar.emplace("replaying");

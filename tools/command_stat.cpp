@@ -6,6 +6,7 @@
 #include "model_option.h"
 #include "pmusim/session/stat.h"
 #include "progress_bar.h"
+#include "truncation.h"
 
 namespace pmusim::tools {
 
@@ -81,6 +82,7 @@ void run(const StatCommand& command) {
   const auto events = value_or_fail(events::parse_events(command.events, model));
   const auto session =
       value_or_fail(Session::open(command.trace, {.model = model, .kernel = command.kernel.kernel()}));
+  warn_if_truncated(session->trace());
   std::optional<ProgressBar> bar(std::in_place, "replaying");
   session->on_progress([&](Progress progress) { bar->show(progress); });
   const StatReport report = value_or_fail(stat(*session, events));

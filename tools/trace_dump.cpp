@@ -7,6 +7,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "pmusim/base/printable.h"
+#include "truncation.h"
+
 namespace pmusim::tools {
 namespace {
 
@@ -137,7 +140,8 @@ std::string text_line(const Json& happening) {
   for (const auto& [key, value] : happening.items()) {
     line += key == "happening"
                 ? fmt::format(" {}:", value.get<std::string>())
-                : fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+                : fmt::format(" {}={}", key,
+                              value.is_string() ? printable(value.get<std::string>()) : value.dump());
   }
   return line;
 }
@@ -191,6 +195,7 @@ class Dumper {
 Result<Done, Error> dump_trace(const std::string& path, const DumpOptions& options, std::FILE* out) {
   auto reader = trace::Reader::open(path);
   if (!reader.ok()) return Failure(reader.error());
+  warn_if_truncated(*reader);
   Dumper dumper(options, out);
   while (!dumper.done()) {
     const auto item = reader->next();

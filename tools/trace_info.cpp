@@ -6,6 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "pmusim/base/printable.h"
+#include "truncation.h"
+
 namespace pmusim::tools {
 namespace {
 
@@ -72,6 +75,8 @@ Result<TraceInfo, Error> read_trace_info(const std::string& path) {
   if (!reader.ok()) return Failure(reader.error());
   TraceInfo info;
   info.contents = reader->contents();
+  info.truncation = reader->truncation();
+  warn_if_truncated(*reader);
   info.file_bytes = reader->file_bytes();
   info.streams = reader->streams();
   Counter counter(info);
@@ -89,6 +94,7 @@ std::string format_text(const TraceInfo& info) {
     text += fmt::format("{:<24}{:>16}\n", name, fmt::group_digits(amount));
   };
   text += fmt::format("{:<24}{}\n", "holds", contents_name(info.contents));
+  if (info.truncation) text += fmt::format("{:<24}{}\n", "truncated", "yes: recording was cut short");
   line("instructions", info.instructions);
   line("  that load", info.loads);
   line("  that store", info.stores);
@@ -116,7 +122,7 @@ std::string format_text(const TraceInfo& info) {
   }
   text += "\nexecutable mappings (start, bytes, file offset, path, build id)\n";
   for (const auto& m : info.modules) {
-    text += fmt::format("{:#14x} {:#10x} {:#10x} {} {}\n", m.start, m.bytes, m.file_offset, m.path,
+    text += fmt::format("{:#14x} {:#10x} {:#10x} {} {}\n", m.start, m.bytes, m.file_offset, printable(m.path),
                         hex(m.build_id));
   }
   return text;
@@ -126,6 +132,7 @@ std::string format_json(const TraceInfo& info) {
   nlohmann::ordered_json json;
   json["addresses"] = info.contents.addresses;
   json["registers"] = info.contents.registers;
+  json["truncated"] = info.truncation.has_value();
   json["instructions"] = info.instructions;
   json["loads"] = info.loads;
   json["stores"] = info.stores;
@@ -154,7 +161,7 @@ std::string format_json(const TraceInfo& info) {
                                {"path", m.path},
                                {"build_id", hex(m.build_id)}});
   }
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace pmusim::tools

@@ -2,6 +2,7 @@
 #define PMUSIM_TOOLS_TRACE_INFO_H
 
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ inline constexpr std::size_t branch_kinds = static_cast<std::size_t>(BranchKind:
 /// What a whole trace holds, counted instruction by instruction.
 struct TraceInfo {
   trace::Contents contents;
+  std::optional<std::string> truncation;  ///< as trace::Reader::truncation()
   u64 file_bytes = 0;
   u64 instructions = 0;
   std::array<u64, branch_kinds> branches{};  ///< by BranchKind, [none] unused

@@ -116,7 +116,7 @@ DataAccesses Core::take_accesses(const x86::Instruction& instruction, Cursor& cu
   DataAccesses data{&instruction};
   const std::span<const u64> addresses = cursor.run->addresses;
   const std::size_t operands = instruction.memory_operands;
-  if (operands <= addresses.size() - std::min(cursor.address, addresses.size()))
+  if (cursor.address <= addresses.size() && operands <= addresses.size() - cursor.address)
     data.addresses = addresses.subspan(cursor.address, operands);
   cursor.address += operands;
   if (instruction.rep && cursor.repetition < cursor.run->rep_counts.size())

@@ -57,7 +57,7 @@ void PerfCore::reset(Event& event, Scope scope) {
 Outcome PerfCore::refresh(Event& event, i64 overflows) {
   if (event.attr.inherit || !event.is_sampling())
     return refuse(EINVAL, "REFRESH: only for sampling events that are not inherited");
-  event.event_limit += overflows;
+  event.event_limit += static_cast<u32>(overflows);
   enable(event);
   return Done{};
 }

@@ -18,8 +18,8 @@ TaskId id_of(const Task* task) { return task ? TaskId{task->pid, task->tid} : Ta
 }  // namespace
 
 Task* PerfCore::find_task(u32 tid) {
-  const auto found = std::ranges::find_if(tasks_, [&](const auto& task) { return task->tid == tid; });
-  return found == tasks_.end() ? nullptr : found->get();
+  const auto found = tasks_.find(tid);
+  return found == tasks_.end() ? nullptr : found->second.get();
 }
 
 Moment PerfCore::moment_of(const Task* task) const {
@@ -41,15 +41,17 @@ void PerfCore::emit(Task* task, const Record& record, Wants wants) {
   }
 }
 
+/// A task whose id comes again without an exit between has gone unnoticed.
 void PerfCore::task_started(u32 pid, u32 tid, std::string comm) {
-  tasks_.push_back(std::make_unique<Task>(pid, tid, std::move(comm)));
+  exit(tid);
+  tasks_.emplace(tid, std::make_unique<Task>(pid, tid, std::move(comm)));
 }
 
 void PerfCore::fork(u32 parent_tid, u32 pid, u32 tid) {
   Task* parent = find_task(parent_tid);
-  if (!parent) return;
+  if (!parent || tid == parent_tid) return;
   task_started(pid, tid, parent->comm);
-  Task& child = *tasks_.back();
+  Task& child = *find_task(tid);
   child.parent_pid = parent->pid;
   child.parent_tid = parent->tid;
   child.cgroup = parent->cgroup;
@@ -108,7 +110,7 @@ void PerfCore::exit(u32 tid) {
        follows_tasks);
   for (Event* event : task->context.events()) exit_event(*event);
   if (current_ == task) switch_to(0);
-  std::erase_if(tasks_, [&](const auto& owned) { return owned.get() == task; });
+  tasks_.erase(tid);
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.

@@ -16,6 +16,8 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, u32 instructio
     const CodedBlock* added = decode_block(in(Stream::code), previous_end, table);
     if (added == nullptr) {
       damaged_ = true;
+      if (!table.has_room_for(max_block_instructions))
+        problem_ = "more code than a file of this size can hold";
     } else {
       previous_end = added->block.end();
     }
@@ -29,11 +31,17 @@ std::optional<Item> ChunkDecoder::next() {
     if (in(Stream::stretches).at_end()) return end();
     if (!open_stretch()) return damage();
   }
-  if (happenings_left_ == 0) return decode_run();
+  return happenings_left_ == 0 ? decode_run() : decode_next_happening();
+}
 
+std::optional<Item> ChunkDecoder::decode_next_happening() {
   --happenings_left_;
   auto happening = decode_happening(in(Stream::happenings));
   if (!happening) return damage();
+  if (const std::string_view problem = problem_of(*happening); !problem.empty()) {
+    problem_ = problem;
+    return damage();
+  }
   if (const auto* to = std::get_if<ThreadSwitch>(&*happening)) tid_ = to->tid;
   return Item(*std::move(happening));
 }

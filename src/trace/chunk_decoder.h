@@ -25,10 +25,13 @@ class ChunkDecoder {
   /// Nothing at the end of the chunk, or when it turns out to be damaged.
   std::optional<Item> next();
   bool damaged() const { return damaged_; }
+  /// What is wrong with a damaged chunk.
+  std::string_view problem() const { return problem_; }
 
  private:
   ByteReader& in(Stream s) { return in_[static_cast<std::size_t>(s)]; }
   std::optional<Item> damage();
+  std::optional<Item> decode_next_happening();
   std::optional<Item> end();
   bool open_stretch();
   std::optional<Item> decode_run();
@@ -52,6 +55,7 @@ class ChunkDecoder {
   u8 outcome_bits_ = 0;
   unsigned outcomes_left_ = 0;
   bool damaged_ = false;
+  std::string_view problem_ = "chunk does not decode";
 
   // What the last run's spans refer to.
   std::vector<u64> addresses_;

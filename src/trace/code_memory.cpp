@@ -4,11 +4,13 @@ namespace pmusim::trace {
 
 void CodeMemory::happened(const Happening& happening) {
   if (const auto* start = std::get_if<ProcessStart>(&happening)) {
-    current_ = &new_space(start->pid, nullptr);
+    current_ = by_pid_[start->pid] = std::make_shared<Space>();
   } else if (const auto* thread = std::get_if<ThreadStart>(&happening)) {
-    if (thread->pid != thread->parent_pid) new_space(thread->pid, &space_of(thread->parent_pid));
+    if (thread->pid != thread->parent_pid) start_child(thread->pid, thread->parent_pid);
   } else if (const auto* to = std::get_if<ThreadSwitch>(&happening)) {
-    current_ = &space_of(to->pid);
+    current_ = space_of(to->pid);
+  } else if (const auto* exit = std::get_if<ThreadExit>(&happening)) {
+    if (exit->tid == exit->pid) by_pid_.erase(exit->pid);
   }
 }
 
@@ -17,43 +19,50 @@ std::vector<std::byte> CodeMemory::copy(u32 pid, u64 address, std::size_t bytes)
   const auto found = by_pid_.find(pid);
   if (found == by_pid_.end()) return result;
   while (result.size() < bytes) {
-    const auto byte = find(found->second, address + result.size());
+    const auto byte = find(*found->second, address + result.size());
     if (!byte) break;
     result.push_back(*byte);
   }
   return result;
 }
 
-CodeMemory::Space& CodeMemory::space_of(u32 pid) {
-  const auto found = by_pid_.find(pid);
-  return found != by_pid_.end() ? *found->second : new_space(pid, nullptr);
-}
-
-CodeMemory::Space& CodeMemory::new_space(u32 pid, const Space* parent) {
-  Space& space = spaces_.emplace_back();
-  space.parent = parent;
-  by_pid_[pid] = &space;
+const std::shared_ptr<CodeMemory::Space>& CodeMemory::space_of(u32 pid) {
+  auto& space = by_pid_[pid];
+  if (space == nullptr) space = std::make_shared<Space>();
   return space;
 }
 
+void CodeMemory::start_child(u32 pid, u32 parent_pid) {
+  const auto parent = space_of(parent_pid);
+  auto child = std::make_shared<Space>();
+  child->generation = (parent->generation + 1) % generations;
+  if (child->generation != 0) child->parent = parent;
+  by_pid_[pid] = std::move(child);
+}
+
+void CodeMemory::BlockSet::insert(u32 id) {
+  const std::size_t part = id / part_bits;
+  if (part >= parts_.size()) parts_.resize(part + 1);
+  if (parts_[part] == nullptr) parts_[part] = std::make_unique<std::bitset<part_bits>>();
+  parts_[part]->set(id % part_bits);
+}
+
 void CodeMemory::add(Space& space, const Block& block) {
-  if (block.id >= space.known.size()) space.known.resize(block.id + 1);
-  space.known[block.id] = true;
+  space.known.insert(block.id);
   u64 address = block.start();
   for (std::byte byte : block.code) {
-    Page& page = space.pages[address / page_bytes];
-    page.bytes[address % page_bytes] = byte;
-    page.known.set(address % page_bytes);
+    Granule& granule = space.granules[address / granule_bytes];
+    granule.bytes[address % granule_bytes] = byte;
+    granule.known |= u64{1} << address % granule_bytes;
     ++address;
   }
 }
 
-std::optional<std::byte> CodeMemory::find(const Space* space, u64 address) {
-  for (; space != nullptr; space = space->parent) {
-    const auto page = space->pages.find(address / page_bytes);
-    if (page != space->pages.end() && page->second.known[address % page_bytes]) {
-      return page->second.bytes[address % page_bytes];
-    }
+std::optional<std::byte> CodeMemory::find(const Space& space, u64 address) {
+  for (const Space* s = &space; s != nullptr; s = s->parent.get()) {
+    const auto granule = s->granules.find(address / granule_bytes);
+    if (granule != s->granules.end() && (granule->second.known >> address % granule_bytes & 1) != 0)
+      return granule->second.bytes[address % granule_bytes];
   }
   return std::nullopt;
 }

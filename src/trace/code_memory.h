@@ -3,8 +3,8 @@
 
 #include <array>
 #include <bitset>
-#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
@@ -17,37 +17,57 @@ namespace pmusim::trace {
 ///
 /// A fork shares what its parent has executed by reference, an exec starts with nothing. Where code changed
 /// in place, the version that was first executed last stands.
+///
+/// What a file asks for stays in proportion to its size: bytes are kept in granules that a small instruction
+/// does not make large, ended processes are forgotten, and every eighth generation of forks starts with
+/// nothing but what it executes itself.
 class CodeMemory {
  public:
   void happened(const Happening& happening);
   /// `block` runs in the current thread's process.
   void executed(const Block& block) {
-    if (current_ == nullptr) current_ = &space_of(0);
-    if (block.id < current_->known.size() && current_->known[block.id]) return;
-    add(*current_, block);
+    if (current_ == nullptr) current_ = space_of(0);
+    if (!current_->known.contains(block.id)) add(*current_, block);
   }
   std::vector<std::byte> copy(u32 pid, u64 address, std::size_t bytes) const;
 
  private:
-  static constexpr u64 page_bytes = 4096;
-  struct Page {
-    std::array<std::byte, page_bytes> bytes{};
-    std::bitset<page_bytes> known;
+  static constexpr u64 granule_bytes = 64;
+  static constexpr unsigned generations = 8;
+
+  struct Granule {
+    std::array<std::byte, granule_bytes> bytes{};
+    u64 known = 0;  // a bit per byte
   };
+
+  /// Which blocks are in a space, by id. Ids are dense in a trace, but not in a process.
+  class BlockSet {
+   public:
+    bool contains(u32 id) const {
+      const std::size_t part = id / part_bits;
+      return part < parts_.size() && parts_[part] != nullptr && parts_[part]->test(id % part_bits);
+    }
+    void insert(u32 id);
+
+   private:
+    static constexpr std::size_t part_bits = 4096;
+    std::vector<std::unique_ptr<std::bitset<part_bits>>> parts_;
+  };
+
   struct Space {
-    const Space* parent = nullptr;
-    std::vector<bool> known;  // blocks that are in `pages`, by id
-    std::map<u64, Page> pages;
+    std::shared_ptr<const Space> parent;
+    unsigned generation = 0;
+    BlockSet known;
+    std::map<u64, Granule> granules;  // by address / granule_bytes
   };
 
-  Space& space_of(u32 pid);
-  Space& new_space(u32 pid, const Space* parent);
+  const std::shared_ptr<Space>& space_of(u32 pid);
+  void start_child(u32 pid, u32 parent_pid);
   static void add(Space& space, const Block& block);
-  static std::optional<std::byte> find(const Space* space, u64 address);
+  static std::optional<std::byte> find(const Space& space, u64 address);
 
-  std::deque<Space> spaces_;  // references stay valid
-  std::unordered_map<u32, Space*> by_pid_;
-  Space* current_ = nullptr;
+  std::unordered_map<u32, std::shared_ptr<Space>> by_pid_;
+  std::shared_ptr<Space> current_;
 };
 
 }  // namespace pmusim::trace

@@ -4,8 +4,6 @@
 #include <cassert>
 #include <numeric>
 
-#include "trace/format.h"
-
 namespace pmusim::trace {
 namespace {
 
@@ -64,7 +62,7 @@ const CodedBlock* decode_block(ByteReader& in, u64 previous_end, CodeTable& tabl
   const u64 start = previous_end + in.difference();
   const u64 count = in.number();
   if (count == 0 || count > max_block_instructions) return nullptr;
-  if (table.static_instructions() + count > max_static_instructions) return nullptr;
+  if (!table.has_room_for(count)) return nullptr;
   const auto shapes = in.bytes(count);
   std::vector<u8> lengths(shapes.size());
   std::ranges::transform(shapes, lengths.begin(), [](u8 s) { return static_cast<u8>(s & length_bits); });

@@ -6,6 +6,7 @@
 
 #include "pmusim/trace/block.h"
 #include "trace/bytes.h"
+#include "trace/format.h"
 
 namespace pmusim::trace {
 
@@ -23,6 +24,9 @@ class CodeTable {
 
   std::size_t size() const { return blocks_.size(); }
   const CodedBlock& operator[](std::size_t id) const { return blocks_[id]; }
+  /// Whether `count` more instructions may be added.
+  bool has_room_for(u64 count) const { return static_instructions_ + count <= limit_; }
+  void limit_instructions(u64 limit) { limit_ = limit; }
   u64 static_instructions() const { return static_instructions_; }
   std::size_t contexts() const { return contexts_.size(); }
 
@@ -30,6 +34,7 @@ class CodeTable {
   std::deque<CodedBlock> blocks_;  // references stay valid
   std::unordered_map<u64, u32> contexts_;
   u64 static_instructions_ = 0;
+  u64 limit_ = static_instruction_limit(0);
 };
 
 /// Appends a block's definition; `previous_end` is where the block defined before it ended.

@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <cassert>
 
 namespace pmusim::trace {
@@ -18,6 +19,13 @@ std::size_t compress(std::span<const u8> raw, std::vector<u8>& out) {
       ZSTD_compress(out.data() + start, out.size() - start, raw.data(), raw.size(), level);
   assert(!ZSTD_isError(bytes));  // the buffer has the bound's size
   out.resize(start + bytes);
+  return bytes;
+}
+
+std::size_t compress_in_frames(std::span<const u8> raw, std::size_t frame_bytes, std::vector<u8>& out) {
+  std::size_t bytes = 0;
+  for (; !raw.empty(); raw = raw.subspan(std::min(frame_bytes, raw.size())))
+    bytes += compress(raw.first(std::min(frame_bytes, raw.size())), out);
   return bytes;
 }
 

@@ -1,5 +1,7 @@
 #include "trace/happening_codec.h"
 
+#include "trace/format.h"
+
 namespace pmusim::trace {
 namespace {
 
@@ -8,7 +10,7 @@ struct Encoder {
   ByteWriter& out;
   void operator()(const ProcessStart& h) {
     ids(h.pid, h.tid);
-    out.text(h.command);
+    out.text(std::string_view(h.command).substr(0, max_command_bytes));
     out.byte(h.exec ? 1 : 0);
   }
   void operator()(const ThreadStart& h) {
@@ -24,9 +26,10 @@ struct Encoder {
     out.number(h.pid);
     const Mapping& m = h.mapping;
     for (u64 member : {m.start, m.bytes, m.file_offset, u64{m.protection}, u64{m.flags}}) out.number(member);
-    out.text(m.path);
-    out.number(m.build_id.size());
-    out.bytes(m.build_id);
+    out.text(std::string_view(m.path).substr(0, max_path_bytes));
+    const auto id = std::span(m.build_id).first(std::min(m.build_id.size(), max_build_id_bytes));
+    out.number(id.size());
+    out.bytes(id);
   }
   void operator()(const Unmap& h) {
     for (u64 member : {u64{h.pid}, h.start, h.bytes}) out.number(member);
@@ -88,6 +91,16 @@ void encode(const Happening& happening, ByteWriter& out) {
 std::optional<Happening> decode_happening(ByteReader& in) {
   auto happening = decode_members(in.byte(), in);
   return in.ok() ? happening : std::nullopt;
+}
+
+std::string_view problem_of(const Happening& happening) {
+  if (const auto* start = std::get_if<ProcessStart>(&happening)) {
+    if (start->command.size() > max_command_bytes) return "a command's name is longer than 15 bytes";
+  } else if (const auto* map = std::get_if<Map>(&happening)) {
+    if (map->mapping.path.size() > max_path_bytes) return "a mapping's path is longer than 4095 bytes";
+    if (map->mapping.build_id.size() > max_build_id_bytes) return "a build id is longer than 64 bytes";
+  }
+  return {};
 }
 
 }  // namespace pmusim::trace

@@ -12,6 +12,10 @@ void encode(const Happening& happening, ByteWriter& out);
 /// Nothing where the bytes are no happening.
 std::optional<Happening> decode_happening(ByteReader& in);
 
+/// Why no such thing can have happened on Linux; empty where it can. Names that are too long crash readers of
+/// what a replay writes.
+std::string_view problem_of(const Happening& happening);
+
 }  // namespace pmusim::trace
 
 #endif

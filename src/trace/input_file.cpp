@@ -15,12 +15,16 @@ Result<InputFile, Error> InputFile::open(const std::string& path) {
   const auto failure = [&](int code) {
     return Failure(Error(fmt::format("{}: cannot read: {}", path, std::strerror(code))));
   };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer and some devices would block for ever.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return failure(errno);
   InputFile file(path, descriptor, 0);
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) return failure(errno);
-  if (!S_ISREG(status.st_mode)) return failure(S_ISDIR(status.st_mode) ? EISDIR : ESPIPE);
+  if (S_ISDIR(status.st_mode)) return failure(EISDIR);
+  if (!S_ISREG(status.st_mode))
+    return Failure(
+        Error(fmt::format("{}: cannot read: it is a pipe or a device; traces are regular files", path)));
   file.size_ = static_cast<u64>(status.st_size);
   return file;
 }

@@ -1,6 +1,6 @@
 #include "pmusim/trace/writer.h"
 
-#include <cassert>
+#include <fmt/format.h>
 
 #include "pmusim/base/output_file.h"
 #include "trace/chunk_encoder.h"
@@ -13,6 +13,11 @@ template <class T>
 std::span<const std::byte> bytes_of(const T& structure) {
   return std::as_bytes(std::span(&structure, 1));
 }
+
+/// Code that compresses too well (a sled of NOPs) is written in frames of this many bytes: no reader takes
+/// code that is denser than static_instruction_limit().
+constexpr std::size_t code_frame_bytes = 32;
+enum class CodeFrames : u8 { one, small };
 
 FileHeader file_header(Contents contents) {
   FileHeader header{};
@@ -32,12 +37,14 @@ struct Writer::Impl {
   CodeTable table;
   ChunkEncoder chunk;
   ThreadId chunk_thread;  // that runs when the chunk begins
-  IndexHeader totals{};
+  IndexHeader totals{};   // of the chunks in the file
   std::vector<IndexEntry> index;
 
   Impl(OutputFile output, Contents has) : file(std::move(output)), contents(has), chunk(has, {}, table) {}
 
   Result<Done, Error> write_chunk();
+  std::vector<u8> compress_streams(ChunkHeader& header, CodeFrames code) const;
+  Result<Done, Error> store(const ChunkHeader& header, std::span<const u8> payload);
   Result<Done, Error> end_chunk_if_full() { return chunk.full() ? write_chunk() : Done{}; }
   Result<Done, Error> write_index();
 };
@@ -48,7 +55,7 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
 Result<Writer, Error> Writer::create(const std::string& path, Contents contents) {
-  auto file = OutputFile::create(path);
+  auto file = OutputFile::create(path, contents.registers ? Readers::owner : Readers::as_umask_says);
   if (!file.ok()) return Failure(file.error());
   const auto written = file->write(bytes_of(file_header(contents)));
   if (!written.ok()) return Failure(written.error());
@@ -72,6 +79,7 @@ Result<Done, Error> Writer::happening(const Happening& happening) {
 }
 
 u64 Writer::instruction_count() const { return impl_->totals.instructions + impl_->chunk.instructions(); }
+u64 Writer::stored_instruction_count() const { return impl_->totals.instructions; }
 
 Result<Writer::Written, Error> Writer::finish() {
   for (auto step : {&Impl::write_chunk, &Impl::write_index}) {
@@ -92,24 +100,50 @@ Result<Done, Error> Writer::Impl::write_chunk() {
   header.first_instruction = totals.instructions;
   header.pid = chunk_thread.pid;
   header.tid = chunk_thread.tid;
-  std::vector<u8> payload;
-  for (std::size_t s = 0; s < stream_count; ++s) {
-    const auto raw = chunk.stream(static_cast<Stream>(s));
-    const std::size_t stored_bytes = compress(raw, payload);
-    header.streams[s].raw_bytes = static_cast<u32>(raw.size());
-    header.streams[s].stored_bytes = static_cast<u32>(stored_bytes);
-    totals.streams[s].raw_bytes += raw.size();
-    totals.streams[s].stored_bytes += stored_bytes;
-  }
+  std::vector<u8> payload = compress_streams(header, CodeFrames::one);
+  const auto limit = [&] {
+    return static_instruction_limit(file.position() + sizeof header + payload.size());
+  };
+  if (table.static_instructions() > limit()) payload = compress_streams(header, CodeFrames::small);
+  if (table.static_instructions() > limit())
+    return Failure(
+        Error(fmt::format("more than {} distinct instructions are too many for a trace", limit())));
   header.payload_crc = crc32(payload.data(), payload.size());
   header.crc = crc_of(header);
 
   index.push_back({le64(file.position()), le64(totals.instructions)});
-  totals.instructions += chunk.instructions();
+  if (auto stored = store(header, payload); !stored) return stored;
+  totals.instructions += header.instructions;
+  for (std::size_t s = 0; s < stream_count; ++s) {
+    totals.streams[s].raw_bytes += header.streams[s].raw_bytes;
+    totals.streams[s].stored_bytes += header.streams[s].stored_bytes;
+  }
   chunk_thread = chunk.thread();
   chunk = ChunkEncoder(contents, chunk_thread, table);
-  const auto written = file.write(bytes_of(header));
-  return written.ok() ? file.write(std::as_bytes(std::span(payload))) : written;
+  return Done{};
+}
+
+std::vector<u8> Writer::Impl::compress_streams(ChunkHeader& header, CodeFrames code) const {
+  std::vector<u8> payload;
+  for (std::size_t s = 0; s < stream_count; ++s) {
+    const auto raw = chunk.stream(static_cast<Stream>(s));
+    const bool in_frames = static_cast<Stream>(s) == Stream::code && code == CodeFrames::small;
+    const std::size_t stored_bytes =
+        in_frames ? compress_in_frames(raw, code_frame_bytes, payload) : compress(raw, payload);
+    header.streams[s].raw_bytes = static_cast<u32>(raw.size());
+    header.streams[s].stored_bytes = static_cast<u32>(stored_bytes);
+  }
+  return payload;
+}
+
+// Half a chunk is of no use to anybody.
+Result<Done, Error> Writer::Impl::store(const ChunkHeader& header, std::span<const u8> payload) {
+  const u64 offset = file.position();
+  auto stored = file.write(bytes_of(header));
+  if (stored.ok()) stored = file.write(std::as_bytes(payload));
+  if (stored.ok()) stored = file.publish();
+  if (!stored.ok()) (void)file.cut(offset);
+  return stored;
 }
 
 Result<Done, Error> Writer::Impl::write_index() {
@@ -127,7 +161,11 @@ Result<Done, Error> Writer::Impl::write_index() {
   trailer.magic = trailer_magic;
   trailer.crc = crc_of(trailer);
   append(bytes_of(trailer));
-  return file.write(payload);
+  const u64 offset = file.position();
+  auto written = file.write(payload);
+  if (written.ok()) written = file.publish();
+  if (!written.ok()) (void)file.cut(offset);
+  return written;
 }
 
 }  // namespace pmusim::trace

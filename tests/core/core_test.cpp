@@ -151,7 +151,7 @@ TEST(Core, AnInterruptFlushesThePipelineAndRetiresNothing) {
 
 TEST(Core, WithoutAddressesLoadsHitAndNothingIsReported) {
   Core core = make_core(four_wide());
-  const std::vector<Seen> seen = run(core, block_at(0x1000, {load(), store()}));
+  const std::vector<Seen> seen = run(core, block_at(0x1000, {load(), store(), nop()}));
   EXPECT_TRUE(seen[0].signals.has(Signal::load_l1_hit));
   EXPECT_TRUE(seen[1].signals.has(Signal::store_l1_hit));
   EXPECT_TRUE(seen[0].accesses.empty());

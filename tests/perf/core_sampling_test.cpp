@@ -38,6 +38,15 @@ TEST_F(CoreSampling, RefreshStopsAfterThatManyOverflows) {
   EXPECT_TRUE(event.hung_up);
 }
 
+TEST_F(CoreSampling, RefreshesAddUpInThirtyTwoBits) {
+  Attr attr = sampling(10);
+  attr.disabled = 1;
+  Event& event = open(attr);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(core.refresh(event, std::numeric_limits<i64>::max()));
+  ASSERT_TRUE(core.refresh(event, 3));
+  EXPECT_EQ(event.event_limit, 1u);
+}
+
 TEST_F(CoreSampling, AnInheritedOrCountingEventCannotBeRefreshed) {
   Attr attr = sampling(10);
   attr.inherit = 1;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "pmusim/base/error.h"
@@ -222,7 +223,7 @@ class PerfCore final : public SampleSink {
   u64 ticks_ = 0;
   u64 next_id_ = 1;
   std::vector<std::unique_ptr<Event>> events_;
-  std::vector<std::unique_ptr<Task>> tasks_;
+  std::unordered_map<u32, std::unique_ptr<Task>> tasks_;  // by tid
   Task* current_ = nullptr;
   std::vector<Event*> to_disable_;  ///< reached their event limit in an interrupt
   std::vector<u64> sample_read_, callchain_;

@@ -71,7 +71,7 @@ struct Event {
   i32 cpu = -1;  ///< as opened
   std::shared_ptr<RingBuffer> ring;
   bool mapped = false;   ///< `ring` is its own mapping, not another event's output
-  i64 event_limit = 0;   ///< REFRESH
+  u32 event_limit = 0;   ///< REFRESH; a 32-bit counter that wraps, as the kernel's
   bool hung_up = false;  ///< poll() says POLLHUP: nothing more will come
 
   bool is_sampling() const { return attr.sample_period != 0; }

@@ -16,11 +16,12 @@ namespace pmusim::trace {
 using Item = std::variant<BlockRun, Happening>;
 
 /// Reads a native trace from beginning to end. The file carries everything (code bytes, maps, names): nothing
-/// else is opened. Memory is bounded by one chunk and the code that the trace executes.
+/// else is opened. Memory is bounded by one chunk and the code that the trace executes, which a file cannot
+/// have more of than is in proportion to its size.
 class Reader {
  public:
-  /// Errors: cannot open or read; not a trace; unsupported version; truncated; checksum mismatch (with
-  /// offset).
+  /// Errors: cannot open or read; not a regular file; not a trace; unsupported version; truncated before the
+  /// end of the first chunk; checksum mismatch (with offset).
   static Result<Reader, Error> open(const std::string& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -29,6 +30,9 @@ class Reader {
   const Contents& contents() const;
   /// Retired instructions in the whole trace.
   u64 instruction_count() const;
+  /// For a trace that ends early (its recorder was killed, the disk was full): one sentence for the user. All
+  /// whole chunks are there and are read as a whole trace is.
+  const std::optional<std::string>& truncation() const;
   u64 file_bytes() const;
   /// Sizes per kind of data over the whole trace.
   std::vector<StreamSize> streams() const;

@@ -10,14 +10,16 @@
 
 namespace pmusim::trace {
 
-/// Writes a native trace. The file appears under its name when `finish` succeeds, and not before: until then
-/// it is a temporary file beside it, which the destructor removes.
+/// Writes a native trace. The file appears under its name with its first whole chunk: if the process is
+/// killed, the chunks that are written are there, and can be read (Reader::truncation). Where writing fails,
+/// the file is cut back to whole chunks. Without a chunk and without `finish` there is no file.
 ///
 /// Blocks are added once and then run by id. Runs and happenings are in program order of the threads as they
 /// were interleaved; a ThreadSwitch tells which thread the following runs belong to.
 class Writer {
  public:
-  /// Errors: the file cannot be made, or something other than a regular file has its name.
+  /// A trace with registers is for its owner alone (mode 0600).
+  /// Errors: the file cannot be made.
   static Result<Writer, Error> create(const std::string& path, Contents contents);
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
@@ -28,7 +30,8 @@ class Writer {
   const Block& add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
 
   /// Appends one execution of a block of this writer. The spans have the sizes that the block and the
-  /// contents ask for; `rip` in `registers` is not stored, it follows from the code. Errors: the disk.
+  /// contents ask for; `rip` in `registers` is not stored, it follows from the code. Errors: the disk; more
+  /// code than a trace can hold.
   Result<Done, Error> run(const BlockRun& run);
   Result<Done, Error> happening(const Happening& happening);
 
@@ -40,6 +43,8 @@ class Writer {
   Result<Written, Error> finish();
 
   u64 instruction_count() const;
+  /// Of those, how many are in the file already, and would be left of it now.
+  u64 stored_instruction_count() const;
 
  private:
   struct Impl;

@@ -1,0 +1,26 @@
+#ifndef PMUSIM_TRACE_LIVE_THREADS_H
+#define PMUSIM_TRACE_LIVE_THREADS_H
+
+#include <unordered_set>
+
+#include "pmusim/trace/happening.h"
+
+namespace pmusim::trace {
+
+/// The threads of a trace that have started, or run, and not yet ended.
+class LiveThreads {
+ public:
+  void happened(const Happening& happening) {
+    if (const auto* start = std::get_if<ThreadStart>(&happening)) tids_.insert(start->tid);
+    if (const auto* to = std::get_if<ThreadSwitch>(&happening)) tids_.insert(to->tid);
+    if (const auto* exit = std::get_if<ThreadExit>(&happening)) tids_.erase(exit->tid);
+  }
+  std::size_t count() const { return tids_.size(); }
+
+ private:
+  std::unordered_set<u32> tids_;
+};
+
+}  // namespace pmusim::trace
+
+#endif

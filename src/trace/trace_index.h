@@ -1,0 +1,49 @@
+#ifndef PMUSIM_TRACE_TRACE_INDEX_H
+#define PMUSIM_TRACE_TRACE_INDEX_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/format.h"
+#include "trace/input_file.h"
+
+namespace pmusim::trace {
+
+/// What a trace holds altogether, and where its chunks end.
+struct TraceIndex {
+  u64 chunks_end = 0;  ///< offset in the file
+  IndexHeader totals{};
+  std::optional<std::string> truncation;  ///< as Reader::truncation()
+};
+
+/// Reads the index at the end of a trace; for a trace that ends early, makes one from the chunks that are
+/// whole. Errors: damaged; truncated before the first chunk's end.
+Result<TraceIndex, Error> read_index(const InputFile& file);
+
+/// Reads a chunk's header, which is to be that of the chunk with `first_instruction`. Limits keep a hostile
+/// file from asking for memory. Errors: damaged or truncated.
+Result<ChunkHeader, Error> read_chunk_header(const InputFile& file, u64 offset, u64 first_instruction);
+
+/// Reads what stands behind a chunk's header: every stream as it is stored. Errors: damaged or truncated.
+Result<std::vector<u8>, Error> read_chunk_payload(const InputFile& file, u64 offset,
+                                                  const ChunkHeader& header);
+
+template <class T>
+Result<T, Error> read_structure(const InputFile& file, u64 offset) {
+  T structure{};
+  const auto read = file.read(offset, std::as_writable_bytes(std::span(&structure, 1)));
+  if (!read.ok()) return Failure(read.error());
+  return structure;
+}
+
+/// Bytes of all streams of a chunk in the file.
+inline u64 payload_bytes(const ChunkHeader& header) {
+  u64 bytes = 0;
+  for (const StreamHeader& s : header.streams) bytes += s.stored_bytes;
+  return bytes;
+}
+
+}  // namespace pmusim::trace
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef PMUSIM_TOOLS_TRUNCATION_H
+#define PMUSIM_TOOLS_TRUNCATION_H
+
+#include <fmt/format.h>
+
+#include "pmusim/trace/reader.h"
+
+namespace pmusim::tools {
+
+/// Says on standard error that a trace ends before its recording did; the command goes on with what is there.
+inline void warn_if_truncated(const trace::Reader& reader) {
+  if (reader.truncation()) fmt::print(stderr, "pmusim: {}\n", *reader.truncation());
+}
+
+}  // namespace pmusim::tools
+
+#endif
