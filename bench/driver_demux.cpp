@@ -64,6 +64,8 @@ class NoBus : public Bus {
   std::span<std::byte> memory(u64, u64) override { return {}; }
   Fault xsaves(u64, u64) override { return Fault::ud; }
   Fault xrstors(u64, u64) override { return Fault::ud; }
+  Faulty<u64> xgetbv(u32) override { return Failure(Fault::ud); }
+  Fault xsetbv(u32, u64) override { return Fault::ud; }
 };
 
 Enumeration cpu_of(unsigned format) {

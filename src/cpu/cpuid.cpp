@@ -1,4 +1,3 @@
-#include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/model.h"
 
@@ -62,19 +61,19 @@ CpuidResult leaf_0d(const CpuModel& m, u32 subleaf) {
   const auto high = [](u64 v) { return static_cast<u32>(v >> 32); };
   if (m.xcr0 == 0) return {};
   if (subleaf == 0) {
-    const u32 bytes = xsave::standard_bytes(m.xcr0);
+    const u32 bytes = xsave::standard_layout(m.xsave_components, m.xcr0).bytes;
     return {.eax = low(m.xcr0), .ebx = bytes, .ecx = bytes, .edx = high(m.xcr0)};
   }
   if (subleaf == 1) {
     const u32 xsaveopt = (m.xcr0 & avx) != 0 || m.has_xsaves, xsavec_xgetbv_xsaves = m.has_xsaves ? 0xE : 0;
     const u32 xfd = (m.xcr0 & amx_data) != 0 ? 0x10 : 0;
     return {.eax = xsaveopt | xsavec_xgetbv_xsaves | xfd,
-            .ebx = m.has_xsaves ? xsave::compacted_bytes(m.xcr0) : 0,
+            .ebx = m.has_xsaves ? xsave::compacted_layout(m.xsave_components, m.xcr0).bytes : 0,
             .ecx = low(m.xss),
             .edx = high(m.xss)};
   }
   if (subleaf >= xsave::component_count || ((m.xcr0 | m.xss) & bit(subleaf)) == 0) return {};
-  const xsave::Component& c = xsave::components[subleaf];
+  const xsave::Component& c = m.xsave_components[subleaf];
   return {.eax = c.bytes,
           .ebx = c.standard_offset,
           .ecx = u32{c.supervisor} | u32{c.aligned} << 1 | u32{c.disableable} << 2};

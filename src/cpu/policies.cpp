@@ -56,6 +56,8 @@ constexpr PolicyInfo table[] = {
      "writing reserved bits of a legacy LBR INFO: 1 #GP, 0 ignored"},
     {"lbr_xsaves_beyond_depth", &Policies::lbr_xsaves_beyond_depth,
      "XSAVES of LBR entries from LBR_DEPTH on: 0 stores zeros, 1 leaves memory alone"},
+    {"xsave_modified_optimization", &Policies::xsave_modified_optimization,
+     "XSAVEOPT and XSAVES into the area of the last XRSTOR: 1 leave out what has not changed, 0 store all"},
     {"acr_reload_extension", &Policies::acr_reload_extension,
      "upper bits of an ACR reload value: 0 copies of bit 31, 1 all ones"},
     {"acr_tie", &Policies::acr_tie,

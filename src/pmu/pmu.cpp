@@ -22,18 +22,20 @@ Pmu::Pmu(CpuModel model)
       control_(*model_),
       lbr_(*model_),
       pebs_(*model_),
-      acr_(*model_) {}
+      acr_(*model_),
+      xsave_(*model_) {}
 
 // The order of a cycle.
 //
 // Time passes first: clocks run up to the cycle of the retirement, and a PMI that has become due is taken at
-// the boundary before it. Then the instruction retires. Counters count it; the LBR takes its branch, with the
-// events logged up to and including it, and its own overflow cannot freeze it any more; overflows reload, set
-// status, arm PEBS and ask for PMIs; last, the assists that have waited for such an instruction write their
-// record.
+// the boundary before it. Then the instruction retires, and its vector and other extended registers change.
+// Counters count it; the LBR takes its branch, with the events logged up to and including it, and its own
+// overflow cannot freeze it any more; overflows reload, set status, arm PEBS and ask for PMIs; last, the
+// assists that have waited for such an instruction write their record.
 void Pmu::retire(const Retirement& r) {
   pass_time(r.cycle, r.cpl);
   if (pmi_.deliverable(r.cycle, pmi_masked())) deliver_pmi(frame_before(r));
+  if (r.extended != nullptr) write_extended(*r.extended);
 
   Counted counted = counters_.retire(r);
   if (counters_.logged_by_lbr() != 0) lbr_.count_events(counted.occurred & counters_.logged_by_lbr());
@@ -54,6 +56,16 @@ void Pmu::retire(const Retirement& r) {
 void Pmu::remember(const Registers* registers) {
   registers_known_ = registers != nullptr;
   if (registers_known_) last_registers_ = *registers;
+}
+
+void Pmu::write_extended(const ExtendedChange& change) {
+  xsave_.write(change);
+  extended_known_ = true;
+}
+
+void Pmu::set_extended_state(const ExtendedState* state) {
+  xsave_.set_state(state != nullptr ? *state : ExtendedState{});
+  extended_known_ = state != nullptr;
 }
 
 void Pmu::pass_time(u64 cycle, Cpl cpl) {
@@ -134,10 +146,11 @@ void Pmu::request_pmi() {
   pmi_.request(now(), pmi_masked(), model_->policies);
 }
 
-void Pmu::deliver_pmi(const InterruptFrame& frame) {
+void Pmu::deliver_pmi(InterruptFrame frame) {
   if (handler_ == nullptr) return;
   pmi_.acknowledge();
   control_.mask_lvtpc();
+  frame.extended = extended_known_ ? &xsave_.state() : nullptr;
   handler_->handle_pmi(frame);
 }
 

@@ -50,6 +50,8 @@ class FakeBus : public Bus {
   std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
   Fault xsaves(u64, u64) override { return Fault::ud; }
   Fault xrstors(u64, u64) override { return Fault::ud; }
+  Faulty<u64> xgetbv(u32) override { return Failure(Fault::ud); }
+  Fault xsetbv(u32, u64) override { return Fault::ud; }
 
  private:
   Memory memory_;

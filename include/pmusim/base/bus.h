@@ -31,11 +31,17 @@ struct Registers {
 /// Privilege level of executing code.
 enum class Cpl : u8 { kernel = 0, user = 3 };
 
+class ExtendedState;
+
 /// What the CPU pushes when it delivers a PMI, and what software sees of the interrupted code.
 struct InterruptFrame {
   Registers registers;  ///< rip is the next instruction of the interrupted code
   Cpl cpl = Cpl::user;
   bool registers_known = false;  ///< false where the trace has no register values: only rip is real
+  /// The register file at the interrupt, which is the interrupted code's until the handler returns; null
+  /// where the trace has no extended registers: what XSAVES stores then is nobody's. Hardware hands over no
+  /// such pointer: a driver executes `Bus::xsaves` in the handler.
+  const ExtendedState* extended = nullptr;
 };
 
 /// The wall between hardware and driver: everything that privileged software can do to the PMU of the logical
@@ -63,10 +69,25 @@ class Bus {
   /// A direct view of mapped memory for bulk reading; empty where it is not mapped.
   virtual std::span<std::byte> memory(u64 address, u64 bytes) = 0;
 
-  /// XSAVES / XRSTORS of the supervisor components in `rfbm` (requested-feature bitmap) at a 64-byte aligned
-  /// address. Faults: gp (alignment, bad image, XSS), pf.
-  [[nodiscard]] virtual Fault xsaves(u64 address, u64 rfbm) = 0;
-  [[nodiscard]] virtual Fault xrstors(u64 address, u64 rfbm) = 0;
+  /// XSAVES / XRSTORS between the register file and the area at a 64-byte aligned address. `features` is
+  /// EDX:EAX: what is not enabled in XCR0 or IA32_XSS is left out silently. `xsave::compacted_layout` says
+  /// how long the area is and where components lie, `xsave::CompactedImage` reads it. Components in their
+  /// initial configuration have their XSTATE_BV bit clear, and their old bytes stay.
+  ///
+  /// In a PMI handler the register file is still the interrupted code's, so that a per-CPU buffer, mapped
+  /// once with `map_memory`, takes its vector registers:
+  ///
+  ///     bus.xsaves(buffer, state_bits(StateComponent::sse, StateComponent::avx));
+  ///
+  /// Faults: ud (no XSAVES), gp (alignment, a bad image), pf.
+  [[nodiscard]] virtual Fault xsaves(u64 address, u64 features) = 0;
+  [[nodiscard]] virtual Fault xrstors(u64 address, u64 features) = 0;
+  /// XGETBV: 0 is XCR0, 1 is XCR0 & XINUSE. Faults: ud (no XSAVE), gp (another number).
+  virtual Faulty<u64> xgetbv(u32 ecx) = 0;
+  /// XSETBV: the operating system enables user components in XCR0 (`ecx` 0), which is 1 after RESET.
+  /// Supervisor components are enabled in IA32_XSS. Faults: ud (no XSAVE), gp (another number, an illegal
+  /// combination).
+  [[nodiscard]] virtual Fault xsetbv(u32 ecx, u64 value) = 0;
 };
 
 /// Software that a PMI enters. The call is the interrupt: it happens between two retired instructions, and no

@@ -12,6 +12,7 @@ enum class Fault : u8 {
   gp,  ///< general protection, error code 0
   ud,  ///< invalid opcode
   pf,  ///< page fault: an address that is not mapped
+  nm,  ///< device not available: CR0.TS, or a component that IA32_XFD disables
 };
 
 template <class T>

@@ -10,6 +10,7 @@
 
 #include "pmusim/arch/data_source.h"
 #include "pmusim/arch/msr.h"
+#include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/microarchitecture.h"
 #include "pmusim/cpu/policies.h"
@@ -157,14 +158,16 @@ struct CpuModel {
   // registers beside the counters
   u64 misc_enable = 0x850089;  ///< reset value of MSR 1A0
   bool has_rdtscp = true, has_tsc_adjust = false;
-  bool has_pperf = false;               ///< MSR 64E
-  bool has_tsx_force_abort = false;     ///< MSR 10F
-  bool has_bus_lock_detect = false;     ///< DEBUGCTL[2]
-  std::array<u64, 2> offcore_rsp{};     ///< bits that MSRs 1A6 and 1A7 accept; 0: absent
-  u64 omr = 0;                          ///< the same for MSRs 3E0..3E3
-  u64 snoop_rsp = 0;                    ///< the same for MSRs 1328 and 1329
-  u64 xcr0 = 0x7, xss = 0;              ///< XSAVE components that XCR0 and IA32_XSS accept
-  bool has_xsaves = false;              ///< XSAVES, IA32_XSS
+  bool has_pperf = false;            ///< MSR 64E
+  bool has_tsx_force_abort = false;  ///< MSR 10F
+  bool has_bus_lock_detect = false;  ///< DEBUGCTL[2]
+  std::array<u64, 2> offcore_rsp{};  ///< bits that MSRs 1A6 and 1A7 accept; 0: absent
+  u64 omr = 0;                       ///< the same for MSRs 3E0..3E3
+  u64 snoop_rsp = 0;                 ///< the same for MSRs 1328 and 1329
+  u64 xcr0 = 0x7, xss = 0;           ///< XSAVE components that XCR0 and IA32_XSS accept
+  bool has_xsaves = false;           ///< XSAVES, IA32_XSS
+  xsave::ComponentTable xsave_components = xsave::intel_components;
+  u32 mxcsr_mask = 0xFFFF;              ///< bits of MXCSR that exist
   bool reference_event_is_tsc = false;  ///< event 3C.01 runs at TSC rate, not at bus clock
 
   LbrFeatures lbr;

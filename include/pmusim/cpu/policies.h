@@ -43,6 +43,9 @@ struct Policies {
   u32 lbr_enable_restarts_cycles = 1;  ///< arch, first record after LBREn is set: 1 no cycle count, 0 one
   u32 lbr_info_reserved_faults = 1;    ///< writing reserved bits of a legacy INFO: 1 #GP, 0 ignored
   u32 lbr_xsaves_beyond_depth = 0;     ///< component 15, entries from DEPTH on: 0 stored as 0, 1 not stored
+  // XSAVE
+  u32 xsave_modified_optimization =
+      1;  ///< XSAVEOPT, XSAVES: 1 leave out what is unchanged since XRSTOR, 0 do not
   // ACR
   u32 acr_reload_extension = 0;  ///< reload value's upper bits: 0 copies of bit 31, 1 all ones
   u32 acr_tie =

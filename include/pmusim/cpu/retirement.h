@@ -5,6 +5,7 @@
 
 #include "pmusim/arch/branch.h"
 #include "pmusim/base/bus.h"
+#include "pmusim/base/extended_state.h"
 #include "pmusim/cpu/signals.h"
 
 namespace pmusim {
@@ -49,6 +50,8 @@ struct Retirement {
   std::span<const MemoryAccess> memory{};
   /// General registers after the instruction; null where the trace has none.
   const Registers* registers = nullptr;
+  /// What the instruction did to the extended registers; null where it did nothing, or the trace has none.
+  const ExtendedChange* extended = nullptr;
 };
 
 }  // namespace pmusim

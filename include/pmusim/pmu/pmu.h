@@ -15,6 +15,7 @@
 #include "pmusim/pebs/pebs_unit.h"
 #include "pmusim/pmu/block_totals.h"
 #include "pmusim/pmu/pmi_line.h"
+#include "pmusim/xsave/xsave_unit.h"
 
 namespace pmusim {
 
@@ -50,8 +51,12 @@ class Pmu final : public Bus {
   u64 headroom(const BlockTotals& block, u64 at_most = ~u64{0}) const;
   /// Executes the block `at_most` times, or headroom() times if that is less, and returns how often: the same
   /// as retire() with every instruction of every execution. `registers`: after the last of them, null if not
-  /// known.
+  /// known. Extended registers stay as they are: what the block does to them is the caller's to tell.
   [[nodiscard]] u64 advance(const BlockTotals& block, u64 at_most, const Registers* registers = nullptr);
+
+  /// The extended registers of the code that runs from now on, which retirements then change: another thread
+  /// has been switched to. Null: they are not known until a retirement writes some.
+  void set_extended_state(const ExtendedState* state);
 
   /// RESET: every register takes its reset value; memory, time and handler stay. (INIT keeps PMU state.)
   void reset();
@@ -77,8 +82,10 @@ class Pmu final : public Bus {
   }
   [[nodiscard]] bool map_memory(u64 address, u64 bytes) override { return memory_.map(address, bytes); }
   std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
-  [[nodiscard]] Fault xsaves(u64 address, u64 rfbm) override;
-  [[nodiscard]] Fault xrstors(u64 address, u64 rfbm) override;
+  [[nodiscard]] Fault xsaves(u64 address, u64 features) override;
+  [[nodiscard]] Fault xrstors(u64 address, u64 features) override;
+  Faulty<u64> xgetbv(u32 ecx) override { return xsave_.xgetbv(ecx); }
+  [[nodiscard]] Fault xsetbv(u32 ecx, u64 value) override { return xsave_.xsetbv(ecx, value); }
 
   const CpuModel& model() const { return *model_; }
   const RegisterMap& registers() const { return *registers_; }
@@ -87,6 +94,7 @@ class Pmu final : public Bus {
   const LbrStack& lbr() const { return lbr_; }
   const PebsUnit& pebs() const { return pebs_; }
   const AcrUnit& acr() const { return acr_; }
+  const XsaveUnit& xsave() const { return xsave_; }
   const PmiLine& pmi_line() const { return pmi_; }
   /// Core cycle that the unit has reached.
   u64 now() const { return counters_.now(); }
@@ -95,9 +103,10 @@ class Pmu final : public Bus {
 
  private:
   void pass_time(u64 cycle, Cpl cpl);
-  void deliver_pmi(const InterruptFrame& frame);
+  void deliver_pmi(InterruptFrame frame);
   InterruptFrame frame_before(const Retirement& retirement) const;
   void remember(const Registers* registers);
+  void write_extended(const ExtendedChange& change);
   void log_branch(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);
   void apply_overflows(u64 overflowed);
@@ -115,12 +124,14 @@ class Pmu final : public Bus {
   LbrStack lbr_;
   PebsUnit pebs_;
   AcrUnit acr_;
+  XsaveUnit xsave_;
   PmiLine pmi_;
   Memory memory_;
   UserRdpmc user_rdpmc_ = UserRdpmc::forbidden;
   u64 occurred_while_waiting_ = 0;  // counters whose event occurred since the last retirement
   Registers last_registers_;        // after the last retirement, if the trace knows them
   bool registers_known_ = false;
+  bool extended_known_ = false;
   PmiHandler* handler_ = nullptr;
 };
 
