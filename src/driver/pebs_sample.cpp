@@ -97,7 +97,7 @@ void PebsSampleBuilder::start(const perf::Event& event) {
   data_.transaction = 0;
   data_.branches = nullptr;
   data_.registers = nullptr;
-  data_.xmm = {};
+  data_.extended = nullptr;
 }
 
 void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record) {
@@ -160,8 +160,10 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   }
   if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
-  if (layout.xmm != 0 && wants(event, sample::REGS_INTR))
-    data_.xmm = record.subspan(layout.xmm, sizeof(pebs::XmmGroup));
+  if (layout.xmm != 0 && wants(event, register_types)) {
+    extended_.xmm = record.subspan(layout.xmm, sizeof(pebs::XmmGroup));
+    data_.extended = &extended_;
+  }
   if (layout.lbr != 0)
     set_branches(event, record.subspan(layout.lbr, layout.lbr_entries * sizeof(pebs::LbrRecord)));
   else
@@ -202,7 +204,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     }
     const u32 xmm = layout.vectors + static_cast<u32>(sizeof(pebs::ArchVectorHeader));
     if (layout.vectors != 0 && (word & pebs::cfg_c::XMM) != 0 && has(xmm, sizeof(pebs::XmmGroup)))
-      data_.xmm = fragment.subspan(xmm, sizeof(pebs::XmmGroup));
+      extended_.xmm = fragment.subspan(xmm, sizeof(pebs::XmmGroup)), data_.extended = &extended_;
     if (has(layout.lbr, sizeof(pebs::ArchLbrHeader))) {
       const u64 depth = std::min<u64>(view<pebs::ArchLbrHeader>(fragment, layout.lbr).depth, lbr_depth_);
       const std::size_t bytes =

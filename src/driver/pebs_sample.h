@@ -70,6 +70,7 @@ class PebsSampleBuilder {
   DataSourceReader data_source_;
   PebsHost& host_;
   perf::SampleData data_;
+  perf::ExtendedRegisters extended_;
   Registers registers_;
 };
 

@@ -50,8 +50,9 @@ Outcome check_known(const Attr& attr, const Limits& limits) {
   return Done{};
 }
 
-Outcome check_reserved(const Attr& attr) {  // A2 to A4
-  if (attr.reserved_1 || attr.reserved_2 || attr.aux_action >> 3 || attr.reserved_4)
+Outcome check_reserved(const Attr& attr, SimdAbi simd) {  // A2 to A4
+  const u16 reserved_4 = simd == SimdAbi::merged ? attr.reserved_4 : u16{0};
+  if (attr.reserved_1 || attr.reserved_2 || attr.aux_action >> 3 || reserved_4)
     return refuse(EINVAL, "attr: reserved bits are set");
   if (attr.sample_type & ~sample::ALL)
     return refuse(EINVAL, "sample_type: unknown bits {:#x}", attr.sample_type & ~sample::ALL);
@@ -85,7 +86,7 @@ Outcome check_samples(const Attr& attr, const Limits& limits) {  // A10, A13, A1
       (attr.sample_stack_user >= 65535 || attr.sample_stack_user % 8 != 0))
     return refuse(EINVAL, "sample_stack_user: {} is no multiple of 8 below 65535", attr.sample_stack_user);
   if ((attr.sample_type & sample::REGS_INTR))
-    if (auto valid = check_register_mask(attr, RegisterSide::interrupt, limits.simd()); !valid) return valid;
+    if (auto valid = check_register_mask(attr, RegisterSide::interrupt, limits); !valid) return valid;
   if ((attr.sample_type & sample::CGROUP) && !limits.cgroups)
     return refuse(EINVAL, "sample_type: CGROUP, but this system has no cgroups");
   if ((attr.sample_type & sample::WEIGHT) && (attr.sample_type & sample::WEIGHT_STRUCT))
@@ -105,10 +106,11 @@ Outcome check_flags(const Attr& attr) {  // A15 to A17
 
 Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits) {
   if (auto valid = check_known(attr, limits); !valid) return Failure(valid.error());
-  if (auto valid = check_reserved(attr); !valid) return Failure(valid.error());
+  if (limits.simd() == SimdAbi::series_v7) attr = with_shared_field(attr);
+  if (auto valid = check_reserved(attr, limits.simd()); !valid) return Failure(valid.error());
   if (auto valid = resolve_branches(attr, limits); !valid) return Failure(valid.error());
   if (attr.sample_type & sample::REGS_USER)  // A9
-    if (auto valid = check_register_mask(attr, RegisterSide::user, limits.simd()); !valid)
+    if (auto valid = check_register_mask(attr, RegisterSide::user, limits); !valid)
       return Failure(valid.error());
   if (auto valid = check_samples(attr, limits); !valid) return Failure(valid.error());
   if (attr.sample_max_stack == 0) attr.sample_max_stack = limits.max_stack;  // A11
@@ -138,10 +140,9 @@ Outcome check_rights(const Attr& attr, i32 pid, i32 cpu, u64 flags, const Limits
 
 Outcome check_capabilities(const Attr& attr, const PmuCapabilities& pmu, const Limits& limits) {
   constexpr u32 start_paused = 1, pause = 2, resume = 4;
-  const bool registers = attr.sample_type & (sample::REGS_USER | sample::REGS_INTR);
-  if (attr.sample_simd_regs_enabled && registers && !pmu.simd_registers)  // C6
+  if (wants_simd_registers(attr, limits.simd()) && !pmu.simd_registers)  // C6
     return refuse(EOPNOTSUPP, "sample_simd_regs_enabled: PMU {} cannot sample SIMD registers", pmu.name);
-  if (wants_extended_registers(attr) && !pmu.extended_registers)  // C7
+  if (wants_extended_registers(attr, limits.simd()) && !pmu.extended_registers)  // C7
     return refuse(EOPNOTSUPP, "sample_regs: PMU {} samples no registers above bit 31", pmu.name);
   if (attr.aux_output && (!pmu.auxiliary_output || (attr.aux_action & (pause | resume))))  // C10
     return refuse(EOPNOTSUPP, "aux_output: PMU {} cannot do it", pmu.name);

@@ -69,6 +69,7 @@ void PerfCore::write_sample(Event& event, const SampleData& data, const Interrup
   }
   const bool user_known = frame.registers_known && frame.cpl == Cpl::user;
   if (user_known) environment.user_registers = &frame.registers;
+  environment.user_extended = data.user_extended;
   if ((type & sample::CALLCHAIN) && !data.callchain) {
     unwind(callchain_, event.attr, data, frame, *target_);
     environment.callchain = callchain_;

@@ -44,10 +44,13 @@ SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
   layout.fixed_bytes = sizeof(RecordHeader) + words_in(attr.sample_type & (one_word | sample::AUX));
   if (attr.sample_type & sample::REGS_INTR)
     layout.fixed_bytes += 8 + register_bytes(attr, RegisterSide::interrupt, simd);
+  if (simd == SimdAbi::merged && attr.exclude_kernel && (attr.sample_type & sample::REGS_INTR))
+    layout.hidden_in_kernel_bytes = register_bytes(attr, RegisterSide::interrupt, simd);
   layout.user_register_bytes = register_bytes(attr, RegisterSide::user, simd);
   layout.samples_between_wakeups = attr.watermark ? 0 : attr.wakeup_events;
   const bool registers_plain = (attr.sample_type & sample::REGS_INTR) == 0 ||
-                               (attr.sample_regs_intr == all_general && attr.sample_simd_regs_enabled == 0);
+                               (attr.sample_regs_intr == all_general && attr.sample_simd_regs_enabled == 0 &&
+                                layout.hidden_in_kernel_bytes == 0);
   if ((attr.sample_type & ~plain_parts) == 0 && registers_plain && layout.samples_between_wakeups == 0)
     layout.plain_bytes = layout.fixed_bytes;
   return layout;
@@ -66,6 +69,8 @@ std::span<const u64> callchain(const Sample& s) {
   assert(s.event.layout.sample_type == s.event.attr.sample_type);
   const u64 type = s.event.attr.sample_type;
   SampleSize size{.bytes = s.event.layout.fixed_bytes};
+  if (hides_interrupt_registers(s.event.layout, s.frame)) [[unlikely]]
+    size.bytes -= s.event.layout.hidden_in_kernel_bytes;
   if ((type & variable_parts) == 0) return size;
   if (type & sample::CALLCHAIN) size.bytes += 8 + callchain(s).size_bytes();
   if (type & sample::BRANCH_STACK) size.bytes += branch_stack_size(s.event, s.data.branches);

@@ -20,6 +20,11 @@ ByteWriter write_user_registers(ByteWriter out, const Event& event, const Sample
 ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const SampleData& data,
                                      const InterruptFrame& frame);
 
+/// The merged form gives an event that excludes the kernel nothing of the kernel's registers.
+inline bool hides_interrupt_registers(const SampleLayout& layout, const InterruptFrame& frame) {
+  return layout.hidden_in_kernel_bytes != 0 && frame.cpl == Cpl::kernel;
+}
+
 /// Bytes of user stack to copy when all other parts of the record take `others` bytes.
 std::size_t user_stack_bytes(const Attr& attr, const SampleEnvironment& environment, std::size_t others);
 ByteWriter write_user_stack(ByteWriter out, std::span<const std::byte> stack, std::size_t bytes);

@@ -20,13 +20,10 @@ enum : unsigned {
   reg_ss = 11,
   reg_r8 = 16,
   reg_r16 = 24,
-  reg_ssp = 40
 };
 constexpr unsigned first_xmm_bit = 32;
 constexpr std::array first_eight = {Gpr::rax, Gpr::rbx, Gpr::rcx, Gpr::rdx,
                                     Gpr::rsi, Gpr::rdi, Gpr::rbp, Gpr::rsp};
-
-u64 word_or_zero(std::span<const u64> words, std::size_t n) { return n < words.size() ? words[n] : 0; }
 
 u64 general_register(unsigned number, const Registers& registers, const Segments& segments) {
   if (number < first_eight.size()) return registers[first_eight[number]];
@@ -52,45 +49,97 @@ inline ByteWriter write_general(ByteWriter out, u64 mask, const Registers& regis
   return out;
 }
 
-/// Half `n` of the XMM registers (XMM0 low, high, ...), as far as they are known.
-u64 xmm_half(std::span<const std::byte> xmm, std::size_t n) {
-  u64 half = 0;
-  if ((n + 1) * sizeof half <= xmm.size()) std::memcpy(&half, xmm.data() + n * sizeof half, sizeof half);
-  return half;
+// Sizes of the pieces of ExtendedRegisters.
+constexpr std::size_t xmm_bytes = 16, ymm_high_bytes = 16, zmm_high_bytes = 32, zmm_bytes = 64;
+constexpr unsigned low_registers = 16;  // those that have their pieces in three places
+
+/// What a piece reads that is not known.
+alignas(64) constexpr std::array<std::byte, low_registers * zmm_bytes> zeros{};
+
+const std::byte* piece_or_zeros(std::span<const std::byte> piece, std::size_t bytes) {
+  return piece.size() >= bytes ? piece.data() : zeros.data();
 }
 
-inline ByteWriter write_xmm(ByteWriter out, u32 mask, std::span<const std::byte> xmm) {
-  constexpr std::size_t all_bytes = 32 * sizeof(u64);
-  if (mask == low_bits(32) && xmm.size() == all_bytes) {
-    out.put_all(xmm.first<all_bytes>());
+template <std::size_t bytes>
+void put_register(ByteWriter& out, const std::byte* file, unsigned number) {
+  out.put_all(std::span<const std::byte, bytes>(file + number * bytes, bytes));
+}
+
+inline ByteWriter write_xmm_halves(ByteWriter out, u32 mask, const ExtendedRegisters* extended) {
+  constexpr std::size_t half_bytes = xmm_bytes / 2, all_bytes = low_registers * xmm_bytes;
+  const std::byte* const xmm = extended != nullptr ? piece_or_zeros(extended->xmm, all_bytes) : zeros.data();
+  if (mask == low_bits(32)) {
+    out.put_all(std::span<const std::byte, all_bytes>(xmm, all_bytes));
     return out;
   }
-  for (const unsigned n : set_bits(mask)) out.put(xmm_half(xmm, n));
+  for (const unsigned half : set_bits(mask)) put_register<half_bytes>(out, xmm, half);
   return out;
 }
-
-/// What only SIMD sampling reads.
-struct SimdSource {
-  const ExtendedRegisters& extended;
-  const std::span<const std::byte>& xmm;
-};
 
 ByteWriter write_egpr_and_ssp(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
-  for (const unsigned number : set_bits(mask))
-    out.put(number == reg_ssp ? extended.shadow_stack_pointer
-                              : word_or_zero(extended.egpr, number - reg_r16));
+  constexpr std::size_t word = sizeof(u64);
+  const std::byte* const egpr = piece_or_zeros(extended.egpr, 16 * word);
+  for (const unsigned number : set_bits(mask & register_mask::EGPR))
+    put_register<word>(out, egpr, number - reg_r16);
+  if ((mask & register_mask::SSP) != 0) out.put(extended.shadow_stack_pointer);
   return out;
 }
 
-u64 vector_word(const SimdSource& source, unsigned vector, unsigned word) {
-  if (!source.extended.vectors.empty())
-    return word_or_zero(source.extended.vectors, vector * ExtendedRegisters::words_per_vector + word);
-  return word < 2 ? xmm_half(source.xmm, 2 * vector + word) : 0;
+/// Registers of 2 or 4 words. From 16 up there are none that are this narrow: they read 0.
+template <unsigned qwords>
+ByteWriter write_narrow(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
+  const std::byte* const xmm = piece_or_zeros(extended.xmm, low_registers * xmm_bytes);
+  const std::byte* const high = piece_or_zeros(extended.ymm_high, low_registers * ymm_high_bytes);
+  for (const unsigned number : set_bits(mask & low_bits(low_registers))) {
+    put_register<xmm_bytes>(out, xmm, number);
+    if constexpr (qwords == 4) put_register<ymm_high_bytes>(out, high, number);
+  }
+  out.put_zeros(8 * qwords * static_cast<std::size_t>(std::popcount(mask >> low_registers)));
+  return out;
+}
+
+ByteWriter write_zmm(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
+  const std::byte* const xmm = piece_or_zeros(extended.xmm, low_registers * xmm_bytes);
+  const std::byte* const ymm_high = piece_or_zeros(extended.ymm_high, low_registers * ymm_high_bytes);
+  const std::byte* const zmm_high = piece_or_zeros(extended.zmm_high, low_registers * zmm_high_bytes);
+  for (const unsigned number : set_bits(mask & low_bits(low_registers))) {
+    put_register<xmm_bytes>(out, xmm, number);
+    put_register<ymm_high_bytes>(out, ymm_high, number);
+    put_register<zmm_high_bytes>(out, zmm_high, number);
+  }
+  constexpr std::size_t all_bytes = low_registers * zmm_bytes;
+  const std::byte* const hi16 = piece_or_zeros(extended.hi16_zmm, all_bytes);
+  if (mask >> low_registers == low_bits(low_registers)) {
+    out.put_all(std::span<const std::byte, all_bytes>(hi16, all_bytes));
+    return out;
+  }
+  for (const unsigned number : set_bits(mask >> low_registers)) put_register<zmm_bytes>(out, hi16, number);
+  return out;
+}
+
+ByteWriter write_vectors(ByteWriter out, u64 mask, unsigned qwords, const ExtendedRegisters& extended) {
+  switch (qwords) {
+    case 2:
+      return write_narrow<2>(out, mask, extended);
+    case 4:
+      return write_narrow<4>(out, mask, extended);
+    case 8:
+      return write_zmm(out, mask, extended);
+    default:
+      return out;
+  }
+}
+
+ByteWriter write_predicates(ByteWriter out, u32 mask, const ExtendedRegisters& extended) {
+  constexpr std::size_t word = sizeof(u64), all_bytes = 8 * word;
+  const std::byte* const opmask = piece_or_zeros(extended.opmask, all_bytes);
+  for (const unsigned number : set_bits(mask)) put_register<word>(out, opmask, number);
+  return out;
 }
 
 /// Counts and widths follow from the attribute alone: a register that cannot be read is written as zeros.
 ByteWriter write_simd(ByteWriter out, const Event& event, const RegisterMasks& masks,
-                      const SimdSource& source) {
+                      const ExtendedRegisters& extended) {
   const u16 vector_qwords = event.attr.sample_simd_vec_reg_qwords;
   const u16 predicate_qwords = event.attr.sample_simd_pred_reg_qwords;
   const std::array counts = {static_cast<u16>(std::popcount(masks.vectors)), vector_qwords,
@@ -99,12 +148,8 @@ ByteWriter write_simd(ByteWriter out, const Event& event, const RegisterMasks& m
     out.put(counts);
   else
     for (const u16 count : counts) out.put(u64{count});
-  for (const unsigned vector : set_bits(masks.vectors))
-    for (unsigned word = 0; word < vector_qwords; ++word) out.put(vector_word(source, vector, word));
-  if (predicate_qwords == 0) return out;
-  for (const unsigned predicate : set_bits(masks.predicates))
-    out.put(word_or_zero(source.extended.predicates, predicate));
-  return out;
+  out = write_vectors(out, masks.vectors, vector_qwords, extended);
+  return predicate_qwords != 0 ? write_predicates(out, masks.predicates, extended) : out;
 }
 
 }  // namespace
@@ -124,20 +169,22 @@ namespace {
 constexpr u64 general_numbers = low_bits(reg_r16);
 
 ByteWriter write_with_simd(ByteWriter out, const Event& event, RegisterSide side, const Registers& registers,
-                           const Segments& segments, const SimdSource& source) {
+                           const Segments& segments, const ExtendedRegisters* known) {
+  static constexpr ExtendedRegisters unknown;
+  const ExtendedRegisters& extended = known != nullptr ? *known : unknown;
   const RegisterMasks masks = register_masks(event.attr, side);
   out.put(registers_abi_64 | registers_abi_simd);
   out = write_general(out, masks.general & general_numbers, registers, segments);
-  out = write_egpr_and_ssp(out, masks.general & ~general_numbers, source.extended);
-  return write_simd(out, event, masks, source);
+  out = write_egpr_and_ssp(out, masks.general & ~general_numbers, extended);
+  return write_simd(out, event, masks, extended);
 }
 
 inline ByteWriter write_without_simd(ByteWriter out, u64 mask, const Registers& registers,
-                                     const Segments& segments, const std::span<const std::byte>& xmm) {
+                                     const Segments& segments, const ExtendedRegisters* extended) {
   out.put(registers_abi_64);
   out = write_general(out, mask & general_numbers, registers, segments);
   const auto xmm_halves = static_cast<u32>(mask >> first_xmm_bit);
-  return xmm_halves == 0 ? out : write_xmm(out, xmm_halves, xmm);
+  return xmm_halves == 0 ? out : write_xmm_halves(out, xmm_halves, extended);
 }
 
 }  // namespace
@@ -148,20 +195,23 @@ ByteWriter write_user_registers(ByteWriter out, const Event& event, const Sample
     return out;
   }
   const Registers& registers = *environment.user_registers;
+  const ExtendedRegisters* const extended = environment.user_extended;
   if (event.attr.sample_simd_regs_enabled != 0)
-    return write_with_simd(out, event, RegisterSide::user, registers, segments_at(Cpl::user),
-                           {environment.user_extended, {}});
-  return write_without_simd(out, event.attr.sample_regs_user, registers, segments_at(Cpl::user), {});
+    return write_with_simd(out, event, RegisterSide::user, registers, segments_at(Cpl::user), extended);
+  return write_without_simd(out, event.attr.sample_regs_user, registers, segments_at(Cpl::user), extended);
 }
 
 ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const SampleData& data,
                                      const InterruptFrame& frame) {
+  if (hides_interrupt_registers(event.layout, frame)) {
+    out.put(registers_abi_none);
+    return out;
+  }
   const Registers& registers = interrupt_registers(data, frame);
   const Segments& segments = segments_at(frame.cpl);
   if (event.attr.sample_simd_regs_enabled != 0)
-    return write_with_simd(out, event, RegisterSide::interrupt, registers, segments,
-                           {data.extended, data.xmm});
-  return write_without_simd(out, event.attr.sample_regs_intr, registers, segments, data.xmm);
+    return write_with_simd(out, event, RegisterSide::interrupt, registers, segments, data.extended);
+  return write_without_simd(out, event.attr.sample_regs_intr, registers, segments, data.extended);
 }
 
 }  // namespace pmusim::perf

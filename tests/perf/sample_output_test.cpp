@@ -312,8 +312,11 @@ TEST(SampleOutput, MaxStackLimitsBranchEntriesToo) {  // Linux 6.15
 
 TEST(SampleOutput, XmmHalvesFollowTheGeneralRegisters) {
   Scene scene;
-  scene.xmm = {11, 12, 13, 14};
-  scene.data.xmm = std::as_bytes(std::span(scene.xmm));
+  std::vector<u64> xmm(32);
+  xmm[0] = 11;
+  xmm[3] = 14;
+  const ExtendedRegisters extended{.xmm = std::as_bytes(std::span(xmm))};
+  scene.data.extended = &extended;
   scene.event.attr.sample_regs_intr = 1 | bit(32) | bit(35) | bit(63);
   scene.event.attr.sample_type = sample::REGS_INTR;
   EXPECT_EQ(SampleParser::parse(scene.write(), scene.event.attr, false)->at("regs_intr"),

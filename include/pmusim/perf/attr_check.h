@@ -12,6 +12,13 @@
 /// of perf-abi.md section 1.4. Letters and numbers in comments are that section's.
 namespace pmusim::perf {
 
+/// What registers the kernel of this architecture can sample at all.
+enum class RegisterSampling : u8 {
+  none,     ///< no register
+  general,  ///< those that sample_regs_* name without SIMD sampling
+  simd,     ///< all
+};
+
 /// Settings of the system (sysctl kernel.perf_*) and rights of the caller. The default caller may do
 /// anything: a replay owns all that it observes.
 struct Limits {
@@ -23,6 +30,7 @@ struct Limits {
   u16 max_stack = 127;
   bool cgroups = true;
   Kernel kernel = default_kernel;  ///< the release that this system runs
+  RegisterSampling register_sampling = RegisterSampling::simd;
 
   SimdAbi simd() const { return simd_abi(kernel); }
   bool may_see_kernel() const { return paranoid <= 1 || perfmon_capable; }

@@ -43,6 +43,8 @@ struct SampleLayout {
   u32 fixed_bytes = 8;              ///< header and all fields whose size the attribute decides
   u32 user_register_bytes = 0;      ///< REGS_USER without its ABI word, if there are any
   u32 samples_between_wakeups = 0;  ///< 0: no such rule
+  /// Of `fixed_bytes`, what REGS_INTR does not have in a sample that hit the kernel.
+  u32 hidden_in_kernel_bytes = 0;
   SimdAbi simd = SimdAbi::series_v7;
   /// `fixed_bytes`, if that is all: one-word fields, at most all general registers, and no wakeup rule. Else
   /// more than any ring has.

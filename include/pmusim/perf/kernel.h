@@ -58,6 +58,12 @@ constexpr SimdAbi simd_abi(Kernel kernel) {
   return kernel == Kernel::v7_1_simd ? SimdAbi::series_v7 : SimdAbi::merged;
 }
 
+/// The release that has `simd`; of those without it the newest.
+constexpr Kernel kernel_with(SimdAbi simd) {
+  if (simd == SimdAbi::none) return Kernel::v7_1;
+  return simd == SimdAbi::series_v7 ? Kernel::v7_1_simd : Kernel::v7_4;
+}
+
 }  // namespace pmusim::perf
 
 #endif

@@ -22,13 +22,16 @@ struct BranchStack {
   std::span<const u64> counters;
 };
 
-/// Registers that only events with attr.sample_simd_regs_enabled can sample. What is not known reads 0.
+/// Registers beyond the general ones, in the pieces in which XSAVE areas and PEBS records hold them. A piece
+/// is whole or empty; an empty one reads 0, be it unknown or in its initial state.
 struct ExtendedRegisters {
-  static constexpr std::size_t words_per_vector = 8;
-  std::span<const u64> vectors;     ///< ZMM0 low to high, ZMM1, ...: 8 words each, however few are sampled
-  std::span<const u64> predicates;  ///< k0, k1, ...
-  std::span<const u64> egpr;        ///< R16, R17, ...
-  u64 shadow_stack_pointer = 0;
+  std::span<const std::byte> xmm;       ///< XMM0 to XMM15, 16 bytes each
+  std::span<const std::byte> ymm_high;  ///< bits 255:128 of YMM0 to YMM15, 16 bytes each
+  std::span<const std::byte> zmm_high;  ///< bits 511:256 of ZMM0 to ZMM15, 32 bytes each
+  std::span<const std::byte> hi16_zmm;  ///< ZMM16 to ZMM31, 64 bytes each
+  std::span<const std::byte> opmask;    ///< k0 to k7, 8 bytes each
+  std::span<const std::byte> egpr;      ///< R16 to R31, 8 bytes each
+  u64 shadow_stack_pointer = 0;         ///< of user mode
 };
 
 /// The count of one event as it was when a sample was taken.
@@ -49,11 +52,11 @@ struct SampleData {
   u64 data_source = data_source_na;
   u64 weight = 0;  ///< WEIGHT or WEIGHT_STRUCT word
   u64 transaction = 0;
-  const BranchStack* branches = nullptr;          ///< with none the stack is written empty
-  std::optional<std::span<const u64>> callchain;  ///< with context markers
-  const Registers* registers = nullptr;           ///< for REGS_INTR, if not those of the interrupt
-  std::span<const std::byte> xmm;                 ///< XMM0 to XMM15, or empty
-  ExtendedRegisters extended;  ///< for REGS_INTR; without `vectors`, `xmm` is their low half
+  const BranchStack* branches = nullptr;             ///< with none the stack is written empty
+  std::optional<std::span<const u64>> callchain;     ///< with context markers
+  const Registers* registers = nullptr;              ///< for REGS_INTR, if not those of the interrupt
+  const ExtendedRegisters* extended = nullptr;       ///< for REGS_INTR
+  const ExtendedRegisters* user_extended = nullptr;  ///< for REGS_USER
   std::span<const std::byte> raw;
   /// For READ: counts that were recorded with the sample. Events that are not in it are read now.
   std::span<const CountAtSample> counts;

@@ -23,7 +23,7 @@ struct SampleEnvironment {
   std::span<const u64> read_values;           ///< SAMPLE_READ, laid out for attr.read_format
   std::span<const u64> callchain;             ///< with context markers; the driver's own wins
   const Registers* user_registers = nullptr;  ///< at the last entry from user mode; nullptr: kernel thread
-  ExtendedRegisters user_extended;
+  const ExtendedRegisters* user_extended = nullptr;
   std::span<const std::byte> user_stack;        ///< readable bytes from the user stack pointer up
   u64 address_space_end = u64{0x7ffffffff000};  ///< STACK_USER never reaches past it
   u64 cgroup = 0, data_page_size = 0, code_page_size = 0;
