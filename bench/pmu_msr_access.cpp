@@ -1,5 +1,5 @@
 // What a register access and a counted instruction cost. PlainArrayLoad is the yardstick of the same run:
-// RDMSR through the register map stays under ten times of it.
+// RDMSR through the register file stays under ten times of it.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -44,12 +44,14 @@ BENCHMARK_CAPTURE(wrmsr, legacy_lbr_entry, "skylake", msr::LBR_NHM_FROM_IP + 5, 
 CounterFile counting(const CpuModel& m, unsigned count, bool with_cycles) {
   static constexpr std::array<u64, 4> events{0x4300C0, 0x4300C4, 0x4300C5, 0x4381D0};
   CounterFile counters(m);
-  const RegisterMap map(m, std::array{CounterFile::registers()});
-  for (u32 n = 0; n < count; ++n)
-    static_cast<void>(write_register(map.find(msr::PERFEVTSEL0 + n), &counters, events[n % events.size()]));
+  const RegisterFile<CounterFile> registers(m);
+  const auto write = [&](u32 address, u64 value) {
+    static_cast<void>(registers.write(address, value, 0, counters));
+  };
+  for (u32 n = 0; n < count; ++n) write(msr::PERFEVTSEL0 + n, events[n % events.size()]);
   if (with_cycles) {
-    static_cast<void>(write_register(map.find(msr::FIXED_CTR_CTRL), &counters, 0x33));
-    static_cast<void>(write_register(map.find(msr::PERF_GLOBAL_CTRL), &counters, 0x3000000FF));
+    write(msr::FIXED_CTR_CTRL, 0x33);
+    write(msr::PERF_GLOBAL_CTRL, 0x3000000FF);
   }
   return counters;
 }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -16,8 +15,7 @@ namespace pmusim::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Entry = RegisterMap::Entry;
-using Entries = std::vector<const Entry*>;
+using Registers = std::vector<const Register*>;
 
 struct MsrCommand {
   std::string wanted;
@@ -25,7 +23,7 @@ struct MsrCommand {
   ModelOption model;
 };
 
-std::string_view access(const Entry& entry) { return entry.write != nullptr ? "read/write" : "read-only"; }
+std::string_view access(const Register& entry) { return entry.read_only ? "read-only" : "read/write"; }
 
 // --- finding
 // -------------------------------------------------------------------------------------------------
@@ -49,8 +47,8 @@ std::string models_with(u32 address) {
   return names;
 }
 
-Entries find_address(const RegisterMap& map, const CpuModel& model, u32 address) {
-  if (const Entry* entry = map.find(address)) return {entry};
+Registers find_address(const RegisterList& list, const CpuModel& model, u32 address) {
+  if (const Register* entry = list.find(address)) return {entry};
   const std::string others = models_with(address);
   throw CommandError(fmt::format("MSR {:#x} does not exist on {}: RDMSR and WRMSR fault; {}", address,
                                  model.title,
@@ -58,22 +56,22 @@ Entries find_address(const RegisterMap& map, const CpuModel& model, u32 address)
 }
 
 /// "PMC3" is IA32_PMC3 too.
-bool is_named(const Entry& entry, const std::string& wanted) {
-  const std::string name = register_name(entry);
+bool is_named(const Register& entry, const std::string& wanted) {
+  const std::string name = entry.name();
   for (const std::string_view prefix : {"", "IA32_", "MSR_"})
     if (matches_glob(std::string(prefix) + wanted, name)) return true;
   return false;
 }
 
-Entries find_name(const RegisterMap& map, const CpuModel& model, const std::string& wanted) {
-  Entries found;
-  for (const Entry& entry : map.entries())
+Registers find_name(const RegisterList& list, const CpuModel& model, const std::string& wanted) {
+  Registers found;
+  for (const Register& entry : list.all())
     if (is_named(entry, wanted)) found.push_back(&entry);
   if (!found.empty()) return found;
 
   std::vector<std::string> names;
-  for (const Entry& entry : map.entries()) {
-    const std::string name = register_name(entry);
+  for (const Register& entry : list.all()) {
+    const std::string name = entry.name();
     names.push_back(name.substr(name.find('_') + 1));
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
@@ -89,120 +87,109 @@ Entries find_name(const RegisterMap& map, const CpuModel& model, const std::stri
 // ------------------------------------------------------------------------------------------------
 
 /// Registers of a row that follow each other make one line.
-void print_list(const RegisterMap& map, const Entries& entries) {
+void print_list(const RegisterList& list, const Registers& entries) {
   constexpr auto line = "{:<16} {:<28} {:<11} {:<12} {}\n";
   fmt::print(line, "ADDRESS", "NAME", "ACCESS", "RESET", "WRITABLE BITS");
-  std::vector<bool> printed(map.entries().size());
-  for (const Entry* first : entries) {
-    const auto index = [&](const Entry* e) { return static_cast<std::size_t>(e - map.entries().data()); };
+  std::vector<bool> printed(list.all().size());
+  for (const Register* first : entries) {
+    const auto index = [&](const Register* e) { return static_cast<std::size_t>(e - list.all().data()); };
     if (printed[index(first)]) continue;
-    const Entry* last = first;
-    for (const Entry* e : entries) {
+    const Register* last = first;
+    for (const Register* e : entries) {
       const bool same_row =
-          e->spec == first->spec && e->writable == first->writable && e->reset == first->reset;
+          e->row == first->row && e->writable == first->writable && e->reset == first->reset;
       if (!same_row || printed[index(e)] || e->number != last->number + (e == first ? 0 : 1)) continue;
       printed[index(e)] = true;
       last = e;
     }
-    std::string name = register_name(*first), addresses = fmt::format("{:x}", first->address);
+    std::string name = first->name(), addresses = fmt::format("{:x}", first->address);
     if (last != first) {
-      name = fmt::format(fmt::runtime(first->spec->name), fmt::format("{}..{}", first->number, last->number));
+      name = fmt::format(fmt::runtime(first->row), fmt::format("{}..{}", first->number, last->number));
       addresses += fmt::format("..{:x}", last->address);
-      if (first->spec->stride != 1) addresses += fmt::format(" by {}", first->spec->stride);
+      if (first->stride != 1) addresses += fmt::format(" by {}", first->stride);
     }
     fmt::print(line, addresses, name, access(*first), hex(first->reset),
-               first->write != nullptr ? bit_ranges(first->writable) : "-");
+               first->read_only ? "-" : bit_ranges(first->writable));
   }
 }
 
 /// Other addresses of the same storage.
-Entries aliases(const RegisterMap& map, const Entry& entry) {
-  Entries others;
-  for (const Entry& e : map.entries())
-    if (&e != &entry && e.owner == entry.owner && e.read == entry.read && e.number == entry.number &&
-        e.write != nullptr && e.spec->count > 1)
-      others.push_back(&e);
+Registers aliases(const RegisterList& list, const Register& entry) {
+  Registers others;
+  for (const Register& r : list.all())
+    if (&r != &entry && r.storage == entry.storage) others.push_back(&r);
   return others;
 }
 
-/// Whether the model has any of the bits that a line of `RegisterSpec::bits` begins with ("11:8 format").
-/// Lines that begin with a formula are not looked into.
-bool is_defined(const Entry& entry, std::string_view bits) {
-  const auto number = [](std::string_view digits) -> std::optional<unsigned> {
-    unsigned n = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-    return error == std::errc{} && end == digits.data() + digits.size() && n < 64 ? std::optional(n)
-                                                                                  : std::nullopt;
+/// One line for each field; those that the model lacks are marked.
+void print_fields(const Register& entry, const CpuModel& model) {
+  const auto bits_of = [&](const Field& field) {
+    const u64 here = field.bits_on(model, entry.number);
+    return bit_ranges(here != 0 ? here : field.mask);
   };
-  const std::size_t colon = bits.find(':');
-  const auto high = number(bits.substr(0, colon));
-  const auto low = colon == std::string_view::npos ? high : number(bits.substr(colon + 1));
-  return !high || !low || (entry.defined & pmusim::bits(*high, *low)) != 0;
-}
-
-/// One line for each field; on this model reserved ones are marked.
-void print_bits(const Entry& entry) {
-  std::string_view rest = entry.spec->bits;
-  for (std::string_view label = "bits"; !rest.empty(); label = "") {
-    const std::size_t comma = rest.find(", ");
-    const std::string_view field = rest.substr(0, comma);
-    const std::size_t space = field.find(' ');
-    const bool reserved = !is_defined(entry, field.substr(0, space));
-    if (space == std::string_view::npos)
-      fmt::print("  {:<10} {}\n", label, field);
-    else
-      fmt::print("  {:<10} {:<6} {}{}\n", label, field.substr(0, space), field.substr(space + 1),
-                 reserved ? "  (reserved here)" : "");
-    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 2);
+  std::size_t width = 6;
+  for (const Field& field : entry.fields)
+    if (field.bits_on(model, entry.number) != 0) width = std::max(width, bits_of(field).size());
+  std::string_view label = "bits";
+  for (const Field& field : entry.fields) {
+    const bool reserved = field.bits_on(model, entry.number) == 0;
+    fmt::print("  {:<10} {:<{}} {}{}\n", label, bits_of(field), width, field.name,
+               reserved ? "  (reserved here)" : "");
+    label = "";
   }
 }
 
-void print_one(const RegisterMap& map, const CpuModel& model, const Entry& entry) {
+Json fields_json(const Register& entry, const CpuModel& model) {
+  Json fields = Json::array();
+  for (const Field& field : entry.fields)
+    if (const u64 here = field.bits_on(model, entry.number); here != 0)
+      fields.push_back({{"bits", bit_ranges(here)}, {"name", field.name}});
+  return fields;
+}
+
+void print_one(const RegisterList& list, const CpuModel& model, const Register& entry) {
   constexpr auto line = "  {:<10} {}\n";
-  fmt::print("{} ({:#x}) on {}\n", register_name(entry), entry.address, model.title);
+  fmt::print("{} ({:#x}) on {}\n", entry.name(), entry.address, model.title);
   fmt::print(line, "access", access(entry));
   fmt::print(line, "reset", hex(entry.reset));
-  if (entry.write != nullptr) {
+  if (!entry.read_only) {
     fmt::print(line, "writable",
                fmt::format("{:#018x}  bits {}", entry.writable, bit_ranges(entry.writable)));
     fmt::print(line, "reserved",
                entry.writable == ~u64{0} ? "-" : fmt::format("{:#018x}  #GP if set", ~entry.writable));
   }
-  for (const Entry* other : aliases(map, entry))
-    fmt::print(line, "also at", fmt::format("{:#x} {}", other->address, register_name(*other)));
-  print_bits(entry);
+  for (const Register* other : aliases(list, entry))
+    fmt::print(line, "also at", fmt::format("{:#x} {}", other->address, other->name()));
+  print_fields(entry, model);
 }
 
-Json entry_json(const Entry& entry) {
-  return {{"address", hex(entry.address)},
-          {"name", register_name(entry)},
-          {"access", access(entry)},
-          {"reset", hex(entry.reset)},
-          {"writable", hex(entry.write != nullptr ? entry.writable : 0)},
-          {"bits", entry.spec->bits}};
+Json entry_json(const Register& entry, const CpuModel& model) {
+  return {{"address", hex(entry.address)},   {"name", entry.name()},
+          {"access", access(entry)},         {"reset", hex(entry.reset)},
+          {"writable", hex(entry.writable)}, {"fields", fields_json(entry, model)}};
 }
 
 void run(const MsrCommand& command) {
   const CpuModel model = command.model.model();
   const Pmu pmu(model);
-  const RegisterMap& map = pmu.registers();
-  Entries found;
+  const RegisterList& list = pmu.registers();
+  Registers found;
   if (command.wanted.empty()) {
-    for (const Entry& entry : map.entries()) found.push_back(&entry);
+    for (const Register& entry : list.all()) found.push_back(&entry);
   } else if (const auto address = parse_address(command.wanted)) {
-    found = find_address(map, model, *address);
+    found = find_address(list, model, *address);
   } else {
-    found = find_name(map, model, command.wanted);
+    found = find_name(list, model, command.wanted);
   }
 
   if (command.json) {
     Json all = Json::array();
-    for (const Entry* entry : found) all.push_back(entry_json(*entry));
+    for (const Register* entry : found) all.push_back(entry_json(*entry, model));
     fmt::print("{}\n", all.dump(2));
   } else if (found.size() == 1) {
-    print_one(map, model, *found.front());
+    print_one(list, model, *found.front());
   } else {
-    print_list(map, found);
+    print_list(list, found);
   }
 }
 

@@ -33,48 +33,11 @@ u64 AcrUnit::reload_value(unsigned counter, const CounterFile& counters, u64 ove
   return (extended + (keeps_residue ? counters.value(counter) : 0)) & low_bits(model_->counter_width);
 }
 
-struct AcrRegisters {
-  static u64 read(const AcrUnit& unit, unsigned counter) { return unit.cfg_b_[counter]; }
-  static Fault write(AcrUnit& unit, unsigned counter, u64 value) {
-    unit.cfg_b_[counter] = value;
-    unit.armed_ = value != 0 ? unit.armed_ | bit(counter) : unit.armed_ & ~bit(counter);
-    return Fault::none;
-  }
-  static u64 causes(const CpuModel& model, unsigned) { return model.acr.cause; }
-};
-
-std::span<const RegisterSpec> AcrUnit::registers() {
-  static constexpr std::string_view meaning = "bit n / 32+m: overflow of GP n / fixed m reloads this counter";
-  static constexpr std::array rows{
-      RegisterSpec{
-          .address = msr::V6_GP0_CFG_B,
-          .count = 32,
-          .stride = msr::V6_STRIDE,
-          .name = "IA32_PMC_GP{}_CFG_B",
-          .owner = Unit::acr,
-          .exists = [](const CpuModel& model, unsigned n) { return (model.acr.reloadable >> n & 1) != 0; },
-          .writable = AcrRegisters::causes,
-          .read = read_as<AcrUnit, [](const AcrUnit& u, unsigned n) { return AcrRegisters::read(u, n); }>,
-          .write = write_as<AcrUnit, [](AcrUnit& u, unsigned n,
-                                        u64 value) { return AcrRegisters::write(u, n, value); }>,
-          .bits = meaning},
-      RegisterSpec{
-          .address = msr::V6_FX0_CFG_B,
-          .count = 16,
-          .stride = msr::V6_STRIDE,
-          .name = "IA32_PMC_FX{}_CFG_B",
-          .owner = Unit::acr,
-          .exists = [](const CpuModel& model,
-                       unsigned m) { return (model.acr.reloadable >> (first_fixed + m) & 1) != 0; },
-          .writable = AcrRegisters::causes,
-          .read = read_as<AcrUnit, [](const AcrUnit& u,
-                                      unsigned m) { return AcrRegisters::read(u, first_fixed + m); }>,
-          .write =
-              write_as<AcrUnit, [](AcrUnit& u, unsigned m,
-                                   u64 value) { return AcrRegisters::write(u, first_fixed + m, value); }>,
-          .bits = meaning},
-  };
-  return rows;
+u64 AcrUnit::armed_counters() const {
+  u64 armed = 0;
+  for (unsigned counter = 0; counter < cfg_b_.size(); ++counter)
+    if (cfg_b_[counter] != 0) armed |= bit(counter);
+  return armed;
 }
 
 }  // namespace pmusim

@@ -81,7 +81,7 @@ LbrStack::LbrStack(const CpuModel& model)
       ring_mask_(arch_ ? ring_size - 1 : std::max(depth_, 1u) - 1) {
   for (unsigned kind = 0; kind < info_of_kind_.size(); ++kind)
     info_of_kind_[kind] = lbr_info::CYC_CNT_VALID | br_type(static_cast<BranchKind>(kind)) << 56;
-  update_filter();
+  derive();
 }
 
 /// Records made by one execution of a block.
@@ -116,7 +116,7 @@ void LbrStack::count_events(u64 counters) {
     const u64 full = u64{3} << (32 + 2 * n);
     if ((events_ & full) != full) events_ += bit(32 + 2 * n);
   }
-  update_special();
+  derived_.special = special_kinds();
 }
 
 void LbrStack::on_debug_exception() {
@@ -149,7 +149,7 @@ unsigned LbrStack::render(std::span<LbrEntry> out) const {
 }
 
 bool LbrStack::record_special(const Branch& branch) {
-  if (!enabled_) return false;
+  if (!derived_.enabled) return false;
   if (branch.kind == BranchKind::interrupt || branch.kind == BranchKind::software_interrupt)
     last_exception_ = newest();
   if (!accepts(branch)) return false;
@@ -177,7 +177,7 @@ void LbrStack::append_special(const Branch& branch) {
     append(branch, branch.from, info_of(branch));
   timed_ = true;
   events_ = 0;
-  update_special();
+  derived_.special = special_kinds();
 }
 
 void LbrStack::pop() {
@@ -196,42 +196,35 @@ bool LbrStack::call_stack_mode() const {
   return arch_ ? (ctl_ & lbr_ctl::CALL_STACK) != 0 : (select_ & lbr_select::EN_CALLSTACK) != 0;
 }
 
-void LbrStack::update_filter() {
-  enabled_ = depth_ != 0 && (!arch_ || (ctl_ & lbr_ctl::LBREN) != 0);
-  accepted_ = {};
-  if (!enabled_) return;
-  if (arch_)
-    update_arch_filter();
-  else
-    update_legacy_filter();
-  update_special();
+LbrStack::Derived LbrStack::derivation() const {
+  Derived derived;
+  derived.enabled = depth_ != 0 && (!arch_ || (ctl_ & lbr_ctl::LBREN) != 0);
+  derived.special = special_kinds();
+  if (derived.enabled) derived.accepted = arch_ ? arch_filter() : legacy_filter();
+  return derived;
 }
 
-void LbrStack::update_special() {
-  if (!timed_ || events_ != 0) {
-    special_ = all_kinds;
-    return;
-  }
-  special_ = other_kinds;
-  if (call_stack_mode()) special_ |= returns;
+u16 LbrStack::special_kinds() const {
+  if (!timed_ || events_ != 0) return all_kinds;
+  return call_stack_mode() ? other_kinds | returns : other_kinds;
 }
 
-void LbrStack::update_arch_filter() {
+LbrStack::Accepted LbrStack::arch_filter() const {
   const u32 ebx = model_->lbr.cpuid_1c_ebx;
   u16 kinds = (ebx & lbr_leaf::EBX_BRANCH_FILTER) != 0 ? kinds_of(ctl_bits, ctl_) : all_kinds;
   if (!model_->policies.lbr_abort_filtered) kinds |= kind_bit(BranchKind::tsx_abort);
   const bool by_privilege = (ebx & lbr_leaf::EBX_CPL_FILTER) != 0;
-  accepted_[0] = !by_privilege || (ctl_ & lbr_ctl::OS) != 0 ? kinds : u16{0};
-  accepted_[1] = !by_privilege || (ctl_ & lbr_ctl::USR) != 0 ? kinds : u16{0};
+  return {!by_privilege || (ctl_ & lbr_ctl::OS) != 0 ? kinds : u16{0},
+          !by_privilege || (ctl_ & lbr_ctl::USR) != 0 ? kinds : u16{0}};
 }
 
-void LbrStack::update_legacy_filter() {
+LbrStack::Accepted LbrStack::legacy_filter() const {
   u16 suppressed = kinds_of(select_bits, select_);
   if (model_->lbr.nehalem_filters) suppressed |= kinds_of(nehalem_select_bits, select_);
   if (!model_->policies.lbr_abort_filtered) suppressed &= static_cast<u16>(~kind_bit(BranchKind::tsx_abort));
   const u16 kinds = all_kinds & static_cast<u16>(~suppressed);
-  accepted_[0] = (select_ & lbr_select::CPL_EQ_0) != 0 ? u16{0} : kinds;
-  accepted_[1] = (select_ & lbr_select::CPL_NEQ_0) != 0 ? u16{0} : kinds;
+  return {(select_ & lbr_select::CPL_EQ_0) != 0 ? u16{0} : kinds,
+          (select_ & lbr_select::CPL_NEQ_0) != 0 ? u16{0} : kinds};
 }
 
 void LbrStack::clear_records() {
@@ -241,14 +234,14 @@ void LbrStack::clear_records() {
 
 void LbrStack::forget_cycles() {
   timed_ = false;
-  update_special();
+  derived_.special = special_kinds();
 }
 
 void LbrStack::write_ctl(u64 value) {
   const bool enables = (value & ~ctl_ & lbr_ctl::LBREN) != 0;
   if (enables && model_->policies.lbr_enable_restarts_cycles) timed_ = false;
   ctl_ = value;
-  update_filter();
+  derive();
 }
 
 }  // namespace pmusim

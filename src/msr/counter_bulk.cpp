@@ -26,20 +26,20 @@ u64 fold(u64 fingerprint, u64 word) {
 
 }  // namespace
 
-u64 CounterFile::fingerprint() const {
-  u64 result = fold(running_, logged_by_lbr_ & running_);
-  for (const unsigned n : set_bits(running_ & low_bits(first_fixed))) {
+u64 CounterFile::fingerprint(const Derived& derived) const {
+  u64 result = fold(derived.running, derived.logged_by_lbr & derived.running);
+  for (const unsigned n : set_bits(derived.running & low_bits(first_fixed))) {
     result = fold(result, event_select_[n] & ~msr::evtsel::INT);
     result = fold(result, event_filter(event_select_[n]));
   }
-  if ((running_ >> first_fixed) != 0) result = fold(result, fixed_ctrl_);
-  result = fold(result, filters_.load_latency_cycles);
-  return fold(result, u64{metrics_kernel_} << 1 | u64{metrics_user_});
+  if ((derived.running >> first_fixed) != 0) result = fold(result, fixed_ctrl_);
+  const u64 metrics = u64{derived.metrics_kernel} << 1 | u64{derived.metrics_user};
+  return fold(result, filters_.load_latency_cycles << 2 | metrics);
 }
 
 CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 since) const {
   CounterTotals block;
-  block.programming = programming_;
+  block.programming = derived_.programming;
   if (execution.empty() || execution.back().cycle < since) return block;
   block.cycles = execution.back().cycle - since;
   block.cpl = execution.front().cpl;
@@ -47,15 +47,16 @@ CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 sin
   const bool uniform = std::all_of(execution.begin(), execution.end(), [&](const Retirement& r) {
     return r.cpl == block.cpl && r.tx == block.tx;
   });
-  block.additive = uniform && per_cycle_.empty() && !counts_lbr_inserts_ && (logged_by_lbr_ & running_) == 0;
+  block.additive = uniform && derived_.per_cycle.empty() && !derived_.counts_lbr_inserts &&
+                   (derived_.logged_by_lbr & derived_.running) == 0;
   if (!block.additive) return block;
 
-  const bool metrics_count = block.cpl == Cpl::kernel ? metrics_kernel_ : metrics_user_;
-  block.occurrences.resize(retired_.size());
+  const bool metrics_count = block.cpl == Cpl::kernel ? derived_.metrics_kernel : derived_.metrics_user;
+  block.occurrences.resize(derived_.retired.size());
   for (const Retirement& r : execution) {
-    for (std::size_t i = 0; i < retired_.size(); ++i)
-      if (retired_[i].passes(block.cpl, block.tx == TxState::in_tx))
-        block.occurrences[i] += occurrences(retired_[i], r);
+    for (std::size_t i = 0; i < derived_.retired.size(); ++i)
+      if (derived_.retired[i].passes(block.cpl, block.tx == TxState::in_tx))
+        block.occurrences[i] += occurrences(derived_.retired[i], r);
     if (!metrics_count) continue;
     const PerfMetrics::Slots of_this = PerfMetrics::slots_in(r.quantities);
     for (std::size_t i = 0; i < of_this.size(); ++i) block.slots[i] += of_this[i];
@@ -64,17 +65,17 @@ CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 sin
 }
 
 u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
-  if (!block.additive || block.programming != programming_ || block.tx != tx_) return 0;
+  if (!block.additive || block.programming != derived_.programming || block.tx != tx_) return 0;
   // The open cycle belongs to the privilege that retired in it.
   if (cycle_has_retired_ && cycle_cpl_ != block.cpl) return 0;
 
   u64 executions = fits(last_cycle - std::min(last_cycle, now_), block.cycles, at_most);
-  for (std::size_t i = 0; i < retired_.size(); ++i) {
-    const u64 room = width_mask_ - counts_[retired_[i].counter];
+  for (std::size_t i = 0; i < derived_.retired.size(); ++i) {
+    const u64 room = width_mask_ - counts_[derived_.retired[i].counter];
     executions = fits(room, block.occurrences[i], executions);
   }
   const bool in_tx = tx_ == TxState::in_tx;
-  for (const Running& clock : clocked_) {
+  for (const Running& clock : derived_.clocked) {
     const u64 room = width_mask_ - counts_[clock.counter];
     if (clock.passes(block.cpl, in_tx) && ticks(clock, executions * block.cycles) > room)
       executions = (cycles_for(clock, room + 1) - 1) / block.cycles;
@@ -84,9 +85,9 @@ u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
 
 void CounterFile::advance(const CounterTotals& block, u64 executions) {
   static_cast<void>(pass_time(now_ + executions * block.cycles, block.cpl));
-  for (std::size_t i = 0; i < retired_.size(); ++i)
-    counts_[retired_[i].counter] += executions * block.occurrences[i];
-  if (block.cpl == Cpl::kernel ? metrics_kernel_ : metrics_user_) {
+  for (std::size_t i = 0; i < derived_.retired.size(); ++i)
+    counts_[derived_.retired[i].counter] += executions * block.occurrences[i];
+  if (block.cpl == Cpl::kernel ? derived_.metrics_kernel : derived_.metrics_user) {
     PerfMetrics::Slots of_all = block.slots;
     for (u64& of_category : of_all) of_category *= executions;
     metrics_.count(of_all);

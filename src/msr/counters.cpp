@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pmusim/arch/pebs_records.h"
 #include "pmusim/cpu/front_end.h"
 
 namespace pmusim {
@@ -10,9 +11,9 @@ CounterFile::CounterFile(const CpuModel& model)
       width_mask_(low_bits(model.counter_width)),
       tsc_(tsc_clock(model.core)),
       bus_(bus_clock(model.core)),
-      global_ctrl_(model.gp_counters),
+      global_ctrl_(global_ctrl_after_reset(model)),
       metrics_(model.metrics_levels) {
-  update();
+  derive();
 }
 
 bool CounterFile::Running::satisfied_by(u64 k) const {
@@ -34,7 +35,7 @@ Counted CounterFile::retire(const Retirement& retirement) {
   cycle_has_retired_ = true;
   cycle_cpl_ = retirement.cpl;
   const bool in_tx = tx_ == TxState::in_tx;
-  for (const Running& running : retired_) {
+  for (const Running& running : derived_.retired) {
     if (!running.passes(retirement.cpl, in_tx)) continue;
     const u64 k = occurrences(running, retirement);
     if (k == 0) continue;
@@ -43,14 +44,14 @@ Counted CounterFile::retire(const Retirement& retirement) {
     else
       add(running.counter, k, counted);
   }
-  const bool metrics_count = retirement.cpl == Cpl::kernel ? metrics_kernel_ : metrics_user_;
+  const bool metrics_count = retirement.cpl == Cpl::kernel ? derived_.metrics_kernel : derived_.metrics_user;
   if (metrics_count && metrics_.count(PerfMetrics::slots_in(retirement.quantities)))
     counted.overflowed |= msr::status::PERF_METRICS;
   return counted;
 }
 
 Counted CounterFile::count_late(Signal signal, const Retirement& r) {
-  if (signal == Signal::lbr_insert && !counts_lbr_inserts_) return {};
+  if (signal == Signal::lbr_insert && !derived_.counts_lbr_inserts) return {};
   return retire(
       {.ip = r.ip, .next_ip = r.next_ip, .cycle = r.cycle, .signals = {signal}, .cpl = r.cpl, .tx = r.tx});
 }
@@ -70,25 +71,26 @@ Counted CounterFile::close_cycles(u64 cycle, Cpl cpl) {
   Counted counted;
   while (now_ != cycle && counted.overflowed == 0) {
     // The cycle that instructions retired in closes by itself: it has their occurrences and their privilege.
-    const bool alone = cycle_has_retired_ && (!per_cycle_.empty() || cycle_cpl_ != cpl);
-    close_span(alone || single_steps_ ? 1 : cycle - now_, cycle_has_retired_ ? cycle_cpl_ : cpl, counted);
+    const bool alone = cycle_has_retired_ && (!derived_.per_cycle.empty() || cycle_cpl_ != cpl);
+    close_span(alone || derived_.single_steps ? 1 : cycle - now_, cycle_has_retired_ ? cycle_cpl_ : cpl,
+               counted);
   }
   return counted;
 }
 
 void CounterFile::close_span(u64 cycles, Cpl cpl, Counted& counted) {
-  for (const Running& running : clocked_) cycles = cycles_to_wrap(running, cycles, cpl);
-  for (const Running& running : per_cycle_) cycles = cycles_to_wrap(running, cycles, cpl);
+  for (const Running& running : derived_.clocked) cycles = cycles_to_wrap(running, cycles, cpl);
+  for (const Running& running : derived_.per_cycle) cycles = cycles_to_wrap(running, cycles, cpl);
   const bool in_tx = tx_ == TxState::in_tx;
-  for (const Running& running : clocked_) {
+  for (const Running& running : derived_.clocked) {
     const u64 passed = running.passes(cpl, in_tx) ? ticks(running, cycles) : 0;
     if (passed != 0) add(running.counter, passed, counted);
   }
-  for (const Running& running : per_cycle_) {
+  for (const Running& running : derived_.per_cycle) {
     const u64 added = increment(running, cycles, cpl);
     if (added != 0) add(running.counter, added, counted);
   }
-  for (const Running& running : per_cycle_) {
+  for (const Running& running : derived_.per_cycle) {
     const bool passes = running.passes(cpl, in_tx);
     const u64 k = in_cycle_[running.counter] + (passes ? ticks(running, 1) : 0);
     const bool satisfied = (passes || k != 0) && running.satisfied_by(k);
@@ -145,7 +147,7 @@ u64 CounterFile::cycles_for(const Running& running, u64 wanted_ticks) const {
 /// Counter 2 with IN_TXCP returns to its value at the start of a transaction that aborts, and so does its
 /// overflow bit (SDM vol. 3, TSX performance monitoring).
 void CounterFile::change_transaction(TxState tx) {
-  if (checkpointed_ != 0) {
+  if (derived_.checkpointed != 0) {
     constexpr unsigned counter = 2;
     if (tx == TxState::in_tx) {
       checkpoint_ = counts_[counter];
@@ -161,24 +163,18 @@ void CounterFile::change_transaction(TxState tx) {
 void CounterFile::set_status(u64 mask) {
   const bool freezes = (mask & ~status_ & msr::status::CTR_FRZ) != 0;
   status_ |= mask;
-  if (freezes) update();
+  if (freezes) derive();
 }
 
 void CounterFile::clear_status(u64 mask) {
   const bool thaws = (mask & status_ & msr::status::CTR_FRZ) != 0;
   status_ &= ~mask;
-  if (thaws) update();
-}
-
-void CounterFile::set_filters(const EventFilters& filters) {
-  if (filters == filters_) return;
-  filters_ = filters;
-  update();
+  if (thaws) derive();
 }
 
 void CounterFile::clear_global_ctrl() {
   global_ctrl_ = 0;
-  update();
+  derive();
 }
 
 CounterFile::Running CounterFile::with_event(Running running,
@@ -262,57 +258,79 @@ CounterFile::Running CounterFile::decode_fixed(unsigned m) const {
   return with_event(running, find_fixed_event(*model_, m));
 }
 
-void CounterFile::start(const Running& running) {
-  running_ |= bit(running.counter);
-  if (!running.kernel && !running.user) return;
+void CounterFile::Derived::start(const Running& counter) {
+  running |= bit(counter.counter);
+  if (!counter.kernel && !counter.user) return;
   const bool told_at_retirement =
-      running.source == Source::occurrences || running.source == Source::lost_cycles;
-  if (told_at_retirement) retired_.push_back(running);
-  if (running.waits_for_cycle())
-    per_cycle_.push_back(running);
+      counter.source == Source::occurrences || counter.source == Source::lost_cycles;
+  if (told_at_retirement) retired.push_back(counter);
+  if (counter.waits_for_cycle())
+    per_cycle.push_back(counter);
   else if (!told_at_retirement)
-    clocked_.push_back(running);
+    clocked.push_back(counter);
 }
 
-void CounterFile::update() {
-  using namespace msr;
-  const bool frozen = (status_ & status::CTR_FRZ) != 0;
-  const bool has_global_ctrl = model_->perfmon_version >= 2;
-  const u64 allowed = frozen ? 0 : has_global_ctrl ? global_ctrl_ : model_->counters();
-  const u64 ran = running_;
-  retired_.clear();
-  clocked_.clear();
-  per_cycle_.clear();
-  running_ = interrupting_ = adaptive_ = logged_by_lbr_ = checkpointed_ = 0;
-  for (const unsigned n : set_bits(model_->gp_counters)) {
-    const u64 select = event_select_[n];
-    if ((select & evtsel::INT) != 0) interrupting_ |= bit(n);
-    if ((select & evtsel::ADAPTIVE) != 0) adaptive_ |= bit(n);
-    if ((select & evtsel::BR_CNTR) != 0) logged_by_lbr_ |= bit(n);
-    if ((select & evtsel::IN_TXCP) != 0) checkpointed_ |= bit(n);
-    if ((select & evtsel::EN) != 0 && (allowed & bit(n)) != 0) start(decode_gp(n));
+void CounterFile::Derived::add_gp(const CounterFile& file, u64 allowed) {
+  using namespace msr::evtsel;
+  for (const unsigned n : set_bits(file.model_->gp_counters)) {
+    const u64 select = file.event_select_[n];
+    if ((select & INT) != 0) interrupting |= bit(n);
+    if ((select & ADAPTIVE) != 0) adaptive |= bit(n);
+    if ((select & BR_CNTR) != 0) logged_by_lbr |= bit(n);
+    if ((select & IN_TXCP) != 0) checkpointed |= bit(n);
+    if ((select & EN) != 0 && (allowed & bit(n)) != 0) start(file.decode_gp(n));
   }
-  for (const unsigned m : set_bits(model_->fixed_counters)) {
-    const u64 control = fixed_ctrl_ >> (4 * m);
-    if ((control & fixed_ctrl::PMI) != 0) interrupting_ |= bit(first_fixed + m);
-    if ((control & fixed_ctrl::ADAPTIVE) != 0) adaptive_ |= bit(first_fixed + m);
-    const bool enabled = (control & (fixed_ctrl::OS | fixed_ctrl::USR)) != 0;
-    if (enabled && (allowed & bit(first_fixed + m)) != 0) start(decode_fixed(m));
+}
+
+void CounterFile::Derived::add_fixed(const CounterFile& file, u64 allowed) {
+  using namespace msr::fixed_ctrl;
+  for (const unsigned m : set_bits(file.model_->fixed_counters)) {
+    const u64 control = file.fixed_ctrl_ >> (4 * m);
+    if ((control & PMI) != 0) interrupting |= bit(first_fixed + m);
+    if ((control & ADAPTIVE) != 0) adaptive |= bit(first_fixed + m);
+    const bool enabled = (control & (OS | USR)) != 0;
+    if (enabled && (allowed & bit(first_fixed + m)) != 0) start(file.decode_fixed(m));
   }
   // The metrics divide up SLOTS: they follow its enable and its privilege filter.
-  const bool metrics = (allowed & status::PERF_METRICS) != 0 && (running_ & bit(first_fixed + slots)) != 0;
-  metrics_kernel_ = metrics && decode_fixed(slots).kernel;
-  metrics_user_ = metrics && decode_fixed(slots).user;
-  if (metrics) interrupting_ |= status::PERF_METRICS;
-  single_steps_ = std::any_of(per_cycle_.begin(), per_cycle_.end(), [](const Running& r) {
+  if ((allowed & msr::status::PERF_METRICS) == 0 || (running & bit(first_fixed + slots)) == 0) return;
+  metrics_kernel = file.decode_fixed(slots).kernel;
+  metrics_user = file.decode_fixed(slots).user;
+  interrupting |= msr::status::PERF_METRICS;
+}
+
+void CounterFile::Derived::recompute(const CounterFile& file) {
+  const CpuModel& model = *file.model_;
+  static_cast<DerivedMasks&>(*this) = {};
+  retired.clear();
+  clocked.clear();
+  per_cycle.clear();
+  const bool frozen = (file.status_ & msr::status::CTR_FRZ) != 0;
+  const bool has_global_ctrl = model.perfmon_version >= 2;
+  const u64 allowed = frozen ? 0 : has_global_ctrl ? file.global_ctrl_ : model.counters();
+  add_gp(file, allowed);
+  add_fixed(file, allowed);
+  for (const unsigned counter : set_bits(model.has_arch_pebs() ? model.pebs.counters : 0))
+    if ((file.cfg_c_[counter] & pebs::cfg_c::ENABLE) != 0) sampling |= bit(counter);
+  single_steps = std::any_of(per_cycle.begin(), per_cycle.end(), [](const Running& r) {
     return r.source == Source::tsc || r.source == Source::bus_clock;
   });
-  counts_lbr_inserts_ = std::any_of(retired_.begin(), retired_.end(), [](const Running& r) {
+  counts_lbr_inserts = std::any_of(retired.begin(), retired.end(), [](const Running& r) {
     return r.rule.all.has(Signal::lbr_insert) || r.rule.any.has(Signal::lbr_insert);
   });
+  programming = file.fingerprint(*this);
+}
+
+void CounterFile::derive() {
+  const u64 ran = derived_.running;
+  derived_.recompute(*this);
   if (model_->policies.edge_history_at_enable == 0) was_satisfied_ &= ran;
-  for (const unsigned n : set_bits(ran & ~running_)) in_cycle_[n] = 0;
-  programming_ = fingerprint();
+  for (const unsigned n : set_bits(ran & ~derived_.running)) in_cycle_[n] = 0;
+}
+
+bool CounterFile::is_derived() const {
+  Derived fresh;
+  fresh.recompute(*this);
+  return fresh == derived_;
 }
 
 }  // namespace pmusim

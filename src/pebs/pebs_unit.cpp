@@ -37,14 +37,6 @@ bool can_sample(unsigned counter, const CounterFile& counters) {
 
 }  // namespace
 
-u64 PebsUnit::enabled(const CounterFile& counters) const {
-  if (!model_->has_arch_pebs()) return pebs_enable_ & model_->pebs.counters;
-  u64 enabled = 0;
-  for (const unsigned counter : set_bits(model_->pebs.counters))
-    if ((counters.cfg_c(counter) & pebs::cfg_c::ENABLE) != 0) enabled |= bit(counter);
-  return enabled;
-}
-
 void PebsUnit::arm(u64 overflowed, const CounterFile& counters, u64 cycle) {
   if (overflowed == 0) return;
   for (const unsigned counter : set_bits(overflowed & enabled(counters) & ~overflowed_)) {
@@ -73,7 +65,7 @@ bool PebsUnit::qualifies(unsigned counter, const Retirement& retirement, const C
 }
 
 u64 PebsUnit::due(u64 occurred, const Retirement& retirement, const CounterFile& counters) {
-  overflowed_ &= enabled(counters);
+  drop_disabled(counters);
   u64 ready = 0, close = 0;
   for (const unsigned counter : set_bits(overflowed_ & occurred)) {
     const bool exact = precise_distribution(counter, counters);

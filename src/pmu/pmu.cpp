@@ -5,19 +5,9 @@
 
 namespace pmusim {
 
-namespace {
-
-std::shared_ptr<const RegisterMap> map_registers(const CpuModel& model) {
-  const std::array rows{CounterFile::registers(), ControlRegisters::registers(), LbrStack::registers(),
-                        PebsUnit::registers(), AcrUnit::registers()};
-  return std::make_shared<RegisterMap>(model, rows);
-}
-
-}  // namespace
-
 Pmu::Pmu(CpuModel model)
     : model_(std::make_shared<const CpuModel>(std::move(model))),
-      registers_(map_registers(*model_)),
+      registers_(std::make_shared<PmuRegisters>(*model_)),
       counters_(*model_),
       control_(*model_),
       lbr_(*model_),
@@ -175,46 +165,33 @@ void Pmu::debug_exception() {
   lbr_.on_debug_exception();
 }
 
-void* Pmu::unit(Unit which) {
-  switch (which) {
-    case Unit::counters:
-      return &counters_;
-    case Unit::control:
-      return &control_;
-    case Unit::lbr:
-      return &lbr_;
-    case Unit::pebs:
-      return &pebs_;
-    case Unit::acr:
-      return &acr_;
-    case Unit::count_:
-      break;
-  }
-  return nullptr;
-}
-
 Faulty<u64> Pmu::rdmsr(u32 address) {
-  const RegisterMap::Entry* entry = registers_->find(address);
-  if (entry == nullptr) return Failure(Fault::gp);
-  control_.set_now(now());
-  return read_register(entry, unit(entry->owner));
+  return registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_);
 }
 
 Fault Pmu::wrmsr(u32 address, u64 value) {
-  const RegisterMap::Entry* entry = registers_->find(address);
-  if (entry == nullptr) return Fault::gp;
-  control_.set_now(now());
-  const Fault fault = write_register(entry, unit(entry->owner), value);
-  if (entry->owner == Unit::control || entry->owner == Unit::pebs) share_event_filters();
-  return fault;
+  const Written written = registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_);
+  if (written.steers) derive();
+  return written.fault;
 }
 
-// What an event counts may depend on registers that the counters do not own.
-void Pmu::share_event_filters() {
-  counters_.set_filters({.off_core = control_.off_core_filters(),
-                         .front_end = pebs_.front_end_filter(),
-                         .load_latency_cycles = pebs_.latency_threshold(),
-                         .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0});
+// What units have to know of each other's registers. (The owner of the register that was written has derived
+// its own.)
+void Pmu::derive() {
+  pebs_.drop_disabled(counters_);
+  counters_.set_filters(event_filters());
+}
+
+EventFilters Pmu::event_filters() const {
+  return {.off_core = control_.off_core_filters(),
+          .front_end = pebs_.front_end_filter(),
+          .load_latency_cycles = pebs_.latency_threshold(),
+          .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0};
+}
+
+bool Pmu::is_derived() const {
+  return counters_.is_derived() && lbr_.is_derived() && acr_.is_derived() &&
+         counters_.filters() == event_filters();
 }
 
 Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) {

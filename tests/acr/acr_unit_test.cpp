@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include "pmusim/msr/register_file.h"
 
 namespace pmusim {
 namespace {
@@ -16,17 +16,14 @@ constexpr u64 width48 = low_bits(48);
 /// Counters and reload unit of one model behind their registers.
 class Bench {
  public:
-  explicit Bench(const CpuModel& cpu) : model(cpu), counters(model), acr(model), map_(model, rows()) {}
+  explicit Bench(const CpuModel& cpu) : model(cpu), counters(model), acr(model), registers_(model) {}
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
   Fault write(u32 address, u64 value) {
-    const RegisterMap::Entry* entry = map_.find(address);
-    if (entry == nullptr || (value & ~entry->writable) != 0) return Fault::gp;
-    void* unit = entry->spec->owner == Unit::acr ? static_cast<void*>(&acr) : &counters;
-    return entry->spec->write(unit, entry->number, value);
+    return registers_.write(address, value, counters.now(), counters, acr).fault;
   }
-  bool exists(u32 address) const { return map_.find(address) != nullptr; }
+  bool exists(u32 address) const { return registers_.find(address) != nullptr; }
 
   /// The counters' values after `overflowed` have wrapped to `residue`.
   void overflow(u64 overflowed, u64 residue = 0) {
@@ -42,11 +39,7 @@ class Bench {
   AcrUnit::Reloads last;
 
  private:
-  static std::span<const std::span<const RegisterSpec>> rows() {
-    static const std::array all{CounterFile::registers(), AcrUnit::registers()};
-    return all;
-  }
-  RegisterMap map_;
+  RegisterFile<CounterFile, AcrUnit> registers_;
 };
 
 CpuModel skymont() { return *find_cpu_model("skymont"); }

@@ -65,6 +65,14 @@ TEST(MsrCommand, JsonHasEveryRegisterOfTheModel) {
   EXPECT_FALSE(has("IA32_PMC2"));
 }
 
+TEST(MsrCommand, JsonHasTheFieldsOfTheModel) {
+  const auto fields = [](const char* model) {
+    return Json::parse(run({pmusim(), "msr", "--model", model, "38f", "--json"}).out).at(0)["fields"];
+  };
+  EXPECT_EQ(fields("core2").size(), 2u);
+  EXPECT_EQ(fields("icelake").at(2), (Json{{"bits", "48"}, {"name", "enable PERF_METRICS"}}));
+}
+
 TEST(MsrCommand, BadInputIsExplainedWithStatus2) {
   const Output absent = run({pmusim(), "msr", "--model", "skylake", "0x1900"});
   EXPECT_EQ(absent.status, 2);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmusim/lbr/lbr_stack.h"
+#include "pmusim/msr/register_file.h"
 
 namespace pmusim::test {
 
@@ -55,20 +56,12 @@ inline CpuModel four_slots(LbrFormat format = LbrFormat::info) { return legacy_m
 /// An LBR with its registers, and branches one cycle apart unless told otherwise.
 class LbrMachine {
  public:
-  explicit LbrMachine(CpuModel m) : model(std::move(m)), stack(model) {}
+  explicit LbrMachine(CpuModel m) : model(std::move(m)), stack(model), registers_(model) {}
   LbrMachine(const LbrMachine&) = delete;
   LbrMachine& operator=(const LbrMachine&) = delete;
 
-  Fault wrmsr(u32 address, u64 value) {
-    const auto [spec, i] = find(address);
-    if (!spec || !spec->writable || (value & ~spec->writable(model, i)) != 0) return Fault::gp;
-    return spec->write(&stack, i, value);
-  }
-  Faulty<u64> rdmsr(u32 address) const {
-    const auto [spec, i] = find(address);
-    if (!spec) return Failure(Fault::gp);
-    return spec->read(&stack, i);
-  }
+  Fault wrmsr(u32 address, u64 value) { return registers_.write(address, value, cycle_, stack).fault; }
+  Faulty<u64> rdmsr(u32 address) const { return registers_.read(address, cycle_, stack); }
   u64 read(u32 address) const { return rdmsr(address).value_or(0xDEAD); }
 
   bool record(Branch b) {
@@ -97,15 +90,7 @@ class LbrMachine {
   LbrGate gate = LbrGate::open;
 
  private:
-  std::pair<const RegisterSpec*, unsigned> find(u32 address) const {
-    for (const RegisterSpec& spec : LbrStack::registers()) {
-      const u32 i = (address - spec.address) / spec.stride;
-      if (address < spec.address || i >= spec.count || !spec.exists(model, i)) continue;
-      if (spec.present && !spec.present(&stack, i)) continue;
-      return {&spec, i};
-    }
-    return {nullptr, 0};
-  }
+  RegisterFile<LbrStack> registers_;
   u64 cycle_ = 1000;
 };
 

@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "pmusim/msr/control.h"
 #include "pmusim/msr/counters.h"
+#include "pmusim/msr/register_file.h"
 
 namespace pmusim::testing {
 
@@ -19,15 +18,9 @@ class MsrMachine {
   MsrMachine& operator=(const MsrMachine&) = delete;
 
   Fault wrmsr(u32 address, u64 value) {
-    control.set_now(counters.now());
-    const RegisterMap::Entry* entry = map_.find(address);
-    return write_register(entry, entry != nullptr ? unit(entry->owner) : nullptr, value);
+    return registers_.write(address, value, counters.now(), counters, control).fault;
   }
-  Faulty<u64> rdmsr(u32 address) {
-    control.set_now(counters.now());
-    const RegisterMap::Entry* entry = map_.find(address);
-    return read_register(entry, entry != nullptr ? unit(entry->owner) : nullptr);
-  }
+  Faulty<u64> rdmsr(u32 address) { return registers_.read(address, counters.now(), counters, control); }
   /// The value, or a failed test.
   u64 read(u32 address) {
     const Faulty<u64> value = rdmsr(address);
@@ -62,7 +55,6 @@ class MsrMachine {
     sum.occurred |= step.occurred;
     sum.overflowed |= step.overflowed;
   }
-  void* unit(Unit owner) { return owner == Unit::counters ? static_cast<void*>(&counters) : &control; }
 
   CpuModel model_;
 
@@ -71,7 +63,7 @@ class MsrMachine {
   ControlRegisters control;
 
  private:
-  RegisterMap map_{model_, std::array{CounterFile::registers(), ControlRegisters::registers()}};
+  RegisterFile<CounterFile, ControlRegisters> registers_{model_};
 };
 
 }  // namespace pmusim::testing

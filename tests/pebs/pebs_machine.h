@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pmusim/arch/pebs_records.h"
+#include "pmusim/msr/register_file.h"
 #include "pmusim/pebs/pebs_unit.h"
 
 namespace pmusim::testing {
@@ -58,18 +59,14 @@ class PebsMachine {
   PebsMachine& operator=(const PebsMachine&) = delete;
 
   Fault try_write(u32 address, u64 value) {
-    const RegisterMap::Entry* entry = map_.find(address);
-    void* unit = entry != nullptr && entry->owner == Unit::pebs ? static_cast<void*>(&pebs) : &counters;
-    return write_register(entry, unit, value);
+    const Fault fault = registers_.write(address, value, counters.now(), counters, pebs).fault;
+    pebs.drop_disabled(counters);
+    return fault;
   }
   void write(u32 address, u64 value) {
     EXPECT_EQ(try_write(address, value), Fault::none) << std::hex << address << " <- " << value;
   }
-  u64 read(u32 address) {
-    const RegisterMap::Entry* entry = map_.find(address);
-    const void* unit = entry != nullptr && entry->owner == Unit::pebs ? static_cast<void*>(&pebs) : &counters;
-    return read_register(entry, unit).value_or(~u64{0});
-  }
+  u64 read(u32 address) { return registers_.read(address, counters.now(), counters, pebs).value_or(~u64{0}); }
 
   void set_pointer(u64 offset, u64 value) {
     const le64 word = value;
@@ -117,7 +114,7 @@ class PebsMachine {
 
  private:
   CpuModel model_;
-  RegisterMap map_{model_, std::array{CounterFile::registers(), PebsUnit::registers()}};
+  RegisterFile<CounterFile, PebsUnit> registers_{model_};
 
  public:
   CounterFile counters{model_};

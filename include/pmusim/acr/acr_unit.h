@@ -3,10 +3,9 @@
 
 #include <array>
 #include <boost/container/static_vector.hpp>
-#include <span>
 
 #include "pmusim/msr/counters.h"
-#include "pmusim/msr/register.h"
+#include "pmusim/msr/row.h"
 
 namespace pmusim {
 
@@ -46,16 +45,21 @@ class AcrUnit {
   /// Counters with a non-zero CFG_B.
   u64 armed() const { return armed_; }
 
-  static std::span<const RegisterSpec> registers();
+  /// Brings everything that is derived from registers up to date. Every register write ends in it.
+  void derive() { armed_ = armed_counters(); }
+  /// Whether derive() would change nothing.
+  bool is_derived() const { return armed_ == armed_counters(); }
+
+  static RowFamilies<AcrUnit> registers();
 
  private:
-  friend struct AcrRegisters;
+  u64 armed_counters() const;
   Reloads find_reloads(u64 overflowed, const CounterFile& counters) const;
   u64 standing(u64 overflowed) const;
   u64 reload_value(unsigned counter, const CounterFile& counters, u64 overflowed) const;
 
   const CpuModel* model_;
-  u64 armed_ = 0;
+  u64 armed_ = 0;  // derived
   std::array<u64, counter_slots> cfg_b_{};
   std::array<u64, counter_slots> reload_counts_{};
 };

@@ -6,7 +6,7 @@
 
 #include "pmusim/lbr/branch.h"
 #include "pmusim/lbr/layout.h"
-#include "pmusim/msr/register.h"
+#include "pmusim/msr/row.h"
 
 namespace pmusim {
 
@@ -38,7 +38,7 @@ class LbrStack {
     const unsigned kind = static_cast<unsigned>(branch.kind);
     const unsigned unusual =
         static_cast<unsigned>(branch.tx) | static_cast<unsigned>(branch.zero_length_call);
-    if ((special_ >> kind & 1) != 0 || unusual != 0) return record_special(branch);
+    if ((derived_.special >> kind & 1) != 0 || unusual != 0) return record_special(branch);
     if (!accepts(branch)) return false;
     append(branch, branch.from, info_of(branch));
     return true;
@@ -75,14 +75,21 @@ class LbrStack {
   [[nodiscard]] Fault restore_component(std::span<const std::byte> image);
   void initialize_component();
 
-  static std::span<const RegisterSpec> registers();
+  /// Brings everything that is derived from registers up to date. Every register write ends in it.
+  void derive() { derived_ = derivation(); }
+  /// Whether derive() would change nothing.
+  bool is_derived() const { return derived_ == derivation(); }
+
+  static RowFamilies<LbrStack> registers();
 
  private:
-  friend struct LbrRegisters;
+  static Rows<LbrStack> legacy_registers();
+  static Rows<LbrStack> arch_registers();
+  static Rows<LbrStack> last_exception_registers();
 
   bool accepts(const Branch& branch) const {
     const unsigned ring = branch.cpl_after == Cpl::kernel ? 0 : 1;
-    return (accepted_[ring] >> static_cast<unsigned>(branch.kind) & 1) != 0;
+    return (derived_.accepted[ring] >> static_cast<unsigned>(branch.kind) & 1) != 0;
   }
   /// INFO of a branch, all fields but transaction flags and event counts.
   u64 info_of(const Branch& branch) const {
@@ -100,16 +107,30 @@ class LbrStack {
   void append_special(const Branch& branch);
   void pop();
   bool call_stack_mode() const;
-  void update_filter();  // after any change of control registers
-  void update_arch_filter();
-  void update_legacy_filter();
-  void update_special();
+  /// Branch kinds that pass the filter, by target privilege: kernel, user.
+  using Accepted = std::array<u16, 2>;
+  /// What the control registers come to, kept ready.
+  struct Derived {
+    bool enabled = true;  ///< LBREn; always true on legacy parts, where DEBUGCTL has the enable
+    u16 special = 0;      ///< branch kinds that need more than appending, for now or always
+    Accepted accepted{};
+    friend bool operator==(const Derived&, const Derived&) = default;
+  };
+  Derived derivation() const;
+  Accepted arch_filter() const;
+  Accepted legacy_filter() const;
+  u16 special_kinds() const;
   void clear_records();
   void write_ctl(u64 value);
   bool depth_supported(u64 depth) const;
   u64 writable_ctl() const;
+  static bool in_depth(const LbrStack& stack, unsigned entry) { return entry < stack.depth_; }
+  const LbrEntry& record_at(unsigned entry) const { return ring_[slot_of(entry)]; }
+  LbrEntry& record_at(unsigned entry) { return ring_[slot_of(entry)]; }
   unsigned slot_of(unsigned entry) const { return arch_ ? (head_ - entry) & ring_mask_ : entry; }
 
+  /// Of a record and how software wrote one of its registers; nothing is written where that faults.
+  static Fault assign(LbrEntry& record, const std::optional<LbrEntry>& written);
   LbrEntry& newest() { return ring_[head_ & ring_mask_]; }
   void forget_cycles();
 
@@ -119,9 +140,7 @@ class LbrStack {
   LbrLayout layout_;
   std::array<u64, 16> info_of_kind_{};  ///< by BranchKind: BR_TYPE and CYC_CNT_VALID
   bool arch_;
-  bool enabled_ = true;            ///< LBREn; always true on legacy parts, where DEBUGCTL has the enable
-  u16 special_ = 0;                ///< branch kinds that need more than appending, for now or always
-  std::array<u16, 2> accepted_{};  ///< branch kinds that pass the filter, by target privilege: kernel, user
+  Derived derived_;
   unsigned depth_;
   unsigned ring_mask_;
   unsigned head_ = 0;

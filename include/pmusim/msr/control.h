@@ -2,25 +2,21 @@
 #define PMUSIM_MSR_CONTROL_H
 
 #include <array>
-#include <span>
 
 #include "pmusim/cpu/model.h"
-#include "pmusim/msr/register.h"
+#include "pmusim/msr/row.h"
 
 namespace pmusim {
 
 /// The registers of one logical processor that steer the PMU or measure time but belong to no counter, LBR or
 /// PEBS unit: DEBUGCTL, MISC_ENABLE, PERF_CAPABILITIES, the TSC family, LVTPC, IA32_XSS, off-core filters.
 ///
-/// Clocks are functions of the core cycle: the sequencer says what cycle it is with `set_now` before it
-/// reads, and nothing is counted between.
+/// Clocks are functions of the core cycle in which they are read: nothing is counted between.
 class ControlRegisters {
  public:
   explicit ControlRegisters(const CpuModel& model);
 
-  void set_now(u64 cycle) { now_ = cycle; }
-  u64 tsc() const { return tsc_at(now_); }
-  /// TSC as it stands in another cycle, under the present TSC_ADJUST.
+  /// TSC as it stands in a cycle, under the present TSC_ADJUST.
   u64 tsc_at(u64 cycle) const;
 
   u64 debugctl() const { return debugctl_; }
@@ -39,17 +35,18 @@ class ControlRegisters {
   u32 tsc_aux() const { return tsc_aux_; }
 
   const CpuModel& model() const { return *model_; }
-  static std::span<const RegisterSpec> registers();
+  static RowFamilies<ControlRegisters> registers();
 
  private:
-  friend struct ControlAccess;
+  static Rows<ControlRegisters> clock_registers();
+  static Rows<ControlRegisters> switch_registers();
+  static Rows<ControlRegisters> filter_registers();
   /// A clock that software can set: its value was `value` in `cycle`.
   struct Origin {
     u64 cycle = 0, value = 0;
   };
 
   const CpuModel* model_;
-  u64 now_ = 0;
   u64 tsc_offset_ = 0, tsc_adjust_ = 0;
   Origin mperf_{}, aperf_{};
   u64 debugctl_ = 0, misc_enable_ = 0, lvtpc_ = msr::lvtpc::MASKED, xss_ = 0;

@@ -11,7 +11,7 @@
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/msr/counter_totals.h"
 #include "pmusim/msr/perf_metrics.h"
-#include "pmusim/msr/register.h"
+#include "pmusim/msr/row.h"
 
 namespace pmusim {
 
@@ -54,7 +54,7 @@ class CounterFile {
   /// until `now()` is `cycle`.
   Counted pass_time(u64 cycle, Cpl cpl) {
     if (cycle == now_) return {};
-    if (!clocked_.empty() || !per_cycle_.empty()) return close_cycles(cycle, cpl);
+    if (!derived_.clocked.empty() || !derived_.per_cycle.empty()) return close_cycles(cycle, cpl);
     now_ = cycle;
     cycle_has_retired_ = false;
     return {};
@@ -67,7 +67,7 @@ class CounterFile {
 
   /// Stands for everything that decides what an instruction adds to the counters: a fingerprint of the
   /// enabled ones with their events, conditions and filters. It returns with the programming.
-  u64 programming() const { return programming_; }
+  u64 programming() const { return derived_.programming; }
   /// What one execution of a block adds: `execution` is one that has been seen, `since` the cycle of the
   /// retirement before it. Not additive with a counter whose CMASK, INV, EQ or EDGE sums up occurrences
   /// within a cycle (what a cycle holds depends on what it is shared with), with one that the LBR logs or
@@ -90,16 +90,27 @@ class CounterFile {
   void clear_global_ctrl();
 
   /// Takes over what software wrote into registers of other units.
-  void set_filters(const EventFilters& filters);
+  void set_filters(const EventFilters& filters) {
+    if (filters == filters_) return;
+    filters_ = filters;
+    derive();
+  }
+  const EventFilters& filters() const { return filters_; }
+  /// Brings everything that is derived from registers up to date. Every register write ends in it.
+  void derive();
+  /// Whether derive() would change nothing.
+  bool is_derived() const;
 
   /// Counters that request a PMI when they overflow (EVTSEL.INT, fixed PMI bit); bit 48 while metrics count.
-  u64 interrupting() const { return interrupting_; }
+  u64 interrupting() const { return derived_.interrupting; }
   /// Counters that could count now, the CPL filter aside.
-  u64 running() const { return running_; }
+  u64 running() const { return derived_.running; }
   /// Counters with the adaptive-record bit set.
-  u64 adaptive() const { return adaptive_; }
+  u64 adaptive() const { return derived_.adaptive; }
+  /// Counters whose CFG_C has them write architectural PEBS records.
+  u64 sampling() const { return derived_.sampling; }
   /// GP counters whose occurrences the LBR logs (EVTSEL.BR_CNTR).
-  u64 logged_by_lbr() const { return logged_by_lbr_; }
+  u64 logged_by_lbr() const { return derived_.logged_by_lbr; }
   u64 event_select(unsigned gp) const { return event_select_[gp]; }
   /// What a GP counter counts, if the model can count it.
   std::optional<EventDefinition> event(unsigned gp) const {
@@ -113,10 +124,15 @@ class CounterFile {
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl, bool cr4_pce);
 
   const CpuModel& model() const { return *model_; }
-  static std::span<const RegisterSpec> registers();
+  static RowFamilies<CounterFile> registers();
 
  private:
-  friend struct CounterAccess;
+  static Rows<CounterFile> count_registers();
+  static Rows<CounterFile> select_registers();
+  static Rows<CounterFile> status_registers();
+  static u64 global_ctrl_after_reset(const CpuModel& model);
+  u64 in_use() const;
+
   static constexpr unsigned slots = 3;  // the fixed counter that PERF_METRICS belongs to
 
   enum class Source : u8 {
@@ -138,6 +154,7 @@ class CounterFile {
     bool only_in_tx = false;
     bool only_slow_loads = false;    // load latency above the threshold
     bool only_slow_fetches = false;  // FRONTEND_RETIRED: as many slots lost to fetch as its filter says
+    friend bool operator==(const Running&, const Running&) = default;
 
     bool has_condition() const { return cmask != 0 || equal || edge; }
     /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are told.)
@@ -153,12 +170,31 @@ class CounterFile {
     bool satisfied_by(u64 k) const;
   };
   using RunningList = boost::container::static_vector<Running, counter_slots>;
+  /// What the registers come to, in numbers.
+  struct DerivedMasks {
+    u64 programming = 0;
+    u64 running = 0, interrupting = 0, adaptive = 0, logged_by_lbr = 0, checkpointed = 0, sampling = 0;
+    bool metrics_kernel = false, metrics_user = false;
+    bool counts_lbr_inserts = false;
+    bool single_steps = false;  // a per-cycle rule on a clock that does not tick evenly
+    friend bool operator==(const DerivedMasks&, const DerivedMasks&) = default;
+  };
+  /// What the registers come to, kept ready.
+  struct Derived : DerivedMasks {
+    RunningList retired;    // counts at retirement
+    RunningList clocked;    // counts as time passes
+    RunningList per_cycle;  // counts when a cycle closes; its occurrences are in `retired` too
+    friend bool operator==(const Derived&, const Derived&) = default;
 
-  void update();  // recomputes everything derived, after a register write
-  u64 fingerprint() const;
+    void recompute(const CounterFile& file);  // in place: the lists are long
+    void add_gp(const CounterFile& file, u64 allowed);
+    void add_fixed(const CounterFile& file, u64 allowed);
+    void start(const Running& counter);
+  };
+
+  u64 fingerprint(const Derived& derived) const;
   Running decode_gp(unsigned n) const;
   Running decode_fixed(unsigned m) const;
-  void start(const Running& running);
   u64 event_filter(u64 event_select) const;
   bool has_slow_load(const Retirement& r) const;
   bool has_slow_fetch(const Retirement& r) const;
@@ -191,18 +227,10 @@ class CounterFile {
   PerfMetrics metrics_;
   EventFilters filters_;
 
-  // derived from the registers
-  RunningList retired_;    // counts at retirement
-  RunningList clocked_;    // counts as time passes
-  RunningList per_cycle_;  // counts when a cycle closes; its occurrences are in `retired_` too
-  u64 programming_ = 0;
-  u64 running_ = 0, interrupting_ = 0, adaptive_ = 0, logged_by_lbr_ = 0, checkpointed_ = 0;
-  bool metrics_kernel_ = false, metrics_user_ = false;
-  bool counts_lbr_inserts_ = false;
-  bool single_steps_ = false;  // a per-cycle rule on a clock that does not tick evenly
+  Derived derived_;
 
   // the cycle that is open
-  std::array<u32, counter_slots> in_cycle_{};  // occurrences so far, of the counters in `per_cycle_`
+  std::array<u32, counter_slots> in_cycle_{};  // occurrences so far, of the counters in `per_cycle`
   u64 was_satisfied_ = 0;                      // counters whose condition held in the cycle before
   bool cycle_has_retired_ = false;
   Cpl cycle_cpl_ = Cpl::kernel;

@@ -66,7 +66,9 @@ class PebsUnit {
   explicit PebsUnit(const CpuModel& model) : model_(&model) {}
 
   /// Counters that write records instead of interrupting.
-  u64 enabled(const CounterFile& counters) const;
+  u64 enabled(const CounterFile& counters) const {
+    return model_->has_arch_pebs() ? counters.sampling() : pebs_enable_ & model_->pebs.counters;
+  }
 
   /// Counters that wrapped at `cycle`; those without PEBS or whose event cannot be sampled are left alone.
   void arm(u64 overflowed, const CounterFile& counters, u64 cycle);
@@ -92,10 +94,15 @@ class PebsUnit {
   /// Assists since construction by what became of them.
   u64 assists(Assist::Outcome outcome) const { return assists_[static_cast<unsigned>(outcome)]; }
 
-  static std::span<const RegisterSpec> registers();
+  /// A counter that loses its enable while its assist waits never gets the record: after every register
+  /// write, those that are not enabled any more stop waiting.
+  void drop_disabled(const CounterFile& counters) { overflowed_ &= enabled(counters); }
+
+  static RowFamilies<PebsUnit> registers();
 
  private:
-  friend struct PebsRegisters;
+  static Rows<PebsUnit> ds_registers();
+  static Rows<PebsUnit> arch_registers();
   bool precise_distribution(unsigned counter, const CounterFile& counters) const;
   bool qualifies(unsigned counter, const Retirement& retirement, const CounterFile& counters) const;
   Assist::Outcome write_ds(Memory& memory, const AssistInput& input, Assist& assist);

@@ -11,13 +11,16 @@
 #include "pmusim/lbr/lbr_stack.h"
 #include "pmusim/msr/control.h"
 #include "pmusim/msr/counters.h"
-#include "pmusim/msr/register.h"
+#include "pmusim/msr/register_file.h"
 #include "pmusim/pebs/pebs_unit.h"
 #include "pmusim/pmu/block_totals.h"
 #include "pmusim/pmu/pmi_line.h"
 #include "pmusim/xsave/xsave_unit.h"
 
 namespace pmusim {
+
+/// The registers of a logical processor.
+using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit>;
 
 /// What CR4.PCE lets code outside of ring 0 do.
 enum class UserRdpmc : u8 { forbidden, allowed };
@@ -88,7 +91,7 @@ class Pmu final : public Bus {
   [[nodiscard]] Fault xsetbv(u32 ecx, u64 value) override { return xsave_.xsetbv(ecx, value); }
 
   const CpuModel& model() const { return *model_; }
-  const RegisterMap& registers() const { return *registers_; }
+  const RegisterList& registers() const { return *registers_; }
   const CounterFile& counters() const { return counters_; }
   const ControlRegisters& control() const { return control_; }
   const LbrStack& lbr() const { return lbr_; }
@@ -96,6 +99,9 @@ class Pmu final : public Bus {
   const AcrUnit& acr() const { return acr_; }
   const XsaveUnit& xsave() const { return xsave_; }
   const PmiLine& pmi_line() const { return pmi_; }
+  /// Whether everything that is derived from registers is as a fresh derivation would have it. Always true
+  /// between two calls; tests ask.
+  bool is_derived() const;
   /// Core cycle that the unit has reached.
   u64 now() const { return counters_.now(); }
   /// Time-stamp counter at now().
@@ -114,11 +120,11 @@ class Pmu final : public Bus {
   void request_pmi();
   bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
   bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
-  void* unit(Unit which);
-  void share_event_filters();
+  EventFilters event_filters() const;
+  void derive();
 
   std::shared_ptr<const CpuModel> model_;
-  std::shared_ptr<const RegisterMap> registers_;
+  std::shared_ptr<const PmuRegisters> registers_;
   CounterFile counters_;
   ControlRegisters control_;
   LbrStack lbr_;
