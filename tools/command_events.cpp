@@ -57,9 +57,12 @@ void print_wrapped(std::string_view text, std::string_view indent, std::size_t w
 }
 
 void print_event(const ListedEvent& event) {
-  fmt::print("  {:<40} {}{}{}\n", event.name, events::perf_terms(event.config, event.extra),
-             event.pebs ? "  PEBS" : "", event.modelled ? "" : "  not modelled");
+  const bool refused = event.modelled && !event.refusal.empty();
+  fmt::print("  {:<40} {}{}{}{}\n", event.name, events::perf_terms(event.config, event.extra),
+             event.pebs ? "  PEBS" : "", event.modelled ? "" : "  not modelled",
+             refused ? "  not countable" : "");
   if (!event.counts.empty()) fmt::print("      counts {}\n", event.counts);
+  if (refused) print_wrapped(event.refusal, "      ", 94);
   print_wrapped(event.description, "      ", 94);
 }
 
@@ -84,8 +87,10 @@ Json event_json(const ListedEvent& event) {
                {"terms", events::perf_terms(event.config, event.extra)},
                {"pebs", event.pebs},
                {"modelled", event.modelled},
+               {"countable", event.refusal.empty()},
                {"description", event.description}};
   if (!event.counts.empty()) json["counts"] = event.counts;
+  if (!event.refusal.empty()) json["refusal"] = event.refusal;
   return json;
 }
 

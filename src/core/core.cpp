@@ -101,6 +101,8 @@ void Core::fetch_line(u64 address, Execution& execution) {
   if (answer.ready_cycle > now) pipeline_.stall_fetch(answer.ready_cycle);
   if (answer.level != CacheLevel::l1) execution.retirement.signals.add(Signal::l1i_miss);
   if (answer.level > CacheLevel::l2) execution.retirement.signals.add(Signal::l2i_miss);
+  if (answer.level == CacheLevel::l3) execution.retirement.signals.add(Signal::l3i_hit);
+  if (answer.level == CacheLevel::memory) execution.retirement.signals.add(Signal::l3i_miss);
   if (answer.tlb != TlbLevel::l1) execution.retirement.signals.add(Signal::itlb_miss);
   if (answer.tlb == TlbLevel::walk) execution.retirement.signals.add(Signal::stlb_instruction_miss);
 }

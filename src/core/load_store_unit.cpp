@@ -64,6 +64,7 @@ void add_access(const MemoryAccess& access, bool split, SignalSet& signals) {
   } else {
     signals.add(access.level == CacheLevel::l1 ? Signal::store_l1_hit : Signal::store_l1_miss);
     if (access.level >= CacheLevel::l3) signals.add(Signal::store_l2_miss);
+    if (access.level == CacheLevel::l3) signals.add(Signal::store_l3_hit);
     if (access.level == CacheLevel::memory) signals.add(Signal::store_l3_miss);
     signals.add(Signal::store_latency);
     if (split) signals.add(Signal::split_store);

@@ -2,6 +2,7 @@
 
 #include "architectural_events.h"
 #include "event_tables_private.h"
+#include "off_core.h"
 #include "pmusim/cpu/event_tables.h"
 #include "pmusim/cpu/front_end.h"
 
@@ -54,11 +55,22 @@ std::optional<EventDefinition> find_fetch_latency(const CpuModel& model, u8 even
                          .extra = extra};
 }
 
+/// By name where a row has the very value, else by what its bits ask for.
+std::optional<EventDefinition> find_off_core(const CpuModel& model, u8 event, u16 umask, u64 extra) {
+  if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
+  const auto rule = off_core_rule(model.microarchitecture(), extra);
+  if (!rule) return std::nullopt;
+  return EventDefinition{
+      .name = "OFFCORE_RESPONSE", .event = event, .umask = umask, .rule = *rule, .extra = extra};
+}
+
 }  // namespace
 
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   if (event == 0) return std::nullopt;
   if (uses_second_register(event, umask)) return find_event(model, event == 0x2B ? 0x2A : 0xB7, 0x01, extra);
+  if (is_off_core_event(model.microarchitecture(), event, umask))
+    return find_off_core(model, event, umask, extra);
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
   if (const auto latency = find_fetch_latency(model, event, umask, extra)) return latency;

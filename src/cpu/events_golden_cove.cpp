@@ -94,10 +94,11 @@ constexpr std::array lion_cove_memory{
     row("MEM_LOAD_RETIRED.FB_HIT", 0xD1, 0x40, on(load_fb_hit)),
 };
 
-/// Panther Cove and Coyote Cove: event 2A goes through the OMR registers there, whose codes are their own.
-constexpr auto panther_cove_table =
+constexpr auto since_lion_cove =
     join(common, lion_cove_branches, lion_cove_memory, architectural_lbr_inserts, front_end_retired(0x03));
-constexpr auto lion_cove_table = join(panther_cove_table, golden_cove_off_core);
+constexpr auto lion_cove_table = join(since_lion_cove, golden_cove_off_core);
+/// Panther Cove and Coyote Cove: event 2A goes through the OMR registers there, whose codes are their own.
+constexpr auto panther_cove_table = join(since_lion_cove, off_core(0x2A, omr_values));
 
 }  // namespace
 

@@ -21,6 +21,8 @@ constexpr std::array goldmont_off_core{
     with_extra(0x10001, row("OCR.DEMAND_DATA_RD.ANY_RESPONSE", 0xB7, 0x01, on(load_l2_miss))),
     with_extra(0x10002, row("OCR.DEMAND_RFO.ANY_RESPONSE", 0xB7, 0x01, on(store_l2_miss))),
     with_extra(0x10004, row("OCR.DEMAND_CODE_RD.ANY_RESPONSE", 0xB7, 0x01, on(l2i_miss))),
+    with_extra(0x3600000001, row("OCR.DEMAND_DATA_RD.L2_MISS.ANY", 0xB7, 0x01, on(load_l2_miss))),
+    with_extra(0x3600000002, row("OCR.DEMAND_RFO.L2_MISS.ANY", 0xB7, 0x01, on(store_l2_miss))),
 };
 constexpr std::array goldmont_only{
     row("PAGE_WALKS.CYCLES", 0x05, 0x03, sum(Q::page_walk_cycles)),

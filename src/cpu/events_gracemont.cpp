@@ -99,11 +99,12 @@ constexpr auto crestmont_table =
          tremont_memory_stalls, crestmont_front_end, architectural_lbr_inserts, tremont_off_core);
 constexpr auto skymont_table = join(every, older_branches, crestmont_load_sources, skymont_fixed, skymont_fp,
                                     crestmont_front_end, architectural_lbr_inserts, tremont_off_core);
-/// Arctic Wolf asks off-core responses through the OMR registers, whose codes are their own.
-constexpr auto arctic_wolf_table =
+constexpr auto since_darkmont =
     join(every, darkmont_branches, crestmont_load_sources, darkmont_own, skymont_fixed, skymont_fp,
          crestmont_front_end, architectural_lbr_inserts);
-constexpr auto darkmont_table = join(arctic_wolf_table, tremont_off_core);
+constexpr auto darkmont_table = join(since_darkmont, tremont_off_core);
+/// Arctic Wolf asks off-core responses through the OMR registers, whose codes are their own.
+constexpr auto arctic_wolf_table = join(since_darkmont, off_core(0xB7, omr_values));
 
 }  // namespace
 

@@ -171,6 +171,10 @@ constexpr auto off_core(u8 event, OffCoreValues values) {
   };
 }
 
+/// What perf's LL events write into the OMR registers of Panther Cove, Coyote Cove and Arctic Wolf.
+inline constexpr OffCoreValues omr_values{0x4000'0000'0000'0001, 0x00FF'FFF0'0000'0001, 0x4000'0000'0000'0002,
+                                          0x00FF'FFF0'0000'0002};
+
 /// The core has no prefetcher and runs no wrong path, so all requests are demand requests of the program.
 inline constexpr std::array haswell_l2{
     row("L2_RQSTS.DEMAND_DATA_RD_MISS", 0x24, 0x21, on(load_l2_miss)),

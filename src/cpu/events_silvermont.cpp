@@ -57,14 +57,20 @@ constexpr std::array knights_landing_own{
     row("UOPS_RETIRED.ALL", 0xC2, 0x10, sum(Q::uops)),
 };
 
+/// The bus clock, where the vendor's lists have no name of their own for it.
+constexpr std::array reference_cycles{
+    row("UNHALTED_REFERENCE_CYCLES", 0x3C, 0x01, sum(Q::reference_cycles)),
+};
+
+constexpr auto bare_table = join(architectural_table, reference_cycles);
 constexpr auto bonnell_table = join(architectural_table, every, bonnell_own);
 constexpr auto silvermont_table = join(architectural_table, every, goldmont_branches, silvermont_own);
 constexpr auto knights_landing_table =
-    join(architectural_table, every, goldmont_branches, knights_landing_own);
+    join(architectural_table, reference_cycles, every, goldmont_branches, knights_landing_own);
 
 }  // namespace
 
-std::span<const EventDefinition> architectural_event_table() { return architectural_table; }
+std::span<const EventDefinition> architectural_event_table() { return bare_table; }
 std::span<const EventDefinition> bonnell_events() { return bonnell_table; }
 std::span<const EventDefinition> silvermont_events() { return silvermont_table; }
 std::span<const EventDefinition> knights_landing_events() { return knights_landing_table; }

@@ -117,13 +117,25 @@ constexpr std::array golden_cove_rows{
     CacheRow{bpu, read, miss, 0x04C5},
 };
 constexpr std::array goldmont_rows{
-    CacheRow{l1d, read, access, 0x81D0},  CacheRow{l1d, write, access, 0x82D0},
-    CacheRow{l1i, read, access, 0x0380},  CacheRow{l1i, read, miss, 0x0280},
-    CacheRow{dtlb, read, access, 0x81D0}, CacheRow{dtlb, write, access, 0x82D0},
-    CacheRow{itlb, read, access, 0x00C0}, CacheRow{itlb, read, miss, 0x0481},
-    CacheRow{bpu, read, access, 0x00C4},  CacheRow{bpu, read, miss, 0x00C5},
+    CacheRow{l1d, read, access, 0x81D0},          CacheRow{l1d, write, access, 0x82D0},
+    CacheRow{l1i, read, access, 0x0380},          CacheRow{l1i, read, miss, 0x0280},
+    CacheRow{ll, read, access, 0x01B7, 0x10001},  CacheRow{ll, read, miss, 0x01B7, 0x3600000001},
+    CacheRow{ll, write, access, 0x01B7, 0x10002}, CacheRow{ll, write, miss, 0x01B7, 0x3600000002},
+    CacheRow{dtlb, read, access, 0x81D0},         CacheRow{dtlb, write, access, 0x82D0},
+    CacheRow{itlb, read, access, 0x00C0},         CacheRow{itlb, read, miss, 0x0481},
+    CacheRow{bpu, read, access, 0x00C4},          CacheRow{bpu, read, miss, 0x00C5},
 };
 constexpr std::array goldmont_plus_rows{
+    CacheRow{l1d, read, access, 0x81D0},          CacheRow{l1d, write, access, 0x82D0},
+    CacheRow{l1i, read, access, 0x0380},          CacheRow{l1i, read, miss, 0x0280},
+    CacheRow{ll, read, access, 0x01B7, 0x10001},  CacheRow{ll, read, miss, 0x01B7, 0x3600000001},
+    CacheRow{ll, write, access, 0x01B7, 0x10002}, CacheRow{ll, write, miss, 0x01B7, 0x3600000002},
+    CacheRow{dtlb, read, access, 0x81D0},         CacheRow{dtlb, read, miss, 0x0E08},
+    CacheRow{dtlb, write, access, 0x82D0},        CacheRow{dtlb, write, miss, 0x0E49},
+    CacheRow{itlb, read, access, 0x00C0},         CacheRow{itlb, read, miss, 0x0481},
+    CacheRow{bpu, read, access, 0x00C4},          CacheRow{bpu, read, miss, 0x00C5},
+};
+constexpr std::array tremont_rows{
     CacheRow{l1d, read, access, 0x81D0},          CacheRow{l1d, write, access, 0x82D0},
     CacheRow{l1i, read, access, 0x0380},          CacheRow{l1i, read, miss, 0x0280},
     CacheRow{ll, read, access, 0x01B7, 0x10001},  CacheRow{ll, read, miss, 0x01B7, 0x3F04000001},
@@ -133,6 +145,21 @@ constexpr std::array goldmont_plus_rows{
     CacheRow{itlb, read, access, 0x00C0},         CacheRow{itlb, read, miss, 0x0481},
     CacheRow{bpu, read, access, 0x00C4},          CacheRow{bpu, read, miss, 0x00C5},
 };
+
+/// Last-level events of the cores whose off-core responses go through the OMR registers.
+template <u64 event>
+constexpr std::array omr_rows{
+    CacheRow{ll, read, access, event, 0x4000'0000'0000'0001},
+    CacheRow{ll, read, miss, event, 0x00FF'FFF0'0000'0001},
+    CacheRow{ll, write, access, event, 0x4000'0000'0000'0002},
+    CacheRow{ll, write, miss, event, 0x00FF'FFF0'0000'0002},
+};
+
+std::span<const CacheRow> last_level_rows(Microarchitecture core) {
+  if (core == panther_cove || core == coyote_cove) return omr_rows<0x012A>;
+  if (core == arctic_wolf) return omr_rows<0x01B7>;
+  return {};
+}
 
 std::span<const CacheRow> cache_rows(Microarchitecture core) {
   switch (core) {
@@ -160,13 +187,14 @@ std::span<const CacheRow> cache_rows(Microarchitecture core) {
     case goldmont:
       return goldmont_rows;
     case goldmont_plus:
+      return goldmont_plus_rows;
     case tremont:
     case gracemont:
     case crestmont:
     case skymont:
     case darkmont:
     case arctic_wolf:
-      return goldmont_plus_rows;
+      return tremont_rows;
     default:
       return {};
   }
@@ -211,16 +239,14 @@ CacheEventEncoding cache_event_encoding(Microarchitecture core, CacheId cache, C
                                         CacheResult result) {
   using Kind = CacheEventEncoding::Kind;
   if (!makes_sense(cache, operation)) return {.kind = Kind::invalid};
-  const auto rows = cache_rows(core);
+  const auto omr = cache == CacheId::ll ? last_level_rows(core) : std::span<const CacheRow>();
+  const auto rows = omr.empty() ? cache_rows(core) : omr;
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const CacheRow& r) {
     return r.cache == cache && r.operation == operation && r.result == result;
   });
   if (row == rows.end()) return {.kind = Kind::none};
   // The one row in which Ivy Bridge differs from Sandy Bridge: DTLB_LOAD_MISSES has other umasks.
   if (core == ivy_bridge && row->config == 0x0108) return {.kind = Kind::valid, .config = 0x8108};
-  // Off-core responses go through the OMR registers there, whose codes are their own.
-  if (cache == CacheId::ll && (core == panther_cove || core == coyote_cove || core == arctic_wolf))
-    return {.kind = Kind::none};
   return {.kind = Kind::valid, .config = row->config, .extra = row->extra};
 }
 

@@ -56,4 +56,6 @@ ProductCores product_cores(u32 family, u32 model) {
   return {};
 }
 
+bool has_unreliable_pebs(u32 family, u32 model) { return family == 6 && model == 0x0F; }
+
 }  // namespace pmusim

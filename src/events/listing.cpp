@@ -34,6 +34,21 @@ bool has_row(std::span<const PebsRow> rows, const EventDefinition& definition) {
   });
 }
 
+/// A fixed counter's event as what its name resolves to.
+EventDefinition on_its_code(const CpuModel& model, const EventDefinition& row, u64 config) {
+  return selected_event(model, config, row.extra).value_or(row);
+}
+
+/// Why a replay cannot count the event, or nothing.
+std::string refusal_of(const CpuModel& model, u64 config, u64 extra) {
+  perf::Attr attr;
+  attr.type = static_cast<u32>(perf::EventType::raw);
+  attr.config = config;
+  attr.config1 = extra;
+  const auto event = identify(model, attr);
+  return event.ok() ? replay_refusal(model, *event).value_or("") : event.error().message;
+}
+
 std::vector<ListedEvent> perf_names(const CpuModel& model) {
   std::vector<ListedEvent> events;
   for (const std::string_view name : perf_event_names(model)) {
@@ -41,11 +56,15 @@ std::vector<ListedEvent> perf_names(const CpuModel& model) {
     if (!groups.ok()) continue;
     const perf::Attr& attr = groups->front().events.front().attr;
     if (!is_pmu_event(attr)) continue;
-    const auto resolved = resolve(model, attr);
+    const auto resolved = identify(model, attr);
     if (!resolved.ok()) continue;
     ListedEvent event;
     event.name = name;
     event.counts = resolved->definition.name;
+    event.refusal =
+        replay_refusal(model, *resolved)
+            .value_or(name == "mem-loads-aux" ? "it counts nothing: it stands before mem-loads in a group"
+                                              : "");
     event.config = resolved->config;
     event.extra = resolved->extra;
     event.pebs = is_pebs_event(model, resolved->definition);
@@ -57,11 +76,15 @@ std::vector<ListedEvent> perf_names(const CpuModel& model) {
 }  // namespace
 
 bool is_pebs_event(const CpuModel& model, const EventDefinition& definition) {
-  if (model.pebs.format == PebsFeatures::none) return false;
+  if (model.pebs.format == PebsFeatures::none || has_unreliable_pebs(model.family, model.model)) return false;
   const bool on_fixed_counters = (model.pebs.counters >> 32) != 0;
   if (definition.event == 0) return on_fixed_counters;
   if (model.pebs.baseline || on_fixed_counters) return true;
   switch (model.microarchitecture()) {
+    case Microarchitecture::unknown:
+      return false;
+    case Microarchitecture::goldmont:
+      return true;
     case Microarchitecture::core2:
       return has_row(core2_pebs, definition);
     case Microarchitecture::nehalem:
@@ -90,7 +113,8 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     event.name = row.name;
     event.config = event_select_bits(row);
     event.extra = row.extra;
-    event.pebs = is_pebs_event(model, row);
+    event.refusal = refusal_of(model, event.config, event.extra);
+    event.pebs = is_pebs_event(model, on_its_code(model, row, event.config));
     event.description = describe(model, row.name);
     modelled.insert({event.config, event.extra});
     events.push_back(std::move(event));
@@ -106,6 +130,7 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     const auto umask = static_cast<u16>((vendor.config >> 8 & 0xFF) | (vendor.config >> 32 & 0xFF00));
     const auto definition = find_event(model, static_cast<u8>(vendor.config & 0xFF), umask, vendor.config1);
     event.modelled = definition.has_value();
+    event.refusal = refusal_of(model, event.config, event.extra);
     event.pebs = definition && is_pebs_event(model, *definition);
     events.push_back(std::move(event));
   }

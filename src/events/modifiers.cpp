@@ -5,7 +5,7 @@
 namespace pmusim::events {
 namespace {
 
-constexpr std::string_view supported = "ukhpPGHISDWe";
+constexpr std::string_view supported = "ukhpPGHISDWeX";
 constexpr unsigned highest_precise_level = 3;
 
 /// A level is counted if its letter is there, all of them if none is.
@@ -56,11 +56,9 @@ Error refusal(char letter) {
       return Error(
           "modifier 'R' (retirement latency by a second event) is not supported; retire latency is in "
           "WEIGHT");
-    case 'X':
-      return Error("modifier 'X' (no regrouping) is not supported: groups are never taken apart here");
     default:
       return Error(
-          fmt::format("unknown modifier '{}'; modifiers are u k h p pp ppp P G H I S D W e", letter));
+          fmt::format("unknown modifier '{}'; modifiers are u k h p pp ppp P G H I S D W e X", letter));
   }
 }
 
@@ -119,6 +117,8 @@ Result<Done, Error> apply_modifiers(ParsedEvent& event, std::string_view letters
       case 'W':
         event.weak_group = true;
         break;
+      case 'X':  // the group may not be regrouped, and none ever is here
+        break;
     }
   }
   if (precise > highest_precise_level)
@@ -130,7 +130,7 @@ Result<Done, Error> apply_modifiers(ParsedEvent& event, std::string_view letters
 }
 
 unsigned max_precise_level(const CpuModel& model) {
-  if (model.pebs.format == PebsFeatures::none) return 0;
+  if (model.pebs.format == PebsFeatures::none || has_unreliable_pebs(model.family, model.model)) return 0;
   const bool distribution = model.pebs.distribution != 0;
   if (model.has_arch_pebs()) return distribution ? 3 : 2;
   const bool knows_the_instruction = model.lbr.depth != 0 || model.pebs.format >= 2;

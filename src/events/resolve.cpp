@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "pmusim/arch/msr.h"
 #include "pmusim/cpu/generic_events.h"
+#include "pmusim/cpu/unmodelled_signals.h"
 #include "pmusim/events/vendor.h"
 
 namespace pmusim::events {
@@ -75,6 +77,20 @@ Result<Selection, Error> select(const CpuModel& model, const perf::Attr& attr) {
   }
 }
 
+/// Whether drivers give event 00 with this umask a fixed counter (reference: constraint tables). Elsewhere it
+/// lands on a general counter, on which event 00 counts nothing.
+bool has_fixed_code(const CpuModel& model, u64 umask) {
+  constexpr u64 instructions = 1, reference_cycles = 3, slots = 4, last = 16;
+  const Microarchitecture core = model.microarchitecture();
+  if (model.perfmon_version < 2 || umask == 0 || umask > last ||
+      (model.fixed_counters & bit(static_cast<unsigned>(umask - 1))) == 0)
+    return false;
+  if (umask == reference_cycles) return true;
+  if (core == Microarchitecture::unknown) return model.perfmon_version >= 5 && umask > reference_cycles;
+  const bool p_core = core >= Microarchitecture::ice_lake && core <= Microarchitecture::coyote_cove;
+  return p_core && (umask == instructions || umask == slots);
+}
+
 /// Event 00: fixed counters by number, and the bytes of PERF_METRICS from umask 80 on.
 std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umask) {
   constexpr std::pair<std::string_view, Quantity> metrics[] = {
@@ -88,7 +104,7 @@ std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umas
       {"PERF_METRICS.MEMORY_BOUND", Quantity::slots_memory},
   };
   constexpr u64 first_metric = 0x80;
-  if (umask >= 1 && umask < first_metric) return find_fixed_event(model, static_cast<unsigned>(umask - 1));
+  if (has_fixed_code(model, umask)) return find_fixed_event(model, static_cast<unsigned>(umask - 1));
   if (umask < first_metric || umask - first_metric >= 4 * model.metrics_levels) return std::nullopt;
   const auto& [name, quantity] = metrics[umask - first_metric];
   return EventDefinition{.name = name, .umask = static_cast<u16>(umask), .rule = {.quantity = quantity}};
@@ -114,30 +130,38 @@ std::optional<EventDefinition> find_definition(const CpuModel& model, const Sele
 void take_exact_name(const CpuModel& model, const Selection& selection, EventDefinition& definition) {
   constexpr u64 named_bits = selects_event | 0xFF84'0000;
   const auto row = std::ranges::find_if(model.events, [&](const EventDefinition& r) {
-    return event_select_bits(r) == (selection.config & named_bits) && r.rule == definition.rule &&
-           r.extra == definition.extra;
+    return r.event == definition.event && event_select_bits(r) == (selection.config & named_bits) &&
+           r.rule == definition.rule && r.extra == definition.extra;
   });
   if (row != model.events.end()) definition.name = row->name;
 }
 
 Failure<Error> refuse_unknown(const CpuModel& model, const Selection& selection) {
+  constexpr u64 last_fixed_umask = 16;
+  const u64 umask = selection.config >> 8 & 0xFF;
+  if ((selection.config & event_mask) == 0 && umask <= last_fixed_umask)
+    return refuse(
+        fmt::format("event 0x00 with umask {:#04x} stands for no fixed counter of {}, and general "
+                    "counters count nothing for it",
+                    umask, model.title));
   for (const VendorEvent& event : library_events(model))
     if ((event.config & selects_event) == (selection.config & selects_event) &&
         (event.config1 == 0 || event.config1 == selection.extra))
       return refuse(
           fmt::format("{} exists on {}, but the core model cannot produce it", event.name, model.title));
-  return refuse(fmt::format("the core model has no event with event {:#04x} and umask {:#04x} on {}",
-                            selection.config & event_mask,
-                            (selection.config >> 8 & 0xFF) | (selection.config >> 32 & 0xFF00), model.title));
+  return refuse(fmt::format("the core model has no event with event {:#04x} and umask {:#04x}{} on {}",
+                            selection.config & event_mask, umask | (selection.config >> 32 & 0xFF00),
+                            selection.extra == 0 ? "" : fmt::format(" and config1 {:#x}", selection.extra),
+                            model.title));
 }
 
 constexpr SignalSet address_signals{
-    Signal::split_load,     Signal::split_store,     Signal::load_l1_hit,    Signal::load_l1_miss,
-    Signal::load_fb_hit,    Signal::load_l2_hit,     Signal::load_l2_miss,   Signal::load_l3_hit,
-    Signal::load_l3_miss,   Signal::load_dram,       Signal::store_l1_hit,   Signal::store_l1_miss,
-    Signal::store_l2_miss,  Signal::store_l3_miss,   Signal::load_stlb_hit,  Signal::load_stlb_miss,
-    Signal::store_stlb_hit, Signal::store_stlb_miss, Signal::load_dtlb_miss, Signal::store_dtlb_miss,
-    Signal::load_latency,   Signal::store_latency,
+    Signal::split_load,      Signal::split_store,    Signal::load_l1_hit,     Signal::load_l1_miss,
+    Signal::load_fb_hit,     Signal::load_l2_hit,    Signal::load_l2_miss,    Signal::load_l3_hit,
+    Signal::load_l3_miss,    Signal::load_dram,      Signal::store_l1_hit,    Signal::store_l1_miss,
+    Signal::store_l2_miss,   Signal::store_l3_hit,   Signal::store_l3_miss,   Signal::load_stlb_hit,
+    Signal::load_stlb_miss,  Signal::store_stlb_hit, Signal::store_stlb_miss, Signal::load_dtlb_miss,
+    Signal::store_dtlb_miss, Signal::load_latency,   Signal::store_latency,
 };
 
 }  // namespace
@@ -169,16 +193,38 @@ bool needs_data_addresses(const EventRule& rule) {
   }
 }
 
-Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, DataAddresses addresses) {
+std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event) {
+  const EventRule& rule = event.definition.rule;
+  const bool possible = !rule.all.intersects(unmodelled_signals) &&
+                        (rule.any.empty() || !unmodelled_signals.contains(rule.any));
+  if (!possible)
+    return fmt::format("{} exists on {}, but the core model cannot produce it from a trace",
+                       event.definition.name, model.title);
+  if ((event.config & (msr::evtsel::IN_TX | msr::evtsel::IN_TXCP)) != 0)
+    return fmt::format(
+        "{} within transactions only (in_tx, in_tx_cp) would never count: a trace does not tell which "
+        "instructions ran in one",
+        event.definition.name);
+  return std::nullopt;
+}
+
+Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& attr) {
   const auto selection = select(model, attr);
   if (!selection.ok()) return Failure(selection.error());
   auto definition = find_definition(model, *selection);
   if (!definition) return refuse_unknown(model, *selection);
   take_exact_name(model, *selection, *definition);
-  if (addresses == DataAddresses::missing && needs_data_addresses(definition->rule))
-    return refuse(fmt::format("{} needs the addresses of data accesses, which this trace does not have",
-                              definition->name));
   return ResolvedEvent{*definition, selection->config, selection->extra};
+}
+
+Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, DataAddresses addresses) {
+  auto event = identify(model, attr);
+  if (!event.ok()) return event;
+  if (auto refusal = replay_refusal(model, *event)) return refuse(std::move(*refusal));
+  if (addresses == DataAddresses::missing && needs_data_addresses(event->definition.rule))
+    return refuse(fmt::format("{} needs the addresses of data accesses, which this trace does not have",
+                              event->definition.name));
+  return event;
 }
 
 }  // namespace pmusim::events

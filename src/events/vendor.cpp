@@ -6,7 +6,9 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <iterator>
 #include <span>
+#include <utility>
 
 namespace pmusim::events {
 namespace {
@@ -88,6 +90,20 @@ std::vector<std::string> library_spellings(std::string name) {
   return {joined, parted};
 }
 
+/// The event that a fixed counter has in common with the general ones, by the fixed counter's name. perf's
+/// own tables say so for instructions and cycles (jevents.py), drivers' constraint tables for topdown events.
+/// Others, as INST_RETIRED.PREC_DIST and SLOTS, have event 00 alone.
+std::optional<u64> code_beside_fixed_counter(const EventDefinition& row) {
+  constexpr std::pair<std::string_view, u64> codes[] = {
+      {"INST_RETIRED.ANY", 0x00C0},      {"CPU_CLK_UNHALTED.THREAD", 0x003C},
+      {"CPU_CLK_UNHALTED.CORE", 0x003C}, {"TOPDOWN_BAD_SPECULATION.ALL", 0x0073},
+      {"TOPDOWN_FE_BOUND.ALL", 0x019C},  {"TOPDOWN_RETIRING.ALL", 0x02C2},
+  };
+  if (row.event != 0) return std::nullopt;
+  const auto found = std::ranges::find(codes, row.name, &std::pair<std::string_view, u64>::first);
+  return found == std::end(codes) ? std::nullopt : std::optional(found->second);
+}
+
 bool is_off_core_response(std::string_view event) {
   return event.starts_with("OFFCORE_RESPONSE") || event.starts_with("OCR");
 }
@@ -115,6 +131,7 @@ void append_event(const pfm_pmu_info_t& pmu, const pfm_event_info_t& event, std:
 }  // namespace
 
 u64 event_select_bits(const EventDefinition& row) {
+  if (const auto code = code_beside_fixed_counter(row)) return *code;
   return row.event | (row.umask & u64{0xFF}) << 8 | u64{row.umask} >> 8 << 40 | u64{row.edge} << 18 |
          u64{row.inv} << 23 | u64{row.cmask} << 24;
 }

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "pmusim/core/core.h"
 #include "pmusim/events/resolve.h"
 
 namespace pmusim {
@@ -41,6 +40,13 @@ bool asks_for_registers(const perf::Attr& attr) {
   const u64 user = attr.sample_type & perf::sample::REGS_USER ? attr.sample_regs_user : 0;
   const u64 interrupted = attr.sample_type & perf::sample::REGS_INTR ? attr.sample_regs_intr : 0;
   return ((user | interrupted) & ~instruction_pointer) != 0;
+}
+
+bool asks_for_kernel_branches_alone(const perf::Attr& attr) {
+  using namespace perf::branch;
+  if ((attr.sample_type & perf::sample::BRANCH_STACK) == 0) return false;
+  const u64 levels = attr.branch_sample_type & PLM_ALL;
+  return levels != 0 && (levels & USER) == 0;
 }
 
 bool is_page_fault(const perf::Attr& attr) {
@@ -81,6 +87,10 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
   };
   if (attr.exclude_user != 0)
     return refuse("it excludes user mode, and a trace holds user-mode code only: it would never count");
+  if (asks_for_kernel_branches_alone(attr))
+    return refuse(
+        "its branch filter keeps branches of the kernel only (k, hv without u), and a trace holds user-mode "
+        "code only: every stack would be empty");
   if (asks_for_registers(attr) && !program_.contents().registers)
     return refuse(
         "it samples registers, and the trace holds none: 'pmusim trace record --regs gpr' records them");
@@ -90,12 +100,11 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
       program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
   const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses);
   if (!event.ok()) return refuse(event.error().message);
-  const EventRule& rule = event->definition.rule;
-  const bool possible = !rule.all.intersects(unmodelled_signals) &&
-                        (rule.any.empty() || !unmodelled_signals.contains(rule.any));
-  if (!possible)
-    return refuse(fmt::format("{} exists on {}, but the core model cannot produce it from a trace",
-                              event->definition.name, model().title));
+  if (event->extra != 0 && driver_.enumeration().microarchitecture == Microarchitecture::unknown)
+    return refuse(
+        fmt::format("{} needs a register beside its event select, and the emulated kernel has no "
+                    "tables for {} that say which",
+                    event->definition.name, model().title));
   return Done{};
 }
 

@@ -69,5 +69,30 @@ TEST(CacheEvents, TheLastLevelGoesThroughTheOffCoreRegister) {
   EXPECT_NE(loads.extra, 0u);
 }
 
+TEST(CacheEvents, TheLastLevelOfOmrCoresGoesThroughOmr) {
+  const auto encoding = [](Microarchitecture core, CacheOperation operation, CacheResult result) {
+    const auto e = cache_event_encoding(core, CacheId::ll, operation, result);
+    return std::pair(e.config, e.extra);
+  };
+  using enum CacheOperation;
+  using enum CacheResult;
+  for (const auto& [core, event] :
+       {std::pair{panther_cove, u64{0x012A}}, {coyote_cove, u64{0x012A}}, {arctic_wolf, u64{0x01B7}}}) {
+    EXPECT_EQ(encoding(core, read, access), std::pair(event, u64{0x4000000000000001}));
+    EXPECT_EQ(encoding(core, read, miss), std::pair(event, u64{0xFFFFF000000001}));
+    EXPECT_EQ(encoding(core, write, access), std::pair(event, u64{0x4000000000000002}));
+    EXPECT_EQ(encoding(core, write, miss), std::pair(event, u64{0xFFFFF000000002}));
+  }
+}
+
+TEST(CacheEvents, GoldmontsLastLevelIsItsL2) {
+  for (const Microarchitecture core : {goldmont, goldmont_plus}) {
+    EXPECT_EQ(cache_event_encoding(core, CacheId::ll, CacheOperation::read, CacheResult::access).extra,
+              0x10001u);
+    EXPECT_EQ(cache_event_encoding(core, CacheId::ll, CacheOperation::read, CacheResult::miss).extra,
+              0x3600000001u);
+  }
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -36,6 +36,15 @@ TEST(EventsCommand, TellsEventsThatAreNotModelledFromUnknownOnes) {
   EXPECT_THAT(run({pmusim(), "events", "--all", "UOPS_DISPATCHED.PORT_0"}).out, HasSubstr("not modelled"));
 }
 
+TEST(EventsCommand, ListsWithTheReasonWhatAReplayCannotCount) {
+  const Output listed = run({pmusim(), "events", "--model", "haswell", "MACHINE_CLEARS.SMC", "cycles-t"});
+  EXPECT_THAT(listed.out, HasSubstr("not countable"));
+  EXPECT_THAT(listed.out, HasSubstr("the core model cannot produce it from a trace"));
+  EXPECT_THAT(listed.out, HasSubstr("within transactions only"));
+  EXPECT_THAT(run({pmusim(), "events", "--json", "MACHINE_CLEARS.SMC"}).out,
+              HasSubstr("\"countable\": false"));
+}
+
 TEST(EventsCommand, WritesAJsonArray) {
   const Output listed = run({pmusim(), "events", "--json", "MACHINE_CLEARS.COUNT"});
   EXPECT_EQ(listed.status, 0);

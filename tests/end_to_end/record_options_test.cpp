@@ -51,6 +51,15 @@ TEST_F(RecordCommandOptions, TheKernelChosenIsTheOneTheFileNames) {
   EXPECT_THAT(header(), HasSubstr("# os release : 6.12\n"));
 }
 
+TEST_F(RecordCommandOptions, AFilterForKernelBranchesAloneIsRefused) {
+  for (const char* const filter : {"any,k", "any_call,hv", "k"}) {
+    const Output output = try_record({"-j", filter});
+    EXPECT_EQ(output.status, 2) << filter;
+    EXPECT_THAT(output.err, HasSubstr("every stack would be empty")) << filter;
+  }
+  record({"-j", "any,k,u"});
+}
+
 TEST_F(RecordCommandOptions, ACoreOfAHybridSaysSo) {
   record({"--model", "skymont"});
   EXPECT_THAT(header(), HasSubstr("# hybrid cpu system:\n# cpu_atom cpu list : 0\n"));

@@ -38,14 +38,27 @@ TEST(PebsEvents, AreAClosedListBeforeSandyBridgeAndEverythingFromIceLakeOn) {  /
   const auto pebs = [](std::string_view model, std::string_view name) {
     return find(list_events(model_named(model), Listed::modelled), name)->pebs;
   };
-  EXPECT_TRUE(pebs("core2", "INST_RETIRED.ANY_P"));
-  EXPECT_FALSE(pebs("core2", "CPU_CLK_UNHALTED.CORE_P"));
+  EXPECT_TRUE(pebs("penryn", "INST_RETIRED.ANY_P"));
+  EXPECT_FALSE(pebs("penryn", "CPU_CLK_UNHALTED.CORE_P"));
+  EXPECT_FALSE(pebs("core2", "INST_RETIRED.ANY_P")) << "left off for its errata";
+  EXPECT_TRUE(pebs("goldmont", "CPU_CLK_UNHALTED.CORE_P"));
   EXPECT_TRUE(pebs("nehalem", "MEM_LOAD_RETIRED.L3_MISS"));
   EXPECT_FALSE(pebs("nehalem", "L2_RQSTS.MISS"));
   EXPECT_TRUE(pebs("skylake", "BR_INST_RETIRED.NEAR_TAKEN"));
-  EXPECT_FALSE(pebs("skylake", "INST_RETIRED.ANY")) << "no PEBS on fixed counters";
+  EXPECT_TRUE(pebs("skylake", "INST_RETIRED.ANY")) << "on a general counter";
+  EXPECT_FALSE(pebs("skylake", "CPU_CLK_UNHALTED.REF_TSC")) << "no PEBS on fixed counters";
   EXPECT_TRUE(pebs("icelake", "CPU_CLK_UNHALTED.THREAD_P"));
   EXPECT_TRUE(pebs("icelake", "INST_RETIRED.ANY"));
+}
+
+TEST(ListEvents, SaysWhyAReplayCannotCountWhatOnlyOthersRaise) {
+  const auto events = list_events(model_named("haswell"), Listed::modelled);
+  EXPECT_EQ(find(events, "MACHINE_CLEARS.SMC")->refusal,
+            "MACHINE_CLEARS.SMC exists on Haswell, but the core model cannot produce it from a trace");
+  EXPECT_NE(find(events, "tx-abort")->refusal, "");
+  EXPECT_NE(find(events, "cycles-t")->refusal, "") << "no transactions in a trace";
+  EXPECT_NE(find(events, "cycles-ct")->refusal, "");
+  EXPECT_EQ(find(events, "cycles")->refusal, "");
 }
 
 TEST(PerfTerms, WriteTheEventAsPerfReadsIt) {

@@ -169,6 +169,7 @@ TEST(EventModifiers, SetTheirAttributes) {
   EXPECT_TRUE(parse_one("cycles:H").attr.exclude_guest);
   EXPECT_TRUE(parse_one("cycles:S").sample_read);
   EXPECT_TRUE(parse_one("cycles:W").weak_group);
+  EXPECT_EQ(parse_one("cycles:X").attr.config, parse_one("cycles").attr.config) << "no group is regrouped";
 }
 
 TEST(EventModifiers, HighestPreciseLevelFollowsThePebsOfTheModel) {  // acr-and-scheduling.md 5.1

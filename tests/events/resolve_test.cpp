@@ -77,11 +77,42 @@ TEST(Resolve, RefusesMemoryEventsOnATraceWithoutAddresses) {
 TEST(Resolve, EveryRowOfEveryModelResolvesToItself) {
   for (const CpuModel& model : cpu_models()) {
     for (const EventDefinition& row : model.events) {
-      const auto resolved = resolve(model, attr_of(row.name, model));
+      const auto resolved = identify(model, attr_of(row.name, model));
+      if (row.event == 0 && (model.fixed_counters & bit(row.umask - 1u)) == 0) continue;
       ASSERT_TRUE(resolved.ok()) << model.name << " " << row.name << ": " << resolved.error().message;
       EXPECT_TRUE(resolved->definition.rule == row.rule) << model.name << " " << row.name;
     }
   }
+}
+
+TEST(Resolve, NamesOfFixedCountersAreThoseOfTheGeneralEvents) {  // perf's jevents.py; constraint tables
+  const auto config = [](std::string_view name, std::string_view model_name) {
+    return attr_of(name, find_cpu_model(model_name).value()).config;
+  };
+  for (const std::string_view model : {"core2", "skylake", "icelake", "lioncove", "silvermont", "skymont"})
+    EXPECT_EQ(config("INST_RETIRED.ANY", model), 0xC0u) << model;
+  for (const std::string_view model : {"core2", "skylake", "icelake", "lioncove"})
+    EXPECT_EQ(config("CPU_CLK_UNHALTED.THREAD", model), 0x3Cu) << model;
+  for (const std::string_view model : {"goldmont", "gracemont", "skymont"})
+    EXPECT_EQ(config("CPU_CLK_UNHALTED.CORE", model), 0x3Cu) << model;
+  EXPECT_EQ(config("CPU_CLK_UNHALTED.REF_TSC", "skylake"), 0x0300u);
+  EXPECT_EQ(config("INST_RETIRED.PREC_DIST", "icelake"), 0x0100u);
+  EXPECT_EQ(config("TOPDOWN.SLOTS", "icelake"), 0x0400u);
+  EXPECT_EQ(config("TOPDOWN_BAD_SPECULATION.ALL", "skymont"), 0x0073u);
+  EXPECT_EQ(config("TOPDOWN_FE_BOUND.ALL", "darkmont"), 0x019Cu);
+  EXPECT_EQ(config("TOPDOWN_RETIRING.ALL", "arcticwolf"), 0x02C2u);
+}
+
+TEST(Resolve, RefusesEventZeroWhereNoFixedCounterTakesIt) {
+  EXPECT_EQ(name_of("r0100", "icelake"), "INST_RETIRED.PREC_DIST");
+  EXPECT_THAT(name_of("r0100", "skylake"), HasSubstr("stands for no fixed counter of Skylake"));
+  EXPECT_THAT(name_of("r0200", "icelake"), HasSubstr("stands for no fixed counter of Ice Lake"));
+  EXPECT_THAT(name_of("r0500", "skymont"), HasSubstr("stands for no fixed counter of"));
+}
+
+TEST(Resolve, RefusesWhatCountsWithinTransactionsOnly) {
+  for (const std::string_view event : {"cycles-t", "cycles-ct", "cpu/event=0xc0,in_tx=1/"})
+    EXPECT_THAT(name_of(event, "haswell"), HasSubstr("would never count")) << event;
 }
 
 TEST(Resolve, EveryGenericEventIsEitherCountedOrRefusedWithASentence) {

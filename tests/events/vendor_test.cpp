@@ -21,15 +21,17 @@ const std::set<std::pair<std::string_view, std::string_view>> library_errors{
     {"spr", "TOPDOWN.BAD_SPEC_SLOTS"},
     {"spr", "TOPDOWN.BR_MISPREDICT_SLOTS"},
     {"spr", "TOPDOWN.MEMORY_BOUND_SLOTS"},
-    // The fixed counter's event on a general-purpose counter, and clocks on event 00 (reference: fixed
-    // counters).
+    // Fixed counters as event 00 or as the precise event, where perf has C0.00 and 3C.00 (jevents.py).
+    {"icl", "INST_RETIRED.ANY"},
+    {"icx", "INST_RETIRED.ANY"},
     {"spr", "INST_RETIRED.ANY"},
     {"wsm", "INST_RETIRED.ANY"},
-    {"slm", "INST_RETIRED.ANY"},
-    {"knl", "INST_RETIRED.ANY"},
+    {"spr", "CPU_CLK_UNHALTED.THREAD"},
+    {"glm", "CPU_CLK_UNHALTED.CORE"},
+    // Clocks on event 00 (reference: fixed counters; architectural event 2 is 3C.01).
+    {"knl", "UNHALTED_REFERENCE_CYCLES"},
     {"glm", "CPU_CLK_UNHALTED.CORE_P"},
     {"glm", "CPU_CLK_UNHALTED.REF"},
-    {"tmt", "CPU_CLK_UNHALTED.CORE"},
     // CD.02 (reference: frequently needed encodings); libpfm4 has umask 03.
     {"spr", "MEM_TRANS_RETIRED.STORE_SAMPLE"},
     // "All branches" without PEBS is umask 0 on Sandy Bridge too.

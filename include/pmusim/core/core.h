@@ -13,12 +13,6 @@
 
 namespace pmusim {
 
-/// What this model never says of an instruction. An event that needs one of them cannot be produced from a
-/// trace: it must be refused, not counted as 0.
-inline constexpr SignalSet unmodelled_signals{Signal::macro_fused,          Signal::dsb_miss,
-                                              Signal::machine_clear,        Signal::memory_ordering_clear,
-                                              Signal::self_modifying_clear, Signal::tx_abort};
-
 /// The timing model: a trace says what executed, the core says when.
 ///
 /// A deterministic interval model of an out-of-order core. Each instruction is looked at once, in program

@@ -48,6 +48,9 @@ struct ProductCores {
 
 ProductCores product_cores(u32 family, u32 model);
 
+/// Products whose PEBS Linux leaves off for its errata (Merom: AJ67 to AJ69, AJ106).
+bool has_unreliable_pebs(u32 family, u32 model);
+
 }  // namespace pmusim
 
 #endif

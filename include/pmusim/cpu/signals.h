@@ -71,6 +71,7 @@ enum class Signal : u8 {
   store_l1_hit,
   store_l1_miss,
   store_l2_miss,
+  store_l3_hit,
   store_l3_miss,
   load_stlb_hit,
   load_stlb_miss,
@@ -84,6 +85,8 @@ enum class Signal : u8 {
   // front end
   l1i_miss,
   l2i_miss,
+  l3i_hit,
+  l3i_miss,
   itlb_miss,
   stlb_instruction_miss,
   front_end_resteer,

@@ -14,7 +14,8 @@ struct ListedEvent {
   std::string counts;       ///< of a name of perf's: the vendor event that it counts here; empty otherwise
   u64 config = 0;           ///< event select bits
   u64 extra = 0;            ///< value of the extra register, 0 none
-  bool modelled = true;     ///< false: the part has it, the core model cannot produce it
+  bool modelled = true;     ///< false: the part has it, no table of the core model does
+  std::string refusal;      ///< why a replay cannot count it, in a sentence; empty if it can
   bool pebs = false;        ///< can be sampled precisely
   std::string description;  ///< libpfm4's words, if it has some
 };

@@ -32,7 +32,7 @@ struct EventGroup {
 /// vendor
 ///   names in any case with `.` or `:` between event and umask, `rNNNN` for a raw event select
 /// - `cpu/term,term=value/`, and a term list directly behind a name
-/// - modifiers `u k h p pp ppp P G H I S D W e` behind `:` or behind the closing slash
+/// - modifiers `u k h p pp ppp P G H I S D W e X` behind `:` or behind the closing slash
 /// - `{a,b}:modifiers` for a group
 ///
 /// Errors are one sentence: where in the list, what is wrong, and names that come near.

@@ -1,6 +1,9 @@
 #ifndef PMUSIM_EVENTS_RESOLVE_H
 #define PMUSIM_EVENTS_RESOLVE_H
 
+#include <optional>
+#include <string>
+
 #include "pmusim/base/error.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/perf/abi.h"
@@ -22,9 +25,16 @@ bool is_pmu_event(const perf::Attr& attr);
 
 /// What a hardware, hardware-cache or raw attribute counts on this model.
 ///
-/// Refused with a sentence: a generic event that the part does not have, an event that the part has but the
-/// core model cannot produce, an event nobody knows, and one that needs what the trace lacks. None of them is
-/// ever counted as 0.
+/// Refused with a sentence: a generic event that the part does not have, an event that no table of the model
+/// has, an event nobody knows.
+[[nodiscard]] Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& attr);
+
+/// Why no replay of any trace can count an event that the model knows, in a sentence, or nothing. It needs a
+/// signal that the core never raises, or a transaction.
+std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event);
+
+/// identify(), for an event that is to be counted over a trace. Refused beyond what identify() refuses:
+/// replay_refusal(), and an event that needs what this trace lacks. None of them is ever counted as 0.
 [[nodiscard]] Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr,
                                                    DataAddresses addresses = DataAddresses::recorded);
 

@@ -30,7 +30,9 @@ std::vector<VendorEvent> library_events(const CpuModel& model);
 /// does not have the model's. Empty if it has none.
 std::string describe(const CpuModel& model, std::string_view name);
 
-/// The row of a model's table as an event select value (bits as in IA32_PERFEVTSEL).
+/// The row of a model's table as an event select value (bits as in IA32_PERFEVTSEL). A fixed counter's event
+/// has the code that perf resolves its name to: that of the general counters, which drivers place on the
+/// fixed one too, or event 00 where there is none.
 u64 event_select_bits(const EventDefinition& row);
 
 }  // namespace pmusim::events

@@ -1,0 +1,19 @@
+#ifndef PMUSIM_SRC_CPU_OFF_CORE_H
+#define PMUSIM_SRC_CPU_OFF_CORE_H
+
+#include "pmusim/cpu/model.h"
+
+namespace pmusim {
+
+/// Whether the event counts what an off-core register (OFFCORE_RSP_0, OMR_0 to 3) selects. The events of
+/// OFFCORE_RSP_1 are not asked for here.
+bool is_off_core_event(Microarchitecture core, u8 event, u16 umask);
+
+/// What such an event counts with `value` in its register (SDM vol. 3, off-core response event encoding):
+/// each request bit adds a kind of request, each response bit adds answers. Nothing where no request of a
+/// program without prefetches gets such an answer on a lone core.
+std::optional<EventRule> off_core_rule(Microarchitecture core, u64 value);
+
+}  // namespace pmusim
+
+#endif
