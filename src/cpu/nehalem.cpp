@@ -42,6 +42,7 @@ CpuModel westmere() {
   m.stepping = 2;
   m.arch_events = 0x7B;  // reference cycles: not enumerated
   m.offcore_rsp = {0xFFFF, 0xFFFF};
+  m.pebs.data_source = DataSourceEncoding::westmere;
   m.core.l3 = {12 * mib, 16, 64, 40};
   return m;
 }

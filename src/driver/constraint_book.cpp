@@ -29,6 +29,7 @@ Constraint haswell_rule(const EventTraits& event, Constraint c) {
 }
 
 Constraint golden_cove_rule(const EventTraits& event, Constraint c) {
+  c = haswell_rule(event, c);
   if (event.precise != distribution) return c;
   return is_instructions(event.config) ? on(c, fixed0) : only(c, gp0);
 }

@@ -61,10 +61,8 @@ constexpr ConstraintRow panther_cove_main[] = {
     umask(0x0846, gp0_3), umask(0x0847, gp0_3), umask(0x0148, gp0_3),
 };
 constexpr ConstraintRow panther_cove_pebs[] = {
-    umask(0x0100, fixed0),
-    umask(0x0400, fixed3),
-    umask(0x01CD, gp2_7),
-    umask(0x02CD, gp01),
+    umask(0x0100, fixed0), umask(0x0400, fixed3),     umask(0x01CD, gp2_7),
+    umask(0x02CD, gp01),   events(0xD0, 0xD4, gp0_3), event(0xD6, gp0_3),
 };
 
 }  // namespace

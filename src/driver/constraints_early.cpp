@@ -17,6 +17,10 @@ constexpr ConstraintRow architectural[] = {
     fixed(0x0D00, 12), fixed(0x0E00, 13), fixed(0x0F00, 14), fixed(0x1000, 15),
 };
 
+constexpr ConstraintRow core2_main[] = {
+    event(0x10, gp0), event(0x11, gp1), event(0x12, gp1), event(0x13, gp1), event(0x14, gp0),
+    event(0x18, gp0), event(0x19, gp1), event(0xA1, gp0), event(0xC9, gp0), event(0xCB, gp0),
+};
 constexpr ConstraintRow core2_pebs[] = {
     umask(0x00C0, gp0), umask(0xFEC1, gp0), umask(0x00C5, gp0),
     umask(0x1FC7, gp0), event(0xCB, gp0),   row(0xC0 | cycles_alias, whole_event, 0, gp0),
@@ -53,6 +57,12 @@ constexpr ConstraintRow sandy_bridge_pebs[] = {
     exclusive(0xD0, 0xD3, gp0_3), any_event(gp0_3),
 };
 
+constexpr ConstraintRow ivy_bridge_main[] = {
+    umask(0x0148, gp2),   umask(0x0279, gp0_3), umask(0x019C, gp0_3),         umask(0x02A3, gp0_3),
+    umask(0x04A3, gp0_3), umask(0x05A3, gp0_3), umask(0x06A3, gp0_3),         umask(0x08A3, gp2),
+    umask(0x0CA3, gp2),   umask(0x01C0, gp1),   exclusive(0xD0, 0xD3, gp0_3),
+};
+
 constexpr ConstraintRow haswell_main[] = {
     umask(0x0148, gp2),           umask(0x01C0, gp1), event(0xCD, gp3),
     umask(0x08A3, gp2),           umask(0x0CA3, gp2), umask(0x04A3, gp0_3),
@@ -84,12 +94,11 @@ constexpr ConstraintRow skylake_main[] = {
 
 const ConstraintTables three_fixed_constraints{three_fixed, {}, {}};
 const ConstraintTables architectural_constraints{architectural, {}, {}};
-const ConstraintTables core2_constraints{three_fixed, {}, core2_pebs};
+const ConstraintTables core2_constraints{three_fixed, core2_main, core2_pebs};
 const ConstraintTables nehalem_constraints{three_fixed, nehalem_main, nehalem_pebs};
 const ConstraintTables westmere_constraints{three_fixed, westmere_main, westmere_pebs};
 const ConstraintTables sandy_bridge_constraints{three_fixed, sandy_bridge_main, sandy_bridge_pebs};
-// The reference has no rows of Ivy Bridge's own for the main table.
-const ConstraintTables ivy_bridge_constraints{three_fixed, sandy_bridge_main, sandy_bridge_pebs};
+const ConstraintTables ivy_bridge_constraints{three_fixed, ivy_bridge_main, sandy_bridge_pebs};
 const ConstraintTables haswell_constraints{three_fixed, haswell_main, haswell_pebs};
 const ConstraintTables broadwell_constraints{three_fixed, broadwell_main, broadwell_pebs};
 const ConstraintTables skylake_constraints{three_fixed, skylake_main, broadwell_pebs};

@@ -162,9 +162,10 @@ CoreTraits early_p_core(Microarchitecture core, u32 model) {
 CoreTraits early_atom(Microarchitecture core) {
   switch (core) {
     case silvermont:
-      return {.tables = &old_atom_constraints, .extra_registers = silvermont_extra};
+      return {
+          .tables = &old_atom_constraints, .alias = CyclesAlias::core2, .extra_registers = silvermont_extra};
     case knights_landing:
-      return {.tables = &old_atom_constraints, .extra_registers = knights_extra};
+      return {.tables = &old_atom_constraints, .alias = CyclesAlias::core2, .extra_registers = knights_extra};
     case goldmont:
       return {.tables = &old_atom_constraints, .extra_registers = goldmont_extra};
     case goldmont_plus:
@@ -179,7 +180,7 @@ CoreTraits early_atom(Microarchitecture core) {
               .pebs_on_all_counters = true,
               .extra_registers = tremont_extra};
     default:
-      return {.tables = &old_atom_constraints};
+      return {.tables = &old_atom_constraints, .alias = CyclesAlias::core2};
   }
 }
 
@@ -225,6 +226,7 @@ CoreTraits core_traits(const Enumeration& enumeration) {
     case unknown:
       return {
           .tables = enumeration.perfmon_version >= 5 ? &architectural_constraints : &three_fixed_constraints,
+          .alias = CyclesAlias::core2,
           .pebs_on_all_counters = enumeration.pebs_baseline || enumeration.arch_pebs()};
     default:
       return early_p_core(enumeration.microarchitecture, enumeration.model);

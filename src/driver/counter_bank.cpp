@@ -91,11 +91,13 @@ void CounterBank::start(unsigned n, u64 select) {
     if (enabled_) write_fixed_control();
     return;
   }
+  if (!has_global() && (withheld_ & bit(n)) != 0) return;
   select_[n] = select | msr::evtsel::EN;
   if (has_global() || enabled_) write_register(select_address(n), select_[n]);
 }
 
 void CounterBank::stop(unsigned n) {
+  withheld_ &= ~bit(n);
   if (counter::is_fixed(n)) {
     fixed_control_ &= ~fixed_field(n - counter::FIXED);
     if (enabled_) write_fixed_control();
@@ -127,7 +129,7 @@ void CounterBank::enable_all() {
   enabled_ = true;
   write_fixed_control();
   if (has_global()) {
-    write_register(msr::PERF_GLOBAL_CTRL, global_ctrl_);
+    write_register(msr::PERF_GLOBAL_CTRL, global_ctrl_ & ~withheld_);
     return;
   }
   for (const unsigned n : set_bits(counters_ & counter::GP_BITS))

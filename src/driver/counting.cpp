@@ -44,12 +44,21 @@ i64 IntelDriver::limit_period(const Event& event, i64 left) const {
   return left;
 }
 
+/// Slots count up from zero where metrics divide them up, from a preset elsewhere. A metric can join a group
+/// that counts already, so this is for each start to decide.
+void IntelDriver::choose_slots_mode(Event& event) {
+  if (!is_slots(event.hw.config)) return;
+  event.hw.flags &= ~driver_flag::SLOTS_WITH_METRICS;
+  if (has_metrics(event)) event.hw.flags |= driver_flag::SLOTS_WITH_METRICS;
+}
+
 /// Presets the counter to what is left of the period. True if the previous period has expired.
 ///
 /// The counter gets the limited value while `period_left` keeps the true one: a period of 1 counts as 2.
 bool IntelDriver::set_period(Event& event) {
   perf::HardwareEvent& hw = event.hw;
   if ((hw.flags & driver_flag::COUNTERLESS) != 0) return false;
+  choose_slots_mode(event);
   if ((hw.flags & metric_flags) != 0) {
     restart_metrics(event);
     return false;
@@ -121,6 +130,7 @@ void IntelDriver::update_metrics() {
 void IntelDriver::enable_event(Event& event) {
   perf::HardwareEvent& hw = event.hw;
   const auto n = static_cast<unsigned>(hw.index);
+  if (event.attr.exclude_host) counters_.withhold(counter::is_metric(n) ? counter::SLOTS : n);
   if (counter::is_metric(n) || n == counter::GUEST_LBR) return;
   if ((hw.flags & driver_flag::BRANCH_TRACE) != 0) {
     bts_.enable(event);

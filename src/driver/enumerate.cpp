@@ -90,6 +90,7 @@ void read_perfmon_ext_leaf(Enumeration& e, const CpuidReader& cpuid) {
 void read_ds_pebs(Enumeration& e, Bus& bus) {
   constexpr u64 pebs_unavailable = bit(12);
   if (e.arch_pebs() || !e.has_ds || e.perfmon_version < 2) return;
+  if (has_unreliable_pebs(e.family, e.model)) return;
   const auto misc_enable = bus.rdmsr(msr::MISC_ENABLE);
   if (!misc_enable.ok() || (*misc_enable & pebs_unavailable) != 0) return;
   const auto format = static_cast<unsigned>(field(e.perf_capabilities, 11, 8));
@@ -134,7 +135,7 @@ void read_lbr(Enumeration& e, const CpuidReader& cpuid) {
 
 }  // namespace
 
-Enumeration enumerate(Bus& bus) {
+Enumeration enumerate(Bus& bus, perf::Kernel kernel) {
   const CpuidReader cpuid(bus);
   Enumeration e;
   const CpuidResult features = cpuid(leaf_features);
@@ -149,6 +150,7 @@ Enumeration enumerate(Bus& bus) {
   e.arch_lbr = (extended.edx & bit(19)) != 0;
   read_signature(e, features.eax);
   identify_core(e, cpuid);
+  if (!has_tables(kernel, e)) e.microarchitecture = Microarchitecture::unknown;
   read_perfmon_leaf(e, cpuid);
   if (e.hybrid) correct_hybrid_counters(e);
   if ((cpuid(leaf_extended, 1).eax & bit(8)) != 0) read_perfmon_ext_leaf(e, cpuid);

@@ -235,7 +235,13 @@ Result<Done, KernelError> IntelDriver::set_up_precise(Event& event) {
   constexpr u64 cycles = 0x003C;
   if ((event.hw.config & rows::whole_event) == cycles)
     event.hw.config = (event.hw.config & ~cycles) | alias_of_cycles(traits_->alias, attr.precise_ip);
-  return pebs_.init(event);
+  if (auto result = pebs_.init(event); !result.ok()) return result;
+  // Event 00 counts on a fixed counter alone: on a general one it would never overflow.
+  const bool pseudo_event =
+      (event.hw.config & msr::evtsel::EVENT) == 0 && (event.hw.flags & driver_flag::GUEST_LBR) == 0;
+  if (pseudo_event && !cpu_.extended_pebs())
+    return refuse(EINVAL, "precise_ip: PEBS of this CPU does not cover fixed counters");
+  return Done{};
 }
 
 Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {

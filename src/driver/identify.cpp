@@ -4,6 +4,14 @@ namespace pmusim::driver {
 
 using enum Microarchitecture;
 
+namespace {
+
+bool is_cannon_lake(const Enumeration& enumeration) {
+  return enumeration.family == 6 && enumeration.model == 0x66;
+}
+
+}  // namespace
+
 bool is_atom(Microarchitecture core) {
   switch (core) {
     case bonnell:
@@ -45,6 +53,17 @@ unsigned legacy_lbr_entries(Microarchitecture core) {
   }
 }
 
+bool has_tables(perf::Kernel kernel, const Enumeration& enumeration) {
+  switch (enumeration.microarchitecture) {
+    case panther_cove:
+    case coyote_cove:
+    case arctic_wolf:
+      return perf::has(kernel, perf::Change::panther_cove);
+    default:
+      return kernel != perf::Kernel::v6_12 || !is_cannon_lake(enumeration);
+  }
+}
+
 u64 ds_pebs_counters(Microarchitecture core, unsigned pebs_format, bool baseline, u64 counters) {
   switch (core) {
     case core2:
@@ -65,7 +84,6 @@ u64 ds_pebs_counters(Microarchitecture core, unsigned pebs_format, bool baseline
 u64 ds_pebs_distribution(Microarchitecture core) {
   constexpr u64 fixed0 = bit(32);
   switch (core) {
-    case sandy_bridge:
     case ivy_bridge:
     case haswell:
     case broadwell:

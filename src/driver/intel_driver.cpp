@@ -4,6 +4,7 @@
 
 #include "acr_group.h"
 #include "core_traits.h"
+#include "topdown.h"
 
 namespace pmusim::driver {
 
@@ -21,7 +22,7 @@ DriverOptions of_one_kernel(DriverOptions options) {
 IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
     : bus_(bus),
       options_(of_one_kernel(options)),
-      cpu_(enumerate(bus)),
+      cpu_(enumerate(bus, options.kernel)),
       traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
       constraints_(cpu_),
       counters_(bus, cpu_),
@@ -137,7 +138,9 @@ void IntelDriver::vacate_moved_counters() {
   const std::size_t settled = placements_.size() - new_placements_;
   for (Placement& p : std::span(placements_).first(settled)) {
     const bool moves = p.event->hw.index != p.counter || p.event->hw.stored_counters != p.stored_counters;
-    if (!moves && !in_acr_group(*p.event)) continue;
+    const bool joined_by_metrics =
+        has_metrics(*p.event) && (p.event->hw.flags & driver_flag::SLOTS_WITH_METRICS) == 0;
+    if (!moves && !joined_by_metrics && !in_acr_group(*p.event)) continue;
     p.restart = !p.event->hw.stopped;
     if (moves)
       leave_counter(*p.event);

@@ -142,6 +142,7 @@ u64 source_word(const DataSourceReader& reader, u64 word) {
     case DataSourceEncoding::none:
       return 0;
     case DataSourceEncoding::nehalem:
+    case DataSourceEncoding::westmere:
       return nehalem[code];
     case DataSourceEncoding::sandy_bridge:
       return sandy_bridge[code];
@@ -176,8 +177,9 @@ DataSourceEncoding encoding_of(Microarchitecture microarchitecture) {
   using E = DataSourceEncoding;
   switch (microarchitecture) {
     case M::nehalem:
-    case M::westmere:
       return E::nehalem;
+    case M::westmere:
+      return E::westmere;
     case M::sandy_bridge:
     case M::ivy_bridge:
     case M::haswell:

@@ -27,6 +27,23 @@ bool is_big_core_since(Microarchitecture m, Microarchitecture first) {
 }
 bool is_little_core_since(Microarchitecture m, Microarchitecture first) { return m >= first; }
 
+/// The umasks of event D0 whose records have an address; others are PEBS events like any.
+u32 panther_cove_memory_kind(u64 selector) {
+  switch (selector) {
+    case 0x11D0:
+    case 0x21D0:
+    case 0x41D0:
+    case 0x81D0:
+      return pebs_flag::MEMORY_LOAD;
+    case 0x12D0:
+    case 0x42D0:
+    case 0x82D0:
+      return pebs_flag::MEMORY_STORE;
+    default:
+      return 0;
+  }
+}
+
 /// The memory facility behind an event of this microarchitecture (pebs.md 2.10), as flags.
 u32 memory_kind(Microarchitecture m, u64 config) {
   const u64 event = config & msr::evtsel::EVENT, selector = config & 0xFFFF;
@@ -43,6 +60,7 @@ u32 memory_kind(Microarchitecture m, u64 config) {
     return is_big_core_since(m, M::golden_cove) ? pebs_flag::STORE_LATENCY : 0;
   }
   if (!is_big_core_since(m, M::haswell)) return 0;
+  if (event == 0xD0 && is_big_core_since(m, M::panther_cove)) return panther_cove_memory_kind(selector);
   const bool stores = (field(selector, 15, 8) & 0xF) == 2;
   if (event == 0xD0) return stores ? pebs_flag::MEMORY_STORE : pebs_flag::MEMORY_LOAD;
   return event >= 0xD1 && event <= 0xD4 ? pebs_flag::MEMORY_LOAD : 0;

@@ -1,5 +1,6 @@
 #include "topdown.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "pmusim/driver/intel_driver.h"
@@ -44,8 +45,12 @@ Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& c
   if (event.leader->is_sampling())
     return refuse("group_fd: slots cannot sample while metrics are read with it");
   event.hw.flags |= driver_flag::METRIC;
-  event.leader->hw.flags |= driver_flag::SLOTS_WITH_METRICS;
   return Done{};
+}
+
+bool has_metrics(const perf::Event& slots) {
+  return std::ranges::any_of(slots.siblings,
+                             [](const perf::Event* e) { return (e->hw.flags & driver_flag::METRIC) != 0; });
 }
 
 }  // namespace pmusim::driver

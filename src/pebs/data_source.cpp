@@ -19,6 +19,7 @@ constexpr LevelCodes codes_of(DataSourceEncoding encoding) {
     case DataSourceEncoding::none:
       return {};
     case DataSourceEncoding::nehalem:
+    case DataSourceEncoding::westmere:
     case DataSourceEncoding::sandy_bridge:
       return {{1, 2, 3, 4, 0xC}};  // local RAM, exclusive
     case DataSourceEncoding::skylake:

@@ -27,10 +27,13 @@ bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_
   }
 }
 
-/// Parts without adaptive PEBS sample only events that instructions raise as they retire.
+/// Parts without adaptive PEBS sample only events that instructions raise as they retire. Atoms since
+/// Goldmont take any event: the next instruction that retires has the record (SDM vol. 3, Goldmont PEBS).
 bool can_sample(unsigned counter, const CounterFile& counters) {
   const CpuModel& model = counters.model();
-  if (model.pebs.baseline || (model.pebs.counters >> 32) != 0 || counter >= first_fixed) return true;
+  const bool any_event = model.core_type == CoreType::atom && model.pebs.format >= 3;
+  if (any_event || model.pebs.baseline || (model.pebs.counters >> 32) != 0 || counter >= first_fixed)
+    return true;
   const auto event = counters.event(counter);
   return event && (event->rule.quantity == Quantity::none || event->rule.quantity == Quantity::uops);
 }

@@ -36,6 +36,9 @@ constexpr const char* skymont_fixed =
 
 constexpr const char* sandy_bridge_main =
     "A3/04, A3/05 -> F; A3/02, A3/06 -> 4; 48 -> 4; C0/01 -> 2; CD -> 8; D0-D3 -> F";
+constexpr const char* ivy_bridge_main =
+    "48/01 -> 4; 79/02, 9C/01 -> F; A3/02, A3/04, A3/05, A3/06 -> F; A3/08, A3/0C -> 4; C0/01 -> 2; D0-D3 -> "
+    "F";
 constexpr const char* sandy_bridge_pebs = "C0/01 -> 2; CD/01, CD/02 -> 8; D0-D3 -> F; any -> F";
 constexpr const char* haswell_pebs = "C0/01 -> 2; CD/01 -> F; D0-D3 -> F; any -> F";
 constexpr const char* golden_cove_main =
@@ -51,6 +54,8 @@ constexpr const char* lion_cove_pebs =
 constexpr const char* panther_cove_main =
     "20, 79 -> F; 75/02, 76/01 -> F; A4/04, A4/08 -> 1; CD/01 -> FC; CD/02 -> 3; CE -> 1;"
     "D0, D1, D4, D6, DF -> F; B1/01 -> 8; 46/04, 46/08, 47/08, 48/01 -> F";
+constexpr const char* panther_cove_pebs =
+    "00/01 -> FX0; 00/04 -> FX3; CD/01 -> FC; CD/02 -> 3; D0, D1-D4, D6 -> F";
 constexpr const char* gracemont_pebs = "D0/05 -> 3; D0/06 -> 3F";
 
 std::string both(const char* fixed, const char* main) { return std::string(fixed) + main; }
@@ -71,13 +76,14 @@ std::vector<Table> tables() {
                     panther_cove_all = both(golden_cove_fixed, panther_cove_main),
                     gracemont_main = both(three_fixed, "3C/01 -> FX2+W");
   return {
-      {core2, two_gp, three_fixed, "C0/00, C1/FE, C5/00, C7/1F, CB -> 1", refused},
+      {core2, two_gp, both(three_fixed, "10, 14, 18, A1, C9, CB -> 1; 11, 12, 13, 19 -> 2"),
+       "C0/00, C1/FE, C5/00, C7/1F, CB -> 1", refused},
       {nehalem, four_gp, both(three_fixed, "40-43, 48, 4E, 51, 63 -> 3"),
        "0B/10, 0F, 0C/01, C0, C2, C4, C5/02, C7, C8/20, CB, F7 -> F", refused},
       {westmere, four_gp, both(three_fixed, "51 -> 3; 60 -> 1; 63 -> 3; B3 -> 1"),
        "0B/10, 0F, 0C/01, C0, C2, C4, C5, C7, C8/20, CB, F7 -> F", refused},
       {sandy_bridge, eight_gp, both(three_fixed, sandy_bridge_main), sandy_bridge_pebs, refused},
-      {ivy_bridge, eight_gp, both(three_fixed, sandy_bridge_main), sandy_bridge_pebs, refused},
+      {ivy_bridge, eight_gp, both(three_fixed, ivy_bridge_main), sandy_bridge_pebs, refused},
       {haswell, eight_gp,
        both(three_fixed, "48/01 -> 4; C0/01 -> 2; CD -> 8; A3/08, A3/0C -> 4; A3/04 -> F; D0-D3 -> F"),
        haswell_pebs, refused},
@@ -95,8 +101,8 @@ std::vector<Table> tables() {
       {redwood_cove, with_slots, golden_cove, golden_cove_pebs, main_table},
       {lion_cove, ten_gp, lion_cove_all, lion_cove_pebs, main_table},
       {cougar_cove, ten_gp, lion_cove_all, lion_cove_pebs, main_table},
-      {panther_cove, ten_gp, panther_cove_all, "00/01 -> FX0; 00/04 -> FX3", main_table},
-      {coyote_cove, ten_gp, panther_cove_all, "00/01 -> FX0; 00/04 -> FX3", main_table},
+      {panther_cove, ten_gp, panther_cove_all, panther_cove_pebs, main_table},
+      {coyote_cove, ten_gp, panther_cove_all, panther_cove_pebs, main_table},
       {bonnell, two_gp, three_fixed, "any -> 1", refused},
       {silvermont, two_gp, three_fixed, "any -> 1", refused},
       {knights_landing, two_gp, three_fixed, "any -> 1", refused},

@@ -17,6 +17,10 @@ TEST(DataSource, NehalemKnowsNeitherTlbNorLockNorBlocking) {
   EXPECT_EQ((DataSourceReader{E::nehalem}.load(0x6)), 0x600800842u | 0x5000000u);
 }
 
+TEST(DataSource, WestmereHasNehalemsCodesAndKnowsTlbAndLock) {
+  EXPECT_EQ((DataSourceReader{E::westmere}.load(0x36)), 0x10652800842u);
+}
+
 TEST(DataSource, LittleCoresSwapTheBitsOfTheBigOnes) {  // STLB miss alone
   constexpr u64 miss = 0x50000000, hit_locked = 0x68000000 | 0x2000000;
   EXPECT_EQ((DataSourceReader{E::golden_cove}.load(0x11) & 0x7E000000), miss);

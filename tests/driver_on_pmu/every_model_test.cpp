@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "machine.h"
+#include "model_names.h"
 
 namespace pmusim::driver {
 namespace {
@@ -14,17 +13,6 @@ class EveryModel : public testing::TestWithParam<std::string> {
   const CpuModel model = model_with_skid(GetParam(), 0);
 };
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const CpuModel& model : cpu_models()) names.push_back(model.name);
-  return names;
-}
-std::string identifier(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-
 TEST_P(EveryModel, IsEnumeratedAsItIs) {
   Pmu pmu(model);
   const Enumeration e = enumerate(pmu);
@@ -33,9 +21,28 @@ TEST_P(EveryModel, IsEnumeratedAsItIs) {
   EXPECT_EQ(e.arch_events & ~model.arch_events, 0u);  // leaf 0AH of a hybrid lists what all its cores have
   EXPECT_EQ(e.acr_cause, model.acr.cause);
   EXPECT_EQ(e.acr_reloadable, model.acr.reloadable);
-  EXPECT_EQ(e.pebs_format, model.pebs.format);
-  EXPECT_EQ(e.pebs_counters, model.pebs.counters);
+  const bool pebs_is_left_off = has_unreliable_pebs(model.family, model.model);
+  EXPECT_EQ(e.pebs_format, pebs_is_left_off ? Enumeration::no_pebs : model.pebs.format);
+  EXPECT_EQ(e.pebs_counters, pebs_is_left_off ? 0 : model.pebs.counters);
   EXPECT_EQ(e.lbr_entries, model.lbr.depth);
+}
+
+TEST(CannonLake, IsACoreOfArchitecturalEventsToLinux612) {
+  const CpuModel model = model_with_skid("cannonlake", 0);
+  Pmu pmu(model);
+  const Enumeration old = enumerate(pmu, perf::Kernel::v6_12);
+  EXPECT_EQ(old.microarchitecture, Microarchitecture::unknown);
+  EXPECT_EQ(old.lbr_entries, 0u);
+  EXPECT_EQ(old.counters, model.counters());
+  EXPECT_EQ(enumerate(pmu).lbr_entries, 32u);
+}
+
+TEST(PantherCove, HasItsTablesSinceLinux70) {
+  for (const char* const name : {"diamondrapids", "coyotecove", "arcticwolf"}) {
+    Pmu pmu(model_with_skid(name, 0));
+    EXPECT_EQ(enumerate(pmu, perf::Kernel::v6_19).microarchitecture, Microarchitecture::unknown) << name;
+    EXPECT_NE(enumerate(pmu, perf::Kernel::v7_0).microarchitecture, Microarchitecture::unknown) << name;
+  }
 }
 
 TEST_P(EveryModel, LetsTheDriverStartWithoutAFault) {

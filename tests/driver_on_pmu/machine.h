@@ -46,7 +46,8 @@ class Machine {
   IntelDriver driver;
   TellingSink sink;
 
-  explicit Machine(const CpuModel& model) : pmu(model), driver(pmu) {
+  explicit Machine(const CpuModel& model, const DriverOptions& options = {})
+      : pmu(model), driver(pmu, options) {
     pmu.set_pmi_handler(&driver);
     driver.attach(sink);
   }
@@ -59,7 +60,7 @@ class Machine {
     event.leader = leader != nullptr ? leader : &event;
     event.state = perf::EventState::inactive;
     const auto result = driver.init(event);
-    if (!result.ok()) error = result.error().message;
+    if (!result.ok()) error = result.error().message, error_number = result.error().error_number;
     if (leader != nullptr) leader->siblings.push_back(&event);
     return event;
   }
@@ -107,6 +108,7 @@ class Machine {
 
   u64 ip = 0x1000;
   std::string error;
+  int error_number = 0;
 
  private:
   u64 cycle_ = 0;

@@ -10,6 +10,7 @@ namespace pmusim {
 enum class DataSourceEncoding : u8 {
   none,
   nehalem,
+  westmere,
   sandy_bridge,
   skylake,
   golden_cove,
@@ -33,6 +34,7 @@ constexpr DataSourceLayout data_source_layout(DataSourceEncoding encoding) {
       return {};
     case DataSourceEncoding::nehalem:
       return {.code = 0xF};
+    case DataSourceEncoding::westmere:
     case DataSourceEncoding::sandy_bridge:
     case DataSourceEncoding::skylake:
       return {.code = 0xF, .stlb_miss = bit(4), .locked = bit(5)};

@@ -26,6 +26,9 @@ class CounterBank {
   /// `select` without EN. A fixed counter's control is written by `enable_all`, or at once while enabled.
   void start(unsigned counter, u64 select);
   void stop(unsigned counter);
+  /// Keeps the counter from counting on the host until it is stopped: its GLOBAL_CTRL bit is for a hypervisor
+  /// to set while a guest runs. Takes effect with the next `enable_all`.
+  void withhold(unsigned counter) { withheld_ |= bit(counter); }
 
   /// CFG_B: what reloads the counter. Writes only changes; counters without the register have no causes.
   void set_reload_causes(unsigned counter, u64 causes);
@@ -54,6 +57,7 @@ class CounterBank {
   Bus& bus_;
   unsigned version_, width_;
   u64 counters_, global_ctrl_;
+  u64 withheld_ = 0;
   bool full_width_;
   bool enabled_ = false;
   u64 fixed_control_ = 0, fixed_control_written_ = 0;

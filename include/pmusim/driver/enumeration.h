@@ -4,6 +4,7 @@
 #include "pmusim/arch/msr.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/microarchitecture.h"
+#include "pmusim/perf/kernel.h"
 
 namespace pmusim::driver {
 
@@ -51,8 +52,8 @@ struct Enumeration {
   bool arch_pebs() const { return pebs_format == arch_pebs_format; }
 };
 
-/// Asks the CPU behind `bus`.
-Enumeration enumerate(Bus& bus);
+/// Asks the CPU behind `bus`. A core that `kernel` has no tables for is `unknown`.
+Enumeration enumerate(Bus& bus, perf::Kernel kernel = perf::default_kernel);
 
 }  // namespace pmusim::driver
 

@@ -21,11 +21,12 @@ struct CoreTraits;
 namespace driver_flag {
 inline constexpr u32 ACR_GROUP = 1u << 0;  ///< of a leader: a member of its group names reload causes
 inline constexpr u32 METRIC = 1u << 1;     ///< counted as a share of the slots counter
-inline constexpr u32 SLOTS_WITH_METRICS = 1u << 2;  ///< slots, read and cleared together with its metrics
-inline constexpr u32 CHECKPOINTED = 1u << 3;        ///< IN_TXCP: an abort takes counts and status bit back
-inline constexpr u32 BRANCH_TRACE = 1u << 4;        ///< every branch a sample: no counter, the BTS buffer
-inline constexpr u32 BRANCH_HARDWARE = 1u << 5;     ///< claims the LBR or the branch trace store
-inline constexpr u32 GUEST_LBR = 1u << 6;           ///< keeps the LBR on for a guest: counts nothing
+inline constexpr u32 SLOTS_WITH_METRICS =
+    1u << 2;  ///< slots that count from zero, cleared with its metrics at each look
+inline constexpr u32 CHECKPOINTED = 1u << 3;     ///< IN_TXCP: an abort takes counts and status bit back
+inline constexpr u32 BRANCH_TRACE = 1u << 4;     ///< every branch a sample: no counter, the BTS buffer
+inline constexpr u32 BRANCH_HARDWARE = 1u << 5;  ///< claims the LBR or the branch trace store
+inline constexpr u32 GUEST_LBR = 1u << 6;        ///< keeps the LBR on for a guest: counts nothing
 inline constexpr u32 COUNTERLESS = BRANCH_TRACE | GUEST_LBR;
 }  // namespace driver_flag
 
@@ -147,6 +148,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
 
   // counting (counting.cpp)
   bool set_period(perf::Event& event);
+  static void choose_slots_mode(perf::Event& event);
   i64 limit_period(const perf::Event& event, i64 left) const;
   void update(perf::Event& event);
   void update_metrics();

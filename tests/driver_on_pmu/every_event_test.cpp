@@ -1,0 +1,127 @@
+// What a model lists can be counted, or says why not: over a program in which everything happens.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "machine.h"
+#include "model_names.h"
+#include "pmusim/cpu/unmodelled_signals.h"
+#include "pmusim/events/listing.h"
+#include "pmusim/events/parser.h"
+
+namespace pmusim::driver {
+namespace {
+
+using events::ListedEvent;
+
+/// Instructions of which one raises each signal, some cycles apart, with time lost to everything in between.
+class EventfulProgram {
+ public:
+  explicit EventfulProgram(Machine& machine) : machine_(machine) {}
+
+  void run() {
+    for (unsigned s = 0; s < static_cast<unsigned>(Signal::count_); ++s)
+      if (const auto signal = static_cast<Signal>(s); !unmodelled_signals.has(signal))
+        retire({Signal::instruction, signal});
+    retire({Signal::instruction, Signal::load, Signal::locked});
+  }
+
+ private:
+  void retire(SignalSet signals) {
+    constexpr u64 cycles_apart = 60;
+    constexpr u32 lost_to_each = 40;
+    cycle_ += cycles_apart;
+    Retirement r{.ip = 0x1000, .next_ip = 0x2000, .cycle = cycle_, .signals = signals, .length = 4};
+    r.quantities.fill(lost_to_each);
+    r.quantities[static_cast<unsigned>(Quantity::cycles)] = cycles_apart;
+    if (signals.has(Signal::branch)) {
+      r.branch = BranchKind::direct_jump;
+      r.taken = true;
+    }
+    r.memory = accesses_;
+    machine_.pmu.retire(r);
+  }
+
+  Machine& machine_;
+  u64 cycle_ = 0;
+  // Slower than every threshold that a name stands for.
+  const std::array<MemoryAccess, 1> accesses_{
+      MemoryAccess{.address = 0x8000, .bytes = 8, .latency_cycles = 1000}};
+};
+
+class EveryEvent : public testing::TestWithParam<std::string> {
+ protected:
+  const CpuModel model = model_with_skid(GetParam(), 0);
+
+  perf::Attr attr_of(std::string_view name) const {
+    const auto groups = events::parse_events(name, model);
+    EXPECT_TRUE(groups.ok()) << groups.error().message;
+    return groups.ok() ? groups->front().events.front().attr : perf::Attr{};
+  }
+
+  bool opens(std::string_view name) const {
+    Machine machine(model);
+    machine.open(attr_of(name));
+    return machine.error.empty();
+  }
+
+  /// What `perf stat -e NAME` would print after the program; beside a branch stack, which LBR_INSERTS counts.
+  u64 count(std::string_view name) const {
+    Machine machine(model);
+    const perf::Attr attr = attr_of(name);
+    const bool metric = (attr.config & 0xFF) == 0 && (attr.config & 0x8000) != 0;
+    perf::Event* leader = metric ? &machine.open(attr_of("slots")) : nullptr;
+    perf::Event& event = machine.open(attr, leader);
+    if (name.ends_with("LBR_INSERTS")) {
+      perf::Attr branches = hardware(perf::HardwareId::branch_instructions, 1'000'000);
+      branches.sample_type = perf::sample::BRANCH_STACK;
+      branches.branch_sample_type = perf::branch::ANY | perf::branch::USER;
+      EXPECT_TRUE(machine.start(machine.open(branches))) << machine.error;
+    }
+    EXPECT_TRUE(machine.start(leader != nullptr ? *leader : event)) << name << ": " << machine.error;
+    EventfulProgram(machine).run();
+    machine.stop(leader != nullptr ? *leader : event);
+    EXPECT_EQ(machine.driver.statistics().faults, 0u)
+        << name << std::hex << machine.driver.statistics().last_fault;
+    return event.count;
+  }
+};
+
+TEST_P(EveryEvent, OfAListIsCountedOrSaysWhyItCannotBe) {
+  for (const ListedEvent& event : events::list_events(model, events::Listed::modelled)) {
+    if (event.refusal.empty()) {
+      EXPECT_GT(count(event.name), 0u) << event.name;
+    } else if (opens(event.name)) {
+      EXPECT_EQ(count(event.name), 0u) << event.name << " is refused, though: " << event.refusal;
+    }
+  }
+}
+
+TEST_P(EveryEvent, OfAGenericNameIsTheVendorsEvent) {
+  for (const ListedEvent& event : events::list_events(model, events::Listed::modelled))
+    if (!event.counts.empty() && !event.counts.starts_with("PERF_METRICS") && event.refusal.empty()) {
+      const auto vendor = events::parse_events(event.counts, model);
+      ASSERT_TRUE(vendor.ok()) << event.name << " counts " << event.counts;
+      EXPECT_EQ(count(event.name), count(event.counts)) << event.name << " and " << event.counts;
+    }
+}
+
+TEST_P(EveryEvent, OfAFixedCounterHasOneCountUnderAllItsNames) {
+  const u64 instructions = count("instructions"), cycles = count("cycles");
+  const auto listed = events::list_events(model, events::Listed::modelled);
+  unsigned names = 0;
+  for (const ListedEvent& event : listed) {
+    const bool clock = event.name == "CPU_CLK_UNHALTED.THREAD" || event.name == "CPU_CLK_UNHALTED.CORE" ||
+                       event.name == "CPU_CLK_UNHALTED.THREAD_P" || event.name == "CPU_CLK_UNHALTED.CORE_P";
+    const bool retired = event.name == "INST_RETIRED.ANY" || event.name == "INST_RETIRED.ANY_P";
+    if (!clock && !retired) continue;
+    ++names;
+    EXPECT_EQ(count(event.name), clock ? cycles : instructions) << event.name;
+  }
+  EXPECT_GE(names, 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, EveryEvent, testing::ValuesIn(model_names()), identifier);
+
+}  // namespace
+}  // namespace pmusim::driver
