@@ -29,6 +29,7 @@ T value_or_fail(Result<T, E> result) {
 void add_trace(CLI::App& app);
 void add_stat(CLI::App& app);
 void add_record(CLI::App& app, std::vector<std::string> command_line);
+void add_script(CLI::App& app);
 void add_models(CLI::App& app);
 void add_msr(CLI::App& app);
 void add_events(CLI::App& app);

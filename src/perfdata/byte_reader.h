@@ -16,6 +16,8 @@ class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
   bool ok() const { return ok_; }
+  /// Bytes not taken yet.
+  std::size_t rest() const { return rest_.size(); }
   /// The bytes contradict each other: as if they had ended.
   void fail() {
     ok_ = false;

@@ -18,7 +18,7 @@ std::optional<perf::Attr> parse_attr(std::span<const std::byte> bytes) {
   std::copy_n(bytes.begin(), std::min<std::size_t>(size, sizeof attr), image.begin());
   std::memcpy(&attr, image.data(), sizeof attr);
   attr.size = size;
-  return attr;
+  return perf::simd_abi_of(attr) == perf::SimdAbi::series_v7 ? perf::from_series_v7(attr) : attr;
 }
 
 namespace {

@@ -104,6 +104,7 @@ void take_registers(ByteReader& in, const perf::Attr& attr, perf::RegisterSide s
                        counts.predicate_qwords <= attr.sample_simd_pred_reg_qwords;
   if (!allowed) in.fail();
   block.vector_qwords = static_cast<u16>(counts.vector_qwords);
+  block.predicate_qwords = static_cast<u16>(counts.predicate_qwords);
   block.vectors = in.take_all<u64>(counts.vectors * counts.vector_qwords);
   block.predicates = in.take_all<u64>(counts.predicates * counts.predicate_qwords);
 }
@@ -119,24 +120,24 @@ void take_stack(ByteReader& in, SampleRecord& s) {
     in.fail();
 }
 
-void take_stacks(ByteReader& in, const perf::Attr& attr, SampleForm form, SampleRecord& s) {
+void take_stacks(ByteReader& in, const perf::Attr& attr, BranchCounters counters, perf::SimdAbi simd,
+                 SampleRecord& s) {
   const u64 type = attr.sample_type;
   if (type & sample::READ) take_read(in, attr.read_format, s);
   if (type & sample::CALLCHAIN) s.callchain = in.take_all<u64>(in.take<u64>());
   if (type & sample::RAW) s.raw = in.take_all<std::byte>(in.take<u32>());
-  if (type & sample::BRANCH_STACK) take_branches(in, attr.branch_sample_type, form.counters, s);
-  if (type & sample::REGS_USER)
-    take_registers(in, attr, perf::RegisterSide::user, form.simd, s.user_registers);
+  if (type & sample::BRANCH_STACK) take_branches(in, attr.branch_sample_type, counters, s);
+  if (type & sample::REGS_USER) take_registers(in, attr, perf::RegisterSide::user, simd, s.user_registers);
   if (type & sample::STACK_USER) take_stack(in, s);
 }
 
-void take_last(ByteReader& in, const perf::Attr& attr, SampleForm form, SampleRecord& s) {
+void take_last(ByteReader& in, const perf::Attr& attr, perf::SimdAbi simd, SampleRecord& s) {
   const u64 type = attr.sample_type;
   if (type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) s.weight = in.take<u64>();
   if (type & sample::DATA_SRC) s.data_source = in.take<u64>();
   if (type & sample::TRANSACTION) s.transaction = in.take<u64>();
   if (type & sample::REGS_INTR)
-    take_registers(in, attr, perf::RegisterSide::interrupt, form.simd, s.interrupt_registers);
+    take_registers(in, attr, perf::RegisterSide::interrupt, simd, s.interrupt_registers);
   if (type & sample::PHYS_ADDR) s.physical_address = in.take<u64>();
   if (type & sample::CGROUP) s.cgroup = in.take<u64>();
   if (type & sample::DATA_PAGE_SIZE) s.data_page_size = in.take<u64>();
@@ -147,6 +148,19 @@ void take_last(ByteReader& in, const perf::Attr& attr, SampleForm form, SampleRe
 constexpr u64 trailer_words =
     sample::TID | sample::TIME | sample::ID | sample::STREAM_ID | sample::CPU | sample::IDENTIFIER;
 
+bool is_filled(const ByteReader& in) { return in.ok() && in.rest() == 0; }
+
+/// Takes the whole sample; `in` shows how that went.
+SampleRecord take_sample(ByteReader& in, const perf::Attr& attr, BranchCounters counters,
+                         perf::SimdAbi simd) {
+  SampleRecord s;
+  s.period = attr.sample_period;
+  take_ids(in, attr.sample_type, s);
+  take_stacks(in, attr, counters, simd, s);
+  take_last(in, attr, simd, s);
+  return s;
+}
+
 }  // namespace
 
 Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::Attr& attr, SampleForm form) {
@@ -154,12 +168,16 @@ Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::A
     return Failure(Error(
         fmt::format("at offset {:#x}: a record of type {} is no sample", record.offset, record.header.type)));
   ByteReader in = payload_of(record);
-  SampleRecord s;
+  SampleRecord s = take_sample(in, attr, form.counters, form.simd.value_or(perf::SimdAbi::series_v7));
+  if (!form.simd && attr.sample_simd_regs_enabled != 0 && !is_filled(in)) {
+    ByteReader again = payload_of(record);
+    SampleRecord merged = take_sample(again, attr, form.counters, perf::SimdAbi::merged);
+    if (is_filled(again)) {
+      s = std::move(merged);
+      in = again;
+    }
+  }
   s.misc = record.header.misc;
-  s.period = attr.sample_period;
-  take_ids(in, attr.sample_type, s);
-  take_stacks(in, attr, form, s);
-  take_last(in, attr, form, s);
   return whole(record, in, std::move(s));
 }
 
@@ -196,6 +214,20 @@ std::optional<u64> find_id(const RecordView& record, const perf::Attr& attr) {
   }
   if (who.id == absent) return std::nullopt;
   return who.id;
+}
+
+std::optional<u64> find_time(const RecordView& record, const perf::Attr& attr) {
+  if ((attr.sample_type & sample::TIME) == 0) return std::nullopt;
+  SampleRecord s;
+  if (is_sample(record)) {
+    ByteReader in = payload_of(record);
+    take_ids(in, attr.sample_type, s);
+    if (!in.ok()) return std::nullopt;
+  } else {
+    s.who = parse_sample_id(record, attr);
+  }
+  if (s.who.time == absent) return std::nullopt;
+  return s.who.time;
 }
 
 Result<MmapRecordView, Error> parse_mmap(const RecordView& record) {

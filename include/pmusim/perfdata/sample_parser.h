@@ -27,9 +27,11 @@ struct SampleId {
 
 struct RegisterBlock {
   u64 abi = 0;
-  std::vector<u64> values;  ///< in the order of the bits of the mask
-  u16 vector_qwords = 0;    ///< words per vector register
-  std::vector<u64> vectors, predicates;
+  std::vector<u64> values;   ///< in the order of the bits of the mask
+  u16 vector_qwords = 0;     ///< words per vector register
+  u16 predicate_qwords = 0;  ///< words per predicate register
+  std::vector<u64> vectors;  ///< low word first, in the order of the bits of the mask
+  std::vector<u64> predicates;
 };
 
 /// A PERF_RECORD_SAMPLE taken apart. Fields that the event does not sample have perf's defaults.
@@ -56,7 +58,8 @@ enum class BranchCounters : u8 { none, one_word_each };
 /// What a sample's layout depends on beside its event's attribute.
 struct SampleForm {
   BranchCounters counters = BranchCounters::none;
-  perf::SimdAbi simd = perf::SimdAbi::series_v7;
+  /// Nothing: the form in which the fields fill the record.
+  std::optional<perf::SimdAbi> simd = std::nullopt;
 };
 
 /// Errors: the record is no sample, or ends within a field.
@@ -68,6 +71,9 @@ SampleId parse_sample_id(const RecordView& record, const perf::Attr& attr);
 
 /// The event id of a record, where the attribute puts one.
 std::optional<u64> find_id(const RecordView& record, const perf::Attr& attr);
+
+/// The time of a record, where the attribute puts one.
+std::optional<u64> find_time(const RecordView& record, const perf::Attr& attr);
 
 /// MMAP and MMAP2.
 struct MmapRecordView {

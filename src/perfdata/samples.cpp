@@ -1,0 +1,152 @@
+#include "pmusim/perfdata/samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "pmusim/perfdata/file_format.h"
+
+namespace pmusim::perfdata {
+
+using Outcome = Result<Done, Error>;
+
+/// Records wait in a queue until nothing older can come. A FINISHED_ROUND record says that all that is older
+/// than the newest record of the round before may go.
+class SampleReader::State {
+ public:
+  explicit State(Reader reader) : file(std::move(reader)) {}
+
+  Result<std::optional<EventSample>, Error> next();
+
+  Reader file;
+  Processes processes;
+
+ private:
+  struct Waiting {
+    u64 time = 0;
+    std::vector<std::byte> bytes;
+    u64 offset = 0;
+    RecordView view() const {
+      perf::RecordHeader header;
+      std::memcpy(&header, bytes.data(), sizeof header);
+      return {header, bytes, offset};
+    }
+  };
+
+  Outcome fill();
+  void queue(const RecordView& record);
+  void release(u64 newest);
+  BranchCounters counters_of(const EventDescription& event);
+  Result<EventSample, Error> sample_of(const RecordView& record);
+
+  std::vector<Waiting> waiting_;  // in file order
+  std::deque<Waiting> ready_;     // in order of time
+  u64 newest_ = 0, newest_before_round_ = 0;
+  bool at_end_ = false;
+  std::vector<BranchCounters> counters_;  // by event, when they are known
+};
+
+namespace {
+
+u64 time_of(const RecordView& record, const EventDescription* event) {
+  if (event == nullptr) return 0;
+  const auto time = find_time(record, event->attr);
+  return time.value_or(0);
+}
+
+}  // namespace
+
+void SampleReader::State::queue(const RecordView& record) {
+  const u64 time = time_of(record, file.event_of(record));
+  newest_ = std::max(newest_, time);
+  waiting_.push_back({time, {record.bytes.begin(), record.bytes.end()}, record.offset});
+}
+
+/// Makes what is not newer than `newest` ready.
+void SampleReader::State::release(u64 newest) {
+  std::ranges::stable_sort(waiting_, {}, &Waiting::time);
+  const auto end = std::ranges::upper_bound(waiting_, newest, {}, &Waiting::time);
+  std::move(waiting_.begin(), end, std::back_inserter(ready_));
+  waiting_.erase(waiting_.begin(), end);
+}
+
+Outcome SampleReader::State::fill() {
+  while (ready_.empty() && !at_end_) {
+    auto record = file.next();
+    if (!record) return Failure(record.error());
+    if (!*record) {
+      at_end_ = true;
+      release(~u64{0});
+    } else if ((*record)->header.type == static_cast<u32>(UserRecord::finished_round)) {
+      release(newest_before_round_);
+      newest_before_round_ = newest_;
+    } else if ((*record)->header.type < static_cast<u32>(UserRecord::header_attr)) {
+      queue(**record);
+    }
+  }
+  return Done{};
+}
+
+/// One member of a group that asks for counters gives all branch stacks of the group their words.
+BranchCounters SampleReader::State::counters_of(const EventDescription& event) {
+  const auto& events = file.events();
+  if (counters_.size() != events.size()) {
+    const auto asks = [](const EventDescription& e) {
+      return (e.attr.branch_sample_type & perf::branch::COUNTERS) != 0;
+    };
+    counters_.assign(events.size(), BranchCounters::none);
+    const auto mark = [&](std::size_t first, std::size_t members) {
+      if (first > events.size() || members > events.size() - first) return;
+      const auto group = std::span(events).subspan(first, members);
+      if (std::ranges::any_of(group, asks))
+        std::fill_n(counters_.begin() + static_cast<std::ptrdiff_t>(first), members,
+                    BranchCounters::one_word_each);
+    };
+    for (std::size_t n = 0; n < events.size(); ++n) mark(n, 1);
+    for (const Group& group : file.groups()) mark(group.leader, group.members);
+  }
+  return counters_[static_cast<std::size_t>(&event - events.data())];
+}
+
+Result<EventSample, Error> SampleReader::State::sample_of(const RecordView& record) {
+  const EventDescription* const event = file.event_of(record);
+  if (event == nullptr)
+    return Failure(Error(fmt::format("at offset {:#x}: a sample of no event of this file", record.offset)));
+  auto sample = parse_sample(record, event->attr, {.counters = counters_of(*event), .simd = std::nullopt});
+  if (!sample) return Failure(sample.error());
+  return EventSample{*event, std::move(*sample), record.offset};
+}
+
+Result<std::optional<EventSample>, Error> SampleReader::State::next() {
+  while (true) {
+    if (auto filled = fill(); !filled) return Failure(filled.error());
+    if (ready_.empty()) return std::optional<EventSample>();
+    const Waiting first = std::move(ready_.front());
+    ready_.pop_front();
+    const RecordView record = first.view();
+    if (record.header.type == static_cast<u32>(perf::RecordType::sample)) {
+      auto sample = sample_of(record);
+      if (!sample) return Failure(sample.error());
+      return std::optional<EventSample>(std::move(*sample));
+    }
+    processes.take(record);
+  }
+}
+
+Result<SampleReader, Error> SampleReader::open(const std::filesystem::path& path) {
+  auto file = Reader::open(path);
+  if (!file) return Failure(file.error());
+  return SampleReader(std::move(*file));
+}
+
+SampleReader::SampleReader(Reader file) : state_(std::make_unique<State>(std::move(file))) {}
+SampleReader::SampleReader(SampleReader&&) noexcept = default;
+SampleReader& SampleReader::operator=(SampleReader&&) noexcept = default;
+SampleReader::~SampleReader() = default;
+
+const Reader& SampleReader::file() const { return state_->file; }
+const Processes& SampleReader::processes() const { return state_->processes; }
+Result<std::optional<EventSample>, Error> SampleReader::next() { return state_->next(); }
+
+}  // namespace pmusim::perfdata

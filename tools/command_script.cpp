@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "command.h"
+#include "script_text.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+struct ScriptCommand {
+  std::string input = "perf.data", fields;
+  bool json = false;
+};
+
+/// Output in large pieces.
+class Page {
+ public:
+  fmt::memory_buffer& text() { return text_; }
+  void write_if_full() {
+    if (text_.size() >= large) write();
+  }
+  void write() {
+    std::fwrite(text_.data(), 1, text_.size(), stdout);
+    text_.clear();
+  }
+
+ private:
+  static constexpr std::size_t large = 1 << 16;
+  fmt::memory_buffer text_;
+};
+
+std::size_t longest_name(const std::vector<perfdata::EventDescription>& events) {
+  std::size_t longest = 0;
+  for (const perfdata::EventDescription& event : events) longest = std::max(longest, event.name.size());
+  return longest;
+}
+
+/// What is shown of each event's samples. JSON shows all that there is unless told otherwise.
+class FieldsOfEvents {
+ public:
+  FieldsOfEvents(const ScriptCommand& command) : command_(command) {}
+  const FieldSet& of(const perfdata::EventDescription& event) {
+    const auto found = sets_.find(&event);
+    if (found != sets_.end()) return found->second;
+    return sets_.emplace(&event, make(event)).first->second;
+  }
+
+ private:
+  FieldSet make(const perfdata::EventDescription& event) const {
+    if (!command_.json || !command_.fields.empty()) return fields_of(command_.fields, event.attr, event.name);
+    FieldSet all;
+    for (const FieldRow& row : field_rows())
+      if (has_field(event.attr, row.field)) all.add(row.field);
+    return all;
+  }
+  const ScriptCommand& command_;
+  std::map<const perfdata::EventDescription*, FieldSet> sets_;
+};
+
+void run(const ScriptCommand& command) {
+  auto samples = value_or_fail(perfdata::SampleReader::open(command.input));
+  FieldsOfEvents fields(command);
+  for (const perfdata::EventDescription& event : samples.file().events()) fields.of(event);
+  const std::size_t name_width = longest_name(samples.file().events());
+  Page page;
+  ScriptText text;
+  if (command.json) fmt::format_to(std::back_inserter(page.text()), "[");
+  for (bool first = true;; first = false) {
+    auto next = samples.next();
+    if (!next) page.write();
+    const auto sample = value_or_fail(std::move(next));
+    if (!sample) break;
+    const ScriptLine line{*sample, samples.processes(), fields.of(sample->event), name_width};
+    if (command.json)
+      fmt::format_to(std::back_inserter(page.text()), "{}{}", first ? "\n" : ",\n", json_of(line));
+    else
+      text.append(page.text(), line);
+    page.write_if_full();
+  }
+  if (command.json) fmt::format_to(std::back_inserter(page.text()), "\n]\n");
+  page.write();
+}
+
+std::string field_list() {
+  std::string list;
+  for (const FieldRow& row : field_rows()) list += fmt::format("  {:<16}{}\n", row.name, row.text);
+  return list;
+}
+
+}  // namespace
+
+void add_script(CLI::App& app) {
+  auto options = std::make_shared<ScriptCommand>();
+  CLI::App* const command = app.add_subcommand("script", "Print the samples of a perf.data file");
+  command->footer("Fields that perf script has look as there. Fields of -F:\n" + field_list() +
+                  "\n  pmusim script -F ip,iregs,isimd -i perf.data    registers, vectors and opmasks\n"
+                  "  pmusim script -F +brstack                       the usual fields and the branches\n"
+                  "  pmusim script --json                            all that each sample has");
+  command->add_option("-i,--input", options->input, "File to read")->capture_default_str();
+  command->add_option("-F,--fields", options->fields,
+                      "Fields to show: a list, or changes to the usual ones: +brstack,-time");
+  command->add_flag("--json", options->json, "Print a JSON array with an object for each sample");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace pmusim::tools

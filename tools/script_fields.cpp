@@ -1,0 +1,104 @@
+#include "script_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "command.h"
+#include "pmusim/base/suggest.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+namespace sample = perf::sample;
+
+constexpr FieldRow rows[] = {
+    {Field::comm, "comm", 0, "name of the thread"},
+    {Field::pid, "pid", sample::TID, "process"},
+    {Field::tid, "tid", sample::TID, "thread"},
+    {Field::cpu, "cpu", sample::CPU, "CPU"},
+    {Field::time, "time", sample::TIME, "s"},
+    {Field::period, "period", 0, "occurrences since the sample before"},
+    {Field::event, "event", 0, "event"},
+    {Field::id, "id", sample::ID | sample::IDENTIFIER, "id of the event (not in perf)"},
+    {Field::addr, "addr", sample::ADDR, "data address"},
+    {Field::data_src, "data_src", sample::DATA_SRC, "where the data was"},
+    {Field::weight, "weight", sample::WEIGHT | sample::WEIGHT_STRUCT, "cycles to the data"},
+    {Field::ins_lat, "ins_lat", sample::WEIGHT_STRUCT, "cycles of the instruction"},
+    {Field::retire_lat, "retire_lat", sample::WEIGHT_STRUCT, "cycles from retirement to retirement"},
+    {Field::transaction, "transaction", sample::TRANSACTION, "transaction flags (not in perf)"},
+    {Field::ip, "ip", sample::IP, "instruction address, and the call chain if there is one"},
+    {Field::dso, "dso", sample::IP, "file that the address is in"},
+    {Field::iregs, "iregs", sample::REGS_INTR, "registers at the instruction"},
+    {Field::isimd, "isimd", sample::REGS_INTR, "vector registers and opmasks at it (not in perf)"},
+    {Field::uregs, "uregs", sample::REGS_USER, "registers of user mode"},
+    {Field::usimd, "usimd", sample::REGS_USER, "vector registers and opmasks of user mode (not in perf)"},
+    {Field::brstack, "brstack", sample::BRANCH_STACK, "branches, newest first"},
+    {Field::brcntr, "brcntr", sample::BRANCH_STACK, "events counted with each branch"},
+    {Field::phys_addr, "phys_addr", sample::PHYS_ADDR, "physical data address"},
+    {Field::data_page_size, "data_page_size", sample::DATA_PAGE_SIZE, "page size of the data address"},
+    {Field::code_page_size, "code_page_size", sample::CODE_PAGE_SIZE, "page size of the instruction"},
+};
+static_assert(std::size(rows) == static_cast<std::size_t>(Field::count_));
+
+constexpr Field usual[] = {Field::comm,   Field::tid,   Field::cpu, Field::time,
+                           Field::period, Field::event, Field::ip,  Field::dso};
+
+const FieldRow& row_of(Field field) { return rows[static_cast<std::size_t>(field)]; }
+
+Field field_named(std::string_view name) {
+  const auto* const found = std::ranges::find(rows, name, &FieldRow::name);
+  if (found != std::end(rows)) return found->field;
+  std::vector<std::string_view> names;
+  for (const FieldRow& row : rows) names.push_back(row.name);
+  throw CommandError(fmt::format("-F {}: no field of samples{}", name, did_you_mean(name, names)));
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> names;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    names.push_back(list.substr(0, comma));
+    if (comma == std::string_view::npos) return names;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+FieldSet usual_fields(const perf::Attr& attr) {
+  FieldSet set;
+  for (const Field field : usual)
+    if (has_field(attr, field)) set.add(field);
+  return set;
+}
+
+}  // namespace
+
+std::span<const FieldRow> field_rows() { return rows; }
+
+bool has_field(const perf::Attr& attr, Field field) {
+  const u64 needed = row_of(field).sample_type;
+  return needed == 0 || (attr.sample_type & needed) != 0;
+}
+
+FieldSet fields_of(const std::string& list, const perf::Attr& attr, const std::string& event) {
+  if (list.empty()) return usual_fields(attr);
+  const bool changes = list.front() == '+' || list.front() == '-';
+  FieldSet set = changes ? usual_fields(attr) : FieldSet();
+  for (std::string_view name : split(list)) {
+    const bool removes = name.starts_with('-');
+    if (changes && (removes || name.starts_with('+'))) name.remove_prefix(1);
+    const Field field = field_named(name);
+    if (removes && changes) {
+      set.remove(field);
+      continue;
+    }
+    if (!has_field(attr, field))
+      throw CommandError(fmt::format("-F {}: the samples of event '{}' do not have it", name, event));
+    set.add(field);
+  }
+  return set;
+}
+
+}  // namespace pmusim::tools
