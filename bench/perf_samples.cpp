@@ -55,6 +55,31 @@ Scene branch_stack() {
   return scene;
 }
 
+/// Whole register files, as an XSAVES image has them.
+struct RegisterFiles {
+  std::vector<std::byte> low = std::vector<std::byte>(256), zmm_high = std::vector<std::byte>(512),
+                         hi16 = std::vector<std::byte>(1024), opmask = std::vector<std::byte>(64);
+  ExtendedRegisters view{
+      .xmm = low, .ymm_high = low, .zmm_high = zmm_high, .hi16_zmm = hi16, .opmask = opmask};
+};
+
+/// All general registers and every vector register of this width, with opmasks beside ZMM.
+Scene simd_registers(u16 qwords) {
+  static const RegisterFiles files;
+  Scene scene = small();
+  scene.event.attr.sample_type |= sample::REGS_INTR;
+  scene.event.attr.sample_regs_intr = 0xff0fff;
+  scene.event.attr.sample_simd_regs_enabled = scene.event.attr.sample_simd_pred_reg_qwords = 1;
+  scene.event.attr.sample_simd_vec_reg_qwords = qwords;
+  scene.event.attr.sample_simd_vec_reg_intr = qwords == 8 ? 0xffffffff : 0xffff;
+  scene.event.attr.sample_simd_pred_reg_intr = qwords == 8 ? 0xff : 0;
+  scene.data.extended = &files.view;
+  return scene;
+}
+Scene xmm() { return simd_registers(2); }
+Scene ymm() { return simd_registers(4); }
+Scene zmm_and_opmasks() { return simd_registers(8); }
+
 /// Time that this process has had on a processor: other load on the machine does not count.
 double cpu_ns() {
   timespec time{};
@@ -124,5 +149,8 @@ BENCHMARK_CAPTURE(format, 48_bytes, small)->Apply(both_sizes);
 BENCHMARK_CAPTURE(format, 240_bytes_registers, registers)->Apply(both_sizes);
 BENCHMARK_CAPTURE(format, 240_bytes_call_chain, call_chain)->Apply(both_sizes);
 BENCHMARK_CAPTURE(format, branch_stack_of_32, branch_stack)->Apply(both_sizes);
+BENCHMARK_CAPTURE(format, simd_xmm, xmm)->Apply(both_sizes);
+BENCHMARK_CAPTURE(format, simd_ymm, ymm)->Apply(both_sizes);
+BENCHMARK_CAPTURE(format, simd_zmm_and_opmasks, zmm_and_opmasks)->Apply(both_sizes);
 
 }  // namespace

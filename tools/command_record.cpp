@@ -8,6 +8,7 @@
 #include "pmusim/events/registers.h"
 #include "pmusim/session/record.h"
 #include "progress_bar.h"
+#include "register_options.h"
 #include "truncation.h"
 
 namespace pmusim::tools {
@@ -25,6 +26,7 @@ struct RecordCommand {
   std::string trace;
   ModelOption model;
   KernelOption kernel;
+  RegisterOptions registers;
   RecordOptions options;
 };
 
@@ -57,6 +59,7 @@ RecordOptions options_of(const RecordCommand& command, const CpuModel& model) {
     throw CommandError(fmt::format("--call-graph {}: traces have no stack memory; only 'lbr' is possible",
                                    command.call_graph_mode));
   options.call_graph_lbr = command.call_graph;
+  command.registers.apply_to(options);
   options.build_ids = !command.no_build_ids;
   if (command.compression_level != 0) options.compression_level = command.compression_level;
   return options;
@@ -65,7 +68,7 @@ RecordOptions options_of(const RecordCommand& command, const CpuModel& model) {
 std::string human_bytes(u64 bytes) { return fmt::format("{:.3f} MB", static_cast<double>(bytes) / 1e6); }
 
 SessionOptions session_options(const RecordCommand& command, const CpuModel& model) {
-  SessionOptions options{.model = model, .kernel = command.kernel.kernel()};
+  SessionOptions options{.model = model, .kernel = command.registers.kernel(command.kernel)};
   options.limits.max_sample_rate = command.max_sample_rate;
   if (command.throttling) options.throttling = perf::Throttling::on;
   return options;
@@ -193,6 +196,7 @@ void add_record(CLI::App& app, std::vector<std::string> command_line) {
   add_file_options(*command, c);
   c->model.add_to(*command);
   c->kernel.add_to(*command);
+  c->registers.add_to(*command, c->model, c->kernel);
   command->add_option("trace", c->trace, "Trace written by 'pmusim trace record'")->required();
   command->callback([c] { run(*c); });
 }

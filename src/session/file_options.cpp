@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pmusim {
 
 namespace {
@@ -69,12 +71,18 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
   return m;
 }
 
+/// Smaller attributes cannot ask for SIMD registers.
+u32 attr_bytes(const RecordOptions& options) {
+  const bool simd = options.interrupt_simd.any() || options.user_simd.any();
+  return simd ? std::max<u32>(options.attr_bytes, sizeof(perf::Attr)) : options.attr_bytes;
+}
+
 }  // namespace
 
 perfdata::Options writer_options(const Session& session, const RecordOptions& options) {
   const perf::TscToNs clock = session.clock();
   perfdata::Options file{.form = options.output == "-" ? perfdata::Form::pipe : perfdata::Form::file,
-                         .attr_bytes = options.attr_bytes,
+                         .attr_bytes = attr_bytes(options),
                          .simd = perf::simd_abi(session.kernel()),
                          .time_conversion = perfdata::TimeConversion{clock.shift, clock.mult, clock.zero},
                          .metadata = metadata(session, options)};

@@ -28,8 +28,8 @@ u64 sample_type(const RecordOptions& options) {
   if (options.addresses) type |= ADDR | DATA_SRC;
   if (options.weight) type |= WEIGHT_STRUCT;
   if (options.physical_addresses) type |= PHYS_ADDR;
-  if (options.interrupt_registers != 0) type |= REGS_INTR;
-  if (options.user_registers != 0) type |= REGS_USER;
+  if (options.interrupt_registers != 0 || options.interrupt_simd.any()) type |= REGS_INTR;
+  if (options.user_registers != 0 || options.user_simd.any()) type |= REGS_USER;
   if (options.data_page_sizes) type |= ADDR | DATA_PAGE_SIZE;
   if (options.code_page_sizes) type |= CODE_PAGE_SIZE;
   if (options.transactions) type |= TRANSACTION;
@@ -176,8 +176,10 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
   }
   attr.sample_id_all = 1;
   attr.branch_sample_type = options.branch_sample_type;
-  attr.sample_regs_intr = options.interrupt_registers;
-  attr.sample_regs_user = options.user_registers;
+  events::ask_for_registers(attr, {.interrupt = options.interrupt_registers,
+                                   .user = options.user_registers,
+                                   .interrupt_simd = options.interrupt_simd,
+                                   .user_simd = options.user_simd});
   if (options.clock) {
     attr.use_clockid = 1;
     attr.clockid = static_cast<i32>(*options.clock);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmusim/events/parser.h"
+#include "pmusim/events/simd_registers.h"
 #include "pmusim/session/session.h"
 
 namespace pmusim {
@@ -20,8 +21,9 @@ struct RecordOptions {
   bool addresses = false;       ///< -d: ADDR and DATA_SRC
   bool weight = false;          ///< -W
   bool physical_addresses = false;
-  u64 interrupt_registers = 0;  ///< --intr-regs: mask of perf register numbers
-  u64 user_registers = 0;       ///< --user-regs
+  u64 interrupt_registers = 0;                      ///< --intr-regs: mask of perf register numbers
+  u64 user_registers = 0;                           ///< --user-regs
+  events::SimdRegisters interrupt_simd, user_simd;  ///< --intr-simd, --user-simd
   bool data_page_sizes = false, code_page_sizes = false;
   bool transactions = false;
   bool switches = false;           ///< --switch-events
@@ -29,7 +31,8 @@ struct RecordOptions {
   std::optional<u32> clock;        ///< -k: a CLOCK_* number; what it shows is perf time
   std::size_t ring_pages = 128;
   std::string output = "perf.data";  ///< "-": standard output, in the pipe form
-  u32 attr_bytes = 128;              ///< of perf_event_attr in the file, for readers older than it
+  /// Of perf_event_attr in the file, for readers older than it. SIMD sampling makes it 176 at least.
+  u32 attr_bytes = 128;
   std::optional<int> compression_level;
   bool build_ids = true;                  ///< a build-id table in the file
   std::vector<std::string> command_line;  ///< for the file's header
