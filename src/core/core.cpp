@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/parameters.h"
+#include "pmusim/cpu/branch_signals.h"
 
 namespace pmusim {
 namespace {
@@ -28,25 +29,6 @@ bool is_taken(const x86::Instruction& instruction, u64 next_ip) {
     default:
       return true;
   }
-}
-
-void add_outcome(BranchKind kind, bool taken, SignalSet& signals) {
-  if (kind == BranchKind::conditional)
-    signals.add(taken ? Signal::conditional_taken : Signal::conditional_not_taken);
-  if (taken && is_near_branch(kind)) signals.add(Signal::near_taken);
-}
-
-void add_mispredict(BranchKind kind, bool taken, SignalSet& signals) {
-  signals.add(Signal::mispredicted);
-  if (taken) signals.add(Signal::mispredicted_near_taken);
-  if (kind == BranchKind::conditional) {
-    signals.add(Signal::mispredicted_conditional);
-    signals.add(taken ? Signal::mispredicted_conditional_taken : Signal::mispredicted_conditional_not_taken);
-  }
-  if (kind == BranchKind::near_return) signals.add(Signal::mispredicted_return);
-  if (kind == BranchKind::indirect_call) signals.add(Signal::mispredicted_indirect_call);
-  if (kind == BranchKind::indirect_call || kind == BranchKind::indirect_jump)
-    signals.add(Signal::mispredicted_indirect);
 }
 
 }  // namespace
@@ -159,11 +141,12 @@ Core::Ready Core::execute(const DataAccesses& data, u64 dispatched, Execution& e
 
 Prediction Core::transfer_control(Retirement& retirement, const x86::Instruction& branch) {
   retirement.taken = is_taken(branch, retirement.next_ip);
-  add_outcome(branch.branch, retirement.taken, retirement.signals);
-  if (!is_near_branch(branch.branch)) return Prediction::right;
-  const Prediction prediction = branches_.resolve(branch, retirement.taken, retirement.next_ip);
+  Prediction prediction = Prediction::right;
+  if (is_near_branch(branch.branch))
+    prediction = branches_.resolve(branch, retirement.taken, retirement.next_ip);
   retirement.mispredicted = prediction == Prediction::wrong;
-  if (prediction == Prediction::wrong) add_mispredict(branch.branch, retirement.taken, retirement.signals);
+  const BranchOutcome outcome{.taken = retirement.taken, .mispredicted = retirement.mispredicted};
+  retirement.signals = retirement.signals | outcome_signals(branch.branch, outcome);
   if (prediction == Prediction::resteer) retirement.signals.add(Signal::front_end_resteer);
   return prediction;
 }

@@ -48,28 +48,6 @@ BranchKind branch_kind(const Decoded& d) {
   }
 }
 
-SignalSet branch_signals(BranchKind kind) {
-  using enum Signal;
-  switch (kind) {
-    case BranchKind::none:
-      return {};
-    case BranchKind::conditional:
-      return {branch, near_branch, conditional};
-    case BranchKind::direct_jump:
-      return {branch, near_branch, direct_jump};
-    case BranchKind::indirect_jump:
-      return {branch, near_branch, indirect, indirect_jump};
-    case BranchKind::direct_call:
-      return {branch, near_branch, near_call, direct_call};
-    case BranchKind::indirect_call:
-      return {branch, near_branch, near_call, indirect, indirect_call};
-    case BranchKind::near_return:
-      return {branch, near_branch, near_return};
-    default:
-      return {branch, far_branch};
-  }
-}
-
 BranchClass classify_branch(std::span<const std::byte> code, u64 ip) {
   (void)ip;  // the class does not depend on where the bytes are
   const auto decoded = zydis_decode(code);

@@ -7,8 +7,6 @@
 namespace pmusim::x86 {
 
 BranchKind branch_kind(const Decoded& decoded);
-/// Signals that follow from the kind of branch alone.
-SignalSet branch_signals(BranchKind kind);
 
 /// Floating-point work as the FP_ARITH_INST_RETIRED events sort it: by width and element type.
 struct FpOperation {

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "pmusim/cpu/branch_signals.h"
 #include "x86/classes.h"
 
 namespace pmusim::x86 {
