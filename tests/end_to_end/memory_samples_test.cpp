@@ -81,7 +81,7 @@ constexpr const char* loads_and_stores = "cpu/mem-loads,ldlat=3/P,cpu/mem-stores
 
 INSTANTIATE_TEST_SUITE_P(
     Formats, MemorySamples,
-    testing::Values(MemoryProfile{"format0", "core2", "instructions:p"},
+    testing::Values(MemoryProfile{"format0", "penryn", "instructions:p"},
                     MemoryProfile{"format1", "nehalem", "cpu/mem-loads,ldlat=3/P"},
                     MemoryProfile{"format1store", "sandybridge", loads_and_stores},
                     MemoryProfile{"format2", "haswell", loads_and_stores},

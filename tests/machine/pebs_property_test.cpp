@@ -271,7 +271,7 @@ TEST_P(PebsProperty, RecordsAndCountsAreAccountedForInRandomPrograms) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, PebsProperty,
-                         testing::Values("core2", "nehalem", "haswell", "skylake", "icelake", "graniterapids",
+                         testing::Values("penryn", "nehalem", "haswell", "skylake", "icelake", "graniterapids",
                                          "lioncove", "cougarcove"),
                          [](const auto& model) { return std::string(model.param); });
 
