@@ -30,6 +30,8 @@ void add_trace(CLI::App& app);
 void add_stat(CLI::App& app);
 void add_record(CLI::App& app, std::vector<std::string> command_line);
 void add_script(CLI::App& app);
+void add_report(CLI::App& app);
+void add_annotate(CLI::App& app);
 void add_models(CLI::App& app);
 void add_msr(CLI::App& app);
 void add_events(CLI::App& app);

@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
   pmusim::tools::add_stat(app);
   pmusim::tools::add_record(app, {argv, argv + argc});
   pmusim::tools::add_script(app);
+  pmusim::tools::add_report(app);
+  pmusim::tools::add_annotate(app);
   pmusim::tools::add_models(app);
   pmusim::tools::add_msr(app);
   pmusim::tools::add_events(app);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "resolver.h"
+
 namespace pmusim::annotate {
 
 namespace {
@@ -23,7 +25,7 @@ const AnnotatedFunction* find_function(const Report& report, u32 module, u64 add
 }
 
 const AnnotatedFunction* find_function(const Report& report, const std::string& name) {
-  return find_where(report, [&](const Symbol& s) { return s.name == name || s.linkage_name == name; });
+  return find_where(report, [&](const Symbol& s) { return has_name(s.name, s.linkage_name, name); });
 }
 
 const Instruction* find_instruction(const AnnotatedFunction& function, u64 address) {

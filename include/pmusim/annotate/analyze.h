@@ -31,6 +31,9 @@ struct Options {
 /// far as it is known, with sentences in `notes` and `problem`. Errors: the file cannot be read or is broken;
 /// none of `symbols` has samples.
 Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& options);
+/// The same for a file in memory, without the check of `symbols`; `name` is for messages.
+Result<Report, Error> analyze_bytes(const std::string& name, const std::vector<std::byte>& perf_data,
+                                    const Options& options);
 
 }  // namespace pmusim::annotate
 

@@ -1,0 +1,165 @@
+#include "pmusim/annotate/analyze.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "perf_data.h"
+#include "pmusim/base/suggest.h"
+#include "resolver.h"
+
+namespace pmusim::annotate {
+
+namespace {
+
+using perf::RecordType;
+using perfdata::Reader;
+using perfdata::RecordView;
+
+/// When a record was written: its time, or its place in the file if the events do not sample time.
+u64 time_of(const RecordView& record, const perfdata::EventDescription* event, u64 order) {
+  if (event == nullptr || (event->attr.sample_type & perf::sample::TIME) == 0) return order;
+  const u64 time = perfdata::parse_sample_id(record, event->attr).time;
+  return time == perfdata::absent ? 0 : time;
+}
+
+/// Calls visit(record, number) for every record; ends with the first error of either side.
+template <class Visit>
+Result<Done, Error> for_each_record(Reader& reader, Visit visit) {
+  for (u64 order = 1;; ++order) {
+    const auto record = reader.next();
+    if (!record) return Failure(record.error());
+    if (!*record) return Done{};
+    if (auto taken = visit(**record, order); !taken) return taken;
+  }
+}
+
+struct Losses {
+  u64 lost = 0, of_unknown_event = 0;
+};
+
+/// LOST: an id, then how many. LOST_SAMPLES: how many.
+u64 lost_by(const RecordView& record) {
+  const bool lost = record.header.type == static_cast<u32>(RecordType::lost);
+  if (!lost && record.header.type != static_cast<u32>(RecordType::lost_samples)) return 0;
+  const std::size_t offset = sizeof(perf::RecordHeader) + (lost ? sizeof(u64) : 0);
+  u64 count = 0;
+  if (record.bytes.size() >= offset + sizeof count)
+    std::memcpy(&count, record.bytes.data() + offset, sizeof count);
+  return count;
+}
+
+Result<Done, Error> add_sample(Profile& profile, const RecordView& record,
+                               const perfdata::EventDescription& event, u32 number, const SampledEvent& use,
+                               u64 order) {
+  const auto form =
+      use.counters.counters == 0 ? perfdata::BranchCounters::none : perfdata::BranchCounters::one_word_each;
+  const auto sample = perfdata::parse_sample(record, event.attr, {.counters = form});
+  if (!sample) return Failure(sample.error());
+  const bool has_time = (event.attr.sample_type & perf::sample::TIME) != 0;
+  profile.add({.event = number,
+               .pid = sample->who.pid,
+               .time = has_time ? sample->who.time : order,
+               .ip = sample->ip,
+               .period = sample->period,
+               .callchain = sample->callchain,
+               .branches = sample->branches,
+               .branch_counters = sample->branch_counters});
+  return Done{};
+}
+
+Result<Losses, Error> add_samples(Profile& profile, Reader& reader, const std::vector<SampledEvent>& events) {
+  Losses losses;
+  auto done = for_each_record(reader, [&](const RecordView& record, u64 order) -> Result<Done, Error> {
+    losses.lost += lost_by(record);
+    if (record.header.type != static_cast<u32>(RecordType::sample)) return Done{};
+    const perfdata::EventDescription* const event = reader.event_of(record);
+    if (event == nullptr) {
+      ++losses.of_unknown_event;
+      return Done{};
+    }
+    const auto number = static_cast<u32>(event - reader.events().data());
+    if (number >= events.size()) return Done{};
+    return add_sample(profile, record, *event, number, events[number], order);
+  });
+  if (!done) return Failure(done.error());
+  return losses;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+void add_notes(Report& report, const Losses& losses) {
+  if (report.totals.samples == 0) report.notes.emplace_back("there are no samples");
+  if (losses.lost != 0) report.notes.push_back(fmt::format("{} samples or records were lost", losses.lost));
+  if (losses.of_unknown_event != 0)
+    report.notes.push_back(
+        fmt::format("{} samples belong to no event of the file and are left out", losses.of_unknown_event));
+}
+
+Result<Done, Error> learn_processes(Profile& profile, Reader& reader, const Options& options) {
+  ProcessHistory history(options);
+  auto done = for_each_record(reader, [&](const RecordView& record, u64 order) {
+    return history.take(record, time_of(record, reader.event_of(record), order));
+  });
+  if (done) history.tell(profile.address_spaces(), reader.build_ids());
+  return done;
+}
+
+Result<Report, Error> read_profile(Result<Reader, Error> first, Result<Reader, Error> second,
+                                   const Options& options) {
+  if (!first) return Failure(first.error());
+  if (!second) return Failure(second.error());
+  Profile profile(options);
+  if (auto done = learn_processes(profile, *first, options); !done) return Failure(done.error());
+  const std::vector<SampledEvent> events = sampled_events(*first);
+  for (const SampledEvent& event : events) profile.add_event(event);
+  for (std::string& note : notes_on_branches(events)) profile.add_note(std::move(note));
+  profile.set_branch_counters(logged_events(*first));
+  const auto losses = add_samples(profile, *second, events);
+  if (!losses) return Failure(losses.error());
+  Report report = profile.report();
+  report.command_line = joined(first->metadata().command_line);
+  report.cpu = first->metadata().cpu_description;
+  add_notes(report, *losses);
+  return report;
+}
+
+/// All the functions asked for have to have samples.
+Result<Report, Error> checked(Report report, const std::filesystem::path& path, const Options& options) {
+  for (const std::string& wanted : options.symbols) {
+    if (find_function(report, wanted) != nullptr) continue;
+    Options everything = options;
+    everything.symbols.clear();
+    const auto all = analyze(path, everything);
+    std::vector<std::string> names;
+    if (all)
+      for (const Symbol& symbol : all->symbols) names.push_back(without_parameters(symbol.name));
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    return Failure(Error(fmt::format("{}: no samples in a function '{}'{}", path.string(), wanted,
+                                     did_you_mean(wanted, known))));
+  }
+  return report;
+}
+
+}  // namespace
+
+Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& options) {
+  auto report = read_profile(Reader::open(perf_data), Reader::open(perf_data), options);
+  if (!report) return report;
+  report->input = perf_data.string();
+  return checked(*std::move(report), perf_data, options);
+}
+
+Result<Report, Error> analyze_bytes(const std::string& name, const std::vector<std::byte>& perf_data,
+                                    const Options& options) {
+  auto report =
+      read_profile(Reader::from_memory(name, perf_data), Reader::from_memory(name, perf_data), options);
+  if (report) report->input = name;
+  return report;
+}
+
+}  // namespace pmusim::annotate

@@ -1,0 +1,45 @@
+#ifndef PMUSIM_SRC_ANNOTATE_CALL_STACKS_H
+#define PMUSIM_SRC_ANNOTATE_CALL_STACKS_H
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "pmusim/annotate/pair_table.h"
+#include "pmusim/annotate/report.h"
+
+namespace pmusim::annotate {
+
+/// Call stacks as a tree, so that what stacks have in common is kept once. Node 0 is the root.
+class CallStacks {
+ public:
+  struct Node {
+    u64 parent = 0;
+    u64 frame = 0;  ///< an address, or a symbol
+    Weights self = {};
+    std::pair<u64, u64> key() const { return {parent, frame}; }
+  };
+
+  /// `outermost_first` are the frames of a sample.
+  void add(std::span<const u64> outermost_first, std::size_t event, Weight weight);
+  /// Adds another tree, of which `symbol` names the frames.
+  void add(const CallStacks& other, const std::function<u64(u64)>& symbol);
+
+  /// Without the root. Node i of the tree is nodes()[i - 1]; parents stand before their children.
+  const std::vector<Node>& nodes() const { return nodes_.values(); }
+
+ private:
+  u64 child(u64 parent, u64 frame);
+  PairTable<Node> nodes_;
+};
+
+/// A tree over symbols as a report has it, without nodes of less than `min_share` of the samples of all
+/// events.
+std::vector<StackNode> stack_nodes(const CallStacks& stacks, std::size_t events, double min_share);
+
+/// For each of `symbols`, the samples in it or in what it called. A symbol that calls itself counts once.
+std::vector<Weights> weights_with_callees(const CallStacks& stacks, std::size_t symbols, std::size_t events);
+
+}  // namespace pmusim::annotate
+
+#endif

@@ -1,0 +1,50 @@
+#ifndef PMUSIM_SRC_ANNOTATE_CODE_COUNTS_H
+#define PMUSIM_SRC_ANNOTATE_CODE_COUNTS_H
+
+#include <map>
+#include <vector>
+
+#include "call_stacks.h"
+#include "pmusim/annotate/block_ranges.h"
+#include "pmusim/annotate/branch_counts.h"
+#include "resolver.h"
+
+namespace pmusim::annotate {
+
+/// Samples of one event at one address.
+struct HitCount {
+  u64 address = 0, event = 0;
+  u64 samples = 0, period = 0;
+  std::pair<u64, u64> key() const { return {address, event}; }
+};
+
+/// What was sampled in one address space, by raw address.
+struct SpaceCounts {
+  PairTable<HitCount> hits;
+  BranchCounts branches;
+  CallStacks stacks;
+};
+
+/// What was sampled in one module, by address of the file.
+struct ModuleCounts {
+  std::map<u64, Weights> hits;
+  BlockRanges ranges;
+  std::map<std::pair<u64, u64>, LineCount> lines;
+};
+
+/// Everything sampled, whatever process it was in.
+struct CodeCounts {
+  std::vector<ModuleCounts> modules;  ///< by number of the resolver
+  std::map<std::pair<Location, Location>, EdgeCount> edges;
+  u64 lines = 0, broken_lines = 0;
+};
+
+/// Adds up address spaces.
+CodeCounts sum_up(const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces, std::size_t events,
+                  Resolver& resolver);
+
+void add(Weights& sum, const Weights& more);
+
+}  // namespace pmusim::annotate
+
+#endif

@@ -1,0 +1,19 @@
+#ifndef PMUSIM_SRC_ANNOTATE_PATH_FINDER_H
+#define PMUSIM_SRC_ANNOTATE_PATH_FINDER_H
+
+#include <functional>
+#include <vector>
+
+#include "code_counts.h"
+
+namespace pmusim::annotate {
+
+/// The hottest paths, at most `count`: each starts at the target of the most often taken branch that no path
+/// has yet, and goes on with the most frequent line and its most frequent branch until it comes back to
+/// itself, or the branches become four times rarer than the first.
+std::vector<HotPath> find_paths(const CodeCounts& code, u32 count,
+                                const std::function<Place(const Location&)>& place);
+
+}  // namespace pmusim::annotate
+
+#endif

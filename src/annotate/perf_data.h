@@ -1,0 +1,52 @@
+#ifndef PMUSIM_SRC_ANNOTATE_PERF_DATA_H
+#define PMUSIM_SRC_ANNOTATE_PERF_DATA_H
+
+#include <string>
+#include <vector>
+
+#include "pmusim/annotate/profile.h"
+#include "pmusim/base/error.h"
+#include "pmusim/perfdata/reader.h"
+#include "pmusim/perfdata/sample_parser.h"
+
+namespace pmusim::annotate {
+
+/// Mappings, forks and execs of a file in order of time, whatever order the file has them in: a file of
+/// several CPUs has one stretch per buffer.
+class ProcessHistory {
+ public:
+  explicit ProcessHistory(const Options& options) : options_(options) {}
+
+  /// Takes any record; those of no interest are ignored.
+  Result<Done, Error> take(const perfdata::RecordView& record, u64 time);
+  /// To be called after the last record. Build ids of the file stand in where mappings have none.
+  void tell(symbols::AddressSpaces& spaces, const std::vector<perfdata::BuildId>& build_ids);
+
+ private:
+  struct Moment {
+    enum class Kind : u8 { map, exec, fork };
+    Kind kind = Kind::map;
+    u64 time = 0;
+    u32 pid = 0, parent = 0;
+    u64 start = 0, end = 0, file_offset = 0;
+    u32 file = 0;  ///< in files_
+  };
+  Result<Done, Error> take_mapping(const perfdata::RecordView& record, u64 time);
+  symbols::FileIdentity identity_of(const perfdata::MmapRecordView& mapping) const;
+
+  const Options& options_;
+  std::vector<Moment> moments_;
+  std::vector<symbols::FileIdentity> files_;
+  std::map<symbols::FileIdentity, u32> file_index_;
+};
+
+/// What the events of a file mean to a profile.
+std::vector<SampledEvent> sampled_events(const perfdata::Reader& reader);
+/// Names of the events whose counts the LBR logs, in the order of the fields.
+std::vector<std::string> logged_events(const perfdata::Reader& reader);
+/// A sentence for each event whose branch stacks are no history.
+std::vector<std::string> notes_on_branches(const std::vector<SampledEvent>& events);
+
+}  // namespace pmusim::annotate
+
+#endif

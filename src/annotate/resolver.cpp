@@ -1,0 +1,82 @@
+#include "resolver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mapped_name.h"
+
+namespace pmusim::annotate {
+
+namespace {
+
+constexpr u64 kernel_half = u64{1} << 63;
+
+}  // namespace
+
+Location Resolver::locate(symbols::AddressSpaces::Id space, u64 address) {
+  if ((address & kernel_half) != 0) return {special_module("[kernel]"), address};
+  const symbols::Mapping* const mapping = space == no_space ? nullptr : spaces_[space].find(address);
+  if (mapping == nullptr) return {special_module("[unknown]"), address};
+  const u32 module = module_of_file(mapping->file);
+  return {module, modules_[module].content.address_of(address - mapping->start + mapping->file_offset)};
+}
+
+u32 Resolver::special_module(const std::string& name) {
+  const auto [at, is_new] = special_modules_.try_emplace(name, static_cast<u32>(modules_.size()));
+  if (is_new)
+    modules_.push_back(
+        {name, symbols::Module::nameless(name == "[kernel]" ? "symbols of kernels are not read"
+                                                            : "no mapping of a file is known here")});
+  return at->second;
+}
+
+symbols::Module Resolver::open(const symbols::FileIdentity& file) const {
+  if (is_jit_map(file.path)) return symbols::Module::from_jit_map(file.path);
+  if (!file.path.starts_with('/')) return symbols::Module::nameless("is no file: its code is not shown");
+  return symbols::Module::open(file, options_.debug_directory);
+}
+
+u32 Resolver::module_of_file(u32 file) {
+  const auto [at, is_new] = module_of_file_.try_emplace(file, static_cast<u32>(modules_.size()));
+  const symbols::FileIdentity& identity = spaces_.files()[file];
+  if (is_new) modules_.push_back({identity.path, open(identity)});
+  return at->second;
+}
+
+u32 Resolver::symbol_at(const Location& location) {
+  const symbols::Symbol* const symbol = modules_[location.module].content.find(location.address);
+  // No symbol starts at the highest address.
+  const std::pair key(location.module, symbol != nullptr ? symbol->start : ~u64{0});
+  const auto [at, is_new] = symbol_index_.try_emplace(key, static_cast<u32>(symbols_.size()));
+  if (is_new && symbol != nullptr)
+    symbols_.push_back(
+        {location.module, symbol->start, symbol->end, symbols::demangled(symbol->name), symbol->name});
+  else if (is_new)
+    symbols_.push_back({location.module, 0, 0, "[unknown]", ""});
+  return at->second;
+}
+
+std::string Resolver::name_of(u32 module, u64 address) const {
+  const symbols::Symbol* const symbol = modules_[module].content.find(address);
+  if (symbol == nullptr) return {};
+  const std::string name = symbols::demangled(symbol->name);
+  return address == symbol->start ? name : fmt::format("{}+{:#x}", name, address - symbol->start);
+}
+
+std::string without_parameters(const std::string& name) {
+  const std::size_t last = name.rfind(')');
+  if (last == std::string::npos) return name;
+  int depth = 0;
+  for (std::size_t at = last + 1; at-- > 0;) {
+    if (name[at] == ')') ++depth;
+    if (name[at] == '(' && --depth == 0) return at == 0 ? name : name.substr(0, at);
+  }
+  return name;
+}
+
+bool has_name(const std::string& name, const std::string& linkage_name, const std::string& wanted) {
+  return linkage_name == wanted || name == wanted || without_parameters(name) == wanted;
+}
+
+}  // namespace pmusim::annotate

@@ -1,0 +1,71 @@
+#ifndef PMUSIM_SRC_ANNOTATE_RESOLVER_H
+#define PMUSIM_SRC_ANNOTATE_RESOLVER_H
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pmusim/annotate/analyze.h"
+#include "pmusim/symbols/address_space.h"
+#include "pmusim/symbols/module.h"
+
+namespace pmusim::annotate {
+
+/// A place in a file instead of in a process: what the same code has in common wherever it is mapped.
+struct Location {
+  u32 module = 0;
+  u64 address = 0;
+  friend auto operator<=>(const Location&, const Location&) = default;
+};
+
+/// Processes of which no mapping is known.
+inline constexpr symbols::AddressSpaces::Id no_space = ~u32{0};
+
+/// Turns addresses of processes into places in modules and names them. Modules are opened when first seen.
+class Resolver {
+ public:
+  struct OpenModule {
+    std::string path;
+    symbols::Module content;
+  };
+  struct KnownSymbol {
+    u32 module = 0;
+    u64 start = 0, end = 0;
+    std::string name, linkage_name;
+  };
+
+  Resolver(const symbols::AddressSpaces& spaces, const Options& options)
+      : spaces_(spaces), options_(options) {}
+
+  Location locate(symbols::AddressSpaces::Id space, u64 address);
+  /// The symbol at a place, a number of this resolver; one "[unknown]" for the rest of each module.
+  u32 symbol_at(const Location& location);
+  /// What stands at an address of a module: "main+0x12"; empty if no symbol is there.
+  std::string name_of(u32 module, u64 address) const;
+
+  std::vector<OpenModule>& modules() { return modules_; }
+  const std::vector<KnownSymbol>& symbols() const { return symbols_; }
+
+ private:
+  u32 module_of_file(u32 file);
+  u32 special_module(const std::string& name);
+  symbols::Module open(const symbols::FileIdentity& file) const;
+
+  const symbols::AddressSpaces& spaces_;
+  const Options& options_;
+  std::vector<OpenModule> modules_;
+  std::vector<KnownSymbol> symbols_;
+  std::map<u32, u32> module_of_file_;
+  std::map<std::string, u32> special_modules_;
+  std::map<std::pair<u32, u64>, u32> symbol_index_;
+};
+
+/// A demangled name without the list of parameters: what people type.
+std::string without_parameters(const std::string& name);
+/// True if `wanted` is one of the names of a symbol: demangled, the same without parameters, or as linked.
+bool has_name(const std::string& name, const std::string& linkage_name, const std::string& wanted);
+
+}  // namespace pmusim::annotate
+
+#endif

@@ -1,0 +1,191 @@
+#include "pmusim/symbols/module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "debug_information.h"
+#include "elf_file.h"
+
+namespace pmusim::symbols {
+
+class Module::State {
+ public:
+  void open(const FileIdentity& identity, const std::filesystem::path& debug_directory);
+  void take(std::optional<ElfFile> file, const std::string& name);
+  void read_jit_map(const std::filesystem::path& path);
+
+  std::optional<ElfFile> elf, debug_elf;
+  std::unique_ptr<DebugInformation> debug;  // before its file in destruction: declared after
+  std::vector<Symbol> symbols;
+  std::vector<GElf_Phdr> segments;
+  std::string problem;
+
+ private:
+  void miss(const std::string& sentence) { problem += (problem.empty() ? "" : "; ") + sentence; }
+  void read_all();
+  void read_symbols();
+  void read_debug_information();
+};
+
+void Module::State::open(const FileIdentity& identity, const std::filesystem::path& debug_directory) {
+  elf = ElfFile::open(identity.path);
+  if (!elf)
+    miss(std::filesystem::exists(identity.path) ? "is no x86-64 ELF file: its code is not shown"
+                                                : "does not exist here: its code is not shown");
+  if (elf && !identity.build_id.empty() && elf->build_id() != identity.build_id) {
+    miss(fmt::format("is another build ({}) than the one recorded ({}): its code is not shown",
+                     elf->build_id().empty() ? "without a build id" : hexadecimal(elf->build_id()),
+                     hexadecimal(identity.build_id)));
+    elf.reset();
+  }
+  debug_elf = find_debug_file(elf ? &*elf : nullptr, identity, debug_directory);
+  read_all();
+}
+
+void Module::State::take(std::optional<ElfFile> file, const std::string& name) {
+  elf = std::move(file);
+  if (!elf) return miss(name + " is no x86-64 ELF file");
+  read_all();
+}
+
+void Module::State::read_all() {
+  if (elf) segments = elf->load_segments();
+  if (segments.empty() && debug_elf) segments = debug_elf->load_segments();
+  if (!elf && !debug_elf) return;
+  read_symbols();
+  read_debug_information();
+}
+
+void Module::State::read_symbols() {
+  if (elf) symbols = function_symbols(*elf, SHT_SYMTAB);
+  if (symbols.empty() && debug_elf) symbols = function_symbols(*debug_elf, SHT_SYMTAB);
+  if (symbols.empty()) {
+    if (elf) symbols = function_symbols(*elf, SHT_DYNSYM);
+    miss(symbols.empty() ? "has no symbols" : "is stripped: only its dynamic symbols are known");
+  }
+  if (elf) symbols = merged(std::move(symbols), plt_symbols(*elf));
+}
+
+void Module::State::read_debug_information() {
+  if (elf) debug = DebugInformation::open(*elf);
+  if (!debug && debug_elf) debug = DebugInformation::open(*debug_elf);
+  if (!debug) miss("has no debug information (DWARF): no source lines and no inlined functions");
+}
+
+namespace {
+
+std::optional<Symbol> parse_jit_line(std::string_view line) {
+  Symbol symbol;
+  u64 bytes = 0;
+  const auto take_number = [&](u64& value) {
+    if (line.starts_with("0x")) line.remove_prefix(2);
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
+    if (error != std::errc() || end == line.data() + line.size() || *end != ' ') return false;
+    line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+    return true;
+  };
+  if (!take_number(symbol.start) || !take_number(bytes) || line.empty()) return std::nullopt;
+  if (bytes == 0 || bytes > ~symbol.start) return std::nullopt;
+  symbol.end = symbol.start + bytes;
+  symbol.name = line;
+  return symbol;
+}
+
+}  // namespace
+
+/// Code may be compiled again at the same place: later lines of the file win.
+void Module::State::read_jit_map(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return miss(fmt::format("is no file, and there is no {} to name its functions", path.string()));
+  }
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (auto symbol = parse_jit_line(line)) symbols.push_back(*std::move(symbol));
+  std::ranges::reverse(symbols);
+  std::ranges::stable_sort(symbols, {}, &Symbol::start);
+  symbols = merged(std::move(symbols), {});
+  miss("was compiled at run time: its code is not shown");
+}
+
+Module Module::open(const FileIdentity& identity, const std::filesystem::path& debug_directory) {
+  auto state = std::make_unique<State>();
+  state->open(identity, debug_directory);
+  return Module(std::move(state));
+}
+
+Module Module::from_memory(std::string name, std::vector<std::byte> bytes) {
+  auto state = std::make_unique<State>();
+  state->take(ElfFile::from_memory(std::move(bytes)), name);
+  return Module(std::move(state));
+}
+
+Module Module::from_jit_map(const std::filesystem::path& path) {
+  auto state = std::make_unique<State>();
+  state->read_jit_map(path);
+  return Module(std::move(state));
+}
+
+Module Module::nameless(std::string problem) {
+  auto state = std::make_unique<State>();
+  state->problem = std::move(problem);
+  return Module(std::move(state));
+}
+
+Module::Module(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(Module&&) noexcept = default;
+Module::~Module() = default;
+
+const std::string& Module::problem() const { return state_->problem; }
+
+std::string Module::build_id() const {
+  const auto& file = state_->elf ? state_->elf : state_->debug_elf;
+  return file ? hexadecimal(file->build_id()) : "";
+}
+
+u64 Module::address_of(u64 file_offset) const {
+  for (const GElf_Phdr& s : state_->segments)
+    if (file_offset >= s.p_offset && file_offset - s.p_offset < s.p_filesz)
+      return file_offset - s.p_offset + s.p_vaddr;
+  return file_offset;
+}
+
+std::span<const Symbol> Module::symbols() const { return state_->symbols; }
+
+const Symbol* Module::find(u64 address) const {
+  const auto& symbols = state_->symbols;
+  const auto after = std::ranges::upper_bound(symbols, address, {}, &Symbol::start);
+  if (after == symbols.begin() || address >= std::prev(after)->end) return nullptr;
+  return &*std::prev(after);
+}
+
+const Symbol* Module::find(std::string_view linkage_name) const {
+  const auto found = std::ranges::find(state_->symbols, linkage_name, &Symbol::name);
+  return found == state_->symbols.end() ? nullptr : &*found;
+}
+
+std::vector<std::byte> Module::code(u64 address, u64 bytes) const {
+  if (!state_->elf) return {};
+  for (const GElf_Phdr& s : state_->segments) {
+    if (address < s.p_vaddr || address - s.p_vaddr >= s.p_filesz) continue;
+    const u64 within = address - s.p_vaddr;
+    return state_->elf->read(s.p_offset + within, std::min(bytes, s.p_filesz - within));
+  }
+  return {};
+}
+
+bool Module::has_debug_information() const { return state_->debug != nullptr; }
+
+std::optional<Position> Module::position(u64 address) {
+  return state_->debug ? state_->debug->position(address) : std::nullopt;
+}
+
+std::vector<InlinedCall> Module::inlined_calls(u64 start, u64 end) {
+  return state_->debug ? state_->debug->inlined_calls(start, end) : std::vector<InlinedCall>{};
+}
+
+}  // namespace pmusim::symbols

@@ -1,0 +1,30 @@
+#ifndef PMUSIM_TOOLS_PROFILE_OPTION_H
+#define PMUSIM_TOOLS_PROFILE_OPTION_H
+
+#include <string>
+
+#include "command.h"
+#include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/text.h"
+
+namespace pmusim::tools {
+
+/// The options that `annotate` and `report` share.
+struct ProfileOption {
+  std::string input = "perf.data";
+  bool stdio = false, json = false;
+  annotate::Options options;
+
+  void add_to(CLI::App& command);
+  annotate::Report report() const;
+};
+
+/// Colours on a terminal only, and not where NO_COLOR is set (no-color.org).
+annotate::Colours terminal_colours();
+
+/// The report's sentences on what is missing, on standard error.
+void print_notes(const annotate::Report& report);
+
+}  // namespace pmusim::tools
+
+#endif
