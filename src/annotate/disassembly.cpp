@@ -3,8 +3,11 @@
 #include <Zydis/Zydis.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace pmusim::annotate {
 
@@ -40,11 +43,26 @@ class Printer {
                                     instruction.operand_count_visible, text.data(), text.size(), address,
                                     nullptr);
     DisassembledInstruction result{address, instruction.length, text.data(), 0};
+    rename_condition(result.text);
     annotate(result, instruction, operands);
     return result;
   }
 
  private:
+  /// The names that everybody but Zydis gives conditions: je for jz, jae for jnb.
+  static void rename_condition(std::string& text) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{
+        {{"nbe", "a"}, {"nb", "ae"}, {"nle", "g"}, {"nl", "ge"}, {"nz", "ne"}, {"z", "e"}}};
+    const std::size_t end = std::min(text.find(' '), text.size());
+    for (const std::string_view stem : {"j", "set", "cmov"}) {
+      if (!text.starts_with(stem)) continue;
+      const std::string_view condition = std::string_view(text).substr(stem.size(), end - stem.size());
+      const auto found = std::ranges::find(names, condition, &decltype(names)::value_type::first);
+      if (found != names.end()) text.replace(stem.size(), end - stem.size(), found->second);
+      return;
+    }
+  }
+
   /// Says what a direct branch or a RIP-relative operand refers to.
   void annotate(DisassembledInstruction& result, const ZydisDecodedInstruction& instruction,
                 const Operands& operands) const {

@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "function_range.h"
 #include "pmusim/core/core.h"
 #include "pmusim/perfdata/reader.h"
 #include "pmusim/perfdata/sample_parser.h"
 #include "pmusim/session/record.h"
+#include "pmusim/symbols/module.h"
 
 namespace pmusim {
 
 namespace {
 
+using symbols::AddressRange;
 using Loops = std::array<AddressRange, 2>;
 
 std::optional<std::size_t> loop_of(const Loops& loops, u64 ip) {
@@ -53,8 +54,11 @@ class Census {
   void look_for_loops(const trace::Mapping& mapping) {
     constexpr u32 executable = 4;
     if ((mapping.protection & executable) == 0) return;
+    const symbols::Module module = symbols::Module::open({mapping.path, {}}, symbols::usual_debug_directory);
+    const symbols::Mapping where{mapping.start, mapping.start + mapping.bytes, mapping.file_offset};
     for (std::size_t i = 0; i < loops_.size(); ++i)
-      if (loops_[i].end == 0) loops_[i] = function_range(mapping, options_.loops[i]).value_or(AddressRange{});
+      if (loops_[i].end == 0)
+        loops_[i] = module.loaded_range(options_.loops[i], where).value_or(AddressRange{});
   }
   void count(const Retirement& retirement) {
     if (!retirement.signals.has(Signal::branch)) return;

@@ -58,8 +58,11 @@ bool only_names(int tag) {
 
 }  // namespace
 
+bool DebugInformation::is_in(const ElfFile& elf) {
+  return elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
+}
+
 std::unique_ptr<DebugInformation> DebugInformation::open(const ElfFile& elf) {
-  if (!elf.has_section(".debug_info") && !elf.has_section(".zdebug_info")) return nullptr;
   Dwarf* const dwarf = dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr);
   if (dwarf == nullptr) return nullptr;
   std::unique_ptr<DebugInformation> result(new DebugInformation(dwarf));

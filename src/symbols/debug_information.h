@@ -15,7 +15,8 @@ namespace pmusim::symbols {
 /// for.
 class DebugInformation {
  public:
-  /// Nothing if the file has none. `elf` has to outlive the object.
+  static bool is_in(const ElfFile& elf);
+  /// nullptr if it cannot be read. `elf` has to outlive the object.
   static std::unique_ptr<DebugInformation> open(const ElfFile& elf);
 
   std::optional<Position> position(u64 address);

@@ -18,7 +18,10 @@ class Module::State {
   void read_jit_map(const std::filesystem::path& path);
 
   std::optional<ElfFile> elf, debug_elf;
-  std::unique_ptr<DebugInformation> debug;  // before its file in destruction: declared after
+  /// nullptr if there is none. Read when first asked for.
+  DebugInformation* debug();
+  bool has_debug() const { return debug_file() != nullptr; }
+
   std::vector<Symbol> symbols;
   std::vector<GElf_Phdr> segments;
   std::string problem;
@@ -27,7 +30,10 @@ class Module::State {
   void miss(const std::string& sentence) { problem += (problem.empty() ? "" : "; ") + sentence; }
   void read_all();
   void read_symbols();
-  void read_debug_information();
+  const ElfFile* debug_file() const;
+
+  std::unique_ptr<DebugInformation> debug_;  // goes before its file does
+  bool debug_was_read_ = false;
 };
 
 void Module::State::open(const FileIdentity& identity, const std::filesystem::path& debug_directory) {
@@ -56,7 +62,7 @@ void Module::State::read_all() {
   if (segments.empty() && debug_elf) segments = debug_elf->load_segments();
   if (!elf && !debug_elf) return;
   read_symbols();
-  read_debug_information();
+  if (!has_debug()) miss("has no debug information (DWARF): no source lines and no inlined functions");
 }
 
 void Module::State::read_symbols() {
@@ -69,10 +75,15 @@ void Module::State::read_symbols() {
   if (elf) symbols = merged(std::move(symbols), plt_symbols(*elf));
 }
 
-void Module::State::read_debug_information() {
-  if (elf) debug = DebugInformation::open(*elf);
-  if (!debug && debug_elf) debug = DebugInformation::open(*debug_elf);
-  if (!debug) miss("has no debug information (DWARF): no source lines and no inlined functions");
+const ElfFile* Module::State::debug_file() const {
+  if (elf && DebugInformation::is_in(*elf)) return &*elf;
+  return debug_elf && DebugInformation::is_in(*debug_elf) ? &*debug_elf : nullptr;
+}
+
+DebugInformation* Module::State::debug() {
+  if (!std::exchange(debug_was_read_, true))
+    if (const ElfFile* const file = debug_file()) debug_ = DebugInformation::open(*file);
+  return debug_.get();
 }
 
 namespace {
@@ -168,6 +179,20 @@ const Symbol* Module::find(std::string_view linkage_name) const {
   return found == state_->symbols.end() ? nullptr : &*found;
 }
 
+std::optional<AddressRange> Module::loaded_range(std::string_view linkage_name,
+                                                 const Mapping& mapping) const {
+  const Symbol* const symbol = find(linkage_name);
+  if (symbol == nullptr) return std::nullopt;
+  for (const GElf_Phdr& s : state_->segments) {
+    if (symbol->start < s.p_vaddr || symbol->start - s.p_vaddr >= s.p_filesz) continue;
+    const u64 offset = symbol->start - s.p_vaddr + s.p_offset;
+    if (offset < mapping.file_offset || offset - mapping.file_offset >= mapping.end - mapping.start) continue;
+    const u64 first = mapping.start + (offset - mapping.file_offset);
+    return AddressRange{first, first + (symbol->end - symbol->start)};
+  }
+  return std::nullopt;
+}
+
 std::vector<std::byte> Module::code(u64 address, u64 bytes) const {
   if (!state_->elf) return {};
   for (const GElf_Phdr& s : state_->segments) {
@@ -178,14 +203,16 @@ std::vector<std::byte> Module::code(u64 address, u64 bytes) const {
   return {};
 }
 
-bool Module::has_debug_information() const { return state_->debug != nullptr; }
+bool Module::has_debug_information() const { return state_->has_debug(); }
 
 std::optional<Position> Module::position(u64 address) {
-  return state_->debug ? state_->debug->position(address) : std::nullopt;
+  DebugInformation* const debug = state_->debug();
+  return debug != nullptr ? debug->position(address) : std::nullopt;
 }
 
 std::vector<InlinedCall> Module::inlined_calls(u64 start, u64 end) {
-  return state_->debug ? state_->debug->inlined_calls(start, end) : std::vector<InlinedCall>{};
+  DebugInformation* const debug = state_->debug();
+  return debug != nullptr ? debug->inlined_calls(start, end) : std::vector<InlinedCall>{};
 }
 
 }  // namespace pmusim::symbols

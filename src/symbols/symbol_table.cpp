@@ -81,14 +81,17 @@ std::string dynamic_name(const ElfFile& file, const Table& dynamic, u64 row) {
   return text == nullptr ? "" : text;
 }
 
-/// With -fcf-protection programs call .plt.sec; otherwise .plt, whose first entry is the resolver's.
-std::optional<u64> first_stub(const ElfFile& file) {
+/// With -fcf-protection programs may call .plt.sec; otherwise .plt, which begins with the resolver's entry.
+/// Linkers differ in its size.
+std::optional<u64> first_stub(const ElfFile& file, int stubs) {
   GElf_Shdr header;
   if (Elf_Scn* const second = file.section(".plt.sec"); second && gelf_getshdr(second, &header))
     return header.sh_addr;
-  if (Elf_Scn* const plt = file.section(".plt"); plt && gelf_getshdr(plt, &header))
-    return header.sh_addr + plt_entry_bytes;
-  return std::nullopt;
+  Elf_Scn* const plt = file.section(".plt");
+  if (plt == nullptr || gelf_getshdr(plt, &header) == nullptr) return std::nullopt;
+  const u64 bytes = static_cast<u64>(stubs) * plt_entry_bytes;
+  if (bytes > header.sh_size) return std::nullopt;
+  return header.sh_addr + header.sh_size - bytes;
 }
 
 }  // namespace
@@ -113,8 +116,9 @@ std::vector<Symbol> function_symbols(const ElfFile& file, u32 type) {
 std::vector<Symbol> plt_symbols(const ElfFile& file) {
   const auto relocations = open_table(file.section(".rela.plt"));
   const auto dynamic = find_table(file, SHT_DYNSYM);
-  const auto first = first_stub(file);
-  if (!relocations || !dynamic || !first) return {};
+  if (!relocations || !dynamic) return {};
+  const auto first = first_stub(file, relocations->count());
+  if (!first) return {};
   std::vector<Symbol> symbols;
   GElf_Rela relocation;
   for (int i = 0; i < relocations->count(); ++i) {

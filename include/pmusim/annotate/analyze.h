@@ -7,6 +7,7 @@
 
 #include "pmusim/annotate/report.h"
 #include "pmusim/base/error.h"
+#include "pmusim/symbols/module.h"
 
 namespace pmusim::annotate {
 
@@ -22,7 +23,7 @@ struct Options {
   /// Nodes of call stacks below this share of the samples are dropped.
   double min_stack_share = 0.0001;
   /// Where separate debug files are: DIRECTORY/.build-id/ab/cdef.debug and DIRECTORY/usr/bin/x.debug.
-  std::filesystem::path debug_directory = "/usr/lib/debug";
+  std::filesystem::path debug_directory = symbols::usual_debug_directory;
   /// Where JIT compilers leave perf-PID.map.
   std::filesystem::path jit_directory = "/tmp";
 };

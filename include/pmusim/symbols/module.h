@@ -19,6 +19,11 @@ struct Symbol {
   std::string name;  ///< as linked; see demangled()
 };
 
+struct AddressRange {
+  u64 first = 0, end = 0;
+  bool contains(u64 address) const { return address >= first && address < end; }
+};
+
 /// A line of source code. `file` is valid as long as the module.
 struct Position {
   std::string_view file;
@@ -33,6 +38,9 @@ struct InlinedCall {
   std::string function;  ///< linkage name where there is one
   Position call;
 };
+
+/// Where distributions install separate debug files.
+inline constexpr const char* usual_debug_directory = "/usr/lib/debug";
 
 /// An executable or shared library, and what its debug information says of it.
 ///
@@ -68,6 +76,8 @@ class Module {
   /// nullptr between symbols.
   const Symbol* find(u64 address) const;
   const Symbol* find(std::string_view linkage_name) const;
+  /// Where a function lies in a process that maps the file so; nothing if this mapping does not show it.
+  std::optional<AddressRange> loaded_range(std::string_view linkage_name, const Mapping& mapping) const;
   /// The code from `address` on: `bytes`, or less at the end of the segment; none if the file has none.
   std::vector<std::byte> code(u64 address, u64 bytes) const;
 

@@ -1,0 +1,18 @@
+#include <cstdint>
+
+#include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/text.h"
+
+/// Any bytes are a profile: it is refused or shown.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace pmusim::annotate;
+  const auto* bytes = reinterpret_cast<const std::byte*>(data);
+  const auto report = analyze_bytes("fuzz", {bytes, bytes + size}, {.max_functions = 4});
+  if (!report) return 0;
+  for (const AnnotatedFunction& function : report->functions)
+    (void)annotation_text(*report, function, Colours::ansi);
+  (void)ranking_text(*report, {Ranking::symbols, Ranking::modules, Ranking::lines, Ranking::branches},
+                     Colours::none);
+  (void)to_json(*report);
+  return 0;
+}
