@@ -66,7 +66,7 @@ class ElfFile {
 std::vector<Symbol> function_symbols(const ElfFile& file, u32 table);
 /// Names "f@plt" for the stubs of the procedure linkage table.
 std::vector<Symbol> plt_symbols(const ElfFile& file);
-/// Both in one list, by address.
+/// Both in one list, by address; where both have a symbol, that of the first.
 std::vector<Symbol> merged(std::vector<Symbol> symbols, std::vector<Symbol> more);
 
 /// The separate debug file of `file`, by build id or by the name in .gnu_debuglink. `wanted` is the build id

@@ -72,7 +72,7 @@ void Module::State::read_symbols() {
     if (elf) symbols = function_symbols(*elf, SHT_DYNSYM);
     miss(symbols.empty() ? "has no symbols" : "is stripped: only its dynamic symbols are known");
   }
-  if (elf) symbols = merged(std::move(symbols), plt_symbols(*elf));
+  if (elf) symbols = merged(plt_symbols(*elf), std::move(symbols));
 }
 
 const ElfFile* Module::State::debug_file() const {
