@@ -133,8 +133,8 @@ std::vector<Symbol> plt_symbols(const ElfFile& file) {
 std::vector<Symbol> merged(std::vector<Symbol> symbols, std::vector<Symbol> more) {
   std::vector<Symbol> all;
   std::ranges::merge(symbols, more, std::back_inserter(all), {}, &Symbol::start, &Symbol::start);
-  const auto [first, last] = std::ranges::unique(all, {}, &Symbol::start);
-  all.erase(first, last);
+  const auto same = [](const Symbol& a, const Symbol& b) { return a.start == b.start; };
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
   settle_ends(all);
   return all;
 }
