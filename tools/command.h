@@ -38,6 +38,7 @@ void add_events(CLI::App& app);
 void add_policies(CLI::App& app);
 void add_pebs(CLI::App& app);
 void add_experiment(CLI::App& app);
+void add_scenario(CLI::App& app);
 
 }  // namespace pmusim::tools
 

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   pmusim::tools::add_policies(app);
   pmusim::tools::add_pebs(app);
   pmusim::tools::add_experiment(app);
+  pmusim::tools::add_scenario(app);
   // Set last: subcommands begin with the footer that their parent has when they are added.
   app.footer(
       "A first profile, on any x86-64 Linux machine, with or without a PMU of its own:\n\n"

@@ -26,6 +26,7 @@ const std::map<std::string, Rooms> may_include{
     {"pebs", {"base", "arch", "cpu", "msr"}},
     {"acr", {"base", "arch", "cpu", "msr"}},
     {"pmu", {"base", "arch", "cpu", "msr", "lbr", "xsave", "pebs", "acr"}},
+    {"scenario", {"base", "arch", "cpu", "msr", "pmu"}},
     {"x86", {"base", "arch", "cpu"}},
     {"trace", {"base", "arch", "cpu", "x86"}},
     {"qemu", {"base", "arch", "cpu", "x86", "trace"}},

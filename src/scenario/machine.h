@@ -1,0 +1,51 @@
+#ifndef PMUSIM_SCENARIO_MACHINE_H
+#define PMUSIM_SCENARIO_MACHINE_H
+
+#include "pmusim/pmu/pmu.h"
+#include "scenario/words.h"
+
+namespace pmusim::scenario {
+
+/// What an expectation found, where it differs.
+struct Mismatch {
+  std::string expected, found;
+};
+using Checked = std::optional<Mismatch>;
+
+/// A CPU and the handler of its PMIs, told what to do by statements.
+class Machine final : public PmiHandler {
+ public:
+  explicit Machine(CpuModel model) : pmu_(std::move(model)) { pmu_.set_pmi_handler(this); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // Each executes a statement whose first word is its name, and takes the words behind it.
+  Checked wrmsr(Words& words);
+  Checked rdmsr(Words& words);
+  Checked rdpmc(Words& words);
+  Checked cpuid(Words& words);
+  Checked memory(Words& words);
+  Checked write(Words& words);
+  Checked read(Words& words);
+  Checked retire(Words& words);
+  Checked wait(Words& words);
+  Checked pmi(Words& words);
+  Checked pmis(Words& words);
+  Checked reset(Words& words);
+
+  void handle_pmi(const InterruptFrame& frame) override;
+
+ private:
+  u32 address_of(std::string_view name) const;
+  u64 value_for(u32 address, std::string_view word) const;
+  u64 term_value(const Register* known, std::string_view term) const;
+
+  Pmu pmu_;
+  u64 pmis_ = 0;
+  bool unmasks_ = true;  ///< the handler writes LVTPC, as drivers do at its end
+  u64 next_ip_ = 0x401000;
+};
+
+}  // namespace pmusim::scenario
+
+#endif

@@ -1,0 +1,83 @@
+#include "pmusim/scenario/scenario.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace pmusim::scenario {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(std::string_view text) {
+  const auto result = run(text, "x.pmu");
+  return result.ok() ? "" : result.error().message;
+}
+
+TEST(Scenario, AWrongExpectationIsShownWithItsLineAndWhatWasFound) {
+  const auto result = run("model skylake\n\nwrmsr IA32_PMC0 5\nrdmsr IA32_PMC0 = 6   # five\n", "x.pmu");
+  ASSERT_TRUE(result.ok());
+  ASSERT_TRUE(result->has_value());
+  const Difference& difference = **result;
+  EXPECT_EQ(difference.line, 4u);
+  EXPECT_THAT(difference.statement, HasSubstr("rdmsr IA32_PMC0 = 6"));
+  EXPECT_EQ(difference.expected, "0x6");
+  EXPECT_EQ(difference.found, "0x5");
+}
+
+TEST(Scenario, FaultsAreExpectations) {
+  EXPECT_FALSE(run("model skylake\nwrmsr 0x38e 1 = #GP\nrdmsr 0x3f0 = #GP\n", "x.pmu")->has_value());
+  EXPECT_EQ(run("model skylake\nwrmsr 0x38e 1\n", "x.pmu")->value().found, "#GP");
+}
+
+TEST(Scenario, RegistersHaveTheirFields) {
+  EXPECT_FALSE(
+      run("model skylake\nwrmsr IA32_PERFEVTSEL0 EN|USR|0xc0\nrdmsr PERFEVTSEL0 = 0x4100c0\n", "x.pmu")
+          ->has_value());
+  EXPECT_THAT(error_of("model skylake\nwrmsr IA32_PERFEVTSEL0 ENN\n"), HasSubstr("no such field"));
+}
+
+TEST(Scenario, WhatItDoesNotUnderstandIsASentenceWithTheLine) {
+  EXPECT_THAT(error_of("wrmsr IA32_PMC0 1\n"), HasSubstr("x.pmu:1: expected 'model NAME' first"));
+  EXPECT_THAT(error_of("model skylake\nretyre 3\n"), HasSubstr("did you mean"));
+  EXPECT_THAT(error_of("model skylake\nwrmsr IA32_PMC77 1\n"), HasSubstr("no register IA32_PMC77"));
+  EXPECT_THAT(error_of("model skylake\nretire 0\n"), HasSubstr("expected 1 to"));
+  EXPECT_THAT(error_of("model skylake\nretire 99999999999\n"), HasSubstr("expected 1 to"));
+  EXPECT_THAT(error_of("model skylake\nretire 1 sideways\n"), HasSubstr("no property"));
+  EXPECT_THAT(error_of("model skylake\nread 0 = \n"), HasSubstr("at the end"));
+  EXPECT_THAT(error_of("model skylake\nmemory 0 0xffffffffffff\n"), HasSubstr("cannot map"));
+}
+
+class ScenarioFile : public testing::TestWithParam<std::filesystem::path> {};
+
+std::vector<std::filesystem::path> files() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(PMUSIM_SCENARIOS))
+    paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+TEST_P(ScenarioFile, Holds) {
+  std::ifstream file(GetParam());
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto result = run(text, GetParam().filename());
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  if (result->has_value()) {
+    const Difference& difference = **result;
+    FAIL() << GetParam().filename() << ":" << difference.line << ": " << difference.statement << "\nexpected "
+           << difference.expected << "\nfound    " << difference.found;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScenarioFile, testing::ValuesIn(files()), [](const auto& file) {
+  std::string name = file.param.stem();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace pmusim::scenario

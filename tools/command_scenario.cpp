@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "command.h"
+#include "pmusim/scenario/scenario.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw CommandError(fmt::format("{}: cannot be read: expected a scenario file", path));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool holds(const std::string& path) {
+  const auto difference = value_or_fail(scenario::run(content_of(path), path));
+  if (!difference) return true;
+  fmt::print("{}:{}: {}\n  expected  {}\n  found     {}\n", path, difference->line, difference->statement,
+             difference->expected, difference->found);
+  return false;
+}
+
+void run(const std::vector<std::string>& paths) {
+  std::size_t failed = 0;
+  for (const std::string& path : paths) failed += holds(path) ? 0 : 1;
+  if (failed == 0) return fmt::print("{} of {} scenarios hold\n", paths.size(), paths.size());
+  throw CommandError(fmt::format("{} of {} scenarios do not hold", failed, paths.size()));
+}
+
+}  // namespace
+
+void add_scenario(CLI::App& app) {
+  auto paths = std::make_shared<std::vector<std::string>>();
+  CLI::App* const command = app.add_subcommand(
+      "scenario", "Run scenario files: register accesses, retirements and what they lead to");
+  command->add_option("file", *paths, "Scenario files (docs/scenarios.md)")->required();
+  command->footer(
+      "The first expectation of a file that does not hold is shown with its line, and the exit code is 2.\n\n"
+      "  pmusim scenario tests/scenarios/*.pmu");
+  command->callback([paths] { run(*paths); });
+}
+
+}  // namespace pmusim::tools
