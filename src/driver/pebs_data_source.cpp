@@ -15,12 +15,14 @@ constexpr u64 lock_locked = bit(25);
 constexpr u64 tlb_hit = bit(27), tlb_miss = bit(28), tlb_l1 = bit(29), tlb_l2 = bit(30);
 constexpr u64 tlb_and_lock_na = bit(26) | bit(24);
 constexpr u64 block_na = bit(40), block_data = bit(41), block_address = bit(42);
+constexpr u64 snoop_na = bit(19), snoop_none = bit(20), snoop_hit = bit(21), snoop_miss = bit(22),
+              snoop_modified = bit(23), snoop_forward = bit(38);
 constexpr u64 unknown_load = 0x1E'0008'0002;  // level and snoop not available
 
 using Table = std::array<u64, 16>;
 
 constexpr Table sandy_bridge{
-    0x600080882,   // L3 miss, nothing more known
+    0x600080082,   // L3 miss, nothing more known
     0x200100142,   // L1
     0x1800100242,  // fill buffer
     0x400100442,   // L2
@@ -58,26 +60,29 @@ constexpr Table crestmont = changed(sandy_bridge, {{0x7, 0x4600000842},         
                                                    {0xB, 0x3A00100042},              // remote RAM
                                                    {0xC, 0x7A00000042},              // remote RAM, forward
                                                    {0xD, 0x3A00800042}});  // remote RAM, hit modified
-constexpr Table panther_cove_near = changed({}, {{0x1, 0xE00100042},       // L0
-                                                 {0x2, 0x200100142},       // L1
-                                                 {0x3, 0x1800100242},      // L1 miss buffer
-                                                 {0x4, 0x400100442},       // L2, clean
-                                                 {0x7, 0x400200442},       // L2, snoop hit
-                                                 {0x8, 0x400800442},       // L2, hit modified
-                                                 {0x9, 0x400000442},       // L2, promoted prefetch
-                                                 {0xA, 0x400000442},       // the same of another core
-                                                 {0xF, 0x1E00140042}});    // uncached
-constexpr Table arctic_wolf_near = changed({}, {{0x1, 0x200100142},        // L1
-                                                {0x2, 0x1800100242},       // fill buffer
-                                                {0x3, 0x400100442},        // L2, clean
-                                                {0x4, 0x400200442},        // L2, snoop hit
-                                                {0x5, 0x400800442},        // L2, hit modified
-                                                {0x6, 0x1E00140042}});     // uncached
+constexpr u64 no_level = 0x1E00080022;  // a load whose level is not available
+constexpr Table panther_cove_near = changed({}, {{0x0, no_level},
+                                                 {0x1, 0xE00100042},     // L0
+                                                 {0x2, 0x200100142},     // L1
+                                                 {0x3, 0x1800100242},    // L1 miss buffer
+                                                 {0x4, 0x400100442},     // L2, clean
+                                                 {0x7, 0x400200442},     // L2, snoop hit
+                                                 {0x8, 0x400800442},     // L2, hit modified
+                                                 {0x9, 0x400400442},     // L2, promoted prefetch
+                                                 {0xA, 0x400400442},     // the same of another core
+                                                 {0xF, 0x1E00140042}});  // uncached
+constexpr Table arctic_wolf_near = changed({}, {{0x0, no_level},
+                                                {0x1, 0x200100142},     // L1
+                                                {0x2, 0x1800100242},    // fill buffer
+                                                {0x3, 0x400100442},     // L2, clean
+                                                {0x4, 0x400200442},     // L2, snoop hit
+                                                {0x5, 0x400800442},     // L2, hit modified
+                                                {0x6, 0x1E00140042}});  // uncached
 
 u64 lion_cove(u64 code) {
   switch (code) {
     case 0x00:
-      return 0x600080882;
+      return 0x600080082;
     case 0x01:
     case 0x02:
       return 0x200100142;
@@ -104,35 +109,30 @@ u64 lion_cove(u64 code) {
   }
 }
 
-/// Off-module sources of Panther Cove and Arctic Wolf: their low nibble is perf's memory region.
-u64 off_module(u64 code) {
-  constexpr u64 load = 2, snoop_none = bit(20), snoop_hit = bit(21), snoop_modified = bit(23),
-                remote = bit(37);
+/// What snooping other caches brought, of an off-module source.
+u64 off_module_snoop(u64 code) {
+  constexpr u64 modified = bit(5), snooped = bit(6);
   const u64 source = code & 0xF;
-  const auto level_number = [](u64 number) { return number << 33; };
-  u64 word = load | source << 46;
-  switch (source) {
-    case 2:
-    case 3:
-      word |= 0x800 | level_hit | level_number(3);
-      break;  // L3
-    case 4:
-      word |= 0x20000 | level_hit | level_number(10);
-      break;  // I/O
-    case 5:
-    case 6:
-      word |= level_hit | level_number(11);
-      break;  // some other cache
-    case 7:
-      word |= 0x40000 | level_hit | level_number(8);
-      break;  // uncached
-    default:
-      if (source < 8) return unknown_load;
-      word |= 0x1000 | level_hit | level_number(13);  // RAM
+  if (source == 2) {
+    constexpr std::array by_snoop_and_promoted{snoop_na, snoop_miss, snoop_hit, snoop_none};
+    return by_snoop_and_promoted[field(code, 7, 6)];
   }
-  if ((code & bit(4)) != 0) word |= remote;
-  if ((code & bit(5)) != 0) return word | snoop_modified;
-  return word | ((code & bit(6)) != 0 ? snoop_hit : snoop_none);
+  if (source >= 7) return snoop_none;
+  return ((code & modified) != 0 ? snoop_modified : snoop_hit) | ((code & snooped) != 0 ? snoop_forward : 0);
+}
+
+/// Off-module sources of Panther Cove and Arctic Wolf: their low nibble is perf's memory region. 2 to 6 are
+/// caches, 7 is MMIO, from 8 on they are memories.
+u64 off_module(u64 code) {
+  constexpr u64 load = 2, l3 = bit(11) | u64{3} << 33, ram = u64{13} << 33;
+  constexpr u64 local_ram = bit(12), remote_ram = bit(13), remote_cache = bit(15), remote = bit(37);
+  const u64 source = code & 0xF;
+  const bool is_remote = (code & bit(4)) != 0;
+  if (source < 2) return unknown_load;
+  u64 word = load | level_hit | source << 46 | off_module_snoop(code) | (is_remote ? remote : 0);
+  if (source < 7) return word | l3 | (is_remote ? remote_cache : 0);
+  if (source > 7) word |= is_remote ? remote_ram : local_ram;
+  return word | ram;
 }
 
 u64 source_word(const DataSourceReader& reader, u64 word) {
@@ -232,20 +232,24 @@ DataSourceReader DataSourceReader::of(const Enumeration& enumeration) {
           .persistent_memory = can_have_persistent_memory(enumeration)};
 }
 
+u64 DataSourceReader::blocked(u64 word) const {
+  const DataSourceLayout layout = data_source_layout(encoding);
+  const u64 blocked = ((word & layout.data_blocked) != 0 ? block_data : 0) |
+                      ((word & layout.address_blocked) != 0 ? block_address : 0);
+  return blocked != 0 ? blocked : block_na;
+}
+
 u64 DataSourceReader::load(u64 word) const {
   if (encoding == DataSourceEncoding::none) return perf::data_source_na;
-  u64 source = with_tlb_and_lock(*this, word, source_word(*this, word));
-  if (encoding == DataSourceEncoding::nehalem) return source;
-  const DataSourceLayout layout = data_source_layout(encoding);
-  u64 blocked = 0;
-  if ((word & layout.data_blocked) != 0) blocked |= block_data;
-  if ((word & layout.address_blocked) != 0) blocked |= block_address;
-  return source | (blocked != 0 ? blocked : block_na);
+  const u64 source = with_tlb_and_lock(*this, word, source_word(*this, word));
+  return encoding == DataSourceEncoding::nehalem ? source : source | blocked(word);
 }
 
 u64 DataSourceReader::store(u64 word) const {
   if (encoding == DataSourceEncoding::none) return perf::data_source_na;
-  const u64 source = with_tlb_and_lock(*this, word, source_word(*this, word)) | block_na;
+  const bool one_facility = encoding >= DataSourceEncoding::gracemont;  // loads and stores are read alike
+  const u64 source =
+      with_tlb_and_lock(*this, word, source_word(*this, word)) | (one_facility ? blocked(word) : block_na);
   return (source & ~op_mask) | op_store;
 }
 

@@ -17,6 +17,9 @@ struct DataSourceReader {
   u64 load(u64 word) const;
   /// The same of a store-latency record.
   u64 store(u64 word) const;
+
+ private:
+  u64 blocked(u64 word) const;
 };
 
 /// PERF_SAMPLE_DATA_SRC of Sandy Bridge's precise stores.

@@ -50,6 +50,60 @@ TEST(DataSource, StoresReplaceTheOperation) {
   EXPECT_EQ(precise_store_source(0x30), 0x40080104u | 0x80 | 0x10000000 | 0x2000000);
 }
 
+TEST(DataSource, Code0MissedL3WithoutSayingThatItIsInIt) {
+  constexpr u64 level_l3 = 0x800;
+  for (const E encoding : {E::sandy_bridge, E::skylake, E::golden_cove, E::crestmont, E::lion_cove})
+    EXPECT_EQ((DataSourceReader{encoding}.load(0) & (bits(36, 33) | bits(23, 5) | level_l3)), 0x600080080u);
+}
+
+TEST(DataSource, StoresThatShareAFacilityWithLoadsSayWhatBlockedThem) {
+  constexpr u64 block = u64{7} << 40;
+  EXPECT_EQ((DataSourceReader{E::golden_cove}.store(0x41) & block), u64{1} << 40);
+  EXPECT_EQ((DataSourceReader{E::gracemont}.store(0x41) & block), u64{2} << 40);
+  EXPECT_EQ((DataSourceReader{E::crestmont}.store(0x81) & block), u64{2} << 40);
+  EXPECT_EQ((DataSourceReader{E::lion_cove}.store(0x3001) & block), u64{6} << 40);
+  EXPECT_EQ((DataSourceReader{E::lion_cove}.store(0x0001) & block), u64{1} << 40);
+}
+
+// The words below are without TLB, lock and block bits.
+constexpr u64 source_bits = bits(63, 46) | bits(39, 33) | bits(23, 0);
+
+TEST(DataSource, NearCodesOfPantherCoveAndArcticWolfAreThoseOfLinux7) {
+  for (const E encoding : {E::panther_cove, E::arctic_wolf})
+    EXPECT_EQ((DataSourceReader{encoding}.load(0) & source_bits), 0x1E00080022u);  // no level
+  EXPECT_EQ((DataSourceReader{E::panther_cove}.load(1) & source_bits), 0xE00100042u);
+  for (const u64 promoted : {0x9u, 0xAu})
+    EXPECT_EQ((DataSourceReader{E::panther_cove}.load(promoted) & source_bits), 0x400400442u);
+}
+
+TEST(DataSource, OffModuleSourcesAreThoseOfLinux7) {
+  struct Row {
+    u64 code, word;
+  };
+  constexpr u64 l3 = 0x600000842, ram = 0x1A00000042, remote = u64{1} << 37, forward = u64{1} << 38;
+  constexpr u64 remote_cache = 0x8000, local_ram = 0x1000, remote_ram = 0x2000;
+  constexpr u64 na = 0x80000, none = 0x100000, hit = 0x200000, miss = 0x400000, modified = 0x800000;
+  const auto region = [](u64 n) { return n << 46; };
+  const Row rows[] = {
+      {0x02, l3 | na | region(2)},  // shared: snoop and promoted together
+      {0x42, l3 | miss | region(2)},
+      {0x82, l3 | hit | region(2)},
+      {0xC2, l3 | none | region(2)},
+      {0x03, l3 | hit | region(3)},
+      {0x63, l3 | modified | forward | region(3)},
+      {0x04, l3 | hit | region(4)},  // an I/O agent's
+      {0x45, l3 | hit | forward | region(5)},
+      {0x36, l3 | modified | remote | remote_cache | region(6)},
+      {0x67, ram | none | region(7)},  // MMIO
+      {0x08, ram | none | local_ram | region(8)},
+      {0x7F, ram | none | remote | remote_ram | region(15)},
+  };
+  constexpr u64 l2_miss = 0x100;
+  for (const E encoding : {E::panther_cove, E::arctic_wolf})
+    for (const Row& row : rows)
+      EXPECT_EQ((DataSourceReader{encoding}.load(l2_miss | row.code) & source_bits), row.word) << row.code;
+}
+
 TEST(DataSource, UnlistedCodesAreLoadsOfUnknownLevel) {
   EXPECT_EQ((DataSourceReader{E::lion_cove}.load(0x42) & 0x1F), 2u);
 }
