@@ -94,7 +94,7 @@ class RingHost final : public PebsHost, public perf::SampleSink {
   explicit RingHost(const Enumeration& cpu) : lbr_(bus_, cpu) {}
 
   perf::SampleSink& sink() override { return *this; }
-  void update_and_restart(perf::Event&) override {}
+  Interval update_and_restart(perf::Event&) override { return Interval::over; }
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const perf::Event& event,
@@ -137,6 +137,7 @@ struct CountOnly {
   u64 samples = 0;
   void sample(unsigned, std::span<const std::byte>, Place) { ++samples; }
   void lost(unsigned, u64 count) { samples += count; }
+  bool begins(unsigned, u64) { return true; }
   void finished(unsigned, u64) {}
 };
 
@@ -147,9 +148,10 @@ struct ToRing {
   std::vector<perf::Event>& events;
   InterruptFrame frame{};
   void sample(unsigned counter, std::span<const std::byte> record, Place) {
-    host.output(events[counter], builder.build(events[counter], record), frame);
+    host.output(events[counter], builder.build(events[counter], record, frame), frame);
   }
   void lost(unsigned counter, u64 count) { host.lost_samples(events[counter], count); }
+  bool begins(unsigned, u64) { return true; }
   void finished(unsigned, u64) {}
 };
 

@@ -57,6 +57,7 @@ struct Drain {
 struct NoSamples {
   void sample(unsigned, std::span<const std::byte>, driver::Place) {}
   void lost(unsigned, u64) {}
+  bool begins(unsigned, u64) { return false; }
   void finished(unsigned, u64) {}
 };
 

@@ -9,7 +9,7 @@ CpuModel cougarcove() {
   m.title = "Cougar Cove (Panther Lake P core)";
   m.model = 0xCC;
   m.native_model_id = 4;
-  m.perf_capabilities = 0x23FFF;
+  m.perf_capabilities = 0x2BFFF;
   m.xss = 0x1D900;
   m.pebs.format = PebsFeatures::architectural;
   m.pebs.baseline = false;
@@ -30,6 +30,7 @@ CpuModel diamondrapids() {
   m.gp_counters = 0xFF;
   m.perf_capabilities = 0xABFFF;
   m.rtm = m.hle = true;
+  m.perfmon_ext_ebx = 7;
   m.offcore_rsp = {};
   m.omr = 0x40FFFFFF0000FFFF;
   m.xcr0 = 0xE02E7;
@@ -51,7 +52,7 @@ CpuModel coyotecove() {
   m.native_model_id = 5;
   m.hybrid = true;
   m.package_view = version_6_hybrid_view;
-  m.perf_capabilities = 0x23FFF;
+  m.perf_capabilities = 0x2BFFF;
   m.rtm = m.hle = false;
   m.xcr0 = 0x802E7;
   m.xss = 0x1D900;

@@ -17,7 +17,7 @@ CpuModel lioncove() {
   m.arch_events = 0x1DFF;
   m.package_view = version_6_hybrid_view;
   m.arch_events_length = version_6_events;
-  m.perf_capabilities = 0x276FF;
+  m.perf_capabilities = 0x2F6FF;
   m.perfmon_ext_ebx = 3;
   m.offcore_rsp = {0xFFFFFFFFFFF, 0xFFFFFFFFFFF};
   m.lbr = architectural_lbr(lbr_deep_cstate_reset, lbr_records_and_counters);
@@ -42,7 +42,7 @@ CpuModel arrowlake_h() {
   m.perfmon_version = 5;
   m.package_view = CommonView{.gp_counters = 0xFF, .fixed_counters = 0x7, .arch_events = 0x7F};
   m.arch_events_length = 7;
-  m.perf_capabilities = 0x275FF;
+  m.perf_capabilities = 0x2F5FF;
   m.lbr = architectural_lbr(lbr_deep_cstate_reset, lbr_records);
   m.pebs.format = 5;
   return m;

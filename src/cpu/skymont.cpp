@@ -82,6 +82,7 @@ CpuModel arcticwolf() {
   m.family = 18;
   m.model = 0x01;
   m.native_model_id = 5;
+  m.perfmon_ext_ebx = 7;
   m.offcore_rsp = {};
   m.omr = 0xC0FFFFFFFFFFFFFF;
   m.pebs.data_source = DataSourceEncoding::arctic_wolf;

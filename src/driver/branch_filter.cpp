@@ -136,7 +136,7 @@ void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested
     if (classes == 0) continue;
     if ((requested & (IN_TX | NO_TX)) != 0) classes |= branch.in_tx ? IN_TX : NO_TX;
     if ((requested & classes) != classes) continue;
-    if ((requested & KERNEL) == 0 && is_kernel(branch.from)) continue;
+    if ((requested & (KERNEL | KERNEL_SOURCE)) == 0 && is_kernel(branch.from)) continue;
     if ((requested & TYPE_SAVE) != 0) branch.type = perf_type(classes) & 0xF;
     if (kept != i) branches[kept] = branch;
     ++kept;

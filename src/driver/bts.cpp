@@ -33,10 +33,9 @@ u64 control_for(const perf::Attr& attr) {
 BtsDriver::BtsDriver(Bus& bus, const Enumeration& enumeration, u64 area_address, BtsOptions options)
     : bus_(bus), enumeration_(enumeration), area_address_(area_address), options_(options) {}
 
-bool BtsDriver::traces(const Event& event) const {
+bool BtsDriver::wants_trace(const Event& event) const {
   const perf::Attr& attr = event.attr;
-  if (!enumeration_.has_bts || attr.freq || attr.sample_period != 1 || attr.branch_sample_type != 0)
-    return false;
+  if (attr.freq || attr.sample_period != 1 || attr.branch_sample_type != 0) return false;
   const auto branches = generic_event_encoding(enumeration_.microarchitecture,
                                                GenericEvent::branch_instructions, enumeration_.arch_events);
   return branches && (event.hw.config & rows::whole_event) == *branches;
@@ -93,6 +92,7 @@ u64 BtsDriver::drain(perf::SampleSink& sink, const InterruptFrame* frame) {
     const bool touches_kernel = is_kernel_address(record.from) || is_kernel_address(record.to);
     if (touches_kernel && event_->attr.exclude_kernel) continue;
     data.ip = record.from;
+    data.cpl = is_kernel_address(record.from) ? Cpl::kernel : Cpl::user;
     data.address = record.to;
     ++event_->count;
     sink.output(*event_, data, frame != nullptr ? *frame : somewhere);

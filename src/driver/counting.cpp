@@ -3,6 +3,7 @@
 
 #include "core_traits.h"
 #include "pmusim/driver/intel_driver.h"
+#include "pmusim/perf/context.h"
 #include "topdown.h"
 
 namespace pmusim::driver {
@@ -127,6 +128,15 @@ void IntelDriver::update_metrics() {
       metrics_[i]->count += metric_slots(counted, shares, i);
 }
 
+/// Counts of a task are not worth hiding: they do not stay behind when it leaves the CPU.
+bool IntelDriver::hidden_from_user(const Event& event) const {
+  constexpr u32 can_be_hidden = 1u << 2;  // CPUID.23H.0:EBX
+  if ((cpu_.perfmon_ext & can_be_hidden) == 0 || !has(options_.kernel, perf::Change::rdpmc_user_disable))
+    return false;
+  const bool of_task = event.context != nullptr && event.context->task() != nullptr;
+  return options_.rdpmc == RdpmcSetting::never || (options_.rdpmc == RdpmcSetting::own_task && !of_task);
+}
+
 void IntelDriver::enable_event(Event& event) {
   perf::HardwareEvent& hw = event.hw;
   const auto n = static_cast<unsigned>(hw.index);
@@ -139,6 +149,7 @@ void IntelDriver::enable_event(Event& event) {
   }
   if (hw.extra_register != 0) counters_.write_register(hw.extra_register, hw.extra_config);
   u64 select = hw.config, reload_config = pebs_.cfg_c_beside(event);
+  if (hidden_from_user(event)) select |= msr::evtsel::RDPMC_USR_DISABLE;
   if ((hw.flags & pebs_flag::PRECISE) != 0) {
     const PebsCounterBits bits = pebs_.enable(event);
     select &= ~msr::evtsel::INT;

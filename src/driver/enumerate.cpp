@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "identify.h"
+#include "linux_view.h"
 
 namespace pmusim::driver {
 namespace {
@@ -111,11 +112,14 @@ void read_bts(Enumeration& e, const CpuidResult& features, Bus& bus) {
 
 void read_capabilities(Enumeration& e, Bus& bus) {
   if (const auto value = bus.rdmsr(msr::PERF_CAPABILITIES); value.ok()) e.perf_capabilities = *value;
-  // A hybrid's register shows what all cores have; only its P cores have metrics, and all of them do.
-  if (e.hybrid) {
-    e.perf_capabilities &= ~msr::perf_cap::PERF_METRICS;
-    if (!e.atom) e.perf_capabilities |= msr::perf_cap::PERF_METRICS;
-  }
+  // Before Lunar Lake a hybrid's register shows what all its cores have; only the P cores have metrics, and
+  // all of them do.
+  const bool of_all_cores = e.microarchitecture <= Microarchitecture::redwood_cove ||
+                            e.microarchitecture == Microarchitecture::gracemont ||
+                            e.microarchitecture == Microarchitecture::crestmont;
+  if (!e.hybrid || !of_all_cores) return;
+  e.perf_capabilities &= ~msr::perf_cap::PERF_METRICS;
+  if (!e.atom) e.perf_capabilities |= msr::perf_cap::PERF_METRICS;
 }
 
 void read_lbr(Enumeration& e, const CpuidReader& cpuid) {
@@ -150,15 +154,17 @@ Enumeration enumerate(Bus& bus, perf::Kernel kernel) {
   e.arch_lbr = (extended.edx & bit(19)) != 0;
   read_signature(e, features.eax);
   identify_core(e, cpuid);
-  if (!has_tables(kernel, e)) e.microarchitecture = Microarchitecture::unknown;
+  const bool known = has_tables(kernel, e);
+  if (!known) e.microarchitecture = Microarchitecture::unknown;
   read_perfmon_leaf(e, cpuid);
   if (e.hybrid) correct_hybrid_counters(e);
   if ((cpuid(leaf_extended, 1).eax & bit(8)) != 0) read_perfmon_ext_leaf(e, cpuid);
   if (has_pdcm) read_capabilities(e, bus);
   read_ds_pebs(e, bus);
   read_bts(e, features, bus);
+  e.arch_lbr = e.arch_lbr && known;
   read_lbr(e, cpuid);
-  return e;
+  return as_seen_by(kernel, e);
 }
 
 }  // namespace pmusim::driver

@@ -107,7 +107,7 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
   event.hw = {};
   if (auto result = set_config(event); !result.ok()) return result;
   if (auto result = set_period_at_open(event); !result.ok()) return result;
-  if (bts_.traces(event)) {
+  if (bts_.wants_trace(event)) {
     if (auto result = set_up_branch_trace(event); !result.ok()) return result;
   } else if (auto result = set_up_precise(event); !result.ok()) {
     return result;
@@ -125,6 +125,15 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
 }
 
 Result<Done, KernelError> IntelDriver::set_up_branch_trace(Event& event) {
+  if (!cpu_.has_bts)
+    return refuse(EOPNOTSUPP,
+                  "sample_period: a sample of every branch needs a branch trace store, which this CPU "
+                  "has not");
+  if (event.attr.exclude_kernel == 0)
+    return refuse(EOPNOTSUPP, "exclude_kernel: every branch can be sampled in user mode only");
+  if (event.attr.precise_ip != 0)
+    return refuse(EOPNOTSUPP,
+                  "precise_ip: samples of every branch come from the branch trace store, not from PEBS");
   if (bts_.set_up() != Fault::none)
     return refuse(ENOMEM, "sample_period: there is no memory for a trace of every branch");
   event.hw.flags |= driver_flag::BRANCH_TRACE;

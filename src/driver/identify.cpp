@@ -9,6 +9,9 @@ namespace {
 bool is_cannon_lake(const Enumeration& enumeration) {
   return enumeration.family == 6 && enumeration.model == 0x66;
 }
+bool is_arrow_lake_h(const Enumeration& enumeration) {
+  return enumeration.family == 6 && enumeration.model == 0xC5;
+}
 
 }  // namespace
 
@@ -59,8 +62,11 @@ bool has_tables(perf::Kernel kernel, const Enumeration& enumeration) {
     case coyote_cove:
     case arctic_wolf:
       return perf::has(kernel, perf::Change::panther_cove);
+    case cougar_cove:
+    case darkmont:
+      return perf::has(kernel, perf::Change::cougar_cove);
     default:
-      return kernel != perf::Kernel::v6_12 || !is_cannon_lake(enumeration);
+      return kernel != perf::Kernel::v6_12 || (!is_cannon_lake(enumeration) && !is_arrow_lake_h(enumeration));
   }
 }
 

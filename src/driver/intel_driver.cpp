@@ -13,7 +13,7 @@ using perf::Event;
 namespace {
 
 DriverOptions of_one_kernel(DriverOptions options) {
-  options.pebs.kernel = options.kernel;
+  options.pebs.kernel = options.lbr.kernel = options.kernel;
   return options;
 }
 
@@ -27,16 +27,24 @@ IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
       constraints_(cpu_),
       counters_(bus, cpu_),
       pebs_(bus, cpu_, *this, options_.pebs),
-      lbr_(bus, cpu_, options.lbr),
+      lbr_(bus, cpu_, options_.lbr),
       bts_(bus, cpu_, options.pebs.area_address, options.bts) {
   counters_.reset();
   // An APIC in memory, not in MSRs, is somebody else's to unmask.
   apic_reachable_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) == Fault::none;
+  freeze_counters_in_smm();
   lbr_.set_up();
   pebs_usable_ = pebs_.available() && pebs_.set_up() == Fault::none;
 }
 
 IntelDriver::~IntelDriver() = default;
+
+/// What firmware does in system management mode is not the system's to count.
+void IntelDriver::freeze_counters_in_smm() {
+  if (cpu_.perfmon_version < 2 || (cpu_.perf_capabilities & msr::perf_cap::SMM_FREEZE) == 0) return;
+  const u64 debugctl = counters_.read_register(msr::DEBUGCTL);
+  counters_.write_register(msr::DEBUGCTL, debugctl | msr::debugctl::FREEZE_WHILE_SMM);
+}
 
 DriverStatistics IntelDriver::statistics() const {
   DriverStatistics statistics = statistics_;

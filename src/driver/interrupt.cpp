@@ -102,9 +102,10 @@ u64 IntelDriver::status_of_recorded_counters() const {
 
 void IntelDriver::handle_overflow(Event& event, const InterruptFrame& frame) {
   perf::SampleData data;
-  // Before the restart, which puts the next interval's period there.
   data.period = event.hw.last_period;
   if (!save_and_restart(event)) return;
+  // The restart has put the next interval's period there, which before Linux 6.14 samples had.
+  if (!perf::has(options_.kernel, perf::Change::overflow_before_rearming)) data.period = event.hw.last_period;
   if ((event.attr.sample_type & perf::sample::BRANCH_STACK) != 0) data.branches = interrupt_branches(event);
   if (sink_->overflow(event, data, frame) == perf::SampleSink::Verdict::stop) stop(event, StopMode::plain);
 }

@@ -22,7 +22,7 @@ class PebsDriver::Delivery {
   void sample(unsigned counter, std::span<const std::byte> record, Place place) {
     perf::Event& event = *events_[counter];
     driver_.samples_->set_counts(driver_.counts_->at(record));
-    const perf::SampleData& data = driver_.samples_->build(event, record);
+    const perf::SampleData& data = driver_.samples_->build(event, record, frame_);
     perf::SampleSink& sink = driver_.host_.sink();
     if (place == Place::middle || !in_interrupt_) {
       sink.output(event, data, frame_);
@@ -39,15 +39,29 @@ class PebsDriver::Delivery {
       driver_.host_.stop(event);
   }
 
+  /// Before Linux 6.14 the count came first, and an interval that it found unfinished had no samples.
+  bool begins(unsigned counter, u64 samples) {
+    return samples_before_count() || bring_up_to_date(counter, samples) == Interval::over;
+  }
+
   void finished(unsigned counter, u64 samples) {
+    if (samples_before_count() || samples == 0) static_cast<void>(bring_up_to_date(counter, samples));
+  }
+
+ private:
+  bool samples_before_count() const {
+    return perf::has(driver_.options_.kernel, perf::Change::overflow_before_rearming);
+  }
+
+  Interval bring_up_to_date(unsigned counter, u64 samples) {
     perf::Event& event = *events_[counter];
     if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
       driver_.account_reload(event, counts_from_records(event) ? 0 : samples);
     else if (samples != 0)
-      driver_.host_.update_and_restart(event);
+      return driver_.host_.update_and_restart(event);
+    return Interval::over;
   }
 
- private:
   PebsDriver& driver_;
   bool in_interrupt_;
   const EventMap& events_;

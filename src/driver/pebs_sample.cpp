@@ -55,6 +55,25 @@ bool splits_latency(Microarchitecture microarchitecture) {
 
 constexpr u64 instruction_latency(u64 word) { return field(word, 15, 0); }
 constexpr u64 access_latency(u64 word) { return field(word, 47, 32); }
+constexpr u64 transaction_cycles(u64 tsx) { return field(tsx, 31, 0); }
+
+/// What records with a memory group say of time, in cycles.
+struct Latencies {
+  u64 access = 0;  ///< to the data, or all there is
+  u64 instruction = 0, retire = 0;
+};
+
+constexpr u64 weight_of(const Latencies& latencies, u64 tsx) {
+  return latencies.access != 0 ? latencies.access : transaction_cycles(tsx);
+}
+constexpr u64 weight_struct_of(const Latencies& latencies, u64 tsx) {
+  const u64 access = field(latencies.access, 31, 0);
+  return (access != 0 ? access : transaction_cycles(tsx)) | to_field(latencies.instruction, 47, 32) |
+         to_field(latencies.retire, 63, 48);
+}
+
+/// The driver tells privilege by the address, as 64-bit kernels live in the upper half.
+constexpr Cpl level_of(u64 ip) { return (ip & bit(63)) != 0 ? Cpl::kernel : Cpl::user; }
 
 }  // namespace
 
@@ -74,15 +93,16 @@ PebsSampleBuilder::PebsSampleBuilder(const Enumeration& enumeration, PebsHost& h
       data_source_(DataSourceReader::of(enumeration)),
       host_(host) {}
 
-const perf::SampleData& PebsSampleBuilder::build(const perf::Event& event,
-                                                 std::span<const std::byte> record) {
+const perf::SampleData& PebsSampleBuilder::build(const perf::Event& event, std::span<const std::byte> record,
+                                                 const InterruptFrame& frame) {
   start(event);
   if (format_ <= 3)
-    from_fixed(event, record);
+    from_fixed(event, record, frame);
   else if (format_ <= 6)
     from_adaptive(event, record);
   else
     from_arch(event, record);
+  data_.cpl = level_of(*data_.ip);
   return data_;
 }
 
@@ -100,7 +120,8 @@ void PebsSampleBuilder::start(const perf::Event& event) {
   data_.extended = nullptr;
 }
 
-void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record) {
+void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record,
+                                   const InterruptFrame& frame) {
   const auto& fixed = view<pebs::FixedRecord>(record, 0);  // of which the format has the beginning
   const le64& rip = fixed.registers.rip;
   if (format_ >= 2) {
@@ -112,10 +133,18 @@ void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std
   } else {
     data_.ip = rip;
   }
-  if (wants(event, register_types)) set_registers(registers_of(fixed.registers, *data_.ip));
+  if (wants(event, register_types)) set_fixed_registers(event, fixed.registers, frame);
   if (wants(event, access_types)) set_access(event, access_of(event, fixed), fixed.registers.rax);
   if (format_ >= 3) set_time(event, fixed.tsc);
   set_interrupt_branches(event);
+}
+
+/// The general registers are the record's for who samples those of the interrupt, else the interrupt's.
+void PebsSampleBuilder::set_fixed_registers(const perf::Event& event, const pebs::FixedRegisters& fixed,
+                                            const InterruptFrame& frame) {
+  Registers registers = registers_of(fixed, *data_.ip);
+  if (!wants(event, sample::REGS_INTR)) registers.gpr = frame.registers.gpr;
+  set_registers(registers);
 }
 
 PebsSampleBuilder::Access PebsSampleBuilder::access_of(const perf::Event& event,
@@ -124,8 +153,10 @@ PebsSampleBuilder::Access PebsSampleBuilder::access_of(const perf::Event& event,
   if (format_ == 0) return access;
   access.address = fixed.linear_address;
   access.data_source = fixed.data_source;
-  if ((event.hw.flags & pebs_flag::LOAD_LATENCY) != 0) access.latency = fixed.latency_cycles;
   if (format_ >= 2) access.tsx = fixed.tsx;
+  const bool load_latency = (event.hw.flags & pebs_flag::LOAD_LATENCY) != 0;
+  access.weight = load_latency ? u64{fixed.latency_cycles} : transaction_cycles(access.tsx);
+  access.weight_struct = access.weight;
   return access;
 }
 
@@ -149,15 +180,18 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
     set_ip(event, basic.eventing_ip, nullptr);
   }
   Access access;
-  if (retire_latency_) access.retire_latency = basic.retire_latency;
+  Latencies latencies;
+  if (retire_latency_) latencies.retire = basic.retire_latency;
   if (layout.memory != 0) {
     const auto& memory = view<pebs::MemoryGroup>(record, layout.memory);
     access.address = memory.address;
     access.data_source = memory.data_source;
-    access.latency = latency_split_ ? access_latency(memory.latency) : u64{memory.latency};
-    access.instruction_latency = latency_split_ ? instruction_latency(memory.latency) : 0;
+    latencies.access = latency_split_ ? access_latency(memory.latency) : u64{memory.latency};
+    latencies.instruction = latency_split_ ? instruction_latency(memory.latency) : 0;
     access.tsx = memory.tsx;
   }
+  access.weight = weight_of(latencies, access.tsx);
+  access.weight_struct = weight_struct_of(latencies, access.tsx);
   if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
   if (layout.xmm != 0 && wants(event, register_types)) {
@@ -174,7 +208,8 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   const auto& basic = view<pebs::ArchBasic>(record, sizeof(pebs::ArchHeader));
   const u64 retire_latency = basic.retire_latency;
   Access access;
-  if ((retire_latency & bit(16)) != 0) access.retire_latency = field(retire_latency, 15, 0);
+  Latencies latencies;
+  if ((retire_latency & bit(16)) != 0) latencies.retire = field(retire_latency, 15, 0);
   u64 rax = 0;
   const le64* next_ip = nullptr;
   const pebs::GprGroup* registers = nullptr;
@@ -192,8 +227,8 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
       const auto& aux = view<pebs::ArchAux>(fragment, layout.aux);
       access.address = aux.address;
       access.data_source = aux.data_source;
-      access.latency = access_latency(aux.latency);
-      access.instruction_latency = instruction_latency(aux.latency);
+      latencies.access = access_latency(aux.latency);
+      latencies.instruction = instruction_latency(aux.latency);
       access.tsx = aux.tsx;
     }
     if (has(layout.gprs, sizeof(pebs::ArchGprs))) {
@@ -213,6 +248,8 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
       if (first + bytes <= size) lbr = fragment.subspan(first, bytes);
     }
   }
+  access.weight = weight_of(latencies, access.tsx);
+  access.weight_struct = weight_struct_of(latencies, access.tsx);
   set_ip(event, basic.eventing_ip, next_ip);
   if (registers != nullptr && wants(event, register_types))
     set_registers(registers_of(*registers, *data_.ip));
@@ -253,12 +290,8 @@ void PebsSampleBuilder::set_access(const perf::Event& event, const Access& acces
     data_.address = access.address;
     data_.physical_address = access.address;  // the emulated machine maps memory one to one
   }
-  if ((wanted & weight_types) != 0) {
-    data_.weight = access.latency != 0 ? access.latency : field(access.tsx, 31, 0);
-    if ((wanted & sample::WEIGHT_STRUCT) != 0)
-      data_.weight = field(data_.weight, 31, 0) | to_field(access.instruction_latency, 47, 32) |
-                     to_field(access.retire_latency, 63, 48);
-  }
+  if ((wanted & weight_types) != 0)
+    data_.weight = (wanted & sample::WEIGHT_STRUCT) != 0 ? access.weight_struct : access.weight;
   if ((wanted & sample::DATA_SRC) != 0) {
     const u32 kind = event.hw.flags;
     if ((kind & pebs_flag::LOAD_LATENCY) != 0) data_.data_source = data_source_.load(access.data_source);

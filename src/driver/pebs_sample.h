@@ -36,18 +36,19 @@ class PebsSampleBuilder {
   /// Counts that the next samples carry, borrowed until then.
   void set_counts(std::span<const perf::CountAtSample> counts) { data_.counts = counts; }
   /// `record` is whole and of the PMU's format.
-  const perf::SampleData& build(const perf::Event& event, std::span<const std::byte> record);
+  /// `frame` has what the record does not: it is empty where no interrupt happened.
+  const perf::SampleData& build(const perf::Event& event, std::span<const std::byte> record,
+                                const InterruptFrame& frame);
 
  private:
   /// What records say of memory and transactions, whatever their format.
   struct Access {
     u64 address = 0, data_source = 0, tsx = 0;
-    u64 latency = 0;              ///< cycles: to the data, or all there is
-    u64 instruction_latency = 0;  ///< cycles
-    u64 retire_latency = 0;       ///< cycles
+    u64 weight = 0;         ///< WEIGHT, cycles
+    u64 weight_struct = 0;  ///< WEIGHT_STRUCT: three numbers of cycles
   };
   void start(const perf::Event& event);
-  void from_fixed(const perf::Event& event, std::span<const std::byte> record);
+  void from_fixed(const perf::Event& event, std::span<const std::byte> record, const InterruptFrame& frame);
   void from_adaptive(const perf::Event& event, std::span<const std::byte> record);
   void from_arch(const perf::Event& event, std::span<const std::byte> record);
   /// `next_ip`, where the record has it, is read only if it is needed: it lies in another cache line.
@@ -56,6 +57,8 @@ class PebsSampleBuilder {
   void set_time(const perf::Event& event, u64 tsc);
   void set_access(const perf::Event& event, const Access& access, u64 rax);
   Access access_of(const perf::Event& event, const pebs::FixedRecord& fixed) const;
+  void set_fixed_registers(const perf::Event& event, const pebs::FixedRegisters& fixed,
+                           const InterruptFrame& frame);
   void set_registers(const Registers& registers);
   void set_branches(const perf::Event& event, std::span<const std::byte> entries);
   void set_interrupt_branches(const perf::Event& event);

@@ -25,7 +25,7 @@ bool is_metric(u64 config) {
 u64 metric_slots(u64 slots, u64 metrics, unsigned metric) {
   constexpr u64 whole = 0xFF;
   const u64 share = metrics >> (8 * metric) & whole;
-  return (slots / whole) * share + (slots % whole * share + whole / 2) / whole;
+  return (slots / whole) * share + slots % whole * share / whole;
 }
 
 Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu,

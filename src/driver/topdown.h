@@ -17,7 +17,7 @@ bool is_slots(u64 config);
 /// Whether a metric has been opened with this event as its leader.
 bool has_metrics(const perf::Event& slots);
 bool is_metric(u64 config);
-/// Of slots that a metric counts: its byte of PERF_METRICS in 255ths.
+/// Of slots that a metric counts: its byte of PERF_METRICS in 255ths, rounded down.
 u64 metric_slots(u64 slots, u64 metrics, unsigned metric);
 
 }  // namespace pmusim::driver

@@ -26,18 +26,17 @@ void follow_frames(std::vector<u64>& chain, u64 frame_pointer, std::size_t limit
 
 }  // namespace
 
-void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, const InterruptFrame& frame,
-            const Target& target) {
+void unwind(std::vector<u64>& chain, const Attr& attr, const InterruptFrame& frame, const Target& target) {
   chain.clear();
-  const u64 ip = data.ip.value_or(frame.registers.rip);
-  if (frame.cpl == Cpl::kernel) {
-    if (!attr.exclude_callchain_kernel) chain = {callchain_context::KERNEL, ip};
-    return;
-  }
-  if (attr.exclude_callchain_user) return;
-  chain = {callchain_context::USER, ip};
-  const std::size_t limit = std::size_t{attr.sample_max_stack} + 1;  // the marker is none of the addresses
-  if (frame.registers_known) follow_frames(chain, frame.registers[Gpr::rbp], limit, target);
+  const bool in_kernel = frame.cpl == Cpl::kernel;
+  if (in_kernel && !attr.exclude_callchain_kernel) chain = {callchain_context::KERNEL, frame.registers.rip};
+  const Registers* const user = in_kernel ? target.user_registers() : &frame.registers;
+  if (attr.exclude_callchain_user || user == nullptr) return;
+  const std::size_t markers = chain.empty() ? 1 : 2;  // which are none of the addresses
+  chain.push_back(callchain_context::USER);
+  chain.push_back(user->rip);
+  if (in_kernel || frame.registers_known)
+    follow_frames(chain, (*user)[Gpr::rbp], attr.sample_max_stack + markers, target);
 }
 
 }  // namespace pmusim::perf

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "pmusim/perf/abi.h"
-#include "pmusim/perf/sample_data.h"
 #include "pmusim/perf/target.h"
 
 namespace pmusim::perf {
@@ -14,9 +13,9 @@ inline constexpr u64 KERNEL = static_cast<u64>(-128), USER = static_cast<u64>(-5
 }
 
 /// The call chain of an interrupted program (perf-abi.md section 3.3): the interrupted address, then return
-/// addresses along the frame pointers, as far as the target knows its stack. `chain` is replaced.
-void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, const InterruptFrame& frame,
-            const Target& target);
+/// addresses along the frame pointers, as far as the target knows its stack. From the kernel it goes on where
+/// the task entered it. `chain` is replaced.
+void unwind(std::vector<u64>& chain, const Attr& attr, const InterruptFrame& frame, const Target& target);
 
 }  // namespace pmusim::perf
 

@@ -24,7 +24,7 @@ PerfCore::PerfCore(PmuDriver& hardware, CoreOptions options)
   scheduler_->cpu().enter(0);
   scheduler_->on_unthrottle = [this](Event& event) {
     event.hw.interrupts = 0;
-    write_throttle(event, RecordType::unthrottle);
+    log_throttle(event, RecordType::unthrottle);
   };
 }
 

@@ -84,10 +84,17 @@ Result<Event*, KernelError> PerfCore::open(const Attr& wanted, i32 pid, i32 cpu,
     event.pmu->destroy(event);
     return Failure(valid.error());
   }
-  event.layout = make_sample_layout(event.attr, options_.limits.simd());
+  event.layout = layout_of(event.attr);
   events_.push_back(std::move(owned));
   install(event, leader);
   return &event;
+}
+
+SampleLayout PerfCore::layout_of(const Attr& attr) const {
+  SampleLayout layout = make_sample_layout(attr, options_.limits.simd());
+  if (has(options_.limits.kernel, Change::branch_stack_limit))
+    layout.branch_entries_limit = attr.sample_max_stack;
+  return layout;
 }
 
 Result<Task*, KernelError> PerfCore::find_target(i32 pid, u64 flags) {

@@ -20,12 +20,29 @@ Verdict PerfCore::account_interrupt(Event& event) {
     ++event.hw.interrupts;
   }
   if (options_.throttling == Throttling::on && event.hw.interrupts >= max_samples_per_tick()) {
-    event.hw.interrupts = throttled;
-    write_throttle(event, RecordType::throttle);
+    throttle(event);
     verdict = Verdict::stop;
   }
   if (event.attr.freq) adjust_on_overflow(event);
   return verdict;
+}
+
+ThrottleScope PerfCore::throttle_scope() const {
+  return has(options_.limits.kernel, Change::group_throttling) ? ThrottleScope::group : ThrottleScope::event;
+}
+
+/// The driver stops the event itself, once its sample is written.
+void PerfCore::throttle(Event& event) {
+  for_throttled(event, throttle_scope(), [&](Event& member) {
+    member.hw.interrupts = throttled;
+    if (&member != &event) member.pmu->stop(member, PmuDriver::StopMode::plain);
+    log_throttle(member, RecordType::throttle);
+  });
+}
+
+/// Of a group only the leader tells.
+void PerfCore::log_throttle(Event& event, RecordType type) {
+  if (throttle_scope() == ThrottleScope::event || event.is_leader()) write_throttle(event, type);
 }
 
 u64 PerfCore::max_samples_per_tick() const {
@@ -56,6 +73,16 @@ void PerfCore::output(Event& event, const SampleData& data, const InterruptFrame
   write_sample(event, data, frame);
 }
 
+/// The registers of the task in user mode: those that were sampled, or where the kernel was, those it saved.
+const Registers* PerfCore::user_registers(const Attr& attr, const SampleData& data,
+                                          const InterruptFrame& frame) const {
+  constexpr u64 instruction_pointer = bit(8);  // is known even where no other register is
+  if (sampled_level(data, frame) == Cpl::kernel) return target_->user_registers();
+  if (data.registers) return data.registers;
+  const bool enough = frame.registers_known || attr.sample_regs_user == instruction_pointer;
+  return enough ? &frame.registers : nullptr;
+}
+
 void PerfCore::write_sample(Event& event, const SampleData& data, const InterruptFrame& frame) {
   RingBuffer* ring = ring_of(event);
   if (!ring) return;
@@ -67,16 +94,16 @@ void PerfCore::write_sample(Event& event, const SampleData& data, const Interrup
     sample_read_values(event, data.counts, sample_read_);
     environment.read_values = sample_read_;
   }
-  const bool user_known = frame.registers_known && frame.cpl == Cpl::user;
-  if (user_known) environment.user_registers = &frame.registers;
+  environment.user_registers = user_registers(event.attr, data, frame);
   environment.user_extended = data.user_extended;
   if ((type & sample::CALLCHAIN) && !data.callchain) {
-    unwind(callchain_, event.attr, data, frame, *target_);
+    unwind(callchain_, event.attr, frame, *target_);
     environment.callchain = callchain_;
   }
   std::vector<std::byte> stack;
-  if ((type & sample::STACK_USER) && user_known) {
-    stack = target_->read_memory(frame.registers[Gpr::rsp], event.attr.sample_stack_user);
+  if ((type & sample::STACK_USER) && environment.user_registers) {
+    const u64 stack_pointer = (*environment.user_registers)[Gpr::rsp];
+    stack = target_->read_memory(stack_pointer, event.attr.sample_stack_user);
     environment.user_stack = stack;
   }
   if ((type & sample::DATA_PAGE_SIZE) && data.address)

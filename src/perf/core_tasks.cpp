@@ -106,11 +106,19 @@ void PerfCore::mmap_region(u32 tid, const Mapping& m) {
 void PerfCore::exit(u32 tid) {
   Task* task = find_task(tid);
   if (!task) return;
+  if (current_ == task) flush_samples();
   emit(task, TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid, now_},
        follows_tasks);
   for (Event* event : task->context.events()) exit_event(*event);
   if (current_ == task) switch_to(0);
   tasks_.erase(tid);
+}
+
+/// Samples of the running task that hardware still holds come out now.
+void PerfCore::flush_samples() {
+  hardware_.disable();
+  hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(current_));
+  hardware_.enable();
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -169,7 +177,7 @@ Event* PerfCore::inherit_event(Event& from, Task& child, Event* leader) {
   event.hw.sample_period = event.hw.last_period = original.hw.sample_period;
   event.hw.period_left = static_cast<i64>(original.hw.sample_period);
   if (!event.pmu->init(event)) return nullptr;
-  event.layout = make_sample_layout(event.attr, options_.limits.simd());
+  event.layout = layout_of(event.attr);
   original.children.push_back(&event);
   events_.push_back(std::move(owned));
   install(event, leader);

@@ -40,16 +40,21 @@ void PerfCore::tick() {
   hardware_.disable();
   for (const auto& event : events_) {
     if (event->state != EventState::active) continue;
-    if (event->hw.interrupts == throttled) {
-      event->hw.interrupts = 0;
-      write_throttle(*event, RecordType::unthrottle);
-      if (!event->attr.freq) event->pmu->start(*event, PmuDriver::StartMode::keep_period);
-    }
+    if (event->hw.interrupts == throttled) unthrottle(*event);
     if (event->attr.freq && event->is_sampling()) adjust_on_tick(*event);
   }
   for (const auto& event : events_) update_page(*event);
   hardware_.enable();
   if (ticks_ % options_.rotation_ticks == 0) scheduler_->rotate(now_);
+}
+
+/// In frequency mode the tick restarts the event anyway.
+void PerfCore::unthrottle(Event& event) {
+  for_throttled(event, throttle_scope(), [&](Event& member) {
+    member.hw.interrupts = 0;
+    if (&member != &event || !event.attr.freq) member.pmu->start(member, PmuDriver::StartMode::keep_period);
+    log_throttle(member, RecordType::unthrottle);
+  });
 }
 
 void PerfCore::adjust_on_tick(Event& event) {

@@ -38,11 +38,16 @@ inline ByteWriter write_all_general(ByteWriter out, const Registers& r, const Se
   return out;
 }
 
+/// The code selector is the sampled code's; PEBS changes nothing else of what the interrupt found.
+inline Segments sampled_segments(const SampleData& data, const InterruptFrame& frame) {
+  return {segments_at(sampled_level(data, frame)).code, segments_at(frame.cpl).stack};
+}
+
 /// REGS_INTR of an attribute that asks for all_general.
 inline ByteWriter write_all_interrupt_registers(ByteWriter out, const Event&, const SampleData& data,
                                                 const InterruptFrame& frame) {
   out.put(registers_abi_64);
-  return write_all_general(out, interrupt_registers(data, frame), segments_at(frame.cpl));
+  return write_all_general(out, interrupt_registers(data, frame), sampled_segments(data, frame));
 }
 
 }  // namespace pmusim::perf

@@ -26,6 +26,7 @@ constexpr std::array changes{
     ChangeRow{Change::branch_stack_limit, Kernel::v6_15},
     ChangeRow{Change::group_throttling, Kernel::v6_16},
     ChangeRow{Change::auto_counter_reload, Kernel::v6_16},
+    ChangeRow{Change::cougar_cove, Kernel::v6_16},
     ChangeRow{Change::arch_pebs, Kernel::v6_19},
     ChangeRow{Change::rdpmc_user_disable, Kernel::v7_0},
     ChangeRow{Change::panther_cove, Kernel::v7_0},

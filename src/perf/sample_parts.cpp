@@ -31,11 +31,9 @@ bool group_has_branch_counters(const Event& event) {
          std::ranges::any_of(leader.siblings, [](const Event* e) { return wants(*e, branch::COUNTERS); });
 }
 
-/// Entries that are written: attr.sample_max_stack caps them too (Linux 6.15); 0 is an attribute no open()
-/// saw.
 std::span<const BranchEntry> written_entries(const Event& event, const BranchStack* stack) {
   if (stack == nullptr) return {};
-  const std::size_t limit = event.attr.sample_max_stack;
+  const std::size_t limit = event.layout.branch_entries_limit;
   return limit == 0 || stack->entries.size() <= limit ? stack->entries : stack->entries.first(limit);
 }
 

@@ -208,7 +208,7 @@ ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const S
     return out;
   }
   const Registers& registers = interrupt_registers(data, frame);
-  const Segments& segments = segments_at(frame.cpl);
+  const Segments segments = sampled_segments(data, frame);
   if (event.attr.sample_simd_regs_enabled != 0)
     return write_with_simd(out, event, RegisterSide::interrupt, registers, segments, data.extended);
   return write_without_simd(out, event.attr.sample_regs_intr, registers, segments, data.extended);

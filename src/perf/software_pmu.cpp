@@ -8,6 +8,8 @@ namespace pmusim::perf {
 
 namespace {
 
+/// A timer that fires more often would leave no time for anything else.
+constexpr u64 shortest_timer_ns = 10'000;
 constexpr u64 ns_per_second = 1'000'000'000;
 
 bool is_clock(const Event& event) { return event.attr.config <= static_cast<u64>(SoftwareId::task_clock); }
@@ -91,7 +93,8 @@ void SoftwarePmu::count(SoftwareId id, u64 n, u64 address, const InterruptFrame&
 
 void SoftwarePmu::overflow(Event& event, u64 address, const InterruptFrame& frame) {
   const u64 period = event.hw.sample_period;
-  while (event.hw.period_left <= 0) event.hw.period_left += static_cast<i64>(period);
+  const auto interval = static_cast<i64>(is_clock(event) ? std::max(period, shortest_timer_ns) : period);
+  while (event.hw.period_left <= 0) event.hw.period_left += interval;
   event.hw.last_period = period;
   SampleData data;
   data.period = period;

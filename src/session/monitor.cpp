@@ -70,6 +70,7 @@ u64 cycle_of(u64 ns, const CoreParameters& core) {
 
 Monitor::Monitor(const SessionOptions& options, const trace::Reader& program)
     : program_(program),
+      kernel_(options.kernel),
       pmu_(options.model),
       driver_(pmu_, driver_options(options)),
       clock_(clock_of(options.model.core)),
@@ -96,6 +97,9 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
         "it samples registers, and the trace holds none: 'pmusim trace record --regs gpr' records them");
   if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
   if (!events::is_pmu_event(attr)) return Done{};
+  if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, perf::Change::auto_counter_reload))
+    return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
+                              name_of(kernel_), first_release_with(perf::Change::auto_counter_reload)));
   const auto addresses =
       program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
   const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses);
@@ -182,6 +186,10 @@ void Monitor::handle_pmi(const InterruptFrame& frame) {
 
 /// As the core's TLBs have it.
 u64 Monitor::page_size(u64) const { return 4096; }
+
+const Registers* Monitor::user_registers() const {
+  return frame_.registers_known ? &frame_.registers : nullptr;
+}
 
 std::vector<std::byte> Monitor::read_code(u64 address, std::size_t bytes) const {
   return program_.code(pid_, address, bytes);

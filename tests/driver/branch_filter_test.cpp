@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "driver_fixture.h"
 #include "fake_code.h"
 
 namespace pmusim::driver {
@@ -227,6 +228,28 @@ TEST_F(BranchFilterTest, AddressesThatShareAPlaceInMemoryAreNotMixedUp) {
     ASSERT_EQ(branches.size(), 1u);
     EXPECT_EQ(branches[0].from, 1u);
   }
+}
+
+TEST_F(BranchFilterTest, BranchesThatLeaveTheKernelStayOnlyForWhoLetsThem) {
+  code.put(kernel, {0x0F, 0x07});  // sysret
+  EXPECT_THAT(kept({branch(kernel, target)}, any_user), IsEmpty());
+  EXPECT_THAT(kept({branch(kernel, target)}, any_user | SYSRET | KERNEL_SOURCE), ElementsAre(kernel));
+}
+
+/// Whether the filter of user branches lets those stay that leave the kernel.
+bool keeps_returns_to_user(perf::Kernel kernel_version) {
+  Rig rig(haswell(), {.kernel = kernel_version});
+  perf::Attr attr = Rig::raw(0xC4, 1000);
+  attr.sample_type = perf::sample::BRANCH_STACK;
+  attr.branch_sample_type = perf::branch::ANY | perf::branch::USER;
+  return (rig.opened(attr).hw.branch_software_filter & KERNEL_SOURCE) != 0;
+}
+
+TEST(LinuxDrivers, DropBranchesThatLeaveTheKernelSince7_1AndIn6_12WithItsFixes) {
+  EXPECT_FALSE(keeps_returns_to_user(perf::Kernel::v6_12));
+  for (const perf::Kernel older : {perf::Kernel::v6_14, perf::Kernel::v6_19, perf::Kernel::v7_0})
+    EXPECT_TRUE(keeps_returns_to_user(older));
+  EXPECT_FALSE(keeps_returns_to_user(perf::Kernel::v7_1));
 }
 
 }  // namespace

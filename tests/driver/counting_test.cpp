@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "driver_fixture.h"
+#include "pmusim/perf/context.h"
 
 namespace pmusim::driver {
 namespace {
@@ -340,6 +341,69 @@ TEST(Interrupt, AStatusThatCannotBeClearedResetsThePmu) {
   bus.stuck = true;
   driver.handle_pmi({});
   EXPECT_EQ(driver.statistics().stuck_interrupts, 1u);
+}
+
+TEST(Periods, ASampleHasItsOwnIntervalsPeriodAndBeforeLinux6_14TheNextOnes) {
+  const auto period_under = [](perf::Kernel kernel) {
+    Rig rig(ice_lake(), {.kernel = kernel});
+    perf::Event& event = rig.opened(Rig::raw(0xC4, 1000));
+    rig.schedule(event);
+    event.hw.sample_period = 500;  // as frequency mode changes it
+    rig.count(event, 1000);
+    rig.interrupt();
+    return rig.sink.samples.at(0).period;
+  };
+  EXPECT_EQ(period_under(perf::Kernel::v6_12), 500u);
+  EXPECT_EQ(period_under(perf::Kernel::v6_14), 1000u);
+}
+
+// --- what start-up sets and what user code may read
+
+TEST(StartUp, CountersAreFrozenInSystemManagementModeWhereTheCpuCan) {
+  constexpr u64 freeze = msr::debugctl::FREEZE_WHILE_SMM;
+  EXPECT_EQ(Rig(ice_lake()).bus.msrs[msr::DEBUGCTL] & freeze, freeze);
+  FakeBus without = ice_lake();
+  without.msrs[msr::PERF_CAPABILITIES] &= ~msr::perf_cap::SMM_FREEZE;
+  EXPECT_EQ(Rig(std::move(without)).bus.msrs[msr::DEBUGCTL] & freeze, 0u);
+}
+
+/// Lion Cove that can hide counters from user code, which Panther Cove is the first to do.
+FakeBus with_hidden_counters() {
+  FakeBus bus = lion_cove();
+  bus.leaves[{0x23, 0}].ebx |= 4;
+  return bus;
+}
+
+struct HiddenCounters {
+  bool general, fixed;
+  friend bool operator==(const HiddenCounters&, const HiddenCounters&) = default;
+};
+
+HiddenCounters hidden_under(DriverOptions options, perf::Task* task = nullptr) {
+  Rig rig(with_hidden_counters(), options);
+  perf::Context context(task);
+  perf::Event& branches = rig.opened(Rig::raw(0xC4));
+  perf::Event& fixed = rig.opened(Rig::raw(0x0300));
+  for (perf::Event* event : {&branches, &fixed}) {
+    event->context = &context;
+    EXPECT_TRUE(rig.schedule(*event));
+  }
+  const u64 select = rig.bus.msrs[msr::V6_GP0_CFG_A + 4 * static_cast<u32>(branches.hw.index)];
+  const u64 control = rig.bus.msrs[msr::FIXED_CTR_CTRL] >> 4 * (fixed.hw.index - 32);
+  return {(select & msr::evtsel::RDPMC_USR_DISABLE) != 0,
+          (control & msr::fixed_ctrl::RDPMC_USR_DISABLE) != 0};
+}
+
+TEST(UserRdpmc, CpuWideCountersAreHiddenSinceLinux7_0) {
+  EXPECT_EQ(hidden_under({.kernel = perf::Kernel::v6_19}), (HiddenCounters{false, false}));
+  EXPECT_EQ(hidden_under({.kernel = perf::Kernel::v7_0}), (HiddenCounters{true, true}));
+}
+
+TEST(UserRdpmc, TheSettingDecidesWhoseCountersAreHidden) {
+  perf::Task task(100, 100, "task");
+  EXPECT_EQ(hidden_under({.rdpmc = RdpmcSetting::own_task}, &task), (HiddenCounters{false, false}));
+  EXPECT_EQ(hidden_under({.rdpmc = RdpmcSetting::never}, &task), (HiddenCounters{true, true}));
+  EXPECT_EQ(hidden_under({.rdpmc = RdpmcSetting::always}), (HiddenCounters{false, false}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/linux_view.h"
 #include "fake_cpus.h"
 
 namespace pmusim::driver {
@@ -162,6 +163,53 @@ TEST(Enumeration, AnUnknownProductIsStillEnumerated) {
   const Enumeration e = enumerate(bus);
   EXPECT_EQ(e.microarchitecture, Microarchitecture::unknown);
   EXPECT_EQ(e.counters, 0xF'0000'00FFu);
+}
+
+TEST(Enumeration, SinceLunarLakeTheRegisterSaysWhichCoreOfAHybridHasMetrics) {
+  FakeBus bus = lion_cove();
+  EXPECT_NE(enumerate(bus).perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
+  bus.msrs[msr::PERF_CAPABILITIES] &= ~msr::perf_cap::PERF_METRICS;
+  EXPECT_EQ(enumerate(bus).perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
+}
+
+// --- what older releases make of a CPU
+
+using perf::Kernel;
+
+TEST(LinuxView, CougarCoveAndArrowLakeHAreGenericCoresToOlderReleases) {
+  FakeBus panther_lake_e = darkmont();
+  const Enumeration unknown = enumerate(panther_lake_e, Kernel::v6_15);
+  EXPECT_EQ(unknown.microarchitecture, Microarchitecture::unknown);
+  EXPECT_EQ(unknown.lbr_entries, 0u);
+  EXPECT_FALSE(unknown.arch_lbr);
+  EXPECT_EQ(enumerate(panther_lake_e, Kernel::v6_16).microarchitecture, Microarchitecture::darkmont);
+  EXPECT_NE(enumerate(panther_lake_e, Kernel::v6_16).lbr_entries, 0u);
+  FakeBus arrow_lake_h = lion_cove();
+  arrow_lake_h.leaves[{1, 0}].eax = 0xC0652;
+  EXPECT_EQ(enumerate(arrow_lake_h, Kernel::v6_12).microarchitecture, Microarchitecture::unknown);
+  EXPECT_EQ(enumerate(arrow_lake_h, Kernel::v6_14).microarchitecture, Microarchitecture::lion_cove);
+}
+
+TEST(LinuxView, AutoCounterReloadCameWithLinux6_16) {
+  FakeBus bus = skymont();
+  const Enumeration cpu = enumerate(bus);
+  EXPECT_EQ(as_seen_by(Kernel::v6_15, cpu).acr_cause, 0u);
+  EXPECT_EQ(as_seen_by(Kernel::v6_16, cpu).acr_cause, cpu.acr_cause);
+  EXPECT_NE(cpu.acr_cause, 0u);
+}
+
+TEST(LinuxView, ArchitecturalPebsCameWithLinux6_19) {
+  FakeBus bus = darkmont();
+  const Enumeration cpu = enumerate(bus);
+  EXPECT_EQ(as_seen_by(Kernel::v6_16, cpu).pebs_format, Enumeration::no_pebs);
+  EXPECT_TRUE(as_seen_by(Kernel::v6_19, cpu).arch_pebs());
+}
+
+TEST(LinuxView, CountersInRecordsCameWithLinux6_15) {
+  Enumeration cpu;
+  cpu.pebs_format = 6;
+  EXPECT_EQ(as_seen_by(Kernel::v6_14, cpu).pebs_format, 5u);
+  EXPECT_EQ(as_seen_by(Kernel::v6_15, cpu).pebs_format, 6u);
 }
 
 }  // namespace

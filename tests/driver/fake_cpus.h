@@ -84,6 +84,7 @@ inline FakeBus lunar_lake(u32 core_type) {
 }
 inline FakeBus lion_cove() {
   FakeBus bus = lunar_lake(0x40);
+  bus.msrs[msr::PERF_CAPABILITIES] |= msr::perf_cap::PERF_METRICS;  // no longer what all cores have
   bus.leaves[{0x23, 0}] = {0xB, 3, 0, 0};
   bus.leaves[{0x23, 1}] = {0x3FF, 0xF, 0, 0};
   bus.leaves[{0x23, 3}] = {0x1DFF, 0, 0, 0};

@@ -15,7 +15,7 @@ using namespace pmusim::driver;
 class NoHost : public PebsHost {
  public:
   perf::SampleSink& sink() override { return no_code_; }
-  void update_and_restart(perf::Event&) override {}
+  Interval update_and_restart(perf::Event&) override { return Interval::over; }
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const perf::Event&, std::span<const pebs::LbrRecord>) override {
@@ -30,8 +30,9 @@ class NoHost : public PebsHost {
 struct BuildAll {
   PebsSampleBuilder& builder;
   const perf::Event& event;
-  void sample(unsigned, std::span<const std::byte> record, Place) { builder.build(event, record); }
+  void sample(unsigned, std::span<const std::byte> record, Place) { builder.build(event, record, {}); }
   void lost(unsigned, u64) {}
+  bool begins(unsigned, u64) { return true; }
   void finished(unsigned, u64) {}
 };
 

@@ -50,7 +50,12 @@ class Host : public PebsHost, public perf::SampleSink {
   int restarts = 0;
 
   perf::SampleSink& sink() override { return *this; }
-  void update_and_restart(Event&) override { ++restarts; }
+  Interval update_and_restart(Event&) override {
+    ++restarts;
+    lines.push_back("restart");
+    return interval;
+  }
+  Interval interval = Interval::over;
   void stop(Event& event) override { lines.push_back(name(event) + " stop"); }
   const perf::BranchStack* interrupt_branches(const Event&) override {
     stack = {.entries = {&branch, 1}};
@@ -140,10 +145,8 @@ struct Machine {
     start(event);
     return event;
   }
-  void interrupt() {
-    const InterruptFrame frame;
-    driver.drain(DrainTrigger::interrupt, map, &frame);
-  }
+  void interrupt() { driver.drain(DrainTrigger::interrupt, map, &frame); }
+  InterruptFrame frame;
   PebsCpu cpu;
   Host host;
   PebsDriver driver;
@@ -257,6 +260,41 @@ TEST(PebsDriver, CollisionsBecomeLostSamplesOfEveryCollider) {
   m.cpu.write_records(fixed_buffer(1, {0b11}));
   m.interrupt();
   EXPECT_THAT(m.host.lines, ElementsAre("e0 lost 1", "e0 interrupts", "e1 lost 1", "e1 interrupts"));
+}
+
+TEST(PebsDriver, LostSamplesStandDirectlyBeforeTheSamplesOfTheirEvent) {
+  Machine m(1);
+  m.start(sample::IP);
+  m.start(sample::IP);
+  m.cpu.write_records(fixed_buffer(1, {0b11, 0b01, 0b10}));
+  m.interrupt();
+  EXPECT_THAT(m.host.lines, ElementsAre("e0 lost 1", "e0 interrupts", "e0 ip=1 overflow",  //
+                                        "e1 lost 1", "e1 interrupts", "e1 ip=2 overflow"));
+}
+
+/// What a drain says of one record of an event whose counter the driver restarts.
+std::vector<std::string> drained_by(perf::Kernel kernel, Interval interval) {
+  Machine m(4, kernel);
+  m.host.interval = interval;
+  Event& event = m.open(sample::IP);
+  event.attr.wakeup_events = 1;  // no auto-reload
+  event.hw = {};
+  EXPECT_TRUE(m.driver.init(event).ok());
+  m.start(event);
+  m.cpu.write_records(adaptive_buffer({1}));
+  m.interrupt();
+  return m.host.lines;
+}
+
+TEST(PebsDriver, UpToLinux6_13TheCounterIsRestartedBeforeTheSamples) {
+  EXPECT_THAT(drained_by(perf::Kernel::v6_12, Interval::over), ElementsAre("restart", "e0 ip=0 overflow"));
+  EXPECT_THAT(drained_by(perf::Kernel::v6_14, Interval::over), ElementsAre("e0 ip=0 overflow", "restart"));
+}
+
+TEST(PebsDriver, UpToLinux6_13AnUnfinishedIntervalHasNoSamples) {
+  EXPECT_THAT(drained_by(perf::Kernel::v6_12, Interval::unfinished), ElementsAre("restart"));
+  EXPECT_THAT(drained_by(perf::Kernel::v6_14, Interval::unfinished),
+              ElementsAre("e0 ip=0 overflow", "restart"));
 }
 
 TEST(PebsDriver, StoppingAnEventInMidDrainLosesNoRecordOfTheOthers) {
@@ -421,6 +459,71 @@ TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
   m.cpu.write_records(bytes);
   m.interrupt();
   EXPECT_EQ(m.host.samples.at(1).weight, 100u);
+}
+
+TEST(PebsDriver, WeightOfALoadLatencyEventIsTheWholeLatencyEvenIfItIsZero) {
+  for (const u64 type : {sample::WEIGHT, sample::WEIGHT_STRUCT})
+    for (const u64 latency : {u64{0}, u64{0x5'0000'0003}}) {
+      Machine m(3);
+      Event& event = m.open(sample::IP | type);
+      event.hw.flags |= pebs_flag::LOAD_LATENCY;
+      m.start(event);
+      pebs::FixedRecord record{};
+      record.status = 1;
+      record.latency_cycles = latency;
+      record.tsx = 0x64;
+      Bytes bytes;
+      append(bytes, record);
+      m.cpu.write_records(bytes);
+      m.interrupt();
+      EXPECT_EQ(m.host.samples.at(0).weight, latency);
+    }
+}
+
+/// Registers of a sample of this type, from a record of format 3 that an interrupt far away finds.
+Registers registers_of_fixed_record(u64 sample_type) {
+  Machine m(3);
+  Event& event = m.open(sample_type);
+  event.attr.sample_regs_user = event.attr.sample_regs_intr = 0xff0fff;
+  m.start(event);
+  pebs::FixedRecord record{};
+  record.status = 1;
+  record.eventing_ip = 0x401000;
+  record.registers.rip = 0x401004;
+  record.registers.rflags = 0x24E;  // bit 3: the format's mark of an exact IP
+  record.registers.rax = 7;
+  Bytes bytes;
+  append(bytes, record);
+  m.cpu.write_records(bytes);
+  m.frame.registers.rip = 0x402000;
+  m.frame.registers[Gpr::rax] = 1;
+  m.interrupt();
+  return *m.host.samples.at(0).registers;
+}
+
+TEST(PebsDriver, FixedRecordsGiveTheirGeneralRegistersToWhoSamplesThoseOfTheInterrupt) {
+  const Registers both = registers_of_fixed_record(sample::IP | sample::REGS_USER | sample::REGS_INTR);
+  EXPECT_EQ(both[Gpr::rax], 7u);
+  const Registers user = registers_of_fixed_record(sample::IP | sample::REGS_USER);
+  EXPECT_EQ(user[Gpr::rax], 1u);
+  for (const Registers& registers : {both, user}) {
+    EXPECT_EQ(registers.rip, 0x401000u);
+    EXPECT_EQ(registers.rflags, 0x246u);
+  }
+}
+
+TEST(PebsDriver, PrivilegeIsThatOfTheRecordsAddressWhateverWasInterrupted) {
+  for (const DrainTrigger trigger : {DrainTrigger::interrupt, DrainTrigger::context_switch}) {
+    Machine m(4);
+    m.start(sample::IP);
+    Bytes records;
+    append_adaptive(records, 0, 1, 0xFFFF'FFFF'8100'0000);
+    append_adaptive(records, 0, 1, 0x401000);
+    m.cpu.write_records(records);
+    m.driver.drain(trigger, m.map, trigger == DrainTrigger::interrupt ? &m.frame : nullptr);
+    EXPECT_EQ(m.host.samples.at(0).cpl, Cpl::kernel);
+    EXPECT_EQ(m.host.samples.at(1).cpl, Cpl::user);
+  }
 }
 
 TEST(PebsDriver, AnIndexOutsideOfTheBufferIsCountedAndReadsNothing) {

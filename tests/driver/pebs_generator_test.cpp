@@ -10,6 +10,7 @@ namespace {
 struct Nobody {
   void sample(unsigned, std::span<const std::byte>, Place) {}
   void lost(unsigned, u64) {}
+  bool begins(unsigned, u64) { return true; }
   void finished(unsigned, u64) {}
 };
 

@@ -28,6 +28,17 @@ TEST(Topdown, MetricsAreSharesOfSlots) {
   EXPECT_EQ(rig.bus.msrs[msr::PERF_METRICS], 0u);
 }
 
+TEST(Topdown, SharesAreRoundedDown) {
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
+  ASSERT_TRUE(rig.schedule(slots));
+  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 1030;
+  rig.bus.msrs[msr::PERF_METRICS] = 0x40;  // 64 / 255 of 1030 are 258.51
+  rig.driver.read(slots);
+  EXPECT_EQ(retiring.count, 258u);
+}
+
 TEST(Topdown, MetricsNeedSlotsAsTheirLeader) {
   Rig rig(ice_lake());
   EXPECT_EQ(rig.error_of(Rig::raw(0x8000)), EINVAL);

@@ -123,6 +123,27 @@ TEST_P(BranchTrace, ExcludesTheLbrForAsLongAsItIsOpen) {
   EXPECT_EQ(machine.error, "");
 }
 
+TEST_P(BranchTrace, OnlyUserModeCanBeTracedAndNotPrecisely) {
+  perf::Attr with_kernel = every_branch();
+  with_kernel.exclude_kernel = 0;
+  machine.open(with_kernel);
+  EXPECT_EQ(machine.error, "exclude_kernel: every branch can be sampled in user mode only");
+  perf::Attr precise = every_branch();
+  precise.precise_ip = 1;
+  machine.open(precise);
+  EXPECT_EQ(machine.error,
+            "precise_ip: samples of every branch come from the branch trace store, not from PEBS");
+  EXPECT_EQ(machine.error_number, EOPNOTSUPP);
+}
+
+TEST(BranchTraceRefusals, WithoutAStoreNotEveryBranchCanBeSampled) {
+  CpuModel model = *find_cpu_model("icelake");
+  model.pebs.format = PebsFeatures::none;  // and with it the DS area
+  Machine machine(model);
+  machine.open(every_branch());
+  EXPECT_EQ(machine.error_number, EOPNOTSUPP);
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, BranchTrace,
                          testing::Values("westmere", "sandybridge", "skylake", "icelake", "skymont",
                                          "cougarcove"));
@@ -142,24 +163,19 @@ TEST(BranchTraceSetUp, OtherPeriodsFrequenciesAndFiltersUseACounter) {
   }
 }
 
-TEST(BranchTraceSetUp, RecordsThatTouchTheKernelAreDroppedWhenItIsExcluded) {
+TEST(BranchTraceSetUp, RecordsThatTouchTheKernelAreDropped) {
   Machine machine(model_with_skid("icelake", 24));
-  constexpr u64 kernel = 0xFFFF'FFFF'8100'0000;
-  for (const bool excluded : {true, false}) {
-    Branches sampled;
-    machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
-      sampled.emplace_back(*data.ip, data.address.value());
-    };
-    perf::Attr attr = every_branch();
-    attr.exclude_kernel = excluded ? 1 : 0;
-    Event& event = machine.open(attr);
-    ASSERT_TRUE(machine.start(event)) << machine.error;
-    machine.branch(0x1000, 0x2000);
-    machine.branch(0x2004, kernel);
-    machine.stop(event);
-    EXPECT_EQ(sampled.size(), excluded ? 1u : 2u);
-    machine.driver.destroy(event);
-  }
+  Branches sampled;
+  machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
+    EXPECT_EQ(data.cpl, Cpl::user);
+    sampled.emplace_back(*data.ip, data.address.value());
+  };
+  Event& event = machine.open(every_branch());
+  ASSERT_TRUE(machine.start(event)) << machine.error;
+  machine.branch(0x1000, 0x2000);
+  machine.branch(0x2004, 0xFFFF'FFFF'8100'0000);
+  machine.stop(event);
+  EXPECT_EQ(sampled, (Branches{{0x1000, 0x2000}}));
 }
 
 }  // namespace

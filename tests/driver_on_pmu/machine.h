@@ -107,7 +107,7 @@ class Machine {
   void idle() { pmu.wait_until(++cycle_, {}); }
 
   u64 ip = 0x1000;
-  std::string error;
+  std::string error;  ///< the latest refusal
   int error_number = 0;
 
  private:

@@ -68,6 +68,17 @@ TEST(AcrMask, OnAModelWithoutReloadIsRefusedInASentence) {
       << result.err;
 }
 
+TEST(AcrMask, UnderAReleaseWithoutReloadIsRefusedInASentence) {
+  const std::string group = "{branch-misses/period=2000,acr_mask=2/u,branches/period=10000,acr_mask=3/u}";
+  const Output result =
+      run({pmusim(), "record", "--model", "skymont", "--kernel", "6.15", "-e", group, trace()});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(
+      result.err.find("acr_mask: Linux 6.15 has no auto counter reload; Linux 6.16 is the first that has"),
+      std::string::npos)
+      << result.err;
+}
+
 TEST(ExperimentAcr, AnotherProgramIsRefusedInASentence) {
   const Output result = run({pmusim(), "experiment", "acr", "--trace", recorded("branches", {"27"})});
   EXPECT_EQ(result.status, 2);

@@ -198,6 +198,7 @@ TEST(BadInput, EndsWithASentenceAndExitCodeTwo) {
       {{"stat", "-e", "page-faults", trace_path}, "does not hold page faults"},
       {{"stat", "-e", "MACHINE_CLEARS.COUNT", trace_path}, "cannot produce"},
       {{"stat", "--model", "skylark", trace_path}, "skylake"},
+      {{"stat", "--kernel", "2.6", trace_path}, "6.12, 6.14"},
       {{"record", "-o", out, "-j", "any_cal", trace_path}, "any_call"},
       {{"record", "-o", out, "--intr-regs=rax", trace_path}, "rax"},
       {{"record", "-o", out, "-c", "0", trace_path}, "-c"},

@@ -129,7 +129,10 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   }
 
   perf::SampleSink& sink() override { return *this; }
-  void update_and_restart(Event&) override { ADD_FAILURE() << "every event reloads itself"; }
+  driver::Interval update_and_restart(Event&) override {
+    ADD_FAILURE() << "every event reloads itself";
+    return driver::Interval::over;
+  }
   void stop(Event&) override {}
   const perf::BranchStack* interrupt_branches(const Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const Event&, std::span<const pebs::LbrRecord>) override {
@@ -271,8 +274,8 @@ TEST_P(PebsProperty, RecordsAndCountsAreAccountedForInRandomPrograms) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, PebsProperty,
-                         testing::Values("penryn", "nehalem", "haswell", "skylake", "icelake", "graniterapids",
-                                         "lioncove", "cougarcove"),
+                         testing::Values("penryn", "nehalem", "haswell", "skylake", "icelake",
+                                         "graniterapids", "lioncove", "cougarcove"),
                          [](const auto& model) { return std::string(model.param); });
 
 }  // namespace

@@ -132,6 +132,96 @@ TEST_F(CoreSampling, FramePointersGiveTheCallersWhereTheStackIsKnown) {
   EXPECT_EQ(records[0].at(40), 0x403000u);
 }
 
+/// A task that entered the kernel from 0x401000.
+struct InSystemCall final : Target {
+  InSystemCall() { at_entry.rip = 0x401000; }
+  const Registers* user_registers() const override { return &at_entry; }
+  Registers at_entry;
+};
+
+TEST_F(CoreSampling, ACallChainFromTheKernelGoesOnWhereTheTaskEnteredIt) {
+  const InSystemCall task;
+  core.set_target(task);
+  Attr user_part = sampling(10, perf::sample::CALLCHAIN);
+  user_part.exclude_callchain_kernel = 1;
+  RingBuffer& both = map(open(sampling(10, perf::sample::CALLCHAIN)));
+  RingBuffer& user = map(open(user_part));
+  frame.cpl = Cpl::kernel;
+  frame.registers.rip = 0xFFFF'FFFF'8100'0000;
+  count(10);
+  const auto chain = [](RingBuffer& ring) {
+    const RawRecord record = drain_records(ring).at(0);
+    std::vector<u64> words;
+    for (u64 i = 0; i < record.at(8); ++i) words.push_back(record.at(16 + 8 * i));
+    return words;
+  };
+  constexpr u64 kernel_mark = static_cast<u64>(-128), user_mark = static_cast<u64>(-512);
+  EXPECT_EQ(chain(both), (std::vector<u64>{kernel_mark, 0xFFFF'FFFF'8100'0000, user_mark, 0x401000}));
+  EXPECT_EQ(chain(user), (std::vector<u64>{user_mark, 0x401000}));
+}
+
+TEST_F(CoreSampling, UserRegistersOfAKernelSampleAreThoseTheTaskSaved) {
+  const InSystemCall task;
+  core.set_target(task);
+  Attr attr = sampling(10, perf::sample::REGS_USER);
+  attr.sample_regs_user = bit(8);
+  RingBuffer& ring = map(open(attr));
+  frame.cpl = Cpl::kernel;
+  count(10);
+  const RawRecord record = drain_records(ring).at(0);
+  EXPECT_EQ(record.at(8), 2u);  // 64-bit
+  EXPECT_EQ(record.at(16), 0x401000u);
+}
+
+TEST_F(CoreSampling, SamplesThatHardwareHoldsAtATasksEndComeBeforeItsExit) {
+  Attr attr = sampling(10, perf::sample::IP);
+  attr.task = 1;
+  Event& event = open(attr);
+  RingBuffer& ring = map(event);
+  bool held = true;
+  driver.on_switch_out = [&] {
+    if (std::exchange(held, false)) core.output(event, {}, frame);
+  };
+  core.exit(100);
+  EXPECT_EQ(types(ring), (Types{sample, RecordType::exit}));
+}
+
+/// Entries that a sample of two branches has where sample_max_stack is 1.
+u64 branches_written_under(Kernel kernel) {
+  FakeDriver driver;
+  PerfCore core(driver, {.limits = {.kernel = kernel}});
+  core.task_started(100, 100, "first");
+  core.switch_to(100);
+  Attr attr;
+  attr.type = static_cast<u32>(EventType::raw);
+  attr.sample_period = 1;
+  attr.sample_type = perf::sample::BRANCH_STACK;
+  attr.branch_sample_type = branch::ANY;
+  attr.sample_max_stack = 1;
+  Event& event = **core.open(attr, 100, -1);
+  RingBuffer& ring = **core.mmap(event, 1);
+  const std::vector<BranchEntry> two(2);
+  const BranchStack stack{.entries = two};
+  SampleData data;
+  data.branches = &stack;
+  core.output(event, data, {});
+  return drain_records(ring).at(0).at(8);
+}
+
+TEST(BranchStackLimit, SinceLinux6_15MaxStackCountsForBranchesToo) {
+  EXPECT_EQ(branches_written_under(Kernel::v6_14), 2u);
+  EXPECT_EQ(branches_written_under(Kernel::v6_15), 1u);
+}
+
+TEST_F(CoreSampling, ClockTimersFireAtMostEveryTenMicroseconds) {
+  Attr attr = software(SoftwareId::cpu_clock);
+  attr.sample_period = 1000;
+  attr.sample_type = perf::sample::IP;
+  RingBuffer& ring = map(open(attr));
+  core.advance(1'000'000, frame);
+  EXPECT_EQ(types(ring).size(), 100u);
+}
+
 TEST_F(CoreSampling, PageFaultsThatATraceRecordedAreSampledWithTheirAddress) {
   Attr attr = software(SoftwareId::page_faults);
   attr.sample_period = 2;
@@ -298,6 +388,45 @@ TEST_F(CoreThrottling, AnEventThatInterruptsTooOftenWaitsForTheNextTick) {
   core.advance(1'000'000, frame);
   count(1);
   EXPECT_EQ(types(ring), (Types{unthrottle, sample}));
+}
+
+class GroupThrottling : public CoreTest {
+ protected:
+  explicit GroupThrottling(Kernel kernel = Kernel::v6_16)
+      : CoreTest({.limits = {.max_sample_rate = 3000, .kernel = kernel}, .throttling = Throttling::on}) {
+    leader = &open(counting());
+    member = &open(sampling(1, perf::sample::ID), leader);
+    ring = &map(*member);
+    EXPECT_TRUE(core.set_output(*leader, member));
+  }
+  Event *leader, *member;
+  RingBuffer* ring;
+};
+
+TEST_F(GroupThrottling, SinceLinux6_16StopsTheWholeGroupAndOnlyTheLeaderSaysSo) {
+  for (int i = 0; i < 5; ++i) count(1);
+  EXPECT_EQ(leader->count, 3u);
+  EXPECT_EQ(member->count, 3u);
+  const auto records = drain_records(*ring);
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[2].type(), throttle);
+  EXPECT_EQ(records[2].at(16), leader->id);
+  core.advance(1'000'000, frame);
+  count(1);
+  EXPECT_EQ(types(*ring), (Types{unthrottle, sample}));
+  EXPECT_EQ(leader->count, 4u);
+}
+
+class EventThrottling : public GroupThrottling {
+ protected:
+  EventThrottling() : GroupThrottling(Kernel::v6_15) {}
+};
+
+TEST_F(EventThrottling, BeforeLinux6_16StopsTheEventAlone) {
+  for (int i = 0; i < 5; ++i) count(1);
+  EXPECT_EQ(leader->count, 5u);
+  EXPECT_EQ(member->count, 3u);
+  EXPECT_EQ(drain_records(*ring).at(2).at(16), member->id);
 }
 
 TEST_F(CoreSampling, AReplayIsNotThrottledUnlessAsked) {

@@ -2,6 +2,7 @@
 #define PMUSIM_TESTS_PERF_FAKE_DRIVER_H
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class FakeDriver final : public PmuDriver {
   const std::vector<Event*>& on() const { return on_; }
   std::vector<std::string> calls;  ///< context switches
   PmuCapabilities capable{};
+  std::function<void()> on_switch_out = [] {};
 
   PmuCapabilities capabilities() const override { return capable; }
   Result<Done, KernelError> init(Event& event) override {
@@ -58,6 +60,7 @@ class FakeDriver final : public PmuDriver {
   void read(Event&) override {}
   void context_switch(SwitchDirection direction, TaskId task) override {
     calls.push_back((direction == SwitchDirection::out ? "out " : "in ") + std::to_string(task.tid));
+    if (direction == SwitchDirection::out) on_switch_out();
   }
 
   int opened = 0, disabled = 0;

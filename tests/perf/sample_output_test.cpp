@@ -25,6 +25,7 @@ struct Scene {
   std::vector<std::byte> stack, raw;
   std::vector<u64> xmm;
   Registers user;
+  u16 branch_entries_limit = 0;
 
   Scene() {
     event.id = 106;
@@ -79,6 +80,7 @@ struct Scene {
 
   std::vector<std::byte> write() {
     event.layout = make_sample_layout(event.attr);
+    event.layout.branch_entries_limit = branch_entries_limit;
     const Sample sample{event, data, frame, environment};
     const SampleSize size = sample_size(sample);
     std::vector<std::byte> record(size.bytes + 16, std::byte{0xff});
@@ -303,9 +305,9 @@ TEST(SampleOutput, AMemberThatWantsCountersGivesTheBlockToItsWholeGroup) {
             (std::vector<u64>{0xab, 0xcd}));
 }
 
-TEST(SampleOutput, MaxStackLimitsBranchEntriesToo) {  // Linux 6.15
+TEST(SampleOutput, TheLayoutCanLimitBranchEntries) {
   Scene scene;
-  scene.event.attr.sample_max_stack = 1;
+  scene.branch_entries_limit = 1;
   scene.event.attr.sample_type = sample::BRANCH_STACK;
   EXPECT_EQ(SampleParser::parse(scene.write(), scene.event.attr, false)->at("branches").at(0), 1u);
 }

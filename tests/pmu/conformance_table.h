@@ -135,20 +135,24 @@ inline const std::vector<Row> event_selects = {
     {{arl_p}, 0x186, 10, 1, Kind::store, 0xFF14FFDFFFFF},
     {{arl_e}, 0x186, 8, 1, Kind::store, 0xFF14FFDFFFFF},
     // no adaptive bit with architectural PEBS
-    {{cgc, dkt, cwf, cyc, arw}, 0x186, 4, 1, Kind::store, 0xFF18FFD7FFFF},
+    {{cgc, dkt, cwf}, 0x186, 4, 1, Kind::store, 0xFF18FFD7FFFF},
+    {{cyc, arw}, 0x186, 4, 1, Kind::store, 0xFF38FFD7FFFF},  // 37: hidden from user RDPMC
     {{cgc}, 0x18A, 6, 1, Kind::store, 0xFF10FFD7FFFF},
-    {{dkt, cwf, cyc, arw}, 0x18A, 4, 1, Kind::store, 0xFF10FFD7FFFF},
-    {{cgc, dkt, cwf, cyc, arw}, 0x1901, 4, 4, Kind::store, 0xFF18FFD7FFFF},
+    {{dkt, cwf}, 0x18A, 4, 1, Kind::store, 0xFF10FFD7FFFF},
+    {{cyc, arw}, 0x18A, 4, 1, Kind::store, 0xFF30FFD7FFFF},  // 37: hidden from user RDPMC
+    {{cgc, dkt, cwf}, 0x1901, 4, 4, Kind::store, 0xFF18FFD7FFFF},
+    {{cyc, arw}, 0x1901, 4, 4, Kind::store, 0xFF38FFD7FFFF},  // 37: hidden from user RDPMC
     {{cgc}, 0x1911, 6, 4, Kind::store, 0xFF10FFD7FFFF},
-    {{dkt, cwf, cyc, arw}, 0x1911, 4, 4, Kind::store, 0xFF10FFD7FFFF},
-    {{dmr}, 0x186, 2, 1, Kind::store, 0xFF19FFD7FFFF},
-    {{dmr}, 0x188, 1, 1, Kind::store, 0xFF1BFFD7FFFF},
-    {{dmr}, 0x189, 1, 1, Kind::store, 0xFF19FFD7FFFF},
-    {{dmr}, 0x18A, 4, 1, Kind::store, 0xFF11FFD7FFFF},
-    {{dmr}, 0x1901, 2, 4, Kind::store, 0xFF19FFD7FFFF},
-    {{dmr}, 0x1909, 1, 4, Kind::store, 0xFF1BFFD7FFFF},
-    {{dmr}, 0x190D, 1, 4, Kind::store, 0xFF19FFD7FFFF},
-    {{dmr}, 0x1911, 4, 4, Kind::store, 0xFF11FFD7FFFF},
+    {{dkt, cwf}, 0x1911, 4, 4, Kind::store, 0xFF10FFD7FFFF},
+    {{cyc, arw}, 0x1911, 4, 4, Kind::store, 0xFF30FFD7FFFF},  // 37: hidden from user RDPMC
+    {{dmr}, 0x186, 2, 1, Kind::store, 0xFF39FFD7FFFF},
+    {{dmr}, 0x188, 1, 1, Kind::store, 0xFF3BFFD7FFFF},
+    {{dmr}, 0x189, 1, 1, Kind::store, 0xFF39FFD7FFFF},
+    {{dmr}, 0x18A, 4, 1, Kind::store, 0xFF31FFD7FFFF},
+    {{dmr}, 0x1901, 2, 4, Kind::store, 0xFF39FFD7FFFF},
+    {{dmr}, 0x1909, 1, 4, Kind::store, 0xFF3BFFD7FFFF},
+    {{dmr}, 0x190D, 1, 4, Kind::store, 0xFF39FFD7FFFF},
+    {{dmr}, 0x1911, 4, 4, Kind::store, 0xFF31FFD7FFFF},
 };
 
 // --- IA32_FIXED_CTR_CTRL
@@ -159,9 +163,11 @@ inline const std::vector<Row> fixed_control = {
     {{tnt, grt, cmt, srf}, 0x38D, 1, 1, Kind::store, 0x00000111'00000BBB},
     {cores_of_icl + cores_of_glc + lion, 0x38D, 1, 1, Kind::store, 0x00001111'0000BBBB},
     {sky, 0x38D, 1, 1, Kind::store, 0x01110111'0BBB0BBB},
-    {{cgc, cyc}, 0x38D, 1, 1, Kind::store, 0x0000BBBB},
-    {{dmr}, 0x38D, 1, 1, Kind::store, 0x0000FBBB},  // bit 14: metrics clear
-    {{dkt, cwf, arw}, 0x38D, 1, 1, Kind::store, 0x0BBB0BBB},
+    {{cgc}, 0x38D, 1, 1, Kind::store, 0x0000BBBB},
+    {{cyc}, 0x38D, 1, 1, Kind::store, 0x00002222'0000BBBB},
+    {{dmr}, 0x38D, 1, 1, Kind::store, 0x00002222'0000FBBB},  // bit 14: metrics clear
+    {{dkt, cwf}, 0x38D, 1, 1, Kind::store, 0x0BBB0BBB},
+    {{arw}, 0x38D, 1, 1, Kind::store, 0x02220222'0BBB0BBB},
 };
 
 // --- global control and status
@@ -221,9 +227,12 @@ inline const std::vector<Row> capabilities = {
     // hybrids: no PERF_METRICS, which the E core lacks
     {{glc}, 0x345, 1, 1, Kind::constant, nothing, 0x74FF},
     {{grt}, 0x345, 1, 1, Kind::constant, nothing, 0x174FF},
-    {{rwc, cmt, srf, arl_p, arl_e}, 0x345, 1, 1, Kind::constant, nothing, 0x275FF},
-    {{lnc, skt}, 0x345, 1, 1, Kind::constant, nothing, 0x276FF},
-    {{cgc, dkt, cwf, cyc, arw}, 0x345, 1, 1, Kind::constant, nothing, 0x23FFF},
+    {{rwc, cmt, srf, arl_e}, 0x345, 1, 1, Kind::constant, nothing, 0x275FF},
+    {{arl_p}, 0x345, 1, 1, Kind::constant, nothing, 0x2F5FF},
+    {{lnc}, 0x345, 1, 1, Kind::constant, nothing, 0x2F6FF},
+    {{skt}, 0x345, 1, 1, Kind::constant, nothing, 0x276FF},
+    {{cgc, cyc}, 0x345, 1, 1, Kind::constant, nothing, 0x2BFFF},
+    {{dkt, cwf, arw}, 0x345, 1, 1, Kind::constant, nothing, 0x23FFF},
     {{dmr}, 0x345, 1, 1, Kind::constant, nothing, 0xABFFF},
 };
 

@@ -16,6 +16,8 @@ inline constexpr u64 USER = bit(0), KERNEL = bit(1), CALL = bit(2), RET = bit(3)
                      SYSRET = bit(5), INT = bit(6), IRET = bit(7), JCC = bit(8), JMP = bit(9), IRQ = bit(10),
                      IND_CALL = bit(11), ABORT = bit(12), IN_TX = bit(13), NO_TX = bit(14),
                      ZERO_CALL = bit(15), CALL_STACK = bit(16), IND_JMP = bit(17), TYPE_SAVE = bit(18);
+/// In a request without KERNEL: branches that leave the kernel may stay, as their target is user code.
+inline constexpr u64 KERNEL_SOURCE = bit(19);
 inline constexpr u64 PRIVILEGE = USER | KERNEL;
 inline constexpr u64 ANY = bits(12, 2) | ZERO_CALL | IND_JMP;
 inline constexpr u64 ALL = ANY | PRIVILEGE;

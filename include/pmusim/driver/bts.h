@@ -24,8 +24,9 @@ class BtsDriver {
   /// `area_address`: the DS management area, which PEBS may have mapped already.
   BtsDriver(Bus& bus, const Enumeration& enumeration, u64 area_address, BtsOptions options = {});
 
-  /// A fixed period of 1 of the generic branch event, and no branch stack: the LBR is off meanwhile.
-  bool traces(const perf::Event& event) const;
+  /// A fixed period of 1 of the generic branch event, and no branch stack: the LBR is off meanwhile. Such an
+  /// event is traced or refused.
+  bool wants_trace(const perf::Event& event) const;
 
   /// Maps and announces the buffer; does nothing the second time. Fault::pf where the addresses are taken.
   [[nodiscard]] Fault set_up();

@@ -33,6 +33,9 @@ inline constexpr u32 COUNTERLESS = BRANCH_TRACE | GUEST_LBR;
 /// Skylake with TSX microcode: GP 3 works only while every transaction aborts.
 enum class TransactionAborts : u8 { allowed, forbidden };
 
+/// sysfs `rdpmc`: whose counters user code may read, where hardware can hide them one by one.
+enum class RdpmcSetting : u8 { never, own_task, always };
+
 struct DriverOptions {
   /// Whose behaviour the driver has; it is that of its parts too.
   perf::Kernel kernel = perf::default_kernel;
@@ -43,6 +46,7 @@ struct DriverOptions {
   CoreResources* core = nullptr;
   unsigned thread = 0;  ///< 0 or 1: which of the two this is
   TransactionAborts transaction_aborts = TransactionAborts::allowed;
+  RdpmcSetting rdpmc = RdpmcSetting::own_task;
 };
 
 /// What happened that no perf event can tell.
@@ -156,6 +160,8 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   bool save_and_restart(perf::Event& event);
   void enable_event(perf::Event& event);
   void disable_event(perf::Event& event);
+  bool hidden_from_user(const perf::Event& event) const;
+  void freeze_counters_in_smm();
   void program_reload(const perf::Event& event, u64 pebs_config);
   void apply_placements();
   template <class Visit>
@@ -180,7 +186,9 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
 
   // what the PEBS part asks
   perf::SampleSink& sink() override { return *sink_; }
-  void update_and_restart(perf::Event& event) override { save_and_restart(event); }
+  Interval update_and_restart(perf::Event& event) override {
+    return save_and_restart(event) ? Interval::over : Interval::unfinished;
+  }
   void stop(perf::Event& event) override { stop(event, StopMode::plain); }
   std::span<perf::Event* const> metrics() override { return metrics_; }
   const perf::BranchStack* interrupt_branches(const perf::Event& event) override;

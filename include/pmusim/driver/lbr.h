@@ -13,6 +13,7 @@
 #include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/lbr_decoder.h"
 #include "pmusim/perf/driver.h"
+#include "pmusim/perf/kernel.h"
 
 namespace pmusim::driver {
 
@@ -43,6 +44,7 @@ struct LbrTraits {
 enum class RecordAge : u8 { now, unknown };
 
 struct LbrOptions {
+  perf::Kernel kernel = perf::default_kernel;
   u64 xsave_address = 0xFFFF'8880'0000'2000;  ///< one page for XSAVES of component 15
 };
 

@@ -40,13 +40,16 @@ inline bool counts_from_records(const perf::Event& event) {
 /// Which event owns which counter: GP n at n, fixed m at 32 + m; null where none does.
 using EventMap = std::array<perf::Event*, pebs_counters>;
 
+/// Whether a counter's period had passed when it was looked at.
+enum class Interval : u8 { unfinished, over };
+
 /// What the PEBS part asks of the driver that it is a part of.
 class PebsHost {
  public:
   virtual ~PebsHost() = default;
   virtual perf::SampleSink& sink() = 0;
   /// Counters without auto-reload: fold the counter's value into `event.count` and program the next period.
-  virtual void update_and_restart(perf::Event& event) = 0;
+  virtual Interval update_and_restart(perf::Event& event) = 0;
   /// The sink asked to stop the event. Only marks and stops; the event map in use must stay valid.
   virtual void stop(perf::Event& event) = 0;
   /// Events that count shares of the slots counter, by their byte of PERF_METRICS; null where none does.

@@ -72,8 +72,9 @@ enum class Place : u8 { middle, last };
 ///
 /// A visitor has
 ///   void sample(unsigned counter, std::span<const std::byte> record, Place place);
-///   void lost(unsigned counter, u64 samples);      // before the counter's samples
-///   void finished(unsigned counter, u64 samples);  // after the counter's last sample, or its losses
+///   void lost(unsigned counter, u64 samples);      // directly before the counter's samples
+///   bool begins(unsigned counter, u64 samples);    // grouped: before the counter's first sample; no: skip
+///   all void finished(unsigned counter, u64 samples);  // after the counter's last sample, or its losses
 /// No input can make it read outside of `buffer`.
 class Demultiplexer {
  public:
@@ -81,8 +82,6 @@ class Demultiplexer {
   template <class Visitor>
   DemuxTotals run(std::span<std::byte> buffer, const DemuxSetup& setup, Visitor&& visitor) {
     const DemuxTotals totals = scan(buffer, setup);
-    for (const unsigned counter : set_bits(counters_seen_))
-      if (totals.lost[counter] != 0) visitor.lost(counter, totals.lost[counter]);
     if (setup.order == DrainOrder::grouped || setup.format <= 3)
       visit_grouped(buffer, totals, visitor);
     else
@@ -102,6 +101,9 @@ class Demultiplexer {
 
   template <class Visitor>
   void visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
+  template <class Visitor>
+  void visit_counter(std::span<const std::byte> buffer, unsigned counter, std::span<const RecordPlace> places,
+                     Visitor& visitor);
   template <class Visitor>
   void visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
 
@@ -130,14 +132,22 @@ template <class Visitor>
 void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals,
                                   Visitor& visitor) {
   for (const unsigned counter : set_bits(counters_seen_)) {
+    if (totals.lost[counter] != 0) visitor.lost(counter, totals.lost[counter]);
     const std::span<const RecordPlace> places = places_of(counter, totals);
-    const std::size_t ahead = buffer.size() > cached_bytes ? prefetch_distance : places.size();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (i + ahead < places.size()) prefetch(record_at(buffer, places[i + ahead]));
-      visitor.sample(counter, record_at(buffer, places[i]),
-                     i + 1 == places.size() ? Place::last : Place::middle);
-    }
+    if (!places.empty() && visitor.begins(counter, places.size()))
+      visit_counter(buffer, counter, places, visitor);
     visitor.finished(counter, places.size());
+  }
+}
+
+template <class Visitor>
+void Demultiplexer::visit_counter(std::span<const std::byte> buffer, unsigned counter,
+                                  std::span<const RecordPlace> places, Visitor& visitor) {
+  const std::size_t ahead = buffer.size() > cached_bytes ? prefetch_distance : places.size();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i + ahead < places.size()) prefetch(record_at(buffer, places[i + ahead]));
+    visitor.sample(counter, record_at(buffer, places[i]),
+                   i + 1 == places.size() ? Place::last : Place::middle);
   }
 }
 

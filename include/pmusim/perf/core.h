@@ -23,6 +23,7 @@
 namespace pmusim::perf {
 
 class Scheduler;
+enum class ThrottleScope : u8;
 
 /// perf time from the time-stamp counter: ns = zero + tsc * mult / 2^shift, as the control page publishes it.
 struct TscToNs {
@@ -32,8 +33,8 @@ struct TscToNs {
   u64 operator()(u64 tsc) const;
 };
 
-/// Whether events that interrupt too often are stopped until the next tick. A replay has no machine to
-/// protect and must not lose samples; an experiment may want the kernel's behaviour.
+/// Whether events that interrupt too often are stopped until the next tick, alone or with their group. A
+/// replay has no machine to protect and must not lose samples; an experiment may want the kernel's behaviour.
 enum class Throttling : u8 { off, on };
 
 struct CoreOptions {
@@ -165,6 +166,7 @@ class PerfCore final : public SampleSink {
  private:
   // opening (core_open.cpp)
   Result<Task*, KernelError> find_target(i32 pid, u64 flags);
+  SampleLayout layout_of(const Attr& attr) const;
   Result<Done, KernelError> choose_pmu(Event& event);
   Result<Done, KernelError> allocate(Event& event, const Task* task, i32 cpu);
   Result<Done, KernelError> check_group(const Event& event, const Event& leader) const;
@@ -197,6 +199,7 @@ class PerfCore final : public SampleSink {
   void inherit(Task& parent, Task& child);
   Event* inherit_event(Event& original, Task& child, Event* leader);
   void exit_event(Event& event);
+  void flush_samples();
   Moment moment_of(const Task* task) const;
   template <class Record, class Wants>
   void emit(Task* task, const Record& record, Wants wants);
@@ -204,7 +207,13 @@ class PerfCore final : public SampleSink {
 
   // sampling (core_sampling.cpp)
   void write_sample(Event& event, const SampleData& data, const InterruptFrame& frame);
+  const Registers* user_registers(const Attr& attr, const SampleData& data,
+                                  const InterruptFrame& frame) const;
   u64 max_samples_per_tick() const;
+  void throttle(Event& event);
+  void unthrottle(Event& event);
+  void log_throttle(Event& event, RecordType type);
+  ThrottleScope throttle_scope() const;
   void write_throttle(Event& event, RecordType type);
   void adjust_on_overflow(Event& event);
 

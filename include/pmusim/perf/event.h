@@ -46,6 +46,7 @@ struct SampleLayout {
   /// Of `fixed_bytes`, what REGS_INTR does not have in a sample that hit the kernel.
   u32 hidden_in_kernel_bytes = 0;
   SimdAbi simd = SimdAbi::series_v7;
+  u16 branch_entries_limit = 0;  ///< 0: none
   /// `fixed_bytes`, if that is all: one-word fields, at most all general registers, and no wakeup rule. Else
   /// more than any ring has.
   u32 plain_bytes = ~u32{0};

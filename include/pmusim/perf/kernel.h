@@ -33,6 +33,7 @@ enum class Change : u8 {
   counter_snapshots,         ///< counter values in adaptive PEBS records
   branch_stack_limit,        ///< sample_max_stack limits branch entries too
   group_throttling,          ///< an event that interrupts too often stops its whole group
+  cougar_cove,               ///< event tables of Cougar Cove and Darkmont
   auto_counter_reload,
   arch_pebs,           ///< architectural PEBS
   rdpmc_user_disable,  ///< counters that user code may not read

@@ -45,6 +45,7 @@ struct CountAtSample {
 struct SampleData {
   u64 period = 0;           ///< events since the previous sample
   std::optional<u64> ip;    ///< if it differs from the interrupted one
+  std::optional<Cpl> cpl;   ///< of the code at `ip`, if not that of the interrupted code
   bool exact_ip = false;    ///< sets PERF_RECORD_MISC_EXACT_IP
   std::optional<u64> time;  ///< perf time in ns, if taken at the record (PEBS TSC)
   std::optional<u64> address;
@@ -52,15 +53,22 @@ struct SampleData {
   u64 data_source = data_source_na;
   u64 weight = 0;  ///< WEIGHT or WEIGHT_STRUCT word
   u64 transaction = 0;
-  const BranchStack* branches = nullptr;             ///< with none the stack is written empty
-  std::optional<std::span<const u64>> callchain;     ///< with context markers
-  const Registers* registers = nullptr;              ///< for REGS_INTR, if not those of the interrupt
+  const BranchStack* branches = nullptr;          ///< with none the stack is written empty
+  std::optional<std::span<const u64>> callchain;  ///< with context markers
+  /// Of the sampled code, if not those of the interrupt: for REGS_INTR and, where that is user code,
+  /// REGS_USER.
+  const Registers* registers = nullptr;
   const ExtendedRegisters* extended = nullptr;       ///< for REGS_INTR
   const ExtendedRegisters* user_extended = nullptr;  ///< for REGS_USER
   std::span<const std::byte> raw;
   /// For READ: counts that were recorded with the sample. Events that are not in it are read now.
   std::span<const CountAtSample> counts;
 };
+
+/// Privilege level of the code that was sampled.
+inline Cpl sampled_level(const SampleData& data, const InterruptFrame& frame) {
+  return data.cpl.value_or(frame.cpl);
+}
 
 }  // namespace pmusim::perf
 

@@ -62,9 +62,11 @@ class Monitor final : private PmiHandler, private perf::Target {
 
   void handle_pmi(const InterruptFrame& frame) override;
   std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
+  const Registers* user_registers() const override;
   u64 page_size(u64 address) const override;
 
   const trace::Reader& program_;
+  perf::Kernel kernel_;
   Pmu pmu_;
   driver::IntelDriver driver_;
   perf::TscToNs clock_;
