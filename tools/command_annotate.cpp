@@ -23,7 +23,7 @@ void run(AnnotateCommand command) {
   if (command.syntax == "intel") command.profile.options.syntax = annotate::Syntax::intel;
   const annotate::Report report = command.profile.report();
   print_notes(report);
-  if (command.profile.json) return fmt::print("{}\n", annotate::to_json(report));
+  if (command.profile.print_other_than_text(report)) return;
   bool first = true;
   for (const annotate::AnnotatedFunction& function : report.functions) {
     if (!is_shown(report, function)) continue;
@@ -49,7 +49,8 @@ void add_annotate(CLI::App& app) {
       "Behind the code stands, where the profile has branch stacks (record -b):\n"
       "  # +50.46%               half of the executions here came by a branch to this place\n"
       "  # -50.81% (p:50.35%)    half of the executions took this branch, half of those were predicted\n\n"
-      "  pmusim record -e cycles:upp -c 1009 -b T && pmusim annotate main");
+      "  pmusim record -e cycles:upp -c 1009 -b T && pmusim annotate main\n"
+      "  pmusim annotate --html profile.html");
   command->callback([options] { run(*options); });
 }
 

@@ -33,7 +33,7 @@ void run(const ReportCommand& command) {
   for (const std::string& key : command.sort) rankings.push_back(ranking_of(key));
   const annotate::Report report = command.profile.report();
   print_notes(report);
-  if (command.profile.json) return fmt::print("{}\n", annotate::to_json(report));
+  if (command.profile.print_other_than_text(report)) return;
   fmt::print("{}", annotate::ranking_text(report, rankings, terminal_colours()));
 }
 

@@ -5,18 +5,34 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+
+#include "pmusim/annotate/page.h"
+#include "pmusim/base/output_file.h"
 
 namespace pmusim::tools {
 
 void ProfileOption::add_to(CLI::App& command) {
   command.add_option("-i,--input", input, "perf.data file, of pmusim or of perf")->capture_default_str();
   command.add_flag("--stdio", stdio, "Print text: what is done anyway");
+  command.add_option("--html", html,
+                     "Write a page for a browser to this file: ranking, annotated code, flame graph");
   command.add_flag("--json,-j", json, "Print JSON: everything that is known of the profile");
   command.add_option("--debug-directory", options.debug_directory, "Where separate debug files are")
       ->capture_default_str();
 }
 
 annotate::Report ProfileOption::report() const { return value_or_fail(annotate::analyze(input, options)); }
+
+bool ProfileOption::print_other_than_text(const annotate::Report& report) const {
+  if (json) fmt::print("{}\n", annotate::to_json(report));
+  if (html.empty()) return json;
+  const std::string page = annotate::to_html(report);
+  OutputFile file = value_or_fail(OutputFile::create(html));
+  value_or_fail(file.write(std::as_bytes(std::span(page))));
+  value_or_fail(file.commit());
+  return true;
+}
 
 annotate::Colours terminal_colours() {
   const char* const refused = std::getenv("NO_COLOR");

@@ -12,11 +12,14 @@ namespace pmusim::tools {
 /// The options that `annotate` and `report` share.
 struct ProfileOption {
   std::string input = "perf.data";
+  std::string html;  ///< where to write the page; empty: print
   bool stdio = false, json = false;
   annotate::Options options;
 
   void add_to(CLI::App& command);
   annotate::Report report() const;
+  /// Does what --html or --json ask for; false if neither was given.
+  bool print_other_than_text(const annotate::Report& report) const;
 };
 
 /// Colours on a terminal only, and not where NO_COLOR is set (no-color.org).
