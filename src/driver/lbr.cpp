@@ -7,7 +7,6 @@ namespace pmusim::driver {
 namespace {
 
 using perf::Event;
-constexpr unsigned xsave_component_offset = 576;  // legacy region and header
 constexpr u64 xsave_lbr = bit(lbr_component::NUMBER);
 
 /// Its stack is in its own PEBS records: no need to read registers for it.
@@ -64,8 +63,10 @@ void LbrDriver::set_up_xsaves() {
   constexpr u32 leaf = 0xD;
   if (traits_.entries == 0 || bus_.cpuid(0, 0).eax < leaf) return;
   const bool listed = (bus_.cpuid(leaf, 1).ecx & xsave_lbr) != 0;
-  const bool expected_size =
-      bus_.cpuid(leaf, lbr_component::NUMBER).eax == lbr_component::bytes(traits_.entries);
+  xsave::ComponentTable components{};
+  components[lbr_component::NUMBER] = xsave::component_of(bus_.cpuid(leaf, lbr_component::NUMBER));
+  image_ = xsave::compacted_layout(components, xsave_lbr);
+  const bool expected_size = components[lbr_component::NUMBER].bytes == lbr_component::bytes(traits_.entries);
   if (!listed || !expected_size) return;
   const auto xss = bus_.rdmsr(msr::XSS);
   if (!xss.ok() || bus_.wrmsr(msr::XSS, *xss | xsave_lbr) != Fault::none) return;
@@ -129,7 +130,7 @@ void LbrDriver::reset() {
 void LbrDriver::read_image(std::vector<LbrEntry>& out) {
   out.resize(traits_.entries);
   if (bus_.xsaves(options_.xsave_address, xsave_lbr) != Fault::none) out.clear();
-  const u64 entries = options_.xsave_address + xsave_component_offset + lbr_component::ENTRIES;
+  const u64 entries = options_.xsave_address + image_[StateComponent::lbr] + lbr_component::ENTRIES;
   if (bus_.read_memory(entries, std::as_writable_bytes(std::span(out))) != Fault::none) out.clear();
 }
 
@@ -188,7 +189,7 @@ void LbrDriver::save(Saved& saved) {
   const LbrRegisters registers(bus_, traits_);
   saved.valid = true;
   if (xsaves_) {
-    saved.image.resize(xsave_component_offset + lbr_component::bytes(traits_.entries));
+    saved.image.resize(image_.bytes);
     saved.valid = bus_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none &&
                   bus_.read_memory(options_.xsave_address, saved.image) == Fault::none;
     return;

@@ -72,13 +72,6 @@ constexpr Field lvtpc_fields[] = {
     {msr::lvtpc::MASKED, "mask"},
 };
 
-u64 xss_bits(const CpuModel& m, unsigned) { return m.xss; }
-constexpr Field xss_fields[] = {
-    {bit(8), "PT", xss_bits},     {bit(10), "PASID", xss_bits}, {bit(11), "CET_U", xss_bits},
-    {bit(12), "CET_S", xss_bits}, {bit(13), "HDC", xss_bits},   {bit(14), "UINTR", xss_bits},
-    {bit(15), "LBR", xss_bits},   {bit(16), "HWP", xss_bits},
-};
-
 constexpr Field tsx_force_abort_fields[] = {{bit(0), "every RTM transaction aborts, PMC3 is usable"}};
 
 }  // namespace
@@ -125,13 +118,6 @@ Rows<ControlRegisters> ControlRegisters::switch_registers() {
              c.lvtpc_ = value & ~msr::lvtpc::DELIVERY_STATUS;
              return Fault::none;
            }},
-      {.address = msr::XSS,
-       .name = "IA32_XSS",
-       .exists = [](const CpuModel& m, unsigned) { return m.has_xsaves; },
-       .fields = xss_fields,
-       .writable = xss_bits,
-       .read = read_word<&C::xss_>,
-       .write = write_word<&C::xss_>},
       {.address = msr::TSX_FORCE_ABORT,
        .name = "MSR_TSX_FORCE_ABORT",
        .exists = [](const CpuModel& m, unsigned) { return m.has_tsx_force_abort; },

@@ -166,11 +166,12 @@ void Pmu::debug_exception() {
 }
 
 Faulty<u64> Pmu::rdmsr(u32 address) {
-  return registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_);
+  return registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
 }
 
 Fault Pmu::wrmsr(u32 address, u64 value) {
-  const Written written = registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_);
+  const Written written =
+      registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
   if (written.steers) derive();
   return written.fault;
 }

@@ -1,70 +1,39 @@
-// XSAVES and XRSTORS of the PMU's own state: component 15, architectural LBR (SDM vol. 1, XSAVES; compacted
-// format). The only supervisor component of this unit, so an image is the legacy region, the header and it.
-#include <boost/endian/arithmetic.hpp>
-#include <cstring>
-#include <vector>
-
+// The XSAVE instructions in the processor's memory: the XSAVE unit's registers, and the component that the
+// LBR stack holds.
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {
 
-namespace {
-
-constexpr u64 lbr_state = bit(15);  // in RFBM, XSS and XSTATE_BV
-constexpr u64 compacted = bit(63);
-constexpr u64 legacy_bytes = 512;
-
-/// XSAVE header, at offset 512.
-struct XsaveHeader {
-  boost::endian::little_uint64_t xstate_bv, xcomp_bv;
-  std::array<boost::endian::little_uint64_t, 6> reserved;
-};
-static_assert(sizeof(XsaveHeader) == 64);
-
-constexpr u64 component_offset = legacy_bytes + sizeof(XsaveHeader);
-
-}  // namespace
-
-Fault Pmu::xsaves(u64 address, u64 rfbm) {
-  if (!model_->has_arch_lbr()) return Fault::ud;
-  if (address % 64 != 0) return Fault::gp;
-  const u64 requested = rfbm & control_.xss() & lbr_state;
-  const std::span<std::byte> image =
-      memory_.at(address, component_offset + (requested != 0 ? lbr_.component_bytes() : 0));
-  if (image.empty()) return Fault::pf;
-
-  const bool in_use = requested != 0 && lbr_.component_in_use();
-  XsaveHeader header{};
-  header.xstate_bv = in_use ? lbr_state : 0;
-  header.xcomp_bv = compacted | requested;
-  std::memcpy(image.data() + legacy_bytes, &header, sizeof header);
-  // Init optimisation: the image of a component that is not in use stays as it was.
-  if (in_use) lbr_.save_component(image.subspan(component_offset));
+Fault Pmu::save(SaveInstruction which, const XsaveOperands& operands) {
+  constexpr StateComponent lbr = StateComponent::lbr;
+  const bool lbr_in_use = model_->has_arch_lbr() && lbr_.component_in_use();
+  const Faulty<SavePlan> plan = xsave_.plan(which, operands, lbr_in_use ? state_bit(lbr) : 0);
+  if (!plan.ok()) return plan.error();
+  const std::span<std::byte> area = memory_.at(operands.address, plan->layout.bytes);
+  if (area.empty()) return Fault::pf;
+  xsave_.save(*plan, area);
+  if (plan->writes(lbr)) lbr_.save_component(area.subspan(plan->layout[lbr]));
   return Fault::none;
 }
 
-Fault Pmu::xrstors(u64 address, u64 rfbm) {
-  if (!model_->has_arch_lbr()) return Fault::ud;
-  if (address % 64 != 0) return Fault::gp;
-  const std::span<const std::byte> fixed = memory_.at(address, component_offset);
-  if (fixed.empty()) return Fault::pf;
-  XsaveHeader header;
-  std::memcpy(&header, fixed.data() + legacy_bytes, sizeof header);
-  const u64 saved = header.xstate_bv, layout = header.xcomp_bv;
-  for (const u64 reserved : header.reserved)
-    if (reserved != 0) return Fault::gp;
-  if ((layout & compacted) == 0 || (saved & ~layout) != 0 || (layout & ~(compacted | control_.xss())) != 0)
-    return Fault::gp;
+Fault Pmu::restore(RestoreInstruction which, const XsaveOperands& operands) {
+  constexpr StateComponent lbr = StateComponent::lbr;
+  if (const Fault fault = xsave_.check(which, operands); fault != Fault::none) return fault;
+  const std::span<const std::byte> head = memory_.at(operands.address, xsave::extended_offset);
+  if (head.empty()) return Fault::pf;
+  const Faulty<RestorePlan> plan = xsave_.plan(which, operands, head);
+  if (!plan.ok()) return plan.error();
+  const std::span<const std::byte> area = memory_.at(operands.address, plan->bytes);
+  if (area.empty()) return Fault::pf;
 
-  const u64 requested = rfbm & control_.xss() & lbr_state;
-  if (requested == 0) return Fault::none;
-  if ((saved & lbr_state) == 0) {
-    lbr_.initialize_component();
-    return Fault::none;
+  if (const Fault fault = xsave_.check_values(*plan, area); fault != Fault::none) return fault;
+  if (plan->loads(lbr)) {
+    const Fault fault = lbr_.restore_component(area.subspan(plan->layout[lbr]));
+    if (fault != Fault::none) return fault;
   }
-  const std::span<const std::byte> image = memory_.at(address, component_offset + lbr_.component_bytes());
-  if (image.empty()) return Fault::pf;
-  return lbr_.restore_component(image.subspan(component_offset));
+  if (plan->initializes(lbr)) lbr_.initialize_component();
+  xsave_.restore(*plan, operands, area);
+  return Fault::none;
 }
 
 }  // namespace pmusim

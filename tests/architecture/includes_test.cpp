@@ -22,7 +22,7 @@ const std::map<std::string, Rooms> may_include{
     {"cpu", {"base", "arch"}},
     {"msr", {"base", "arch", "cpu"}},
     {"lbr", {"base", "arch", "cpu", "msr"}},
-    {"xsave", {"base", "arch", "cpu"}},
+    {"xsave", {"base", "arch", "cpu", "msr"}},
     {"pebs", {"base", "arch", "cpu", "msr"}},
     {"acr", {"base", "arch", "cpu", "msr"}},
     {"pmu", {"base", "arch", "cpu", "msr", "lbr", "xsave", "pebs", "acr"}},

@@ -49,11 +49,5 @@ TEST(Lvtpc, DeliveryStatusIsReadOnly) {
   EXPECT_EQ(m.wrmsr(msr::X2APIC_LVTPC, bit(17)), Fault::gp);
 }
 
-TEST(Xss, OnlyEnumeratedSupervisorComponentsAreAccepted) {
-  MsrMachine m("sapphirerapids");
-  m.write(msr::XSS, bit(15));
-  EXPECT_EQ(m.wrmsr(msr::XSS, 1), Fault::gp) << "x87 is a user component";
-}
-
 }  // namespace
 }  // namespace pmusim

@@ -68,6 +68,7 @@ inline const Groups version_4_up =
 inline const Groups version_2_up = Groups{cor, old_atoms} + cores_to_bdw + version_4_up;
 inline const Groups all = Groups{yon} + version_2_up;
 inline const Groups arch_lbr = cores_of_glc + atoms_of_grt + lion + sky + arch_pebs;
+inline const Groups has_cet = arch_lbr + Groups{tgl};
 inline const Groups legacy_lbr_680 = cores_to_bdw + cores_of_skl + cores_of_icl + atoms_of_glm;
 
 inline constexpr u64 everything = 0xFFFFFFFFFFFFFFFF;
@@ -269,6 +270,12 @@ inline const std::vector<Row> others = {
     {lion + sky + Groups{glc, rwc, grt, cmt}, 0xDA0, 1, 1, Kind::store, 0xD900},
     {{gnr, dmr, cwf}, 0xDA0, 1, 1, Kind::store, 0x1DD00},
     {{cgc, cyc, dkt, arw}, 0xDA0, 1, 1, Kind::store, 0x1D900},
+    {{spr, gnr, dmr}, 0x1C4, 2, 1, Kind::store, 0x40000},  // AMX alone
+
+    // control-flow enforcement: U_CET, S_CET, PL0_SSP to PL3_SSP, the interrupt SSP table
+    {has_cet, 0x6A0, 2, 2, Kind::store, 0x00007FFF'FFFFFC3F},
+    {has_cet, 0x6A4, 4, 1, Kind::store, 0x00007FFF'FFFFFFFC},
+    {has_cet, 0x6A8, 1, 1, Kind::store, canonical},
 };
 
 // --- filters of off-core and snoop events

@@ -7,6 +7,7 @@
 
 #include "pmusim/arch/lbr.h"
 #include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
 #include "pmusim/driver/branch_filter.h"
@@ -135,6 +136,7 @@ class LbrDriver {
   LbrTraits traits_;
   LbrDecoder decoder_;
   bool xsaves_ = false;
+  xsave::Layout image_;  // of XSAVES of component 15
   BranchFilter filter_;
 
   unsigned users_ = 0, pebs_users_ = 0, call_stack_users_ = 0;

@@ -9,7 +9,7 @@
 namespace pmusim {
 
 /// The registers of one logical processor that steer the PMU or measure time but belong to no counter, LBR or
-/// PEBS unit: DEBUGCTL, MISC_ENABLE, PERF_CAPABILITIES, the TSC family, LVTPC, IA32_XSS, off-core filters.
+/// PEBS unit: DEBUGCTL, MISC_ENABLE, PERF_CAPABILITIES, the TSC family, LVTPC, off-core filters.
 ///
 /// Clocks are functions of the core cycle in which they are read: nothing is counted between.
 class ControlRegisters {
@@ -26,7 +26,6 @@ class ControlRegisters {
   u64 lvtpc() const { return lvtpc_; }
   void mask_lvtpc() { lvtpc_ |= msr::lvtpc::MASKED; }
 
-  u64 xss() const { return xss_; }
   /// OFFCORE_RSP_0 and 1, or OMR_0 to 3 on parts that have those.
   std::array<u64, 4> off_core_filters() const {
     return model_->omr != 0 ? omr_ : std::array<u64, 4>{offcore_[0], offcore_[1]};
@@ -49,7 +48,7 @@ class ControlRegisters {
   const CpuModel* model_;
   u64 tsc_offset_ = 0, tsc_adjust_ = 0;
   Origin mperf_{}, aperf_{};
-  u64 debugctl_ = 0, misc_enable_ = 0, lvtpc_ = msr::lvtpc::MASKED, xss_ = 0;
+  u64 debugctl_ = 0, misc_enable_ = 0, lvtpc_ = msr::lvtpc::MASKED;
   u64 tsx_force_abort_ = 0;
   u32 tsc_aux_ = 0;
   std::array<u64, 2> offcore_{}, snoop_{};

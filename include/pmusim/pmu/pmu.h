@@ -20,7 +20,7 @@
 namespace pmusim {
 
 /// The registers of a logical processor.
-using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit>;
+using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit, XsaveUnit>;
 
 /// What CR4.PCE lets code outside of ring 0 do.
 enum class UserRdpmc : u8 { forbidden, allowed };
@@ -75,7 +75,7 @@ class Pmu final : public Bus {
   [[nodiscard]] Fault wrmsr(u32 address, u64 value) override;
   Faulty<u64> rdpmc(u32 ecx) override { return rdpmc(ecx, Cpl::kernel); }
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
-  CpuidResult cpuid(u32 leaf, u32 subleaf) override { return pmusim::cpuid(*model_, leaf, subleaf); }
+  CpuidResult cpuid(u32 leaf, u32 subleaf) override { return xsave_.cpuid(leaf, subleaf); }
   u64 rdtsc() override { return tsc(); }
   [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override {
     return memory_.read(address, out);
@@ -85,10 +85,20 @@ class Pmu final : public Bus {
   }
   [[nodiscard]] bool map_memory(u64 address, u64 bytes) override { return memory_.map(address, bytes); }
   std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
-  [[nodiscard]] Fault xsaves(u64 address, u64 features) override;
-  [[nodiscard]] Fault xrstors(u64 address, u64 features) override;
+  [[nodiscard]] Fault xsaves(u64 address, u64 features) override {
+    return save(SaveInstruction::xsaves, {.address = address, .features = features});
+  }
+  [[nodiscard]] Fault xrstors(u64 address, u64 features) override {
+    return restore(RestoreInstruction::xrstors, {.address = address, .features = features});
+  }
   Faulty<u64> xgetbv(u32 ecx) override { return xsave_.xgetbv(ecx); }
   [[nodiscard]] Fault xsetbv(u32 ecx, u64 value) override { return xsave_.xsetbv(ecx, value); }
+
+  /// The XSAVE instructions of any software, in the processor's memory. Faults: XsaveUnit, and pf.
+  [[nodiscard]] Fault save(SaveInstruction which, const XsaveOperands& operands);
+  [[nodiscard]] Fault restore(RestoreInstruction which, const XsaveOperands& operands);
+  /// CR4.OSXSAVE and CR0.TS.
+  void set_xsave_control(XsaveControl control) { xsave_.set_control(control); }
 
   const CpuModel& model() const { return *model_; }
   const RegisterList& registers() const { return *registers_; }
