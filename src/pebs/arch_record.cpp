@@ -24,7 +24,27 @@ StoredCounters arch_stored(const AssistInput& input, u64 config) {
   return stored;
 }
 
-/// One fragment. Vector groups stay zero: their header says that none of them is valid.
+/// The vector groups of a fragment. Those of components in their initial configuration stay zero, and the
+/// header says that they are not valid.
+void put_vectors(std::span<std::byte> out, u64 word, u32 offset, const ExtendedState& state) {
+  ArchVectorHeader head{};
+  u32 at = offset + static_cast<u32>(sizeof(head));
+  for (const VectorGroup& group : vector_groups) {
+    if ((word & group.bit) == 0) continue;
+    const u64 valid = state.in_use() & bit(group.component);
+    if (valid != 0)
+      put_component(out, at, group.bytes, state.component(static_cast<StateComponent>(group.component)));
+    head.xstate = head.xstate | valid;
+    at += group.bytes;
+  }
+  put(out, offset, head);
+}
+
+u64 shadow_stack_pointer(const AssistInput& input) {
+  return input.extended != nullptr && input.retirement.cpl == Cpl::user ? input.extended->ssp() : 0;
+}
+
+/// One fragment.
 void write_fragment(std::span<std::byte> out, u64 word, const AssistInput& input,
                     const SampledAccess& access) {
   const ArchLayout layout = arch_layout(word, input.lbr_depth);
@@ -50,8 +70,11 @@ void write_fragment(std::span<std::byte> out, u64 word, const AssistInput& input
   if (layout.gprs != 0) {
     ArchGprs gprs{};
     gprs.registers = gpr_group(input.retirement);
+    gprs.ssp = shadow_stack_pointer(input);
     put(out, layout.gprs, gprs);
   }
+  if (layout.vectors != 0 && input.extended != nullptr)
+    put_vectors(out, word, layout.vectors, *input.extended);
   if (layout.lbr != 0) {
     ArchLbrHeader lbr{};
     lbr.control = input.lbr_control;

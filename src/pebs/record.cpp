@@ -96,6 +96,11 @@ void put_lbr(std::span<std::byte> record, u32 offset, u32 entries, std::span<con
   }
 }
 
+void put_component(std::span<std::byte> record, u32 offset, u32 bytes, std::span<const u64> component) {
+  for (u32 n = 0; n < bytes / sizeof(le64) && n < component.size(); ++n)
+    put(record, offset + n * static_cast<u32>(sizeof(le64)), le64(component[n]));
+}
+
 void put_counters(std::span<std::byte> record, u32 offset, const StoredCounters& stored,
                   const CounterFile& counters) {
   CountersHeader head{};
@@ -136,6 +141,8 @@ void write_adaptive(std::span<std::byte> out, const AssistInput& input, const Sa
     put(out, layout.memory, memory);
   }
   if (layout.gprs != 0) put(out, layout.gprs, gpr_group(input.retirement));
+  if (layout.xmm != 0 && input.extended != nullptr)
+    put_component(out, layout.xmm, sizeof(XmmGroup), input.extended->component(StateComponent::sse));
   if (layout.lbr != 0) put_lbr(out, layout.lbr, layout.lbr_entries, input.lbr);
   if (layout.counters != 0) {
     const StoredCounters stored{.gp = static_cast<u32>(field(config, 47, 32)),

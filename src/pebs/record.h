@@ -69,6 +69,9 @@ u64 split_latency(const SampledAccess& access);
 /// Writes LBR entries newest first; places without an entry stay zero.
 void put_lbr(std::span<std::byte> record, u32 offset, u32 entries, std::span<const LbrEntry> lbr);
 
+/// Writes the first `bytes` of a state component, little-endian.
+void put_component(std::span<std::byte> record, u32 offset, u32 bytes, std::span<const u64> component);
+
 /// Which counters a counters group stores.
 struct StoredCounters {
   u32 gp = 0, fixed = 0;

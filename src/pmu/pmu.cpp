@@ -109,7 +109,8 @@ void Pmu::write_pebs_record(const Retirement& r, u64 served) {
                                               .lbr = std::span(entries).first(records),
                                               .lbr_control = lbr_.control(),
                                               .lbr_depth = lbr_.depth(),
-                                              .last_event = lbr_.last_exception()});
+                                              .last_event = lbr_.last_exception(),
+                                              .extended = extended_known_ ? &xsave_.state() : nullptr});
   for (const Assist::Reload& reload : assist.reloads) counters_.set_value(reload.counter, reload.value);
   counters_.clear_status(assist.clear_status);
   if (assist.raise_status == 0) return;

@@ -21,6 +21,8 @@ struct AssistInput {
   u64 lbr_control = 0;              ///< IA32_LBR_CTL, architectural PEBS only
   u32 lbr_depth = 0;                ///< IA32_LBR_DEPTH, architectural PEBS only
   LbrEntry last_event{};            ///< LER, architectural PEBS only
+  /// The register file after the instruction; null where nobody knows it: vector groups stay empty.
+  const ExtendedState* extended = nullptr;
 };
 
 /// What an assist did, and what the sequencer must now apply.
