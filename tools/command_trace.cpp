@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "command.h"
 #include "fast_recording.h"
+#include "pmusim/base/printable.h"
 #include "pmusim/trace/recorder.h"
 #include "trace_dump.h"
 #include "trace_info.h"
@@ -37,13 +39,16 @@ std::string summarize(const trace::RecordSummary& summary, const trace::RecordOp
                                  counted(summary.file_bytes, "byte", "bytes"), per_instruction);
   text += summary.stopped_early
               ? fmt::format("the program was killed {}\n",
-                            *options.stop ? "because the recorder was told to end (SIGTERM)"
+                            *options.stop ? "because the recorder was told to end"
                                           : "after as many instructions as --max-instructions allows")
               : fmt::format("the program {}\n", describe_status(summary.status));
   if (summary.gaps != 0) {
     text += fmt::format("{} through code that cannot be read\n",
                         counted(summary.gaps, "step went", "steps went"));
   }
+  for (const std::string& program : summary.without_rights)
+    text += fmt::format("{} ran without the rights that its file gives it, because it was traced\n",
+                        printable(program));
   return text;
 }
 
@@ -69,25 +74,41 @@ class Progress {
   bool visible_ = false;
 };
 
-// Control-C is for the program; the trace of it is then completed. An empty handler, unlike an ignored
-// signal, does not outlive exec.
-void leave_interrupts_to_the_program() {
-  std::signal(SIGINT, [](int) {});
-}
-
 std::atomic<bool> told_to_end = false;
 
-// A signal handler, which cannot be given a place of its own, sets it. It interrupts waiting for the program.
-const std::atomic<bool>* end_on_sigterm() {
+// A stop between asking for it and waiting for the program would go unnoticed; the alarms that follow do not.
+void tell_to_end() {
+  told_to_end = true;
+  const itimerval soon{{0, 50'000}, {0, 50'000}};
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+}
+
+// Control-C at the terminal, a limit and an alarm come from the kernel: the first is for the program, writing
+// says what became of the second.
+void on_signal(int signal, siginfo_t* info, void*) {
+  const bool from_kernel = info->si_code > 0;
+  if (from_kernel && (signal == SIGINT || signal == SIGALRM || signal == SIGXFSZ)) return;
+  tell_to_end();
+}
+
+// Whatever would end the recorder, and can be caught, ends the recording and keeps it. Handlers, unlike
+// ignored signals, do not outlive exec; and they interrupt waiting for the program.
+const std::atomic<bool>* end_on_signals() {
   struct sigaction action {};
-  action.sa_handler = [](int) { told_to_end = true; };
-  ::sigaction(SIGTERM, &action, nullptr);
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO;
+  for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
+                     SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup stays in force
+  }
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) ::sigaction(signal, &action, nullptr);
   return &told_to_end;
 }
 
 void run_record(const std::vector<std::string>& command, trace::RecordOptions options) {
-  leave_interrupts_to_the_program();
-  options.stop = end_on_sigterm();
+  options.stop = end_on_signals();
   Progress progress;
   if (::isatty(STDERR_FILENO) != 0) options.progress = [&](u64 instructions) { progress.show(instructions); };
   const auto summary = trace::record(command, options);
@@ -97,11 +118,10 @@ void run_record(const std::vector<std::string>& command, trace::RecordOptions op
 
 void run_fast_record(const std::vector<std::string>& command, const trace::RecordOptions& options,
                      qemu::RecordedAddresses addresses) {
-  leave_interrupts_to_the_program();
   qemu::FastRecordOptions fast{.output = options.output,
                                .addresses = addresses,
                                .max_instructions = options.max_instructions,
-                               .stop = end_on_sigterm()};
+                               .stop = end_on_signals()};
   Progress progress;
   if (::isatty(STDERR_FILENO) != 0) fast.progress = [&](u64 instructions) { progress.show(instructions); };
   const auto summary = qemu::record(value_or_fail(qemu::find_installation()), command, fast);
@@ -115,7 +135,7 @@ void add_record(CLI::App& trace) {
   auto* command = trace.add_subcommand("record", "Run a program and record every instruction it executes");
   command->footer(
       "The program runs under ptrace single steps, some 100,000 instructions per second. Threads and child\n"
-      "processes are followed. SIGTERM ends program and recording, and what was recorded is kept. The exit\n"
+      "processes are followed. SIGTERM, HUP, QUIT... end program and recording, which is kept. The exit\n"
       "status is 0 when the recording is complete, whatever the program's own; the summary tells that.\n\n"
       "  pmusim trace record -o ls.pmutrace ls -l");
   struct Options {

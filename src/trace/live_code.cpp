@@ -12,13 +12,16 @@ namespace pmusim::trace {
 namespace {
 
 LiveInstruction describe(std::span<const std::byte> code, const x86::Instruction& decoded) {
-  constexpr std::byte pushf{0x9C}, breakpoint{0xCC}, interrupt{0xCD}, linux_gate{0x80};
+  constexpr std::byte pushf{0x9C}, popf{0x9D}, iret{0xCF}, breakpoint{0xCC}, interrupt{0xCD},
+      linux_gate{0x80}, trap_gate{0x03}, icebp{0xF1};
   LiveInstruction live;
   live.instruction = decoded;
   std::ranges::copy(code, live.bytes.begin());
   live.system_call =
       decoded.branch == BranchKind::syscall || (code.front() == interrupt && code.back() == linux_gate);
-  live.breakpoint = code.front() == breakpoint;
+  live.pops_flags = (code.back() == popf || code.back() == iret) && code.size() <= 2;
+  live.raises_trap = code.front() == breakpoint || code.front() == icebp ||
+                     (code.front() == interrupt && code.back() == trap_gate);
   // PUSHF may have an operand-size prefix; nothing else that ends in 9C pushes with so few bytes.
   live.pushes_flags = code.back() == pushf && code.size() <= 2 && decoded.memory_operands == 1;
   return live;

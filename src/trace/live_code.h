@@ -21,7 +21,8 @@ struct LiveInstruction {
   std::array<std::byte, 15> bytes{};
   bool system_call = false;
   bool pushes_flags = false;
-  bool breakpoint = false;
+  bool pops_flags = false;   // POPF, IRET
+  bool raises_trap = false;  // INT3, INT 3, ICEBP: its SIGTRAP is the program's
   std::span<const std::byte> code() const { return {bytes.data(), instruction.length}; }
 };
 

@@ -1,6 +1,10 @@
 #include "pmusim/trace/recorder.h"
 
+#include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include "trace/recording.h"
 
@@ -12,6 +16,7 @@ namespace {
 class OneCpu {
  public:
   OneCpu() {
+    CPU_ZERO(&before_);
     known_ = ::sched_getaffinity(0, sizeof before_, &before_) == 0;
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -23,11 +28,36 @@ class OneCpu {
   ~OneCpu() {
     if (known_) ::sched_setaffinity(0, sizeof before_, &before_);
   }
+  const cpu_set_t& before() const { return before_; }
 
  private:
   cpu_set_t before_{};
   bool known_ = false;
 };
+
+/// The limits of file size and CPU time are for the program, not for the trace and the work of recording.
+ProgramLimits take_limits_off() {
+  ProgramLimits limits;
+  const auto raise = [](int resource, rlimit& before) {
+    ::getrlimit(static_cast<__rlimit_resource>(resource), &before);
+    const rlimit raised{before.rlim_max, before.rlim_max};
+    ::setrlimit(static_cast<__rlimit_resource>(resource), &raised);
+  };
+  raise(RLIMIT_FSIZE, limits.file_size);
+  raise(RLIMIT_CPU, limits.cpu_time);
+  return limits;
+}
+
+bool trap_is_ignored() {
+  struct sigaction action {};
+  return ::sigaction(SIGTRAP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+Error with_what_is_kept(const Error& error, const Writer& writer) {
+  const u64 kept = writer.stored_instruction_count();
+  if (kept == 0) return error;
+  return Error(fmt::format("{}; the first {} instructions are kept", error.message, kept));
+}
 
 }  // namespace
 
@@ -37,14 +67,14 @@ Result<RecordSummary, Error> record(const std::vector<std::string>& command, con
   auto writer = Writer::create(options.output, contents);
   if (!writer.ok()) return Failure(writer.error());
   const OneCpu pinned;
-  const auto pid = start_traced(command);
+  const auto pid = start_traced(command, take_limits_off());
   if (!pid.ok()) return Failure(pid.error());
 
   Recording recording(*writer, contents, options);
-  auto summary = recording.run(*pid);
-  if (!summary.ok()) return summary;
+  auto summary = recording.run(*pid, Disguise(pinned.before(), {trap_is_ignored()}));
+  if (!summary.ok()) return Failure(with_what_is_kept(summary.error(), *writer));
   const auto written = writer->finish();
-  if (!written.ok()) return Failure(written.error());
+  if (!written.ok()) return Failure(with_what_is_kept(written.error(), *writer));
   summary->file_bytes = written->file_bytes;
   return summary;
 }

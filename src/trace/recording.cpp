@@ -8,7 +8,7 @@
 namespace pmusim::trace {
 namespace {
 
-constexpr u64 turn_instructions = 20'000;
+constexpr u64 turn_steps = 20'000;
 constexpr u64 progress_instructions = 1u << 14;
 constexpr int polls_of_a_system_call = 50;
 
@@ -19,10 +19,9 @@ Recording::Recording(Writer& writer, Contents contents, const RecordOptions& opt
 
 Recording::~Recording() { kill_all(); }
 
-Result<RecordSummary, Error> Recording::run(u32 pid) {
+Result<RecordSummary, Error> Recording::run(u32 pid, const Disguise& disguise) {
   first_pid_ = pid;
-  Thread& first = threads_[pid];
-  first.pid = first.tid = pid;
+  threads_.emplace(pid, Thread(pid, pid, disguise)).first->second.in_call = true;  // execve
   summary_.processes = summary_.threads = 1;
   executed_program(pid);
 
@@ -57,13 +56,11 @@ void Recording::stop_early() {
   kill_all();
 }
 
-// Threads take turns at branches only, so that blocks do not depend on who else runs.
+// A thread's block stays open over the turns of others, so that blocks do not depend on who else runs.
 Recording::Thread* Recording::next_thread() {
   const auto turn = threads_.find(turn_tid_);
-  if (turn != threads_.end() && turn->second.ready) {
-    if (instructions_ < turn_end_ || !turn->second.block.empty() || threads_.size() == 1)
-      return &turn->second;
-  }
+  if (turn != threads_.end() && turn->second.ready && (steps_ < turn_end_ || threads_.size() == 1))
+    return &turn->second;
   poll_busy_threads();
   const auto first = threads_.upper_bound(turn_tid_);
   auto candidate = first;
@@ -71,7 +68,7 @@ Recording::Thread* Recording::next_thread() {
     if (candidate == threads_.end()) candidate = threads_.begin();
     if (candidate->second.ready) {
       turn_tid_ = candidate->first;
-      turn_end_ = instructions_ + turn_instructions;
+      turn_end_ = steps_ + turn_steps;
       return &candidate->second;
     }
     ++candidate;
@@ -83,7 +80,16 @@ void Recording::step(Thread& thread) {
   thread.delivering = std::exchange(thread.signal, 0);
   if (thread.delivering == 0 || !thread.handler_follows) prepare_step(thread);
   thread.ready = false;
-  single_step(thread.tid, thread.delivering);
+  ++steps_;
+  const bool is_trap = thread.delivering == SIGTRAP;  // of the program's own, which nothing blocks
+  if (thread.delivering != 0 && thread.handler_follows && !is_trap) thread.disguise.show_mask(thread.tid);
+  if (thread.steps_into_call()) {
+    const ThreadState& state = thread.state;
+    if (state.trap_flag_shown && !thread.own_trap_flag) clear_trap_flag(thread.tid, state.registers.rflags);
+    run_to_call(thread.tid, thread.delivering);
+  } else {
+    single_step(thread.tid, thread.delivering);
+  }
   wait_for(thread.tid, thread.stepping != nullptr && thread.stepping->system_call);
   if (options_.progress && instructions_ % progress_instructions == 0) options_.progress(instructions_);
 }
@@ -106,7 +112,7 @@ void Recording::wait_for(u32 tid, bool in_call) {
     int status = 0;
     const pid_t result = ::waitpid(static_cast<pid_t>(tid), &status, may_sleep ? __WALL | WNOHANG : __WALL);
     if (result < 0 && stop_asked()) return;
-    if (result < 0 && errno != EINTR) threads_.erase(tid);
+    if (result < 0 && errno != EINTR) return;  // its exec goes on under the id of its process
     if (result > 0) stopped(tid, status);
     const auto thread = threads_.find(tid);
     if (thread == threads_.end() || thread->second.ready) return;

@@ -7,16 +7,22 @@
 
 #include "pmusim/trace/recorder.h"
 #include "trace/block_builder.h"
+#include "trace/disguise.h"
 #include "trace/tracee.h"
 
 namespace pmusim::trace {
 
 /// A traced thread. It is stopped and ready to be stepped, or in the kernel on its way to the next stop.
 struct RecordedThread {
-  u32 pid = 0, tid = 0;
+  RecordedThread(u32 process, u32 thread, Disguise hidden)
+      : pid(process), tid(thread), disguise(std::move(hidden)) {}
+  u32 pid, tid;
+  Disguise disguise;
   bool ready = false;
-  /// The next stop is at the first instruction of a new image or thread: nothing retires with it.
+  /// The next stop is at the first instruction of a new image: nothing retires with it.
   bool entering = false;
+  bool own_trap_flag = false;  // the program has set it itself
+  bool in_call = false;        // between the stops before and after a system call
   /// The kernel is going to repeat the system call that has just returned (ERESTART...).
   bool restarting = false;
   ThreadState state;
@@ -29,6 +35,11 @@ struct RecordedThread {
   int delivering = 0;                         // with the step in progress
   bool handler_follows = false;               // that delivery enters a handler
   std::shared_ptr<AddressSpace> space;
+
+  /// A system call runs from stop to stop, everything else by steps.
+  bool steps_into_call() const {
+    return stepping != nullptr && stepping->system_call && !(delivering != 0 && handler_follows);
+  }
 };
 
 /// One recording while it runs: who is stepped next, and what each stop means.
@@ -41,7 +52,7 @@ class Recording {
   ~Recording();
 
   /// Records the process, which is stopped after its exec, until nothing is left of it.
-  Result<RecordSummary, Error> run(u32 pid);
+  Result<RecordSummary, Error> run(u32 pid, const Disguise& disguise);
 
  private:
   using Thread = RecordedThread;
@@ -59,17 +70,20 @@ class Recording {
   // stops
   void stopped(u32 tid, int status);
   void trapped(Thread& thread);
-  bool is_own_trap(const Thread& thread, const ThreadState& after) const;
+  void at_call(Thread& thread);
+  bool is_of_step(const Thread& thread, const ThreadState& after) const;
+  void trap_of_program(Thread& thread);
   void signalled(Thread& thread, int signal);
   void started_thread(Thread& parent, u32 tid);
+  void take_over_leader(u32 former, u32 tid);
   void executed_program(u32 tid);
   void gone(Thread& thread, int status);
 
   // what happened
   void retire(Thread& thread, const ThreadState& after);
   bool next_iteration(Thread& thread, const ThreadState& after);
-  void end_call(Thread& thread, i64 result);
   void finish_call(Thread& thread, u64 next_ip, i64 result);
+  void leave_unfinished(Thread& thread);
   void end_block(Thread& thread, u64 next_ip);
   void enter_handler(Thread& thread, const ThreadState& after);
   void refresh_maps(Thread& thread);
@@ -86,7 +100,8 @@ class Recording {
   std::set<u32> early_;  // threads that stopped before their parent told of them
   u32 current_tid_ = 0;  // whose instructions the trace is in
   u32 turn_tid_ = 0;     // whose turn it is
-  u64 turn_end_ = 0;     // up to which instruction
+  u64 turn_end_ = 0;     // up to which step
+  u64 steps_ = 0;        // system calls and iterations of REP included
   u64 instructions_ = 0;
   u32 first_pid_ = 0;
   RecordSummary summary_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/ucontext.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -12,6 +13,8 @@ namespace pmusim::trace {
 namespace {
 
 constexpr u64 code_segment_32 = 0x23;
+// From RSP at a handler's entry: the return address, then the ucontext with RFLAGS in its sigcontext.
+constexpr u64 flags_in_signal_frame = 8 + offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]);
 
 // ERESTARTSYS and its kin: the kernel's own, programs never see them.
 bool is_restart(u64 rax) {
@@ -63,48 +66,69 @@ void Recording::stopped(u32 tid, int status) {
     case PTRACE_EVENT_VFORK:
     case PTRACE_EVENT_CLONE:
       started_thread(thread, event_message(tid));
-      single_step(tid, 0);
+      run_to_call(tid, 0);
       return;
     default:
       break;
   }
-  if (WSTOPSIG(status) == SIGTRAP) {
+  if (WSTOPSIG(status) == call_stop) {
+    at_call(thread);
+  } else if (WSTOPSIG(status) == SIGTRAP) {
     trapped(thread);
   } else {
     signalled(thread, WSTOPSIG(status));
   }
 }
 
+// Before a system call, and after it.
+void Recording::at_call(Thread& thread) {
+  const auto now = thread_state(thread.tid);
+  if (!now) return;  // killed: its exit follows
+  thread.in_call = !thread.in_call;
+  if (thread.in_call) {
+    thread.disguise.enter_call(thread.tid, thread.call_number, now->registers);
+    run_to_call(thread.tid, 0);
+    return;
+  }
+  thread.disguise.leave_call(thread.tid, thread.call_number, now->registers);
+  const auto after = thread_state(thread.tid);  // with the result that it is to have
+  if (!after) return;
+  if (!std::exchange(thread.entering, false)) return retire(thread, *after);
+  thread.state = *after;
+  thread.ready = true;
+}
+
 void Recording::trapped(Thread& thread) {
   auto after = thread_state(thread.tid);
   if (!after) return;  // killed: its exit follows
-  if (std::exchange(thread.entering, false)) {
-    thread.state = *after;
-    thread.ready = true;
-  } else if (thread.delivering != 0 && thread.handler_follows) {
+  if (thread.delivering != 0 && thread.handler_follows) {
     enter_handler(thread, *after);
   } else if (thread.stepping == nullptr) {
     end_block(thread, thread.state.registers.rip);
     ++summary_.gaps;
     thread.state = *after;
     thread.ready = true;
-  } else if (is_own_trap(thread, *after)) {
+  } else if (is_of_step(thread, *after)) {
+    const bool also_of_program = thread.stepping->raises_trap || thread.own_trap_flag;
     retire(thread, *after);
-  } else if (after->registers.rip == thread.state.registers.rip) {
-    signalled(thread, SIGTRAP);
-  } else {  // it came with a breakpoint instruction or a system call, which have executed
-    retire(thread, *after);
+    if (also_of_program) trap_of_program(thread);
+  } else {
     signalled(thread, SIGTRAP);
   }
 }
 
-// Tells the trap of the step from a SIGTRAP of the program's own. Asking costs a system call, so it is asked
-// only where that is possible.
-bool Recording::is_own_trap(const Thread& thread, const ThreadState& after) const {
-  const bool moved = after.registers.rip != thread.state.registers.rip || thread.stepping->instruction.rep;
-  if (moved && !thread.stepping->system_call && !thread.stepping->breakpoint) return true;
-  const auto code = signal_code(thread.tid);
-  return !code || (*code != SI_KERNEL && *code != SI_USER && *code != SI_TKILL && *code != SI_QUEUE);
+// Tells a trap that came with an instruction from a SIGTRAP that somebody sent, which comes before one.
+// Asking costs a system call, so it is asked only where that is possible.
+bool Recording::is_of_step(const Thread& thread, const ThreadState& after) const {
+  if (after.registers.rip != thread.state.registers.rip) return true;
+  const auto info = signal_info(thread.tid);
+  return !info || info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
+}
+
+// The kernel forces this one: blocked or ignored, it ends the program.
+void Recording::trap_of_program(Thread& thread) {
+  thread.signal = SIGTRAP;
+  thread.handler_follows = has_handler(thread.tid, SIGTRAP);
 }
 
 // A signal stop comes before the next instruction: nothing has retired.
@@ -115,7 +139,7 @@ void Recording::signalled(Thread& thread, int signal) {
     thread.block.not_retired();
     thread.stepping = nullptr;
   }
-  if (stops_programs(signal)) return;
+  if (stops_programs(signal) || (signal == SIGTRAP && thread.disguise.keeps_back_trap(thread.tid))) return;
   thread.signal = signal;
   thread.handler_follows = has_handler(thread.tid, signal);
 }
@@ -128,6 +152,9 @@ void Recording::enter_handler(Thread& thread, const ThreadState& after) {
   happen(SignalDelivery{static_cast<u32>(thread.delivering), after.registers.rip});
   thread.state = after;
   thread.ready = true;
+  thread.disguise.hide_mask(thread.tid);
+  if (!thread.own_trap_flag) hide_trap_flag_at(thread.tid, after.registers[Gpr::rsp] + flags_in_signal_frame);
+  thread.own_trap_flag = false;
 }
 
 void Recording::started_thread(Thread& parent, u32 tid) {
@@ -135,52 +162,74 @@ void Recording::started_thread(Thread& parent, u32 tid) {
   if (early_.erase(tid) == 0) ::waitpid(static_cast<pid_t>(tid), &status, __WALL);
   auto state = thread_state(tid);
   if (!state) return;
-  state->registers[Gpr::r11] &= ~trap_flag;
-  hide_trap_flag_in_r11(tid);
-  Thread& child = threads_[tid];
-  child.tid = tid;
-  child.pid = process_of(tid);
+  const u32 pid = process_of(tid);
+  const bool same_process = pid == parent.pid;
+  Thread& child =
+      threads_
+          .emplace(tid, Thread(pid, tid,
+                               same_process ? parent.disguise.of_thread() : parent.disguise.of_process()))
+          .first->second;
+  child.disguise.hide_mask(tid);
+  child.own_trap_flag = parent.own_trap_flag;
   child.state = *state;
   child.ready = true;
-  const bool same_process = child.pid == parent.pid;
   child.space = same_process ? parent.space : std::make_shared<AddressSpace>(*parent.space);
   ++summary_.threads;
   if (!same_process) ++summary_.processes;
   happen(ThreadStart{child.pid, tid, parent.pid, parent.tid});
 }
 
+// A thread's exec: all others of its process have ended, and it goes on under the process's id.
+void Recording::take_over_leader(u32 former, u32 tid) {
+  const auto leader = threads_.find(tid);
+  if (leader != threads_.end()) {
+    leave_unfinished(leader->second);
+    threads_.erase(leader);
+  }
+  const auto found = threads_.find(former);
+  if (found == threads_.end()) return;
+  finish_call(found->second, found->second.state.registers.rip, 0);
+  happen(ThreadExit{tid, former, 0});
+  Thread renamed = std::move(found->second);
+  renamed.tid = tid;
+  threads_.erase(found);
+  threads_.emplace(tid, std::move(renamed));
+}
+
 void Recording::executed_program(u32 tid) {
   const u32 former = event_message(tid);
-  if (former != tid && threads_.contains(former)) {  // a thread's exec: it takes over its process's id
-    finish_call(threads_[former], threads_[former].state.registers.rip, 0);
-    happen(ThreadExit{tid, former, 0});
-    Thread renamed = std::move(threads_[former]);
-    renamed.tid = tid;
-    threads_.erase(former);
-    threads_.insert_or_assign(tid, std::move(renamed));
-  }
+  if (former != tid) take_over_leader(former, tid);
   const auto state = thread_state(tid);
   if (!state) return;
   if (state->code_segment == code_segment_32) return fail(Error("32-bit programs cannot be recorded"));
-  Thread& thread = threads_[tid];
+  const auto found = threads_.find(tid);
+  if (found == threads_.end()) return;
+  Thread& thread = found->second;
   if (thread.stepping != nullptr) finish_call(thread, state->registers.rip, 0);
   thread.state = *state;
   thread.space = std::make_shared<AddressSpace>();
   thread.entering = true;
+  thread.own_trap_flag = false;
   thread.restarting = false;
   thread.ready = false;
   happen(ProcessStart{thread.pid, tid, command_of(tid), true});
   current_tid_ = 0;
   refresh_maps(thread);
-  single_step(tid, 0);
+  if (auto program = program_without_rights(thread.pid))
+    summary_.without_rights.push_back(*std::move(program));
+  run_to_call(tid, 0);
+}
+
+// The thread ends where it is: a system call that it is in does not return.
+void Recording::leave_unfinished(Thread& thread) {
+  if (thread.stepping != nullptr && thread.stepping->system_call)
+    finish_call(thread, thread.stepping->instruction.end(), 0);
+  thread.block.not_retired();
+  end_block(thread, thread.state.registers.rip);
 }
 
 void Recording::gone(Thread& thread, int status) {
-  if (thread.stepping != nullptr && thread.stepping->system_call) {
-    finish_call(thread, thread.stepping->instruction.end(), 0);
-  }
-  thread.block.not_retired();
-  end_block(thread, thread.state.registers.rip);
+  leave_unfinished(thread);
   happen(ThreadExit{thread.pid, thread.tid, status});
   if (thread.tid == first_pid_) summary_.status = status;
   if (thread.tid == current_tid_) current_tid_ = 0;
@@ -193,15 +242,13 @@ void Recording::retire(Thread& thread, const ThreadState& after) {
   if (live.instruction.rep && next_iteration(thread, after)) return;
   thread.state = after;
   Registers& registers = thread.state.registers;
-  if (live.system_call && is_restart(registers[Gpr::rax])) {
+  if (live.system_call && thread.call_number != SYS_rt_sigreturn && is_restart(registers[Gpr::rax])) {
     thread.restarting = true;
     return;
   }
-  if (live.pushes_flags) hide_trap_flag_at(thread.tid, registers[Gpr::rsp]);
-  if (live.system_call && thread.call_number != SYS_rt_sigreturn) {
-    registers[Gpr::r11] &= ~trap_flag;
-    hide_trap_flag_in_r11(thread.tid);
-  }
+  if (live.pushes_flags && !thread.own_trap_flag) hide_trap_flag_at(thread.tid, registers[Gpr::rsp]);
+  if (live.system_call && thread.call_number == SYS_rt_sigreturn)
+    thread.own_trap_flag = after.trap_flag_shown;
   if (live.system_call) return finish_call(thread, registers.rip, static_cast<i64>(registers[Gpr::rax]));
 
   const u64 count = thread.rep_rcx - registers[Gpr::rcx];
@@ -209,6 +256,7 @@ void Recording::retire(Thread& thread, const ThreadState& after) {
   ++instructions_;
   thread.stepping = nullptr;
   thread.in_rep = false;
+  if (live.pops_flags) thread.own_trap_flag = after.trap_flag_shown;
   const bool goes_on = live.instruction.branch == BranchKind::none && registers.rip == live.instruction.end();
   if (!goes_on || thread.block.full()) end_block(thread, registers.rip);
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,13 +20,16 @@
 namespace pmusim::trace {
 namespace {
 
-constexpr long options =
-    PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+                         PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
 
 void* data_of(long value) { return reinterpret_cast<void*>(value); }
 
 // Between fork and exec: only what is safe there. Reports an errno through `report`, a close-on-exec pipe.
-[[noreturn]] void become(char* const* arguments, int report) {
+[[noreturn]] void become(char* const* arguments, const ProgramLimits& limits, int report) {
+  ::setrlimit(RLIMIT_FSIZE, &limits.file_size);
+  ::setrlimit(RLIMIT_CPU, &limits.cpu_time);
+  std::signal(SIGTRAP, SIG_DFL);  // if it is ignored, the recorder remembers that
   const int previous = ::personality(0xFFFFFFFF);
   ::personality(static_cast<unsigned long>(previous) | ADDR_NO_RANDOMIZE);
   if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) {
@@ -67,14 +71,14 @@ u64 status_field(u32 tid, std::string_view name, int base) {
 
 }  // namespace
 
-Result<u32, Error> start_traced(const std::vector<std::string>& command) {
+Result<u32, Error> start_traced(const std::vector<std::string>& command, const ProgramLimits& limits) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0) return Failure(Error("cannot make a pipe"));
   const pid_t child = ::fork();
-  if (child == 0) become(arguments.data(), report[1]);
+  if (child == 0) become(arguments.data(), limits, report[1]);
   ::close(report[1]);
   const int error_number = child < 0 ? errno : wait_for_exec(child, report[0]);
   ::close(report[0]);
@@ -87,6 +91,8 @@ bool single_step(u32 tid, int signal) {
   return ::ptrace(PTRACE_SINGLESTEP, tid, nullptr, data_of(signal)) == 0;
 }
 
+bool run_to_call(u32 tid, int signal) { return ::ptrace(PTRACE_SYSCALL, tid, nullptr, data_of(signal)) == 0; }
+
 std::optional<ThreadState> thread_state(u32 tid) {
   user_regs_struct r{};
   if (::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0) return std::nullopt;
@@ -98,23 +104,16 @@ std::optional<ThreadState> thread_state(u32 tid) {
   state.fs_base = r.fs_base;
   state.gs_base = r.gs_base;
   state.code_segment = r.cs;
+  state.trap_flag_shown = (r.eflags & trap_flag) != 0;
   return state;
-}
-
-void hide_trap_flag_in_r11(u32 tid) {
-  user_regs_struct r{};
-  if (::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0) return;
-  r.r11 &= ~trap_flag;
-  ::ptrace(PTRACE_SETREGS, tid, nullptr, &r);
 }
 
 void hide_trap_flag_at(u32 tid, u64 address) {
   u16 flags = 0;
-  iovec local{&flags, sizeof flags};
-  iovec remote{reinterpret_cast<void*>(address), sizeof flags};
-  if (::process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) != sizeof flags) return;
+  const auto bytes = std::as_writable_bytes(std::span(&flags, 1));
+  if (read_memory(tid, address, bytes) != bytes.size()) return;
   flags = static_cast<u16>(flags & ~trap_flag);
-  ::process_vm_writev(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0);
+  write_memory(tid, address, bytes);
 }
 
 u32 event_message(u32 tid) {
@@ -123,10 +122,31 @@ u32 event_message(u32 tid) {
   return static_cast<u32>(message);
 }
 
-std::optional<int> signal_code(u32 tid) {
+std::optional<siginfo_t> signal_info(u32 tid) {
   siginfo_t info{};
   if (::ptrace(PTRACE_GETSIGINFO, tid, nullptr, &info) != 0) return std::nullopt;
-  return info.si_code;
+  return info;
+}
+
+void set_signal_info(u32 tid, const siginfo_t& info) {
+  siginfo_t copy = info;
+  ::ptrace(PTRACE_SETSIGINFO, tid, nullptr, &copy);
+}
+
+u64 signal_mask(u32 tid) {
+  u64 mask = 0;
+  ::ptrace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask);
+  return mask;
+}
+
+void set_signal_mask(u32 tid, u64 mask) { ::ptrace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask); }
+
+void send_trap(u32 tid) { ::syscall(SYS_tgkill, process_of(tid), tid, SIGTRAP); }
+
+void skip_call(u32 tid) { ::ptrace(PTRACE_POKEUSER, tid, offsetof(user_regs_struct, orig_rax), data_of(-1)); }
+
+void set_call_result(u32 tid, i64 result) {
+  ::ptrace(PTRACE_POKEUSER, tid, offsetof(user_regs_struct, rax), data_of(result));
 }
 
 std::size_t read_memory(u32 pid, u64 address, std::span<std::byte> out) {
@@ -144,6 +164,22 @@ std::size_t read_memory(u32 pid, u64 address, std::span<std::byte> out) {
   return done;
 }
 
+void clear_trap_flag(u32 tid, u64 flags) {
+  ::ptrace(PTRACE_POKEUSER, tid, offsetof(user_regs_struct, eflags),
+           data_of(static_cast<long>(flags & ~trap_flag)));
+}
+
+bool write_memory(u32 pid, u64 address, std::span<const std::byte> bytes) {
+  iovec local{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  iovec remote{reinterpret_cast<void*>(address), bytes.size()};
+  return ::process_vm_writev(static_cast<pid_t>(pid), &local, 1, &remote, 1, 0) ==
+         static_cast<ssize_t>(bytes.size());
+}
+
+void poke(u32 tid, u64 address, u64 word) {
+  ::ptrace(PTRACE_POKEDATA, tid, address, data_of(static_cast<long>(word)));
+}
+
 std::string proc_file(u32 id, const char* name) {
   std::ifstream in(fmt::format("/proc/{}/{}", id, name));
   std::ostringstream text;
@@ -152,6 +188,16 @@ std::string proc_file(u32 id, const char* name) {
 }
 
 bool has_handler(u32 tid, int signal) { return (status_field(tid, "SigCgt:", 16) >> (signal - 1) & 1) != 0; }
+
+u64 effective_id(u32 pid, std::string_view which) {
+  const std::string text = proc_file(pid, "status");
+  const std::size_t at = text.find(which);
+  if (at == std::string::npos) return 0;
+  std::istringstream ids(text.substr(at + which.size()));
+  u64 real = 0, effective = 0;
+  ids >> real >> effective;
+  return effective;
+}
 
 u32 process_of(u32 tid) {
   const u64 pid = status_field(tid, "Tgid:", 10);

@@ -1,11 +1,14 @@
 #ifndef PMUSIM_TRACE_TRACEE_H
 #define PMUSIM_TRACE_TRACEE_H
 
+#include <sys/resource.h>
 #include <sys/user.h>
 
+#include <csignal>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pmusim/base/bus.h"
@@ -21,36 +24,65 @@ struct ThreadState {
   Registers registers;  // without the trap flag
   u64 fs_base = 0, gs_base = 0;
   u64 code_segment = 0;
+  bool trap_flag_shown = false;  // by the kernel, which is in doubt whose it is after a POPF
+};
+
+/// Soft and hard limits that the program is to have, whatever the recorder's are by then.
+struct ProgramLimits {
+  rlimit file_size{}, cpu_time{};
 };
 
 /// Starts `command` stopped at its first instruction (a PTRACE_EVENT_EXEC stop), with address space layout
 /// randomisation off, its threads and children traced as they start. Errors: cannot be started, or not
 /// traced.
-Result<u32, Error> start_traced(const std::vector<std::string>& command);
+Result<u32, Error> start_traced(const std::vector<std::string>& command, const ProgramLimits& limits);
 
 /// Executes one instruction of a stopped thread, delivering `signal` first unless it is 0. False if the
 /// thread is gone; its exit is then to be waited for.
 bool single_step(u32 tid, int signal);
+/// Lets a thread run up to the stop before the system call that it is about to make, or after the one that it
+/// is in. No trap flag is set meanwhile, and no SIGTRAP forced.
+bool run_to_call(u32 tid, int signal);
+/// The signal of such a stop.
+inline constexpr int call_stop = SIGTRAP | 0x80;
 
 /// Of a stopped thread; nothing if it was killed meanwhile.
 std::optional<ThreadState> thread_state(u32 tid);
-/// Clears the trap flag that a SYSCALL leaves in R11.
-void hide_trap_flag_in_r11(u32 tid);
-/// Clears it in a flags image that a PUSHF left at `address`.
+/// Clears the trap flag in a flags image at `address`.
 void hide_trap_flag_at(u32 tid, u64 address);
 
 /// The value that comes with a PTRACE_EVENT stop: the new thread, or the former id at an exec.
 u32 event_message(u32 tid);
-/// si_code of the signal that stopped the thread.
-std::optional<int> signal_code(u32 tid);
+/// Of the signal that stopped the thread.
+std::optional<siginfo_t> signal_info(u32 tid);
+void set_signal_info(u32 tid, const siginfo_t& info);
+/// Signals that the thread blocks, bit N-1 for signal N.
+u64 signal_mask(u32 tid);
+void set_signal_mask(u32 tid, u64 mask);
+/// Sends SIGTRAP to the thread.
+void send_trap(u32 tid);
+
+/// At the stop before a system call: does not make it.
+void skip_call(u32 tid);
+/// At the stop after one: what it returns.
+void set_call_result(u32 tid, i64 result);
 
 /// As many of `out.size()` bytes at `address` as can be read without a gap.
 std::size_t read_memory(u32 pid, u64 address, std::span<std::byte> out);
+
+/// Sets the flags of a stopped thread, the trap flag cleared.
+void clear_trap_flag(u32 tid, u64 flags);
+
+bool write_memory(u32 pid, u64 address, std::span<const std::byte> bytes);
+/// Writes to read-only memory too.
+void poke(u32 tid, u64 address, u64 word);
 
 /// A file of /proc/ID; empty if it is gone.
 std::string proc_file(u32 id, const char* name);
 /// True if a handler is installed for the signal.
 bool has_handler(u32 tid, int signal);
+/// The effective one of "Uid:" or "Gid:".
+u64 effective_id(u32 pid, std::string_view which);
 /// The process that a thread belongs to.
 u32 process_of(u32 tid);
 

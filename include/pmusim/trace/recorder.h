@@ -30,6 +30,8 @@ struct RecordSummary {
   /// Places where control moved on without a branch, system call or signal: code that cannot be read (the
   /// vsyscall page).
   u64 gaps = 0;
+  /// Setuid, setgid and capable programs that ran without these rights, because they were traced.
+  std::vector<std::string> without_rights;
   int status = 0;              ///< of the program, as waitpid gives it
   bool stopped_early = false;  ///< killed at `max_instructions` or by `stop`
 };
@@ -40,11 +42,13 @@ struct RecordSummary {
 /// runs on one CPU together with the caller, one thread at a time, and it is never stopped: SIGSTOP and its
 /// kin are not passed on.
 ///
-/// A system call's instruction retires when the call returns. The trap flag that stepping needs is hidden
-/// from the program (PUSHF, R11 after SYSCALL).
+/// A system call's instruction retires when the call returns. The program sees the CPUs that the caller has,
+/// its own limits, and its own trap flag and SIGTRAP, blocked, ignored or handled, as without the recorder.
 ///
-/// The caller must have no other child processes meanwhile. Errors: the program cannot be started; it is not
-/// 64-bit; tracing is not permitted; the output cannot be written. There is no output file after an error.
+/// The caller must have no other child processes meanwhile; its soft limits of file size and CPU time become
+/// its hard ones, and SIGXFSZ is for it to handle. Errors: the program cannot be started; it is not 64-bit;
+/// tracing is not permitted; the output cannot be written. After an error there is an output file only if
+/// some whole chunks could be written: the sentence says how many instructions it has (Reader::truncation).
 Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options);
 
 }  // namespace pmusim::trace

@@ -1,0 +1,106 @@
+// What recorded programs see of themselves is what they see without the recorder.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "pmusim/trace/recorder.h"
+#include "tests/trace/sample_trace.h"
+#include "tests/trace/symbols.h"
+
+namespace pmusim::trace {
+namespace {
+
+const std::string programs = TEST_PROGRAMS "/";
+
+/// Standard output goes to a file as long as the object lives.
+class OutputTo {
+ public:
+  explicit OutputTo(const std::string& file) : before_(::dup(STDOUT_FILENO)) {
+    std::fflush(stdout);
+    const int to = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ::dup2(to, STDOUT_FILENO);
+    ::close(to);
+  }
+  OutputTo(const OutputTo&) = delete;
+  OutputTo& operator=(const OutputTo&) = delete;
+  ~OutputTo() {
+    ::dup2(before_, STDOUT_FILENO);
+    ::close(before_);
+  }
+
+ private:
+  int before_;
+};
+
+struct Outcome {
+  int status = 0;
+  std::string output;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+std::string text_of(const std::string& file) {
+  const auto content = file_content(file);
+  return {content.begin(), content.end()};
+}
+
+Outcome run_alone(const std::string& program) {
+  TemporaryDirectory directory;
+  Outcome run;
+  {
+    const OutputTo file(directory.file("out"));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl(program.c_str(), program.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::waitpid(child, &run.status, 0);
+  }
+  run.output = text_of(directory.file("out"));
+  return run;
+}
+
+Outcome run_recorded(const std::string& program) {
+  TemporaryDirectory directory;
+  Outcome run;
+  {
+    const OutputTo file(directory.file("out"));
+    const auto summary = record({program}, {directory.file("t")});
+    if (summary.ok()) run.status = summary->status;
+  }
+  run.output = text_of(directory.file("out"));
+  return run;
+}
+
+TEST(Disguise, AProgramSeesItsTrapsItsCpusAndItsLimitsAsAlone) {
+  const Outcome alone = run_alone(programs + "traps");
+  EXPECT_THAT(alone.output, testing::HasSubstr("executed: 0 traps, ignored, blocked"));
+  EXPECT_EQ(run_recorded(programs + "traps"), alone);
+}
+
+TEST(Disguise, AThreadThatIsNotTheFirstExecutes) {
+  TemporaryDirectory directory;
+  const auto summary = record({programs + "thread_exec"}, {directory.file("t")});
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(WEXITSTATUS(summary->status), 21);
+  EXPECT_EQ(Reader::open(directory.file("t"))->instruction_count(), summary->instructions);
+  constexpr u64 execve_call = 59;
+  unsigned starts = 0, executes = 0, ends = 0;
+  const auto items = read_all(directory.file("t"));
+  ASSERT_TRUE(items.ok());
+  for (const OwnedItem& item : *items) {
+    if (!item.happening) continue;
+    if (const auto* call = std::get_if<Syscall>(&*item.happening))
+      executes += call->number == execve_call ? 1 : 0;
+    starts += std::holds_alternative<ProcessStart>(*item.happening) ? 1 : 0;
+    ends += std::holds_alternative<ThreadExit>(*item.happening) ? 1 : 0;
+  }
+  EXPECT_EQ(starts, 2u);
+  EXPECT_EQ(executes, 1u);
+  EXPECT_EQ(ends, 3u) << "the spinning thread, the executing one, and the program";
+}
+
+}  // namespace
+}  // namespace pmusim::trace

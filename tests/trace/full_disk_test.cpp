@@ -1,0 +1,90 @@
+// What is left of a trace when writing it fails or its writer is killed: whole chunks, or nothing.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tests/trace/sample_trace.h"
+#include "trace/format.h"
+
+namespace pmusim::trace {
+namespace {
+
+/// Some chunks with addresses that do not compress.
+bool write_chunks(const std::string& path, unsigned chunks) {
+  auto writer = Writer::create(path, {.addresses = true});
+  if (!writer.ok()) return false;
+  const std::vector<std::byte> push(max_block_instructions, std::byte{0x50});
+  const Block& block = writer->add_block(0x400000, push, std::vector<u8>(max_block_instructions, 1));
+  std::mt19937_64 random(1);
+  std::vector<u64> addresses(max_block_instructions);
+  for (u64 run = 0; run < chunks * (chunk_stream_bytes / 9 / max_block_instructions); ++run) {
+    for (u64& address : addresses) address = random();
+    if (!writer->run({&block, block.start(), addresses, {}, {}}).ok()) return false;
+  }
+  return writer->finish().ok();
+}
+
+/// Writes in a process of its own; what it does before comes first.
+template <class F>
+int status_of_writer(const std::string& path, unsigned chunks, F prepare) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    prepare();
+    ::_exit(write_chunks(path, chunks) ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+void expect_readable_or_nothing(const TemporaryDirectory& directory, const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    EXPECT_EQ(directory.entries(), 0u);
+    return;
+  }
+  EXPECT_EQ(directory.entries(), 1u);
+  const auto items = read_all(path);
+  ASSERT_TRUE(items.ok()) << items.error().message;
+  EXPECT_EQ(items->size() * max_block_instructions, Reader::open(path)->instruction_count());
+}
+
+TEST(FullDisk, LeavesWholeChunksOrNothing) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  constexpr rlim_t whole_bytes = 9u << 20, points = 20;
+  unsigned readable = 0;
+  for (rlim_t point = 0; point < points; ++point) {
+    const rlimit limit{whole_bytes * point / points, RLIM_INFINITY};
+    const int status = status_of_writer(path, 2, [&] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+    });
+    EXPECT_EQ(WEXITSTATUS(status), limit.rlim_cur < 7u << 20 ? 1 : WEXITSTATUS(status));
+    expect_readable_or_nothing(directory, path);
+    readable += std::filesystem::remove(path) ? 1 : 0;
+  }
+  EXPECT_GT(readable, 5u);
+  EXPECT_LT(readable, points);
+}
+
+TEST(KilledWriter, LeavesWholeChunksOrNothing) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  std::mt19937 random(1);
+  for (unsigned moment = 0; moment < 20; ++moment) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(write_chunks(path, 3) ? 0 : 1);
+    ::usleep(static_cast<useconds_t>(random() % 60'000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    expect_readable_or_nothing(directory, path);
+    std::filesystem::remove(path);
+  }
+}
+
+}  // namespace
+}  // namespace pmusim::trace
