@@ -23,7 +23,9 @@ struct MsrCommand {
   ModelOption model;
 };
 
-std::string_view access(const Register& entry) { return entry.read_only ? "read-only" : "read/write"; }
+std::string_view access(const Register& entry) {
+  return entry.read_only ? "read-only" : entry.write_only ? "write-only" : "read/write";
+}
 
 // --- finding
 // -------------------------------------------------------------------------------------------------

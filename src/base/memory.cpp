@@ -6,15 +6,29 @@
 namespace pmusim {
 
 bool Memory::map(u64 address, u64 bytes) {
+  return is_free(address, bytes) && insert({address, std::vector<std::byte>(bytes), {}});
+}
+
+bool Memory::map(u64 address, std::span<std::byte> bytes) {
+  return is_free(address, bytes.size()) && insert({address, {}, bytes});
+}
+
+bool Memory::is_free(u64 address, u64 bytes) const {
   if (bytes == 0 || address + (bytes - 1) < address) return false;
   const auto next = std::find_if(regions_.begin(), regions_.end(),
                                  [&](const Region& region) { return region.address >= address; });
   if (next != regions_.end() && next->address - address < bytes) return false;
   if (next != regions_.begin()) {
     const Region& previous = *std::prev(next);
-    if (address - previous.address < previous.data.size()) return false;
+    if (address - previous.address < previous.bytes().size()) return false;
   }
-  regions_.insert(next, Region{address, std::vector<std::byte>(bytes)});
+  return true;
+}
+
+bool Memory::insert(Region region) {
+  const auto next = std::find_if(regions_.begin(), regions_.end(),
+                                 [&](const Region& other) { return other.address >= region.address; });
+  regions_.insert(next, std::move(region));
   return true;
 }
 
@@ -25,8 +39,8 @@ bool Memory::unmap(u64 address) {
 const Memory::Region* Memory::find(u64 address, u64 bytes) const {
   for (const Region& region : regions_) {
     const u64 offset = address - region.address;
-    if (address >= region.address && offset <= region.data.size() && bytes <= region.data.size() - offset)
-      return &region;
+    const u64 size = region.bytes().size();
+    if (address >= region.address && offset <= size && bytes <= size - offset) return &region;
   }
   return nullptr;
 }
@@ -34,7 +48,7 @@ const Memory::Region* Memory::find(u64 address, u64 bytes) const {
 std::span<const std::byte> Memory::at(u64 address, u64 bytes) const {
   const Region* region = find(address, bytes);
   if (region == nullptr) return {};
-  return std::span(region->data).subspan(address - region->address, bytes);
+  return region->bytes().subspan(address - region->address, bytes);
 }
 
 std::span<std::byte> Memory::at(u64 address, u64 bytes) {

@@ -67,12 +67,20 @@ Core::Core(const CoreParameters& p, BranchUnit branches)
       taken_branch_bubble_(p.taken_branch_bubble),
       locked_latency_(p.latencies.locked),
       latencies_(by_class(p.latencies)),
-      branches_(std::move(branches)),
+      branches_(branches),
+      fresh_branches_(std::move(branches)),
       memory_(p),
       pipeline_(p) {}
 
 void Core::interrupt() {
   pipeline_.refill(pipeline_.retired_cycle() + 1 + mispredict_penalty_, Pipeline::Refill::clear);
+}
+
+// The trace has no address for it, as it is no access. Its registers are those before it too.
+void Core::flush_line(const x86::Instruction& instruction, const Registers* registers) {
+  const x86::MemoryOperand& line = instruction.flushed_line;
+  if (registers == nullptr || line.fs || line.gs) return;
+  memory_.hierarchy().flush(x86::effective_address(instruction, line, *registers, 0, 0));
 }
 
 void Core::fetch_line(u64 address, Execution& execution) {
@@ -185,6 +193,7 @@ void Core::step(Cursor& cursor, Execution& execution) {
   const u64 previous = pipeline_.retired_cycle();
   retirement.cycle = pipeline_.retire(dispatched, result.cycle, result.reason, retirement.quantities);
   redirect_fetch(prediction, result.cycle);
+  if (instruction.flushes_line) flush_line(instruction, retirement.registers);
   if (serializing) pipeline_.drain();
 
   if (instruction.signals.has(Signal::microcoded))

@@ -92,4 +92,12 @@ MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantitie
   return {outer.level, outer.level, translation.level, start + delay};
 }
 
+void MemoryHierarchy::flush(u64 address) {
+  const u64 line = line_of(address);
+  l1d_.erase(line);
+  l1i_.erase(line);
+  l2_.erase(line);
+  if (l3_) l3_->erase(line);
+}
+
 }  // namespace pmusim

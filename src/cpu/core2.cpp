@@ -15,7 +15,7 @@ CpuModel yonah() {
   m.gp_counters = 0x3;
   m.counter_width = 40;
   m.arch_events = 0x7F;
-  m.has_pdcm = m.has_rdtscp = false;
+  m.has_pdcm = m.has_rdtscp = m.has_ibpb = false;
   m.xcr0 = 0;
   m.core.retire_width = 3;
   m.core.l2 = {2 * mib, 8, 64, 14};

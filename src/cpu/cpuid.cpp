@@ -14,12 +14,13 @@ u32 signature(const CpuModel& m) {
 CpuidResult leaf_1(const CpuModel& m) {
   constexpr u32 dtes64 = bit(2), ds_cpl = bit(4), pdcm = bit(15), x2apic = bit(21), xsave = bit(26),
                 osxsave = bit(27);
-  constexpr u32 tsc = bit(4), msr = bit(5), apic = bit(9), ds = bit(21);
-  CpuidResult r{.eax = signature(m), .ebx = 0x00010800};
+  constexpr u32 tsc = bit(4), msr = bit(5), apic = bit(9), clfsh = bit(19), ds = bit(21);
+  const u32 flushed_quadwords = m.core.l1d.line_bytes / 8;
+  CpuidResult r{.eax = signature(m), .ebx = 0x00010000 | (flushed_quadwords & 0xFF) << 8};
   const bool has_ds = m.pebs.format != PebsFeatures::none;
   r.ecx = (has_ds ? ds_cpl : 0) | (has_ds && m.pebs.dtes64 ? dtes64 : 0) | (m.has_pdcm ? pdcm : 0) |
           (m.has_x2apic ? x2apic : 0) | (m.xcr0 != 0 ? xsave | osxsave : 0);
-  r.edx = tsc | msr | apic | (has_ds ? ds : 0);
+  r.edx = tsc | msr | apic | clfsh | (has_ds ? ds : 0);
   return r;
 }
 
@@ -34,7 +35,8 @@ CpuidResult leaf_7(const CpuModel& m, u32 subleaf) {
   r.eax = 1;
   r.ebx = u32{m.has_tsc_adjust} << 1 | u32{m.hle} << 4 | u32{m.rtm} << 11;
   r.ecx = u32{m.has_bus_lock_detect} << 24;
-  r.edx = u32{m.has_tsx_force_abort} << 13 | u32{m.hybrid} << 15 | u32{m.has_arch_lbr()} << 19;
+  r.edx = u32{m.has_tsx_force_abort} << 13 | u32{m.hybrid} << 15 | u32{m.has_arch_lbr()} << 19 |
+          u32{m.has_ibpb} << 26;
   return r;
 }
 

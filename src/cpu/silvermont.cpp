@@ -18,7 +18,7 @@ CpuModel bonnell() {
   m.arch_events = 0x7F;
   m.perf_capabilities = 0x10C2;
   m.anythread = true;
-  m.has_rdtscp = false;
+  m.has_rdtscp = m.has_ibpb = false;
   m.xcr0 = 0;
   m.lbr = {.depth = 8, .format = LbrFormat::eip, .from_base = msr::LBR_CORE_FROM_IP};
   m.pebs = {.format = 0, .counters = 0x1};
@@ -39,7 +39,7 @@ CpuModel silvermont() {
   m.stepping = 8;
   m.perf_capabilities = 0x12C2;
   m.leaf_0a_edx_strays = bit(14);
-  m.has_rdtscp = true;
+  m.has_rdtscp = m.has_ibpb = true;
   m.offcore_rsp = {0x768005FFFF, 0x368005FFFF};
   m.lbr.has_select = m.lbr.nehalem_filters = true;
   m.pebs.format = 2;

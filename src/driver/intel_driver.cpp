@@ -30,8 +30,8 @@ IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
       lbr_(bus, cpu_, options_.lbr),
       bts_(bus, cpu_, options.pebs.area_address, options.bts) {
   counters_.reset();
-  // An APIC in memory, not in MSRs, is somebody else's to unmask.
-  apic_reachable_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) == Fault::none;
+  apic_in_memory_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) != Fault::none;
+  apic_reachable_ = !apic_in_memory_ || write_apic(msr::lvtpc::NMI) == Fault::none;
   freeze_counters_in_smm();
   lbr_.set_up();
   pebs_usable_ = pebs_.available() && pebs_.set_up() == Fault::none;

@@ -1,4 +1,6 @@
 // The PMI handler (reference 6).
+#include <boost/endian/arithmetic.hpp>
+#include <span>
 #include <utility>
 
 #include "core_traits.h"
@@ -8,9 +10,17 @@ namespace pmusim::driver {
 
 using perf::Event;
 
-/// The APIC masked its entry when it delivered the interrupt.
+Fault IntelDriver::write_apic(u64 entry) {
+  const boost::endian::little_uint32_t word{static_cast<u32>(entry)};
+  return bus_.write_memory(msr::lvtpc::XAPIC_ADDRESS, std::as_bytes(std::span(&word, 1)));
+}
+
+/// The APIC masked its entry when it delivered the interrupt. Before x2APIC it is in memory, not in MSRs.
 void IntelDriver::unmask_interrupt() {
-  if (apic_reachable_) counters_.write_register(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
+  if (!apic_in_memory_)
+    counters_.write_register(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
+  else if (apic_reachable_)
+    static_cast<void>(write_apic(msr::lvtpc::NMI));
 }
 
 void IntelDriver::handle_pmi(const InterruptFrame& frame) {

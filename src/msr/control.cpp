@@ -6,7 +6,7 @@ namespace pmusim {
 ControlRegisters::ControlRegisters(const CpuModel& model) : model_(&model), misc_enable_(model.misc_enable) {}
 
 RowFamilies<ControlRegisters> ControlRegisters::registers() {
-  return {clock_registers(), switch_registers(), filter_registers()};
+  return {clock_registers(), switch_registers(), processor_registers(), filter_registers()};
 }
 
 namespace {
@@ -115,7 +115,7 @@ Rows<ControlRegisters> ControlRegisters::switch_registers() {
        .read = read_word<&C::lvtpc_>,
        .write =
            [](C& c, At, u64 value) {
-             c.lvtpc_ = value & ~msr::lvtpc::DELIVERY_STATUS;
+             c.set_lvtpc(value);
              return Fault::none;
            }},
       {.address = msr::TSX_FORCE_ABORT,

@@ -10,10 +10,8 @@ namespace pmusim {
 inline constexpr u16 legacy_gp_count = 16, v6_gp_count = 32, fixed_count = 16;
 
 inline bool has_bit(u32 bitmap, unsigned n) { return n < 32 && (bitmap >> n & 1) != 0; }
-inline bool gp_exists(const CpuModel& m, unsigned n) { return has_bit(m.gp_counters, n); }
-inline bool fixed_exists(const CpuModel& m, unsigned n) {
-  return m.perfmon_version >= 2 && has_bit(m.fixed_counters, n);
-}
+inline bool gp_exists(const CpuModel& m, unsigned n) { return has_bit(m.usable_gp_counters(), n); }
+inline bool fixed_exists(const CpuModel& m, unsigned n) { return has_bit(m.usable_fixed_counters(), n); }
 inline bool v6_gp_exists(const CpuModel& m, unsigned n) { return m.perfmon_version >= 6 && gp_exists(m, n); }
 inline bool v6_fixed_exists(const CpuModel& m, unsigned n) {
   return m.perfmon_version >= 6 && fixed_exists(m, n);
@@ -24,8 +22,8 @@ inline bool has_version_4(const CpuModel& m, unsigned) { return m.perfmon_versio
 inline u64 any_value(const CpuModel&, unsigned) { return ~u64{0}; }
 
 // `Field::on` of the bits that stand for counters.
-inline u64 gp_bits(const CpuModel& m, unsigned) { return m.gp_counters; }
-inline u64 fixed_bits(const CpuModel& m, unsigned) { return u64{m.fixed_counters} << first_fixed; }
+inline u64 gp_bits(const CpuModel& m, unsigned) { return m.usable_gp_counters(); }
+inline u64 fixed_bits(const CpuModel& m, unsigned) { return u64{m.usable_fixed_counters()} << first_fixed; }
 inline u64 with_metrics(const CpuModel& m, unsigned) { return all_if(m.metrics_levels != 0); }
 inline constexpr u64 all_gp = low_bits(first_fixed), all_fixed = bits(counter_slots - 1, first_fixed);
 

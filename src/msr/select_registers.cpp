@@ -121,7 +121,7 @@ Rows<CounterFile> CounterFile::select_registers() {
 
       {.address = msr::FIXED_CTR_CTRL,
        .name = "IA32_FIXED_CTR_CTRL",
-       .exists = [](const CpuModel& m, unsigned) { return m.perfmon_version >= 2 && m.fixed_counters != 0; },
+       .exists = [](const CpuModel& m, unsigned) { return m.usable_fixed_counters() != 0; },
        .fields = fixed_ctrl_fields,
        .read = read_word<&C::fixed_ctrl_>,
        .write = write_word<&C::fixed_ctrl_>},

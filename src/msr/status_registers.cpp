@@ -44,8 +44,13 @@ u64 reads_zero(const CounterFile&, At) { return 0; }
 
 }  // namespace
 
-/// IA32_PERF_GLOBAL_CTRL after RESET: all general-purpose counters may run (SDM vol. 3, table 10-1).
-u64 CounterFile::global_ctrl_after_reset(const CpuModel& model) { return model.gp_counters; }
+/// IA32_PERF_GLOBAL_CTRL after RESET: SDM vol. 3, table 10-1 has the bits of the n general-purpose counters
+/// set, older editions none. Leaf 0AH of a hybrid product counts fewer than its larger core has.
+u64 CounterFile::global_ctrl_after_reset(const CpuModel& model) {
+  if (model.policies.global_ctrl_reset == 2) return 0;
+  const bool as_leaf_0a_counts = model.policies.global_ctrl_reset == 1 && model.package_view;
+  return as_leaf_0a_counts ? model.package_view->gp_counters : model.usable_gp_counters();
+}
 
 /// IA32_PERF_GLOBAL_INUSE: an event select without EN but with an event is in use.
 u64 CounterFile::in_use() const {

@@ -1,6 +1,8 @@
 #include "pmusim/pmu/pmu.h"
 
 #include <array>
+#include <boost/endian/arithmetic.hpp>
+#include <cstring>
 #include <utility>
 
 namespace pmusim {
@@ -18,13 +20,15 @@ Pmu::Pmu(CpuModel model)
 // The order of a cycle.
 //
 // Time passes first: clocks run up to the cycle of the retirement, and a PMI that has become due is taken at
-// the boundary before it. Then the instruction retires, and its vector and other extended registers change.
-// Counters count it; the LBR takes its branch, with the events logged up to and including it, and its own
-// overflow cannot freeze it any more; overflows reload, set status, arm PEBS and ask for PMIs; last, the
-// assists that have waited for such an instruction write their record.
+// the boundary before it, whose handler may take time of its own. Then the instruction retires, and its
+// vector and other extended registers change. Counters count it; the LBR takes its branch, with the events
+// logged up to and including it, and its own overflow cannot freeze it any more; overflows reload, set
+// status, arm PEBS and ask for PMIs; last, the assists that have waited for such an instruction write their
+// record.
 void Pmu::retire(const Retirement& r) {
   pass_time(r.cycle, r.cpl);
-  if (pmi_.deliverable(r.cycle, pmi_masked())) deliver_pmi(frame_before(r));
+  if (pmi_due()) deliver_pmi(frame_before(r));
+  if (now() > r.cycle) return retire_late(r);
   if (r.extended != nullptr) write_extended(*r.extended);
 
   Counted counted = counters_.retire(r);
@@ -41,6 +45,13 @@ void Pmu::retire(const Retirement& r) {
 
   occurred_while_waiting_ = 0;
   remember(r.registers);
+  if (pmi_due() && model_->policies.pmi_boundary == 1) deliver_pmi(frame_after(r));
+}
+
+void Pmu::retire_late(const Retirement& r) {
+  Retirement late = r;
+  late.cycle = now();
+  retire(late);
 }
 
 void Pmu::remember(const Registers* registers) {
@@ -70,7 +81,7 @@ void Pmu::wait_until(u64 cycle, const InterruptFrame& frame) {
   while (now() < cycle) {
     const bool due_on_the_way = pmi_.pending() && !pmi_masked() && pmi_.due_cycle() <= cycle;
     pass_time(due_on_the_way ? std::max(pmi_.due_cycle(), now() + 1) : cycle, frame.cpl);
-    if (pmi_.deliverable(now(), pmi_masked())) deliver_pmi(frame);
+    if (pmi_due()) deliver_pmi(frame);
   }
 }
 
@@ -137,12 +148,34 @@ void Pmu::request_pmi() {
   pmi_.request(now(), pmi_masked(), model_->policies);
 }
 
+// A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what
+// the other modes of delivery ask for reaches no handler either.
 void Pmu::deliver_pmi(InterruptFrame frame) {
+  constexpr u64 interrupts_enabled = bit(9);
   if (handler_ == nullptr) return;
+  const u64 mode = control_.lvtpc() & msr::lvtpc::DELIVERY_MODE;
+  if (mode == msr::lvtpc::FIXED && (frame.registers.rflags & interrupts_enabled) == 0) return;
   pmi_.acknowledge();
   control_.mask_lvtpc();
+  if (mode != msr::lvtpc::FIXED && mode != msr::lvtpc::NMI) return;
   frame.extended = extended_known_ ? &xsave_.state() : nullptr;
+
+  const u64 occurred = std::exchange(occurred_while_waiting_, 0);
+  const bool known = registers_known_;
+  const Registers registers = last_registers_;
+  handling_ = true;
   handler_->handle_pmi(frame);
+  handling_ = false;
+  registers_known_ = known;
+  last_registers_ = registers;
+  occurred_while_waiting_ |= occurred;
+}
+
+InterruptFrame Pmu::frame_after(const Retirement& r) const {
+  InterruptFrame frame{.cpl = r.taken ? r.cpl_after : r.cpl, .registers_known = registers_known_};
+  if (registers_known_) frame.registers = last_registers_;
+  frame.registers.rip = r.next_ip;
+  return frame;
 }
 
 InterruptFrame Pmu::frame_before(const Retirement& r) const {
@@ -175,6 +208,21 @@ Fault Pmu::wrmsr(u32 address, u64 value) {
       registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
   if (written.steers) derive();
   return written.fault;
+}
+
+Fault Pmu::read_xapic(std::span<std::byte> out) const {
+  const boost::endian::little_uint32_t lvtpc = static_cast<u32>(control_.lvtpc());
+  if (out.size() != sizeof lvtpc) return Fault::pf;
+  std::memcpy(out.data(), &lvtpc, sizeof lvtpc);
+  return Fault::none;
+}
+
+Fault Pmu::write_xapic(std::span<const std::byte> in) {
+  boost::endian::little_uint32_t lvtpc;
+  if (in.size() != sizeof lvtpc) return Fault::pf;
+  std::memcpy(&lvtpc, in.data(), sizeof lvtpc);
+  control_.set_lvtpc(lvtpc);
+  return Fault::none;
 }
 
 // What units have to know of each other's registers. (The owner of the register that was written has derived

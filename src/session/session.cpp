@@ -49,6 +49,14 @@ void Session::run_block(const trace::BlockRun& run) {
   });
   instructions_ += run.block->instructions.size();
   for (const auto& monitor : monitors_) monitor->finish_block(run);
+  obey_prediction_barriers();
+}
+
+// The first monitor's processor is the one that runs.
+void Session::obey_prediction_barriers() {
+  const u64 asked_for = pmu().control().prediction_barriers();
+  if (asked_for != prediction_barriers_) core_.forget_branches();
+  prediction_barriers_ = asked_for;
 }
 
 void Session::happen(const trace::Happening& happening) {

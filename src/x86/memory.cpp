@@ -52,9 +52,17 @@ void apply_stack_movement(MemoryOperand& m, const Decoded& d, const ZydisDecoded
   if (pop_destination && m.base == static_cast<u8>(Gpr::rsp)) m.displacement += m.bytes;
 }
 
+void add_flushed_line(Instruction& instruction, const Decoded& d) {
+  if (d.mnemonic() != ZYDIS_MNEMONIC_CLFLUSH && d.mnemonic() != ZYDIS_MNEMONIC_CLFLUSHOPT) return;
+  instruction.flushes_line = true;
+  instruction.flushed_line = describe(d, d.all_operands[0]);
+  instruction.flushed_line.load = false;
+}
+
 }  // namespace
 
 void add_memory_operands(Instruction& instruction, const Decoded& d) {
+  add_flushed_line(instruction, d);
   if (accesses_nothing(d)) return;
   for (const ZydisDecodedOperand& o : d.operands()) {
     if (o.type != ZYDIS_OPERAND_TYPE_MEMORY || o.mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;

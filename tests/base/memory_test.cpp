@@ -41,5 +41,31 @@ TEST(Memory, RegionsMayNotOverlapOrWrap) {
   EXPECT_FALSE(memory.unmap(0x2000));
 }
 
+TEST(Memory, TheCallersOwnBytesCanBeMappedAndUnmapped) {
+  std::array<std::byte, 16> own{};
+  Memory memory;
+  ASSERT_TRUE(memory.map(0x1000, own));
+  EXPECT_FALSE(memory.map(0x100F, 1));
+  const std::array<std::byte, 2> in{std::byte{7}, std::byte{8}};
+  EXPECT_EQ(memory.write(0x100E, in), Fault::none);
+  EXPECT_EQ(own[15], std::byte{8});
+  own[0] = std::byte{9};
+  EXPECT_EQ(memory.at(0x1000, 1)[0], std::byte{9});
+  EXPECT_EQ(memory.write(0x100F, in), Fault::pf);
+  EXPECT_TRUE(memory.unmap(0x1000));
+  EXPECT_EQ(memory.read(0x1000, std::span(own).first(1)), Fault::pf);
+}
+
+TEST(Memory, ACopySharesTheCallersBytesAndHasItsOwnOfTheRest) {
+  std::array<std::byte, 4> own{};
+  Memory memory;
+  ASSERT_TRUE(memory.map(0x1000, own));
+  ASSERT_TRUE(memory.map(0x2000, 4));
+  Memory copy = memory;
+  copy.at(0x1000, 1)[0] = copy.at(0x2000, 1)[0] = std::byte{1};
+  EXPECT_EQ(memory.at(0x1000, 1)[0], std::byte{1});
+  EXPECT_EQ(memory.at(0x2000, 1)[0], std::byte{0});
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -211,5 +211,38 @@ TEST(Core, ParametersThatMakeNoMachineAreRefusedByName) {
   EXPECT_EQ(message([](auto&) {}), "");
 }
 
+TEST(Core, ALoadAfterClflushMissesToMemory) {
+  Core core = make_core(four_wide());
+  x86::Instruction clflush = nop();
+  clflush.flushes_line = true;
+  clflush.flushed_line.base = static_cast<u8>(Gpr::rax);
+  const trace::Block block = block_at(0x1000, {load(), clflush, load()});
+  const std::array<u64, 2> addresses{0x5000, 0x5000};
+  std::array<Registers, 3> registers{};
+  for (Registers& r : registers) r[Gpr::rax] = 0x5008;
+  trace::BlockRun block_run;
+  block_run.block = &block;
+  block_run.next_ip = block.instructions.back().end();
+  block_run.addresses = addresses;
+  std::vector<bool> from_memory;
+  for (int n = 0; n < 3; ++n) {
+    if (n == 2) block_run.registers = registers;  // only where registers are known is the line known
+    core.run(block_run, [&](const Retirement& r) {
+      if (r.signals.has(Signal::load)) from_memory.push_back(r.signals.has(Signal::load_l3_miss));
+    });
+  }
+  EXPECT_EQ(from_memory, (std::vector<bool>{true, false, false, false, false, true}));
+}
+
+TEST(Core, AnIndirectJumpIsMispredictedAgainAfterAPredictionBarrier) {
+  Core core = make_core(four_wide());
+  const trace::Block block = block_at(0x1000, {branch(BranchKind::indirect_jump)});
+  const auto mispredicted = [&] { return run(core, block, {}, 0x1000).front().mispredicted; };
+  for (int n = 0; n < 50; ++n) static_cast<void>(mispredicted());
+  ASSERT_FALSE(mispredicted());
+  core.forget_branches();
+  EXPECT_TRUE(mispredicted());
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -121,5 +121,16 @@ TEST(MemoryHierarchy, CodeAndDataShareTheOuterLevels) {
   EXPECT_EQ(hierarchy.fetch(0x1000, 600, quantities).level, CacheLevel::l1);
 }
 
+TEST(MemoryHierarchy, AFlushedLineComesFromMemoryAgainAndOthersStay) {
+  MemoryHierarchy hierarchy(small());
+  Quantities quantities{};
+  hierarchy.access(0x1000, AccessKind::load, 0, quantities);
+  hierarchy.access(0x2000, AccessKind::load, 500, quantities);
+  hierarchy.fetch(0x1000, 1000, quantities);
+  hierarchy.flush(0x1020);
+  EXPECT_EQ(hierarchy.access(0x2000, AccessKind::load, 2000, quantities).level, CacheLevel::l1);
+  EXPECT_EQ(hierarchy.fetch(0x1000, 2500, quantities).level, CacheLevel::memory);
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -1,6 +1,7 @@
 // What the driver makes of an attribute: reference 5.1 and 5.5.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
 
 #include "driver_fixture.h"
@@ -223,6 +224,17 @@ TEST(Capabilities, WithoutAReachableApicThereAreNoInterrupts) {
   Rig rig(bus);
   EXPECT_FALSE(rig.driver.capabilities().interrupts);
   EXPECT_EQ(rig.driver.statistics().faults, 0u);
+}
+
+TEST(Capabilities, AnApicInMemoryTakesTheEntryOfThePmi) {
+  FakeBus bus = skylake();
+  bus.msrs.erase(msr::X2APIC_LVTPC);
+  ASSERT_TRUE(bus.map_memory(msr::lvtpc::XAPIC_ADDRESS, 4));
+  Rig rig(bus);
+  EXPECT_TRUE(rig.driver.capabilities().interrupts);
+  std::array<std::byte, 4> entry{};
+  ASSERT_EQ(rig.bus.read_memory(msr::lvtpc::XAPIC_ADDRESS, entry), Fault::none);
+  EXPECT_EQ(entry, (std::array{std::byte{0}, std::byte{4}, std::byte{0}, std::byte{0}}));  // NMI, not masked
 }
 
 }  // namespace

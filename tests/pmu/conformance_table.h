@@ -15,6 +15,7 @@ enum class Kind : u8 {
   legacy_counter,  ///< IA32_PMCn: any value is legal; bit 31 is extended up to the counter's width
   constant,        ///< every write faults
   write_one,       ///< legal bits have an effect elsewhere; reads 0
+  command,         ///< legal bits have an effect elsewhere; RDMSR faults
   toggle,          ///< like store, but tested by flipping bits of the reset value
 };
 
@@ -37,6 +38,7 @@ using G = std::string_view;
 inline constexpr G yon = "yonah";
 inline constexpr G cor = "core2 penryn";
 inline constexpr G old_atoms = "bonnell silvermont knightslanding";
+inline constexpr G old_atoms_with_ibpb = "silvermont knightslanding";
 inline constexpr G nhm = "nehalem", wsm = "westmere";
 inline constexpr G snb = "sandybridge ivybridge", hsw = "haswell broadwell";
 inline constexpr G skl = "skylake skylake-x cascadelake", cnl = "cannonlake";
@@ -257,6 +259,11 @@ inline const std::vector<Row> others = {
     {all, 0x010, 1, 1, Kind::store, everything},
     {Groups{hsw} + version_4_up, 0x03B, 1, 1, Kind::store, everything},
     {all, 0x0E7, 2, 1, Kind::store, everything},
+    // microcode revision: writes are accepted and change nothing
+    {all, 0x08B, 1, 1, Kind::toggle, everything, 0x00FFFFFF'00000000, everything},
+    // SPEC_CTRL and PRED_CMD
+    {Groups{old_atoms_with_ibpb} + cores_to_bdw + version_4_up, 0x048, 1, 1, Kind::store, 0x1},
+    {Groups{old_atoms_with_ibpb} + cores_to_bdw + version_4_up, 0x049, 1, 1, Kind::command, 0x1},
     {cores_of_skl + cores_of_icl + arch_lbr, 0x64E, 1, 1, Kind::constant, nothing},
     {{skl}, 0x10F, 1, 1, Kind::store, 0x1},
     {all, 0x1A0, 1, 1, Kind::toggle, 0x44'00C50089, 0x850089, 0x80},

@@ -116,8 +116,10 @@ TEST(RegisterFile, AliasesShowOneRegisterAndSayWhich) {
 TEST(RegisterFile, EveryRegisterResetsToWhatItsRowSays) {
   for (const CpuModel& model : cpu_models()) {
     Pmu pmu(model);
-    for (const Register& r : pmu.registers().all())
+    for (const Register& r : pmu.registers().all()) {
+      if (r.write_only) continue;
       EXPECT_EQ(pmu.rdmsr(r.address).value_or(~r.reset), r.reset) << model.name << ' ' << r.name();
+    }
   }
 }
 

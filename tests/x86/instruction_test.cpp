@@ -146,7 +146,9 @@ TEST(Memory, WhatLooksLikeAnAccessButIsNone) {
   EXPECT_TRUE(accesses({0x48, 0x8D, 0x00}).empty());  // lea
   EXPECT_TRUE(accesses({0x0F, 0x1F, 0x00}).empty());  // nop [rax]
   EXPECT_TRUE(accesses({0x0F, 0x18, 0x08}).empty());  // prefetcht0
-  EXPECT_TRUE(accesses({0x0F, 0xAE, 0x38}).empty());  // clflush
+  EXPECT_TRUE(accesses({0x0F, 0xAE, 0x38}).empty());  // clflush [rax]
+  EXPECT_TRUE(decode_bytes({0x0F, 0xAE, 0x38}).flushes_line);
+  EXPECT_EQ(decode_bytes({0x0F, 0xAE, 0x38}).flushed_line.base, 0);
   EXPECT_TRUE(decode_bytes({0x0F, 0x18, 0x08}).signals.has(Signal::prefetch));
   EXPECT_FALSE(decode_bytes({0x0F, 0x18, 0x08}).signals.has(Signal::load));
   EXPECT_TRUE(decode_bytes({0x0F, 0x1F, 0x00}).signals.has(Signal::nop));

@@ -9,7 +9,10 @@ namespace pmusim::msr {
 
 inline constexpr u32 TSC = 0x10;
 inline constexpr u32 TSC_ADJUST = 0x3B;
-inline constexpr u32 PMC0 = 0xC1;  // + n; writes sign-extend bit 31
+inline constexpr u32 SPEC_CTRL = 0x48;
+inline constexpr u32 PRED_CMD = 0x49;
+inline constexpr u32 BIOS_SIGN_ID = 0x8B;  // microcode revision in 63:32
+inline constexpr u32 PMC0 = 0xC1;          // + n; writes sign-extend bit 31
 inline constexpr u32 MPERF = 0xE7;
 inline constexpr u32 APERF = 0xE8;
 inline constexpr u32 TSX_FORCE_ABORT = 0x10F;
@@ -155,9 +158,11 @@ inline constexpr u64 RDPMC_METRICS_CLEAR = bit(19);
 namespace lvtpc {
 inline constexpr u64 VECTOR = bits(7, 0);
 inline constexpr u64 DELIVERY_MODE = bits(10, 8);
-inline constexpr u64 NMI = u64{4} << 8;
+inline constexpr u64 FIXED = u64{0} << 8, SMI = u64{2} << 8, NMI = u64{4} << 8;
 inline constexpr u64 DELIVERY_STATUS = bit(12);
 inline constexpr u64 MASKED = bit(16);
+// The same register in the memory-mapped page that the local APIC has where it is not in x2APIC mode.
+inline constexpr u64 XAPIC_ADDRESS = 0xFEE00340;
 }  // namespace lvtpc
 
 }  // namespace pmusim::msr

@@ -17,6 +17,9 @@ class Memory {
  public:
   /// Maps `bytes` zeroed bytes at `address`, and returns false if that overlaps a region or wraps.
   [[nodiscard]] bool map(u64 address, u64 bytes);
+  /// Maps the caller's bytes, which must stay where they are until they are unmapped, and are shared by
+  /// copies of this Memory. False as above.
+  [[nodiscard]] bool map(u64 address, std::span<std::byte> bytes);
   /// Removes the region that starts at `address`; false if there is none.
   bool unmap(u64 address);
 
@@ -31,8 +34,12 @@ class Memory {
  private:
   struct Region {
     u64 address;
-    std::vector<std::byte> data;
+    std::vector<std::byte> own;
+    std::span<std::byte> lent;  // the caller's, if not empty
+    std::span<const std::byte> bytes() const { return lent.empty() ? std::span<const std::byte>(own) : lent; }
   };
+  bool is_free(u64 address, u64 bytes) const;
+  bool insert(Region region);
   const Region* find(u64 address, u64 bytes) const;
   std::vector<Region> regions_;  // sorted by address, disjoint
 };

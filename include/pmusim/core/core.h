@@ -45,6 +45,9 @@ class Core {
   /// retires.
   void interrupt();
 
+  /// An indirect branch prediction barrier (IA32_PRED_CMD.IBPB): the predictors forget all that they learnt.
+  void forget_branches() { branches_ = fresh_branches_; }
+
   /// Cycle of the last retirement; 0 before the first.
   u64 cycle() const { return pipeline_.retired_cycle(); }
   /// Slots of that cycle that nothing used yet: what uops and lost slots fall short of all slots.
@@ -67,6 +70,7 @@ class Core {
   Core(const CoreParameters& parameters, BranchUnit branches);
   void step(Cursor& cursor, Execution& execution);
   void fetch(const x86::Instruction& instruction, Execution& execution);
+  void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address, Execution& execution);
   DataAccesses take_accesses(const x86::Instruction& instruction, Cursor& cursor) const;
   Ready operands_ready(const x86::Instruction& instruction, u64 cycle) const;
@@ -76,7 +80,7 @@ class Core {
 
   unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
   Latencies latencies_;
-  BranchUnit branches_;
+  BranchUnit branches_, fresh_branches_;
   LoadStoreUnit memory_;
   Pipeline pipeline_;
   std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask

@@ -34,6 +34,9 @@ class MemoryHierarchy {
   /// Code fetch of one line. Adds to `quantities` as above.
   Answer fetch(u64 address, u64 cycle, Quantities& quantities);
 
+  /// CLFLUSH: the line with this address leaves every cache.
+  void flush(u64 address);
+
   u64 line_of(u64 address) const { return address >> line_shift_; }
   unsigned line_shift() const { return line_shift_; }
   /// Latency of an access that hits everywhere.

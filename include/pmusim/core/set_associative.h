@@ -42,6 +42,16 @@ class SetAssociative {
     return set[0].value;
   }
 
+  /// Takes a key out, if it is there.
+  void erase(u64 key) {
+    Entry* const set = first_of_set(key);
+    Entry* const end = set + ways_;
+    Entry* const found = std::find_if(set, end, [&](const Entry& entry) { return entry.key == key; });
+    if (found == end) return;
+    std::move(found + 1, end, found);
+    *(end - 1) = Entry{};
+  }
+
  private:
   struct Entry {
     u64 key = ~u64{0};

@@ -136,6 +136,9 @@ struct CpuModel {
   CoreType core_type = CoreType::core;
   u32 family = 6, model = 0, stepping = 0;
   bool hybrid = false;
+  /// MSR 8B[63:32]. Drivers compare it with the revision that repaired an erratum; the presets' is later than
+  /// any of those.
+  u32 microcode_revision = 0xFFFFFF;
   u32 native_model_id = 0;  ///< CPUID.1AH:EAX[23:0]; 0: the leaf is all zero
 
   unsigned perfmon_version = 0;
@@ -148,7 +151,9 @@ struct CpuModel {
   std::optional<CommonView> package_view;  ///< set where leaf 0AH says less than this core has
   u64 perf_capabilities = 0;               ///< MSR 345; on a hybrid, what all core types have in common
   FreezeStyle freeze = FreezeStyle::legacy;
-  bool has_pdcm = true, has_x2apic = true;
+  bool has_pdcm = true;
+  bool has_x2apic = true;         ///< the local APIC is in MSRs; without, its LVTPC is in memory at FEE00340
+  bool has_ibpb = true;           ///< SPEC_CTRL and PRED_CMD: CPUID.7:EDX[26]
   bool anythread = false;         ///< EVTSEL.ANY and FIXED_CTR_CTRL ANY bits usable
   bool rtm = false, hle = false;  ///< TSX
   bool arch_perfmon_ext = false;  ///< CPUID leaf 23H
@@ -177,8 +182,12 @@ struct CpuModel {
   std::span<const EventDefinition> events;
   Policies policies;
 
+  /// General-purpose counters that software can reach: there are none without architectural perfmon.
+  u32 usable_gp_counters() const { return perfmon_version >= 1 ? gp_counters : 0; }
+  /// Fixed counters that software can reach: they came with version 2.
+  u32 usable_fixed_counters() const { return perfmon_version >= 2 ? fixed_counters : 0; }
   /// Every counter: GP bit n, fixed bit 32 + m. The legal counter bits of GLOBAL_CTRL.
-  u64 counters() const { return gp_counters | u64{fixed_counters} << 32; }
+  u64 counters() const { return usable_gp_counters() | u64{usable_fixed_counters()} << 32; }
   bool has_capability(u64 mask) const { return (perf_capabilities & mask) != 0; }
   bool has_arch_pebs() const { return pebs.format == PebsFeatures::architectural; }
   Microarchitecture microarchitecture() const {

@@ -19,7 +19,11 @@ struct Policies {
   u32 pmi_skid_cycles = 24;  ///< from the overflow to the earliest instruction boundary that takes the PMI
   u32 pmi_while_masked = 0;  ///< 0 the request stays pending until LVTPC is unmasked, 1 it is lost
   u32 pmi_repeat = 1;        ///< 1 a wrap with its status bit already set requests another PMI, 0 it does not
+  u32 pmi_boundary = 0;  ///< a due PMI is taken 0 before the next instruction retires, 1 after the one that
+                         ///< finds it due
   // counters
+  u32 global_ctrl_reset = 0;  ///< GLOBAL_CTRL after RESET: 0 all GP counters, 1 those of CPUID.0AH, 2 none
+  u32 in_txcp_abort = 0;      ///< IN_TX with IN_TXCP, transaction aborts: 0 counts go back, 1 they stay
   u32 evtsel_eq_without_cmask = 0;  ///< EQ with CMASK 0: 0 inert, 1 counts cycles without an occurrence
   u32 status_set_cond_chgd = 0;     ///< writing 1 to STATUS_SET[63]: 0 #GP, 1 sets CondChgd
   u32 edge_history_at_enable = 0;   ///< 0 cleared when a counter is enabled, 1 kept

@@ -182,6 +182,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void handle_overflow(perf::Event& event, const InterruptFrame& frame);
   u64 status_of_recorded_counters() const;
   void unmask_interrupt();
+  [[nodiscard]] Fault write_apic(u64 entry);
   void account(unsigned handled, u64 ip);
 
   // what the PEBS part asks
@@ -218,7 +219,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   std::array<perf::Event*, 8> metrics_{};  // the same of topdown metrics
   unsigned disable_depth_ = 0;
   bool enabled_ = true;
-  bool apic_reachable_ = true;
+  bool apic_reachable_ = true, apic_in_memory_ = false;
   bool gp3_claimed_ = false;  // from the microcode that wants it for transactions
   bool pebs_usable_ = false;
   DriverStatistics statistics_;

@@ -24,6 +24,12 @@ class ControlRegisters {
   void clear_debugctl(u64 mask) { debugctl_ &= ~mask; }
 
   u64 lvtpc() const { return lvtpc_; }
+  /// A write of LVTPC: its delivery status is not software's to set.
+  void set_lvtpc(u64 value) {
+    lvtpc_ = value & (msr::lvtpc::VECTOR | msr::lvtpc::DELIVERY_MODE | msr::lvtpc::MASKED);
+  }
+  /// Indirect branch prediction barriers that software has asked for (PRED_CMD.IBPB) since construction.
+  u64 prediction_barriers() const { return prediction_barriers_; }
   void mask_lvtpc() { lvtpc_ |= msr::lvtpc::MASKED; }
 
   /// OFFCORE_RSP_0 and 1, or OMR_0 to 3 on parts that have those.
@@ -39,6 +45,7 @@ class ControlRegisters {
  private:
   static Rows<ControlRegisters> clock_registers();
   static Rows<ControlRegisters> switch_registers();
+  static Rows<ControlRegisters> processor_registers();
   static Rows<ControlRegisters> filter_registers();
   /// A clock that software can set: its value was `value` in `cycle`.
   struct Origin {
@@ -49,7 +56,7 @@ class ControlRegisters {
   u64 tsc_offset_ = 0, tsc_adjust_ = 0;
   Origin mperf_{}, aperf_{};
   u64 debugctl_ = 0, misc_enable_ = 0, lvtpc_ = msr::lvtpc::MASKED;
-  u64 tsx_force_abort_ = 0;
+  u64 tsx_force_abort_ = 0, spec_ctrl_ = 0, prediction_barriers_ = 0;
   u32 tsc_aux_ = 0;
   std::array<u64, 2> offcore_{}, snoop_{};
   std::array<u64, 4> omr_{};

@@ -215,6 +215,7 @@ class CounterFile {
   static u64 lost_cycles(const Running& running, const Retirement& r);
   void add(unsigned counter, u64 occurrences, Counted& counted);
   void change_transaction(TxState tx);
+  bool goes_back_at_abort(unsigned counter) const;
 
   const CpuModel* model_;
   u64 width_mask_;

@@ -13,12 +13,13 @@ namespace pmusim {
 /// One register of one model, as `pmusim msr` shows it.
 struct Register {
   u32 address = 0;
-  u16 number = 0;         ///< within its row
-  u16 stride = 1;         ///< address distance within its row
-  std::string_view row;   ///< name of its row, with "{}" for the number
-  u32 storage = 0;        ///< the address that this is an alias of, or its own
-  bool read_only = true;  ///< every write faults
-  u64 writable = 0;       ///< bits that a write may set
+  u16 number = 0;           ///< within its row
+  u16 stride = 1;           ///< address distance within its row
+  std::string_view row;     ///< name of its row, with "{}" for the number
+  u32 storage = 0;          ///< the address that this is an alias of, or its own
+  bool read_only = true;    ///< every write faults
+  bool write_only = false;  ///< every read faults
+  u64 writable = 0;         ///< bits that a write may set
   u64 reset = 0;
   std::span<const Field> fields;
 
@@ -76,7 +77,7 @@ class RegisterFile : public RegisterList {
     Faulty<u64> value = Failure(Fault::gp);
     const auto read_from = [&]<class Unit>(const Unit& unit) {
       const auto* const access = std::get_if<Access<Unit>>(&port.access);
-      if (access != nullptr && access->is_present(unit, port.number))
+      if (access != nullptr && access->read != nullptr && access->is_present(unit, port.number))
         value = access->read(unit, {port.number, cycle});
       return access != nullptr;
     };
@@ -200,6 +201,7 @@ typename RegisterFile<Units...>::Entry RegisterFile<Units...>::entry_of(const Cp
                           .row = row.name,
                           .storage = row.alias_of != 0 ? row.alias_of + n : address,
                           .read_only = row.write == nullptr,
+                          .write_only = row.read == nullptr,
                           .writable = writable,
                           .reset = row.reset != nullptr ? row.reset(model, n) : 0,
                           .fields = row.fields},

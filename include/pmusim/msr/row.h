@@ -76,7 +76,7 @@ struct Row {
   std::span<const Field> fields;
   /// Bits that software may set; the rest is reserved. Null: the bits of the fields.
   u64 (*writable)(const CpuModel&, unsigned n) = nullptr;
-  u64 (*read)(const Unit&, At) = nullptr;
+  u64 (*read)(const Unit&, At) = nullptr;          ///< null: write-only, every read faults
   Fault (*write)(Unit&, At, u64 value) = nullptr;  ///< null: read-only, every write faults
   /// Nothing is derived from this register: a write need not be followed by `derive()`.
   bool is_data = false;

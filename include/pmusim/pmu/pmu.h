@@ -38,7 +38,9 @@ class Pmu final : public Bus {
  public:
   explicit Pmu(CpuModel model);
 
-  /// An instruction retires. Cycles never decrease. A PMI that is due is handled before it.
+  /// An instruction retires. Cycles never decrease. A PMI that is due is handled before it (or after the
+  /// instruction that finds it due: policy pmi_boundary). The handler may retire instructions of its own,
+  /// from now() on; what should have retired while it ran retires when it is done.
   void retire(const Retirement& retirement);
   /// Core time passes up to `cycle` while the code of `frame` waits to go on: clocks count, and a PMI that
   /// becomes due is handled.
@@ -77,13 +79,20 @@ class Pmu final : public Bus {
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
   CpuidResult cpuid(u32 leaf, u32 subleaf) override { return xsave_.cpuid(leaf, subleaf); }
   u64 rdtsc() override { return tsc(); }
+  /// Where the local APIC is not in MSRs, its LVTPC is in memory: four bytes at FEE00340.
   [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override {
-    return memory_.read(address, out);
+    return is_xapic(address) ? read_xapic(out) : memory_.read(address, out);
   }
   [[nodiscard]] Fault write_memory(u64 address, std::span<const std::byte> in) override {
-    return memory_.write(address, in);
+    return is_xapic(address) ? write_xapic(in) : memory_.write(address, in);
   }
   [[nodiscard]] bool map_memory(u64 address, u64 bytes) override { return memory_.map(address, bytes); }
+  /// Maps the caller's bytes, which copies of this Pmu share; they must outlive them or be unmapped.
+  [[nodiscard]] bool map_memory(u64 address, std::span<std::byte> bytes) {
+    return memory_.map(address, bytes);
+  }
+  /// Removes the region that starts at `address`; false if there is none.
+  bool unmap_memory(u64 address) { return memory_.unmap(address); }
   std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
   [[nodiscard]] Fault xsaves(u64 address, u64 features) override {
     return save(SaveInstruction::xsaves, {.address = address, .features = features});
@@ -120,7 +129,10 @@ class Pmu final : public Bus {
  private:
   void pass_time(u64 cycle, Cpl cpl);
   void deliver_pmi(InterruptFrame frame);
+  bool pmi_due() const { return pmi_.deliverable(now(), pmi_masked()) && !handling_; }
+  void retire_late(const Retirement& retirement);
   InterruptFrame frame_before(const Retirement& retirement) const;
+  InterruptFrame frame_after(const Retirement& retirement) const;
   void remember(const Registers* registers);
   void write_extended(const ExtendedChange& change);
   void log_branch(const Retirement& retirement, Counted& counted);
@@ -130,6 +142,9 @@ class Pmu final : public Bus {
   void request_pmi();
   bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
   bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
+  bool is_xapic(u64 address) const { return address == msr::lvtpc::XAPIC_ADDRESS && !model_->has_x2apic; }
+  Fault read_xapic(std::span<std::byte> out) const;
+  Fault write_xapic(std::span<const std::byte> in);
   EventFilters event_filters() const;
   void derive();
 
@@ -149,6 +164,7 @@ class Pmu final : public Bus {
   bool registers_known_ = false;
   bool extended_known_ = false;
   PmiHandler* handler_ = nullptr;
+  bool handling_ = false;  // in handle_pmi: further PMIs wait
 };
 
 }  // namespace pmusim

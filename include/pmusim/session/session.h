@@ -63,12 +63,14 @@ class Session {
 
   void run_block(const trace::BlockRun& run);
   void happen(const trace::Happening& happening);
+  void obey_prediction_barriers();
 
   SessionOptions options_;
   trace::Reader trace_;
   Core core_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
   u64 instructions_ = 0;
+  u64 prediction_barriers_ = 0;  // that the core has obeyed
   std::function<void(const trace::Mapping&)> on_mapping_;
   std::function<void(Progress)> on_progress_;
 };

@@ -59,9 +59,11 @@ struct Instruction {
   ExecutionClass execution = ExecutionClass::simple;
   bool rep = false;  ///< REP string instruction: one retirement, accesses per iteration
   bool locked = false;
-  u64 target = 0;  ///< of a direct branch, or of an XBEGIN's fallback path
+  bool flushes_line = false;  ///< CLFLUSH, CLFLUSHOPT
+  u64 target = 0;             ///< of a direct branch, or of an XBEGIN's fallback path
   u8 memory_operands = 0;
   std::array<MemoryOperand, 2> memory{};  ///< no instruction has more (push [m], movs, call [m] have two)
+  MemoryOperand flushed_line{};  ///< where `flushes_line`: neither a load nor a store, so not among `memory`
   /// What is true of it whenever it retires: the kind signals, `load` and `store`, the FP class. Not the
   /// outcome: taken and mispredicted branches, cache levels, and an XABORT's abort (it is inert outside a
   /// transaction).

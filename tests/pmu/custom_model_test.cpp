@@ -1,0 +1,89 @@
+// Models of one's own: registers, RDPMC, CPUID and RESET follow the members.
+#include <gtest/gtest.h>
+
+#include "pmusim/pmu/pmu.h"
+
+namespace pmusim {
+namespace {
+
+CpuModel skylake_of_version(unsigned version) {
+  CpuModel model = *find_cpu_model("skylake");
+  model.perfmon_version = version;
+  return model;
+}
+
+TEST(CustomModel, CountersAndRdpmcFollowThePerfmonVersion) {
+  for (const unsigned version : {0u, 1u, 2u, 4u}) {
+    Pmu pmu(skylake_of_version(version));
+    const bool gp = version >= 1, fixed = version >= 2;
+    EXPECT_EQ(pmu.rdmsr(msr::PMC0).ok(), gp) << version;
+    EXPECT_EQ(pmu.rdmsr(msr::A_PMC0).ok(), gp) << version;
+    EXPECT_EQ(pmu.rdmsr(msr::PERFEVTSEL0).ok(), gp) << version;
+    EXPECT_EQ(pmu.rdpmc(0).ok(), gp) << version;
+    EXPECT_EQ(pmu.rdmsr(msr::FIXED_CTR0).ok(), fixed) << version;
+    EXPECT_EQ(pmu.rdmsr(msr::FIXED_CTR_CTRL).ok(), fixed) << version;
+    EXPECT_EQ(pmu.rdpmc(0x40000000).ok(), fixed) << version;
+  }
+}
+
+TEST(CustomModel, CpuidSaysClflushAndTheLineSize) {
+  constexpr u32 clfsh = 1u << 19;
+  CpuModel model = *find_cpu_model("skylake");
+  for (const u32 line_bytes : {64u, 128u}) {
+    model.core.l1d.line_bytes = line_bytes;
+    const CpuidResult leaf = cpuid(model, 1, 0);
+    EXPECT_NE(leaf.edx & clfsh, 0u);
+    EXPECT_EQ((leaf.ebx >> 8 & 0xFF) * 8, line_bytes);
+  }
+}
+
+TEST(CustomModel, GlobalCtrlResetsAsThePolicySays) {
+  const auto after_reset = [](const char* name, u32 policy) {
+    CpuModel model = *find_cpu_model(name);
+    model.policies.global_ctrl_reset = policy;
+    Pmu pmu(model);
+    return pmu.rdmsr(msr::PERF_GLOBAL_CTRL).value_or(~u64{0});
+  };
+  EXPECT_EQ(after_reset("lioncove", 0), 0x3FFu);  // ten counters, of which leaf 0AH counts eight
+  EXPECT_EQ(after_reset("lioncove", 1), 0xFFu);
+  EXPECT_EQ(after_reset("skylake", 1), 0xFu);
+  EXPECT_EQ(after_reset("skylake", 2), 0u);
+}
+
+TEST(CustomModel, TheMicrocodeRevisionIsReadFromItsRegister) {
+  CpuModel model = *find_cpu_model("sandybridge");
+  model.microcode_revision = 0x28;
+  Pmu pmu(model);
+  EXPECT_EQ(pmu.wrmsr(0x8B, 0), Fault::none);
+  EXPECT_EQ(pmu.rdmsr(0x8B).value_or(0), 0x28'00000000u);
+}
+
+TEST(PredictionBarrier, IsACommandThatIsCountedAndNeverRead) {
+  Pmu pmu(*find_cpu_model("skylake"));
+  EXPECT_EQ(pmu.wrmsr(0x49, 1), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(0x49, 0), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(0x49, 2), Fault::gp);
+  EXPECT_FALSE(pmu.rdmsr(0x49).ok());
+  EXPECT_EQ(pmu.control().prediction_barriers(), 1u);
+  EXPECT_NE(pmu.cpuid(7, 0).edx & 1u << 26, 0u);
+  EXPECT_EQ(Pmu(*find_cpu_model("core2")).wrmsr(0x49, 1), Fault::gp);
+}
+
+TEST(Transactions, WhatACounterOfTransactionsOnlyKeepsOfAnAbortedOneIsAPolicy) {
+  for (const u32 policy : {0u, 1u}) {
+    for (const bool only_in_tx : {true, false}) {
+      CpuModel model = *find_cpu_model("skylake");
+      model.policies.in_txcp_abort = policy;
+      Pmu pmu(model);
+      ASSERT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + 2, 0x2'004300C0 | u64{only_in_tx} << 32), Fault::none);
+      for (const TxState tx : {TxState::in_tx, TxState::in_tx, TxState::aborting})
+        pmu.retire({.cycle = pmu.now() + 1,
+                    .signals = tx == TxState::aborting ? SignalSet{} : SignalSet{Signal::instruction},
+                    .tx = tx});
+      EXPECT_EQ(pmu.rdpmc(2).value_or(~u64{0}), policy == 1 && only_in_tx ? 2u : 0u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pmusim
