@@ -73,7 +73,6 @@ u64 alias_of_cycles(CyclesAlias alias, unsigned precise) {
 }
 
 constexpr u64 guest_lbr = 0x1B00;  // config of the event that keeps the LBR on for a guest
-constexpr u64 vector_registers = ~low_bits(32);
 
 Result<u64, KernelError> generic_config(const Attr& attr, const Enumeration& cpu) {
   const u64 id = generic_part(attr);
@@ -107,6 +106,8 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
   event.hw = {};
   if (auto result = set_config(event); !result.ok()) return result;
   if (auto result = set_period_at_open(event); !result.ok()) return result;
+  if (auto result = check_registers(event); !result.ok()) return result;
+  event.hw.flags |= register_flag(event.attr);
   if (bts_.wants_trace(event)) {
     if (auto result = set_up_branch_trace(event); !result.ok()) return result;
   } else if (auto result = set_up_precise(event); !result.ok()) {
@@ -235,10 +236,6 @@ Result<Done, KernelError> IntelDriver::fix_address_by_branches(Event& event) con
 
 Result<Done, KernelError> IntelDriver::set_up_precise(Event& event) {
   const Attr& attr = event.attr;
-  if ((attr.sample_regs_user & vector_registers) != 0)
-    return refuse(EINVAL, "sample_regs_user: vector registers are known at the interrupt only");
-  if ((attr.sample_regs_intr & vector_registers) != 0 && attr.precise_ip == 0)
-    return refuse(EINVAL, "sample_regs_intr: vector registers need precise_ip");
   if (attr.precise_ip == 0) return Done{};
   if (auto result = fix_address_by_branches(event); !result.ok()) return result;
   constexpr u64 cycles = 0x003C;

@@ -28,11 +28,13 @@ IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
       counters_(bus, cpu_),
       pebs_(bus, cpu_, *this, options_.pebs),
       lbr_(bus, cpu_, options_.lbr),
-      bts_(bus, cpu_, options.pebs.area_address, options.bts) {
+      bts_(bus, cpu_, options.pebs.area_address, options.bts),
+      registers_(bus, options.register_buffer_address) {
   counters_.reset();
   apic_in_memory_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) != Fault::none;
   apic_reachable_ = !apic_in_memory_ || write_apic(msr::lvtpc::NMI) == Fault::none;
   freeze_counters_in_smm();
+  registers_.set_up();
   lbr_.set_up();
   pebs_usable_ = pebs_.available() && pebs_.set_up() == Fault::none;
 }
@@ -57,7 +59,13 @@ perf::PmuCapabilities IntelDriver::capabilities() const {
   perf::PmuCapabilities capabilities;
   capabilities.name = !cpu_.hybrid ? "cpu" : cpu_.atom ? "cpu_atom" : "cpu_core";
   capabilities.interrupts = apic_reachable_;
-  capabilities.extended_registers = pebs_usable_ && (cpu_.pebs_baseline || cpu_.arch_pebs());
+  if (perf::simd_abi(options_.kernel) == perf::SimdAbi::none) {
+    capabilities.extended_registers = pebs_usable_ && (cpu_.pebs_baseline || cpu_.arch_pebs());
+  } else {
+    capabilities.extended_registers = (registers_.available() & perf::register_set::XMM) != 0;
+    capabilities.simd_registers =
+        capabilities.extended_registers && (registers_.available() & ~perf::register_set::XMM) != 0;
+  }
   capabilities.branch_entries = lbr_.entries();
   capabilities.branch_counter_count = lbr_.branch_counter_count();
   capabilities.branch_counter_width = lbr_.branch_counter_width();
@@ -253,6 +261,13 @@ void IntelDriver::context_switch(SwitchDirection direction, perf::TaskId task) {
 }
 
 const perf::BranchStack* IntelDriver::interrupt_branches(const Event& event) { return lbr_.stack(event); }
+
+/// A kernel keeps a task's registers in the CPU until it needs them for itself: what an interrupt finds there
+/// are those of user mode, too.
+const perf::ExtendedRegisters* IntelDriver::live_registers(const Event& event) {
+  if (!in_interrupt_) return nullptr;
+  return &registers_.read(perf::needed_registers(event.attr));
+}
 
 const perf::BranchStack& IntelDriver::decode_branches(const Event& event,
                                                       std::span<const pebs::LbrRecord> records) {

@@ -26,6 +26,7 @@ void IntelDriver::unmask_interrupt() {
 void IntelDriver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
   if (traits_->ack == PmiAck::early) unmask_interrupt();
+  in_interrupt_ = true;
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;
   bts_.stop();
@@ -46,6 +47,7 @@ void IntelDriver::handle_pmi(const InterruptFrame& frame) {
   }
   if (traits_->ack == PmiAck::late) unmask_interrupt();
   account(handled, frame.registers.rip);
+  in_interrupt_ = false;
 }
 
 /// An interrupt that comes back to back after one that handled two causes has found its own already handled.
@@ -117,6 +119,8 @@ void IntelDriver::handle_overflow(Event& event, const InterruptFrame& frame) {
   // The restart has put the next interval's period there, which before Linux 6.14 samples had.
   if (!perf::has(options_.kernel, perf::Change::overflow_before_rearming)) data.period = event.hw.last_period;
   if ((event.attr.sample_type & perf::sample::BRANCH_STACK) != 0) data.branches = interrupt_branches(event);
+  if ((event.hw.flags & pebs_flag::EXTENDED_REGISTERS) != 0)
+    data.extended = data.user_extended = live_registers(event);
   if (sink_->overflow(event, data, frame) == perf::SampleSink::Verdict::stop) stop(event, StopMode::plain);
 }
 

@@ -11,11 +11,6 @@ namespace {
 namespace sample = perf::sample;
 using M = Microarchitecture;
 
-constexpr u64 gpr_registers = 0xFF03FF;  // of REGS_INTR masks: what the GPR group holds
-constexpr u64 extended_gprs = bits(39, 24);
-constexpr u64 shadow_stack_pointer = bit(40);
-constexpr u64 legacy_xmm = bits(63, 32);
-
 constexpr u64 memory_types = sample::ADDR | sample::PHYS_ADDR | sample::DATA_SRC | sample::WEIGHT |
                              sample::WEIGHT_STRUCT | sample::TRANSACTION | sample::DATA_PAGE_SIZE;
 constexpr u64 register_types = sample::REGS_INTR | sample::REGS_USER;
@@ -96,13 +91,29 @@ bool can_store_counters(const Enumeration& cpu) {
   return (cpu.pebs_arch_capabilities & ALLOW_IN_RECORD) != 0 && (cpu.pebs_arch_capabilities & any) != 0;
 }
 
-bool can_be_large(const Enumeration& cpu, const perf::Attr& attr) {
+/// The registers of sample_regs_* that large buffers may serve: what records hold, but CS and SS.
+u64 registers_for_large(const perf::Attr& attr, perf::SimdAbi simd) {
+  using namespace perf::register_mask;
+  if (simd == perf::SimdAbi::none) return PEBS_GENERAL;
+  if (attr.sample_simd_regs_enabled == 0) return PEBS_GENERAL | XMM_HALVES;
+  return simd == perf::SimdAbi::merged ? PEBS_GENERAL | EGPR | SSP : PEBS_GENERAL;
+}
+
+/// Series v7 has no more of SIMD sampling in large buffers than XMM0 to XMM15.
+bool fits_large(const perf::Attr& attr, perf::RegisterSide side, perf::SimdAbi simd) {
+  const perf::RegisterMasks masks = perf::register_masks(attr, side);
+  if ((masks.general & ~registers_for_large(attr, simd)) != 0) return false;
+  if (attr.sample_simd_regs_enabled == 0 || simd == perf::SimdAbi::merged) return true;
+  return attr.sample_simd_vec_reg_qwords <= 2 && masks.vectors >> 16 == 0 && masks.predicates == 0;
+}
+
+bool can_be_large(const Enumeration& cpu, const perf::Attr& attr, perf::SimdAbi simd) {
   u64 types = types_for_large(cpu);
   if (can_store_counters(cpu)) types |= sample::READ;
   if (attr.use_clockid) types &= ~sample::TIME;
   if (!attr.exclude_kernel) types &= ~sample::REGS_USER;
-  if ((attr.sample_regs_user & ~gpr_registers) != 0) types &= ~sample::REGS_USER;
-  if ((attr.sample_regs_intr & ~gpr_registers) != 0) types &= ~sample::REGS_INTR;
+  if (!fits_large(attr, perf::RegisterSide::user, simd)) types &= ~sample::REGS_USER;
+  if (!fits_large(attr, perf::RegisterSide::interrupt, simd)) types &= ~sample::REGS_INTR;
   return (attr.sample_type & ~types) == 0;
 }
 
@@ -110,27 +121,33 @@ bool wants_gprs(const perf::Event& event) {
   const perf::Attr& attr = event.attr;
   const u64 registers = ((attr.sample_type & sample::REGS_INTR) != 0 ? attr.sample_regs_intr : 0) |
                         ((attr.sample_type & sample::REGS_USER) != 0 ? attr.sample_regs_user : 0);
-  const u64 in_group = gpr_registers | (attr.sample_simd_regs_enabled != 0 ? shadow_stack_pointer : 0);
+  const bool shadow_stack = (perf::needed_registers(attr) & perf::register_set::SSP) != 0;
   const bool abort_code = (event.hw.config & 0xFFFF) == rtm_aborted &&
                           (attr.sample_type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) != 0;
-  return (registers & in_group) != 0 || attr.precise_ip < 2 || abort_code;
+  return (registers & perf::register_mask::PEBS_GENERAL) != 0 || shadow_stack || attr.precise_ip < 2 ||
+         abort_code;
 }
 
 bool wants_xmm(const perf::Attr& attr) {
-  if ((attr.sample_type & sample::REGS_INTR) == 0) return false;
-  if (attr.sample_simd_regs_enabled == 0) return (attr.sample_regs_intr & legacy_xmm) != 0;
-  return attr.sample_simd_vec_reg_intr != 0;
+  return (perf::needed_registers(attr) & perf::register_set::XMM) != 0;
 }
 
-/// Vector groups of architectural PEBS beyond XMM.
+/// Vector groups of architectural PEBS: register sets and what CFG_C calls them. SSP is in the GPR group.
+struct GroupOfSet {
+  u32 set;
+  u64 group;
+};
+constexpr GroupOfSet arch_groups[] = {
+    {perf::register_set::XMM, pebs::cfg_c::XMM},       {perf::register_set::YMM_HIGH, pebs::cfg_c::YMMH},
+    {perf::register_set::EGPR, pebs::cfg_c::EGPR},     {perf::register_set::OPMASK, pebs::cfg_c::OPMASK},
+    {perf::register_set::ZMM_HIGH, pebs::cfg_c::ZMMH}, {perf::register_set::HI16_ZMM, pebs::cfg_c::HI16_ZMM},
+};
+
 u64 vector_groups_of(const perf::Attr& attr) {
-  using namespace pebs::cfg_c;
-  if ((attr.sample_type & sample::REGS_INTR) == 0 || attr.sample_simd_regs_enabled == 0) return 0;
+  const u32 sets = perf::needed_registers(attr);
   u64 groups = 0;
-  if (attr.sample_simd_vec_reg_intr != 0 && attr.sample_simd_vec_reg_qwords >= 4) groups |= YMMH;
-  if (attr.sample_simd_vec_reg_intr != 0 && attr.sample_simd_vec_reg_qwords >= 8) groups |= ZMMH | HI16_ZMM;
-  if (attr.sample_simd_pred_reg_intr != 0) groups |= OPMASK;
-  if ((attr.sample_regs_intr & extended_gprs) != 0) groups |= EGPR;
+  for (const GroupOfSet& row : arch_groups)
+    if ((sets & row.set) != 0) groups |= row.group;
   return groups;
 }
 
@@ -159,6 +176,18 @@ u64 PebsDriver::cfg_c_beside(const perf::Event& event) const {
   return counts_from_records(event) ? pebs::cfg_c::ALLOW_IN_RECORD & enumeration_.pebs_arch_capabilities : 0;
 }
 
+u32 PebsDriver::recorded_registers() const {
+  using namespace perf::register_set;
+  if (!available()) return 0;
+  if (!enumeration_.arch_pebs())
+    return enumeration_.pebs_format >= 4 && enumeration_.pebs_baseline ? GENERAL | XMM : GENERAL;
+  const u64 groups = enumeration_.pebs_arch_capabilities;
+  u32 sets = (groups & pebs::cfg_c::GPRS) != 0 ? GENERAL | SSP : 0;
+  for (const GroupOfSet& row : arch_groups)
+    if ((groups & row.group) != 0) sets |= row.set;
+  return sets;
+}
+
 unsigned PebsDriver::max_precise() const {
   if (!available()) return 0;
   if (enumeration_.arch_pebs()) return enumeration_.pebs_distribution != 0 ? 3 : 2;
@@ -173,11 +202,12 @@ Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {
     return Failure(KernelError(EOPNOTSUPP, "precise_ip is larger than this CPU's PEBS can do"));
   if (!event.is_sampling())
     return Failure(KernelError(EINVAL, "precise_ip needs a sampling event: sample_period is 0"));
-  u32 flags = pebs_flag::PRECISE | memory_kind(enumeration_.microarchitecture, event.hw.config);
+  u32 flags =
+      pebs_flag::PRECISE | memory_kind(enumeration_.microarchitecture, event.hw.config) | register_flag(attr);
   const bool counts_wakeups = attr.wakeup_events != 0 && !attr.watermark;
   if (!attr.freq && !counts_wakeups) {
     flags |= pebs_flag::AUTO_RELOAD;
-    if (can_be_large(enumeration_, attr)) flags |= pebs_flag::LARGE;
+    if (can_be_large(enumeration_, attr, perf::simd_abi(options_.kernel))) flags |= pebs_flag::LARGE;
   }
   event.hw.flags |= flags;
   if ((attr.sample_type & sample::READ) != 0 && can_store_counters(enumeration_))
@@ -203,7 +233,6 @@ u64 PebsDriver::cfg_c_of(const perf::Event& event) const {
   u64 config = vector_groups_of(attr);
   if ((attr.sample_type & memory_types) != 0) config |= AUX;
   if (wants_gprs(event)) config |= GPRS;
-  if (wants_xmm(attr)) config |= XMM;
   if ((attr.sample_type & sample::BRANCH_STACK) != 0) config |= LBR;
   config |= stored_in_arch(event.hw.stored_counters);
   config &= enumeration_.pebs_arch_capabilities;

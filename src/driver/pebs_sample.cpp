@@ -17,6 +17,11 @@ constexpr u64 access_types = address_types | weight_types | sample::DATA_SRC | s
 
 bool wants(const perf::Event& event, u64 types) { return (event.attr.sample_type & types) != 0; }
 
+/// Samples registers beyond the general ones.
+bool wants_extended(const perf::Event& event) {
+  return (event.hw.flags & pebs_flag::EXTENDED_REGISTERS) != 0;
+}
+
 /// A layout struct in place: their members have no alignment and may lie anywhere.
 template <class T>
 const T& view(std::span<const std::byte> record, std::size_t offset) {
@@ -117,7 +122,7 @@ void PebsSampleBuilder::start(const perf::Event& event) {
   data_.transaction = 0;
   data_.branches = nullptr;
   data_.registers = nullptr;
-  data_.extended = nullptr;
+  data_.extended = data_.user_extended = nullptr;
 }
 
 void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std::byte> record,
@@ -194,9 +199,10 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   access.weight_struct = weight_struct_of(latencies, access.tsx);
   if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
-  if (layout.xmm != 0 && wants(event, register_types)) {
-    extended_.xmm = record.subspan(layout.xmm, sizeof(pebs::XmmGroup));
-    data_.extended = &extended_;
+  if (wants_extended(event)) {
+    extended_ = {};
+    if (layout.xmm != 0) extended_.xmm = record.subspan(layout.xmm, sizeof(pebs::XmmGroup));
+    set_extended(event);
   }
   if (layout.lbr != 0)
     set_branches(event, record.subspan(layout.lbr, layout.lbr_entries * sizeof(pebs::LbrRecord)));
@@ -212,8 +218,10 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   if ((retire_latency & bit(16)) != 0) latencies.retire = field(retire_latency, 15, 0);
   u64 rax = 0;
   const le64* next_ip = nullptr;
-  const pebs::GprGroup* registers = nullptr;
+  const pebs::ArchGprs* registers = nullptr;
   std::span<const std::byte> lbr;
+  const bool wants_vectors = wants_extended(event);
+  if (wants_vectors) extended_ = {};
   while (record.size() >= sizeof(pebs::ArchHeader)) {  // fragment by fragment
     const u64 word = view<pebs::ArchHeader>(record, 0).word;
     const std::size_t size = word & pebs::header::SIZE;
@@ -235,11 +243,10 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
       const auto& gprs = view<pebs::ArchGprs>(fragment, layout.gprs);
       next_ip = &gprs.registers.rip;
       rax = gprs.registers.gpr[0];
-      registers = &gprs.registers;
+      registers = &gprs;
     }
-    const u32 xmm = layout.vectors + static_cast<u32>(sizeof(pebs::ArchVectorHeader));
-    if (layout.vectors != 0 && (word & pebs::cfg_c::XMM) != 0 && has(xmm, sizeof(pebs::XmmGroup)))
-      extended_.xmm = fragment.subspan(xmm, sizeof(pebs::XmmGroup)), data_.extended = &extended_;
+    if (wants_vectors && has(layout.vectors, sizeof(pebs::ArchVectorHeader)))
+      take_vectors(fragment, word, layout.vectors);
     if (has(layout.lbr, sizeof(pebs::ArchLbrHeader))) {
       const u64 depth = std::min<u64>(view<pebs::ArchLbrHeader>(fragment, layout.lbr).depth, lbr_depth_);
       const std::size_t bytes =
@@ -252,7 +259,12 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   access.weight_struct = weight_struct_of(latencies, access.tsx);
   set_ip(event, basic.eventing_ip, next_ip);
   if (registers != nullptr && wants(event, register_types))
-    set_registers(registers_of(*registers, *data_.ip));
+    set_registers(registers_of(registers->registers, *data_.ip));
+  if (wants_vectors) {
+    if (registers != nullptr && level_of(*data_.ip) == Cpl::user)
+      extended_.shadow_stack_pointer = registers->ssp;
+    set_extended(event);
+  }
   if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
   if (!lbr.empty())
@@ -306,6 +318,38 @@ void PebsSampleBuilder::set_access(const perf::Event& event, const Access& acces
 inline void PebsSampleBuilder::set_registers(const Registers& registers) {
   registers_ = registers;
   data_.registers = &registers_;
+}
+
+/// What the record has for both sides; of user mode only if that is where it was made. The kernel's record
+/// says nothing of the registers that user mode left.
+void PebsSampleBuilder::set_extended(const perf::Event& event) {
+  data_.extended = &extended_;
+  data_.user_extended = level_of(*data_.ip) == Cpl::kernel ? host_.live_registers(event) : &extended_;
+}
+
+namespace {
+
+/// Where a vector group goes, in record order as pebs::vector_groups.
+constexpr std::span<const std::byte> perf::ExtendedRegisters::*pieces[] = {
+    &perf::ExtendedRegisters::xmm,    &perf::ExtendedRegisters::ymm_high, &perf::ExtendedRegisters::egpr,
+    &perf::ExtendedRegisters::opmask, &perf::ExtendedRegisters::zmm_high, &perf::ExtendedRegisters::hi16_zmm,
+};
+static_assert(std::size(pieces) == std::size(pebs::vector_groups));
+
+}  // namespace
+
+/// The vector groups of a fragment, of which the header tells the valid ones: the others are as if in their
+/// initial state.
+void PebsSampleBuilder::take_vectors(std::span<const std::byte> fragment, u64 word, u32 offset) {
+  const u64 valid = view<pebs::ArchVectorHeader>(fragment, offset).xstate;
+  std::size_t at = offset + sizeof(pebs::ArchVectorHeader);
+  for (std::size_t n = 0; n < std::size(pieces); ++n) {
+    const pebs::VectorGroup& group = pebs::vector_groups[n];
+    if ((word & group.bit) == 0) continue;
+    if (at + group.bytes > fragment.size()) return;
+    if ((valid & bit(group.component)) != 0) extended_.*pieces[n] = fragment.subspan(at, group.bytes);
+    at += group.bytes;
+  }
 }
 
 void PebsSampleBuilder::set_branches(const perf::Event& event, std::span<const std::byte> entries) {

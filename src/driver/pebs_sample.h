@@ -60,6 +60,8 @@ class PebsSampleBuilder {
   void set_fixed_registers(const perf::Event& event, const pebs::FixedRegisters& fixed,
                            const InterruptFrame& frame);
   void set_registers(const Registers& registers);
+  void take_vectors(std::span<const std::byte> fragment, u64 word, u32 offset);
+  void set_extended(const perf::Event& event);
   void set_branches(const perf::Event& event, std::span<const std::byte> entries);
   void set_interrupt_branches(const perf::Event& event);
 
@@ -73,7 +75,7 @@ class PebsSampleBuilder {
   DataSourceReader data_source_;
   PebsHost& host_;
   perf::SampleData data_;
-  perf::ExtendedRegisters extended_;
+  perf::ExtendedRegisters extended_;  // of the newest record that was asked for any
   Registers registers_;
 };
 

@@ -69,7 +69,7 @@ std::span<const u64> callchain(const Sample& s) {
   assert(s.event.layout.sample_type == s.event.attr.sample_type);
   const u64 type = s.event.attr.sample_type;
   SampleSize size{.bytes = s.event.layout.fixed_bytes};
-  if (hides_interrupt_registers(s.event.layout, s.frame)) [[unlikely]]
+  if (hides_interrupt_registers(s.event.layout, s.data, s.frame)) [[unlikely]]
     size.bytes -= s.event.layout.hidden_in_kernel_bytes;
   if ((type & variable_parts) == 0) return size;
   if (type & sample::CALLCHAIN) size.bytes += 8 + callchain(s).size_bytes();

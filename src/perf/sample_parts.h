@@ -21,8 +21,9 @@ ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const S
                                      const InterruptFrame& frame);
 
 /// The merged form gives an event that excludes the kernel nothing of the kernel's registers.
-inline bool hides_interrupt_registers(const SampleLayout& layout, const InterruptFrame& frame) {
-  return layout.hidden_in_kernel_bytes != 0 && frame.cpl == Cpl::kernel;
+inline bool hides_interrupt_registers(const SampleLayout& layout, const SampleData& data,
+                                      const InterruptFrame& frame) {
+  return layout.hidden_in_kernel_bytes != 0 && sampled_level(data, frame) == Cpl::kernel;
 }
 
 /// Bytes of user stack to copy when all other parts of the record take `others` bytes.

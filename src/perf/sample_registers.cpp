@@ -85,16 +85,29 @@ ByteWriter write_egpr_and_ssp(ByteWriter out, u64 mask, const ExtendedRegisters&
   return out;
 }
 
+constexpr u64 all_low = low_bits(low_registers);
+
+/// `put` for each of the registers 0 to 15 in `mask`. Usually that is all of them: then there is nothing to
+/// look for, and the loop is straight code.
+template <class Put>
+inline void for_each_low(u64 mask, Put put) {
+  if (mask == all_low)
+    for (unsigned number = 0; number < low_registers; ++number) put(number);
+  else
+    for (const unsigned number : set_bits(mask)) put(number);
+}
+
 /// Registers of 2 or 4 words. From 16 up there are none that are this narrow: they read 0.
 template <unsigned qwords>
 ByteWriter write_narrow(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
   const std::byte* const xmm = piece_or_zeros(extended.xmm, low_registers * xmm_bytes);
   const std::byte* const high = piece_or_zeros(extended.ymm_high, low_registers * ymm_high_bytes);
-  for (const unsigned number : set_bits(mask & low_bits(low_registers))) {
+  for_each_low(mask & all_low, [&](unsigned number) {
     put_register<xmm_bytes>(out, xmm, number);
     if constexpr (qwords == 4) put_register<ymm_high_bytes>(out, high, number);
-  }
-  out.put_zeros(8 * qwords * static_cast<std::size_t>(std::popcount(mask >> low_registers)));
+  });
+  if (mask >> low_registers != 0) [[unlikely]]
+    out.put_zeros(8 * qwords * static_cast<std::size_t>(std::popcount(mask >> low_registers)));
   return out;
 }
 
@@ -102,18 +115,13 @@ ByteWriter write_zmm(ByteWriter out, u64 mask, const ExtendedRegisters& extended
   const std::byte* const xmm = piece_or_zeros(extended.xmm, low_registers * xmm_bytes);
   const std::byte* const ymm_high = piece_or_zeros(extended.ymm_high, low_registers * ymm_high_bytes);
   const std::byte* const zmm_high = piece_or_zeros(extended.zmm_high, low_registers * zmm_high_bytes);
-  for (const unsigned number : set_bits(mask & low_bits(low_registers))) {
+  for_each_low(mask & all_low, [&](unsigned number) {
     put_register<xmm_bytes>(out, xmm, number);
     put_register<ymm_high_bytes>(out, ymm_high, number);
     put_register<zmm_high_bytes>(out, zmm_high, number);
-  }
-  constexpr std::size_t all_bytes = low_registers * zmm_bytes;
-  const std::byte* const hi16 = piece_or_zeros(extended.hi16_zmm, all_bytes);
-  if (mask >> low_registers == low_bits(low_registers)) {
-    out.put_all(std::span<const std::byte, all_bytes>(hi16, all_bytes));
-    return out;
-  }
-  for (const unsigned number : set_bits(mask >> low_registers)) put_register<zmm_bytes>(out, hi16, number);
+  });
+  const std::byte* const hi16 = piece_or_zeros(extended.hi16_zmm, low_registers * zmm_bytes);
+  for_each_low(mask >> low_registers, [&](unsigned number) { put_register<zmm_bytes>(out, hi16, number); });
   return out;
 }
 
@@ -133,6 +141,10 @@ ByteWriter write_vectors(ByteWriter out, u64 mask, unsigned qwords, const Extend
 ByteWriter write_predicates(ByteWriter out, u32 mask, const ExtendedRegisters& extended) {
   constexpr std::size_t word = sizeof(u64), all_bytes = 8 * word;
   const std::byte* const opmask = piece_or_zeros(extended.opmask, all_bytes);
+  if (mask == low_bits(8)) {
+    out.put_all(std::span<const std::byte, all_bytes>(opmask, all_bytes));
+    return out;
+  }
   for (const unsigned number : set_bits(mask)) put_register<word>(out, opmask, number);
   return out;
 }
@@ -203,7 +215,7 @@ ByteWriter write_user_registers(ByteWriter out, const Event& event, const Sample
 
 ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const SampleData& data,
                                      const InterruptFrame& frame) {
-  if (hides_interrupt_registers(event.layout, frame)) {
+  if (hides_interrupt_registers(event.layout, data, frame)) {
     out.put(registers_abi_none);
     return out;
   }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "pmusim/perf/records.h"
@@ -119,6 +120,114 @@ TEST(Script, JsonHasAllThatEachSampleHas) {
     EXPECT_EQ(sample.at("event"), "cycles:upp");
     EXPECT_TRUE(sample.at("brstack").is_array());
   }
+}
+
+/// Registers of which each word says where it belongs.
+class Numbered {
+ public:
+  Numbered() {
+    std::size_t at = 0;
+    for (u64& word : words_) word = 0x1111'0000'0000'0000 + at++;
+    auto take = [&, first = std::size_t{0}](std::size_t words) mutable {
+      const auto piece = std::as_bytes(std::span(words_).subspan(first, words));
+      first += words;
+      return piece;
+    };
+    registers_ = {.xmm = take(32),
+                  .ymm_high = take(32),
+                  .zmm_high = take(64),
+                  .hi16_zmm = take(128),
+                  .opmask = take(8),
+                  .egpr = take(16),
+                  .shadow_stack_pointer = 0x7fff'0000};
+  }
+  Numbered(const Numbered&) = delete;
+  Numbered& operator=(const Numbered&) = delete;
+  const perf::ExtendedRegisters& registers() const { return registers_; }
+
+ private:
+  std::array<u64, 280> words_{};
+  perf::ExtendedRegisters registers_;
+};
+
+/// A file with one sample of `attr`, in the form of `simd`.
+void write_registers(const std::string& path, perf::Attr attr, perf::SimdAbi simd) {
+  const Numbered numbered;
+  perf::Event event;
+  attr.type = static_cast<u32>(perf::EventType::raw);
+  attr.sample_type |= perf::sample::IP;
+  event.attr = simd == perf::SimdAbi::series_v7 ? perf::with_shared_field(attr) : attr;
+  event.layout = perf::make_sample_layout(event.attr, simd);
+  InterruptFrame frame;
+  frame.registers.rip = 0x401000;
+  frame.registers[Gpr::rax] = 0xa;
+  perf::SampleData data;
+  data.extended = &numbered.registers();
+  perf::SampleEnvironment environment;
+  environment.user_registers = &frame.registers;
+  environment.user_extended = data.extended;
+  const perf::Sample sample{event, data, frame, environment};
+  std::vector<std::byte> bytes(perf::sample_size(sample).bytes);
+  perf::write_sample(bytes.data(), sample, perf::sample_size(sample));
+  const u32 attr_bytes = attr.sample_simd_regs_enabled != 0 ? 176 : 128;
+  auto writer = perfdata::Writer::create(path, {.attr_bytes = attr_bytes, .simd = simd});
+  ASSERT_TRUE(writer && writer->add_event(event.attr, "cycles:u", {}));
+  ASSERT_TRUE(writer->write(bytes) && writer->finish());
+}
+
+TEST(Script, XmmRegistersByTheirOldNumbersAreReadByPerfToo) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data");
+  perf::Attr attr;
+  attr.sample_type = perf::sample::REGS_INTR | perf::sample::REGS_USER;
+  attr.sample_regs_intr = 0x101 | bits(35, 32);
+  attr.sample_regs_user = 0x100 | bits(63, 62);
+  write_registers(file, attr, perf::SimdAbi::series_v7);
+  const std::string text = perf_output({"script", "-F", "ip,iregs,uregs"}, file);
+  EXPECT_THAT(text, HasSubstr("XMM0:0x1111000000000000  XMM0:0x1111000000000001  XMM1:0x1111000000000002"));
+  EXPECT_THAT(text, HasSubstr("XMM15:0x111100000000001e XMM15:0x111100000000001f"));
+  EXPECT_EQ(script({"-F", "ip,iregs,uregs"}, file), text);
+}
+
+TEST(Script, ShowsTheRegistersOfSimdSamplingInBothForms) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data");
+  perf::Attr attr;
+  attr.sample_type = perf::sample::REGS_INTR | perf::sample::REGS_USER;
+  attr.sample_simd_regs_enabled = attr.sample_simd_pred_reg_qwords = 1;
+  attr.sample_simd_vec_reg_qwords = 8;
+  attr.sample_regs_intr = 1 | bit(24) | bit(40);
+  attr.sample_simd_vec_reg_intr = 1;
+  attr.sample_simd_vec_reg_user = bit(31);
+  attr.sample_simd_pred_reg_user = 2;
+  const std::string expected =
+      "           401000 ABI:6    AX:0xa   R16:0x1111000000000108   SSP:0x7fff0000   ZMM0:0x"
+      "1111000000000043111100000000004211110000000000411111000000000040"
+      "1111000000000021111100000000002011110000000000011111000000000000 ABI:6  ZMM31:0x"
+      "11110000000000ff11110000000000fe11110000000000fd11110000000000fc"
+      "11110000000000fb11110000000000fa11110000000000f911110000000000f8    K1:0x1111000000000101\n";
+  for (const perf::SimdAbi simd : {perf::SimdAbi::series_v7, perf::SimdAbi::merged}) {
+    write_registers(file, attr, simd);
+    EXPECT_EQ(script({"-F", "ip,iregs,isimd,uregs,usimd"}, file), expected);
+    const auto json = nlohmann::json::parse(script({"--json"}, file)).at(0);
+    EXPECT_EQ(json.at("iregs").at("SSP"), "0x7fff0000");
+    EXPECT_EQ(json.at("usimd").at("K1"), "0x1111000000000101");
+    EXPECT_EQ(json.at("isimd").size(), 1u);
+  }
+}
+
+TEST(RecordCommand, ListsTheRegistersThatACpuHas) {
+  const Output out = run({pmusim(), "record", "--intr-simd=?", "--model", "haswell"});
+  EXPECT_EQ(out.status, 0) << out.err;
+  EXPECT_THAT(out.out, HasSubstr("On Haswell"));
+  EXPECT_THAT(out.out, HasSubstr("ZMM0 to ZMM31"));
+  EXPECT_THAT(out.out, HasSubstr("no: "));
+}
+
+TEST(RecordCommand, RefusesRegisterClassesThatItDoesNotKnow) {
+  const Output out = run({pmusim(), "record", "--intr-simd", "zmm:0", "nothing"});
+  EXPECT_EQ(out.status, 2);
+  EXPECT_EQ(out.err, "pmusim: 'zmm:0': the mask has to name some of ZMM0 to ZMM31, within 0xffffffff\n");
 }
 
 }  // namespace

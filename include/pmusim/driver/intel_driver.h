@@ -7,6 +7,7 @@
 #include "pmusim/driver/bts.h"
 #include "pmusim/driver/constraint_book.h"
 #include "pmusim/driver/counter_bank.h"
+#include "pmusim/driver/extended_registers.h"
 #include "pmusim/driver/lbr.h"
 #include "pmusim/driver/pebs.h"
 #include "pmusim/driver/scheduler.h"
@@ -42,6 +43,7 @@ struct DriverOptions {
   PebsOptions pebs;
   LbrOptions lbr;
   BtsOptions bts;
+  u64 register_buffer_address = 0xFFFF'8880'0001'0000;  ///< 64-byte aligned; for XSAVES of sampled registers
   /// Shared with the sibling hyper-thread's driver; null where hyper-threading is off.
   CoreResources* core = nullptr;
   unsigned thread = 0;  ///< 0 or 1: which of the two this is
@@ -125,6 +127,8 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   Result<Done, KernelError> set_config(perf::Event& event);
   Result<Done, KernelError> set_period_at_open(perf::Event& event);
   Result<Done, KernelError> set_up_precise(perf::Event& event);
+  Result<Done, KernelError> check_registers(const perf::Event& event) const;
+  Result<Done, KernelError> check_xmm_of_old(const perf::Attr& attr) const;
   Result<Done, KernelError> set_up_branch_trace(perf::Event& event);
   Result<Done, KernelError> claim_branch_hardware(perf::Event& event);
   Result<Done, KernelError> set_extra_register(perf::Event& event);
@@ -193,6 +197,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void stop(perf::Event& event) override { stop(event, StopMode::plain); }
   std::span<perf::Event* const> metrics() override { return metrics_; }
   const perf::BranchStack* interrupt_branches(const perf::Event& event) override;
+  const perf::ExtendedRegisters* live_registers(const perf::Event& event) override;
   const perf::BranchStack& decode_branches(const perf::Event& event,
                                            std::span<const pebs::LbrRecord> records) override;
 
@@ -205,6 +210,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   PebsDriver pebs_;
   LbrDriver lbr_;
   BtsDriver bts_;
+  ExtendedRegisterReader registers_;
   unsigned open_traces_ = 0, open_stacks_ = 0;  // events that claim BTS and LBR, which exclude each other
   perf::SampleSink* sink_ = nullptr;
 
@@ -219,6 +225,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   std::array<perf::Event*, 8> metrics_{};  // the same of topdown metrics
   unsigned disable_depth_ = 0;
   bool enabled_ = true;
+  bool in_interrupt_ = false;
   bool apic_reachable_ = true, apic_in_memory_ = false;
   bool gp3_claimed_ = false;  // from the microcode that wants it for transactions
   bool pebs_usable_ = false;

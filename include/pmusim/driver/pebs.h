@@ -29,7 +29,14 @@ inline constexpr u32 PRECISE_STORE = 1u << 21;      ///< Sandy Bridge, Ivy Bridg
 inline constexpr u32 MEMORY_LOAD = 1u << 22;        ///< records carry the address of a load, not where it hit
 inline constexpr u32 MEMORY_STORE = 1u << 23;       ///< records carry a store's address and if it hit L1
 inline constexpr u32 COUNTERS_RECORDED = 1u << 24;  ///< of a leader: records store its group's counters
+inline constexpr u32 EXTENDED_REGISTERS = 1u << 25;  ///< samples registers beyond the general ones
 }  // namespace pebs_flag
+
+/// What of pebs_flag says which registers samples have; for events without PEBS, too.
+inline u32 register_flag(const perf::Attr& attr) {
+  const bool extended = (perf::needed_registers(attr) & perf::register_set::EXTENDED) != 0;
+  return extended ? pebs_flag::EXTENDED_REGISTERS : 0;
+}
 
 /// Samples of a precise member of the event's group read the group's counts from their records. Such counts
 /// may only be read from the counters when the buffer is empty: they would run backwards.
@@ -58,6 +65,9 @@ class PebsHost {
   /// LBR group, and IP fix-up of those without EventingIP. Null where LBR is not in use. Valid until the next
   /// call.
   virtual const perf::BranchStack* interrupt_branches(const perf::Event& event) = 0;
+  /// The extended registers that a sample of `event` takes, as they are now. Null where no interrupt happens:
+  /// the register file may be anybody's then. Valid until the next call.
+  virtual const perf::ExtendedRegisters* live_registers(const perf::Event&) { return nullptr; }
   /// Translates and filters the LBR group of one record. Valid until the next call.
   virtual const perf::BranchStack& decode_branches(const perf::Event& event,
                                                    std::span<const pebs::LbrRecord> records) = 0;
@@ -95,6 +105,8 @@ class PebsDriver {
   bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
   /// Largest precise_ip that events may ask for; 0 without PEBS (pebs.md 3.5).
   unsigned max_precise() const;
+  /// perf::register_set: what records of this CPU can hold.
+  u32 recorded_registers() const;
 
   /// Maps DS area and buffer and programs DS_AREA or PEBS_BASE. Fault::pf where the addresses are taken.
   [[nodiscard]] Fault set_up();
