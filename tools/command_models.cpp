@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/model_names.h"
 #include "text.h"
 
 namespace pmusim::tools {
@@ -68,6 +69,13 @@ void print_table(const std::vector<const CpuModel*>& models) {
                pebs_summary(m->pebs), lbr_summary(m->lbr),
                m->metrics_levels == 0 ? "-" : fmt::format("L{}", m->metrics_levels), m->events.size());
   }
+}
+
+void print_other_names() {
+  fmt::print("\nOther names:\n");
+  for (const ModelAlias& alias : model_aliases())
+    fmt::print("{:<16} {}{}\n", alias.name, alias.model,
+               alias.e_core.empty() ? "" : fmt::format(" (its E core: {})", alias.e_core));
 }
 
 // --- JSON
@@ -161,6 +169,7 @@ void run(const ModelsCommand& command) {
     for (const CpuModel& model : cpu_models()) models.push_back(&model);
   if (!command.json) {
     print_table(models);
+    if (command.names.empty()) print_other_names();
     return;
   }
   Json all = Json::array();

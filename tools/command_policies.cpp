@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "pmusim/base/suggest.h"
-#include "pmusim/cpu/policies.h"
+#include "pmusim/cpu/policy_range.h"
 #include "text.h"
 
 namespace pmusim::tools {
@@ -38,13 +38,18 @@ void run(const PoliciesCommand& command) {
   if (command.json) {
     Json all = Json::array();
     for (const PolicyInfo* row : rows)
-      all.push_back({{"name", row->name}, {"default", defaults.*row->member}, {"meaning", row->meaning}});
+      all.push_back({{"name", row->name},
+                     {"default", defaults.*row->member},
+                     {"greatest", greatest_value(*row)},
+                     {"meaning", row->meaning}});
     fmt::print("{}\n", all.dump(2));
     return;
   }
-  constexpr auto line = "{:<28} {:>7}  {}\n";
-  fmt::print(line, "POLICY", "DEFAULT", "MEANING");
-  for (const PolicyInfo* row : rows) fmt::print(line, row->name, defaults.*row->member, row->meaning);
+  constexpr auto line = "{:<28} {:>7} {:>10}  {}\n";
+  fmt::print(line, "POLICY", "DEFAULT", "RANGE", "MEANING");
+  for (const PolicyInfo* row : rows)
+    fmt::print(line, row->name, defaults.*row->member, fmt::format("0-{}", greatest_value(*row)),
+               row->meaning);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "pmusim/base/suggest.h"
 #include "pmusim/cpu/event_tables.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/model_names.h"
 #include "presets.h"
 
 namespace pmusim {
@@ -39,7 +40,9 @@ std::span<const CpuModel> cpu_models() {
 }
 
 Result<CpuModel, Error> find_cpu_model(std::string_view name) {
+  if (const ModelAlias* const alias = find_model_alias(name)) return find_cpu_model(alias->model);
   std::vector<std::string_view> names;
+  for (const ModelAlias& alias : model_aliases()) names.push_back(alias.name);
   for (const CpuModel& model : cpu_models()) {
     if (model.name == name) return model;
     names.push_back(model.name);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmusim/base/suggest.h"
+#include "pmusim/cpu/policy_range.h"
 
 namespace pmusim {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 constexpr PolicyInfo table[] = {
     {"pmi_skid_cycles", &Policies::pmi_skid_cycles,
      "cycles from an overflow to the earliest instruction boundary that takes the PMI"},
+    {"pebs_pmi_skid_cycles", &Policies::pebs_pmi_skid_cycles,
+     "cycles from the end of a PEBS assist to the instruction boundary that takes the PMI it asks for"},
     {"pmi_while_masked", &Policies::pmi_while_masked,
      "a PMI request while LVTPC is masked: 0 stays pending, 1 is lost"},
     {"pmi_repeat", &Policies::pmi_repeat,
@@ -73,7 +76,27 @@ constexpr PolicyInfo table[] = {
      "reload"},
 };
 
+/// Policies that are amounts, with the largest that makes sense: a millisecond or so, and what a record of
+/// every group has.
+struct Amount {
+  u32 Policies::*member;
+  u32 greatest;
+};
+constexpr Amount amounts[] = {
+    {&Policies::pmi_skid_cycles, 1'000'000},
+    {&Policies::pebs_pmi_skid_cycles, 1'000'000},
+    {&Policies::pebs_arm_cycles, 1'000'000},
+    {&Policies::pebs_merge_cycles, 1'000'000},
+    {&Policies::pebs_fragment_bytes, 65'536},
+};
+
 }  // namespace
+
+u32 greatest_value(const PolicyInfo& policy) {
+  for (const Amount& amount : amounts)
+    if (amount.member == policy.member) return amount.greatest;
+  return 1;
+}
 
 std::span<const PolicyInfo> policy_table() { return table; }
 
@@ -89,8 +112,10 @@ Result<Done, Error> set_policy(Policies& policies, std::string_view name, std::s
     u32 number = 0;
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
-    if (error != std::errc{} || end != digits.data() + digits.size())
-      return Failure(Error(fmt::format("policy {}: '{}' is not a number from 0 to 4294967295", name, value)));
+    const u32 greatest = greatest_value(policy);
+    if (error != std::errc{} || end != digits.data() + digits.size() || number > greatest)
+      return Failure(
+          Error(fmt::format("policy {}: '{}' is not a number from 0 to {}", name, value, greatest)));
     policies.*policy.member = number;
     return Done{};
   }

@@ -95,7 +95,7 @@ void Pmu::log_branch(const Retirement& r, Counted& counted) {
 
 void Pmu::store_branch(const Retirement& r) {
   if (!PebsUnit::traces(r, control_.debugctl())) return;
-  if (pebs_.trace(memory_, r, control_.debugctl()).interrupt) request_pmi();
+  if (pebs_.trace(memory_, r, control_.debugctl()).interrupt) request_pmi(model_->policies.pmi_skid_cycles);
 }
 
 void Pmu::apply_overflows(u64 overflowed) {
@@ -107,7 +107,8 @@ void Pmu::apply_overflows(u64 overflowed) {
   const u64 already_set = model_->policies.pmi_repeat == 0 ? counters_.status() : 0;
   counters_.set_status(overflowed & ~reloads.without_status);
   if (precise != 0) pebs_.arm(precise, counters_, now());
-  if ((overflowed & ~precise & ~already_set & counters_.interrupting()) != 0) request_pmi();
+  if ((overflowed & ~precise & ~already_set & counters_.interrupting()) != 0)
+    request_pmi(model_->policies.pmi_skid_cycles);
 }
 
 void Pmu::write_pebs_record(const Retirement& r, u64 served) {
@@ -126,11 +127,11 @@ void Pmu::write_pebs_record(const Retirement& r, u64 served) {
   counters_.clear_status(assist.clear_status);
   if (assist.raise_status == 0) return;
   counters_.set_status(assist.raise_status);
-  request_pmi();
+  request_pmi(model_->policies.pebs_pmi_skid_cycles);
 }
 
 // Freezing acts when a PMI is asked for, not when it is delivered (SDM vol. 3, freeze on PMI).
-void Pmu::request_pmi() {
+void Pmu::request_pmi(u32 skid_cycles) {
   const u64 debugctl = control_.debugctl();
   const bool streamlined = model_->freeze == FreezeStyle::streamlined;
   if ((debugctl & msr::debugctl::FREEZE_LBRS_ON_PMI) != 0) {
@@ -145,7 +146,7 @@ void Pmu::request_pmi() {
     else
       counters_.clear_global_ctrl();
   }
-  pmi_.request(now(), pmi_masked(), model_->policies);
+  pmi_.request(now(), skid_cycles, pmi_masked(), model_->policies);
 }
 
 // A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what

@@ -3,6 +3,8 @@
 #include <set>
 
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/model_names.h"
+#include "pmusim/cpu/policy_range.h"
 
 namespace pmusim {
 namespace {
@@ -21,6 +23,16 @@ TEST(CpuModels, AnUnknownNameGetsTheNearestOnes) {
   EXPECT_THAT(find_cpu_model("xyz").error().message, ::testing::HasSubstr("'pmusim models' lists them all"));
 }
 
+TEST(CpuModels, ProductsAreFoundByTheNamesThatPeopleKnow) {
+  for (const ModelAlias& alias : model_aliases()) {
+    EXPECT_EQ(find_cpu_model(alias.name).value().name, alias.model);
+    EXPECT_TRUE(alias.e_core.empty() || find_cpu_model(alias.e_core).ok()) << alias.e_core;
+  }
+  EXPECT_EQ(find_cpu_model("raptorlake").value().name, "goldencove");
+  EXPECT_EQ(find_cpu_model("arrowlake_s").value().name, "lioncove");
+  EXPECT_EQ(find_model_alias("pantherlake")->e_core, "darkmont");
+}
+
 TEST(CpuModels, AModelOfOnesOwnIsAPresetWithMembersChanged) {  // "Skylake, but with 8 GP counters"
   CpuModel mine = find_cpu_model("skylake").value();
   mine.name = "skylake-ht-off";
@@ -32,11 +44,20 @@ TEST(CpuModels, AModelOfOnesOwnIsAPresetWithMembersChanged) {  // "Skylake, but 
 TEST(Policies, EveryRowOfTheTableNamesAnotherMember) {
   Policies policies;
   u32 next = 1000;
-  for (const PolicyInfo& policy : policy_table()) {
-    EXPECT_TRUE(set_policy(policies, policy.name, std::to_string(next)).ok());
-    EXPECT_EQ(policies.*policy.member, next++);
-  }
+  for (const PolicyInfo& policy : policy_table()) policies.*policy.member = next++;
+  next = 1000;
+  for (const PolicyInfo& policy : policy_table()) EXPECT_EQ(policies.*policy.member, next++) << policy.name;
   EXPECT_EQ(policy_table().size() * sizeof(u32), sizeof(Policies)) << "a policy is missing from the table";
+}
+
+TEST(Policies, EachTakesItsRangeAndNoMore) {
+  for (const PolicyInfo& policy : policy_table()) {
+    Policies policies;
+    const u32 greatest = greatest_value(policy);
+    EXPECT_TRUE(set_policy(policies, policy.name, std::to_string(greatest)).ok());
+    EXPECT_EQ(policies.*policy.member, greatest);
+    EXPECT_FALSE(set_policy(policies, policy.name, std::to_string(u64{greatest} + 1)).ok()) << policy.name;
+  }
 }
 
 TEST(Policies, WrongNamesAndValuesAreExplained) {
@@ -46,7 +67,7 @@ TEST(Policies, WrongNamesAndValuesAreExplained) {
   EXPECT_EQ(set_policy(policies, "pmi_skid", "1").error().message,
             "unknown policy 'pmi_skid'; did you mean pmi_skid_cycles?");
   EXPECT_EQ(set_policy(policies, "acr_tie", "many").error().message,
-            "policy acr_tie: 'many' is not a number from 0 to 4294967295");
+            "policy acr_tie: 'many' is not a number from 0 to 1");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class TellingSink : public perf::SampleSink {
 
 inline CpuModel model_with_skid(std::string_view name, u32 skid_cycles) {
   CpuModel model = *find_cpu_model(name);
-  model.policies.pmi_skid_cycles = skid_cycles;
+  model.policies.pmi_skid_cycles = model.policies.pebs_pmi_skid_cycles = skid_cycles;
   return model;
 }
 

@@ -263,6 +263,7 @@ TEST_P(PebsProperty, RecordsAndCountsAreAccountedForInRandomPrograms) {
     model.policies.pebs_arm_cycles = static_cast<u32>(seed % 30);
     model.policies.pebs_merge_cycles = static_cast<u32>(seed % 7);
     model.policies.pmi_skid_cycles = static_cast<u32>(seed * 5 % 90);
+    model.policies.pebs_pmi_skid_cycles = static_cast<u32>(seed * 3 % 50);
     Machine machine(model, choices, seed);
     machine.run();
     machine.check();

@@ -32,7 +32,7 @@ class Handler : public PmiHandler {
 
 CpuModel model(const char* name, u32 skid_cycles) {
   CpuModel m = *find_cpu_model(name);
-  m.policies.pmi_skid_cycles = skid_cycles;
+  m.policies.pmi_skid_cycles = m.policies.pebs_pmi_skid_cycles = skid_cycles;
   return m;
 }
 

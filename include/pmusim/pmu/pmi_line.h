@@ -12,12 +12,13 @@ namespace pmusim {
 /// come while one is on its way are one interrupt.
 class PmiLine {
  public:
-  /// Something at `cycle` wants a PMI. `masked` is LVTPC's mask bit now.
-  void request(u64 cycle, bool masked, const Policies& policies) {
+  /// Something at `cycle` wants a PMI, which an instruction boundary can take `skid_cycles` later. `masked` is
+  /// LVTPC's mask bit now.
+  void request(u64 cycle, u32 skid_cycles, bool masked, const Policies& policies) {
     if (masked && policies.pmi_while_masked == 1) return;
     if (pending_) return;
     pending_ = true;
-    due_cycle_ = cycle + policies.pmi_skid_cycles;
+    due_cycle_ = cycle + skid_cycles;
   }
   /// True when an instruction boundary at `cycle` takes the interrupt.
   bool deliverable(u64 cycle, bool masked) const { return pending_ && !masked && cycle >= due_cycle_; }

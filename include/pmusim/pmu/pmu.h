@@ -139,7 +139,7 @@ class Pmu final : public Bus {
   void store_branch(const Retirement& retirement);
   void apply_overflows(u64 overflowed);
   void write_pebs_record(const Retirement& retirement, u64 served);
-  void request_pmi();
+  void request_pmi(u32 skid_cycles);
   bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
   bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
   bool is_xapic(u64 address) const { return address == msr::lvtpc::XAPIC_ADDRESS && !model_->has_x2apic; }
