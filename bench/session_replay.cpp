@@ -38,7 +38,7 @@ void count_events(benchmark::State& state, const char* list) {
   u64 instructions = 0, bytes = 0;
   for (auto _ : state) {
     const auto session = open_session();
-    benchmark::DoNotOptimize(stat(*session, *events::parse_events(list, session->model())));
+    benchmark::DoNotOptimize(stat(*session, {.events = *events::parse_events(list, session->model())}));
     instructions += session->instructions();
     bytes += session->trace().file_bytes();
   }

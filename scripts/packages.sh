@@ -2,13 +2,13 @@
 # Installs the Debian packages that pmusim needs, those that are missing only. Safe to run again.
 #
 #   scripts/packages.sh build    to build the library and the command
-#   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO
+#   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile
 #   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy
 set -euo pipefail
 
 build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libzstd-dev zlib1g-dev
   libelf-dev libdw-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev linux-perf"
-test="chromium qemu-user binutils bolt-16 autofdo jq"
+test="chromium qemu-user binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq"
 ci="clang libclang-rt-14-dev clang-format clang-tidy git"
 
 case "${1:-}" in

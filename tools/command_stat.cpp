@@ -1,120 +1,160 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "interrupts.h"
 #include "kernel_option.h"
 #include "model_option.h"
-#include "pmusim/session/stat.h"
+#include "output.h"
+#include "perf_options.h"
 #include "progress_bar.h"
+#include "record_command.h"
+#include "stat_command.h"
+#include "stat_output.h"
+#include "trace_option.h"
 #include "truncation.h"
 
 namespace pmusim::tools {
 
 namespace {
 
-struct StatCommand {
-  std::string events = "cycles,instructions,branches,branch-misses";
-  std::string trace;
-  bool json = false;
+/// The command with what every command that replays takes.
+struct Counting {
+  explicit Counting(CommandLine line) : trace(std::move(line.program)) {}
+  StatCommand command;
   ModelOption model;
   KernelOption kernel;
+  TraceOption trace;
 };
 
-std::string with_thousands(u64 value) {
-  std::string digits = fmt::format("{}", value);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
+void list_metrics() {
+  std::string text = fmt::format("{:<22} {:<10} MEANING\n", "METRIC", "GROUP");
+  for (const Metric& metric : metrics())
+    text += fmt::format("{:<22} {:<10} {}\n", metric.name, metric.group, metric.meaning);
+  print_to(stdout, text);
 }
 
-/// What a person wants to know beside a count, where another count gives it.
-std::string remark(const EventTotal& total, const StatReport& report) {
-  const auto value_of = [&](std::string_view name) -> double {
-    for (const EventTotal& other : report.events)
-      if (other.name.substr(0, other.name.find(':')) == name) return static_cast<double>(other.value());
-    return 0;
-  };
-  const std::string name = total.name.substr(0, total.name.find(':'));
-  const auto value = static_cast<double>(total.value());
-  if (name == "instructions" && value_of("cycles") > 0)
-    return fmt::format("{:.2f}  insn per cycle", value / value_of("cycles"));
-  if (name == "branch-misses" && value_of("branches") > 0)
-    return fmt::format("{:.2f}% of all branches", 100 * value / value_of("branches"));
-  if (name == "cache-misses" && value_of("cache-references") > 0)
-    return fmt::format("{:.2f}% of all cache refs", 100 * value / value_of("cache-references"));
-  return {};
+void check(const StatCommand& command, const TraceOption& trace, const CLI::App& app) {
+  trace.check(app);
+  if (command.repeat == 0)
+    throw CommandError("-r 0: a replay for ever ends never; give a number from 1 to 100");
+  if (command.descriptor && !command.output.empty())
+    throw CommandError("-o and --log-fd exclude each other: counts go to one place");
+  if (app.get_option("--output")->count() != 0) check_output_name(command.output, trace.inputs());
 }
 
-void print_text(const StatReport& report, const StatCommand& command, const CpuModel& model) {
-  fmt::print("\n Performance counter stats for '{}' on {}:\n\n", command.trace, model.title);
-  for (const EventTotal& total : report.events) {
-    const std::string count = total.counted_at_all() ? with_thousands(total.value()) : "<not counted>";
-    std::string line = fmt::format("{:>20}      {:<28}", count, total.name);
-    if (const std::string text = total.counted_at_all() ? remark(total, report) : ""; !text.empty())
-      line += fmt::format(" # {:<28}", text);
-    if (total.counted_at_all() && total.running_ns < total.enabled_ns)
-      line += fmt::format(" ({:.2f}%)", 100.0 * static_cast<double>(total.running_ns) /
-                                            static_cast<double>(total.enabled_ns));
-    while (line.back() == ' ') line.pop_back();
-    fmt::print("{}\n", line);
-  }
-  fmt::print("\n{:>20.9f} seconds of emulated time, {} instructions replayed\n\n",
-             static_cast<double>(report.elapsed_ns) * 1e-9, with_thousands(report.instructions));
-}
-
-void print_json(const StatReport& report, const StatCommand& command, const CpuModel& model) {
-  nlohmann::ordered_json events = nlohmann::ordered_json::array();
-  for (const EventTotal& total : report.events)
-    events.push_back({{"event", total.name},
-                      {"value", total.value()},
-                      {"counted", total.counted},
-                      {"enabled_ns", total.enabled_ns},
-                      {"running_ns", total.running_ns}});
-  const nlohmann::ordered_json document{{"trace", command.trace},
-                                        {"model", model.name},
-                                        {"instructions_replayed", report.instructions},
-                                        {"elapsed_ns", report.elapsed_ns},
-                                        {"events", events}};
-  fmt::print("{}\n", document.dump(2));
-}
-
-void run(const StatCommand& command) {
-  const CpuModel model = command.model.model();
-  const auto events = value_or_fail(events::parse_events(command.events, model));
-  const auto session =
-      value_or_fail(Session::open(command.trace, {.model = model, .kernel = command.kernel.kernel()}));
+/// One replay. Prints intervals as they end.
+StatReport count(const StatCommand& command, StatOptions options, const std::string& trace,
+                 StatResult& result, StatOutput& output) {
+  const auto session = value_or_fail(Session::open(trace, {.model = *result.model, .kernel = result.kernel}));
   warn_if_truncated(session->trace());
-  std::optional<ProgressBar> bar(std::in_place, "replaying");
-  session->on_progress([&](Progress progress) { bar->show(progress); });
-  const StatReport report = value_or_fail(stat(*session, events));
-  bar.reset();
-  if (command.json)
-    print_json(report, command, model);
-  else
-    print_text(report, command, model);
+  std::optional<ProgressBar> bar;
+  if (!command.quiet && !command.interval) bar.emplace("replaying");
+  session->on_progress([&](Progress progress) {
+    if (bar) bar->show(progress);
+    if (Interrupts::caught() != 0) session->stop();
+  });
+  u64 printed = 0;
+  const u64 wanted = wanted_intervals(command);
+  if (options.interval_ns)
+    options.on_interval = [&](const IntervalTotals& totals) {
+      if (printed < wanted && !command.quiet) output.print(interval_text(result, totals, printed == 0));
+      if (++printed == wanted) session->stop();
+    };
+  return value_or_fail(stat(*session, options));
+}
+
+/// A trace replays the same way each time, so that once is enough.
+void count_runs(Counting& counting, const StatOptions& options, StatResult& result, StatOutput& output) {
+  const StatCommand& command = counting.command;
+  for (unsigned run = 0; run < command.repeat && Interrupts::caught() == 0; ++run) {
+    if (run > 0 && !counting.trace.records_program()) {
+      result.runs.push_back(result.runs.front());
+      continue;
+    }
+    const std::string trace = counting.trace.obtain(trace::RecordedRegisters::none);
+    const Interrupts interrupts;
+    result.runs.push_back(count(command, options, trace, result, output));
+  }
+}
+
+void run(Counting& counting, const CLI::App& app) {
+  const StatCommand& command = counting.command;
+  if (command.metrics == "list") return list_metrics();
+  check(command, counting.trace, app);
+  const CpuModel model = counting.model.model();
+  const StatOptions options = stat_options(command, model);
+  StatResult result{.command = &command, .title = counting.trace.title(), .model = &model};
+  result.kernel = counting.kernel.kernel();
+  if (const std::string list = metrics_list(command); !list.empty())
+    result.metrics = value_or_fail(find_metrics(list));
+  StatOutput output(command);
+  if (command.verbose) print_to(stderr, events_text(options.events));
+  count_runs(counting, options, result, output);
+  if (!command.quiet && (!command.interval || command.summary)) output.print(stat_text(result));
+  if (const int signal = Interrupts::caught(); signal != 0) throw EndedBySignal{signal};
+  if (counting.trace.exit_status() != 0) throw ExitStatus{counting.trace.exit_status()};
+}
+
+void add_counting_options(CLI::App& command, StatCommand& c) {
+  command.option_defaults()->group("What is counted");
+  command
+      .add_option("-e,--event", c.events,
+                  "Events in perf's syntax: cycles,instructions:u,cpu/event=0xc4,umask=0x20/,{a,b} (default "
+                  "cycles,instructions,branches,branch-misses); may be repeated; 'pmusim events' lists names")
+      ->allow_extra_args(false);
+  command.add_option("-M,--metrics", c.metrics, "Metrics or groups of them; 'list' shows them");
+  command.add_flag("--topdown", c.topdown, "Where the pipeline's slots went");
+  command.add_option("--td-level", c.topdown_level, "Level of --topdown: 1");
+  command.add_flag("-d,--detailed", c.detail, "Count caches too; -dd and -ddd count more");
+  command.add_flag("-n,--null", c.null, "Count nothing, show the time");
+  command.add_flag("-g,--group", c.group, "Put all events into one group");
+  command.add_flag("--multiplex", c.multiplex,
+                   "Events that do not fit take turns, as in a kernel, instead of being replayed again");
+  command.add_option("-p,--pid", c.processes, "Count these processes of the trace only");
+  command.add_option("-t,--tid", c.threads, "Count these threads of the trace only");
+  command.add_option("-C,--cpu", c.cpus, "CPUs to count on: 0 is the only one");
+  command.add_option("-D,--delay", c.delay, "ms of emulated time to wait before counting");
+  command.add_option("--timeout", c.timeout, "ms of emulated time after which to stop");
+  command.add_option("-r,--repeat", c.repeat, "Runs; shows means and deviations")->check(CLI::Range(0, 100));
+}
+
+void add_printing_options(CLI::App& command, StatCommand& c) {
+  command.option_defaults()->group("How it is shown");
+  command.add_option("-I,--interval-print", c.interval, "Show counts every N ms of emulated time");
+  command.add_option("--interval-count", c.interval_count, "With -I: stop after N intervals");
+  command.add_flag("--summary", c.summary, "With -I: show the totals too");
+  command.add_flag("--per-thread", c.per_thread, "Show counts thread by thread");
+  command.add_option("-x,--field-separator", c.separator, "Show fields with this between them");
+  command.add_flag("-j,--json-output", c.json_lines, "Show one JSON object per line, as perf does");
+  command.add_flag("--json", c.json, "Print one JSON document on standard output");
+  command.add_option("-o,--output", c.output, "File for the counts, instead of standard error");
+  command.add_flag("--append", c.append, "Append to that file");
+  command.add_option("--log-fd", c.descriptor, "Descriptor for the counts, instead of standard error");
+  command.add_flag("-v,--verbose", c.verbose, "Say what each event became");
+  command.add_flag("--quiet", c.quiet, "Show nothing");
 }
 
 }  // namespace
 
-void add_stat(CLI::App& app) {
-  auto options = std::make_shared<StatCommand>();
+void add_stat(CLI::App& app, CommandLine line) {
+  auto counting = std::make_shared<Counting>(std::move(line));
   CLI::App* const command = app.add_subcommand("stat", "Count events over a replay, as perf stat does");
-  command
-      ->add_option("-e,--event", options->events,
-                   "Events in perf's syntax: cycles,instructions:u,cpu/event=0xc4,umask=0x20/,{a,b}; "
-                   "'pmusim events' lists names")
-      ->capture_default_str();
   command->footer(
       "Counts are those of the whole program: every event starts before its first instruction. Events that\n"
-      "do not fit onto the CPU's counters together take turns every millisecond of emulated time, and "
-      "counts\n"
-      "are scaled up, as with perf; a group in braces is counted together or not at all.\n\n"
+      "do not fit onto the CPU's counters together are counted by replaying again. A group in braces is\n"
+      "counted together or not at all. With '-- CMD' a program is recorded first. 'pmusim help "
+      "perf-options'\n"
+      "says what became of each option of perf stat.\n\n"
       "  pmusim stat T\n"
+      "  pmusim stat -d -- true\n"
+      "  pmusim stat --topdown --per-thread T\n"
       "  pmusim stat --model lioncove -e '{branches,branch-misses},mem_load_retired.l1_miss' T");
-  command->add_flag("--json,-j", options->json, "Print JSON");
-  options->model.add_to(*command);
-  options->kernel.add_to(*command);
-  command->add_option("trace", options->trace, "Trace written by 'pmusim trace record'")->required();
-  command->callback([options] { run(*options); });
+  add_counting_options(*command, counting->command);
+  add_printing_options(*command, counting->command);
+  counting->model.add_to(*command);
+  counting->kernel.add_to(*command);
+  add_other_perf_options(*command);
+  counting->trace.add_to(*command);
+  command->callback([counting, command] { run(*counting, *command); });
 }
 
 }  // namespace pmusim::tools

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "output.h"
+#include "pmusim/cpu/model_names.h"
+
 namespace pmusim::tools {
 
 void ModelOption::add_to(CLI::App& command) {
@@ -15,6 +18,9 @@ void ModelOption::add_to(CLI::App& command) {
 
 CpuModel ModelOption::model() const {
   CpuModel model = value_or_fail(find_cpu_model(name_));
+  if (const ModelAlias* const alias = find_model_alias(name_); alias != nullptr && !alias->e_core.empty())
+    print_to(stderr, fmt::format("{}: this is its P core, {}; its E core is --model {}\n", name_,
+                                 alias->model, alias->e_core));
   for (const std::string& policy : policies_) {
     const std::size_t equals = policy.find('=');
     if (equals == std::string::npos)

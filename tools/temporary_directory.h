@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "command.h"
+#include "command_error.h"
 
 namespace pmusim::tools {
 

@@ -36,12 +36,29 @@ Result<u64, Error> parse_registers(std::string_view list) {
   while (true) {
     const std::string_view name = list.substr(0, list.find(','));
     const u64 registers = mask_of(name);
-    if (registers == 0)
-      return Failure(Error(fmt::format("unknown register '{}'{}", name, did_you_mean(name, names))));
+    if (registers == 0) {
+      const std::vector<std::string> known = register_names();
+      const std::vector<std::string_view> views(known.begin(), known.end());
+      return Failure(Error(fmt::format("unknown register '{}'{}", name, did_you_mean(name, views))));
+    }
     mask |= registers;
     if (name.size() == list.size()) return mask;
     list.remove_prefix(name.size() + 1);
   }
+}
+
+std::vector<std::string> register_names() {
+  std::vector<std::string> all;
+  for (const std::string_view name : names)
+    if (!name.empty()) all.emplace_back(name);
+  for (unsigned number = 0; number < 16; ++number) all.push_back(fmt::format("xmm{}", number));
+  return all;
+}
+
+u64 general_registers() {
+  u64 mask = 0;
+  for (const std::string_view name : names) mask |= mask_of(name);
+  return mask;
 }
 
 }  // namespace pmusim::events

@@ -8,6 +8,9 @@
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/perfdata/writer.h"
 #include "session/file_options.h"
+#include "session/first_branch.h"
+#include "session/old_file.h"
+#include "session/task_filter.h"
 
 namespace pmusim {
 
@@ -24,7 +27,7 @@ std::size_t event_count(const RecordOptions& options) {
 u64 sample_type(const RecordOptions& options) {
   using namespace perf::sample;
   u64 type = IP | TID | TIME | CPU | PERIOD;
-  if (event_count(options) > 1) type |= IDENTIFIER;
+  if (event_count(options) > 1 || options.identifiers) type |= IDENTIFIER;
   if (options.addresses) type |= ADDR | DATA_SRC;
   if (options.weight) type |= WEIGHT_STRUCT;
   if (options.physical_addresses) type |= PHYS_ADDR;
@@ -47,12 +50,18 @@ void set_period(perf::Attr& attr, const RecordOptions& options) {
 /// Empties the ring into the file and keeps count of what passes.
 class Drain {
  public:
-  Drain(perf::RingBuffer& ring, perfdata::Writer& writer) : reader_(ring), writer_(writer) {}
+  Drain(perf::RingBuffer& ring, perfdata::Writer& writer, const RecordOptions& options)
+      : reader_(ring),
+        writer_(writer),
+        filter_(options.processes, options.threads, sample_type(options)),
+        first_branch_(record_attr(options.events.front().events.front(), GroupRole::alone, options)) {}
 
   void operator()() {
     bytes_.clear();
     reader_.drain(
         [&](std::span<const std::byte> piece) { bytes_.insert(bytes_.end(), piece.begin(), piece.end()); });
+    filter_.apply(bytes_);
+    first_branch_.apply(bytes_);
     count_records();
     keep(writer_.write(bytes_));
     in_round_ = in_round_ || !bytes_.empty();
@@ -89,10 +98,31 @@ class Drain {
 
   perf::RingReader reader_;
   perfdata::Writer& writer_;
+  TaskFilter filter_;
+  FirstBranch first_branch_;
   std::vector<std::byte> bytes_;
   bool in_round_ = false;  // records were written since the last round ended
   std::optional<Error> error_;
   RecordSummary summary_;
+};
+
+/// Switches all events on and off as time passes.
+class MeasuredTime {
+ public:
+  MeasuredTime(Session& session, const std::vector<TimeSpan>& spans) : session_(session), spans_(spans) {
+    pass();
+  }
+  void pass() {
+    if (is_measured(spans_, session_.now()) == on_) return;
+    on_ = !on_;
+    for (perf::Event* const event : session_.perf().events())
+      on_ ? session_.perf().enable(*event) : session_.perf().disable(*event);
+  }
+
+ private:
+  Session& session_;
+  const std::vector<TimeSpan>& spans_;
+  bool on_ = true;
 };
 
 Error refusal(const events::ParsedEvent& event, const KernelError& error) {
@@ -173,6 +203,7 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
     using namespace perf::read_format;
     attr.sample_type |= perf::sample::READ;
     attr.read_format = ID | (role == GroupRole::alone ? 0 : GROUP);
+    if (options.running_times) attr.read_format |= TOTAL_TIME_ENABLED | TOTAL_TIME_RUNNING;
   }
   attr.sample_id_all = 1;
   attr.branch_sample_type = options.branch_sample_type;
@@ -199,9 +230,12 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
   Result<perf::RingBuffer*, Error> ring = open_events(session, options, *writer);
   if (!ring.ok()) return Failure(ring.error());
 
-  Drain drain(**ring, *writer);
+  Drain drain(**ring, *writer, options);
+  MeasuredTime measured(session, options.measured);
   (*ring)->on_wakeup([&] { drain(); });
   session.on_pause([&] {
+    measured.pass();
+    if (writer->record_bytes() > options.max_record_bytes) session.stop();
     if (!session.driver().pebs().holds_records()) drain.end_round();
   });
   std::set<std::string> identified;
@@ -217,10 +251,13 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
   session.on_mapping({});
   if (!replayed.ok()) return Failure(replayed.error());
   if (drain.error()) return Failure(*drain.error());
+  if (Result<Done, Error> kept = keep_old_file(options.output); !kept.ok()) return Failure(kept.error());
   if (Result<Done, Error> finished = writer->finish(); !finished.ok()) return Failure(finished.error());
   RecordSummary summary = drain.summary();
   std::error_code unknown;
   const auto file_bytes = std::filesystem::file_size(options.output, unknown);
+  summary.elapsed_ns = session.now();
+  summary.stopped = session.stopped();
   summary.file_bytes = unknown ? writer->record_bytes() : file_bytes;
   return summary;
 }

@@ -22,11 +22,16 @@ Monitor& Session::add_monitor() {
   return *monitors_.emplace_back(std::make_unique<Monitor>(options_, trace_));
 }
 
+Result<std::optional<trace::Item>, Error> Session::next_item() {
+  if (stopped_) return std::optional<trace::Item>();
+  return trace_.next();
+}
+
 Result<Done, Error> Session::run() {
   constexpr u64 report_every = 1 << 20;
   u64 next_report = report_every;
   while (true) {
-    Result<std::optional<trace::Item>, Error> item = trace_.next();
+    Result<std::optional<trace::Item>, Error> item = next_item();
     if (!item.ok() || !item->has_value()) {
       for (const auto& monitor : monitors_) monitor->stop_events();
       if (!item.ok()) return Failure(item.error());
@@ -60,6 +65,7 @@ void Session::obey_prediction_barriers() {
 }
 
 void Session::happen(const trace::Happening& happening) {
+  if (on_happening_) on_happening_(happening);
   if (std::holds_alternative<trace::SignalDelivery>(happening)) core_.interrupt();
   for (const auto& monitor : monitors_) monitor->happen(happening);
   if (const auto* const map = std::get_if<trace::Map>(&happening); map != nullptr && on_mapping_)

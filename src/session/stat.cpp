@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "session/counted_events.h"
+#include "session/thread_counts.h"
+
 namespace pmusim {
 
 u64 EventTotal::value() const {
@@ -10,41 +13,93 @@ u64 EventTotal::value() const {
                           static_cast<double>(running_ns));
 }
 
-Result<StatReport, Error> stat(Session& session, const std::vector<events::EventGroup>& groups) {
-  struct Open {
-    std::string name;
-    perf::Event* event;
-  };
-  std::vector<Open> open;
-  for (const events::EventGroup& group : groups) {
-    perf::Event* leader = nullptr;
-    for (const events::ParsedEvent& parsed : group.events) {
-      perf::Attr attr = parsed.attr;
-      attr.freq = 0;
-      attr.sample_period = 0;
-      attr.precise_ip = 0;  // counting has no use for it, as in perf stat
-      attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
-      const Result<perf::Event*, KernelError> event = session.open_event(attr, leader);
-      if (!event.ok())
-        return Failure(Error(fmt::format("event '{}': {}", parsed.name, event.error().message)));
-      if (leader == nullptr) leader = *event;
-      open.push_back({parsed.name, *event});
-    }
+namespace {
+
+/// What changed since `before`.
+std::vector<EventTotal> difference(std::vector<EventTotal> now, const std::vector<EventTotal>& before) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    now[i].counted -= before[i].counted;
+    now[i].enabled_ns -= before[i].enabled_ns;
+    now[i].running_ns -= before[i].running_ns;
+  }
+  return now;
+}
+
+/// What has to happen while the program runs: intervals end, events are switched on and off, limits are
+/// reached.
+class Watch {
+ public:
+  Watch(Session& session, const StatOptions& options, CountedEvents& events)
+      : session_(session), options_(options), events_(events) {
+    next_interval_ = options.interval_ns.value_or(~u64{0});
+    if (!is_measured(options.measured, 0)) switch_events(false);
+    session.on_pause([this] { pause(); });
+    if (options.per_thread) session.on_happening([this](const trace::Happening& h) { happen(h); });
+  }
+  ~Watch() {
+    session_.on_pause({});
+    session_.on_happening({});
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  void finish() {
+    if (options_.interval_ns) end_interval();
+    threads_.finish(events_.read());
+  }
+  std::vector<ThreadTotals> threads() { return threads_.take(); }
+
+ private:
+  void switch_events(bool on) {
+    on_ = on;
+    on ? events_.enable() : events_.disable();
   }
 
-  if (Result<Done, Error> replayed = session.run(); !replayed.ok()) return Failure(replayed.error());
-  StatReport report{.instructions = session.instructions(), .elapsed_ns = session.now()};
-  for (const Open& o : open) {
-    EventTotal total{.name = o.name};
-    const Result<std::vector<u64>, KernelError> words = session.perf().read(*o.event);
-    if (words.ok() && words->size() == 3) {
-      total.counted = (*words)[0];
-      total.enabled_ns = (*words)[1];
-      total.running_ns = (*words)[2];
+  void pause() {
+    const u64 now = session_.now();
+    if (is_measured(options_.measured, now) != on_) switch_events(!on_);
+    if (now >= next_interval_) {
+      end_interval();
+      next_interval_ += (1 + (now - next_interval_) / *options_.interval_ns) * *options_.interval_ns;
     }
-    report.events.push_back(total);
+    if (session_.instructions() >= options_.max_instructions || now >= options_.max_ns) session_.stop();
   }
-  return report;
+
+  void end_interval() {
+    const std::vector<EventTotal> now = events_.read();
+    if (options_.on_interval) options_.on_interval({session_.now(), difference(now, at_interval_)});
+    at_interval_ = now;
+  }
+
+  void happen(const trace::Happening& happening) {
+    if (ThreadCounts::matters(happening)) threads_.happen(happening, events_.read());
+  }
+
+  Session& session_;
+  const StatOptions& options_;
+  CountedEvents& events_;
+  bool on_ = true;
+  u64 next_interval_;
+  std::vector<EventTotal> at_interval_;
+  ThreadCounts threads_;
+};
+
+}  // namespace
+
+Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
+  CountedEvents events(session, options.fitting);
+  for (const events::EventGroup& group : options.events)
+    if (const Result<Done, Error> opened = events.open(group); !opened.ok()) return Failure(opened.error());
+  for (const std::string& name : options.if_possible) events.open_if_possible(name);
+
+  Watch watch(session, options, events);
+  if (Result<Done, Error> replayed = session.run(); !replayed.ok()) return Failure(replayed.error());
+  watch.finish();
+  return StatReport{.events = events.read(),
+                    .threads = watch.threads(),
+                    .instructions = session.instructions(),
+                    .elapsed_ns = session.now(),
+                    .replays = events.monitors()};
 }
 
 }  // namespace pmusim

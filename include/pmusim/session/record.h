@@ -8,6 +8,7 @@
 #include "pmusim/events/parser.h"
 #include "pmusim/events/simd_registers.h"
 #include "pmusim/session/session.h"
+#include "pmusim/session/time_spans.h"
 
 namespace pmusim {
 
@@ -26,14 +27,20 @@ struct RecordOptions {
   events::SimdRegisters interrupt_simd, user_simd;  ///< --intr-simd, --user-simd
   bool data_page_sizes = false, code_page_sizes = false;
   bool transactions = false;
+  bool running_times = false;      ///< --running-time: enabled and running times where counts are sampled
+  bool identifiers = false;        ///< --sample-identifier: ids even where there is one event only
   bool switches = false;           ///< --switch-events
   bool mapping_build_ids = false;  ///< --buildid-mmap: build ids in MMAP2 records instead of inodes
   std::optional<u32> clock;        ///< -k: a CLOCK_* number; what it shows is perf time
+  std::vector<TimeSpan> measured;  ///< -D: when events are on, to the tick of 1 ms. Empty: always
+  /// -p, -t: whose samples the file gets. Both empty: everybody's. The others' run is sampled all the same.
+  std::vector<u32> processes, threads;
   std::size_t ring_pages = 128;
   std::string output = "perf.data";  ///< "-": standard output, in the pipe form
   /// Of perf_event_attr in the file, for readers older than it. SIMD sampling makes it 176 at least.
   u32 attr_bytes = 128;
   std::optional<int> compression_level;
+  u64 max_record_bytes = ~u64{0};         ///< --max-size: stop when records take more, uncompressed
   bool build_ids = true;                  ///< a build-id table in the file
   std::vector<std::string> command_line;  ///< for the file's header
 };
@@ -44,12 +51,17 @@ struct RecordSummary {
   u64 lost_records = 0;  ///< dropped for want of buffer room, counted in LOST records
   u64 lost_samples = 0;  ///< dropped by the driver, counted in LOST_SAMPLES records (PEBS collisions)
   u64 file_bytes = 0;
+  u64 elapsed_ns = 0;    ///< perf time
+  bool stopped = false;  ///< before the end of the trace
 };
 
 /// Opens the events on the session, replays the trace and writes perf.data. Call it once per session.
 ///
+/// A file that has the output's name becomes NAME.old, as with perf. A session that was stopped leaves a
+/// whole file of what was replayed.
+///
 /// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; the file cannot be
-/// written. On an error no file is left under the output name.
+/// written. After an error the file that had the output's name is still there, and no new one.
 Result<RecordSummary, Error> record(Session& session, const RecordOptions& options);
 
 /// Where an event stands in its group.

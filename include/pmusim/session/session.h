@@ -44,12 +44,19 @@ class Session {
   void on_mapping(std::function<void(const trace::Mapping&)> callback) { on_mapping_ = std::move(callback); }
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
   void on_pause(std::function<void()> callback) { monitor().on_pause(std::move(callback)); }
+  /// Called with what happens between instructions, before the monitors hear of it.
+  void on_happening(std::function<void(const trace::Happening&)> callback) {
+    on_happening_ = std::move(callback);
+  }
   /// Called now and then during run().
   void on_progress(std::function<void(Progress)> callback) { on_progress_ = std::move(callback); }
 
   /// Replays the trace from beginning to end, then stops every event. Call it once.
   /// Errors: damaged trace, with file and offset; everything up to there has been delivered.
   Result<Done, Error> run();
+  /// From a callback: run() ends at the present instruction, as if the trace did.
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
 
   /// Instructions retired so far.
   u64 instructions() const { return instructions_; }
@@ -61,6 +68,7 @@ class Session {
  private:
   Session(trace::Reader trace, SessionOptions options, Core core);
 
+  Result<std::optional<trace::Item>, Error> next_item();
   void run_block(const trace::BlockRun& run);
   void happen(const trace::Happening& happening);
   void obey_prediction_barriers();
@@ -72,6 +80,8 @@ class Session {
   u64 instructions_ = 0;
   u64 prediction_barriers_ = 0;  // that the core has obeyed
   std::function<void(const trace::Mapping&)> on_mapping_;
+  bool stopped_ = false;
+  std::function<void(const trace::Happening&)> on_happening_;
   std::function<void(Progress)> on_progress_;
 };
 

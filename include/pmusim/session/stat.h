@@ -1,34 +1,73 @@
 #ifndef PMUSIM_SESSION_STAT_H
 #define PMUSIM_SESSION_STAT_H
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pmusim/events/parser.h"
 #include "pmusim/session/session.h"
+#include "pmusim/session/time_spans.h"
 
 namespace pmusim {
 
 /// One event's count over a whole replay.
 struct EventTotal {
   std::string name;
-  u64 counted = 0;     ///< while it was on a counter
-  u64 enabled_ns = 0;  ///< perf time
-  u64 running_ns = 0;  ///< less than enabled if it took turns with others
+  u64 counted = 0;        ///< while it was on a counter
+  u64 enabled_ns = 0;     ///< perf time
+  u64 running_ns = 0;     ///< less than enabled if it took turns with others
+  bool supported = true;  ///< false: the CPU has no such event, or the trace cannot tell
   bool counted_at_all() const { return running_ns != 0; }
   /// The count, scaled up to the whole time if it took turns.
   u64 value() const;
 };
 
+/// What happens to events for which the CPU has too few counters.
+enum class Fitting : u8 {
+  replay_again,  ///< further replays count them, with a PMU of their own: every count is exact
+  multiplex,     ///< they take turns every tick, as in a kernel, and counts are scaled up
+};
+
+/// What one thread did.
+struct ThreadTotals {
+  std::string command;
+  u32 pid = 0, tid = 0;
+  std::vector<EventTotal> events;
+};
+
+/// Counts of a part of the run.
+struct IntervalTotals {
+  u64 end_ns = 0;  ///< perf time
+  std::vector<EventTotal> events;
+};
+
+struct StatOptions {
+  std::vector<events::EventGroup> events;
+  /// Names of events that are counted if the model has them and the trace tells, and are otherwise reported
+  /// as not supported.
+  std::vector<std::string> if_possible;
+  Fitting fitting = Fitting::replay_again;
+  std::vector<TimeSpan> measured;                          ///< -D; to the tick of 1 ms. Empty: always
+  std::optional<u64> interval_ns;                          ///< -I; to the tick of 1 ms
+  std::function<void(const IntervalTotals&)> on_interval;  ///< called at the end of each interval
+  bool per_thread = false;                                 ///< fill in `threads`
+  u64 max_instructions = ~u64{0};                          ///< stop soon after so many
+  u64 max_ns = ~u64{0};                                    ///< stop in the tick after this perf time
+};
+
 struct StatReport {
-  std::vector<EventTotal> events;  ///< in the order asked for
-  u64 instructions = 0;            ///< retired by the trace
-  u64 elapsed_ns = 0;              ///< perf time
+  std::vector<EventTotal> events;     ///< in the order asked for
+  std::vector<ThreadTotals> threads;  ///< in the order in which they first ran
+  u64 instructions = 0;               ///< retired by the trace
+  u64 elapsed_ns = 0;                 ///< perf time
+  u64 replays = 1;                    ///< that it took to count everything
 };
 
 /// Counts the events over a replay of the session's trace. Call it once per session.
 /// Errors: an event that the kernel would refuse (with its sentence); a damaged trace.
-Result<StatReport, Error> stat(Session& session, const std::vector<events::EventGroup>& events);
+Result<StatReport, Error> stat(Session& session, const StatOptions& options);
 
 }  // namespace pmusim
 

@@ -1,0 +1,47 @@
+#ifndef PMUSIM_SRC_SESSION_COUNTED_EVENTS_H
+#define PMUSIM_SRC_SESSION_COUNTED_EVENTS_H
+
+#include "pmusim/session/stat.h"
+
+namespace pmusim {
+
+/// Events that count over one run, on as many PMUs as it takes.
+class CountedEvents {
+ public:
+  CountedEvents(Session& session, Fitting fitting) : session_(session), fitting_(fitting) {}
+
+  /// Errors: the kernel's refusal, with the event's name.
+  Result<Done, Error> open(const events::EventGroup& group);
+  /// The same, but what cannot be counted is reported as not supported.
+  void open_if_possible(const std::string& name);
+
+  void enable();
+  void disable();
+  /// Counts so far, in the order of opening.
+  std::vector<EventTotal> read() const;
+  /// PMUs in use.
+  u64 monitors() const { return monitors_; }
+
+ private:
+  struct Open {
+    std::string name;
+    Monitor* monitor = nullptr;  // null: not supported
+    perf::Event* event = nullptr;
+  };
+  using Opened = Result<std::vector<Open>, Error>;
+
+  Opened open_on(Monitor& monitor, const events::EventGroup& group) const;
+  bool all_count(const Monitor& monitor) const;
+  Monitor& monitor(std::size_t index);
+  static void close(const std::vector<Open>& opened);
+
+  Session& session_;
+  Fitting fitting_;
+  std::vector<Monitor*> all_monitors_;
+  u64 monitors_ = 1;
+  std::vector<Open> open_;
+};
+
+}  // namespace pmusim
+
+#endif

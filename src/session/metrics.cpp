@@ -1,0 +1,153 @@
+#include "pmusim/session/metrics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+
+#include "pmusim/base/suggest.h"
+
+namespace pmusim {
+
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+std::vector<Metric> make_metrics() {
+  const Names topdown{"topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound"};
+  const auto per_kilo = [](std::string_view name, std::string_view event, std::string_view meaning) {
+    return Metric{name, "mpki", {event}, {"instructions"}, 1000, "per 1000 insn", meaning};
+  };
+  const auto share = [&](std::string_view unit, std::string_view event, std::string_view meaning) {
+    return Metric{unit.substr(3), "TopdownL1", {event}, topdown, 100, unit, meaning};
+  };
+  return {
+      {"insn_per_cycle",
+       "basic",
+       {"instructions"},
+       {"cycles"},
+       1,
+       "insn per cycle",
+       "instructions retired per cycle",
+       true},
+      {"cycles_per_insn",
+       "basic",
+       {"cycles"},
+       {"instructions"},
+       1,
+       "cycles per insn",
+       "cycles per instruction retired"},
+      {"branch_miss_rate",
+       "basic",
+       {"branch-misses"},
+       {"branches"},
+       100,
+       "% of all branches",
+       "branches predicted wrongly",
+       true},
+      {"cache_miss_rate",
+       "basic",
+       {"cache-misses"},
+       {"cache-references"},
+       100,
+       "% of all cache refs",
+       "references that the last cache did not have",
+       true},
+      {"l1d_miss_rate",
+       "cache",
+       {"L1-dcache-load-misses"},
+       {"L1-dcache-loads"},
+       100,
+       "% of all L1-dcache accesses",
+       "loads that the first cache did not have",
+       true},
+      {"llc_miss_rate",
+       "cache",
+       {"LLC-load-misses"},
+       {"LLC-loads"},
+       100,
+       "% of all LL-cache accesses",
+       "loads that the last cache did not have",
+       true},
+      {"dtlb_miss_rate",
+       "cache",
+       {"dTLB-load-misses"},
+       {"dTLB-loads"},
+       100,
+       "% of all dTLB cache accesses",
+       "loads that no data TLB had",
+       true},
+      per_kilo("branch_mpki", "branch-misses", "wrongly predicted branches per 1000 instructions"),
+      per_kilo("l1d_mpki", "L1-dcache-load-misses", "first-cache misses per 1000 instructions"),
+      per_kilo("llc_mpki", "cache-misses", "last-cache misses per 1000 instructions"),
+      share("%  tma_retiring", "topdown-retiring", "slots whose operation retired"),
+      share("%  tma_bad_speculation", "topdown-bad-spec", "slots lost to wrong predictions"),
+      share("%  tma_frontend_bound", "topdown-fe-bound", "slots for which the front end had nothing"),
+      share("%  tma_backend_bound", "topdown-be-bound", "slots that the back end could not take"),
+  };
+}
+
+/// A count may have modifiers behind its name.
+const EventTotal* find_total(std::string_view name, const std::vector<EventTotal>& totals) {
+  const auto found = std::ranges::find_if(
+      totals, [&](const EventTotal& total) { return total.name.substr(0, total.name.find(':')) == name; });
+  return found == totals.end() || !found->counted_at_all() ? nullptr : &*found;
+}
+
+std::optional<double> sum(const Names& names, const std::vector<EventTotal>& totals) {
+  double result = 0;
+  for (const std::string_view name : names) {
+    const EventTotal* const total = find_total(name, totals);
+    if (total == nullptr) return std::nullopt;
+    result += static_cast<double>(total->value());
+  }
+  return result;
+}
+
+}  // namespace
+
+std::span<const Metric> metrics() {
+  static const std::vector<Metric> all = make_metrics();
+  return all;
+}
+
+Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list) {
+  std::vector<const Metric*> found;
+  Names names;
+  for (const Metric& metric : metrics()) names.insert(names.end(), {metric.name, metric.group});
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::string_view part = list.substr(at, list.find(',', at) - at);
+    const std::size_t before = found.size();
+    for (const Metric& metric : metrics())
+      if ((metric.name == part || metric.group == part) && std::ranges::find(found, &metric) == found.end())
+        found.push_back(&metric);
+    if (found.size() == before && std::ranges::find(names, part) == names.end())
+      return Failure(Error(fmt::format("unknown metric '{}'{}", part, did_you_mean(part, names))));
+    at += part.size() + 1;
+  }
+  return found;
+}
+
+std::string metric_events(const std::vector<const Metric*>& wanted, const CpuModel& model) {
+  Names names, topdown;
+  for (const Metric* const metric : wanted)
+    for (const Names* const side : {&metric->numerator, &metric->denominator})
+      for (const std::string_view name : *side) {
+        Names& list = name.starts_with("topdown-") ? topdown : names;
+        if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+      }
+  std::string text = fmt::format("{}", fmt::join(names, ","));
+  if (topdown.empty()) return text;
+  // PERF_METRICS divides what SLOTS counts, and so follows it in its group.
+  const std::string_view leader = model.metrics_levels != 0 ? "slots," : "";
+  return fmt::format("{}{}{{{}{}}}", text, text.empty() ? "" : ",", leader, fmt::join(topdown, ","));
+}
+
+std::optional<double> metric_value(const Metric& metric, const std::vector<EventTotal>& totals) {
+  const std::optional<double> over = sum(metric.numerator, totals), under = sum(metric.denominator, totals);
+  if (!over || !under || *under == 0) return std::nullopt;
+  return metric.scale * *over / *under;
+}
+
+}  // namespace pmusim

@@ -1,0 +1,256 @@
+// What a person who knows perf types without thinking.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "command.h"
+#include "perf_data_file.h"
+#include "pmusim/perfdata/reader.h"
+
+namespace pmusim::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+class PerfHabits : public testing::Test {
+ protected:
+  static std::string trace_path() { return recorded("branches", {"400"}); }
+  std::string file() const { return scratch_.file("perf.data"); }
+  Output record(std::vector<std::string> options) const {
+    std::vector<std::string> command{pmusim(), "record", "-o", file()};
+    command.insert(command.end(), options.begin(), options.end());
+    return run(command);
+  }
+  static Output stat(std::vector<std::string> options) {
+    std::vector<std::string> command{pmusim(), "stat"};
+    command.insert(command.end(), options.begin(), options.end());
+    return run(command);
+  }
+  static u64 count_of(const std::string& event, const nlohmann::json& document) {
+    for (const auto& total : document["events"])
+      if (total["event"] == event) return total["value"];
+    throw std::runtime_error("no event " + event);
+  }
+
+  ScratchDirectory scratch_;
+};
+
+TEST_F(PerfHabits, RepeatedEventOptionsAddUp) {
+  const Output output = stat({"-e", "cycles", "-e", "instructions,branches", trace_path()});
+  EXPECT_EQ(output.status, 0) << output.err;
+  for (const char* name : {"cycles", "instructions", "branches"}) EXPECT_THAT(output.err, HasSubstr(name));
+  EXPECT_EQ(record({"-q", "-e", "cycles", "-e", "branches", trace_path()}).status, 0);
+  EXPECT_EQ(perfdata::Reader::open(file())->events().size(), 2u);
+}
+
+TEST_F(PerfHabits, StatPrintsOnStandardErrorAsPerfDoes) {
+  const Output output = stat({trace_path()});
+  EXPECT_EQ(output.out, "");
+  EXPECT_THAT(output.err, HasSubstr("insn per cycle"));
+}
+
+TEST_F(PerfHabits, AProgramIsRecordedAndReplayedInOneGo) {
+  const Output sampled = record({"-b", "--", workload("branches"), "27"});
+  EXPECT_EQ(sampled.status, 0) << sampled.err;
+  EXPECT_THAT(run_perf({"report", "--stdio"}, file()).out, HasSubstr("branches"));
+  const Output counted = stat({"-e", "instructions", "--", "sh", "-c", "exit 7"});
+  EXPECT_EQ(counted.status, 7) << "the program's, as with perf";
+  EXPECT_THAT(counted.err, HasSubstr("stats for 'sh -c exit 7'"));
+}
+
+TEST_F(PerfHabits, WithoutAPeriodAProfileHasSomeThousandSamples) {
+  const Output output = record({trace_path()});
+  EXPECT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.err, ContainsRegex("cycles:P: a sample every [0-9]+ "));
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(output.err, found, std::regex("\\(([0-9]+) samples\\)"))) << output.err;
+  EXPECT_GT(std::stoul(found[1]), 2000u);
+  EXPECT_LT(std::stoul(found[1]), 9000u);
+}
+
+TEST_F(PerfHabits, NoSamplesIsAWarningWithAHint) {
+  const Output output = record({"-c", "1G", trace_path()});
+  EXPECT_EQ(output.status, 0);
+  EXPECT_THAT(output.err,
+              HasSubstr("WARNING: there are no samples: -c 1000000000 is more than ever occurred"));
+  EXPECT_THAT(record({"-p", "1", trace_path()}).err, HasSubstr("--per-thread"));
+}
+
+TEST_F(PerfHabits, AFrequencyTooLowForEmulatedTimeSaysSo) {
+  EXPECT_THAT(record({"-F", "99", trace_path()}).err, ContainsRegex("99 Hz give about 0|leave -F out"));
+}
+
+// Nine events on Skylake's four general-purpose counters.
+TEST_F(PerfHabits, EventsThatDoNotFitAreReplayedAgainAndExact) {
+  std::string list;
+  const std::vector<std::string> names{"r00c4", "r01c4", "r02c4", "r08c4", "r10c4",
+                                       "r20c4", "r40c4", "r00c5", "r01c0"};
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  const auto count = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"--model", "skylake", trace_path()});
+    return stat(options);
+  };
+  const auto together = nlohmann::json::parse(count({"--json", "-e", list}).out);
+  EXPECT_GT(together["replays"], 1);
+  for (const std::string& name : names) {
+    const auto alone = nlohmann::json::parse(count({"--json", "-e", name}).out);
+    EXPECT_EQ(count_of(name, together), count_of(name, alone)) << name;
+    EXPECT_EQ(alone["replays"], 1);
+  }
+  EXPECT_THAT(count({"-e", list}).err, HasSubstr("replays: these events need more counters"));
+  const Output in_turns = count({"--multiplex", "-e", list});
+  EXPECT_THAT(in_turns.err, Not(HasSubstr("replays:")));
+}
+
+TEST_F(PerfHabits, IntervalsAddUpToTheWhole) {
+  const std::string trace = recorded("branches", {"4000"});
+  const Output parts = stat({"-x,", "-I", "1", "-e", "instructions", trace});
+  ASSERT_EQ(parts.status, 0) << parts.err;
+  u64 sum = 0;
+  double before = 0;
+  for (const std::string& line : lines(parts.err)) {
+    EXPECT_GT(std::stod(line), before);
+    before = std::stod(line);
+    sum += std::stoull(line.substr(line.find(',') + 1));
+  }
+  const auto whole = nlohmann::json::parse(stat({"--json", "-e", "instructions", trace}).out);
+  EXPECT_EQ(sum, count_of("instructions", whole));
+}
+
+TEST_F(PerfHabits, FormatsForPrograms) {
+  EXPECT_THAT(stat({"-x;", "-e", "instructions", trace_path()}).err,
+              ContainsRegex("^[0-9]+;;instructions;[0-9]+;100.00;;\n$"));
+  const Output json_lines = stat({"-j", "-e", "cycles,instructions", trace_path()});
+  for (const std::string& line : lines(json_lines.err)) {
+    const auto object = nlohmann::json::parse(line);
+    EXPECT_TRUE(object.contains("counter-value") && object.contains("event-runtime")) << line;
+  }
+  const std::string path = scratch_.file("counts");
+  EXPECT_EQ(stat({"-o", path, trace_path()}).err, "");
+  const std::string once = read_file(path);
+  EXPECT_THAT(once, HasSubstr("instructions"));
+  stat({"--append", "-o", path, trace_path()});
+  EXPECT_EQ(read_file(path), once + once);
+}
+
+TEST_F(PerfHabits, RepeatedReplaysDoNotDeviate) {
+  EXPECT_THAT(stat({"-r", "3", "-e", "instructions", trace_path()}).err,
+              ContainsRegex("\\(3 runs\\)(.|\n)*\\( \\+-  0.00% \\)"));
+}
+
+TEST_F(PerfHabits, DetailsThatTheModelLacksAreNotSupported) {
+  const Output output = stat({"-ddd", trace_path()});
+  EXPECT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.err, ContainsRegex("<not supported> +L1-dcache-prefetches"));
+  EXPECT_THAT(output.err, ContainsRegex("[0-9] +L1-dcache-loads"));
+}
+
+TEST_F(PerfHabits, TopdownSharesAddUpToAHundred) {
+  const Output output = stat({"--topdown", "-x,", trace_path()});
+  ASSERT_EQ(output.status, 0) << output.err;
+  double sum = 0;
+  for (const std::string& line : lines(output.err))
+    if (const std::size_t unit = line.find(",%  tma_"); unit != std::string::npos)
+      sum += std::stod(line.substr(line.rfind(',', unit - 1) + 1));
+  EXPECT_NEAR(sum, 100, 0.1);
+  EXPECT_EQ(stat({"--topdown", "--model", "nehalem", trace_path()}).status, 2);
+  EXPECT_THAT(stat({"-M", "ipcc", trace_path()}).err, HasSubstr("-M ipcc: unknown metric 'ipcc'"));
+}
+
+TEST_F(PerfHabits, CountsOfThreadsAddUpToThoseOfTheProgram) {
+  const std::string program = "(true; true) & true; wait";
+  const std::string trace = scratch_.file("trace");
+  ASSERT_EQ(run({pmusim(), "trace", "record", "-o", trace, "sh", "-c", program}).status, 0);
+  const auto whole = nlohmann::json::parse(stat({"--json", "-e", "instructions", trace}).out);
+  u64 sum = 0;
+  std::set<std::string> threads;
+  for (const std::string& line : lines(stat({"-x,", "--per-thread", "-e", "instructions", trace}).err)) {
+    threads.insert(line.substr(0, line.find(',')));
+    sum += std::stoull(line.substr(line.find(',') + 1));
+  }
+  EXPECT_GE(threads.size(), 2u);
+  EXPECT_EQ(sum, count_of("instructions", whole));
+  // One of them alone, and only its samples.
+  const std::string tid = threads.begin()->substr(threads.begin()->find('-') + 1);
+  EXPECT_EQ(record({"-q", "-t", tid, trace}).status, 0);
+  for (const std::string& line : lines(perf_output({"script", "-F", "tid"}, file())))
+    EXPECT_THAT(line, HasSubstr(tid));
+}
+
+TEST_F(PerfHabits, DelaysLeaveTheBeginningOut) {
+  const std::string trace = recorded("branches", {"4000"});
+  const auto all = nlohmann::json::parse(stat({"--json", "-e", "instructions", trace}).out);
+  const auto late = nlohmann::json::parse(stat({"--json", "-D", "1", "-e", "instructions", trace}).out);
+  EXPECT_LT(count_of("instructions", late), count_of("instructions", all));
+  EXPECT_EQ(record({"-q", "-D", "1", trace}).status, 0);
+  for (const std::string& line : lines(perf_output({"script", "-F", "time"}, file())))
+    EXPECT_GE(std::stod(line), 0.001);
+}
+
+TEST_F(PerfHabits, AnOlderFileIsKept) {
+  EXPECT_EQ(record({"-c", "997", trace_path()}).status, 0);
+  const std::string first = read_file(file());
+  EXPECT_EQ(record({"-c", "4001", trace_path()}).status, 0);
+  EXPECT_EQ(read_file(file() + ".old"), first);
+  EXPECT_NE(read_file(file()), first);
+}
+
+TEST_F(PerfHabits, SizesOfTheBuffer) {
+  for (const char* size : {"1", "64", "64M", "100K", "4096B"})
+    EXPECT_EQ(record({"-q", "-m", size, trace_path()}).status, 0) << size;
+  EXPECT_THAT(record({"-m", "0", trace_path()}).err, HasSubstr("-m 0: a buffer without data pages"));
+  for (const char* size :
+       {"3", "-1", "99999999999999999999", "1T", "1024G", "8,8", "", "9223372036854775808"}) {
+    const Output output = record({"-m", size, trace_path()});
+    EXPECT_EQ(output.status, 2) << size;
+    EXPECT_THAT(output.err, HasSubstr(std::string("-m ") + size + ": ")) << size;
+  }
+}
+
+TEST_F(PerfHabits, SentencesNameTheCulprit) {
+  const std::string T = trace_path();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"-c", "0", T}, "-c 0: expected"},
+      {{"-c", "often", T}, "-c often: expected"},
+      {{"-I", "2", T}, "unknown register '2'"},
+      {{"--intr-regs=rax", T}, "--intr-regs rax: unknown register 'rax'"},
+      {{"--callgraph", "lbr", T}, "unknown option '--callgraph'; did you mean --call-graph"},
+      {{"-c", T}, "--count has taken '" + T + "'"},
+      {{"--branch-filter", T}, "--branch-filter has taken '" + T + "'"},
+      {{T, "extra"}, "'extra' is one argument too many"},
+      {{"-C", "1", T}, "-C 1: the emulated machine has one CPU"},
+      {{"-D", "-1", T}, "-D -1"},
+      {{"-p", "me", T}, "-p me: 'me' is no number"},
+      {{"ls"}, "'pmusim record -- ls' would record a program"},
+      {{"--compression-level=23", T}, "23"},
+  };
+  for (const auto& [arguments, sentence] : cases) {
+    const Output output = record(arguments);
+    EXPECT_EQ(output.status, 2) << sentence;
+    EXPECT_THAT(output.err, HasSubstr(sentence));
+  }
+  for (const char* accepted : {"-z=22", "-z1", "-c10k", "-c1M"})
+    EXPECT_EQ(record({"-q", accepted, T}).status, 0) << accepted;
+}
+
+TEST_F(PerfHabits, AQuestionMarkListsRegisters) {
+  for (const char* question : {"--intr-regs=?", "-I?", "--user-regs=?"}) {
+    const Output output = run({pmusim(), "record", question});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.out, ContainsRegex("available registers: ax .* r15"));
+  }
+}
+
+TEST_F(PerfHabits, HelpIsACommandToo) {
+  EXPECT_THAT(run({pmusim(), "help", "record"}).out, HasSubstr("--branch-any"));
+  EXPECT_THAT(run({pmusim(), "help", "trace", "record"}).out, HasSubstr("--max-instructions"));
+  EXPECT_EQ(run({pmusim(), "help", "nothing"}).status, 2);
+  EXPECT_THAT(run({pmusim(), "help"}).out, HasSubstr("stat"));
+}
+
+}  // namespace
+}  // namespace pmusim::test

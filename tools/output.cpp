@@ -1,0 +1,94 @@
+#include "output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <new>
+
+#include "command_error.h"
+#include "interrupts.h"
+
+namespace pmusim::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int bad_status = 2;
+
+/// The end of all output: what is still in a buffer may not fit on the disk.
+int flushed(int status) {
+  std::cout.flush();
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (written) return std::fflush(stderr) == 0 && std::ferror(stderr) == 0 ? status : bad_status;
+  complain(fmt::format("standard output: cannot be written: {}", std::strerror(errno)));
+  return bad_status;
+}
+
+/// Quitting with output half written is no reason to write the other half.
+int failed(std::string_view sentence) {
+  complain(sentence);
+  return bad_status;
+}
+
+}  // namespace
+
+int run_guarded(const std::function<int()>& command) {
+  try {
+    return flushed(command());
+  } catch (const ExitStatus& end) {
+    return flushed(end.status);
+  } catch (const EndedBySignal& end) {
+    flushed(0);
+    end_by(end.signal);
+  } catch (const std::bad_alloc&) {
+    return failed("not enough memory");
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
+void claim_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) {
+      // The lowest free number is this one. What is opened for the other direction fails when used.
+      const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+      if (opened >= 0 && opened != descriptor) ::close(opened);
+    }
+}
+
+void complain(std::string_view sentence) noexcept {
+  // Not through fmt, which throws where there is nobody to tell.
+  for (const std::string_view part : {std::string_view("pmusim: "), sentence, std::string_view("\n")})
+    std::fwrite(part.data(), 1, part.size(), stderr);
+  std::fflush(stderr);
+}
+
+void print_to(std::FILE* stream, std::string_view text) {
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+  if (!written)
+    throw CommandError(fmt::format("standard {}: cannot be written: {}",
+                                   stream == stdout ? "output" : "error", std::strerror(errno)));
+}
+
+void check_output_name(const std::string& path, std::span<const std::string> inputs) {
+  if (path == "-") return;
+  if (path.empty()) throw CommandError("-o '': expected the name of a file to write");
+  std::error_code error;
+  if (fs::is_directory(path, error)) throw CommandError(fmt::format("-o {}: is a directory", path));
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, error))
+    throw CommandError(fmt::format("-o {}: there is no directory {}", path, folder.string()));
+  for (const std::string& input : inputs)
+    if (fs::equivalent(path, input, error))
+      throw CommandError(
+          fmt::format("-o {}: is the input {}, and would be overwritten; give another name", path, input));
+}
+
+}  // namespace pmusim::tools

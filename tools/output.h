@@ -1,0 +1,32 @@
+#ifndef PMUSIM_TOOLS_OUTPUT_H
+#define PMUSIM_TOOLS_OUTPUT_H
+
+#include <cstdio>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pmusim::tools {
+
+/// Runs the command and gives its exit status. No exception leaves it: each becomes a sentence on standard
+/// error, where that can be written to, and status 2. So does output that could not be written.
+int run_guarded(const std::function<int()>& command);
+
+/// Makes sure that descriptors 0 to 2 are open, so that no file of ours gets one of them. What was closed
+/// can neither be read nor written.
+void claim_standard_streams();
+
+/// Prints "pmusim: SENTENCE" on standard error, and gives up where that is impossible.
+void complain(std::string_view sentence) noexcept;
+
+/// Writes to standard output or standard error. Ends the command where that fails.
+void print_to(std::FILE* stream, std::string_view text);
+
+/// Ends the command, before anything is opened, if a file cannot be written under this name: no name, no such
+/// folder, a folder, or one of the inputs. "-" passes.
+void check_output_name(const std::string& path, std::span<const std::string> inputs);
+
+}  // namespace pmusim::tools
+
+#endif

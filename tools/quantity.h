@@ -1,0 +1,35 @@
+#ifndef PMUSIM_TOOLS_QUANTITY_H
+#define PMUSIM_TOOLS_QUANTITY_H
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/base/types.h"
+
+namespace pmusim::tools {
+
+/// What k, M and G stand for.
+enum class Scale : u64 { decimal = 1000, binary = 1024 };
+
+/// A number with k, M or G (or B, for one) behind it; nothing where it is none or does not fit.
+std::optional<u64> parse_quantity(std::string_view text, Scale scale);
+
+/// A number of at least one from an option: "10007", "10k". Ends the command with a sentence that names the
+/// option.
+u64 positive(std::string_view option, std::string_view text);
+
+/// A list of numbers as -p takes it: "12,15".
+std::vector<u32> number_list(std::string_view option, std::string_view text);
+
+/// Ends the command unless the list of CPUs is CPU 0, the only one.
+void check_cpu_list(std::string_view text);
+
+/// Data pages of a ring buffer from what -m takes: a power of two, or a size with B, K, M or G, rounded up to
+/// one.
+std::size_t ring_pages(std::string_view text);
+
+}  // namespace pmusim::tools
+
+#endif

@@ -1,0 +1,47 @@
+#ifndef PMUSIM_TOOLS_RECORD_COMMAND_H
+#define PMUSIM_TOOLS_RECORD_COMMAND_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_error.h"
+#include "pmusim/session/default_period.h"
+#include "pmusim/session/record.h"
+
+namespace pmusim::tools {
+
+/// Options of `pmusim record` as a person gave them.
+struct RecordCommand {
+  std::vector<std::string> events;
+  std::optional<std::string> period, frequency, ring, max_bytes;
+  std::optional<std::string> interrupt_registers, user_registers, delay;
+  std::string cpus, processes, threads;
+  bool any_branch = false, call_graph = false, no_build_ids = false, throttling = false, quiet = false;
+  bool group = false, dry_run = false, verbose = false;
+  std::string branch_filter, call_graph_mode = "lbr";
+  int compression_level = 0;  ///< 0: none
+  u32 max_sample_rate = perf::Limits{}.max_sample_rate;
+  RecordOptions options;
+
+  bool lists_registers() const { return interrupt_registers == "?" || user_registers == "?"; }
+  bool chooses_periods() const { return !period && !frequency; }
+};
+
+/// What the library is asked for. Ends the command with a sentence that names the option at fault.
+RecordOptions record_options(const RecordCommand& command, const CpuModel& model);
+SessionOptions session_options(const RecordCommand& command, const CpuModel& model);
+
+/// The list after --event: "cycles,{a,b}", in one group if asked for.
+std::string event_list(const std::vector<std::string>& lists, std::string_view otherwise);
+std::string in_one_group(const std::string& list);
+
+/// What is said when the file is there.
+std::string summary_text(const RecordSummary& summary, const RecordCommand& command,
+                         const RecordOptions& options);
+std::string chosen_text(const std::vector<ChosenPeriod>& chosen);
+std::string events_text(const std::vector<events::EventGroup>& groups);
+
+}  // namespace pmusim::tools
+
+#endif

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "pmusim/events/branch_filter.h"
+#include "pmusim/events/registers.h"
+#include "quantity.h"
+#include "record_command.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+std::optional<u64> frequency_of(const RecordCommand& command) {
+  if (!command.frequency) return std::nullopt;
+  if (*command.frequency == "max") return command.max_sample_rate;
+  u64 hertz = 0;
+  const std::string& text = *command.frequency;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hertz);
+  if (error != std::errc() || end != text.data() + text.size() || hertz == 0)
+    throw CommandError(fmt::format("-F {}: give a positive number or 'max'", text));
+  return hertz;
+}
+
+/// The value, or the end of the command with the option in front of the error's sentence.
+template <class T>
+T value_for(std::string_view option, std::string_view text, Result<T, Error> result) {
+  if (!result.ok()) throw CommandError(fmt::format("{} {}: {}", option, text, result.error().message));
+  return std::move(result).value();
+}
+
+u64 registers(std::string_view option, const std::optional<std::string>& list) {
+  if (!list) return 0;
+  if (list->empty()) return events::general_registers();
+  return value_for(option, *list, events::parse_registers(*list));
+}
+
+void set_branches(RecordOptions& options, const RecordCommand& command) {
+  if (command.any_branch) options.branch_sample_type = perf::branch::ANY;
+  if (!command.branch_filter.empty())
+    options.branch_sample_type |=
+        value_for("-j", command.branch_filter, events::parse_branch_filter(command.branch_filter));
+  if (command.call_graph && command.call_graph_mode != "lbr")
+    throw CommandError(fmt::format("--call-graph {}: traces have no stack memory; only 'lbr' is possible",
+                                   command.call_graph_mode));
+  options.call_graph_lbr = command.call_graph;
+}
+
+void set_tasks(RecordOptions& options, const RecordCommand& command) {
+  check_cpu_list(command.cpus);
+  if (!command.processes.empty()) options.processes = number_list("-p", command.processes);
+  if (!command.threads.empty()) options.threads = number_list("-t", command.threads);
+  if (command.delay) options.measured = value_for("-D", *command.delay, parse_time_spans(*command.delay));
+}
+
+void set_file(RecordOptions& options, const RecordCommand& command) {
+  options.build_ids = !command.no_build_ids;
+  if (command.compression_level != 0) options.compression_level = command.compression_level;
+  if (command.ring) options.ring_pages = ring_pages(*command.ring);
+  if (!command.max_bytes) return;
+  options.max_record_bytes = parse_quantity(*command.max_bytes, Scale::binary).value_or(0);
+  if (options.max_record_bytes == 0)
+    throw CommandError(fmt::format("--max-size {}: expected a size as 512K, 64M or 1G", *command.max_bytes));
+}
+
+}  // namespace
+
+std::string in_one_group(const std::string& list) {
+  if (list.find('{') != std::string::npos)
+    throw CommandError(
+        fmt::format("--group: '{}' has groups of its own; leave the option or the braces out", list));
+  return "{" + list + "}";
+}
+
+std::string event_list(const std::vector<std::string>& lists, std::string_view otherwise) {
+  return lists.empty() ? std::string(otherwise) : fmt::format("{}", fmt::join(lists, ","));
+}
+
+RecordOptions record_options(const RecordCommand& command, const CpuModel& model) {
+  RecordOptions options = command.options;
+  if (command.period && command.frequency)
+    throw CommandError("-c and -F exclude each other: give a period or a frequency");
+  if (command.period) options.period = positive("-c", *command.period);
+  options.frequency = frequency_of(command);
+  const std::string list = event_list(command.events, "cycles:P");
+  options.events = value_or_fail(events::parse_events(command.group ? in_one_group(list) : list, model));
+  options.interrupt_registers = registers("--intr-regs", command.interrupt_registers);
+  options.user_registers = registers("--user-regs", command.user_registers);
+  set_branches(options, command);
+  set_tasks(options, command);
+  set_file(options, command);
+  return options;
+}
+
+SessionOptions session_options(const RecordCommand& command, const CpuModel& model) {
+  SessionOptions options{.model = model};
+  options.limits.max_sample_rate = command.max_sample_rate;
+  if (command.throttling) options.throttling = perf::Throttling::on;
+  return options;
+}
+
+}  // namespace pmusim::tools

@@ -1,0 +1,59 @@
+#ifndef PMUSIM_TOOLS_STAT_COMMAND_H
+#define PMUSIM_TOOLS_STAT_COMMAND_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_error.h"
+#include "pmusim/session/metrics.h"
+#include "pmusim/session/stat.h"
+
+namespace pmusim::tools {
+
+enum class StatFormat : u8 { text, csv, json_lines, json };
+
+/// Options of `pmusim stat` as a person gave them.
+struct StatCommand {
+  std::vector<std::string> events;
+  std::string metrics, cpus, processes, threads, separator, output;
+  std::optional<std::string> delay, interval, timeout, interval_count;
+  unsigned detail = 0, repeat = 1, topdown_level = 1;
+  std::optional<int> descriptor;
+  bool json = false, json_lines = false, append = false, quiet = false, verbose = false;
+  bool topdown = false, null = false, group = false, per_thread = false, summary = false, multiplex = false;
+
+  StatFormat format() const {
+    if (json) return StatFormat::json;
+    if (json_lines) return StatFormat::json_lines;
+    return separator.empty() ? StatFormat::text : StatFormat::csv;
+  }
+};
+
+/// What the library is asked for, without callbacks. Ends the command with a sentence that names the option
+/// at fault.
+StatOptions stat_options(const StatCommand& command, const CpuModel& model);
+/// Events that -M and --topdown add.
+std::string metrics_list(const StatCommand& command);
+u64 wanted_intervals(const StatCommand& command);
+/// Whether only some threads' counts are shown.
+bool chooses_tasks(const StatCommand& command);
+
+/// Counts of one or more runs, for printing.
+struct StatResult {
+  const StatCommand* command = nullptr;
+  std::string title;  ///< of the trace
+  const CpuModel* model = nullptr;
+  perf::Kernel kernel = perf::default_kernel;
+  std::vector<const Metric*> metrics;
+  std::vector<StatReport> runs;
+};
+
+/// Everything that is printed at the end.
+std::string stat_text(const StatResult& result);
+/// The counts of one interval. `first`: with the headline.
+std::string interval_text(const StatResult& result, const IntervalTotals& totals, bool first);
+
+}  // namespace pmusim::tools
+
+#endif

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "quantity.h"
+#include "record_command.h"
+#include "stat_command.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+constexpr u64 ns_per_ms = 1'000'000;
+
+/// What -d adds, by the number of d's.
+constexpr std::array<std::string_view, 4> first_details{"L1-dcache-loads", "L1-dcache-load-misses",
+                                                        "LLC-loads", "LLC-load-misses"};
+constexpr std::array<std::string_view, 5> second_details{
+    "L1-icache-load-misses", "dTLB-loads", "dTLB-load-misses", "iTLB-loads", "iTLB-load-misses"};
+constexpr std::array<std::string_view, 2> third_details{"L1-dcache-prefetches", "L1-dcache-prefetch-misses"};
+
+std::vector<std::string> details(unsigned level) {
+  std::vector<std::string> names;
+  if (level > 0) names.insert(names.end(), first_details.begin(), first_details.end());
+  if (level > 1) names.insert(names.end(), second_details.begin(), second_details.end());
+  if (level > 2) names.insert(names.end(), third_details.begin(), third_details.end());
+  return names;
+}
+
+u64 milliseconds(std::string_view option, const std::string& text) {
+  const u64 ms = positive(option, text);
+  if (ms > ~u64{0} / ns_per_ms) throw CommandError(fmt::format("{} {}: is too long", option, text));
+  return ms * ns_per_ms;
+}
+
+std::string list_of(const StatCommand& command, const CpuModel& model) {
+  std::string metrics = metrics_list(command);
+  std::string list =
+      event_list(command.events, metrics.empty() ? "cycles,instructions,branches,branch-misses" : "");
+  if (command.group) list = in_one_group(list);
+  if (metrics.empty()) return list;
+  const auto found = find_metrics(metrics);
+  if (!found.ok()) throw CommandError(fmt::format("-M {}: {}", metrics, found.error().message));
+  return list + (list.empty() ? "" : ",") + metric_events(*found, model);
+}
+
+}  // namespace
+
+std::string metrics_list(const StatCommand& command) {
+  if (!command.topdown) return command.metrics;
+  return command.metrics.empty() ? "TopdownL1" : command.metrics + ",TopdownL1";
+}
+
+u64 wanted_intervals(const StatCommand& command) {
+  return command.interval_count ? positive("--interval-count", *command.interval_count) : ~u64{0};
+}
+
+bool chooses_tasks(const StatCommand& command) {
+  return !command.processes.empty() || !command.threads.empty();
+}
+
+StatOptions stat_options(const StatCommand& command, const CpuModel& model) {
+  check_cpu_list(command.cpus);
+  if (command.topdown_level != 1)
+    throw CommandError(fmt::format("--td-level {}: level 1 is the only one", command.topdown_level));
+  if (command.interval_count && !command.interval)
+    throw CommandError("--interval-count: needs -I, which gives the length of an interval");
+  if (command.interval && (command.repeat > 1 || command.per_thread || chooses_tasks(command)))
+    throw CommandError("-I: goes with neither -r nor --per-thread, -p or -t");
+  StatOptions options;
+  if (!command.null) {
+    options.events = value_or_fail(events::parse_events(list_of(command, model), model));
+    options.if_possible = details(command.detail);
+  }
+  if (command.multiplex) options.fitting = Fitting::multiplex;
+  if (command.delay) {
+    auto spans = parse_time_spans(*command.delay);
+    if (!spans.ok()) throw CommandError(fmt::format("-D {}: {}", *command.delay, spans.error().message));
+    options.measured = std::move(spans).value();
+  }
+  if (command.interval) options.interval_ns = milliseconds("-I", *command.interval);
+  if (command.timeout) options.max_ns = milliseconds("--timeout", *command.timeout);
+  options.per_thread = command.per_thread || chooses_tasks(command);
+  return options;
+}
+
+}  // namespace pmusim::tools

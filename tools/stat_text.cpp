@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "stat_values.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+constexpr double ns_per_s = 1e9;
+
+double seconds(u64 ns) { return static_cast<double>(ns) / ns_per_s; }
+
+std::string_view unit_of(const StatRow& row) { return row.in_ms ? "msec" : ""; }
+
+std::string without_trailing_spaces(std::string line) {
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line + "\n";
+}
+
+// --- for people
+
+std::string figure_text(const StatRow::Figure& figure) {
+  const std::string_view unit = figure.metric->unit;
+  return fmt::format("{:8.2f}{}{}", figure.value, unit.starts_with("%") ? "" : "  ", unit);
+}
+
+std::string text_line(const StatRow& row, std::string_view before) {
+  std::string line = std::string(before);
+  if (!row.owner.empty()) line += fmt::format("{:>20} ", row.owner);
+  line += fmt::format("{:>20} {:<4} {:<28}", value_text(row, true), unit_of(row), row.event);
+  if (!row.figures.empty()) line += fmt::format(" # {:<34}", figure_text(row.figures.front()));
+  if (row.deviation_percent) line += fmt::format(" ( +-{:6.2f}% )", *row.deviation_percent);
+  if (row.counted && row.running_percent < 100) line += fmt::format(" ({:.2f}%)", row.running_percent);
+  line = without_trailing_spaces(std::move(line));
+  for (std::size_t i = 1; i < row.figures.size(); ++i)
+    line += without_trailing_spaces(
+        fmt::format("{:{}} # {}", "", before.size() + 54, figure_text(row.figures[i])));
+  return line;
+}
+
+std::string headline(const StatResult& result) {
+  const std::string runs =
+      result.command->repeat > 1 ? fmt::format(" ({} runs)", result.command->repeat) : std::string();
+  return fmt::format("\n Performance counter stats for '{}' on {}{}:\n\n", result.title, result.model->title,
+                     runs);
+}
+
+std::string closing_lines(const StatResult& result) {
+  const StatReport& run = result.runs.front();
+  std::string text = fmt::format("\n{:>20.9f} seconds of emulated time, {} instructions replayed\n",
+                                 seconds(run.elapsed_ns), fmt::group_digits(run.instructions));
+  if (run.replays > 1)
+    text += fmt::format(
+        "{:>20} replays: these events need more counters than the CPU has (--multiplex lets "
+        "them take turns)\n",
+        run.replays);
+  return text + "\n";
+}
+
+// --- for programs
+
+std::string csv_line(const StatRow& row, std::string_view before, const std::string& separator) {
+  const auto joined = [&](const std::vector<std::string>& cells) {
+    return fmt::format("{}\n", fmt::join(cells, separator));
+  };
+  std::vector<std::string> cells;
+  if (!before.empty()) cells.emplace_back(before);
+  if (!row.owner.empty()) cells.push_back(row.owner);
+  cells.insert(cells.end(), {value_text(row, false), std::string(unit_of(row)), row.event});
+  if (row.deviation_percent) cells.push_back(fmt::format("{:.2f}%", *row.deviation_percent));
+  cells.insert(cells.end(), {fmt::format("{}", row.running_ns), fmt::format("{:.2f}", row.running_percent)});
+  const std::size_t common = cells.size();
+  std::string text;
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, row.figures.size()); ++i) {
+    cells.resize(common);
+    if (i > 0) cells.assign(common, "");
+    if (i < row.figures.size())
+      cells.insert(cells.end(),
+                   {fmt::format("{:.2f}", row.figures[i].value), std::string(row.figures[i].metric->unit)});
+    else
+      cells.insert(cells.end(), {"", ""});
+    text += joined(cells);
+  }
+  return text;
+}
+
+std::string json_line(const StatRow& row, std::optional<u64> interval_end) {
+  nlohmann::ordered_json object;
+  if (interval_end) object["interval"] = seconds(*interval_end);
+  if (!row.owner.empty()) object["thread"] = row.owner;
+  object["counter-value"] =
+      row.counted && row.supported ? fmt::format("{:.6f}", row.value) : value_text(row, false);
+  object["unit"] = unit_of(row);
+  object["event"] = row.event;
+  if (row.deviation_percent) object["variance"] = *row.deviation_percent;
+  object["event-runtime"] = row.running_ns;
+  object["pcnt-running"] = row.running_percent;
+  if (!row.figures.empty()) {
+    object["metric-value"] = fmt::format("{:.6f}", row.figures.front().value);
+    object["metric-unit"] = row.figures.front().metric->unit;
+  }
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string json_document(const StatResult& result) {
+  const StatReport& run = result.runs.front();
+  nlohmann::ordered_json events = nlohmann::ordered_json::array();
+  for (const EventTotal& total : run.events)
+    events.push_back({{"event", total.name},
+                      {"value", total.value()},
+                      {"counted", total.counted},
+                      {"enabled_ns", total.enabled_ns},
+                      {"running_ns", total.running_ns}});
+  const nlohmann::ordered_json document{{"trace", result.title},
+                                        {"model", result.model->name},
+                                        {"instructions_replayed", run.instructions},
+                                        {"elapsed_ns", run.elapsed_ns},
+                                        {"replays", run.replays},
+                                        {"events", events}};
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+/// One row in the format asked for, with the time at which its interval ended, if there is one.
+std::string line_of(const StatRow& row, const StatResult& result, std::optional<u64> interval_end) {
+  const std::string before = interval_end ? fmt::format("{:.9f}", seconds(*interval_end)) : "";
+  switch (result.command->format()) {
+    case StatFormat::csv:
+      return csv_line(row, before, result.command->separator);
+    case StatFormat::json_lines:
+      return json_line(row, interval_end);
+    default:
+      return text_line(row, before.empty() ? "" : fmt::format("{:>16}", before));
+  }
+}
+
+}  // namespace
+
+std::string stat_text(const StatResult& result) {
+  if (result.command->format() == StatFormat::json) return json_document(result);
+  const bool for_people = result.command->format() == StatFormat::text;
+  std::string text = for_people ? headline(result) : "";
+  for (const StatRow& row : final_rows(result)) text += line_of(row, result, std::nullopt);
+  return for_people ? text + closing_lines(result) : text;
+}
+
+std::string interval_text(const StatResult& result, const IntervalTotals& totals, bool first) {
+  std::string text;
+  if (first && result.command->format() == StatFormat::text)
+    text = fmt::format("#{:>15} {:>20} {:<4} events\n", "time", "counts", "unit");
+  for (const StatRow& row : rows_of(totals.events, result)) text += line_of(row, result, totals.end_ns);
+  return text;
+}
+
+}  // namespace pmusim::tools

@@ -1,0 +1,133 @@
+#include "stat_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "quantity.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+bool is_clock(const std::string& name) {
+  return name.starts_with("task-clock") || name.starts_with("cpu-clock");
+}
+
+bool is_wanted(const Metric& metric, const StatResult& result) {
+  return metric.by_itself || std::ranges::find(result.metrics, &metric) != result.metrics.end();
+}
+
+std::vector<StatRow::Figure> figures_of(std::string_view event, const std::vector<EventTotal>& totals,
+                                        const StatResult& result) {
+  std::vector<StatRow::Figure> figures;
+  for (const Metric& metric : metrics())
+    if (metric.numerator.front() == event && is_wanted(metric, result))
+      if (const std::optional<double> value = metric_value(metric, totals))
+        figures.push_back({*value, &metric});
+  return figures;
+}
+
+/// Standard deviation of the mean, in percent of it.
+double deviation_percent(const std::vector<double>& values, double mean) {
+  if (values.size() < 2 || mean == 0) return 0;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double count = static_cast<double>(values.size());
+  return 100 * std::sqrt(squares / (count - 1) / count) / mean;
+}
+
+/// The first run's rows with the mean of all.
+std::vector<StatRow> mean_rows(const StatResult& result) {
+  std::vector<StatRow> rows = rows_of(result.runs.front().events, result);
+  if (result.runs.size() < 2) return rows;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<double> values;
+    double sum = 0;
+    for (const StatReport& run : result.runs) {
+      values.push_back(rows_of(run.events, result)[i].value);
+      sum += values.back();
+    }
+    rows[i].value = sum / static_cast<double>(values.size());
+    rows[i].deviation_percent = deviation_percent(values, rows[i].value);
+  }
+  return rows;
+}
+
+bool is_chosen(const ThreadTotals& thread, const StatCommand& command) {
+  const auto has = [](const std::string& list, std::string_view option, u32 id) {
+    if (list.empty()) return false;
+    const std::vector<u32> ids = number_list(option, list);
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  return !chooses_tasks(command) || has(command.processes, "-p", thread.pid) ||
+         has(command.threads, "-t", thread.tid);
+}
+
+std::vector<StatRow> thread_rows(const StatResult& result) {
+  std::vector<StatRow> rows;
+  for (const ThreadTotals& thread : result.runs.front().threads) {
+    if (!is_chosen(thread, *result.command)) continue;
+    for (StatRow& row : rows_of(thread.events, result)) {
+      row.owner = fmt::format("{}-{}", thread.command, thread.tid);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+/// -p, -t: the threads chosen, together.
+std::vector<StatRow> chosen_rows(const StatResult& result) {
+  std::vector<EventTotal> sums;
+  for (const ThreadTotals& thread : result.runs.front().threads) {
+    if (!is_chosen(thread, *result.command)) continue;
+    if (sums.empty()) {
+      sums = thread.events;
+      continue;
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i].counted += thread.events[i].counted;
+      sums[i].enabled_ns += thread.events[i].enabled_ns;
+      sums[i].running_ns += thread.events[i].running_ns;
+    }
+  }
+  if (sums.empty()) sums = result.runs.front().events;  // to say that none of them was counted
+  if (std::ranges::none_of(result.runs.front().threads,
+                           [&](const ThreadTotals& t) { return is_chosen(t, *result.command); }))
+    for (EventTotal& sum : sums) sum.counted = sum.running_ns = 0;
+  return rows_of(sums, result);
+}
+
+}  // namespace
+
+std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatResult& result) {
+  std::vector<StatRow> rows;
+  for (const EventTotal& total : totals) {
+    StatRow row{.event = total.name, .supported = total.supported, .counted = total.counted_at_all()};
+    row.in_ms = is_clock(total.name);
+    row.value = static_cast<double>(total.value()) / (row.in_ms ? 1e6 : 1);
+    row.running_ns = total.running_ns;
+    if (total.enabled_ns != 0)
+      row.running_percent =
+          100.0 * static_cast<double>(total.running_ns) / static_cast<double>(total.enabled_ns);
+    if (row.counted) row.figures = figures_of(total.name.substr(0, total.name.find(':')), totals, result);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<StatRow> final_rows(const StatResult& result) {
+  if (result.command->per_thread) return thread_rows(result);
+  return chooses_tasks(*result.command) ? chosen_rows(result) : mean_rows(result);
+}
+
+std::string value_text(const StatRow& row, bool thousands) {
+  if (!row.supported) return "<not supported>";
+  if (!row.counted) return "<not counted>";
+  if (row.in_ms) return fmt::format("{:.2f}", row.value);
+  const auto whole = static_cast<u64>(std::llround(row.value));
+  return thousands ? fmt::format("{}", fmt::group_digits(whole)) : fmt::format("{}", whole);
+}
+
+}  // namespace pmusim::tools

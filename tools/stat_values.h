@@ -1,0 +1,35 @@
+#ifndef PMUSIM_TOOLS_STAT_VALUES_H
+#define PMUSIM_TOOLS_STAT_VALUES_H
+
+#include "stat_command.h"
+
+namespace pmusim::tools {
+
+/// One line of what stat prints, free of the format.
+struct StatRow {
+  std::string owner;  ///< the thread, with --per-thread
+  std::string event;
+  bool supported = true, counted = true;
+  double value = 0;
+  bool in_ms = false;                       ///< clocks, as perf shows them
+  std::optional<double> deviation_percent;  ///< of the mean, with -r
+  u64 running_ns = 0;
+  double running_percent = 100;
+  struct Figure {
+    double value;
+    const Metric* metric;
+  };
+  std::vector<Figure> figures;  ///< metrics whose first event this is
+};
+
+/// Rows for one list of totals.
+std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatResult& result);
+/// Rows for the end of the command: means over runs, or thread by thread.
+std::vector<StatRow> final_rows(const StatResult& result);
+
+/// "1,234", "12.50", "<not counted>" or "<not supported>".
+std::string value_text(const StatRow& row, bool thousands);
+
+}  // namespace pmusim::tools
+
+#endif
