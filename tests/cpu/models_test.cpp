@@ -65,7 +65,7 @@ TEST(Policies, WrongNamesAndValuesAreExplained) {
   EXPECT_TRUE(set_policy(policies, "pmi_skid_cycles", "0x10").ok());
   EXPECT_EQ(policies.pmi_skid_cycles, 16u);
   EXPECT_EQ(set_policy(policies, "pmi_skid", "1").error().message,
-            "unknown policy 'pmi_skid'; did you mean pmi_skid_cycles?");
+            "unknown policy 'pmi_skid'; did you mean pmi_skid_cycles or pebs_pmi_skid_cycles?");
   EXPECT_EQ(set_policy(policies, "acr_tie", "many").error().message,
             "policy acr_tie: 'many' is not a number from 0 to 1");
 }
