@@ -1,8 +1,11 @@
 #include "trace/code_memory.h"
 
+#include <utility>
+
 namespace pmusim::trace {
 
 void CodeMemory::happened(const Happening& happening) {
+  if (ended_) by_pid_.erase(*std::exchange(ended_, std::nullopt));
   if (const auto* start = std::get_if<ProcessStart>(&happening)) {
     current_ = by_pid_[start->pid] = std::make_shared<Space>();
   } else if (const auto* thread = std::get_if<ThreadStart>(&happening)) {
@@ -10,7 +13,7 @@ void CodeMemory::happened(const Happening& happening) {
   } else if (const auto* to = std::get_if<ThreadSwitch>(&happening)) {
     current_ = space_of(to->pid);
   } else if (const auto* exit = std::get_if<ThreadExit>(&happening)) {
-    if (exit->tid == exit->pid) by_pid_.erase(exit->pid);
+    if (exit->tid == exit->pid) ended_ = exit->pid;
   }
 }
 

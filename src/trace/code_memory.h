@@ -19,7 +19,8 @@ namespace pmusim::trace {
 /// in place, the version that was first executed last stands.
 ///
 /// What a file asks for stays in proportion to its size: bytes are kept in granules that a small instruction
-/// does not make large, ended processes are forgotten, and every eighth generation of forks starts with
+/// does not make large, ended processes are forgotten with the happening after their end (samples that
+/// hardware holds until then still look at their code), and every eighth generation of forks starts with
 /// nothing but what it executes itself.
 class CodeMemory {
  public:
@@ -68,6 +69,7 @@ class CodeMemory {
 
   std::unordered_map<u32, std::shared_ptr<Space>> by_pid_;
   std::shared_ptr<Space> current_;
+  std::optional<u32> ended_;  // pid
 };
 
 }  // namespace pmusim::trace
