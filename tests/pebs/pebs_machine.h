@@ -102,7 +102,8 @@ class PebsMachine {
                                         .tsc = 2 * r.cycle,
                                         .counters = counters,
                                         .lbr = lbr,
-                                        .lbr_depth = 32});
+                                        .lbr_depth = 32,
+                                        .extended = extended ? &*extended : nullptr});
     for (const Assist::Reload& reload : assist.reloads) counters.set_value(reload.counter, reload.value);
     counters.clear_status(assist.clear_status);
     counters.set_status(assist.raise_status);
@@ -121,6 +122,7 @@ class PebsMachine {
   PebsUnit pebs{model_};
   Memory memory;
   std::vector<LbrEntry> lbr;
+  std::optional<ExtendedState> extended;
 };
 
 }  // namespace pmusim::testing
