@@ -1,5 +1,4 @@
-// How fast a native trace is read, and how many bytes an instruction takes, on the branches workload recorded
-// once.
+// How fast a native trace is read, and how many bytes an instruction takes, on a workload recorded once.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -13,19 +12,17 @@ namespace {
 
 using namespace pmusim;
 
-/// The first million instructions of the workload, which the build puts beside the benchmarks.
+/// The first million instructions of a workload, which the build puts beside the benchmarks.
 class RecordedTrace {
  public:
-  explicit RecordedTrace(trace::RecordedRegisters registers)
-      : path_((std::filesystem::temp_directory_path() /
-               ("pmusim-bench-" + std::to_string(::getpid()) +
-                (registers == trace::RecordedRegisters::gpr ? "r" : "")))
+  RecordedTrace(const std::string& name, const std::string& argument, trace::RecordedRegisters registers)
+      : path_((std::filesystem::temp_directory_path() / ("pmusim-bench-" + std::to_string(::getpid()) + name +
+                                                         std::to_string(static_cast<int>(registers))))
                   .string()) {
     trace::RecordOptions options{path_, registers};
     options.max_instructions = 1'000'000;
-    const auto workload =
-        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workloads" / "branches";
-    ok_ = trace::record({workload.string(), "1000000"}, options).ok();
+    const auto workload = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workloads" / name;
+    ok_ = trace::record({workload.string(), argument}, options).ok();
   }
   RecordedTrace(const RecordedTrace&) = delete;
   RecordedTrace& operator=(const RecordedTrace&) = delete;
@@ -48,10 +45,11 @@ u64 read_to_end(trace::Reader& reader) {
   }
 }
 
-void decode(benchmark::State& state, trace::RecordedRegisters registers) {
-  const RecordedTrace recorded(registers);
+void decode(benchmark::State& state, const std::string& name, const std::string& argument,
+            trace::RecordedRegisters registers) {
+  const RecordedTrace recorded(name, argument, registers);
   if (!recorded.ok())
-    return state.SkipWithError("cannot record: is workloads/branches built, and ptrace permitted?");
+    return state.SkipWithError("cannot record: are the workloads built, and is ptrace permitted?");
   u64 instructions = 0, bytes = 0;
   for (auto _ : state) {
     auto reader = trace::Reader::open(recorded.path());
@@ -63,8 +61,14 @@ void decode(benchmark::State& state, trace::RecordedRegisters registers) {
   state.counters["bytes_per_instruction"] = static_cast<double>(bytes) / static_cast<double>(instructions);
 }
 
-BENCHMARK_CAPTURE(decode, addresses, trace::RecordedRegisters::none)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(decode, addresses_and_registers, trace::RecordedRegisters::gpr)
+using trace::RecordedRegisters;
+BENCHMARK_CAPTURE(decode, addresses, "branches", "1000000", RecordedRegisters::none)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decode, addresses_and_registers, "branches", "1000000", RecordedRegisters::gpr)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decode, branches_with_extended, "branches", "1000000", RecordedRegisters::simd)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(decode, simd_with_extended, "simd", "1", RecordedRegisters::simd)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -146,8 +146,11 @@ void add_record(CLI::App& trace) {
   };
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->record.output, "The trace to write")->capture_default_str();
-  command->add_option("--regs", options->registers, "Registers to record after each instruction")
-      ->check(CLI::IsMember({"none", "gpr"}))
+  command
+      ->add_option("--regs", options->registers,
+                   "Registers to record: none, gpr (general ones after each instruction), simd (those, and "
+                   "x87, vector and mask registers where they change)")
+      ->check(CLI::IsMember({"none", "gpr", "simd"}))
       ->capture_default_str();
   command->add_option("--max-instructions", options->record.max_instructions,
                       "Kill the program after N instructions and keep what was recorded");
@@ -160,8 +163,9 @@ void add_record(CLI::App& trace) {
   command->add_option("program", options->command, "The program and its arguments")->required();
   command->positionals_at_end();  // options behind the program's name are the program's
   command->callback([options] {
-    options->record.registers =
-        options->registers == "gpr" ? trace::RecordedRegisters::gpr : trace::RecordedRegisters::none;
+    options->record.registers = options->registers == "simd"  ? trace::RecordedRegisters::simd
+                                : options->registers == "gpr" ? trace::RecordedRegisters::gpr
+                                                              : trace::RecordedRegisters::none;
     if (!options->fast) return run_record(options->command, options->record);
     if (options->registers != "none")
       throw CommandError("--fast cannot record registers: leave out --fast, or --regs");
@@ -196,14 +200,17 @@ void add_dump(CLI::App& trace) {
   struct Options {
     std::string path;
     DumpOptions dump;
-    bool json = false;
+    bool json = false, extended = false;
   };
   auto options = std::make_shared<Options>();
   command->add_option("trace", options->path, "The trace to read")->required();
   command->add_option("--from", options->dump.from, "First instruction to print (0 is the trace's first)");
   command->add_option("--count", options->dump.count, "How many instructions to print");
+  command->add_flag("--regs", options->extended,
+                    "Print vector, mask and other extended registers that changed, too");
   command->add_flag("--json", options->json, "Print one JSON object per line");
   command->callback([options] {
+    options->dump.registers = options->extended ? DumpedRegisters::all : DumpedRegisters::general;
     options->dump.format = options->json ? DumpFormat::json : DumpFormat::text;
     value_or_fail(dump_trace(options->path, options->dump, stdout));
   });

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "extended_text.h"
 #include "pmusim/base/printable.h"
 #include "truncation.h"
 
@@ -38,6 +40,7 @@ struct Executed {
   u64 next_ip;
   std::vector<Access> accesses;
   std::vector<Change> changes;
+  std::vector<RegisterText> extended;
 };
 
 std::string hex(std::span<const std::byte> code) {
@@ -113,6 +116,7 @@ std::string text_line(const Executed& e) {
     line += fmt::format("  {} {:x}/{}", access_name(*a.operand), a.address, a.operand->bytes);
   }
   for (const Change& c : e.changes) line += fmt::format("  {}={:x}", c.name, c.value);
+  for (const RegisterText& r : e.extended) line += fmt::format("  {}={}", r.name, r.value);
   return line;
 }
 
@@ -132,6 +136,7 @@ std::string json_line(const Executed& e) {
         {{"access", access_name(*a.operand)}, {"address", address(a.address)}, {"bytes", a.operand->bytes}});
   }
   for (const Change& c : e.changes) json["registers"][std::string(c.name)] = address(c.value);
+  for (const RegisterText& r : e.extended) json["registers"][r.name] = "0x" + r.value;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -153,12 +158,13 @@ class Dumper {
   bool done() const { return ordinal_ >= options_.from && ordinal_ - options_.from >= options_.count; }
 
   void operator()(const trace::BlockRun& run) {
+    if (shows_extended(run)) extended_ = *run.extended;
     const u64* next_address = run.addresses.data();
     const auto& instructions = run.block->instructions;
     for (std::size_t n = 0; n < instructions.size() && !done(); ++n) {
       const auto& i = instructions[n];
       const bool last = n + 1 == instructions.size();
-      Executed e{ordinal_, tid_, &i, run.block->code_of(i), false, last ? run.next_ip : i.end(), {}, {}};
+      Executed e{ordinal_, tid_, &i, run.block->code_of(i), false, last ? run.next_ip : i.end(), {}, {}, {}};
       e.taken = last && (run.next_ip != i.end() || i.branch > BranchKind::conditional);
       if (!run.addresses.empty()) {
         for (const auto& operand : i.accesses()) e.accesses.push_back({*next_address++, &operand});
@@ -167,6 +173,7 @@ class Dumper {
         e.changes = changes_between(registers_[tid_], run.registers[n]);
         registers_[tid_] = run.registers[n];
       }
+      e.extended = extended_after(run, n);
       if (ordinal_ >= options_.from) print(options_.format == DumpFormat::json ? json_line(e) : text_line(e));
       ++ordinal_;
     }
@@ -181,6 +188,16 @@ class Dumper {
   }
 
  private:
+  bool shows_extended(const trace::BlockRun& run) const {
+    return options_.registers == DumpedRegisters::all && run.extended != nullptr;
+  }
+  std::vector<RegisterText> extended_after(const trace::BlockRun& run, std::size_t n) {
+    if (!shows_extended(run)) return {};
+    const auto change = std::ranges::find(run.extended_changes, n, &trace::InstructionChange::instruction);
+    if (change == run.extended_changes.end()) return {};
+    change->change.apply_to(extended_);
+    return changed_registers(change->change, extended_);
+  }
   void print(const std::string& line) { fmt::print(out_, "{}\n", line); }
 
   const DumpOptions& options_;
@@ -188,6 +205,7 @@ class Dumper {
   u64 ordinal_ = 0;
   u32 tid_ = 0;
   std::map<u32, Registers> registers_;
+  ExtendedState extended_;  // of the run that is printed
 };
 
 }  // namespace

@@ -11,10 +11,16 @@ namespace pmusim::tools {
 
 enum class DumpFormat : u8 { text, json };
 
+enum class DumpedRegisters : u8 {
+  general,
+  all,  ///< vector, mask and other extended registers, too
+};
+
 struct DumpOptions {
   u64 from = 0;  ///< ordinal of the first instruction to print
   u64 count = std::numeric_limits<u64>::max();
   DumpFormat format = DumpFormat::text;
+  DumpedRegisters registers = DumpedRegisters::general;
 };
 
 /// Prints one line per instruction, and one per happening between them. Errors as the reader's.

@@ -61,6 +61,7 @@ double per_instruction(u64 amount, const TraceInfo& info) {
 }
 
 std::string_view contents_name(const trace::Contents& contents) {
+  if (contents.extended) return "control flow, addresses, general and extended registers";
   if (contents.registers) return "control flow, addresses, general registers";
   return contents.addresses ? "control flow, addresses" : "control flow";
 }

@@ -116,6 +116,13 @@ DataAccesses Core::take_accesses(const x86::Instruction& instruction, Cursor& cu
   return data;
 }
 
+const ExtendedChange* Core::take_change(Cursor& cursor) {
+  const auto changes = cursor.run->extended_changes;
+  if (cursor.change == changes.size() || changes[cursor.change].instruction != cursor.instruction)
+    return nullptr;
+  return &changes[cursor.change++].change;
+}
+
 Core::Ready Core::operands_ready(const x86::Instruction& instruction, u64 cycle) const {
   Ready latest{cycle, WaitingFor::execution};
   for (x86::RegisterMask left = instruction.registers_read; left != 0; left &= left - 1) {
@@ -182,6 +189,7 @@ void Core::step(Cursor& cursor, Execution& execution) {
   retirement.registers = cursor.instruction < cursor.run->registers.size()
                              ? &cursor.run->registers[cursor.instruction]
                              : nullptr;
+  retirement.extended = take_change(cursor);
   execution.access_count = 0;
 
   fetch(instruction, execution);

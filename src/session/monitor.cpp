@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pmusim/events/resolve.h"
+#include "pmusim/perf/simd_abi.h"
 
 namespace pmusim {
 
@@ -40,6 +41,10 @@ bool asks_for_registers(const perf::Attr& attr) {
   const u64 user = attr.sample_type & perf::sample::REGS_USER ? attr.sample_regs_user : 0;
   const u64 interrupted = attr.sample_type & perf::sample::REGS_INTR ? attr.sample_regs_intr : 0;
   return ((user | interrupted) & ~instruction_pointer) != 0;
+}
+
+bool asks_for_extended_registers(const perf::Attr& attr) {
+  return (perf::needed_registers(attr) & perf::register_set::EXTENDED) != 0;
 }
 
 bool asks_for_kernel_branches_alone(const perf::Attr& attr) {
@@ -95,6 +100,10 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
   if (asks_for_registers(attr) && !program_.contents().registers)
     return refuse(
         "it samples registers, and the trace holds none: 'pmusim trace record --regs gpr' records them");
+  if (asks_for_extended_registers(attr) && !program_.contents().extended)
+    return refuse(
+        "it samples registers beyond the general ones, and the trace holds none: 'pmusim trace record --regs "
+        "simd' records them");
   if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
   if (!events::is_pmu_event(attr)) return Done{};
   if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, perf::Change::auto_counter_reload))
@@ -130,7 +139,13 @@ void Monitor::run_due_work() {
   if (on_pause_) on_pause_();
 }
 
+void Monitor::take_extended(const ExtendedState& state) {
+  pmu_.set_extended_state(&state);
+  extended_stale_ = false;
+}
+
 void Monitor::happen(const trace::Happening& happening) {
+  extended_stale_ = true;
   perf_.set_time(now());
   struct Visitor {
     Monitor& s;

@@ -49,6 +49,7 @@ Result<Done, Error> Session::run() {
 }
 
 void Session::run_block(const trace::BlockRun& run) {
+  for (const auto& monitor : monitors_) monitor->start_block(run);
   core_.run(run, [&](const Retirement& retirement) {
     for (const auto& monitor : monitors_) monitor->retire(retirement);
   });

@@ -17,9 +17,11 @@ void OpenBlock::retired(const LiveInstruction& live, u32 rep_count, const Regist
 
 Result<Done, Error> BlockWriter::write(OpenBlock& open, u64 next_ip) {
   if (open.empty()) return Done{};
-  BlockRun run{&block_of(open), next_ip, open.addresses_, open.rep_counts_, {}};
+  BlockRun run{&block_of(open), next_ip, open.addresses_, open.rep_counts_, {}, nullptr, {}};
   if (contents_.registers) run.registers = open.registers_;
+  if (contents_.extended) open.extended_.describe(run);
   auto written = writer_.run(run);
+  open.extended_.clear();
   open.instructions_.clear();
   open.addresses_.clear();
   open.retired_addresses_ = 0;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "pmusim/trace/writer.h"
+#include "trace/extended_log.h"
 #include "trace/live_code.h"
 
 namespace pmusim::trace {
@@ -18,6 +19,12 @@ class OpenBlock {
   void expect(const LiveInstruction& live, const Registers& before, u64 fs_base, u64 gs_base);
   /// It has retired, and left these registers.
   void retired(const LiveInstruction& live, u32 rep_count, const Registers& after);
+  /// What there is of extended registers before the block's first instruction, and what the last one to
+  /// retire made of them.
+  void begin_extended(const ExtendedState& before) { extended_.begin(before); }
+  void change_extended(const ExtendedState& before, const ExtendedState& after) {
+    extended_.add(static_cast<u32>(instructions_.size() - 1), before, after);
+  }
   /// It did not.
   void not_retired() { addresses_.resize(retired_addresses_); }
 
@@ -28,6 +35,7 @@ class OpenBlock {
   std::size_t retired_addresses_ = 0;
   std::vector<u32> rep_counts_;
   std::vector<Registers> registers_;
+  ExtendedLog extended_;
 };
 
 /// Gives equal straight lines of code one block of the trace.

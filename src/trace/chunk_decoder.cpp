@@ -5,7 +5,8 @@
 namespace pmusim::trace {
 
 ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, u32 instructions, u32 tid, CodeTable& table)
-    : data_(std::move(streams)),
+    : data_(std::move(streams.plain)),
+      extended_(std::move(streams.extended)),
       contents_(contents),
       table_(table),
       tid_(tid),
@@ -52,7 +53,7 @@ std::optional<Item> ChunkDecoder::damage() {
 }
 
 std::optional<Item> ChunkDecoder::end() {
-  const bool all_used = std::ranges::all_of(in_, &ByteReader::at_end);
+  const bool all_used = std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end();
   damaged_ = !all_used || instructions_left_ != 0;
   return std::nullopt;
 }
@@ -86,7 +87,9 @@ std::optional<Item> ChunkDecoder::decode_run() {
   rep_counts(coded);
   if (contents_.registers) registers(coded, next_ip);
   if (!std::ranges::all_of(in_, &ByteReader::ok)) return damage();
-  return Item(BlockRun{&block, next_ip, addresses_, rep_counts_, registers_});
+  BlockRun run{&block, next_ip, addresses_, rep_counts_, registers_, nullptr, {}};
+  if (contents_.extended && !extended_.decode(tid_, coded.contexts, run)) return damage();
+  return Item(run);
 }
 
 const CodedBlock* ChunkDecoder::successor(u32 from) {

@@ -7,12 +7,17 @@
 #include "pmusim/trace/reader.h"
 #include "trace/bytes.h"
 #include "trace/code_table.h"
+#include "trace/extended_codec.h"
 #include "trace/format.h"
 #include "trace/prediction.h"
 
 namespace pmusim::trace {
 
-using StreamData = std::array<std::vector<u8>, stream_count>;
+/// The streams of a chunk, expanded; `extended` is empty where the trace has none.
+struct StreamData {
+  std::array<std::vector<u8>, stream_count> plain;
+  ExtendedDecoder::Data extended;
+};
 
 /// Turns the streams of one chunk back into runs and happenings: the mirror of ChunkEncoder.
 class ChunkDecoder {
@@ -41,7 +46,8 @@ class ChunkDecoder {
   void rep_counts(const CodedBlock& block);
   void registers(const CodedBlock& block, u64 next_ip);
 
-  StreamData data_;
+  std::array<std::vector<u8>, stream_count> data_;
+  ExtendedDecoder extended_;
   std::array<ByteReader, stream_count> in_;
   Contents contents_;
   const CodeTable& table_;

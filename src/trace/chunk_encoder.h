@@ -5,6 +5,7 @@
 
 #include "pmusim/trace/happening.h"
 #include "trace/code_table.h"
+#include "trace/extended_codec.h"
 #include "trace/format.h"
 #include "trace/prediction.h"
 
@@ -35,6 +36,7 @@ class ChunkEncoder {
   /// The thread that runs now.
   ThreadId thread() const { return thread_; }
   std::span<const u8> stream(Stream s) const { return out_[static_cast<std::size_t>(s)].data(); }
+  std::span<const u8> stream(ExtendedStream s) const { return extended_.stream(s); }
 
  private:
   ByteWriter& out(Stream s) { return out_[static_cast<std::size_t>(s)]; }
@@ -55,6 +57,7 @@ class ChunkEncoder {
   Contents contents_;
   ThreadId thread_;
   std::array<ByteWriter, stream_count> out_;
+  ExtendedEncoder extended_;
   Prediction predicted_;
   Stretch stretch_;
   u64 previous_block_end_ = 0;

@@ -13,15 +13,18 @@
 /// The native trace file:
 ///
 ///     FileHeader
-///     chunk*   ChunkHeader, then each stream's stored bytes in the order of Stream
-///     index    IndexHeader, then an IndexEntry per chunk
+///     chunk*   ChunkHeader, then each stream's stored bytes in the order of Stream; in a trace with extended
+///              registers ExtendedHeader and the stored bytes of its streams behind them
+///     index    IndexHeader, then an IndexEntry per chunk, then the ExtendedTotals of such a trace
 ///     Trailer
 ///
 /// Each stream is one kind of data, compressed by itself (zstd). All prediction state starts anew in each
 /// chunk: given the `code` and `happenings` streams before it, a chunk decodes without the others.
 namespace pmusim::trace {
 
-inline constexpr u32 format_version = 1;
+/// The newest. Traces without extended registers are written, and read, as version 1.
+inline constexpr u32 format_version = 2;
+inline constexpr u32 format_version_without_extended = 1;
 
 enum class Stream : u8 {
   code,             ///< blocks first executed in this chunk
@@ -41,11 +44,22 @@ inline constexpr std::array<std::string_view, stream_count> stream_names{
     "code",       "stretches",      "outcomes",        "targets", "addresses",
     "rep counts", "register masks", "register values", "flags",   "happenings"};
 
+/// Streams of a trace with extended registers.
+enum class ExtendedStream : u8 {
+  shapes,  ///< which qwords of which components an instruction changed
+  values,  ///< the new qwords
+  count_
+};
+inline constexpr std::size_t extended_stream_count = static_cast<std::size_t>(ExtendedStream::count_);
+inline constexpr std::array<std::string_view, extended_stream_count> extended_stream_names{"extended shapes",
+                                                                                           "extended values"};
+
 // Limits that writers keep and readers insist on, so that no file can ask for unbounded memory.
 inline constexpr u32 chunk_instructions = 1u << 20;  // a chunk ends with the run that reaches this,
 inline constexpr u32 chunk_stream_bytes = 4u << 20;  // or that makes a stream this long
 inline constexpr u32 max_chunk_instructions = 2 * chunk_instructions;
 inline constexpr u32 max_stream_bytes = chunk_stream_bytes + (1u << 20);
+inline constexpr u32 max_extended_threads = 256;  // whose extended registers are in one chunk
 inline constexpr u32 max_live_threads = 1u << 15;
 inline constexpr std::size_t max_command_bytes = 15;  // TASK_COMM_LEN without its end
 inline constexpr std::size_t max_path_bytes = 4095;   // PATH_MAX likewise
@@ -69,6 +83,7 @@ inline constexpr u32 chunk_magic = 0x4B4E4843;  // "CHNK"
 namespace contents_bits {
 inline constexpr u32 ADDRESSES = 1;
 inline constexpr u32 REGISTERS = 2;
+inline constexpr u32 EXTENDED = 4;  // since version 2
 }  // namespace contents_bits
 
 struct FileHeader {
@@ -97,6 +112,16 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 32 + 8 * stream_count);
 
+inline constexpr u32 extended_magic = 0x54584558;  // "XEXT"
+
+struct ExtendedHeader {
+  le32 magic;
+  std::array<StreamHeader, extended_stream_count> streams;
+  le32 payload_crc;
+  le32 crc;
+};
+static_assert(sizeof(ExtendedHeader) == 12 + 8 * extended_stream_count);
+
 struct IndexEntry {
   le64 offset;
   le64 first_instruction;
@@ -113,6 +138,11 @@ struct IndexHeader {
   std::array<StreamTotal, stream_count> streams;
 };
 static_assert(sizeof(IndexHeader) == 8 + 16 * stream_count);
+
+struct ExtendedTotals {
+  std::array<StreamTotal, extended_stream_count> streams;
+};
+static_assert(sizeof(ExtendedTotals) == 16 * extended_stream_count);
 
 struct Trailer {
   le64 index_offset;

@@ -11,6 +11,26 @@
 namespace pmusim::trace {
 namespace {
 
+/// Errs on the safe side: instructions with vector, mask or x87 registers, those of the opcodes that state
+/// moves with (FXRSTOR, XRSTOR, LDMXCSR, WRPKRU, EMMS), everything that is encoded with VEX or EVEX, and
+/// calls of the kernel.
+bool may_change_extended(std::span<const std::byte> code, const x86::Instruction& decoded) {
+  constexpr u64 vectors_masks_x87 = bits(56, 16);
+  if (((decoded.registers_read | decoded.registers_written) & vectors_masks_x87) != 0) return true;
+  const auto is_prefix = [](std::byte b) {
+    const auto v = std::to_integer<unsigned>(b);
+    return v == 0x66 || v == 0x67 || v == 0xF0 || v == 0xF2 || v == 0xF3 || v == 0x64 || v == 0x65 ||
+           (v & 0xF0) == 0x40;  // REX
+  };
+  const auto opcode = std::ranges::find_if_not(code, is_prefix);
+  if (opcode == code.end()) return true;
+  const auto first = std::to_integer<unsigned>(*opcode);
+  if (first == 0xC4 || first == 0xC5 || first == 0x62 || first == 0x9B || (first & 0xF8) == 0xD8) return true;
+  if (first != 0x0F || opcode + 1 == code.end()) return false;
+  const auto second = std::to_integer<unsigned>(opcode[1]);
+  return second == 0x01 || second == 0x77 || second == 0xAE || second == 0xC7;
+}
+
 LiveInstruction describe(std::span<const std::byte> code, const x86::Instruction& decoded) {
   constexpr std::byte pushf{0x9C}, popf{0x9D}, iret{0xCF}, breakpoint{0xCC}, interrupt{0xCD},
       linux_gate{0x80}, trap_gate{0x03}, icebp{0xF1};
@@ -22,6 +42,7 @@ LiveInstruction describe(std::span<const std::byte> code, const x86::Instruction
   live.pops_flags = (code.back() == popf || code.back() == iret) && code.size() <= 2;
   live.raises_trap = code.front() == breakpoint || code.front() == icebp ||
                      (code.front() == interrupt && code.back() == trap_gate);
+  live.may_change_extended = live.system_call || may_change_extended(code, decoded);
   // PUSHF may have an operand-size prefix; nothing else that ends in 9C pushes with so few bytes.
   live.pushes_flags = code.back() == pushf && code.size() <= 2 && decoded.memory_operands == 1;
   return live;

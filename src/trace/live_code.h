@@ -21,8 +21,9 @@ struct LiveInstruction {
   std::array<std::byte, 15> bytes{};
   bool system_call = false;
   bool pushes_flags = false;
-  bool pops_flags = false;   // POPF, IRET
-  bool raises_trap = false;  // INT3, INT 3, ICEBP: its SIGTRAP is the program's
+  bool pops_flags = false;           // POPF, IRET
+  bool raises_trap = false;          // INT3, INT 3, ICEBP: its SIGTRAP is the program's
+  bool may_change_extended = false;  ///< vector, mask, x87 and other registers that XSAVE manages
   std::span<const std::byte> code() const { return {bytes.data(), instruction.length}; }
 };
 

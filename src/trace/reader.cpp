@@ -20,12 +20,16 @@ Result<Contents, Error> read_file_header(const InputFile& file) {
   }
   if (!is_checksum(header->crc, crc_of(*header)))
     return Failure(file.damaged(0, "file header has a wrong checksum"));
-  if (header->version != format_version) {
-    return Failure(Error(fmt::format("{}: trace format version {} at offset 8, this build reads version {}",
-                                     file.path(), u32{header->version}, format_version)));
+  if (header->version == 0 || header->version > format_version) {
+    return Failure(
+        Error(fmt::format("{}: trace format version {} at offset 8, this build reads up to version {}",
+                          file.path(), u32{header->version}, format_version)));
   }
   const u32 contents = header->contents;
-  return Contents{(contents & contents_bits::ADDRESSES) != 0, (contents & contents_bits::REGISTERS) != 0};
+  const bool may_have_extended = header->version > format_version_without_extended;
+  return Contents{.addresses = (contents & contents_bits::ADDRESSES) != 0,
+                  .registers = (contents & contents_bits::REGISTERS) != 0,
+                  .extended = may_have_extended && (contents & contents_bits::EXTENDED) != 0};
 }
 
 }  // namespace
@@ -48,6 +52,12 @@ struct Reader::Impl {
   /// Errors as `next`. False at the end of the trace.
   Result<bool, Error> open_chunk();
   Result<StreamData, Error> read_streams(const ChunkHeader& header);
+  /// Adds the extended registers at `offset` to `streams`; where they end in the file.
+  Result<u64, Error> read_extended(u64 offset, StreamData& streams);
+  template <std::size_t count>
+  Result<Done, Error> expand(std::span<const u8> payload, const std::array<StreamHeader, count>& headers,
+                             const std::array<std::string_view, count>& names,
+                             std::array<std::vector<u8>, count>& streams);
   Result<std::optional<Item>, Error> take(Item item);
 };
 
@@ -61,7 +71,7 @@ Result<Reader, Error> Reader::open(const std::string& path) {
   if (!file.ok()) return Failure(file.error());
   const auto contents = read_file_header(*file);
   if (!contents.ok()) return Failure(contents.error());
-  auto index = read_index(*file);
+  auto index = read_index(*file, *contents);
   if (!index.ok()) return Failure(index.error());
   return Reader(std::make_unique<Impl>(*std::move(file), *contents, *std::move(index)));
 }
@@ -76,6 +86,11 @@ std::vector<StreamSize> Reader::streams() const {
   for (std::size_t s = 0; s < stream_count; ++s) {
     const StreamTotal& total = impl_->index.totals.streams[s];
     result.push_back({stream_names[s], total.raw_bytes, total.stored_bytes});
+  }
+  if (!impl_->contents.extended) return result;
+  for (std::size_t s = 0; s < extended_stream_count; ++s) {
+    const StreamTotal& total = impl_->index.extended_totals.streams[s];
+    result.push_back({extended_stream_names[s], total.raw_bytes, total.stored_bytes});
   }
   return result;
 }
@@ -119,10 +134,15 @@ Result<bool, Error> Reader::Impl::open_chunk() {
   }
   const auto header = read_chunk_header(file, next_offset, instructions);
   if (!header.ok()) return Failure(header.error());
-  const u64 end = next_offset + sizeof(ChunkHeader) + payload_bytes(*header);
+  u64 end = next_offset + sizeof(ChunkHeader) + payload_bytes(*header);
   if (end > index.chunks_end) return Failure(file.damaged(next_offset, "chunk reaches into the index"));
   auto streams = read_streams(*header);
   if (!streams.ok()) return Failure(streams.error());
+  if (contents.extended) {
+    const auto extended_end = read_extended(end, *streams);
+    if (!extended_end.ok()) return Failure(extended_end.error());
+    end = *extended_end;
+  }
 
   table.limit_instructions(static_instruction_limit(end));
   chunk =
@@ -137,15 +157,32 @@ Result<StreamData, Error> Reader::Impl::read_streams(const ChunkHeader& header) 
   const auto payload = read_chunk_payload(file, next_offset, header);
   if (!payload.ok()) return Failure(payload.error());
   StreamData streams;
-  std::span<const u8> rest(*payload);
-  for (std::size_t s = 0; s < stream_count; ++s) {
-    auto raw = decompress(rest.first(header.streams[s].stored_bytes), header.streams[s].raw_bytes);
-    if (!raw)
-      return Failure(file.damaged(next_offset, fmt::format("stream '{}' does not expand", stream_names[s])));
-    streams[s] = *std::move(raw);
-    rest = rest.subspan(header.streams[s].stored_bytes);
-  }
+  if (auto done = expand(*payload, header.streams, stream_names, streams.plain); !done.ok())
+    return Failure(done.error());
   return streams;
+}
+
+Result<u64, Error> Reader::Impl::read_extended(u64 offset, StreamData& streams) {
+  const auto part = read_extended_part(file, offset);
+  if (!part.ok()) return Failure(part.error());
+  if (part->end > index.chunks_end) return Failure(file.damaged(offset, "chunk reaches into the index"));
+  auto done = expand(part->payload, part->header.streams, extended_stream_names, streams.extended);
+  if (!done.ok()) return Failure(done.error());
+  return part->end;
+}
+
+template <std::size_t count>
+Result<Done, Error> Reader::Impl::expand(std::span<const u8> payload,
+                                         const std::array<StreamHeader, count>& headers,
+                                         const std::array<std::string_view, count>& names,
+                                         std::array<std::vector<u8>, count>& streams) {
+  for (std::size_t s = 0; s < count; ++s) {
+    auto raw = decompress(payload.first(headers[s].stored_bytes), headers[s].raw_bytes);
+    if (!raw) return Failure(file.damaged(next_offset, fmt::format("stream '{}' does not expand", names[s])));
+    streams[s] = *std::move(raw);
+    payload = payload.subspan(headers[s].stored_bytes);
+  }
+  return Done{};
 }
 
 }  // namespace pmusim::trace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <csignal>
 
@@ -63,12 +64,20 @@ Error with_what_is_kept(const Error& error, const Writer& writer) {
 
 Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options) {
   if (command.empty()) return Failure(Error("no program to record"));
-  const Contents contents{.addresses = true, .registers = options.registers == RecordedRegisters::gpr};
+  const Contents contents{.addresses = true,
+                          .registers = options.registers != RecordedRegisters::none,
+                          .extended = options.registers == RecordedRegisters::simd};
   auto writer = Writer::create(options.output, contents);
   if (!writer.ok()) return Failure(writer.error());
   const OneCpu pinned;
   const auto pid = start_traced(command, take_limits_off());
   if (!pid.ok()) return Failure(pid.error());
+  if (contents.extended && !XstateReader().read(*pid)) {
+    ::kill(static_cast<pid_t>(*pid), SIGKILL);
+    ::waitpid(static_cast<pid_t>(*pid), nullptr, 0);
+    return Failure(
+        Error("this kernel does not tell vector registers (NT_X86_XSTATE): they cannot be recorded"));
+  }
 
   Recording recording(*writer, contents, options);
   auto summary = recording.run(*pid, Disguise(pinned.before(), {trap_is_ignored()}));

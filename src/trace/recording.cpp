@@ -15,7 +15,9 @@ constexpr int polls_of_a_system_call = 50;
 }  // namespace
 
 Recording::Recording(Writer& writer, Contents contents, const RecordOptions& options)
-    : writer_(writer), blocks_(writer, contents), options_(options) {}
+    : writer_(writer), blocks_(writer, contents), options_(options) {
+  if (contents.extended) xstate_.emplace();
+}
 
 Recording::~Recording() { kill_all(); }
 

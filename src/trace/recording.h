@@ -9,6 +9,7 @@
 #include "trace/block_builder.h"
 #include "trace/disguise.h"
 #include "trace/tracee.h"
+#include "trace/xstate.h"
 
 namespace pmusim::trace {
 
@@ -26,6 +27,7 @@ struct RecordedThread {
   /// The kernel is going to repeat the system call that has just returned (ERESTART...).
   bool restarting = false;
   ThreadState state;
+  ExtendedState extended;  // only where they are recorded
   OpenBlock block;
   const LiveInstruction* stepping = nullptr;  // what the step in progress executes
   bool in_rep = false;                        // between two iterations of it
@@ -81,6 +83,8 @@ class Recording {
 
   // what happened
   void retire(Thread& thread, const ThreadState& after);
+  void add_to_block(Thread& thread, const LiveInstruction& live, u32 rep_count);
+  void take_extended(Thread& thread);
   bool next_iteration(Thread& thread, const ThreadState& after);
   void finish_call(Thread& thread, u64 next_ip, i64 result);
   void leave_unfinished(Thread& thread);
@@ -94,6 +98,7 @@ class Recording {
 
   Writer& writer_;
   BlockWriter blocks_;
+  std::optional<XstateReader> xstate_;  // where extended registers are recorded
   const RecordOptions& options_;
   InstructionStore store_;
   std::map<u32, Thread> threads_;

@@ -151,6 +151,7 @@ void Recording::enter_handler(Thread& thread, const ThreadState& after) {
   make_current(thread);
   happen(SignalDelivery{static_cast<u32>(thread.delivering), after.registers.rip});
   thread.state = after;
+  take_extended(thread);
   thread.ready = true;
   thread.disguise.hide_mask(thread.tid);
   if (!thread.own_trap_flag) hide_trap_flag_at(thread.tid, after.registers[Gpr::rsp] + flags_in_signal_frame);
@@ -172,6 +173,7 @@ void Recording::started_thread(Thread& parent, u32 tid) {
   child.disguise.hide_mask(tid);
   child.own_trap_flag = parent.own_trap_flag;
   child.state = *state;
+  take_extended(child);
   child.ready = true;
   child.space = same_process ? parent.space : std::make_shared<AddressSpace>(*parent.space);
   ++summary_.threads;
@@ -207,6 +209,7 @@ void Recording::executed_program(u32 tid) {
   Thread& thread = found->second;
   if (thread.stepping != nullptr) finish_call(thread, state->registers.rip, 0);
   thread.state = *state;
+  take_extended(thread);
   thread.space = std::make_shared<AddressSpace>();
   thread.entering = true;
   thread.own_trap_flag = false;
@@ -252,13 +255,28 @@ void Recording::retire(Thread& thread, const ThreadState& after) {
   if (live.system_call) return finish_call(thread, registers.rip, static_cast<i64>(registers[Gpr::rax]));
 
   const u64 count = thread.rep_rcx - registers[Gpr::rcx];
-  thread.block.retired(live, static_cast<u32>(count), registers);
+  add_to_block(thread, live, static_cast<u32>(count));
   ++instructions_;
   thread.stepping = nullptr;
   thread.in_rep = false;
   if (live.pops_flags) thread.own_trap_flag = after.trap_flag_shown;
   const bool goes_on = live.instruction.branch == BranchKind::none && registers.rip == live.instruction.end();
   if (!goes_on || thread.block.full()) end_block(thread, registers.rip);
+}
+
+void Recording::add_to_block(Thread& thread, const LiveInstruction& live, u32 rep_count) {
+  if (xstate_ && thread.block.empty()) thread.block.begin_extended(thread.extended);
+  thread.block.retired(live, rep_count, thread.state.registers);
+  if (!xstate_ || !live.may_change_extended) return;
+  const ExtendedState before = thread.extended;
+  take_extended(thread);
+  thread.block.change_extended(before, thread.extended);
+}
+
+// A thread that is gone keeps what it had.
+void Recording::take_extended(Thread& thread) {
+  if (!xstate_) return;
+  if (const auto now = xstate_->read(thread.tid)) thread.extended = *now;
 }
 
 // A REP instruction traps after each iteration; it retires once.
@@ -272,7 +290,7 @@ bool Recording::next_iteration(Thread& thread, const ThreadState& after) {
 // The call in progress is over, with `next_ip` where the thread goes on.
 void Recording::finish_call(Thread& thread, u64 next_ip, i64 result) {
   if (thread.stepping == nullptr) return;
-  thread.block.retired(*thread.stepping, 0, thread.state.registers);
+  add_to_block(thread, *thread.stepping, 0);
   ++instructions_;
   thread.stepping = nullptr;
   thread.restarting = false;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pmusim/trace/block.h"
 #include "trace/format.h"
 #include "trace/input_file.h"
 
@@ -14,12 +15,13 @@ namespace pmusim::trace {
 struct TraceIndex {
   u64 chunks_end = 0;  ///< offset in the file
   IndexHeader totals{};
+  ExtendedTotals extended_totals{};
   std::optional<std::string> truncation;  ///< as Reader::truncation()
 };
 
 /// Reads the index at the end of a trace; for a trace that ends early, makes one from the chunks that are
 /// whole. Errors: damaged; truncated before the first chunk's end.
-Result<TraceIndex, Error> read_index(const InputFile& file);
+Result<TraceIndex, Error> read_index(const InputFile& file, Contents contents);
 
 /// Reads a chunk's header, which is to be that of the chunk with `first_instruction`. Limits keep a hostile
 /// file from asking for memory. Errors: damaged or truncated.
@@ -29,6 +31,15 @@ Result<ChunkHeader, Error> read_chunk_header(const InputFile& file, u64 offset, 
 Result<std::vector<u8>, Error> read_chunk_payload(const InputFile& file, u64 offset,
                                                   const ChunkHeader& header);
 
+/// The extended registers of a chunk, whose header's place and streams are known: their header and their
+/// streams as they are stored. Errors: damaged or truncated.
+struct ExtendedPart {
+  ExtendedHeader header{};
+  std::vector<u8> payload;
+  u64 end = 0;  ///< offset in the file
+};
+Result<ExtendedPart, Error> read_extended_part(const InputFile& file, u64 offset);
+
 template <class T>
 Result<T, Error> read_structure(const InputFile& file, u64 offset) {
   T structure{};
@@ -37,8 +48,9 @@ Result<T, Error> read_structure(const InputFile& file, u64 offset) {
   return structure;
 }
 
-/// Bytes of all streams of a chunk in the file.
-inline u64 payload_bytes(const ChunkHeader& header) {
+/// Bytes of all streams behind a header in the file.
+template <class Header>
+u64 payload_bytes(const Header& header) {
   u64 bytes = 0;
   for (const StreamHeader& s : header.streams) bytes += s.stored_bytes;
   return bytes;

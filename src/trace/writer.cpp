@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "pmusim/base/output_file.h"
 #include "trace/chunk_encoder.h"
 #include "trace/compression.h"
@@ -22,9 +24,10 @@ enum class CodeFrames : u8 { one, small };
 FileHeader file_header(Contents contents) {
   FileHeader header{};
   header.magic = file_magic;
-  header.version = format_version;
+  header.version = contents.extended ? format_version : format_version_without_extended;
   header.contents = (contents.addresses ? contents_bits::ADDRESSES : 0) |
-                    (contents.registers ? contents_bits::REGISTERS : 0);
+                    (contents.registers ? contents_bits::REGISTERS : 0) |
+                    (contents.extended ? contents_bits::EXTENDED : 0);
   header.crc = crc_of(header);
   return header;
 }
@@ -38,12 +41,14 @@ struct Writer::Impl {
   ChunkEncoder chunk;
   ThreadId chunk_thread;  // that runs when the chunk begins
   IndexHeader totals{};   // of the chunks in the file
+  ExtendedTotals extended_totals{};
   std::vector<IndexEntry> index;
 
   Impl(OutputFile output, Contents has) : file(std::move(output)), contents(has), chunk(has, {}, table) {}
 
   Result<Done, Error> write_chunk();
   std::vector<u8> compress_streams(ChunkHeader& header, CodeFrames code) const;
+  std::vector<u8> extended_part();
   Result<Done, Error> store(const ChunkHeader& header, std::span<const u8> payload);
   Result<Done, Error> end_chunk_if_full() { return chunk.full() ? write_chunk() : Done{}; }
   Result<Done, Error> write_index();
@@ -55,7 +60,8 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
 Result<Writer, Error> Writer::create(const std::string& path, Contents contents) {
-  auto file = OutputFile::create(path, contents.registers ? Readers::owner : Readers::as_umask_says);
+  auto file = OutputFile::create(
+      path, contents.registers || contents.extended ? Readers::owner : Readers::as_umask_says);
   if (!file.ok()) return Failure(file.error());
   const auto written = file->write(bytes_of(file_header(contents)));
   if (!written.ok()) return Failure(written.error());
@@ -110,6 +116,10 @@ Result<Done, Error> Writer::Impl::write_chunk() {
         Error(fmt::format("more than {} distinct instructions are too many for a trace", limit())));
   header.payload_crc = crc32(payload.data(), payload.size());
   header.crc = crc_of(header);
+  if (contents.extended) {
+    const std::vector<u8> part = extended_part();
+    payload.insert(payload.end(), part.begin(), part.end());
+  }
 
   index.push_back({le64(file.position()), le64(totals.instructions)});
   if (auto stored = store(header, payload); !stored) return stored;
@@ -136,6 +146,27 @@ std::vector<u8> Writer::Impl::compress_streams(ChunkHeader& header, CodeFrames c
   return payload;
 }
 
+// What follows the chunk's payload: a header of its own and the streams of extended registers.
+std::vector<u8> Writer::Impl::extended_part() {
+  ExtendedHeader header{};
+  header.magic = extended_magic;
+  std::vector<u8> payload;
+  for (std::size_t s = 0; s < extended_stream_count; ++s) {
+    const auto raw = chunk.stream(static_cast<ExtendedStream>(s));
+    header.streams[s].raw_bytes = static_cast<u32>(raw.size());
+    header.streams[s].stored_bytes = static_cast<u32>(compress(raw, payload));
+    extended_totals.streams[s].raw_bytes += header.streams[s].raw_bytes;
+    extended_totals.streams[s].stored_bytes += header.streams[s].stored_bytes;
+  }
+  header.payload_crc = crc32(payload.data(), payload.size());
+  header.crc = crc_of(header);
+  const auto head = bytes_of(header);
+  std::vector<u8> part(head.size());
+  std::memcpy(part.data(), head.data(), head.size());
+  part.insert(part.end(), payload.begin(), payload.end());
+  return part;
+}
+
 // Half a chunk is of no use to anybody.
 Result<Done, Error> Writer::Impl::store(const ChunkHeader& header, std::span<const u8> payload) {
   const u64 offset = file.position();
@@ -153,6 +184,7 @@ Result<Done, Error> Writer::Impl::write_index() {
   };
   append(bytes_of(totals));
   append(std::as_bytes(std::span(index)));
+  if (contents.extended) append(bytes_of(extended_totals));
 
   Trailer trailer{};
   trailer.index_offset = file.position();

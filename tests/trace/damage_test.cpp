@@ -167,7 +167,8 @@ TEST_F(Damage, ANewerVersionSaysSo) {
   header.version = format_version + 1;
   header.crc = crc_of(header);
   std::memcpy(content.data(), &header, sizeof header);
-  EXPECT_EQ(message(content), damaged + ": trace format version 2 at offset 8, this build reads version 1");
+  EXPECT_EQ(message(content),
+            damaged + ": trace format version 3 at offset 8, this build reads up to version 2");
 }
 
 // Hostile files have right checksums.

@@ -56,7 +56,7 @@ class Core {
  private:
   struct Cursor {
     const trace::BlockRun* run;
-    std::size_t instruction = 0, address = 0, repetition = 0;
+    std::size_t instruction = 0, address = 0, repetition = 0, change = 0;
   };
   struct Ready {
     u64 cycle = 0;
@@ -72,6 +72,7 @@ class Core {
   void fetch(const x86::Instruction& instruction, Execution& execution);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address, Execution& execution);
+  static const ExtendedChange* take_change(Cursor& cursor);
   DataAccesses take_accesses(const x86::Instruction& instruction, Cursor& cursor) const;
   Ready operands_ready(const x86::Instruction& instruction, u64 cycle) const;
   Ready execute(const DataAccesses& data, u64 dispatched, Execution& execution);

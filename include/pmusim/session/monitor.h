@@ -49,6 +49,10 @@ class Monitor final : private PmiHandler, private perf::Target {
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
   void on_pause(std::function<void()> callback) { on_pause_ = std::move(callback); }
 
+  /// Before the first retirement of a block.
+  void start_block(const trace::BlockRun& run) {
+    if (extended_stale_ && run.extended != nullptr) take_extended(*run.extended);
+  }
   void retire(const Retirement& retirement) { pmu_.retire(retirement); }
   /// After the last retirement of a block: where the program stands.
   void finish_block(const trace::BlockRun& run);
@@ -59,6 +63,7 @@ class Monitor final : private PmiHandler, private perf::Target {
  private:
   Result<Done, KernelError> check_event(const perf::Attr& attr) const;
   void run_due_work();
+  void take_extended(const ExtendedState& state);
 
   void handle_pmi(const InterruptFrame& frame) override;
   std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
@@ -73,8 +78,9 @@ class Monitor final : private PmiHandler, private perf::Target {
   perf::PerfCore perf_;
   u32 pid_ = 0, tid_ = 0;  // running now
   bool started_ = false;
-  u64 deadline_cycle_ = 0;  // when the perf core wants to be called again
-  InterruptFrame frame_;    // where the program stands
+  bool extended_stale_ = true;  // another thread, or the kernel, has brought its own registers
+  u64 deadline_cycle_ = 0;      // when the perf core wants to be called again
+  InterruptFrame frame_;        // where the program stands
   std::function<void()> on_pause_;
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pmusim/base/extended_state.h"
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim::trace {
@@ -13,6 +14,7 @@ namespace pmusim::trace {
 struct Contents {
   bool addresses = false;  ///< an address for every data access
   bool registers = false;  ///< general registers after every instruction
+  bool extended = false;   ///< what instructions do to vector, mask, x87 and other extended registers
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
@@ -33,6 +35,12 @@ struct Block {
   }
 };
 
+/// What one instruction of a block did to the extended registers.
+struct InstructionChange {
+  u32 instruction = 0;  ///< number within the block
+  ExtendedChange change;
+};
+
 /// One execution of a block, in order. Spans are valid until the next call of `Reader::next()`.
 struct BlockRun {
   const Block* block = nullptr;
@@ -45,6 +53,10 @@ struct BlockRun {
   std::span<const u32> rep_counts;
   /// Register state after each instruction, one per instruction; empty if the trace has none.
   std::span<const Registers> registers;
+  /// Extended registers of the thread before the first instruction; null if the trace has none.
+  const ExtendedState* extended = nullptr;
+  /// What instructions changed of them, in order; an instruction that changed nothing is not there.
+  std::span<const InstructionChange> extended_changes;
 };
 
 /// How much one kind of data takes in a trace.

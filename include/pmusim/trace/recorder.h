@@ -11,7 +11,11 @@
 
 namespace pmusim::trace {
 
-enum class RecordedRegisters : u8 { none, gpr };
+enum class RecordedRegisters : u8 {
+  none,
+  gpr,   ///< general registers after every instruction
+  simd,  ///< those, and x87, vector, mask and protection-key registers as instructions change them
+};
 
 struct RecordOptions {
   std::string output = "trace.pmutrace";
