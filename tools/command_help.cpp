@@ -18,7 +18,10 @@ void show_help(const CLI::App& app, const std::vector<std::string>& topic) {
           fmt::format("no help on '{}'; 'pmusim --help' lists the commands", fmt::join(topic, " ")));
     command = all.front();
   }
-  print_to(stdout, command->help(command == &app ? "" : "pmusim"));
+  // The application's own help() would explain the subcommand that was parsed: this one.
+  const std::shared_ptr<CLI::FormatterBase> formatter = app.get_formatter();
+  print_to(stdout, command == &app ? formatter->make_help(&app, "pmusim", CLI::AppFormatMode::Normal)
+                                   : command->help("pmusim"));
 }
 
 }  // namespace

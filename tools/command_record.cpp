@@ -65,7 +65,8 @@ bool choose_periods(const RecordCommand& command, const std::string& trace, cons
   watch(*session, bar);
   ChosenPeriods periods = value_or_fail(pmusim::choose_periods(*session, options.events));
   bar.reset();
-  tell(command, chosen_text(periods.chosen));
+  // The end of the command finds an error in this: first comes the file.
+  if (!command.quiet) static_cast<void>(std::fputs(chosen_text(periods.chosen).c_str(), stderr));
   options.events = std::move(periods.events);
   return Interrupts::caught() == 0;
 }

@@ -96,7 +96,8 @@ TEST(PoliciesCommand, ListsNamesThatOtherCommandsTake) {
 TEST(PoliciesCommand, ANameThatDoesNotExistEndsWithNearMatchesAndStatus2) {
   const Output policies = run({pmusim(), "policies", "pebs_*", "pmi_skid"});
   EXPECT_EQ(policies.status, 2);
-  EXPECT_EQ(policies.err, "pmusim: no policy 'pmi_skid'; did you mean pmi_skid_cycles?\n");
+  EXPECT_EQ(policies.err,
+            "pmusim: no policy 'pmi_skid'; did you mean pmi_skid_cycles or pebs_pmi_skid_cycles?\n");
 }
 
 }  // namespace
