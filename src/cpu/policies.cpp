@@ -83,10 +83,8 @@ struct Amount {
   u32 greatest;
 };
 constexpr Amount amounts[] = {
-    {&Policies::pmi_skid_cycles, 1'000'000},
-    {&Policies::pebs_pmi_skid_cycles, 1'000'000},
-    {&Policies::pebs_arm_cycles, 1'000'000},
-    {&Policies::pebs_merge_cycles, 1'000'000},
+    {&Policies::pmi_skid_cycles, 1'000'000},  {&Policies::pebs_pmi_skid_cycles, 1'000'000},
+    {&Policies::pebs_arm_cycles, 1'000'000},  {&Policies::pebs_merge_cycles, 1'000'000},
     {&Policies::pebs_fragment_bytes, 65'536},
 };
 

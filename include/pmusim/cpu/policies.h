@@ -17,7 +17,8 @@ namespace pmusim {
 struct Policies {
   // PMI
   u32 pmi_skid_cycles = 24;  ///< from the overflow to the earliest instruction boundary that takes the PMI
-  u32 pebs_pmi_skid_cycles = 0;  ///< the same for the PMI that a PEBS record asks for, from the end of the assist
+  u32 pebs_pmi_skid_cycles =
+      0;                     ///< the same for the PMI that a PEBS record asks for, from the end of the assist
   u32 pmi_while_masked = 0;  ///< 0 the request stays pending until LVTPC is unmasked, 1 it is lost
   u32 pmi_repeat = 1;        ///< 1 a wrap with its status bit already set requests another PMI, 0 it does not
   u32 pmi_boundary = 0;  ///< a due PMI is taken 0 before the next instruction retires, 1 after the one that

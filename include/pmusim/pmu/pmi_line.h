@@ -12,8 +12,8 @@ namespace pmusim {
 /// come while one is on its way are one interrupt.
 class PmiLine {
  public:
-  /// Something at `cycle` wants a PMI, which an instruction boundary can take `skid_cycles` later. `masked` is
-  /// LVTPC's mask bit now.
+  /// Something at `cycle` wants a PMI, which an instruction boundary can take `skid_cycles` later. `masked`
+  /// is LVTPC's mask bit now.
   void request(u64 cycle, u32 skid_cycles, bool masked, const Policies& policies) {
     if (masked && policies.pmi_while_masked == 1) return;
     if (pending_) return;
