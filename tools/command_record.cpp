@@ -52,8 +52,9 @@ void watch(Session& session, std::optional<ProgressBar>& bar) {
   });
 }
 
+/// What cannot be said keeps no file from being written.
 void tell(const RecordCommand& command, const std::string& text) {
-  if (!command.quiet) print_to(stderr, text);
+  if (!command.quiet) say(text);
 }
 
 /// Fills in the periods that nobody gave. True unless a signal came.
@@ -65,8 +66,7 @@ bool choose_periods(const RecordCommand& command, const std::string& trace, cons
   watch(*session, bar);
   ChosenPeriods periods = value_or_fail(pmusim::choose_periods(*session, options.events));
   bar.reset();
-  // The end of the command finds an error in this: first comes the file.
-  if (!command.quiet) static_cast<void>(std::fputs(chosen_text(periods.chosen).c_str(), stderr));
+  tell(command, chosen_text(periods.chosen));
   options.events = std::move(periods.events);
   return Interrupts::caught() == 0;
 }

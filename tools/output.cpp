@@ -63,9 +63,13 @@ void claim_standard_streams() {
 }
 
 void complain(std::string_view sentence) noexcept {
-  // Not through fmt, which throws where there is nobody to tell.
   for (const std::string_view part : {std::string_view("pmusim: "), sentence, std::string_view("\n")})
-    std::fwrite(part.data(), 1, part.size(), stderr);
+    say(part);
+}
+
+// Not through fmt, which throws where there is nobody to tell. The stream remembers that it failed.
+void say(std::string_view text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
 

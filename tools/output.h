@@ -20,6 +20,9 @@ void claim_standard_streams();
 /// Prints "pmusim: SENTENCE" on standard error, and gives up where that is impossible.
 void complain(std::string_view sentence) noexcept;
 
+/// Prints on standard error. Where that fails the command goes on, and ends with status 2.
+void say(std::string_view text) noexcept;
+
 /// Writes to standard output or standard error. Ends the command where that fails.
 void print_to(std::FILE* stream, std::string_view text);
 

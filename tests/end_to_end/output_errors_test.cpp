@@ -109,7 +109,7 @@ bool is_readable(const std::string& path) {
 // A limit on the size of files, with its signal ignored, fails like a full disk.
 TEST(FullDisk, LeavesAReadableFileOrNoneAndASentence) {
   const ScratchDirectory scratch;
-  const std::string trace = recorded("branches", {"4000"}), file = scratch.file("perf.data");
+  const std::string trace = recorded("branches", {"10000"}), file = scratch.file("perf.data");
   std::size_t failed = 0;
   for (int kib = 0; kib < 400; kib += 20) {  // 20 points
     std::filesystem::remove(file);
@@ -134,14 +134,14 @@ class Interrupted : public testing::TestWithParam<int> {};
 // 10 moments for each of five signals: 50.
 TEST_P(Interrupted, ARecordingLeavesAReadableFileOrNone) {
   const ScratchDirectory scratch;
-  const std::string trace = recorded("branches", {"40000"});
+  const std::string trace = recorded("branches", {"10000"});
   std::mt19937 random(static_cast<unsigned>(GetParam()));
   std::size_t finished = 0;
   for (int round = 0; round < 10; ++round) {
     const std::string file = scratch.file("perf.data");
     std::filesystem::remove(file);
     Running recording({pmusim(), "record", "-b", "-c", "1009", "-o", file, trace});
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 300));
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 600));
     const int status = recording.end_with(GetParam());
     EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << status;
     if (!std::filesystem::exists(file)) continue;
@@ -160,7 +160,7 @@ TEST(Interrupts, AnInterruptedRecordingIsFinishedAndEndsByItsSignal) {
   const std::string file = scratch.file("perf.data");
   // The shell waits until the replay runs, which -v tells.
   const Output output =
-      shell(pmusim() + " record -v -c 10k -o " + file + " " + recorded("branches", {"40000"}) + " 2> " +
+      shell(pmusim() + " record -v -c 10k -o " + file + " " + recorded("branches", {"10000"}) + " 2> " +
             scratch.file("log") + " & p=$!; until grep -q cycles: " + scratch.file("log") +
             "; do :; done; kill -INT $p; kill -TERM $p; wait $p");
   EXPECT_THAT(output.status, testing::AnyOf(0, 128 + SIGTERM, 128 + SIGINT)) << output.err;

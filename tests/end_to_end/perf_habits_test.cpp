@@ -107,7 +107,7 @@ TEST_F(PerfHabits, EventsThatDoNotFitAreReplayedAgainAndExact) {
 }
 
 TEST_F(PerfHabits, IntervalsAddUpToTheWhole) {
-  const std::string trace = recorded("branches", {"4000"});
+  const std::string trace = recorded("branches", {"10000"});
   const Output parts = stat({"-x,", "-I", "1", "-e", "instructions", trace});
   ASSERT_EQ(parts.status, 0) << parts.err;
   u64 sum = 0;
@@ -182,7 +182,7 @@ TEST_F(PerfHabits, CountsOfThreadsAddUpToThoseOfTheProgram) {
 }
 
 TEST_F(PerfHabits, DelaysLeaveTheBeginningOut) {
-  const std::string trace = recorded("branches", {"4000"});
+  const std::string trace = recorded("branches", {"10000"});
   const auto all = nlohmann::json::parse(stat({"--json", "-e", "instructions", trace}).out);
   const auto late = nlohmann::json::parse(stat({"--json", "-D", "1", "-e", "instructions", trace}).out);
   EXPECT_LT(count_of("instructions", late), count_of("instructions", all));
