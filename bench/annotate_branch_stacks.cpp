@@ -26,7 +26,7 @@ std::vector<perf::BranchEntry> walk(std::size_t blocks, std::size_t entries) {
     branch.to = code + 64 * next;
     branch.predicted = random() % 16 != 0;
     branch.mispred = !branch.predicted;
-    branch.cycles = 1 + random() % 20;
+    branch.cycles = static_cast<u16>(1 + random() % 20);
     at = next;
   }
   return branches;
