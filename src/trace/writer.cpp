@@ -161,9 +161,9 @@ std::vector<u8> Writer::Impl::extended_part() {
   header.payload_crc = crc32(payload.data(), payload.size());
   header.crc = crc_of(header);
   const auto head = bytes_of(header);
-  std::vector<u8> part(head.size());
+  std::vector<u8> part(head.size() + payload.size());
   std::memcpy(part.data(), head.data(), head.size());
-  part.insert(part.end(), payload.begin(), payload.end());
+  std::ranges::copy(payload, part.begin() + static_cast<std::ptrdiff_t>(head.size()));
   return part;
 }
 
