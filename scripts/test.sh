@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything (optimised) and runs all tests.
 #
-#   scripts/test.sh [PRESET]     PRESET of CMakePresets.json: release (default), debug, asan, tsan, clang
+#   scripts/test.sh [PRESET [CTEST OPTION...]]     PRESET of CMakePresets.json: release (default), debug, asan,
+#                                                  tsan, clang
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset="${1:-release}"
+shift || true
 
 scripts/packages.sh test
 # The quickstart configures the same build without tests.
 cmake --preset "$preset" -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=ON
 cmake --build --preset "$preset"
-ctest --preset "$preset" -j "$(nproc)" --no-tests=error
+ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@"
