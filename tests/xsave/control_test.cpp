@@ -1,12 +1,17 @@
 // XCR0: SDM vol. 1, 13.3.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pmusim/xsave/xsave_unit.h"
 
 namespace pmusim {
 namespace {
 
-CpuModel model(std::string_view name) { return find_cpu_model(name).value(); }
+/// A unit refers to its model: the presets stay.
+const CpuModel& model(std::string_view name) {
+  return *std::ranges::find(cpu_models(), name, &CpuModel::name);
+}
 constexpr u64 everything = ~u64{0};
 
 TEST(Xcr0, TakesTheCombinationsThatTheManualAllows) {
