@@ -134,12 +134,13 @@ TEST(PebsRegisters, AGroupThatTheRecordDoesNotHaveIsEmpty) {
   LiveHost host;
   PebsSampleBuilder builder(cpu_with_format(Enumeration::arch_pebs_format), host);
   const perf::Event event = event_for_registers();
-  const perf::ExtendedRegisters& r =
-      *builder.build(event, arch_record(pebs::cfg_c::XMM | pebs::cfg_c::OPMASK, all_valid), {}).extended;
+  const Bytes record = arch_record(pebs::cfg_c::XMM | pebs::cfg_c::OPMASK, all_valid);
+  const perf::ExtendedRegisters& r = *builder.build(event, record, {}).extended;
   EXPECT_TRUE(is_filled(r.xmm, 256, 1));
   EXPECT_TRUE(is_filled(r.opmask, 64, 5));
   EXPECT_TRUE(r.ymm_high.empty() && r.zmm_high.empty() && r.hi16_zmm.empty() && r.egpr.empty());
-  const perf::SampleData& none = builder.build(event, arch_record(0, 0), {});
+  const Bytes bare = arch_record(0, 0);
+  const perf::SampleData& none = builder.build(event, bare, {});
   ASSERT_NE(none.extended, nullptr);
   EXPECT_TRUE(none.extended->xmm.empty()) << "nothing is left of the record before";
 }
