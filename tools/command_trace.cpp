@@ -107,41 +107,30 @@ const std::atomic<bool>* end_on_signals() {
   return &told_to_end;
 }
 
-void run_record(const std::vector<std::string>& command, trace::RecordOptions options) {
+void run_record(RecorderChoice choice, const std::vector<std::string>& command, trace::RecordOptions options,
+                qemu::RecordedAddresses addresses) {
   options.stop = end_on_signals();
   Progress progress;
   if (::isatty(STDERR_FILENO) != 0) options.progress = [&](u64 instructions) { progress.show(instructions); };
-  const auto summary = trace::record(command, options);
+  const auto recorded = record_program(choice, command, options, addresses);
   progress.clear();
-  fmt::print(stderr, "{}", summarize(value_or_fail(summary), options));
-}
-
-void run_fast_record(const std::vector<std::string>& command, const trace::RecordOptions& options,
-                     qemu::RecordedAddresses addresses) {
-  qemu::FastRecordOptions fast{.output = options.output,
-                               .addresses = addresses,
-                               .max_instructions = options.max_instructions,
-                               .stop = end_on_signals()};
-  Progress progress;
-  if (::isatty(STDERR_FILENO) != 0) fast.progress = [&](u64 instructions) { progress.show(instructions); };
-  const auto summary = qemu::record(value_or_fail(qemu::find_installation()), command, fast);
-  progress.clear();
-  auto described = options;
-  described.stop = fast.stop;
-  fmt::print(stderr, "{}{}", summarize(value_or_fail(summary).trace, described), remarks(*summary));
+  const ProgramRecording recording = value_or_fail(recorded);
+  fmt::print(stderr, "{}{}{}", summarize(recording.summary, options), recording.recorder, recording.missing);
 }
 
 void add_record(CLI::App& trace) {
   auto* command = trace.add_subcommand("record", "Run a program and record every instruction it executes");
   command->footer(
-      "The program runs under ptrace single steps, some 100,000 instructions per second. Threads and child\n"
-      "processes are followed. SIGTERM, HUP, QUIT... end program and recording, which is kept. The exit\n"
-      "status is 0 when the recording is complete, whatever the program's own; the summary tells that.\n\n"
+      "The program runs under qemu's user-mode emulation where that is installed (package qemu-user) and no\n"
+      "registers are asked for: tens of millions of instructions per second. Otherwise it runs under ptrace\n"
+      "single steps, some 100,000 per second; --step asks for these. Threads and child processes are\n"
+      "followed. SIGTERM, HUP, QUIT... end program and recording, which is kept. The exit status is 0 when\n"
+      "the recording is complete, whatever the program's own; the summary tells that.\n\n"
       "  pmusim trace record -o ls.pmutrace ls -l");
   struct Options {
     trace::RecordOptions record;
     std::string registers = "none";
-    bool fast = false, no_addresses = false;
+    bool fast = false, step = false, no_addresses = false;
     std::vector<std::string> command;
   };
   auto options = std::make_shared<Options>();
@@ -153,24 +142,25 @@ void add_record(CLI::App& trace) {
       ->check(CLI::IsMember({"none", "gpr", "simd"}))
       ->capture_default_str();
   command->add_option("--max-instructions", options->record.max_instructions,
-                      "Kill the program after N instructions and keep what was recorded");
-  auto* const fast =
-      command->add_flag("--fast", options->fast,
-                        "Record under qemu's user-mode emulation (package qemu-user): some hundred "
-                        "times faster, without registers");
-  command->add_flag("--no-addresses", options->no_addresses, "With --fast: control flow only, faster still")
-      ->needs(fast);
+                      "Kill the program after N instructions (or a few more) and keep what was recorded");
+  auto* const fast = command->add_flag("--fast", options->fast, "Record under qemu, or not at all");
+  command
+      ->add_flag(
+          "--step,--exact", options->step,
+          "Record by single steps: on this machine's CPU, threads as they take turns, to the instruction")
+      ->excludes(fast);
+  command->add_flag("--no-addresses", options->no_addresses, "Under qemu: control flow only, faster still");
   command->add_option("program", options->command, "The program and its arguments")->required();
   command->positionals_at_end();  // options behind the program's name are the program's
   command->callback([options] {
     options->record.registers = options->registers == "simd"  ? trace::RecordedRegisters::simd
                                 : options->registers == "gpr" ? trace::RecordedRegisters::gpr
                                                               : trace::RecordedRegisters::none;
-    if (!options->fast) return run_record(options->command, options->record);
-    if (options->registers != "none")
-      throw CommandError("--fast cannot record registers: leave out --fast, or --regs");
-    run_fast_record(options->command, options->record,
-                    options->no_addresses ? qemu::RecordedAddresses::none : qemu::RecordedAddresses::all);
+    const RecorderChoice choice = options->fast   ? RecorderChoice::fast
+                                  : options->step ? RecorderChoice::step
+                                                  : RecorderChoice::automatic;
+    run_record(choice, options->command, options->record,
+               options->no_addresses ? qemu::RecordedAddresses::none : qemu::RecordedAddresses::all);
   });
 }
 

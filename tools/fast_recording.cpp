@@ -1,13 +1,15 @@
 #include "fast_recording.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <csignal>
 
 namespace pmusim::tools {
+namespace {
 
-std::string remarks(const qemu::FastRecordSummary& summary) {
-  std::string text =
-      "recorded under qemu: no registers, the CPU that qemu shows, threads in the order of their system "
-      "calls\n";
+std::string missing_of(const qemu::FastRecordSummary& summary) {
+  std::string text;
   if (summary.unrecorded_programs != 0)
     text += fmt::format("{} ran unrecorded: not 64-bit x86\n",
                         summary.unrecorded_programs == 1
@@ -16,7 +18,53 @@ std::string remarks(const qemu::FastRecordSummary& summary) {
   if (summary.unknown_addresses != 0)
     text += fmt::format("{} accesses had no address of their own\n",
                         fmt::group_digits(summary.unknown_addresses));
+  if (WIFSIGNALED(summary.trace.status) && WTERMSIG(summary.trace.status) == SIGILL)
+    text += "qemu's CPU has no AVX-512, for example: --step records on this machine's own\n";
   return text;
+}
+
+Result<ProgramRecording, Error> record_fast(const qemu::Installation& installation,
+                                            const std::vector<std::string>& command,
+                                            const trace::RecordOptions& options,
+                                            qemu::RecordedAddresses addresses) {
+  const auto summary = qemu::record(installation, command,
+                                    {.output = options.output,
+                                     .addresses = addresses,
+                                     .max_instructions = options.max_instructions,
+                                     .stop = options.stop,
+                                     .progress = options.progress});
+  if (!summary.ok()) return Failure(summary.error());
+  return ProgramRecording{
+      summary->trace,
+      "recorded under qemu: no registers, the CPU that qemu shows, threads in the order of their "
+      "system calls (--step records on this machine's CPU)\n",
+      missing_of(*summary)};
+}
+
+Result<ProgramRecording, Error> record_by_steps(const std::vector<std::string>& command,
+                                                const trace::RecordOptions& options,
+                                                std::string_view reason) {
+  const auto summary = trace::record(command, options);
+  if (!summary.ok()) return Failure(summary.error());
+  return ProgramRecording{*summary, fmt::format("recorded by single steps{}\n", reason), {}};
+}
+
+}  // namespace
+
+Result<ProgramRecording, Error> record_program(RecorderChoice choice, const std::vector<std::string>& command,
+                                               const trace::RecordOptions& options,
+                                               qemu::RecordedAddresses addresses) {
+  const bool with_registers = options.registers != trace::RecordedRegisters::none;
+  if (choice == RecorderChoice::fast && with_registers)
+    return Failure(Error("--fast cannot record registers: leave out --fast, or --regs"));
+  const bool without_addresses = addresses == qemu::RecordedAddresses::none;
+  if (without_addresses && (choice == RecorderChoice::step || with_registers))
+    return Failure(Error("--no-addresses is for the fast recorder: leave it out, or --step and --regs"));
+  if (choice == RecorderChoice::step || with_registers) return record_by_steps(command, options, "");
+  const auto installation = qemu::find_installation();
+  if (installation.ok()) return record_fast(*installation, command, options, addresses);
+  if (choice == RecorderChoice::fast || without_addresses) return Failure(installation.error());
+  return record_by_steps(command, options, fmt::format(", slowly: {}", installation.error().message));
 }
 
 }  // namespace pmusim::tools

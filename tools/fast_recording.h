@@ -8,8 +8,25 @@
 
 namespace pmusim::tools {
 
-/// What to add to the summary of a fast recording: who recorded, and what it cannot know. Lines.
-std::string remarks(const qemu::FastRecordSummary& summary);
+/// Who records a program.
+enum class RecorderChoice : u8 {
+  automatic,  ///< qemu where no registers are asked for and it is installed, else single steps
+  fast,       ///< under qemu, or not at all
+  step,       ///< under single steps
+};
+
+/// A program's recording, whoever made it.
+struct ProgramRecording {
+  trace::RecordSummary summary;
+  std::string recorder;  ///< lines: who recorded, and what it cannot know
+  std::string missing;   ///< lines: what this recording lacks beyond that; empty if nothing
+};
+
+/// Runs and records a program. Errors: as trace::record and qemu::record; `choice` is fast and qemu is not
+/// there; registers are asked of qemu.
+Result<ProgramRecording, Error> record_program(
+    RecorderChoice choice, const std::vector<std::string>& command, const trace::RecordOptions& options,
+    qemu::RecordedAddresses addresses = qemu::RecordedAddresses::all);
 
 }  // namespace pmusim::tools
 

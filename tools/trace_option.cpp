@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "fast_recording.h"
 #include "interrupts.h"
 #include "output.h"
 
@@ -75,8 +76,10 @@ std::string TraceOption::obtain(trace::RecordedRegisters registers) {
                                .registers = registers};
   const Interrupts interrupts;
   options.stop = &Interrupts::told_to_end();
-  const trace::RecordSummary summary = value_or_fail(trace::record(program_, options));
-  exit_status_ = shell_status(summary.status);
+  const ProgramRecording recording =
+      value_or_fail(record_program(RecorderChoice::automatic, program_, options));
+  exit_status_ = shell_status(recording.summary.status);
+  if (!recording.missing.empty()) say(recording.missing);
   return options.output;
 }
 

@@ -106,8 +106,8 @@ std::string recorded(const std::string& workload_name, const std::vector<std::st
   const std::string path = PMUSIM_RECORDINGS "/" + name + ".pmutrace";
   const FileLock lock(path + ".lock");
   if (is_newer(path, pmusim()) && is_newer(path, workload(workload_name))) return path;
-  std::vector<std::string> command{
-      pmusim(), "trace", "record", "--regs", registers, "-o", path, "--", workload(workload_name)};
+  std::vector<std::string> command{pmusim(),  "trace", "record", "--step", "--regs",
+                                   registers, "-o",    path,     "--",     workload(workload_name)};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const Output output = run(command);
   if (output.status != 0) throw std::runtime_error("recording failed: " + output.err);

@@ -68,6 +68,32 @@ TEST(TraceCommand, RecordSucceedsWhateverTheProgramsStatusAndSaysIt) {
   EXPECT_THAT(output.err, HasSubstr("the program exited with status 1"));
 }
 
+TEST(TraceCommand, RecordIsFastWhereNothingAsksForSingleSteps) {
+  ScratchDirectory directory;
+  const auto recorder = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> command{
+        pmusim(), "trace", "record", "-o", directory.file("t"), "--max-instructions", "1000"};
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"--", workload("branches"), "1"});
+    const Output output = run(command);
+    return output.status == 0 ? lines(output.err).back() : output.err;
+  };
+  EXPECT_THAT(recorder({}), HasSubstr("recorded under qemu: no registers"));
+  EXPECT_THAT(recorder({"--fast", "--no-addresses"}), HasSubstr("recorded under qemu: no registers"));
+  EXPECT_EQ(recorder({"--step"}), "recorded by single steps");
+  EXPECT_EQ(recorder({"--regs", "gpr"}), "recorded by single steps");
+  EXPECT_THAT(recorder({"--fast", "--regs", "gpr"}), HasSubstr("--fast cannot record registers"));
+  EXPECT_THAT(recorder({"--step", "--no-addresses"}), HasSubstr("--no-addresses is for the fast recorder"));
+}
+
+TEST(TraceCommand, RecordsByStepsAndSaysWhyWhereQemuIsNotInstalled) {
+  ScratchDirectory directory;
+  const Output output = run({"/usr/bin/env", "PATH=/nowhere", pmusim(), "trace", "record", "-o",
+                             directory.file("t"), "--max-instructions", "1000", workload("branches"), "1"});
+  EXPECT_EQ(output.status, 0);
+  EXPECT_THAT(output.err, HasSubstr("recorded by single steps, slowly: no qemu-x86_64 in PATH: install it"));
+}
+
 TEST(TraceCommand, OptionsBehindTheProgramAreItsOwn) {
   ScratchDirectory directory;
   const Output output =
