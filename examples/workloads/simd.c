@@ -5,8 +5,8 @@
 // Each thread t = 0, 1, ... loads 64-bit lanes with t * 0x1000000 + register * 0x10000 + lane * 0x100 +
 // round's low byte, then spins in a marked stretch of code that does not touch them. With AVX2 registers 0 to
 // 15 are 256 bits wide; where the CPU has AVX-512, 0 to 31 are 512 bits wide, and k1 to k7 hold t * 0x1000000
-// + k * 0x10000 + the round's low byte. Before each stretch a line of the log (standard output, if no file is
-// named) says what it holds:
+// + k * 0x10000 + the round's low byte. R15 holds t * 0x1000000 + the round's low byte. Before each stretch a
+// line of the log (standard output, if no file is named) says what it holds:
 //
 //   stretch BEGIN END thread T round R width BYTES registers N masks M
 //
@@ -33,6 +33,7 @@ extern char avx512_begin[], avx512_end[], avx2_begin[], avx2_end[];
 
 __attribute__((noinline, target("avx512f,avx512bw"))) static void hold_avx512(const struct contents* c,
                                                                               uint64_t spins) {
+  register uint64_t base __asm__("r15") = c->mask[0];
   __asm__ volatile(
       LOAD_ZMM(0) LOAD_ZMM(1) LOAD_ZMM(2) LOAD_ZMM(3) LOAD_ZMM(4) LOAD_ZMM(5) LOAD_ZMM(6) LOAD_ZMM(7)
       LOAD_ZMM(8) LOAD_ZMM(9) LOAD_ZMM(10) LOAD_ZMM(11) LOAD_ZMM(12) LOAD_ZMM(13) LOAD_ZMM(14) LOAD_ZMM(15)
@@ -48,12 +49,13 @@ __attribute__((noinline, target("avx512f,avx512bw"))) static void hold_avx512(co
       "avx512_end:\n\t"
       "vzeroall\n\t"
       : [spins] "+r"(spins)
-      : [from] "r"(c)
+      : [from] "r"(c), "r"(base)
       : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
 __attribute__((noinline, target("avx2"))) static void hold_avx2(const struct contents* c, uint64_t spins) {
+  register uint64_t base __asm__("r15") = c->mask[0];
   __asm__ volatile(
       LOAD_YMM(0) LOAD_YMM(1) LOAD_YMM(2) LOAD_YMM(3) LOAD_YMM(4) LOAD_YMM(5) LOAD_YMM(6) LOAD_YMM(7)
       LOAD_YMM(8) LOAD_YMM(9) LOAD_YMM(10) LOAD_YMM(11) LOAD_YMM(12) LOAD_YMM(13) LOAD_YMM(14) LOAD_YMM(15)
@@ -66,7 +68,7 @@ __attribute__((noinline, target("avx2"))) static void hold_avx2(const struct con
       "avx2_end:\n\t"
       "vzeroall\n\t"
       : [spins] "+r"(spins)
-      : [from] "r"(c)
+      : [from] "r"(c), "r"(base)
       : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
         "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }

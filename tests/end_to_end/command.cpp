@@ -105,14 +105,18 @@ std::string recorded(const std::string& workload_name, const std::vector<std::st
   fs::create_directories(PMUSIM_RECORDINGS);
   const std::string path = PMUSIM_RECORDINGS "/" + name + ".pmutrace";
   const FileLock lock(path + ".lock");
-  if (is_newer(path, pmusim()) && is_newer(path, workload(workload_name))) return path;
+  if (is_newer(path, pmusim()) && is_newer(path, workload(workload_name)) && fs::exists(path + ".printed"))
+    return path;
   std::vector<std::string> command{pmusim(),  "trace", "record", "--step", "--regs",
                                    registers, "-o",    path,     "--",     workload(workload_name)};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const Output output = run(command);
   if (output.status != 0) throw std::runtime_error("recording failed: " + output.err);
+  std::ofstream(path + ".printed") << output.out;
   return path;
 }
+
+std::string printed_in(const std::string& trace) { return read_file(trace + ".printed"); }
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

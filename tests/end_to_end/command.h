@@ -45,6 +45,8 @@ class ScratchDirectory {
 /// most of their time: one is made again when the command or the workload is newer.
 std::string recorded(const std::string& workload_name, const std::vector<std::string>& arguments,
                      const std::string& registers = "none");
+/// What the workload of such a trace printed.
+std::string printed_in(const std::string& trace);
 
 std::string read_file(const std::string& path);
 std::vector<std::string> lines(const std::string& text);
