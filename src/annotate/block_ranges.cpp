@@ -4,38 +4,59 @@
 
 namespace pmusim::annotate {
 
+/// Settles when as many are new as there were before, so that a note costs the same in the long run.
+void BlockRanges::Notes::add(const Ends& note) {
+  constexpr std::size_t smallest_batch = 1024;
+  ends.push_back(note);
+  if (ends.size() > 2 * settled + smallest_batch) settle();
+}
+
+void BlockRanges::Notes::settle() {
+  const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(settled);
+  std::sort(middle, ends.end(), [](const Ends& a, const Ends& b) { return a.address < b.address; });
+  std::ranges::inplace_merge(ends, middle, {}, &Ends::address);
+  settled = 0;
+  for (const Ends& note : ends) {
+    if (settled != 0 && ends[settled - 1].address == note.address) {
+      ends[settled - 1].lines += note.lines;
+      ends[settled - 1].predicted += note.predicted;
+    } else {
+      ends[settled++] = note;
+    }
+  }
+  ends.resize(settled);
+}
+
 void BlockRanges::add(const Line& line) {
-  if (line.first > line.last) return;
-  begun_[line.first] += line.executions;
-  End& end = ended_[line.last];
-  end.taken += line.executions;
-  end.predicted += line.predicted;
+  if (line.first > line.last || line.executions == 0) return;
+  begun_.add({line.first, line.executions, 0});
+  ended_.add({line.last, line.executions, line.predicted});
   is_laid_out_ = false;
 }
 
 void BlockRanges::lay_out() const {
   ranges_.clear();
-  auto begin = begun_.begin();
-  auto end = ended_.begin();
+  begun_.settle();
+  ended_.settle();
+  auto begin = begun_.ends.begin();
+  auto end = ended_.ends.begin();
   u64 running = 0, at = 0;
-  while (end != ended_.end()) {
+  while (end != ended_.ends.end()) {
     // Nothing runs: the next range starts where the next line does. Every end has its beginning before it.
-    if (running == 0) at = begin->first;
-    BlockRange range{.first = at, .last = end->first};
-    if (begin != begun_.end() && begin->first == at) {
-      range.entry = begin->second;
+    if (running == 0) at = begin->address;
+    BlockRange range{.first = at, .last = end->address};
+    if (begin != begun_.ends.end() && begin->address == at) {
+      range.entry = begin->lines;
       range.is_target = true;
-      running += begin++->second;
+      running += begin++->lines;
     }
     range.coverage = running;
-    if (begin != begun_.end() && begin->first <= end->first) {
-      range.last = begin->first - 1;
-    }
-    if (range.last == end->first) {
-      range.taken = end->second.taken;
-      range.predicted = end->second.predicted;
+    if (begin != begun_.ends.end() && begin->address <= end->address) range.last = begin->address - 1;
+    if (range.last == end->address) {
+      range.taken = end->lines;
+      range.predicted = end->predicted;
       range.is_branch = true;
-      running -= end++->second.taken;
+      running -= end++->lines;
     }
     at = range.last + 1;
     ranges_.push_back(range);

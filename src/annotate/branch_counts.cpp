@@ -25,32 +25,39 @@ void add_counters(LineCount& line, u64 word, BranchCounterLayout layout) {
 }  // namespace
 
 void BranchCounts::add_branches(std::span<const perf::BranchEntry> newest_first) {
-  for (const perf::BranchEntry& entry : newest_first) {
-    if (entry.from == 0 || entry.to == 0) continue;
-    EdgeCount& edge = edges_(entry.from, entry.to);
+  usable_.clear();
+  for (u32 i = 0; i < newest_first.size(); ++i)
+    if (newest_first[i].from != 0 && newest_first[i].to != 0) usable_.push_back(i);
+  const auto entry_of = [&](std::size_t i) -> const perf::BranchEntry& { return newest_first[usable_[i]]; };
+  const auto key = [&](std::size_t i) { return std::pair(entry_of(i).from, entry_of(i).to); };
+  edges_.visit_each(usable_.size(), key, [&](std::size_t i, EdgeCount& edge) {
+    const perf::BranchEntry& entry = entry_of(i);
     ++edge.taken;
     edge.predicted += entry.predicted;
     edge.mispredicted += entry.mispred;
     edge.timed += entry.cycles != 0;
     edge.cycles += entry.cycles;
-  }
+  });
 }
 
 void BranchCounts::add_lines(std::span<const perf::BranchEntry> newest_first, std::span<const u64> counters,
                              BranchCounterLayout layout) {
-  for (std::size_t i = 0; i + 1 < newest_first.size(); ++i) {
-    const perf::BranchEntry &end = newest_first[i], &start = newest_first[i + 1];
-    if (start.to == 0 || start.to > end.from) {
-      ++broken_lines_;
-      continue;
-    }
-    LineCount& line = lines_(start.to, end.from);
-    ++line_executions_;
+  usable_.clear();
+  const auto key_of = [&](std::size_t i) { return std::pair(newest_first[i + 1].to, newest_first[i].from); };
+  for (u32 i = 0; i + 1 < newest_first.size(); ++i) {
+    const auto [first, last] = key_of(i);
+    if (first != 0 && first <= last) usable_.push_back(i);
+  }
+  if (!newest_first.empty()) broken_lines_ += newest_first.size() - 1 - usable_.size();
+  const auto key = [&](std::size_t i) { return key_of(usable_[i]); };
+  lines_.visit_each(usable_.size(), key, [&](std::size_t i, LineCount& line) {
+    const u32 at = usable_[i];
+    const perf::BranchEntry& end = newest_first[at];
     ++line.executions;
     line.predicted += end.predicted;
     if (end.cycles != 0) add_cycles(line.cycles, end.cycles);
-    if (i < counters.size()) add_counters(line, counters[i], layout);
-  }
+    if (at < counters.size()) add_counters(line, counters[at], layout);
+  });
 }
 
 }  // namespace pmusim::annotate

@@ -14,20 +14,66 @@ void add(Weights& sum, const Weights& more) {
 
 namespace {
 
+void add(EdgeCount& sum, const EdgeCount& more) {
+  sum.taken += more.taken;
+  sum.predicted += more.predicted;
+  sum.mispredicted += more.mispredicted;
+  sum.timed += more.timed;
+  sum.cycles += more.cycles;
+}
+void add(CodeEdge& sum, const CodeEdge& more) { add(sum.count, more.count); }
+
+void add(BlockCycles& sum, const BlockCycles& more) {
+  if (more.executions == 0) return;
+  sum.min = sum.executions == 0 ? more.min : std::min(sum.min, more.min);
+  sum.max = std::max(sum.max, more.max);
+  sum.executions += more.executions;
+  sum.sum += more.sum;
+}
+
+void add(LineCount& sum, const LineCount& more) {
+  sum.executions += more.executions;
+  sum.predicted += more.predicted;
+  add(sum.cycles, more.cycles);
+  sum.counted += more.counted;
+  for (unsigned i = 0; i < std::size(sum.counter_sum); ++i) sum.counter_sum[i] += more.counter_sum[i];
+  sum.counters_saturated = sum.counters_saturated || more.counters_saturated;
+}
+
+/// Sorts by key and adds up what has the same.
+template <class Item>
+void merge(std::vector<Item>& items) {
+  std::ranges::sort(items, {}, &Item::key);
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    if (items[kept].key() == items[i].key())
+      add(items[kept], items[i]);
+    else if (++kept != i)
+      items[kept] = items[i];
+  }
+  if (!items.empty()) items.erase(items.begin() + static_cast<std::ptrdiff_t>(kept) + 1, items.end());
+}
+
 class Summer {
  public:
   Summer(std::size_t events, Resolver& resolver) : events_(events), resolver_(resolver) {}
 
-  void add(symbols::AddressSpaces::Id space, const SpaceCounts& counts) {
+  void add_space(symbols::AddressSpaces::Id space, const SpaceCounts& counts) {
     for (const HitCount& hit : counts.hits.values()) add_hit(resolver_.locate(space, hit.address), hit);
     for (const EdgeCount& edge : counts.branches.edges())
-      add_edge(resolver_.locate(space, edge.from), resolver_.locate(space, edge.to), edge);
+      result_.edges.push_back({resolver_.locate(space, edge.from), resolver_.locate(space, edge.to), edge});
     for (const LineCount& line : counts.branches.lines())
       add_line(resolver_.locate(space, line.first), resolver_.locate(space, line.last), line);
     result_.broken_lines += counts.branches.broken_lines();
   }
   CodeCounts result() {
     result_.modules.resize(resolver_.modules().size());
+    for (ModuleCounts& m : result_.modules) merge(m.lines);
+    merge(result_.edges);
+    for (CodeEdge& edge : result_.edges) {
+      edge.count.from = edge.from.address;
+      edge.count.to = edge.to.address;
+    }
     return std::move(result_);
   }
 
@@ -44,17 +90,6 @@ class Summer {
     weights[hit.event].period += hit.period;
   }
 
-  void add_edge(const Location& from, const Location& to, const EdgeCount& edge) {
-    EdgeCount& sum = result_.edges[{from, to}];
-    sum.from = from.address;
-    sum.to = to.address;
-    sum.taken += edge.taken;
-    sum.predicted += edge.predicted;
-    sum.mispredicted += edge.mispredicted;
-    sum.timed += edge.timed;
-    sum.cycles += edge.cycles;
-  }
-
   void add_line(const Location& first, const Location& last, const LineCount& line) {
     if (first.module != last.module || first.address > last.address) {
       result_.broken_lines += line.executions;
@@ -63,25 +98,9 @@ class Summer {
     result_.lines += line.executions;
     ModuleCounts& m = module(first.module);
     m.ranges.add({first.address, last.address, line.executions, line.predicted});
-    LineCount& sum = m.lines[{first.address, last.address}];
-    sum.first = first.address;
-    sum.last = last.address;
-    sum.executions += line.executions;
-    sum.predicted += line.predicted;
-    add_timing(sum, line);
-  }
-
-  static void add_timing(LineCount& sum, const LineCount& line) {
-    if (line.cycles.executions != 0) {
-      const bool is_first = sum.cycles.executions == 0;
-      sum.cycles.min = is_first ? line.cycles.min : std::min(sum.cycles.min, line.cycles.min);
-      sum.cycles.max = std::max(sum.cycles.max, line.cycles.max);
-      sum.cycles.executions += line.cycles.executions;
-      sum.cycles.sum += line.cycles.sum;
-    }
-    sum.counted += line.counted;
-    for (unsigned i = 0; i < std::size(sum.counter_sum); ++i) sum.counter_sum[i] += line.counter_sum[i];
-    sum.counters_saturated = sum.counters_saturated || line.counters_saturated;
+    m.lines.push_back(line);
+    m.lines.back().first = first.address;
+    m.lines.back().last = last.address;
   }
 
   std::size_t events_;
@@ -94,7 +113,7 @@ class Summer {
 CodeCounts sum_up(const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces, std::size_t events,
                   Resolver& resolver) {
   Summer summer(events, resolver);
-  for (const auto& [space, counts] : spaces) summer.add(space, counts);
+  for (const auto& [space, counts] : spaces) summer.add_space(space, counts);
   return summer.result();
 }
 

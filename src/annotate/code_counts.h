@@ -29,13 +29,20 @@ struct SpaceCounts {
 struct ModuleCounts {
   std::map<u64, Weights> hits;
   BlockRanges ranges;
-  std::map<std::pair<u64, u64>, LineCount> lines;
+  std::vector<LineCount> lines;  ///< by key()
+};
+
+/// Taken branches between two places, whatever process they were in.
+struct CodeEdge {
+  Location from, to;
+  EdgeCount count;
+  std::pair<Location, Location> key() const { return {from, to}; }
 };
 
 /// Everything sampled, whatever process it was in.
 struct CodeCounts {
   std::vector<ModuleCounts> modules;  ///< by number of the resolver
-  std::map<std::pair<Location, Location>, EdgeCount> edges;
+  std::vector<CodeEdge> edges;        ///< by key()
   u64 lines = 0, broken_lines = 0;
 };
 

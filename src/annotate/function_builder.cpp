@@ -22,9 +22,9 @@ double percent(u64 part, u64 whole) {
 
 Jumps jumps_by_symbol(const CodeCounts& code, Resolver& resolver) {
   Jumps jumps;
-  for (const auto& [ends, edge] : code.edges) {
-    const u32 symbol = resolver.symbol_at(ends.first);
-    if (symbol == resolver.symbol_at(ends.second)) jumps[symbol].push_back(edge);
+  for (const CodeEdge& edge : code.edges) {
+    const u32 symbol = resolver.symbol_at(edge.from);
+    if (symbol == resolver.symbol_at(edge.to)) jumps[symbol].push_back(edge.count);
   }
   return jumps;
 }
@@ -137,11 +137,10 @@ void FunctionBuilder::add_blocks() {
 void FunctionBuilder::time_blocks() {
   std::map<u64, const LineCount*> longest;
   const auto& lines = counts_.lines;
-  for (auto at = lines.lower_bound({symbol().start, 0}); at != lines.end() && at->first.first < symbol().end;
-       ++at) {
-    if (at->second.last >= symbol().end) continue;
-    if (at->second.cycles.executions != 0 || at->second.counted != 0)
-      longest.emplace(at->second.last, &at->second);
+  for (auto at = std::ranges::lower_bound(lines, symbol().start, {}, &LineCount::first);
+       at != lines.end() && at->first < symbol().end; ++at) {
+    if (at->last >= symbol().end) continue;
+    if (at->cycles.executions != 0 || at->counted != 0) longest.emplace(at->last, &*at);
   }
   for (Block& block : function_.blocks)
     if (const auto line = longest.find(block.last); line != longest.end()) time_block(block, *line->second);

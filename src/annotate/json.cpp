@@ -133,7 +133,10 @@ struct Convert {
   }
 
   static Json json(const HotPath& path) {
-    return {{"steps", list(path.steps)}, {"is_loop", path.is_loop}, {"executions", path.executions}};
+    return {{"steps", list(path.steps)},
+            {"is_loop", path.is_loop},
+            {"joins", index(path.joins)},
+            {"executions", path.executions}};
   }
 
   static Json json(const StackNode& node) {

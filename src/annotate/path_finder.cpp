@@ -1,7 +1,10 @@
 #include "path_finder.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <tuple>
 
 namespace pmusim::annotate {
 
@@ -12,68 +15,134 @@ constexpr u64 rarer = 4;
 
 class PathFinder {
  public:
-  explicit PathFinder(const CodeCounts& code) {
-    for (u32 m = 0; m < code.modules.size(); ++m)
-      for (const auto& [ends, line] : code.modules[m].lines) {
-        const LineCount*& hottest = line_from_[{m, line.first}];
-        if (hottest == nullptr || line.executions > hottest->executions) hottest = &line;
-      }
-    for (const auto& edge : code.edges) {
-      edges_.push_back(&edge);
-      const Edge*& hottest = edge_from_[edge.first.first];
-      if (hottest == nullptr || edge.second.taken > hottest->second.taken) hottest = &edge;
-    }
-    std::ranges::stable_sort(edges_,
-                             [](const Edge* a, const Edge* b) { return a->second.taken > b->second.taken; });
-  }
+  PathFinder(const CodeCounts& code, u32 most_paths, const std::function<Place(const Location&)>& place)
+      : code_(code), most_paths_(most_paths), place_(place), used_(code.edges.size(), false) {}
 
-  std::vector<HotPath> find(u32 count, const std::function<Place(const Location&)>& place) {
-    std::vector<HotPath> paths;
-    for (const Edge* seed : edges_) {
-      if (paths.size() >= count) break;
-      if (used_.contains(seed)) continue;
-      HotPath path = follow(*seed, place);
-      if (!path.steps.empty()) paths.push_back(std::move(path));
+  std::vector<HotPath> find() {
+    std::vector<u32> seeds(code_.edges.size());
+    std::iota(seeds.begin(), seeds.end(), u32{0});
+    std::ranges::stable_sort(seeds, std::greater{}, [&](u32 n) { return code_.edges[n].count.taken; });
+    for (const u32 seed : seeds) {
+      if (paths_.size() >= most_paths_) break;
+      if (!used_[seed]) follow(seed);
     }
-    std::ranges::stable_sort(paths, std::greater{}, &HotPath::executions);
-    return paths;
+    return ranked();
   }
 
  private:
-  using Edge = std::pair<const std::pair<Location, Location>, EdgeCount>;
+  struct Step {
+    Location first, last;
+    u64 executions, taken;
+  };
+  using Steps = std::vector<Step>;
 
-  HotPath follow(const Edge& seed, const std::function<Place(const Location&)>& place) {
-    used_.insert(&seed);
-    HotPath path;
-    std::set<Location> visited;
-    const Location start = seed.first.second;
-    path.executions = seed.second.taken;
-    for (Location at = start; path.steps.size() < longest_path && visited.insert(at).second;) {
-      const auto line = line_from_.find(at);
-      if (line == line_from_.end()) break;
-      const Location end{at.module, line->second->last};
-      const auto edge = edge_from_.find(end);
-      if (edge == edge_from_.end() || edge->second->second.taken < seed.second.taken / rarer) break;
-      used_.insert(edge->second);
-      path.steps.push_back({place(at), place(end), line->second->executions, edge->second->second.taken});
-      path.executions = std::min(path.executions, edge->second->second.taken);
-      at = edge->second->first.second;
-      path.is_loop = at == start;
-    }
-    return path;
+  const LineCount* hottest_line_from(const Location& at) const {
+    const auto [begin, end] =
+        std::ranges::equal_range(code_.modules[at.module].lines, at.address, {}, &LineCount::first);
+    const auto hottest = std::ranges::max_element(begin, end, {}, &LineCount::executions);
+    return hottest == end ? nullptr : &*hottest;
+  }
+  std::optional<u32> hottest_edge_from(const Location& at) const {
+    const auto [begin, end] = std::ranges::equal_range(code_.edges, at, {}, &CodeEdge::from);
+    const auto hottest =
+        std::ranges::max_element(begin, end, {}, [](const CodeEdge& e) { return e.count.taken; });
+    if (hottest == end) return std::nullopt;
+    return static_cast<u32>(hottest - code_.edges.begin());
   }
 
-  std::map<Location, const LineCount*> line_from_;
-  std::map<Location, const Edge*> edge_from_;
-  std::vector<const Edge*> edges_;
-  std::set<const Edge*> used_;
+  void follow(u32 seed) {
+    used_[seed] = true;
+    const u64 taken = code_.edges[seed].count.taken;
+    Steps steps;
+    Location at = code_.edges[seed].to;
+    auto own = steps.end();
+    while (steps.size() < longest_path && !path_at_.contains(at)) {
+      own = std::ranges::find(steps, at, &Step::first);
+      if (own != steps.end() || !go_on(steps, at, taken / rarer)) break;
+      own = steps.end();
+    }
+    const auto known = path_at_.find(at);
+    const u32 joins = known == path_at_.end() ? nothing : known->second;
+    if (own == steps.end()) return add(steps, taken, joins);
+    const Steps loop(own, steps.end());
+    steps.erase(own, steps.end());
+    const auto number = static_cast<u32>(paths_.size());
+    add_loop(loop);
+    add(steps, taken, number);
+  }
+
+  /// One step from `at`, which moves to where it leads; false where the way ends.
+  bool go_on(Steps& steps, Location& at, u64 least_taken) {
+    const LineCount* const line = hottest_line_from(at);
+    if (line == nullptr) return false;
+    const Location last{at.module, line->last};
+    const auto edge = hottest_edge_from(last);
+    if (!edge || code_.edges[*edge].count.taken < least_taken) return false;
+    used_[*edge] = true;
+    steps.push_back({at, last, line->executions, code_.edges[*edge].count.taken});
+    at = code_.edges[*edge].to;
+    return true;
+  }
+
+  void add_loop(Steps loop) {
+    std::ranges::rotate(loop, loop.begin() + static_cast<std::ptrdiff_t>(head_of(loop)));
+    add(loop, std::ranges::min(loop, {}, &Step::taken).taken, nothing);
+    paths_.back().is_loop = true;
+  }
+
+  /// Where a loop begins: at the lowest target of a branch back within a function; without one, at the lowest
+  /// address.
+  std::size_t head_of(const Steps& loop) const {
+    const auto rank = [&](std::size_t n) {
+      const Place last = place_(loop[(n + loop.size() - 1) % loop.size()].last),
+                  first = place_(loop[n].first);
+      const bool goes_back = last.symbol == first.symbol && first.address <= last.address;
+      return std::tuple(!goes_back, loop[n].first);
+    };
+    std::size_t head = 0;
+    for (std::size_t n = 1; n < loop.size(); ++n)
+      if (rank(n) < rank(head)) head = n;
+    return head;
+  }
+
+  void add(const Steps& steps, u64 executions, u32 joins) {
+    if (steps.empty() || paths_.size() >= most_paths_) return;
+    HotPath path{.joins = joins, .executions = executions};
+    for (const Step& step : steps) {
+      path_at_.emplace(step.first, static_cast<u32>(paths_.size()));
+      path.steps.push_back({place_(step.first), place_(step.last), step.executions, step.taken});
+      path.executions = std::min(path.executions, step.taken);
+    }
+    paths_.push_back(std::move(path));
+  }
+
+  /// Most often executed first; `joins` follows the paths to their new places.
+  std::vector<HotPath> ranked() {
+    std::vector<u32> order(paths_.size()), rank(paths_.size());
+    std::iota(order.begin(), order.end(), u32{0});
+    std::ranges::stable_sort(order, std::greater{}, [&](u32 n) { return paths_[n].executions; });
+    for (u32 i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    std::vector<HotPath> all;
+    for (const u32 n : order) {
+      all.push_back(std::move(paths_[n]));
+      if (all.back().joins != nothing) all.back().joins = rank[all.back().joins];
+    }
+    return all;
+  }
+
+  const CodeCounts& code_;
+  u32 most_paths_;
+  const std::function<Place(const Location&)>& place_;
+  std::vector<bool> used_;           ///< by number of the edge
+  std::map<Location, u32> path_at_;  ///< the path that has a step from there
+  std::vector<HotPath> paths_;
 };
 
 }  // namespace
 
 std::vector<HotPath> find_paths(const CodeCounts& code, u32 count,
                                 const std::function<Place(const Location&)>& place) {
-  return PathFinder(code).find(count, place);
+  return PathFinder(code, count, place).find();
 }
 
 }  // namespace pmusim::annotate

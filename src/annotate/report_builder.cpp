@@ -69,9 +69,9 @@ class Builder {
       for (const BlockRange& range : code_.modules[m].ranges.ranges())
         symbol(resolver_.symbol_at({m, range.first}));
     }
-    for (const auto& [ends, edge] : code_.edges) {
-      symbol(resolver_.symbol_at(ends.first));
-      symbol(resolver_.symbol_at(ends.second));
+    for (const CodeEdge& edge : code_.edges) {
+      symbol(resolver_.symbol_at(edge.from));
+      symbol(resolver_.symbol_at(edge.to));
     }
     for (Symbol& s : symbols_)
       if (s.module < code_.modules.size())
@@ -159,15 +159,19 @@ class Builder {
   }
 
   void rank_branches() {
-    std::vector<const std::pair<const std::pair<Location, Location>, EdgeCount>*> edges;
-    for (const auto& edge : code_.edges) edges.push_back(&edge);
-    std::ranges::stable_sort(edges,
-                             [](const auto* a, const auto* b) { return a->second.taken > b->second.taken; });
-    if (edges.size() > options_.max_branches) edges.resize(options_.max_branches);
-    for (const auto* edge : edges)
-      report_.branches.push_back({place(edge->first.first), place(edge->first.second), edge->second.taken,
-                                  edge->second.predicted, edge->second.mispredicted, edge->second.timed,
-                                  edge->second.cycles});
+    std::vector<const CodeEdge*> edges;
+    for (const CodeEdge& edge : code_.edges) edges.push_back(&edge);
+    const auto hotter = [](const CodeEdge* a, const CodeEdge* b) {
+      return std::tuple(b->count.taken, a) < std::tuple(a->count.taken, b);
+    };
+    const std::size_t kept = std::min<std::size_t>(edges.size(), options_.max_branches);
+    std::ranges::partial_sort(edges, edges.begin() + static_cast<std::ptrdiff_t>(kept), hotter);
+    edges.resize(kept);
+    for (const CodeEdge* edge : edges) {
+      const EdgeCount& c = edge->count;
+      report_.branches.push_back(
+          {place(edge->from), place(edge->to), c.taken, c.predicted, c.mispredicted, c.timed, c.cycles});
+    }
   }
 
   bool is_wanted(const Symbol& s) const {

@@ -110,6 +110,20 @@ TEST_P(RandomLines, GiveTheSameAsCountingEveryAddressAfterEachLine) {
               *std::max_element(brute.coverage.begin() + 16, brute.coverage.begin() + 32));
   }
 }
+// More lines than a batch holds, and nobody asks in between.
+TEST_P(RandomLines, GiveTheSameWhenBatchesOfThemAreAddedUp) {
+  std::mt19937 random(GetParam());
+  const auto below = [&](u64 n) { return random() % n; };
+  BlockRanges ranges;
+  BruteForce brute;
+  for (int i = 0; i < 3000; ++i) {
+    const BlockRanges::Line line{below(64), below(64), 1 + below(3), 1};
+    ranges.add(line);
+    brute.add(line);
+  }
+  expect_disjoint(ranges.ranges());
+  expect_equal(ranges, brute);
+}
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLines, testing::Range(0u, 50u));
 
 }  // namespace

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+
 namespace pmusim::annotate {
 
 namespace {
@@ -67,6 +71,57 @@ TEST(BranchCounts, CounterWordsAreCutIntoFieldsAndTheLargestValueSaturates) {
   counts.add_lines(loop, std::vector<u64>{0b0011, 0, 0}, {.counters = 2, .bits = 2});
   EXPECT_TRUE(counts.lines()[0].counters_saturated);
 }
+
+/// Branches and lines one by one, in maps.
+struct OneByOne {
+  using Counts = std::map<std::pair<u64, u64>, std::pair<u64, u64>>;  // how often, of these predicted
+  Counts edges, lines;
+  u64 broken = 0;
+
+  void add(const std::vector<perf::BranchEntry>& newest_first) {
+    for (const perf::BranchEntry& e : newest_first)
+      if (e.from != 0 && e.to != 0) count(edges[{e.from, e.to}], e);
+    for (std::size_t i = 1; i < newest_first.size(); ++i) {
+      const u64 first = newest_first[i].to, last = newest_first[i - 1].from;
+      if (first == 0 || first > last)
+        ++broken;
+      else
+        count(lines[{first, last}], newest_first[i - 1]);
+    }
+  }
+  static void count(std::pair<u64, u64>& sum, const perf::BranchEntry& entry) {
+    ++sum.first;
+    sum.second += entry.predicted;
+  }
+};
+
+class RandomStacks : public testing::TestWithParam<u32> {};
+
+TEST_P(RandomStacks, OfAnyDepthAreCountedAsOneByOne) {
+  std::mt19937 random(GetParam());
+  BranchCounts counts;
+  OneByOne expected;
+  for (int i = 0; i < 40; ++i) {
+    std::vector<perf::BranchEntry> stack(random() % 80);
+    for (perf::BranchEntry& entry : stack) {
+      entry.from = random() % 24;
+      entry.to = random() % 24;
+      entry.predicted = random() % 2 != 0;
+    }
+    counts.add_branches(stack);
+    counts.add_lines(stack);
+    expected.add(stack);
+  }
+  OneByOne::Counts edges, lines;
+  for (const EdgeCount& edge : counts.edges()) edges[edge.key()] = {edge.taken, edge.predicted};
+  for (const LineCount& line : counts.lines()) lines[line.key()] = {line.executions, line.predicted};
+  EXPECT_EQ(edges, expected.edges);
+  EXPECT_EQ(lines, expected.lines);
+  EXPECT_EQ(counts.broken_lines(), expected.broken);
+  EXPECT_EQ(edges.size(), counts.edges().size());
+  EXPECT_EQ(lines.size(), counts.lines().size());
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomStacks, testing::Range(0u, 20u));
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -106,6 +107,44 @@ TEST_F(ProfileTest, ALoopIsTheHottestPath) {
   EXPECT_EQ(report.paths[0].executions, 32u);
   EXPECT_EQ(report.branches[0].taken, 32u);
   EXPECT_EQ(report.branches[0].cycles, 128u);
+}
+
+/// `times` samples that saw one branch and the straight line to the next.
+void add_pairs(Profile& p, const perf::BranchEntry& older, const perf::BranchEntry& newer, int times) {
+  const std::vector<perf::BranchEntry> stack{newer, older};
+  for (int i = 0; i < times; ++i) p.add({.pid = 1, .ip = 0x1010, .branches = stack});
+}
+
+// 1000-1010 goes to 1040-1050, which goes back; 1080-1090 goes to 1040 as well.
+TEST_F(ProfileTest, ALoopIsOnePathFromItsHeadWhereverItIsEntered) {
+  Profile p = profile();
+  const auto there = branch(0x1010, 0x1040), back = branch(0x1050, 0x1000), enter = branch(0x1090, 0x1040);
+  add_pairs(p, back, there, 20);
+  add_pairs(p, there, back, 12);
+  add_pairs(p, enter, back, 8);
+  const Report report = p.report();
+  ASSERT_EQ(report.paths.size(), 1u) << "1040, 1000 is the same loop as 1000, 1040";
+  EXPECT_TRUE(report.paths[0].is_loop);
+  ASSERT_EQ(report.paths[0].steps.size(), 2u);
+  EXPECT_EQ(report.paths[0].steps[0].first.address, 0x1000u);
+  EXPECT_EQ(report.paths[0].steps[1].first.address, 0x1040u);
+  EXPECT_EQ(report.paths[0].executions, 32u);
+}
+
+TEST_F(ProfileTest, WhatLeadsIntoALoopIsAPathThatJoinsIt) {
+  Profile p = profile();
+  const auto call = branch(0x2010, 0x1080), enter = branch(0x1090, 0x1040), back = branch(0x1050, 0x1040);
+  add_pairs(p, call, enter, 10);  // the most often taken, so that the search begins outside of the loop
+  add_pairs(p, back, back, 4);
+  const Report report = p.report();
+  ASSERT_EQ(report.paths.size(), 2u);
+  EXPECT_FALSE(report.paths[0].is_loop);
+  EXPECT_EQ(report.paths[0].steps.size(), 1u);
+  EXPECT_EQ(report.paths[0].steps[0].first.address, 0x1080u);
+  EXPECT_EQ(report.paths[0].joins, 1u);
+  EXPECT_TRUE(report.paths[1].is_loop);
+  EXPECT_EQ(report.paths[1].steps[0].first.address, 0x1040u);
+  EXPECT_EQ(report.paths[1].joins, nothing);
 }
 
 TEST_F(ProfileTest, RecursionCountsOnceInWhatAFunctionCalled) {

@@ -1,7 +1,6 @@
 #ifndef PMUSIM_ANNOTATE_BLOCK_RANGES_H
 #define PMUSIM_ANNOTATE_BLOCK_RANGES_H
 
-#include <map>
 #include <vector>
 
 #include "pmusim/base/types.h"
@@ -30,7 +29,8 @@ struct BlockRange {
 /// A range that is split keeps its coverage on both sides, its entries at the piece with the beginning, and
 /// its taken branches at the piece with the end. Hence where lines begin and where they end says it all: the
 /// coverage of an address is the number of lines begun up to it less those ended before it. Adding a line
-/// counts at its two ends, whatever lies between; the ranges are laid out when somebody asks.
+/// notes its two ends, whatever lies between; notes of the same address are added up in sorted batches, and
+/// the ranges are laid out when somebody asks. Memory grows with distinct ends, not with lines.
 class BlockRanges {
  public:
   struct Line {
@@ -51,13 +51,20 @@ class BlockRanges {
   u64 coverage_of_next_branch(const BlockRange& range) const;
 
  private:
-  struct End {
-    u64 taken = 0, predicted = 0;
+  /// What was noted at an address: the first of lines, or their last.
+  struct Ends {
+    u64 address = 0, lines = 0, predicted = 0;
+  };
+  /// Notes, those in front sorted and added up.
+  struct Notes {
+    std::vector<Ends> ends;
+    std::size_t settled = 0;
+    void add(const Ends& note);
+    void settle();
   };
   void lay_out() const;
 
-  std::map<u64, u64> begun_;  ///< lines by their first address
-  std::map<u64, End> ended_;
+  mutable Notes begun_, ended_;
   mutable std::vector<BlockRange> ranges_;
   mutable bool is_laid_out_ = true;
 };

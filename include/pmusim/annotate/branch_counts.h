@@ -48,14 +48,14 @@ class BranchCounts {
 
   const std::vector<EdgeCount>& edges() const { return edges_.values(); }
   const std::vector<LineCount>& lines() const { return lines_.values(); }
-  u64 line_executions() const { return line_executions_; }
   /// Neighbours that bound no line: it would start at 0 or run backwards.
   u64 broken_lines() const { return broken_lines_; }
 
  private:
   PairTable<EdgeCount> edges_;
   PairTable<LineCount> lines_;
-  u64 line_executions_ = 0, broken_lines_ = 0;
+  u64 broken_lines_ = 0;
+  std::vector<u32> usable_;  ///< places in the stack at hand
 };
 
 }  // namespace pmusim::annotate

@@ -164,10 +164,12 @@ struct PathStep {
   u64 taken = 0;       ///< of the branch from `last` to the next step
 };
 
-/// Lines that follow each other most often, from a hot branch on: each step goes the most frequent way.
+/// Lines that follow each other most often, from a hot branch on: each step goes the most frequent way. No
+/// two paths have a step in common. A loop begins where its branch back goes, whichever way it was entered.
 struct HotPath {
   std::vector<PathStep> steps;
   bool is_loop = false;  ///< the last branch goes back to the first step
+  u32 joins = nothing;   ///< in Report::paths: the one that the last branch goes to
   u64 executions = 0;    ///< of the whole path: those of its rarest branch
 };
 
