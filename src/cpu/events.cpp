@@ -69,7 +69,7 @@ std::optional<EventDefinition> find_off_core(const CpuModel& model, u8 event, u1
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   if (event == 0) return std::nullopt;
   if (uses_second_register(event, umask)) return find_event(model, event == 0x2B ? 0x2A : 0xB7, 0x01, extra);
-  if (is_off_core_event(model.microarchitecture(), event, umask))
+  if (may_be_off_core_event(event) && is_off_core_event(model.microarchitecture(), event, umask))
     return find_off_core(model, event, umask, extra);
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;

@@ -5,6 +5,10 @@
 
 namespace pmusim {
 
+/// Whether some core counts off-core responses with this event code. Quick, as every write of an event select
+/// asks; which core a model is takes a search.
+constexpr bool may_be_off_core_event(u8 event) { return event == 0xB7 || event == 0x2A; }
+
 /// Whether the event counts what an off-core register (OFFCORE_RSP_0, OMR_0 to 3) selects. The events of
 /// OFFCORE_RSP_1 are not asked for here.
 bool is_off_core_event(Microarchitecture core, u8 event, u16 umask);

@@ -61,10 +61,7 @@ std::vector<ListedEvent> perf_names(const CpuModel& model) {
     ListedEvent event;
     event.name = name;
     event.counts = resolved->definition.name;
-    event.refusal =
-        replay_refusal(model, *resolved)
-            .value_or(name == "mem-loads-aux" ? "it counts nothing: it stands before mem-loads in a group"
-                                              : "");
+    event.refusal = replay_refusal(model, *resolved).value_or("");
     event.config = resolved->config;
     event.extra = resolved->extra;
     event.pebs = is_pebs_event(model, resolved->definition);

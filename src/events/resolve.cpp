@@ -110,7 +110,7 @@ std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umas
   return EventDefinition{.name = name, .umask = static_cast<u16>(umask), .rule = {.quantity = quantity}};
 }
 
-/// The load that Golden Cove wants beside a load-latency event; it counts nothing that anybody reads.
+/// The event that Golden Cove wants in a group before load latency: without it no data source is known.
 bool is_load_latency_companion(const CpuModel& model, u64 config) {
   return model.microarchitecture() == Microarchitecture::golden_cove && (config & selects_event) == 0x8203;
 }
@@ -194,6 +194,12 @@ bool needs_data_addresses(const EventRule& rule) {
 }
 
 std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event) {
+  if (is_load_latency_companion(model, event.config))
+    return fmt::format(
+        "{} exists on {}, but the core model cannot produce it; it only stands before mem-loads in a group "
+        "that "
+        "samples data sources",
+        event.definition.name, model.title);
   const EventRule& rule = event.definition.rule;
   const bool possible = !rule.all.intersects(unmodelled_signals) &&
                         (rule.any.empty() || !unmodelled_signals.contains(rule.any));
@@ -220,7 +226,10 @@ Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& a
 Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, DataAddresses addresses) {
   auto event = identify(model, attr);
   if (!event.ok()) return event;
-  if (auto refusal = replay_refusal(model, *event)) return refuse(std::move(*refusal));
+  const bool accompanies =
+      is_load_latency_companion(model, event->config) && (attr.sample_type & perf::sample::DATA_SRC) != 0;
+  if (auto refusal = replay_refusal(model, *event); refusal && !accompanies)
+    return refuse(std::move(*refusal));
   if (addresses == DataAddresses::missing && needs_data_addresses(event->definition.rule))
     return refuse(fmt::format("{} needs the addresses of data accesses, which this trace does not have",
                               event->definition.name));

@@ -35,6 +35,10 @@ perf::CoreOptions perf_options(const SessionOptions& options) {
           .clock = clock_of(options.model.core)};
 }
 
+Failure<KernelError> refuse(std::string sentence) {
+  return Failure(KernelError(EOPNOTSUPP, std::move(sentence)));
+}
+
 /// The instruction pointer is known without any.
 bool asks_for_registers(const perf::Attr& attr) {
   constexpr u64 instruction_pointer = bit(8);
@@ -47,11 +51,17 @@ bool asks_for_extended_registers(const perf::Attr& attr) {
   return (perf::needed_registers(attr) & perf::register_set::EXTENDED) != 0;
 }
 
+bool samples_branches(const perf::Attr& attr) { return (attr.sample_type & perf::sample::BRANCH_STACK) != 0; }
+
 bool asks_for_kernel_branches_alone(const perf::Attr& attr) {
   using namespace perf::branch;
-  if ((attr.sample_type & perf::sample::BRANCH_STACK) == 0) return false;
+  if (!samples_branches(attr)) return false;
   const u64 levels = attr.branch_sample_type & PLM_ALL;
   return levels != 0 && (levels & USER) == 0;
+}
+
+bool counts_lbr_records(const EventRule& rule) {
+  return rule.all.has(Signal::lbr_insert) || rule.any.has(Signal::lbr_insert);
 }
 
 bool is_page_fault(const perf::Attr& attr) {
@@ -88,9 +98,6 @@ Monitor::Monitor(const SessionOptions& options, const trace::Reader& program)
 Monitor::~Monitor() = default;
 
 Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
-  const auto refuse = [](std::string sentence) {
-    return Failure(KernelError(EOPNOTSUPP, std::move(sentence)));
-  };
   if (attr.exclude_user != 0)
     return refuse("it excludes user mode, and a trace holds user-mode code only: it would never count");
   if (asks_for_kernel_branches_alone(attr))
@@ -105,7 +112,10 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
         "it samples registers beyond the general ones, and the trace holds none: 'pmusim trace record --regs "
         "simd' records them");
   if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
-  if (!events::is_pmu_event(attr)) return Done{};
+  return events::is_pmu_event(attr) ? check_pmu_event(attr) : Done{};
+}
+
+Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const {
   if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, perf::Change::auto_counter_reload))
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
                               name_of(kernel_), first_release_with(perf::Change::auto_counter_reload)));
@@ -118,12 +128,18 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
         fmt::format("{} needs a register beside its event select, and the emulated kernel has no "
                     "tables for {} that say which",
                     event->definition.name, model().title));
+  if (counts_lbr_records(event->definition.rule) && !branches_sampled_ && !samples_branches(attr))
+    return refuse(fmt::format(
+        "{} counts what the LBR records, and nothing uses the LBR: no event so far samples branches",
+        event->definition.name));
   return Done{};
 }
 
 Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, perf::Event* leader) {
   if (Result<Done, KernelError> checked = check_event(attr); !checked.ok()) return Failure(checked.error());
-  return perf_.open(attr, -1, 0, leader);
+  auto event = perf_.open(attr, -1, 0, leader);
+  branches_sampled_ = branches_sampled_ || (event.ok() && samples_branches(attr));
+  return event;
 }
 
 void Monitor::finish_block(const trace::BlockRun& run) {

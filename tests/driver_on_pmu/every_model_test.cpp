@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "driver/pebs_data_source.h"
 #include "machine.h"
 #include "model_names.h"
 
@@ -43,6 +44,28 @@ TEST(PantherCove, HasItsTablesSinceLinux70) {
     EXPECT_EQ(enumerate(pmu, perf::Kernel::v6_19).microarchitecture, Microarchitecture::unknown) << name;
     EXPECT_NE(enumerate(pmu, perf::Kernel::v7_0).microarchitecture, Microarchitecture::unknown) << name;
   }
+}
+
+TEST(PantherCove, RecordsOfSomeMemoryEventsHaveAnAddress) {
+  Machine machine(model_with_skid("diamondrapids", 0));
+  const auto kind_of = [&](u64 umask) {
+    perf::Attr attr;
+    attr.type = static_cast<u32>(perf::EventType::raw);
+    attr.config = umask << 8 | 0xD0;
+    attr.precise_ip = 2;
+    attr.sample_period = 1000;
+    return machine.open(attr).hw.flags & (pebs_flag::MEMORY_LOAD | pebs_flag::MEMORY_STORE);
+  };
+  for (const u64 loads : {0x11, 0x21, 0x41, 0x81}) EXPECT_EQ(kind_of(loads), pebs_flag::MEMORY_LOAD) << loads;
+  for (const u64 stores : {0x12, 0x42, 0x82}) EXPECT_EQ(kind_of(stores), pebs_flag::MEMORY_STORE) << stores;
+  EXPECT_EQ(kind_of(0x87), 0u);
+  EXPECT_TRUE(machine.error.empty()) << machine.error;
+}
+
+TEST_P(EveryModel, EncodesDataSourcesAsItsDriverReadsThem) {
+  if (model.pebs.format == PebsFeatures::none) GTEST_SKIP() << "has no PEBS";
+  Pmu pmu(model);
+  EXPECT_EQ(DataSourceReader::of(enumerate(pmu)).encoding, model.pebs.data_source);
 }
 
 TEST_P(EveryModel, LetsTheDriverStartWithoutAFault) {

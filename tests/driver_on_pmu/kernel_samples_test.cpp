@@ -146,6 +146,26 @@ TEST_P(KernelSamples, UserRegistersAreTheRecordsInUserCodeAndTheTasksInTheKernel
   }
 }
 
+/// Formats whose general registers come in a group that REGS_USER asks for too.
+class UserRegistersOfGroups : public testing::TestWithParam<const char*> {};
+
+TEST_P(UserRegistersOfGroups, AreTheRecordsWithoutThoseOfTheInterruptToo) {
+  Machine machine(GetParam());
+  machine.sample_branches(37, sample::REGS_USER);
+  machine.run(400);
+  unsigned in_user = 0;
+  for (const Read& read : machine.samples()) {
+    if (read.ip >= kernel_start) continue;
+    ++in_user;
+    EXPECT_EQ(read.user.ip, read.ip);
+    EXPECT_EQ(read.user.rax, Machine::rax_after(read.ip));
+  }
+  EXPECT_GT(in_user, 30u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, UserRegistersOfGroups, testing::Values("icelake", "lioncove", "cougarcove"),
+                         [](const auto& model) { return std::string(model.param); });
+
 // PEBS formats 2 and 3, 4 (adaptive) and architectural.
 INSTANTIATE_TEST_SUITE_P(Models, KernelSamples,
                          testing::Values("haswell", "skylake", "icelake", "cougarcove"),

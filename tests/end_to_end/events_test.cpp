@@ -45,6 +45,25 @@ TEST(EventsCommand, ListsWithTheReasonWhatAReplayCannotCount) {
               HasSubstr("\"countable\": false"));
 }
 
+TEST(CountedEvents, ThatCannotHappenAreRefusedRatherThanCountedAsZero) {
+  const std::string trace = recorded("mispredict", {"4096", "2"}, "gpr");
+  const Output companion = run({pmusim(), "stat", "--model", "sapphirerapids", "-e", "mem-loads-aux", trace});
+  EXPECT_EQ(companion.status, 2);
+  EXPECT_THAT(companion.err, HasSubstr("the core model cannot produce it; it only stands before mem-loads"));
+  const Output records = run({pmusim(), "stat", "-e", "MISC_RETIRED.LBR_INSERTS", trace});
+  EXPECT_EQ(records.status, 2);
+  EXPECT_THAT(records.err, HasSubstr("nothing uses the LBR"));
+}
+
+TEST(CountedEvents, RecordsOfTheLbrAreCountedWhereBranchesAreSampled) {
+  const ScratchDirectory scratch;
+  const Output recording =
+      run({pmusim(), "record", "-j", "any,u", "-e", "MISC_RETIRED.LBR_INSERTS", "-c", "101", "-o",
+           scratch.file("perf.data"), recorded("mispredict", {"4096", "2"}, "gpr")});
+  EXPECT_EQ(recording.status, 0) << recording.err;
+  EXPECT_THAT(recording.err, testing::Not(HasSubstr("(0 samples)")));
+}
+
 TEST(EventsCommand, WritesAJsonArray) {
   const Output listed = run({pmusim(), "events", "--json", "MACHINE_CLEARS.COUNT"});
   EXPECT_EQ(listed.status, 0);

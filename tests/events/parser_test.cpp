@@ -181,6 +181,8 @@ TEST(EventModifiers, HighestPreciseLevelFollowsThePebsOfTheModel) {  // acr-and-
   EXPECT_EQ(parse_one("cycles:P", model).attr.precise_ip, 1u);
   model.pebs.format = PebsFeatures::none;
   EXPECT_EQ(parse_one("cycles:P", model).attr.precise_ip, 0u);
+  EXPECT_EQ(parse_one("cycles:P", *find_cpu_model("core2")).attr.precise_ip, 0u);  // off for its errata
+  EXPECT_EQ(parse_one("cycles:P", *find_cpu_model("penryn")).attr.precise_ip, 2u);
 }
 
 TEST(EventGroups, KeepTheirMembersInOrder) {

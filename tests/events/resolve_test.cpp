@@ -115,6 +115,17 @@ TEST(Resolve, RefusesWhatCountsWithinTransactionsOnly) {
     EXPECT_THAT(name_of(event, "haswell"), HasSubstr("would never count")) << event;
 }
 
+TEST(Resolve, RefusesTheCompanionOfLoadLatencyWhereNoDataSourceIsSampled) {
+  EXPECT_THAT(
+      name_of("mem-loads-aux", "sapphirerapids"),
+      HasSubstr("LD_BLOCKS.STORE_FORWARD exists on Sapphire Rapids, but the core model cannot produce it"));
+  perf::Attr attr;
+  attr.type = static_cast<u32>(perf::EventType::raw);
+  attr.config = 0x8203;
+  attr.sample_type = perf::sample::DATA_SRC;
+  EXPECT_TRUE(resolve(*find_cpu_model("sapphirerapids"), attr).ok());
+}
+
 TEST(Resolve, EveryGenericEventIsEitherCountedOrRefusedWithASentence) {
   for (const CpuModel& model : cpu_models()) {
     perf::Attr attr;

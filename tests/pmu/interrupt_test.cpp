@@ -110,8 +110,10 @@ TEST(Interrupt, AHandlerIsNotInterruptedAndTheInterruptedRegistersAreKept) {
       deepest = std::max(deepest, ++depth_);
       machine_.write(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
       if (rbx.size() == 1) machine_.overflow_at_next();
-      machine_.retire(machine_.pmu.now() + 1, 0xFFFF8000'00000000, Cpl::kernel);
-      machine_.retire(machine_.pmu.now() + 1, 0xFFFF8000'00000004, Cpl::kernel);
+      Registers own;
+      own[Gpr::rbx] = 99;
+      machine_.retire(machine_.pmu.now() + 1, 0xFFFF8000'00000000, Cpl::kernel, &own);
+      machine_.retire(machine_.pmu.now() + 1, 0xFFFF8000'00000004, Cpl::kernel, &own);
       --depth_;
     }
     std::vector<u64> rbx;

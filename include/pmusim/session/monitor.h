@@ -43,7 +43,8 @@ class Monitor final : private PmiHandler, private perf::Target {
 
   /// Opens an event that counts all of the program, on CPU 0 for every task. Refuses, beside what the perf
   /// core refuses, what a trace cannot tell: ring-0 events, and memory events without recorded addresses,
-  /// page faults, and registers without recorded registers.
+  /// page faults, registers without recorded registers, and LBR records before an event that samples
+  /// branches.
   Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr);
 
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
@@ -62,6 +63,7 @@ class Monitor final : private PmiHandler, private perf::Target {
 
  private:
   Result<Done, KernelError> check_event(const perf::Attr& attr) const;
+  Result<Done, KernelError> check_pmu_event(const perf::Attr& attr) const;
   void run_due_work();
   void take_extended(const ExtendedState& state);
 
@@ -78,9 +80,10 @@ class Monitor final : private PmiHandler, private perf::Target {
   perf::PerfCore perf_;
   u32 pid_ = 0, tid_ = 0;  // running now
   bool started_ = false;
-  bool extended_stale_ = true;  // another thread, or the kernel, has brought its own registers
-  u64 deadline_cycle_ = 0;      // when the perf core wants to be called again
-  InterruptFrame frame_;        // where the program stands
+  bool branches_sampled_ = false;  // by an event that has been opened
+  bool extended_stale_ = true;     // another thread, or the kernel, has brought its own registers
+  u64 deadline_cycle_ = 0;         // when the perf core wants to be called again
+  InterruptFrame frame_;           // where the program stands
   std::function<void()> on_pause_;
 };
 
