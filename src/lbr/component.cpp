@@ -1,23 +1,22 @@
-#include <boost/endian/conversion.hpp>
+#include <bit>
+#include <cstring>
 
 #include "pmusim/lbr/lbr_stack.h"
 
 namespace pmusim {
 namespace {
 
-void store(std::span<std::byte> image, std::size_t offset, u64 value) {
-  boost::endian::store_little_u64(reinterpret_cast<unsigned char*>(image.data() + offset), value);
+static_assert(std::endian::native == std::endian::little, "records are copied as bytes");
+
+template <class T>
+void store(std::span<std::byte> image, std::size_t offset, const T& value) {
+  std::memcpy(image.data() + offset, &value, sizeof value);
 }
-u64 load(std::span<const std::byte> image, std::size_t offset) {
-  return boost::endian::load_little_u64(reinterpret_cast<const unsigned char*>(image.data() + offset));
-}
-void store(std::span<std::byte> image, std::size_t offset, const LbrEntry& entry) {
-  store(image, offset, entry.from);
-  store(image, offset + 8, entry.to);
-  store(image, offset + 16, entry.info);
-}
-LbrEntry load_entry(std::span<const std::byte> image, std::size_t offset) {
-  return {load(image, offset), load(image, offset + 8), load(image, offset + 16)};
+template <class T>
+T load(std::span<const std::byte> image, std::size_t offset) {
+  T value;
+  std::memcpy(&value, image.data() + offset, sizeof value);
+  return value;
 }
 
 std::size_t entry_offset(unsigned i) { return lbr_component::ENTRIES + i * sizeof(LbrEntry); }
@@ -27,32 +26,37 @@ std::size_t entry_offset(unsigned i) { return lbr_component::ENTRIES + i * sizeo
 std::size_t LbrStack::component_bytes() const { return lbr_component::bytes(model_->lbr.depth); }
 
 bool LbrStack::component_in_use() const {
-  bool records = false;
-  for (unsigned i = 0; i < depth_; ++i) records |= ring_[slot_of(i)] != LbrEntry{};
-  return records || ctl_ != 0 || last_exception_ != LbrEntry{};
+  if (ctl_ != 0 || last_exception_ != LbrEntry{}) return true;
+  for (unsigned i = 0; i < depth_; ++i)
+    if (record_at(i) != LbrEntry{}) return true;
+  return false;
 }
 
 void LbrStack::save_component(std::span<std::byte> image) const {
   store(image, lbr_component::CTL, ctl_);
-  store(image, lbr_component::DEPTH, depth_);
+  store(image, lbr_component::DEPTH, u64{depth_});
   store(image, lbr_component::LER, last_exception_);
-  for (unsigned i = 0; i < depth_; ++i) store(image, entry_offset(i), ring_[slot_of(i)]);
+  // Kept in variables: the image could be anywhere, and the members would be read again for each entry.
+  const unsigned depth = depth_, newest = head_, mask = ring_mask_;
+  std::byte* at = image.data() + lbr_component::ENTRIES;
+  for (unsigned i = 0; i < depth; ++i, at += sizeof(LbrEntry))
+    std::memcpy(at, &ring_[(newest - i) & mask], sizeof(LbrEntry));
   if (model_->policies.lbr_xsaves_beyond_depth) return;
   for (unsigned i = depth_; i < model_->lbr.depth; ++i) store(image, entry_offset(i), LbrEntry{});
 }
 
 Fault LbrStack::restore_component(std::span<const std::byte> image) {
-  const u64 ctl = load(image, lbr_component::CTL);
-  const u64 depth = load(image, lbr_component::DEPTH);
+  const u64 ctl = load<u64>(image, lbr_component::CTL);
+  const u64 depth = load<u64>(image, lbr_component::DEPTH);
   if ((ctl & ~writable_ctl()) != 0 || !depth_supported(depth)) return Fault::gp;
-  last_exception_ = load_entry(image, lbr_component::LER);
+  last_exception_ = load<LbrEntry>(image, lbr_component::LER);
   // LBR_DEPTH itself is never written by XRSTORS: entries of another depth cannot be placed.
   if (depth != depth_) {
     clear_records();
   } else {
     for (unsigned i = 0; i < depth_; ++i) {
       LbrEntry& record = ring_[slot_of(i)];
-      const LbrEntry saved = load_entry(image, entry_offset(i));
+      const LbrEntry saved = load<LbrEntry>(image, entry_offset(i));
       record = layout_.with_info({saved.from, saved.to, 0}, saved.info);
     }
   }

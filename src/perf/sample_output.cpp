@@ -47,6 +47,8 @@ SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
   if (simd == SimdAbi::merged && attr.exclude_kernel && (attr.sample_type & sample::REGS_INTR))
     layout.hidden_in_kernel_bytes = register_bytes(attr, RegisterSide::interrupt, simd);
   layout.user_register_bytes = register_bytes(attr, RegisterSide::user, simd);
+  for (const RegisterSide side : {RegisterSide::user, RegisterSide::interrupt})
+    layout.simd_counts[static_cast<unsigned>(side)] = simd_counts(attr, side);
   layout.samples_between_wakeups = attr.watermark ? 0 : attr.wakeup_events;
   const bool registers_plain = (attr.sample_type & sample::REGS_INTR) == 0 ||
                                (attr.sample_regs_intr == all_general && attr.sample_simd_regs_enabled == 0 &&

@@ -4,6 +4,11 @@
 
 namespace pmusim::perf {
 
+ByteWriter write_bytes(ByteWriter out, std::span<const std::byte> bytes) {
+  out.put_all(bytes);
+  return out;
+}
+
 // --- RAW
 
 std::size_t raw_size(std::span<const std::byte> raw) {

@@ -7,6 +7,10 @@
 /// place by value and return what follows, which keeps it in a CPU register.
 namespace pmusim::perf {
 
+/// A few hundred bytes or more, which the C library copies as this CPU likes it best: where the compiler
+/// knows the size, it does so with string instructions.
+ByteWriter write_bytes(ByteWriter out, std::span<const std::byte> bytes);
+
 /// Payload, preceded by its u32 size, padded so that both together are whole words (section 3.6).
 std::size_t raw_size(std::span<const std::byte> raw);
 ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw);
@@ -14,6 +18,7 @@ ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw);
 std::size_t branch_stack_size(const Event& event, const BranchStack* stack);
 ByteWriter write_branch_stack(ByteWriter out, const Event& event, const BranchStack* stack);
 
+SimdCounts simd_counts(const Attr& attr, RegisterSide side);
 /// Bytes of a register block behind its ABI word. Without user registers the ABI word is all: none.
 u32 register_bytes(const Attr& attr, RegisterSide side, SimdAbi simd);
 ByteWriter write_user_registers(ByteWriter out, const Event& event, const SampleEnvironment& environment);

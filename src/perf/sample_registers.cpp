@@ -61,34 +61,34 @@ const std::byte* piece_or_zeros(std::span<const std::byte> piece, std::size_t by
 }
 
 template <std::size_t bytes>
-void put_register(ByteWriter& out, const std::byte* file, unsigned number) {
+void put_piece(ByteWriter& out, const std::byte* file, unsigned number) {
   out.put_all(std::span<const std::byte, bytes>(file + number * bytes, bytes));
 }
 
-inline ByteWriter write_xmm_halves(ByteWriter out, u32 mask, const ExtendedRegisters* extended) {
-  constexpr std::size_t half_bytes = xmm_bytes / 2, all_bytes = low_registers * xmm_bytes;
-  const std::byte* const xmm = extended != nullptr ? piece_or_zeros(extended->xmm, all_bytes) : zeros.data();
-  if (mask == low_bits(32)) {
-    out.put_all(std::span<const std::byte, all_bytes>(xmm, all_bytes));
-    return out;
-  }
-  for (const unsigned half : set_bits(mask)) put_register<half_bytes>(out, xmm, half);
+/// The registers of `mask` of a file that holds `count` of `bytes` bytes each. Usually that is all of them.
+template <std::size_t bytes, unsigned count>
+ByteWriter write_file(ByteWriter out, std::span<const std::byte> piece, u64 mask) {
+  const std::byte* const file = piece_or_zeros(piece, count * bytes);
+  if (mask == low_bits(count)) return write_bytes(out, {file, count * bytes});
+  for (const unsigned number : set_bits(mask)) put_piece<bytes>(out, file, number);
   return out;
 }
 
+inline ByteWriter write_xmm_halves(ByteWriter out, u32 mask, const ExtendedRegisters* extended) {
+  return write_file<xmm_bytes / 2, 2 * low_registers>(
+      out, extended != nullptr ? extended->xmm : std::span<const std::byte>{}, mask);
+}
+
 ByteWriter write_egpr_and_ssp(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
-  constexpr std::size_t word = sizeof(u64);
-  const std::byte* const egpr = piece_or_zeros(extended.egpr, 16 * word);
-  for (const unsigned number : set_bits(mask & register_mask::EGPR))
-    put_register<word>(out, egpr, number - reg_r16);
+  if ((mask & register_mask::EGPR) != 0)
+    out = write_file<sizeof(u64), 16>(out, extended.egpr, (mask & register_mask::EGPR) >> reg_r16);
   if ((mask & register_mask::SSP) != 0) out.put(extended.shadow_stack_pointer);
   return out;
 }
 
 constexpr u64 all_low = low_bits(low_registers);
 
-/// `put` for each of the registers 0 to 15 in `mask`. Usually that is all of them: then there is nothing to
-/// look for, and the loop is straight code.
+/// `put` for each of the registers 0 to 15 in `mask`, which have their pieces in several files.
 template <class Put>
 inline void for_each_low(u64 mask, Put put) {
   if (mask == all_low)
@@ -97,18 +97,26 @@ inline void for_each_low(u64 mask, Put put) {
     for (const unsigned number : set_bits(mask)) put(number);
 }
 
-/// Registers of 2 or 4 words. From 16 up there are none that are this narrow: they read 0.
-template <unsigned qwords>
-ByteWriter write_narrow(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
+/// Registers from 16 up are never narrower than ZMM: they read 0.
+ByteWriter write_absent(ByteWriter out, u64 mask, unsigned qwords) {
+  if (mask != 0) [[unlikely]]
+    out.put_zeros(8 * qwords * static_cast<std::size_t>(std::popcount(mask)));
+  return out;
+}
+
+ByteWriter write_xmm(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
+  out = write_file<xmm_bytes, low_registers>(out, extended.xmm, mask & all_low);
+  return write_absent(out, mask >> low_registers, 2);
+}
+
+ByteWriter write_ymm(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
   const std::byte* const xmm = piece_or_zeros(extended.xmm, low_registers * xmm_bytes);
   const std::byte* const high = piece_or_zeros(extended.ymm_high, low_registers * ymm_high_bytes);
   for_each_low(mask & all_low, [&](unsigned number) {
-    put_register<xmm_bytes>(out, xmm, number);
-    if constexpr (qwords == 4) put_register<ymm_high_bytes>(out, high, number);
+    put_piece<xmm_bytes>(out, xmm, number);
+    put_piece<ymm_high_bytes>(out, high, number);
   });
-  if (mask >> low_registers != 0) [[unlikely]]
-    out.put_zeros(8 * qwords * static_cast<std::size_t>(std::popcount(mask >> low_registers)));
-  return out;
+  return write_absent(out, mask >> low_registers, 4);
 }
 
 ByteWriter write_zmm(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
@@ -116,21 +124,19 @@ ByteWriter write_zmm(ByteWriter out, u64 mask, const ExtendedRegisters& extended
   const std::byte* const ymm_high = piece_or_zeros(extended.ymm_high, low_registers * ymm_high_bytes);
   const std::byte* const zmm_high = piece_or_zeros(extended.zmm_high, low_registers * zmm_high_bytes);
   for_each_low(mask & all_low, [&](unsigned number) {
-    put_register<xmm_bytes>(out, xmm, number);
-    put_register<ymm_high_bytes>(out, ymm_high, number);
-    put_register<zmm_high_bytes>(out, zmm_high, number);
+    put_piece<xmm_bytes>(out, xmm, number);
+    put_piece<ymm_high_bytes>(out, ymm_high, number);
+    put_piece<zmm_high_bytes>(out, zmm_high, number);
   });
-  const std::byte* const hi16 = piece_or_zeros(extended.hi16_zmm, low_registers * zmm_bytes);
-  for_each_low(mask >> low_registers, [&](unsigned number) { put_register<zmm_bytes>(out, hi16, number); });
-  return out;
+  return write_file<zmm_bytes, low_registers>(out, extended.hi16_zmm, mask >> low_registers);
 }
 
 ByteWriter write_vectors(ByteWriter out, u64 mask, unsigned qwords, const ExtendedRegisters& extended) {
   switch (qwords) {
     case 2:
-      return write_narrow<2>(out, mask, extended);
+      return write_xmm(out, mask, extended);
     case 4:
-      return write_narrow<4>(out, mask, extended);
+      return write_ymm(out, mask, extended);
     case 8:
       return write_zmm(out, mask, extended);
     default:
@@ -138,42 +144,35 @@ ByteWriter write_vectors(ByteWriter out, u64 mask, unsigned qwords, const Extend
   }
 }
 
-ByteWriter write_predicates(ByteWriter out, u32 mask, const ExtendedRegisters& extended) {
-  constexpr std::size_t word = sizeof(u64), all_bytes = 8 * word;
-  const std::byte* const opmask = piece_or_zeros(extended.opmask, all_bytes);
-  if (mask == low_bits(8)) {
-    out.put_all(std::span<const std::byte, all_bytes>(opmask, all_bytes));
-    return out;
-  }
-  for (const unsigned number : set_bits(mask)) put_register<word>(out, opmask, number);
-  return out;
-}
-
 /// Counts and widths follow from the attribute alone: a register that cannot be read is written as zeros.
-ByteWriter write_simd(ByteWriter out, const Event& event, const RegisterMasks& masks,
+ByteWriter write_simd(ByteWriter out, const Event& event, RegisterSide side, const RegisterMasks& masks,
                       const ExtendedRegisters& extended) {
   const u16 vector_qwords = event.attr.sample_simd_vec_reg_qwords;
   const u16 predicate_qwords = event.attr.sample_simd_pred_reg_qwords;
-  const std::array counts = {static_cast<u16>(std::popcount(masks.vectors)), vector_qwords,
-                             static_cast<u16>(std::popcount(masks.predicates)), predicate_qwords};
+  const SimdCounts& registers = event.layout.simd_counts[static_cast<unsigned>(side)];
+  const std::array counts = {registers.vectors, vector_qwords, registers.predicates, predicate_qwords};
   if (event.layout.simd == SimdAbi::series_v7)
     out.put(counts);
   else
     for (const u16 count : counts) out.put(u64{count});
   out = write_vectors(out, masks.vectors, vector_qwords, extended);
-  return predicate_qwords != 0 ? write_predicates(out, masks.predicates, extended) : out;
+  return predicate_qwords != 0 ? write_file<sizeof(u64), 8>(out, extended.opmask, masks.predicates) : out;
 }
 
 }  // namespace
 
-u32 register_bytes(const Attr& attr, RegisterSide side, SimdAbi simd) {
+SimdCounts simd_counts(const Attr& attr, RegisterSide side) {
   const RegisterMasks masks = register_masks(attr, side);
-  const auto count = [](u64 mask) { return static_cast<u32>(std::popcount(mask)); };
-  const u32 general = 8 * count(masks.general);
+  return {static_cast<u16>(std::popcount(masks.vectors)), static_cast<u16>(std::popcount(masks.predicates))};
+}
+
+u32 register_bytes(const Attr& attr, RegisterSide side, SimdAbi simd) {
+  const u32 general = 8 * static_cast<u32>(std::popcount(register_masks(attr, side).general));
   if (attr.sample_simd_regs_enabled == 0) return general;
+  const SimdCounts count = simd_counts(attr, side);
   const u32 counts = simd == SimdAbi::series_v7 ? 4 * sizeof(u16) : 4 * sizeof(u64);
-  return general + counts + 8 * count(masks.vectors) * attr.sample_simd_vec_reg_qwords +
-         8 * count(masks.predicates) * attr.sample_simd_pred_reg_qwords;
+  return general + counts + 8u * count.vectors * attr.sample_simd_vec_reg_qwords +
+         8u * count.predicates * attr.sample_simd_pred_reg_qwords;
 }
 
 namespace {
@@ -188,7 +187,7 @@ ByteWriter write_with_simd(ByteWriter out, const Event& event, RegisterSide side
   out.put(registers_abi_64 | registers_abi_simd);
   out = write_general(out, masks.general & general_numbers, registers, segments);
   out = write_egpr_and_ssp(out, masks.general & ~general_numbers, extended);
-  return write_simd(out, event, masks, extended);
+  return write_simd(out, event, side, masks, extended);
 }
 
 inline ByteWriter write_without_simd(ByteWriter out, u64 mask, const Registers& registers,

@@ -24,6 +24,22 @@ void store_x87(std::span<const u64> qwords, std::span<std::byte> area) {
               8 * (qwords.size() - xsave::x87_header_qwords));
 }
 
+/// Components that follow each other in the area do so in the registers too: AVX-512's three are one copy.
+void store_components(const ExtendedState& state, u64 components, const xsave::Layout& layout,
+                      std::span<std::byte> area) {
+  while (components != 0) {
+    const auto first = static_cast<unsigned>(std::countr_zero(components));
+    const std::span<const u64> values = state.component(static_cast<StateComponent>(first));
+    const u32 place = layout.offset[first];
+    std::size_t bytes = values.size_bytes();
+    unsigned next = first + 1;
+    for (; (components & bit(next)) != 0 && layout.offset[next] == place + bytes; ++next)
+      bytes += 8 * ExtendedState::size_of(static_cast<StateComponent>(next));
+    std::memcpy(area.data() + place, values.data(), bytes);
+    components &= ~low_bits(next);
+  }
+}
+
 }  // namespace
 
 // With MXCSR among the components' values, as the compacted format counts it.
@@ -64,14 +80,11 @@ void XsaveUnit::save(const SavePlan& plan, std::span<std::byte> area) const {
   if (plan.writes(x87)) store_x87(state_.component(x87), area);
   if (plan.writes(sse))
     std::memcpy(area.data() + legacy::XMM, state_.component(sse).data(), legacy::END - legacy::XMM);
-  for (const unsigned n : set_bits(plan.written & ~legacy_components & ~state_bit(lbr))) {
-    const std::span<const u64> values = state_.component(static_cast<StateComponent>(n));
-    std::byte* const place = area.data() + plan.layout.offset[n];
-    if ((xfd_ & bit(n)) != 0)  // XSAVE stores what it may not look at as if it were not in use
-      std::memset(place, 0, values.size_bytes());
-    else
-      std::memcpy(place, values.data(), values.size_bytes());
-  }
+  const u64 extended = plan.written & ~legacy_components & ~state_bit(lbr);
+  store_components(state_, extended & ~xfd_, plan.layout, area);
+  for (const unsigned n : set_bits(extended & xfd_))  // looks as if it were not in use
+    std::memset(area.data() + plan.layout.offset[n], 0,
+                state_.component(static_cast<StateComponent>(n)).size_bytes());
 }
 
 }  // namespace pmusim

@@ -1,6 +1,7 @@
 #ifndef PMUSIM_PERF_EVENT_H
 #define PMUSIM_PERF_EVENT_H
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct HardwareEvent {
   u64 frequency_time_stamp = 0, frequency_count_stamp = 0;
 };
 
+/// Registers of a SIMD block.
+struct SimdCounts {
+  u16 vectors = 0, predicates = 0;
+};
+
 /// What all samples of an event have in common; follows from the attribute (make_sample_layout).
 struct SampleLayout {
   u64 sample_type = 0;              ///< what this was made for
@@ -46,7 +52,8 @@ struct SampleLayout {
   /// Of `fixed_bytes`, what REGS_INTR does not have in a sample that hit the kernel.
   u32 hidden_in_kernel_bytes = 0;
   SimdAbi simd = SimdAbi::series_v7;
-  u16 branch_entries_limit = 0;  ///< 0: none
+  std::array<SimdCounts, 2> simd_counts{};  ///< by RegisterSide
+  u16 branch_entries_limit = 0;             ///< 0: none
   /// `fixed_bytes`, if that is all: one-word fields, at most all general registers, and no wakeup rule. Else
   /// more than any ring has.
   u32 plain_bytes = ~u32{0};
