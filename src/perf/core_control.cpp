@@ -7,6 +7,13 @@
 /// mmap() and the ioctls of an event (perf-abi.md sections 4 and 5).
 namespace pmusim::perf {
 
+namespace {
+
+/// The kernel keeps pointers to a buffer's pages in one piece of memory, of at most 4 MiB (rb_alloc).
+constexpr std::size_t max_data_pages = std::size_t{1} << 18;
+
+}  // namespace
+
 using Outcome = Result<Done, KernelError>;
 
 void PerfCore::reschedule() { scheduler_->reschedule(now_); }
@@ -129,6 +136,8 @@ Result<RingBuffer*, KernelError> PerfCore::mmap(Event& event, std::size_t data_p
     return event.ring.get();
   }
   if (auto allowed = check_locked_memory(1 + data_pages); !allowed) return Failure(allowed.error());
+  if (data_pages > max_data_pages)
+    return refuse(ENOMEM, "mmap: {} data pages; there is memory for {}", data_pages, max_data_pages);
   RingBuffer::Options options;
   if (event.attr.write_backward) options.direction = RingBuffer::Direction::backward;
   if (access == Access::read_only) options.when_full = RingBuffer::WhenFull::overwrite;
@@ -154,10 +163,9 @@ Outcome PerfCore::check_locked_memory(std::size_t pages) const {
   for (const auto& event : events_)
     if (event->mapped) pages += 1 + event->ring->data_pages();
   constexpr std::size_t kib_of_page = RingBuffer::page_bytes / 1024;
-  const std::size_t kib = pages * kib_of_page, allowed = std::size_t{limits.mlock_kib} * options_.cpus;
-  if (kib > allowed)
-    return refuse(EPERM, "mmap: {} KiB of buffers are above perf_event_mlock_kb {} for each of {} CPUs", kib,
-                  limits.mlock_kib, options_.cpus);
+  if (pages > std::size_t{limits.mlock_kib} * options_.cpus / kib_of_page)
+    return refuse(EPERM, "mmap: {} pages of buffers are above perf_event_mlock_kb {} for each of {} CPUs",
+                  pages, limits.mlock_kib, options_.cpus);
   return Done{};
 }
 

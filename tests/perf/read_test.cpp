@@ -116,6 +116,15 @@ TEST_F(CoreLimits, BuffersOfAllEventsShareTheLockedMemory) {  // 516 KiB: 129 pa
   EXPECT_TRUE(core.mmap(third, 32));
 }
 
+TEST_F(CoreLimits, ABufferThatNoNumberOfBytesCanTellIsNoSmallBuffer) {
+  EXPECT_EQ(core.mmap(open(sampling(10)), std::size_t{1} << 63).error().error_number, EPERM);
+}
+
+TEST_F(CoreReading, ABufferIsAtMostAsLargeAsTheKernelsListOfItsPages) {
+  for (const unsigned order : {19, 40, 63})
+    EXPECT_EQ(core.mmap(open(sampling(10)), std::size_t{1} << order).error().error_number, ENOMEM) << order;
+}
+
 TEST_F(CoreReading, AttributesCannotBeModified) {
   Event& event = open(counting());
   Attr attr = counting();
