@@ -37,13 +37,15 @@ class PathFinder {
   using Steps = std::vector<Step>;
 
   const LineCount* hottest_line_from(const Location& at) const {
-    const auto [begin, end] =
-        std::ranges::equal_range(code_.modules[at.module].lines, at.address, {}, &LineCount::first);
+    const std::vector<LineCount>& lines = code_.modules[at.module].lines;
+    const auto begin = std::ranges::lower_bound(lines, at.address, {}, &LineCount::first);
+    const auto end = std::ranges::upper_bound(lines, at.address, {}, &LineCount::first);
     const auto hottest = std::ranges::max_element(begin, end, {}, &LineCount::executions);
     return hottest == end ? nullptr : &*hottest;
   }
   std::optional<u32> hottest_edge_from(const Location& at) const {
-    const auto [begin, end] = std::ranges::equal_range(code_.edges, at, {}, &CodeEdge::from);
+    const auto begin = std::ranges::lower_bound(code_.edges, at, {}, &CodeEdge::from);
+    const auto end = std::ranges::upper_bound(code_.edges, at, {}, &CodeEdge::from);
     const auto hottest =
         std::ranges::max_element(begin, end, {}, [](const CodeEdge& e) { return e.count.taken; });
     if (hottest == end) return std::nullopt;
@@ -85,7 +87,7 @@ class PathFinder {
   }
 
   void add_loop(Steps loop) {
-    std::ranges::rotate(loop, loop.begin() + static_cast<std::ptrdiff_t>(head_of(loop)));
+    std::rotate(loop.begin(), loop.begin() + static_cast<std::ptrdiff_t>(head_of(loop)), loop.end());
     add(loop, std::ranges::min(loop, {}, &Step::taken).taken, nothing);
     paths_.back().is_loop = true;
   }
