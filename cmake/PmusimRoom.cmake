@@ -1,5 +1,6 @@
 # One room of the house: src/NAME/*.cpp becomes the library pmusim_NAME, tests/NAME/*_test.cpp its tests
-# (one program, every test known to ctest) and bench/NAME_*.cpp its benchmarks (one program each).
+# (one program, every test known to ctest), bench/NAME_*.cpp its benchmarks and tests/NAME/*_fuzz.cpp its fuzzers
+# (one program each).
 #
 #   pmusim_room(NAME [ROOMS room...] [LIBRARIES target...])
 #
@@ -32,16 +33,7 @@ function(pmusim_room name)
       target_include_directories(bench_${bench_name} PRIVATE ${PROJECT_SOURCE_DIR})
     endforeach()
   endif()
-  if(PMUSIM_FUZZ)
-    file(GLOB fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*_fuzz.cpp)
-    foreach(fuzzer ${fuzzers})
-      get_filename_component(fuzz_name ${fuzzer} NAME_WE)
-      add_executable(${fuzz_name} ${fuzzer})
-      target_link_libraries(${fuzz_name} PRIVATE ${library} pmusim_warnings)
-      target_include_directories(${fuzz_name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
-      target_link_options(${fuzz_name} PRIVATE -fsanitize=fuzzer)
-    endforeach()
-  endif()
+  pmusim_fuzzers(${name} ${library})
 endfunction()
 
 # Sources whose speed nobody waits for (tests, option parsing): full optimisation doubles their time to compile.
@@ -60,6 +52,28 @@ function(pmusim_test_program name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   pmusim_compile_fast(test_${name})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()
+
+# tests/NAME/TARGET_fuzz.cpp -> the program fuzz_NAME_TARGET, linked with LIBRARIES; all of them are `fuzzers`.
+function(pmusim_fuzzers name)
+  if(NOT PMUSIM_FUZZ)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*_fuzz.cpp)
+  foreach(source ${sources})
+    get_filename_component(target ${source} NAME_WE)
+    string(REGEX REPLACE "_fuzz$" "" target ${target})
+    set(fuzzer fuzz_${name}_${target})
+    add_executable(${fuzzer} ${source})
+    target_link_libraries(${fuzzer} PRIVATE ${ARGN} pmusim_warnings)
+    target_include_directories(${fuzzer} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+    target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+    if(NOT TARGET fuzzers)
+      add_custom_target(fuzzers)
+    endif()
+    add_dependencies(fuzzers ${fuzzer})
+  endforeach()
 endfunction()
 
 # What the fast recorder loads into qemu; it links nothing of ours.

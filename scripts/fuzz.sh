@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds the fuzzers and runs them: one, or all of them side by side.
+#
+#   scripts/fuzz.sh [TARGET [SECONDS]]     TARGET of tests/ROOM/TARGET_fuzz.cpp as ROOM_TARGET, or all (default);
+#                                          SECONDS for each of them (default 60)
+#
+# The same numbers come up in every run; set SEED=0 for others. What a fuzzer learns is kept in
+# build/fuzz/corpus/TARGET, an input that it does not survive in build/fuzz/found/, to be tried again with
+# build/fuzz/fuzzers/fuzz_TARGET FILE.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target="${1:-all}" seconds="${2:-60}"
+case "$target" in -*) sed -n '2,10s/^# \?//p' "$0" >&2; exit 2 ;; esac
+
+scripts/packages.sh ci
+cmake --preset fuzz >/dev/null
+if [ "$target" = all ]; then
+  cmake --build --preset fuzz
+  targets=$(cd build/fuzz/fuzzers && ls -d fuzz_* | sed 's/^fuzz_//')
+else
+  cmake --build --preset fuzz --target "fuzz_$target" fuzz_seeds
+  targets=$target
+fi
+
+rm -rf build/fuzz/seeds
+mkdir -p build/fuzz/{corpus,found,logs,seeds,tmp}
+export TMPDIR="$PWD/build/fuzz/tmp"
+build/fuzz/fuzz_seeds build/fuzz/seeds
+mkdir -p build/fuzz/seeds/{scenario_text,symbols_module}
+cp tests/scenarios/*.pmu build/fuzz/seeds/scenario_text/
+printf 'static inline int twice(int x) { return x + x; }\nint main(int n, char** v) { return twice(n) + !v; }\n' |
+  cc -g -O1 -nostdlib -static -Wl,-e,main,--build-id -x c -o build/fuzz/seeds/symbols_module/elf -
+
+# Leaks and sizes out of proportion are failures as well.
+fuzz() {
+  mkdir -p "build/fuzz/corpus/$1" "build/fuzz/seeds/$1"
+  if "build/fuzz/fuzzers/fuzz_$1" -seed="${SEED:-1}" -max_total_time="$2" -timeout=10 \
+    -rss_limit_mb=1024 -malloc_limit_mb=256 -entropic=0 -print_final_stats=1 -artifact_prefix="build/fuzz/found/$1-" \
+    "build/fuzz/corpus/$1" "build/fuzz/seeds/$1" >"build/fuzz/logs/$1" 2>&1; then
+    printf '%-28s %8s runs/s\n' "$1" "$(sed -n 's/^stat::average_exec_per_sec: *//p' "build/fuzz/logs/$1")"
+  else
+    printf '%s: failed, see build/fuzz/logs/%s\n' "$1" "$1"
+    tail -n 40 "build/fuzz/logs/$1"
+    return 1
+  fi
+}
+export -f fuzz
+printf '%s\n' $targets | xargs -P "$(nproc)" -I TARGET bash -c 'fuzz TARGET "$0"' "$seconds"

@@ -1,0 +1,100 @@
+// Writes what fuzzers of files start from, a folder for each: traces, profiles of one, PEBS buffers.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "pmusim/arch/pebs_generator.h"
+#include "pmusim/events/parser.h"
+#include "pmusim/session/record.h"
+#include "pmusim/trace/writer.h"
+#include "tests/support/fuzz_input.h"
+#include "tools/pebs_file.h"
+
+namespace pmusim {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A loop of 40 rounds over a load, a string move and a backward branch, between two system calls.
+void write_trace(const std::string& path, trace::Contents contents) {
+  auto writer = trace::Writer::create(path, contents);
+  must(writer.ok());
+  const auto happen = [&](const trace::Happening& happening) { must(writer->happening(happening).ok()); };
+  happen(trace::ProcessStart{1, 1, "program", true});
+  happen(trace::Map{1, {0x400000, 0x1000, 0, 5, 2, "/bin/program", {1, 2, 3}}});
+  happen(trace::ThreadSwitch{1, 1});
+  constexpr u8 loop[] = {0x48, 0x8B, 0x04, 0xCE, 0xF3, 0xA4, 0x75, 0xF8}, call[] = {0x0F, 0x05};
+  constexpr u8 loop_lengths[] = {4, 2, 2}, call_lengths[] = {2};
+  const trace::Block& body = writer->add_block(0x400100, std::as_bytes(std::span(loop)), loop_lengths);
+  const trace::Block& end = writer->add_block(0x400108, std::as_bytes(std::span(call)), call_lengths);
+  std::vector<u64> addresses(contents.addresses ? body.operands : 0);
+  const std::vector<u32> rep_counts(body.reps, 3);
+  std::vector<Registers> registers(contents.registers ? body.instructions.size() : 0);
+  constexpr u64 rounds = 40;
+  for (u64 round = 1; round <= rounds; ++round) {
+    for (u64& address : addresses) address = 0x600000 + 8 * round;
+    for (Registers& each : registers) each[Gpr::rcx] = round;
+    const u64 next = round == rounds ? body.end() : body.start();
+    must(writer->run({&body, next, addresses, rep_counts, registers, nullptr, {}}).ok());
+  }
+  const std::span last = std::span(registers).first(std::min<std::size_t>(registers.size(), 1));
+  must(writer->run({&end, end.end(), {}, {}, last, nullptr, {}}).ok());
+  happen(trace::Syscall{231, 0});
+  happen(trace::ThreadExit{1, 1, 0});
+  must(writer->finish().ok());
+}
+
+void write_profile(const std::string& trace, RecordOptions options, std::string_view events) {
+  const CpuModel model = *find_cpu_model("icelake");
+  auto session = Session::open(trace, {.model = model});
+  must(session.ok());
+  options.events = *events::parse_events(events, model);
+  options.period = 7;
+  must(record(**session, options).ok());
+}
+
+void write_profiles(const fs::path& folder, const std::string& trace) {
+  const auto file = [&](std::string_view name) { return (folder / name).string(); };
+  write_profile(trace, {.output = file("plain")}, "cycles,{branches,instructions}:S");
+  write_profile(trace,
+                {.branch_sample_type = perf::branch::ANY | perf::branch::USER, .output = file("branches")},
+                "branches:pp");
+  write_profile(trace, {.addresses = true, .interrupt_registers = 0xFF0FFF, .output = file("registers")},
+                "mem-loads:p");
+  write_profile(trace, {.output = file("compressed"), .compression_level = 1}, "cycles");
+}
+
+void write_pebs_buffers(const fs::path& files, const fs::path& buffers) {
+  for (const unsigned format : {0u, 1u, 2u, 3u, 4u, 6u, 15u}) {
+    const auto buffer = pebs::generate_buffer(
+        {.format = format,
+         .records = 4,
+         .groups = {.memory = true, .gprs = true, .lbr_entries = format == 15 ? 8u : 2u}});
+    must(tools::write_pebs_file((files / fmt::format("format{}", format)).string(), buffer).ok());
+    std::ofstream out(buffers / fmt::format("format{}", format), std::ios::binary);
+    out.put(static_cast<char>(format == 15 ? 7 : format));
+    out.write(reinterpret_cast<const char*>(buffer.bytes.data()),
+              static_cast<std::streamsize>(buffer.bytes.size()));
+  }
+}
+
+}  // namespace
+}  // namespace pmusim
+
+int main(int count, char** arguments) {
+  using namespace pmusim;
+  if (count != 2) return 2;
+  const fs::path folder = arguments[1];
+  for (const char* each :
+       {"trace_reader", "perfdata_reader", "annotate_report", "tools_pebs_file", "driver_pebs_demux"})
+    fs::create_directories(folder / each);
+  const std::string with_registers = (folder / "trace_reader" / "registers").string();
+  write_trace((folder / "trace_reader" / "plain").string(), {});
+  write_trace((folder / "trace_reader" / "addresses").string(), {.addresses = true});
+  write_trace(with_registers, {.addresses = true, .registers = true});
+  write_profiles(folder / "perfdata_reader", with_registers);
+  write_profiles(folder / "annotate_report", with_registers);
+  write_pebs_buffers(folder / "tools_pebs_file", folder / "driver_pebs_demux");
+  return 0;
+}

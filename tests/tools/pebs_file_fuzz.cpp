@@ -1,0 +1,22 @@
+// Any bytes as a file with a PEBS buffer: it is refused, or is what a file written from it says.
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/support/fuzz_input.h"
+#include "tools/pebs_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace pmusim;
+  static const int descriptor = memfd_create("pebs", 0);
+  static const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  must(ftruncate(descriptor, 0) == 0 && pwrite(descriptor, data, size, 0) == static_cast<ssize_t>(size));
+  const auto buffer = tools::read_pebs_file(path);
+  if (!buffer.ok()) {
+    must(!buffer.error().message.empty());
+    return 0;
+  }
+  must(tools::write_pebs_file(path, *buffer).ok());
+  must(tools::read_pebs_file(path)->bytes == buffer->bytes);
+  return 0;
+}
