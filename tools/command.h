@@ -19,6 +19,7 @@ struct CommandLine {
 // declare it here and call it in main.cpp.
 // In the order of `pmusim --help`: what a newcomer needs first comes first.
 void add_trace(CLI::App& app);
+void add_trace_formats(CLI::App& trace);
 void add_stat(CLI::App& app, CommandLine line);
 void add_record(CLI::App& app, CommandLine line);
 void add_script(CLI::App& app);

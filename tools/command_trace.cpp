@@ -214,6 +214,7 @@ void add_trace(CLI::App& app) {
   add_record(*trace);
   add_info(*trace);
   add_dump(*trace);
+  add_trace_formats(*trace);
 }
 
 }  // namespace pmusim::tools

@@ -96,6 +96,7 @@ std::string format_text(const TraceInfo& info) {
   };
   text += fmt::format("{:<24}{}\n", "holds", contents_name(info.contents));
   if (info.truncation) text += fmt::format("{:<24}{}\n", "truncated", "yes: recording was cut short");
+  if (info.contents.stand_in_code) text += fmt::format("{:<24}{}\n", "code", "stands for the program's own");
   line("instructions", info.instructions);
   line("  that load", info.loads);
   line("  that store", info.stores);
@@ -133,6 +134,7 @@ std::string format_json(const TraceInfo& info) {
   nlohmann::ordered_json json;
   json["addresses"] = info.contents.addresses;
   json["registers"] = info.contents.registers;
+  json["stand_in_code"] = info.contents.stand_in_code;
   json["truncated"] = info.truncation.has_value();
   json["instructions"] = info.instructions;
   json["loads"] = info.loads;

@@ -164,6 +164,31 @@ constexpr SignalSet address_signals{
     Signal::store_dtlb_miss, Signal::load_latency,   Signal::store_latency,
 };
 
+// What code does beside branching, loading and storing; how wide its accesses are; how branches leave user
+// mode.
+constexpr SignalSet own_code_signals{
+    Signal::nop,
+    Signal::prefetch,
+    Signal::locked,
+    Signal::serializing,
+    Signal::fp_scalar_single,
+    Signal::fp_scalar_double,
+    Signal::fp_packed_128_single,
+    Signal::fp_packed_128_double,
+    Signal::fp_packed_256_single,
+    Signal::fp_packed_256_double,
+    Signal::fp_packed_512_single,
+    Signal::fp_packed_512_double,
+    Signal::x87,
+    Signal::divide,
+    Signal::rep_string,
+    Signal::macro_fused,
+    Signal::microcoded,
+    Signal::far_branch,
+    Signal::split_load,
+    Signal::split_store,
+};
+
 }  // namespace
 
 bool is_pmu_event(const perf::Attr& attr) {
@@ -187,6 +212,18 @@ bool needs_data_addresses(const EventRule& rule) {
     case Quantity::l2_misses:
     case Quantity::llc_references:
     case Quantity::llc_misses:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool needs_own_code(const EventRule& rule) {
+  switch (rule.quantity) {
+    case Quantity::none:
+      return own_code_signals.intersects(rule.all | rule.any | rule.none);
+    case Quantity::uops:
+    case Quantity::slots_heavy:
       return true;
     default:
       return false;
@@ -223,7 +260,8 @@ Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& a
   return ResolvedEvent{*definition, selection->config, selection->extra};
 }
 
-Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, DataAddresses addresses) {
+Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, DataAddresses addresses,
+                                     TracedCode code) {
   auto event = identify(model, attr);
   if (!event.ok()) return event;
   const bool accompanies =
@@ -233,6 +271,11 @@ Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& at
   if (addresses == DataAddresses::missing && needs_data_addresses(event->definition.rule))
     return refuse(fmt::format("{} needs the addresses of data accesses, which this trace does not have",
                               event->definition.name));
+  if (code == TracedCode::stand_in && needs_own_code(event->definition.rule))
+    return refuse(fmt::format(
+        "{} needs the program's own code, which this trace does not have: its source told branches, "
+        "loads and stores only",
+        event->definition.name));
   return event;
 }
 

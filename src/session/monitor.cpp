@@ -121,7 +121,9 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
                               name_of(kernel_), first_release_with(perf::Change::auto_counter_reload)));
   const auto addresses =
       program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
-  const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses);
+  const auto code =
+      program_.contents().stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own;
+  const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses, code);
   if (!event.ok()) return refuse(event.error().message);
   if (event->extra != 0 && driver_.enumeration().microarchitecture == Microarchitecture::unknown)
     return refuse(

@@ -22,8 +22,10 @@
 /// chunk: given the `code` and `happenings` streams before it, a chunk decodes without the others.
 namespace pmusim::trace {
 
-/// The newest. Traces without extended registers are written, and read, as version 1.
-inline constexpr u32 format_version = 2;
+/// The newest. A trace is written as the oldest version that has what it holds: 3 is for stand-in code, 2 for
+/// extended registers.
+inline constexpr u32 format_version = 3;
+inline constexpr u32 format_version_without_stand_ins = 2;
 inline constexpr u32 format_version_without_extended = 1;
 
 enum class Stream : u8 {
@@ -83,7 +85,8 @@ inline constexpr u32 chunk_magic = 0x4B4E4843;  // "CHNK"
 namespace contents_bits {
 inline constexpr u32 ADDRESSES = 1;
 inline constexpr u32 REGISTERS = 2;
-inline constexpr u32 EXTENDED = 4;  // since version 2
+inline constexpr u32 EXTENDED = 4;       // since version 2
+inline constexpr u32 STAND_IN_CODE = 8;  // since version 3
 }  // namespace contents_bits
 
 struct FileHeader {

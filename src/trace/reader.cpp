@@ -27,9 +27,11 @@ Result<Contents, Error> read_file_header(const InputFile& file) {
   }
   const u32 contents = header->contents;
   const bool may_have_extended = header->version > format_version_without_extended;
+  const bool may_have_stand_ins = header->version > format_version_without_stand_ins;
   return Contents{.addresses = (contents & contents_bits::ADDRESSES) != 0,
                   .registers = (contents & contents_bits::REGISTERS) != 0,
-                  .extended = may_have_extended && (contents & contents_bits::EXTENDED) != 0};
+                  .extended = may_have_extended && (contents & contents_bits::EXTENDED) != 0,
+                  .stand_in_code = may_have_stand_ins && (contents & contents_bits::STAND_IN_CODE) != 0};
 }
 
 }  // namespace

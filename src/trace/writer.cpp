@@ -21,13 +21,19 @@ std::span<const std::byte> bytes_of(const T& structure) {
 constexpr std::size_t code_frame_bytes = 32;
 enum class CodeFrames : u8 { one, small };
 
+u32 version_for(Contents contents) {
+  if (contents.stand_in_code) return format_version;
+  return contents.extended ? format_version_without_stand_ins : format_version_without_extended;
+}
+
 FileHeader file_header(Contents contents) {
   FileHeader header{};
   header.magic = file_magic;
-  header.version = contents.extended ? format_version : format_version_without_extended;
+  header.version = version_for(contents);
   header.contents = (contents.addresses ? contents_bits::ADDRESSES : 0) |
                     (contents.registers ? contents_bits::REGISTERS : 0) |
-                    (contents.extended ? contents_bits::EXTENDED : 0);
+                    (contents.extended ? contents_bits::EXTENDED : 0) |
+                    (contents.stand_in_code ? contents_bits::STAND_IN_CODE : 0);
   header.crc = crc_of(header);
   return header;
 }

@@ -30,6 +30,7 @@ const std::map<std::string, Rooms> may_include{
     {"x86", {"base", "arch", "cpu"}},
     {"trace", {"base", "arch", "cpu", "x86"}},
     {"qemu", {"base", "arch", "cpu", "x86", "trace"}},
+    {"formats", {"base", "arch", "cpu", "x86", "trace"}},
     {"core", {"base", "arch", "cpu", "x86", "trace"}},
     {"perf", {"base"}},
     {"driver", {"base", "arch", "cpu", "x86", "perf"}},

@@ -56,6 +56,20 @@ TEST(Resolve, RefusesAnEventThatThePartHasButTheCoreCannotProduce) {
             "UOPS_DISPATCHED.PORT_0 exists on Ice Lake, but the core model cannot produce it");
 }
 
+TEST(Resolve, RefusesWhatOnlyTheProgramsOwnCodeCanTell) {
+  const CpuModel model = find_cpu_model("icelake").value();
+  const auto resolved = [&](std::string_view event) {
+    return resolve(model, attr_of(event, model), DataAddresses::recorded, TracedCode::stand_in);
+  };
+  for (const std::string_view known : {"instructions", "cycles", "branch-misses", "MEM_LOAD_RETIRED.L1_MISS"})
+    EXPECT_TRUE(resolved(known).ok()) << known;
+  for (const std::string_view unknown :
+       {"MEM_INST_RETIRED.LOCK_LOADS", "BR_INST_RETIRED.FAR_BRANCH", "UOPS_RETIRED.SLOTS"}) {
+    ASSERT_FALSE(resolved(unknown).ok()) << unknown;
+    EXPECT_THAT(resolved(unknown).error().message, HasSubstr("needs the program's own code"));
+  }
+}
+
 TEST(Resolve, RefusesWhatNobodyKnows) {
   EXPECT_EQ(name_of("r77fe", "icelake"),
             "the core model has no event with event 0xfe and umask 0x77 on Ice Lake");

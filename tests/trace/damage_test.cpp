@@ -168,7 +168,7 @@ TEST_F(Damage, ANewerVersionSaysSo) {
   header.crc = crc_of(header);
   std::memcpy(content.data(), &header, sizeof header);
   EXPECT_EQ(message(content),
-            damaged + ": trace format version 3 at offset 8, this build reads up to version 2");
+            damaged + ": trace format version 4 at offset 8, this build reads up to version 3");
 }
 
 // Hostile files have right checksums.

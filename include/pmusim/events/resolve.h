@@ -13,6 +13,10 @@ namespace pmusim::events {
 /// Whether a trace has the addresses of data accesses. Without them no cache or TLB event can be produced.
 enum class DataAddresses : u8 { recorded, missing };
 
+/// Whether a trace has the program's own code, or code that stands for it and only branches, loads and stores
+/// as it did (trace::Contents::stand_in_code).
+enum class TracedCode : u8 { own, stand_in };
+
 /// A PMU event of an attribute on one model.
 struct ResolvedEvent {
   EventDefinition definition;  ///< named after the row whose CMASK, INV and EDGE are those asked for
@@ -36,10 +40,14 @@ std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedE
 /// identify(), for an event that is to be counted over a trace. Refused beyond what identify() refuses:
 /// replay_refusal(), and an event that needs what this trace lacks. None of them is ever counted as 0.
 [[nodiscard]] Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr,
-                                                   DataAddresses addresses = DataAddresses::recorded);
+                                                   DataAddresses addresses = DataAddresses::recorded,
+                                                   TracedCode code = TracedCode::own);
 
 /// Whether the event can only be known from data addresses.
 bool needs_data_addresses(const EventRule& rule);
+
+/// Whether the event counts something that only the program's own code can tell.
+bool needs_own_code(const EventRule& rule);
 
 }  // namespace pmusim::events
 

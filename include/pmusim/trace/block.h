@@ -15,6 +15,9 @@ struct Contents {
   bool addresses = false;  ///< an address for every data access
   bool registers = false;  ///< general registers after every instruction
   bool extended = false;   ///< what instructions do to vector, mask, x87 and other extended registers
+  /// The program's code was not known: bytes stand for it that branch, load and store as it did. What else
+  /// the instructions did (and how wide their accesses were) cannot be told.
+  bool stand_in_code = false;
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 

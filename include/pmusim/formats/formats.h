@@ -1,0 +1,71 @@
+#ifndef PMUSIM_FORMATS_FORMATS_H
+#define PMUSIM_FORMATS_FORMATS_H
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
+
+/// Instruction traces of other tools, made into native traces and from them.
+namespace pmusim::formats {
+
+enum class Format : u8 {
+  champsim,      ///< ChampSim's 64-byte records, branches as its reader of today tells them
+  champsim_old,  ///< the same, branches as readers before 2023 told them
+  lackey,        ///< text of `valgrind --tool=lackey --trace-mem=yes`
+  insn_trace,    ///< text of `perf script --insn-trace`
+};
+
+struct FormatName {
+  Format format;
+  std::string_view name;
+};
+inline constexpr std::array<FormatName, 4> format_names{{{Format::champsim, "champsim"},
+                                                         {Format::champsim_old, "champsim-old"},
+                                                         {Format::lackey, "lackey"},
+                                                         {Format::insn_trace, "insn-trace"}}};
+
+/// What became of a trace on its way from one format to another.
+struct Conversion {
+  u64 instructions = 0;
+  u64 file_bytes = 0;  ///< of the file that was made
+  /// Sentences: what the source cannot tell, what was assumed, what the target cannot hold.
+  std::vector<std::string> remarks;
+};
+
+struct ImportOptions {
+  Format format = Format::champsim;
+  std::string input;         ///< plain or packed by gzip, xz or zstd, which its first bytes tell
+  std::string output;        ///< the native trace
+  u64 max_instructions = 0;  ///< stop after so many; 0: all
+};
+
+/// Makes a native trace.
+///
+///     formats::import_trace({formats::Format::lackey, "lackey.txt.gz", "T"});
+///
+/// ChampSim and lackey do not have the program's code. Bytes stand for it that branch, load and store as it
+/// did (trace::Contents::stand_in_code). The file is read twice for that; memory is bounded by the number of
+/// distinct instructions, of which it may have a million.
+///
+/// Errors: cannot read or write; not a regular file; damaged or truncated, with the offset (of a packed file:
+/// of the unpacked bytes, unless the packing is damaged); too many distinct instructions; no instruction.
+Result<Conversion, Error> import_trace(const ImportOptions& options);
+
+struct ExportOptions {
+  Format format = Format::champsim;
+  std::string input;   ///< a native trace
+  std::string output;  ///< not packed
+};
+
+/// Writes a native trace in another format. Errors: as trace::Reader; cannot write; a trace without addresses
+/// of accesses where the format lives by them (lackey).
+Result<Conversion, Error> export_trace(const ExportOptions& options);
+
+}  // namespace pmusim::formats
+
+#endif

@@ -1,0 +1,144 @@
+#include "formats/input_stream.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "formats/unpacker.h"
+
+namespace pmusim::formats {
+namespace {
+
+constexpr std::size_t buffer_bytes = 1 << 16;
+
+Error unreadable(const std::string& path, std::string_view reason) {
+  return Error(fmt::format("{}: cannot read: {}", path, reason));
+}
+
+}  // namespace
+
+Result<InputStream, Error> InputStream::open(const std::string& path) {
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would keep us waiting
+  if (descriptor < 0) return Failure(unreadable(path, std::strerror(errno)));
+  InputStream stream(path, descriptor);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+    return Failure(unreadable(path, "it is no regular file"));
+  const auto filled = stream.refill();
+  if (!filled.ok()) return Failure(filled.error());
+  stream.unpacker_ = unpacker_for(stream.rest_);
+  return stream;
+}
+
+InputStream::InputStream(std::string path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor), buffer_(buffer_bytes) {}
+InputStream::InputStream(InputStream&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      unpacker_(std::move(other.unpacker_)),
+      buffer_(std::move(other.buffer_)),
+      rest_(other.rest_),
+      packed_bytes_(other.packed_bytes_),
+      offset_(other.offset_) {}
+InputStream& InputStream::operator=(InputStream&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(unpacker_, other.unpacker_);
+  std::swap(buffer_, other.buffer_);
+  std::swap(rest_, other.rest_);
+  std::swap(packed_bytes_, other.packed_bytes_);
+  std::swap(offset_, other.offset_);
+  return *this;
+}
+InputStream::~InputStream() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Error InputStream::damaged(u64 offset, std::string_view what) const {
+  return Error(fmt::format("{}: damaged at offset {}: {}", path_, offset, what));
+}
+
+Result<Done, Error> InputStream::refill() {
+  ssize_t got = -1;
+  while ((got = ::read(descriptor_, buffer_.data(), buffer_.size())) < 0 && errno == EINTR) {
+  }
+  if (got < 0) return Failure(unreadable(path_, std::strerror(errno)));
+  rest_ = std::span(buffer_).first(static_cast<std::size_t>(got));
+  return Done{};
+}
+
+Result<std::size_t, Error> InputStream::read(std::span<std::byte> out) {
+  std::size_t filled = 0;
+  while (filled < out.size()) {
+    const auto piece = unpack(out.subspan(filled));
+    if (!piece.ok()) return Failure(piece.error());
+    if (*piece == 0) break;
+    filled += *piece;
+  }
+  offset_ += filled;
+  return filled;
+}
+
+// Some bytes; none at the end of the file.
+Result<std::size_t, Error> InputStream::unpack(std::span<std::byte> out) {
+  for (;;) {
+    if (rest_.empty())
+      if (const auto filled = refill(); !filled.ok()) return Failure(filled.error());
+    if (!unpacker_) {
+      const std::size_t bytes = std::min(out.size(), rest_.size());
+      std::copy_n(rest_.begin(), bytes, out.begin());
+      rest_ = rest_.subspan(bytes);
+      return bytes;
+    }
+    const bool at_end = rest_.empty();
+    const Unpacker::Progress progress = unpacker_->unpack(rest_, out);
+    rest_ = rest_.subspan(progress.taken);
+    packed_bytes_ += progress.taken;
+    if (progress.state == Unpacker::State::damaged)
+      return Failure(damaged(packed_bytes_, "this is not what its packer writes"));
+    if (offset_ + progress.made > free_expansion_bytes + max_expansion * packed_bytes_)
+      return Failure(
+          damaged(packed_bytes_, fmt::format("it unpacks to more than {} times its size", max_expansion)));
+    if (progress.made != 0) return progress.made;
+    if (!at_end) continue;
+    if (progress.state == Unpacker::State::within)
+      return Failure(damaged(packed_bytes_, "the file ends within packed data"));
+    return std::size_t{0};
+  }
+}
+
+Result<std::optional<std::string_view>, Error> LineReader::next() {
+  for (;;) {
+    const std::size_t end = buffer_.find('\n', begin_);
+    const bool whole = end != std::string::npos;
+    if (whole || (ended_ && begin_ < buffer_.size())) {
+      const std::string_view line =
+          std::string_view(buffer_).substr(begin_, whole ? end - begin_ : buffer_.npos);
+      line_offset_ = next_offset_;
+      begin_ += line.size() + (whole ? 1 : 0);
+      next_offset_ += line.size() + (whole ? 1 : 0);
+      return std::optional(line);
+    }
+    if (ended_) return std::optional<std::string_view>();
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+    if (buffer_.size() > max_line_bytes)
+      return Failure(
+          stream_.damaged(next_offset_, fmt::format("a line longer than {} bytes", max_line_bytes)));
+    const std::size_t kept = buffer_.size();
+    buffer_.resize(kept + max_line_bytes);
+    const auto got = stream_.read(std::as_writable_bytes(std::span(buffer_).subspan(kept)));
+    if (!got.ok()) return Failure(got.error());
+    buffer_.resize(kept + *got);
+    ended_ = *got < max_line_bytes;
+  }
+}
+
+}  // namespace pmusim::formats

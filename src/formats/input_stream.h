@@ -1,0 +1,74 @@
+#ifndef PMUSIM_FORMATS_INPUT_STREAM_H
+#define PMUSIM_FORMATS_INPUT_STREAM_H
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
+
+namespace pmusim::formats {
+
+class Unpacker;
+
+/// A regular file read from its beginning to its end, and unpacked on the way where it is gzip, xz or zstd.
+///
+/// Memory is bounded: buffers, and 128 MiB at most for what a packer looks back. A file that unpacks to more
+/// than `max_expansion` times its size is an error, so that small files take no time without end.
+class InputStream {
+ public:
+  static constexpr u64 max_expansion = 16384;
+  static constexpr u64 free_expansion_bytes = u64{64} << 20;  // that any file may have
+
+  static Result<InputStream, Error> open(const std::string& path);
+  InputStream(InputStream&&) noexcept;
+  InputStream& operator=(InputStream&&) noexcept;
+  ~InputStream();
+
+  /// Fills `out` and gives the number of bytes: fewer only at the end. Errors: the disk, damaged packing.
+  Result<std::size_t, Error> read(std::span<std::byte> out);
+  /// Unpacked bytes that were read so far.
+  u64 offset() const { return offset_; }
+  /// The sentence "FILE: damaged at offset N: WHAT".
+  Error damaged(u64 offset, std::string_view what) const;
+
+ private:
+  InputStream(std::string path, int descriptor);
+  Result<Done, Error> refill();
+  Result<std::size_t, Error> unpack(std::span<std::byte> out);
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::unique_ptr<Unpacker> unpacker_;  // none: plain
+  std::vector<std::byte> buffer_;
+  std::span<const std::byte> rest_;  // of the buffer
+  u64 packed_bytes_ = 0, offset_ = 0;
+};
+
+/// Reads text line by line.
+class LineReader {
+ public:
+  static constexpr std::size_t max_line_bytes = 1 << 14;
+  explicit LineReader(InputStream stream) : stream_(std::move(stream)) {}
+
+  /// The next line without its end, valid until the next call; nothing at the end. Errors: as
+  /// InputStream::read; a line that is too long.
+  Result<std::optional<std::string_view>, Error> next();
+  /// The sentence about the line that `next` gave last.
+  Error damaged(std::string_view what) const { return stream_.damaged(line_offset_, what); }
+
+ private:
+  InputStream stream_;
+  std::string buffer_;
+  std::size_t begin_ = 0;
+  u64 line_offset_ = 0, next_offset_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace pmusim::formats
+
+#endif

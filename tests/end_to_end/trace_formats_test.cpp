@@ -1,0 +1,82 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/end_to_end/command.h"
+
+namespace pmusim::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A recorded program, written in another format and read back.
+class OtherFormats : public testing::TestWithParam<const char*> {
+ protected:
+  std::string converted(const std::string& trace) {
+    const std::string other = scratch_.file("other"), back = scratch_.file("back");
+    EXPECT_EQ(run({pmusim(), "trace", "export", "-f", GetParam(), "-o", other, trace}).status, 0);
+    EXPECT_EQ(run({pmusim(), "trace", "import", "-f", GetParam(), "-o", back, other}).status, 0);
+    return back;
+  }
+  std::string again(const std::string& trace) {
+    const std::string other = scratch_.file("again");
+    EXPECT_EQ(run({pmusim(), "trace", "export", "-f", GetParam(), "-o", other, trace}).status, 0);
+    return read_file(other);
+  }
+  std::string first() const { return read_file(scratch_.file("other")); }
+
+  ScratchDirectory scratch_;
+};
+
+nlohmann::json info_of(const std::string& trace) {
+  return nlohmann::json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+}
+
+TEST_P(OtherFormats, KeepWhereAProgramWentAndWhatItAccessed) {
+  const std::string original = recorded("branches", {"27"});
+  const std::string back = converted(original);
+  const auto before = info_of(original), after = info_of(back);
+  EXPECT_EQ(after["instructions"], before["instructions"]);
+  EXPECT_EQ(after["distinct_instructions"], before["distinct_instructions"]);
+  for (const char* kind : {"conditional", "direct call", "return"})
+    EXPECT_EQ(after["branch_kinds"][kind], before["branch_kinds"][kind]) << kind;
+  if (GetParam() != std::string("insn-trace")) {
+    EXPECT_EQ(again(back), first()) << "addresses, branches and outcomes of every instruction";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, OtherFormats, testing::Values("champsim", "lackey", "insn-trace"),
+                         [](const auto& tested) {
+                           const std::string name = tested.param;
+                           return name.substr(0, name.find('-'));
+                         });
+
+TEST(TraceFormats, OfStandInCodeCountNothingThatItCannotTell) {
+  ScratchDirectory scratch;
+  const std::string other = scratch.file("other"), back = scratch.file("back");
+  run({pmusim(), "trace", "export", "-f", "champsim", "-o", other, recorded("branches", {"27"})});
+  run({pmusim(), "trace", "import", "-f", "champsim", "-o", back, other});
+  EXPECT_EQ(
+      run({pmusim(), "stat", "-e", "instructions,branch-misses,mem_inst_retired.all_loads", back}).status, 0);
+  for (const std::string event : {"fp_arith_inst_retired.scalar_double", "br_inst_retired.far_branch",
+                                  "uops_retired.slots", "mem_inst_retired.split_loads"}) {
+    const Output refused = run({pmusim(), "stat", "-e", event, back});
+    EXPECT_EQ(refused.status, 2) << event;
+    EXPECT_THAT(refused.err, HasSubstr("needs the program's own code, which this trace does not have"));
+  }
+}
+
+TEST(TraceFormats, OfABrokenFileEndWithASentenceAndStatus2) {
+  ScratchDirectory scratch;
+  const Output broken =
+      run({pmusim(), "trace", "import", "-f", "champsim", "-o", scratch.file("t"), pmusim()});
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_THAT(broken.err, HasSubstr(pmusim() + ": damaged at offset 0: "));
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("t")));
+  const Output unknown = run({pmusim(), "trace", "import", "-f", "sift", "-o", scratch.file("t"), pmusim()});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("champsim"));
+}
+
+}  // namespace
+}  // namespace pmusim::test

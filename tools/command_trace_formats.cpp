@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "command.h"
+#include "output.h"
+#include "pmusim/formats/formats.h"
+
+namespace pmusim::tools {
+namespace {
+
+using formats::Format;
+
+std::map<std::string, Format> formats_by_name() {
+  std::map<std::string, Format> result;
+  for (const auto& [format, name] : formats::format_names) result.emplace(name, format);
+  return result;
+}
+
+void add_format(CLI::App& command, Format& format) {
+  command
+      .add_option("-f,--format", format,
+                  "champsim (64-byte records), champsim-old (branches as ChampSim told them before 2023), "
+                  "lackey (valgrind --tool=lackey --trace-mem=yes), insn-trace (perf script --insn-trace)")
+      ->required()
+      ->transform(CLI::CheckedTransformer(formats_by_name()).description(""))
+      ->option_text("FORMAT");
+}
+
+void tell(std::string_view what, const formats::Conversion& conversion, const std::string& output) {
+  std::string text =
+      fmt::format("{} {} instructions, {} bytes, to {}\n", what, fmt::group_digits(conversion.instructions),
+                  fmt::group_digits(conversion.file_bytes), output);
+  for (const std::string& remark : conversion.remarks) text += remark + "\n";
+  say(text);
+}
+
+void add_import(CLI::App& trace) {
+  auto* command = trace.add_subcommand("import", "Make a trace of one that another tool has written");
+  command->footer(
+      "The file may be packed by gzip, xz or zstd. What its format cannot tell is said, and replays refuse\n"
+      "the events that would need it.\n\n"
+      "  pmusim trace import -f champsim -o T 600.perlbench_s-210B.champsimtrace.xz\n"
+      "  valgrind --tool=lackey --trace-mem=yes --log-file=lackey.txt ls; pmusim trace import -f lackey -o T "
+      "lackey.txt\n"
+      "  perf script --insn-trace --show-mmap-events > pt.txt; pmusim trace import -f insn-trace -o T "
+      "pt.txt");
+  auto options = std::make_shared<formats::ImportOptions>();
+  options->output = "trace.pmutrace";
+  add_format(*command, options->format);
+  command->add_option("-o,--output", options->output, "The trace to write")->capture_default_str();
+  command->add_option("--max-instructions", options->max_instructions, "Take the first N instructions only");
+  command->add_option("file", options->input, "The file to read")->required();
+  command->callback([options] {
+    check_output_name(options->output, std::vector{options->input});
+    tell("imported", value_or_fail(formats::import_trace(*options)), options->output);
+  });
+}
+
+void add_export(CLI::App& trace) {
+  auto* command = trace.add_subcommand("export", "Write a trace in another tool's format");
+  command->footer(
+      "The file is not packed.\n\n"
+      "  pmusim trace export -f champsim -o T.champsimtrace T; xz T.champsimtrace");
+  auto options = std::make_shared<formats::ExportOptions>();
+  add_format(*command, options->format);
+  command->add_option("-o,--output", options->output, "The file to write")->required();
+  command->add_option("trace", options->input, "The trace to read")->required();
+  command->callback([options] {
+    check_output_name(options->output, std::vector{options->input});
+    tell("exported", value_or_fail(formats::export_trace(*options)), options->output);
+  });
+}
+
+}  // namespace
+
+void add_trace_formats(CLI::App& trace) {
+  add_import(trace);
+  add_export(trace);
+}
+
+}  // namespace pmusim::tools
