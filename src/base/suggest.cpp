@@ -35,8 +35,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::optional<std::size_t> distance(std::string_view wanted, std::string_view name) {
   if (wanted.empty()) return std::nullopt;
   if (name.starts_with(wanted)) return 0;
-  const std::size_t edits = edit_distance(wanted, name);
-  if (edits <= std::max<std::size_t>(1, wanted.size() / 3)) return edits;
+  const std::size_t most_edits = std::max<std::size_t>(1, wanted.size() / 3);
+  const std::size_t fewest_edits =
+      wanted.size() < name.size() ? name.size() - wanted.size() : wanted.size() - name.size();
+  if (fewest_edits <= most_edits) {
+    if (const std::size_t edits = edit_distance(wanted, name); edits <= most_edits) return edits;
+  }
   if (name.find(wanted) != std::string_view::npos) return 1 + wanted.size() / 3;
   return std::nullopt;
 }
