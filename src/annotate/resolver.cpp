@@ -76,7 +76,9 @@ std::string without_parameters(const std::string& name) {
 }
 
 bool has_name(const std::string& name, const std::string& linkage_name, const std::string& wanted) {
-  return linkage_name == wanted || name == wanted || without_parameters(name) == wanted;
+  const bool is_bracketed = name.starts_with('[') && name.ends_with(']');
+  return linkage_name == wanted || name == wanted || without_parameters(name) == wanted ||
+         (is_bracketed && name.substr(1, name.size() - 2) == wanted);
 }
 
 }  // namespace pmusim::annotate

@@ -63,7 +63,8 @@ class Resolver {
 
 /// A demangled name without the list of parameters: what people type.
 std::string without_parameters(const std::string& name);
-/// True if `wanted` is one of the names of a symbol: demangled, the same without parameters, or as linked.
+/// True if `wanted` is one of the names of a symbol: demangled, the same without parameters, or as linked;
+/// brackets of names after an address may be left out (command lines take them for a list).
 bool has_name(const std::string& name, const std::string& linkage_name, const std::string& wanted);
 
 }  // namespace pmusim::annotate

@@ -65,6 +65,12 @@ std::vector<GElf_Phdr> ElfFile::load_segments() const {
   return segments;
 }
 
+u64 ElfFile::bytes() const {
+  struct stat status {};
+  if (descriptor_ < 0) return bytes_.size();
+  return fstat(descriptor_, &status) == 0 ? static_cast<u64>(status.st_size) : 0;
+}
+
 std::vector<std::byte> ElfFile::read(u64 offset, u64 count) const {
   if (descriptor_ < 0) {
     const u64 start = std::min<u64>(offset, bytes_.size());

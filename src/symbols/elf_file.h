@@ -43,6 +43,7 @@ class ElfFile {
   ~ElfFile();
 
   Elf* get() const { return elf_.get(); }
+  u64 bytes() const;
   std::vector<std::byte> build_id() const;
   std::vector<GElf_Phdr> load_segments() const;
   /// Bytes [offset, offset + count) of the file, fewer at its end.
@@ -66,6 +67,10 @@ class ElfFile {
 std::vector<Symbol> function_symbols(const ElfFile& file, u32 table);
 /// Names "f@plt" for the stubs of the procedure linkage table.
 std::vector<Symbol> plt_symbols(const ElfFile& file);
+/// The code between the symbols of a stripped file: cut where functions begin as far as its table for
+/// unwinding tells, and named by address, "[libx.so+0x1230]". Neither overlaps `known`, which is by address.
+std::vector<Symbol> nameless_functions(const ElfFile& file, const std::vector<Symbol>& known,
+                                       const std::string& module);
 /// Both in one list, by address; where both have a symbol, that of the first.
 std::vector<Symbol> merged(std::vector<Symbol> symbols, std::vector<Symbol> more);
 

@@ -28,8 +28,8 @@ class Module::State {
 
  private:
   void miss(const std::string& sentence) { problem += (problem.empty() ? "" : "; ") + sentence; }
-  void read_all();
-  void read_symbols();
+  void read_all(const std::string& name);
+  void read_symbols(const std::string& name);
   const ElfFile* debug_file() const;
 
   std::unique_ptr<DebugInformation> debug_;  // goes before its file does
@@ -48,31 +48,37 @@ void Module::State::open(const FileIdentity& identity, const std::filesystem::pa
     elf.reset();
   }
   debug_elf = find_debug_file(elf ? &*elf : nullptr, identity, debug_directory);
-  read_all();
+  read_all(std::filesystem::path(identity.path).filename().string());
 }
 
 void Module::State::take(std::optional<ElfFile> file, const std::string& name) {
   elf = std::move(file);
   if (!elf) return miss(name + " is no x86-64 ELF file");
-  read_all();
+  read_all(name);
 }
 
-void Module::State::read_all() {
+void Module::State::read_all(const std::string& name) {
   if (elf) segments = elf->load_segments();
   if (segments.empty() && debug_elf) segments = debug_elf->load_segments();
   if (!elf && !debug_elf) return;
-  read_symbols();
+  read_symbols(name);
   if (!has_debug()) miss("has no debug information (DWARF): no source lines and no inlined functions");
 }
 
-void Module::State::read_symbols() {
+void Module::State::read_symbols(const std::string& name) {
   if (elf) symbols = function_symbols(*elf, SHT_SYMTAB);
   if (symbols.empty() && debug_elf) symbols = function_symbols(*debug_elf, SHT_SYMTAB);
-  if (symbols.empty()) {
-    if (elf) symbols = function_symbols(*elf, SHT_DYNSYM);
-    miss(symbols.empty() ? "has no symbols" : "is stripped: only its dynamic symbols are known");
-  }
+  const bool is_stripped = symbols.empty();
+  if (is_stripped && elf) symbols = function_symbols(*elf, SHT_DYNSYM);
+  if (is_stripped)
+    miss(symbols.empty() ? "has no symbols: its functions are named by their addresses"
+                         : "is stripped: only its dynamic symbols are known, other functions are named by "
+                           "their addresses");
   if (elf) symbols = merged(plt_symbols(*elf), std::move(symbols));
+  if (is_stripped && elf) {
+    std::vector<Symbol> nameless = nameless_functions(*elf, symbols, name);
+    symbols = merged(std::move(symbols), std::move(nameless));
+  }
 }
 
 const ElfFile* Module::State::debug_file() const {

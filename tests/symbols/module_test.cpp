@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <random>
+#include <sstream>
 
 namespace pmusim::symbols {
 
@@ -122,6 +124,28 @@ TEST_F(ModuleTest, AStrippedProgramKeepsItsDynamicSymbolsAndSaysSo) {
   EXPECT_EQ(module.find(area), nullptr);
 }
 
+// Exceptions need to know where functions begin, so that stripped files still tell.
+TEST_F(ModuleTest, FunctionsOfAStrippedProgramAreNamedByTheirAddresses) {
+  ASSERT_TRUE(shell(std::string("strip -o ") + file("bare") + " " + program));
+  const Module whole = open(program), bare = open(file("bare"));
+  const Symbol* const known = whole.find(area);
+  const Symbol* const nameless = bare.find(known->start);
+  ASSERT_NE(nameless, nullptr);
+  EXPECT_EQ(nameless->start, known->start);
+  EXPECT_GE(nameless->end, known->end);
+  std::ostringstream name;
+  name << "[bare+0x" << std::hex << known->start << "]";
+  EXPECT_EQ(nameless->name, name.str());
+  EXPECT_EQ(bare.find("strtoul@plt")->start, whole.find("strtoul@plt")->start);
+}
+
+TEST_F(ModuleTest, CodeWithoutAnyMarkIsCutIntoPieces) {
+  ASSERT_TRUE(shell(std::string("strip -R .eh_frame_hdr -R .eh_frame -o ") + file("bare") + " " + program));
+  const Module bare = open(file("bare"));
+  EXPECT_NE(bare.find(open(program).find(area)->start), nullptr);
+  for (const Symbol& symbol : bare.symbols()) EXPECT_LE(symbol.end - symbol.start, 0x10000u);
+}
+
 TEST_F(ModuleTest, WithoutDwarfThereAreSymbolsAndNoLines) {
   ASSERT_TRUE(shell(std::string("strip -g -o ") + file("nolines") + " " + program));
   Module module = open(file("nolines"));
@@ -159,6 +183,35 @@ TEST_F(ModuleTest, ACutProgramIsReadAsFarAsItGoes) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(whole.data());
     Module module = Module::from_memory("cut", {bytes, bytes + size});
     for (const Symbol& symbol : module.symbols()) (void)module.position(symbol.start);
+  }
+}
+
+/// Everything that a module can be asked.
+void ask_everything(Module& module) {
+  for (const Symbol& symbol : module.symbols().first(std::min<std::size_t>(module.symbols().size(), 20))) {
+    (void)module.position(symbol.start);
+    (void)module.inlined_calls(symbol.start, symbol.end);
+    (void)module.code(symbol.start, symbol.end - symbol.start);
+  }
+}
+
+// Headers, tables of sections and symbols, DWARF: a byte anywhere may be anything.
+TEST_F(ModuleTest, AProgramWithWrongBytesIsReadAsFarAsItMakesSense) {
+  ASSERT_TRUE(shell(std::string("strip -g -o ") + file("nolines") + " " + program));
+  ASSERT_TRUE(shell(std::string("strip -o ") + file("bare") + " " + program));
+  std::mt19937 random(1);
+  for (const std::string& path : {std::string(program), file("nolines"), file("bare")}) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(in), {}};
+    for (int i = 0; i < 40; ++i) {
+      std::string wrong = whole;
+      for (int n = 0; n < 200; ++n) wrong[random() % wrong.size()] = static_cast<char>(random());
+      for (int n = 0; n < 4; ++n) wrong[random() % 1024] = static_cast<char>(random());
+      wrong.replace(0, 20, whole, 0, 20);  // still an ELF file
+      const auto* const bytes = reinterpret_cast<const std::byte*>(wrong.data());
+      Module module = Module::from_memory("wrong", {bytes, bytes + wrong.size()});
+      ask_everything(module);
+    }
   }
 }
 

@@ -46,7 +46,8 @@ inline constexpr const char* usual_debug_directory = "/usr/lib/debug";
 ///
 /// Symbols come from the file's symbol table, else from that of its separate debug file, else from the
 /// dynamic symbols; lines and inlined functions from the DWARF of either. Files that are missing, broken,
-/// stripped or of another build give what they can; problem() says what is missing.
+/// stripped or of another build give what they can; problem() says what is missing. The functions of a
+/// stripped file that have no name are called after their address, "[libx.so+0x1230]".
 class Module {
  public:
   /// `debug_directory` holds separate debug files as distributions install them (.build-id/ab/cdef.debug).
