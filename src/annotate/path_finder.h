@@ -8,12 +8,13 @@
 
 namespace pmusim::annotate {
 
-/// The hottest paths, at most `count`: each starts at the target of the most often taken branch that no path
+using PlaceOf = std::function<Place(const Location&)>;
+
+/// The hottest paths, about `count`: each starts at the target of the most often taken branch that no path
 /// has yet, and goes on with the most frequent line and its most frequent branch until it meets a path that
 /// is known, or itself, or the branches become four times rarer than the first. What comes back to itself is
 /// a loop; what led into it is a path of its own.
-std::vector<HotPath> find_paths(const CodeCounts& code, u32 count,
-                                const std::function<Place(const Location&)>& place);
+std::vector<HotPath> find_paths(const CodeCounts& code, Resolver& resolver, u32 count, const PlaceOf& place);
 
 }  // namespace pmusim::annotate
 

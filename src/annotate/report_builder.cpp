@@ -39,7 +39,8 @@ class Builder {
     rank_lines();
     rank_branches();
     annotate_functions();
-    report_.paths = find_paths(code_, options_.max_paths, [&](const Location& l) { return place(l); });
+    report_.paths =
+        find_paths(code_, resolver_, options_.max_paths, [&](const Location& l) { return place(l); });
     report_.stacks = stack_nodes(stacks_, events(), options_.min_stack_share);
     for (StackNode& node : report_.stacks)
       if (node.symbol != nothing) node.symbol = rank_of_symbol_[node.symbol];

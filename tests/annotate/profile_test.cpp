@@ -138,13 +138,28 @@ TEST_F(ProfileTest, WhatLeadsIntoALoopIsAPathThatJoinsIt) {
   add_pairs(p, back, back, 4);
   const Report report = p.report();
   ASSERT_EQ(report.paths.size(), 2u);
-  EXPECT_FALSE(report.paths[0].is_loop);
-  EXPECT_EQ(report.paths[0].steps.size(), 1u);
-  EXPECT_EQ(report.paths[0].steps[0].first.address, 0x1080u);
-  EXPECT_EQ(report.paths[0].joins, 1u);
-  EXPECT_TRUE(report.paths[1].is_loop);
-  EXPECT_EQ(report.paths[1].steps[0].first.address, 0x1040u);
-  EXPECT_EQ(report.paths[1].joins, nothing);
+  EXPECT_TRUE(report.paths[0].is_loop);
+  EXPECT_EQ(report.paths[0].steps[0].first.address, 0x1040u);
+  EXPECT_EQ(report.paths[0].joins, nothing);
+  EXPECT_FALSE(report.paths[1].is_loop);
+  ASSERT_EQ(report.paths[1].steps.size(), 1u);
+  EXPECT_EQ(report.paths[1].steps[0].first.address, 0x1080u);
+  EXPECT_EQ(report.paths[1].joins, 0u);
+}
+
+// A loop at 1000 that calls `leaf` at 1010 and at 1030: what returns from there goes both ways as often.
+TEST_F(ProfileTest, AFunctionCalledTwiceReturnsToEachOfItsCallers) {
+  Profile p = profile();
+  const std::vector<perf::BranchEntry> newest_first{branch(0x1050, 0x1000), branch(0x2020, 0x1035),
+                                                    branch(0x1030, 0x2000), branch(0x2020, 0x1015),
+                                                    branch(0x1010, 0x2000), branch(0x1050, 0x1000)};
+  for (int i = 0; i < 8; ++i) p.add({.pid = 1, .ip = 0x1010, .branches = newest_first});
+  const Report report = p.report();
+  ASSERT_EQ(report.paths.size(), 1u);
+  EXPECT_TRUE(report.paths[0].is_loop);
+  std::vector<u64> steps;
+  for (const PathStep& step : report.paths[0].steps) steps.push_back(step.first.address);
+  EXPECT_EQ(steps, (std::vector<u64>{0x1000, 0x2000, 0x1015, 0x2000, 0x1035}));
 }
 
 TEST_F(ProfileTest, RecursionCountsOnceInWhatAFunctionCalled) {

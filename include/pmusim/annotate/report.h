@@ -165,7 +165,8 @@ struct PathStep {
 };
 
 /// Lines that follow each other most often, from a hot branch on: each step goes the most frequent way. No
-/// two paths have a step in common. A loop begins where its branch back goes, whichever way it was entered.
+/// two paths have a step in common. A loop begins where its branch back goes, whichever way it was entered. A
+/// function that is called from two places may be two steps of a path.
 struct HotPath {
   std::vector<PathStep> steps;
   bool is_loop = false;  ///< the last branch goes back to the first step
@@ -205,7 +206,7 @@ struct Report {
 
   std::vector<SourceFile> files;
   std::vector<AnnotatedFunction> functions;  ///< in the order of `symbols`
-  std::vector<HotPath> paths;                ///< most often executed first
+  std::vector<HotPath> paths;                ///< by their most often taken branch
   StackSource stack_source = StackSource::none;
   std::vector<StackNode> stacks;  ///< the root first; empty without call stacks
 };
