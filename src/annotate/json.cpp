@@ -1,12 +1,10 @@
-#include <nlohmann/json.hpp>
+#include "json.h"
 
 #include "pmusim/annotate/text.h"
 
 namespace pmusim::annotate {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Indices that refer to nothing are null.
 Json index(u32 number) { return number == nothing ? Json(nullptr) : Json(number); }
@@ -166,25 +164,28 @@ const char* name_of(StackSource source) {
 
 }  // namespace
 
+Json json_of(const Report& r, Json functions) {
+  return {{"input", r.input},
+          {"command_line", r.command_line},
+          {"cpu", r.cpu},
+          {"events", Convert::list(r.events)},
+          {"totals", Convert::json(r.totals)},
+          {"notes", r.notes},
+          {"branch_counters", r.branch_counters},
+          {"modules", Convert::list(r.modules)},
+          {"symbols", Convert::list(r.symbols)},
+          {"lines", Convert::list(r.lines)},
+          {"branches", Convert::list(r.branches)},
+          {"files", Convert::list(r.files, [](const SourceFile& f) { return Json(f.path); })},
+          {"functions", std::move(functions)},
+          {"paths", Convert::list(r.paths)},
+          {"stack_source", name_of(r.stack_source)},
+          {"stacks", Convert::list(r.stacks)}};
+}
+
 std::string to_json(const Report& r) {
-  const Json document{{"input", r.input},
-                      {"command_line", r.command_line},
-                      {"cpu", r.cpu},
-                      {"events", Convert::list(r.events)},
-                      {"totals", Convert::json(r.totals)},
-                      {"notes", r.notes},
-                      {"branch_counters", r.branch_counters},
-                      {"modules", Convert::list(r.modules)},
-                      {"symbols", Convert::list(r.symbols)},
-                      {"lines", Convert::list(r.lines)},
-                      {"branches", Convert::list(r.branches)},
-                      {"files", Convert::list(r.files, [](const SourceFile& f) { return Json(f.path); })},
-                      {"functions", Convert::list(r.functions)},
-                      {"paths", Convert::list(r.paths)},
-                      {"stack_source", name_of(r.stack_source)},
-                      {"stacks", Convert::list(r.stacks)}};
   // Names come out of files: bytes that are no UTF-8 are replaced.
-  return document.dump(1, ' ', false, Json::error_handler_t::replace);
+  return json_of(r, Convert::list(r.functions)).dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace pmusim::annotate

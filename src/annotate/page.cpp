@@ -2,11 +2,10 @@
 
 #include <cctype>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "annotate/page_parts.h"
-#include "pmusim/annotate/text.h"
+#include "json.h"
 
 namespace pmusim::annotate {
 
@@ -45,6 +44,14 @@ std::string for_script(std::string_view json) {
   return result;
 }
 
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string report_of(const Report& report) {
+  Json functions = Json::array();
+  for (const AnnotatedFunction& function : report.functions) functions.push_back(packed(function));
+  return text_of(json_of(report, std::move(functions)));
+}
+
 /// The source lines that the report refers to, by file and line.
 std::string sources_of(const Report& report) {
   std::map<u32, std::map<u32, std::string_view>> wanted;
@@ -57,19 +64,20 @@ std::string sources_of(const Report& report) {
   for (const AnnotatedFunction& function : report.functions)
     for (const Instruction& instruction : function.instructions) want(instruction.where);
 
-  nlohmann::ordered_json files = nlohmann::ordered_json::object();
+  Json files = Json::object();
   for (const auto& [file, lines] : wanted)
     for (const auto& [line, text] : lines) files[std::to_string(file)][std::to_string(line)] = text;
-  return files.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return text_of(files);
 }
 
 }  // namespace
 
 std::string to_html(const Report& report) {
-  const std::map<std::string_view, std::string> parts{{"STYLE", std::string(page_parts::style_css)},
-                                                      {"SCRIPT", std::string(page_parts::script_js)},
-                                                      {"REPORT", for_script(to_json(report))},
-                                                      {"SOURCES", for_script(sources_of(report))}};
+  const std::map<std::string_view, std::string> parts{
+      {"STYLE", std::string(page_parts::style_css)}, {"HELPERS", std::string(page_parts::helpers_js)},
+      {"CODE", std::string(page_parts::code_js)},    {"VIEWS", std::string(page_parts::views_js)},
+      {"PAGE", std::string(page_parts::page_js)},    {"REPORT", for_script(report_of(report))},
+      {"SOURCES", for_script(sources_of(report))}};
   std::string page;
   std::string_view rest = page_parts::page_html;
   while (!rest.empty()) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -14,10 +16,11 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// A profile of `branches` with branch stacks, its JSON, and its page as Chromium has laid it out.
+/// A profile of `branches` with branch stacks, its JSON, and its page as Chromium has laid it out after
+/// `script` ran in it.
 class Page {
  public:
-  Page() {
+  explicit Page(const std::string& script = "") {
     const std::string data = directory_.file("perf.data"), html = directory_.file("page.html");
     EXPECT_EQ(run({pmusim(), "record", "-q", "-e", "cycles:upp", "-c", "1009", "-b", "-o", data,
                    recorded("branches", {"10000"})})
@@ -25,6 +28,7 @@ class Page {
               0);
     report = json::parse(run({pmusim(), "annotate", "-i", data, "--json"}).out);
     EXPECT_EQ(run({pmusim(), "annotate", "-i", data, "--html", html}).status, 0);
+    std::ofstream(html, std::ios::app) << "<script>" << script << "</script>";
     dom = run({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                "--disable-background-networking", "--disable-component-update", "--disable-sync",
                "--user-data-dir=" + directory_.file("browser"), "--virtual-time-budget=5000", "--dump-dom",
@@ -42,6 +46,9 @@ class Page {
     for (std::size_t at = dom.find(text); at != std::string::npos; at = dom.find(text, at + 1)) ++found;
     return found;
   }
+
+  /// Everything but the data and scripts.
+  std::string body() const { return dom.substr(0, dom.find("<script type=")); }
 
   json report;
   std::string dom;
@@ -82,6 +89,96 @@ TEST(AnnotatedPage, SaysInTheBrowserWhatTheJsonSays) {
       EXPECT_THAT(row, HasSubstr(fmt::format("+{}", percent(instruction["join"]["percent"]))));
     }
   }
+}
+
+/// The start tags of elements of this name.
+std::vector<std::string> tags(const std::string& html, const std::string& name) {
+  std::vector<std::string> found;
+  for (std::size_t at = html.find("<" + name + " "); at != std::string::npos;
+       at = html.find("<" + name + " ", at + 1))
+    found.push_back(html.substr(at, html.find('>', at) + 1 - at));
+  return found;
+}
+std::ptrdiff_t count_with(const std::vector<std::string>& tags, const std::string& text) {
+  return std::ranges::count_if(tags,
+                               [&](const std::string& tag) { return tag.find(text) != std::string::npos; });
+}
+
+// WAI-ARIA Authoring Practices: tabs; WCAG 2: names, roles, order of focus.
+TEST(AnnotatedPage, TellsScreenReadersWhatEverythingIs) {
+  if (!installed("chromium")) GTEST_SKIP() << "needs chromium to show the page";
+  const std::string body = Page().body();
+  EXPECT_THAT(body, HasSubstr("<html lang=\"en\""));
+
+  const std::vector<std::string> buttons = tags(body, "button");
+  const auto is_tab = [](const std::string& tag) { return tag.find("role=\"tab\"") != std::string::npos; };
+  std::vector<std::string> tabs, functions;
+  std::ranges::copy_if(buttons, std::back_inserter(tabs), is_tab);
+  for (const std::string& tag : buttons)
+    if (tag.find("data-symbol=") != std::string::npos) functions.push_back(tag);
+  EXPECT_EQ(tabs.size(), 6u);
+  EXPECT_EQ(count_with(tabs, "aria-selected=\"true\""), 1);
+  EXPECT_EQ(count_with(tabs, "tabindex=\"0\""), 1) << "one stop, arrow keys go on";
+  EXPECT_EQ(count_with(tabs, "aria-controls=\"view\""), 6);
+  EXPECT_THAT(body, HasSubstr("<div role=\"tabpanel\" id=\"view\" aria-labelledby=\"tab-functions\">"));
+  ASSERT_GT(functions.size(), 2u);
+  EXPECT_EQ(count_with(functions, "tabindex=\"0\""), 1);
+  EXPECT_EQ(count_with(functions, "aria-current=\"true\""), 1);
+
+  EXPECT_EQ(count_with(tags(body, "input"), "aria-label="), 1);
+  EXPECT_EQ(count_with(tags(body, "svg"), "aria-hidden=\"true\""), 1) << "arrows repeat what the rows say";
+  const std::vector<std::string> spans = tags(body, "span");
+  EXPECT_GT(count_with(spans, "role=\"img\""), 5);
+  EXPECT_EQ(count_with(spans, "role=\"img\""), count_with(spans, "role=\"img\" aria-label=\"taken "));
+  EXPECT_THAT(body, HasSubstr("<caption class=\"unseen\">Code of "));
+  EXPECT_GE(count_with(tags(body, "th"), "scope=\"col\""), 4);
+  EXPECT_GT(count_with(tags(body, "th"), "scope=\"row\""), 20) << "a row is named by its address";
+
+  // Focus goes from top to bottom, and nothing is out of turn.
+  std::size_t before = 0;
+  for (const char* const next :
+       {"class=\"skip\"", "id=\"theme\"", "role=\"tablist\"", "id=\"search\"", "data-symbol="}) {
+    const std::size_t at = body.find(next);
+    ASSERT_NE(at, std::string::npos) << next;
+    EXPECT_GT(at, before) << next;
+    before = at;
+  }
+  EXPECT_FALSE(std::regex_search(body.substr(0, before), std::regex("tabindex=\"[1-9]")));
+}
+
+TEST(AnnotatedPage, IsOperatedByKeyboardAlone) {
+  if (!installed("chromium")) GTEST_SKIP() << "needs chromium to show the page";
+  const std::string script = R"(
+    const log = [], here = () => document.activeElement;
+    const press = (key) => here().dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    const selected = () => document.querySelector('[role=tab][aria-selected=true]');
+    press('3');
+    log.push(`number:${selected().id}`);
+    selected().focus();
+    press('ArrowRight');
+    log.push(`right:${here().id}`);
+    press('End');
+    log.push(`end:${here().id}`);
+    press('ArrowRight');
+    log.push(`around:${here().id}`);
+    press('/');
+    log.push(`slash:${here().id}`);
+    here().value = 'lfs';
+    here().dispatchEvent(new Event('input', { bubbles: true }));
+    log.push(`found:${document.getElementById('found').textContent.split(' ')[0]}`);
+    press('ArrowDown');
+    log.push(`list:${here().title}`);
+    here().click();
+    log.push(`code:${document.querySelector('#code h2').textContent}`);
+    document.getElementById('theme').click();
+    log.push(`theme:${document.documentElement.dataset.theme}`);
+    document.body.append(Object.assign(document.createElement('pre'), { id: 'log', textContent: log.join(' ') }));
+  )";
+  const std::string dom = Page(script).dom;
+  EXPECT_THAT(
+      dom,
+      HasSubstr("<pre id=\"log\">number:tab-branches right:tab-paths end:tab-modules around:tab-functions "
+                "slash:search found:1 list:lfsr code:lfsr theme:dark</pre>"));
 }
 
 }  // namespace
