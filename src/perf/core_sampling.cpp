@@ -79,7 +79,8 @@ const Registers* PerfCore::user_registers(const Attr& attr, const SampleData& da
   constexpr u64 instruction_pointer = bit(8);  // is known even where no other register is
   if (sampled_level(data, frame) == Cpl::kernel) return target_->user_registers();
   if (data.registers) return data.registers;
-  const bool enough = frame.registers_known || attr.sample_regs_user == instruction_pointer;
+  const u64 general = attr.sample_regs_user & register_mask::GENERAL;
+  const bool enough = frame.registers_known || (general & ~instruction_pointer) == 0;
   return enough ? &frame.registers : nullptr;
 }
 

@@ -7,9 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "machine.h"
 #include "pmusim/perf/core.h"
-#include "pmusim/perf/ring_reader.h"
+#include "register_samples.h"
 
 namespace pmusim::driver {
 namespace {
@@ -195,23 +194,38 @@ TEST(LargePebs, TakesOfSimdSamplingWhatEachFormLetsIt) {
   }
 }
 
-// --- values
-
-/// A register file in which each word tells where it belongs.
-ExtendedState numbered_state() {
-  ExtendedState state;
-  const auto fill = [&](StateComponent c, u64 base, std::size_t words) {
-    for (u64 n = 0; n < words; ++n) state.write(c, n, {base + n});
-  };
-  fill(StateComponent::sse, 0x1000, 32);
-  fill(StateComponent::avx, 0x2000, 32);
-  fill(StateComponent::zmm_hi256, 0x3000, 64);
-  fill(StateComponent::hi16_zmm, 0x4000, 128);
-  fill(StateComponent::opmask, 0x5000, 8);
-  fill(StateComponent::apx, 0x6000, 16);
-  state.write(StateComponent::cet_u, 0, {1, 0x7000});
-  return state;
+bool is_large(const CpuModel& model, const Attr& attr, SimdAbi simd) {
+  Pmu pmu(model);
+  IntelDriver driver(pmu, {.kernel = perf::kernel_with(simd)});
+  perf::Event event;
+  event.attr = attr;
+  event.leader = &event;
+  EXPECT_TRUE(driver.init(event).ok());
+  return (event.hw.flags & pebs_flag::LARGE) != 0;
 }
+
+TEST(LargePebs, HasUserModesRegistersOfEventsThatExcludeTheKernel) {
+  for (const SimdAbi simd : {SimdAbi::none, SimdAbi::series_v7, SimdAbi::merged})
+    for (const u64 side : {u64{sample::REGS_USER}, u64{sample::REGS_INTR}}) {
+      Attr attr = cycles(2);
+      attr.sample_type = side;
+      attr.sample_regs_user = attr.sample_regs_intr = 0xff03ff;
+      EXPECT_TRUE(is_large(*find_cpu_model("icelake"), attr, simd));
+      attr.exclude_kernel = 0;
+      EXPECT_EQ(is_large(*find_cpu_model("icelake"), attr, simd), side == sample::REGS_INTR);
+    }
+}
+
+TEST(LargePebs, HasXmmByTheirOldNumbersSinceSimdSampling) {
+  for (const SimdAbi simd : {SimdAbi::none, SimdAbi::series_v7, SimdAbi::merged}) {
+    Attr attr = cycles(2);
+    attr.sample_type = sample::REGS_INTR;
+    attr.sample_regs_intr = 1 | bits(63, 32);
+    EXPECT_EQ(is_large(*find_cpu_model("icelake"), attr, simd), simd != SimdAbi::none);
+  }
+}
+
+// --- values
 
 u64 word(std::span<const std::byte> piece, std::size_t n) {
   u64 value = 0;
@@ -242,12 +256,6 @@ Attr asking_for_all(unsigned precise, u64 period) {
   attr.sample_simd_vec_reg_intr = attr.sample_simd_vec_reg_user = 0xffffffff;
   attr.sample_simd_pred_reg_intr = attr.sample_simd_pred_reg_user = 0xff;
   return attr;
-}
-
-CpuModel model_with_every_group() {
-  CpuModel model = model_with_skid("diamondrapids", 0);
-  model.pebs.arch_capabilities |= pebs::cfg_c::VECTORS >> 32;
-  return model;
 }
 
 TEST(RegisterValues, AreThoseOfTheRegisterFileWhetherByInterruptOrByPebs) {
@@ -365,25 +373,6 @@ class ThreadedMachine : private PmiHandler {
   std::array<ExtendedState, 3> states_;
   u64 cycle_ = 0, turns_ = 0;
 };
-
-/// The words of every sample of a ring.
-std::vector<std::vector<u64>> samples_of(perf::RingBuffer& ring) {
-  std::vector<u64> all;
-  perf::RingReader(ring).drain([&](std::span<const std::byte> piece) {
-    const std::size_t words = all.size();
-    all.resize(words + piece.size() / 8);
-    std::memcpy(all.data() + words, piece.data(), piece.size());
-  });
-  std::vector<std::vector<u64>> samples;
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t words = static_cast<std::size_t>(all[at] >> 51);
-    if ((all[at] & 0xffffffff) == static_cast<u64>(perf::RecordType::sample))
-      samples.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
-                           all.begin() + static_cast<std::ptrdiff_t>(at + words));
-    at += words;
-  }
-  return samples;
-}
 
 TEST(RegisterSamples, OfThreeThreadsDoNotMix) {
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged})
