@@ -43,6 +43,9 @@ LiveInstruction describe(std::span<const std::byte> code, const x86::Instruction
   live.raises_trap = code.front() == breakpoint || code.front() == icebp ||
                      (code.front() == interrupt && code.back() == trap_gate);
   live.may_change_extended = live.system_call || may_change_extended(code, decoded);
+  live.moves_shadow_stack = is_near_call(decoded.branch) || decoded.branch == BranchKind::near_return ||
+                            decoded.branch == BranchKind::far_call ||
+                            decoded.branch == BranchKind::far_return;
   // PUSHF may have an operand-size prefix; nothing else that ends in 9C pushes with so few bytes.
   live.pushes_flags = code.back() == pushf && code.size() <= 2 && decoded.memory_operands == 1;
   return live;

@@ -24,6 +24,7 @@ struct LiveInstruction {
   bool pops_flags = false;           // POPF, IRET
   bool raises_trap = false;          // INT3, INT 3, ICEBP: its SIGTRAP is the program's
   bool may_change_extended = false;  ///< vector, mask, x87 and other registers that XSAVE manages
+  bool moves_shadow_stack = false;   ///< calls and returns, of threads that have one
   std::span<const std::byte> code() const { return {bytes.data(), instruction.length}; }
 };
 

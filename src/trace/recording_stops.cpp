@@ -267,7 +267,8 @@ void Recording::retire(Thread& thread, const ThreadState& after) {
 void Recording::add_to_block(Thread& thread, const LiveInstruction& live, u32 rep_count) {
   if (xstate_ && thread.block.empty()) thread.block.begin_extended(thread.extended);
   thread.block.retired(live, rep_count, thread.state.registers);
-  if (!xstate_ || !live.may_change_extended) return;
+  if (!xstate_) return;
+  if (!live.may_change_extended && !(live.moves_shadow_stack && has_shadow_stack(thread.extended))) return;
   const ExtendedState before = thread.extended;
   take_extended(thread);
   thread.block.change_extended(before, thread.extended);

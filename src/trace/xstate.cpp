@@ -18,6 +18,23 @@ CpuidResult host_cpuid(u32 subleaf) {
   return r;
 }
 
+bool host_has_shadow_stacks() {
+  constexpr u32 leaf = 7, cet_ss = 1 << 7;
+  CpuidResult r;
+  return __get_cpuid_count(leaf, 0, &r.eax, &r.ebx, &r.ecx, &r.edx) != 0 && (r.ecx & cet_ss) != 0;
+}
+
+/// Nothing for a thread without a shadow stack, and from kernels that do not tell.
+std::optional<u64> read_shadow_stack_pointer(u32 tid) {
+  constexpr u64 nt_x86_shstk = 0x204;
+  u64 pointer = 0;
+  iovec value{&pointer, sizeof pointer};
+  if (::ptrace(PTRACE_GETREGSET, tid, reinterpret_cast<void*>(nt_x86_shstk), &value) != 0 ||
+      value.iov_len != sizeof pointer)
+    return std::nullopt;
+  return pointer;
+}
+
 std::vector<u64> qwords_at(std::span<const std::byte> area, std::size_t offset, std::size_t qwords) {
   std::vector<u64> values(qwords);
   if (offset + 8 * qwords <= area.size()) std::memcpy(values.data(), area.data() + offset, 8 * qwords);
@@ -53,7 +70,17 @@ ExtendedState state_of_area(std::span<const std::byte> area, const xsave::Compon
   return state;
 }
 
-XstateReader::XstateReader() : components_{}, area_(std::max(host_cpuid(0).ecx, xsave::extended_offset)) {
+// IA32_U_CET's other bits are not told.
+ExtendedState with_shadow_stack(ExtendedState state, u64 pointer) {
+  constexpr u64 shadow_stack_enabled = 1;
+  state.write(StateComponent::cet_u, 0, {shadow_stack_enabled, pointer});
+  return state;
+}
+
+XstateReader::XstateReader()
+    : components_{},
+      shadow_stacks_(host_has_shadow_stacks()),
+      area_(std::max(host_cpuid(0).ecx, xsave::extended_offset)) {
   for (u32 n = 2; n < xsave::component_count; ++n) components_[n] = xsave::component_of(host_cpuid(n));
 }
 
@@ -61,7 +88,10 @@ std::optional<ExtendedState> XstateReader::read(u32 tid) {
   iovec area{area_.data(), area_.size()};
   if (::ptrace(PTRACE_GETREGSET, tid, reinterpret_cast<void*>(NT_X86_XSTATE), &area) != 0)
     return std::nullopt;
-  return state_of_area(std::span<const std::byte>(area_).first(area.iov_len), components_);
+  const ExtendedState state =
+      state_of_area(std::span<const std::byte>(area_).first(area.iov_len), components_);
+  const std::optional<u64> pointer = shadow_stacks_ ? read_shadow_stack_pointer(tid) : std::nullopt;
+  return pointer ? with_shadow_stack(state, *pointer) : state;
 }
 
 }  // namespace pmusim::trace

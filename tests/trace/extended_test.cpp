@@ -7,6 +7,7 @@
 
 #include "pmusim/trace/recorder.h"
 #include "tests/trace/sample_trace.h"
+#include "trace/xstate.h"
 
 namespace pmusim::trace {
 namespace {
@@ -130,6 +131,26 @@ TEST(ExtendedTrace, ThatIsCutWithinTheExtendedPartHasNoWholeChunk) {
   const auto reader = Reader::open(path);
   ASSERT_FALSE(reader.ok());
   EXPECT_NE(reader.error().message.find("truncated"), std::string::npos) << reader.error().message;
+}
+
+TEST(ExtendedTrace, HasTheShadowStackPointer) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  const ExtendedState before = with_shadow_stack({}, 0x7000);
+  EXPECT_TRUE(has_shadow_stack(before));
+  EXPECT_FALSE(has_shadow_stack({}));
+  {
+    SampleWriter writer(path);
+    const std::array<u64, 1> pushed{0x6FF8};
+    const std::array write{ExtendedWrite{cet_u, 1, pushed}};
+    const std::array changes{InstructionChange{2, {before.in_use(), write}}};
+    writer.run(before, changes);
+    writer.finish();
+  }
+  const std::vector<ExtendedState> states = states_in(path);
+  ASSERT_EQ(states.size(), 2u);
+  EXPECT_EQ(states[0].ssp(), 0x7000u);
+  EXPECT_EQ(states[1].ssp(), 0x6FF8u);
 }
 
 /// A line of the workload's log.
