@@ -65,6 +65,31 @@ TEST(VectorGroups, StandInRecordOrderBehindOneHeader) {
   EXPECT_EQ(m.qword(80 + 2232), 0x707Fu) << "the record's last qword";
 }
 
+TEST(VectorGroups, OfEveryChoiceTakeTheirBytesAndOneHeader) {  // xsave-simd.md 4.6
+  struct Group {
+    u64 bit, bytes, state;
+  };
+  constexpr Group groups[] = {{bit(49), 256, bit(1)}, {bit(50), 256, bit(2)}, {bit(51), 128, bit(19)},
+                              {bit(53), 64, bit(5)},  {bit(54), 512, bit(6)}, {bit(55), 1024, bit(7)}};
+  for (unsigned choice = 0; choice < 64; ++choice) {
+    u64 enabled = 0, bytes = choice != 0 ? 16 : 0, states = 0;
+    for (unsigned n = 0; n < 6; ++n) {
+      if ((choice & bit(n)) == 0) continue;
+      enabled |= groups[n].bit;
+      bytes += groups[n].bytes;
+      states |= groups[n].state;
+    }
+    ArchMachine m(enabled);
+    m.extended = numbered(vector_state | state_bit(apx));
+    ASSERT_TRUE(m.retire(120, gp0));
+    EXPECT_EQ(m.qword(0) & pebs::header::SIZE, 64 + bytes) << choice;
+    EXPECT_EQ(m.qword(0) & pebs::cfg_c::VECTORS, enabled);
+    if (choice != 0) {
+      EXPECT_EQ(m.qword(64), states) << choice;
+    }
+  }
+}
+
 TEST(VectorGroups, AGroupInItsInitialConfigurationIsThereAndNotValid) {
   ArchMachine m(pebs::cfg_c::XMM | pebs::cfg_c::YMMH | pebs::cfg_c::OPMASK);
   m.extended = numbered(state_bits(sse, opmask));

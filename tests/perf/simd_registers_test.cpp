@@ -114,23 +114,32 @@ TEST(SimdRegisters, EveryZmmAndOpmaskInTheMergedForm) {  // 5.1
   const auto words = scene.write(SimdAbi::merged);
   ASSERT_EQ(words.size() * 8, 2184u);
   EXPECT_EQ((std::vector<u64>(words.begin() + 5, words.begin() + 9)), (std::vector<u64>{32, 8, 8, 1}));
-  EXPECT_EQ(words[(72 + 64 * 31) / 8], 0x1000u + 31 * 8);
-  EXPECT_EQ(words[(2120 + 8 * 7) / 8], 0x2007u);
+  EXPECT_EQ((std::vector<u64>(words.begin(), words.begin() + 5)),
+            (std::vector<u64>{0x0888'0002'0000'0009, 0x401000, 6, 0xa, 0x401000}));
+  for (unsigned r = 0; r < 32; ++r)
+    for (unsigned w = 0; w < 8; ++w) EXPECT_EQ(words[9 + 8 * r + w], KnownRegisters::vector_word(r, w));
+  for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(words[2120 / 8 + k], 0x2000u + k);
 }
 
-TEST(SimdRegisters, XmmOfBothSides) {  // 5.2 and its variant
+TEST(SimdRegisters, XmmOfBothSidesByteForByte) {  // 5.2 and its variant
   Scene scene;
   scene.attr.sample_type = sample::IP | sample::TID | sample::REGS_USER | sample::REGS_INTR;
   scene.attr.sample_regs_user = 0x180;
   scene.attr.sample_regs_intr = 1;
   scene.attr.sample_simd_vec_reg_qwords = 2;
   scene.attr.sample_simd_vec_reg_user = scene.attr.sample_simd_vec_reg_intr = 0xffff;
-  const auto merged = scene.write(SimdAbi::merged);
-  ASSERT_EQ(merged.size() * 8, 640u);
-  EXPECT_EQ(merged[32 / 8], 0x7ff0u);
-  EXPECT_EQ(merged[80 / 8 + 2], 0x1008u);  // XMM1 is the low quarter of ZMM1
-  EXPECT_EQ(merged[384 / 8], 0x1000u);
-  EXPECT_EQ(scene.write(SimdAbi::series_v7).size() * 8, 592u);
+  for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
+    const bool merged = simd == SimdAbi::merged;
+    scene.attr.sample_simd_pred_reg_qwords = merged ? 0 : 1;
+    std::vector<u64> xmm = merged ? std::vector<u64>{16, 2, 0, 0} : std::vector<u64>{0x0001'0000'0002'0010};
+    for (u64 r = 0; r < 16; ++r) xmm.insert(xmm.end(), {0x1000 + 8 * r, 0x1001 + 8 * r});
+    std::vector<u64> expected = {
+        (merged ? 640ull : 592ull) << 48 | 0x2'0000'0009, 0x401000, 0, 6, 0x7ff0, 0x401000};
+    expected.insert(expected.end(), xmm.begin(), xmm.end());
+    expected.insert(expected.end(), {6, 0xa});
+    expected.insert(expected.end(), xmm.begin(), xmm.end());
+    EXPECT_EQ(scene.write(simd), expected);
+  }
   scene.kernel_thread = true;
   EXPECT_EQ(scene.write(SimdAbi::merged).size() * 8, 336u);
 }
@@ -150,7 +159,9 @@ TEST(SimdRegisters, EgprAndShadowStackPointer) {  // 5.3
   const auto words = scene.write(SimdAbi::merged);
   EXPECT_EQ((std::vector<u64>(words.begin() + 1, words.end())),
             (std::vector<u64>{6, 0x3000, 0x300f, 0x4000, 0, 0, 0, 0}));
-  EXPECT_EQ(scene.write(SimdAbi::series_v7).size() * 8, 48u);
+  scene.attr.sample_simd_pred_reg_qwords = 1;  // the field that enables
+  EXPECT_EQ(scene.write(SimdAbi::series_v7),
+            (std::vector<u64>{0x0030'0002'0000'0009, 6, 0x3000, 0x300f, 0x4000, u64{1} << 48}));
 }
 
 TEST(SimdRegisters, PiecesThatAreNotKnownReadZero) {
