@@ -7,7 +7,8 @@
 # ROOMS are the rooms it may include; tests/architecture holds the sources to the same list.
 function(pmusim_room name)
   cmake_parse_arguments(ROOM "" "" "ROOMS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/${name}/cores/*.cpp)
   set(library pmusim_${name})
   list(TRANSFORM ROOM_ROOMS PREPEND pmusim_)
   if(sources)

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "experiment.h"
 #include "model_option.h"
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/session/collisions.h"
 #include "progress_bar.h"
 
@@ -155,7 +156,7 @@ void print_sweep(std::span<const Measured> sweep) {
 
 void run(const Collisions& command) {
   const CpuModel model = command.model.model();
-  if (model.pebs.format == PebsFeatures::none || model.pebs.format == 0)
+  if (!pebs::is_known(model.pebs.format) || pebs::has_registers_alone(model.pebs.format))
     throw CommandError(
         fmt::format("--model {}: this CPU has no records that could name several events", model.name));
   const std::vector<Measured> measured = measure(command, model);

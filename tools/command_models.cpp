@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/model_names.h"
 #include "text.h"
@@ -51,9 +52,9 @@ std::string lbr_summary(const LbrFeatures& lbr) {
 }
 
 std::string pebs_summary(const PebsFeatures& pebs) {
-  if (pebs.format == PebsFeatures::none) return "-";
+  if (!pmusim::pebs::is_known(pebs.format)) return "-";
   const std::string format =
-      pebs.format == PebsFeatures::architectural ? "arch" : fmt::format("{}", pebs.format);
+      pmusim::pebs::is_architectural(pebs.format) ? "arch" : fmt::format("{}", pebs.format);
   const bool fixed_too = (pebs.counters >> 32) != 0;
   return fmt::format("{} on {}{}", format, index_ranges(pebs.counters & low_bits(32)),
                      fixed_too ? " +fixed" : "");
@@ -111,9 +112,9 @@ Json lbr_json(const LbrFeatures& lbr) {
 }
 
 Json pebs_json(const PebsFeatures& pebs) {
-  if (pebs.format == PebsFeatures::none) return nullptr;
+  if (!pmusim::pebs::is_known(pebs.format)) return nullptr;
   return {{"format", pebs.format},
-          {"architectural", pebs.format == PebsFeatures::architectural},
+          {"architectural", pmusim::pebs::is_architectural(pebs.format)},
           {"counters", hex(pebs.counters)},
           {"precise_distribution", hex(pebs.distribution)},
           {"adaptive", pebs.baseline},

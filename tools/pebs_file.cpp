@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "pmusim/arch/pebs_format.h"
+
 namespace pmusim::tools {
 
 namespace {
 
 constexpr u64 longest_buffer = 0xFFFF'FFFF;
-
-bool is_known_format(u32 format) { return format <= 6 || format == 0xF; }
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Result<pebs::GeneratedBuffer, Error> read_pebs_file(const std::string& path) {
                           sizeof(header))));
   if (std::memcmp(header.magic, pebs_file_magic, sizeof(header.magic)) != 0)
     return Failure(Error(fmt::format("{}: is no PEBS buffer: it does not start with PEBSBUF1", path)));
-  if (!is_known_format(header.format))
+  if (!pebs::is_known(header.format))
     return Failure(Error(fmt::format("{}: offset 8: PEBS format {} does not exist; 0 to 6 and 15 do", path,
                                      u32{header.format})));
   const u64 present = file_bytes - sizeof(header);

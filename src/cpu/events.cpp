@@ -1,9 +1,8 @@
 #include <algorithm>
 
 #include "architectural_events.h"
-#include "event_tables_private.h"
 #include "off_core.h"
-#include "pmusim/cpu/event_tables.h"
+#include "pmusim/cpu/core_facts.h"
 #include "pmusim/cpu/front_end.h"
 
 namespace pmusim {
@@ -36,11 +35,6 @@ std::optional<EventDefinition> union_of_bits(Rows rows, u8 event, u16 umask) {
   return sum;
 }
 
-/// The off-core events exist twice, one for each OFFCORE_RSP register (reference: accepted value masks).
-bool uses_second_register(u8 event, u16 umask) {
-  return (umask == 0x01 && (event == 0xBB || event == 0x2B)) || (umask == 0x02 && event == 0xB7);
-}
-
 /// FRONTEND_RETIRED by latency: the filter can ask for any number of cycles, and the counter looks at them.
 /// The core model stalls fetch for whole cycles only, so it has no answer to filters for narrower bubbles.
 std::optional<EventDefinition> find_fetch_latency(const CpuModel& model, u8 event, u16 umask, u64 extra) {
@@ -56,9 +50,11 @@ std::optional<EventDefinition> find_fetch_latency(const CpuModel& model, u8 even
 }
 
 /// By name where a row has the very value, else by what its bits ask for.
-std::optional<EventDefinition> find_off_core(const CpuModel& model, u8 event, u16 umask, u64 extra) {
+std::optional<EventDefinition> find_off_core(const CpuModel& model, const OffCoreLayout& layout, u16 umask,
+                                             u64 extra) {
+  const u8 event = layout.event;
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
-  const auto rule = off_core_rule(model.microarchitecture(), extra);
+  const auto rule = off_core_rule(layout, extra);
   if (!rule) return std::nullopt;
   return EventDefinition{
       .name = "OFFCORE_RESPONSE", .event = event, .umask = umask, .rule = *rule, .extra = extra};
@@ -68,9 +64,11 @@ std::optional<EventDefinition> find_off_core(const CpuModel& model, u8 event, u1
 
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   if (event == 0) return std::nullopt;
-  if (uses_second_register(event, umask)) return find_event(model, event == 0x2B ? 0x2A : 0xB7, 0x01, extra);
-  if (may_be_off_core_event(event) && is_off_core_event(model.microarchitecture(), event, umask))
-    return find_off_core(model, event, umask, extra);
+  if (may_be_off_core_event(event)) {
+    const OffCoreLayout& off_core = core_facts(model.microarchitecture()).off_core;
+    if (uses_second_register(off_core, event, umask)) return find_off_core(model, off_core, 0x01, extra);
+    if (is_off_core_event(off_core, event, umask)) return find_off_core(model, off_core, umask, extra);
+  }
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
   if (const auto latency = find_fetch_latency(model, event, umask, extra)) return latency;
@@ -86,68 +84,6 @@ std::optional<EventDefinition> selected_event(const CpuModel& model, u64 event_s
 std::optional<EventDefinition> find_fixed_event(const CpuModel& model, unsigned fixed) {
   const EventDefinition* r = find_row(model.events, 0, static_cast<u16>(fixed + 1), 0);
   return r == nullptr ? find_architectural_fixed_event(model, fixed) : std::optional(*r);
-}
-
-std::span<const EventDefinition> event_table(Microarchitecture microarchitecture) {
-  using namespace event_rows;
-  using enum Microarchitecture;
-  switch (microarchitecture) {
-    case core2:
-      return core2_events();
-    case nehalem:
-      return nehalem_events();
-    case westmere:
-      return westmere_events();
-    case sandy_bridge:
-      return sandy_bridge_events();
-    case ivy_bridge:
-      return ivy_bridge_events();
-    case haswell:
-      return haswell_events();
-    case broadwell:
-      return broadwell_events();
-    case skylake:
-      return skylake_events();
-    case skylake_x:
-      return skylake_x_events();
-    case ice_lake:
-      return ice_lake_events();
-    case golden_cove:
-      return golden_cove_events();
-    case redwood_cove:
-      return redwood_cove_events();
-    case lion_cove:
-    case cougar_cove:
-      return lion_cove_events();
-    case panther_cove:
-    case coyote_cove:
-      return panther_cove_events();
-    case goldmont:
-      return goldmont_events();
-    case goldmont_plus:
-      return goldmont_plus_events();
-    case tremont:
-      return tremont_events();
-    case gracemont:
-      return gracemont_events();
-    case crestmont:
-      return crestmont_events();
-    case skymont:
-      return skymont_events();
-    case darkmont:
-      return darkmont_events();
-    case arctic_wolf:
-      return arctic_wolf_events();
-    case bonnell:
-      return bonnell_events();
-    case silvermont:
-      return silvermont_events();
-    case knights_landing:
-      return knights_landing_events();
-    case unknown:
-      break;
-  }
-  return architectural_event_table();
 }
 
 }  // namespace pmusim

@@ -2,6 +2,7 @@
 
 #include "identify.h"
 #include "linux_view.h"
+#include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {
 namespace {
@@ -95,7 +96,7 @@ void read_ds_pebs(Enumeration& e, Bus& bus) {
   const auto misc_enable = bus.rdmsr(msr::MISC_ENABLE);
   if (!misc_enable.ok() || (*misc_enable & pebs_unavailable) != 0) return;
   const auto format = static_cast<unsigned>(field(e.perf_capabilities, 11, 8));
-  e.pebs_baseline = format >= 4 && (e.perf_capabilities & msr::perf_cap::PEBS_BASELINE) != 0;
+  e.pebs_baseline = !pebs::is_fixed(format) && (e.perf_capabilities & msr::perf_cap::PEBS_BASELINE) != 0;
   e.pebs_counters = ds_pebs_counters(e.microarchitecture, format, e.pebs_baseline, e.counters);
   e.pebs_distribution = ds_pebs_distribution(e.microarchitecture) & e.pebs_counters;
   if (e.pebs_counters != 0) e.pebs_format = format;

@@ -6,6 +6,7 @@
 
 #include "acr_group.h"
 #include "core_traits.h"
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/generic_events.h"
 #include "pmusim/driver/intel_driver.h"
 #include "topdown.h"
@@ -74,30 +75,42 @@ u64 alias_of_cycles(CyclesAlias alias, unsigned precise) {
 
 constexpr u64 guest_lbr = 0x1B00;  // config of the event that keeps the LBR on for a guest
 
-Result<u64, KernelError> generic_config(const Attr& attr, const Enumeration& cpu) {
+Result<EventEncoding, KernelError> generic_encoding(const Attr& attr, const Enumeration& cpu) {
+  const auto encoding = encode_generic_event(cpu.microarchitecture, attr.config, cpu.arch_events);
+  if (encoding.ok()) return EventEncoding{.config = encoding->config, .extra = attr.config1};
   const u64 id = generic_part(attr);
-  if (id >= static_cast<u64>(HardwareId::count_))
+  if (encoding.error() == NoEncoding::unknown_event)
     return refuse(EINVAL, fmt::format("config: there is no generic hardware event {}", id));
-  const auto encoding =
-      generic_event_encoding(cpu.microarchitecture, static_cast<GenericEvent>(id), cpu.arch_events);
-  if (!encoding) return refuse(ENOENT, fmt::format("config: this CPU has no generic event {}", id));
-  return *encoding;
+  return refuse(ENOENT, fmt::format("config: this CPU has no generic event {}", id));
 }
 
-Result<CacheEventEncoding, KernelError> cache_config(const Attr& attr, const Enumeration& cpu) {
+Result<EventEncoding, KernelError> cache_encoding(const Attr& attr, const Enumeration& cpu) {
+  const auto encoding = encode_cache_event(cpu.microarchitecture, attr.config);
+  if (encoding.ok()) return *encoding;
   const u64 config = generic_part(attr);
-  const u64 id = config & 0xFF, operation = config >> 8 & 0xFF, result = config >> 16 & 0xFF;
-  if (config >> 24 != 0 || id > static_cast<u64>(CacheId::node) ||
-      operation > static_cast<u64>(CacheOperation::prefetch) || result > static_cast<u64>(CacheResult::miss))
+  if (encoding.error() == NoEncoding::unknown_event)
     return refuse(EINVAL, fmt::format("config: {:#x} names no cache event", config));
-  const CacheEventEncoding encoding =
-      cache_event_encoding(cpu.microarchitecture, static_cast<CacheId>(id),
-                           static_cast<CacheOperation>(operation), static_cast<CacheResult>(result));
-  if (encoding.kind == CacheEventEncoding::Kind::none)
-    return refuse(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", config));
-  if (encoding.kind == CacheEventEncoding::Kind::invalid)
+  if (encoding.error() == NoEncoding::senseless)
     return refuse(EINVAL, fmt::format("config: cache event {:#x} makes no sense", config));
-  return encoding;
+  return refuse(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", config));
+}
+
+/// What the event select and the extra register of an event hold; the driver adds privilege levels.
+Result<EventEncoding, KernelError> encoding_of(const Attr& attr, const Enumeration& cpu) {
+  switch (static_cast<EventType>(attr.type)) {
+    case EventType::hardware:
+      return generic_encoding(attr, cpu);
+    case EventType::hw_cache:
+      return cache_encoding(attr, cpu);
+    case EventType::raw: {
+      const u64 config = attr.config & raw_mask(cpu);
+      if ((config & msr::evtsel::ANY) != 0 && !cpu.any_thread)
+        return refuse(EINVAL, "config: this CPU cannot count for the sibling thread (bit 21)");
+      return EventEncoding{.config = config, .extra = attr.config1};
+    }
+    default:
+      return refuse(ENOENT, fmt::format("type: {} is not an event of this PMU", attr.type));
+  }
 }
 
 }  // namespace
@@ -157,30 +170,10 @@ Result<Done, KernelError> IntelDriver::claim_branch_hardware(Event& event) {
 Result<Done, KernelError> IntelDriver::set_config(Event& event) {
   using namespace msr::evtsel;
   const Attr& attr = event.attr;
-  u64 config = 0;
-  event.hw.extra_config = attr.config1;
-  switch (static_cast<EventType>(attr.type)) {
-    case EventType::hardware: {
-      const auto generic = generic_config(attr, cpu_);
-      if (!generic.ok()) return Failure(generic.error());
-      config = *generic;
-      break;
-    }
-    case EventType::hw_cache: {
-      const auto cache = cache_config(attr, cpu_);
-      if (!cache.ok()) return Failure(cache.error());
-      config = cache->config;
-      event.hw.extra_config = cache->extra;
-      break;
-    }
-    case EventType::raw:
-      config = attr.config & raw_mask(cpu_);
-      if ((config & ANY) != 0 && !cpu_.any_thread)
-        return refuse(EINVAL, "config: this CPU cannot count for the sibling thread (bit 21)");
-      break;
-    default:
-      return refuse(ENOENT, fmt::format("type: {} is not an event of this PMU", attr.type));
-  }
+  const auto encoding = encoding_of(attr, cpu_);
+  if (!encoding.ok()) return Failure(encoding.error());
+  u64 config = encoding->config;
+  event.hw.extra_config = encoding->extra;
   if (!attr.exclude_user) config |= USR;
   if (!attr.exclude_kernel) config |= OS;
   // Counting events too: a counter that wraps has to be folded into the 64-bit count.
@@ -220,7 +213,7 @@ Result<Done, KernelError> IntelDriver::set_period_at_open(Event& event) {
 Result<Done, KernelError> IntelDriver::fix_address_by_branches(Event& event) const {
   namespace branch = perf::branch;
   Attr& attr = event.attr;
-  if (attr.precise_ip < 2 || cpu_.pebs_format >= 2) return Done{};
+  if (attr.precise_ip < 2 || pebs::has_eventing_ip(cpu_.pebs_format)) return Done{};
   const u64 levels = (attr.exclude_user ? 0 : branch::USER) | (attr.exclude_kernel ? 0 : branch::KERNEL);
   if ((attr.sample_type & perf::sample::BRANCH_STACK) == 0) {
     attr.branch_sample_type = branch::ANY | levels;

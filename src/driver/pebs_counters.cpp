@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/driver/intel_driver.h"
 #include "topdown.h"
 
@@ -65,7 +66,7 @@ RecordedValues in_arch(std::span<const std::byte> record, u32 lbr_depth) {
 
 /// Counters that the record belongs to: after it they hold their reset values.
 u64 applicable_counters(std::span<const std::byte> record, unsigned format) {
-  if (format <= 6) return load<pebs::BasicGroup>(record, 0).applicable_counters;
+  if (!pebs::is_architectural(format)) return load<pebs::BasicGroup>(record, 0).applicable_counters;
   if ((load<le64>(record, 0) & pebs::header::BASIC) == 0) return 0;
   if (record.size() < sizeof(pebs::ArchHeader) + sizeof(pebs::ArchBasic)) return 0;
   return load<pebs::ArchBasic>(record, sizeof(pebs::ArchHeader)).applicable_counters;
@@ -74,8 +75,9 @@ u64 applicable_counters(std::span<const std::byte> record, unsigned format) {
 }  // namespace
 
 RecordedValues recorded_values(std::span<const std::byte> record, unsigned format, u32 lbr_depth) {
-  if (format > 6) return in_arch(record, lbr_depth);
-  return format >= 4 && record.size() >= sizeof(pebs::BasicGroup) ? in_adaptive(record) : RecordedValues{};
+  if (pebs::is_architectural(format)) return in_arch(record, lbr_depth);
+  return pebs::is_adaptive(format) && record.size() >= sizeof(pebs::BasicGroup) ? in_adaptive(record)
+                                                                                : RecordedValues{};
 }
 
 void RecordedCounts::find_members(Owners owners) {
@@ -90,7 +92,7 @@ void RecordedCounts::find_members(Owners owners) {
 void RecordedCounts::take(std::span<const std::byte> buffer, u64 enabled, Owners owners) {
   records_.clear();
   counts_.clear();
-  if (format_ < 4) return;
+  if (pebs::is_fixed(format_)) return;
   find_members(owners);
   if (members_.empty()) return;
   while (const std::size_t size = first_record_bytes(buffer, format_)) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/pebs_records.h"
 
 namespace pmusim::driver {
@@ -43,17 +44,17 @@ bool has_basic_group(u64 header) {
 
 /// The least that a record with an owner has.
 std::size_t smallest_record_bytes(unsigned format) {
-  return format <= 3 ? pebs::fixed_record_bytes(format) : sizeof(pebs::BasicGroup);
+  return pebs::is_fixed(format) ? pebs::fixed_record_bytes(format) : sizeof(pebs::BasicGroup);
 }
 
 }  // namespace
 
 std::size_t first_record_bytes(std::span<const std::byte> buffer, unsigned format) {
-  if (format <= 3) {
+  if (pebs::is_fixed(format)) {
     const std::size_t size = pebs::fixed_record_bytes(format);
     return size <= buffer.size() ? size : 0;
   }
-  if (format <= 6) {
+  if (pebs::is_adaptive(format)) {
     if (buffer.size() < sizeof(pebs::BasicGroup)) return 0;
     const std::size_t size = load_word(buffer, 0) >> 48;
     return size >= sizeof(pebs::BasicGroup) && size <= buffer.size() ? size : 0;
@@ -88,11 +89,11 @@ DemuxTotals Demultiplexer::scan(std::span<std::byte> buffer, const DemuxSetup& a
   DemuxSetup setup = asked;
   setup.enabled &= low_bits(pebs_counters);
   make_room(buffer.size() / smallest_record_bytes(asked.format), setup.enabled);
-  if (setup.format == 0)
+  if (pebs::has_registers_alone(setup.format))
     scan_core(buffer, setup, totals);
-  else if (setup.format <= 3)
+  else if (pebs::is_fixed(setup.format))
     scan_fixed(buffer, setup, totals);
-  else if (setup.format <= 6)
+  else if (pebs::is_adaptive(setup.format))
     scan_adaptive(buffer, setup, totals);
   else
     scan_arch(buffer, setup, totals);
@@ -136,7 +137,7 @@ void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& se
   totals.trailing_bytes = buffer.size() % size;
   for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size) {
     u64 owners = load_word(buffer, offset + status_offset) & setup.enabled;
-    if (setup.format < 3) {
+    if (!pebs::has_own_status(setup.format)) {
       // The hardware can lose the status when it races with a clear; a lone event is still known.
       if (owners == 0 && std::has_single_bit(setup.enable_word)) {
         owners = setup.enable_word & setup.enabled;

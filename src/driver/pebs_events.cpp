@@ -1,5 +1,6 @@
 #include <cerrno>
 
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/pebs_records.h"
 #include "pmusim/driver/constraint.h"
 #include "pmusim/driver/pebs.h"
@@ -73,11 +74,11 @@ u64 types_for_large(const Enumeration& cpu) {
     if ((cpu.pebs_arch_capabilities & LBR) != 0) types |= sample::BRANCH_STACK;
     if ((cpu.pebs_arch_capabilities & AUX) == 0) types &= ~sample::DATA_SRC;
     if ((cpu.pebs_arch_capabilities & GPRS) == 0) types &= ~register_types;
-  } else if (cpu.pebs_format == 3) {
-    types |= sample::TIME;
-  } else if (cpu.pebs_format >= 4 && cpu.pebs_baseline) {
+  } else if (pebs::is_fixed(cpu.pebs_format)) {
+    if (pebs::has_time(cpu.pebs_format)) types |= sample::TIME;
+  } else if (cpu.pebs_baseline) {
     types |= sample::TIME | sample::BRANCH_STACK;
-  } else if (cpu.pebs_format >= 4) {
+  } else {
     types &= ~(sample::ADDR | sample::TIME | sample::DATA_SRC | sample::TRANSACTION | register_types);
   }
   return types;
@@ -86,7 +87,7 @@ u64 types_for_large(const Enumeration& cpu) {
 /// Records can carry the values of other counters than their own.
 bool can_store_counters(const Enumeration& cpu) {
   using namespace pebs::cfg_c;
-  if (!cpu.arch_pebs()) return cpu.pebs_format == 6 && cpu.pebs_baseline;
+  if (!cpu.arch_pebs()) return pebs::stores_counters(cpu.pebs_format) && cpu.pebs_baseline;
   constexpr u64 any = GP | FIXED | METRICS;
   return (cpu.pebs_arch_capabilities & ALLOW_IN_RECORD) != 0 && (cpu.pebs_arch_capabilities & any) != 0;
 }
@@ -180,7 +181,8 @@ u32 PebsDriver::recorded_registers() const {
   using namespace perf::register_set;
   if (!available()) return 0;
   if (!enumeration_.arch_pebs())
-    return enumeration_.pebs_format >= 4 && enumeration_.pebs_baseline ? GENERAL | XMM : GENERAL;
+    return pebs::is_adaptive(enumeration_.pebs_format) && enumeration_.pebs_baseline ? GENERAL | XMM
+                                                                                     : GENERAL;
   const u64 groups = enumeration_.pebs_arch_capabilities;
   u32 sets = (groups & pebs::cfg_c::GPRS) != 0 ? GENERAL | SSP : 0;
   for (const GroupOfSet& row : arch_groups)
@@ -189,10 +191,9 @@ u32 PebsDriver::recorded_registers() const {
 }
 
 unsigned PebsDriver::max_precise() const {
-  if (!available()) return 0;
-  if (enumeration_.arch_pebs()) return enumeration_.pebs_distribution != 0 ? 3 : 2;
-  const bool exact_ip = enumeration_.lbr_entries != 0 || enumeration_.pebs_format >= 2;
-  return 1 + exact_ip + (enumeration_.pebs_distribution != 0);
+  return pebs::max_precise({.format = enumeration_.pebs_format,
+                            .branch_records = enumeration_.lbr_entries != 0,
+                            .distribution = enumeration_.pebs_distribution != 0});
 }
 
 Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {

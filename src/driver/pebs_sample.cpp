@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pebs_ip_fixup.h"
+#include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {
 
@@ -101,9 +102,9 @@ PebsSampleBuilder::PebsSampleBuilder(const Enumeration& enumeration, PebsHost& h
 const perf::SampleData& PebsSampleBuilder::build(const perf::Event& event, std::span<const std::byte> record,
                                                  const InterruptFrame& frame) {
   start(event);
-  if (format_ <= 3)
+  if (pebs::is_fixed(format_))
     from_fixed(event, record, frame);
-  else if (format_ <= 6)
+  else if (pebs::is_adaptive(format_))
     from_adaptive(event, record);
   else
     from_arch(event, record);
@@ -129,7 +130,7 @@ void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std
                                    const InterruptFrame& frame) {
   const auto& fixed = view<pebs::FixedRecord>(record, 0);  // of which the format has the beginning
   const le64& rip = fixed.registers.rip;
-  if (format_ >= 2) {
+  if (pebs::has_eventing_ip(format_)) {
     set_ip(event, fixed.eventing_ip, &rip);
   } else if (!traps_) {
     set_ip(event, rip, &rip);
@@ -140,7 +141,7 @@ void PebsSampleBuilder::from_fixed(const perf::Event& event, std::span<const std
   }
   if (wants(event, register_types)) set_fixed_registers(event, fixed.registers, frame);
   if (wants(event, access_types)) set_access(event, access_of(event, fixed), fixed.registers.rax);
-  if (format_ >= 3) set_time(event, fixed.tsc);
+  if (pebs::has_time(format_)) set_time(event, fixed.tsc);
   set_interrupt_branches(event);
 }
 
@@ -155,10 +156,10 @@ void PebsSampleBuilder::set_fixed_registers(const perf::Event& event, const pebs
 PebsSampleBuilder::Access PebsSampleBuilder::access_of(const perf::Event& event,
                                                        const pebs::FixedRecord& fixed) const {
   Access access;
-  if (format_ == 0) return access;
+  if (pebs::has_registers_alone(format_)) return access;
   access.address = fixed.linear_address;
   access.data_source = fixed.data_source;
-  if (format_ >= 2) access.tsx = fixed.tsx;
+  if (pebs::has_eventing_ip(format_)) access.tsx = fixed.tsx;
   const bool load_latency = (event.hw.flags & pebs_flag::LOAD_LATENCY) != 0;
   access.weight = load_latency ? u64{fixed.latency_cycles} : transaction_cycles(access.tsx);
   access.weight_struct = access.weight;

@@ -2,6 +2,7 @@
 
 #include "pebs_counters.h"
 #include "pebs_sample.h"
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/driver/pebs.h"
 
 namespace pmusim::driver {
@@ -15,7 +16,9 @@ constexpr u64 load_latency_enable = bit(32);  // PEBS_ENABLE bit of GP 0, perfmo
 constexpr u64 precise_store_enable = bit(63);
 
 /// Bytes by which records are counted off when the buffer is set up.
-u32 boot_record_bytes(unsigned format) { return format >= 4 ? 32 : pebs::fixed_record_bytes(format); }
+u32 boot_record_bytes(unsigned format) {
+  return pebs::is_fixed(format) ? pebs::fixed_record_bytes(format) : 32;
+}
 
 unsigned highest_bit_plus_1(u64 mask) { return static_cast<unsigned>(std::bit_width(mask)); }
 
@@ -36,7 +39,7 @@ u64 PebsDriver::buffer_status() const {
 }
 
 u64 PebsDriver::buffer_bytes() const {
-  return enumeration_.pebs_format == 0 ? format_0_buffer_bytes : options_.buffer_bytes;
+  return pebs::has_registers_alone(enumeration_.pebs_format) ? format_0_buffer_bytes : options_.buffer_bytes;
 }
 
 DrainOrder PebsDriver::drain_order() const {

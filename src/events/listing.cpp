@@ -7,6 +7,8 @@
 #include <set>
 
 #include "names.h"
+#include "pmusim/arch/pebs_format.h"
+#include "pmusim/cpu/core_facts.h"
 #include "pmusim/events/parser.h"
 #include "pmusim/events/resolve.h"
 #include "pmusim/events/vendor.h"
@@ -14,23 +16,10 @@
 namespace pmusim::events {
 namespace {
 
-/// Event and umask, or any umask where that is 0x100.
-struct PebsRow {
-  u8 event;
-  u16 umask;
-};
-constexpr u16 any_umask = 0x100;
-
-constexpr std::array core2_pebs{PebsRow{0xC0, 0x00}, PebsRow{0xC1, 0xFE}, PebsRow{0xC5, 0x00},
-                                PebsRow{0xC7, 0x1F}, PebsRow{0xCB, any_umask}};
-constexpr std::array nehalem_pebs{
-    PebsRow{0x0B, 0x10},      PebsRow{0x0F, any_umask}, PebsRow{0x0C, 0x01},      PebsRow{0xC0, any_umask},
-    PebsRow{0xC2, any_umask}, PebsRow{0xC4, any_umask}, PebsRow{0xC5, any_umask}, PebsRow{0xC7, any_umask},
-    PebsRow{0xC8, 0x20},      PebsRow{0xCB, any_umask}, PebsRow{0xF7, any_umask}};
-
-bool has_row(std::span<const PebsRow> rows, const EventDefinition& definition) {
-  return std::ranges::any_of(rows, [&](const PebsRow& row) {
-    return row.event == definition.event && (row.umask == any_umask || row.umask == definition.umask);
+bool has_row(std::span<const PebsEvent> rows, const EventDefinition& definition) {
+  return std::ranges::any_of(rows, [&](const PebsEvent& row) {
+    return row.event == definition.event &&
+           (row.umask == PebsEvent::any_umask || row.umask == definition.umask);
   });
 }
 
@@ -73,23 +62,22 @@ std::vector<ListedEvent> perf_names(const CpuModel& model) {
 }  // namespace
 
 bool is_pebs_event(const CpuModel& model, const EventDefinition& definition) {
-  if (model.pebs.format == PebsFeatures::none || has_unreliable_pebs(model.family, model.model)) return false;
+  if (!pebs::is_known(model.pebs.format) || has_unreliable_pebs(model.family, model.model)) return false;
   const bool on_fixed_counters = (model.pebs.counters >> 32) != 0;
   if (definition.event == 0) return on_fixed_counters;
   if (model.pebs.baseline || on_fixed_counters) return true;
-  switch (model.microarchitecture()) {
-    case Microarchitecture::unknown:
+  const PebsEvents& events = core_facts(model.microarchitecture()).pebs_events;
+  switch (events.kind) {
+    case PebsEvents::Kind::none:
       return false;
-    case Microarchitecture::goldmont:
+    case PebsEvents::Kind::any:
       return true;
-    case Microarchitecture::core2:
-      return has_row(core2_pebs, definition);
-    case Microarchitecture::nehalem:
-    case Microarchitecture::westmere:
-      return has_row(nehalem_pebs, definition);
-    default:
+    case PebsEvents::Kind::of_instructions:
       return definition.rule.quantity == Quantity::none;
+    case PebsEvents::Kind::listed:
+      return has_row(events.listed, definition);
   }
+  return false;
 }
 
 std::string perf_terms(u64 config, u64 extra) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "pmusim/arch/pebs_format.h"
+
 namespace pmusim::events {
 namespace {
 
@@ -130,11 +132,10 @@ Result<Done, Error> apply_modifiers(ParsedEvent& event, std::string_view letters
 }
 
 unsigned max_precise_level(const CpuModel& model) {
-  if (model.pebs.format == PebsFeatures::none || has_unreliable_pebs(model.family, model.model)) return 0;
-  const bool distribution = model.pebs.distribution != 0;
-  if (model.has_arch_pebs()) return distribution ? 3 : 2;
-  const bool knows_the_instruction = model.lbr.depth != 0 || model.pebs.format >= 2;
-  return 1u + knows_the_instruction + distribution;
+  if (has_unreliable_pebs(model.family, model.model)) return 0;
+  return pebs::max_precise({.format = model.pebs.format,
+                            .branch_records = model.lbr.depth != 0,
+                            .distribution = model.pebs.distribution != 0});
 }
 
 }  // namespace pmusim::events

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "pmusim/cpu/core_facts.h"
 #include "text.h"
 
 namespace pmusim::events {
@@ -109,82 +110,30 @@ std::optional<u64> take_part(std::span<const Name> names, std::string_view& rest
   return best->id;
 }
 
-/// A name that exists on the microarchitectures from `first` to `last` of the Core or Atom line.
-struct DriverName {
-  std::string_view name;
-  u64 config, config1;
-};
+/// SLOTS and the bytes of PERF_METRICS (reference: topdown).
+constexpr std::array first_metrics{NamedEncoding{"slots", 0x0400}, NamedEncoding{"topdown-retiring", 0x8000},
+                                   NamedEncoding{"topdown-bad-spec", 0x8100},
+                                   NamedEncoding{"topdown-fe-bound", 0x8200},
+                                   NamedEncoding{"topdown-be-bound", 0x8300}};
+constexpr std::array second_metrics{
+    NamedEncoding{"topdown-heavy-ops", 0x8400}, NamedEncoding{"topdown-br-mispredict", 0x8500},
+    NamedEncoding{"topdown-fetch-lat", 0x8600}, NamedEncoding{"topdown-mem-bound", 0x8700}};
 
-using enum Microarchitecture;
+constexpr u64 in_tx = u64{1} << 32, in_tx_checkpointed = u64{1} << 33;
+constexpr std::array transactions{NamedEncoding{"tx-start", 0x01C9}, NamedEncoding{"tx-commit", 0x02C9},
+                                  NamedEncoding{"tx-abort", 0x04C9},
+                                  NamedEncoding{"cycles-t", 0x003C | in_tx},
+                                  NamedEncoding{"cycles-ct", 0x003C | in_tx | in_tx_checkpointed}};
 
-bool is_one_of(Microarchitecture core, std::initializer_list<Microarchitecture> list) {
-  return std::ranges::find(list, core) != list.end();
-}
-bool has_atom_latency_events(Microarchitecture core) {
-  return is_one_of(core, {gracemont, crestmont, skymont, darkmont, arctic_wolf});
-}
-bool is_from(Microarchitecture core, Microarchitecture first, Microarchitecture last) {
-  return core >= first && core <= last;
-}
-
-/// Where memory sampling finds its events (reference: load and store latency).
-void add_memory_names(Microarchitecture core, std::vector<DriverName>& names) {
-  constexpr u64 default_threshold = 3;
-  if (is_one_of(core, {nehalem, westmere})) names.push_back({"mem-loads", 0x100B, default_threshold});
-  if (is_from(core, sandy_bridge, coyote_cove)) names.push_back({"mem-loads", 0x01CD, default_threshold});
-  if (is_one_of(core, {sandy_bridge, ivy_bridge}) || is_from(core, golden_cove, coyote_cove))
-    names.push_back({"mem-stores", 0x02CD, 0});
-  if (core == golden_cove) names.push_back({"mem-loads-aux", 0x8203, 0});
-  if (is_from(core, haswell, ice_lake)) names.push_back({"mem-stores", 0x82D0, 0});
-  if (has_atom_latency_events(core)) {
-    names.push_back({"mem-loads", 0x05D0, default_threshold});
-    names.push_back({"mem-stores", 0x06D0, 0});
-  }
-}
-
-/// SLOTS and the bytes of PERF_METRICS, or the events that Atoms count instead (reference: topdown).
-void add_topdown_names(const CpuModel& model, std::vector<DriverName>& names) {
-  if (model.metrics_levels >= 1)
-    for (const DriverName& n : {DriverName{"slots", 0x0400, 0},
-                                {"topdown-retiring", 0x8000, 0},
-                                {"topdown-bad-spec", 0x8100, 0},
-                                {"topdown-fe-bound", 0x8200, 0},
-                                {"topdown-be-bound", 0x8300, 0}})
-      names.push_back(n);
-  if (model.metrics_levels >= 2)
-    for (const DriverName& n : {DriverName{"topdown-heavy-ops", 0x8400, 0},
-                                {"topdown-br-mispredict", 0x8500, 0},
-                                {"topdown-fetch-lat", 0x8600, 0},
-                                {"topdown-mem-bound", 0x8700, 0}})
-      names.push_back(n);
-  const Microarchitecture core = model.microarchitecture();
-  if (is_one_of(core, {tremont, gracemont, crestmont})) {
-    names.push_back({"topdown-fe-bound", 0x0071, 0});
-    names.push_back({"topdown-be-bound", 0x0074, 0});
-    names.push_back({"topdown-bad-spec", core == tremont ? u64{0x0673} : u64{0x0073}, 0});
-    names.push_back({"topdown-retiring", core == crestmont ? u64{0x0072} : u64{0x00C2}, 0});
-  }
-  if (is_one_of(core, {skymont, darkmont, arctic_wolf})) {
-    names.push_back({"topdown-fe-bound", 0x019C, 0});
-    names.push_back({"topdown-be-bound", 0x02A4, 0});
-    names.push_back({"topdown-bad-spec", 0x0073, 0});
-    names.push_back({"topdown-retiring", 0x02C2, 0});
-  }
-}
-
-std::vector<DriverName> driver_names(const CpuModel& model) {
-  std::vector<DriverName> names;
-  add_memory_names(model.microarchitecture(), names);
-  add_topdown_names(model, names);
-  if (model.rtm) {
-    constexpr u64 in_tx = u64{1} << 32, in_tx_checkpointed = u64{1} << 33;
-    for (const DriverName& n : {DriverName{"tx-start", 0x01C9, 0},
-                                {"tx-commit", 0x02C9, 0},
-                                {"tx-abort", 0x04C9, 0},
-                                {"cycles-t", 0x003C | in_tx, 0},
-                                {"cycles-ct", 0x003C | in_tx | in_tx_checkpointed, 0}})
-      names.push_back(n);
-  }
+std::vector<NamedEncoding> driver_names(const CpuModel& model) {
+  std::vector<NamedEncoding> names;
+  const auto add = [&](std::span<const NamedEncoding> more) {
+    names.insert(names.end(), more.begin(), more.end());
+  };
+  add(core_facts(model.microarchitecture()).named_events);
+  if (model.metrics_levels >= 1) add(first_metrics);
+  if (model.metrics_levels >= 2) add(second_metrics);
+  if (model.rtm) add(transactions);
   return names;
 }
 
@@ -211,15 +160,13 @@ std::optional<NamedEvent> find_cache_event(std::string_view name) {
     return std::nullopt;
   }
   const u64 op = operation_id.value_or(0), res = result_id.value_or(0);
-  const auto encoding = cache_event_encoding(unknown, static_cast<CacheId>(*cache_id),
-                                             static_cast<CacheOperation>(op), static_cast<CacheResult>(res));
-  if (encoding.kind == CacheEventEncoding::Kind::invalid) return std::nullopt;
+  if (!makes_sense(static_cast<CacheId>(*cache_id), static_cast<CacheOperation>(op))) return std::nullopt;
   return NamedEvent{EventType::hw_cache, *cache_id | op << 8 | res << 16, 0};
 }
 
 std::optional<NamedEvent> find_driver_event(const CpuModel& model, std::string_view name) {
-  for (const DriverName& n : driver_names(model))
-    if (equal_without_case(n.name, name)) return NamedEvent{EventType::raw, n.config, n.config1};
+  for (const NamedEncoding& n : driver_names(model))
+    if (equal_without_case(n.name, name)) return NamedEvent{EventType::raw, n.config, n.extra};
   return std::nullopt;
 }
 
@@ -227,7 +174,7 @@ std::vector<std::string_view> perf_event_names(const CpuModel& model) {
   std::vector<std::string_view> names;
   for (const Name& n : hardware_names) names.push_back(n.name);
   for (const Name& n : software_names) names.push_back(n.name);
-  for (const DriverName& n : driver_names(model)) names.push_back(n.name);
+  for (const NamedEncoding& n : driver_names(model)) names.push_back(n.name);
   for (const std::string_view n :
        {"L1-dcache-loads", "L1-dcache-load-misses", "L1-dcache-stores", "L1-dcache-store-misses",
         "L1-icache-load-misses", "LLC-loads", "LLC-load-misses", "LLC-stores", "LLC-store-misses",

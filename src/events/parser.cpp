@@ -221,11 +221,11 @@ class Parser {
   Result<Done, Error> select_inside(ParsedEvent& event, const Term& term) const {
     std::optional<NamedEvent> named = find_named(term.name);
     if (named && named->type == perf::EventType::hardware) {
-      const auto config = generic_event_encoding(
-          model_.microarchitecture(), static_cast<GenericEvent>(named->config), model_.arch_events);
-      if (!config)
+      const auto generic =
+          encode_generic_event(model_.microarchitecture(), named->config, model_.arch_events);
+      if (!generic.ok())
         return fail(term.position, fmt::format("{} has no event for '{}'", model_.title, term.name));
-      named = NamedEvent{perf::EventType::raw, *config, 0};
+      named = NamedEvent{perf::EventType::raw, generic->config, 0};
     }
     if (named && named->type == perf::EventType::raw) {
       event.attr.config |= named->config;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "pmusim/arch/msr.h"
-#include "pmusim/cpu/generic_events.h"
+#include "pmusim/cpu/core_facts.h"
 #include "pmusim/cpu/unmodelled_signals.h"
 #include "pmusim/events/vendor.h"
 
@@ -16,10 +16,6 @@ using perf::EventType;
 
 constexpr u64 event_mask = 0xFF, umask_mask = 0xFF00 | u64{0xFF} << 40;
 constexpr u64 selects_event = event_mask | umask_mask;
-
-struct Selection {
-  u64 config = 0, extra = 0;
-};
 
 Failure<Error> refuse(std::string text) { return Failure(Error(std::move(text))); }
 
@@ -36,59 +32,57 @@ constexpr std::string_view generic_names[] = {
     "ref-cycles",
 };
 
-Result<Selection, Error> select_generic(const CpuModel& model, u64 id) {
-  if (id >= static_cast<u64>(GenericEvent::count_))
+std::string cache_event_name(u64 config) {
+  constexpr std::string_view caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"};
+  constexpr std::string_view operations[] = {"load", "store", "prefetch"};
+  const u64 operation = config >> 8 & 0xFF;
+  const bool misses = (config >> 16 & 0xFF) != 0;
+  return fmt::format("{}-{}{}", caches[config & 0xFF], operations[operation],
+                     misses           ? "-misses"
+                     : operation == 2 ? "es"
+                                      : "s");
+}
+
+Result<EventEncoding, Error> select_generic(const CpuModel& model, u64 id) {
+  const auto encoding = encode_generic_event(model.microarchitecture(), id, model.arch_events);
+  if (encoding.ok()) return *encoding;
+  if (encoding.error() == NoEncoding::unknown_event)
     return refuse(fmt::format("there is no hardware event number {}", id));
-  const auto config =
-      generic_event_encoding(model.microarchitecture(), static_cast<GenericEvent>(id), model.arch_events);
-  if (!config) return refuse(fmt::format("{} has no event for '{}'", model.title, generic_names[id]));
-  return Selection{*config, 0};
+  return refuse(fmt::format("{} has no event for '{}'", model.title, generic_names[id & 0xFF]));
 }
 
-Result<Selection, Error> select_cache(const CpuModel& model, u64 config) {
-  constexpr u64 caches = 7, operations = 3, results = 2;
-  const u64 cache = config & 0xFF, operation = config >> 8 & 0xFF, result = config >> 16;
-  if (cache >= caches || operation >= operations || result >= results)
+Result<EventEncoding, Error> select_cache(const CpuModel& model, u64 config) {
+  const auto encoding = encode_cache_event(model.microarchitecture(), config);
+  if (encoding.ok()) return *encoding;
+  if (encoding.error() == NoEncoding::unknown_event)
     return refuse(fmt::format("there is no hardware-cache event {:#x}", config));
-  const auto encoding =
-      cache_event_encoding(model.microarchitecture(), static_cast<CacheId>(cache),
-                           static_cast<CacheOperation>(operation), static_cast<CacheResult>(result));
-  if (encoding.kind == CacheEventEncoding::Kind::valid) return Selection{encoding.config, encoding.extra};
-  constexpr std::string_view cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
-                                              "iTLB",      "branch",    "node"};
-  constexpr std::string_view operation_names[] = {"load", "store", "prefetch"};
-  const std::string name = fmt::format("{}-{}{}", cache_names[cache], operation_names[operation],
-                                       result == 0 ? (operation == 2 ? "es" : "s") : "-misses");
-  if (encoding.kind == CacheEventEncoding::Kind::invalid)
-    return refuse(fmt::format("'{}' makes no sense on any CPU", name));
-  return refuse(fmt::format("{} has no event for '{}'", model.title, name));
+  if (encoding.error() == NoEncoding::senseless)
+    return refuse(fmt::format("'{}' makes no sense on any CPU", cache_event_name(config)));
+  return refuse(fmt::format("{} has no event for '{}'", model.title, cache_event_name(config)));
 }
 
-Result<Selection, Error> select(const CpuModel& model, const perf::Attr& attr) {
+Result<EventEncoding, Error> select(const CpuModel& model, const perf::Attr& attr) {
   switch (static_cast<EventType>(attr.type)) {
     case EventType::hardware:
       return select_generic(model, attr.config);
     case EventType::hw_cache:
       return select_cache(model, attr.config);
     case EventType::raw:
-      return Selection{attr.config, attr.config1};
+      return EventEncoding{attr.config, attr.config1};
     default:
       return refuse(fmt::format("events of type {} are not events of the PMU", attr.type));
   }
 }
 
-/// Whether drivers give event 00 with this umask a fixed counter (reference: constraint tables). Elsewhere it
-/// lands on a general counter, on which event 00 counts nothing.
+/// Whether drivers give event 00 with this umask a fixed counter (reference: constraint tables).
 bool has_fixed_code(const CpuModel& model, u64 umask) {
-  constexpr u64 instructions = 1, reference_cycles = 3, slots = 4, last = 16;
-  const Microarchitecture core = model.microarchitecture();
+  constexpr u64 reference_cycles = 3, last = 16;
   if (model.perfmon_version < 2 || umask == 0 || umask > last ||
       (model.fixed_counters & bit(static_cast<unsigned>(umask - 1))) == 0)
     return false;
   if (umask == reference_cycles) return true;
-  if (core == Microarchitecture::unknown) return model.perfmon_version >= 5 && umask > reference_cycles;
-  const bool p_core = core >= Microarchitecture::ice_lake && core <= Microarchitecture::coyote_cove;
-  return p_core && (umask == instructions || umask == slots);
+  const u32 codes = core_facts(model.microarchitecture()).fixed_codes;
+  return model.perfmon_version >= 5 && (codes & bit(static_cast<unsigned>(umask))) != 0;
 }
 
 /// Event 00: fixed counters by number, and the bytes of PERF_METRICS from umask 80 on.
@@ -110,12 +104,13 @@ std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umas
   return EventDefinition{.name = name, .umask = static_cast<u16>(umask), .rule = {.quantity = quantity}};
 }
 
-/// The event that Golden Cove wants in a group before load latency: without it no data source is known.
+/// The event that a core wants in a group before load latency: without it no data source is known.
 bool is_load_latency_companion(const CpuModel& model, u64 config) {
-  return model.microarchitecture() == Microarchitecture::golden_cove && (config & selects_event) == 0x8203;
+  const u16 companion = core_facts(model.microarchitecture()).load_latency_companion;
+  return companion != 0 && (config & selects_event) == companion;
 }
 
-std::optional<EventDefinition> find_definition(const CpuModel& model, const Selection& selection) {
+std::optional<EventDefinition> find_definition(const CpuModel& model, const EventEncoding& selection) {
   if (is_load_latency_companion(model, selection.config))
     return EventDefinition{.name = "LD_BLOCKS.STORE_FORWARD",
                            .event = 0x03,
@@ -127,7 +122,7 @@ std::optional<EventDefinition> find_definition(const CpuModel& model, const Sele
 }
 
 /// Several names share an event select and differ in what they make of it.
-void take_exact_name(const CpuModel& model, const Selection& selection, EventDefinition& definition) {
+void take_exact_name(const CpuModel& model, const EventEncoding& selection, EventDefinition& definition) {
   constexpr u64 named_bits = selects_event | 0xFF84'0000;
   const auto row = std::ranges::find_if(model.events, [&](const EventDefinition& r) {
     return r.event == definition.event && event_select_bits(r) == (selection.config & named_bits) &&
@@ -136,7 +131,7 @@ void take_exact_name(const CpuModel& model, const Selection& selection, EventDef
   if (row != model.events.end()) definition.name = row->name;
 }
 
-Failure<Error> refuse_unknown(const CpuModel& model, const Selection& selection) {
+Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& selection) {
   constexpr u64 last_fixed_umask = 16;
   const u64 umask = selection.config >> 8 & 0xFF;
   if ((selection.config & event_mask) == 0 && umask <= last_fixed_umask)

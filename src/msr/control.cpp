@@ -1,6 +1,8 @@
 // The switches: what the processor as a whole is told to do, and what it says that it can.
 #include "pmusim/msr/control.h"
 
+#include "pmusim/arch/pebs_format.h"
+
 namespace pmusim {
 
 ControlRegisters::ControlRegisters(const CpuModel& model) : model_(&model), misc_enable_(model.misc_enable) {}
@@ -13,7 +15,7 @@ namespace {
 
 // IA32_DEBUGCTL (SDM vol. 3, debug; vol. 4).
 namespace d = msr::debugctl;
-u64 has_pebs(const CpuModel& m, unsigned) { return all_if(m.pebs.format != PebsFeatures::none); }  // DS-CPL
+u64 has_pebs(const CpuModel& m, unsigned) { return all_if(pebs::is_known(m.pebs.format)); }  // DS-CPL
 u64 freezes(const CpuModel& m, unsigned) { return all_if(m.has_pdcm && m.perfmon_version > 1); }
 constexpr Field debugctl_fields[] = {
     {d::LBR, "LBR"},

@@ -1,5 +1,6 @@
 #include "ds_pointers.h"
 #include "pmusim/arch/debugctl.h"
+#include "pmusim/arch/pebs_format.h"
 #include "record.h"
 
 namespace pmusim {
@@ -19,7 +20,7 @@ u64 effective_config(const AssistInput& input, u64 data_cfg) {
 }
 
 u32 ds_record_bytes(const CpuModel& model, u64 config) {
-  if (model.pebs.format >= 4) return pebs::adaptive_layout(config).size;
+  if (!pebs::is_fixed(model.pebs.format)) return pebs::adaptive_layout(config).size;
   if (!model.pebs.dtes64) return sizeof(pebs::Record32);
   return pebs::fixed_record_bytes(model.pebs.format);
 }
@@ -27,7 +28,7 @@ u32 ds_record_bytes(const CpuModel& model, u64 config) {
 /// The word at offset 90h of formats 1 to 3 (pebs.md 2.2, 3.3).
 u64 status_word(const AssistInput& input) {
   const CpuModel& model = input.counters.model();
-  if (model.pebs.format >= 3) return input.served;
+  if (pebs::has_own_status(model.pebs.format)) return input.served;
   const bool own_bits_can_be_lost = model.policies.pebs_status_race != 0;
   return input.counters.status() | (own_bits_can_be_lost ? 0 : input.served);
 }
@@ -64,7 +65,7 @@ Assist::Outcome PebsUnit::write_ds(Memory& memory, const AssistInput& input, Ass
   std::memset(record.data(), 0, record.size());
 
   const pebs::SampledAccess access = pebs::sampled_access(input, pebs_enable_, latency_threshold_);
-  if (model_->pebs.format >= 4)
+  if (!pebs::is_fixed(model_->pebs.format))
     pebs::write_adaptive(record, input, access, config);
   else if (!model_->pebs.dtes64)
     pebs::write_fixed_32(record, input);

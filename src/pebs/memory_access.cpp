@@ -1,3 +1,4 @@
+#include "pmusim/arch/pebs_format.h"
 #include "record.h"
 
 namespace pmusim::pebs {
@@ -41,13 +42,13 @@ MemoryFacility memory_facility(const CounterFile& counters, unsigned counter, u6
   if (!event) return MemoryFacility::none;
   const SignalSet signals = event->rule.all | event->rule.any;
   if (signals.has(Signal::load_latency)) {
-    const bool needs_enable = model.pebs.format < 4 && (model.pebs.counters >> 32) == 0;
+    const bool needs_enable = pebs::is_fixed(model.pebs.format) && (model.pebs.counters >> 32) == 0;
     if (!needs_enable || (enable & bit(load_latency_enable + counter)) != 0)
       return MemoryFacility::load_latency;
     return MemoryFacility::none;
   }
   if (signals.has(Signal::store_latency)) return MemoryFacility::store_latency;
-  if (model.pebs.format < 2) return MemoryFacility::none;
+  if (!pebs::has_eventing_ip(model.pebs.format)) return MemoryFacility::none;
   if (signals.intersects(store_signals)) return MemoryFacility::store_address;
   if (signals.intersects(load_signals)) return MemoryFacility::load_address;
   return MemoryFacility::none;

@@ -1,5 +1,6 @@
 #include "pmusim/pebs/pebs_unit.h"
 
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/front_end.h"
 #include "record.h"
 
@@ -31,7 +32,7 @@ bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_
 /// Goldmont take any event: the next instruction that retires has the record (SDM vol. 3, Goldmont PEBS).
 bool can_sample(unsigned counter, const CounterFile& counters) {
   const CpuModel& model = counters.model();
-  const bool any_event = model.core_type == CoreType::atom && model.pebs.format >= 3;
+  const bool any_event = model.core_type == CoreType::atom && pebs::has_own_status(model.pebs.format);
   if (any_event || model.pebs.baseline || (model.pebs.counters >> 32) != 0 || counter >= first_fixed)
     return true;
   const auto event = counters.event(counter);
@@ -52,7 +53,7 @@ void PebsUnit::arm(u64 overflowed, const CounterFile& counters, u64 cycle) {
 
 bool PebsUnit::precise_distribution(unsigned counter, const CounterFile& counters) const {
   if ((model_->pebs.distribution & bit(counter)) == 0) return false;
-  const bool any_event = model_->pebs.format >= 4 || model_->core_type == CoreType::atom;
+  const bool any_event = !pebs::is_fixed(model_->pebs.format) || model_->core_type == CoreType::atom;
   constexpr u64 inst_retired_prec_dist = 0x01C0;
   return any_event || (counters.event_select(counter) & bits(15, 0)) == inst_retired_prec_dist;
 }

@@ -1,4 +1,5 @@
 // PEBS and the DS area; architectural PEBS has its own buffer registers (and CFG_C of the counters).
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/pebs_records.h"
 #include "pmusim/pebs/pebs_unit.h"
 
@@ -26,7 +27,7 @@ constexpr Field enable_fields[] = {
 };
 
 // MSR_PEBS_DATA_CFG: groups of adaptive records, for all counters alike.
-u64 record_counters(const CpuModel& m, unsigned) { return all_if(m.pebs.format == 6); }
+u64 record_counters(const CpuModel& m, unsigned) { return all_if(pebs::stores_counters(m.pebs.format)); }
 constexpr Field data_cfg_fields[] = {
     {pebs::data_cfg::MEMORY, "memory"},
     {pebs::data_cfg::GPRS, "GPRs"},
@@ -79,21 +80,22 @@ Rows<PebsUnit> PebsUnit::ds_registers() {
   static constexpr Row<P> rows[] = {
       {.address = msr::PEBS_ENABLE,
        .name = "IA32_PEBS_ENABLE",
-       .exists = [](const CpuModel& m, unsigned) { return m.pebs.format <= 6; },
+       .exists = [](const CpuModel& m,
+                    unsigned) { return pebs::is_fixed(m.pebs.format) || pebs::is_adaptive(m.pebs.format); },
        .fields = enable_fields,
        .read = read_word<&P::pebs_enable_>,
        .write = write_word<&P::pebs_enable_>},
       {.address = msr::PEBS_DATA_CFG,
        .name = "MSR_PEBS_DATA_CFG",
        .exists = [](const CpuModel& m,
-                    unsigned) { return m.pebs.baseline && m.pebs.format >= 4 && m.pebs.format <= 6; },
+                    unsigned) { return m.pebs.baseline && pebs::is_adaptive(m.pebs.format); },
        .fields = data_cfg_fields,
        .read = read_word<&P::data_cfg_>,
        .write = write_word<&P::data_cfg_>},
       // A linear address: one that is not canonical faults.
       {.address = msr::DS_AREA,
        .name = "IA32_DS_AREA",
-       .exists = [](const CpuModel& m, unsigned) { return m.pebs.format != PebsFeatures::none; },
+       .exists = [](const CpuModel& m, unsigned) { return pebs::is_known(m.pebs.format); },
        .fields = ds_area_fields,
        .read = read_word<&P::ds_area_>,
        .write =

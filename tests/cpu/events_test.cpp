@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "pmusim/cpu/event_tables.h"
+#include "pmusim/cpu/core_facts.h"
 
 namespace pmusim {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 CpuModel ice_lake() {
   CpuModel model;
   model.model = 0x7E;
-  model.events = event_table(Microarchitecture::ice_lake);
+  model.events = core_facts(Microarchitecture::ice_lake).events;
   return model;
 }
 
@@ -44,7 +44,7 @@ TEST(FindEvent, EventZeroCountsNothingOnAGeneralPurposeCounter) {  // msr.md 6.2
 TEST(FindEvent,
      Umask2IsPartOfTheEvent) {  // Lion Cove: C4 umask 111 counts conditional branches, 11 no known event
   CpuModel model;
-  model.events = event_table(Microarchitecture::lion_cove);
+  model.events = core_facts(Microarchitecture::lion_cove).events;
   EXPECT_EQ(selected_event(model, 0x0100'0053'11C4)->name, "BR_INST_RETIRED.COND");
   EXPECT_FALSE(selected_event(model, 0x0000'0053'11C4));
 }

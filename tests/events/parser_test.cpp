@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pmusim/cpu/event_tables.h"
+#include "pmusim/cpu/core_facts.h"
 
 namespace pmusim::events {
 namespace {
@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 CpuModel ice_lake() {
   CpuModel model = find_cpu_model("icelake-server").value();
-  model.events = event_table(Microarchitecture::ice_lake);
+  model.events = core_facts(Microarchitecture::ice_lake).events;
   return model;
 }
 

@@ -2,7 +2,9 @@
 #define PMUSIM_CPU_GENERIC_EVENTS_H
 
 #include <optional>
+#include <string_view>
 
+#include "pmusim/base/result.h"
 #include "pmusim/cpu/microarchitecture.h"
 
 namespace pmusim {
@@ -32,6 +34,25 @@ enum class CacheId : u8 { l1d, l1i, ll, dtlb, itlb, bpu, node };
 enum class CacheOperation : u8 { read, write, prefetch };
 enum class CacheResult : u8 { access, miss };
 
+/// Nobody writes instructions through the instruction cache, and branches are only ever predicted.
+bool makes_sense(CacheId cache, CacheOperation operation);
+
+/// One row of a core's hardware-cache events.
+struct CacheEvent {
+  CacheId cache;
+  CacheOperation operation;
+  CacheResult result;
+  u64 config;     ///< event select bits
+  u64 extra = 0;  ///< value for OFFCORE_RSP, 0 for events without
+};
+
+/// An event that drivers publish under a name of their own.
+struct NamedEncoding {
+  std::string_view name;
+  u64 config;     ///< event select bits
+  u64 extra = 0;  ///< config1: a register's value or a threshold
+};
+
 struct CacheEventEncoding {
   enum class Kind : u8 {
     valid,
@@ -45,6 +66,25 @@ struct CacheEventEncoding {
 
 CacheEventEncoding cache_event_encoding(Microarchitecture core, CacheId cache, CacheOperation operation,
                                         CacheResult result);
+
+/// What a counter is programmed with for an event.
+struct EventEncoding {
+  u64 config = 0;  ///< event select bits (event, umask, CMASK, INV)
+  u64 extra = 0;   ///< value for the event's extra register
+};
+
+/// Why an attribute has no encoding.
+enum class NoEncoding : u8 {
+  unknown_event,  ///< no CPU has an event of this number
+  senseless,      ///< a cache event that makes no sense on any CPU
+  absent,         ///< this core has no such event
+};
+
+/// The encoding of a PERF_TYPE_HARDWARE event. Bits above 31 of `config` name a PMU and are ignored.
+[[nodiscard]] Result<EventEncoding, NoEncoding> encode_generic_event(Microarchitecture core, u64 config,
+                                                                     u32 arch_events);
+/// The encoding of a PERF_TYPE_HW_CACHE event: cache, operation and result in a byte each.
+[[nodiscard]] Result<EventEncoding, NoEncoding> encode_cache_event(Microarchitecture core, u64 config);
 
 }  // namespace pmusim
 

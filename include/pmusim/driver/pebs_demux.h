@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/base/bits.h"
 
 namespace pmusim::driver {
@@ -82,7 +83,7 @@ class Demultiplexer {
   template <class Visitor>
   DemuxTotals run(std::span<std::byte> buffer, const DemuxSetup& setup, Visitor&& visitor) {
     const DemuxTotals totals = scan(buffer, setup);
-    if (setup.order == DrainOrder::grouped || setup.format <= 3)
+    if (setup.order == DrainOrder::grouped || pebs::is_fixed(setup.format))
       visit_grouped(buffer, totals, visitor);
     else
       visit_in_order(buffer, totals, visitor);

@@ -1,0 +1,82 @@
+#include "cores.h"
+#include "goldmont_family.h"
+#include "off_core_layouts.h"
+#include "presets.h"
+
+namespace pmusim {
+namespace presets {
+/// Four counters of 48 bits, streamlined freeze, 32 LBR records with the cycle count in TO; PEBS on counter
+/// 0.
+CpuModel goldmont() {
+  CpuModel m;
+  m.name = "goldmont";
+  m.title = "Goldmont";
+  m.pfm_name = "glm";
+  m.core_type = CoreType::atom;
+  m.model = 0x5C;
+  m.stepping = 9;
+  m.perfmon_version = 4;
+  m.gp_counters = 0xF;
+  m.fixed_counters = 0x7;
+  m.arch_events = 0x7F;
+  m.perf_capabilities = 0x33C6;
+  m.freeze = FreezeStyle::streamlined;
+  m.anythread = true;
+  m.has_tsc_adjust = true;
+  m.has_xsaves = true;
+  m.offcore_rsp = {0x760005FFBF, 0x360005FFBF};
+  m.xcr0 = 0x1B;
+  m.xss = 0x100;
+  m.lbr = {.depth = 32,
+           .format = LbrFormat::time,
+           .has_select = true,
+           .call_stack = true,
+           .from_base = msr::LBR_NHM_FROM_IP};
+  m.pebs = {.format = 3, .counters = 0x1, .distribution = 0x1, .eventing_ip = true};
+  m.core.retire_width = 3;
+  m.core.l1d = {24 * kib, 6, 64, 3};
+  m.core.l2 = {1 * mib, 16, 64, 17};
+  m.core.l3 = {};
+  return m;
+}
+
+}  // namespace presets
+
+namespace cores {
+namespace {
+
+using namespace event_rows;
+
+constexpr std::array goldmont_only{
+    row("PAGE_WALKS.CYCLES", 0x05, 0x03, sum(Q::page_walk_cycles)),
+};
+
+constexpr auto table = join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_only);
+
+constexpr std::array cache{
+    CacheEvent{l1d, read, access, 0x81D0},          CacheEvent{l1d, write, access, 0x82D0},
+    CacheEvent{l1i, read, access, 0x0380},          CacheEvent{l1i, read, miss, 0x0280},
+    CacheEvent{ll, read, access, 0x01B7, 0x10001},  CacheEvent{ll, read, miss, 0x01B7, 0x3600000001},
+    CacheEvent{ll, write, access, 0x01B7, 0x10002}, CacheEvent{ll, write, miss, 0x01B7, 0x3600000002},
+    CacheEvent{dtlb, read, access, 0x81D0},         CacheEvent{dtlb, write, access, 0x82D0},
+    CacheEvent{itlb, read, access, 0x00C0},         CacheEvent{itlb, read, miss, 0x0481},
+    CacheEvent{bpu, read, access, 0x00C4},          CacheEvent{bpu, read, miss, 0x00C5},
+};
+constexpr Product products[] = {{6, 0x5C}, {6, 0x5F}};
+constexpr Preset product_presets[] = {presets::goldmont};
+
+}  // namespace
+
+constinit const CoreFacts goldmont{
+    .core = Microarchitecture::goldmont,
+    .type = CoreType::atom,
+    .products = products,
+    .presets = product_presets,
+    .events = table,
+    .cache_events = cache,
+    .off_core = goldmont_off_core_layout,
+    .pebs_events = {.kind = PebsEvents::Kind::any},
+};
+
+}  // namespace cores
+}  // namespace pmusim

@@ -1,0 +1,65 @@
+#include "cores.h"
+#include "goldmont_family.h"
+#include "off_core_layouts.h"
+#include "presets.h"
+
+namespace pmusim {
+namespace presets {
+/// PEBS on every counter, fixed ones included.
+CpuModel goldmont_plus() {
+  CpuModel m = goldmont();
+  m.name = "goldmont-plus";
+  m.title = "Goldmont Plus";
+  m.model = 0x7A;
+  m.stepping = 1;
+  m.perf_capabilities = 0x33C7;
+  m.anythread = false;
+  m.lbr.format = LbrFormat::info_no_tsx;
+  m.pebs.counters = 0xF | fixed(0x7);
+  m.core.retire_width = 4;
+  m.core.l2 = {4 * mib, 16, 64, 19};
+  return m;
+}
+
+}  // namespace presets
+
+namespace cores {
+namespace {
+
+using namespace event_rows;
+
+constexpr std::array goldmont_plus_only{
+    row("INST_RETIRED.PREC_DIST", 0xC0, 0x00, on(instruction)),
+    row("DL1.REPLACEMENT", 0x51, 0x01, on_any({load_l1_miss, store_l1_miss})),
+};
+
+constexpr auto table =
+    join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_plus_walks, goldmont_plus_only);
+
+constexpr std::array cache{
+    CacheEvent{l1d, read, access, 0x81D0},          CacheEvent{l1d, write, access, 0x82D0},
+    CacheEvent{l1i, read, access, 0x0380},          CacheEvent{l1i, read, miss, 0x0280},
+    CacheEvent{ll, read, access, 0x01B7, 0x10001},  CacheEvent{ll, read, miss, 0x01B7, 0x3600000001},
+    CacheEvent{ll, write, access, 0x01B7, 0x10002}, CacheEvent{ll, write, miss, 0x01B7, 0x3600000002},
+    CacheEvent{dtlb, read, access, 0x81D0},         CacheEvent{dtlb, read, miss, 0x0E08},
+    CacheEvent{dtlb, write, access, 0x82D0},        CacheEvent{dtlb, write, miss, 0x0E49},
+    CacheEvent{itlb, read, access, 0x00C0},         CacheEvent{itlb, read, miss, 0x0481},
+    CacheEvent{bpu, read, access, 0x00C4},          CacheEvent{bpu, read, miss, 0x00C5},
+};
+constexpr Product products[] = {{6, 0x7A}};
+constexpr Preset product_presets[] = {presets::goldmont_plus};
+
+}  // namespace
+
+constinit const CoreFacts goldmont_plus{
+    .core = Microarchitecture::goldmont_plus,
+    .type = CoreType::atom,
+    .products = products,
+    .presets = product_presets,
+    .events = table,
+    .cache_events = cache,
+    .off_core = goldmont_off_core_layout,
+};
+
+}  // namespace cores
+}  // namespace pmusim

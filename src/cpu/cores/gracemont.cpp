@@ -1,0 +1,83 @@
+#include "cores.h"
+#include "gracemont_family.h"
+#include "named_events.h"
+#include "off_core_layouts.h"
+#include "presets.h"
+
+namespace pmusim {
+namespace presets {
+/// Six counters, architectural LBR, load and store latency on an Atom. As in Alder Lake-N, which has no P
+/// core.
+CpuModel gracemont() {
+  CpuModel m = tremont();
+  m.name = "gracemont";
+  m.title = "Gracemont (Alder Lake-N)";
+  m.pfm_name = "";
+  m.model = 0xBE;
+  m.stepping = 0;
+  m.native_model_id = 1;
+  m.gp_counters = 0x3F;
+  m.perf_capabilities = 0x174FF;
+  m.has_pperf = true;
+  m.has_bus_lock_detect = true;
+  m.reference_event_is_tsc = true;
+  m.offcore_rsp = {0x3FFFFFFFFF, 0x3FFFFFFFFF};
+  m.xcr0 = 0x207;
+  m.xss = 0xD900;
+  m.lbr = architectural_lbr(lbr_deep_cstate_reset | lbr_linear_ip, lbr_records);
+  m.pebs.counters = 0x3F | fixed(0x7);
+  m.pebs.load_latency = true;
+  m.pebs.latency_split = true;
+  m.pebs.data_source = DataSourceEncoding::gracemont;
+  m.core.retire_width = 5;
+  m.core.l2 = {2 * mib, 16, 64, 17};
+  m.core.l3 = {6 * mib, 12, 64, 60};
+  m.core.stlb_entries = 2048;
+  m.core.stlb_ways = 4;
+  m.core.reorder_buffer_uops = 256;
+  return m;
+}
+
+}  // namespace presets
+
+namespace cores {
+namespace {
+
+using namespace event_rows;
+
+constexpr std::array gracemont_only{
+    row("MEM_LOAD_UOPS_RETIRED.L3_HIT", 0xD1, 0x04, on(load_l3_hit)),
+};
+constexpr std::array gracemont_retiring{
+    row("TOPDOWN_RETIRING.ALL", 0xC2, 0x00, sum(Q::uops)),
+};
+
+constexpr auto table =
+    join(gracemont_common, goldmont_and_gracemont_branches, goldmont_load_sources, gracemont_only,
+         tremont_slots, gracemont_slots, gracemont_retiring, tremont_memory_stalls, tremont_off_core);
+
+constexpr auto named =
+    join(gracemont_memory_names,
+         std::array{NamedEncoding{"topdown-fe-bound", 0x0071}, NamedEncoding{"topdown-be-bound", 0x0074},
+                    NamedEncoding{"topdown-bad-spec", 0x0073}, NamedEncoding{"topdown-retiring", 0x00C2}});
+constexpr Product products[] = {{6, 0xBE}, {6, 0x97}, {6, 0x9A}, {6, 0xB7}, {6, 0xBA}, {6, 0xBF}};
+constexpr ProductName names[] = {{"alderlake", "gracemont"}, {"raptorlake", "gracemont"}};
+constexpr Preset product_presets[] = {presets::gracemont};
+
+}  // namespace
+
+constinit const CoreFacts gracemont{
+    .core = Microarchitecture::gracemont,
+    .type = CoreType::atom,
+    .products = products,
+    .names = names,
+    .presets = product_presets,
+    .events = table,
+    .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
+    .cache_events = tremont_cache,
+    .named_events = named,
+    .off_core = atom_off_core,
+};
+
+}  // namespace cores
+}  // namespace pmusim

@@ -1,0 +1,99 @@
+#ifndef PMUSIM_SRC_CPU_CORES_GRACEMONT_FAMILY_H
+#define PMUSIM_SRC_CPU_CORES_GRACEMONT_FAMILY_H
+
+#include "atom_events.h"
+#include "tremont_family.h"
+
+/// What Gracemont and its successors share. libpfm4 has none of them; encodings: the vendor's published event
+/// lists.
+namespace pmusim::event_rows {
+
+inline constexpr std::array gracemont_own{
+    row("CPU_CLK_UNHALTED.REF_TSC_P", 0x3C, 0x01, sum(Q::reference_cycles)),
+    row("ITLB.FILLS", 0x81, 0x04, on(itlb_miss)),
+};
+
+/// Before the architectural topdown events.
+inline constexpr std::array gracemont_slots{
+    row("TOPDOWN_FE_BOUND.FRONTEND_LATENCY", 0x71, 0x72, sum(Q::slots_fetch_latency)),
+    row("TOPDOWN_BAD_SPECULATION.ALL", 0x73, 0x00, sum(Q::slots_bad_speculation)),
+};
+
+inline constexpr std::array crestmont_front_end{
+    row("FRONTEND_RETIRED.ITLB_MISS", 0xC6, 0x10, on(itlb_miss)),
+    row("FRONTEND_RETIRED.ICACHE", 0xC6, 0x20, on(l1i_miss)),
+};
+
+inline constexpr std::array skymont_fixed{
+    row("TOPDOWN_BAD_SPECULATION.ALL", 0x00, 0x05, sum(Q::slots_bad_speculation)),
+    row("TOPDOWN_FE_BOUND.ALL", 0x00, 0x06, sum(Q::slots_frontend)),
+    row("TOPDOWN_RETIRING.ALL", 0x00, 0x07, sum(Q::uops)),
+    row("TOPDOWN_BAD_SPECULATION.ALL_P", 0x73, 0x00, sum(Q::slots_bad_speculation)),
+    row("TOPDOWN_FE_BOUND.ALL_P", 0x9C, 0x01, sum(Q::slots_frontend)),
+    row("TOPDOWN_BE_BOUND.ALL_P", 0xA4, 0x02, sum(Q::slots_backend)),
+    row("TOPDOWN_RETIRING.ALL_P", 0xC2, 0x02, sum(Q::uops)),
+};
+
+inline constexpr std::array skymont_fp{
+    row("FP_INST_RETIRED.32B_SP", 0xC7, 0x01, on(fp_scalar_single)),
+    row("FP_INST_RETIRED.64B_DP", 0xC7, 0x02, on(fp_scalar_double)),
+    row("FP_INST_RETIRED.128B_SP", 0xC7, 0x04, on(fp_packed_128_single)),
+    row("FP_INST_RETIRED.128B_DP", 0xC7, 0x08, on(fp_packed_128_double)),
+    row("FP_INST_RETIRED.256B_SP", 0xC7, 0x10, on(fp_packed_256_single)),
+    row("FP_INST_RETIRED.256B_DP", 0xC7, 0x20, on(fp_packed_256_double)),
+};
+
+/// Darkmont gave each kind of branch a bit of its own. Arctic Wolf: taken to be the same.
+inline constexpr std::array darkmont_branches{
+    row("BR_INST_RETIRED.ALL_BRANCHES", 0xC4, 0x00, on(branch)),
+    row("BR_INST_RETIRED.COND_TAKEN", 0xC4, 0x03, on(conditional_taken)),
+    row("BR_INST_RETIRED.COND_NTAKEN", 0xC4, 0x04, on(conditional_not_taken)),
+    row("BR_INST_RETIRED.COND", 0xC4, 0x07, on(conditional)),
+    row("BR_INST_RETIRED.NEAR_RETURN", 0xC4, 0x08, on(near_return)),
+    row("BR_INST_RETIRED.NEAR_INDIRECT_CALL", 0xC4, 0x10, on(indirect_call)),
+    row("BR_INST_RETIRED.NEAR_DIRECT_CALL", 0xC4, 0x20, on(direct_call)),
+    row("BR_INST_RETIRED.NEAR_CALL", 0xC4, 0x30, on(near_call)),
+    row("BR_INST_RETIRED.NEAR_INDIRECT_JMP", 0xC4, 0x40, on(indirect_jump)),
+    row("BR_INST_RETIRED.NEAR_INDIRECT", 0xC4, 0x50, on_any({indirect_jump, indirect_call})),
+    row("BR_INST_RETIRED.NEAR_INDIRECT_OR_RETURN", 0xC4, 0x58,
+        on_any({indirect_jump, indirect_call, near_return})),
+    row("BR_INST_RETIRED.NEAR_DIRECT_JMP", 0xC4, 0x80, on(direct_jump)),
+    row("BR_INST_RETIRED.NEAR_JMP", 0xC4, 0xC0, on_any({direct_jump, indirect_jump})),
+    row("BR_INST_RETIRED.NEAR_TAKEN", 0xC4, 0xFB, on(near_taken)),
+    row("BR_MISP_RETIRED.ALL_BRANCHES", 0xC5, 0x00, on(mispredicted)),
+    row("BR_MISP_RETIRED.COND_TAKEN", 0xC5, 0x03, on(mispredicted_conditional_taken)),
+    row("BR_MISP_RETIRED.COND_NTAKEN", 0xC5, 0x04, on(mispredicted_conditional_not_taken)),
+    row("BR_MISP_RETIRED.NEAR_RETURN", 0xC5, 0x08, on(mispredicted_return)),
+    row("BR_MISP_RETIRED.NEAR_INDIRECT", 0xC5, 0x50, on(mispredicted_indirect)),
+};
+
+inline constexpr std::array darkmont_own{
+    row("MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", 0xD3, 0x01, on(load_dram)),
+    row("MEM_LOAD_UOPS_L3_MISS_RETIRED.ALL", 0xD3, 0xFF, on(load_l3_miss)),
+    row("L2_REQUEST.DEMAND_DATA_RD_MISS", 0x24, 0x41, on(load_l2_miss)),
+    row("L2_REQUEST.DEMAND_RFO_MISS", 0x24, 0x42, on(store_l2_miss)),
+    row("L2_REQUEST.DEMAND_CODE_RD_MISS", 0x24, 0x44, on(l2i_miss)),
+    row("L2_REQUEST.MISS", 0x24, 0x17F, sum(Q::l2_misses)),
+    row("L2_REQUEST.DEMAND_DATA_RD_HIT", 0x24, 0x81, on(load_l2_hit)),
+    row("L2_REQUEST.DEMAND_RFO_HIT", 0x24, 0x82, on_but_not(store_l1_miss, store_l2_miss)),
+    row("L2_REQUEST.DEMAND_CODE_RD_HIT", 0x24, 0x84, on_but_not(l1i_miss, l2i_miss)),
+    row("L2_REQUEST.DEMAND_DATA_RD", 0x24, 0xC1, on_any({load_l2_hit, load_l2_miss})),
+    row("L2_REQUEST.DEMAND_RFO", 0x24, 0xC2, on(store_l1_miss)),
+    row("L2_REQUEST.DEMAND_CODE_RD", 0x24, 0xC4, on(l1i_miss)),
+    row("L2_REQUEST.ALL", 0x24, 0x1FF, sum(Q::l2_requests)),
+};
+
+inline constexpr auto gracemont_common =
+    join(goldmont_fixed, goldmont_clocks, goldmont_memory_uops, gracemont_stlb_misses,
+         gracemont_latency_samples, skylake_tlb, goldmont_plus_walks, atom_resteers, atom_machine_clears,
+         gracemont_own, architectural_names, architectural_mispredicts);
+
+inline constexpr auto goldmont_and_gracemont_branches = join(goldmont_branches, gracemont_branches);
+
+inline constexpr auto since_darkmont =
+    join(gracemont_common, darkmont_branches, crestmont_load_sources, darkmont_own, skymont_fixed, skymont_fp,
+         crestmont_front_end, architectural_lbr_inserts);
+
+}  // namespace pmusim::event_rows
+
+#endif

@@ -1,0 +1,132 @@
+#include "cores.h"
+#include "named_events.h"
+#include "off_core_layouts.h"
+#include "presets.h"
+#include "skylake_family.h"
+
+namespace pmusim {
+namespace presets {
+namespace {
+/// Sunny Cove: eight counters per logical processor, TOPDOWN.SLOTS in fixed counter 3, PERF_METRICS, adaptive
+/// PEBS on every counter.
+CpuModel icelake() {
+  CpuModel m = skylake();
+  m.name = "icelake";
+  m.title = "Ice Lake";
+  m.pfm_name = "icl";
+  m.model = 0x7E;
+  m.stepping = 5;
+  m.perfmon_version = 5;
+  m.gp_counters = 0xFF;
+  m.fixed_counters = 0xF;
+  m.arch_events = 0xFF;
+  m.arch_events_length = 8;
+  m.perf_capabilities = 0xF4C5;
+  m.anythread = false;
+  m.rtm = m.hle = m.has_tsx_force_abort = false;
+  m.metrics_levels = 1;
+  m.offcore_rsp = {0x3FFFFFBFFF, 0x3FFFFFBFFF};
+  m.xcr0 = 0x2E7;
+  m.pebs.format = 4;
+  m.pebs.counters = 0xFF | fixed(0xF);
+  m.pebs.distribution = fixed(1);
+  m.pebs.baseline = true;
+  m.core.retire_width = 5;
+  m.core.l1d = {48 * kib, 12, 64, 5};
+  m.core.l2 = {512 * kib, 8, 64, 13};
+  m.core.stlb_entries = 2048;
+  m.core.stlb_ways = 16;
+  m.core.outstanding_misses = 12;
+  return m;
+}
+
+}  // namespace
+
+CpuModel icelake_server() {
+  CpuModel m = icelake();
+  m.name = "icelake-server";
+  m.title = "Ice Lake server";
+  m.pfm_name = "icx";
+  m.model = 0x6A;
+  m.stepping = 6;
+  m.rtm = m.hle = true;
+  m.core.l2 = {1280 * kib, 20, 64, 14};
+  m.core.l3 = {48 * mib, 12, 64, 70};
+  return m;
+}
+
+namespace {
+CpuModel tigerlake() {
+  CpuModel m = icelake();
+  m.name = "tigerlake";
+  m.title = "Tiger Lake";
+  m.model = 0x8C;
+  m.stepping = 1;
+  m.has_bus_lock_detect = true;
+  m.xss = 0x3900;
+  m.core.l2 = {1280 * kib, 20, 64, 14};
+  m.core.l3 = {12 * mib, 12, 64, 45};
+  return m;
+}
+
+CpuModel rocketlake() {
+  CpuModel m = icelake();
+  m.name = "rocketlake";
+  m.title = "Rocket Lake";
+  m.model = 0xA7;
+  m.stepping = 1;
+  m.core.l3 = {16 * mib, 16, 64, 46};
+  return m;
+}
+
+}  // namespace
+
+}  // namespace presets
+
+namespace cores {
+namespace {
+
+using namespace event_rows;
+
+constexpr std::array own{
+    row("INST_RETIRED.PREC_DIST", 0x00, 0x01, on(instruction)),
+    row("INST_RETIRED.NOP", 0xC0, 0x02, on(nop)),
+    fewer_than(1, row("INST_RETIRED.STALL_CYCLES", 0xC0, 0x01, on(instruction))),
+    row("CPU_CLK_UNHALTED.DISTRIBUTED", 0xEC, 0x02, sum(Q::cycles)),
+    row("TOPDOWN.SLOTS", 0x00, 0x04, sum(Q::slots)),
+    row("TOPDOWN.SLOTS_P", 0xA4, 0x01, sum(Q::slots)),
+    row("TOPDOWN.BACKEND_BOUND_SLOTS", 0xA4, 0x02, sum(Q::slots_backend)),
+    row("TOPDOWN.BR_MISPREDICT_SLOTS", 0xA4, 0x08, sum(Q::slots_branch_mispredict)),
+    begins(row("INT_MISC.CLEARS_COUNT", 0x0D, 0x01, sum(Q::recovery_cycles))),
+};
+
+constexpr auto table =
+    join(fixed_three, haswell_clocks, architectural_cache, ice_lake_branches, skylake_memory_instructions,
+         skylake_load_sources, local_memory_loads, load_latency_samples, front_end_retired(0x01), haswell_l2,
+         skylake_l2_hits, l1d_replacement, skylake_tlb, skylake_icache, resteers, skylake_machine_clears,
+         skylake_recovery, skylake_stalls, uops_retired_slots, slots_not_delivered, ice_lake_lbr_inserts,
+         haswell_transactions, broadwell_fp_arithmetic, skylake_x_fp_arithmetic, own,
+         off_core(0xB7, {0x10001, 0x3FFFC00001, 0x10002, 0x3FFFC00002}), architectural_names,
+         architectural_mispredicts);
+constexpr Product products[] = {{6, 0x7D}, {6, 0x7E}, {6, 0x6A}, {6, 0x6C},
+                                {6, 0x8C}, {6, 0x8D}, {6, 0xA7}, {6, 0x8A}};
+constexpr ProductName names[] = {{"lakefield", "icelake"}};
+constexpr Preset product_presets[] = {presets::icelake, presets::icelake_server, presets::tigerlake,
+                                      presets::rocketlake};
+
+}  // namespace
+
+constinit const CoreFacts ice_lake{
+    .core = Microarchitecture::ice_lake,
+    .products = products,
+    .names = names,
+    .presets = product_presets,
+    .events = table,
+    .cache_events = skylake_cache,
+    .named_events = haswell_memory,
+    .off_core = sandy_bridge_off_core,
+    .fixed_codes = p_core_fixed_codes,
+};
+
+}  // namespace cores
+}  // namespace pmusim

@@ -1,0 +1,60 @@
+#include "cores.h"
+#include "named_events.h"
+#include "off_core_layouts.h"
+#include "presets.h"
+#include "sandy_bridge_family.h"
+
+namespace pmusim {
+namespace presets {
+namespace {
+CpuModel ivybridge() {
+  CpuModel m = sandybridge();
+  m.name = "ivybridge";
+  m.title = "Ivy Bridge";
+  m.pfm_name = "ivb";
+  m.model = 0x3A;
+  m.stepping = 9;
+  return m;
+}
+
+}  // namespace
+
+}  // namespace presets
+
+namespace cores {
+namespace {
+
+using namespace event_rows;
+
+constexpr std::array ivy_bridge_only{
+    row("MEM_LOAD_UOPS_LLC_MISS_RETIRED.LOCAL_DRAM", 0xD3, 0x01, on(load_dram)),
+    row("DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK", 0x08, 0x81, sum(Q::page_walks_load)),
+    row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x08, 0x82, sum(Q::page_walks_load)),
+    row("DTLB_LOAD_MISSES.STLB_HIT", 0x5F, 0x04, on_but_not(load_dtlb_miss, load_stlb_miss)),
+    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xA3, 0x05, sum(Q::stall_cycles_l2_miss, 5))),
+    at_least(6, row("CYCLE_ACTIVITY.STALLS_LDM_PENDING", 0xA3, 0x06, sum(Q::stall_cycles_memory, 6))),
+    at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x0C, sum(Q::stall_cycles_l1_miss, 12))),
+};
+
+constexpr auto table = join(sandy_bridge_common, ivy_bridge_load_misses, ivy_bridge_only);
+
+/// The one cache event in which Ivy Bridge differs from Sandy Bridge: DTLB_LOAD_MISSES has other umasks.
+constexpr auto cache = changed(sandy_bridge_cache, {dtlb, read, miss, 0x8108});
+constexpr Product products[] = {{6, 0x3A}, {6, 0x3E}};
+constexpr Preset product_presets[] = {presets::ivybridge};
+
+}  // namespace
+
+constinit const CoreFacts ivy_bridge{
+    .core = Microarchitecture::ivy_bridge,
+    .products = products,
+    .presets = product_presets,
+    .events = table,
+    .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops},
+    .cache_events = cache,
+    .named_events = sandy_bridge_memory,
+    .off_core = sandy_bridge_off_core,
+};
+
+}  // namespace cores
+}  // namespace pmusim

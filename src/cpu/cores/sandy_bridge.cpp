@@ -1,0 +1,67 @@
+#include "cores.h"
+#include "named_events.h"
+#include "off_core_layouts.h"
+#include "presets.h"
+#include "sandy_bridge_family.h"
+
+namespace pmusim {
+namespace presets {
+/// Full-width counter writes, off-core filters for two events, precise stores on counter 3. Eight counters
+/// per core, which hyper-threading (on here) splits into four and four.
+CpuModel sandybridge() {
+  CpuModel m = nehalem();
+  m.name = "sandybridge";
+  m.title = "Sandy Bridge";
+  m.pfm_name = "snb";
+  m.model = 0x2A;
+  m.stepping = 7;
+  m.arch_events = 0x7F;
+  m.perf_capabilities = 0x31C3;
+  m.offcore_rsp = {0x3F807F8FFF, 0x3F807F8FFF};
+  m.xcr0 = 0x7;
+  m.lbr.nehalem_filters = false;
+  m.pebs.precise_store = true;
+  m.pebs.distribution = bit(1);
+  m.pebs.data_source = DataSourceEncoding::sandy_bridge;
+  m.core.l2 = {256 * kib, 8, 64, 12};
+  m.core.l3 = {8 * mib, 16, 64, 30};
+  m.core.bus_hz = 100'000'000;
+  return m;
+}
+
+}  // namespace presets
+
+namespace cores {
+namespace {
+
+using namespace event_rows;
+
+constexpr std::array sandy_bridge_only{
+    row("MEM_LOAD_UOPS_MISC_RETIRED.LLC_MISS", 0xD4, 0x02, on(load_l3_miss)),
+    row("DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK", 0x08, 0x01, sum(Q::page_walks_load)),
+    row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x08, 0x02, sum(Q::page_walks_load)),
+    row("DTLB_LOAD_MISSES.STLB_HIT", 0x08, 0x10, on_but_not(load_dtlb_miss, load_stlb_miss)),
+    at_least(5, row("CYCLE_ACTIVITY.STALLS_L2_PENDING", 0xA3, 0x05, sum(Q::stall_cycles_l2_miss, 5))),
+    at_least(6, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x06, sum(Q::stall_cycles_l1_miss, 6))),
+};
+
+constexpr auto table = join(sandy_bridge_common, sandy_bridge_only);
+constexpr Product products[] = {{6, 0x2A}, {6, 0x2D}};
+constexpr Preset product_presets[] = {presets::sandybridge};
+
+}  // namespace
+
+constinit const CoreFacts sandy_bridge{
+    .core = Microarchitecture::sandy_bridge,
+    .products = products,
+    .presets = product_presets,
+    .events = table,
+    .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops,
+                .backend_stalls = 0x01B1 | GenericEncodings::no_uops},
+    .cache_events = sandy_bridge_cache,
+    .named_events = sandy_bridge_memory,
+    .off_core = sandy_bridge_off_core,
+};
+
+}  // namespace cores
+}  // namespace pmusim

@@ -1,0 +1,75 @@
+#include "cores.h"
+#include "goldmont_family.h"
+#include "named_events.h"
+#include "off_core_layouts.h"
+#include "presets.h"
+#include "tremont_family.h"
+
+namespace pmusim {
+namespace presets {
+/// Adaptive PEBS on an Atom, also into a PT stream.
+CpuModel tremont() {
+  CpuModel m = goldmont_plus();
+  m.name = "tremont";
+  m.title = "Tremont";
+  m.pfm_name = "tmt";
+  m.model = 0x86;
+  m.stepping = 5;
+  m.perfmon_version = 5;
+  m.perf_capabilities = 0x174C7;
+  m.offcore_rsp = {0x800FF0FFFFFF9FFF, 0x000FF0FFFFFF9FFF};
+  m.xcr0 = 0x3;
+  m.pebs.format = 4;
+  m.pebs.distribution = bit(0) | fixed(1);
+  m.pebs.baseline = true;
+  m.core.l1d = {32 * kib, 8, 64, 3};
+  m.core.l2 = {4 * mib, 16, 64, 17};
+  m.core.l3 = {4 * mib, 16, 64, 50};
+  return m;
+}
+
+}  // namespace presets
+
+namespace cores {
+namespace {
+
+using namespace event_rows;
+
+constexpr std::array tremont_own{
+    row("CPU_CLK_UNHALTED.REF_TSC_P", 0x3C, 0x01, sum(Q::reference_cycles)),
+    row("MEM_LOAD_UOPS_RETIRED.L3_HIT", 0xD1, 0x04, on(load_l3_hit)),
+    row("L2_REQUEST.ALL", 0x24, 0x00, sum(Q::l2_requests)),
+    row("L2_REQUEST.MISS", 0x24, 0x01, sum(Q::l2_misses)),
+    row("ITLB.FILLS", 0x81, 0x04, on(itlb_miss)),
+    row("TOPDOWN_BAD_SPECULATION.ALL", 0x73, 0x06, sum(Q::slots_bad_speculation)),
+    row("TOPDOWN_RETIRING.ALL", 0xC2, 0x00, sum(Q::uops)),
+    row("MACHINE_CLEARS.ANY", 0xC3, 0x00, on(machine_clear)),
+};
+
+constexpr auto table = join(goldmont_common, tremont_own, skylake_tlb, goldmont_plus_walks, atom_resteers,
+                            tremont_slots, tremont_memory_stalls, tremont_off_core);
+
+constexpr NamedEncoding named[] = {{"topdown-fe-bound", 0x0071},
+                                   {"topdown-be-bound", 0x0074},
+                                   {"topdown-bad-spec", 0x0673},
+                                   {"topdown-retiring", 0x00C2}};
+constexpr Product products[] = {{6, 0x86}, {6, 0x96}, {6, 0x9C}, {6, 0x8A}};
+constexpr ProductName names[] = {{"lakefield", "tremont"}};
+constexpr Preset product_presets[] = {presets::tremont};
+
+}  // namespace
+
+constinit const CoreFacts tremont{
+    .core = Microarchitecture::tremont,
+    .type = CoreType::atom,
+    .products = products,
+    .names = names,
+    .presets = product_presets,
+    .events = table,
+    .cache_events = tremont_cache,
+    .named_events = named,
+    .off_core = atom_off_core,
+};
+
+}  // namespace cores
+}  // namespace pmusim
