@@ -49,10 +49,14 @@ std::optional<EventDefinition> find_fetch_latency(const CpuModel& model, u8 even
                          .extra = extra};
 }
 
-/// By name where a row has the very value, else by what its bits ask for.
-std::optional<EventDefinition> find_off_core(const CpuModel& model, const OffCoreLayout& layout, u16 umask,
-                                             u64 extra) {
-  const u8 event = layout.event;
+/// By name where a row has the very value, else by what its bits ask for. Rows name the event of the first
+/// register; what goes through OFFCORE_RSP_1 is the same event.
+std::optional<EventDefinition> find_off_core(const CpuModel& model, u8 event, u16 umask, u64 extra) {
+  const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
+  if (event == layout.second.event && umask == layout.second.umask) {
+    event = layout.event;
+    umask = 0x01;
+  }
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   const auto rule = off_core_rule(layout, extra);
   if (!rule) return std::nullopt;
@@ -64,11 +68,7 @@ std::optional<EventDefinition> find_off_core(const CpuModel& model, const OffCor
 
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   if (event == 0) return std::nullopt;
-  if (may_be_off_core_event(event)) {
-    const OffCoreLayout& off_core = core_facts(model.microarchitecture()).off_core;
-    if (uses_second_register(off_core, event, umask)) return find_off_core(model, off_core, 0x01, extra);
-    if (is_off_core_event(off_core, event, umask)) return find_off_core(model, off_core, umask, extra);
-  }
+  if (off_core_register(model, event, umask)) return find_off_core(model, event, umask, extra);
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
   if (const auto latency = find_fetch_latency(model, event, umask, extra)) return latency;

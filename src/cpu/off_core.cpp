@@ -30,17 +30,10 @@ std::bitset<256> event_codes() {
 
 }  // namespace
 
-bool may_be_off_core_event(u8 event) {
+std::optional<unsigned> off_core_register(const CpuModel& model, u8 event, u16 umask) {
   static const std::bitset<256> codes = event_codes();
-  return codes.test(event);
-}
-
-bool is_off_core_event(const OffCoreLayout& layout, u8 event, u16 umask) {
-  return event != 0 && event == layout.event && std::has_single_bit(umask) && (umask & layout.umasks) != 0;
-}
-
-bool uses_second_register(const OffCoreLayout& layout, u8 event, u16 umask) {
-  return layout.second.event != 0 && event == layout.second.event && umask == layout.second.umask;
+  if (!codes.test(event)) return std::nullopt;
+  return core_facts(model.microarchitecture()).off_core.register_of(event, umask);
 }
 
 std::optional<EventRule> off_core_rule(const OffCoreLayout& layout, u64 value) {

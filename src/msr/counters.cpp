@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pmusim/arch/pebs_records.h"
+#include "pmusim/cpu/core_facts.h"
 #include "pmusim/cpu/front_end.h"
 
 namespace pmusim {
@@ -235,13 +236,8 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
 u64 CounterFile::event_filter(u64 event_select) const {
   const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
   if (event == front_end::retired_event && model_->pebs.frontend) return filters_.front_end;
-  if (model_->omr != 0)
-    return (event == 0x2A || event == 0xB7) && std::has_single_bit(umask) && umask <= 8
-               ? filters_.off_core[static_cast<unsigned>(std::countr_zero(umask))]
-               : 0;
-  if ((event == 0xB7 || event == 0x2A) && umask == 1) return filters_.off_core[0];
-  const bool second = (event == 0xB7 && umask == 2) || ((event == 0xBB || event == 0x2B) && umask == 1);
-  return second ? filters_.off_core[1] : 0;
+  const auto off_core = off_core_register(*model_, static_cast<u8>(event), static_cast<u16>(umask));
+  return off_core ? filters_.off_core[*off_core] : 0;
 }
 
 bool CounterFile::has_slow_fetch(const Retirement& r) const {

@@ -1,6 +1,8 @@
 #ifndef PMUSIM_CPU_CORE_FACTS_H
 #define PMUSIM_CPU_CORE_FACTS_H
 
+#include <bit>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -52,6 +54,15 @@ struct OffCoreLayout {
   u64 hits = 0;       ///< supplied by the last-level cache; 0: there is none
   u64 misses = 0;     ///< supplied by memory
   u64 snoops = 0;     ///< one of these must be set as well; 0: the register has no such field
+
+  /// Number of the register (OFFCORE_RSP_0 and 1, OMR_0 to 3) that selects what the event counts, or nothing.
+  std::optional<unsigned> register_of(u8 event_code, u16 umask) const {
+    if (event_code == 0) return std::nullopt;
+    if (event_code == event && std::has_single_bit(umask) && (umask & umasks) != 0)
+      return static_cast<unsigned>(std::countr_zero(umask));
+    const bool is_second = event_code == second.event && umask == second.umask;
+    return is_second ? std::optional(1u) : std::nullopt;
+  }
 };
 
 struct PebsEvent {
@@ -100,6 +111,10 @@ inline constexpr u32 p_core_fixed_codes = 1u << 1 | 1u << 3 | 1u << 4;
 
 /// Those of `unknown` are what every part with architectural perfmon has.
 const CoreFacts& core_facts(Microarchitecture core);
+
+/// `register_of` with the layout of the model's core. Quick for events that no core counts in this way, as
+/// every write of an event select asks; which core a model is takes a search.
+std::optional<unsigned> off_core_register(const CpuModel& model, u8 event, u16 umask);
 
 }  // namespace pmusim
 
