@@ -68,9 +68,9 @@ ConstraintBook::ConstraintBook(const Enumeration& enumeration)
       to.push_back({c, row.exclusive});
     }
   };
-  take(main_, traits.tables->fixed);
-  take(main_, traits.tables->main);
-  take(pebs_, traits.tables->pebs);
+  take(main_, traits.constraints.fixed);
+  take(main_, traits.constraints.main);
+  take(pebs_, traits.constraints.pebs);
 }
 
 Constraint ConstraintBook::from_tables(const EventTraits& event) const {

@@ -57,15 +57,6 @@ struct ConstraintTables {
   std::span<const ConstraintRow> fixed, main, pebs;
 };
 
-// One per microarchitecture; where a later core has the tables of an earlier one, it uses its name.
-extern const ConstraintTables core2_constraints, nehalem_constraints, westmere_constraints,
-    sandy_bridge_constraints, ivy_bridge_constraints, haswell_constraints, broadwell_constraints,
-    skylake_constraints, ice_lake_constraints, golden_cove_constraints, lion_cove_constraints,
-    panther_cove_constraints;
-extern const ConstraintTables old_atom_constraints, goldmont_plus_constraints, gracemont_constraints,
-    skymont_constraints, arctic_wolf_constraints;
-extern const ConstraintTables architectural_constraints, three_fixed_constraints;
-
 }  // namespace pmusim::driver
 
 #endif

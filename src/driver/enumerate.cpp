@@ -1,8 +1,9 @@
 #include <algorithm>
 
-#include "identify.h"
+#include "core_traits.h"
 #include "linux_view.h"
 #include "pmusim/arch/pebs_format.h"
+#include "pmusim/cpu/core_facts.h"
 
 namespace pmusim::driver {
 namespace {
@@ -32,14 +33,20 @@ void read_signature(Enumeration& e, u32 signature) {
 }
 
 void identify_core(Enumeration& e, const CpuidReader& cpuid) {
-  constexpr u32 type_atom = 0x20, native_crestmont = 2;
+  constexpr u32 type_atom = 0x20;
   const ProductCores cores = product_cores(e.family, e.model);
   const u32 core_type = cpuid(leaf_core_type).eax;
-  e.atom = cores.hybrid() ? (core_type >> 24) == type_atom : is_atom(cores.core);
+  e.atom = cores.hybrid() ? (core_type >> 24) == type_atom : core_facts(cores.core).type == CoreType::atom;
   e.microarchitecture = e.atom ? cores.atom : cores.core;
-  // Arrow Lake-H carries low-power cores of the generation before beside its Skymonts.
-  if (e.microarchitecture == Microarchitecture::skymont && field(core_type, 23, 0) == native_crestmont)
-    e.microarchitecture = Microarchitecture::crestmont;
+  const LowPowerCore& other = traits_of(e.microarchitecture).low_power;
+  if (other.native_model_id != 0 && field(core_type, 23, 0) == other.native_model_id)
+    e.microarchitecture = other.core;
+}
+
+/// Whether a release knows the core and the product (docs/perf-abi-notes.md).
+bool is_known_to(perf::Kernel kernel, const Enumeration& e) {
+  const CoreTraits& core = traits_of(e.microarchitecture);
+  return (!core.since || perf::has(kernel, *core.since)) && kernel >= product_traits(core, e.model).since;
 }
 
 u32 fixed_counters_of_leaf_a(const Enumeration& e, const CpuidResult& leaf) {
@@ -62,8 +69,8 @@ void read_perfmon_leaf(Enumeration& e, const CpuidReader& cpuid) {
 
 /// Leaf 0AH of a hybrid describes what all its cores have in common. Before leaf 23H drivers knew better.
 void correct_hybrid_counters(Enumeration& e) {
-  if (e.microarchitecture == Microarchitecture::golden_cove) e.counters = 0xFF | u64{0xF} << 32;
-  if (e.microarchitecture == Microarchitecture::gracemont) e.counters = 0x3F | u64{0x7} << 32;
+  const u64 counters = traits_of(e.microarchitecture).hybrid_counters;
+  if (counters != 0) e.counters = counters;
 }
 
 void read_perfmon_ext_leaf(Enumeration& e, const CpuidReader& cpuid) {
@@ -89,6 +96,19 @@ void read_perfmon_ext_leaf(Enumeration& e, const CpuidReader& cpuid) {
   }
 }
 
+/// PEBS-capable counters of a part with the DS area.
+u64 ds_pebs_counters(const Enumeration& e) {
+  switch (traits_of(e.microarchitecture).pebs.counters) {
+    case DsPebs::Counters::first:
+      return e.counters & 1;
+    case DsPebs::Counters::first_four:
+      return e.pebs_baseline ? e.counters : e.counters & 0xF;
+    case DsPebs::Counters::all:
+      return e.counters;
+  }
+  return 0;
+}
+
 void read_ds_pebs(Enumeration& e, Bus& bus) {
   constexpr u64 pebs_unavailable = bit(12);
   if (e.arch_pebs() || !e.has_ds || e.perfmon_version < 2) return;
@@ -97,8 +117,8 @@ void read_ds_pebs(Enumeration& e, Bus& bus) {
   if (!misc_enable.ok() || (*misc_enable & pebs_unavailable) != 0) return;
   const auto format = static_cast<unsigned>(field(e.perf_capabilities, 11, 8));
   e.pebs_baseline = !pebs::is_fixed(format) && (e.perf_capabilities & msr::perf_cap::PEBS_BASELINE) != 0;
-  e.pebs_counters = ds_pebs_counters(e.microarchitecture, format, e.pebs_baseline, e.counters);
-  e.pebs_distribution = ds_pebs_distribution(e.microarchitecture) & e.pebs_counters;
+  e.pebs_counters = ds_pebs_counters(e);
+  e.pebs_distribution = traits_of(e.microarchitecture).pebs.distribution & e.pebs_counters;
   if (e.pebs_counters != 0) e.pebs_format = format;
 }
 
@@ -115,10 +135,7 @@ void read_capabilities(Enumeration& e, Bus& bus) {
   if (const auto value = bus.rdmsr(msr::PERF_CAPABILITIES); value.ok()) e.perf_capabilities = *value;
   // Before Lunar Lake a hybrid's register shows what all its cores have; only the P cores have metrics, and
   // all of them do.
-  const bool of_all_cores = e.microarchitecture <= Microarchitecture::redwood_cove ||
-                            e.microarchitecture == Microarchitecture::gracemont ||
-                            e.microarchitecture == Microarchitecture::crestmont;
-  if (!e.hybrid || !of_all_cores) return;
+  if (!e.hybrid || traits_of(e.microarchitecture).has_own_capabilities) return;
   e.perf_capabilities &= ~msr::perf_cap::PERF_METRICS;
   if (!e.atom) e.perf_capabilities |= msr::perf_cap::PERF_METRICS;
 }
@@ -126,10 +143,10 @@ void read_capabilities(Enumeration& e, Bus& bus) {
 void read_lbr(Enumeration& e, const CpuidReader& cpuid) {
   e.lbr_format = static_cast<unsigned>(field(e.perf_capabilities, 5, 0));
   if (!e.arch_lbr) {
-    e.lbr_entries = legacy_lbr_entries(e.microarchitecture);
-    // The first Atom steppings do not freeze on a PMI: what a handler reads is its own branches.
-    if (e.microarchitecture == Microarchitecture::bonnell && e.model == 0x1C && e.stepping < 10)
-      e.lbr_entries = 0;
+    const CoreTraits& core = traits_of(e.microarchitecture);
+    // An LBR that does not freeze on a PMI holds the handler's own branches when it is read.
+    const bool freezes = e.stepping >= product_traits(core, e.model).lbr_since_stepping;
+    e.lbr_entries = freezes ? core.lbr.entries : 0;
     return;
   }
   e.lbr_leaf = cpuid(leaf_lbr);
@@ -155,7 +172,7 @@ Enumeration enumerate(Bus& bus, perf::Kernel kernel) {
   e.arch_lbr = (extended.edx & bit(19)) != 0;
   read_signature(e, features.eax);
   identify_core(e, cpuid);
-  const bool known = has_tables(kernel, e);
+  const bool known = is_known_to(kernel, e);
   if (!known) e.microarchitecture = Microarchitecture::unknown;
   read_perfmon_leaf(e, cpuid);
   if (e.hybrid) correct_hybrid_counters(e);

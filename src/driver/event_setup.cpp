@@ -260,11 +260,12 @@ Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {
 }
 
 Result<Done, KernelError> IntelDriver::check_load_latency(const Event& event) const {
-  constexpr u64 load_latency = 0x01CD, companion = 0x8203;
+  constexpr u64 load_latency = 0x01CD;
+  const u16 companion = traits_->load_latency_companion;
   const auto is = [](const Event& e, u64 code) {
     return (e.hw.config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == code;
   };
-  if (!traits_->load_latency_companion || !is(event, load_latency)) return Done{};
+  if (companion == 0 || !is(event, load_latency)) return Done{};
   if ((event.attr.sample_type & perf::sample::DATA_SRC) == 0) return Done{};
   const auto& siblings = event.leader->siblings;
   const bool found = !event.is_leader() && (is(*event.leader, companion) ||

@@ -1,32 +1,8 @@
+#include "core_traits.h"
 #include "lbr_registers.h"
 
 namespace pmusim::driver {
 namespace {
-
-BranchFilterMap legacy_filter(Microarchitecture core) {
-  using enum Microarchitecture;
-  switch (core) {
-    case unknown:
-    case core2:
-    case bonnell:
-      return BranchFilterMap::none;
-    case nehalem:
-    case westmere:
-    case silvermont:
-      return BranchFilterMap::nehalem;
-    case sandy_bridge:
-    case ivy_bridge:
-    case knights_landing:
-      return BranchFilterMap::sandy_bridge;
-    default:
-      return BranchFilterMap::haswell;
-  }
-}
-
-bool core_style_addresses(Microarchitecture core) {
-  return core == Microarchitecture::core2 || core == Microarchitecture::bonnell ||
-         core == Microarchitecture::silvermont;
-}
 
 LbrTraits architectural_traits(const Enumeration& cpu) {
   LbrTraits t;
@@ -56,15 +32,13 @@ LbrTraits lbr_traits(const Enumeration& cpu) {
   if (cpu.arch_lbr) return architectural_traits(cpu);
   LbrTraits t;
   t.entries = cpu.lbr_entries;
-  t.filter = legacy_filter(cpu.microarchitecture);
+  const LegacyLbr& core = traits_of(cpu.microarchitecture).lbr;
+  t.filter = core.filter;
   t.call_stack = t.filter == BranchFilterMap::haswell;
-  const bool core_style = core_style_addresses(cpu.microarchitecture);
-  t.from_base = core_style ? msr::LBR_CORE_FROM_IP : msr::LBR_NHM_FROM_IP;
-  t.to_base = core_style ? msr::LBR_CORE_TO_IP : msr::LBR_NHM_TO_IP;
+  t.from_base = core.core_style_addresses ? msr::LBR_CORE_FROM_IP : msr::LBR_NHM_FROM_IP;
+  t.to_base = core.core_style_addresses ? msr::LBR_CORE_TO_IP : msr::LBR_NHM_TO_IP;
   t.lost_in_deep_cstate = true;
-  // Knights Landing says plain addresses (1) and has the mispredict flag all the same.
-  const bool flags_unsaid =
-      cpu.microarchitecture == Microarchitecture::knights_landing && cpu.lbr_format == 1;
+  const bool flags_unsaid = core.has_unsaid_flags && cpu.lbr_format == 1;
   switch (flags_unsaid ? 3 : cpu.lbr_format) {
     case 0:
       t.packed = true;
@@ -75,7 +49,7 @@ LbrTraits lbr_traits(const Enumeration& cpu) {
     case 4:
       t.flags_in_from = t.tsx = true;
       t.sign_quirk = !cpu.rtm && !cpu.hle;
-      t.double_abort = cpu.microarchitecture == Microarchitecture::haswell;
+      t.double_abort = core.double_abort;
       break;
     case 5:
       t.info_base = msr::LBR_INFO_0;

@@ -1,7 +1,9 @@
 #include "pebs_data_source.h"
 
+#include <algorithm>
 #include <array>
 
+#include "core_traits.h"
 #include "pmusim/perf/sample_data.h"
 
 namespace pmusim::driver {
@@ -172,64 +174,20 @@ u64 with_tlb_and_lock(const DataSourceReader& reader, u64 word, u64 source) {
   return source;
 }
 
-DataSourceEncoding encoding_of(Microarchitecture microarchitecture) {
-  using M = Microarchitecture;
-  using E = DataSourceEncoding;
-  switch (microarchitecture) {
-    case M::nehalem:
-      return E::nehalem;
-    case M::westmere:
-      return E::westmere;
-    case M::sandy_bridge:
-    case M::ivy_bridge:
-    case M::haswell:
-    case M::broadwell:
-      return E::sandy_bridge;
-    case M::skylake:
-    case M::skylake_x:
-    case M::ice_lake:
-      return E::skylake;
-    case M::golden_cove:
-    case M::redwood_cove:
-      return E::golden_cove;
-    case M::lion_cove:
-    case M::cougar_cove:
-      return E::lion_cove;
-    case M::panther_cove:
-    case M::coyote_cove:
-      return E::panther_cove;
-    case M::gracemont:
-      return E::gracemont;
-    case M::crestmont:
-    case M::skymont:
-    case M::darkmont:
-      return E::crestmont;
-    case M::arctic_wolf:
-      return E::arctic_wolf;
-    default:
-      return E::none;
-  }
-}
-
-/// Server parts that can have persistent memory: Skylake-X, Ice Lake-X / -D, Sapphire and Emerald Rapids.
-bool can_have_persistent_memory(const Enumeration& enumeration) {
-  switch (enumeration.model) {
-    case 0x55:
-    case 0x6A:
-    case 0x6C:
-    case 0x8F:
-    case 0xCF:
-      return true;
-    default:
-      return false;
-  }
+/// Since Golden Cove's successors and Gracemont, stores are told as loads are.
+bool stores_are_told_as_loads(DataSourceEncoding encoding) {
+  constexpr DataSourceEncoding alike[] = {DataSourceEncoding::gracemont, DataSourceEncoding::crestmont,
+                                          DataSourceEncoding::lion_cove, DataSourceEncoding::panther_cove,
+                                          DataSourceEncoding::arctic_wolf};
+  return std::ranges::find(alike, encoding) != std::end(alike);
 }
 
 }  // namespace
 
 DataSourceReader DataSourceReader::of(const Enumeration& enumeration) {
-  return {.encoding = encoding_of(enumeration.microarchitecture),
-          .persistent_memory = can_have_persistent_memory(enumeration)};
+  const CoreTraits& core = traits_of(enumeration.microarchitecture);
+  return {.encoding = core.data_source,
+          .persistent_memory = product_traits(core, enumeration.model).persistent_memory};
 }
 
 u64 DataSourceReader::blocked(u64 word) const {
@@ -247,9 +205,8 @@ u64 DataSourceReader::load(u64 word) const {
 
 u64 DataSourceReader::store(u64 word) const {
   if (encoding == DataSourceEncoding::none) return perf::data_source_na;
-  const bool one_facility = encoding >= DataSourceEncoding::gracemont;  // loads and stores are read alike
-  const u64 source =
-      with_tlb_and_lock(*this, word, source_word(*this, word)) | (one_facility ? blocked(word) : block_na);
+  const u64 source = with_tlb_and_lock(*this, word, source_word(*this, word)) |
+                     (stores_are_told_as_loads(encoding) ? blocked(word) : block_na);
   return (source & ~op_mask) | op_store;
 }
 

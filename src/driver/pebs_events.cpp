@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cerrno>
 
+#include "core_traits.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/pebs_records.h"
 #include "pmusim/driver/constraint.h"
@@ -10,7 +12,6 @@ namespace pmusim::driver {
 namespace {
 
 namespace sample = perf::sample;
-using M = Microarchitecture;
 
 constexpr u64 memory_types = sample::ADDR | sample::PHYS_ADDR | sample::DATA_SRC | sample::WEIGHT |
                              sample::WEIGHT_STRUCT | sample::TRANSACTION | sample::DATA_PAGE_SIZE;
@@ -18,48 +19,11 @@ constexpr u64 register_types = sample::REGS_INTR | sample::REGS_USER;
 
 constexpr u64 rtm_aborted = 0x04C9;  // its weight and abort code come with RAX
 
-bool is_big_core_since(Microarchitecture m, Microarchitecture first) {
-  return m >= first && m <= M::coyote_cove;
-}
-bool is_little_core_since(Microarchitecture m, Microarchitecture first) { return m >= first; }
-
-/// The umasks of event D0 whose records have an address; others are PEBS events like any.
-u32 panther_cove_memory_kind(u64 selector) {
-  switch (selector) {
-    case 0x11D0:
-    case 0x21D0:
-    case 0x41D0:
-    case 0x81D0:
-      return pebs_flag::MEMORY_LOAD;
-    case 0x12D0:
-    case 0x42D0:
-    case 0x82D0:
-      return pebs_flag::MEMORY_STORE;
-    default:
-      return 0;
-  }
-}
-
-/// The memory facility behind an event of this microarchitecture (pebs.md 2.10), as flags.
-u32 memory_kind(Microarchitecture m, u64 config) {
-  const u64 event = config & msr::evtsel::EVENT, selector = config & 0xFFFF;
-  if (is_little_core_since(m, M::gracemont)) {
-    if (selector == 0x05D0) return pebs_flag::LOAD_LATENCY;
-    if (selector == 0x06D0) return pebs_flag::STORE_LATENCY;
-    return 0;
-  }
-  if (m == M::nehalem || m == M::westmere) return selector == 0x100B ? pebs_flag::LOAD_LATENCY : 0;
-  if (!is_big_core_since(m, M::sandy_bridge)) return 0;
-  if (selector == 0x01CD) return pebs_flag::LOAD_LATENCY;
-  if (selector == 0x02CD) {
-    if (m == M::sandy_bridge || m == M::ivy_bridge) return pebs_flag::PRECISE_STORE;
-    return is_big_core_since(m, M::golden_cove) ? pebs_flag::STORE_LATENCY : 0;
-  }
-  if (!is_big_core_since(m, M::haswell)) return 0;
-  if (event == 0xD0 && is_big_core_since(m, M::panther_cove)) return panther_cove_memory_kind(selector);
-  const bool stores = (field(selector, 15, 8) & 0xF) == 2;
-  if (event == 0xD0) return stores ? pebs_flag::MEMORY_STORE : pebs_flag::MEMORY_LOAD;
-  return event >= 0xD1 && event <= 0xD4 ? pebs_flag::MEMORY_LOAD : 0;
+/// The memory facility behind an event, as flags.
+u32 memory_kind(std::span<const MemoryEvent> events, u64 config) {
+  const auto found = std::ranges::find_if(
+      events, [&](const MemoryEvent& event) { return (config & event.mask) == event.code; });
+  return found == events.end() ? 0 : found->kind;
 }
 
 /// What a large PEBS buffer can serve: all of it is in records or does not change from one to the next.
@@ -203,8 +167,9 @@ Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {
     return Failure(KernelError(EOPNOTSUPP, "precise_ip is larger than this CPU's PEBS can do"));
   if (!event.is_sampling())
     return Failure(KernelError(EINVAL, "precise_ip needs a sampling event: sample_period is 0"));
-  u32 flags =
-      pebs_flag::PRECISE | memory_kind(enumeration_.microarchitecture, event.hw.config) | register_flag(attr);
+  u32 flags = pebs_flag::PRECISE |
+              memory_kind(traits_of(enumeration_.microarchitecture).memory_events, event.hw.config) |
+              register_flag(attr);
   const bool counts_wakeups = attr.wakeup_events != 0 && !attr.watermark;
   if (!attr.freq && !counts_wakeups) {
     flags |= pebs_flag::AUTO_RELOAD;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core_traits.h"
 #include "pebs_ip_fixup.h"
 #include "pmusim/arch/pebs_format.h"
 
@@ -52,13 +53,6 @@ Registers registers_of(const pebs::GprGroup& group, u64 ip) {
           .rflags = architectural_flags(group.rflags)};
 }
 
-/// The memory group splits its latency from Golden Cove and Gracemont on.
-bool splits_latency(Microarchitecture microarchitecture) {
-  using M = Microarchitecture;
-  return (microarchitecture >= M::golden_cove && microarchitecture <= M::coyote_cove) ||
-         microarchitecture >= M::gracemont;
-}
-
 constexpr u64 instruction_latency(u64 word) { return field(word, 15, 0); }
 constexpr u64 access_latency(u64 word) { return field(word, 47, 32); }
 constexpr u64 transaction_cycles(u64 tsx) { return field(tsx, 31, 0); }
@@ -93,7 +87,7 @@ u64 transaction_word(u64 tsx, u64 rax) {
 PebsSampleBuilder::PebsSampleBuilder(const Enumeration& enumeration, PebsHost& host)
     : format_(enumeration.pebs_format),
       traps_((enumeration.perf_capabilities & msr::perf_cap::PEBS_TRAP) != 0),
-      latency_split_(splits_latency(enumeration.microarchitecture)),
+      latency_split_(traits_of(enumeration.microarchitecture).splits_latency),
       retire_latency_((enumeration.perf_capabilities & msr::perf_cap::PEBS_TIMING_INFO) != 0),
       lbr_depth_(enumeration.lbr_entries),
       data_source_(DataSourceReader::of(enumeration)),

@@ -125,7 +125,7 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
       program_.contents().stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own;
   const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses, code);
   if (!event.ok()) return refuse(event.error().message);
-  if (event->extra != 0 && driver_.enumeration().microarchitecture == Microarchitecture::unknown)
+  if (event->extra != 0 && !driver_.enumeration().has_tables())
     return refuse(
         fmt::format("{} needs a register beside its event select, and the emulated kernel has no "
                     "tables for {} that say which",

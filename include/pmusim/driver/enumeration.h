@@ -49,6 +49,8 @@ struct Enumeration {
   u32 fixed_mask() const { return static_cast<u32>(counters >> 32); }
   u64 counter_mask() const { return low_bits(counter_width); }
   bool extended_pebs() const { return (pebs_counters >> 32) != 0; }
+  /// Whether the driver has tables for the core; else it knows architectural events alone.
+  bool has_tables() const { return microarchitecture != Microarchitecture::unknown; }
   bool arch_pebs() const { return pebs_format == arch_pebs_format; }
 };
 

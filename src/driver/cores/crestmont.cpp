@@ -1,0 +1,30 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+namespace {
+
+using namespace rows;
+
+constexpr ProductTraits products[] = {{.model = 0xC5, .since = perf::Kernel::v6_14}};
+
+}  // namespace
+
+constinit const CoreTraits crestmont{
+    .core = Microarchitecture::crestmont,
+    .constraints = {gracemont_fixed, {}, gracemont_pebs},
+    .placement = PlacementRule::crestmont,
+    .period = PeriodRule::reduced_skid,
+    .ack = PmiAck::middle,
+    .pebs_on_all_counters = true,
+    .extra_registers = crestmont_extra,
+    .memory_events = gracemont_memory,
+    .data_source = DataSourceEncoding::crestmont,
+    .splits_latency = true,
+    .pebs = {.distribution = fixed0 | gp01},
+    .products = products,
+};
+
+}  // namespace pmusim::driver::cores

@@ -1,0 +1,25 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+
+using namespace rows;
+
+constinit const CoreTraits darkmont{
+    .core = Microarchitecture::darkmont,
+    .constraints = {skymont_fixed, {}, gracemont_pebs},
+    .placement = PlacementRule::crestmont,
+    .period = PeriodRule::reduced_skid,
+    .ack = PmiAck::middle,
+    .pebs_on_all_counters = true,
+    .extra_registers = crestmont_extra,
+    .memory_events = gracemont_memory,
+    .data_source = DataSourceEncoding::crestmont,
+    .splits_latency = true,
+    .has_own_capabilities = true,
+    .since = perf::Change::cougar_cove,
+};
+
+}  // namespace pmusim::driver::cores

@@ -1,0 +1,17 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+
+using namespace rows;
+
+constinit const CoreTraits goldmont{
+    .core = Microarchitecture::goldmont,
+    .constraints = {three_fixed, {}, old_atom_pebs},
+    .extra_registers = goldmont_extra,
+    .pebs = {.counters = DsPebs::Counters::first, .distribution = gp0},
+    .has_own_capabilities = true,
+};
+
+}  // namespace pmusim::driver::cores

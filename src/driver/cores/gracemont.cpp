@@ -1,0 +1,31 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+namespace {
+
+using namespace rows;
+
+constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0x3F'FFFF'FFFF), offcore1(0x02B7, 0x3F'FFFF'FFFF),
+                                      load_latency(0x05D0)};
+
+}  // namespace
+
+constinit const CoreTraits gracemont{
+    .core = Microarchitecture::gracemont,
+    .constraints = {gracemont_fixed, {}, gracemont_pebs},
+    .placement = PlacementRule::tremont,
+    .period = PeriodRule::reduced_skid,
+    .ack = PmiAck::middle,
+    .pebs_on_all_counters = true,
+    .extra_registers = extra,
+    .memory_events = gracemont_memory,
+    .data_source = DataSourceEncoding::gracemont,
+    .splits_latency = true,
+    .pebs = {.distribution = fixed0 | gp0},
+    .hybrid_counters = gp0_5 | u64{0x7} << 32,
+};
+
+}  // namespace pmusim::driver::cores

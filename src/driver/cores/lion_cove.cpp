@@ -1,0 +1,31 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+namespace {
+
+using namespace rows;
+
+constexpr ProductTraits products[] = {{.model = 0xC5, .since = perf::Kernel::v6_14}};
+
+}  // namespace
+
+constinit const CoreTraits lion_cove{
+    .core = Microarchitecture::lion_cove,
+    .constraints = {golden_cove_fixed, lion_cove_main, lion_cove_pebs},
+    .placement = PlacementRule::redwood_cove,
+    .period = PeriodRule::reduced_skid,
+    .ack = PmiAck::late,
+    .pebs_on_all_counters = true,
+    .extra_registers = lion_cove_extra,
+    .memory_events = golden_cove_memory,
+    .data_source = DataSourceEncoding::lion_cove,
+    .splits_latency = true,
+    .pebs = {.distribution = fixed0 | gp01},
+    .has_own_capabilities = true,
+    .products = products,
+};
+
+}  // namespace pmusim::driver::cores

@@ -1,0 +1,40 @@
+#ifndef PMUSIM_SRC_DRIVER_CORES_MEMORY_EVENTS_H
+#define PMUSIM_SRC_DRIVER_CORES_MEMORY_EVENTS_H
+
+#include "driver/core_traits.h"
+#include "pmusim/driver/pebs.h"
+
+/// Events whose records say something of a memory access (pebs.md 2.10).
+namespace pmusim::driver::rows {
+
+inline constexpr u16 selector = 0xFFFF, any_umask = 0x00FF;
+
+inline constexpr MemoryEvent nehalem_memory[] = {{0x100B, selector, pebs_flag::LOAD_LATENCY}};
+inline constexpr MemoryEvent sandy_bridge_memory[] = {{0x01CD, selector, pebs_flag::LOAD_LATENCY},
+                                                      {0x02CD, selector, pebs_flag::PRECISE_STORE}};
+/// Umasks of event D0 that end in 2 are stores.
+inline constexpr MemoryEvent haswell_memory[] = {
+    {0x01CD, selector, pebs_flag::LOAD_LATENCY}, {0x02D0, 0x0FFF, pebs_flag::MEMORY_STORE},
+    {0xD0, any_umask, pebs_flag::MEMORY_LOAD},   {0xD1, any_umask, pebs_flag::MEMORY_LOAD},
+    {0xD2, any_umask, pebs_flag::MEMORY_LOAD},   {0xD3, any_umask, pebs_flag::MEMORY_LOAD},
+    {0xD4, any_umask, pebs_flag::MEMORY_LOAD}};
+inline constexpr MemoryEvent golden_cove_memory[] = {
+    {0x01CD, selector, pebs_flag::LOAD_LATENCY}, {0x02CD, selector, pebs_flag::STORE_LATENCY},
+    {0x02D0, 0x0FFF, pebs_flag::MEMORY_STORE},   {0xD0, any_umask, pebs_flag::MEMORY_LOAD},
+    {0xD1, any_umask, pebs_flag::MEMORY_LOAD},   {0xD2, any_umask, pebs_flag::MEMORY_LOAD},
+    {0xD3, any_umask, pebs_flag::MEMORY_LOAD},   {0xD4, any_umask, pebs_flag::MEMORY_LOAD}};
+/// Of event D0 only these umasks have records with an address; others are PEBS events like any.
+inline constexpr MemoryEvent panther_cove_memory[] = {
+    {0x01CD, selector, pebs_flag::LOAD_LATENCY}, {0x02CD, selector, pebs_flag::STORE_LATENCY},
+    {0x11D0, selector, pebs_flag::MEMORY_LOAD},  {0x21D0, selector, pebs_flag::MEMORY_LOAD},
+    {0x41D0, selector, pebs_flag::MEMORY_LOAD},  {0x81D0, selector, pebs_flag::MEMORY_LOAD},
+    {0x12D0, selector, pebs_flag::MEMORY_STORE}, {0x42D0, selector, pebs_flag::MEMORY_STORE},
+    {0x82D0, selector, pebs_flag::MEMORY_STORE}, {0xD1, any_umask, pebs_flag::MEMORY_LOAD},
+    {0xD2, any_umask, pebs_flag::MEMORY_LOAD},   {0xD3, any_umask, pebs_flag::MEMORY_LOAD},
+    {0xD4, any_umask, pebs_flag::MEMORY_LOAD}};
+inline constexpr MemoryEvent gracemont_memory[] = {{0x05D0, selector, pebs_flag::LOAD_LATENCY},
+                                                   {0x06D0, selector, pebs_flag::STORE_LATENCY}};
+
+}  // namespace pmusim::driver::rows
+
+#endif

@@ -1,0 +1,25 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+
+using namespace rows;
+
+constinit const CoreTraits panther_cove{
+    .core = Microarchitecture::panther_cove,
+    .constraints = {golden_cove_fixed, panther_cove_main, panther_cove_pebs},
+    .placement = PlacementRule::redwood_cove,
+    .period = PeriodRule::reduced_skid,
+    .ack = PmiAck::late,
+    .pebs_on_all_counters = true,
+    .extra_registers = panther_cove_extra,
+    .memory_events = panther_cove_memory,
+    .data_source = DataSourceEncoding::panther_cove,
+    .splits_latency = true,
+    .has_own_capabilities = true,
+    .since = perf::Change::panther_cove,
+};
+
+}  // namespace pmusim::driver::cores

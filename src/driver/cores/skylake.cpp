@@ -1,0 +1,28 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+namespace {
+
+using namespace rows;
+
+constexpr ProductTraits products[] = {{.model = 0x66, .since = perf::Kernel::v6_14}};
+
+}  // namespace
+
+constinit const CoreTraits skylake{
+    .core = Microarchitecture::skylake,
+    .constraints = {three_fixed, skylake_main, broadwell_pebs},
+    .placement = PlacementRule::haswell,
+    .alias = CyclesAlias::skylake,
+    .ack = PmiAck::late,
+    .extra_registers = skylake_extra,
+    .memory_events = haswell_memory,
+    .data_source = DataSourceEncoding::skylake,
+    .pebs = {.distribution = gp1},
+    .products = products,
+};
+
+}  // namespace pmusim::driver::cores

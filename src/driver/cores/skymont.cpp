@@ -1,0 +1,33 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+namespace {
+
+using namespace rows;
+
+constexpr ProductTraits products[] = {{.model = 0xC5, .since = perf::Kernel::v6_14}};
+
+}  // namespace
+
+constinit const CoreTraits skymont{
+    .core = Microarchitecture::skymont,
+    .constraints = {skymont_fixed, {}, gracemont_pebs},
+    .placement = PlacementRule::crestmont,
+    .period = PeriodRule::reduced_skid,
+    .ack = PmiAck::middle,
+    .pebs_on_all_counters = true,
+    .extra_registers = crestmont_extra,
+    .memory_events = gracemont_memory,
+    .data_source = DataSourceEncoding::crestmont,
+    .splits_latency = true,
+    .pebs = {.distribution = fixed0 | gp01},
+    .has_own_capabilities = true,
+    // Arrow Lake-H carries low-power cores of the generation before beside its Skymonts.
+    .low_power = {.native_model_id = 2, .core = Microarchitecture::crestmont},
+    .products = products,
+};
+
+}  // namespace pmusim::driver::cores

@@ -1,0 +1,26 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+namespace {
+
+using namespace rows;
+
+constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0x800F'F0FF'FFFF'9FFF),
+                                      offcore1(0x02B7, 0x000F'F0FF'FFFF'9FFF)};
+
+}  // namespace
+
+constinit const CoreTraits tremont{
+    .core = Microarchitecture::tremont,
+    .constraints = {three_fixed, {}, {}},
+    .placement = PlacementRule::tremont,
+    .ack = PmiAck::late,
+    .pebs_on_all_counters = true,
+    .extra_registers = extra,
+    .pebs = {.distribution = fixed0 | gp0},
+    .has_own_capabilities = true,
+};
+
+}  // namespace pmusim::driver::cores

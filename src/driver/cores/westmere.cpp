@@ -1,0 +1,38 @@
+#include "driver/cores/cores.h"
+#include "driver/cores/memory_events.h"
+#include "driver/cores/shared_constraints.h"
+#include "driver/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores {
+namespace {
+
+using namespace rows;
+
+constexpr ConstraintRow main_rows[] = {
+    event(0x51, gp01),
+    event(0x60, gp0),
+    event(0x63, gp01),
+    event(0xB3, gp0),
+};
+constexpr ConstraintRow pebs_rows[] = {
+    umask(0x100B, gp0_3), event(0x0F, gp0_3), umask(0x010C, gp0_3), event(0xC0, gp0_3),
+    event(0xC2, gp0_3),   event(0xC4, gp0_3), event(0xC5, gp0_3),   event(0xC7, gp0_3),
+    umask(0x20C8, gp0_3), event(0xCB, gp0_3), event(0xF7, gp0_3),
+};
+
+constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0xFFFF), offcore1(0x01BB, 0xFFFF),
+                                      load_latency(0x100B)};
+
+}  // namespace
+
+constinit const CoreTraits westmere{
+    .core = Microarchitecture::westmere,
+    .constraints = {three_fixed, main_rows, pebs_rows},
+    .alias = CyclesAlias::core2,
+    .extra_registers = extra,
+    .memory_events = nehalem_memory,
+    .data_source = DataSourceEncoding::westmere,
+    .lbr = {.entries = 16, .filter = BranchFilterMap::nehalem},
+};
+
+}  // namespace pmusim::driver::cores
