@@ -6,6 +6,7 @@
 
 #include "pmusim/arch/pebs_generator.h"
 #include "pmusim/events/parser.h"
+#include "pmusim/formats/formats.h"
 #include "pmusim/session/record.h"
 #include "pmusim/trace/writer.h"
 #include "tests/support/fuzz_input.h"
@@ -79,6 +80,19 @@ void write_pebs_buffers(const fs::path& files, const fs::path& buffers) {
   }
 }
 
+/// Behind the number of the format.
+void write_other_traces(const fs::path& folder, const std::string& trace) {
+  for (std::size_t n = 0; n < formats::format_names.size(); ++n) {
+    const auto& [format, name] = formats::format_names[n];
+    const fs::path plain = folder / "plain";
+    must(formats::export_trace({.format = format, .input = trace, .output = plain.string()}).ok());
+    std::ofstream out(folder / name, std::ios::binary);
+    out.put(static_cast<char>(n));
+    out << std::ifstream(plain, std::ios::binary).rdbuf();
+    fs::remove(plain);
+  }
+}
+
 }  // namespace
 }  // namespace pmusim
 
@@ -86,8 +100,8 @@ int main(int count, char** arguments) {
   using namespace pmusim;
   if (count != 2) return 2;
   const fs::path folder = arguments[1];
-  for (const char* each :
-       {"trace_reader", "perfdata_reader", "annotate_report", "tools_pebs_file", "driver_pebs_demux"})
+  for (const char* each : {"trace_reader", "perfdata_reader", "annotate_report", "formats_import",
+                           "tools_pebs_file", "driver_pebs_demux"})
     fs::create_directories(folder / each);
   const std::string with_registers = (folder / "trace_reader" / "registers").string();
   write_trace((folder / "trace_reader" / "plain").string(), {});
@@ -95,6 +109,7 @@ int main(int count, char** arguments) {
   write_trace(with_registers, {.addresses = true, .registers = true});
   write_profiles(folder / "perfdata_reader", with_registers);
   write_profiles(folder / "annotate_report", with_registers);
+  write_other_traces(folder / "formats_import", with_registers);
   write_pebs_buffers(folder / "tools_pebs_file", folder / "driver_pebs_demux");
   return 0;
 }
