@@ -20,15 +20,17 @@ struct Sized {
   std::initializer_list<u8> code;
 };
 
-const std::array<Sized, 6> loads{{{32, {0xC5, 0xFC, 0x28, 0x01}},  // vmovaps ymm0, [rcx]
+const std::array<Sized, 7> loads{{{32, {0xC5, 0xFC, 0x28, 0x01}},  // vmovaps ymm0, [rcx]
                                   {16, {0x0F, 0x28, 0x01}},
                                   {8, {0x48, 0x8B, 0x01}},
+                                  {8, {0x58}},  // pop rax
                                   {4, {0x8B, 0x01}},
                                   {2, {0x66, 0x8B, 0x01}},
                                   {1, {0x8A, 0x01}}}};
-const std::array<Sized, 6> stores{{{32, {0xC5, 0xFC, 0x29, 0x01}},  // vmovaps [rcx], ymm0
+const std::array<Sized, 7> stores{{{32, {0xC5, 0xFC, 0x29, 0x01}},  // vmovaps [rcx], ymm0
                                    {16, {0x0F, 0x29, 0x01}},
                                    {8, {0x48, 0x89, 0x01}},
+                                   {8, {0x50}},  // push rax
                                    {4, {0x89, 0x01}},
                                    {2, {0x66, 0x89, 0x01}},
                                    {1, {0x88, 0x01}}}};
@@ -67,8 +69,6 @@ Bytes data_instruction(const Shape& shape, std::size_t room) {
     if (Bytes code = sized(loads, shape, room); !code.empty()) return code;
   if (store != 0)
     if (Bytes code = sized(stores, shape, room); !code.empty()) return code;
-  if (load + shape.modifications != 0) return {0x58};  // pop rax
-  if (store != 0) return {0x50};                       // push rax
   return room == 1 ? Bytes{0x90} : Bytes{0x8B, 0xC1};  // nop; mov eax, ecx
 }
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/command.h"
@@ -8,6 +9,37 @@ namespace pmusim::test {
 namespace {
 
 using ::testing::HasSubstr;
+
+/// Of each instruction in a file: its address, whether it is a branch and taken, addresses of its accesses.
+std::vector<std::string> champsim_essence(const std::string& file) {
+  constexpr std::size_t record_bytes = 64, flags_end = 10, stores = 16;
+  std::vector<std::string> result;
+  for (std::size_t at = 0; at + record_bytes <= file.size(); at += record_bytes)
+    result.push_back(file.substr(at, flags_end) + file.substr(at + stores, record_bytes - stores));
+  return result;
+}
+
+/// Of each instruction: its line, and its accesses but for their sizes, which code that stands for the
+/// program's cannot always have.
+std::vector<std::string> lackey_essence(const std::string& file) {
+  std::vector<std::string> result;
+  std::vector<std::string> accesses;
+  const auto end_instruction = [&] {
+    std::ranges::sort(accesses);
+    for (const std::string& access : accesses) result.back() += access;
+    accesses.clear();
+  };
+  for (const std::string& line : lines(file)) {
+    if (line.starts_with("I")) {
+      end_instruction();
+      result.push_back(line);
+    } else {
+      accesses.push_back(line.substr(0, line.find(',')));
+    }
+  }
+  end_instruction();
+  return result;
+}
 
 /// A recorded program, written in another format and read back.
 class OtherFormats : public testing::TestWithParam<const char*> {
@@ -18,12 +50,11 @@ class OtherFormats : public testing::TestWithParam<const char*> {
     EXPECT_EQ(run({pmusim(), "trace", "import", "-f", GetParam(), "-o", back, other}).status, 0);
     return back;
   }
-  std::string again(const std::string& trace) {
-    const std::string other = scratch_.file("again");
-    EXPECT_EQ(run({pmusim(), "trace", "export", "-f", GetParam(), "-o", other, trace}).status, 0);
-    return read_file(other);
+  std::vector<std::string> essence_of(const std::string& trace) const {
+    const std::string other = scratch_.file("essence"), format = GetParam();
+    EXPECT_EQ(run({pmusim(), "trace", "export", "-f", format, "-o", other, trace}).status, 0);
+    return format == "lackey" ? lackey_essence(read_file(other)) : champsim_essence(read_file(other));
   }
-  std::string first() const { return read_file(scratch_.file("other")); }
 
   ScratchDirectory scratch_;
 };
@@ -41,7 +72,10 @@ TEST_P(OtherFormats, KeepWhereAProgramWentAndWhatItAccessed) {
   for (const char* kind : {"conditional", "direct call", "return"})
     EXPECT_EQ(after["branch_kinds"][kind], before["branch_kinds"][kind]) << kind;
   if (GetParam() != std::string("insn-trace")) {
-    EXPECT_EQ(again(back), first()) << "addresses, branches and outcomes of every instruction";
+    const auto expected = essence_of(original), actual = essence_of(back);
+    EXPECT_EQ(actual.size(), expected.size());
+    const auto [at, other] = std::ranges::mismatch(actual, expected);
+    EXPECT_EQ(at - actual.begin(), std::ssize(expected)) << "the first instruction that differs";
   }
 }
 

@@ -45,6 +45,7 @@ TEST(StandIn, AccessesMemoryAsOftenAndAsWideAsToldWhereThatIsLongEnough) {
   const auto both = decoded({.length = 4, .modifications = 1, .access_bytes = 4});
   ASSERT_EQ(both.memory_operands, 1);
   EXPECT_TRUE(both.memory[0].load && both.memory[0].store);
+  EXPECT_EQ(decoded({.length = 2, .stores = 1, .access_bytes = 8}).memory[0].bytes, 8) << "push r12, say";
   EXPECT_EQ(decoded({.length = 1, .loads = 1}).memory_operands, 1) << "pop";
   EXPECT_EQ(decoded({.length = 1, .stores = 1}).memory_operands, 1) << "push";
   EXPECT_EQ(decoded({.length = 3, .loads = 1, .stores = 1}).memory_operands, 2) << "movs";
