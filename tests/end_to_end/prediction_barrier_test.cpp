@@ -1,6 +1,8 @@
 // Software that writes IA32_PRED_CMD while a program is replayed.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "command.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/cpu/model.h"

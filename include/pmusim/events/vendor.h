@@ -18,8 +18,8 @@ struct VendorEvent {
   std::string description;  ///< libpfm4's words; empty if it does not know the event
 };
 
-/// The vendor event with that name, in any case, with `.` or `:` between event and umask: first from the
-/// model's own table, then from libpfm4.
+/// The vendor event with that name, in any case, with a dot or a colon between event and umask: first from
+/// the model's own table, then from libpfm4.
 std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name);
 
 /// Every event of libpfm4's table for the model's PMU, and none if libpfm4 has no such PMU. Off-core
