@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -233,6 +234,23 @@ INSTANTIATE_TEST_SUITE_P(Sources, XmmSamples, testing::Values("cycles:u", "cycle
                          [](const auto& instance) {
                            return instance.param == std::string("cycles:u") ? "interrupt" : "adaptive";
                          });
+
+TEST(SimdTrace, IsDumpedWithTheVectorRegistersThatInstructionsChanged) {
+  if (!has_avx2()) GTEST_SKIP() << "this CPU has no AVX2";
+  std::set<std::string> dumped;
+  for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--regs", trace()}).out))
+    if (const std::size_t at = line.find("ymm15="); at != std::string::npos) dumped.insert(line.substr(at));
+  for (const Stretch& s : stretches_in(printed_in(trace()))) {
+    if (s.width_bytes != 32) continue;
+    std::string expected = "ymm15=";
+    for (unsigned n = 4; n-- > 0;) {
+      std::array<char, 17> lane{};
+      std::snprintf(lane.data(), lane.size(), "%016lx", s.lane(15, n));
+      expected += lane.data();
+    }
+    EXPECT_EQ(dumped.count(expected), 1u) << expected;
+  }
+}
 
 TEST(SimdSampling, OfAProgramRecordsTheRegistersThatItNeeds) {
   if (!has_avx2()) GTEST_SKIP() << "this CPU has no AVX2";
