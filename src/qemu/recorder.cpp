@@ -12,6 +12,7 @@
 #include <cstring>
 #include <thread>
 
+#include "qemu/shared_slots.h"
 #include "qemu/trace_builder.h"
 #include "qemu/tracer.h"
 
@@ -73,8 +74,8 @@ void tell(int socket, wire::Kind kind, Tracer::Exit exit) {
 /// Receives packets until the last one, and makes the trace of them.
 class Receiver {
  public:
-  Receiver(trace::Writer& writer, const FastRecordOptions& options, int socket)
-      : builder_(writer, options.addresses), options_(options), socket_(socket) {}
+  Receiver(trace::Writer& writer, const FastRecordOptions& options, int socket, SharedSlots& slots)
+      : builder_(writer, options.addresses), options_(options), socket_(socket), slots_(slots) {}
 
   void run() {
     std::vector<u64> packet((sizeof(wire::Header) + wire::max_words * sizeof(u64)) / sizeof(u64));
@@ -98,9 +99,12 @@ class Receiver {
     std::memcpy(&header, packet.data(), sizeof header);
     last_ = header.kind == wire::Kind::done;
     if (error_) return;  // drained, so that nobody waits
+    slots_.received(header);
+    if (header.kind == wire::Kind::exit) take_remainder(header.tid);
+    if (last_)
+      for (const u32 tid : slots_.owners()) take_remainder(tid);
     const auto words = packet.subspan(sizeof header / sizeof(u64));
-    const auto taken = builder_.take(header, words.first(std::min<std::size_t>(header.words, words.size())));
-    if (!taken.ok()) error_ = taken.error();
+    build(header, words.first(std::min<std::size_t>(header.words, words.size())));
     const bool enough =
         options_.max_instructions != 0 && builder_.instructions() >= options_.max_instructions;
     if (!error_ && !enough) return;
@@ -108,9 +112,19 @@ class Receiver {
     for (const u32 pid : builder_.pids()) ::kill(static_cast<pid_t>(pid), SIGKILL);
   }
 
+  void build(const wire::Header& header, std::span<const u64> words) {
+    const auto taken = builder_.take(header, words);
+    if (!taken.ok()) error_ = taken.error();
+  }
+  // A killed thread has executed more than it sent.
+  void take_remainder(u32 tid) {
+    if (const auto remainder = slots_.take(tid)) build(remainder->header, remainder->words);
+  }
+
   TraceBuilder builder_;
   const FastRecordOptions& options_;
   int socket_;
+  SharedSlots& slots_;
   bool last_ = false;
   std::atomic<bool> wants_end_ = false;
   std::optional<Error> error_;
@@ -118,8 +132,9 @@ class Receiver {
 
 Emulation emulation_of(const Installation& installation, const FastRecordOptions& options, int descriptor) {
   return {installation.qemu,
-          {"-plugin", fmt::format("file={},fd={},addresses={}", installation.plugin.string(), descriptor,
-                                  options.addresses == RecordedAddresses::all ? 1 : 0)}};
+          {"-plugin",
+           fmt::format("file={},fd={},memory={},addresses={}", installation.plugin.string(), descriptor,
+                       descriptor - 1, options.addresses == RecordedAddresses::all ? 1 : 0)}};
 }
 
 }  // namespace
@@ -144,10 +159,11 @@ Result<FastRecordSummary, Error> record(const Installation& installation,
   const Channel channel;
   if (channel.here < 0) return Failure(Error(fmt::format("cannot make a socket: {}", std::strerror(errno))));
 
-  Receiver receiver(*writer, options, channel.here);
+  SharedSlots slots;
+  Receiver receiver(*writer, options, channel.here, slots);
   Tracer tracer(emulation_of(installation, options, highest_descriptor()),
                 [&](Tracer::Exit exit) { tell(channel.there, wire::Kind::exit, exit); });
-  const auto started = tracer.start(command, channel.there, highest_descriptor());
+  const auto started = tracer.start(command, {channel.there, slots.descriptor()}, highest_descriptor());
   if (!started.ok()) return Failure(started.error());
   FastRecordSummary summary;
   std::thread receiving([&] { receiver.run(); });

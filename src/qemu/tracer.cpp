@@ -27,9 +27,9 @@ constexpr long options = PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACE
 
 void* data_of(long value) { return reinterpret_cast<void*>(value); }
 
-/// Stops at execve and execveat; hides the recorder's descriptor from close and dup2, with which programs
-/// make sure that nothing is open.
-bool install_filter(u32 descriptor) {
+/// Stops at execve and execveat; hides the recorder's two descriptors from close and dup2, with which
+/// programs make sure that nothing is open.
+bool install_filter(u32 highest) {
   const u32 trace = SECCOMP_RET_TRACE, allow = SECCOMP_RET_ALLOW;
   const u32 pretend = SECCOMP_RET_ERRNO | EBADF, unknown = SECCOMP_RET_ERRNO | ENOSYS;
   const u32 number_at = offsetof(seccomp_data, nr), first_at = offsetof(seccomp_data, args),
@@ -39,16 +39,17 @@ bool install_filter(u32 descriptor) {
       sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
       sock_filter BPF_STMT(BPF_RET | BPF_K, allow),
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number_at),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 10, 0),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 9, 0),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 9, 0),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execve, 11, 0),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 10, 0),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 10, 0),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close, 4, 0),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup2, 1, 0),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup3, 0, 4),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup3, 0, 5),
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, second_at),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0),
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, first_at),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, descriptor, 3, 0),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, highest - 1, 0, 1),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, highest, 0, 3),
       sock_filter BPF_STMT(BPF_RET | BPF_K, allow),
       sock_filter BPF_STMT(BPF_RET | BPF_K, trace),
       sock_filter BPF_STMT(BPF_RET | BPF_K, unknown),
@@ -61,12 +62,13 @@ bool install_filter(u32 descriptor) {
 
 // Between fork and exec: only what is safe there. Waits for its tracer, and reports an errno through
 // `report`.
-[[noreturn]] void become(char* const* arguments, int socket, int descriptor, int go, int report) {
+[[noreturn]] void become(char* const* arguments, Tracer::Descriptors open, int highest, int go, int report) {
   char token = 0;
   const int former = ::personality(0xFFFFFFFF);
   ::personality(static_cast<unsigned long>(former) | ADDR_NO_RANDOMIZE);
-  if (::read(go, &token, 1) == 1 && ::dup2(socket, descriptor) == descriptor &&
-      install_filter(static_cast<u32>(descriptor))) {
+  if (::read(go, &token, 1) == 1 && ::dup2(open.socket, highest) == highest &&
+      (open.memory < 0 || ::dup2(open.memory, highest - 1) == highest - 1) &&
+      install_filter(static_cast<u32>(highest))) {
     ::execvp(arguments[0], arguments);
   }
   const int error_number = errno;
@@ -104,13 +106,13 @@ int Tracer::start_error() const {
   return ::read(report_, &error_number, sizeof error_number) == sizeof error_number ? error_number : 0;
 }
 
-Result<Done, Error> Tracer::start(const std::vector<std::string>& command, int socket, int descriptor) {
+Result<Done, Error> Tracer::start(const std::vector<std::string>& command, Descriptors open, int highest) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   Pipe go, report;
   const pid_t child = ::fork();
-  if (child == 0) become(arguments.data(), socket, descriptor, go.ends[0], report.ends[1]);
+  if (child == 0) become(arguments.data(), open, highest, go.ends[0], report.ends[1]);
   report.close(1);
   int error_number = child < 0 ? errno : 0;
   if (child > 0 && ::ptrace(PTRACE_SEIZE, child, nullptr, data_of(options)) != 0) {

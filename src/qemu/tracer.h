@@ -24,9 +24,13 @@ class Tracer {
   /// Kills what still runs.
   ~Tracer();
 
-  /// Starts the program, with `socket` open as `descriptor` in it. Errors: the system's reason. Whether there
-  /// is such a program is known when nothing is left to follow.
-  Result<Done, Error> start(const std::vector<std::string>& command, int socket, int descriptor);
+  /// What the plugin has open.
+  struct Descriptors {
+    int socket = -1, memory = -1;  ///< memory: −1 if there is none
+  };
+  /// Starts the program, with the socket open as `highest` in it and the memory as the one below. Errors: the
+  /// system's reason. Whether there is such a program is known when nothing is left to follow.
+  Result<Done, Error> start(const std::vector<std::string>& command, Descriptors open, int highest);
   /// Returns when nothing is left, and after an interrupted wait. True: there is more to follow.
   bool follow();
   void kill_all();

@@ -1,6 +1,9 @@
 #ifndef PMUSIM_QEMU_WIRE_H
 #define PMUSIM_QEMU_WIRE_H
 
+#include <array>
+#include <atomic>
+
 #include "pmusim/base/types.h"
 
 /// What the plugin inside qemu tells the recorder: packets over one local socket, in the order in which they
@@ -26,6 +29,20 @@ struct Header {
 static_assert(sizeof(Header) == 16);
 
 inline constexpr u32 max_words = 8192;
+
+/// The `runs` packet that a thread is filling. Slots lie in memory that plugins and recorder share: what a
+/// killed thread had not sent is still there. The plugin takes a free slot for a thread and gives it back
+/// when the thread ends; the recorder does if it was killed.
+struct Slot {
+  Header header;
+  std::array<u64, max_words> words;
+  std::atomic<u64> sent;  ///< packets of this slot since it was taken: the last one may have `words` still
+  std::atomic<u32> taken;
+};
+static_assert(std::atomic<u64>::is_always_lock_free && std::atomic<u32>::is_always_lock_free);
+/// Threads beyond these have private memory, which dies with them.
+inline constexpr std::size_t slot_count = 1024;
+using Slots = std::array<Slot, slot_count>;
 /// A program and what it maps lie below, qemu's own files above (address space randomisation is off).
 inline constexpr u64 guest_end = 0x5500'0000'0000;
 

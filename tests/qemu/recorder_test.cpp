@@ -19,10 +19,11 @@ const std::string workloads = WORKLOADS "/";
 /// A program under the fast recorder.
 class Recorded {
  public:
-  explicit Recorded(const std::vector<std::string>& command) {
+  explicit Recorded(const std::vector<std::string>& command, u64 max_instructions = 0) {
     const auto qemu = find_installation();
     const Installation installation{qemu.ok() ? qemu->qemu : "/usr/bin/qemu-x86_64", QEMU_PLUGIN};
-    const auto result = record(installation, command, {.output = directory_.file("t")});
+    const auto result =
+        record(installation, command, {.output = directory_.file("t"), .max_instructions = max_instructions});
     if (!result.ok()) {
       error = result.error().message;
       return;
@@ -126,6 +127,22 @@ TEST(FastRecorder, FollowsThreads) {
   EXPECT_EQ(WEXITSTATUS(recorded.summary.trace.status), 100);
   EXPECT_EQ(recorded.summary.trace.threads, 3u);
   EXPECT_EQ(recorded.all<trace::ThreadExit>().size(), 3u);
+}
+
+TEST(FastRecorder, KeepsWhatAProgramThatCrashesHadExecutedSinceItsLastSystemCall) {
+  const Recorded recorded({programs + "crash"});
+  EXPECT_EQ(recorded.error, "");
+  ASSERT_TRUE(WIFSIGNALED(recorded.summary.trace.status));
+  EXPECT_EQ(WTERMSIG(recorded.summary.trace.status), SIGSEGV);
+  const u64 work = trace::symbol_address(programs + "crash", "work");
+  EXPECT_EQ(std::ranges::count(recorded.items, work, &OwnedItem::start), 700);
+}
+
+TEST(FastRecorder, KeepsWhatWasExecutedWhenItIsKilled) {
+  const Recorded recorded({"/bin/sh", "-c", "while :; do :; done"}, 200'000);
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_TRUE(recorded.summary.trace.stopped_early);
+  EXPECT_GE(recorded.summary.trace.instructions, 200'000u);
 }
 
 TEST(FastRecorder, FollowsProgramsThatProgramsStart) {

@@ -1,8 +1,8 @@
 // The recorder's plugin: qemu loads it beside a program and calls it for each block that the program enters,
 // each access, each system call. It buffers per virtual CPU and sends full buffers to the recorder.
 //
-// Arguments: fd=N, the recorder's socket; addresses=1 to report accesses (those of REP instructions always
-// are: they tell its iterations).
+// Arguments: fd=N, the recorder's socket; memory=N, what wire::Slots lie in; addresses=1 to report accesses
+// (those of REP instructions always are: they tell its iterations).
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <sched.h>
@@ -42,8 +42,7 @@ struct Call {
 
 /// What one virtual CPU has executed and not sent yet.
 struct Buffer {
-  wire::Header header{};
-  std::array<u64, wire::max_words> words;
+  wire::Slot* slot = nullptr;
   Call call;
 
   void add(u64 word);
@@ -56,30 +55,67 @@ u32 process = 0;
 u64 guest_base = 0;  // host address of guest address 0
 std::atomic<u64> next_block = 0;
 std::array<std::atomic<Buffer*>, 65536> buffers;
+wire::Slots* shared = nullptr;
 
 void send_all(const void* packet, std::size_t bytes) {
   while (::send(recorder, packet, bytes, MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
 }
 
+// Whoever looks at a killed thread's slot sees the stores up to some point, in the order in which they stand.
+void in_order() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
 void Buffer::add(u64 word) {
-  if (header.words == words.size()) flush();
-  words[header.words++] = word;
+  u32& count = slot->header.words;
+  if (count == slot->words.size()) flush();
+  slot->words[count] = word;
+  in_order();
+  ++count;
 }
 
 void Buffer::flush() {
+  wire::Header& header = slot->header;
   if (header.words == 0) return;
-  if (header.tid == 0) header.tid = static_cast<u32>(::gettid());
-  header.kind = wire::Kind::runs;
-  header.pid = process;
   send_all(&header, sizeof header + header.words * sizeof(u64));
+  in_order();
   header.words = 0;
+  in_order();
+  slot->sent.store(slot->sent.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+wire::Slot* free_slot() {
+  for (std::size_t n = 0; shared != nullptr && n < shared->size(); ++n) {
+    u32 free = 0;
+    if ((*shared)[n].taken.compare_exchange_strong(free, 1)) return &(*shared)[n];
+  }
+  return new wire::Slot;
+}
+
+/// For the calling thread.
+wire::Slot* take_slot() {
+  wire::Slot* const slot = free_slot();
+  slot->header = {wire::Kind::runs, process, static_cast<u32>(::gettid()), 0};
+  slot->sent = 0;
+  return slot;
+}
+
+void give_back(wire::Slot* slot) {
+  const bool is_shared = shared != nullptr && slot >= shared->begin() && slot < shared->end();
+  if (!is_shared) return delete slot;
+  slot->header.tid = 0;
+  slot->taken = 0;
+}
+
+/// Before it executed this program the process had slots, too.
+void give_back_slots_of_former_program() {
+  for (wire::Slot& slot : *shared)
+    if (slot.taken != 0 && slot.header.pid == process) give_back(&slot);
 }
 
 Buffer& buffer_of(unsigned vcpu) {
   std::atomic<Buffer*>& place = buffers[vcpu % buffers.size()];
   if (Buffer* known = place.load(std::memory_order_relaxed)) return *known;
-  place = new Buffer;
+  place = new Buffer{take_slot(), {}};
   return *place;
 }
 
@@ -104,11 +140,6 @@ class Packet {
   wire::Header header_;
   std::array<u64, 2048> words_;
 };
-
-u32 thread_of(Buffer& buffer) {
-  if (buffer.header.tid == 0) buffer.header.tid = static_cast<u32>(::gettid());
-  return buffer.header.tid;
-}
 
 /// Keeps the lines of /proc/self/maps that are files below qemu's own.
 std::size_t guest_files(char* maps, std::size_t bytes) {
@@ -203,7 +234,7 @@ void call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, u64 a0, u64 a1
   Buffer& buffer = buffer_of(vcpu);
   buffer.flush();
   buffer.call = {static_cast<u64>(number), {a0, a1, a2, a3, a4, a5}};
-  Packet packet(wire::Kind::call, thread_of(buffer));
+  Packet packet(wire::Kind::call, buffer.slot->header.tid);
   packet.word(buffer.call.number);
   for (const u64 argument : buffer.call.arguments) packet.word(argument);
   packet.send();
@@ -226,31 +257,37 @@ std::string_view path_of_descriptor(u64 descriptor, std::array<char, PATH_MAX>& 
   return {space.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
+/// In a forked process: the buffers are the parent's.
+void forget_parent(unsigned vcpu) {
+  process = static_cast<u32>(::getpid());
+  for (std::atomic<Buffer*>& buffer : buffers) buffer = nullptr;
+  buffers[vcpu % buffers.size()] = new Buffer{take_slot(), {}};
+}
+
 void call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
-  Buffer& buffer = buffer_of(vcpu);
   const bool forked =
       (number == SYS_fork || number == SYS_vfork || number == SYS_clone || number == SYS_clone3) &&
       result == 0;
-  if (forked) {
-    process = static_cast<u32>(::getpid());
-    buffer.header.tid = 0;
-  }
-  Packet packet(wire::Kind::result, thread_of(buffer));
+  const Call call = buffer_of(vcpu).call;
+  if (forked) forget_parent(vcpu);
+  Packet packet(wire::Kind::result, buffer_of(vcpu).slot->header.tid);
   packet.word(static_cast<u64>(number));
-  for (const u64 argument : buffer.call.arguments) packet.word(argument);
+  for (const u64 argument : call.arguments) packet.word(argument);
   packet.word(static_cast<u64>(result));
   packet.word(static_cast<u64>(forked ? ::getppid() : 0));
-  packet.word(number == SYS_rt_sigaction && result == 0 ? handler_of(buffer.call) : 0);
+  packet.word(number == SYS_rt_sigaction && result == 0 ? handler_of(call) : 0);
   std::array<char, PATH_MAX> space;
-  const bool maps_file = number == SYS_mmap && result > 0 && (buffer.call.arguments[3] & MAP_ANONYMOUS) == 0;
-  packet.text(maps_file ? path_of_descriptor(buffer.call.arguments[4], space) : std::string_view());
+  const bool maps_file = number == SYS_mmap && result > 0 && (call.arguments[3] & MAP_ANONYMOUS) == 0;
+  packet.text(maps_file ? path_of_descriptor(call.arguments[4], space) : std::string_view());
   packet.send();
 }
 
 void thread_ends(qemu_plugin_id_t, unsigned vcpu) {
-  Buffer& buffer = buffer_of(vcpu);
-  buffer.flush();
-  buffer.header.tid = 0;
+  Buffer* const buffer = buffers[vcpu % buffers.size()].exchange(nullptr);
+  if (buffer == nullptr) return;
+  buffer->flush();
+  give_back(buffer->slot);
+  delete buffer;
 }
 
 void process_ends(qemu_plugin_id_t, void*) {
@@ -258,16 +295,26 @@ void process_ends(qemu_plugin_id_t, void*) {
     if (Buffer* const known = buffer) known->flush();
 }
 
+void share(int memory) {
+  void* const mapped = ::mmap(nullptr, sizeof(wire::Slots), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  if (mapped == MAP_FAILED) return;
+  shared = static_cast<wire::Slots*>(mapped);
+  give_back_slots_of_former_program();
+}
+
 }  // namespace
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
+  int memory = -1;
   for (int n = 0; n < argc; ++n) {
     const std::string_view argument(argv[n]);
     if (argument.starts_with("fd=")) recorder = std::atoi(argv[n] + 3);
+    if (argument.starts_with("memory=")) memory = std::atoi(argv[n] + 7);
     if (argument == "addresses=1") with_addresses = true;
   }
   if (recorder < 0) return 1;
   process = static_cast<u32>(::getpid());
+  share(memory);
   qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
   qemu_plugin_register_vcpu_syscall_cb(id, call_begins);
   qemu_plugin_register_vcpu_syscall_ret_cb(id, call_ends);
