@@ -3,13 +3,13 @@
 #
 #   scripts/packages.sh build    to build the library and the command
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile
-#   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy
+#   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache
 set -euo pipefail
 
 build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libzstd-dev zlib1g-dev liblzma-dev
   libelf-dev libdw-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev linux-perf"
 test="chromium qemu-user binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq"
-ci="clang libclang-rt-14-dev clang-format clang-tidy git"
+ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git"
 
 case "${1:-}" in
   build) wanted="$build" ;;
