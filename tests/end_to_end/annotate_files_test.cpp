@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -137,6 +138,27 @@ TEST_F(SharedLibraryTest, IsShownByItsExportedNamesWithoutADebugFile) {
   EXPECT_THAT(output.out, HasSubstr("no debug information tells the source lines"));
   const Output ranking = run({pmusim(), "report", "-i", file, "--debug-directory", scratch.file("nowhere")});
   EXPECT_THAT(ranking.out, HasSubstr("[libscramble.so+0x")) << "the function that is not exported";
+}
+
+// Debian's C library has its symbols and lines in the package libc6-dbg.
+TEST_F(AnnotatedFilesTest, ALibraryOfTheDistributionIsShownFromItsDebugPackage) {
+  const std::string file = scratch.file("perf.data");
+  ASSERT_EQ(run({pmusim(), "record", "-q", "-e", "cycles:upp", "-c", "31", "-b", "-o", file,
+                 recorded("branches", {"400"})})
+                .status,
+            0);
+  const json all = report(file);
+  const auto libc = std::ranges::find_if(
+      all["modules"], [](const json& m) { return m["path"].get<std::string>().ends_with("/libc.so.6"); });
+  ASSERT_NE(libc, all["modules"].end());
+  const std::string id = (*libc)["build_id"];
+  if (!fs::exists("/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug"))
+    GTEST_SKIP() << "needs the package libc6-dbg";
+  EXPECT_EQ((*libc)["problem"], "");
+  const Output text = run({pmusim(), "annotate", "-i", file, "__vfprintf_internal"});  // not exported
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("vfprintf-internal.c:"));
+  EXPECT_THAT(text.out, testing::ContainsRegex("# -[0-9.]+% \\(p:"));
 }
 
 }  // namespace

@@ -134,7 +134,8 @@ TEST_F(AnnotateTest, TheLoopGoesRoundAndItsRandomBranchesAreCoins) {
     const u64 fell_through = at["coverage"].get<u64>() - at["leave"]["taken"].get<u64>();
     if (is_conditional) {
       conditional.push_back(at["leave"]["percent"]);
-      EXPECT_GE(instructions[i + 1]["coverage"].get<u64>(), fell_through) << at;
+      const json& next = instructions[i + 1];
+      EXPECT_EQ(next["coverage"].get<u64>() - figure(next, "join", "entries"), fell_through) << at;
     } else {
       EXPECT_EQ(fell_through, 0u) << at;
     }
@@ -146,6 +147,11 @@ TEST_F(AnnotateTest, TheLoopGoesRoundAndItsRandomBranchesAreCoins) {
   EXPECT_NEAR(conditional[2], 50, 8);
   EXPECT_NEAR(conditional[3], 50, 8);
   EXPECT_GT(conditional[4], 99);
+  std::vector<double> ways;  // into a place that there are two of
+  for (const json& i : instructions)
+    if (i.contains("join") && i["join"]["percent"] < 99) ways.push_back(i["join"]["percent"]);
+  ASSERT_EQ(ways.size(), 6u) << "three times an else part and where both meet";
+  for (std::size_t i = 0; i < ways.size(); i += 2) EXPECT_NEAR(ways[i] + ways[i + 1], 100, 0.01);
 }
 
 TEST_F(AnnotateTest, ReportRanksTheSameSamplesBySymbolModuleLineAndBranch) {

@@ -1,3 +1,6 @@
+// More at once make the page wait.
+const mostListed = 400, rowsAtOnce = 300;
+
 // --- functions: the ranking beside the code of the chosen one --------------------------------------------------
 function functions() {
   const all = ranked();
@@ -25,8 +28,9 @@ function functions() {
   const fill = () => {
     const word = state.sought.toLowerCase();
     const fitting = all.filter(({ s }) => s.name.toLowerCase().includes(word) || moduleOf(s).toLowerCase().includes(word));
-    list.replaceChildren(...fitting.slice(0, 1000).map(item));
+    list.replaceChildren(...fitting.slice(0, mostListed).map(item));
     if (fitting.length === 0) list.append(make('li.empty', {}, 'No function of this name.'));
+    if (fitting.length > mostListed) list.append(make('li.empty', {}, `and ${count(fitting.length - mostListed)} more: search for them`));
     found.textContent = `${count(fitting.length)} of ${count(all.length)} functions`;
     mark();
   };
@@ -85,7 +89,7 @@ function strip(f, rowOf) {
   });
   return make('div.strip', { 'aria-hidden': 'true' }, runs.slice(0, 2000).map((r) => make('i', {
     style: `flex-grow:${r.size};${heat(100 * r.heat)}`, title: `${hex(f.instructions[r.n].address)}: ${count(r.coverage)}×`,
-    onclick: () => rowOf[r.n].scrollIntoView({ block: 'center' }),
+    onclick: () => rowOf[r.n]?.scrollIntoView({ block: 'center' }),
   })));
 }
 
@@ -95,28 +99,36 @@ function listing(s, f, covered) {
   const blockAt = new Map(f.blocks.map((b) => [b.last, b]));
   const timed = f.blocks.length > 0;
   const rowOf = [];
-  const body = make('tbody');
   const columns = 4 + (covered ? 2 : 0) + (timed ? 1 : 0);
-  let last = null;
-  f.instructions.forEach((i, n) => {
-    const key = i.where ? `${i.where.file}:${i.where.line}:${i.inlined}` : null;
-    if (key && key !== last) body.append(sourceRow(i, f, columns));
-    last = key;
+  const body = make('tbody', { role: 'rowgroup' });
+  const keyOf = (i) => (i.where ? `${i.where.file}:${i.where.line}:${i.inlined}` : null);
+  const append = (n) => {
+    const i = f.instructions[n], key = keyOf(i);
+    if (key && (n === 0 || key !== keyOf(f.instructions[n - 1]))) body.append(sourceRow(i, f, columns));
     rowOf[n] = instructionRow(i, { whole, most, covered, timed }, blockAt.get(n));
     body.append(rowOf[n]);
-  });
+  };
   const headings = [['Share', 'number'], covered && ['Executed', 'number'], ['Address', 'address'], ['Instruction', ''],
     covered && ['Branch', 'remark'], timed && ['Cycles (IPC)', 'number.hide-small']].filter(Boolean);
   const all = make('table', { role: 'table' }, make('caption.unseen', {}, `Code of ${s.name}`),
     make('thead', { role: 'rowgroup' }, make('tr', { role: 'row' }, make('td.arrows', { role: 'cell' }),
       headings.map(([h, kind]) => make(kind ? `th.${kind}` : 'th', { scope: 'col', role: 'columnheader' }, h)))), body);
   const box = make('div.code', {}, all);
-  requestAnimationFrame(() => {
+  const finish = () => {
+    if (!box.isConnected) return;
     arrows(box, f, rowOf);
     if (state.lit === null) return;
     const at = f.instructions.findIndex((i) => String(i.address) === String(state.lit));
     if (at >= 0) { rowOf[at].classList.add('lit'); rowOf[at].scrollIntoView({ block: 'center' }); }
-  });
+  };
+  // Long functions come piece by piece, the first at once.
+  const more = (from) => {
+    const end = Math.min(from + rowsAtOnce, f.instructions.length);
+    for (let n = from; n < end; ++n) append(n);
+    if (end === f.instructions.length) requestAnimationFrame(finish);
+    else setTimeout(() => { if (box.isConnected) more(end); });
+  };
+  more(0);
   return [box, rowOf];
 }
 
