@@ -24,7 +24,7 @@ function functions() {
   const item = ({ s, index }) => make('li', {}, make('button', {
     type: 'button', 'data-symbol': index, title: s.name, style: `--width:${percent(share(s.weights), most).toFixed(1)}%`,
     onclick: () => select(index),
-  }, make('span.share', {}, shown(share(s.weights))), make('span.name', {}, s.name, make('span.where', {}, base(moduleOf(s))))));
+  }, make('span.share', {}, shown(share(s.weights))), make('span.name', {}, spoken(s.name), make('span.where', {}, base(moduleOf(s))))));
   const fill = () => {
     const word = state.sought.toLowerCase();
     const fitting = all.filter(({ s }) => s.name.toLowerCase().includes(word) || moduleOf(s).toLowerCase().includes(word));
@@ -64,7 +64,9 @@ function facts(s, f) {
 function code(index) {
   const s = symbol(index);
   const f = s.function === null ? null : unpacked(s.function);
-  const head = [make('h2', {}, s.name), make('p.facts', {}, facts(s, f))];
+  const head = [make('h2', {}, spoken(s.name))];
+  if (spoken(s.name) !== s.name) head.push(make('p.signature', { title: s.name }, s.name));
+  head.push(make('p.facts', {}, facts(s, f)));
   if (!f) return [...head, make('p.empty', {}, 'This function is not annotated.')];
   if (f.problem) head.push(make('p.facts', {}, f.problem));
   if (f.instructions.length === 0) return head;
@@ -105,7 +107,7 @@ function listing(s, f, covered) {
   const append = (n) => {
     const i = f.instructions[n], key = keyOf(i);
     if (key && (n === 0 || key !== keyOf(f.instructions[n - 1]))) body.append(sourceRow(i, f, columns));
-    rowOf[n] = instructionRow(i, { whole, most, covered, timed }, blockAt.get(n));
+    rowOf[n] = instructionRow(s, i, { whole, most, covered, timed }, blockAt.get(n));
     body.append(rowOf[n]);
   };
   const headings = [['Share', 'number'], covered && ['Executed', 'number'], ['Address', 'address'], ['Instruction', ''],
@@ -135,18 +137,18 @@ function listing(s, f, covered) {
 function sourceRow(i, f, columns) {
   const stack = i.inlined === null ? null : f.inline_stacks[i.inlined];
   return make('tr.source', { role: 'row' }, make('td.arrows', { role: 'cell' }), make('td', { colspan: columns - 1, role: 'cell' },
-    make('span.line', {}, lineOf(i.where)), make('span.text', {}, sourceOf(i.where)),
-    stack ? make('span.inlined', { title: `inlined: ${stack.join(' → ')}` }, `inlined ${stack.at(-1)}`) : null));
+    make('span.line', {}, lineOf(i.where)), make('span', {}, sourceOf(i.where).replace(/^ {16,}/, '    ')),
+    stack ? make('span.inlined', { title: `inlined: ${stack.join(' → ')}` }, `inlined ${spoken(stack.at(-1))}`) : null));
 }
 
-function instructionRow(i, { whole, most, covered, timed }, block) {
+function instructionRow(s, i, { whole, most, covered, timed }, block) {
   const p = percent(period(i.weights), whole);
   const cells = [make('td.arrows', { role: 'cell' }),
     make('td.number.part', { role: 'cell', style: `--part:${percent(period(i.weights), most).toFixed(1)}%` }, p > 0 ? shown(p) : '')];
   if (covered)
     cells.push(make(i.heat ? 'td.number.hot' : 'td.number', i.heat ? { role: 'cell', style: heat(100 * i.heat) } : { role: 'cell' },
       i.coverage > 0 ? count(i.coverage) : ''));
-  cells.push(make('th.address', { scope: 'row', role: 'rowheader' }, hex(i.address)), instructionCell(i.text));
+  cells.push(make('th.address', { scope: 'row', role: 'rowheader' }, hex(i.address)), instructionCell(s, i.text));
   if (covered) cells.push(make('td.remark', { role: 'cell' }, remark(i)));
   if (timed) cells.push(make('td.number.hide-small', { role: 'cell' }, block ? cycles(block) : ''));
   const row = make('tr', { 'data-address': hex(i.address), role: 'row' }, cells);
@@ -154,10 +156,11 @@ function instructionRow(i, { whole, most, covered, timed }, block) {
   if (covered && !i.heat) row.classList.add('cold');
   return row;
 }
-function instructionCell(text) {
-  const end = text.indexOf(' ');
-  return end < 0 ? make('td.text', { role: 'cell' }, make('b', {}, text))
-    : make('td.text', { role: 'cell' }, make('b', {}, text.slice(0, end)), text.slice(end));
+// Places in the function itself are named by their offset alone.
+function instructionCell(s, whole) {
+  const text = whole.replace(`<${s.name}+`, '<+'), end = text.indexOf(' ');
+  const attributes = { role: 'cell', title: text.length > 60 ? whole : null };
+  return end < 0 ? make('td.text', attributes, make('b', {}, text)) : make('td.text', attributes, make('b', {}, text.slice(0, end)), text.slice(end));
 }
 const cycles = (b) => `${Math.floor(b.cycles.sum / b.cycles.executions)}${b.ipc !== null ? ` (${b.ipc.toFixed(2)})` : ''}`;
 

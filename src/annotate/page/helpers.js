@@ -38,11 +38,20 @@ const period = (weights) => weights[state.event]?.period ?? 0;
 const share = (weights) => percent(period(weights), total());
 const symbol = (index) => (index === null ? null : report.symbols[index]);
 const nameOf = (index) => symbol(index)?.name ?? '[unknown]';
+// Without the list of parameters, as people say it.
+function spoken(name) {
+  let depth = 0, end = name.lastIndexOf(')');
+  for (let at = end; at > 0; --at) {
+    if (name[at] === ')') ++depth;
+    if (name[at] === '(' && --depth === 0) return name.slice(0, at).replaceAll('(anonymous namespace)::', '');
+  }
+  return name;
+}
 const moduleOf = (s) => (s.module === null ? '[unknown]' : report.modules[s.module].path);
 const lineOf = (where) => (where ? `${base(report.files[where.file])}:${where.line}` : '');
 const sourceOf = (where) => sources[where?.file]?.[where?.line] ?? '';
 const offsetOf = (place) => `+0x${hex(offset(place.address, symbol(place.symbol)?.start ?? 0))}`;
-const placeOf = (place) => (symbol(place.symbol) ? nameOf(place.symbol) + offsetOf(place) : `0x${hex(place.address)}`);
+const placeOf = (place) => (symbol(place.symbol) ? spoken(nameOf(place.symbol)) + offsetOf(place) : `0x${hex(place.address)}`);
 // Symbols by the chosen event, those with neither samples nor executions left out.
 const ranked = () =>
   report.symbols

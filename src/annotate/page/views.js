@@ -37,7 +37,7 @@ function paths() {
 }
 
 function pathCard(path, n, most) {
-  const through = [...new Set(path.steps.map((step) => nameOf(step.first.symbol)))];
+  const through = [...new Set(path.steps.map((step) => spoken(nameOf(step.first.symbol))))];
   const size = `${path.steps.length} ${path.steps.length === 1 ? 'step' : 'steps'}`;
   return make('article.path', { id: `path-${n}`, 'aria-labelledby': `path-name-${n}` },
     make('h2', { id: `path-name-${n}` }, make('span.rank', {}, n + 1), path.is_loop ? 'Loop' : 'Path', ' ',
@@ -51,7 +51,7 @@ function pathCard(path, n, most) {
 const stepButton = (step, most) => make('button.step', {
   type: 'button', style: heat(percent(step.executions, most)),
   onclick: () => show('functions', step.first.symbol, step.first.address),
-}, make('span', {}, make('b', {}, nameOf(step.first.symbol)), offsetOf(step.first)),
+}, make('span', {}, make('b', {}, spoken(nameOf(step.first.symbol))), offsetOf(step.first)),
 make('code', {}, sourceOf(step.first.where).trim()),
 make('small', {}, `${lineOf(step.first.where)} · ${count(step.executions)}×`));
 
