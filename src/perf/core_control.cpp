@@ -90,7 +90,9 @@ Outcome PerfCore::set_period(Event& event, u64 period) {
 }
 
 Outcome PerfCore::set_output(Event& event, Event* to) {
+  const auto mapped = [] { return refuse(EINVAL, "SET_OUTPUT: the event has a mapping of its own"); };
   if (to == nullptr) {
+    if (event.mapped) return mapped();
     event.ring.reset();
     return Done{};
   }
@@ -101,7 +103,7 @@ Outcome PerfCore::set_output(Event& event, Event* to) {
     return refuse(EINVAL, "SET_OUTPUT: to an event with another clock");
   if (to->attr.write_backward != event.attr.write_backward)
     return refuse(EINVAL, "SET_OUTPUT: to an event that writes in the other direction");
-  if (event.mapped) return refuse(EINVAL, "SET_OUTPUT: the event has a mapping of its own");
+  if (event.mapped) return mapped();
   event.ring = to->ring;
   return Done{};
 }

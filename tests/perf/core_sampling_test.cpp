@@ -91,7 +91,8 @@ TEST_F(CoreSampling, OutputGoesOnlyWhereTheRulesAllow) {  // perf-abi.md 5.6
     EXPECT_EQ(core.set_output(event, to).error().error_number, EINVAL);
   Event& other = open(sampling(10));
   map(event);
-  EXPECT_EQ(core.set_output(event, &other).error().error_number, EINVAL);
+  for (Event* to : {&other, static_cast<Event*>(nullptr)})
+    EXPECT_EQ(core.set_output(event, to).error().error_number, EINVAL);
   EXPECT_TRUE(core.set_output(other, &event));
   EXPECT_TRUE(core.set_output(other, nullptr));
 }
