@@ -14,6 +14,8 @@ const x86::Instruction& TraceMaker::decode(u64 ip, std::span<const std::byte> co
   if (!std::ranges::equal(known.code, code) || known.code.empty()) {
     known.code.assign(code.begin(), code.end());
     known.instruction = x86::decode(known.code, ip);
+    // A trace keeps it without operands and repetitions.
+    if (known.instruction.length != code.size()) known.instruction = x86::Instruction{};
   }
   return known.instruction;
 }

@@ -235,6 +235,16 @@ TEST(Import, OfInsnTraceTakesTheProgramsOwnCodeAndItsFiles) {
 }
 
 /// Exports a trace, imports that, exports again.
+TEST(Import, OfBytesThatAreMoreThanOneInstructionTakesThemAsOneThatNothingIsKnownOf) {
+  const Imported imported(Format::insn_trace,
+                          "ls 1 [0] 1.0: 401000 main insn: f3 a4 04 ce\n"
+                          "ls 1 [0] 1.1: 401004 main insn: f3 a4\n");
+  ASSERT_EQ(imported.error, "");
+  ASSERT_EQ(imported.runs.size(), 1u);
+  EXPECT_EQ(imported.instructions, 2u);
+  EXPECT_EQ(imported.runs[0].rep_counts, (std::vector<u32>{1}));
+}
+
 TEST(Export, OfWhatWasImportedIsTheSameFile) {
   for (const Format format : {Format::champsim, Format::lackey}) {
     trace::TemporaryDirectory directory;
