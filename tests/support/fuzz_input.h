@@ -1,6 +1,7 @@
 #ifndef PMUSIM_TESTS_SUPPORT_FUZZ_INPUT_H
 #define PMUSIM_TESTS_SUPPORT_FUZZ_INPUT_H
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -65,8 +66,10 @@ class FuzzInput {
 };
 
 /// What must hold whatever the input is. A fuzzer ends where it does not.
-inline void must(bool holds) {
-  if (!holds) std::abort();
+inline void must(bool holds, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:%d: does not hold\n", file, line);
+  std::abort();
 }
 
 }  // namespace pmusim
