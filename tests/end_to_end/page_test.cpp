@@ -22,8 +22,8 @@ class Page {
  public:
   explicit Page(const std::string& script = "") {
     const std::string data = directory_.file("perf.data"), html = directory_.file("page.html");
-    EXPECT_EQ(run({pmusim(), "record", "-q", "-e", "cycles:upp", "-c", "1009", "-b", "-o", data,
-                   recorded("branches", {"10000"})})
+    EXPECT_EQ(run({pmusim(), "record", "-q", "-e", "cycles:upp", "-c", "211", "-b", "-o", data,
+                   recorded("branches", {"400"})})
                   .status,
               0);
     report = json::parse(run({pmusim(), "annotate", "-i", data, "--json"}).out);
