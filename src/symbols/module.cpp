@@ -134,7 +134,7 @@ Module Module::open(const FileIdentity& identity, const std::filesystem::path& d
   return Module(std::move(state));
 }
 
-Module Module::from_memory(std::string name, std::vector<std::byte> bytes) {
+Module Module::from_memory(const std::string& name, std::vector<std::byte> bytes) {
   auto state = std::make_unique<State>();
   state->take(ElfFile::from_memory(std::move(bytes)), name);
   return Module(std::move(state));

@@ -53,7 +53,7 @@ class Module {
   /// `debug_directory` holds separate debug files as distributions install them (.build-id/ab/cdef.debug).
   static Module open(const FileIdentity& identity, const std::filesystem::path& debug_directory);
   /// ELF bytes that are not in a file.
-  static Module from_memory(std::string name, std::vector<std::byte> bytes);
+  static Module from_memory(const std::string& name, std::vector<std::byte> bytes);
   /// The text that JIT compilers write: a line "START SIZE NAME" for each function, numbers in hexadecimal.
   /// Addresses are those of the process.
   static Module from_jit_map(const std::filesystem::path& path);
