@@ -103,6 +103,7 @@ Bytes instruction(u64 ip, const Shape& shape, std::size_t room) {
     case BranchKind::direct_jump:
       return relative(ip, shape, room, 0xEB, {0xE9});
     case BranchKind::direct_call:
+      if (room < 5) return {0xFF, 0xD0};  // no relative call is so short
       return relative(ip, shape, room, 0, {0xE8});
     case BranchKind::indirect_call:
       return {0xFF, from_memory ? u8{0x10} : u8{0xD0}};

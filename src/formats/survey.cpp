@@ -10,6 +10,10 @@ namespace {
 constexpr std::size_t max_call_depth = 4096;
 constexpr u16 pointer_bytes = 8;
 
+/// Relative calls have no short form; relative jumps of less than 5 bytes reach 127 bytes.
+constexpr u8 near_bytes = 5;
+bool is_near(u64 from, u64 to) { return to - from + 128 < 256; }
+
 bool is_after(u64 next, u64 ip) { return next > ip && next - ip <= max_instruction_bytes; }
 
 }  // namespace
@@ -89,21 +93,23 @@ std::vector<u64> Survey::addresses() const {
   return result;
 }
 
-BranchKind Survey::guess(const Seen& seen) {
+BranchKind Survey::guess(u64 ip, const Seen& seen) {
   if (!seen.jumped() || seen.repeated) return BranchKind::none;
   const unsigned accesses = seen.loads + seen.stores + seen.modifications;
   if (seen.fell_through) return accesses == 0 ? BranchKind::conditional : BranchKind::none;
   if (seen.stores != 0) {
-    const bool direct = accesses == 1 && !seen.several_targets;
+    const bool direct = accesses == 1 && !seen.several_targets && seen.length >= near_bytes;
     return direct ? BranchKind::direct_call : BranchKind::indirect_call;
   }
   if (seen.went_back) return BranchKind::near_return;
-  return accesses == 0 && !seen.several_targets ? BranchKind::direct_jump : BranchKind::indirect_jump;
+  const bool reaches = seen.length >= near_bytes || is_near(ip + seen.length, seen.target);
+  const bool direct = accesses == 0 && !seen.several_targets && reaches;
+  return direct ? BranchKind::direct_jump : BranchKind::indirect_jump;
 }
 
 Shape Survey::shape(u64 ip, u64 room) const {
   const Seen& seen = seen_.at(ip);
-  Shape shape{.kind = seen.told ? *seen.told : guess(seen)};
+  Shape shape{.kind = seen.told ? *seen.told : guess(ip, seen)};
   shape.length = seen.length;
   shape.room = static_cast<u8>(std::min<u64>(room, max_instruction_bytes));
   shape.repeats = seen.repeated || (seen.idle && seen.accessed);  // a string instruction with a count of 0

@@ -34,7 +34,7 @@ class Survey {
     bool several_targets = false;
     bool jumped() const { return target != 0; }
   };
-  static BranchKind guess(const Seen& seen);
+  static BranchKind guess(u64 ip, const Seen& seen);
   static void add_accesses(Seen& seen, const Execution& execution);
   static void add_successor(Seen& seen, const Execution& execution);
   void follow_calls(Seen& seen, const Execution& execution);

@@ -69,8 +69,13 @@ TEST_P(OtherFormats, KeepWhereAProgramWentAndWhatItAccessed) {
   const auto before = info_of(original), after = info_of(back);
   EXPECT_EQ(after["instructions"], before["instructions"]);
   EXPECT_EQ(after["distinct_instructions"], before["distinct_instructions"]);
-  for (const char* kind : {"conditional", "direct call", "return"})
-    EXPECT_EQ(after["branch_kinds"][kind], before["branch_kinds"][kind]) << kind;
+  // lackey does not tell kinds: a branch that never was taken looks like none.
+  const bool kinds_are_told = GetParam() != std::string("lackey");
+  for (const char* kind : {"conditional", "direct call", "return"}) {
+    if (kinds_are_told) {
+      EXPECT_EQ(after["branch_kinds"][kind], before["branch_kinds"][kind]) << kind;
+    }
+  }
   if (GetParam() != std::string("insn-trace")) {
     const auto expected = essence_of(original), actual = essence_of(back);
     EXPECT_EQ(actual.size(), expected.size());

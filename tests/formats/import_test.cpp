@@ -204,6 +204,16 @@ TEST(Import, OfLackeyTellsBranchesFromWhereTheyWent) {
   EXPECT_TRUE(add.load && add.store);
 }
 
+TEST(Import, OfLackeyTakesWhatIsTooShortForItsWayAsIndirect) {
+  const Imported imported(Format::lackey,
+                          "I  00401000,2\n S 7ff0,8\nI  00402000,2\nI  00403000,5\nI  00404000,1\n");
+  ASSERT_EQ(imported.runs.size(), 4u);
+  EXPECT_EQ(imported.instructions_of(imported.runs[0]).back().branch, BranchKind::indirect_call);
+  EXPECT_EQ(imported.instructions_of(imported.runs[1]).back().branch, BranchKind::indirect_jump);
+  EXPECT_EQ(imported.instructions_of(imported.runs[2]).back().branch, BranchKind::direct_jump);
+  EXPECT_EQ(imported.runs[0].code.size(), 2u);
+}
+
 TEST(Import, OfInsnTraceTakesTheProgramsOwnCodeAndItsFiles) {
   const Imported imported(Format::insn_trace,
                           "a prog 10/10 [001] 5.000: PERF_RECORD_MMAP2 10/10: [0x401000(0x2000) @ 0x1000 "
