@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh clone to a profile: installs what is missing, builds pmusim, records one of the example programs
-# instruction by instruction, replays it on an emulated Ice Lake and lets perf show the result.
+# From a fresh clone to a profile: installs what is missing, builds pmusim, records every instruction of one of the
+# example programs, replays it on an emulated Ice Lake and lets perf show the result.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 step() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
