@@ -159,11 +159,13 @@ Result<FastRecordSummary, Error> record(const Installation& installation,
   const Channel channel;
   if (channel.here < 0) return Failure(Error(fmt::format("cannot make a socket: {}", std::strerror(errno))));
 
+  const trace::ProgramLimits limits = trace::take_limits_off();  // the memory, too, has the size of a file
   SharedSlots slots;
   Receiver receiver(*writer, options, channel.here, slots);
   Tracer tracer(emulation_of(installation, options, highest_descriptor()),
                 [&](Tracer::Exit exit) { tell(channel.there, wire::Kind::exit, exit); });
-  const auto started = tracer.start(command, {channel.there, slots.descriptor()}, highest_descriptor());
+  const auto started =
+      tracer.start(command, limits, {channel.there, slots.descriptor()}, highest_descriptor());
   if (!started.ok()) return Failure(started.error());
   FastRecordSummary summary;
   std::thread receiving([&] { receiver.run(); });

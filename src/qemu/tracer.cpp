@@ -62,7 +62,9 @@ bool install_filter(u32 highest) {
 
 // Between fork and exec: only what is safe there. Waits for its tracer, and reports an errno through
 // `report`.
-[[noreturn]] void become(char* const* arguments, Tracer::Descriptors open, int highest, int go, int report) {
+[[noreturn]] void become(char* const* arguments, const trace::ProgramLimits& limits, Tracer::Descriptors open,
+                         int highest, int go, int report) {
+  trace::set_limits(limits);
   char token = 0;
   const int former = ::personality(0xFFFFFFFF);
   ::personality(static_cast<unsigned long>(former) | ADDR_NO_RANDOMIZE);
@@ -106,13 +108,14 @@ int Tracer::start_error() const {
   return ::read(report_, &error_number, sizeof error_number) == sizeof error_number ? error_number : 0;
 }
 
-Result<Done, Error> Tracer::start(const std::vector<std::string>& command, Descriptors open, int highest) {
+Result<Done, Error> Tracer::start(const std::vector<std::string>& command, const trace::ProgramLimits& limits,
+                                  Descriptors open, int highest) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   Pipe go, report;
   const pid_t child = ::fork();
-  if (child == 0) become(arguments.data(), open, highest, go.ends[0], report.ends[1]);
+  if (child == 0) become(arguments.data(), limits, open, highest, go.ends[0], report.ends[1]);
   report.close(1);
   int error_number = child < 0 ? errno : 0;
   if (child > 0 && ::ptrace(PTRACE_SEIZE, child, nullptr, data_of(options)) != 0) {

@@ -6,6 +6,7 @@
 
 #include "pmusim/base/error.h"
 #include "qemu/exec_rewrite.h"
+#include "trace/program_limits.h"
 
 namespace pmusim::qemu {
 
@@ -28,9 +29,11 @@ class Tracer {
   struct Descriptors {
     int socket = -1, memory = -1;  ///< memory: −1 if there is none
   };
-  /// Starts the program, with the socket open as `highest` in it and the memory as the one below. Errors: the
-  /// system's reason. Whether there is such a program is known when nothing is left to follow.
-  Result<Done, Error> start(const std::vector<std::string>& command, Descriptors open, int highest);
+  /// Starts the program under these limits, with the socket open as `highest` in it and the memory as the one
+  /// below. Errors: the system's reason. Whether there is such a program is known when nothing is left to
+  /// follow.
+  Result<Done, Error> start(const std::vector<std::string>& command, const trace::ProgramLimits& limits,
+                            Descriptors open, int highest);
   /// Returns when nothing is left, and after an interrupted wait. True: there is more to follow.
   bool follow();
   void kill_all();

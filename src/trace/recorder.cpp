@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -35,19 +34,6 @@ class OneCpu {
   cpu_set_t before_{};
   bool known_ = false;
 };
-
-/// The limits of file size and CPU time are for the program, not for the trace and the work of recording.
-ProgramLimits take_limits_off() {
-  ProgramLimits limits;
-  const auto raise = [](int resource, rlimit& before) {
-    ::getrlimit(static_cast<__rlimit_resource>(resource), &before);
-    const rlimit raised{before.rlim_max, before.rlim_max};
-    ::setrlimit(static_cast<__rlimit_resource>(resource), &raised);
-  };
-  raise(RLIMIT_FSIZE, limits.file_size);
-  raise(RLIMIT_CPU, limits.cpu_time);
-  return limits;
-}
 
 bool trap_is_ignored() {
   struct sigaction action {};

@@ -27,8 +27,7 @@ void* data_of(long value) { return reinterpret_cast<void*>(value); }
 
 // Between fork and exec: only what is safe there. Reports an errno through `report`, a close-on-exec pipe.
 [[noreturn]] void become(char* const* arguments, const ProgramLimits& limits, int report) {
-  ::setrlimit(RLIMIT_FSIZE, &limits.file_size);
-  ::setrlimit(RLIMIT_CPU, &limits.cpu_time);
+  set_limits(limits);
   std::signal(SIGTRAP, SIG_DFL);  // if it is ignored, the recorder remembers that
   const int previous = ::personality(0xFFFFFFFF);
   ::personality(static_cast<unsigned long>(previous) | ADDR_NO_RANDOMIZE);

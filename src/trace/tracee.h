@@ -1,7 +1,6 @@
 #ifndef PMUSIM_TRACE_TRACEE_H
 #define PMUSIM_TRACE_TRACEE_H
 
-#include <sys/resource.h>
 #include <sys/user.h>
 
 #include <csignal>
@@ -13,6 +12,7 @@
 
 #include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
+#include "trace/program_limits.h"
 
 /// The system calls that the recorder makes on the threads it traces.
 namespace pmusim::trace {
@@ -25,11 +25,6 @@ struct ThreadState {
   u64 fs_base = 0, gs_base = 0;
   u64 code_segment = 0;
   bool trap_flag_shown = false;  // by the kernel, which is in doubt whose it is after a POPF
-};
-
-/// Soft and hard limits that the program is to have, whatever the recorder's are by then.
-struct ProgramLimits {
-  rlimit file_size{}, cpu_time{};
 };
 
 /// Starts `command` stopped at its first instruction (a PTRACE_EVENT_EXEC stop), with address space layout
