@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "command.h"
+#include "pmusim/base/input_file.h"
 #include "pmusim/scenario/scenario.h"
 
 namespace pmusim::tools {
@@ -12,9 +11,8 @@ namespace pmusim::tools {
 namespace {
 
 std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw CommandError(fmt::format("{}: cannot be read: expected a scenario file", path));
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::vector<std::byte> bytes = value_or_fail(value_or_fail(InputFile::open(path)).read_all());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 bool holds(const std::string& path) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <span>
+
+#include "pmusim/base/input_file.h"
+#include "pmusim/base/output_file.h"
 
 #include "pmusim/arch/pebs_format.h"
 
@@ -24,30 +26,29 @@ Result<Done, Error> write_pebs_file(const std::string& path, const pebs::Generat
   header.record_bytes = buffer.record_bytes;
   header.enabled = buffer.enabled;
   header.data_bytes = buffer.bytes.size();
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(&header), sizeof(header));
-  file.write(reinterpret_cast<const char*>(buffer.bytes.data()),
-             static_cast<std::streamsize>(buffer.bytes.size()));
-  if (!file.flush()) return Failure(Error(fmt::format("{}: cannot be written", path)));
-  return Done{};
+  auto file = OutputFile::create(path);
+  if (!file.ok()) return Failure(file.error());
+  for (const auto bytes : {std::as_bytes(std::span(&header, 1)), std::span(buffer.bytes)})
+    if (auto written = file->write(bytes); !written.ok()) return written;
+  return file->commit();
 }
 
 Result<pebs::GeneratedBuffer, Error> read_pebs_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Failure(Error(fmt::format("{}: cannot be opened", path)));
-  std::error_code no_size;
-  const u64 file_bytes = std::filesystem::file_size(path, no_size);
+  const auto file = InputFile::open(path);
+  if (!file.ok()) return Failure(file.error());
   PebsFileHeader header{};
-  if (no_size || !file.read(reinterpret_cast<char*>(&header), sizeof(header)))
+  if (file->size() < sizeof(header))
     return Failure(
         Error(fmt::format("{}: ends inside its {}-byte header; `pmusim pebs generate` makes such files", path,
                           sizeof(header))));
+  if (const auto read = file->read(0, std::as_writable_bytes(std::span(&header, 1))); !read.ok())
+    return Failure(read.error());
   if (std::memcmp(header.magic, pebs_file_magic, sizeof(header.magic)) != 0)
     return Failure(Error(fmt::format("{}: is no PEBS buffer: it does not start with PEBSBUF1", path)));
   if (!pebs::is_known(header.format))
     return Failure(Error(fmt::format("{}: offset 8: PEBS format {} does not exist; 0 to 6 and 15 do", path,
                                      u32{header.format})));
-  const u64 present = file_bytes - sizeof(header);
+  const u64 present = file->size() - sizeof(header);
   if (header.data_bytes != present)
     return Failure(Error(fmt::format("{}: offset 24: {} bytes of records announced, but {} follow", path,
                                      u64{header.data_bytes}, present)));
@@ -57,8 +58,7 @@ Result<pebs::GeneratedBuffer, Error> read_pebs_file(const std::string& path) {
   pebs::GeneratedBuffer buffer{
       .format = header.format, .enabled = header.enabled, .record_bytes = header.record_bytes};
   buffer.bytes.resize(present);
-  if (!file.read(reinterpret_cast<char*>(buffer.bytes.data()), static_cast<std::streamsize>(present)))
-    return Failure(Error(fmt::format("{}: cannot be read to its end", path)));
+  if (const auto read = file->read(sizeof(header), buffer.bytes); !read.ok()) return Failure(read.error());
   return buffer;
 }
 

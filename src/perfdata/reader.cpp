@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <unordered_map>
 
 #include "perfdata/byte_reader.h"
 #include "perfdata/decompressor.h"
 #include "perfdata/feature_parser.h"
+#include "pmusim/base/input_file.h"
 #include "pmusim/perfdata/sample_parser.h"
 
 namespace pmusim::perfdata {
@@ -278,15 +278,11 @@ const EventDescription* Reader::State::event_of(const RecordView& record) const 
 // --- the handle
 
 Result<Reader, Error> Reader::open(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return Failure(Error(fmt::format("{}: cannot be opened", path.string())));
-  const auto size = in.tellg();
-  if (size < 0) return Failure(Error(fmt::format("{}: has no size", path.string())));
-  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!in) return Failure(Error(fmt::format("{}: cannot be read", path.string())));
-  return from_memory(path.string(), std::move(bytes));
+  const auto file = InputFile::open(path.string());
+  if (!file) return Failure(file.error());
+  auto bytes = file->read_all();
+  if (!bytes) return Failure(bytes.error());
+  return from_memory(path.string(), *std::move(bytes));
 }
 
 Result<Reader, Error> Reader::from_memory(std::string name, std::vector<std::byte> bytes) {

@@ -7,7 +7,7 @@
 
 #include "pmusim/trace/block.h"
 #include "trace/format.h"
-#include "trace/input_file.h"
+#include "pmusim/base/input_file.h"
 
 namespace pmusim::trace {
 

@@ -1,16 +1,21 @@
-#ifndef PMUSIM_TRACE_INPUT_FILE_H
-#define PMUSIM_TRACE_INPUT_FILE_H
+#ifndef PMUSIM_BASE_INPUT_FILE_H
+#define PMUSIM_BASE_INPUT_FILE_H
 
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "pmusim/base/error.h"
 #include "pmusim/base/types.h"
 
-namespace pmusim::trace {
+namespace pmusim {
 
-/// A file that is read at offsets. Every error names the file.
+/// A regular file that is read at offsets. Opening never waits: a pipe without a writer, or a device, is
+/// refused. Every error names the file.
+///
+///     const auto file = InputFile::open("perf.data");
+///     if (file.ok()) const auto bytes = file->read_all();
 class InputFile {
  public:
   static Result<InputFile, Error> open(const std::string& path);
@@ -22,6 +27,7 @@ class InputFile {
   const std::string& path() const { return path_; }
   /// Fills `out` from `offset`. Errors: the file ends before, the disk.
   Result<Done, Error> read(u64 offset, std::span<std::byte> out) const;
+  Result<std::vector<std::byte>, Error> read_all() const;
   /// The sentence "FILE: damaged at offset N: WHAT".
   Error damaged(u64 offset, std::string_view what) const;
 
@@ -33,6 +39,6 @@ class InputFile {
   u64 size_ = 0;
 };
 
-}  // namespace pmusim::trace
+}  // namespace pmusim
 
 #endif

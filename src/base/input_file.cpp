@@ -1,4 +1,4 @@
-#include "trace/input_file.h"
+#include "pmusim/base/input_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-namespace pmusim::trace {
+namespace pmusim {
 
 Result<InputFile, Error> InputFile::open(const std::string& path) {
   const auto failure = [&](int code) {
@@ -24,7 +24,7 @@ Result<InputFile, Error> InputFile::open(const std::string& path) {
   if (S_ISDIR(status.st_mode)) return failure(EISDIR);
   if (!S_ISREG(status.st_mode))
     return Failure(
-        Error(fmt::format("{}: cannot read: it is a pipe or a device; traces are regular files", path)));
+        Error(fmt::format("{}: cannot read: it is a pipe or a device; expected a regular file", path)));
   file.size_ = static_cast<u64>(status.st_size);
   return file;
 }
@@ -58,8 +58,14 @@ Result<Done, Error> InputFile::read(u64 offset, std::span<std::byte> out) const 
   return Done{};
 }
 
+Result<std::vector<std::byte>, Error> InputFile::read_all() const {
+  std::vector<std::byte> bytes(size_);
+  if (auto done = read(0, bytes); !done.ok()) return Failure(done.error());
+  return bytes;
+}
+
 Error InputFile::damaged(u64 offset, std::string_view what) const {
   return Error(fmt::format("{}: damaged at offset {}: {}", path_, offset, what));
 }
 
-}  // namespace pmusim::trace
+}  // namespace pmusim
