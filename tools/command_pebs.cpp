@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "output.h"
 #include "pebs_file.h"
 #include "pmusim/driver/pebs_demux.h"
 
@@ -45,6 +46,7 @@ void generate(const Generate& command) {
     throw CommandError("--events: format 0 has PEBS on one counter only");
   if (options.collisions_permille != 0 && options.events < 2)
     throw CommandError("--collisions: one event cannot collide with another");
+  check_output_name(command.output, {});
   value_or_fail(write_pebs_file(command.output, pebs::generate_buffer(options)));
 }
 

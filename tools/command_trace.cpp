@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "fast_recording.h"
+#include "output.h"
 #include "pmusim/base/printable.h"
 #include "pmusim/trace/recorder.h"
 #include "trace_dump.h"
@@ -109,6 +110,7 @@ const std::atomic<bool>* end_on_signals() {
 
 void run_record(RecorderChoice choice, const std::vector<std::string>& command, trace::RecordOptions options,
                 qemu::RecordedAddresses addresses) {
+  check_output_name(options.output, command);
   options.stop = end_on_signals();
   Progress progress;
   if (::isatty(STDERR_FILENO) != 0) options.progress = [&](u64 instructions) { progress.show(instructions); };
@@ -123,7 +125,7 @@ void add_record(CLI::App& trace) {
   command->footer(
       "The program runs under qemu's user-mode emulation where that is installed (package qemu-user) and no\n"
       "registers are asked for: tens of millions of instructions per second. Otherwise it runs under ptrace\n"
-      "single steps, some 100,000 per second; --step asks for these. Threads and child processes are\n"
+      "single steps, 40,000 to 160,000 per CPU second; --step asks for these. Threads and child processes are\n"
       "followed. SIGTERM, HUP, QUIT... end program and recording, which is kept. The exit status is 0 when\n"
       "the recording is complete, whatever the program's own; the summary tells that.\n\n"
       "  pmusim trace record -o ls.pmutrace ls -l");

@@ -5,9 +5,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "experiment.h"
 #include "model_option.h"
+#include "output.h"
 #include "pmusim/session/acr_experiment.h"
 #include "pmusim/trace/recorder.h"
 #include "temporary_directory.h"
@@ -109,7 +111,16 @@ void print_text(const AcrExperiment& e, const AcrExperimentOptions& options) {
       share);
 }
 
+/// The folder is there, and neither profile would take the place of the trace.
+void check_output(const AcrCommand& command) {
+  if (!std::filesystem::is_directory(command.output))
+    throw CommandError(fmt::format("-o {}: there is no such directory", command.output));
+  for (const char* const name : {"traditional.data", "acr.data"})
+    check_output_name((std::filesystem::path(command.output) / name).string(), std::span(&command.trace, 1));
+}
+
 void run(AcrCommand& command) {
+  if (!command.output.empty()) check_output(command);
   std::optional<TemporaryDirectory> temporary;
   if (command.trace.empty() || command.output.empty()) temporary.emplace();
   command.options.model = command.model.model();

@@ -81,18 +81,19 @@ void print_to(std::FILE* stream, std::string_view text) {
                                    stream == stdout ? "output" : "error", std::strerror(errno)));
 }
 
-void check_output_name(const std::string& path, std::span<const std::string> inputs) {
+void check_output_name(const std::string& path, std::span<const std::string> inputs,
+                       std::string_view option) {
   if (path == "-") return;
-  if (path.empty()) throw CommandError("-o '': expected the name of a file to write");
+  if (path.empty()) throw CommandError(fmt::format("{} '': expected the name of a file to write", option));
   std::error_code error;
-  if (fs::is_directory(path, error)) throw CommandError(fmt::format("-o {}: is a directory", path));
+  if (fs::is_directory(path, error)) throw CommandError(fmt::format("{} {}: is a directory", option, path));
   const fs::path folder = fs::path(path).parent_path();
   if (!folder.empty() && !fs::is_directory(folder, error))
-    throw CommandError(fmt::format("-o {}: there is no directory {}", path, folder.string()));
+    throw CommandError(fmt::format("{} {}: there is no directory {}", option, path, folder.string()));
   for (const std::string& input : inputs)
     if (fs::equivalent(path, input, error))
-      throw CommandError(
-          fmt::format("-o {}: is the input {}, and would be overwritten; give another name", path, input));
+      throw CommandError(fmt::format("{} {}: is the input {}, and would be overwritten; give another name",
+                                     option, path, input));
 }
 
 }  // namespace pmusim::tools

@@ -27,8 +27,9 @@ void say(std::string_view text) noexcept;
 void print_to(std::FILE* stream, std::string_view text);
 
 /// Ends the command, before anything is opened, if a file cannot be written under this name: no name, no such
-/// folder, a folder, or one of the inputs. "-" passes.
-void check_output_name(const std::string& path, std::span<const std::string> inputs);
+/// folder, a folder, or one of the inputs. "-" passes. `option` is what gave the name.
+void check_output_name(const std::string& path, std::span<const std::string> inputs,
+                       std::string_view option = "-o");
 
 }  // namespace pmusim::tools
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "output.h"
 #include "pmusim/annotate/page.h"
 #include "pmusim/base/output_file.h"
 
@@ -22,13 +23,16 @@ void ProfileOption::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-annotate::Report ProfileOption::report() const { return value_or_fail(annotate::analyze(input, options)); }
+annotate::Report ProfileOption::report() const {
+  if (html) check_output_name(*html, std::span(&input, 1), "--html");
+  return value_or_fail(annotate::analyze(input, options));
+}
 
 bool ProfileOption::print_other_than_text(const annotate::Report& report) const {
   if (json) fmt::print("{}\n", annotate::to_json(report));
-  if (html.empty()) return json;
+  if (!html) return json;
   const std::string page = annotate::to_html(report);
-  OutputFile file = value_or_fail(OutputFile::create(html));
+  OutputFile file = value_or_fail(OutputFile::create(*html));
   value_or_fail(file.write(std::as_bytes(std::span(page))));
   value_or_fail(file.commit());
   return true;

@@ -1,6 +1,7 @@
 #ifndef PMUSIM_TOOLS_PROFILE_OPTION_H
 #define PMUSIM_TOOLS_PROFILE_OPTION_H
 
+#include <optional>
 #include <string>
 
 #include "command.h"
@@ -12,7 +13,7 @@ namespace pmusim::tools {
 /// The options that `annotate` and `report` share.
 struct ProfileOption {
   std::string input = "perf.data";
-  std::string html;  ///< where to write the page; empty: print
+  std::optional<std::string> html;  ///< where to write the page, instead of printing
   bool stdio = false, json = false;
   annotate::Options options;
 

@@ -66,7 +66,7 @@ void TraceOption::check(const CLI::App& command) const {
         fmt::format("{}: there is no such trace; 'pmusim {} -- {}' would record a program and "
                     "replay it",
                     trace_, name, trace_));
-  if (!saved_.empty()) check_output_name(saved_, program_);
+  if (!saved_.empty()) check_output_name(saved_, program_, "--save-trace");
 }
 
 std::string TraceOption::obtain(trace::RecordedRegisters registers) {

@@ -276,7 +276,7 @@ Result<Writer, Error> Writer::create(const std::filesystem::path& path, Options 
         Error(fmt::format("{}: an attribute of {} bytes is none of the sizes from 64 to 176 that "
                           "perf_event_attr ever had",
                           path.string(), options.attr_bytes)));
-  auto file = path == "-" ? OutputFile::standard_output() : OutputFile::create(path);
+  auto file = path == "-" ? OutputFile::standard_output() : OutputFile::create(path, options.readers);
   if (!file) return Failure(file.error());
   if (options.form == Form::file && !file->seekable())
     return Failure(Error(fmt::format("{}: is a stream; only the pipe form can go there", path.string())));

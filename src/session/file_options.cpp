@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pmusim/events/registers.h"
+
 namespace pmusim {
 
 namespace {
@@ -79,11 +81,21 @@ u32 attr_bytes(const RecordOptions& options) {
 
 }  // namespace
 
+namespace {
+
+bool samples_registers(const RecordOptions& options) {
+  const u64 registers = options.interrupt_registers | options.user_registers;
+  return (registers & ~events::pc_register) != 0 || options.interrupt_simd.any() || options.user_simd.any();
+}
+
+}  // namespace
+
 perfdata::Options writer_options(const Session& session, const RecordOptions& options) {
   const perf::TscToNs clock = session.clock();
   perfdata::Options file{.form = options.output == "-" ? perfdata::Form::pipe : perfdata::Form::file,
                          .attr_bytes = attr_bytes(options),
                          .simd = perf::simd_abi(session.kernel()),
+                         .readers = samples_registers(options) ? Readers::owner : Readers::as_umask_says,
                          .time_conversion = perfdata::TimeConversion{clock.shift, clock.mult, clock.zero},
                          .metadata = metadata(session, options)};
   if (options.compression_level) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "pmusim/base/error.h"
+#include "pmusim/base/output_file.h"
 #include "pmusim/perf/simd_abi.h"
 #include "pmusim/perfdata/description.h"
 
@@ -29,6 +30,8 @@ struct Options {
   perf::SimdAbi simd = perf::SimdAbi::series_v7;
   Compression compression = Compression::none;
   int compression_level = 3;
+  /// Whether others than the owner may read the file: samples of registers show what programs work on.
+  Readers readers = Readers::as_umask_says;
   /// For readers that want to turn sample times back into time stamps of the CPU.
   std::optional<TimeConversion> time_conversion;
   Metadata metadata;
