@@ -28,6 +28,7 @@ void add_annotate(CLI::App& app);
 void add_models(CLI::App& app);
 void add_msr(CLI::App& app);
 void add_events(CLI::App& app);
+void add_list(CLI::App& app);
 void add_policies(CLI::App& app);
 void add_pebs(CLI::App& app);
 void add_experiment(CLI::App& app);

@@ -32,6 +32,7 @@ void add_commands(CLI::App& app, const CommandLine& line) {
   add_models(app);
   add_msr(app);
   add_events(app);
+  add_list(app);
   add_policies(app);
   add_pebs(app);
   add_experiment(app);
