@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/wait.h>
@@ -79,6 +80,26 @@ std::string perf_output(std::vector<std::string> arguments, const std::string& f
 std::string pmusim() { return PMUSIM_COMMAND; }
 std::string workload(const std::string& name) { return std::string(PMUSIM_WORKLOADS) + "/" + name; }
 
+Running::Running(const std::vector<std::string>& arguments) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (const int descriptor : {1, 2})
+    posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  if (posix_spawnp(&child_, argv[0], &files, nullptr, argv.data(), environ) != 0)
+    throw std::runtime_error("cannot run " + arguments[0]);
+  posix_spawn_file_actions_destroy(&files);
+}
+
+int Running::end_with(int signal) const {
+  ::kill(child_, signal);
+  int status = 0;
+  ::waitpid(child_, &status, 0);
+  return status;
+}
+
 bool installed(const std::string& program) {
   const char* const path = std::getenv("PATH");
   std::istringstream directories(path != nullptr ? path : "");
@@ -107,12 +128,15 @@ std::string recorded(const std::string& workload_name, const std::vector<std::st
   const FileLock lock(path + ".lock");
   if (is_newer(path, pmusim()) && is_newer(path, workload(workload_name)) && fs::exists(path + ".printed"))
     return path;
-  std::vector<std::string> command{pmusim(),  "trace", "record", "--step", "--regs",
-                                   registers, "-o",    path,     "--",     workload(workload_name)};
+  // A recorder that is killed leaves what it has: it must not pass for the whole.
+  const std::string unfinished = path + ".unfinished";
+  std::vector<std::string> command{pmusim(),  "trace", "record",   "--step", "--regs",
+                                   registers, "-o",    unfinished, "--",     workload(workload_name)};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const Output output = run(command);
   if (output.status != 0) throw std::runtime_error("recording failed: " + output.err);
   std::ofstream(path + ".printed") << output.out;
+  fs::rename(unfinished, path);
   return path;
 }
 

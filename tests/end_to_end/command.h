@@ -24,6 +24,17 @@ std::string perf_output(std::vector<std::string> arguments, const std::string& f
 std::string pmusim();
 std::string workload(const std::string& name);
 
+/// A program that can be signalled, its output thrown away.
+class Running {
+ public:
+  explicit Running(const std::vector<std::string>& arguments);
+  /// Sends it the signal and waits: its status as waitpid gives it.
+  int end_with(int signal) const;
+
+ private:
+  int child_ = 0;
+};
+
 /// True if a program is in PATH.
 bool installed(const std::string& program);
 

@@ -1,10 +1,7 @@
 // Output that nobody takes, and interrupts: exit code 2 and a sentence, a readable file or none.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <random>
@@ -12,8 +9,6 @@
 
 #include "command.h"
 #include "pmusim/perfdata/reader.h"
-
-extern char** environ;
 
 namespace pmusim::test {
 namespace {
@@ -68,33 +63,6 @@ TEST(OutputErrors, NamesThatCannotBeWrittenAreRefusedBeforeTheReplay) {
   }
   EXPECT_EQ(read_file(T), bytes);
 }
-
-/// A program that can be signalled, its output thrown away.
-class Running {
- public:
-  explicit Running(const std::vector<std::string>& arguments) {
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    for (const int descriptor : {1, 2})
-      posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_WRONLY, 0);
-    std::vector<char*> argv;
-    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    if (posix_spawnp(&child_, argv[0], &files, nullptr, argv.data(), environ) != 0)
-      throw std::runtime_error("cannot run " + arguments[0]);
-    posix_spawn_file_actions_destroy(&files);
-  }
-  /// Its status as waitpid gives it.
-  int end_with(int signal) {
-    ::kill(child_, signal);
-    int status = 0;
-    ::waitpid(child_, &status, 0);
-    return status;
-  }
-
- private:
-  pid_t child_ = 0;
-};
 
 bool is_readable(const std::string& path) {
   auto reader = perfdata::Reader::open(path);
