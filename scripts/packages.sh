@@ -2,20 +2,22 @@
 # Installs the Debian packages that pmusim needs, those that are missing only. Safe to run again.
 #
 #   scripts/packages.sh build    to build the library and the command
-#   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile
+#   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
+#                                and programs to record
 #   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache
 set -euo pipefail
 
 build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libzstd-dev zlib1g-dev liblzma-dev
   libelf-dev libdw-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev linux-perf qemu-user"
-test="chromium binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg"
+test="chromium binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
+  libluajit-5.1-dev busybox-static"
 ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git"
 
 case "${1:-}" in
   build) wanted="$build" ;;
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
-  *) sed -n '2,7s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,8s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()

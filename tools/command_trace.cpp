@@ -125,7 +125,8 @@ void add_record(CLI::App& trace) {
   command->footer(
       "The program runs under qemu's user-mode emulation where that is installed (package qemu-user) and no\n"
       "registers are asked for: tens of millions of instructions per second. Otherwise it runs under ptrace\n"
-      "single steps, 40,000 to 160,000 per CPU second; --step asks for these. Threads and child processes are\n"
+      "single steps, 40,000 to 160,000 per CPU second; --step asks for these. Threads and child processes "
+      "are\n"
       "followed. SIGTERM, HUP, QUIT... end program and recording, which is kept. The exit status is 0 when\n"
       "the recording is complete, whatever the program's own; the summary tells that.\n\n"
       "  pmusim trace record -o ls.pmutrace ls -l");

@@ -6,10 +6,9 @@
 #include <cstring>
 #include <span>
 
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/base/input_file.h"
 #include "pmusim/base/output_file.h"
-
-#include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::tools {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "pmusim/base/input_file.h"
 #include "pmusim/trace/block.h"
 #include "trace/format.h"
-#include "pmusim/base/input_file.h"
 
 namespace pmusim::trace {
 

@@ -1,10 +1,12 @@
 // What recorded programs see of themselves is what they see without the recorder.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "pmusim/trace/recorder.h"
 #include "tests/trace/sample_trace.h"
@@ -78,6 +80,36 @@ TEST(Disguise, AProgramSeesItsTrapsItsCpusAndItsLimitsAsAlone) {
   const Outcome alone = run_alone(programs + "traps");
   EXPECT_THAT(alone.output, testing::HasSubstr("executed: 0 traps, ignored, blocked"));
   EXPECT_EQ(run_recorded(programs + "traps"), alone);
+}
+
+constexpr uid_t nobody = 65534;
+
+/// Records a program as a user without rights, in a process of its own: how many programs are said to have
+/// run without theirs.
+int programs_without_rights(const std::string& program, const std::string& output) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool changed = ::setresgid(nobody, nobody, nobody) == 0 && ::setresuid(nobody, nobody, nobody) == 0;
+    const auto summary = record({program, "again"}, {output});
+    ::_exit(changed && summary.ok() ? static_cast<int>(summary->without_rights.size()) : 99);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST(Disguise, ASetuidProgramIsSaidToHaveRunWithoutItsRights) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program of another user's";
+  TemporaryDirectory directory;
+  const std::string folder = directory.file("open"), program = folder + "/program";
+  ::chmod(std::filesystem::path(folder).parent_path().c_str(), 0711);
+  std::filesystem::create_directory(folder);
+  ::chmod(folder.c_str(), 0777);
+  std::filesystem::copy_file(programs + "thread_exec", program);
+  for (const mode_t mode : {0755, 04755}) {
+    ::chmod(program.c_str(), mode);
+    EXPECT_EQ(programs_without_rights(program, folder + "/t"), (mode & S_ISUID) != 0 ? 1 : 0);
+  }
 }
 
 TEST(Disguise, AThreadThatIsNotTheFirstExecutes) {
