@@ -91,7 +91,7 @@ Enumeration cpu_of(unsigned format) {
 /// The least of a perf core: every sample goes to the ring, which is read now and then.
 class RingHost final : public PebsHost, public perf::SampleSink {
  public:
-  explicit RingHost(const Enumeration& cpu) : lbr_(bus_, cpu) {}
+  explicit RingHost(const Enumeration& cpu) : lbr_(access_, cpu) {}
 
   perf::SampleSink& sink() override { return *this; }
   Interval update_and_restart(perf::Event&) override { return Interval::over; }
@@ -127,6 +127,7 @@ class RingHost final : public PebsHost, public perf::SampleSink {
 
  private:
   NoBus bus_;
+  RegisterAccess access_{bus_};
   LbrDriver lbr_;
   static constexpr u64 ring_bytes = 512 * 1024;  // perf's default
   perf::RingBuffer ring_{ring_bytes / perf::RingBuffer::page_bytes, {}};

@@ -59,7 +59,9 @@ StatReport count(const StatCommand& command, StatOptions options, const std::str
       if (printed < wanted && !command.quiet) output.print(interval_text(result, totals, printed == 0));
       if (++printed == wanted) session->stop();
     };
-  return value_or_fail(stat(*session, options));
+  StatReport report = value_or_fail(stat(*session, options));
+  if (report.driver_faults.count != 0) fmt::print(stderr, "pmusim: {}\n", describe(report.driver_faults));
+  return report;
 }
 
 /// A trace replays the same way each time, so that once is enough.

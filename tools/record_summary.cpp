@@ -48,6 +48,7 @@ std::string summary_text(const RecordSummary& summary, const RecordCommand& comm
                              summary.lost_samples));
   if (summary.lost_records != 0)
     text += line(fmt::format("{} records lost for want of buffer room", summary.lost_records));
+  if (summary.driver_faults.count != 0) text += line("WARNING: " + describe(summary.driver_faults));
   if (summary.stopped) text += line("the rest of the run was left out");
   return text;
 }

@@ -30,8 +30,9 @@ u64 control_for(const perf::Attr& attr) {
 
 }  // namespace
 
-BtsDriver::BtsDriver(Bus& bus, const Enumeration& enumeration, u64 area_address, BtsOptions options)
-    : bus_(bus), enumeration_(enumeration), area_address_(area_address), options_(options) {}
+BtsDriver::BtsDriver(RegisterAccess& access, const Enumeration& enumeration, u64 area_address,
+                     BtsOptions options)
+    : access_(access), enumeration_(enumeration), area_address_(area_address), options_(options) {}
 
 bool BtsDriver::wants_trace(const Event& event) const {
   const perf::Attr& attr = event.attr;
@@ -43,11 +44,11 @@ bool BtsDriver::wants_trace(const Event& event) const {
 
 Fault BtsDriver::set_up() {
   if (ready_) return Fault::none;
-  if (bus_.memory(area_address_, area_bytes).empty()) {  // a part whose PEBS does without the area
-    if (!bus_.map_memory(area_address_, area_bytes)) return Fault::pf;
-    if (const Fault fault = bus_.wrmsr(msr::DS_AREA, area_address_); fault != Fault::none) return fault;
+  if (access_.probe().memory(area_address_, area_bytes).empty()) {  // a part whose PEBS does without the area
+    if (!access_.probe().map_memory(area_address_, area_bytes)) return Fault::pf;
+    if (const Fault fault = access_.wrmsr(msr::DS_AREA, area_address_); fault != Fault::none) return fault;
   }
-  if (!bus_.map_memory(options_.buffer_address, options_.buffer_bytes)) return Fault::pf;
+  if (!access_.probe().map_memory(options_.buffer_address, options_.buffer_bytes)) return Fault::pf;
   const u64 base = options_.buffer_address;
   const u64 records = options_.buffer_bytes / record_bytes;
   write_area(offsetof(DsArea64, bts_base), base);
@@ -73,15 +74,12 @@ void BtsDriver::stop() {
 u64 BtsDriver::drain(perf::SampleSink& sink, const InterruptFrame* frame) {
   if (event_ == nullptr) return 0;
   DsArea64 area;
-  if (bus_.read_memory(area_address_, std::as_writable_bytes(std::span(&area, 1))) != Fault::none) {
-    ++faults_;
+  if (access_.read_memory(area_address_, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
     return 0;
-  }
   const u64 base = area.bts_base, index = area.bts_index;
   if (index <= base) return 0;
   write_area(offsetof(DsArea64, bts_index), base);
-  const std::span<const std::byte> buffer = bus_.memory(base, index - base);
-  if (buffer.empty()) ++faults_;
+  const std::span<const std::byte> buffer = access_.memory(base, index - base);
   perf::SampleData data;
   data.period = event_->hw.last_period;
   const InterruptFrame somewhere;
@@ -102,12 +100,12 @@ u64 BtsDriver::drain(perf::SampleSink& sink, const InterruptFrame* frame) {
 
 void BtsDriver::write_area(u64 offset, u64 value) {
   const le64 word = value;
-  if (bus_.write_memory(area_address_ + offset, std::as_bytes(std::span(&word, 1))) != Fault::none) ++faults_;
+  access_.write_memory(area_address_ + offset, std::as_bytes(std::span(&word, 1)));
 }
 
 void BtsDriver::write_control(u64 bits_on) {
-  const Faulty<u64> old = bus_.rdmsr(msr::DEBUGCTL);
-  if (!old.ok() || bus_.wrmsr(msr::DEBUGCTL, (*old & ~control_bits) | bits_on) != Fault::none) ++faults_;
+  const Faulty<u64> old = access_.rdmsr(msr::DEBUGCTL);
+  if (old.ok()) access_.wrmsr(msr::DEBUGCTL, (*old & ~control_bits) | bits_on);
 }
 
 }  // namespace pmusim::driver

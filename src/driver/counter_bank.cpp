@@ -21,8 +21,8 @@ constexpr u64 fixed_field(unsigned m) {
 
 }  // namespace
 
-CounterBank::CounterBank(Bus& bus, const Enumeration& enumeration)
-    : bus_(bus),
+CounterBank::CounterBank(RegisterAccess& access, const Enumeration& enumeration)
+    : access_(access),
       version_(enumeration.perfmon_version),
       width_(enumeration.counter_width),
       counters_(enumeration.counters),
@@ -30,20 +30,6 @@ CounterBank::CounterBank(Bus& bus, const Enumeration& enumeration)
       full_width_((enumeration.perf_capabilities & msr::perf_cap::FW_WRITE) != 0) {
   if ((enumeration.perf_capabilities & msr::perf_cap::PERF_METRICS) != 0)
     global_ctrl_ |= msr::status::PERF_METRICS;
-}
-
-void CounterBank::write_register(u32 address, u64 value) {
-  if (bus_.wrmsr(address, value) == Fault::none) return;
-  ++faults_;
-  last_fault_ = address;
-}
-
-u64 CounterBank::read_register(u32 address) {
-  const auto value = bus_.rdmsr(address);
-  if (value.ok()) return *value;
-  ++faults_;
-  last_fault_ = address;
-  return 0;
 }
 
 u32 CounterBank::counter_address(unsigned n) const {
@@ -65,12 +51,12 @@ u32 CounterBank::reload_address(unsigned n, u32 gp0, u32 fixed0) const {
 }
 
 void CounterBank::reset() {
-  if (has_global()) write_register(msr::PERF_GLOBAL_CTRL, 0);
+  if (has_global()) access_.wrmsr(msr::PERF_GLOBAL_CTRL, 0);
   for (const unsigned n : set_bits(counters_ & counter::GP_BITS)) {
-    write_register(select_address(n), 0);
+    access_.wrmsr(select_address(n), 0);
     write(n, 0);
   }
-  if ((counters_ & ~counter::GP_BITS) != 0) write_register(msr::FIXED_CTR_CTRL, 0);
+  if ((counters_ & ~counter::GP_BITS) != 0) access_.wrmsr(msr::FIXED_CTR_CTRL, 0);
   for (const unsigned n : set_bits(counters_ & ~counter::GP_BITS)) write(n, 0);
   fixed_control_ = fixed_control_written_ = 0;
   select_ = {};
@@ -78,10 +64,10 @@ void CounterBank::reset() {
     if (const u64 left_over = status(); left_over != 0) acknowledge(left_over);
 }
 
-u64 CounterBank::read(unsigned n) { return read_register(counter_address(n)); }
+u64 CounterBank::read(unsigned n) { return access_.read(counter_address(n)); }
 
 void CounterBank::write(unsigned n, u64 value) {
-  write_register(counter_address(n), value & low_bits(width_));
+  access_.wrmsr(counter_address(n), value & low_bits(width_));
 }
 
 void CounterBank::start(unsigned n, u64 select) {
@@ -93,7 +79,7 @@ void CounterBank::start(unsigned n, u64 select) {
   }
   if (!has_global() && (withheld_ & bit(n)) != 0) return;
   select_[n] = select | msr::evtsel::EN;
-  if (has_global() || enabled_) write_register(select_address(n), select_[n]);
+  if (has_global() || enabled_) access_.wrmsr(select_address(n), select_[n]);
 }
 
 void CounterBank::stop(unsigned n) {
@@ -104,50 +90,50 @@ void CounterBank::stop(unsigned n) {
     return;
   }
   const u64 select = std::exchange(select_[n], 0);
-  if (select != 0) write_register(select_address(n), select & ~msr::evtsel::EN);
+  if (select != 0) access_.wrmsr(select_address(n), select & ~msr::evtsel::EN);
 }
 
 void CounterBank::set_reload_causes(unsigned n, u64 causes) {
   if (cfg_b_[n] == causes) return;
   cfg_b_[n] = causes;
-  write_register(reload_address(n, msr::V6_GP0_CFG_B, msr::V6_FX0_CFG_B), causes);
+  access_.wrmsr(reload_address(n, msr::V6_GP0_CFG_B, msr::V6_FX0_CFG_B), causes);
 }
 
 void CounterBank::set_reload_config(unsigned n, u64 value, u64 mask) {
   if ((cfg_c_[n] & mask) == (value & mask)) return;
   cfg_c_[n] = (cfg_c_[n] & ~mask) | (value & mask);
-  write_register(reload_address(n, msr::V6_GP0_CFG_C, msr::V6_FX0_CFG_C), cfg_c_[n]);
+  access_.wrmsr(reload_address(n, msr::V6_GP0_CFG_C, msr::V6_FX0_CFG_C), cfg_c_[n]);
 }
 
 void CounterBank::write_fixed_control() {
   if (fixed_control_ == fixed_control_written_) return;
   fixed_control_written_ = fixed_control_;
-  write_register(msr::FIXED_CTR_CTRL, fixed_control_);
+  access_.wrmsr(msr::FIXED_CTR_CTRL, fixed_control_);
 }
 
 void CounterBank::enable_all() {
   enabled_ = true;
   write_fixed_control();
   if (has_global()) {
-    write_register(msr::PERF_GLOBAL_CTRL, global_ctrl_ & ~withheld_);
+    access_.wrmsr(msr::PERF_GLOBAL_CTRL, global_ctrl_ & ~withheld_);
     return;
   }
   for (const unsigned n : set_bits(counters_ & counter::GP_BITS))
-    if (select_[n] != 0) write_register(select_address(n), select_[n]);
+    if (select_[n] != 0) access_.wrmsr(select_address(n), select_[n]);
 }
 
 void CounterBank::disable_all() {
   enabled_ = false;
   if (has_global()) {
-    write_register(msr::PERF_GLOBAL_CTRL, 0);
+    access_.wrmsr(msr::PERF_GLOBAL_CTRL, 0);
     return;
   }
   for (const unsigned n : set_bits(counters_ & counter::GP_BITS))
-    if (select_[n] != 0) write_register(select_address(n), select_[n] & ~msr::evtsel::EN);
+    if (select_[n] != 0) access_.wrmsr(select_address(n), select_[n] & ~msr::evtsel::EN);
 }
 
 u64 CounterBank::status() {
-  if (has_global()) return read_register(msr::PERF_GLOBAL_STATUS);
+  if (has_global()) return access_.read(msr::PERF_GLOBAL_STATUS);
   // A preset counter has its top bit set until it wraps; there is no status register to say more.
   u64 wrapped = 0;
   for (const unsigned n : set_bits(counters_ & counter::GP_BITS))
@@ -156,7 +142,7 @@ u64 CounterBank::status() {
 }
 
 void CounterBank::acknowledge(u64 status) {
-  if (has_global()) write_register(msr::PERF_GLOBAL_STATUS_RESET, status);
+  if (has_global()) access_.wrmsr(msr::PERF_GLOBAL_STATUS_RESET, status);
 }
 
 }  // namespace pmusim::driver

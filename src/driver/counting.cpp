@@ -114,13 +114,13 @@ bool IntelDriver::save_and_restart(Event& event) {
 void IntelDriver::restart_metrics(const Event& event) {
   if ((event.hw.flags & driver_flag::SLOTS_WITH_METRICS) == 0) return;
   counters_.write(counter::SLOTS, 0);
-  counters_.write_register(msr::PERF_METRICS, 0);
+  access_.wrmsr(msr::PERF_METRICS, 0);
 }
 
 void IntelDriver::update_metrics() {
   Event* slots = owners_[counter::SLOTS];
   if (slots == nullptr || slots->hw.stopped) return;
-  const u64 counted = counters_.read(counter::SLOTS), shares = counters_.read_register(msr::PERF_METRICS);
+  const u64 counted = counters_.read(counter::SLOTS), shares = access_.read(msr::PERF_METRICS);
   restart_metrics(*slots);
   slots->count += counted;
   for (unsigned i = 0; i < metrics_.size(); ++i)
@@ -147,7 +147,7 @@ void IntelDriver::enable_event(Event& event) {
     if (enabled_) bts_.start();
     return;
   }
-  if (hw.extra_register != 0) counters_.write_register(hw.extra_register, hw.extra_config);
+  if (hw.extra_register != 0) access_.wrmsr(hw.extra_register, hw.extra_config);
   u64 select = hw.config, reload_config = pebs_.cfg_c_beside(event);
   if (hidden_from_user(event)) select |= msr::evtsel::RDPMC_USR_DISABLE;
   if ((hw.flags & pebs_flag::PRECISE) != 0) {

@@ -252,7 +252,7 @@ Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {
   if ((event.hw.extra_config & ~row->valid) != 0)
     return refuse(EINVAL, fmt::format("config1: {:#x} has bits outside {:#x}, which MSR {:#x} takes",
                                       event.hw.extra_config, row->valid, row->address));
-  if (!bus_.rdmsr(row->address).ok())
+  if (!access_.probe().rdmsr(row->address).ok())
     return refuse(ENXIO,
                   fmt::format("config: the event needs MSR {:#x}, which cannot be read", row->address));
   event.hw.extra_register = row->address;

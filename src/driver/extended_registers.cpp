@@ -45,33 +45,33 @@ u64 shadow_stack_pointer(std::span<const std::byte> cet_u) {
 
 }  // namespace
 
-ExtendedRegisterReader::ExtendedRegisterReader(Bus& bus, u64 buffer_address)
-    : bus_(bus), address_(buffer_address) {}
+ExtendedRegisterReader::ExtendedRegisterReader(RegisterAccess& access, u64 buffer_address)
+    : access_(access), address_(buffer_address) {}
 
 /// False without XSAVES.
 bool ExtendedRegisterReader::enable_components() {
   constexpr u32 has_xsaves = 1 << 3;
-  if (bus_.cpuid(0, 0).eax < leaf_xsave) return false;
-  const CpuidResult user = bus_.cpuid(leaf_xsave, 0), more = bus_.cpuid(leaf_xsave, 1);
+  if (access_.probe().cpuid(0, 0).eax < leaf_xsave) return false;
+  const CpuidResult user = access_.probe().cpuid(leaf_xsave, 0), more = access_.probe().cpuid(leaf_xsave, 1);
   if ((more.eax & has_xsaves) == 0) return false;
   const u64 supervisor = u64{more.edx} << 32 | more.ecx;
-  if (bus_.xsetbv(0, u64{user.edx} << 32 | user.eax) != Fault::none) return false;
+  if (access_.probe().xsetbv(0, u64{user.edx} << 32 | user.eax) != Fault::none) return false;
   const u64 shadow_stack = supervisor & state_bit(StateComponent::cet_u);
-  const auto xss = bus_.rdmsr(msr::XSS);
-  return xss.ok() && bus_.wrmsr(msr::XSS, *xss | shadow_stack) == Fault::none;
+  const auto xss = access_.rdmsr(msr::XSS);
+  return xss.ok() && access_.wrmsr(msr::XSS, *xss | shadow_stack) == Fault::none;
 }
 
 /// What XCOMP_BV of a first image names is enabled.
 void ExtendedRegisterReader::set_up() {
   if (!enable_components()) return;
   for (unsigned n = 2; n < xsave::component_count; ++n)
-    components_[n] = xsave::component_of(bus_.cpuid(leaf_xsave, n));
+    components_[n] = xsave::component_of(access_.probe().cpuid(leaf_xsave, n));
   const u64 wanted = components_of(set::EXTENDED);
   const u32 bytes = xsave::compacted_layout(components_, wanted).bytes;
-  if (!bus_.map_memory(address_, bytes) || bus_.xsaves(address_, wanted) != Fault::none) return;
+  if (!access_.probe().map_memory(address_, bytes) || access_.xsaves(address_, wanted) != Fault::none) return;
   buffer_bytes_ = bytes;
   xsave::Header header;
-  const std::span<const std::byte> area = bus_.memory(address_, bytes);
+  const std::span<const std::byte> area = access_.memory(address_, bytes);
   if (area.size() < xsave::extended_offset) return;
   std::memcpy(&header, area.data() + xsave::legacy_bytes, sizeof header);
   for (const SetRow& row : rows)
@@ -81,8 +81,8 @@ void ExtendedRegisterReader::set_up() {
 const ExtendedRegisters& ExtendedRegisterReader::read(u32 sets) {
   registers_ = {};
   const u64 components = components_of(sets & available_);
-  if (components == 0 || bus_.xsaves(address_, components) != Fault::none) return registers_;
-  const xsave::CompactedImage image(bus_.memory(address_, buffer_bytes_), components_);
+  if (components == 0 || access_.xsaves(address_, components) != Fault::none) return registers_;
+  const xsave::CompactedImage image(access_.memory(address_, buffer_bytes_), components_);
   for (const SetRow& row : rows) {
     if ((sets & row.set) == 0) continue;
     const std::span<const std::byte> component = image.component(row.component);

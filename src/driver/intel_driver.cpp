@@ -20,19 +20,20 @@ DriverOptions of_one_kernel(DriverOptions options) {
 }  // namespace
 
 IntelDriver::IntelDriver(Bus& bus, DriverOptions options)
-    : bus_(bus),
+    : access_(bus),
       options_(of_one_kernel(options)),
       cpu_(enumerate(bus, options.kernel)),
       traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
       constraints_(cpu_),
-      counters_(bus, cpu_),
-      pebs_(bus, cpu_, *this, options_.pebs),
-      lbr_(bus, cpu_, options_.lbr),
-      bts_(bus, cpu_, options.pebs.area_address, options.bts),
-      registers_(bus, options.register_buffer_address) {
+      counters_(access_, cpu_),
+      pebs_(access_, cpu_, *this, options_.pebs),
+      lbr_(access_, cpu_, options_.lbr),
+      bts_(access_, cpu_, options.pebs.area_address, options.bts),
+      registers_(access_, options.register_buffer_address) {
   counters_.reset();
-  apic_in_memory_ = bus_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) != Fault::none;
-  apic_reachable_ = !apic_in_memory_ || write_apic(msr::lvtpc::NMI) == Fault::none;
+  apic_in_memory_ = bus.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) != Fault::none;
+  apic_reachable_ =
+      !apic_in_memory_ || bus.write_memory(msr::lvtpc::XAPIC_ADDRESS, apic_entry()) == Fault::none;
   freeze_counters_in_smm();
   registers_.set_up();
   lbr_.set_up();
@@ -44,14 +45,13 @@ IntelDriver::~IntelDriver() = default;
 /// What firmware does in system management mode is not the system's to count.
 void IntelDriver::freeze_counters_in_smm() {
   if (cpu_.perfmon_version < 2 || (cpu_.perf_capabilities & msr::perf_cap::SMM_FREEZE) == 0) return;
-  const u64 debugctl = counters_.read_register(msr::DEBUGCTL);
-  counters_.write_register(msr::DEBUGCTL, debugctl | msr::debugctl::FREEZE_WHILE_SMM);
+  const u64 debugctl = access_.read(msr::DEBUGCTL);
+  access_.wrmsr(msr::DEBUGCTL, debugctl | msr::debugctl::FREEZE_WHILE_SMM);
 }
 
 DriverStatistics IntelDriver::statistics() const {
   DriverStatistics statistics = statistics_;
-  statistics.faults = counters_.faults();
-  statistics.last_fault = counters_.last_fault();
+  statistics.faults = access_.faults();
   return statistics;
 }
 
@@ -103,7 +103,7 @@ void IntelDriver::enable() {
 void IntelDriver::claim_counter_from_microcode() {
   if (!cpu_.tsx_force_abort) return;
   const bool wanted = owners_[3] != nullptr;
-  if (wanted != gp3_claimed_) counters_.write_register(msr::TSX_FORCE_ABORT, wanted ? 1 : 0);
+  if (wanted != gp3_claimed_) access_.wrmsr(msr::TSX_FORCE_ABORT, wanted ? 1 : 0);
   gp3_claimed_ = wanted;
 }
 

@@ -10,17 +10,17 @@ namespace pmusim::driver {
 
 using perf::Event;
 
-Fault IntelDriver::write_apic(u64 entry) {
-  const boost::endian::little_uint32_t word{static_cast<u32>(entry)};
-  return bus_.write_memory(msr::lvtpc::XAPIC_ADDRESS, std::as_bytes(std::span(&word, 1)));
+std::span<const std::byte> IntelDriver::apic_entry() {
+  static const boost::endian::little_uint32_t word{static_cast<u32>(msr::lvtpc::NMI)};
+  return std::as_bytes(std::span(&word, 1));
 }
 
 /// The APIC masked its entry when it delivered the interrupt. Before x2APIC it is in memory, not in MSRs.
 void IntelDriver::unmask_interrupt() {
   if (!apic_in_memory_)
-    counters_.write_register(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
+    access_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
   else if (apic_reachable_)
-    static_cast<void>(write_apic(msr::lvtpc::NMI));
+    access_.write_memory(msr::lvtpc::XAPIC_ADDRESS, apic_entry());
 }
 
 void IntelDriver::handle_pmi(const InterruptFrame& frame) {

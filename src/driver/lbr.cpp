@@ -43,36 +43,40 @@ std::vector<unsigned> logged_counters(const Event& event) {
 
 }  // namespace
 
-LbrDriver::LbrDriver(Bus& bus, const Enumeration& enumeration, LbrOptions options)
-    : bus_(bus), cpu_(enumeration), options_(options), traits_(lbr_traits(enumeration)), decoder_(traits_) {}
+LbrDriver::LbrDriver(RegisterAccess& access, const Enumeration& enumeration, LbrOptions options)
+    : access_(access),
+      cpu_(enumeration),
+      options_(options),
+      traits_(lbr_traits(enumeration)),
+      decoder_(traits_) {}
 
 void LbrDriver::set_up() {
   if (traits_.entries == 0) return;
   if (traits_.architectural) {
-    if (bus_.wrmsr(msr::ARCH_LBR_DEPTH, traits_.entries) != Fault::none) traits_ = {};
+    if (access_.wrmsr(msr::ARCH_LBR_DEPTH, traits_.entries) != Fault::none) traits_ = {};
     set_up_xsaves();
   } else {
-    if (cpu_.hypervisor) probe_lbr(bus_, traits_);
-    const u64 debugctl = bus_.rdmsr(msr::DEBUGCTL).value_or(0);
-    static_cast<void>(bus_.wrmsr(msr::DEBUGCTL, debugctl & ~msr::debugctl::LBR));
+    if (cpu_.hypervisor) probe_lbr(access_.probe(), traits_);
+    const u64 debugctl = access_.read(msr::DEBUGCTL);
+    access_.wrmsr(msr::DEBUGCTL, debugctl & ~msr::debugctl::LBR);
   }
   reset();
 }
 
 void LbrDriver::set_up_xsaves() {
   constexpr u32 leaf = 0xD;
-  if (traits_.entries == 0 || bus_.cpuid(0, 0).eax < leaf) return;
-  const bool listed = (bus_.cpuid(leaf, 1).ecx & xsave_lbr) != 0;
+  if (traits_.entries == 0 || access_.probe().cpuid(0, 0).eax < leaf) return;
+  const bool listed = (access_.probe().cpuid(leaf, 1).ecx & xsave_lbr) != 0;
   xsave::ComponentTable components{};
-  components[lbr_component::NUMBER] = xsave::component_of(bus_.cpuid(leaf, lbr_component::NUMBER));
+  components[lbr_component::NUMBER] = xsave::component_of(access_.probe().cpuid(leaf, lbr_component::NUMBER));
   image_ = xsave::compacted_layout(components, xsave_lbr);
   const bool expected_size = components[lbr_component::NUMBER].bytes == lbr_component::bytes(traits_.entries);
   if (!listed || !expected_size) return;
-  const auto xss = bus_.rdmsr(msr::XSS);
-  if (!xss.ok() || bus_.wrmsr(msr::XSS, *xss | xsave_lbr) != Fault::none) return;
+  const auto xss = access_.rdmsr(msr::XSS);
+  if (!xss.ok() || access_.wrmsr(msr::XSS, *xss | xsave_lbr) != Fault::none) return;
   constexpr u64 page = 4096;
-  xsaves_ = bus_.map_memory(options_.xsave_address, page) &&
-            bus_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none;
+  xsaves_ = access_.probe().map_memory(options_.xsave_address, page) &&
+            access_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none;
 }
 
 void LbrDriver::add(const Event& event) {
@@ -99,45 +103,45 @@ void LbrDriver::enable(EnableMode mode) {
   constexpr unsigned streamlined_freeze = 4;  // acknowledging the status has unfrozen the records
   if (users_ == 0 || (mode == EnableMode::after_pmi && cpu_.perfmon_version >= streamlined_freeze)) return;
   if (!traits_.architectural && mode == EnableMode::full && traits_.filter != BranchFilterMap::none)
-    static_cast<void>(bus_.wrmsr(msr::LBR_SELECT, select_ & low_bits(10)));
-  const u64 old = bus_.rdmsr(msr::DEBUGCTL).value_or(0);
+    access_.wrmsr(msr::LBR_SELECT, select_ & low_bits(10));
+  const u64 old = access_.read(msr::DEBUGCTL);
   // A freeze would lose the calls and returns around an interrupt, and with them the balance of the stack.
   u64 debugctl = old & ~msr::debugctl::FREEZE_LBRS_ON_PMI;
   if (!call_stack_mode()) debugctl |= msr::debugctl::FREEZE_LBRS_ON_PMI;
   if (!traits_.architectural) debugctl |= msr::debugctl::LBR;
-  if (debugctl != old) static_cast<void>(bus_.wrmsr(msr::DEBUGCTL, debugctl));
-  if (traits_.architectural) static_cast<void>(bus_.wrmsr(msr::ARCH_LBR_CTL, select_ | lbr_ctl::LBREN));
+  if (debugctl != old) access_.wrmsr(msr::DEBUGCTL, debugctl);
+  if (traits_.architectural) access_.wrmsr(msr::ARCH_LBR_CTL, select_ | lbr_ctl::LBREN);
 }
 
 void LbrDriver::disable() {
   if (users_ == 0) return;
   if (traits_.architectural) {
-    static_cast<void>(bus_.wrmsr(msr::ARCH_LBR_CTL, 0));
+    access_.wrmsr(msr::ARCH_LBR_CTL, 0);
     return;
   }
   constexpr u64 ours = msr::debugctl::LBR | msr::debugctl::FREEZE_LBRS_ON_PMI;
-  const u64 debugctl = bus_.rdmsr(msr::DEBUGCTL).value_or(0);
-  static_cast<void>(bus_.wrmsr(msr::DEBUGCTL, debugctl & ~ours));
+  const u64 debugctl = access_.read(msr::DEBUGCTL);
+  access_.wrmsr(msr::DEBUGCTL, debugctl & ~ours);
 }
 
 void LbrDriver::reset() {
   if (traits_.entries == 0) return;
-  LbrRegisters(bus_, traits_).reset();
+  LbrRegisters(access_, traits_).reset();
   last_task_ = 0;
   last_save_ = 0;
 }
 
 void LbrDriver::read_image(std::vector<LbrEntry>& out) {
   out.resize(traits_.entries);
-  if (bus_.xsaves(options_.xsave_address, xsave_lbr) != Fault::none) out.clear();
+  if (access_.xsaves(options_.xsave_address, xsave_lbr) != Fault::none) out.clear();
   const u64 entries = options_.xsave_address + image_[StateComponent::lbr] + lbr_component::ENTRIES;
-  if (bus_.read_memory(entries, std::as_writable_bytes(std::span(out))) != Fault::none) out.clear();
+  if (access_.read_memory(entries, std::as_writable_bytes(std::span(out))) != Fault::none) out.clear();
 }
 
 void LbrDriver::read_in_pmi(const perf::SampleSink& code) {
   at_interrupt_.clear();
   if (users_ == pebs_users_) return;
-  const LbrRegisters registers(bus_, traits_);
+  const LbrRegisters registers(access_, traits_);
   if (traits_.architectural) {
     if (xsaves_)
       read_image(records_);
@@ -163,7 +167,7 @@ const perf::BranchStack& LbrDriver::decode_records(const Event& event,
                                                    const perf::SampleSink& code) {
   decoder_.decode(records, of_record_);
   const bool unknown = traits_.architectural || age == RecordAge::unknown;
-  hardware_index_ = unknown ? ~u64{0} : LbrRegisters(bus_, traits_).top();
+  hardware_index_ = unknown ? ~u64{0} : LbrRegisters(access_, traits_).top();
   filter_.apply(of_record_, request_, code);
   return present(of_record_, event);
 }
@@ -186,12 +190,12 @@ const perf::BranchStack& LbrDriver::present(std::span<const perf::BranchEntry> b
 }
 
 void LbrDriver::save(Saved& saved) {
-  const LbrRegisters registers(bus_, traits_);
+  const LbrRegisters registers(access_, traits_);
   saved.valid = true;
   if (xsaves_) {
     saved.image.resize(image_.bytes);
-    saved.valid = bus_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none &&
-                  bus_.read_memory(options_.xsave_address, saved.image) == Fault::none;
+    saved.valid = access_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none &&
+                  access_.read_memory(options_.xsave_address, saved.image) == Fault::none;
     return;
   }
   saved.top = registers.top();
@@ -200,17 +204,17 @@ void LbrDriver::save(Saved& saved) {
 
 void LbrDriver::restore(const Saved& saved) {
   if (!xsaves_) {
-    LbrRegisters(bus_, traits_).write_records(saved.top, saved.records);
+    LbrRegisters(access_, traits_).write_records(saved.top, saved.records);
     return;
   }
-  const bool restored = bus_.write_memory(options_.xsave_address, saved.image) == Fault::none &&
-                        bus_.xrstors(options_.xsave_address, xsave_lbr) == Fault::none;
+  const bool restored = access_.write_memory(options_.xsave_address, saved.image) == Fault::none &&
+                        access_.xrstors(options_.xsave_address, xsave_lbr) == Fault::none;
   if (!restored) reset();
 }
 
 bool LbrDriver::still_there(u32 tid, const Saved& saved) const {
   if (last_task_ != tid || last_save_ != saved.number) return false;
-  return !traits_.lost_in_deep_cstate || LbrRegisters(bus_, traits_).source_at(saved.top) != 0;
+  return !traits_.lost_in_deep_cstate || LbrRegisters(access_, traits_).source_at(saved.top) != 0;
 }
 
 void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, perf::TaskId task) {

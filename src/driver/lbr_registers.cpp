@@ -40,10 +40,7 @@ perf::BranchEntry decode_register(const LbrTraits& traits, const LbrEntry& recor
 
 }  // namespace
 
-void LbrRegisters::write(u32 address, u64 value) const {
-  // A fault leaves the register as it is, which is what a fault-safe write does on hardware.
-  static_cast<void>(bus_.wrmsr(address, value));
-}
+void LbrRegisters::write(u32 address, u64 value) const { access_.wrmsr(address, value); }
 
 u64 LbrRegisters::read_from(unsigned slot) const {
   const u64 value = read(traits_.from_base + slot);

@@ -22,7 +22,7 @@ enum class ReadExtent : u8 { all, used };
 /// The LBR registers as a list of records, newest first: INFO and FROM as they stand in the registers.
 class LbrRegisters {
  public:
-  LbrRegisters(Bus& bus, const LbrTraits& traits) : bus_(bus), traits_(traits) {}
+  LbrRegisters(RegisterAccess& access, const LbrTraits& traits) : access_(access), traits_(traits) {}
 
   u64 top() const { return traits_.architectural ? 0 : read(msr::LBR_TOS); }
   void read_records(std::vector<LbrEntry>& out, ReadExtent extent, InfoRead info) const;
@@ -33,7 +33,7 @@ class LbrRegisters {
   void reset() const;
 
  private:
-  u64 read(u32 address) const { return bus_.rdmsr(address).value_or(0); }
+  u64 read(u32 address) const { return access_.read(address); }
   void write(u32 address, u64 value) const;
   u64 read_from(unsigned slot) const;
   LbrEntry read_entry(unsigned slot, InfoRead info) const;
@@ -42,7 +42,7 @@ class LbrRegisters {
     return traits_.architectural ? age : static_cast<unsigned>(top - age) & (traits_.entries - 1);
   }
 
-  Bus& bus_;
+  RegisterAccess& access_;
   const LbrTraits& traits_;
 };
 

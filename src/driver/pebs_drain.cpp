@@ -80,8 +80,7 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
     if (events[counter] != nullptr) setup.enabled |= bit(counter);
 
   const Taken taken = take_records();
-  const std::span<std::byte> buffer = bus_.memory(taken.address, taken.bytes);
-  if (buffer.empty() && taken.bytes != 0) ++faults_;
+  const std::span<std::byte> buffer = access_.memory(taken.address, taken.bytes);
   counts_->take(buffer, setup.enabled, {events, host_.metrics()});
   Delivery delivery(*this, trigger, events, frame);
   const DemuxTotals totals = demultiplexer_.run(buffer, setup, delivery);
@@ -98,11 +97,11 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
 bool PebsDriver::holds_records() const {
   if (!available()) return false;
   if (enumeration_.arch_pebs()) {
-    const Faulty<u64> index = bus_.rdmsr(msr::PEBS_INDEX);
+    const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
     return !index.ok() || (*index & pebs::index_register::WRITE_OFFSET) != 0;
   }
   DsArea64 area;
-  if (bus_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
+  if (access_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
     return true;
   return area.pebs_index != area.pebs_base;
 }
@@ -113,15 +112,13 @@ PebsDriver::Taken PebsDriver::take_records() {
 
 PebsDriver::Taken PebsDriver::take_from_area() {
   DsArea64 area;
-  if (bus_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none) {
-    ++faults_;
+  if (access_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
     return {};
-  }
   const u64 base = area.pebs_base, index = area.pebs_index;
   if (index == base) return {};
   write_area(offsetof(DsArea64, pebs_index), base);
   if (index < base) {
-    ++faults_;
+    access_.note({Access::read_memory, options_.area_address + offsetof(DsArea64, pebs_index), index});
     return {};
   }
   return {.address = base, .bytes = index - base};
@@ -129,14 +126,11 @@ PebsDriver::Taken PebsDriver::take_from_area() {
 
 PebsDriver::Taken PebsDriver::take_from_arch_buffer() {
   using namespace pebs::index_register;
-  const Faulty<u64> index = bus_.rdmsr(msr::PEBS_INDEX);
-  if (!index.ok()) {
-    ++faults_;
-    return {};
-  }
+  const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
+  if (!index.ok()) return {};
   const u64 used = *index & WRITE_OFFSET;
   if (used == 0 && (*index & FULL) == 0) return {};
-  if (bus_.wrmsr(msr::PEBS_INDEX, ENABLE | to_field(arch_threshold_, 58, 36)) != Fault::none) ++faults_;
+  access_.wrmsr(msr::PEBS_INDEX, ENABLE | to_field(arch_threshold_, 58, 36));
   return {.address = options_.physical_buffer_address, .bytes = used};
 }
 
@@ -152,9 +146,7 @@ void PebsDriver::account_reload(perf::Event& event, u64 overflows) {
 
 u64 PebsDriver::read_counter(unsigned counter) {
   const u32 selector = counter < first_fixed ? counter : rdpmc_fixed | (counter - first_fixed);
-  const Faulty<u64> value = bus_.rdpmc(selector);
-  if (!value.ok()) ++faults_;
-  return value.value_or(0);
+  return access_.rdpmc(selector).value_or(0);
 }
 
 }  // namespace pmusim::driver

@@ -24,8 +24,9 @@ unsigned highest_bit_plus_1(u64 mask) { return static_cast<unsigned>(std::bit_wi
 
 }  // namespace
 
-PebsDriver::PebsDriver(Bus& bus, const Enumeration& enumeration, PebsHost& host, PebsOptions options)
-    : bus_(bus),
+PebsDriver::PebsDriver(RegisterAccess& access, const Enumeration& enumeration, PebsHost& host,
+                       PebsOptions options)
+    : access_(access),
       enumeration_(enumeration),
       host_(host),
       options_(options),
@@ -54,31 +55,30 @@ Fault PebsDriver::set_up() {
 
 Fault PebsDriver::set_up_area() {
   record_bytes_ = boot_record_bytes(enumeration_.pebs_format);
-  if (!bus_.map_memory(options_.area_address, area_bytes)) return Fault::pf;
-  if (!bus_.map_memory(options_.buffer_address, buffer_bytes())) return Fault::pf;
+  if (!access_.probe().map_memory(options_.area_address, area_bytes)) return Fault::pf;
+  if (!access_.probe().map_memory(options_.buffer_address, buffer_bytes())) return Fault::pf;
   const u64 base = options_.buffer_address;
   write_area(offsetof(DsArea64, pebs_base), base);
   write_area(offsetof(DsArea64, pebs_index), base);
   write_area(offsetof(DsArea64, pebs_maximum), base + buffer_bytes() / record_bytes_ * record_bytes_);
   write_area(offsetof(DsArea64, pebs_threshold), base + record_bytes_);
-  return bus_.wrmsr(msr::DS_AREA, options_.area_address);
+  return access_.wrmsr(msr::DS_AREA, options_.area_address);
 }
 
 Fault PebsDriver::set_up_arch() {
   using namespace pebs;
   const u64 address = options_.physical_buffer_address;
-  if (!bus_.map_memory(address, options_.buffer_bytes)) return Fault::pf;
+  if (!access_.probe().map_memory(address, options_.buffer_bytes)) return Fault::pf;
   const auto size = static_cast<u64>(std::countr_zero(options_.buffer_bytes / 4096));
-  if (const Fault fault = bus_.wrmsr(msr::PEBS_BASE, address | (size & base_register::SIZE));
+  if (const Fault fault = access_.wrmsr(msr::PEBS_BASE, address | (size & base_register::SIZE));
       fault != Fault::none)
     return fault;
-  return bus_.wrmsr(msr::PEBS_INDEX, index_register::ENABLE | to_field(arch_threshold_, 58, 36));
+  return access_.wrmsr(msr::PEBS_INDEX, index_register::ENABLE | to_field(arch_threshold_, 58, 36));
 }
 
 void PebsDriver::write_area(u64 offset, u64 value) {
   const le64 word = value;
-  if (bus_.write_memory(options_.area_address + offset, std::as_bytes(std::span(&word, 1))) != Fault::none)
-    ++faults_;
+  access_.write_memory(options_.area_address + offset, std::as_bytes(std::span(&word, 1)));
 }
 
 void PebsDriver::add(perf::Event& event, const EventMap& events) {
@@ -104,7 +104,7 @@ void PebsDriver::program_layout(u64 data_config, const EventMap& events) {
   drain(DrainTrigger::reconfigure, events, nullptr);
   data_config_ = data_config;
   record_bytes_ = pebs::adaptive_layout(data_config).size;
-  if (bus_.wrmsr(msr::PEBS_DATA_CFG, data_config) != Fault::none) ++faults_;
+  access_.wrmsr(msr::PEBS_DATA_CFG, data_config);
 }
 
 /// Bytes of records after which hardware interrupts.
@@ -131,10 +131,10 @@ void PebsDriver::program_threshold(const EventMap& events) {
   if (threshold == arch_threshold_) return;
   if (threshold == 1) drain(DrainTrigger::reconfigure, events, nullptr);
   arch_threshold_ = threshold;
-  const Faulty<u64> index = bus_.rdmsr(msr::PEBS_INDEX);
-  const u64 rest = index.value_or(0) & ~pebs::index_register::THRESHOLD;
-  if (!index.ok() || bus_.wrmsr(msr::PEBS_INDEX, rest | to_field(threshold, 58, 36)) != Fault::none)
-    ++faults_;
+  const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
+  if (!index.ok()) return;
+  const u64 rest = *index & ~pebs::index_register::THRESHOLD;
+  access_.wrmsr(msr::PEBS_INDEX, rest | to_field(threshold, 58, 36));
 }
 
 PebsCounterBits PebsDriver::enable(perf::Event& event) {
@@ -166,11 +166,11 @@ void PebsDriver::disable(perf::Event& event, const EventMap& events) {
 }
 
 void PebsDriver::write_enable() {
-  if (uses_memory_area() && bus_.wrmsr(msr::PEBS_ENABLE, enable_word_) != Fault::none) ++faults_;
+  if (uses_memory_area()) access_.wrmsr(msr::PEBS_ENABLE, enable_word_);
 }
 
 void PebsDriver::clear_enable() {
-  if (uses_memory_area() && bus_.wrmsr(msr::PEBS_ENABLE, 0) != Fault::none) ++faults_;
+  if (uses_memory_area()) access_.wrmsr(msr::PEBS_ENABLE, 0);
 }
 
 }  // namespace pmusim::driver

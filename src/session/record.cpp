@@ -258,6 +258,7 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
   const auto file_bytes = std::filesystem::file_size(options.output, unknown);
   summary.elapsed_ns = session.now();
   summary.stopped = session.stopped();
+  summary.driver_faults = session.driver_faults();
   summary.file_bytes = unknown ? writer->record_bytes() : file_bytes;
   return summary;
 }

@@ -27,6 +27,16 @@ Result<std::optional<trace::Item>, Error> Session::next_item() {
   return trace_.next();
 }
 
+driver::AccessFaults Session::driver_faults() const {
+  driver::AccessFaults all;
+  for (const auto& monitor : monitors_) {
+    const driver::AccessFaults faults = monitor->driver().statistics().faults;
+    if (all.count == 0) all.first = faults.first;
+    all.count += faults.count;
+  }
+  return all;
+}
+
 Result<Done, Error> Session::run() {
   constexpr u64 report_every = 1 << 20;
   u64 next_report = report_every;

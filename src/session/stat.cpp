@@ -99,7 +99,8 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
                     .threads = watch.threads(),
                     .instructions = session.instructions(),
                     .elapsed_ns = session.now(),
-                    .replays = events.monitors()};
+                    .replays = events.monitors(),
+                    .driver_faults = session.driver_faults()};
 }
 
 }  // namespace pmusim

@@ -40,7 +40,7 @@ constexpr std::size_t most_records = 40;
 class Rig {
  public:
   explicit Rig(FuzzInput& input)
-      : input_(input), bus_(any_cpu(input)), lbr_(bus_, enumerate(bus_)), code_(input) {
+      : input_(input), bus_(any_cpu(input)), lbr_(access_, enumerate(bus_)), code_(input) {
     lbr_.set_up();
     event_.leader = &event_;
     event_.attr.sample_period = 1000;
@@ -115,6 +115,7 @@ class Rig {
 
   FuzzInput& input_;
   FakeBus bus_;
+  RegisterAccess access_{bus_};
   LbrDriver lbr_;
   AnyCode code_;
   perf::Event event_;

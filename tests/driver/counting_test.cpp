@@ -25,7 +25,7 @@ TEST(Driver, ResetsAPmuThatFirmwareLeftCounting) {
   EXPECT_EQ(bus.msrs[msr::PERF_GLOBAL_CTRL], 0u);
   EXPECT_EQ(bus.msrs[msr::PERF_GLOBAL_STATUS], 0u);
   EXPECT_EQ(bus.msrs[msr::X2APIC_LVTPC], msr::lvtpc::NMI);
-  EXPECT_EQ(driver.statistics().faults, 0u);
+  EXPECT_EQ(driver.statistics().faults.count, 0u);
 }
 
 TEST(Driver, ARawEventGoesToAGeneralCounterWithItsPrivilegesAndTheInterruptBit) {

@@ -223,7 +223,7 @@ TEST(Capabilities, WithoutAReachableApicThereAreNoInterrupts) {
   bus.msrs.erase(msr::X2APIC_LVTPC);
   Rig rig(bus);
   EXPECT_FALSE(rig.driver.capabilities().interrupts);
-  EXPECT_EQ(rig.driver.statistics().faults, 0u);
+  EXPECT_EQ(rig.driver.statistics().faults.count, 0u);
 }
 
 TEST(Capabilities, AnApicInMemoryTakesTheEntryOfThePmi) {

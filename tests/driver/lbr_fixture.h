@@ -26,7 +26,7 @@ inline FakeBus core2() {
 /// The LBR part on a fake CPU. Tests put records into the registers themselves.
 class LbrRig {
  public:
-  explicit LbrRig(FakeBus cpu) : bus(std::move(cpu)), lbr(bus, enumerate(bus)) {
+  explicit LbrRig(FakeBus cpu) : bus(std::move(cpu)), lbr(access, enumerate(bus)) {
     lbr.set_up();
     bus.writes.clear();
   }
@@ -69,6 +69,7 @@ class LbrRig {
   u64 value(u32 address) const { return bus.msrs.at(address); }
 
   FakeBus bus;
+  RegisterAccess access{bus};
   LbrDriver lbr;
   std::string refusal;  ///< the sentence of the last event that was not opened
   FakeCode code;

@@ -294,7 +294,8 @@ class XsaveBus : public FakeBus {
 
 TEST(XsaveRead, TakesTheRecordsFromOneImage) {
   XsaveBus bus(lion_cove());
-  LbrDriver lbr(bus, enumerate(bus));
+  RegisterAccess access(bus);
+  LbrDriver lbr(access, enumerate(bus));
   lbr.set_up();
   bus.msrs[msr::ARCH_LBR_FROM_0] = 0x401000;
   bus.msrs[msr::ARCH_LBR_TO_0] = 0x402000;

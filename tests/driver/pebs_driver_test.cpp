@@ -121,7 +121,7 @@ Enumeration cpu_with_format(unsigned format) {
 /// A driver with events on GP 0, 1, ...: e0, e1, ...
 struct Machine {
   explicit Machine(unsigned format, perf::Kernel kernel = perf::default_kernel)
-      : driver(cpu, cpu_with_format(format), host, {.kernel = kernel}) {
+      : driver(access, cpu_with_format(format), host, {.kernel = kernel}) {
     EXPECT_EQ(driver.set_up(), Fault::none);
   }
   Event& open(u64 sample_type, u64 period = 1000, unsigned precise = 2) {
@@ -148,6 +148,7 @@ struct Machine {
   void interrupt() { driver.drain(DrainTrigger::interrupt, map, &frame); }
   InterruptFrame frame;
   PebsCpu cpu;
+  RegisterAccess access{cpu};
   Host host;
   PebsDriver driver;
   std::vector<std::unique_ptr<Event>> events;
@@ -536,7 +537,7 @@ TEST(PebsDriver, AnIndexOutsideOfTheBufferIsCountedAndReadsNothing) {
               Fault::none);
     m.interrupt();
     EXPECT_THAT(m.host.lines, IsEmpty());
-    EXPECT_EQ(m.driver.faults(), 1u);
+    EXPECT_EQ(m.access.faults().count, 1u);
   }
 }
 

@@ -366,7 +366,7 @@ TEST(GuestLbr, NeedsNoCounterAndCountsNothing) {
   EXPECT_EQ(event.count, 0u);
   rig.unschedule(event);
   EXPECT_EQ(rig.bus.msrs[msr::DEBUGCTL] & msr::debugctl::LBR, 0u);
-  EXPECT_EQ(rig.driver.statistics().faults, 0u);
+  EXPECT_EQ(rig.driver.statistics().faults.count, 0u);
 }
 
 TEST(GuestLbr, ForcesNoFilterOnOtherEvents) {

@@ -69,7 +69,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
         width_mask_(low_bits(model.counter_width)),
         pmu_(model),
         cpu_(driver::enumerate(pmu_)),
-        driver_(pmu_, cpu_, *this) {
+        driver_(access_, cpu_, *this) {
     pmu_.set_pmi_handler(this);
     EXPECT_EQ(driver_.set_up(), Fault::none);
     write(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
@@ -96,7 +96,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
     EXPECT_EQ(totals.unowned + totals.odd_size + totals.headless + totals.trailing_bytes, 0u);
     for (unsigned outcome = 1; outcome < static_cast<unsigned>(Assist::Outcome::count_); ++outcome)
       EXPECT_EQ(assists(static_cast<Assist::Outcome>(outcome)), 0u) << outcome;
-    EXPECT_EQ(driver_.faults(), 0u);
+    EXPECT_EQ(describe(access_.faults()), "");
     for (unsigned n = 0; n < event_count_; ++n) {
       const Truth& t = truths_[n];
       EXPECT_EQ(t.samples, totals.samples[n]);
@@ -244,6 +244,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   u64 width_mask_;
   Pmu pmu_;
   driver::Enumeration cpu_;
+  driver::RegisterAccess access_{pmu_};
   driver::PebsDriver driver_;
   driver::EventMap map_{};
   std::array<std::unique_ptr<Event>, most_events> events_;

@@ -1,8 +1,8 @@
 #ifndef PMUSIM_DRIVER_BTS_H
 #define PMUSIM_DRIVER_BTS_H
 
-#include "pmusim/base/bus.h"
 #include "pmusim/driver/enumeration.h"
+#include "pmusim/driver/register_access.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
@@ -22,7 +22,8 @@ struct BtsOptions {
 class BtsDriver {
  public:
   /// `area_address`: the DS management area, which PEBS may have mapped already.
-  BtsDriver(Bus& bus, const Enumeration& enumeration, u64 area_address, BtsOptions options = {});
+  BtsDriver(RegisterAccess& access, const Enumeration& enumeration, u64 area_address,
+            BtsOptions options = {});
 
   /// A fixed period of 1 of the generic branch event, and no branch stack: the LBR is off meanwhile. Such an
   /// event is traced or refused.
@@ -44,21 +45,17 @@ class BtsDriver {
   /// happens.
   u64 drain(perf::SampleSink& sink, const InterruptFrame* frame);
 
-  /// Register and memory accesses that faulted.
-  u64 faults() const { return faults_; }
-
  private:
   void write_area(u64 offset, u64 value);
   void write_control(u64 bits_on);
 
-  Bus& bus_;
+  RegisterAccess& access_;
   const Enumeration& enumeration_;
   u64 area_address_;
   BtsOptions options_;
   perf::Event* event_ = nullptr;
   bool ready_ = false;  // the buffer is announced
   bool storing_ = false;
-  u64 faults_ = 0;
 };
 
 }  // namespace pmusim::driver

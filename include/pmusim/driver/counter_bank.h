@@ -5,6 +5,7 @@
 
 #include "pmusim/driver/constraint.h"
 #include "pmusim/driver/enumeration.h"
+#include "pmusim/driver/register_access.h"
 
 namespace pmusim::driver {
 
@@ -15,7 +16,7 @@ namespace pmusim::driver {
 /// individual enables decide. Version 1 has no global register: each select is rewritten.
 class CounterBank {
  public:
-  CounterBank(Bus& bus, const Enumeration& enumeration);
+  CounterBank(RegisterAccess& access, const Enumeration& enumeration);
 
   /// Everything zero and acknowledged, as firmware may have left it otherwise.
   void reset();
@@ -41,12 +42,6 @@ class CounterBank {
   u64 status();
   void acknowledge(u64 status);
 
-  /// WRMSR; a fault is counted, not hidden.
-  void write_register(u32 address, u64 value);
-  u64 read_register(u32 address);
-  u64 faults() const { return faults_; }
-  u32 last_fault() const { return last_fault_; }
-
  private:
   u32 counter_address(unsigned counter) const;
   u32 select_address(unsigned gp) const;
@@ -54,7 +49,7 @@ class CounterBank {
   void write_fixed_control();
   bool has_global() const { return version_ >= 2; }
 
-  Bus& bus_;
+  RegisterAccess& access_;
   unsigned version_, width_;
   u64 counters_, global_ctrl_;
   u64 withheld_ = 0;
@@ -63,8 +58,6 @@ class CounterBank {
   u64 fixed_control_ = 0, fixed_control_written_ = 0;
   std::array<u64, 32> select_{};  // with EN, as it should be while enabled; 0 stopped
   std::array<u64, counter::SLOT_COUNT> cfg_b_{}, cfg_c_{};
-  u64 faults_ = 0;
-  u32 last_fault_ = 0;
 };
 
 }  // namespace pmusim::driver

@@ -2,7 +2,7 @@
 #define PMUSIM_DRIVER_EXTENDED_REGISTERS_H
 
 #include "pmusim/arch/xsave.h"
-#include "pmusim/base/bus.h"
+#include "pmusim/driver/register_access.h"
 #include "pmusim/perf/sample_data.h"
 #include "pmusim/perf/simd_abi.h"
 
@@ -15,7 +15,7 @@ namespace pmusim::driver {
 class ExtendedRegisterReader {
  public:
   /// `buffer_address`: where the XSAVE area goes, 64-byte aligned.
-  ExtendedRegisterReader(Bus& bus, u64 buffer_address);
+  ExtendedRegisterReader(RegisterAccess& access, u64 buffer_address);
 
   /// Enables what the CPU has in XCR0 and IA32_XSS, as an operating system does, and maps the buffer. Without
   /// XSAVES, or where the address is taken, nothing is available.
@@ -31,7 +31,7 @@ class ExtendedRegisterReader {
  private:
   bool enable_components();
 
-  Bus& bus_;
+  RegisterAccess& access_;
   u64 address_;
   xsave::ComponentTable components_{};
   u32 buffer_bytes_ = 0;

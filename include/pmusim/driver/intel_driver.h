@@ -10,6 +10,7 @@
 #include "pmusim/driver/extended_registers.h"
 #include "pmusim/driver/lbr.h"
 #include "pmusim/driver/pebs.h"
+#include "pmusim/driver/register_access.h"
 #include "pmusim/driver/scheduler.h"
 #include "pmusim/driver/shared_registers.h"
 #include "pmusim/perf/driver.h"
@@ -57,8 +58,7 @@ struct DriverStatistics {
   u64 unhandled_interrupts = 0;  ///< with nothing to handle: "unknown NMI"
   u64 swallowed_interrupts = 0;  ///< the same, but explained by the one before, which handled two
   u64 stuck_interrupts = 0;      ///< status would not clear: the PMU was reset
-  u64 faults = 0;                ///< of the driver's own register accesses
-  u32 last_fault = 0;            ///< address of the latest
+  AccessFaults faults;           ///< of the driver's own accesses to registers and memory
 };
 
 /// The driver of Intel core PMUs: turns perf events into register contents, gives them counters, and turns
@@ -186,7 +186,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   void handle_overflow(perf::Event& event, const InterruptFrame& frame);
   u64 status_of_recorded_counters() const;
   void unmask_interrupt();
-  [[nodiscard]] Fault write_apic(u64 entry);
+  static std::span<const std::byte> apic_entry();
   void account(unsigned handled, u64 ip);
 
   // what the PEBS part asks
@@ -201,7 +201,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler, private Peb
   const perf::BranchStack& decode_branches(const perf::Event& event,
                                            std::span<const pebs::LbrRecord> records) override;
 
-  Bus& bus_;
+  RegisterAccess access_;
   DriverOptions options_;
   Enumeration cpu_;
   const std::unique_ptr<const CoreTraits> traits_;

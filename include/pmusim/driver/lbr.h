@@ -8,11 +8,11 @@
 #include "pmusim/arch/lbr.h"
 #include "pmusim/arch/pebs_records.h"
 #include "pmusim/arch/xsave.h"
-#include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
 #include "pmusim/driver/branch_filter.h"
 #include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/lbr_decoder.h"
+#include "pmusim/driver/register_access.h"
 #include "pmusim/perf/driver.h"
 #include "pmusim/perf/kernel.h"
 
@@ -57,8 +57,8 @@ struct LbrOptions {
 /// which lets recording go on, then `stack` per sample, then `enable(EnableMode::after_pmi)`.
 class LbrDriver {
  public:
-  /// `bus` must outlive the driver.
-  LbrDriver(Bus& bus, const Enumeration& enumeration, LbrOptions options = {});
+  /// `access` must outlive the driver.
+  LbrDriver(RegisterAccess& access, const Enumeration& enumeration, LbrOptions options = {});
   LbrDriver(const LbrDriver&) = delete;
   LbrDriver& operator=(const LbrDriver&) = delete;
 
@@ -130,7 +130,7 @@ class LbrDriver {
   void restore(const Saved& saved);
   bool still_there(u32 tid, const Saved& saved) const;
 
-  Bus& bus_;
+  RegisterAccess& access_;
   Enumeration cpu_;
   LbrOptions options_;
   LbrTraits traits_;

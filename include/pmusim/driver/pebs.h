@@ -10,6 +10,7 @@
 #include "pmusim/base/error.h"
 #include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/pebs_demux.h"
+#include "pmusim/driver/register_access.h"
 #include "pmusim/perf/driver.h"
 #include "pmusim/perf/kernel.h"
 
@@ -99,7 +100,8 @@ enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, r
 /// `clear_enable` belong to the global enable and disable. Every `drain` needs the PMU disabled.
 class PebsDriver {
  public:
-  PebsDriver(Bus& bus, const Enumeration& enumeration, PebsHost& host, PebsOptions options = {});
+  PebsDriver(RegisterAccess& access, const Enumeration& enumeration, PebsHost& host,
+             PebsOptions options = {});
   ~PebsDriver();
 
   bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
@@ -143,8 +145,6 @@ class PebsDriver {
   bool holds_records() const;
   /// What became of every record since set_up.
   const DemuxTotals& totals() const { return totals_; }
-  /// Register and memory accesses that faulted: the PMU is not what it was enumerated as.
-  u64 faults() const { return faults_; }
 
  private:
   class Delivery;
@@ -168,7 +168,7 @@ class PebsDriver {
   [[nodiscard]] Fault set_up_area();
   [[nodiscard]] Fault set_up_arch();
 
-  Bus& bus_;
+  RegisterAccess& access_;
   Enumeration enumeration_;
   PebsHost& host_;
   PebsOptions options_;
@@ -182,7 +182,6 @@ class PebsDriver {
   u64 arch_threshold_ = 1;  // in 16-byte units
   unsigned active_ = 0, large_ = 0;
   bool draining_ = false;
-  u64 faults_ = 0;
   DemuxTotals totals_;
 };
 

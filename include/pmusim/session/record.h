@@ -53,6 +53,7 @@ struct RecordSummary {
   u64 file_bytes = 0;
   u64 elapsed_ns = 0;    ///< perf time
   bool stopped = false;  ///< before the end of the trace
+  driver::AccessFaults driver_faults;
 };
 
 /// Opens the events on the session, replays the trace and writes perf.data. Call it once per session.

@@ -33,6 +33,8 @@ class Session {
   perf::PerfCore& perf() { return monitor().perf(); }
   Pmu& pmu() { return monitor().pmu(); }
   const driver::IntelDriver& driver() const { return monitors_.front()->driver(); }
+  /// Of the drivers of all monitors.
+  driver::AccessFaults driver_faults() const;
   const CpuModel& model() const { return options_.model; }
   perf::Kernel kernel() const { return options_.kernel; }
   const trace::Reader& trace() const { return trace_; }

@@ -1,0 +1,51 @@
+#include "pmusim/driver/register_access.h"
+
+#include <gtest/gtest.h>
+
+#include "fake_bus.h"
+
+namespace pmusim::driver {
+namespace {
+
+constexpr u32 present = msr::DEBUGCTL, absent = msr::PEBS_ENABLE;
+
+struct AccessTest : testing::Test {
+  AccessTest() { bus.msrs[present] = 7; }
+  FakeBus bus;
+  RegisterAccess access{bus};
+};
+
+TEST_F(AccessTest, WhatWorksLeavesNoTrace) {
+  EXPECT_EQ(access.read(present), 7u);
+  EXPECT_EQ(access.wrmsr(present, 5), Fault::none);
+  EXPECT_EQ(bus.msrs[present], 5u);
+  EXPECT_EQ(access.faults().count, 0u);
+  EXPECT_EQ(describe(access.faults()), "");
+}
+
+TEST_F(AccessTest, EachFaultIsCountedAndTheFirstIsToldWithAddressAndValue) {
+  EXPECT_EQ(access.wrmsr(absent, 0x1F), Fault::gp);
+  EXPECT_EQ(access.read(absent), 0u);
+  EXPECT_FALSE(access.rdpmc(0).ok());
+  EXPECT_EQ(describe(access.faults()),
+            "3 of the driver's accesses to the PMU faulted, first WRMSR of 0x1f to 0x3f1: counts and samples "
+            "may be wrong");
+}
+
+TEST_F(AccessTest, MemoryThatIsNotThereIsAFaultToo) {
+  const std::array<std::byte, 8> word{std::byte{0xAB}};
+  EXPECT_EQ(access.write_memory(0x1000, word), Fault::pf);
+  EXPECT_TRUE(access.memory(0x1000, 8).empty());
+  EXPECT_TRUE(access.memory(0x1000, 0).empty());
+  EXPECT_EQ(access.faults().count, 2u) << "nothing was asked for by the view of no bytes";
+  EXPECT_EQ(access.faults().first.access, Access::write_memory);
+  EXPECT_EQ(access.faults().first.value, 0xABu);
+}
+
+TEST_F(AccessTest, AQuestionWhoseAnswerIsAFaultIsNotCounted) {
+  EXPECT_FALSE(access.probe().rdmsr(absent).ok());
+  EXPECT_EQ(access.faults().count, 0u);
+}
+
+}  // namespace
+}  // namespace pmusim::driver
