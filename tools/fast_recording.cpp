@@ -16,7 +16,7 @@ std::string missing_of(const qemu::FastRecordSummary& summary) {
                             ? "one program"
                             : fmt::format("{} programs", summary.unrecorded_programs));
   if (summary.unknown_addresses != 0)
-    text += fmt::format("{} accesses had no address of their own\n",
+    text += fmt::format("accesses without an address of their own: {}\n",
                         fmt::group_digits(summary.unknown_addresses));
   if (WIFSIGNALED(summary.trace.status) && WTERMSIG(summary.trace.status) == SIGILL)
     text += "qemu's CPU has no AVX-512, for example: --step records on this machine's own\n";

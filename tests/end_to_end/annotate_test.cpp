@@ -252,7 +252,7 @@ TEST_F(AnnotateTest, BadInputEndsWithASentence) {
     EXPECT_EQ(output.status, 2);
     EXPECT_THAT(output.err, HasSubstr(sentence));
   };
-  fails({"annotate", "-i", scratch.file("missing")}, "cannot be opened");
+  fails({"annotate", "-i", scratch.file("missing")}, "missing: cannot read: No such file or directory");
   fails({"annotate", "-i", workload("branches")}, "not a perf.data file");
   fails({"annotate", "-i", file, "branch"}, "no samples in a function 'branch'; did you mean branches");
   fails({"report", "-i", file, "--sort", "size"}, "--sort size: expected symbol, module, line or branch");

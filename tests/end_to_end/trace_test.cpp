@@ -75,13 +75,12 @@ TEST(TraceCommand, RecordIsFastWhereNothingAsksForSingleSteps) {
         pmusim(), "trace", "record", "-o", directory.file("t"), "--max-instructions", "1000"};
     command.insert(command.end(), options.begin(), options.end());
     command.insert(command.end(), {"--", workload("branches"), "1"});
-    const Output output = run(command);
-    return output.status == 0 ? lines(output.err).back() : output.err;
+    return run(command).err;
   };
   EXPECT_THAT(recorder({}), HasSubstr("recorded under qemu: no registers"));
   EXPECT_THAT(recorder({"--fast", "--no-addresses"}), HasSubstr("recorded under qemu: no registers"));
-  EXPECT_EQ(recorder({"--step"}), "recorded by single steps");
-  EXPECT_EQ(recorder({"--regs", "gpr"}), "recorded by single steps");
+  EXPECT_THAT(recorder({"--step"}), HasSubstr("recorded by single steps"));
+  EXPECT_THAT(recorder({"--regs", "gpr"}), HasSubstr("recorded by single steps"));
   EXPECT_THAT(recorder({"--fast", "--regs", "gpr"}), HasSubstr("--fast cannot record registers"));
   EXPECT_THAT(recorder({"--step", "--no-addresses"}), HasSubstr("--no-addresses is for the fast recorder"));
 }

@@ -146,7 +146,7 @@ TEST_F(Damage, ZerosBehindTheLastWholeChunkAreATruncation) {
 TEST_F(Damage, APipeIsRefusedAndNotWaitedFor) {
   ASSERT_EQ(::mkfifo(damaged.c_str(), 0600), 0);
   EXPECT_EQ(read_all(damaged).error().message,
-            damaged + ": cannot read: it is a pipe or a device; traces are regular files");
+            damaged + ": cannot read: it is a pipe or a device; expected a regular file");
   EXPECT_FALSE(read_all("/dev/zero").ok());
 }
 
