@@ -87,7 +87,7 @@ std::vector<EventTotal> CountedEvents::read() const {
   std::vector<EventTotal> totals;
   for (const Open& o : open_) {
     EventTotal& total = totals.emplace_back(EventTotal{.name = o.name, .supported = o.event != nullptr});
-    if (!total.supported) continue;
+    if (o.event == nullptr) continue;
     const Result<std::vector<u64>, KernelError> words = o.monitor->perf().read(*o.event);
     if (!words.ok() || words->size() != 3) continue;
     total.counted = (*words)[0];

@@ -99,17 +99,21 @@ wire::Slot* take_slot() {
   return slot;
 }
 
+void give_back_shared(wire::Slot& slot) {
+  slot.header.tid = 0;
+  slot.taken = 0;
+}
+
 void give_back(wire::Slot* slot) {
   const bool is_shared = shared != nullptr && slot >= shared->begin() && slot < shared->end();
   if (!is_shared) return delete slot;
-  slot->header.tid = 0;
-  slot->taken = 0;
+  give_back_shared(*slot);
 }
 
 /// Before it executed this program the process had slots, too.
 void give_back_slots_of_former_program() {
   for (wire::Slot& slot : *shared)
-    if (slot.taken != 0 && slot.header.pid == process) give_back(&slot);
+    if (slot.taken != 0 && slot.header.pid == process) give_back_shared(slot);
 }
 
 Buffer& buffer_of(unsigned vcpu) {
