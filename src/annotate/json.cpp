@@ -6,10 +6,6 @@ namespace pmusim::annotate {
 
 namespace {
 
-/// Indices that refer to nothing are null.
-Json index(u32 number) { return number == nothing ? Json(nullptr) : Json(number); }
-Json maybe(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-
 /// All conversions in one scope, so that list() finds those of what it holds.
 struct Convert {
   template <class Item>

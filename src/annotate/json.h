@@ -9,6 +9,10 @@ namespace pmusim::annotate {
 
 using Json = nlohmann::ordered_json;
 
+/// Indices that refer to nothing are null.
+inline Json index(u32 number) { return number == nothing ? Json(nullptr) : Json(number); }
+inline Json maybe(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
 /// The report with the names of its members; `functions` stands for its annotated functions.
 Json json_of(const Report& report, Json functions);
 

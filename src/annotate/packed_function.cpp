@@ -39,10 +39,9 @@ class Columns {
       const bool known = i.where.line != 0;
       put(where_, {known ? Json(i.where.file) : Json(nullptr), i.where.line});
     }
-    if (number_ == 0 || i.inlined != last_.inlined)
-      put(inlined_, {i.inlined == nothing ? Json(nullptr) : Json(i.inlined)});
+    if (number_ == 0 || i.inlined != last_.inlined) put(inlined_, {index(i.inlined)});
     if (number_ == 0 || i.coverage != last_.coverage || i.heat != last_.heat)
-      put(coverage_, {i.coverage, i.heat ? Json(*i.heat) : Json(nullptr)});
+      put(coverage_, {i.coverage, maybe(i.heat)});
     add_figures(i);
     last_ = i;
     ++number_;
@@ -82,7 +81,7 @@ Json packed_blocks(const AnnotatedFunction& function) {
     for (const u64 value : {u64{b.first_instruction}, u64{b.instructions}, b.cycles.executions, b.cycles.sum,
                             b.cycles.min, b.cycles.max})
       blocks.push_back(value);
-    blocks.push_back(b.ipc ? Json(*b.ipc) : Json(nullptr));
+    blocks.push_back(maybe(b.ipc));
   }
   return blocks;
 }
@@ -103,7 +102,7 @@ Json packed(const AnnotatedFunction& function) {
   Json json = Columns(function).json();
   json["symbol"] = function.symbol;
   json["problem"] = function.problem;
-  json["average_ipc"] = function.average_ipc ? Json(*function.average_ipc) : Json(nullptr);
+  json["average_ipc"] = maybe(function.average_ipc);
   json["ipc_coverage"] = function.ipc_coverage;
   json["blocks"] = packed_blocks(function);
   json["jumps"] = packed_jumps(function);
