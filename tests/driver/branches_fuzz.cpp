@@ -1,5 +1,6 @@
 // Any contents of the LBR registers, any records, any request and any code behind the branches: what the LBR
 // driver makes of them stays within the stack's bounds and within the request.
+#include "tests/driver/fake_code.h"
 #include "tests/driver/lbr_fixture.h"
 #include "tests/support/fuzz_input.h"
 
@@ -15,21 +16,13 @@ const FakeBus& any_cpu(FuzzInput& input) {
 }
 
 /// Code of the input's choice wherever somebody looks.
-class AnyCode final : public perf::SampleSink {
+class AnyCode final : public FakeCode {
  public:
   explicit AnyCode(FuzzInput& input) : input_(input) {}
   std::vector<std::byte> read_code(u64, std::size_t bytes) const override {
     const auto code = std::as_bytes(input_.bytes(std::min(bytes, input_.below(17))));
     return {code.begin(), code.end()};
   }
-  Verdict overflow(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {
-    return Verdict::keep;
-  }
-  void output(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {}
-  void lost_samples(perf::Event&, u64) override {}
-  Verdict account_interrupt(perf::Event&) override { return Verdict::keep; }
-  u64 time_of_tsc(u64 tsc) const override { return tsc; }
-  u64 now() const override { return 0; }
 
  private:
   FuzzInput& input_;
