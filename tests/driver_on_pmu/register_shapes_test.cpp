@@ -1,5 +1,5 @@
-// Every shape of a register block, and the worked examples of xsave-simd.md 5, out of the ring: register
-// file, XSAVES or PEBS record, driver, core.
+// Every shape of a register block, and whole examples, out of the ring: register file, XSAVES or PEBS record,
+// driver, core (docs/sampled-registers.md).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -138,7 +138,7 @@ void ask(Attr& attr, u64 side, const Shape& shape) {
 
 class RegisterShapes : public testing::TestWithParam<std::tuple<SimdAbi, unsigned>> {};
 
-TEST_P(RegisterShapes, OfEachSideAndOfBothComeOutOfTheRingWordForWord) {  // xsave-simd.md 4.4
+TEST_P(RegisterShapes, OfEachSideAndOfBothComeOutOfTheRingWordForWord) {
   const auto& [simd, precise] = GetParam();
   const CpuModel model = model_with_every_group();
   const u64 misc = precise == 2 ? 0x4002 : 2;  // the exact address
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, RegisterShapes,
                                           testing::Values(0u, 2u)),
                          name_of);
 
-TEST(WorkedExample, XmmOfBothSidesIsTheSameByteForByte) {  // xsave-simd.md 5.2
+TEST(WorkedExample, XmmOfBothSidesIsTheSameByteForByte) {
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
     const bool merged = simd == SimdAbi::merged;
     Attr attr = sampling(0, 0x41003);
@@ -198,7 +198,7 @@ TEST(WorkedExample, XmmOfBothSidesIsTheSameByteForByte) {  // xsave-simd.md 5.2
   }
 }
 
-TEST(WorkedExample, XmmByTheirOldNumbersAreTheSameByteForByte) {  // xsave-simd.md 5.2, last variant
+TEST(WorkedExample, XmmByTheirOldNumbersAreTheSameByteForByte) {
   Attr attr = sampling(0, sample::IP | sample::TID | sample::REGS_INTR);
   attr.sample_simd_regs_enabled = attr.sample_simd_pred_reg_qwords = 0;
   attr.sample_regs_intr = 0xffffffff'00000001;
@@ -208,7 +208,7 @@ TEST(WorkedExample, XmmByTheirOldNumbersAreTheSameByteForByte) {  // xsave-simd.
     EXPECT_EQ(first_sample(model_with_skid("sapphirerapids", 0), attr, simd), expected);
 }
 
-TEST(WorkedExample, EgprAndShadowStackPointerAreTheSameByteForByte) {  // xsave-simd.md 5.3
+TEST(WorkedExample, EgprAndShadowStackPointerAreTheSameByteForByte) {
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
     Attr attr = sampling(0, sample::REGS_INTR);
     if (simd == SimdAbi::merged) attr.sample_simd_pred_reg_qwords = 0;
@@ -233,7 +233,7 @@ u64 groups_programmed(const Attr& attr, SimdAbi simd) {
   return groups & (pebs::cfg_c::VECTORS | pebs::cfg_c::GPRS);
 }
 
-TEST(PebsGroups, AreTheOnesThatTheRequestNeeds) {  // xsave-simd.md 4.6
+TEST(PebsGroups, AreTheOnesThatTheRequestNeeds) {
   using namespace pebs::cfg_c;
   struct Case {
     const char* what;

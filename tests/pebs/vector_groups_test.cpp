@@ -65,7 +65,7 @@ TEST(VectorGroups, StandInRecordOrderBehindOneHeader) {
   EXPECT_EQ(m.qword(80 + 2232), 0x707Fu) << "the record's last qword";
 }
 
-TEST(VectorGroups, OfEveryChoiceTakeTheirBytesAndOneHeader) {  // xsave-simd.md 4.6
+TEST(VectorGroups, OfEveryChoiceTakeTheirBytesAndOneHeader) {
   struct Group {
     u64 bit, bytes, state;
   };

@@ -159,7 +159,7 @@ TEST(Restore, RefusesValuesThatOtherSupervisorRegistersCannotHold) {
   }
 }
 
-/// What the manual asks of a header, in the order in which it does (xsave-simd.md 1.5 and 1.8).
+/// What the manual asks of a header, in the order in which it does (SDM vol. 1, 13.8 and 13.12).
 bool header_is_in_order(RestoreInstruction which, const Area& area, u64 features) {
   constexpr u64 xcr0 = 0xE7, xss = bit(11);
   const u64 enabled = which == xrstors ? xcr0 | xss : xcr0;
