@@ -1,13 +1,8 @@
 #include "formats/input_stream.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "formats/unpacker.h"
@@ -17,60 +12,28 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 16;
 
-Error unreadable(const std::string& path, std::string_view reason) {
-  return Error(fmt::format("{}: cannot read: {}", path, reason));
-}
-
 }  // namespace
 
 Result<InputStream, Error> InputStream::open(const std::string& path) {
-  const int descriptor =
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe would keep us waiting
-  if (descriptor < 0) return Failure(unreadable(path, std::strerror(errno)));
-  InputStream stream(path, descriptor);
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
-    return Failure(unreadable(path, "it is no regular file"));
+  auto file = InputFile::open(path);
+  if (!file.ok()) return Failure(file.error());
+  InputStream stream(*std::move(file));
   const auto filled = stream.refill();
   if (!filled.ok()) return Failure(filled.error());
   stream.unpacker_ = unpacker_for(stream.rest_);
   return stream;
 }
 
-InputStream::InputStream(std::string path, int descriptor)
-    : path_(std::move(path)), descriptor_(descriptor), buffer_(buffer_bytes) {}
-InputStream::InputStream(InputStream&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      unpacker_(std::move(other.unpacker_)),
-      buffer_(std::move(other.buffer_)),
-      rest_(other.rest_),
-      packed_bytes_(other.packed_bytes_),
-      offset_(other.offset_) {}
-InputStream& InputStream::operator=(InputStream&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(unpacker_, other.unpacker_);
-  std::swap(buffer_, other.buffer_);
-  std::swap(rest_, other.rest_);
-  std::swap(packed_bytes_, other.packed_bytes_);
-  std::swap(offset_, other.offset_);
-  return *this;
-}
-InputStream::~InputStream() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Error InputStream::damaged(u64 offset, std::string_view what) const {
-  return Error(fmt::format("{}: damaged at offset {}: {}", path_, offset, what));
-}
+InputStream::InputStream(InputFile file) : file_(std::move(file)), buffer_(buffer_bytes) {}
+InputStream::InputStream(InputStream&& other) noexcept = default;
+InputStream& InputStream::operator=(InputStream&& other) noexcept = default;
+InputStream::~InputStream() = default;
 
 Result<Done, Error> InputStream::refill() {
-  ssize_t got = -1;
-  while ((got = ::read(descriptor_, buffer_.data(), buffer_.size())) < 0 && errno == EINTR) {
-  }
-  if (got < 0) return Failure(unreadable(path_, std::strerror(errno)));
-  rest_ = std::span(buffer_).first(static_cast<std::size_t>(got));
+  const std::span bytes = std::span(buffer_).first(std::min<u64>(buffer_.size(), file_.size() - position_));
+  if (const auto read = file_.read(position_, bytes); !read.ok()) return read;
+  position_ += bytes.size();
+  rest_ = bytes;
   return Done{};
 }
 

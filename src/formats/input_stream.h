@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/error.h"
-#include "pmusim/base/types.h"
+#include "pmusim/base/input_file.h"
 
 namespace pmusim::formats {
 
@@ -34,15 +33,15 @@ class InputStream {
   /// Unpacked bytes that were read so far.
   u64 offset() const { return offset_; }
   /// The sentence "FILE: damaged at offset N: WHAT".
-  Error damaged(u64 offset, std::string_view what) const;
+  Error damaged(u64 offset, std::string_view what) const { return file_.damaged(offset, what); }
 
  private:
-  InputStream(std::string path, int descriptor);
+  explicit InputStream(InputFile file);
   Result<Done, Error> refill();
   Result<std::size_t, Error> unpack(std::span<std::byte> out);
 
-  std::string path_;
-  int descriptor_ = -1;
+  InputFile file_;
+  u64 position_ = 0;                    // in the file, of what the buffer has next
   std::unique_ptr<Unpacker> unpacker_;  // none: plain
   std::vector<std::byte> buffer_;
   std::span<const std::byte> rest_;  // of the buffer
