@@ -86,16 +86,6 @@ void record_trace(const RecordCommand& command, const std::string& trace, const 
   tell(command, summary_text(summary, command, options));
 }
 
-/// What a trace has to hold for these samples.
-trace::RecordedRegisters registers_for(const RecordOptions& options) {
-  const u64 sampled = options.interrupt_registers | options.user_registers;
-  if (options.interrupt_simd.any() || options.user_simd.any() ||
-      (sampled & perf::register_mask::XMM_HALVES) != 0)
-    return trace::RecordedRegisters::simd;
-  return (sampled & ~events::pc_register) != 0 ? trace::RecordedRegisters::gpr
-                                               : trace::RecordedRegisters::none;
-}
-
 void run(Recording& recording, const CLI::App& app) {
   RecordCommand& command = recording.command;
   TraceOption& source = recording.trace;
@@ -107,7 +97,7 @@ void run(Recording& recording, const CLI::App& app) {
   RecordOptions options = record_options(command, machine.model);
   recording.registers.apply_to(options);
   check_output_name(options.output, source.inputs());
-  const std::string trace = source.obtain(registers_for(options));
+  const std::string trace = source.obtain(registers_needed(options));
   int signal = 0;
   {
     const Interrupts interrupts;

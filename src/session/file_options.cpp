@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "pmusim/events/registers.h"
-
 namespace pmusim {
 
 namespace {
@@ -84,8 +82,7 @@ u32 attr_bytes(const RecordOptions& options) {
 namespace {
 
 bool samples_registers(const RecordOptions& options) {
-  const u64 registers = options.interrupt_registers | options.user_registers;
-  return (registers & ~events::pc_register) != 0 || options.interrupt_simd.any() || options.user_simd.any();
+  return registers_needed(options) != trace::RecordedRegisters::none;
 }
 
 }  // namespace

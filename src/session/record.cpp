@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "pmusim/events/registers.h"
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/perfdata/writer.h"
 #include "session/file_options.h"
@@ -191,6 +192,15 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
 }
 
 }  // namespace
+
+trace::RecordedRegisters registers_needed(const RecordOptions& options) {
+  const u64 sampled = options.interrupt_registers | options.user_registers;
+  if (options.interrupt_simd.any() || options.user_simd.any() ||
+      (sampled & perf::register_mask::XMM_HALVES) != 0)
+    return trace::RecordedRegisters::simd;
+  return (sampled & ~events::pc_register) != 0 ? trace::RecordedRegisters::gpr
+                                               : trace::RecordedRegisters::none;
+}
 
 perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const RecordOptions& options) {
   perf::Attr attr = event.attr;

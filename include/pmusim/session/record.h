@@ -9,6 +9,7 @@
 #include "pmusim/events/simd_registers.h"
 #include "pmusim/session/session.h"
 #include "pmusim/session/time_spans.h"
+#include "pmusim/trace/recorder.h"
 
 namespace pmusim {
 
@@ -64,6 +65,9 @@ struct RecordSummary {
 /// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; the file cannot be
 /// written. After an error the file that had the output's name is still there, and no new one.
 Result<RecordSummary, Error> record(Session& session, const RecordOptions& options);
+
+/// What a trace has to hold for the registers that are to be sampled.
+trace::RecordedRegisters registers_needed(const RecordOptions& options);
 
 /// Where an event stands in its group.
 enum class GroupRole : u8 { alone, leader, member };
