@@ -2,10 +2,12 @@
 // other threads and its own faults; restarted and interrupted calls; children that stop and go on.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -125,17 +127,40 @@ static void wait_for_them(void) {
   block(SIG_UNBLOCK, SIGHUP);
 }
 
+static volatile int* alarms;  // seen by the child, too
+
+static void take_alarm(int signal, siginfo_t* info, void* context) {
+  take(signal, info, context);
+  ++*alarms;
+}
+
+/// Until the parent sleeps in its read, after so many alarms: a signal that came earlier would not find it there.
+static void wait_for_read(int after_alarms) {
+  char path[32], text[256], state = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", getppid());
+  while (state != 'S' || *alarms != after_alarms) {
+    usleep(1000);
+    const int file = open(path, O_RDONLY);
+    const ssize_t bytes = read(file, text, sizeof text - 1);
+    close(file);
+    text[bytes > 0 ? bytes : 0] = 0;
+    const char* const name_end = strrchr(text, ')');
+    state = name_end != NULL ? name_end[2] : 0;
+  }
+}
+
 /// The read is begun again after the first signal, and interrupted by the second.
 static void restart(void) {
   int ends[2];
   (void)!pipe(ends);
-  handle(SIGALRM, take, SA_RESTART);
+  alarms = mmap(NULL, sizeof *alarms, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  handle(SIGALRM, take_alarm, SA_RESTART);
   handle(SIGVTALRM, take, 0);
   const pid_t child = fork();
   if (child == 0) {
-    usleep(20000);
+    wait_for_read(0);
     kill(getppid(), SIGALRM);
-    usleep(20000);
+    wait_for_read(1);
     kill(getppid(), SIGVTALRM);
     _exit(5);
   }
