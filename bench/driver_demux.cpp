@@ -6,13 +6,13 @@
 #include <cstring>
 #include <ctime>
 
+#include "driver/debug_store/pebs.h"
+#include "driver/lbr/lbr.h"
+#include "driver/samples/pebs_sample.h"
 #include "pmusim/arch/lbr.h"
 #include "pmusim/arch/pebs_generator.h"
-#include "pmusim/driver/lbr.h"
-#include "pmusim/driver/pebs.h"
 #include "pmusim/driver/pebs_demux.h"
 #include "pmusim/perf/sample_output.h"
-#include "src/driver/pebs_sample.h"
 
 namespace pmusim::driver {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "pmusim/driver/constraint_book.h"
-#include "pmusim/driver/scheduler.h"
+#include "driver/scheduling/constraint_book.h"
+#include "driver/scheduling/scheduler.h"
 
 namespace pmusim::driver {
 namespace {

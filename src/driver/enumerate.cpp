@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core_traits.h"
-#include "linux_view.h"
+#include "driver/cores/core_traits.h"
+#include "driver/linux_view.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/core_facts.h"
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "acr_group.h"
-#include "core_traits.h"
+#include "driver/cores/core_traits.h"
+#include "driver/counters/topdown.h"
+#include "driver/driver.h"
+#include "driver/scheduling/acr_group.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/generic_events.h"
-#include "pmusim/driver/intel_driver.h"
-#include "topdown.h"
 
 namespace pmusim::driver {
 namespace {
@@ -115,7 +115,7 @@ Result<EventEncoding, KernelError> encoding_of(const Attr& attr, const Enumerati
 
 }  // namespace
 
-Result<Done, KernelError> IntelDriver::init(Event& event) {
+Result<Done, KernelError> Driver::init(Event& event) {
   event.hw = {};
   if (auto result = set_config(event); !result.ok()) return result;
   if (auto result = set_period_at_open(event); !result.ok()) return result;
@@ -138,7 +138,7 @@ Result<Done, KernelError> IntelDriver::init(Event& event) {
   return claim_branch_hardware(event);
 }
 
-Result<Done, KernelError> IntelDriver::set_up_branch_trace(Event& event) {
+Result<Done, KernelError> Driver::set_up_branch_trace(Event& event) {
   if (!cpu_.has_bts)
     return refuse(EOPNOTSUPP,
                   "sample_period: a sample of every branch needs a branch trace store, which this CPU "
@@ -155,7 +155,7 @@ Result<Done, KernelError> IntelDriver::set_up_branch_trace(Event& event) {
 }
 
 /// LBR and branch trace store cannot be on together, not even for events that take turns.
-Result<Done, KernelError> IntelDriver::claim_branch_hardware(Event& event) {
+Result<Done, KernelError> Driver::claim_branch_hardware(Event& event) {
   const bool trace = (event.hw.flags & driver_flag::BRANCH_TRACE) != 0;
   if (!trace && !LbrDriver::uses_lbr(event)) return Done{};
   if ((trace ? open_stacks_ : open_traces_) != 0)
@@ -167,7 +167,7 @@ Result<Done, KernelError> IntelDriver::claim_branch_hardware(Event& event) {
   return Done{};
 }
 
-Result<Done, KernelError> IntelDriver::set_config(Event& event) {
+Result<Done, KernelError> Driver::set_config(Event& event) {
   using namespace msr::evtsel;
   const Attr& attr = event.attr;
   const auto encoding = encoding_of(attr, cpu_);
@@ -183,7 +183,7 @@ Result<Done, KernelError> IntelDriver::set_config(Event& event) {
   return Done{};
 }
 
-Result<Done, KernelError> IntelDriver::set_period_at_open(Event& event) {
+Result<Done, KernelError> Driver::set_period_at_open(Event& event) {
   const Attr& attr = event.attr;
   perf::HardwareEvent& hw = event.hw;
   if (!event.is_sampling()) {
@@ -210,7 +210,7 @@ Result<Done, KernelError> IntelDriver::set_period_at_open(Event& event) {
 }
 
 /// The records of early formats hold the next instruction's address: the LBR tells the one before it.
-Result<Done, KernelError> IntelDriver::fix_address_by_branches(Event& event) const {
+Result<Done, KernelError> Driver::fix_address_by_branches(Event& event) const {
   namespace branch = perf::branch;
   Attr& attr = event.attr;
   if (attr.precise_ip < 2 || pebs::has_eventing_ip(cpu_.pebs_format)) return Done{};
@@ -227,7 +227,7 @@ Result<Done, KernelError> IntelDriver::fix_address_by_branches(Event& event) con
   return Done{};
 }
 
-Result<Done, KernelError> IntelDriver::set_up_precise(Event& event) {
+Result<Done, KernelError> Driver::set_up_precise(Event& event) {
   const Attr& attr = event.attr;
   if (attr.precise_ip == 0) return Done{};
   if (auto result = fix_address_by_branches(event); !result.ok()) return result;
@@ -243,7 +243,7 @@ Result<Done, KernelError> IntelDriver::set_up_precise(Event& event) {
   return Done{};
 }
 
-Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {
+Result<Done, KernelError> Driver::set_extra_register(Event& event) {
   const ExtraRegisterRow* row = find_extra_register(traits_->extra_registers, event.hw.config);
   if (row == nullptr) {
     event.hw.extra_config = 0;
@@ -259,7 +259,7 @@ Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {
   return Done{};
 }
 
-Result<Done, KernelError> IntelDriver::check_load_latency(const Event& event) const {
+Result<Done, KernelError> Driver::check_load_latency(const Event& event) const {
   constexpr u64 load_latency = 0x01CD;
   const u16 companion = traits_->load_latency_companion;
   const auto is = [](const Event& e, u64 code) {
@@ -279,7 +279,7 @@ Result<Done, KernelError> IntelDriver::check_load_latency(const Event& event) co
 }
 
 /// A dry run on an idle PMU: what passes here can be counted at least while nothing else is.
-Result<Done, KernelError> IntelDriver::check_group(Event& event) {
+Result<Done, KernelError> Driver::check_group(Event& event) {
   Placements group;
   bool fits = true;
   const auto collect = [&](Event& member) {

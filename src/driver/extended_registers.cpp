@@ -1,4 +1,4 @@
-#include "pmusim/driver/extended_registers.h"
+#include "driver/extended_registers.h"
 
 #include <cstring>
 

@@ -3,27 +3,27 @@
 #include <span>
 #include <utility>
 
-#include "core_traits.h"
-#include "pmusim/driver/intel_driver.h"
+#include "driver/cores/core_traits.h"
+#include "driver/driver.h"
 
 namespace pmusim::driver {
 
 using perf::Event;
 
-std::span<const std::byte> IntelDriver::apic_entry() {
+std::span<const std::byte> Driver::apic_entry() {
   static const boost::endian::little_uint32_t word{static_cast<u32>(msr::lvtpc::NMI)};
   return std::as_bytes(std::span(&word, 1));
 }
 
 /// The APIC masked its entry when it delivered the interrupt. Before x2APIC it is in memory, not in MSRs.
-void IntelDriver::unmask_interrupt() {
+void Driver::unmask_interrupt() {
   if (!apic_in_memory_)
     access_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
   else if (apic_reachable_)
     access_.write_memory(msr::lvtpc::XAPIC_ADDRESS, apic_entry());
 }
 
-void IntelDriver::handle_pmi(const InterruptFrame& frame) {
+void Driver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
   if (traits_->ack == PmiAck::early) unmask_interrupt();
   in_interrupt_ = true;
@@ -51,7 +51,7 @@ void IntelDriver::handle_pmi(const InterruptFrame& frame) {
 }
 
 /// An interrupt that comes back to back after one that handled two causes has found its own already handled.
-void IntelDriver::account(unsigned handled, u64 ip) {
+void Driver::account(unsigned handled, u64 ip) {
   if (handled == 0)
     ++(handled_before_ > 1 && handled_at_ == ip ? statistics_.swallowed_interrupts
                                                 : statistics_.unhandled_interrupts);
@@ -59,7 +59,7 @@ void IntelDriver::account(unsigned handled, u64 ip) {
   handled_at_ = ip;
 }
 
-unsigned IntelDriver::service(const InterruptFrame& frame) {
+unsigned Driver::service(const InterruptFrame& frame) {
   constexpr unsigned max_rounds = 100;
   unsigned handled = 0;
   unsigned rounds = 0;
@@ -76,7 +76,7 @@ unsigned IntelDriver::service(const InterruptFrame& frame) {
   return handled;
 }
 
-unsigned IntelDriver::handle_status(u64 status, const InterruptFrame& frame) {
+unsigned Driver::handle_status(u64 status, const InterruptFrame& frame) {
   using namespace msr::status;
   unsigned handled = 0;
   status &= ~(COND_CHGD | ASCI | LBR_FRZ);
@@ -102,7 +102,7 @@ unsigned IntelDriver::handle_status(u64 status, const InterruptFrame& frame) {
 }
 
 /// Overflows that must not be read before the records that were written before them.
-u64 IntelDriver::status_of_recorded_counters() const {
+u64 Driver::status_of_recorded_counters() const {
   u64 status = 0;
   for (const Event* event : owners_) {
     if (event == nullptr || !counts_from_records(*event)) continue;
@@ -112,7 +112,7 @@ u64 IntelDriver::status_of_recorded_counters() const {
   return status;
 }
 
-void IntelDriver::handle_overflow(Event& event, const InterruptFrame& frame) {
+void Driver::handle_overflow(Event& event, const InterruptFrame& frame) {
   perf::SampleData data;
   data.period = event.hw.last_period;
   if (!save_and_restart(event)) return;

@@ -1,4 +1,4 @@
-#include "linux_view.h"
+#include "driver/linux_view.h"
 
 #include "pmusim/arch/pebs_format.h"
 

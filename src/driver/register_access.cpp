@@ -1,4 +1,4 @@
-#include "pmusim/driver/register_access.h"
+#include "driver/register_access.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "pmusim/driver/intel_driver.h"
+#include "driver/driver.h"
 
 namespace pmusim::driver {
 
@@ -35,7 +35,7 @@ Failure<KernelError> refuse(std::string text) { return Failure(KernelError(EINVA
 
 /// Before SIMD sampling: XMM of the interrupted code, and only from PEBS. Masks that sample_type does not ask
 /// for count, too (xsave-simd.md 3.4).
-Result<Done, KernelError> IntelDriver::check_xmm_of_old(const perf::Attr& attr) const {
+Result<Done, KernelError> Driver::check_xmm_of_old(const perf::Attr& attr) const {
   using perf::register_mask::XMM_HALVES;
   if ((attr.sample_regs_user & XMM_HALVES) != 0)
     return refuse("sample_regs_user: vector registers are known at the interrupt only");
@@ -47,7 +47,7 @@ Result<Done, KernelError> IntelDriver::check_xmm_of_old(const perf::Attr& attr) 
 }
 
 /// Samples can have the sets at all: from PEBS alone or by XSAVES.
-Result<Done, KernelError> IntelDriver::check_registers(const perf::Event& event) const {
+Result<Done, KernelError> Driver::check_registers(const perf::Event& event) const {
   const perf::Attr& attr = event.attr;
   if (perf::simd_abi(options_.kernel) == perf::SimdAbi::none) return check_xmm_of_old(attr);
   const u32 sets = perf::needed_registers(attr) & set::EXTENDED;

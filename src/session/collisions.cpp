@@ -105,7 +105,7 @@ Result<std::vector<CollisionCount>, Error> count_collisions(const std::string& t
   if (const auto replayed = (*session)->run(); !replayed.ok()) return Failure(replayed.error());
   std::vector<CollisionCount> counts;
   for (const Monitor* monitor : monitors) {
-    const driver::DemuxTotals& totals = monitor->driver().pebs().totals();
+    const driver::DemuxTotals& totals = monitor->driver().pebs_totals();
     counts.push_back({.records = totals.records, .collided = totals.collided + totals.shared});
   }
   return counts;

@@ -246,7 +246,7 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
   session.on_pause([&] {
     measured.pass();
     if (writer->record_bytes() > options.max_record_bytes) session.stop();
-    if (!session.driver().pebs().holds_records()) drain.end_round();
+    if (!session.driver().holds_records()) drain.end_round();
   });
   std::set<std::string> identified;
   session.on_mapping([&](const trace::Mapping& mapping) {

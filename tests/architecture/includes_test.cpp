@@ -43,10 +43,9 @@ const std::map<std::string, Rooms> may_include{
       "symbols"}},
 };
 
-/// (file, room that it includes) for every include of ours in a tree.
+/// `visit(file, room)` for every line of a tree that matches `include`, which catches the room.
 template <class Visit>
-void for_each_include(const fs::path& tree, Visit visit) {
-  static const std::regex include(R"re(^\s*#\s*include\s*[<"](?:pmusim/)?([a-z0-9]+)/[^">]+[">])re");
+void for_each_match(const fs::path& tree, const std::regex& include, Visit visit) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree)) {
     if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
     std::ifstream file(entry.path());
@@ -57,6 +56,11 @@ void for_each_include(const fs::path& tree, Visit visit) {
   }
 }
 
+/// Of ours, private or not.
+const std::regex any_include{R"re(^\s*#\s*include\s*[<"](?:pmusim/)?([a-z0-9]+)/[^">]+[">])re"};
+/// Of a header that a room keeps to itself.
+const std::regex private_include{R"re(^\s*#\s*include\s*[<"]([a-z0-9]+)/[^">]+[">])re"};
+
 std::string room_of(const fs::path& file, const fs::path& tree) {
   return fs::relative(file, tree).begin()->string();
 }
@@ -66,7 +70,7 @@ class Includes : public testing::TestWithParam<std::string> {};
 TEST_P(Includes, StayWithinTheRoomsAllowed) {
   const fs::path tree = fs::path(PMUSIM_SOURCE_DIR) / GetParam();
   int seen = 0;
-  for_each_include(tree, [&](const fs::path& file, const std::string& included) {
+  for_each_match(tree, any_include, [&](const fs::path& file, const std::string& included) {
     const std::string room = room_of(file, tree);
     ++seen;
     ASSERT_TRUE(may_include.contains(room)) << file << " is in a room that this test does not know";
@@ -77,6 +81,25 @@ TEST_P(Includes, StayWithinTheRoomsAllowed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Trees, Includes, testing::Values("include/pmusim", "src"));
+
+TEST(PrivateHeaders, OfTheDriverAreIncludedByNoOtherRoom) {
+  const fs::path sources = fs::path(PMUSIM_SOURCE_DIR) / "src";
+  int seen = 0;
+  for_each_match(sources, private_include, [&](const fs::path& file, const std::string& included) {
+    if (included != "driver") return;
+    ++seen;
+    EXPECT_EQ(room_of(file, sources), "driver") << file;
+  });
+  EXPECT_GT(seen, 0) << "the search found nothing to check";
+}
+
+TEST(PrivateHeaders, AreNothingToUsersOfTheLibrary) {
+  for (const char* tree : {"include", "tools", "examples"})
+    for_each_match(fs::path(PMUSIM_SOURCE_DIR) / tree, private_include,
+                   [](const fs::path& file, const std::string& included) {
+                     ADD_FAILURE() << file << " includes a private header of " << included;
+                   });
+}
 
 TEST(Walls, TheDriverSideKnowsTheHardwareOnlyThroughBus) {
   for (const char* room : {"perf", "driver", "events", "perfdata"})

@@ -1,5 +1,5 @@
 // The software branch filter: lbr.md sections 4.6, 4.7 and 5.
-#include "pmusim/driver/branch_filter.h"
+#include "driver/lbr/branch_filter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

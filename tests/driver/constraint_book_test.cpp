@@ -1,6 +1,6 @@
 // Where events may be counted: reference "Counter scheduling", 4.1 and 4.2. The rows of 4.6 are in
 // constraint_tables_test.cpp.
-#include "pmusim/driver/constraint_book.h"
+#include "driver/scheduling/constraint_book.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include <set>
 #include <sstream>
 
-#include "pmusim/driver/constraint_book.h"
-#include "pmusim/driver/scheduler.h"
+#include "driver/scheduling/constraint_book.h"
+#include "driver/scheduling/scheduler.h"
 
 namespace pmusim::driver {
 namespace {

@@ -1,8 +1,7 @@
-#include "driver/pebs_counters.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "driver/samples/recorded_counts.h"
 #include "pebs_buffers.h"
 
 namespace pmusim::driver {

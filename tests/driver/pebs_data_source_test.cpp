@@ -1,8 +1,7 @@
-#include "driver/pebs_data_source.h"
-
 #include <gtest/gtest.h>
 
-#include "driver/pebs_sample.h"
+#include "driver/samples/data_source.h"
+#include "driver/samples/pebs_sample.h"
 
 namespace pmusim::driver {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "driver/pebs_sample.h"
+#include "driver/samples/pebs_sample.h"
 #include "tests/driver/fake_code.h"
 
 namespace {

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "driver/debug_store/pebs.h"
 #include "fake_bus.h"
 #include "pebs_buffers.h"
-#include "pmusim/driver/pebs.h"
 
 namespace pmusim::driver {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "driver/pebs_sample.h"
+#include "driver/samples/pebs_sample.h"
 #include "driver_fixture.h"
 
 namespace pmusim::driver {

@@ -1,4 +1,4 @@
-#include "pmusim/driver/scheduler.h"
+#include "driver/scheduling/scheduler.h"
 
 #include <gtest/gtest.h>
 

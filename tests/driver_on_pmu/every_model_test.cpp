@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "driver/pebs_data_source.h"
+#include "driver/debug_store/pebs.h"
+#include "driver/samples/data_source.h"
 #include "machine.h"
 #include "model_names.h"
 

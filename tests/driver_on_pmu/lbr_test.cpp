@@ -1,9 +1,12 @@
 // The driver's LBR part on the emulated hardware of every model.
+#include "driver/lbr/lbr.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "driver/register_access.h"
 #include "machine.h"
 
 namespace pmusim::driver {

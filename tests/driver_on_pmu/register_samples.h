@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "machine.h"
+#include "pmusim/arch/pebs_records.h"
 #include "pmusim/perf/ring_reader.h"
 
 /// Known extended registers, and samples as a reader of the ring has them.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "driver/debug_store/pebs.h"
 #include "pmusim/perf/core.h"
 #include "register_samples.h"
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "pmusim/driver/pebs.h"
+#include "driver/debug_store/pebs.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "driver/core_traits.h"
+#include "driver/cores/core_traits.h"
 
 /// One file for each microarchitecture: what the driver takes it for. The list of them is in cores.cpp.
 namespace pmusim::driver::cores {

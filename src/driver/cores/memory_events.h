@@ -1,8 +1,8 @@
 #ifndef PMUSIM_SRC_DRIVER_CORES_MEMORY_EVENTS_H
 #define PMUSIM_SRC_DRIVER_CORES_MEMORY_EVENTS_H
 
-#include "driver/core_traits.h"
-#include "pmusim/driver/pebs.h"
+#include "driver/cores/core_traits.h"
+#include "driver/debug_store/pebs.h"
 
 /// Events whose records say something of a memory access (pebs.md 2.10).
 namespace pmusim::driver::rows {

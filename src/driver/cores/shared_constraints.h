@@ -1,7 +1,7 @@
 #ifndef PMUSIM_SRC_DRIVER_CORES_SHARED_CONSTRAINTS_H
 #define PMUSIM_SRC_DRIVER_CORES_SHARED_CONSTRAINTS_H
 
-#include "driver/constraint_rows.h"
+#include "driver/scheduling/constraint_rows.h"
 
 /// Constraint rows that several cores have, named after the first (reference 4.6). First match wins: narrow
 /// rows stand before ranges.

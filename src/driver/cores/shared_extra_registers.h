@@ -1,7 +1,7 @@
 #ifndef PMUSIM_SRC_DRIVER_CORES_SHARED_EXTRA_REGISTERS_H
 #define PMUSIM_SRC_DRIVER_CORES_SHARED_EXTRA_REGISTERS_H
 
-#include "driver/core_traits.h"
+#include "driver/cores/core_traits.h"
 
 /// Extra registers of several cores, named after the first, and the words to write them in (reference 4.5).
 namespace pmusim::driver::rows {

@@ -1,0 +1,56 @@
+#include "driver/counters/topdown.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "driver/driver.h"
+
+namespace pmusim::driver {
+namespace {
+
+constexpr u64 event_and_umask = msr::evtsel::EVENT | msr::evtsel::UMASK;
+constexpr u64 slots_code = 0x0400, first_metric = 0x8000, last_metric = 0x8700;
+
+Failure<KernelError> refuse(const char* text) { return Failure(KernelError(EINVAL, text)); }
+
+}  // namespace
+
+bool is_slots(u64 config) { return (config & event_and_umask) == slots_code; }
+
+bool is_metric(u64 config) {
+  const u64 code = config & event_and_umask;
+  return (code & msr::evtsel::EVENT) == 0 && code >= first_metric && code <= last_metric;
+}
+
+u64 metric_slots(u64 slots, u64 metrics, unsigned metric) {
+  constexpr u64 whole = 0xFF;
+  const u64 share = metrics >> (8 * metric) & whole;
+  return (slots / whole) * share + slots % whole * share / whole;
+}
+
+Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu,
+                                        const ConstraintBook& constraints) {
+  if ((cpu.perf_capabilities & msr::perf_cap::PERF_METRICS) == 0) return Done{};
+  const u64 counters = constraints.find({.config = event.hw.config & event_and_umask}).counters;
+  const bool metric = is_metric(event.hw.config) && (counters & counter::METRIC_BITS) != 0;
+  if (!metric && !is_slots(event.hw.config)) return Done{};
+  if ((event.attr.config & ~event_and_umask) != 0)
+    return refuse("config: topdown events take no filter bits");
+  if (event.attr.config1 != 0 || event.attr.config2 != 0)
+    return refuse("config1: topdown events take no further configuration");
+  if (!metric) return Done{};
+  if (event.is_sampling()) return refuse("sample_period: a topdown metric cannot sample");
+  if (event.is_leader() || !is_slots(event.leader->hw.config))
+    return refuse("group_fd: topdown metrics need slots as their leader");
+  if (event.leader->is_sampling())
+    return refuse("group_fd: slots cannot sample while metrics are read with it");
+  event.hw.flags |= driver_flag::METRIC;
+  return Done{};
+}
+
+bool has_metrics(const perf::Event& slots) {
+  return std::ranges::any_of(slots.siblings,
+                             [](const perf::Event* e) { return (e->hw.flags & driver_flag::METRIC) != 0; });
+}
+
+}  // namespace pmusim::driver

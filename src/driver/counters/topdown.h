@@ -1,0 +1,25 @@
+#ifndef PMUSIM_SRC_DRIVER_COUNTERS_TOPDOWN_H
+#define PMUSIM_SRC_DRIVER_COUNTERS_TOPDOWN_H
+
+#include "driver/scheduling/constraint_book.h"
+#include "pmusim/base/error.h"
+#include "pmusim/perf/event.h"
+
+namespace pmusim::driver {
+
+/// Slots and the topdown metrics, which are shares of it: metrics need slots as their leader, and neither may
+/// sample nor carry filters. Marks the events. The second half of the metrics is not on every part: where
+/// `constraints` do not know one, it is an event like any other. Errors: EINVAL.
+Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu,
+                                        const ConstraintBook& constraints);
+
+bool is_slots(u64 config);
+/// Whether a metric has been opened with this event as its leader.
+bool has_metrics(const perf::Event& slots);
+bool is_metric(u64 config);
+/// Of slots that a metric counts: its byte of PERF_METRICS in 255ths, rounded down.
+u64 metric_slots(u64 slots, u64 metrics, unsigned metric);
+
+}  // namespace pmusim::driver
+
+#endif

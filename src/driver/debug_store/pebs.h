@@ -1,0 +1,181 @@
+#ifndef PMUSIM_SRC_DRIVER_DEBUG_STORE_PEBS_H
+#define PMUSIM_SRC_DRIVER_DEBUG_STORE_PEBS_H
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "driver/register_access.h"
+#include "pmusim/arch/pebs_records.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/base/error.h"
+#include "pmusim/driver/enumeration.h"
+#include "pmusim/driver/options.h"
+#include "pmusim/driver/pebs_demux.h"
+#include "pmusim/perf/driver.h"
+
+namespace pmusim::driver {
+
+class PebsSampleBuilder;
+class RecordedCounts;
+
+/// Bits of HardwareEvent::flags that `PebsDriver::init` sets. Bits 15:0 are the rest of the driver's.
+namespace pebs_flag {
+inline constexpr u32 PRECISE = 1u << 16;            ///< the event uses PEBS
+inline constexpr u32 AUTO_RELOAD = 1u << 17;        ///< hardware reloads the period
+inline constexpr u32 LARGE = 1u << 18;              ///< many records per interrupt are fine with it
+inline constexpr u32 LOAD_LATENCY = 1u << 19;       ///< attr.config1 is the threshold of MSR 3F6
+inline constexpr u32 STORE_LATENCY = 1u << 20;      ///< Golden Cove and later
+inline constexpr u32 PRECISE_STORE = 1u << 21;      ///< Sandy Bridge, Ivy Bridge
+inline constexpr u32 MEMORY_LOAD = 1u << 22;        ///< records carry the address of a load, not where it hit
+inline constexpr u32 MEMORY_STORE = 1u << 23;       ///< records carry a store's address and if it hit L1
+inline constexpr u32 COUNTERS_RECORDED = 1u << 24;  ///< of a leader: records store its group's counters
+inline constexpr u32 EXTENDED_REGISTERS = 1u << 25;  ///< samples registers beyond the general ones
+}  // namespace pebs_flag
+
+/// What of pebs_flag says which registers samples have; for events without PEBS, too.
+inline u32 register_flag(const perf::Attr& attr) {
+  const bool extended = (perf::needed_registers(attr) & perf::register_set::EXTENDED) != 0;
+  return extended ? pebs_flag::EXTENDED_REGISTERS : 0;
+}
+
+/// Samples of a precise member of the event's group read the group's counts from their records. Such counts
+/// may only be read from the counters when the buffer is empty: they would run backwards.
+inline bool counts_from_records(const perf::Event& event) {
+  return (event.leader->hw.flags & pebs_flag::COUNTERS_RECORDED) != 0;
+}
+
+/// Which event owns which counter: GP n at n, fixed m at 32 + m; null where none does.
+using EventMap = std::array<perf::Event*, pebs_counters>;
+
+/// Whether a counter's period had passed when it was looked at.
+enum class Interval : u8 { unfinished, over };
+
+/// What the PEBS part asks of the driver that it is a part of.
+class PebsHost {
+ public:
+  virtual ~PebsHost() = default;
+  virtual perf::SampleSink& sink() = 0;
+  /// Counters without auto-reload: fold the counter's value into `event.count` and program the next period.
+  virtual Interval update_and_restart(perf::Event& event) = 0;
+  /// The sink asked to stop the event. Only marks and stops; the event map in use must stay valid.
+  virtual void stop(perf::Event& event) = 0;
+  /// Events that count shares of the slots counter, by their byte of PERF_METRICS; null where none does.
+  virtual std::span<perf::Event* const> metrics() { return {}; }
+  /// The LBR as it was read at this interrupt, filtered for `event`: branch stack of the formats without an
+  /// LBR group, and IP fix-up of those without EventingIP. Null where LBR is not in use. Valid until the next
+  /// call.
+  virtual const perf::BranchStack* interrupt_branches(const perf::Event& event) = 0;
+  /// The extended registers that a sample of `event` takes, as they are now. Null where no interrupt happens:
+  /// the register file may be anybody's then. Valid until the next call.
+  virtual const perf::ExtendedRegisters* live_registers(const perf::Event&) { return nullptr; }
+  /// Translates and filters the LBR group of one record. Valid until the next call.
+  virtual const perf::BranchStack& decode_branches(const perf::Event& event,
+                                                   std::span<const pebs::LbrRecord> records) = 0;
+};
+
+/// What a PEBS event changes in the registers of its counter.
+struct PebsCounterBits {
+  bool adaptive = false;  ///< set the adaptive-record bit (EVENTSEL bit 34, FIXED_CTR_CTRL bit 32 + 4m)
+  u64 cfg_c = 0;          ///< arch-PEBS: CFG_C with the reload value in 31:0
+};
+
+/// Why a drain happens; an interrupt makes the last record of each event an overflow (pebs.md 4.4).
+enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, reconfigure };
+
+/// The PEBS part of the driver: decides what records hold and when they interrupt, and turns records into
+/// samples.
+///
+/// Order of calls: `set_up` once; `init` per opened event; `add` when an event gets its counter, `enable`
+/// when it starts, `disable` when it stops, `remove` when it leaves the counter. `write_enable` and
+/// `clear_enable` belong to the global enable and disable. Every `drain` needs the PMU disabled.
+class PebsDriver {
+ public:
+  PebsDriver(RegisterAccess& access, const Enumeration& enumeration, PebsHost& host,
+             PebsOptions options = {});
+  ~PebsDriver();
+
+  bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
+  /// Largest precise_ip that events may ask for; 0 without PEBS (pebs.md 3.5).
+  unsigned max_precise() const;
+  /// perf::register_set: what records of this CPU can hold.
+  u32 recorded_registers() const;
+
+  /// Maps DS area and buffer and programs DS_AREA or PEBS_BASE. Fault::pf where the addresses are taken.
+  [[nodiscard]] Fault set_up();
+
+  /// For events with precise_ip: checks what only PEBS can refuse and sets `event.hw.flags`. Call it when
+  /// `event.hw.config` is final. Errors: EOPNOTSUPP precise_ip too high, EINVAL not a sampling event.
+  Result<Done, KernelError> init(perf::Event& event) const;
+
+  /// `event.hw.index` is assigned. May drain first, because the record layout changes.
+  void add(perf::Event& event, const EventMap& events);
+  void remove(perf::Event& event, const EventMap& events);
+
+  /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot.
+  PebsCounterBits enable(perf::Event& event);
+  /// arch-PEBS: CFG_C of a counter without PEBS, whose value other events' records may hold.
+  u64 cfg_c_beside(const perf::Event& event) const;
+  /// The counter stops; large events are drained first. INT may be set again.
+  void disable(perf::Event& event, const EventMap& events);
+  /// PEBS_ENABLE as the enabled events need it / 0. Nothing on arch-PEBS, where CFG_C has the enables.
+  void write_enable();
+  void clear_enable();
+
+  /// Counters with an enabled PEBS event: their status bits are never ordinary overflows.
+  u64 enabled() const { return enabled_; }
+  /// The GLOBAL_STATUS bit that asks for a drain.
+  u64 buffer_status() const;
+  /// True when every active PEBS event is large: drain at context switches.
+  bool all_large() const { return active_ != 0 && active_ == large_; }
+
+  /// Takes every record out of the buffer and delivers it. `frame` is null where no interrupt happens.
+  /// `events` is a copy: delivering a sample may stop events.
+  void drain(DrainTrigger trigger, EventMap events, const InterruptFrame* frame);
+  /// True when a drain would find records, or be unable to look.
+  bool holds_records() const;
+  /// What became of every record since set_up.
+  const DemuxTotals& totals() const { return totals_; }
+
+ private:
+  class Delivery;
+  struct Taken {
+    u64 address = 0, bytes = 0;
+  };
+  bool uses_memory_area() const { return available() && !enumeration_.arch_pebs(); }
+  u64 buffer_bytes() const;
+  DrainOrder drain_order() const;
+  u64 data_config_of(const perf::Event& event) const;
+  u64 cfg_c_of(const perf::Event& event) const;
+  void program_layout(u64 data_config, const EventMap& events);
+  void program_threshold(const EventMap& events);
+  u64 threshold_offset() const;
+  void write_area(u64 offset, u64 value);
+  Taken take_records();
+  Taken take_from_area();
+  Taken take_from_arch_buffer();
+  void account_reload(perf::Event& event, u64 overflows);
+  u64 read_counter(unsigned counter);
+  [[nodiscard]] Fault set_up_area();
+  [[nodiscard]] Fault set_up_arch();
+
+  RegisterAccess& access_;
+  Enumeration enumeration_;
+  PebsHost& host_;
+  PebsOptions options_;
+  Demultiplexer demultiplexer_;
+  std::unique_ptr<PebsSampleBuilder> samples_;
+  std::unique_ptr<RecordedCounts> counts_;
+  u64 enabled_ = 0;         // counters
+  u64 enable_word_ = 0;     // PEBS_ENABLE: counters, LL_EN, PS_EN
+  u64 data_config_ = 0;     // union over the active events
+  u32 record_bytes_ = 0;    // of one record in this configuration
+  u64 arch_threshold_ = 1;  // in 16-byte units
+  unsigned active_ = 0, large_ = 0;
+  bool draining_ = false;
+  DemuxTotals totals_;
+};
+
+}  // namespace pmusim::driver
+
+#endif

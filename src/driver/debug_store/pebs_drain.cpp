@@ -1,0 +1,152 @@
+#include "driver/debug_store/pebs.h"
+#include "driver/samples/pebs_sample.h"
+#include "driver/samples/recorded_counts.h"
+
+namespace pmusim::driver {
+
+namespace {
+
+constexpr unsigned first_fixed = 32;
+constexpr u32 rdpmc_fixed = 1u << 30;
+
+}  // namespace
+
+/// One drain: what the demultiplexer finds becomes samples, losses and counts.
+class PebsDriver::Delivery {
+ public:
+  Delivery(PebsDriver& driver, DrainTrigger trigger, const EventMap& events, const InterruptFrame* frame)
+      : driver_(driver), in_interrupt_(trigger == DrainTrigger::interrupt), events_(events) {
+    if (frame != nullptr) frame_ = *frame;
+  }
+
+  void sample(unsigned counter, std::span<const std::byte> record, Place place) {
+    perf::Event& event = *events_[counter];
+    driver_.samples_->set_counts(driver_.counts_->at(record));
+    const perf::SampleData& data = driver_.samples_->build(event, record, frame_);
+    perf::SampleSink& sink = driver_.host_.sink();
+    if (place == Place::middle || !in_interrupt_) {
+      sink.output(event, data, frame_);
+    } else if (sink.overflow(event, data, frame_) == perf::SampleSink::Verdict::stop) {
+      driver_.host_.stop(event);
+    }
+  }
+
+  void lost(unsigned counter, u64 samples) {
+    perf::Event& event = *events_[counter];
+    perf::SampleSink& sink = driver_.host_.sink();
+    sink.lost_samples(event, samples);
+    if (in_interrupt_ && sink.account_interrupt(event) == perf::SampleSink::Verdict::stop)
+      driver_.host_.stop(event);
+  }
+
+  /// Before Linux 6.14 the count came first, and an interval that it found unfinished had no samples.
+  bool begins(unsigned counter, u64 samples) {
+    return samples_before_count() || bring_up_to_date(counter, samples) == Interval::over;
+  }
+
+  void finished(unsigned counter, u64 samples) {
+    if (samples_before_count() || samples == 0) static_cast<void>(bring_up_to_date(counter, samples));
+  }
+
+ private:
+  bool samples_before_count() const {
+    return perf::has(driver_.options_.kernel, perf::Change::overflow_before_rearming);
+  }
+
+  Interval bring_up_to_date(unsigned counter, u64 samples) {
+    perf::Event& event = *events_[counter];
+    if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
+      driver_.account_reload(event, counts_from_records(event) ? 0 : samples);
+    else if (samples != 0)
+      return driver_.host_.update_and_restart(event);
+    return Interval::over;
+  }
+
+  PebsDriver& driver_;
+  bool in_interrupt_;
+  const EventMap& events_;
+  InterruptFrame frame_;
+};
+
+void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFrame* frame) {
+  if (!available() || draining_) return;  // stopping an event in mid-drain must not start another
+  draining_ = true;
+  DemuxSetup setup{.format = enumeration_.pebs_format,
+                   .enabled = 0,
+                   .enable_word = enable_word_,
+                   .record_bytes = record_bytes_,
+                   .order = drain_order()};
+  for (const unsigned counter : set_bits(enabled_))
+    if (events[counter] != nullptr) setup.enabled |= bit(counter);
+
+  const Taken taken = take_records();
+  const std::span<std::byte> buffer = access_.memory(taken.address, taken.bytes);
+  counts_->take(buffer, setup.enabled, {events, host_.metrics()});
+  Delivery delivery(*this, trigger, events, frame);
+  const DemuxTotals totals = demultiplexer_.run(buffer, setup, delivery);
+  totals_ += totals;
+  // Counters that left no record have still counted.
+  for (const unsigned counter : set_bits(setup.enabled)) {
+    const bool seen = totals.samples[counter] != 0 || totals.lost[counter] != 0;
+    if (!seen && (events[counter]->hw.flags & pebs_flag::AUTO_RELOAD) != 0)
+      account_reload(*events[counter], 0);
+  }
+  draining_ = false;
+}
+
+bool PebsDriver::holds_records() const {
+  if (!available()) return false;
+  if (enumeration_.arch_pebs()) {
+    const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
+    return !index.ok() || (*index & pebs::index_register::WRITE_OFFSET) != 0;
+  }
+  DsArea64 area;
+  if (access_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
+    return true;
+  return area.pebs_index != area.pebs_base;
+}
+
+PebsDriver::Taken PebsDriver::take_records() {
+  return enumeration_.arch_pebs() ? take_from_arch_buffer() : take_from_area();
+}
+
+PebsDriver::Taken PebsDriver::take_from_area() {
+  DsArea64 area;
+  if (access_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
+    return {};
+  const u64 base = area.pebs_base, index = area.pebs_index;
+  if (index == base) return {};
+  write_area(offsetof(DsArea64, pebs_index), base);
+  if (index < base) {
+    access_.note({Access::read_memory, options_.area_address + offsetof(DsArea64, pebs_index), index});
+    return {};
+  }
+  return {.address = base, .bytes = index - base};
+}
+
+PebsDriver::Taken PebsDriver::take_from_arch_buffer() {
+  using namespace pebs::index_register;
+  const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
+  if (!index.ok()) return {};
+  const u64 used = *index & WRITE_OFFSET;
+  if (used == 0 && (*index & FULL) == 0) return {};
+  access_.wrmsr(msr::PEBS_INDEX, ENABLE | to_field(arch_threshold_, 58, 36));
+  return {.address = options_.physical_buffer_address, .bytes = used};
+}
+
+/// Each of the `overflows` took the counter from 0 back to minus the period.
+void PebsDriver::account_reload(perf::Event& event, u64 overflows) {
+  const u64 raw = read_counter(static_cast<unsigned>(event.hw.index));
+  const unsigned sign = enumeration_.counter_width - 1;
+  const u64 now = sign_extend(raw, sign), before = sign_extend(event.hw.previous_count, sign);
+  event.hw.previous_count = raw;
+  event.count += now - before + overflows * event.hw.sample_period;
+  event.hw.period_left = -static_cast<i64>(now);
+}
+
+u64 PebsDriver::read_counter(unsigned counter) {
+  const u32 selector = counter < first_fixed ? counter : rdpmc_fixed | (counter - first_fixed);
+  return access_.rdpmc(selector).value_or(0);
+}
+
+}  // namespace pmusim::driver

@@ -1,0 +1,278 @@
+#include "driver/driver.h"
+
+#include <algorithm>
+
+#include "driver/cores/core_traits.h"
+#include "driver/counters/topdown.h"
+#include "driver/scheduling/acr_group.h"
+
+namespace pmusim::driver {
+
+using perf::Event;
+
+namespace {
+
+DriverOptions of_one_kernel(DriverOptions options) {
+  options.pebs.kernel = options.lbr.kernel = options.kernel;
+  return options;
+}
+
+}  // namespace
+
+Driver::Driver(Bus& bus, DriverOptions options)
+    : access_(bus),
+      options_(of_one_kernel(options)),
+      cpu_(enumerate(bus, options.kernel)),
+      traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
+      constraints_(cpu_),
+      counters_(access_, cpu_),
+      pebs_(access_, cpu_, *this, options_.pebs),
+      lbr_(access_, cpu_, options_.lbr),
+      bts_(access_, cpu_, options.pebs.area_address, options.bts),
+      registers_(access_, options.register_buffer_address) {
+  counters_.reset();
+  apic_in_memory_ = bus.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) != Fault::none;
+  apic_reachable_ =
+      !apic_in_memory_ || bus.write_memory(msr::lvtpc::XAPIC_ADDRESS, apic_entry()) == Fault::none;
+  freeze_counters_in_smm();
+  registers_.set_up();
+  lbr_.set_up();
+  pebs_usable_ = pebs_.available() && pebs_.set_up() == Fault::none;
+}
+
+Driver::~Driver() = default;
+
+/// What firmware does in system management mode is not the system's to count.
+void Driver::freeze_counters_in_smm() {
+  if (cpu_.perfmon_version < 2 || (cpu_.perf_capabilities & msr::perf_cap::SMM_FREEZE) == 0) return;
+  const u64 debugctl = access_.read(msr::DEBUGCTL);
+  access_.wrmsr(msr::DEBUGCTL, debugctl | msr::debugctl::FREEZE_WHILE_SMM);
+}
+
+DriverStatistics Driver::statistics() const {
+  DriverStatistics statistics = statistics_;
+  statistics.faults = access_.faults();
+  return statistics;
+}
+
+perf::PmuCapabilities Driver::capabilities() const {
+  perf::PmuCapabilities capabilities;
+  capabilities.name = !cpu_.hybrid ? "cpu" : cpu_.atom ? "cpu_atom" : "cpu_core";
+  capabilities.interrupts = apic_reachable_;
+  if (perf::simd_abi(options_.kernel) == perf::SimdAbi::none) {
+    capabilities.extended_registers = pebs_usable_ && (cpu_.pebs_baseline || cpu_.arch_pebs());
+  } else {
+    capabilities.extended_registers = (registers_.available() & perf::register_set::XMM) != 0;
+    capabilities.simd_registers =
+        capabilities.extended_registers && (registers_.available() & ~perf::register_set::XMM) != 0;
+  }
+  capabilities.branch_entries = lbr_.entries();
+  capabilities.branch_counter_count = lbr_.branch_counter_count();
+  capabilities.branch_counter_width = lbr_.branch_counter_width();
+  capabilities.max_precise = pebs_usable_ ? pebs_.max_precise() : 0;
+  return capabilities;
+}
+
+void Driver::destroy(Event& event) {
+  remove(event);
+  if ((event.hw.flags & driver_flag::BRANCH_HARDWARE) == 0) return;
+  event.hw.flags &= ~driver_flag::BRANCH_HARDWARE;
+  --((event.hw.flags & driver_flag::BRANCH_TRACE) != 0 ? open_traces_ : open_stacks_);
+}
+
+void Driver::disable() {
+  if (disable_depth_++ != 0) return;
+  enabled_ = false;
+  counters_.disable_all();
+  bts_.stop();
+  pebs_.clear_enable();
+  lbr_.disable();
+}
+
+void Driver::enable() {
+  if (--disable_depth_ != 0) return;
+  if (new_placements_ != 0) apply_placements();
+  enabled_ = true;
+  claim_counter_from_microcode();
+  pebs_.write_enable();
+  lbr_.enable(LbrDriver::EnableMode::full);
+  counters_.enable_all();
+  bts_.start();
+}
+
+void Driver::claim_counter_from_microcode() {
+  if (!cpu_.tsx_force_abort) return;
+  const bool wanted = owners_[3] != nullptr;
+  if (wanted != gp3_claimed_) access_.wrmsr(msr::TSX_FORCE_ABORT, wanted ? 1 : 0);
+  gp3_claimed_ = wanted;
+}
+
+/// `visit(leader, members)` for every group on the PMU. Members that are off are not among them.
+template <class Visit>
+void Driver::for_each_group(Visit visit) {
+  for (auto first = placements_.begin(); first != placements_.end();) {
+    const Event* leader = first->event->leader;
+    const auto last =
+        std::find_if(first, placements_.end(), [&](const Placement& p) { return p.event->leader != leader; });
+    visit(*leader, std::span(first, last));
+    first = last;
+  }
+}
+
+/// Group positions become counters: known only now that every member has its place. Where members are off,
+/// the positions of later ones shift.
+void Driver::name_reload_causes() {
+  for_each_group([](const Event& leader, std::span<Placement> members) {
+    if (!in_acr_group(leader)) return;
+    for (const Placement& member : members) {
+      u64 causes = 0;
+      for (const unsigned position : set_bits(member.event->attr.config2))
+        if (position < members.size()) causes |= bit(static_cast<unsigned>(members[position].counter));
+      member.event->hw.config1 = causes;
+    }
+  });
+}
+
+/// Records of precise events with READ hold the values of the whole group's counters.
+void Driver::name_stored_counters() {
+  for_each_group([](const Event& leader, std::span<Placement> members) {
+    if (!counts_from_records(leader)) return;
+    u64 counters = 0;
+    for (const Placement& member : members) counters |= bit(static_cast<unsigned>(member.counter));
+    for (Placement& member : members) {
+      const Event& event = *member.event;
+      const bool stores =
+          (event.hw.flags & pebs_flag::PRECISE) != 0 && (event.attr.sample_type & perf::sample::READ) != 0;
+      member.stored_counters = stores ? counters : 0;
+    }
+  });
+}
+
+/// Counters that change hands are stopped before anything is written to them; so are members of ACR groups,
+/// whose causes may have moved. An event whose records change leaves its counter, too.
+void Driver::vacate_moved_counters() {
+  const std::size_t settled = placements_.size() - new_placements_;
+  for (Placement& p : std::span(placements_).first(settled)) {
+    const bool moves = p.event->hw.index != p.counter || p.event->hw.stored_counters != p.stored_counters;
+    const bool joined_by_metrics =
+        has_metrics(*p.event) && (p.event->hw.flags & driver_flag::SLOTS_WITH_METRICS) == 0;
+    if (!moves && !joined_by_metrics && !in_acr_group(*p.event)) continue;
+    p.restart = !p.event->hw.stopped;
+    if (moves)
+      leave_counter(*p.event);
+    else
+      stop(*p.event, StopMode::update);
+  }
+}
+
+void Driver::apply_placements() {
+  name_reload_causes();
+  name_stored_counters();
+  vacate_moved_counters();
+  const std::size_t settled = placements_.size() - new_placements_;
+  for (std::size_t i = 0; i < placements_.size(); ++i) {
+    Placement& p = placements_[i];
+    Event& event = *p.event;
+    event.hw.stored_counters = p.stored_counters;
+    if (event.hw.index != p.counter) take_counter(event, p.counter);
+    if (i >= settled || std::exchange(p.restart, false)) start(event, StartMode::reload);
+  }
+  new_placements_ = 0;
+}
+
+void Driver::take_counter(Event& event, int counter) {
+  event.hw.index = event.hw.last_index = counter;
+  const auto n = static_cast<unsigned>(counter);
+  if (counter::is_metric(n)) {
+    metrics_[n - counter::METRICS] = &event;
+    return;
+  }
+  if (n != counter::GUEST_LBR) owners_[n] = &event;
+  if (LbrDriver::uses_lbr(event)) lbr_.add(event);
+  if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.add(event, owners_);
+}
+
+void Driver::leave_counter(Event& event) {
+  if (event.hw.index < 0) return;
+  stop(event, StopMode::update);
+  const auto n = static_cast<unsigned>(event.hw.index);
+  if (counter::is_metric(n)) {
+    metrics_[n - counter::METRICS] = nullptr;
+  } else {
+    if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.remove(event, owners_);
+    if (LbrDriver::uses_lbr(event)) lbr_.remove(event);
+    if (n != counter::GUEST_LBR) owners_[n] = nullptr;
+  }
+  event.hw.index = -1;
+}
+
+void Driver::start(Event& event, StartMode mode) {
+  if (!event.hw.stopped || event.hw.index < 0) return;
+  if (mode == StartMode::reload) set_period(event);
+  event.hw.stopped = event.hw.up_to_date = false;
+  enable_event(event);
+}
+
+void Driver::stop(Event& event, StopMode mode) {
+  if (event.hw.index < 0) return;
+  if (!event.hw.stopped) {
+    // Records that are still in the buffer belong to the count that is read below.
+    const bool reloads = mode == StopMode::update && (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
+    if (reloads || counts_from_records(event)) drain(DrainTrigger::event_disable, nullptr);
+    disable_event(event);
+    event.hw.stopped = true;
+  }
+  if (mode == StopMode::update && !event.hw.up_to_date) {
+    update(event);
+    event.hw.up_to_date = true;
+  }
+}
+
+void Driver::read(Event& event) {
+  if (event.hw.index < 0 || event.hw.up_to_date) return;
+  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) {
+    drain_branch_trace();
+    return;
+  }
+  const bool reloads = (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
+  if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
+  if (!reloads) update(event);
+}
+
+void Driver::drain(DrainTrigger trigger, const InterruptFrame* frame) {
+  const bool was_enabled = enabled_;
+  if (was_enabled) disable();
+  pebs_.drain(trigger, owners_, frame);
+  if (was_enabled) enable();
+}
+
+void Driver::drain_branch_trace() {
+  const bool was_enabled = enabled_;
+  if (was_enabled) disable();
+  bts_.drain(*sink_, nullptr);
+  if (was_enabled) enable();
+}
+
+/// Records of either buffer do not say whose they are.
+void Driver::context_switch(SwitchDirection direction, perf::TaskId task) {
+  if (direction == SwitchDirection::out && bts_.active()) drain_branch_trace();
+  if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
+  lbr_.context_switch(direction, task);
+}
+
+const perf::BranchStack* Driver::interrupt_branches(const Event& event) { return lbr_.stack(event); }
+
+/// A kernel keeps a task's registers in the CPU until it needs them for itself: what an interrupt finds there
+/// are those of user mode, too.
+const perf::ExtendedRegisters* Driver::live_registers(const Event& event) {
+  if (!in_interrupt_) return nullptr;
+  return &registers_.read(perf::needed_registers(event.attr));
+}
+
+const perf::BranchStack& Driver::decode_branches(const Event& event,
+                                                 std::span<const pebs::LbrRecord> records) {
+  const bool large = (event.hw.flags & pebs_flag::LARGE) != 0;
+  return lbr_.decode_records(event, records, large ? RecordAge::unknown : RecordAge::now, *sink_);
+}
+
+}  // namespace pmusim::driver

@@ -1,0 +1,68 @@
+#include "driver/lbr/decoder.h"
+
+#include <cstddef>
+
+#include "driver/lbr/lbr.h"
+#include "pmusim/arch/lbr.h"
+#include "pmusim/arch/pebs_records.h"
+#include "pmusim/perf/byte_writer.h"
+
+namespace pmusim::driver {
+namespace {
+
+constexpr unsigned upper_byte = 56;
+/// Source and target, with which records and entries begin alike.
+constexpr std::size_t addresses_bytes = offsetof(perf::BranchEntry, to) + sizeof(u64);
+static_assert(offsetof(LbrEntry, info) == addresses_bytes &&
+              offsetof(pebs::LbrRecord, info) == addresses_bytes);
+
+/// By architectural BR_TYPE; what it does not tell apart is UNKNOWN.
+constexpr std::array<u8, 16> types = [] {
+  using namespace perf::branch_type;
+  return std::array<u8, 16>{COND, IND, UNCOND, IND_CALL, CALL, RET};
+}();
+
+u64 flags_of(const LbrTraits& traits, u64 info) {
+  using namespace perf::branch_flags;
+  const bool mispredicted = traits.mispredict_known && (info & lbr_info::MISPRED) != 0;
+  u64 flags = mispredicted ? MISPRED : PREDICTED;
+  if ((info & lbr_info::IN_TSX) != 0) flags |= IN_TX;
+  if ((info & lbr_info::TSX_ABORT) != 0) flags |= ABORT;
+  if (traits.type_known) flags |= u64{types[field(info, 59, 56)]} << TYPE_LOW;
+  return flags;
+}
+
+u64 cycle_mask(const LbrTraits& traits, u64 info) {
+  const bool timed = !traits.architectural || (traits.cycles_known && (info & lbr_info::CYC_CNT_VALID) != 0);
+  return timed ? u64{lbr_info::CYC_CNT} << perf::branch_flags::CYCLES_LOW : 0;
+}
+
+}  // namespace
+
+LbrDecoder::LbrDecoder(const LbrTraits& traits) {
+  for (u64 byte = 0; byte < by_upper_byte_.size(); ++byte)
+    by_upper_byte_[byte] = {flags_of(traits, byte << upper_byte), cycle_mask(traits, byte << upper_byte)};
+}
+
+template <class Record>
+void LbrDecoder::decode(std::span<const Record> records, std::vector<perf::BranchEntry>& out) const {
+  using namespace perf::branch_flags;
+  out.resize(records.size());
+  std::size_t used = 0;
+  // Both addresses at once and the flags as a word: bit field by bit field, an entry takes twice as long.
+  perf::ByteWriter entries(std::as_writable_bytes(std::span(out)).data());
+  for (const Record& record : records) {
+    if (record.from == 0) break;
+    const u64 info = record.info;
+    const Meaning& meaning = by_upper_byte_[info >> upper_byte];
+    entries.put_all(std::as_bytes(std::span(&record, 1)).template first<addresses_bytes>());
+    entries.put(meaning.flags | (info << CYCLES_LOW & meaning.cycles) | field(info, 39, 32) << RESERVED_LOW);
+    ++used;
+  }
+  out.resize(used);
+}
+
+template void LbrDecoder::decode(std::span<const LbrEntry>, std::vector<perf::BranchEntry>&) const;
+template void LbrDecoder::decode(std::span<const pebs::LbrRecord>, std::vector<perf::BranchEntry>&) const;
+
+}  // namespace pmusim::driver

@@ -1,0 +1,50 @@
+#ifndef PMUSIM_SRC_DRIVER_SCHEDULING_CONSTRAINT_BOOK_H
+#define PMUSIM_SRC_DRIVER_SCHEDULING_CONSTRAINT_BOOK_H
+
+#include <vector>
+
+#include "driver/scheduling/constraint.h"
+#include "pmusim/driver/enumeration.h"
+
+namespace pmusim::driver {
+
+enum class PlacementRule : u8;
+
+/// What of an event decides where it may be counted.
+struct EventTraits {
+  u64 config = 0;  ///< event select
+  unsigned precise = 0;
+  bool retire_latency = false;  ///< samples carry a weight, and with it the retire latency
+  bool branch_counters = false;
+};
+
+/// The event constraints of one core, cut to the counters that it has.
+///
+/// A fixed-counter event whose code exists on general counters too (event code not 0) may use any of those as
+/// well; pseudo events (code 0) live on their fixed counter alone.
+class ConstraintBook {
+ public:
+  explicit ConstraintBook(const Enumeration& enumeration);
+
+  /// Empty counters: the event cannot be scheduled on this core.
+  Constraint find(const EventTraits& event) const;
+  /// Haswell and before: the event corrupts the counter of the same number of the sibling thread.
+  bool exclusive(const EventTraits& event) const;
+
+ private:
+  struct Row {
+    Constraint constraint;
+    bool exclusive;
+  };
+  Constraint from_tables(const EventTraits& event) const;
+  Constraint apply_placement_rule(const EventTraits& event, Constraint constraint) const;
+
+  u64 counters_;
+  bool pebs_on_all_;
+  PlacementRule rule_;
+  std::vector<Row> main_, pebs_;
+};
+
+}  // namespace pmusim::driver
+
+#endif
