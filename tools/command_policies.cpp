@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "pmusim/base/suggest.h"
-#include "pmusim/cpu/policy_range.h"
+#include "pmusim/cpu/policies.h"
 #include "text.h"
 
 namespace pmusim::tools {
@@ -40,16 +40,17 @@ void run(const PoliciesCommand& command) {
     for (const PolicyInfo* row : rows)
       all.push_back({{"name", row->name},
                      {"default", defaults.*row->member},
-                     {"greatest", greatest_value(*row)},
-                     {"meaning", row->meaning}});
+                     {"greatest", row->greatest},
+                     {"meaning", row->meaning},
+                     {"source", row->source}});
     fmt::print("{}\n", all.dump(2));
     return;
   }
   constexpr auto line = "{:<28} {:>7} {:>10}  {}\n";
   fmt::print(line, "POLICY", "DEFAULT", "RANGE", "MEANING");
   for (const PolicyInfo* row : rows)
-    fmt::print(line, row->name, defaults.*row->member, fmt::format("0-{}", greatest_value(*row)),
-               row->meaning);
+    fmt::print(line, row->name, defaults.*row->member, fmt::format("0-{}", row->greatest),
+               fmt::format("{} ({})", row->meaning, row->source));
 }
 
 }  // namespace

@@ -197,7 +197,7 @@ struct CpuModel {
   bool has_arch_lbr() const { return lbr.depth != 0 && lbr.format == LbrFormat::arch; }
 };
 
-/// Every preset, in the order of msr.md's table.
+/// Every preset, oldest first, P cores before E cores.
 std::span<const CpuModel> cpu_models();
 
 /// The preset with that name. Errors list near matches.
