@@ -18,8 +18,8 @@ std::string content_of(const std::string& path) {
 bool holds(const std::string& path) {
   const auto difference = value_or_fail(scenario::run(content_of(path), path));
   if (!difference) return true;
-  fmt::print("{}:{}: {}\n  expected  {}\n  found     {}\n", path, difference->line, difference->statement,
-             difference->expected, difference->found);
+  fmt::print("{}:{}: {}\n  expected  {}\n  found     {} on {}\n", path, difference->line,
+             difference->statement, difference->expected, difference->found, difference->model);
   return false;
 }
 

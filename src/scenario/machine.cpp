@@ -38,6 +38,13 @@ Checked compare(std::string expected, std::string found) {
   return Mismatch{std::move(expected), std::move(found)};
 }
 
+/// Nothing more, or "= #GP", against what happened.
+Checked compare_fault(Words& words, Fault found) {
+  const std::string_view expected = words.take("=") ? words.next("a fault") : name_of(Fault::none);
+  words.end();
+  return compare(std::string(expected), std::string(name_of(found)));
+}
+
 /// "= VALUE" or "= #GP" against what was read.
 template <class Value>
 Checked compare_next(Words& words, const Faulty<u64>& found, Value value_of) {
@@ -104,10 +111,7 @@ u64 Machine::term_value(const Register* known, std::string_view term) const {
 Checked Machine::wrmsr(Words& words) {
   const u32 address = address_of(words.next("a register"));
   const u64 value = value_for(address, words.next("a value"));
-  const Fault fault = pmu_.wrmsr(address, value);
-  const std::string_view expected = words.take("=") ? words.next("a fault") : name_of(Fault::none);
-  words.end();
-  return compare(std::string(expected), std::string(name_of(fault)));
+  return compare_fault(words, pmu_.wrmsr(address, value));
 }
 
 Checked Machine::rdmsr(Words& words) {
@@ -140,10 +144,11 @@ Checked Machine::cpuid(Words& words) {
 Checked Machine::memory(Words& words) {
   const u64 address = words.next_number("an address"), bytes = words.next_number("a number of bytes");
   words.end();
-  if (bytes > max_memory_bytes || !pmu_.map_memory(address, bytes))
+  if (bytes > max_memory_bytes - mapped_bytes_ || !pmu_.map_memory(address, bytes))
     throw Misunderstood{
-        fmt::format("cannot map {} bytes at {:#x}: expected at most {}, where nothing is mapped", bytes,
-                    address, max_memory_bytes)};
+        fmt::format("cannot map {} bytes at {:#x}: expected at most {} in all, where nothing is mapped",
+                    bytes, address, max_memory_bytes)};
+  mapped_bytes_ += bytes;
   return std::nullopt;
 }
 
@@ -202,14 +207,46 @@ Checked Machine::pmi(Words& words) {
 
 Checked Machine::pmis(Words& words) { return compare_next(words, Faulty<u64>(pmis_), plain_number); }
 
+Checked Machine::pmi_ip(Words& words) { return compare_next(words, Faulty<u64>(pmi_ip_), plain_number); }
+
+Checked Machine::debug_exception(Words& words) {
+  words.end();
+  pmu_.debug_exception();
+  return std::nullopt;
+}
+
+Checked Machine::xsetbv(Words& words) {
+  const u64 ecx = words.next_number("ECX");
+  return compare_fault(words, pmu_.xsetbv(static_cast<u32>(ecx), words.next_number("a value")));
+}
+
+template <SaveInstruction which>
+Checked Machine::save(Words& words) {
+  const u64 address = words.next_number("an address"), features = words.next_number("EDX:EAX");
+  return compare_fault(words, pmu_.save(which, {.address = address, .features = features}));
+}
+template Checked Machine::save<SaveInstruction::xsave>(Words&);
+template Checked Machine::save<SaveInstruction::xsaveopt>(Words&);
+template Checked Machine::save<SaveInstruction::xsavec>(Words&);
+template Checked Machine::save<SaveInstruction::xsaves>(Words&);
+
+template <RestoreInstruction which>
+Checked Machine::restore(Words& words) {
+  const u64 address = words.next_number("an address"), features = words.next_number("EDX:EAX");
+  return compare_fault(words, pmu_.restore(which, {.address = address, .features = features}));
+}
+template Checked Machine::restore<RestoreInstruction::xrstor>(Words&);
+template Checked Machine::restore<RestoreInstruction::xrstors>(Words&);
+
 Checked Machine::reset(Words& words) {
   words.end();
   pmu_.reset();
   return std::nullopt;
 }
 
-void Machine::handle_pmi(const InterruptFrame&) {
+void Machine::handle_pmi(const InterruptFrame& frame) {
   ++pmis_;
+  pmi_ip_ = frame.registers.rip;
   if (unmasks_) static_cast<void>(pmu_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI));
 }
 

@@ -31,9 +31,18 @@ class Machine final : public PmiHandler {
   Checked wait(Words& words);
   Checked pmi(Words& words);
   Checked pmis(Words& words);
+  Checked pmi_ip(Words& words);
+  Checked debug_exception(Words& words);
+  Checked xsetbv(Words& words);
+  template <SaveInstruction which>
+  Checked save(Words& words);
+  template <RestoreInstruction which>
+  Checked restore(Words& words);
   Checked reset(Words& words);
 
   void handle_pmi(const InterruptFrame& frame) override;
+
+  const std::string& model() const { return pmu_.model().name; }
 
  private:
   u32 address_of(std::string_view name) const;
@@ -42,6 +51,8 @@ class Machine final : public PmiHandler {
 
   Pmu pmu_;
   u64 pmis_ = 0;
+  u64 pmi_ip_ = 0;  ///< where the last one came
+  u64 mapped_bytes_ = 0;
   bool unmasks_ = true;  ///< the handler writes LVTPC, as drivers do at its end
   u64 next_ip_ = 0x401000;
 };

@@ -1,7 +1,6 @@
 #include "scenario/retire_words.h"
 
 #include <algorithm>
-#include <array>
 
 #include "pmusim/cpu/branch_signals.h"
 
@@ -12,16 +11,18 @@ namespace {
 constexpr u8 instruction_bytes = 4;
 constexpr u32 access_bytes = 8;
 
-constexpr std::array branch_kinds{
-    BranchKind::conditional,   BranchKind::direct_jump, BranchKind::indirect_jump, BranchKind::direct_call,
-    BranchKind::indirect_call, BranchKind::near_return, BranchKind::far_jump,      BranchKind::far_call,
-    BranchKind::far_return,    BranchKind::syscall};
-
 /// "direct jump" is direct-jump in a scenario.
 bool is_kind(std::string_view word, BranchKind kind) {
   const std::string_view name = name_of(kind);
   return std::equal(word.begin(), word.end(), name.begin(), name.end(),
                     [](char a, char b) { return a == b || (a == '-' && b == ' '); });
+}
+
+std::optional<BranchKind> branch_kind(std::string_view word) {
+  for (auto kind = static_cast<unsigned>(BranchKind::conditional);
+       kind <= static_cast<unsigned>(BranchKind::tsx_abort); ++kind)
+    if (is_kind(word, static_cast<BranchKind>(kind))) return static_cast<BranchKind>(kind);
+  return std::nullopt;
 }
 
 MemoryAccess access(Words& words, AccessKind kind) {
@@ -48,6 +49,10 @@ bool take_property(Words& words, Retired& retired, BranchOutcome& outcome) {
     outcome.taken = false;
   } else if (words.take("mispredicted")) {
     outcome.mispredicted = true;
+  } else if (words.take("in-transaction")) {
+    r.tx = TxState::in_tx;
+  } else if (words.take("uops")) {
+    r.quantities[static_cast<unsigned>(Quantity::uops)] = static_cast<u32>(words.next_number("uops"));
   } else if (words.take("load")) {
     retired.accesses.push_back(access(words, AccessKind::load));
     r.signals.add(Signal::load);
@@ -67,6 +72,15 @@ bool take_property(Words& words, Retired& retired, BranchOutcome& outcome) {
   return true;
 }
 
+/// An interrupt or an abort is a transfer without an instruction of its own.
+void retire_nothing(Retirement& r) {
+  r.length = 0;
+  r.signals = {};
+  if (r.branch != BranchKind::tsx_abort) return;
+  r.tx = TxState::aborting;
+  r.signals.add(Signal::tx_abort);
+}
+
 }  // namespace
 
 Retired parse_retired(Words& words) {
@@ -79,17 +93,18 @@ Retired parse_retired(Words& words) {
   while (!words.empty()) {
     if (take_property(words, retired, outcome)) continue;
     const std::string_view word = words.next("a property");
-    const auto* const kind =
-        std::ranges::find_if(branch_kinds, [&](BranchKind k) { return is_kind(word, k); });
-    if (kind == branch_kinds.end())
-      throw Misunderstood{fmt::format("'{}' is no property of an instruction", word)};
+    const auto kind = branch_kind(word);
+    if (!kind) throw Misunderstood{fmt::format("'{}' is no property of an instruction", word)};
     r.branch = *kind;
   }
   for (MemoryAccess& memory : retired.accesses) memory.latency_cycles = r.latency_cycles;
   if (r.branch == BranchKind::none) return retired;
   r.taken = outcome.taken;
   r.mispredicted = outcome.mispredicted;
-  r.signals = r.signals | branch_signals(r.branch) | outcome_signals(r.branch, outcome);
+  if (r.branch == BranchKind::interrupt || r.branch == BranchKind::tsx_abort)
+    retire_nothing(r);
+  else
+    r.signals = r.signals | branch_signals(r.branch) | outcome_signals(r.branch, outcome);
   return retired;
 }
 

@@ -9,7 +9,7 @@
 namespace pmusim::scenario {
 
 // A text cannot ask for unbounded time or memory.
-inline constexpr u64 max_retirements = 1'000'000, max_wait_cycles = 1'000'000'000, max_memory_bytes = 1 << 24;
+inline constexpr u64 max_retirements = 1'000'000, max_wait_cycles = 1'000'000'000, max_memory_bytes = 1 << 20;
 
 /// What a `retire` statement says: `count` instructions that are alike but for their place and time.
 struct Retired {
@@ -23,7 +23,7 @@ struct Retired {
 };
 
 /// [COUNT] then any of: ring 0|3, ip ADDRESS, to TARGET, KIND of branch, not-taken, mispredicted,
-/// load ADDRESS, store ADDRESS, latency CYCLES, cycles N, at-once N.
+/// in-transaction, uops N, load ADDRESS, store ADDRESS, latency CYCLES, cycles N, at-once N.
 Retired parse_retired(Words& words);
 
 }  // namespace pmusim::scenario

@@ -1,6 +1,8 @@
 #include "pmusim/scenario/scenario.h"
 
 #include <array>
+#include <list>
+#include <vector>
 
 #include "pmusim/base/suggest.h"
 #include "scenario/machine.h"
@@ -15,56 +17,112 @@ struct Statement {
 };
 
 constexpr std::array statements{
-    Statement{"wrmsr", &Machine::wrmsr},   Statement{"rdmsr", &Machine::rdmsr},
-    Statement{"rdpmc", &Machine::rdpmc},   Statement{"cpuid", &Machine::cpuid},
-    Statement{"memory", &Machine::memory}, Statement{"write", &Machine::write},
-    Statement{"read", &Machine::read},     Statement{"retire", &Machine::retire},
-    Statement{"wait", &Machine::wait},     Statement{"pmi", &Machine::pmi},
-    Statement{"pmis", &Machine::pmis},     Statement{"reset", &Machine::reset},
+    Statement{"wrmsr", &Machine::wrmsr},
+    Statement{"rdmsr", &Machine::rdmsr},
+    Statement{"rdpmc", &Machine::rdpmc},
+    Statement{"cpuid", &Machine::cpuid},
+    Statement{"memory", &Machine::memory},
+    Statement{"write", &Machine::write},
+    Statement{"read", &Machine::read},
+    Statement{"retire", &Machine::retire},
+    Statement{"wait", &Machine::wait},
+    Statement{"pmi", &Machine::pmi},
+    Statement{"pmis", &Machine::pmis},
+    Statement{"pmi-ip", &Machine::pmi_ip},
+    Statement{"reset", &Machine::reset},
+    Statement{"debug-exception", &Machine::debug_exception},
+    Statement{"xsetbv", &Machine::xsetbv},
+    Statement{"xsave", &Machine::save<SaveInstruction::xsave>},
+    Statement{"xsaveopt", &Machine::save<SaveInstruction::xsaveopt>},
+    Statement{"xsavec", &Machine::save<SaveInstruction::xsavec>},
+    Statement{"xsaves", &Machine::save<SaveInstruction::xsaves>},
+    Statement{"xrstor", &Machine::restore<RestoreInstruction::xrstor>},
+    Statement{"xrstors", &Machine::restore<RestoreInstruction::xrstors>},
 };
 
-/// The CPU as the first statements describe it, and the machine once another one follows.
+/// A mismatch, and the model of the machine that has it.
+struct MismatchOn {
+  Mismatch mismatch;
+  std::string model;
+};
+
+/// The CPUs as the first statements describe them, and the machines once another one follows. Each machine
+/// executes each statement.
 class Runner {
  public:
-  Checked execute(Words words) {
+  std::optional<MismatchOn> execute(Words words) {
     const std::string_view name = words.next("a statement");
-    if (name == "model") return choose_model(words);
+    if (name == "model") return choose_models(words);
+    if (name == "models") return choose_versions(words);
     if (name == "policy") return choose_policy(words);
     for (const Statement& statement : statements)
-      if (statement.name == name) return (machine().*statement.execute)(words);
-    std::vector<std::string_view> names{"model", "policy"};
+      if (statement.name == name) return execute(statement, words);
+    std::vector<std::string_view> names{"model", "models", "policy"};
     for (const Statement& statement : statements) names.push_back(statement.name);
     throw Misunderstood{fmt::format("no statement '{}'{}", name, did_you_mean(name, names))};
   }
 
  private:
-  Checked choose_model(Words& words) {
-    if (machine_) throw Misunderstood{"'model' must stand before what it is used for"};
-    auto found = find_cpu_model(words.next("a model"));
-    if (!found.ok()) throw Misunderstood{found.error().message};
-    model_ = *std::move(found);
-    words.end();
+  // model NAME...: from here on these, as they are after RESET
+  std::nullopt_t choose_models(Words& words) {
+    start_anew();
+    do {
+      auto found = find_cpu_model(words.next("a model"));
+      if (!found.ok()) throw Misunderstood{found.error().message};
+      add(*std::move(found));
+    } while (!words.empty());
     return std::nullopt;
   }
 
-  Checked choose_policy(Words& words) {
-    if (!model_ || machine_)
+  // models perfmon FIRST LAST: every preset whose CPUID.0AH:EAX[7:0] is among these
+  std::nullopt_t choose_versions(Words& words) {
+    start_anew();
+    words.expect("perfmon");
+    const u64 first = words.next_number("the first version"), last = words.next_number("the last version");
+    words.end();
+    for (const CpuModel& model : cpu_models())
+      if (model.perfmon_version >= first && model.perfmon_version <= last) add(model);
+    if (models_.empty()) throw Misunderstood{fmt::format("no model has perfmon {} to {}", first, last)};
+    return std::nullopt;
+  }
+
+  std::nullopt_t choose_policy(Words& words) {
+    if (models_.empty() || !machines_.empty())
       throw Misunderstood{"'policy' must stand between 'model' and what it is used for"};
-    const std::string_view policy = words.next("a policy");
-    const auto set = set_policy(model_->policies, policy, words.next("a value"));
-    if (!set.ok()) throw Misunderstood{set.error().message};
+    const std::string_view policy = words.next("a policy"), value = words.next("a value");
     words.end();
+    for (CpuModel& model : models_) {
+      const auto set = set_policy(model.policies, policy, value);
+      if (!set.ok()) throw Misunderstood{set.error().message};
+    }
     return std::nullopt;
   }
 
-  Machine& machine() {
-    if (!model_) throw Misunderstood{"expected 'model NAME' first"};
-    if (!machine_) machine_.emplace(*model_);
-    return *machine_;
+  std::optional<MismatchOn> execute(const Statement& statement, const Words& words) {
+    if (models_.empty()) throw Misunderstood{"expected 'model NAME' first"};
+    if (machines_.empty())
+      for (const CpuModel& model : models_) machines_.emplace_back(model);
+    for (Machine& machine : machines_) {
+      Words own = words;
+      if (auto mismatch = (machine.*statement.execute)(own))
+        return MismatchOn{*std::move(mismatch), machine.model()};
+    }
+    return std::nullopt;
   }
 
-  std::optional<CpuModel> model_;
-  std::optional<Machine> machine_;
+  void start_anew() {
+    models_.clear();
+    machines_.clear();
+  }
+  void add(CpuModel model) {
+    if (models_.size() == max_models)
+      throw Misunderstood{fmt::format("more than {} models", std::size_t{max_models})};
+    models_.push_back(std::move(model));
+  }
+
+  static constexpr std::size_t max_models = 64;
+  std::vector<CpuModel> models_;
+  std::list<Machine> machines_;
 };
 
 std::string_view without_comment(std::string_view line) {
@@ -85,8 +143,9 @@ Result<std::optional<Difference>, Error> run(std::string_view text, const std::s
     const Words words(statement);
     if (words.empty()) continue;
     try {
-      if (const Checked mismatch = runner.execute(words))
-        return std::optional(Difference{number, std::string(statement), mismatch->expected, mismatch->found});
+      if (const auto found = runner.execute(words))
+        return std::optional(Difference{number, found->model, std::string(statement),
+                                        found->mismatch.expected, found->mismatch.found});
     } catch (const Misunderstood& error) {
       return Failure(Error(fmt::format("{}:{}: {}", name, number, error.sentence)));
     }

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "pmusim/cpu/policies.h"
+
 namespace pmusim::scenario {
 namespace {
 
@@ -40,6 +42,19 @@ TEST(Scenario, RegistersHaveTheirFields) {
   EXPECT_THAT(error_of("model skylake\nwrmsr IA32_PERFEVTSEL0 ENN\n"), HasSubstr("no such field"));
 }
 
+TEST(Scenario, HoldsOnEachOfItsModels) {
+  const std::string text = "wrmsr IA32_PMC0 0x80000000\nrdmsr IA32_PMC0 = 0xffff80000000\n";
+  EXPECT_FALSE(run("model skylake icelake\n" + text, "x.pmu")->has_value());
+  EXPECT_EQ(run("model skylake core2\n" + text, "x.pmu")->value().model, "core2");  // 40 bits wide
+  EXPECT_FALSE(run("models perfmon 4 6\n" + text, "x.pmu")->has_value());
+  EXPECT_TRUE(run("models perfmon 2 6\n" + text, "x.pmu")->has_value());
+}
+
+TEST(Scenario, BeginsAnewWithAnotherModel) {
+  EXPECT_FALSE(
+      run("model skylake\nwrmsr IA32_PMC0 5\nmodel skylake\nrdmsr IA32_PMC0 = 0\n", "x.pmu")->has_value());
+}
+
 TEST(Scenario, WhatItDoesNotUnderstandIsASentenceWithTheLine) {
   EXPECT_THAT(error_of("wrmsr IA32_PMC0 1\n"), HasSubstr("x.pmu:1: expected 'model NAME' first"));
   EXPECT_THAT(error_of("model skylake\nretyre 3\n"), HasSubstr("did you mean"));
@@ -49,6 +64,14 @@ TEST(Scenario, WhatItDoesNotUnderstandIsASentenceWithTheLine) {
   EXPECT_THAT(error_of("model skylake\nretire 1 sideways\n"), HasSubstr("no property"));
   EXPECT_THAT(error_of("model skylake\nread 0 = \n"), HasSubstr("at the end"));
   EXPECT_THAT(error_of("model skylake\nmemory 0 0xffffffffffff\n"), HasSubstr("cannot map"));
+  EXPECT_THAT(error_of("model skylake\nmemory 0 0x100000\nmemory 0x200000 1\n"), HasSubstr("in all"));
+  EXPECT_THAT(error_of("models perfmon 9 9\nreset\n"), HasSubstr("no model has perfmon 9 to 9"));
+  EXPECT_THAT(error_of("model skylake\nreset\npolicy pmi_repeat 0\n"), HasSubstr("between"));
+}
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 class ScenarioFile : public testing::TestWithParam<std::filesystem::path> {};
@@ -62,14 +85,22 @@ std::vector<std::filesystem::path> files() {
 }
 
 TEST_P(ScenarioFile, Holds) {
-  std::ifstream file(GetParam());
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto result = run(text, GetParam().filename());
+  const auto result = run(content_of(GetParam()), GetParam().filename());
   ASSERT_TRUE(result.ok()) << result.error().message;
   if (result->has_value()) {
     const Difference& difference = **result;
     FAIL() << GetParam().filename() << ":" << difference.line << ": " << difference.statement << "\nexpected "
-           << difference.expected << "\nfound    " << difference.found;
+           << difference.expected << "\nfound    " << difference.found << " on " << difference.model;
+  }
+}
+
+TEST(ScenarioFiles, ShowWhatEachPolicyChanges) {
+  std::string texts;
+  for (const std::filesystem::path& path : files()) texts += content_of(path);
+  for (const PolicyInfo& policy : policy_table()) {
+    std::string statement = "\npolicy ";
+    statement.append(policy.name).append(" ");
+    EXPECT_NE(texts.find(statement), texts.npos) << "no scenario sets " << policy.name;
   }
 }
 

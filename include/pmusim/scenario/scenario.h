@@ -27,6 +27,7 @@ namespace pmusim::scenario {
 /// The first expectation that did not hold.
 struct Difference {
   unsigned line = 0;  ///< from 1
+  std::string model;  ///< the CPU it was found on
   std::string statement, expected, found;
 };
 
