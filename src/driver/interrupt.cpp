@@ -1,4 +1,4 @@
-// The PMI handler (reference 6).
+// The PMI handler (Linux: intel_pmu_handle_irq, handle_pmi_common).
 #include <boost/endian/arithmetic.hpp>
 #include <span>
 #include <utility>

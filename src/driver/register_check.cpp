@@ -1,5 +1,5 @@
-// What a core PMU's driver says of register masks, when the attribute's own rules are met (xsave-simd.md 4.3,
-// stage B).
+// What a core PMU's driver says of register masks, when the attribute's own rules are met
+// (intel_pmu_hw_config).
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -34,7 +34,7 @@ Failure<KernelError> refuse(std::string text) { return Failure(KernelError(EINVA
 }  // namespace
 
 /// Before SIMD sampling: XMM of the interrupted code, and only from PEBS. Masks that sample_type does not ask
-/// for count, too (xsave-simd.md 3.4).
+/// for count, too (has_extended_regs).
 Result<Done, KernelError> Driver::check_xmm_of_old(const perf::Attr& attr) const {
   using perf::register_mask::XMM_HALVES;
   if ((attr.sample_regs_user & XMM_HALVES) != 0)

@@ -110,7 +110,7 @@ std::optional<u64> take_part(std::span<const Name> names, std::string_view& rest
   return best->id;
 }
 
-/// SLOTS and the bytes of PERF_METRICS (reference: topdown).
+/// SLOTS and the bytes of PERF_METRICS (docs/scheduling.md).
 constexpr std::array first_metrics{NamedEncoding{"slots", 0x0400}, NamedEncoding{"topdown-retiring", 0x8000},
                                    NamedEncoding{"topdown-bad-spec", 0x8100},
                                    NamedEncoding{"topdown-fe-bound", 0x8200},

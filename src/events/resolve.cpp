@@ -74,7 +74,7 @@ Result<EventEncoding, Error> select(const CpuModel& model, const perf::Attr& att
   }
 }
 
-/// Whether drivers give event 00 with this umask a fixed counter (reference: constraint tables).
+/// Whether drivers give event 00 with this umask a fixed counter (FIXED_EVENT_CONSTRAINT).
 bool has_fixed_code(const CpuModel& model, u64 umask) {
   constexpr u64 reference_cycles = 3, last = 16;
   if (model.perfmon_version < 2 || umask == 0 || umask > last ||

@@ -232,7 +232,7 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   return with_event(running, event(n));
 }
 
-/// The register that an event's name implies a value of (acr-and-scheduling.md, extra registers).
+/// The register that an event's name implies a value of (docs/scheduling.md).
 u64 CounterFile::event_filter(u64 event_select) const {
   const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
   if (event == front_end::retired_event && model_->pebs.frontend) return filters_.front_end;

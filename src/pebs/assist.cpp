@@ -25,7 +25,7 @@ u32 ds_record_bytes(const CpuModel& model, u64 config) {
   return pebs::fixed_record_bytes(model.pebs.format);
 }
 
-/// The word at offset 90h of formats 1 to 3 (pebs.md 2.2, 3.3).
+/// The word at offset 90h of formats 1 to 3 (docs/pebs.md).
 u64 status_word(const AssistInput& input) {
   const CpuModel& model = input.counters.model();
   if (pebs::has_own_status(model.pebs.format)) return input.served;

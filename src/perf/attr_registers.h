@@ -5,7 +5,7 @@
 
 namespace pmusim::perf {
 
-/// A9 and A12: the register masks of one side (perf-abi.md section 1.6, xsave-simd.md section 4.3).
+/// A9 and A12: the register masks of one side (docs/sampled-registers.md).
 Result<Done, KernelError> check_register_mask(const Attr& attr, RegisterSide side, const Limits& limits);
 
 /// C6: the attribute asks for SIMD sampling. Series v7 does not look whether any registers are sampled.

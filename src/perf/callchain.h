@@ -12,7 +12,7 @@ namespace callchain_context {
 inline constexpr u64 KERNEL = static_cast<u64>(-128), USER = static_cast<u64>(-512);
 }
 
-/// The call chain of an interrupted program (perf-abi.md section 3.3): the interrupted address, then return
+/// The call chain of an interrupted program (get_perf_callchain): the interrupted address, then return
 /// addresses along the frame pointers, as far as the target knows its stack. From the kernel it goes on where
 /// the task entered it. `chain` is replaced.
 void unwind(std::vector<u64>& chain, const Attr& attr, const InterruptFrame& frame, const Target& target);

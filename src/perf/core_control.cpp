@@ -4,7 +4,7 @@
 #include "perf/scheduler.h"
 #include "pmusim/perf/core.h"
 
-/// mmap() and the ioctls of an event (perf-abi.md sections 4 and 5).
+/// mmap() and the ioctls of an event (Linux: perf_mmap, _perf_ioctl).
 namespace pmusim::perf {
 
 namespace {

@@ -5,7 +5,7 @@
 #include "perf/scheduler.h"
 #include "pmusim/perf/core.h"
 
-/// perf_event_open: stages A, B and C of perf-abi.md section 1.4, in the documented order.
+/// perf_event_open: stages A, B and C of docs/perf-abi-notes.md, "Order of the checks".
 namespace pmusim::perf {
 
 using Outcome = Result<Done, KernelError>;

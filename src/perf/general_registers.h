@@ -23,7 +23,7 @@ inline const Registers& interrupt_registers(const SampleData& data, const Interr
   return data.registers ? *data.registers : frame.registers;
 }
 
-/// sample_regs_* of all of them (perf-abi.md section 1.6).
+/// sample_regs_* of all of them (PERF_REG_X86_*).
 inline constexpr u64 all_general = 0xff0fff;
 
 /// In pairs, because neighbours are loaded and stored together.

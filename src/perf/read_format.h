@@ -6,7 +6,7 @@
 
 #include "pmusim/perf/abi.h"
 
-/// The words that read() and SAMPLE_READ give (perf-abi.md section 4).
+/// The words that read() and SAMPLE_READ give (enum perf_event_read_format).
 namespace pmusim::perf {
 
 /// What one event contributes.

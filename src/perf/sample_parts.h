@@ -11,7 +11,7 @@ namespace pmusim::perf {
 /// knows the size, it does so with string instructions.
 ByteWriter write_bytes(ByteWriter out, std::span<const std::byte> bytes);
 
-/// Payload, preceded by its u32 size, padded so that both together are whole words (section 3.6).
+/// Payload, preceded by its u32 size, padded so that both together are whole words.
 std::size_t raw_size(std::span<const std::byte> raw);
 ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw);
 

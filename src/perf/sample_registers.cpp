@@ -6,12 +6,12 @@
 #include "perf/sample_parts.h"
 
 /// REGS_USER and REGS_INTR: an ABI word, the general registers, and with SIMD sampling a block of whole
-/// vector and predicate registers (xsave-simd.md section 4.4).
+/// vector and predicate registers (docs/sampled-registers.md).
 namespace pmusim::perf {
 
 namespace {
 
-/// Register numbers of sample_regs_user and sample_regs_intr (perf-abi.md section 1.6). From 24 up they mean
+/// Register numbers of sample_regs_user and sample_regs_intr (<asm/perf_regs.h>). From 24 up they mean
 /// XMM halves (from 32) or, with SIMD sampling, R16 to R31 and SSP.
 enum : unsigned {
   reg_ip = 8,

@@ -1,4 +1,4 @@
-// Auto counter reload in hardware: reference 1.
+// Auto counter reload in hardware (docs/acr.md).
 #include "pmusim/acr/acr_unit.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ class Experiment : public Bench {
   }
 };
 
-// --- registers (1.2) --------------------------------------------------------------------------------------
+// --- registers --------------------------------------------------------------------------------------------
 
 TEST(AcrRegisters, ExistForTheCountersThatCanReload) {
   const Bench bench(skymont());
@@ -81,7 +81,7 @@ TEST(AcrRegisters, ACounterMayNameItself) {
   EXPECT_EQ(bench.write(cfg_b(2), 0x4), Fault::none);
 }
 
-// --- reloads (1.3) ----------------------------------------------------------------------------------------
+// --- reloads ----------------------------------------------------------------------------------------------
 
 TEST(AcrUnit, WithoutCausesNothingReloads) {
   Bench bench(skymont());

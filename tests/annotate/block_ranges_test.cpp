@@ -10,7 +10,7 @@ namespace pmusim::annotate {
 
 namespace {
 
-// docs/annotate.md, "Ranges": the worked example.
+// docs/annotate.md, "From branch stacks to blocks": the worked example.
 TEST(BlockRanges, AnEntryInTheMiddleSplitsARangeAndKeepsItsCoverageOnBothSides) {
   BlockRanges ranges;
   ranges.add({.first = 0x10, .last = 0x30, .executions = 3, .predicted = 2});

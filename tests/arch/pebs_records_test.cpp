@@ -21,7 +21,7 @@ TEST(FixedRecord, A64KiBBufferHoldsAsManyRecordsAsLinuxComputes) {
   EXPECT_EQ(65536 / fixed_record_bytes(3) * fixed_record_bytes(3), 65400u);
 }
 
-TEST(AdaptiveLayout, SizeFollowsTheLowNibbleOfDataCfg) {  // with 32 LBR entries, pebs.md 2.3
+TEST(AdaptiveLayout, SizeFollowsTheLowNibbleOfDataCfg) {  // with 32 LBR entries: SDM vol. 3, adaptive PEBS
   constexpr std::array<u32, 16> expected{32,  64,  176, 208, 288,  320,  432,  464,
                                          800, 832, 944, 976, 1056, 1088, 1200, 1232};
   for (u32 nibble = 0; nibble < 16; ++nibble)

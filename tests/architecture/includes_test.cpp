@@ -1,47 +1,17 @@
-// The rooms of the house and the walls between them: which room may include which. The build's link lines say
-// the same; this test also sees headers, which need no linking.
+// The rooms of the house and the walls between them: which room may include which. The list is the build's;
+// this test also sees headers, which need no linking.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <regex>
-#include <set>
-#include <string>
+#include "tests/architecture/rooms.h"
 
+namespace pmusim::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Rooms = std::set<std::string>;
 
 const Rooms hardware{"msr", "lbr", "xsave", "pebs", "acr", "pmu"};
 
-const std::map<std::string, Rooms> may_include{
-    {"base", {}},
-    {"arch", {"base"}},
-    {"cpu", {"base", "arch"}},
-    {"msr", {"base", "arch", "cpu"}},
-    {"lbr", {"base", "arch", "cpu", "msr"}},
-    {"xsave", {"base", "arch", "cpu", "msr"}},
-    {"pebs", {"base", "arch", "cpu", "msr"}},
-    {"acr", {"base", "arch", "cpu", "msr"}},
-    {"pmu", {"base", "arch", "cpu", "msr", "lbr", "xsave", "pebs", "acr"}},
-    {"scenario", {"base", "arch", "cpu", "msr", "pmu"}},
-    {"x86", {"base", "arch", "cpu"}},
-    {"trace", {"base", "arch", "cpu", "x86"}},
-    {"qemu", {"base", "arch", "cpu", "x86", "trace"}},
-    {"formats", {"base", "arch", "cpu", "x86", "trace"}},
-    {"core", {"base", "arch", "cpu", "x86", "trace"}},
-    {"perf", {"base"}},
-    {"driver", {"base", "arch", "cpu", "x86", "perf"}},
-    {"events", {"base", "arch", "cpu", "perf"}},
-    {"perfdata", {"base", "perf"}},
-    {"symbols", {"base"}},
-    {"annotate", {"base", "perf", "perfdata", "symbols"}},
-    {"session",
-     {"base", "arch", "cpu", "x86", "trace", "core", "pmu", "perf", "driver", "events", "perfdata",
-      "symbols"}},
-};
+const std::map<std::string, Rooms> may_include = rooms_of_the_build();
 
 /// `visit(file, room)` for every line of a tree that matches `include`, which catches the room.
 template <class Visit>
@@ -68,7 +38,7 @@ std::string room_of(const fs::path& file, const fs::path& tree) {
 class Includes : public testing::TestWithParam<std::string> {};
 
 TEST_P(Includes, StayWithinTheRoomsAllowed) {
-  const fs::path tree = fs::path(PMUSIM_SOURCE_DIR) / GetParam();
+  const fs::path tree = source_tree() / GetParam();
   int seen = 0;
   for_each_match(tree, any_include, [&](const fs::path& file, const std::string& included) {
     const std::string room = room_of(file, tree);
@@ -119,4 +89,15 @@ TEST(Walls, HardwareUnitsDoNotCallEachOther) {
       EXPECT_FALSE(may_include.at(unit).contains(other)) << unit << " -> " << other;
 }
 
+TEST(Rooms, AreThoseOfTheArchitecturePage) {
+  static const std::regex row(R"(\| `(\w+)` \|.*\| ([a-z0-9 -]+) \|)");
+  std::istringstream page(contents(source_tree() / "docs/architecture.md"));
+  std::map<std::string, Rooms> described;
+  std::smatch match;
+  for (std::string line; std::getline(page, line);)
+    if (std::regex_match(line, match, row)) described[match[1]] = match[2] == "-" ? Rooms{} : words(match[2]);
+  EXPECT_EQ(described, may_include);
+}
+
 }  // namespace
+}  // namespace pmusim::test

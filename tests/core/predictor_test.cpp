@@ -67,7 +67,7 @@ TEST(DirectionPredictor, TageKnowsABranchThatAnEarlierOneDetermines) {
     wrong_bimodal += by_bimodal;
   }
   EXPECT_LE(wrong_tage, 100u);                    // 1 % of 10000
-  EXPECT_NEAR(wrong_bimodal / 10000., 0.5, 0.1);  // traces-and-tools.md 5.1
+  EXPECT_NEAR(wrong_bimodal / 10000., 0.5, 0.1);  // as two random bits give
   EXPECT_NEAR(wrong_random / 10000., 0.5, 0.1);
 }
 
@@ -101,7 +101,7 @@ Rates mispredict_workload(DirectionPredictor p, unsigned elements, unsigned pass
   return {scan(0x401200, 64), scan(0x401280, 128)};
 }
 
-// Published: about 11 and 21 % (acr-and-scheduling.md 3.1).
+// Published: about 11 and 21 % (docs/core-model.md).
 TEST(DirectionPredictor, TageMissesRandomDataAsOftenAsPublished) {
   for (const unsigned elements : {4096u, 8192u, 32768u}) {
     for (const unsigned passes : {2u, 8u}) {
@@ -114,7 +114,7 @@ TEST(DirectionPredictor, TageMissesRandomDataAsOftenAsPublished) {
   }
 }
 
-// traces-and-tools.md 5.2, a two-bit counter per branch, 4096 elements: 15.6 and 24.7 %.
+// Computed elsewhere: a two-bit counter per branch, 4096 elements: 15.6 and 24.7 %.
 TEST(DirectionPredictor, BimodalMissesRandomDataAsMeasured) {
   const Rates rates = mispredict_workload(predictor("bimodal"), 4096, 50);
   EXPECT_NEAR(rates.loop1, 15.6, 0.1);

@@ -58,7 +58,7 @@ std::map<u64, BranchCounts> conditionals(const Recording& recording) {
   return by_ip;
 }
 
-// Published: about 11 and 21 % of all branches (acr-and-scheduling.md 3.1).
+// Published: about 11 and 21 % of all branches (docs/core-model.md).
 TEST(RecordedMispredict, BothLoopsMissAboutAsOftenAsPublished) {
   constexpr u64 elements = 4096, passes = 2;
   const Recording recording({"mispredict", std::to_string(elements), std::to_string(passes)});
@@ -78,7 +78,8 @@ TEST(RecordedMispredict, BothLoopsMissAboutAsOftenAsPublished) {
   EXPECT_LT(loop2, 27);
 }
 
-// traces-and-tools.md 5.1: a history predictor knows the third data-dependent branch, but not the other two.
+// examples/workloads/branches.c: a history predictor knows the third data-dependent branch, but not the other
+// two.
 TEST(RecordedBranches, TwoBranchesAreRandomAndNoneElseIs) {
   constexpr u64 rounds = 400;
   const Recording recording({"branches", std::to_string(rounds)});

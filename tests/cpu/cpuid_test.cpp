@@ -18,7 +18,7 @@ struct LeafValue {
   CpuidResult expected;
 };
 
-// Dumps of real parts (msr.md 4.4, 4.3; xsave-simd.md 1.2), except the last group.
+// CPUID dumps of real parts, except the last group.
 const LeafValue dumps[] = {
     {"yonah", 0xA, 0, {0x07280201, 0, 0, 0}},
     {"core2", 0xA, 0, {0x07280202, 0, 0, 0x503}},

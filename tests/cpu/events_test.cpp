@@ -34,7 +34,7 @@ TEST(FindEvent, ACombinationWithAnUnknownBitIsNotCounted) {
   EXPECT_FALSE(find_event(ice_lake(), 0xFE, 0x01));
 }
 
-TEST(FindEvent, EventZeroCountsNothingOnAGeneralPurposeCounter) {  // msr.md 6.2
+TEST(FindEvent, EventZeroCountsNothingOnAGeneralPurposeCounter) {  // SDM vol. 3, fixed-function counters
   EXPECT_FALSE(find_event(ice_lake(), 0x00, 0x01));
   EXPECT_EQ(find_fixed_event(ice_lake(), 0)->name, "INST_RETIRED.ANY");
   EXPECT_EQ(find_fixed_event(ice_lake(), 3)->name, "TOPDOWN.SLOTS");

@@ -8,7 +8,8 @@ namespace {
 using enum Microarchitecture;
 constexpr u32 all_arch_events = 0x7F;
 
-TEST(GenericEvents, ArchitecturalEncodingsAreTheSameEverywhere) {  // msr.md 6.4
+TEST(GenericEvents,
+     ArchitecturalEncodingsAreTheSameEverywhere) {  // Linux: intel_perfmon_event_map, hw_cache_event_ids
   for (const Microarchitecture core : {core2, nehalem, skylake, ice_lake, lion_cove, skymont}) {
     EXPECT_EQ(generic_event_encoding(core, GenericEvent::cpu_cycles, all_arch_events), 0x003Cu);
     EXPECT_EQ(generic_event_encoding(core, GenericEvent::instructions, all_arch_events), 0x00C0u);
@@ -50,7 +51,7 @@ TEST(CacheEvents, TellSenselessFromMissing) {
   EXPECT_EQ(kind(CacheId::l1d, CacheOperation::read, CacheResult::miss), Kind::valid);
 }
 
-TEST(CacheEvents, FollowTheTableOfEachGeneration) {  // msr.md 6.4
+TEST(CacheEvents, FollowTheTableOfEachGeneration) {  // Linux: intel_perfmon_event_map, hw_cache_event_ids
   const auto dtlb_read_miss = [](Microarchitecture core) {
     return cache_event_encoding(core, CacheId::dtlb, CacheOperation::read, CacheResult::miss).config;
   };

@@ -1,4 +1,4 @@
-// Auto counter reload in the driver: reference 2.
+// Auto counter reload in the driver (docs/acr.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>

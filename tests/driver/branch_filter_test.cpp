@@ -1,4 +1,4 @@
-// The software branch filter: lbr.md sections 4.6, 4.7 and 5.
+// The software branch filter (Linux: intel_pmu_lbr_filter, branch_type).
 #include "driver/lbr/branch_filter.h"
 
 #include <gmock/gmock.h>

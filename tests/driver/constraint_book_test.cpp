@@ -1,4 +1,4 @@
-// Where events may be counted: reference "Counter scheduling", 4.1 and 4.2. The rows of 4.6 are in
+// Where events may be counted (Linux: x86_get_event_constraints). The rows of each core are in
 // constraint_tables_test.cpp.
 #include "driver/scheduling/constraint_book.h"
 

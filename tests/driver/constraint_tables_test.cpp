@@ -1,4 +1,4 @@
-// Every row of every core: reference "Counter scheduling", 4.6, in its own notation.
+// Every row of every core (Linux: intel_*_event_constraints), in a notation of its own.
 //
 // EVENT, EVENT/UMASK, FIRST-LAST (events), EVENT&BITS (any umask with these bits), "any" -> GP mask, FXn,
 // FXn+W (W: all general counters), Mn (topdown metric n). The first row that matches counts.

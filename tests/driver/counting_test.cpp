@@ -189,7 +189,7 @@ TEST(Driver, AThrottledEventContinuesWhereItsCounterStopped) {
   EXPECT_NE(rig.bus.msrs[msr::PERFEVTSEL0] & EN, 0u);
 }
 
-// --- limits per core (reference 5.2) ----------------------------------------------------------------------
+// --- limits per core --------------------------------------------------------------------------------------
 
 u64 preset(FakeBus cpu, const perf::Attr& attr, u64 period) {
   Rig rig(std::move(cpu));
@@ -216,7 +216,7 @@ TEST(PeriodLimit, ReducedSkidCountersNeed128) {
   EXPECT_EQ(preset(sapphire_rapids(), Rig::precise(0xC4, 2, 1000), 100), 100u);
 }
 
-// --- the interrupt handler (reference 6) ------------------------------------------------------------------
+// --- the interrupt handler --------------------------------------------------------------------------------
 
 std::vector<u32> registers_written(const FakeBus& bus) {
   std::vector<u32> addresses;

@@ -1,4 +1,4 @@
-// What the driver makes of an attribute: reference 5.1 and 5.5.
+// What the driver makes of an attribute (Linux: x86_pmu_hw_config, intel_pmu_hw_config).
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Every extra register of every core: reference "Counter scheduling", 4.5, and the masks of msr.md 1.5.
+// Every extra register of every core (Linux: intel_*_extra_regs), with the masks of SDM vol. 4.
 #include <gtest/gtest.h>
 
 #include <algorithm>

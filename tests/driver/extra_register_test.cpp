@@ -1,4 +1,4 @@
-// Registers that events need beside their select: reference "Counter scheduling", 4.5.
+// Registers that events need beside their select (Linux: __intel_shared_reg_get_constraints).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 namespace pmusim::driver {
 
-// CPUID as dumps of real parts have it (msr.md 4.4), with the registers that the driver may touch.
+// CPUID as dumps of real parts have it, with the registers that the driver may touch.
 
 inline constexpr u32 cpuid_pdcm = 1 << 15, cpuid_dtes64 = 1 << 2, cpuid_ds_cpl = 1 << 4, cpuid_ds = 1 << 21;
 inline constexpr u32 cpuid_hybrid = 1 << 15, cpuid_arch_lbr = 1 << 19, cpuid_arch_perfmon_ext = 1 << 8;

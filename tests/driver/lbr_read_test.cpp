@@ -1,4 +1,4 @@
-// From registers and records to branch entries: lbr.md 2.3, 4.2, 4.8, 4.9 and 9.
+// From registers and records to branch entries (Linux: intel_pmu_lbr_read, intel_pmu_store_pebs_lbrs).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What events may ask of the LBR, and what start-up finds: lbr.md 1.1, 1.3, 4.1, 4.3, 4.8, 4.10.
+// What events may ask of the LBR, and what start-up finds (Linux: intel_pmu_setup_lbr_filter, _lbr_init_*).
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Enabling, resetting and switching tasks: lbr.md 4.4 and 4.5.
+// Enabling, resetting and switching tasks (Linux: __intel_pmu_lbr_enable, intel_pmu_lbr_sched_task).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

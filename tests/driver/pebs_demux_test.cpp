@@ -52,7 +52,7 @@ TEST(Demux, Format0GivesEveryRecordToCounter0) {
   EXPECT_THAT(drain(buffer, {.format = 0, .enabled = 2}).lines, IsEmpty());
 }
 
-TEST(Demux, Format1DropsACollisionAndChargesEveryCollider) {  // A0 B0 A1 C0: pebs.md 3.3 case 1
+TEST(Demux, Format1DropsACollisionAndChargesEveryCollider) {  // A0 B0 A1 C0: docs/pebs.md
   Bytes buffer = fixed_buffer(1, {0b11});
   const Drained drained = drain(buffer, {.format = 1, .enabled = 0b11, .enable_word = 0b11});
   EXPECT_THAT(drained.lines, ElementsAre("0 lost 1", "0 done 0", "1 lost 1", "1 done 0"));

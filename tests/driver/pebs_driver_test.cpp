@@ -155,7 +155,7 @@ struct Machine {
   EventMap map{};
 };
 
-TEST(PebsDriver, AreaOfEachFormatHoldsWholeRecords) {  // pebs.md 6
+TEST(PebsDriver, AreaOfEachFormatHoldsWholeRecords) {  // Linux: alloc_pebs_buffer
   constexpr u64 maximum[] = {4096 / 144 * 144, 65472, 65472, 65400, 65536};
   for (unsigned format = 0; format <= 4; ++format) {
     Machine m(format);
@@ -308,7 +308,7 @@ TEST(PebsDriver, StoppingAnEventInMidDrainLosesNoRecordOfTheOthers) {
   EXPECT_THAT(m.host.lines, ElementsAre("e0 ip=0 overflow", "e0 stop", "e1 ip=1 overflow", "e1 stop"));
 }
 
-// pebs.md 4.6 and 6: each of n overflows took the counter from 0 back to -period.
+// intel_pmu_save_and_restart_reload: each of n overflows took the counter from 0 back to -period.
 TEST(PebsDriver, CountIsReconstructedFromTheRecordsOfAnAutoReloadEvent) {
   Machine m(4);
   Event& event = m.start(sample::IP, 1000);
@@ -367,7 +367,7 @@ struct IpCase {
 };
 class IpRules : public testing::TestWithParam<IpCase> {};
 
-TEST_P(IpRules, FollowFormatAndPrecision) {  // pebs.md 3.5
+TEST_P(IpRules, FollowFormatAndPrecision) {  // setup_pebs_fixed_sample_data
   const IpCase& c = GetParam();
   Machine m(c.format);
   m.start(m.open(sample::IP, 1000, c.precise_ip));

@@ -1,4 +1,4 @@
-// What of a record's vector groups becomes registers of a sample (xsave-simd.md 4.6).
+// What of a record's vector groups becomes registers of a sample (docs/sampled-registers.md).
 #include <gtest/gtest.h>
 
 #include <cstring>

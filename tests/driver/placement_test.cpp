@@ -1,4 +1,4 @@
-// What the perf core can put on the PMU together: reference "Counter scheduling", 4.2 to 4.4.
+// What the perf core can put on the PMU together (Linux: x86_schedule_events).
 #include <gtest/gtest.h>
 
 #include <cerrno>

@@ -43,24 +43,24 @@ TEST(Scheduler, FixedCountersDoNotUseUpTheGeneralLimit) {
 
 TEST(Scheduler, AnEmptyConstraintCannotBePlaced) { EXPECT_TRUE(assign({on(0xF), on(0)}).empty()); }
 
-TEST(Scheduler, GreedySearchDependsOnListOrder) {  // reference 4.3
+TEST(Scheduler, GreedySearchDependsOnListOrder) {  // Linux: perf_assign_events
   EXPECT_TRUE(assign({on(0x6), on(0x3), on(0x3)}).empty());
   EXPECT_EQ(assign({on(0x3), on(0x3), on(0x6)}), (Counters{0, 1, 2}));
 }
 
-TEST(Scheduler, CrossingSetsFailOnlyWhenTheyAreFull) {  // reference 4.3
+TEST(Scheduler, CrossingSetsFailOnlyWhenTheyAreFull) {  // Linux: perf_assign_events
   EXPECT_FALSE(assign({on(0xC), on(0x7), on(0x7)}).empty());
   EXPECT_TRUE(assign({on(0xC), on(0x7), on(0x7), on(0x7)}).empty());
 }
 
-TEST(Scheduler, EachBacktrackCostsOneUnitOfTheGeneralLimitForGood) {  // reference 4.3
+TEST(Scheduler, EachBacktrackCostsOneUnitOfTheGeneralLimitForGood) {  // Linux: perf_assign_events
   EXPECT_TRUE(assign({crossing(0x6), on(0x3), on(0x3)}, 3).empty());
   EXPECT_EQ(assign({crossing(0x6), on(0x3), on(0x3)}, 4), (Counters{2, 0, 1}));
   EXPECT_TRUE(assign({crossing(0xC), on(0x7), on(0x7), on(0x7)}, 4).empty());
   EXPECT_EQ(assign({crossing(0xC), on(0x7), on(0x7), on(0x7)}, 8), (Counters{3, 0, 1, 2}));
 }
 
-TEST(Scheduler, OnlyTheFirstTwoChoicesAreRemembered) {  // reference 4.3
+TEST(Scheduler, OnlyTheFirstTwoChoicesAreRemembered) {  // Linux: perf_assign_events
   const Constraint revisited = crossing(0x30), neighbour = on(0x50);
   EXPECT_EQ(assign({revisited, neighbour, neighbour}), (Counters{5, 4, 6}));
   EXPECT_TRUE(assign({crossing(0x3), crossing(0xC), revisited, neighbour, neighbour}, 32).empty());

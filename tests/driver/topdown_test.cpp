@@ -1,4 +1,4 @@
-// Events that need company in their group: reference "Counter scheduling", 4.7.
+// Events that need company in their group (Linux: icl_set_topdown_event_period, intel_pmu_hw_config).
 #include <gtest/gtest.h>
 
 #include <cerrno>

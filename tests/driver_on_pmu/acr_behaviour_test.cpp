@@ -1,4 +1,4 @@
-// What a group with reloads shows of itself: reference 1.3, 1.4 and 2.6.
+// What a group with reloads shows of itself (docs/acr.md).
 #include <gtest/gtest.h>
 
 #include "machine.h"

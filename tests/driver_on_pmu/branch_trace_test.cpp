@@ -1,4 +1,4 @@
-// The branch trace store as a sampling source (pebs.md 1.5, lbr.md check 12).
+// The branch trace store as a sampling source (docs/pebs.md, "Every branch").
 #include <gtest/gtest.h>
 
 #include "machine.h"

@@ -1,4 +1,4 @@
-// Counts that samples read from their PEBS records (pebs.md 2.7, 4.6).
+// Counts that samples read from their PEBS records (docs/pebs.md, "Counts from records").
 #include <gtest/gtest.h>
 
 #include <algorithm>

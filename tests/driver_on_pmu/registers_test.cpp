@@ -1,5 +1,5 @@
-// Registers beyond the general ones: who may ask for them, and where their values come from (xsave-simd.md
-// 4).
+// Registers beyond the general ones: who may ask for them, and where their values come from
+// (docs/sampled-registers.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -144,7 +144,7 @@ TEST(RegisterClasses, ASoftwareEventHasNoneAndSaysSoAtTheLastStage) {
   }
 }
 
-TEST(RegisterClasses, BeforeSimdSamplingOnlyPebsKnowsXmmAndNotForUserMode) {  // xsave-simd.md 3.4
+TEST(RegisterClasses, BeforeSimdSamplingOnlyPebsKnowsXmmAndNotForUserMode) {  // has_extended_regs
   Opener icelake(*find_cpu_model("icelake"), SimdAbi::none),
       skylake(*find_cpu_model("skylake"), SimdAbi::none);
   Attr attr = cycles(1);
@@ -160,7 +160,7 @@ TEST(RegisterClasses, BeforeSimdSamplingOnlyPebsKnowsXmmAndNotForUserMode) {  //
   EXPECT_EQ(icelake.error_of(attr), EINVAL);
 }
 
-// --- large PEBS buffers (xsave-simd.md 4.6)
+// --- large PEBS buffers (docs/sampled-registers.md)
 
 struct LargeCase {
   const char* what;
@@ -404,7 +404,7 @@ TEST(RegisterSamples, OfThreeThreadsDoNotMix) {
     }
 }
 
-// xsave-simd.md 5.1 through the whole path: register file, XSAVES, driver, core, ring.
+// A value through the whole path: register file, XSAVES, driver, core, ring.
 TEST(RegisterSamples, TheWorkedExampleComesOutOfTheRingByteForByte) {
   const ExtendedState state = numbered_state();
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {

@@ -1,5 +1,5 @@
 // Samples of a group whose counters are stored in PEBS records: their counts are those of the sampled
-// instruction (pebs.md 2.7), however long the records have waited.
+// instruction (docs/pebs.md), however long the records have waited.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -34,7 +34,8 @@ TEST(ListEvents, HasDescriptionsOfCoresThatLibpfm4DoesNotKnow) {
   EXPECT_FALSE(find(events, "BR_INST_RETIRED.NEAR_TAKEN")->description.empty());
 }
 
-TEST(PebsEvents, AreAClosedListBeforeSandyBridgeAndEverythingFromIceLakeOn) {  // acr-and-scheduling.md 4.6
+TEST(PebsEvents,
+     AreAClosedListBeforeSandyBridgeAndEverythingFromIceLakeOn) {  // Linux: intel_*_pebs_event_constraints
   const auto pebs = [](std::string_view model, std::string_view name) {
     return find(list_events(model_named(model), Listed::modelled), name)->pebs;
   };

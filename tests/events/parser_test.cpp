@@ -172,7 +172,7 @@ TEST(EventModifiers, SetTheirAttributes) {
   EXPECT_EQ(parse_one("cycles:X").attr.config, parse_one("cycles").attr.config) << "no group is regrouped";
 }
 
-TEST(EventModifiers, HighestPreciseLevelFollowsThePebsOfTheModel) {  // acr-and-scheduling.md 5.1
+TEST(EventModifiers, HighestPreciseLevelFollowsThePebsOfTheModel) {  // Linux: intel_pmu_hw_config
   CpuModel model = ice_lake();
   model.pebs.distribution = 0;
   EXPECT_EQ(parse_one("cycles:P", model).attr.precise_ip, 2u);
@@ -216,7 +216,7 @@ TEST(EventGroups, TakeTheSyntaxOfAutoCounterReload) {  // issue: ACR on the comm
   EXPECT_EQ(events[1].attr.config2, 3u);
 }
 
-TEST(EventGroups, RatioToPreviousFillsInThePeriodAndTheMasks) {  // acr-and-scheduling.md 2.1
+TEST(EventGroups, RatioToPreviousFillsInThePeriodAndTheMasks) {  // perf record, ratio-to-prev
   const auto groups = parse_events("{instructions,cycles/period=20000,ratio-to-prev=0.5/}", skymont());
   ASSERT_TRUE(groups.ok()) << groups.error().message;
   const auto& events = groups->front().events;

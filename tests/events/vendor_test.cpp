@@ -12,7 +12,8 @@ namespace {
 
 /// What libpfm4 4.13 encodes otherwise than the vendor does, by its PMU name.
 const std::set<std::pair<std::string_view, std::string_view>> library_errors{
-    // Topdown events on event 00, where no general-purpose counter counts (reference: architectural event 8).
+    // Topdown events on event 00, where no general-purpose counter counts (SDM vol. 3: architectural event
+    // 8).
     {"icl", "TOPDOWN.BACKEND_BOUND_SLOTS"},
     {"icl", "TOPDOWN.BR_MISPREDICT_SLOTS"},
     {"icx", "TOPDOWN.BACKEND_BOUND_SLOTS"},
@@ -28,11 +29,11 @@ const std::set<std::pair<std::string_view, std::string_view>> library_errors{
     {"wsm", "INST_RETIRED.ANY"},
     {"spr", "CPU_CLK_UNHALTED.THREAD"},
     {"glm", "CPU_CLK_UNHALTED.CORE"},
-    // Clocks on event 00 (reference: fixed counters; architectural event 2 is 3C.01).
+    // Clocks on event 00 (SDM vol. 3: fixed counters; architectural event 2 is 3C.01).
     {"knl", "UNHALTED_REFERENCE_CYCLES"},
     {"glm", "CPU_CLK_UNHALTED.CORE_P"},
     {"glm", "CPU_CLK_UNHALTED.REF"},
-    // CD.02 (reference: frequently needed encodings); libpfm4 has umask 03.
+    // CD.02 (Intel's event lists); libpfm4 has umask 03.
     {"spr", "MEM_TRANS_RETIRED.STORE_SAMPLE"},
     // "All branches" without PEBS is umask 0 on Sandy Bridge too.
     {"snb", "BR_INST_RETIRED.ALL_BRANCHES"},

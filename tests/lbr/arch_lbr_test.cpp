@@ -1,4 +1,4 @@
-// Architectural LBR: lbr.md sections 1.7-1.10, 2.4, 3 and 9; XSAVE component 15.
+// Architectural LBR (SDM vol. 3, architectural last branch records); XSAVE component 15.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Record formats: lbr.md sections 2 and 9.
+// Record formats: SDM vol. 3, LBR stack and IA32_PERF_CAPABILITIES[5:0].
 #include <gtest/gtest.h>
 
 #include "tests/lbr/lbr_machine.h"
@@ -187,7 +187,7 @@ TEST(InfoWrites, ReservedBitsFaultOrAreDroppedAsThePolicySays) {
   EXPECT_EQ(lenient.read(INFO1), 0xE000'0000'0000'1234u);
 }
 
-// Section 6, steps 2-5: what a guest test's probe finds.
+// What a guest test's probe finds.
 TEST(Probe, WritingEntriesUntilTheFirstFaultFindsTheDepth) {
   const std::pair<CpuModel, unsigned> rows[] = {
       {nehalem(), 16}, {haswell(), 16}, {skylake(), 32}, {goldmont(), 32}};
@@ -206,7 +206,7 @@ TEST(Probe, WritingEntriesUntilTheFirstFaultFindsTheDepth) {
   }
 }
 
-// Section 1.3: a driver under a hypervisor toggles low bits and expects to read them back.
+// A driver under a hypervisor toggles low bits and expects to read them back.
 TEST(Probe, EveryEntryKeepsItsToggledLowBits) {
   LbrMachine m(haswell(Tsx::absent));
   for (unsigned i = 0; i < 16; ++i) {

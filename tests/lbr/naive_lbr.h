@@ -9,7 +9,7 @@
 namespace pmusim::test {
 
 /// The LBR as the manual's prose tells it: the registers themselves, changed at every branch. Slow, obvious,
-/// and written from lbr.md sections 2 and 3 without a look at LbrStack.
+/// and written from SDM vol. 3, LBR, without a look at LbrStack.
 class NaiveLbr {
  public:
   explicit NaiveLbr(const CpuModel& m) : model(m), depth(m.lbr.depth), from(depth), to(depth), info(depth) {}

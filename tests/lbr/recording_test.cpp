@@ -1,4 +1,4 @@
-// What is recorded and where: lbr.md sections 1.2, 1.4, 1.9, 3 and 9.
+// What is recorded and where: SDM vol. 3, LBR stack, filtering, call stack.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

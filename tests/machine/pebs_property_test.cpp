@@ -1,5 +1,5 @@
 // PEBS hardware and driver together, on random programs of events, periods and stops: nothing is lost without
-// being counted, and the count of every event follows from its records (pebs.md 4.6, 6).
+// being counted, and the count of every event follows from its records (docs/pebs.md, "Draining").
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -5,7 +5,7 @@ namespace {
 
 using testing::MsrMachine;
 
-TEST(Tsc, AWriteMovesTscAdjustByAsMuchAndBack) {  // msr.md 1.8
+TEST(Tsc, AWriteMovesTscAdjustByAsMuchAndBack) {  // SDM vol. 3, IA32_TSC_ADJUST
   MsrMachine m("skylake");
   m.pass_to(1000);
   m.write(msr::TSC, 5000);

@@ -25,7 +25,7 @@ std::vector<u64> gains(u64 event_select, const std::vector<unsigned>& k) {
 }
 constexpr u64 cmask(u64 n) { return n << 24; }
 
-// msr.md section 8, rows on CMASK, INV and EDGE.
+// SDM vol. 3, IA32_PERFEVTSELx: CMASK, INV and EDGE.
 TEST(PerCycleRules, CmaskCountsCyclesWithAtLeastSoManyOccurrences) {
   EXPECT_EQ(gains(instructions | cmask(2), {0, 1, 2, 3, 1}), (std::vector<u64>{0, 0, 1, 1, 0}));
 }

@@ -1,4 +1,4 @@
-// The worked values of reference msr.md section 8 and the counter rules of 1.4, 2.5 and 2.6 that are not a
+// Values worked out by hand from SDM vol. 3, counters and their controls, where the rule is not a
 // table.
 #include "tests/msr/msr_machine.h"
 
@@ -152,7 +152,7 @@ TEST(PerfMetrics, RdpmcClearsThemWhereThePartCan) {  // FIXED_CTR_CTRL[14], PERF
   EXPECT_EQ(m.read(msr::FIXED_CTR0 + 3), 0u);
 }
 
-TEST(FixedCounters, CountTheirEvents) {  // msr.md 6.2
+TEST(FixedCounters, CountTheirEvents) {  // SDM vol. 3, fixed-function counters
   MsrMachine m("skymont");
   m.write(msr::FIXED_CTR_CTRL, 0x3330333);
   m.write(msr::PERF_GLOBAL_CTRL, u64{0x77} << 32);

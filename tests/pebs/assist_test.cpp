@@ -26,7 +26,7 @@ u64 status_of(const PebsMachine& m, unsigned format) {
 
 class Chains : public ::testing::TestWithParam<unsigned> {};
 
-TEST_P(Chains, A0_B0_A1_C0_WritesOneRecordOfCounter0) {  // pebs.md 3.3, case 1
+TEST_P(Chains, A0_B0_A1_C0_WritesOneRecordOfCounter0) {  // docs/pebs.md
   PebsMachine m(GetParam());
   enable_two(m);
   m.overflow(gp0, 100);
@@ -130,7 +130,7 @@ TEST(Assist, StatusRacePolicyLetsACopyLoseItsOwnBit) {  // case 3: software ackn
   }
 }
 
-TEST(Assist, ThresholdIsReachedNotPassed) {  // pebs.md 1.7
+TEST(Assist, ThresholdIsReachedNotPassed) {  // SDM vol. 3, PEBS interrupt threshold
   PebsMachine m(3);
   enable_two(m);
   m.set_pointer(offsetof(DsArea64, pebs_threshold), PebsMachine::buffer + 2 * 200);

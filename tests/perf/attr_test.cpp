@@ -109,7 +109,7 @@ struct RegisterCase {
   bool legal;
 };
 
-TEST(AttrCheck, RegisterMasksFollowTheRulesOfTheirMode) {  // section 1.6
+TEST(AttrCheck, RegisterMasksFollowTheRulesOfTheirMode) {  // docs/sampled-registers.md
   const RegisterCase cases[] = {
       {0, 0, false},       {0xff0fff, 0, true},     {bit(12), 0, false}, {bit(24), 0, false},
       {bit(31), 0, false}, {bits(63, 32), 0, true}, {0, 1, true},        {0x1fffff'f0fff, 1, true},
@@ -134,7 +134,7 @@ struct SimdCase {
   bool legal;
 };
 
-TEST(AttrCheck, SimdMasksNameWholeRegisterFiles) {  // xsave-simd.md 4.3, merged form
+TEST(AttrCheck, SimdMasksNameWholeRegisterFiles) {  // merged form
   const SimdCase cases[] = {
       {0, 0, 0, 0, true},        {0, 0, 1, 0, false},         {0, 0, 0, 0xff, false},
       {2, 0, 0xffff, 0, true},   {4, 0, 0x7fff, 0, false},    {3, 0, 0xffff, 0, false},
@@ -155,7 +155,7 @@ TEST(AttrCheck, SimdMasksNameWholeRegisterFiles) {  // xsave-simd.md 4.3, merged
   }
 }
 
-// perf-abi.md 1.7: rows are requests, columns paranoid -1 to 2, for a caller without rights.
+// docs/perf-abi-notes.md: rows are requests, columns paranoid -1 to 2, for a caller without rights.
 TEST(ParanoidLevels, RefuseWhatTheTableSays) {
   const auto user = [] {
     Attr attr;
@@ -196,7 +196,7 @@ TEST(ParanoidLevels, RefuseWhatTheTableSays) {
 
 class OpenDetails : public CoreTest {};
 
-TEST_F(OpenDetails, WhatLooksWrongButIsNoError) {  // section 1.4, "Not errors"
+TEST_F(OpenDetails, WhatLooksWrongButIsNoError) {  // docs/perf-abi-notes.md
   Attr attr = counting();
   attr.clockid = 99;
   EXPECT_TRUE(core.open(attr, 100, -1));

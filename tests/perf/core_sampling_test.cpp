@@ -78,7 +78,7 @@ TEST_F(CoreSampling, MmapTakesPowersOfTwoAndOneSizeForOneEvent) {
   EXPECT_EQ(core.mmap(open(attr), 4).error().error_number, EINVAL);
 }
 
-TEST_F(CoreSampling, OutputGoesOnlyWhereTheRulesAllow) {  // perf-abi.md 5.6
+TEST_F(CoreSampling, OutputGoesOnlyWhereTheRulesAllow) {  // Linux: perf_event_set_output
   Event& event = open(sampling(10));
   Attr attr = sampling(10);
   attr.write_backward = 1;

@@ -3,8 +3,8 @@
 
 #include "tests/perf/core_fixture.h"
 
-/// Every numbered stage of perf-abi.md section 1.4 refuses what it should, and earlier stages win over later
-/// ones.
+/// Every stage of docs/perf-abi-notes.md, "Order of the checks", refuses what it should, and earlier stages
+/// win over later ones.
 namespace pmusim::perf {
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "tests/perf/core_fixture.h"
 
-/// read() and the control page: perf-abi.md sections 4 and 5.1.
+/// read() and the control page (Linux: perf_read_group, perf_event_update_userpage).
 namespace pmusim::perf {
 namespace {
 

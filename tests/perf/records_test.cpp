@@ -20,7 +20,7 @@ RawRecord bare(const Record& record) {
   return raw;
 }
 
-// Offsets and sizes: perf-abi.md section 2.2.
+// Offsets and sizes: <linux/perf_event.h>, enum perf_event_type.
 TEST(Records, MmapHasItsNameAt40) {
   const auto r = bare(MmapRecord{1, 2, 3, 4, 5, "/bin/cat"});
   EXPECT_EQ(r.type(), RecordType::mmap);
@@ -99,7 +99,7 @@ TEST(Records, KsymbolCgroupAndNamespaces) {
   EXPECT_EQ(spaces.at(24 + 16 * 6 + 8), 14u);
 }
 
-TEST(Records, TheTrailerHasItsFieldsInOrderAndTheIdentifierLast) {  // section 2.3
+TEST(Records, TheTrailerHasItsFieldsInOrderAndTheIdentifierLast) {  // struct sample_id
   Event event;
   event.id = 9;
   event.attr.sample_id_all = 1;

@@ -47,7 +47,7 @@ TEST(RingBuffer, ControlPageDescribesTheDataAreaAsMmapWould) {
   EXPECT_EQ(word(mapping, 40), 2u);       // capabilities
 }
 
-TEST(RingBuffer, FillLimitIsTheSizeLessOneWord) {  // perf-abi.md 5.3, observed: 4080 and 4064
+TEST(RingBuffer, FillLimitIsTheSizeLessOneWord) {  // observed on Linux: 4080 and 4064
   for (const auto& [bytes, limit] : {std::pair{24u, 4080u}, std::pair{32u, 4064u}}) {
     RingBuffer ring(1, {});
     while (put(ring, bytes, 1)) {

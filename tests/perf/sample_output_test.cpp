@@ -212,7 +212,7 @@ TEST(SampleOutput, MiscSaysTheModeAndWhetherTheIpIsExact) {
             std::vector<u64>{0x4001});
 }
 
-TEST(SampleOutput, WhatTheDriverDoesNotKnowHasTheAbisDefault) {  // perf-abi.md 3.1, last column
+TEST(SampleOutput, WhatTheDriverDoesNotKnowHasTheAbisDefault) {  // as perf_sample_data_init
   Scene scene;
   scene.data = SampleData{};
   scene.environment.callchain = {};
@@ -233,7 +233,7 @@ TEST(SampleOutput, WhatTheDriverDoesNotKnowHasTheAbisDefault) {  // perf-abi.md 
   EXPECT_EQ(SampleParser::parse(scene.write(), scene.event.attr, false), expected);
 }
 
-// The kernel leaves hw_idx out here, which the perf tool cannot read (perf-abi.md 3.4, "Trap").
+// The kernel leaves hw_idx out here, which the perf tool cannot read (docs/perf-abi-notes.md).
 TEST(SampleOutput, HwIndexIsWrittenWithoutAStackToo) {
   Scene scene;
   scene.data.branches = nullptr;
@@ -244,7 +244,7 @@ TEST(SampleOutput, HwIndexIsWrittenWithoutAStackToo) {
   EXPECT_EQ(fields.at("weight"), std::vector<u64>{109});
 }
 
-// The kernel writes a second zero word for which it made no room (perf-abi.md 3.2).
+// The kernel writes a second zero word for which it made no room (docs/perf-abi-notes.md).
 TEST(SampleOutput, AnEmptyStackIsOneWord) {
   Scene scene;
   scene.event.attr.sample_stack_user = 0;
@@ -271,7 +271,7 @@ TEST(SampleOutput, TheStackEndsWithTheAddressSpace) {
 }
 
 // Observed in Linux: REGS_USER(2) + STACK_USER 65528 + WEIGHT gives a record of 65528 bytes. With REGS_INTR
-// it forgets to subtract and the size wraps to 160; here the stack gives way (perf-abi.md 3.2).
+// it forgets to subtract and the size wraps to 160; here the stack gives way (docs/perf-abi-notes.md).
 TEST(SampleOutput, ALargeStackGivesWayToEverythingElse) {
   Scene scene;
   scene.event.attr.sample_stack_user = 65528;

@@ -11,8 +11,8 @@
 
 namespace pmusim::perf {
 
-/// A sample read back the way a tool does it, written from the table of perf-abi.md section 3.1 alone: field
-/// name to words (RAW and stack bytes as words too). Shares no code with the writer.
+/// A sample read back the way a tool does it, written from <linux/perf_event.h>, PERF_RECORD_SAMPLE, alone:
+/// field name to words (RAW and stack bytes as words too). Shares no code with the writer.
 class SampleParser {
  public:
   using Fields = std::map<std::string, std::vector<u64>>;

@@ -8,7 +8,7 @@
 
 #include "pmusim/perf/attr_check.h"
 
-/// What the first stage of perf_event_open says of register masks (xsave-simd.md 4.3), in both forms.
+/// What the first stage of perf_event_open says of register masks (docs/sampled-registers.md), in both forms.
 namespace pmusim::perf {
 namespace {
 

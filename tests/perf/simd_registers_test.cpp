@@ -7,7 +7,7 @@
 #include "pmusim/perf/attr_check.h"
 #include "pmusim/perf/sample_output.h"
 
-/// The worked examples of xsave-simd.md section 5, in both forms of the ABI, and every shape of a block.
+/// The SIMD block of a sample, byte by byte, in both forms of the ABI, and every shape of it.
 namespace pmusim::perf {
 namespace {
 
@@ -179,7 +179,7 @@ TEST(SimdRegisters, PiecesThatAreNotKnownReadZero) {
   EXPECT_EQ(std::vector<u64>(nothing.begin() + 6, nothing.end()), std::vector<u64>(64));
 }
 
-TEST(SimdRegisters, NarrowRegistersFrom16UpAreCountedAndReadZero) {  // xsave-simd.md 4.3
+TEST(SimdRegisters, NarrowRegistersFrom16UpAreCountedAndReadZero) {  // docs/sampled-registers.md
   Scene scene;
   scene.attr.sample_type = sample::REGS_INTR;
   scene.attr.sample_simd_vec_reg_qwords = 2;
@@ -189,7 +189,7 @@ TEST(SimdRegisters, NarrowRegistersFrom16UpAreCountedAndReadZero) {  // xsave-si
             (std::vector<u64>{6, 0x0000'0000'0002'0002, 0x1078, 0x1079, 0, 0}));
 }
 
-// xsave-simd.md 5.2, variants: the merged form hides what the kernel had in its registers.
+// docs/sampled-registers.md: the merged form hides what the kernel had in its registers.
 TEST(SimdRegisters, AnEventThatExcludesTheKernelSeesNoneOfItsRegistersInTheMergedForm) {
   Scene scene;
   scene.attr.sample_type = sample::IP | sample::TID | sample::REGS_USER | sample::REGS_INTR;
@@ -206,7 +206,7 @@ TEST(SimdRegisters, AnEventThatExcludesTheKernelSeesNoneOfItsRegistersInTheMerge
   EXPECT_EQ(scene.write(SimdAbi::series_v7).size() * 8, 592u);
 }
 
-TEST(SimdRegisters, SeriesV7KeepsEnabledAndPredicateWidthInOneField) {  // section 4.1
+TEST(SimdRegisters, SeriesV7KeepsEnabledAndPredicateWidthInOneField) {  // docs/sampled-registers.md
   Attr attr;
   attr.size = 176;
   attr.sample_simd_regs_enabled = attr.sample_simd_pred_reg_qwords = 1;
@@ -293,7 +293,7 @@ std::vector<Shape> all_shapes() {
   return shapes;
 }
 
-TEST(SimdRegisters, EveryShapeOfBothSidesHasItsWordsAtItsPlaceInBothForms) {  // xsave-simd.md 4.4
+TEST(SimdRegisters, EveryShapeOfBothSidesHasItsWordsAtItsPlaceInBothForms) {  // docs/sampled-registers.md
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged})
     for (const Shape& user : all_shapes())
       for (const Shape& interrupt : all_shapes()) {

@@ -60,7 +60,8 @@ TEST_F(WriterTest, SampleTimesAreFoundHoweverTheStreamIsCut) {
   }
 }
 
-// perf-abi.md 6.3: lists of packages and cores, core and package of each CPU, lists of dies, die of each CPU.
+// perf's write_cpu_topology: lists of packages and cores, core and package of each CPU, lists of dies, die of
+// each CPU.
 TEST_F(WriterTest, CpuTopologyListsWhoSharesWhat) {
   auto writer = Writer::create(
       path(), {.metadata = {.arch = "", .cpus = 3, .cpu_places = {{0, 0, 0}, {0, 0, 0}, {0, 1, 7}}}});

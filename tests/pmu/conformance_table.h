@@ -6,7 +6,7 @@
 
 #include "pmusim/base/types.h"
 
-/// What software may do with every register of every CPU model, written down from the reference documents
+/// What software may do with every register of every CPU model, written down from the manuals
 /// (SDM vol. 4, vol. 3) with literal masks. Nothing here is computed from a CpuModel: that is the point.
 namespace pmusim::conformance {
 

@@ -1,4 +1,5 @@
-// What a driver sees of a freeze: status, enables, LVTPC and the LBR, for both strategies (msr.md 3.1, 8).
+// What a driver sees of a freeze: status, enables, LVTPC and the LBR, for both strategies
+// (docs/registers.md).
 #include "tests/pmu/guest.h"
 
 namespace pmusim {

@@ -1,5 +1,5 @@
 // What kvm-unit-tests (x86/pmu) and the KVM selftests (pmu_counters_test) assert of a PMU, on every model
-// where it applies: reference msr.md section 7. Their loop of a million rounds is two hundred here.
+// where it applies. Their loop of a million rounds is two hundred here.
 #include "tests/pmu/guest.h"
 
 namespace pmusim {

@@ -1,4 +1,4 @@
-// What kvm-unit-tests' pmu_pebs asserts of a PMU (pebs.md section 5), for every start value, every DATA_CFG,
+// What kvm-unit-tests' pmu_pebs asserts of a PMU, for every start value, every DATA_CFG,
 // adaptive or not, single counters and many at once. Numbers in comments are those of that list.
 #include <gtest/gtest.h>
 

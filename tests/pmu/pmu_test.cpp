@@ -66,7 +66,7 @@ void sample_instructions(Pmu& pmu, u64 period, u64 more_select_bits = interrupt)
   write(pmu, msr::X2APIC_LVTPC, msr::lvtpc::NMI);
 }
 
-TEST(LoggedEvents, ABranchRecordCountsThoseSinceTheRecordBefore) {  // lbr.md 3.5
+TEST(LoggedEvents, ABranchRecordCountsThoseSinceTheRecordBefore) {  // SDM vol. 3, LBR event logging
   Pmu pmu(model("lioncove", 0));
   write(pmu, msr::ARCH_LBR_CTL, ~lbr_ctl::CALL_STACK & 0x7F000F);
   write(pmu, msr::PERFEVTSEL0, count_user_instructions | msr::evtsel::BR_CNTR);

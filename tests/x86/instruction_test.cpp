@@ -18,8 +18,7 @@ Instruction decode_at(u64 ip, std::initializer_list<int> bytes) { return decode(
 Instruction decode_bytes(std::initializer_list<int> bytes) { return decode_at(0x401000, bytes); }
 BranchKind kind_of(std::initializer_list<int> bytes) { return decode_bytes(bytes).branch; }
 
-// --- branches: the traps of traces-and-tools.md 3.3
-// ---------------------------------------------------------
+// --- branches -----------------------------------------------------------------------------------------
 
 TEST(Decode, NearBranchesAreSortedByTargetForm) {
   EXPECT_EQ(kind_of({0x74, 0x02}), BranchKind::conditional);              // je

@@ -6,7 +6,7 @@
 namespace pmusim {
 
 /// Which encoding the data-source word of a PEBS record has, by the microarchitecture that introduced it
-/// (reference: PEBS, data-source word).
+/// (Linux: pebs_data_source, load_latency_data).
 enum class DataSourceEncoding : u8 {
   none,
   nehalem,

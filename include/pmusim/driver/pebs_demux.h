@@ -69,7 +69,7 @@ std::size_t first_record_bytes(std::span<const std::byte> buffer, unsigned forma
 enum class Place : u8 { middle, last };
 
 /// Splits a PEBS buffer by event: which record is a sample of which counter, and which must be dropped
-/// (pebs.md 4.5). Keeps only scratch space between calls.
+/// (docs/pebs.md, "Draining"). Keeps only scratch space between calls.
 ///
 /// A visitor has
 ///   void sample(unsigned counter, std::span<const std::byte> record, Place place);

@@ -26,7 +26,7 @@ enum class Listed : u8 { modelled, all };
 /// libpfm4 knows beyond them.
 std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed);
 
-/// Whether PEBS can sample the event (reference: PEBS tables): any event where PEBS covers all counters,
+/// Whether PEBS can sample the event (SDM vol. 3, PEBS): any event where PEBS covers all counters,
 /// those that instructions raise at retirement on other parts, and short lists on the oldest.
 bool is_pebs_event(const CpuModel& model, const EventDefinition& definition);
 

@@ -39,7 +39,7 @@ struct EventGroup {
 [[nodiscard]] Result<std::vector<EventGroup>, Error> parse_events(std::string_view list,
                                                                   const CpuModel& model);
 
-/// The highest precise_ip that the model's PEBS gives (reference: hw_config); 0 without PEBS.
+/// The highest precise_ip that the model's PEBS gives (intel_pmu_hw_config); 0 without PEBS.
 unsigned max_precise_level(const CpuModel& model);
 
 }  // namespace pmusim::events

@@ -4,7 +4,7 @@
 #include "pmusim/base/bits.h"
 
 /// The perf_event ABI: names, numbers and layouts of <linux/perf_event.h>, declared here so that every
-/// version (VER0 to VER10) is known wherever pmusim is built. Values: reference "perf_event ABI".
+/// version (VER0 to VER10) is known wherever pmusim is built.
 namespace pmusim::perf {
 
 enum class EventType : u32 { hardware, software, tracepoint, hw_cache, raw, breakpoint };
@@ -156,7 +156,7 @@ inline constexpr u16 MMAP_DATA = 1 << 13, COMM_EXEC = 1 << 13, SWITCH_OUT = 1 <<
 inline constexpr u16 EXACT_IP = 1 << 14, MMAP_BUILD_ID = 1 << 14, SWITCH_OUT_PREEMPT = 1 << 14;
 }  // namespace misc
 
-/// perf_branch_entry, 24 bytes. Flags word: lbr.md / perf-abi.md section 3.4.
+/// perf_branch_entry, 24 bytes, with its word of flags (<linux/perf_event.h>).
 struct BranchEntry {
   u64 from = 0, to = 0;
   u64 mispred : 1 = 0, predicted : 1 = 0, in_tx : 1 = 0, abort : 1 = 0, cycles : 16 = 0, type : 4 = 0,

@@ -9,7 +9,7 @@
 #include "pmusim/perf/kernel.h"
 
 /// The checks of perf_event_open that need nothing but the attribute and the system's settings, in the order
-/// of perf-abi.md section 1.4. Letters and numbers in comments are that section's.
+/// of docs/perf-abi-notes.md, "Order of the checks". Letters and numbers in comments are that table's.
 namespace pmusim::perf {
 
 /// What registers the kernel of this architecture can sample at all.

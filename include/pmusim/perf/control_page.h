@@ -8,7 +8,7 @@
 
 namespace pmusim::perf {
 
-/// perf_event_mmap_page: the first page of a mapped event (perf-abi.md section 5.1).
+/// perf_event_mmap_page: the first page of a mapped event (<linux/perf_event.h>).
 struct ControlPage {
   u32 version = 0, compat_version = 0;
   u32 lock = 0;   ///< seqcount around the fields up to time_mask

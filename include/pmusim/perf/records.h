@@ -11,7 +11,7 @@
 #include "pmusim/perf/event.h"
 #include "pmusim/perf/sample_output.h"
 
-/// The records other than samples (perf-abi.md section 2.2). Each knows its type, misc, payload size and how
+/// The records other than samples (enum perf_event_type). Each knows its type, misc, payload size and how
 /// to write its payload; header and sample_id trailer are the same for all. Names and spans are borrowed.
 namespace pmusim::perf {
 

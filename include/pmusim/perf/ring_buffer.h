@@ -14,7 +14,7 @@
 namespace pmusim::perf {
 
 /// The buffer that mmap() of an event gives: a control page, then a power-of-two number of data pages
-/// (perf-abi.md section 5).
+/// (Linux: kernel/events/ring_buffer.c).
 ///
 /// One thread writes, one other may read at the same time: the writer publishes `data_head` with release
 /// order after the bytes, the reader publishes `data_tail` with release order after it has consumed them.

@@ -47,18 +47,18 @@ struct SampleSize {
 };
 inline constexpr std::size_t max_record_bytes = RingBuffer::max_record_bytes;
 
-/// Size of the record (perf-abi.md section 3.2). STACK_USER shrinks to let the record fit in
+/// Size of the record (Linux: perf_prepare_sample). STACK_USER shrinks to let the record fit in
 /// max_record_bytes; nothing else does, so that `bytes` may exceed it: such a sample cannot be written.
 SampleSize sample_size(const Sample& sample);
 
-/// Writes the record, `size.bytes` bytes (section 3.1). Returns the end.
+/// Writes the record, `size.bytes` bytes (perf_output_sample). Returns the end.
 std::byte* write_sample(std::byte* at, const Sample& sample, const SampleSize& size);
 
 /// Writes a sample to `ring`; false if it was dropped, which is accounted in the ring and the event.
 bool output_sample(RingBuffer& ring, Event& event, const SampleData& data, const InterruptFrame& frame,
                    const SampleEnvironment& environment);
 
-/// Bytes of the sample_id trailer (section 2.3): 0 without attr.sample_id_all.
+/// Bytes of the sample_id trailer (struct sample_id): 0 without attr.sample_id_all.
 std::size_t sample_id_size(const Attr& attr);
 void write_sample_id(ByteWriter& out, const Event& event, const Moment& moment);
 

@@ -5,9 +5,9 @@
 
 namespace pmusim::perf {
 
-/// The two forms of the SIMD register sampling ABI (xsave-simd.md section 4): revision 7 of the patch series,
-/// and what was merged. They differ in three fields of perf_event_attr, in which masks are legal, and in the
-/// width of the counts in a sample. `Attr` has the merged layout. Older releases have neither: `none`.
+/// The two forms of the SIMD register sampling ABI (docs/sampled-registers.md): revision 7 of the patch
+/// series, and what was merged. They differ in three fields of perf_event_attr, in which masks are legal, and
+/// in the width of the counts in a sample. `Attr` has the merged layout. Older releases have neither: `none`.
 enum class SimdAbi : u8 { none, series_v7, merged };
 
 /// Series v7 keeps `enabled` and `pred_reg_qwords` in one u16 at 144 and `vec_reg_qwords` at 146. These
@@ -63,7 +63,7 @@ inline constexpr u32 GENERAL = 1, XMM = 2, YMM_HIGH = 4, ZMM_HIGH = 8, HI16_ZMM 
 inline constexpr u32 EXTENDED = XMM | YMM_HIGH | ZMM_HIGH | HI16_ZMM | OPMASK | EGPR | SSP;
 }  // namespace register_set
 
-/// Masks of sample_regs_* (xsave-simd.md 3.1): bits 24 to 31 are free without SIMD sampling, and from 32 up
+/// Masks of sample_regs_* (<asm/perf_regs.h>): bits 24 to 31 are free without SIMD sampling, and from 32 up
 /// are XMM halves; with it there are R16 to R31 and SSP.
 namespace register_mask {
 inline constexpr u64 GENERAL = 0x00ff'0fff, XMM_HALVES = bits(63, 32), EGPR = bits(39, 24), SSP = bit(40);

@@ -6,8 +6,8 @@
 
 #include "pmusim/base/bits.h"
 
-/// The perf.data file as perf-abi.md section 6 gives it: header, feature numbers, and the records that tools
-/// (not the kernel) put into the data section.
+/// The perf.data file as perf's perf.data-file-format.txt has it: header, feature numbers, and the records
+/// that tools (not the kernel) put into the data section.
 namespace pmusim::perfdata {
 
 inline constexpr u64 magic = 0x32454c4946524550;  ///< "PERFILE2"
@@ -74,7 +74,7 @@ inline constexpr u64 event_update_name = 2;
 /// Sizes of perf_event_attr from VER0 to VER10.
 inline constexpr std::array<u32, 11> attr_sizes = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 176};
 
-/// A build-id entry before its padded name (section 6.3).
+/// A build-id entry before its padded name (perf_record_header_build_id).
 struct BuildIdEntry {
   u32 type = 0;
   u16 misc = 0;

@@ -4,7 +4,7 @@
 #include "pmusim/cpu/model.h"
 
 /// Products that other cores' products are derived from, by copying and changing members. Values are those of
-/// the reference's tables; caches and latencies are typical of the first product.
+/// manuals and dumps (docs/registers.md); caches and latencies are typical of the first product.
 namespace pmusim::presets {
 
 CpuModel yonah();

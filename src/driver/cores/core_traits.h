@@ -16,10 +16,10 @@ namespace pmusim::driver {
 /// from interrupting a second time.
 enum class PmiAck : u8 { early, middle, late };
 
-/// Shortest periods that a core counts reliably (reference 5.2).
+/// Shortest periods that a core counts reliably (Linux: x86_pmu.limit_period).
 enum class PeriodRule : u8 { none, nehalem, haswell, broadwell, reduced_skid };
 
-/// What a core adds to its tables for precise and transactional events (reference 4.2).
+/// What a core adds to its tables for precise and transactional events (x86_pmu.get_event_constraints).
 enum class PlacementRule : u8 {
   none,
   haswell,
@@ -32,7 +32,7 @@ enum class PlacementRule : u8 {
 };
 
 /// How "cycles" becomes an event that PEBS can sample: a retirement count inverted with a threshold above the
-/// retire width, which is true in each cycle (msr.md 2.3).
+/// retire width, which is true in each cycle (intel_pebs_aliases_*).
 enum class CyclesAlias : u8 { none, core2, sandy_bridge, ivy_bridge, skylake };
 
 /// An MSR that one event needs beside its select, possibly shared with the sibling thread.

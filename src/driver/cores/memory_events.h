@@ -4,7 +4,7 @@
 #include "driver/cores/core_traits.h"
 #include "driver/debug_store/pebs.h"
 
-/// Events whose records say something of a memory access (pebs.md 2.10).
+/// Events whose records say something of a memory access (Linux: PERF_X86_EVENT_PEBS_LDLAT).
 namespace pmusim::driver::rows {
 
 inline constexpr u16 selector = 0xFFFF, any_umask = 0x00FF;

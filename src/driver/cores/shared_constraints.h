@@ -3,8 +3,8 @@
 
 #include "driver/scheduling/constraint_rows.h"
 
-/// Constraint rows that several cores have, named after the first (reference 4.6). First match wins: narrow
-/// rows stand before ranges.
+/// Constraint rows that several cores have, named after the first (intel_*_event_constraints). First match
+/// wins: narrow rows stand before ranges.
 namespace pmusim::driver::rows {
 
 inline constexpr u64 gp0 = 0x1, gp1 = 0x2, gp2 = 0x4, gp3 = 0x8, gp01 = 0x3, gp0_3 = 0xF, gp0_5 = 0x3F,

@@ -3,7 +3,8 @@
 
 #include "driver/cores/core_traits.h"
 
-/// Extra registers of several cores, named after the first, and the words to write them in (reference 4.5).
+/// Extra registers of several cores, named after the first, and the words to write them in
+/// (intel_*_extra_regs).
 namespace pmusim::driver::rows {
 
 inline constexpr unsigned offcore = 1, omr = 2, omr_d4 = 3;

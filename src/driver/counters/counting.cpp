@@ -1,4 +1,5 @@
-// Periods and counts: what a counter is preset to, and what its value means later (reference 5.2, 5.3).
+// Periods and counts: what a counter is preset to, and what its value means later
+// (x86_perf_event_set_period, x86_perf_event_update).
 #include <algorithm>
 
 #include "driver/cores/core_traits.h"

@@ -10,8 +10,8 @@ namespace pmusim::driver {
 
 /// The branch trace store as a sampling source: an event that wants a sample of every branch instruction
 /// needs no counter and no interrupt per branch. Hardware stores each taken branch into a buffer and
-/// interrupts when it is nearly full (pebs.md 1.5); each record becomes a sample with the branch as IP and
-/// its target as ADDR.
+/// interrupts when it is nearly full (SDM vol. 3, BTS); each record becomes a sample with the branch as IP
+/// and its target as ADDR.
 ///
 /// One event at a time. Every `drain` needs the store stopped.
 class BtsDriver {

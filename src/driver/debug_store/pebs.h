@@ -80,7 +80,7 @@ struct PebsCounterBits {
   u64 cfg_c = 0;          ///< arch-PEBS: CFG_C with the reload value in 31:0
 };
 
-/// Why a drain happens; an interrupt makes the last record of each event an overflow (pebs.md 4.4).
+/// Why a drain happens; an interrupt makes the last record of each event an overflow.
 enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, reconfigure };
 
 /// The PEBS part of the driver: decides what records hold and when they interrupt, and turns records into
@@ -96,7 +96,7 @@ class PebsDriver {
   ~PebsDriver();
 
   bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
-  /// Largest precise_ip that events may ask for; 0 without PEBS (pebs.md 3.5).
+  /// Largest precise_ip that events may ask for; 0 without PEBS (intel_pmu_hw_config).
   unsigned max_precise() const;
   /// perf::register_set: what records of this CPU can hold.
   u32 recorded_registers() const;

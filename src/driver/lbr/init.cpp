@@ -1,4 +1,4 @@
-// What an event may ask of the LBR (lbr.md 4.3, 4.8 and 4.10).
+// What an event may ask of the LBR (Linux: intel_pmu_setup_lbr_filter).
 #include <fmt/format.h>
 
 #include <bit>

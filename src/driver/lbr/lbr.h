@@ -21,7 +21,7 @@ namespace pmusim::driver {
 /// Which hardware filter a part has, if any: the same request sets different bits.
 enum class BranchFilterMap : u8 { none, nehalem, sandy_bridge, haswell, architectural };
 
-/// What the LBR of a processor can do, as start-up finds it (lbr.md 1.1, 4.1).
+/// What the LBR of a processor can do, as start-up finds it (Linux: intel_pmu_lbr_init_*).
 struct LbrTraits {
   unsigned entries = 0;  ///< 0: no usable LBR
   bool architectural = false;
@@ -31,7 +31,7 @@ struct LbrTraits {
   bool flags_in_from = false;                     ///< formats 3, 4, 6: mispredict flag above the address
   bool tsx = false;                               ///< transaction flags beside the mispredict flag
   bool cycles_in_to = false;                      ///< format 6
-  bool sign_quirk = false;                        ///< format 4 without TSX: see lbr.md 2.3
+  bool sign_quirk = false;                        ///< format 4 without TSX: Linux's lbr_from_signext_quirk
   bool double_abort = false;                      ///< Haswell records an abort twice
   bool call_stack = false;
   // Fields of architectural records and of the LBR group of PEBS records.

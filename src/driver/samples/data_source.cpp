@@ -10,7 +10,7 @@ namespace pmusim::driver {
 
 namespace {
 
-// Parts of PERF_SAMPLE_DATA_SRC (perf-abi.md 3.8) that are ORed into a table's word.
+// Parts of PERF_SAMPLE_DATA_SRC (union perf_mem_data_src) that are ORed into a table's word.
 constexpr u64 op_mask = bits(4, 0), op_store = 4;
 constexpr u64 level_hit = bit(6), level_miss = bit(7), level_l1 = bit(8);
 constexpr u64 lock_locked = bit(25);

@@ -26,7 +26,7 @@ class NewestLayout {
   Layout layout_;
 };
 
-/// Turns PEBS records into what the perf core needs of a sample (pebs.md 4.7).
+/// Turns PEBS records into what the perf core needs of a sample (setup_pebs_adaptive_sample_data).
 ///
 /// The sample it returns borrows from it and from the record, until the next call.
 class PebsSampleBuilder {

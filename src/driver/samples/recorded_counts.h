@@ -18,7 +18,7 @@ struct RecordedValues {
 /// Empty where there is none, or where the record is too short for what it announces.
 RecordedValues recorded_values(std::span<const std::byte> record, unsigned format, u32 lbr_depth);
 
-/// The counts of groups whose counters are stored in records (pebs.md 4.6).
+/// The counts of groups whose counters are stored in records (docs/pebs.md, "Counts from records").
 ///
 /// A drain first takes the counts of all its records, in the order in which hardware wrote them: samples may
 /// leave the drain in another order, and each of them shall read what was counted at its own record.
