@@ -66,6 +66,22 @@ TEST(Citations, OfPagesNamePagesAndHeadingsThatThereAre) {
   EXPECT_GT(headings, 3u);
 }
 
+TEST(Citations, OfFilesNameFilesThatThereAre) {  // in the pages; NAME, ROOM and the like stand for any
+  static const std::regex path(
+      R"(\b(?:include|src|tests|tools|bench|examples|scripts|cmake)/[\w./-]*\.[a-z]+\b)");
+  static const std::regex any(R"([A-Z]{3,})");
+  unsigned paths = 0;
+  for (const fs::path& file : files_that_cite()) {
+    const std::string text = file.extension() == ".md" ? joined(file) : "";
+    for (std::sregex_iterator found(text.begin(), text.end(), path), end; found != end; ++found) {
+      if (std::regex_search(found->str(), any)) continue;
+      ++paths;
+      EXPECT_TRUE(fs::exists(source_tree() / found->str())) << file << " cites " << found->str();
+    }
+  }
+  EXPECT_GT(paths, 30u);
+}
+
 TEST(Citations, NameNoReferenceThatIsNotInTheTree) {
   static const std::regex elsewhere(R"(\(reference[:" ]|\breference [0-9"]|\b[Ss]ection [0-9])");
   for (const fs::path& file : files_that_cite()) {
