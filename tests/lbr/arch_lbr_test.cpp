@@ -191,18 +191,6 @@ TEST_F(ArchLbr, TheFirstRecordAfterEnablingHasNoValidCycleCount) {
   EXPECT_EQ(info() & (lbr_info::CYC_CNT | lbr_info::CYC_CNT_VALID), lbr_info::CYC_CNT_VALID | 10);
 }
 
-TEST(ArchLbrPolicies, EnablingCanKeepTheCycleOrigin) {
-  CpuModel model = lion_cove();
-  model.policies.lbr_enable_restarts_cycles = 0;
-  LbrMachine m(model);
-  for (u64 cycle : {100, 150}) {
-    ASSERT_EQ(m.wrmsr(msr::ARCH_LBR_CTL, 0), Fault::none);
-    ASSERT_EQ(m.wrmsr(msr::ARCH_LBR_CTL, everything), Fault::none);
-    m.record({.from = 1, .to = 2, .cycle = cycle, .kind = BranchKind::direct_jump});
-  }
-  EXPECT_EQ(field(m.read(msr::ARCH_LBR_INFO_0), 15, 0), 50u);
-}
-
 TEST_F(ArchLbr, DebugExceptionClearsTheEnableAlone) {
   m.branch(1, 2);
   m.stack.on_debug_exception();
@@ -269,17 +257,6 @@ TEST(ArchLbrCapabilities, WithoutFiltersEverythingIsRecorded) {
   EXPECT_THAT(m.sources(), ElementsAre(kernel_ip, 1));
 }
 
-TEST_F(ArchLbr, CanonicalityOfWritesIsAPolicy) {
-  EXPECT_EQ(m.wrmsr(msr::ARCH_LBR_FROM_0, bit(50)), Fault::gp);
-  EXPECT_EQ(m.wrmsr(msr::ARCH_LBR_TO_0, bit(50)), Fault::gp);
-  CpuModel model = lion_cove();
-  model.policies.lbr_arch_canonical_faults = 0;
-  LbrMachine lenient(model);
-  EXPECT_EQ(lenient.wrmsr(msr::ARCH_LBR_FROM_0, bit(50)), Fault::none);
-  EXPECT_EQ(lenient.wrmsr(msr::ARCH_LBR_TO_0, bit(50)), Fault::none);
-  EXPECT_EQ(lenient.read(msr::ARCH_LBR_FROM_0), bit(50));
-}
-
 TEST_F(ArchLbr, UndefinedInfoBitsNeverFault) {
   EXPECT_EQ(m.wrmsr(msr::ARCH_LBR_INFO_0, ~u64{0}), Fault::none);
   EXPECT_EQ(info(), 0xFF0000FF0000FFFFu);
@@ -309,18 +286,6 @@ TEST_F(ArchLbr, LerHasTheTypeAndFlagsOfTheBranchBeforeTheInterrupt) {
   EXPECT_EQ(m.read(msr::LER_FROM_IP), 0x1000u);
   EXPECT_EQ(m.read(msr::LER_TO_IP), 0x2000u);
   EXPECT_EQ(m.read(msr::LER_INFO), lbr_info::MISPRED | 5ull << 56);
-}
-
-TEST_F(ArchLbr, WhetherADepthWriteClearsLerIsAPolicy) {
-  ASSERT_EQ(m.wrmsr(msr::LER_FROM_IP, 0x1234), Fault::none);
-  ASSERT_EQ(m.wrmsr(msr::ARCH_LBR_DEPTH, 32), Fault::none);
-  EXPECT_EQ(m.read(msr::LER_FROM_IP), 0x1234u);
-  CpuModel model = lion_cove();
-  model.policies.lbr_depth_write_clears_ler = 1;
-  LbrMachine clears(model);
-  ASSERT_EQ(clears.wrmsr(msr::LER_FROM_IP, 0x1234), Fault::none);
-  ASSERT_EQ(clears.wrmsr(msr::ARCH_LBR_DEPTH, 32), Fault::none);
-  EXPECT_EQ(clears.read(msr::LER_FROM_IP), 0u);
 }
 
 class Component15 : public ArchLbr {
@@ -393,18 +358,6 @@ TEST_F(Component15, InitialisingClearsAllButDepth) {
   EXPECT_FALSE(m.stack.component_in_use());
   EXPECT_EQ(m.read(msr::ARCH_LBR_CTL), 0u);
   EXPECT_EQ(m.read(msr::ARCH_LBR_DEPTH), 8u);
-}
-
-TEST_F(Component15, EntriesFromDepthOnAreStoredAsZeroOrNotAtAll) {
-  ASSERT_EQ(m.wrmsr(msr::ARCH_LBR_DEPTH, 8), Fault::none);
-  EXPECT_EQ(word(save(), 40 + 8 * 24), 0u);
-  CpuModel model = lion_cove();
-  model.policies.lbr_xsaves_beyond_depth = 1;
-  LbrMachine other(model);
-  ASSERT_EQ(other.wrmsr(msr::ARCH_LBR_DEPTH, 8), Fault::none);
-  std::vector<std::byte> image(808, std::byte{0xCC});
-  other.stack.save_component(image);
-  EXPECT_EQ(word(image, 40 + 8 * 24), 0xCCCCCCCCCCCCCCCCu);
 }
 
 }  // namespace

@@ -177,16 +177,6 @@ TEST(CanonicalWrites, AFaultingWriteChangesNothing) {
   EXPECT_EQ(m.read(FROM1), 0x1234u);
 }
 
-TEST(InfoWrites, ReservedBitsFaultOrAreDroppedAsThePolicySays) {
-  LbrMachine strict(skylake());
-  EXPECT_EQ(strict.wrmsr(INFO1, bit(16)), Fault::gp);
-  CpuModel model = skylake();
-  model.policies.lbr_info_reserved_faults = 0;
-  LbrMachine lenient(model);
-  EXPECT_EQ(lenient.wrmsr(INFO1, 0xE000'0000'0001'1234), Fault::none);
-  EXPECT_EQ(lenient.read(INFO1), 0xE000'0000'0000'1234u);
-}
-
 // What a guest test's probe finds.
 TEST(Probe, WritingEntriesUntilTheFirstFaultFindsTheDepth) {
   const std::pair<CpuModel, unsigned> rows[] = {

@@ -59,16 +59,6 @@ TEST(Ring, RecordingGoesOnFromAWrittenTos) {
   EXPECT_EQ(m.read(FROM + 3), 1u);
 }
 
-TEST(Ring, ReservedTosBitsFaultOrAreIgnoredAsThePolicySays) {
-  LbrMachine strict(four_slots());
-  EXPECT_EQ(strict.wrmsr(msr::LBR_TOS, 4), Fault::gp);
-  CpuModel model = four_slots();
-  model.policies.lbr_tos_reserved_faults = 0;
-  LbrMachine lenient(model);
-  EXPECT_EQ(lenient.wrmsr(msr::LBR_TOS, 6), Fault::none);
-  EXPECT_EQ(lenient.read(msr::LBR_TOS), 2u);
-}
-
 TEST(Ring, RenderingWritesAsManyEntriesAsThereIsRoomFor) {
   LbrMachine m(four_slots());
   m.branch(1, 0x10);
@@ -161,27 +151,6 @@ TEST(LbrSelect, ReservedBitsFaultAndCallStackNeedsTheFeature) {
   EXPECT_EQ(modern.wrmsr(msr::LBR_SELECT, bit(10)), Fault::gp);
 }
 
-TEST(Aborts, AreKeptInSpiteOfTheFarFilterIfThePolicySaysSo) {
-  CpuModel model = haswell();
-  model.policies.lbr_abort_filtered = 0;
-  LbrMachine m(model);
-  ASSERT_EQ(m.wrmsr(msr::LBR_SELECT, lbr_select::FAR_BRANCH), Fault::none);
-  EXPECT_TRUE(m.branch(1, 2, BranchKind::tsx_abort));
-  EXPECT_FALSE(m.branch(1, 2, BranchKind::far_jump));
-}
-
-TEST(ZeroLengthCalls, AreRecordedOutsideCallStackModeUnlessThePolicySaysNo) {
-  const Branch get_pc{
-      .from = 0x1000, .to = 0x1005, .kind = BranchKind::direct_call, .zero_length_call = true};
-  LbrMachine m(skylake());
-  EXPECT_TRUE(m.record(get_pc));
-  CpuModel model = skylake();
-  model.policies.lbr_zero_call_recorded = 0;
-  LbrMachine other(model);
-  EXPECT_FALSE(other.record(get_pc));
-  EXPECT_TRUE(other.call(0x1000));
-}
-
 TEST(ZeroLengthCalls, AreCallsOfTheNextInstruction) {
   Retirement r;
   r.ip = 0x1000;
@@ -245,26 +214,6 @@ TEST_F(CallStack, CallsAndReturnsOfTheKernelAreLeftOut) {
             .cpl_before = Cpl::kernel,
             .cpl_after = Cpl::kernel});
   EXPECT_THAT(m.sources(), ElementsAre(0xA));
-}
-
-TEST(CallStackPolicies, UnderflowCanMoveTosDown) {
-  CpuModel model = four_slots();
-  model.policies.lbr_callstack_underflow = 1;
-  LbrMachine m(model);
-  ASSERT_EQ(m.wrmsr(msr::LBR_SELECT, 0x3C5), Fault::none);
-  m.ret();
-  EXPECT_EQ(m.read(msr::LBR_TOS), 3u);
-}
-
-TEST(CallStackPolicies, APoppedSlotCanKeepItsContents) {
-  CpuModel model = four_slots();
-  model.policies.lbr_callstack_pop_clears = 0;
-  LbrMachine m(model);
-  ASSERT_EQ(m.wrmsr(msr::LBR_SELECT, 0x3C5), Fault::none);
-  m.call(0xA);
-  m.ret();
-  EXPECT_EQ(m.read(msr::LBR_TOS), 0u);
-  EXPECT_EQ(m.read(FROM + 1), 0xAu);
 }
 
 TEST(Ler, KeepsTheLastBranchBeforeAnInterrupt) {

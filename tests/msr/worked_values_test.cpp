@@ -179,14 +179,5 @@ TEST(ReferenceCycles, Event3C01IsTheBusClockBeforeGoldenCoveAndTheTscAfter) {
   EXPECT_EQ(goldencove.read(msr::PMC0), 3000u);
 }
 
-TEST(StatusSet, Bit63IsReservedUnlessThePolicySaysOtherwise) {  // the manual contradicts itself
-  CpuModel model = find_cpu_model("skylake").value();
-  EXPECT_EQ(MsrMachine(model).wrmsr(msr::PERF_GLOBAL_STATUS_SET, bit(63)), Fault::gp);
-  model.policies.status_set_cond_chgd = 1;
-  MsrMachine m(model);
-  m.write(msr::PERF_GLOBAL_STATUS_SET, bit(63));
-  EXPECT_EQ(m.read(msr::PERF_GLOBAL_STATUS), bit(63));
-}
-
 }  // namespace
 }  // namespace pmusim

@@ -62,28 +62,6 @@ TEST_P(Chains, ACounterThatIsArmedWithoutItsEventOnlyTaintsTheStatusCopy) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, Chains, ::testing::Values(1, 2, 3, 4, 5, 6));
 
-TEST(Assist, EventsDuringArmingPassUnsampled) {
-  PebsMachine m(3);
-  enable_two(m);
-  m.overflow(gp0, 100);
-  EXPECT_FALSE(m.retire(100, gp0)) << "the overflowing instruction itself";
-  EXPECT_FALSE(m.retire(109, gp0));
-  EXPECT_FALSE(m.retire(111, 0)) << "no event of the counter";
-  EXPECT_TRUE(m.retire(112, gp0));
-}
-
-TEST(Assist, MergeWindowLetsACounterThatIsAlmostArmedShareTheRecord) {
-  CpuModel model = model_with_format(3);
-  model.policies.pebs_merge_cycles = 4;
-  PebsMachine m(model);
-  enable_two(m);
-  m.overflow(gp0, 100);
-  m.overflow(gp1, 104);  // armed at 114
-  const auto assist = m.retire(110, gp0 | gp1);
-  ASSERT_TRUE(assist);
-  EXPECT_EQ(assist->clear_status, gp0 | gp1);
-}
-
 TEST(Assist, PreciseDistributionRecordsTheOverflowingInstruction) {
   CpuModel model = model_with_format(4);
   model.pebs.distribution = gp0;
@@ -96,17 +74,6 @@ TEST(Assist, PreciseDistributionRecordsTheOverflowingInstruction) {
   EXPECT_EQ(m.record_at<pebs::BasicGroup>(0).eventing_ip, 0x1000u + 4 * 100);
 }
 
-TEST(Assist, ReloadScopePolicyExtendsToEveryOverflowedCounter) {
-  CpuModel model = model_with_format(1);
-  model.policies.pebs_reload_scope = 1;
-  PebsMachine m(model);
-  enable_two(m);
-  m.overflow(gp0, 100);
-  m.overflow(gp1, 112);
-  EXPECT_EQ(m.retire(115, gp0)->clear_status, gp0 | gp1);
-  EXPECT_FALSE(m.pebs.busy());
-}
-
 TEST(Assist, ReloadsTheResetSlotTruncatedToTheCounterWidth) {
   PebsMachine m(4);
   enable_two(m);
@@ -115,31 +82,6 @@ TEST(Assist, ReloadsTheResetSlotTruncatedToTheCounterWidth) {
   m.overflow(u64{1} << 32, 100);
   ASSERT_TRUE(m.retire(120, u64{1} << 32));
   EXPECT_EQ(m.counters.value(32), low_bits(48) - 999);
-}
-
-TEST(Assist, StatusRacePolicyLetsACopyLoseItsOwnBit) {  // case 3: software acknowledged while 0 was armed
-  for (const u32 race : {0u, 1u}) {
-    CpuModel model = model_with_format(1);
-    model.policies.pebs_status_race = race;
-    PebsMachine m(model);
-    enable_two(m);
-    m.overflow(gp0, 100);
-    m.counters.clear_status(gp0);
-    ASSERT_TRUE(m.retire(120, gp0));
-    EXPECT_EQ(status_of(m, 1), race == 0 ? gp0 : 0u);
-  }
-}
-
-TEST(Assist, ThresholdIsReachedNotPassed) {  // SDM vol. 3, PEBS interrupt threshold
-  PebsMachine m(3);
-  enable_two(m);
-  m.set_pointer(offsetof(DsArea64, pebs_threshold), PebsMachine::buffer + 2 * 200);
-  m.overflow(gp0, 100);
-  EXPECT_EQ(m.retire(120, gp0)->raise_status, 0u);
-  m.overflow(gp0, 200);
-  EXPECT_EQ(m.retire(220, gp0)->raise_status, msr::status::OVF_BUF);
-  m.overflow(gp0, 300);
-  EXPECT_EQ(m.retire(320, gp0)->raise_status, msr::status::OVF_BUF) << "and again beyond it";
 }
 
 TEST(Assist, AFullBufferTakesNothingAndSignalsNothing) {
@@ -154,16 +96,6 @@ TEST(Assist, AFullBufferTakesNothingAndSignalsNothing) {
   EXPECT_EQ(assist->raise_status, 0u);
   EXPECT_EQ(assist->reloads.size(), 1u) << "policy pebs_reload_when_full";
   EXPECT_EQ(m.index(), PebsMachine::buffer + 200);
-}
-
-TEST(Assist, DisablingACounterCancelsItsAssist) {
-  PebsMachine m(4);
-  enable_two(m);
-  m.overflow(gp0, 100);
-  m.write(msr::PEBS_ENABLE, gp1);
-  EXPECT_FALSE(m.pebs.busy());
-  m.write(msr::PEBS_ENABLE, gp0 | gp1);
-  EXPECT_FALSE(m.retire(120, gp0));
 }
 
 TEST(Assist, EventsThatDoNotRetireWriteNoRecordBeforeAdaptivePebs) {

@@ -37,19 +37,6 @@ TEST(CustomModel, CpuidSaysClflushAndTheLineSize) {
   }
 }
 
-TEST(CustomModel, GlobalCtrlResetsAsThePolicySays) {
-  const auto after_reset = [](const char* name, u32 policy) {
-    CpuModel model = *find_cpu_model(name);
-    model.policies.global_ctrl_reset = policy;
-    Pmu pmu(model);
-    return pmu.rdmsr(msr::PERF_GLOBAL_CTRL).value_or(~u64{0});
-  };
-  EXPECT_EQ(after_reset("lioncove", 0), 0x3FFu);  // ten counters, of which leaf 0AH counts eight
-  EXPECT_EQ(after_reset("lioncove", 1), 0xFFu);
-  EXPECT_EQ(after_reset("skylake", 1), 0xFu);
-  EXPECT_EQ(after_reset("skylake", 2), 0u);
-}
-
 TEST(CustomModel, TheMicrocodeRevisionIsReadFromItsRegister) {
   CpuModel model = *find_cpu_model("sandybridge");
   model.microcode_revision = 0x28;
@@ -67,22 +54,6 @@ TEST(PredictionBarrier, IsACommandThatIsCountedAndNeverRead) {
   EXPECT_EQ(pmu.control().prediction_barriers(), 1u);
   EXPECT_NE(pmu.cpuid(7, 0).edx & 1u << 26, 0u);
   EXPECT_EQ(Pmu(*find_cpu_model("core2")).wrmsr(0x49, 1), Fault::gp);
-}
-
-TEST(Transactions, WhatACounterOfTransactionsOnlyKeepsOfAnAbortedOneIsAPolicy) {
-  for (const u32 policy : {0u, 1u}) {
-    for (const bool only_in_tx : {true, false}) {
-      CpuModel model = *find_cpu_model("skylake");
-      model.policies.in_txcp_abort = policy;
-      Pmu pmu(model);
-      ASSERT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + 2, 0x2'004300C0 | u64{only_in_tx} << 32), Fault::none);
-      for (const TxState tx : {TxState::in_tx, TxState::in_tx, TxState::aborting})
-        pmu.retire({.cycle = pmu.now() + 1,
-                    .signals = tx == TxState::aborting ? SignalSet{} : SignalSet{Signal::instruction},
-                    .tx = tx});
-      EXPECT_EQ(pmu.rdpmc(2).value_or(~u64{0}), policy == 1 && only_in_tx ? 2u : 0u);
-    }
-  }
 }
 
 }  // namespace

@@ -52,17 +52,6 @@ class Interrupts : public PmiHandler {
   u64 handler_instructions = 0;
 };
 
-TEST(Interrupt, ByDefaultIsTakenBeforeTheInstructionThatFollowsItsCause) {
-  Interrupts machine;
-  machine.overflow_at_next();
-  machine.retire(10, 0x1000);
-  EXPECT_TRUE(machine.frames.empty());
-  machine.retire(20, 0x1004);
-  ASSERT_EQ(machine.frames.size(), 1u);
-  EXPECT_EQ(machine.frames[0].registers.rip, 0x1004u);
-  EXPECT_EQ(machine.cycles[0], 20u);
-}
-
 TEST(Interrupt, MayBeTakenAtTheBoundaryAfterItsCause) {
   CpuModel model = skylake();
   model.policies.pmi_boundary = 1;
