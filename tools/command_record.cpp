@@ -44,11 +44,12 @@ void return_swallowed_trace(RecordCommand& command, TraceOption& trace) {
   }
 }
 
-/// What the user sees of a replay, and how a signal ends it.
-void watch(Session& session, std::optional<ProgressBar>& bar) {
-  session.on_progress([&session, &bar](Progress progress) {
+/// What the user sees of a replay, and how a signal ends it. One that ends a program ends its recording, and
+/// what there is of it is replayed.
+void watch(Session& session, const TraceOption& trace, std::optional<ProgressBar>& bar) {
+  session.on_progress([&](Progress progress) {
     if (bar) bar->show(progress);
-    if (Interrupts::caught() != 0) session.stop();
+    if (Interrupts::caught() != 0 && !trace.is_live()) session.stop();
   });
 }
 
@@ -58,29 +59,31 @@ void tell(const RecordCommand& command, const std::string& text) {
 }
 
 /// Fills in the periods that nobody gave. True unless a signal came.
-bool choose_periods(const RecordCommand& command, const std::string& trace, const SessionOptions& machine,
+bool choose_periods(const RecordCommand& command, TraceOption& trace, const SessionOptions& machine,
                     RecordOptions& options) {
   std::optional<ProgressBar> bar;
   if (!command.quiet) bar.emplace("counting");
-  const auto session = value_or_fail(Session::open(trace, machine));
-  watch(*session, bar);
+  const auto session = value_or_fail(Session::open(trace.preview(), machine));
+  watch(*session, trace, bar);
   ChosenPeriods periods = value_or_fail(pmusim::choose_periods(*session, options.events));
   bar.reset();
-  tell(command, chosen_text(periods.chosen));
+  tell(command, chosen_text(periods));
   options.events = std::move(periods.events);
-  return Interrupts::caught() == 0;
+  options.growing = std::move(periods.growing);
+  return Interrupts::caught() == 0 || trace.is_live();
 }
 
-void record_trace(const RecordCommand& command, const std::string& trace, const SessionOptions& machine,
+void record_trace(const RecordCommand& command, TraceOption& trace, const SessionOptions& machine,
                   RecordOptions options) {
-  if (command.chooses_periods() && !choose_periods(command, trace, machine, options)) return;
+  const bool runs_nothing = command.dry_run && trace.is_live();
+  if (command.chooses_periods() && !runs_nothing && !choose_periods(command, trace, machine, options)) return;
   if (command.verbose) tell(command, events_text(options.events));
-  const auto session = value_or_fail(Session::open(trace, machine));
+  const auto session = value_or_fail(Session::open(trace.source(), machine));
   warn_if_truncated(session->trace());
   if (command.dry_run) return;
   std::optional<ProgressBar> bar;
   if (!command.quiet) bar.emplace("replaying");
-  watch(*session, bar);
+  watch(*session, trace, bar);
   const RecordSummary summary = value_or_fail(record(*session, options));
   bar.reset();
   tell(command, summary_text(summary, command, options));
@@ -97,12 +100,14 @@ void run(Recording& recording, const CLI::App& app) {
   RecordOptions options = record_options(command, machine.model);
   recording.registers.apply_to(options);
   check_output_name(options.output, source.inputs());
-  const std::string trace = source.obtain(registers_needed(options));
+  source.begin(registers_needed(options));
   int signal = 0;
   {
     const Interrupts interrupts;
-    record_trace(command, trace, machine, options);
-    signal = Interrupts::caught();
+    record_trace(command, source, machine, options);
+    source.end();
+    const bool was_for_program = source.is_live() && !Interrupts::told_to_end();
+    signal = was_for_program ? 0 : Interrupts::caught();
   }
   if (signal != 0) throw EndedBySignal{signal};
   if (source.exit_status() != 0) throw ExitStatus{source.exit_status()};

@@ -42,15 +42,16 @@ void check(const StatCommand& command, const TraceOption& trace, const CLI::App&
 }
 
 /// One replay. Prints intervals as they end.
-StatReport count(const StatCommand& command, StatOptions options, const std::string& trace,
-                 StatResult& result, StatOutput& output) {
-  const auto session = value_or_fail(Session::open(trace, {.model = *result.model, .kernel = result.kernel}));
+StatReport count(const StatCommand& command, StatOptions options, TraceOption& trace, StatResult& result,
+                 StatOutput& output) {
+  const auto session =
+      value_or_fail(Session::open(trace.source(), {.model = *result.model, .kernel = result.kernel}));
   warn_if_truncated(session->trace());
   std::optional<ProgressBar> bar;
   if (!command.quiet && !command.interval) bar.emplace("replaying");
   session->on_progress([&](Progress progress) {
     if (bar) bar->show(progress);
-    if (Interrupts::caught() != 0) session->stop();
+    if (Interrupts::caught() != 0 && !trace.is_live()) session->stop();
   });
   u64 printed = 0;
   const u64 wanted = wanted_intervals(command);
@@ -64,17 +65,23 @@ StatReport count(const StatCommand& command, StatOptions options, const std::str
   return report;
 }
 
+/// INT is for a program that runs, which decides what it means.
+int ending_signal(const TraceOption& trace) {
+  return trace.is_live() && !Interrupts::told_to_end() ? 0 : Interrupts::caught();
+}
+
 /// A trace replays the same way each time, so that once is enough.
 void count_runs(Counting& counting, const StatOptions& options, StatResult& result, StatOutput& output) {
   const StatCommand& command = counting.command;
-  for (unsigned run = 0; run < command.repeat && Interrupts::caught() == 0; ++run) {
+  for (unsigned run = 0; run < command.repeat && ending_signal(counting.trace) == 0; ++run) {
     if (run > 0 && !counting.trace.records_program()) {
       result.runs.push_back(result.runs.front());
       continue;
     }
-    const std::string trace = counting.trace.obtain(trace::RecordedRegisters::none);
+    counting.trace.begin(trace::RecordedRegisters::none);
     const Interrupts interrupts;
-    result.runs.push_back(count(command, options, trace, result, output));
+    result.runs.push_back(count(command, options, counting.trace, result, output));
+    counting.trace.end();
   }
 }
 
@@ -92,7 +99,7 @@ void run(Counting& counting, const CLI::App& app) {
   if (command.verbose) print_to(stderr, events_text(options.events));
   count_runs(counting, options, result, output);
   if (!command.quiet && (!command.interval || command.summary)) output.print(stat_text(result));
-  if (const int signal = Interrupts::caught(); signal != 0) throw EndedBySignal{signal};
+  if (const int signal = ending_signal(counting.trace); signal != 0) throw EndedBySignal{signal};
   if (counting.trace.exit_status() != 0) throw ExitStatus{counting.trace.exit_status()};
 }
 

@@ -21,8 +21,12 @@ void ProgressBar::show(Progress progress) {
   shown_ = now;
   constexpr int width = 30;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double fraction =
-      progress.total == 0 ? 0 : static_cast<double>(progress.done) / static_cast<double>(progress.total);
+  if (progress.total == 0) {
+    fmt::print(stderr, "\r{} {:.1f} M instructions, {:.1f} M instructions/s\033[K", what_,
+               static_cast<double>(progress.done) / 1e6, static_cast<double>(progress.done) / seconds / 1e6);
+    return;
+  }
+  const double fraction = static_cast<double>(progress.done) / static_cast<double>(progress.total);
   const double rate = static_cast<double>(progress.done) / seconds;
   const int full = std::min(width, static_cast<int>(fraction * width));
   const double left = fraction > 0 ? seconds / fraction - seconds : 0;

@@ -39,7 +39,7 @@ std::string in_one_group(const std::string& list);
 /// What is said when the file is there.
 std::string summary_text(const RecordSummary& summary, const RecordCommand& command,
                          const RecordOptions& options);
-std::string chosen_text(const std::vector<ChosenPeriod>& chosen);
+std::string chosen_text(const ChosenPeriods& periods);
 std::string events_text(const std::vector<events::EventGroup>& groups);
 
 }  // namespace pmusim::tools

@@ -53,11 +53,12 @@ std::string summary_text(const RecordSummary& summary, const RecordCommand& comm
   return text;
 }
 
-std::string chosen_text(const std::vector<ChosenPeriod>& chosen) {
+std::string chosen_text(const ChosenPeriods& periods) {
+  const std::string_view so_far = periods.growing ? " so far, and less often as the program goes on" : "";
   std::string text;
-  for (const ChosenPeriod& one : chosen)
-    text += line(fmt::format("{}: a sample every {} (-c or -F choose another), for about {} samples",
-                             one.event, one.period, one.expected_samples));
+  for (const ChosenPeriod& one : periods.chosen)
+    text += line(fmt::format("{}: a sample every {} (-c or -F choose another), for about {} samples{}",
+                             one.event, one.period, one.expected_samples, so_far));
   return text;
 }
 

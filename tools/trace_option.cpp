@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-#include "fast_recording.h"
 #include "interrupts.h"
 #include "output.h"
+#include "pmusim/trace/reader.h"
 
 namespace pmusim::tools {
 
@@ -69,18 +69,47 @@ void TraceOption::check(const CLI::App& command) const {
   if (!saved_.empty()) check_output_name(saved_, program_, "--save-trace");
 }
 
-std::string TraceOption::obtain(trace::RecordedRegisters registers) {
-  if (!records_program()) return trace_;
-  if (saved_.empty() && !directory_) directory_.emplace();
-  trace::RecordOptions options{.output = saved_.empty() ? directory_->path() + "/trace" : saved_,
-                               .registers = registers};
-  const Interrupts interrupts;
-  options.stop = &Interrupts::told_to_end();
-  const ProgramRecording recording =
-      value_or_fail(record_program(RecorderChoice::automatic, program_, options));
-  exit_status_ = shell_status(recording.summary.status);
-  if (!recording.missing.empty()) say(recording.missing);
-  return options.output;
+void TraceOption::begin(trace::RecordedRegisters registers) {
+  if (!records_program()) return;
+  recording_.reset();
+  if (is_live()) {
+    using enum trace::RecordedRegisters;
+    const trace::Contents contents{
+        .addresses = true, .registers = registers != none, .extended = registers == simd};
+    const auto make = [this, registers](const std::string& output, const std::atomic<bool>& stop) {
+      return record({.output = output, .registers = registers, .stop = &stop});
+    };
+    live_ = std::make_unique<trace::LiveTrace>(title(), contents, make, &Interrupts::told_to_end());
+  } else {
+    const Interrupts interrupts;
+    value_or_fail(record({.output = saved_, .registers = registers, .stop = &Interrupts::told_to_end()}));
+  }
+}
+
+Result<Done, Error> TraceOption::record(const trace::RecordOptions& options) {
+  const auto recording = record_program(RecorderChoice::automatic, program_, options);
+  if (!recording.ok()) return Failure(recording.error());
+  recording_ = *recording;
+  return Done{};
+}
+
+std::unique_ptr<trace::Source> TraceOption::open_file() const {
+  return std::make_unique<trace::Reader>(
+      value_or_fail(trace::Reader::open(saved_.empty() ? trace_ : saved_)));
+}
+
+std::unique_ptr<trace::Source> TraceOption::preview() { return live_ ? live_->preview() : open_file(); }
+std::unique_ptr<trace::Source> TraceOption::source() { return live_ ? live_->source() : open_file(); }
+
+void TraceOption::end() {
+  if (live_) value_or_fail(live_->finish());
+  if (recording_ && !recording_->missing.empty()) say(recording_->missing);
+}
+
+// A program that was stopped with its replay has not ended by itself.
+int TraceOption::exit_status() const {
+  if (!recording_ || recording_->summary.stopped_early) return 0;
+  return shell_status(recording_->summary.status);
 }
 
 }  // namespace pmusim::tools

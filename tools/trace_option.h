@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "command.h"
+#include "fast_recording.h"
+#include "pmusim/trace/live_trace.h"
 #include "pmusim/trace/recorder.h"
-#include "temporary_directory.h"
 
 namespace pmusim::tools {
 
-/// What record and stat replay: a trace by name, or `-- CMD`, which is recorded first.
+/// What record and stat replay: a trace by name, or `-- CMD`, which is recorded meanwhile.
 class TraceOption {
  public:
   explicit TraceOption(std::vector<std::string> program) : program_(std::move(program)) {}
@@ -29,16 +30,29 @@ class TraceOption {
   void use_as_trace(const std::string& path) { trace_ = path; }
   bool given() const { return !trace_.empty() || records_program(); }
 
-  /// The trace's path, once it is there: runs the program each time it is called.
-  std::string obtain(trace::RecordedRegisters registers);
+  /// Gets a trace ready; with `-- CMD` another one each time. A program whose trace is to be kept runs now,
+  /// any other with the replay: when the first instruction of it is asked for.
+  void begin(trace::RecordedRegisters registers);
+  /// The trace from its beginning, for a look at its first part, before source().
+  std::unique_ptr<trace::Source> preview();
+  /// The trace. It must be gone before the next begin().
+  std::unique_ptr<trace::Source> source();
+  /// Nothing more is replayed: stops the program if it still runs, and says what its recording lacks.
+  void end();
+
+  /// Whether the program runs while it is replayed, and signals are for it.
+  bool is_live() const { return records_program() && saved_.empty(); }
   /// Of the program that was run, as the shell would have it; 0 for a trace.
-  int exit_status() const { return exit_status_; }
+  int exit_status() const;
 
  private:
+  Result<Done, Error> record(const trace::RecordOptions& options);
+  std::unique_ptr<trace::Source> open_file() const;
+
   std::string trace_, saved_;
   std::vector<std::string> program_;
-  std::optional<TemporaryDirectory> directory_;
-  int exit_status_ = 0;
+  std::optional<ProgramRecording> recording_;  // written by the thread of `live_`
+  std::unique_ptr<trace::LiveTrace> live_;
 };
 
 }  // namespace pmusim::tools

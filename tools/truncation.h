@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/source.h"
 
 namespace pmusim::tools {
 
 /// Says on standard error that a trace ends before its recording did; the command goes on with what is there.
-inline void warn_if_truncated(const trace::Reader& reader) {
-  if (reader.truncation()) fmt::print(stderr, "pmusim: {}\n", *reader.truncation());
+inline void warn_if_truncated(const trace::Source& trace) {
+  if (trace.truncation()) fmt::print(stderr, "pmusim: {}\n", *trace.truncation());
 }
 
 }  // namespace pmusim::tools

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pmusim/session/stat.h"
+#include "session/growing_periods.h"
 
 namespace pmusim {
 
@@ -10,20 +11,6 @@ namespace {
 
 /// A longer trace's beginning stands for all of it.
 constexpr u64 counted_instructions = 1 << 24;
-
-bool is_prime(u64 number) {
-  if (number < 4) return number > 1;
-  if (number % 2 == 0) return false;
-  for (u64 divisor = 3; divisor * divisor <= number; divisor += 2)
-    if (number % divisor == 0) return false;
-  return true;
-}
-
-/// A prime does not beat with the program's loops.
-u64 prime_from(u64 number) {
-  while (!is_prime(number)) ++number;
-  return number;
-}
 
 bool needs_period(const events::ParsedEvent& event, bool leads) {
   const bool only_read = event.sample_read && !leads;
@@ -43,17 +30,22 @@ Result<ChosenPeriods, Error> choose_periods(Session& session, std::vector<events
   const Result<StatReport, Error> counts =
       stat(session, {.events = result.events, .max_instructions = counted_instructions});
   if (!counts.ok()) return Failure(counts.error());
-  const u64 all_instructions = session.trace().instruction_count();
+  const std::optional<u64> length = session.trace().length();
+  GrowingPeriods growing{.after_instructions = counts->instructions};
   std::size_t index = 0;
   for (events::EventGroup& group : result.events)
     for (events::ParsedEvent& event : group.events) {
-      const u64 count = scaled(counts->events[index++].value(), counts->instructions, all_instructions);
+      const u64 count =
+          scaled(counts->events[index].value(), counts->instructions, length.value_or(counts->instructions));
+      ++index;
       if (!needs_period(event, &event == &group.events.front())) continue;
       const u64 period = count < 2 * default_samples ? 1 : prime_from(count / default_samples);
       event.attr.freq = 0;
       event.attr.sample_period = period;
       result.chosen.push_back({event.name, period, count / period});
+      growing.events.push_back(index - 1);
     }
+  if (!length && !growing.events.empty()) result.growing = std::move(growing);
   return result;
 }
 

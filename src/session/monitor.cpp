@@ -83,7 +83,7 @@ u64 cycle_of(u64 ns, const CoreParameters& core) {
 
 }  // namespace
 
-Monitor::Monitor(const SessionOptions& options, const trace::Reader& program)
+Monitor::Monitor(const SessionOptions& options, const trace::Source& program)
     : program_(program),
       kernel_(options.kernel),
       pmu_(options.model),

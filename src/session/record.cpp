@@ -10,6 +10,7 @@
 #include "pmusim/perfdata/writer.h"
 #include "session/file_options.h"
 #include "session/first_branch.h"
+#include "session/growing_periods.h"
 #include "session/old_file.h"
 #include "session/task_filter.h"
 
@@ -242,9 +243,11 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
 
   Drain drain(**ring, *writer, options);
   MeasuredTime measured(session, options.measured);
+  PeriodGrowth growth(session, options.growing);
   (*ring)->on_wakeup([&] { drain(); });
   session.on_pause([&] {
     measured.pass();
+    growth.pass();
     if (writer->record_bytes() > options.max_record_bytes) session.stop();
     if (!session.driver().holds_records()) drain.end_round();
   });

@@ -2,29 +2,36 @@
 
 #include <utility>
 
+#include "pmusim/trace/reader.h"
+
 namespace pmusim {
 
 Result<std::unique_ptr<Session>, Error> Session::open(const std::string& trace_path, SessionOptions options) {
   Result<trace::Reader, Error> trace = trace::Reader::open(trace_path);
   if (!trace.ok()) return Failure(trace.error());
+  return open(std::make_unique<trace::Reader>(std::move(trace).value()), std::move(options));
+}
+
+Result<std::unique_ptr<Session>, Error> Session::open(std::unique_ptr<trace::Source> source,
+                                                      SessionOptions options) {
   Result<Core, Error> core = Core::create(options.model);
   if (!core.ok()) return Failure(core.error());
   return std::unique_ptr<Session>(
-      new Session(std::move(trace).value(), std::move(options), std::move(core).value()));
+      new Session(std::move(source), std::move(options), std::move(core).value()));
 }
 
-Session::Session(trace::Reader trace, SessionOptions options, Core core)
+Session::Session(std::unique_ptr<trace::Source> trace, SessionOptions options, Core core)
     : options_(std::move(options)), trace_(std::move(trace)), core_(std::move(core)) {
   add_monitor();
 }
 
 Monitor& Session::add_monitor() {
-  return *monitors_.emplace_back(std::make_unique<Monitor>(options_, trace_));
+  return *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_));
 }
 
 Result<std::optional<trace::Item>, Error> Session::next_item() {
   if (stopped_) return std::optional<trace::Item>();
-  return trace_.next();
+  return trace_->next();
 }
 
 driver::AccessFaults Session::driver_faults() const {
@@ -43,19 +50,27 @@ Result<Done, Error> Session::run() {
   while (true) {
     Result<std::optional<trace::Item>, Error> item = next_item();
     if (!item.ok() || !item->has_value()) {
-      for (const auto& monitor : monitors_) monitor->stop_events();
+      finish();
       if (!item.ok()) return Failure(item.error());
       return Done{};
     }
-    if (const auto* const block_run = std::get_if<trace::BlockRun>(&**item))
-      run_block(*block_run);
-    else
-      happen(std::get<trace::Happening>(**item));
+    take(**item);
     if (on_progress_ && instructions_ >= next_report) {
-      on_progress_({instructions_, trace_.instruction_count()});
+      on_progress_({instructions_, trace_->length().value_or(0)});
       next_report = instructions_ + report_every;
     }
   }
+}
+
+void Session::take(const trace::Item& item) {
+  if (const auto* const block_run = std::get_if<trace::BlockRun>(&item))
+    run_block(*block_run);
+  else
+    happen(std::get<trace::Happening>(item));
+}
+
+void Session::finish() {
+  for (const auto& monitor : monitors_) monitor->stop_events();
 }
 
 void Session::run_block(const trace::BlockRun& run) {

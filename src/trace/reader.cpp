@@ -11,8 +11,9 @@
 namespace pmusim::trace {
 namespace {
 
-Result<Contents, Error> read_file_header(const InputFile& file) {
-  if (file.size() == 0) return Failure(Error(fmt::format("{}: not a trace: the file is empty", file.path())));
+constexpr u64 unknown_end = ~u64{0};
+
+Result<Contents, Error> read_file_header(const TraceBytes& file) {
   const auto header = read_structure<FileHeader>(file, 0);
   if (!header.ok() || header->magic != file_magic) {
     return Failure(Error(fmt::format("{}: not a trace: it does not begin with \"{}\"", file.path(),
@@ -37,9 +38,11 @@ Result<Contents, Error> read_file_header(const InputFile& file) {
 }  // namespace
 
 struct Reader::Impl {
-  InputFile file;
+  std::shared_ptr<const TraceBytes> bytes;
+  const TraceBytes& file;
   Contents contents;
-  TraceIndex index;
+  TraceIndex index;  // of a trace that comes through a pipe: filled in at its end
+  u64 file_bytes = 0;
   CodeTable table;
   CodeMemory memory;
   LiveThreads threads;
@@ -48,11 +51,15 @@ struct Reader::Impl {
   u64 next_offset = sizeof(FileHeader);
   u64 instructions = 0;  // before the next chunk
 
-  Impl(InputFile input, Contents has, TraceIndex footer)
-      : file(std::move(input)), contents(has), index(std::move(footer)) {}
+  Impl(std::shared_ptr<const TraceBytes> input, Contents has, TraceIndex footer)
+      : bytes(std::move(input)), file(*bytes), contents(has), index(std::move(footer)) {}
 
   /// Errors as `next`. False at the end of the trace.
   Result<bool, Error> open_chunk();
+  /// Nothing at the end.
+  Result<std::optional<ChunkHeader>, Error> next_header();
+  bool comes_through_pipe() const { return index.chunks_end == unknown_end; }
+  Result<std::optional<ChunkHeader>, Error> next_header_of_pipe();
   Result<StreamData, Error> read_streams(const ChunkHeader& header);
   /// Adds the extended registers at `offset` to `streams`; where they end in the file.
   Result<u64, Error> read_extended(u64 offset, StreamData& streams);
@@ -69,19 +76,29 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
 Result<Reader, Error> Reader::open(const std::string& path) {
-  auto file = InputFile::open(path);
-  if (!file.ok()) return Failure(file.error());
+  auto input = InputFile::open(path);
+  if (!input.ok()) return Failure(input.error());
+  if (input->size() == 0) return Failure(Error(fmt::format("{}: not a trace: the file is empty", path)));
+  const auto file = std::make_shared<FileBytes>(*std::move(input));
   const auto contents = read_file_header(*file);
   if (!contents.ok()) return Failure(contents.error());
   auto index = read_index(*file, *contents);
   if (!index.ok()) return Failure(index.error());
-  return Reader(std::make_unique<Impl>(*std::move(file), *contents, *std::move(index)));
+  auto impl = std::make_unique<Impl>(file, *contents, *std::move(index));
+  impl->file_bytes = file->size();
+  return Reader(std::move(impl));
+}
+
+Result<Reader, Error> Reader::open_stream(std::shared_ptr<const TraceBytes> bytes) {
+  const auto contents = read_file_header(*bytes);
+  if (!contents.ok()) return Failure(contents.error());
+  return Reader(std::make_unique<Impl>(std::move(bytes), *contents, TraceIndex{unknown_end, {}, {}, {}}));
 }
 
 const Contents& Reader::contents() const { return impl_->contents; }
 u64 Reader::instruction_count() const { return impl_->index.totals.instructions; }
 const std::optional<std::string>& Reader::truncation() const { return impl_->index.truncation; }
-u64 Reader::file_bytes() const { return impl_->file.size(); }
+u64 Reader::file_bytes() const { return impl_->file_bytes; }
 
 std::vector<StreamSize> Reader::streams() const {
   std::vector<StreamSize> result;
@@ -129,13 +146,37 @@ Result<std::optional<Item>, Error> Reader::Impl::take(Item item) {
   return std::optional(std::move(item));
 }
 
-Result<bool, Error> Reader::Impl::open_chunk() {
+Result<std::optional<ChunkHeader>, Error> Reader::Impl::next_header() {
+  if (comes_through_pipe()) return next_header_of_pipe();
   if (next_offset == index.chunks_end) {
-    if (instructions == index.totals.instructions) return false;
+    if (instructions == index.totals.instructions) return std::optional<ChunkHeader>();
     return Failure(file.damaged(index.chunks_end, "chunks and index disagree on the number of instructions"));
   }
   const auto header = read_chunk_header(file, next_offset, instructions);
   if (!header.ok()) return Failure(header.error());
+  return std::optional(*header);
+}
+
+// What is no chunk is the index, which begins with the number of all instructions and is longer.
+Result<std::optional<ChunkHeader>, Error> Reader::Impl::next_header_of_pipe() {
+  const auto header = read_structure<ChunkHeader>(file, next_offset);
+  if (!header.ok()) return Failure(header.error());
+  const u64 all_instructions = header->magic | u64{header->instructions} << 32;
+  if (header->magic != chunk_magic && all_instructions == instructions) {
+    index.chunks_end = next_offset;
+    index.totals.instructions = instructions;
+    return std::optional<ChunkHeader>();
+  }
+  const auto checked = check_chunk_header(file, *header, next_offset, instructions);
+  if (!checked.ok()) return Failure(checked.error());
+  return std::optional(*header);
+}
+
+Result<bool, Error> Reader::Impl::open_chunk() {
+  const auto next = next_header();
+  if (!next.ok()) return Failure(next.error());
+  if (!*next) return false;
+  const std::optional<ChunkHeader>& header = *next;
   u64 end = next_offset + sizeof(ChunkHeader) + payload_bytes(*header);
   if (end > index.chunks_end) return Failure(file.damaged(next_offset, "chunk reaches into the index"));
   auto streams = read_streams(*header);

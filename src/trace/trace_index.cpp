@@ -19,7 +19,7 @@ std::string_view problem_of(const ChunkHeader& header, u64 first_instruction) {
 /// Walks along the chunks of a trace that ends early.
 class WholeChunks {
  public:
-  WholeChunks(const InputFile& file, Contents contents) : file_(file), contents_(contents) {}
+  WholeChunks(const FileBytes& file, Contents contents) : file_(file), contents_(contents) {}
 
   /// True if another whole chunk followed.
   bool advance() {
@@ -50,14 +50,14 @@ class WholeChunks {
   const ExtendedTotals& extended_totals() const { return extended_totals_; }
 
  private:
-  const InputFile& file_;
+  const FileBytes& file_;
   Contents contents_;
   u64 end_ = sizeof(FileHeader);
   IndexHeader totals_{};
   ExtendedTotals extended_totals_{};
 };
 
-Result<TraceIndex, Error> index_of_truncated(const InputFile& file, Contents contents) {
+Result<TraceIndex, Error> index_of_truncated(const FileBytes& file, Contents contents) {
   WholeChunks chunks(file, contents);
   while (chunks.advance()) continue;
   if (chunks.end() == sizeof(FileHeader)) {
@@ -71,7 +71,7 @@ Result<TraceIndex, Error> index_of_truncated(const InputFile& file, Contents con
                   file.path(), u64{chunks.totals().instructions}, chunks.end())};
 }
 
-Result<Trailer, Error> read_trailer(const InputFile& file) {
+Result<Trailer, Error> read_trailer(const FileBytes& file) {
   const u64 offset = file.size() - sizeof(Trailer);
   auto trailer = read_structure<Trailer>(file, offset);
   if (!trailer.ok() || trailer->magic != trailer_magic) return trailer;
@@ -86,7 +86,7 @@ Result<Trailer, Error> read_trailer(const InputFile& file) {
 
 }  // namespace
 
-Result<TraceIndex, Error> read_index(const InputFile& file, Contents contents) {
+Result<TraceIndex, Error> read_index(const FileBytes& file, Contents contents) {
   if (file.size() < sizeof(FileHeader) + sizeof(IndexHeader) + sizeof(Trailer))
     return index_of_truncated(file, contents);
   const auto trailer = read_trailer(file);
@@ -107,15 +107,22 @@ Result<TraceIndex, Error> read_index(const InputFile& file, Contents contents) {
   return index;
 }
 
-Result<ChunkHeader, Error> read_chunk_header(const InputFile& file, u64 offset, u64 first_instruction) {
+Result<ChunkHeader, Error> read_chunk_header(const TraceBytes& file, u64 offset, u64 first_instruction) {
   auto header = read_structure<ChunkHeader>(file, offset);
   if (!header.ok()) return header;
-  const std::string_view problem = problem_of(*header, first_instruction);
-  if (!problem.empty()) return Failure(file.damaged(offset, problem));
+  const auto checked = check_chunk_header(file, *header, offset, first_instruction);
+  if (!checked.ok()) return Failure(checked.error());
   return header;
 }
 
-Result<ExtendedPart, Error> read_extended_part(const InputFile& file, u64 offset) {
+Result<Done, Error> check_chunk_header(const TraceBytes& file, const ChunkHeader& header, u64 offset,
+                                       u64 first_instruction) {
+  const std::string_view problem = problem_of(header, first_instruction);
+  if (!problem.empty()) return Failure(file.damaged(offset, problem));
+  return Done{};
+}
+
+Result<ExtendedPart, Error> read_extended_part(const TraceBytes& file, u64 offset) {
   const auto header = read_structure<ExtendedHeader>(file, offset);
   if (!header.ok()) return Failure(header.error());
   if (header->magic != extended_magic || !is_checksum(header->crc, crc_of(*header)))
@@ -133,7 +140,7 @@ Result<ExtendedPart, Error> read_extended_part(const InputFile& file, u64 offset
   return part;
 }
 
-Result<std::vector<u8>, Error> read_chunk_payload(const InputFile& file, u64 offset,
+Result<std::vector<u8>, Error> read_chunk_payload(const TraceBytes& file, u64 offset,
                                                   const ChunkHeader& header) {
   std::vector<u8> payload(static_cast<std::size_t>(payload_bytes(header)));
   const auto read = file.read(offset + sizeof(ChunkHeader), std::as_writable_bytes(std::span(payload)));

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/input_file.h"
 #include "pmusim/trace/block.h"
 #include "trace/format.h"
+#include "trace/trace_bytes.h"
 
 namespace pmusim::trace {
 
@@ -21,14 +21,18 @@ struct TraceIndex {
 
 /// Reads the index at the end of a trace; for a trace that ends early, makes one from the chunks that are
 /// whole. Errors: damaged; truncated before the first chunk's end.
-Result<TraceIndex, Error> read_index(const InputFile& file, Contents contents);
+Result<TraceIndex, Error> read_index(const FileBytes& file, Contents contents);
 
 /// Reads a chunk's header, which is to be that of the chunk with `first_instruction`. Limits keep a hostile
 /// file from asking for memory. Errors: damaged or truncated.
-Result<ChunkHeader, Error> read_chunk_header(const InputFile& file, u64 offset, u64 first_instruction);
+Result<ChunkHeader, Error> read_chunk_header(const TraceBytes& file, u64 offset, u64 first_instruction);
+
+/// Whether what was read as such a header is one. Errors: damaged.
+Result<Done, Error> check_chunk_header(const TraceBytes& file, const ChunkHeader& header, u64 offset,
+                                       u64 first_instruction);
 
 /// Reads what stands behind a chunk's header: every stream as it is stored. Errors: damaged or truncated.
-Result<std::vector<u8>, Error> read_chunk_payload(const InputFile& file, u64 offset,
+Result<std::vector<u8>, Error> read_chunk_payload(const TraceBytes& file, u64 offset,
                                                   const ChunkHeader& header);
 
 /// The extended registers of a chunk, whose header's place and streams are known: their header and their
@@ -38,10 +42,10 @@ struct ExtendedPart {
   std::vector<u8> payload;
   u64 end = 0;  ///< offset in the file
 };
-Result<ExtendedPart, Error> read_extended_part(const InputFile& file, u64 offset);
+Result<ExtendedPart, Error> read_extended_part(const TraceBytes& file, u64 offset);
 
 template <class T>
-Result<T, Error> read_structure(const InputFile& file, u64 offset) {
+Result<T, Error> read_structure(const TraceBytes& file, u64 offset) {
   T structure{};
   const auto read = file.read(offset, std::as_writable_bytes(std::span(&structure, 1)));
   if (!read.ok()) return Failure(read.error());

@@ -86,14 +86,17 @@ class RandomTrace {
  public:
   RandomTrace(unsigned seed, Contents contents) : random_(seed), contents_(contents) {}
 
-  void write(const std::string& path, unsigned runs) {
+  Result<Writer::Written, Error> write_to(const std::string& path, unsigned runs) {
     auto writer = Writer::create(path, contents_);
-    ASSERT_TRUE(writer.ok()) << writer.error().message;
+    if (!writer.ok()) return Failure(writer.error());
     happen(*writer, ProcessStart{100, 100, "sample", true});
     happen(*writer, Map{100, {0x400000, 0x1000, 0, 5, 2, "/bin/sample", {1, 2, 3}}});
     happen(*writer, ThreadSwitch{100, 100});
     for (unsigned n = 0; n < runs; ++n) step(*writer);
-    const auto written = writer->finish();
+    return writer->finish();
+  }
+  void write(const std::string& path, unsigned runs) {
+    const auto written = write_to(path, runs);
     ASSERT_TRUE(written.ok()) << written.error().message;
     EXPECT_EQ(written->instructions, instructions);
     EXPECT_EQ(written->file_bytes, std::filesystem::file_size(path));

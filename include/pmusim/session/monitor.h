@@ -7,7 +7,7 @@
 #include "pmusim/driver/intel_driver.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/pmu/pmu.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/source.h"
 
 namespace pmusim {
 
@@ -27,7 +27,7 @@ struct SessionOptions {
 class Monitor final : private PmiHandler, private perf::Target {
  public:
   /// `program` says what the trace holds and is asked for code; it must outlive the monitor.
-  Monitor(const SessionOptions& options, const trace::Reader& program);
+  Monitor(const SessionOptions& options, const trace::Source& program);
   ~Monitor() override;
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
@@ -72,7 +72,7 @@ class Monitor final : private PmiHandler, private perf::Target {
   const Registers* user_registers() const override;
   u64 page_size(u64 address) const override;
 
-  const trace::Reader& program_;
+  const trace::Source& program_;
   perf::Kernel kernel_;
   Pmu pmu_;
   driver::IntelDriver driver_;

@@ -13,11 +13,18 @@
 
 namespace pmusim {
 
+/// Periods that are doubled (to the prime that follows) each time the program has run twice as long.
+struct GrowingPeriods {
+  u64 after_instructions = 0;       ///< the first time
+  std::vector<std::size_t> events;  ///< whose; numbered through all groups
+};
+
 /// What `pmusim record` is asked for, in perf record's terms.
 struct RecordOptions {
   std::vector<events::EventGroup> events;
   /// -c / -F; an event's own period= or freq= wins. Neither: 4000 Hz, as perf.
   std::optional<u64> period, frequency;
+  std::optional<GrowingPeriods> growing;
   u64 branch_sample_type = 0;   ///< -b, -j; 0 none
   bool call_graph_lbr = false;  ///< --call-graph lbr
   bool addresses = false;       ///< -d: ADDR and DATA_SRC

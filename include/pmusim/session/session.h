@@ -11,7 +11,7 @@
 
 namespace pmusim {
 
-/// How far a replay has come, in retired instructions.
+/// How far a replay has come, in retired instructions; the total is 0 while nobody knows it.
 struct Progress {
   u64 done = 0, total = 0;
 };
@@ -22,6 +22,9 @@ class Session {
  public:
   /// Errors: the trace cannot be read; the model's parameters make no machine.
   static Result<std::unique_ptr<Session>, Error> open(const std::string& trace_path, SessionOptions options);
+  /// Of a program that comes from elsewhere.
+  static Result<std::unique_ptr<Session>, Error> open(std::unique_ptr<trace::Source> source,
+                                                      SessionOptions options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -37,7 +40,7 @@ class Session {
   driver::AccessFaults driver_faults() const;
   const CpuModel& model() const { return options_.model; }
   perf::Kernel kernel() const { return options_.kernel; }
-  const trace::Reader& trace() const { return trace_; }
+  const trace::Source& trace() const { return *trace_; }
   Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr) {
     return monitor().open_event(attr, leader);
   }
@@ -56,6 +59,9 @@ class Session {
   /// Replays the trace from beginning to end, then stops every event. Call it once.
   /// Errors: damaged trace, with file and offset; everything up to there has been delivered.
   Result<Done, Error> run();
+  /// Instead of run(), for who has the program's items in hand: what happens next, and that it was the last.
+  void take(const trace::Item& item);
+  void finish();
   /// From a callback: run() ends at the present instruction, as if the trace did.
   void stop() { stopped_ = true; }
   bool stopped() const { return stopped_; }
@@ -68,7 +74,7 @@ class Session {
   u64 now() const { return monitors_.front()->now(); }
 
  private:
-  Session(trace::Reader trace, SessionOptions options, Core core);
+  Session(std::unique_ptr<trace::Source> trace, SessionOptions options, Core core);
 
   Result<std::optional<trace::Item>, Error> next_item();
   void run_block(const trace::BlockRun& run);
@@ -76,7 +82,7 @@ class Session {
   void obey_prediction_barriers();
 
   SessionOptions options_;
-  trace::Reader trace_;
+  std::unique_ptr<trace::Source> trace_;
   Core core_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
   u64 instructions_ = 0;

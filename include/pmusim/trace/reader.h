@@ -4,47 +4,46 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "pmusim/base/error.h"
-#include "pmusim/trace/block.h"
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/source.h"
 
 namespace pmusim::trace {
 
-using Item = std::variant<BlockRun, Happening>;
+class TraceBytes;
 
 /// Reads a native trace from beginning to end. The file carries everything (code bytes, maps, names): nothing
 /// else is opened. Memory is bounded by one chunk and the code that the trace executes, which a file cannot
 /// have more of than is in proportion to its size.
-class Reader {
+class Reader final : public Source {
  public:
   /// Errors: cannot open or read; not a regular file; not a trace; unsupported version; truncated before the
   /// end of the first chunk; checksum mismatch (with offset).
   static Result<Reader, Error> open(const std::string& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
-  ~Reader();
+  ~Reader() override;
 
-  const Contents& contents() const;
+  const Contents& contents() const override;
   /// Retired instructions in the whole trace.
   u64 instruction_count() const;
+  std::optional<u64> length() const override { return instruction_count(); }
   /// For a trace that ends early (its recorder was killed, the disk was full): one sentence for the user. All
   /// whole chunks are there and are read as a whole trace is.
-  const std::optional<std::string>& truncation() const;
+  const std::optional<std::string>& truncation() const override;
   u64 file_bytes() const;
   /// Sizes per kind of data over the whole trace.
   std::vector<StreamSize> streams() const;
 
   /// The next item, nothing at the end of the trace. Errors: damaged or truncated chunk, with file offset.
-  Result<std::optional<Item>, Error> next();
-
-  /// Code bytes known at an address of a process, as far as they were executed up to now (at most `bytes`;
-  /// shorter or empty where unknown). What a driver's software filter reads as user memory.
-  std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const;
+  Result<std::optional<Item>, Error> next() override;
+  std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
 
  private:
+  friend class LiveTrace;
+  /// Of a trace that comes through a pipe: what stands at its end is not known before. Errors as open().
+  static Result<Reader, Error> open_stream(std::shared_ptr<const TraceBytes> bytes);
+
   struct Impl;
   explicit Reader(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
