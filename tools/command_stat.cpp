@@ -150,7 +150,7 @@ void add_stat(CLI::App& app, CommandLine line) {
   command->footer(
       "Counts are those of the whole program: every event starts before its first instruction. Events that\n"
       "do not fit onto the CPU's counters together are counted by replaying again. A group in braces is\n"
-      "counted together or not at all. With '-- CMD' a program is recorded first. 'pmusim help "
+      "counted together or not at all. With '-- CMD' a program is replayed while it runs. 'pmusim help "
       "perf-options'\n"
       "says what became of each option of perf stat.\n\n"
       "  pmusim stat T\n"
