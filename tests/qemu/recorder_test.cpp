@@ -154,6 +154,13 @@ TEST(FastRecorder, FollowsProgramsThatProgramsStart) {
   EXPECT_EQ(recorded.summary.unrecorded_programs, 0u);
 }
 
+TEST(FastRecorder, AChildHasItsParentsCodeWhenTheParentIsGone) {
+  const Recorded recorded({programs + "orphans"});
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_EQ(WEXITSTATUS(recorded.summary.trace.status), 7);
+  EXPECT_EQ(recorded.summary.trace.processes, 41u);
+}
+
 TEST(FastRecorder, SaysThatAProgramCannotBeStarted) {
   EXPECT_THAT(Recorded({"/no/such/program"}).error, testing::HasSubstr("No such file or directory"));
 }

@@ -273,12 +273,13 @@ void call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) 
       (number == SYS_fork || number == SYS_vfork || number == SYS_clone || number == SYS_clone3) &&
       result == 0;
   const Call call = buffer_of(vcpu).call;
+  const u32 parent = process;  // not getppid(): the parent may have ended by now
   if (forked) forget_parent(vcpu);
   Packet packet(wire::Kind::result, buffer_of(vcpu).slot->header.tid);
   packet.word(static_cast<u64>(number));
   for (const u64 argument : call.arguments) packet.word(argument);
   packet.word(static_cast<u64>(result));
-  packet.word(static_cast<u64>(forked ? ::getppid() : 0));
+  packet.word(forked ? parent : 0);
   packet.word(number == SYS_rt_sigaction && result == 0 ? handler_of(call) : 0);
   std::array<char, PATH_MAX> space;
   const bool maps_file = number == SYS_mmap && result > 0 && (call.arguments[3] & MAP_ANONYMOUS) == 0;
