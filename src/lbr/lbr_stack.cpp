@@ -97,18 +97,47 @@ unsigned LbrStack::record_execution(std::span<const Branch> block, u64 start) {
 void LbrStack::record_repeated(std::span<const Branch> block, u64 start, u64 times, u64 stride,
                                LbrGate gate) {
   if (gate == LbrGate::closed || block.empty() || times == 0) return;
+  if (call_stack_mode()) return record_repeated_calls(block, start, times, stride);
   const unsigned records = record_execution(block, start);
   u64 next = 1;
-  if (!call_stack_mode()) {
-    // One execution beyond a full ring: cycle counts and LER look back at the record before.
-    const u64 visible = records == 0 ? 0 : ring_size / records + 2;
-    if (times - next > visible) {
-      const u64 unseen = times - next - visible;
-      head_ += static_cast<unsigned>(unseen * records);
-      next += unseen;
-    }
+  // One execution beyond a full ring: cycle counts and LER look back at the record before.
+  const u64 visible = records == 0 ? 0 : ring_size / records + 2;
+  if (times - next > visible) {
+    const u64 unseen = times - next - visible;
+    head_ += static_cast<unsigned>(unseen * records);
+    next += unseen;
   }
   for (; next < times; ++next) record_execution(block, start + next * stride);
+}
+
+// Calls and returns of a block take the stack up, down, or back to where it was. After so many executions as
+// turn the ring once, one more only moves the records; then so do all the others.
+void LbrStack::record_repeated_calls(std::span<const Branch> block, u64 start, u64 times, u64 stride) {
+  for (u64 next = 0; next < times; ++next) {
+    const LbrStack before = *this;
+    record_execution(block, start + next * stride);
+    const u64 passed = last_cycle_ - before.last_cycle_;
+    if ((passed != stride && passed != 0) || !is_moved(before)) continue;
+    const u64 rest = times - next - 1;
+    move_records(static_cast<unsigned>((head_ - before.head_) * rest));
+    last_cycle_ += passed * rest;
+    return;
+  }
+}
+
+/// Whether `before` had the same records at the same distances from its newest one.
+bool LbrStack::is_moved(const LbrStack& before) const {
+  if (timed_ != before.timed_ || events_ != before.events_ || last_exception_ != before.last_exception_)
+    return false;
+  for (unsigned age = 0; age <= ring_mask_; ++age)
+    if (ring_[(head_ - age) & ring_mask_] != before.ring_[(before.head_ - age) & ring_mask_]) return false;
+  return true;
+}
+
+void LbrStack::move_records(unsigned places) {
+  const auto from = ring_;
+  for (unsigned slot = 0; slot <= ring_mask_; ++slot) ring_[(slot + places) & ring_mask_] = from[slot];
+  head_ += places;
 }
 
 void LbrStack::count_events(u64 counters) {

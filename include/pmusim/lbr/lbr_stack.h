@@ -46,7 +46,7 @@ class LbrStack {
 
   /// Takes in the taken branches of a block that is executed `times` times from cycle `start` on, `stride`
   /// cycles apart; their own cycles count from the start of an execution. Executions of which nothing can be
-  /// seen afterwards are passed over: all but the newest that fill the ring. (A call stack needs every one.)
+  /// seen afterwards are passed over: all but the newest that fill the ring. Time does not grow with `times`.
   void record_repeated(std::span<const Branch> block, u64 start, u64 times, u64 stride, LbrGate gate);
 
   /// Logs one occurrence of the events of `counters` (bit n = GP n, those with PERFEVTSELn.BR_CNTR set) for
@@ -103,6 +103,9 @@ class LbrStack {
   }
 
   unsigned record_execution(std::span<const Branch> block, u64 start);
+  void record_repeated_calls(std::span<const Branch> block, u64 start, u64 times, u64 stride);
+  bool is_moved(const LbrStack& before) const;
+  void move_records(unsigned places);
   bool record_special(const Branch& branch);
   void append_special(const Branch& branch);
   void pop();
