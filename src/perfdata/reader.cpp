@@ -36,6 +36,7 @@ class Reader::State {
   Outcome read_stream_start();
   NextRecord next_raw();
   NextRecord next_plain();
+  Outcome take_aux(RecordView& record);
   Outcome decompress(const RecordView& record);
   Outcome take_header_record(const RecordView& record);
   Outcome take_attr(std::span<const std::byte> payload);
@@ -188,7 +189,21 @@ NextRecord Reader::State::next_raw() {
     return broken(at_, "a record of {} bytes, of which {} are there", record.header.size, end_ - at_);
   record.bytes = section({at_, record.header.size});
   at_ += record.header.size;
+  if (record.header.type == static_cast<u32>(UserRecord::auxtrace))
+    if (auto taken = take_aux(record); !taken) return Failure(taken.error());
   return std::optional(record);
+}
+
+/// The bytes behind an AUXTRACE record.
+Outcome Reader::State::take_aux(RecordView& record) {
+  ByteReader in(record.bytes.subspan(sizeof(RecordHeader)));
+  const auto area = in.take<AuxArea>();
+  if (!in.ok()) return broken(record.offset, "an AUXTRACE record of {} bytes", record.header.size);
+  if (area.bytes > end_ - at_)
+    return broken(record.offset, "{} bytes of AUX data, of which {} are there", area.bytes, end_ - at_);
+  record.aux = section({at_, area.bytes});
+  at_ += area.bytes;
+  return Done{};
 }
 
 /// Nothing when the record goes on in the next compressed piece.

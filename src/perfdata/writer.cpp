@@ -57,6 +57,7 @@ class Writer::State {
 
   Outcome add_event(const perf::Attr& attr, std::string name, std::span<const u64> ids);
   Outcome write(std::span<const std::byte> records);
+  Outcome write_aux(AuxArea area, std::span<const std::byte> bytes);
   Outcome end_round();
   Outcome finish();
 
@@ -209,6 +210,21 @@ Outcome Writer::State::write(std::span<const std::byte> records) {
   return keep(write_data(records));
 }
 
+Outcome Writer::State::write_aux(AuxArea area, std::span<const std::byte> bytes) {
+  if (auto begun = write({}); !begun) return begun;
+  if (!scan_->between_records())
+    return keep(Failure(Error(fmt::format("record {}: AUX data within it", scan_->records()))));
+  if (compressor_)
+    if (auto written = keep(write_chunk()); !written) return written;
+  area.bytes = bytes.size();
+  Payload payload;
+  payload.put(area);
+  if (auto written = keep(file_.write(user_record(UserRecord::auxtrace, payload).bytes())); !written)
+    return written;
+  record_bytes_ += bytes.size();
+  return keep(file_.write(bytes));
+}
+
 Outcome Writer::State::write_data(std::span<const std::byte> records) {
   if (!compressor_) return file_.write(records);
   while (!records.empty()) {
@@ -301,6 +317,9 @@ void Writer::add_build_id(std::string path, std::span<const std::byte> id, Space
 }
 
 Result<Done, Error> Writer::write(std::span<const std::byte> records) { return state_->write(records); }
+Result<Done, Error> Writer::write_aux(AuxArea area, std::span<const std::byte> bytes) {
+  return state_->write_aux(area, bytes);
+}
 Result<Done, Error> Writer::end_round() { return state_->end_round(); }
 Result<Done, Error> Writer::finish() { return state_->finish(); }
 u64 Writer::record_bytes() const { return state_->record_bytes(); }

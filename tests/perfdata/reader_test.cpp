@@ -1,5 +1,7 @@
 #include "pmusim/perfdata/reader.h"
 
+#include <gmock/gmock.h>
+
 #include <random>
 
 #include "pmusim/perfdata/sample_parser.h"
@@ -179,6 +181,51 @@ TEST_F(ReaderTest, ASampleThatEndsWithinAFieldIsAnErrorAtEveryLength) {
     view.bytes = std::span(bytes).first(size);
     EXPECT_EQ(parse_sample(view, attr).ok(), size == bytes.size()) << size;
   }
+}
+
+class AuxData : public FileTest {
+ protected:
+  /// A file with a sample, 16 bytes of AUX data that look like no record, and another sample.
+  std::vector<std::byte> file_with_aux() {
+    auto writer = Writer::create(path(), {});
+    const u64 id = 7;
+    EXPECT_TRUE(writer->add_event(sampled_event().attr, "event", {&id, 1}));
+    EXPECT_TRUE(writer->write(sample_at(1)));
+    EXPECT_TRUE(writer->write_aux({.offset = 32, .index = 3, .tid = 5}, std::vector(16, std::byte{0xFF})));
+    EXPECT_TRUE(writer->write(sample_at(2)));
+    EXPECT_TRUE(writer->finish());
+    return content();
+  }
+};
+
+TEST_F(AuxData, StandsBehindItsRecordAndIsNoRecordItself) {
+  auto reader = Reader::from_memory("test", file_with_aux());
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(reader->next());
+  const auto record = reader->next();
+  ASSERT_TRUE(record && *record);
+  EXPECT_EQ((*record)->header.type, 71u);
+  EXPECT_EQ((*record)->header.size, 48u);
+  EXPECT_EQ((*record)->aux.size(), 16u);
+  EXPECT_EQ((*record)->aux.back(), std::byte{0xFF});
+  const auto behind = reader->next();
+  ASSERT_TRUE(behind && *behind);
+  EXPECT_EQ((*behind)->header.type, static_cast<u32>(perf::RecordType::sample));
+}
+
+TEST_F(AuxData, ThatIsNotThereIsAnErrorWithTheOffset) {
+  auto bytes = file_with_aux();
+  const std::array<std::byte, 16> data = [] {
+    std::array<std::byte, 16> all{};
+    all.fill(std::byte{0xFF});
+    return all;
+  }();
+  const auto found = std::ranges::search(bytes, data);
+  const auto size_field = found.begin() - 40;
+  *(size_field + 5) = std::byte{1};  // a TiB
+  const auto read = read_all(bytes);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, testing::HasSubstr("bytes of AUX data, of which"));
 }
 
 }  // namespace

@@ -112,6 +112,18 @@ struct SwitchCpuWideRecord {
   void write(ByteWriter& out) const { out.put_two(pid, tid); }
 };
 
+/// AUX: so many bytes are new in the AUX area.
+struct AuxRecord {
+  u64 offset = 0, bytes = 0, flags = 0;
+  static constexpr u16 misc = 0;
+  static constexpr RecordType type = RecordType::aux;
+  static constexpr std::size_t payload_bytes() { return 24; }
+  void write(ByteWriter& out) const {
+    out.put_words(offset, bytes);
+    out.put(flags);
+  }
+};
+
 struct ItraceStartRecord {
   u32 pid = 0, tid = 0;
   static constexpr u16 misc = 0;

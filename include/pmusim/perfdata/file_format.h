@@ -64,12 +64,27 @@ enum class UserRecord : u32 {
   header_attr = 64,
   build_id = 67,
   finished_round,
+  auxtrace_info = 70,
+  auxtrace,
   event_update = 78,
   time_conversion,
   header_feature,
   compressed,
 };
 inline constexpr u64 event_update_name = 2;
+
+/// What an AUXTRACE record says behind its header. The bytes that it announces follow the record, and are not
+/// counted in the header's size.
+struct AuxArea {
+  u64 bytes = 0;
+  u64 offset = 0;     ///< of them in their stream
+  u64 reference = 0;  ///< the TSC when they were read, which decoders take bits 63:56 from; 0: no time stamps
+  u32 index = 0;      ///< of the stream
+  u32 tid = 0;
+  i32 cpu = -1;  ///< -1: of a thread, wherever it runs
+  u32 reserved = 0;
+};
+static_assert(sizeof(AuxArea) == 40);
 
 /// Sizes of perf_event_attr from VER0 to VER10.
 inline constexpr std::array<u32, 11> attr_sizes = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 176};

@@ -17,7 +17,8 @@ namespace pmusim::perfdata {
 struct RecordView {
   perf::RecordHeader header;
   std::span<const std::byte> bytes;
-  u64 offset = 0;  ///< in the file; of the COMPRESSED record if it came out of one
+  u64 offset = 0;                  ///< in the file; of the COMPRESSED record if it came out of one
+  std::span<const std::byte> aux;  ///< of an AUXTRACE record: the bytes behind it
 };
 
 /// Reads perf.data in either form, compressed or not. Any bytes may be in the file: what does not make sense

@@ -11,6 +11,7 @@
 #include "pmusim/base/output_file.h"
 #include "pmusim/perf/simd_abi.h"
 #include "pmusim/perfdata/description.h"
+#include "pmusim/perfdata/file_format.h"
 
 namespace pmusim::perfdata {
 
@@ -65,6 +66,10 @@ class Writer {
 
   /// Appends to the data section. Records may be cut anywhere between calls.
   Result<Done, Error> write(std::span<const std::byte> records);
+
+  /// Between records: bytes that a PMU wrote to memory by itself (AUXTRACE), a multiple of 8 as perf pads
+  /// them. They are not compressed. `area.bytes` is filled in.
+  Result<Done, Error> write_aux(AuxArea area, std::span<const std::byte> bytes);
 
   /// Between records: promises that no record from here on is older than one written so far, so that readers
   /// that sort by time may deliver what they have (FINISHED_ROUND).
