@@ -7,7 +7,7 @@
 #   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache
 set -euo pipefail
 
-build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libzstd-dev zlib1g-dev liblzma-dev
+build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
   libelf-dev libdw-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev linux-perf qemu-user"
 test="chromium binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static"

@@ -22,7 +22,8 @@ void add_format(CLI::App& command, Format& format) {
   command
       .add_option("-f,--format", format,
                   "champsim (64-byte records), champsim-old (branches as ChampSim told them before 2023), "
-                  "lackey (valgrind --tool=lackey --trace-mem=yes), insn-trace (perf script --insn-trace)")
+                  "lackey (valgrind --tool=lackey --trace-mem=yes), insn-trace (perf script --insn-trace), "
+                  "pt (Intel PT in a perf.data file)")
       ->required()
       ->transform(CLI::CheckedTransformer(formats_by_name()).description(""))
       ->option_text("FORMAT");
@@ -51,6 +52,8 @@ void add_import(CLI::App& trace) {
   add_format(*command, options->format);
   command->add_option("-o,--output", options->output, "The trace to write")->capture_default_str();
   command->add_option("--max-instructions", options->max_instructions, "Take the first N instructions only");
+  command->add_option("--code", options->code,
+                      "With pt: take the code from this trace of the same processes, not from their files");
   command->add_option("file", options->input, "The file to read")->required();
   command->callback([options] {
     check_output_name(options->output, std::vector{options->input});

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "formats/champsim.h"
+#include "formats/pt_export.h"
 #include "pmusim/base/output_file.h"
 #include "pmusim/formats/formats.h"
 #include "pmusim/trace/reader.h"
@@ -156,6 +157,7 @@ std::vector<std::string> remarks_on(Format format, const trace::Contents& conten
 }  // namespace
 
 Result<Conversion, Error> export_trace(const ExportOptions& options) {
+  if (options.format == Format::pt) return export_pt(options);
   auto reader = trace::Reader::open(options.input);
   if (!reader.ok()) return Failure(reader.error());
   if (options.format == Format::lackey && !reader->contents().addresses)

@@ -3,6 +3,7 @@
 #include "formats/champsim.h"
 #include "formats/insn_trace.h"
 #include "formats/lackey.h"
+#include "formats/pt_import.h"
 #include "formats/step_import.h"
 
 namespace pmusim::formats {
@@ -39,6 +40,7 @@ std::vector<std::string> general_remarks(Format format) {
 }  // namespace
 
 Result<Conversion, Error> import_trace(const ImportOptions& options) {
+  if (options.format == Format::pt) return import_pt(options);
   if (options.format == Format::insn_trace) return import_insn_trace(options);
   auto conversion = import_steps(options, [&] { return open_source(options); });
   if (!conversion.ok()) return conversion;

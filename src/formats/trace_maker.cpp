@@ -42,9 +42,11 @@ Result<Done, Error> TraceMaker::happen(const trace::Happening& happening) {
   return writer_.happening(happening);
 }
 
-Result<Done, Error> TraceMaker::interrupt(Thread thread) {
+Result<Done, Error> TraceMaker::interrupt(Thread thread) { return interrupt(thread, open_[thread].end()); }
+
+Result<Done, Error> TraceMaker::interrupt(Thread thread, u64 next_ip) {
   Open& open = open_[thread];
-  return open.lengths.empty() ? Done{} : close(thread, open, open.end());
+  return open.lengths.empty() ? Done{} : close(thread, open, next_ip);
 }
 
 Result<Done, Error> TraceMaker::finish(u64 next_ip) {

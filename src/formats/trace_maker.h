@@ -32,6 +32,8 @@ class TraceMaker {
   Result<Done, Error> happen(const trace::Happening& happening);
   /// Where the next instruction of a thread is not what followed.
   Result<Done, Error> interrupt(Thread thread);
+  /// The same where it is known that the thread would have gone on at `next_ip`.
+  Result<Done, Error> interrupt(Thread thread, u64 next_ip);
   /// Nothing follows. `next_ip` is where the last one went, if it is known.
   Result<Done, Error> finish(u64 next_ip);
 

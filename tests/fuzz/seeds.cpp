@@ -7,6 +7,7 @@
 #include "pmusim/arch/pebs_generator.h"
 #include "pmusim/events/parser.h"
 #include "pmusim/formats/formats.h"
+#include "pmusim/perfdata/reader.h"
 #include "pmusim/session/record.h"
 #include "pmusim/trace/writer.h"
 #include "tests/support/fuzz_input.h"
@@ -93,6 +94,21 @@ void write_other_traces(const fs::path& folder, const std::string& trace) {
   }
 }
 
+/// Of a trace's only thread.
+void write_pt_packets(const fs::path& folder, const std::string& trace) {
+  const std::string file = (folder / "perf.data").string();
+  must(formats::export_trace({.format = formats::Format::pt, .input = trace, .output = file}).ok());
+  auto reader = perfdata::Reader::open(file);
+  must(reader.ok());
+  for (auto record = reader->next(); record.ok() && *record; record = reader->next()) {
+    const auto aux = (*record)->aux;
+    if (!aux.empty())
+      std::ofstream(folder / "packets", std::ios::binary)
+          .write(reinterpret_cast<const char*>(aux.data()), static_cast<std::streamsize>(aux.size()));
+  }
+  fs::remove(file);
+}
+
 }  // namespace
 }  // namespace pmusim
 
@@ -101,7 +117,7 @@ int main(int count, char** arguments) {
   if (count != 2) return 2;
   const fs::path folder = arguments[1];
   for (const char* each : {"trace_reader", "perfdata_reader", "annotate_report", "formats_import",
-                           "tools_pebs_file", "driver_pebs_demux"})
+                           "formats_pt_packets", "tools_pebs_file", "driver_pebs_demux"})
     fs::create_directories(folder / each);
   const std::string with_registers = (folder / "trace_reader" / "registers").string();
   write_trace((folder / "trace_reader" / "plain").string(), {});
@@ -110,6 +126,7 @@ int main(int count, char** arguments) {
   write_profiles(folder / "perfdata_reader", with_registers);
   write_profiles(folder / "annotate_report", with_registers);
   write_other_traces(folder / "formats_import", with_registers);
+  write_pt_packets(folder / "formats_pt_packets", with_registers);
   write_pebs_buffers(folder / "tools_pebs_file", folder / "driver_pebs_demux");
   return 0;
 }

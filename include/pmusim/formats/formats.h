@@ -18,16 +18,18 @@ enum class Format : u8 {
   champsim_old,  ///< the same, branches as readers before 2023 told them
   lackey,        ///< text of `valgrind --tool=lackey --trace-mem=yes`
   insn_trace,    ///< text of `perf script --insn-trace`
+  pt,            ///< Intel PT in a perf.data file
 };
 
 struct FormatName {
   Format format;
   std::string_view name;
 };
-inline constexpr std::array<FormatName, 4> format_names{{{Format::champsim, "champsim"},
+inline constexpr std::array<FormatName, 5> format_names{{{Format::champsim, "champsim"},
                                                          {Format::champsim_old, "champsim-old"},
                                                          {Format::lackey, "lackey"},
-                                                         {Format::insn_trace, "insn-trace"}}};
+                                                         {Format::insn_trace, "insn-trace"},
+                                                         {Format::pt, "pt"}}};
 
 /// What became of a trace on its way from one format to another.
 struct Conversion {
@@ -42,6 +44,9 @@ struct ImportOptions {
   std::string input;         ///< plain or packed by gzip, xz or zstd, which its first bytes tell
   std::string output;        ///< the native trace
   u64 max_instructions = 0;  ///< stop after so many; 0: all
+  /// Of pt: a native trace whose code is that of the processes in the file. Empty: code is read from the
+  /// files that the processes had mapped.
+  std::string code;
 };
 
 /// Makes a native trace.

@@ -1,0 +1,40 @@
+#ifndef PMUSIM_SRC_FORMATS_PT_THREAD_H
+#define PMUSIM_SRC_FORMATS_PT_THREAD_H
+
+#include "formats/pt_packets.h"
+#include "pmusim/trace/block.h"
+
+namespace pmusim::formats {
+
+/// Tells what one thread executed as a CPU does that traces user mode alone: packets for conditional and
+/// indirect branches, an end where the kernel takes over, a beginning where the program goes on (SDM vol. 3,
+/// "Intel Processor Trace", "Packet Generation Scenarios"). Returns are not compressed.
+class PtThread {
+ public:
+  /// Whether this thread ran just before.
+  enum class Before : u8 { itself, another };
+  /// `tsc` is the time at which the run begins.
+  void run(const trace::BlockRun& run, u64 tsc, Before before);
+  /// Nothing follows; the bytes are padded to a multiple of 8.
+  void stop();
+
+  /// Bytes that nobody took yet. What became of the last few branches comes later.
+  std::size_t size() const { return packets_.bytes().size(); }
+  /// Takes them, but for those behind the last whole 8-byte word.
+  std::vector<std::byte> take_words();
+
+ private:
+  void interrupt();
+  void synchronize(u64 tsc);
+  void execute(const x86::Instruction& instruction, u64 next_ip);
+
+  PtPackets packets_;
+  u64 taken_bytes_ = 0;
+  u64 next_psb_ = 0;  // a position among all bytes
+  bool on_ = false;
+  u64 ip_ = 0;  // where it is on: of what executes next unless something interrupts
+};
+
+}  // namespace pmusim::formats
+
+#endif

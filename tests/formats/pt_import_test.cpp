@@ -1,0 +1,237 @@
+// Intel PT written and read again (by libipt), and files that nobody can have recorded.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "formats/pt_packets.h"
+#include "pmusim/formats/formats.h"
+#include "pmusim/perf/records.h"
+#include "pmusim/perfdata/writer.h"
+#include "tests/trace/sample_trace.h"
+
+namespace pmusim::formats {
+namespace {
+
+using testing::HasSubstr;
+using trace::OwnedItem;
+
+/// A trace that is written block by block.
+class Program {
+ public:
+  explicit Program(const std::string& path) : writer_(*trace::Writer::create(path, {})) {}
+  /// A block at an address, whose instructions have these bytes.
+  void has(u64 ip, const std::vector<std::vector<u8>>& instructions) {
+    std::vector<std::byte> code;
+    std::vector<u8> lengths;
+    for (const auto& bytes : instructions) {
+      for (const u8 b : bytes) code.push_back(std::byte{b});
+      lengths.push_back(static_cast<u8>(bytes.size()));
+    }
+    blocks_[ip] = &writer_.add_block(ip, code, lengths);
+  }
+  void runs(u64 ip, u64 next_ip) { EXPECT_TRUE(writer_.run({.block = blocks_.at(ip), .next_ip = next_ip})); }
+  void happens(const trace::Happening& happening) { EXPECT_TRUE(writer_.happening(happening)); }
+  void ends() { EXPECT_TRUE(writer_.finish()); }
+
+ private:
+  trace::Writer writer_;
+  std::map<u64, const trace::Block*> blocks_;
+};
+
+constexpr u64 loop = 0x401000, test_of_loop = 0x401002, call = 0x401004, jump = 0x401006, function = 0x401100,
+              handler = 0x401200, spin = 0x401300;
+
+/// Two threads in a loop around an indirect call, a signal, system calls; `spin` is never left.
+void write_program(const std::string& path) {
+  Program p(path);
+  p.happens(trace::ProcessStart{7, 7, "program", true});
+  p.happens(trace::Map{7, {0x401000, 0x1000, 0, 5, 2, "/no/such/program", {}}});
+  p.has(loop, {{0xFF, 0xD0}});
+  p.has(test_of_loop, {{0x75, 0xFC}});
+  p.has(call, {{0x0F, 0x05}});
+  p.has(jump, {{0xEB, 0xF8}});
+  p.has(function, {{0x90}, {0xC3}});
+  p.has(handler, {{0x90}, {0x0F, 0x05}});
+  p.has(spin, {{0xEB, 0xFE}});
+  const auto round = [&](u64 next_ip) {
+    p.runs(loop, function);
+    p.runs(function, test_of_loop);
+    p.runs(test_of_loop, next_ip);
+  };
+  p.happens(trace::ThreadSwitch{7, 7});
+  for (int n = 0; n < 20; ++n) round(loop);
+  round(call);
+  p.runs(call, jump);
+  p.happens(trace::Syscall{56, 8});
+  p.happens(trace::ThreadStart{7, 8, 7, 7});
+  p.runs(jump, loop);
+  p.happens(trace::ThreadSwitch{7, 8});
+  round(loop);
+  p.happens(trace::ThreadSwitch{7, 7});
+  round(loop);
+  p.happens(trace::SignalDelivery{14, handler});
+  p.runs(handler, loop);
+  round(call);
+  p.runs(call, jump);
+  p.happens(trace::ThreadSwitch{7, 8});
+  round(call);
+  p.runs(call, spin);
+  p.runs(spin, spin);
+  p.happens(trace::ThreadExit{7, 8, 0});
+  p.ends();
+}
+
+struct Ran {
+  u32 tid = 0;
+  u64 ip = 0, next_ip = 0;
+  friend bool operator==(const Ran&, const Ran&) = default;
+};
+void PrintTo(const Ran& ran, std::ostream* out) { *out << ran.tid << ": " << std::hex << ran.ip << std::dec; }
+
+/// Every instruction of a trace in order, with its thread.
+std::vector<Ran> executed(const std::string& path) {
+  std::vector<Ran> result;
+  u32 tid = 0;
+  const auto items = trace::read_all(path);
+  for (const OwnedItem& item : items.value()) {
+    if (!item.happening) {
+      std::size_t at = 0;
+      while (at < item.code.size()) {
+        const u64 ip = item.start + at;
+        at += x86::decode(std::span(item.code).subspan(at), ip).length;
+        result.push_back({tid, ip, at < item.code.size() ? item.start + at : item.next_ip});
+      }
+    } else if (const auto* to = std::get_if<trace::ThreadSwitch>(&*item.happening)) {
+      tid = to->tid;
+    }
+  }
+  return result;
+}
+
+class PtImport : public testing::Test {
+ protected:
+  PtImport() {
+    write_program(trace_);
+    EXPECT_TRUE(export_trace({Format::pt, trace_, pt_}).ok());
+  }
+  Result<Conversion, Error> import(const std::string& code) const {
+    return import_trace({.format = Format::pt, .input = pt_, .output = back_, .code = code});
+  }
+  /// Imports a file of these bytes.
+  Result<Conversion, Error> import_bytes(const std::vector<char>& bytes) const {
+    trace::write_content(directory_.file("bytes"), bytes);
+    return import_trace({.format = Format::pt,
+                         .input = directory_.file("bytes"),
+                         .output = back_,
+                         .max_instructions = 1 << 20,
+                         .code = trace_});
+  }
+
+  trace::TemporaryDirectory directory_;
+  const std::string trace_ = directory_.file("trace"), pt_ = directory_.file("pt"),
+                    back_ = directory_.file("back");
+};
+
+TEST_F(PtImport, OfAnExportedTraceHasItsInstructionsThreadsAndInterruptions) {
+  const auto conversion = import(trace_);
+  ASSERT_TRUE(conversion.ok()) << conversion.error().message;
+  auto before = executed(trace_), after = executed(back_);
+  ASSERT_EQ(before.back().ip, spin);
+  before.pop_back();  // a jump to itself leaves no packet
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(PtImport, TellsOfProcessesMappingsAndThreadsWhereTheyBegan) {
+  ASSERT_TRUE(import(trace_).ok());
+  const auto happened = [](const std::string& path) {
+    std::vector<std::size_t> kinds;
+    const auto items = trace::read_all(path);
+    for (const OwnedItem& item : items.value())
+      if (item.happening && !std::holds_alternative<trace::ThreadSwitch>(*item.happening) &&
+          !std::holds_alternative<trace::Syscall>(*item.happening) &&
+          !std::holds_alternative<trace::SignalDelivery>(*item.happening))
+        kinds.push_back(item.happening->index());
+    return kinds;
+  };
+  EXPECT_EQ(happened(back_), happened(trace_));
+}
+
+TEST_F(PtImport, WithoutCodeIsAnErrorThatSaysWhereCodeComesFrom) {
+  const auto conversion = import("");
+  ASSERT_FALSE(conversion.ok());
+  EXPECT_THAT(conversion.error().message,
+              HasSubstr("code comes from the files that it names, or from a trace"));
+  EXPECT_EQ(directory_.entries(), 2u);
+}
+
+TEST_F(PtImport, OfATruncatedFileIsAnErrorOrWhatIsThere) {
+  const auto whole = trace::file_content(pt_);
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 31) {
+    const auto conversion = import_bytes({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)});
+    ASSERT_FALSE(conversion.ok()) << bytes << ": the features stand at the end";
+  }
+}
+
+TEST_F(PtImport, OfDamagedPacketsEnds) {
+  const auto whole = trace::file_content(pt_);
+  std::mt19937 random(1);
+  for (int n = 0; n < 100; ++n) {
+    auto bytes = whole;
+    for (int changes = 0; changes < 4; ++changes)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    const auto conversion = import_bytes(bytes);
+    ASSERT_TRUE(conversion.ok() || !conversion.error().message.empty());
+  }
+}
+
+/// A file with one stream of these packets, of thread 7.
+void write_stream(const std::string& path, std::vector<std::byte> packets, std::span<const u64> info) {
+  const u64 id = 1;
+  perf::Event event;
+  event.id = id;
+  event.attr.type = 8;
+  event.attr.config = 1 << 10 | 1 << 13;
+  event.attr.sample_type = perf::sample::TID | perf::sample::TIME | perf::sample::IDENTIFIER;
+  event.attr.sample_id_all = 1;
+  auto writer = perfdata::Writer::create(path, {});
+  ASSERT_TRUE(writer->add_event(event.attr, "intel_pt//u", {&id, 1}));
+  std::vector<u64> record{70 | (8 + info.size_bytes()) << 48};
+  record.insert(record.end(), info.begin(), info.end());
+  ASSERT_TRUE(writer->write(std::as_bytes(std::span(record))));
+  packets.resize((packets.size() + 7) / 8 * 8);
+  ASSERT_TRUE(writer->write_aux({.reference = 1, .tid = 7}, packets));
+  ASSERT_TRUE(writer->finish());
+}
+constexpr std::array<u64, 11> info_of_8{1, 8, 0, 1, 0, 1, 0x400, 0x800, 0, 0, 0};
+
+TEST_F(PtImport, OfALoopWithoutPacketsIsAGapAndEnds) {
+  PtPackets packets;
+  packets.psb();
+  packets.time(1);
+  packets.long_mode();
+  packets.end_psb();
+  packets.address(PtAddressPacket::pge, spin);
+  packets.address(PtAddressPacket::tip, loop);
+  packets.pad();
+  write_stream(pt_, packets.take_words(), info_of_8);
+  const auto conversion = import(trace_);
+  ASSERT_TRUE(conversion.ok()) << conversion.error().message;
+  EXPECT_LT(conversion->instructions, 10'000u);
+  EXPECT_THAT(conversion->remarks, testing::Contains(HasSubstr("1 gaps where packets were lost")));
+}
+
+TEST_F(PtImport, OfAnotherKindOfAuxDataIsAnError) {
+  auto branch_trace_store = info_of_8;
+  branch_trace_store[0] = 2;
+  write_stream(pt_, {}, branch_trace_store);
+  EXPECT_THAT(import(trace_).error().message, HasSubstr("AUX data of kind 2; expected 1, Intel PT"));
+  write_stream(pt_, {}, std::span(info_of_8).first(5));
+  EXPECT_THAT(import(trace_).error().message, HasSubstr("an AUXTRACE_INFO record that ends early"));
+  auto shifted = info_of_8;
+  shifted[2] = 64;
+  write_stream(pt_, {}, shifted);
+  EXPECT_THAT(import(trace_).error().message, HasSubstr("a time shift of 64"));
+}
+
+}  // namespace
+}  // namespace pmusim::formats
