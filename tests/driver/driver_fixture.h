@@ -1,15 +1,13 @@
 #ifndef PMUSIM_TESTS_DRIVER_DRIVER_FIXTURE_H
 #define PMUSIM_TESTS_DRIVER_DRIVER_FIXTURE_H
 
-#include <deque>
-
 #include "fake_cpus.h"
-#include "pmusim/driver/intel_driver.h"
+#include "tests/support/driver_rig.h"
 
 namespace pmusim::driver {
 
 /// What the perf core would take: the samples, in order.
-class RecordingSink : public perf::SampleSink {
+class RecordingSink : public QuietSink {
  public:
   struct Sample {
     const perf::Event* event;
@@ -18,28 +16,23 @@ class RecordingSink : public perf::SampleSink {
   std::vector<Sample> samples;
   Verdict verdict = Verdict::keep;
 
-  Verdict overflow(perf::Event& event, const perf::SampleData& data, const InterruptFrame&) override {
-    samples.push_back({&event, data.period});
+  Verdict overflow(perf::Event& event, const perf::SampleData& data, const InterruptFrame& frame) override {
+    output(event, data, frame);
     return verdict;
   }
   void output(perf::Event& event, const perf::SampleData& data, const InterruptFrame&) override {
     samples.push_back({&event, data.period});
   }
-  void lost_samples(perf::Event& event, u64 count) override { event.lost_samples += count; }
   Verdict account_interrupt(perf::Event&) override { return verdict; }
-  u64 time_of_tsc(u64 tsc) const override { return tsc; }
-  u64 now() const override { return 0; }
-  std::vector<std::byte> read_code(u64, std::size_t) const override { return {}; }
 };
 
-/// A driver on a fake CPU, with a perf core's few habits: events in groups, all-or-nothing scheduling.
-class Rig {
+/// A driver on a fake CPU.
+class Rig : public DriverRig<FakeBus> {
  public:
-  FakeBus bus;
-  IntelDriver driver;
+  FakeBus& bus = hardware;
   RecordingSink sink;
 
-  explicit Rig(FakeBus cpu, DriverOptions options = {}) : bus(std::move(cpu)), driver(bus, options) {
+  explicit Rig(FakeBus cpu, const DriverOptions& options = {}) : DriverRig(std::move(cpu), options) {
     driver.attach(sink);
     bus.writes.clear();
   }
@@ -68,49 +61,6 @@ class Rig {
     return attr;
   }
 
-  /// An event as perf_event_open makes it, before the driver has seen it.
-  perf::Event& make(const perf::Attr& attr, perf::Event* leader = nullptr) {
-    perf::Event& event = events_.emplace_back();
-    event.attr = attr;
-    event.leader = leader != nullptr ? leader : &event;
-    event.state = perf::EventState::inactive;
-    return event;
-  }
-  /// Opens it and, as a sibling, joins the group. The errno of a refusal, or 0.
-  int open(perf::Event& event) {
-    const auto result = driver.init(event);
-    if (!result.ok()) {
-      refusal = result.error().message;
-      return result.error().error_number;
-    }
-    if (!event.is_leader()) event.leader->siblings.push_back(&event);
-    return 0;
-  }
-  perf::Event& opened(const perf::Attr& attr, perf::Event* leader = nullptr) {
-    perf::Event& event = make(attr, leader);
-    open(event);
-    return event;
-  }
-  int error_of(const perf::Attr& attr, perf::Event* leader = nullptr) { return open(make(attr, leader)); }
-
-  /// Schedules a group; false, with nothing left on the PMU, where it does not fit.
-  bool schedule(perf::Event& leader) {
-    driver.disable();
-    driver.begin();
-    bool fits = driver.add(leader);
-    for (perf::Event* sibling : leader.siblings) fits = fits && driver.add(*sibling);
-    fits = fits && driver.commit();
-    if (!fits) driver.cancel();
-    driver.enable();
-    return fits;
-  }
-  void unschedule(perf::Event& leader) {
-    driver.disable();
-    for (perf::Event* sibling : leader.siblings) driver.remove(*sibling);
-    driver.remove(leader);
-    driver.enable();
-  }
-
   u32 counter_address(unsigned n) const {
     const bool v6 = driver.enumeration().perfmon_version >= 6;
     if (n >= 32) return v6 ? msr::V6_FX0_CTR + 4 * (n - 32) : msr::FIXED_CTR0 + n - 32;
@@ -131,10 +81,6 @@ class Rig {
   void interrupt() { driver.handle_pmi(frame); }
 
   InterruptFrame frame{};
-  std::string refusal;
-
- private:
-  std::deque<perf::Event> events_;
 };
 
 /// Two hyper-threads of one core.

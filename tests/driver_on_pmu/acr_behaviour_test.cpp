@@ -19,13 +19,13 @@ struct Group {
     miss.precise_ip = precise & 3;
     miss.config2 = 0x2;
     branch.config2 = 0x3;
-    misses = &machine.open(miss);
-    branches = &machine.open(branch, misses);
+    misses = &machine.opened(miss);
+    branches = &machine.opened(branch, misses);
     machine.sink.tell = [this](perf::Event& event, const perf::SampleData&, const InterruptFrame&) {
       EXPECT_EQ(&event, misses);
       ++samples;
     };
-    EXPECT_TRUE(machine.start(*misses)) << machine.error;
+    EXPECT_TRUE(machine.schedule(*misses)) << machine.refusal;
   }
   /// Branches of which every `distance`-th is mispredicted.
   void run(unsigned count, unsigned distance) {
@@ -68,8 +68,8 @@ TEST(AcrBehaviour, PreciseMissesSampleOneMissLaterThanTheirPeriod) {  // 3.3: th
     Group above(model, 2), below(model, 2);
     above.run(8400, 4);
     below.run(8400, 8);
-    above.machine.stop(*above.misses);
-    below.machine.stop(*below.misses);
+    above.machine.unschedule(*above.misses);
+    below.machine.unschedule(*below.misses);
     EXPECT_EQ(above.samples, 100u) << model;  // 2100 misses / 21
     EXPECT_EQ(below.samples, 0u) << model;
   }

@@ -49,9 +49,9 @@ TEST_P(AcrGolden, SamplesPerLoopAndEventAreThoseOfTheReference) {
   perf::Attr branch_attr = hardware(HardwareId::branch_instructions, recipe.branch_period);
   miss_attr.config2 = recipe.miss_mask;
   branch_attr.config2 = recipe.branch_mask;
-  perf::Event& misses = machine.open(miss_attr);
-  machine.open(branch_attr, &misses);
-  ASSERT_TRUE(machine.start(misses)) << machine.error;
+  perf::Event& misses = machine.opened(miss_attr);
+  machine.opened(branch_attr, &misses);
+  ASSERT_TRUE(machine.schedule(misses)) << machine.refusal;
 
   std::array<u64, 2> miss_samples{}, branch_samples{}, missed{};
   std::size_t loop = 0;
@@ -69,7 +69,7 @@ TEST_P(AcrGolden, SamplesPerLoopAndEventAreThoseOfTheReference) {
     }
     machine.idle();
   }
-  machine.stop(misses);
+  machine.unschedule(misses);
 
   EXPECT_EQ(missed, (std::array<u64, 2>{109'605, 209'872}));
   EXPECT_EQ(miss_samples, recipe.miss_samples);

@@ -49,12 +49,12 @@ class BranchTrace : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(BranchTrace, EveryTakenBranchIsASampleWithItsTarget) {
-  Event& event = machine.open(every_branch());
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  Event& event = machine.opened(every_branch());
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   run(10'000);
   EXPECT_GT(machine.driver.statistics().interrupts, 2u) << "the buffer holds 2730 records";
   EXPECT_LT(machine.driver.statistics().interrupts, 5u);
-  machine.stop(event);
+  machine.unschedule(event);
   EXPECT_EQ(sampled, taken);
   EXPECT_EQ(event.count, taken.size());
   EXPECT_EQ(machine.driver.statistics().unhandled_interrupts, 0u);
@@ -62,86 +62,86 @@ TEST_P(BranchTrace, EveryTakenBranchIsASampleWithItsTarget) {
 }
 
 TEST_P(BranchTrace, ReadingTakesWhatTheBufferHolds) {
-  Event& event = machine.open(every_branch());
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  Event& event = machine.opened(every_branch());
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   run(100);
   machine.driver.read(event);
   EXPECT_EQ(event.count, 100u);
   run(5);
-  machine.stop(event);
+  machine.unschedule(event);
   EXPECT_EQ(sampled, taken);
 }
 
 TEST_P(BranchTrace, ATaskThatLeavesTakesItsBranchesAlong) {
-  Event& event = machine.open(every_branch());
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  Event& event = machine.opened(every_branch());
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   run(100);
   machine.driver.context_switch(perf::PmuDriver::SwitchDirection::out, {});
   EXPECT_EQ(sampled, taken);
 }
 
 TEST_P(BranchTrace, NothingIsStoredWhileTheEventIsStopped) {
-  Event& event = machine.open(every_branch());
-  ASSERT_TRUE(machine.start(event)) << machine.error;
-  machine.stop(event);
+  Event& event = machine.opened(every_branch());
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
+  machine.unschedule(event);
   run(10);
-  ASSERT_TRUE(machine.start(event));
+  ASSERT_TRUE(machine.schedule(event));
   taken.clear();
   run(10);
-  machine.stop(event);
+  machine.unschedule(event);
   EXPECT_EQ(sampled, taken);
   EXPECT_EQ(*machine.pmu.rdmsr(msr::DEBUGCTL) & (msr::debugctl::TR | msr::debugctl::BTS), 0u);
 }
 
 TEST_P(BranchTrace, CountersGoOnBesideIt) {
-  Event& event = machine.open(every_branch());
+  Event& event = machine.opened(every_branch());
   perf::Attr counting = hardware(HardwareId::instructions);
   counting.exclude_kernel = 1;
-  Event& instructions = machine.open(counting, &event);
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  Event& instructions = machine.opened(counting, &event);
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   run(10'000);
-  machine.stop(event);
+  machine.unschedule(event);
   EXPECT_EQ(event.count, 10'000u);
   EXPECT_EQ(instructions.count, 20'000u);
 }
 
 TEST_P(BranchTrace, ExcludesTheLbrForAsLongAsItIsOpen) {
-  Event& trace = machine.open(every_branch());
-  EXPECT_EQ(machine.error, "");
-  machine.open(with_stack());
-  EXPECT_EQ(machine.error, "branch_sample_type: another event traces every branch, which excludes the LBR");
+  Event& trace = machine.opened(every_branch());
+  EXPECT_EQ(machine.refusal, "");
+  machine.opened(with_stack());
+  EXPECT_EQ(machine.refusal, "branch_sample_type: another event traces every branch, which excludes the LBR");
   machine.driver.destroy(trace);
-  machine.error.clear();
-  Event& stack = machine.open(with_stack());
-  EXPECT_EQ(machine.error, "");
-  machine.open(every_branch());
-  EXPECT_EQ(machine.error,
+  machine.refusal.clear();
+  Event& stack = machine.opened(with_stack());
+  EXPECT_EQ(machine.refusal, "");
+  machine.opened(every_branch());
+  EXPECT_EQ(machine.refusal,
             "sample_period: another event has the LBR, which a trace of every branch excludes");
   machine.driver.destroy(stack);
-  machine.error.clear();
-  machine.open(every_branch());
-  EXPECT_EQ(machine.error, "");
+  machine.refusal.clear();
+  machine.opened(every_branch());
+  EXPECT_EQ(machine.refusal, "");
 }
 
 TEST_P(BranchTrace, OnlyUserModeCanBeTracedAndNotPrecisely) {
   perf::Attr with_kernel = every_branch();
   with_kernel.exclude_kernel = 0;
-  machine.open(with_kernel);
-  EXPECT_EQ(machine.error, "exclude_kernel: every branch can be sampled in user mode only");
+  machine.opened(with_kernel);
+  EXPECT_EQ(machine.refusal, "exclude_kernel: every branch can be sampled in user mode only");
   perf::Attr precise = every_branch();
   precise.precise_ip = 1;
-  machine.open(precise);
-  EXPECT_EQ(machine.error,
+  machine.opened(precise);
+  EXPECT_EQ(machine.refusal,
             "precise_ip: samples of every branch come from the branch trace store, not from PEBS");
-  EXPECT_EQ(machine.error_number, EOPNOTSUPP);
+  EXPECT_EQ(machine.refused_with, EOPNOTSUPP);
 }
 
 TEST(BranchTraceRefusals, WithoutAStoreNotEveryBranchCanBeSampled) {
   CpuModel model = *find_cpu_model("icelake");
   model.pebs.format = PebsFeatures::none;  // and with it the DS area
   Machine machine(model);
-  machine.open(every_branch());
-  EXPECT_EQ(machine.error_number, EOPNOTSUPP);
+  machine.opened(every_branch());
+  EXPECT_EQ(machine.refused_with, EOPNOTSUPP);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, BranchTrace,
@@ -156,10 +156,10 @@ TEST(BranchTraceSetUp, OtherPeriodsFrequenciesAndFiltersUseACounter) {
   filtered.sample_type |= sample::BRANCH_STACK;
   filtered.branch_sample_type = perf::branch::ANY | perf::branch::USER;
   for (const perf::Attr& attr : {period, frequency, filtered}) {
-    Event& event = machine.open(attr);
-    ASSERT_TRUE(machine.start(event)) << machine.error;
+    Event& event = machine.opened(attr);
+    ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
     EXPECT_LT(event.hw.index, 32);
-    machine.stop(event);
+    machine.unschedule(event);
   }
 }
 
@@ -170,11 +170,11 @@ TEST(BranchTraceSetUp, RecordsThatTouchTheKernelAreDropped) {
     EXPECT_EQ(data.cpl, Cpl::user);
     sampled.emplace_back(*data.ip, data.address.value());
   };
-  Event& event = machine.open(every_branch());
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  Event& event = machine.opened(every_branch());
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   machine.branch(0x1000, 0x2000);
   machine.branch(0x2004, 0xFFFF'FFFF'8100'0000);
-  machine.stop(event);
+  machine.unschedule(event);
   EXPECT_EQ(sampled, (Branches{{0x1000, 0x2000}}));
 }
 

@@ -61,8 +61,8 @@ class EveryEvent : public testing::TestWithParam<std::string> {
 
   bool opens(std::string_view name) const {
     Machine machine(model);
-    machine.open(attr_of(name));
-    return machine.error.empty();
+    machine.opened(attr_of(name));
+    return machine.refusal.empty();
   }
 
   /// What `perf stat -e NAME` would print after the program; beside a branch stack, which LBR_INSERTS counts.
@@ -70,17 +70,17 @@ class EveryEvent : public testing::TestWithParam<std::string> {
     Machine machine(model);
     const perf::Attr attr = attr_of(name);
     const bool metric = (attr.config & 0xFF) == 0 && (attr.config & 0x8000) != 0;
-    perf::Event* leader = metric ? &machine.open(attr_of("slots")) : nullptr;
-    perf::Event& event = machine.open(attr, leader);
+    perf::Event* leader = metric ? &machine.opened(attr_of("slots")) : nullptr;
+    perf::Event& event = machine.opened(attr, leader);
     if (name.ends_with("LBR_INSERTS")) {
       perf::Attr branches = hardware(perf::HardwareId::branch_instructions, 1'000'000);
       branches.sample_type = perf::sample::BRANCH_STACK;
       branches.branch_sample_type = perf::branch::ANY | perf::branch::USER;
-      EXPECT_TRUE(machine.start(machine.open(branches))) << machine.error;
+      EXPECT_TRUE(machine.schedule(machine.opened(branches))) << machine.refusal;
     }
-    EXPECT_TRUE(machine.start(leader != nullptr ? *leader : event)) << name << ": " << machine.error;
+    EXPECT_TRUE(machine.schedule(leader != nullptr ? *leader : event)) << name << ": " << machine.refusal;
     EventfulProgram(machine).run();
-    machine.stop(leader != nullptr ? *leader : event);
+    machine.unschedule(leader != nullptr ? *leader : event);
     EXPECT_EQ(describe(machine.driver.statistics().faults), "") << name;
     return event.count;
   }

@@ -55,12 +55,12 @@ TEST(PantherCove, RecordsOfSomeMemoryEventsHaveAnAddress) {
     attr.config = umask << 8 | 0xD0;
     attr.precise_ip = 2;
     attr.sample_period = 1000;
-    return machine.open(attr).hw.flags & (pebs_flag::MEMORY_LOAD | pebs_flag::MEMORY_STORE);
+    return machine.opened(attr).hw.flags & (pebs_flag::MEMORY_LOAD | pebs_flag::MEMORY_STORE);
   };
   for (const u64 loads : {0x11, 0x21, 0x41, 0x81}) EXPECT_EQ(kind_of(loads), pebs_flag::MEMORY_LOAD) << loads;
   for (const u64 stores : {0x12, 0x42, 0x82}) EXPECT_EQ(kind_of(stores), pebs_flag::MEMORY_STORE) << stores;
   EXPECT_EQ(kind_of(0x87), 0u);
-  EXPECT_TRUE(machine.error.empty()) << machine.error;
+  EXPECT_TRUE(machine.refusal.empty()) << machine.refusal;
 }
 
 TEST_P(EveryModel, EncodesDataSourcesAsItsDriverReadsThem) {
@@ -76,14 +76,14 @@ TEST_P(EveryModel, LetsTheDriverStartWithoutAFault) {
 
 TEST_P(EveryModel, CountsInstructionsAndBranchesExactly) {
   Machine machine(model);
-  perf::Event& instructions = machine.open(hardware(HardwareId::instructions));
-  perf::Event& branches = machine.open(hardware(HardwareId::branch_instructions), &instructions);
-  ASSERT_TRUE(machine.start(instructions)) << machine.error;
+  perf::Event& instructions = machine.opened(hardware(HardwareId::instructions));
+  perf::Event& branches = machine.opened(hardware(HardwareId::branch_instructions), &instructions);
+  ASSERT_TRUE(machine.schedule(instructions)) << machine.refusal;
   for (int i = 0; i < 1000; ++i) {
     machine.instruction();
     if (i % 5 == 0) machine.instruction({Signal::instruction, Signal::branch});
   }
-  machine.stop(instructions);
+  machine.unschedule(instructions);
   EXPECT_EQ(instructions.count, 1200u);
   EXPECT_EQ(branches.count, 200u);
   EXPECT_EQ(describe(machine.driver.statistics().faults), "");
@@ -96,10 +96,10 @@ TEST_P(EveryModel, SamplesEveryPeriod) {
     ++samples;
     EXPECT_EQ(data.period, 100u);
   };
-  perf::Event& instructions = machine.open(hardware(HardwareId::instructions, 100));
-  ASSERT_TRUE(machine.start(instructions)) << machine.error;
+  perf::Event& instructions = machine.opened(hardware(HardwareId::instructions, 100));
+  ASSERT_TRUE(machine.schedule(instructions)) << machine.refusal;
   for (int i = 0; i < 10'001; ++i) machine.instruction();
-  machine.stop(instructions);
+  machine.unschedule(instructions);
   EXPECT_EQ(samples, 100u);
   EXPECT_EQ(instructions.count, 10'001u);
   EXPECT_EQ(describe(machine.driver.statistics().faults), "");

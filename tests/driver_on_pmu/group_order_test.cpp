@@ -175,15 +175,15 @@ TEST(SlotsGroup, StartsItsLeaderAfreshWhenAMetricJoinsIt) {  // the leader count
 TEST(SlotsGroup, AMetricThatTheDriverGetsLaterJoinsWithoutItsLeaderMoving) {
   Machine machine(model_with_skid("icelake", 0));
   Steps steps(machine.pmu);
-  perf::Event& slots = machine.open(raw(0x0400));
-  ASSERT_TRUE(machine.start(slots));
+  perf::Event& slots = machine.opened(raw(0x0400));
+  ASSERT_TRUE(machine.schedule(slots));
   steps.run();
-  perf::Event& retiring = machine.open(raw(0x8000), &slots);
+  perf::Event& retiring = machine.opened(raw(0x8000), &slots);
   machine.driver.disable();
   ASSERT_TRUE(machine.driver.add(retiring));
   machine.driver.enable();
   steps.run();
-  machine.stop(slots);
+  machine.unschedule(slots);
   EXPECT_EQ(slots.count, 2 * steps.slots());
   EXPECT_EQ(retiring.count, steps.fifth());
 }
@@ -196,22 +196,22 @@ TEST_P(GuestOnly, EventsCountNothingOnTheHostAndOthersCountAll) {
   Machine machine(model_with_skid(GetParam(), 0));
   perf::Attr attr = hardware(perf::HardwareId::branch_instructions);
   attr.exclude_host = 1;
-  perf::Event& guest = machine.open(attr);
+  perf::Event& guest = machine.opened(attr);
   attr.exclude_host = 0;
   attr.exclude_guest = 1;
-  perf::Event& host = machine.open(attr);
-  ASSERT_TRUE(machine.start(guest) && machine.start(host)) << machine.error;
+  perf::Event& host = machine.opened(attr);
+  ASSERT_TRUE(machine.schedule(guest) && machine.schedule(host)) << machine.refusal;
   Steps steps(machine.pmu);
   for (int i = 0; i < 10; ++i) steps.run();
-  machine.stop(guest);
-  machine.stop(host);
+  machine.unschedule(guest);
+  machine.unschedule(host);
   EXPECT_EQ(guest.count, 0u);
   EXPECT_EQ(host.count, 10u);
   // The counter is the host's again when its guest event has gone.
-  perf::Event& next = machine.open(attr);
-  ASSERT_TRUE(machine.start(next));
+  perf::Event& next = machine.opened(attr);
+  ASSERT_TRUE(machine.schedule(next));
   steps.run();
-  machine.stop(next);
+  machine.unschedule(next);
   EXPECT_EQ(next.count, 1u);
 }
 

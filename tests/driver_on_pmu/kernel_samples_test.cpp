@@ -1,10 +1,8 @@
 // A program with ring-0 instructions, which no trace has, sampled by PEBS through the whole chain.
 #include <gtest/gtest.h>
 
-#include "pmusim/driver/intel_driver.h"
-#include "pmusim/perf/core.h"
 #include "pmusim/perf/ring_reader.h"
-#include "pmusim/pmu/pmu.h"
+#include "tests/support/whole_kernel.h"
 
 namespace pmusim::driver {
 namespace {
@@ -25,14 +23,11 @@ struct Read {
 };
 
 /// PMU, driver and perf core, and a program that alternates between user code and the kernel.
-class Machine final : private PmiHandler, private perf::Target {
+class Machine final : private WholeKernel, private perf::Target {
  public:
-  explicit Machine(const char* model) : pmu_(*find_cpu_model(model)), driver_(pmu_), core_(driver_) {
-    driver_.attach(core_);
-    core_.set_target(*this);
-    pmu_.set_pmi_handler(this);
-    core_.task_started(100, 100, "program");
-    core_.switch_to(100);
+  explicit Machine(const char* model) : WholeKernel(*find_cpu_model(model)) {
+    core.set_target(*this);
+    start_program(100);
   }
 
   void sample_branches(u64 period, u64 registers) {
@@ -43,9 +38,9 @@ class Machine final : private PmiHandler, private perf::Target {
     attr.sample_period = period;
     attr.sample_type = sample::IP | registers;
     attr.sample_regs_user = attr.sample_regs_intr = rax_ip_cs;
-    const auto event = core_.open(attr, 100, -1);
+    const auto event = core.open(attr, 100, -1);
     ASSERT_TRUE(event) << event.error().message;
-    ring_ = core_.mmap(**event, 64).value();
+    ring_ = core.mmap(**event, 64).value();
   }
 
   /// `runs` of some branches each, in user code and kernel by turns.
@@ -55,7 +50,7 @@ class Machine final : private PmiHandler, private perf::Target {
       const u64 base = level == Cpl::user ? user_code : kernel_code;
       for (u64 n = 0; n < 11; ++n) branch(base + 16 * n, level);
     }
-    core_.switch_to(0);  // drains what is left
+    core.switch_to(0);  // drains what is left
   }
 
   std::vector<Read> samples() {
@@ -87,7 +82,7 @@ class Machine final : private PmiHandler, private perf::Target {
     registers.rip = ip + 16;
     registers[Gpr::rax] = rax_after(ip);
     if (level == Cpl::user) saved_ = registers;
-    pmu_.retire(
+    pmu.retire(
         {.ip = ip,
          .next_ip = ip + 16,
          .cycle = ++cycle_,
@@ -100,13 +95,10 @@ class Machine final : private PmiHandler, private perf::Target {
          .registers = &registers});
   }
   void handle_pmi(const InterruptFrame& frame) override {
-    core_.set_time(cycle_);
-    driver_.handle_pmi(frame);
+    core.set_time(cycle_);
+    driver.handle_pmi(frame);
   }
 
-  Pmu pmu_;
-  IntelDriver driver_;
-  perf::PerfCore core_;
   perf::RingBuffer* ring_ = nullptr;
   u64 cycle_ = 0;
   Registers saved_;

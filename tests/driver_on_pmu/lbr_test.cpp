@@ -62,15 +62,15 @@ TEST_P(LbrOnPmu, SamplesHoldTheNewestBranchesInOrder) {
     for (const perf::BranchEntry& e : data.branches->entries) sampled.push_back({e.from, e.to});
     EXPECT_EQ(sampled, newest);
   };
-  perf::Event& event = machine.open(branches(ANY | USER));
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  perf::Event& event = machine.opened(branches(ANY | USER));
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   for (u64 i = 0; i < 1000; ++i) {
     const Jump jump{0x401000 + 0x20 * (i % 77), 0x402000 + 0x20 * (i % 55)};
     machine.branch(jump.from, jump.to, BranchKind::direct_jump);
     taken.push_back(jump);
     machine.idle();
   }
-  machine.stop(event);
+  machine.unschedule(event);
   EXPECT_EQ(samples, 20u);
   EXPECT_EQ(describe(machine.driver.statistics().faults), "");
 }
@@ -100,8 +100,8 @@ TEST_P(LbrOnPmu, FiltersOfTheHardwareAndTheDriverAgree) {
     ++samples;
     for (const perf::BranchEntry& e : data.branches->entries) EXPECT_EQ(e.from, call);
   };
-  perf::Event& event = machine.open(branches(ANY_CALL | USER));
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  perf::Event& event = machine.opened(branches(ANY_CALL | USER));
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   for (int i = 0; i < 500; ++i) {
     machine.branch(jump, call, BranchKind::direct_jump);
     machine.branch(call, jump, BranchKind::direct_call);
@@ -122,8 +122,8 @@ TEST_P(LbrOnPmu, CallStacksGoWithTheirTasks) {
     frames.clear();
     for (const perf::BranchEntry& e : data.branches->entries) frames.push_back(e.from);
   };
-  perf::Event& event = machine.open(branches(CALL_STACK | USER, period));
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  perf::Event& event = machine.opened(branches(CALL_STACK | USER, period));
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   const auto change_task = [&](u32 from, u32 to) {
     machine.driver.disable();
     machine.driver.context_switch(Direction::out, {from, from});

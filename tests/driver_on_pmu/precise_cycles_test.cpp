@@ -51,12 +51,12 @@ class PreciseCycles : public testing::TestWithParam<std::string> {
     perf::Attr attr = hardware(perf::HardwareId::cpu_cycles, 1000);
     attr.precise_ip = level & 3;
     attr.sample_type = perf::sample::IP;
-    perf::Event& cycles = machine.open(attr);
-    EXPECT_EQ(machine.error_number, wanted) << machine.error;
-    if (machine.error_number != 0) return;
+    perf::Event& cycles = machine.opened(attr);
+    EXPECT_EQ(machine.refused_with, wanted) << machine.refusal;
+    if (machine.refused_with != 0) return;
     unsigned taken = 0;
     machine.sink.tell = [&](perf::Event&, const perf::SampleData&, const InterruptFrame&) { ++taken; };
-    ASSERT_TRUE(machine.start(cycles));
+    ASSERT_TRUE(machine.schedule(cycles));
     constexpr unsigned rounds = 2000, instructions_of_round = 10;
     for (unsigned i = 0; i < rounds; ++i) {
       for (machine.ip = 0x1000; machine.ip < 0x1000 + 4 * (instructions_of_round - 1); machine.ip += 4)
@@ -64,7 +64,7 @@ class PreciseCycles : public testing::TestWithParam<std::string> {
       machine.branch(machine.ip, 0x1000);
     }
     machine.idle();
-    machine.stop(cycles);
+    machine.unschedule(cycles);
     EXPECT_NEAR(taken, rounds * instructions_of_round / 1000, 2);
     EXPECT_EQ(describe(machine.driver.statistics().faults), "");
   }
@@ -84,8 +84,8 @@ TEST(PreciseCyclesOfCannonLake, AreRefusedByLinux612WhichHasNoTablesForIt) {
     Machine machine(model_with_skid("cannonlake", 0), {.kernel = perf::Kernel::v6_12});
     perf::Attr attr = hardware(perf::HardwareId::cpu_cycles, 1000);
     attr.precise_ip = level & 3;
-    machine.open(attr);
-    EXPECT_EQ(machine.error_number, wanted) << machine.error;
+    machine.opened(attr);
+    EXPECT_EQ(machine.refused_with, wanted) << machine.refusal;
   }
 }
 
@@ -94,13 +94,13 @@ TEST(PreciseFixedEvents, AreRefusedWherePebsDoesNotCoverFixedCounters) {
   attr.precise_ip = 1;
   for (const char* const model : {"sandybridge", "haswell", "skylake"}) {
     Machine machine(model_with_skid(model, 0));
-    machine.open(attr);
-    EXPECT_EQ(machine.error_number, EINVAL) << model;
-    EXPECT_EQ(machine.error, "precise_ip: PEBS of this CPU does not cover fixed counters");
+    machine.opened(attr);
+    EXPECT_EQ(machine.refused_with, EINVAL) << model;
+    EXPECT_EQ(machine.refusal, "precise_ip: PEBS of this CPU does not cover fixed counters");
   }
   Machine machine(model_with_skid("icelake", 0));
-  machine.open(attr);
-  EXPECT_EQ(machine.error_number, 0) << machine.error;
+  machine.opened(attr);
+  EXPECT_EQ(machine.refused_with, 0) << machine.refusal;
 }
 
 }  // namespace

@@ -87,13 +87,13 @@ class RecordedCounts : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(RecordedCounts, ManyRecordsOfOneDrainReadTheCountsOfTheirOwnInstructions) {
-  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
-  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
+  Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.opened(counting(HardwareId::instructions), &branches);
   expect_exact_reads(instructions, branches);
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   program.run(10'000);
   EXPECT_EQ(samples, 0u) << "the group can wait for a full buffer";
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_GT(samples, 30u);
   expect_exact_totals(instructions, branches);
 }
@@ -101,49 +101,49 @@ TEST_P(RecordedCounts, ManyRecordsOfOneDrainReadTheCountsOfTheirOwnInstructions)
 TEST_P(RecordedCounts, ReloadedBySoftwareTheyAreAsExact) {
   perf::Attr attr = reading(HardwareId::branch_instructions, 50);
   attr.wakeup_events = 1;
-  Event& branches = machine.open(attr);
-  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
+  Event& branches = machine.opened(attr);
+  Event& instructions = machine.opened(counting(HardwareId::instructions), &branches);
   expect_exact_reads(instructions, branches);
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   program.run(10'000);
   EXPECT_GT(samples, 25u);
-  machine.stop(branches);
+  machine.unschedule(branches);
   expect_exact_totals(instructions, branches);
 }
 
 TEST_P(RecordedCounts, TwoSamplingMembersInOneBufferDoNotMakeCountsRunBackwards) {
-  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
-  Event& instructions = machine.open(reading(HardwareId::instructions, 171), &branches);
+  Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.opened(reading(HardwareId::instructions, 171), &branches);
   expect_exact_reads(instructions, branches);
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   program.run(10'000);
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_GT(samples, 80u);
   expect_exact_totals(instructions, branches);
 }
 
 TEST_P(RecordedCounts, ReadingInBetweenNeitherLosesNorDoublesCounts) {
-  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
-  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
+  Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.opened(counting(HardwareId::instructions), &branches);
   expect_exact_reads(instructions, branches);
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   for (unsigned i = 0; i < 20; ++i) {
     program.run(333);
     machine.driver.read(i % 2 == 0 ? instructions : branches);
     EXPECT_EQ(i % 2 == 0 ? instructions.count : branches.count,
               i % 2 == 0 ? program.instructions() : program.branches());
   }
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_GT(samples, 20u);
   expect_exact_totals(instructions, branches);
 }
 
 TEST_P(RecordedCounts, OverflowOfAnOrdinaryMemberDrainsFirst) {
-  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
   perf::Attr ordinary = counting(HardwareId::instructions);
   ordinary.sample_period = 777;
   ordinary.sample_type = sample::IP;
-  Event& instructions = machine.open(ordinary, &branches);
+  Event& instructions = machine.opened(ordinary, &branches);
   unsigned ordinary_samples = 0;
   machine.sink.tell = [&](Event& event, const perf::SampleData& data, const InterruptFrame&) {
     if (&event == &instructions) {
@@ -154,25 +154,25 @@ TEST_P(RecordedCounts, OverflowOfAnOrdinaryMemberDrainsFirst) {
     EXPECT_EQ(count_of(data, instructions), StraightProgram::instructions_at(*data.ip));
     EXPECT_EQ(count_of(data, branches), program.branches_at(*data.ip));
   };
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   program.run(10'000);
   EXPECT_GT(samples, 20u) << "each of the other event's interrupts takes the records along";
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_GT(ordinary_samples, 10u);
   expect_exact_totals(instructions, branches);
 }
 
 TEST_P(RecordedCounts, AnEventThatIsNoMemberIsNotInTheSample) {
-  Event& stranger = machine.open(counting(HardwareId::instructions));
-  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
+  Event& stranger = machine.opened(counting(HardwareId::instructions));
+  Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
   machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
     ++samples;
     EXPECT_EQ(data.counts.size(), 1u);
     EXPECT_EQ(count_of(data, branches), program.branches_at(*data.ip));
   };
-  ASSERT_TRUE(machine.start(stranger) && machine.start(branches)) << machine.error;
+  ASSERT_TRUE(machine.schedule(stranger) && machine.schedule(branches)) << machine.refusal;
   program.run(10'000);
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_GT(samples, 30u);
 }
 
@@ -193,11 +193,11 @@ std::vector<std::vector<u64>> samples_with_fragments_of(u32 bytes) {
   attr.sample_type |= sample::REGS_INTR | sample::BRANCH_STACK | sample::WEIGHT | sample::ADDR;
   attr.sample_regs_intr = 0xFF;
   attr.branch_sample_type = perf::branch::ANY | perf::branch::USER;
-  Event& branches = machine.open(attr);
-  machine.open(counting(HardwareId::instructions), &branches);
-  EXPECT_TRUE(machine.start(branches)) << machine.error;
+  Event& branches = machine.opened(attr);
+  machine.opened(counting(HardwareId::instructions), &branches);
+  EXPECT_TRUE(machine.schedule(branches)) << machine.refusal;
   StraightProgram(machine).run(10'000);
-  machine.stop(branches);
+  machine.unschedule(branches);
   return samples;
 }
 
@@ -225,9 +225,9 @@ class RecordedMetrics : public testing::TestWithParam<const char*> {};
 TEST_P(RecordedMetrics, SlotsAndTheirSharesAreThoseOfTheRecord) {
   Machine machine(model_with_skid(GetParam(), 24));
   const u64 width = machine.pmu.model().core.retire_width;
-  Event& slots = machine.open(topdown(0x0400));
-  Event& retiring = machine.open(topdown(0x8000), &slots);
-  machine.open(reading(HardwareId::branch_instructions, 50), &slots);
+  Event& slots = machine.opened(topdown(0x0400));
+  Event& retiring = machine.opened(topdown(0x8000), &slots);
+  machine.opened(reading(HardwareId::branch_instructions, 50), &slots);
   unsigned samples = 0;
   machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {
     ++samples;
@@ -236,7 +236,7 @@ TEST_P(RecordedMetrics, SlotsAndTheirSharesAreThoseOfTheRecord) {
     EXPECT_NEAR(static_cast<double>(count_of(data, retiring)), static_cast<double>(expected) / 4,
                 static_cast<double>(expected) / 255);
   };
-  ASSERT_TRUE(machine.start(slots)) << machine.error;
+  ASSERT_TRUE(machine.schedule(slots)) << machine.refusal;
   constexpr u64 instructions = 10'000;
   for (u64 i = 0; i < instructions; ++i) {  // one per cycle, and a quarter of its slots retire something
     Retirement r{.ip = first_ip + 4 * i, .next_ip = first_ip + 4 * i + 4, .cycle = i + 1, .length = 4};
@@ -249,7 +249,7 @@ TEST_P(RecordedMetrics, SlotsAndTheirSharesAreThoseOfTheRecord) {
     machine.pmu.retire(r);
     if (i % 3000 == 2999) machine.driver.read(slots);  // which clears both
   }
-  machine.stop(slots);
+  machine.unschedule(slots);
   EXPECT_GT(samples, 30u);
   EXPECT_EQ(slots.count, width * instructions);
   EXPECT_EQ(describe(machine.driver.statistics().faults), "");
@@ -264,12 +264,12 @@ TEST(WithoutRecordedCounts, PartsWithoutTheGroupInterruptForEverySampleOfSuchAnE
     ++samples;
     EXPECT_TRUE(data.counts.empty());
   };
-  Event& branches = machine.open(reading(HardwareId::branch_instructions, 50));
-  Event& instructions = machine.open(counting(HardwareId::instructions), &branches);
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
+  Event& instructions = machine.opened(counting(HardwareId::instructions), &branches);
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   StraightProgram(machine).run(10'000);
   EXPECT_GT(samples, 30u);
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_EQ(instructions.count, 10'000u);
 }
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <bit>
 
-#include "pmusim/perf/core.h"
 #include "register_samples.h"
+#include "tests/support/whole_kernel.h"
 
 namespace pmusim::driver {
 namespace {
@@ -29,34 +29,29 @@ Attr sampling(unsigned precise, u64 sample_type) {
 
 /// The first sample of a program that runs with numbered_state().
 std::vector<u64> first_sample(const CpuModel& model, const Attr& attr, SimdAbi simd) {
-  Pmu pmu(model);
-  IntelDriver driver(pmu, {.kernel = perf::kernel_with(simd)});
-  perf::PerfCore perf(driver, {.limits = {.kernel = perf::kernel_with(simd)}});
-  driver.attach(perf);
-  pmu.set_pmi_handler(&driver);
-  perf.task_started(1, 1, "program");
-  perf.switch_to(1);
-  const auto event = perf.open(attr, -1, 0);
+  WholeKernel machine(model, perf::kernel_with(simd));
+  machine.start_program();
+  const auto event = machine.core.open(attr, -1, 0);
   if (!event.ok()) {
     ADD_FAILURE() << event.error().message;
     return {};
   }
-  perf::RingBuffer& ring = **perf.mmap(**event, 8);
+  perf::RingBuffer& ring = **machine.core.mmap(**event, 8);
   const ExtendedState extended = numbered_state();
-  pmu.set_extended_state(&extended);
+  machine.pmu.set_extended_state(&extended);
   Registers registers;
   registers.rip = code;
   registers[Gpr::rax] = 0xa;
   registers[Gpr::rsp] = stack;
   for (u64 cycle = 1; cycle < 60; ++cycle)
-    pmu.retire({.ip = code,
-                .next_ip = code,
-                .cycle = cycle,
-                .signals = {Signal::instruction},
-                .length = 4,
-                .registers = &registers});
-  pmu.wait_until(100, {});
-  perf.disable(**event);
+    machine.pmu.retire({.ip = code,
+                        .next_ip = code,
+                        .cycle = cycle,
+                        .signals = {Signal::instruction},
+                        .length = 4,
+                        .registers = &registers});
+  machine.pmu.wait_until(100, {});
+  machine.core.disable(**event);
   const auto samples = samples_of(ring);
   return samples.empty() ? std::vector<u64>{} : samples.front();
 }
@@ -224,8 +219,8 @@ TEST(WorkedExample, EgprAndShadowStackPointerAreTheSameByteForByte) {
 /// All CFG_C registers, one over the other.
 u64 groups_programmed(const Attr& attr, SimdAbi simd) {
   Machine machine(model_with_every_group(), {.kernel = perf::kernel_with(simd)});
-  perf::Event& event = machine.open(attr);
-  EXPECT_TRUE(machine.start(event)) << machine.error;
+  perf::Event& event = machine.opened(attr);
+  EXPECT_TRUE(machine.schedule(event)) << machine.refusal;
   u64 groups = 0;
   for (u32 n = 0; n < 8; ++n)
     for (const u32 first : {msr::V6_GP0_CFG_C, msr::V6_FX0_CFG_C})

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "driver/debug_store/pebs.h"
-#include "pmusim/perf/core.h"
 #include "register_samples.h"
+#include "tests/support/whole_kernel.h"
 
 namespace pmusim::driver {
 namespace {
@@ -20,26 +20,16 @@ using perf::SimdAbi;
 namespace sample = perf::sample;
 
 /// The whole of perf_event_open on a CPU.
-class Opener {
+class Opener : private WholeKernel {
  public:
-  Opener(const CpuModel& model, SimdAbi simd)
-      : pmu_(model),
-        driver_(pmu_, {.kernel = perf::kernel_with(simd)}),
-        perf_(driver_, {.limits = {.kernel = perf::kernel_with(simd)}}) {
-    driver_.attach(perf_);
-  }
+  Opener(const CpuModel& model, SimdAbi simd) : WholeKernel(model, perf::kernel_with(simd)) {}
   /// errno, or 0. Attributes that differ in their form are given as callers give them.
   int error_of(const Attr& attr) {
-    const auto event = perf_.open(attr, -1, 0);
+    const auto event = core.open(attr, -1, 0);
     if (!event.ok()) return event.error().error_number;
-    perf_.close(**event);
+    core.close(**event);
     return 0;
   }
-
- private:
-  Pmu pmu_;
-  IntelDriver driver_;
-  perf::PerfCore perf_;
 };
 
 /// What a register class looks like in an attribute: the same in both forms.
@@ -259,6 +249,15 @@ Attr asking_for_all(unsigned precise, u64 period) {
   return attr;
 }
 
+/// So many instructions under an event, and time for the last interrupt.
+void run(Machine& machine, const Attr& attr, unsigned instructions) {
+  perf::Event& event = machine.opened(attr);
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
+  for (unsigned n = 0; n < instructions; ++n) machine.instruction();
+  machine.idle();
+  machine.unschedule(event);
+}
+
 TEST(RegisterValues, AreThoseOfTheRegisterFileWhetherByInterruptOrByPebs) {
   for (const unsigned precise : {0u, 1u}) {
     Machine machine(model_with_every_group());
@@ -270,11 +269,7 @@ TEST(RegisterValues, AreThoseOfTheRegisterFileWhetherByInterruptOrByPebs) {
     };
     const ExtendedState state = numbered_state();
     machine.pmu.set_extended_state(&state);
-    perf::Event& event = machine.open(asking_for_all(precise, 50));
-    ASSERT_TRUE(machine.start(event)) << machine.error;
-    for (unsigned n = 0; n < 500; ++n) machine.instruction();
-    machine.idle();
-    machine.stop(event);
+    run(machine, asking_for_all(precise, 50), 500);
     EXPECT_GT(samples, 5u) << precise;
   }
 }
@@ -294,11 +289,7 @@ TEST(RegisterValues, OfAComponentInItsInitialStateAreEmpty) {
     state.initialize(StateComponent::zmm_hi256);
     state.initialize(StateComponent::opmask);
     machine.pmu.set_extended_state(&state);
-    perf::Event& event = machine.open(asking_for_all(precise, 50));
-    ASSERT_TRUE(machine.start(event)) << machine.error;
-    for (unsigned n = 0; n < 500; ++n) machine.instruction();
-    machine.idle();
-    machine.stop(event);
+    run(machine, asking_for_all(precise, 50), 500);
     EXPECT_GT(samples, 5u) << precise;
   }
 }
@@ -319,58 +310,44 @@ TEST(RegisterValues, OfAdaptiveRecordsAreTheXmmAlone) {
   attr.precise_ip = 1;
   attr.sample_type = sample::IP | sample::REGS_INTR;
   attr.sample_regs_intr = bits(63, 32);
-  perf::Event& event = machine.open(attr);
-  ASSERT_TRUE(machine.start(event)) << machine.error;
-  for (unsigned n = 0; n < 500; ++n) machine.instruction();
-  machine.idle();
-  machine.stop(event);
+  run(machine, attr, 500);
   EXPECT_GT(samples, 5u);
 }
 
 // --- samples, as a reader of the ring has them
 
 /// One CPU under the whole kernel side, with threads that have registers of their own.
-class ThreadedMachine : private PmiHandler {
+class ThreadedMachine : private WholeKernel {
  public:
-  ThreadedMachine(const CpuModel& model, SimdAbi simd)
-      : pmu_(model),
-        driver_(pmu_, {.kernel = perf::kernel_with(simd)}),
-        perf_(driver_, {.limits = {.kernel = perf::kernel_with(simd)}}) {
-    driver_.attach(perf_);
-    pmu_.set_pmi_handler(this);
-    perf_.task_started(1, 1, "threads");
-    for (const u32 tid : {2u, 3u}) perf_.fork(1, 1, tid);
+  ThreadedMachine(const CpuModel& model, SimdAbi simd) : WholeKernel(model, perf::kernel_with(simd)) {
+    core.task_started(1, 1, "threads");
+    for (const u32 tid : {2u, 3u}) core.fork(1, 1, tid);
   }
 
   perf::RingBuffer* open(const Attr& attr) {
-    const auto event = perf_.open(attr, -1, 0);
+    const auto event = core.open(attr, -1, 0);
     if (!event.ok()) {
       ADD_FAILURE() << event.error().message;
       return nullptr;
     }
-    return *perf_.mmap(**event, 64);
+    return *core.mmap(**event, 64);
   }
   /// The thread runs `instructions`; XMM3 of each is 0x100 * tid + how often it ran.
   void run(u32 tid, unsigned instructions) {
     ExtendedState& state = states_[tid - 1];
     state.write(StateComponent::sse, 6, {0x100 * u64{tid} + ++turns_, turns_});
-    perf_.switch_to(tid);
-    pmu_.set_extended_state(&state);
+    core.switch_to(tid);
+    pmu.set_extended_state(&state);
     for (unsigned n = 0; n < instructions; ++n) {
       ++cycle_;
-      pmu_.retire(
+      pmu.retire(
           {.ip = 0x1000, .next_ip = 0x1004, .cycle = cycle_, .signals = {Signal::instruction}, .length = 4});
     }
-    pmu_.wait_until(cycle_ += 100, {});
+    pmu.wait_until(cycle_ += 100, {});
   }
   u64 turns() const { return turns_; }
 
  private:
-  void handle_pmi(const InterruptFrame& frame) override { driver_.handle_pmi(frame); }
-
-  Pmu pmu_;
-  IntelDriver driver_;
-  perf::PerfCore perf_;
   std::array<ExtendedState, 3> states_;
   u64 cycle_ = 0, turns_ = 0;
 };
@@ -408,13 +385,8 @@ TEST(RegisterSamples, OfThreeThreadsDoNotMix) {
 TEST(RegisterSamples, TheWorkedExampleComesOutOfTheRingByteForByte) {
   const ExtendedState state = numbered_state();
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
-    Pmu pmu(model_with_skid("sapphirerapids", 0));
-    IntelDriver driver(pmu, {.kernel = perf::kernel_with(simd)});
-    perf::PerfCore perf(driver, {.limits = {.kernel = perf::kernel_with(simd)}});
-    driver.attach(perf);
-    pmu.set_pmi_handler(&driver);
-    perf.task_started(1, 1, "program");
-    perf.switch_to(1);
+    WholeKernel machine(model_with_skid("sapphirerapids", 0), perf::kernel_with(simd));
+    machine.start_program();
     Attr attr = hardware(HardwareId::instructions, 20);
     attr.exclude_kernel = 1;
     attr.sample_type = sample::IP | sample::REGS_INTR;
@@ -424,12 +396,12 @@ TEST(RegisterSamples, TheWorkedExampleComesOutOfTheRingByteForByte) {
     const bool merged = simd == SimdAbi::merged;
     attr.sample_simd_vec_reg_intr = merged ? 0xffffffff : 3;
     attr.sample_simd_pred_reg_intr = merged ? 0xff : 1;
-    const auto event = perf.open(attr, -1, 0);
+    const auto event = machine.core.open(attr, -1, 0);
     ASSERT_TRUE(event.ok()) << event.error().message;
-    perf::RingBuffer& ring = **perf.mmap(**event, 8);
-    pmu.set_extended_state(&state);
+    perf::RingBuffer& ring = **machine.core.mmap(**event, 8);
+    machine.pmu.set_extended_state(&state);
     for (u64 cycle = 1; cycle < 60; ++cycle)
-      pmu.retire(
+      machine.pmu.retire(
           {.ip = 0x1000, .next_ip = 0x1004, .cycle = cycle, .signals = {Signal::instruction}, .length = 4});
     const auto samples = samples_of(ring);
     ASSERT_FALSE(samples.empty());

@@ -33,11 +33,11 @@ TEST_P(PreciseModel, SamplesCarryTheAddressOfABranch) {
     EXPECT_TRUE(data.exact_ip);
     EXPECT_EQ(data.ip, 0x1024u);
   };
-  perf::Event& branches = machine.open(precise(HardwareId::branch_instructions, 2, 50));
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  perf::Event& branches = machine.opened(precise(HardwareId::branch_instructions, 2, 50));
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   loop(machine, 2000);
   machine.idle();
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_NEAR(samples, 39, 1);  // a record takes one branch more than the period: 2000 / 51
   EXPECT_EQ(describe(machine.driver.statistics().faults), "");
 }
@@ -50,23 +50,23 @@ TEST(Precise, ManyRecordsWaitForOneDrain) {
   Machine machine(model_with_skid("icelake", 0));
   unsigned samples = 0;
   machine.sink.tell = [&](perf::Event&, const perf::SampleData&, const InterruptFrame&) { ++samples; };
-  perf::Event& branches = machine.open(precise(HardwareId::branch_instructions, 2, 50));
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  perf::Event& branches = machine.opened(precise(HardwareId::branch_instructions, 2, 50));
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   loop(machine, 2000);
   EXPECT_EQ(samples, 0u);
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_NEAR(samples, 39, 1);
   EXPECT_EQ(machine.driver.statistics().interrupts, 0u);
 }
 
 TEST(Precise, CountsOfAutoReloadedEventsAreNearlyExact) {  // the reload wipes what counted until the record
   Machine machine(model_with_skid("icelake", 24));
-  perf::Event& branches = machine.open(precise(HardwareId::branch_instructions, 2, 50));
-  ASSERT_TRUE(machine.start(branches)) << machine.error;
+  perf::Event& branches = machine.opened(precise(HardwareId::branch_instructions, 2, 50));
+  ASSERT_TRUE(machine.schedule(branches)) << machine.refusal;
   loop(machine, 2000);
   machine.driver.read(branches);
   EXPECT_NEAR(static_cast<double>(branches.count), 2000, 45);
-  machine.stop(branches);
+  machine.unschedule(branches);
   EXPECT_NEAR(static_cast<double>(branches.count), 2000, 45);
 }
 
@@ -86,8 +86,8 @@ TEST_P(BranchModel, SamplesCarryTheBranchesBeforeThem) {
   attr.sample_type = perf::sample::IP | perf::sample::BRANCH_STACK;
   attr.branch_sample_type = perf::branch::ANY | perf::branch::USER;
   attr.exclude_kernel = 1;
-  perf::Event& event = machine.open(attr);
-  ASSERT_TRUE(machine.start(event)) << machine.error;
+  perf::Event& event = machine.opened(attr);
+  ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
   loop(machine, 1001);
   EXPECT_EQ(samples, 10u);
   EXPECT_EQ(describe(machine.driver.statistics().faults), "");

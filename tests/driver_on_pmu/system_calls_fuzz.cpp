@@ -3,11 +3,9 @@
 // records.
 #include <map>
 
-#include "pmusim/driver/intel_driver.h"
-#include "pmusim/perf/core.h"
 #include "pmusim/perf/ring_reader.h"
-#include "pmusim/pmu/pmu.h"
 #include "tests/support/fuzz_input.h"
+#include "tests/support/whole_kernel.h"
 
 namespace pmusim::driver {
 namespace {
@@ -19,9 +17,8 @@ const Pmu& fresh_pmu(const CpuModel& model) {
   return found != made.end() ? found->second : made.emplace(model.name, Pmu(model)).first->second;
 }
 
-perf::CoreOptions core_options(FuzzInput& input, perf::Kernel kernel) {
+perf::CoreOptions core_options(FuzzInput& input) {
   perf::CoreOptions options;
-  options.limits.kernel = kernel;
   options.limits.ipc_lock_capable = false;
   options.limits.perfmon_capable = input.flag();
   options.throttling = input.flag() ? perf::Throttling::on : perf::Throttling::off;
@@ -29,27 +26,13 @@ perf::CoreOptions core_options(FuzzInput& input, perf::Kernel kernel) {
   return options;
 }
 
-DriverOptions driver_options(perf::Kernel kernel) {
-  DriverOptions options;
-  options.kernel = kernel;
-  return options;
-}
-
-class Machine final : private PmiHandler, private perf::Target {
+class Machine final : private WholeKernel, private perf::Target {
  public:
   Machine(FuzzInput& input, const CpuModel& model, perf::Kernel kernel)
-      : input_(input),
-        pmu_(fresh_pmu(model)),
-        driver_(pmu_, driver_options(kernel)),
-        core_(driver_, core_options(input, kernel)) {
-    driver_.attach(core_);
-    core_.set_target(*this);
-    pmu_.set_pmi_handler(this);
-    core_.task_started(1, 1, "program");
-    core_.switch_to(1);
+      : WholeKernel(fresh_pmu(model), kernel, core_options(input)), input_(input) {
+    core.set_target(*this);
+    start_program();
   }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
 
   void step() {
     switch (input_.below(8)) {
@@ -65,7 +48,7 @@ class Machine final : private PmiHandler, private perf::Target {
         return drain();
       case 5:
         now_ += input_.take<u16>();
-        return core_.advance(now_, frame());
+        return core.advance(now_, frame());
       default:
         return retire(1 + input_.below(32));
     }
@@ -75,7 +58,7 @@ class Machine final : private PmiHandler, private perf::Target {
   // --- opening
 
   u64 event_select() {
-    const EventDefinition& event = input_.pick(pmu_.model().events);
+    const EventDefinition& event = input_.pick(pmu.model().events);
     return event.event | u64{event.umask & 0xFFu} << 8 | u64{event.umask} >> 8 << 40;
   }
   perf::Attr attr() {
@@ -105,7 +88,7 @@ class Machine final : private PmiHandler, private perf::Target {
     perf::Event* const leader = events_.empty() || input_.flag() ? nullptr : input_.pick(events_);
     const i32 pid = input_.flag() ? 1 : static_cast<i32>(input_.below(4)) - 1;
     const i32 cpu = input_.flag() ? -1 : static_cast<i32>(input_.below(3)) - 1;
-    const auto opened = core_.open(bytes, pid, cpu, leader, input_.below(4) == 0 ? input_.number() : 0);
+    const auto opened = core.open(bytes, pid, cpu, leader, input_.below(4) == 0 ? input_.number() : 0);
     if (!opened.ok()) return must(opened.error().error_number > 0 && !opened.error().message.empty());
     events_.push_back(*opened);
     if (input_.below(4) != 0) map(**opened);
@@ -117,30 +100,30 @@ class Machine final : private PmiHandler, private perf::Target {
     const std::size_t pages = input_.below(8) == 0 ? input_.number() : std::size_t{1} << input_.below(4);
     const auto access =
         input_.below(4) == 0 ? perf::PerfCore::Access::read_only : perf::PerfCore::Access::read_write;
-    static_cast<void>(core_.mmap(event, pages, access));
+    static_cast<void>(core.mmap(event, pages, access));
   }
   void call(perf::Event& event) {
     const auto scope = input_.flag() ? perf::PerfCore::Scope::group : perf::PerfCore::Scope::event;
     switch (input_.below(12)) {
       case 0:
         std::erase(events_, &event);
-        return core_.close(event);
+        return core.close(event);
       case 1:
         return map(event);
       case 2:
-        return core_.enable(event, scope);
+        return core.enable(event, scope);
       case 3:
-        return core_.disable(event, scope);
+        return core.disable(event, scope);
       case 4:
-        return core_.reset(event, scope);
+        return core.reset(event, scope);
       case 5:
-        return static_cast<void>(core_.refresh(event, static_cast<i64>(input_.number())));
+        return static_cast<void>(core.refresh(event, static_cast<i64>(input_.number())));
       case 6:
-        return static_cast<void>(core_.set_period(event, input_.number()));
+        return static_cast<void>(core.set_period(event, input_.number()));
       case 7:
-        return static_cast<void>(core_.set_output(event, input_.flag() ? nullptr : input_.pick(events_)));
+        return static_cast<void>(core.set_output(event, input_.flag() ? nullptr : input_.pick(events_)));
       case 8:
-        return static_cast<void>(core_.pause_output(event, input_.flag()));
+        return static_cast<void>(core.pause_output(event, input_.flag()));
       case 9:
         return modify(event);
       default:
@@ -149,11 +132,11 @@ class Machine final : private PmiHandler, private perf::Target {
   }
   void modify(perf::Event& event) {
     perf::Attr changed = attr();
-    static_cast<void>(core_.modify_attributes(event, std::as_writable_bytes(std::span(&changed, 1))));
+    static_cast<void>(core.modify_attributes(event, std::as_writable_bytes(std::span(&changed, 1))));
   }
   void read(perf::Event& event) {
     std::vector<std::byte> buffer(input_.below(256));
-    const auto bytes = core_.read(event, buffer);
+    const auto bytes = core.read(event, buffer);
     if (bytes.ok()) must(*bytes <= buffer.size());
   }
   void drain() {
@@ -180,21 +163,21 @@ class Machine final : private PmiHandler, private perf::Target {
   void happen() {
     switch (input_.below(8)) {
       case 0:
-        return core_.fork(task(), task(), task());
+        return core.fork(task(), task(), task());
       case 1:
-        return core_.exec(task(), std::string(input_.below(40), 'x'));
+        return core.exec(task(), std::string(input_.below(40), 'x'));
       case 2:
-        return core_.set_comm(task(), std::string(input_.below(40), 'x'));
+        return core.set_comm(task(), std::string(input_.below(40), 'x'));
       case 3:
         return map_region();
       case 4:
-        return core_.exit(task());
+        return core.exit(task());
       case 5:
-        return core_.count_software(static_cast<perf::SoftwareId>(input_.below(12)), input_.number(),
-                                    input_.number(), frame());
+        return core.count_software(static_cast<perf::SoftwareId>(input_.below(12)), input_.number(),
+                                   input_.number(), frame());
       default:
-        return core_.switch_to(static_cast<u32>(input_.below(5)),
-                               static_cast<perf::PerfCore::SwitchReason>(input_.below(2)));
+        return core.switch_to(static_cast<u32>(input_.below(5)),
+                              static_cast<perf::PerfCore::SwitchReason>(input_.below(2)));
     }
   }
   void map_region() {
@@ -203,7 +186,7 @@ class Machine final : private PmiHandler, private perf::Target {
     perf::Mapping mapping{.address = input_.number(), .length = input_.number(), .name = name};
     mapping.protection = static_cast<u32>(input_.below(8));
     mapping.build_id = build_id;
-    core_.mmap_region(task(), mapping);
+    core.mmap_region(task(), mapping);
   }
   InterruptFrame frame() {
     InterruptFrame frame;
@@ -225,15 +208,15 @@ class Machine final : private PmiHandler, private perf::Target {
     for (; count != 0; --count) {
       r.ip = 0x401000 + 16 * (count % 8);
       r.next_ip = r.ip + (r.taken ? 64 : r.length);
-      r.cycle = pmu_.now() + 1;
-      pmu_.retire(r);
+      r.cycle = pmu.now() + 1;
+      pmu.retire(r);
     }
   }
 
   void handle_pmi(const InterruptFrame& frame) override {
-    now_ = std::max(now_, pmu_.now());
-    core_.set_time(now_);
-    driver_.handle_pmi(frame);
+    now_ = std::max(now_, pmu.now());
+    core.set_time(now_);
+    driver.handle_pmi(frame);
   }
   std::vector<std::byte> read_code(u64, std::size_t bytes) const override {
     const auto code = std::as_bytes(input_.bytes(std::min(bytes, input_.below(16))));
@@ -242,9 +225,6 @@ class Machine final : private PmiHandler, private perf::Target {
   const Registers* user_registers() const override { return &registers_; }
 
   FuzzInput& input_;
-  Pmu pmu_;
-  IntelDriver driver_;
-  perf::PerfCore core_;
   std::vector<perf::Event*> events_;
   Registers registers_;
   u64 now_ = 0;

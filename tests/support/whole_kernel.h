@@ -1,0 +1,45 @@
+#ifndef PMUSIM_TESTS_SUPPORT_WHOLE_KERNEL_H
+#define PMUSIM_TESTS_SUPPORT_WHOLE_KERNEL_H
+
+#include "pmusim/driver/intel_driver.h"
+#include "pmusim/perf/core.h"
+#include "pmusim/pmu/pmu.h"
+
+namespace pmusim::driver {
+
+/// Hardware, driver and perf core of one release, wired together, without a session around them.
+class WholeKernel : public PmiHandler {
+ public:
+  Pmu pmu;
+  IntelDriver driver;
+  perf::PerfCore core;
+
+  explicit WholeKernel(Pmu machine, perf::Kernel kernel = DriverOptions().kernel,
+                       perf::CoreOptions options = {})
+      : pmu(std::move(machine)), driver(pmu, {.kernel = kernel}), core(driver, with(options, kernel)) {
+    driver.attach(core);
+    pmu.set_pmi_handler(this);
+  }
+  explicit WholeKernel(const CpuModel& model, perf::Kernel kernel = DriverOptions().kernel)
+      : WholeKernel(Pmu(model), kernel) {}
+  WholeKernel(const WholeKernel&) = delete;
+  WholeKernel& operator=(const WholeKernel&) = delete;
+
+  void handle_pmi(const InterruptFrame& frame) override { driver.handle_pmi(frame); }
+
+  /// A task of that number is on the CPU.
+  void start_program(u32 id = 1) {
+    core.task_started(id, id, "program");
+    core.switch_to(id);
+  }
+
+ private:
+  static perf::CoreOptions with(perf::CoreOptions options, perf::Kernel kernel) {
+    options.limits.kernel = kernel;
+    return options;
+  }
+};
+
+}  // namespace pmusim::driver
+
+#endif
