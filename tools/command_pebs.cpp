@@ -22,7 +22,8 @@ struct Generate {
 
 void choose_groups(const std::vector<std::string>& names, pebs::GeneratorOptions& options) {
   if (names.empty()) return;
-  if (options.format <= 3) throw CommandError("--groups: records of formats 0 to 3 have no groups");
+  if (pebs::is_fixed(options.format))
+    throw CommandError("--groups: records of formats 0 to 3 have no groups");
   for (const std::string& name : names) {
     if (name == "memory")
       options.groups.memory = true;
@@ -38,11 +39,11 @@ void choose_groups(const std::vector<std::string>& names, pebs::GeneratorOptions
 void generate(const Generate& command) {
   pebs::GeneratorOptions options = command.options;
   choose_groups(command.groups, options);
-  if (options.format > 6 && options.format != 15)
+  if (!pebs::is_known(options.format))
     throw CommandError(fmt::format("--format {}: PEBS formats are 0 to 6 and 15", options.format));
-  if (options.fragment_bytes != 0 && options.format != 15)
+  if (options.fragment_bytes != 0 && !pebs::is_architectural(options.format))
     throw CommandError("--fragment: only architectural records (--format 15) come in fragments");
-  if (options.format == 0 && options.events > 1)
+  if (pebs::has_registers_alone(options.format) && options.events > 1)
     throw CommandError("--events: format 0 has PEBS on one counter only");
   if (options.collisions_permille != 0 && options.events < 2)
     throw CommandError("--collisions: one event cannot collide with another");

@@ -1,0 +1,62 @@
+// What nobody writes any more: registers reached through void pointers, and code that asks which core it is
+// on, or which number a PEBS format has, instead of asking for a fact.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/architecture/rooms.h"
+
+namespace pmusim::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "FILE: LINE" of every line below a folder that matches, comments left out.
+std::vector<std::string> lines_that_match(const std::string& folder, const std::regex& wanted) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_tree() / folder)) {
+    if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+    std::istringstream lines(contents(entry.path()));
+    for (std::string line; std::getline(lines, line);)
+      if (std::regex_search(line.substr(0, line.find("//")), wanted))
+        found.push_back(fs::relative(entry.path(), source_tree()).string() + ": " + line);
+  }
+  return found;
+}
+
+/// Rooms and folders that may say what a core or a format is.
+bool defines_cores(const std::string& where) {
+  for (const char* folder :
+       {"include/pmusim/cpu/", "src/cpu/", "include/pmusim/arch/", "src/arch/", "src/driver/cores/"})
+    if (where.starts_with(folder)) return true;
+  return false;
+}
+
+void expect_only_where_cores_are_defined(const std::regex& question) {
+  for (const char* tree : {"include", "src", "tools"})
+    for (const std::string& line : lines_that_match(tree, question)) EXPECT_TRUE(defines_cores(line)) << line;
+}
+
+TEST(Idioms, NoRegisterIsReachedThroughAVoidPointer) {
+  const std::regex void_pointer(R"(\bvoid\s*\*)");
+  for (const char* room : {"msr", "lbr", "pebs", "acr", "xsave", "pmu"})
+    EXPECT_EQ(lines_that_match(std::string("src/") + room, void_pointer), std::vector<std::string>());
+  EXPECT_EQ(lines_that_match("include", void_pointer), std::vector<std::string>());
+}
+
+TEST(Idioms, NobodyAsksWhichMicroarchitectureItIs) {
+  expect_only_where_cores_are_defined(std::regex(R"(\bMicroarchitecture::(?!unknown\b)\w)"));
+}
+
+TEST(Idioms, NobodyComparesNumbersOfPebsFormats) {
+  expect_only_where_cores_are_defined(std::regex(
+      R"((\bpebs_format|\bpebs\.format|\boptions\.format|[^\w.]format)(\(\))?\s*(==|!=|<=|>=|<|>)\s*\d)"));
+}
+
+TEST(Idioms, TheQuestionsWouldBeFound) {
+  EXPECT_FALSE(lines_that_match("src/cpu", std::regex(R"(\bMicroarchitecture::(?!unknown\b)\w)")).empty());
+  EXPECT_FALSE(lines_that_match("include/pmusim/arch", std::regex(R"(\bformat\s*<=\s*\d)")).empty());
+}
+
+}  // namespace
+}  // namespace pmusim::test
