@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# clang-tidy over all sources and tests, but for those that passed before and have not changed since, nor a header
+# of theirs.
+#
+#   scripts/tidy.sh [FILE...]     with the compile commands of build/clang (cmake --preset clang); TIDY_CACHE says
+#                                 where it remembers (default ~/.cache/pmusim-tidy)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+case "${1:-}" in -*) sed -n '2,6s/^# \?//p' "$0" >&2; exit 2 ;; esac
+export cache="${TIDY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pmusim-tidy}"
+mkdir -p "$cache"
+rules=$(cat .clang-tidy tests/.clang-tidy CMakeLists.txt cmake/*.cmake <(clang-tidy --version) | sha256sum)
+export rules
+
+# The text that the compiler sees, comments and all: NOLINT is one of them. Nothing for a file that includes what
+# the build makes.
+content() { clang++ -E -P -C -std=c++20 -Iinclude -Isrc -I. "$1" 2>/dev/null; }
+tidy() {
+  local text key=
+  if text=$(content "$1"); then key=$(printf '%s\n%s\n%s' "$rules" "$1" "$text" | sha256sum | cut -d ' ' -f 1); fi
+  [ -n "$key" ] && [ -e "$cache/$key" ] && return
+  clang-tidy --quiet -p build/clang "$1" 2>/dev/null || return
+  [ -z "$key" ] || touch "$cache/$key"
+}
+export -f content tidy
+if [ $# -eq 0 ]; then
+  mapfile -t files < <(git ls-files 'src/*.cpp' 'tools/*.cpp' 'tests/*.cpp' ':!*_fuzz.cpp' ':!tests/*/programs/*' \
+    ':!tests/end_to_end/ordinary/*' ':!tests/fuzz/*')
+  set -- "${files[@]}"
+fi
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I FILE bash -c 'tidy FILE'
