@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "pmusim/annotate/profile.h"
+#include "annotate/profile.h"
 
 namespace {
 

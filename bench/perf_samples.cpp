@@ -4,8 +4,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "perf/sample_output.h"
 #include "pmusim/perf/ring_reader.h"
-#include "pmusim/perf/sample_output.h"
 
 /// Formatting samples into a ring, beside memcpy of the same bytes into a buffer like it in the same run.
 namespace {

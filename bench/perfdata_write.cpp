@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-#include "pmusim/perf/output.h"
+#include "perf/output.h"
+#include "perfdata/writer.h"
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/perfdata/reader.h"
-#include "pmusim/perfdata/writer.h"
 
 /// From a sample in the driver's hands to a finished file: ring, drain at each wakeup, writer.
 namespace {

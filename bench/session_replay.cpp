@@ -7,6 +7,7 @@
 
 #include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
+#include "pmusim/trace/reader.h"
 #include "pmusim/trace/recorder.h"
 
 namespace pmusim {
@@ -23,7 +24,7 @@ std::string trace_path() {
   return recorded;
 }
 
-std::unique_ptr<Session> open_session() {
+Session open_session() {
   return std::move(*Session::open(trace_path(), {.model = *find_cpu_model("icelake")}));
 }
 
@@ -37,10 +38,10 @@ void count_events(benchmark::State& state, const char* list) {
   static_cast<void>(trace_path());  // recording is not what is measured
   u64 instructions = 0, bytes = 0;
   for (auto _ : state) {
-    const auto session = open_session();
-    benchmark::DoNotOptimize(stat(*session, {.events = *events::parse_events(list, session->model())}));
-    instructions += session->instructions();
-    bytes += session->trace().file_bytes();
+    auto session = open_session();
+    benchmark::DoNotOptimize(stat(session, {.events = *events::parse_events(list, session.model())}));
+    instructions += session.instructions();
+    bytes += session.trace().file_bytes();
   }
   report(state, instructions, bytes);
 }
@@ -52,13 +53,13 @@ void sample_events(benchmark::State& state, const char* list) {
   u64 instructions = 0, bytes = 0;
   const std::string output = (std::filesystem::temp_directory_path() / "pmusim-bench.data").string();
   for (auto _ : state) {
-    const auto session = open_session();
+    auto session = open_session();
     RecordOptions options{
-        .events = *events::parse_events(list, session->model()), .period = 10007, .output = output};
+        .events = *events::parse_events(list, session.model()), .period = 10007, .output = output};
     options.branch_sample_type = perf::branch::ANY;
-    benchmark::DoNotOptimize(record(*session, options));
-    instructions += session->instructions();
-    bytes += session->trace().file_bytes();
+    benchmark::DoNotOptimize(record(session, options));
+    instructions += session.instructions();
+    bytes += session.trace().file_bytes();
   }
   std::filesystem::remove(output);
   report(state, instructions, bytes);

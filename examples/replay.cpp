@@ -12,16 +12,16 @@ int main(int argc, char** argv) {
   const CpuModel skylake = *find_cpu_model("skylake");
   auto session = Session::open(argc > 1 ? argv[1] : "trace.pmutrace", {.model = skylake});
   if (!session.ok()) return std::fprintf(stderr, "%s\n", session.error().message.c_str()), 2;
-  perf::PerfCore& perf = (*session)->perf();
+  perf::PerfCore& perf = session->perf();
 
   perf::Attr count = events::parse_events("branches:u", skylake)->front().events.front().attr;
   perf::Attr sample = events::parse_events("branch-misses:upp", skylake)->front().events.front().attr;
   sample.sample_period = 1000;
   sample.sample_type = perf::sample::IP;
-  perf::Event* const branches = *(*session)->open_event(count);
-  perf::RingBuffer* const ring = *perf.mmap(**(*session)->open_event(sample), 64);
+  perf::Event* const branches = *session->open_event(count);
+  perf::RingBuffer* const ring = *perf.mmap(**session->open_event(sample), 64);
 
-  if (const auto replayed = (*session)->run(); !replayed.ok()) return 2;
+  if (const auto replayed = session->run(); !replayed.ok()) return 2;
 
   std::printf("%llu branches; mispredicted ones at\n",
               static_cast<unsigned long long>(perf.read(*branches)->front()));

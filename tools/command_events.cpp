@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "events/listing.h"
 #include "model_option.h"
 #include "pmusim/base/suggest.h"
-#include "pmusim/events/listing.h"
 #include "text.h"
 
 namespace pmusim::tools {

@@ -9,8 +9,9 @@
 #include "experiment.h"
 #include "model_option.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/session/collisions.h"
+#include "pmusim/trace/reader.h"
 #include "progress_bar.h"
+#include "session/collisions.h"
 
 namespace pmusim::tools {
 

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "command.h"
+#include "events/listing.h"
+#include "events/perf_list.h"
 #include "model_option.h"
 #include "output.h"
-#include "pmusim/events/listing.h"
-#include "pmusim/events/perf_list.h"
 #include "text.h"
 
 namespace pmusim::tools {

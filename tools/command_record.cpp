@@ -7,6 +7,7 @@
 #include "output.h"
 #include "perf_options.h"
 #include "pmusim/events/registers.h"
+#include "pmusim/trace/reader.h"
 #include "progress_bar.h"
 #include "record_command.h"
 #include "register_options.h"
@@ -63,9 +64,9 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
                     RecordOptions& options) {
   std::optional<ProgressBar> bar;
   if (!command.quiet) bar.emplace("counting");
-  const auto session = value_or_fail(Session::open(trace.preview(), machine));
-  watch(*session, trace, bar);
-  ChosenPeriods periods = value_or_fail(pmusim::choose_periods(*session, options.events));
+  auto session = value_or_fail(Session::open(trace.preview(), machine));
+  watch(session, trace, bar);
+  ChosenPeriods periods = value_or_fail(pmusim::choose_periods(session, options.events));
   bar.reset();
   tell(command, chosen_text(periods));
   options.events = std::move(periods.events);
@@ -78,13 +79,13 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
   const bool runs_nothing = command.dry_run && trace.is_live();
   if (command.chooses_periods() && !runs_nothing && !choose_periods(command, trace, machine, options)) return;
   if (command.verbose) tell(command, events_text(options.events));
-  const auto session = value_or_fail(Session::open(trace.source(), machine));
-  warn_if_truncated(session->trace());
+  auto session = value_or_fail(Session::open(trace.source(), machine));
+  warn_if_truncated(session.trace());
   if (command.dry_run) return;
   std::optional<ProgressBar> bar;
   if (!command.quiet) bar.emplace("replaying");
-  watch(*session, trace, bar);
-  const RecordSummary summary = value_or_fail(record(*session, options));
+  watch(session, trace, bar);
+  const RecordSummary summary = value_or_fail(record(session, options));
   bar.reset();
   tell(command, summary_text(summary, command, options));
 }

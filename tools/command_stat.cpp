@@ -5,6 +5,7 @@
 #include "model_option.h"
 #include "output.h"
 #include "perf_options.h"
+#include "pmusim/trace/reader.h"
 #include "progress_bar.h"
 #include "record_command.h"
 #include "stat_command.h"
@@ -44,23 +45,23 @@ void check(const StatCommand& command, const TraceOption& trace, const CLI::App&
 /// One replay. Prints intervals as they end.
 StatReport count(const StatCommand& command, StatOptions options, TraceOption& trace, StatResult& result,
                  StatOutput& output) {
-  const auto session =
+  auto session =
       value_or_fail(Session::open(trace.source(), {.model = *result.model, .kernel = result.kernel}));
-  warn_if_truncated(session->trace());
+  warn_if_truncated(session.trace());
   std::optional<ProgressBar> bar;
   if (!command.quiet && !command.interval) bar.emplace("replaying");
-  session->on_progress([&](Progress progress) {
+  session.on_progress([&](Progress progress) {
     if (bar) bar->show(progress);
-    if (Interrupts::caught() != 0 && !trace.is_live()) session->stop();
+    if (Interrupts::caught() != 0 && !trace.is_live()) session.stop();
   });
   u64 printed = 0;
   const u64 wanted = wanted_intervals(command);
   if (options.interval_ns)
     options.on_interval = [&](const IntervalTotals& totals) {
       if (printed < wanted && !command.quiet) output.print(interval_text(result, totals, printed == 0));
-      if (++printed == wanted) session->stop();
+      if (++printed == wanted) session.stop();
     };
-  StatReport report = value_or_fail(stat(*session, options));
+  StatReport report = value_or_fail(stat(session, options));
   if (report.driver_faults.count != 0) fmt::print(stderr, "pmusim: {}\n", describe(report.driver_faults));
   return report;
 }

@@ -10,8 +10,8 @@
 #include "experiment.h"
 #include "model_option.h"
 #include "output.h"
-#include "pmusim/session/acr_experiment.h"
 #include "pmusim/trace/recorder.h"
+#include "session/acr_experiment.h"
 #include "temporary_directory.h"
 
 namespace pmusim::tools {

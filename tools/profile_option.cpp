@@ -8,7 +8,7 @@
 #include <span>
 
 #include "output.h"
-#include "pmusim/annotate/page.h"
+#include "pmusim/annotate/render.h"
 #include "pmusim/base/output_file.h"
 
 namespace pmusim::tools {

@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "pmusim/annotate/analyze.h"
-#include "pmusim/annotate/text.h"
+#include "pmusim/annotate/render.h"
 
 namespace pmusim::tools {
 

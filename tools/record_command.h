@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "command_error.h"
-#include "pmusim/session/default_period.h"
 #include "pmusim/session/record.h"
+#include "session/default_period.h"
 
 namespace pmusim::tools {
 

@@ -3,10 +3,11 @@
 
 #include <charconv>
 
-#include "pmusim/events/branch_filter.h"
+#include "pmusim/events/parser.h"
 #include "pmusim/events/registers.h"
 #include "quantity.h"
 #include "record_command.h"
+#include "session/time_spans.h"
 
 namespace pmusim::tools {
 

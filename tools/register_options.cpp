@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "pmusim/session/register_support.h"
+#include "session/register_support.h"
 
 namespace pmusim::tools {
 

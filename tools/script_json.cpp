@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "pmusim/perfdata/named_registers.h"
+#include "pmusim/perfdata/samples.h"
 #include "script_text.h"
 
 /// Names are those of the fields; numbers are numbers, addresses and registers hexadecimal strings, which no

@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "pmusim/perfdata/named_registers.h"
+#include "pmusim/perfdata/samples.h"
 
 /// The layout of each field is that of perf script 6.1, so that what reads one reads the other.
 namespace pmusim::tools {

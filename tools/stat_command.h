@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "command_error.h"
-#include "pmusim/session/metrics.h"
 #include "pmusim/session/stat.h"
+#include "session/metrics.h"
 
 namespace pmusim::tools {
 

@@ -4,6 +4,7 @@
 
 #include "quantity.h"
 #include "record_command.h"
+#include "session/time_spans.h"
 #include "stat_command.h"
 
 namespace pmusim::tools {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "perf_data.h"
+#include "perfdata/sample_parser.h"
 #include "pmusim/base/suggest.h"
 #include "resolver.h"
 
@@ -146,6 +147,8 @@ Result<Report, Error> checked(Report report, const std::filesystem::path& path, 
 }
 
 }  // namespace
+
+std::filesystem::path usual_debug_directory() { return symbols::usual_debug_directory; }
 
 Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& options) {
   auto report = read_profile(Reader::open(perf_data), Reader::open(perf_data), options);

@@ -1,4 +1,4 @@
-#include "pmusim/annotate/branch_counts.h"
+#include "annotate/branch_counts.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/annotate/pair_table.h"
+#include "annotate/pair_table.h"
 #include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate {

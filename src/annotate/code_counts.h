@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
+#include "annotate/block_ranges.h"
+#include "annotate/branch_counts.h"
 #include "call_stacks.h"
-#include "pmusim/annotate/block_ranges.h"
-#include "pmusim/annotate/branch_counts.h"
 #include "resolver.h"
 
 namespace pmusim::annotate {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/annotate/text.h"
+#include "pmusim/annotate/render.h"
 
 namespace pmusim::annotate {
 

@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include "pmusim/annotate/text.h"
+#include "pmusim/annotate/render.h"
 
 namespace pmusim::annotate {
 

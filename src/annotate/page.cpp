@@ -1,11 +1,10 @@
-#include "pmusim/annotate/page.h"
-
 #include <cctype>
 #include <map>
 #include <string_view>
 
 #include "annotate/page_parts.h"
 #include "json.h"
+#include "pmusim/annotate/render.h"
 
 namespace pmusim::annotate {
 

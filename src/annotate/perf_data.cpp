@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "mapped_name.h"
+#include "perfdata/sample_parser.h"
 
 namespace pmusim::annotate {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/annotate/profile.h"
+#include "annotate/profile.h"
+#include "perfdata/sample_parser.h"
 #include "pmusim/base/error.h"
 #include "pmusim/perfdata/reader.h"
-#include "pmusim/perfdata/sample_parser.h"
 
 namespace pmusim::annotate {
 

@@ -1,4 +1,4 @@
-#include "pmusim/annotate/profile.h"
+#include "annotate/profile.h"
 
 #include <algorithm>
 

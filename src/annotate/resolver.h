@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "pmusim/annotate/analyze.h"
-#include "pmusim/symbols/address_space.h"
-#include "pmusim/symbols/module.h"
+#include "symbols/address_space.h"
+#include "symbols/module.h"
 
 namespace pmusim::annotate {
 

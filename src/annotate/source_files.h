@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pmusim/annotate/report.h"
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 namespace pmusim::annotate {
 

@@ -2,9 +2,9 @@
 #define PMUSIM_SRC_DRIVER_EXTENDED_REGISTERS_H
 
 #include "driver/register_access.h"
+#include "perf/simd_abi.h"
 #include "pmusim/arch/xsave.h"
-#include "pmusim/perf/sample_data.h"
-#include "pmusim/perf/simd_abi.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 

@@ -1,5 +1,3 @@
-#include "pmusim/events/branch_filter.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "pmusim/base/suggest.h"
+#include "pmusim/events/parser.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::events {

@@ -1,4 +1,4 @@
-#include "pmusim/events/listing.h"
+#include "events/listing.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <array>
 #include <set>
 
+#include "events/resolve.h"
+#include "events/vendor.h"
 #include "names.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/core_facts.h"
 #include "pmusim/events/parser.h"
-#include "pmusim/events/resolve.h"
-#include "pmusim/events/vendor.h"
 
 namespace pmusim::events {
 namespace {

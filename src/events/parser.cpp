@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "events/vendor.h"
 #include "modifiers.h"
 #include "names.h"
 #include "pmusim/base/suggest.h"
-#include "pmusim/events/vendor.h"
 #include "terms.h"
 #include "text.h"
 

@@ -1,12 +1,12 @@
-#include "pmusim/events/perf_list.h"
+#include "events/perf_list.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
+#include "events/resolve.h"
 #include "names.h"
 #include "pmusim/events/parser.h"
-#include "pmusim/events/resolve.h"
 
 namespace pmusim::events {
 namespace {

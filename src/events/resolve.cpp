@@ -1,13 +1,13 @@
-#include "pmusim/events/resolve.h"
+#include "events/resolve.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "events/vendor.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/cpu/core_facts.h"
 #include "pmusim/cpu/unmodelled_signals.h"
-#include "pmusim/events/vendor.h"
 
 namespace pmusim::events {
 namespace {

@@ -1,5 +1,3 @@
-#include "pmusim/events/simd_registers.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "pmusim/base/suggest.h"
+#include "pmusim/events/registers.h"
 
 namespace pmusim::events {
 

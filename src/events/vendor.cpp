@@ -1,4 +1,4 @@
-#include "pmusim/events/vendor.h"
+#include "events/vendor.h"
 
 #include <perfmon/pfmlib.h>
 

@@ -8,8 +8,8 @@
 
 #include "formats/pt_file.h"
 #include "formats/pt_thread.h"
-#include "pmusim/perf/records.h"
-#include "pmusim/perfdata/writer.h"
+#include "perf/records.h"
+#include "perfdata/writer.h"
 #include "pmusim/trace/reader.h"
 
 namespace pmusim::formats {

@@ -11,9 +11,9 @@
 
 #include "formats/pt_file.h"
 #include "formats/step.h"
-#include "pmusim/perfdata/file_format.h"
+#include "perfdata/file_format.h"
+#include "perfdata/sample_parser.h"
 #include "pmusim/perfdata/reader.h"
-#include "pmusim/perfdata/sample_parser.h"
 
 namespace pmusim::formats {
 namespace {

@@ -1,10 +1,11 @@
-#include "pmusim/perf/attr_check.h"
+#include "perf/attr_check.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "perf/attr_registers.h"
 #include "perf/refusal.h"
+#include "perf/simd_abi.h"
 
 namespace pmusim::perf {
 

@@ -1,6 +1,7 @@
 #include "perf/attr_registers.h"
 
 #include "perf/refusal.h"
+#include "perf/simd_abi.h"
 
 namespace pmusim::perf {
 

@@ -1,7 +1,7 @@
 #ifndef PMUSIM_SRC_PERF_ATTR_REGISTERS_H
 #define PMUSIM_SRC_PERF_ATTR_REGISTERS_H
 
-#include "pmusim/perf/attr_check.h"
+#include "perf/attr_check.h"
 
 namespace pmusim::perf {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "pmusim/perf/abi.h"
-#include "pmusim/perf/target.h"
+#include "pmusim/perf/core.h"
 
 namespace pmusim::perf {
 

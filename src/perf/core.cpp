@@ -1,7 +1,6 @@
-#include "pmusim/perf/core.h"
-
 #include <algorithm>
 
+#include "perf/linux_core.h"
 #include "perf/scheduler.h"
 
 namespace pmusim::perf {
@@ -15,7 +14,11 @@ u64 TscToNs::operator()(u64 tsc) const {
   return zero + whole * mult + (rest * mult >> shift);
 }
 
-PerfCore::PerfCore(PmuDriver& hardware, CoreOptions options)
+std::unique_ptr<PerfCore> PerfCore::create(PmuDriver& hardware, CoreOptions options) {
+  return std::make_unique<LinuxCore>(hardware, options);
+}
+
+LinuxCore::LinuxCore(PmuDriver& hardware, CoreOptions options)
     : hardware_(hardware),
       software_(*this),
       options_(options),
@@ -28,23 +31,23 @@ PerfCore::PerfCore(PmuDriver& hardware, CoreOptions options)
   };
 }
 
-PerfCore::~PerfCore() {
+LinuxCore::~LinuxCore() {
   while (!events_.empty()) remove(*events_.back());
 }
 
-std::vector<Event*> PerfCore::events() const {
+std::vector<Event*> LinuxCore::events() const {
   std::vector<Event*> all;
   for (const auto& event : events_) all.push_back(event.get());
   return all;
 }
 
-u32 PerfCore::current_tid() const { return current_ ? current_->tid : 0; }
+u32 LinuxCore::current_tid() const { return current_ ? current_->tid : 0; }
 
-std::vector<std::byte> PerfCore::read_code(u64 address, std::size_t bytes) const {
+std::vector<std::byte> LinuxCore::read_code(u64 address, std::size_t bytes) const {
   return target_->read_code(address, bytes);
 }
 
-void PerfCore::count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) {
+void LinuxCore::count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) {
   software_.count(id, n, address, frame);
 }
 

@@ -1,8 +1,8 @@
 #include <bit>
 
+#include "perf/linux_core.h"
 #include "perf/refusal.h"
 #include "perf/scheduler.h"
-#include "pmusim/perf/core.h"
 
 /// mmap() and the ioctls of an event (Linux: perf_mmap, _perf_ioctl).
 namespace pmusim::perf {
@@ -16,11 +16,11 @@ constexpr std::size_t max_data_pages = std::size_t{1} << 18;
 
 using Outcome = Result<Done, KernelError>;
 
-void PerfCore::reschedule() { scheduler_->reschedule(now_); }
+void LinuxCore::reschedule() { scheduler_->reschedule(now_); }
 
 /// Also of the events that inherited from it.
 template <class F>
-void PerfCore::for_event_and_children(Event& event, Scope scope, F apply) {
+void LinuxCore::for_event_and_children(Event& event, Scope scope, F apply) {
   const auto with_children = [&](Event& one) {
     apply(one);
     for (Event* child : one.children) apply(*child);
@@ -31,7 +31,7 @@ void PerfCore::for_event_and_children(Event& event, Scope scope, F apply) {
 }
 
 /// The times of members stand still while their leader is off, so they are brought up to date with it.
-void PerfCore::set_state(Event& event, EventState state) {
+void LinuxCore::set_state(Event& event, EventState state) {
   scheduler_->take_off(event, now_);
   scheduler_->update_times(event, now_);
   if (event.is_leader())
@@ -40,36 +40,36 @@ void PerfCore::set_state(Event& event, EventState state) {
   update_page(event);
 }
 
-void PerfCore::enable(Event& event, Scope scope) {
+void LinuxCore::enable(Event& event, Scope scope) {
   for_event_and_children(event, scope, [&](Event& one) {
     if (one.state == EventState::off || one.state == EventState::error) set_state(one, EventState::inactive);
   });
   reschedule();
 }
 
-void PerfCore::disable(Event& event, Scope scope) {
+void LinuxCore::disable(Event& event, Scope scope) {
   for_event_and_children(event, scope, [&](Event& one) {
     if (one.state >= EventState::inactive) set_state(one, EventState::off);
   });
 }
 
 /// What exited children had counted stays, and so do times and losses.
-void PerfCore::reset(Event& event, Scope scope) {
+void LinuxCore::reset(Event& event, Scope scope) {
   for_event_and_children(event, scope, [&](Event& one) {
     update_count(one);
     one.count = 0;
   });
 }
 
-Outcome PerfCore::refresh(Event& event, i64 overflows) {
+Outcome LinuxCore::refresh(Event& event, i64 overflows) {
   if (event.attr.inherit || !event.is_sampling())
     return refuse(EINVAL, "REFRESH: only for sampling events that are not inherited");
   event.event_limit += static_cast<u32>(overflows);
-  enable(event);
+  enable(event, Scope::event);
   return Done{};
 }
 
-Outcome PerfCore::set_period(Event& event, u64 period) {
+Outcome LinuxCore::set_period(Event& event, u64 period) {
   if (!event.is_sampling()) return refuse(EINVAL, "PERIOD: the event does not sample");
   if (period == 0 || period >> 63) return refuse(EINVAL, "PERIOD: {} is outside 1 to 2^63 - 1", period);
   if (event.attr.freq && period > options_.limits.max_sample_rate)
@@ -89,7 +89,7 @@ Outcome PerfCore::set_period(Event& event, u64 period) {
   return Done{};
 }
 
-Outcome PerfCore::set_output(Event& event, Event* to) {
+Outcome LinuxCore::set_output(Event& event, Event* to) {
   const auto mapped = [] { return refuse(EINVAL, "SET_OUTPUT: the event has a mapping of its own"); };
   if (to == nullptr) {
     if (event.mapped) return mapped();
@@ -108,7 +108,7 @@ Outcome PerfCore::set_output(Event& event, Event* to) {
   return Done{};
 }
 
-Outcome PerfCore::modify_attributes(Event& event, std::span<std::byte> user) {
+Outcome LinuxCore::modify_attributes(Event& event, std::span<std::byte> user) {
   auto attr = copy_attr(user, options_.limits.simd());
   if (!attr) return Failure(attr.error());
   if (auto valid = check_attr(*attr, options_.limits); !valid) return Failure(valid.error());
@@ -117,7 +117,7 @@ Outcome PerfCore::modify_attributes(Event& event, std::span<std::byte> user) {
   return refuse(EOPNOTSUPP, "MODIFY_ATTRIBUTES: only breakpoints can be modified");
 }
 
-Outcome PerfCore::pause_output(Event& event, bool paused) {
+Outcome LinuxCore::pause_output(Event& event, bool paused) {
   if (!event.ring || event.ring->data_pages() == 0) return refuse(EINVAL, "PAUSE_OUTPUT: no data pages");
   if (paused)
     event.ring->pause();
@@ -126,7 +126,7 @@ Outcome PerfCore::pause_output(Event& event, bool paused) {
   return Done{};
 }
 
-Result<RingBuffer*, KernelError> PerfCore::mmap(Event& event, std::size_t data_pages, Access access) {
+Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_pages, Access access) {
   if (data_pages != 0 && !std::has_single_bit(data_pages))
     return refuse(EINVAL, "mmap: {} data pages; it must be 0 or a power of two", data_pages);
   if (event.attr.inherit && event.cpu == -1)
@@ -159,7 +159,7 @@ Result<RingBuffer*, KernelError> PerfCore::mmap(Event& event, std::size_t data_p
 }
 
 /// Of all mappings together, as one user makes them.
-Outcome PerfCore::check_locked_memory(std::size_t pages) const {
+Outcome LinuxCore::check_locked_memory(std::size_t pages) const {
   const Limits& limits = options_.limits;
   if (limits.ipc_lock_capable || limits.paranoid <= -1) return Done{};
   for (const auto& event : events_)
@@ -173,7 +173,7 @@ Outcome PerfCore::check_locked_memory(std::size_t pages) const {
 
 /// With the count as it was read last: reading afresh would empty PEBS buffers. The odd value of `lock` tells
 /// a reader in another thread to look again.
-void PerfCore::update_page(Event& event) {
+void LinuxCore::update_page(Event& event) {
   if (!event.mapped) return;
   scheduler_->update_times(event, now_);
   ControlPage& page = event.ring->control();

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "perf/linux_core.h"
 #include "perf/read_format.h"
 #include "perf/refusal.h"
 #include "perf/scheduler.h"
-#include "pmusim/perf/core.h"
 
 /// perf_event_open: stages A, B and C of docs/perf-abi-notes.md, "Order of the checks".
 namespace pmusim::perf {
@@ -31,16 +31,16 @@ void start_period(Event& event) {
 
 }  // namespace
 
-Result<Event*, KernelError> PerfCore::open(std::span<std::byte> user, i32 pid, i32 cpu, Event* group_leader,
-                                           u64 flags) {
+Result<Event*, KernelError> LinuxCore::open(std::span<std::byte> user, i32 pid, i32 cpu, Event* group_leader,
+                                            u64 flags) {
   if (flags & ~open_flag::ALL) return refuse(EINVAL, "flags: unknown bits {:#x}", flags & ~open_flag::ALL);
   auto attr = copy_attr(user, options_.limits.simd());
   if (!attr) return Failure(attr.error());
   return open(*attr, pid, cpu, group_leader, flags);
 }
 
-Result<Event*, KernelError> PerfCore::open(const Attr& wanted, i32 pid, i32 cpu, Event* group_leader,
-                                           u64 flags) {
+Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu, Event* group_leader,
+                                            u64 flags) {
   if (flags & ~open_flag::ALL)  // B1
     return refuse(EINVAL, "flags: unknown bits {:#x}", flags & ~open_flag::ALL);
   auto attr = check_attr(wanted, options_.limits);  // B2: A2 to A17
@@ -90,14 +90,14 @@ Result<Event*, KernelError> PerfCore::open(const Attr& wanted, i32 pid, i32 cpu,
   return &event;
 }
 
-SampleLayout PerfCore::layout_of(const Attr& attr) const {
+SampleLayout LinuxCore::layout_of(const Attr& attr) const {
   SampleLayout layout = make_sample_layout(attr, options_.limits.simd());
   if (has(options_.limits.kernel, Change::branch_stack_limit))
     layout.branch_entries_limit = attr.sample_max_stack;
   return layout;
 }
 
-Result<Task*, KernelError> PerfCore::find_target(i32 pid, u64 flags) {
+Result<Task*, KernelError> LinuxCore::find_target(i32 pid, u64 flags) {
   if (flags & open_flag::PID_CGROUP) return refuse(ENOENT, "PID_CGROUP: a replay knows no cgroup to follow");
   if (pid == -1) return nullptr;
   Task* task = pid == 0 ? current_ : pid > 0 ? find_task(static_cast<u32>(pid)) : nullptr;
@@ -106,7 +106,7 @@ Result<Task*, KernelError> PerfCore::find_target(i32 pid, u64 flags) {
 }
 
 /// Stage C.
-Outcome PerfCore::allocate(Event& event, const Task* task, i32 cpu) {
+Outcome LinuxCore::allocate(Event& event, const Task* task, i32 cpu) {
   const bool any_cpu = cpu == -1;
   if (any_cpu ? !task : cpu < 0 || static_cast<u32>(cpu) >= options_.cpus)  // C1
     return refuse(EINVAL, "cpu: {} with {}, of {} CPUs", cpu, task ? "a task" : "no task", options_.cpus);
@@ -124,7 +124,7 @@ Outcome PerfCore::allocate(Event& event, const Task* task, i32 cpu) {
   return capable;
 }
 
-Outcome PerfCore::choose_pmu(Event& event) {
+Outcome LinuxCore::choose_pmu(Event& event) {
   const Attr& attr = event.attr;
   const u64 extended = has_extended_type(attr) ? attr.config >> 32 : 0;
   const bool hardware = has_extended_type(attr)
@@ -139,7 +139,7 @@ Outcome PerfCore::choose_pmu(Event& event) {
   return event.pmu->init(event);
 }
 
-Outcome PerfCore::check_group(const Event& event, const Event& leader) const {
+Outcome LinuxCore::check_group(const Event& event, const Event& leader) const {
   if (!leader.is_leader()) return refuse(EINVAL, "group_fd: is itself a member of a group");
   if (!same_clock(event.attr, leader.attr))
     return refuse(EINVAL, "clockid: differs from that of the group leader");
@@ -151,7 +151,7 @@ Outcome PerfCore::check_group(const Event& event, const Event& leader) const {
 }
 
 /// What read() of the event, its leader or another member would return must stay below 16 KiB.
-Outcome PerfCore::check_read_size(const Event& event, const Event& leader) const {
+Outcome LinuxCore::check_read_size(const Event& event, const Event& leader) const {
   constexpr std::size_t largest = 16 * 1024;
   const std::size_t members = 1 + leader.siblings.size() + (event.is_leader() ? 0 : 1);
   const auto fits = [&](const Event& e) {
@@ -165,7 +165,7 @@ Outcome PerfCore::check_read_size(const Event& event, const Event& leader) const
   return Done{};
 }
 
-void PerfCore::install(Event& event, Event* leader) {
+void LinuxCore::install(Event& event, Event* leader) {
   event.time_stamp = event.context->time(now_);
   if (leader)
     leader->siblings.push_back(&event);
@@ -174,18 +174,18 @@ void PerfCore::install(Event& event, Event* leader) {
   if (event.state == EventState::inactive && event.context->on_cpu()) reschedule();
 }
 
-bool PerfCore::owns(const Event* event) const {
+bool LinuxCore::owns(const Event* event) const {
   return std::ranges::any_of(events_, [&](const auto& owned) { return owned.get() == event; });
 }
 
-void PerfCore::close(Event& event) {
+void LinuxCore::close(Event& event) {
   const auto children = event.children;
   for (Event* child : children) remove(*child);
   remove(event);
 }
 
 /// Members of a group whose leader goes become leaders of their own.
-void PerfCore::remove(Event& event) {
+void LinuxCore::remove(Event& event) {
   scheduler_->take_off(event, now_);
   if (!event.is_leader()) {
     std::erase(event.leader->siblings, &event);
@@ -201,7 +201,7 @@ void PerfCore::remove(Event& event) {
   release(event);
 }
 
-void PerfCore::release(Event& event) {
+void LinuxCore::release(Event& event) {
   event.pmu->destroy(event);
   std::erase(to_disable_, &event);
   std::erase_if(events_, [&](const auto& owned) { return owned.get() == &event; });

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "perf/linux_core.h"
 #include "perf/read_format.h"
 #include "perf/refusal.h"
 #include "perf/scheduler.h"
-#include "pmusim/perf/core.h"
 
 /// read() of events, and the counts that samples carry.
 namespace pmusim::perf {
@@ -35,13 +35,13 @@ bool has_members_of_original(const Event* child) {
 
 }  // namespace
 
-void PerfCore::update_count(Event& event) {
+void LinuxCore::update_count(Event& event) {
   scheduler_->update_times(event, now_);
   if (event.state == EventState::active) event.pmu->read(event);
 }
 
 /// The event's own count with those of all that inherited from it, alive or gone.
-u64 PerfCore::total_count(Event& event) {
+u64 LinuxCore::total_count(Event& event) {
   update_count(event);
   u64 total = event.count + event.child_count;
   for (Event* child : event.children) {
@@ -51,7 +51,7 @@ u64 PerfCore::total_count(Event& event) {
   return total;
 }
 
-std::vector<u64> PerfCore::read_values(Event& event) {
+std::vector<u64> LinuxCore::read_values(Event& event) {
   const u64 format = event.attr.read_format;
   std::vector<ReadEntry> entries;
   const auto add = [&](Event& member) {
@@ -67,7 +67,7 @@ std::vector<u64> PerfCore::read_values(Event& event) {
   return words;
 }
 
-Result<std::vector<u64>, KernelError> PerfCore::read(Event& event) {
+Result<std::vector<u64>, KernelError> LinuxCore::read(Event& event) {
   if (event.state == EventState::error) return std::vector<u64>{};
   const bool group = (event.attr.read_format & read_format::GROUP) != 0;
   if (group && !std::ranges::all_of(event.leader->children, has_members_of_original))
@@ -77,7 +77,7 @@ Result<std::vector<u64>, KernelError> PerfCore::read(Event& event) {
   return words;
 }
 
-Result<std::size_t, KernelError> PerfCore::read(Event& event, std::span<std::byte> buffer) {
+Result<std::size_t, KernelError> LinuxCore::read(Event& event, std::span<std::byte> buffer) {
   if (event.state == EventState::error) return std::size_t{0};
   const std::size_t bytes =
       read_words(event.attr.read_format, 1 + event.leader->siblings.size()) * sizeof(u64);
@@ -91,8 +91,8 @@ Result<std::size_t, KernelError> PerfCore::read(Event& event, std::span<std::byt
 /// SAMPLE_READ: with inherit only this thread's counts. Members other than the sampling event are read
 /// afresh, but for precise ones: their counts are up to date with the records that are drained just now.
 /// What the sample itself has recorded goes before either.
-void PerfCore::sample_read_values(Event& event, std::span<const CountAtSample> recorded,
-                                  std::vector<u64>& words) {
+void LinuxCore::sample_read_values(Event& event, std::span<const CountAtSample> recorded,
+                                   std::vector<u64>& words) {
   const u64 format = event.attr.read_format;
   const auto entry = [&](Event& member) {
     scheduler_->update_times(member, now_);

@@ -2,16 +2,16 @@
 
 #include "perf/callchain.h"
 #include "perf/frequency.h"
+#include "perf/linux_core.h"
 #include "perf/scheduler.h"
 #include "perf/throttle.h"
-#include "pmusim/perf/core.h"
 
 /// What the core does with a sample: periods, limits, throttling, and the record.
 namespace pmusim::perf {
 
 using Verdict = SampleSink::Verdict;
 
-Verdict PerfCore::account_interrupt(Event& event) {
+Verdict LinuxCore::account_interrupt(Event& event) {
   Verdict verdict = Verdict::keep;
   if (event.hw.interrupts_sequence != ticks_) {
     event.hw.interrupts_sequence = ticks_;
@@ -27,12 +27,12 @@ Verdict PerfCore::account_interrupt(Event& event) {
   return verdict;
 }
 
-ThrottleScope PerfCore::throttle_scope() const {
+ThrottleScope LinuxCore::throttle_scope() const {
   return has(options_.limits.kernel, Change::group_throttling) ? ThrottleScope::group : ThrottleScope::event;
 }
 
 /// The driver stops the event itself, once its sample is written.
-void PerfCore::throttle(Event& event) {
+void LinuxCore::throttle(Event& event) {
   for_throttled(event, throttle_scope(), [&](Event& member) {
     member.hw.interrupts = throttled;
     if (&member != &event) member.pmu->stop(member, PmuDriver::StopMode::plain);
@@ -41,23 +41,23 @@ void PerfCore::throttle(Event& event) {
 }
 
 /// Of a group only the leader tells.
-void PerfCore::log_throttle(Event& event, RecordType type) {
+void LinuxCore::log_throttle(Event& event, RecordType type) {
   if (throttle_scope() == ThrottleScope::event || event.is_leader()) write_throttle(event, type);
 }
 
-u64 PerfCore::max_samples_per_tick() const {
+u64 LinuxCore::max_samples_per_tick() const {
   const u64 ticks_per_second = std::max<u64>(1, 1'000'000'000 / options_.tick_ns);
   return (options_.limits.max_sample_rate + ticks_per_second - 1) / ticks_per_second;
 }
 
 /// Only intervals below two ticks say something about the present rate.
-void PerfCore::adjust_on_overflow(Event& event) {
+void LinuxCore::adjust_on_overflow(Event& event) {
   const u64 passed = now_ - event.hw.frequency_time_stamp;
   event.hw.frequency_time_stamp = now_;
   if (passed > 0 && passed < 2 * options_.tick_ns) adjust_period(event, passed, event.hw.last_period);
 }
 
-Verdict PerfCore::overflow(Event& event, const SampleData& data, const InterruptFrame& frame) {
+Verdict LinuxCore::overflow(Event& event, const SampleData& data, const InterruptFrame& frame) {
   Verdict verdict = account_interrupt(event);
   if (event.event_limit > 0 && --event.event_limit == 0) {
     event.hung_up = true;
@@ -69,13 +69,13 @@ Verdict PerfCore::overflow(Event& event, const SampleData& data, const Interrupt
   return verdict;
 }
 
-void PerfCore::output(Event& event, const SampleData& data, const InterruptFrame& frame) {
+void LinuxCore::output(Event& event, const SampleData& data, const InterruptFrame& frame) {
   write_sample(event, data, frame);
 }
 
 /// The registers of the task in user mode: those that were sampled, or where the kernel was, those it saved.
-const Registers* PerfCore::user_registers(const Attr& attr, const SampleData& data,
-                                          const InterruptFrame& frame) const {
+const Registers* LinuxCore::user_registers(const Attr& attr, const SampleData& data,
+                                           const InterruptFrame& frame) const {
   constexpr u64 instruction_pointer = bit(8);  // is known even where no other register is
   if (sampled_level(data, frame) == Cpl::kernel) return target_->user_registers();
   if (data.registers) return data.registers;
@@ -84,7 +84,7 @@ const Registers* PerfCore::user_registers(const Attr& attr, const SampleData& da
   return enough ? &frame.registers : nullptr;
 }
 
-void PerfCore::write_sample(Event& event, const SampleData& data, const InterruptFrame& frame) {
+void LinuxCore::write_sample(Event& event, const SampleData& data, const InterruptFrame& frame) {
   RingBuffer* ring = ring_of(event);
   if (!ring) return;
   const u64 type = event.attr.sample_type;
@@ -114,12 +114,12 @@ void PerfCore::write_sample(Event& event, const SampleData& data, const Interrup
   output_sample(*ring, event, data, frame, environment);
 }
 
-void PerfCore::lost_samples(Event& event, u64 count) {
+void LinuxCore::lost_samples(Event& event, u64 count) {
   if (RingBuffer* ring = ring_of(event))
     output_record(*ring, event, moment_of(current_), LostSamplesRecord{count});
 }
 
-void PerfCore::write_throttle(Event& event, RecordType type) {
+void LinuxCore::write_throttle(Event& event, RecordType type) {
   if (RingBuffer* ring = ring_of(event))
     output_record(*ring, event, moment_of(current_), ThrottleRecord{type, now_, primary_id(event), event.id});
 }

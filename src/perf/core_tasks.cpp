@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <set>
 
+#include "perf/linux_core.h"
 #include "perf/scheduler.h"
-#include "pmusim/perf/core.h"
 
 /// Tasks come, change and go: side-band records, inheritance, and whose events count.
 namespace pmusim::perf {
@@ -17,12 +17,12 @@ TaskId id_of(const Task* task) { return task ? TaskId{task->pid, task->tid} : Ta
 
 }  // namespace
 
-Task* PerfCore::find_task(u32 tid) {
+Task* LinuxCore::find_task(u32 tid) {
   const auto found = tasks_.find(tid);
   return found == tasks_.end() ? nullptr : found->second.get();
 }
 
-Moment PerfCore::moment_of(const Task* task) const {
+Moment LinuxCore::moment_of(const Task* task) const {
   return {task ? task->pid : 0, task ? task->tid : 0, options_.cpu, now_};
 }
 
@@ -30,7 +30,7 @@ Moment PerfCore::moment_of(const Task* task) const {
 /// writes to the buffer of the original; a record goes to each buffer once per event, as each may have
 /// another layout.
 template <class Record, class Wants>
-void PerfCore::emit(Task* task, const Record& record, Wants wants) {
+void LinuxCore::emit(Task* task, const Record& record, Wants wants) {
   const Moment moment = moment_of(task);
   for (Context* context : {&scheduler_->cpu(), task ? &task->context : nullptr}) {
     if (!context) continue;
@@ -42,12 +42,12 @@ void PerfCore::emit(Task* task, const Record& record, Wants wants) {
 }
 
 /// A task whose id comes again without an exit between has gone unnoticed.
-void PerfCore::task_started(u32 pid, u32 tid, std::string comm) {
+void LinuxCore::task_started(u32 pid, u32 tid, std::string comm) {
   exit(tid);
   tasks_.emplace(tid, std::make_unique<Task>(pid, tid, std::move(comm)));
 }
 
-void PerfCore::fork(u32 parent_tid, u32 pid, u32 tid) {
+void LinuxCore::fork(u32 parent_tid, u32 pid, u32 tid) {
   Task* parent = find_task(parent_tid);
   if (!parent || tid == parent_tid) return;
   task_started(pid, tid, parent->comm);
@@ -59,7 +59,7 @@ void PerfCore::fork(u32 parent_tid, u32 pid, u32 tid) {
   emit(parent, TaskRecord{RecordType::fork, pid, parent->pid, tid, parent->tid, now_}, follows_tasks);
 }
 
-void PerfCore::exec(u32 tid, std::string comm) {
+void LinuxCore::exec(u32 tid, std::string comm) {
   Task* task = find_task(tid);
   if (!task) return;
   for (Event* event : task->context.events()) {
@@ -78,14 +78,14 @@ void PerfCore::exec(u32 tid, std::string comm) {
        [](const Attr& a) { return a.comm != 0; });
 }
 
-void PerfCore::set_comm(u32 tid, std::string comm) {
+void LinuxCore::set_comm(u32 tid, std::string comm) {
   Task* task = find_task(tid);
   if (!task) return;
   task->comm = std::move(comm);
   emit(task, CommRecord{task->pid, task->tid, task->comm, 0}, [](const Attr& a) { return a.comm != 0; });
 }
 
-void PerfCore::mmap_region(u32 tid, const Mapping& m) {
+void LinuxCore::mmap_region(u32 tid, const Mapping& m) {
   Task* task = find_task(tid);
   if (!task) return;
   const bool code = is_executable(m);
@@ -103,26 +103,26 @@ void PerfCore::mmap_region(u32 tid, const Mapping& m) {
   emit(task, record, [&](const Attr& a) { return wants(a) && a.mmap2 && a.build_id && !m.build_id.empty(); });
 }
 
-void PerfCore::exit(u32 tid) {
+void LinuxCore::exit(u32 tid) {
   Task* task = find_task(tid);
   if (!task) return;
   if (current_ == task) flush_samples();
   emit(task, TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid, now_},
        follows_tasks);
   for (Event* event : task->context.events()) exit_event(*event);
-  if (current_ == task) switch_to(0);
+  if (current_ == task) switch_to(0, SwitchReason::blocked);
   tasks_.erase(tid);
 }
 
 /// Samples of the running task that hardware still holds come out now.
-void PerfCore::flush_samples() {
+void LinuxCore::flush_samples() {
   hardware_.disable();
   hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(current_));
   hardware_.enable();
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
-void PerfCore::exit_event(Event& event) {
+void LinuxCore::exit_event(Event& event) {
   set_state(event, EventState::exit);
   if (!event.parent) {
     event.hung_up = event.children.empty();
@@ -146,7 +146,7 @@ void PerfCore::exit_event(Event& event) {
 
 // --- inheritance
 
-void PerfCore::inherit(Task& parent, Task& child) {
+void LinuxCore::inherit(Task& parent, Task& child) {
   const auto inherits = [&](const Event& event) {
     return event.attr.inherit && event.state > EventState::exit &&
            (!event.attr.inherit_thread || parent.pid == child.pid);
@@ -161,7 +161,7 @@ void PerfCore::inherit(Task& parent, Task& child) {
 }
 
 /// Children of children belong to the event that was opened.
-Event* PerfCore::inherit_event(Event& from, Task& child, Event* leader) {
+Event* LinuxCore::inherit_event(Event& from, Task& child, Event* leader) {
   Event& original = from.parent ? *from.parent : from;
   auto owned = std::make_unique<Event>();
   Event& event = *owned;
@@ -186,7 +186,7 @@ Event* PerfCore::inherit_event(Event& from, Task& child, Event* leader) {
 
 // --- context switches
 
-void PerfCore::switch_to(u32 tid, SwitchReason reason) {
+void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
   Task* const next = tid == 0 ? nullptr : find_task(tid);
   Task* const previous = current_;
   if (next == previous) return;
@@ -207,7 +207,7 @@ void PerfCore::switch_to(u32 tid, SwitchReason reason) {
 }
 
 /// Events of the task get SWITCH; those of the CPU also learn who is on the other side.
-void PerfCore::emit_switch(Task& task, const Task* other, u16 misc) {
+void LinuxCore::emit_switch(Task& task, const Task* other, u16 misc) {
   const Moment moment = moment_of(&task);
   const SwitchCpuWideRecord wide{other ? other->pid : 0, other ? other->tid : 0, misc};
   for (Context* context : {&scheduler_->cpu(), &task.context})

@@ -1,21 +1,21 @@
 #include <algorithm>
 
 #include "perf/frequency.h"
+#include "perf/linux_core.h"
 #include "perf/scheduler.h"
 #include "perf/throttle.h"
-#include "pmusim/perf/core.h"
 
 /// What the passing of time does.
 namespace pmusim::perf {
 
-void PerfCore::set_time(u64 now) { now_ = std::max(now_, now); }
+void LinuxCore::set_time(u64 now) { now_ = std::max(now_, now); }
 
-u64 PerfCore::next_deadline() const {
+u64 LinuxCore::next_deadline() const {
   const u64 tick = (ticks_ + 1) * options_.tick_ns;
   return std::min(tick, software_.next_timer().value_or(tick));
 }
 
-void PerfCore::advance(u64 now, const InterruptFrame& frame) {
+void LinuxCore::advance(u64 now, const InterruptFrame& frame) {
   while (next_deadline() <= now) {
     set_time(next_deadline());
     software_.run_timers(frame);
@@ -26,16 +26,16 @@ void PerfCore::advance(u64 now, const InterruptFrame& frame) {
   run_deferred();
 }
 
-void PerfCore::run_deferred() {
+void LinuxCore::run_deferred() {
   while (!to_disable_.empty()) {
     Event& event = *to_disable_.back();
     to_disable_.pop_back();
-    disable(event);
+    disable(event, Scope::event);
   }
 }
 
 /// Unthrottles, steers frequencies, and gives other events their turn.
-void PerfCore::tick() {
+void LinuxCore::tick() {
   ++ticks_;
   hardware_.disable();
   for (const auto& event : events_) {
@@ -49,7 +49,7 @@ void PerfCore::tick() {
 }
 
 /// In frequency mode the tick restarts the event anyway.
-void PerfCore::unthrottle(Event& event) {
+void LinuxCore::unthrottle(Event& event) {
   for_throttled(event, throttle_scope(), [&](Event& member) {
     member.hw.interrupts = 0;
     if (&member != &event || !event.attr.freq) member.pmu->start(member, PmuDriver::StartMode::keep_period);
@@ -57,7 +57,7 @@ void PerfCore::unthrottle(Event& event) {
   });
 }
 
-void PerfCore::adjust_on_tick(Event& event) {
+void LinuxCore::adjust_on_tick(Event& event) {
   event.pmu->stop(event, PmuDriver::StopMode::update);
   const u64 counted = event.count - event.hw.frequency_count_stamp;
   event.hw.frequency_count_stamp = event.count;
@@ -67,7 +67,7 @@ void PerfCore::adjust_on_tick(Event& event) {
 
 /// When the rate falls steeply the rest of a much too long period is given up. The driver takes the new
 /// values when it programs the next period: after the overflow that asks, or at the restart of the tick.
-void PerfCore::adjust_period(Event& event, u64 ns, u64 count) {
+void LinuxCore::adjust_period(Event& event, u64 ns, u64 count) {
   HardwareEvent& hw = event.hw;
   hw.sample_period = next_period(hw.sample_period, target_period(count, ns, event.attr.sample_period));
   if (hw.period_left > static_cast<i64>(8 * hw.sample_period)) hw.period_left = 0;

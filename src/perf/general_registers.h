@@ -1,9 +1,9 @@
 #ifndef PMUSIM_SRC_PERF_GENERAL_REGISTERS_H
 #define PMUSIM_SRC_PERF_GENERAL_REGISTERS_H
 
-#include "pmusim/perf/byte_writer.h"
+#include "perf/byte_writer.h"
+#include "pmusim/perf/driver.h"
 #include "pmusim/perf/event.h"
-#include "pmusim/perf/sample_data.h"
 
 /// The register block that samples usually have: all general registers of a 64-bit program, nothing else.
 namespace pmusim::perf {

@@ -1,4 +1,4 @@
-#include "pmusim/perf/output.h"
+#include "perf/output.h"
 
 namespace pmusim::perf {
 

@@ -1,4 +1,4 @@
-#include "pmusim/perf/records.h"
+#include "perf/records.h"
 
 #include <algorithm>
 

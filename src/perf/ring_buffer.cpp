@@ -1,4 +1,4 @@
-#include "pmusim/perf/ring_buffer.h"
+#include "perf/ring_buffer.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,12 +1,12 @@
-#include "pmusim/perf/sample_output.h"
+#include "perf/sample_output.h"
 
 #include <algorithm>
 #include <bit>
 #include <cassert>
 
 #include "perf/general_registers.h"
+#include "perf/output.h"
 #include "perf/sample_parts.h"
-#include "pmusim/perf/output.h"
 
 namespace pmusim::perf {
 

@@ -1,7 +1,7 @@
 #ifndef PMUSIM_SRC_PERF_SAMPLE_PARTS_H
 #define PMUSIM_SRC_PERF_SAMPLE_PARTS_H
 
-#include "pmusim/perf/sample_output.h"
+#include "perf/sample_output.h"
 
 /// The parts of a sample that are more than a word: each has a size and a writer that agree. Writers take the
 /// place by value and return what follows, which keeps it in a CPU register.

@@ -4,6 +4,7 @@
 
 #include "perf/general_registers.h"
 #include "perf/sample_parts.h"
+#include "perf/simd_abi.h"
 
 /// REGS_USER and REGS_INTR: an ABI word, the general registers, and with SIMD sampling a block of whole
 /// vector and predicate registers (docs/sampled-registers.md).

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "pmusim/perf/context.h"
+#include "perf/context.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::perf {

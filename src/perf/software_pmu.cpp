@@ -1,4 +1,4 @@
-#include "pmusim/perf/software_pmu.h"
+#include "perf/software_pmu.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "perfdata/file_format.h"
 #include "pmusim/perf/abi.h"
-#include "pmusim/perfdata/file_format.h"
 
 namespace pmusim::perfdata {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perf/simd_abi.h"
 #include "perfdata/machine_features.h"
 
 namespace pmusim::perfdata {

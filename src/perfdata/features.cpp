@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "perf/byte_writer.h"
+#include "perf/simd_abi.h"
 #include "perfdata/machine_features.h"
-#include "pmusim/perf/byte_writer.h"
 
 namespace pmusim::perfdata {
 

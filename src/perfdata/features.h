@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "perf/simd_abi.h"
+#include "perfdata/file_format.h"
 #include "perfdata/payload.h"
-#include "pmusim/perf/simd_abi.h"
 #include "pmusim/perfdata/description.h"
-#include "pmusim/perfdata/file_format.h"
 
 namespace pmusim::perfdata {
 

@@ -1,10 +1,11 @@
-#include "pmusim/perfdata/named_registers.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "perf/simd_abi.h"
+#include "pmusim/perfdata/samples.h"
 
 namespace pmusim::perfdata {
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "perfdata/sample_parser.h"
 #include "pmusim/perfdata/samples.h"
 
 namespace pmusim::perfdata {

@@ -8,8 +8,8 @@
 #include "perfdata/byte_reader.h"
 #include "perfdata/decompressor.h"
 #include "perfdata/feature_parser.h"
+#include "perfdata/sample_parser.h"
 #include "pmusim/base/input_file.h"
-#include "pmusim/perfdata/sample_parser.h"
 
 namespace pmusim::perfdata {
 

@@ -1,9 +1,10 @@
-#include "pmusim/perfdata/sample_parser.h"
+#include "perfdata/sample_parser.h"
 
 #include <fmt/format.h>
 
 #include <bit>
 
+#include "perf/simd_abi.h"
 #include "perfdata/byte_reader.h"
 
 namespace pmusim::perfdata {

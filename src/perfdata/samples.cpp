@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "pmusim/perfdata/file_format.h"
+#include "perfdata/file_format.h"
+#include "perfdata/sample_parser.h"
 
 namespace pmusim::perfdata {
 

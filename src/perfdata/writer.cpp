@@ -1,4 +1,4 @@
-#include "pmusim/perfdata/writer.h"
+#include "perfdata/writer.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <cstring>
 #include <optional>
 
+#include "perf/byte_writer.h"
 #include "perfdata/compressor.h"
 #include "perfdata/features.h"
 #include "perfdata/record_scan.h"
 #include "pmusim/base/output_file.h"
-#include "pmusim/perf/byte_writer.h"
 
 namespace pmusim::perfdata {
 

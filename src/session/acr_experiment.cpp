@@ -1,12 +1,12 @@
-#include "pmusim/session/acr_experiment.h"
+#include "session/acr_experiment.h"
 
 #include <fmt/format.h>
 
+#include "perfdata/sample_parser.h"
 #include "pmusim/core/core.h"
 #include "pmusim/perfdata/reader.h"
-#include "pmusim/perfdata/sample_parser.h"
 #include "pmusim/session/record.h"
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 namespace pmusim {
 
@@ -106,7 +106,7 @@ Result<AcrRun, Error> sample(const std::string& trace, const AcrExperimentOption
   record_options.events = std::move(parsed).value();
   record_options.output = run.file;
   record_options.command_line = {"pmusim", "record", "-e", events};
-  const Result<RecordSummary, Error> summary = record(**session, record_options);
+  const Result<RecordSummary, Error> summary = record(*session, record_options);
   if (!summary.ok()) return Failure(summary.error());
   run.samples = summary->samples;
   run.file_bytes = summary->file_bytes;

@@ -1,4 +1,4 @@
-#include "pmusim/session/collisions.h"
+#include "session/collisions.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "pmusim/events/parser.h"
+#include "session/monitor.h"
 
 namespace pmusim {
 
@@ -97,12 +98,12 @@ Result<std::vector<CollisionCount>, Error> count_collisions(const std::string& t
   if (!session.ok()) return Failure(session.error());
   std::vector<Monitor*> monitors;
   for (const u64 period : experiment.periods) {
-    monitors.push_back(monitors.empty() ? &(*session)->monitor() : &(*session)->add_monitor());
+    monitors.push_back(monitors.empty() ? &session->monitor() : &session->add_monitor());
     if (auto opened = open_events(*monitors.back(), experiment.events, period); !opened.ok())
       return Failure(opened.error());
   }
-  (*session)->on_progress(experiment.progress);
-  if (const auto replayed = (*session)->run(); !replayed.ok()) return Failure(replayed.error());
+  session->on_progress(experiment.progress);
+  if (const auto replayed = session->run(); !replayed.ok()) return Failure(replayed.error());
   std::vector<CollisionCount> counts;
   for (const Monitor* monitor : monitors) {
     const driver::DemuxTotals& totals = monitor->driver().pebs_totals();

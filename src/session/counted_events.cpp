@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "session/monitor.h"
+
 namespace pmusim {
 
 namespace {

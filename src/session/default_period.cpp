@@ -1,8 +1,9 @@
-#include "pmusim/session/default_period.h"
+#include "session/default_period.h"
 
 #include <algorithm>
 
 #include "pmusim/session/stat.h"
+#include "pmusim/trace/reader.h"
 #include "session/growing_periods.h"
 
 namespace pmusim {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "pmusim/trace/recorder.h"
+#include "session/monitor.h"
+
 namespace pmusim {
 
 namespace {
@@ -49,7 +52,7 @@ perfdata::Capabilities capabilities(const perf::PmuCapabilities& pmu, const CpuM
 
 perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
   const CpuModel& model = session.model();
-  const perf::PmuCapabilities pmu = session.driver().capabilities();
+  const perf::PmuCapabilities pmu = session.monitor().driver().capabilities();
   perfdata::Metadata m{
       .host_name = "pmusim",
       .os_release = std::string(perf::name_of(session.kernel())),

@@ -1,7 +1,7 @@
 #ifndef PMUSIM_SRC_SESSION_FILE_OPTIONS_H
 #define PMUSIM_SRC_SESSION_FILE_OPTIONS_H
 
-#include "pmusim/perfdata/writer.h"
+#include "perfdata/writer.h"
 #include "pmusim/session/record.h"
 
 namespace pmusim {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "pmusim/perf/records.h"
-#include "pmusim/perfdata/sample_parser.h"
+#include "perf/records.h"
+#include "perfdata/sample_parser.h"
 
 namespace pmusim {
 

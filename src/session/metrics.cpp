@@ -1,4 +1,4 @@
-#include "pmusim/session/metrics.h"
+#include "session/metrics.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

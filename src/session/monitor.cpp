@@ -1,12 +1,12 @@
-#include "pmusim/session/monitor.h"
+#include "session/monitor.h"
 
 #include <fmt/format.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "pmusim/events/resolve.h"
-#include "pmusim/perf/simd_abi.h"
+#include "events/resolve.h"
+#include "perf/simd_abi.h"
 
 namespace pmusim {
 
@@ -89,9 +89,9 @@ Monitor::Monitor(const SessionOptions& options, const trace::Source& program)
       pmu_(options.model),
       driver_(pmu_, driver_options(options)),
       clock_(clock_of(options.model.core)),
-      perf_(driver_, perf_options(options)) {
-  driver_.attach(perf_);
-  perf_.set_target(*this);
+      perf_(perf::PerfCore::create(driver_, perf_options(options))) {
+  driver_.attach(*perf_);
+  perf_->set_target(*this);
   pmu_.set_pmi_handler(this);
 }
 
@@ -139,7 +139,7 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
 
 Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, perf::Event* leader) {
   if (Result<Done, KernelError> checked = check_event(attr); !checked.ok()) return Failure(checked.error());
-  auto event = perf_.open(attr, -1, 0, leader);
+  auto event = perf_->open(attr, -1, 0, leader);
   branches_sampled_ = branches_sampled_ || (event.ok() && samples_branches(attr));
   return event;
 }
@@ -152,8 +152,8 @@ void Monitor::finish_block(const trace::BlockRun& run) {
 }
 
 void Monitor::run_due_work() {
-  perf_.advance(now(), frame_);
-  deadline_cycle_ = cycle_of(perf_.next_deadline(), model().core);
+  perf_->advance(now(), frame_);
+  deadline_cycle_ = cycle_of(perf_->next_deadline(), model().core);
   if (on_pause_) on_pause_();
 }
 
@@ -164,36 +164,36 @@ void Monitor::take_extended(const ExtendedState& state) {
 
 void Monitor::happen(const trace::Happening& happening) {
   extended_stale_ = true;
-  perf_.set_time(now());
+  perf_->set_time(now());
   struct Visitor {
     Monitor& s;
     void operator()(const trace::ProcessStart& start) const {
       if (!std::exchange(s.started_, true)) {
-        s.perf_.task_started(start.pid, start.tid, start.command);
+        s.perf_->task_started(start.pid, start.tid, start.command);
         (*this)(trace::ThreadSwitch{start.pid, start.tid});
       }
-      s.perf_.exec(start.tid, start.command);
+      s.perf_->exec(start.tid, start.command);
     }
     void operator()(const trace::ThreadStart& start) const {
-      s.perf_.fork(start.parent_tid, start.pid, start.tid);
+      s.perf_->fork(start.parent_tid, start.pid, start.tid);
     }
-    void operator()(const trace::ThreadExit& exit) const { s.perf_.exit(exit.tid); }
+    void operator()(const trace::ThreadExit& exit) const { s.perf_->exit(exit.tid); }
     void operator()(const trace::ThreadSwitch& to) const {
       s.pid_ = to.pid;
       s.tid_ = to.tid;
-      s.perf_.switch_to(to.tid);
+      s.perf_->switch_to(to.tid);
     }
     void operator()(const trace::Map& map) const {
       s.driver_.forget_code();
       const trace::Mapping& m = map.mapping;
-      s.perf_.mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
-                          {.address = m.start,
-                           .length = m.bytes,
-                           .page_offset = m.file_offset,
-                           .protection = m.protection,
-                           .flags = m.flags,
-                           .name = m.path,
-                           .build_id = std::as_bytes(std::span(m.build_id))});
+      s.perf_->mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
+                           {.address = m.start,
+                            .length = m.bytes,
+                            .page_offset = m.file_offset,
+                            .protection = m.protection,
+                            .flags = m.flags,
+                            .name = m.path,
+                            .build_id = std::as_bytes(std::span(m.build_id))});
       s.driver_.forget_code();
     }
     void operator()(const trace::Unmap&) const { s.driver_.forget_code(); }  // perf has no record of it
@@ -207,13 +207,13 @@ void Monitor::happen(const trace::Happening& happening) {
 }
 
 void Monitor::stop_events() {
-  perf_.advance(now(), frame_);
-  for (perf::Event* const event : perf_.events())
-    if (event->state >= perf::EventState::inactive) perf_.disable(*event);
+  perf_->advance(now(), frame_);
+  for (perf::Event* const event : perf_->events())
+    if (event->state >= perf::EventState::inactive) perf_->disable(*event);
 }
 
 void Monitor::handle_pmi(const InterruptFrame& frame) {
-  perf_.set_time(now());
+  perf_->set_time(now());
   driver_.handle_pmi(frame);
 }
 

@@ -5,14 +5,18 @@
 #include <cstring>
 #include <set>
 
+#include "perf/ring_buffer.h"
+#include "perfdata/writer.h"
 #include "pmusim/events/registers.h"
 #include "pmusim/perf/ring_reader.h"
-#include "pmusim/perfdata/writer.h"
+#include "pmusim/trace/recorder.h"
 #include "session/file_options.h"
 #include "session/first_branch.h"
 #include "session/growing_periods.h"
+#include "session/monitor.h"
 #include "session/old_file.h"
 #include "session/task_filter.h"
+#include "session/time_spans.h"
 
 namespace pmusim {
 
@@ -249,7 +253,7 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
     measured.pass();
     growth.pass();
     if (writer->record_bytes() > options.max_record_bytes) session.stop();
-    if (!session.driver().holds_records()) drain.end_round();
+    if (!session.monitor().driver().holds_records()) drain.end_round();
   });
   std::set<std::string> identified;
   session.on_mapping([&](const trace::Mapping& mapping) {

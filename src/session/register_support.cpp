@@ -1,4 +1,4 @@
-#include "pmusim/session/register_support.h"
+#include "session/register_support.h"
 
 #include "pmusim/driver/intel_driver.h"
 #include "pmusim/perf/core.h"
@@ -33,12 +33,12 @@ std::string refusal_of(perf::PerfCore& perf, const perf::Attr& attr) {
 std::vector<RegisterSupport> probe_registers(const CpuModel& model, perf::Kernel kernel) {
   Pmu pmu(model);
   driver::IntelDriver driver(pmu, {.kernel = kernel});
-  perf::PerfCore perf(driver, {.limits = {.kernel = kernel}});
-  driver.attach(perf);
+  const auto perf = perf::PerfCore::create(driver, {.limits = {.kernel = kernel}});
+  driver.attach(*perf);
   std::vector<RegisterSupport> support;
   for (const events::SimdClass& registers : events::simd_classes())
     support.push_back(
-        {registers, refusal_of(perf, probe_of(registers, 0)), refusal_of(perf, probe_of(registers, 1))});
+        {registers, refusal_of(*perf, probe_of(registers, 0)), refusal_of(*perf, probe_of(registers, 1))});
   return support;
 }
 

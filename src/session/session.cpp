@@ -1,40 +1,52 @@
 #include "pmusim/session/session.h"
 
 #include <utility>
+#include <vector>
 
+#include "pmusim/core/core.h"
 #include "pmusim/trace/reader.h"
+#include "session/monitor.h"
 
 namespace pmusim {
 
-Result<std::unique_ptr<Session>, Error> Session::open(const std::string& trace_path, SessionOptions options) {
-  Result<trace::Reader, Error> trace = trace::Reader::open(trace_path);
-  if (!trace.ok()) return Failure(trace.error());
-  return open(std::make_unique<trace::Reader>(std::move(trace).value()), std::move(options));
-}
+class Session::State {
+ public:
+  State(std::unique_ptr<trace::Source> trace, SessionOptions options, Core core)
+      : options_(std::move(options)), trace_(std::move(trace)), core_(std::move(core)) {
+    add_monitor();
+  }
 
-Result<std::unique_ptr<Session>, Error> Session::open(std::unique_ptr<trace::Source> source,
-                                                      SessionOptions options) {
-  Result<Core, Error> core = Core::create(options.model);
-  if (!core.ok()) return Failure(core.error());
-  return std::unique_ptr<Session>(
-      new Session(std::move(source), std::move(options), std::move(core).value()));
-}
+  Monitor& monitor() const { return *monitors_.front(); }
+  Monitor& add_monitor() { return *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_)); }
+  driver::AccessFaults driver_faults() const;
+  const SessionOptions& options() const { return options_; }
+  const trace::Source& trace() const { return *trace_; }
+  u64 instructions() const { return instructions_; }
 
-Session::Session(std::unique_ptr<trace::Source> trace, SessionOptions options, Core core)
-    : options_(std::move(options)), trace_(std::move(trace)), core_(std::move(core)) {
-  add_monitor();
-}
+  Result<Done, Error> run();
+  void take(const trace::Item& item);
+  void finish();
 
-Monitor& Session::add_monitor() {
-  return *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_));
-}
+  bool stopped = false;
+  std::function<void(const trace::Mapping&)> on_mapping;
+  std::function<void(const trace::Happening&)> on_happening;
+  std::function<void(Progress)> on_progress;
 
-Result<std::optional<trace::Item>, Error> Session::next_item() {
-  if (stopped_) return std::optional<trace::Item>();
-  return trace_->next();
-}
+ private:
+  Result<std::optional<trace::Item>, Error> next_item();
+  void run_block(const trace::BlockRun& run);
+  void happen(const trace::Happening& happening);
+  void obey_prediction_barriers();
 
-driver::AccessFaults Session::driver_faults() const {
+  SessionOptions options_;
+  std::unique_ptr<trace::Source> trace_;
+  Core core_;
+  std::vector<std::unique_ptr<Monitor>> monitors_;
+  u64 instructions_ = 0;
+  u64 prediction_barriers_ = 0;  // that the core has obeyed
+};
+
+driver::AccessFaults Session::State::driver_faults() const {
   driver::AccessFaults all;
   for (const auto& monitor : monitors_) {
     const driver::AccessFaults faults = monitor->driver().statistics().faults;
@@ -44,7 +56,12 @@ driver::AccessFaults Session::driver_faults() const {
   return all;
 }
 
-Result<Done, Error> Session::run() {
+Result<std::optional<trace::Item>, Error> Session::State::next_item() {
+  if (stopped) return std::optional<trace::Item>();
+  return trace_->next();
+}
+
+Result<Done, Error> Session::State::run() {
   constexpr u64 report_every = 1 << 20;
   u64 next_report = report_every;
   while (true) {
@@ -55,25 +72,25 @@ Result<Done, Error> Session::run() {
       return Done{};
     }
     take(**item);
-    if (on_progress_ && instructions_ >= next_report) {
-      on_progress_({instructions_, trace_->length().value_or(0)});
+    if (on_progress && instructions_ >= next_report) {
+      on_progress({instructions_, trace_->length().value_or(0)});
       next_report = instructions_ + report_every;
     }
   }
 }
 
-void Session::take(const trace::Item& item) {
+void Session::State::take(const trace::Item& item) {
   if (const auto* const block_run = std::get_if<trace::BlockRun>(&item))
     run_block(*block_run);
   else
     happen(std::get<trace::Happening>(item));
 }
 
-void Session::finish() {
+void Session::State::finish() {
   for (const auto& monitor : monitors_) monitor->stop_events();
 }
 
-void Session::run_block(const trace::BlockRun& run) {
+void Session::State::run_block(const trace::BlockRun& run) {
   for (const auto& monitor : monitors_) monitor->start_block(run);
   core_.run(run, [&](const Retirement& retirement) {
     for (const auto& monitor : monitors_) monitor->retire(retirement);
@@ -84,18 +101,68 @@ void Session::run_block(const trace::BlockRun& run) {
 }
 
 // The first monitor's processor is the one that runs.
-void Session::obey_prediction_barriers() {
-  const u64 asked_for = pmu().control().prediction_barriers();
+void Session::State::obey_prediction_barriers() {
+  const u64 asked_for = monitor().pmu().control().prediction_barriers();
   if (asked_for != prediction_barriers_) core_.forget_branches();
   prediction_barriers_ = asked_for;
 }
 
-void Session::happen(const trace::Happening& happening) {
-  if (on_happening_) on_happening_(happening);
+void Session::State::happen(const trace::Happening& happening) {
+  if (on_happening) on_happening(happening);
   if (std::holds_alternative<trace::SignalDelivery>(happening)) core_.interrupt();
   for (const auto& monitor : monitors_) monitor->happen(happening);
-  if (const auto* const map = std::get_if<trace::Map>(&happening); map != nullptr && on_mapping_)
-    on_mapping_(map->mapping);
+  if (const auto* const map = std::get_if<trace::Map>(&happening); map != nullptr && on_mapping)
+    on_mapping(map->mapping);
 }
+
+Result<Session, Error> Session::open(const std::string& trace_path, SessionOptions options) {
+  Result<trace::Reader, Error> trace = trace::Reader::open(trace_path);
+  if (!trace.ok()) return Failure(trace.error());
+  return open(std::make_unique<trace::Reader>(std::move(trace).value()), std::move(options));
+}
+
+Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
+  Result<Core, Error> core = Core::create(options.model);
+  if (!core.ok()) return Failure(core.error());
+  return Session(std::make_unique<State>(std::move(source), std::move(options), std::move(core).value()));
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Monitor& Session::monitor() const { return state_->monitor(); }
+Monitor& Session::add_monitor() { return state_->add_monitor(); }
+perf::PerfCore& Session::perf() const { return monitor().perf(); }
+Pmu& Session::pmu() const { return monitor().pmu(); }
+driver::AccessFaults Session::driver_faults() const { return state_->driver_faults(); }
+const CpuModel& Session::model() const { return state_->options().model; }
+perf::Kernel Session::kernel() const { return state_->options().kernel; }
+const trace::Source& Session::trace() const { return state_->trace(); }
+
+Result<perf::Event*, KernelError> Session::open_event(const perf::Attr& attr, perf::Event* leader) {
+  return monitor().open_event(attr, leader);
+}
+
+void Session::on_mapping(std::function<void(const trace::Mapping&)> callback) {
+  state_->on_mapping = std::move(callback);
+}
+void Session::on_pause(std::function<void()> callback) { monitor().on_pause(std::move(callback)); }
+void Session::on_happening(std::function<void(const trace::Happening&)> callback) {
+  state_->on_happening = std::move(callback);
+}
+void Session::on_progress(std::function<void(Progress)> callback) {
+  state_->on_progress = std::move(callback);
+}
+
+Result<Done, Error> Session::run() { return state_->run(); }
+void Session::take(const trace::Item& item) { state_->take(item); }
+void Session::finish() { state_->finish(); }
+void Session::stop() { state_->stopped = true; }
+bool Session::stopped() const { return state_->stopped; }
+u64 Session::instructions() const { return state_->instructions(); }
+perf::TscToNs Session::clock() const { return monitor().clock(); }
+u64 Session::now() const { return monitor().now(); }
 
 }  // namespace pmusim

@@ -4,6 +4,7 @@
 
 #include "session/counted_events.h"
 #include "session/thread_counts.h"
+#include "session/time_spans.h"
 
 namespace pmusim {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "pmusim/perf/records.h"
+#include "perf/records.h"
 
 namespace pmusim {
 

@@ -1,4 +1,4 @@
-#include "pmusim/session/time_spans.h"
+#include "session/time_spans.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "pmusim/symbols/address_space.h"
+#include "symbols/address_space.h"
 
 #include <algorithm>
 

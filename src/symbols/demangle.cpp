@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 namespace pmusim::symbols {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 namespace pmusim::symbols {
 

@@ -1,4 +1,4 @@
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 #include <fmt/format.h>
 

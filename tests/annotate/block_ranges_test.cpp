@@ -1,4 +1,4 @@
-#include "pmusim/annotate/block_ranges.h"
+#include "annotate/block_ranges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "pmusim/annotate/profile.h"
+#include "annotate/profile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pmusim/annotate/text.h"
+#include "pmusim/annotate/render.h"
 
 namespace pmusim::annotate {
 

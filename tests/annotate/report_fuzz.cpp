@@ -1,7 +1,7 @@
 #include <cstdint>
 
 #include "pmusim/annotate/analyze.h"
-#include "pmusim/annotate/text.h"
+#include "pmusim/annotate/render.h"
 
 /// Any bytes are a profile: it is refused or shown.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

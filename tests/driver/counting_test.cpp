@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "driver_fixture.h"
-#include "pmusim/perf/context.h"
+#include "perf/context.h"
 
 namespace pmusim::driver {
 namespace {

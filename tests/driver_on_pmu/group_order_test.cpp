@@ -73,7 +73,8 @@ class GroupOrder : public testing::TestWithParam<std::string> {
   void run_order(const std::function<std::vector<Member>(const Steps&)>& make_group, u32 seed) {
     SCOPED_TRACE(seed);
     Machine machine(model_with_skid(GetParam(), 0));
-    perf::PerfCore core(machine.driver);
+    const auto perf = perf::PerfCore::create(machine.driver);
+    perf::PerfCore& core = *perf;
     core.task_started(1, 1, "program");
     core.switch_to(1);
     Steps steps(machine.pmu);
@@ -160,7 +161,8 @@ INSTANTIATE_TEST_SUITE_P(Presets, GroupOrder, testing::ValuesIn(model_names()), 
 
 TEST(SlotsGroup, StartsItsLeaderAfreshWhenAMetricJoinsIt) {  // the leader counts from a preset before
   Machine machine(model_with_skid("icelake", 0));
-  perf::PerfCore core(machine.driver);
+  const auto perf = perf::PerfCore::create(machine.driver);
+  perf::PerfCore& core = *perf;
   core.task_started(1, 1, "program");
   core.switch_to(1);
   Steps steps(machine.pmu);

@@ -12,7 +12,8 @@ using perf::HardwareId;
 /// A program of one task on a machine with a perf core: a uniform stream of branches, some mispredicted.
 class Program {
  public:
-  explicit Program(std::string_view model) : machine(model_with_skid(model, 0)), core(machine.driver) {
+  explicit Program(std::string_view model)
+      : machine(model_with_skid(model, 0)), perf(perf::PerfCore::create(machine.driver)) {
     core.task_started(1, 1, "program");
     core.switch_to(1);
   }
@@ -44,7 +45,8 @@ class Program {
 
   u64 instructions = 0, branches = 0, misses = 0;
   Machine machine;
-  perf::PerfCore core;
+  std::unique_ptr<perf::PerfCore> perf;
+  perf::PerfCore& core = *perf;
 
  private:
   void instruction() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "machine.h"
+#include "perf/ring_buffer.h"
 #include "pmusim/arch/pebs_records.h"
 #include "pmusim/perf/ring_reader.h"
 

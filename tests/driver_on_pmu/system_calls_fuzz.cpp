@@ -3,6 +3,7 @@
 // records.
 #include <map>
 
+#include "perf/ring_buffer.h"
 #include "pmusim/perf/ring_reader.h"
 #include "tests/support/fuzz_input.h"
 #include "tests/support/whole_kernel.h"

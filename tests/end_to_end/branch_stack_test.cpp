@@ -9,6 +9,7 @@
 
 #include "branch_profile.h"
 #include "command.h"
+#include "perfdata/sample_parser.h"
 
 namespace pmusim::test {
 namespace {

@@ -17,7 +17,7 @@ SessionOptions with_area_at(u64 address) {
 
 std::string faults_of_stat(const SessionOptions& options) {
   auto session = std::move(*Session::open(recorded("branches", {"4000"}), options));
-  const auto report = stat(*session, {.events = *events::parse_events("instructions", options.model)});
+  const auto report = stat(session, {.events = *events::parse_events("instructions", options.model)});
   return report.ok() ? describe(report->driver_faults) : report.error().message;
 }
 

@@ -37,20 +37,20 @@ TEST(FollowForks, AnInheritedEventCountsWhatTheCpuCounts) {
   perf::Event* family = nullptr;
   perf::Event* first_only = nullptr;
   // The first task exists once it maps its program; nothing of it has run by then.
-  session->on_mapping([&](const trace::Mapping&) {
+  session.on_mapping([&](const trace::Mapping&) {
     if (everyone != nullptr) return;
     perf::Attr inherited = instructions();
     inherited.inherit = 1;
-    everyone = *session->open_event(instructions());
-    family = *session->perf().open(inherited, 0, -1);
-    first_only = *session->perf().open(instructions(), 0, -1);
+    everyone = *session.open_event(instructions());
+    family = *session.perf().open(inherited, 0, -1);
+    first_only = *session.perf().open(instructions(), 0, -1);
   });
-  ASSERT_TRUE(session->run().ok());
+  ASSERT_TRUE(session.run().ok());
   ASSERT_TRUE(everyone && family && first_only);
-  EXPECT_EQ(count_of(*session, *everyone), session->instructions());
-  EXPECT_EQ(count_of(*session, *family), session->instructions());
-  EXPECT_GT(count_of(*session, *first_only), 0u);
-  EXPECT_LT(count_of(*session, *first_only), session->instructions());
+  EXPECT_EQ(count_of(session, *everyone), session.instructions());
+  EXPECT_EQ(count_of(session, *family), session.instructions());
+  EXPECT_GT(count_of(session, *first_only), 0u);
+  EXPECT_LT(count_of(session, *first_only), session.instructions());
 }
 
 TEST(FollowForks, PerfSeesTheTasksAndNamesTheirSamples) {

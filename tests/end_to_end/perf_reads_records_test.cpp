@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "command.h"
-#include "pmusim/perf/records.h"
-#include "pmusim/perfdata/writer.h"
+#include "perf/records.h"
+#include "perfdata/writer.h"
 
 /// The real perf reads every record that is no sample, each with its trailer, and prints what we wrote.
 namespace pmusim::test {

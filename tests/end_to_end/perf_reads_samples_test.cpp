@@ -3,8 +3,8 @@
 
 #include <sstream>
 
-#include "pmusim/perf/records.h"
-#include "pmusim/perfdata/writer.h"
+#include "perf/records.h"
+#include "perfdata/writer.h"
 #include "tests/end_to_end/command.h"
 
 /// The real perf reads what the sample and record writers wrote.

@@ -6,16 +6,17 @@
 #include "command.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/pmu/pmu.h"
 #include "pmusim/session/session.h"
 
 namespace pmusim::test {
 namespace {
 
 u64 mispredicted_branches(const std::function<void(Session&)>& at_every_pause) {
-  const auto opened =
+  auto opened =
       Session::open(recorded("mispredict", {"4096", "2"}, "gpr"), {.model = *find_cpu_model("icelake")});
   EXPECT_TRUE(opened.ok());
-  Session& session = **opened;
+  Session& session = *opened;
   perf::Attr attr;
   attr.type = static_cast<u32>(perf::EventType::hardware);
   attr.config = static_cast<u64>(perf::HardwareId::branch_misses);

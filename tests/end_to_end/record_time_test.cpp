@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "command.h"
+#include "perfdata/file_format.h"
+#include "perfdata/sample_parser.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/perfdata/file_format.h"
 #include "pmusim/perfdata/reader.h"
-#include "pmusim/perfdata/sample_parser.h"
 #include "pmusim/session/record.h"
 
 namespace pmusim::test {
@@ -39,7 +39,7 @@ class RecordTime : public testing::Test {
     ASSERT_TRUE(session.ok()) << session.error().message;
     options.events = *events::parse_events(events, model);
     options.output = file();
-    const auto summary = pmusim::record(**session, options);
+    const auto summary = pmusim::record(*session, options);
     ASSERT_TRUE(summary.ok()) << summary.error().message;
   }
   std::string file() const { return scratch_.file("perf.data"); }

@@ -4,8 +4,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "pmusim/perf/records.h"
-#include "pmusim/perfdata/writer.h"
+#include "perf/records.h"
+#include "perf/simd_abi.h"
+#include "perfdata/writer.h"
 #include "tests/end_to_end/command.h"
 
 /// `pmusim script` beside the real perf, and what only it shows.

@@ -1,8 +1,7 @@
-#include "pmusim/events/branch_filter.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pmusim/events/parser.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::events {

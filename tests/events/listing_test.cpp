@@ -1,4 +1,4 @@
-#include "pmusim/events/listing.h"
+#include "events/listing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pmusim/events/resolve.h"
+#include "events/resolve.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

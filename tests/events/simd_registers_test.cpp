@@ -1,6 +1,6 @@
-#include "pmusim/events/simd_registers.h"
-
 #include <gmock/gmock.h>
+
+#include "pmusim/events/registers.h"
 
 namespace pmusim::events {
 namespace {

@@ -1,4 +1,4 @@
-#include "pmusim/events/vendor.h"
+#include "events/vendor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

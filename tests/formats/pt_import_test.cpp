@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "formats/pt_packets.h"
+#include "perf/records.h"
+#include "perfdata/writer.h"
 #include "pmusim/formats/formats.h"
-#include "pmusim/perf/records.h"
-#include "pmusim/perfdata/writer.h"
 #include "tests/trace/sample_trace.h"
 
 namespace pmusim::formats {

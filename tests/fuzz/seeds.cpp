@@ -53,7 +53,7 @@ void write_profile(const std::string& trace, RecordOptions options, std::string_
   must(session.ok());
   options.events = *events::parse_events(events, model);
   options.period = 7;
-  must(record(**session, options).ok());
+  must(record(*session, options).ok());
 }
 
 void write_profiles(const fs::path& folder, const std::string& trace) {

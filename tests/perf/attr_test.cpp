@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "pmusim/perf/attr_check.h"
+#include "perf/attr_check.h"
 #include "tests/perf/core_fixture.h"
 
 namespace pmusim::perf {
@@ -183,7 +183,9 @@ TEST(ParanoidLevels, RefuseWhatTheTableSays) {
   for (std::size_t row = 0; row < std::size(rows); ++row)
     for (int paranoid = -1; paranoid <= 2; ++paranoid) {
       FakeDriver driver;
-      PerfCore core(driver, {.limits = {.paranoid = paranoid, .perfmon_capable = false}});
+      const auto made =
+          PerfCore::create(driver, {.limits = {.paranoid = paranoid, .perfmon_capable = false}});
+      PerfCore& core = *made;
       core.task_started(100, 100, "task");
       const auto event = core.open(rows[row].attr, rows[row].pid, rows[row].cpu);
       EXPECT_EQ(event.ok(), rows[row].allowed[static_cast<std::size_t>(paranoid + 1)])

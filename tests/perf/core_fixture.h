@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "pmusim/perf/core.h"
+#include "perf/linux_core.h"
 #include "pmusim/perf/ring_reader.h"
 #include "tests/perf/fake_driver.h"
 
@@ -48,7 +48,7 @@ inline std::vector<RawRecord> drain_records(RingBuffer& ring) {
 class CoreTest : public testing::Test {
  protected:
   explicit CoreTest(CoreOptions options = {}, std::size_t counters = 4)
-      : driver(counters), core(driver, options) {
+      : driver(counters), linux_core(driver, options) {
     core.task_started(100, 100, "first");
     core.switch_to(100);
   }
@@ -87,7 +87,8 @@ class CoreTest : public testing::Test {
   }
 
   FakeDriver driver;
-  PerfCore core;
+  LinuxCore linux_core;
+  PerfCore& core = linux_core;
   InterruptFrame frame;
 };
 

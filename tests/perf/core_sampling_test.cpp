@@ -190,7 +190,8 @@ TEST_F(CoreSampling, SamplesThatHardwareHoldsAtATasksEndComeBeforeItsExit) {
 /// Entries that a sample of two branches has where sample_max_stack is 1.
 u64 branches_written_under(Kernel kernel) {
   FakeDriver driver;
-  PerfCore core(driver, {.limits = {.kernel = kernel}});
+  const auto made = PerfCore::create(driver, {.limits = {.kernel = kernel}});
+  PerfCore& core = *made;
   core.task_started(100, 100, "first");
   core.switch_to(100);
   Attr attr;

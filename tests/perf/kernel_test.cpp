@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "pmusim/perf/attr_check.h"
+#include "perf/attr_check.h"
 
 namespace pmusim::perf {
 namespace {

@@ -234,7 +234,8 @@ Result<Done, KernelError> try_open(const Request& request) {
   CoreOptions options;
   options.cpus = 4;
   options.limits = request.limits;
-  PerfCore core(driver, options);
+  const auto made = PerfCore::create(driver, options);
+  PerfCore& core = *made;
   core.task_started(100, 100, "task");
   core.switch_to(100);
   Event foreign;

@@ -1,8 +1,8 @@
-#include "pmusim/perf/records.h"
+#include "perf/records.h"
 
 #include <gtest/gtest.h>
 
-#include "pmusim/perf/output.h"
+#include "perf/output.h"
 #include "tests/perf/core_fixture.h"
 
 namespace pmusim::perf {
@@ -197,7 +197,7 @@ TEST_F(RecordsOfTheCore, BroadcastReachesTheEventsThatAskFor) {
   Event& listening = open(attr);
   RingBuffer& first = map(deaf);
   RingBuffer& second = map(listening);
-  core.broadcast(KsymbolRecord{1, 2, 2, 0, "f"}, [](const Attr& a) { return a.ksymbol != 0; });
+  linux_core.broadcast(KsymbolRecord{1, 2, 2, 0, "f"}, [](const Attr& a) { return a.ksymbol != 0; });
   EXPECT_TRUE(drain_records(first).empty());
   EXPECT_EQ(drain_records(second).at(0).type(), RecordType::ksymbol);
 }

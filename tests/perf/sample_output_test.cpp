@@ -1,4 +1,4 @@
-#include "pmusim/perf/sample_output.h"
+#include "perf/sample_output.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/perf/attr_check.h"
+#include "perf/attr_check.h"
+#include "perf/simd_abi.h"
 
 /// What the first stage of perf_event_open says of register masks (docs/sampled-registers.md), in both forms.
 namespace pmusim::perf {

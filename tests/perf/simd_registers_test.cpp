@@ -4,8 +4,9 @@
 #include <bit>
 #include <cstring>
 
-#include "pmusim/perf/attr_check.h"
-#include "pmusim/perf/sample_output.h"
+#include "perf/attr_check.h"
+#include "perf/sample_output.h"
+#include "perf/simd_abi.h"
 
 /// The SIMD block of a sample, byte by byte, in both forms of the ABI, and every shape of it.
 namespace pmusim::perf {

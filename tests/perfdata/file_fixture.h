@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pmusim/perf/records.h"
+#include "perf/records.h"
+#include "perfdata/writer.h"
 #include "pmusim/perfdata/reader.h"
-#include "pmusim/perfdata/writer.h"
 
 namespace pmusim::perfdata {
 

@@ -1,7 +1,7 @@
 #include <cstdint>
 
+#include "perfdata/sample_parser.h"
 #include "pmusim/perfdata/reader.h"
-#include "pmusim/perfdata/sample_parser.h"
 
 /// Any bytes are a file: reading them ends, in an error or in records.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

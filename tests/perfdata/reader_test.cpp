@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "pmusim/perfdata/sample_parser.h"
+#include "perfdata/sample_parser.h"
 #include "tests/perfdata/file_fixture.h"
 
 namespace pmusim::perfdata {

@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "pmusim/perfdata/named_registers.h"
+#include "perf/simd_abi.h"
+#include "pmusim/perfdata/samples.h"
 #include "tests/perfdata/file_fixture.h"
 
 namespace pmusim::perfdata {

@@ -1,10 +1,10 @@
-#include "pmusim/perfdata/writer.h"
+#include "perfdata/writer.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "pmusim/perfdata/file_format.h"
+#include "perfdata/file_format.h"
 #include "tests/perfdata/file_fixture.h"
 
 namespace pmusim::perfdata {

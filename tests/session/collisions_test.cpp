@@ -1,4 +1,4 @@
-#include "pmusim/session/collisions.h"
+#include "session/collisions.h"
 
 #include <gtest/gtest.h>
 

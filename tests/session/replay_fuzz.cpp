@@ -163,7 +163,7 @@ void replay(FuzzInput& input, const std::string& trace, const std::string& outpu
   auto session = Session::open(trace, {.model = model});
   must(session.ok());
   if (options.events.empty()) return;
-  if (record(**session, options).ok()) must_be_readable(output);
+  if (record(*session, options).ok()) must_be_readable(output);
 }
 
 }  // namespace

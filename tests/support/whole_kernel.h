@@ -1,6 +1,8 @@
 #ifndef PMUSIM_TESTS_SUPPORT_WHOLE_KERNEL_H
 #define PMUSIM_TESTS_SUPPORT_WHOLE_KERNEL_H
 
+#include <memory>
+
 #include "pmusim/driver/intel_driver.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/pmu/pmu.h"
@@ -12,11 +14,18 @@ class WholeKernel : public PmiHandler {
  public:
   Pmu pmu;
   IntelDriver driver;
-  perf::PerfCore core;
+
+ private:
+  std::unique_ptr<perf::PerfCore> core_;
+
+ public:
+  perf::PerfCore& core = *core_;
 
   explicit WholeKernel(Pmu machine, perf::Kernel kernel = DriverOptions().kernel,
                        perf::CoreOptions options = {})
-      : pmu(std::move(machine)), driver(pmu, {.kernel = kernel}), core(driver, with(options, kernel)) {
+      : pmu(std::move(machine)),
+        driver(pmu, {.kernel = kernel}),
+        core_(perf::PerfCore::create(driver, with(options, kernel))) {
     driver.attach(core);
     pmu.set_pmi_handler(this);
   }

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 namespace pmusim::symbols {
 

@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 /// Any bytes are an ELF file with debug information: asking everything of it ends.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

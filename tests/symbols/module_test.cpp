@@ -1,4 +1,4 @@
-#include "pmusim/symbols/module.h"
+#include "symbols/module.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

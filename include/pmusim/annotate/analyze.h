@@ -7,9 +7,16 @@
 
 #include "pmusim/annotate/report.h"
 #include "pmusim/base/error.h"
-#include "pmusim/symbols/module.h"
 
+/// From a perf.data file to what is hot in it, and why:
+/// @code
+/// const auto report = annotate::analyze("perf.data", {});
+/// if (report) std::cout << ranking_text(*report, {annotate::Ranking::symbols}, annotate::Colours::none);
+/// @endcode
 namespace pmusim::annotate {
+
+/// /usr/lib/debug.
+std::filesystem::path usual_debug_directory();
 
 enum class Syntax : u8 { att, intel };
 
@@ -23,7 +30,7 @@ struct Options {
   /// Nodes of call stacks below this share of the samples are dropped.
   double min_stack_share = 0.0001;
   /// Where separate debug files are: DIRECTORY/.build-id/ab/cdef.debug and DIRECTORY/usr/bin/x.debug.
-  std::filesystem::path debug_directory = symbols::usual_debug_directory;
+  std::filesystem::path debug_directory = usual_debug_directory();
   /// Where JIT compilers leave perf-PID.map.
   std::filesystem::path jit_directory = "/tmp";
 };

@@ -13,9 +13,11 @@
 /// Everything is aggregated: the size grows with the distinct code that was sampled, never with the number of
 /// samples. Things refer to each other by index into the vectors of Report; `nothing` is no index. Addresses
 /// are those of the file (as disassemblers print them); where there is no file, offsets into what was mapped.
-///
-///   const Report report = *annotate::analyze("perf.data", {});
-///   for (const Symbol& symbol : report.symbols) use(symbol.name, report.modules[symbol.module].path);
+/// @code
+/// const annotate::Report report = *annotate::analyze("perf.data", {});
+/// for (const annotate::Symbol& symbol : report.symbols)
+///   std::cout << symbol.name << " in " << report.modules[symbol.module].path << '\n';
+/// @endcode
 namespace pmusim::annotate {
 
 inline constexpr u32 nothing = ~u32{0};

@@ -6,8 +6,8 @@
 //
 //   Pmu pmu(*find_cpu_model("skylake"));
 //   driver::IntelDriver driver(pmu);
-//   perf::PerfCore perf(driver);
-//   driver.attach(perf);
+//   const auto perf = perf::PerfCore::create(driver);
+//   driver.attach(*perf);
 //   pmu.set_pmi_handler(&driver);
 
 #include <memory>

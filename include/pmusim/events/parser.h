@@ -9,6 +9,12 @@
 #include "pmusim/cpu/model.h"
 #include "pmusim/perf/abi.h"
 
+/// From the names that people give to events to the attributes that perf_event_open takes:
+/// @code
+/// const CpuModel model = *find_cpu_model("skylake");
+/// const auto groups = events::parse_events("{cycles,instructions}:u,r00c4", model);
+/// if (!groups) std::cerr << groups.error().message << '\n';
+/// @endcode
 namespace pmusim::events {
 
 /// One event as a person asked for it.
@@ -38,6 +44,10 @@ struct EventGroup {
 /// Errors are one sentence: where in the list, what is wrong, and names that come near.
 [[nodiscard]] Result<std::vector<EventGroup>, Error> parse_events(std::string_view list,
                                                                   const CpuModel& model);
+
+/// attr.branch_sample_type of a list of filter names as `perf record -j` takes it: "any_call,u". A list of
+/// privilege levels alone means any branch at them. Errors: an empty or unknown name, with near matches.
+[[nodiscard]] Result<u64, Error> parse_branch_filter(std::string_view list);
 
 /// The highest precise_ip that the model's PEBS gives (intel_pmu_hw_config); 0 without PEBS.
 unsigned max_precise_level(const CpuModel& model);

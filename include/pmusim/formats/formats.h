@@ -50,9 +50,10 @@ struct ImportOptions {
 };
 
 /// Makes a native trace.
-///
-///     formats::import_trace({formats::Format::lackey, "lackey.txt.gz", "T"});
-///
+/// @code
+/// const auto made = formats::import_trace({formats::Format::lackey, "lackey.txt.gz", "T"});
+/// if (made) std::cout << made->instructions << " instructions\n";
+/// @endcode
 /// ChampSim and lackey do not have the program's code. Bytes stand for it that branch, load and store as it
 /// did (trace::Contents::stand_in_code). The file is read twice for that; memory is bounded by the number of
 /// distinct instructions, of which it may have a million.

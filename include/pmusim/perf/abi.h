@@ -70,6 +70,14 @@ inline constexpr u8 UNKNOWN = 0, COND = 1, UNCOND = 2, IND = 3, CALL = 4, IND_CA
                     SYSRET = 8, ERET = 11, IRQ = 12, NO_TX = 14;
 }  // namespace branch_type
 
+/// The two forms of the SIMD register sampling ABI (docs/sampled-registers.md): revision 7 of the patch
+/// series, and what was merged. They differ in three fields of perf_event_attr, in which masks are legal, and
+/// in the width of the counts in a sample. `Attr` has the merged layout. Older releases have neither: `none`.
+enum class SimdAbi : u8 { none, series_v7, merged };
+
+/// Whose registers: REGS_USER or REGS_INTR.
+enum class RegisterSide : u8 { user, interrupt };
+
 /// perf_event_attr in its newest form (VER10, merged layout). Older sizes are prefixes of it.
 struct Attr {
   u32 type = 0;
@@ -117,6 +125,28 @@ struct Attr {
 static_assert(sizeof(Attr) == 176);
 static_assert(offsetof(Attr, wakeup_events) == 48 && offsetof(Attr, branch_sample_type) == 72 &&
               offsetof(Attr, sample_regs_intr) == 96 && offsetof(Attr, config3) == 128);
+
+/// Parts of the register state that a sample can ask for.
+namespace register_set {
+inline constexpr u32 GENERAL = 1, XMM = 2, YMM_HIGH = 4, ZMM_HIGH = 8, HI16_ZMM = 16, OPMASK = 32, EGPR = 64,
+                     SSP = 128;
+inline constexpr u32 EXTENDED = XMM | YMM_HIGH | ZMM_HIGH | HI16_ZMM | OPMASK | EGPR | SSP;
+}  // namespace register_set
+
+/// Masks of sample_regs_* (<asm/perf_regs.h>): bits 24 to 31 are free without SIMD sampling, and from 32 up
+/// are XMM halves; with it there are R16 to R31 and SSP.
+namespace register_mask {
+inline constexpr u64 GENERAL = 0x00ff'0fff, XMM_HALVES = bits(63, 32), EGPR = bits(39, 24), SSP = bit(40);
+/// Of GENERAL, what PEBS records: not CS and SS.
+inline constexpr u64 PEBS_GENERAL = 0x00ff'03ff;
+}  // namespace register_mask
+
+/// The register sets that one side of the attribute takes values from: none unless sample_type has the side.
+/// A vector is as wide as the event's width, and needs every set up to that.
+u32 needed_registers(const Attr& attr, RegisterSide side);
+inline u32 needed_registers(const Attr& attr) {
+  return needed_registers(attr, RegisterSide::user) | needed_registers(attr, RegisterSide::interrupt);
+}
 
 enum class RecordType : u32 {
   mmap = 1,

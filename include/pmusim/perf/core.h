@@ -3,27 +3,30 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "pmusim/base/error.h"
-#include "pmusim/perf/attr_check.h"
-#include "pmusim/perf/context.h"
 #include "pmusim/perf/driver.h"
-#include "pmusim/perf/output.h"
-#include "pmusim/perf/records.h"
-#include "pmusim/perf/ring_buffer.h"
-#include "pmusim/perf/software_pmu.h"
-#include "pmusim/perf/target.h"
+#include "pmusim/perf/kernel.h"
 
+/// The perf_event subsystem of an emulated kernel, for whoever brings a PMU driver of their own or wants
+/// system calls instead of a Session:
+/// @code
+/// Pmu pmu(*find_cpu_model("skylake"));
+/// driver::IntelDriver driver(pmu);  // or any other PmuDriver
+/// const auto perf = perf::PerfCore::create(driver);
+/// driver.attach(*perf);
+/// perf->task_started(1, 1, "program");
+/// perf->switch_to(1);
+/// perf::Event& event = **perf->open({.type = 4, .config = 0xC4}, 0, -1);
+/// const u64 branches = perf->read(event)->front();
+/// @endcode
 namespace pmusim::perf {
 
-class Scheduler;
-enum class ThrottleScope : u8;
+class RingBuffer;
 
 /// perf time from the time-stamp counter: ns = zero + tsc * mult / 2^shift, as the control page publishes it.
 struct TscToNs {
@@ -58,196 +61,104 @@ struct Mapping {
   std::span<const std::byte> build_id;
 };
 
+/// What can be asked about the program that runs. The defaults are those of a trace that does not tell.
+class Target {
+ public:
+  virtual ~Target() = default;
+  /// Up to `bytes` bytes of the current task's code or memory, fewer where it is not readable or not known.
+  virtual std::vector<std::byte> read_code(u64, std::size_t) const { return {}; }
+  virtual std::vector<std::byte> read_memory(u64, std::size_t) const { return {}; }
+  /// What the current task had in user mode when it last entered the kernel; null: not known, or no such
+  /// task.
+  virtual const Registers* user_registers() const { return nullptr; }
+  /// Size in bytes of the page that maps the address; 0: unknown.
+  virtual u64 page_size(u64) const { return 0; }
+};
+
 /// The perf_event subsystem of one emulated CPU: events, their scheduling, samples and side band.
 ///
-/// Calls that mean a system call return the kernel's errno with a sentence. Time is the session's: set_time()
+/// Calls that mean a system call return the kernel's errno with a sentence. Time is the caller's: set_time()
 /// before anything that asks for it, advance() to let ticks, timers and deferred work happen. Nothing here
 /// looks at a real clock.
 ///
 /// Lifetime: `hardware` outlives the core; events live until close() or the core's end.
-class PerfCore final : public SampleSink {
+class PerfCore : public SampleSink {
  public:
-  explicit PerfCore(PmuDriver& hardware, CoreOptions options = {});
-  ~PerfCore() override;
-  PerfCore(const PerfCore&) = delete;
-  PerfCore& operator=(const PerfCore&) = delete;
+  static std::unique_ptr<PerfCore> create(PmuDriver& hardware, CoreOptions options = {});
 
   /// What the samples of the replayed program can be filled with. `target` outlives the core.
-  void set_target(const Target& target) { target_ = &target; }
+  virtual void set_target(const Target& target) = 0;
 
   // --- time
-  // ---------------------------------------------------------------------------------------------------
 
   /// Moves perf time (ns) forward and does nothing else: before handle_pmi() of the driver.
-  void set_time(u64 now);
+  virtual void set_time(u64 now) = 0;
   /// Moves perf time forward and does what is due: ticks (frequency, rotation, unthrottling), software
   /// timers, work that an overflow left behind. `frame` is what was interrupted. Outside of handle_pmi()
   /// only.
-  void advance(u64 now, const InterruptFrame& frame);
+  virtual void advance(u64 now, const InterruptFrame& frame) = 0;
   /// The latest time at which advance() must be called.
-  u64 next_deadline() const;
+  virtual u64 next_deadline() const = 0;
 
   // --- system calls
-  // -------------------------------------------------------------------------------------------
 
   /// perf_event_open. `pid`: a task, 0 the current one, -1 everyone on `cpu`. `cpu`: -1 wherever the task is.
-  Result<Event*, KernelError> open(const Attr& attr, i32 pid, i32 cpu, Event* group_leader = nullptr,
-                                   u64 flags = 0);
+  virtual Result<Event*, KernelError> open(const Attr& attr, i32 pid, i32 cpu, Event* group_leader = nullptr,
+                                           u64 flags = 0) = 0;
   /// The same from bytes of any attribute version; attr.size in `user` is corrected on E2BIG.
-  Result<Event*, KernelError> open(std::span<std::byte> user, i32 pid, i32 cpu, Event* group_leader = nullptr,
-                                   u64 flags = 0);
-  void close(Event& event);
+  virtual Result<Event*, KernelError> open(std::span<std::byte> user, i32 pid, i32 cpu,
+                                           Event* group_leader = nullptr, u64 flags = 0) = 0;
+  virtual void close(Event& event) = 0;
 
   enum class Access : u8 { read_write, read_only };  ///< PROT_READ alone makes the buffer overwrite itself
   /// mmap of the event: control page and `data_pages` pages. The page's times are those of the latest
   /// tick, read or change of state, its offset the count as it was read last; its index stays 0: a replayed
   /// program has no rdpmc.
-  Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages,
-                                        Access access = Access::read_write);
+  virtual Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages,
+                                                Access access = Access::read_write) = 0;
 
-  /// read(): words as attr.read_format lays them out; empty for an event in error state. ECHILD: a group
+  /// read(2): words as attr.read_format lays them out; empty for an event in error state. ECHILD: a group
   /// read, and a task that inherited the group has other members.
-  Result<std::vector<u64>, KernelError> read(Event& event);
+  virtual Result<std::vector<u64>, KernelError> read(Event& event) = 0;
   /// The same into memory of the caller; the number of bytes. ENOSPC: they do not fit.
-  Result<std::size_t, KernelError> read(Event& event, std::span<std::byte> buffer);
+  virtual Result<std::size_t, KernelError> read(Event& event, std::span<std::byte> buffer) = 0;
 
   enum class Scope : u8 { event, group };  ///< PERF_IOC_FLAG_GROUP
-  void enable(Event& event, Scope scope = Scope::event);
-  void disable(Event& event, Scope scope = Scope::event);
-  void reset(Event& event, Scope scope = Scope::event);
-  Result<Done, KernelError> refresh(Event& event, i64 overflows);
-  Result<Done, KernelError> set_period(Event& event, u64 period);
-  Result<Done, KernelError> set_output(Event& event, Event* to);
+  virtual void enable(Event& event, Scope scope = Scope::event) = 0;
+  virtual void disable(Event& event, Scope scope = Scope::event) = 0;
+  virtual void reset(Event& event, Scope scope = Scope::event) = 0;
+  virtual Result<Done, KernelError> refresh(Event& event, i64 overflows) = 0;
+  virtual Result<Done, KernelError> set_period(Event& event, u64 period) = 0;
+  virtual Result<Done, KernelError> set_output(Event& event, Event* to) = 0;
   /// MODIFY_ATTRIBUTES with an attribute of any version: only breakpoints can, and no PMU here has them.
-  Result<Done, KernelError> modify_attributes(Event& event, std::span<std::byte> user);
-  Result<Done, KernelError> pause_output(Event& event, bool paused);
-  static u64 id(const Event& event) { return primary_id(event); }
+  virtual Result<Done, KernelError> modify_attributes(Event& event, std::span<std::byte> user) = 0;
+  virtual Result<Done, KernelError> pause_output(Event& event, bool paused) = 0;
+  /// The id that names the event to readers: that of the event it was inherited from, if any.
+  static u64 id(const Event& event) { return event.parent ? event.parent->id : event.id; }
 
   // --- what happens on the CPU
-  // --------------------------------------------------------------------------------
 
   /// A task that exists from now on without FORK: the first one. `tid` unique.
-  void task_started(u32 pid, u32 tid, std::string comm);
-  void fork(u32 parent_tid, u32 pid, u32 tid);
-  void exec(u32 tid, std::string comm);
-  void set_comm(u32 tid, std::string comm);
-  void mmap_region(u32 tid, const Mapping& mapping);
-  void exit(u32 tid);
+  virtual void task_started(u32 pid, u32 tid, std::string comm) = 0;
+  virtual void fork(u32 parent_tid, u32 pid, u32 tid) = 0;
+  virtual void exec(u32 tid, std::string comm) = 0;
+  virtual void set_comm(u32 tid, std::string comm) = 0;
+  virtual void mmap_region(u32 tid, const Mapping& mapping) = 0;
+  virtual void exit(u32 tid) = 0;
   enum class SwitchReason : u8 { blocked, preempted };
   /// `tid` runs from now on; 0: idle.
-  void switch_to(u32 tid, SwitchReason reason = SwitchReason::blocked);
-  u32 current_tid() const;
+  virtual void switch_to(u32 tid, SwitchReason reason = SwitchReason::blocked) = 0;
+  virtual u32 current_tid() const = 0;
 
   /// Software events other than the clocks and switches: page faults a trace has recorded.
-  void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame);
-
-  /// Side band that has no task of its own (KSYMBOL, CGROUP, NAMESPACES, ITRACE_START): to every event that
-  /// `wants` says yes to.
-  template <class Record>
-  void broadcast(const Record& record, bool (*wants)(const Attr&));
+  virtual void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) = 0;
 
   /// sigtrap: an overflow of such an event calls this instead of sending SIGTRAP.
-  void on_sigtrap(std::function<void(const Event&, u64 address)> callback) { sigtrap_ = std::move(callback); }
+  virtual void on_sigtrap(std::function<void(const Event&, u64 address)> callback) = 0;
 
   /// Every open event, inherited ones included, in order of opening.
-  std::vector<Event*> events() const;
-
-  // --- SampleSink
-  // ---------------------------------------------------------------------------------------------
-
-  Verdict overflow(Event& event, const SampleData& data, const InterruptFrame& frame) override;
-  void output(Event& event, const SampleData& data, const InterruptFrame& frame) override;
-  void lost_samples(Event& event, u64 count) override;
-  Verdict account_interrupt(Event& event) override;
-  u64 time_of_tsc(u64 tsc) const override { return options_.clock(tsc); }
-  u64 now() const override { return now_; }
-  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
-
- private:
-  // opening (core_open.cpp)
-  Result<Task*, KernelError> find_target(i32 pid, u64 flags);
-  SampleLayout layout_of(const Attr& attr) const;
-  Result<Done, KernelError> choose_pmu(Event& event);
-  Result<Done, KernelError> allocate(Event& event, const Task* task, i32 cpu);
-  Result<Done, KernelError> check_group(const Event& event, const Event& leader) const;
-  Result<Done, KernelError> check_read_size(const Event& event, const Event& leader) const;
-  void install(Event& event, Event* leader);
-  bool owns(const Event* event) const;
-  /// Where the event's records go: an inherited one writes to the buffer of the original.
-  static RingBuffer* ring_of(const Event& event) {
-    return (event.parent ? event.parent : &event)->ring.get();
-  }
-  void remove(Event& event);
-  void release(Event& event);
-
-  // control (core_control.cpp)
-  void set_state(Event& event, EventState state);
-  Result<Done, KernelError> check_locked_memory(std::size_t pages) const;
-  void update_page(Event& event);
-  template <class F>
-  void for_event_and_children(Event& event, Scope scope, F apply);
-  void reschedule();
-
-  // reading (core_read.cpp)
-  void update_count(Event& event);
-  u64 total_count(Event& event);
-  std::vector<u64> read_values(Event& event);
-  void sample_read_values(Event& event, std::span<const CountAtSample> recorded, std::vector<u64>& values);
-
-  // tasks (core_tasks.cpp)
-  Task* find_task(u32 tid);
-  void inherit(Task& parent, Task& child);
-  Event* inherit_event(Event& original, Task& child, Event* leader);
-  void exit_event(Event& event);
-  void flush_samples();
-  Moment moment_of(const Task* task) const;
-  template <class Record, class Wants>
-  void emit(Task* task, const Record& record, Wants wants);
-  void emit_switch(Task& task, const Task* other, u16 misc);
-
-  // sampling (core_sampling.cpp)
-  void write_sample(Event& event, const SampleData& data, const InterruptFrame& frame);
-  const Registers* user_registers(const Attr& attr, const SampleData& data,
-                                  const InterruptFrame& frame) const;
-  u64 max_samples_per_tick() const;
-  void throttle(Event& event);
-  void unthrottle(Event& event);
-  void log_throttle(Event& event, RecordType type);
-  ThrottleScope throttle_scope() const;
-  void write_throttle(Event& event, RecordType type);
-  void adjust_on_overflow(Event& event);
-
-  // ticks (core_ticks.cpp)
-  void tick();
-  void adjust_period(Event& event, u64 ns, u64 count);
-  void adjust_on_tick(Event& event);
-  void run_deferred();
-
-  PmuDriver& hardware_;
-  SoftwarePmu software_;
-  CoreOptions options_;
-  std::unique_ptr<Scheduler> scheduler_;
-  const Target* target_;
-  u64 now_ = 0;
-  u64 ticks_ = 0;
-  u64 next_id_ = 1;
-  std::vector<std::unique_ptr<Event>> events_;
-  std::unordered_map<u32, std::unique_ptr<Task>> tasks_;  // by tid
-  Task* current_ = nullptr;
-  std::vector<Event*> to_disable_;  ///< reached their event limit in an interrupt
-  std::vector<u64> sample_read_, callchain_;
-  std::function<void(const Event&, u64)> sigtrap_;
+  virtual std::vector<Event*> events() const = 0;
 };
-
-template <class Record>
-void PerfCore::broadcast(const Record& record, bool (*wants)(const Attr&)) {
-  const Moment moment = moment_of(current_);
-  for (const auto& event : events_) {
-    RingBuffer* ring = ring_of(*event);
-    if (event->state >= EventState::inactive && ring && wants(event->attr))
-      output_record(*ring, *event, moment, record);
-  }
-}
 
 }  // namespace pmusim::perf
 

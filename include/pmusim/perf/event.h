@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "pmusim/perf/abi.h"
-#include "pmusim/perf/simd_abi.h"
 
+/// An opened event as the perf core and the PMU's driver share it.
 namespace pmusim::perf {
 
 class RingBuffer;

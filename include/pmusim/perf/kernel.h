@@ -7,8 +7,9 @@
 
 #include "pmusim/base/error.h"
 #include "pmusim/base/result.h"
-#include "pmusim/perf/simd_abi.h"
+#include "pmusim/perf/abi.h"
 
+/// Which kernel is emulated, how it is set up, and what it lets its caller do.
 namespace pmusim::perf {
 
 /// The Linux release whose perf_event behaviour is emulated, oldest first. A release that is not listed
@@ -64,6 +65,31 @@ constexpr Kernel kernel_with(SimdAbi simd) {
   if (simd == SimdAbi::none) return Kernel::v7_1;
   return simd == SimdAbi::series_v7 ? Kernel::v7_1_simd : Kernel::v7_4;
 }
+
+/// What registers the kernel of this architecture can sample at all.
+enum class RegisterSampling : u8 {
+  none,     ///< no register
+  general,  ///< those that sample_regs_* name without SIMD sampling
+  simd,     ///< all
+};
+
+/// Settings of the system (sysctl kernel.perf_*) and rights of the caller. The default caller may do
+/// anything: a replay owns all that it observes.
+struct Limits {
+  int paranoid = 2;              ///< perf_event_paranoid
+  bool perfmon_capable = true;   ///< CAP_PERFMON
+  bool ipc_lock_capable = true;  ///< CAP_IPC_LOCK
+  u32 mlock_kib = 516;           ///< perf_event_mlock_kb, for each CPU
+  u32 max_sample_rate = 100'000;
+  u16 max_stack = 127;
+  bool cgroups = true;
+  Kernel kernel = default_kernel;  ///< the release that this system runs
+  RegisterSampling register_sampling = RegisterSampling::simd;
+
+  SimdAbi simd() const { return simd_abi(kernel); }
+  bool may_see_kernel() const { return paranoid <= 1 || perfmon_capable; }
+  bool may_see_cpu() const { return paranoid <= 0 || perfmon_capable; }
+};
 
 }  // namespace pmusim::perf
 

@@ -1,33 +1,34 @@
 #ifndef PMUSIM_PERF_RING_READER_H
 #define PMUSIM_PERF_RING_READER_H
 
-#include <atomic>
+#include <cstddef>
 #include <span>
 #include <vector>
 
-#include "pmusim/perf/ring_buffer.h"
+#include "pmusim/base/types.h"
 
+/// Raw records out of an event's buffer, for readers that know perf's ABI. Session::sample() and
+/// perfdata::SampleReader hand out samples taken apart.
 namespace pmusim::perf {
 
-/// The consumer of a ring buffer; it knows the mapping and nothing else, as a program behind mmap() does.
+class RingBuffer;
+struct ControlPage;
+
+/// The consumer of the buffer that PerfCore::mmap() gives; it knows the mapping and nothing else, as a
+/// program behind mmap() does. One thread may read while another writes.
 class RingReader {
  public:
-  explicit RingReader(RingBuffer& ring) : control_(ring.control()), data_(ring.data()) {}
+  explicit RingReader(RingBuffer& ring);
 
   /// Hands over everything that is published and not yet consumed, in at most two pieces (a record may span
   /// them), then gives the room back to the writer. Returns the number of bytes.
   template <class Take>  // Take(std::span<const std::byte>)
   std::size_t drain(Take&& take) {
-    const u64 head = std::atomic_ref(control_.data_head).load(std::memory_order_acquire);
-    const u64 tail = control_.data_tail;
-    const std::size_t bytes = static_cast<std::size_t>(head - tail);
-    if (bytes == 0 || bytes > data_.size()) return 0;
-    const std::size_t offset = tail & (data_.size() - 1);
-    const std::size_t first = std::min(bytes, data_.size() - offset);
-    take(data_.subspan(offset, first));
-    if (first < bytes) take(data_.first(bytes - first));
-    std::atomic_ref(control_.data_tail).store(head, std::memory_order_release);
-    return bytes;
+    const Published records = published();
+    if (!records.first.empty()) take(records.first);
+    if (!records.rest.empty()) take(records.rest);
+    give_back(records.head);
+    return records.first.size() + records.rest.size();
   }
 
   /// The records of a backward, overwriting buffer, newest first; cut where the oldest one is overwritten.
@@ -35,7 +36,15 @@ class RingReader {
   std::vector<std::byte> snapshot_backward() const;
 
  private:
-  ControlPage& control_;
+  /// What lies up to position `head`; `rest` is what stands at the beginning of the data area.
+  struct Published {
+    std::span<const std::byte> first, rest;
+    u64 head = 0;
+  };
+  Published published() const;
+  void give_back(u64 head);
+
+  ControlPage* control_;
   std::span<const std::byte> data_;
 };
 

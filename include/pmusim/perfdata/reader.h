@@ -11,6 +11,15 @@
 #include "pmusim/base/error.h"
 #include "pmusim/perfdata/description.h"
 
+/// Any perf.data file, ours or perf's, record by record:
+/// @code
+/// auto file = perfdata::Reader::open("perf.data");
+/// while (auto record = file->next()) {
+///   if (!record->has_value()) break;
+///   const u32 type = (*record)->header.type;
+/// }
+/// @endcode
+/// Samples taken apart are in perfdata/samples.h.
 namespace pmusim::perfdata {
 
 /// One record of a file. `bytes` starts with the header and is valid until the next call of next().

@@ -43,10 +43,10 @@ Result<Installation, Error> find_installation();
 /// Runs a program under qemu and records every instruction of it, of its threads and of the processes that it
 /// starts. Arguments, directory, environment, terminal, signals and exit status are the program's own;
 /// address space layout randomisation is off.
-///
-///     const auto installed = qemu::find_installation();
-///     if (installed.ok()) qemu::record(*installed, {"/usr/bin/gzip", "-k", "file"}, {.output = "T"});
-///
+/// @code
+/// const auto installed = qemu::find_installation();
+/// const auto recorded = qemu::record(*installed, {"/usr/bin/gzip", "-k", "file"}, {.output = "T"});
+/// @endcode
 /// A trace of it has no registers, and differs from a single-stepped one in what qemu does differently: the
 /// CPU that CPUID shows (no AVX-512), no vDSO, and the order of threads, which run at the same time and are
 /// laid behind each other in pieces that end at system calls or after some ten thousand instructions

@@ -6,12 +6,22 @@
 #include <vector>
 
 #include "pmusim/events/parser.h"
-#include "pmusim/events/simd_registers.h"
+#include "pmusim/events/registers.h"
 #include "pmusim/session/session.h"
-#include "pmusim/session/time_spans.h"
-#include "pmusim/trace/recorder.h"
 
+/// `pmusim record` as a function: a replay whose samples go to a perf.data file that perf reads.
+/// @code
+/// auto session = Session::open("program.pmutrace", {.model = *find_cpu_model("icelake")});
+/// RecordOptions options{.events = *events::parse_events("cycles:upp", session->model())};
+/// options.branch_sample_type = perf::branch::ANY;
+/// const auto summary = record(*session, options);
+/// if (summary) std::cout << summary->samples << " samples\n";
+/// @endcode
 namespace pmusim {
+
+namespace trace {
+enum class RecordedRegisters : u8;
+}
 
 /// Periods that are doubled (to the prime that follows) each time the program has run twice as long.
 struct GrowingPeriods {

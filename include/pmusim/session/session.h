@@ -4,57 +4,83 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "pmusim/core/core.h"
-#include "pmusim/session/monitor.h"
+#include "pmusim/base/error.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/driver/access_faults.h"
+#include "pmusim/driver/options.h"
+#include "pmusim/perf/core.h"
+#include "pmusim/perf/kernel.h"
+#include "pmusim/trace/source.h"
 
+/// A recorded program on an emulated CPU under its driver and kernel.
 namespace pmusim {
+
+class Monitor;
+class Pmu;
+
+struct SessionOptions {
+  CpuModel model;
+  perf::Kernel kernel = perf::default_kernel;  ///< that of `limits` and `driver`, too
+  perf::Limits limits;
+  perf::Throttling throttling = perf::Throttling::off;
+  u64 tick_ns = perf::CoreOptions{}.tick_ns;  ///< of the emulated kernel's timer: frequency, rotation, limits
+  driver::DriverOptions driver;
+};
 
 /// How far a replay has come, in retired instructions; the total is 0 while nobody knows it.
 struct Progress {
   u64 done = 0, total = 0;
 };
 
-/// A recorded program on an emulated core with a monitor on it: the whole pipeline in one object. Open
-/// events, then `run()`.
+/// A stretch of emulated time (ns) in which events are on: from `begin` up to `end`.
+struct TimeSpan {
+  u64 begin = 0, end = ~u64{0};
+  friend bool operator==(const TimeSpan&, const TimeSpan&) = default;
+};
+
+/// A recorded program on an emulated CPU under its driver and perf_event core: the whole pipeline in one
+/// object. Open events, then `run()`.
+///
+/// What retires goes to monitors (src/session/monitor.h), each of which is a PMU with a driver and a perf
+/// core of its own. A session begins with one.
 class Session {
  public:
   /// Errors: the trace cannot be read; the model's parameters make no machine.
-  static Result<std::unique_ptr<Session>, Error> open(const std::string& trace_path, SessionOptions options);
+  static Result<Session, Error> open(const std::string& trace_path, SessionOptions options);
   /// Of a program that comes from elsewhere.
-  static Result<std::unique_ptr<Session>, Error> open(std::unique_ptr<trace::Source> source,
-                                                      SessionOptions options);
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  static Result<Session, Error> open(std::unique_ptr<trace::Source> source, SessionOptions options);
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
 
-  Monitor& monitor() { return *monitors_.front(); }
+  Monitor& monitor() const;
   /// Another monitor of the same kind over the same run, blind to the first. Watching one run many times
   /// costs less than as many runs.
   Monitor& add_monitor();
 
-  perf::PerfCore& perf() { return monitor().perf(); }
-  Pmu& pmu() { return monitor().pmu(); }
-  const driver::IntelDriver& driver() const { return monitors_.front()->driver(); }
-  /// Of the drivers of all monitors.
+  perf::PerfCore& perf() const;
+  Pmu& pmu() const;
+  /// Accesses of the drivers of all monitors to the PMU that faulted: counts and samples may be wrong then.
   driver::AccessFaults driver_faults() const;
-  const CpuModel& model() const { return options_.model; }
-  perf::Kernel kernel() const { return options_.kernel; }
-  const trace::Source& trace() const { return *trace_; }
-  Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr) {
-    return monitor().open_event(attr, leader);
-  }
+  const CpuModel& model() const;
+  perf::Kernel kernel() const;
+  const trace::Source& trace() const;
+
+  /// Opens an event that counts all of the program, on CPU 0 for every task. Refuses, beside what the perf
+  /// core refuses, what a trace cannot tell: ring-0 events, and memory events without recorded addresses,
+  /// page faults, registers without recorded registers, and LBR records before an event that samples
+  /// branches.
+  Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr);
 
   /// Called with every mapping of the program as it comes.
-  void on_mapping(std::function<void(const trace::Mapping&)> callback) { on_mapping_ = std::move(callback); }
+  void on_mapping(std::function<void(const trace::Mapping&)> callback);
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
-  void on_pause(std::function<void()> callback) { monitor().on_pause(std::move(callback)); }
+  void on_pause(std::function<void()> callback);
   /// Called with what happens between instructions, before the monitors hear of it.
-  void on_happening(std::function<void(const trace::Happening&)> callback) {
-    on_happening_ = std::move(callback);
-  }
+  void on_happening(std::function<void(const trace::Happening&)> callback);
   /// Called now and then during run().
-  void on_progress(std::function<void(Progress)> callback) { on_progress_ = std::move(callback); }
+  void on_progress(std::function<void(Progress)> callback);
 
   /// Replays the trace from beginning to end, then stops every event. Call it once.
   /// Errors: damaged trace, with file and offset; everything up to there has been delivered.
@@ -63,34 +89,20 @@ class Session {
   void take(const trace::Item& item);
   void finish();
   /// From a callback: run() ends at the present instruction, as if the trace did.
-  void stop() { stopped_ = true; }
-  bool stopped() const { return stopped_; }
+  void stop();
+  bool stopped() const;
 
   /// Instructions retired so far.
-  u64 instructions() const { return instructions_; }
+  u64 instructions() const;
   /// How perf time follows from the TSC.
-  perf::TscToNs clock() const { return monitors_.front()->clock(); }
+  perf::TscToNs clock() const;
   /// perf time, in ns.
-  u64 now() const { return monitors_.front()->now(); }
+  u64 now() const;
 
  private:
-  Session(std::unique_ptr<trace::Source> trace, SessionOptions options, Core core);
-
-  Result<std::optional<trace::Item>, Error> next_item();
-  void run_block(const trace::BlockRun& run);
-  void happen(const trace::Happening& happening);
-  void obey_prediction_barriers();
-
-  SessionOptions options_;
-  std::unique_ptr<trace::Source> trace_;
-  Core core_;
-  std::vector<std::unique_ptr<Monitor>> monitors_;
-  u64 instructions_ = 0;
-  u64 prediction_barriers_ = 0;  // that the core has obeyed
-  std::function<void(const trace::Mapping&)> on_mapping_;
-  bool stopped_ = false;
-  std::function<void(const trace::Happening&)> on_happening_;
-  std::function<void(Progress)> on_progress_;
+  class State;
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace pmusim

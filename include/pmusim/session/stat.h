@@ -8,8 +8,15 @@
 
 #include "pmusim/events/parser.h"
 #include "pmusim/session/session.h"
-#include "pmusim/session/time_spans.h"
 
+/// `pmusim stat` as a function: a replay that counts.
+/// @code
+/// auto session = Session::open("program.pmutrace", {.model = *find_cpu_model("icelake")});
+/// const auto list = events::parse_events("cycles,branches", session->model());
+/// const auto report = stat(*session, {.events = *list});
+/// for (const EventTotal& total : report->events)
+///   std::cout << total.name << ' ' << total.value() << '\n';
+/// @endcode
 namespace pmusim {
 
 /// One event's count over a whole replay.

@@ -8,6 +8,7 @@
 #include "pmusim/base/extended_state.h"
 #include "pmusim/x86/instruction.h"
 
+/// What a trace holds of the code that ran.
 namespace pmusim::trace {
 
 /// What a trace knows beside control flow.

@@ -7,6 +7,7 @@
 
 #include "pmusim/base/types.h"
 
+/// What a trace holds beside code: processes, threads, mappings, system calls, signals.
 namespace pmusim::trace {
 
 /// A file mapped into the recorded process, or an anonymous executable mapping.

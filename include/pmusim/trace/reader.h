@@ -8,6 +8,16 @@
 
 #include "pmusim/trace/source.h"
 
+/// A recorded program, read from its first instruction to its last:
+/// @code
+/// auto trace = trace::Reader::open("program.pmutrace");
+/// u64 branches_taken = 0;
+/// while (auto item = trace->next()) {
+///   if (!item->has_value()) break;
+///   if (const auto* run = std::get_if<trace::BlockRun>(&**item))
+///     branches_taken += run->next_ip != run->block->end();
+/// }
+/// @endcode
 namespace pmusim::trace {
 
 class TraceBytes;

@@ -9,6 +9,11 @@
 #include "pmusim/base/error.h"
 #include "pmusim/base/types.h"
 
+/// Records a program by single steps, with registers if asked:
+/// @code
+/// const auto recorded = trace::record({"/bin/true"}, {.output = "true.pmutrace"});
+/// if (!recorded) std::cerr << recorded.error().message << '\n';
+/// @endcode
 namespace pmusim::trace {
 
 enum class RecordedRegisters : u8 {

@@ -8,6 +8,7 @@
 #include "pmusim/trace/block.h"
 #include "pmusim/trace/happening.h"
 
+/// Makes a trace of one's own: of another recorder's data, or of a program that never was.
 namespace pmusim::trace {
 
 /// Writes a native trace. The file appears under its name with its first whole chunk: if the process is

@@ -5,7 +5,7 @@
 #include "driver/cores/core_traits.h"
 #include "driver/counters/topdown.h"
 #include "driver/driver.h"
-#include "pmusim/perf/context.h"
+#include "perf/context.h"
 
 namespace pmusim::driver {
 namespace {

@@ -4,6 +4,7 @@
 #include "driver/cores/core_traits.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/scheduling/constraint.h"
+#include "perf/simd_abi.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/pebs_records.h"
 

@@ -3,9 +3,9 @@
 #include <cstddef>
 
 #include "driver/lbr/lbr.h"
+#include "perf/byte_writer.h"
 #include "pmusim/arch/lbr.h"
 #include "pmusim/arch/pebs_records.h"
-#include "pmusim/perf/byte_writer.h"
 
 namespace pmusim::driver {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "driver/cores/core_traits.h"
-#include "pmusim/perf/sample_data.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 

@@ -1,0 +1,54 @@
+#ifndef PMUSIM_SRC_EVENTS_RESOLVE_H
+#define PMUSIM_SRC_EVENTS_RESOLVE_H
+
+#include <optional>
+#include <string>
+
+#include "pmusim/base/error.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/perf/abi.h"
+
+namespace pmusim::events {
+
+/// Whether a trace has the addresses of data accesses. Without them no cache or TLB event can be produced.
+enum class DataAddresses : u8 { recorded, missing };
+
+/// Whether a trace has the program's own code, or code that stands for it and only branches, loads and stores
+/// as it did (trace::Contents::stand_in_code).
+enum class TracedCode : u8 { own, stand_in };
+
+/// A PMU event of an attribute on one model.
+struct ResolvedEvent {
+  EventDefinition definition;  ///< named after the row whose CMASK, INV and EDGE are those asked for
+  u64 config = 0;              ///< event select bits: event, umask, EDGE, INV, CMASK
+  u64 extra = 0;               ///< value for its extra register
+};
+
+/// Software events are the perf core's and not the PMU's.
+bool is_pmu_event(const perf::Attr& attr);
+
+/// What a hardware, hardware-cache or raw attribute counts on this model.
+///
+/// Refused with a sentence: a generic event that the part does not have, an event that no table of the model
+/// has, an event nobody knows.
+[[nodiscard]] Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& attr);
+
+/// Why no replay of any trace can count an event that the model knows, in a sentence, or nothing. It needs a
+/// signal that the core never raises, or a transaction.
+std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event);
+
+/// identify(), for an event that is to be counted over a trace. Refused beyond what identify() refuses:
+/// replay_refusal(), and an event that needs what this trace lacks. None of them is ever counted as 0.
+[[nodiscard]] Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr,
+                                                   DataAddresses addresses = DataAddresses::recorded,
+                                                   TracedCode code = TracedCode::own);
+
+/// Whether the event can only be known from data addresses.
+bool needs_data_addresses(const EventRule& rule);
+
+/// Whether the event counts something that only the program's own code can tell.
+bool needs_own_code(const EventRule& rule);
+
+}  // namespace pmusim::events
+
+#endif

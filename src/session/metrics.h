@@ -1,0 +1,38 @@
+#ifndef PMUSIM_SRC_SESSION_METRICS_H
+#define PMUSIM_SRC_SESSION_METRICS_H
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/session/stat.h"
+
+namespace pmusim {
+
+/// A figure that follows from counts: `scale` times the sum of the numerator over the sum of the denominator.
+struct Metric {
+  std::string_view name;                    ///< as -M takes it
+  std::string_view group;                   ///< -M takes this too
+  std::vector<std::string_view> numerator;  ///< names of events; the first one's line shows the metric
+  std::vector<std::string_view> denominator;
+  double scale = 1;
+  std::string_view unit;  ///< what is printed behind the value
+  std::string_view meaning;
+  bool by_itself = false;  ///< shown wherever its events are counted, without being asked for
+};
+
+std::span<const Metric> metrics();
+
+/// The metrics of a list of names and groups. Errors name what is unknown, with near matches.
+Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list);
+
+/// The event list that a metric needs; on models that count it with SLOTS as leader, with that.
+std::string metric_events(const std::vector<const Metric*>& wanted, const CpuModel& model);
+
+/// Nothing where an event was not counted, or the denominator is 0.
+std::optional<double> metric_value(const Metric& metric, const std::vector<EventTotal>& totals);
+
+}  // namespace pmusim
+
+#endif

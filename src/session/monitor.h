@@ -1,0 +1,80 @@
+#ifndef PMUSIM_SRC_SESSION_MONITOR_H
+#define PMUSIM_SRC_SESSION_MONITOR_H
+
+#include <functional>
+#include <utility>
+
+#include "pmusim/driver/intel_driver.h"
+#include "pmusim/pmu/pmu.h"
+#include "pmusim/session/session.h"
+#include "pmusim/trace/source.h"
+
+namespace pmusim {
+
+/// What watches a running program: the PMU of one logical processor under its driver and perf_event core. It
+/// is told what retires and what happens, and never changes it.
+///
+/// The program has the one CPU to itself, CPU 0. Its time is the TSC's, which starts at 0.
+class Monitor final : private PmiHandler, private perf::Target {
+ public:
+  /// `program` says what the trace holds and is asked for code; it must outlive the monitor.
+  Monitor(const SessionOptions& options, const trace::Source& program);
+  ~Monitor() override;
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  perf::PerfCore& perf() { return *perf_; }
+  Pmu& pmu() { return pmu_; }
+  const driver::IntelDriver& driver() const { return driver_; }
+  const CpuModel& model() const { return pmu_.model(); }
+  /// How perf time follows from the TSC.
+  perf::TscToNs clock() const { return clock_; }
+  /// perf time, in ns.
+  u64 now() const { return clock_(pmu_.tsc()); }
+
+  /// As Session::open_event().
+  Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr);
+
+  /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
+  void on_pause(std::function<void()> callback) { on_pause_ = std::move(callback); }
+
+  /// Before the first retirement of a block.
+  void start_block(const trace::BlockRun& run) {
+    if (extended_stale_ && run.extended != nullptr) take_extended(*run.extended);
+  }
+  void retire(const Retirement& retirement) { pmu_.retire(retirement); }
+  /// After the last retirement of a block: where the program stands.
+  void finish_block(const trace::BlockRun& run);
+  void happen(const trace::Happening& happening);
+  /// The program is over.
+  void stop_events();
+
+ private:
+  Result<Done, KernelError> check_event(const perf::Attr& attr) const;
+  Result<Done, KernelError> check_pmu_event(const perf::Attr& attr) const;
+  void run_due_work();
+  void take_extended(const ExtendedState& state);
+
+  void handle_pmi(const InterruptFrame& frame) override;
+  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
+  const Registers* user_registers() const override;
+  u64 page_size(u64 address) const override;
+
+  const trace::Source& program_;
+  perf::Kernel kernel_;
+  Pmu pmu_;
+  driver::IntelDriver driver_;
+  perf::TscToNs clock_;
+  std::unique_ptr<perf::PerfCore> perf_;
+  u32 pid_ = 0, tid_ = 0;  // running now
+  bool started_ = false;
+  bool branches_sampled_ = false;  // by an event that has been opened
+  bool extended_stale_ = true;     // another thread, or the kernel, has brought its own registers
+  u64 deadline_cycle_ = 0;         // when the perf core wants to be called again
+  InterruptFrame frame_;           // where the program stands
+  std::function<void()> on_pause_;
+};
+
+}  // namespace pmusim
+
+#endif

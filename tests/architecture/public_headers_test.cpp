@@ -1,0 +1,59 @@
+// What a user of the library sees: headers that say what they are for, with examples. That these compile is
+// seen where this program is built (tests/CMakeLists.txt).
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path top = PMUSIM_SOURCE_DIR;
+
+std::string text_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+/// Whether the first thing that a header declares, or all of it, has a comment in front.
+bool begins_with_a_comment(const std::string& header) {
+  static const std::regex preamble(
+      R"(#.*|\s*|namespace [a-z0-9:]+ \{|\}.*|(class|struct) \w+;|enum class \w+ : \w+;)");
+  std::istringstream lines(header);
+  for (std::string line; std::getline(lines, line);)
+    if (!std::regex_match(line, preamble)) return line.starts_with("//");
+  return false;
+}
+
+TEST(PublicHeaders, SayWhatTheyAreFor) {
+  int seen = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(top / "include")) {
+    if (!entry.is_regular_file()) continue;
+    ++seen;
+    EXPECT_TRUE(begins_with_a_comment(text_of(entry.path()))) << entry.path();
+  }
+  EXPECT_GT(seen, 0) << "the search found nothing to check";
+}
+
+class EntryHeader : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(EntryHeader, ShowsAnExample) {
+  const std::string text = text_of(top / "include/pmusim" / GetParam());
+  const std::size_t begin = text.find("/// @code\n");
+  ASSERT_NE(begin, text.npos);
+  EXPECT_NE(text.find("/// @endcode\n", begin), text.npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rooms, EntryHeader,
+                         testing::Values("annotate/analyze.h", "events/parser.h", "perf/core.h",
+                                         "perfdata/reader.h", "perfdata/samples.h", "session/record.h",
+                                         "session/sample.h", "session/stat.h", "trace/reader.h",
+                                         "version.h"));
+
+}  // namespace
