@@ -4,14 +4,14 @@
 #   scripts/packages.sh build    to build the library and the command
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
 #                                and programs to record
-#   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache
+#   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen
 set -euo pipefail
 
 build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
   libelf-dev libdw-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev linux-perf qemu-user"
 test="chromium binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static"
-ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git"
+ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
 
 case "${1:-}" in
   build) wanted="$build" ;;

@@ -4,9 +4,9 @@
 #include <string_view>
 
 /// Which pmusim this is:
-///
-///     std::cout << "with pmusim " << version << '\n';
-///
+/// @code
+/// std::cout << "with pmusim " << version << '\n';
+/// @endcode
 namespace pmusim {
 
 /// "major.minor.patch", numbers in decimal. The build reads its own version from this line.

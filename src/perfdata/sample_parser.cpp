@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "perf/simd_abi.h"
@@ -264,6 +265,23 @@ Result<CommRecordView, Error> parse_comm(const RecordView& record) {
 Result<TaskRecordView, Error> parse_task(const RecordView& record) {
   ByteReader in = payload_of(record);
   return whole(record, in, in.take<TaskRecordView>());
+}
+
+std::vector<BranchCounters> branch_counters(std::span<const EventDescription> events,
+                                            std::span<const Group> groups) {
+  const auto asks = [](const EventDescription& event) {
+    return (event.attr.branch_sample_type & perf::branch::COUNTERS) != 0;
+  };
+  std::vector<BranchCounters> counters(events.size(), BranchCounters::none);
+  const auto mark = [&](std::size_t first, std::size_t members) {
+    if (first > events.size() || members > events.size() - first) return;
+    if (std::ranges::any_of(events.subspan(first, members), asks))
+      std::fill_n(counters.begin() + static_cast<std::ptrdiff_t>(first), members,
+                  BranchCounters::one_word_each);
+  };
+  for (std::size_t n = 0; n < events.size(); ++n) mark(n, 1);
+  for (const Group& group : groups) mark(group.leader, group.members);
+  return counters;
 }
 
 }  // namespace pmusim::perfdata

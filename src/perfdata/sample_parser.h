@@ -2,6 +2,7 @@
 #define PMUSIM_SRC_PERFDATA_SAMPLE_PARSER_H
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,11 @@ namespace pmusim::perfdata {
 
 /// Whether branch stacks have a block of counter words is a matter of the group, not of the event.
 enum class BranchCounters : u8 { none, one_word_each };
+
+/// For each of `events`. One member of a group that asks for counters gives all branch stacks of the group
+/// their words.
+std::vector<BranchCounters> branch_counters(std::span<const EventDescription> events,
+                                            std::span<const Group> groups);
 
 /// What a sample's layout depends on beside its event's attribute.
 struct SampleForm {

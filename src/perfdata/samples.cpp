@@ -89,24 +89,9 @@ Outcome SampleReader::State::fill() {
   return Done{};
 }
 
-/// One member of a group that asks for counters gives all branch stacks of the group their words.
 BranchCounters SampleReader::State::counters_of(const EventDescription& event) {
   const auto& events = file.events();
-  if (counters_.size() != events.size()) {
-    const auto asks = [](const EventDescription& e) {
-      return (e.attr.branch_sample_type & perf::branch::COUNTERS) != 0;
-    };
-    counters_.assign(events.size(), BranchCounters::none);
-    const auto mark = [&](std::size_t first, std::size_t members) {
-      if (first > events.size() || members > events.size() - first) return;
-      const auto group = std::span(events).subspan(first, members);
-      if (std::ranges::any_of(group, asks))
-        std::fill_n(counters_.begin() + static_cast<std::ptrdiff_t>(first), members,
-                    BranchCounters::one_word_each);
-    };
-    for (std::size_t n = 0; n < events.size(); ++n) mark(n, 1);
-    for (const Group& group : file.groups()) mark(group.leader, group.members);
-  }
+  if (counters_.size() != events.size()) counters_ = branch_counters(events, file.groups());
   return counters_[static_cast<std::size_t>(&event - events.data())];
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pmusim/trace/recorder.h"
+#include "pmusim/version.h"
 #include "session/monitor.h"
 
 namespace pmusim {
@@ -56,7 +57,7 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
   perfdata::Metadata m{
       .host_name = "pmusim",
       .os_release = std::string(perf::name_of(session.kernel())),
-      .version = PMUSIM_VERSION,
+      .version = std::string(version),
       .cpu_description = fmt::format("pmusim {}", model.title),
       .cpuid = fmt::format("GenuineIntel,{},{},{}", model.family, model.model, model.stepping),
       .total_memory_kib = memory_kib,

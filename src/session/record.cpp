@@ -15,6 +15,7 @@
 #include "session/growing_periods.h"
 #include "session/monitor.h"
 #include "session/old_file.h"
+#include "session/record_sink.h"
 #include "session/task_filter.h"
 #include "session/time_spans.h"
 
@@ -53,12 +54,12 @@ void set_period(perf::Attr& attr, const RecordOptions& options) {
   attr.sample_period = options.period ? *options.period : options.frequency.value_or(default_frequency);
 }
 
-/// Empties the ring into the file and keeps count of what passes.
+/// Empties the ring into the sink and keeps count of what passes.
 class Drain {
  public:
-  Drain(perf::RingBuffer& ring, perfdata::Writer& writer, const RecordOptions& options)
+  Drain(perf::RingBuffer& ring, RecordSink& sink, const RecordOptions& options)
       : reader_(ring),
-        writer_(writer),
+        sink_(sink),
         filter_(options.processes, options.threads, sample_type(options)),
         first_branch_(record_attr(options.events.front().events.front(), GroupRole::alone, options)) {}
 
@@ -69,14 +70,14 @@ class Drain {
     filter_.apply(bytes_);
     first_branch_.apply(bytes_);
     count_records();
-    keep(writer_.write(bytes_));
+    keep(sink_.write(bytes_));
     in_round_ = in_round_ || !bytes_.empty();
   }
   /// Only when nobody holds back samples: whatever comes later is younger than all that came so far.
   void end_round() {
     if (!in_round_) return;
     (*this)();
-    keep(writer_.end_round());
+    keep(sink_.end_round());
     in_round_ = false;
   }
   const std::optional<Error>& error() const { return error_; }
@@ -103,7 +104,7 @@ class Drain {
   }
 
   perf::RingReader reader_;
-  perfdata::Writer& writer_;
+  RecordSink& sink_;
   TaskFilter filter_;
   FirstBranch first_branch_;
   std::vector<std::byte> bytes_;
@@ -160,16 +161,15 @@ Result<perf::Event*, KernelError> open_event(Session& session, const events::Par
   return asked;
 }
 
-/// Opens every event with one ring for all, and tells the file about them.
+/// Opens every event with one ring for all, and tells the sink about them.
 Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptions& options,
-                                             perfdata::Writer& writer) {
+                                             RecordSink& sink) {
   perf::Event* first = nullptr;
   perf::RingBuffer* ring = nullptr;
   u32 index = 0;
   for (const events::EventGroup& group : options.events) {
     perf::Event* leader = nullptr;
-    if (group.events.size() > 1)
-      writer.add_group("{anon_group}", index, static_cast<u32>(group.events.size()));
+    if (group.events.size() > 1) sink.add_group(index, static_cast<u32>(group.events.size()));
     for (const events::ParsedEvent& parsed : group.events) {
       perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
       // One event carries the side band.
@@ -185,16 +185,39 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
       } else if (Result<Done, KernelError> shared = session.perf().set_output(**event, first); !shared.ok()) {
         return Failure(refusal(parsed, shared.error()));
       }
-      const u64 id = perf::PerfCore::id(**event);
       perf::Attr described = (*event)->attr;
       described.sample_max_stack = attr.sample_max_stack;  // a default that the system filled in says nothing
-      if (Result<Done, Error> added = writer.add_event(described, parsed.name, {&id, 1}); !added.ok())
+      if (Result<Done, Error> added = sink.add_event(described, parsed.name, perf::PerfCore::id(**event));
+          !added.ok())
         return Failure(added.error());
       ++index;
     }
   }
   return ring;
 }
+
+/// The records as a perf.data file.
+class FileSink final : public RecordSink {
+ public:
+  FileSink(perfdata::Writer& writer, const RecordOptions& options) : writer_(writer), options_(options) {}
+
+  void add_group(u32 leader, u32 members) override { writer_.add_group("{anon_group}", leader, members); }
+  Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name, u64 id) override {
+    return writer_.add_event(attr, name, {&id, 1});
+  }
+  void add_mapping(const trace::Mapping& mapping) override {
+    if (options_.build_ids && !mapping.build_id.empty() && identified_.insert(mapping.path).second)
+      writer_.add_build_id(mapping.path, std::as_bytes(std::span(mapping.build_id)));
+  }
+  Result<Done, Error> write(std::span<const std::byte> records) override { return writer_.write(records); }
+  Result<Done, Error> end_round() override { return writer_.end_round(); }
+  u64 record_bytes() const override { return writer_.record_bytes(); }
+
+ private:
+  perfdata::Writer& writer_;
+  const RecordOptions& options_;
+  std::set<std::string> identified_;
+};
 
 }  // namespace
 
@@ -237,29 +260,22 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
   return attr;
 }
 
-Result<RecordSummary, Error> record(Session& session, const RecordOptions& options) {
+Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, const RecordOptions& options) {
   if (event_count(options) == 0) return Failure(Error("no event to record"));
-  Result<perfdata::Writer, Error> writer =
-      perfdata::Writer::create(options.output, writer_options(session, options));
-  if (!writer.ok()) return Failure(writer.error());
-  Result<perf::RingBuffer*, Error> ring = open_events(session, options, *writer);
+  Result<perf::RingBuffer*, Error> ring = open_events(session, options, sink);
   if (!ring.ok()) return Failure(ring.error());
 
-  Drain drain(**ring, *writer, options);
+  Drain drain(**ring, sink, options);
   MeasuredTime measured(session, options.measured);
   PeriodGrowth growth(session, options.growing);
   (*ring)->on_wakeup([&] { drain(); });
   session.on_pause([&] {
     measured.pass();
     growth.pass();
-    if (writer->record_bytes() > options.max_record_bytes) session.stop();
+    if (sink.record_bytes() > options.max_record_bytes) session.stop();
     if (!session.monitor().driver().holds_records()) drain.end_round();
   });
-  std::set<std::string> identified;
-  session.on_mapping([&](const trace::Mapping& mapping) {
-    if (options.build_ids && !mapping.build_id.empty() && identified.insert(mapping.path).second)
-      writer->add_build_id(mapping.path, std::as_bytes(std::span(mapping.build_id)));
-  });
+  session.on_mapping([&](const trace::Mapping& mapping) { sink.add_mapping(mapping); });
 
   const Result<Done, Error> replayed = session.run();
   drain();
@@ -268,15 +284,26 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
   session.on_mapping({});
   if (!replayed.ok()) return Failure(replayed.error());
   if (drain.error()) return Failure(*drain.error());
-  if (Result<Done, Error> kept = keep_old_file(options.output); !kept.ok()) return Failure(kept.error());
-  if (Result<Done, Error> finished = writer->finish(); !finished.ok()) return Failure(finished.error());
   RecordSummary summary = drain.summary();
-  std::error_code unknown;
-  const auto file_bytes = std::filesystem::file_size(options.output, unknown);
   summary.elapsed_ns = session.now();
   summary.stopped = session.stopped();
   summary.driver_faults = session.driver_faults();
-  summary.file_bytes = unknown ? writer->record_bytes() : file_bytes;
+  return summary;
+}
+
+Result<RecordSummary, Error> record(Session& session, const RecordOptions& options) {
+  if (event_count(options) == 0) return Failure(Error("no event to record"));
+  Result<perfdata::Writer, Error> writer =
+      perfdata::Writer::create(options.output, writer_options(session, options));
+  if (!writer.ok()) return Failure(writer.error());
+  FileSink file(*writer, options);
+  Result<RecordSummary, Error> summary = replay_into(file, session, options);
+  if (!summary.ok()) return summary;
+  if (Result<Done, Error> kept = keep_old_file(options.output); !kept.ok()) return Failure(kept.error());
+  if (Result<Done, Error> finished = writer->finish(); !finished.ok()) return Failure(finished.error());
+  std::error_code unknown;
+  const auto file_bytes = std::filesystem::file_size(options.output, unknown);
+  summary->file_bytes = unknown ? writer->record_bytes() : file_bytes;
   return summary;
 }
 

@@ -24,7 +24,7 @@ std::string text_of(const fs::path& file) {
 /// Whether the first thing that a header declares, or all of it, has a comment in front.
 bool begins_with_a_comment(const std::string& header) {
   static const std::regex preamble(
-      R"(#.*|\s*|namespace [a-z0-9:]+ \{|\}.*|(class|struct) \w+;|enum class \w+ : \w+;)");
+      R"(#.*|\s*|namespace [a-z0-9_:]+ \{|\}.*|(class|struct) \w+;|using .*|enum class \w+ : \w+;)");
   std::istringstream lines(header);
   for (std::string line; std::getline(lines, line);)
     if (!std::regex_match(line, preamble)) return line.starts_with("//");

@@ -6,13 +6,13 @@
 namespace pmusim::test {
 namespace {
 
-TEST(Examples, ReplayCountsBranchesAndListsMispredictedOnes) {
+TEST(Examples, ReplayPrintsWhereBranchesWereMispredicted) {
   const Output output = run({PMUSIM_EXAMPLES "/replay", recorded("branches", {"2000"})});
   ASSERT_EQ(output.status, 0) << output.err;
   const std::vector<std::string> printed = lines(output.out);
-  EXPECT_GT(std::stoull(printed.at(0)), 20000u);
-  EXPECT_GT(printed.size(), 2u) << "2000 rounds with two coin flips each mispredict some 2000 branches";
-  EXPECT_THAT(printed.back(), testing::StartsWith("  0x"));
+  EXPECT_GE(printed.size(), 2u) << "2000 rounds with two coin flips each mispredict some 2000 branches";
+  EXPECT_THAT(printed, testing::Each(testing::ContainsRegex(
+                           "^branch-misses:upp at 0x[0-9a-f]+: from 0x[0-9a-f]+, [0-9]+ cycles after")));
 }
 
 TEST(Examples, ReplayOfAMissingTraceSaysSo) {

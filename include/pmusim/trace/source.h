@@ -10,6 +10,7 @@
 #include "pmusim/trace/block.h"
 #include "pmusim/trace/happening.h"
 
+/// Where a replay takes its program from.
 namespace pmusim::trace {
 
 using Item = std::variant<BlockRun, Happening>;
