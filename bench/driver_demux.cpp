@@ -6,12 +6,12 @@
 #include <cstring>
 #include <ctime>
 
+#include "arch/pebs_generator.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/lbr/lbr.h"
 #include "driver/samples/pebs_sample.h"
 #include "perf/sample_output.h"
 #include "pmusim/arch/lbr.h"
-#include "pmusim/arch/pebs_generator.h"
 #include "pmusim/driver/pebs_demux.h"
 
 namespace pmusim::driver {

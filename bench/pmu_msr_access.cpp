@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "msr/counters.h"
+#include "msr/register_file.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {

@@ -15,7 +15,7 @@ function(pmusim_room name)
   if(sources)
     add_library(${library} STATIC ${sources})
     target_link_libraries(${library} PUBLIC pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
-    # Headers that only this room sees live beside its sources.
+    # Headers that users of the library have no use for live beside the sources.
     target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   else()
     add_library(${library} INTERFACE)

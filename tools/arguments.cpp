@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 
 namespace pmusim::tools {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/suggest.h"
 #include "command.h"
 #include "events/listing.h"
 #include "model_option.h"
-#include "pmusim/base/suggest.h"
 #include "text.h"
 
 namespace pmusim::tools {

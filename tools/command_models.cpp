@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "cpu/model_names.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/model_names.h"
 #include "text.h"
 
 namespace pmusim::tools {

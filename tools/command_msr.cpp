@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/suggest.h"
 #include "command.h"
 #include "model_option.h"
-#include "pmusim/base/suggest.h"
 #include "pmusim/pmu/pmu.h"
 #include "text.h"
 

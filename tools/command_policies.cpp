@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/suggest.h"
 #include "command.h"
-#include "pmusim/base/suggest.h"
 #include "pmusim/cpu/policies.h"
 #include "text.h"
 

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hardware_log.h"
 #include "interrupts.h"
 #include "kernel_option.h"
 #include "model_option.h"
 #include "output.h"
 #include "perf_options.h"
 #include "pmusim/events/registers.h"
+#include "pmusim/pmu/pmu.h"
 #include "pmusim/trace/reader.h"
 #include "progress_bar.h"
 #include "record_command.h"
@@ -27,6 +29,7 @@ struct Recording {
   ModelOption model;
   KernelOption kernel;
   RegisterOptions registers;
+  HardwareLog hardware;
   TraceOption trace;
 };
 
@@ -75,18 +78,20 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
 }
 
 void record_trace(const RecordCommand& command, TraceOption& trace, const SessionOptions& machine,
-                  RecordOptions options) {
+                  RecordOptions options, HardwareLog& hardware) {
   const bool runs_nothing = command.dry_run && trace.is_live();
   if (command.chooses_periods() && !runs_nothing && !choose_periods(command, trace, machine, options)) return;
   if (command.verbose) tell(command, events_text(options.events));
   auto session = value_or_fail(Session::open(trace.source(), machine));
   warn_if_truncated(session.trace());
   if (command.dry_run) return;
+  if (hardware.wanted()) session.pmu().set_observer(&hardware.open());
   std::optional<ProgressBar> bar;
   if (!command.quiet) bar.emplace("replaying");
   watch(session, trace, bar);
   const RecordSummary summary = value_or_fail(record(session, options));
   bar.reset();
+  hardware.finish();
   tell(command, summary_text(summary, command, options));
 }
 
@@ -101,11 +106,12 @@ void run(Recording& recording, const CLI::App& app) {
   RecordOptions options = record_options(command, machine.model);
   recording.registers.apply_to(options);
   check_output_name(options.output, source.inputs());
+  recording.hardware.check(source.inputs(), options.output);
   source.begin(registers_needed(options));
   int signal = 0;
   {
     const Interrupts interrupts;
-    record_trace(command, source, machine, options);
+    record_trace(command, source, machine, options, recording.hardware);
     source.end();
     const bool was_for_program = source.is_live() && !Interrupts::told_to_end();
     signal = was_for_program ? 0 : Interrupts::caught();
@@ -234,6 +240,7 @@ void add_record(CLI::App& app, CommandLine line) {
   add_file_options(*command, c);
   recording->model.add_to(*command);
   recording->kernel.add_to(*command);
+  recording->hardware.add_to(*command);
   recording->registers.add_to(*command, recording->model, recording->kernel);
   add_other_perf_options(*command);
   recording->trace.add_to(*command);

@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 #include "profile_option.h"
 
 namespace pmusim::tools {

@@ -2,8 +2,9 @@
 
 #include <memory>
 
+#include "base/input_file.h"
 #include "command.h"
-#include "pmusim/base/input_file.h"
+#include "hardware_log.h"
 #include "pmusim/scenario/scenario.h"
 
 namespace pmusim::tools {
@@ -15,17 +16,22 @@ std::string content_of(const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool holds(const std::string& path) {
-  const auto difference = value_or_fail(scenario::run(content_of(path), path));
+bool holds(const std::string& path, Observer* observer) {
+  const auto difference = value_or_fail(scenario::run(content_of(path), path, observer));
   if (!difference) return true;
   fmt::print("{}:{}: {}\n  expected  {}\n  found     {} on {}\n", path, difference->line,
              difference->statement, difference->expected, difference->found, difference->model);
   return false;
 }
 
-void run(const std::vector<std::string>& paths) {
+void run(const std::vector<std::string>& paths, HardwareLog& hardware) {
+  hardware.check(paths);
+  if (hardware.wanted() && paths.size() != 1)
+    throw CommandError("--hw-log and --hw-timeline show one scenario: expected one file");
+  Observer* const observer = hardware.wanted() ? &hardware.open() : nullptr;
   std::size_t failed = 0;
-  for (const std::string& path : paths) failed += holds(path) ? 0 : 1;
+  for (const std::string& path : paths) failed += holds(path, observer) ? 0 : 1;
+  hardware.finish();
   if (failed == 0) return fmt::print("{} of {} scenarios hold\n", paths.size(), paths.size());
   throw CommandError(fmt::format("{} of {} scenarios do not hold", failed, paths.size()));
 }
@@ -34,13 +40,15 @@ void run(const std::vector<std::string>& paths) {
 
 void add_scenario(CLI::App& app) {
   auto paths = std::make_shared<std::vector<std::string>>();
+  auto hardware = std::make_shared<HardwareLog>();
   CLI::App* const command = app.add_subcommand(
       "scenario", "Run scenario files: register accesses, retirements and what they lead to");
   command->add_option("file", *paths, "Scenario files (docs/scenarios.md)")->required();
+  hardware->add_to(*command);
   command->footer(
       "The first expectation of a file that does not hold is shown with its line, and the exit code is 2.\n\n"
       "  pmusim scenario tests/scenarios/*.pmu");
-  command->callback([paths] { run(*paths); });
+  command->callback([paths, hardware] { run(*paths, *hardware); });
 }
 
 }  // namespace pmusim::tools

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include "hardware_log.h"
 #include "interrupts.h"
 #include "kernel_option.h"
 #include "model_option.h"
 #include "output.h"
 #include "perf_options.h"
+#include "pmusim/pmu/pmu.h"
 #include "pmusim/trace/reader.h"
 #include "progress_bar.h"
 #include "record_command.h"
@@ -23,6 +25,7 @@ struct Counting {
   StatCommand command;
   ModelOption model;
   KernelOption kernel;
+  HardwareLog hardware;
   TraceOption trace;
 };
 
@@ -44,10 +47,12 @@ void check(const StatCommand& command, const TraceOption& trace, const CLI::App&
 
 /// One replay. Prints intervals as they end.
 StatReport count(const StatCommand& command, StatOptions options, TraceOption& trace, StatResult& result,
-                 StatOutput& output) {
+                 StatOutput& output, HardwareLog& hardware) {
   auto session =
       value_or_fail(Session::open(trace.source(), {.model = *result.model, .kernel = result.kernel}));
   warn_if_truncated(session.trace());
+  const bool watched = hardware.wanted() && result.runs.empty();
+  if (watched) session.pmu().set_observer(&hardware.open());
   std::optional<ProgressBar> bar;
   if (!command.quiet && !command.interval) bar.emplace("replaying");
   session.on_progress([&](Progress progress) {
@@ -62,6 +67,7 @@ StatReport count(const StatCommand& command, StatOptions options, TraceOption& t
       if (++printed == wanted) session.stop();
     };
   StatReport report = value_or_fail(stat(session, options));
+  if (watched) hardware.finish();
   if (report.driver_faults.count != 0) fmt::print(stderr, "pmusim: {}\n", describe(report.driver_faults));
   return report;
 }
@@ -81,7 +87,7 @@ void count_runs(Counting& counting, const StatOptions& options, StatResult& resu
     }
     counting.trace.begin(trace::RecordedRegisters::none);
     const Interrupts interrupts;
-    result.runs.push_back(count(command, options, counting.trace, result, output));
+    result.runs.push_back(count(command, options, counting.trace, result, output, counting.hardware));
     counting.trace.end();
   }
 }
@@ -90,6 +96,7 @@ void run(Counting& counting, const CLI::App& app) {
   const StatCommand& command = counting.command;
   if (command.metrics == "list") return list_metrics();
   check(command, counting.trace, app);
+  counting.hardware.check(counting.trace.inputs(), command.output);
   const CpuModel model = counting.model.model();
   const StatOptions options = stat_options(command, model);
   StatResult result{.command = &command, .title = counting.trace.title(), .model = &model};
@@ -160,6 +167,7 @@ void add_stat(CLI::App& app, CommandLine line) {
       "  pmusim stat --model lioncove -e '{branches,branch-misses},mem_load_retired.l1_miss' T");
   add_counting_options(*command, counting->command);
   add_printing_options(*command, counting->command);
+  counting->hardware.add_to(*command);
   counting->model.add_to(*command);
   counting->kernel.add_to(*command);
   add_other_perf_options(*command);

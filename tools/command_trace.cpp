@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/printable.h"
 #include "command.h"
 #include "fast_recording.h"
 #include "output.h"
-#include "pmusim/base/printable.h"
 #include "pmusim/trace/recorder.h"
 #include "trace_dump.h"
 #include "trace_info.h"

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "arguments.h"
+#include "base/suggest.h"
 #include "command.h"
 #include "output.h"
-#include "pmusim/base/suggest.h"
 #include "pmusim/version.h"
 
 namespace {
@@ -47,7 +47,7 @@ int run(int argc, char** argv) {
       "pmusim - a cycle-level x86 PMU in user space: record a program, replay it on the CPU of your choice",
       "pmusim");
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string(version));
+  app.set_version_flag("--version", std::string(pmusim::version));
   add_commands(app, arguments.line);
   // Set last: subcommands begin with the footer that their parent has when they are added.
   app.footer(

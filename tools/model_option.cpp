@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cpu/model_names.h"
 #include "output.h"
-#include "pmusim/cpu/model_names.h"
 
 namespace pmusim::tools {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/input_file.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/base/input_file.h"
 #include "pmusim/base/output_file.h"
 
 namespace pmusim::tools {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pmusim/arch/pebs_generator.h"
+#include "arch/pebs_generator.h"
 #include "pmusim/base/error.h"
 
 namespace pmusim::tools {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/suggest.h"
 #include "command.h"
-#include "pmusim/base/suggest.h"
 
 namespace pmusim::tools {
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "extended_text.h"
-#include "pmusim/base/printable.h"
 #include "truncation.h"
 
 namespace pmusim::tools {

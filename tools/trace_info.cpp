@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "pmusim/base/printable.h"
+#include "base/printable.h"
 #include "truncation.h"
 
 namespace pmusim::tools {

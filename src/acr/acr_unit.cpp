@@ -1,4 +1,4 @@
-#include "pmusim/acr/acr_unit.h"
+#include "acr/acr_unit.h"
 
 namespace pmusim {
 

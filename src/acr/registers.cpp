@@ -1,5 +1,5 @@
 // CFG_B: which overflows reload a counter.
-#include "pmusim/acr/acr_unit.h"
+#include "acr/acr_unit.h"
 
 namespace pmusim {
 namespace {

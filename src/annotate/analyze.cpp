@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "base/suggest.h"
 #include "perf_data.h"
 #include "perfdata/sample_parser.h"
-#include "pmusim/base/suggest.h"
 #include "resolver.h"
 
 namespace pmusim::annotate {

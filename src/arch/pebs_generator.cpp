@@ -1,9 +1,9 @@
-#include "pmusim/arch/pebs_generator.h"
+#include "arch/pebs_generator.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "pmusim/arch/pebs_fragments.h"
+#include "arch/pebs_fragments.h"
 
 namespace pmusim::pebs {
 

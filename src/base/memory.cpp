@@ -1,4 +1,4 @@
-#include "pmusim/base/memory.h"
+#include "base/memory.h"
 
 #include <algorithm>
 #include <cstring>

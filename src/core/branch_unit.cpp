@@ -1,4 +1,4 @@
-#include "pmusim/core/branch_unit.h"
+#include "core/branch_unit.h"
 
 namespace pmusim {
 

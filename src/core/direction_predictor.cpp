@@ -1,4 +1,4 @@
-#include "pmusim/core/direction_predictor.h"
+#include "core/direction_predictor.h"
 
 #include <fmt/format.h>
 

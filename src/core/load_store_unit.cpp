@@ -1,4 +1,4 @@
-#include "pmusim/core/load_store_unit.h"
+#include "core/load_store_unit.h"
 
 #include <algorithm>
 #include <limits>

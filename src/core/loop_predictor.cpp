@@ -1,6 +1,6 @@
-#include "pmusim/core/loop_predictor.h"
+#include "core/loop_predictor.h"
 
-#include "pmusim/core/bimodal.h"
+#include "core/bimodal.h"
 
 namespace pmusim {
 

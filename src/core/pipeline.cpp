@@ -1,4 +1,4 @@
-#include "pmusim/core/pipeline.h"
+#include "core/pipeline.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "pmusim/core/tage.h"
+#include "core/tage.h"
 
 #include <algorithm>
 #include <optional>

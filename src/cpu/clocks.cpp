@@ -1,4 +1,4 @@
-#include "pmusim/cpu/clocks.h"
+#include "cpu/clocks.h"
 
 #include <numeric>
 

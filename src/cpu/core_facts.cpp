@@ -1,4 +1,4 @@
-#include "pmusim/cpu/core_facts.h"
+#include "cpu/core_facts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "architectural_events.h"
+#include "cpu/core_facts.h"
+#include "cpu/front_end.h"
 #include "off_core.h"
-#include "pmusim/cpu/core_facts.h"
-#include "pmusim/cpu/front_end.h"
 
 namespace pmusim {
 namespace {

@@ -1,9 +1,9 @@
-#include "pmusim/cpu/generic_events.h"
+#include "cpu/generic_events.h"
 
 #include <algorithm>
 
+#include "cpu/core_facts.h"
 #include "pmusim/base/bits.h"
-#include "pmusim/cpu/core_facts.h"
 
 namespace pmusim {
 namespace {

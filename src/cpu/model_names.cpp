@@ -1,4 +1,4 @@
-#include "pmusim/cpu/model_names.h"
+#include "cpu/model_names.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include "base/suggest.h"
 #include "cores/cores.h"
-#include "pmusim/base/suggest.h"
+#include "cpu/model_names.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/model_names.h"
 
 namespace pmusim {
 

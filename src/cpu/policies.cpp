@@ -5,7 +5,7 @@
 #include <charconv>
 #include <vector>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 
 namespace pmusim {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "cpu/core_facts.h"
 #include "driver/cores/core_traits.h"
 #include "driver/linux_view.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/cpu/core_facts.h"
 
 namespace pmusim::driver {
 namespace {

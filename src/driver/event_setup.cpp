@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "cpu/generic_events.h"
 #include "driver/cores/core_traits.h"
 #include "driver/counters/topdown.h"
 #include "driver/driver.h"
 #include "driver/scheduling/acr_group.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/cpu/generic_events.h"
 
 namespace pmusim::driver {
 namespace {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 #include "pmusim/events/parser.h"
 #include "pmusim/perf/abi.h"
 

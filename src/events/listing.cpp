@@ -6,11 +6,11 @@
 #include <array>
 #include <set>
 
+#include "cpu/core_facts.h"
 #include "events/resolve.h"
 #include "events/vendor.h"
 #include "names.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/cpu/core_facts.h"
 #include "pmusim/events/parser.h"
 
 namespace pmusim::events {

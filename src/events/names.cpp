@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "pmusim/cpu/core_facts.h"
+#include "cpu/core_facts.h"
 #include "text.h"
 
 namespace pmusim::events {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/cpu/generic_events.h"
+#include "cpu/generic_events.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/perf/abi.h"
 

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "base/suggest.h"
 #include "events/vendor.h"
 #include "modifiers.h"
 #include "names.h"
-#include "pmusim/base/suggest.h"
 #include "terms.h"
 #include "text.h"
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/suggest.h"
 #include "pmusim/base/bits.h"
-#include "pmusim/base/suggest.h"
 
 namespace pmusim::events {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "cpu/core_facts.h"
+#include "cpu/unmodelled_signals.h"
 #include "events/vendor.h"
 #include "pmusim/arch/msr.h"
-#include "pmusim/cpu/core_facts.h"
-#include "pmusim/cpu/unmodelled_signals.h"
 
 namespace pmusim::events {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 #include "pmusim/events/registers.h"
 
 namespace pmusim::events {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/suggest.h"
 #include "pmusim/base/bits.h"
-#include "pmusim/base/suggest.h"
 #include "text.h"
 
 namespace pmusim::events {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/input_file.h"
+#include "base/input_file.h"
 
 namespace pmusim::formats {
 

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/input_file.h"
 #include "formats/pt_decoder.h"
 #include "formats/step.h"
-#include "pmusim/base/input_file.h"
 #include "pmusim/trace/happening.h"
 
 namespace pmusim::formats {

@@ -5,9 +5,9 @@
 
 #include <set>
 
+#include "base/printable.h"
 #include "formats/pt_code.h"
 #include "formats/pt_source.h"
-#include "pmusim/base/printable.h"
 
 namespace pmusim::formats {
 namespace {

@@ -1,5 +1,5 @@
 // Architectural LBR (SDM vol. 3): control, depth, and entries that go by age, 0 the newest. `n` is the age.
-#include "pmusim/lbr/lbr_stack.h"
+#include "lbr/lbr_stack.h"
 
 namespace pmusim {
 namespace {

@@ -1,7 +1,7 @@
 #include <bit>
 #include <cstring>
 
-#include "pmusim/lbr/lbr_stack.h"
+#include "lbr/lbr_stack.h"
 
 namespace pmusim {
 namespace {

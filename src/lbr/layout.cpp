@@ -1,4 +1,4 @@
-#include "pmusim/lbr/layout.h"
+#include "lbr/layout.h"
 
 namespace pmusim {
 namespace {

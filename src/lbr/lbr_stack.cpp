@@ -1,4 +1,4 @@
-#include "pmusim/lbr/lbr_stack.h"
+#include "lbr/lbr_stack.h"
 
 #include <algorithm>
 

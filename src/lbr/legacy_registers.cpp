@@ -1,5 +1,5 @@
 // LBR before architectural LBR: N slots of FROM and TO (and INFO), LBR_SELECT, TOS. `n` is the slot.
-#include "pmusim/lbr/lbr_stack.h"
+#include "lbr/lbr_stack.h"
 
 namespace pmusim {
 namespace {

@@ -1,6 +1,6 @@
 // The clocks: each is a function of the core cycle of the access.
-#include "pmusim/cpu/clocks.h"
-#include "pmusim/msr/control.h"
+#include "cpu/clocks.h"
+#include "msr/control.h"
 
 namespace pmusim {
 

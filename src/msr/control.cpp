@@ -1,5 +1,5 @@
 // The switches: what the processor as a whole is told to do, and what it says that it can.
-#include "pmusim/msr/control.h"
+#include "msr/control.h"
 
 #include "pmusim/arch/pebs_format.h"
 

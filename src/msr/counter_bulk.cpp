@@ -1,7 +1,7 @@
 // Counting by the block instead of by the instruction.
 #include <algorithm>
 
-#include "pmusim/msr/counters.h"
+#include "msr/counters.h"
 
 namespace pmusim {
 

@@ -1,7 +1,7 @@
 #ifndef PMUSIM_SRC_MSR_COUNTER_ROWS_H
 #define PMUSIM_SRC_MSR_COUNTER_ROWS_H
 
-#include "pmusim/msr/counters.h"
+#include "msr/counters.h"
 
 /// What families of counter registers have in common: which counters a model has, and how it numbers them.
 namespace pmusim {

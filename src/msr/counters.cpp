@@ -1,10 +1,10 @@
-#include "pmusim/msr/counters.h"
+#include "msr/counters.h"
 
 #include <algorithm>
 
+#include "cpu/core_facts.h"
+#include "cpu/front_end.h"
 #include "pmusim/arch/pebs_records.h"
-#include "pmusim/cpu/core_facts.h"
-#include "pmusim/cpu/front_end.h"
 
 namespace pmusim {
 CounterFile::CounterFile(const CpuModel& model)

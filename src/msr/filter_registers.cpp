@@ -1,5 +1,5 @@
 // What off-core and snoop events count: masks of requests and responses.
-#include "pmusim/msr/control.h"
+#include "msr/control.h"
 
 namespace pmusim {
 namespace {

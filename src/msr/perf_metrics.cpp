@@ -1,4 +1,4 @@
-#include "pmusim/msr/perf_metrics.h"
+#include "msr/perf_metrics.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // What belongs to the processor around the PMU: its microcode, and how it speculates.
-#include "pmusim/msr/control.h"
+#include "msr/control.h"
 
 namespace pmusim {
 namespace {

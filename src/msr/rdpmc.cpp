@@ -1,4 +1,4 @@
-#include "pmusim/msr/counters.h"
+#include "msr/counters.h"
 
 namespace pmusim {
 namespace {

@@ -1,4 +1,4 @@
-#include "pmusim/msr/register_file.h"
+#include "msr/register_file.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,5 +1,5 @@
+#include "arch/debugctl.h"
 #include "ds_pointers.h"
-#include "pmusim/arch/debugctl.h"
 #include "pmusim/arch/pebs_format.h"
 #include "record.h"
 
@@ -72,6 +72,8 @@ Assist::Outcome PebsUnit::write_ds(Memory& memory, const AssistInput& input, Ass
   else
     pebs::write_fixed(record, input, access, status_word(input));
 
+  assist.address = buffer->index;
+  assist.bytes = size;
   const u64 next = buffer->index + size;
   pebs::write_ds_index(memory, ds_area_, width, pebs::DsBuffer::pebs, next);
   if (next >= buffer->threshold) assist.raise_status = msr::status::OVF_BUF;
@@ -97,6 +99,8 @@ Assist::Outcome PebsUnit::write_arch(Memory& memory, const AssistInput& input, A
   std::memset(record.data(), 0, record.size());
   pebs::write_arch(record, fragments, input, pebs::sampled_access(input, 0, latency_threshold_));
 
+  assist.address = address + offset;
+  assist.bytes = size;
   const u64 next = offset + size;
   if (next > index_bits::WRITE_OFFSET)  // the largest buffer is full to its last byte
     index_ |= index_bits::FULL;

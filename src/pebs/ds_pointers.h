@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "base/memory.h"
 #include "pmusim/arch/ds_area.h"
-#include "pmusim/base/memory.h"
 
 namespace pmusim::pebs {
 

@@ -1,7 +1,7 @@
-#include "pmusim/pebs/pebs_unit.h"
+#include "pebs/pebs_unit.h"
 
+#include "cpu/front_end.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/cpu/front_end.h"
 #include "record.h"
 
 namespace pmusim {
@@ -41,14 +41,16 @@ bool can_sample(unsigned counter, const CounterFile& counters) {
 
 }  // namespace
 
-void PebsUnit::arm(u64 overflowed, const CounterFile& counters, u64 cycle) {
-  if (overflowed == 0) return;
+u64 PebsUnit::arm(u64 overflowed, const CounterFile& counters, u64 cycle) {
+  u64 armed = 0;
   for (const unsigned counter : set_bits(overflowed & enabled(counters) & ~overflowed_)) {
     if (!can_sample(counter, counters)) continue;
-    overflowed_ |= bit(counter);
-    fresh_ |= bit(counter);
+    armed |= bit(counter);
     overflow_cycle_[counter] = cycle;
   }
+  overflowed_ |= armed;
+  fresh_ |= armed;
+  return armed;
 }
 
 bool PebsUnit::precise_distribution(unsigned counter, const CounterFile& counters) const {

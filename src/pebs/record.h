@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "pmusim/arch/pebs_fragments.h"
-#include "pmusim/pebs/pebs_unit.h"
+#include "arch/pebs_fragments.h"
+#include "pebs/pebs_unit.h"
 
 namespace pmusim::pebs {
 

@@ -1,7 +1,7 @@
 // PEBS and the DS area; architectural PEBS has its own buffer registers (and CFG_C of the counters).
+#include "pebs/pebs_unit.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/pebs_records.h"
-#include "pmusim/pebs/pebs_unit.h"
 
 namespace pmusim {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/input_file.h"
 #include "perfdata/byte_reader.h"
 #include "perfdata/decompressor.h"
 #include "perfdata/feature_parser.h"
 #include "perfdata/sample_parser.h"
-#include "pmusim/base/input_file.h"
 
 namespace pmusim::perfdata {
 

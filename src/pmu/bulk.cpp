@@ -2,13 +2,13 @@
 // retire() is the truth that this has to agree with.
 #include <algorithm>
 
-#include "pmusim/arch/debugctl.h"
-#include "pmusim/pmu/pmu.h"
+#include "arch/debugctl.h"
+#include "pmu/sequencer.h"
 
 namespace pmusim {
 
-BlockTotals Pmu::totals(std::span<const Retirement> execution, u64 since) const {
-  BlockTotals block{.counters = counters_.totals(execution, since)};
+BlockSums Sequencer::totals(std::span<const Retirement> execution, u64 since) const {
+  BlockSums block{.counters = counters_.totals(execution, since)};
   for (const Retirement& r : execution) {
     if (!r.taken) continue;
     block.branches.push_back(Branch::of(r));
@@ -17,13 +17,14 @@ BlockTotals Pmu::totals(std::span<const Retirement> execution, u64 since) const 
   return block;
 }
 
-u64 Pmu::headroom(const BlockTotals& block, u64 at_most) const {
+u64 Sequencer::headroom(const BlockSums& block, u64 at_most) const {
+  if (observer_ || retirement_observer_) return 0;  // they want to know all that happens
   if (pmi_on_its_way() || pebs_.busy()) return 0;
   if (!block.branches.empty() && bts_record_due(control_.debugctl(), block.counters.cpl)) return 0;
   return counters_.headroom(block.counters, at_most);
 }
 
-u64 Pmu::advance(const BlockTotals& block, u64 at_most, const Registers* registers) {
+u64 Sequencer::advance(const BlockSums& block, u64 at_most, const Registers* registers) {
   const u64 executions = headroom(block, at_most);
   if (executions == 0) return 0;
   lbr_.record_repeated(block.branches, now(), executions, block.counters.cycles,

@@ -1,252 +1,91 @@
 #include "pmusim/pmu/pmu.h"
 
-#include <array>
-#include <boost/endian/arithmetic.hpp>
-#include <cstring>
 #include <utility>
+
+#include "pmu/sequencer.h"
 
 namespace pmusim {
 
-Pmu::Pmu(CpuModel model)
-    : model_(std::make_shared<const CpuModel>(std::move(model))),
-      registers_(std::make_shared<PmuRegisters>(*model_)),
-      counters_(*model_),
-      control_(*model_),
-      lbr_(*model_),
-      pebs_(*model_),
-      acr_(*model_),
-      xsave_(*model_) {}
+Pmu::Pmu(CpuModel model) : sequencer_(std::make_unique<Sequencer>(std::move(model))) {}
+Pmu::Pmu(const Pmu& other) : sequencer_(std::make_unique<Sequencer>(*other.sequencer_)) {}
+Pmu& Pmu::operator=(const Pmu& other) {
+  if (sequencer_ != nullptr)
+    *sequencer_ = *other.sequencer_;  // into the memory that is there: snapshots are restored often
+  else
+    sequencer_ = std::make_unique<Sequencer>(*other.sequencer_);
+  return *this;
+}
+Pmu::Pmu(Pmu&& other) noexcept = default;
+Pmu& Pmu::operator=(Pmu&& other) noexcept = default;
+Pmu::~Pmu() = default;
 
-// The order of a cycle.
-//
-// Time passes first: clocks run up to the cycle of the retirement, and a PMI that has become due is taken at
-// the boundary before it, whose handler may take time of its own. Then the instruction retires, and its
-// vector and other extended registers change. Counters count it; the LBR takes its branch, with the events
-// logged up to and including it, and its own overflow cannot freeze it any more; overflows reload, set
-// status, arm PEBS and ask for PMIs; last, the assists that have waited for such an instruction write their
-// record.
-void Pmu::retire(const Retirement& r) {
-  pass_time(r.cycle, r.cpl);
-  if (pmi_due()) deliver_pmi(frame_before(r));
-  if (now() > r.cycle) return retire_late(r);
-  if (r.extended != nullptr) write_extended(*r.extended);
+void Pmu::retire(const Retirement& retirement) { sequencer_->retire(retirement); }
+void Pmu::wait_until(u64 cycle, const InterruptFrame& frame) { sequencer_->wait_until(cycle, frame); }
 
-  Counted counted = counters_.retire(r);
-  if (counters_.logged_by_lbr() != 0) lbr_.count_events(counted.occurred & counters_.logged_by_lbr());
-  if (r.taken) {
-    log_branch(r, counted);
-    store_branch(r);
-  }
-  apply_overflows(counted.overflowed);
-  if (pebs_.busy()) {
-    const u64 served = pebs_.due(counted.occurred | occurred_while_waiting_, r, counters_);
-    if (served != 0) write_pebs_record(r, served);
-  }
-
-  occurred_while_waiting_ = 0;
-  remember(r.registers);
-  if (pmi_due() && model_->policies.pmi_boundary == 1) deliver_pmi(frame_after(r));
+BlockTotals Pmu::totals(std::span<const Retirement> execution, u64 since) const {
+  BlockTotals block;
+  block.sums_ = std::make_shared<const BlockSums>(sequencer_->totals(execution, since));
+  return block;
+}
+u64 Pmu::headroom(const BlockTotals& block, u64 at_most) const {
+  return block.sums_ != nullptr ? sequencer_->headroom(*block.sums_, at_most) : 0;
+}
+u64 Pmu::advance(const BlockTotals& block, u64 at_most, const Registers* registers) {
+  return block.sums_ != nullptr ? sequencer_->advance(*block.sums_, at_most, registers) : 0;
 }
 
-void Pmu::retire_late(const Retirement& r) {
-  Retirement late = r;
-  late.cycle = now();
-  retire(late);
+void Pmu::set_extended_state(const ExtendedState* state) { sequencer_->set_extended_state(state); }
+void Pmu::reset() { sequencer_->reset(); }
+void Pmu::debug_exception() { sequencer_->debug_exception(); }
+void Pmu::set_pmi_handler(PmiHandler* handler) { sequencer_->set_pmi_handler(handler); }
+void Pmu::set_observer(Observer* observer) {
+  sequencer_->set_observer(observer);
+  if (observer != nullptr) observer->on_attach(*this);
+}
+void Pmu::set_retirement_observer(RetirementObserver* observer) {
+  sequencer_->set_retirement_observer(observer);
+}
+void Pmu::set_user_rdpmc(UserRdpmc right) { sequencer_->set_user_rdpmc(right); }
+void Pmu::set_xsave_control(XsaveControl control) { sequencer_->set_xsave_control(control); }
+
+Faulty<u64> Pmu::rdmsr(u32 address) { return sequencer_->rdmsr(address); }
+Fault Pmu::wrmsr(u32 address, u64 value) { return sequencer_->wrmsr(address, value); }
+Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) { return sequencer_->rdpmc(ecx, cpl); }
+CpuidResult Pmu::cpuid(u32 leaf, u32 subleaf) { return sequencer_->cpuid(leaf, subleaf); }
+Fault Pmu::read_memory(u64 address, std::span<std::byte> out) {
+  return sequencer_->read_memory(address, out);
+}
+Fault Pmu::write_memory(u64 address, std::span<const std::byte> in) {
+  return sequencer_->write_memory(address, in);
+}
+bool Pmu::map_memory(u64 address, u64 bytes) { return sequencer_->memory().map(address, bytes); }
+bool Pmu::map_memory(u64 address, std::span<std::byte> bytes) {
+  return sequencer_->memory().map(address, bytes);
+}
+bool Pmu::unmap_memory(u64 address) { return sequencer_->memory().unmap(address); }
+std::span<std::byte> Pmu::memory(u64 address, u64 bytes) { return sequencer_->memory().at(address, bytes); }
+Fault Pmu::xsaves(u64 address, u64 features) {
+  return save(SaveInstruction::xsaves, {.address = address, .features = features});
+}
+Fault Pmu::xrstors(u64 address, u64 features) {
+  return restore(RestoreInstruction::xrstors, {.address = address, .features = features});
+}
+Faulty<u64> Pmu::xgetbv(u32 ecx) { return sequencer_->xgetbv(ecx); }
+Fault Pmu::xsetbv(u32 ecx, u64 value) { return sequencer_->xsetbv(ecx, value); }
+Fault Pmu::save(SaveInstruction which, const XsaveOperands& operands) {
+  return sequencer_->save(which, operands);
+}
+Fault Pmu::restore(RestoreInstruction which, const XsaveOperands& operands) {
+  return sequencer_->restore(which, operands);
 }
 
-void Pmu::remember(const Registers* registers) {
-  registers_known_ = registers != nullptr;
-  if (registers_known_) last_registers_ = *registers;
-}
-
-void Pmu::write_extended(const ExtendedChange& change) {
-  xsave_.write(change);
-  extended_known_ = true;
-}
-
-void Pmu::set_extended_state(const ExtendedState* state) {
-  xsave_.set_state(state != nullptr ? *state : ExtendedState{});
-  extended_known_ = state != nullptr;
-}
-
-void Pmu::pass_time(u64 cycle, Cpl cpl) {
-  while (counters_.now() < cycle) {
-    const Counted counted = counters_.pass_time(cycle, cpl);
-    occurred_while_waiting_ |= counted.occurred;
-    apply_overflows(counted.overflowed);
-  }
-}
-
-void Pmu::wait_until(u64 cycle, const InterruptFrame& frame) {
-  while (now() < cycle) {
-    const bool due_on_the_way = pmi_.pending() && !pmi_masked() && pmi_.due_cycle() <= cycle;
-    pass_time(due_on_the_way ? std::max(pmi_.due_cycle(), now() + 1) : cycle, frame.cpl);
-    if (pmi_due()) deliver_pmi(frame);
-  }
-}
-
-// A record taken in is an event of its own.
-void Pmu::log_branch(const Retirement& r, Counted& counted) {
-  if (!lbr_.record(Branch::of(r), lbr_gate(*model_, control_.debugctl(), counters_.status()))) return;
-  const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
-  counted.occurred |= insertion.occurred;
-  counted.overflowed |= insertion.overflowed;
-}
-
-void Pmu::store_branch(const Retirement& r) {
-  if (!PebsUnit::traces(r, control_.debugctl())) return;
-  if (pebs_.trace(memory_, r, control_.debugctl()).interrupt) request_pmi(model_->policies.pmi_skid_cycles);
-}
-
-void Pmu::apply_overflows(u64 overflowed) {
-  if (overflowed == 0) return;
-  const u64 precise = overflowed & pebs_.enabled(counters_);
-  const AcrUnit::Reloads reloads = acr_.reloads(overflowed, counters_);
-  for (const AcrUnit::Reload& reload : reloads.values) counters_.set_value(reload.counter, reload.value);
-  acr_.count(reloads);
-  const u64 already_set = model_->policies.pmi_repeat == 0 ? counters_.status() : 0;
-  counters_.set_status(overflowed & ~reloads.without_status);
-  if (precise != 0) pebs_.arm(precise, counters_, now());
-  if ((overflowed & ~precise & ~already_set & counters_.interrupting()) != 0)
-    request_pmi(model_->policies.pmi_skid_cycles);
-}
-
-void Pmu::write_pebs_record(const Retirement& r, u64 served) {
-  std::array<LbrEntry, 64> entries;
-  const unsigned records = lbr_.render(entries);
-  const Assist assist = pebs_.write(memory_, {.retirement = r,
-                                              .served = served,
-                                              .tsc = tsc(),
-                                              .counters = counters_,
-                                              .lbr = std::span(entries).first(records),
-                                              .lbr_control = lbr_.control(),
-                                              .lbr_depth = lbr_.depth(),
-                                              .last_event = lbr_.last_exception(),
-                                              .extended = extended_known_ ? &xsave_.state() : nullptr});
-  for (const Assist::Reload& reload : assist.reloads) counters_.set_value(reload.counter, reload.value);
-  counters_.clear_status(assist.clear_status);
-  if (assist.raise_status == 0) return;
-  counters_.set_status(assist.raise_status);
-  request_pmi(model_->policies.pebs_pmi_skid_cycles);
-}
-
-// Freezing acts when a PMI is asked for, not when it is delivered (SDM vol. 3, freeze on PMI).
-void Pmu::request_pmi(u32 skid_cycles) {
-  const u64 debugctl = control_.debugctl();
-  const bool streamlined = model_->freeze == FreezeStyle::streamlined;
-  if ((debugctl & msr::debugctl::FREEZE_LBRS_ON_PMI) != 0) {
-    if (streamlined)
-      counters_.set_status(msr::status::LBR_FRZ);
-    else
-      control_.clear_debugctl(msr::debugctl::LBR);
-  }
-  if ((debugctl & msr::debugctl::FREEZE_PERFMON_ON_PMI) != 0) {
-    if (streamlined)
-      counters_.set_status(msr::status::CTR_FRZ);
-    else
-      counters_.clear_global_ctrl();
-  }
-  pmi_.request(now(), skid_cycles, pmi_masked(), model_->policies);
-}
-
-// A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what
-// the other modes of delivery ask for reaches no handler either.
-void Pmu::deliver_pmi(InterruptFrame frame) {
-  constexpr u64 interrupts_enabled = bit(9);
-  if (handler_ == nullptr) return;
-  const u64 mode = control_.lvtpc() & msr::lvtpc::DELIVERY_MODE;
-  if (mode == msr::lvtpc::FIXED && (frame.registers.rflags & interrupts_enabled) == 0) return;
-  pmi_.acknowledge();
-  control_.mask_lvtpc();
-  if (mode != msr::lvtpc::FIXED && mode != msr::lvtpc::NMI) return;
-  frame.extended = extended_known_ ? &xsave_.state() : nullptr;
-
-  const u64 occurred = std::exchange(occurred_while_waiting_, 0);
-  const bool known = registers_known_;
-  const Registers registers = last_registers_;
-  handling_ = true;
-  handler_->handle_pmi(frame);
-  handling_ = false;
-  registers_known_ = known;
-  last_registers_ = registers;
-  occurred_while_waiting_ |= occurred;
-}
-
-InterruptFrame Pmu::frame_after(const Retirement& r) const {
-  InterruptFrame frame{.cpl = r.taken ? r.cpl_after : r.cpl, .registers_known = registers_known_};
-  if (registers_known_) frame.registers = last_registers_;
-  frame.registers.rip = r.next_ip;
-  return frame;
-}
-
-InterruptFrame Pmu::frame_before(const Retirement& r) const {
-  InterruptFrame frame{.cpl = r.cpl, .registers_known = registers_known_};
-  if (registers_known_) frame.registers = last_registers_;
-  frame.registers.rip = r.ip;
-  return frame;
-}
-
-void Pmu::reset() {
-  Pmu fresh(*model_);
-  static_cast<void>(fresh.counters_.pass_time(now(), Cpl::kernel));
-  fresh.memory_ = std::move(memory_);
-  fresh.handler_ = handler_;
-  *this = std::move(fresh);
-}
-
-void Pmu::debug_exception() {
-  const u64 before = control_.debugctl();
-  control_.clear_debugctl(before & ~debugctl_after_debug_exception(before));
-  lbr_.on_debug_exception();
-}
-
-Faulty<u64> Pmu::rdmsr(u32 address) {
-  return registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
-}
-
-Fault Pmu::wrmsr(u32 address, u64 value) {
-  const Written written =
-      registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
-  if (written.steers) derive();
-  return written.fault;
-}
-
-Fault Pmu::read_xapic(std::span<std::byte> out) const {
-  const boost::endian::little_uint32_t lvtpc = static_cast<u32>(control_.lvtpc());
-  if (out.size() != sizeof lvtpc) return Fault::pf;
-  std::memcpy(out.data(), &lvtpc, sizeof lvtpc);
-  return Fault::none;
-}
-
-Fault Pmu::write_xapic(std::span<const std::byte> in) {
-  boost::endian::little_uint32_t lvtpc;
-  if (in.size() != sizeof lvtpc) return Fault::pf;
-  std::memcpy(&lvtpc, in.data(), sizeof lvtpc);
-  control_.set_lvtpc(lvtpc);
-  return Fault::none;
-}
-
-// What units have to know of each other's registers. (The owner of the register that was written has derived
-// its own.)
-void Pmu::derive() {
-  pebs_.drop_disabled(counters_);
-  counters_.set_filters(event_filters());
-}
-
-EventFilters Pmu::event_filters() const {
-  return {.off_core = control_.off_core_filters(),
-          .front_end = pebs_.front_end_filter(),
-          .load_latency_cycles = pebs_.latency_threshold(),
-          .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0};
-}
-
-bool Pmu::is_derived() const {
-  return counters_.is_derived() && lbr_.is_derived() && acr_.is_derived() &&
-         counters_.filters() == event_filters();
-}
-
-Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) {
-  return counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
-}
+const CpuModel& Pmu::model() const { return sequencer_->model(); }
+const RegisterList& Pmu::registers() const { return sequencer_->registers(); }
+const ExtendedState& Pmu::extended_state() const { return sequencer_->xsave().state(); }
+u64 Pmu::now() const { return sequencer_->now(); }
+u64 Pmu::tsc() const { return sequencer_->tsc(); }
+u64 Pmu::acr_reload_count(unsigned counter) const { return sequencer_->acr().reload_count(counter); }
+u64 Pmu::assists(AssistOutcome outcome) const { return sequencer_->pebs().assists(outcome); }
+u64 Pmu::prediction_barriers() const { return sequencer_->control().prediction_barriers(); }
 
 }  // namespace pmusim

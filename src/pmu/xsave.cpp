@@ -1,10 +1,10 @@
 // The XSAVE instructions in the processor's memory: the XSAVE unit's registers, and the component that the
 // LBR stack holds.
-#include "pmusim/pmu/pmu.h"
+#include "pmu/sequencer.h"
 
 namespace pmusim {
 
-Fault Pmu::save(SaveInstruction which, const XsaveOperands& operands) {
+Fault Sequencer::save(SaveInstruction which, const XsaveOperands& operands) {
   constexpr StateComponent lbr = StateComponent::lbr;
   const bool lbr_in_use = model_->has_arch_lbr() && lbr_.component_in_use();
   const Faulty<SavePlan> plan = xsave_.plan(which, operands, lbr_in_use ? state_bit(lbr) : 0);
@@ -16,7 +16,7 @@ Fault Pmu::save(SaveInstruction which, const XsaveOperands& operands) {
   return Fault::none;
 }
 
-Fault Pmu::restore(RestoreInstruction which, const XsaveOperands& operands) {
+Fault Sequencer::restore(RestoreInstruction which, const XsaveOperands& operands) {
   constexpr StateComponent lbr = StateComponent::lbr;
   if (const Fault fault = xsave_.check(which, operands); fault != Fault::none) return fault;
   const std::span<const std::byte> head = memory_.at(operands.address, xsave::extended_offset);

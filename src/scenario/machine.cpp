@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 #include "scenario/retire_words.h"
 
 namespace pmusim::scenario {

@@ -40,6 +40,7 @@ class Machine final : public PmiHandler {
   Checked restore(Words& words);
   Checked reset(Words& words);
 
+  void set_observer(Observer* observer) { pmu_.set_observer(observer); }
   void handle_pmi(const InterruptFrame& frame) override;
 
   const std::string& model() const { return pmu_.model().name; }

@@ -4,7 +4,7 @@
 #include <list>
 #include <vector>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 #include "scenario/machine.h"
 
 namespace pmusim::scenario {
@@ -50,6 +50,8 @@ struct MismatchOn {
 /// executes each statement.
 class Runner {
  public:
+  explicit Runner(Observer* observer) : observer_(observer) {}
+
   std::optional<MismatchOn> execute(Words words) {
     const std::string_view name = words.next("a statement");
     if (name == "model") return choose_models(words);
@@ -100,8 +102,7 @@ class Runner {
 
   std::optional<MismatchOn> execute(const Statement& statement, const Words& words) {
     if (models_.empty()) throw Misunderstood{"expected 'model NAME' first"};
-    if (machines_.empty())
-      for (const CpuModel& model : models_) machines_.emplace_back(model);
+    if (machines_.empty()) start();
     for (Machine& machine : machines_) {
       Words own = words;
       if (auto mismatch = (machine.*statement.execute)(own))
@@ -110,6 +111,10 @@ class Runner {
     return std::nullopt;
   }
 
+  void start() {
+    for (const CpuModel& model : models_) machines_.emplace_back(model);
+    machines_.front().set_observer(observer_);
+  }
   void start_anew() {
     models_.clear();
     machines_.clear();
@@ -121,6 +126,7 @@ class Runner {
   }
 
   static constexpr std::size_t max_models = 64;
+  Observer* observer_;
   std::vector<CpuModel> models_;
   std::list<Machine> machines_;
 };
@@ -134,8 +140,9 @@ std::string_view without_comment(std::string_view line) {
 
 }  // namespace
 
-Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name) {
-  Runner runner;
+Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name,
+                                             Observer* observer) {
+  Runner runner(observer);
   for (unsigned number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view statement = without_comment(text.substr(0, end));

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 
 namespace pmusim {
 

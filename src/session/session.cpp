@@ -102,7 +102,7 @@ void Session::State::run_block(const trace::BlockRun& run) {
 
 // The first monitor's processor is the one that runs.
 void Session::State::obey_prediction_barriers() {
-  const u64 asked_for = monitor().pmu().control().prediction_barriers();
+  const u64 asked_for = monitor().pmu().prediction_barriers();
   if (asked_for != prediction_barriers_) core_.forget_branches();
   prediction_barriers_ = asked_for;
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pmusim/base/input_file.h"
+#include "base/input_file.h"
 
 namespace pmusim::trace {
 

@@ -1,5 +1,5 @@
 // What software enables (XCR0, IA32_XSS), and what CPUID says of it.
-#include "pmusim/xsave/xsave_unit.h"
+#include "xsave/xsave_unit.h"
 
 namespace pmusim {
 namespace {

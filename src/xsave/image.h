@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "pmusim/xsave/xsave_unit.h"
+#include "xsave/xsave_unit.h"
 
 /// Components as bytes of an area.
 namespace pmusim::xsave {

@@ -1,6 +1,6 @@
 // IA32_XSS, IA32_XFD, IA32_XFD_ERR and the registers of control-flow enforcement.
-#include "pmusim/xsave/cet.h"
-#include "pmusim/xsave/xsave_unit.h"
+#include "xsave/cet.h"
+#include "xsave/xsave_unit.h"
 
 namespace pmusim {
 namespace {

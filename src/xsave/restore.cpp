@@ -1,6 +1,6 @@
 // XRSTOR and XRSTORS: SDM vol. 1, 13.8 and 13.12.
 #include "image.h"
-#include "pmusim/xsave/cet.h"
+#include "xsave/cet.h"
 
 namespace pmusim {
 namespace {

@@ -1,9 +1,9 @@
 // What nothing that software reads tells of auto counter reload; the rest is in tests/scenarios/acr-*.pmu.
-#include "pmusim/acr/acr_unit.h"
+#include "acr/acr_unit.h"
 
 #include <gtest/gtest.h>
 
-#include "pmusim/msr/register_file.h"
+#include "msr/register_file.h"
 
 namespace pmusim {
 namespace {

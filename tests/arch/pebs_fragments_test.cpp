@@ -1,4 +1,4 @@
-#include "pmusim/arch/pebs_fragments.h"
+#include "arch/pebs_fragments.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pmusim/base/printable.h"
+#include "base/printable.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pmusim/base/suggest.h"
+#include "base/suggest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pmusim/core/memory_hierarchy.h"
+#include "core/memory_hierarchy.h"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 
 #include <functional>
 
+#include "core/branch_unit.h"
+#include "core/direction_predictor.h"
 #include "pmusim/base/bits.h"
-#include "pmusim/core/branch_unit.h"
-#include "pmusim/core/direction_predictor.h"
 #include "tests/core/program.h"
 
 namespace pmusim {

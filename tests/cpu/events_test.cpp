@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "pmusim/cpu/core_facts.h"
+#include "cpu/core_facts.h"
 
 namespace pmusim {
 namespace {

@@ -1,4 +1,4 @@
-#include "pmusim/cpu/generic_events.h"
+#include "cpu/generic_events.h"
 
 #include <gtest/gtest.h>
 

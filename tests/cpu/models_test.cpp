@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "cpu/model_names.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/model_names.h"
 
 namespace pmusim {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/base/memory.h"
 
 namespace pmusim::driver {
 

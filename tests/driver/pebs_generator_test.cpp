@@ -1,4 +1,4 @@
-#include "pmusim/arch/pebs_generator.h"
+#include "arch/pebs_generator.h"
 
 #include <gtest/gtest.h>
 

@@ -50,7 +50,7 @@ TEST(AcrBehaviour, HiddenReloadsAreNotInTheCount) {
   group.run(1050, 8);
   group.machine.driver.read(*group.branches);
   EXPECT_EQ(group.branches->count, 50u);  // ten windows have gone by unseen
-  EXPECT_EQ(group.machine.pmu.acr().reload_count(3), 10u);
+  EXPECT_EQ(group.machine.pmu.acr_reload_count(3), 10u);
 }
 
 TEST(AcrBehaviour, ASelfReloadThatMayInterruptIsAnInterruptWithoutAStatus) {

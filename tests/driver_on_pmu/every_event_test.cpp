@@ -3,10 +3,10 @@
 
 #include <array>
 
+#include "cpu/unmodelled_signals.h"
 #include "events/listing.h"
 #include "machine.h"
 #include "model_names.h"
-#include "pmusim/cpu/unmodelled_signals.h"
 #include "pmusim/events/parser.h"
 
 namespace pmusim::driver {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pmusim/cpu/core_facts.h"
+#include "cpu/core_facts.h"
 
 namespace pmusim::events {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pmusim/arch/pebs_generator.h"
+#include "arch/pebs_generator.h"
 #include "pmusim/events/parser.h"
 #include "pmusim/formats/formats.h"
 #include "pmusim/perfdata/reader.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/lbr/lbr_stack.h"
-#include "pmusim/msr/register_file.h"
+#include "lbr/lbr_stack.h"
+#include "msr/register_file.h"
 
 namespace pmusim::test {
 

@@ -90,12 +90,12 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
 
   void check() {
     const DemuxTotals& totals = driver_.totals();
-    const auto assists = [&](Assist::Outcome outcome) { return pmu_.pebs().assists(outcome); };
-    EXPECT_EQ(totals.records, assists(Assist::Outcome::wrote));
+    const auto assists = [&](AssistOutcome outcome) { return pmu_.assists(outcome); };
+    EXPECT_EQ(totals.records, assists(AssistOutcome::wrote));
     EXPECT_EQ(totals.accounted(), totals.records);
     EXPECT_EQ(totals.unowned + totals.odd_size + totals.headless + totals.trailing_bytes, 0u);
-    for (unsigned outcome = 1; outcome < static_cast<unsigned>(Assist::Outcome::count_); ++outcome)
-      EXPECT_EQ(assists(static_cast<Assist::Outcome>(outcome)), 0u) << outcome;
+    for (unsigned outcome = 1; outcome < static_cast<unsigned>(AssistOutcome::count_); ++outcome)
+      EXPECT_EQ(assists(static_cast<AssistOutcome>(outcome)), 0u) << outcome;
     EXPECT_EQ(describe(access_.faults()), "");
     for (unsigned n = 0; n < event_count_; ++n) {
       const Truth& t = truths_[n];

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "pmusim/msr/control.h"
-#include "pmusim/msr/counters.h"
-#include "pmusim/msr/register_file.h"
+#include "msr/control.h"
+#include "msr/counters.h"
+#include "msr/register_file.h"
 
 namespace pmusim::testing {
 

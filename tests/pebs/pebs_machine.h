@@ -6,9 +6,9 @@
 #include <cstring>
 #include <optional>
 
+#include "msr/register_file.h"
+#include "pebs/pebs_unit.h"
 #include "pmusim/arch/pebs_records.h"
-#include "pmusim/msr/register_file.h"
-#include "pmusim/pebs/pebs_unit.h"
 
 namespace pmusim::testing {
 

@@ -6,7 +6,9 @@
 #include <set>
 #include <tuple>
 
+#include "msr/counters.h"
 #include "pmusim/arch/ds_area.h"
+#include "pmusim/arch/lbr.h"
 #include "tests/pmu/guest.h"
 
 namespace pmusim {
@@ -265,7 +267,7 @@ class Race {
     for (const auto& [address, bytes] : regions)
       ASSERT_TRUE(std::ranges::equal(fast_.pmu.memory(address, bytes), exact_.pmu.memory(address, bytes)));
     for (unsigned counter = 0; counter < counter_slots; ++counter)
-      ASSERT_EQ(fast_.pmu.acr().reload_count(counter), exact_.pmu.acr().reload_count(counter));
+      ASSERT_EQ(fast_.pmu.acr_reload_count(counter), exact_.pmu.acr_reload_count(counter));
   }
 
   u64 executions = 0, in_bulk = 0, interrupts = 0;

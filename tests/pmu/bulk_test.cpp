@@ -87,7 +87,7 @@ TEST(Headroom, IsTheSameWithAutoReloadArmed) {
   const BlockTotals totals = guest.pmu.totals(loop(), 0);
   EXPECT_EQ(guest.pmu.advance(totals, 1'000'000), 249u);
   execute(guest);
-  EXPECT_EQ(guest.pmu.acr().reload_count(2), 1u) << "the reload came in the exact execution";
+  EXPECT_EQ(guest.pmu.acr_reload_count(2), 1u) << "the reload came in the exact execution";
   EXPECT_EQ(headroom(guest), 249u);
 }
 

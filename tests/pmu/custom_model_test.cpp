@@ -51,7 +51,7 @@ TEST(PredictionBarrier, IsACommandThatIsCountedAndNeverRead) {
   EXPECT_EQ(pmu.wrmsr(0x49, 0), Fault::none);
   EXPECT_EQ(pmu.wrmsr(0x49, 2), Fault::gp);
   EXPECT_FALSE(pmu.rdmsr(0x49).ok());
-  EXPECT_EQ(pmu.control().prediction_barriers(), 1u);
+  EXPECT_EQ(pmu.prediction_barriers(), 1u);
   EXPECT_NE(pmu.cpuid(7, 0).edx & 1u << 26, 0u);
   EXPECT_EQ(Pmu(*find_cpu_model("core2")).wrmsr(0x49, 1), Fault::gp);
 }

@@ -55,7 +55,7 @@ TEST(ExtendedRegisters, OfAnInterruptAreThoseBeforeTheInterruptedInstruction) {
   pmu.retire(Load(2).retirement);
   ASSERT_EQ(handler.seen.size(), 1u);
   EXPECT_EQ(handler.seen[0], 1u);
-  EXPECT_EQ(pmu.xsave().state().vector(0)[0], 2u);
+  EXPECT_EQ(pmu.extended_state().vector(0)[0], 2u);
 }
 
 TEST(ExtendedRegisters, AreNotKnownWhereNoRetirementHasThem) {
@@ -82,7 +82,7 @@ TEST(ExtendedRegisters, AreCopiedWithTheProcessor) {
   pmu.retire(Load(1).retirement);
   const Pmu snapshot = pmu;
   pmu.retire(Load(2).retirement);
-  EXPECT_EQ(snapshot.xsave().state().vector(0)[0], 1u);
+  EXPECT_EQ(snapshot.extended_state().vector(0)[0], 1u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "pmu/sequencer.h"
 #include "pmusim/arch/pebs_records.h"
 #include "pmusim/pmu/pmu.h"
 
@@ -37,13 +38,13 @@ TEST(RegisterFile, DerivedStateIsThatOfAFreshDerivationAfterEveryWriteOnEveryMod
   Values values;
   for (const CpuModel& model : cpu_models()) {
     Pmu pmu(model);
-    ASSERT_TRUE(pmu.is_derived()) << model.name;
+    ASSERT_TRUE(pmu.sequencer().is_derived()) << model.name;
     const std::span<const Register> registers = pmu.registers().all();
     for (unsigned round = 0; round < 4; ++round) {
       for (const Register& r : registers) {
         if (r.read_only) continue;
         static_cast<void>(pmu.wrmsr(r.address, values.for_register(r)));
-        ASSERT_TRUE(pmu.is_derived()) << model.name << " after a write of " << r.name();
+        ASSERT_TRUE(pmu.sequencer().is_derived()) << model.name << " after a write of " << r.name();
       }
     }
   }
@@ -89,10 +90,10 @@ TEST(RegisterFile, ACounterThatLosesItsArchitecturalPebsEnableIsForgottenAsOneOf
     ASSERT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + 2, 0x4300C0), Fault::none);
     ASSERT_EQ(pmu.wrmsr(msr::A_PMC0 + 2, low_bits(48)), Fault::none);
     pmu.retire({.cycle = 1, .signals = {Signal::instruction}});
-    ASSERT_TRUE(pmu.pebs().busy()) << name;
+    ASSERT_TRUE(pmu.sequencer().pebs().busy()) << name;
     ASSERT_EQ(pmu.wrmsr(enable_address, 0), Fault::none);
     ASSERT_EQ(pmu.wrmsr(enable_address, enable), Fault::none);
-    EXPECT_FALSE(pmu.pebs().busy()) << name;
+    EXPECT_FALSE(pmu.sequencer().pebs().busy()) << name;
   }
 }
 

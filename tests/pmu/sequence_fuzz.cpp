@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "pmu/sequencer.h"
 #include "pmusim/arch/ds_area.h"
 #include "pmusim/pmu/pmu.h"
 #include "tests/support/fuzz_input.h"
@@ -66,7 +67,7 @@ class Machine final : public PmiHandler {
         return rare();
     }
   }
-  void check() const { must(pmu_.is_derived()); }
+  void check() const { must(pmu_.sequencer().is_derived()); }
 
  private:
   const Register& any_register() { return input_.pick(pmu_.registers().all()); }
@@ -155,7 +156,7 @@ class Machine final : public PmiHandler {
   bool has_registers_of(const ExtendedState& other) const {
     for (unsigned n = 0; n < static_cast<unsigned>(StateComponent::count_); ++n) {
       const auto component = static_cast<StateComponent>(n);
-      if (!std::ranges::equal(pmu_.xsave().state().component(component), other.component(component)))
+      if (!std::ranges::equal(pmu_.extended_state().component(component), other.component(component)))
         return false;
     }
     return true;
@@ -165,7 +166,7 @@ class Machine final : public PmiHandler {
     static_cast<void>(pmu_.save(static_cast<SaveInstruction>(input_.below(4)), operands()));
     const u64 features = input_.number();
     must(pmu_.map_memory(round_trip, region_bytes));
-    const ExtendedState before = pmu_.xsave().state();
+    const ExtendedState before = pmu_.extended_state();
     if (pmu_.xsaves(round_trip, features) == Fault::none) {
       must(pmu_.xrstors(round_trip, features) == Fault::none);
       must(has_registers_of(before));
@@ -174,8 +175,8 @@ class Machine final : public PmiHandler {
   }
   void restore() {
     const auto which = input_.flag() ? RestoreInstruction::xrstor : RestoreInstruction::xrstors;
-    const ExtendedState before = pmu_.xsave().state();
-    if (pmu_.restore(which, operands()) != Fault::none) must(pmu_.xsave().state() == before);
+    const ExtendedState before = pmu_.extended_state();
+    if (pmu_.restore(which, operands()) != Fault::none) must(pmu_.extended_state() == before);
   }
   void write_memory() {
     const u64 to = address(), value = input_.number();
@@ -192,7 +193,7 @@ class Machine final : public PmiHandler {
     static_cast<void>(pmu_.wrmsr(msr::DS_AREA, regions[0]));
   }
   void switch_thread() {
-    const ExtendedState state = pmu_.xsave().state();
+    const ExtendedState state = pmu_.extended_state();
     pmu_.set_extended_state(input_.flag() ? &state : nullptr);
     pmu_.set_xsave_control({.os_enabled = input_.below(8) != 0, .task_switched = input_.below(8) == 0});
     pmu_.set_user_rdpmc(input_.flag() ? UserRdpmc::allowed : UserRdpmc::forbidden);

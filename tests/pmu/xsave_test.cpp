@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 
+#include "pmu/sequencer.h"
 #include "pmusim/pmu/pmu.h"
 #include "tests/xsave/area.h"
 
@@ -135,14 +136,14 @@ u64 random_xcr0(const CpuModel& cpu, std::mt19937_64& random) {
 
 std::vector<u64> lbr_registers(Pmu& pmu) {
   std::vector<u64> values{*pmu.rdmsr(msr::ARCH_LBR_CTL)};
-  for (u32 n = 0; n < pmu.lbr().depth(); ++n)
+  for (u32 n = 0; n < pmu.sequencer().lbr().depth(); ++n)
     for (const u32 base : {msr::ARCH_LBR_FROM_0, msr::ARCH_LBR_TO_0, msr::ARCH_LBR_INFO_0})
       values.push_back(*pmu.rdmsr(base + n));
   return values;
 }
 void randomize_lbr(Pmu& pmu, std::mt19937_64& random) {
   ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_CTL, random() & 0x7F0007), Fault::none);
-  for (u32 n = 0; n < pmu.lbr().depth(); ++n) {
+  for (u32 n = 0; n < pmu.sequencer().lbr().depth(); ++n) {
     ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_FROM_0 + n, random() & bits(46, 0)), Fault::none);
     ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_TO_0 + n, random() & bits(46, 0)), Fault::none);
     ASSERT_EQ(pmu.wrmsr(msr::ARCH_LBR_INFO_0 + n, random() & bits(15, 0)), Fault::none);
@@ -151,7 +152,7 @@ void randomize_lbr(Pmu& pmu, std::mt19937_64& random) {
 
 /// All that software can see of the registers that XSAVES manages.
 struct Snapshot {
-  explicit Snapshot(Pmu& pmu) : state(pmu.xsave().state()) {
+  explicit Snapshot(Pmu& pmu) : state(pmu.extended_state()) {
     if (pmu.model().has_arch_lbr()) lbr_values = lbr_registers(pmu);
   }
   bool equal_in(StateComponent c, const Snapshot& other) const {
@@ -197,7 +198,7 @@ TEST_P(EveryModel, XsavesThenXrstorsIsTheIdentityOnAllEnabledState) {
         ASSERT_EQ(after.state.in_use() & bit(n), before.state.in_use() & bit(n)) << cpu.name << " " << n;
       }
     }
-    ASSERT_EQ(pmu.xsave().user_components(), xcr0);
+    ASSERT_EQ(pmu.sequencer().xsave().user_components(), xcr0);
   }
 }
 

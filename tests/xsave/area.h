@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "pmusim/msr/register_file.h"
-#include "pmusim/xsave/xsave_unit.h"
+#include "msr/register_file.h"
+#include "xsave/xsave_unit.h"
 
 namespace pmusim {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "pmusim/xsave/xsave_unit.h"
+#include "xsave/xsave_unit.h"
 
 namespace pmusim {
 namespace {

@@ -1,17 +1,22 @@
 #ifndef PMUSIM_CORE_CORE_H
 #define PMUSIM_CORE_CORE_H
 
-#include <array>
 #include <concepts>
-#include <utility>
+#include <memory>
 
-#include "pmusim/core/branch_unit.h"
-#include "pmusim/core/load_store_unit.h"
-#include "pmusim/core/pipeline.h"
+#include "pmusim/base/error.h"
+#include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/trace/reader.h"
 
+/// When the instructions of a trace retire:
+///
+///     auto core = Core::create(*find_cpu_model("skylake"));
+///     core->run(block_run, [&](const Retirement& r) { pmu.retire(r); });
+///
 namespace pmusim {
+
+class CoreEngine;
 
 /// The timing model: a trace says what executed, the core says when.
 ///
@@ -25,6 +30,12 @@ namespace pmusim {
 /// A plain value: a copy is a snapshot from which the same input gives the same output.
 class Core {
  public:
+  Core(const Core& other);
+  Core& operator=(const Core& other);
+  Core(Core&& other) noexcept;  ///< what has been moved from can be assigned to, and nothing else
+  Core& operator=(Core&& other) noexcept;
+  ~Core();
+
   /// Errors: an unknown predictor name, or parameters that make no machine (named in the sentence).
   static Result<Core, Error> create(const CpuModel& model);
 
@@ -33,12 +44,8 @@ class Core {
   /// access is a hit.
   template <std::invocable<const Retirement&> Sink>
   void run(const trace::BlockRun& block_run, Sink&& sink) {
-    Cursor cursor{&block_run};
-    Execution execution;
-    for (; cursor.instruction < block_run.block->instructions.size(); ++cursor.instruction) {
-      step(cursor, execution);
-      sink(std::as_const(execution.retirement));
-    }
+    begin(block_run);
+    for (std::size_t left = block_run.block->instructions.size(); left != 0; --left) sink(step());
   }
 
   /// An interrupt, or a signal that enters its handler: the pipeline is flushed and refilled. No instruction
@@ -46,47 +53,19 @@ class Core {
   void interrupt();
 
   /// An indirect branch prediction barrier (IA32_PRED_CMD.IBPB): the predictors forget all that they learnt.
-  void forget_branches() { branches_ = fresh_branches_; }
+  void forget_branches();
 
   /// Cycle of the last retirement; 0 before the first.
-  u64 cycle() const { return pipeline_.retired_cycle(); }
+  u64 cycle() const;
   /// Slots of that cycle that nothing used yet: what uops and lost slots fall short of all slots.
-  unsigned open_slots() const { return pipeline_.open_slots(); }
+  unsigned open_slots() const;
 
  private:
-  struct Cursor {
-    const trace::BlockRun* run;
-    std::size_t instruction = 0, address = 0, repetition = 0, change = 0;
-  };
-  struct Ready {
-    u64 cycle = 0;
-    WaitingFor reason = WaitingFor::execution;
-  };
-  static constexpr unsigned execution_classes = static_cast<unsigned>(x86::ExecutionClass::microcoded) + 1;
+  explicit Core(std::unique_ptr<CoreEngine> engine);
+  void begin(const trace::BlockRun& block_run);
+  const Retirement& step();
 
-  using Latencies = std::array<unsigned, execution_classes>;  // by x86::ExecutionClass
-
-  static Latencies by_class(const ExecutionLatencies& latencies);
-  Core(const CoreParameters& parameters, BranchUnit branches);
-  void step(Cursor& cursor, Execution& execution);
-  void fetch(const x86::Instruction& instruction, Execution& execution);
-  void flush_line(const x86::Instruction& instruction, const Registers* registers);
-  void fetch_line(u64 address, Execution& execution);
-  static const ExtendedChange* take_change(Cursor& cursor);
-  DataAccesses take_accesses(const x86::Instruction& instruction, Cursor& cursor) const;
-  Ready operands_ready(const x86::Instruction& instruction, u64 cycle) const;
-  Ready execute(const DataAccesses& data, u64 dispatched, Execution& execution);
-  Prediction transfer_control(Retirement& retirement, const x86::Instruction& branch);
-  void redirect_fetch(Prediction prediction, u64 resolved);
-
-  unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
-  Latencies latencies_;
-  BranchUnit branches_, fresh_branches_;
-  LoadStoreUnit memory_;
-  Pipeline pipeline_;
-  std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask
-  u64 divider_free_ = 0;
-  u64 fetched_line_ = ~u64{0};
+  std::unique_ptr<CoreEngine> engine_;
 };
 
 }  // namespace pmusim

@@ -2,41 +2,60 @@
 #define PMUSIM_PMU_PMU_H
 
 #include <memory>
+#include <span>
 
-#include "pmusim/acr/acr_unit.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/base/memory.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
-#include "pmusim/lbr/lbr_stack.h"
-#include "pmusim/msr/control.h"
-#include "pmusim/msr/counters.h"
-#include "pmusim/msr/register_file.h"
-#include "pmusim/pebs/pebs_unit.h"
-#include "pmusim/pmu/block_totals.h"
-#include "pmusim/pmu/pmi_line.h"
-#include "pmusim/xsave/xsave_unit.h"
+#include "pmusim/msr/register.h"
+#include "pmusim/pebs/assist_outcome.h"
+#include "pmusim/xsave/instructions.h"
 
+/// The performance monitoring unit of a processor, for whoever has a driver to try on it or instructions to
+/// count:
+///
+///     Pmu pmu(*find_cpu_model("skylake"));
+///     static_cast<void>(pmu.wrmsr(msr::PERFEVTSEL0, msr::evtsel::EN | msr::evtsel::USR | 0xC0));
+///     static_cast<void>(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 1));
+///     pmu.retire({.ip = 0x401000, .next_ip = 0x401001, .cycle = 1, .signals = {Signal::instruction}});
+///     const u64 instructions = pmu.rdmsr(msr::PMC0).value();  // 1
+///
 namespace pmusim {
 
-/// The registers of a logical processor.
-using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit, XsaveUnit>;
+class Observer;
+class RetirementObserver;
+class Sequencer;
+struct BlockSums;
 
 /// What CR4.PCE lets code outside of ring 0 do.
 enum class UserRdpmc : u8 { forbidden, allowed };
 
+/// What one execution of a block of instructions does to a Pmu while nothing overflows: `Pmu::totals` makes
+/// it, `Pmu::advance` applies it. An empty one never has headroom.
+class BlockTotals {
+ public:
+  BlockTotals() = default;
+
+ private:
+  friend class Pmu;
+  std::shared_ptr<const BlockSums> sums_;
+};
+
 /// The performance monitoring unit of one logical processor.
 ///
 /// Instructions go in through `retire`, or through `advance` where all that they do is count; software
-/// reaches it through `Bus`; it reaches software through the PMI handler. It owns the hardware units and the
-/// order in which things happen in a cycle: units answer questions, this class applies the answers, and
-/// `retire` reads as that order.
+/// reaches it through `Bus`; it reaches software through the PMI handler.
 ///
 /// A Pmu is a value: a copy is a snapshot of the whole unit with its memory. The handler pointer is copied
-/// too.
+/// too. Observers are not: a copied Pmu has none, and one that a snapshot is assigned to keeps its own.
 class Pmu final : public Bus {
  public:
   explicit Pmu(CpuModel model);
+  Pmu(const Pmu& other);
+  Pmu& operator=(const Pmu& other);
+  Pmu(Pmu&& other) noexcept;  ///< what has been moved from can be assigned to, and nothing else
+  Pmu& operator=(Pmu&& other) noexcept;
+  ~Pmu() override;
 
   /// An instruction retires. Cycles never decrease. A PMI that is due is handled before it (or after the
   /// instruction that finds it due: policy pmi_boundary). The handler may retire instructions of its own,
@@ -52,7 +71,8 @@ class Pmu final : public Bus {
   /// How many executions of the block, one after the other from now() on, and `at_most` that many, fit before
   /// anything observable can happen: a counter wraps (which is when ACR reloads, PEBS arms and a PMI is asked
   /// for). 0 while a PMI is on its way or a PEBS assist waits for its instruction, for blocks whose branches
-  /// go to the branch trace store, and where the totals do not hold (CounterFile::headroom).
+  /// go to the branch trace store, and where the totals do not hold: under another programming, for counters
+  /// whose CMASK, INV, EQ or EDGE sums up occurrences within a cycle. 0 while somebody observes.
   u64 headroom(const BlockTotals& block, u64 at_most = ~u64{0}) const;
   /// Executes the block `at_most` times, or headroom() times if that is less, and returns how often: the same
   /// as retire() with every instruction of every execution. `registers`: after the last of them, null if not
@@ -69,102 +89,67 @@ class Pmu final : public Bus {
   void debug_exception();
 
   /// Who handles PMIs; null: they stay pending.
-  void set_pmi_handler(PmiHandler* handler) { handler_ = handler; }
+  void set_pmi_handler(PmiHandler* handler);
+  /// Who is told what the hardware does (pmusim/pmu/observer.h), and of each instruction; null: nobody. They
+  /// must outlive the Pmu or be taken off.
+  void set_observer(Observer* observer);
+  void set_retirement_observer(RetirementObserver* observer);
   /// CR4.PCE.
-  void set_user_rdpmc(UserRdpmc right) { user_rdpmc_ = right; }
+  void set_user_rdpmc(UserRdpmc right);
 
   Faulty<u64> rdmsr(u32 address) override;
   [[nodiscard]] Fault wrmsr(u32 address, u64 value) override;
   Faulty<u64> rdpmc(u32 ecx) override { return rdpmc(ecx, Cpl::kernel); }
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
-  CpuidResult cpuid(u32 leaf, u32 subleaf) override { return xsave_.cpuid(leaf, subleaf); }
+  CpuidResult cpuid(u32 leaf, u32 subleaf) override;
   u64 rdtsc() override { return tsc(); }
   /// Where the local APIC is not in MSRs, its LVTPC is in memory: four bytes at FEE00340.
-  [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override {
-    return is_xapic(address) ? read_xapic(out) : memory_.read(address, out);
-  }
-  [[nodiscard]] Fault write_memory(u64 address, std::span<const std::byte> in) override {
-    return is_xapic(address) ? write_xapic(in) : memory_.write(address, in);
-  }
-  [[nodiscard]] bool map_memory(u64 address, u64 bytes) override { return memory_.map(address, bytes); }
+  [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override;
+  [[nodiscard]] Fault write_memory(u64 address, std::span<const std::byte> in) override;
+  [[nodiscard]] bool map_memory(u64 address, u64 bytes) override;
   /// Maps the caller's bytes, which copies of this Pmu share; they must outlive them or be unmapped.
-  [[nodiscard]] bool map_memory(u64 address, std::span<std::byte> bytes) {
-    return memory_.map(address, bytes);
-  }
+  [[nodiscard]] bool map_memory(u64 address, std::span<std::byte> bytes);
   /// Removes the region that starts at `address`; false if there is none.
-  bool unmap_memory(u64 address) { return memory_.unmap(address); }
-  std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
-  [[nodiscard]] Fault xsaves(u64 address, u64 features) override {
-    return save(SaveInstruction::xsaves, {.address = address, .features = features});
-  }
-  [[nodiscard]] Fault xrstors(u64 address, u64 features) override {
-    return restore(RestoreInstruction::xrstors, {.address = address, .features = features});
-  }
-  Faulty<u64> xgetbv(u32 ecx) override { return xsave_.xgetbv(ecx); }
-  [[nodiscard]] Fault xsetbv(u32 ecx, u64 value) override { return xsave_.xsetbv(ecx, value); }
+  bool unmap_memory(u64 address);
+  std::span<std::byte> memory(u64 address, u64 bytes) override;
+  [[nodiscard]] Fault xsaves(u64 address, u64 features) override;
+  [[nodiscard]] Fault xrstors(u64 address, u64 features) override;
+  Faulty<u64> xgetbv(u32 ecx) override;
+  [[nodiscard]] Fault xsetbv(u32 ecx, u64 value) override;
 
-  /// The XSAVE instructions of any software, in the processor's memory. Faults: XsaveUnit, and pf.
+  /// The XSAVE instructions of any software, in the processor's memory. Faults: ud (no such instruction,
+  /// CR4.OSXSAVE clear), nm (CR0.TS; a component that IA32_XFD disables), gp (CPL above 0 for XSAVES and
+  /// XRSTORS, alignment, a non-canonical address, a header or registers that cannot be loaded), pf.
   [[nodiscard]] Fault save(SaveInstruction which, const XsaveOperands& operands);
   [[nodiscard]] Fault restore(RestoreInstruction which, const XsaveOperands& operands);
   /// CR4.OSXSAVE and CR0.TS.
-  void set_xsave_control(XsaveControl control) { xsave_.set_control(control); }
+  void set_xsave_control(XsaveControl control);
 
-  const CpuModel& model() const { return *model_; }
-  const RegisterList& registers() const { return *registers_; }
-  const CounterFile& counters() const { return counters_; }
-  const ControlRegisters& control() const { return control_; }
-  const LbrStack& lbr() const { return lbr_; }
-  const PebsUnit& pebs() const { return pebs_; }
-  const AcrUnit& acr() const { return acr_; }
-  const XsaveUnit& xsave() const { return xsave_; }
-  const PmiLine& pmi_line() const { return pmi_; }
-  /// Whether everything that is derived from registers is as a fresh derivation would have it. Always true
-  /// between two calls; tests ask.
-  bool is_derived() const;
+  const CpuModel& model() const;
+  /// The registers that the model has.
+  const RegisterList& registers() const;
+  /// The vector and other extended registers of the interrupted code.
+  const ExtendedState& extended_state() const;
   /// Core cycle that the unit has reached.
-  u64 now() const { return counters_.now(); }
+  u64 now() const;
   /// Time-stamp counter at now().
-  u64 tsc() const { return control_.tsc_at(now()); }
+  u64 tsc() const;
+
+  // What software cannot see; tests of a driver can.
+
+  /// Auto counter reloads of a counter since construction. Counters are numbered as in GLOBAL_STATUS: GP n is
+  /// n, fixed m is 32 + m.
+  u64 acr_reload_count(unsigned counter) const;
+  /// PEBS assists since construction by what became of them.
+  u64 assists(AssistOutcome outcome) const;
+  /// Indirect branch prediction barriers that software has asked for (PRED_CMD.IBPB) since construction.
+  u64 prediction_barriers() const;
+
+  /// The units behind all this, for tests of the project itself: src/pmu/sequencer.h.
+  const Sequencer& sequencer() const { return *sequencer_; }
 
  private:
-  void pass_time(u64 cycle, Cpl cpl);
-  void deliver_pmi(InterruptFrame frame);
-  bool pmi_due() const { return pmi_.deliverable(now(), pmi_masked()) && !handling_; }
-  void retire_late(const Retirement& retirement);
-  InterruptFrame frame_before(const Retirement& retirement) const;
-  InterruptFrame frame_after(const Retirement& retirement) const;
-  void remember(const Registers* registers);
-  void write_extended(const ExtendedChange& change);
-  void log_branch(const Retirement& retirement, Counted& counted);
-  void store_branch(const Retirement& retirement);
-  void apply_overflows(u64 overflowed);
-  void write_pebs_record(const Retirement& retirement, u64 served);
-  void request_pmi(u32 skid_cycles);
-  bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
-  bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
-  bool is_xapic(u64 address) const { return address == msr::lvtpc::XAPIC_ADDRESS && !model_->has_x2apic; }
-  Fault read_xapic(std::span<std::byte> out) const;
-  Fault write_xapic(std::span<const std::byte> in);
-  EventFilters event_filters() const;
-  void derive();
-
-  std::shared_ptr<const CpuModel> model_;
-  std::shared_ptr<const PmuRegisters> registers_;
-  CounterFile counters_;
-  ControlRegisters control_;
-  LbrStack lbr_;
-  PebsUnit pebs_;
-  AcrUnit acr_;
-  XsaveUnit xsave_;
-  PmiLine pmi_;
-  Memory memory_;
-  UserRdpmc user_rdpmc_ = UserRdpmc::forbidden;
-  u64 occurred_while_waiting_ = 0;  // counters whose event occurred since the last retirement
-  Registers last_registers_;        // after the last retirement, if the trace knows them
-  bool registers_known_ = false;
-  bool extended_known_ = false;
-  PmiHandler* handler_ = nullptr;
-  bool handling_ = false;  // in handle_pmi: further PMIs wait
+  std::unique_ptr<Sequencer> sequencer_;
 };
 
 }  // namespace pmusim

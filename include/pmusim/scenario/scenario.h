@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "pmusim/base/error.h"
+#include "pmusim/pmu/observer.h"
 
 /// A PMU scenario as a text that a reader of the SDM understands, and that needs no C++:
 ///
@@ -32,8 +33,10 @@ struct Difference {
 };
 
 /// Runs a scenario to its end or to the first difference. Errors: a statement that cannot be understood, with
-/// its line and what was expected; `name` is for messages.
-Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name);
+/// its line and what was expected; `name` is for messages. `observer`, if not null, is told what
+/// the Pmu does: the first one's, where several models run side by side.
+Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name,
+                                             Observer* observer = nullptr);
 
 }  // namespace pmusim::scenario
 

@@ -1,8 +1,8 @@
 #ifndef PMUSIM_SRC_CPU_CORES_CACHE_EVENTS_H
 #define PMUSIM_SRC_CPU_CORES_CACHE_EVENTS_H
 
+#include "cpu/core_facts.h"
 #include "event_rows.h"
-#include "pmusim/cpu/core_facts.h"
 
 /// The words that tables of perf's cache events are written in, and the rows that several cores have.
 namespace pmusim::event_rows {

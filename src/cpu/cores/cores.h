@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "pmusim/cpu/core_facts.h"
+#include "cpu/core_facts.h"
 
 /// One file for each microarchitecture: what is true of it, and its products. The list of them is in
 /// cores.cpp.

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "pmusim/cpu/core_facts.h"
+#include "cpu/core_facts.h"
 
 /// Where several cores have what memory sampling and topdown analysis ask for by name.
 namespace pmusim::event_rows {

@@ -1,7 +1,7 @@
 #ifndef PMUSIM_SRC_CPU_CORES_OFF_CORE_LAYOUTS_H
 #define PMUSIM_SRC_CPU_CORES_OFF_CORE_LAYOUTS_H
 
-#include "pmusim/cpu/core_facts.h"
+#include "cpu/core_facts.h"
 
 namespace pmusim::event_rows {
 

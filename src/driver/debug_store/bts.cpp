@@ -3,9 +3,9 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/generic_events.h"
 #include "driver/scheduling/constraint_rows.h"
 #include "pmusim/arch/ds_area.h"
-#include "pmusim/cpu/generic_events.h"
 
 namespace pmusim::driver {
 namespace {

@@ -1,0 +1,83 @@
+#ifndef PMUSIM_MSR_REGISTER_H
+#define PMUSIM_MSR_REGISTER_H
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/cpu/model.h"
+
+/// What there is to know of the registers of a model without reading them: which exist, their names, fields
+/// and writable bits. `Pmu::registers` has the list:
+///
+///     for (const Register& r : pmu.registers().all()) fmt::print("{:#x} {}\n", r.address, r.name());
+///
+namespace pmusim {
+
+/// Bits of a register that mean something together.
+struct Field {
+  u64 mask = 0;  ///< bits(high, low), or the same bit for each of several counters
+  std::string_view name;
+  /// Bits of the mask that a model has in register `n` of the row. Null: all of them.
+  u64 (*on)(const CpuModel&, unsigned n) = nullptr;
+
+  u64 bits_on(const CpuModel& model, unsigned n) const { return on != nullptr ? mask & on(model, n) : mask; }
+};
+
+/// The bits that a model has of all these fields together.
+inline u64 bits_on(std::span<const Field> fields, const CpuModel& model, unsigned n) {
+  u64 all = 0;
+  for (const Field& field : fields) all |= field.bits_on(model, n);
+  return all;
+}
+
+/// One register of one model, as `pmusim msr` shows it.
+struct Register {
+  u32 address = 0;
+  u16 number = 0;           ///< within its row
+  u16 stride = 1;           ///< address distance within its row
+  std::string_view row;     ///< name of its row, with "{}" for the number
+  u32 storage = 0;          ///< the address that this is an alias of, or its own
+  bool read_only = true;    ///< every write faults
+  bool write_only = false;  ///< every read faults
+  u64 writable = 0;         ///< bits that a write may set
+  u64 reset = 0;
+  std::span<const Field> fields;
+
+  /// The SDM's name with its number: "IA32_PMC3".
+  std::string name() const;
+};
+
+/// The registers that exist on one model, in ascending order of their addresses, each found in constant time.
+class RegisterList {
+ public:
+  std::span<const Register> all() const { return registers_; }
+  /// Null where the address faults.
+  const Register* find(u32 address) const {
+    const unsigned at = place(address);
+    return at != absent ? &registers_[at] : nullptr;
+  }
+
+ protected:
+  static constexpr u16 absent = 0xFFFF;
+
+  /// Takes in the registers, sorted; addresses must differ.
+  void set(std::vector<Register> registers);
+  /// Where in all() an address is, or `absent`.
+  unsigned place(u32 address) const {
+    return address < dense_addresses ? places_[address] : place_high(address);
+  }
+
+ private:
+  static constexpr u32 dense_addresses = 0x2000;
+  unsigned place_high(u32 address) const;
+
+  std::vector<Register> registers_;
+  std::array<u16, dense_addresses> places_{};
+};
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,72 @@
+#ifndef PMUSIM_CORE_CORE_ENGINE_H
+#define PMUSIM_CORE_CORE_ENGINE_H
+
+#include <array>
+
+#include "core/branch_unit.h"
+#include "core/load_store_unit.h"
+#include "core/pipeline.h"
+#include "pmusim/cpu/retirement.h"
+#include "pmusim/trace/reader.h"
+
+namespace pmusim {
+
+/// What a Core is made of, and the order in which an instruction passes through it.
+class CoreEngine {
+ public:
+  /// Errors as Core::create.
+  static Result<CoreEngine, Error> create(const CpuModel& model);
+
+  /// Begins an execution of a block, which must stay until its last step().
+  void begin(const trace::BlockRun& block_run) { cursor_ = {&block_run}; }
+  /// The next instruction of the block. What it refers to is valid until the next step.
+  const Retirement& step();
+
+  void interrupt();
+  void forget_branches() { branches_ = fresh_branches_; }
+
+  u64 cycle() const { return pipeline_.retired_cycle(); }
+  unsigned open_slots() const { return pipeline_.open_slots(); }
+
+ private:
+  struct Cursor {
+    const trace::BlockRun* run = nullptr;
+    std::size_t instruction = 0, address = 0, repetition = 0, change = 0;
+  };
+  struct Ready {
+    u64 cycle = 0;
+    WaitingFor reason = WaitingFor::execution;
+  };
+  static constexpr unsigned execution_classes = static_cast<unsigned>(x86::ExecutionClass::microcoded) + 1;
+
+  using Latencies = std::array<unsigned, execution_classes>;  // by x86::ExecutionClass
+
+  static Latencies by_class(const ExecutionLatencies& latencies);
+  CoreEngine(const CoreParameters& parameters, BranchUnit branches);
+  void fetch(const x86::Instruction& instruction, Execution& execution);
+  void flush_line(const x86::Instruction& instruction, const Registers* registers);
+  void fetch_line(u64 address, Execution& execution);
+  static const ExtendedChange* take_change(Cursor& cursor);
+  DataAccesses take_accesses(const x86::Instruction& instruction, Cursor& cursor) const;
+  Ready operands_ready(const x86::Instruction& instruction, u64 cycle) const;
+  Ready execute(const DataAccesses& data, u64 dispatched, Execution& execution);
+  Prediction transfer_control(Retirement& retirement, const x86::Instruction& branch);
+  void redirect_fetch(Prediction prediction, u64 resolved);
+
+  unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
+  Latencies latencies_;
+  BranchUnit branches_, fresh_branches_;
+  LoadStoreUnit memory_;
+  Pipeline pipeline_;
+  std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask
+  u64 divider_free_ = 0;
+  u64 fetched_line_ = ~u64{0};
+
+  // the instruction at hand
+  Cursor cursor_;
+  Execution execution_;
+};
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,75 @@
+#ifndef PMUSIM_CORE_LOAD_STORE_UNIT_H
+#define PMUSIM_CORE_LOAD_STORE_UNIT_H
+
+#include <array>
+#include <vector>
+
+#include "core/memory_hierarchy.h"
+#include "core/pipeline.h"
+#include "pmusim/x86/instruction.h"
+
+namespace pmusim {
+
+/// The data side of one instruction as the trace tells it.
+struct DataAccesses {
+  const x86::Instruction* instruction = nullptr;
+  std::span<const u64> addresses;  ///< one per memory operand; empty where the trace has none
+  u64 iterations = 1;              ///< of a REP instruction
+};
+
+/// An instruction on its way to retirement: the signals and quantities it has gathered, and its accesses.
+struct Execution {
+  static constexpr unsigned capacity = 4;  // two operands, each read and written
+  Retirement retirement;
+  std::array<MemoryAccess, capacity> accesses;
+  unsigned access_count = 0;
+};
+
+/// Executes loads and stores against the memory hierarchy.
+///
+/// A load waits for an earlier store to the same eight bytes (store forwarding takes as long as an L1 hit):
+/// that is how a loop variable that lives in memory forms a dependency chain. Stores drain in order after
+/// they retire; nobody waits for them until the store buffer is full. Only a string store, which may be
+/// megabytes, retires when all is written.
+///
+/// Without addresses every access hits L1 and the first-level TLB, and nothing is reported.
+class LoadStoreUnit {
+ public:
+  struct Loaded {
+    u64 ready_cycle = 0;
+    WaitingFor waiting_for = WaitingFor::execution;
+  };
+
+  explicit LoadStoreUnit(const CoreParameters& parameters);
+
+  MemoryHierarchy& hierarchy() { return hierarchy_; }
+
+  /// The loads of an instruction whose operands are known in `cycle`: when all data are there.
+  Loaded load(const DataAccesses& data, u64 cycle, Execution& execution);
+  /// The stores of an instruction whose result is known in `cycle`: when there is room to retire it.
+  Loaded store(const DataAccesses& data, u64 cycle, Execution& execution);
+
+  /// Bytes of one operand of a REP instruction beyond which it is no longer timed (4 MiB with 64-byte lines).
+  static constexpr u64 longest_string_lines = 1u << 16;
+
+ private:
+  struct Forward {
+    u64 granule = ~u64{0};
+    u64 ready_cycle = 0;
+  };
+  static constexpr unsigned forward_bits = 8;
+
+  Loaded touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
+  u64 forwarded(u64 address, u64 bytes) const;
+  void remember_store(u64 address, u64 bytes, u64 cycle);
+
+  MemoryHierarchy hierarchy_;
+  std::array<Forward, 1u << forward_bits> forwards_{};
+  std::vector<u64> store_buffer_;  // a ring: when each store has left it
+  std::size_t next_store_ = 0;
+  u64 last_commit_ = 0;
+};
+
+}  // namespace pmusim
+
+#endif

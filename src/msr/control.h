@@ -1,0 +1,67 @@
+#ifndef PMUSIM_MSR_CONTROL_H
+#define PMUSIM_MSR_CONTROL_H
+
+#include <array>
+
+#include "msr/row.h"
+#include "pmusim/cpu/model.h"
+
+namespace pmusim {
+
+/// The registers of one logical processor that steer the PMU or measure time but belong to no counter, LBR or
+/// PEBS unit: DEBUGCTL, MISC_ENABLE, PERF_CAPABILITIES, the TSC family, LVTPC, off-core filters.
+///
+/// Clocks are functions of the core cycle in which they are read: nothing is counted between.
+class ControlRegisters {
+ public:
+  explicit ControlRegisters(const CpuModel& model);
+
+  /// TSC as it stands in a cycle, under the present TSC_ADJUST.
+  u64 tsc_at(u64 cycle) const;
+
+  u64 debugctl() const { return debugctl_; }
+  /// What hardware does to DEBUGCTL by itself: a legacy LBR freeze clears LBR, #DB clears LBR and BTF.
+  void clear_debugctl(u64 mask) { debugctl_ &= ~mask; }
+
+  u64 lvtpc() const { return lvtpc_; }
+  /// A write of LVTPC: its delivery status is not software's to set.
+  void set_lvtpc(u64 value) {
+    lvtpc_ = value & (msr::lvtpc::VECTOR | msr::lvtpc::DELIVERY_MODE | msr::lvtpc::MASKED);
+  }
+  /// Indirect branch prediction barriers that software has asked for (PRED_CMD.IBPB) since construction.
+  u64 prediction_barriers() const { return prediction_barriers_; }
+  void mask_lvtpc() { lvtpc_ |= msr::lvtpc::MASKED; }
+
+  /// OFFCORE_RSP_0 and 1, or OMR_0 to 3 on parts that have those.
+  std::array<u64, 4> off_core_filters() const {
+    return model_->omr != 0 ? omr_ : std::array<u64, 4>{offcore_[0], offcore_[1]};
+  }
+  bool tsx_forced_to_abort() const { return tsx_force_abort_ != 0; }
+  u32 tsc_aux() const { return tsc_aux_; }
+
+  const CpuModel& model() const { return *model_; }
+  static RowFamilies<ControlRegisters> registers();
+
+ private:
+  static Rows<ControlRegisters> clock_registers();
+  static Rows<ControlRegisters> switch_registers();
+  static Rows<ControlRegisters> processor_registers();
+  static Rows<ControlRegisters> filter_registers();
+  /// A clock that software can set: its value was `value` in `cycle`.
+  struct Origin {
+    u64 cycle = 0, value = 0;
+  };
+
+  const CpuModel* model_;
+  u64 tsc_offset_ = 0, tsc_adjust_ = 0;
+  Origin mperf_{}, aperf_{};
+  u64 debugctl_ = 0, misc_enable_ = 0, lvtpc_ = msr::lvtpc::MASKED;
+  u64 tsx_force_abort_ = 0, spec_ctrl_ = 0, prediction_barriers_ = 0;
+  u32 tsc_aux_ = 0;
+  std::array<u64, 2> offcore_{}, snoop_{};
+  std::array<u64, 4> omr_{};
+};
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,28 @@
+#ifndef PMUSIM_MSR_COUNTER_TOTALS_H
+#define PMUSIM_MSR_COUNTER_TOTALS_H
+
+#include <boost/container/small_vector.hpp>
+
+#include "msr/perf_metrics.h"
+#include "pmusim/cpu/retirement.h"
+
+namespace pmusim {
+
+/// What one execution of a block of instructions adds to the counters: `CounterFile::totals` computes it
+/// once, `CounterFile::advance` adds it as often as the block runs.
+///
+/// It holds for the counter programming that it was computed under, and again when that one comes back.
+struct CounterTotals {
+  u64 programming = 0;  ///< CounterFile::programming()
+  u64 cycles = 0;       ///< from the retirement before the block to its last one
+  Cpl cpl = Cpl::user;
+  TxState tx = TxState::none;
+  /// N executions add N times as much, however they lie in time. The rest stays zero where they do not.
+  bool additive = false;
+  boost::container::small_vector<u64, 8> occurrences;  ///< of the counters that count retirements, in order
+  PerfMetrics::Slots slots{};
+};
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,246 @@
+#ifndef PMUSIM_MSR_COUNTERS_H
+#define PMUSIM_MSR_COUNTERS_H
+
+#include <array>
+#include <boost/container/static_vector.hpp>
+#include <span>
+
+#include "cpu/clocks.h"
+#include "msr/counter_totals.h"
+#include "msr/perf_metrics.h"
+#include "msr/row.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/cpu/retirement.h"
+
+namespace pmusim {
+
+/// Counters are numbered as in GLOBAL_STATUS: GP n is n, fixed m is 32 + m; masks have the same bits.
+inline constexpr unsigned first_fixed = 32;
+inline constexpr unsigned counter_slots = 48;
+
+/// What one step did to the counters.
+struct Counted {
+  u64 occurred = 0;    ///< counters that were incremented (all filters passed, CMASK and EDGE satisfied)
+  u64 overflowed = 0;  ///< counters that wrapped, and bit 48 when PERF_METRICS' internal counters did
+};
+
+/// Registers of other units that narrow down what an event counts.
+struct EventFilters {
+  std::array<u64, 4> off_core{};  ///< OFFCORE_RSP_0 and 1, or OMR_0 to 3
+  u64 front_end = 0;              ///< PEBS_FRONTEND
+  u64 load_latency_cycles = 0;    ///< PEBS_LD_LAT_THRESHOLD: loads that take no longer do not count
+  bool pebs_in_use = false;       ///< PEBS_ENABLE has a counter bit set: GLOBAL_INUSE shows it
+  friend bool operator==(const EventFilters&, const EventFilters&) = default;
+};
+
+/// The general-purpose and fixed counters of one logical processor with their control, status and reload
+/// registers: event selects, FIXED_CTR_CTRL, GLOBAL_CTRL / STATUS / INUSE, PERF_METRICS, CFG_C.
+///
+/// A counter counts while its own enable, its GLOBAL_CTRL bit and the CPL and TSX filters allow it and
+/// nothing is frozen; it wraps at the model's width. Status, PMI and reload are the sequencer's business:
+/// this class only counts and reports.
+///
+/// Events come in two kinds. Occurrences (an instruction, a branch, stall cycles before it) come with a
+/// retirement; clocks (core cycles, TSC, slots) run while time passes. With CMASK, INV, EQ or EDGE set, both
+/// are summed up within a cycle, and the condition is applied when the cycle closes: cycles between
+/// retirements have no occurrences, and INV counts them.
+class CounterFile {
+ public:
+  explicit CounterFile(const CpuModel& model);
+
+  /// Lets core time pass up to `cycle` (not beyond the retirement that comes next, at privilege `cpl`): the
+  /// cycles now() to `cycle` - 1 close. Stops after the first cycle in which a counter wraps; call again
+  /// until `now()` is `cycle`.
+  Counted pass_time(u64 cycle, Cpl cpl) {
+    if (cycle == now_) return {};
+    if (!derived_.clocked.empty() || !derived_.per_cycle.empty()) return close_cycles(cycle, cpl);
+    now_ = cycle;
+    cycle_has_retired_ = false;
+    return {};
+  }
+  /// Counts what an instruction retiring at `now()` did.
+  Counted retire(const Retirement& retirement);
+  /// Counts `signal` alone, which became true of an instruction after retire() had counted it.
+  Counted count_late(Signal signal, const Retirement& retirement);
+  u64 now() const { return now_; }
+
+  /// Stands for everything that decides what an instruction adds to the counters: a fingerprint of the
+  /// enabled ones with their events, conditions and filters. It returns with the programming.
+  u64 programming() const { return derived_.programming; }
+  /// What one execution of a block adds: `execution` is one that has been seen, `since` the cycle of the
+  /// retirement before it. Not additive with a counter whose CMASK, INV, EQ or EDGE sums up occurrences
+  /// within a cycle (what a cycle holds depends on what it is shared with), with one that the LBR logs or
+  /// that counts LBR records, and across a change of privilege or transaction state.
+  CounterTotals totals(std::span<const Retirement> execution, u64 since) const;
+  /// How many executions, `at_most` those, fit before a counter wraps. 0: not even one, or the totals are not
+  /// additive, or they are for a programming, privilege or transaction state that is not the present one.
+  u64 headroom(const CounterTotals& block, u64 at_most) const;
+  /// Executes the block `executions` times, no more than headroom() allows, from now() on.
+  void advance(const CounterTotals& block, u64 executions);
+
+  u64 value(unsigned counter) const { return counts_[counter]; }
+  void set_value(unsigned counter, u64 value) { counts_[counter] = value & width_mask_; }
+
+  u64 status() const { return status_; }
+  void set_status(u64 mask);
+  void clear_status(u64 mask);
+  u64 global_ctrl() const { return global_ctrl_; }
+  /// What a legacy freeze does: all enables go off and stay off until software writes GLOBAL_CTRL.
+  void clear_global_ctrl();
+
+  /// Takes over what software wrote into registers of other units.
+  void set_filters(const EventFilters& filters) {
+    if (filters == filters_) return;
+    filters_ = filters;
+    derive();
+  }
+  const EventFilters& filters() const { return filters_; }
+  /// Brings everything that is derived from registers up to date. Every register write ends in it.
+  void derive();
+  /// Whether derive() would change nothing.
+  bool is_derived() const;
+
+  /// Counters that request a PMI when they overflow (EVTSEL.INT, fixed PMI bit); bit 48 while metrics count.
+  u64 interrupting() const { return derived_.interrupting; }
+  /// Counters that could count now, the CPL filter aside.
+  u64 running() const { return derived_.running; }
+  /// Counters with the adaptive-record bit set.
+  u64 adaptive() const { return derived_.adaptive; }
+  /// Counters whose CFG_C has them write architectural PEBS records.
+  u64 sampling() const { return derived_.sampling; }
+  /// GP counters whose occurrences the LBR logs (EVTSEL.BR_CNTR).
+  u64 logged_by_lbr() const { return derived_.logged_by_lbr; }
+  u64 event_select(unsigned gp) const { return event_select_[gp]; }
+  /// What a GP counter counts, if the model can count it.
+  std::optional<EventDefinition> event(unsigned gp) const {
+    return selected_event(*model_, event_select_[gp], event_filter(event_select_[gp]));
+  }
+  u64 fixed_ctrl() const { return fixed_ctrl_; }
+  u64 cfg_c(unsigned counter) const { return cfg_c_[counter]; }
+  u64 perf_metrics() const { return metrics_.read(counts_[first_fixed + slots]); }
+
+  /// The RDPMC instruction. #GP for an encoding that names no counter, and without the right to read.
+  Faulty<u64> rdpmc(u32 ecx, Cpl cpl, bool cr4_pce);
+
+  const CpuModel& model() const { return *model_; }
+  static RowFamilies<CounterFile> registers();
+
+ private:
+  static Rows<CounterFile> count_registers();
+  static Rows<CounterFile> select_registers();
+  static Rows<CounterFile> status_registers();
+  static u64 global_ctrl_after_reset(const CpuModel& model);
+  u64 in_use() const;
+
+  static constexpr unsigned slots = 3;  // the fixed counter that PERF_METRICS belongs to
+
+  enum class Source : u8 {
+    occurrences,  ///< come with a retirement, in its cycle
+    lost_cycles,  ///< cycles before a retirement, told at the retirement (stalls, page walks)
+    core_clock,
+    tsc,
+    bus_clock
+  };
+  /// One running counter: what it counts, decoded from its control bits.
+  struct Running {
+    EventRule rule{};
+    Source source = Source::occurrences;
+    u8 counter = 0;
+    u8 per_cycle = 1;  // occurrences per core cycle, or per unit of the quantity
+    u8 cmask = 0;
+    bool inv = false, equal = false, edge = false;
+    bool kernel = false, user = false;
+    bool only_in_tx = false;
+    bool only_slow_loads = false;    // load latency above the threshold
+    bool only_slow_fetches = false;  // FRONTEND_RETIRED: as many slots lost to fetch as its filter says
+    friend bool operator==(const Running&, const Running&) = default;
+
+    bool has_condition() const { return cmask != 0 || equal || edge; }
+    /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are told.)
+    bool waits_for_cycle() const { return source != Source::lost_cycles && has_condition(); }
+    bool passes(Cpl cpl, bool in_tx) const {
+      return (cpl == Cpl::kernel ? kernel : user) && (in_tx || !only_in_tx);
+    }
+    u32 raw_occurrences(const Retirement& r) const {
+      if (rule.quantity == Quantity::none) return rule.matches(r.signals) ? 1 : 0;
+      return r.quantities[static_cast<unsigned>(rule.quantity)] * per_cycle;
+    }
+    /// Whether a cycle with `k` occurrences satisfies CMASK, INV and EQ.
+    bool satisfied_by(u64 k) const;
+  };
+  using RunningList = boost::container::static_vector<Running, counter_slots>;
+  /// What the registers come to, in numbers.
+  struct DerivedMasks {
+    u64 programming = 0;
+    u64 running = 0, interrupting = 0, adaptive = 0, logged_by_lbr = 0, checkpointed = 0, sampling = 0;
+    bool metrics_kernel = false, metrics_user = false;
+    bool counts_lbr_inserts = false;
+    bool single_steps = false;  // a per-cycle rule on a clock that does not tick evenly
+    friend bool operator==(const DerivedMasks&, const DerivedMasks&) = default;
+  };
+  /// What the registers come to, kept ready.
+  struct Derived : DerivedMasks {
+    RunningList retired;    // counts at retirement
+    RunningList clocked;    // counts as time passes
+    RunningList per_cycle;  // counts when a cycle closes; its occurrences are in `retired` too
+    friend bool operator==(const Derived&, const Derived&) = default;
+
+    void recompute(const CounterFile& file);  // in place: the lists are long
+    void add_gp(const CounterFile& file, u64 allowed);
+    void add_fixed(const CounterFile& file, u64 allowed);
+    void start(const Running& counter);
+  };
+
+  u64 fingerprint(const Derived& derived) const;
+  Running decode_gp(unsigned n) const;
+  Running decode_fixed(unsigned m) const;
+  u64 event_filter(u64 event_select) const;
+  bool has_slow_load(const Retirement& r) const;
+  bool has_slow_fetch(const Retirement& r) const;
+  Running with_event(Running running, const std::optional<EventDefinition>& event) const;
+
+  Counted close_cycles(u64 cycle, Cpl cpl);
+  void close_span(u64 cycles, Cpl cpl, Counted& counted);
+  u64 cycles_to_wrap(const Running& running, u64 cycles, Cpl cpl) const;
+  u64 increment(const Running& running, u64 cycles, Cpl cpl) const;
+  u64 ticks(const Running& running, u64 cycles) const;
+  u64 cycles_for(const Running& running, u64 wanted_ticks) const;
+  u64 occurrences(const Running& running, const Retirement& r) const {
+    if (running.source == Source::lost_cycles && running.has_condition()) return lost_cycles(running, r);
+    const u32 k = running.raw_occurrences(r);
+    if (k != 0 && running.only_slow_loads && !has_slow_load(r)) return 0;
+    return k != 0 && running.only_slow_fetches && !has_slow_fetch(r) ? 0 : k;
+  }
+  static u64 lost_cycles(const Running& running, const Retirement& r);
+  void add(unsigned counter, u64 occurrences, Counted& counted);
+  void change_transaction(TxState tx);
+  bool goes_back_at_abort(unsigned counter) const;
+
+  const CpuModel* model_;
+  u64 width_mask_;
+  Clock tsc_, bus_;
+  u64 now_ = 0;
+  std::array<u64, counter_slots> counts_{};
+  std::array<u64, 32> event_select_{};
+  std::array<u64, counter_slots> cfg_c_{};
+  u64 fixed_ctrl_ = 0, global_ctrl_ = 0, status_ = 0;
+  PerfMetrics metrics_;
+  EventFilters filters_;
+
+  Derived derived_;
+
+  // the cycle that is open
+  std::array<u32, counter_slots> in_cycle_{};  // occurrences so far, of the counters in `per_cycle`
+  u64 was_satisfied_ = 0;                      // counters whose condition held in the cycle before
+  bool cycle_has_retired_ = false;
+  Cpl cycle_cpl_ = Cpl::kernel;
+
+  // transactions
+  TxState tx_ = TxState::none;
+  u64 checkpoint_ = 0, checkpoint_status_ = 0;
+};
+
+}  // namespace pmusim
+
+#endif

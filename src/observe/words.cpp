@@ -1,0 +1,117 @@
+#include "observe/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pmusim/base/bits.h"
+
+namespace pmusim::observe {
+
+std::string_view name_of(Fault fault) {
+  switch (fault) {
+    case Fault::gp:
+      return "#GP";
+    case Fault::ud:
+      return "#UD";
+    case Fault::pf:
+      return "#PF";
+    case Fault::nm:
+      return "#NM";
+    case Fault::none:
+      break;
+  }
+  return "none";
+}
+
+std::string_view name_of(observed::AccessKind access) {
+  switch (access) {
+    case observed::AccessKind::rdmsr:
+      return "rdmsr";
+    case observed::AccessKind::wrmsr:
+      return "wrmsr";
+    case observed::AccessKind::rdpmc:
+      break;
+  }
+  return "rdpmc";
+}
+
+std::string_view name_of(observed::ReloadCause cause) {
+  return cause == observed::ReloadCause::acr ? "acr" : "pebs";
+}
+
+std::string_view name_of(observed::FrozenUnit unit) {
+  return unit == observed::FrozenUnit::lbr ? "lbr" : "counters";
+}
+
+std::string_view name_of(observed::PmiCause cause) {
+  switch (cause) {
+    case observed::PmiCause::overflow:
+      return "overflow";
+    case observed::PmiCause::pebs_threshold:
+      return "pebs-threshold";
+    case observed::PmiCause::bts_threshold:
+      break;
+  }
+  return "bts-threshold";
+}
+
+std::string_view name_of(observed::PmiFate fate) {
+  switch (fate) {
+    case observed::PmiFate::on_its_way:
+      return "on-its-way";
+    case observed::PmiFate::merged:
+      return "merged";
+    case observed::PmiFate::lost:
+      break;
+  }
+  return "lost";
+}
+
+std::string_view name_of(AssistOutcome outcome) {
+  switch (outcome) {
+    case AssistOutcome::wrote:
+      return "written";
+    case AssistOutcome::full:
+      return "full";
+    case AssistOutcome::index_before_base:
+      return "index-before-base";
+    case AssistOutcome::unmapped:
+      return "unmapped";
+    case AssistOutcome::misaligned:
+      return "misaligned";
+    case AssistOutcome::no_area:
+      return "no-area";
+    case AssistOutcome::processor_trace:
+      return "processor-trace";
+    case AssistOutcome::count_:
+      break;
+  }
+  return "";
+}
+
+std::string kind_name(BranchKind kind) {
+  std::string name(pmusim::name_of(kind));
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+std::string counter_name(unsigned counter) {
+  constexpr unsigned first_fixed = 32, metrics = 48;
+  if (counter == metrics) return "metrics";
+  return counter < first_fixed ? fmt::format("gp{}", counter) : fmt::format("fixed{}", counter - first_fixed);
+}
+
+std::string counter_names(u64 counters) {
+  std::string names;
+  for (const unsigned counter : set_bits(counters))
+    names += (names.empty() ? "" : ",") + counter_name(counter);
+  return names;
+}
+
+std::string RegisterNames::operator()(u32 address) const {
+  const Register* const known = registers_ != nullptr ? registers_->find(address) : nullptr;
+  return known != nullptr ? known->name() : fmt::format("{:#x}", address);
+}
+
+}  // namespace pmusim::observe

@@ -1,0 +1,39 @@
+#ifndef PMUSIM_PMU_PMI_LINE_H
+#define PMUSIM_PMU_PMI_LINE_H
+
+#include "pmusim/cpu/policies.h"
+#include "pmusim/pmu/observer.h"
+
+namespace pmusim {
+
+/// The way of a performance-monitoring interrupt from the counter that asks for it to the handler.
+///
+/// A request takes the core's skid before an instruction boundary can take it. At that boundary the local
+/// APIC delivers it unless LVTPC is masked, and masks LVTPC; only software unmasks it again. Requests that
+/// come while one is on its way are one interrupt.
+class PmiLine {
+ public:
+  /// Something at `cycle` wants a PMI, which an instruction boundary can take `skid_cycles` later. `masked`
+  /// is LVTPC's mask bit now.
+  observed::PmiFate request(u64 cycle, u32 skid_cycles, bool masked, const Policies& policies) {
+    if (masked && policies.pmi_while_masked == 1) return observed::PmiFate::lost;
+    if (pending_) return observed::PmiFate::merged;
+    pending_ = true;
+    due_cycle_ = cycle + skid_cycles;
+    return observed::PmiFate::on_its_way;
+  }
+  /// True when an instruction boundary at `cycle` takes the interrupt.
+  bool deliverable(u64 cycle, bool masked) const { return pending_ && !masked && cycle >= due_cycle_; }
+  void acknowledge() { pending_ = false; }
+
+  bool pending() const { return pending_; }
+  u64 due_cycle() const { return due_cycle_; }
+
+ private:
+  bool pending_ = false;
+  u64 due_cycle_ = 0;
+};
+
+}  // namespace pmusim
+
+#endif

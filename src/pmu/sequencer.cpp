@@ -1,0 +1,313 @@
+#include "pmu/sequencer.h"
+
+#include <array>
+#include <boost/endian/arithmetic.hpp>
+#include <cstring>
+#include <utility>
+
+namespace pmusim {
+
+Sequencer::Sequencer(CpuModel model)
+    : model_(std::make_shared<const CpuModel>(std::move(model))),
+      registers_(std::make_shared<PmuRegisters>(*model_)),
+      counters_(*model_),
+      control_(*model_),
+      lbr_(*model_),
+      pebs_(*model_),
+      acr_(*model_),
+      xsave_(*model_) {}
+
+// The order of a cycle.
+//
+// Time passes first: clocks run up to the cycle of the retirement, and a PMI that has become due is taken at
+// the boundary before it, whose handler may take time of its own. Then the instruction retires, and its
+// vector and other extended registers change. Counters count it; the LBR takes its branch, with the events
+// logged up to and including it, and its own overflow cannot freeze it any more; overflows reload, set
+// status, arm PEBS and ask for PMIs; last, the assists that have waited for such an instruction write their
+// record.
+void Sequencer::retire(const Retirement& r) {
+  pass_time(r.cycle, r.cpl);
+  if (pmi_due()) deliver_pmi(frame_before(r));
+  if (now() > r.cycle) return retire_late(r);
+  if (r.extended != nullptr) write_extended(*r.extended);
+
+  Counted counted = counters_.retire(r);
+  if (counters_.logged_by_lbr() != 0) lbr_.count_events(counted.occurred & counters_.logged_by_lbr());
+  if (r.taken) {
+    log_branch(r, counted);
+    store_branch(r);
+  }
+  apply_overflows(counted.overflowed);
+  if (pebs_.busy()) {
+    const u64 served = pebs_.due(counted.occurred | occurred_while_waiting_, r, counters_);
+    if (served != 0) write_pebs_record(r, served);
+  }
+
+  occurred_while_waiting_ = 0;
+  remember(r.registers);
+  retirement_observer_.tell(&RetirementObserver::on_retirement, r);
+  if (pmi_due() && model_->policies.pmi_boundary == 1) deliver_pmi(frame_after(r));
+}
+
+void Sequencer::retire_late(const Retirement& r) {
+  Retirement late = r;
+  late.cycle = now();
+  retire(late);
+}
+
+void Sequencer::remember(const Registers* registers) {
+  registers_known_ = registers != nullptr;
+  if (registers_known_) last_registers_ = *registers;
+}
+
+void Sequencer::write_extended(const ExtendedChange& change) {
+  xsave_.write(change);
+  extended_known_ = true;
+}
+
+void Sequencer::set_extended_state(const ExtendedState* state) {
+  xsave_.set_state(state != nullptr ? *state : ExtendedState{});
+  extended_known_ = state != nullptr;
+}
+
+void Sequencer::pass_time(u64 cycle, Cpl cpl) {
+  while (counters_.now() < cycle) {
+    const Counted counted = counters_.pass_time(cycle, cpl);
+    occurred_while_waiting_ |= counted.occurred;
+    apply_overflows(counted.overflowed);
+  }
+}
+
+void Sequencer::wait_until(u64 cycle, const InterruptFrame& frame) {
+  while (now() < cycle) {
+    const bool due_on_the_way = pmi_.pending() && !pmi_masked() && pmi_.due_cycle() <= cycle;
+    pass_time(due_on_the_way ? std::max(pmi_.due_cycle(), now() + 1) : cycle, frame.cpl);
+    if (pmi_due()) deliver_pmi(frame);
+  }
+}
+
+// A record taken in is an event of its own.
+void Sequencer::log_branch(const Retirement& r, Counted& counted) {
+  if (!lbr_.record(Branch::of(r), lbr_gate(*model_, control_.debugctl(), counters_.status()))) return;
+  observer_.tell(&Observer::on_lbr_record, {now(), r.ip, r.next_ip, r.branch, r.mispredicted});
+  const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
+  counted.occurred |= insertion.occurred;
+  counted.overflowed |= insertion.overflowed;
+}
+
+void Sequencer::store_branch(const Retirement& r) {
+  if (!PebsUnit::traces(r, control_.debugctl())) return;
+  const BtsOutcome outcome = pebs_.trace(memory_, r, control_.debugctl());
+  observer_.tell(&Observer::on_bts_record, {now(), r.ip, r.next_ip, outcome.wrote});
+  if (outcome.interrupt) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::bts_threshold);
+}
+
+void Sequencer::apply_overflows(u64 overflowed) {
+  if (overflowed == 0) return;
+  const u64 precise = overflowed & pebs_.enabled(counters_);
+  const AcrUnit::Reloads reloads = acr_.reloads(overflowed, counters_);
+  const u64 with_status = overflowed & ~reloads.without_status;
+  const u64 already_set = model_->policies.pmi_repeat == 0 ? counters_.status() : 0;
+  const u64 interrupting = overflowed & ~precise & ~already_set & counters_.interrupting();
+  if (observer_) tell_overflows(overflowed, with_status, precise, interrupting);
+
+  for (const AcrUnit::Reload& reload : reloads.values)
+    reload_counter(reload.counter, reload.value, observed::ReloadCause::acr);
+  acr_.count(reloads);
+  counters_.set_status(with_status);
+  if (precise != 0) arm_assists(precise);
+  if (interrupting != 0) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::overflow);
+}
+
+void Sequencer::write_pebs_record(const Retirement& r, u64 served) {
+  std::array<LbrEntry, 64> entries;
+  const unsigned records = lbr_.render(entries);
+  const Assist assist = pebs_.write(memory_, {.retirement = r,
+                                              .served = served,
+                                              .tsc = tsc(),
+                                              .counters = counters_,
+                                              .lbr = std::span(entries).first(records),
+                                              .lbr_control = lbr_.control(),
+                                              .lbr_depth = lbr_.depth(),
+                                              .last_event = lbr_.last_exception(),
+                                              .extended = extended_known_ ? &xsave_.state() : nullptr});
+  observer_.tell(&Observer::on_pebs_record,
+                 {now(), served, r.ip, assist.outcome, assist.address, assist.bytes});
+  for (const Assist::Reload& reload : assist.reloads)
+    reload_counter(reload.counter, reload.value, observed::ReloadCause::pebs);
+  counters_.clear_status(assist.clear_status);
+  if (assist.raise_status == 0) return;
+  counters_.set_status(assist.raise_status);
+  request_pmi(model_->policies.pebs_pmi_skid_cycles, observed::PmiCause::pebs_threshold);
+}
+
+void Sequencer::reload_counter(unsigned counter, u64 value, observed::ReloadCause cause) {
+  counters_.set_value(counter, value);
+  observer_.tell(&Observer::on_reload, {now(), counter, value, cause});
+}
+
+void Sequencer::arm_assists(u64 overflowed) {
+  for (const unsigned counter : set_bits(pebs_.arm(overflowed, counters_, now())))
+    observer_.tell(&Observer::on_assist_armed, {now(), counter});
+}
+
+// Freezing acts when a PMI is asked for, not when it is delivered (SDM vol. 3, freeze on PMI).
+void Sequencer::request_pmi(u32 skid_cycles, observed::PmiCause cause) {
+  const observed::PmiFate fate = pmi_.request(now(), skid_cycles, pmi_masked(), model_->policies);
+  observer_.tell(&Observer::on_pmi_request, {now(), cause, fate, pmi_.due_cycle()});
+  const u64 debugctl = control_.debugctl();
+  if ((debugctl & msr::debugctl::FREEZE_LBRS_ON_PMI) != 0) freeze_lbr();
+  if ((debugctl & msr::debugctl::FREEZE_PERFMON_ON_PMI) != 0) freeze_counters();
+}
+
+void Sequencer::freeze_lbr() {
+  const bool streamlined = model_->freeze == FreezeStyle::streamlined;
+  const bool ran = streamlined ? (counters_.status() & msr::status::LBR_FRZ) == 0
+                               : (control_.debugctl() & msr::debugctl::LBR) != 0;
+  if (!ran) return;
+  if (streamlined)
+    counters_.set_status(msr::status::LBR_FRZ);
+  else
+    control_.clear_debugctl(msr::debugctl::LBR);
+  observer_.tell(&Observer::on_freeze, {now(), observed::FrozenUnit::lbr});
+}
+
+void Sequencer::freeze_counters() {
+  const bool streamlined = model_->freeze == FreezeStyle::streamlined;
+  const bool ran =
+      streamlined ? (counters_.status() & msr::status::CTR_FRZ) == 0 : counters_.global_ctrl() != 0;
+  if (!ran) return;
+  if (streamlined)
+    counters_.set_status(msr::status::CTR_FRZ);
+  else
+    counters_.clear_global_ctrl();
+  observer_.tell(&Observer::on_freeze, {now(), observed::FrozenUnit::counters});
+}
+
+// A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what
+// the other modes of delivery ask for reaches no handler either.
+void Sequencer::deliver_pmi(InterruptFrame frame) {
+  constexpr u64 interrupts_enabled = bit(9);
+  if (handler_ == nullptr) return;
+  const u64 mode = control_.lvtpc() & msr::lvtpc::DELIVERY_MODE;
+  if (mode == msr::lvtpc::FIXED && (frame.registers.rflags & interrupts_enabled) == 0) return;
+  pmi_.acknowledge();
+  control_.mask_lvtpc();
+  if (mode != msr::lvtpc::FIXED && mode != msr::lvtpc::NMI) return;
+  frame.extended = extended_known_ ? &xsave_.state() : nullptr;
+
+  const u64 occurred = std::exchange(occurred_while_waiting_, 0);
+  const bool known = registers_known_;
+  const Registers registers = last_registers_;
+  handling_ = true;
+  observer_.tell(&Observer::on_pmi_delivery, {now(), frame.registers.rip, frame.cpl});
+  handler_->handle_pmi(frame);
+  observer_.tell(&Observer::on_pmi_return, {now()});
+  handling_ = false;
+  registers_known_ = known;
+  last_registers_ = registers;
+  occurred_while_waiting_ |= occurred;
+}
+
+InterruptFrame Sequencer::frame_after(const Retirement& r) const {
+  InterruptFrame frame{.cpl = r.taken ? r.cpl_after : r.cpl, .registers_known = registers_known_};
+  if (registers_known_) frame.registers = last_registers_;
+  frame.registers.rip = r.next_ip;
+  return frame;
+}
+
+InterruptFrame Sequencer::frame_before(const Retirement& r) const {
+  InterruptFrame frame{.cpl = r.cpl, .registers_known = registers_known_};
+  if (registers_known_) frame.registers = last_registers_;
+  frame.registers.rip = r.ip;
+  return frame;
+}
+
+void Sequencer::reset() {
+  Sequencer fresh(*model_);
+  static_cast<void>(fresh.counters_.pass_time(now(), Cpl::kernel));
+  fresh.memory_ = std::move(memory_);
+  fresh.handler_ = handler_;
+  *this = std::move(fresh);
+}
+
+void Sequencer::debug_exception() {
+  const u64 before = control_.debugctl();
+  control_.clear_debugctl(before & ~debugctl_after_debug_exception(before));
+  lbr_.on_debug_exception();
+}
+
+Faulty<u64> Sequencer::rdmsr(u32 address) const {
+  const Faulty<u64> value = registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
+  if (!value.ok()) [[unlikely]]
+    tell_fault(observed::AccessKind::rdmsr, address, 0, value.error());
+  return value;
+}
+
+Fault Sequencer::wrmsr(u32 address, u64 value) {
+  const Written written =
+      registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
+  if (written.steers) derive();
+  if (written.fault == Fault::none)
+    observer_.tell(&Observer::on_register_write, {now(), address, value});
+  else
+    tell_fault(observed::AccessKind::wrmsr, address, value, written.fault);
+  return written.fault;
+}
+
+Fault Sequencer::read_xapic(std::span<std::byte> out) const {
+  const boost::endian::little_uint32_t lvtpc = static_cast<u32>(control_.lvtpc());
+  if (out.size() != sizeof lvtpc) return Fault::pf;
+  std::memcpy(out.data(), &lvtpc, sizeof lvtpc);
+  return Fault::none;
+}
+
+Fault Sequencer::write_xapic(std::span<const std::byte> in) {
+  boost::endian::little_uint32_t lvtpc;
+  if (in.size() != sizeof lvtpc) return Fault::pf;
+  std::memcpy(&lvtpc, in.data(), sizeof lvtpc);
+  control_.set_lvtpc(lvtpc);
+  observer_.tell(&Observer::on_register_write, {now(), msr::X2APIC_LVTPC, lvtpc});
+  return Fault::none;
+}
+
+// What units have to know of each other's registers. (The owner of the register that was written has derived
+// its own.)
+void Sequencer::derive() {
+  pebs_.drop_disabled(counters_);
+  counters_.set_filters(event_filters());
+}
+
+EventFilters Sequencer::event_filters() const {
+  return {.off_core = control_.off_core_filters(),
+          .front_end = pebs_.front_end_filter(),
+          .load_latency_cycles = pebs_.latency_threshold(),
+          .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0};
+}
+
+bool Sequencer::is_derived() const {
+  return counters_.is_derived() && lbr_.is_derived() && acr_.is_derived() &&
+         counters_.filters() == event_filters();
+}
+
+Faulty<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {
+  const Faulty<u64> value = counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
+  if (!value.ok()) tell_fault(observed::AccessKind::rdpmc, ecx, 0, value.error());
+  return value;
+}
+
+void Sequencer::tell_fault(observed::AccessKind access, u32 address, u64 value, Fault fault) const {
+  observer_.tell(&Observer::on_access_fault, {now(), access, address, value, fault});
+}
+
+void Sequencer::tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const {
+  const auto among = [](unsigned counter, u64 counters) { return (counters & bit(counter)) != 0; };
+  for (const unsigned counter : set_bits(overflowed))
+    observer_.tell(&Observer::on_overflow, {.cycle = now(),
+                                            .counter = counter,
+                                            .sets_status = among(counter, with_status),
+                                            .asks_for_pmi = among(counter, interrupting),
+                                            .writes_record = among(counter, precise)});
+}
+
+}  // namespace pmusim

@@ -1,0 +1,130 @@
+#ifndef PMUSIM_PMU_SEQUENCER_H
+#define PMUSIM_PMU_SEQUENCER_H
+
+#include <memory>
+
+#include "acr/acr_unit.h"
+#include "base/memory.h"
+#include "lbr/lbr_stack.h"
+#include "msr/control.h"
+#include "msr/counters.h"
+#include "msr/register_file.h"
+#include "pebs/pebs_unit.h"
+#include "pmu/attached.h"
+#include "pmu/block_sums.h"
+#include "pmu/pmi_line.h"
+#include "pmusim/pmu/observer.h"
+#include "pmusim/pmu/pmu.h"
+#include "xsave/xsave_unit.h"
+
+namespace pmusim {
+
+/// The registers of a logical processor.
+using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit, XsaveUnit>;
+
+/// What a Pmu is made of: the hardware units, and the order in which things happen in a cycle. Units answer
+/// questions, this class applies the answers, and `retire` reads as that order. What its functions do to
+/// software is said where Pmu declares them.
+class Sequencer {
+ public:
+  explicit Sequencer(CpuModel model);
+
+  void retire(const Retirement& retirement);
+  void wait_until(u64 cycle, const InterruptFrame& frame);
+
+  BlockSums totals(std::span<const Retirement> execution, u64 since) const;
+  u64 headroom(const BlockSums& block, u64 at_most) const;
+  u64 advance(const BlockSums& block, u64 at_most, const Registers* registers);
+
+  void set_extended_state(const ExtendedState* state);
+  void reset();
+  void debug_exception();
+  void set_pmi_handler(PmiHandler* handler) { handler_ = handler; }
+  void set_observer(Observer* observer) { observer_.attach(observer); }
+  void set_retirement_observer(RetirementObserver* observer) { retirement_observer_.attach(observer); }
+  void set_user_rdpmc(UserRdpmc right) { user_rdpmc_ = right; }
+  void set_xsave_control(XsaveControl control) { xsave_.set_control(control); }
+
+  Faulty<u64> rdmsr(u32 address) const;
+  Fault wrmsr(u32 address, u64 value);
+  Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
+  CpuidResult cpuid(u32 leaf, u32 subleaf) const { return xsave_.cpuid(leaf, subleaf); }
+  Faulty<u64> xgetbv(u32 ecx) const { return xsave_.xgetbv(ecx); }
+  Fault xsetbv(u32 ecx, u64 value) { return xsave_.xsetbv(ecx, value); }
+  Fault save(SaveInstruction which, const XsaveOperands& operands);
+  Fault restore(RestoreInstruction which, const XsaveOperands& operands);
+
+  Fault read_memory(u64 address, std::span<std::byte> out) const {
+    return is_xapic(address) ? read_xapic(out) : memory_.read(address, out);
+  }
+  Fault write_memory(u64 address, std::span<const std::byte> in) {
+    return is_xapic(address) ? write_xapic(in) : memory_.write(address, in);
+  }
+  Memory& memory() { return memory_; }
+
+  const CpuModel& model() const { return *model_; }
+  const RegisterList& registers() const { return *registers_; }
+  const CounterFile& counters() const { return counters_; }
+  const ControlRegisters& control() const { return control_; }
+  const LbrStack& lbr() const { return lbr_; }
+  const PebsUnit& pebs() const { return pebs_; }
+  const AcrUnit& acr() const { return acr_; }
+  const XsaveUnit& xsave() const { return xsave_; }
+  u64 now() const { return counters_.now(); }
+  u64 tsc() const { return control_.tsc_at(now()); }
+  /// Whether everything that is derived from registers is as a fresh derivation would have it. Always true
+  /// between two calls; tests ask.
+  bool is_derived() const;
+
+ private:
+  void pass_time(u64 cycle, Cpl cpl);
+  void deliver_pmi(InterruptFrame frame);
+  bool pmi_due() const { return pmi_.deliverable(now(), pmi_masked()) && !handling_; }
+  void retire_late(const Retirement& retirement);
+  InterruptFrame frame_before(const Retirement& retirement) const;
+  InterruptFrame frame_after(const Retirement& retirement) const;
+  void remember(const Registers* registers);
+  void write_extended(const ExtendedChange& change);
+  void log_branch(const Retirement& retirement, Counted& counted);
+  void store_branch(const Retirement& retirement);
+  void apply_overflows(u64 overflowed);
+  void write_pebs_record(const Retirement& retirement, u64 served);
+  void reload_counter(unsigned counter, u64 value, observed::ReloadCause cause);
+  void arm_assists(u64 overflowed);
+  void request_pmi(u32 skid_cycles, observed::PmiCause cause);
+  void freeze_lbr();
+  void freeze_counters();
+  bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
+  bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
+  bool is_xapic(u64 address) const { return address == msr::lvtpc::XAPIC_ADDRESS && !model_->has_x2apic; }
+  Fault read_xapic(std::span<std::byte> out) const;
+  Fault write_xapic(std::span<const std::byte> in);
+  EventFilters event_filters() const;
+  void derive();
+  void tell_fault(observed::AccessKind access, u32 address, u64 value, Fault fault) const;
+  void tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const;
+
+  std::shared_ptr<const CpuModel> model_;
+  std::shared_ptr<const PmuRegisters> registers_;
+  CounterFile counters_;
+  ControlRegisters control_;
+  LbrStack lbr_;
+  PebsUnit pebs_;
+  AcrUnit acr_;
+  XsaveUnit xsave_;
+  PmiLine pmi_;
+  Memory memory_;
+  UserRdpmc user_rdpmc_ = UserRdpmc::forbidden;
+  u64 occurred_while_waiting_ = 0;  // counters whose event occurred since the last retirement
+  Registers last_registers_;        // after the last retirement, if the trace knows them
+  bool registers_known_ = false;
+  bool extended_known_ = false;
+  PmiHandler* handler_ = nullptr;
+  bool handling_ = false;  // in handle_pmi: further PMIs wait
+  Attached<Observer> observer_;
+  Attached<RetirementObserver> retirement_observer_;
+};
+
+}  // namespace pmusim
+
+#endif

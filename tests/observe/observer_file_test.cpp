@@ -1,0 +1,106 @@
+#include "pmusim/observe/observer_file.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "pmusim/pmu/pmu.h"
+#include "pmusim/scenario/scenario.h"
+
+namespace pmusim {
+namespace {
+
+using testing::HasSubstr;
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A name for a file that is gone with the object.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))) {}
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() {
+    std::error_code gone;
+    std::filesystem::remove(path_, gone);
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string log_of(const std::string& scenario) {
+  const ScratchFile file("hardware_log");
+  auto log = create_hardware_log(file.path());
+  EXPECT_TRUE(log.ok());
+  const auto result = scenario::run(scenario, "x.pmu", log->get());
+  EXPECT_TRUE(result.ok() && !result->has_value()) << (result.ok() ? (*result)->found : "");
+  EXPECT_TRUE((*log)->finish().ok());
+  return contents(file.path());
+}
+
+TEST(HardwareLog, ShowsWhatAReaderOfTheScenarioExpects) {
+  const std::filesystem::path here = PMUSIM_SOURCE_DIR "/tests/observe";
+  EXPECT_EQ(log_of(contents(here / "hardware-log.pmu")), contents(here / "hardware-log.txt"));
+}
+
+TEST(HardwareLog, NamesTheAcrReloadThatNoStatusBitTellsOf) {
+  const std::string log = log_of(
+      "model skymont\n"
+      "policy pmi_skid_cycles 0\n"
+      "wrmsr 0x190a 4\n"           // GP2 reloads itself
+      "wrmsr 0x190b 0xfffffffe\n"  // to -2
+      "wrmsr 0x1908 0xffffffffffff\n"
+      "wrmsr 0x1909 0x4300c0\n"
+      "wrmsr IA32_PERF_GLOBAL_CTRL 4\n"
+      "retire\n"
+      "rdmsr IA32_PERF_GLOBAL_STATUS = 0\n");
+  EXPECT_THAT(log, HasSubstr("\n1 overflow counter=gp2 status=no pmi=no record=no\n"
+                             "1 reload counter=gp2 value=0xfffffffffffe by=acr\n"));
+}
+
+TEST(HardwareLog, ShowsRegistersThatNobodyHasByAddress) {
+  EXPECT_THAT(log_of("model skylake\nrdmsr 0x1900 = #GP\nrdpmc 77 = #GP\n"),
+              HasSubstr("0 fault access=rdmsr register=0x1900 fault=#GP\n"
+                        "0 fault access=rdpmc ecx=0x4d fault=#GP\n"));
+}
+
+TEST(HardwareLog, IsNoFileUntilItIsFinished) {
+  const ScratchFile file("unfinished_log");
+  { const auto log = create_hardware_log(file.path()); }
+  EXPECT_FALSE(std::filesystem::exists(file.path()));
+}
+
+TEST(HardwareLog, IsASentenceWhereThereIsNoDirectory) {
+  const auto log = create_hardware_log("/nowhere/at/all.log");
+  ASSERT_FALSE(log.ok());
+  EXPECT_THAT(log.error().message, HasSubstr("/nowhere/at/all.log"));
+}
+
+TEST(ObserverGroup, TellsEachOfTheSame) {
+  struct Writes : Observer {
+    unsigned count = 0, attached = 0;
+    void on_attach(const Pmu&) override { ++attached; }
+    void on_register_write(const observed::RegisterWrite&) override { ++count; }
+  };
+  Writes first, second;
+  ObserverGroup both;
+  both.add(first);
+  both.add(second);
+  Pmu pmu(*find_cpu_model("skylake"));
+  pmu.set_observer(&both);
+  EXPECT_EQ(pmu.wrmsr(msr::PMC0, 1), Fault::none);
+  EXPECT_EQ(first.count, 1u);
+  EXPECT_EQ(second.count, 1u);
+  EXPECT_EQ(first.attached + second.attached, 2u);
+}
+
+}  // namespace
+}  // namespace pmusim
