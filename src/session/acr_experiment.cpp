@@ -33,7 +33,7 @@ class Census {
     Result<Core, Error> core = Core::create(options_.model);
     if (!core.ok()) return Failure(core.error());
     for (;;) {
-      const Result<std::optional<trace::Item>, Error> item = trace->next();
+      const Result<trace::NextItem, Error> item = trace->next();
       if (!item.ok()) return Failure(item.error());
       if (!item->has_value()) break;
       if (const auto* run = std::get_if<trace::BlockRun>(&**item))

@@ -33,7 +33,7 @@ class Session::State {
   std::function<void(Progress)> on_progress;
 
  private:
-  Result<std::optional<trace::Item>, Error> next_item();
+  Result<trace::NextItem, Error> next_item();
   void run_block(const trace::BlockRun& run);
   void happen(const trace::Happening& happening);
   void obey_prediction_barriers();
@@ -56,8 +56,8 @@ driver::AccessFaults Session::State::driver_faults() const {
   return all;
 }
 
-Result<std::optional<trace::Item>, Error> Session::State::next_item() {
-  if (stopped) return std::optional<trace::Item>();
+Result<trace::NextItem, Error> Session::State::next_item() {
+  if (stopped) return trace::NextItem();
   return trace_->next();
 }
 
@@ -65,7 +65,7 @@ Result<Done, Error> Session::State::run() {
   constexpr u64 report_every = 1 << 20;
   u64 next_report = report_every;
   while (true) {
-    Result<std::optional<trace::Item>, Error> item = next_item();
+    Result<trace::NextItem, Error> item = next_item();
     if (!item.ok() || !item->has_value()) {
       finish();
       if (!item.ok()) return Failure(item.error());

@@ -1,6 +1,8 @@
 #ifndef PMUSIM_TRACE_BYTES_H
 #define PMUSIM_TRACE_BYTES_H
 
+#include <bit>
+#include <boost/endian/conversion.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,13 +52,13 @@ class ByteReader {
 
   u8 byte() { return position_ < data_.size() ? data_[position_++] : fail(); }
   u64 number() {
-    u64 value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const u8 b = byte();
-      value |= u64{b & 0x7Fu} << shift;
-      if (b < 0x80) return value;
-    }
-    return fail();
+    if (data_.size() - position_ < sizeof(u64)) return last_number();
+    const u64 next = boost::endian::load_little_u64(data_.data() + position_);
+    if ((next & 0x80) == 0) return ++position_, next & 0x7F;  // most are
+    const u64 ends = ~next & 0x8080'8080'8080'8080;
+    if (ends == 0) return last_number();
+    position_ += static_cast<unsigned>(std::countr_zero(ends)) / 8 + 1;
+    return joined(next & (ends ^ (ends - 1)));
   }
   u64 difference() { return unzigzag(number()); }
   std::span<const u8> bytes(u64 count) {
@@ -73,6 +75,22 @@ class ByteReader {
   bool at_end() const { return position_ == data_.size(); }
 
  private:
+  /// The seven bits of each of eight bytes, side by side.
+  static constexpr u64 joined(u64 bytes) {
+    bytes = (bytes & 0x007F'007F'007F'007F) | (bytes & 0x7F00'7F00'7F00'7F00) >> 1;
+    bytes = (bytes & 0x0000'3FFF'0000'3FFF) | (bytes & 0x3FFF'0000'3FFF'0000) >> 2;
+    return (bytes & 0x0FFF'FFFF) | (bytes & 0x0FFF'FFFF'0000'0000) >> 4;
+  }
+  /// A number byte by byte: near the end, or longer than eight.
+  u64 last_number() {
+    u64 value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const u8 b = byte();
+      value |= u64{b & 0x7Fu} << shift;
+      if (b < 0x80) return value;
+    }
+    return fail();
+  }
   u8 fail() {
     ok_ = false;
     position_ = data_.size();

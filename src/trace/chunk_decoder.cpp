@@ -24,10 +24,11 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, u32 instructio
     }
   }
   predicted_.fit(table.size(), table.contexts());
+  followed_.resize(table.size());
 }
 
-std::optional<Item> ChunkDecoder::next() {
-  if (damaged_) return std::nullopt;
+NextItem ChunkDecoder::next() {
+  if (damaged_) return {};
   if (happenings_left_ == 0 && runs_left_ == 0) {
     if (in(Stream::stretches).at_end()) return end();
     if (!open_stretch()) return damage();
@@ -35,7 +36,7 @@ std::optional<Item> ChunkDecoder::next() {
   return happenings_left_ == 0 ? decode_run() : decode_next_happening();
 }
 
-std::optional<Item> ChunkDecoder::decode_next_happening() {
+NextItem ChunkDecoder::decode_next_happening() {
   --happenings_left_;
   auto happening = decode_happening(in(Stream::happenings));
   if (!happening) return damage();
@@ -44,18 +45,19 @@ std::optional<Item> ChunkDecoder::decode_next_happening() {
     return damage();
   }
   if (const auto* to = std::get_if<ThreadSwitch>(&*happening)) tid_ = to->tid;
-  return Item(*std::move(happening));
+  item_ = *std::move(happening);
+  return NextItem(item_);
 }
 
-std::optional<Item> ChunkDecoder::damage() {
+NextItem ChunkDecoder::damage() {
   damaged_ = true;
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Item> ChunkDecoder::end() {
+NextItem ChunkDecoder::end() {
   const bool all_used = std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end();
   damaged_ = !all_used || instructions_left_ != 0;
-  return std::nullopt;
+  return {};
 }
 
 bool ChunkDecoder::open_stretch() {
@@ -71,30 +73,48 @@ bool ChunkDecoder::open_stretch() {
   return from.ok() && (happenings_left_ != 0 || runs_left_ != 0);
 }
 
-std::optional<Item> ChunkDecoder::decode_run() {
+BlockRun& ChunkDecoder::run() {
+  if (auto* run = std::get_if<BlockRun>(&item_)) return *run;
+  return item_.emplace<BlockRun>();
+}
+
+NextItem ChunkDecoder::decode_run() {
   const CodedBlock& coded = *upcoming_;
   const Block& block = coded.block;
-  if (block.instructions.size() > instructions_left_) return damage();
-  instructions_left_ -= static_cast<u32>(block.instructions.size());
+  if (coded.instructions > instructions_left_) return damage();
+  instructions_left_ -= coded.instructions;
 
-  u64 next_ip = block.end() + stretch_exit_;
+  BlockRun& run = this->run();
+  run.block = &block;
+  run.next_ip = coded.end + stretch_exit_;
   if (--runs_left_ != 0) {
     upcoming_ = successor(block.id);
     if (upcoming_ == nullptr) return damage();
-    next_ip = upcoming_->block.start();
+    run.next_ip = upcoming_->start;
   }
-  if (contents_.addresses) addresses(coded);
-  rep_counts(coded);
-  if (contents_.registers) registers(coded, next_ip);
-  if (!std::ranges::all_of(in_, &ByteReader::ok)) return damage();
-  BlockRun run{&block, next_ip, addresses_, rep_counts_, registers_, nullptr, {}};
+  if (contents_.addresses && !addresses(coded, run)) return damage();
+  if (!rep_counts(block.reps, run)) return damage();
+  if (contents_.registers && !registers(coded, run)) return damage();
   if (contents_.extended && !extended_.decode(tid_, coded.contexts, run)) return damage();
-  return Item(run);
+  return NextItem(item_);
 }
 
 const CodedBlock* ChunkDecoder::successor(u32 from) {
+  if (outcomes_left_ == 0 && !refill_outcomes()) return nullptr;
+  const bool other = (outcome_bits_ & 1) != 0;
+  outcome_bits_ = static_cast<u8>(outcome_bits_ >> 1);
+  --outcomes_left_;
+  return other ? other_successor(from) : followed_[from];
+}
+
+bool ChunkDecoder::refill_outcomes() {
+  outcome_bits_ = in(Stream::outcomes).byte();
+  outcomes_left_ = 8;
+  return in(Stream::outcomes).ok();
+}
+
+const CodedBlock* ChunkDecoder::other_successor(u32 from) {
   SuccessorList& known = predicted_.successors[from];
-  if (!outcome()) return known.size() != 0 ? &table_[known[0]] : nullptr;
   const u64 rank = in(Stream::targets).number();
   if (rank == 0) {
     const u64 id = from + in(Stream::targets).difference();
@@ -104,40 +124,32 @@ const CodedBlock* ChunkDecoder::successor(u32 from) {
     if (rank >= known.size()) return nullptr;
     known.move_to_front(static_cast<std::size_t>(rank));
   }
-  return &table_[known[0]];
+  followed_[from] = &table_[known[0]];
+  return in(Stream::targets).ok() ? followed_[from] : nullptr;
 }
 
-bool ChunkDecoder::outcome() {
-  if (outcomes_left_ == 0) {
-    outcome_bits_ = in(Stream::outcomes).byte();
-    outcomes_left_ = 8;
+bool ChunkDecoder::addresses(const CodedBlock& coded, BlockRun& run) {
+  ByteReader from = in(Stream::addresses);  // a copy of its own stays in registers
+  u64* out = addresses_.data();
+  for (const u32 operand : coded.operands) {
+    AddressPredictor& predictor = predicted_.operands[operand];
+    const u64 address = predictor.prediction() + from.difference();
+    predictor.update(address);
+    *out++ = address;
   }
-  const bool bit = (outcome_bits_ & 1) != 0;
-  outcome_bits_ = static_cast<u8>(outcome_bits_ >> 1);
-  --outcomes_left_;
-  return bit;
+  in(Stream::addresses) = from;
+  run.addresses = {addresses_.data(), coded.operands.size()};
+  return from.ok();
 }
 
-void ChunkDecoder::addresses(const CodedBlock& coded) {
-  addresses_.clear();
-  for (std::size_t n = 0; n < coded.contexts.size(); ++n) {
-    for (std::size_t operand = 0; operand < coded.block.instructions[n].memory_operands; ++operand) {
-      AddressPredictor& predictor = predicted_.operands[2 * coded.contexts[n] + operand];
-      const u64 address = predictor.prediction() + in(Stream::addresses).difference();
-      predictor.update(address);
-      addresses_.push_back(address);
-    }
-  }
+bool ChunkDecoder::rep_counts(u32 reps, BlockRun& run) {
+  run.rep_counts = {rep_counts_.data(), reps};
+  if (reps == 0) return true;
+  for (u32 n = 0; n < reps; ++n) rep_counts_[n] = static_cast<u32>(in(Stream::rep_counts).number());
+  return in(Stream::rep_counts).ok();
 }
 
-void ChunkDecoder::rep_counts(const CodedBlock& coded) {
-  rep_counts_.clear();
-  for (u32 n = 0; n < coded.block.reps; ++n) {
-    rep_counts_.push_back(static_cast<u32>(in(Stream::rep_counts).number()));
-  }
-}
-
-void ChunkDecoder::registers(const CodedBlock& coded, u64 next_ip) {
+bool ChunkDecoder::registers(const CodedBlock& coded, BlockRun& run) {
   registers_.clear();
   Registers& state = predicted_.registers[tid_];
   const auto& instructions = coded.block.instructions;
@@ -149,9 +161,11 @@ void ChunkDecoder::registers(const CodedBlock& coded, u64 next_ip) {
       state.gpr[r] += in(Stream::register_values).difference();
     }
     if ((changed & flags_changed) != 0) state.rflags ^= in(Stream::flags).number();
-    state.rip = n + 1 < instructions.size() ? instructions[n + 1].ip : next_ip;
+    state.rip = n + 1 < instructions.size() ? instructions[n + 1].ip : run.next_ip;
     registers_.push_back(state);
   }
+  run.registers = registers_;
+  return in(Stream::register_masks).ok() && in(Stream::register_values).ok() && in(Stream::flags).ok();
 }
 
 }  // namespace pmusim::trace

@@ -28,23 +28,25 @@ class ChunkDecoder {
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
   /// Nothing at the end of the chunk, or when it turns out to be damaged.
-  std::optional<Item> next();
+  NextItem next();
   bool damaged() const { return damaged_; }
   /// What is wrong with a damaged chunk.
   std::string_view problem() const { return problem_; }
 
  private:
   ByteReader& in(Stream s) { return in_[static_cast<std::size_t>(s)]; }
-  std::optional<Item> damage();
-  std::optional<Item> decode_next_happening();
-  std::optional<Item> end();
+  NextItem damage();
+  NextItem decode_next_happening();
+  NextItem end();
   bool open_stretch();
-  std::optional<Item> decode_run();
+  NextItem decode_run();
+  BlockRun& run();
   const CodedBlock* successor(u32 from);
-  bool outcome();
-  void addresses(const CodedBlock& block);
-  void rep_counts(const CodedBlock& block);
-  void registers(const CodedBlock& block, u64 next_ip);
+  const CodedBlock* other_successor(u32 from);
+  bool refill_outcomes();
+  bool addresses(const CodedBlock& block, BlockRun& run);
+  bool rep_counts(u32 reps, BlockRun& run);
+  bool registers(const CodedBlock& block, BlockRun& run);
 
   std::array<std::vector<u8>, stream_count> data_;
   ExtendedDecoder extended_;
@@ -57,15 +59,17 @@ class ChunkDecoder {
 
   u64 happenings_left_ = 0, runs_left_ = 0;
   const CodedBlock* upcoming_ = nullptr;
-  u64 stretch_exit_ = 0;  // next_ip of the stretch's last run, from that block's end
+  std::vector<const CodedBlock*> followed_;  // by block id: what followed it last, null if nothing did
+  u64 stretch_exit_ = 0;                     // next_ip of the stretch's last run, from that block's end
   u8 outcome_bits_ = 0;
   unsigned outcomes_left_ = 0;
   bool damaged_ = false;
   std::string_view problem_ = "chunk does not decode";
 
   // What the last run's spans refer to.
-  std::vector<u64> addresses_;
-  std::vector<u32> rep_counts_;
+  Item item_;
+  std::array<u64, max_block_operands> addresses_{};
+  std::array<u32, max_block_instructions> rep_counts_{};
   std::vector<Registers> registers_;
 };
 

@@ -45,8 +45,14 @@ const CodedBlock& CodeTable::add(u64 start, std::span<const std::byte> code, std
     offset += length;
     block.operands += i.memory_operands;
     block.reps += i.rep ? 1 : 0;
-    added.contexts.push_back(contexts_.try_emplace(i.ip, static_cast<u32>(contexts_.size())).first->second);
+    const u32 context = contexts_.try_emplace(i.ip, static_cast<u32>(contexts_.size())).first->second;
+    added.contexts.push_back(context);
+    for (u32 operand = 0; operand < i.memory_operands; ++operand)
+      added.operands.push_back(2 * context + operand);
   }
+  added.start = block.start();
+  added.end = block.end();
+  added.instructions = static_cast<u32>(lengths.size());
   static_instructions_ += lengths.size();
   return added;
 }

@@ -13,9 +13,14 @@ namespace pmusim::trace {
 /// A block with the number of each instruction's prediction context. Blocks that are entered in the middle
 /// share instructions, so contexts belong to the instruction's address, not to the block.
 struct CodedBlock {
+  // What decoding asks for again and again.
+  u64 start = 0, end = 0;
+  std::vector<u32> operands;  ///< of each memory operand, two numbers being each context's
+  u32 instructions = 0;
   Block block;
   std::vector<u32> contexts;
 };
+inline constexpr std::size_t max_block_operands = 2 * max_block_instructions;
 
 /// Every block of a trace, by id. Writer and reader fill it in the same order.
 class CodeTable {

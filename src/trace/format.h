@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/crc.hpp>
 #include <boost/endian/arithmetic.hpp>
 #include <cstddef>
 #include <string_view>
@@ -157,11 +156,8 @@ struct Trailer {
 };
 static_assert(sizeof(Trailer) == 32);
 
-inline u32 crc32(const void* data, std::size_t bytes) {
-  boost::crc_32_type crc;
-  crc.process_bytes(data, bytes);
-  return crc.checksum();
-}
+/// CRC-32 of IEEE 802.3.
+u32 crc32(const void* data, std::size_t bytes);
 
 /// The checksum that belongs into the last member of a structure.
 template <class T>

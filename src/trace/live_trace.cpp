@@ -130,8 +130,8 @@ class LiveTrace::View final : public Source {
   std::optional<u64> length() const override { return length_; }
   const std::optional<std::string>& truncation() const override { return none_; }
 
-  Result<std::optional<Item>, Error> next() override {
-    if (length_) return std::optional<Item>();
+  Result<NextItem, Error> next() override {
+    if (length_) return NextItem();
     if (auto opened = open(); !opened.ok()) return Failure(trace_.reason(opened.error()));
     auto item = reader_->next();
     if (!item.ok()) return Failure(trace_.reason(item.error()));

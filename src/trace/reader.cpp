@@ -67,7 +67,7 @@ struct Reader::Impl {
   Result<Done, Error> expand(std::span<const u8> payload, const std::array<StreamHeader, count>& headers,
                              const std::array<std::string_view, count>& names,
                              std::array<std::vector<u8>, count>& streams);
-  Result<std::optional<Item>, Error> take(Item item);
+  Result<NextItem, Error> take(NextItem happened);
 };
 
 Reader::Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -114,14 +114,19 @@ std::vector<StreamSize> Reader::streams() const {
   return result;
 }
 
-Result<std::optional<Item>, Error> Reader::next() {
+Result<NextItem, Error> Reader::next() {
   for (;;) {
     if (impl_->chunk == nullptr) {
       const auto opened = impl_->open_chunk();
       if (!opened.ok()) return Failure(opened.error());
-      if (!*opened) return std::optional<Item>();
+      if (!*opened) return NextItem();
     }
-    if (auto item = impl_->chunk->next()) return impl_->take(*std::move(item));
+    if (const NextItem item = impl_->chunk->next()) {
+      const auto* run = std::get_if<BlockRun>(&*item);
+      if (run == nullptr) return impl_->take(item);
+      impl_->memory.executed(*run->block);
+      return item;
+    }
     if (impl_->chunk->damaged()) {
       return Failure(impl_->file.damaged(impl_->chunk_offset, impl_->chunk->problem()));
     }
@@ -133,17 +138,13 @@ std::vector<std::byte> Reader::code(u32 pid, u64 address, std::size_t bytes) con
   return impl_->memory.copy(pid, address, bytes);
 }
 
-Result<std::optional<Item>, Error> Reader::Impl::take(Item item) {
-  if (const auto* run = std::get_if<BlockRun>(&item)) {
-    memory.executed(*run->block);
-  } else {
-    const Happening& happening = std::get<Happening>(item);
-    memory.happened(happening);
-    threads.happened(happening);
-    if (threads.count() > max_live_threads)
-      return Failure(file.damaged(chunk_offset, fmt::format("more than {} threads live", max_live_threads)));
-  }
-  return std::optional(std::move(item));
+Result<NextItem, Error> Reader::Impl::take(NextItem happened) {
+  const Happening& happening = std::get<Happening>(*happened);
+  memory.happened(happening);
+  threads.happened(happening);
+  if (threads.count() > max_live_threads)
+    return Failure(file.damaged(chunk_offset, fmt::format("more than {} threads live", max_live_threads)));
+  return happened;
 }
 
 Result<std::optional<ChunkHeader>, Error> Reader::Impl::next_header() {

@@ -41,7 +41,7 @@ std::vector<ExecutedBranch> executed_branches(const std::string& trace_path, con
   Core core = std::move(Core::create(*find_cpu_model(model))).value();
   std::vector<ExecutedBranch> branches;
   while (true) {
-    const Result<std::optional<trace::Item>, Error> item = reader.next();
+    const Result<trace::NextItem, Error> item = reader.next();
     if (!item.ok()) throw std::runtime_error(item.error().message);
     if (!item->has_value()) return branches;
     const auto* const run = std::get_if<trace::BlockRun>(&**item);

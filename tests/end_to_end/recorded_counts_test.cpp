@@ -23,7 +23,7 @@ std::vector<Counts> counts_at_instructions(const std::string& trace_path, const 
   std::vector<Counts> counts;
   u64 branches = 0;
   while (true) {
-    const Result<std::optional<trace::Item>, Error> item = reader.next();
+    const Result<trace::NextItem, Error> item = reader.next();
     if (!item.ok()) throw std::runtime_error(item.error().message);
     if (!item->has_value()) return counts;
     const auto* const run = std::get_if<trace::BlockRun>(&**item);

@@ -24,7 +24,7 @@ template <class Visit>
 void for_each_run(const std::string& path, Visit visit) {
   trace::Reader reader = std::move(*trace::Reader::open(path));
   while (true) {
-    Result<std::optional<trace::Item>, Error> item = reader.next();
+    Result<trace::NextItem, Error> item = reader.next();
     ASSERT_TRUE(item.ok()) << item.error().message;
     if (!item->has_value()) return;
     if (const auto* const run = std::get_if<trace::BlockRun>(&**item)) visit(*run);

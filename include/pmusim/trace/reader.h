@@ -46,7 +46,7 @@ class Reader final : public Source {
   std::vector<StreamSize> streams() const;
 
   /// The next item, nothing at the end of the trace. Errors: damaged or truncated chunk, with file offset.
-  Result<std::optional<Item>, Error> next() override;
+  Result<NextItem, Error> next() override;
   std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
 
  private:

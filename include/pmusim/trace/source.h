@@ -15,6 +15,21 @@ namespace pmusim::trace {
 
 using Item = std::variant<BlockRun, Happening>;
 
+/// What a source has come to, used as an optional is: nothing at the end. The item is the source's, and stays
+/// what it is until the source's next call.
+class NextItem {
+ public:
+  NextItem() = default;
+  explicit NextItem(const Item& item) : item_(&item) {}
+  bool has_value() const { return item_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  const Item& operator*() const { return *item_; }
+  const Item* operator->() const { return item_; }
+
+ private:
+  const Item* item_ = nullptr;
+};
+
 /// Where a replay takes its program from: a file (Reader), something that makes a trace at this moment
 /// (LiveTrace), or what you have. A replay knows nothing else of the program.
 ///
@@ -39,7 +54,7 @@ class Source {
 
   /// The next item in program order, nothing at the end. What it refers to is valid until the next call, its
   /// block as long as the source. Errors: what the source says about itself, with its name.
-  virtual Result<std::optional<Item>, Error> next() = 0;
+  virtual Result<NextItem, Error> next() = 0;
 
   /// Code bytes known at an address of a process, as far as they were executed up to now (at most `bytes`;
   /// shorter or empty where unknown). What a driver's software filter reads as user memory.
