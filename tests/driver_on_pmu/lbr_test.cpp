@@ -15,7 +15,6 @@ namespace {
 using namespace perf::branch;
 using Direction = perf::PmuDriver::SwitchDirection;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 std::vector<std::string> models_with_lbr() {
   std::vector<std::string> names;

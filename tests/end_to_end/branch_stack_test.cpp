@@ -14,8 +14,6 @@
 namespace pmusim::test {
 namespace {
 
-using testing::IsEmpty;
-
 struct Filter {
   std::string name;  ///< as -j takes it
   bool (*asks_for)(const ExecutedBranch&);
