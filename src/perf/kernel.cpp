@@ -30,6 +30,7 @@ constexpr std::array changes{
     ChangeRow{Change::arch_pebs, Kernel::v6_19},
     ChangeRow{Change::rdpmc_user_disable, Kernel::v7_0},
     ChangeRow{Change::panther_cove, Kernel::v7_0},
+    ChangeRow{Change::kernel_chains_need_rights, Kernel::v7_4, true},
     ChangeRow{Change::user_branches_start_in_user_code, Kernel::v7_1, true},
 };
 

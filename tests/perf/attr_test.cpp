@@ -196,6 +196,22 @@ TEST(ParanoidLevels, RefuseWhatTheTableSays) {
     }
 }
 
+// `perf record -g -e cycles:u` of an ordinary user: the event stays out of the kernel, so its chains do.
+TEST(ParanoidLevels, CallChainsOfAUserEventNeedNoRightsBeforeTheHardening) {
+  Attr attr;
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  attr.sample_type = sample::CALLCHAIN;
+  const auto allowed = [&](Kernel kernel) {
+    return check_rights(attr, 100, -1, 0, {.perfmon_capable = false, .kernel = kernel}).ok();
+  };
+  EXPECT_TRUE(allowed(Kernel::v7_1_simd));
+  EXPECT_TRUE(allowed(Kernel::v6_16));
+  EXPECT_FALSE(allowed(Kernel::v7_4));
+  EXPECT_FALSE(allowed(Kernel::v6_12)) << "its stable series has the check";
+  attr.exclude_callchain_kernel = 1;
+  EXPECT_TRUE(allowed(Kernel::v7_4));
+}
+
 class OpenDetails : public CoreTest {};
 
 TEST_F(OpenDetails, WhatLooksWrongButIsNoError) {  // docs/perf-abi-notes.md

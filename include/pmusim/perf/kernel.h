@@ -36,9 +36,10 @@ enum class Change : u8 {
   group_throttling,          ///< an event that interrupts too often stops its whole group
   cougar_cove,               ///< event tables of Cougar Cove and Darkmont
   auto_counter_reload,
-  arch_pebs,           ///< architectural PEBS
-  rdpmc_user_disable,  ///< counters that user code may not read
-  panther_cove,        ///< event tables, data sources and OMR events of Panther Cove and Arctic Wolf
+  arch_pebs,                  ///< architectural PEBS
+  rdpmc_user_disable,         ///< counters that user code may not read
+  panther_cove,               ///< event tables, data sources and OMR events of Panther Cove and Arctic Wolf
+  kernel_chains_need_rights,  ///< call chains and text pokes of the kernel, whatever the event counts
   user_branches_start_in_user_code,  ///< a stack of user branches holds none that left the kernel
 };
 
