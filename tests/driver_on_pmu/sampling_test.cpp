@@ -46,6 +46,32 @@ INSTANTIATE_TEST_SUITE_P(Formats, PreciseModel,
                          testing::Values("haswell", "skylake", "icelake", "sapphirerapids", "skymont",
                                          "darkmont"));
 
+// Ten instructions to a period, and 24 of them retire between an overflow and the handling of its interrupt.
+TEST(Interrupts, PeriodsShorterThanTheSkidMergeAndAreCounted) {
+  Machine machine(model_with_skid("icelake", 24));
+  unsigned samples = 0;
+  machine.sink.tell = [&](perf::Event&, const perf::SampleData&, const InterruptFrame&) { ++samples; };
+  perf::Event& instructions = machine.opened(hardware(HardwareId::instructions, 10));
+  ASSERT_TRUE(machine.schedule(instructions)) << machine.refusal;
+  for (int i = 0; i < 20'000; ++i) machine.instruction();
+  machine.idle();
+  machine.unschedule(instructions);
+  const u64 merged = machine.driver.statistics().merged_overflows;
+  EXPECT_GT(merged, samples);
+  const double overflows = static_cast<double>(instructions.count) / 10;
+  EXPECT_NEAR(static_cast<double>(samples + merged), overflows, overflows * 0.2)
+      << "parts of periods are given up too";
+}
+
+TEST(Interrupts, PeriodsLongerThanTheSkidLoseNothing) {
+  Machine machine(model_with_skid("icelake", 24));
+  perf::Event& instructions = machine.opened(hardware(HardwareId::instructions, 100));
+  ASSERT_TRUE(machine.schedule(instructions)) << machine.refusal;
+  for (int i = 0; i < 20'000; ++i) machine.instruction();
+  machine.unschedule(instructions);
+  EXPECT_EQ(machine.driver.statistics().merged_overflows, 0u);
+}
+
 TEST(Precise, ManyRecordsWaitForOneDrain) {
   Machine machine(model_with_skid("icelake", 0));
   unsigned samples = 0;

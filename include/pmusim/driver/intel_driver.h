@@ -28,7 +28,10 @@ struct DriverStatistics {
   u64 unhandled_interrupts = 0;  ///< with nothing to handle: "unknown NMI"
   u64 swallowed_interrupts = 0;  ///< the same, but explained by the one before, which handled two
   u64 stuck_interrupts = 0;      ///< status would not clear: the PMU was reset
-  AccessFaults faults;           ///< of the driver's own accesses to registers and memory
+  /// Overflows that had no sample of their own: the counter went through whole periods between an overflow
+  /// and the handling of its interrupt.
+  u64 merged_overflows = 0;
+  AccessFaults faults;  ///< of the driver's own accesses to registers and memory
 };
 
 /// The driver of Intel core PMUs: turns perf events into register contents, gives them counters, and turns

@@ -68,7 +68,9 @@ bool Driver::set_period(Event& event) {
   const auto period = static_cast<i64>(hw.sample_period);
   i64 left = hw.period_left;
   bool expired = false;
+  // What an interrupt's skid let pass is taken off the next period; whole periods of it are given up.
   if (left <= -period) {
+    if (in_interrupt_ && period != 0) statistics_.merged_overflows += static_cast<u64>(-left / period);
     left = period;
     expired = true;
   } else if (left <= 0) {
