@@ -126,7 +126,8 @@ Outcome LinuxCore::pause_output(Event& event, bool paused) {
   return Done{};
 }
 
-Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_pages, Access access) {
+Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_pages, Access access,
+                                                 std::shared_ptr<std::byte> memory) {
   if (data_pages != 0 && !std::has_single_bit(data_pages))
     return refuse(EINVAL, "mmap: {} data pages; it must be 0 or a power of two", data_pages);
   if (event.attr.inherit && event.cpu == -1)
@@ -144,7 +145,7 @@ Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_
   if (event.attr.write_backward) options.direction = RingBuffer::Direction::backward;
   if (access == Access::read_only) options.when_full = RingBuffer::WhenFull::overwrite;
   if (event.attr.watermark) options.watermark = event.attr.wakeup_events;
-  event.ring = std::make_shared<RingBuffer>(data_pages, options);
+  event.ring = std::make_shared<RingBuffer>(data_pages, options, std::move(memory));
   event.mapped = true;
 
   ControlPage& page = event.ring->control();
@@ -156,6 +157,14 @@ Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_
   if (!event.attr.use_clockid) page.capabilities |= ControlPage::cap_user_time_zero;
   update_page(event);
   return event.ring.get();
+}
+
+/// Events that write to the same buffer lose it, too.
+void LinuxCore::munmap(Event& event) {
+  if (!std::exchange(event.mapped, false)) return;
+  const auto buffer = event.ring;
+  for (const auto& other : events_)
+    if (other->ring == buffer) other->ring.reset();
 }
 
 /// Of all mappings together, as one user makes them.

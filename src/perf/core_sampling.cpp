@@ -66,6 +66,7 @@ Verdict LinuxCore::overflow(Event& event, const SampleData& data, const Interrup
   }
   if (event.attr.sigtrap && sigtrap_) sigtrap_(event, data.address.value_or(0));
   write_sample(event, data, frame);
+  if (overflowed_) overflowed_(event.parent ? *event.parent : event);
   return verdict;
 }
 

@@ -44,7 +44,9 @@ class LinuxCore final : public PerfCore {
                                    u64 flags) override;
   void close(Event& event) override;
 
-  Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages, Access access) override;
+  Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages, Access access,
+                                        std::shared_ptr<std::byte> memory) override;
+  void munmap(Event& event) override;
 
   Result<std::vector<u64>, KernelError> read(Event& event) override;
   Result<std::size_t, KernelError> read(Event& event, std::span<std::byte> buffer) override;
@@ -76,6 +78,7 @@ class LinuxCore final : public PerfCore {
   template <class Record>
   void broadcast(const Record& record, bool (*wants)(const Attr&));
 
+  void on_overflow(std::function<void(const Event&)> callback) override { overflowed_ = std::move(callback); }
   void on_sigtrap(std::function<void(const Event&, u64 address)> callback) override {
     sigtrap_ = std::move(callback);
   }
@@ -166,6 +169,7 @@ class LinuxCore final : public PerfCore {
   std::vector<Event*> to_disable_;  ///< reached their event limit in an interrupt
   std::vector<u64> sample_read_, callchain_;
   std::function<void(const Event&, u64)> sigtrap_;
+  std::function<void(const Event&)> overflowed_;
 };
 
 template <class Record>

@@ -8,10 +8,15 @@
 
 namespace pmusim::perf {
 
-RingBuffer::RingBuffer(std::size_t data_pages, Options options)
-    : pages_(std::make_unique<Page[]>(1 + data_pages)),
+std::shared_ptr<std::byte> RingBuffer::make_pages(std::size_t pages) {
+  const std::shared_ptr<Page[]> owned = std::make_unique<Page[]>(pages);
+  return {owned, owned[0].bytes};
+}
+
+RingBuffer::RingBuffer(std::size_t data_pages, Options options, std::shared_ptr<std::byte> memory)
+    : pages_(memory ? std::move(memory) : make_pages(1 + data_pages)),
       control_(new (pages_.get()) ControlPage),
-      data_(reinterpret_cast<std::byte*>(pages_.get() + 1)),
+      data_(pages_.get() + page_bytes),
       size_(data_pages * page_bytes),
       options_(options),
       watermark_(options.watermark == 0 ? size_ / 2 : std::min<u64>(options.watermark, size_)),
@@ -21,9 +26,7 @@ RingBuffer::RingBuffer(std::size_t data_pages, Options options)
   control_->data_size = size_;
 }
 
-std::span<std::byte> RingBuffer::mapping() {
-  return {reinterpret_cast<std::byte*>(pages_.get()), page_bytes + size_};
-}
+std::span<std::byte> RingBuffer::mapping() { return {pages_.get(), page_bytes + size_}; }
 
 std::byte* RingBuffer::refuse() {
   if (size_ != 0) ++lost_;

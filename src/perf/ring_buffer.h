@@ -44,7 +44,8 @@ class RingBuffer {
   };
 
   /// `data_pages` is 0 (control page only: nothing is ever written) or a power of two.
-  RingBuffer(std::size_t data_pages, Options options);
+  /// The pages are `memory`, zeroed and page-aligned, if given: a program may see them, too.
+  RingBuffer(std::size_t data_pages, Options options, std::shared_ptr<std::byte> memory = nullptr);
 
   /// Control page and data area in one piece, as mmap() returns them.
   std::span<std::byte> mapping();
@@ -102,7 +103,9 @@ class RingBuffer {
   void copy_across_the_end();
   void publish_with_attention();
 
-  std::unique_ptr<Page[]> pages_;
+  static std::shared_ptr<std::byte> make_pages(std::size_t pages);
+
+  std::shared_ptr<std::byte> pages_;
   ControlPage* control_;
   std::byte* data_;
   std::size_t size_;

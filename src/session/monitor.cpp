@@ -83,7 +83,7 @@ u64 cycle_of(u64 ns, const CoreParameters& core) {
 
 }  // namespace
 
-Monitor::Monitor(const SessionOptions& options, const trace::Source& program)
+Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
     : program_(program),
       kernel_(options.kernel),
       pmu_(options.model),
@@ -137,9 +137,10 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
   return Done{};
 }
 
-Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, perf::Event* leader) {
+Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, perf::Event* leader,
+                                                      CountedTasks counted) {
   if (Result<Done, KernelError> checked = check_event(attr); !checked.ok()) return Failure(checked.error());
-  auto event = perf_->open(attr, -1, 0, leader);
+  auto event = perf_->open(attr, counted.pid, counted.cpu, leader, counted.flags);
   branches_sampled_ = branches_sampled_ || (event.ok() && samples_branches(attr));
   return event;
 }
@@ -226,6 +227,10 @@ const Registers* Monitor::user_registers() const {
 
 std::vector<std::byte> Monitor::read_code(u64 address, std::size_t bytes) const {
   return program_.code(pid_, address, bytes);
+}
+
+std::vector<std::byte> Monitor::read_memory(u64 address, std::size_t bytes) const {
+  return program_.memory(pid_, address, bytes);
 }
 
 }  // namespace pmusim

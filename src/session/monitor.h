@@ -7,9 +7,15 @@
 #include "pmusim/driver/intel_driver.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/session/session.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/program.h"
 
 namespace pmusim {
+
+/// Whom an event counts, as perf_event_open takes it.
+struct CountedTasks {
+  i32 pid = -1, cpu = 0;
+  u64 flags = 0;
+};
 
 /// What watches a running program: the PMU of one logical processor under its driver and perf_event core. It
 /// is told what retires and what happens, and never changes it.
@@ -17,8 +23,8 @@ namespace pmusim {
 /// The program has the one CPU to itself, CPU 0. Its time is the TSC's, which starts at 0.
 class Monitor final : private PmiHandler, private perf::Target {
  public:
-  /// `program` says what the trace holds and is asked for code; it must outlive the monitor.
-  Monitor(const SessionOptions& options, const trace::Source& program);
+  /// `program` must outlive the monitor.
+  Monitor(const SessionOptions& options, const trace::Program& program);
   ~Monitor() override;
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
@@ -32,8 +38,13 @@ class Monitor final : private PmiHandler, private perf::Target {
   /// perf time, in ns.
   u64 now() const { return clock_(pmu_.tsc()); }
 
-  /// As Session::open_event().
-  Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr);
+  /// As Session::open_event(), by itself for all of the program.
+  Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr,
+                                               CountedTasks counted = {});
+
+  /// Between instructions: perf time comes up to the PMU's, and work that an overflow has left behind is
+  /// done.
+  void catch_up() { run_due_work(); }
 
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
   void on_pause(std::function<void()> callback) { on_pause_ = std::move(callback); }
@@ -57,10 +68,11 @@ class Monitor final : private PmiHandler, private perf::Target {
 
   void handle_pmi(const InterruptFrame& frame) override;
   std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
+  std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override;
   const Registers* user_registers() const override;
   u64 page_size(u64 address) const override;
 
-  const trace::Source& program_;
+  const trace::Program& program_;
   perf::Kernel kernel_;
   Pmu pmu_;
   driver::IntelDriver driver_;

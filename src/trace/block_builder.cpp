@@ -15,33 +15,41 @@ void OpenBlock::retired(const LiveInstruction& live, u32 rep_count, const Regist
   registers_.push_back(after);
 }
 
+BlockRun OpenBlock::as_run(const Block& block, u64 next_ip, const Contents& contents) {
+  BlockRun run{&block, next_ip, addresses_, rep_counts_, {}, nullptr, {}};
+  if (contents.registers) run.registers = registers_;
+  if (contents.extended) extended_.describe(run);
+  return run;
+}
+
+void OpenBlock::clear() {
+  extended_.clear();
+  instructions_.clear();
+  addresses_.clear();
+  retired_addresses_ = 0;
+  rep_counts_.clear();
+  registers_.clear();
+}
+
 Result<Done, Error> BlockWriter::write(OpenBlock& open, u64 next_ip) {
   if (open.empty()) return Done{};
-  BlockRun run{&block_of(open), next_ip, open.addresses_, open.rep_counts_, {}, nullptr, {}};
-  if (contents_.registers) run.registers = open.registers_;
-  if (contents_.extended) open.extended_.describe(run);
-  auto written = writer_.run(run);
-  open.extended_.clear();
-  open.instructions_.clear();
-  open.addresses_.clear();
-  open.retired_addresses_ = 0;
-  open.rep_counts_.clear();
-  open.registers_.clear();
+  auto written = writer_.run(open.as_run(block_of(open), next_ip, contents_));
+  open.clear();
   return written;
 }
 
 const Block& BlockWriter::block_of(const OpenBlock& open) {
   key_.clear();
-  for (const LiveInstruction* live : open.instructions_) key_.push_back(live->id);
+  for (const LiveInstruction* live : open.instructions()) key_.push_back(live->id);
   const auto [entry, is_new] = blocks_.try_emplace(key_, nullptr);
   if (is_new) {
     std::vector<std::byte> code;
     std::vector<u8> lengths;
-    for (const LiveInstruction* live : open.instructions_) {
+    for (const LiveInstruction* live : open.instructions()) {
       code.insert(code.end(), live->code().begin(), live->code().end());
       lengths.push_back(live->instruction.length);
     }
-    entry->second = &writer_.add_block(open.instructions_.front()->instruction.ip, code, lengths);
+    entry->second = &writer_.add_block(open.instructions().front()->instruction.ip, code, lengths);
   }
   return *entry->second;
 }

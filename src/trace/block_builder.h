@@ -28,8 +28,12 @@ class OpenBlock {
   /// It did not.
   void not_retired() { addresses_.resize(retired_addresses_); }
 
+  std::span<const LiveInstruction* const> instructions() const { return instructions_; }
+  /// One execution of `block`, which has these instructions. Valid until the next change.
+  BlockRun as_run(const Block& block, u64 next_ip, const Contents& contents);
+  void clear();
+
  private:
-  friend class BlockWriter;
   std::vector<const LiveInstruction*> instructions_;
   std::vector<u64> addresses_;
   std::size_t retired_addresses_ = 0;

@@ -1,6 +1,7 @@
 #include "trace/process_maps.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <charconv>
@@ -64,6 +65,23 @@ bool has_code(const std::vector<Mapping>& mappings) {
 }
 
 }  // namespace
+
+bool changes_maps(u64 call) {
+  switch (call) {
+    case SYS_mmap:
+    case SYS_mprotect:
+    case SYS_munmap:
+    case SYS_brk:
+    case SYS_mremap:
+    case SYS_shmat:
+    case SYS_shmdt:
+    case SYS_remap_file_pages:
+    case SYS_pkey_mprotect:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::vector<Mapping> parse_maps(std::string_view text) {
   std::vector<Mapping> result;

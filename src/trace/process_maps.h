@@ -12,6 +12,9 @@ namespace pmusim::trace {
 /// Without build ids.
 std::vector<Mapping> parse_maps(std::string_view text);
 
+/// Whether a system call (SYS_*) may change them.
+bool changes_maps(u64 call);
+
 /// What turns `before` into `after`, both sorted by address: unmaps first.
 struct MapChanges {
   std::vector<Mapping> removed, added;

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "trace/process_maps.h"
 #include "trace/recording.h"
 
 namespace pmusim::trace {
@@ -15,29 +16,6 @@ namespace {
 constexpr u64 code_segment_32 = 0x23;
 // From RSP at a handler's entry: the return address, then the ucontext with RFLAGS in its sigcontext.
 constexpr u64 flags_in_signal_frame = 8 + offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]);
-
-// ERESTARTSYS and its kin: the kernel's own, programs never see them.
-bool is_restart(u64 rax) {
-  const i64 result = static_cast<i64>(rax);
-  return result <= -512 && result >= -516;
-}
-
-bool changes_maps(u64 call) {
-  switch (call) {
-    case SYS_mmap:
-    case SYS_mprotect:
-    case SYS_munmap:
-    case SYS_brk:
-    case SYS_mremap:
-    case SYS_shmat:
-    case SYS_shmdt:
-    case SYS_remap_file_pages:
-    case SYS_pkey_mprotect:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool stops_programs(int signal) {
   return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;

@@ -57,6 +57,12 @@ void set_signal_mask(u32 tid, u64 mask);
 /// Sends SIGTRAP to the thread.
 void send_trap(u32 tid);
 
+/// ERESTARTSYS and its kin in RAX: the kernel is going to repeat the call. Programs never see them.
+constexpr bool is_restart(u64 rax) {
+  const i64 result = static_cast<i64>(rax);
+  return result <= -512 && result >= -516;
+}
+
 /// At the stop before a system call: does not make it.
 void skip_call(u32 tid);
 /// At the stop after one: what it returns.

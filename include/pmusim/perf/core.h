@@ -114,8 +114,12 @@ class PerfCore : public SampleSink {
   /// mmap of the event: control page and `data_pages` pages. The page's times are those of the latest
   /// tick, read or change of state, its offset the count as it was read last; its index stays 0: a replayed
   /// program has no rdpmc.
+  /// The buffer is made in `memory`, if given: 1 + data_pages zeroed pages.
   virtual Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages,
-                                                Access access = Access::read_write) = 0;
+                                                Access access = Access::read_write,
+                                                std::shared_ptr<std::byte> memory = nullptr) = 0;
+  /// Nobody has the event's buffer mapped any more.
+  virtual void munmap(Event& event) = 0;
 
   /// read(2): words as attr.read_format lays them out; empty for an event in error state. ECHILD: a group
   /// read, and a task that inherited the group has other members.
@@ -155,6 +159,9 @@ class PerfCore : public SampleSink {
 
   /// sigtrap: an overflow of such an event calls this instead of sending SIGTRAP.
   virtual void on_sigtrap(std::function<void(const Event&, u64 address)> callback) = 0;
+  /// Called with each event that overflows, or the one that it was inherited from, once its sample is
+  /// written.
+  virtual void on_overflow(std::function<void(const Event&)> callback) = 0;
 
   /// Every open event, inherited ones included, in order of opening.
   virtual std::vector<Event*> events() const = 0;

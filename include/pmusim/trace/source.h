@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "pmusim/base/error.h"
-#include "pmusim/trace/block.h"
 #include "pmusim/trace/happening.h"
+#include "pmusim/trace/program.h"
 
 /// Where a replay takes its program from.
 namespace pmusim::trace {
@@ -38,15 +38,10 @@ class NextItem {
 ///       if (!item.ok() || !*item) break;
 ///       if (const auto* run = std::get_if<trace::BlockRun>(&**item)) ...
 ///     }
-class Source {
+///
+/// Its contents are known before the first item.
+class Source : public Program {
  public:
-  Source() = default;
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
-  virtual ~Source() = default;
-
-  /// What beside control flow the items have. Known before the first of them, and always the same.
-  virtual const Contents& contents() const = 0;
   /// Retired instructions from beginning to end; nothing while nobody knows.
   virtual std::optional<u64> length() const = 0;
   /// Of a trace that ends before its recording did: one sentence for the user.
@@ -55,14 +50,6 @@ class Source {
   /// The next item in program order, nothing at the end. What it refers to is valid until the next call, its
   /// block as long as the source. Errors: what the source says about itself, with its name.
   virtual Result<NextItem, Error> next() = 0;
-
-  /// Code bytes known at an address of a process, as far as they were executed up to now (at most `bytes`;
-  /// shorter or empty where unknown). What a driver's software filter reads as user memory.
-  virtual std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const = 0;
-
- protected:
-  Source(Source&&) noexcept = default;
-  Source& operator=(Source&&) noexcept = default;
 };
 
 }  // namespace pmusim::trace
