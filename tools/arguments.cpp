@@ -45,7 +45,7 @@ std::string unexpected(const CLI::App& command) {
 
 Arguments split_arguments(std::vector<std::string> all) {
   Arguments split{.line = {.all = all}};
-  const bool runs_programs = all.size() > 1 && (all[1] == "record" || all[1] == "stat");
+  const bool runs_programs = all.size() > 1 && (all[1] == "record" || all[1] == "stat" || all[1] == "run");
   const auto dashes = runs_programs ? std::find(all.begin(), all.end(), "--") : all.end();
   for (auto argument = all.begin() + (all.empty() ? 0 : 1); argument != dashes; ++argument)
     split.parsed.push_back(runs_programs ? in_long_form(*argument) : *argument);

@@ -1,0 +1,48 @@
+#ifndef PMUSIM_LIVE_RUN_H
+#define PMUSIM_LIVE_RUN_H
+
+#include <string>
+#include <vector>
+
+#include "pmusim/session/session.h"
+
+namespace pmusim::live {
+
+/// A program and the machine that it is to see.
+///
+/// @code
+/// live::RunOptions options;
+/// options.machine.model = *find_cpu_model("skylake");
+/// options.command = {"perf", "stat", "./prog"};
+/// const auto summary = live::run(options);
+/// @endcode
+struct RunOptions {
+  SessionOptions machine;
+  std::vector<std::string> command;
+};
+
+/// What became of it.
+struct RunSummary {
+  int status = 0;        ///< of the command, as waitpid gives it
+  u64 instructions = 0;  ///< that watched tasks have executed
+  u64 calls = 0;         ///< system calls on events that were served
+  u64 elapsed_ns = 0;    ///< perf time
+  /// What of the machine could not be shown to programs, in a sentence: events work by number only.
+  std::string missing_view;
+};
+
+/// Runs a program on this machine as if it had the model's PMU, whatever it has: perf_event_open, and what
+/// programs do with its descriptors, are answered by the emulated driver and perf core, and sysfs shows the
+/// PMU. Tasks that have events on them are single-stepped and feed it; all else runs by itself.
+///
+/// Ends with the program. What it leaves running goes on, without events. The caller must have no other child
+/// processes and no other use of SIGALRM and SIGCHLD meanwhile; SIGINT and SIGQUIT are left to the program,
+/// SIGTERM and SIGHUP are passed on to it.
+///
+/// Errors: the model makes no machine; the kernel or a container's profile forbids what this needs, which is
+/// named; the program cannot be started.
+Result<RunSummary, Error> run(const RunOptions& options);
+
+}  // namespace pmusim::live
+
+#endif

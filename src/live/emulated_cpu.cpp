@@ -1,0 +1,65 @@
+#include "live/emulated_cpu.h"
+
+#include "trace/tracee.h"
+
+namespace pmusim::live {
+
+std::vector<std::byte> EmulatedCpu::RunningProgram::code(u32 pid, u64 address, std::size_t bytes) const {
+  return memory(pid, address, bytes);
+}
+
+std::vector<std::byte> EmulatedCpu::RunningProgram::memory(u32 pid, u64 address, std::size_t bytes) const {
+  std::vector<std::byte> read(bytes);
+  read.resize(trace::read_memory(pid, address, read));
+  return read;
+}
+
+Result<std::unique_ptr<EmulatedCpu>, Error> EmulatedCpu::create(const SessionOptions& options) {
+  Result<Core, Error> core = Core::create(options.model);
+  if (!core.ok()) return Failure(core.error());
+  return std::unique_ptr<EmulatedCpu>(new EmulatedCpu(options, std::move(core).value()));
+}
+
+EmulatedCpu::EmulatedCpu(const SessionOptions& options, Core core)
+    : core_(std::move(core)), monitor_(options, program_) {}
+
+void EmulatedCpu::run(trace::OpenBlock& open, u64 next_ip) {
+  if (open.empty()) return;
+  const trace::BlockRun run = open.as_run(block_of(open), next_ip, program_.contents());
+  monitor_.start_block(run);
+  core_.run(run, [this](const Retirement& retirement) { monitor_.retire(retirement); });
+  instructions_ += run.block->instructions.size();
+  monitor_.finish_block(run);
+  obey_prediction_barriers();
+  open.clear();
+}
+
+const trace::Block& EmulatedCpu::block_of(const trace::OpenBlock& open) {
+  key_.clear();
+  for (const trace::LiveInstruction* live : open.instructions()) key_.push_back(live->id);
+  const auto [entry, is_new] = known_blocks_.try_emplace(key_, nullptr);
+  if (!is_new) return *entry->second;
+  trace::Block& block = blocks_.emplace_back();
+  block.id = static_cast<u32>(blocks_.size() - 1);
+  for (const trace::LiveInstruction* live : open.instructions()) {
+    block.instructions.push_back(live->instruction);
+    block.code.insert(block.code.end(), live->code().begin(), live->code().end());
+    block.operands += live->instruction.memory_operands;
+    block.reps += live->instruction.rep ? 1 : 0;
+  }
+  entry->second = &block;
+  return block;
+}
+
+void EmulatedCpu::obey_prediction_barriers() {
+  const u64 asked_for = monitor_.pmu().prediction_barriers();
+  if (asked_for != prediction_barriers_) core_.forget_branches();
+  prediction_barriers_ = asked_for;
+}
+
+void EmulatedCpu::happen(const trace::Happening& happening) {
+  if (std::holds_alternative<trace::SignalDelivery>(happening)) core_.interrupt();
+  monitor_.happen(happening);
+}
+
+}  // namespace pmusim::live

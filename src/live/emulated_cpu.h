@@ -1,0 +1,63 @@
+#ifndef PMUSIM_SRC_LIVE_EMULATED_CPU_H
+#define PMUSIM_SRC_LIVE_EMULATED_CPU_H
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "pmusim/core/core.h"
+#include "session/monitor.h"
+#include "trace/block_builder.h"
+
+namespace pmusim::live {
+
+/// The one logical processor on which every watched task seems to run: its core, its PMU, and the driver and
+/// perf core over it. Its time passes while instructions retire, and stands still otherwise.
+class EmulatedCpu {
+ public:
+  /// Errors: the model's parameters make no machine.
+  static Result<std::unique_ptr<EmulatedCpu>, Error> create(const SessionOptions& options);
+  EmulatedCpu(const EmulatedCpu&) = delete;
+  EmulatedCpu& operator=(const EmulatedCpu&) = delete;
+
+  perf::PerfCore& perf() { return monitor_.perf(); }
+  Monitor& monitor() { return monitor_; }
+
+  /// Retires what a task has executed, and empties it; the task goes on at `next_ip`.
+  void run(trace::OpenBlock& block, u64 next_ip);
+  void happen(const trace::Happening& happening);
+  /// Before a system call on events: they are where the PMU is.
+  void catch_up() { monitor_.catch_up(); }
+
+  u64 instructions() const { return instructions_; }
+
+ private:
+  /// Code and memory are read where they are.
+  class RunningProgram final : public trace::Program {
+   public:
+    const trace::Contents& contents() const override { return contents_; }
+    std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
+    std::vector<std::byte> memory(u32 pid, u64 address, std::size_t bytes) const override;
+
+   private:
+    trace::Contents contents_{.addresses = true, .registers = true};
+  };
+
+  EmulatedCpu(const SessionOptions& options, Core core);
+  const trace::Block& block_of(const trace::OpenBlock& open);
+  void obey_prediction_barriers();
+
+  RunningProgram program_;
+  Core core_;
+  Monitor monitor_;
+  std::map<std::vector<u32>, const trace::Block*> known_blocks_;  // by the ids of their instructions
+  std::deque<trace::Block> blocks_;
+  std::vector<u32> key_;
+  u64 instructions_ = 0;
+  u64 prediction_barriers_ = 0;  // that the core has obeyed
+};
+
+}  // namespace pmusim::live
+
+#endif

@@ -1,0 +1,106 @@
+// System calls that a task makes because its supervisor says so.
+#include <linux/ptrace.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "live/ptrace.h"
+#include "live/tasks.h"
+
+namespace pmusim::live {
+namespace {
+
+/// 0F 05: of SYSCALL, behind which a task stands that has made one.
+constexpr u64 call_bytes = 2;
+
+user_regs_struct registers_for(const user_regs_struct& after_call, const ForcedCall& call) {
+  user_regs_struct r = after_call;
+  r.rip -= call_bytes;
+  r.rax = call.number;
+  r.orig_rax = ~u64{0};  // nothing is repeated on the way
+  r.rdi = call.arguments[0];
+  r.rsi = call.arguments[1];
+  r.rdx = call.arguments[2];
+  r.r10 = call.arguments[3];
+  r.r8 = call.arguments[4];
+  r.r9 = call.arguments[5];
+  return r;
+}
+
+/// Signals would come between; they wait until the object is gone.
+class SignalsHeldBack {
+ public:
+  explicit SignalsHeldBack(u32 tid) : tid_(tid), mask_(trace::signal_mask(tid)) {
+    trace::set_signal_mask(tid, ~u64{0});
+  }
+  SignalsHeldBack(const SignalsHeldBack&) = delete;
+  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
+  ~SignalsHeldBack() { trace::set_signal_mask(tid_, mask_); }
+
+ private:
+  u32 tid_;
+  u64 mask_;
+};
+
+}  // namespace
+
+bool Tasks::hold(u32 tid) {
+  WatchedTask* const task = find(tid);
+  if (task != nullptr && task->state == State::in_call) return true;
+  if (task == nullptr && seize(tid) != 0) return false;
+  interrupt(tid);
+  return true;
+}
+
+/// None where the task ended, or did not stop in time: it cannot be waited for, since it may wait for us.
+std::optional<int> Tasks::wait_for_stop(u32 tid) {
+  constexpr int patience_ms = 2000;
+  for (int ms = 0; ms < patience_ms;) {
+    int status = 0;
+    const pid_t child = ::waitpid(static_cast<pid_t>(tid), &status, __WALL | WNOHANG);
+    if (child > 0 && WIFSTOPPED(status)) return status;
+    if (child > 0) changed(tid, status);
+    if (child != 0) return std::nullopt;
+    ms += ::poll(nullptr, 0, 1) == 0 ? 1 : 0;
+  }
+  return std::nullopt;
+}
+
+bool Tasks::run_one_call(u32 tid) {
+  for (int stop = 0; stop < 2; ++stop) {  // before it and after it
+    trace::run_to_call(tid, 0);
+    const auto status = wait_for_stop(tid);
+    if (!status || WSTOPSIG(*status) != trace::call_stop) return false;
+  }
+  return true;
+}
+
+std::optional<i64> Tasks::call(u32 tid, std::span<const ForcedCall> calls) {
+  if (!wait_for_stop(tid)) return std::nullopt;
+  auto registers = all_registers(tid);
+  if (!registers) return std::nullopt;
+  std::optional<i64> result;
+  {
+    const SignalsHeldBack held_back(tid);
+    for (const ForcedCall& call : calls) {
+      set_all_registers(tid, registers_for(*registers, call));
+      if (!run_one_call(tid)) return std::nullopt;
+      const auto after = all_registers(tid);
+      if (!after) return std::nullopt;
+      if (!result) result = static_cast<i64>(after->rax);
+    }
+    registers->rax = static_cast<u64>(result.value_or(0));
+    set_all_registers(tid, *registers);
+  }
+  WatchedTask* const task = find(tid);
+  if (task == nullptr)
+    detach(tid, 0);
+  else if (task->state == State::in_call)
+    left_call(*task);
+  else
+    between_instructions(*task);
+  return result;
+}
+
+}  // namespace pmusim::live

@@ -1,0 +1,72 @@
+#include "live/machine_view.h"
+
+#include <fmt/format.h>
+
+#include "events/names.h"
+
+namespace pmusim::live {
+namespace {
+
+struct Format {
+  std::string_view name, bits;
+};
+
+std::vector<Format> formats(const CpuModel& model) {
+  std::vector<Format> all{{"event", "config:0-7"},
+                          {"umask", "config:8-15"},
+                          {"edge", "config:18"},
+                          {"pc", "config:19"},
+                          {"inv", "config:23"},
+                          {"cmask", "config:24-31"},
+                          {"offcore_rsp", "config1:0-63"},
+                          {"ldlat", "config1:0-15"},
+                          {"frontend", "config1:0-23"}};
+  if (model.rtm) all.insert(all.end(), {{"in_tx", "config:32"}, {"in_tx_cp", "config:33"}});
+  if (model.acr.cause != 0) all.push_back({"acr_mask", "config2:0-63"});
+  return all;
+}
+
+/// The encoding of a generic event, or of one that the driver has a name for.
+std::optional<events::NamedEvent> encoding(const CpuModel& model, std::string_view name) {
+  if (const auto own = events::find_driver_event(model, name)) return own;
+  const auto generic = events::find_hardware_event(name);
+  if (!generic) return std::nullopt;
+  const auto encoded = encode_generic_event(model.microarchitecture(), generic->config, model.arch_events);
+  if (!encoded.ok()) return std::nullopt;
+  return events::NamedEvent{perf::EventType::raw, encoded->config, encoded->extra};
+}
+
+std::string terms(const events::NamedEvent& event) {
+  std::string text = fmt::format("event={:#04x}", event.config & 0xFF);
+  if (const u64 umask = event.config >> 8 & 0xFF; umask != 0) text += fmt::format(",umask={:#04x}", umask);
+  if (const u64 cmask = event.config >> 24 & 0xFF; cmask != 0) text += fmt::format(",cmask={:#04x}", cmask);
+  if ((event.config >> 23 & 1) != 0) text += ",inv=1";
+  if ((event.config >> 32 & 1) != 0) text += ",in_tx=1";
+  if ((event.config >> 33 & 1) != 0) text += ",in_tx_cp=1";
+  if (event.config1 != 0) text += fmt::format(",ldlat={}", event.config1);
+  return text + "\n";
+}
+
+}  // namespace
+
+MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu) {
+  MachineView view{.pmu_name = pmu.name, .pmu_files = {}, .environment = {}};
+  const auto add = [&](std::string path, std::string text) {
+    view.pmu_files.emplace_back(std::move(path), std::move(text));
+  };
+  add("type", fmt::format("{}\n", static_cast<u32>(perf::EventType::raw)));
+  for (const Format& format : formats(model))
+    add(fmt::format("format/{}", format.name), fmt::format("{}\n", format.bits));
+  for (const std::string_view name : events::perf_event_names(model))
+    if (const auto event = encoding(model, name)) add(fmt::format("events/{}", name), terms(*event));
+  add("caps/branches", fmt::format("{}\n", pmu.branch_entries));
+  add("caps/max_precise", fmt::format("{}\n", pmu.max_precise));
+  add("caps/pmu_name", model.name + "\n");
+  if (model.hybrid) add("cpus", "0\n");
+  view.environment = {
+      {"PERF_CPUID", fmt::format("GenuineIntel-{}-{:X}-{:X}", model.family, model.model, model.stepping)},
+      {"LIBPFM_FORCE_PMU", model.pfm_name}};
+  return view;
+}
+
+}  // namespace pmusim::live

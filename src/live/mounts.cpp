@@ -1,0 +1,116 @@
+// The machine view as mounts. Nothing is mounted over /sys itself: tools look whether that is a sysfs.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "live/machine_view.h"
+
+namespace pmusim::live {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path devices = "/sys/devices", event_sources = "/sys/bus/event_source/devices";
+
+/// A step that failed, for the one place that tells of it.
+struct Failed {
+  std::string what;
+};
+
+void check(bool done, const std::string& what) {
+  if (!done) throw Failed{fmt::format("{}: {}", what, std::strerror(errno))};
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  check(static_cast<bool>(file.flush()), path.string());
+}
+
+void bind(const fs::path& what, const fs::path& where) {
+  check(::mount(what.c_str(), where.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0,
+        "mounting " + where.string());
+}
+
+/// Root here and nobody else: whoever may mount is root of its namespace.
+void enter_user_namespace() {
+  const auto uid = ::geteuid();
+  const auto gid = ::getegid();
+  check(::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0, "a user namespace");
+  write_file("/proc/self/setgroups", "deny");
+  write_file("/proc/self/uid_map", fmt::format("0 {} 1", uid));
+  write_file("/proc/self/gid_map", fmt::format("0 {} 1", gid));
+}
+
+void enter_mount_namespace() {
+  if (::unshare(CLONE_NEWNS) != 0) enter_user_namespace();
+  check(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "a private mount namespace");
+}
+
+bool is_core_pmu(const std::string& name) {
+  return name == "cpu" || name == "cpu_core" || name == "cpu_atom";
+}
+
+/// All devices that there are, and the PMU among them.
+void show_devices(const MachineView& view, const fs::path& scratch) {
+  for (const fs::directory_entry& device : fs::directory_iterator(devices)) {
+    const std::string name = device.path().filename();
+    if (is_core_pmu(name)) continue;
+    fs::create_directory(scratch / name);
+    bind(device.path(), scratch / name);
+  }
+  for (const auto& [path, text] : view.pmu_files) {
+    const fs::path file = scratch / view.pmu_name / path;
+    fs::create_directories(file.parent_path());
+    write_file(file, text);
+  }
+  bind(scratch, devices);
+}
+
+void show_event_sources(const MachineView& view, const fs::path& scratch) {
+  for (const fs::directory_entry& source : fs::directory_iterator(event_sources)) {
+    const std::string name = source.path().filename();
+    if (!is_core_pmu(name)) fs::create_symlink(fs::read_symlink(source.path()), scratch / name);
+  }
+  fs::create_symlink(fs::path("../../../devices") / view.pmu_name, scratch / view.pmu_name);
+  bind(scratch, event_sources);
+}
+
+void show_file(const fs::path& path, const std::string& text, const fs::path& scratch) {
+  write_file(scratch, text);
+  bind(scratch, path);
+}
+
+void show_all(const MachineView& view, const fs::path& directory) {
+  enter_mount_namespace();
+  check(::mount("pmusim", directory.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0,
+        "mounting " + directory.string());
+  for (const char* part : {"devices", "event_source"}) fs::create_directory(directory / part);
+  show_event_sources(view, directory / "event_source");
+  show_devices(view, directory / "devices");
+  show_file("/sys/devices/system/cpu/online", "0\n", directory / "online");
+  show_file("/proc/sys/kernel/perf_event_paranoid", "2\n", directory / "paranoid");
+}
+
+}  // namespace
+
+std::string show(const MachineView& view, const std::string& directory) {
+  for (const auto& [name, value] : view.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  try {
+    show_all(view, directory);
+  } catch (const Failed& failed) {
+    return failed.what;
+  } catch (const fs::filesystem_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace pmusim::live

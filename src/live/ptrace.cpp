@@ -1,0 +1,34 @@
+#include "live/ptrace.h"
+
+#include <sys/ptrace.h>
+
+#include <cerrno>
+
+namespace pmusim::live {
+namespace {
+
+constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
+                         PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXIT;
+
+void* data_of(long value) { return reinterpret_cast<void*>(value); }
+
+}  // namespace
+
+int seize(u32 tid) { return ::ptrace(PTRACE_SEIZE, tid, nullptr, data_of(options)) == 0 ? 0 : errno; }
+void interrupt(u32 tid) { ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr); }
+void let_run(u32 tid, int signal) { ::ptrace(PTRACE_CONT, tid, nullptr, data_of(signal)); }
+void detach(u32 tid, int signal) { ::ptrace(PTRACE_DETACH, tid, nullptr, data_of(signal)); }
+void listen(u32 tid) { ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr); }
+
+std::optional<user_regs_struct> all_registers(u32 tid) {
+  user_regs_struct registers{};
+  if (::ptrace(PTRACE_GETREGS, tid, nullptr, &registers) != 0) return std::nullopt;
+  return registers;
+}
+
+void set_all_registers(u32 tid, const user_regs_struct& registers) {
+  user_regs_struct copy = registers;
+  ::ptrace(PTRACE_SETREGS, tid, nullptr, &copy);
+}
+
+}  // namespace pmusim::live

@@ -1,0 +1,147 @@
+#include "pmusim/live/run.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/time.h>
+
+#include <array>
+#include <csignal>
+
+#include "live/served_calls.h"
+#include "live/start.h"
+
+namespace pmusim::live {
+namespace {
+
+/// How this process hears of signals while it supervises: SIGCHLD and the ticks of an interval timer end its
+/// waits and do nothing else; those that would end it are read from a descriptor.
+class Signals {
+ public:
+  Signals() {
+    sigset_t blocked = of({SIGCHLD, SIGTERM, SIGHUP});
+    ::sigprocmask(SIG_BLOCK, &blocked, &mask_before_);
+    while_waiting_ = mask_before_;
+    for (const int signal : {SIGTERM, SIGHUP}) ::sigaddset(&while_waiting_, signal);
+    for (const int signal : {SIGCHLD, SIGALRM}) ::sigdelset(&while_waiting_, signal);
+    const auto handle = [](int signal, void (*handler)(int), struct sigaction& before) {
+      struct sigaction action {};  // without SA_RESTART
+      action.sa_handler = handler;
+      ::sigaction(signal, &action, &before);
+    };
+    const auto nothing = [](int) {};
+    for (std::size_t n = 0; n < handled.size(); ++n)
+      handle(handled[n], n < 2 ? static_cast<void (*)(int)>(nothing) : SIG_IGN, before_[n]);
+    const sigset_t ending = of({SIGTERM, SIGHUP});
+    ending_ = FileDescriptor(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
+    const itimerval ticks{{0, tick_us}, {0, tick_us}};
+    ::setitimer(ITIMER_REAL, &ticks, nullptr);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() {
+    const itimerval none{};
+    ::setitimer(ITIMER_REAL, &none, nullptr);
+    for (std::size_t n = 0; n < handled.size(); ++n) ::sigaction(handled[n], &before_[n], nullptr);
+    ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+  }
+  /// For ppoll.
+  const sigset_t& while_waiting() const { return while_waiting_; }
+  int descriptor() const { return ending_.number(); }
+  /// A signal that is to be passed on.
+  std::optional<int> next() const {
+    signalfd_siginfo info{};
+    if (::read(ending_.number(), &info, sizeof info) != sizeof info) return std::nullopt;
+    return static_cast<int>(info.ssi_signo);
+  }
+
+ private:
+  static constexpr suseconds_t tick_us = 20'000;
+  static constexpr std::array<int, 4> handled{SIGCHLD, SIGALRM, SIGINT, SIGQUIT};
+
+  static sigset_t of(std::initializer_list<int> signals) {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int signal : signals) ::sigaddset(&set, signal);
+    return set;
+  }
+
+  sigset_t mask_before_{}, while_waiting_{};
+  std::array<struct sigaction, handled.size()> before_{};
+  FileDescriptor ending_;
+};
+
+class Supervisor {
+ public:
+  Supervisor(EmulatedCpu& cpu, Started started, NumberRange numbers, const perf::Limits& limits)
+      : root_(started.pid),
+        listener_(std::move(started.listener)),
+        tasks_(cpu, root_),
+        calls_(cpu, tasks_, listener_, numbers, limits) {}
+
+  /// The program's status as waitpid gives it.
+  int run() {
+    for (u64 turn = 0; !tasks_.root_status(); ++turn) {
+      const bool stepped = tasks_.step();
+      if (!stepped || turn % turns_between_looks == 0) look(stepped);
+      if (!stepped || turn % turns_between_cleanings == 0) clean();
+    }
+    tasks_.release_all();
+    return *tasks_.root_status();
+  }
+  u64 served() const { return calls_.served(); }
+
+ private:
+  static constexpr u64 turns_between_looks = 8, turns_between_cleanings = 1024;
+
+  /// Serves who waits, and waits for that where there is nothing to step.
+  void look(bool stepped) {
+    std::array<pollfd, 2> sources{pollfd{listener_.number(), POLLIN, 0},
+                                  pollfd{signals_.descriptor(), POLLIN, 0}};
+    const timespec at_once{};
+    ::ppoll(sources.data(), sources.size(), stepped ? &at_once : nullptr, &signals_.while_waiting());
+    if ((sources[0].revents & POLLIN) != 0)
+      if (const auto call = listener_.receive()) calls_.serve(*call);
+    if ((sources[1].revents & POLLIN) != 0)
+      if (const auto signal = signals_.next()) ::kill(static_cast<pid_t>(root_), *signal);
+    tasks_.collect();
+    if (tasks_.ended() != ended_) calls_.hang_up_ended();
+    ended_ = tasks_.ended();
+  }
+
+  void clean() {
+    calls_.close_abandoned();
+    calls_.calm_read();
+    tasks_.follow_events();
+  }
+
+  u32 root_;
+  Listener listener_;
+  Signals signals_;
+  Tasks tasks_;
+  ServedCalls calls_;
+  u64 ended_ = 0;
+};
+
+}  // namespace
+
+Result<RunSummary, Error> run(const RunOptions& options) {
+  if (options.command.empty()) return Failure(Error("no program to run"));
+  SessionOptions machine = options.machine;
+  machine.limits.perfmon_capable = machine.limits.ipc_lock_capable = false;
+  machine.limits.kernel = machine.kernel;
+  auto cpu = EmulatedCpu::create(machine);
+  if (!cpu.ok()) return Failure(cpu.error());
+  const NumberRange numbers = event_numbers();
+  const MachineView view = view_of(machine.model, (*cpu)->monitor().driver().capabilities());
+  auto started = start(options.command, view, numbers);
+  if (!started.ok()) return Failure(started.error());
+  RunSummary summary{.missing_view = started->missing_view};
+  Supervisor supervisor(**cpu, std::move(started).value(), numbers, machine.limits);
+  summary.status = supervisor.run();
+  summary.instructions = (*cpu)->instructions();
+  summary.calls = supervisor.served();
+  summary.elapsed_ns = (*cpu)->monitor().now();
+  return summary;
+}
+
+}  // namespace pmusim::live

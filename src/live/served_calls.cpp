@@ -1,0 +1,180 @@
+// perf_event_open, and descriptors that come and go. Calls on them are in descriptor_calls.cpp.
+#include "live/served_calls.h"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "perf/attr_check.h"
+#include "perf/ring_buffer.h"
+
+namespace pmusim::live {
+namespace {
+
+using perf::EventType;
+
+/// The kernel's own software events and tracepoints work without a PMU. Those that count nothing are opened
+/// for the records beside samples, which have to be in one buffer with them.
+bool is_kernels(const perf::Attr& attr, i32 pid) {
+  switch (static_cast<EventType>(attr.type)) {
+    case EventType::hardware:
+    case EventType::hw_cache:
+    case EventType::raw:
+      return false;
+    case EventType::software: {
+      const auto id = static_cast<perf::SoftwareId>(attr.config);
+      return pid == -1 || (id != perf::SoftwareId::dummy && id != perf::SoftwareId::bpf_output);
+    }
+    default:
+      return true;
+  }
+}
+
+/// Type, size and config stand in front in every version of the attribute.
+perf::Attr beginning_of(std::span<const std::byte> user) {
+  perf::Attr attr;
+  std::memcpy(&attr, user.data(), std::min(user.size(), sizeof attr));
+  return attr;
+}
+
+std::vector<std::byte> read_attribute(u32 tid, u64 address) {
+  constexpr std::size_t smallest = 64, largest = 4096;
+  std::vector<std::byte> user(smallest);
+  user.resize(trace::read_memory(tid, address, user));
+  if (user.size() < smallest) return user;
+  const std::size_t bytes = beginning_of(user).size;
+  if (bytes <= smallest || bytes > largest) return user;
+  user.resize(bytes);
+  user.resize(trace::read_memory(tid, address, user));
+  return user;
+}
+
+AtExec at_exec(u64 flags) {
+  return (flags & perf::open_flag::CLOEXEC) != 0 ? AtExec::is_closed : AtExec::stays_open;
+}
+
+}  // namespace
+
+ServedCalls::ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, NumberRange numbers,
+                         const perf::Limits& limits)
+    : cpu_(cpu), tasks_(tasks), listener_(listener), numbers_(numbers), limits_(limits) {
+  cpu.perf().on_overflow([this](const perf::Event& event) { signal_overflow(event); });
+}
+
+/// Tasks are stopped, or asked to, before the answer: where a call switches events on, the caller stands
+/// right behind it when counting begins.
+void ServedCalls::serve(const Call& call) {
+  const u64 number = call.arguments[call.number == SYS_mmap ? 4 : 0];
+  EventDescriptor* const descriptor =
+      call.number == SYS_perf_event_open ? nullptr : descriptors_.find(call.tid, number);
+  if (call.number != SYS_perf_event_open && descriptor == nullptr) return listener_.let_through(call);
+  ++served_;
+  tasks_.flush();
+  if (call.number == SYS_mmap) return map(call, *descriptor);
+  const Answer answer = call.number == SYS_perf_event_open ? open(call) : on_descriptor(call, *descriptor);
+  tasks_.follow_events();
+  if (answer)
+    listener_.finish(call, *answer);
+  else
+    listener_.let_through(call);
+}
+
+ServedCalls::Answer ServedCalls::open(const Call& call) {
+  close_abandoned();  // their counters are free for the new one
+  std::vector<std::byte> user = read_attribute(call.tid, call.arguments[0]);
+  const auto pid = static_cast<i32>(call.arguments[1]), group = static_cast<i32>(call.arguments[3]);
+  EventDescriptor* const leader = group >= 0 ? descriptors_.find(call.tid, call.arguments[3]) : nullptr;
+  if (leader == nullptr && (user.size() < 16 || is_kernels(beginning_of(user), pid))) return std::nullopt;
+  if (leader == nullptr && group >= 0) return -EINVAL;  // led by an event of the kernel's
+  auto attr = perf::copy_attr(user, limits_.simd());
+  if (attr.ok()) return open_here(call, *attr, leader != nullptr ? &leader->event() : nullptr);
+  if (attr.error().error_number == E2BIG) trace::write_memory(call.tid, call.arguments[0], user);
+  return -attr.error().error_number;
+}
+
+i64 ServedCalls::open_here(const Call& call, const perf::Attr& attr, perf::Event* leader) {
+  CountedTasks counted{.pid = static_cast<i32>(call.arguments[1]),
+                       .cpu = static_cast<i32>(call.arguments[2]),
+                       .flags = call.arguments[4]};
+  if (counted.pid == 0) counted.pid = static_cast<i32>(call.tid);
+  const auto event = make_event(attr, leader, counted);
+  if (!event.ok()) return -event.error().error_number;
+  return give_descriptor(call, **event);
+}
+
+Result<perf::Event*, KernelError> ServedCalls::make_event(const perf::Attr& attr, perf::Event* leader,
+                                                          CountedTasks counted) {
+  if (auto allowed = perf::check_rights(attr, counted.pid, counted.cpu, counted.flags, limits_); !allowed)
+    return Failure(allowed.error());
+  if (counted.pid > 0) {
+    const int error = tasks_.watch(static_cast<u32>(counted.pid));
+    if (error == EPERM) return Failure(KernelError(EBUSY, "pid: the task is traced by another"));
+    if (error != 0) return Failure(KernelError(error, "pid: the task cannot be watched"));
+  }
+  return cpu_.monitor().open_event(attr, leader, counted);
+}
+
+i64 ServedCalls::give_descriptor(const Call& call, perf::Event& event) {
+  auto made = EventDescriptor::make(event, call.tid);
+  const i64 given = made ? listener_.give(call, made->read_end, free_number(call.tid, numbers_.low),
+                                          at_exec(call.arguments[4]))
+                         : -EMFILE;
+  if (given < 0) {
+    cpu_.perf().close(event);
+    return given;
+  }
+  descriptors_.add(std::move(made->descriptor));
+  return given;
+}
+
+u32 ServedCalls::free_number(u32 tid, u64 lowest) const {
+  u32 number = std::max(numbers_.low, static_cast<u32>(lowest));
+  while (number < numbers_.high && ::access(fmt::format("/proc/{}/fd/{}", tid, number).c_str(), F_OK) == 0)
+    ++number;
+  return number;
+}
+
+void ServedCalls::close_abandoned() {
+  for (auto next = descriptors_.begin(); next != descriptors_.end();) {
+    const EventDescriptor& descriptor = (next++)->second;
+    if (!descriptor.abandoned()) continue;
+    cpu_.perf().close(descriptor.event());
+    descriptors_.remove(descriptor);
+  }
+}
+
+void ServedCalls::hang_up_ended() {
+  for (auto& [inode, descriptor] : descriptors_) {
+    const perf::Event& event = descriptor.event();
+    if (event.state <= perf::EventState::exit && event.children.empty()) descriptor.hang_up();
+  }
+}
+
+void ServedCalls::wake_readers(const perf::RingBuffer* buffer) {
+  for (auto& [inode, descriptor] : descriptors_)
+    if (!descriptor.signals && descriptor.event().ring.get() == buffer) descriptor.wake();
+}
+
+void ServedCalls::signal_overflow(const perf::Event& event) {
+  for (auto& [inode, descriptor] : descriptors_)
+    if (descriptor.signals && &descriptor.event() == &event) descriptor.wake();
+}
+
+bool ServedCalls::calm_read() {
+  bool waiting = false;
+  for (auto& [inode, descriptor] : descriptors_) {
+    if (!descriptor.awake() || descriptor.event().ring == nullptr) continue;
+    perf::ControlPage& page = descriptor.event().ring->control();
+    const u64 tail = std::atomic_ref(page.data_tail).load(std::memory_order_acquire);
+    if (tail == page.data_head)
+      descriptor.calm();
+    else
+      waiting = true;
+  }
+  return waiting;
+}
+
+}  // namespace pmusim::live

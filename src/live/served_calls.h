@@ -1,0 +1,78 @@
+#ifndef PMUSIM_SRC_LIVE_SERVED_CALLS_H
+#define PMUSIM_SRC_LIVE_SERVED_CALLS_H
+
+#include "live/event_descriptor.h"
+#include "live/listener.h"
+#include "live/tasks.h"
+
+namespace pmusim::live {
+
+/// The system calls that concern perf events, answered by the emulated perf core: perf_event_open, and what
+/// programs do with its descriptors. All others are the kernel's.
+class ServedCalls {
+ public:
+  ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, NumberRange numbers,
+              const perf::Limits& limits);
+  ServedCalls(const ServedCalls&) = delete;
+  ServedCalls& operator=(const ServedCalls&) = delete;
+
+  void serve(const Call& call);
+  /// Closes what no process has open any more.
+  void close_abandoned();
+  /// Tells pollers of events whose tasks have ended.
+  void hang_up_ended();
+  /// Makes descriptors unreadable again whose reader has taken everything. True while others wait for that.
+  bool calm_read();
+
+  u64 served() const { return served_; }
+
+ private:
+  /// A result or a negative errno; nothing: the kernel is to execute the call.
+  using Answer = std::optional<i64>;
+
+  /// A mapped buffer's pages, as long as the perf core has it.
+  struct Buffer {
+    std::weak_ptr<perf::RingBuffer> ring;
+    FileDescriptor file;
+  };
+
+  Answer open(const Call& call);
+  i64 open_here(const Call& call, const perf::Attr& attr, perf::Event* leader);
+  Result<perf::Event*, KernelError> make_event(const perf::Attr& attr, perf::Event* leader,
+                                               CountedTasks counted);
+  i64 give_descriptor(const Call& call, perf::Event& event);
+
+  Answer on_descriptor(const Call& call, EventDescriptor& descriptor);
+  i64 read(const Call& call, perf::Event& event, u64 address, std::size_t bytes);
+  i64 read_vector(const Call& call, perf::Event& event);
+  Answer control(const Call& call, EventDescriptor& descriptor);
+  i64 set_period(const Call& call, perf::Event& event);
+  i64 set_output(const Call& call, perf::Event& event);
+  i64 tell_id(const Call& call, const perf::Event& event);
+  i64 modify_attributes(const Call& call, perf::Event& event);
+  Answer file_control(const Call& call, EventDescriptor& descriptor);
+  i64 duplicate(const Call& call, const EventDescriptor& descriptor, u64 lowest, AtExec at_exec);
+
+  void map(const Call& call, EventDescriptor& descriptor);
+  i64 file_to_map(const Call& call, EventDescriptor& descriptor);
+  Buffer* buffer_of(const perf::Event& event);
+  i64 make_buffer(const Call& call, perf::Event& event);
+  bool maps(u32 tid, const Buffer& buffer) const;
+
+  u32 free_number(u32 tid, u64 lowest) const;
+  void wake_readers(const perf::RingBuffer* buffer);
+  void signal_overflow(const perf::Event& event);
+
+  EmulatedCpu& cpu_;
+  Tasks& tasks_;
+  Listener& listener_;
+  NumberRange numbers_;
+  perf::Limits limits_;
+  EventDescriptors descriptors_;
+  std::vector<Buffer> buffers_;
+  u64 served_ = 0;
+};
+
+}  // namespace pmusim::live
+
+#endif

@@ -1,0 +1,24 @@
+#ifndef PMUSIM_SRC_LIVE_START_H
+#define PMUSIM_SRC_LIVE_START_H
+
+#include "live/listener.h"
+#include "live/machine_view.h"
+#include "pmusim/base/error.h"
+
+namespace pmusim::live {
+
+/// A program under the filter, about to begin.
+struct Started {
+  u32 pid = 0;
+  Listener listener;
+  std::string missing_view;  ///< what of the machine it cannot be shown
+};
+
+/// Starts `command` as a child that sees `view`, under the filter. Errors: what is forbidden here, or the
+/// program cannot be started; nothing is left running then.
+Result<Started, Error> start(const std::vector<std::string>& command, const MachineView& view,
+                             NumberRange numbers);
+
+}  // namespace pmusim::live
+
+#endif

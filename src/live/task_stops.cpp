@@ -1,0 +1,271 @@
+// What each stop of a watched task means (ptrace(2)), and what retires with it.
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "live/ptrace.h"
+#include "live/tasks.h"
+#include "trace/process_maps.h"
+
+namespace pmusim::live {
+namespace {
+
+// From RSP at a handler's entry: the return address, then the ucontext with RFLAGS in its sigcontext.
+constexpr u64 flags_in_signal_frame = 8 + offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]);
+
+bool stops_programs(int signal) {
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/// Whether the kernel is going to repeat the system call that the task is just leaving.
+bool leaves_call_unfinished(u32 tid) {
+  const auto registers = all_registers(tid);
+  return registers && static_cast<i64>(registers->orig_rax) >= 0 && trace::is_restart(registers->rax);
+}
+
+std::string command_of(u32 tid) {
+  std::string name = trace::proc_file(tid, "comm");
+  if (name.ends_with('\n')) name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+void Tasks::changed(u32 tid, int status) {
+  WatchedTask* const task = find(tid);
+  if (WIFSTOPPED(status)) {
+    if (task != nullptr)
+      stopped(*task, status);
+    else if (status >> 16 == PTRACE_EVENT_EXIT)
+      let_run(tid, 0);
+    else
+      early_.insert(tid);
+    return;
+  }
+  early_.erase(tid);
+  if (tid == root_) root_status_ = status;
+  if (task != nullptr) gone(*task);
+}
+
+void Tasks::stopped(WatchedTask& task, int status) {
+  const int signal = WSTOPSIG(status);
+  switch (status >> 16) {
+    case PTRACE_EVENT_EXEC:
+      return executed(task.tid);
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+    case PTRACE_EVENT_CLONE:
+      started(task, trace::event_message(task.tid));
+      return goes_on(task);
+    case PTRACE_EVENT_EXIT:
+      ends(task);
+      return let_run(task.tid, 0);
+    case PTRACE_EVENT_STOP:
+      return stops_programs(signal) ? stopped_with_group(task, signal) : between_instructions(task);
+    default:
+      break;
+  }
+  if (signal == trace::call_stop)
+    at_call(task);
+  else if (signal == SIGTRAP && task.state == State::stepping)
+    stepped(task);
+  else
+    signalled(task, signal);
+}
+
+/// It stays stopped until SIGCONT comes.
+void Tasks::stopped_with_group(WatchedTask& task, int signal) {
+  task.block.not_retired();
+  if (task.interest == Interest::none) {
+    detach(task.tid, signal);
+    return forget(task);
+  }
+  task.state = State::group_stopped;
+  listen(task.tid);
+}
+
+/// As it went before the stop.
+void Tasks::goes_on(WatchedTask& task) {
+  if (task.state == State::native)
+    let_run(task.tid, 0);
+  else
+    trace::run_to_call(task.tid, 0);
+}
+
+void Tasks::at_call(WatchedTask& task) {
+  if (task.state == State::in_call) return left_call(task);
+  task.state = State::in_call;
+  trace::run_to_call(task.tid, 0);
+}
+
+void Tasks::left_call(WatchedTask& task) {
+  const auto after = trace::thread_state(task.tid);
+  if (!after) return;  // killed: its end follows
+  if (trace::changes_maps(task.call_number)) tell_of_maps(task);
+  task.call_comes_again = leaves_call_unfinished(task.tid);
+  task.registers = *after;
+  task.state = State::ready;
+  settle(task);
+}
+
+/// It has run by itself up to here, or waited; nothing retires with this stop.
+void Tasks::between_instructions(WatchedTask& task) {
+  const auto now = trace::thread_state(task.tid);
+  if (!now) return;
+  const bool from_afar = task.state == State::native;
+  task.asked_to_stop = false;
+  task.block.not_retired();
+  task.stepping = nullptr;
+  task.in_rep = false;
+  task.call_comes_again = leaves_call_unfinished(task.tid);
+  task.registers = *now;
+  task.state = State::ready;
+  if (from_afar && task.space != nullptr) tell_of_maps(task);
+  settle(task);
+}
+
+/// What was mapped while nobody looked is known to whoever opened events on a running task.
+void Tasks::learn_maps(WatchedTask& task) {
+  for (const auto& [tid, other] : tasks_)
+    if (other.pid == task.pid && other.space != nullptr) task.space = other.space;
+  if (task.space != nullptr) return;
+  task.space = std::make_shared<trace::AddressSpace>();
+  task.space->refresh(task.pid);
+}
+
+void Tasks::tell_of_maps(WatchedTask& task) {
+  if (task.space == nullptr) return;
+  for (const trace::Happening& happening : task.space->refresh(task.pid)) {
+    make_current(task);
+    cpu_.happen(happening);
+  }
+}
+
+void Tasks::stepped(WatchedTask& task) {
+  const auto after = trace::thread_state(task.tid);
+  if (!after) return;
+  task.state = State::ready;
+  if (std::exchange(task.entering_handler, false)) {
+    end_block(task, task.registers.registers.rip);
+    make_current(task);
+    cpu_.happen(trace::SignalDelivery{0, after->registers.rip});
+    trace::hide_trap_flag_at(task.tid, after->registers[Gpr::rsp] + flags_in_signal_frame);
+    task.call_comes_again = false;
+    task.registers = *after;
+  } else if (task.stepping == nullptr) {  // the vsyscall page: nobody can tell what retired
+    end_block(task, task.registers.registers.rip);
+    task.registers = *after;
+  } else if (is_of_step(task, *after)) {
+    retire(task, *after);
+  } else {
+    return signalled(task, SIGTRAP);
+  }
+  settle(task);
+}
+
+/// Tells a trap that came with an instruction from a SIGTRAP that somebody sent, which comes before one.
+bool Tasks::is_of_step(const WatchedTask& task, const trace::ThreadState& after) const {
+  if (after.registers.rip != task.registers.registers.rip) return true;
+  const auto info = trace::signal_info(task.tid);
+  return !info || info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
+}
+
+void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
+  const trace::LiveInstruction& live = *task.stepping;
+  const u64 start = live.instruction.ip;
+  task.in_rep = live.instruction.rep && after.registers.rip == start;
+  task.registers = after;
+  if (task.in_rep) return;  // a REP instruction traps after each iteration; it retires once
+  Registers& registers = task.registers.registers;
+  if (live.pushes_flags) trace::hide_trap_flag_at(task.tid, registers[Gpr::rsp]);
+  task.block.retired(live, static_cast<u32>(task.rep_rcx - registers[Gpr::rcx]), registers);
+  const bool raises_trap = live.raises_trap;
+  const bool falls_through =
+      live.instruction.branch == BranchKind::none && registers.rip == live.instruction.end();
+  task.stepping = nullptr;
+  if (!falls_through || task.block.full()) end_block(task, registers.rip);
+  if (!raises_trap) return;
+  task.signal = SIGTRAP;  // the program's own
+  task.handler_follows = trace::has_handler(task.tid, SIGTRAP);
+}
+
+/// It comes before the next instruction: nothing has retired.
+void Tasks::signalled(WatchedTask& task, int signal) {
+  if (task.state == State::native) return let_run(task.tid, signal);
+  const auto now = trace::thread_state(task.tid);
+  if (!now) return;
+  task.block.not_retired();
+  task.stepping = nullptr;
+  task.in_rep = false;
+  task.entering_handler = false;
+  task.call_comes_again = leaves_call_unfinished(task.tid);
+  task.registers = *now;
+  task.signal = signal;
+  task.handler_follows = trace::has_handler(task.tid, signal);
+  task.state = State::ready;
+  settle(task);
+}
+
+void Tasks::started(WatchedTask& parent, u32 tid) {
+  if (tid == 0 || find(tid) != nullptr) return;
+  end_block(parent, parent.registers.registers.rip);
+  cpu_.catch_up();
+  const u32 parent_tid = parent.tid;
+  WatchedTask& child = tasks_[tid];
+  child.pid = trace::process_of(tid);
+  child.tid = tid;
+  child.asked_to_stop = true;  // it begins with a stop
+  if (parent.space != nullptr)
+    child.space =
+        child.pid == parent.pid ? parent.space : std::make_shared<trace::AddressSpace>(*parent.space);
+  cpu_.happen(trace::ThreadStart{child.pid, tid, parent.pid, parent_tid});
+  follow_events();
+  if (early_.erase(tid) != 0) between_instructions(*find(tid));
+}
+
+/// A thread's exec: all others of its process have ended, and it goes on under the process's id.
+void Tasks::take_over_leader(u32 former, u32 tid) {
+  if (WatchedTask* const leader = find(tid); leader != nullptr) gone(*leader);
+  const auto found = tasks_.find(former);
+  if (found == tasks_.end()) return;
+  cpu_.happen(trace::ThreadExit{found->second.pid, former, 0});
+  tasks_.erase(found);
+}
+
+void Tasks::executed(u32 tid) {
+  const u32 former = trace::event_message(tid);
+  if (former != tid) take_over_leader(former, tid);
+  WatchedTask* const task = find(tid);
+  if (task == nullptr) return detach(tid, 0);  // its events have gone with the thread
+  cpu_.catch_up();
+  cpu_.perf().exec(tid, command_of(tid));
+  task->space = std::make_shared<trace::AddressSpace>();
+  task->stepping = nullptr;
+  task->call_number = SYS_execve;
+  task->state = State::in_call;
+  follow_events();
+  tell_of_maps(*task);
+  trace::run_to_call(tid, 0);
+}
+
+/// Before its parent hears of it: a reader of its events takes what is there then, and nothing later.
+void Tasks::ends(WatchedTask& task) {
+  task.block.not_retired();
+  end_block(task, task.registers.registers.rip);
+  if (current_tid_ == task.tid) current_tid_ = 0;
+  cpu_.happen(trace::ThreadExit{task.pid, task.tid, 0});
+  task.state = State::ending;
+  ++ended_;
+}
+
+void Tasks::gone(WatchedTask& task) {
+  if (task.state != State::ending) ends(task);  // killed in a way that left no time
+  tasks_.erase(task.tid);
+  // A parent that was killed cannot tell of its child any more.
+  for (const u32 child : std::exchange(early_, {})) detach(child, 0);
+}
+
+}  // namespace pmusim::live

@@ -1,0 +1,225 @@
+// Who is watched, and how it is stepped. What stops mean is in task_stops.cpp.
+#include "live/tasks.h"
+
+#include <sys/wait.h>
+
+#include <cerrno>
+
+#include "live/ptrace.h"
+#include "perf/context.h"
+
+namespace pmusim::live {
+namespace {
+
+constexpr u64 turn_steps = 20'000;
+
+bool counts(const perf::Event& event) {
+  return event.state >= perf::EventState::inactive && event.leader->state >= perf::EventState::inactive;
+}
+
+/// By the tid of the task that they are on.
+std::map<u32, Interest> interests(const perf::PerfCore& perf) {
+  std::map<u32, Interest> result;
+  for (const perf::Event* event : perf.events()) {
+    const perf::Task* const task = event->context != nullptr ? event->context->task() : nullptr;
+    if (task == nullptr) continue;
+    Interest& interest = result.try_emplace(task->tid, Interest::lifecycle).first->second;
+    if (counts(*event)) interest = Interest::instructions;
+  }
+  return result;
+}
+
+std::string command_of(u32 tid) {
+  std::string name = trace::proc_file(tid, "comm");
+  if (name.ends_with('\n')) name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+WatchedTask* Tasks::find(u32 tid) {
+  const auto found = tasks_.find(tid);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+int Tasks::watch(u32 tid) {
+  if (find(tid) != nullptr) return 0;
+  if (const int error = seize(tid); error != 0) return error;
+  WatchedTask& task = tasks_[tid];
+  task.pid = trace::process_of(tid);
+  task.tid = tid;
+  cpu_.catch_up();
+  cpu_.perf().task_started(task.pid, tid, command_of(tid));
+  return 0;
+}
+
+void Tasks::follow_events() {
+  const std::map<u32, Interest> now = interests(cpu_.perf());
+  std::vector<WatchedTask*> ready;
+  for (auto& [tid, task] : tasks_) {
+    const auto interest = now.find(tid);
+    task.interest = interest == now.end() ? Interest::none : interest->second;
+    if (task.state == State::ready) ready.push_back(&task);
+    if (task.state != State::native || task.interest == Interest::lifecycle || task.asked_to_stop) continue;
+    interrupt(tid);
+    task.asked_to_stop = true;
+  }
+  for (WatchedTask* task : ready) settle(*task);
+}
+
+/// What becomes of a task that is ready.
+void Tasks::settle(WatchedTask& task) {
+  if (task.interest == Interest::instructions) {
+    if (task.space == nullptr) learn_maps(task);
+    return;
+  }
+  end_block(task, task.registers.registers.rip);
+  const int signal = std::exchange(task.signal, 0);
+  if (task.interest == Interest::none) {
+    detach(task.tid, signal);
+    forget(task);
+    return;
+  }
+  task.state = State::native;
+  let_run(task.tid, signal);
+}
+
+/// Nobody's events are on the task any more.
+void Tasks::forget(WatchedTask& task) {
+  const u32 tid = task.tid;
+  if (current_tid_ == tid) current_tid_ = 0;
+  cpu_.happen(trace::ThreadExit{task.pid, tid, 0});
+  tasks_.erase(tid);
+}
+
+void Tasks::flush() {
+  for (auto& [tid, task] : tasks_)
+    if (task.state != State::stepping) end_block(task, task.registers.registers.rip);
+  cpu_.catch_up();
+}
+
+/// The task whose turn it is, up to the end of its turn; then the one behind it.
+WatchedTask* Tasks::next_ready() {
+  WatchedTask* const present = find(turn_tid_);
+  if (present != nullptr && present->state == State::ready && steps_ < turn_end_) return present;
+  auto candidate = tasks_.upper_bound(turn_tid_);
+  for (std::size_t n = 0; n < tasks_.size(); ++n, ++candidate) {
+    if (candidate == tasks_.end()) candidate = tasks_.begin();
+    if (candidate->second.state != State::ready) continue;
+    turn_tid_ = candidate->first;
+    turn_end_ = steps_ + turn_steps;
+    return &candidate->second;
+  }
+  return nullptr;
+}
+
+bool Tasks::step() {
+  WatchedTask* const task = next_ready();
+  if (task == nullptr) return false;
+  ++steps_;
+  go(*task);
+  return true;
+}
+
+void Tasks::go(WatchedTask& task) {
+  if (task.signal != 0 && task.handler_follows) return step_into_handler(task);
+  if (task.call_comes_again) {
+    task.state = State::reaching_call;
+    trace::run_to_call(task.tid, std::exchange(task.signal, 0));
+    return;
+  }
+  const trace::LiveInstruction* const live =
+      task.in_rep ? task.stepping
+                  : task.space->instruction_at(task.pid, task.registers.registers.rip, store_);
+  if (live != nullptr && live->system_call) {
+    task.stepping = live;
+    return step_into_call(task);
+  }
+  step_instruction(task, live);
+}
+
+void Tasks::step_into_handler(WatchedTask& task) {
+  task.entering_handler = true;
+  task.state = State::stepping;
+  const u32 tid = task.tid;
+  trace::single_step(tid, std::exchange(task.signal, 0));
+  wait_for_step(tid);
+}
+
+/// The instruction retires before the kernel does its part: what the call does to events counts from the next
+/// one on. It is left to itself, since it may wait for anything.
+void Tasks::step_into_call(WatchedTask& task) {
+  const trace::LiveInstruction& live = *std::exchange(task.stepping, nullptr);
+  trace::ThreadState& state = task.registers;
+  task.call_number = state.registers[Gpr::rax];
+  if (state.trap_flag_shown) trace::clear_trap_flag(task.tid, state.registers.rflags);
+  task.block.expect(live, state.registers, state.fs_base, state.gs_base);
+  state.registers.rip = live.instruction.end();
+  task.block.retired(live, 0, state.registers);
+  end_block(task, live.instruction.end());
+  task.state = State::reaching_call;
+  trace::run_to_call(task.tid, std::exchange(task.signal, 0));
+}
+
+void Tasks::step_instruction(WatchedTask& task, const trace::LiveInstruction* live) {
+  const Registers& registers = task.registers.registers;
+  if (!task.in_rep && live != nullptr) {
+    task.block.expect(*live, registers, task.registers.fs_base, task.registers.gs_base);
+    task.rep_rcx = registers[Gpr::rcx];
+  }
+  task.stepping = live;
+  task.state = State::stepping;
+  const u32 tid = task.tid;
+  trace::single_step(tid, std::exchange(task.signal, 0));
+  wait_for_step(tid);
+}
+
+/// Short, unless the instruction waits for another task (a page that a program fills in): the interval timer
+/// ends the wait then.
+void Tasks::wait_for_step(u32 tid) {
+  while (true) {
+    int status = 0;
+    const pid_t child = ::waitpid(-1, &status, __WALL);
+    if (child < 0) return;
+    changed(static_cast<u32>(child), status);
+    const WatchedTask* const task = find(tid);
+    if (task == nullptr || task->state != State::stepping) return;
+  }
+}
+
+void Tasks::collect() {
+  int status = 0;
+  for (pid_t child = 0; (child = ::waitpid(-1, &status, __WALL | WNOHANG)) > 0;)
+    changed(static_cast<u32>(child), status);
+}
+
+void Tasks::end_block(WatchedTask& task, u64 next_ip) {
+  if (task.block.empty()) return;
+  make_current(task);
+  cpu_.run(task.block, next_ip);
+}
+
+void Tasks::make_current(const WatchedTask& task) {
+  if (current_tid_ == task.tid) return;
+  current_tid_ = task.tid;
+  cpu_.happen(trace::ThreadSwitch{task.pid, task.tid});
+}
+
+/// A task that does not stop soon, because it cannot, goes on with this process's end.
+void Tasks::release_all() {
+  constexpr int patience_ms = 500;
+  for (auto& [tid, task] : tasks_) {
+    task.interest = Interest::none;
+    if (task.state != State::ready) interrupt(tid);
+  }
+  for (int ms = 0; ms < patience_ms && !tasks_.empty(); ++ms) {
+    std::vector<u32> ready;
+    for (const auto& [tid, task] : tasks_)
+      if (task.state == State::ready) ready.push_back(tid);
+    for (const u32 tid : ready) settle(*find(tid));
+    if (!tasks_.empty()) ::usleep(1000);
+    collect();
+  }
+}
+
+}  // namespace pmusim::live

@@ -1,0 +1,145 @@
+#ifndef PMUSIM_SRC_LIVE_TASKS_H
+#define PMUSIM_SRC_LIVE_TASKS_H
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "live/emulated_cpu.h"
+#include "trace/live_code.h"
+#include "trace/tracee.h"
+
+namespace pmusim::live {
+
+/// What the events on a task ask of the supervisor.
+enum class Interest : u8 {
+  none,
+  lifecycle,     ///< none of them counts now: the task runs by itself, but its forks, execs and end matter
+  instructions,  ///< it is stepped
+};
+
+/// A thread on which there are events, attached to (PTRACE_SEIZE).
+struct WatchedTask {
+  enum class State : u8 {
+    native,         ///< runs by itself
+    ready,          ///< stopped between two instructions
+    stepping,       ///< executes one
+    reaching_call,  ///< runs to the stop before the system call that it stands at
+    in_call,        ///< in the kernel, on its way to the stop after that
+    group_stopped,  ///< by SIGSTOP and the like
+    ending,         ///< nothing is left to be known of it but its status
+  };
+  u32 pid = 0, tid = 0;
+  State state = State::native;
+  Interest interest = Interest::lifecycle;
+  bool asked_to_stop = false;
+  trace::ThreadState registers;  ///< where it is ready, or was before what it does now
+  trace::OpenBlock block;
+  std::shared_ptr<trace::AddressSpace> space;
+  const trace::LiveInstruction* stepping = nullptr;  ///< what the step in progress executes
+  bool in_rep = false;                               ///< between two iterations of it
+  u64 rep_rcx = 0;                                   ///< RCX before the first one
+  u64 call_number = 0;
+  bool call_comes_again = false;  ///< the kernel is going to repeat the call that it has just left
+  int signal = 0;                 ///< to be delivered when it goes on
+  bool handler_follows = false;   ///< that delivery enters a handler
+  bool entering_handler = false;
+};
+
+/// A system call that a task is made to make.
+struct ForcedCall {
+  u64 number = 0;  ///< SYS_*
+  std::array<u64, 6> arguments{};
+};
+
+/// The watched tasks: attached to, stepped one at a time and in turns, and followed into what they start.
+///
+/// Nothing here waits for a task that could wait for the supervisor: steps over system calls are not waited
+/// for at all, and the wait for others ends with a tick of the caller's interval timer, too.
+class Tasks {
+ public:
+  /// `root` is this process's child, whose end ends everything.
+  Tasks(EmulatedCpu& cpu, u32 root) : cpu_(cpu), root_(root) {}
+  Tasks(const Tasks&) = delete;
+  Tasks& operator=(const Tasks&) = delete;
+
+  /// Watches a task from now on. 0, or the errno of attaching.
+  int watch(u32 tid);
+  /// Events have come, gone, or been switched: stops and lets go whom that concerns.
+  void follow_events();
+  /// All that has been executed retires: events are about to be read or changed.
+  void flush();
+  /// Lets the next task execute an instruction. False if there is none to step.
+  bool step();
+  /// Takes note of what has happened to any child of this process.
+  void collect();
+  /// The first process's status as waitpid gives it, once it has ended.
+  const std::optional<int>& root_status() const { return root_status_; }
+  /// How many watched tasks have ended so far, or are about to.
+  u64 ended() const { return ended_; }
+
+  /// Whether a task that waits for the answer to a system call can be made to do another, as call() does.
+  /// Before the answer.
+  bool hold(u32 tid);
+  /// After the answer: makes the task do these calls in its place. The result of the first, which the program
+  /// takes for that of its own, or nothing where the task has died.
+  std::optional<i64> call(u32 tid, std::span<const ForcedCall> calls);
+
+  /// Lets everyone go on alone.
+  void release_all();
+
+ private:
+  using State = WatchedTask::State;
+
+  WatchedTask* find(u32 tid);
+  WatchedTask* next_ready();
+  void go(WatchedTask& task);
+  void step_into_handler(WatchedTask& task);
+  void step_into_call(WatchedTask& task);
+  void step_instruction(WatchedTask& task, const trace::LiveInstruction* live);
+  void wait_for_step(u32 tid);
+
+  void changed(u32 tid, int status);
+  void stopped(WatchedTask& task, int status);
+  void at_call(WatchedTask& task);
+  void left_call(WatchedTask& task);
+  void stopped_with_group(WatchedTask& task, int signal);
+  void between_instructions(WatchedTask& task);
+  void settle(WatchedTask& task);
+  void stepped(WatchedTask& task);
+  bool is_of_step(const WatchedTask& task, const trace::ThreadState& after) const;
+  void signalled(WatchedTask& task, int signal);
+  void goes_on(WatchedTask& task);
+  void started(WatchedTask& parent, u32 tid);
+  void executed(u32 tid);
+  void take_over_leader(u32 former, u32 tid);
+  void ends(WatchedTask& task);
+  void gone(WatchedTask& task);
+  void forget(WatchedTask& task);
+
+  void retire(WatchedTask& task, const trace::ThreadState& after);
+  void end_block(WatchedTask& task, u64 next_ip);
+  void make_current(const WatchedTask& task);
+  void learn_maps(WatchedTask& task);
+  void tell_of_maps(WatchedTask& task);
+
+  std::optional<int> wait_for_stop(u32 tid);
+  bool run_one_call(u32 tid);
+
+  EmulatedCpu& cpu_;
+  trace::InstructionStore store_;
+  std::map<u32, WatchedTask> tasks_;  // by tid
+  std::set<u32> early_;               // stopped before their parent told of them
+  u32 root_;
+  std::optional<int> root_status_;
+  u64 ended_ = 0;
+  u32 current_tid_ = 0;  // who runs on the emulated CPU
+  u32 turn_tid_ = 0;     // whose turn it is
+  u64 turn_end_ = 0;     // up to which step
+  u64 steps_ = 0;
+};
+
+}  // namespace pmusim::live
+
+#endif

@@ -1,0 +1,209 @@
+// What programs do with perf_event_open, one habit per subcommand; prints what a test looks at.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct perf_event_attr counting(unsigned long long config) {
+  struct perf_event_attr attr;
+  memset(&attr, 0, sizeof attr);
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_HARDWARE;
+  attr.config = config;
+  attr.disabled = 1;
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  return attr;
+}
+
+static int open_event(struct perf_event_attr* attr, int pid, int cpu, int group, unsigned long flags) {
+  return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);
+}
+
+// Two instructions and one branch per round.
+static void work(unsigned long rounds) { __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(rounds) : : "cc"); }
+
+static unsigned long long count_work(int event, unsigned long rounds) {
+  unsigned long long count = 0;
+  ioctl(event, PERF_EVENT_IOC_RESET, 0);
+  ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+  work(rounds);
+  ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
+  if (read(event, &count, sizeof count) != sizeof count) printf("read fails\n");
+  return count;
+}
+
+// The same work twice as long costs exactly as many instructions and branches more.
+static void count_itself(void) {
+  const unsigned long long configs[] = {PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_INSTRUCTIONS};
+  for (int i = 0; i < 2; ++i) {
+    struct perf_event_attr attr = counting(configs[i]);
+    const int event = open_event(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    const unsigned long long once = count_work(event, 1000), twice = count_work(event, 2000);
+    printf("%llu\n", twice - once);
+    close(event);
+  }
+}
+
+static int overflowed;
+static volatile int overflows;
+static void on_overflow(int signal, siginfo_t* info, void* context) {
+  (void)signal, (void)context;
+  if (info->si_fd != overflowed) printf("another descriptor\n");
+  ++overflows;
+  ioctl(overflowed, PERF_EVENT_IOC_REFRESH, 1);
+}
+
+// As PAPI does it: one overflow at a time, armed again by the handler.
+static void overflow_signals(void) {
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+  attr.sample_period = 200;
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.wakeup_events = 1;
+  overflowed = open_event(&attr, 0, -1, -1, 0);
+  void* const ring = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, overflowed, 0);
+  if (ring == MAP_FAILED) printf("mmap fails: %s\n", strerror(errno));
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_overflow;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGRTMIN, &action, NULL);
+  const struct f_owner_ex owner = {F_OWNER_TID, (pid_t)syscall(SYS_gettid)};
+  fcntl(overflowed, F_SETFL, O_ASYNC | O_NONBLOCK);
+  fcntl(overflowed, F_SETSIG, SIGRTMIN);
+  fcntl(overflowed, F_SETOWN_EX, &owner);
+  ioctl(overflowed, PERF_EVENT_IOC_REFRESH, 1);
+  work(10100);
+  ioctl(overflowed, PERF_EVENT_IOC_DISABLE, 0);
+  printf("%d\n", overflows);
+}
+
+// Samples of a child, read out of the ring until the child ends.
+static void poll_child(void) {
+  int start[2];
+  if (pipe(start) != 0) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    char byte;
+    if (read(start[0], &byte, 1) != 1) _exit(1);
+    work(5000);
+    _exit(0);
+  }
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+  attr.sample_period = 100;
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.wakeup_events = 10;
+  attr.disabled = 0;
+  const int event = open_event(&attr, child, -1, -1, 0);
+  struct perf_event_mmap_page* const page =
+      mmap(NULL, (1 + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+  if (page == MAP_FAILED || write(start[1], "", 1) != 1) return;
+  int samples = 0, wakeups = 0;
+  struct pollfd waiting = {event, POLLIN, 0};
+  do {
+    poll(&waiting, 1, -1);
+    ++wakeups;
+    const unsigned long long head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    for (unsigned long long at = page->data_tail; at < head;) {
+      struct perf_event_header header;
+      memcpy(&header, (char*)page + 4096 + at % 4096, sizeof header);
+      samples += header.type == PERF_RECORD_SAMPLE;
+      at += header.size;
+    }
+    __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+  } while (!(waiting.revents & POLLHUP));
+  waitpid(child, NULL, 0);
+  printf("%d samples%s\n", samples, wakeups < 2 ? ", and no wakeup" : "");
+}
+
+static void* work_in_thread(void* rounds) {
+  work((unsigned long)rounds);
+  return NULL;
+}
+
+// A process and a thread, each with its own work.
+static void work_with_others(unsigned long rounds) {
+  pthread_t thread;
+  const pid_t child = fork();
+  if (child == 0) {
+    work(rounds);
+    _exit(0);
+  }
+  pthread_create(&thread, NULL, work_in_thread, (void*)rounds);
+  pthread_join(thread, NULL);
+  waitpid(child, NULL, 0);
+}
+
+static void tell(const char* what, long result) {
+  printf("%s: %s\n", what, result >= 0 ? "works" : strerrorname_np(errno));
+}
+
+static void refusals(void) {
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+  attr.exclude_kernel = 0;
+  tell("kernel mode", open_event(&attr, 0, -1, -1, 0));
+  attr.exclude_kernel = 1;
+  tell("every task of a CPU", open_event(&attr, -1, 0, -1, 0));
+  tell("a CPU that is not there", open_event(&attr, 0, 1, -1, 0));
+  tell("no such task", open_event(&attr, 0x3FFFFFFF, -1, -1, 0));
+  tell("an unknown flag", open_event(&attr, 0, -1, -1, 1ul << 40));
+  tell("a group leader that is no event", open_event(&attr, 0, -1, 0, 0));
+  attr.config = 1234;
+  tell("an unknown event", open_event(&attr, 0, -1, -1, 0));
+  attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+  const int event = open_event(&attr, 0, -1, -1, 0);
+  tell("user mode", event);
+  char byte;
+  tell("a read that is too short", read(event, &byte, 1));
+  tell("AUX", (long)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 16 * 4096));
+  tell("a private mapping", (long)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, event, 0));
+  tell("three data pages", (long)mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0));
+  tell("a mapping", (long)mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0));
+  tell("REFRESH of what does not sample", ioctl(event, PERF_EVENT_IOC_REFRESH, 1));
+  tell("a filter", ioctl(event, PERF_EVENT_IOC_SET_FILTER, "x"));
+  tell("BPF", ioctl(event, PERF_EVENT_IOC_SET_BPF, 0));
+  tell("a terminal's ioctl", ioctl(event, 0x5401, &byte));
+  tell("dup2 to a low number", dup2(event, 100));
+  const int copy = dup(event);
+  unsigned long long id = 0, id_of_copy = 1;
+  ioctl(event, PERF_EVENT_IOC_ID, &id);
+  ioctl(copy, PERF_EVENT_IOC_ID, &id_of_copy);
+  printf("a duplicate is %s\n", id == id_of_copy ? "the same event" : "another event");
+  struct perf_event_attr software = counting(PERF_COUNT_SW_TASK_CLOCK);
+  software.type = PERF_TYPE_SOFTWARE;
+  tell("the kernel's software events", open_event(&software, 0, -1, -1, 0));
+}
+
+// Ends by a signal of the kernel's own making while others of its threads and children go on.
+static void die_in_company(void) {
+  for (int i = 0; i < 2; ++i)
+    if (fork() == 0) {
+      work(2000);
+      kill(getppid(), SIGKILL);
+      _exit(0);
+    }
+  for (;;) work(1000);
+}
+
+int main(int argc, char** argv) {
+  const char* const what = argc > 1 ? argv[1] : "";
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (strcmp(what, "count") == 0) count_itself();
+  if (strcmp(what, "signals") == 0) overflow_signals();
+  if (strcmp(what, "poll") == 0) poll_child();
+  if (strcmp(what, "refusals") == 0) refusals();
+  if (strcmp(what, "others") == 0) work_with_others(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000);
+  if (strcmp(what, "killed") == 0) die_in_company();
+  if (strcmp(what, "work") == 0) work(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000);
+  return 0;
+}

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include "kernel_option.h"
+#include "model_option.h"
+#include "output.h"
+#include "pmusim/live/run.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+/// The command with what it takes.
+struct Run {
+  std::vector<std::string> program;
+  ModelOption model;
+  KernelOption kernel;
+  bool verbose = false;
+};
+
+std::string summary_text(const live::RunSummary& summary) {
+  constexpr double ns_per_ms = 1e6;
+  return fmt::format("[ pmusim run: {} instructions stepped, {} calls served, {:.3f} ms of emulated time ]\n",
+                     summary.instructions, summary.calls,
+                     static_cast<double>(summary.elapsed_ns) / ns_per_ms);
+}
+
+void run(const Run& command) {
+  if (command.program.empty()) throw CommandError("run: there is no program behind '--'");
+  live::RunOptions options;
+  options.machine.model = command.model.model();
+  options.machine.kernel = command.kernel.kernel();
+  options.command = command.program;
+  const live::RunSummary summary = value_or_fail(live::run(options));
+  if (!summary.missing_view.empty() && command.verbose)
+    say(fmt::format("[ pmusim run: programs find no PMU in sysfs: {} ]\n", summary.missing_view));
+  if (command.verbose) say(summary_text(summary));
+  if (WIFSIGNALED(summary.status)) throw EndedBySignal{WTERMSIG(summary.status)};
+  if (WEXITSTATUS(summary.status) != 0) throw ExitStatus{WEXITSTATUS(summary.status)};
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, CommandLine line) {
+  auto options = std::make_shared<Run>();
+  options->program = std::move(line.program);
+  CLI::App* const command =
+      app.add_subcommand("run", "Run a program, perf itself for one, on the emulated PMU as it is");
+  command->footer(
+      "The program and what it starts see a PMU whether this machine has one or not: perf_event_open and "
+      "what\n"
+      "is done with its descriptors are answered by the emulated driver and perf core, and sysfs shows the "
+      "PMU.\n"
+      "Tasks with events on them are single-stepped, all others run by themselves. User mode is counted.\n"
+      "Ends with the program's exit status. docs/run.md says what works.\n\n"
+      "  pmusim run -- perf stat -d ls\n"
+      "  pmusim run --model skylake -- perf record -b ./prog\n"
+      "  pmusim run -- make check");
+  options->model.add_to(*command);
+  options->kernel.add_to(*command);
+  command->add_flag("-v,--verbose", options->verbose, "Say at the end what was stepped and served");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace pmusim::tools
