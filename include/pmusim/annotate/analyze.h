@@ -20,6 +20,7 @@ std::filesystem::path usual_debug_directory();
 
 enum class Syntax : u8 { att, intel };
 
+/// Which functions are annotated, how, and where what belongs to their files is looked for.
 struct Options {
   /// Annotate these functions alone (demangled or linkage names), from samples whose IP lies in one of them,
   /// as `perf annotate SYMBOL` does. Empty: every function with samples, from all samples.

@@ -30,11 +30,13 @@ struct Weight {
 /// One for each of Report::events, in their order.
 using Weights = std::vector<Weight>;
 
+/// An event of the file, with all of its samples.
 struct Event {
   std::string name;
   Weight total;
 };
 
+/// A file, or what is no file, that code was mapped from.
 struct Module {
   std::string path;      ///< as mapped; "[kernel]", "[unknown]" and the like for what is no file
   std::string build_id;  ///< hexadecimal; empty if unknown
@@ -42,6 +44,7 @@ struct Module {
   Weights weights;
 };
 
+/// A function of a module, or the part of it that has no name.
 struct Symbol {
   std::string name;          ///< demangled; "[unknown]" for the rest of a module
   std::string linkage_name;  ///< as in the symbol table
@@ -53,6 +56,7 @@ struct Symbol {
   u32 function = nothing;  ///< in Report::functions
 };
 
+/// A file that lines of code come from.
 struct SourceFile {
   std::string path;
   /// Text of the file as found now, a line each; empty if it cannot be read.
@@ -128,6 +132,7 @@ struct InlinedFrame {
   friend bool operator==(const InlinedFrame&, const InlinedFrame&) = default;
 };
 
+/// An instruction of an annotated function.
 struct Instruction {
   u64 address = 0;
   u8 bytes = 0;
@@ -148,6 +153,7 @@ struct Jump {
   u64 taken = 0, predicted = 0, mispredicted = 0;
 };
 
+/// A function with its code, sources and branches.
 struct AnnotatedFunction {
   u32 symbol = nothing;
   std::vector<Instruction> instructions;                 ///< by address; empty without code: see `problem`
@@ -191,6 +197,7 @@ struct Totals {
   u64 broken_blocks = 0;  ///< neighbours that bound none: they run backwards or from one module to another
 };
 
+/// All of it.
 struct Report {
   std::string input;         ///< the file
   std::string command_line;  ///< of the recording, where the file tells it

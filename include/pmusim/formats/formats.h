@@ -21,6 +21,7 @@ enum class Format : u8 {
   pt,            ///< Intel PT in a perf.data file
 };
 
+/// A format as options name it.
 struct FormatName {
   Format format;
   std::string_view name;
@@ -39,6 +40,7 @@ struct Conversion {
   std::vector<std::string> remarks;
 };
 
+/// Which file becomes a trace.
 struct ImportOptions {
   Format format = Format::champsim;
   std::string input;         ///< plain or packed by gzip, xz or zstd, which its first bytes tell
@@ -62,6 +64,7 @@ struct ImportOptions {
 /// of the unpacked bytes, unless the packing is damaged); too many distinct instructions; no instruction.
 Result<Conversion, Error> import_trace(const ImportOptions& options);
 
+/// Which trace becomes a file of which format.
 struct ExportOptions {
   Format format = Format::champsim;
   std::string input;   ///< a native trace

@@ -173,6 +173,7 @@ enum class RecordType : u32 {
   callchain_deferred,
 };
 
+/// perf_event_header: what each record begins with. `size` in bytes, this included.
 struct RecordHeader {
   u32 type = 0;
   u16 misc = 0;

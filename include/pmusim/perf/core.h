@@ -40,6 +40,7 @@ struct TscToNs {
 /// replay has no machine to protect and must not lose samples; an experiment may want the kernel's behaviour.
 enum class Throttling : u8 { off, on };
 
+/// The CPU that a perf core is for, and the kernel that the core is of.
 struct CoreOptions {
   Limits limits;
   u32 cpu = 0;   ///< the emulated CPU

@@ -22,6 +22,7 @@ struct CpuPlace {
   friend bool operator==(const CpuPlace&, const CpuPlace&) = default;
 };
 
+/// A node and its CPUs.
 struct NumaNode {
   u32 number = 0;
   u64 total_kib = 0, free_kib = 0;
@@ -68,6 +69,7 @@ struct Metadata {
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
+/// An event as it was opened, its name, and the ids that its records have.
 struct EventDescription {
   perf::Attr attr;
   std::string name;
@@ -82,6 +84,7 @@ struct Group {
 };
 
 enum class Space : u8 { user, kernel };
+/// Which build of a file was mapped; `id` has at most 20 bytes.
 struct BuildId {
   std::string path;
   std::vector<std::byte> id;

@@ -37,6 +37,7 @@ struct SampleId {
   u64 time = absent, id = absent, stream_id = absent;
 };
 
+/// The registers of one side of a sample; empty where `abi` is 0.
 struct RegisterBlock {
   u64 abi = 0;
   std::vector<u64> values;   ///< in the order of the bits of the mask
@@ -86,6 +87,7 @@ struct TaskRecordView;
 /// What the side-band records of a file say of threads and mappings, up to some moment.
 class Processes {
  public:
+  /// What is mapped where, and from which place of its file.
   struct Mapping {
     u64 start = 0, end = 0, page_offset = 0;  ///< [start, end)
     std::string name;

@@ -14,6 +14,7 @@ namespace pmusim::qemu {
 
 enum class RecordedAddresses : u8 { none, all };
 
+/// What is recorded, and where to.
 struct FastRecordOptions {
   std::string output = "trace.pmutrace";
   RecordedAddresses addresses = RecordedAddresses::all;

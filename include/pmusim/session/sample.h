@@ -40,6 +40,7 @@ class Samples {
   /// Dropped by the driver (PEBS collisions) or for want of room in the ring.
   u64 lost() const;
 
+  /// Over samples by value, in their order.
   class Iterator {
    public:
     Iterator(const Samples& samples, std::size_t index) : samples_(&samples), index_(index) {}

@@ -19,6 +19,7 @@ namespace pmusim {
 class Monitor;
 class Pmu;
 
+/// The machine that a program is replayed on, and the kernel on it.
 struct SessionOptions {
   CpuModel model;
   perf::Kernel kernel = perf::default_kernel;  ///< that of `limits` and `driver`, too

@@ -50,6 +50,7 @@ struct IntervalTotals {
   std::vector<EventTotal> events;
 };
 
+/// What `pmusim stat` is asked for, in perf stat's terms.
 struct StatOptions {
   std::vector<events::EventGroup> events;
   /// Names of events that are counted if the model has them and the trace tells, and are otherwise reported
@@ -64,6 +65,7 @@ struct StatOptions {
   u64 max_ns = ~u64{0};                                    ///< stop in the tick after this perf time
 };
 
+/// What was counted, and over how much.
 struct StatReport {
   std::vector<EventTotal> events;     ///< in the order asked for
   std::vector<ThreadTotals> threads;  ///< in the order in which they first ran

@@ -34,6 +34,7 @@ struct ThreadStart {
   u32 pid = 0, tid = 0, parent_pid = 0, parent_tid = 0;
   friend bool operator==(const ThreadStart&, const ThreadStart&) = default;
 };
+/// The last of a thread.
 struct ThreadExit {
   u32 pid = 0, tid = 0;
   i32 status = 0;  ///< as waitpid gives it
@@ -44,11 +45,13 @@ struct ThreadSwitch {
   u32 pid = 0, tid = 0;
   friend bool operator==(const ThreadSwitch&, const ThreadSwitch&) = default;
 };
+/// A mapping of a process is new.
 struct Map {
   u32 pid = 0;
   Mapping mapping;
   friend bool operator==(const Map&, const Map&) = default;
 };
+/// Nothing is mapped there any more.
 struct Unmap {
   u32 pid = 0;
   u64 start = 0, bytes = 0;

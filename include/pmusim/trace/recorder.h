@@ -22,6 +22,7 @@ enum class RecordedRegisters : u8 {
   simd,  ///< those, and x87, vector, mask and protection-key registers as instructions change them
 };
 
+/// What is recorded, and where to.
 struct RecordOptions {
   std::string output = "trace.pmutrace";
   RecordedRegisters registers = RecordedRegisters::none;
@@ -32,6 +33,7 @@ struct RecordOptions {
   std::function<void(u64 instructions)> progress{};
 };
 
+/// What a recording has, and what it could not have.
 struct RecordSummary {
   u64 instructions = 0;
   u64 file_bytes = 0;

@@ -36,6 +36,7 @@ class Writer {
   Result<Done, Error> run(const BlockRun& run);
   Result<Done, Error> happening(const Happening& happening);
 
+  /// What became a trace.
   struct Written {
     u64 instructions = 0;
     u64 file_bytes = 0;
