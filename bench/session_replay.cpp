@@ -41,7 +41,7 @@ void count_events(benchmark::State& state, const char* list) {
     auto session = open_session();
     benchmark::DoNotOptimize(stat(session, {.events = *events::parse_events(list, session.model())}));
     instructions += session.instructions();
-    bytes += session.trace().file_bytes();
+    bytes += std::filesystem::file_size(trace_path());
   }
   report(state, instructions, bytes);
 }
@@ -59,7 +59,7 @@ void sample_events(benchmark::State& state, const char* list) {
     options.branch_sample_type = perf::branch::ANY;
     benchmark::DoNotOptimize(record(session, options));
     instructions += session.instructions();
-    bytes += session.trace().file_bytes();
+    bytes += std::filesystem::file_size(trace_path());
   }
   std::filesystem::remove(output);
   report(state, instructions, bytes);
