@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What digesting branch stacks costs: ten million entries, 32 in a sample, over as many distinct branches as
 // programs have.
 #include <benchmark/benchmark.h>

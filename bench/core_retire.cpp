@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How many instructions a second the core alone retires: on a synthetic program (loads, stores, arithmetic
 // and data-dependent branches, as unoptimised code has them), and on the trace that PMUSIM_BENCH_TRACE names.
 #include <benchmark/benchmark.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the software branch filter costs once it knows the code.
 #include <benchmark/benchmark.h>
 

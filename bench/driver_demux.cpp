@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How long a PEBS record takes from the buffer to the ring: demultiplexing alone, and with samples written.
 // Every run rotates over 64 different buffers, because branch prediction learns a buffer that repeats. The
 // same bytes are copied in the same run; "x_memcpy" is how many times as long as the copy the drain takes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How long it takes to give eight events their counters.
 #include <benchmark/benchmark.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How fast a native trace is read, beside the same program as ChampSim's records.
 #include <benchmark/benchmark.h>
 #include <unistd.h>

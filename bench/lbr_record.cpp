@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What recording one branch costs, beside the plain stores that it cannot do without.
 #include <benchmark/benchmark.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What auto counter reload costs, in the exact path and in bulk. A loop of twenty instructions with five
 // branches, one of them mispredicted; branches end a window of `period` of them, and both counters start
 // over: by ACR, or, for comparison, by a PMI whose handler writes them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a register access and a counted instruction cost. PlainArrayLoad is the yardstick of the same run:
 // RDMSR through the register file stays under ten times of it.
 #include <benchmark/benchmark.h>

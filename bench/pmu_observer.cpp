@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What it costs to be watched. Every fourth instruction is a branch that the LBR takes in; a counter of
 // branches overflows every 1000 of them and is reloaded by the handler of its PMI.
 #include <benchmark/benchmark.h>

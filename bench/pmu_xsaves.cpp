@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // XSAVES of what a sample of everything needs (SSE, AVX, AVX-512, CET_U, LBR), beside a copy of as many
 // bytes.
 #include <benchmark/benchmark.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Replay speed of the whole pipeline, and what a recorded instruction takes on disk. The trace is recorded
 // here, from the program that the build compiled: PMUSIM_BENCH_TRACE names another one.
 #include <benchmark/benchmark.h>

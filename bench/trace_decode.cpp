@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How fast a native trace is read, and how many bytes an instruction takes, on a workload recorded once.
 #include <benchmark/benchmark.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Files as constants: pmusim_embed(TARGET HEADER NAMESPACE file...) makes HEADER, which TARGET's sources can
 # include, with a std::string_view for each file, named after it: style.css is NAMESPACE::style_css.
 function(pmusim_embed target header namespace)

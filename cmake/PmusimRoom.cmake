@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One room of the house: src/NAME/*.cpp becomes the library pmusim_NAME, tests/NAME/*_test.cpp its tests
 # (one program, every test known to ctest), bench/NAME_*.cpp its benchmarks and tests/NAME/*_fuzz.cpp its fuzzers
 # (one program each).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How long interrupts are on their way: an emulated Skylake counts instructions and interrupts after 1000.
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Replays a recorded program on an emulated Skylake and prints where every 1000th mispredicted branch was,
 // and which branch came before it how long ago. Usage: replay TRACE
 #include <cstdio>

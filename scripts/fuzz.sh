@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs what is missing, builds the fuzzers and runs them: one, or all of them side by side.
 #
 #   scripts/fuzz.sh [TARGET [SECONDS]]     TARGET of tests/ROOM/TARGET_fuzz.cpp as ROOM_TARGET, or all (default);
@@ -10,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${1:-all}" seconds="${2:-60}"
-case "$target" in -*) sed -n '2,10s/^# \?//p' "$0" >&2; exit 2 ;; esac
+case "$target" in -*) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;; esac
 
 scripts/packages.sh ci
 cmake --preset fuzz >/dev/null

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs the Debian packages that pmusim needs, those that are missing only. Safe to run again.
 #
 #   scripts/packages.sh build    to build the library and the command
@@ -17,7 +18,7 @@ case "${1:-}" in
   build) wanted="$build" ;;
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
-  *) sed -n '2,8s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,9s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()

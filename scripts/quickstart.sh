@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # From a fresh clone to a profile: installs what is missing, builds pmusim, records every instruction of one of the
 # example programs, replays it on an emulated Ice Lake and lets perf show the result.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs what is missing, builds everything (optimised) and runs all tests.
 #
 #   scripts/test.sh [PRESET [CTEST OPTION...]]     PRESET of CMakePresets.json: release (default), debug, asan,

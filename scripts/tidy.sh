@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # clang-tidy over all sources and tests, but for those that passed before and have not changed since, nor a header
 # of theirs.
 #
@@ -6,7 +7,7 @@
 #                                 where it remembers (default ~/.cache/pmusim-tidy)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case "${1:-}" in -*) sed -n '2,6s/^# \?//p' "$0" >&2; exit 2 ;; esac
+case "${1:-}" in -*) sed -n '3,7s/^# \?//p' "$0" >&2; exit 2 ;; esac
 export cache="${TIDY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pmusim-tidy}"
 mkdir -p "$cache"
 rules=$(cat .clang-tidy tests/.clang-tidy CMakeLists.txt cmake/*.cmake <(clang-tidy --version) | sha256sum)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TOOLS_ARGUMENTS_H
 #define PMUSIM_TOOLS_ARGUMENTS_H
 

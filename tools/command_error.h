@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TOOLS_COMMAND_ERROR_H
 #define PMUSIM_TOOLS_COMMAND_ERROR_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "extended_text.h"
 
 #include <fmt/format.h>

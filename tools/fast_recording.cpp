@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "fast_recording.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "hardware_log.h"
 
 #include "command_error.h"

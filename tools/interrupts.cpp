@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "interrupts.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "kernel_option.h"
 
 #include <fmt/format.h>

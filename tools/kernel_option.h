@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TOOLS_KERNEL_OPTION_H
 #define PMUSIM_TOOLS_KERNEL_OPTION_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "model_option.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pebs_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "script_fields.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "stat_values.h"
 
 #include <fmt/format.h>

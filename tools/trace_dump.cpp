@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace_dump.h"
 
 #include <fmt/format.h>

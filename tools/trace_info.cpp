@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace_info.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace_option.h"
 
 #include <fmt/format.h>

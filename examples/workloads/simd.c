@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // SIMD code whose vector registers are known: every loop keeps values in fixed registers and says which.
 //
 //   simd [THREADS [ROUNDS [LOG]]]

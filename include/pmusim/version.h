@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_VERSION_H
 #define PMUSIM_VERSION_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "acr/acr_unit.h"
 
 namespace pmusim {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_ACR_ACR_UNIT_H
 #define PMUSIM_ACR_ACR_UNIT_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // CFG_B: which overflows reload a counter.
 #include "acr/acr_unit.h"
 

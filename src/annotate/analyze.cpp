@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/annotate/analyze.h"
 
 #include <fmt/format.h>

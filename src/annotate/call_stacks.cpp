@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "call_stacks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "code_counts.h"
 
 #include <algorithm>

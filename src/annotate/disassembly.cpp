@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "disassembly.h"
 
 #include <Zydis/Zydis.h>

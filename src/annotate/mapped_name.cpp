@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "mapped_name.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_ANNOTATE_PERF_DATA_H
 #define PMUSIM_SRC_ANNOTATE_PERF_DATA_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "report_builder.h"
 
 #include <fmt/format.h>

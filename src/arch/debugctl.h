@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_ARCH_DEBUGCTL_H
 #define PMUSIM_ARCH_DEBUGCTL_H
 

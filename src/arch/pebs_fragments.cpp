@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "arch/pebs_fragments.h"
 
 namespace pmusim::pebs {

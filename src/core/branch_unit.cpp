@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/branch_unit.h"
 
 namespace pmusim {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/core/core.h"
 
 #include "core/core_engine.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/direction_predictor.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/load_store_unit.h"
 
 #include <algorithm>

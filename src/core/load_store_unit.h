@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_CORE_LOAD_STORE_UNIT_H
 #define PMUSIM_CORE_LOAD_STORE_UNIT_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/loop_predictor.h"
 
 #include "core/bimodal.h"

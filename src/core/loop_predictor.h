@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_CORE_LOOP_PREDICTOR_H
 #define PMUSIM_CORE_LOOP_PREDICTOR_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/parameters.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_CORE_SET_ASSOCIATIVE_H
 #define PMUSIM_CORE_SET_ASSOCIATIVE_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core/target_predictor.h"
 
 #include "core/bimodal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "architectural_events.h"
 
 #include <iterator>

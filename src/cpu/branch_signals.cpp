@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/cpu/branch_signals.h"
 
 namespace pmusim {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/clocks.h"
 
 #include <numeric>

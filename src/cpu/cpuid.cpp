@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_CPU_FRONT_END_H
 #define PMUSIM_CPU_FRONT_END_H
 

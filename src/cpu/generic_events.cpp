@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cpu/generic_events.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "off_core.h"
 
 #include <bitset>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/cpu/policies.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What perf_event_open asks of the driver: an attribute becomes register contents or a refusal.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/extended_registers.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/driver/intel_driver.h"
 
 #include "driver/driver.h"

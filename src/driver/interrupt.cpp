@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The PMI handler (Linux: intel_pmu_handle_irq, handle_pmi_common).
 #include <boost/endian/arithmetic.hpp>
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/linux_view.h"
 
 #include "pmusim/arch/pebs_format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a core PMU's driver says of register masks, when the attribute's own rules are met
 // (intel_pmu_hw_config).
 #include <fmt/format.h>

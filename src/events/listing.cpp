@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "events/listing.h"
 
 #include <fmt/format.h>

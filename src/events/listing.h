@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_EVENTS_LISTING_H
 #define PMUSIM_SRC_EVENTS_LISTING_H
 

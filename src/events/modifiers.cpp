@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "modifiers.h"
 
 #include <fmt/format.h>

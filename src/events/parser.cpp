@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/events/parser.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "events/perf_list.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "events/vendor.h"
 
 #include <perfmon/pfmlib.h>

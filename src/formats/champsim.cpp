@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/champsim.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_FORMATS_CHAMPSIM_H
 #define PMUSIM_FORMATS_CHAMPSIM_H
 

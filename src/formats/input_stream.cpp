@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/input_stream.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/insn_trace.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/lackey.h"
 
 #include <fmt/format.h>

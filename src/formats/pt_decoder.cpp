@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/pt_decoder.h"
 
 #include <intel-pt.h>

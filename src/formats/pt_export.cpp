@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/pt_export.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/pt_import.h"
 
 #include <fmt/format.h>

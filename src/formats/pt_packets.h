@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_FORMATS_PT_PACKETS_H
 #define PMUSIM_SRC_FORMATS_PT_PACKETS_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/pt_source.h"
 
 #include <fmt/format.h>

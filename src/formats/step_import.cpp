@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/step_import.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/survey.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/trace_maker.h"
 
 #include <fmt/format.h>

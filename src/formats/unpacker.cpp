@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/unpacker.h"
 
 #include <lzma.h>

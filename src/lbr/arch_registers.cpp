@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Architectural LBR (SDM vol. 3): control, depth, and entries that go by age, 0 the newest. `n` is the age.
 #include "lbr/lbr_stack.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_LBR_BRANCH_H
 #define PMUSIM_LBR_BRANCH_H
 

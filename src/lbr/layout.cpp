@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "lbr/layout.h"
 
 namespace pmusim {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "lbr/lbr_stack.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // LBR before architectural LBR: N slots of FROM and TO (and INFO), LBR_SELECT, TOS. `n` is the slot.
 #include "lbr/lbr_stack.h"
 

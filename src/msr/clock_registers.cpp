@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The clocks: each is a function of the core cycle of the access.
 #include "cpu/clocks.h"
 #include "msr/control.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The switches: what the processor as a whole is told to do, and what it says that it can.
 #include "msr/control.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_MSR_CONTROL_H
 #define PMUSIM_MSR_CONTROL_H
 

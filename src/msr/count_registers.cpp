@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The counts: general-purpose and fixed counters with their aliases, and PERF_METRICS.
 #include "counter_rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counting by the block instead of by the instruction.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_MSR_COUNTER_ROWS_H
 #define PMUSIM_SRC_MSR_COUNTER_ROWS_H
 

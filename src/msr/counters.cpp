@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "msr/counters.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What off-core and snoop events count: masks of requests and responses.
 #include "msr/control.h"
 

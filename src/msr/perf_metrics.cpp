@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "msr/perf_metrics.h"
 
 #include <algorithm>

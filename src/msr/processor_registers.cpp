@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What belongs to the processor around the PMU: its microcode, and how it speculates.
 #include "msr/control.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "msr/counters.h"
 
 namespace pmusim {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "msr/register_file.h"
 
 #include <algorithm>

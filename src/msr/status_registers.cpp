@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What holds for all counters together: GLOBAL_CTRL, GLOBAL_STATUS with the addresses that change it, INUSE.
 #include "counter_rows.h"
 

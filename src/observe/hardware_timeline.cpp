@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The trace event format of Chrome's tracing: an array of events in tracks ("threads" of one "process").
 #include <fmt/format.h>
 

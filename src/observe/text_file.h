@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_OBSERVE_TEXT_FILE_H
 #define PMUSIM_OBSERVE_TEXT_FILE_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "observe/words.h"
 
 #include <fmt/format.h>

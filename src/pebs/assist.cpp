@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "arch/debugctl.h"
 #include "ds_pointers.h"
 #include "pmusim/arch/pebs_format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "ds_pointers.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/arch/pebs_format.h"
 #include "record.h"
 

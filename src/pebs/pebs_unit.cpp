@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pebs/pebs_unit.h"
 
 #include "cpu/front_end.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PEBS_PEBS_UNIT_H
 #define PMUSIM_PEBS_PEBS_UNIT_H
 

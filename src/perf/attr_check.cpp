@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/attr_check.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/attr_registers.h"
 
 #include "perf/refusal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/frequency.h"
 
 #include <algorithm>

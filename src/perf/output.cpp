@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/output.h"
 
 namespace pmusim::perf {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/ring_buffer.h"
 
 #include <algorithm>

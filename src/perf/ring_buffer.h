@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_PERF_RING_BUFFER_H
 #define PMUSIM_SRC_PERF_RING_BUFFER_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/perf/ring_reader.h"
 
 #include <algorithm>

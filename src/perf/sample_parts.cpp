@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/sample_parts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/software_pmu.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/compressor.h"
 
 #include <zstd.h>

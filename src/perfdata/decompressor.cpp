@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/decompressor.h"
 
 #include <fmt/format.h>

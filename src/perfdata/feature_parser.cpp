@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/feature_parser.h"
 
 #include <algorithm>

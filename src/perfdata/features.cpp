@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/features.h"
 
 #include <algorithm>

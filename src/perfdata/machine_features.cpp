@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/machine_features.h"
 
 #include <fmt/format.h>

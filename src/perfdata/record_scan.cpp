@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/record_scan.h"
 
 #include <algorithm>

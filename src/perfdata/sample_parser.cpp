@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/sample_parser.h"
 
 #include <fmt/format.h>

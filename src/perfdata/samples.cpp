@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/perfdata/samples.h"
 
 #include <fmt/format.h>

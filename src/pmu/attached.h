@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PMU_ATTACHED_H
 #define PMUSIM_PMU_ATTACHED_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Whole blocks at once, as far as nothing but counting happens. What makes that stop is decided here;
 // retire() is the truth that this has to agree with.
 #include <algorithm>

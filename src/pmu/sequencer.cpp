@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmu/sequencer.h"
 
 #include <array>

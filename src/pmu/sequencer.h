@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PMU_SEQUENCER_H
 #define PMUSIM_PMU_SEQUENCER_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The XSAVE instructions in the processor's memory: the XSAVE unit's registers, and the component that the
 // LBR stack holds.
 #include "pmu/sequencer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "qemu/exec_rewrite.h"
 
 #include <elf.h>

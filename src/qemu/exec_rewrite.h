@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_QEMU_EXEC_REWRITE_H
 #define PMUSIM_QEMU_EXEC_REWRITE_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "qemu/guest_block.h"
 
 #include <algorithm>

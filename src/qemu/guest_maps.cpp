@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "qemu/guest_maps.h"
 
 #include <fcntl.h>

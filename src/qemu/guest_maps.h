@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_QEMU_GUEST_MAPS_H
 #define PMUSIM_QEMU_GUEST_MAPS_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/qemu/recorder.h"
 
 #include <fmt/format.h>

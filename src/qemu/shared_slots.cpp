@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "qemu/shared_slots.h"
 
 #include <sys/mman.h>

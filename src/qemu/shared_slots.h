@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_QEMU_SHARED_SLOTS_H
 #define PMUSIM_QEMU_SHARED_SLOTS_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "qemu/trace_builder.h"
 
 #include <sys/mman.h>

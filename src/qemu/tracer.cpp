@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "qemu/tracer.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_QEMU_TRACER_H
 #define PMUSIM_QEMU_TRACER_H
 

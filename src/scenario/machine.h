@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SCENARIO_MACHINE_H
 #define PMUSIM_SCENARIO_MACHINE_H
 

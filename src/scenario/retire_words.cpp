@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scenario/retire_words.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/acr_experiment.h"
 
 #include <fmt/format.h>

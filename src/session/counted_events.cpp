@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/counted_events.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/default_period.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/file_options.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/first_branch.h"
 
 #include <cstring>

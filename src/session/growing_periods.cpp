@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/growing_periods.h"
 
 namespace pmusim {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/metrics.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/monitor.h"
 
 #include <fmt/format.h>

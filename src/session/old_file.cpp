@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/old_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/session/record.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/register_support.h"
 
 #include "pmusim/driver/intel_driver.h"

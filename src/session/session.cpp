@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/session/session.h"
 
 #include <utility>

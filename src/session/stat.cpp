@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/session/stat.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/thread_counts.h"
 
 #include <algorithm>

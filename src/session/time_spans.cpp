@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "session/time_spans.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_SESSION_TIME_SPANS_H
 #define PMUSIM_SRC_SESSION_TIME_SPANS_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "symbols/address_space.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "debug_information.h"
 
 #include <dwarf.h>

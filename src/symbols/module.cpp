@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "symbols/module.h"
 
 #include <fmt/format.h>

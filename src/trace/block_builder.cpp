@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/block_builder.h"
 
 namespace pmusim::trace {

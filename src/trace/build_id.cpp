@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/build_id.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TRACE_BUILD_ID_H
 #define PMUSIM_TRACE_BUILD_ID_H
 

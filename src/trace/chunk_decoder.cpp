@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/chunk_decoder.h"
 
 #include "trace/happening_codec.h"

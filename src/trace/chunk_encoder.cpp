@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/chunk_encoder.h"
 
 #include <cassert>

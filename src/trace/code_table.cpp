@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/code_table.h"
 
 #include <algorithm>

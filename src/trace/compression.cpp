@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/compression.h"
 
 #include <zstd.h>

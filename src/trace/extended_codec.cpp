@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/extended_codec.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/extended_log.h"
 
 #include <algorithm>

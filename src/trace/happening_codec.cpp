@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/happening_codec.h"
 
 #include "trace/format.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/live_code.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/trace/live_trace.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/pipe_bytes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/process_maps.h"
 
 #include <sys/mman.h>

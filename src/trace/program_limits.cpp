@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/program_limits.h"
 
 namespace pmusim::trace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/trace/recorder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/recording.h"
 
 #include <sched.h>

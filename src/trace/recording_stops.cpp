@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What each stop of a traced thread means (ptrace(2)), and what the trace gets of it.
 #include <fmt/format.h>
 #include <sys/ptrace.h>

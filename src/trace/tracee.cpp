@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/tracee.h"
 
 #include <fcntl.h>

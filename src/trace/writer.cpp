@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/trace/writer.h"
 
 #include <fmt/format.h>

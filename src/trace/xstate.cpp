@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/xstate.h"
 
 #include <cpuid.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_X86_CLASSES_H
 #define PMUSIM_X86_CLASSES_H
 

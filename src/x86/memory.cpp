@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "x86/classes.h"
 
 namespace pmusim::x86 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_XSAVE_CET_H
 #define PMUSIM_XSAVE_CET_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What software enables (XCR0, IA32_XSS), and what CPUID says of it.
 #include "xsave/xsave_unit.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // IA32_XSS, IA32_XFD, IA32_XFD_ERR and the registers of control-flow enforcement.
 #include "xsave/cet.h"
 #include "xsave/xsave_unit.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // XSAVE, XSAVEOPT, XSAVEC and XSAVES: SDM vol. 1, 13.7, 13.9 to 13.11.
 #include "image.h"
 

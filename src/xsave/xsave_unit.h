@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_XSAVE_XSAVE_UNIT_H
 #define PMUSIM_XSAVE_XSAVE_UNIT_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What nothing that software reads tells of auto counter reload; the rest is in tests/scenarios/acr-*.pmu.
 #include "acr/acr_unit.h"
 

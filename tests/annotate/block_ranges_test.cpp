@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "annotate/block_ranges.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "annotate/branch_counts.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "annotate/profile.h"
 
 #include <gmock/gmock.h>

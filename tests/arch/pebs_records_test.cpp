@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/arch/pebs_records.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Comments and pages cite what a reader of the tree can open: a page that is there, and a heading that it
 // has.
 #include <gtest/gtest.h>

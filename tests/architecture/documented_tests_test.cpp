@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What docs/perf-abi-notes.md claims of Linux has the test that it names.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // docs/fuzzing.md tells of every fuzzer, and of none that is not there.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What nobody writes any more: registers reached through void pointers, and code that asks which core it is
 // on, or which number a PEBS format has, instead of asking for a fact.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The rooms of the house and the walls between them: which room may include which. The list is the build's;
 // this test also sees headers, which need no linking.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // docs/policies.md is the table of policies, and the table has the members in their order and by their names.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a user of the library sees: headers that say what they are for, with examples. That these compile is
 // seen where this program is built (tests/CMakeLists.txt).
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/base/bits.h"
 
 #include <gtest/gtest.h>

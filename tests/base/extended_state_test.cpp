@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/base/extended_state.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/base/result.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/core/core.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The core on the recorded workloads (examples/workloads).
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // OFFCORE_RSP and OMR are masks (SDM vol. 3, off-core response event encoding).
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Auto counter reload in the driver (docs/acr.md).
 #include <gtest/gtest.h>
 

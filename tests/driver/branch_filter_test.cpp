@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The software branch filter (Linux: intel_pmu_lbr_filter, branch_type).
 #include "driver/lbr/branch_filter.h"
 

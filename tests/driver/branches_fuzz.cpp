@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any contents of the LBR registers, any records, any request and any code behind the branches: what the LBR
 // driver makes of them stays within the stack's bounds and within the request.
 #include "tests/driver/fake_code.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every row of every core (Linux: intel_*_event_constraints), in a notation of its own.
 //
 // EVENT, EVENT/UMASK, FIRST-LAST (events), EVENT&BITS (any umask with these bits), "any" -> GP mask, FXn,

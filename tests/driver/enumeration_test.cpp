@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/driver/enumeration.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the driver makes of an attribute (Linux: x86_pmu_hw_config, intel_pmu_hw_config).
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every extra register of every core (Linux: intel_*_extra_regs), with the masks of SDM vol. 4.
 #include <gtest/gtest.h>
 

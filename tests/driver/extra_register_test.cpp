@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Registers that events need beside their select (Linux: __intel_shared_reg_get_constraints).
 #include <gtest/gtest.h>
 

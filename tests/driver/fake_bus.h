@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TESTS_DRIVER_FAKE_BUS_H
 #define PMUSIM_TESTS_DRIVER_FAKE_BUS_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // From registers and records to branch entries (Linux: intel_pmu_lbr_read, intel_pmu_store_pebs_lbrs).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

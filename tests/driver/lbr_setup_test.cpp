@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What events may ask of the LBR, and what start-up finds (Linux: intel_pmu_setup_lbr_filter, _lbr_init_*).
 #include <gtest/gtest.h>
 

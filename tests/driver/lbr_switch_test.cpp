@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Enabling, resetting and switching tasks (Linux: __intel_pmu_lbr_enable, intel_pmu_lbr_sched_task).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

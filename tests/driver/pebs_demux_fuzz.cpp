@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any bytes as a PEBS buffer of any format: the first byte chooses format and order, the rest is the buffer.
 // No access outside of it, every record in one account, and whole samples are built.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What of a record's vector groups becomes registers of a sample (docs/sampled-registers.md).
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the perf core can put on the PMU together (Linux: x86_schedule_events).
 #include <gtest/gtest.h>
 

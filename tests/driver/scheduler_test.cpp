@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/scheduling/scheduler.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Events that need company in their group (Linux: icl_set_topdown_event_period, intel_pmu_hw_config).
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a group with reloads shows of itself (docs/acr.md).
 #include <gtest/gtest.h>
 

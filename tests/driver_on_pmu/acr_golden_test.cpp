@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The published experiment (docs/acr.md), scaled: two loops of which only the second misses more than a fifth
 // of its branches, on hardware with no latency between overflow and handler. All counts were worked out
 // beforehand.

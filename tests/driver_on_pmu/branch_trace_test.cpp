@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The branch trace store as a sampling source (docs/pebs.md, "Every branch").
 #include <gtest/gtest.h>
 

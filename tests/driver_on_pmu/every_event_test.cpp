@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a model lists can be counted, or says why not: over a program in which everything happens.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A group counts what happens while it is enabled, in whatever order its members are opened, enabled, read
 // and disabled.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program with ring-0 instructions, which no trace has, sampled by PEBS through the whole chain.
 #include <gtest/gtest.h>
 

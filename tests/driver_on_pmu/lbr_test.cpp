@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The driver's LBR part on the emulated hardware of every model.
 #include "driver/lbr/lbr.h"
 

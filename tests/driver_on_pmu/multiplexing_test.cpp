@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // More events than counters: the perf core rotates, the driver schedules, and scaled counts come close.
 #include <gtest/gtest.h>
 

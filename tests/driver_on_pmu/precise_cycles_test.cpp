@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cycles:pp and cycles:ppp on every model: samples, or Linux's errno.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Counts that samples read from their PEBS records (docs/pebs.md, "Counts from records").
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every shape of a register block, and whole examples, out of the ring: register file, XSAVES or PEBS record,
 // driver, core (docs/sampled-registers.md).
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Registers beyond the general ones: who may ask for them, and where their values come from
 // (docs/sampled-registers.md).
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The PEBS and LBR parts behind the whole driver.
 #include <gtest/gtest.h>
 

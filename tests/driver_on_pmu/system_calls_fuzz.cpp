@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any attributes, any calls on the events, tasks that come and go, and retirements between them, through the
 // whole chain of perf core, driver and PMU: calls are refused or obeyed, and what is in the buffers are
 // records.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What annotate and report show of programs that are stripped, split, shared, missing or of another build.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

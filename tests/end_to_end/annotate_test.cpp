@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // pmusim annotate and pmusim report, against counting by hand and against perf annotate.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

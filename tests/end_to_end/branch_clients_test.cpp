@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What reads branch stacks in practice: perf, BOLT and AutoFDO.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "branch_profile.h"
 
 #include <stdexcept>

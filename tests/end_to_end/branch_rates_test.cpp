@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What branch stacks say of each conditional branch of a program, held against the trace.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Branch stacks of recorded programs, held against the trace branch by branch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Period 1 of the branch event: every taken branch of a program is a sample.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TESTS_END_TO_END_COMMAND_H
 #define PMUSIM_TESTS_END_TO_END_COMMAND_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A driver whose accesses fault says so in the end: what it counted may be wrong.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The programs of examples/, and that README shows them as they are.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files that commands read and write: who may read them, what is refused, what does not block.
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A recorded program that forks: events that are inherited, and the records of its tasks.
 #include <gmock/gmock.h>
 

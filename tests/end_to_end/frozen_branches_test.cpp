@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lines of branch stacks that never ran: what bounds them is an interrupt, never the LBR by itself.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // --hw-log and --hw-timeline (docs/observer.md).
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every example that a help text gives is a command that works.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `pmusim trace record` is ended at random moments by every signal there is: what stays is a readable trace
 // or nothing.
 #include <gmock/gmock.h>

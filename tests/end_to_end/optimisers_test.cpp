@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // BOLT, llvm-profgen and create_llvm_prof take what `pmusim record -b` writes without further options.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Ordinary programs do the same recorded and not: what they print, how they end, and what they see of
 // themselves (ordinary/self.h says what the recorder cannot hide).
 #include <gmock/gmock.h>

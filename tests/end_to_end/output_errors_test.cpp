@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Output that nobody takes, and interrupts: exit code 2 and a sentence, a readable file or none.
 #include <gmock/gmock.h>
 #include <signal.h>

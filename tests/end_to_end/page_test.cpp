@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The page of annotate and report as a browser shows it: what stands in its DOM is what --json says.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

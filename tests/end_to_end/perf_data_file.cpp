@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf_data_file.h"
 
 #include <bit>

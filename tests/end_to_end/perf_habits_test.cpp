@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a person who knows perf types without thinking.
 #include <gmock/gmock.h>
 

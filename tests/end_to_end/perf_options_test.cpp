@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Every long option of perf 6.12's record and stat: works, or says why not and what to use.
 #include <gmock/gmock.h>
 

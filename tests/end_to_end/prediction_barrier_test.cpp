@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Software that writes IA32_PRED_CMD while a program is replayed.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Traces as Intel PT: other decoders find what was recorded.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Options of `pmusim record` that shape the file, seen through perf.
 #include <gmock/gmock.h>
 

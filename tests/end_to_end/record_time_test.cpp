@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What goes by perf time in a recording: rounds, frequencies and throttling. Sessions of a short tick, so
 // that a short program sees many of them.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Samples of a group whose counters are stored in PEBS records: their counts are those of the sampled
 // instruction (docs/pebs.md), however long the records have waited.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The chain from a recorded program to perf: what stat counts and what record samples, held against the
 // trace.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sample(): what record() writes into a file, taken apart without one.
 #include "pmusim/perfdata/samples.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // `pmusim scenario`: what it prints of files that hold and of those that do not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Registers of samples against what the recorded program says that it held in them: of interrupts, whose
 // handler saves them, and of PEBS, which has them in its records; as pmusim script and as perf print them.
 #include <gtest/gtest.h>

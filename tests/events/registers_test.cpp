@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/events/registers.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any bytes as a trace of another tool, whose format the first byte chooses: importing it ends.
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Intel PT written and read again (by libipt), and files that nobody can have recorded.
 #include <gmock/gmock.h>
 

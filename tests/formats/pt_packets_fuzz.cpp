@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any bytes as the packets of a thread, over code with every kind of branch: decoding ends.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Packets byte by byte, as SDM vol. 3, "Intel Processor Trace", "Trace Packets and Data Types" draws them.
 #include "formats/pt_packets.h"
 

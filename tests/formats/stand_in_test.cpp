@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "formats/stand_in.h"
 
 #include <gtest/gtest.h>

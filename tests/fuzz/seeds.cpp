@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Writes what fuzzers of files start from, a folder for each: traces, profiles of one, PEBS buffers.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One C++ source out of the examples in the comments of public headers: each block from @code to @endcode is the
 # body of a function. Compilers name the header where one is wrong.
 #

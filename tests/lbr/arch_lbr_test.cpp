@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Architectural LBR (SDM vol. 3, architectural last branch records); XSAVE component 15.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Record formats: SDM vol. 3, LBR stack and IA32_PERF_CAPABILITIES[5:0].
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The rendered LBR equals registers that are moved at every branch: random branches, filters and read points.
 #include <gtest/gtest.h>
 

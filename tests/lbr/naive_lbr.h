@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TESTS_LBR_NAIVE_LBR_H
 #define PMUSIM_TESTS_LBR_NAIVE_LBR_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is recorded and where: SDM vol. 3, LBR stack, filtering, call stack.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

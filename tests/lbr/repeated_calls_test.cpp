@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A block that is executed again and again in call-stack mode leaves what its branches leave one by one.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PEBS hardware and driver together, on random programs of events, periods and stops: nothing is lost without
 // being counted, and the count of every event follows from its records (docs/pebs.md, "Draining").
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/msr/msr_machine.h"
 
 namespace pmusim {

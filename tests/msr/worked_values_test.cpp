@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Values worked out by hand from SDM vol. 3, counters and their controls, where the rule is not a
 // table.
 #include "tests/msr/msr_machine.h"

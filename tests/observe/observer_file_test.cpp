@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/observe/observer_file.h"
 
 #include <gmock/gmock.h>

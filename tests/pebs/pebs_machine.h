@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TESTS_PEBS_PEBS_MACHINE_H
 #define PMUSIM_TESTS_PEBS_PEBS_MACHINE_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Registers beyond the general ones in adaptive and architectural records (SDM vol. 3, adaptive PEBS and
 // architectural PEBS; xstate bits are XSAVE component numbers).
 #include <gtest/gtest.h>

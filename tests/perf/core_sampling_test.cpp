@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "tests/perf/core_fixture.h"
 
 namespace pmusim::perf {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TESTS_PERF_FAKE_DRIVER_H
 #define PMUSIM_TESTS_PERF_FAKE_DRIVER_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/perf/kernel.h"
 
 #include <gtest/gtest.h>

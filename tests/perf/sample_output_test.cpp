@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perf/sample_output.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "perfdata/writer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How far a block of instructions can be executed in bulk, and what stops it.
 #include "pmusim/arch/lbr.h"
 #include "tests/pmu/guest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Models of one's own: registers, RDPMC, CPUID and RESET follow the members.
 #include <gtest/gtest.h>
 

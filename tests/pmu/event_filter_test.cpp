@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Events that count what a second register asks for.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Extended registers on their way from retirements to interrupts.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TESTS_PMU_GUEST_H
 #define PMUSIM_TESTS_PMU_GUEST_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What kvm-unit-tests (x86/pmu) and the KVM selftests (pmu_counters_test) assert of a PMU, on every model
 // where it applies. Their loop of a million rounds is two hundred here.
 #include "tests/pmu/guest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How a PMI reaches software: LVTPC's modes and addresses, boundaries, and handlers whose code retires too.
 #include <gtest/gtest.h>
 

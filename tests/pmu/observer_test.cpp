@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What an observer is told, by the docstrings of pmusim/pmu/observer.h.
 #include "pmusim/pmu/observer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What kvm-unit-tests' pmu_pebs asserts of a PMU, for every start value, every DATA_CFG,
 // adaptive or not, single counters and many at once. Numbers in comments are those of that list.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/pmu/pmu.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the register file promises beside the conformance table: derivation, aliases, fields, reset values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any sequence of register accesses, retirements, XSAVE instructions and interrupts, on any model and with
 // any policies: nothing is touched outside of memory, and what is derived from registers stays derived.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The XSAVE instructions on a whole processor: memory, registers of every model, and the LBR component.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The fast recorder on real programs, against the one that steps.
 #include "pmusim/qemu/recorder.h"
 

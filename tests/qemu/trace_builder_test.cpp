@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the plugin tells, and the trace that comes of it.
 #include "qemu/trace_builder.h"
 

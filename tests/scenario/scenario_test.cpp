@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/scenario/scenario.h"
 
 #include <gmock/gmock.h>

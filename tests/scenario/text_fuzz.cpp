@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any text is a scenario or a sentence.
 #include "pmusim/scenario/scenario.h"
 #include "tests/support/fuzz_input.h"

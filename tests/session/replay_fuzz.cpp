@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any well-formed trace, whatever it tells: it is replayed and recorded, and what was recorded can be read.
 #include <stdlib.h>
 

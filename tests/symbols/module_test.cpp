@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "symbols/module.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any bytes as a file with a PEBS buffer: it is refused, or is what a file written from it says.
 #include <fmt/format.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/bytes.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any bytes as the streams of a chunk, behind compression, where a fuzzer of files does not get.
 #include "trace/chunk_decoder.h"
 

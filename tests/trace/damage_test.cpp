@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a reader makes of files that are not whole traces: a sentence with the file's name and an offset.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What recorded programs see of themselves is what they see without the recorder.
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Extended registers in traces: what is written is read, and what is recorded is what the program held.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "trace/format.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is left of a trace when writing it fails or its writer is killed: whole chunks, or nothing.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

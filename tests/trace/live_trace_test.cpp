@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A trace that is read while something writes it.
 #include "pmusim/trace/live_trace.h"
 

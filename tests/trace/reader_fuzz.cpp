@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any bytes as a trace file, whose checksums are all right in this build: reading it ends.
 #include <fmt/format.h>
 #include <sys/mman.h>

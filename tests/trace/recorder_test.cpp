@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The recorder on real programs: those of examples/workloads and of tests/trace/programs.
 #include "pmusim/trace/recorder.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef TESTS_TRACE_SAMPLE_TRACE_H
 #define TESTS_TRACE_SAMPLE_TRACE_H
 

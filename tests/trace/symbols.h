@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef TESTS_TRACE_SYMBOLS_H
 #define TESTS_TRACE_SYMBOLS_H
 

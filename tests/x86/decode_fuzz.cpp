@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Any bytes at any address: decode() and classify_branch() agree with each other and stay in bounds.
 #include <cstdlib>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/x86/instruction.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TESTS_XSAVE_AREA_H
 #define PMUSIM_TESTS_XSAVE_AREA_H
 

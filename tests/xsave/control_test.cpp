@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // XCR0: SDM vol. 1, 13.3.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The XSAVE instructions of the CPU that runs the tests, beside the emulated ones with this CPU's own leaf
 // 0DH as the model.
 #include <gtest/gtest.h>

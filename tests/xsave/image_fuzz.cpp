@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // XRSTOR and XRSTORS of arbitrary areas: they are refused, or become registers that survive a save and a
 // restore.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Component tables, CPUID leaf 0DH and both formats of an area: SDM vol. 1, 13.2 and 13.4; CPUID dumps of
 // real parts.
 #include <gtest/gtest.h>

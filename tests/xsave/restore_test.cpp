@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // XRSTOR and XRSTORS: SDM vol. 1, 13.8 and 13.12, and what silicon does with headers and MXCSR.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What the save instructions write, and what they leave alone: SDM vol. 1, 13.7 and 13.9 to 13.11. The rules
 // on headers and MXCSR were also seen on silicon.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_ANNOTATE_ANALYZE_H
 #define PMUSIM_ANNOTATE_ANALYZE_H
 

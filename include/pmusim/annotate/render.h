@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_ANNOTATE_RENDER_H
 #define PMUSIM_ANNOTATE_RENDER_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_ARCH_DATA_SOURCE_H
 #define PMUSIM_ARCH_DATA_SOURCE_H
 

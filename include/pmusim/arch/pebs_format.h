@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_ARCH_PEBS_FORMAT_H
 #define PMUSIM_ARCH_PEBS_FORMAT_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_ARCH_XSAVE_H
 #define PMUSIM_ARCH_XSAVE_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_BASE_BITS_H
 #define PMUSIM_BASE_BITS_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_BASE_ERROR_H
 #define PMUSIM_BASE_ERROR_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_BASE_FAULT_H
 #define PMUSIM_BASE_FAULT_H
 

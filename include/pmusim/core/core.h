@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_CORE_CORE_H
 #define PMUSIM_CORE_CORE_H
 

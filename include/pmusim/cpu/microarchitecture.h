@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_CPU_MICROARCHITECTURE_H
 #define PMUSIM_CPU_MICROARCHITECTURE_H
 
 #include "pmusim/base/types.h"
 
+/// Which designs of a core there are.
 namespace pmusim {
 
 enum class CoreType : u8 { core, atom };

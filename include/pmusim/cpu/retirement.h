@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_CPU_RETIREMENT_H
 #define PMUSIM_CPU_RETIREMENT_H
 
@@ -8,6 +9,7 @@
 #include "pmusim/base/extended_state.h"
 #include "pmusim/cpu/signals.h"
 
+/// What a core tells its PMU of an instruction that retires.
 namespace pmusim {
 
 enum class CacheLevel : u8 { l1, fill_buffer, l2, l3, memory };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_DRIVER_ACCESS_FAULTS_H
 #define PMUSIM_DRIVER_ACCESS_FAULTS_H
 

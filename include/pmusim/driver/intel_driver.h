@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_DRIVER_INTEL_DRIVER_H
 #define PMUSIM_DRIVER_INTEL_DRIVER_H
 

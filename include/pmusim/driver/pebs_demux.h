@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_DRIVER_PEBS_DEMUX_H
 #define PMUSIM_DRIVER_PEBS_DEMUX_H
 

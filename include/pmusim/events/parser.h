@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_EVENTS_PARSER_H
 #define PMUSIM_EVENTS_PARSER_H
 

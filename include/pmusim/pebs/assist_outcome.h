@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PEBS_ASSIST_OUTCOME_H
 #define PMUSIM_PEBS_ASSIST_OUTCOME_H
 

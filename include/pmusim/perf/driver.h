@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PERF_DRIVER_H
 #define PMUSIM_PERF_DRIVER_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PERF_RING_READER_H
 #define PMUSIM_PERF_RING_READER_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PERFDATA_READER_H
 #define PMUSIM_PERFDATA_READER_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_PERFDATA_SAMPLES_H
 #define PMUSIM_PERFDATA_SAMPLES_H
 

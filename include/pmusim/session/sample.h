@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SESSION_SAMPLE_H
 #define PMUSIM_SESSION_SAMPLE_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_XSAVE_INSTRUCTIONS_H
 #define PMUSIM_XSAVE_INSTRUCTIONS_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // More at once make the page wait.
 const mostListed = 400, rowsAtOnce = 300;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 const report = JSON.parse(document.getElementById('report').textContent);
 const sources = JSON.parse(document.getElementById('sources').textContent);
 // What the reader has chosen: event, view, function, word sought, instruction to point at.

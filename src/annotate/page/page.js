@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // --- the page ----------------------------------------------------------------------------------------------------------
 const views = [
   ['functions', 'Functions', functions], ['lines', 'Lines', lines], ['branches', 'Branches', branches],

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // --- the other views ---------------------------------------------------------------------------------------------
 const shareColumns = (weights) => [
   ['Share', (row) => shown(share(weights(row))), 'number'],

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "architectural_rows.h"
 #include "cores.h"
 #include "presets.h"

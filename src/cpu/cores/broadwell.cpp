@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cores.h"
 #include "haswell_family.h"
 #include "named_events.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "core_events.h"
 #include "cores.h"
 #include "presets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_CPU_CORES_EVENT_ROWS_H
 #define PMUSIM_SRC_CPU_CORES_EVENT_ROWS_H
 

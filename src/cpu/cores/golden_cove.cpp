@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cores.h"
 #include "golden_cove_family.h"
 #include "named_events.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cores.h"
 #include "named_events.h"
 #include "nehalem_family.h"

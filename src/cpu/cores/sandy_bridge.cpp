@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cores.h"
 #include "named_events.h"
 #include "off_core_layouts.h"

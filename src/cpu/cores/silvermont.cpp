@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cores.h"
 #include "early_atom_family.h"
 #include "presets.h"

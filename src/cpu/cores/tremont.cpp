@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cores.h"
 #include "goldmont_family.h"
 #include "named_events.h"

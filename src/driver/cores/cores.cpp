@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/cores/cores.h"
 
 namespace pmusim::driver::cores {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/cores/cores.h"
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/counters/counter_bank.h"
 
 #include <utility>

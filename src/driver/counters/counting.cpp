@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Periods and counts: what a counter is preset to, and what its value means later
 // (x86_perf_event_set_period, x86_perf_event_update).
 #include <algorithm>

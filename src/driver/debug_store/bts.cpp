@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/debug_store/bts.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/driver/pebs_demux.h"
 
 #include <bit>

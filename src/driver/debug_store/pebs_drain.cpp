@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/debug_store/pebs.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"

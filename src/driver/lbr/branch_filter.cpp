@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/lbr/branch_filter.h"
 
 #include <array>

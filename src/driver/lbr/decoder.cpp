@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/lbr/decoder.h"
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What an event may ask of the LBR (Linux: intel_pmu_setup_lbr_filter).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/lbr/lbr.h"
 
 #include "driver/lbr/registers.h"

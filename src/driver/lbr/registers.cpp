@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/lbr/registers.h"
 
 namespace pmusim::driver {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/cores/core_traits.h"
 #include "driver/lbr/registers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/samples/data_source.h"
 
 #include <algorithm>

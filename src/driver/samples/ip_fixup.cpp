@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/samples/ip_fixup.h"
 
 #include "pmusim/x86/instruction.h"

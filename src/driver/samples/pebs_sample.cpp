@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/samples/pebs_sample.h"
 
 #include <algorithm>

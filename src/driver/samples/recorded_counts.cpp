@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/samples/recorded_counts.h"
 
 #include <algorithm>

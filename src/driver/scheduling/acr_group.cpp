@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/scheduling/acr_group.h"
 
 #include <fmt/format.h>

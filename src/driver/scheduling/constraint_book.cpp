@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/scheduling/constraint_book.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which events are on the PMU and on which counters.
 #include <algorithm>
 #include <utility>

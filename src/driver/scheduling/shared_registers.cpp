@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/driver/shared_registers.h"
 
 #include <algorithm>

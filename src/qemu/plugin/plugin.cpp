@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The recorder's plugin: qemu loads it beside a program and calls it for each block that the program enters,
 // each access, each system call. It buffers per virtual CPU and sends full buffers to the recorder.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_QEMU_PLUGIN_QEMU_API_H
 #define PMUSIM_QEMU_PLUGIN_QEMU_API_H
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two threads compress the halves of a text; the first undoes it and compares.
 #include <pthread.h>
 #include <stdio.h>

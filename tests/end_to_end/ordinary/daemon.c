@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Becomes a daemon: forks, leads a new session, forks again, and tells the first process when it is ready.
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Does to itself what a debugger does: breakpoints of each kind, single steps, and traps that it raises.
 #define _GNU_SOURCE
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Throws through frames with destructors, out of handlers and of threads; dies of what nobody catches.
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A thread that is not the first executes another program, while one waits for it and one spins.
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Runs a script in the interpreter that it is linked with: Lua, or LuaJIT, which compiles hot loops. With the
 // few libraries that scripts here use, since starting them all takes longer than the scripts.
 #include <lauxlib.h>

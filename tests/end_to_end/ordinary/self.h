@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a program can see of itself, printed: the same recorded and not.
 #ifndef PMUSIM_TESTS_ORDINARY_SELF_H
 #define PMUSIM_TESTS_ORDINARY_SELF_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Takes signals in each way there is: queued, nested, on another stack, waited for, from timers, children,
 // other threads and its own faults; restarted and interrupted calls; children that stop and go on.
 #define _GNU_SOURCE

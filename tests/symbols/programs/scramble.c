@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A shared library with one exported function and one of its own.
 #include "scramble.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A position-independent program that spends its time in a shared library.
 //
 // Usage: scrambling [rounds]

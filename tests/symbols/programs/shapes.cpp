@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program with what symbols have to cope with: templates, inlining, virtual calls, a namespace without a
 // name.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Computes for a while without a system call, and crashes.
 static volatile unsigned sum;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /*
  * Instructions that single stepping shows in another way than they retire. Exits with 0 if the program sees
  * nothing of the stepping.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Forks forty times in a row. Each parent ends at once, before or after its child has returned from the fork.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Forks a child that exits with 7, then vforks one that executes this program with an argument (exit 3). */
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /*
  * Handles a signal it sends itself, a fault, a breakpoint instruction, and an alarm that interrupts a sleeping
  * system call; exits with the number of handled signals: 4.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A thread that is not the first executes another program while the others wait or spin.
 #include <pthread.h>
 #include <stdio.h>

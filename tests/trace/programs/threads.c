@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 /* Two threads take a mutex in turns; exits with the sum they made: 2 * 50. */
 #include <pthread.h>
 

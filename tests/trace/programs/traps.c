@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A program that handles, blocks, ignores and raises SIGTRAP, executes INT3, and steps itself with the
 // trap flag. Prints what it sees of each.
 #define _GNU_SOURCE
