@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <random>
 
 #include "perfdata/sample_parser.h"
@@ -221,8 +222,8 @@ TEST_F(AuxData, ThatIsNotThereIsAnErrorWithTheOffset) {
     all.fill(std::byte{0xFF});
     return all;
   }();
-  const auto found = std::ranges::search(bytes, data);
-  const auto size_field = found.begin() - 40;
+  const auto found = std::search(bytes.begin(), bytes.end(), data.begin(), data.end());
+  const auto size_field = found - 40;
   *(size_field + 5) = std::byte{1};  // a TiB
   const auto read = read_all(bytes);
   ASSERT_FALSE(read);
