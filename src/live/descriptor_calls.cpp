@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What programs do with descriptors of events.
 #include <fcntl.h>
 #include <fmt/format.h>

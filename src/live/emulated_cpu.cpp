@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/emulated_cpu.h"
 
 #include "trace/tracee.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/event_descriptor.h"
 
 #include <fcntl.h>

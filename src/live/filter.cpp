@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/filter.h"
 
 #include <linux/audit.h>

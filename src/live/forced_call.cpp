@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // System calls that a task makes because its supervisor says so.
 #include <linux/ptrace.h>
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/listener.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/machine_view.h"
 
 #include <fmt/format.h>

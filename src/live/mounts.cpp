@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The machine view as mounts. Nothing is mounted over /sys itself: tools look whether that is a sysfs.
 #include <fmt/format.h>
 #include <sched.h>

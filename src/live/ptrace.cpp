@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/ptrace.h"
 
 #include <sys/ptrace.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "pmusim/live/run.h"
 
 #include <poll.h>

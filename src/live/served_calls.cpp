@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // perf_event_open, and descriptors that come and go. Calls on them are in descriptor_calls.cpp.
 #include "live/served_calls.h"
 

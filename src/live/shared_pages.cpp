@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/shared_pages.h"
 
 #include <fcntl.h>

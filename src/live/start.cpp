@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "live/start.h"
 
 #include <fmt/format.h>

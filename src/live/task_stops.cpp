@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What each stop of a watched task means (ptrace(2)), and what retires with it.
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Who is watched, and how it is stepped. What stops mean is in task_stops.cpp.
 #include "live/tasks.h"
 

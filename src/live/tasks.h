@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_SRC_LIVE_TASKS_H
 #define PMUSIM_SRC_LIVE_TASKS_H
 

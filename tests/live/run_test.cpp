@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // pmusim run, over perf as it is installed and over programs that use perf_event_open themselves.
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_LIVE_RUN_H
 #define PMUSIM_LIVE_RUN_H
 

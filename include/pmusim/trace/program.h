@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_TRACE_PROGRAM_H
 #define PMUSIM_TRACE_PROGRAM_H
 

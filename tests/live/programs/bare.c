@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Some ten thousand instructions and nothing around them: single steps over a C library's start would take
 // longer.
 static volatile int table[256];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What programs do with perf_event_open, one habit per subcommand; prints what a test looks at.
 #define _GNU_SOURCE
 #include <errno.h>
