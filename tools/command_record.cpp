@@ -225,7 +225,8 @@ void add_record(CLI::App& app, CommandLine line) {
   command->footer(
       "Precise events (:p, :pp, :ppp) are sampled by PEBS, the others by interrupts. An event that does not\n"
       "say :u is recorded as if it did, since a trace holds user mode only. perf, BOLT and AutoFDO read the\n"
-      "file; the same trace and options give the same bytes. With '-- CMD' a program is recorded first.\n"
+      "file; the same trace and options give the same bytes. With '-- CMD' a program is replayed while it "
+      "runs.\n"
       "'pmusim help perf-options' says what became of each option of perf record.\n\n"
       "  pmusim record -b T                                             a profile for optimisers: then\n"
       "    perf2bolt -p perf.data -o prog.fdata prog                    BOLT\n"

@@ -15,6 +15,7 @@
 #include "fast_recording.h"
 #include "output.h"
 #include "pmusim/trace/recorder.h"
+#include "quantity.h"
 #include "trace_dump.h"
 #include "trace_info.h"
 
@@ -30,6 +31,16 @@ std::string counted(u64 amount, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", fmt::group_digits(amount), amount == 1 ? one : many);
 }
 
+std::string ending_text(const trace::RecordSummary& summary, const trace::RecordOptions& options) {
+  if (summary.let_go && summary.status == 0) return "the program went on unrecorded\n";
+  if (summary.let_go)
+    return fmt::format("the program went on unrecorded, and {}\n", describe_status(summary.status));
+  if (!summary.stopped_early) return fmt::format("the program {}\n", describe_status(summary.status));
+  return fmt::format("the program was killed {}\n",
+                     *options.stop ? "because the recorder was told to end"
+                                   : "after as many instructions as --max-instructions allows");
+}
+
 std::string summarize(const trace::RecordSummary& summary, const trace::RecordOptions& options) {
   const double per_instruction = summary.instructions == 0 ? 0.0
                                                            : static_cast<double>(summary.file_bytes) /
@@ -39,11 +50,7 @@ std::string summarize(const trace::RecordSummary& summary, const trace::RecordOp
                                  counted(summary.threads, "thread", "threads"),
                                  counted(summary.processes, "process", "processes"), options.output,
                                  counted(summary.file_bytes, "byte", "bytes"), per_instruction);
-  text += summary.stopped_early
-              ? fmt::format("the program was killed {}\n",
-                            *options.stop ? "because the recorder was told to end"
-                                          : "after as many instructions as --max-instructions allows")
-              : fmt::format("the program {}\n", describe_status(summary.status));
+  text += ending_text(summary, options);
   if (summary.gaps != 0) {
     text += fmt::format("{} through code that cannot be read\n",
                         counted(summary.gaps, "step went", "steps went"));
@@ -77,6 +84,7 @@ class Progress {
 };
 
 std::atomic<bool> told_to_end = false;
+std::atomic<bool> interrupt_is_for_recorder = false;  // the process does not belong to this terminal
 
 // A stop between asking for it and waiting for the program would go unnoticed; the alarms that follow do not.
 void tell_to_end() {
@@ -89,7 +97,8 @@ void tell_to_end() {
 // says what became of the second.
 void on_signal(int signal, siginfo_t* info, void*) {
   const bool from_kernel = info->si_code > 0;
-  if (from_kernel && (signal == SIGINT || signal == SIGALRM || signal == SIGXFSZ)) return;
+  const bool is_for_program = signal == SIGINT && !interrupt_is_for_recorder;
+  if (from_kernel && (is_for_program || signal == SIGALRM || signal == SIGXFSZ)) return;
   tell_to_end();
 }
 
@@ -109,16 +118,47 @@ const std::atomic<bool>* end_on_signals() {
   return &told_to_end;
 }
 
-void run_record(RecorderChoice choice, const std::vector<std::string>& command, trace::RecordOptions options,
-                qemu::RecordedAddresses addresses) {
-  check_output_name(options.output, command);
+/// What is recorded, and how.
+struct Recorded {
+  RecorderChoice choice = RecorderChoice::automatic;
+  std::vector<std::string> command;
+  std::optional<u32> process;
+  qemu::RecordedAddresses addresses = qemu::RecordedAddresses::all;
+};
+
+void run_record(const Recorded& what, trace::RecordOptions options) {
+  check_output_name(options.output, what.command);
+  interrupt_is_for_recorder = what.process.has_value();
   options.stop = end_on_signals();
   Progress progress;
   if (::isatty(STDERR_FILENO) != 0) options.progress = [&](u64 instructions) { progress.show(instructions); };
-  const auto recorded = record_program(choice, command, options, addresses);
+  const auto recorded = what.process ? record_running(*what.process, options)
+                                     : record_program(what.choice, what.command, options, what.addresses);
   progress.clear();
   const ProgramRecording recording = value_or_fail(recorded);
   fmt::print(stderr, "{}{}{}", summarize(recording.summary, options), recording.recorder, recording.missing);
+}
+
+u64 size_of(const std::string& text) {
+  if (text.empty()) return 0;
+  const u64 bytes = parse_quantity(text, Scale::binary).value_or(0);
+  if (bytes == 0) throw CommandError(fmt::format("--max-size {}: expected a size as 512K, 64M or 1G", text));
+  return bytes;
+}
+
+void add_region(CLI::App& command, trace::Region& region, std::string& max_size) {
+  command.option_defaults()->group("Part of the run (the program goes on unrecorded after it)");
+  command.add_option("--delay", region.delay_ms, "Begin after N ms at native speed");
+  command.add_option("--start-symbol", region.start_symbol,
+                     "Begin where a thread reaches this function of the program or a library");
+  command.add_flag("--marks", region.marks,
+                   "Begin at an SSC start mark (mov $0x111,%ebx; .byte 0x64,0x67,0x90), end at a stop mark "
+                   "(0x222)");
+  command.add_option("--skip", region.skip, "Begin N instructions later");
+  command.add_option("--count", region.count, "End after N instructions (and the rest of a block)");
+  command.add_option("--stop-symbol", region.stop_symbol, "End where a thread reaches this function");
+  command.add_option("--max-size", max_size, "End when the file has so many bytes: 512K, 64M or 1G");
+  command.option_defaults()->group("Options");
 }
 
 void add_record(CLI::App& trace) {
@@ -130,12 +170,15 @@ void add_record(CLI::App& trace) {
       "are\n"
       "followed. SIGTERM, HUP, QUIT... end program and recording, which is kept. The exit status is 0 when\n"
       "the recording is complete, whatever the program's own; the summary tells that.\n\n"
-      "  pmusim trace record -o ls.pmutrace ls -l");
+      "  pmusim trace record -o ls.pmutrace ls -l\n"
+      "  pmusim trace record --start-symbol main --count 1000000 ./program\n"
+      "  pmusim trace record --delay 500 --max-size 10M -p 1234");
   struct Options {
     trace::RecordOptions record;
     std::string registers = "none";
     bool fast = false, step = false, no_addresses = false;
-    std::vector<std::string> command;
+    std::string max_size;
+    Recorded what;
   };
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->record.output, "The trace to write")->capture_default_str();
@@ -154,17 +197,25 @@ void add_record(CLI::App& trace) {
           "Record by single steps: on this machine's CPU, threads as they take turns, to the instruction")
       ->excludes(fast);
   command->add_flag("--no-addresses", options->no_addresses, "Under qemu: control flow only, faster still");
-  command->add_option("program", options->command, "The program and its arguments")->required();
+  add_region(*command, options->record.region, options->max_size);
+  command
+      ->add_option("-p,--pid", options->what.process,
+                   "Record a process that runs, by single steps, until it ends or Ctrl-C; it goes on then")
+      ->excludes(fast);
+  command->add_option("program", options->what.command, "The program and its arguments");
   command->positionals_at_end();  // options behind the program's name are the program's
   command->callback([options] {
     options->record.registers = options->registers == "simd"  ? trace::RecordedRegisters::simd
                                 : options->registers == "gpr" ? trace::RecordedRegisters::gpr
                                                               : trace::RecordedRegisters::none;
-    const RecorderChoice choice = options->fast   ? RecorderChoice::fast
-                                  : options->step ? RecorderChoice::step
-                                                  : RecorderChoice::automatic;
-    run_record(choice, options->command, options->record,
-               options->no_addresses ? qemu::RecordedAddresses::none : qemu::RecordedAddresses::all);
+    options->what.choice = options->fast   ? RecorderChoice::fast
+                           : options->step ? RecorderChoice::step
+                                           : RecorderChoice::automatic;
+    if (options->no_addresses) options->what.addresses = qemu::RecordedAddresses::none;
+    options->record.region.max_bytes = size_of(options->max_size);
+    if (options->what.command.empty() != options->what.process.has_value())
+      throw CommandError("expected either a program to record or -p PID");
+    run_record(options->what, options->record);
   });
 }
 

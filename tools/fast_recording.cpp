@@ -32,6 +32,7 @@ Result<ProgramRecording, Error> record_fast(const qemu::Installation& installati
                                     {.output = options.output,
                                      .addresses = addresses,
                                      .max_instructions = options.max_instructions,
+                                     .region = options.region,
                                      .stop = options.stop,
                                      .progress = options.progress});
   if (!summary.ok()) return Failure(summary.error());
@@ -58,14 +59,25 @@ Result<ProgramRecording, Error> record_program(RecorderChoice choice, const std:
   const bool with_registers = options.registers != trace::RecordedRegisters::none;
   if (choice == RecorderChoice::fast && with_registers)
     return Failure(Error("--fast cannot record registers: leave out --fast, or --regs"));
+  const bool delayed = options.region.delay_ms != 0;
+  if (choice == RecorderChoice::fast && delayed)
+    return Failure(Error("--delay is for single steps: under qemu no program runs at native speed"));
   const bool without_addresses = addresses == qemu::RecordedAddresses::none;
-  if (without_addresses && (choice == RecorderChoice::step || with_registers))
-    return Failure(Error("--no-addresses is for the fast recorder: leave it out, or --step and --regs"));
-  if (choice == RecorderChoice::step || with_registers) return record_by_steps(command, options, "");
+  if (without_addresses && (choice == RecorderChoice::step || with_registers || delayed))
+    return Failure(
+        Error("--no-addresses is for the fast recorder: leave it out, or --step, --regs and --delay"));
+  if (choice == RecorderChoice::step || with_registers || delayed)
+    return record_by_steps(command, options, "");
   const auto installation = qemu::find_installation();
   if (installation.ok()) return record_fast(*installation, command, options, addresses);
   if (choice == RecorderChoice::fast || without_addresses) return Failure(installation.error());
   return record_by_steps(command, options, fmt::format(", slowly: {}", installation.error().message));
+}
+
+Result<ProgramRecording, Error> record_running(u32 pid, const trace::RecordOptions& options) {
+  const auto summary = trace::record_process(pid, options);
+  if (!summary.ok()) return Failure(summary.error());
+  return ProgramRecording{*summary, "recorded by single steps\n", {}};
 }
 
 }  // namespace pmusim::tools

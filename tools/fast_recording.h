@@ -29,6 +29,9 @@ Result<ProgramRecording, Error> record_program(
     RecorderChoice choice, const std::vector<std::string>& command, const trace::RecordOptions& options,
     qemu::RecordedAddresses addresses = qemu::RecordedAddresses::all);
 
+/// Records a process that runs. Errors: as trace::record_process.
+Result<ProgramRecording, Error> record_running(u32 pid, const trace::RecordOptions& options);
+
 }  // namespace pmusim::tools
 
 #endif

@@ -39,7 +39,7 @@ int shell_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(statu
 void TraceOption::add_to(CLI::App& command) {
   command.option_defaults()->group("The trace");
   command.add_option("--save-trace", saved_, "With '-- CMD': keep the trace under this name");
-  command.add_option("trace", trace_, "Trace written by 'pmusim trace record', or '-- CMD' to record now");
+  command.add_option("trace", trace_, "Trace written by 'pmusim trace record', or '-- CMD' to run one now");
 }
 
 std::string TraceOption::title() const {

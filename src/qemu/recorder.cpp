@@ -76,7 +76,10 @@ void tell(int socket, wire::Kind kind, Tracer::Exit exit) {
 class Receiver {
  public:
   Receiver(trace::Writer& writer, const FastRecordOptions& options, int socket, SharedSlots& slots)
-      : builder_(writer, options.addresses), options_(options), socket_(socket), slots_(slots) {}
+      : builder_(writer, options.addresses, options.region),
+        options_(options),
+        socket_(socket),
+        slots_(slots) {}
 
   void run() {
     std::vector<u64> packet((sizeof(wire::Header) + wire::max_words * sizeof(u64)) / sizeof(u64));
@@ -183,9 +186,11 @@ Result<FastRecordSummary, Error> record(const Installation& installation,
   if (const int error_number = tracer.start_error(); error_number != 0)
     return Failure(
         Error(fmt::format("{}: cannot be started: {}", command.front(), std::strerror(error_number))));
-  if (receiver.builder().instructions() == 0)
+  if (receiver.builder().processes() == 0)
     return Failure(Error(fmt::format("{}: is not a 64-bit x86 program", command.front())));
 
+  if (const auto nothing = receiver.builder().why_nothing_recorded(); !nothing.empty())
+    return Failure(Error(fmt::format("{}: nothing was recorded: {}", command.front(), nothing)));
   const auto written = writer->finish();
   if (!written.ok()) return Failure(written.error());
   const TraceBuilder& builder = receiver.builder();

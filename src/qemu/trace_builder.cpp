@@ -224,11 +224,10 @@ TraceBuilder::Thread& TraceBuilder::thread_of(const wire::Header& header, u32 pa
 void TraceBuilder::close(Thread& thread, u64 next_ip) {
   if (thread.open != nullptr) {
     const Ending ending = ending_of(thread, next_ip);
-    make_current(thread);
-    write(thread, ending);
+    write_in_region(thread, ending);
     if (ending.signal) thread.after.emplace_back(*ending.signal);
   }
-  if (!thread.after.empty()) make_current(thread);
+  if (!thread.after.empty() && gate_.is_open()) make_current(thread);
   happen(thread.after);
   thread.after.clear();
   thread.open = nullptr;
@@ -275,8 +274,18 @@ std::size_t TraceBuilder::executed_before_fault(const Thread& thread) const {
   return n;
 }
 
-void TraceBuilder::write(const Thread& thread, const Ending& ending) {
+void TraceBuilder::write_in_region(const Thread& thread, const Ending& ending) {
   if (ending.executed == nullptr) return;
+  if (gate_.decides()) gate_.reach(ending.executed->start);
+  if (gate_.is_open()) {
+    make_current(thread);
+    write(thread, ending);
+  }
+  if (gate_.decides())
+    gate_.executed(ending.executed->code, ending.executed->instructions(), writer_.stored_bytes());
+}
+
+void TraceBuilder::write(const Thread& thread, const Ending& ending) {
   const auto& parts = ending.executed->parts;
   std::span<const u64> accesses = thread.accesses;
   std::size_t first = 0;
@@ -335,7 +344,13 @@ void TraceBuilder::make_current(const Thread& thread) {
   happen(trace::ThreadSwitch{thread.pid, thread.tid});
 }
 
-void TraceBuilder::happen(const Happening& happening) { check(writer_.happening(happening)); }
+void TraceBuilder::happen(const Happening& happening) {
+  if (gate_.decides()) {
+    if (const auto* const map = std::get_if<trace::Map>(&happening)) gate_.mapped(map->mapping);
+    if (!gate_.admits(happening)) return;
+  }
+  check(writer_.happening(happening));
+}
 
 void TraceBuilder::happen(const std::vector<Happening>& happenings) {
   for (const Happening& happening : happenings) happen(happening);

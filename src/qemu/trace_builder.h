@@ -10,6 +10,7 @@
 #include "qemu/guest_block.h"
 #include "qemu/guest_maps.h"
 #include "qemu/wire.h"
+#include "trace/region_gate.h"
 
 namespace pmusim::qemu {
 
@@ -19,8 +20,8 @@ namespace pmusim::qemu {
 /// So each thread has one open block, which is written when it is closed.
 class TraceBuilder {
  public:
-  TraceBuilder(trace::Writer& writer, RecordedAddresses addresses)
-      : writer_(writer), store_(writer), addresses_(addresses) {}
+  TraceBuilder(trace::Writer& writer, RecordedAddresses addresses, const trace::Region& region = {})
+      : writer_(writer), store_(writer), addresses_(addresses), gate_(region) {}
 
   /// Takes the next packet. Errors: the trace cannot be written; the packet is damaged.
   Result<Done, Error> take(const wire::Header& header, std::span<const u64> words);
@@ -34,6 +35,10 @@ class TraceBuilder {
   u64 processes() const { return process_count_; }
   u64 threads() const { return thread_count_; }
   u64 gaps() const { return gaps_; }
+  /// Empty unless the region that was asked for has not begun.
+  std::string why_nothing_recorded() const {
+    return instructions_ == 0 && gate_.decides() ? gate_.why_not_begun() : std::string();
+  }
   u64 unknown_addresses() const { return unknown_addresses_; }
 
  private:
@@ -71,6 +76,7 @@ class TraceBuilder {
   Ending ending_of(const Thread& thread, u64 next_ip);
   std::size_t executed_before_fault(const Thread& thread) const;
   void write(const Thread& thread, const Ending& ending);
+  void write_in_region(const Thread& thread, const Ending& ending);
   void write_part(const trace::Block& part, u64 next_ip, std::span<const u64>& accesses, std::size_t first);
   void address_operands(const x86::Instruction& instruction, std::span<const u64> accesses);
   void happen(const trace::Happening& happening);
@@ -81,6 +87,7 @@ class TraceBuilder {
   trace::Writer& writer_;
   BlockStore store_;
   RecordedAddresses addresses_;
+  trace::RegionGate gate_;
   std::map<u32, Process> processes_;
   std::map<u32, Thread> threads_;  // by tid
   u32 current_tid_ = 0;

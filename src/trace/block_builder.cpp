@@ -39,18 +39,21 @@ Result<Done, Error> BlockWriter::write(OpenBlock& open, u64 next_ip) {
   return written;
 }
 
+std::vector<std::byte> OpenBlock::code() const {
+  std::vector<std::byte> code;
+  for (const LiveInstruction* live : instructions_)
+    code.insert(code.end(), live->code().begin(), live->code().end());
+  return code;
+}
+
 const Block& BlockWriter::block_of(const OpenBlock& open) {
   key_.clear();
   for (const LiveInstruction* live : open.instructions()) key_.push_back(live->id);
   const auto [entry, is_new] = blocks_.try_emplace(key_, nullptr);
   if (is_new) {
-    std::vector<std::byte> code;
     std::vector<u8> lengths;
-    for (const LiveInstruction* live : open.instructions()) {
-      code.insert(code.end(), live->code().begin(), live->code().end());
-      lengths.push_back(live->instruction.length);
-    }
-    entry->second = &writer_.add_block(open.instructions().front()->instruction.ip, code, lengths);
+    for (const LiveInstruction* live : open.instructions()) lengths.push_back(live->instruction.length);
+    entry->second = &writer_.add_block(open.start(), open.code(), lengths);
   }
   return *entry->second;
 }

@@ -14,6 +14,9 @@ namespace pmusim::trace {
 class OpenBlock {
  public:
   bool empty() const { return instructions_.empty(); }
+  std::size_t size() const { return instructions_.size(); }
+  u64 start() const { return instructions_.front()->instruction.ip; }
+  std::vector<std::byte> code() const;
   bool full() const { return instructions_.size() == max_block_instructions; }
 
   /// Notes where the instruction that executes next is going to access memory.

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "trace/native_run.h"
 #include "trace/recording.h"
 
 namespace pmusim::trace {
@@ -47,13 +48,39 @@ Error with_what_is_kept(const Error& error, const Writer& writer) {
   return Error(fmt::format("{}; the first {} instructions are kept", error.message, kept));
 }
 
+Contents contents_of(const RecordOptions& options) {
+  return {.addresses = true,
+          .registers = options.registers != RecordedRegisters::none,
+          .extended = options.registers == RecordedRegisters::simd};
+}
+
+bool begins_natively(const Region& region) { return region.delay_ms != 0 || !region.start_symbol.empty(); }
+
+/// Runs the process to where its recording begins, and records it from there.
+Result<RecordSummary, Error> record_region(Recording& recording, u32 pid, NativeRun& native,
+                                           NativeRun::End begun, const OneCpu& pinned, const Region& region) {
+  if (begun == NativeRun::End::at_region) return recording.run_from(pid, native.threads(), pinned.before());
+  for (const auto& [tid, process] : native.threads()) ::kill(static_cast<pid_t>(process), SIGKILL);
+  const std::string why = begun == NativeRun::End::told_to_stop ? "the recording ended before"
+                          : region.start_symbol.empty()
+                              ? "the program ended before"
+                              : fmt::format("the program never reached '{}'", region.start_symbol);
+  return Failure(Error(fmt::format("nothing was recorded: {}", why)));
+}
+
+Result<RecordSummary, Error> finish(Writer& writer, Result<RecordSummary, Error> summary) {
+  if (!summary.ok()) return Failure(with_what_is_kept(summary.error(), writer));
+  const auto written = writer.finish();
+  if (!written.ok()) return Failure(with_what_is_kept(written.error(), writer));
+  summary->file_bytes = written->file_bytes;
+  return summary;
+}
+
 }  // namespace
 
 Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options) {
   if (command.empty()) return Failure(Error("no program to record"));
-  const Contents contents{.addresses = true,
-                          .registers = options.registers != RecordedRegisters::none,
-                          .extended = options.registers == RecordedRegisters::simd};
+  const Contents contents = contents_of(options);
   auto writer = Writer::create(options.output, contents);
   if (!writer.ok()) return Failure(writer.error());
   const OneCpu pinned;
@@ -67,12 +94,32 @@ Result<RecordSummary, Error> record(const std::vector<std::string>& command, con
   }
 
   Recording recording(*writer, contents, options);
-  auto summary = recording.run(*pid, Disguise(pinned.before(), {trap_is_ignored()}));
-  if (!summary.ok()) return Failure(with_what_is_kept(summary.error(), *writer));
-  const auto written = writer->finish();
-  if (!written.ok()) return Failure(with_what_is_kept(written.error(), *writer));
-  summary->file_bytes = written->file_bytes;
-  return summary;
+  if (!begins_natively(options.region))
+    return finish(*writer, recording.run(*pid, Disguise(pinned.before(), {trap_is_ignored()})));
+  NativeRun native(options.region, options.stop);
+  const auto begun = native.from_start(*pid);
+  return finish(*writer, record_region(recording, *pid, native, begun, pinned, options.region));
+}
+
+Result<RecordSummary, Error> record_process(u32 pid, const RecordOptions& options) {
+  const Contents contents = contents_of(options);
+  auto writer = Writer::create(options.output, contents);
+  if (!writer.ok()) return Failure(writer.error());
+  const OneCpu pinned;
+  const auto tids = attach(pid);
+  if (!tids.ok()) return Failure(tids.error());
+  Recording recording(*writer, contents, options);
+  recording.spare_all();
+  NativeRun native(options.region, options.stop);
+  const auto begun = native.from_middle(pid, *tids);
+  if (begun != NativeRun::End::at_region) {
+    native.let_go();
+    return Failure(Error(fmt::format("process {}: nothing was recorded: {}", pid,
+                                     begun == NativeRun::End::told_to_stop
+                                         ? "the recording ended before its region began"
+                                         : "it ended before its region began")));
+  }
+  return finish(*writer, recording.run_from(pid, native.threads(), pinned.before()));
 }
 
 }  // namespace pmusim::trace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/recording.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <sys/wait.h>
 
@@ -16,20 +17,26 @@ constexpr int polls_of_a_system_call = 50;
 }  // namespace
 
 Recording::Recording(Writer& writer, Contents contents, const RecordOptions& options)
-    : writer_(writer), blocks_(writer, contents), options_(options) {
+    : writer_(writer), blocks_(writer, contents), options_(options), gate_(options.region) {
   if (contents.extended) xstate_.emplace();
 }
 
-Recording::~Recording() { kill_all(); }
+Recording::~Recording() { spared_ ? let_all_go() : kill_all(); }
 
 Result<RecordSummary, Error> Recording::run(u32 pid, const Disguise& disguise) {
   first_pid_ = pid;
   threads_.emplace(pid, Thread(pid, pid, disguise)).first->second.in_call = true;  // execve
   summary_.processes = summary_.threads = 1;
   executed_program(pid);
+  return record_to_end();
+}
 
+Result<RecordSummary, Error> Recording::record_to_end() {
   while (!threads_.empty() && !error_) {
-    if (stop_asked()) {
+    if (gate_.is_over()) {
+      let_all_go();
+      wait_for_first();
+    } else if (stop_asked()) {
       stop_early();
     } else if (Thread* thread = next_thread()) {
       step(*thread);
@@ -37,26 +44,28 @@ Result<RecordSummary, Error> Recording::run(u32 pid, const Disguise& disguise) {
       wait_for_any();
     }
   }
-  kill_all();
+  spared_ ? let_all_go() : kill_all();
   if (error_) return Failure(*error_);
-  summary_.instructions = instructions_;
+  summary_.instructions = instructions_ - left_out_;
+  if (gate_.decides() && summary_.instructions == 0 && !gate_.is_open())
+    return Failure(Error(fmt::format("nothing was recorded: {}", gate_.why_not_begun())));
   return summary_;
 }
 
 bool Recording::stop_asked() const {
   if (options_.stop != nullptr && *options_.stop) return true;
-  return options_.max_instructions != 0 && instructions_ >= options_.max_instructions;
+  return options_.max_instructions != 0 && instructions_ - left_out_ >= options_.max_instructions;
 }
 
 void Recording::stop_early() {
   summary_.stopped_early = true;
-  summary_.status = SIGKILL;
+  summary_.status = spared_ ? 0 : SIGKILL;
   for (auto& [tid, thread] : threads_) {
     thread.block.not_retired();
     end_block(thread, thread.state.registers.rip);
-    happen(ThreadExit{thread.pid, tid, SIGKILL});
+    if (!spared_) happen(ThreadExit{thread.pid, tid, SIGKILL});
   }
-  kill_all();
+  spared_ ? let_all_go() : kill_all();
 }
 
 // A thread's block stays open over the turns of others, so that blocks do not depend on who else runs.

@@ -9,6 +9,7 @@
 #include "pmusim/trace/recorder.h"
 #include "trace/block_builder.h"
 #include "trace/disguise.h"
+#include "trace/region_gate.h"
 #include "trace/tracee.h"
 #include "trace/xstate.h"
 
@@ -56,6 +57,11 @@ class Recording {
 
   /// Records the process, which is stopped after its exec, until nothing is left of it.
   Result<RecordSummary, Error> run(u32 pid, const Disguise& disguise);
+  /// Records threads that are stopped anywhere, the first process's among them, by tid with their pids.
+  Result<RecordSummary, Error> run_from(u32 first_pid, const std::map<u32, u32>& threads,
+                                        const cpu_set_t& cpus);
+  /// The processes are not the recorder's to kill.
+  void spare_all() { spared_ = true; }
 
  private:
   using Thread = RecordedThread;
@@ -69,6 +75,11 @@ class Recording {
   void wait_for_any();
   bool stop_asked() const;
   void stop_early();
+  Result<RecordSummary, Error> record_to_end();
+  void adopt(u32 pid, u32 tid, const cpu_set_t& cpus);
+  void let_all_go();
+  void let_running_go(u32 tid);
+  void wait_for_first();
 
   // stops
   void stopped(u32 tid, int status);
@@ -90,6 +101,7 @@ class Recording {
   void finish_call(Thread& thread, u64 next_ip, i64 result);
   void leave_unfinished(Thread& thread);
   void end_block(Thread& thread, u64 next_ip);
+  bool admits_block(const Thread& thread);
   void enter_handler(Thread& thread, const ThreadState& after);
   void refresh_maps(Thread& thread);
   void happen(const Happening& happening);
@@ -109,7 +121,11 @@ class Recording {
   u64 turn_end_ = 0;     // up to which step
   u64 steps_ = 0;        // system calls and iterations of REP included
   u64 instructions_ = 0;
+  u64 left_out_ = 0;  // of those, before the region
   u32 first_pid_ = 0;
+  bool first_ended_ = false;
+  bool spared_ = false;
+  RegionGate gate_;
   RecordSummary summary_;
   std::optional<Error> error_;
 };

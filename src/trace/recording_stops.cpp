@@ -213,7 +213,10 @@ void Recording::leave_unfinished(Thread& thread) {
 void Recording::gone(Thread& thread, int status) {
   leave_unfinished(thread);
   happen(ThreadExit{thread.pid, thread.tid, status});
-  if (thread.tid == first_pid_) summary_.status = status;
+  if (thread.tid == first_pid_) {
+    summary_.status = status;
+    first_ended_ = true;
+  }
   if (thread.tid == current_tid_) current_tid_ = 0;
   threads_.erase(thread.tid);
 }
@@ -281,9 +284,19 @@ void Recording::finish_call(Thread& thread, u64 next_ip, i64 result) {
 
 void Recording::end_block(Thread& thread, u64 next_ip) {
   if (thread.block.empty()) return;
+  if (gate_.decides() && !admits_block(thread)) return thread.block.clear();
   make_current(thread);
   const auto written = blocks_.write(thread.block, next_ip);
   if (!written.ok()) fail(written.error());
+}
+
+// Regions begin and end between blocks. A block that ends one is still in it.
+bool Recording::admits_block(const Thread& thread) {
+  gate_.reach(thread.block.start());
+  const bool admitted = gate_.is_open();
+  if (!admitted) left_out_ += thread.block.size();
+  gate_.executed(thread.block.code(), thread.block.size(), writer_.stored_bytes());
+  return admitted;
 }
 
 void Recording::refresh_maps(Thread& thread) {
@@ -291,12 +304,16 @@ void Recording::refresh_maps(Thread& thread) {
 }
 
 void Recording::make_current(const Thread& thread) {
-  if (current_tid_ == thread.tid) return;
+  if (current_tid_ == thread.tid || !gate_.is_open()) return;
   current_tid_ = thread.tid;
   happen(ThreadSwitch{thread.pid, thread.tid});
 }
 
 void Recording::happen(const Happening& happening) {
+  if (gate_.decides()) {
+    if (const auto* const map = std::get_if<Map>(&happening)) gate_.mapped(map->mapping);
+    if (!gate_.admits(happening)) return;
+  }
   const auto written = writer_.happening(happening);
   if (!written.ok()) fail(written.error());
 }

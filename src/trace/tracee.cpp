@@ -14,7 +14,9 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -92,6 +94,62 @@ bool single_step(u32 tid, int signal) {
 }
 
 bool run_to_call(u32 tid, int signal) { return ::ptrace(PTRACE_SYSCALL, tid, nullptr, data_of(signal)) == 0; }
+
+void run_freely(u32 tid, int signal) { ::ptrace(PTRACE_CONT, tid, nullptr, data_of(signal)); }
+
+void ask_to_stop(u32 tid) { ::syscall(SYS_tgkill, process_of(tid), tid, SIGSTOP); }
+
+Result<std::set<u32>, Error> attach(u32 pid) {
+  std::set<u32> attached;
+  for (bool found_new = true; found_new;) {  // threads may start others meanwhile
+    found_new = false;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
+      const auto tid = static_cast<u32>(std::strtoul(entry.path().filename().c_str(), nullptr, 10));
+      if (attached.contains(tid)) continue;
+      if (::ptrace(PTRACE_ATTACH, tid, nullptr, nullptr) != 0) {
+        if (errno == ESRCH) continue;
+        const int error_number = errno;
+        for (const u32 other : attached) let_go(other, 0);
+        return Failure(
+            Error(fmt::format("process {}: cannot be traced: {}", pid, std::strerror(error_number))));
+      }
+      int status = 0;
+      ::waitpid(static_cast<pid_t>(tid), &status, __WALL);
+      spare(tid);
+      attached.insert(tid);
+      found_new = true;
+    }
+  }
+  if (attached.empty()) return Failure(Error(fmt::format("process {}: there is no such process", pid)));
+  return attached;
+}
+
+void let_go(u32 tid, int signal) { ::ptrace(PTRACE_DETACH, tid, nullptr, data_of(signal)); }
+
+void spare(u32 tid) {
+  ::ptrace(PTRACE_SETOPTIONS, tid, nullptr, data_of(options & ~long{PTRACE_O_EXITKILL}));
+}
+
+// As the kernel does it when a call is interrupted and no handler runs (signal(7)): with the same arguments,
+// or with restart_syscall where the call keeps its state in the kernel.
+void go_back_before_call(u32 tid) {
+  constexpr u64 syscall_bytes = 2;
+  constexpr i64 restart_block = -516, first_restart = -512, last_restart = -514;
+  user_regs_struct r{};
+  if (::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0 || static_cast<i64>(r.orig_rax) < 0) return;
+  const auto result = static_cast<i64>(r.rax);
+  const bool repeats = result <= first_restart && result >= last_restart;
+  if (!repeats && result != restart_block) return;
+  r.rax = repeats ? r.orig_rax : u64{SYS_restart_syscall};
+  r.rip -= syscall_bytes;
+  r.orig_rax = ~0ull;
+  ::ptrace(PTRACE_SETREGS, tid, nullptr, &r);
+}
+
+void set_instruction_pointer(u32 tid, u64 address) {
+  ::ptrace(PTRACE_POKEUSER, tid, offsetof(user_regs_struct, rip), data_of(static_cast<long>(address)));
+}
 
 std::optional<ThreadState> thread_state(u32 tid) {
   user_regs_struct r{};
@@ -178,6 +236,16 @@ bool write_memory(u32 pid, u64 address, std::span<const std::byte> bytes) {
 
 void poke(u32 tid, u64 address, u64 word) {
   ::ptrace(PTRACE_POKEDATA, tid, address, data_of(static_cast<long>(word)));
+}
+
+void poke_byte(u32 tid, u64 address, std::byte byte) {
+  constexpr u64 word_bytes = sizeof(long);
+  const u64 place = address / word_bytes * word_bytes;  // within a page
+  errno = 0;
+  long word = ::ptrace(PTRACE_PEEKDATA, tid, place, nullptr);
+  if (errno != 0) return;
+  std::memcpy(reinterpret_cast<std::byte*>(&word) + (address - place), &byte, 1);
+  ::ptrace(PTRACE_POKEDATA, tid, place, data_of(word));
 }
 
 std::string proc_file(u32 id, const char* name) {

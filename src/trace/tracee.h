@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,23 @@ bool single_step(u32 tid, int signal);
 bool run_to_call(u32 tid, int signal);
 /// The signal of such a stop.
 inline constexpr int call_stop = SIGTRAP | 0x80;
+
+/// Lets a thread run until something happens to it.
+void run_freely(u32 tid, int signal);
+/// Sends a thread the SIGSTOP whose arrival stops it; it is not to be passed on.
+void ask_to_stop(u32 tid);
+
+/// Attaches to all threads of a running process, as if it had been started traced, but that it outlives the
+/// recorder. All of them are stopped then. Errors: no such process, not permitted.
+Result<std::set<u32>, Error> attach(u32 pid);
+/// A stopped thread goes on untraced, as if nothing had been.
+void let_go(u32 tid, int signal);
+/// Traced threads outlive the recorder from now on.
+void spare(u32 tid);
+
+/// Puts a thread that is stopped within a system call, which the kernel would repeat, before it.
+void go_back_before_call(u32 tid);
+void set_instruction_pointer(u32 tid, u64 address);
 
 /// Of a stopped thread; nothing if it was killed meanwhile.
 std::optional<ThreadState> thread_state(u32 tid);
@@ -78,6 +96,7 @@ void clear_trap_flag(u32 tid, u64 flags);
 bool write_memory(u32 pid, u64 address, std::span<const std::byte> bytes);
 /// Writes to read-only memory too.
 void poke(u32 tid, u64 address, u64 word);
+void poke_byte(u32 tid, u64 address, std::byte byte);
 
 /// A file of /proc/ID; empty if it is gone.
 std::string proc_file(u32 id, const char* name);

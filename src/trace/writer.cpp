@@ -93,6 +93,7 @@ Result<Done, Error> Writer::happening(const Happening& happening) {
 
 u64 Writer::instruction_count() const { return impl_->totals.instructions + impl_->chunk.instructions(); }
 u64 Writer::stored_instruction_count() const { return impl_->totals.instructions; }
+u64 Writer::stored_bytes() const { return impl_->file.position(); }
 
 Result<Writer::Written, Error> Writer::finish() {
   for (auto step : {&Impl::write_chunk, &Impl::write_index}) {

@@ -9,6 +9,7 @@
 
 #include "pmusim/base/error.h"
 #include "pmusim/base/types.h"
+#include "pmusim/trace/region.h"
 
 /// Records a program by single steps, with registers if asked:
 /// @code
@@ -28,6 +29,7 @@ struct RecordOptions {
   std::string output = "trace.pmutrace";
   RecordedRegisters registers = RecordedRegisters::none;
   u64 max_instructions = 0;  ///< kill the program after so many; 0: record to its end
+  Region region{};
   /// Where given: once true (from a signal handler, say) the program is killed and the recording complete.
   const std::atomic<bool>* stop = nullptr;
   /// Called now and then with the number of instructions so far.
@@ -46,6 +48,7 @@ struct RecordSummary {
   std::vector<std::string> without_rights;
   int status = 0;              ///< of the program, as waitpid gives it
   bool stopped_early = false;  ///< killed at `max_instructions` or by `stop`
+  bool let_go = false;  ///< it went on, or goes on, unrecorded: the region ended, or it was attached to
 };
 
 /// Runs a program and records every user instruction of it, of its threads and of the processes it starts, by
@@ -61,7 +64,15 @@ struct RecordSummary {
 /// its hard ones, and SIGXFSZ is for it to handle. Errors: the program cannot be started; it is not 64-bit;
 /// tracing is not permitted; the output cannot be written. After an error there is an output file only if
 /// some whole chunks could be written: the sentence says how many instructions it has (Reader::truncation).
+///
+/// Up to where a region begins with a delay or a function, the program runs at native speed; from its end on,
+/// too, and nobody traces it any more. A region that never begins is an error.
 Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options);
+
+/// As record(), for a process that runs: its threads, and what they start. When the recording ends (`stop`,
+/// `max_instructions`, the region's end) it goes on by itself. Errors, beside the others: no such process,
+/// not permitted to trace it, it is traced already.
+Result<RecordSummary, Error> record_process(u32 pid, const RecordOptions& options);
 
 }  // namespace pmusim::trace
 

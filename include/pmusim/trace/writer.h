@@ -48,6 +48,8 @@ class Writer {
   u64 instruction_count() const;
   /// Of those, how many are in the file already, and would be left of it now.
   u64 stored_instruction_count() const;
+  /// Of the file so far; what is not yet a whole chunk is not in it.
+  u64 stored_bytes() const;
 
  private:
   struct Impl;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Functions by name, in the symbol tables of an ELF file.
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "trace/region_gate.h"
+
+namespace pmusim::trace {
+namespace {
+
+struct ElfDeleter {
+  void operator()(Elf* elf) const { elf_end(elf); }
+};
+using ElfHandle = std::unique_ptr<Elf, ElfDeleter>;
+
+bool is_called(const char* linked, const std::string& name) {
+  if (linked == nullptr) return false;
+  if (linked == name) return true;
+  if (!std::string_view(linked).starts_with("_Z")) return false;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(linked, nullptr, nullptr, &status), &std::free);
+  if (readable == nullptr) return false;
+  const std::string_view whole(readable.get());
+  return whole == name || whole.substr(0, whole.find('(')) == name;
+}
+
+std::optional<u64> value_in(Elf* elf, Elf_Scn* section, const std::string& name) {
+  GElf_Shdr header{};
+  if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) return std::nullopt;
+  if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) return std::nullopt;
+  Elf_Data* const data = elf_getdata(section, nullptr);
+  if (data == nullptr) return std::nullopt;
+  for (int n = 0; static_cast<u64>(n) < data->d_size / header.sh_entsize; ++n) {
+    GElf_Sym symbol{};
+    if (gelf_getsym(data, n, &symbol) == nullptr) break;
+    const bool is_function = GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
+    if (is_function && is_called(elf_strptr(elf, header.sh_link, symbol.st_name), name))
+      return symbol.st_value;
+  }
+  return std::nullopt;
+}
+
+std::optional<u64> offset_of(Elf* elf, u64 address) {
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0) return std::nullopt;
+  for (std::size_t n = 0; n < count; ++n) {
+    GElf_Phdr segment{};
+    if (gelf_getphdr(elf, static_cast<int>(n), &segment) == nullptr || segment.p_type != PT_LOAD) continue;
+    if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+      return address - segment.p_vaddr + segment.p_offset;
+  }
+  return std::nullopt;
+}
+
+std::optional<u64> find(Elf* elf, const std::string& name) {
+  if (elf == nullptr || elf_kind(elf) != ELF_K_ELF) return std::nullopt;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;)
+    if (const auto value = value_in(elf, section, name)) return offset_of(elf, *value);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<u64> file_offset_of_function(const std::string& file, const std::string& name) {
+  elf_version(EV_CURRENT);
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return std::nullopt;
+  const auto offset = find(ElfHandle(elf_begin(descriptor, ELF_C_READ, nullptr)).get(), name);
+  ::close(descriptor);
+  return offset;
+}
+
+}  // namespace pmusim::trace
