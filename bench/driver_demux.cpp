@@ -240,7 +240,7 @@ void to_ring(benchmark::State& state, const Case& c) {
     event.attr.precise_ip = 2;
     event.layout = perf::make_sample_layout(event.attr);
     event.hw.sample_period = event.hw.last_period = 100003;
-    event.hw.flags = pebs_flag::PRECISE | pebs_flag::LOAD_LATENCY | register_flag(event.attr);
+    data_of(event).flags = pebs_flag::PRECISE | pebs_flag::LOAD_LATENCY | register_flag(event.attr);
     if ((c.sample_type & sample::BRANCH_STACK) != 0) host.use_branches(event);
   }
   PebsSampleBuilder builder(cpu, host);

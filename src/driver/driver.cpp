@@ -27,9 +27,10 @@ Driver::Driver(Bus& bus, DriverOptions options)
       traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
       constraints_(cpu_),
       counters_(access_, cpu_),
-      pebs_(access_, cpu_, *this, options_.pebs),
+      debug_store_(access_, options.debug_store_address),
+      pebs_(access_, debug_store_, cpu_, *this, options_.pebs),
       lbr_(access_, cpu_, options_.lbr),
-      bts_(access_, cpu_, options.pebs.area_address, options.bts),
+      bts_(access_, debug_store_, cpu_, options.bts),
       registers_(access_, options.register_buffer_address) {
   counters_.reset();
   apic_in_memory_ = bus.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) != Fault::none;
@@ -76,9 +77,9 @@ perf::PmuCapabilities Driver::capabilities() const {
 
 void Driver::destroy(Event& event) {
   remove(event);
-  if ((event.hw.flags & driver_flag::BRANCH_HARDWARE) == 0) return;
-  event.hw.flags &= ~driver_flag::BRANCH_HARDWARE;
-  --((event.hw.flags & driver_flag::BRANCH_TRACE) != 0 ? open_traces_ : open_stacks_);
+  if (!has_flag(event, driver_flag::BRANCH_HARDWARE)) return;
+  data_of(event).flags &= ~driver_flag::BRANCH_HARDWARE;
+  --(has_flag(event, driver_flag::BRANCH_TRACE) ? open_traces_ : open_stacks_);
 }
 
 void Driver::disable() {
@@ -129,7 +130,7 @@ void Driver::name_reload_causes() {
       u64 causes = 0;
       for (const unsigned position : set_bits(member.event->attr.config2))
         if (position < members.size()) causes |= bit(static_cast<unsigned>(members[position].counter));
-      member.event->hw.config1 = causes;
+      data_of(*member.event).reload_causes = causes;
     }
   });
 }
@@ -143,7 +144,7 @@ void Driver::name_stored_counters() {
     for (Placement& member : members) {
       const Event& event = *member.event;
       const bool stores =
-          (event.hw.flags & pebs_flag::PRECISE) != 0 && (event.attr.sample_type & perf::sample::READ) != 0;
+          has_flag(event, pebs_flag::PRECISE) && (event.attr.sample_type & perf::sample::READ) != 0;
       member.stored_counters = stores ? counters : 0;
     }
   });
@@ -154,9 +155,10 @@ void Driver::name_stored_counters() {
 void Driver::vacate_moved_counters() {
   const std::size_t settled = placements_.size() - new_placements_;
   for (Placement& p : std::span(placements_).first(settled)) {
-    const bool moves = p.event->hw.index != p.counter || p.event->hw.stored_counters != p.stored_counters;
+    const bool moves =
+        data_of(*p.event).index != p.counter || data_of(*p.event).stored_counters != p.stored_counters;
     const bool joined_by_metrics =
-        has_metrics(*p.event) && (p.event->hw.flags & driver_flag::SLOTS_WITH_METRICS) == 0;
+        has_metrics(*p.event) && !has_flag(*p.event, driver_flag::SLOTS_WITH_METRICS);
     if (!moves && !joined_by_metrics && !in_acr_group(*p.event)) continue;
     p.restart = !p.event->hw.stopped;
     if (moves)
@@ -174,15 +176,15 @@ void Driver::apply_placements() {
   for (std::size_t i = 0; i < placements_.size(); ++i) {
     Placement& p = placements_[i];
     Event& event = *p.event;
-    event.hw.stored_counters = p.stored_counters;
-    if (event.hw.index != p.counter) take_counter(event, p.counter);
+    data_of(event).stored_counters = p.stored_counters;
+    if (data_of(event).index != p.counter) take_counter(event, p.counter);
     if (i >= settled || std::exchange(p.restart, false)) start(event, StartMode::reload);
   }
   new_placements_ = 0;
 }
 
 void Driver::take_counter(Event& event, int counter) {
-  event.hw.index = event.hw.last_index = counter;
+  data_of(event).index = data_of(event).last_index = counter;
   const auto n = static_cast<unsigned>(counter);
   if (counter::is_metric(n)) {
     metrics_[n - counter::METRICS] = &event;
@@ -190,52 +192,52 @@ void Driver::take_counter(Event& event, int counter) {
   }
   if (n != counter::GUEST_LBR) owners_[n] = &event;
   if (LbrDriver::uses_lbr(event)) lbr_.add(event);
-  if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.add(event, owners_);
+  if (has_flag(event, pebs_flag::PRECISE)) pebs_.add(event, owners_);
 }
 
 void Driver::leave_counter(Event& event) {
-  if (event.hw.index < 0) return;
+  if (data_of(event).index < 0) return;
   stop(event, StopMode::update);
-  const auto n = static_cast<unsigned>(event.hw.index);
+  const auto n = counter_of(event);
   if (counter::is_metric(n)) {
     metrics_[n - counter::METRICS] = nullptr;
   } else {
-    if ((event.hw.flags & pebs_flag::PRECISE) != 0) pebs_.remove(event, owners_);
+    if (has_flag(event, pebs_flag::PRECISE)) pebs_.remove(event, owners_);
     if (LbrDriver::uses_lbr(event)) lbr_.remove(event);
     if (n != counter::GUEST_LBR) owners_[n] = nullptr;
   }
-  event.hw.index = -1;
+  data_of(event).index = -1;
 }
 
 void Driver::start(Event& event, StartMode mode) {
-  if (!event.hw.stopped || event.hw.index < 0) return;
+  if (!event.hw.stopped || data_of(event).index < 0) return;
   if (mode == StartMode::reload) set_period(event);
-  event.hw.stopped = event.hw.up_to_date = false;
+  event.hw.stopped = data_of(event).up_to_date = false;
   enable_event(event);
 }
 
 void Driver::stop(Event& event, StopMode mode) {
-  if (event.hw.index < 0) return;
+  if (data_of(event).index < 0) return;
   if (!event.hw.stopped) {
     // Records that are still in the buffer belong to the count that is read below.
-    const bool reloads = mode == StopMode::update && (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
+    const bool reloads = mode == StopMode::update && has_flag(event, pebs_flag::AUTO_RELOAD);
     if (reloads || counts_from_records(event)) drain(DrainTrigger::event_disable, nullptr);
     disable_event(event);
     event.hw.stopped = true;
   }
-  if (mode == StopMode::update && !event.hw.up_to_date) {
+  if (mode == StopMode::update && !data_of(event).up_to_date) {
     update(event);
-    event.hw.up_to_date = true;
+    data_of(event).up_to_date = true;
   }
 }
 
 void Driver::read(Event& event) {
-  if (event.hw.index < 0 || event.hw.up_to_date) return;
-  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) {
+  if (data_of(event).index < 0 || data_of(event).up_to_date) return;
+  if (has_flag(event, driver_flag::BRANCH_TRACE)) {
     drain_branch_trace();
     return;
   }
-  const bool reloads = (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
+  const bool reloads = has_flag(event, pebs_flag::AUTO_RELOAD);
   if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
   if (!reloads) update(event);
 }
@@ -272,7 +274,7 @@ const perf::ExtendedRegisters* Driver::live_registers(const Event& event) {
 
 const perf::BranchStack& Driver::decode_branches(const Event& event,
                                                  std::span<const pebs::LbrRecord> records) {
-  const bool large = (event.hw.flags & pebs_flag::LARGE) != 0;
+  const bool large = has_flag(event, pebs_flag::LARGE);
   return lbr_.decode_records(event, records, large ? RecordAge::unknown : RecordAge::now, *sink_);
 }
 

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "driver/counters/counter_bank.h"
+#include "driver/debug_store/area.h"
 #include "driver/debug_store/bts.h"
 #include "driver/debug_store/pebs.h"
+#include "driver/event_data.h"
 #include "driver/extended_registers.h"
 #include "driver/lbr/lbr.h"
 #include "driver/register_access.h"
@@ -19,19 +21,6 @@
 namespace pmusim::driver {
 
 struct CoreTraits;
-
-/// Bits of HardwareEvent::flags outside the PEBS part's.
-namespace driver_flag {
-inline constexpr u32 ACR_GROUP = 1u << 0;  ///< of a leader: a member of its group names reload causes
-inline constexpr u32 METRIC = 1u << 1;     ///< counted as a share of the slots counter
-inline constexpr u32 SLOTS_WITH_METRICS =
-    1u << 2;  ///< slots that count from zero, cleared with its metrics at each look
-inline constexpr u32 CHECKPOINTED = 1u << 3;     ///< IN_TXCP: an abort takes counts and status bit back
-inline constexpr u32 BRANCH_TRACE = 1u << 4;     ///< every branch a sample: no counter, the BTS buffer
-inline constexpr u32 BRANCH_HARDWARE = 1u << 5;  ///< claims the LBR or the branch trace store
-inline constexpr u32 GUEST_LBR = 1u << 6;        ///< keeps the LBR on for a guest: counts nothing
-inline constexpr u32 COUNTERLESS = BRANCH_TRACE | GUEST_LBR;
-}  // namespace driver_flag
 
 /// The driver proper, behind `IntelDriver`: holds the parts together and gives each its turn.
 class Driver final : private PebsHost {
@@ -79,7 +68,7 @@ class Driver final : private PebsHost {
     bool restart = false;     // was counting before it had to move
     bool has_filter = false;  // claimed the branch filter
     u32 extra_register = 0;   // claimed; 0 none
-    u64 stored_counters = 0;  // see HardwareEvent
+    u64 stored_counters = 0;  // see EventData
     int counter = -1, next_counter = -1;
   };
   using Placements = std::vector<Placement>;
@@ -174,6 +163,7 @@ class Driver final : private PebsHost {
   const std::unique_ptr<const CoreTraits> traits_;
   ConstraintBook constraints_;
   CounterBank counters_;
+  DebugStoreArea debug_store_;
   PebsDriver pebs_;
   LbrDriver lbr_;
   BtsDriver bts_;

@@ -118,10 +118,11 @@ Result<EventEncoding, KernelError> encoding_of(const Attr& attr, const Enumerati
 
 Result<Done, KernelError> Driver::init(Event& event) {
   event.hw = {};
+  data_of(event) = {};
   if (auto result = set_config(event); !result.ok()) return result;
   if (auto result = set_period_at_open(event); !result.ok()) return result;
   if (auto result = check_registers(event); !result.ok()) return result;
-  event.hw.flags |= register_flag(event.attr);
+  data_of(event).flags |= register_flag(event.attr);
   if (bts_.wants_trace(event)) {
     if (auto result = set_up_branch_trace(event); !result.ok()) return result;
   } else if (auto result = set_up_precise(event); !result.ok()) {
@@ -129,7 +130,7 @@ Result<Done, KernelError> Driver::init(Event& event) {
   }
   if (event.attr.branch_sample_type != 0)
     if (auto result = lbr_.init(event); !result.ok()) return result;
-  if ((event.hw.flags & driver_flag::GUEST_LBR) != 0 && event.attr.precise_ip != 0)
+  if (has_flag(event, driver_flag::GUEST_LBR) && event.attr.precise_ip != 0)
     return refuse(EINVAL, "precise_ip: the guest LBR event counts nothing that could be precise");
   if (auto result = check_topdown(event, cpu_, constraints_); !result.ok()) return result;
   if (auto result = set_extra_register(event); !result.ok()) return result;
@@ -151,20 +152,20 @@ Result<Done, KernelError> Driver::set_up_branch_trace(Event& event) {
                   "precise_ip: samples of every branch come from the branch trace store, not from PEBS");
   if (bts_.set_up() != Fault::none)
     return refuse(ENOMEM, "sample_period: there is no memory for a trace of every branch");
-  event.hw.flags |= driver_flag::BRANCH_TRACE;
+  data_of(event).flags |= driver_flag::BRANCH_TRACE;
   return Done{};
 }
 
 /// LBR and branch trace store cannot be on together, not even for events that take turns.
 Result<Done, KernelError> Driver::claim_branch_hardware(Event& event) {
-  const bool trace = (event.hw.flags & driver_flag::BRANCH_TRACE) != 0;
+  const bool trace = has_flag(event, driver_flag::BRANCH_TRACE);
   if (!trace && !LbrDriver::uses_lbr(event)) return Done{};
   if ((trace ? open_stacks_ : open_traces_) != 0)
     return refuse(EBUSY,
                   trace ? "sample_period: another event has the LBR, which a trace of every branch excludes"
                         : "branch_sample_type: another event traces every branch, which excludes the LBR");
   ++(trace ? open_traces_ : open_stacks_);
-  event.hw.flags |= driver_flag::BRANCH_HARDWARE;
+  data_of(event).flags |= driver_flag::BRANCH_HARDWARE;
   return Done{};
 }
 
@@ -174,13 +175,14 @@ Result<Done, KernelError> Driver::set_config(Event& event) {
   const auto encoding = encoding_of(attr, cpu_);
   if (!encoding.ok()) return Failure(encoding.error());
   u64 config = encoding->config;
-  event.hw.extra_config = encoding->extra;
   if (!attr.exclude_user) config |= USR;
   if (!attr.exclude_kernel) config |= OS;
+  EventData& data = data_of(event);
+  data.extra_config = encoding->extra;
   // Counting events too: a counter that wraps has to be folded into the 64-bit count.
-  event.hw.config = config | INT;
-  if ((config & IN_TXCP) != 0) event.hw.flags |= driver_flag::CHECKPOINTED;
-  if ((config & rows::whole_event) == guest_lbr) event.hw.flags |= driver_flag::GUEST_LBR;
+  data.config = config | INT;
+  if ((config & IN_TXCP) != 0) data.flags |= driver_flag::CHECKPOINTED;
+  if ((config & rows::whole_event) == guest_lbr) data.flags |= driver_flag::GUEST_LBR;
   return Done{};
 }
 
@@ -203,7 +205,7 @@ Result<Done, KernelError> Driver::set_period_at_open(Event& event) {
   hw.last_period = hw.sample_period;
   hw.period_left = static_cast<i64>(hw.sample_period);
   constexpr u64 least_checkpointed = 0x7FFF'FFFF;
-  if (event.is_sampling() && (hw.flags & driver_flag::CHECKPOINTED) != 0 &&
+  if (event.is_sampling() && has_flag(event, driver_flag::CHECKPOINTED) &&
       hw.sample_period < least_checkpointed)
     return refuse(EOPNOTSUPP,
                   "sample_period: an aborted transaction could take the overflow back (in_tx_cp)");
@@ -233,30 +235,31 @@ Result<Done, KernelError> Driver::set_up_precise(Event& event) {
   if (attr.precise_ip == 0) return Done{};
   if (auto result = fix_address_by_branches(event); !result.ok()) return result;
   constexpr u64 cycles = 0x003C;
-  if ((event.hw.config & rows::whole_event) == cycles)
-    event.hw.config = (event.hw.config & ~cycles) | alias_of_cycles(traits_->alias, attr.precise_ip);
+  u64& config = data_of(event).config;
+  if ((config & rows::whole_event) == cycles)
+    config = (config & ~cycles) | alias_of_cycles(traits_->alias, attr.precise_ip);
   if (auto result = pebs_.init(event); !result.ok()) return result;
   // Event 00 counts on a fixed counter alone: on a general one it would never overflow.
-  const bool pseudo_event =
-      (event.hw.config & msr::evtsel::EVENT) == 0 && (event.hw.flags & driver_flag::GUEST_LBR) == 0;
+  const bool pseudo_event = (config & msr::evtsel::EVENT) == 0 && !has_flag(event, driver_flag::GUEST_LBR);
   if (pseudo_event && !cpu_.extended_pebs())
     return refuse(EINVAL, "precise_ip: PEBS of this CPU does not cover fixed counters");
   return Done{};
 }
 
 Result<Done, KernelError> Driver::set_extra_register(Event& event) {
-  const ExtraRegisterRow* row = find_extra_register(traits_->extra_registers, event.hw.config);
+  EventData& data = data_of(event);
+  const ExtraRegisterRow* row = find_extra_register(traits_->extra_registers, data.config);
   if (row == nullptr) {
-    event.hw.extra_config = 0;
+    data.extra_config = 0;
     return Done{};
   }
-  if ((event.hw.extra_config & ~row->valid) != 0)
+  if ((data.extra_config & ~row->valid) != 0)
     return refuse(EINVAL, fmt::format("config1: {:#x} has bits outside {:#x}, which MSR {:#x} takes",
-                                      event.hw.extra_config, row->valid, row->address));
+                                      data.extra_config, row->valid, row->address));
   if (!access_.probe().rdmsr(row->address).ok())
     return refuse(ENXIO,
                   fmt::format("config: the event needs MSR {:#x}, which cannot be read", row->address));
-  event.hw.extra_register = row->address;
+  data.extra_register = row->address;
   return Done{};
 }
 
@@ -264,7 +267,7 @@ Result<Done, KernelError> Driver::check_load_latency(const Event& event) const {
   constexpr u64 load_latency = 0x01CD;
   const u16 companion = traits_->load_latency_companion;
   const auto is = [](const Event& e, u64 code) {
-    return (e.hw.config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == code;
+    return (data_of(e).config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == code;
   };
   if (companion == 0 || !is(event, load_latency)) return Done{};
   if ((event.attr.sample_type & perf::sample::DATA_SRC) == 0) return Done{};

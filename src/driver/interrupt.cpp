@@ -6,6 +6,7 @@
 
 #include "driver/cores/core_traits.h"
 #include "driver/driver.h"
+#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 
@@ -93,8 +94,7 @@ unsigned Driver::handle_status(u64 status, const InterruptFrame& frame) {
     update_metrics();
   }
   for (const Event* event : owners_)  // an abort may have taken the status bit back
-    if (event != nullptr && (event->hw.flags & driver_flag::CHECKPOINTED) != 0)
-      status |= bit(static_cast<unsigned>(event->hw.index));
+    if (event != nullptr && has_flag(*event, driver_flag::CHECKPOINTED)) status |= bit(counter_of(*event));
   for (const unsigned n : set_bits(status & cpu_.counters)) {
     ++handled;
     if (owners_[n] != nullptr && !owners_[n]->hw.stopped) handle_overflow(*owners_[n], frame);
@@ -107,8 +107,8 @@ u64 Driver::status_of_recorded_counters() const {
   u64 status = 0;
   for (const Event* event : owners_) {
     if (event == nullptr || !counts_from_records(*event)) continue;
-    status |= bit(static_cast<unsigned>(event->hw.index));
-    if ((event->hw.flags & driver_flag::SLOTS_WITH_METRICS) != 0) status |= msr::status::PERF_METRICS;
+    status |= bit(counter_of(*event));
+    if (has_flag(*event, driver_flag::SLOTS_WITH_METRICS)) status |= msr::status::PERF_METRICS;
   }
   return status;
 }
@@ -118,9 +118,9 @@ void Driver::handle_overflow(Event& event, const InterruptFrame& frame) {
   data.period = event.hw.last_period;
   if (!save_and_restart(event)) return;
   // The restart has put the next interval's period there, which before Linux 6.14 samples had.
-  if (!perf::has(options_.kernel, perf::Change::overflow_before_rearming)) data.period = event.hw.last_period;
+  if (!perf::has(options_.kernel, change::overflow_before_rearming)) data.period = event.hw.last_period;
   if ((event.attr.sample_type & perf::sample::BRANCH_STACK) != 0) data.branches = interrupt_branches(event);
-  if ((event.hw.flags & pebs_flag::EXTENDED_REGISTERS) != 0)
+  if (has_flag(event, pebs_flag::EXTENDED_REGISTERS))
     data.extended = data.user_extended = live_registers(event);
   if (sink_->overflow(event, data, frame) == perf::SampleSink::Verdict::stop) stop(event, StopMode::plain);
 }

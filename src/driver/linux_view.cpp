@@ -2,18 +2,17 @@
 #include "driver/linux_view.h"
 
 #include "pmusim/arch/pebs_format.h"
+#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 
-using perf::Change;
-
 Enumeration as_seen_by(perf::Kernel kernel, Enumeration cpu) {
-  if (!has(kernel, Change::auto_counter_reload)) cpu.acr_reloadable = cpu.acr_cause = 0;
-  if (!has(kernel, Change::arch_pebs) && cpu.arch_pebs()) {
+  if (!has(kernel, change::auto_counter_reload)) cpu.acr_reloadable = cpu.acr_cause = 0;
+  if (!has(kernel, change::arch_pebs) && cpu.arch_pebs()) {
     cpu.pebs_format = Enumeration::no_pebs;
     cpu.pebs_counters = 0;
   }
-  if (!has(kernel, Change::counter_snapshots) && pebs::stores_counters(cpu.pebs_format))
+  if (!has(kernel, change::counter_snapshots) && pebs::stores_counters(cpu.pebs_format))
     cpu.pebs_format = pebs::timed_format;
   return cpu;
 }

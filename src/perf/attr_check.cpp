@@ -121,7 +121,7 @@ Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits) {
 }
 
 Outcome check_rights(const Attr& attr, i32 pid, i32 cpu, u64 flags, const Limits& limits) {
-  const bool hardened = has(limits.kernel, Change::kernel_chains_need_rights);
+  const bool hardened = has(limits.kernel, change::kernel_chains_need_rights);
   const bool kernel_chain =
       hardened && (attr.sample_type & sample::CALLCHAIN) && !attr.exclude_callchain_kernel;
   const bool text_poke = hardened && attr.text_poke;

@@ -181,8 +181,8 @@ Outcome LinuxCore::check_locked_memory(std::size_t pages) const {
   return Done{};
 }
 
-/// With the count as it was read last: reading afresh would empty PEBS buffers. The odd value of `lock` tells
-/// a reader in another thread to look again.
+/// With the count as it was read last: reading afresh would empty hardware's buffers. The odd value of `lock`
+/// tells a reader in another thread to look again.
 void LinuxCore::update_page(Event& event) {
   if (!event.mapped) return;
   scheduler_->update_times(event, now_);

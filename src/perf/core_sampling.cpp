@@ -29,7 +29,7 @@ Verdict LinuxCore::account_interrupt(Event& event) {
 }
 
 ThrottleScope LinuxCore::throttle_scope() const {
-  return has(options_.limits.kernel, Change::group_throttling) ? ThrottleScope::group : ThrottleScope::event;
+  return has(options_.limits.kernel, change::group_throttling) ? ThrottleScope::group : ThrottleScope::event;
 }
 
 /// The driver stops the event itself, once its sample is written.

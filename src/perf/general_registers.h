@@ -39,7 +39,8 @@ inline ByteWriter write_all_general(ByteWriter out, const Registers& r, const Se
   return out;
 }
 
-/// The code selector is the sampled code's; PEBS changes nothing else of what the interrupt found.
+/// The code selector is the sampled code's; a precise sample changes nothing else of what the interrupt
+/// found.
 inline Segments sampled_segments(const SampleData& data, const InterruptFrame& frame) {
   return {segments_at(sampled_level(data, frame)).code, segments_at(frame.cpl).stack};
 }

@@ -8,6 +8,7 @@
 
 #include "events/resolve.h"
 #include "perf/simd_abi.h"
+#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim {
 
@@ -117,9 +118,9 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
 }
 
 Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const {
-  if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, perf::Change::auto_counter_reload))
+  if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, driver::change::auto_counter_reload))
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
-                              name_of(kernel_), first_release_with(perf::Change::auto_counter_reload)));
+                              name_of(kernel_), first_release_with(driver::change::auto_counter_reload)));
   const auto addresses =
       program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
   const auto code =

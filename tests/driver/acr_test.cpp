@@ -44,8 +44,8 @@ struct Pair {
 TEST(AutoCounterReload, ProgramsTheReferencesExample) {
   Pair pair;
   ASSERT_TRUE(pair.rig.schedule(pair.miss));
-  EXPECT_EQ(pair.miss.hw.index, 2);
-  EXPECT_EQ(pair.branch.hw.index, 3);
+  EXPECT_EQ(data_of(pair.miss).index, 2);
+  EXPECT_EQ(data_of(pair.branch).index, 3);
   EXPECT_EQ(pair.rig.bus.msrs[cfg_b(2)], 0x8u);
   EXPECT_EQ(pair.rig.bus.msrs[cfg_b(3)], 0xCu);
   EXPECT_EQ(pair.rig.bus.msrs[cfg_c(2)], 0xFFFC'F2C0u);
@@ -68,15 +68,15 @@ TEST(AutoCounterReload, BitKNamesTheKthEventWhoseOverflowReloadsThisOne) {  // a
   Event& second = rig.opened(branches(1000, 0), &first);
   Event& third = rig.opened(reloaded(Rig::raw(0x00C6, 1000), 0x1), &first);
   ASSERT_TRUE(rig.schedule(first));
-  EXPECT_EQ(first.hw.config1, bit(static_cast<unsigned>(third.hw.index)));
-  EXPECT_EQ(second.hw.config1, 0u);
-  EXPECT_EQ(third.hw.config1, bit(static_cast<unsigned>(first.hw.index)));
+  EXPECT_EQ(data_of(first).reload_causes, bit(static_cast<unsigned>(data_of(third).index)));
+  EXPECT_EQ(data_of(second).reload_causes, 0u);
+  EXPECT_EQ(data_of(third).reload_causes, bit(static_cast<unsigned>(data_of(first).index)));
 }
 
 TEST(AutoCounterReload, BitsBeyondTheGroupAreIgnored) {
   Pair pair(0xF0, 0x3);
   ASSERT_TRUE(pair.rig.schedule(pair.miss));
-  EXPECT_EQ(pair.miss.hw.config1, 0u);
+  EXPECT_EQ(data_of(pair.miss).reload_causes, 0u);
   EXPECT_EQ(pair.rig.bus.msrs[cfg_b(2)], 0u);
 }
 
@@ -89,7 +89,7 @@ TEST(AutoCounterReload, AMemberThatIsOffShiftsThePositionsOfLaterOnes) {  // kno
   rig.driver.begin();
   ASSERT_TRUE(rig.driver.add(first) && rig.driver.add(third) && rig.driver.commit());
   rig.driver.enable();
-  EXPECT_EQ(first.hw.config1, 0u);  // bit 2 is beyond the two that are there
+  EXPECT_EQ(data_of(first).reload_causes, 0u);  // bit 2 is beyond the two that are there
 }
 
 TEST(AutoCounterReload, ReloadRegistersAreWrittenBeforeTheSelect) {  // first published form: after it
@@ -162,8 +162,8 @@ TEST(AutoCounterReload, EveryGroupIsConvertedNotOnlyTheLast) {
   Event& second = rig.opened(misses(1000, 0x2));
   rig.opened(branches(1000, 0x3), &second);
   ASSERT_TRUE(rig.schedule(first) && rig.schedule(second));
-  EXPECT_EQ(first.hw.config1, bit(static_cast<unsigned>(first.siblings[0]->hw.index)));
-  EXPECT_EQ(second.hw.config1, bit(static_cast<unsigned>(second.siblings[0]->hw.index)));
+  EXPECT_EQ(data_of(first).reload_causes, bit(static_cast<unsigned>(data_of(*first.siblings[0]).index)));
+  EXPECT_EQ(data_of(second).reload_causes, bit(static_cast<unsigned>(data_of(*second.siblings[0]).index)));
 }
 
 TEST(AutoCounterReload, MembersAreReprogrammedWhenACauseMoves) {  // was: skipped where the own counter stayed
@@ -171,22 +171,22 @@ TEST(AutoCounterReload, MembersAreReprogrammedWhenACauseMoves) {  // was: skippe
   Event& first = rig.opened(reloaded(Rig::generic(HardwareId::instructions, 40'000), 0x2));
   Event& second = rig.opened(branches(20'000, 0), &first);
   ASSERT_TRUE(rig.schedule(first));
-  ASSERT_EQ(second.hw.index, 2);
+  ASSERT_EQ(data_of(second).index, 2);
   rig.bus.writes.clear();
   perf::Attr narrow = Rig::precise(0x05D0, 1);  // load latency: GP 0 and 1
   ASSERT_TRUE(rig.schedule(rig.opened(narrow)));
-  EXPECT_EQ(second.hw.index, 2);
+  EXPECT_EQ(data_of(second).index, 2);
   EXPECT_TRUE(std::ranges::any_of(rig.bus.writes, [](const auto& w) { return w.first == msr::V6_FX0_CTR; }));
   EXPECT_EQ(rig.bus.msrs[fixed_cfg_b(0)], bit(2));
 }
 
 TEST(AutoCounterReload, NarrowingIsCumulativeOverSiblings) {  // was: started afresh with each sibling
   Pair pair;
-  EXPECT_EQ(pair.miss.hw.dynamic_constraint, 0x3'0000'00FCu);
-  EXPECT_EQ(pair.branch.hw.dynamic_constraint, 0x3'0000'00FCu);
+  EXPECT_EQ(data_of(pair.miss).dynamic_constraint, 0x3'0000'00FCu);
+  EXPECT_EQ(data_of(pair.branch).dynamic_constraint, 0x3'0000'00FCu);
   Event& third = pair.rig.opened(Rig::raw(0xC6, 1000), &pair.miss);
-  EXPECT_EQ(pair.miss.hw.dynamic_constraint, 0x3'0000'00FCu);
-  EXPECT_EQ(third.hw.dynamic_constraint, ~u64{0});  // neither reloaded nor a cause
+  EXPECT_EQ(data_of(pair.miss).dynamic_constraint, 0x3'0000'00FCu);
+  EXPECT_EQ(data_of(third).dynamic_constraint, ~u64{0});  // neither reloaded nor a cause
 }
 
 TEST(AutoCounterReload, ArchPebsAndReloadShareTheReloadValue) {  // was: two caches of one register
@@ -196,7 +196,9 @@ TEST(AutoCounterReload, ArchPebsAndReloadShareTheReloadValue) {  // was: two cac
   Event& miss = rig.opened(precise_misses);
   Event& branch = rig.opened(branches(1'000'000, 0x3), &miss);
   ASSERT_TRUE(rig.schedule(miss));
-  const auto of = [&](const Event& e) { return rig.bus.msrs[cfg_c(static_cast<unsigned>(e.hw.index))]; };
+  const auto of = [&](const Event& e) {
+    return rig.bus.msrs[cfg_c(static_cast<unsigned>(data_of(e).index))];
+  };
   EXPECT_EQ(of(miss) & bits(31, 0), 0xFFFC'F2C0u);
   EXPECT_NE(of(miss) & bit(63), 0u);
   EXPECT_EQ(of(branch), 0xFFF0'BDC0u);
@@ -283,7 +285,7 @@ TEST(AcrValidationWithoutHardware, PartsWithoutItIgnoreTheMask) {
   Rig rig(lion_cove());
   Event& event = rig.opened(misses(1000, 0x1));
   ASSERT_TRUE(rig.schedule(event));
-  EXPECT_EQ(event.hw.config1, 0u);
+  EXPECT_EQ(data_of(event).reload_causes, 0u);
 }
 
 TEST(AcrValidationWithMetrics, TopdownEventsAreRefused) {

@@ -243,7 +243,7 @@ bool keeps_returns_to_user(perf::Kernel kernel_version) {
   perf::Attr attr = Rig::raw(0xC4, 1000);
   attr.sample_type = perf::sample::BRANCH_STACK;
   attr.branch_sample_type = perf::branch::ANY | perf::branch::USER;
-  return (rig.opened(attr).hw.branch_software_filter & KERNEL_SOURCE) != 0;
+  return (data_of(rig.opened(attr)).branch_software_filter & KERNEL_SOURCE) != 0;
 }
 
 TEST(LinuxDrivers, DropBranchesThatLeaveTheKernelSince7_1AndIn6_12WithItsFixes) {

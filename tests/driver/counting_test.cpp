@@ -35,7 +35,7 @@ TEST(Driver, ARawEventGoesToAGeneralCounterWithItsPrivilegesAndTheInterruptBit) 
   attr.exclude_kernel = 1;
   perf::Event& event = rig.opened(attr);
   ASSERT_TRUE(rig.schedule(event));
-  EXPECT_EQ(event.hw.index, 0);
+  EXPECT_EQ(data_of(event).index, 0);
   EXPECT_EQ(rig.bus.msrs[msr::PERFEVTSEL0], 0x01D1 | USR | INT | EN);
   EXPECT_EQ(rig.bus.msrs[msr::PERF_GLOBAL_CTRL], 0x1'000F'0000'00FFu);  // all counters and the metrics
 }
@@ -44,7 +44,7 @@ TEST(Driver, InstructionsTakeTheirFixedCounter) {
   Rig rig(ice_lake());
   perf::Event& event = rig.opened(Rig::generic(HardwareId::instructions));
   ASSERT_TRUE(rig.schedule(event));
-  EXPECT_EQ(event.hw.index, 32);
+  EXPECT_EQ(data_of(event).index, 32);
   EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR_CTRL], 0xBu);  // OS, USR, PMI
 }
 
@@ -53,20 +53,20 @@ TEST(Driver, TheSecondInstructionsEventGoesToAGeneralCounter) {
   rig.schedule(rig.opened(Rig::generic(HardwareId::instructions)));
   perf::Event& second = rig.opened(Rig::generic(HardwareId::instructions));
   ASSERT_TRUE(rig.schedule(second));
-  EXPECT_EQ(second.hw.index, 0);
+  EXPECT_EQ(data_of(second).index, 0);
 }
 
 TEST(Driver, AFilterKeepsAnEventOffItsFixedCounter) {  // fixed counters have no threshold
   Rig rig(ice_lake());
   perf::Event& event = rig.opened(Rig::raw(0x00C0 | u64{1} << 24));
   ASSERT_TRUE(rig.schedule(event));
-  EXPECT_EQ(event.hw.index, 0);
+  EXPECT_EQ(data_of(event).index, 0);
 }
 
 TEST(Driver, BitsThatThePmuLacksAreDroppedFromARawConfig) {
   Rig rig(skylake());
   perf::Event& event = rig.opened(Rig::raw(0xC4 | msr::evtsel::EQ | msr::evtsel::UMASK2 | bit(60)));
-  EXPECT_EQ(event.hw.config, 0xC4 | USR | OS | INT);
+  EXPECT_EQ(data_of(event).config, 0xC4 | USR | OS | INT);
 }
 
 TEST(Driver, Version6UsesTheNewRegisterNames) {
@@ -389,8 +389,8 @@ HiddenCounters hidden_under(DriverOptions options, perf::Task* task = nullptr) {
     event->context = &context;
     EXPECT_TRUE(rig.schedule(*event));
   }
-  const u64 select = rig.bus.msrs[msr::V6_GP0_CFG_A + 4 * static_cast<u32>(branches.hw.index)];
-  const u64 control = rig.bus.msrs[msr::FIXED_CTR_CTRL] >> 4 * (fixed.hw.index - 32);
+  const u64 select = rig.bus.msrs[msr::V6_GP0_CFG_A + 4 * static_cast<u32>(data_of(branches).index)];
+  const u64 control = rig.bus.msrs[msr::FIXED_CTR_CTRL] >> 4 * (data_of(fixed).index - 32);
   return {(select & msr::evtsel::RDPMC_USR_DISABLE) != 0,
           (control & msr::fixed_ctrl::RDPMC_USR_DISABLE) != 0};
 }

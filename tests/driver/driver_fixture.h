@@ -70,14 +70,14 @@ class Rig : public DriverRig<FakeBus> {
                                                                                    : msr::PMC0 + n;
   }
   u64& counter(const perf::Event& event) {
-    return bus.msrs[counter_address(static_cast<unsigned>(event.hw.index))];
+    return bus.msrs[counter_address(static_cast<unsigned>(data_of(event).index))];
   }
   /// Lets the event happen `count` times, as the hardware counts it.
   void count(const perf::Event& event, u64 count) {
     u64& value = counter(event);
     const u64 sum = value + count;
     value = sum & driver.enumeration().counter_mask();
-    if (sum != value) bus.msrs[msr::PERF_GLOBAL_STATUS] |= bit(static_cast<unsigned>(event.hw.index));
+    if (sum != value) bus.msrs[msr::PERF_GLOBAL_STATUS] |= bit(static_cast<unsigned>(data_of(event).index));
   }
   void interrupt() { driver.handle_pmi(frame); }
 

@@ -29,15 +29,15 @@ TEST(EventSetup, ExcludedPrivilegesAreNotCounted) {
   Rig rig(skylake());
   Attr attr = Rig::raw(0xC4);
   attr.exclude_kernel = 1;
-  EXPECT_EQ(rig.opened(attr).hw.config, 0xC4 | msr::evtsel::USR | msr::evtsel::INT);
+  EXPECT_EQ(data_of(rig.opened(attr)).config, 0xC4 | msr::evtsel::USR | msr::evtsel::INT);
   attr.exclude_user = 1;
-  EXPECT_EQ(rig.opened(attr).hw.config, 0xC4 | msr::evtsel::INT);
+  EXPECT_EQ(data_of(rig.opened(attr)).config, 0xC4 | msr::evtsel::INT);
 }
 
 TEST(EventSetup, GenericEventsHaveTheCoresEncodings) {
   Rig rig(sandy_bridge());
-  EXPECT_EQ(rig.opened(Rig::generic(HardwareId::cache_misses)).hw.config, 0x412E | OS_USR_INT);
-  EXPECT_EQ(rig.opened(Rig::generic(HardwareId::stalled_cycles_frontend)).hw.config,
+  EXPECT_EQ(data_of(rig.opened(Rig::generic(HardwareId::cache_misses))).config, 0x412E | OS_USR_INT);
+  EXPECT_EQ(data_of(rig.opened(Rig::generic(HardwareId::stalled_cycles_frontend))).config,
             0x010E | msr::evtsel::INV | u64{1} << 24 | OS_USR_INT);
 }
 
@@ -63,14 +63,14 @@ TEST(EventSetup, AnUnknownGenericEventIsInvalid) {
 TEST(EventSetup, CacheEventsHaveTheCoresEncodings) {
   Rig rig(skylake());
   Event& loads = rig.opened(with_type(perf::EventType::hw_cache, cache_event(0, 0, 0)));
-  EXPECT_EQ(loads.hw.config, 0x81D0 | OS_USR_INT);
+  EXPECT_EQ(data_of(loads).config, 0x81D0 | OS_USR_INT);
 }
 
 TEST(EventSetup, LastLevelCacheEventsBringTheirOffcoreValue) {
   Rig rig(skylake());
   Event& loads = rig.opened(with_type(perf::EventType::hw_cache, cache_event(2, 0, 1)));
-  EXPECT_EQ(loads.hw.extra_register, msr::OFFCORE_RSP_0);
-  EXPECT_NE(loads.hw.extra_config, 0u);
+  EXPECT_EQ(data_of(loads).extra_register, msr::OFFCORE_RSP_0);
+  EXPECT_NE(data_of(loads).extra_config, 0u);
 }
 
 TEST(EventSetup, CacheEventsThatThePartLacksOrThatMakeNoSense) {
@@ -105,7 +105,7 @@ TEST(PreciseSetup, CyclesBecomeAnInvertedRetirementCountBeforeIceLake) {
     Rig rig(std::move(cpu));
     Event& event = rig.make(Rig::precise(0x3C, level));
     EXPECT_EQ(rig.open(event), 0) << rig.refusal;
-    return event.hw.config & ~OS_USR_INT;
+    return data_of(event).config & ~OS_USR_INT;
   };
   EXPECT_EQ(config(nehalem(), 1), 0x00C0 | inverted);
   EXPECT_EQ(config(sandy_bridge(), 1), 0x01C2 | inverted);

@@ -125,8 +125,8 @@ class ExtraRegisterTable : public testing::TestWithParam<ExtraRegisters> {
 TEST_P(ExtraRegisterTable, EachEventHasItsRegisterAndEachRegisterTakesItsBits) {
   for (const ExtraRegister& row : GetParam().registers) {
     const perf::Event& event = rig.opened(Rig::with_value(row.event, row.takes));
-    EXPECT_EQ(event.hw.extra_register, row.address) << std::hex << row.event;
-    EXPECT_EQ(event.hw.extra_config, row.takes) << std::hex << row.event;
+    EXPECT_EQ(data_of(event).extra_register, row.address) << std::hex << row.event;
+    EXPECT_EQ(data_of(event).extra_config, row.takes) << std::hex << row.event;
     for (const unsigned n : set_bits(~row.takes))
       EXPECT_EQ(rig.error_of(Rig::with_value(row.event, bit(n))), EINVAL)
           << std::hex << row.event << " bit " << n;
@@ -139,7 +139,7 @@ TEST_P(ExtraRegisterTable, NoOtherEventHasOne) {
     for (const u32 umask : {0x00u, 0x01u, 0x02u, 0x03u, 0x04u, 0x05u, 0x08u, 0x10u, 0x40u}) {
       const auto code = static_cast<u16>(umask << 8 | event);
       if (std::ranges::find(rows, code, &ExtraRegister::event) != rows.end()) continue;
-      EXPECT_EQ(rig.opened(Rig::with_value(code, 1)).hw.extra_register, 0u) << std::hex << code;
+      EXPECT_EQ(data_of(rig.opened(Rig::with_value(code, 1))).extra_register, 0u) << std::hex << code;
     }
 }
 

@@ -26,7 +26,7 @@ TEST(ExtraRegister, EqualValuesShareOneRegister) {
   perf::Event& first = rig.opened(Rig::with_value(0x01B7, 0x10001));
   perf::Event& second = rig.opened(Rig::with_value(0x01B7, 0x10001));
   ASSERT_TRUE(rig.schedule(first) && rig.schedule(second));
-  EXPECT_EQ(second.hw.extra_register, msr::OFFCORE_RSP_0);
+  EXPECT_EQ(data_of(second).extra_register, msr::OFFCORE_RSP_0);
 }
 
 TEST(ExtraRegister, AnotherValueTakesTheOtherRegisterAndItsSelector) {
@@ -34,8 +34,8 @@ TEST(ExtraRegister, AnotherValueTakesTheOtherRegisterAndItsSelector) {
   ASSERT_TRUE(rig.schedule(rig.opened(Rig::with_value(0x01B7, 0x10001))));
   perf::Event& second = rig.opened(Rig::with_value(0x01B7, 0x10002));
   ASSERT_TRUE(rig.schedule(second));
-  EXPECT_EQ(second.hw.extra_register, msr::OFFCORE_RSP_1);
-  EXPECT_EQ(second.hw.config & 0xFFFF, 0x01BBu);
+  EXPECT_EQ(data_of(second).extra_register, msr::OFFCORE_RSP_1);
+  EXPECT_EQ(data_of(second).config & 0xFFFF, 0x01BBu);
   EXPECT_EQ(rig.bus.msrs[msr::OFFCORE_RSP_1], 0x10002u);
 }
 
@@ -93,7 +93,7 @@ TEST(ExtraRegister, SiblingThreadsShareOne) {
   threads.a.schedule(threads.a.opened(Rig::with_value(0x01B7, 0x10001)));
   perf::Event& event = threads.b.opened(Rig::with_value(0x01B7, 0x10002));
   threads.b.schedule(event);
-  EXPECT_EQ(event.hw.extra_register, msr::OFFCORE_RSP_1);
+  EXPECT_EQ(data_of(event).extra_register, msr::OFFCORE_RSP_1);
 }
 
 TEST(BranchFilter, TwoEventsWithDifferentFiltersTakeTurns) {
@@ -129,10 +129,10 @@ TEST(OffModuleRegisters, TheSelectorFollowsTheRegisterAndTheCounterTheSelector) 
   perf::Event& second = rig.opened(Rig::with_value(0x01B7, 0x2));
   perf::Event& other_event = rig.opened(Rig::with_value(0x01D4, 0x4));
   ASSERT_TRUE(rig.schedule(first) && rig.schedule(second) && rig.schedule(other_event));
-  EXPECT_EQ(second.hw.config & 0xFFFF, 0x02B7u);
-  EXPECT_EQ(second.hw.index, 1);
-  EXPECT_EQ(other_event.hw.config & 0xFFFF, 0x04D4u);
-  EXPECT_EQ(other_event.hw.index, 2);
+  EXPECT_EQ(data_of(second).config & 0xFFFF, 0x02B7u);
+  EXPECT_EQ(data_of(second).index, 1);
+  EXPECT_EQ(data_of(other_event).config & 0xFFFF, 0x04D4u);
+  EXPECT_EQ(data_of(other_event).index, 2);
   EXPECT_EQ(rig.bus.msrs[msr::OMR_0 + 2], 0x4u);
 }
 

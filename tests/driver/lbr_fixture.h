@@ -55,7 +55,7 @@ class LbrRig {
   /// What the filter register gets for a request.
   u64 filter_of(u64 branch_sample_type) {
     perf::Event e = event(branch_sample_type);
-    return open(e) == 0 ? e.hw.branch_config : ~u64{0};
+    return open(e) == 0 ? data_of(e).branch_config : ~u64{0};
   }
   /// Opens `e`, puts it on the PMU and reads the records for one sample of it.
   perf::BranchStack sample(perf::Event& e) {

@@ -256,10 +256,11 @@ TEST(PebsRecords, EveryFieldOfInfoHasItsPlaceInTheEntry) {
 
 TEST_F(ArchRead, EventCountsFollowTheOrderOfTheGroup) {
   put(0, {0x401000, 0x402000, 0x1500000700000011});  // counter 0: 3, counter 1: 1
-  perf::Event leader = LbrRig::event(ANY | USER), first = LbrRig::event(COUNTERS), second = first;
+  perf::Event leader = LbrRig::event(ANY | USER), first = LbrRig::event(COUNTERS),
+              second = LbrRig::event(COUNTERS);
   leader.leader = first.leader = second.leader = &leader;
-  first.hw.index = 1;
-  second.hw.index = 0;
+  data_of(first).index = 1;
+  data_of(second).index = 0;
   leader.siblings = {&first, &second};
   const perf::BranchStack stack = rig.sample(leader);
   EXPECT_THAT(stack.counters, ElementsAre(0xD));

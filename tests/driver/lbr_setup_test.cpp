@@ -59,7 +59,8 @@ TEST(LbrFilter, ArchitecturalLbrAlwaysSavesTypes) {
   LbrRig rig(lion_cove());
   perf::Event e = LbrRig::event(ANY | u);
   ASSERT_EQ(rig.open(e), 0);
-  EXPECT_EQ(e.hw.branch_software_filter, branch_class::ANY | branch_class::USER | branch_class::TYPE_SAVE);
+  EXPECT_EQ(data_of(e).branch_software_filter,
+            branch_class::ANY | branch_class::USER | branch_class::TYPE_SAVE);
 }
 
 TEST(LbrFilter, NoFlagsAndNoCyclesTogetherMarkInfoAsUnneeded) {
@@ -74,8 +75,8 @@ TEST(LbrFilter, Core2FiltersInSoftwareAlone) {
   LbrRig rig(core2());
   perf::Event e = LbrRig::event(ANY_CALL | u);
   ASSERT_EQ(rig.open(e), 0);
-  EXPECT_EQ(e.hw.branch_config, 0u);
-  EXPECT_EQ(e.hw.branch_software_filter, 0x8C55u);
+  EXPECT_EQ(data_of(e).branch_config, 0u);
+  EXPECT_EQ(data_of(e).branch_software_filter, 0x8C55u);
 }
 
 TEST(LbrValidation, WithoutRecordsNothingIsSupported) {
@@ -157,8 +158,8 @@ class LoggedGroup : public testing::Test {
 
 TEST_F(LoggedGroup, AMemberGetsTheLoggingBitAndTheLoggingCounters) {
   ASSERT_EQ(open_member(a), 0);
-  EXPECT_EQ(a.hw.config, msr::evtsel::BR_CNTR);
-  EXPECT_EQ(a.hw.dynamic_constraint, 0xFu);
+  EXPECT_EQ(data_of(a).config, msr::evtsel::BR_CNTR);
+  EXPECT_EQ(data_of(a).dynamic_constraint, 0xFu);
   EXPECT_FALSE(LbrDriver::uses_lbr(a));
 }
 
@@ -188,7 +189,7 @@ TEST_F(LoggedGroup, NotInAGroupWithACallStack) {
 }
 
 TEST_F(LoggedGroup, TheLeaderNeedsABranchStack) {
-  leader.hw.branch_software_filter = 0;
+  data_of(leader).branch_software_filter = 0;
   EXPECT_EQ(open_member(a), EINVAL);
   EXPECT_EQ(rig.refusal, "branch_sample_type: the group leader of a logged event needs a branch stack");
 }

@@ -96,7 +96,7 @@ TEST(LbrEnable, WithoutUsersNothingIsTouched) {
 
 TEST(LbrReset, HappensAtTheFirstUserThatNeverRan) {
   LbrRig rig(skylake());
-  perf::Event first = LbrRig::event(ANY | USER), second = first;
+  perf::Event first = LbrRig::event(ANY | USER), second = LbrRig::event(ANY | USER);
   ASSERT_EQ(rig.open(first), 0);
   rig.put(FROM, 0x1234);
   rig.lbr.add(first);

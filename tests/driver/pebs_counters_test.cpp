@@ -107,7 +107,7 @@ class CountsOfRecords : public testing::Test {
     enumeration.counter_width = 48;
     for (perf::Event* event : {&precise, &plain, &stranger}) event->leader = event;
     plain.leader = &precise;
-    precise.hw.flags = pebs_flag::PRECISE | pebs_flag::AUTO_RELOAD | pebs_flag::COUNTERS_RECORDED;
+    data_of(precise).flags = pebs_flag::PRECISE | pebs_flag::AUTO_RELOAD | pebs_flag::COUNTERS_RECORDED;
     precise.hw.sample_period = 100;
     precise.hw.previous_count = minus(100);
     map[0] = &precise;

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   perf::Event event;
   event.attr.sample_type = perf::sample::ALL;
   event.attr.precise_ip = 1;
-  event.hw.flags = pebs_flag::PRECISE | pebs_flag::LOAD_LATENCY;
+  data_of(event).flags = pebs_flag::PRECISE | pebs_flag::LOAD_LATENCY;
   Demultiplexer demultiplexer;
   const DemuxTotals totals =
       demultiplexer.run(buffer,

@@ -122,7 +122,7 @@ Enumeration cpu_with_format(unsigned format) {
 /// A driver with events on GP 0, 1, ...: e0, e1, ...
 struct Machine {
   explicit Machine(unsigned format, perf::Kernel kernel = perf::default_kernel)
-      : driver(access, cpu_with_format(format), host, {.kernel = kernel}) {
+      : driver(access, area, cpu_with_format(format), host, {.kernel = kernel}) {
     EXPECT_EQ(driver.set_up(), Fault::none);
   }
   Event& open(u64 sample_type, u64 period = 1000, unsigned precise = 2) {
@@ -136,7 +136,7 @@ struct Machine {
     return event;
   }
   void start(Event& event) {
-    event.hw.index = static_cast<int>(event.id);
+    data_of(event).index = static_cast<int>(event.id);
     driver.add(event, map);
     map[event.id] = &event;
     driver.enable(event);
@@ -151,6 +151,7 @@ struct Machine {
   PebsCpu cpu;
   RegisterAccess access{cpu};
   Host host;
+  DebugStoreArea area{access, DriverOptions{}.debug_store_address};
   PebsDriver driver;
   std::vector<std::unique_ptr<Event>> events;
   EventMap map{};
@@ -181,13 +182,13 @@ TEST(PebsDriver, LargeThresholdReservesOneRecordPerPossibleCounter) {
 
 TEST(PebsDriver, EventsAreLargeOnlyIfRecordsHoldAllTheyAskFor) {
   Machine m(4);
-  const auto flags = [&](u64 type) { return m.open(type).hw.flags; };
+  const auto flags = [&](u64 type) { return data_of(m.open(type)).flags; };
   EXPECT_TRUE(flags(sample::IP | sample::TIME) & pebs_flag::LARGE);
   EXPECT_FALSE(flags(sample::IP | sample::CALLCHAIN) & pebs_flag::LARGE);
   EXPECT_FALSE(flags(sample::STACK_USER) & pebs_flag::LARGE);
   EXPECT_TRUE(flags(sample::CALLCHAIN) & pebs_flag::AUTO_RELOAD);
   Machine haswell(2);
-  EXPECT_FALSE(haswell.open(sample::TIME).hw.flags & pebs_flag::LARGE) << "no TSC in format 2";
+  EXPECT_FALSE(data_of(haswell.open(sample::TIME)).flags & pebs_flag::LARGE) << "no TSC in format 2";
 }
 
 TEST(PebsDriver, RefusesWhatPebsCannotDo) {
@@ -281,6 +282,7 @@ std::vector<std::string> drained_by(perf::Kernel kernel, Interval interval) {
   Event& event = m.open(sample::IP);
   event.attr.wakeup_events = 1;  // no auto-reload
   event.hw = {};
+  data_of(event) = {};
   EXPECT_TRUE(m.driver.init(event).ok());
   m.start(event);
   m.cpu.write_records(adaptive_buffer({1}));
@@ -439,7 +441,7 @@ TEST(IpFixUp, ARecordAtABranchTargetWasTheBranch) {
 TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
   Machine m(3);
   Event& event = m.open(sample::IP | sample::WEIGHT | sample::ADDR | sample::DATA_SRC | sample::TRANSACTION);
-  event.hw.flags |= pebs_flag::LOAD_LATENCY;
+  data_of(event).flags |= pebs_flag::LOAD_LATENCY;
   m.start(event);
   pebs::FixedRecord record{};
   record.status = 1;
@@ -457,7 +459,7 @@ TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
   EXPECT_EQ(load.address, 0xABC0u);
   EXPECT_EQ(load.data_source, 0x10252100142u);
   EXPECT_EQ(load.transaction, 0x12'0000'000Au);
-  event.hw.flags &= ~pebs_flag::LOAD_LATENCY;
+  data_of(event).flags &= ~pebs_flag::LOAD_LATENCY;
   m.cpu.write_records(bytes);
   m.interrupt();
   EXPECT_EQ(m.host.samples.at(1).weight, 100u);
@@ -468,7 +470,7 @@ TEST(PebsDriver, WeightOfALoadLatencyEventIsTheWholeLatencyEvenIfItIsZero) {
     for (const u64 latency : {u64{0}, u64{0x5'0000'0003}}) {
       Machine m(3);
       Event& event = m.open(sample::IP | type);
-      event.hw.flags |= pebs_flag::LOAD_LATENCY;
+      data_of(event).flags |= pebs_flag::LOAD_LATENCY;
       m.start(event);
       pebs::FixedRecord record{};
       record.status = 1;

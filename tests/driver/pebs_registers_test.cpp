@@ -80,7 +80,7 @@ perf::Event event_for_registers() {
   event.attr.sample_simd_regs_enabled = 1;
   event.attr.sample_simd_vec_reg_qwords = 8;
   event.attr.sample_simd_vec_reg_intr = 0xffffffff;
-  event.hw.flags = pebs_flag::PRECISE | register_flag(event.attr);
+  data_of(event).flags = pebs_flag::PRECISE | register_flag(event.attr);
   return event;
 }
 
@@ -173,7 +173,7 @@ TEST(PebsRegisters, AnAdaptiveRecordHasTheXmmOfBothSides) {
   const perf::SampleData& data = builder.build(event, record, {});
   EXPECT_TRUE(is_filled(data.extended->xmm, 256, 1));
   EXPECT_EQ(data.user_extended, data.extended);
-  event.hw.flags = pebs_flag::PRECISE;  // of an event that asks for none
+  data_of(event).flags = pebs_flag::PRECISE;  // of an event that asks for none
   EXPECT_EQ(builder.build(event, record, {}).extended, nullptr);
 }
 

@@ -21,7 +21,7 @@ TEST(Placement, EventsThatDoNotFitLeaveTheOthersAlone) {
     ASSERT_TRUE(rig.schedule(*events.back()));
   }
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC4))));
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(events[static_cast<std::size_t>(i)]->hw.index, i);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(data_of(*events[static_cast<std::size_t>(i)]).index, i);
 }
 
 TEST(Placement, AnEventThatIsNewSendsTheWholeListThroughTheSearchAgain) {
@@ -34,8 +34,8 @@ TEST(Placement, AnEventThatIsNewSendsTheWholeListThroughTheSearchAgain) {
   rig.unschedule(*events[1]);
   perf::Event& late = rig.opened(Rig::raw(0xC4));
   ASSERT_TRUE(rig.schedule(late));
-  EXPECT_EQ(events[2]->hw.index, 1);  // moved down, though its own counter was free to stay on
-  EXPECT_EQ(late.hw.index, 2);
+  EXPECT_EQ(data_of(*events[2]).index, 1);  // moved down, though its own counter was free to stay on
+  EXPECT_EQ(data_of(late).index, 2);
 }
 
 TEST(Placement, AGroupIsAllOrNothing) {
@@ -44,7 +44,7 @@ TEST(Placement, AGroupIsAllOrNothing) {
   perf::Event& leader = rig.opened(Rig::raw(0xC4));
   rig.opened(Rig::raw(0xC5), &leader);
   EXPECT_FALSE(rig.schedule(leader));
-  EXPECT_EQ(leader.hw.index, -1);
+  EXPECT_EQ(data_of(leader).index, -1);
   EXPECT_TRUE(rig.schedule(rig.opened(Rig::raw(0xC4))));
 }
 
@@ -54,7 +54,7 @@ TEST(Placement, EventsKeepTheirCountersAndKeepCountingWhenOthersCome) {
   rig.schedule(first);
   rig.bus.writes.clear();
   rig.schedule(rig.opened(Rig::raw(0xC5)));
-  EXPECT_EQ(first.hw.index, 0);
+  EXPECT_EQ(data_of(first).index, 0);
   for (const auto& [address, value] : rig.bus.writes) EXPECT_NE(address, msr::PERFEVTSEL0);
 }
 
@@ -62,18 +62,18 @@ TEST(Placement, AnEventThatHasToMoveTakesItsCountAndPeriodAlong) {
   Rig rig(haswell());
   perf::Event& anywhere = rig.opened(Rig::raw(0xC4, 1000));
   rig.schedule(anywhere);
-  ASSERT_EQ(anywhere.hw.index, 0);
+  ASSERT_EQ(data_of(anywhere).index, 0);
   std::vector<perf::Event*> others;
   for (int i = 0; i < 2; ++i) others.push_back(&rig.opened(Rig::raw(0xC5)));
   for (perf::Event* event : others) rig.schedule(*event);
   rig.count(anywhere, 300);
   perf::Event& narrow = rig.opened(Rig::raw(0x08A3));  // GP 2 only, which the last of the others holds
   ASSERT_TRUE(rig.schedule(narrow));
-  EXPECT_EQ(narrow.hw.index, 2);
+  EXPECT_EQ(data_of(narrow).index, 2);
   perf::Event& moved = *others[1];
-  EXPECT_EQ(moved.hw.index, 3);
+  EXPECT_EQ(data_of(moved).index, 3);
   EXPECT_FALSE(moved.hw.stopped);
-  EXPECT_EQ(anywhere.hw.index, 0);
+  EXPECT_EQ(data_of(anywhere).index, 0);
   rig.driver.read(anywhere);
   EXPECT_EQ(anywhere.count, 300u);
 }
@@ -87,7 +87,7 @@ TEST(Placement, AnEventComesBackToTheCounterItHad) {
   rig.unschedule(first);
   rig.unschedule(second);
   rig.schedule(second);
-  EXPECT_EQ(second.hw.index, 1);
+  EXPECT_EQ(data_of(second).index, 1);
 }
 
 TEST(Placement, AThrottledEventThatHasToMoveStaysStopped) {
@@ -101,7 +101,7 @@ TEST(Placement, AThrottledEventThatHasToMoveStaysStopped) {
   rig.driver.stop(*events[2], perf::PmuDriver::StopMode::plain);
   rig.driver.enable();
   ASSERT_TRUE(rig.schedule(rig.opened(Rig::raw(0x08A3))));
-  EXPECT_EQ(events[2]->hw.index, 3);
+  EXPECT_EQ(data_of(*events[2]).index, 3);
   EXPECT_TRUE(events[2]->hw.stopped);
 }
 
@@ -130,7 +130,7 @@ TEST(Transaction, AddsCollectAndCommitSchedules) {
   EXPECT_FALSE(rig.driver.commit());
   rig.driver.cancel();
   rig.driver.enable();
-  for (const perf::Event* event : events) EXPECT_EQ(event->hw.index, -1);
+  for (const perf::Event* event : events) EXPECT_EQ(data_of(*event).index, -1);
 }
 
 TEST(Transaction, CancelDropsItsOwnEventsOnlyAndReleasesTheirRegisters) {
@@ -144,7 +144,7 @@ TEST(Transaction, CancelDropsItsOwnEventsOnlyAndReleasesTheirRegisters) {
   ASSERT_FALSE(rig.driver.commit());
   rig.driver.cancel();
   rig.driver.enable();
-  EXPECT_EQ(before.hw.index, 0);
+  EXPECT_EQ(data_of(before).index, 0);
   EXPECT_TRUE(rig.schedule(rig.opened(Rig::with_value(0x01B7, 0x12))));
 }
 
@@ -228,7 +228,7 @@ TEST(GroupValidation, AGroupHasNoMoreMembersThanThereAreCounters) {
   EXPECT_EQ(rig.error_of(Rig::raw(0xC5), &trace), EINVAL);  // though GP 3 is free
   EXPECT_EQ(rig.refusal, "group_fd: the group's 8 events do not fit on the counters together");
   ASSERT_TRUE(rig.schedule(trace));
-  EXPECT_EQ(trace.hw.index, 47);
+  EXPECT_EQ(data_of(trace).index, 47);
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC5))));  // the limit is the same for all groups together
 }
 
@@ -253,7 +253,7 @@ TEST(HyperThreading, AnExclusiveEventAvoidsCountersThatTheSiblingUses) {
   threads.a.schedule(threads.a.opened(Rig::raw(0xC4)));  // GP 0
   perf::Event& exclusive = threads.b.opened(Rig::raw(loads));
   ASSERT_TRUE(threads.b.schedule(exclusive));
-  EXPECT_EQ(exclusive.hw.index, 1);
+  EXPECT_EQ(data_of(exclusive).index, 1);
 }
 
 TEST(HyperThreading, NobodySharesACounterThatTheSiblingUsesExclusively) {
@@ -261,7 +261,7 @@ TEST(HyperThreading, NobodySharesACounterThatTheSiblingUsesExclusively) {
   threads.a.schedule(threads.a.opened(Rig::raw(loads)));  // GP 0
   perf::Event& other = threads.b.opened(Rig::raw(0xC4));
   ASSERT_TRUE(threads.b.schedule(other));
-  EXPECT_EQ(other.hw.index, 1);
+  EXPECT_EQ(data_of(other).index, 1);
 }
 
 TEST(HyperThreading, WithExclusiveEventsEachThreadUsesHalfOfTheCounters) {
@@ -294,7 +294,7 @@ TEST(HyperThreading, ACounterIsFreeForTheSiblingAgainWhenItsEventLeaves) {
     threads.a.unschedule(*event);
   }
   ASSERT_TRUE(threads.b.schedule(exclusive));
-  EXPECT_EQ(exclusive.hw.index, 0);
+  EXPECT_EQ(data_of(exclusive).index, 0);
 }
 
 TEST(HyperThreading, WithoutASiblingExclusiveEventsUseEveryCounter) {
@@ -307,7 +307,7 @@ TEST(HyperThreading, LaterCoresAndSingleThreadsAreNotRestricted) {
   threads.a.schedule(threads.a.opened(Rig::raw(loads)));
   perf::Event& other = threads.b.opened(Rig::raw(loads));
   ASSERT_TRUE(threads.b.schedule(other));
-  EXPECT_EQ(other.hw.index, 0);
+  EXPECT_EQ(data_of(other).index, 0);
 }
 
 // --- counters and events that come with strings attached (4.2) ---------------------------------------
@@ -341,8 +341,8 @@ TEST(LoggedEvents, HaveTheFirstCountersForThemselvesBeforeOthers) {
   logged.branch_sample_type = perf::branch::COUNTERS | perf::branch::USER;
   for (int i = 0; i < 4; ++i) EXPECT_EQ(rig.error_of(logged, &leader), 0);
   ASSERT_TRUE(rig.schedule(leader));
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(leader.siblings[static_cast<std::size_t>(i)]->hw.index, i);
-  EXPECT_EQ(leader.hw.index, 4);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(data_of(*leader.siblings[static_cast<std::size_t>(i)]).index, i);
+  EXPECT_EQ(data_of(leader).index, 4);
 }
 
 // --- the event that keeps the LBR on for a guest (4.1, 4.2)
@@ -361,7 +361,7 @@ TEST(GuestLbr, NeedsNoCounterAndCountsNothing) {
   perf::Event& event = rig.opened(guest_lbr());
   rig.bus.writes.clear();
   ASSERT_TRUE(rig.schedule(event));
-  EXPECT_EQ(event.hw.index, 58);
+  EXPECT_EQ(data_of(event).index, 58);
   EXPECT_NE(rig.bus.msrs[msr::DEBUGCTL] & msr::debugctl::LBR, 0u);
   rig.driver.read(event);
   EXPECT_EQ(event.count, 0u);

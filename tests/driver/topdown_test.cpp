@@ -17,8 +17,8 @@ TEST(Topdown, MetricsAreSharesOfSlots) {
   perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
   perf::Event& backend = rig.opened(Rig::raw(0x8300), &slots);
   ASSERT_TRUE(rig.schedule(slots));
-  EXPECT_EQ(slots.hw.index, 35);
-  EXPECT_EQ(backend.hw.index, 51);
+  EXPECT_EQ(data_of(slots).index, 35);
+  EXPECT_EQ(data_of(backend).index, 51);
   rig.bus.msrs[msr::FIXED_CTR0 + 3] = 25'500;
   rig.bus.msrs[msr::PERF_METRICS] = 0x40'00'00'80;
   rig.driver.read(slots);
@@ -97,15 +97,15 @@ TEST(Topdown, MetricsUseNoCounters) {
   for (const u64 fixed : {0x00C0, 0x003C, 0x0300}) EXPECT_EQ(rig.error_of(Rig::raw(fixed), &slots), 0);
   EXPECT_EQ(rig.error_of(Rig::raw(0xC4), &slots), EINVAL);
   ASSERT_TRUE(rig.schedule(slots));  // 20 events on 12 counters
-  EXPECT_EQ(slots.hw.index, 35);
-  for (int n = 0; n < 8; ++n) EXPECT_EQ(metrics[static_cast<std::size_t>(n)]->hw.index, 48 + n);
+  EXPECT_EQ(data_of(slots).index, 35);
+  for (int n = 0; n < 8; ++n) EXPECT_EQ(data_of(*metrics[static_cast<std::size_t>(n)]).index, 48 + n);
 }
 
 TEST(Topdown, AMetricThatThePartLacksIsAnEventLikeAnyOther) {  // Ice Lake has the first four
   Rig rig(ice_lake());
   perf::Event& event = rig.opened(Rig::raw(0x8400));
   ASSERT_TRUE(rig.schedule(event));
-  EXPECT_EQ(event.hw.index, 0);
+  EXPECT_EQ(data_of(event).index, 0);
   rig.count(event, 7);
   rig.driver.read(event);
   EXPECT_EQ(event.count, 7u);

@@ -56,7 +56,7 @@ TEST(AcrBehaviour, HiddenReloadsAreNotInTheCount) {
 
 TEST(AcrBehaviour, ASelfReloadThatMayInterruptIsAnInterruptWithoutAStatus) {
   Group group("skymont");
-  const u32 select = msr::V6_GP0_CFG_A + 4 * static_cast<u32>(group.branches->hw.index);
+  const u32 select = msr::V6_GP0_CFG_A + 4 * static_cast<u32>(data_of(*group.branches).index);
   ASSERT_EQ(group.machine.pmu.wrmsr(select, *group.machine.pmu.rdmsr(select) | msr::evtsel::INT),
             Fault::none);
   group.run(1000, 8);

@@ -159,7 +159,7 @@ TEST(BranchTraceSetUp, OtherPeriodsFrequenciesAndFiltersUseACounter) {
   for (const perf::Attr& attr : {period, frequency, filtered}) {
     Event& event = machine.opened(attr);
     ASSERT_TRUE(machine.schedule(event)) << machine.refusal;
-    EXPECT_LT(event.hw.index, 32);
+    EXPECT_LT(data_of(event).index, 32);
     machine.unschedule(event);
   }
 }

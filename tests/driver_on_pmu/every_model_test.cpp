@@ -56,7 +56,7 @@ TEST(PantherCove, RecordsOfSomeMemoryEventsHaveAnAddress) {
     attr.config = umask << 8 | 0xD0;
     attr.precise_ip = 2;
     attr.sample_period = 1000;
-    return machine.opened(attr).hw.flags & (pebs_flag::MEMORY_LOAD | pebs_flag::MEMORY_STORE);
+    return data_of(machine.opened(attr)).flags & (pebs_flag::MEMORY_LOAD | pebs_flag::MEMORY_STORE);
   };
   for (const u64 loads : {0x11, 0x21, 0x41, 0x81}) EXPECT_EQ(kind_of(loads), pebs_flag::MEMORY_LOAD) << loads;
   for (const u64 stores : {0x12, 0x42, 0x82}) EXPECT_EQ(kind_of(stores), pebs_flag::MEMORY_STORE) << stores;

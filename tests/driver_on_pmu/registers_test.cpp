@@ -180,7 +180,7 @@ TEST(LargePebs, TakesOfSimdSamplingWhatEachFormLetsIt) {
         event.attr = asking({c.what, c.general, c.vector_qwords, c.vectors, c.predicates}, side, 2);
         event.leader = &event;
         ASSERT_TRUE(driver.init(event).ok()) << c.what;
-        EXPECT_EQ((event.hw.flags & pebs_flag::LARGE) != 0, simd == SimdAbi::series_v7 ? c.series : c.merged)
+        EXPECT_EQ(has_flag(event, pebs_flag::LARGE), simd == SimdAbi::series_v7 ? c.series : c.merged)
             << c.what;
       }
   }
@@ -193,7 +193,7 @@ bool is_large(const CpuModel& model, const Attr& attr, SimdAbi simd) {
   event.attr = attr;
   event.leader = &event;
   EXPECT_TRUE(driver.init(event).ok());
-  return (event.hw.flags & pebs_flag::LARGE) != 0;
+  return has_flag(event, pebs_flag::LARGE);
 }
 
 TEST(LargePebs, HasUserModesRegistersOfEventsThatExcludeTheKernel) {

@@ -12,7 +12,7 @@ namespace {
 /// DS_AREA takes canonical addresses only.
 SessionOptions with_area_at(u64 address) {
   SessionOptions options{.model = *find_cpu_model("icelake")};
-  options.driver.pebs.area_address = address;
+  options.driver.debug_store_address = address;
   return options;
 }
 
@@ -30,7 +30,7 @@ TEST(DriverFaults, AreToldWithTheFirstAccessAndItsValue) {
 }
 
 TEST(DriverFaults, AreNoneOnAWorkingMachine) {
-  EXPECT_EQ(faults_of_stat(with_area_at(driver::PebsOptions{}.area_address)), "");
+  EXPECT_EQ(faults_of_stat(with_area_at(driver::DriverOptions{}.debug_store_address)), "");
 }
 
 }  // namespace

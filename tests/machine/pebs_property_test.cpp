@@ -70,7 +70,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
         width_mask_(low_bits(model.counter_width)),
         pmu_(model),
         cpu_(driver::enumerate(pmu_)),
-        driver_(access_, cpu_, *this) {
+        driver_(access_, area_, cpu_, *this) {
     pmu_.set_pmi_handler(this);
     EXPECT_EQ(driver_.set_up(), Fault::none);
     write(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
@@ -172,7 +172,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   void start(unsigned n) {
     Event& event = *events_[n];
     Truth& truth = truths_[n];
-    event.hw.index = static_cast<int>(n);
+    driver::data_of(event).index = static_cast<int>(n);
     driver_.add(event, map_);
     map_[n] = &event;
     const driver::PebsCounterBits bits = driver_.enable(event);
@@ -246,6 +246,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   Pmu pmu_;
   driver::Enumeration cpu_;
   driver::RegisterAccess access_{pmu_};
+  driver::DebugStoreArea area_{access_, driver::DriverOptions{}.debug_store_address};
   driver::PebsDriver driver_;
   driver::EventMap map_{};
   std::array<std::unique_ptr<Event>, most_events> events_;

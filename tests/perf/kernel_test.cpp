@@ -27,18 +27,18 @@ TEST(Kernel, AnUnknownNameIsAnsweredWithThoseThatThereAre) {
 }
 
 TEST(Kernel, AChangeStaysInLaterReleases) {
-  EXPECT_FALSE(has(Kernel::v6_12, Change::drain_in_record_order));
-  EXPECT_TRUE(has(Kernel::v6_14, Change::drain_in_record_order));
-  EXPECT_TRUE(has(Kernel::v7_4, Change::drain_in_record_order));
-  EXPECT_FALSE(has(Kernel::v6_15, Change::group_throttling));
-  EXPECT_TRUE(has(Kernel::v6_16, Change::group_throttling));
-  EXPECT_EQ(first_release_with(Change::group_throttling), "Linux 6.16");
+  EXPECT_FALSE(has(Kernel::v6_12, change::group_throttling));
+  EXPECT_FALSE(has(Kernel::v6_15, change::group_throttling));
+  EXPECT_TRUE(has(Kernel::v6_16, change::group_throttling));
+  EXPECT_TRUE(has(Kernel::v7_4, change::group_throttling));
+  EXPECT_EQ(first_release_with(change::group_throttling), "Linux 6.16");
 }
 
 TEST(Kernel, AFixCanReachTheStableSeriesBeforeYoungerReleases) {
-  EXPECT_TRUE(has(Kernel::v6_12, Change::user_branches_start_in_user_code));
-  EXPECT_FALSE(has(Kernel::v6_14, Change::user_branches_start_in_user_code));
-  EXPECT_TRUE(has(Kernel::v7_1, Change::user_branches_start_in_user_code));
+  constexpr Change fix{.since = Kernel::v7_1, .in_stable_6_12 = true};
+  EXPECT_TRUE(has(Kernel::v6_12, fix));
+  EXPECT_FALSE(has(Kernel::v6_14, fix));
+  EXPECT_TRUE(has(Kernel::v7_1, fix));
 }
 
 TEST(Kernel, FieldsThatItDoesNotKnowAreTooBig) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 
+#include "driver/event_data.h"
 #include "pmusim/driver/intel_driver.h"
 
 namespace pmusim::driver {

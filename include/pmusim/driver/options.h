@@ -12,7 +12,6 @@ namespace pmusim::driver {
 /// Where the driver puts the memory that PEBS hardware writes, and whose driver it is.
 struct PebsOptions {
   perf::Kernel kernel = perf::default_kernel;
-  u64 area_address = 0xFFFF'FE00'0000'1000;             ///< DS management area, one page
   u64 buffer_address = 0xFFFF'FE00'0010'0000;           ///< PEBS buffer
   u64 physical_buffer_address = 0x0000'0001'0000'0000;  ///< arch-PEBS: the same as a physical address
   u64 buffer_bytes = 65536;  ///< format 0 takes 4096 of it; arch-PEBS a power of two
@@ -42,6 +41,7 @@ struct DriverOptions {
   PebsOptions pebs;
   LbrOptions lbr;
   BtsOptions bts;
+  u64 debug_store_address = 0xFFFF'FE00'0000'1000;      ///< DS management area, one page
   u64 register_buffer_address = 0xFFFF'8880'0001'0000;  ///< 64-byte aligned; for XSAVES of sampled registers
   /// Shared with the sibling hyper-thread's driver; null where hyper-threading is off.
   CoreResources* core = nullptr;

@@ -138,8 +138,6 @@ inline constexpr u32 EXTENDED = XMM | YMM_HIGH | ZMM_HIGH | HI16_ZMM | OPMASK | 
 /// are XMM halves; with it there are R16 to R31 and SSP.
 namespace register_mask {
 inline constexpr u64 GENERAL = 0x00ff'0fff, XMM_HALVES = bits(63, 32), EGPR = bits(39, 24), SSP = bit(40);
-/// Of GENERAL, what PEBS records: not CS and SS.
-inline constexpr u64 PEBS_GENERAL = 0x00ff'03ff;
 }  // namespace register_mask
 
 /// The register sets that one side of the attribute takes values from: none unless sample_type has the side.

@@ -62,7 +62,7 @@ class PmuDriver {
   virtual void stop(Event& event, StopMode mode) = 0;
   /// Brings `event.count` up to date.
   virtual void read(Event& event) = 0;
-  /// A task leaves or enters the CPU: flush PEBS, save or reset LBR.
+  /// A task leaves or enters the CPU: records that hardware keeps of it go with it.
   enum class SwitchDirection : u8 { out, in };
   virtual void context_switch(SwitchDirection direction, TaskId task) = 0;
 };
@@ -77,8 +77,8 @@ struct BranchStack {
   std::span<const u64> counters;
 };
 
-/// Registers beyond the general ones, in the pieces in which XSAVE areas and PEBS records hold them. A piece
-/// is whole or empty; an empty one reads 0, be it unknown or in its initial state.
+/// Registers beyond the general ones, in the pieces in which hardware saves them. A piece is whole or empty;
+/// an empty one reads 0, be it unknown or in its initial state.
 struct ExtendedRegisters {
   std::span<const std::byte> xmm;       ///< XMM0 to XMM15, 16 bytes each
   std::span<const std::byte> ymm_high;  ///< bits 255:128 of YMM0 to YMM15, 16 bytes each
@@ -102,7 +102,7 @@ struct SampleData {
   std::optional<u64> ip;    ///< if it differs from the interrupted one
   std::optional<Cpl> cpl;   ///< of the code at `ip`, if not that of the interrupted code
   bool exact_ip = false;    ///< sets PERF_RECORD_MISC_EXACT_IP
-  std::optional<u64> time;  ///< perf time in ns, if taken at the record (PEBS TSC)
+  std::optional<u64> time;  ///< perf time in ns, if the sample was taken earlier than it is delivered
   std::optional<u64> address;
   std::optional<u64> physical_address;
   u64 data_source = data_source_na;

@@ -17,26 +17,23 @@ class PmuDriver;
 
 enum class EventState : i32 { dead = -4, exit = -3, error = -2, off = -1, inactive = 0, active = 1 };
 
-/// The part of an event that belongs to the PMU driver (the core never looks inside but for the period).
+/// What every PMU has of an event: its period, and whether it counts.
 struct HardwareEvent {
-  u64 config = 0;           ///< event select as it will be written, without EN
-  int index = -1;           ///< counter number (32 + m fixed), -1 not assigned
-  int last_index = -1;      ///< where it was before: the scheduler's fast path
-  u64 config1 = 0;          ///< ACR: reload causes as counter bits
-  u64 stored_counters = 0;  ///< PEBS: what the event's records say of its group's counters
-  u64 dynamic_constraint = ~u64{0};
-  u32 flags = 0;           ///< driver-defined
-  u32 extra_register = 0;  ///< MSR number of a shared register, 0 none
-  u64 extra_config = 0;
-  u64 branch_config = 0;  ///< LBR_SELECT / LBR_CTL value
-  u64 branch_software_filter = 0;
   u64 sample_period = 0, last_period = 0;
   i64 period_left = 0;
   u64 previous_count = 0;  ///< raw counter value at the last update
-  bool stopped = true, up_to_date = true;
+  bool stopped = true;
   // throttling and frequency mode
   u64 interrupts = 0, interrupts_sequence = 0;
   u64 frequency_time_stamp = 0, frequency_count_stamp = 0;
+};
+
+/// What one PMU's driver keeps of an event for itself. Each driver has its own kind.
+struct DriverData {
+  DriverData() = default;
+  virtual ~DriverData() = default;
+  DriverData(const DriverData&) = default;
+  DriverData& operator=(const DriverData&) = default;
 };
 
 /// Registers of a SIMD block.
@@ -73,8 +70,9 @@ struct Event {
   std::vector<Event*> children;  ///< inherited from this one and still alive
   PmuDriver* pmu = nullptr;      ///< who counts it
   HardwareEvent hw;
-  u64 count = 0;        ///< own occurrences
-  u64 child_count = 0;  ///< of exited inherited children, as are the two times
+  std::unique_ptr<DriverData> driver_data;  ///< of `pmu`, if it needs any
+  u64 count = 0;                            ///< own occurrences
+  u64 child_count = 0;                      ///< of exited inherited children, as are the two times
   u64 child_time_enabled = 0, child_time_running = 0;
   u64 lost_samples = 0;
   u64 time_enabled = 0, time_running = 0, time_stamp = 0;

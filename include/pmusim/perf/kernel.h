@@ -28,24 +28,25 @@ enum class Kernel : u8 {
 };
 inline constexpr Kernel default_kernel = Kernel::v7_1_simd;
 
-/// What some releases do and others do not; docs/perf-abi-notes.md tells each at length.
-enum class Change : u8 {
-  drain_in_record_order,     ///< PEBS samples of several events leave a drain as the records came
-  overflow_before_rearming,  ///< a new period of frequency mode acts on the very next PEBS interval
-  counter_snapshots,         ///< counter values in adaptive PEBS records
-  branch_stack_limit,        ///< sample_max_stack limits branch entries too
-  group_throttling,          ///< an event that interrupts too often stops its whole group
-  cougar_cove,               ///< event tables of Cougar Cove and Darkmont
-  auto_counter_reload,
-  arch_pebs,                  ///< architectural PEBS
-  rdpmc_user_disable,         ///< counters that user code may not read
-  panther_cove,               ///< event tables, data sources and OMR events of Panther Cove and Arctic Wolf
-  kernel_chains_need_rights,  ///< call chains and text pokes of the kernel, whatever the event counts
-  user_branches_start_in_user_code,  ///< a stack of user branches holds none that left the kernel
+/// Something that some releases do and others do not; docs/perf-abi-notes.md tells each at length.
+struct Change {
+  Kernel since;
+  bool in_stable_6_12 = false;  ///< reached 6.12 by way of its stable series
 };
 
+/// Of the perf core. A PMU driver has its own.
+namespace change {
+inline constexpr Change branch_stack_limit{Kernel::v6_15};  ///< sample_max_stack limits branch entries too
+inline constexpr Change group_throttling{
+    Kernel::v6_16};  ///< an event that interrupts too often stops its whole group
+inline constexpr Change kernel_chains_need_rights{
+    Kernel::v7_4, true};  ///< call chains and text pokes of the kernel, whatever the event counts
+}  // namespace change
+
 /// Whether `kernel` behaves in the changed way.
-bool has(Kernel kernel, Change change);
+constexpr bool has(Kernel kernel, const Change& change) {
+  return kernel >= change.since || (kernel == Kernel::v6_12 && change.in_stable_6_12);
+}
 
 /// "6.12": as --kernel takes it, and the OSRELEASE of a recorded file.
 std::string_view name_of(Kernel kernel);
@@ -54,7 +55,7 @@ Result<Kernel, Error> find_kernel(std::string_view name);
 /// Oldest first.
 std::vector<std::string_view> kernel_names();
 /// "Linux 6.16": the first release with the change, for refusals.
-std::string first_release_with(Change change);
+std::string first_release_with(const Change& change);
 
 /// How SIMD registers are sampled, if at all.
 constexpr SimdAbi simd_abi(Kernel kernel) {

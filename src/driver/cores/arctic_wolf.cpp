@@ -47,7 +47,7 @@ constinit const CoreTraits arctic_wolf{
     .data_source = DataSourceEncoding::arctic_wolf,
     .splits_latency = true,
     .has_own_capabilities = true,
-    .since = perf::Change::panther_cove,
+    .since = change::panther_cove,
 };
 
 }  // namespace pmusim::driver::cores

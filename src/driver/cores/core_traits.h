@@ -8,8 +8,8 @@
 #include "driver/scheduling/constraint_rows.h"
 #include "pmusim/arch/data_source.h"
 #include "pmusim/driver/enumeration.h"
+#include "pmusim/driver/linux_changes.h"
 #include "pmusim/perf/event.h"
-#include "pmusim/perf/kernel.h"
 
 namespace pmusim::driver {
 

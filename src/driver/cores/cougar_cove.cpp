@@ -20,7 +20,7 @@ constinit const CoreTraits cougar_cove{
     .data_source = DataSourceEncoding::lion_cove,
     .splits_latency = true,
     .has_own_capabilities = true,
-    .since = perf::Change::cougar_cove,
+    .since = change::cougar_cove,
 };
 
 }  // namespace pmusim::driver::cores

@@ -20,7 +20,7 @@ constinit const CoreTraits coyote_cove{
     .data_source = DataSourceEncoding::panther_cove,
     .splits_latency = true,
     .has_own_capabilities = true,
-    .since = perf::Change::panther_cove,
+    .since = change::panther_cove,
 };
 
 }  // namespace pmusim::driver::cores

@@ -20,7 +20,7 @@ constinit const CoreTraits darkmont{
     .data_source = DataSourceEncoding::crestmont,
     .splits_latency = true,
     .has_own_capabilities = true,
-    .since = perf::Change::cougar_cove,
+    .since = change::cougar_cove,
 };
 
 }  // namespace pmusim::driver::cores

@@ -7,6 +7,7 @@
 #include "driver/counters/topdown.h"
 #include "driver/driver.h"
 #include "perf/context.h"
+#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 namespace {
@@ -31,7 +32,7 @@ u64 Driver::max_period() const {
 
 i64 Driver::limit_period(const Event& event, i64 left) const {
   constexpr u64 prec_dist = 0x01C0;
-  const bool distributed = (event.hw.config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == prec_dist;
+  const bool distributed = (data_of(event).config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == prec_dist;
   switch (traits_->period) {
     case PeriodRule::none:
       return left;
@@ -50,9 +51,9 @@ i64 Driver::limit_period(const Event& event, i64 left) const {
 /// Slots count up from zero where metrics divide them up, from a preset elsewhere. A metric can join a group
 /// that counts already, so this is for each start to decide.
 void Driver::choose_slots_mode(Event& event) {
-  if (!is_slots(event.hw.config)) return;
-  event.hw.flags &= ~driver_flag::SLOTS_WITH_METRICS;
-  if (has_metrics(event)) event.hw.flags |= driver_flag::SLOTS_WITH_METRICS;
+  if (!is_slots(data_of(event).config)) return;
+  data_of(event).flags &= ~driver_flag::SLOTS_WITH_METRICS;
+  if (has_metrics(event)) data_of(event).flags |= driver_flag::SLOTS_WITH_METRICS;
 }
 
 /// Presets the counter to what is left of the period. True if the previous period has expired.
@@ -60,9 +61,10 @@ void Driver::choose_slots_mode(Event& event) {
 /// The counter gets the limited value while `period_left` keeps the true one: a period of 1 counts as 2.
 bool Driver::set_period(Event& event) {
   perf::HardwareEvent& hw = event.hw;
-  if ((hw.flags & driver_flag::COUNTERLESS) != 0) return false;
+  const EventData& data = data_of(event);
+  if ((data.flags & driver_flag::COUNTERLESS) != 0) return false;
   choose_slots_mode(event);
-  if ((hw.flags & metric_flags) != 0) {
+  if ((data.flags & metric_flags) != 0) {
     restart_metrics(event);
     return false;
   }
@@ -84,19 +86,20 @@ bool Driver::set_period(Event& event) {
   }
   left = limit_period(event, std::clamp<i64>(left, 2, static_cast<i64>(max_period())));
   hw.previous_count = (0 - static_cast<u64>(left)) & cpu_.counter_mask();
-  counters_.write(static_cast<unsigned>(hw.index), hw.previous_count);
+  counters_.write(static_cast<unsigned>(data.index), hw.previous_count);
   return expired;
 }
 
 /// Folds what the counter counted since the last look into the event.
 void Driver::update(Event& event) {
   perf::HardwareEvent& hw = event.hw;
-  if ((hw.flags & driver_flag::COUNTERLESS) != 0) return;  // a trace's records are its count
-  if ((hw.flags & metric_flags) != 0) {
+  const EventData& data = data_of(event);
+  if ((data.flags & driver_flag::COUNTERLESS) != 0) return;  // a trace's records are its count
+  if ((data.flags & metric_flags) != 0) {
     update_metrics();
     return;
   }
-  const u64 value = counters_.read(static_cast<unsigned>(hw.index));
+  const u64 value = counters_.read(static_cast<unsigned>(data.index));
   const u64 delta = (value - hw.previous_count) & cpu_.counter_mask();
   hw.previous_count = value;
   event.count += delta;
@@ -105,9 +108,9 @@ void Driver::update(Event& event) {
 
 bool Driver::save_and_restart(Event& event) {
   update(event);
-  if ((event.hw.flags & driver_flag::CHECKPOINTED) != 0) {
+  if (has_flag(event, driver_flag::CHECKPOINTED)) {
     // A counter near its overflow would abort the same transaction for ever.
-    counters_.write(static_cast<unsigned>(event.hw.index), 0);
+    counters_.write(counter_of(event), 0);
     event.hw.previous_count = 0;
   }
   return set_period(event);
@@ -116,7 +119,7 @@ bool Driver::save_and_restart(Event& event) {
 /// PERF_METRICS has eight bits per metric, relative to all slots since both were cleared: so they are cleared
 /// at every look. Slots goes first; a non-zero slots beside zero metrics would make the ratio meaningless.
 void Driver::restart_metrics(const Event& event) {
-  if ((event.hw.flags & driver_flag::SLOTS_WITH_METRICS) == 0) return;
+  if (!has_flag(event, driver_flag::SLOTS_WITH_METRICS)) return;
   counters_.write(counter::SLOTS, 0);
   access_.wrmsr(msr::PERF_METRICS, 0);
 }
@@ -135,26 +138,26 @@ void Driver::update_metrics() {
 /// Counts of a task are not worth hiding: they do not stay behind when it leaves the CPU.
 bool Driver::hidden_from_user(const Event& event) const {
   constexpr u32 can_be_hidden = 1u << 2;  // CPUID.23H.0:EBX
-  if ((cpu_.perfmon_ext & can_be_hidden) == 0 || !has(options_.kernel, perf::Change::rdpmc_user_disable))
+  if ((cpu_.perfmon_ext & can_be_hidden) == 0 || !has(options_.kernel, change::rdpmc_user_disable))
     return false;
   const bool of_task = event.context != nullptr && event.context->task() != nullptr;
   return options_.rdpmc == RdpmcSetting::never || (options_.rdpmc == RdpmcSetting::own_task && !of_task);
 }
 
 void Driver::enable_event(Event& event) {
-  perf::HardwareEvent& hw = event.hw;
-  const auto n = static_cast<unsigned>(hw.index);
+  const EventData& data = data_of(event);
+  const auto n = static_cast<unsigned>(data.index);
   if (event.attr.exclude_host) counters_.withhold(counter::is_metric(n) ? counter::SLOTS : n);
   if (counter::is_metric(n) || n == counter::GUEST_LBR) return;
-  if ((hw.flags & driver_flag::BRANCH_TRACE) != 0) {
+  if ((data.flags & driver_flag::BRANCH_TRACE) != 0) {
     bts_.enable(event);
     if (enabled_) bts_.start();
     return;
   }
-  if (hw.extra_register != 0) access_.wrmsr(hw.extra_register, hw.extra_config);
-  u64 select = hw.config, reload_config = pebs_.cfg_c_beside(event);
+  if (data.extra_register != 0) access_.wrmsr(data.extra_register, data.extra_config);
+  u64 select = data.config, reload_config = pebs_.cfg_c_beside(event);
   if (hidden_from_user(event)) select |= msr::evtsel::RDPMC_USR_DISABLE;
-  if ((hw.flags & pebs_flag::PRECISE) != 0) {
+  if ((data.flags & pebs_flag::PRECISE) != 0) {
     const PebsCounterBits bits = pebs_.enable(event);
     select &= ~msr::evtsel::INT;
     if (bits.adaptive) select |= msr::evtsel::ADAPTIVE;
@@ -163,7 +166,7 @@ void Driver::enable_event(Event& event) {
   }
   program_reload(event, reload_config);
   // A counter that reloads itself sets no status bit: its interrupt would be one that nobody explains.
-  if ((hw.config1 & bit(n)) != 0) select &= ~msr::evtsel::INT;
+  if ((data.reload_causes & bit(n)) != 0) select &= ~msr::evtsel::INT;
   counters_.start(n, select);
 }
 
@@ -171,22 +174,22 @@ void Driver::enable_event(Event& event) {
 /// half, what records hold, must not outlive the event that wanted records.
 void Driver::program_reload(const Event& event, u64 pebs_config) {
   constexpr u64 reload_value = bits(31, 0);
-  const auto n = static_cast<unsigned>(event.hw.index);
-  const bool precise = (event.hw.flags & pebs_flag::PRECISE) != 0;
+  const auto n = counter_of(event);
+  const bool precise = has_flag(event, pebs_flag::PRECISE);
   u64 value = cpu_.arch_pebs() ? pebs_config : 0;
   u64 mask = cpu_.arch_pebs() ? precise ? ~u64{0} : ~reload_value : 0;
-  if (event.hw.config1 != 0) {
+  if (data_of(event).reload_causes != 0) {
     mask |= reload_value;
     value = (value & ~reload_value) | ((0 - event.hw.sample_period) & reload_value);
   }
-  counters_.set_reload_causes(n, event.hw.config1);
+  counters_.set_reload_causes(n, data_of(event).reload_causes);
   counters_.set_reload_config(n, value, mask);
 }
 
 void Driver::disable_event(Event& event) {
-  const auto n = static_cast<unsigned>(event.hw.index);
+  const auto n = counter_of(event);
   if (n == counter::GUEST_LBR) return;
-  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) {
+  if (has_flag(event, driver_flag::BRANCH_TRACE)) {
     bts_.stop();
     bts_.drain(*sink_, nullptr);
     bts_.disable();
@@ -196,11 +199,11 @@ void Driver::disable_event(Event& event) {
     update_metrics();
     return;
   }
-  if ((event.hw.flags & driver_flag::SLOTS_WITH_METRICS) != 0) update_metrics();
+  if (has_flag(event, driver_flag::SLOTS_WITH_METRICS)) update_metrics();
   counters_.stop(n);
   // A counter that is nobody's must not show in records.
   if (cpu_.arch_pebs() && counts_from_records(event)) counters_.set_reload_config(n, 0, ~u64{0});
-  if ((event.hw.flags & pebs_flag::PRECISE) == 0) return;
+  if (!has_flag(event, pebs_flag::PRECISE)) return;
   pebs_.disable(event, owners_);
   if (enabled_) pebs_.write_enable();
 }

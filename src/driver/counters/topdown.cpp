@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "driver/driver.h"
+#include "driver/event_data.h"
 
 namespace pmusim::driver {
 namespace {
@@ -32,26 +33,26 @@ u64 metric_slots(u64 slots, u64 metrics, unsigned metric) {
 Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu,
                                         const ConstraintBook& constraints) {
   if ((cpu.perf_capabilities & msr::perf_cap::PERF_METRICS) == 0) return Done{};
-  const u64 counters = constraints.find({.config = event.hw.config & event_and_umask}).counters;
-  const bool metric = is_metric(event.hw.config) && (counters & counter::METRIC_BITS) != 0;
-  if (!metric && !is_slots(event.hw.config)) return Done{};
+  const u64 counters = constraints.find({.config = data_of(event).config & event_and_umask}).counters;
+  const bool metric = is_metric(data_of(event).config) && (counters & counter::METRIC_BITS) != 0;
+  if (!metric && !is_slots(data_of(event).config)) return Done{};
   if ((event.attr.config & ~event_and_umask) != 0)
     return refuse("config: topdown events take no filter bits");
   if (event.attr.config1 != 0 || event.attr.config2 != 0)
     return refuse("config1: topdown events take no further configuration");
   if (!metric) return Done{};
   if (event.is_sampling()) return refuse("sample_period: a topdown metric cannot sample");
-  if (event.is_leader() || !is_slots(event.leader->hw.config))
+  if (event.is_leader() || !is_slots(data_of(*event.leader).config))
     return refuse("group_fd: topdown metrics need slots as their leader");
   if (event.leader->is_sampling())
     return refuse("group_fd: slots cannot sample while metrics are read with it");
-  event.hw.flags |= driver_flag::METRIC;
+  data_of(event).flags |= driver_flag::METRIC;
   return Done{};
 }
 
 bool has_metrics(const perf::Event& slots) {
   return std::ranges::any_of(slots.siblings,
-                             [](const perf::Event* e) { return (e->hw.flags & driver_flag::METRIC) != 0; });
+                             [](const perf::Event* e) { return has_flag(*e, driver_flag::METRIC); });
 }
 
 }  // namespace pmusim::driver

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu/generic_events.h"
+#include "driver/event_data.h"
 #include "driver/scheduling/constraint_rows.h"
 #include "pmusim/arch/ds_area.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 using perf::Event;
 
-constexpr u64 area_bytes = 4096;
 constexpr u64 record_bytes = sizeof(BtsRecord64);
 constexpr u64 records_above_threshold = 170;  // what can be stored until the interrupt is taken
 
@@ -31,33 +31,29 @@ u64 control_for(const perf::Attr& attr) {
 
 }  // namespace
 
-BtsDriver::BtsDriver(RegisterAccess& access, const Enumeration& enumeration, u64 area_address,
+BtsDriver::BtsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration,
                      BtsOptions options)
-    : access_(access), enumeration_(enumeration), area_address_(area_address), options_(options) {}
+    : access_(access), area_(area), enumeration_(enumeration), options_(options) {}
 
 bool BtsDriver::wants_trace(const Event& event) const {
   const perf::Attr& attr = event.attr;
   if (attr.freq || attr.sample_period != 1 || attr.branch_sample_type != 0) return false;
   const auto branches = generic_event_encoding(enumeration_.microarchitecture,
                                                GenericEvent::branch_instructions, enumeration_.arch_events);
-  return branches && (event.hw.config & rows::whole_event) == *branches;
+  return branches && (data_of(event).config & rows::whole_event) == *branches;
 }
 
 Fault BtsDriver::set_up() {
   if (ready_) return Fault::none;
-  if (access_.probe().memory(area_address_, area_bytes).empty()) {  // a part whose PEBS does without the area
-    if (!access_.probe().map_memory(area_address_, area_bytes)) return Fault::pf;
-    if (const Fault fault = access_.wrmsr(msr::DS_AREA, area_address_); fault != Fault::none) return fault;
-  }
-  if (!access_.probe().map_memory(options_.buffer_address, options_.buffer_bytes)) return Fault::pf;
-  const u64 base = options_.buffer_address;
   const u64 records = options_.buffer_bytes / record_bytes;
-  write_area(offsetof(DsArea64, bts_base), base);
-  write_area(offsetof(DsArea64, bts_index), base);
-  write_area(offsetof(DsArea64, bts_maximum), base + records * record_bytes);
-  write_area(offsetof(DsArea64, bts_threshold), base + (records - records_above_threshold) * record_bytes);
-  ready_ = true;
-  return Fault::none;
+  const u64 below_threshold = records > records_above_threshold ? records - records_above_threshold : 1;
+  const Fault fault =
+      area_.set_up(DebugStoreArea::Writer::branch_trace, {.address = options_.buffer_address,
+                                                          .bytes = options_.buffer_bytes,
+                                                          .record_bytes = record_bytes,
+                                                          .threshold_bytes = below_threshold * record_bytes});
+  ready_ = fault == Fault::none;
+  return fault;
 }
 
 void BtsDriver::enable(Event& event) { event_ = &event; }
@@ -74,13 +70,7 @@ void BtsDriver::stop() {
 
 u64 BtsDriver::drain(perf::SampleSink& sink, const InterruptFrame* frame) {
   if (event_ == nullptr) return 0;
-  DsArea64 area;
-  if (access_.read_memory(area_address_, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
-    return 0;
-  const u64 base = area.bts_base, index = area.bts_index;
-  if (index <= base) return 0;
-  write_area(offsetof(DsArea64, bts_index), base);
-  const std::span<const std::byte> buffer = access_.memory(base, index - base);
+  const std::span<const std::byte> buffer = area_.take(DebugStoreArea::Writer::branch_trace);
   perf::SampleData data;
   data.period = event_->hw.last_period;
   const InterruptFrame somewhere;
@@ -97,11 +87,6 @@ u64 BtsDriver::drain(perf::SampleSink& sink, const InterruptFrame* frame) {
     sink.output(*event_, data, frame != nullptr ? *frame : somewhere);
   }
   return records;
-}
-
-void BtsDriver::write_area(u64 offset, u64 value) {
-  const le64 word = value;
-  access_.write_memory(area_address_ + offset, std::as_bytes(std::span(&word, 1)));
 }
 
 void BtsDriver::write_control(u64 bits_on) {

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_DEBUG_STORE_BTS_H
 #define PMUSIM_SRC_DRIVER_DEBUG_STORE_BTS_H
 
+#include "driver/debug_store/area.h"
 #include "driver/register_access.h"
 #include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/options.h"
@@ -17,8 +18,7 @@ namespace pmusim::driver {
 /// One event at a time. Every `drain` needs the store stopped.
 class BtsDriver {
  public:
-  /// `area_address`: the DS management area, which PEBS may have mapped already.
-  BtsDriver(RegisterAccess& access, const Enumeration& enumeration, u64 area_address,
+  BtsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration,
             BtsOptions options = {});
 
   /// A fixed period of 1 of the generic branch event, and no branch stack: the LBR is off meanwhile. Such an
@@ -42,12 +42,11 @@ class BtsDriver {
   u64 drain(perf::SampleSink& sink, const InterruptFrame* frame);
 
  private:
-  void write_area(u64 offset, u64 value);
   void write_control(u64 bits_on);
 
   RegisterAccess& access_;
+  DebugStoreArea& area_;
   const Enumeration& enumeration_;
-  u64 area_address_;
   BtsOptions options_;
   perf::Event* event_ = nullptr;
   bool ready_ = false;  // the buffer is announced

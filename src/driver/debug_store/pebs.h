@@ -6,6 +6,9 @@
 #include <memory>
 #include <span>
 
+#include "driver/debug_store/arch_buffer.h"
+#include "driver/debug_store/area.h"
+#include "driver/event_data.h"
 #include "driver/register_access.h"
 #include "pmusim/arch/pebs_records.h"
 #include "pmusim/base/bus.h"
@@ -20,20 +23,6 @@ namespace pmusim::driver {
 class PebsSampleBuilder;
 class RecordedCounts;
 
-/// Bits of HardwareEvent::flags that `PebsDriver::init` sets. Bits 15:0 are the rest of the driver's.
-namespace pebs_flag {
-inline constexpr u32 PRECISE = 1u << 16;            ///< the event uses PEBS
-inline constexpr u32 AUTO_RELOAD = 1u << 17;        ///< hardware reloads the period
-inline constexpr u32 LARGE = 1u << 18;              ///< many records per interrupt are fine with it
-inline constexpr u32 LOAD_LATENCY = 1u << 19;       ///< attr.config1 is the threshold of MSR 3F6
-inline constexpr u32 STORE_LATENCY = 1u << 20;      ///< Golden Cove and later
-inline constexpr u32 PRECISE_STORE = 1u << 21;      ///< Sandy Bridge, Ivy Bridge
-inline constexpr u32 MEMORY_LOAD = 1u << 22;        ///< records carry the address of a load, not where it hit
-inline constexpr u32 MEMORY_STORE = 1u << 23;       ///< records carry a store's address and if it hit L1
-inline constexpr u32 COUNTERS_RECORDED = 1u << 24;  ///< of a leader: records store its group's counters
-inline constexpr u32 EXTENDED_REGISTERS = 1u << 25;  ///< samples registers beyond the general ones
-}  // namespace pebs_flag
-
 /// What of pebs_flag says which registers samples have; for events without PEBS, too.
 inline u32 register_flag(const perf::Attr& attr) {
   const bool extended = (perf::needed_registers(attr) & perf::register_set::EXTENDED) != 0;
@@ -43,7 +32,7 @@ inline u32 register_flag(const perf::Attr& attr) {
 /// Samples of a precise member of the event's group read the group's counts from their records. Such counts
 /// may only be read from the counters when the buffer is empty: they would run backwards.
 inline bool counts_from_records(const perf::Event& event) {
-  return (event.leader->hw.flags & pebs_flag::COUNTERS_RECORDED) != 0;
+  return has_flag(*event.leader, pebs_flag::COUNTERS_RECORDED);
 }
 
 /// Which event owns which counter: GP n at n, fixed m at 32 + m; null where none does.
@@ -92,7 +81,8 @@ enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, r
 /// `clear_enable` belong to the global enable and disable. Every `drain` needs the PMU disabled.
 class PebsDriver {
  public:
-  PebsDriver(RegisterAccess& access, const Enumeration& enumeration, PebsHost& host,
+  /// `area` is used where the CPU has no architectural PEBS.
+  PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration, PebsHost& host,
              PebsOptions options = {});
   ~PebsDriver();
 
@@ -102,14 +92,14 @@ class PebsDriver {
   /// perf::register_set: what records of this CPU can hold.
   u32 recorded_registers() const;
 
-  /// Maps DS area and buffer and programs DS_AREA or PEBS_BASE. Fault::pf where the addresses are taken.
+  /// Maps the buffer and announces it to the hardware. Fault::pf where the addresses are taken.
   [[nodiscard]] Fault set_up();
 
-  /// For events with precise_ip: checks what only PEBS can refuse and sets `event.hw.flags`. Call it when
-  /// `event.hw.config` is final. Errors: EOPNOTSUPP precise_ip too high, EINVAL not a sampling event.
+  /// For events with precise_ip: checks what only PEBS can refuse and sets the event's flags. Call it when
+  /// its config is final. Errors: EOPNOTSUPP precise_ip too high, EINVAL not a sampling event.
   Result<Done, KernelError> init(perf::Event& event) const;
 
-  /// `event.hw.index` is assigned. May drain first, because the record layout changes.
+  /// The event has its counter. May drain first, because the record layout changes.
   void add(perf::Event& event, const EventMap& events);
   void remove(perf::Event& event, const EventMap& events);
 
@@ -140,9 +130,6 @@ class PebsDriver {
 
  private:
   class Delivery;
-  struct Taken {
-    u64 address = 0, bytes = 0;
-  };
   bool uses_memory_area() const { return available() && !enumeration_.arch_pebs(); }
   u64 buffer_bytes() const;
   DrainOrder drain_order() const;
@@ -151,27 +138,23 @@ class PebsDriver {
   void program_layout(u64 data_config, const EventMap& events);
   void program_threshold(const EventMap& events);
   u64 threshold_offset() const;
-  void write_area(u64 offset, u64 value);
-  Taken take_records();
-  Taken take_from_area();
-  Taken take_from_arch_buffer();
+  std::span<std::byte> take_records();
   void account_reload(perf::Event& event, u64 overflows);
   u64 read_counter(unsigned counter);
-  [[nodiscard]] Fault set_up_area();
-  [[nodiscard]] Fault set_up_arch();
 
   RegisterAccess& access_;
+  DebugStoreArea& area_;
+  ArchPebsBuffer arch_buffer_;
   Enumeration enumeration_;
   PebsHost& host_;
   PebsOptions options_;
   Demultiplexer demultiplexer_;
   std::unique_ptr<PebsSampleBuilder> samples_;
   std::unique_ptr<RecordedCounts> counts_;
-  u64 enabled_ = 0;         // counters
-  u64 enable_word_ = 0;     // PEBS_ENABLE: counters, LL_EN, PS_EN
-  u64 data_config_ = 0;     // union over the active events
-  u32 record_bytes_ = 0;    // of one record in this configuration
-  u64 arch_threshold_ = 1;  // in 16-byte units
+  u64 enabled_ = 0;       // counters
+  u64 enable_word_ = 0;   // PEBS_ENABLE: counters, LL_EN, PS_EN
+  u64 data_config_ = 0;   // union over the active events
+  u32 record_bytes_ = 0;  // of one record in this configuration
   unsigned active_ = 0, large_ = 0;
   bool draining_ = false;
   DemuxTotals totals_;

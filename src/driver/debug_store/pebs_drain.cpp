@@ -2,6 +2,7 @@
 #include "driver/debug_store/pebs.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"
+#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 
@@ -51,12 +52,12 @@ class PebsDriver::Delivery {
 
  private:
   bool samples_before_count() const {
-    return perf::has(driver_.options_.kernel, perf::Change::overflow_before_rearming);
+    return perf::has(driver_.options_.kernel, change::overflow_before_rearming);
   }
 
   Interval bring_up_to_date(unsigned counter, u64 samples) {
     perf::Event& event = *events_[counter];
-    if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0)
+    if (has_flag(event, pebs_flag::AUTO_RELOAD))
       driver_.account_reload(event, counts_from_records(event) ? 0 : samples);
     else if (samples != 0)
       return driver_.host_.update_and_restart(event);
@@ -80,8 +81,7 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
   for (const unsigned counter : set_bits(enabled_))
     if (events[counter] != nullptr) setup.enabled |= bit(counter);
 
-  const Taken taken = take_records();
-  const std::span<std::byte> buffer = access_.memory(taken.address, taken.bytes);
+  const std::span<std::byte> buffer = take_records();
   counts_->take(buffer, setup.enabled, {events, host_.metrics()});
   Delivery delivery(*this, trigger, events, frame);
   const DemuxTotals totals = demultiplexer_.run(buffer, setup, delivery);
@@ -89,55 +89,24 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
   // Counters that left no record have still counted.
   for (const unsigned counter : set_bits(setup.enabled)) {
     const bool seen = totals.samples[counter] != 0 || totals.lost[counter] != 0;
-    if (!seen && (events[counter]->hw.flags & pebs_flag::AUTO_RELOAD) != 0)
-      account_reload(*events[counter], 0);
+    if (!seen && has_flag(*events[counter], pebs_flag::AUTO_RELOAD)) account_reload(*events[counter], 0);
   }
   draining_ = false;
 }
 
 bool PebsDriver::holds_records() const {
   if (!available()) return false;
-  if (enumeration_.arch_pebs()) {
-    const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
-    return !index.ok() || (*index & pebs::index_register::WRITE_OFFSET) != 0;
-  }
-  DsArea64 area;
-  if (access_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
-    return true;
-  return area.pebs_index != area.pebs_base;
+  return enumeration_.arch_pebs() ? arch_buffer_.holds_records()
+                                  : area_.holds_records(DebugStoreArea::Writer::pebs);
 }
 
-PebsDriver::Taken PebsDriver::take_records() {
-  return enumeration_.arch_pebs() ? take_from_arch_buffer() : take_from_area();
-}
-
-PebsDriver::Taken PebsDriver::take_from_area() {
-  DsArea64 area;
-  if (access_.read_memory(options_.area_address, std::as_writable_bytes(std::span(&area, 1))) != Fault::none)
-    return {};
-  const u64 base = area.pebs_base, index = area.pebs_index;
-  if (index == base) return {};
-  write_area(offsetof(DsArea64, pebs_index), base);
-  if (index < base) {
-    access_.note({Access::read_memory, options_.area_address + offsetof(DsArea64, pebs_index), index});
-    return {};
-  }
-  return {.address = base, .bytes = index - base};
-}
-
-PebsDriver::Taken PebsDriver::take_from_arch_buffer() {
-  using namespace pebs::index_register;
-  const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
-  if (!index.ok()) return {};
-  const u64 used = *index & WRITE_OFFSET;
-  if (used == 0 && (*index & FULL) == 0) return {};
-  access_.wrmsr(msr::PEBS_INDEX, ENABLE | to_field(arch_threshold_, 58, 36));
-  return {.address = options_.physical_buffer_address, .bytes = used};
+std::span<std::byte> PebsDriver::take_records() {
+  return enumeration_.arch_pebs() ? arch_buffer_.take() : area_.take(DebugStoreArea::Writer::pebs);
 }
 
 /// Each of the `overflows` took the counter from 0 back to minus the period.
 void PebsDriver::account_reload(perf::Event& event, u64 overflows) {
-  const u64 raw = read_counter(static_cast<unsigned>(event.hw.index));
+  const u64 raw = read_counter(counter_of(event));
   const unsigned sign = enumeration_.counter_width - 1;
   const u64 now = sign_extend(raw, sign), before = sign_extend(event.hw.previous_count, sign);
   event.hw.previous_count = raw;

@@ -58,12 +58,15 @@ bool can_store_counters(const Enumeration& cpu) {
   return (cpu.pebs_arch_capabilities & ALLOW_IN_RECORD) != 0 && (cpu.pebs_arch_capabilities & any) != 0;
 }
 
+/// Of perf's mask of general registers, what records hold: not CS and SS.
+constexpr u64 recorded_general = 0x00ff'03ff;
+
 /// The registers of sample_regs_* that large buffers may serve: what records hold, but CS and SS.
 u64 registers_for_large(const perf::Attr& attr, perf::SimdAbi simd) {
   using namespace perf::register_mask;
-  if (simd == perf::SimdAbi::none) return PEBS_GENERAL;
-  if (attr.sample_simd_regs_enabled == 0) return PEBS_GENERAL | XMM_HALVES;
-  return simd == perf::SimdAbi::merged ? PEBS_GENERAL | EGPR | SSP : PEBS_GENERAL;
+  if (simd == perf::SimdAbi::none) return recorded_general;
+  if (attr.sample_simd_regs_enabled == 0) return recorded_general | XMM_HALVES;
+  return simd == perf::SimdAbi::merged ? recorded_general | EGPR | SSP : recorded_general;
 }
 
 /// Series v7 has no more of SIMD sampling in large buffers than XMM0 to XMM15.
@@ -89,10 +92,9 @@ bool wants_gprs(const perf::Event& event) {
   const u64 registers = ((attr.sample_type & sample::REGS_INTR) != 0 ? attr.sample_regs_intr : 0) |
                         ((attr.sample_type & sample::REGS_USER) != 0 ? attr.sample_regs_user : 0);
   const bool shadow_stack = (perf::needed_registers(attr) & perf::register_set::SSP) != 0;
-  const bool abort_code = (event.hw.config & 0xFFFF) == rtm_aborted &&
+  const bool abort_code = (data_of(event).config & 0xFFFF) == rtm_aborted &&
                           (attr.sample_type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) != 0;
-  return (registers & perf::register_mask::PEBS_GENERAL) != 0 || shadow_stack || attr.precise_ip < 2 ||
-         abort_code;
+  return (registers & recorded_general) != 0 || shadow_stack || attr.precise_ip < 2 || abort_code;
 }
 
 bool wants_xmm(const perf::Attr& attr) {
@@ -170,16 +172,16 @@ Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {
   if (!event.is_sampling())
     return Failure(KernelError(EINVAL, "precise_ip needs a sampling event: sample_period is 0"));
   u32 flags = pebs_flag::PRECISE |
-              memory_kind(traits_of(enumeration_.microarchitecture).memory_events, event.hw.config) |
+              memory_kind(traits_of(enumeration_.microarchitecture).memory_events, data_of(event).config) |
               register_flag(attr);
   const bool counts_wakeups = attr.wakeup_events != 0 && !attr.watermark;
   if (!attr.freq && !counts_wakeups) {
     flags |= pebs_flag::AUTO_RELOAD;
     if (can_be_large(enumeration_, attr, perf::simd_abi(options_.kernel))) flags |= pebs_flag::LARGE;
   }
-  event.hw.flags |= flags;
+  data_of(event).flags |= flags;
   if ((attr.sample_type & sample::READ) != 0 && can_store_counters(enumeration_))
-    event.leader->hw.flags |= pebs_flag::COUNTERS_RECORDED;
+    data_of(*event.leader).flags |= pebs_flag::COUNTERS_RECORDED;
   return Done{};
 }
 
@@ -192,7 +194,7 @@ u64 PebsDriver::data_config_of(const perf::Event& event) const {
   if (wants_xmm(attr)) config |= XMM;
   if ((attr.sample_type & sample::BRANCH_STACK) != 0 && enumeration_.lbr_entries != 0)
     config |= LBR | to_field(enumeration_.lbr_entries - 1, 31, 24);
-  return config | stored_in_adaptive(event.hw.stored_counters);
+  return config | stored_in_adaptive(data_of(event).stored_counters);
 }
 
 u64 PebsDriver::cfg_c_of(const perf::Event& event) const {
@@ -202,9 +204,9 @@ u64 PebsDriver::cfg_c_of(const perf::Event& event) const {
   if ((attr.sample_type & memory_types) != 0) config |= AUX;
   if (wants_gprs(event)) config |= GPRS;
   if ((attr.sample_type & sample::BRANCH_STACK) != 0) config |= LBR;
-  config |= stored_in_arch(event.hw.stored_counters);
+  config |= stored_in_arch(data_of(event).stored_counters);
   config &= enumeration_.pebs_arch_capabilities;
-  if ((event.hw.flags & pebs_flag::AUTO_RELOAD) != 0) config |= (0 - event.hw.sample_period) & RELOAD;
+  if (has_flag(event, pebs_flag::AUTO_RELOAD)) config |= (0 - event.hw.sample_period) & RELOAD;
   return config | ENABLE;
 }
 

@@ -5,12 +5,12 @@
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"
 #include "pmusim/arch/pebs_format.h"
+#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 
 namespace {
 
-constexpr u64 area_bytes = 4096;
 constexpr u64 format_0_buffer_bytes = 4096;  // larger ones hang Core 2
 constexpr unsigned first_fixed = 32;
 constexpr u64 load_latency_enable = bit(32);  // PEBS_ENABLE bit of GP 0, perfmon 4 and before
@@ -25,9 +25,11 @@ unsigned highest_bit_plus_1(u64 mask) { return static_cast<unsigned>(std::bit_wi
 
 }  // namespace
 
-PebsDriver::PebsDriver(RegisterAccess& access, const Enumeration& enumeration, PebsHost& host,
-                       PebsOptions options)
+PebsDriver::PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration,
+                       PebsHost& host, PebsOptions options)
     : access_(access),
+      area_(area),
+      arch_buffer_(access, options.physical_buffer_address, options.buffer_bytes),
       enumeration_(enumeration),
       host_(host),
       options_(options),
@@ -45,58 +47,34 @@ u64 PebsDriver::buffer_bytes() const {
 }
 
 DrainOrder PebsDriver::drain_order() const {
-  return perf::has(options_.kernel, perf::Change::drain_in_record_order) ? DrainOrder::record
-                                                                         : DrainOrder::grouped;
+  return perf::has(options_.kernel, change::drain_in_record_order) ? DrainOrder::record : DrainOrder::grouped;
 }
 
 Fault PebsDriver::set_up() {
   if (!available()) return Fault::none;
-  return enumeration_.arch_pebs() ? set_up_arch() : set_up_area();
-}
-
-Fault PebsDriver::set_up_area() {
+  if (enumeration_.arch_pebs()) return arch_buffer_.set_up();
   record_bytes_ = boot_record_bytes(enumeration_.pebs_format);
-  if (!access_.probe().map_memory(options_.area_address, area_bytes)) return Fault::pf;
-  if (!access_.probe().map_memory(options_.buffer_address, buffer_bytes())) return Fault::pf;
-  const u64 base = options_.buffer_address;
-  write_area(offsetof(DsArea64, pebs_base), base);
-  write_area(offsetof(DsArea64, pebs_index), base);
-  write_area(offsetof(DsArea64, pebs_maximum), base + buffer_bytes() / record_bytes_ * record_bytes_);
-  write_area(offsetof(DsArea64, pebs_threshold), base + record_bytes_);
-  return access_.wrmsr(msr::DS_AREA, options_.area_address);
-}
-
-Fault PebsDriver::set_up_arch() {
-  using namespace pebs;
-  const u64 address = options_.physical_buffer_address;
-  if (!access_.probe().map_memory(address, options_.buffer_bytes)) return Fault::pf;
-  const auto size = static_cast<u64>(std::countr_zero(options_.buffer_bytes / 4096));
-  if (const Fault fault = access_.wrmsr(msr::PEBS_BASE, address | (size & base_register::SIZE));
-      fault != Fault::none)
-    return fault;
-  return access_.wrmsr(msr::PEBS_INDEX, index_register::ENABLE | to_field(arch_threshold_, 58, 36));
-}
-
-void PebsDriver::write_area(u64 offset, u64 value) {
-  const le64 word = value;
-  access_.write_memory(options_.area_address + offset, std::as_bytes(std::span(&word, 1)));
+  return area_.set_up(DebugStoreArea::Writer::pebs, {.address = options_.buffer_address,
+                                                     .bytes = buffer_bytes(),
+                                                     .record_bytes = record_bytes_,
+                                                     .threshold_bytes = record_bytes_});
 }
 
 void PebsDriver::add(perf::Event& event, const EventMap& events) {
-  if ((event.hw.flags & pebs_flag::PRECISE) == 0) return;
+  if (!has_flag(event, pebs_flag::PRECISE)) return;
   const u64 wanted = data_config_of(event);
   const u64 config = active_ == 0 ? wanted : data_config_ | wanted;
   ++active_;
-  if ((event.hw.flags & pebs_flag::LARGE) != 0) ++large_;
+  if (has_flag(event, pebs_flag::LARGE)) ++large_;
   if (enumeration_.pebs_baseline && uses_memory_area()) program_layout(config, events);
   program_threshold(events);
 }
 
 void PebsDriver::remove(perf::Event& event, const EventMap& events) {
-  if ((event.hw.flags & pebs_flag::PRECISE) == 0) return;
+  if (!has_flag(event, pebs_flag::PRECISE)) return;
   if (all_large()) drain(DrainTrigger::event_disable, events, nullptr);
   --active_;
-  if ((event.hw.flags & pebs_flag::LARGE) != 0) --large_;
+  if (has_flag(event, pebs_flag::LARGE)) --large_;
   program_threshold(events);
 }
 
@@ -123,47 +101,45 @@ u64 PebsDriver::threshold_offset() const {
 
 void PebsDriver::program_threshold(const EventMap& events) {
   if (uses_memory_area()) {
-    write_area(offsetof(DsArea64, pebs_threshold), options_.buffer_address + threshold_offset());
+    area_.set_threshold(DebugStoreArea::Writer::pebs, threshold_offset());
     return;
   }
   if (!enumeration_.arch_pebs()) return;
   // One record can be almost a page long.
-  const u64 threshold = all_large() && options_.buffer_bytes > 4096 ? (options_.buffer_bytes - 4096) / 16 : 1;
-  if (threshold == arch_threshold_) return;
-  if (threshold == 1) drain(DrainTrigger::reconfigure, events, nullptr);
-  arch_threshold_ = threshold;
-  const Faulty<u64> index = access_.rdmsr(msr::PEBS_INDEX);
-  if (!index.ok()) return;
-  const u64 rest = *index & ~pebs::index_register::THRESHOLD;
-  access_.wrmsr(msr::PEBS_INDEX, rest | to_field(threshold, 58, 36));
+  constexpr u64 every_record = 16, longest_record = 4096;
+  const bool many = all_large() && options_.buffer_bytes > longest_record;
+  const u64 threshold = many ? options_.buffer_bytes - longest_record : every_record;
+  if (threshold == arch_buffer_.threshold()) return;
+  if (threshold == every_record) drain(DrainTrigger::reconfigure, events, nullptr);
+  arch_buffer_.set_threshold(threshold);
 }
 
 PebsCounterBits PebsDriver::enable(perf::Event& event) {
-  if ((event.hw.flags & pebs_flag::PRECISE) == 0 || event.hw.index < 0) return {};
-  const auto counter = static_cast<unsigned>(event.hw.index);
+  if (!has_flag(event, pebs_flag::PRECISE) || data_of(event).index < 0) return {};
+  const auto counter = counter_of(event);
   enabled_ |= bit(counter);
   if (enumeration_.arch_pebs()) return {.cfg_c = cfg_c_of(event)};
 
   enable_word_ |= bit(counter);
-  if ((event.hw.flags & pebs_flag::LOAD_LATENCY) != 0 && enumeration_.perfmon_version < 5)
+  if (has_flag(event, pebs_flag::LOAD_LATENCY) && enumeration_.perfmon_version < 5)
     enable_word_ |= load_latency_enable << counter;
-  if ((event.hw.flags & pebs_flag::PRECISE_STORE) != 0) enable_word_ |= precise_store_enable;
+  if (has_flag(event, pebs_flag::PRECISE_STORE)) enable_word_ |= precise_store_enable;
   if (const auto slot = reset_slot_offset(DsWidth::bits_64, enumeration_.pebs_format, counter)) {
-    const bool reload = (event.hw.flags & pebs_flag::AUTO_RELOAD) != 0;
-    write_area(*slot, reload ? (0 - event.hw.sample_period) & enumeration_.counter_mask() : 0);
+    const bool reload = has_flag(event, pebs_flag::AUTO_RELOAD);
+    area_.set_reset(*slot, reload ? (0 - event.hw.sample_period) & enumeration_.counter_mask() : 0);
   }
   return {.adaptive = enumeration_.pebs_baseline};
 }
 
 void PebsDriver::disable(perf::Event& event, const EventMap& events) {
-  if ((event.hw.flags & pebs_flag::PRECISE) == 0 || event.hw.index < 0) return;
+  if (!has_flag(event, pebs_flag::PRECISE) || data_of(event).index < 0) return;
   if (all_large()) drain(DrainTrigger::event_disable, events, nullptr);
-  const auto counter = static_cast<unsigned>(event.hw.index);
+  const auto counter = counter_of(event);
   enabled_ &= ~bit(counter);
   enable_word_ &= ~bit(counter);
-  if ((event.hw.flags & pebs_flag::LOAD_LATENCY) != 0 && enumeration_.perfmon_version < 5)
+  if (has_flag(event, pebs_flag::LOAD_LATENCY) && enumeration_.perfmon_version < 5)
     enable_word_ &= ~(load_latency_enable << counter);
-  if ((event.hw.flags & pebs_flag::PRECISE_STORE) != 0) enable_word_ &= ~precise_store_enable;
+  if (has_flag(event, pebs_flag::PRECISE_STORE)) enable_word_ &= ~precise_store_enable;
 }
 
 void PebsDriver::write_enable() {

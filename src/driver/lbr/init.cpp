@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "driver/lbr/lbr.h"
+#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 namespace {
@@ -87,7 +88,7 @@ unsigned LbrDriver::branch_counter_count() const {
 }
 
 Result<Done, KernelError> LbrDriver::init(Event& event) const {
-  event.hw.branch_config = event.hw.branch_software_filter = 0;
+  data_of(event).branch_config = data_of(event).branch_software_filter = 0;
   if (wants_stack(event))
     if (auto result = set_filter(event); !result.ok()) return result;
   if (has(event, branch::COUNTERS))
@@ -105,7 +106,7 @@ Result<Done, KernelError> LbrDriver::set_filter(Event& event) const {
                                         requested & excluded_by_call_stack));
   }
   u64 software = requested_classes(requested);
-  if (!perf::has(options_.kernel, perf::Change::user_branches_start_in_user_code))
+  if (!perf::has(options_.kernel, change::user_branches_start_in_user_code))
     software |= branch_class::KERNEL_SOURCE;
   u64 hardware = 0;
   if (traits_.filter != BranchFilterMap::none) {
@@ -121,8 +122,8 @@ Result<Done, KernelError> LbrDriver::set_filter(Event& event) const {
       if ((requested & no_info) == no_info && traits_.info_base != 0) hardware |= no_info_mark;
     }
   }
-  event.hw.branch_config = hardware;
-  event.hw.branch_software_filter = software;
+  data_of(event).branch_config = hardware;
+  data_of(event).branch_software_filter = software;
   return Done{};
 }
 
@@ -145,8 +146,8 @@ Result<Done, KernelError> LbrDriver::set_event_logging(Event& event) const {
   if (logged + 1 > branch_counter_count())
     return refuse(EINVAL, fmt::format("more than {} logged events in one group", branch_counter_count()));
   if (!uses_lbr(leader)) return refuse(EINVAL, "the group leader of a logged event needs a branch stack");
-  event.hw.config |= msr::evtsel::BR_CNTR;
-  event.hw.dynamic_constraint &= traits_.event_counters;
+  data_of(event).config |= msr::evtsel::BR_CNTR;
+  data_of(event).dynamic_constraint &= traits_.event_counters;
   return Done{};
 }
 

@@ -34,8 +34,8 @@ std::vector<unsigned> logged_counters(const Event& event) {
   constexpr int fields = 4;
   std::vector<unsigned> counters;
   const auto place = [&](const Event& member) {
-    if (is_logged(member) && member.hw.index >= 0 && member.hw.index < fields)
-      counters.push_back(static_cast<unsigned>(member.hw.index));
+    if (is_logged(member) && data_of(member).index >= 0 && data_of(member).index < fields)
+      counters.push_back(counter_of(member));
   };
   place(*event.leader);
   for (const Event* sibling : event.leader->siblings) place(*sibling);
@@ -83,9 +83,9 @@ void LbrDriver::set_up_xsaves() {
 void LbrDriver::add(const Event& event) {
   if (!uses_lbr(event)) return;
   // A guest brings its own filter: an event for it has none to force on the others.
-  if (users_ == 0 || event.hw.index != static_cast<int>(counter::GUEST_LBR)) {
-    select_ = event.hw.branch_config;
-    request_ = event.hw.branch_software_filter;
+  if (users_ == 0 || data_of(event).index != static_cast<int>(counter::GUEST_LBR)) {
+    select_ = data_of(event).branch_config;
+    request_ = data_of(event).branch_software_filter;
   }
   if (wants_user_call_stack(event)) ++call_stack_users_;
   if (has_stack_in_records(event, cpu_)) ++pebs_users_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "driver/event_data.h"
 #include "driver/lbr/branch_filter.h"
 #include "driver/lbr/decoder.h"
 #include "driver/register_access.h"
@@ -67,13 +68,13 @@ class LbrDriver {
   unsigned branch_counter_count() const;
   unsigned branch_counter_width() const { return traits_.event_counters != 0 ? 2 : 0; }
 
-  /// For events with a branch_sample_type: checks it and sets `hw.branch_config` (the filter register's
-  /// value; bit 63 marks that INFO need not be read) and `hw.branch_software_filter`; for logged events
-  /// (COUNTERS) also the BR_CNTR bit of `hw.config` and `hw.dynamic_constraint`. Call it when `hw.config` is
+  /// For events with a branch_sample_type: checks it and sets in their data `branch_config` (the filter
+  /// register's value; bit 63 marks that INFO need not be read) and `branch_software_filter`; for logged
+  /// events (COUNTERS) also the BR_CNTR bit of `config` and `dynamic_constraint`. Call it when `config` is
   /// final. Errors: EOPNOTSUPP what this LBR cannot do, EINVAL what no LBR can.
   [[nodiscard]] Result<Done, KernelError> init(perf::Event& event) const;
   /// True for events whose samples need the LBR. Two fit together only with equal branch_config.
-  static bool uses_lbr(const perf::Event& event) { return event.hw.branch_software_filter != 0; }
+  static bool uses_lbr(const perf::Event& event) { return data_of(event).branch_software_filter != 0; }
 
   void add(const perf::Event& event);
   void remove(const perf::Event& event);

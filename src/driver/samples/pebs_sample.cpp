@@ -21,9 +21,7 @@ constexpr u64 access_types = address_types | weight_types | sample::DATA_SRC | s
 bool wants(const perf::Event& event, u64 types) { return (event.attr.sample_type & types) != 0; }
 
 /// Samples registers beyond the general ones.
-bool wants_extended(const perf::Event& event) {
-  return (event.hw.flags & pebs_flag::EXTENDED_REGISTERS) != 0;
-}
+bool wants_extended(const perf::Event& event) { return has_flag(event, pebs_flag::EXTENDED_REGISTERS); }
 
 /// A layout struct in place: their members have no alignment and may lie anywhere.
 template <class T>
@@ -155,7 +153,7 @@ PebsSampleBuilder::Access PebsSampleBuilder::access_of(const perf::Event& event,
   access.address = fixed.linear_address;
   access.data_source = fixed.data_source;
   if (pebs::has_eventing_ip(format_)) access.tsx = fixed.tsx;
-  const bool load_latency = (event.hw.flags & pebs_flag::LOAD_LATENCY) != 0;
+  const bool load_latency = has_flag(event, pebs_flag::LOAD_LATENCY);
   access.weight = load_latency ? u64{fixed.latency_cycles} : transaction_cycles(access.tsx);
   access.weight_struct = access.weight;
   return access;
@@ -301,7 +299,7 @@ void PebsSampleBuilder::set_access(const perf::Event& event, const Access& acces
   if ((wanted & weight_types) != 0)
     data_.weight = (wanted & sample::WEIGHT_STRUCT) != 0 ? access.weight_struct : access.weight;
   if ((wanted & sample::DATA_SRC) != 0) {
-    const u32 kind = event.hw.flags;
+    const u32 kind = data_of(event).flags;
     if ((kind & pebs_flag::LOAD_LATENCY) != 0) data_.data_source = data_source_.load(access.data_source);
     if ((kind & pebs_flag::STORE_LATENCY) != 0) data_.data_source = data_source_.store(access.data_source);
     if ((kind & pebs_flag::PRECISE_STORE) != 0) data_.data_source = precise_store_source(access.data_source);

@@ -114,7 +114,7 @@ void RecordedCounts::count(const RecordedValues& values, u64 reloaded, Owners ow
     offset += 8;
     perf::Event* event = n < pebs_counters ? owners.counters[n] : nullptr;
     if (event == nullptr || !counts_from_records(*event)) continue;
-    if ((event->hw.flags & driver_flag::SLOTS_WITH_METRICS) != 0) continue;
+    if (has_flag(*event, driver_flag::SLOTS_WITH_METRICS)) continue;
     const u64 delta = sign_extend(value - event->hw.previous_count, width_ - 1);
     event->hw.previous_count = value;
     event->hw.period_left -= static_cast<i64>(delta);
@@ -123,7 +123,7 @@ void RecordedCounts::count(const RecordedValues& values, u64 reloaded, Owners ow
   for (const unsigned n : set_bits(reloaded)) {
     perf::Event* event = owners.counters[n];
     if (event == nullptr || !counts_from_records(*event)) continue;
-    const u64 period = (event->hw.flags & pebs_flag::AUTO_RELOAD) != 0 ? event->hw.sample_period : 0;
+    const u64 period = has_flag(*event, pebs_flag::AUTO_RELOAD) ? event->hw.sample_period : 0;
     if ((values.counters & bit(n)) != 0)
       event->hw.previous_count = (0 - period) & low_bits(width_);
     else
@@ -136,10 +136,9 @@ void RecordedCounts::remember(const std::byte* record, const RecordedValues& val
   records_.push_back(record);
   for (const perf::Event* event : members_) {
     u64 count = event->count;
-    if (values.has_metrics && (event->hw.flags & driver_flag::SLOTS_WITH_METRICS) != 0) count += values.slots;
-    if (values.has_metrics && (event->hw.flags & driver_flag::METRIC) != 0)
-      count += metric_slots(values.slots, values.metrics,
-                            static_cast<unsigned>(event->hw.index) - counter::METRICS);
+    if (values.has_metrics && has_flag(*event, driver_flag::SLOTS_WITH_METRICS)) count += values.slots;
+    if (values.has_metrics && has_flag(*event, driver_flag::METRIC))
+      count += metric_slots(values.slots, values.metrics, counter_of(*event) - counter::METRICS);
     counts_.push_back({event, count});
   }
 }

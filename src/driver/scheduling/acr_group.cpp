@@ -9,6 +9,7 @@
 #include "driver/cores/core_traits.h"
 #include "driver/counters/topdown.h"
 #include "driver/driver.h"
+#include "driver/event_data.h"
 
 namespace pmusim::driver {
 namespace {
@@ -27,7 +28,7 @@ std::vector<Event*> members_with(Event& event) {
 }
 
 Result<Done, KernelError> check_event(const Event& event, u64 max_period) {
-  if (is_slots(event.hw.config) || is_metric(event.hw.config))
+  if (is_slots(data_of(event).config) || is_metric(data_of(event).config))
     return refuse("config: topdown events cannot be in a group with acr_mask");
   if (event.attr.freq) return refuse("freq: events of a group with acr_mask need a fixed period");
   if (event.attr.config2 != 0 && event.attr.precise_ip > 2)
@@ -53,15 +54,15 @@ void narrow(const std::vector<Event*>& members, u64 named, const Enumeration& cp
   unsigned position = 0;
   for (Event* member : members) {
     if (!is_hardware_event(*member)) continue;
-    if (member->attr.config2 != 0) member->hw.dynamic_constraint &= cpu.acr_reloadable;
-    if (position < 64 && (named & bit(position)) != 0) member->hw.dynamic_constraint &= cpu.acr_cause;
+    if (member->attr.config2 != 0) data_of(*member).dynamic_constraint &= cpu.acr_reloadable;
+    if (position < 64 && (named & bit(position)) != 0) data_of(*member).dynamic_constraint &= cpu.acr_cause;
     ++position;
   }
 }
 
 }  // namespace
 
-bool in_acr_group(const Event& event) { return (event.leader->hw.flags & driver_flag::ACR_GROUP) != 0; }
+bool in_acr_group(const Event& event) { return has_flag(*event.leader, driver_flag::ACR_GROUP); }
 
 Result<Done, KernelError> check_acr_group(Event& event, const Enumeration& cpu, u64 max_period) {
   if (cpu.acr_cause == 0 || (event.attr.config2 == 0 && !in_acr_group(event))) return Done{};
@@ -81,7 +82,7 @@ Result<Done, KernelError> check_acr_group(Event& event, const Enumeration& cpu, 
   if (reloaded > std::popcount(cpu.acr_reloadable))
     return refuse(fmt::format("config2: {} events of the group are reloaded, only {} counters can be",
                               reloaded, std::popcount(cpu.acr_reloadable)));
-  event.leader->hw.flags |= driver_flag::ACR_GROUP;
+  data_of(*event.leader).flags |= driver_flag::ACR_GROUP;
   narrow(members, named, cpu);
   return Done{};
 }

@@ -15,9 +15,14 @@ constexpr u64 selector = msr::evtsel::EVENT | msr::evtsel::UMASK;
 
 /// Of events that count without a counter.
 u64 pseudo_counter(const Event& event) {
-  if ((event.hw.flags & driver_flag::GUEST_LBR) != 0) return bit(counter::GUEST_LBR);
-  if ((event.hw.flags & driver_flag::BRANCH_TRACE) != 0) return bit(counter::BRANCH_TRACE);
+  if (has_flag(event, driver_flag::GUEST_LBR)) return bit(counter::GUEST_LBR);
+  if (has_flag(event, driver_flag::BRANCH_TRACE)) return bit(counter::BRANCH_TRACE);
   return 0;
+}
+
+int present_or_last_counter(const Event& event) {
+  const EventData& data = data_of(event);
+  return data.index >= 0 ? data.index : data.last_index;
 }
 
 }  // namespace
@@ -45,7 +50,7 @@ EventTraits Driver::traits_of(const Event& event, u64 config) const {
 /// one counter.
 bool Driver::has_room(const Placements& events, const Event& next) const {
   constexpr std::size_t most_metrics = 8;
-  const auto is_metric = [](const Event& event) { return (event.hw.flags & driver_flag::METRIC) != 0; };
+  const auto is_metric = [](const Event& event) { return has_flag(event, driver_flag::METRIC); };
   std::size_t metrics = is_metric(next) ? 1 : 0;
   for (const Placement& p : events) metrics += is_metric(*p.event) ? 1 : 0;
   const auto counters = static_cast<std::size_t>(std::popcount(cpu_.counters));
@@ -60,13 +65,14 @@ bool Driver::claim_extra_register(Placement& placement, u64& config, SharedRegis
   const ExtraRegisterRow* own = find_extra_register(traits_->extra_registers, config);
   if (own == nullptr || placement.extra_register != 0) return true;
   const auto take = [&](const ExtraRegisterRow& row) {
-    if ((event.hw.extra_config & ~row.valid) != 0 || !core.acquire(row.address, event.hw.extra_config))
+    if ((data_of(event).extra_config & ~row.valid) != 0 ||
+        !core.acquire(row.address, data_of(event).extra_config))
       return false;
     placement.extra_register = row.address;
     config = (config & ~selector) | row.event;
     if (mode == ScheduleMode::commit) {
-      event.hw.extra_register = row.address;
-      event.hw.config = config;
+      data_of(event).extra_register = row.address;
+      data_of(event).config = config;
     }
     return true;
   };
@@ -82,7 +88,7 @@ bool Driver::shares_counters() const { return options_.core != nullptr && traits
 /// Two filters cannot be in force at once: events with different ones take turns.
 bool Driver::claim_branch_filter(Placement& placement, SharedRegisters& thread) {
   if (!LbrDriver::uses_lbr(*placement.event) || placement.has_filter) return true;
-  placement.has_filter = thread.acquire(msr::LBR_SELECT, placement.event->hw.branch_config);
+  placement.has_filter = thread.acquire(msr::LBR_SELECT, data_of(*placement.event).branch_config);
   return placement.has_filter;
 }
 
@@ -99,10 +105,10 @@ u64 Driver::usable_beside_sibling(u64 counters, bool exclusive) const {
 void Driver::find_constraint(Placement& placement, Claims claims, ScheduleMode mode) {
   if (placement.constraint_known && !placement.constraint_dynamic) return;
   Event& event = *placement.event;
-  u64 config = event.hw.config;
+  u64 config = data_of(event).config;
   placement.constraint_known = true;
   if (const u64 pseudo = pseudo_counter(event); pseudo != 0) {
-    placement.constraint = {.counters = pseudo & event.hw.dynamic_constraint};
+    placement.constraint = {.counters = pseudo & data_of(event).dynamic_constraint};
     return;
   }
   if (!claim_extra_register(placement, config, claims.core, mode) ||
@@ -114,7 +120,7 @@ void Driver::find_constraint(Placement& placement, Claims claims, ScheduleMode m
   placement.constraint = constraints_.find(traits);
   if (cpu_.tsx_force_abort && options_.transaction_aborts == TransactionAborts::forbidden)
     placement.constraint.counters &= ~bit(3);
-  if (const u64 dynamic = event.hw.dynamic_constraint; dynamic != ~u64{0}) {
+  if (const u64 dynamic = data_of(event).dynamic_constraint; dynamic != ~u64{0}) {
     placement.constraint.counters &= dynamic;
     placement.constraint_dynamic = true;
   }
@@ -139,14 +145,13 @@ void Driver::put_constraint(Placement& placement, Claims claims) {
 bool Driver::keep_counters(Placements& events) const {
   u64 used = 0;
   for (Placement& p : events) {
-    const int counter = p.event->hw.index >= 0 ? p.event->hw.index : p.event->hw.last_index;
+    const int counter = present_or_last_counter(*p.event);
     if (counter < 0) return false;
     const u64 mine = bit(static_cast<unsigned>(counter));
     if ((p.constraint.counters & mine) == 0 || (used & mine) != 0) return false;
     used |= mine;
   }
-  for (Placement& p : events)
-    p.next_counter = p.event->hw.index >= 0 ? p.event->hw.index : p.event->hw.last_index;
+  for (Placement& p : events) p.next_counter = present_or_last_counter(*p.event);
   return true;
 }
 
@@ -212,7 +217,7 @@ bool Driver::add(Event& event) {
   }
   ++new_placements_;
   event.hw.stopped = true;
-  event.hw.up_to_date = true;
+  data_of(event).up_to_date = true;
   return true;
 }
 

@@ -1,0 +1,33 @@
+#ifndef PMUSIM_DRIVER_LINUX_CHANGES_H
+#define PMUSIM_DRIVER_LINUX_CHANGES_H
+
+// What the driver does differently from one Linux release to another.
+
+#include "pmusim/perf/kernel.h"
+
+namespace pmusim::driver::change {
+
+using perf::Change;
+using perf::Kernel;
+
+/// PEBS samples of several events leave a drain as the records came.
+inline constexpr Change drain_in_record_order{Kernel::v6_14};
+/// A new period of frequency mode acts on the very next PEBS interval.
+inline constexpr Change overflow_before_rearming{Kernel::v6_14};
+/// Counter values in adaptive PEBS records.
+inline constexpr Change counter_snapshots{Kernel::v6_15};
+inline constexpr Change auto_counter_reload{Kernel::v6_16};
+/// Event tables of Cougar Cove and Darkmont.
+inline constexpr Change cougar_cove{Kernel::v6_16};
+/// Architectural PEBS.
+inline constexpr Change arch_pebs{Kernel::v6_19};
+/// Counters that user code may not read.
+inline constexpr Change rdpmc_user_disable{Kernel::v7_0};
+/// Event tables, data sources and OMR events of Panther Cove and Arctic Wolf.
+inline constexpr Change panther_cove{Kernel::v7_0};
+/// A stack of user branches holds none that left the kernel.
+inline constexpr Change user_branches_start_in_user_code{Kernel::v7_1, true};
+
+}  // namespace pmusim::driver::change
+
+#endif

@@ -1,0 +1,44 @@
+#include "driver/debug_store/arch_buffer.h"
+
+#include <bit>
+
+#include "pmusim/arch/msr.h"
+#include "pmusim/arch/pebs_records.h"
+
+namespace pmusim::driver {
+
+namespace base = pebs::base_register;
+namespace index = pebs::index_register;
+
+Fault ArchPebsBuffer::set_up() {
+  if (!access_.probe().map_memory(address_, bytes_)) return Fault::pf;
+  const auto size = static_cast<u64>(std::countr_zero(bytes_ / 4096));
+  if (const Fault fault = access_.wrmsr(msr::PEBS_BASE, address_ | (size & base::SIZE)); fault != Fault::none)
+    return fault;
+  return access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
+}
+
+/// The register counts in units of 16 bytes.
+u64 ArchPebsBuffer::threshold_field() const { return to_field(threshold_ / 16, 58, 36); }
+
+void ArchPebsBuffer::set_threshold(u64 bytes) {
+  threshold_ = bytes;
+  const Faulty<u64> now = access_.rdmsr(msr::PEBS_INDEX);
+  if (now.ok()) access_.wrmsr(msr::PEBS_INDEX, (*now & ~index::THRESHOLD) | threshold_field());
+}
+
+bool ArchPebsBuffer::holds_records() const {
+  const Faulty<u64> now = access_.rdmsr(msr::PEBS_INDEX);
+  return !now.ok() || (*now & index::WRITE_OFFSET) != 0;
+}
+
+std::span<std::byte> ArchPebsBuffer::take() {
+  const Faulty<u64> now = access_.rdmsr(msr::PEBS_INDEX);
+  if (!now.ok()) return {};
+  const u64 used = *now & index::WRITE_OFFSET;
+  if (used == 0 && (*now & index::FULL) == 0) return {};
+  access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
+  return access_.memory(address_, used);
+}
+
+}  // namespace pmusim::driver

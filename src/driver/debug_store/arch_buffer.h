@@ -1,0 +1,40 @@
+#ifndef PMUSIM_SRC_DRIVER_DEBUG_STORE_ARCH_BUFFER_H
+#define PMUSIM_SRC_DRIVER_DEBUG_STORE_ARCH_BUFFER_H
+
+#include "driver/register_access.h"
+
+namespace pmusim::driver {
+
+/// The buffer of architectural PEBS, which two registers describe instead of the DS area: PEBS_BASE with its
+/// address and size, and PEBS_INDEX with how full it is and when it interrupts.
+///
+/// Taking records needs PEBS stopped.
+class ArchPebsBuffer {
+ public:
+  /// `bytes` is a power of two, of 4096 on.
+  ArchPebsBuffer(RegisterAccess& access, u64 physical_address, u64 bytes)
+      : access_(access), address_(physical_address), bytes_(bytes) {}
+
+  /// Maps the buffer and turns it on. Fault::pf where the addresses are taken.
+  [[nodiscard]] Fault set_up();
+
+  /// Hardware interrupts when so many bytes are in the buffer. Multiples of 16.
+  u64 threshold() const { return threshold_; }
+  void set_threshold(u64 bytes);
+
+  /// True when records are in the buffer, and when nobody can tell.
+  bool holds_records() const;
+  /// Empties the buffer: a view of what was in it, until PEBS goes on.
+  std::span<std::byte> take();
+
+ private:
+  u64 threshold_field() const;
+
+  RegisterAccess& access_;
+  u64 address_, bytes_;
+  u64 threshold_ = 16;
+};
+
+}  // namespace pmusim::driver
+
+#endif
