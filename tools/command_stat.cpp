@@ -69,7 +69,7 @@ StatReport count(const StatCommand& command, StatOptions options, TraceOption& t
     };
   StatReport report = value_or_fail(stat(session, options));
   if (watched) hardware.finish();
-  if (report.driver_faults.count != 0) fmt::print(stderr, "pmusim: {}\n", describe(report.driver_faults));
+  for (const std::string& warning : warnings(report.driver)) fmt::print(stderr, "pmusim: {}\n", warning);
   return report;
 }
 

@@ -47,14 +47,14 @@ std::string summary_text(const RecordSummary& summary, const RecordCommand& comm
   if (summary.lost_samples != 0)
     text += line(fmt::format("{} samples lost to PEBS collisions, counted in LOST_SAMPLES records",
                              summary.lost_samples));
-  if (summary.merged_overflows != 0)
+  if (summary.driver.merged_overflows != 0)
     text += line(fmt::format(
         "{} overflows have no sample of their own: the period is shorter than what retires until the "
         "interrupt; a longer one (-c) or a precise event (:p) keeps them apart",
-        summary.merged_overflows));
+        summary.driver.merged_overflows));
   if (summary.lost_records != 0)
     text += line(fmt::format("{} records lost for want of buffer room", summary.lost_records));
-  if (summary.driver_faults.count != 0) text += line("WARNING: " + describe(summary.driver_faults));
+  for (const std::string& warning : warnings(summary.driver)) text += line("WARNING: " + warning);
   if (summary.stopped) text += line("the rest of the run was left out");
   return text;
 }

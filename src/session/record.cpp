@@ -288,8 +288,7 @@ Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, con
   RecordSummary summary = drain.summary();
   summary.elapsed_ns = session.now();
   summary.stopped = session.stopped();
-  summary.merged_overflows = session.monitor().driver().statistics().merged_overflows;
-  summary.driver_faults = session.driver_faults();
+  summary.driver = session.driver_statistics();
   return summary;
 }
 

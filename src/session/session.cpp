@@ -19,7 +19,7 @@ class Session::State {
 
   Monitor& monitor() const { return *monitors_.front(); }
   Monitor& add_monitor() { return *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_)); }
-  driver::AccessFaults driver_faults() const;
+  driver::DriverStatistics driver_statistics() const;
   const SessionOptions& options() const { return options_; }
   const trace::Source& trace() const { return *trace_; }
   u64 instructions() const { return instructions_; }
@@ -47,13 +47,9 @@ class Session::State {
   u64 prediction_barriers_ = 0;  // that the core has obeyed
 };
 
-driver::AccessFaults Session::State::driver_faults() const {
-  driver::AccessFaults all;
-  for (const auto& monitor : monitors_) {
-    const driver::AccessFaults faults = monitor->driver().statistics().faults;
-    if (all.count == 0) all.first = faults.first;
-    all.count += faults.count;
-  }
+driver::DriverStatistics Session::State::driver_statistics() const {
+  driver::DriverStatistics all;
+  for (const auto& monitor : monitors_) all += monitor->driver().statistics();
   return all;
 }
 
@@ -137,7 +133,7 @@ Monitor& Session::monitor() const { return state_->monitor(); }
 Monitor& Session::add_monitor() { return state_->add_monitor(); }
 perf::PerfCore& Session::perf() const { return monitor().perf(); }
 Pmu& Session::pmu() const { return monitor().pmu(); }
-driver::AccessFaults Session::driver_faults() const { return state_->driver_faults(); }
+driver::DriverStatistics Session::driver_statistics() const { return state_->driver_statistics(); }
 const CpuModel& Session::model() const { return state_->options().model; }
 perf::Kernel Session::kernel() const { return state_->options().kernel; }
 const trace::Source& Session::trace() const { return state_->trace(); }

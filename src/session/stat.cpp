@@ -102,7 +102,7 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
                     .instructions = session.instructions(),
                     .elapsed_ns = session.now(),
                     .replays = events.monitors(),
-                    .driver_faults = session.driver_faults()};
+                    .driver = session.driver_statistics()};
 }
 
 }  // namespace pmusim

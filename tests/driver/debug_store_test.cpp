@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The DS management area (SDM vol. 3, "DS save area") and its two users.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

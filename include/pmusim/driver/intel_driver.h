@@ -13,27 +13,15 @@
 
 #include <memory>
 
-#include "pmusim/driver/access_faults.h"
 #include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/options.h"
 #include "pmusim/driver/pebs_demux.h"
+#include "pmusim/driver/statistics.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 
 class Driver;
-
-/// What happened that no perf event can tell.
-struct DriverStatistics {
-  u64 interrupts = 0;            ///< PMIs taken
-  u64 unhandled_interrupts = 0;  ///< with nothing to handle: "unknown NMI"
-  u64 swallowed_interrupts = 0;  ///< the same, but explained by the one before, which handled two
-  u64 stuck_interrupts = 0;      ///< status would not clear: the PMU was reset
-  /// Overflows that had no sample of their own: the counter went through whole periods between an overflow
-  /// and the handling of its interrupt.
-  u64 merged_overflows = 0;
-  AccessFaults faults;  ///< of the driver's own accesses to registers and memory
-};
 
 /// The driver of Intel core PMUs: turns perf events into register contents, gives them counters, and turns
 /// PMIs into samples. It knows the hardware only through `Bus`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #ifndef PMUSIM_DRIVER_LINUX_CHANGES_H
 #define PMUSIM_DRIVER_LINUX_CHANGES_H
 

@@ -69,12 +69,10 @@ struct RecordSummary {
   u64 samples = 0;
   u64 lost_records = 0;  ///< dropped for want of buffer room, counted in LOST records
   u64 lost_samples = 0;  ///< dropped by the driver, counted in LOST_SAMPLES records (PEBS collisions)
-  /// Overflows without a sample of their own: more than one came before the interrupt was handled.
-  u64 merged_overflows = 0;
   u64 file_bytes = 0;
   u64 elapsed_ns = 0;    ///< perf time
   bool stopped = false;  ///< before the end of the trace
-  driver::AccessFaults driver_faults;
+  driver::DriverStatistics driver;
 };
 
 /// Opens the events on the session, replays the trace and writes perf.data. Call it once per session.

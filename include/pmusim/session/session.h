@@ -8,8 +8,8 @@
 
 #include "pmusim/base/error.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/driver/access_faults.h"
 #include "pmusim/driver/options.h"
+#include "pmusim/driver/statistics.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/perf/kernel.h"
 #include "pmusim/trace/source.h"
@@ -63,8 +63,8 @@ class Session {
 
   perf::PerfCore& perf() const;
   Pmu& pmu() const;
-  /// Accesses of the drivers of all monitors to the PMU that faulted: counts and samples may be wrong then.
-  driver::AccessFaults driver_faults() const;
+  /// What the drivers of all monitors met, faults of theirs included.
+  driver::DriverStatistics driver_statistics() const;
   const CpuModel& model() const;
   perf::Kernel kernel() const;
   const trace::Source& trace() const;

@@ -73,7 +73,7 @@ struct StatReport {
   u64 instructions = 0;               ///< retired by the trace
   u64 elapsed_ns = 0;                 ///< perf time
   u64 replays = 1;                    ///< that it took to count everything
-  driver::AccessFaults driver_faults;
+  driver::DriverStatistics driver;
 };
 
 /// Counts the events over a replay of the session's trace. Call it once per session.

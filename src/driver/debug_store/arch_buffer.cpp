@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/debug_store/arch_buffer.h"
 
 #include <bit>

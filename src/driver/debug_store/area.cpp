@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "driver/debug_store/area.h"
 
 #include "pmusim/arch/msr.h"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "pmusim/driver/statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pmusim::driver {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(DriverWarnings, AreNoneOfWhatADriverMayMeet) {
+  EXPECT_THAT(warnings({.interrupts = 7, .swallowed_interrupts = 2}), IsEmpty());
+}
+
+TEST(DriverWarnings, AreASentenceForEachThingThatMustNotHappen) {
+  const DriverStatistics statistics{.interrupts = 7,
+                                    .unhandled_interrupts = 3,
+                                    .stuck_interrupts = 1,
+                                    .faults = {.count = 1, .first = {Access::rdmsr, 0x38E}}};
+  EXPECT_THAT(warnings(statistics),
+              ElementsAre("1 of the driver's accesses to the PMU faulted, first RDMSR of 0x38e: counts and "
+                          "samples may be wrong",
+                          "the PMU was reset 1 times because its status would not clear",
+                          "3 of 7 interrupts found nothing to handle: a kernel logs unknown NMIs"));
+}
+
+TEST(DriverStatistics, OfSeveralDriversAddUpAndKeepTheFirstFault) {
+  const DriverStatistics clean{.interrupts = 1},
+      faulty{.faults = {.count = 2, .first = {Access::wrmsr, 0x600}}},
+      worse{.stuck_interrupts = 1, .faults = {.count = 3, .first = {Access::rdpmc, 1}}};
+  DriverStatistics all;
+  for (const DriverStatistics& one : {clean, faulty, worse}) all += one;
+  EXPECT_EQ(all.interrupts, 1u);
+  EXPECT_EQ(all.stuck_interrupts, 1u);
+  EXPECT_EQ(all.faults.count, 5u);
+  EXPECT_EQ(all.faults.first.address, 0x600u);
+}
+
+}  // namespace
+}  // namespace pmusim::driver
