@@ -116,7 +116,10 @@ Result<Done, Error> Tracer::start(const std::vector<std::string>& command, const
   arguments.push_back(nullptr);
   Pipe go, report;
   const pid_t child = ::fork();
-  if (child == 0) become(arguments.data(), limits, open, highest, go.ends[0], report.ends[1]);
+  if (child == 0) {
+    go.close(1);  // so that the wait ends if the recorder does
+    become(arguments.data(), limits, open, highest, go.ends[0], report.ends[1]);
+  }
   report.close(1);
   int error_number = child < 0 ? errno : 0;
   if (child > 0 && ::ptrace(PTRACE_SEIZE, child, nullptr, data_of(options)) != 0) {

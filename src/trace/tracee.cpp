@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -29,13 +30,17 @@ constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TR
 void* data_of(long value) { return reinterpret_cast<void*>(value); }
 
 // Between fork and exec: only what is safe there. Reports an errno through `report`, a close-on-exec pipe.
-[[noreturn]] void become(char* const* arguments, const ProgramLimits& limits, int report) {
+[[noreturn]] void become(char* const* arguments, const ProgramLimits& limits, pid_t recorder, int report) {
   set_limits(limits);
+  // Until the recorder has set PTRACE_O_EXITKILL its end would leave a stopped process behind.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::getppid() != recorder) ::_exit(127);
   std::signal(SIGTRAP, SIG_DFL);  // if it is ignored, the recorder remembers that
   const int previous = ::personality(0xFFFFFFFF);
   ::personality(static_cast<unsigned long>(previous) | ADDR_NO_RANDOMIZE);
   if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) {
     ::raise(SIGSTOP);
+    ::prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
     ::execvp(arguments[0], arguments);
   }
   const int error_number = errno;
@@ -79,8 +84,8 @@ Result<u32, Error> start_traced(const std::vector<std::string>& command, const P
   arguments.push_back(nullptr);
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0) return Failure(Error("cannot make a pipe"));
-  const pid_t child = ::fork();
-  if (child == 0) become(arguments.data(), limits, report[1]);
+  const pid_t recorder = ::getpid(), child = ::fork();
+  if (child == 0) become(arguments.data(), limits, recorder, report[1]);
   ::close(report[1]);
   const int error_number = child < 0 ? errno : wait_for_exec(child, report[0]);
   ::close(report[0]);

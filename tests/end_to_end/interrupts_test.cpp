@@ -5,6 +5,9 @@
 #include <signal.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <thread>
 
@@ -30,6 +33,24 @@ std::vector<std::string> names_in(const ScratchDirectory& scratch) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(scratch.path())) names.push_back(entry.path().filename());
   return names;
+}
+
+/// Whether a process has `word` in its command line: a recorder, or its child before it executes the program.
+bool is_running(const std::string& word) {
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::ifstream file(process.path() / "cmdline");
+    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    if (line.find(word) != line.npos) return true;
+  }
+  return false;
+}
+
+bool ends_soon(const std::string& word) {
+  for (int tenths = 0; tenths < 100; ++tenths) {
+    if (!is_running(word)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return false;
 }
 
 struct Ending {
@@ -65,6 +86,7 @@ TEST_P(InterruptedRecorder, LeavesAReadableTraceOrNothing) {
     const int signal = ending.signals[round % ending.signals.size()];
     recorder.end_with(signal);
     EXPECT_TRUE(!fs::exists(trace) || is_readable_trace(trace)) << signal << ", round " << round;
+    EXPECT_TRUE(ends_soon(trace)) << "a process stays behind after " << signal << ", round " << round;
     if (!ending.can_be_caught) continue;
     EXPECT_THAT(names_in(scratch), testing::Each("trace")) << signal << ", round " << round;
   }
