@@ -90,7 +90,8 @@ TEST_F(HardwareLog, TimelineHasSlicesThatEndAfterTheyBegin) {
   const Output output = record({"-e", "branches:u", "-c", "50", "--hw-timeline", json}, "a");
   ASSERT_EQ(output.status, 0) << output.err;
   unsigned waits = 0;
-  for (const Json& event : Timeline(json).events()) {
+  const Timeline timeline(json);
+  for (const Json& event : timeline.events()) {
     if (event.at("ph") == "M") continue;
     EXPECT_TRUE(event.at("ts").is_number_unsigned()) << event;
     if (event.at("ph") != "X") continue;
