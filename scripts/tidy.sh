@@ -3,7 +3,7 @@
 # clang-tidy over all sources and tests, but for those that passed before and have not changed since, nor a header
 # of theirs.
 #
-#   scripts/tidy.sh [FILE...]     with the compile commands of build/clang (cmake --preset clang); TIDY_CACHE says
+#   scripts/tidy.sh [FILE...]     with the compile commands of build/asan (cmake --preset asan); TIDY_CACHE says
 #                                 where it remembers (default ~/.cache/pmusim-tidy)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ tidy() {
   local text key=
   if text=$(content "$1"); then key=$(printf '%s\n%s\n%s' "$rules" "$1" "$text" | sha256sum | cut -d ' ' -f 1); fi
   [ -n "$key" ] && [ -e "$cache/$key" ] && return
-  clang-tidy --quiet -p build/clang "$1" 2>/dev/null || return
+  clang-tidy --quiet -p build/asan "$1" 2>/dev/null || return
   [ -z "$key" ] || touch "$cache/$key"
 }
 export -f content tidy
