@@ -76,18 +76,22 @@ std::optional<Received> receive_message(int socket) {
   return received;
 }
 
-void wait_for_permission(int socket) {
+/// False if the supervisor has ended instead.
+bool wait_for_permission(int socket) {
   char byte = 0;
-  while (::recv(socket, &byte, 1, 0) < 0 && errno == EINTR) {
-  }
+  ssize_t bytes = 0;
+  do bytes = ::recv(socket, &byte, 1, 0);
+  while (bytes < 0 && errno == EINTR);
+  return bytes == 1;
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command, const MachineView& view,
-                         const std::string& directory, NumberRange numbers, int socket) {
+                         const std::string& directory, NumberRange numbers, pid_t supervisor, int socket) {
   Message message;
   const std::string missing = show(view, directory);
   missing.copy(message.text.data(), message.text.size() - 1);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != supervisor) ::_exit(1);
   {
     const FileDescriptor listener = install_filter(numbers);
     message.error_number = errno;
@@ -95,7 +99,7 @@ void wait_for_permission(int socket) {
     send_message(socket, message, listener.number());
     if (!listener) ::_exit(1);
   }
-  wait_for_permission(socket);
+  if (!wait_for_permission(socket)) ::_exit(1);
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -157,9 +161,12 @@ Result<Started, Error> start(const std::vector<std::string>& command, const Mach
     return Failure(Error("cannot make a socket"));
   FileDescriptor ours(sockets[0]), theirs(sockets[1]);
   const MountPoint mount_point;
-  const pid_t child = ::fork();
+  const pid_t supervisor = ::getpid(), child = ::fork();
   if (child < 0) return Failure(Error(fmt::format("cannot start a process: {}", std::strerror(errno))));
-  if (child == 0) become(command, view, mount_point.path(), numbers, theirs.number());
+  if (child == 0) {
+    ours = FileDescriptor();  // so that the waits end if the supervisor does
+    become(command, view, mount_point.path(), numbers, supervisor, theirs.number());
+  }
   theirs = FileDescriptor();
 
   auto first = receive_message(ours.number());
