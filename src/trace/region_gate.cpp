@@ -20,7 +20,7 @@ bool has_mark(std::span<const std::byte> code, u32 number) {
   std::array<std::byte, 1 + sizeof(u32) + mark_nop.size()> mark{mov_to_ebx};
   for (std::size_t n = 0; n < sizeof number; ++n) mark[1 + n] = static_cast<std::byte>(number >> 8 * n);
   std::ranges::copy(mark_nop, mark.end() - mark_nop.size());
-  return !std::ranges::search(code, mark).empty();
+  return std::search(code.begin(), code.end(), mark.begin(), mark.end()) != code.end();
 }
 
 bool holds(const std::vector<u64>& addresses, u64 address) {

@@ -28,10 +28,14 @@ class HelpExamples : public ::testing::TestWithParam<std::vector<std::string>> {
 TEST_P(HelpExamples, Work) {
   ScratchDirectory directory;
   std::filesystem::copy_file(recorded("branches", {"27"}, "gpr"), directory.file("T"));
+  std::filesystem::copy_file(workload("branches"), directory.file("program"));
   const std::string path = std::filesystem::path(pmusim()).parent_path().string();
   const std::vector<std::string> examples = examples_of(GetParam());
   ASSERT_FALSE(examples.empty());
-  for (const std::string& example : examples) {
+  for (std::string example : examples) {
+    // The process of the examples lives for two seconds.
+    if (const std::size_t pid = example.find("1234"); pid != example.npos)
+      example = "sleep 2 & " + example.replace(pid, 4, "$!");
     const Output output =
         run({"sh", "-c", "cd " + directory.path().string() + " && PATH=" + path + ":$PATH && " + example});
     EXPECT_EQ(output.status, 0) << example << "\n" << output.err;

@@ -116,7 +116,7 @@ TEST_F(RegionTest, SkipsAndCountsInstructions) {
   const auto part = runs_of(recorded(command, {.skip = 5000, .count = 1000}));
   EXPECT_GE(summary.instructions, 1000u);
   EXPECT_LT(summary.instructions, 1000u + max_block_instructions);
-  const auto first = std::ranges::search(whole, part).begin();
+  const auto first = std::search(whole.begin(), whole.end(), part.begin(), part.end());
   ASSERT_NE(first, whole.end());
   EXPECT_GT(first, whole.begin() + 5000 / max_block_instructions);
 }
