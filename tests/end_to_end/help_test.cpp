@@ -35,7 +35,7 @@ TEST_P(HelpExamples, Work) {
   for (std::string example : examples) {
     // The process of the examples lives for two seconds.
     if (const std::size_t pid = example.find("1234"); pid != example.npos)
-      example = "sleep 2 & " + example.replace(pid, 4, "$!");
+      example = "{ sleep 2 & " + example.replace(pid, 4, "$!") + "; }";
     const Output output =
         run({"sh", "-c", "cd " + directory.path().string() + " && PATH=" + path + ":$PATH && " + example});
     EXPECT_EQ(output.status, 0) << example << "\n" << output.err;
