@@ -13,7 +13,6 @@ namespace {
 constexpr u32 start_mark = 0x111, stop_mark = 0x222;
 constexpr std::array mark_nop{std::byte{0x64}, std::byte{0x67}, std::byte{0x90}};
 constexpr std::byte mov_to_ebx{0xBB};
-constexpr std::size_t mark_bytes = 1 + sizeof(u32) + mark_nop.size();
 
 /// Whether a mark with this number is in the code.
 bool has_mark(std::span<const std::byte> code, u32 number) {
