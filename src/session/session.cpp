@@ -25,8 +25,6 @@ class Session::State {
   u64 instructions() const { return instructions_; }
 
   Result<Done, Error> run();
-  void take(const trace::Item& item);
-  void finish();
 
   bool stopped = false;
   std::function<void(const trace::Mapping&)> on_mapping;
@@ -35,6 +33,8 @@ class Session::State {
 
  private:
   Result<trace::NextItem, Error> next_item();
+  void take(const trace::Item& item);
+  void finish();
   void run_block(const trace::BlockRun& run);
   void happen(const trace::Happening& happening);
   void obey_prediction_barriers();
@@ -154,8 +154,6 @@ void Session::on_progress(std::function<void(Progress)> callback) {
 }
 
 Result<Done, Error> Session::run() { return state_->run(); }
-void Session::take(const trace::Item& item) { state_->take(item); }
-void Session::finish() { state_->finish(); }
 void Session::stop() { state_->stopped = true; }
 bool Session::stopped() const { return state_->stopped; }
 u64 Session::instructions() const { return state_->instructions(); }

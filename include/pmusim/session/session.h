@@ -87,9 +87,6 @@ class Session {
   /// Replays the trace from beginning to end, then stops every event. Call it once.
   /// Errors: damaged trace, with file and offset; everything up to there has been delivered.
   Result<Done, Error> run();
-  /// Instead of run(), for who has the program's items in hand: what happens next, and that it was the last.
-  void take(const trace::Item& item);
-  void finish();
   /// From a callback: run() ends at the present instruction, as if the trace did.
   void stop();
   bool stopped() const;
