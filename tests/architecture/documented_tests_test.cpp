@@ -3,21 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/architecture/rooms.h"
+
+namespace pmusim::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 /// The heads of all tests as "(Suite,Name)", whatever lines they stand on.
 std::string test_heads() {
@@ -72,3 +67,4 @@ TEST(PerfAbiNotes, NameATestForEveryDifferenceBetweenReleases) {
 }
 
 }  // namespace
+}  // namespace pmusim::test

@@ -54,7 +54,7 @@ TEST_P(Includes, StayWithinTheRoomsAllowed) {
 INSTANTIATE_TEST_SUITE_P(Trees, Includes, testing::Values("include/pmusim", "src"));
 
 TEST(PrivateHeaders, OfTheDriverAreIncludedByNoOtherRoom) {
-  const fs::path sources = fs::path(PMUSIM_SOURCE_DIR) / "src";
+  const fs::path sources = source_tree() / "src";
   int seen = 0;
   for_each_match(sources, private_include, [&](const fs::path& file, const std::string& included) {
     if (included != "driver") return;
@@ -66,7 +66,7 @@ TEST(PrivateHeaders, OfTheDriverAreIncludedByNoOtherRoom) {
 
 TEST(PrivateHeaders, AreNothingToUsersOfTheLibrary) {
   for (const char* tree : {"include", "examples"})
-    for_each_match(fs::path(PMUSIM_SOURCE_DIR) / tree, private_include,
+    for_each_match(source_tree() / tree, private_include,
                    [](const fs::path& file, const std::string& included) {
                      ADD_FAILURE() << file << " includes a private header of " << included;
                    });

@@ -4,23 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include "tests/architecture/rooms.h"
+
+namespace pmusim::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path top = PMUSIM_SOURCE_DIR;
-
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
 
 /// Whether the first thing that a header declares, or all of it, has a comment in front.
 bool begins_with_a_comment(const std::string& header) {
@@ -34,10 +28,10 @@ bool begins_with_a_comment(const std::string& header) {
 
 TEST(PublicHeaders, SayWhatTheyAreFor) {
   int seen = 0;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(top / "include")) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_tree() / "include")) {
     if (!entry.is_regular_file()) continue;
     ++seen;
-    EXPECT_TRUE(begins_with_a_comment(text_of(entry.path()))) << entry.path();
+    EXPECT_TRUE(begins_with_a_comment(contents(entry.path()))) << entry.path();
   }
   EXPECT_GT(seen, 0) << "the search found nothing to check";
 }
@@ -45,7 +39,7 @@ TEST(PublicHeaders, SayWhatTheyAreFor) {
 class EntryHeader : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(EntryHeader, ShowsAnExample) {
-  const std::string text = text_of(top / "include/pmusim" / GetParam());
+  const std::string text = contents(source_tree() / "include/pmusim" / GetParam());
   const std::size_t begin = text.find("/// @code\n");
   ASSERT_NE(begin, text.npos);
   EXPECT_NE(text.find("/// @endcode\n", begin), text.npos);
@@ -58,3 +52,4 @@ INSTANTIATE_TEST_SUITE_P(Rooms, EntryHeader,
                                          "version.h"));
 
 }  // namespace
+}  // namespace pmusim::test
