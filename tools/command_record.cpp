@@ -49,12 +49,11 @@ void return_swallowed_trace(RecordCommand& command, TraceOption& trace) {
   }
 }
 
-/// What the user sees of a replay, and how a signal ends it. One that ends a program ends its recording, and
-/// what there is of it is replayed.
+/// What the user sees of a replay, and how a signal ends it.
 void watch(Session& session, const TraceOption& trace, std::optional<ProgressBar>& bar) {
   session.on_progress([&](Progress progress) {
     if (bar) bar->show(progress);
-    if (Interrupts::caught() != 0 && !trace.is_live()) session.stop();
+    if (trace.replay_is_interrupted()) session.stop();
   });
 }
 
@@ -75,7 +74,7 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
   tell(command, chosen_text(periods));
   options.events = std::move(periods.events);
   options.growing = std::move(periods.growing);
-  return Interrupts::caught() == 0 || trace.is_live();
+  return !trace.replay_is_interrupted();
 }
 
 void record_trace(const RecordCommand& command, TraceOption& trace, const SessionOptions& machine,
@@ -114,8 +113,7 @@ void run(Recording& recording, const CLI::App& app) {
     const Interrupts interrupts;
     record_trace(command, source, machine, options, recording.hardware);
     source.end();
-    const bool was_for_program = source.is_live() && !Interrupts::told_to_end();
-    signal = was_for_program ? 0 : Interrupts::caught();
+    signal = source.ending_signal();
   }
   if (signal != 0) throw EndedBySignal{signal};
   if (source.exit_status() != 0) throw ExitStatus{source.exit_status()};

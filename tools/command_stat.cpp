@@ -58,7 +58,7 @@ StatReport count(const StatCommand& command, StatOptions options, TraceOption& t
   if (!command.quiet && !command.interval) bar.emplace("replaying");
   session.on_progress([&](Progress progress) {
     if (bar) bar->show(progress);
-    if (Interrupts::caught() != 0 && !trace.is_live()) session.stop();
+    if (trace.replay_is_interrupted()) session.stop();
   });
   u64 printed = 0;
   const u64 wanted = wanted_intervals(command);
@@ -73,15 +73,10 @@ StatReport count(const StatCommand& command, StatOptions options, TraceOption& t
   return report;
 }
 
-/// INT is for a program that runs, which decides what it means.
-int ending_signal(const TraceOption& trace) {
-  return trace.is_live() && !Interrupts::told_to_end() ? 0 : Interrupts::caught();
-}
-
 /// A trace replays the same way each time, so that once is enough.
 void count_runs(Counting& counting, const StatOptions& options, StatResult& result, StatOutput& output) {
   const StatCommand& command = counting.command;
-  for (unsigned run = 0; run < command.repeat && ending_signal(counting.trace) == 0; ++run) {
+  for (unsigned run = 0; run < command.repeat && counting.trace.ending_signal() == 0; ++run) {
     if (run > 0 && !counting.trace.records_program()) {
       result.runs.push_back(result.runs.front());
       continue;
@@ -108,7 +103,7 @@ void run(Counting& counting, const CLI::App& app) {
   if (command.verbose) print_to(stderr, events_text(options.events));
   count_runs(counting, options, result, output);
   if (!command.quiet && (!command.interval || command.summary)) output.print(stat_text(result));
-  if (const int signal = ending_signal(counting.trace); signal != 0) throw EndedBySignal{signal};
+  if (const int signal = counting.trace.ending_signal(); signal != 0) throw EndedBySignal{signal};
   if (counting.trace.exit_status() != 0) throw ExitStatus{counting.trace.exit_status()};
 }
 

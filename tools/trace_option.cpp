@@ -74,13 +74,11 @@ void TraceOption::begin(trace::RecordedRegisters registers) {
   if (!records_program()) return;
   recording_.reset();
   if (is_live()) {
-    using enum trace::RecordedRegisters;
-    const trace::Contents contents{
-        .addresses = true, .registers = registers != none, .extended = registers == simd};
     const auto make = [this, registers](const std::string& output, const std::atomic<bool>& stop) {
       return record({.output = output, .registers = registers, .stop = &stop});
     };
-    live_ = std::make_unique<trace::LiveTrace>(title(), contents, make, &Interrupts::told_to_end());
+    live_ = std::make_unique<trace::LiveTrace>(title(), trace::contents_with(registers), make,
+                                               &Interrupts::told_to_end());
   } else {
     const Interrupts interrupts;
     value_or_fail(record({.output = saved_, .registers = registers, .stop = &Interrupts::told_to_end()}));
@@ -105,6 +103,12 @@ std::unique_ptr<trace::Source> TraceOption::source() { return live_ ? live_->sou
 void TraceOption::end() {
   if (live_) value_or_fail(live_->finish());
   if (recording_ && !recording_->missing.empty()) say(recording_->missing);
+}
+
+bool TraceOption::replay_is_interrupted() const { return !is_live() && Interrupts::caught() != 0; }
+
+int TraceOption::ending_signal() const {
+  return is_live() && !Interrupts::told_to_end() ? 0 : Interrupts::caught();
 }
 
 // A program that was stopped with its replay has not ended by itself.

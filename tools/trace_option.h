@@ -43,6 +43,12 @@ class TraceOption {
 
   /// Whether the program runs while it is replayed, and signals are for it.
   bool is_live() const { return records_program() && saved_.empty(); }
+  /// Whether a signal ends the replay. One that ends a program ends its recording, and what there is of it is
+  /// replayed.
+  bool replay_is_interrupted() const;
+  /// The signal that ends the command, 0 if none. INT is for a program that runs, which decides what it
+  /// means.
+  int ending_signal() const;
   /// Of the program that was run, as the shell would have it; 0 for a trace.
   int exit_status() const;
 

@@ -48,12 +48,6 @@ Error with_what_is_kept(const Error& error, const Writer& writer) {
   return Error(fmt::format("{}; the first {} instructions are kept", error.message, kept));
 }
 
-Contents contents_of(const RecordOptions& options) {
-  return {.addresses = true,
-          .registers = options.registers != RecordedRegisters::none,
-          .extended = options.registers == RecordedRegisters::simd};
-}
-
 bool begins_natively(const Region& region) { return region.delay_ms != 0 || !region.start_symbol.empty(); }
 
 /// Runs the process to where its recording begins, and records it from there.
@@ -78,9 +72,15 @@ Result<RecordSummary, Error> finish(Writer& writer, Result<RecordSummary, Error>
 
 }  // namespace
 
+Contents contents_with(RecordedRegisters registers) {
+  return {.addresses = true,
+          .registers = registers != RecordedRegisters::none,
+          .extended = registers == RecordedRegisters::simd};
+}
+
 Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options) {
   if (command.empty()) return Failure(Error("no program to record"));
-  const Contents contents = contents_of(options);
+  const Contents contents = contents_with(options.registers);
   auto writer = Writer::create(options.output, contents);
   if (!writer.ok()) return Failure(writer.error());
   const OneCpu pinned;
@@ -102,7 +102,7 @@ Result<RecordSummary, Error> record(const std::vector<std::string>& command, con
 }
 
 Result<RecordSummary, Error> record_process(u32 pid, const RecordOptions& options) {
-  const Contents contents = contents_of(options);
+  const Contents contents = contents_with(options.registers);
   auto writer = Writer::create(options.output, contents);
   if (!writer.ok()) return Failure(writer.error());
   const OneCpu pinned;

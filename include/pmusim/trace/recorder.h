@@ -9,6 +9,7 @@
 
 #include "pmusim/base/error.h"
 #include "pmusim/base/types.h"
+#include "pmusim/trace/block.h"
 #include "pmusim/trace/region.h"
 
 /// Records a program by single steps, with registers if asked:
@@ -23,6 +24,9 @@ enum class RecordedRegisters : u8 {
   gpr,   ///< general registers after every instruction
   simd,  ///< those, and x87, vector, mask and protection-key registers as instructions change them
 };
+
+/// What a recorded trace with these registers holds.
+Contents contents_with(RecordedRegisters registers);
 
 /// What is recorded, and where to.
 struct RecordOptions {
