@@ -139,14 +139,7 @@ void run_record(const Recorded& what, trace::RecordOptions options) {
   fmt::print(stderr, "{}{}{}", summarize(recording.summary, options), recording.recorder, recording.missing);
 }
 
-u64 size_of(const std::string& text) {
-  if (text.empty()) return 0;
-  const u64 bytes = parse_quantity(text, Scale::binary).value_or(0);
-  if (bytes == 0) throw CommandError(fmt::format("--max-size {}: expected a size as 512K, 64M or 1G", text));
-  return bytes;
-}
-
-void add_region(CLI::App& command, trace::Region& region, std::string& max_size) {
+void add_region(CLI::App& command, trace::Region& region, std::optional<std::string>& max_size) {
   command.option_defaults()->group("Part of the run (the program goes on unrecorded after it)");
   command.add_option("--delay", region.delay_ms, "Begin after N ms at native speed");
   command.add_option("--start-symbol", region.start_symbol,
@@ -177,7 +170,7 @@ void add_record(CLI::App& trace) {
     trace::RecordOptions record;
     std::string registers = "none";
     bool fast = false, step = false, no_addresses = false;
-    std::string max_size;
+    std::optional<std::string> max_size;
     Recorded what;
   };
   auto options = std::make_shared<Options>();
@@ -212,7 +205,7 @@ void add_record(CLI::App& trace) {
                            : options->step ? RecorderChoice::step
                                            : RecorderChoice::automatic;
     if (options->no_addresses) options->what.addresses = qemu::RecordedAddresses::none;
-    options->record.region.max_bytes = size_of(options->max_size);
+    if (options->max_size) options->record.region.max_bytes = size_in_bytes("--max-size", *options->max_size);
     if (options->what.command.empty() != options->what.process.has_value())
       throw CommandError("expected either a program to record or -p PID");
     run_record(options->what, options->record);

@@ -43,10 +43,8 @@ Result<ProgramRecording, Error> record_fast(const qemu::Installation& installati
       missing_of(*summary)};
 }
 
-Result<ProgramRecording, Error> record_by_steps(const std::vector<std::string>& command,
-                                                const trace::RecordOptions& options,
-                                                std::string_view reason) {
-  const auto summary = trace::record(command, options);
+Result<ProgramRecording, Error> by_steps(const Result<trace::RecordSummary, Error>& summary,
+                                         std::string_view reason = "") {
   if (!summary.ok()) return Failure(summary.error());
   return ProgramRecording{*summary, fmt::format("recorded by single steps{}\n", reason), {}};
 }
@@ -63,21 +61,19 @@ Result<ProgramRecording, Error> record_program(RecorderChoice choice, const std:
   if (choice == RecorderChoice::fast && delayed)
     return Failure(Error("--delay is for single steps: under qemu no program runs at native speed"));
   const bool without_addresses = addresses == qemu::RecordedAddresses::none;
-  if (without_addresses && (choice == RecorderChoice::step || with_registers || delayed))
+  const bool stepped = choice == RecorderChoice::step || with_registers || delayed;
+  if (without_addresses && stepped)
     return Failure(
         Error("--no-addresses is for the fast recorder: leave it out, or --step, --regs and --delay"));
-  if (choice == RecorderChoice::step || with_registers || delayed)
-    return record_by_steps(command, options, "");
+  if (stepped) return by_steps(trace::record(command, options));
   const auto installation = qemu::find_installation();
   if (installation.ok()) return record_fast(*installation, command, options, addresses);
   if (choice == RecorderChoice::fast || without_addresses) return Failure(installation.error());
-  return record_by_steps(command, options, fmt::format(", slowly: {}", installation.error().message));
+  return by_steps(trace::record(command, options), fmt::format(", slowly: {}", installation.error().message));
 }
 
 Result<ProgramRecording, Error> record_running(u32 pid, const trace::RecordOptions& options) {
-  const auto summary = trace::record_process(pid, options);
-  if (!summary.ok()) return Failure(summary.error());
-  return ProgramRecording{*summary, "recorded by single steps\n", {}};
+  return by_steps(trace::record_process(pid, options));
 }
 
 }  // namespace pmusim::tools

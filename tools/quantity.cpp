@@ -70,6 +70,12 @@ u64 positive(std::string_view option, std::string_view text) {
   return *value;
 }
 
+u64 size_in_bytes(std::string_view option, std::string_view text) {
+  const u64 bytes = parse_quantity(text, Scale::binary).value_or(0);
+  if (bytes == 0) throw CommandError(fmt::format("{} {}: expected a size as 512K, 64M or 1G", option, text));
+  return bytes;
+}
+
 std::vector<u32> number_list(std::string_view option, std::string_view text) {
   std::vector<u32> numbers;
   for (std::size_t at = 0; at <= text.size();) {

@@ -21,6 +21,9 @@ std::optional<u64> parse_quantity(std::string_view text, Scale scale);
 /// option.
 u64 positive(std::string_view option, std::string_view text);
 
+/// A size of at least a byte from an option: "64M". Ends the command with a sentence that names the option.
+u64 size_in_bytes(std::string_view option, std::string_view text);
+
 /// A list of numbers as -p takes it: "12,15".
 std::vector<u32> number_list(std::string_view option, std::string_view text);
 

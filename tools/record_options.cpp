@@ -60,10 +60,7 @@ void set_file(RecordOptions& options, const RecordCommand& command) {
   options.build_ids = !command.no_build_ids;
   if (command.compression_level != 0) options.compression_level = command.compression_level;
   if (command.ring) options.ring_pages = ring_pages(*command.ring);
-  if (!command.max_bytes) return;
-  options.max_record_bytes = parse_quantity(*command.max_bytes, Scale::binary).value_or(0);
-  if (options.max_record_bytes == 0)
-    throw CommandError(fmt::format("--max-size {}: expected a size as 512K, 64M or 1G", *command.max_bytes));
+  if (command.max_bytes) options.max_record_bytes = size_in_bytes("--max-size", *command.max_bytes);
 }
 
 }  // namespace
