@@ -60,8 +60,9 @@ std::optional<int> Tasks::wait_for_stop(u32 tid) {
   for (int ms = 0; ms < patience_ms;) {
     int status = 0;
     const pid_t child = ::waitpid(static_cast<pid_t>(tid), &status, __WALL | WNOHANG);
-    if (child > 0 && WIFSTOPPED(status)) return status;
-    if (child > 0) changed(tid, status);
+    const bool is_ending = child > 0 && (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXIT);
+    if (child > 0 && !is_ending) return status;
+    if (is_ending) changed(tid, status);
     if (child != 0) return std::nullopt;
     ms += ::poll(nullptr, 0, 1) == 0 ? 1 : 0;
   }
