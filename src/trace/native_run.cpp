@@ -142,12 +142,17 @@ void NativeRun::started(u32 parent, u32 tid) {
 }
 
 // Another program: what was in the former one's memory is gone.
-void NativeRun::executed(u32 tid) {
+void NativeRun::forget_program(u32 tid) {
   const u32 former = event_message(tid);
   if (former != tid) threads_.erase(former);
   const u32 pid = threads_[tid];
   breakpoints_.erase(pid);
   entries_.erase(pid);
+}
+
+void NativeRun::executed(u32 tid) {
+  forget_program(tid);
+  const u32 pid = threads_[tid];
   if (!waits_for_function() || delayed_until_) return;
   entries_[pid] = entry_of(pid);
   plant(pid, entries_[pid]);
@@ -214,6 +219,7 @@ void NativeRun::stop(u32 tid) {
       started(tid, child);
       stop(child);
     }
+    if (event == PTRACE_EVENT_EXEC) forget_program(tid);
     const bool at_breakpoint = event == 0 && WSTOPSIG(status) == SIGTRAP && leave_breakpoint(tid);
     run_freely(tid, event != 0 || at_breakpoint ? 0 : WSTOPSIG(status));
   }

@@ -45,6 +45,7 @@ class NativeRun {
   Next stopped(u32 tid, int status);
   Next trapped(u32 tid);
   void started(u32 parent, u32 tid);
+  void forget_program(u32 tid);
   void executed(u32 tid);
   void ended(u32 tid, int status);
   void plant(u32 pid, u64 address);
