@@ -35,9 +35,9 @@ class TraceBuilder {
   u64 processes() const { return process_count_; }
   u64 threads() const { return thread_count_; }
   u64 gaps() const { return gaps_; }
-  /// Empty unless the region that was asked for has not begun.
+  /// Empty unless nothing of the program was in the region that was asked for.
   std::string why_nothing_recorded() const {
-    return instructions_ == 0 && gate_.decides() ? gate_.why_not_begun() : std::string();
+    return instructions_ == 0 ? gate_.why_not_begun() : std::string();
   }
   u64 unknown_addresses() const { return unknown_addresses_; }
 

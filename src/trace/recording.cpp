@@ -47,8 +47,9 @@ Result<RecordSummary, Error> Recording::record_to_end() {
   spared_ ? let_all_go() : kill_all();
   if (error_) return Failure(*error_);
   summary_.instructions = instructions_ - left_out_;
-  if (gate_.decides() && summary_.instructions == 0 && !gate_.is_open())
-    return Failure(Error(fmt::format("nothing was recorded: {}", gate_.why_not_begun())));
+  if (summary_.instructions == 0)
+    if (const auto why = gate_.why_not_begun(); !why.empty())
+      return Failure(Error(fmt::format("nothing was recorded: {}", why)));
   return summary_;
 }
 

@@ -79,6 +79,8 @@ bool RegionGate::admits(const Happening& happening) const {
 }
 
 std::string RegionGate::why_not_begun() const {
+  if (is_open()) return "";
+  if (is_over()) return "the region ended where it began";
   if (state_ == State::skipping)
     return fmt::format("the program executed {} instructions, all of which --skip {} leaves out", executed_,
                        region_.skip);

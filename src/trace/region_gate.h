@@ -43,7 +43,7 @@ class RegionGate {
 
   bool is_open() const { return state_ == State::inside; }
   bool is_over() const { return state_ == State::after; }
-  /// Why nothing was recorded, for a region that never began.
+  /// Why nothing was recorded; empty where the region is open, and the program executed nothing in it.
   std::string why_not_begun() const;
 
  private:
