@@ -21,12 +21,12 @@ std::optional<u64> file_offset_of_function(const std::string& file, const std::s
 /// 64 67 90, with N = 0x111 to start and 0x222 to stop.
 class RegionGate {
  public:
-  explicit RegionGate(Region region) : region_(std::move(region)) {
+  explicit RegionGate(Region region) : region_(std::move(region)), decides_(!region_.is_everything()) {
     if (region_.start_symbol.empty() && !region_.marks) begin();
   }
 
   /// False: there is nothing to decide, and nobody needs to ask.
-  bool decides() const { return !region_.is_everything(); }
+  bool decides() const { return decides_; }
 
   /// Functions are looked for in each file that is mapped executable.
   void mapped(const Mapping& mapping);
@@ -52,6 +52,7 @@ class RegionGate {
   void obey_marks(std::span<const std::byte> code);
 
   Region region_;
+  const bool decides_;  // asked for each block
   State state_ = State::before;
   std::vector<u64> starts_, stops_;
   u64 executed_ = 0;  // since the region began
