@@ -31,15 +31,15 @@ void look_for(const std::string& function, const Mapping& mapping, std::vector<u
   const auto offset = file_offset_of_function(mapping.path, function);
   if (!offset || *offset < mapping.file_offset || *offset - mapping.file_offset >= mapping.bytes) return;
   const u64 address = mapping.start + (*offset - mapping.file_offset);
-  if (std::ranges::find(found, address) == found.end()) found.push_back(address);
+  if (!holds(found, address)) found.push_back(address);
 }
 
 }  // namespace
 
 void RegionGate::mapped(const Mapping& mapping) {
   if ((mapping.protection & PROT_EXEC) == 0 || !mapping.path.starts_with('/')) return;
-  look_for(region_.start_symbol, mapping, starts_);
-  look_for(region_.stop_symbol, mapping, stops_);
+  if (state_ == State::before) look_for(region_.start_symbol, mapping, starts_);
+  if (state_ != State::after) look_for(region_.stop_symbol, mapping, stops_);
 }
 
 void RegionGate::begin() { state_ = region_.skip == 0 ? State::inside : State::skipping; }

@@ -28,7 +28,7 @@ class RegionGate {
   /// False: there is nothing to decide, and nobody needs to ask.
   bool decides() const { return decides_; }
 
-  /// Functions are looked for in each file that is mapped executable.
+  /// Functions that can still begin or end the region are looked for in each file that is mapped executable.
   void mapped(const Mapping& mapping);
   /// Where the region begins, as far as it is mapped and it does with a function.
   const std::vector<u64>& starts() const { return starts_; }
