@@ -97,7 +97,7 @@ std::optional<i64> Tasks::call(u32 tid, std::span<const ForcedCall> calls) {
   }
   WatchedTask* const task = find(tid);
   if (task == nullptr)
-    detach(tid, 0);
+    trace::let_go(tid, 0);
   else if (task->state == State::in_call)
     left_call(*task);
   else

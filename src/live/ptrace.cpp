@@ -17,8 +17,6 @@ void* data_of(long value) { return reinterpret_cast<void*>(value); }
 
 int seize(u32 tid) { return ::ptrace(PTRACE_SEIZE, tid, nullptr, data_of(options)) == 0 ? 0 : errno; }
 void interrupt(u32 tid) { ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr); }
-void let_run(u32 tid, int signal) { ::ptrace(PTRACE_CONT, tid, nullptr, data_of(signal)); }
-void detach(u32 tid, int signal) { ::ptrace(PTRACE_DETACH, tid, nullptr, data_of(signal)); }
 void listen(u32 tid) { ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr); }
 
 std::optional<user_regs_struct> all_registers(u32 tid) {

@@ -15,8 +15,6 @@ namespace pmusim::live {
 /// Attaches without stopping the task; it and what it starts will tell of forks and execs. 0 or an errno.
 int seize(u32 tid);
 void interrupt(u32 tid);
-void let_run(u32 tid, int signal);
-void detach(u32 tid, int signal);
 /// Leaves a task in the group stop that it is in.
 void listen(u32 tid);
 

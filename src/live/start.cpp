@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "live/ptrace.h"
+#include "trace/tracee.h"
 
 namespace pmusim::live {
 namespace {
@@ -125,7 +126,7 @@ int try_to_trace(u32 pid) {
   interrupt(pid);
   int status = 0;
   ::waitpid(static_cast<pid_t>(pid), &status, __WALL);
-  detach(pid, 0);
+  trace::let_go(pid, 0);
   return 0;
 }
 

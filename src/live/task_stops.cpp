@@ -2,7 +2,6 @@
 // What each stop of a watched task means (ptrace(2)), and what retires with it.
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/ucontext.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -14,23 +13,10 @@
 namespace pmusim::live {
 namespace {
 
-// From RSP at a handler's entry: the return address, then the ucontext with RFLAGS in its sigcontext.
-constexpr u64 flags_in_signal_frame = 8 + offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]);
-
-bool stops_programs(int signal) {
-  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
-
 /// Whether the kernel is going to repeat the system call that the task is just leaving.
 bool leaves_call_unfinished(u32 tid) {
   const auto registers = all_registers(tid);
   return registers && static_cast<i64>(registers->orig_rax) >= 0 && trace::is_restart(registers->rax);
-}
-
-std::string command_of(u32 tid) {
-  std::string name = trace::proc_file(tid, "comm");
-  if (name.ends_with('\n')) name.pop_back();
-  return name;
 }
 
 }  // namespace
@@ -41,7 +27,7 @@ void Tasks::changed(u32 tid, int status) {
     if (task != nullptr)
       stopped(*task, status);
     else if (status >> 16 == PTRACE_EVENT_EXIT)
-      let_run(tid, 0);
+      trace::run_freely(tid, 0);
     else
       early_.insert(tid);
     return;
@@ -63,9 +49,9 @@ void Tasks::stopped(WatchedTask& task, int status) {
       return goes_on(task);
     case PTRACE_EVENT_EXIT:
       ends(task);
-      return let_run(task.tid, 0);
+      return trace::run_freely(task.tid, 0);
     case PTRACE_EVENT_STOP:
-      return stops_programs(signal) ? stopped_with_group(task, signal) : between_instructions(task);
+      return trace::stops_programs(signal) ? stopped_with_group(task, signal) : between_instructions(task);
     default:
       break;
   }
@@ -81,7 +67,7 @@ void Tasks::stopped(WatchedTask& task, int status) {
 void Tasks::stopped_with_group(WatchedTask& task, int signal) {
   task.block.not_retired();
   if (task.interest == Interest::none) {
-    detach(task.tid, signal);
+    trace::let_go(task.tid, signal);
     return forget(task);
   }
   task.state = State::group_stopped;
@@ -91,7 +77,7 @@ void Tasks::stopped_with_group(WatchedTask& task, int signal) {
 /// As it went before the stop.
 void Tasks::goes_on(WatchedTask& task) {
   if (task.state == State::native)
-    let_run(task.tid, 0);
+    trace::run_freely(task.tid, 0);
   else
     trace::run_to_call(task.tid, 0);
 }
@@ -153,25 +139,18 @@ void Tasks::stepped(WatchedTask& task) {
     end_block(task, task.registers.registers.rip);
     make_current(task);
     cpu_.happen(trace::SignalDelivery{0, after->registers.rip});
-    trace::hide_trap_flag_at(task.tid, after->registers[Gpr::rsp] + flags_in_signal_frame);
+    trace::hide_trap_flag_in_frame(task.tid, after->registers[Gpr::rsp]);
     task.call_comes_again = false;
     task.registers = *after;
   } else if (task.stepping == nullptr) {  // the vsyscall page: nobody can tell what retired
     end_block(task, task.registers.registers.rip);
     task.registers = *after;
-  } else if (is_of_step(task, *after)) {
+  } else if (trace::is_of_step(task.tid, task.registers.registers, after->registers)) {
     retire(task, *after);
   } else {
     return signalled(task, SIGTRAP);
   }
   settle(task);
-}
-
-/// Tells a trap that came with an instruction from a SIGTRAP that somebody sent, which comes before one.
-bool Tasks::is_of_step(const WatchedTask& task, const trace::ThreadState& after) const {
-  if (after.registers.rip != task.registers.registers.rip) return true;
-  const auto info = trace::signal_info(task.tid);
-  return !info || info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
 }
 
 void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
@@ -195,7 +174,7 @@ void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
 
 /// It comes before the next instruction: nothing has retired.
 void Tasks::signalled(WatchedTask& task, int signal) {
-  if (task.state == State::native) return let_run(task.tid, signal);
+  if (task.state == State::native) return trace::run_freely(task.tid, signal);
   const auto now = trace::thread_state(task.tid);
   if (!now) return;
   task.block.not_retired();
@@ -240,9 +219,9 @@ void Tasks::executed(u32 tid) {
   const u32 former = trace::event_message(tid);
   if (former != tid) take_over_leader(former, tid);
   WatchedTask* const task = find(tid);
-  if (task == nullptr) return detach(tid, 0);  // its events have gone with the thread
+  if (task == nullptr) return trace::let_go(tid, 0);  // its events have gone with the thread
   cpu_.catch_up();
-  cpu_.perf().exec(tid, command_of(tid));
+  cpu_.perf().exec(tid, trace::command_of(tid));
   task->space = std::make_shared<trace::AddressSpace>();
   task->stepping = nullptr;
   task->call_number = SYS_execve;
@@ -266,7 +245,7 @@ void Tasks::gone(WatchedTask& task) {
   if (task.state != State::ending) ends(task);  // killed in a way that left no time
   tasks_.erase(task.tid);
   // A parent that was killed cannot tell of its child any more.
-  for (const u32 child : std::exchange(early_, {})) detach(child, 0);
+  for (const u32 child : std::exchange(early_, {})) trace::let_go(child, 0);
 }
 
 }  // namespace pmusim::live

@@ -30,12 +30,6 @@ std::map<u32, Interest> interests(const perf::PerfCore& perf) {
   return result;
 }
 
-std::string command_of(u32 tid) {
-  std::string name = trace::proc_file(tid, "comm");
-  if (name.ends_with('\n')) name.pop_back();
-  return name;
-}
-
 }  // namespace
 
 WatchedTask* Tasks::find(u32 tid) {
@@ -50,7 +44,7 @@ int Tasks::watch(u32 tid) {
   task.pid = trace::process_of(tid);
   task.tid = tid;
   cpu_.catch_up();
-  cpu_.perf().task_started(task.pid, tid, command_of(tid));
+  cpu_.perf().task_started(task.pid, tid, trace::command_of(tid));
   return 0;
 }
 
@@ -77,12 +71,12 @@ void Tasks::settle(WatchedTask& task) {
   end_block(task, task.registers.registers.rip);
   const int signal = std::exchange(task.signal, 0);
   if (task.interest == Interest::none) {
-    detach(task.tid, signal);
+    trace::let_go(task.tid, signal);
     forget(task);
     return;
   }
   task.state = State::native;
-  let_run(task.tid, signal);
+  trace::run_freely(task.tid, signal);
 }
 
 /// Nobody's events are on the task any more.

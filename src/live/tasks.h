@@ -109,7 +109,6 @@ class Tasks {
   void between_instructions(WatchedTask& task);
   void settle(WatchedTask& task);
   void stepped(WatchedTask& task);
-  bool is_of_step(const WatchedTask& task, const trace::ThreadState& after) const;
   void signalled(WatchedTask& task, int signal);
   void goes_on(WatchedTask& task);
   void started(WatchedTask& parent, u32 tid);

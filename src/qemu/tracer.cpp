@@ -20,6 +20,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/tracee.h"
+
 namespace pmusim::qemu {
 namespace {
 
@@ -77,11 +79,6 @@ bool install_filter(u32 highest) {
   const int error_number = errno;
   (void)!::write(report, &error_number, sizeof error_number);
   ::_exit(127);
-}
-
-bool is_group_stop(int status) {
-  const int signal = WSTOPSIG(status);
-  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
 struct Pipe {
@@ -152,7 +149,7 @@ bool Tracer::follow() {
 void Tracer::stopped(u32 tid, int status) {
   threads_.insert(tid);
   const int event = status >> 16;
-  if (event == PTRACE_EVENT_STOP && is_group_stop(status)) {
+  if (event == PTRACE_EVENT_STOP && trace::stops_programs(WSTOPSIG(status))) {
     ::ptrace(PTRACE_LISTEN, tid, nullptr, nullptr);
     return;
   }

@@ -31,10 +31,6 @@ u64 entry_of(u32 pid) {
   return 0;
 }
 
-bool stops_programs(int signal) {
-  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
-
 }  // namespace
 
 NativeRun::End NativeRun::from_start(u32 pid) {

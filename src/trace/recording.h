@@ -85,7 +85,6 @@ class Recording {
   void stopped(u32 tid, int status);
   void trapped(Thread& thread);
   void at_call(Thread& thread);
-  bool is_of_step(const Thread& thread, const ThreadState& after) const;
   void trap_of_program(Thread& thread);
   void signalled(Thread& thread, int signal);
   void started_thread(Thread& parent, u32 tid);

@@ -5,28 +5,10 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 
 #include "trace/recording.h"
 
 namespace pmusim::trace {
-namespace {
-
-std::string command_of(u32 tid) {
-  std::string name = proc_file(tid, "comm");
-  if (name.ends_with('\n')) name.pop_back();
-  return name;
-}
-
-// Bit N-1 for signal N.
-bool ignores_trap(u32 pid) {
-  const std::string text = proc_file(pid, "status");
-  const std::size_t at = text.find("SigIgn:");
-  const u64 ignored = at == std::string::npos ? 0 : std::strtoull(&text[at + 7], nullptr, 16);
-  return (ignored >> (SIGTRAP - 1) & 1) != 0;
-}
-
-}  // namespace
 
 Result<RecordSummary, Error> Recording::run_from(u32 first_pid, const std::map<u32, u32>& threads,
                                                  const cpu_set_t& cpus) {
@@ -46,7 +28,7 @@ void Recording::adopt(u32 pid, u32 tid, const cpu_set_t& cpus) {
   const bool is_first = sibling == threads_.end();
   Thread& thread = threads_
                        .emplace(tid, Thread(pid, tid,
-                                            is_first ? Disguise(cpus, {ignores_trap(pid)})
+                                            is_first ? Disguise(cpus, {ignores(pid, SIGTRAP)})
                                                      : sibling->second.disguise.of_thread()))
                        .first->second;
   thread.space = is_first ? std::make_shared<AddressSpace>() : sibling->second.space;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/ucontext.h>
 #include <sys/wait.h>
 
 #include <csignal>
@@ -15,18 +14,6 @@ namespace pmusim::trace {
 namespace {
 
 constexpr u64 code_segment_32 = 0x23;
-// From RSP at a handler's entry: the return address, then the ucontext with RFLAGS in its sigcontext.
-constexpr u64 flags_in_signal_frame = 8 + offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]);
-
-bool stops_programs(int signal) {
-  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
-
-std::string command_of(u32 tid) {
-  std::string name = proc_file(tid, "comm");
-  if (name.ends_with('\n')) name.pop_back();
-  return name;
-}
 
 }  // namespace
 
@@ -87,21 +74,13 @@ void Recording::trapped(Thread& thread) {
     ++summary_.gaps;
     thread.state = *after;
     thread.ready = true;
-  } else if (is_of_step(thread, *after)) {
+  } else if (is_of_step(thread.tid, thread.state.registers, after->registers)) {
     const bool also_of_program = thread.stepping->raises_trap || thread.own_trap_flag;
     retire(thread, *after);
     if (also_of_program) trap_of_program(thread);
   } else {
     signalled(thread, SIGTRAP);
   }
-}
-
-// Tells a trap that came with an instruction from a SIGTRAP that somebody sent, which comes before one.
-// Asking costs a system call, so it is asked only where that is possible.
-bool Recording::is_of_step(const Thread& thread, const ThreadState& after) const {
-  if (after.registers.rip != thread.state.registers.rip) return true;
-  const auto info = signal_info(thread.tid);
-  return !info || info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
 }
 
 // The kernel forces this one: blocked or ignored, it ends the program.
@@ -133,7 +112,7 @@ void Recording::enter_handler(Thread& thread, const ThreadState& after) {
   take_extended(thread);
   thread.ready = true;
   thread.disguise.hide_mask(thread.tid);
-  if (!thread.own_trap_flag) hide_trap_flag_at(thread.tid, after.registers[Gpr::rsp] + flags_in_signal_frame);
+  if (!thread.own_trap_flag) hide_trap_flag_in_frame(thread.tid, after.registers[Gpr::rsp]);
   thread.own_trap_flag = false;
 }
 

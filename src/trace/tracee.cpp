@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/ucontext.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +180,11 @@ void hide_trap_flag_at(u32 tid, u64 address) {
   write_memory(tid, address, bytes);
 }
 
+void hide_trap_flag_in_frame(u32 tid, u64 rsp) {
+  // The return address, then the ucontext with RFLAGS in its sigcontext.
+  hide_trap_flag_at(tid, rsp + 8 + offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]));
+}
+
 u32 event_message(u32 tid) {
   unsigned long message = 0;
   ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &message);
@@ -194,6 +200,13 @@ std::optional<siginfo_t> signal_info(u32 tid) {
 void set_signal_info(u32 tid, const siginfo_t& info) {
   siginfo_t copy = info;
   ::ptrace(PTRACE_SETSIGINFO, tid, nullptr, &copy);
+}
+
+// Asking costs a system call, so it is asked only where a sent one is possible.
+bool is_of_step(u32 tid, const Registers& before, const Registers& after) {
+  if (after.rip != before.rip) return true;
+  const auto info = signal_info(tid);
+  return !info || info->si_code == TRAP_TRACE || info->si_code == TRAP_BRKPT;
 }
 
 u64 signal_mask(u32 tid) {
@@ -261,6 +274,13 @@ std::string proc_file(u32 id, const char* name) {
 }
 
 bool has_handler(u32 tid, int signal) { return (status_field(tid, "SigCgt:", 16) >> (signal - 1) & 1) != 0; }
+bool ignores(u32 tid, int signal) { return (status_field(tid, "SigIgn:", 16) >> (signal - 1) & 1) != 0; }
+
+std::string command_of(u32 tid) {
+  std::string name = proc_file(tid, "comm");
+  if (name.ends_with('\n')) name.pop_back();
+  return name;
+}
 
 u64 effective_id(u32 pid, std::string_view which) {
   const std::string text = proc_file(pid, "status");

@@ -42,6 +42,10 @@ bool single_step(u32 tid, int signal);
 bool run_to_call(u32 tid, int signal);
 /// The signal of such a stop.
 inline constexpr int call_stop = SIGTRAP | 0x80;
+/// What a program that is not traced is stopped by.
+constexpr bool stops_programs(int signal) {
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
 
 /// Lets a thread run until something happens to it.
 void run_freely(u32 tid, int signal);
@@ -64,12 +68,17 @@ void set_instruction_pointer(u32 tid, u64 address);
 std::optional<ThreadState> thread_state(u32 tid);
 /// Clears the trap flag in a flags image at `address`.
 void hide_trap_flag_at(u32 tid, u64 address);
+/// The same in the flags that a signal's handler returns to; `rsp` is as it is entered.
+void hide_trap_flag_in_frame(u32 tid, u64 rsp);
 
 /// The value that comes with a PTRACE_EVENT stop: the new thread, or the former id at an exec.
 u32 event_message(u32 tid);
 /// Of the signal that stopped the thread.
 std::optional<siginfo_t> signal_info(u32 tid);
 void set_signal_info(u32 tid, const siginfo_t& info);
+/// Tells a trap that came with a step's instruction from a SIGTRAP that somebody sent, which comes before
+/// one.
+bool is_of_step(u32 tid, const Registers& before, const Registers& after);
 /// Signals that the thread blocks, bit N-1 for signal N.
 u64 signal_mask(u32 tid);
 void set_signal_mask(u32 tid, u64 mask);
@@ -102,6 +111,10 @@ void poke_byte(u32 tid, u64 address, std::byte byte);
 std::string proc_file(u32 id, const char* name);
 /// True if a handler is installed for the signal.
 bool has_handler(u32 tid, int signal);
+/// True if the signal is ignored.
+bool ignores(u32 tid, int signal);
+/// The name of its program, or what it calls itself.
+std::string command_of(u32 tid);
 /// The effective one of "Uid:" or "Gid:".
 u64 effective_id(u32 pid, std::string_view which);
 /// The process that a thread belongs to.
