@@ -42,9 +42,9 @@ const trace::Block& EmulatedCpu::block_of(const trace::OpenBlock& open) {
   if (!is_new) return *entry->second;
   trace::Block& block = blocks_.emplace_back();
   block.id = static_cast<u32>(blocks_.size() - 1);
+  block.code = open.code();
   for (const trace::LiveInstruction* live : open.instructions()) {
     block.instructions.push_back(live->instruction);
-    block.code.insert(block.code.end(), live->code().begin(), live->code().end());
     block.operands += live->instruction.memory_operands;
     block.reps += live->instruction.rep ? 1 : 0;
   }

@@ -24,7 +24,6 @@ class EventDescriptor {
 
   perf::Event& event() const { return *event_; }
   u64 inode() const { return inode_; }
-  int write_end() const { return write_end_.number(); }
 
   /// Makes it readable, or sends the signal again.
   void wake();

@@ -78,18 +78,18 @@ bool Tasks::run_one_call(u32 tid) {
   return true;
 }
 
-std::optional<i64> Tasks::call(u32 tid, std::span<const ForcedCall> calls) {
-  if (!wait_for_stop(tid)) return std::nullopt;
+void Tasks::call(u32 tid, std::span<const ForcedCall> calls) {
+  if (!wait_for_stop(tid)) return;
   auto registers = all_registers(tid);
-  if (!registers) return std::nullopt;
+  if (!registers) return;
   std::optional<i64> result;
   {
     const SignalsHeldBack held_back(tid);
     for (const ForcedCall& call : calls) {
       set_all_registers(tid, registers_for(*registers, call));
-      if (!run_one_call(tid)) return std::nullopt;
+      if (!run_one_call(tid)) return;
       const auto after = all_registers(tid);
-      if (!after) return std::nullopt;
+      if (!after) return;
       if (!result) result = static_cast<i64>(after->rax);
     }
     registers->rax = static_cast<u64>(result.value_or(0));
@@ -102,7 +102,6 @@ std::optional<i64> Tasks::call(u32 tid, std::span<const ForcedCall> calls) {
     left_call(*task);
   else
     between_instructions(*task);
-  return result;
 }
 
 }  // namespace pmusim::live

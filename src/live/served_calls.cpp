@@ -164,18 +164,13 @@ void ServedCalls::signal_overflow(const perf::Event& event) {
     if (descriptor.signals && &descriptor.event() == &event) descriptor.wake();
 }
 
-bool ServedCalls::calm_read() {
-  bool waiting = false;
+void ServedCalls::calm_read() {
   for (auto& [inode, descriptor] : descriptors_) {
     if (!descriptor.awake() || descriptor.event().ring == nullptr) continue;
     perf::ControlPage& page = descriptor.event().ring->control();
     const u64 tail = std::atomic_ref(page.data_tail).load(std::memory_order_acquire);
-    if (tail == page.data_head)
-      descriptor.calm();
-    else
-      waiting = true;
+    if (tail == page.data_head) descriptor.calm();
   }
-  return waiting;
 }
 
 }  // namespace pmusim::live

@@ -22,8 +22,8 @@ class ServedCalls {
   void close_abandoned();
   /// Tells pollers of events whose tasks have ended.
   void hang_up_ended();
-  /// Makes descriptors unreadable again whose reader has taken everything. True while others wait for that.
-  bool calm_read();
+  /// Makes descriptors unreadable again whose reader has taken everything.
+  void calm_read();
 
   u64 served() const { return served_; }
 

@@ -83,9 +83,9 @@ class Tasks {
   /// Whether a task that waits for the answer to a system call can be made to do another, as call() does.
   /// Before the answer.
   bool hold(u32 tid);
-  /// After the answer: makes the task do these calls in its place. The result of the first, which the program
-  /// takes for that of its own, or nothing where the task has died.
-  std::optional<i64> call(u32 tid, std::span<const ForcedCall> calls);
+  /// After the answer: makes the task do these calls in its place, unless it has died. The program takes the
+  /// result of the first for that of its own.
+  void call(u32 tid, std::span<const ForcedCall> calls);
 
   /// Lets everyone go on alone.
   void release_all();

@@ -21,7 +21,7 @@ Recording::Recording(Writer& writer, Contents contents, const RecordOptions& opt
   if (contents.extended) xstate_.emplace();
 }
 
-Recording::~Recording() { spared_ ? let_all_go() : kill_all(); }
+Recording::~Recording() { leave_all(); }
 
 Result<RecordSummary, Error> Recording::run(u32 pid, const Disguise& disguise) {
   first_pid_ = pid;
@@ -44,7 +44,7 @@ Result<RecordSummary, Error> Recording::record_to_end() {
       wait_for_any();
     }
   }
-  spared_ ? let_all_go() : kill_all();
+  leave_all();
   if (error_) return Failure(*error_);
   summary_.instructions = instructions_ - left_out_;
   if (summary_.instructions == 0)
@@ -66,7 +66,7 @@ void Recording::stop_early() {
     end_block(thread, thread.state.registers.rip);
     if (!spared_) happen(ThreadExit{thread.pid, tid, SIGKILL});
   }
-  spared_ ? let_all_go() : kill_all();
+  leave_all();
 }
 
 // A thread's block stays open over the turns of others, so that blocks do not depend on who else runs.
@@ -153,6 +153,8 @@ void Recording::wait_for_any() {
     threads_.clear();  // whatever they were, they are gone
   }
 }
+
+void Recording::leave_all() { spared_ ? let_all_go() : kill_all(); }
 
 void Recording::kill_all() {
   for (const auto& [tid, thread] : threads_) ::kill(static_cast<pid_t>(thread.pid), SIGKILL);

@@ -107,6 +107,7 @@ class Recording {
   void make_current(const Thread& thread);
   void fail(const Error& error);
   void kill_all();
+  void leave_all();
 
   Writer& writer_;
   BlockWriter blocks_;
