@@ -136,11 +136,8 @@ class LiveTrace::View final : public Source {
     if (auto opened = open(); !opened.ok()) return Failure(trace_.reason(opened.error()));
     auto item = reader_->next();
     if (!item.ok()) return Failure(trace_.reason(item.error()));
-    if (*item) {
-      count(**item);
-      return item;
-    }
-    length_ = instructions_;
+    if (*item) return item;
+    length_ = reader_->instruction_count();
     if (auto made = trace_.wait(); !made.ok()) return Failure(made.error());
     return item;
   }
@@ -161,14 +158,9 @@ class LiveTrace::View final : public Source {
     reader_.emplace(std::move(reader).value());
     return Done{};
   }
-  void count(const Item& item) {
-    if (const auto* const run = std::get_if<BlockRun>(&item))
-      instructions_ += run->block->instructions.size();
-  }
 
   Impl& trace_;
   std::optional<Reader> reader_;
-  u64 instructions_ = 0;
   std::optional<u64> length_;
   std::optional<std::string> none_;
 };
