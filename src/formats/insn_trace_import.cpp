@@ -28,7 +28,6 @@ class Importer {
     const u32 pid = line.pid.value_or(pid_.value_or(line.tid));
     if (auto known = know(pid, line.tid, line.command); !known.ok()) return known;
     if (auto mapped = cover(pid, line.ip, line.code.size()); !mapped.ok()) return mapped;
-    repeats += maker_.decode(line.ip, line.code.bytes()).rep ? 1 : 0;
     return maker_.retire({pid, line.tid}, line.ip, line.code.bytes(), {}, 1);
   }
   Result<Done, Error> take(const PrintedMapping& line) {
@@ -45,7 +44,7 @@ class Importer {
   }
   Result<Done, Error> take(const PrintedOther&) { return Done{}; }
 
-  u64 kernel_instructions = 0, gaps = 0, unmapped_pages = 0, repeats = 0;
+  u64 kernel_instructions = 0, gaps = 0, unmapped_pages = 0;
 
  private:
   /// Tells of a process and a thread when they are first seen.
@@ -79,12 +78,12 @@ class Importer {
   std::map<u32, std::map<u64, u64>> mapped_;  // by process: start and end
 };
 
-std::vector<std::string> remarks_on(const Importer& importer) {
+std::vector<std::string> remarks_on(const Importer& importer, const TraceMaker& maker) {
   std::vector<std::string> remarks{"perf's instruction traces have no addresses of accesses"};
   const auto add = [&](u64 amount, std::string_view what) {
     if (amount != 0) remarks.push_back(fmt::format("{} {}", fmt::group_digits(amount), what));
   };
-  add(importer.repeats, "string instructions with REP are taken to have had one iteration");
+  add(maker.repeats(), "string instructions with REP are taken to have had one iteration");
   add(importer.kernel_instructions, "instructions of the kernel were left out");
   add(importer.gaps, "gaps where perf could not decode");
   add(importer.unmapped_pages,
@@ -119,7 +118,7 @@ Result<Conversion, Error> import_insn_trace(const ImportOptions& options) {
   if (const auto finished = maker.finish(0); !finished.ok()) return Failure(finished.error());
   const auto written = writer->finish();
   if (!written.ok()) return Failure(written.error());
-  return Conversion{written->instructions, written->file_bytes, remarks_on(importer)};
+  return Conversion{written->instructions, written->file_bytes, remarks_on(importer, maker)};
 }
 
 }  // namespace pmusim::formats

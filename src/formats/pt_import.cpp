@@ -38,7 +38,7 @@ class PtImporter {
     return order_.empty() ? tell_until(~u64{0}) : Done{};
   }
 
-  u64 gaps = 0, repeats = 0, kernel_instructions = 0, unknown_pieces = 0;
+  u64 gaps = 0, kernel_instructions = 0, unknown_pieces = 0;
 
  private:
   struct Stream {
@@ -94,7 +94,6 @@ class PtImporter {
       ++kernel_instructions;
       return Done{};
     }
-    repeats += maker_.decode(item.ip, item.code).rep ? 1 : 0;
     return maker_.retire(thread, item.ip, item.code, {}, 1);
   }
 
@@ -163,14 +162,14 @@ class PtImporter {
   std::set<TraceMaker::Thread> threads_;
 };
 
-std::vector<std::string> remarks_on(const PtImporter& importer, const PtCode& code) {
+std::vector<std::string> remarks_on(const PtImporter& importer, const TraceMaker& maker, const PtCode& code) {
   std::vector<std::string> remarks{
       "Intel PT has no addresses of accesses and no system calls' numbers; its time packets order threads, "
       "cycles are the core model's"};
   const auto add = [&](u64 amount, std::string_view what) {
     if (amount != 0) remarks.push_back(fmt::format("{} {}", fmt::group_digits(amount), what));
   };
-  add(importer.repeats, "string instructions with REP are taken to have had one iteration");
+  add(maker.repeats(), "string instructions with REP are taken to have had one iteration");
   add(importer.kernel_instructions, "instructions of the kernel were left out");
   add(importer.gaps, "gaps where packets were lost or code is not known");
   add(importer.unknown_pieces, "pieces of streams of CPUs on which no record says who ran");
@@ -201,7 +200,7 @@ Result<Conversion, Error> import_pt(const ImportOptions& options) {
                           options.input)));
   const auto written = writer->finish();
   if (!written) return Failure(written.error());
-  return Conversion{written->instructions, written->file_bytes, remarks_on(importer, code)};
+  return Conversion{written->instructions, written->file_bytes, remarks_on(importer, maker, code)};
 }
 
 }  // namespace pmusim::formats

@@ -31,7 +31,10 @@ Result<Done, Error> TraceMaker::retire(Thread thread, u64 ip, std::span<const st
   open.code.insert(open.code.end(), code.begin(), code.end());
   open.lengths.push_back(static_cast<u8>(code.size()));
   open.addresses.insert(open.addresses.end(), addresses.begin(), addresses.end());
-  if (instruction.rep) open.iterations.push_back(iterations);
+  if (instruction.rep) {
+    open.iterations.push_back(iterations);
+    ++repeats_;
+  }
   open.complete =
       instruction.branch != BranchKind::none || open.lengths.size() == trace::max_block_instructions;
   ++instructions_;

@@ -39,6 +39,7 @@ class TraceMaker {
   Result<Done, Error> finish(u64 next_ip);
 
   u64 instructions() const { return instructions_; }
+  u64 repeats() const { return repeats_; }  ///< of those, string instructions with REP
 
  private:
   struct Open {
@@ -64,7 +65,7 @@ class TraceMaker {
   std::map<Thread, Open> open_;
   std::optional<Thread> current_;
   std::size_t static_instructions_ = 0;
-  u64 instructions_ = 0;
+  u64 instructions_ = 0, repeats_ = 0;
 };
 
 }  // namespace pmusim::formats
