@@ -50,8 +50,8 @@ std::string terms(const events::NamedEvent& event) {
 
 }  // namespace
 
-MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu) {
-  MachineView view{.pmu_name = pmu.name, .pmu_files = {}, .environment = {}};
+MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, const perf::Limits& limits) {
+  MachineView view{.pmu_name = pmu.name, .pmu_files = {}, .environment = {}, .paranoid = limits.paranoid};
   const auto add = [&](std::string path, std::string text) {
     view.pmu_files.emplace_back(std::move(path), std::move(text));
   };

@@ -97,7 +97,8 @@ void show_all(const MachineView& view, const fs::path& directory) {
   show_event_sources(view, directory / "event_source");
   show_devices(view, directory / "devices");
   show_file("/sys/devices/system/cpu/online", "0\n", directory / "online");
-  show_file("/proc/sys/kernel/perf_event_paranoid", "2\n", directory / "paranoid");
+  show_file("/proc/sys/kernel/perf_event_paranoid", fmt::format("{}\n", view.paranoid),
+            directory / "paranoid");
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   auto cpu = EmulatedCpu::create(machine);
   if (!cpu.ok()) return Failure(cpu.error());
   const NumberRange numbers = event_numbers();
-  const MachineView view = view_of(machine.model, (*cpu)->monitor().driver().capabilities());
+  const MachineView view = view_of(machine.model, (*cpu)->monitor().driver().capabilities(), machine.limits);
   auto started = start(options.command, view, numbers);
   if (!started.ok()) return Failure(started.error());
   RunSummary summary{.missing_view = started->missing_view};
