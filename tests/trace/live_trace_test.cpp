@@ -14,17 +14,6 @@ using testing::HasSubstr;
 
 constexpr Contents everything{.addresses = true, .registers = true};
 
-/// All items of a source, or the error that ended it.
-Result<std::vector<OwnedItem>, Error> items_of(Source& source) {
-  std::vector<OwnedItem> items;
-  while (true) {
-    auto item = source.next();
-    if (!item.ok()) return Failure(item.error());
-    if (!item->has_value()) return items;
-    items.push_back(own(**item));
-  }
-}
-
 LiveTrace::Maker maker_of(RandomTrace& trace, unsigned runs) {
   return [&trace, runs](const std::string& output, const std::atomic<bool>&) {
     auto writer = trace.write_to(output, runs);

@@ -61,17 +61,20 @@ inline OwnedItem own(const Item& item) {
           {}};
 }
 
-/// All items, or the error that ended the reading.
-inline Result<std::vector<OwnedItem>, Error> read_all(const std::string& path) {
-  auto reader = Reader::open(path);
-  if (!reader.ok()) return Failure(reader.error());
+/// All items of a source, or the error that ended the reading.
+inline Result<std::vector<OwnedItem>, Error> items_of(Source& source) {
   std::vector<OwnedItem> items;
   for (;;) {
-    auto item = reader->next();
+    auto item = source.next();
     if (!item.ok()) return Failure(item.error());
     if (!item->has_value()) return items;
     items.push_back(own(**item));
   }
+}
+inline Result<std::vector<OwnedItem>, Error> read_all(const std::string& path) {
+  auto reader = Reader::open(path);
+  if (!reader.ok()) return Failure(reader.error());
+  return items_of(*reader);
 }
 
 inline std::vector<char> file_content(const std::string& path) {
