@@ -8,9 +8,14 @@
 
 namespace pmusim {
 
-Sequencer::Sequencer(CpuModel model)
-    : model_(std::make_shared<const CpuModel>(std::move(model))),
-      registers_(std::make_shared<PmuRegisters>(*model_)),
+Sequencer::Sequencer(CpuModel model) : Sequencer(std::make_shared<const CpuModel>(std::move(model))) {}
+
+Sequencer::Sequencer(std::shared_ptr<const CpuModel> model)
+    : Sequencer(model, std::make_shared<const PmuRegisters>(*model)) {}
+
+Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers)
+    : model_(std::move(model)),
+      registers_(std::move(registers)),
       counters_(*model_),
       control_(*model_),
       lbr_(*model_),
@@ -225,7 +230,7 @@ InterruptFrame Sequencer::frame_before(const Retirement& r) const {
 }
 
 void Sequencer::reset() {
-  Sequencer fresh(*model_);
+  Sequencer fresh(model_, registers_);
   static_cast<void>(fresh.counters_.pass_time(now(), Cpl::kernel));
   fresh.memory_ = std::move(memory_);
   fresh.handler_ = handler_;

@@ -78,6 +78,8 @@ class Sequencer {
   bool is_derived() const;
 
  private:
+  explicit Sequencer(std::shared_ptr<const CpuModel> model);
+  Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers);
   void pass_time(u64 cycle, Cpl cpl);
   void deliver_pmi(InterruptFrame frame);
   bool pmi_due() const { return pmi_.deliverable(now(), pmi_masked()) && !handling_; }

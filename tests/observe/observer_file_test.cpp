@@ -73,6 +73,11 @@ TEST(HardwareLog, ShowsRegistersThatNobodyHasByAddress) {
                         "0 fault access=rdpmc ecx=0x4d fault=#GP\n"));
 }
 
+TEST(HardwareLog, KnowsTheRegistersAfterAReset) {
+  EXPECT_THAT(log_of("model skylake\nreset\nwrmsr IA32_PMC0 5\n"),
+              HasSubstr("\n0 write register=IA32_PMC0 value=0x5\n"));
+}
+
 TEST(HardwareLog, IsNoFileUntilItIsFinished) {
   const ScratchFile file("unfinished_log");
   { const auto log = create_hardware_log(file.path()); }

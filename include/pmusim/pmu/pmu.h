@@ -48,7 +48,8 @@ class BlockTotals {
 /// reaches it through `Bus`; it reaches software through the PMI handler.
 ///
 /// A Pmu is a value: a copy is a snapshot of the whole unit with its memory. The handler pointer is copied
-/// too. Observers are not: a copied Pmu has none, and one that a snapshot is assigned to keeps its own.
+/// too. Observers are not: a copied Pmu has none, and one that a snapshot is assigned to keeps its own. A Pmu
+/// that is moved takes its observers with it.
 class Pmu final : public Bus {
  public:
   explicit Pmu(CpuModel model);
@@ -92,7 +93,8 @@ class Pmu final : public Bus {
   /// Who handles PMIs; null: they stay pending.
   void set_pmi_handler(PmiHandler* handler);
   /// Who is told what the hardware does (pmusim/pmu/observer.h), and of each instruction; null: nobody. They
-  /// must outlive the Pmu or be taken off.
+  /// must outlive the Pmu or be taken off, and only snapshots of the same Pmu may be assigned while it is
+  /// observed.
   void set_observer(Observer* observer);
   void set_retirement_observer(RetirementObserver* observer);
   /// CR4.PCE.
