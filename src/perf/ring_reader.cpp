@@ -16,7 +16,7 @@ RingReader::Published RingReader::published() const {
   const u64 head = std::atomic_ref(control_->data_head).load(std::memory_order_acquire);
   const u64 tail = control_->data_tail;
   const std::size_t bytes = static_cast<std::size_t>(head - tail);
-  if (bytes == 0 || bytes > data_.size()) return {.first = {}, .rest = {}, .head = tail};
+  if (bytes == 0 || bytes > data_.size()) return {};
   const std::size_t offset = tail & (data_.size() - 1);
   const std::size_t first = std::min(bytes, data_.size() - offset);
   return {data_.subspan(offset, first), data_.first(bytes - first), head};

@@ -26,7 +26,8 @@ class RingReader {
   template <class Take>  // Take(std::span<const std::byte>)
   std::size_t drain(Take&& take) {
     const Published records = published();
-    if (!records.first.empty()) take(records.first);
+    if (records.first.empty()) return 0;
+    take(records.first);
     if (!records.rest.empty()) take(records.rest);
     give_back(records.head);
     return records.first.size() + records.rest.size();
