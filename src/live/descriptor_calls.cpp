@@ -131,7 +131,7 @@ i64 ServedCalls::set_output(const Call& call, perf::Event& event) {
 }
 
 i64 ServedCalls::tell_id(const Call& call, const perf::Event& event) {
-  const u64 id = perf::PerfCore::id(event);
+  const u64 id = event.original().id;
   return trace::write_memory(call.tid, call.arguments[2], std::as_bytes(std::span(&id, 1))) ? 0 : -EFAULT;
 }
 

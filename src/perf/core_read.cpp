@@ -56,7 +56,7 @@ std::vector<u64> LinuxCore::read_values(Event& event) {
   const u64 format = event.attr.read_format;
   std::vector<ReadEntry> entries;
   const auto add = [&](Event& member) {
-    entries.push_back({total_count(member), primary_id(member), member.lost_samples});
+    entries.push_back({total_count(member), member.original().id, member.lost_samples});
   };
   const bool group = (format & read_format::GROUP) != 0;
   if (group)
@@ -103,7 +103,7 @@ void LinuxCore::sample_read_values(Event& event, std::span<const CountAtSample> 
     if (fresh) member.pmu->read(member);
     const u64 own = known != recorded.end() ? known->count : member.count;
     const u64 value = event.attr.inherit ? own : own + member.child_count;
-    return ReadEntry{value, primary_id(member), member.lost_samples};
+    return ReadEntry{value, member.original().id, member.lost_samples};
   };
   std::vector<ReadEntry> entries;
   const bool group = (format & read_format::GROUP) != 0;

@@ -67,7 +67,7 @@ Verdict LinuxCore::overflow(Event& event, const SampleData& data, const Interrup
   }
   if (event.attr.sigtrap && sigtrap_) sigtrap_(event, data.address.value_or(0));
   write_sample(event, data, frame);
-  if (overflowed_) overflowed_(event.parent ? *event.parent : event);
+  if (overflowed_) overflowed_(event.original());
   return verdict;
 }
 
@@ -123,7 +123,8 @@ void LinuxCore::lost_samples(Event& event, u64 count) {
 
 void LinuxCore::write_throttle(Event& event, RecordType type) {
   if (RingBuffer* ring = ring_of(event))
-    output_record(*ring, event, moment_of(current_), ThrottleRecord{type, now_, primary_id(event), event.id});
+    output_record(*ring, event, moment_of(current_),
+                  ThrottleRecord{type, now_, event.original().id, event.id});
 }
 
 }  // namespace pmusim::perf

@@ -163,7 +163,7 @@ void LinuxCore::inherit(Task& parent, Task& child) {
 
 /// Children of children belong to the event that was opened.
 Event* LinuxCore::inherit_event(Event& from, Task& child, Event* leader) {
-  Event& original = from.parent ? *from.parent : from;
+  Event& original = from.original();
   auto owned = std::make_unique<Event>();
   Event& event = *owned;
   event.attr = original.attr;

@@ -107,9 +107,7 @@ class LinuxCore final : public PerfCore {
   void install(Event& event, Event* leader);
   bool owns(const Event* event) const;
   /// Where the event's records go: an inherited one writes to the buffer of the original.
-  static RingBuffer* ring_of(const Event& event) {
-    return (event.parent ? event.parent : &event)->ring.get();
-  }
+  static RingBuffer* ring_of(const Event& event) { return event.original().ring.get(); }
   void remove(Event& event);
   void release(Event& event);
 

@@ -102,7 +102,7 @@ u64 header_word(const Sample& s, std::size_t bytes) {
 [[gnu::always_inline]] inline ByteWriter write_first_words(ByteWriter out, const Sample& s, u64 type) {
   const Moment& moment = s.environment.moment;
   if (type & sample::IDENTIFIER) [[unlikely]]
-    out.put(primary_id(s.event));
+    out.put(s.event.original().id);
   if (type & sample::IP) [[likely]]
     out.put(s.data.ip.value_or(s.frame.registers.rip));
   if (type & sample::TID) [[likely]]
@@ -112,7 +112,7 @@ u64 header_word(const Sample& s, std::size_t bytes) {
   if (type & (sample::ADDR | sample::ID | sample::STREAM_ID)) [[unlikely]] {
     if (type & sample::ADDR) [[likely]]
       out.put(s.data.address.value_or(0));
-    if (type & sample::ID) out.put(primary_id(s.event));
+    if (type & sample::ID) out.put(s.event.original().id);
     if (type & sample::STREAM_ID) out.put(s.event.id);
   }
   if (type & sample::CPU) [[likely]]
@@ -219,10 +219,10 @@ void write_sample_id(ByteWriter& out, const Event& event, const Moment& moment) 
   const u64 type = event.attr.sample_type;
   if (type & sample::TID) out.put_two(moment.pid, moment.tid);
   if (type & sample::TIME) out.put(moment.time);
-  if (type & sample::ID) out.put(primary_id(event));
+  if (type & sample::ID) out.put(event.original().id);
   if (type & sample::STREAM_ID) out.put(event.id);
   if (type & sample::CPU) out.put_two(moment.cpu, 0);
-  if (type & sample::IDENTIFIER) out.put(primary_id(event));
+  if (type & sample::IDENTIFIER) out.put(event.original().id);
 }
 
 }  // namespace pmusim::perf

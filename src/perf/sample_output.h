@@ -63,9 +63,6 @@ bool output_sample(RingBuffer& ring, Event& event, const SampleData& data, const
 std::size_t sample_id_size(const Attr& attr);
 void write_sample_id(ByteWriter& out, const Event& event, const Moment& moment);
 
-/// The id that names the event to readers: that of the event it was inherited from, if any.
-inline u64 primary_id(const Event& event) { return event.parent ? event.parent->id : event.id; }
-
 }  // namespace pmusim::perf
 
 #endif

@@ -188,7 +188,7 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
       }
       perf::Attr described = (*event)->attr;
       described.sample_max_stack = attr.sample_max_stack;  // a default that the system filled in says nothing
-      if (Result<Done, Error> added = sink.add_event(described, parsed.name, perf::PerfCore::id(**event));
+      if (Result<Done, Error> added = sink.add_event(described, parsed.name, (*event)->original().id);
           !added.ok())
         return Failure(added.error());
       ++index;

@@ -27,7 +27,7 @@ TEST_F(CoreReading, ABufferThatIsTooSmallIsEnospc) {
   EXPECT_EQ(core.read(event, buffer.first(23)).error().error_number, ENOSPC);
   EXPECT_EQ(core.read(event, {}).error().error_number, ENOSPC);
   EXPECT_EQ(core.read(event, buffer.first(24)).value(), 24u);
-  EXPECT_EQ(words, (std::array<u64, 4>{5, 0, PerfCore::id(event), 0}));
+  EXPECT_EQ(words, (std::array<u64, 4>{5, 0, event.original().id, 0}));
   EXPECT_EQ(core.read(event, buffer).value(), 24u);
 }
 

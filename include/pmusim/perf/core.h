@@ -139,8 +139,6 @@ class PerfCore : public SampleSink {
   /// MODIFY_ATTRIBUTES with an attribute of any version: only breakpoints can, and no PMU here has them.
   virtual Result<Done, KernelError> modify_attributes(Event& event, std::span<std::byte> user) = 0;
   virtual Result<Done, KernelError> pause_output(Event& event, bool paused) = 0;
-  /// The id that names the event to readers: that of the event it was inherited from, if any.
-  static u64 id(const Event& event) { return event.parent ? event.parent->id : event.id; }
 
   // --- what happens on the CPU
 

@@ -62,7 +62,7 @@ struct SampleLayout {
 struct Event {
   Attr attr;
   SampleLayout layout;  ///< of `attr`
-  u64 id = 0;
+  u64 id = 0;           ///< its own; readers know it by its original()'s
   EventState state = EventState::off;
   Event* leader = nullptr;       ///< itself if it leads
   std::vector<Event*> siblings;  ///< of a leader, in creation order
@@ -85,6 +85,9 @@ struct Event {
 
   bool is_sampling() const { return attr.sample_period != 0; }
   bool is_leader() const { return leader == this; }
+  /// The event that was opened: the one this was inherited from, or itself.
+  Event& original() { return parent != nullptr ? *parent : *this; }
+  const Event& original() const { return parent != nullptr ? *parent : *this; }
 };
 
 }  // namespace pmusim::perf
