@@ -11,25 +11,16 @@ namespace pmusim::driver {
 
 using perf::Event;
 
-namespace {
-
-DriverOptions of_one_kernel(DriverOptions options) {
-  options.pebs.kernel = options.lbr.kernel = options.kernel;
-  return options;
-}
-
-}  // namespace
-
 Driver::Driver(Bus& bus, DriverOptions options)
     : access_(bus),
-      options_(of_one_kernel(options)),
+      options_(options),
       cpu_(enumerate(bus, options.kernel)),
       traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
       constraints_(cpu_),
       counters_(access_, cpu_),
       debug_store_(access_, options.debug_store_address),
-      pebs_(access_, debug_store_, cpu_, *this, options_.pebs),
-      lbr_(access_, cpu_, options_.lbr),
+      pebs_(access_, debug_store_, cpu_, *this, options.kernel, options.pebs),
+      lbr_(access_, cpu_, options.kernel, options.lbr),
       bts_(access_, debug_store_, cpu_, options.bts),
       registers_(access_, options.register_buffer_address) {
   counters_.reset();

@@ -122,7 +122,7 @@ Enumeration cpu_with_format(unsigned format) {
 /// A driver with events on GP 0, 1, ...: e0, e1, ...
 struct Machine {
   explicit Machine(unsigned format, perf::Kernel kernel = perf::default_kernel)
-      : driver(access, area, cpu_with_format(format), host, {.kernel = kernel}) {
+      : driver(access, area, cpu_with_format(format), host, kernel) {
     EXPECT_EQ(driver.set_up(), Fault::none);
   }
   Event& open(u64 sample_type, u64 period = 1000, unsigned precise = 2) {

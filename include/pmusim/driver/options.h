@@ -9,17 +9,15 @@
 
 namespace pmusim::driver {
 
-/// Where the driver puts the memory that PEBS hardware writes, and whose driver it is.
+/// Where the driver puts the memory that PEBS hardware writes.
 struct PebsOptions {
-  perf::Kernel kernel = perf::default_kernel;
   u64 buffer_address = 0xFFFF'FE00'0010'0000;           ///< PEBS buffer
   u64 physical_buffer_address = 0x0000'0001'0000'0000;  ///< arch-PEBS: the same as a physical address
   u64 buffer_bytes = 65536;  ///< format 0 takes 4096 of it; arch-PEBS a power of two
 };
 
-/// Where the driver has the LBR saved, and whose driver it is.
+/// Where the driver has the LBR saved.
 struct LbrOptions {
-  perf::Kernel kernel = perf::default_kernel;
   u64 xsave_address = 0xFFFF'8880'0000'2000;  ///< one page for XSAVES of component 15
 };
 
@@ -36,7 +34,7 @@ enum class TransactionAborts : u8 { allowed, forbidden };
 enum class RdpmcSetting : u8 { never, own_task, always };
 
 struct DriverOptions {
-  /// Whose behaviour the driver has; it is that of its parts too.
+  /// Whose behaviour the driver has.
   perf::Kernel kernel = perf::default_kernel;
   PebsOptions pebs;
   LbrOptions lbr;

@@ -83,7 +83,7 @@ class PebsDriver {
  public:
   /// `area` is used where the CPU has no architectural PEBS.
   PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration, PebsHost& host,
-             PebsOptions options = {});
+             perf::Kernel kernel = perf::default_kernel, PebsOptions options = {});
   ~PebsDriver();
 
   bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
@@ -147,6 +147,7 @@ class PebsDriver {
   ArchPebsBuffer arch_buffer_;
   Enumeration enumeration_;
   PebsHost& host_;
+  perf::Kernel kernel_;
   PebsOptions options_;
   Demultiplexer demultiplexer_;
   std::unique_ptr<PebsSampleBuilder> samples_;

@@ -26,12 +26,13 @@ unsigned highest_bit_plus_1(u64 mask) { return static_cast<unsigned>(std::bit_wi
 }  // namespace
 
 PebsDriver::PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration,
-                       PebsHost& host, PebsOptions options)
+                       PebsHost& host, perf::Kernel kernel, PebsOptions options)
     : access_(access),
       area_(area),
       arch_buffer_(access, options.physical_buffer_address, options.buffer_bytes),
       enumeration_(enumeration),
       host_(host),
+      kernel_(kernel),
       options_(options),
       samples_(std::make_unique<PebsSampleBuilder>(enumeration, host)),
       counts_(std::make_unique<RecordedCounts>(enumeration)) {}
@@ -47,7 +48,7 @@ u64 PebsDriver::buffer_bytes() const {
 }
 
 DrainOrder PebsDriver::drain_order() const {
-  return perf::has(options_.kernel, change::drain_in_record_order) ? DrainOrder::record : DrainOrder::grouped;
+  return perf::has(kernel_, change::drain_in_record_order) ? DrainOrder::record : DrainOrder::grouped;
 }
 
 Fault PebsDriver::set_up() {

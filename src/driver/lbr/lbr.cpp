@@ -44,9 +44,11 @@ std::vector<unsigned> logged_counters(const Event& event) {
 
 }  // namespace
 
-LbrDriver::LbrDriver(RegisterAccess& access, const Enumeration& enumeration, LbrOptions options)
+LbrDriver::LbrDriver(RegisterAccess& access, const Enumeration& enumeration, perf::Kernel kernel,
+                     LbrOptions options)
     : access_(access),
       cpu_(enumeration),
+      kernel_(kernel),
       options_(options),
       traits_(lbr_traits(enumeration)),
       decoder_(traits_) {}
