@@ -68,9 +68,9 @@ TEST(AutoCounterReload, BitKNamesTheKthEventWhoseOverflowReloadsThisOne) {  // a
   Event& second = rig.opened(branches(1000, 0), &first);
   Event& third = rig.opened(reloaded(Rig::raw(0x00C6, 1000), 0x1), &first);
   ASSERT_TRUE(rig.schedule(first));
-  EXPECT_EQ(data_of(first).reload_causes, bit(static_cast<unsigned>(data_of(third).index)));
+  EXPECT_EQ(data_of(first).reload_causes, bit(counter_of(third)));
   EXPECT_EQ(data_of(second).reload_causes, 0u);
-  EXPECT_EQ(data_of(third).reload_causes, bit(static_cast<unsigned>(data_of(first).index)));
+  EXPECT_EQ(data_of(third).reload_causes, bit(counter_of(first)));
 }
 
 TEST(AutoCounterReload, BitsBeyondTheGroupAreIgnored) {
@@ -162,8 +162,8 @@ TEST(AutoCounterReload, EveryGroupIsConvertedNotOnlyTheLast) {
   Event& second = rig.opened(misses(1000, 0x2));
   rig.opened(branches(1000, 0x3), &second);
   ASSERT_TRUE(rig.schedule(first) && rig.schedule(second));
-  EXPECT_EQ(data_of(first).reload_causes, bit(static_cast<unsigned>(data_of(*first.siblings[0]).index)));
-  EXPECT_EQ(data_of(second).reload_causes, bit(static_cast<unsigned>(data_of(*second.siblings[0]).index)));
+  EXPECT_EQ(data_of(first).reload_causes, bit(counter_of(*first.siblings[0])));
+  EXPECT_EQ(data_of(second).reload_causes, bit(counter_of(*second.siblings[0])));
 }
 
 TEST(AutoCounterReload, MembersAreReprogrammedWhenACauseMoves) {  // was: skipped where the own counter stayed
@@ -196,9 +196,7 @@ TEST(AutoCounterReload, ArchPebsAndReloadShareTheReloadValue) {  // was: two cac
   Event& miss = rig.opened(precise_misses);
   Event& branch = rig.opened(branches(1'000'000, 0x3), &miss);
   ASSERT_TRUE(rig.schedule(miss));
-  const auto of = [&](const Event& e) {
-    return rig.bus.msrs[cfg_c(static_cast<unsigned>(data_of(e).index))];
-  };
+  const auto of = [&](const Event& e) { return rig.bus.msrs[cfg_c(counter_of(e))]; };
   EXPECT_EQ(of(miss) & bits(31, 0), 0xFFFC'F2C0u);
   EXPECT_NE(of(miss) & bit(63), 0u);
   EXPECT_EQ(of(branch), 0xFFF0'BDC0u);

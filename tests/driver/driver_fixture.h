@@ -69,15 +69,13 @@ class Rig : public DriverRig<FakeBus> {
     return (driver.enumeration().perf_capabilities & msr::perf_cap::FW_WRITE) != 0 ? msr::A_PMC0 + n
                                                                                    : msr::PMC0 + n;
   }
-  u64& counter(const perf::Event& event) {
-    return bus.msrs[counter_address(static_cast<unsigned>(data_of(event).index))];
-  }
+  u64& counter(const perf::Event& event) { return bus.msrs[counter_address(counter_of(event))]; }
   /// Lets the event happen `count` times, as the hardware counts it.
   void count(const perf::Event& event, u64 count) {
     u64& value = counter(event);
     const u64 sum = value + count;
     value = sum & driver.enumeration().counter_mask();
-    if (sum != value) bus.msrs[msr::PERF_GLOBAL_STATUS] |= bit(static_cast<unsigned>(data_of(event).index));
+    if (sum != value) bus.msrs[msr::PERF_GLOBAL_STATUS] |= bit(counter_of(event));
   }
   void interrupt() { driver.handle_pmi(frame); }
 

@@ -86,7 +86,7 @@ bool Driver::set_period(Event& event) {
   }
   left = limit_period(event, std::clamp<i64>(left, 2, static_cast<i64>(max_period())));
   hw.previous_count = (0 - static_cast<u64>(left)) & cpu_.counter_mask();
-  counters_.write(static_cast<unsigned>(data.index), hw.previous_count);
+  counters_.write(counter_of(event), hw.previous_count);
   return expired;
 }
 
@@ -99,7 +99,7 @@ void Driver::update(Event& event) {
     update_metrics();
     return;
   }
-  const u64 value = counters_.read(static_cast<unsigned>(data.index));
+  const u64 value = counters_.read(counter_of(event));
   const u64 delta = (value - hw.previous_count) & cpu_.counter_mask();
   hw.previous_count = value;
   event.count += delta;
@@ -146,7 +146,7 @@ bool Driver::hidden_from_user(const Event& event) const {
 
 void Driver::enable_event(Event& event) {
   const EventData& data = data_of(event);
-  const auto n = static_cast<unsigned>(data.index);
+  const auto n = counter_of(event);
   if (event.attr.exclude_host) counters_.withhold(counter::is_metric(n) ? counter::SLOTS : n);
   if (counter::is_metric(n) || n == counter::GUEST_LBR) return;
   if ((data.flags & driver_flag::BRANCH_TRACE) != 0) {

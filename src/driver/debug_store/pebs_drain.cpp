@@ -2,13 +2,13 @@
 #include "driver/debug_store/pebs.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"
+#include "driver/scheduling/constraint.h"
 #include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 
 namespace {
 
-constexpr unsigned first_fixed = 32;
 constexpr u32 rdpmc_fixed = 1u << 30;
 
 }  // namespace
@@ -113,7 +113,7 @@ void PebsDriver::account_reload(perf::Event& event, u64 overflows) {
 }
 
 u64 PebsDriver::read_counter(unsigned counter) {
-  const u32 selector = counter < first_fixed ? counter : rdpmc_fixed | (counter - first_fixed);
+  const u32 selector = counter < counter::FIXED ? counter : rdpmc_fixed | (counter - counter::FIXED);
   return access_.rdpmc(selector).value_or(0);
 }
 

@@ -4,6 +4,7 @@
 #include "driver/debug_store/pebs.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"
+#include "driver/scheduling/constraint.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/driver/linux_changes.h"
 
@@ -11,8 +12,7 @@ namespace pmusim::driver {
 
 namespace {
 
-constexpr u64 format_0_buffer_bytes = 4096;  // larger ones hang Core 2
-constexpr unsigned first_fixed = 32;
+constexpr u64 format_0_buffer_bytes = 4096;   // larger ones hang Core 2
 constexpr u64 load_latency_enable = bit(32);  // PEBS_ENABLE bit of GP 0, perfmon 4 and before
 constexpr u64 precise_store_enable = bit(63);
 
@@ -90,10 +90,10 @@ void PebsDriver::program_layout(u64 data_config, const EventMap& events) {
 /// Bytes of records after which hardware interrupts.
 u64 PebsDriver::threshold_offset() const {
   if (!all_large()) return record_bytes_;
-  const u64 pebs_gp = enumeration_.pebs_counters & low_bits(first_fixed);
+  const u64 pebs_gp = enumeration_.pebs_counters & low_bits(counter::FIXED);
   const u64 reserved_records =
       highest_bit_plus_1(pebs_gp) +
-      (enumeration_.extended_pebs() ? highest_bit_plus_1(enumeration_.pebs_counters >> first_fixed) : 0);
+      (enumeration_.extended_pebs() ? highest_bit_plus_1(enumeration_.pebs_counters >> counter::FIXED) : 0);
   const u64 boot_bytes = boot_record_bytes(enumeration_.pebs_format);
   const u64 usable = buffer_bytes() / boot_bytes * boot_bytes;
   const u64 reserved = reserved_records * record_bytes_;
