@@ -56,7 +56,7 @@ class HardwareTimeline final : public ObserverFile {
     const std::string what =
         e.access == observed::AccessKind::rdpmc ? fmt::format("{:#x}", e.address) : names_(e.address);
     instant(Track::driver, e.cycle,
-            fmt::format("{} {} {}", observe::name_of(e.fault), observe::name_of(e.access), what),
+            fmt::format("{} {} {}", pmusim::name_of(e.fault), observe::name_of(e.access), what),
             fmt::format(R"("value":"{:#x}")", e.value));
   }
   void on_overflow(const observed::Overflow& e) override {

@@ -9,22 +9,6 @@
 
 namespace pmusim::observe {
 
-std::string_view name_of(Fault fault) {
-  switch (fault) {
-    case Fault::gp:
-      return "#GP";
-    case Fault::ud:
-      return "#UD";
-    case Fault::pf:
-      return "#PF";
-    case Fault::nm:
-      return "#NM";
-    case Fault::none:
-      break;
-  }
-  return "none";
-}
-
 std::string_view name_of(observed::AccessKind access) {
   switch (access) {
     case observed::AccessKind::rdmsr:

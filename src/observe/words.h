@@ -11,7 +11,6 @@
 /// The words that logs and timelines have for what is observed.
 namespace pmusim::observe {
 
-std::string_view name_of(Fault fault);
 std::string_view name_of(observed::AccessKind access);
 std::string_view name_of(observed::ReloadCause cause);
 std::string_view name_of(observed::FrozenUnit unit);

@@ -12,22 +12,6 @@ namespace pmusim::scenario {
 
 namespace {
 
-std::string_view name_of(Fault fault) {
-  switch (fault) {
-    case Fault::gp:
-      return "#GP";
-    case Fault::ud:
-      return "#UD";
-    case Fault::pf:
-      return "#PF";
-    case Fault::nm:
-      return "#NM";
-    case Fault::none:
-      break;
-  }
-  return "no fault";
-}
-
 std::string show(const Faulty<u64>& value) {
   return value.ok() ? fmt::format("{:#x}", *value) : std::string(name_of(value.error()));
 }

@@ -2,6 +2,8 @@
 #ifndef PMUSIM_BASE_FAULT_H
 #define PMUSIM_BASE_FAULT_H
 
+#include <string_view>
+
 #include "pmusim/base/result.h"
 #include "pmusim/base/types.h"
 
@@ -15,6 +17,9 @@ enum class Fault : u8 {
   pf,  ///< page fault: an address that is not mapped
   nm,  ///< device not available: CR0.TS, or a component that IA32_XFD disables
 };
+
+/// As manuals name it: "#GP"; "no fault" for none.
+std::string_view name_of(Fault fault);
 
 template <class T>
 using Faulty = Result<T, Fault>;
