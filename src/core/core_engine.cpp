@@ -84,44 +84,44 @@ void CoreEngine::flush_line(const x86::Instruction& instruction, const Registers
   memory_.hierarchy().flush(x86::effective_address(instruction, line, *registers, 0, 0));
 }
 
-void CoreEngine::fetch_line(u64 address, Execution& execution) {
+void CoreEngine::fetch_line(u64 address) {
   const u64 now = pipeline_.next_dispatch();
   const MemoryHierarchy::Answer answer =
-      memory_.hierarchy().fetch(address, now, execution.retirement.quantities);
+      memory_.hierarchy().fetch(address, now, execution_.retirement.quantities);
   fetched_line_ = memory_.hierarchy().line_of(address);
   if (answer.ready_cycle > now) pipeline_.stall_fetch(answer.ready_cycle);
-  if (answer.level != CacheLevel::l1) execution.retirement.signals.add(Signal::l1i_miss);
-  if (answer.level > CacheLevel::l2) execution.retirement.signals.add(Signal::l2i_miss);
-  if (answer.level == CacheLevel::l3) execution.retirement.signals.add(Signal::l3i_hit);
-  if (answer.level == CacheLevel::memory) execution.retirement.signals.add(Signal::l3i_miss);
-  if (answer.tlb != TlbLevel::l1) execution.retirement.signals.add(Signal::itlb_miss);
-  if (answer.tlb == TlbLevel::walk) execution.retirement.signals.add(Signal::stlb_instruction_miss);
+  if (answer.level != CacheLevel::l1) execution_.retirement.signals.add(Signal::l1i_miss);
+  if (answer.level > CacheLevel::l2) execution_.retirement.signals.add(Signal::l2i_miss);
+  if (answer.level == CacheLevel::l3) execution_.retirement.signals.add(Signal::l3i_hit);
+  if (answer.level == CacheLevel::memory) execution_.retirement.signals.add(Signal::l3i_miss);
+  if (answer.tlb != TlbLevel::l1) execution_.retirement.signals.add(Signal::itlb_miss);
+  if (answer.tlb == TlbLevel::walk) execution_.retirement.signals.add(Signal::stlb_instruction_miss);
 }
 
-void CoreEngine::fetch(const x86::Instruction& instruction, Execution& execution) {
+void CoreEngine::fetch(const x86::Instruction& instruction) {
   const MemoryHierarchy& hierarchy = memory_.hierarchy();
-  if (hierarchy.line_of(instruction.ip) != fetched_line_) fetch_line(instruction.ip, execution);
+  if (hierarchy.line_of(instruction.ip) != fetched_line_) fetch_line(instruction.ip);
   const u64 last_byte = instruction.end() - 1;
-  if (hierarchy.line_of(last_byte) != fetched_line_) fetch_line(last_byte, execution);
+  if (hierarchy.line_of(last_byte) != fetched_line_) fetch_line(last_byte);
 }
 
-DataAccesses CoreEngine::take_accesses(const x86::Instruction& instruction, Cursor& cursor) const {
+DataAccesses CoreEngine::take_accesses(const x86::Instruction& instruction) {
   DataAccesses data{&instruction};
-  const std::span<const u64> addresses = cursor.run->addresses;
+  const std::span<const u64> addresses = cursor_.run->addresses;
   const std::size_t operands = instruction.memory_operands;
-  if (cursor.address <= addresses.size() && operands <= addresses.size() - cursor.address)
-    data.addresses = addresses.subspan(cursor.address, operands);
-  cursor.address += operands;
-  if (instruction.rep && cursor.repetition < cursor.run->rep_counts.size())
-    data.iterations = cursor.run->rep_counts[cursor.repetition++];
+  if (cursor_.address <= addresses.size() && operands <= addresses.size() - cursor_.address)
+    data.addresses = addresses.subspan(cursor_.address, operands);
+  cursor_.address += operands;
+  if (instruction.rep && cursor_.repetition < cursor_.run->rep_counts.size())
+    data.iterations = cursor_.run->rep_counts[cursor_.repetition++];
   return data;
 }
 
-const ExtendedChange* CoreEngine::take_change(Cursor& cursor) {
-  const auto changes = cursor.run->extended_changes;
-  if (cursor.change == changes.size() || changes[cursor.change].instruction != cursor.instruction)
+const ExtendedChange* CoreEngine::take_change() {
+  const auto changes = cursor_.run->extended_changes;
+  if (cursor_.change == changes.size() || changes[cursor_.change].instruction != cursor_.instruction)
     return nullptr;
-  return &changes[cursor.change++].change;
+  return &changes[cursor_.change++].change;
 }
 
 CoreEngine::Ready CoreEngine::operands_ready(const x86::Instruction& instruction, u64 cycle) const {
@@ -133,21 +133,21 @@ CoreEngine::Ready CoreEngine::operands_ready(const x86::Instruction& instruction
   return latest;
 }
 
-CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, u64 dispatched, Execution& execution) {
+CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, u64 dispatched) {
   const x86::Instruction& instruction = *data.instruction;
   Ready result = operands_ready(instruction, dispatched);
   if (uses_divider(instruction.execution) && divider_free_ > result.cycle)
     result = {divider_free_, WaitingFor::execution};
   const bool touches_memory = instruction.memory_operands != 0;
   if (touches_memory) {
-    const LoadStoreUnit::Loaded loaded = memory_.load(data, result.cycle, execution);
+    const LoadStoreUnit::Loaded loaded = memory_.load(data, result.cycle, execution_);
     if (loaded.ready_cycle > result.cycle) result = {loaded.ready_cycle, loaded.waiting_for};
   }
   result.cycle += latencies_[static_cast<unsigned>(instruction.execution)];
   if (instruction.locked) result.cycle += locked_latency_;
   if (uses_divider(instruction.execution)) divider_free_ = result.cycle;
   if (touches_memory) {
-    const LoadStoreUnit::Loaded stored = memory_.store(data, result.cycle, execution);
+    const LoadStoreUnit::Loaded stored = memory_.store(data, result.cycle, execution_);
     if (stored.ready_cycle > result.cycle) result = {stored.ready_cycle, stored.waiting_for};
   }
   for (x86::RegisterMask left = instruction.registers_written; left != 0; left &= left - 1)
@@ -155,7 +155,8 @@ CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, u64 dispatched, 
   return result;
 }
 
-Prediction CoreEngine::transfer_control(Retirement& retirement, const x86::Instruction& branch) {
+Prediction CoreEngine::transfer_control(const x86::Instruction& branch) {
+  Retirement& retirement = execution_.retirement;
   retirement.taken = is_taken(branch, retirement.next_ip);
   Prediction prediction = Prediction::right;
   if (is_near_branch(branch.branch))
@@ -175,32 +176,30 @@ void CoreEngine::redirect_fetch(Prediction prediction, u64 resolved) {
 }
 
 const Retirement& CoreEngine::step() {
-  Cursor& cursor = cursor_;
-  Execution& execution = execution_;
-  const std::vector<x86::Instruction>& instructions = cursor.run->block->instructions;
-  const x86::Instruction& instruction = instructions[cursor.instruction];
-  const bool last = cursor.instruction + 1 == instructions.size();
+  const std::vector<x86::Instruction>& instructions = cursor_.run->block->instructions;
+  const x86::Instruction& instruction = instructions[cursor_.instruction];
+  const bool last = cursor_.instruction + 1 == instructions.size();
   const bool serializing = instruction.execution == x86::ExecutionClass::serializing;
-  Retirement& retirement = execution.retirement;
+  Retirement& retirement = execution_.retirement;
   retirement.ip = instruction.ip;
-  retirement.next_ip = last ? cursor.run->next_ip : instructions[cursor.instruction + 1].ip;
+  retirement.next_ip = last ? cursor_.run->next_ip : instructions[cursor_.instruction + 1].ip;
   retirement.signals = instruction.signals;
   retirement.quantities.fill(0);
   retirement.length = instruction.length;
   retirement.branch = instruction.branch;
   retirement.taken = retirement.mispredicted = false;
-  retirement.registers = cursor.instruction < cursor.run->registers.size()
-                             ? &cursor.run->registers[cursor.instruction]
+  retirement.registers = cursor_.instruction < cursor_.run->registers.size()
+                             ? &cursor_.run->registers[cursor_.instruction]
                              : nullptr;
-  retirement.extended = take_change(cursor);
-  execution.access_count = 0;
+  retirement.extended = take_change();
+  execution_.access_count = 0;
 
-  fetch(instruction, execution);
+  fetch(instruction);
   if (serializing) pipeline_.drain();
   const Pipeline::Dispatched dispatched = pipeline_.dispatch(std::max<unsigned>(instruction.uops, 1));
-  const Ready result = execute(take_accesses(instruction, cursor), dispatched.last_cycle, execution);
+  const Ready result = execute(take_accesses(instruction), dispatched.last_cycle);
   Prediction prediction = Prediction::right;
-  if (instruction.branch != BranchKind::none) prediction = transfer_control(retirement, instruction);
+  if (instruction.branch != BranchKind::none) prediction = transfer_control(instruction);
   const u64 previous = pipeline_.retired_cycle();
   retirement.cycle = pipeline_.retire(dispatched, result.cycle, result.reason, retirement.quantities);
   redirect_fetch(prediction, result.cycle);
@@ -211,8 +210,8 @@ const Retirement& CoreEngine::step() {
     retirement.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = dispatched.uops;
   retirement.latency_cycles = static_cast<u32>(retirement.cycle - dispatched.first.cycle);
   retirement.retire_latency_cycles = static_cast<u32>(retirement.cycle - previous);
-  retirement.memory = std::span(execution.accesses.data(), execution.access_count);
-  ++cursor.instruction;
+  retirement.memory = std::span(execution_.accesses.data(), execution_.access_count);
+  ++cursor_.instruction;
   return retirement;
 }
 

@@ -44,14 +44,14 @@ class CoreEngine {
 
   static Latencies by_class(const ExecutionLatencies& latencies);
   CoreEngine(const CoreParameters& parameters, BranchUnit branches);
-  void fetch(const x86::Instruction& instruction, Execution& execution);
+  void fetch(const x86::Instruction& instruction);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
-  void fetch_line(u64 address, Execution& execution);
-  static const ExtendedChange* take_change(Cursor& cursor);
-  DataAccesses take_accesses(const x86::Instruction& instruction, Cursor& cursor) const;
+  void fetch_line(u64 address);
+  const ExtendedChange* take_change();
+  DataAccesses take_accesses(const x86::Instruction& instruction);
   Ready operands_ready(const x86::Instruction& instruction, u64 cycle) const;
-  Ready execute(const DataAccesses& data, u64 dispatched, Execution& execution);
-  Prediction transfer_control(Retirement& retirement, const x86::Instruction& branch);
+  Ready execute(const DataAccesses& data, u64 dispatched);
+  Prediction transfer_control(const x86::Instruction& branch);
   void redirect_fetch(Prediction prediction, u64 resolved);
 
   unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
