@@ -24,7 +24,7 @@ Core::~Core() = default;
 void Core::begin(const trace::BlockRun& block_run) { engine_->begin(block_run); }
 const Retirement& Core::step() { return engine_->step(); }
 void Core::interrupt() { engine_->interrupt(); }
-void Core::forget_branches() { engine_->forget_branches(); }
+void Core::obey_prediction_barriers(u64 asked_for) { engine_->obey_prediction_barriers(asked_for); }
 u64 Core::cycle() const { return engine_->cycle(); }
 unsigned Core::open_slots() const { return engine_->open_slots(); }
 

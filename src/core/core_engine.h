@@ -24,7 +24,11 @@ class CoreEngine {
   const Retirement& step();
 
   void interrupt();
-  void forget_branches() { branches_ = fresh_branches_; }
+  void obey_prediction_barriers(u64 asked_for) {
+    if (asked_for == barriers_obeyed_) return;
+    branches_ = fresh_branches_;
+    barriers_obeyed_ = asked_for;
+  }
 
   u64 cycle() const { return pipeline_.retired_cycle(); }
   unsigned open_slots() const { return pipeline_.open_slots(); }
@@ -62,6 +66,7 @@ class CoreEngine {
   std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask
   u64 divider_free_ = 0;
   u64 fetched_line_ = ~u64{0};
+  u64 barriers_obeyed_ = 0;
 
   // the instruction at hand
   Cursor cursor_;

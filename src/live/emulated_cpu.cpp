@@ -31,7 +31,7 @@ void EmulatedCpu::run(trace::OpenBlock& open, u64 next_ip) {
   core_.run(run, [this](const Retirement& retirement) { monitor_.retire(retirement); });
   instructions_ += run.block->instructions.size();
   monitor_.finish_block(run);
-  obey_prediction_barriers();
+  core_.obey_prediction_barriers(monitor_.pmu().prediction_barriers());
   open.clear();
 }
 
@@ -50,12 +50,6 @@ const trace::Block& EmulatedCpu::block_of(const trace::OpenBlock& open) {
   }
   entry->second = &block;
   return block;
-}
-
-void EmulatedCpu::obey_prediction_barriers() {
-  const u64 asked_for = monitor_.pmu().prediction_barriers();
-  if (asked_for != prediction_barriers_) core_.forget_branches();
-  prediction_barriers_ = asked_for;
 }
 
 void EmulatedCpu::happen(const trace::Happening& happening) {

@@ -47,7 +47,6 @@ class EmulatedCpu {
 
   EmulatedCpu(const SessionOptions& options, Core core);
   const trace::Block& block_of(const trace::OpenBlock& open);
-  void obey_prediction_barriers();
 
   RunningProgram program_;
   Core core_;
@@ -56,7 +55,6 @@ class EmulatedCpu {
   std::deque<trace::Block> blocks_;
   std::vector<u32> key_;
   u64 instructions_ = 0;
-  u64 prediction_barriers_ = 0;  // that the core has obeyed
 };
 
 }  // namespace pmusim::live

@@ -37,14 +37,12 @@ class Session::State {
   void finish();
   void run_block(const trace::BlockRun& run);
   void happen(const trace::Happening& happening);
-  void obey_prediction_barriers();
 
   SessionOptions options_;
   std::unique_ptr<trace::Source> trace_;
   Core core_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
   u64 instructions_ = 0;
-  u64 prediction_barriers_ = 0;  // that the core has obeyed
 };
 
 driver::DriverStatistics Session::State::driver_statistics() const {
@@ -94,14 +92,8 @@ void Session::State::run_block(const trace::BlockRun& run) {
   });
   instructions_ += run.block->instructions.size();
   for (const auto& monitor : monitors_) monitor->finish_block(run);
-  obey_prediction_barriers();
-}
-
-// The first monitor's processor is the one that runs.
-void Session::State::obey_prediction_barriers() {
-  const u64 asked_for = monitor().pmu().prediction_barriers();
-  if (asked_for != prediction_barriers_) core_.forget_branches();
-  prediction_barriers_ = asked_for;
+  // The first monitor's processor is the one that runs.
+  core_.obey_prediction_barriers(monitor().pmu().prediction_barriers());
 }
 
 void Session::State::happen(const trace::Happening& happening) {

@@ -241,7 +241,7 @@ TEST(Core, AnIndirectJumpIsMispredictedAgainAfterAPredictionBarrier) {
   const auto mispredicted = [&] { return run(core, block, {}, 0x1000).front().mispredicted; };
   for (int n = 0; n < 50; ++n) static_cast<void>(mispredicted());
   ASSERT_FALSE(mispredicted());
-  core.forget_branches();
+  core.obey_prediction_barriers(1);
   EXPECT_TRUE(mispredicted());
 }
 

@@ -53,8 +53,9 @@ class Core {
   /// retires.
   void interrupt();
 
-  /// An indirect branch prediction barrier (IA32_PRED_CMD.IBPB): the predictors forget all that they learnt.
-  void forget_branches();
+  /// The predictors forget all that they learnt if the number of barriers that software has asked for
+  /// (IA32_PRED_CMD.IBPB) is not what it was at the last call.
+  void obey_prediction_barriers(u64 asked_for);
 
   /// Cycle of the last retirement; 0 before the first.
   u64 cycle() const;
