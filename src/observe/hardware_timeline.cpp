@@ -45,6 +45,9 @@ class HardwareTimeline final : public ObserverFile {
 
   void on_attach(const Pmu& pmu) override {
     names_.use(pmu);
+    requested_ = {};
+    handler_ = {};
+    armed_cycle_ = {};
     put(fmt::format(R"("ph":"M","name":"process_name","pid":1,"args":{{"name":{}}})",
                     json_text(pmu.model().name)));
   }
