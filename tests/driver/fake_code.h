@@ -5,12 +5,12 @@
 #include <initializer_list>
 #include <map>
 
-#include "pmusim/perf/driver.h"
+#include "tests/support/quiet_sink.h"
 
 namespace pmusim::driver {
 
 /// Code of the current task at a few addresses; counts how often it is read.
-class FakeCode : public perf::SampleSink {
+class FakeCode : public QuietSink {
  public:
   std::map<u64, std::vector<std::byte>> at;
   mutable unsigned reads = 0;
@@ -28,15 +28,6 @@ class FakeCode : public perf::SampleSink {
     if (code.size() > bytes) code.resize(bytes);
     return code;
   }
-
-  Verdict overflow(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {
-    return Verdict::keep;
-  }
-  void output(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {}
-  void lost_samples(perf::Event&, u64) override {}
-  Verdict account_interrupt(perf::Event&) override { return Verdict::keep; }
-  u64 time_of_tsc(u64 tsc) const override { return tsc; }
-  u64 now() const override { return 0; }
 };
 
 }  // namespace pmusim::driver

@@ -7,7 +7,7 @@
 
 #include "machine.h"
 #include "model_names.h"
-#include "pmusim/perf/core.h"
+#include "tests/support/whole_kernel.h"
 
 namespace pmusim::driver {
 namespace {
@@ -73,11 +73,9 @@ class GroupOrder : public testing::TestWithParam<std::string> {
 
   void run_order(const std::function<std::vector<Member>(const Steps&)>& make_group, u32 seed) {
     SCOPED_TRACE(seed);
-    Machine machine(model_with_skid(GetParam(), 0));
-    const auto perf = perf::PerfCore::create(machine.driver);
-    perf::PerfCore& core = *perf;
-    core.task_started(1, 1, "program");
-    core.switch_to(1);
+    WholeKernel machine(model_with_skid(GetParam(), 0));
+    perf::PerfCore& core = machine.core;
+    machine.start_program();
     Steps steps(machine.pmu);
     std::vector<Member> group = make_group(steps);
     std::size_t opened = 0;
@@ -161,11 +159,9 @@ TEST_P(GroupOrder, DoesNotChangeTheCountsOfSlotsAndTheirMetrics) {
 INSTANTIATE_TEST_SUITE_P(Presets, GroupOrder, testing::ValuesIn(model_names()), identifier);
 
 TEST(SlotsGroup, StartsItsLeaderAfreshWhenAMetricJoinsIt) {  // the leader counts from a preset before
-  Machine machine(model_with_skid("icelake", 0));
-  const auto perf = perf::PerfCore::create(machine.driver);
-  perf::PerfCore& core = *perf;
-  core.task_started(1, 1, "program");
-  core.switch_to(1);
+  WholeKernel machine(model_with_skid("icelake", 0));
+  perf::PerfCore& core = machine.core;
+  machine.start_program();
   Steps steps(machine.pmu);
   perf::Event& slots = **core.open(raw(0x0400), 0, -1, nullptr);
   steps.run();
