@@ -42,7 +42,9 @@ TEST(Idioms, NoRegisterIsReachedThroughAVoidPointer) {
   const std::regex void_pointer(R"(\bvoid\s*\*)");
   for (const char* room : {"msr", "lbr", "pebs", "acr", "xsave", "pmu"})
     EXPECT_EQ(lines_that_match(std::string("src/") + room, void_pointer), std::vector<std::string>());
-  EXPECT_EQ(lines_that_match("include", void_pointer), std::vector<std::string>());
+  // The C interface has no other way to hand over memory and contexts.
+  for (const std::string& line : lines_that_match("include", void_pointer))
+    EXPECT_TRUE(line.starts_with("include/pmusim/pmusim.h:")) << line;
 }
 
 TEST(Idioms, NobodyAsksWhichMicroarchitectureItIs) {

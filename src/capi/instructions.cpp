@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// What ring 0 executes: register accesses, CPUID, the XSAVE family.
+#include <fmt/format.h>
+
+#include "capi/cpu.h"
+
+using namespace pmusim;
+using capi::guarded;
+using capi::Misuse;
+using capi::require;
+
+int pmusim_rdmsr(pmusim_cpu* cpu, uint32_t address, uint64_t* value) {
+  return guarded("pmusim_rdmsr", [&] {
+    u64& out = require(value, "value");
+    return require(cpu, "cpu").status(cpu->pmu().rdmsr(address), out);
+  });
+}
+
+int pmusim_wrmsr(pmusim_cpu* cpu, uint32_t address, uint64_t value) {
+  return guarded("pmusim_wrmsr",
+                 [&] { return require(cpu, "cpu").status(cpu->pmu().wrmsr(address, value)); });
+}
+
+int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int ring, uint64_t* value) {
+  return guarded("pmusim_rdpmc", [&] {
+    u64& out = require(value, "value");
+    return require(cpu, "cpu").status(cpu->pmu().rdpmc(ecx, capi::cpl_of(ring)), out);
+  });
+}
+
+int pmusim_rdtsc(pmusim_cpu* cpu, uint64_t* value) {
+  return guarded("pmusim_rdtsc", [&] {
+    require(value, "value") = require(cpu, "cpu").pmu().tsc();
+    return PMUSIM_OK;
+  });
+}
+
+int pmusim_cpuid(pmusim_cpu* cpu, uint32_t leaf, uint32_t subleaf, pmusim_cpuid_result* result) {
+  return guarded("pmusim_cpuid", [&] {
+    pmusim_cpuid_result& out = require(result, "result");
+    const CpuidResult answer = require(cpu, "cpu").pmu().cpuid(leaf, subleaf);
+    out = {.eax = answer.eax, .ebx = answer.ebx, .ecx = answer.ecx, .edx = answer.edx};
+    return PMUSIM_OK;
+  });
+}
+
+int pmusim_set_control(pmusim_cpu* cpu, uint32_t control) {
+  return guarded("pmusim_set_control", [&] {
+    constexpr u32 known = PMUSIM_CR4_PCE | PMUSIM_CR4_OSXSAVE | PMUSIM_CR0_TS;
+    if ((control & ~known) != 0)
+      throw Misuse(fmt::format("control is {:#x}: expected a sum of values of pmusim_control", control));
+    Pmu& pmu = require(cpu, "cpu").pmu();
+    pmu.set_user_rdpmc((control & PMUSIM_CR4_PCE) != 0 ? UserRdpmc::allowed : UserRdpmc::forbidden);
+    pmu.set_xsave_control(
+        {.os_enabled = (control & PMUSIM_CR4_OSXSAVE) != 0, .task_switched = (control & PMUSIM_CR0_TS) != 0});
+    return PMUSIM_OK;
+  });
+}
+
+int pmusim_xgetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t* value) {
+  return guarded("pmusim_xgetbv", [&] {
+    u64& out = require(value, "value");
+    return require(cpu, "cpu").status(cpu->pmu().xgetbv(ecx), out);
+  });
+}
+
+int pmusim_xsetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t value) {
+  return guarded("pmusim_xsetbv", [&] { return require(cpu, "cpu").status(cpu->pmu().xsetbv(ecx, value)); });
+}
+
+namespace pmusim::capi {
+namespace {
+
+Fault execute(Pmu& pmu, pmusim_xsave_instruction which, const XsaveOperands& operands) {
+  switch (which) {
+    case PMUSIM_XSAVE:
+      return pmu.save(SaveInstruction::xsave, operands);
+    case PMUSIM_XSAVEOPT:
+      return pmu.save(SaveInstruction::xsaveopt, operands);
+    case PMUSIM_XSAVEC:
+      return pmu.save(SaveInstruction::xsavec, operands);
+    case PMUSIM_XSAVES:
+      return pmu.save(SaveInstruction::xsaves, operands);
+    case PMUSIM_XRSTOR:
+      return pmu.restore(RestoreInstruction::xrstor, operands);
+    case PMUSIM_XRSTORS:
+      return pmu.restore(RestoreInstruction::xrstors, operands);
+  }
+  throw Misuse(fmt::format("{} is none of pmusim_xsave_instruction", static_cast<int>(which)));
+}
+
+u32 page_fault_code(pmusim_xsave_instruction which, Cpl cpl) {
+  return (which <= PMUSIM_XSAVES ? page_fault_write : 0) | (cpl == Cpl::user ? page_fault_user : 0);
+}
+
+}  // namespace
+}  // namespace pmusim::capi
+
+int pmusim_xsave(pmusim_cpu* cpu, enum pmusim_xsave_instruction which, uint64_t address, uint64_t features,
+                 int ring) {
+  return guarded("pmusim_xsave", [&] {
+    const Cpl cpl = capi::cpl_of(ring);
+    const Fault fault = capi::execute(require(cpu, "cpu").pmu(), which,
+                                      {.address = address, .features = features, .cpl = cpl});
+    return cpu->status(fault, capi::page_fault_code(which, cpl));
+  });
+}
