@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "cpu/memory_signals.h"
+
 namespace pmusim {
 namespace {
 
@@ -17,58 +19,6 @@ WaitingFor distance(CacheLevel level) {
       return WaitingFor::memory;
     default:
       return WaitingFor::l1;
-  }
-}
-
-void add_level_of_load(CacheLevel level, SignalSet& signals) {
-  switch (level) {
-    case CacheLevel::l1:
-      signals.add(Signal::load_l1_hit);
-      return;
-    case CacheLevel::fill_buffer:
-      signals.add(Signal::load_fb_hit);
-      return;
-    case CacheLevel::l2:
-      signals.add(Signal::load_l1_miss);
-      signals.add(Signal::load_l2_hit);
-      return;
-    case CacheLevel::l3:
-      signals.add(Signal::load_l1_miss);
-      signals.add(Signal::load_l2_miss);
-      signals.add(Signal::load_l3_hit);
-      return;
-    case CacheLevel::memory:
-      signals.add(Signal::load_l1_miss);
-      signals.add(Signal::load_l2_miss);
-      signals.add(Signal::load_l3_miss);
-      signals.add(Signal::load_dram);
-      return;
-  }
-}
-
-void add_tlb(TlbLevel level, AccessKind kind, SignalSet& signals) {
-  if (level == TlbLevel::l1) return;
-  const bool load = kind == AccessKind::load;
-  signals.add(load ? Signal::load_dtlb_miss : Signal::store_dtlb_miss);
-  if (level == TlbLevel::l2)
-    signals.add(load ? Signal::load_stlb_hit : Signal::store_stlb_hit);
-  else
-    signals.add(load ? Signal::load_stlb_miss : Signal::store_stlb_miss);
-}
-
-void add_access(const MemoryAccess& access, bool split, SignalSet& signals) {
-  add_tlb(access.tlb, access.kind, signals);
-  if (access.kind == AccessKind::load) {
-    add_level_of_load(access.level, signals);
-    signals.add(Signal::load_latency);
-    if (split) signals.add(Signal::split_load);
-  } else {
-    signals.add(access.level == CacheLevel::l1 ? Signal::store_l1_hit : Signal::store_l1_miss);
-    if (access.level >= CacheLevel::l3) signals.add(Signal::store_l2_miss);
-    if (access.level == CacheLevel::l3) signals.add(Signal::store_l3_hit);
-    if (access.level == CacheLevel::memory) signals.add(Signal::store_l3_miss);
-    signals.add(Signal::store_latency);
-    if (split) signals.add(Signal::split_store);
   }
 }
 
@@ -120,7 +70,8 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
     done.waiting_for = std::max(done.waiting_for, distance(answer.source));
   }
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
-  add_access(access, more_lines != 0 && !instruction.rep, execution.retirement.signals);
+  const Lines lines = more_lines != 0 && !instruction.rep ? Lines::several : Lines::one;
+  execution.retirement.signals = execution.retirement.signals | access_signals(access, lines);
   execution.accesses[execution.access_count++] = access;
   return done;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "cpu/memory_signals.h"
+
+namespace pmusim {
+
+using enum Signal;
+
+namespace {
+
+SignalSet load_level(CacheLevel level) {
+  switch (level) {
+    case CacheLevel::l1:
+      return {load_l1_hit};
+    case CacheLevel::fill_buffer:
+      return {load_fb_hit};
+    case CacheLevel::l2:
+      return {load_l1_miss, load_l2_hit};
+    case CacheLevel::l3:
+      return {load_l1_miss, load_l2_miss, load_l3_hit};
+    case CacheLevel::memory:
+      return {load_l1_miss, load_l2_miss, load_l3_miss, load_dram};
+  }
+  return {};
+}
+
+SignalSet store_level(CacheLevel level) {
+  SignalSet signals{level == CacheLevel::l1 ? store_l1_hit : store_l1_miss};
+  if (level >= CacheLevel::l3) signals.add(store_l2_miss);
+  if (level == CacheLevel::l3) signals.add(store_l3_hit);
+  if (level == CacheLevel::memory) signals.add(store_l3_miss);
+  return signals;
+}
+
+SignalSet tlb_level(TlbLevel level, AccessKind kind) {
+  const bool is_load = kind == AccessKind::load;
+  if (level == TlbLevel::l1) return {};
+  if (level == TlbLevel::l2)
+    return is_load ? SignalSet{load_dtlb_miss, load_stlb_hit} : SignalSet{store_dtlb_miss, store_stlb_hit};
+  return is_load ? SignalSet{load_dtlb_miss, load_stlb_miss} : SignalSet{store_dtlb_miss, store_stlb_miss};
+}
+
+}  // namespace
+
+SignalSet access_signals(const MemoryAccess& access, Lines lines) {
+  SignalSet signals = tlb_level(access.tlb, access.kind);
+  const bool is_load = access.kind == AccessKind::load;
+  signals = signals | (is_load ? load_level(access.level) : store_level(access.level));
+  signals.add(is_load ? load_latency : store_latency);
+  if (lines == Lines::several) signals.add(is_load ? split_load : split_store);
+  return signals;
+}
+
+}  // namespace pmusim
