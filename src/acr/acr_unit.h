@@ -51,6 +51,7 @@ class AcrUnit {
   /// Whether derive() would change nothing.
   bool is_derived() const { return armed_ == armed_counters(); }
 
+  void add_to(StateHash& hash) const { hash.add(cfg_b_, reload_counts_); }
   static RowFamilies<AcrUnit> registers();
 
  private:

@@ -63,6 +63,14 @@ Fault Memory::read(u64 address, std::span<std::byte> out) const {
   return Fault::none;
 }
 
+void Memory::add_to(StateHash& hash) const {
+  hash.add(regions_.size());
+  for (const Region& region : regions_) {
+    hash.add(region.address);
+    hash.add_bytes(region.bytes());
+  }
+}
+
 Fault Memory::write(u64 address, std::span<const std::byte> in) {
   if (find(address, in.size()) == nullptr) return Fault::pf;
   if (!in.empty()) std::memcpy(at(address, in.size()).data(), in.data(), in.size());

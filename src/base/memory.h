@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "pmusim/base/fault.h"
+#include "pmusim/base/state_hash.h"
 #include "pmusim/base/types.h"
 
 namespace pmusim {
@@ -31,6 +32,9 @@ class Memory {
   /// Copies out of / into one region. Fault::pf, and nothing copied, where the range is not mapped.
   [[nodiscard]] Fault read(u64 address, std::span<std::byte> out) const;
   [[nodiscard]] Fault write(u64 address, std::span<const std::byte> in);
+
+  /// Every region with its contents, the caller's too.
+  void add_to(StateHash& hash) const;
 
  private:
   struct Region {

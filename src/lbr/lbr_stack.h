@@ -8,6 +8,7 @@
 #include "lbr/branch.h"
 #include "lbr/layout.h"
 #include "msr/row.h"
+#include "pmusim/base/state_hash.h"
 
 namespace pmusim {
 
@@ -81,6 +82,7 @@ class LbrStack {
   /// Whether derive() would change nothing.
   bool is_derived() const { return derived_ == derivation(); }
 
+  void add_to(StateHash& hash) const;
   static RowFamilies<LbrStack> registers();
 
  private:

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "msr/row.h"
+#include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {
@@ -41,6 +42,7 @@ class ControlRegisters {
   u32 tsc_aux() const { return tsc_aux_; }
 
   const CpuModel& model() const { return *model_; }
+  void add_to(StateHash& hash) const;
   static RowFamilies<ControlRegisters> registers();
 
  private:
@@ -51,6 +53,7 @@ class ControlRegisters {
   /// A clock that software can set: its value was `value` in `cycle`.
   struct Origin {
     u64 cycle = 0, value = 0;
+    void add_to(StateHash& hash) const { hash.add(cycle, value); }
   };
 
   const CpuModel* model_;

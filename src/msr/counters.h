@@ -11,6 +11,7 @@
 #include "msr/perf_metrics.h"
 #include "msr/row.h"
 #include "pmusim/base/bus.h"
+#include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 
@@ -32,6 +33,7 @@ struct EventFilters {
   u64 front_end = 0;              ///< PEBS_FRONTEND
   u64 load_latency_cycles = 0;    ///< PEBS_LD_LAT_THRESHOLD: loads that take no longer do not count
   bool pebs_in_use = false;       ///< PEBS_ENABLE has a counter bit set: GLOBAL_INUSE shows it
+  void add_to(StateHash& hash) const { hash.add(off_core, front_end, load_latency_cycles, pebs_in_use); }
   friend bool operator==(const EventFilters&, const EventFilters&) = default;
 };
 
@@ -125,6 +127,7 @@ class CounterFile {
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl, bool cr4_pce);
 
   const CpuModel& model() const { return *model_; }
+  void add_to(StateHash& hash) const;
   static RowFamilies<CounterFile> registers();
 
  private:

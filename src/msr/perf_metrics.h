@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
@@ -30,6 +31,7 @@ class PerfMetrics {
   u64 headroom(const Slots& slots, u64 at_most) const;
   u64 read(u64 slots) const;
   void write(u64 value, u64 slots);
+  void add_to(StateHash& hash) const { hash.add(written_, counted_, slots_of_); }
 
  private:
   static constexpr unsigned backend_bound = 3;

@@ -76,6 +76,8 @@ class PebsUnit {
   u64 latency_threshold() const { return latency_threshold_; }
   /// Some counter is between its overflow and its record.
   bool busy() const { return overflowed_ != 0; }
+  /// Those counters.
+  u64 waiting() const { return overflowed_; }
 
   /// Which counters one record about this instruction serves; 0 = no record. Call it for every retirement
   /// while `busy()`, after its overflows are armed. `occurred`: counters whose event occurred since the
@@ -96,6 +98,7 @@ class PebsUnit {
   /// write, those that are not enabled any more stop waiting.
   void drop_disabled(const CounterFile& counters) { overflowed_ &= enabled(counters); }
 
+  void add_to(StateHash& hash) const;
   static RowFamilies<PebsUnit> registers();
 
  private:

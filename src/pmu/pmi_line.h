@@ -2,6 +2,7 @@
 #ifndef PMUSIM_PMU_PMI_LINE_H
 #define PMUSIM_PMU_PMI_LINE_H
 
+#include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/policies.h"
 #include "pmusim/pmu/observer.h"
 
@@ -29,6 +30,7 @@ class PmiLine {
 
   bool pending() const { return pending_; }
   u64 due_cycle() const { return due_cycle_; }
+  void add_to(StateHash& hash) const { hash.add(pending_, pending_ ? due_cycle_ : 0); }
 
  private:
   bool pending_ = false;

@@ -87,6 +87,22 @@ u64 Pmu::now() const { return sequencer_->now(); }
 u64 Pmu::tsc() const { return sequencer_->tsc(); }
 u64 Pmu::acr_reload_count(unsigned counter) const { return sequencer_->acr().reload_count(counter); }
 u64 Pmu::assists(AssistOutcome outcome) const { return sequencer_->pebs().assists(outcome); }
+void Pmu::add_to(StateHash& hash) const { sequencer_->add_to(hash); }
+u64 Pmu::state_hash() const {
+  StateHash hash;
+  add_to(hash);
+  return hash.value();
+}
+u64 Pmu::overflow(u64 counters, const Retirement& at) { return sequencer_->overflow(counters, at); }
+u64 Pmu::running_counters() const { return sequencer_->counters().running(); }
+u64 Pmu::interrupting_counters() const {
+  const CounterFile& counters = sequencer_->counters();
+  return counters.interrupting() | sequencer_->pebs().enabled(counters);
+}
+void Pmu::request_pmi() { sequencer_->request_pmi(); }
+bool Pmu::interrupt(const InterruptFrame& frame) { return sequencer_->interrupt(frame); }
+bool Pmu::pmi_pending() const { return sequencer_->pmi_pending(); }
+bool Pmu::in_pmi_handler() const { return sequencer_->in_pmi_handler(); }
 u64 Pmu::prediction_barriers() const { return sequencer_->control().prediction_barriers(); }
 
 }  // namespace pmusim

@@ -108,6 +108,15 @@ void Sequencer::store_branch(const Retirement& r) {
   if (outcome.interrupt) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::bts_threshold);
 }
 
+u64 Sequencer::overflow(u64 counters, const Retirement& at) {
+  const u64 wrapped = counters & counters_.running();
+  for (const unsigned counter : set_bits(wrapped)) counters_.set_value(counter, 0);
+  apply_overflows(wrapped);
+  const u64 sampled = wrapped & pebs_.waiting();
+  if (sampled != 0) write_pebs_record(at, sampled);
+  return wrapped;
+}
+
 void Sequencer::apply_overflows(u64 overflowed) {
   if (overflowed == 0) return;
   const u64 precise = overflowed & pebs_.enabled(counters_);
@@ -192,14 +201,14 @@ void Sequencer::freeze_counters() {
 
 // A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what
 // the other modes of delivery ask for reaches no handler either.
-void Sequencer::deliver_pmi(InterruptFrame frame) {
+bool Sequencer::deliver_pmi(InterruptFrame frame) {
   constexpr u64 interrupts_enabled = bit(9);
-  if (handler_ == nullptr) return;
+  if (handler_ == nullptr) return false;
   const u64 mode = control_.lvtpc() & msr::lvtpc::DELIVERY_MODE;
-  if (mode == msr::lvtpc::FIXED && (frame.registers.rflags & interrupts_enabled) == 0) return;
+  if (mode == msr::lvtpc::FIXED && (frame.registers.rflags & interrupts_enabled) == 0) return false;
   pmi_.acknowledge();
   control_.mask_lvtpc();
-  if (mode != msr::lvtpc::FIXED && mode != msr::lvtpc::NMI) return;
+  if (mode != msr::lvtpc::FIXED && mode != msr::lvtpc::NMI) return true;
   frame.extended = extended_known_ ? &xsave_.state() : nullptr;
 
   const u64 occurred = std::exchange(occurred_while_waiting_, 0);
@@ -213,6 +222,12 @@ void Sequencer::deliver_pmi(InterruptFrame frame) {
   registers_known_ = known;
   last_registers_ = registers;
   occurred_while_waiting_ |= occurred;
+  return true;
+}
+
+bool Sequencer::interrupt(const InterruptFrame& frame) {
+  if (!pmi_.pending() || pmi_masked() || handling_) return false;
+  return deliver_pmi(frame);
 }
 
 InterruptFrame Sequencer::frame_after(const Retirement& r) const {

@@ -76,12 +76,20 @@ class Sequencer {
   /// Whether everything that is derived from registers is as a fresh derivation would have it. Always true
   /// between two calls; tests ask.
   bool is_derived() const;
+  void add_to(StateHash& hash) const;
+
+  // what a test makes happen
+  u64 overflow(u64 counters, const Retirement& at);
+  void request_pmi() { request_pmi(0, observed::PmiCause::overflow); }
+  bool interrupt(const InterruptFrame& frame);
+  bool in_pmi_handler() const { return handling_; }
+  bool pmi_pending() const { return pmi_.pending(); }
 
  private:
   explicit Sequencer(std::shared_ptr<const CpuModel> model);
   Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers);
   void pass_time(u64 cycle, Cpl cpl);
-  void deliver_pmi(InterruptFrame frame);
+  bool deliver_pmi(InterruptFrame frame);
   bool pmi_due() const { return pmi_.deliverable(now(), pmi_masked()) && !handling_; }
   void retire_late(const Retirement& retirement);
   InterruptFrame frame_before(const Retirement& retirement) const;

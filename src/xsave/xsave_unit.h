@@ -4,6 +4,7 @@
 
 #include "msr/row.h"
 #include "pmusim/base/extended_state.h"
+#include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/xsave/instructions.h"
 
@@ -85,6 +86,7 @@ class XsaveUnit {
   /// Loads and initialises components, LBR excepted, from such an area.
   void restore(const RestorePlan& plan, const XsaveOperands& operands, std::span<const std::byte> area);
 
+  void add_to(StateHash& hash) const;
   static RowFamilies<XsaveUnit> registers();
 
  private:

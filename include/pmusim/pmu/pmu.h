@@ -6,6 +6,7 @@
 #include <span>
 
 #include "pmusim/base/bus.h"
+#include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/msr/register.h"
@@ -147,6 +148,32 @@ class Pmu final : public Bus {
   u64 assists(AssistOutcome outcome) const;
   /// Indirect branch prediction barriers that software has asked for (PRED_CMD.IBPB) since construction.
   u64 prediction_barriers() const;
+
+  /// Everything that decides what the unit will do and what can be read of it: registers, what is under way
+  /// between instructions, time, memory. Two of the same model with equal hashes behave alike from then on.
+  /// Handler and observers are not part of it.
+  void add_to(StateHash& hash) const;
+  u64 state_hash() const;
+
+  // What no software can do; tests of a driver can.
+
+  /// Makes counters (a mask, numbered as above) wrap at once, of those that run: they stand at 0, and status,
+  /// reloads and a request for a PMI follow as from any overflow. The PEBS assist of those that sample comes
+  /// to the instruction `at`. Returns those that wrapped.
+  u64 overflow(u64 counters, const Retirement& at);
+  /// Counters that could count now, if code at the right privilege level ran: those which overflow() wraps.
+  u64 running_counters() const;
+  /// Counters whose overflow asks for a PMI or writes a PEBS record, running or not.
+  u64 interrupting_counters() const;
+  /// Asks for a PMI for which there is no reason.
+  void request_pmi();
+  /// An instruction boundary in the code of `frame` which takes a PMI that is pending, skid or no skid, if
+  /// LVTPC lets it pass and no handler runs. True if one was taken.
+  bool interrupt(const InterruptFrame& frame);
+  /// Whether a PMI has been asked for and not taken.
+  bool pmi_pending() const;
+  /// Whether the PMI handler is running.
+  bool in_pmi_handler() const;
 
   /// The units behind all this, for tests of the project itself: src/pmu/sequencer.h.
   const Sequencer& sequencer() const { return *sequencer_; }
