@@ -48,8 +48,8 @@ TEST_P(EntryHeader, ShowsAnExample) {
 INSTANTIATE_TEST_SUITE_P(Rooms, EntryHeader,
                          testing::Values("annotate/analyze.h", "events/parser.h", "perf/core.h",
                                          "perfdata/reader.h", "perfdata/samples.h", "session/record.h",
-                                         "session/sample.h", "session/stat.h", "trace/reader.h",
-                                         "version.h"));
+                                         "session/sample.h", "session/stat.h", "explore/explore.h",
+                                         "trace/reader.h", "version.h"));
 
 }  // namespace
 }  // namespace pmusim::test

@@ -30,8 +30,7 @@ TEST_P(StateHashOf, ChangesWithEveryRegisterThatKeepsAnotherValue) {
   }
   EXPECT_GT(changed, 20u);
 }
-INSTANTIATE_TEST_SUITE_P(Models, StateHashOf,
-                         testing::Values("nehalem", "skylake", "icelake", "lioncove"));
+INSTANTIATE_TEST_SUITE_P(Models, StateHashOf, testing::Values("nehalem", "skylake", "icelake", "lioncove"));
 
 TEST(StateHash, OfACopyIsTheSame) {
   Pmu pmu = pmu_of("skylake");

@@ -106,10 +106,12 @@ void CounterBank::set_reload_config(unsigned n, u64 value, u64 mask) {
   access_.wrmsr(reload_address(n, msr::V6_GP0_CFG_C, msr::V6_FX0_CFG_C), cfg_c_[n]);
 }
 
+// What counts as written has been: the handler of an interrupt that comes before the write has to do it,
+// because it enables counters itself.
 void CounterBank::write_fixed_control() {
   if (fixed_control_ == fixed_control_written_) return;
-  fixed_control_written_ = fixed_control_;
   access_.wrmsr(msr::FIXED_CTR_CTRL, fixed_control_);
+  fixed_control_written_ = fixed_control_;
 }
 
 void CounterBank::enable_all() {
