@@ -2,12 +2,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "completion.h"
+#include "man_page.h"
 #include "output.h"
 #include "perf_options.h"
 
 namespace pmusim::tools {
 
 namespace {
+
+struct HelpCommand {
+  std::vector<std::string> topic;  ///< or the words to complete
+  std::string man_pages;
+  bool complete = false;
+};
 
 void show_help(const CLI::App& app, const std::vector<std::string>& topic) {
   if (topic == std::vector<std::string>{"perf-options"}) return print_to(stdout, perf_options_as_markdown());
@@ -25,13 +33,24 @@ void show_help(const CLI::App& app, const std::vector<std::string>& topic) {
                                    : command->help("pmusim"));
 }
 
+void run(const CLI::App& app, const HelpCommand& command) {
+  if (!command.man_pages.empty()) return write_man_pages(app, command.man_pages);
+  if (!command.complete) return show_help(app, command.topic);
+  for (const std::string& word : completions(app, command.topic)) print_to(stdout, word + "\n");
+}
+
 }  // namespace
 
 void add_help(CLI::App& app) {
-  auto topic = std::make_shared<std::vector<std::string>>();
+  auto command = std::make_shared<HelpCommand>();
   CLI::App* const help = app.add_subcommand("help", "Explain a command, or 'perf-options'");
-  help->add_option("command", *topic, "the command, as 'trace record'; perf-options: what became of perf's");
-  help->callback([&app, topic] { show_help(app, *topic); });
+  help->add_option("command", command->topic,
+                   "the command, as 'trace record'; perf-options: what became of perf's");
+  // For the build and for shells.
+  help->add_option("--man-pages", command->man_pages, "write all manual pages into a folder")->group("");
+  help->add_flag("--complete", command->complete, "what the last word can become; give the words behind '--'")
+      ->group("");
+  help->callback([&app, command] { run(app, *command); });
 }
 
 }  // namespace pmusim::tools
