@@ -23,6 +23,7 @@ function(pmusim_room name)
     target_link_libraries(${library} INTERFACE pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
   endif()
   add_library(pmusim::${name} ALIAS ${library})
+  set_property(GLOBAL APPEND PROPERTY pmusim_rooms ${name})
 
   if(PMUSIM_TESTS)
     pmusim_test_program(${name} ${library})
