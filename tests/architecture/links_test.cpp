@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Pages refer to what there is, and README leads to every page.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/architecture/rooms.h"
+
+namespace pmusim::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Targets of links within the tree, without "#section".
+std::vector<std::string> links_in(const fs::path& page) {
+  static const std::regex link(R"(\]\(([^)#\s]+)(#[^)]*)?\))");
+  const std::string text = contents(page);
+  std::vector<std::string> targets;
+  for (std::sregex_iterator found(text.begin(), text.end(), link), end; found != end; ++found)
+    if (const std::string target = (*found)[1]; !target.starts_with("http")) targets.push_back(target);
+  return targets;
+}
+
+std::vector<fs::path> pages() {
+  std::vector<fs::path> found{source_tree() / "README.md", source_tree() / "CONTRIBUTING.md",
+                              source_tree() / "SECURITY.md"};
+  for (const fs::directory_entry& entry : fs::directory_iterator(source_tree() / "docs"))
+    if (entry.path().extension() == ".md") found.push_back(entry.path());
+  return found;
+}
+
+TEST(Pages, LinkToFilesThatThereAre) {
+  std::size_t links = 0;
+  for (const fs::path& page : pages())
+    for (const std::string& target : links_in(page)) {
+      ++links;
+      EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << " links to " << target;
+    }
+  EXPECT_GT(links, 50u) << "the search found nothing to check";
+}
+
+TEST(Readme, HasAPageForEveryUnit) {
+  std::set<std::string> linked;
+  for (const std::string& target : links_in(source_tree() / "README.md")) linked.insert(target);
+  for (const char* const unit : {"counters", "lbr", "pebs", "acr", "xsave", "registers", "policies"})
+    EXPECT_TRUE(linked.contains(std::string("docs/") + unit + ".md")) << unit;
+}
+
+/// What stands behind the licence and the line that says what the program is.
+std::string program_in(const fs::path& source) {
+  const std::string text = contents(source);
+  return text.substr(text.find("#include"));
+}
+
+TEST(GuideForDriverAuthors, ShowsTheProgramThatTheTestsRun) {
+  const std::string page = contents(source_tree() / "docs/guide-driver-authors.md");
+  EXPECT_NE(page.find("```cpp\n" + program_in(source_tree() / "tests/consumer/hardware.cpp") + "```\n"),
+            page.npos);
+}
+
+}  // namespace
+}  // namespace pmusim::test
