@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <unordered_set>
 
 #include "base/printable.h"
 #include "truncation.h"
@@ -13,30 +15,50 @@
 namespace pmusim::tools {
 namespace {
 
-/// Adds up what the items of a trace say.
+constexpr std::array<std::string_view, execution_classes> class_names{"integer",
+                                                                      "integer multiplication",
+                                                                      "integer division",
+                                                                      "FP addition",
+                                                                      "FP multiplication",
+                                                                      "FP division",
+                                                                      "vector",
+                                                                      "load only",
+                                                                      "store only",
+                                                                      "branch",
+                                                                      "no operation",
+                                                                      "serializing",
+                                                                      "microcoded"};
+
+/// Adds up what the items of a trace say: of blocks how often they ran, and in the end what that means.
 class Counter {
  public:
   explicit Counter(TraceInfo& info) : info_(info) {}
 
   void operator()(const trace::BlockRun& run) {
-    for (const auto& i : run.block->instructions) {
-      info_.loads += i.signals.has(Signal::load) ? 1 : 0;
-      info_.stores += i.signals.has(Signal::store) ? 1 : 0;
-      if (seen_.insert(i.ip).second) {
-        ++info_.static_instructions;
-        info_.code_bytes += i.length;
-      }
-    }
-    info_.instructions += run.block->instructions.size();
-    const auto kind = static_cast<std::size_t>(run.block->instructions.back().branch);
-    if (kind == 0) return;
-    ++info_.branches[kind];
-    if (run.next_ip != run.block->end() || kind > 1) ++info_.taken[kind];
+    const u32 id = run.block->id;
+    if (id >= blocks_.size()) blocks_.resize(id + 1);
+    BlockCount& block = blocks_[id];
+    block.block = run.block;
+    ++block.runs;
+    block.left += run.next_ip != run.block->end() ? 1 : 0;
+    if (thread_) info_.threads_that_ran[*thread_].instructions += run.block->instructions.size();
+  }
+
+  void finish() {
+    for (const BlockCount& block : blocks_)
+      if (block.runs != 0) add(block);
+    info_.code_lines = lines_.size();
+    info_.code_pages = pages_.size();
   }
 
   void operator()(const trace::Happening& happening) { std::visit(*this, happening); }
   void operator()(const trace::ProcessStart& start) { add_thread(start.pid, start.tid); }
   void operator()(const trace::ThreadStart& start) { add_thread(start.pid, start.tid); }
+  void operator()(const trace::ThreadSwitch& to) {
+    const auto [entry, is_new] = numbers_.try_emplace(to.tid, info_.threads_that_ran.size());
+    if (is_new) info_.threads_that_ran.push_back({to.pid, to.tid, 0});
+    thread_ = entry->second;
+  }
   void operator()(const trace::Syscall&) { ++info_.system_calls; }
   void operator()(const trace::SignalDelivery&) { ++info_.signals; }
   void operator()(const trace::Map& map) {
@@ -47,12 +69,44 @@ class Counter {
   void operator()(const auto&) {}
 
  private:
+  struct BlockCount {
+    const trace::Block* block = nullptr;
+    u64 runs = 0, left = 0;  // for another place than the code behind it
+  };
+
+  void add(const BlockCount& counted) {
+    for (const auto& i : counted.block->instructions) {
+      info_.loads += i.signals.has(Signal::load) ? counted.runs : 0;
+      info_.stores += i.signals.has(Signal::store) ? counted.runs : 0;
+      info_.mix[static_cast<std::size_t>(i.execution)] += counted.runs;
+      add_code(i);
+    }
+    info_.instructions += counted.runs * counted.block->instructions.size();
+    const auto kind = static_cast<std::size_t>(counted.block->instructions.back().branch);
+    if (kind == 0) return;
+    info_.branches[kind] += counted.runs;
+    info_.taken[kind] +=
+        kind == static_cast<std::size_t>(BranchKind::conditional) ? counted.left : counted.runs;
+  }
+  void add_code(const x86::Instruction& i) {
+    constexpr u64 line_bytes = 64, page_bytes = 4096;
+    if (!seen_.insert(i.ip).second) return;
+    ++info_.static_instructions;
+    info_.code_bytes += i.length;
+    for (const u64 byte : {i.ip, i.end() - 1}) {
+      lines_.insert(byte / line_bytes);
+      pages_.insert(byte / page_bytes);
+    }
+  }
   void add_thread(u32 pid, u32 tid) {
     info_.processes.insert(pid);
     info_.threads.insert(tid);
   }
   TraceInfo& info_;
-  std::set<u64> seen_;
+  std::vector<BlockCount> blocks_;      // by id
+  std::map<u32, std::size_t> numbers_;  // of threads, by tid
+  std::optional<std::size_t> thread_;
+  std::unordered_set<u64> seen_, lines_, pages_;
 };
 
 std::string hex(std::span<const u8> bytes) { return fmt::format("{:02x}", fmt::join(bytes, "")); }
@@ -85,9 +139,11 @@ Result<TraceInfo, Error> read_trace_info(const std::string& path) {
   for (;;) {
     const auto item = reader->next();
     if (!item.ok()) return Failure(item.error());
-    if (!item->has_value()) return info;
+    if (!item->has_value()) break;
     std::visit(counter, **item);
   }
+  counter.finish();
+  return info;
 }
 
 std::string format_text(const TraceInfo& info) {
@@ -111,12 +167,24 @@ std::string format_text(const TraceInfo& info) {
   line("  conditional taken", info.taken[static_cast<std::size_t>(BranchKind::conditional)]);
   line("distinct instructions", info.static_instructions);
   line("code bytes", info.code_bytes);
+  line("code lines (64 B)", info.code_lines);
+  line("code pages (4 KiB)", info.code_pages);
   line("processes", info.processes.size());
   line("threads", info.threads.size());
   line("system calls", info.system_calls);
   line("signals", info.signals);
   line("file bytes", info.file_bytes);
   text += fmt::format("{:<24}{:>16.4f}\n", "  per instruction", per_instruction(info.file_bytes, info));
+
+  text += "\ninstruction mix\n";
+  for (std::size_t n = 0; n < execution_classes; ++n)
+    if (info.mix[n] != 0)
+      text += fmt::format("  {:<22}{:>16}{:>8.2f} %\n", class_names[n], fmt::group_digits(info.mix[n]),
+                          100 * per_instruction(info.mix[n], info));
+
+  text += "\nthreads that ran (process, thread, instructions)\n";
+  for (const ThreadInfo& t : info.threads_that_ran)
+    text += fmt::format("{:>10}{:>11}{:>19}\n", t.pid, t.tid, fmt::group_digits(t.instructions));
 
   text += "\nstream                       raw bytes    stored bytes  stored per instruction\n";
   for (const auto& s : info.streams) {
@@ -148,6 +216,9 @@ std::string format_json(const TraceInfo& info) {
   }
   json["distinct_instructions"] = info.static_instructions;
   json["code_bytes"] = info.code_bytes;
+  json["code_lines"] = info.code_lines;
+  json["code_pages"] = info.code_pages;
+  for (std::size_t n = 0; n < execution_classes; ++n) json["mix"][std::string(class_names[n])] = info.mix[n];
   json["processes"] = info.processes.size();
   json["threads"] = info.threads.size();
   json["system_calls"] = info.system_calls;
@@ -157,6 +228,9 @@ std::string format_json(const TraceInfo& info) {
   for (const auto& s : info.streams) {
     json["streams"][std::string(s.name)] = {{"raw_bytes", s.raw_bytes}, {"stored_bytes", s.stored_bytes}};
   }
+  json["threads_that_ran"] = nlohmann::ordered_json::array();
+  for (const ThreadInfo& t : info.threads_that_ran)
+    json["threads_that_ran"].push_back({{"pid", t.pid}, {"tid", t.tid}, {"instructions", t.instructions}});
   json["modules"] = nlohmann::ordered_json::array();
   for (const auto& m : info.modules) {
     json["modules"].push_back({{"start", m.start},

@@ -13,8 +13,16 @@
 namespace pmusim::tools {
 
 inline constexpr std::size_t branch_kinds = static_cast<std::size_t>(BranchKind::tsx_abort) + 1;
+inline constexpr std::size_t execution_classes =
+    static_cast<std::size_t>(x86::ExecutionClass::microcoded) + 1;
 
-/// What a whole trace holds, counted instruction by instruction.
+/// What one thread executed.
+struct ThreadInfo {
+  u32 pid = 0, tid = 0;
+  u64 instructions = 0;
+};
+
+/// What a whole trace holds.
 struct TraceInfo {
   trace::Contents contents;
   std::optional<std::string> truncation;  ///< as trace::Reader::truncation()
@@ -23,10 +31,14 @@ struct TraceInfo {
   std::array<u64, branch_kinds> branches{};  ///< by BranchKind, [none] unused
   std::array<u64, branch_kinds> taken{};     ///< of those
   u64 loads = 0, stores = 0;                 ///< instructions that load, that store
-  u64 static_instructions = 0, code_bytes = 0;
+  std::array<u64, execution_classes> mix{};  ///< instructions by x86::ExecutionClass
+  // Of the code that was executed: instructions and their bytes, lines of 64 bytes and pages of 4 KiB with
+  // some.
+  u64 static_instructions = 0, code_bytes = 0, code_lines = 0, code_pages = 0;
   u64 system_calls = 0, signals = 0;
   std::set<u32> processes, threads;
-  std::vector<trace::Mapping> modules;  ///< executable mappings in the order in which they appeared
+  std::vector<ThreadInfo> threads_that_ran;  ///< in the order in which they first did
+  std::vector<trace::Mapping> modules;       ///< executable mappings in the order in which they appeared
   std::vector<trace::StreamSize> streams;
 
   u64 all_branches() const;
