@@ -242,7 +242,8 @@ void add_dump(CLI::App& trace) {
   };
   auto options = std::make_shared<Options>();
   command->add_option("trace", options->path, "The trace to read")->required();
-  command->add_option("--from", options->dump.from, "First instruction to print (0 is the trace's first)");
+  command->add_option("--from", options->dump.from,
+                      "First instruction to print (0 is the trace's first); it shows all registers");
   command->add_option("--count", options->dump.count, "How many instructions to print");
   command->add_flag("--regs", options->extended,
                     "Print vector, mask and other extended registers that changed, too");

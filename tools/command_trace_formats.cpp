@@ -42,7 +42,7 @@ void add_import(CLI::App& trace) {
   auto* command = trace.add_subcommand("import", "Make a trace of one that another tool has written");
   command->footer(
       "The file may be packed by gzip, xz or zstd. What its format cannot tell is said, and replays refuse\n"
-      "the events that would need it.\n\n"
+      "the events that would need it. Intel PT's time stamps order threads; cycles are the core model's.\n\n"
       "  pmusim trace import -f champsim -o T 600.perlbench_s-210B.champsimtrace.xz\n"
       "  valgrind --tool=lackey --trace-mem=yes --log-file=lackey.txt ls; pmusim trace import -f lackey -o T "
       "lackey.txt\n"

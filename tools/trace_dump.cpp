@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/printable.h"
 #include "extended_text.h"
@@ -156,6 +157,8 @@ class Dumper {
  public:
   Dumper(const DumpOptions& options, std::FILE* out) : options_(options), out_(out) {}
 
+  /// The ordinal of the next instruction.
+  void stand_at(u64 ordinal) { ordinal_ = ordinal; }
   bool done() const { return ordinal_ >= options_.from && ordinal_ - options_.from >= options_.count; }
 
   void operator()(const trace::BlockRun& run) {
@@ -215,11 +218,16 @@ Result<Done, Error> dump_trace(const std::string& path, const DumpOptions& optio
   auto reader = trace::Reader::open(path);
   if (!reader.ok()) return Failure(reader.error());
   warn_if_truncated(*reader);
+  if (options.from != 0)
+    if (const auto begun = reader->begin_at(options.from); !begun.ok()) return Failure(begun.error());
   Dumper dumper(options, out);
+  bool begun = false;
   while (!dumper.done()) {
     const auto item = reader->next();
     if (!item.ok()) return Failure(item.error());
     if (!item->has_value()) break;
+    if (std::holds_alternative<trace::BlockRun>(**item) && !std::exchange(begun, true))
+      dumper.stand_at(reader->instructions_before());
     std::visit(dumper, **item);
   }
   return Done{};

@@ -39,6 +39,8 @@ int shell_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(statu
 void TraceOption::add_to(CLI::App& command) {
   command.option_defaults()->group("The trace");
   command.add_option("--save-trace", saved_, "With '-- CMD': keep the trace under this name");
+  command.add_option("--from", from_,
+                     "Begin with the block that holds instruction N of the trace (0 is its first)");
   command.add_option("trace", trace_, "Trace written by 'pmusim trace record', or '-- CMD' to run one now");
 }
 
@@ -67,6 +69,9 @@ void TraceOption::check(const CLI::App& command) const {
         fmt::format("{}: there is no such trace; 'pmusim {} -- {}' would record a program and "
                     "replay it",
                     trace_, name, trace_));
+  if (from_ && is_live())
+    throw CommandError(
+        "--from: is for traces; 'pmusim trace record --skip N' begins a recording N instructions later");
   if (!saved_.empty()) check_output_name(saved_, program_, "--save-trace");
 }
 
@@ -93,8 +98,10 @@ Result<Done, Error> TraceOption::record(const trace::RecordOptions& options) {
 }
 
 std::unique_ptr<trace::Source> TraceOption::open_file() const {
-  return std::make_unique<trace::Reader>(
-      value_or_fail(trace::Reader::open(saved_.empty() ? trace_ : saved_)));
+  auto reader =
+      std::make_unique<trace::Reader>(value_or_fail(trace::Reader::open(saved_.empty() ? trace_ : saved_)));
+  if (from_) value_or_fail(reader->begin_at(*from_));
+  return reader;
 }
 
 std::unique_ptr<trace::Source> TraceOption::preview() { return live_ ? live_->preview() : open_file(); }

@@ -57,6 +57,7 @@ class TraceOption {
   std::unique_ptr<trace::Source> open_file() const;
 
   std::string trace_, saved_;
+  std::optional<u64> from_;
   std::vector<std::string> program_;
   std::optional<ProgramRecording> recording_;  // written by the thread of `live_`
   std::unique_ptr<trace::LiveTrace> live_;

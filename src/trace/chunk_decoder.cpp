@@ -13,16 +13,9 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, u32 instructio
       tid_(tid),
       instructions_left_(instructions) {
   for (std::size_t s = 0; s < stream_count; ++s) in_[s] = ByteReader(data_[s]);
-  u64 previous_end = 0;
-  while (!damaged_ && !in(Stream::code).at_end()) {
-    const CodedBlock* added = decode_block(in(Stream::code), previous_end, table);
-    if (added == nullptr) {
-      damaged_ = true;
-      if (!table.has_room_for(max_block_instructions))
-        problem_ = "more code than a file of this size can hold";
-    } else {
-      previous_end = added->block.end();
-    }
+  if (const std::string_view problem = decode_blocks(in(Stream::code), table); !problem.empty()) {
+    damaged_ = true;
+    problem_ = problem;
   }
   predicted_.fit(table.size(), table.contexts());
   followed_.resize(table.size());

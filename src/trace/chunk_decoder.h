@@ -65,7 +65,7 @@ class ChunkDecoder {
   u8 outcome_bits_ = 0;
   unsigned outcomes_left_ = 0;
   bool damaged_ = false;
-  std::string_view problem_ = "chunk does not decode";
+  std::string_view problem_ = does_not_decode;
 
   // What the last run's spans refer to.
   Item item_;

@@ -80,4 +80,16 @@ const CodedBlock* decode_block(ByteReader& in, u64 previous_end, CodeTable& tabl
   return std::ranges::equal(added.block.instructions, shapes, {}, shape) ? &added : nullptr;
 }
 
+std::string_view decode_blocks(ByteReader& in, CodeTable& table) {
+  u64 previous_end = 0;
+  while (!in.at_end()) {
+    const CodedBlock* const added = decode_block(in, previous_end, table);
+    if (added == nullptr)
+      return table.has_room_for(max_block_instructions) ? does_not_decode
+                                                        : "more code than a file of this size can hold";
+    previous_end = added->block.end();
+  }
+  return {};
+}
+
 }  // namespace pmusim::trace

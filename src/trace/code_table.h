@@ -3,6 +3,7 @@
 #define PMUSIM_TRACE_CODE_TABLE_H
 
 #include <deque>
+#include <string_view>
 #include <unordered_map>
 
 #include "pmusim/trace/block.h"
@@ -49,6 +50,11 @@ void encode_block(const Block& block, u64 previous_end, ByteWriter& out);
 /// Adds the next definition to `table`; null where it is damaged, or where this build understands the
 /// instructions' accesses in another way than the one that wrote it.
 const CodedBlock* decode_block(ByteReader& in, u64 previous_end, CodeTable& table);
+
+/// Adds all definitions of a chunk. What is wrong with them; empty where nothing is.
+std::string_view decode_blocks(ByteReader& in, CodeTable& table);
+/// Of what is damaged in no way that has a name.
+inline constexpr std::string_view does_not_decode = "chunk does not decode";
 
 }  // namespace pmusim::trace
 

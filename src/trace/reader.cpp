@@ -3,10 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "pmusim/base/bits.h"
+#include "trace/beginning.h"
 #include "trace/chunk_decoder.h"
 #include "trace/code_memory.h"
 #include "trace/compression.h"
 #include "trace/live_threads.h"
+#include "trace/passed_chunk.h"
 #include "trace/trace_index.h"
 
 namespace pmusim::trace {
@@ -48,6 +53,11 @@ struct Reader::Impl {
   CodeMemory memory;
   LiveThreads threads;
   std::unique_ptr<ChunkDecoder> chunk;
+  std::unique_ptr<PassedChunk> passed_chunk;  // instead
+  Beginning beginning{0};
+  bool begun = true;
+  NextItem held;  // follows what is told before it
+  Item told_before;
   u64 chunk_offset = 0;
   u64 next_offset = sizeof(FileHeader);
   u64 instructions = 0;  // before the next chunk
@@ -55,8 +65,18 @@ struct Reader::Impl {
   Impl(std::shared_ptr<const TraceBytes> input, Contents has, TraceIndex footer)
       : bytes(std::move(input)), file(*bytes), contents(has), index(std::move(footer)) {}
 
-  /// Errors as `next`. False at the end of the trace.
+  /// Everything in order, but for what passed chunks hold beside happenings. Errors as Reader::next().
+  Result<NextItem, Error> next();
+  /// The same up to the first block, of which the beginning decides what is told.
+  Result<NextItem, Error> next_before_beginning();
+  Result<NextItem, Error> begin(NextItem first);
+  NextItem tell_first(const ThreadSwitch& to, NextItem then);
+
+  /// The next one, read or passed. Errors as next(). False at the end of the trace.
   Result<bool, Error> open_chunk();
+  /// Both: where it ends in the file.
+  Result<u64, Error> open_chunk(const ChunkHeader& header);
+  Result<u64, Error> pass_chunk(const ChunkHeader& header);
   /// Nothing at the end.
   Result<std::optional<ChunkHeader>, Error> next_header();
   bool comes_through_pipe() const { return index.chunks_end == unknown_end; }
@@ -64,10 +84,11 @@ struct Reader::Impl {
   Result<StreamData, Error> read_streams(const ChunkHeader& header);
   /// Adds the extended registers at `offset` to `streams`; where they end in the file.
   Result<u64, Error> read_extended(u64 offset, StreamData& streams);
+  /// Those of the streams whose bit is in `needed`.
   template <std::size_t count>
   Result<Done, Error> expand(std::span<const u8> payload, const std::array<StreamHeader, count>& headers,
                              const std::array<std::string_view, count>& names,
-                             std::array<std::vector<u8>, count>& streams);
+                             std::array<std::vector<u8>, count>& streams, u64 needed = ~u64{0});
   Result<NextItem, Error> take(NextItem happened);
 };
 
@@ -115,24 +136,72 @@ std::vector<StreamSize> Reader::streams() const {
   return result;
 }
 
+Result<Done, Error> Reader::begin_at(u64 instruction) {
+  if (instruction >= instruction_count())
+    return Failure(Error(fmt::format("{}: cannot begin at instruction {}: it has {}, the first of which is 0",
+                                     impl_->file.path(), instruction, instruction_count())));
+  impl_->beginning = Beginning(instruction);
+  impl_->begun = instruction == 0;
+  return Done{};
+}
+
+u64 Reader::instructions_before() const { return impl_->beginning.passed(); }
+std::optional<u64> Reader::length() const { return instruction_count() - impl_->beginning.instruction(); }
+
 Result<NextItem, Error> Reader::next() {
+  return impl_->begun ? impl_->next() : impl_->next_before_beginning();
+}
+
+Result<NextItem, Error> Reader::Impl::next() {
   for (;;) {
-    if (impl_->chunk == nullptr) {
-      const auto opened = impl_->open_chunk();
+    if (chunk == nullptr && passed_chunk == nullptr) {
+      const auto opened = open_chunk();
       if (!opened.ok()) return Failure(opened.error());
       if (!*opened) return NextItem();
     }
-    if (const NextItem item = impl_->chunk->next()) {
+    if (const NextItem item = chunk ? chunk->next() : passed_chunk->next()) {
       const auto* run = std::get_if<BlockRun>(&*item);
-      if (run == nullptr) return impl_->take(item);
-      impl_->memory.executed(*run->block);
+      if (run == nullptr) return take(item);
+      memory.executed(*run->block);
       return item;
     }
-    if (impl_->chunk->damaged()) {
-      return Failure(impl_->file.damaged(impl_->chunk_offset, impl_->chunk->problem()));
-    }
-    impl_->chunk.reset();
+    if (chunk ? chunk->damaged() : passed_chunk->damaged())
+      return Failure(file.damaged(chunk_offset, chunk ? chunk->problem() : passed_chunk->problem()));
+    chunk.reset();
+    passed_chunk.reset();
   }
+}
+
+Result<NextItem, Error> Reader::Impl::next_before_beginning() {
+  if (held) {
+    begun = std::holds_alternative<BlockRun>(*held);
+    return std::exchange(held, NextItem());
+  }
+  for (;;) {
+    const auto item = next();
+    if (!item.ok() || !*item) return item;
+    if (const auto* run = std::get_if<BlockRun>(&**item)) {
+      const u64 count = run->block->instructions.size();
+      if (!beginning.is_behind(count)) return begin(*item);
+      beginning.pass(count);
+    } else if (const auto& happening = std::get<Happening>(**item); beginning.tells(happening)) {
+      const auto to = beginning.switch_before(happening);
+      return to ? tell_first(*to, *item) : *item;
+    }
+  }
+}
+
+Result<NextItem, Error> Reader::Impl::begin(NextItem first) {
+  const auto to = beginning.switch_at_beginning();
+  if (to) return tell_first(*to, first);
+  begun = true;
+  return first;
+}
+
+NextItem Reader::Impl::tell_first(const ThreadSwitch& to, NextItem then) {
+  held = then;
+  told_before = Happening(to);
+  return NextItem(told_before);
 }
 
 std::vector<std::byte> Reader::code(u32 pid, u64 address, std::size_t bytes) const {
@@ -175,27 +244,55 @@ Result<std::optional<ChunkHeader>, Error> Reader::Impl::next_header_of_pipe() {
 }
 
 Result<bool, Error> Reader::Impl::open_chunk() {
-  const auto next = next_header();
-  if (!next.ok()) return Failure(next.error());
-  if (!*next) return false;
-  const std::optional<ChunkHeader>& header = *next;
-  u64 end = next_offset + sizeof(ChunkHeader) + payload_bytes(*header);
+  const auto header = next_header();
+  if (!header.ok()) return Failure(header.error());
+  if (!*header) return false;
+  const auto end =
+      !begun && beginning.is_behind((*header)->instructions) ? pass_chunk(**header) : open_chunk(**header);
+  if (!end.ok()) return Failure(end.error());
+  chunk_offset = next_offset;
+  next_offset = *end;
+  instructions += (*header)->instructions;
+  return true;
+}
+
+Result<u64, Error> Reader::Impl::open_chunk(const ChunkHeader& header) {
+  u64 end = next_offset + sizeof(ChunkHeader) + payload_bytes(header);
   if (end > index.chunks_end) return Failure(file.damaged(next_offset, "chunk reaches into the index"));
-  auto streams = read_streams(*header);
+  auto streams = read_streams(header);
   if (!streams.ok()) return Failure(streams.error());
   if (contents.extended) {
     const auto extended_end = read_extended(end, *streams);
     if (!extended_end.ok()) return Failure(extended_end.error());
     end = *extended_end;
   }
-
   table.limit_instructions(static_instruction_limit(end));
   chunk =
-      std::make_unique<ChunkDecoder>(*std::move(streams), contents, header->instructions, header->tid, table);
-  chunk_offset = next_offset;
-  next_offset = end;
-  instructions += header->instructions;
-  return true;
+      std::make_unique<ChunkDecoder>(*std::move(streams), contents, header.instructions, header.tid, table);
+  return end;
+}
+
+Result<u64, Error> Reader::Impl::pass_chunk(const ChunkHeader& header) {
+  u64 end = next_offset + sizeof(ChunkHeader) + payload_bytes(header);
+  if (contents.extended) {
+    const auto extended = read_extended_header(file, end);
+    if (!extended.ok()) return Failure(extended.error());
+    end += sizeof(ExtendedHeader) + payload_bytes(*extended);
+  }
+  if (end > index.chunks_end) return Failure(file.damaged(next_offset, "chunk reaches into the index"));
+  const auto payload = read_chunk_payload(file, next_offset, header);
+  if (!payload.ok()) return Failure(payload.error());
+  StreamData streams;
+  constexpr auto code = static_cast<unsigned>(Stream::code),
+                 happenings = static_cast<unsigned>(Stream::happenings);
+  if (auto done = expand(*payload, header.streams, stream_names, streams.plain, bit(code) | bit(happenings));
+      !done.ok())
+    return Failure(done.error());
+  table.limit_instructions(static_instruction_limit(end));
+  passed_chunk =
+      std::make_unique<PassedChunk>(streams.plain[code], std::move(streams.plain[happenings]), table);
+  beginning.pass(header.instructions);
+  return end;
 }
 
 Result<StreamData, Error> Reader::Impl::read_streams(const ChunkHeader& header) {
@@ -220,12 +317,14 @@ template <std::size_t count>
 Result<Done, Error> Reader::Impl::expand(std::span<const u8> payload,
                                          const std::array<StreamHeader, count>& headers,
                                          const std::array<std::string_view, count>& names,
-                                         std::array<std::vector<u8>, count>& streams) {
+                                         std::array<std::vector<u8>, count>& streams, u64 needed) {
   for (std::size_t s = 0; s < count; ++s) {
-    auto raw = decompress(payload.first(headers[s].stored_bytes), headers[s].raw_bytes);
+    const auto stored = payload.first(headers[s].stored_bytes);
+    payload = payload.subspan(stored.size());
+    if ((needed >> s & 1) == 0) continue;
+    auto raw = decompress(stored, headers[s].raw_bytes);
     if (!raw) return Failure(file.damaged(next_offset, fmt::format("stream '{}' does not expand", names[s])));
     streams[s] = *std::move(raw);
-    payload = payload.subspan(headers[s].stored_bytes);
   }
   return Done{};
 }

@@ -123,7 +123,7 @@ Result<Done, Error> check_chunk_header(const TraceBytes& file, const ChunkHeader
   return Done{};
 }
 
-Result<ExtendedPart, Error> read_extended_part(const TraceBytes& file, u64 offset) {
+Result<ExtendedHeader, Error> read_extended_header(const TraceBytes& file, u64 offset) {
   const auto header = read_structure<ExtendedHeader>(file, offset);
   if (!header.ok()) return Failure(header.error());
   if (header->magic != extended_magic || !is_checksum(header->crc, crc_of(*header)))
@@ -131,6 +131,12 @@ Result<ExtendedPart, Error> read_extended_part(const TraceBytes& file, u64 offse
   for (const StreamHeader& s : header->streams)
     if (s.raw_bytes > max_stream_bytes || s.stored_bytes > max_stream_bytes)
       return Failure(file.damaged(offset, "chunk is too big"));
+  return *header;
+}
+
+Result<ExtendedPart, Error> read_extended_part(const TraceBytes& file, u64 offset) {
+  const auto header = read_extended_header(file, offset);
+  if (!header.ok()) return Failure(header.error());
   ExtendedPart part{*header, std::vector<u8>(static_cast<std::size_t>(payload_bytes(*header))), 0};
   const auto read =
       file.read(offset + sizeof(ExtendedHeader), std::as_writable_bytes(std::span(part.payload)));

@@ -36,6 +36,9 @@ Result<Done, Error> check_chunk_header(const TraceBytes& file, const ChunkHeader
 Result<std::vector<u8>, Error> read_chunk_payload(const TraceBytes& file, u64 offset,
                                                   const ChunkHeader& header);
 
+/// What begins the extended registers of a chunk. Errors: damaged or truncated.
+Result<ExtendedHeader, Error> read_extended_header(const TraceBytes& file, u64 offset);
+
 /// The extended registers of a chunk, whose header's place and streams are known: their header and their
 /// streams as they are stored. Errors: damaged or truncated.
 struct ExtendedPart {

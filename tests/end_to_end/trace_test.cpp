@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/end_to_end/command.h"
 
@@ -52,6 +54,78 @@ TEST(TraceCommand, InfoCountsWhatDumpPrints) {
   EXPECT_EQ(info["system_calls"], calls);
   for (const auto& [kind, count] : kinds) EXPECT_EQ(info["branch_kinds"][kind]["executed"], count) << kind;
   EXPECT_EQ(kinds["system call"], calls);
+}
+
+TEST(TraceCommand, InfoTellsTheMixTheThreadsAndTheFootprint) {
+  const std::string trace = recorded("branches", {"27"});
+  std::uint64_t multiplications = 0;
+  std::set<std::uint64_t> lines_of_code;
+  std::map<std::uint64_t, std::uint64_t> by_thread;
+  for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
+    const Json json = Json::parse(line);
+    if (json.contains("happening")) continue;
+    const std::string text = json["text"], code = json["code"];
+    multiplications += text.starts_with("imul ") || text.starts_with("mul ") ? 1 : 0;
+    const std::uint64_t first = std::stoull(std::string(json["ip"]), nullptr, 16);
+    for (std::uint64_t byte = first; byte < first + code.size() / 2; ++byte) lines_of_code.insert(byte / 64);
+    ++by_thread[json["tid"]];
+  }
+  const Json info = Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+  std::uint64_t mix = 0;
+  for (const auto& [name, count] : info["mix"].items()) mix += count.get<std::uint64_t>();
+  EXPECT_EQ(info["mix"]["branch"], info["branches"]);
+  EXPECT_EQ(mix, info["instructions"]);
+  EXPECT_GT(multiplications, 0u);
+  EXPECT_EQ(info["mix"]["integer multiplication"], multiplications);
+  EXPECT_EQ(info["code_lines"], lines_of_code.size());
+  ASSERT_EQ(info["threads_that_ran"].size(), 1u);
+  const Json& thread = info["threads_that_ran"][0];
+  EXPECT_EQ(thread["instructions"], by_thread[thread["tid"]]);
+}
+
+TEST(TraceCommand, DumpFromTheMiddleIsTheTailOfTheWhole) {
+  const std::string trace = recorded("branches", {"27"});
+  const auto whole = lines(run({pmusim(), "trace", "dump", trace}).out);
+  for (const std::string from : {"1", "5000", "90001"}) {
+    const auto tail = lines(run({pmusim(), "trace", "dump", "--from", from, trace}).out);
+    ASSERT_GT(tail.size(), 1000u);
+    ASSERT_GT(whole.size(), tail.size());
+    EXPECT_TRUE(std::equal(tail.rbegin(), tail.rend(), whole.rbegin())) << from;
+    EXPECT_THAT(tail.front(), HasSubstr(" " + from + " "));
+  }
+}
+
+TEST(TraceCommand, AReplayFromTheMiddleCountsTheRest) {
+  const std::string trace = recorded("branches", {"27"});
+  const auto instructions = [&](const std::string& from) {
+    return Json::parse(run({pmusim(), "stat", "--json", "-e", "instructions:u", "--from", from, trace})
+                           .out)["events"][0]["value"]
+        .get<std::uint64_t>();
+  };
+  const std::uint64_t all = instructions("0"), rest = instructions("50000");
+  EXPECT_EQ(all, Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out)["instructions"]);
+  EXPECT_GE(rest, all - 50000);
+  EXPECT_LT(rest, all - 50000 + 256) << "the block that holds it";
+}
+
+TEST(TraceCommand, AProfileFromTheMiddleNamesFunctions) {
+  ScratchDirectory directory;
+  const std::string trace = recorded("branches", {"27"}), profile = directory.file("perf.data");
+  ASSERT_EQ(run({pmusim(), "record", "-q", "--from", "50000", "-c", "997", "-o", profile, trace}).status, 0);
+  EXPECT_THAT(perf_output({"report", "--sort", "sym", "--stdio", "-q"}, profile), HasSubstr("[.] "));
+  EXPECT_THAT(perf_output({"script", "-F", "comm,ip,sym"}, profile), testing::Not(HasSubstr("[unknown]")));
+}
+
+TEST(TraceCommand, ABeginningThatTheTraceDoesNotHaveIsRefused) {
+  const std::string trace = recorded("branches", {"27"});
+  for (const std::string command : {"stat", "record"}) {
+    const Output output = run({pmusim(), command, "--from", "99999999", trace});
+    EXPECT_EQ(output.status, 2);
+    EXPECT_THAT(output.err, HasSubstr(trace + ": cannot begin at instruction 99999999: it has "));
+  }
+  const Output live = run({pmusim(), "stat", "--from", "5", "--", "true"});
+  EXPECT_EQ(live.status, 2);
+  EXPECT_THAT(live.err, HasSubstr("'pmusim trace record --skip N' begins a recording N instructions later"));
 }
 
 TEST(TraceCommand, DumpPrintsTheInstructionsAskedFor) {

@@ -35,10 +35,19 @@ class Reader final : public Source {
   Reader& operator=(Reader&&) noexcept;
   ~Reader() override;
 
+  /// Begins with the block that holds this instruction (0 is the first), before the first next(). What
+  /// happened before to processes, threads and mappings is told first, and which thread runs; code() knows
+  /// what is executed from somewhere before it. The way there takes some hundredth of what reading it would.
+  /// Errors: the trace has no such instruction.
+  Result<Done, Error> begin_at(u64 instruction);
+  /// Instructions before the first block, known with it.
+  u64 instructions_before() const;
+
   const Contents& contents() const override;
   /// Retired instructions in the whole trace.
   u64 instruction_count() const;
-  std::optional<u64> length() const override { return instruction_count(); }
+  /// From where it begins; its first block may add some.
+  std::optional<u64> length() const override;
   /// For a trace that ends early (its recorder was killed, the disk was full): one sentence for the user. All
   /// whole chunks are there and are read as a whole trace is.
   const std::optional<std::string>& truncation() const override;
