@@ -2,6 +2,8 @@
 // --hw-log and --hw-timeline (docs/observer.md).
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -101,18 +103,34 @@ TEST_F(HardwareLog, TimelineHasSlicesThatEndAfterTheyBegin) {
   EXPECT_GT(waits, 3u) << "from the request for a PMI to its delivery";
 }
 
+/// The records of a perf.data file: its header knows where they are (struct perf_file_header). What is behind
+/// them has the command line, which names the log.
+std::string records_in(const std::string& path) {
+  constexpr std::size_t data_section = 40;
+  const std::string file = read_file(path);
+  std::uint64_t offset = 0, bytes = 0;
+  std::memcpy(&offset, &file.at(data_section), sizeof offset);
+  std::memcpy(&bytes, &file.at(data_section + sizeof offset), sizeof bytes);
+  return file.substr(offset, bytes);
+}
+
 TEST_F(HardwareLog, ChangesNeitherTheFileNorItself) {
-  const std::vector<std::string> options{"-e", "branches:upp", "-c", "50", "-b"};
-  std::vector<std::string> first = options, second = options;
-  for (auto* const list : {&first, &second}) list->insert(list->end(), {"--hw-log"});
-  first.push_back(scratch_.file("first"));
-  second.push_back(scratch_.file("second"));
-  ASSERT_EQ(record(first, "perf.data").status, 0);
-  const std::string watched = read_file(scratch_.file("perf.data"));
-  ASSERT_EQ(record(second, "perf.data").status, 0);
-  EXPECT_EQ(read_file(scratch_.file("first")), read_file(scratch_.file("second")));
-  EXPECT_FALSE(read_file(scratch_.file("first")).empty());
-  EXPECT_GT(watched.size(), 1000u);
+  const std::string log = scratch_.file("log"), json = scratch_.file("json");
+  const auto records = [&](const std::vector<std::string>& watching) {
+    std::vector<std::string> options{"-e", "branches:upp", "-c", "50", "-b"};
+    options.insert(options.end(), watching.begin(), watching.end());
+    EXPECT_EQ(record(options, "perf.data").status, 0);
+    return records_in(scratch_.file("perf.data"));
+  };
+  const std::vector<std::string> watching{"--hw-log", log, "--hw-timeline", json};
+  const std::string alone = records({});
+  EXPECT_GT(alone.size(), 1000u);
+  EXPECT_TRUE(records(watching) == alone);
+  const std::string first_log = read_file(log), first_timeline = read_file(json);
+  EXPECT_FALSE(first_log.empty());
+  EXPECT_TRUE(records(watching) == alone);
+  EXPECT_TRUE(read_file(log) == first_log);
+  EXPECT_TRUE(read_file(json) == first_timeline);
 }
 
 TEST_F(HardwareLog, OfStatIsOfItsFirstReplay) {
