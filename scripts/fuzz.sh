@@ -32,6 +32,12 @@ cp tests/scenarios/*.pmu build/fuzz/seeds/scenario_text/
 printf 'static inline int twice(int x) { return x + x; }\nint main(int n, char** v) { return twice(n) + !v; }\n' |
   cc -g -O1 -nostdlib -static -Wl,-e,main,--build-id -x c -o build/fuzz/seeds/symbols_module/elf -
 
+# Of the other tools' traces, packed ones, too: the first byte is the number of the format.
+for pack in gzip xz zstd; do
+  { head -c 1 build/fuzz/seeds/formats_import/champsim
+    tail -c +2 build/fuzz/seeds/formats_import/champsim | "$pack" -c; } >"build/fuzz/seeds/formats_import/champsim.$pack"
+done
+
 # Leaks and sizes out of proportion are failures as well.
 fuzz() {
   mkdir -p "build/fuzz/corpus/$1" "build/fuzz/seeds/$1"
