@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_REPLAY_FEEDER_H
+#define PMUSIM_SRC_REPLAY_FEEDER_H
+
+#include <utility>
+#include <vector>
+
+#include "pmusim/core/core.h"
+#include "pmusim/pmu/pmu.h"
+
+namespace pmusim {
+
+/// A core with the PMUs that it tells of its retirements, each in its own time.
+class Feeder {
+ public:
+  explicit Feeder(Core core) : core_(std::move(core)) {}
+
+  void attach(Pmu& pmu) { pmus_.push_back({&pmu, 0}); }
+
+  /// From here on the core's next cycle is the next one of each PMU, whatever became of their time meanwhile.
+  void synchronize() {
+    for (Fed& fed : pmus_) fed.offset_cycles = fed.pmu->now() - core_.cycle();
+  }
+  void run(const trace::BlockRun& block_run, Cpl cpl);
+  void interrupt() { core_.interrupt(); }
+  void set_extended_state(const ExtendedState& state) {
+    for (const Fed& fed : pmus_) fed.pmu->set_extended_state(&state);
+  }
+
+ private:
+  struct Fed {
+    Pmu* pmu;
+    u64 offset_cycles;  // from the core's time to the PMU's, modulo 2^64
+  };
+
+  Core core_;
+  std::vector<Fed> pmus_;
+};
+
+inline void Feeder::run(const trace::BlockRun& block_run, Cpl cpl) {
+  core_.run(block_run, [&](const Retirement& retirement) {
+    for (const Fed& fed : pmus_) {
+      Retirement mine = retirement;
+      mine.cycle += fed.offset_cycles;
+      mine.cpl = mine.cpl_after = cpl;
+      fed.pmu->retire(mine);
+    }
+  });
+  if (!pmus_.empty()) core_.obey_prediction_barriers(pmus_.front().pmu->prediction_barriers());
+}
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// A recorded program on PMUs without a driver of ours.
+#include "pmusim/replay/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+namespace pmusim {
+namespace {
+
+/// A program of two instructions, a nop and a jump back to it, that runs so many times.
+class Jumping final : public trace::Source {
+ public:
+  explicit Jumping(u64 times) : left_(times) {
+    const std::byte code[] = {std::byte{0x90}, std::byte{0xEB}, std::byte{0xFD}};
+    block_.instructions = {x86::decode(code, 0x1000), x86::decode(std::span(code).subspan(1), 0x1001)};
+    item_ = trace::BlockRun{.block = &block_, .next_ip = 0x1000};
+  }
+  const trace::Contents& contents() const override { return contents_; }
+  std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
+  std::optional<u64> length() const override { return 2 * left_; }
+  const std::optional<std::string>& truncation() const override { return truncation_; }
+  Result<trace::NextItem, Error> next() override {
+    if (left_ == 0) return trace::NextItem();
+    --left_;
+    return trace::NextItem(item_);
+  }
+
+ private:
+  u64 left_;
+  trace::Block block_;
+  trace::Item item_;
+  trace::Contents contents_;
+  std::optional<std::string> truncation_;
+};
+
+Pmu counting(const char* model, u64 event) {
+  Pmu pmu(*find_cpu_model(model));
+  EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0, msr::evtsel::EN | msr::evtsel::USR | event), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 1), Fault::none);
+  return pmu;
+}
+
+Replay replay_of(u64 times, const Pmu& pmu) {
+  return Replay::open(std::make_unique<Jumping>(times), pmu.model()).value();
+}
+
+TEST(Replay, FeedsEveryPmuTheSameRun) {
+  Pmu instructions = counting("skylake", 0xC0), branches = counting("goldencove", 0xC4);
+  Replay replay = replay_of(500, instructions);
+  replay.attach(instructions);
+  replay.attach(branches);
+  EXPECT_EQ(replay.run().value(), 1000u);
+  EXPECT_EQ(instructions.rdmsr(msr::PMC0).value(), 1000u);
+  EXPECT_EQ(branches.rdmsr(msr::PMC0).value(), 500u);
+  EXPECT_EQ(instructions.now(), branches.now());
+  EXPECT_EQ(replay.run().value(), 0u);
+}
+
+TEST(Replay, RunsAStretchAtATime) {
+  Pmu pmu = counting("skylake", 0xC0);
+  Replay replay = replay_of(10, pmu);
+  replay.attach(pmu);
+  EXPECT_EQ(replay.run(3).value(), 4u);
+  EXPECT_EQ(pmu.rdmsr(msr::PMC0).value(), 4u);
+  EXPECT_EQ(replay.run().value(), 16u);
+}
+
+TEST(Replay, AttachedLateAPmuSeesTheRest) {
+  Pmu first = counting("skylake", 0xC0), second = counting("skylake", 0xC0);
+  Replay replay = replay_of(10, first);
+  replay.attach(first);
+  EXPECT_EQ(replay.run(10).value(), 10u);
+  replay.attach(second);
+  EXPECT_EQ(replay.run().value(), 10u);
+  EXPECT_EQ(first.rdmsr(msr::PMC0).value(), 20u);
+  EXPECT_EQ(second.rdmsr(msr::PMC0).value(), 10u);
+  EXPECT_LT(second.now(), first.now());
+}
+
+/// Somebody's own driver: counts its PMIs and starts again.
+struct Driver : PmiHandler {
+  explicit Driver(Pmu& the_pmu) : pmu(the_pmu) { start(); }
+  void start() {
+    EXPECT_EQ(pmu.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI), Fault::none);
+    EXPECT_EQ(pmu.wrmsr(msr::PMC0, 0xFFFFFFFF - 99), Fault::none);
+    EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0, msr::evtsel::EN | msr::evtsel::USR | msr::evtsel::INT | 0xC0),
+              Fault::none);
+    EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 1), Fault::none);
+  }
+  void handle_pmi(const InterruptFrame&) override {
+    ++pmis;
+    EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_STATUS_RESET, 1), Fault::none);
+    start();
+  }
+  Pmu& pmu;
+  u64 pmis = 0;
+};
+
+TEST(Replay, RunsUnderSomebodysOwnDriver) {
+  CpuModel model = *find_cpu_model("skylake");
+  model.policies.pmi_skid_cycles = 0;
+  Pmu pmu(model);
+  Driver driver(pmu);
+  pmu.set_pmi_handler(&driver);
+  Replay replay = replay_of(500, pmu);
+  replay.attach(pmu);
+  EXPECT_TRUE(replay.run().ok());
+  EXPECT_GE(driver.pmis, 9u);
+  EXPECT_LE(driver.pmis, 10u);
+}
+
+TEST(Replay, SaysWhatIsNoTrace) {
+  const auto replay = Replay::open("/nowhere/program.pmutrace", *find_cpu_model("skylake"));
+  ASSERT_FALSE(replay.ok());
+  EXPECT_NE(replay.error().message.find("/nowhere/program.pmutrace"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pmusim
