@@ -154,7 +154,7 @@ typedef struct pmusim_interrupt {
 } pmusim_interrupt;
 
 /// Software that a PMI enters. It may do on the processor what ring 0 may, and feed instructions, but neither
-/// destroy nor restore it.
+/// destroy nor restore it. Callbacks must not throw exceptions of C++ nor leave by longjmp.
 typedef void (*pmusim_pmi_handler)(pmusim_cpu* cpu, const pmusim_interrupt* interrupt, void* context);
 /// NULL: PMIs stay pending.
 PMUSIM_API int pmusim_set_pmi_handler(pmusim_cpu* cpu, pmusim_pmi_handler handler, void* context);
@@ -162,6 +162,80 @@ PMUSIM_API int pmusim_set_pmi_handler(pmusim_cpu* cpu, pmusim_pmi_handler handle
 // --- instructions that retire
 // ----------------------------------------------------------------------------------
 
+/// Kinds of control transfers.
+enum pmusim_branch {
+  PMUSIM_NO_BRANCH,
+  PMUSIM_CONDITIONAL,
+  PMUSIM_DIRECT_JUMP,
+  PMUSIM_INDIRECT_JUMP,
+  PMUSIM_DIRECT_CALL,
+  PMUSIM_INDIRECT_CALL,
+  PMUSIM_NEAR_RETURN,
+  PMUSIM_FAR_JUMP,
+  PMUSIM_FAR_CALL,
+  PMUSIM_FAR_RETURN,
+  PMUSIM_SYSCALL,
+  PMUSIM_SYSRET,
+  PMUSIM_SOFTWARE_INTERRUPT,
+  PMUSIM_INTERRUPT_RETURN,
+  PMUSIM_INTERRUPT,  ///< hardware interrupt or exception: no instruction of its own
+  PMUSIM_TSX_ABORT,  ///< no instruction of its own
+};
+
+/// Where a data access finds its line. The default is L1 but where something else is said.
+enum pmusim_level {
+  PMUSIM_LEVEL_DEFAULT,
+  PMUSIM_L1,
+  PMUSIM_FILL_BUFFER,
+  PMUSIM_L2,
+  PMUSIM_L3,
+  PMUSIM_MEMORY,
+};
+enum pmusim_tlb { PMUSIM_TLB_L1, PMUSIM_TLB_L2, PMUSIM_TLB_WALK };
+enum pmusim_access_kind { PMUSIM_LOAD, PMUSIM_STORE };
+enum pmusim_transaction { PMUSIM_NO_TRANSACTION, PMUSIM_IN_TRANSACTION, PMUSIM_ABORTING };
+
+/// One data access of an instruction.
+typedef struct pmusim_access {
+  uint64_t address;
+  uint32_t bytes;
+  uint32_t latency_cycles;  ///< dispatch to data
+  uint8_t kind;             ///< enum pmusim_access_kind
+  uint8_t level;            ///< enum pmusim_level
+  uint8_t tlb;              ///< enum pmusim_tlb
+  uint8_t locked;           ///< 0 or 1
+  uint8_t reserved[4];
+} pmusim_access;
+
+/// One instruction that retires. All zero: 4 bytes at ring 3 that do nothing and follow the one before, a
+/// cycle later. What events see of branches and accesses follows from them; pmusim_add_signal says what else
+/// is true.
+typedef struct pmusim_instruction {
+  uint64_t ip;       ///< 0: where the one before went on
+  uint64_t next_ip;  ///< 0: behind it; the target of a branch that is taken
+  uint64_t cycle;    ///< absolute core cycle in which it retires, which never decreases; 0: the next one
+  const pmusim_access* accesses;
+  const pmusim_registers* registers;  ///< after it; NULL: not known
+  uint32_t access_count;              ///< at most 8
+  uint32_t latency_cycles;            ///< dispatch to retirement; 0: 1, or that of its slowest access
+  uint32_t uops;                      ///< 0: 1
+  uint8_t length;                     ///< bytes; 0: 4
+  uint8_t branch;                     ///< enum pmusim_branch
+  uint8_t taken, mispredicted;        ///< 0 or 1; branches but conditional ones are always taken
+  uint8_t ring, ring_after;           ///< enum pmusim_ring; they differ for far transfers only
+  uint8_t transaction;                ///< enum pmusim_transaction
+  uint8_t reserved[5];
+  uint64_t signals[4];      ///< as pmusim_add_signal sets them
+  uint32_t quantities[64];  ///< as pmusim_set_quantity sets them
+} pmusim_instruction;
+
+/// Makes something more be true of an instruction: "fp_scalar_double", "machine_clear" (docs/library.md).
+PMUSIM_API int pmusim_add_signal(pmusim_instruction* instruction, const char* name);
+/// Gives an instruction a quantity: "slots_frontend", "page_walk_cycles" (docs/library.md).
+PMUSIM_API int pmusim_set_quantity(pmusim_instruction* instruction, const char* name, uint32_t value);
+
+/// Retires instructions, one or many. All are looked at first: an error has retired none.
+PMUSIM_API int pmusim_retire(pmusim_cpu* cpu, const pmusim_instruction* instructions, size_t count);
 /// Retires `count` instructions of 4 bytes that do nothing, a cycle each, from where the last feed ended.
 PMUSIM_API int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int ring);
 /// Lets core cycles pass in which nothing retires, in code of a ring: clocks count, and a PMI that becomes
@@ -169,6 +243,166 @@ PMUSIM_API int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int ring
 PMUSIM_API int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int ring);
 /// Core cycle that the processor has reached.
 PMUSIM_API int pmusim_now(const pmusim_cpu* cpu, uint64_t* cycle);
+
+/// A straight line of machine code, which the library decodes, and whose timing and caches it models.
+typedef struct pmusim_code {
+  uint64_t ip;
+  const void* bytes;
+  size_t size;       ///< at most 1 MiB
+  uint64_t next_ip;  ///< where execution goes on; 0: behind the code. Branches before the end are not taken
+  const uint64_t* addresses;  ///< one for each memory operand of each instruction; NULL: all of them hit
+  size_t address_count;
+  int ring;
+} pmusim_code;
+/// `instructions`, if not NULL, becomes how many have retired. Errors: bytes that are no instruction, a jump
+/// before the end; nothing has retired then. A PMI handler that it enters cannot call it.
+PMUSIM_API int pmusim_run_code(pmusim_cpu* cpu, const pmusim_code* code, uint64_t* instructions);
+
+/// Runs a recorded program (pmusim trace record) on one or several processors, with the timing of the first
+/// one's model: to its end, or a little beyond `at_most` instructions. `instructions`, if not NULL, becomes
+/// how many have retired. Errors: no such trace, or a damaged one; what stood before the damage has retired.
+PMUSIM_API int pmusim_run_trace(pmusim_cpu* const* cpus, size_t count, const char* path, uint64_t at_most,
+                                uint64_t* instructions);
+
+// --- synthetic programs
+// ----------------------------------------------------------------------------------------
+
+/// A program that nobody has to record, put together from pieces that execute one after the other.
+/// docs/library.md has a table of what each piece counts.
+typedef struct pmusim_program pmusim_program;
+
+/// An empty program that begins at `ip`.
+PMUSIM_API pmusim_program* pmusim_program_create(uint64_t ip);
+PMUSIM_API void pmusim_program_destroy(pmusim_program* program);
+
+/// So many instructions that do nothing.
+PMUSIM_API int pmusim_program_instructions(pmusim_program* program, uint64_t count);
+/// One instruction that reads or writes memory. The address moves on by `stride_bytes` each time it executes;
+/// the default level is what the program's own cache says.
+PMUSIM_API int pmusim_program_load(pmusim_program* program, uint64_t address, uint32_t bytes,
+                                   int64_t stride_bytes, enum pmusim_level level);
+PMUSIM_API int pmusim_program_store(pmusim_program* program, uint64_t address, uint32_t bytes,
+                                    int64_t stride_bytes, enum pmusim_level level);
+/// CLFLUSH.
+PMUSIM_API int pmusim_program_flush(pmusim_program* program, uint64_t address);
+/// A direct jump to the next piece.
+PMUSIM_API int pmusim_program_jump(pmusim_program* program);
+
+/// The pieces from here to the matching pmusim_program_end() are a body: of a loop, closed by a conditional
+/// branch, which is mispredicted at the exit if `mispredicted_exit` is not 0.
+PMUSIM_API int pmusim_program_begin_loop(pmusim_program* program, uint64_t iterations, int mispredicted_exit);
+/// Of a conditional branch around them. `outcomes`, execution by execution: T taken, N not taken (the body
+/// executes), t and n the same mispredicted.
+PMUSIM_API int pmusim_program_begin_around(pmusim_program* program, const char* outcomes);
+/// Of a function that is called here.
+PMUSIM_API int pmusim_program_begin_call(pmusim_program* program);
+/// Of what a system call executes at ring 0.
+PMUSIM_API int pmusim_program_begin_system_call(pmusim_program* program);
+PMUSIM_API int pmusim_program_end(pmusim_program* program);
+
+/// Runs a program whose bodies have all ended. It may run again, and on several processors.
+PMUSIM_API int pmusim_run_program(pmusim_cpu* cpu, const pmusim_program* program, int ring);
+
+// --- what happened really
+// --------------------------------------------------------------------------------------
+
+/// Begins to count what an event really does, whatever becomes of the counters that a driver programs: never
+/// stopped, frozen, reloaded or full. `event_select` is as in IA32_PERFEVTSEL, with USR, OS and the
+/// modifiers; event 00 with umask n + 1 is fixed counter n. `extra_register`, if not 0, is the MSR that the
+/// event needs besides (1A6, 3F6, 3F7), with `extra`. `number` becomes what pmusim_truth() is asked with,
+/// from 0.
+PMUSIM_API int pmusim_truth_begin(pmusim_cpu* cpu, uint64_t event_select, uint32_t extra_register,
+                                  uint64_t extra, uint32_t* number);
+/// How often it has occurred since.
+PMUSIM_API int pmusim_truth(pmusim_cpu* cpu, uint32_t number, uint64_t* count);
+
+/// What became of PEBS assists.
+enum pmusim_assist_outcome {
+  PMUSIM_ASSIST_WROTE,
+  PMUSIM_ASSIST_FULL,               ///< no room in the buffer
+  PMUSIM_ASSIST_INDEX_BEFORE_BASE,  ///< the index points before the buffer
+  PMUSIM_ASSIST_UNMAPPED,
+  PMUSIM_ASSIST_MISALIGNED,
+  PMUSIM_ASSIST_NO_AREA,
+  PMUSIM_ASSIST_PROCESSOR_TRACE,  ///< records go to Processor Trace, which is not modelled
+};
+PMUSIM_API int pmusim_assists(const pmusim_cpu* cpu, enum pmusim_assist_outcome outcome, uint64_t* count);
+/// Auto counter reloads of a counter; counters are numbered as in GLOBAL_STATUS.
+PMUSIM_API int pmusim_acr_reloads(const pmusim_cpu* cpu, uint32_t counter, uint64_t* count);
+
+// --- watching the hardware
+// -------------------------------------------------------------------------------------
+
+/// What an observer is told of, and which members of pmusim_event say what.
+enum pmusim_event_kind {
+  PMUSIM_REGISTER_WRITE,  ///< address, value
+  PMUSIM_ACCESS_FAULT,    ///< address (of the MSR, or ECX), value; detail: 0 RDMSR, 1 WRMSR, 2 RDPMC; vector
+  PMUSIM_OVERFLOW,        ///< counter; flags: 1 sets its status bit, 2 asks for a PMI, 4 PEBS takes it
+  PMUSIM_RELOAD,          ///< counter, value; detail: 0 by ACR, 1 by PEBS
+  PMUSIM_FREEZE,          ///< detail: 0 counters, 1 LBR
+  PMUSIM_PMI_REQUEST,     ///< detail: 0 overflow, 1 PEBS threshold, 2 BTS threshold; flags: 0 on its way, 1
+                       ///< merged with one that is, 2 lost; value: the cycle from which on it is taken
+  PMUSIM_PMI_DELIVERY,  ///< address: of the interrupted code; detail: enum pmusim_ring
+  PMUSIM_PMI_RETURN,
+  PMUSIM_ASSIST_ARMED,  ///< counter
+  PMUSIM_PEBS_RECORD,   ///< address: of the record; value: the sampled instruction; detail: its bytes;
+                       ///< counters; flags: enum pmusim_assist_outcome
+  PMUSIM_BTS_RECORD,  ///< address: from; value: to; flags: 1 written
+  PMUSIM_LBR_RECORD,  ///< address: from; value: to; detail: enum pmusim_branch; flags: 1 mispredicted
+  PMUSIM_RETIREMENT,  ///< address: of the instruction; value: of the next; detail: enum pmusim_branch
+};
+
+typedef struct pmusim_event {
+  uint64_t cycle;
+  uint64_t address, value;
+  uint64_t counters;  ///< as a mask
+  uint32_t kind;      ///< enum pmusim_event_kind
+  uint32_t counter;   ///< GP n is n, fixed m is 32 + m, 48 the internal counters of PERF_METRICS
+  uint32_t detail, flags;
+  uint32_t vector;
+  uint32_t reserved;
+} pmusim_event;
+
+/// Told of things in the order in which the hardware does them. It may read the processor (rdmsr and the
+/// like), and must not change it: calls that would are errors.
+typedef void (*pmusim_observer)(pmusim_cpu* cpu, const pmusim_event* event, void* context);
+/// `kinds` is a sum of 1 << enum pmusim_event_kind. NULL: nobody is told.
+PMUSIM_API int pmusim_set_observer(pmusim_cpu* cpu, pmusim_observer observer, uint64_t kinds, void* context);
+
+// --- snapshots
+// -------------------------------------------------------------------------------------------------
+
+/// Everything that a processor is at a moment: registers, memory, time, interrupts on their way, truth.
+typedef struct pmusim_snapshot pmusim_snapshot;
+
+PMUSIM_API pmusim_snapshot* pmusim_snapshot_take(const pmusim_cpu* cpu);
+PMUSIM_API void pmusim_snapshot_destroy(pmusim_snapshot* snapshot);
+/// Makes the processor what it was, or what another one of the same model was. Handlers stay, and so does
+/// what pmusim_run_code() has taught caches and predictors. An error from within a callback.
+PMUSIM_API int pmusim_restore(pmusim_cpu* cpu, const pmusim_snapshot* snapshot);
+/// Compares what software can see: registers, memory, extended registers, time. `same` becomes 1 or 0, and
+/// `difference`, if not NULL, a sentence on the first difference, cut to `bytes` with its end of string.
+PMUSIM_API int pmusim_compare(const pmusim_cpu* cpu, const pmusim_snapshot* snapshot, int* same,
+                              char* difference, size_t bytes);
+
+// --- the list of registers
+// -------------------------------------------------------------------------------------
+
+/// One MSR of a processor.
+typedef struct pmusim_register {
+  uint64_t writable;  ///< bits that a write may set
+  uint64_t reset;     ///< value after RESET
+  uint32_t address;
+  uint8_t read_only, write_only;  ///< 0 or 1
+  uint8_t reserved[2];
+  char name[64];  ///< the SDM's: "IA32_PMC3"
+} pmusim_register;
+
+/// By number, in ascending order of addresses; an error from pmusim_register_count() on.
+PMUSIM_API int pmusim_get_register(const pmusim_cpu* cpu, size_t number, pmusim_register* info);
+PMUSIM_API size_t pmusim_register_count(const pmusim_cpu* cpu);
+/// By the SDM's name; the error sentence has names that are near.
+PMUSIM_API int pmusim_find_register(const pmusim_cpu* cpu, const char* name, uint32_t* address);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include "pmusim/version.h"
 
 using namespace pmusim;
+using capi::changeable;
 using capi::guarded;
 using capi::Misuse;
 using capi::require;
@@ -24,17 +25,35 @@ void pmusim_cpu::set_pmi_handler(pmusim_pmi_handler handler, void* context) {
   pmu_.set_pmi_handler(handler != nullptr ? this : nullptr);
 }
 
-void pmusim_cpu::handle_pmi(const InterruptFrame& frame) {
+void pmusim_cpu::set_observer(pmusim_observer observer, u64 kinds, void* context) {
+  watcher_.set({.cpu = this, .function = observer, .kinds = kinds, .context = context});
+  pmu_.set_observer(observer != nullptr ? &watcher_ : nullptr);
+  attach_retirements();
+}
+
+void pmusim_cpu::attach_retirements() {
+  pmu_.set_retirement_observer(!truths_.empty() || watcher_.wants(PMUSIM_RETIREMENT) ? this : nullptr);
+}
+
+// Until here the interrupted code's time has passed; what the handler feeds is the handler's own. A handler
+// in C++ that throws ends the program: there is no way back into hardware that waits for it.
+void pmusim_cpu::handle_pmi(const InterruptFrame& frame) noexcept {
+  for (const auto& truth : truths_) truth->catch_up(pmu_.now(), frame.cpl);
   pmusim_interrupt interrupt{.cycle = pmu_.now(),
                              .registers = {.rip = frame.registers.rip, .rflags = frame.registers.rflags},
                              .registers_known = frame.registers_known ? 1u : 0u,
                              .ring = capi::ring_of(frame.cpl)};
   std::ranges::copy(frame.registers.gpr, interrupt.registers.gpr);
   const u64 interrupted_ip = next_ip_;
-  ++callbacks_;
+  ++handlers_;
   pmi_handler_(this, &interrupt, pmi_context_);
-  --callbacks_;
+  --handlers_;
   next_ip_ = interrupted_ip;
+}
+
+void pmusim_cpu::on_retirement(const Retirement& retirement) {
+  for (const auto& truth : truths_) truth->retire(retirement);
+  watcher_.tell_retirement(retirement);
 }
 
 void pmusim_cpu::retire(const Retirement& retirement) {
@@ -42,23 +61,86 @@ void pmusim_cpu::retire(const Retirement& retirement) {
   pmu_.retire(retirement);
 }
 
-int pmusim_cpu::status(Fault fault, u32 error_code) {
-  switch (fault) {
-    case Fault::none:
-      return PMUSIM_OK;
-    case Fault::gp:
-      last_fault_ = {.vector = PMUSIM_GP, .has_error_code = 1, .error_code = 0};
-      break;
-    case Fault::ud:
-      last_fault_ = {.vector = PMUSIM_UD, .has_error_code = 0, .error_code = 0};
-      break;
-    case Fault::pf:
-      last_fault_ = {.vector = PMUSIM_PF, .has_error_code = 1, .error_code = error_code};
-      break;
-    case Fault::nm:
-      last_fault_ = {.vector = PMUSIM_NM, .has_error_code = 0, .error_code = 0};
-      break;
+void pmusim_cpu::wait(u64 cycles, Cpl cpl) {
+  InterruptFrame frame{.cpl = cpl};
+  frame.registers.rip = next_ip_;
+  pmu_.wait_until(pmu_.now() + cycles, frame);
+  for (const auto& truth : truths_) truth->catch_up(pmu_.now(), cpl);
+}
+
+u64 pmusim_cpu::run_code(const CodeRun& run) {
+  if (running_code_) throw Misuse("called from the PMI handler of code that is running");
+  if (!code_) {
+    code_ = capi::take(CodeRunner::create(pmu_.model()));
+    code_->attach(pmu_);
   }
+  next_ip_ = run.next_ip != 0 ? run.next_ip : run.ip + run.code.size();
+  running_code_ = true;
+  const auto retired = code_->run(run);
+  running_code_ = false;
+  return capi::take(retired);
+}
+
+bool pmusim_cpu::map(u64 address, u64 bytes) {
+  if (!pmu_.map_memory(address, bytes)) return false;
+  regions_[address] = bytes;
+  return true;
+}
+
+bool pmusim_cpu::map(u64 address, std::span<std::byte> bytes) {
+  if (!pmu_.map_memory(address, bytes)) return false;
+  regions_[address] = bytes.size();
+  return true;
+}
+
+bool pmusim_cpu::unmap(u64 address) {
+  regions_.erase(address);
+  return pmu_.unmap_memory(address);
+}
+
+u32 pmusim_cpu::begin_truth(const capi::TrueEvent& event) {
+  truths_.push_back(std::make_unique<capi::Truth>(pmu_.model(), event, pmu_.now()));
+  attach_retirements();
+  return static_cast<u32>(truths_.size() - 1);
+}
+
+namespace {
+
+std::vector<std::unique_ptr<capi::Truth>> copy(std::span<const std::unique_ptr<capi::Truth>> truths) {
+  std::vector<std::unique_ptr<capi::Truth>> copies;
+  for (const auto& truth : truths) copies.push_back(std::make_unique<capi::Truth>(*truth));
+  return copies;
+}
+
+}  // namespace
+
+pmusim_snapshot pmusim_cpu::snapshot() const {
+  return {.pmu = pmu_,
+          .truths = copy(truths_),
+          .regions = regions_,
+          .last_fault = last_fault_,
+          .next_ip = next_ip_};
+}
+
+// Of another processor, too: then its handler and its observers are not this one's.
+void pmusim_cpu::restore(const pmusim_snapshot& snapshot) {
+  auto truths = copy(snapshot.truths);
+  auto regions = snapshot.regions;
+  pmu_ = snapshot.pmu;
+  pmu_.set_pmi_handler(pmi_handler_ != nullptr ? this : nullptr);
+  truths_ = std::move(truths);
+  regions_ = std::move(regions);
+  last_fault_ = snapshot.last_fault;
+  next_ip_ = snapshot.next_ip;
+  attach_retirements();
+}
+
+int pmusim_cpu::status(Fault fault, u32 error_code) {
+  if (fault == Fault::none) return PMUSIM_OK;
+  const bool pushes_code = fault == Fault::gp || fault == Fault::pf;
+  last_fault_ = {.vector = capi::vector_of(fault),
+                 .has_error_code = pushes_code ? 1u : 0u,
+                 .error_code = fault == Fault::pf ? error_code : 0};
   return static_cast<int>(last_fault_.vector);
 }
 
@@ -74,6 +156,28 @@ Cpl cpl_of(int ring) {
   if (ring == PMUSIM_RING_3) return Cpl::user;
   if (ring == PMUSIM_RING_0) return Cpl::kernel;
   throw Misuse(fmt::format("ring is {}: expected PMUSIM_RING_0 or PMUSIM_RING_3", ring));
+}
+
+u32 vector_of(Fault fault) {
+  switch (fault) {
+    case Fault::none:
+      return 0;
+    case Fault::gp:
+      return PMUSIM_GP;
+    case Fault::ud:
+      return PMUSIM_UD;
+    case Fault::pf:
+      return PMUSIM_PF;
+    case Fault::nm:
+      return PMUSIM_NM;
+  }
+  return 0;
+}
+
+pmusim_cpu& changeable(pmusim_cpu* cpu) {
+  if (require(cpu, "cpu").in_observer())
+    throw Misuse("an observer must not change the processor that it is told of");
+  return *cpu;
 }
 
 namespace {
@@ -133,7 +237,7 @@ int pmusim_reset(pmusim_cpu* cpu) {
 
 int pmusim_set_pmi_handler(pmusim_cpu* cpu, pmusim_pmi_handler handler, void* context) {
   return guarded("pmusim_set_pmi_handler", [&] {
-    require(cpu, "cpu").set_pmi_handler(handler, context);
+    changeable(cpu).set_pmi_handler(handler, context);
     return PMUSIM_OK;
   });
 }

@@ -2,11 +2,28 @@
 #ifndef PMUSIM_SRC_CAPI_CPU_H
 #define PMUSIM_SRC_CAPI_CPU_H
 
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "capi/error.h"
+#include "capi/truth.h"
+#include "capi/watcher.h"
 #include "pmusim/pmu/pmu.h"
+#include "pmusim/replay/code.h"
+
+/// What a processor of C was at a moment.
+struct pmusim_snapshot {
+  pmusim::Pmu pmu;
+  std::vector<std::unique_ptr<pmusim::capi::Truth>> truths;
+  std::map<pmusim::u64, pmusim::u64> regions;  ///< address to bytes
+  pmusim_fault last_fault{};
+  pmusim::u64 next_ip = 0;
+};
 
 /// A processor as C has it: a Pmu, and the callbacks that stand for the interfaces of C++.
-struct pmusim_cpu final : private pmusim::PmiHandler {
+struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::RetirementObserver {
  public:
   explicit pmusim_cpu(pmusim::CpuModel model);
   pmusim_cpu(const pmusim_cpu&) = delete;
@@ -17,14 +34,31 @@ struct pmusim_cpu final : private pmusim::PmiHandler {
   const pmusim::Pmu& pmu() const { return pmu_; }
 
   void set_pmi_handler(pmusim_pmi_handler handler, void* context);
-  /// Whether one of its callbacks is running.
-  bool in_callback() const { return callbacks_ != 0; }
+  void set_observer(pmusim_observer observer, pmusim::u64 kinds, void* context);
+  /// Whether one of its callbacks is running, and whether that is its observer.
+  bool in_callback() const { return handlers_ != 0 || in_observer(); }
+  bool in_observer() const { return watcher_.telling(); }
 
   /// Where the instructions that come next begin, if they do not say it.
   pmusim::u64 next_ip() const { return next_ip_; }
   void set_next_ip(pmusim::u64 ip) { next_ip_ = ip; }
   /// Retires an instruction, and goes on behind it.
   void retire(const pmusim::Retirement& retirement);
+  void wait(pmusim::u64 cycles, pmusim::Cpl cpl);
+  /// Throws Misuse for what is no code, and from within itself.
+  pmusim::u64 run_code(const pmusim::CodeRun& run);
+
+  bool map(pmusim::u64 address, pmusim::u64 bytes);
+  bool map(pmusim::u64 address, std::span<std::byte> bytes);
+  bool unmap(pmusim::u64 address);
+  const std::map<pmusim::u64, pmusim::u64>& regions() const { return regions_; }
+
+  /// Returns its number. Throws Misuse for an event that cannot be counted.
+  pmusim::u32 begin_truth(const pmusim::capi::TrueEvent& event);
+  std::span<const std::unique_ptr<pmusim::capi::Truth>> truths() const { return truths_; }
+
+  pmusim_snapshot snapshot() const;
+  void restore(const pmusim_snapshot& snapshot);
 
   /// The status that a fault is to C; keeps it for pmusim_last_fault. `error_code` is that of a page fault.
   int status(pmusim::Fault fault, pmusim::u32 error_code = 0);
@@ -33,14 +67,21 @@ struct pmusim_cpu final : private pmusim::PmiHandler {
   const pmusim_fault& last_fault() const { return last_fault_; }
 
  private:
-  void handle_pmi(const pmusim::InterruptFrame& frame) override;
+  void handle_pmi(const pmusim::InterruptFrame& frame) noexcept override;
+  void on_retirement(const pmusim::Retirement& retirement) override;
+  void attach_retirements();
 
   pmusim::Pmu pmu_;
+  pmusim::capi::Watcher watcher_;
+  std::vector<std::unique_ptr<pmusim::capi::Truth>> truths_;
+  std::map<pmusim::u64, pmusim::u64> regions_;
+  std::optional<pmusim::CodeRunner> code_;
+  bool running_code_ = false;
   pmusim_pmi_handler pmi_handler_ = nullptr;
   void* pmi_context_ = nullptr;
   pmusim_fault last_fault_{};
   pmusim::u64 next_ip_ = 0x401000;
-  int callbacks_ = 0;  // that run, one in the other
+  int handlers_ = 0;  // that run, one in the other
 };
 
 namespace pmusim::capi {
@@ -51,6 +92,11 @@ inline constexpr u32 page_fault_write = 2, page_fault_user = 4;
 /// Throws Misuse for what is no ring.
 Cpl cpl_of(int ring);
 inline u32 ring_of(Cpl cpl) { return cpl == Cpl::kernel ? PMUSIM_RING_0 : PMUSIM_RING_3; }
+/// 0 for none.
+u32 vector_of(Fault fault);
+
+/// A processor that may change now. Throws Misuse for null, and while its observer is being told something.
+pmusim_cpu& changeable(pmusim_cpu* cpu);
 
 }  // namespace pmusim::capi
 

@@ -36,7 +36,7 @@ Value guarded(std::string_view function, Value failed, Body body) noexcept {
   } catch (const std::exception& error) {
     set_last_error(function, error.what());
   } catch (...) {
-    set_last_error(function, "a callback has thrown an exception");
+    set_last_error(function, "an unknown exception");
   }
   return failed;
 }

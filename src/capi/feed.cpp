@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include "capi/cpu.h"
+#include "capi/retirement.h"
+#include "pmusim/replay/replay.h"
 
 using namespace pmusim;
+using capi::changeable;
 using capi::guarded;
 using capi::Misuse;
 using capi::require;
@@ -12,31 +15,42 @@ using capi::require;
 namespace pmusim::capi {
 namespace {
 
-constexpr u8 plain_bytes = 4;
 constexpr u64 most_wait_cycles = u64{1} << 40;
+constexpr std::size_t most_code_bytes = std::size_t{1} << 20;
 
-Retirement plain_instruction(const pmusim_cpu& cpu, Cpl cpl) {
-  Retirement r{.ip = cpu.next_ip(),
-               .next_ip = cpu.next_ip() + plain_bytes,
-               .cycle = cpu.pmu().now() + 1,
-               .signals = {Signal::instruction},
-               .length = plain_bytes,
-               .cpl = cpl,
-               .cpl_after = cpl,
-               .latency_cycles = 1,
-               .retire_latency_cycles = 1};
-  r.quantities[static_cast<unsigned>(Quantity::uops)] = 1;
-  return r;
+template <class T>
+std::span<const T> array(const T* first, std::size_t count, std::string_view name) {
+  return {count != 0 ? &require(first, name) : first, count};
+}
+
+void retire(pmusim_cpu& cpu, const pmusim_instruction& instruction) {
+  const Converted converted(instruction, cpu.next_ip(), cpu.pmu().now() + 1);
+  cpu.retire(converted.retirement());
+}
+
+void store(uint64_t* instructions, u64 count) {
+  if (instructions != nullptr) *instructions = count;
 }
 
 }  // namespace
 }  // namespace pmusim::capi
 
+int pmusim_retire(pmusim_cpu* cpu, const pmusim_instruction* instructions, size_t count) {
+  return guarded("pmusim_retire", [&] {
+    changeable(cpu);
+    const auto all = capi::array(instructions, count, "instructions");
+    for (std::size_t n = 0; n < count; ++n) capi::check(all[n], n);
+    for (const pmusim_instruction& one : all) capi::retire(*cpu, one);
+    return PMUSIM_OK;
+  });
+}
+
 int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int ring) {
   return guarded("pmusim_run_instructions", [&] {
-    const Cpl cpl = capi::cpl_of(ring);
-    require(cpu, "cpu");
-    for (u64 n = 0; n < count; ++n) cpu->retire(capi::plain_instruction(*cpu, cpl));
+    changeable(cpu);
+    pmusim_instruction plain{};
+    plain.ring = static_cast<uint8_t>(capi::ring_of(capi::cpl_of(ring)));
+    for (u64 n = 0; n < count; ++n) capi::retire(*cpu, plain);
     return PMUSIM_OK;
   });
 }
@@ -45,9 +59,8 @@ int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int ring) {
   return guarded("pmusim_wait", [&] {
     if (cycles > capi::most_wait_cycles)
       throw Misuse(fmt::format("cycles is {}: expected at most 2^40", cycles));
-    InterruptFrame frame{.cpl = capi::cpl_of(ring)};
-    frame.registers.rip = require(cpu, "cpu").next_ip();
-    cpu->pmu().wait_until(cpu->pmu().now() + cycles, frame);
+    const Cpl cpl = capi::cpl_of(ring);
+    changeable(cpu).wait(cycles, cpl);
     return PMUSIM_OK;
   });
 }
@@ -55,6 +68,36 @@ int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int ring) {
 int pmusim_now(const pmusim_cpu* cpu, uint64_t* cycle) {
   return guarded("pmusim_now", [&] {
     require(cycle, "cycle") = require(cpu, "cpu").pmu().now();
+    return PMUSIM_OK;
+  });
+}
+
+int pmusim_run_code(pmusim_cpu* cpu, const pmusim_code* code, uint64_t* instructions) {
+  return guarded("pmusim_run_code", [&] {
+    const pmusim_code& what = require(code, "code");
+    changeable(cpu);
+    if (what.size > capi::most_code_bytes)
+      throw Misuse(fmt::format("size is {}: expected at most {} bytes", what.size, capi::most_code_bytes));
+    const auto bytes = capi::array(static_cast<const std::byte*>(what.bytes), what.size, "bytes");
+    const auto addresses = capi::array(what.addresses, what.address_count, "addresses");
+    capi::store(instructions, cpu->run_code({.ip = what.ip,
+                                             .code = bytes,
+                                             .next_ip = what.next_ip,
+                                             .addresses = addresses,
+                                             .cpl = capi::cpl_of(what.ring)}));
+    return PMUSIM_OK;
+  });
+}
+
+int pmusim_run_trace(pmusim_cpu* const* cpus, size_t count, const char* path, uint64_t at_most,
+                     uint64_t* instructions) {
+  return guarded("pmusim_run_trace", [&] {
+    const auto all = capi::array(cpus, count, "cpus");
+    if (all.empty()) throw Misuse("count is 0: expected at least one processor");
+    for (pmusim_cpu* const cpu : all) changeable(cpu);
+    Replay replay = capi::take(Replay::open(&require(path, "path"), all.front()->pmu().model()));
+    for (pmusim_cpu* const cpu : all) replay.attach(cpu->pmu());
+    capi::store(instructions, capi::take(replay.run(at_most)));
     return PMUSIM_OK;
   });
 }

@@ -5,6 +5,7 @@
 #include "capi/cpu.h"
 
 using namespace pmusim;
+using capi::changeable;
 using capi::guarded;
 using capi::Misuse;
 using capi::require;
@@ -17,8 +18,7 @@ int pmusim_rdmsr(pmusim_cpu* cpu, uint32_t address, uint64_t* value) {
 }
 
 int pmusim_wrmsr(pmusim_cpu* cpu, uint32_t address, uint64_t value) {
-  return guarded("pmusim_wrmsr",
-                 [&] { return require(cpu, "cpu").status(cpu->pmu().wrmsr(address, value)); });
+  return guarded("pmusim_wrmsr", [&] { return changeable(cpu).status(cpu->pmu().wrmsr(address, value)); });
 }
 
 int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int ring, uint64_t* value) {
@@ -49,7 +49,7 @@ int pmusim_set_control(pmusim_cpu* cpu, uint32_t control) {
     constexpr u32 known = PMUSIM_CR4_PCE | PMUSIM_CR4_OSXSAVE | PMUSIM_CR0_TS;
     if ((control & ~known) != 0)
       throw Misuse(fmt::format("control is {:#x}: expected a sum of values of pmusim_control", control));
-    Pmu& pmu = require(cpu, "cpu").pmu();
+    Pmu& pmu = changeable(cpu).pmu();
     pmu.set_user_rdpmc((control & PMUSIM_CR4_PCE) != 0 ? UserRdpmc::allowed : UserRdpmc::forbidden);
     pmu.set_xsave_control(
         {.os_enabled = (control & PMUSIM_CR4_OSXSAVE) != 0, .task_switched = (control & PMUSIM_CR0_TS) != 0});
@@ -65,7 +65,7 @@ int pmusim_xgetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t* value) {
 }
 
 int pmusim_xsetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t value) {
-  return guarded("pmusim_xsetbv", [&] { return require(cpu, "cpu").status(cpu->pmu().xsetbv(ecx, value)); });
+  return guarded("pmusim_xsetbv", [&] { return changeable(cpu).status(cpu->pmu().xsetbv(ecx, value)); });
 }
 
 namespace pmusim::capi {
@@ -100,8 +100,8 @@ int pmusim_xsave(pmusim_cpu* cpu, enum pmusim_xsave_instruction which, uint64_t 
                  int ring) {
   return guarded("pmusim_xsave", [&] {
     const Cpl cpl = capi::cpl_of(ring);
-    const Fault fault = capi::execute(require(cpu, "cpu").pmu(), which,
-                                      {.address = address, .features = features, .cpl = cpl});
+    const Fault fault =
+        capi::execute(changeable(cpu).pmu(), which, {.address = address, .features = features, .cpl = cpl});
     return cpu->status(fault, capi::page_fault_code(which, cpl));
   });
 }

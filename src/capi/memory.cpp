@@ -5,6 +5,7 @@
 #include "capi/cpu.h"
 
 using namespace pmusim;
+using capi::changeable;
 using capi::guarded;
 using capi::Misuse;
 using capi::require;
@@ -48,7 +49,7 @@ void check_size(u64 bytes) {
 int pmusim_map(pmusim_cpu* cpu, uint64_t address, size_t bytes) {
   return guarded("pmusim_map", [&] {
     capi::check_size(bytes);
-    return capi::check_mapped(require(cpu, "cpu").pmu().map_memory(address, bytes), address, bytes);
+    return capi::check_mapped(changeable(cpu).map(address, bytes), address, bytes);
   });
 }
 
@@ -56,14 +57,13 @@ int pmusim_map_shared(pmusim_cpu* cpu, uint64_t address, void* memory, size_t by
   return guarded("pmusim_map_shared", [&] {
     capi::check_size(bytes);
     const std::span<std::byte> lent = capi::writable(memory, bytes, "memory");
-    return capi::check_mapped(require(cpu, "cpu").pmu().map_memory(address, lent), address, bytes);
+    return capi::check_mapped(changeable(cpu).map(address, lent), address, bytes);
   });
 }
 
 int pmusim_unmap(pmusim_cpu* cpu, uint64_t address) {
   return guarded("pmusim_unmap", [&] {
-    if (!require(cpu, "cpu").pmu().unmap_memory(address))
-      throw Misuse(fmt::format("no region starts at {:#x}", address));
+    if (!changeable(cpu).unmap(address)) throw Misuse(fmt::format("no region starts at {:#x}", address));
     return PMUSIM_OK;
   });
 }
@@ -77,7 +77,7 @@ int pmusim_read(pmusim_cpu* cpu, uint64_t address, void* out, size_t bytes) {
 
 int pmusim_write(pmusim_cpu* cpu, uint64_t address, const void* in, size_t bytes) {
   return guarded("pmusim_write", [&] {
-    Pmu& pmu = require(cpu, "cpu").pmu();
+    Pmu& pmu = changeable(cpu).pmu();
     return cpu->status(pmu.write_memory(address, capi::readable(in, bytes, "in")), capi::page_fault_write);
   });
 }
