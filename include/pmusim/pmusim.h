@@ -341,15 +341,15 @@ enum pmusim_event_kind {
   PMUSIM_RELOAD,          ///< counter, value; detail: 0 by ACR, 1 by PEBS
   PMUSIM_FREEZE,          ///< detail: 0 counters, 1 LBR
   PMUSIM_PMI_REQUEST,     ///< detail: 0 overflow, 1 PEBS threshold, 2 BTS threshold; flags: 0 on its way, 1
-                       ///< merged with one that is, 2 lost; value: the cycle from which on it is taken
-  PMUSIM_PMI_DELIVERY,  ///< address: of the interrupted code; detail: enum pmusim_ring
+                          ///< merged with one that is, 2 lost; value: the cycle from which on it is taken
+  PMUSIM_PMI_DELIVERY,    ///< address: of the interrupted code; detail: enum pmusim_ring
   PMUSIM_PMI_RETURN,
   PMUSIM_ASSIST_ARMED,  ///< counter
   PMUSIM_PEBS_RECORD,   ///< address: of the record; value: the sampled instruction; detail: its bytes;
-                       ///< counters; flags: enum pmusim_assist_outcome
-  PMUSIM_BTS_RECORD,  ///< address: from; value: to; flags: 1 written
-  PMUSIM_LBR_RECORD,  ///< address: from; value: to; detail: enum pmusim_branch; flags: 1 mispredicted
-  PMUSIM_RETIREMENT,  ///< address: of the instruction; value: of the next; detail: enum pmusim_branch
+                        ///< counters; flags: enum pmusim_assist_outcome
+  PMUSIM_BTS_RECORD,    ///< address: from; value: to; flags: 1 written
+  PMUSIM_LBR_RECORD,    ///< address: from; value: to; detail: enum pmusim_branch; flags: 1 mispredicted
+  PMUSIM_RETIREMENT,    ///< address: of the instruction; value: of the next; detail: enum pmusim_branch
 };
 
 typedef struct pmusim_event {
@@ -380,8 +380,9 @@ PMUSIM_API void pmusim_snapshot_destroy(pmusim_snapshot* snapshot);
 /// Makes the processor what it was, or what another one of the same model was. Handlers stay, and so does
 /// what pmusim_run_code() has taught caches and predictors. An error from within a callback.
 PMUSIM_API int pmusim_restore(pmusim_cpu* cpu, const pmusim_snapshot* snapshot);
-/// Compares what software can see: registers, memory, extended registers, time. `same` becomes 1 or 0, and
-/// `difference`, if not NULL, a sentence on the first difference, cut to `bytes` with its end of string.
+/// Compares all that decides what the processor will do: registers, memory, extended registers, time, what is
+/// under way. `same` becomes 1 or 0, and `difference`, if not NULL, a sentence on the first difference, cut
+/// to `bytes` with its end of string.
 PMUSIM_API int pmusim_compare(const pmusim_cpu* cpu, const pmusim_snapshot* snapshot, int* same,
                               char* difference, size_t bytes);
 

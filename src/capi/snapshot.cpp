@@ -59,6 +59,8 @@ std::string difference(const pmusim_cpu& cpu, const pmusim_snapshot& snapshot) {
   if (std::string found = memory_difference(now, then, cpu.regions()); !found.empty()) return found;
   if (!(now.extended_state() == then.extended_state()))
     return "the extended registers differ from those in the snapshot";
+  if (now.state_hash() != then.state_hash())
+    return "what is under way differs from the snapshot: a PMI, an assist, or state that no register shows";
   return {};
 }
 
