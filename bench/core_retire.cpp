@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/core.h"
 #include "pmusim/base/bits.h"
-#include "pmusim/core/core.h"
 
 namespace {
 

@@ -9,11 +9,11 @@
 
 #include "arch/pebs_generator.h"
 #include "driver/debug_store/pebs.h"
+#include "driver/debug_store/pebs_demux.h"
 #include "driver/lbr/lbr.h"
 #include "driver/samples/pebs_sample.h"
 #include "perf/sample_output.h"
-#include "pmusim/arch/lbr.h"
-#include "pmusim/driver/pebs_demux.h"
+#include "pmusim/arch/branch.h"
 
 namespace pmusim::driver {
 namespace {

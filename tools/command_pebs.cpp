@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "driver/debug_store/pebs_demux.h"
 #include "output.h"
 #include "pebs_file.h"
-#include "pmusim/driver/pebs_demux.h"
 
 namespace pmusim::tools {
 

@@ -8,7 +8,7 @@
 #include "model_option.h"
 #include "output.h"
 #include "perf_options.h"
-#include "pmusim/events/registers.h"
+#include "pmusim/events/parser.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/trace/reader.h"
 #include "progress_bar.h"

@@ -3,9 +3,9 @@
 #include <sys/wait.h>
 
 #include "kernel_option.h"
+#include "live/run.h"
 #include "model_option.h"
 #include "output.h"
-#include "pmusim/live/run.h"
 
 namespace pmusim::tools {
 

@@ -6,7 +6,7 @@
 #include "base/input_file.h"
 #include "command.h"
 #include "hardware_log.h"
-#include "pmusim/scenario/scenario.h"
+#include "scenario/scenario.h"
 
 namespace pmusim::tools {
 

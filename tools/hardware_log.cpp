@@ -25,14 +25,14 @@ void HardwareLog::check(std::span<const std::string> inputs, std::string_view ou
 }
 
 Observer& HardwareLog::open() {
-  if (!log_path_.empty()) both_.add(*(log_ = value_or_fail(create_hardware_log(log_path_))));
+  if (!log_path_.empty()) both_.add(*(log_ = value_or_fail(observe::create_hardware_log(log_path_))));
   if (!timeline_path_.empty())
-    both_.add(*(timeline_ = value_or_fail(create_hardware_timeline(timeline_path_))));
+    both_.add(*(timeline_ = value_or_fail(observe::create_hardware_timeline(timeline_path_))));
   return both_;
 }
 
 void HardwareLog::finish() {
-  for (ObserverFile* const file : {log_.get(), timeline_.get()})
+  for (observe::ObserverFile* const file : {log_.get(), timeline_.get()})
     if (file != nullptr) value_or_fail(file->finish());
 }
 

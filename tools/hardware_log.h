@@ -27,8 +27,8 @@ class HardwareLog {
 
  private:
   std::string log_path_, timeline_path_;
-  std::unique_ptr<ObserverFile> log_, timeline_;
-  ObserverGroup both_;
+  std::unique_ptr<observe::ObserverFile> log_, timeline_;
+  observe::ObserverGroup both_;
 };
 
 }  // namespace pmusim::tools

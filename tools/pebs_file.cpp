@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/input_file.h"
+#include "base/output_file.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/base/output_file.h"
 
 namespace pmusim::tools {
 

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <span>
 
+#include "base/output_file.h"
 #include "output.h"
-#include "pmusim/annotate/render.h"
-#include "pmusim/base/output_file.h"
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::tools {
 

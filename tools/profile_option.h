@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "pmusim/annotate/analyze.h"
-#include "pmusim/annotate/render.h"
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::tools {
 

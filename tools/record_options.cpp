@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "pmusim/events/parser.h"
-#include "pmusim/events/registers.h"
 #include "quantity.h"
 #include "record_command.h"
 #include "session/time_spans.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::tools {
 

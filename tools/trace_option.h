@@ -8,8 +8,8 @@
 
 #include "command.h"
 #include "fast_recording.h"
-#include "pmusim/trace/live_trace.h"
 #include "pmusim/trace/recorder.h"
+#include "trace/live_trace.h"
 
 namespace pmusim::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/annotate/render.h"
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "json.h"
 
-#include "pmusim/annotate/render.h"
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::annotate {
 

@@ -5,7 +5,7 @@
 
 #include "annotate/page_parts.h"
 #include "json.h"
-#include "pmusim/annotate/render.h"
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate {
 

@@ -29,9 +29,4 @@ const AnnotatedFunction* find_function(const Report& report, const std::string& 
   return find_where(report, [&](const Symbol& s) { return has_name(s.name, s.linkage_name, name); });
 }
 
-const Instruction* find_instruction(const AnnotatedFunction& function, u64 address) {
-  const auto found = std::ranges::lower_bound(function.instructions, address, {}, &Instruction::address);
-  return found != function.instructions.end() && found->address == address ? &*found : nullptr;
-}
-
 }  // namespace pmusim::annotate

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::pebs {
 

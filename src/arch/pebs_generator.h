@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::pebs {
 

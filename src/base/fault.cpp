@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/base/fault.h"
+#include "pmusim/base/bus.h"
 
 namespace pmusim {
 

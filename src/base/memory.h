@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/base/fault.h"
+#include "pmusim/base/bits.h"
+#include "pmusim/base/bus.h"
 #include "pmusim/base/state_hash.h"
-#include "pmusim/base/types.h"
 
 namespace pmusim {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/base/output_file.h"
+#include "base/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/base/result.h"
+#include "pmusim/base/error.h"
 #include "pmusim/pmusim.h"
 
 /// How a C function of the library fails: with a sentence that its thread can ask for.

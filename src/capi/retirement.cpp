@@ -7,7 +7,7 @@
 
 #include "capi/names.h"
 #include "cpu/memory_signals.h"
-#include "pmusim/cpu/branch_signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim::capi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/core/core.h"
+#include "core/core.h"
 
 #include "core/core_engine.h"
 

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "core/parameters.h"
-#include "pmusim/cpu/branch_signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/cpu/branch_signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 

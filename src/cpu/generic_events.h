@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "pmusim/base/result.h"
+#include "pmusim/base/error.h"
 #include "pmusim/cpu/microarchitecture.h"
 
 namespace pmusim {

@@ -16,7 +16,7 @@
 #include "driver/scheduling/constraint_book.h"
 #include "driver/scheduling/scheduler.h"
 #include "pmusim/driver/intel_driver.h"
-#include "pmusim/driver/shared_registers.h"
+#include "pmusim/driver/options.h"
 
 namespace pmusim::driver {
 

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_EVENT_DATA_H
 #define PMUSIM_SRC_DRIVER_EVENT_DATA_H
 
-#include "pmusim/perf/event.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 

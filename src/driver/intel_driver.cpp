@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "driver/driver.h"
+#include "driver/linux_changes.h"
 
 namespace pmusim::driver {
 
 DriverStatistics& DriverStatistics::operator+=(const DriverStatistics& other) {
   interrupts += other.interrupts;
   unhandled_interrupts += other.unhandled_interrupts;
-  swallowed_interrupts += other.swallowed_interrupts;
   stuck_interrupts += other.stuck_interrupts;
   merged_overflows += other.merged_overflows;
   if (faults.count == 0) faults.first = other.faults.first;
@@ -35,6 +35,8 @@ IntelDriver::IntelDriver(Bus& bus, DriverOptions options) : driver_(std::make_un
 IntelDriver::~IntelDriver() = default;
 
 void IntelDriver::attach(perf::SampleSink& sink) { driver_->attach(sink); }
+perf::Change IntelDriver::auto_counter_reload() { return change::auto_counter_reload; }
+bool IntelDriver::knows_core() const { return driver_->enumeration().has_tables(); }
 const Enumeration& IntelDriver::enumeration() const { return driver_->enumeration(); }
 DriverStatistics IntelDriver::statistics() const { return driver_->statistics(); }
 const DemuxTotals& IntelDriver::pebs_totals() const { return driver_->pebs().totals(); }

@@ -6,7 +6,7 @@
 
 #include "driver/cores/core_traits.h"
 #include "driver/driver.h"
-#include "pmusim/driver/linux_changes.h"
+#include "driver/linux_changes.h"
 
 namespace pmusim::driver {
 
@@ -54,9 +54,8 @@ void Driver::handle_pmi(const InterruptFrame& frame) {
 
 /// An interrupt that comes back to back after one that handled two causes has found its own already handled.
 void Driver::account(unsigned handled, u64 ip) {
-  if (handled == 0)
-    ++(handled_before_ > 1 && handled_at_ == ip ? statistics_.swallowed_interrupts
-                                                : statistics_.unhandled_interrupts);
+  const bool explained = handled_before_ > 1 && handled_at_ == ip;
+  if (handled == 0 && !explained) ++statistics_.unhandled_interrupts;
   handled_before_ = handled;
   handled_at_ = ip;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "driver/linux_view.h"
 
+#include "driver/linux_changes.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_LINUX_VIEW_H
 #define PMUSIM_SRC_DRIVER_LINUX_VIEW_H
 
-#include "pmusim/driver/enumeration.h"
+#include "driver/enumeration.h"
 #include "pmusim/perf/kernel.h"
 
 namespace pmusim::driver {

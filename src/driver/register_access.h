@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_DRIVER_REGISTER_ACCESS_H
 
 #include "pmusim/base/bus.h"
-#include "pmusim/driver/access_faults.h"
+#include "pmusim/driver/statistics.h"
 
 namespace pmusim::driver {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/events/registers.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "base/suggest.h"
 #include "pmusim/base/bits.h"
+#include "pmusim/events/parser.h"
 
 namespace pmusim::events {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/suggest.h"
-#include "pmusim/events/registers.h"
+#include "pmusim/events/parser.h"
 
 namespace pmusim::events {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::events {
 

@@ -4,9 +4,9 @@
 
 #include <map>
 
+#include "base/output_file.h"
 #include "formats/champsim.h"
 #include "formats/pt_export.h"
-#include "pmusim/base/output_file.h"
 #include "pmusim/formats/formats.h"
 #include "pmusim/trace/reader.h"
 

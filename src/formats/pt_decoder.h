@@ -5,9 +5,8 @@
 #include <memory>
 #include <span>
 
+#include "pmusim/base/bits.h"
 #include "pmusim/base/error.h"
-#include "pmusim/base/result.h"
-#include "pmusim/base/types.h"
 
 namespace pmusim::formats {
 

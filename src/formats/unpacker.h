@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::formats {
 

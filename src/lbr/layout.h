@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "pmusim/arch/lbr.h"
+#include "pmusim/arch/branch.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {

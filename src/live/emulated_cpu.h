@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "pmusim/core/core.h"
+#include "core/core.h"
 #include "session/monitor.h"
 #include "trace/block_builder.h"
 

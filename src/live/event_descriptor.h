@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "live/file_descriptor.h"
-#include "pmusim/perf/event.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::live {
 

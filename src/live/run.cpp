@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/live/run.h"
+#include "live/run.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "live/file_descriptor.h"
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::live {
 

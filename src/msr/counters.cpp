@@ -5,7 +5,7 @@
 
 #include "cpu/core_facts.h"
 #include "cpu/front_end.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim {
 CounterFile::CounterFile(const CpuModel& model)

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "pmusim/base/fault.h"
+#include "pmusim/base/bus.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/msr/register.h"
 

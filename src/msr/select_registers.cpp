@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a counter counts and when it samples: event selects, FIXED_CTR_CTRL, CFG_C.
 #include "counter_rows.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim {
 namespace {

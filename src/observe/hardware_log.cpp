@@ -5,11 +5,8 @@
 #include "observe/words.h"
 #include "pmusim/observe/observer_file.h"
 
-namespace pmusim {
-
+namespace pmusim::observe {
 namespace {
-
-using namespace observe;
 
 std::string_view yes_or_no(bool yes) { return yes ? "yes" : "no"; }
 
@@ -94,4 +91,4 @@ Result<std::unique_ptr<ObserverFile>, Error> create_hardware_log(const std::stri
   return std::unique_ptr<ObserverFile>(std::make_unique<HardwareLog>(std::move(file).value()));
 }
 
-}  // namespace pmusim
+}  // namespace pmusim::observe

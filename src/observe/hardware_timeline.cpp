@@ -10,11 +10,8 @@
 #include "pmusim/base/bits.h"
 #include "pmusim/observe/observer_file.h"
 
-namespace pmusim {
-
+namespace pmusim::observe {
 namespace {
-
-using namespace observe;
 
 /// Tracks from top to bottom. Those of counters follow by number.
 enum class Track : unsigned { driver = 1, pmi, pebs, bts, lbr, first_counter };
@@ -174,4 +171,4 @@ Result<std::unique_ptr<ObserverFile>, Error> create_hardware_timeline(const std:
   return std::unique_ptr<ObserverFile>(std::make_unique<HardwareTimeline>(std::move(file).value()));
 }
 
-}  // namespace pmusim
+}  // namespace pmusim::observe

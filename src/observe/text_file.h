@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/base/output_file.h"
+#include "base/output_file.h"
 
 namespace pmusim::observe {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/memory.h"
-#include "pmusim/arch/ds_area.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::pebs {
 

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "msr/counters.h"
-#include "pmusim/arch/lbr.h"
-#include "pmusim/pebs/assist_outcome.h"
+#include "pmusim/arch/branch.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim {
 

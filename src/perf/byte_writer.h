@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::perf {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/perf/event.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::perf {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::perf {
 

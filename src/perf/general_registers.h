@@ -4,7 +4,6 @@
 
 #include "perf/byte_writer.h"
 #include "pmusim/perf/driver.h"
-#include "pmusim/perf/event.h"
 
 /// The register block that samples usually have: all general registers of a 64-bit program, nothing else.
 namespace pmusim::perf {

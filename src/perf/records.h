@@ -10,7 +10,7 @@
 #include "perf/byte_writer.h"
 #include "perf/sample_output.h"
 #include "pmusim/perf/abi.h"
-#include "pmusim/perf/event.h"
+#include "pmusim/perf/driver.h"
 
 /// The records other than samples (enum perf_event_type). Each knows its type, misc, payload size and how
 /// to write its payload; header and sample_id trailer are the same for all. Names and spans are borrowed.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "perf/control_page.h"
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::perf {
 

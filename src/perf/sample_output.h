@@ -7,7 +7,6 @@
 #include "perf/byte_writer.h"
 #include "perf/ring_buffer.h"
 #include "pmusim/perf/driver.h"
-#include "pmusim/perf/event.h"
 
 namespace pmusim::perf {
 

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_PERF_THROTTLE_H
 #define PMUSIM_SRC_PERF_THROTTLE_H
 
-#include "pmusim/perf/event.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::perf {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 struct ZSTD_CCtx_s;
 

@@ -10,7 +10,7 @@
 #include "perf/simd_abi.h"
 #include "perfdata/file_format.h"
 #include "perfdata/payload.h"
-#include "pmusim/perfdata/description.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::perfdata {
 

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <optional>
 
+#include "base/output_file.h"
 #include "perf/byte_writer.h"
 #include "perfdata/compressor.h"
 #include "perfdata/features.h"
 #include "perfdata/record_scan.h"
-#include "pmusim/base/output_file.h"
 
 namespace pmusim::perfdata {
 

@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 
+#include "base/output_file.h"
 #include "perf/simd_abi.h"
 #include "perfdata/file_format.h"
 #include "pmusim/base/error.h"
-#include "pmusim/base/output_file.h"
-#include "pmusim/perfdata/description.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
 

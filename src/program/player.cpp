@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cpu/memory_signals.h"
-#include "pmusim/cpu/branch_signals.h"
+#include "pmusim/cpu/retirement.h"
 #include "program/layout.h"
 
 namespace pmusim::program {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/core/core.h"
+#include "core/core.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "pmusim/cpu/branch_signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim::scenario {
 

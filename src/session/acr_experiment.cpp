@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/core.h"
 #include "perfdata/sample_parser.h"
-#include "pmusim/core/core.h"
 #include "pmusim/perfdata/reader.h"
 #include "pmusim/session/record.h"
 #include "symbols/module.h"

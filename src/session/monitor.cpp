@@ -8,7 +8,6 @@
 
 #include "events/resolve.h"
 #include "perf/simd_abi.h"
-#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim {
 
@@ -118,16 +117,18 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
 }
 
 Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const {
-  if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, driver::change::auto_counter_reload))
+  if (attr.config2 != 0 && model().acr.cause != 0 &&
+      !has(kernel_, driver::IntelDriver::auto_counter_reload()))
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
-                              name_of(kernel_), first_release_with(driver::change::auto_counter_reload)));
+                              name_of(kernel_),
+                              first_release_with(driver::IntelDriver::auto_counter_reload())));
   const auto addresses =
       program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
   const auto code =
       program_.contents().stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own;
   const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses, code);
   if (!event.ok()) return refuse(event.error().message);
-  if (event->extra != 0 && !driver_.enumeration().has_tables())
+  if (event->extra != 0 && !driver_.knows_core())
     return refuse(
         fmt::format("{} needs a register beside its event select, and the emulated kernel has no "
                     "tables for {} that say which",

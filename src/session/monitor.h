@@ -8,7 +8,7 @@
 #include "pmusim/driver/intel_driver.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/session/session.h"
-#include "pmusim/trace/program.h"
+#include "pmusim/trace/source.h"
 
 namespace pmusim {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pmusim/cpu/model.h"
-#include "pmusim/events/registers.h"
+#include "pmusim/events/parser.h"
 #include "pmusim/perf/kernel.h"
 
 namespace pmusim {

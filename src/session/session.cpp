@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/core/core.h"
+#include "core/core.h"
 #include "pmusim/trace/reader.h"
 #include "session/monitor.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::symbols {
 

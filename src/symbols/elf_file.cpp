@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "base/crc32.h"
+
 namespace pmusim::symbols {
 
 std::string hexadecimal(std::span<const std::byte> bytes) {
@@ -101,15 +103,6 @@ Elf_Scn* ElfFile::section(std::string_view name) const {
 
 namespace {
 
-u32 crc32(std::span<const std::byte> bytes) {
-  u32 crc = ~u32{0};
-  for (const std::byte b : bytes) {
-    crc ^= static_cast<u32>(b);
-    for (int i = 0; i < 8; ++i) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320u : 0);
-  }
-  return ~crc;
-}
-
 std::optional<ElfFile> by_build_id(std::span<const std::byte> id, const std::filesystem::path& directory) {
   if (id.size() < 2) return std::nullopt;
   const std::string text = hexadecimal(id);
@@ -128,7 +121,9 @@ std::optional<ElfFile> by_link(const ElfFile& file, const std::filesystem::path&
   for (const auto& path :
        {beside / name, beside / ".debug" / name, debug_directory / beside.relative_path() / name}) {
     auto found = ElfFile::open(path);
-    if (found && crc32(found->read(0, ~u64{0})) == crc) return found;
+    if (!found) continue;
+    const std::vector<std::byte> bytes = found->read(0, ~u64{0});
+    if (crc32(bytes.data(), bytes.size()) == crc) return found;
   }
   return std::nullopt;
 }

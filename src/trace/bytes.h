@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::trace {
 

@@ -8,7 +8,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "pmusim/base/types.h"
+#include "base/crc32.h"
+#include "pmusim/base/bits.h"
 
 /// The native trace file:
 ///
@@ -156,9 +157,6 @@ struct Trailer {
   le32 crc;
 };
 static_assert(sizeof(Trailer) == 32);
-
-/// CRC-32 of IEEE 802.3.
-u32 crc32(const void* data, std::size_t bytes);
 
 /// The checksum that belongs into the last member of a structure.
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/trace/live_trace.h"
+#include "trace/live_trace.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "pmusim/trace/region.h"
+#include "pmusim/trace/recorder.h"
 
 namespace pmusim::trace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pmusim/trace/happening.h"
-#include "pmusim/trace/region.h"
+#include "pmusim/trace/recorder.h"
 
 namespace pmusim::trace {
 

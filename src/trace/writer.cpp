@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "pmusim/base/output_file.h"
+#include "base/output_file.h"
 #include "trace/chunk_encoder.h"
 #include "trace/compression.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::x86 {
 

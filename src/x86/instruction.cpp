@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "pmusim/cpu/branch_signals.h"
+#include "pmusim/cpu/retirement.h"
 #include "x86/classes.h"
 
 namespace pmusim::x86 {

@@ -3,10 +3,10 @@
 #define PMUSIM_XSAVE_XSAVE_UNIT_H
 
 #include "msr/row.h"
+#include "pmusim/arch/xsave.h"
 #include "pmusim/base/extended_state.h"
 #include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/xsave/instructions.h"
 
 namespace pmusim {
 

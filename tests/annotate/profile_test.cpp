@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pmusim/annotate/render.h"
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate {
 

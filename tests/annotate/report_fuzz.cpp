@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "pmusim/annotate/analyze.h"
-#include "pmusim/annotate/render.h"
+#include "pmusim/annotate/report.h"
 
 /// Any bytes are a profile: it is refused or shown.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/arch/pebs_records.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
+
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::pebs {
 namespace {

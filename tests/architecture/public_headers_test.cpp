@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/architecture/rooms.h"
 
@@ -34,6 +35,29 @@ TEST(PublicHeaders, SayWhatTheyAreFor) {
     EXPECT_TRUE(begins_with_a_comment(contents(entry.path()))) << entry.path();
   }
   EXPECT_GT(seen, 0) << "the search found nothing to check";
+}
+
+/// Definitions of classes that stand without a comment directly in front.
+std::vector<std::string> uncommented_types(const std::string& header) {
+  static const std::regex type(R"((struct|class) (\w+)[^;]*\{.*)"), template_head("template <.*>");
+  std::istringstream lines(header);
+  std::vector<std::string> found;
+  std::smatch match;
+  bool commented = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_match(line, match, type) && !commented) found.push_back(match[2]);
+    if (!std::regex_match(line, template_head)) commented = line.starts_with("///");
+  }
+  return found;
+}
+
+TEST(PublicHeaders, SayWhatEachOfTheirTypesIs) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_tree() / "include")) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_EQ(uncommented_types(contents(entry.path())), std::vector<std::string>{}) << entry.path();
+  }
+  EXPECT_EQ(uncommented_types("/// Has one.\ntemplate <class T>\nstruct A {};\n\nclass B final {\n"),
+            std::vector<std::string>{"B"});
 }
 
 class EntryHeader : public testing::TestWithParam<std::string_view> {};

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/base/result.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
+#include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
-#include "pmusim/base/fault.h"
 
 namespace pmusim {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/core/core.h"
+#include "core/core.h"
 
 #include <gtest/gtest.h>
 

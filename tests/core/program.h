@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "pmusim/core/core.h"
+#include "core/core.h"
 
 namespace pmusim::test {
 

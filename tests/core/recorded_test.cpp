@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "pmusim/core/core.h"
+#include "core/core.h"
 #include "pmusim/trace/recorder.h"
 
 namespace pmusim {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/cpu/branch_signals.h"
-
 #include <gtest/gtest.h>
+
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 namespace {

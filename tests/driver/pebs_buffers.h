@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "pmusim/arch/pebs_records.h"
-#include "pmusim/driver/pebs_demux.h"
+#include "driver/debug_store/pebs_demux.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/driver/pebs_demux.h"
+#include "driver/debug_store/pebs_demux.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pmusim/driver/pebs_demux.h"
+#include "driver/debug_store/pebs_demux.h"
 
 namespace pmusim::driver {
 namespace {

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(DriverWarnings, AreNoneOfWhatADriverMayMeet) {
-  EXPECT_THAT(warnings({.interrupts = 7, .swallowed_interrupts = 2}), IsEmpty());
+  EXPECT_THAT(warnings({.interrupts = 7, .merged_overflows = 2}), IsEmpty());
 }
 
 TEST(DriverWarnings, AreASentenceForEachThingThatMustNotHappen) {

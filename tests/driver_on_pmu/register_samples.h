@@ -7,7 +7,7 @@
 
 #include "machine.h"
 #include "perf/ring_buffer.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/perf/ring_reader.h"
 
 /// Known extended registers, and samples as a reader of the ring has them.

@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "command.h"
+#include "core/core.h"
 #include "perf_data_file.h"
-#include "pmusim/core/core.h"
 #include "pmusim/trace/reader.h"
 
 namespace pmusim::test {

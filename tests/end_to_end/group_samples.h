@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::test {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test {

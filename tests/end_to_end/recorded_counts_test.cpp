@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "command.h"
+#include "core/core.h"
 #include "group_samples.h"
-#include "pmusim/core/core.h"
 #include "pmusim/trace/reader.h"
 
 namespace pmusim::test {

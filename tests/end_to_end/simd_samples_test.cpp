@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/events/registers.h"
-
 #include <gmock/gmock.h>
 
 #include "pmusim/base/bits.h"
+#include "pmusim/events/parser.h"
 
 namespace pmusim::events {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 
-#include "pmusim/events/registers.h"
+#include "pmusim/events/parser.h"
 
 namespace pmusim::events {
 namespace {

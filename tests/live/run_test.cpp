@@ -9,7 +9,7 @@
 #include <map>
 #include <regex>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test {

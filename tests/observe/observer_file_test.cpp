@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "pmusim/pmu/pmu.h"
-#include "pmusim/scenario/scenario.h"
+#include "scenario/scenario.h"
 
 namespace pmusim {
 namespace {
@@ -39,7 +39,7 @@ class ScratchFile {
 
 std::string log_of(const std::string& scenario) {
   const ScratchFile file("hardware_log");
-  auto log = create_hardware_log(file.path());
+  auto log = observe::create_hardware_log(file.path());
   EXPECT_TRUE(log.ok());
   const auto result = scenario::run(scenario, "x.pmu", log->get());
   EXPECT_TRUE(result.ok() && !result->has_value()) << (result.ok() ? (*result)->found : "");
@@ -80,12 +80,12 @@ TEST(HardwareLog, KnowsTheRegistersAfterAReset) {
 
 TEST(HardwareLog, IsNoFileUntilItIsFinished) {
   const ScratchFile file("unfinished_log");
-  { const auto log = create_hardware_log(file.path()); }
+  { const auto log = observe::create_hardware_log(file.path()); }
   EXPECT_FALSE(std::filesystem::exists(file.path()));
 }
 
 TEST(HardwareLog, IsASentenceWhereThereIsNoDirectory) {
-  const auto log = create_hardware_log("/nowhere/at/all.log");
+  const auto log = observe::create_hardware_log("/nowhere/at/all.log");
   ASSERT_FALSE(log.ok());
   EXPECT_THAT(log.error().message, HasSubstr("/nowhere/at/all.log"));
 }
@@ -97,7 +97,7 @@ TEST(ObserverGroup, TellsEachOfTheSame) {
     void on_register_write(const observed::RegisterWrite&) override { ++count; }
   };
   Writes first, second;
-  ObserverGroup both;
+  observe::ObserverGroup both;
   both.add(first);
   both.add(second);
   Pmu pmu(*find_cpu_model("skylake"));

@@ -9,7 +9,7 @@
 
 #include "msr/register_file.h"
 #include "pebs/pebs_unit.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::testing {
 

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "msr/counters.h"
-#include "pmusim/arch/ds_area.h"
-#include "pmusim/arch/lbr.h"
+#include "pmusim/arch/branch.h"
+#include "pmusim/arch/debug_store.h"
 #include "tests/pmu/guest.h"
 
 namespace pmusim {

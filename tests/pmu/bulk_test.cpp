@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How far a block of instructions can be executed in bulk, and what stops it.
-#include "pmusim/arch/lbr.h"
+#include "pmusim/arch/branch.h"
 #include "tests/pmu/guest.h"
 
 namespace pmusim {

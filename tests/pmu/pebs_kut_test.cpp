@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "pmu/sequencer.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pmu/sequencer.h"
-#include "pmusim/arch/ds_area.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/pmu/pmu.h"
 #include "tests/support/fuzz_input.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/scenario/scenario.h"
+#include "scenario/scenario.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Any text is a scenario or a sentence.
-#include "pmusim/scenario/scenario.h"
+#include "scenario/scenario.h"
 #include "tests/support/fuzz_input.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A trace that is read while something writes it.
-#include "pmusim/trace/live_trace.h"
+#include "trace/live_trace.h"
 
 #include <gmock/gmock.h>
 #include <time.h>

@@ -3,10 +3,17 @@
 #define PMUSIM_BASE_BITS_H
 
 #include <bit>
-
-#include "pmusim/base/types.h"
+#include <cstddef>
+#include <cstdint>
 
 namespace pmusim {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i32 = std::int32_t;
+using i64 = std::int64_t;
 
 /// The value with only bit `n` (0..63) set.
 constexpr u64 bit(unsigned n) { return u64{1} << n; }

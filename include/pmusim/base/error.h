@@ -2,12 +2,88 @@
 #ifndef PMUSIM_BASE_ERROR_H
 #define PMUSIM_BASE_ERROR_H
 
+#include <cassert>
 #include <string>
+#include <type_traits>
 #include <utility>
-
-#include "pmusim/base/result.h"
+#include <variant>
 
 namespace pmusim {
+
+/// Wraps a failure so that it converts to any `Result` with that failure type: `return Failure(Fault::gp)`.
+template <class E>
+struct Failure {
+  explicit Failure(E e) : error(std::move(e)) {}
+  E error;
+};
+
+namespace detail {
+
+/// One of the two in the place of both.
+template <class T, class E>
+struct VariantState {
+  explicit VariantState(T value) : state(std::in_place_index<0>, std::move(value)) {}
+  explicit VariantState(Failure<E> failure) : state(std::in_place_index<1>, std::move(failure.error)) {}
+  bool has_value() const { return state.index() == 0; }
+  T& value() { return std::get<0>(state); }
+  const T& value() const { return std::get<0>(state); }
+  const E& error() const { return std::get<1>(state); }
+  std::variant<T, E> state;
+};
+
+/// Both side by side, so that small ones travel in registers: a register read returns one of these.
+template <class T, class E>
+struct PlainState {
+  explicit PlainState(T v) : value_(v), has_value_(true) {}
+  explicit PlainState(Failure<E> failure) : error_(failure.error) {}
+  bool has_value() const { return has_value_; }
+  T& value() { return value_; }
+  const T& value() const { return value_; }
+  const E& error() const { return error_; }
+  T value_{};
+  E error_{};
+  bool has_value_ = false;
+};
+
+template <class T>
+inline constexpr bool is_plain = std::is_trivially_copyable_v<T>&& std::is_default_constructible_v<T>;
+
+template <class T, class E>
+using ResultState = std::conditional_t<is_plain<T> && is_plain<E>, PlainState<T, E>, VariantState<T, E>>;
+
+}  // namespace detail
+
+/// A value of type T, or the reason E why there is none. (std::expected, which C++20 does not have.)
+///
+/// Asking for the one that is not there is a caller's bug and asserts.
+template <class T, class E>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}
+  template <class F>
+  Result(Failure<F> failure) : state_(Failure<E>(std::move(failure.error))) {}
+
+  bool ok() const { return state_.has_value(); }
+  explicit operator bool() const { return ok(); }
+
+  T& value() & { return assert(ok()), state_.value(); }
+  const T& value() const& { return assert(ok()), state_.value(); }
+  T&& value() && { return assert(ok()), std::move(state_.value()); }
+  const E& error() const { return assert(!ok()), state_.error(); }
+
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  T value_or(T other) const { return ok() ? value() : std::move(other); }
+
+ private:
+  detail::ResultState<T, E> state_;
+};
+
+/// Success without a value.
+struct Done {};
 
 /// Why an input could not be used, as one sentence for the person who gave it: what is wrong, where (file and
 /// offset, option, field), and what was expected.

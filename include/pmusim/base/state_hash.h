@@ -7,7 +7,7 @@
 #include <span>
 #include <type_traits>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim {
 

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_CPU_MICROARCHITECTURE_H
 #define PMUSIM_CPU_MICROARCHITECTURE_H
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 /// Which designs of a core there are.
 namespace pmusim {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/arch/data_source.h"
 #include "pmusim/arch/msr.h"
+#include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/microarchitecture.h"
@@ -38,6 +38,7 @@ enum class LbrFormat : u8 {
   arch = 0x3F,
 };
 
+/// What a model has of last-branch records.
 struct LbrFeatures {
   unsigned depth = 0;  ///< records; 0 = no LBR. The largest depth on architectural LBR
   LbrFormat format = LbrFormat::eip;
@@ -51,6 +52,7 @@ struct LbrFeatures {
   u32 cpuid_1c_ebx = 0, cpuid_1c_ecx = 0;
 };
 
+/// What a model has of PEBS.
 struct PebsFeatures {
   static constexpr unsigned none = ~0u, architectural = 0xF;
   unsigned format = none;      ///< 0..6, `architectural`, or `none`
@@ -67,11 +69,13 @@ struct PebsFeatures {
   DataSourceEncoding data_source = DataSourceEncoding::none;
 };
 
+/// Counters that take part in auto counter reload: bit n GP, bit 32 + m fixed.
 struct AcrFeatures {
   u64 reloadable = 0;  ///< CPUID.23H.2 EAX | EBX << 32
   u64 cause = 0;       ///< CPUID.23H.2 ECX | EDX << 32
 };
 
+/// One level of cache, and what a hit in it takes.
 struct CacheGeometry {
   u32 bytes = 0, ways = 0, line_bytes = 64, latency_cycles = 0;
 };

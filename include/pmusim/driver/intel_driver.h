@@ -13,15 +13,14 @@
 
 #include <memory>
 
-#include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/options.h"
-#include "pmusim/driver/pebs_demux.h"
 #include "pmusim/driver/statistics.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 
 class Driver;
+struct Enumeration;
 
 /// The driver of Intel core PMUs: turns perf events into register contents, gives them counters, and turns
 /// PMIs into samples. It knows the hardware only through `Bus`.
@@ -39,7 +38,11 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler {
   /// Where samples go. Before any event is started.
   void attach(perf::SampleSink& sink);
 
-  /// What the driver takes the CPU for.
+  /// Which releases of Linux drive auto counter reload.
+  static perf::Change auto_counter_reload();
+  /// Whether the driver has tables for the core; else it knows architectural events alone.
+  bool knows_core() const;
+  /// What the driver takes the CPU for, for tests of the project itself: src/driver/enumeration.h.
   const Enumeration& enumeration() const;
   DriverStatistics statistics() const;
   /// What became of every PEBS record so far.

@@ -2,12 +2,45 @@
 #ifndef PMUSIM_DRIVER_OPTIONS_H
 #define PMUSIM_DRIVER_OPTIONS_H
 
-// Where the Intel driver puts the memory that it shares with the PMU, and whose habits it has.
+#include <array>
+#include <vector>
 
-#include "pmusim/driver/shared_registers.h"
+#include "pmusim/base/bits.h"
 #include "pmusim/perf/kernel.h"
 
+// Where the Intel driver puts the memory that it shares with the PMU, whose habits it has, and what it shares
+// with the driver of the sibling hyper-thread.
+
 namespace pmusim::driver {
+
+/// Registers that several events use at once as long as they want the same value: OFFCORE_RSP, FRONTEND,
+/// LD_LAT, the branch filter.
+class SharedRegisters {
+ public:
+  /// False if the register is in use with another value.
+  [[nodiscard]] bool acquire(u32 address, u64 value);
+  /// Ends one successful `acquire`.
+  void release(u32 address);
+
+ private:
+  struct Claim {
+    u32 address;
+    u64 value;
+    unsigned users;
+  };
+  std::vector<Claim> claims_;
+};
+
+/// How one thread of a core uses a general counter, for the erratum that makes certain events corrupt the
+/// sibling thread's counter of the same number (Sandy Bridge to Haswell).
+enum class CounterUse : u8 { unused, shared, exclusive };
+
+/// What the two hyper-threads of a core have in common. Give both drivers the same one.
+struct CoreResources {
+  SharedRegisters registers;
+  std::array<std::array<CounterUse, 32>, 2> counter_use{};  ///< [thread][counter]
+  unsigned exclusive_events = 0;                            ///< scheduled on either thread
+};
 
 /// Where the driver puts the memory that PEBS hardware writes.
 struct PebsOptions {
@@ -33,6 +66,7 @@ enum class TransactionAborts : u8 { allowed, forbidden };
 /// sysfs `rdpmc`: whose counters user code may read, where hardware can hide them one by one.
 enum class RdpmcSetting : u8 { never, own_task, always };
 
+/// Everything that can be said to a driver before it starts.
 struct DriverOptions {
   /// Whose behaviour the driver has.
   perf::Kernel kernel = perf::default_kernel;

@@ -11,13 +11,13 @@
 
 /// Observers that write down what a Pmu does, and one that lets several watch it:
 ///
-///     auto log = create_hardware_log("hardware.log");
+///     auto log = observe::create_hardware_log("hardware.log");
 ///     pmu.set_observer(log->get());
 ///     // ... instructions retire ...
 ///     pmu.set_observer(nullptr);
 ///     log.value()->finish();
 ///
-namespace pmusim {
+namespace pmusim::observe {
 
 /// An observer that writes a file. Without finish() there is none.
 class ObserverFile : public Observer {
@@ -64,6 +64,6 @@ class ObserverGroup final : public Observer {
   std::vector<Observer*> observers_;
 };
 
-}  // namespace pmusim
+}  // namespace pmusim::observe
 
 #endif

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "pmusim/base/error.h"
-#include "pmusim/base/result.h"
 #include "pmusim/perf/abi.h"
 
 /// Which kernel is emulated, how it is set up, and what it lets its caller do.

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 /// Raw records out of an event's buffer, for readers that know perf's ABI. Session::sample() and
 /// perfdata::SampleReader hand out samples taken apart.

@@ -7,10 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pmusim/base/error.h"
-#include "pmusim/perfdata/description.h"
+#include "pmusim/perf/abi.h"
 
 /// Any perf.data file, ours or perf's, record by record:
 /// @code
@@ -22,6 +23,87 @@
 /// @endcode
 /// Samples taken apart are in perfdata/samples.h.
 namespace pmusim::perfdata {
+
+/// Header: a seekable file with all features. Pipe: a stream of records, as `perf record -o -` writes.
+enum class Form : u8 { file, pipe };
+
+using Capabilities = std::vector<std::pair<std::string, std::string>>;
+
+/// Where a CPU sits. Numbers of dies and cores count within their package.
+struct CpuPlace {
+  u32 package = 0, die = 0, core = 0;
+  friend bool operator==(const CpuPlace&, const CpuPlace&) = default;
+};
+
+/// A node and its CPUs.
+struct NumaNode {
+  u32 number = 0;
+  u64 total_kib = 0, free_kib = 0;
+  std::string cpus;  ///< a list: "0-3,8"
+  friend bool operator==(const NumaNode&, const NumaNode&) = default;
+};
+
+/// One cache as the CPUs `cpus` see it.
+struct Cache {
+  u32 level = 0, line_bytes = 0, sets = 0, ways = 0;
+  std::string type, size, cpus;  ///< "Data", "48K", "0-1"
+  friend bool operator==(const Cache&, const Cache&) = default;
+};
+
+/// One kind of core of a hybrid machine.
+struct HybridPmu {
+  std::string name, cpus;  ///< "cpu_core", "0-7"
+  Capabilities capabilities;
+  friend bool operator==(const HybridPmu&, const HybridPmu&) = default;
+};
+
+/// The clock of `use_clockid`, and what it and the wall clock (ns since 1970) showed at one moment.
+struct SampleClock {
+  u32 id = 0;
+  u64 resolution_ns = 1, wall_ns = 0, clock_ns = 0;
+  friend bool operator==(const SampleClock&, const SampleClock&) = default;
+};
+
+/// The machine and the run. Everything is the writer's caller's: nothing is asked of the machine that writes.
+/// Empty or zero: the file has no such feature.
+struct Metadata {
+  std::string host_name, os_release, version, arch = "x86_64", cpu_description;
+  std::string cpuid;  ///< "GenuineIntel,6,143,8": vendor, family, model, stepping in decimal
+  u32 cpus = 1;
+  u64 total_memory_kib = 0;
+  std::vector<std::string> command_line;
+  std::vector<std::pair<u32, std::string>> pmu_mappings;  ///< attr.type, PMU name
+  Capabilities cpu_pmu_caps;                              ///< of the PMU "cpu": {"branches", "32"}
+  std::vector<HybridPmu> hybrid_pmus;                     ///< instead of `cpu_pmu_caps`
+  std::vector<CpuPlace> cpu_places;                       ///< none, or one for each of `cpus`
+  std::vector<NumaNode> numa_nodes;
+  std::vector<Cache> caches;
+  std::optional<SampleClock> sample_clock;
+  friend bool operator==(const Metadata&, const Metadata&) = default;
+};
+
+/// An event as it was opened, its name, and the ids that its records have.
+struct EventDescription {
+  perf::Attr attr;
+  std::string name;
+  std::vector<u64> ids;
+};
+
+/// `members` consecutive events from `leader`, an index.
+struct Group {
+  std::string name;
+  u32 leader = 0, members = 0;
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+enum class Space : u8 { user, kernel };
+/// Which build of a file was mapped; `id` has at most 20 bytes.
+struct BuildId {
+  std::string path;
+  std::vector<std::byte> id;
+  Space space = Space::user;
+  friend bool operator==(const BuildId&, const BuildId&) = default;
+};
 
 /// One record of a file. `bytes` starts with the header and is valid until the next call of next().
 struct RecordView {

@@ -3,9 +3,9 @@
 #define PMUSIM_PMU_OBSERVER_H
 
 #include "pmusim/arch/branch.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/retirement.h"
-#include "pmusim/pebs/assist_outcome.h"
 
 /// What the hardware does, told as it happens, to whoever wants to watch a Pmu at work:
 ///
@@ -86,6 +86,7 @@ struct PmiDelivery {
   u64 ip = 0;  ///< of the interrupted code
   Cpl cpl = Cpl::user;
 };
+/// The handler of a PMI has returned.
 struct PmiReturn {
   u64 cycle = 0;
 };

@@ -5,13 +5,13 @@
 #include <memory>
 #include <span>
 
+#include "pmusim/arch/debug_store.h"
+#include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/msr/register.h"
-#include "pmusim/pebs/assist_outcome.h"
-#include "pmusim/xsave/instructions.h"
 
 /// The performance monitoring unit of a processor, for whoever has a driver to try on it or instructions to
 /// count:

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "pmusim/events/parser.h"
-#include "pmusim/events/registers.h"
 #include "pmusim/session/session.h"
 
 /// `pmusim record` as a function: a replay whose samples go to a perf.data file that perf reads.

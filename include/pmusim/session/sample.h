@@ -5,16 +5,19 @@
 #include <cstddef>
 #include <memory>
 
-#include "pmusim/perfdata/description.h"
+#include "pmusim/perfdata/reader.h"
 #include "pmusim/perfdata/samples.h"
 #include "pmusim/session/record.h"
 
 /// `pmusim record` without a file: a replay whose samples the caller gets, taken apart.
 /// @code
 /// auto session = Session::open("program.pmutrace", {.model = *find_cpu_model("icelake")});
-/// RecordOptions options{.events = *events::parse_events("branch-misses:upp", session->model()), .period =
-/// 1000}; options.branch_sample_type = perf::branch::ANY; const auto samples = sample(*session, options); for
-/// (const auto& [event, sample] : *samples)
+/// RecordOptions options;
+/// options.events = *events::parse_events("branch-misses:upp", session->model());
+/// options.period = 1000;
+/// options.branch_sample_type = perf::branch::ANY;
+/// const auto samples = sample(*session, options);
+/// for (const auto& [event, sample] : *samples)
 ///   std::cout << event.name << " at " << sample.ip << ", " << sample.branches.size() << " branches\n";
 /// @endcode
 namespace pmusim {

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "pmusim/base/types.h"
+#include "pmusim/base/bits.h"
 
 /// What a trace holds beside code: processes, threads, mappings, system calls, signals.
 namespace pmusim::trace {

@@ -4,12 +4,12 @@
 
 #include <optional>
 
+#include "driver/enumeration.h"
 #include "driver/lbr/lbr.h"
+#include "driver/linux_changes.h"
 #include "driver/scheduling/constraint_rows.h"
-#include "pmusim/arch/data_source.h"
-#include "pmusim/driver/enumeration.h"
-#include "pmusim/driver/linux_changes.h"
-#include "pmusim/perf/event.h"
+#include "pmusim/arch/pebs_format.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 

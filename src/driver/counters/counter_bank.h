@@ -4,9 +4,9 @@
 
 #include <array>
 
+#include "driver/enumeration.h"
 #include "driver/register_access.h"
 #include "driver/scheduling/constraint.h"
-#include "pmusim/driver/enumeration.h"
 
 namespace pmusim::driver {
 

@@ -6,8 +6,8 @@
 #include "driver/cores/core_traits.h"
 #include "driver/counters/topdown.h"
 #include "driver/driver.h"
+#include "driver/linux_changes.h"
 #include "perf/context.h"
-#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 namespace {

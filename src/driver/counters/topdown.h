@@ -4,7 +4,7 @@
 
 #include "driver/scheduling/constraint_book.h"
 #include "pmusim/base/error.h"
-#include "pmusim/perf/event.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 

@@ -3,8 +3,8 @@
 
 #include <bit>
 
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/msr.h"
-#include "pmusim/arch/pebs_records.h"
 
 namespace pmusim::driver {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "driver/register_access.h"
-#include "pmusim/arch/ds_area.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

@@ -7,7 +7,7 @@
 #include "cpu/generic_events.h"
 #include "driver/event_data.h"
 #include "driver/scheduling/constraint_rows.h"
-#include "pmusim/arch/ds_area.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 namespace {

@@ -3,8 +3,8 @@
 #define PMUSIM_SRC_DRIVER_DEBUG_STORE_BTS_H
 
 #include "driver/debug_store/area.h"
+#include "driver/enumeration.h"
 #include "driver/register_access.h"
-#include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/options.h"
 #include "pmusim/perf/driver.h"
 

@@ -8,14 +8,14 @@
 
 #include "driver/debug_store/arch_buffer.h"
 #include "driver/debug_store/area.h"
+#include "driver/debug_store/pebs_demux.h"
+#include "driver/enumeration.h"
 #include "driver/event_data.h"
 #include "driver/register_access.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
-#include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/options.h"
-#include "pmusim/driver/pebs_demux.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/driver/pebs_demux.h"
+#include "driver/debug_store/pebs_demux.h"
 
 #include <bit>
 #include <cstring>
 
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/arch/pebs_records.h"
 
 namespace pmusim::driver {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "driver/debug_store/pebs.h"
+#include "driver/linux_changes.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"
 #include "driver/scheduling/constraint.h"
-#include "pmusim/driver/linux_changes.h"
 
 namespace pmusim::driver {
 

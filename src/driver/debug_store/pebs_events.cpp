@@ -6,8 +6,8 @@
 #include "driver/debug_store/pebs.h"
 #include "driver/scheduling/constraint.h"
 #include "perf/simd_abi.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/pebs_format.h"
-#include "pmusim/arch/pebs_records.h"
 
 namespace pmusim::driver {
 

@@ -5,8 +5,8 @@
 
 #include "driver/lbr/lbr.h"
 #include "perf/byte_writer.h"
-#include "pmusim/arch/lbr.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/branch.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 namespace {

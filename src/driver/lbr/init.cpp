@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "driver/lbr/lbr.h"
-#include "pmusim/driver/linux_changes.h"
+#include "driver/linux_changes.h"
 
 namespace pmusim::driver {
 namespace {

@@ -6,15 +6,15 @@
 #include <span>
 #include <vector>
 
+#include "driver/enumeration.h"
 #include "driver/event_data.h"
 #include "driver/lbr/branch_filter.h"
 #include "driver/lbr/decoder.h"
 #include "driver/register_access.h"
-#include "pmusim/arch/lbr.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/branch.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/xsave.h"
 #include "pmusim/base/error.h"
-#include "pmusim/driver/enumeration.h"
 #include "pmusim/driver/options.h"
 #include "pmusim/perf/driver.h"
 

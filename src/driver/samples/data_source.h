@@ -2,8 +2,8 @@
 #ifndef PMUSIM_SRC_DRIVER_SAMPLES_DATA_SOURCE_H
 #define PMUSIM_SRC_DRIVER_SAMPLES_DATA_SOURCE_H
 
-#include "pmusim/arch/data_source.h"
-#include "pmusim/driver/enumeration.h"
+#include "driver/enumeration.h"
+#include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {
 

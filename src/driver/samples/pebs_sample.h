@@ -4,7 +4,7 @@
 
 #include "driver/debug_store/pebs.h"
 #include "driver/samples/data_source.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

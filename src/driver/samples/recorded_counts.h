@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_DRIVER_SAMPLES_RECORDED_COUNTS_H
 
 #include "driver/debug_store/pebs.h"
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

@@ -2,9 +2,9 @@
 #ifndef PMUSIM_SRC_DRIVER_SCHEDULING_ACR_GROUP_H
 #define PMUSIM_SRC_DRIVER_SCHEDULING_ACR_GROUP_H
 
+#include "driver/enumeration.h"
 #include "pmusim/base/error.h"
-#include "pmusim/driver/enumeration.h"
-#include "pmusim/perf/event.h"
+#include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 

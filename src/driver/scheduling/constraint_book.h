@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "driver/enumeration.h"
 #include "driver/scheduling/constraint.h"
-#include "pmusim/driver/enumeration.h"
 
 namespace pmusim::driver {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/driver/shared_registers.h"
-
 #include <algorithm>
 #include <cassert>
+
+#include "pmusim/driver/options.h"
 
 namespace pmusim::driver {
 

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_DRIVER_PEBS_DEMUX_H
-#define PMUSIM_DRIVER_PEBS_DEMUX_H
+#ifndef PMUSIM_DRIVER_DEBUG_STORE_PEBS_DEMUX_H
+#define PMUSIM_DRIVER_DEBUG_STORE_PEBS_DEMUX_H
 
-#include <array>
 #include <span>
 #include <vector>
 
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/base/bits.h"
+#include "pmusim/driver/statistics.h"
 
 namespace pmusim::driver {
-
-/// Counter slots that records can name: GP n is n, fixed m is 32 + m.
-inline constexpr unsigned pebs_counters = 48;
 
 /// Order in which samples of different events leave one drain of formats 4 to 6 and architectural PEBS.
 /// Formats 0 to 3 are always grouped.
@@ -28,26 +25,6 @@ struct DemuxSetup {
   u64 enable_word = 0;    ///< PEBS_ENABLE, for the rescue of records without status
   u32 record_bytes = 32;  ///< formats 4 to 6: size in the current configuration
   DrainOrder order = DrainOrder::record;
-};
-
-/// What became of the records of one buffer, or of many. Every record is in exactly one of `attributed`,
-/// `collided`, `unowned`, `odd_size` and `headless`.
-struct DemuxTotals {
-  u64 records = 0;         ///< whole records found
-  u64 attributed = 0;      ///< led to at least one sample
-  u64 collided = 0;        ///< formats 1-2: several counters claim it; each of them lost one sample
-  u64 unowned = 0;         ///< no enabled counter claims it
-  u64 odd_size = 0;        ///< formats 4-6: has another configuration's size
-  u64 headless = 0;        ///< arch-PEBS: fragments of which the head is missing
-  u64 shared = 0;          ///< format 3 on, among `attributed`: serve several counters
-  u64 rescued = 0;         ///< formats 1-2, among `attributed`: status was 0, one event is enabled
-  u64 trailing_bytes = 0;  ///< after the last whole record
-  std::array<u64, pebs_counters> samples{};  ///< per counter; a shared record counts for each of its owners
-  std::array<u64, pebs_counters> lost{};     ///< per counter, collisions it was part of
-
-  u64 accounted() const { return attributed + collided + unowned + odd_size + headless; }
-  DemuxTotals& operator+=(const DemuxTotals& other);
-  friend bool operator==(const DemuxTotals&, const DemuxTotals&) = default;
 };
 
 /// Where one record lies. One word: compilers pack two halves by way of vector registers.

@@ -1,12 +1,72 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_ARCH_PEBS_RECORDS_H
-#define PMUSIM_ARCH_PEBS_RECORDS_H
+#ifndef PMUSIM_ARCH_DEBUG_STORE_H
+#define PMUSIM_ARCH_DEBUG_STORE_H
 
 #include <bit>
+#include <boost/endian/arithmetic.hpp>
+#include <cstddef>
+#include <optional>
 
-#include "pmusim/arch/ds_area.h"
-#include "pmusim/arch/lbr.h"
+#include "pmusim/arch/branch.h"
 #include "pmusim/base/bits.h"
+
+/// The Debug Store area, and the records of branch trace and PEBS.
+namespace pmusim {
+
+using le16 = boost::endian::little_uint16_t;
+using le32 = boost::endian::little_uint32_t;
+using le64 = boost::endian::little_uint64_t;
+
+/// Buffer pointers of the Debug Store management area (SDM vol. 3, DS save area), as DTES64 lays them out.
+/// Counter reset slots follow: `reset_slot_offset`.
+struct DsArea64 {
+  le64 bts_base, bts_index, bts_maximum, bts_threshold;
+  le64 pebs_base, pebs_index, pebs_maximum, pebs_threshold;
+};
+static_assert(sizeof(DsArea64) == 0x40 && offsetof(DsArea64, pebs_base) == 0x20);
+
+/// The same without DTES64: pointers shrink to 32 bits, reset slots keep 64.
+struct DsArea32 {
+  le32 bts_base, bts_index, bts_maximum, bts_threshold;
+  le32 pebs_base, pebs_index, pebs_maximum, pebs_threshold;
+};
+static_assert(sizeof(DsArea32) == 0x20 && offsetof(DsArea32, pebs_base) == 0x10);
+
+/// One taken branch of the branch trace store.
+struct BtsRecord64 {
+  le64 from, to, flags;
+};
+static_assert(sizeof(BtsRecord64) == 24);
+/// The same without DTES64.
+struct BtsRecord32 {
+  le32 from, to, flags;
+};
+static_assert(sizeof(BtsRecord32) == 12);
+inline constexpr u64 bts_flag_predicted = 1u << 4;
+
+enum class DsWidth : u8 { bits_32, bits_64 };
+
+/// Byte offset of a counter's 64-bit reset slot in the management area, or none where the generation has no
+/// slot for it. `counter`: GP n is n, fixed m is 32 + m; `format` is IA32_PERF_CAPABILITIES[11:8].
+constexpr std::optional<u64> reset_slot_offset(DsWidth width, unsigned format, unsigned counter) {
+  const u64 first = width == DsWidth::bits_64 ? sizeof(DsArea64) : sizeof(DsArea32);
+  const bool fixed = counter >= 32;
+  const unsigned number = fixed ? counter - 32 : counter;
+  if (width == DsWidth::bits_32 || format < 5) {
+    if (number >= (fixed ? 4u : 8u)) return std::nullopt;
+    return first + 8 * (fixed ? 8 + number : number);
+  }
+  if (number >= (fixed ? 16u : 32u)) return std::nullopt;
+  return first + 8 * (fixed ? 32 + number : number);
+}
+
+/// Bytes of the 64-bit management area with all slots that the format knows.
+constexpr u64 ds_area_bytes(unsigned format) { return format < 5 ? 0xA0 : 0x1C0; }
+static_assert(reset_slot_offset(DsWidth::bits_64, 5, 32) == 0x140 && ds_area_bytes(5) == 448);
+static_assert(reset_slot_offset(DsWidth::bits_64, 4, 35) == 0x98 && ds_area_bytes(4) == 0xA0);
+static_assert(reset_slot_offset(DsWidth::bits_32, 1, 0) == 0x20);
+
+}  // namespace pmusim
 
 /// Layouts of PEBS records (SDM vol. 3, PEBS; ISE, architectural PEBS), for the hardware that writes them and
 /// the driver that reads them.
@@ -63,6 +123,7 @@ inline constexpr u64 LBR_ENTRIES_LESS_1 = bits(31, 24), INCLUDE_GP = bits(47, 32
                      INCLUDE_FIXED = bits(55, 48);
 }  // namespace data_cfg
 
+/// What every adaptive record begins with.
 struct BasicGroup {
   le32 format;          ///< DATA_CFG[31:0] in effect
   le16 retire_latency;  ///< cycles, only with PERF_CAPABILITIES.PEBS_TIMING_INFO
@@ -73,6 +134,7 @@ struct BasicGroup {
 };
 static_assert(sizeof(BasicGroup) == 32 && offsetof(BasicGroup, size) == 6);
 
+/// Of the data access of the sampled instruction.
 struct MemoryGroup {
   le64 address;
   le64 data_source;
@@ -88,11 +150,13 @@ struct GprGroup {
 };
 static_assert(sizeof(GprGroup) == 144);
 
+/// XMM0 to XMM15, low word first.
 struct XmmGroup {
   le64 words[32];
 };
 static_assert(sizeof(XmmGroup) == 256);
 
+/// One entry of the LBR group, in both kinds of record.
 struct LbrRecord {
   le64 from, to, info;
 };
@@ -159,11 +223,13 @@ inline constexpr u64 BASIC = bit(63);
 constexpr bool is_null(u64 word) { return (word & ~SIZE) == 0; }
 }  // namespace header
 
+/// What every fragment of an architectural record begins with: which groups follow, and its size.
 struct ArchHeader {
   le64 word, reserved;
 };
 static_assert(sizeof(ArchHeader) == 16);
 
+/// The basic group of an architectural record.
 struct ArchBasic {
   le64 eventing_ip, applicable_counters, tsc;
   le64 retire_latency;  ///< 15:0 cycles, bit 16 valid
@@ -171,6 +237,7 @@ struct ArchBasic {
 };
 static_assert(sizeof(ArchBasic) == 48 && offsetof(ArchBasic, retire_latency) == 0x18);
 
+/// Of the data access of the sampled instruction, and its transaction.
 struct ArchAux {
   le64 address, reserved[4], data_source;
   le64 latency;  ///< 15:0 instruction, 47:32 access
@@ -178,17 +245,20 @@ struct ArchAux {
 };
 static_assert(sizeof(ArchAux) == 64 && offsetof(ArchAux, data_source) == 0x28);
 
+/// General registers and the shadow stack pointer.
 struct ArchGprs {
   GprGroup registers;
   le64 ssp, reserved;
 };
 static_assert(sizeof(ArchGprs) == 160 && offsetof(ArchGprs, ssp) == 0x90);
 
+/// Which components of the vector groups behind it are valid.
 struct ArchVectorHeader {
   le64 xstate, reserved;
 };
 static_assert(sizeof(ArchVectorHeader) == 16);
 
+/// What stands before the entries of the LBR group: control and the last event record.
 struct ArchLbrHeader {
   le64 reserved, control, depth, ler_from, ler_to, ler_info;
 };
@@ -256,5 +326,22 @@ constexpr u64 bytes(u64 value) { return u64{4096} << (value & SIZE); }
 }  // namespace base_register
 
 }  // namespace pmusim::pebs
+
+namespace pmusim {
+
+/// What became of a PEBS assist that was due: a record, or the reason why there is none. `Pmu::assists`
+/// counts them.
+enum class AssistOutcome : u8 {
+  wrote,
+  full,               ///< no room between index and absolute maximum (arch: to the end, or FULL is set)
+  index_before_base,  ///< the index points before the buffer
+  unmapped,           ///< management area or record position is not mapped
+  misaligned,         ///< management area or index breaks doubleword alignment
+  no_area,            ///< DS_AREA or PEBS_BASE is 0, or PEBS_INDEX.EN is clear
+  processor_trace,    ///< records go to the PT stream, which is not modelled
+  count_
+};
+
+}  // namespace pmusim
 
 #endif

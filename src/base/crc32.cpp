@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "base/crc32.h"
+
 #include <array>
 #include <boost/endian/conversion.hpp>
 
-#include "trace/format.h"
-
-namespace pmusim::trace {
+namespace pmusim {
 namespace {
 
 constexpr u32 polynomial = 0xEDB88320;  // reflected
@@ -40,4 +40,4 @@ u32 crc32(const void* data, std::size_t bytes) {
   return ~rest;
 }
 
-}  // namespace pmusim::trace
+}  // namespace pmusim

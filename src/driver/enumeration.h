@@ -47,7 +47,6 @@ struct Enumeration {
   u64 acr_reloadable = 0, acr_cause = 0;
 
   u32 gp_mask() const { return static_cast<u32>(counters); }
-  u32 fixed_mask() const { return static_cast<u32>(counters >> 32); }
   u64 counter_mask() const { return low_bits(counter_width); }
   bool extended_pebs() const { return (pebs_counters >> 32) != 0; }
   /// Whether the driver has tables for the core; else it knows architectural events alone.

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_BASE_CRC32_H
+#define PMUSIM_BASE_CRC32_H
+
+#include "pmusim/base/bits.h"
+
+namespace pmusim {
+
+/// CRC-32 of IEEE 802.3.
+u32 crc32(const void* data, std::size_t bytes);
+
+}  // namespace pmusim
+
+#endif

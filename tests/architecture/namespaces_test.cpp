@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Each room has the namespace that docs/architecture.md gives it.
+#include <gtest/gtest.h>
+
+#include "tests/architecture/rooms.h"
+
+namespace pmusim::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Rooms without a namespace of their own: whatever they have is within pmusim.
+const Rooms in_pmusim{"base", "arch", "cpu", "msr", "lbr", "pebs", "acr", "xsave", "pmu", "core", "session"};
+
+/// The namespaces that a file opens at its outermost level.
+Rooms outermost_namespaces(const fs::path& path) {
+  static const std::regex opening(R"(namespace (pmusim[a-z0-9_:]*) \{.*)");
+  std::ifstream file(path);
+  Rooms found;
+  std::smatch match;
+  for (std::string line; std::getline(file, line);)
+    if (std::regex_match(line, match, opening)) found.insert(match[1]);
+  return found;
+}
+
+bool is_within(const std::string& name, const std::string& outer) {
+  return name == outer || name.starts_with(outer + "::");
+}
+
+class Namespaces : public testing::TestWithParam<std::string> {};
+
+TEST_P(Namespaces, AreThoseOfTheirRooms) {
+  const fs::path tree = source_tree() / GetParam();
+  const auto rooms = rooms_of_the_build();
+  int seen = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree)) {
+    const std::string room = fs::relative(entry.path(), tree).begin()->string();
+    if (!entry.is_regular_file() || !rooms.contains(room)) continue;
+    for (const std::string& name : outermost_namespaces(entry.path())) {
+      ++seen;
+      EXPECT_TRUE(is_within(name, in_pmusim.contains(room) ? "pmusim" : "pmusim::" + room))
+          << entry.path() << " opens " << name;
+    }
+  }
+  EXPECT_GT(seen, 0) << "the search found nothing to check";
+}
+
+INSTANTIATE_TEST_SUITE_P(Trees, Namespaces, testing::Values("include/pmusim", "src"));
+
+}  // namespace
+}  // namespace pmusim::test
