@@ -233,7 +233,7 @@ class Parser {
       event.attr.config1 |= named->config1;
       return Done{};
     }
-    auto names = term_names();
+    auto names = term_names(model_);
     for (const std::string_view n : known_names(model_)) names.push_back(n);
     return fail(term.position, fmt::format("'{}' is neither a term nor an event of {}{}", term.name,
                                            model_.title, did_you_mean(term.name, names)));
@@ -242,12 +242,7 @@ class Parser {
   Result<Done, Error> apply(ParsedEvent& event, const Term& term, std::optional<double>& ratio) const {
     const bool reloads = term.name == "acr_mask" || term.name == "ratio-to-prev";
     if (reloads && model_.acr.cause == 0) return no_auto_reload(term);
-    const bool raw = event.attr.type == static_cast<u32>(perf::EventType::raw);
-    const bool wide = (model_.perfmon_ext_ebx & 1) != 0;
-    const TermScope scope = !raw   ? TermScope::named_event
-                            : wide ? TermScope::pmu_with_umask2
-                                   : TermScope::pmu;
-    const auto done = apply_term(event, term, scope, ratio);
+    const auto done = apply_term(event, term, model_, ratio);
     return done.ok() ? done : Result<Done, Error>(fail(term.position, done.error().message));
   }
 

@@ -3,44 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 #include "base/suggest.h"
+#include "events/formats.h"
 #include "pmusim/base/bits.h"
 #include "text.h"
 
 namespace pmusim::events {
 namespace {
 
-/// A field of the event select or of an extra word: what a PMU driver publishes as its format.
-struct Format {
-  std::string_view name;
-  u64 perf::Attr::*word;
-  unsigned low, width;
-  bool selects_event = true;
-};
-
-constexpr std::array formats{
-    Format{"event", &perf::Attr::config, 0, 8},
-    Format{"umask", &perf::Attr::config, 8, 8},
-    Format{"edge", &perf::Attr::config, 18, 1},
-    Format{"pc", &perf::Attr::config, 19, 1},
-    Format{"any", &perf::Attr::config, 21, 1},
-    Format{"inv", &perf::Attr::config, 23, 1},
-    Format{"cmask", &perf::Attr::config, 24, 8},
-    Format{"in_tx", &perf::Attr::config, 32, 1},
-    Format{"in_tx_cp", &perf::Attr::config, 33, 1},
-    Format{"eq", &perf::Attr::config, 36, 1},
-    Format{"config", &perf::Attr::config, 0, 64},
-    Format{"config1", &perf::Attr::config1, 0, 64, false},
-    Format{"config2", &perf::Attr::config2, 0, 64, false},
-    Format{"config3", &perf::Attr::config3, 0, 64, false},
-    Format{"offcore_rsp", &perf::Attr::config1, 0, 64, false},
-    Format{"ldlat", &perf::Attr::config1, 0, 16, false},
-    Format{"frontend", &perf::Attr::config1, 0, 24, false},
-    Format{"acr_mask", &perf::Attr::config2, 0, 64, false},
+/// The words of the attribute as a whole: terms that perf has for every PMU.
+constexpr std::array words{
+    Format{"config", &perf::Attr::config, {0, 64}},
+    Format{"config1", &perf::Attr::config1, {0, 64}},
+    Format{"config2", &perf::Attr::config2, {0, 64}},
+    Format{"config3", &perf::Attr::config3, {0, 64}},
 };
 
 /// Terms that perf has beyond the PMU's formats.
@@ -48,9 +30,14 @@ constexpr std::array other_terms{std::string_view("name"), std::string_view("per
                                  std::string_view("freq"), std::string_view("percore"),
                                  std::string_view("ratio-to-prev")};
 
-const Format* find_format(std::string_view name) {
-  const auto found = std::ranges::find_if(formats, [&](const Format& f) { return f.name == name; });
-  return found == formats.end() ? nullptr : &*found;
+std::optional<Format> find_in(std::span<const Format> formats, std::string_view name) {
+  const auto found = std::ranges::find(formats, name, &Format::name);
+  return found == formats.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<Format> find_format(std::string_view name, const CpuModel& model) {
+  const auto own = find_in(formats(model), name);
+  return own ? own : find_in(words, name);
 }
 
 Result<u64, Error> number_of(const Term& term) {
@@ -62,28 +49,22 @@ Result<u64, Error> number_of(const Term& term) {
   return *number;
 }
 
-/// A umask of two bytes; its halves are apart in the event select.
-Result<Done, Error> apply_wide_umask(perf::Attr& attr, const Term& term) {
-  const auto number = number_of(term);
-  if (!number.ok()) return Failure(number.error());
-  if (*number > 0xFFFF)
-    return Failure(Error(fmt::format("{:#x} does not fit the 16 bits of term 'umask'", *number)));
-  attr.config = (attr.config & ~(0xFF00 | u64{0xFF} << 40)) | (*number & 0xFF) << 8 | *number >> 8 << 40;
-  return Done{};
+void put(u64& word, BitRange bits, u64 value) {
+  word = (word & ~(low_bits(bits.width) << bits.low)) | (value & low_bits(bits.width)) << bits.low;
 }
 
 Result<Done, Error> apply_format(perf::Attr& attr, const Format& format, const Term& term) {
   u64 value = 1;
-  if (term.value || format.width > 1) {
+  if (term.value || format.width() > 1) {
     const auto number = number_of(term);
     if (!number.ok()) return Failure(number.error());
     value = *number;
   }
-  if ((value & ~low_bits(format.width)) != 0)
-    return Failure(Error(fmt::format("{:#x} does not fit the {} bit{} of term '{}'", value, format.width,
-                                     format.width == 1 ? "" : "s", format.name)));
-  u64& word = attr.*format.word;
-  word = (word & ~(low_bits(format.width) << format.low)) | value << format.low;
+  if ((value & ~low_bits(format.width())) != 0)
+    return Failure(Error(fmt::format("{:#x} does not fit the {} bit{} of term '{}'", value, format.width(),
+                                     format.width() == 1 ? "" : "s", format.name)));
+  put(attr.*format.word, format.range, value);
+  if (format.upper.width != 0) put(attr.*format.word, format.upper, value >> format.range.width);
   return Done{};
 }
 
@@ -133,25 +114,24 @@ std::vector<Term> split_terms(std::string_view text, std::size_t position) {
   return terms;
 }
 
-std::vector<std::string_view> term_names() {
+std::vector<std::string_view> term_names(const CpuModel& model) {
   std::vector<std::string_view> names(other_terms.begin(), other_terms.end());
-  for (const Format& f : formats) names.push_back(f.name);
+  for (const Format& f : formats(model)) names.push_back(f.name);
+  for (const Format& f : words) names.push_back(f.name);
   return names;
 }
 
 bool is_term(std::string_view name) {
-  return find_format(name) != nullptr || std::ranges::find(other_terms, name) != other_terms.end();
+  return is_format(name) || find_in(words, name) || std::ranges::find(other_terms, name) != other_terms.end();
 }
 
-Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, TermScope scope,
+Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, const CpuModel& model,
                                std::optional<double>& ratio_to_prev) {
-  if (const Format* format = find_format(term.name)) {
-    if (format->selects_event && scope == TermScope::named_event)
+  if (const auto format = find_format(term.name, model)) {
+    if (format->selects_event() && event.attr.type != static_cast<u32>(perf::EventType::raw))
       return Failure(Error(fmt::format(
           "term '{}' changes the event select and a generic event has none; write cpu/event=...,{}.../",
           term.name, term.name)));
-    if (scope == TermScope::pmu_with_umask2 && term.name == "umask")
-      return apply_wide_umask(event.attr, term);
     return apply_format(event.attr, *format, term);
   }
   if (term.name == "period" || term.name == "freq") return apply_period(event.attr, term);
@@ -163,7 +143,9 @@ Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, TermScope s
     ratio_to_prev = *ratio;
     return Done{};
   }
-  const auto names = term_names();
+  if (is_format(term.name))
+    return Failure(Error(fmt::format("the PMU of {} has no term '{}'", model.title, term.name)));
+  const auto names = term_names(model);
   return Failure(Error(fmt::format("unknown term '{}'{}", term.name, did_you_mean(term.name, names))));
 }
 

@@ -21,23 +21,17 @@ struct Term {
 /// Splits what stands between the slashes at commas outside of quotes.
 std::vector<Term> split_terms(std::string_view text, std::size_t position);
 
-/// What a term list may change.
-enum class TermScope : u8 {
-  pmu,              ///< cpu/.../: the whole event select
-  pmu_with_umask2,  ///< the same on parts whose umask has a second byte (event select bits 47:40)
-  named_event,      ///< behind a generic name: everything but the event select
-};
-
-/// A term that is known under `scope`, or an alias of an event for `scope` pmu.
+/// A term of perf's, or of some model's PMU.
 bool is_term(std::string_view name);
 
-/// Applies one term. `ratio_to_prev` receives the value of that term, which needs the previous event. Errors
-/// are sentences without a position.
-[[nodiscard]] Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, TermScope scope,
+/// Applies one term of the PMU of `model`; a generic event takes none that is part of the event select.
+/// `ratio_to_prev` receives the value of that term, which needs the previous event. Errors are sentences
+/// without a position.
+[[nodiscard]] Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, const CpuModel& model,
                                              std::optional<double>& ratio_to_prev);
 
-/// The names of all terms, for suggestions.
-std::vector<std::string_view> term_names();
+/// The names of all terms that a model has, for suggestions.
+std::vector<std::string_view> term_names(const CpuModel& model);
 
 }  // namespace pmusim::events
 

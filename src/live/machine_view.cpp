@@ -3,29 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "events/formats.h"
 #include "events/names.h"
 
 namespace pmusim::live {
 namespace {
-
-struct Format {
-  std::string_view name, bits;
-};
-
-std::vector<Format> formats(const CpuModel& model) {
-  std::vector<Format> all{{"event", "config:0-7"},
-                          {"umask", "config:8-15"},
-                          {"edge", "config:18"},
-                          {"pc", "config:19"},
-                          {"inv", "config:23"},
-                          {"cmask", "config:24-31"},
-                          {"offcore_rsp", "config1:0-63"},
-                          {"ldlat", "config1:0-15"},
-                          {"frontend", "config1:0-23"}};
-  if (model.rtm) all.insert(all.end(), {{"in_tx", "config:32"}, {"in_tx_cp", "config:33"}});
-  if (model.acr.cause != 0) all.push_back({"acr_mask", "config2:0-63"});
-  return all;
-}
 
 /// The encoding of a generic event, or of one that the driver has a name for.
 std::optional<events::NamedEvent> encoding(const CpuModel& model, std::string_view name) {
@@ -56,8 +38,8 @@ MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, con
     view.pmu_files.emplace_back(std::move(path), std::move(text));
   };
   add("type", fmt::format("{}\n", static_cast<u32>(perf::EventType::raw)));
-  for (const Format& format : formats(model))
-    add(fmt::format("format/{}", format.name), fmt::format("{}\n", format.bits));
+  for (const events::Format& format : events::formats(model))
+    add(fmt::format("format/{}", format.name), format.text() + "\n");
   for (const std::string_view name : events::perf_event_names(model))
     if (const auto event = encoding(model, name)) add(fmt::format("events/{}", name), terms(*event));
   add("caps/branches", fmt::format("{}\n", pmu.branch_entries));

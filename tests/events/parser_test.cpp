@@ -239,6 +239,13 @@ TEST(EventTerms, OfAutoReloadNameTheModelsThatHaveItWhereThisOneHasNot) {
     EXPECT_EQ(refusal.find(" " + model.name) != refusal.npos, model.acr.cause != 0) << model.name;
 }
 
+TEST(EventTerms, OfOtherModelsAreNoTermsOfThisOne) {
+  const CpuModel nehalem = find_cpu_model("nehalem").value();
+  const auto parsed = parse_events("cpu/event=0xc6,frontend=0x12/", nehalem);
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_THAT(parsed.error().message, HasSubstr("character 16: the PMU of Nehalem has no term 'frontend'"));
+}
+
 struct Refused {
   std::string_view text, why;
 };

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "events/formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace pmusim::events {
+namespace {
+
+using Exists = bool (*)(const CpuModel&);
+
+struct Row {
+  Format format;
+  Exists exists;
+};
+
+constexpr u64 perf::Attr::*config = &perf::Attr::config;
+constexpr u64 perf::Attr::*config1 = &perf::Attr::config1;
+constexpr u64 perf::Attr::*config2 = &perf::Attr::config2;
+
+bool always(const CpuModel&) { return true; }
+bool has_umask2(const CpuModel& m) { return (m.perfmon_ext_ebx & 1) != 0; }
+bool has_eq(const CpuModel& m) { return (m.perfmon_ext_ebx & 2) != 0; }
+bool has_rtm(const CpuModel& m) { return m.rtm; }
+
+// Core PMUs publish `any` from version 2 on, whether the CPU still has it or refuses it.
+constexpr Row rows[] = {
+    {{"event", config, {0, 8}}, always},
+    {{"umask", config, {8, 8}}, [](const CpuModel& m) { return !has_umask2(m); }},
+    {{"umask", config, {8, 8}, {40, 8}}, has_umask2},
+    {{"edge", config, {18, 1}}, always},
+    {{"pc", config, {19, 1}}, always},
+    {{"any", config, {21, 1}}, [](const CpuModel& m) { return m.perfmon_version >= 2; }},
+    {{"inv", config, {23, 1}}, always},
+    {{"cmask", config, {24, 8}}, always},
+    {{"in_tx", config, {32, 1}}, has_rtm},
+    {{"in_tx_cp", config, {33, 1}}, has_rtm},
+    {{"eq", config, {36, 1}}, has_eq},
+    {{"offcore_rsp", config1, {0, 64}}, [](const CpuModel& m) { return m.offcore_rsp[0] != 0; }},
+    {{"ldlat", config1, {0, 16}}, [](const CpuModel& m) { return m.pebs.load_latency; }},
+    {{"frontend", config1, {0, 24}}, [](const CpuModel& m) { return m.pebs.frontend; }},
+    {{"snoop_rsp", config1, {0, 64}}, [](const CpuModel& m) { return m.snoop_rsp != 0; }},
+    {{"acr_mask", config2, {0, 64}}, [](const CpuModel& m) { return m.acr.cause != 0; }},
+};
+
+std::string text_of(const BitRange& bits) {
+  return bits.width == 1 ? fmt::format("{}", bits.low)
+                         : fmt::format("{}-{}", bits.low, bits.low + bits.width - 1);
+}
+
+std::string_view name_of(u64 perf::Attr::*word) {
+  return word == config ? "config" : word == config1 ? "config1" : "config2";
+}
+
+}  // namespace
+
+std::string Format::text() const {
+  const std::string first = fmt::format("{}:{}", name_of(word), text_of(range));
+  return upper.width == 0 ? first : first + "," + text_of(upper);
+}
+
+std::vector<Format> formats(const CpuModel& model) {
+  std::vector<Format> present;
+  for (const Row& row : rows)
+    if (row.exists(model)) present.push_back(row.format);
+  return present;
+}
+
+bool is_format(std::string_view name) {
+  return std::ranges::any_of(rows, [&](const Row& row) { return row.format.name == name; });
+}
+
+}  // namespace pmusim::events
