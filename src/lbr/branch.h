@@ -38,12 +38,6 @@ inline LbrGate lbr_gate(const CpuModel& model, u64 debugctl, u64 global_status) 
   return enabled && (global_status & msr::status::LBR_FRZ) == 0 ? LbrGate::open : LbrGate::closed;
 }
 
-/// Whether an instruction ends in a single-step trap: RFLAGS.TF, which BTF limits to taken branches.
-inline bool single_step_due(u64 debugctl, u64 rflags, bool taken_branch) {
-  constexpr u64 trap_flag = bit(8);
-  return (rflags & trap_flag) != 0 && (taken_branch || (debugctl & msr::debugctl::BTF) == 0);
-}
-
 /// What delivery of #DB leaves of DEBUGCTL: LBR and BTF are cleared before the handler runs.
 inline u64 debugctl_after_debug_exception(u64 debugctl) {
   return debugctl & ~(msr::debugctl::LBR | msr::debugctl::BTF);

@@ -24,8 +24,6 @@ std::size_t entry_offset(unsigned i) { return lbr_component::ENTRIES + i * sizeo
 
 }  // namespace
 
-std::size_t LbrStack::component_bytes() const { return lbr_component::bytes(model_->lbr.depth); }
-
 bool LbrStack::component_in_use() const {
   if (ctl_ != 0 || last_exception_ != LbrEntry{}) return true;
   for (unsigned i = 0; i < depth_; ++i)

@@ -153,20 +153,20 @@ void LbrStack::on_debug_exception() {
   if (arch_) write_ctl(ctl_ & ~lbr_ctl::LBREN);
 }
 
-void LbrStack::reset(LbrReset kind) {
-  const bool keeps_registers = kind == LbrReset::init || (kind == LbrReset::warm && arch_);
-  if (kind == LbrReset::deep_cstate) {
-    const bool loses_records = arch_ ? (model_->lbr.cpuid_1c_eax_flags & lbr_leaf::EAX_DEEP_CSTATE_RESET) != 0
-                                     : (layout_.info_register != 0 || layout_.cycles_in_to);
-    if (!loses_records) return;
-    clear_records();
-    last_exception_ = {};
-    if (!arch_) head_ = 0;
-  } else if (keeps_registers) {
-    if (kind == LbrReset::warm) write_ctl(ctl_ & ~lbr_ctl::LBREN);
-  } else {
-    *this = LbrStack(*model_);
-  }
+LbrStack LbrStack::after_warm_reset() const {
+  if (!arch_) return LbrStack(*model_);
+  LbrStack kept = *this;
+  kept.write_ctl(ctl_ & ~lbr_ctl::LBREN);
+  return kept;
+}
+
+void LbrStack::lose_records_in_deep_sleep() {
+  const bool loses_records = arch_ ? (model_->lbr.cpuid_1c_eax_flags & lbr_leaf::EAX_DEEP_CSTATE_RESET) != 0
+                                   : (layout_.info_register != 0 || layout_.cycles_in_to);
+  if (!loses_records) return;
+  clear_records();
+  last_exception_ = {};
+  if (!arch_) head_ = 0;
 }
 
 unsigned LbrStack::render(std::span<LbrEntry> out) const {

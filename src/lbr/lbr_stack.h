@@ -12,14 +12,6 @@
 
 namespace pmusim {
 
-/// What resets a processor, as far as the LBR can tell.
-enum class LbrReset : u8 {
-  cold,         ///< power-on RESET: everything to its initial value
-  warm,         ///< architectural LBR keeps its registers and only loses LBREn
-  init,         ///< INIT keeps everything, as it keeps DEBUGCTL
-  deep_cstate,  ///< MWAIT beyond C1: records are lost where the part says so, controls stay
-};
-
 /// Last Branch Record stack of one logical processor (SDM vol. 3, LBR; architectural LBR).
 ///
 /// Hardware keeps the newest N taken branches that pass the filter: legacy parts in N slots with TOS naming
@@ -57,7 +49,11 @@ class LbrStack {
 
   /// Delivery of #DB clears LBREn. (DEBUGCTL.LBR of legacy parts: debugctl_after_debug_exception().)
   void on_debug_exception();
-  void reset(LbrReset kind);
+  /// What a warm RESET leaves: on architectural LBR everything but the enable.
+  LbrStack after_warm_reset() const;
+  /// MWAIT beyond C1: records are lost where the part says so (CPUID.1CH), and where they have cycle counts;
+  /// controls stay.
+  void lose_records_in_deep_sleep();
 
   /// Records in use: N, or IA32_LBR_DEPTH.
   unsigned depth() const { return depth_; }
@@ -69,9 +65,9 @@ class LbrStack {
   /// adaptive and architectural PEBS write. Returns the number of entries written, at most depth().
   unsigned render(std::span<LbrEntry> out) const;
 
-  /// XSAVE component 15: its size, whether it is in use (XINUSE), XSAVES, XRSTORS and initialisation.
-  /// `image` is component_bytes() long. Restoring faults (gp) on reserved CTL bits or an unsupported DEPTH.
-  std::size_t component_bytes() const;
+  /// XSAVE component 15: whether it is in use (XINUSE), XSAVES, XRSTORS and initialisation.
+  /// `image` is lbr_component::bytes(N) long. Restoring faults (gp) on reserved CTL bits or an unsupported
+  /// DEPTH.
   bool component_in_use() const;
   void save_component(std::span<std::byte> image) const;
   [[nodiscard]] Fault restore_component(std::span<const std::byte> image);

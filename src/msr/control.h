@@ -38,8 +38,6 @@ class ControlRegisters {
   std::array<u64, 4> off_core_filters() const {
     return model_->omr != 0 ? omr_ : std::array<u64, 4>{offcore_[0], offcore_[1]};
   }
-  bool tsx_forced_to_abort() const { return tsx_force_abort_ != 0; }
-  u32 tsc_aux() const { return tsc_aux_; }
 
   const CpuModel& model() const { return *model_; }
   void add_to(StateHash& hash) const;

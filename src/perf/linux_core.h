@@ -74,11 +74,6 @@ class LinuxCore final : public PerfCore {
 
   void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) override;
 
-  /// Side band that has no task of its own (KSYMBOL, CGROUP, NAMESPACES, ITRACE_START): to every event that
-  /// `wants` says yes to.
-  template <class Record>
-  void broadcast(const Record& record, bool (*wants)(const Attr&));
-
   void on_overflow(std::function<void(const Event&)> callback) override { overflowed_ = std::move(callback); }
   void on_sigtrap(std::function<void(const Event&, u64 address)> callback) override {
     sigtrap_ = std::move(callback);
@@ -170,16 +165,6 @@ class LinuxCore final : public PerfCore {
   std::function<void(const Event&, u64)> sigtrap_;
   std::function<void(const Event&)> overflowed_;
 };
-
-template <class Record>
-void LinuxCore::broadcast(const Record& record, bool (*wants)(const Attr&)) {
-  const Moment moment = moment_of(current_);
-  for (const auto& event : events_) {
-    RingBuffer* ring = ring_of(*event);
-    if (event->state >= EventState::inactive && ring && wants(event->attr))
-      output_record(*ring, *event, moment, record);
-  }
-}
 
 }  // namespace pmusim::perf
 

@@ -59,18 +59,6 @@ void ReadRecord::write(ByteWriter& out) const {
   out.put_all(values);
 }
 
-void NamespacesRecord::write(ByteWriter& out) const {
-  out.put_two(pid, tid);
-  out.put(u64{links.size()});
-  out.put_all(links);
-}
-
-void KsymbolRecord::write(ByteWriter& out) const {
-  out.put(address);
-  out.put_two(length, static_cast<u32>(kind) | static_cast<u32>(flags) << 16);
-  out.put_name(name);
-}
-
 void CgroupRecord::write(ByteWriter& out) const {
   out.put(id);
   out.put_name(path);

@@ -125,38 +125,6 @@ struct AuxRecord {
   }
 };
 
-struct ItraceStartRecord {
-  u32 pid = 0, tid = 0;
-  static constexpr u16 misc = 0;
-  static constexpr RecordType type = RecordType::itrace_start;
-  static constexpr std::size_t payload_bytes() { return 8; }
-  void write(ByteWriter& out) const { out.put_two(pid, tid); }
-};
-
-struct NamespaceLink {
-  u64 device = 0, inode = 0;
-};
-struct NamespacesRecord {
-  u32 pid = 0, tid = 0;
-  std::span<const NamespaceLink> links;  ///< net, uts, ipc, pid, user, mnt, cgroup
-  static constexpr u16 misc = 0;
-  static constexpr RecordType type = RecordType::namespaces;
-  std::size_t payload_bytes() const { return 16 + links.size_bytes(); }
-  void write(ByteWriter& out) const;
-};
-
-struct KsymbolRecord {
-  u64 address = 0;
-  u32 length = 0;
-  u16 kind = 2;   ///< 1 BPF, 2 out of line
-  u16 flags = 0;  ///< 1: unregister
-  std::string_view name;
-  static constexpr u16 misc = 0;
-  static constexpr RecordType type = RecordType::ksymbol;
-  std::size_t payload_bytes() const { return 16 + padded_name(name); }
-  void write(ByteWriter& out) const;
-};
-
 struct CgroupRecord {
   u64 id = 0;
   std::string_view path;

@@ -37,6 +37,8 @@ u64 Pmu::advance(const BlockTotals& block, u64 at_most, const Registers* registe
 
 void Pmu::set_extended_state(const ExtendedState* state) { sequencer_->set_extended_state(state); }
 void Pmu::reset() { sequencer_->reset(); }
+void Pmu::warm_reset() { sequencer_->warm_reset(); }
+void Pmu::deep_sleep() { sequencer_->deep_sleep(); }
 void Pmu::debug_exception() { sequencer_->debug_exception(); }
 void Pmu::set_pmi_handler(PmiHandler* handler) { sequencer_->set_pmi_handler(handler); }
 void Pmu::set_observer(Observer* observer) {

@@ -252,6 +252,13 @@ void Sequencer::reset() {
   *this = std::move(fresh);
 }
 
+void Sequencer::warm_reset() {
+  LbrStack lbr = lbr_.after_warm_reset();
+  reset();
+  lbr_ = std::move(lbr);
+  derive();
+}
+
 void Sequencer::debug_exception() {
   const u64 before = control_.debugctl();
   control_.clear_debugctl(before & ~debugctl_after_debug_exception(before));

@@ -39,6 +39,8 @@ class Sequencer {
 
   void set_extended_state(const ExtendedState* state);
   void reset();
+  void warm_reset();
+  void deep_sleep() { lbr_.lose_records_in_deep_sleep(); }
   void debug_exception();
   void set_pmi_handler(PmiHandler* handler) { handler_ = handler; }
   void set_observer(Observer* observer) { observer_.attach(observer); }

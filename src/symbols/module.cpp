@@ -210,8 +210,6 @@ std::vector<std::byte> Module::code(u64 address, u64 bytes) const {
   return {};
 }
 
-bool Module::has_debug_information() const { return state_->has_debug(); }
-
 std::optional<Position> Module::position(u64 address) {
   DebugInformation* const debug = state_->debug();
   return debug != nullptr ? debug->position(address) : std::nullopt;

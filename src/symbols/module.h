@@ -83,7 +83,6 @@ class Module {
   /// The code from `address` on: `bytes`, or less at the end of the segment; none if the file has none.
   std::vector<std::byte> code(u64 address, u64 bytes) const;
 
-  bool has_debug_information() const;
   std::optional<Position> position(u64 address);
   /// All calls inlined into [start, end), callers before callees.
   std::vector<InlinedCall> inlined_calls(u64 start, u64 end);

@@ -55,9 +55,6 @@ class XsaveUnit {
   void write(const ExtendedChange& change);
 
   void set_control(XsaveControl control) { control_ = control; }
-  /// XCR0, and IA32_XSS.
-  u64 user_components() const { return xcr0_; }
-  u64 supervisor_components() const { return xss_; }
   /// CPUID as the static `cpuid` of the model, with what depends on XCR0, IA32_XSS and CR4.OSXSAVE.
   CpuidResult cpuid(u32 leaf, u32 subleaf) const;
 

@@ -112,20 +112,9 @@ TEST_F(PerfReadsRecords, ThrottlingAndReads) {
   EXPECT_THAT(text, HasSubstr("... time enabled : 250"));
 }
 
-TEST_F(PerfReadsRecords, NamespacesSymbolsCgroupsAndTraces) {
-  std::vector<NamespaceLink> links(7);
-  for (u64 i = 0; i < links.size(); ++i) links[i] = {3, 100 + i};
-  add(NamespacesRecord{100, 101, links});
-  add(KsymbolRecord{0x7000, 64, 2, 0, "trampoline"});
+TEST_F(PerfReadsRecords, Cgroups) {
   add(CgroupRecord{77, "/group"});
-  add(ItraceStartRecord{100, 101});
-  EXPECT_THAT(perf({"script", "--show-namespace-events"}),
-              HasSubstr("PERF_RECORD_NAMESPACES 100/101 - nr_namespaces: 7"));
-  EXPECT_THAT(perf({"script", "--show-namespace-events"}), HasSubstr("[0/net: 3/0x64, 1/uts: 3/0x65, "));
   EXPECT_THAT(perf({"script", "--show-cgroup-events"}), HasSubstr("PERF_RECORD_CGROUP cgroup: 77 /group"));
-  const std::string text = dump();
-  EXPECT_THAT(text, HasSubstr("PERF_RECORD_KSYMBOL addr 7000 len 64 type 2 flags 0x0 name trampoline"));
-  EXPECT_THAT(text, HasSubstr("PERF_RECORD_ITRACE_START pid: 100 tid: 101"));
 }
 
 }  // namespace

@@ -202,22 +202,15 @@ TEST_F(ArchLbr, DebugExceptionClearsTheEnableAlone) {
 TEST_F(ArchLbr, WarmResetKeepsAllButTheEnable) {
   ASSERT_EQ(m.wrmsr(msr::ARCH_LBR_DEPTH, 8), Fault::none);
   m.branch(1, 2);
-  m.stack.reset(LbrReset::warm);
+  m.stack = m.stack.after_warm_reset();
   EXPECT_EQ(m.read(msr::ARCH_LBR_CTL), everything & ~LBREN);
   EXPECT_EQ(m.read(msr::ARCH_LBR_DEPTH), 8u);
   EXPECT_THAT(m.sources(), ElementsAre(1));
 }
 
-TEST_F(ArchLbr, ColdResetRestoresTheLargestDepth) {
-  ASSERT_EQ(m.wrmsr(msr::ARCH_LBR_DEPTH, 8), Fault::none);
-  m.stack.reset(LbrReset::cold);
-  EXPECT_EQ(m.read(msr::ARCH_LBR_DEPTH), 32u);
-  EXPECT_EQ(m.read(msr::ARCH_LBR_CTL), 0u);
-}
-
 TEST_F(ArchLbr, ADeepCStateClearsRecordsOnlyWhereCpuidSaysSo) {
   m.branch(1, 2);
-  m.stack.reset(LbrReset::deep_cstate);
+  m.stack.lose_records_in_deep_sleep();
   EXPECT_THAT(m.sources(), IsEmpty());
   EXPECT_EQ(m.read(msr::ARCH_LBR_CTL), everything);
   CpuModel model = lion_cove();
@@ -225,7 +218,7 @@ TEST_F(ArchLbr, ADeepCStateClearsRecordsOnlyWhereCpuidSaysSo) {
   LbrMachine keeps(model);
   ASSERT_EQ(keeps.wrmsr(msr::ARCH_LBR_CTL, everything), Fault::none);
   keeps.branch(1, 2);
-  keeps.stack.reset(LbrReset::deep_cstate);
+  keeps.stack.lose_records_in_deep_sleep();
   EXPECT_THAT(keeps.sources(), ElementsAre(1));
 }
 
@@ -292,7 +285,7 @@ TEST_F(ArchLbr, LerHasTheTypeAndFlagsOfTheBranchBeforeTheInterrupt) {
 class Component15 : public ArchLbr {
  protected:
   std::vector<std::byte> save() const {
-    std::vector<std::byte> image(m.stack.component_bytes(), std::byte{0xCC});
+    std::vector<std::byte> image(lbr_component::bytes(32), std::byte{0xCC});
     m.stack.save_component(image);
     return image;
   }

@@ -234,28 +234,11 @@ TEST(Ler, IsFrozenWithTheRest) {
   EXPECT_EQ(m.read(msr::LER_FROM_IP), 0u);
 }
 
-TEST(Reset, ColdClearsSelectRecordsAndTos) {
-  LbrMachine m(skylake());
-  ASSERT_EQ(m.wrmsr(msr::LBR_SELECT, 5), Fault::none);
-  m.branch(1, 2);
-  m.stack.reset(LbrReset::cold);
-  EXPECT_EQ(m.read(msr::LBR_SELECT), 0u);
-  EXPECT_EQ(m.read(msr::LBR_TOS), 0u);
-  EXPECT_THAT(m.sources(), IsEmpty());
-}
-
-TEST(Reset, InitKeepsRecords) {
-  LbrMachine m(skylake());
-  m.branch(1, 2);
-  m.stack.reset(LbrReset::init);
-  EXPECT_THAT(m.sources(), ElementsAre(1));
-}
-
 TEST(Reset, ADeepCStateClearsRecordsOfSkylakeButNotOfHaswell) {
   LbrMachine new_part(skylake()), old_part(haswell());
   for (LbrMachine* m : {&new_part, &old_part}) {
     m->branch(1, 2);
-    m->stack.reset(LbrReset::deep_cstate);
+    m->stack.lose_records_in_deep_sleep();
   }
   EXPECT_THAT(new_part.sources(), IsEmpty());
   EXPECT_EQ(new_part.read(msr::LBR_TOS), 0u);
@@ -265,7 +248,7 @@ TEST(Reset, ADeepCStateClearsRecordsOfSkylakeButNotOfHaswell) {
 TEST(Reset, TheFirstRecordAfterADeepCStateHasNoCycles) {
   LbrMachine m(skylake());
   m.branch(1, 2);
-  m.stack.reset(LbrReset::deep_cstate);
+  m.stack.lose_records_in_deep_sleep();
   m.record({.from = 3, .to = 4, .cycle = 5000, .kind = BranchKind::direct_jump});
   EXPECT_EQ(m.read(msr::LBR_INFO_0 + 1), 0u);
 }
@@ -287,14 +270,6 @@ TEST(BranchTraceStore, NeedsTrAndBtsAndAPrivilegeThatIsNotSwitchedOff) {
   EXPECT_TRUE(bts_record_due(TR | BTS | BTS_OFF_OS, Cpl::user));
   EXPECT_FALSE(bts_record_due(TR | BTS | BTS_OFF_OS, Cpl::kernel));
   EXPECT_FALSE(bts_record_due(TR | BTS | BTS_OFF_USR, Cpl::user));
-}
-
-TEST(SingleStep, BtfLimitsItToTakenBranches) {
-  constexpr u64 tf = 0x100;
-  EXPECT_TRUE(single_step_due(0, tf, false));
-  EXPECT_FALSE(single_step_due(msr::debugctl::BTF, tf, false));
-  EXPECT_TRUE(single_step_due(msr::debugctl::BTF, tf, true));
-  EXPECT_FALSE(single_step_due(msr::debugctl::BTF, 0, true));
 }
 
 }  // namespace

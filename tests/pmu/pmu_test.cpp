@@ -89,5 +89,48 @@ TEST(Reset, RegistersTakeTheirResetValuesAndTimeGoesOn) {
   EXPECT_EQ(pmu.now(), 6u);
 }
 
+/// A Pmu whose LBR has recorded one branch, to 2000.
+Pmu with_one_branch(const char* name) {
+  Pmu pmu(*find_cpu_model(name));
+  const bool arch = pmu.model().has_arch_lbr();
+  write(pmu, arch ? msr::ARCH_LBR_CTL : msr::DEBUGCTL, arch ? 0x7F000Fu : msr::debugctl::LBR);
+  pmu.retire({.ip = 0x1000, .next_ip = 0x2000, .cycle = 1, .branch = BranchKind::direct_jump, .taken = true});
+  return pmu;
+}
+
+u64 newest_target(Pmu& pmu) {
+  constexpr u32 lastbranch_0_to_ip = 0x6C0;
+  return read(pmu, pmu.model().has_arch_lbr()
+                       ? msr::ARCH_LBR_TO_0
+                       : lastbranch_0_to_ip + static_cast<u32>(read(pmu, msr::LBR_TOS)));
+}
+
+// SDM vol. 3, architectural LBR: "on a warm reset".
+TEST(WarmReset, LeavesArchitecturalLbrItsRegistersWithoutTheEnable) {
+  Pmu pmu = with_one_branch("lioncove");
+  sample_instructions(pmu, 3);
+  pmu.warm_reset();
+  EXPECT_EQ(read(pmu, msr::PERFEVTSEL0), 0u);
+  EXPECT_EQ(read(pmu, msr::ARCH_LBR_CTL), 0x7F000Eu);
+  EXPECT_EQ(newest_target(pmu), 0x2000u);
+}
+
+TEST(WarmReset, OfLegacyLbrIsAReset) {
+  Pmu pmu = with_one_branch("skylake");
+  pmu.warm_reset();
+  EXPECT_EQ(read(pmu, msr::LBR_TOS), 0u);
+  EXPECT_EQ(newest_target(pmu), 0u);
+}
+
+TEST(DeepSleep, TakesTheBranchRecordsOfSkylakeAndNothingElse) {
+  Pmu skylake = with_one_branch("skylake"), haswell = with_one_branch("haswell");
+  write(skylake, msr::PMC0, 7);
+  for (Pmu* pmu : {&skylake, &haswell}) pmu->deep_sleep();
+  EXPECT_EQ(newest_target(skylake), 0u);
+  EXPECT_EQ(newest_target(haswell), 0x2000u);
+  EXPECT_EQ(read(skylake, msr::PMC0), 7u);
+  EXPECT_EQ(read(skylake, msr::DEBUGCTL), msr::debugctl::LBR);
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -200,7 +200,7 @@ class Machine final : public PmiHandler {
     pmu_.set_user_rdpmc(input_.flag() ? UserRdpmc::allowed : UserRdpmc::forbidden);
   }
   void rare() {
-    switch (input_.below(5)) {
+    switch (input_.below(7)) {
       case 0:
         return pmu_.reset();
       case 1:
@@ -209,8 +209,12 @@ class Machine final : public PmiHandler {
         return static_cast<void>(pmu_.xsetbv(0, input_.number()));
       case 3:
         return static_cast<void>(pmu_.unmap_memory(input_.pick(regions)));
-      default:
+      case 4:
         return static_cast<void>(pmu_.map_memory(input_.pick(regions), region_bytes));
+      case 5:
+        return pmu_.warm_reset();
+      default:
+        return pmu_.deep_sleep();
     }
   }
 

@@ -88,6 +88,11 @@ class Pmu final : public Bus {
 
   /// RESET: every register takes its reset value; memory, time and handler stay. (INIT keeps PMU state.)
   void reset();
+  /// Warm RESET: as reset(), but that architectural LBR keeps its registers and only loses its enable.
+  void warm_reset();
+  /// MWAIT in a C-state deeper than C1 and back: LBR records are lost where the part says so; everything else
+  /// stays.
+  void deep_sleep();
   /// Delivery of #DB, which stops the recording of branches.
   void debug_exception();
 
