@@ -40,7 +40,7 @@ class Driver final : public PmiHandler {
 int main() {
   Pmu pmu(*find_cpu_model("skylake"));
   Driver driver(pmu, 1000);
-  for (u64 n = 1; n <= 5100; ++n)
+  for (u64 n = 1; n <= 5200; ++n)
     pmu.retire({.ip = 0x401000 + n % 16,
                 .next_ip = 0x401000 + (n + 1) % 16,
                 .cycle = n,
