@@ -4,7 +4,7 @@
 function(pmusim_c_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE pmusim::c pmusim_instrumentation)
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wconversion
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> -Wconversion
     -Wno-sign-conversion -Werror)
   set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_CLANG_TIDY "")
 endfunction()
