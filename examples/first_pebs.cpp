@@ -2,7 +2,7 @@
 // The first PEBS sample, in C++.
 #include <cstdio>
 
-#include "pmusim/arch/pebs_records.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/program/program.h"
 
