@@ -36,7 +36,7 @@ words() { # BYTES
       word = list[int(seed / 1048576)]
       printf "%s%s", word, written % 11 == 0 ? "\n" : " "
     }
-  }' | head -c "$1"
+  }'
 }
 c_source() { # FUNCTIONS of ten lines
   for n in $(seq "$1"); do
@@ -76,13 +76,13 @@ cpu_seconds() {
   done | awk '{ t = $1 + $2; if (NR == 1 || t < best) best = t } END { print best }'
 }
 ratio() { awk -v a="$1" -v b="$2" -v format="$3" 'BEGIN { printf format, a / (b > 0 ? b : 0.01) }'; }
-instructions() { "$pmusim" trace info --json "$1" | awk -F'[:,]' '/"instructions"/ { print $2 + 0; exit }'; }
+instructions() { "$pmusim" trace info --json "$1" | awk -F'[:,]' '/^  "instructions"/ { print $2 + 0 }'; }
 
 # What perf reads in a profile of the last 50 M instructions: the hottest function of each file that it has a name for.
 hottest() { # TRACE INSTRUCTIONS
   "$pmusim" record -q -b --from $(($2 > 50000000 ? $2 - 50000000 : 0)) -o perf.data "$1"
   perf report -i perf.data --no-children --sort dso,sym --stdio -q 2>/dev/null |
-    awk '$2 != "" && $NF !~ /^0x/ && $1 ~ /%$/ { print $2 " " $NF }' | awk '!seen[$1]++' | head -n 3 | paste -sd ';' | sed 's/;/; /g'
+    awk '$2 != "" && $NF !~ /^0x/ && $1 ~ /%$/ { print $2 " " $NF }' | awk '!seen[$1]++ && ++shown <= 3' | paste -sd ';' | sed 's/;/; /g'
 }
 
 row() { # NAME COMMAND...

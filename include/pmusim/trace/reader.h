@@ -37,7 +37,7 @@ class Reader final : public Source {
 
   /// Begins with the block that holds this instruction (0 is the first), before the first next(). What
   /// happened before to processes, threads and mappings is told first, and which thread runs; code() knows
-  /// what is executed from somewhere before it. The way there takes some hundredth of what reading it would.
+  /// what is executed from somewhere before it. What ran before is not decoded.
   /// Errors: the trace has no such instruction.
   Result<Done, Error> begin_at(u64 instruction);
   /// Instructions before the first block, known with it.
