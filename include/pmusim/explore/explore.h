@@ -51,6 +51,7 @@ struct Finding {
   std::vector<std::string> where;  ///< a line for each PMI of the placement
 };
 
+/// What a search came to.
 struct Report {
   u64 runs = 0;
   u64 boundaries = 0;    ///< places for a PMI in the run that has none
