@@ -68,7 +68,7 @@ with_pkg_config() {
   PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name "$module.pc")") && export PKG_CONFIG_PATH
   read -ra flags < <(pkg-config --cflags --libs "$module")
   case $module in
-    pmusim | pmusim-static) compiler=("${CC:-cc}" "$here/driver.c") ;;
+    pmusim | pmusim-static) compiler=("${CC:-cc}" "$prefix/share/doc/libpmusim-dev/examples/sampling.c") ;;
     *) compiler=("${CXX:-c++}" -std=c++20 "$here/${module#pmusim-}.cpp") ;;
   esac
   mkdir -p "$scratch" && cd "$scratch"
