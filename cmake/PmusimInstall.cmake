@@ -79,7 +79,7 @@ if(PMUSIM_TOOLS)
   install(FILES tools/completion/pmusim.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
     RENAME pmusim COMPONENT tools)
   install(FILES tools/completion/_pmusim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT tools)
-  install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
+  install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
   install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
 endif()
 include(PmusimPackages)
