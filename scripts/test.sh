@@ -11,6 +11,6 @@ shift || true
 
 scripts/packages.sh test
 # The quickstart configures the same build without tests.
-cmake --preset "$preset" -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=ON
+cmake --preset "$preset" -DPMUSIM_TESTS=ON -DPMUSIM_BENCHMARKS=ON -DPMUSIM_PYTHON=ON
 cmake --build --preset "$preset"
 ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@"
