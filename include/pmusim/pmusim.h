@@ -386,6 +386,105 @@ PMUSIM_API int pmusim_restore(pmusim_cpu* cpu, const pmusim_snapshot* snapshot);
 PMUSIM_API int pmusim_compare(const pmusim_cpu* cpu, const pmusim_snapshot* snapshot, int* same,
                               char* difference, size_t bytes);
 
+// --- interrupts at every place of a driver
+// ------------------------------------------------------------------------------------
+
+/// One run of a scenario.
+typedef struct pmusim_run pmusim_run;
+/// Software under test: sets its driver up on the processor, opens the window in which PMIs may come, runs
+/// the driver, closes the window, and fails what it finds wrong. Called for each placement of PMIs, with the
+/// processor as it was when pmusim_explore() was called, in its present state alone: what the driver keeps in
+/// memory is the scenario's to set up. It can neither reset nor restore the processor.
+typedef void (*pmusim_scenario)(pmusim_cpu* cpu, pmusim_run* run, void* context);
+
+/// Boundaries before and after each access to the processor are places for a PMI, while the window is open.
+PMUSIM_API int pmusim_explore_open(pmusim_run* run);
+PMUSIM_API int pmusim_explore_close(pmusim_run* run);
+/// So is this: between two stores of the driver, say.
+PMUSIM_API int pmusim_explore_boundary(pmusim_run* run);
+/// An assertion does not hold. The first sentence of a run counts.
+PMUSIM_API int pmusim_explore_fail(pmusim_run* run, const char* sentence);
+/// Memory that is part of the driver's state, without padding and pointers that differ between runs. Once all
+/// of the state is told, runs that come to equal states are not branched off twice. At most 16 pieces.
+PMUSIM_API int pmusim_explore_state(pmusim_run* run, const void* memory, size_t bytes);
+
+/// Why PMIs come: the counters that are about to wrap do, or there is no reason.
+enum pmusim_cause { PMUSIM_CAUSE_OVERFLOW = 1, PMUSIM_CAUSE_SPURIOUS = 2 };
+/// All zero: one PMI in a run, by an overflow, at once.
+typedef struct pmusim_explore_options {
+  uint64_t most_runs;       ///< 0: 1000000
+  uint32_t most_pmis;       ///< in a run; 0: 1
+  uint32_t causes;          ///< a sum of enum pmusim_cause; 0: overflow
+  uint32_t greatest_delay;  ///< boundaries by which a PMI may be late: all from 0 to this
+  uint32_t reserved;
+} pmusim_explore_options;
+/// What a search came to.
+typedef struct pmusim_explore_report {
+  uint64_t runs;
+  uint64_t boundaries;  ///< of the run without PMIs
+  uint64_t merged;      ///< boundaries that were not tried again: an equal state had been there before
+  uint32_t complete;    ///< 0: most_runs was not enough
+  uint32_t found;       ///< 1: a run failed; the first, with the fewest PMIs:
+  char seed[128];       ///< for pmusim_explore_replay
+  char text[896];       ///< what failed, and where the PMIs came
+} pmusim_explore_report;
+/// Runs a scenario once for every placement of PMIs, and leaves the processor as it was. `options` may be
+/// NULL. Errors: a scenario that does not repeat itself.
+PMUSIM_API int pmusim_explore(pmusim_cpu* cpu, pmusim_scenario scenario, void* context,
+                              const pmusim_explore_options* options, pmusim_explore_report* report);
+/// Runs the one placement that a seed names.
+PMUSIM_API int pmusim_explore_replay(pmusim_cpu* cpu, pmusim_scenario scenario, void* context,
+                                     const char* seed, pmusim_explore_report* report);
+
+// --- privileged instructions of this process
+// -----------------------------------------------------------------------------
+
+/// What becomes of code whose instruction the processor faults.
+enum pmusim_after_fault {
+  PMUSIM_FAULT_SKIP,     ///< goes on behind the instruction
+  PMUSIM_FAULT_RESUME,   ///< goes on with the registers as the handler left them, at their rip
+  PMUSIM_FAULT_DELIVER,  ///< the process's own handler of SIGSEGV decides, or kills it
+};
+/// Returns one of enum pmusim_after_fault. Runs in the handler of a signal.
+typedef int (*pmusim_fault_handler)(pmusim_cpu* cpu, const pmusim_fault* fault, pmusim_registers* registers,
+                                    void* context);
+/// What CPUID answers: the machine, or the model where the machine lets CPUID fault.
+enum pmusim_trap_cpuid { PMUSIM_CPUID_NATIVE, PMUSIM_CPUID_EMULATED };
+/// All zero: faults are the process's, CPUID is the machine's.
+typedef struct pmusim_trap_options {
+  pmusim_fault_handler on_fault;
+  void* context;
+  uint32_t cpuid;  ///< enum pmusim_trap_cpuid
+  uint32_t reserved;
+} pmusim_trap_options;
+/// RDMSR, WRMSR, RDPMC, XSAVES, XRSTORS, XSETBV, CLI and STI that the calling thread executes go to the
+/// processor from now on, at ring 0 (docs/trap.md). `options` may be NULL. Memory of the process that
+/// hardware is to reach is mapped by pmusim_map_shared() at its own address. Errors: the thread has a
+/// processor already.
+PMUSIM_API int pmusim_trap_enable(pmusim_cpu* cpu, const pmusim_trap_options* options);
+/// In the thread that enabled it; before pmusim_destroy().
+PMUSIM_API int pmusim_trap_disable(pmusim_cpu* cpu);
+/// Takes SIGSEGV and SIGTRAP back from a handler that was installed later.
+PMUSIM_API int pmusim_trap_retake_signals(pmusim_cpu* cpu);
+/// Instructions that have retired by stepping.
+PMUSIM_API int pmusim_trap_retired(const pmusim_cpu* cpu, uint64_t* instructions);
+
+/// A WRMSR of this register with EAX 1 or 2 begins to step: the instructions behind it retire in the
+/// processor, at ring 0 or 3, a cycle each, and PMIs come between them. EAX 0 ends it. Neither retires
+/// itself.
+enum pmusim_stepping_register { PMUSIM_STEPPING_REGISTER = 0x400000F0 };
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((always_inline)) static inline void pmusim_begin_stepping(int ring) {
+  __asm__ volatile("wrmsr"
+                   :
+                   : "c"(PMUSIM_STEPPING_REGISTER), "a"(ring == PMUSIM_RING_0 ? 1 : 2), "d"(0)
+                   : "memory");
+}
+__attribute__((always_inline)) static inline void pmusim_end_stepping(void) {
+  __asm__ volatile("wrmsr" : : "c"(PMUSIM_STEPPING_REGISTER), "a"(0), "d"(0) : "memory");
+}
+#endif
+
 // --- the list of registers
 // -------------------------------------------------------------------------------------
 

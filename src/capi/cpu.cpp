@@ -58,7 +58,34 @@ void pmusim_cpu::on_retirement(const Retirement& retirement) {
 
 void pmusim_cpu::retire(const Retirement& retirement) {
   next_ip_ = retirement.next_ip;
-  pmu_.retire(retirement);
+  if (run_ != nullptr)
+    run_->retire(retirement);
+  else
+    pmu_.retire(retirement);
+}
+
+// An observer looks on; what it reads is no operation of the software.
+Bus& pmusim_cpu::bus() {
+  if (run_ == nullptr || in_observer()) return pmu_;
+  return *run_;
+}
+
+void pmusim_cpu::pass_boundary() {
+  if (run_ != nullptr && !in_observer()) run_->boundary();
+}
+
+void pmusim_cpu::enable_trap(TrapOptions options) {
+  if (trap_ != nullptr) throw Misuse("the processor has a thread already");
+  trap_ = capi::take(Trap::enable(pmu_, std::move(options)));
+  trapped_thread_ = std::this_thread::get_id();
+}
+
+void pmusim_cpu::disable_trap() {
+  if (trap_ == nullptr) throw Misuse("no thread's instructions go to the processor");
+  if (trapped_thread_ != std::this_thread::get_id())
+    throw Misuse("called from another thread than pmusim_trap_enable");
+  if (in_callback()) throw Misuse("called from a callback of the processor");
+  trap_.reset();
 }
 
 void pmusim_cpu::wait(u64 cycles, Cpl cpl) {
@@ -222,6 +249,8 @@ void pmusim_destroy(pmusim_cpu* cpu) {
   guarded("pmusim_destroy", [&] {
     if (cpu != nullptr && cpu->in_callback())
       throw Misuse("called from a callback of the processor that it is to destroy");
+    if (cpu != nullptr && cpu->trap() != nullptr)
+      throw Misuse("a thread's instructions go to the processor: expected pmusim_trap_disable before");
     delete cpu;
     return PMUSIM_OK;
   });

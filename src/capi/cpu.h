@@ -5,13 +5,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "capi/error.h"
 #include "capi/truth.h"
 #include "capi/watcher.h"
+#include "pmusim/explore/cpu.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/replay/code.h"
+#include "pmusim/trap/trap.h"
 
 /// What a processor of C was at a moment.
 struct pmusim_snapshot {
@@ -33,10 +36,24 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   pmusim::Pmu& pmu() { return pmu_; }
   const pmusim::Pmu& pmu() const { return pmu_; }
 
+  /// What its software's accesses go through: the Pmu, or the run of a search, which knows where they are.
+  pmusim::Bus& bus();
+  /// The search that runs a scenario on it, or null.
+  void set_run(pmusim::explore::Cpu* run) { run_ = run; }
+  bool explored() const { return run_ != nullptr; }
+  /// A place for a PMI in front of what does not go through bus(), or behind it.
+  void pass_boundary();
+
+  /// Privileged instructions of the calling thread. Throws Misuse.
+  void enable_trap(pmusim::TrapOptions options);
+  void disable_trap();
+  const pmusim::Trap* trap() const { return trap_.get(); }
+  pmusim::Trap* trap() { return trap_.get(); }
+
   void set_pmi_handler(pmusim_pmi_handler handler, void* context);
   void set_observer(pmusim_observer observer, pmusim::u64 kinds, void* context);
   /// Whether one of its callbacks is running, and whether that is its observer.
-  bool in_callback() const { return handlers_ != 0 || in_observer(); }
+  bool in_callback() const { return handlers_ != 0 || in_observer() || explored(); }
   bool in_observer() const { return watcher_.telling(); }
 
   /// Where the instructions that come next begin, if they do not say it.
@@ -77,6 +94,9 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   std::map<pmusim::u64, pmusim::u64> regions_;
   std::optional<pmusim::CodeRunner> code_;
   bool running_code_ = false;
+  pmusim::explore::Cpu* run_ = nullptr;
+  std::unique_ptr<pmusim::Trap> trap_;
+  std::thread::id trapped_thread_;
   pmusim_pmi_handler pmi_handler_ = nullptr;
   void* pmi_context_ = nullptr;
   pmusim_fault last_fault_{};

@@ -13,24 +13,26 @@ using capi::require;
 int pmusim_rdmsr(pmusim_cpu* cpu, uint32_t address, uint64_t* value) {
   return guarded("pmusim_rdmsr", [&] {
     u64& out = require(value, "value");
-    return require(cpu, "cpu").status(cpu->pmu().rdmsr(address), out);
+    return require(cpu, "cpu").status(cpu->bus().rdmsr(address), out);
   });
 }
 
 int pmusim_wrmsr(pmusim_cpu* cpu, uint32_t address, uint64_t value) {
-  return guarded("pmusim_wrmsr", [&] { return changeable(cpu).status(cpu->pmu().wrmsr(address, value)); });
+  return guarded("pmusim_wrmsr", [&] { return changeable(cpu).status(cpu->bus().wrmsr(address, value)); });
 }
 
 int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int ring, uint64_t* value) {
   return guarded("pmusim_rdpmc", [&] {
     u64& out = require(value, "value");
-    return require(cpu, "cpu").status(cpu->pmu().rdpmc(ecx, capi::cpl_of(ring)), out);
+    const Cpl cpl = capi::cpl_of(ring);
+    require(cpu, "cpu").pass_boundary();
+    return cpu->status(cpl == Cpl::kernel ? cpu->bus().rdpmc(ecx) : cpu->pmu().rdpmc(ecx, cpl), out);
   });
 }
 
 int pmusim_rdtsc(pmusim_cpu* cpu, uint64_t* value) {
   return guarded("pmusim_rdtsc", [&] {
-    require(value, "value") = require(cpu, "cpu").pmu().tsc();
+    require(value, "value") = require(cpu, "cpu").bus().rdtsc();
     return PMUSIM_OK;
   });
 }
@@ -38,7 +40,7 @@ int pmusim_rdtsc(pmusim_cpu* cpu, uint64_t* value) {
 int pmusim_cpuid(pmusim_cpu* cpu, uint32_t leaf, uint32_t subleaf, pmusim_cpuid_result* result) {
   return guarded("pmusim_cpuid", [&] {
     pmusim_cpuid_result& out = require(result, "result");
-    const CpuidResult answer = require(cpu, "cpu").pmu().cpuid(leaf, subleaf);
+    const CpuidResult answer = require(cpu, "cpu").bus().cpuid(leaf, subleaf);
     out = {.eax = answer.eax, .ebx = answer.ebx, .ecx = answer.ecx, .edx = answer.edx};
     return PMUSIM_OK;
   });
@@ -60,12 +62,12 @@ int pmusim_set_control(pmusim_cpu* cpu, uint32_t control) {
 int pmusim_xgetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t* value) {
   return guarded("pmusim_xgetbv", [&] {
     u64& out = require(value, "value");
-    return require(cpu, "cpu").status(cpu->pmu().xgetbv(ecx), out);
+    return require(cpu, "cpu").status(cpu->bus().xgetbv(ecx), out);
   });
 }
 
 int pmusim_xsetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t value) {
-  return guarded("pmusim_xsetbv", [&] { return changeable(cpu).status(cpu->pmu().xsetbv(ecx, value)); });
+  return guarded("pmusim_xsetbv", [&] { return changeable(cpu).status(cpu->bus().xsetbv(ecx, value)); });
 }
 
 namespace pmusim::capi {
@@ -100,8 +102,9 @@ int pmusim_xsave(pmusim_cpu* cpu, enum pmusim_xsave_instruction which, uint64_t 
                  int ring) {
   return guarded("pmusim_xsave", [&] {
     const Cpl cpl = capi::cpl_of(ring);
+    changeable(cpu).pass_boundary();
     const Fault fault =
-        capi::execute(changeable(cpu).pmu(), which, {.address = address, .features = features, .cpl = cpl});
+        capi::execute(cpu->pmu(), which, {.address = address, .features = features, .cpl = cpl});
     return cpu->status(fault, capi::page_fault_code(which, cpl));
   });
 }

@@ -70,15 +70,15 @@ int pmusim_unmap(pmusim_cpu* cpu, uint64_t address) {
 
 int pmusim_read(pmusim_cpu* cpu, uint64_t address, void* out, size_t bytes) {
   return guarded("pmusim_read", [&] {
-    Pmu& pmu = require(cpu, "cpu").pmu();
-    return cpu->status(pmu.read_memory(address, capi::writable(out, bytes, "out")));
+    Bus& bus = require(cpu, "cpu").bus();
+    return cpu->status(bus.read_memory(address, capi::writable(out, bytes, "out")));
   });
 }
 
 int pmusim_write(pmusim_cpu* cpu, uint64_t address, const void* in, size_t bytes) {
   return guarded("pmusim_write", [&] {
-    Pmu& pmu = changeable(cpu).pmu();
-    return cpu->status(pmu.write_memory(address, capi::readable(in, bytes, "in")), capi::page_fault_write);
+    Bus& bus = changeable(cpu).bus();
+    return cpu->status(bus.write_memory(address, capi::readable(in, bytes, "in")), capi::page_fault_write);
   });
 }
 

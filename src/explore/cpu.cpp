@@ -31,7 +31,7 @@ u64 word_of(const CpuidResult& result) {
 
 }  // namespace
 
-Cpu::Cpu(const Pmu& start, Plan plan) : pmu_(start), plan_(std::move(plan)) {}
+Cpu::Cpu(Pmu& pmu, Plan plan) : pmu_(pmu), plan_(std::move(plan)) {}
 
 void Cpu::open() { open_ = true; }
 void Cpu::close() {

@@ -16,8 +16,11 @@ using Notes = Cpu::Plan::Notes;
 /// last; those become the next placements, but where a run with as many PMIs to come has been in that state.
 class Search {
  public:
-  Search(const Pmu& start, const Scenario& scenario, const Options& options)
-      : start_(start), scenario_(scenario), options_(options) {}
+  Search(Pmu& pmu, const Scenario& scenario, const Options& options)
+      : pmu_(pmu), start_(pmu), scenario_(scenario), options_(options) {}
+  ~Search() { pmu_ = start_; }
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
 
   Result<Report, Error> run() {
     nodes_.push_back({});
@@ -49,7 +52,8 @@ class Search {
   }
 
   Cpu run_with(const Placement& placement, Notes notes) {
-    Cpu cpu(start_, {.pmis = placement, .notes = notes, .causes = options_.causes});
+    pmu_ = start_;
+    Cpu cpu(pmu_, {.pmis = placement, .notes = notes, .causes = options_.causes});
     scenario_(cpu);
     return cpu;
   }
@@ -108,7 +112,8 @@ class Search {
                              seed_of(placement_of(n))));
   }
 
-  const Pmu& start_;
+  Pmu& pmu_;
+  const Pmu start_;
   const Scenario& scenario_;
   const Options& options_;
   Report report_;
@@ -118,21 +123,33 @@ class Search {
 
 }  // namespace
 
-Result<Report, Error> explore(const Pmu& start, const Scenario& scenario, const Options& options) {
-  return Search(start, scenario, options).run();
+Result<Report, Error> explore_on(Pmu& pmu, const Scenario& scenario, const Options& options) {
+  return Search(pmu, scenario, options).run();
 }
 
-Result<Report, Error> replay(const Pmu& start, const Scenario& scenario, std::string_view seed) {
+Result<Report, Error> explore(const Pmu& start, const Scenario& scenario, const Options& options) {
+  Pmu pmu = start;
+  return explore_on(pmu, scenario, options);
+}
+
+Result<Report, Error> replay_on(Pmu& pmu, const Scenario& scenario, std::string_view seed) {
   const auto placement = parse_seed(seed);
   if (!placement.ok()) return Failure(placement.error());
-  Cpu cpu(start, {.pmis = *placement, .notes = Notes::operations});
+  const Pmu start = pmu;
+  Cpu cpu(pmu, {.pmis = *placement, .notes = Notes::operations});
   scenario(cpu);
+  pmu = start;
   if (cpu.placed() != placement->size())
     return Failure(Error(fmt::format("seed '{}': the scenario does not reach boundary {}", seed,
                                      (*placement)[cpu.placed()].boundary)));
   Report report{.runs = 1, .boundaries = cpu.boundaries()};
   if (cpu.failed()) report.finding = Finding{cpu.failure(), seed_of(*placement), cpu.where()};
   return report;
+}
+
+Result<Report, Error> replay(const Pmu& start, const Scenario& scenario, std::string_view seed) {
+  Pmu pmu = start;
+  return replay_on(pmu, scenario, seed);
 }
 
 }  // namespace pmusim::explore

@@ -77,7 +77,8 @@ class Cpu final : public Bus {
     bool known = false;  ///< the state is all there is to know
   };
 
-  Cpu(const Pmu& start, Plan plan);
+  /// On a Pmu that is where the run begins.
+  Cpu(Pmu& pmu, Plan plan);
 
   Pmu& pmu() { return pmu_; }
   void open();
@@ -135,7 +136,7 @@ class Cpu final : public Bus {
   Retirement code_at(u32 here) const;
   std::string place() const;
 
-  Pmu pmu_;
+  Pmu& pmu_;
   Plan plan_;
   std::size_t next_ = 0;  // PMI of the plan
   u32 delay_ = 0;         // boundaries until the pending one may be taken

@@ -67,6 +67,11 @@ Result<Report, Error> explore(const Pmu& start, const Scenario& scenario, const 
 /// names a boundary which this scenario does not reach.
 Result<Report, Error> replay(const Pmu& start, const Scenario& scenario, std::string_view seed);
 
+/// The same on a Pmu of the caller's: each run begins with it as it is now, and so it is left. For scenarios
+/// that have it already.
+Result<Report, Error> explore_on(Pmu& pmu, const Scenario& scenario, const Options& options = {});
+Result<Report, Error> replay_on(Pmu& pmu, const Scenario& scenario, std::string_view seed);
+
 /// A failure as text: what broke, the seed, and where the PMIs came.
 std::string text_of(const Finding& finding);
 
