@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The Debian packages that `cpack` makes of the installed components: libpmusim0 (runtime), libpmusim-dev (dev) and
-# pmusim (tools). scripts/deb.sh builds them as a distribution would, for /usr.
+# The Debian packages that `cpack` makes of the installed components: libpmusim0 (runtime), libpmusim-dev (dev),
+# pmusim (tools) and, where it is built, python3-pmusim (python). scripts/deb.sh builds them as a distribution would, for /usr.
 if(NOT PMUSIM_TOOLS OR NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
@@ -53,4 +53,11 @@ pmusim_package(runtime libpmusim0 libs
 "The shared library: a cycle-level model of the performance monitoring unit of
 Intel CPUs, for drivers under test, with an interface in C."
   "")
+if(TARGET pmusim_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  pmusim_package(python python3-pmusim python
+"The module for Python: emulated processors, synthetic programs, and the counts
+and samples of recorded ones as NumPy columns."
+    "python3 (>= 3.11), python3 (<< 3.12), python3-numpy")
+endif()
 include(CPack)

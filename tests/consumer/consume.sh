@@ -6,6 +6,7 @@
 #   consume.sh packages BUILD SCRATCH             makes Debian packages of them and installs these in SCRATCH/root
 #   consume.sh cmake PREFIX SCRATCH CONSUME       builds and runs this folder against PREFIX, see CMakeLists.txt
 #   consume.sh pkg-config PREFIX SCRATCH MODULE   the same without CMake: pmusim, pmusim-static, -full, -hardware
+#   consume.sh python PREFIX PYTHON               runs an example with the module for Python that is in PREFIX
 #   consume.sh sources SOURCE SCRATCH             builds and runs this folder with pmusim's sources in the build
 #   consume.sh fetch SOURCE SCRATCH               configures that, by FetchContent
 #
@@ -76,13 +77,20 @@ with_pkg_config() {
   LD_LIBRARY_PATH=$(pkg-config --variable=libdir "$module") "./$module"
 }
 
+with_python() {
+  local prefix=$1 python=$2
+  PYTHONPATH=$prefix/lib/python3/dist-packages "$python" "$here/../../examples/python/first_pebs.py" | tee /dev/stderr |
+    grep -qx "a branch at 0x40100c"
+}
+
 case "${1:-}" in
   install) install_build "$2" "$3" ;;
   packages) install_packages "$2" "$3" ;;
   cmake) configure_and_run "$3" -DCONSUME="$4" -DCMAKE_PREFIX_PATH="$2" ;;
   pkg-config) with_pkg_config "$2" "$3" "$4" ;;
+  python) with_python "$2" "$3" ;;
   # Nobody waits for what this program computes, but for its compilation.
   sources) configure_and_run "$3" -DCONSUME=subdirectory -DPMUSIM_SOURCE="$2" -DCMAKE_CXX_FLAGS_RELEASE=-O0 ;;
   fetch) configure "$3" -DCONSUME=fetch -DPMUSIM_SOURCE="$2" ;;
-  *) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
