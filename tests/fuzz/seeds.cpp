@@ -48,6 +48,26 @@ void write_trace(const std::string& path, trace::Contents contents) {
   must(writer->finish().ok());
 }
 
+/// Of several chunks, and small: as many instructions without a branch as one holds, again and again, with a
+/// thread that starts between.
+void write_chunks(const std::string& path) {
+  constexpr u64 block_instructions = trace::max_block_instructions,
+                chunk_runs = (u64{1} << 20) / block_instructions;
+  auto writer = trace::Writer::create(path, {});
+  must(writer.ok());
+  const std::vector<std::byte> nops(block_instructions, std::byte{0x90});
+  const std::vector<u8> lengths(block_instructions, 1);
+  const trace::Block& body = writer->add_block(0x400100, nops, lengths);
+  must(writer->happening(trace::ProcessStart{1, 1, "program", true}).ok());
+  for (u32 tid = 1; tid <= 3; ++tid) {
+    must(writer->happening(trace::ThreadStart{1, tid, 1, 1}).ok());
+    must(writer->happening(trace::ThreadSwitch{1, tid}).ok());
+    for (u64 n = 0; n < chunk_runs; ++n)
+      must(writer->run({&body, body.start(), {}, {}, {}, nullptr, {}}).ok());
+  }
+  must(writer->finish().ok());
+}
+
 void write_profile(const std::string& trace, RecordOptions options, std::string_view events) {
   const CpuModel model = *find_cpu_model("icelake");
   auto session = Session::open(trace, {.model = model});
@@ -124,6 +144,7 @@ int main(int count, char** arguments) {
   write_trace((folder / "trace_reader" / "plain").string(), {});
   write_trace((folder / "trace_reader" / "addresses").string(), {.addresses = true});
   write_trace(with_registers, {.addresses = true, .registers = true});
+  write_chunks((folder / "trace_reader" / "chunks").string());
   write_profiles(folder / "perfdata_reader", with_registers);
   write_profiles(folder / "annotate_report", with_registers);
   write_other_traces(folder / "formats_import", with_registers);
