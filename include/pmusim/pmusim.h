@@ -397,7 +397,8 @@ typedef struct pmusim_run pmusim_run;
 /// memory is the scenario's to set up. It can neither reset nor restore the processor.
 typedef void (*pmusim_scenario)(pmusim_cpu* cpu, pmusim_run* run, void* context);
 
-/// Boundaries before and after each access to the processor are places for a PMI, while the window is open.
+/// Boundaries before and after each access to the processor are places for a PMI, while the window is open,
+/// and those before each instruction that is stepped (pmusim_trap_enable).
 PMUSIM_API int pmusim_explore_open(pmusim_run* run);
 PMUSIM_API int pmusim_explore_close(pmusim_run* run);
 /// So is this: between two stores of the driver, say.

@@ -76,6 +76,9 @@ void pmusim_cpu::pass_boundary() {
 
 void pmusim_cpu::enable_trap(TrapOptions options) {
   if (trap_ != nullptr) throw Misuse("the processor has a thread already");
+  options.on_boundary = [this](const Registers& registers) {
+    if (run_ != nullptr) run_->boundary(registers);
+  };
   trap_ = capi::take(Trap::enable(pmu_, std::move(options)));
   trapped_thread_ = std::this_thread::get_id();
 }

@@ -56,6 +56,12 @@ void Cpu::boundary() {
   } while (take(here));
 }
 
+void Cpu::boundary(const Registers& code) {
+  code_ = code;
+  boundary();
+  code_.reset();
+}
+
 void Cpu::arrive(u32 here) {
   const PlacedPmi& pmi = plan_.pmis[next_++];
   if (plan_.notes == Plan::Notes::operations) where_.push_back(place());
@@ -68,9 +74,14 @@ void Cpu::arrive(u32 here) {
 
 bool Cpu::take(u32 here) {
   if (delay_ != 0) return false;
+  return pmu_.interrupt(frame_at(here));
+}
+
+InterruptFrame Cpu::frame_at(u32 here) const {
+  if (code_) return {.registers = *code_, .cpl = Cpl::kernel, .registers_known = true};
   InterruptFrame frame{.cpl = Cpl::kernel};
   frame.registers.rip = code_at(here).ip;
-  return pmu_.interrupt(frame);
+  return frame;
 }
 
 Retirement Cpu::code_at(u32 here) const {
@@ -110,6 +121,7 @@ Cpu::Reached Cpu::look() {
   if (!driver_state_) return reached;
   StateHash hash;
   hash.add(history_.value(), pmu_.in_pmi_handler() ? handler_history_.value() : 0, delay_, failed(), pmu_);
+  if (code_) hash.add(code_->gpr, code_->rip, code_->rflags);
   driver_state_(hash);
   return {.state = hash.value(), .possible = reached.possible, .known = true};
 }
@@ -141,7 +153,8 @@ StateHash& Cpu::present_history() {
 
 std::string Cpu::place() const {
   const char* code = pmu_.in_pmi_handler() ? ", in the PMI handler" : "";
-  return has_last_ ? fmt::format("after {}{}", text_of(last_), code) : "before the first operation";
+  const std::string ip = code_ ? fmt::format("at {:#x}, ", code_->rip) : "";
+  return ip + (has_last_ ? fmt::format("after {}{}", text_of(last_), code) : "before the first operation");
 }
 
 Faulty<u64> Cpu::rdmsr(u32 address) {

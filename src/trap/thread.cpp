@@ -189,7 +189,10 @@ void Thread::prepare(Registers& registers) {
 
 void Thread::pass_boundary(const Registers& registers) {
   const InterruptFrame frame{.registers = as_seen(registers), .cpl = cpl_, .registers_known = true};
-  in_pmu([&] { pmu_.wait_until(pmu_.now() + 1, frame); });
+  in_pmu([&] {
+    pmu_.wait_until(pmu_.now() + 1, frame);
+    if (options_.on_boundary) options_.on_boundary(frame.registers);
+  });
 }
 
 /// With the flags of the emulated processor.

@@ -3,6 +3,7 @@
 #define PMUSIM_EXPLORE_CPU_H
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,9 @@ class Cpu final : public Bus {
   void close();
   /// A PMI may come here: between two stores of a driver, say.
   void boundary();
+  /// The same in front of an instruction of the machine's (Trap), whose registers are a part of the state
+  /// then: `code` as the handler sees it.
+  void boundary(const Registers& code);
   /// An instruction of any code retires, with a boundary before and after.
   void retire(const Retirement& retirement);
 
@@ -134,6 +138,7 @@ class Cpu final : public Bus {
   u64 counters_to_wrap();
   bool is_near_its_end(unsigned counter);
   Retirement code_at(u32 here) const;
+  InterruptFrame frame_at(u32 here) const;
   std::string place() const;
 
   Pmu& pmu_;
@@ -147,6 +152,7 @@ class Cpu final : public Bus {
   std::string failure_;
   std::vector<Reached> reached_;
   std::vector<std::string> where_;
+  std::optional<Registers> code_;  // at this boundary, if it is the machine's
   Operation last_{};
   bool has_last_ = false;
 };

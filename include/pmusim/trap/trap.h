@@ -56,6 +56,9 @@ struct TrapOptions {
   TrapCpuid cpuid = TrapCpuid::native;
   /// Called in the handler of a signal. None: as if it answered `deliver`.
   TrapFaultHandler on_fault;
+  /// Called in front of each instruction while it is stepped, where a PMI comes: with
+  /// explore::Cpu::boundary() in it, PMIs are placed between instructions. None: nothing.
+  std::function<void(const Registers& registers)> on_boundary;
 };
 
 /// RDMSR, WRMSR, RDPMC, XSAVES, XRSTORS, XSETBV, CLI and STI of the thread that made it go to a Pmu, at ring
