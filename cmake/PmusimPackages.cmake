@@ -41,7 +41,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS linux-perf)
 
 pmusim_package(dev libpmusim-dev libdevel
 "Headers and static libraries: for C++ the hardware alone or with the perf_event
-driver around it, for C the interface of libpmusim0. CMake and pkg-config find it."
+driver around it, for C the interface of libpmusim0. For CMake and pkg-config."
   "libboost-dev, libfmt-dev, libzydis-dev, libpfm4-dev, libipt-dev, libzstd-dev, zlib1g-dev, liblzma-dev, libelf-dev, libdw-dev")
 
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
