@@ -24,12 +24,12 @@ struct Body {
   py::object program;
 };
 
-enum pmusim_level level_of(const std::string& name) {
-  const std::pair<const char*, enum pmusim_level> levels[] = {{"", PMUSIM_LEVEL_DEFAULT},
-                                                              {"l1", PMUSIM_L1},
-                                                              {"l2", PMUSIM_L2},
-                                                              {"l3", PMUSIM_L3},
-                                                              {"memory", PMUSIM_MEMORY}};
+int level_of(const std::string& name) {
+  const std::pair<const char*, int> levels[] = {{"", PMUSIM_LEVEL_DEFAULT},
+                                                {"l1", PMUSIM_L1},
+                                                {"l2", PMUSIM_L2},
+                                                {"l3", PMUSIM_L3},
+                                                {"memory", PMUSIM_MEMORY}};
   for (const auto& [known, level] : levels)
     if (name == known) return level;
   throw Misuse("no level '" + name + "': expected l1, l2, l3 or memory");

@@ -105,9 +105,9 @@ enum pmusim_xsave_instruction {
   PMUSIM_XRSTOR,
   PMUSIM_XRSTORS,
 };
-/// One of the XSAVE family, 64-bit form, on an area in the processor's memory; `features` is EDX:EAX.
-PMUSIM_API int pmusim_xsave(pmusim_cpu* cpu, enum pmusim_xsave_instruction which, uint64_t address,
-                            uint64_t features, int ring);
+/// One of the XSAVE family (enum pmusim_xsave_instruction), 64-bit form, on an area in the processor's
+/// memory; `features` is EDX:EAX.
+PMUSIM_API int pmusim_xsave(pmusim_cpu* cpu, int which, uint64_t address, uint64_t features, int ring);
 
 /// What the CPU pushes with a fault.
 typedef struct pmusim_fault {
@@ -278,11 +278,11 @@ PMUSIM_API void pmusim_program_destroy(pmusim_program* program);
 /// So many instructions that do nothing.
 PMUSIM_API int pmusim_program_instructions(pmusim_program* program, uint64_t count);
 /// One instruction that reads or writes memory. The address moves on by `stride_bytes` each time it executes;
-/// the default level is what the program's own cache says.
+/// `level` is of enum pmusim_level, whose default is what the program's own cache says.
 PMUSIM_API int pmusim_program_load(pmusim_program* program, uint64_t address, uint32_t bytes,
-                                   int64_t stride_bytes, enum pmusim_level level);
+                                   int64_t stride_bytes, int level);
 PMUSIM_API int pmusim_program_store(pmusim_program* program, uint64_t address, uint32_t bytes,
-                                    int64_t stride_bytes, enum pmusim_level level);
+                                    int64_t stride_bytes, int level);
 /// CLFLUSH.
 PMUSIM_API int pmusim_program_flush(pmusim_program* program, uint64_t address);
 /// A direct jump to the next piece.
@@ -326,7 +326,8 @@ enum pmusim_assist_outcome {
   PMUSIM_ASSIST_NO_AREA,
   PMUSIM_ASSIST_PROCESSOR_TRACE,  ///< records go to Processor Trace, which is not modelled
 };
-PMUSIM_API int pmusim_assists(const pmusim_cpu* cpu, enum pmusim_assist_outcome outcome, uint64_t* count);
+/// `outcome` is of enum pmusim_assist_outcome.
+PMUSIM_API int pmusim_assists(const pmusim_cpu* cpu, int outcome, uint64_t* count);
 /// Auto counter reloads of a counter; counters are numbered as in GLOBAL_STATUS.
 PMUSIM_API int pmusim_acr_reloads(const pmusim_cpu* cpu, uint32_t counter, uint64_t* count);
 

@@ -73,7 +73,7 @@ int pmusim_xsetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t value) {
 namespace pmusim::capi {
 namespace {
 
-Fault execute(Pmu& pmu, pmusim_xsave_instruction which, const XsaveOperands& operands) {
+Fault execute(Pmu& pmu, int which, const XsaveOperands& operands) {
   switch (which) {
     case PMUSIM_XSAVE:
       return pmu.save(SaveInstruction::xsave, operands);
@@ -88,18 +88,17 @@ Fault execute(Pmu& pmu, pmusim_xsave_instruction which, const XsaveOperands& ope
     case PMUSIM_XRSTORS:
       return pmu.restore(RestoreInstruction::xrstors, operands);
   }
-  throw Misuse(fmt::format("{} is none of pmusim_xsave_instruction", static_cast<int>(which)));
+  throw Misuse(fmt::format("{} is none of pmusim_xsave_instruction", which));
 }
 
-u32 page_fault_code(pmusim_xsave_instruction which, Cpl cpl) {
+u32 page_fault_code(int which, Cpl cpl) {
   return (which <= PMUSIM_XSAVES ? page_fault_write : 0) | (cpl == Cpl::user ? page_fault_user : 0);
 }
 
 }  // namespace
 }  // namespace pmusim::capi
 
-int pmusim_xsave(pmusim_cpu* cpu, enum pmusim_xsave_instruction which, uint64_t address, uint64_t features,
-                 int ring) {
+int pmusim_xsave(pmusim_cpu* cpu, int which, uint64_t address, uint64_t features, int ring) {
   return guarded("pmusim_xsave", [&] {
     const Cpl cpl = capi::cpl_of(ring);
     changeable(cpu).pass_boundary();

@@ -56,9 +56,9 @@ int end(pmusim_program* program) {
   return PMUSIM_OK;
 }
 
-Data data_at(u64 address, u32 bytes, i64 stride_bytes, pmusim_level level) {
+Data data_at(u64 address, u32 bytes, i64 stride_bytes, int level) {
   Data data{.address = address, .bytes = bytes, .stride_bytes = stride_bytes};
-  if (level != PMUSIM_LEVEL_DEFAULT) data.level = level_of(static_cast<unsigned>(level), CacheLevel::l1);
+  if (level != PMUSIM_LEVEL_DEFAULT) data.level = level_of(level, CacheLevel::l1);
   return data;
 }
 
@@ -88,7 +88,7 @@ int pmusim_program_instructions(pmusim_program* program, uint64_t count) {
 }
 
 int pmusim_program_load(pmusim_program* program, uint64_t address, uint32_t bytes, int64_t stride_bytes,
-                        enum pmusim_level level) {
+                        int level) {
   return guarded("pmusim_program_load", [&] {
     require(program, "program").here().load(capi::data_at(address, bytes, stride_bytes, level));
     return PMUSIM_OK;
@@ -96,7 +96,7 @@ int pmusim_program_load(pmusim_program* program, uint64_t address, uint32_t byte
 }
 
 int pmusim_program_store(pmusim_program* program, uint64_t address, uint32_t bytes, int64_t stride_bytes,
-                         enum pmusim_level level) {
+                         int level) {
   return guarded("pmusim_program_store", [&] {
     require(program, "program").here().store(capi::data_at(address, bytes, stride_bytes, level));
     return PMUSIM_OK;

@@ -45,8 +45,9 @@ Cpl privilege(u8 ring) { return ring == PMUSIM_RING_0 ? Cpl::kernel : Cpl::user;
 
 }  // namespace
 
-CacheLevel level_of(unsigned level, CacheLevel otherwise) {
-  if (level > PMUSIM_MEMORY) throw Misuse(fmt::format("level is {}: expected one of pmusim_level", level));
+CacheLevel level_of(int level, CacheLevel otherwise) {
+  if (level < 0 || level > PMUSIM_MEMORY)
+    throw Misuse(fmt::format("level is {}: expected one of pmusim_level", level));
   return level == PMUSIM_LEVEL_DEFAULT ? otherwise : static_cast<CacheLevel>(level - 1);
 }
 

@@ -35,7 +35,7 @@ class Converted {
 };
 
 /// Throws Misuse for what is none.
-CacheLevel level_of(unsigned level, CacheLevel otherwise);
+CacheLevel level_of(int level, CacheLevel otherwise);
 
 }  // namespace pmusim::capi
 

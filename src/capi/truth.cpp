@@ -102,11 +102,11 @@ static_assert(PMUSIM_ASSIST_PROCESSOR_TRACE == static_cast<int>(AssistOutcome::p
               PMUSIM_ASSIST_PROCESSOR_TRACE + 1 == static_cast<int>(AssistOutcome::count_) &&
               PMUSIM_ASSIST_UNMAPPED == static_cast<int>(AssistOutcome::unmapped));
 
-int pmusim_assists(const pmusim_cpu* cpu, enum pmusim_assist_outcome outcome, uint64_t* count) {
+int pmusim_assists(const pmusim_cpu* cpu, int outcome, uint64_t* count) {
   return guarded("pmusim_assists", [&] {
     u64& out = require(count, "count");
-    if (static_cast<unsigned>(outcome) > PMUSIM_ASSIST_PROCESSOR_TRACE)
-      throw Misuse(fmt::format("{} is none of pmusim_assist_outcome", static_cast<int>(outcome)));
+    if (outcome < 0 || outcome > PMUSIM_ASSIST_PROCESSOR_TRACE)
+      throw Misuse(fmt::format("{} is none of pmusim_assist_outcome", outcome));
     out = require(cpu, "cpu").pmu().assists(static_cast<AssistOutcome>(outcome));
     return PMUSIM_OK;
   });

@@ -117,7 +117,7 @@ static void programs_refuse_what_is_none(void) {
   pmusim_cpu* cpu = pmusim_create("skylake", NULL);
   CHECK_REFUSED(pmusim_program_instructions(NULL, 1), "program is null");
   CHECK_REFUSED(pmusim_program_load(NULL, 0, 8, 0, PMUSIM_L1), "program is null");
-  CHECK_REFUSED(pmusim_program_load(program, 0, 8, 0, (enum pmusim_level)9), "level is 9");
+  CHECK_REFUSED(pmusim_program_load(program, 0, 8, 0, 9), "level is 9");
   CHECK_REFUSED(pmusim_program_store(NULL, 0, 8, 0, PMUSIM_L1), "program is null");
   CHECK_REFUSED(pmusim_program_flush(NULL, 0), "program is null");
   CHECK_REFUSED(pmusim_program_jump(NULL), "program is null");

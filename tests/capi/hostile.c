@@ -62,7 +62,7 @@ static void numbers_that_are_out_of_range_are_refused(pmusim_cpu* cpu) {
   uint64_t value = 0;
   CHECK_REFUSED(pmusim_rdpmc(cpu, 0, 3, &value), "ring is 3");
   CHECK_REFUSED(pmusim_set_control(cpu, 0x80), "control is 0x80");
-  CHECK_REFUSED(pmusim_xsave(cpu, (enum pmusim_xsave_instruction)6, 0, 0, PMUSIM_RING_0), "6");
+  CHECK_REFUSED(pmusim_xsave(cpu, 6, 0, 0, PMUSIM_RING_0), "6");
   CHECK_REFUSED(pmusim_wait(cpu, UINT64_MAX, PMUSIM_RING_0), "cycles");
   CHECK_REFUSED(pmusim_map(cpu, 0x1000, 0), "bytes is 0");
   CHECK_REFUSED(pmusim_map(cpu, 0x1000, SIZE_MAX), "expected 1 to");

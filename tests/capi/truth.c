@@ -73,7 +73,7 @@ static void truth_of_nothing_is_refused(void) {
   CHECK_REFUSED(pmusim_truth_begin(NULL, USR | 0xC0, 0, 0, &number), "cpu is null");
   CHECK_REFUSED(pmusim_truth(cpu, 0, &count), "number is 0");
   CHECK_REFUSED(pmusim_truth(cpu, 0, NULL), "count is null");
-  CHECK_REFUSED(pmusim_assists(cpu, (enum pmusim_assist_outcome)7, &count), "7");
+  CHECK_REFUSED(pmusim_assists(cpu, 7, &count), "7");
   CHECK_REFUSED(pmusim_acr_reloads(cpu, 63, &count), "no counter 63");
   CHECK_EQUAL(pmusim_assists(cpu, PMUSIM_ASSIST_FULL, &count), PMUSIM_OK);
   CHECK_EQUAL(pmusim_acr_reloads(cpu, 0, &count), PMUSIM_OK);
