@@ -261,6 +261,19 @@ CounterFile::Running CounterFile::decode_fixed(unsigned m) const {
   return with_event(running, find_fixed_event(*model_, m));
 }
 
+const CounterFile::Running& CounterFile::decoded_gp(unsigned n) {
+  Decoded& decoded = decoded_[n];
+  if (decoded.control != event_select_[n]) decoded = {event_select_[n], decode_gp(n)};
+  return decoded.running;
+}
+
+const CounterFile::Running& CounterFile::decoded_fixed(unsigned m) {
+  Decoded& decoded = decoded_[first_fixed + m];
+  const u64 control = fixed_ctrl_ >> (4 * m) & (msr::fixed_ctrl::OS | msr::fixed_ctrl::USR);
+  if (decoded.control != control) decoded = {control, decode_fixed(m)};
+  return decoded.running;
+}
+
 void CounterFile::Derived::start(const Running& counter) {
   running |= bit(counter.counter);
   if (!counter.kernel && !counter.user) return;
@@ -273,7 +286,7 @@ void CounterFile::Derived::start(const Running& counter) {
     clocked.push_back(counter);
 }
 
-void CounterFile::Derived::add_gp(const CounterFile& file, u64 allowed) {
+void CounterFile::Derived::add_gp(CounterFile& file, u64 allowed) {
   using namespace msr::evtsel;
   for (const unsigned n : set_bits(file.model_->gp_counters)) {
     const u64 select = file.event_select_[n];
@@ -281,27 +294,27 @@ void CounterFile::Derived::add_gp(const CounterFile& file, u64 allowed) {
     if ((select & ADAPTIVE) != 0) adaptive |= bit(n);
     if ((select & BR_CNTR) != 0) logged_by_lbr |= bit(n);
     if ((select & IN_TXCP) != 0) checkpointed |= bit(n);
-    if ((select & EN) != 0 && (allowed & bit(n)) != 0) start(file.decode_gp(n));
+    if ((select & EN) != 0 && (allowed & bit(n)) != 0) start(file.decoded_gp(n));
   }
 }
 
-void CounterFile::Derived::add_fixed(const CounterFile& file, u64 allowed) {
+void CounterFile::Derived::add_fixed(CounterFile& file, u64 allowed) {
   using namespace msr::fixed_ctrl;
   for (const unsigned m : set_bits(file.model_->fixed_counters)) {
     const u64 control = file.fixed_ctrl_ >> (4 * m);
     if ((control & PMI) != 0) interrupting |= bit(first_fixed + m);
     if ((control & ADAPTIVE) != 0) adaptive |= bit(first_fixed + m);
     const bool enabled = (control & (OS | USR)) != 0;
-    if (enabled && (allowed & bit(first_fixed + m)) != 0) start(file.decode_fixed(m));
+    if (enabled && (allowed & bit(first_fixed + m)) != 0) start(file.decoded_fixed(m));
   }
   // The metrics divide up SLOTS: they follow its enable and its privilege filter.
   if ((allowed & msr::status::PERF_METRICS) == 0 || (running & bit(first_fixed + slots)) == 0) return;
-  metrics_kernel = file.decode_fixed(slots).kernel;
-  metrics_user = file.decode_fixed(slots).user;
+  metrics_kernel = file.decoded_fixed(slots).kernel;
+  metrics_user = file.decoded_fixed(slots).user;
   interrupting |= msr::status::PERF_METRICS;
 }
 
-void CounterFile::Derived::recompute(const CounterFile& file) {
+void CounterFile::Derived::recompute(CounterFile& file) {
   const CpuModel& model = *file.model_;
   static_cast<DerivedMasks&>(*this) = {};
   retired.clear();
@@ -331,9 +344,10 @@ void CounterFile::derive() {
 }
 
 bool CounterFile::is_derived() const {
-  Derived fresh;
-  fresh.recompute(*this);
-  return fresh == derived_;
+  CounterFile fresh = *this;
+  fresh.decoded_ = {};
+  fresh.derived_.recompute(fresh);
+  return fresh.derived_ == derived_;
 }
 
 }  // namespace pmusim

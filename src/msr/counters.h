@@ -4,6 +4,7 @@
 
 #include <array>
 #include <boost/container/static_vector.hpp>
+#include <optional>
 #include <span>
 
 #include "cpu/clocks.h"
@@ -96,6 +97,7 @@ class CounterFile {
   void set_filters(const EventFilters& filters) {
     if (filters == filters_) return;
     filters_ = filters;
+    decoded_ = {};
     derive();
   }
   const EventFilters& filters() const { return filters_; }
@@ -173,6 +175,11 @@ class CounterFile {
     /// Whether a cycle with `k` occurrences satisfies CMASK, INV and EQ.
     bool satisfied_by(u64 k) const;
   };
+  /// What a counter's control bits came to when it last ran: so it is until they or a filter change.
+  struct Decoded {
+    std::optional<u64> control;
+    Running running;
+  };
   using RunningList = boost::container::static_vector<Running, counter_slots>;
   /// What the registers come to, in numbers.
   struct DerivedMasks {
@@ -190,13 +197,15 @@ class CounterFile {
     RunningList per_cycle;  // counts when a cycle closes; its occurrences are in `retired` too
     friend bool operator==(const Derived&, const Derived&) = default;
 
-    void recompute(const CounterFile& file);  // in place: the lists are long
-    void add_gp(const CounterFile& file, u64 allowed);
-    void add_fixed(const CounterFile& file, u64 allowed);
+    void recompute(CounterFile& file);  // in place: the lists are long
+    void add_gp(CounterFile& file, u64 allowed);
+    void add_fixed(CounterFile& file, u64 allowed);
     void start(const Running& counter);
   };
 
   u64 fingerprint(const Derived& derived) const;
+  const Running& decoded_gp(unsigned n);
+  const Running& decoded_fixed(unsigned m);
   Running decode_gp(unsigned n) const;
   Running decode_fixed(unsigned m) const;
   u64 event_filter(u64 event_select) const;
@@ -232,6 +241,7 @@ class CounterFile {
   PerfMetrics metrics_;
   EventFilters filters_;
 
+  std::array<Decoded, counter_slots> decoded_{};
   Derived derived_;
 
   // the cycle that is open

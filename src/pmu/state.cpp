@@ -7,7 +7,7 @@ namespace pmusim {
 
 void CounterFile::add_to(StateHash& hash) const {
   const auto& [model, width_mask, tsc, bus, now, counts, selects, cfg_c, fixed_ctrl, global_ctrl, status,
-               metrics, filters, derived, in_cycle, was_satisfied, cycle_has_retired, cycle_cpl, tx,
+               metrics, filters, decoded, derived, in_cycle, was_satisfied, cycle_has_retired, cycle_cpl, tx,
                checkpoint, checkpoint_status] = *this;
   hash.add(now, counts, selects, cfg_c, fixed_ctrl, global_ctrl, status, metrics, filters);
   hash.add(in_cycle, was_satisfied, cycle_has_retired, cycle_cpl, tx, checkpoint, checkpoint_status);
