@@ -43,6 +43,18 @@ BENCHMARK_CAPTURE(wrmsr, counter, "skylake", msr::PMC0, 1);
 BENCHMARK_CAPTURE(wrmsr, event_select, "skylake", msr::PERFEVTSEL0, 0x4300C4);
 BENCHMARK_CAPTURE(wrmsr, legacy_lbr_entry, "skylake", msr::LBR_NHM_FROM_IP + 5, 0x401000);
 
+/// Another event in counter 0 each time, while so many others count.
+void wrmsr_another_event(benchmark::State& state) {
+  Pmu pmu(model("skylake"));
+  for (u32 n = 1; n <= state.range(0); ++n) static_cast<void>(pmu.wrmsr(msr::PERFEVTSEL0 + n, 0x4300C5));
+  u64 select = 0x4300C4;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(pmu.wrmsr(msr::PERFEVTSEL0, select));
+    select ^= 0xC4 ^ 0xC0;
+  }
+}
+BENCHMARK(wrmsr_another_event)->Arg(0)->Arg(3);
+
 /// Alternately instructions, branches, mispredicts and loads on `count` general-purpose counters.
 CounterFile counting(const CpuModel& m, unsigned count, bool with_cycles) {
   static constexpr std::array<u64, 4> events{0x4300C0, 0x4300C4, 0x4300C5, 0x4381D0};
