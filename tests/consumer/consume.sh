@@ -21,11 +21,20 @@ check_relocatable() {
   if grep -rIlF -e "$build" -e "$prefix" "$prefix"; then fail "these files hold a path of the build"; fi
 }
 
+# The shared library shows the C interface, and nothing of what it is made from.
+check_exports() {
+  local library
+  library=$(find "$1" -name libpmusim.so)
+  [ -n "$library" ] || return 0  # the hardware alone has none
+  if nm -D --defined-only "$library" | awk '{print $3}' | grep -viE '^pmusim_'; then fail "$library exports these"; fi
+}
+
 install_build() {
   local build=$1 scratch=$2
   rm -rf "$scratch" && mkdir -p "$scratch"
   cmake --install "$build" --prefix "$scratch/first" >/dev/null
   check_relocatable "$scratch/first" "$build"
+  check_exports "$scratch/first"
   mv "$scratch/first" "$scratch/prefix"
 }
 
