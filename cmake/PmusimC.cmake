@@ -7,4 +7,8 @@ function(pmusim_c_program name)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> -Wconversion
     -Wno-sign-conversion -Werror)
   set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_CLANG_TIDY "")
+  # What the library needs of the sanitizers comes with the C++ compiler alone.
+  if(PMUSIM_SANITIZE)
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  endif()
 endfunction()
