@@ -59,19 +59,28 @@ Thread::~Thread() {
 Verdict Thread::on_fault(ucontext_t& context) {
   Registers registers = registers_of(context);
   const Code code = code_at(registers.rip);
-  if (!may_fault(code.special) && !(code.special == Special::xgetbv && steps())) return Verdict::foreign;
-  // A handler that jumped out of a step has left TF behind.
-  if (steps() && (registers.rflags & flags::TRAP) == 0) stepping_ = false;
+  const bool stepped = steps() && (registers.rflags & flags::TRAP) != 0;
+  if (!may_fault(code.special) && !(code.special == Special::xgetbv && stepped)) return Verdict::foreign;
 
   if (is_stepping_register(code, registers)) {
     registers.rip += code.instruction.length;
     control(registers[Gpr::rax] & low_bits(32), registers);
-  } else {
+  } else if (stepped) {
     if (!emulate(code, registers)) return Verdict::foreign;
-    if (steps()) prepare(registers);
+    prepare(registers);
+  } else if (!emulate_aside(code, registers)) {
+    return Verdict::foreign;
   }
   set_registers(context, registers);
   return Verdict::ours;
+}
+
+// Code without TF is not what is being stepped: the handler of another signal, or where one has jumped to.
+bool Thread::emulate_aside(const Code& code, Registers& registers) {
+  ++nesting_;
+  const bool goes_on = emulate(code, registers);
+  --nesting_;
+  return goes_on;
 }
 
 Verdict Thread::fault_of_another(const siginfo_t& info, const ucontext_t& context) {
@@ -114,8 +123,8 @@ bool Thread::emulate(const Code& code, Registers& registers) {
 
 bool Thread::after_fault(Fault fault, const Code& code, const Registers& before, Registers& registers) {
   registers = before;
-  const AfterFault after =
-      options_.on_fault ? options_.on_fault({fault, before.rip}, registers) : AfterFault::deliver;
+  AfterFault after = AfterFault::deliver;
+  if (options_.on_fault) in_pmu([&] { after = options_.on_fault({fault, before.rip}, registers); });
   if (after == AfterFault::deliver) return false;
   if (after == AfterFault::skip) registers.rip = code.instruction.end();
   if (steps()) registers.rflags |= flags::TRAP;

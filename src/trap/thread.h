@@ -52,6 +52,7 @@ class Thread {
   Cpl cpl() const { return steps() ? cpl_ : Cpl::kernel; }
   /// Whether the code goes on where `registers` say; false: its fault is the process's own.
   bool emulate(const Code& code, Registers& registers);
+  bool emulate_aside(const Code& code, Registers& registers);
   bool after_fault(Fault fault, const Code& code, const Registers& before, Registers& registers);
 
   Fault execute(const Code& code, Registers& registers);

@@ -237,6 +237,23 @@ TEST_F(TrapTest, AFaultOfTheModelReachesTheHandlerOfTheTest) {
   EXPECT_EQ(seen.fault, Fault::gp);
 }
 
+TEST_F(TrapTest, AFaultHandlerMayUseThePmuItself) {
+  u64 seen = 0;
+  reenable({.on_fault = [&](const TrapFault&, Registers&) {
+    seen = rdmsr(msr::PERF_GLOBAL_CTRL);
+    return AfterFault::skip;
+  }});
+  wrmsr(msr::PERF_GLOBAL_CTRL, 5);
+  asm volatile(
+      "mov $1, %%eax\n wrmsr\n nop\n mov $0xbad, %%ecx\n rdmsr\n nop\n mov %0, %%ecx\n xor %%edx, %%edx\n"
+      "xor %%eax, %%eax\n wrmsr\n"
+      :
+      : "i"(Trap::stepping_register), "c"(Trap::stepping_register), "d"(0)
+      : "rax", "cc");
+  EXPECT_EQ(seen, 5u);
+  EXPECT_EQ(trap_->retired(), 6u);  // all but the one that faulted
+}
+
 TEST_F(TrapTest, AFaultHandlerCanSendTheCodeElsewhere) {  // as an exception table does
   u64 fixed = 0, safe = 0;
   reenable({.on_fault = [&](const TrapFault&, Registers& registers) {
@@ -336,8 +353,11 @@ TEST_F(ForeignSignal, OfARealFaultWhileStepping) {
   const u64 retired = (*trap)->retired();
   EXPECT_GT(retired, 0u);
   wrmsr(msr::PERF_GLOBAL_CTRL, 3);
-  EXPECT_FALSE((*trap)->stepping());  // a jump out of a handler ends it
-  EXPECT_EQ((*trap)->retired(), retired);
+  EXPECT_EQ((*trap)->retired(), retired);  // a jump out of a handler ends it
+  Trap::begin_stepping(Cpl::kernel);
+  asm volatile("nop");
+  Trap::end_stepping();
+  EXPECT_GT((*trap)->retired(), retired);
 }
 
 TEST_F(ForeignSignal, OfAFaultOfTheModelReachesThatHandlerToo) {
@@ -358,6 +378,22 @@ TEST_F(ForeignSignal, OfABreakpointReachesItsHandler) {
   asm volatile("nop\n int3\n nop");
   Trap::end_stepping();
   EXPECT_EQ(breakpoints, 2);
+}
+
+void write_register(int) { wrmsr(msr::PERF_GLOBAL_CTRL, 7); }
+
+TEST_F(ForeignSignal, HasAHandlerWithPrivilegedInstructionsThatAreNotStepped) {
+  const OwnHandler handler(SIGUSR1, write_register);
+  const auto trap = Trap::enable(pmu_);
+  ASSERT_TRUE(trap.ok());
+  Trap::begin_stepping(Cpl::kernel);
+  raise(SIGUSR1);
+  const u64 retired = (*trap)->retired();
+  asm volatile("nop");
+  EXPECT_TRUE((*trap)->stepping());
+  Trap::end_stepping();
+  EXPECT_GT((*trap)->retired(), retired);
+  EXPECT_EQ(*pmu_.rdmsr(msr::PERF_GLOBAL_CTRL), 7u);
 }
 
 TEST_F(ForeignSignal, ReachesAHandlerThatCameLaterOnceTheSignalsAreTakenBack) {

@@ -68,8 +68,8 @@ struct TrapOptions {
 /// that are due are handled between them, and RDTSC, CPUID, XGETBV, PUSHF and POPF go to the Pmu as well.
 ///
 /// It takes SIGSEGV and SIGTRAP. What is none of its business goes to whoever had them before, as if it were
-/// not there. PMI and fault handlers run in the handler of a signal, on a stack of their own; they must not
-/// throw, and do not retire. Nothing is allocated there.
+/// not there. PMI and fault handlers run in the handler of a signal, on a stack of their own; they must
+/// return, and do not retire. Nothing is allocated there.
 class Trap {
  public:
   /// For the calling thread. The Pmu must outlive it. Errors: this thread has one, no such operating system,
@@ -93,6 +93,7 @@ class Trap {
   [[gnu::always_inline]] static void end_stepping() { control(0); }
   static constexpr u32 stepping_register = 0x400000F0;
 
+  /// Whether stepping has begun and not ended.
   bool stepping() const;
   /// Instructions that have retired by stepping.
   u64 retired() const;
