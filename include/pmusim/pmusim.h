@@ -376,6 +376,7 @@ PMUSIM_API int pmusim_set_observer(pmusim_cpu* cpu, pmusim_observer observer, ui
 /// Everything that a processor is at a moment: registers, memory, time, interrupts on their way, truth.
 typedef struct pmusim_snapshot pmusim_snapshot;
 
+/// An error from within a callback.
 PMUSIM_API pmusim_snapshot* pmusim_snapshot_take(const pmusim_cpu* cpu);
 PMUSIM_API void pmusim_snapshot_destroy(pmusim_snapshot* snapshot);
 /// Makes the processor what it was, or what another one of the same model was. Handlers stay, and so does

@@ -76,7 +76,9 @@ void copy_sentence(const std::string& sentence, char* to, std::size_t bytes) {
 
 pmusim_snapshot* pmusim_snapshot_take(const pmusim_cpu* cpu) {
   return guarded<pmusim_snapshot*>("pmusim_snapshot_take", nullptr, [&] {
-    return std::make_unique<pmusim_snapshot>(require(cpu, "cpu").snapshot()).release();
+    if (require(cpu, "cpu").in_callback())
+      throw Misuse("called from a callback of the processor, which could not go on from there");
+    return std::make_unique<pmusim_snapshot>(cpu->snapshot()).release();
   });
 }
 

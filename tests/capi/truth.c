@@ -25,6 +25,8 @@ static void rearm(pmusim_cpu* cpu, const pmusim_interrupt* interrupt, void* cont
   unsigned* pmis = context;
   (void)interrupt;
   ++*pmis;
+  CHECK(pmusim_snapshot_take(cpu) == NULL);
+  CHECK(strstr(pmusim_last_error(), "callback") != NULL);
   CHECK_EQUAL(pmusim_run_instructions(cpu, 10, PMUSIM_RING_0), PMUSIM_OK);  // the handler's own
   wrmsr(cpu, PMC0, 0xFFFFFFFF - 99);
   wrmsr(cpu, GLOBAL_OVF_CTRL, 1);
