@@ -9,7 +9,6 @@
 #include "capi/cpu.h"
 
 using namespace pmusim;
-using capi::changeable;
 using capi::guarded;
 using capi::Misuse;
 using capi::require;

@@ -11,7 +11,6 @@
 using namespace pmusim;
 using capi::changeable;
 using capi::guarded;
-using capi::Misuse;
 using capi::require;
 
 static_assert(static_cast<u32>(PMUSIM_STEPPING_REGISTER) == Trap::stepping_register);

@@ -17,11 +17,19 @@ struct Counter final : PmiHandler {
     ++total;
     asm volatile("wrmsr" : : "c"(msr::X2APIC_LVTPC), "a"(msr::lvtpc::NMI), "d"(0));
   }
+  /// Steps nothing but the addition: what compilers put around it may be more in the first run than later.
   void add(Update update) {
     if (update == Update::in_one)
-      asm volatile("incq %0" : "+m"(total) : : "cc");
+      asm volatile("mov $1, %%eax\n wrmsr\n incq %0\n xor %%eax, %%eax\n wrmsr\n"
+                   : "+m"(total)
+                   : "c"(Trap::stepping_register), "d"(0)
+                   : "rax", "cc", "memory");
     else
-      asm volatile("mov %0, %%rax\n inc %%rax\n mov %%rax, %0" : "+m"(total) : : "rax", "cc");
+      asm volatile(
+          "mov $1, %%eax\n wrmsr\n mov %0, %%rsi\n inc %%rsi\n mov %%rsi, %0\n xor %%eax, %%eax\n wrmsr\n"
+          : "+m"(total)
+          : "c"(Trap::stepping_register), "d"(0)
+          : "rax", "rsi", "cc", "memory");
   }
 };
 
@@ -34,9 +42,7 @@ void interrupted_update(explore::Cpu& cpu, Update update) {
   ASSERT_TRUE(trap.ok()) << trap.error().message;
   asm volatile("wrmsr" : : "c"(msr::X2APIC_LVTPC), "a"(msr::lvtpc::NMI), "d"(0));
   cpu.open();
-  Trap::begin_stepping(Cpl::kernel);
   counter.add(update);
-  Trap::end_stepping();
   cpu.close();
   if (counter.total != 1 + cpu.placed()) cpu.fail("an update is lost");
 }
@@ -60,7 +66,7 @@ TEST(ExploreInstructions, PassesTheUpdateInOneInstruction) {
   const auto report = explore::explore(Pmu(*find_cpu_model("skylake")), scenario, pairs);
   ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_FALSE(report->finding) << explore::text_of(*report->finding);
-  EXPECT_GT(report->runs, 3u);
+  EXPECT_GE(report->runs, 6u);
 }
 
 }  // namespace
