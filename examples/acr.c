@@ -57,7 +57,7 @@ static void run(struct sampler *sampler, pmusim_cpu *cpu, uint64_t ip, const cha
   pmusim_program_instructions(loop, 6);
   pmusim_program_end(loop);
   pmusim_program_end(loop);
-  if (pmusim_run_program(cpu, loop, PMUSIM_RING_3) != PMUSIM_OK) sampler->failed = 1;
+  if (pmusim_run_program(cpu, loop, PMUSIM_USER) != PMUSIM_OK) sampler->failed = 1;
   pmusim_program_destroy(loop);
 }
 

@@ -25,7 +25,7 @@ int main(void) {
   pmusim_wrmsr(cpu, PERFEVTSEL0, 0x4100C4);  // branches, ring 3
   pmusim_wrmsr(cpu, PEBS_ENABLE, 1);
   pmusim_wrmsr(cpu, GLOBAL_CTRL, 1);
-  pmusim_run_program(cpu, loop, PMUSIM_RING_3);
+  pmusim_run_program(cpu, loop, PMUSIM_USER);
   if (pmusim_read(cpu, BUFFER + EVENTING_IP, &ip, sizeof ip) != PMUSIM_OK) puts(pmusim_last_error());
   printf("a branch at %#llx\n", (unsigned long long)ip);
   pmusim_program_destroy(loop);

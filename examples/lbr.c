@@ -61,7 +61,7 @@ int main(void) {
   pmusim_wrmsr(cpu, PMC0, (uint32_t)-5000);
   pmusim_wrmsr(cpu, PERFEVTSEL0, 0x5100C0);  // instructions, ring 3, interrupt
   pmusim_wrmsr(cpu, GLOBAL_CTRL, 1);
-  if (pmusim_run_program(cpu, program, PMUSIM_RING_3) != PMUSIM_OK) fprintf(stderr, "%s\n", pmusim_last_error());
+  if (pmusim_run_program(cpu, program, PMUSIM_USER) != PMUSIM_OK) fprintf(stderr, "%s\n", pmusim_last_error());
   for (unsigned n = 0; n < reader.count; ++n) {
     const struct branch *branch = &reader.branches[n];
     mispredicted += (branch->info & MISPREDICTED) != 0;

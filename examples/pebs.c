@@ -89,7 +89,7 @@ static struct driver sample(const char *arm_cycles, uint64_t branches, uint64_t 
   pmusim_program_end(loop);
   check(&driver, pmusim_set_pmi_handler(cpu, handle_pmi, &driver));
   start(&driver, cpu);
-  check(&driver, pmusim_run_program(cpu, loop, PMUSIM_RING_3));
+  check(&driver, pmusim_run_program(cpu, loop, PMUSIM_USER));
   drain(&driver, cpu);
   pmusim_program_destroy(loop);
   pmusim_destroy(cpu);

@@ -48,7 +48,7 @@ int main(void) {
 
   pmusim_set_pmi_handler(cpu, handle_pmi, &driver);
   start(&driver, cpu);
-  if (pmusim_run_program(cpu, loop, PMUSIM_RING_3) != PMUSIM_OK) driver.failed = 1;
+  if (pmusim_run_program(cpu, loop, PMUSIM_USER) != PMUSIM_OK) driver.failed = 1;
   printf("%llu samples of 100000 instructions, the last at %#llx\n", (unsigned long long)driver.samples,
          (unsigned long long)driver.last_ip);
   pmusim_program_destroy(loop);

@@ -74,7 +74,7 @@ class Cpu {
   void wrmsr(const py::object& name, uint64_t value) { check(pmusim_wrmsr(cpu_, address_of(name), value)); }
   uint64_t rdpmc(uint32_t ecx, int ring) {
     uint64_t value = 0;
-    check(pmusim_rdpmc(cpu_, ecx, ring_of(ring), &value));
+    check(pmusim_rdpmc(cpu_, ecx, privilege_of(ring), &value));
     return value;
   }
   py::tuple cpuid(uint32_t leaf, uint32_t subleaf) {
@@ -102,10 +102,12 @@ class Cpu {
     handler_ = std::move(handler);
   }
 
-  void instructions(uint64_t count, int ring) { feed(pmusim_run_instructions(cpu_, count, ring_of(ring))); }
-  void wait(uint64_t cycles, int ring) { feed(pmusim_wait(cpu_, cycles, ring_of(ring))); }
+  void instructions(uint64_t count, int ring) {
+    feed(pmusim_run_instructions(cpu_, count, privilege_of(ring)));
+  }
+  void wait(uint64_t cycles, int ring) { feed(pmusim_wait(cpu_, cycles, privilege_of(ring))); }
   void run(const py::object& program, int ring) {
-    feed(pmusim_run_program(cpu_, program_of(program), ring_of(ring)));
+    feed(pmusim_run_program(cpu_, program_of(program), privilege_of(ring)));
   }
   uint64_t run_code(const std::string& code, uint64_t ip, uint64_t next_ip, int ring) {
     uint64_t retired = 0;
@@ -115,7 +117,7 @@ class Cpu {
                            .next_ip = next_ip,
                            .addresses = nullptr,
                            .address_count = 0,
-                           .ring = ring_of(ring)};
+                           .privilege = privilege_of(ring)};
     feed(pmusim_run_code(cpu_, &what, &retired));
     return retired;
   }
@@ -187,7 +189,8 @@ class Cpu {
   void handle(const pmusim_interrupt& interrupt) {
     if (raised_) return;
     const pmusim_registers& registers = interrupt.registers;
-    Interrupt made{interrupt.cycle, registers.rip, interrupt.ring == PMUSIM_RING_0 ? 0 : 3, std::nullopt};
+    Interrupt made{interrupt.cycle, registers.rip, interrupt.privilege == PMUSIM_KERNEL ? 0 : 3,
+                   std::nullopt};
     if (interrupt.registers_known != 0) made.gpr.emplace(std::begin(registers.gpr), std::end(registers.gpr));
     try {
       handler_(made);

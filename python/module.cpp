@@ -22,9 +22,9 @@ void check(int status) {
   }
 }
 
-int ring_of(int level) {
+int privilege_of(int level) {
   if (level != 0 && level != 3) throw Misuse("ring is " + std::to_string(level) + ": expected 0 or 3");
-  return level == 0 ? PMUSIM_RING_0 : PMUSIM_RING_3;
+  return level == 0 ? PMUSIM_KERNEL : PMUSIM_USER;
 }
 
 }  // namespace pmusim::python

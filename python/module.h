@@ -33,8 +33,8 @@ T* check(T* made) {
   return made;
 }
 
-/// PMUSIM_RING_0 or PMUSIM_RING_3 of 0 or 3.
-int ring_of(int level);
+/// PMUSIM_KERNEL or PMUSIM_USER of 0 or 3.
+int privilege_of(int level);
 
 /// A column of a table.
 template <class T>

@@ -45,7 +45,7 @@ static int tear_down(void **state) {
 static void samples_once_a_period(void **state) {
   struct fixture *fixture = *state;
   assert_int_equal(sampler_start(&fixture->sampler, INSTRUCTIONS, 1000), 0);
-  assert_int_equal(pmusim_run_instructions(fixture->cpu, 100000, PMUSIM_RING_3), PMUSIM_OK);
+  assert_int_equal(pmusim_run_instructions(fixture->cpu, 100000, PMUSIM_USER), PMUSIM_OK);
   assert_in_range(fixture->sampler.samples, 97, 100);
   assert_int_equal(fixture->foreign, 0);
 }
@@ -56,7 +56,7 @@ static void counts_what_happened(void **state) {
   uint64_t happened = 0;
   assert_int_equal(pmusim_truth_begin(fixture->cpu, USR_INSTRUCTIONS, 0, 0, &truth), PMUSIM_OK);
   assert_int_equal(sampler_start(&fixture->sampler, INSTRUCTIONS, 777), 0);
-  assert_int_equal(pmusim_run_instructions(fixture->cpu, 12345, PMUSIM_RING_3), PMUSIM_OK);
+  assert_int_equal(pmusim_run_instructions(fixture->cpu, 12345, PMUSIM_USER), PMUSIM_OK);
   assert_int_equal(pmusim_truth(fixture->cpu, truth, &happened), PMUSIM_OK);
   assert_int_equal(sampler_count(&fixture->sampler), happened);
 }
@@ -65,7 +65,7 @@ static void stops(void **state) {
   struct fixture *fixture = *state;
   assert_int_equal(sampler_start(&fixture->sampler, INSTRUCTIONS, 1000), 0);
   assert_int_equal(sampler_stop(&fixture->sampler), 0);
-  assert_int_equal(pmusim_run_instructions(fixture->cpu, 5000, PMUSIM_RING_3), PMUSIM_OK);
+  assert_int_equal(pmusim_run_instructions(fixture->cpu, 5000, PMUSIM_USER), PMUSIM_OK);
   assert_int_equal(fixture->sampler.samples, 0);
 }
 

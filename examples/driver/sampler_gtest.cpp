@@ -53,7 +53,7 @@ class Sampler : public testing::TestWithParam<std::string> {
 
 TEST_P(Sampler, SamplesOnceAPeriod) {
   ASSERT_EQ(sampler_start(&sampler, instructions, 1000), 0);
-  EXPECT_EQ(pmusim_run_instructions(cpu, 20000, PMUSIM_RING_3), PMUSIM_OK);
+  EXPECT_EQ(pmusim_run_instructions(cpu, 20000, PMUSIM_USER), PMUSIM_OK);
   EXPECT_GE(sampler.samples, 19u);
   EXPECT_LE(sampler.samples, 20u);
 }
@@ -63,7 +63,7 @@ TEST_P(Sampler, CountsWhatHappened) {
   uint64_t happened = 0;
   ASSERT_EQ(pmusim_truth_begin(cpu, user_instructions, 0, 0, &truth), PMUSIM_OK);
   ASSERT_EQ(sampler_start(&sampler, instructions, 777), 0);
-  EXPECT_EQ(pmusim_run_instructions(cpu, 12345, PMUSIM_RING_3), PMUSIM_OK);
+  EXPECT_EQ(pmusim_run_instructions(cpu, 12345, PMUSIM_USER), PMUSIM_OK);
   EXPECT_EQ(pmusim_truth(cpu, truth, &happened), PMUSIM_OK);
   EXPECT_EQ(sampler_count(&sampler), happened);
 }

@@ -11,7 +11,7 @@
 ///     pmusim_cpu *cpu = pmusim_create("skylake", NULL);
 ///     pmusim_wrmsr(cpu, 0x186, 0x4100C0);            // IA32_PERFEVTSEL0: instructions, ring 3
 ///     pmusim_wrmsr(cpu, 0x38F, 1);                   // IA32_PERF_GLOBAL_CTRL
-///     pmusim_run_instructions(cpu, 1000, PMUSIM_RING_3);
+///     pmusim_run_instructions(cpu, 1000, PMUSIM_USER);
 ///     uint64_t instructions;
 ///     pmusim_rdmsr(cpu, 0xC1, &instructions);        // IA32_PMC0: 1000
 ///     pmusim_destroy(cpu);
@@ -34,8 +34,7 @@
 extern "C" {
 #endif
 
-// --- the library
-// ---------------------------------------------------------------------------------------------
+// the library
 
 /// Number of this interface, which is that of the shared library's name: it grows when programs have to be
 /// compiled again.
@@ -60,8 +59,7 @@ PMUSIM_API const char* pmusim_model_name(size_t number);
 /// Policies by number; NULL from the last on. docs/policies.md says what they are.
 PMUSIM_API const char* pmusim_policy_name(size_t number);
 
-// --- a processor
-// ---------------------------------------------------------------------------------------------
+// a processor
 
 /// One logical processor as its performance monitoring unit shows it.
 typedef struct pmusim_cpu pmusim_cpu;
@@ -74,14 +72,14 @@ PMUSIM_API void pmusim_destroy(pmusim_cpu* cpu);
 /// RESET: registers take their reset values. Memory, time, handlers and counts of the truth stay.
 PMUSIM_API int pmusim_reset(pmusim_cpu* cpu);
 
-/// Privilege of code. Zero is what most programs run at.
-enum pmusim_ring { PMUSIM_RING_3 = 0, PMUSIM_RING_0 = 1 };
+/// Privilege of code, as perf names it: ring 3 and ring 0.
+enum pmusim_privilege { PMUSIM_USER = 0, PMUSIM_KERNEL = 1 };
 
 /// RDMSR and WRMSR at ring 0. #GP where silicon raises it.
 PMUSIM_API int pmusim_rdmsr(pmusim_cpu* cpu, uint32_t address, uint64_t* value);
 PMUSIM_API int pmusim_wrmsr(pmusim_cpu* cpu, uint32_t address, uint64_t value);
-/// RDPMC; at PMUSIM_RING_3 it is #GP unless CR4.PCE is set (pmusim_set_control).
-PMUSIM_API int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int ring, uint64_t* value);
+/// RDPMC; at PMUSIM_USER it is #GP unless CR4.PCE is set (pmusim_set_control).
+PMUSIM_API int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int privilege, uint64_t* value);
 PMUSIM_API int pmusim_rdtsc(pmusim_cpu* cpu, uint64_t* value);
 
 typedef struct pmusim_cpuid_result {
@@ -107,7 +105,7 @@ enum pmusim_xsave_instruction {
 };
 /// One of the XSAVE family (enum pmusim_xsave_instruction), 64-bit form, on an area in the processor's
 /// memory; `features` is EDX:EAX.
-PMUSIM_API int pmusim_xsave(pmusim_cpu* cpu, int which, uint64_t address, uint64_t features, int ring);
+PMUSIM_API int pmusim_xsave(pmusim_cpu* cpu, int which, uint64_t address, uint64_t features, int privilege);
 
 /// What the CPU pushes with a fault.
 typedef struct pmusim_fault {
@@ -118,8 +116,7 @@ typedef struct pmusim_fault {
 /// The last fault that a call on this processor returned.
 PMUSIM_API int pmusim_last_fault(const pmusim_cpu* cpu, pmusim_fault* fault);
 
-// --- memory that software shares with the processor
-// ------------------------------------------------------------
+// memory that software shares with the processor
 
 /// Maps zeroed bytes at a linear address, for a DS area, a PEBS buffer, an XSAVE area. An error where the
 /// range is taken, wraps, or is more than 1 GiB.
@@ -136,8 +133,7 @@ PMUSIM_API int pmusim_write(pmusim_cpu* cpu, uint64_t address, const void* in, s
 /// The mapped bytes themselves, until the region is unmapped or a snapshot is restored.
 PMUSIM_API void* pmusim_memory(pmusim_cpu* cpu, uint64_t address, size_t bytes);
 
-// --- interrupts
-// ------------------------------------------------------------------------------------------------
+// interrupts
 
 /// General registers in the order of their encoding: RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8..R15.
 typedef struct pmusim_registers {
@@ -150,7 +146,7 @@ typedef struct pmusim_interrupt {
   uint64_t cycle;
   pmusim_registers registers;  ///< rip is the next instruction; the others only where `registers_known`
   uint32_t registers_known;
-  uint32_t ring;  ///< enum pmusim_ring
+  uint32_t privilege;  ///< enum pmusim_privilege
 } pmusim_interrupt;
 
 /// Software that a PMI enters. It may do on the processor what ring 0 may, and feed instructions, but neither
@@ -159,8 +155,7 @@ typedef void (*pmusim_pmi_handler)(pmusim_cpu* cpu, const pmusim_interrupt* inte
 /// NULL: PMIs stay pending.
 PMUSIM_API int pmusim_set_pmi_handler(pmusim_cpu* cpu, pmusim_pmi_handler handler, void* context);
 
-// --- instructions that retire
-// ----------------------------------------------------------------------------------
+// instructions that retire
 
 /// Kinds of control transfers.
 enum pmusim_branch {
@@ -215,15 +210,15 @@ typedef struct pmusim_instruction {
   uint64_t next_ip;  ///< 0: behind it; the target of a branch that is taken
   uint64_t cycle;    ///< absolute core cycle in which it retires, which never decreases; 0: the next one
   const pmusim_access* accesses;
-  const pmusim_registers* registers;  ///< after it; NULL: not known
-  uint32_t access_count;              ///< at most 8
-  uint32_t latency_cycles;            ///< dispatch to retirement; 0: 1, or that of its slowest access
-  uint32_t uops;                      ///< 0: 1
-  uint8_t length;                     ///< bytes; 0: 4
-  uint8_t branch;                     ///< enum pmusim_branch
-  uint8_t taken, mispredicted;        ///< 0 or 1; branches but conditional ones are always taken
-  uint8_t ring, ring_after;           ///< enum pmusim_ring; they differ for far transfers only
-  uint8_t transaction;                ///< enum pmusim_transaction
+  const pmusim_registers* registers;   ///< after it; NULL: not known
+  uint32_t access_count;               ///< at most 8
+  uint32_t latency_cycles;             ///< dispatch to retirement; 0: 1, or that of its slowest access
+  uint32_t uops;                       ///< 0: 1
+  uint8_t length;                      ///< bytes; 0: 4
+  uint8_t branch;                      ///< enum pmusim_branch
+  uint8_t taken, mispredicted;         ///< 0 or 1; branches but conditional ones are always taken
+  uint8_t privilege, privilege_after;  ///< enum pmusim_privilege; they differ for far transfers only
+  uint8_t transaction;                 ///< enum pmusim_transaction
   uint8_t reserved[5];
   uint64_t signals[4];      ///< as pmusim_add_signal sets them
   uint32_t quantities[64];  ///< as pmusim_set_quantity sets them
@@ -237,10 +232,10 @@ PMUSIM_API int pmusim_set_quantity(pmusim_instruction* instruction, const char* 
 /// Retires instructions, one or many. All are looked at first: an error has retired none.
 PMUSIM_API int pmusim_retire(pmusim_cpu* cpu, const pmusim_instruction* instructions, size_t count);
 /// Retires `count` instructions of 4 bytes that do nothing, a cycle each, from where the last feed ended.
-PMUSIM_API int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int ring);
+PMUSIM_API int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int privilege);
 /// Lets core cycles pass in which nothing retires, in code of a ring: clocks count, and a PMI that becomes
 /// due is handled. At most 2^40.
-PMUSIM_API int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int ring);
+PMUSIM_API int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int privilege);
 /// Core cycle that the processor has reached.
 PMUSIM_API int pmusim_now(const pmusim_cpu* cpu, uint64_t* cycle);
 
@@ -252,7 +247,7 @@ typedef struct pmusim_code {
   uint64_t next_ip;  ///< where execution goes on; 0: behind the code. Branches before the end are not taken
   const uint64_t* addresses;  ///< one for each memory operand of each instruction; NULL: all of them hit
   size_t address_count;
-  int ring;
+  int privilege;
 } pmusim_code;
 /// `instructions`, if not NULL, becomes how many have retired. Errors: bytes that are no instruction, a jump
 /// before the end; nothing has retired then. A PMI handler that it enters cannot call it.
@@ -264,8 +259,7 @@ PMUSIM_API int pmusim_run_code(pmusim_cpu* cpu, const pmusim_code* code, uint64_
 PMUSIM_API int pmusim_run_trace(pmusim_cpu* const* cpus, size_t count, const char* path, uint64_t at_most,
                                 uint64_t* instructions);
 
-// --- synthetic programs
-// ----------------------------------------------------------------------------------------
+// synthetic programs
 
 /// A program that nobody has to record, put together from pieces that execute one after the other.
 /// docs/library.md has a table of what each piece counts.
@@ -301,10 +295,9 @@ PMUSIM_API int pmusim_program_begin_system_call(pmusim_program* program);
 PMUSIM_API int pmusim_program_end(pmusim_program* program);
 
 /// Runs a program whose bodies have all ended. It may run again, and on several processors.
-PMUSIM_API int pmusim_run_program(pmusim_cpu* cpu, const pmusim_program* program, int ring);
+PMUSIM_API int pmusim_run_program(pmusim_cpu* cpu, const pmusim_program* program, int privilege);
 
-// --- what happened really
-// --------------------------------------------------------------------------------------
+// what happened really
 
 /// Begins to count what an event really does, whatever becomes of the counters that a driver programs: never
 /// stopped, frozen, reloaded or full. `event_select` is as in IA32_PERFEVTSEL, with USR, OS and the
@@ -331,8 +324,7 @@ PMUSIM_API int pmusim_assists(const pmusim_cpu* cpu, int outcome, uint64_t* coun
 /// Auto counter reloads of a counter; counters are numbered as in GLOBAL_STATUS.
 PMUSIM_API int pmusim_acr_reloads(const pmusim_cpu* cpu, uint32_t counter, uint64_t* count);
 
-// --- watching the hardware
-// -------------------------------------------------------------------------------------
+// watching the hardware
 
 /// What an observer is told of, and which members of pmusim_event say what.
 enum pmusim_event_kind {
@@ -343,7 +335,7 @@ enum pmusim_event_kind {
   PMUSIM_FREEZE,          ///< detail: 0 counters, 1 LBR
   PMUSIM_PMI_REQUEST,     ///< detail: 0 overflow, 1 PEBS threshold, 2 BTS threshold; flags: 0 on its way, 1
                           ///< merged with one that is, 2 lost; value: the cycle from which on it is taken
-  PMUSIM_PMI_DELIVERY,    ///< address: of the interrupted code; detail: enum pmusim_ring
+  PMUSIM_PMI_DELIVERY,    ///< address: of the interrupted code; detail: enum pmusim_privilege
   PMUSIM_PMI_RETURN,
   PMUSIM_ASSIST_ARMED,  ///< counter
   PMUSIM_PEBS_RECORD,   ///< address: of the record; value: the sampled instruction; detail: its bytes;
@@ -370,8 +362,7 @@ typedef void (*pmusim_observer)(pmusim_cpu* cpu, const pmusim_event* event, void
 /// `kinds` is a sum of 1 << enum pmusim_event_kind. NULL: nobody is told.
 PMUSIM_API int pmusim_set_observer(pmusim_cpu* cpu, pmusim_observer observer, uint64_t kinds, void* context);
 
-// --- snapshots
-// -------------------------------------------------------------------------------------------------
+// snapshots
 
 /// Everything that a processor is at a moment: registers, memory, time, interrupts on their way, truth.
 typedef struct pmusim_snapshot pmusim_snapshot;
@@ -388,8 +379,7 @@ PMUSIM_API int pmusim_restore(pmusim_cpu* cpu, const pmusim_snapshot* snapshot);
 PMUSIM_API int pmusim_compare(const pmusim_cpu* cpu, const pmusim_snapshot* snapshot, int* same,
                               char* difference, size_t bytes);
 
-// --- interrupts at every place of a driver
-// ------------------------------------------------------------------------------------
+// interrupts at every place of a driver
 
 /// One run of a scenario.
 typedef struct pmusim_run pmusim_run;
@@ -439,8 +429,7 @@ PMUSIM_API int pmusim_explore(pmusim_cpu* cpu, pmusim_scenario scenario, void* c
 PMUSIM_API int pmusim_explore_replay(pmusim_cpu* cpu, pmusim_scenario scenario, void* context,
                                      const char* seed, pmusim_explore_report* report);
 
-// --- privileged instructions of this process
-// -----------------------------------------------------------------------------
+// privileged instructions of this process
 
 /// What becomes of code whose instruction the processor faults.
 enum pmusim_after_fault {
@@ -477,10 +466,10 @@ PMUSIM_API int pmusim_trap_retired(const pmusim_cpu* cpu, uint64_t* instructions
 /// itself.
 enum pmusim_stepping_register { PMUSIM_STEPPING_REGISTER = 0x400000F0 };
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((always_inline)) static inline void pmusim_begin_stepping(int ring) {
+__attribute__((always_inline)) static inline void pmusim_begin_stepping(int privilege) {
   __asm__ volatile("wrmsr"
                    :
-                   : "c"(PMUSIM_STEPPING_REGISTER), "a"(ring == PMUSIM_RING_0 ? 1 : 2), "d"(0)
+                   : "c"(PMUSIM_STEPPING_REGISTER), "a"(privilege == PMUSIM_KERNEL ? 1 : 2), "d"(0)
                    : "memory");
 }
 __attribute__((always_inline)) static inline void pmusim_end_stepping(void) {
@@ -488,8 +477,7 @@ __attribute__((always_inline)) static inline void pmusim_end_stepping(void) {
 }
 #endif
 
-// --- the list of registers
-// -------------------------------------------------------------------------------------
+// the list of registers
 
 /// One MSR of a processor.
 typedef struct pmusim_register {

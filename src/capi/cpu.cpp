@@ -42,7 +42,7 @@ void pmusim_cpu::handle_pmi(const InterruptFrame& frame) noexcept {
   pmusim_interrupt interrupt{.cycle = pmu_.now(),
                              .registers = {.rip = frame.registers.rip, .rflags = frame.registers.rflags},
                              .registers_known = frame.registers_known ? 1u : 0u,
-                             .ring = capi::ring_of(frame.cpl)};
+                             .privilege = capi::privilege_of(frame.cpl)};
   std::ranges::copy(frame.registers.gpr, interrupt.registers.gpr);
   const u64 interrupted_ip = next_ip_;
   ++handlers_;
@@ -182,10 +182,10 @@ int pmusim_cpu::status(const Faulty<u64>& read, u64& value) {
 
 namespace pmusim::capi {
 
-Cpl cpl_of(int ring) {
-  if (ring == PMUSIM_RING_3) return Cpl::user;
-  if (ring == PMUSIM_RING_0) return Cpl::kernel;
-  throw Misuse(fmt::format("ring is {}: expected PMUSIM_RING_0 or PMUSIM_RING_3", ring));
+Cpl cpl_of(int privilege) {
+  if (privilege == PMUSIM_USER) return Cpl::user;
+  if (privilege == PMUSIM_KERNEL) return Cpl::kernel;
+  throw Misuse(fmt::format("privilege is {}: expected PMUSIM_KERNEL or PMUSIM_USER", privilege));
 }
 
 u32 vector_of(Fault fault) {

@@ -109,9 +109,9 @@ namespace pmusim::capi {
 /// Bits of the error code that a page fault pushes (SDM vol. 3, page-fault exceptions).
 inline constexpr u32 page_fault_write = 2, page_fault_user = 4;
 
-/// Throws Misuse for what is no ring.
-Cpl cpl_of(int ring);
-inline u32 ring_of(Cpl cpl) { return cpl == Cpl::kernel ? PMUSIM_RING_0 : PMUSIM_RING_3; }
+/// Throws Misuse for what is no privilege.
+Cpl cpl_of(int privilege);
+inline u32 privilege_of(Cpl cpl) { return cpl == Cpl::kernel ? PMUSIM_KERNEL : PMUSIM_USER; }
 /// 0 for none.
 u32 vector_of(Fault fault);
 

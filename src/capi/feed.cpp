@@ -45,21 +45,21 @@ int pmusim_retire(pmusim_cpu* cpu, const pmusim_instruction* instructions, size_
   });
 }
 
-int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int ring) {
+int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int privilege) {
   return guarded("pmusim_run_instructions", [&] {
     changeable(cpu);
     pmusim_instruction plain{};
-    plain.ring = static_cast<uint8_t>(capi::ring_of(capi::cpl_of(ring)));
+    plain.privilege = static_cast<uint8_t>(capi::privilege_of(capi::cpl_of(privilege)));
     for (u64 n = 0; n < count; ++n) capi::retire(*cpu, plain);
     return PMUSIM_OK;
   });
 }
 
-int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int ring) {
+int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int privilege) {
   return guarded("pmusim_wait", [&] {
     if (cycles > capi::most_wait_cycles)
       throw Misuse(fmt::format("cycles is {}: expected at most 2^40", cycles));
-    const Cpl cpl = capi::cpl_of(ring);
+    const Cpl cpl = capi::cpl_of(privilege);
     changeable(cpu).wait(cycles, cpl);
     return PMUSIM_OK;
   });
@@ -84,7 +84,7 @@ int pmusim_run_code(pmusim_cpu* cpu, const pmusim_code* code, uint64_t* instruct
                                              .code = bytes,
                                              .next_ip = what.next_ip,
                                              .addresses = addresses,
-                                             .cpl = capi::cpl_of(what.ring)}));
+                                             .cpl = capi::cpl_of(what.privilege)}));
     return PMUSIM_OK;
   });
 }

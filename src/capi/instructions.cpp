@@ -21,10 +21,10 @@ int pmusim_wrmsr(pmusim_cpu* cpu, uint32_t address, uint64_t value) {
   return guarded("pmusim_wrmsr", [&] { return changeable(cpu).status(cpu->bus().wrmsr(address, value)); });
 }
 
-int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int ring, uint64_t* value) {
+int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int privilege, uint64_t* value) {
   return guarded("pmusim_rdpmc", [&] {
     u64& out = require(value, "value");
-    const Cpl cpl = capi::cpl_of(ring);
+    const Cpl cpl = capi::cpl_of(privilege);
     require(cpu, "cpu").pass_boundary();
     return cpu->status(cpl == Cpl::kernel ? cpu->bus().rdpmc(ecx) : cpu->pmu().rdpmc(ecx, cpl), out);
   });
@@ -98,9 +98,9 @@ u32 page_fault_code(int which, Cpl cpl) {
 }  // namespace
 }  // namespace pmusim::capi
 
-int pmusim_xsave(pmusim_cpu* cpu, int which, uint64_t address, uint64_t features, int ring) {
+int pmusim_xsave(pmusim_cpu* cpu, int which, uint64_t address, uint64_t features, int privilege) {
   return guarded("pmusim_xsave", [&] {
-    const Cpl cpl = capi::cpl_of(ring);
+    const Cpl cpl = capi::cpl_of(privilege);
     changeable(cpu).pass_boundary();
     const Fault fault =
         capi::execute(cpu->pmu(), which, {.address = address, .features = features, .cpl = cpl});

@@ -149,13 +149,13 @@ int pmusim_program_end(pmusim_program* program) {
   return guarded("pmusim_program_end", [&] { return capi::end(program); });
 }
 
-int pmusim_run_program(pmusim_cpu* cpu, const pmusim_program* program, int ring) {
+int pmusim_run_program(pmusim_cpu* cpu, const pmusim_program* program, int privilege) {
   return guarded("pmusim_run_program", [&] {
     capi::changeable(cpu);
     const pmusim_program& which = require(program, "program");
     if (!which.open.empty())
       throw Misuse(fmt::format("{} bodies of the program have begun and not ended", which.open.size()));
-    program::play(which.whole, {.ip = which.ip, .cycle = cpu->pmu().now(), .cpl = capi::cpl_of(ring)},
+    program::play(which.whole, {.ip = which.ip, .cycle = cpu->pmu().now(), .cpl = capi::cpl_of(privilege)},
                   [&](const Retirement& retirement) { cpu->retire(retirement); });
     return PMUSIM_OK;
   });

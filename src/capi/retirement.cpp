@@ -41,7 +41,7 @@ bool crosses_lines(const pmusim_access& access) {
          access.address >> line_shift != (access.address + access.bytes - 1) >> line_shift;
 }
 
-Cpl privilege(u8 ring) { return ring == PMUSIM_RING_0 ? Cpl::kernel : Cpl::user; }
+Cpl privilege(u8 value) { return value == PMUSIM_KERNEL ? Cpl::kernel : Cpl::user; }
 
 }  // namespace
 
@@ -56,8 +56,8 @@ void check(const pmusim_instruction& instruction, std::size_t number) {
   check_range(number, "branch", instruction.branch, PMUSIM_TSX_ABORT);
   check_range(number, "taken", instruction.taken, 1);
   check_range(number, "mispredicted", instruction.mispredicted, 1);
-  check_range(number, "ring", instruction.ring, PMUSIM_RING_0);
-  check_range(number, "ring_after", instruction.ring_after, PMUSIM_RING_0);
+  check_range(number, "privilege", instruction.privilege, PMUSIM_KERNEL);
+  check_range(number, "privilege_after", instruction.privilege_after, PMUSIM_KERNEL);
   check_range(number, "transaction", instruction.transaction, PMUSIM_ABORTING);
   check_range(number, "access_count", instruction.access_count, most_accesses);
   if (instruction.access_count != 0 && instruction.accesses == nullptr)
@@ -75,15 +75,15 @@ Converted::Converted(const pmusim_instruction& from, u64 next_ip, u64 next_cycle
   const auto kind = static_cast<BranchKind>(from.branch);
   const u64 ip = from.ip != 0 ? from.ip : next_ip;
   const u8 length = is_event(kind) ? 0 : from.length != 0 ? from.length : default_bytes;
-  retirement_ = {
-      .ip = ip,
-      .next_ip = from.next_ip != 0 ? from.next_ip : ip + length,
-      .cycle = from.cycle != 0 ? from.cycle : next_cycle,
-      .length = length,
-      .branch = kind,
-      .cpl = privilege(from.ring),
-      .cpl_after = privilege(is_near_branch(kind) || from.branch == 0 ? from.ring : from.ring_after),
-      .tx = static_cast<TxState>(from.transaction)};
+  retirement_ = {.ip = ip,
+                 .next_ip = from.next_ip != 0 ? from.next_ip : ip + length,
+                 .cycle = from.cycle != 0 ? from.cycle : next_cycle,
+                 .length = length,
+                 .branch = kind,
+                 .cpl = privilege(from.privilege),
+                 .cpl_after = privilege(is_near_branch(kind) || from.branch == 0 ? from.privilege
+                                                                                 : from.privilege_after),
+                 .tx = static_cast<TxState>(from.transaction)};
   if (!is_event(kind)) retirement_.signals.add(Signal::instruction);
   if (kind == BranchKind::tsx_abort) retirement_.signals.add(Signal::tx_abort);
   retirement_.latency_cycles = 1;

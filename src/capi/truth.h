@@ -26,7 +26,7 @@ class Truth final : private Observer {
   ~Truth() override = default;
 
   void retire(const Retirement& retirement) { pmu_.retire(retirement); }
-  /// Time passes in code of a ring.
+  /// Time passes in code of a privilege.
   void catch_up(u64 cycle, Cpl cpl) { pmu_.wait_until(cycle, {.cpl = cpl}); }
   u64 count();
 

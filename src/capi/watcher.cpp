@@ -60,7 +60,7 @@ void Watcher::on_pmi_request(const observed::PmiRequest& what) {
                             .flags = static_cast<u32>(what.fate)});
 }
 void Watcher::on_pmi_delivery(const observed::PmiDelivery& what) {
-  tell(PMUSIM_PMI_DELIVERY, {.cycle = what.cycle, .address = what.ip, .detail = ring_of(what.cpl)});
+  tell(PMUSIM_PMI_DELIVERY, {.cycle = what.cycle, .address = what.ip, .detail = privilege_of(what.cpl)});
 }
 void Watcher::on_pmi_return(const observed::PmiReturn& what) {
   tell(PMUSIM_PMI_RETURN, {.cycle = what.cycle});

@@ -43,8 +43,8 @@ static void instructions_are_what_they_say(void) {
       {.accesses = &miss, .access_count = 1},
       {.branch = PMUSIM_CONDITIONAL},
       {.branch = PMUSIM_NEAR_RETURN, .next_ip = 0x1000},
-      {.branch = PMUSIM_SYSCALL, .ring_after = PMUSIM_RING_0},
-      {.ring = PMUSIM_RING_0, .accesses = &miss, .access_count = 1},
+      {.branch = PMUSIM_SYSCALL, .privilege_after = PMUSIM_KERNEL},
+      {.privilege = PMUSIM_KERNEL, .accesses = &miss, .access_count = 1},
   };
   uint64_t now = 0;
   CHECK_EQUAL(pmusim_retire(cpu, program, sizeof program / sizeof *program), PMUSIM_OK);
@@ -91,7 +91,7 @@ static void programs_count_what_the_table_says(void) {
   CHECK_EQUAL(pmusim_program_store(program, 0x1000, 8, 64, PMUSIM_LEVEL_DEFAULT), PMUSIM_OK);
   CHECK_EQUAL(pmusim_program_begin_around(program, "TN"), PMUSIM_OK);
   CHECK_EQUAL(pmusim_program_instructions(program, 3), PMUSIM_OK);
-  CHECK_REFUSED(pmusim_run_program(cpu, program, PMUSIM_RING_3), "2 bodies");
+  CHECK_REFUSED(pmusim_run_program(cpu, program, PMUSIM_USER), "2 bodies");
   CHECK_EQUAL(pmusim_program_end(program), PMUSIM_OK);
   CHECK_EQUAL(pmusim_program_begin_call(program), PMUSIM_OK);
   CHECK_EQUAL(pmusim_program_end(program), PMUSIM_OK);
@@ -102,11 +102,11 @@ static void programs_count_what_the_table_says(void) {
   CHECK_EQUAL(pmusim_program_jump(program), PMUSIM_OK);
   CHECK_EQUAL(pmusim_program_end(program), PMUSIM_OK);
   CHECK_REFUSED(pmusim_program_end(program), "no body");
-  CHECK_EQUAL(pmusim_run_program(cpu, program, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_program(cpu, program, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(count(cpu, 0), 10 * (1 + 1 + 2 + 1 + 1 + 1 + 1) + 5 * 3);
   CHECK_EQUAL(count(cpu, 1), 10 * (1 + 2 + 1 + 1 + 1));
   CHECK_EQUAL(count(cpu, 2), 10);
-  CHECK_EQUAL(pmusim_run_program(cpu, program, PMUSIM_RING_0), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_program(cpu, program, PMUSIM_KERNEL), PMUSIM_OK);
   CHECK_EQUAL(count(cpu, 2), 10);
   pmusim_program_destroy(program);
   pmusim_destroy(cpu);
@@ -127,8 +127,8 @@ static void programs_refuse_what_is_none(void) {
   CHECK_REFUSED(pmusim_program_begin_call(NULL), "program is null");
   CHECK_REFUSED(pmusim_program_begin_system_call(NULL), "program is null");
   CHECK_REFUSED(pmusim_program_end(NULL), "program is null");
-  CHECK_REFUSED(pmusim_run_program(NULL, program, PMUSIM_RING_3), "cpu is null");
-  CHECK_REFUSED(pmusim_run_program(cpu, NULL, PMUSIM_RING_3), "program is null");
+  CHECK_REFUSED(pmusim_run_program(NULL, program, PMUSIM_USER), "cpu is null");
+  CHECK_REFUSED(pmusim_run_program(cpu, NULL, PMUSIM_USER), "program is null");
   for (int depth = 0; depth < 64; ++depth) CHECK_EQUAL(pmusim_program_begin_call(program), PMUSIM_OK);
   CHECK_REFUSED(pmusim_program_begin_call(program), "64 bodies");
   pmusim_program_destroy(program);

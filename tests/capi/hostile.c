@@ -10,13 +10,13 @@ static void null_handles_are_refused(void) {
   pmusim_cpuid_result leaf;
   CHECK_REFUSED(pmusim_rdmsr(NULL, 0x10, &value), "pmusim_rdmsr: cpu is null");
   CHECK_REFUSED(pmusim_wrmsr(NULL, 0x10, 0), "cpu is null");
-  CHECK_REFUSED(pmusim_rdpmc(NULL, 0, PMUSIM_RING_0, &value), "cpu is null");
+  CHECK_REFUSED(pmusim_rdpmc(NULL, 0, PMUSIM_KERNEL, &value), "cpu is null");
   CHECK_REFUSED(pmusim_rdtsc(NULL, &value), "cpu is null");
   CHECK_REFUSED(pmusim_cpuid(NULL, 0, 0, &leaf), "cpu is null");
   CHECK_REFUSED(pmusim_set_control(NULL, 0), "cpu is null");
   CHECK_REFUSED(pmusim_xgetbv(NULL, 0, &value), "cpu is null");
   CHECK_REFUSED(pmusim_xsetbv(NULL, 0, 0), "cpu is null");
-  CHECK_REFUSED(pmusim_xsave(NULL, PMUSIM_XSAVE, 0, 0, PMUSIM_RING_0), "cpu is null");
+  CHECK_REFUSED(pmusim_xsave(NULL, PMUSIM_XSAVE, 0, 0, PMUSIM_KERNEL), "cpu is null");
   CHECK_REFUSED(pmusim_last_fault(NULL, &fault), "cpu is null");
   CHECK_REFUSED(pmusim_map(NULL, 0x1000, 1), "cpu is null");
   CHECK_REFUSED(pmusim_map_shared(NULL, 0x1000, &byte, 1), "cpu is null");
@@ -25,8 +25,8 @@ static void null_handles_are_refused(void) {
   CHECK_REFUSED(pmusim_write(NULL, 0x1000, &byte, 1), "cpu is null");
   CHECK(pmusim_memory(NULL, 0x1000, 1) == NULL);
   CHECK_REFUSED(pmusim_set_pmi_handler(NULL, NULL, NULL), "cpu is null");
-  CHECK_REFUSED(pmusim_run_instructions(NULL, 1, PMUSIM_RING_3), "cpu is null");
-  CHECK_REFUSED(pmusim_wait(NULL, 1, PMUSIM_RING_3), "cpu is null");
+  CHECK_REFUSED(pmusim_run_instructions(NULL, 1, PMUSIM_USER), "cpu is null");
+  CHECK_REFUSED(pmusim_wait(NULL, 1, PMUSIM_USER), "cpu is null");
   CHECK_REFUSED(pmusim_now(NULL, &value), "cpu is null");
   CHECK_REFUSED(pmusim_reset(NULL), "cpu is null");
   pmusim_destroy(NULL);
@@ -34,7 +34,7 @@ static void null_handles_are_refused(void) {
 
 static void null_results_are_refused(pmusim_cpu* cpu) {
   CHECK_REFUSED(pmusim_rdmsr(cpu, 0x10, NULL), "value is null");
-  CHECK_REFUSED(pmusim_rdpmc(cpu, 0, PMUSIM_RING_0, NULL), "value is null");
+  CHECK_REFUSED(pmusim_rdpmc(cpu, 0, PMUSIM_KERNEL, NULL), "value is null");
   CHECK_REFUSED(pmusim_rdtsc(cpu, NULL), "value is null");
   CHECK_REFUSED(pmusim_cpuid(cpu, 0, 0, NULL), "result is null");
   CHECK_REFUSED(pmusim_xgetbv(cpu, 0, NULL), "value is null");
@@ -60,10 +60,10 @@ static void names_that_are_none_are_refused(void) {
 
 static void numbers_that_are_out_of_range_are_refused(pmusim_cpu* cpu) {
   uint64_t value = 0;
-  CHECK_REFUSED(pmusim_rdpmc(cpu, 0, 3, &value), "ring is 3");
+  CHECK_REFUSED(pmusim_rdpmc(cpu, 0, 3, &value), "privilege is 3");
   CHECK_REFUSED(pmusim_set_control(cpu, 0x80), "control is 0x80");
-  CHECK_REFUSED(pmusim_xsave(cpu, 6, 0, 0, PMUSIM_RING_0), "6");
-  CHECK_REFUSED(pmusim_wait(cpu, UINT64_MAX, PMUSIM_RING_0), "cycles");
+  CHECK_REFUSED(pmusim_xsave(cpu, 6, 0, 0, PMUSIM_KERNEL), "6");
+  CHECK_REFUSED(pmusim_wait(cpu, UINT64_MAX, PMUSIM_KERNEL), "cycles");
   CHECK_REFUSED(pmusim_map(cpu, 0x1000, 0), "bytes is 0");
   CHECK_REFUSED(pmusim_map(cpu, 0x1000, SIZE_MAX), "expected 1 to");
   CHECK_REFUSED(pmusim_map(cpu, UINT64_MAX - 10, 4096), "wrap");

@@ -32,8 +32,8 @@ static void instructions_are_counted_by_ring(void) {
   wrmsr(cpu, PERFEVTSEL0, EN | USR | INSTRUCTIONS);
   wrmsr(cpu, PERFEVTSEL0 + 1, EN | OS | INSTRUCTIONS);
   wrmsr(cpu, GLOBAL_CTRL, 3);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 1000, PMUSIM_RING_3), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 30, PMUSIM_RING_0), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 1000, PMUSIM_USER), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 30, PMUSIM_KERNEL), PMUSIM_OK);
   CHECK_EQUAL(rdmsr(cpu, PMC0), 1000);
   CHECK_EQUAL(rdmsr(cpu, PMC0 + 1), 30);
   pmusim_destroy(cpu);
@@ -54,9 +54,9 @@ static void faults_have_their_vectors(void) {
   CHECK_EQUAL(fault.vector, PMUSIM_PF);
   CHECK_EQUAL(fault.has_error_code, 1);
   CHECK_EQUAL(fault.error_code, 2);
-  CHECK_EQUAL(pmusim_rdpmc(cpu, 0, PMUSIM_RING_3, &value), PMUSIM_GP);
+  CHECK_EQUAL(pmusim_rdpmc(cpu, 0, PMUSIM_USER, &value), PMUSIM_GP);
   CHECK_EQUAL(pmusim_set_control(cpu, PMUSIM_CR4_PCE), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_rdpmc(cpu, 0, PMUSIM_RING_3, &value), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_rdpmc(cpu, 0, PMUSIM_USER, &value), PMUSIM_OK);
   CHECK_EQUAL(pmusim_xgetbv(cpu, 0, &value), PMUSIM_UD);  // CR4.OSXSAVE went with the same call
   pmusim_destroy(cpu);
 }
@@ -66,14 +66,14 @@ static void registers_go_through_an_xsave_area(void) {
   pmusim_cpu* cpu = pmusim_create("icelake", NULL);
   uint64_t header = 0;
   CHECK_EQUAL(pmusim_xsetbv(cpu, 0, 7), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XSAVES, AREA, SSE, PMUSIM_RING_0), PMUSIM_PF);
+  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XSAVES, AREA, SSE, PMUSIM_KERNEL), PMUSIM_PF);
   CHECK_EQUAL(pmusim_map(cpu, AREA, 4096), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XSAVES, AREA, SSE, PMUSIM_RING_0), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XSAVES, AREA, SSE, PMUSIM_KERNEL), PMUSIM_OK);
   CHECK_EQUAL(pmusim_read(cpu, AREA + 520, &header, sizeof header), PMUSIM_OK);
   CHECK_EQUAL(header, (1ull << 63) | SSE);  // XCOMP_BV: compacted
-  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XRSTORS, AREA, SSE, PMUSIM_RING_0), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XRSTORS, AREA, SSE, PMUSIM_RING_3), PMUSIM_GP);
-  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XRSTORS, AREA + 1, SSE, PMUSIM_RING_0), PMUSIM_GP);
+  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XRSTORS, AREA, SSE, PMUSIM_KERNEL), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XRSTORS, AREA, SSE, PMUSIM_USER), PMUSIM_GP);
+  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XRSTORS, AREA + 1, SSE, PMUSIM_KERNEL), PMUSIM_GP);
   pmusim_destroy(cpu);
 }
 
@@ -115,12 +115,12 @@ static void an_overflow_enters_the_handler(void) {
   wrmsr(cpu, PERFEVTSEL0, EN | USR | INT | INSTRUCTIONS);
   wrmsr(cpu, PMC0, 0xFFFFFFFF - 99);  // 100 to go
   wrmsr(cpu, GLOBAL_CTRL, 1);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 100, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 100, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(seen.pmis, 0);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 5, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 5, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(seen.pmis, 1);
   CHECK_EQUAL(seen.last.cycle, 105);
-  CHECK_EQUAL(seen.last.ring, PMUSIM_RING_3);
+  CHECK_EQUAL(seen.last.privilege, PMUSIM_USER);
   CHECK_EQUAL(seen.last.registers.rip, 0x401000 + 4 * 104);
   CHECK_EQUAL(rdmsr(cpu, GLOBAL_STATUS), 0);
   pmusim_destroy(cpu);
@@ -132,8 +132,8 @@ static void time_passes_where_nothing_retires(void) {
   uint64_t now = 0;
   wrmsr(cpu, PERFEVTSEL0, EN | OS | CYCLES);
   wrmsr(cpu, GLOBAL_CTRL, 1);
-  CHECK_EQUAL(pmusim_wait(cpu, 400, PMUSIM_RING_0), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_wait(cpu, 100, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_wait(cpu, 400, PMUSIM_KERNEL), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_wait(cpu, 100, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(pmusim_now(cpu, &now), PMUSIM_OK);
   CHECK_EQUAL(now, 500);
   CHECK_EQUAL(rdmsr(cpu, PMC0), 400);

@@ -38,7 +38,7 @@ class RandomCaller {
   bool goes_on() {
     uint64_t before = 0, after = 0;
     EXPECT_EQ(pmusim_now(cpu_, &before), PMUSIM_OK);
-    EXPECT_EQ(pmusim_run_instructions(cpu_, 10, PMUSIM_RING_3), PMUSIM_OK);
+    EXPECT_EQ(pmusim_run_instructions(cpu_, 10, PMUSIM_USER), PMUSIM_OK);
     EXPECT_EQ(pmusim_now(cpu_, &after), PMUSIM_OK);
     return after >= before + 10;
   }
@@ -136,8 +136,8 @@ class RandomCaller {
     one.branch = static_cast<uint8_t>(small(18));
     one.taken = static_cast<uint8_t>(small(2));
     one.mispredicted = static_cast<uint8_t>(small(2));
-    one.ring = static_cast<uint8_t>(small(2));
-    one.ring_after = static_cast<uint8_t>(small(2));
+    one.privilege = static_cast<uint8_t>(small(2));
+    one.privilege_after = static_cast<uint8_t>(small(2));
     one.transaction = static_cast<uint8_t>(small(4));
     one.accesses = random_() % 8 != 0 ? &access : nullptr;
     one.access_count = small(2);
@@ -177,7 +177,7 @@ class RandomCaller {
                            .next_ip = number(),
                            .addresses = nullptr,
                            .address_count = small(2),
-                           .ring = 0};
+                           .privilege = 0};
     return pmusim_run_code(cpu_, &code, nullptr);
   }
 

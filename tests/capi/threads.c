@@ -20,7 +20,7 @@ static void* run(void* argument) {
   pmusim_wrmsr(cpu, PERFEVTSEL0, 0x4100C0);
   pmusim_wrmsr(cpu, GLOBAL_CTRL, 1);
   pmusim_unmap(cpu, work->instructions);
-  for (uint64_t n = 0; n < work->instructions; ++n) pmusim_run_instructions(cpu, 1, PMUSIM_RING_3);
+  for (uint64_t n = 0; n < work->instructions; ++n) pmusim_run_instructions(cpu, 1, PMUSIM_USER);
   pmusim_rdmsr(cpu, PMC0, &work->counted);
   snprintf(mine, sizeof mine, "%#llx", (unsigned long long)work->instructions);
   work->error_is_mine = strstr(pmusim_last_error(), mine) != NULL;

@@ -27,7 +27,7 @@ static void rearm(pmusim_cpu* cpu, const pmusim_interrupt* interrupt, void* cont
   ++*pmis;
   CHECK(pmusim_snapshot_take(cpu) == NULL);
   CHECK(strstr(pmusim_last_error(), "callback") != NULL);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 10, PMUSIM_RING_0), PMUSIM_OK);  // the handler's own
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 10, PMUSIM_KERNEL), PMUSIM_OK);  // the handler's own
   wrmsr(cpu, PMC0, 0xFFFFFFFF - 99);
   wrmsr(cpu, GLOBAL_OVF_CTRL, 1);
   wrmsr(cpu, LVTPC, LVT_NMI);
@@ -54,8 +54,8 @@ static void truth_does_not_depend_on_the_driver(void) {
   CHECK_EQUAL(pmusim_truth_begin(cpu, USR | OS | 0x3C, 0, 0, &cycles), PMUSIM_OK);
   CHECK_EQUAL(user, 0);
   CHECK_EQUAL(cycles, 3);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 5000, PMUSIM_RING_3), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_wait(cpu, 100, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 5000, PMUSIM_USER), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_wait(cpu, 100, PMUSIM_USER), PMUSIM_OK);
   CHECK(pmis > 30);
   CHECK_EQUAL(truth(cpu, user), 5000);
   CHECK_EQUAL(truth(cpu, kernel), 10 * pmis);
@@ -95,7 +95,7 @@ static void observe(pmusim_cpu* cpu, const pmusim_event* event, void* context) {
   CHECK_EQUAL(pmusim_rdmsr(cpu, PMC0, &value), PMUSIM_OK);
   CHECK_EQUAL(pmusim_rdmsr(cpu, 0xDEAD, &value), PMUSIM_GP);
   CHECK_REFUSED(pmusim_wrmsr(cpu, PMC0, 0), "observer");
-  CHECK_REFUSED(pmusim_run_instructions(cpu, 1, PMUSIM_RING_3), "observer");
+  CHECK_REFUSED(pmusim_run_instructions(cpu, 1, PMUSIM_USER), "observer");
   CHECK_REFUSED(pmusim_set_observer(cpu, NULL, 0, NULL), "observer");
   CHECK_REFUSED(pmusim_reset(cpu), "callback");
 }
@@ -107,7 +107,7 @@ static void observers_are_told_what_they_asked_for(void) {
   const uint64_t kinds = 1u << PMUSIM_OVERFLOW | 1u << PMUSIM_PMI_REQUEST | 1u << PMUSIM_RETIREMENT;
   CHECK_REFUSED(pmusim_set_observer(cpu, observe, ~0ull, &log), "kinds is");
   CHECK_EQUAL(pmusim_set_observer(cpu, observe, kinds, &log), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 100, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 100, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(log.of_kind[PMUSIM_OVERFLOW], 1);
   CHECK_EQUAL(log.of_kind[PMUSIM_PMI_REQUEST], 1);
   CHECK_EQUAL(log.of_kind[PMUSIM_RETIREMENT], 100);
@@ -115,7 +115,7 @@ static void observers_are_told_what_they_asked_for(void) {
   CHECK_EQUAL(log.last_request.cycle, 100);
   CHECK_EQUAL(log.last_request.value, 124);  // policy pmi_skid_cycles
   CHECK_EQUAL(pmusim_set_observer(cpu, NULL, 0, NULL), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 100, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 100, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(log.of_kind[PMUSIM_RETIREMENT], 100);
   pmusim_destroy(cpu);
 }
@@ -129,7 +129,7 @@ static void snapshots_bring_everything_back(void) {
   pmusim_cpu* cpu = sampling(&pmis);
   CHECK_EQUAL(pmusim_map(cpu, BUFFER, 4096), PMUSIM_OK);
   CHECK_EQUAL(pmusim_truth_begin(cpu, USR | INSTRUCTIONS, 0, 0, &instructions), PMUSIM_OK);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 110, PMUSIM_RING_3), PMUSIM_OK);  // its PMI is on its way
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 110, PMUSIM_USER), PMUSIM_OK);  // its PMI is on its way
   pmusim_snapshot* before = pmusim_snapshot_take(cpu);
   CHECK_EQUAL(pmusim_compare(cpu, before, &same, difference, sizeof difference), PMUSIM_OK);
   CHECK_EQUAL(same, 1);
@@ -144,7 +144,7 @@ static void snapshots_bring_everything_back(void) {
   CHECK(strcmp(difference, "IA32_PMC") == 0);
   CHECK_EQUAL(pmusim_compare(cpu, before, &same, NULL, 0), PMUSIM_OK);
 
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 500, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 500, PMUSIM_USER), PMUSIM_OK);
   pmusim_snapshot* after = pmusim_snapshot_take(cpu);
   const unsigned pmis_after = pmis;
   CHECK_EQUAL(truth(cpu, instructions), 610);
@@ -154,7 +154,7 @@ static void snapshots_bring_everything_back(void) {
   CHECK_EQUAL(truth(cpu, instructions), 110);
   CHECK_EQUAL(pmusim_write(cpu, BUFFER + 8, &word, sizeof word), PMUSIM_OK);
   wrmsr(cpu, PMC0 + 1, 5);
-  CHECK_EQUAL(pmusim_run_instructions(cpu, 500, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 500, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(pmis - pmis_after, pmis_after);
   CHECK_EQUAL(pmusim_compare(cpu, after, &same, difference, sizeof difference), PMUSIM_OK);
   CHECK_EQUAL(same, 1);
@@ -174,7 +174,7 @@ static void snapshots_outlive_their_processor(void) {
   pmusim_cpu* second = pmusim_create("skylake", NULL);
   CHECK_EQUAL(pmusim_restore(second, snapshot), PMUSIM_OK);
   pmusim_snapshot_destroy(snapshot);
-  CHECK_EQUAL(pmusim_run_instructions(second, 1000, PMUSIM_RING_3), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(second, 1000, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(pmis, 0);  // the handler was the first one's
   CHECK_EQUAL(pmusim_rdmsr(second, PMC0, &value), PMUSIM_OK);
   CHECK_EQUAL(value, 900);
