@@ -13,7 +13,7 @@ class Attached {
  public:
   Attached() = default;
   Attached(const Attached&) {}
-  Attached& operator=(const Attached&) { return *this; }
+  Attached& operator=(const Attached&) { return *this; }  // NOLINT(bugprone-unhandled-self-assignment)
   ~Attached() = default;
 
   void attach(T* somebody) { somebody_ = somebody; }
