@@ -110,10 +110,10 @@ TEST(TraceCommand, AReplayFromTheMiddleCountsTheRest) {
 
 TEST(TraceCommand, AProfileFromTheMiddleNamesFunctions) {
   ScratchDirectory directory;
-  const std::string trace = recorded("branches", {"27"}), profile = directory.file("perf.data");
+  const std::string trace = recorded("branches", {"2000"}), profile = directory.file("perf.data");
   ASSERT_EQ(run({pmusim(), "record", "-q", "--from", "50000", "-c", "997", "-o", profile, trace}).status, 0);
-  EXPECT_THAT(perf_output({"report", "--sort", "sym", "--stdio", "-q"}, profile), HasSubstr("[.] "));
-  EXPECT_THAT(perf_output({"script", "-F", "comm,ip,sym"}, profile), testing::Not(HasSubstr("[unknown]")));
+  EXPECT_THAT(perf_output({"script", "-F", "comm,ip,sym"}, profile),
+              testing::AllOf(HasSubstr("lfsr"), HasSubstr("_dl_relocate_object")));
 }
 
 TEST(TraceCommand, ABeginningThatTheTraceDoesNotHaveIsRefused) {
