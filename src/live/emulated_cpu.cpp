@@ -57,4 +57,18 @@ void EmulatedCpu::happen(const trace::Happening& happening) {
   monitor_.happen(happening);
 }
 
+void EmulatedCpu::fault(const PageFaults::Count& count, const Registers& before) {
+  InterruptFrame frame;
+  frame.registers = before;
+  frame.registers_known = true;
+  const auto add = [&](perf::SoftwareId id, u64 faults) {
+    for (u64 n = 0; n < faults; ++n) perf().count_software(id, 1, 0, frame);
+  };
+  perf().set_time(monitor_.now());
+  add(perf::SoftwareId::page_faults, count.all);
+  add(perf::SoftwareId::page_faults_min, count.minor);
+  add(perf::SoftwareId::page_faults_maj, count.major);
+  catch_up();
+}
+
 }  // namespace pmusim::live

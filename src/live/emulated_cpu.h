@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/core.h"
+#include "live/page_faults.h"
 #include "session/monitor.h"
 #include "trace/block_builder.h"
 
@@ -28,6 +29,8 @@ class EmulatedCpu {
   /// Retires what a task has executed, and empties it; the task goes on at `next_ip`.
   void run(trace::OpenBlock& block, u64 next_ip);
   void happen(const trace::Happening& happening);
+  /// Page faults of an instruction, which began with these registers.
+  void fault(const PageFaults::Count& count, const Registers& before);
   /// Before a system call on events: they are where the PMU is.
   void catch_up() { monitor_.catch_up(); }
 

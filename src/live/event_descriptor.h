@@ -24,6 +24,7 @@ class EventDescriptor {
 
   perf::Event& event() const { return *event_; }
   u64 inode() const { return inode_; }
+  u32 opener() const { return opener_; }
 
   /// Makes it readable, or sends the signal again.
   void wake();

@@ -6,10 +6,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "perf/attr_check.h"
+#include "perf/context.h"
 #include "perf/ring_buffer.h"
 
 namespace pmusim::live {
@@ -32,6 +34,21 @@ bool is_kernels(const perf::Attr& attr, i32 pid) {
     default:
       return true;
   }
+}
+
+/// Software events that can be emulated: for groups and buffers of events that are.
+bool can_be_emulated(const perf::Attr& attr) {
+  const bool is_clock = attr.config <= static_cast<u64>(perf::SoftwareId::task_clock);
+  return attr.type == static_cast<u32>(EventType::software) && (is_clock || counts_page_faults(attr));
+}
+
+/// A page fault's address is the real kernel's alone.
+Result<Done, KernelError> check_page_faults(const perf::Attr& attr, u32 tid) {
+  if ((attr.sample_type & perf::sample::ADDR) != 0)
+    return Failure(KernelError(EOPNOTSUPP, "sample_type: page faults have no address here"));
+  if (!PageFaults::of(tid))
+    return Failure(KernelError(EOPNOTSUPP, "config: the kernel counts no page faults"));
+  return Done{};
 }
 
 /// Type, size and config stand in front in every version of the attribute.
@@ -88,12 +105,28 @@ ServedCalls::Answer ServedCalls::open(const Call& call) {
   std::vector<std::byte> user = read_attribute(call.tid, call.arguments[0]);
   const auto pid = static_cast<i32>(call.arguments[1]), group = static_cast<i32>(call.arguments[3]);
   EventDescriptor* const leader = group >= 0 ? descriptors_.find(call.tid, call.arguments[3]) : nullptr;
-  if (leader == nullptr && (user.size() < 16 || is_kernels(beginning_of(user), pid))) return std::nullopt;
+  const perf::Attr wanted = beginning_of(user);
+  const bool kernels = user.size() < 16 || is_kernels(wanted, pid);
+  if (leader == nullptr && kernels && !shares_buffer(call, wanted)) return std::nullopt;
   if (leader == nullptr && group >= 0) return -EINVAL;  // led by an event of the kernel's
+  if (wanted.type == static_cast<u32>(EventType::software) && kernels && !can_be_emulated(wanted))
+    return -EOPNOTSUPP;  // in a group of ours
   auto attr = perf::copy_attr(user, limits_.simd());
   if (attr.ok()) return open_here(call, *attr, leader != nullptr ? &leader->event() : nullptr);
   if (attr.error().error_number == E2BIG) trace::write_memory(call.tid, call.arguments[0], user);
   return -attr.error().error_number;
+}
+
+/// Whether a sampling event is to write to the buffer of an emulated one, as perf record lets all that it
+/// opens on a task do.
+bool ServedCalls::shares_buffer(const Call& call, const perf::Attr& attr) {
+  if (attr.sample_period == 0 || !can_be_emulated(attr)) return false;
+  const auto pid = static_cast<u32>(call.arguments[1]), tid = pid != 0 ? pid : call.tid;
+  return std::ranges::any_of(descriptors_, [&](const auto& entry) {
+    const perf::Event& other = entry.second.event();
+    const perf::Task* const task = other.context != nullptr ? other.context->task() : nullptr;
+    return entry.second.opener() == call.tid && other.is_sampling() && task != nullptr && task->tid == tid;
+  });
 }
 
 i64 ServedCalls::open_here(const Call& call, const perf::Attr& attr, perf::Event* leader) {
@@ -115,7 +148,10 @@ Result<perf::Event*, KernelError> ServedCalls::make_event(const perf::Attr& attr
     if (error == EPERM) return Failure(KernelError(EBUSY, "pid: the task is traced by another"));
     if (error != 0) return Failure(KernelError(error, "pid: the task cannot be watched"));
   }
-  return cpu_.monitor().open_event(attr, leader, counted);
+  if (!counts_page_faults(attr)) return cpu_.monitor().open_event(attr, leader, counted);
+  if (auto counts = check_page_faults(attr, static_cast<u32>(counted.pid)); !counts)
+    return Failure(counts.error());
+  return cpu_.perf().open(attr, counted.pid, counted.cpu, leader, counted.flags);
 }
 
 i64 ServedCalls::give_descriptor(const Call& call, perf::Event& event) {

@@ -38,6 +38,7 @@ class ServedCalls {
   };
 
   Answer open(const Call& call);
+  bool shares_buffer(const Call& call, const perf::Attr& attr);
   i64 open_here(const Call& call, const perf::Attr& attr, perf::Event* leader);
   Result<perf::Event*, KernelError> make_event(const perf::Attr& attr, perf::Event* leader,
                                                CountedTasks counted);

@@ -104,6 +104,7 @@ void Tasks::between_instructions(WatchedTask& task) {
   if (!now) return;
   const bool from_afar = task.state == State::native;
   task.asked_to_stop = false;
+  if (from_afar || !faults_counted_) task.faults.reset();
   task.block.not_retired();
   task.stepping = nullptr;
   task.in_rep = false;
@@ -146,7 +147,9 @@ void Tasks::stepped(WatchedTask& task) {
     end_block(task, task.registers.registers.rip);
     task.registers = *after;
   } else if (trace::is_of_step(task.tid, task.registers.registers, after->registers)) {
+    const Registers before = task.registers.registers;
     retire(task, *after);
+    take_faults(task, before);
   } else {
     return signalled(task, SIGTRAP);
   }
@@ -170,6 +173,16 @@ void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
   if (!raises_trap) return;
   task.signal = SIGTRAP;  // the program's own
   task.handler_follows = trace::has_handler(task.tid, SIGTRAP);
+}
+
+/// They are counted with the block, so that it is the one that it would be without them.
+void Tasks::take_faults(WatchedTask& task, const Registers& before) {
+  if (!task.faults || task.in_rep) return;
+  const PageFaults::Count count = task.faults->take();
+  if (count.all == 0) return;
+  if (!task.block.empty()) return task.faulted.push_back({count, before});
+  make_current(task);
+  cpu_.fault(count, before);
 }
 
 /// It comes before the next instruction: nothing has retired.
@@ -223,6 +236,7 @@ void Tasks::executed(u32 tid) {
   cpu_.catch_up();
   cpu_.perf().exec(tid, trace::command_of(tid));
   task->space = std::make_shared<trace::AddressSpace>();
+  task->faults.reset();
   task->stepping = nullptr;
   task->call_number = SYS_execve;
   task->state = State::in_call;

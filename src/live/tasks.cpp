@@ -4,6 +4,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "live/ptrace.h"
@@ -50,6 +51,8 @@ int Tasks::watch(u32 tid) {
 
 void Tasks::follow_events() {
   const std::map<u32, Interest> now = interests(cpu_.perf());
+  faults_counted_ = std::ranges::any_of(
+      cpu_.perf().events(), [](const perf::Event* event) { return counts_page_faults(event->attr); });
   std::vector<WatchedTask*> ready;
   for (auto& [tid, task] : tasks_) {
     const auto interest = now.find(tid);
@@ -123,9 +126,12 @@ void Tasks::go(WatchedTask& task) {
     trace::run_to_call(task.tid, std::exchange(task.signal, 0));
     return;
   }
+  if (faults_counted_ && !task.faults) task.faults = PageFaults::of(task.tid);
+  if (task.faults) task.faults->code_is_read(task.registers.registers.rip);
   const trace::LiveInstruction* const live =
       task.in_rep ? task.stepping
                   : task.space->instruction_at(task.pid, task.registers.registers.rip, store_);
+  if (task.faults && live != nullptr) task.faults->executes(live->instruction.ip, live->instruction.end());
   if (live != nullptr && live->system_call) {
     task.stepping = live;
     return step_into_call(task);
@@ -149,8 +155,10 @@ void Tasks::step_into_call(WatchedTask& task) {
   task.call_number = state.registers[Gpr::rax];
   if (state.trap_flag_shown) trace::clear_trap_flag(task.tid, state.registers.rflags);
   task.block.expect(live, state.registers, state.fs_base, state.gs_base);
+  const Registers before = state.registers;
   state.registers.rip = live.instruction.end();
   task.block.retired(live, 0, state.registers);
+  take_faults(task, before);
   end_block(task, live.instruction.end());
   task.state = State::reaching_call;
   trace::run_to_call(task.tid, std::exchange(task.signal, 0));
@@ -192,6 +200,7 @@ void Tasks::end_block(WatchedTask& task, u64 next_ip) {
   if (task.block.empty()) return;
   make_current(task);
   cpu_.run(task.block, next_ip);
+  for (const FaultedAt& faulted : std::exchange(task.faulted, {})) cpu_.fault(faulted.count, faulted.before);
 }
 
 void Tasks::make_current(const WatchedTask& task) {

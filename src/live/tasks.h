@@ -20,6 +20,12 @@ enum class Interest : u8 {
   instructions,  ///< it is stepped
 };
 
+/// Page faults of one instruction.
+struct FaultedAt {
+  PageFaults::Count count;
+  Registers before;
+};
+
 /// A thread on which there are events, attached to (PTRACE_SEIZE).
 struct WatchedTask {
   enum class State : u8 {
@@ -46,6 +52,8 @@ struct WatchedTask {
   int signal = 0;                 ///< to be delivered when it goes on
   bool handler_follows = false;   ///< that delivery enters a handler
   bool entering_handler = false;
+  std::optional<PageFaults> faults;  ///< while events count them
+  std::vector<FaultedAt> faulted;    ///< by instructions in the block
 };
 
 /// A system call that a task is made to make.
@@ -119,6 +127,7 @@ class Tasks {
   void forget(WatchedTask& task);
 
   void retire(WatchedTask& task, const trace::ThreadState& after);
+  void take_faults(WatchedTask& task, const Registers& before);
   void end_block(WatchedTask& task, u64 next_ip);
   void make_current(const WatchedTask& task);
   void learn_maps(WatchedTask& task);
@@ -131,6 +140,7 @@ class Tasks {
   trace::InstructionStore store_;
   std::map<u32, WatchedTask> tasks_;  // by tid
   std::set<u32> early_;               // stopped before their parent told of them
+  bool faults_counted_ = false;       // by any event
   u32 root_;
   std::optional<int> root_status_;
   u64 ended_ = 0;

@@ -163,6 +163,33 @@ TEST_F(LiveWithPerf, GroupsAreReadWithTheirLeader) {
   EXPECT_THAT(samples, HasSubstr("instructions:u"));
 }
 
+TEST_F(LiveWithPerf, PageFaultsAreCountedInAGroupAsTheKernelCountsThem) {
+  const auto faults = [&](const char* events) {
+    const Output output =
+        run_live({"perf", "stat", "-x,", "-o", file("counts"), "-e", events, "--", events_program, "count"},
+                 {}, Addresses::fixed);
+    EXPECT_EQ(output.status, 0) << output.err;
+    return std::atoi(counts_in(read_file(file("counts")))["page-faults:u"].c_str());
+  };
+  const int expected = faults("page-faults:u");
+  EXPECT_GT(expected, 10);
+  EXPECT_NEAR(faults("{instructions:u,page-faults:u}"), expected, 2)
+      << "code's, data's and the stack's, but not the vDSO's";
+}
+
+TEST_F(LiveWithPerf, PageFaultsAndCyclesAreSampledIntoOneBuffer) {
+  const std::string samples =
+      recorded_samples({"-e", "cycles/period=500/u,page-faults/period=1/u"}, {"-F", "event,ip,sym"});
+  EXPECT_THAT(samples, HasSubstr("cycles"));
+  EXPECT_THAT(samples, ContainsRegex("page-faults[^\n]*(_start|leaf)"));
+}
+
+TEST_F(LiveWithPerf, WhatNoGroupCanCountIsNotSupported) {
+  const Output output =
+      run_live({"perf", "stat", "-x,", "-e", "{cycles:u,context-switches:u}", bare_program});
+  EXPECT_THAT(output.err, HasSubstr("<not supported>,,context-switches:u"));
+}
+
 TEST_F(LiveWithPerf, MemorySamplesHaveAddressesAndSources) {
   const std::string samples = recorded_samples({"-d", "-W", "-e", "cpu/mem-loads,ldlat=3/upp", "-c", "50"},
                                                {"-F", "addr,data_src,weight"});
