@@ -160,8 +160,8 @@ std::string script_fields(u64 sample_bit) {
   }
 }
 
-TEST(PerfReadsSamples, EachOfThe25BitsWithoutAWarning) {
-  for (unsigned i = 0; i < 25; ++i) {
+TEST(PerfReadsSamples, EachBitWithoutAWarning) {
+  for (const unsigned i : set_bits(sample::ALL)) {
     SCOPED_TRACE(i);
     const ScratchDirectory scratch;
     const u64 needed = bit(i) == sample::DATA_PAGE_SIZE ? u64{sample::ADDR} : 0;

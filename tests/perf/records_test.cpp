@@ -106,7 +106,7 @@ TEST(Records, TheTrailerHasItsFieldsInOrderAndTheIdentifierLast) {  // struct sa
 }
 
 TEST(Records, EachTrailerBitAddsItsWordOnlyWithSampleIdAll) {
-  for (unsigned i = 0; i < 25; ++i) {
+  for (const unsigned i : set_bits(sample::ALL)) {
     Event event;
     event.attr.sample_type = bit(i);
     EXPECT_EQ(encode_record(SwitchRecord{}, event, {}).size(), 8u);

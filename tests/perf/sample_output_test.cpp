@@ -168,11 +168,11 @@ void round_trip(u64 sample_type, u64 read_format = 0, u64 branch_type = 0) {
 }
 
 TEST(SampleOutput, EverySingleBitComesBack) {
-  for (unsigned i = 0; i < 25; ++i) round_trip(bit(i));
+  for (const unsigned i : set_bits(sample::ALL)) round_trip(bit(i));
 }
 
 TEST(SampleOutput, EveryPairComesBack) {
-  for (unsigned i = 0; i < 25; ++i)
+  for (const unsigned i : set_bits(sample::ALL))
     for (unsigned j = 0; j < i; ++j)
       if (is_legal(bit(i) | bit(j))) round_trip(bit(i) | bit(j));
 }
