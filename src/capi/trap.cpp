@@ -43,8 +43,10 @@ TrapOptions options_of(pmusim_cpu& cpu, const pmusim_trap_options* given) {
   if (given == nullptr) return {};
   if (given->cpuid > PMUSIM_CPUID_EMULATED)
     throw Misuse(fmt::format("cpuid is {}: expected a value of pmusim_trap_cpuid", given->cpuid));
-  return {.cpuid = given->cpuid == PMUSIM_CPUID_EMULATED ? TrapCpuid::emulated : TrapCpuid::native,
-          .on_fault = handler_of(cpu, *given)};
+  TrapOptions options;
+  options.cpuid = given->cpuid == PMUSIM_CPUID_EMULATED ? TrapCpuid::emulated : TrapCpuid::native;
+  options.on_fault = handler_of(cpu, *given);
+  return options;
 }
 
 /// Throws Misuse where there is none.
