@@ -37,9 +37,6 @@ Line parse(const CLI::App& app, const Words& words) {
   return line;
 }
 
-// --- what values there are
-// -----------------------------------------------------------------------------------
-
 CpuModel model_of(const Line& line) {
   const auto option = std::ranges::find(line.before, "--model");
   const bool is_given = option != line.before.end() && option + 1 != line.before.end();
@@ -116,9 +113,6 @@ Words values_of(const CLI::Option& option, const Line& line) {
     if (of(name) != sources.end()) return of(name)->values(line);
   return members(option.get_type_name());
 }
-
-// --- what fits
-// -----------------------------------------------------------------------------------------------
 
 /// Those that begin with what is typed behind `kept`, which stays in front of each.
 Words fitting(const Words& candidates, const std::string& last, std::size_t kept) {

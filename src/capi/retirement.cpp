@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "capi/cpu.h"
 #include "capi/names.h"
 #include "cpu/memory_signals.h"
 #include "pmusim/cpu/retirement.h"
@@ -41,8 +42,6 @@ bool crosses_lines(const pmusim_access& access) {
          access.address >> line_shift != (access.address + access.bytes - 1) >> line_shift;
 }
 
-Cpl privilege(u8 value) { return value == PMUSIM_KERNEL ? Cpl::kernel : Cpl::user; }
-
 }  // namespace
 
 CacheLevel level_of(int level, CacheLevel otherwise) {
@@ -75,15 +74,15 @@ Converted::Converted(const pmusim_instruction& from, u64 next_ip, u64 next_cycle
   const auto kind = static_cast<BranchKind>(from.branch);
   const u64 ip = from.ip != 0 ? from.ip : next_ip;
   const u8 length = is_event(kind) ? 0 : from.length != 0 ? from.length : default_bytes;
-  retirement_ = {.ip = ip,
-                 .next_ip = from.next_ip != 0 ? from.next_ip : ip + length,
-                 .cycle = from.cycle != 0 ? from.cycle : next_cycle,
-                 .length = length,
-                 .branch = kind,
-                 .cpl = privilege(from.privilege),
-                 .cpl_after = privilege(is_near_branch(kind) || from.branch == 0 ? from.privilege
-                                                                                 : from.privilege_after),
-                 .tx = static_cast<TxState>(from.transaction)};
+  retirement_ = {
+      .ip = ip,
+      .next_ip = from.next_ip != 0 ? from.next_ip : ip + length,
+      .cycle = from.cycle != 0 ? from.cycle : next_cycle,
+      .length = length,
+      .branch = kind,
+      .cpl = cpl_of(from.privilege),
+      .cpl_after = cpl_of(is_near_branch(kind) || from.branch == 0 ? from.privilege : from.privilege_after),
+      .tx = static_cast<TxState>(from.transaction)};
   if (!is_event(kind)) retirement_.signals.add(Signal::instruction);
   if (kind == BranchKind::tsx_abort) retirement_.signals.add(Signal::tx_abort);
   retirement_.latency_cycles = 1;

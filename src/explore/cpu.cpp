@@ -126,9 +126,6 @@ Cpu::Reached Cpu::look() {
   return {.state = hash.value(), .possible = reached.possible, .known = true};
 }
 
-// --- operations
-// ----------------------------------------------------------------------------------------------
-
 template <class Execute>
 auto Cpu::operation(const Operation& operation, Execute execute) {
   boundary();
@@ -173,8 +170,7 @@ u64 Cpu::rdtsc() {
   return operation({Kind::rdtsc}, [&] { return pmu_.rdtsc(); });
 }
 Fault Cpu::read_memory(u64 address, std::span<std::byte> out) {
-  const Fault fault = operation({Kind::read_memory, address}, [&] { return pmu_.read_memory(address, out); });
-  return fault;
+  return operation({Kind::read_memory, address}, [&] { return pmu_.read_memory(address, out); });
 }
 Fault Cpu::write_memory(u64 address, std::span<const std::byte> in) {
   return operation({Kind::write_memory, address}, [&] { return pmu_.write_memory(address, in); });
