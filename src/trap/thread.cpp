@@ -54,7 +54,6 @@ Thread::~Thread() {
 }
 
 // --- signals
-// -------------------------------------------------------------------------------------------------
 
 Verdict Thread::on_fault(ucontext_t& context) {
   Registers registers = registers_of(context);
@@ -132,7 +131,6 @@ bool Thread::after_fault(Fault fault, const Code& code, const Registers& before,
 }
 
 // --- steps
-// ---------------------------------------------------------------------------------------------------
 
 // TF traps behind the instruction that follows SYSCALL or a load of SS, and after every iteration of a
 // repeated string instruction.
