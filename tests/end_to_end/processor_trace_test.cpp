@@ -14,13 +14,29 @@ namespace {
 
 u64 number(const std::string& hex) { return std::stoull(hex, nullptr, 16); }
 
-/// Addresses of all instructions of a trace, in order.
-std::vector<u64> instructions_of(const std::string& trace) {
-  std::vector<u64> result;
+/// An instruction that retired, as the trace has it.
+struct Executed {
+  u64 ip = 0;
+  std::string branch;  // "FROM/TO" if it is one that was taken
+  bool calls_system = false;
+};
+
+/// All instructions of a trace, in order.
+std::vector<Executed> instructions_of(const std::string& trace) {
+  std::vector<Executed> result;
   for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
     const auto item = nlohmann::json::parse(line);
-    if (item.contains("ip")) result.push_back(number(item["ip"]));
+    if (!item.contains("ip")) continue;
+    const std::string ip = item["ip"];
+    Executed executed{number(ip), "", item.value("branch", "") == "system call"};
+    if (item.value("taken", false)) executed.branch = ip + "/" + item["target"].get<std::string>();
+    result.push_back(std::move(executed));
   }
+  return result;
+}
+std::vector<u64> addresses_of(const std::vector<Executed>& instructions) {
+  std::vector<u64> result;
+  for (const Executed& each : instructions) result.push_back(each.ip);
   return result;
 }
 
@@ -42,6 +58,58 @@ std::vector<StackSample> stacks_in(const std::string& file) {
     result.push_back(std::move(sample));
   }
   return result;
+}
+
+constexpr std::size_t depth = 32, period = 1000;
+
+/// Every branch that a program took, and the newest of them at any time.
+class Taken {
+ public:
+  void add(std::string branch) { all_.push_back(std::move(branch)); }
+  Stack newest() const {
+    return {all_.rbegin(), all_.rbegin() + static_cast<std::ptrdiff_t>(std::min(depth, all_.size()))};
+  }
+
+ private:
+  Stack all_;
+};
+
+/// What the LBR holds when the instruction that makes the count full has retired. Calls of the system leave
+/// for where the filter does not look.
+std::vector<StackSample> lbr_stacks_of(const std::vector<Executed>& program) {
+  std::vector<StackSample> result;
+  Taken taken;
+  for (std::size_t n = 0; n < program.size(); ++n) {
+    if (!program[n].branch.empty() && !program[n].calls_system) taken.add(program[n].branch);
+    if ((n + 1) % period == 0) result.push_back({program[n].ip, taken.newest()});
+  }
+  return result;
+}
+
+/// What perf's decoder has seen before that instruction: all the same branches, and two entries where tracing
+/// ends at a call of the system and begins anew.
+std::vector<StackSample> pt_stacks_of(const std::vector<Executed>& program) {
+  std::vector<StackSample> result;
+  Taken taken;
+  for (std::size_t n = 0; n < program.size(); ++n) {
+    if ((n + 1) % period == 0) result.push_back({program[n].ip, taken.newest()});
+    const std::string& branch = program[n].branch;
+    if (program[n].calls_system) {
+      taken.add(branch.substr(0, branch.find('/')) + "/0x0");
+      taken.add("0x0" + branch.substr(branch.find('/')));
+    } else if (!branch.empty()) {
+      taken.add(branch);
+    }
+  }
+  return result;
+}
+
+void expect_equal(const std::vector<StackSample>& seen, const std::vector<StackSample>& expected) {
+  ASSERT_EQ(seen.size(), expected.size());
+  for (std::size_t n = 0; n < seen.size(); ++n) {
+    ASSERT_EQ(seen[n].ip, expected[n].ip) << n;
+    ASSERT_EQ(seen[n].branches, expected[n].branches) << n;
+  }
 }
 
 class ProcessorTrace : public testing::Test {
@@ -75,36 +143,29 @@ TEST_F(ProcessorTrace, IsDecodedByPerfToEveryInstructionOfTheTrace) {
   std::vector<u64> decoded;
   for (const std::string& line : lines(perf_output({"script", "--itrace=i0ns", "-F", "ip"}, exported(trace))))
     if (!line.empty()) decoded.push_back(number(line));
-  EXPECT_EQ(decoded, instructions_of(trace));
+  EXPECT_EQ(decoded, addresses_of(instructions_of(trace)));
 }
 
 TEST_F(ProcessorTrace, IsDecodedByLibiptToEveryInstructionOfTheTrace) {
   const std::string trace = recorded("branches", {"400"}), back = scratch_.file("back");
   const Output imported = run({pmusim(), "trace", "import", "-f", "pt", "-o", back, exported(trace)});
   ASSERT_EQ(imported.status, 0) << imported.err;
-  EXPECT_EQ(instructions_of(back), instructions_of(trace));
+  EXPECT_EQ(addresses_of(instructions_of(back)), addresses_of(instructions_of(trace)));
 }
 
 // docs/traces.md, "Intel PT": perf samples before the instruction that makes the count full, the LBR has it
-// where it is a branch; entries where tracing ends and begins are perf's alone.
+// where it is a branch; entries where tracing ends and begins are perf's alone. Which branches there are is
+// taken from the instructions themselves.
 TEST_F(ProcessorTrace, HasTheBranchStacksOfTheEmulatedLbrAtTheSameCounts) {
   const std::string trace = recorded("branches", {"2000"});
-  const auto from_pt = perfs_stacks(exported(trace)), from_lbr = emulated_stacks(trace);
-  ASSERT_GT(from_lbr.size(), 200u);
-  ASSERT_EQ(from_pt.size(), from_lbr.size());
-  constexpr std::size_t fewest = 16;  // of 32, where calls of the system take the rest
-  for (std::size_t n = 0; n < from_lbr.size(); ++n) {
-    ASSERT_EQ(from_pt[n].ip, from_lbr[n].ip) << n;
-    Stack perfs = from_pt[n].branches, emulated = from_lbr[n].branches;
-    std::erase_if(perfs, [](const std::string& b) { return b.starts_with("0x0/") || b.ends_with("/0x0"); });
-    ASSERT_FALSE(emulated.empty());
-    if (number(emulated.front()) == from_lbr[n].ip) emulated.erase(emulated.begin());
-    const std::size_t both = std::min(perfs.size(), emulated.size());
-    ASSERT_GE(both, n == 0 ? 1 : fewest) << n;
-    perfs.resize(both);
-    emulated.resize(both);
-    ASSERT_EQ(perfs, emulated) << n;
+  const std::vector<Executed> program = instructions_of(trace);
+  ASSERT_GT(program.size(), 200 * period);
+  {
+    SCOPED_TRACE("Intel PT");
+    expect_equal(perfs_stacks(exported(trace)), pt_stacks_of(program));
   }
+  SCOPED_TRACE("LBR");
+  expect_equal(emulated_stacks(trace), lbr_stacks_of(program));
 }
 
 }  // namespace
