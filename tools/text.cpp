@@ -3,15 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-
+#include "base/letters.h"
 #include "pmusim/base/bits.h"
 
 namespace pmusim::tools {
 
 namespace {
-
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
 bool matches(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();

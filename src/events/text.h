@@ -2,20 +2,14 @@
 #ifndef PMUSIM_SRC_EVENTS_TEXT_H
 #define PMUSIM_SRC_EVENTS_TEXT_H
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "base/letters.h"
 #include "pmusim/base/bits.h"
 
 namespace pmusim::events {
-
-inline bool equal_without_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 /// All of `digits` as a number of that base, or nothing.
 inline std::optional<u64> parse_digits(std::string_view digits, int base) {

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <iterator>
 #include <span>
 #include <utility>
+
+#include "base/letters.h"
 
 namespace pmusim::events {
 namespace {
@@ -17,9 +18,9 @@ namespace {
 /// The bits of an event select that describe the event; libpfm4 adds privilege levels, INT and EN.
 constexpr u64 event_bits = 0xFF84'FFFF | u64{0xFF} << 40;
 
-std::string upper(std::string_view text) {
+std::string upper_case(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::toupper(c); });
+  for (char& c : result) c = upper(c);
   return result;
 }
 
@@ -32,14 +33,21 @@ bool library_ready() {
   return ready;
 }
 
-std::optional<pfm_pmu_info_t> find_pmu(std::string_view name) {
-  if (!library_ready()) return std::nullopt;
-  for (int pmu = PFM_PMU_NONE; pmu < PFM_PMU_MAX; ++pmu) {
+std::vector<pfm_pmu_info_t> library_pmus() {
+  std::vector<pfm_pmu_info_t> pmus;
+  for (int pmu = PFM_PMU_NONE; library_ready() && pmu < PFM_PMU_MAX; ++pmu) {
     pfm_pmu_info_t info{};
     info.size = sizeof info;
-    if (pfm_get_pmu_info(static_cast<pfm_pmu_t>(pmu), &info) == PFM_SUCCESS && name == info.name) return info;
+    if (pfm_get_pmu_info(static_cast<pfm_pmu_t>(pmu), &info) == PFM_SUCCESS) pmus.push_back(info);
   }
-  return std::nullopt;
+  return pmus;
+}
+
+std::optional<pfm_pmu_info_t> find_pmu(std::string_view name) {
+  static const std::vector<pfm_pmu_info_t> pmus = library_pmus();
+  const auto found =
+      std::ranges::find(pmus, name, [](const pfm_pmu_info_t& pmu) { return std::string_view(pmu.name); });
+  return found == pmus.end() ? std::nullopt : std::optional(*found);
 }
 
 std::optional<VendorEvent> encode(const std::string& pmu, const std::string& event) {
@@ -150,16 +158,16 @@ std::string describe(const CpuModel& model, std::string_view name) {
 }
 
 std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name) {
-  std::string dotted = upper(name);
+  std::string dotted(name);
   std::ranges::replace(dotted, ':', '.');
   const auto pmu = find_pmu(model.pfm_name);
-  const auto row =
-      std::ranges::find_if(model.events, [&](const EventDefinition& r) { return upper(r.name) == dotted; });
+  const auto row = std::ranges::find_if(
+      model.events, [&](const EventDefinition& r) { return equal_without_case(r.name, dotted); });
   if (row != model.events.end())
     return VendorEvent{std::string(row->name), event_select_bits(*row), row->extra,
                        pmu ? description_of(*pmu, row->name) : std::string()};
   if (!pmu) return std::nullopt;
-  for (const std::string& spelling : library_spellings(upper(name)))
+  for (const std::string& spelling : library_spellings(upper_case(name)))
     if (auto event = encode(pmu->name, spelling)) {
       event->description = description_of(*pmu, event->name);
       return event;
