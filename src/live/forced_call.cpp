@@ -2,9 +2,13 @@
 // System calls that a task makes because its supervisor says so.
 #include <linux/ptrace.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
 
 #include "live/ptrace.h"
 #include "live/tasks.h"
@@ -43,6 +47,45 @@ class SignalsHeldBack {
   u32 tid_;
   u64 mask_;
 };
+
+/// What the kernel takes for a signal's action, not the C library.
+struct KernelAction {
+  u64 handler = 0, flags = 0, restorer = 0, mask = 0;
+};
+
+/// Memory of a stopped task below what its stack holds, as it was once the object is gone.
+class BelowStack {
+ public:
+  BelowStack(u32 tid, u64 stack_pointer)
+      : tid_(tid), address_((stack_pointer - red_zone_bytes) / 64 * 64 - 64) {
+    content_.resize(trace::read_memory(tid, address_, content_));
+  }
+  BelowStack(const BelowStack&) = delete;
+  BelowStack& operator=(const BelowStack&) = delete;
+  ~BelowStack() { trace::write_memory(tid_, address_, content_); }
+  u64 address() const { return address_; }
+
+ private:
+  static constexpr u64 red_zone_bytes = 128;
+  u32 tid_;
+  u64 address_;
+  std::vector<std::byte> content_ = std::vector<std::byte>(sizeof(KernelAction));
+};
+
+/// Behind a SYSCALL of the vDSO: every process has one there.
+std::optional<u64> behind_call_instruction(u32 pid) {
+  constexpr std::string_view name = "[vdso]", instruction = "\x0F\x05";
+  const std::string maps = trace::proc_file(pid, "maps");
+  const std::size_t at = maps.find(name);
+  if (at == std::string::npos) return std::nullopt;
+  char* dash = nullptr;
+  const u64 begin = std::strtoull(maps.c_str() + maps.rfind('\n', at) + 1, &dash, 16);
+  const u64 end = std::strtoull(dash + 1, nullptr, 16);
+  std::string code(end - begin, '\0');
+  code.resize(trace::read_memory(pid, begin, std::as_writable_bytes(std::span(code))));
+  const std::size_t found = code.find(instruction);
+  return found == std::string::npos ? std::nullopt : std::optional(begin + found + call_bytes);
+}
 
 }  // namespace
 
@@ -102,6 +145,30 @@ void Tasks::call(u32 tid, std::span<const ForcedCall> calls) {
     left_call(*task);
   else
     between_instructions(*task);
+}
+
+/// Steps have reset that disposition, which the program does not know.
+void Tasks::ignore_trap(u32 tid) {
+  constexpr u64 ignore_handler = 1;
+  trace::go_back_before_call(tid);
+  const auto registers = all_registers(tid);
+  const auto behind_call = behind_call_instruction(tid);
+  if (!registers || !behind_call) return;
+  user_regs_struct at_call = *registers;
+  at_call.rip = *behind_call;
+  {
+    const SignalsHeldBack held_back(tid);
+    const BelowStack action(tid, registers->rsp);
+    const auto make = [&](u64 act, u64 old) {
+      set_all_registers(
+          tid, registers_for(at_call, {.number = SYS_rt_sigaction, .arguments = {SIGTRAP, act, old, 8}}));
+      return run_one_call(tid);
+    };
+    if (!make(0, action.address())) return;
+    trace::poke(tid, action.address(), ignore_handler);
+    if (!make(action.address(), 0)) return;
+  }
+  set_all_registers(tid, *registers);
 }
 
 }  // namespace pmusim::live

@@ -67,6 +67,7 @@ void Tasks::stopped(WatchedTask& task, int status) {
 void Tasks::stopped_with_group(WatchedTask& task, int signal) {
   task.block.not_retired();
   if (task.interest == Interest::none) {
+    if (task.trap) task.trap->give_back(task.tid);
     trace::let_go(task.tid, signal);
     return forget(task);
   }
@@ -85,12 +86,17 @@ void Tasks::goes_on(WatchedTask& task) {
 void Tasks::at_call(WatchedTask& task) {
   if (task.state == State::in_call) return left_call(task);
   task.state = State::in_call;
+  if (task.trap)
+    if (const auto now = trace::thread_state(task.tid))
+      task.trap->enter_call(task.tid, task.call_number, now->registers);
   trace::run_to_call(task.tid, 0);
 }
 
 void Tasks::left_call(WatchedTask& task) {
   const auto after = trace::thread_state(task.tid);
   if (!after) return;  // killed: its end follows
+  if (task.trap) task.trap->leave_call(task.tid, task.call_number, after->registers);
+  if (task.call_number == SYS_rt_sigreturn) task.own_trap_flag = after->trap_flag_shown;
   if (trace::changes_maps(task.call_number)) tell_of_maps(task);
   task.call_comes_again = leaves_call_unfinished(task.tid);
   task.registers = *after;
@@ -105,6 +111,7 @@ void Tasks::between_instructions(WatchedTask& task) {
   const bool from_afar = task.state == State::native;
   task.asked_to_stop = false;
   if (from_afar || !faults_counted_) task.faults.reset();
+  if (from_afar) task.own_trap_flag = now->trap_flag_shown;
   task.block.not_retired();
   task.stepping = nullptr;
   task.in_rep = false;
@@ -140,7 +147,9 @@ void Tasks::stepped(WatchedTask& task) {
     end_block(task, task.registers.registers.rip);
     make_current(task);
     cpu_.happen(trace::SignalDelivery{0, after->registers.rip});
-    trace::hide_trap_flag_in_frame(task.tid, after->registers[Gpr::rsp]);
+    if (!std::exchange(task.own_trap_flag, false))
+      trace::hide_trap_flag_in_frame(task.tid, after->registers[Gpr::rsp]);
+    if (task.trap) task.trap->hide_mask(task.tid);
     task.call_comes_again = false;
     task.registers = *after;
   } else if (task.stepping == nullptr) {  // the vsyscall page: nobody can tell what retired
@@ -163,9 +172,10 @@ void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
   task.registers = after;
   if (task.in_rep) return;  // a REP instruction traps after each iteration; it retires once
   Registers& registers = task.registers.registers;
-  if (live.pushes_flags) trace::hide_trap_flag_at(task.tid, registers[Gpr::rsp]);
+  if (live.pushes_flags && !task.own_trap_flag) trace::hide_trap_flag_at(task.tid, registers[Gpr::rsp]);
   task.block.retired(live, static_cast<u32>(task.rep_rcx - registers[Gpr::rcx]), registers);
-  const bool raises_trap = live.raises_trap;
+  const bool raises_trap = live.raises_trap || task.own_trap_flag;
+  if (live.pops_flags) task.own_trap_flag = after.trap_flag_shown;
   const bool falls_through =
       live.instruction.branch == BranchKind::none && registers.rip == live.instruction.end();
   task.stepping = nullptr;
@@ -187,7 +197,8 @@ void Tasks::take_faults(WatchedTask& task, const Registers& before) {
 
 /// It comes before the next instruction: nothing has retired.
 void Tasks::signalled(WatchedTask& task, int signal) {
-  if (task.state == State::native) return trace::run_freely(task.tid, signal);
+  if (task.state == State::native)
+    return trace::run_freely(task.tid, signal == SIGTRAP && ignores_trap(task) ? 0 : signal);
   const auto now = trace::thread_state(task.tid);
   if (!now) return;
   task.block.not_retired();
@@ -196,8 +207,9 @@ void Tasks::signalled(WatchedTask& task, int signal) {
   task.entering_handler = false;
   task.call_comes_again = leaves_call_unfinished(task.tid);
   task.registers = *now;
-  task.signal = signal;
-  task.handler_follows = trace::has_handler(task.tid, signal);
+  const bool kept_back = signal == SIGTRAP && task.trap && task.trap->keeps_back_trap(task.tid);
+  task.signal = kept_back ? 0 : signal;
+  task.handler_follows = !kept_back && trace::has_handler(task.tid, signal);
   task.state = State::ready;
   settle(task);
 }
@@ -214,6 +226,9 @@ void Tasks::started(WatchedTask& parent, u32 tid) {
   if (parent.space != nullptr)
     child.space =
         child.pid == parent.pid ? parent.space : std::make_shared<trace::AddressSpace>(*parent.space);
+  if (parent.trap)
+    child.trap = child.pid == parent.pid ? parent.trap->of_thread() : parent.trap->of_process();
+  child.own_trap_flag = parent.own_trap_flag;
   cpu_.happen(trace::ThreadStart{child.pid, tid, parent.pid, parent_tid});
   follow_events();
   if (early_.erase(tid) != 0) between_instructions(*find(tid));
@@ -238,6 +253,7 @@ void Tasks::executed(u32 tid) {
   task->space = std::make_shared<trace::AddressSpace>();
   task->faults.reset();
   task->stepping = nullptr;
+  task->own_trap_flag = false;
   task->call_number = SYS_execve;
   task->state = State::in_call;
   follow_events();

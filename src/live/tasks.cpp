@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "live/ptrace.h"
 #include "perf/context.h"
@@ -67,11 +68,9 @@ void Tasks::follow_events() {
 
 /// What becomes of a task that is ready.
 void Tasks::settle(WatchedTask& task) {
-  if (task.interest == Interest::instructions) {
-    if (task.space == nullptr) learn_maps(task);
-    return;
-  }
+  if (task.interest == Interest::instructions) return begin_steps(task);
   end_block(task, task.registers.registers.rip);
+  if (!end_steps(task)) return;
   const int signal = std::exchange(task.signal, 0);
   if (task.interest == Interest::none) {
     trace::let_go(task.tid, signal);
@@ -80,6 +79,36 @@ void Tasks::settle(WatchedTask& task) {
   }
   task.state = State::native;
   trace::run_freely(task.tid, signal);
+}
+
+void Tasks::begin_steps(WatchedTask& task) {
+  if (task.space == nullptr) learn_maps(task);
+  if (!task.trap) task.trap = disguise_of(task);
+  if (!task.call_comes_again && task.trap->shows_mask()) task.trap->hide_mask(task.tid);
+}
+
+/// The kernel gets back what was kept from it. False if the task has died meanwhile.
+bool Tasks::end_steps(WatchedTask& task) {
+  if (!task.trap) return true;
+  const u32 tid = task.tid;
+  task.trap->give_back(tid);
+  const bool ignored = task.trap->ignores_trap();
+  task.trap.reset();
+  if (ignored) ignore_trap(tid);
+  return find(tid) != nullptr;
+}
+
+/// As the kernel has it, unless another thread of the process has kept that from it already.
+trace::TrapDisguise Tasks::disguise_of(const WatchedTask& task) const {
+  for (const auto& [tid, other] : tasks_)
+    if (other.pid == task.pid && other.trap) return other.trap->of_thread();
+  return trace::TrapDisguise({.trap_ignored = trace::ignores(task.tid, SIGTRAP)});
+}
+
+bool Tasks::ignores_trap(const WatchedTask& task) const {
+  return std::ranges::any_of(tasks_, [&](const auto& entry) {
+    return entry.second.pid == task.pid && entry.second.trap && entry.second.trap->ignores_trap();
+  });
 }
 
 /// Nobody's events are on the task any more.
@@ -140,6 +169,8 @@ void Tasks::go(WatchedTask& task) {
 }
 
 void Tasks::step_into_handler(WatchedTask& task) {
+  // A SIGTRAP that is not kept back is not blocked.
+  if (task.trap && task.signal != SIGTRAP) task.trap->show_mask(task.tid);
   task.entering_handler = true;
   task.state = State::stepping;
   const u32 tid = task.tid;
@@ -153,7 +184,7 @@ void Tasks::step_into_call(WatchedTask& task) {
   const trace::LiveInstruction& live = *std::exchange(task.stepping, nullptr);
   trace::ThreadState& state = task.registers;
   task.call_number = state.registers[Gpr::rax];
-  if (state.trap_flag_shown) trace::clear_trap_flag(task.tid, state.registers.rflags);
+  if (state.trap_flag_shown && !task.own_trap_flag) trace::clear_trap_flag(task.tid, state.registers.rflags);
   task.block.expect(live, state.registers, state.fs_base, state.gs_base);
   const Registers before = state.registers;
   state.registers.rip = live.instruction.end();

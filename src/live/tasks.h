@@ -9,7 +9,7 @@
 
 #include "live/emulated_cpu.h"
 #include "trace/live_code.h"
-#include "trace/tracee.h"
+#include "trace/trap_disguise.h"
 
 namespace pmusim::live {
 
@@ -52,8 +52,10 @@ struct WatchedTask {
   int signal = 0;                 ///< to be delivered when it goes on
   bool handler_follows = false;   ///< that delivery enters a handler
   bool entering_handler = false;
-  std::optional<PageFaults> faults;  ///< while events count them
-  std::vector<FaultedAt> faulted;    ///< by instructions in the block
+  std::optional<trace::TrapDisguise> trap;  ///< since it is stepped
+  bool own_trap_flag = false;               ///< the program has set it itself
+  std::optional<PageFaults> faults;         ///< while events count them
+  std::vector<FaultedAt> faulted;           ///< by instructions in the block
 };
 
 /// A system call that a task is made to make.
@@ -116,6 +118,10 @@ class Tasks {
   void stopped_with_group(WatchedTask& task, int signal);
   void between_instructions(WatchedTask& task);
   void settle(WatchedTask& task);
+  void begin_steps(WatchedTask& task);
+  bool end_steps(WatchedTask& task);
+  trace::TrapDisguise disguise_of(const WatchedTask& task) const;
+  bool ignores_trap(const WatchedTask& task) const;
   void stepped(WatchedTask& task);
   void signalled(WatchedTask& task, int signal);
   void goes_on(WatchedTask& task);
@@ -135,6 +141,7 @@ class Tasks {
 
   std::optional<int> wait_for_stop(u32 tid);
   bool run_one_call(u32 tid);
+  void ignore_trap(u32 tid);
 
   EmulatedCpu& cpu_;
   trace::InstructionStore store_;

@@ -10,90 +10,29 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstring>
+#include <utility>
 
 namespace pmusim::trace {
 namespace {
-
-constexpr u64 trap_bit = u64{1} << (SIGTRAP - 1);
-constexpr u64 ignore_handler = 1, default_handler = 0;  // SIG_IGN, SIG_DFL
 
 // The arguments of a system call, in order.
 u64 first(const Registers& r) { return r[Gpr::rdi]; }
 u64 second(const Registers& r) { return r[Gpr::rsi]; }
 u64 third(const Registers& r) { return r[Gpr::rdx]; }
 
-std::optional<u64> read_word(u32 tid, u64 address) {
-  u64 word = 0;
-  const auto bytes = std::as_writable_bytes(std::span(&word, 1));
-  return read_memory(tid, address, bytes) == bytes.size() ? std::optional(word) : std::nullopt;
-}
-
 bool concerns(u32 tid, const Registers& r) { return first(r) == 0 || first(r) == tid; }
 
 }  // namespace
 
-Disguise Disguise::of_thread() const {
-  Disguise child(cpus_, {});
-  child.disposition_ = disposition_;
-  return child;
-}
-
-Disguise Disguise::of_process() const { return {cpus_, *disposition_}; }
-
 void Disguise::enter_call(u32 tid, u64 number, const Registers& registers) {
-  show_mask(tid);
-  // The call sees a blocked SIGTRAP waiting: rt_sigpending, rt_sigtimedwait, a signalfd.
-  if (waiting_ && !std::exchange(sent_again_, true)) send_trap(tid);
-  if (number == SYS_rt_sigaction && first(registers) == SIGTRAP) enter_sigaction(tid, registers);
+  TrapDisguise::enter_call(tid, number, registers);
   if (number == SYS_sched_setaffinity && concerns(tid, registers)) enter_setaffinity(tid, registers);
 }
 
 void Disguise::leave_call(u32 tid, u64 number, const Registers& registers) {
-  if (number == SYS_rt_sigaction && first(registers) == SIGTRAP) leave_sigaction(tid, registers);
   if (number == SYS_sched_getaffinity && concerns(tid, registers)) leave_getaffinity(tid, registers);
   if (result_) set_call_result(tid, *std::exchange(result_, std::nullopt));
-  hide_mask(tid);
-}
-
-void Disguise::show_mask(u32 tid) const {
-  if (trap_blocked_) set_signal_mask(tid, signal_mask(tid) | trap_bit);
-}
-
-void Disguise::hide_mask(u32 tid) {
-  const u64 mask = signal_mask(tid);
-  trap_blocked_ = (mask & trap_bit) != 0;
-  if (trap_blocked_) set_signal_mask(tid, mask & ~trap_bit);
-  if (!trap_blocked_ && waiting_ && !std::exchange(sent_again_, true)) send_trap(tid);
-}
-
-bool Disguise::keeps_back_trap(u32 tid) {
-  restore_sender(tid);
-  if (trap_blocked_) waiting_ = signal_info(tid);
-  return trap_blocked_ || disposition_->trap_ignored;
-}
-
-void Disguise::restore_sender(u32 tid) {
-  if (!std::exchange(sent_again_, false)) return;
-  if (waiting_) set_signal_info(tid, *waiting_);
-  waiting_.reset();
-}
-
-// The kernel is not to know that SIGTRAP is ignored, the program is: another handler is put into the caller's
-// structure (its first member) while the kernel looks at it.
-void Disguise::enter_sigaction(u32 tid, const Registers& registers) {
-  const auto handler = second(registers) != 0 ? read_word(tid, second(registers)) : std::nullopt;
-  act_changed_ = handler == ignore_handler;
-  if (act_changed_) poke(tid, second(registers), default_handler);
-}
-
-void Disguise::leave_sigaction(u32 tid, const Registers& registers) {
-  const u64 act = second(registers), old = third(registers);
-  if (act_changed_ && act != old) poke(tid, act, ignore_handler);
-  const bool done = registers[Gpr::rax] == 0;
-  if (done && old != 0 && disposition_->trap_ignored) poke(tid, old, ignore_handler);
-  if (done && act != 0) disposition_->trap_ignored = act_changed_;
-  act_changed_ = false;
+  TrapDisguise::leave_call(tid, number, registers);
 }
 
 // The thread stays on the recorder's CPU.

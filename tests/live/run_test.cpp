@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: MIT
 // pmusim run, over perf as it is installed and over programs that use perf_event_open themselves.
-#include <gmock/gmock.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <regex>
-
-#include "pmusim/base/bits.h"
-#include "tests/end_to_end/command.h"
+#include "tests/live/live.h"
 
 namespace pmusim::test {
 namespace {
@@ -18,108 +8,12 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-const std::string events_program = std::string(TEST_PROGRAMS) + "/events";
-const std::string bare_program = std::string(TEST_PROGRAMS) + "/bare";
-
-enum class Addresses : u8 { random, fixed };
-
-/// Under a watchdog: a supervisor and its program that wait for each other would do so for ever. The
-/// environment is small.
-Output run_live(const std::vector<std::string>& program, const std::vector<std::string>& options = {},
-                Addresses addresses = Addresses::random) {
-  std::vector<std::string> command{"timeout", "-k", "1",         "60",
-                                   "env",     "-i", "HOME=/tmp", "PATH=/usr/bin:/bin"};
-  if (addresses == Addresses::fixed) command.insert(command.end(), {"setarch", "-R"});
-  command.insert(command.end(), {pmusim(), "run"});
-  command.insert(command.end(), options.begin(), options.end());
-  command.push_back("--");
-  command.insert(command.end(), program.begin(), program.end());
-  return run(command);
-}
-
-/// perf stat's -x, output: counts by the event's name.
-std::map<std::string, std::string> counts_in(const std::string& text) {
-  std::map<std::string, std::string> counts;
-  static const std::regex line(R"(^([^,]+),[^,]*,([^,]+),)");
-  for (const std::string& one : lines(text))
-    if (std::smatch found; std::regex_search(one, found, line)) counts[found[2]] = found[1];
-  return counts;
-}
-
-/// What a run says of this system.
-const std::string& remarks() {
-  static const Output probe = run_live({"true"}, {"-v"});
-  return probe.err;
-}
-bool shows_pmu() { return remarks().find("no PMU in sysfs") == std::string::npos; }
-
-/// Skipped where programs cannot be run live at all.
-class Live : public testing::Test {
- protected:
-  void SetUp() override {
-    static const std::regex refusal("is forbidden here|needs Linux|cannot run under itself");
-    if (std::regex_search(remarks(), refusal)) GTEST_SKIP() << remarks();
-  }
-  std::string file(const std::string& name) const { return scratch_.file(name); }
-
- private:
-  ScratchDirectory scratch_;
-};
-
-class LiveWithPerf : public Live {
- protected:
-  void SetUp() override {
-    Live::SetUp();
-    if (IsSkipped()) return;
-    if (!installed("perf")) GTEST_SKIP() << "perf is not installed";
-    if (!shows_pmu()) GTEST_SKIP() << remarks();
-  }
-  /// What `perf record OPTIONS -- bare` leaves, as perf script prints it.
-  std::string recorded_samples(std::vector<std::string> options, std::vector<std::string> script) const {
-    std::vector<std::string> command{"perf", "record", "-o", file("perf.data")};
-    command.insert(command.end(), options.begin(), options.end());
-    command.insert(command.end(), {"--", bare_program});
-    const Output recorded = run_live(command);
-    EXPECT_EQ(recorded.status, 0) << recorded.err;
-    script.insert(script.begin(), "script");
-    return run_perf(std::move(script), file("perf.data")).out;
-  }
-};
-
 TEST_F(Live, EndsAsTheProgramDoes) {
   EXPECT_EQ(run_live({"sh", "-c", "exit 7"}).status, 7);
   EXPECT_EQ(run_live({"sh", "-c", "kill -9 $$"}).status, 128 + 9);
   const Output missing = run_live({"/no/such/program"});
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.err, HasSubstr("/no/such/program: cannot be started"));
-}
-
-TEST_F(LiveWithPerf, CountsEqualThoseOfAReplayToTheDigit) {
-  const std::vector<std::string> programs[] = {{bare_program}, {"/usr/bin/true"}};
-  for (const auto& program : programs) {
-    const std::string events = "instructions:u,cycles:u,branches:u,branch-misses:u";
-    const std::vector<std::string> stat{"perf", "stat", "-x,", "-o", file("counts"), "-e", events, "--"};
-    // perf changes the environment of what it runs, which moves the stack.
-    std::vector<std::string> told = stat;
-    told.push_back("/usr/bin/env");
-    std::vector<std::string> record{"env", "-i"};
-    for (const std::string& variable : lines(run_live(told, {}, Addresses::fixed).out))
-      record.push_back(variable);
-    std::vector<std::string> live = stat;
-    live.insert(live.end(), program.begin(), program.end());
-    const Output counted = run_live(live, {}, Addresses::fixed);
-    ASSERT_EQ(counted.status, 0) << counted.err;
-
-    record.insert(record.end(), {pmusim(), "trace", "record", "--step", "-o", file("trace"), "--"});
-    record.insert(record.end(), program.begin(), program.end());
-    ASSERT_EQ(run(record).status, 0);
-    const Output replayed =
-        run({pmusim(), "stat", "-x,", "-o", file("replayed"), "-e", events, file("trace")});
-    ASSERT_EQ(replayed.status, 0) << replayed.err;
-    const auto expected = counts_in(read_file(file("replayed")));
-    EXPECT_EQ(expected.size(), 4u);
-    EXPECT_EQ(counts_in(read_file(file("counts"))), expected) << program.front();
-  }
 }
 
 TEST_F(LiveWithPerf, PerfStatFallsBackToUserModeByItself) {
@@ -246,46 +140,6 @@ dup2 to a low number: EINVAL
 a duplicate is the same event
 the kernel's software events: works
 )");
-}
-
-/// Processes that run the program whose name is unlike any other's.
-std::size_t still_running(const std::string& program) {
-  std::size_t running = 0;
-  for (const auto& process : std::filesystem::directory_iterator("/proc"))
-    if (read_file((process.path() / "cmdline").string()).starts_with(program)) ++running;
-  return running;
-}
-
-// Whoever is killed, and whenever: nobody waits for ever, and nothing that was watched is left. What perf
-// leaves when it is terminated goes on at full speed, as it does without pmusim: then the program is soon
-// done.
-TEST_F(LiveWithPerf, EndsWhateverIsKilledWhenever) {
-  const std::string endless = file("endless");
-  std::filesystem::copy_file(events_program, endless);
-  const std::vector<std::string> stat{pmusim(),         "run",   "--",   "perf",     "stat", "-e",
-                                      "instructions:u", endless, "work", "100000000"};
-  for (const unsigned ms : {0u, 3u, 10u, 30u, 60u, 100u, 200u, 400u}) {
-    const Running running(stat);
-    ::usleep(ms * 1000);
-    running.end_with(ms % 20 == 0 ? SIGKILL : SIGTERM);
-    for (int patience = 0; patience < 500 && still_running(endless) != 0; ++patience) ::usleep(20'000);
-    EXPECT_EQ(still_running(endless), 0u) << ms;
-  }
-  const Output killed = run_live({"perf", "stat", "-e", "instructions:u", events_program, "killed"});
-  EXPECT_THAT(killed.err, ContainsRegex("Killed(.|\n)*instructions:u"));
-  const Output watcher = run_live({"sh", "-c",
-                                   "perf record -o " + file("x") + " -e instructions:u -c 100 " + endless +
-                                       " work 4000000000 & sleep 0.3; kill -9 $!; sleep 0.1"});
-  EXPECT_EQ(watcher.status, 0) << watcher.err;
-}
-
-TEST_F(LiveWithPerf, StopsAndContinuesAsTheProgramIsTold) {
-  const Output output =
-      run_live({"sh", "-c",
-                events_program + " work 4000000000 & p=$!; (sleep 0.2; kill -STOP $p; sleep 0.2; "
-                                 "kill -CONT $p; sleep 0.1; kill $p) & perf stat -e instructions:u -p $p"});
-  EXPECT_EQ(output.status, 0) << output.err;
-  EXPECT_THAT(output.err, ContainsRegex("[0-9,]+ +instructions:u"));
 }
 
 TEST_F(Live, ARunUnderItselfIsRefusedWithTheReason) {

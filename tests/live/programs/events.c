@@ -127,6 +127,53 @@ static void poll_child(void) {
   printf("%d samples%s\n", samples, wakeups < 2 ? ", and no wakeup" : "");
 }
 
+static volatile int traps;
+static void on_trap(int signal) {
+  (void)signal;
+  ++traps;
+}
+
+static void tell_of_traps(const char* when) {
+  struct sigaction action;
+  sigset_t mask, pending;
+  sigaction(SIGTRAP, NULL, &action);
+  sigprocmask(SIG_BLOCK, NULL, &mask);
+  sigpending(&pending);
+  printf("%s: %s, %s, %s, taken %d\n", when, action.sa_handler == SIG_IGN ? "ignored" : "handled",
+         sigismember(&mask, SIGTRAP) ? "blocked" : "open",
+         sigismember(&pending, SIGTRAP) ? "pending" : "none waits", traps);
+}
+
+// Counting begins and ends while SIGTRAP is blocked, pending and ignored.
+static void keep_traps(void) {
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+  const int event = open_event(&attr, 0, -1, -1, 0);
+  sigset_t trap;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  signal(SIGTRAP, on_trap);
+  sigprocmask(SIG_BLOCK, &trap, NULL);
+  count_work(event, 10);
+  raise(SIGTRAP);
+  tell_of_traps("blocked and counted");
+  count_work(event, 10);
+  tell_of_traps("pending and counted");
+  sigprocmask(SIG_UNBLOCK, &trap, NULL);
+  tell_of_traps("unblocked");
+  signal(SIGTRAP, SIG_IGN);
+  count_work(event, 10);
+  raise(SIGTRAP);
+  tell_of_traps("ignored and counted");
+  ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+  raise(SIGTRAP);
+  tell_of_traps("ignored while counted");
+  signal(SIGTRAP, on_trap);
+  raise(SIGTRAP);
+  ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
+  raise(SIGTRAP);
+  tell_of_traps("handled");
+}
+
 static void* work_in_thread(void* rounds) {
   work((unsigned long)rounds);
   return NULL;
@@ -196,6 +243,126 @@ static void die_in_company(void) {
   for (;;) work(1000);
 }
 
+static int count_little(void) {
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+  const int event = open_event(&attr, 0, -1, -1, 0);
+  const unsigned long long ten = count_work(event, 10), twenty = count_work(event, 20);
+  close(event);
+  return (int)(twenty - ten);
+}
+
+// Runs a tracer on itself, while it is watched.
+static void be_traced(char** tracer, int arguments) {
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+  open_event(&attr, 0, -1, -1, 0);
+  char pid[16], *command[16] = {NULL};
+  snprintf(pid, sizeof pid, "%d", getpid());
+  for (int n = 0; n < arguments && n < 14; ++n) command[n] = tracer[n];
+  command[arguments] = pid;
+  const pid_t child = fork();
+  if (child == 0) {
+    close(2);
+    execvp(command[0], command);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("%s %s\n", command[0], status != 0 ? "fails" : "attaches");
+}
+
+static unsigned long drawn;
+static unsigned draw(unsigned below) {
+  drawn = drawn * 6364136223846793005ul + 1442695040888963407ul;
+  return (unsigned)(drawn >> 33) % below;
+}
+
+static void live_shortly(void) {
+  switch (draw(5)) {
+    case 0:
+      kill(getpid(), SIGKILL);
+      break;
+    case 1:
+      execl("/proc/self/exe", "churn", "work", "50", (char*)NULL);
+      break;
+    case 2:
+      close_range(3, ~0u, 0);
+      break;
+    case 3:
+      for (;;) work(1000);
+    default:
+      work(200);
+  }
+  _exit(0);
+}
+
+static void start_child(void) {
+  const pid_t child = fork();
+  if (child == 0) live_shortly();
+  work(1 + draw(100));
+  if (draw(2)) kill(child, SIGSTOP);
+  work(1 + draw(100));
+  kill(child, draw(2) ? SIGCONT : SIGKILL);
+  work(1 + draw(100));
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+}
+
+// Does anything with events, in any order.
+static void churn(unsigned long seed, int rounds) {
+  enum { most = 6 };
+  int events[most];
+  for (int n = 0; n < most; ++n) events[n] = -1;
+  drawn = seed;
+  while (rounds-- > 0) {
+    int* const event = &events[draw(most)];
+    const int other = events[draw(most)];
+    struct perf_event_attr attr = counting(draw(2) ? PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_HW_CPU_CYCLES);
+    attr.inherit = draw(2);
+    attr.disabled = draw(2);
+    attr.sample_period = draw(2) ? 50 : 0;
+    attr.wakeup_events = 1;
+    void* ring = MAP_FAILED;
+    switch (draw(9)) {
+      case 0:
+        if (*event < 0) *event = open_event(&attr, 0, -1, -1, 0);
+        break;
+      case 1:
+        if (*event < 0) *event = open_event(&attr, 0, -1, other, 0);
+        break;
+      case 2:
+        close(*event);
+        *event = -1;
+        break;
+      case 3:
+        ioctl(*event, draw(2) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+        break;
+      case 4:
+        ring = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, *event, 0);
+        if (ring != MAP_FAILED && draw(2)) munmap(ring, 3 * 4096);
+        break;
+      case 5:
+        start_child();
+        break;
+      case 6: {
+        pthread_t thread;
+        pthread_create(&thread, NULL, work_in_thread, (void*)(1ul + draw(200)));
+        if (draw(2) && *event >= 0) close(*event), *event = -1;
+        pthread_join(thread, NULL);
+        break;
+      }
+      case 7:
+        if (*event >= 0 && other >= 0) dup2(other, *event);
+        break;
+      default: {
+        unsigned long long count = 0;
+        if (read(*event, &count, sizeof count) < 0) break;
+      }
+    }
+    work(1 + draw(50));
+  }
+  printf("done\n");
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   setvbuf(stdout, NULL, _IOLBF, 0);
@@ -204,6 +371,18 @@ int main(int argc, char** argv) {
   if (strcmp(what, "poll") == 0) poll_child();
   if (strcmp(what, "refusals") == 0) refusals();
   if (strcmp(what, "others") == 0) work_with_others(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000);
+  if (strcmp(what, "start") == 0) printf("%d\n", count_little());
+  if (strcmp(what, "open") == 0) {
+    struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+    tell("open", open_event(&attr, 0, -1, -1, 0));
+  }
+  if (strcmp(what, "traced") == 0) {
+    be_traced(argv + 2, argc - 2);
+    printf("%d\n", count_little());
+  }
+  if (strcmp(what, "churn") == 0)
+    churn(argc > 2 ? strtoul(argv[2], NULL, 10) : 1, argc > 3 ? atoi(argv[3]) : 100);
+  if (strcmp(what, "traps") == 0) keep_traps();
   if (strcmp(what, "killed") == 0) die_in_company();
   if (strcmp(what, "work") == 0) work(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000);
   return 0;

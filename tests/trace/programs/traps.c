@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -69,6 +70,27 @@ static int status_of_child(void (*child)(void)) {
   return status;
 }
 
+static volatile int alarms;
+static void on_alarm(int signal) {
+  (void)signal;
+  ++alarms;
+}
+
+// Everything is blocked but while it waits.
+static void wait_with_all_blocked(void) {
+  sigset_t all, none;
+  sigfillset(&all);
+  sigemptyset(&none);
+  signal(SIGALRM, on_alarm);
+  sigprocmask(SIG_BLOCK, &all, NULL);
+  const struct itimerval soon = {{0, 0}, {0, 1000}};
+  setitimer(ITIMER_REAL, &soon, NULL);
+  sigsuspend(&none);
+  printf("waited with all blocked: %d alarm\n", alarms);
+  report("all blocked");
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static void die_of_int3(void) { __asm__ volatile("int3"); }
 
 int main(int argc, char** argv) {
@@ -109,6 +131,7 @@ int main(int argc, char** argv) {
   block(SIG_UNBLOCK);
   report("taken");
 
+  wait_with_all_blocked();
   static const struct sigaction ignore = {.sa_handler = SIG_IGN};  // in read-only memory
   sigaction(SIGTRAP, &ignore, NULL);
   raise(SIGTRAP);
