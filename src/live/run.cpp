@@ -105,13 +105,13 @@ class Supervisor {
     if ((sources[1].revents & POLLIN) != 0)
       if (const auto signal = signals_.next()) ::kill(static_cast<pid_t>(root_), *signal);
     tasks_.collect();
+    calls_.calm_read();
     if (tasks_.ended() != ended_) calls_.hang_up_ended();
     ended_ = tasks_.ended();
   }
 
   void clean() {
     calls_.close_abandoned();
-    calls_.calm_read();
     tasks_.follow_events();
   }
 

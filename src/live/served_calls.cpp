@@ -3,6 +3,7 @@
 #include "live/served_calls.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,13 +87,15 @@ ServedCalls::ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, Num
 /// right behind it when counting begins.
 void ServedCalls::serve(const Call& call) {
   const u64 number = call.arguments[call.number == SYS_mmap ? 4 : 0];
-  EventDescriptor* const descriptor =
-      call.number == SYS_perf_event_open ? nullptr : descriptors_.find(call.tid, number);
-  if (call.number != SYS_perf_event_open && descriptor == nullptr) return listener_.let_through(call);
+  const bool has_descriptor = call.number != SYS_perf_event_open && call.number != SYS_prctl;
+  EventDescriptor* const descriptor = has_descriptor ? descriptors_.find(call.tid, number) : nullptr;
+  if (has_descriptor && descriptor == nullptr) return listener_.let_through(call);
   ++served_;
   tasks_.flush();
   if (call.number == SYS_mmap) return map(call, *descriptor);
-  const Answer answer = call.number == SYS_perf_event_open ? open(call) : on_descriptor(call, *descriptor);
+  const Answer answer = has_descriptor                       ? on_descriptor(call, *descriptor)
+                        : call.number == SYS_perf_event_open ? open(call)
+                                                             : switch_all(call);
   tasks_.follow_events();
   if (answer)
     listener_.finish(call, *answer);
@@ -172,6 +175,19 @@ u32 ServedCalls::free_number(u32 tid, u64 lowest) const {
   while (number < numbers_.high && ::access(fmt::format("/proc/{}/fd/{}", tid, number).c_str(), F_OK) == 0)
     ++number;
   return number;
+}
+
+/// PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: all that the caller has opened, on whatever tasks. The kernel
+/// does the same to its own events.
+ServedCalls::Answer ServedCalls::switch_all(const Call& call) {
+  for (auto& [inode, descriptor] : descriptors_) {
+    if (descriptor.opener() != call.tid) continue;
+    if (call.arguments[0] == PR_TASK_PERF_EVENTS_ENABLE)
+      cpu_.perf().enable(descriptor.event(), perf::PerfCore::Scope::event);
+    else
+      cpu_.perf().disable(descriptor.event(), perf::PerfCore::Scope::event);
+  }
+  return std::nullopt;
 }
 
 void ServedCalls::close_abandoned() {

@@ -44,6 +44,8 @@ class ServedCalls {
                                                CountedTasks counted);
   i64 give_descriptor(const Call& call, perf::Event& event);
 
+  Answer switch_all(const Call& call);
+
   Answer on_descriptor(const Call& call, EventDescriptor& descriptor);
   i64 read(const Call& call, perf::Event& event, u64 address, std::size_t bytes);
   i64 read_vector(const Call& call, perf::Event& event);

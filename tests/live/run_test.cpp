@@ -24,6 +24,14 @@ TEST_F(LiveWithPerf, PerfStatFallsBackToUserModeByItself) {
   EXPECT_THAT(output.err, ContainsRegex("[0-9.,]+ +msec task-clock")) << "the kernel's own";
 }
 
+TEST_F(LiveWithPerf, TopdownMetricsComeFromTheirGroups) {
+  const Output output = run_live({"perf", "stat", "-M", "TopdownL1", bare_program});
+  EXPECT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.err, ContainsRegex("[1-9][0-9]* +TOPDOWN.SLOTS:u"));
+  EXPECT_THAT(output.err, ContainsRegex(" 0 +INT_MISC.UOP_DROPPING:u"));
+  EXPECT_THAT(output.err, testing::Not(HasSubstr("<not")));
+}
+
 TEST_F(LiveWithPerf, ChildrenAndThreadsAreCountedWithTheirParent) {
   const auto branches = [&](const char* rounds) {
     const Output output = run_live({"perf", "stat", "-x,", "-o", file("counts"), "-e", "branches:u", "--",
@@ -103,6 +111,10 @@ TEST_F(Live, TheMachineHasThePmuInItsDevices) {
 TEST_F(Live, ASelfMonitoringProgramCountsItsOwnWorkExactly) {
   const Output output = run_live({events_program, "count"});
   EXPECT_EQ(output.out, "2000\n1000\n") << output.err;
+}
+
+TEST_F(Live, PrctlSwitchesAllEventsThatTheProgramHasOpened) {
+  EXPECT_EQ(run_live({events_program, "prctl"}).out, "200 200\n");
 }
 
 TEST_F(Live, EachOverflowSendsItsSignal) {

@@ -26,6 +26,9 @@ constexpr EventRule sum(Q quantity, u8 per_cycle = 1) {
   return {.quantity = quantity, .per_cycle = per_cycle};
 }
 
+/// Of what this core does not do: its count is 0, and known.
+constexpr EventRule never() { return {.all = {instruction}, .none = {instruction}}; }
+
 constexpr EventDefinition row(std::string_view name, u8 event, u16 umask, EventRule rule) {
   return {.name = name, .event = event, .umask = umask, .rule = rule};
 }

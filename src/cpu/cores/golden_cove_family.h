@@ -47,6 +47,7 @@ inline constexpr std::array golden_cove_pipeline{
     fewer_than(1, row("UOPS_RETIRED.STALLS", 0xC2, 0x02, sum(Q::uops))),
     row("INT_MISC.RECOVERY_CYCLES", 0xAD, 0x01, sum(Q::recovery_cycles)),
     begins(row("INT_MISC.CLEARS_COUNT", 0xAD, 0x01, sum(Q::recovery_cycles))),
+    row("INT_MISC.UOP_DROPPING", 0xAD, 0x10, never()),
 };
 
 inline constexpr auto golden_cove_common =

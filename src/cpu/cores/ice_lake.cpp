@@ -99,6 +99,8 @@ constexpr std::array own{
     row("TOPDOWN.BACKEND_BOUND_SLOTS", 0xA4, 0x02, sum(Q::slots_backend)),
     row("TOPDOWN.BR_MISPREDICT_SLOTS", 0xA4, 0x08, sum(Q::slots_branch_mispredict)),
     begins(row("INT_MISC.CLEARS_COUNT", 0x0D, 0x01, sum(Q::recovery_cycles))),
+    // Slots that allocation drops look like the front end's; here each lost slot is charged to who lost it.
+    row("INT_MISC.UOP_DROPPING", 0x0D, 0x10, never()),
 };
 
 constexpr auto table =

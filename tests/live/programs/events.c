@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -270,6 +271,24 @@ static void be_traced(char** tracer, int arguments) {
   printf("%s %s\n", command[0], status != 0 ? "fails" : "attaches");
 }
 
+// As libpfm4's examples: all that it has opened, at once.
+static void switch_by_prctl(void) {
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+  unsigned long long counts[2] = {0, 0};
+  const int first = open_event(&attr, 0, -1, -1, 0), second = open_event(&attr, 0, -1, -1, 0);
+  for (unsigned long rounds = 100; rounds <= 200; rounds += 100) {
+    ioctl(first, PERF_EVENT_IOC_RESET, 0);
+    ioctl(second, PERF_EVENT_IOC_RESET, 0);
+    prctl(PR_TASK_PERF_EVENTS_ENABLE);
+    work(rounds);
+    prctl(PR_TASK_PERF_EVENTS_DISABLE);
+    unsigned long long now[2] = {0, 0};
+    if (read(first, &now[0], 8) != 8 || read(second, &now[1], 8) != 8) printf("read fails\n");
+    for (int n = 0; n < 2; ++n) counts[n] = now[n] - counts[n];
+  }
+  printf("%llu %llu\n", counts[0], counts[1]);
+}
+
 static unsigned long drawn;
 static unsigned draw(unsigned below) {
   drawn = drawn * 6364136223846793005ul + 1442695040888963407ul;
@@ -372,6 +391,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "refusals") == 0) refusals();
   if (strcmp(what, "others") == 0) work_with_others(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000);
   if (strcmp(what, "start") == 0) printf("%d\n", count_little());
+  if (strcmp(what, "prctl") == 0) switch_by_prctl();
   if (strcmp(what, "open") == 0) {
     struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
     tell("open", open_event(&attr, 0, -1, -1, 0));
