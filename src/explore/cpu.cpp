@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/rdpmc.h"
+
 namespace pmusim::explore {
 
 namespace {
@@ -22,11 +24,24 @@ constexpr u64 boundary_mark = ~u64{0};
 u64 word_of(u64 value) { return value; }
 u64 word_of(Fault fault) { return static_cast<u64>(fault); }
 u64 word_of(const Faulty<u64>& value) { return value.ok() ? *value : ~static_cast<u64>(value.error()); }
-u64 word_of(std::span<std::byte> bytes) { return bytes.size(); }
+u64 word_of(std::span<const std::byte> bytes) {
+  StateHash hash;
+  hash.add_bytes(bytes);
+  return hash.value();
+}
 u64 word_of(const CpuidResult& result) {
   StateHash hash;
   hash.add(result.eax, result.ebx, result.ecx, result.edx);
   return hash.value();
+}
+
+/// What a driver has of a read.
+struct Read {
+  Fault fault;
+  std::span<const std::byte> bytes;
+};
+u64 word_of(const Read& read) {
+  return read.fault == Fault::none ? word_of(read.bytes) : word_of(read.fault);
 }
 
 }  // namespace
@@ -103,10 +118,7 @@ u64 Cpu::counters_to_wrap() {
 }
 
 bool Cpu::is_near_its_end(unsigned counter) {
-  constexpr unsigned first_fixed = 32;
-  constexpr u32 fixed_type = 1u << 30;
-  const u32 ecx = counter < first_fixed ? counter : fixed_type | (counter - first_fixed);
-  const Faulty<u64> value = pmu_.rdpmc(ecx, Cpl::kernel);
+  const Faulty<u64> value = pmu_.rdpmc(rdpmc::ecx_of(counter), Cpl::kernel);
   return value.ok() && (*value >> (pmu_.model().counter_width - 1) & 1) != 0;
 }
 
@@ -170,7 +182,11 @@ u64 Cpu::rdtsc() {
   return operation({Kind::rdtsc}, [&] { return pmu_.rdtsc(); });
 }
 Fault Cpu::read_memory(u64 address, std::span<std::byte> out) {
-  return operation({Kind::read_memory, address}, [&] { return pmu_.read_memory(address, out); });
+  return operation({Kind::read_memory, address},
+                   [&] {
+                     return Read{pmu_.read_memory(address, out), out};
+                   })
+      .fault;
 }
 Fault Cpu::write_memory(u64 address, std::span<const std::byte> in) {
   return operation({Kind::write_memory, address}, [&] { return pmu_.write_memory(address, in); });

@@ -144,6 +144,53 @@ TEST(Explore, ComesBetweenTheStoresOfADriverThatNamesThem) {
   EXPECT_EQ(report->finding->seed, "spurious@0");
 }
 
+/// An early interrupt puts a 1 into memory that the driver reads and sets back: then all is as without it,
+/// but for what the driver holds in a local variable. Only a late interrupt shows that.
+template <class ReadByte>
+Scenario fails_where_it_read(std::byte value, ReadByte read_byte) {
+  return [=](Cpu& cpu) {
+    constexpr u64 place = 0x1000;
+    struct Driver final : PmiHandler {
+      Pmu* pmu = nullptr;
+      bool is_back = false, late = false;
+      void handle_pmi(const InterruptFrame&) override {
+        late = is_back;
+        if (!late) {
+          EXPECT_EQ(pmu->write_memory(place, std::array{std::byte{1}}), Fault::none);
+        }
+        EXPECT_EQ(pmu->wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI), Fault::none);
+      }
+    } driver;
+    driver.pmu = &cpu.pmu();
+    driver.pmu->set_pmi_handler(&driver);
+    cpu.set_driver_state([&](StateHash& hash) { hash.add(driver.is_back, driver.late); });
+    ASSERT_TRUE(driver.pmu->map_memory(place, 0x1000));
+    ASSERT_EQ(cpu.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI), Fault::none);
+    cpu.open();
+    const bool as_looked_for = read_byte(cpu, place) == value;
+    ASSERT_EQ(cpu.write_memory(place, std::array{std::byte{0}}), Fault::none);
+    driver.is_back = true;
+    static_cast<void>(cpu.rdmsr(msr::PERF_GLOBAL_STATUS));
+    cpu.close();
+    if (as_looked_for && driver.late) cpu.fail("interrupted late");
+  };
+}
+
+TEST(Explore, KeepsApartRunsThatReadDifferentBytes) {
+  const auto copied = [](Cpu& cpu, u64 place) {
+    std::array<std::byte, 1> byte{};
+    EXPECT_EQ(cpu.read_memory(place, byte), Fault::none);
+    return byte[0];
+  };
+  const auto seen = [](Cpu& cpu, u64 place) { return cpu.memory(place, 1)[0]; };
+  for (const std::byte value : {std::byte{0}, std::byte{1}})
+    for (const Scenario& driver : {fails_where_it_read(value, copied), fails_where_it_read(value, seen)}) {
+      const auto report = explore(skylake(), driver, {.most_pmis = 2, .causes = {Cause::spurious}});
+      ASSERT_TRUE(report.ok()) << report.error().message;
+      EXPECT_TRUE(report->finding) << static_cast<int>(value);
+    }
+}
+
 TEST(Explore, WritesTheRecordOfASamplingCounter) {
   Pmu start(*find_cpu_model("skylake"));
   u64 records = 0;
