@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "arch/rdpmc.h"
+
 #include "msr/counters.h"
 
 namespace pmusim {
-namespace {
-
-// ECX[31:16] of RDPMC.
-constexpr u32 type_gp = 0x0000, type_metrics = 0x2000, type_fixed = 0x4000;
-
-}  // namespace
 
 Faulty<u64> CounterFile::rdpmc(u32 ecx, Cpl cpl, bool cr4_pce) {
   const u32 type = ecx >> 16, index = ecx & 0xFFFF;
-  const bool is_gp = type == type_gp && index < 32 && (model_->usable_gp_counters() >> index & 1) != 0;
+  const bool is_gp = type == rdpmc::TYPE_GP && index < 32 && (model_->usable_gp_counters() >> index & 1) != 0;
   const bool is_fixed =
-      type == type_fixed && index < 16 && (model_->usable_fixed_counters() >> index & 1) != 0;
-  const bool is_metrics = type == type_metrics && index == 0 && model_->metrics_levels != 0;
+      type == rdpmc::TYPE_FIXED && index < 16 && (model_->usable_fixed_counters() >> index & 1) != 0;
+  const bool is_metrics = type == rdpmc::TYPE_METRICS && index == 0 && model_->metrics_levels != 0;
   if (!is_gp && !is_fixed && !is_metrics) return Failure(Fault::gp);
   if (cpl != Cpl::kernel && !cr4_pce) return Failure(Fault::gp);
   if (is_metrics) {

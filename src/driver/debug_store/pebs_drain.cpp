@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "arch/rdpmc.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/linux_changes.h"
 #include "driver/samples/pebs_sample.h"
@@ -6,12 +7,6 @@
 #include "driver/scheduling/constraint.h"
 
 namespace pmusim::driver {
-
-namespace {
-
-constexpr u32 rdpmc_fixed = 1u << 30;
-
-}  // namespace
 
 /// One drain: what the demultiplexer finds becomes samples, losses and counts.
 class PebsDriver::Delivery {
@@ -112,9 +107,6 @@ void PebsDriver::account_reload(perf::Event& event, u64 overflows) {
   event.hw.period_left = -static_cast<i64>(now);
 }
 
-u64 PebsDriver::read_counter(unsigned counter) {
-  const u32 selector = counter < counter::FIXED ? counter : rdpmc_fixed | (counter - counter::FIXED);
-  return access_.rdpmc(selector).value_or(0);
-}
+u64 PebsDriver::read_counter(unsigned counter) { return access_.rdpmc(rdpmc::ecx_of(counter)).value_or(0); }
 
 }  // namespace pmusim::driver
