@@ -43,6 +43,7 @@ struct Executed {
   std::vector<Access> accesses;
   std::vector<Change> changes;
   std::vector<RegisterText> extended;
+  std::optional<u32> cycles;  // of all instructions of its block, at the last
 };
 
 std::string hex(std::span<const std::byte> code) {
@@ -119,6 +120,7 @@ std::string text_line(const Executed& e) {
   }
   for (const Change& c : e.changes) line += fmt::format("  {}={:x}", c.name, c.value);
   for (const RegisterText& r : e.extended) line += fmt::format("  {}={}", r.name, r.value);
+  if (e.cycles) line += fmt::format("  {} cycles", *e.cycles);
   return line;
 }
 
@@ -139,6 +141,7 @@ std::string json_line(const Executed& e) {
   }
   for (const Change& c : e.changes) json["registers"][std::string(c.name)] = address(c.value);
   for (const RegisterText& r : e.extended) json["registers"][r.name] = "0x" + r.value;
+  if (e.cycles) json["cycles"] = *e.cycles;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -168,7 +171,8 @@ class Dumper {
     for (std::size_t n = 0; n < instructions.size() && !done(); ++n) {
       const auto& i = instructions[n];
       const bool last = n + 1 == instructions.size();
-      Executed e{ordinal_, tid_, &i, run.block->code_of(i), false, last ? run.next_ip : i.end(), {}, {}, {}};
+      Executed e{ordinal_, tid_, &i, run.block->code_of(i), false, last ? run.next_ip : i.end(), {},
+                 {},       {},   {}};
       e.taken = last && (run.next_ip != i.end() || i.branch > BranchKind::conditional);
       if (!run.addresses.empty()) {
         for (const auto& operand : i.accesses()) e.accesses.push_back({*next_address++, &operand});
@@ -178,6 +182,7 @@ class Dumper {
         registers_[tid_] = run.registers[n];
       }
       e.extended = extended_after(run, n);
+      if (last) e.cycles = run.cycles;
       if (ordinal_ >= options_.from) print(options_.format == DumpFormat::json ? json_line(e) : text_line(e));
       ++ordinal_;
     }

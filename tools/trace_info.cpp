@@ -40,6 +40,7 @@ class Counter {
     BlockCount& block = blocks_[id];
     block.block = run.block;
     ++block.runs;
+    info_.cycles += run.cycles.value_or(0);
     block.left += run.next_ip != run.block->end() ? 1 : 0;
     if (thread_) info_.threads_that_ran[*thread_].instructions += run.block->instructions.size();
   }
@@ -153,6 +154,8 @@ std::string format_text(const TraceInfo& info) {
   };
   text += fmt::format("{:<24}{}\n", "holds", contents_name(info.contents));
   if (info.truncation) text += fmt::format("{:<24}{}\n", "truncated", "yes: recording was cut short");
+  if (info.contents.timing)
+    text += fmt::format("{:<24}{:>16} cycles, as recorded\n", "time", fmt::group_digits(info.cycles));
   if (info.contents.stand_in_code) text += fmt::format("{:<24}{}\n", "code", "stands for the program's own");
   line("instructions", info.instructions);
   line("  that load", info.loads);
@@ -204,6 +207,8 @@ std::string format_json(const TraceInfo& info) {
   json["addresses"] = info.contents.addresses;
   json["registers"] = info.contents.registers;
   json["stand_in_code"] = info.contents.stand_in_code;
+  json["timing"] = info.contents.timing;
+  if (info.contents.timing) json["cycles"] = info.cycles;
   json["truncated"] = info.truncation.has_value();
   json["instructions"] = info.instructions;
   json["loads"] = info.loads;

@@ -28,6 +28,7 @@ struct TraceInfo {
   std::optional<std::string> truncation;  ///< as trace::Reader::truncation()
   u64 file_bytes = 0;
   u64 instructions = 0;
+  u64 cycles = 0;                            ///< as recorded, in a trace with timing
   std::array<u64, branch_kinds> branches{};  ///< by BranchKind, [none] unused
   std::array<u64, branch_kinds> taken{};     ///< of those
   u64 loads = 0, stores = 0;                 ///< instructions that load, that store

@@ -71,7 +71,8 @@ CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
       branches_(branches),
       fresh_branches_(std::move(branches)),
       memory_(p),
-      pipeline_(p) {}
+      pipeline_(p),
+      recorded_time_(p) {}
 
 void CoreEngine::interrupt() {
   pipeline_.refill(pipeline_.retired_cycle() + 1 + mispredict_penalty_, Pipeline::Refill::clear);
@@ -175,6 +176,12 @@ void CoreEngine::redirect_fetch(Prediction prediction, u64 resolved) {
     pipeline_.stall_fetch(pipeline_.next_dispatch() + taken_branch_bubble_);
 }
 
+u64 CoreEngine::retire(const Pipeline::Dispatched& dispatched, const Ready& result) {
+  Quantities& quantities = execution_.retirement.quantities;
+  const u64 modelled = pipeline_.retire(dispatched, result.cycle, result.reason, quantities);
+  return time_is_recorded_ ? recorded_time_.retire(quantities) : modelled;
+}
+
 const Retirement& CoreEngine::step() {
   const std::vector<x86::Instruction>& instructions = cursor_.run->block->instructions;
   const x86::Instruction& instruction = instructions[cursor_.instruction];
@@ -200,15 +207,15 @@ const Retirement& CoreEngine::step() {
   const Ready result = execute(take_accesses(instruction), dispatched.last_cycle);
   Prediction prediction = Prediction::right;
   if (instruction.branch != BranchKind::none) prediction = transfer_control(instruction);
-  const u64 previous = pipeline_.retired_cycle();
-  retirement.cycle = pipeline_.retire(dispatched, result.cycle, result.reason, retirement.quantities);
+  const u64 previous = cycle();
+  retirement.cycle = retire(dispatched, result);
   redirect_fetch(prediction, result.cycle);
   if (instruction.flushes_line) flush_line(instruction, retirement.registers);
   if (serializing) pipeline_.drain();
 
   if (instruction.signals.has(Signal::microcoded))
     retirement.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = dispatched.uops;
-  retirement.latency_cycles = static_cast<u32>(retirement.cycle - dispatched.first.cycle);
+  retirement.latency_cycles = static_cast<u32>(pipeline_.retired_cycle() - dispatched.first.cycle);
   retirement.retire_latency_cycles = static_cast<u32>(retirement.cycle - previous);
   retirement.memory = std::span(execution_.accesses.data(), execution_.access_count);
   ++cursor_.instruction;

@@ -7,6 +7,7 @@
 #include "core/branch_unit.h"
 #include "core/load_store_unit.h"
 #include "core/pipeline.h"
+#include "core/recorded_time.h"
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/trace/reader.h"
 
@@ -19,7 +20,11 @@ class CoreEngine {
   static Result<CoreEngine, Error> create(const CpuModel& model);
 
   /// Begins an execution of a block, which must stay until its last step().
-  void begin(const trace::BlockRun& block_run) { cursor_ = {&block_run}; }
+  void begin(const trace::BlockRun& block_run) {
+    cursor_ = {&block_run};
+    if (block_run.cycles) recorded_time_.begin(block_run);
+    time_is_recorded_ = block_run.cycles.has_value();
+  }
   /// The next instruction of the block. What it refers to is valid until the next step.
   const Retirement& step();
 
@@ -30,8 +35,8 @@ class CoreEngine {
     barriers_obeyed_ = asked_for;
   }
 
-  u64 cycle() const { return pipeline_.retired_cycle(); }
-  unsigned open_slots() const { return pipeline_.open_slots(); }
+  u64 cycle() const { return time_is_recorded_ ? recorded_time_.cycle() : pipeline_.retired_cycle(); }
+  unsigned open_slots() const { return time_is_recorded_ ? 0 : pipeline_.open_slots(); }
 
  private:
   struct Cursor {
@@ -57,12 +62,15 @@ class CoreEngine {
   Ready execute(const DataAccesses& data, u64 dispatched);
   Prediction transfer_control(const x86::Instruction& branch);
   void redirect_fetch(Prediction prediction, u64 resolved);
+  u64 retire(const Pipeline::Dispatched& dispatched, const Ready& result);
 
   unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
   Latencies latencies_;
   BranchUnit branches_, fresh_branches_;
   LoadStoreUnit memory_;
   Pipeline pipeline_;
+  RecordedTime recorded_time_;
+  bool time_is_recorded_ = false;      // in this trace
   std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask
   u64 divider_free_ = 0;
   u64 fetched_line_ = ~u64{0};

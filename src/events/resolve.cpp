@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cpu/core_facts.h"
+#include "cpu/front_end.h"
 #include "cpu/unmodelled_signals.h"
 #include "events/vendor.h"
 #include "pmusim/arch/msr.h"
@@ -256,22 +257,54 @@ Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& a
   return ResolvedEvent{*definition, selection->config, selection->extra};
 }
 
-Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, DataAddresses addresses,
-                                     TracedCode code) {
+bool needs_modelled_time(const ResolvedEvent& event) {
+  constexpr u64 compares_cycles = msr::evtsel::CMASK | msr::evtsel::INV | msr::evtsel::EDGE;
+  if ((event.config & event_mask) == front_end::retired_event && front_end::selects_latency(event.extra))
+    return true;
+  switch (event.definition.rule.quantity) {
+    case Quantity::cycles:
+    case Quantity::reference_cycles:
+    case Quantity::slots:
+      return false;
+    case Quantity::slots_bad_speculation:
+    case Quantity::slots_branch_mispredict:
+    case Quantity::slots_frontend:
+    case Quantity::slots_fetch_latency:
+    case Quantity::slots_backend:
+    case Quantity::slots_memory:
+    case Quantity::stall_cycles:
+    case Quantity::stall_cycles_memory:
+    case Quantity::stall_cycles_l1_miss:
+    case Quantity::stall_cycles_l2_miss:
+    case Quantity::stall_cycles_l3_miss:
+    case Quantity::recovery_cycles:
+      return true;
+    default:
+      return (event.config & compares_cycles) != 0;
+  }
+}
+
+Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, const Traced& traced) {
   auto event = identify(model, attr);
   if (!event.ok()) return event;
   const bool accompanies =
       is_load_latency_companion(model, event->config) && (attr.sample_type & perf::sample::DATA_SRC) != 0;
   if (auto refusal = replay_refusal(model, *event); refusal && !accompanies)
     return refuse(std::move(*refusal));
-  if (addresses == DataAddresses::missing && needs_data_addresses(event->definition.rule))
+  if (traced.addresses == DataAddresses::missing && needs_data_addresses(event->definition.rule))
     return refuse(fmt::format("{} needs the addresses of data accesses, which this trace does not have",
                               event->definition.name));
-  if (code == TracedCode::stand_in && needs_own_code(event->definition.rule))
+  if (traced.code == TracedCode::stand_in && needs_own_code(event->definition.rule))
     return refuse(fmt::format(
         "{} needs the program's own code, which this trace does not have: its source told branches, "
         "loads and stores only",
         event->definition.name));
+  if (traced.time == TimeSource::recorded && needs_modelled_time(*event))
+    return refuse(
+        fmt::format("{} needs to know what each cycle was lost to, and this trace goes by recorded time, "
+                    "which says how long "
+                    "instructions took and no more",
+                    event->definition.name));
   return event;
 }
 

@@ -18,6 +18,17 @@ enum class DataAddresses : u8 { recorded, missing };
 /// as it did (trace::Contents::stand_in_code).
 enum class TracedCode : u8 { own, stand_in };
 
+/// Whose time a replay goes by: the core model's, which knows what each cycle was lost to, or recorded time,
+/// which says how long a block took (trace::Contents::timing).
+enum class TimeSource : u8 { core_model, recorded };
+
+/// What a trace has beside control flow.
+struct Traced {
+  DataAddresses addresses = DataAddresses::recorded;
+  TracedCode code = TracedCode::own;
+  TimeSource time = TimeSource::core_model;
+};
+
 /// A PMU event of an attribute on one model.
 struct ResolvedEvent {
   EventDefinition definition;  ///< named after the row whose CMASK, INV and EDGE are those asked for
@@ -41,14 +52,16 @@ std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedE
 /// identify(), for an event that is to be counted over a trace. Refused beyond what identify() refuses:
 /// replay_refusal(), and an event that needs what this trace lacks. None of them is ever counted as 0.
 [[nodiscard]] Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr,
-                                                   DataAddresses addresses = DataAddresses::recorded,
-                                                   TracedCode code = TracedCode::own);
+                                                   const Traced& traced = {});
 
 /// Whether the event can only be known from data addresses.
 bool needs_data_addresses(const EventRule& rule);
 
 /// Whether the event counts something that only the program's own code can tell.
 bool needs_own_code(const EventRule& rule);
+
+/// Whether the event counts what cycles were lost to, or what fell into the same cycle.
+bool needs_modelled_time(const ResolvedEvent& event);
 
 }  // namespace pmusim::events
 

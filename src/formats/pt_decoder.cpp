@@ -34,6 +34,7 @@ pt_config config_for(std::span<const std::byte> packets, const PtMachine& machin
   config.mtc_freq = machine.mtc_frequency;
   config.cpuid_0x15_ebx = machine.tsc_ctc_numerator;
   config.cpuid_0x15_eax = machine.tsc_ctc_denominator;
+  config.nom_freq = machine.nominal_ratio;
   if (machine.family == 0) return config;
   config.cpu = {pcv_intel, machine.family, machine.model, machine.stepping};
   pt_cpu_errata(&config.errata, &config.cpu);  // a CPU that it does not know has none
@@ -48,13 +49,16 @@ struct FreeDecoder {
 
 struct PtDecoder::Impl {
   Impl(std::span<const std::byte> packets, const PtMachine& machine, CodeSource& code)
-      : process{code}, config(config_for(packets, machine)), decoder(pt_insn_alloc_decoder(&config)) {
+      : process{code},
+        config(config_for(packets, machine)),
+        clocked(machine.clocked),
+        decoder(pt_insn_alloc_decoder(&config)) {
     if (decoder) pt_image_set_callback(pt_insn_get_image(decoder.get()), read_code, &process);
   }
 
   PtItem next() {
     for (;;) {
-      if (std::exchange(found_begin, false)) return {.kind = PtItem::Kind::begin, .tsc = time()};
+      if (std::exchange(found_begin, false)) return {.kind = PtItem::Kind::begin, .time = time()};
       if (status == -pte_eos) return {};
       if (status < 0) {
         if (!std::exchange(told_loss, true)) return {.kind = PtItem::Kind::lost};
@@ -70,6 +74,7 @@ struct PtDecoder::Impl {
 
   ProcessCode process;
   pt_config config;
+  bool clocked;
   std::unique_ptr<pt_insn_decoder, FreeDecoder> decoder;
 
  private:
@@ -93,13 +98,15 @@ struct PtDecoder::Impl {
     if (status < 0) return std::nullopt;
     switch (event.type) {
       case ptev_enabled:
-        return PtItem{.kind = PtItem::Kind::begin,
-                      .ip = event.variant.enabled.ip,
-                      .tsc = event.has_tsc ? event.tsc : 0};
+        return PtItem{.kind = PtItem::Kind::begin, .ip = event.variant.enabled.ip, .time = time_of(event)};
+      case ptev_disabled:
+        return PtItem{.kind = PtItem::Kind::paused, .time = time_of(event)};
       case ptev_async_disabled:
-        return PtItem{.kind = PtItem::Kind::interrupted, .ip = event.variant.async_disabled.at};
+        return PtItem{
+            .kind = PtItem::Kind::interrupted, .ip = event.variant.async_disabled.at, .time = time_of(event)};
       case ptev_async_branch:
-        return PtItem{.kind = PtItem::Kind::interrupted, .ip = event.variant.async_branch.from};
+        return PtItem{
+            .kind = PtItem::Kind::interrupted, .ip = event.variant.async_branch.from, .time = time_of(event)};
       case ptev_overflow:
         return PtItem{.kind = PtItem::Kind::lost};
       default:
@@ -115,6 +122,7 @@ struct PtDecoder::Impl {
     if (status >= 0 && leads_on_forever()) status = -pte_bad_query;
     return PtItem{.kind = PtItem::Kind::instruction,
                   .ip = instruction.ip,
+                  .time = clocked ? time() : PtTime{},
                   .code = std::as_bytes(std::span(instruction.raw)).first(instruction.size)};
   }
   bool leads_on_forever() {
@@ -131,9 +139,14 @@ struct PtDecoder::Impl {
     pt_insn_get_offset(decoder.get(), &at);
     return at;
   }
-  u64 time() const {
-    u64 tsc = 0;
-    return pt_insn_time(decoder.get(), &tsc, nullptr, nullptr) < 0 ? 0 : tsc;
+  PtTime time() const {
+    PtTime now;
+    if (pt_insn_time(decoder.get(), &now.tsc, nullptr, nullptr) < 0) return {};
+    pt_insn_core_bus_ratio(decoder.get(), &now.core_bus_ratio);
+    return now;
+  }
+  PtTime time_of(const pt_event& event) const {
+    return {event.has_tsc ? event.tsc : 0, time().core_bus_ratio};
   }
 
   pt_insn instruction{};

@@ -27,20 +27,29 @@ struct PtMachine {
   u8 model = 0, stepping = 0;
   u8 mtc_frequency = 0;
   u32 tsc_ctc_numerator = 0, tsc_ctc_denominator = 0;
+  u8 nominal_ratio = 0;  ///< core:bus ratio at which a core cycle is a tick of the TSC; 0: not known
+  bool clocked = false;  ///< packets between time stamps say how time goes on (CYC, MTC)
+};
+
+/// When something executed.
+struct PtTime {
+  u64 tsc = 0;             ///< 0: not known
+  u32 core_bus_ratio = 0;  ///< 0: not known
 };
 
 /// What comes next in a stream.
 struct PtItem {
   enum class Kind : u8 {
-    begin,        ///< what follows executed from `tsc` on
-    instruction,  ///< `code` at `ip`
+    begin,        ///< what follows executed from `time` on
+    instruction,  ///< `code` at `ip`, which was done at `time` (of clocked streams)
     interrupted,  ///< before `ip`
+    paused,       ///< behind the last instruction
     lost,         ///< what follows may be far from what was before
     end,
   };
   Kind kind = Kind::end;
-  u64 ip = 0;                       ///< of a beginning: 0 where a stream is gone into
-  u64 tsc = 0;                      ///< 0: not known
+  u64 ip = 0;  ///< of a beginning: 0 where a stream is gone into
+  PtTime time;
   std::span<const std::byte> code;  ///< valid until the next call
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "formats/pt_export.h"
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <filesystem>
@@ -24,12 +25,13 @@ constexpr u64 ticks_per_instruction = 2;
 constexpr std::size_t piece_bytes = 1 << 20;
 constexpr u16 max_name_bytes = 4096;  // a path of Linux
 
-perf::Event pt_event() {
+perf::Event pt_event(PtThread::Clock clock) {
   perf::Event event;
   event.id = event_id;
   event.attr.type = pt_pmu_type;
   event.attr.config =
       pt_config::TRACE | pt_config::BRANCH | pt_config::TSC | pt_config::NO_RETURN_COMPRESSION;
+  if (clock == PtThread::Clock::cycles) event.attr.config |= pt_config::CYC;
   event.attr.sample_period = 1;
   event.attr.sample_type = perf::sample::IP | perf::sample::TID | perf::sample::TIME | perf::sample::CPU |
                            perf::sample::IDENTIFIER;
@@ -52,12 +54,14 @@ perfdata::Options file_options() {
 /// Puts runs and happenings of a trace into the file, in their order.
 class PtExporter {
  public:
-  explicit PtExporter(perfdata::Writer& writer) : writer_(writer), event_(pt_event()) {}
+  PtExporter(perfdata::Writer& writer, PtThread::Clock clock)
+      : writer_(writer), clock_(clock), event_(pt_event(clock)) {}
 
   Outcome start() {
     if (auto added = writer_.add_event(event_.attr, "intel_pt//u", {&event_id, 1}); !added) return added;
     PtInfo info;
     info.pmu_type = pt_pmu_type;
+    if (clock_ == PtThread::Clock::cycles) info.max_nonturbo_ratio = nominal_core_bus_ratio;
     return write_user_record(perfdata::UserRecord::auxtrace_info, info);
   }
 
@@ -66,7 +70,7 @@ class PtExporter {
     const bool stayed = &stream == last_ran_;
     stream.thread.run(run, time_, stayed ? PtThread::Before::itself : PtThread::Before::another);
     last_ran_ = &stream;
-    time_ += ticks_per_instruction * run.block->instructions.size();
+    time_ += run.cycles.value_or(ticks_per_instruction * run.block->instructions.size());
     return stream.thread.size() < piece_bytes ? Done{} : write_piece(stream);
   }
   Outcome take(const trace::Happening& happening) {
@@ -84,6 +88,7 @@ class PtExporter {
 
  private:
   struct Stream {
+    explicit Stream(PtThread::Clock clock) : thread(clock) {}
     PtThread thread;
     u32 index = 0, pid = 0, tid = 0;
     u64 offset = 0;
@@ -137,7 +142,7 @@ class PtExporter {
   }
 
   Stream& stream_of(std::pair<u32, u32> thread) {
-    const auto [entry, is_new] = streams_.try_emplace(thread);
+    const auto [entry, is_new] = streams_.try_emplace(thread, clock_);
     if (is_new) {
       entry->second.index = static_cast<u32>(streams_.size() - 1);
       std::tie(entry->second.pid, entry->second.tid) = thread;
@@ -170,6 +175,7 @@ class PtExporter {
   }
 
   perfdata::Writer& writer_;
+  PtThread::Clock clock_;
   perf::Event event_;
   std::map<std::pair<u32, u32>, Stream> streams_;  // by process and thread
   std::pair<u32, u32> current_;
@@ -179,10 +185,11 @@ class PtExporter {
 };
 
 std::vector<std::string> remarks_on(const trace::Contents& contents) {
-  std::vector<std::string> remarks{
+  std::vector<std::string> remarks{fmt::format(
       "the file has no addresses of accesses, registers, system calls' numbers and iterations of string "
-      "instructions; its times are ordinals of instructions; decoders read the code from the program's "
-      "files"};
+      "instructions; its times are {}; decoders read the code from the program's "
+      "files",
+      contents.timing ? "the trace's cycles" : "ordinals of instructions")};
   if (contents.stand_in_code)
     remarks.emplace_back("the code bytes are not the program's: its files do not fit the packets");
   return remarks;
@@ -195,7 +202,7 @@ Result<Conversion, Error> export_pt(const ExportOptions& options) {
   if (!reader) return Failure(reader.error());
   auto writer = perfdata::Writer::create(options.output, file_options());
   if (!writer) return Failure(writer.error());
-  PtExporter exporter(*writer);
+  PtExporter exporter(*writer, reader->contents().timing ? PtThread::Clock::cycles : PtThread::Clock::stamps);
   if (auto started = exporter.start(); !started) return Failure(started.error());
   for (;;) {
     const auto item = reader->next();

@@ -16,6 +16,10 @@ inline constexpr u64 TRACE = bit(0), CYC = bit(1), MTC = bit(9), TSC = bit(10),
                      NO_RETURN_COMPRESSION = bit(11), BRANCH = bit(13);
 }  // namespace pt_config
 
+/// The core:bus ratio of the CPU that exported files are of, which does not change: a core cycle is a tick of
+/// the TSC.
+inline constexpr u8 nominal_core_bus_ratio = 20;
+
 /// AUXTRACE_INFO behind the record's header.
 struct PtInfo {
   static constexpr u32 intel_pt = 1;

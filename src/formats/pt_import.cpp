@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "formats/pt_code.h"
 #include "formats/pt_source.h"
+#include "formats/pt_timing.h"
 
 namespace pmusim::formats {
 namespace {
@@ -21,13 +22,13 @@ constexpr std::size_t max_threads = 16384;
 class PtImporter {
  public:
   PtImporter(const PtSource& source, PtCode& code, TraceMaker& maker)
-      : source_(source), code_(code), maker_(maker) {}
+      : source_(source), code_(code), maker_(maker), timing_(maker, source.machine.nominal_ratio) {}
 
   Outcome run(u64 max_instructions) {
     if (auto opened = open_streams(); !opened) return opened;
     if (!source_.timed)
       if (auto told = tell_until(~u64{0}); !told) return told;
-    while (!order_.empty() && (max_instructions == 0 || maker_.instructions() < max_instructions)) {
+    while (!order_.empty() && goes_on(max_instructions)) {
       const auto [time, number] = *order_.begin();
       if (auto told = tell_until(time); !told) return told;
       if (auto taken = take_piece(streams_[number], max_instructions); !taken) return taken;
@@ -38,6 +39,7 @@ class PtImporter {
     return order_.empty() ? tell_until(~u64{0}) : Done{};
   }
 
+  u64 estimated() const { return timing_.estimated(); }
   u64 gaps = 0, kernel_instructions = 0, unknown_pieces = 0;
 
  private:
@@ -45,6 +47,7 @@ class PtImporter {
     const PtStream& source;
     PtDecoder decoder;
     u64 time = 0;  // ns, at which its next piece begins
+    PtTime begun;
     bool ended = false;
   };
 
@@ -58,17 +61,23 @@ class PtImporter {
     return Done{};
   }
 
+  bool goes_on(u64 max_instructions) const {
+    return max_instructions == 0 || maker_.instructions() + timing_.waiting() < max_instructions;
+  }
+
   /// What executed up to where the stream begins anew.
   Outcome take_piece(Stream& stream, u64 max_instructions) {
     const auto thread = thread_of(stream);
     stream.decoder.set_process(thread ? thread->pid : 0);
+    timing_.begin(stream.begun);
     bool executed = false;
-    while (max_instructions == 0 || maker_.instructions() < max_instructions) {
+    while (goes_on(max_instructions)) {
       const PtItem item = stream.decoder.next();
       if (item.kind == PtItem::Kind::end) stream.ended = true;
-      if (item.kind == PtItem::Kind::begin && item.tsc != 0) stream.time = source_.time_of(item.tsc);
+      if (item.kind == PtItem::Kind::begin && item.time.tsc != 0)
+        stream.time = source_.time_of(item.time.tsc);
       const bool ends = item.kind == PtItem::Kind::end || item.kind == PtItem::Kind::begin;
-      if (ends) return thread ? end_piece(stream, *thread, item.ip) : Done{};
+      if (ends) return thread ? end_piece(stream, *thread, item) : Done{};
       if (!std::exchange(executed, true)) {
         if (!thread) ++unknown_pieces;
         if (auto known = thread ? know(*thread) : Done{}; !known) return known;
@@ -76,25 +85,36 @@ class PtImporter {
       if (thread)
         if (auto taken = take(*thread, item); !taken) return taken;
     }
-    return Done{};
+    return thread ? timing_.stop(*thread, {}) : Done{};
   }
 
   /// The last instruction retires before what happens next. Of a CPU, another thread may begin at `ip`.
-  Outcome end_piece(const Stream& stream, TraceMaker::Thread thread, u64 ip) {
-    return stream.source.cpu < 0 && ip != 0 ? maker_.interrupt(thread, ip) : maker_.interrupt(thread);
+  Outcome end_piece(Stream& stream, TraceMaker::Thread thread, const PtItem& item) {
+    if (auto stopped = timing_.stop(thread, {}); !stopped) return stopped;
+    stream.begun = item.time;
+    return stream.source.cpu < 0 && item.ip != 0 ? maker_.interrupt(thread, item.ip)
+                                                 : maker_.interrupt(thread);
   }
 
   Outcome take(TraceMaker::Thread thread, const PtItem& item) {
-    if (item.kind == PtItem::Kind::interrupted) return maker_.interrupt(thread, item.ip);
-    if (item.kind == PtItem::Kind::lost) {
-      ++gaps;
-      return maker_.interrupt(thread);
-    }
-    if (!is_code_address(item.ip)) {
-      ++kernel_instructions;
-      return Done{};
-    }
-    return maker_.retire(thread, item.ip, item.code, {}, 1);
+    if (item.kind != PtItem::Kind::instruction) return take_stop(thread, item);
+    if (!is_code_address(item.ip)) return take_kernel_code(thread, item);
+    return source_.machine.clocked ? timing_.retire(thread, item)
+                                   : maker_.retire(thread, item.ip, item.code, {}, 1);
+  }
+  Outcome take_kernel_code(TraceMaker::Thread thread, const PtItem& item) {
+    ++kernel_instructions;
+    auto stopped = timing_.stop(thread, {});
+    timing_.begin(item.time);
+    return stopped;
+  }
+  Outcome take_stop(TraceMaker::Thread thread, const PtItem& item) {
+    const bool lost = item.kind == PtItem::Kind::lost;
+    if (auto stopped = timing_.stop(thread, lost ? PtTime{} : item.time); !stopped) return stopped;
+    timing_.begin(item.time);
+    if (lost) ++gaps;
+    if (item.kind == PtItem::Kind::paused) return Done{};
+    return lost ? maker_.interrupt(thread) : maker_.interrupt(thread, item.ip);
   }
 
   std::optional<TraceMaker::Thread> thread_of(const Stream& stream) const {
@@ -155,6 +175,7 @@ class PtImporter {
   const PtSource& source_;
   PtCode& code_;
   TraceMaker& maker_;
+  PtTiming timing_;
   std::vector<Stream> streams_;
   std::set<std::pair<u64, std::size_t>> order_;  // of streams that have not ended: time and number
   std::size_t told_ = 0;                         // of the side-band
@@ -162,14 +183,22 @@ class PtImporter {
   std::set<TraceMaker::Thread> threads_;
 };
 
-std::vector<std::string> remarks_on(const PtImporter& importer, const TraceMaker& maker, const PtCode& code) {
-  std::vector<std::string> remarks{
-      "Intel PT has no addresses of accesses and no system calls' numbers; its time packets order threads, "
-      "cycles are the core model's"};
+std::string_view remark_on_time(const PtSource& source) {
+  return source.machine.clocked
+             ? "cycles are those of its time packets: what a cycle was lost to is not known"
+             : "its time packets order threads, cycles are the core model's";
+}
+
+std::vector<std::string> remarks_on(const PtSource& source, const PtImporter& importer,
+                                    const TraceMaker& maker, const PtCode& code) {
+  std::vector<std::string> remarks{fmt::format(
+      "Intel PT has no addresses of accesses and no system calls' numbers; {}", remark_on_time(source))};
   const auto add = [&](u64 amount, std::string_view what) {
     if (amount != 0) remarks.push_back(fmt::format("{} {}", fmt::group_digits(amount), what));
   };
   add(maker.repeats(), "string instructions with REP are taken to have had one iteration");
+  add(importer.estimated(),
+      "instructions without a time packet behind them took as long as the others on average");
   add(importer.kernel_instructions, "instructions of the kernel were left out");
   add(importer.gaps, "gaps where packets were lost or code is not known");
   add(importer.unknown_pieces, "pieces of streams of CPUs on which no record says who ran");
@@ -187,7 +216,7 @@ Result<Conversion, Error> import_pt(const ImportOptions& options) {
   auto recorded =
       options.code.empty() ? Result<RecordedCode, Error>(RecordedCode()) : RecordedCode::read(options.code);
   if (!recorded) return Failure(recorded.error());
-  auto writer = trace::Writer::create(options.output, {});
+  auto writer = trace::Writer::create(options.output, {.timing = source->machine.clocked});
   if (!writer) return Failure(writer.error());
   PtCode code(*std::move(recorded));
   TraceMaker maker(*writer);
@@ -200,7 +229,7 @@ Result<Conversion, Error> import_pt(const ImportOptions& options) {
                           options.input)));
   const auto written = writer->finish();
   if (!written) return Failure(written.error());
-  return Conversion{written->instructions, written->file_bytes, remarks_on(importer, maker, code)};
+  return Conversion{written->instructions, written->file_bytes, remarks_on(*source, importer, maker, code)};
 }
 
 }  // namespace pmusim::formats

@@ -11,7 +11,7 @@ namespace pmusim::formats {
 namespace {
 
 // Opcodes that stand in one or two bytes, lowest first.
-constexpr u64 psb_pair = 0x8202, psbend = 0x2302, tsc = 0x19, mode = 0x99;
+constexpr u64 psb_pair = 0x8202, psbend = 0x2302, cbr = 0x0302, tsc = 0x19, mode = 0x99;
 constexpr u64 mode_exec_cs_l = 0x01;  // leaf 0, CS.L
 constexpr unsigned psb_pairs = 8, tsc_bytes = 7;
 // A short TNT has a zero bit, up to six branches and a stop bit. The long one holds 47 in eight bytes, which
@@ -57,6 +57,26 @@ void PtPackets::time(u64 stamp) {
   flush_branches();
   put(tsc, 1);
   put(stamp, tsc_bytes);
+}
+
+void PtPackets::core_bus_ratio(u8 ratio) {
+  flush_branches();
+  put(cbr, 2);
+  put(ratio, 2);
+}
+
+// The first byte has five bits of the number above its opcode (11) and a bit that says whether more follow;
+// those have seven above such a bit.
+void PtPackets::cycles(u64 passed) {
+  constexpr u64 opcode = 3, more = 4, more_again = 1;
+  flush_branches();
+  u64 rest = passed >> 5;
+  put(opcode | (rest != 0 ? more : 0) | (passed & low_bits(5)) << 3, 1);
+  while (rest != 0) {
+    const u64 bits = rest & low_bits(7);
+    rest >>= 7;
+    put((rest != 0 ? more_again : 0) | bits << 1, 1);
+  }
 }
 
 void PtPackets::long_mode() {

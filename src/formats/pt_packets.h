@@ -32,6 +32,10 @@ class PtPackets {
   void end_psb();
   /// TSC: the time stamp counter, its low 56 bits.
   void time(u64 tsc);
+  /// CBR: core cycles per cycle of the bus.
+  void core_bus_ratio(u8 ratio);
+  /// CYC: core cycles since the last one, at the packet that follows.
+  void cycles(u64 passed);
   /// MODE.Exec: 64-bit code.
   void long_mode();
   /// TNT: whether a conditional branch was taken.

@@ -176,6 +176,8 @@ class SourceReader {
     source_.time_zero = info_->time_zero;
     source_.machine.tsc_ctc_numerator = static_cast<u32>(info_->tsc_ctc_numerator);
     source_.machine.tsc_ctc_denominator = static_cast<u32>(info_->tsc_ctc_denominator);
+    if (info_->max_nonturbo_ratio <= low_bits(8))
+      source_.machine.nominal_ratio = static_cast<u8>(info_->max_nonturbo_ratio);
     for (const auto& event : reader_.events())
       if (event.attr.type == info_->pmu_type) describe(event.attr);
     describe_cpu(reader_.metadata().cpuid);
@@ -202,9 +204,15 @@ class SourceReader {
     source_.timed =
         source_.timed || ((attr.config & info_->tsc_bit) != 0 &&
                           (attr.sample_type & perf::sample::TIME) != 0 && attr.sample_id_all != 0);
+    source_.machine.clocked = source_.machine.clocked || (source_.timed && has_clock_packets(attr));
     if (info_->mtc_frequency_bits != 0)
       source_.machine.mtc_frequency = static_cast<u8>((attr.config & info_->mtc_frequency_bits) >>
                                                       std::countr_zero(info_->mtc_frequency_bits));
+  }
+
+  bool has_clock_packets(const perf::Attr& attr) const {
+    const bool knows_crystal = info_->tsc_ctc_numerator != 0 && info_->tsc_ctc_denominator != 0;
+    return (attr.config & info_->cyc_bit) != 0 || ((attr.config & info_->mtc_bit) != 0 && knows_crystal);
   }
 
   Failure<Error> broken(const RecordView& record, std::string_view what) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "formats/pt_thread.h"
 
+#include "formats/pt_file.h"
+
 namespace pmusim::formats {
 namespace {
 
@@ -13,12 +15,14 @@ constexpr u64 bytes_between_psbs = 64 << 10;
 void PtThread::run(const trace::BlockRun& run, u64 tsc, Before before) {
   const u64 start = run.block->start();
   if (on_ && (start != ip_ || before == Before::another)) interrupt();
+  now_ = tsc;
   if (taken_bytes_ + size() >= next_psb_)
-    synchronize(tsc);
+    synchronize();
   else if (!on_)
-    packets_.time(tsc);
+    resume_time();
   if (!on_) packets_.address(PtAddressPacket::pge, start);
   on_ = true;
+  now_ += run.cycles.value_or(0);
   for (const x86::Instruction& i : run.block->instructions) {
     const bool last = &i == &run.block->instructions.back();
     if (last || i.branch != BranchKind::none) execute(i, last ? run.next_ip : i.end());
@@ -30,6 +34,18 @@ void PtThread::stop() {
   packets_.pad();
 }
 
+void PtThread::tell_time() {
+  if (clock_ == Clock::stamps || now_ == told_) return;
+  packets_.cycles(now_ - told_);
+  told_ = now_;
+}
+
+// Cycles are counted while nothing is traced, too.
+void PtThread::resume_time() {
+  if (clock_ == Clock::cycles) return tell_time();
+  packets_.time(now_);
+}
+
 std::vector<std::byte> PtThread::take_words() {
   auto words = packets_.take_words();
   taken_bytes_ += words.size();
@@ -38,14 +54,18 @@ std::vector<std::byte> PtThread::take_words() {
 
 // An exception or interrupt: nobody can tell from the code, so its address is told.
 void PtThread::interrupt() {
+  tell_time();
   packets_.address(PtAddressPacket::fup, ip_);
   packets_.no_address(PtAddressPacket::pgd);
   on_ = false;
 }
 
-void PtThread::synchronize(u64 tsc) {
+void PtThread::synchronize() {
+  if (next_psb_ != 0) tell_time();
   packets_.psb();
-  packets_.time(tsc);
+  packets_.time(now_);
+  if (clock_ == Clock::cycles) packets_.core_bus_ratio(nominal_core_bus_ratio);
+  told_ = now_;
   packets_.long_mode();
   if (on_) packets_.address(PtAddressPacket::fup, ip_);
   packets_.end_psb();
@@ -63,16 +83,19 @@ void PtThread::execute(const x86::Instruction& i, u64 next_ip) {
       break;
     case BranchKind::conditional: {
       const bool taken = next_ip == i.target && next_ip != i.end();
+      tell_time();
       packets_.branch(taken);
       ip_ = taken ? i.target : i.end();
       break;
     }
     case BranchKind::syscall:
     case BranchKind::software_interrupt:
+      tell_time();
       packets_.no_address(PtAddressPacket::pgd);
       on_ = false;
       break;
     default:
+      tell_time();
       packets_.address(PtAddressPacket::tip, next_ip);
       ip_ = next_ip;
   }

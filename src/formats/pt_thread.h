@@ -12,9 +12,13 @@ namespace pmusim::formats {
 /// "Intel Processor Trace", "Packet Generation Scenarios"). Returns are not compressed.
 class PtThread {
  public:
+  /// What tells the time: stamps where tracing begins, or cycles at every packet too.
+  enum class Clock : u8 { stamps, cycles };
+  explicit PtThread(Clock clock = Clock::stamps) : clock_(clock) {}
+
   /// Whether this thread ran just before.
   enum class Before : u8 { itself, another };
-  /// `tsc` is the time at which the run begins.
+  /// `tsc` is the time at which the run begins; it ends with its cycles.
   void run(const trace::BlockRun& run, u64 tsc, Before before);
   /// Nothing follows; the bytes are padded to a multiple of 8.
   void stop();
@@ -26,12 +30,17 @@ class PtThread {
 
  private:
   void interrupt();
-  void synchronize(u64 tsc);
+  void synchronize();
+  void resume_time();
   void execute(const x86::Instruction& instruction, u64 next_ip);
+  void tell_time();
 
+  Clock clock_;
   PtPackets packets_;
   u64 taken_bytes_ = 0;
   u64 next_psb_ = 0;  // a position among all bytes
+  u64 now_ = 0;       // the TSC
+  u64 told_ = 0;      // the same when it was told last
   bool on_ = false;
   u64 ip_ = 0;  // where it is on: of what executes next unless something interrupts
 };

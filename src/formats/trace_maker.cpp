@@ -67,11 +67,14 @@ Result<Done, Error> TraceMaker::close(Thread thread, Open& open, u64 next_ip) {
   const trace::Block* const block = block_of(open);
   if (block == nullptr)
     return Failure(Error(fmt::format("more than {} distinct instructions", max_distinct_instructions)));
-  auto written = writer_.run({block, next_ip, open.addresses, open.iterations, {}});
+  trace::BlockRun run{block, next_ip, open.addresses, open.iterations, {}};
+  run.cycles = static_cast<u32>(std::min<u64>(open.cycles, low_bits(32)));
+  auto written = writer_.run(run);
   open.code.clear();
   open.lengths.clear();
   open.addresses.clear();
   open.iterations.clear();
+  open.cycles = 0;
   return written;
 }
 

@@ -29,6 +29,8 @@ class TraceMaker {
   /// those of a REP instruction. Errors: the trace cannot be written.
   Result<Done, Error> retire(Thread thread, u64 ip, std::span<const std::byte> code,
                              std::span<const u64> addresses, u32 iterations);
+  /// The thread's newest instruction took so many core cycles, where the trace has timing.
+  void elapse(Thread thread, u64 cycles) { open_[thread].cycles += cycles; }
   /// Happens before what retires next, in whichever thread.
   Result<Done, Error> happen(const trace::Happening& happening);
   /// Where the next instruction of a thread is not what followed.
@@ -48,6 +50,7 @@ class TraceMaker {
     std::vector<u8> lengths;
     std::vector<u64> addresses;
     std::vector<u32> iterations;
+    u64 cycles = 0;
     bool complete = false;  // ends with a branch or is as long as blocks get
     u64 end() const { return start + code.size(); }
   };

@@ -72,6 +72,12 @@ bool is_page_fault(const perf::Attr& attr) {
          id == perf::SoftwareId::page_faults_maj;
 }
 
+events::Traced traced(const trace::Contents& contents) {
+  return {.addresses = contents.addresses ? events::DataAddresses::recorded : events::DataAddresses::missing,
+          .code = contents.stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own,
+          .time = contents.timing ? events::TimeSource::recorded : events::TimeSource::core_model};
+}
+
 /// The first core cycle at which perf time is `ns` or later, or one soon after.
 u64 cycle_of(u64 ns, const CoreParameters& core) {
   constexpr u64 forever = ~u64{0} / 2;
@@ -122,11 +128,8 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
                               name_of(kernel_),
                               first_release_with(driver::IntelDriver::auto_counter_reload())));
-  const auto addresses =
-      program_.contents().addresses ? events::DataAddresses::recorded : events::DataAddresses::missing;
-  const auto code =
-      program_.contents().stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own;
-  const Result<events::ResolvedEvent, Error> event = events::resolve(model(), attr, addresses, code);
+  const Result<events::ResolvedEvent, Error> event =
+      events::resolve(model(), attr, traced(program_.contents()));
   if (!event.ok()) return refuse(event.error().message);
   if (event->extra != 0 && !driver_.knows_core())
     return refuse(

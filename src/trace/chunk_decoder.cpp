@@ -7,7 +7,9 @@ namespace pmusim::trace {
 
 ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, u32 instructions, u32 tid, CodeTable& table)
     : data_(std::move(streams.plain)),
+      timing_data_(std::move(streams.timing)),
       extended_(std::move(streams.extended)),
+      cycles_(timing_data_[0]),
       contents_(contents),
       table_(table),
       tid_(tid),
@@ -49,7 +51,8 @@ NextItem ChunkDecoder::damage() {
 }
 
 NextItem ChunkDecoder::end() {
-  const bool all_used = std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end();
+  const bool all_used =
+      std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end() && cycles_.at_end();
   damaged_ = !all_used || instructions_left_ != 0;
   return {};
 }
@@ -89,6 +92,7 @@ NextItem ChunkDecoder::decode_run() {
   if (contents_.addresses && !addresses(coded, run)) return damage();
   if (!rep_counts(block.reps, run)) return damage();
   if (contents_.registers && !registers(coded, run)) return damage();
+  if (contents_.timing && !cycles(run)) return damage();
   if (contents_.extended && !extended_.decode(tid_, coded.contexts, run)) return damage();
   return NextItem(item_);
 }
@@ -160,6 +164,12 @@ bool ChunkDecoder::registers(const CodedBlock& coded, BlockRun& run) {
   }
   run.registers = registers_;
   return in(Stream::register_masks).ok() && in(Stream::register_values).ok() && in(Stream::flags).ok();
+}
+
+bool ChunkDecoder::cycles(BlockRun& run) {
+  const u64 cycles = cycles_.number();
+  run.cycles = static_cast<u32>(cycles);
+  return cycles_.ok() && cycles <= max_run_cycles;
 }
 
 }  // namespace pmusim::trace

@@ -14,10 +14,11 @@
 
 namespace pmusim::trace {
 
-/// The streams of a chunk, expanded; `extended` is empty where the trace has none.
+/// The streams of a chunk, expanded; `extended` and `timing` are empty where the trace has none.
 struct StreamData {
   std::array<std::vector<u8>, stream_count> plain;
   ExtendedDecoder::Data extended;
+  std::array<std::vector<u8>, timing_stream_count> timing;
 };
 
 /// Turns the streams of one chunk back into runs and happenings: the mirror of ChunkEncoder.
@@ -48,10 +49,13 @@ class ChunkDecoder {
   bool addresses(const CodedBlock& block, BlockRun& run);
   bool rep_counts(u32 reps, BlockRun& run);
   bool registers(const CodedBlock& block, BlockRun& run);
+  bool cycles(BlockRun& run);
 
   std::array<std::vector<u8>, stream_count> data_;
+  std::array<std::vector<u8>, timing_stream_count> timing_data_;
   ExtendedDecoder extended_;
   std::array<ByteReader, stream_count> in_;
+  ByteReader cycles_;
   Contents contents_;
   const CodeTable& table_;
   Prediction predicted_;

@@ -35,6 +35,7 @@ void ChunkEncoder::run(const CodedBlock& coded, const BlockRun& run) {
   assert(run.rep_counts.size() == block.reps);
   for (u32 count : run.rep_counts) out(Stream::rep_counts).number(count);
   if (contents_.registers) registers(coded, run.registers);
+  if (contents_.timing) cycles_.number(run.cycles.value_or(0));
   if (contents_.extended) extended_.run(thread_.tid, coded.contexts, run);
 }
 
@@ -56,7 +57,7 @@ bool ChunkEncoder::empty() const {
 }
 
 bool ChunkEncoder::full() const {
-  return instructions_ >= chunk_instructions || extended_.full() ||
+  return instructions_ >= chunk_instructions || extended_.full() || cycles_.size() >= chunk_stream_bytes ||
          std::ranges::any_of(out_, [](const ByteWriter& s) { return s.size() >= chunk_stream_bytes; });
 }
 

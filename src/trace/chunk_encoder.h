@@ -38,6 +38,7 @@ class ChunkEncoder {
   ThreadId thread() const { return thread_; }
   std::span<const u8> stream(Stream s) const { return out_[static_cast<std::size_t>(s)].data(); }
   std::span<const u8> stream(ExtendedStream s) const { return extended_.stream(s); }
+  std::span<const u8> stream(TimingStream) const { return cycles_.data(); }
 
  private:
   ByteWriter& out(Stream s) { return out_[static_cast<std::size_t>(s)]; }
@@ -59,6 +60,7 @@ class ChunkEncoder {
   ThreadId thread_;
   std::array<ByteWriter, stream_count> out_;
   ExtendedEncoder extended_;
+  ByteWriter cycles_;
   Prediction predicted_;
   Stretch stretch_;
   u64 previous_block_end_ = 0;

@@ -15,17 +15,19 @@
 ///
 ///     FileHeader
 ///     chunk*   ChunkHeader, then each stream's stored bytes in the order of Stream; in a trace with extended
-///              registers ExtendedHeader and the stored bytes of its streams behind them
-///     index    IndexHeader, then an IndexEntry per chunk, then the ExtendedTotals of such a trace
-///     Trailer
+///              registers ExtendedHeader and the stored bytes of its streams behind them; in one with timing
+///              TimingHeader and its stream, last
+///     index    IndexHeader, then an IndexEntry per chunk, then ExtendedTotals and TimingTotals of such
+///     traces Trailer
 ///
 /// Each stream is one kind of data, compressed by itself (zstd). All prediction state starts anew in each
 /// chunk: given the `code` and `happenings` streams before it, a chunk decodes without the others.
 namespace pmusim::trace {
 
-/// The newest. A trace is written as the oldest version that has what it holds: 3 is for stand-in code, 2 for
-/// extended registers.
-inline constexpr u32 format_version = 3;
+/// The newest. A trace is written as the oldest version that has what it holds: 4 is for timing, 3 for
+/// stand-in code, 2 for extended registers.
+inline constexpr u32 format_version = 4;
+inline constexpr u32 format_version_without_timing = 3;
 inline constexpr u32 format_version_without_stand_ins = 2;
 inline constexpr u32 format_version_without_extended = 1;
 
@@ -57,6 +59,14 @@ inline constexpr std::size_t extended_stream_count = static_cast<std::size_t>(Ex
 inline constexpr std::array<std::string_view, extended_stream_count> extended_stream_names{"extended shapes",
                                                                                            "extended values"};
 
+/// Streams of a trace with timing.
+enum class TimingStream : u8 {
+  cycles,  ///< of each run
+  count_
+};
+inline constexpr std::size_t timing_stream_count = static_cast<std::size_t>(TimingStream::count_);
+inline constexpr std::array<std::string_view, timing_stream_count> timing_stream_names{"cycles"};
+
 // Limits that writers keep and readers insist on, so that no file can ask for unbounded memory.
 inline constexpr u32 chunk_instructions = 1u << 20;  // a chunk ends with the run that reaches this,
 inline constexpr u32 chunk_stream_bytes = 4u << 20;  // or that makes a stream this long
@@ -64,6 +74,7 @@ inline constexpr u32 max_chunk_instructions = 2 * chunk_instructions;
 inline constexpr u32 max_stream_bytes = chunk_stream_bytes + (1u << 20);
 inline constexpr u32 max_extended_threads = 256;  // whose extended registers are in one chunk
 inline constexpr u32 max_live_threads = 1u << 15;
+inline constexpr u64 max_run_cycles = 0xFFFF'FFFF;
 inline constexpr std::size_t max_command_bytes = 15;  // TASK_COMM_LEN without its end
 inline constexpr std::size_t max_path_bytes = 4095;   // PATH_MAX likewise
 inline constexpr std::size_t max_build_id_bytes = 64;
@@ -88,6 +99,7 @@ inline constexpr u32 ADDRESSES = 1;
 inline constexpr u32 REGISTERS = 2;
 inline constexpr u32 EXTENDED = 4;       // since version 2
 inline constexpr u32 STAND_IN_CODE = 8;  // since version 3
+inline constexpr u32 TIMING = 16;        // since version 4
 }  // namespace contents_bits
 
 struct FileHeader {
@@ -117,14 +129,20 @@ struct ChunkHeader {
 static_assert(sizeof(ChunkHeader) == 32 + 8 * stream_count);
 
 inline constexpr u32 extended_magic = 0x54584558;  // "XEXT"
+inline constexpr u32 timing_magic = 0x454D4954;    // "TIME"
 
-struct ExtendedHeader {
+/// Begins the streams that only some traces have.
+template <std::size_t count>
+struct PartHeader {
   le32 magic;
-  std::array<StreamHeader, extended_stream_count> streams;
+  std::array<StreamHeader, count> streams;
   le32 payload_crc;
   le32 crc;
 };
+using ExtendedHeader = PartHeader<extended_stream_count>;
+using TimingHeader = PartHeader<timing_stream_count>;
 static_assert(sizeof(ExtendedHeader) == 12 + 8 * extended_stream_count);
+static_assert(sizeof(TimingHeader) == 12 + 8 * timing_stream_count);
 
 struct IndexEntry {
   le64 offset;
@@ -143,10 +161,14 @@ struct IndexHeader {
 };
 static_assert(sizeof(IndexHeader) == 8 + 16 * stream_count);
 
-struct ExtendedTotals {
-  std::array<StreamTotal, extended_stream_count> streams;
+template <std::size_t count>
+struct PartTotals {
+  std::array<StreamTotal, count> streams;
 };
+using ExtendedTotals = PartTotals<extended_stream_count>;
+using TimingTotals = PartTotals<timing_stream_count>;
 static_assert(sizeof(ExtendedTotals) == 16 * extended_stream_count);
+static_assert(sizeof(TimingTotals) == 16 * timing_stream_count);
 
 struct Trailer {
   le64 index_offset;

@@ -35,10 +35,12 @@ Result<Contents, Error> read_file_header(const TraceBytes& file) {
   const u32 contents = header->contents;
   const bool may_have_extended = header->version > format_version_without_extended;
   const bool may_have_stand_ins = header->version > format_version_without_stand_ins;
+  const bool may_have_timing = header->version > format_version_without_timing;
   return Contents{.addresses = (contents & contents_bits::ADDRESSES) != 0,
                   .registers = (contents & contents_bits::REGISTERS) != 0,
                   .extended = may_have_extended && (contents & contents_bits::EXTENDED) != 0,
-                  .stand_in_code = may_have_stand_ins && (contents & contents_bits::STAND_IN_CODE) != 0};
+                  .stand_in_code = may_have_stand_ins && (contents & contents_bits::STAND_IN_CODE) != 0,
+                  .timing = may_have_timing && (contents & contents_bits::TIMING) != 0};
 }
 
 }  // namespace
@@ -82,8 +84,12 @@ struct Reader::Impl {
   bool comes_through_pipe() const { return index.chunks_end == unknown_end; }
   Result<std::optional<ChunkHeader>, Error> next_header_of_pipe();
   Result<StreamData, Error> read_streams(const ChunkHeader& header);
-  /// Adds the extended registers at `offset` to `streams`; where they end in the file.
-  Result<u64, Error> read_extended(u64 offset, StreamData& streams);
+  /// Expands the part at `offset` into `streams`; where it ends in the file.
+  template <std::size_t count>
+  Result<u64, Error> read_part(u64 offset, const PartKind<count>& kind,
+                               std::array<std::vector<u8>, count>& streams);
+  template <std::size_t count>
+  Result<u64, Error> pass_part(u64 offset, const PartKind<count>& kind) const;
   /// Those of the streams whose bit is in `needed`.
   template <std::size_t count>
   Result<Done, Error> expand(std::span<const u8> payload, const std::array<StreamHeader, count>& headers,
@@ -114,7 +120,7 @@ Result<Reader, Error> Reader::open(const std::string& path) {
 Result<Reader, Error> Reader::open_stream(std::shared_ptr<const TraceBytes> bytes) {
   const auto contents = read_file_header(*bytes);
   if (!contents.ok()) return Failure(contents.error());
-  return Reader(std::make_unique<Impl>(std::move(bytes), *contents, TraceIndex{unknown_end, {}, {}, {}}));
+  return Reader(std::make_unique<Impl>(std::move(bytes), *contents, TraceIndex{unknown_end, {}, {}, {}, {}}));
 }
 
 const Contents& Reader::contents() const { return impl_->contents; }
@@ -124,15 +130,13 @@ u64 Reader::file_bytes() const { return impl_->file_bytes; }
 
 std::vector<StreamSize> Reader::streams() const {
   std::vector<StreamSize> result;
-  for (std::size_t s = 0; s < stream_count; ++s) {
-    const StreamTotal& total = impl_->index.totals.streams[s];
-    result.push_back({stream_names[s], total.raw_bytes, total.stored_bytes});
-  }
-  if (!impl_->contents.extended) return result;
-  for (std::size_t s = 0; s < extended_stream_count; ++s) {
-    const StreamTotal& total = impl_->index.extended_totals.streams[s];
-    result.push_back({extended_stream_names[s], total.raw_bytes, total.stored_bytes});
-  }
+  const auto add = [&](const auto& names, const auto& totals) {
+    for (std::size_t s = 0; s < names.size(); ++s)
+      result.push_back({names[s], totals.streams[s].raw_bytes, totals.streams[s].stored_bytes});
+  };
+  add(stream_names, impl_->index.totals);
+  if (impl_->contents.extended) add(extended_stream_names, impl_->index.extended_totals);
+  if (impl_->contents.timing) add(timing_stream_names, impl_->index.timing_totals);
   return result;
 }
 
@@ -262,9 +266,14 @@ Result<u64, Error> Reader::Impl::open_chunk(const ChunkHeader& header) {
   auto streams = read_streams(header);
   if (!streams.ok()) return Failure(streams.error());
   if (contents.extended) {
-    const auto extended_end = read_extended(end, *streams);
-    if (!extended_end.ok()) return Failure(extended_end.error());
-    end = *extended_end;
+    const auto behind = read_part(end, extended_part, streams->extended);
+    if (!behind.ok()) return behind;
+    end = *behind;
+  }
+  if (contents.timing) {
+    const auto behind = read_part(end, timing_part, streams->timing);
+    if (!behind.ok()) return behind;
+    end = *behind;
   }
   table.limit_instructions(static_instruction_limit(end));
   chunk =
@@ -275,9 +284,14 @@ Result<u64, Error> Reader::Impl::open_chunk(const ChunkHeader& header) {
 Result<u64, Error> Reader::Impl::pass_chunk(const ChunkHeader& header) {
   u64 end = next_offset + sizeof(ChunkHeader) + payload_bytes(header);
   if (contents.extended) {
-    const auto extended = read_extended_header(file, end);
-    if (!extended.ok()) return Failure(extended.error());
-    end += sizeof(ExtendedHeader) + payload_bytes(*extended);
+    const auto behind = pass_part(end, extended_part);
+    if (!behind.ok()) return behind;
+    end = *behind;
+  }
+  if (contents.timing) {
+    const auto behind = pass_part(end, timing_part);
+    if (!behind.ok()) return behind;
+    end = *behind;
   }
   if (end > index.chunks_end) return Failure(file.damaged(next_offset, "chunk reaches into the index"));
   const auto payload = read_chunk_payload(file, next_offset, header);
@@ -304,13 +318,22 @@ Result<StreamData, Error> Reader::Impl::read_streams(const ChunkHeader& header) 
   return streams;
 }
 
-Result<u64, Error> Reader::Impl::read_extended(u64 offset, StreamData& streams) {
-  const auto part = read_extended_part(file, offset);
+template <std::size_t count>
+Result<u64, Error> Reader::Impl::read_part(u64 offset, const PartKind<count>& kind,
+                                           std::array<std::vector<u8>, count>& streams) {
+  const auto part = trace::read_part(file, offset, kind);
   if (!part.ok()) return Failure(part.error());
   if (part->end > index.chunks_end) return Failure(file.damaged(offset, "chunk reaches into the index"));
-  auto done = expand(part->payload, part->header.streams, extended_stream_names, streams.extended);
+  auto done = expand(part->payload, part->header.streams, kind.stream_names, streams);
   if (!done.ok()) return Failure(done.error());
   return part->end;
+}
+
+template <std::size_t count>
+Result<u64, Error> Reader::Impl::pass_part(u64 offset, const PartKind<count>& kind) const {
+  const auto header = read_part_header(file, offset, kind);
+  if (!header.ok()) return Failure(header.error());
+  return offset + sizeof *header + payload_bytes(*header);
 }
 
 template <std::size_t count>

@@ -29,33 +29,35 @@ class WholeChunks {
     u64 end = end_ + sizeof(ChunkHeader) + payload_bytes(*header);
     // A machine that went down can leave blocks of zeros.
     if (end > file_.size() || !read_chunk_payload(file_, end_, *header).ok()) return false;
-    if (contents_.extended) {
-      const auto part = read_extended_part(file_, end);
-      if (!part.ok()) return false;
-      for (std::size_t s = 0; s < extended_stream_count; ++s) {
-        extended_totals_.streams[s].raw_bytes += part->header.streams[s].raw_bytes;
-        extended_totals_.streams[s].stored_bytes += part->header.streams[s].stored_bytes;
-      }
-      end = part->end;
-    }
+    if (contents_.extended && !add_part(end, extended_part, extended_totals_)) return false;
+    if (contents_.timing && !add_part(end, timing_part, timing_totals_)) return false;
     totals_.instructions += header->instructions;
-    for (std::size_t s = 0; s < stream_count; ++s) {
-      totals_.streams[s].raw_bytes += header->streams[s].raw_bytes;
-      totals_.streams[s].stored_bytes += header->streams[s].stored_bytes;
-    }
+    add_streams(totals_, *header);
     end_ = end;
     return true;
   }
   u64 end() const { return end_; }
   const IndexHeader& totals() const { return totals_; }
   const ExtendedTotals& extended_totals() const { return extended_totals_; }
+  const TimingTotals& timing_totals() const { return timing_totals_; }
 
  private:
+  /// Whether there is one, up to `end` from then on.
+  template <std::size_t count>
+  bool add_part(u64& end, const PartKind<count>& kind, PartTotals<count>& totals) {
+    const auto part = read_part(file_, end, kind);
+    if (!part.ok()) return false;
+    add_streams(totals, part->header);
+    end = part->end;
+    return true;
+  }
+
   const FileBytes& file_;
   Contents contents_;
   u64 end_ = sizeof(FileHeader);
   IndexHeader totals_{};
   ExtendedTotals extended_totals_{};
+  TimingTotals timing_totals_{};
 };
 
 Result<TraceIndex, Error> index_of_truncated(const FileBytes& file, Contents contents) {
@@ -66,7 +68,7 @@ Result<TraceIndex, Error> index_of_truncated(const FileBytes& file, Contents con
                                      file.path(), file.size())));
   }
   return TraceIndex{
-      chunks.end(), chunks.totals(), chunks.extended_totals(),
+      chunks.end(), chunks.totals(), chunks.extended_totals(), chunks.timing_totals(),
       fmt::format("{}: truncated: it has no end mark; its first {} instructions (up to offset {}) "
                   "are there",
                   file.path(), u64{chunks.totals().instructions}, chunks.end())};
@@ -85,6 +87,14 @@ Result<Trailer, Error> read_trailer(const FileBytes& file) {
   return trailer;
 }
 
+/// Takes what stands at the end, if it is there; what is before it.
+template <class Totals>
+std::span<const std::byte> take_totals(std::span<const std::byte> index, Totals& totals) {
+  if (index.size() < sizeof totals) return index;
+  std::ranges::copy(index.last(sizeof totals), std::as_writable_bytes(std::span(&totals, 1)).begin());
+  return index.first(index.size() - sizeof totals);
+}
+
 }  // namespace
 
 Result<TraceIndex, Error> read_index(const FileBytes& file, Contents contents) {
@@ -99,12 +109,12 @@ Result<TraceIndex, Error> read_index(const FileBytes& file, Contents contents) {
   if (!read.ok()) return Failure(read.error());
   if (!is_checksum(trailer->index_crc, crc32(payload.data(), payload.size())))
     return Failure(file.damaged(trailer->index_offset, "index has a wrong checksum"));
-  TraceIndex index{trailer->index_offset, {}, {}, {}};
+  TraceIndex index{trailer->index_offset, {}, {}, {}, {}};
   std::copy_n(payload.begin(), sizeof(IndexHeader),
               std::as_writable_bytes(std::span(&index.totals, 1)).begin());
-  if (contents.extended && payload.size() >= sizeof(IndexHeader) + sizeof(ExtendedTotals))
-    std::copy_n(payload.end() - sizeof(ExtendedTotals), sizeof(ExtendedTotals),
-                std::as_writable_bytes(std::span(&index.extended_totals, 1)).begin());
+  std::span<const std::byte> left = std::span(payload).subspan(sizeof(IndexHeader));
+  if (contents.timing) left = take_totals(left, index.timing_totals);
+  if (contents.extended) left = take_totals(left, index.extended_totals);
   return index;
 }
 
@@ -121,30 +131,6 @@ Result<Done, Error> check_chunk_header(const TraceBytes& file, const ChunkHeader
   const std::string_view problem = problem_of(header, first_instruction);
   if (!problem.empty()) return Failure(file.damaged(offset, problem));
   return Done{};
-}
-
-Result<ExtendedHeader, Error> read_extended_header(const TraceBytes& file, u64 offset) {
-  const auto header = read_structure<ExtendedHeader>(file, offset);
-  if (!header.ok()) return Failure(header.error());
-  if (header->magic != extended_magic || !is_checksum(header->crc, crc_of(*header)))
-    return Failure(file.damaged(offset, "header of the extended registers has a wrong checksum"));
-  for (const StreamHeader& s : header->streams)
-    if (s.raw_bytes > max_stream_bytes || s.stored_bytes > max_stream_bytes)
-      return Failure(file.damaged(offset, "chunk is too big"));
-  return *header;
-}
-
-Result<ExtendedPart, Error> read_extended_part(const TraceBytes& file, u64 offset) {
-  const auto header = read_extended_header(file, offset);
-  if (!header.ok()) return Failure(header.error());
-  ExtendedPart part{*header, std::vector<u8>(static_cast<std::size_t>(payload_bytes(*header))), 0};
-  const auto read =
-      file.read(offset + sizeof(ExtendedHeader), std::as_writable_bytes(std::span(part.payload)));
-  if (!read.ok()) return Failure(read.error());
-  if (!is_checksum(header->payload_crc, crc32(part.payload.data(), part.payload.size())))
-    return Failure(file.damaged(offset, "extended registers have a wrong checksum"));
-  part.end = offset + sizeof(ExtendedHeader) + part.payload.size();
-  return part;
 }
 
 Result<std::vector<u8>, Error> read_chunk_payload(const TraceBytes& file, u64 offset,

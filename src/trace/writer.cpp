@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "base/output_file.h"
 #include "trace/chunk_encoder.h"
 #include "trace/compression.h"
+#include "trace/trace_index.h"
 
 namespace pmusim::trace {
 namespace {
@@ -23,7 +22,8 @@ constexpr std::size_t code_frame_bytes = 32;
 enum class CodeFrames : u8 { one, small };
 
 u32 version_for(Contents contents) {
-  if (contents.stand_in_code) return format_version;
+  if (contents.timing) return format_version;
+  if (contents.stand_in_code) return format_version_without_timing;
   return contents.extended ? format_version_without_stand_ins : format_version_without_extended;
 }
 
@@ -34,7 +34,8 @@ FileHeader file_header(Contents contents) {
   header.contents = (contents.addresses ? contents_bits::ADDRESSES : 0) |
                     (contents.registers ? contents_bits::REGISTERS : 0) |
                     (contents.extended ? contents_bits::EXTENDED : 0) |
-                    (contents.stand_in_code ? contents_bits::STAND_IN_CODE : 0);
+                    (contents.stand_in_code ? contents_bits::STAND_IN_CODE : 0) |
+                    (contents.timing ? contents_bits::TIMING : 0);
   header.crc = crc_of(header);
   return header;
 }
@@ -49,13 +50,16 @@ struct Writer::Impl {
   ThreadId chunk_thread;  // that runs when the chunk begins
   IndexHeader totals{};   // of the chunks in the file
   ExtendedTotals extended_totals{};
+  TimingTotals timing_totals{};
   std::vector<IndexEntry> index;
 
   Impl(OutputFile output, Contents has) : file(std::move(output)), contents(has), chunk(has, {}, table) {}
 
   Result<Done, Error> write_chunk();
   std::vector<u8> compress_streams(ChunkHeader& header, CodeFrames code) const;
-  std::vector<u8> extended_part();
+  /// Appends a header and the streams behind it.
+  template <class Stream, std::size_t count>
+  void append_part(u32 magic, PartTotals<count>& totals_of_part, std::vector<u8>& payload) const;
   Result<Done, Error> store(const ChunkHeader& header, std::span<const u8> payload);
   Result<Done, Error> end_chunk_if_full() { return chunk.full() ? write_chunk() : Done{}; }
   Result<Done, Error> write_index();
@@ -124,18 +128,13 @@ Result<Done, Error> Writer::Impl::write_chunk() {
         Error(fmt::format("more than {} distinct instructions are too many for a trace", limit())));
   header.payload_crc = crc32(payload.data(), payload.size());
   header.crc = crc_of(header);
-  if (contents.extended) {
-    const std::vector<u8> part = extended_part();
-    payload.insert(payload.end(), part.begin(), part.end());
-  }
+  if (contents.extended) append_part<ExtendedStream>(extended_magic, extended_totals, payload);
+  if (contents.timing) append_part<TimingStream>(timing_magic, timing_totals, payload);
 
   index.push_back({le64(file.position()), le64(totals.instructions)});
   if (auto stored = store(header, payload); !stored) return stored;
   totals.instructions += header.instructions;
-  for (std::size_t s = 0; s < stream_count; ++s) {
-    totals.streams[s].raw_bytes += header.streams[s].raw_bytes;
-    totals.streams[s].stored_bytes += header.streams[s].stored_bytes;
-  }
+  add_streams(totals, header);
   chunk_thread = chunk.thread();
   chunk = ChunkEncoder(contents, chunk_thread, table);
   return Done{};
@@ -154,25 +153,21 @@ std::vector<u8> Writer::Impl::compress_streams(ChunkHeader& header, CodeFrames c
   return payload;
 }
 
-// What follows the chunk's payload: a header of its own and the streams of extended registers.
-std::vector<u8> Writer::Impl::extended_part() {
-  ExtendedHeader header{};
-  header.magic = extended_magic;
-  std::vector<u8> payload;
-  for (std::size_t s = 0; s < extended_stream_count; ++s) {
-    const auto raw = chunk.stream(static_cast<ExtendedStream>(s));
+template <class Stream, std::size_t count>
+void Writer::Impl::append_part(u32 magic, PartTotals<count>& totals_of_part, std::vector<u8>& payload) const {
+  PartHeader<count> header{};
+  header.magic = magic;
+  std::vector<u8> streams;
+  for (std::size_t s = 0; s < count; ++s) {
+    const auto raw = chunk.stream(static_cast<Stream>(s));
     header.streams[s].raw_bytes = static_cast<u32>(raw.size());
-    header.streams[s].stored_bytes = static_cast<u32>(compress(raw, payload));
-    extended_totals.streams[s].raw_bytes += header.streams[s].raw_bytes;
-    extended_totals.streams[s].stored_bytes += header.streams[s].stored_bytes;
+    header.streams[s].stored_bytes = static_cast<u32>(compress(raw, streams));
   }
-  header.payload_crc = crc32(payload.data(), payload.size());
+  add_streams(totals_of_part, header);
+  header.payload_crc = crc32(streams.data(), streams.size());
   header.crc = crc_of(header);
-  const auto head = bytes_of(header);
-  std::vector<u8> part(head.size() + payload.size());
-  std::memcpy(part.data(), head.data(), head.size());
-  std::ranges::copy(payload, part.begin() + static_cast<std::ptrdiff_t>(head.size()));
-  return part;
+  for (const std::byte b : bytes_of(header)) payload.push_back(std::to_integer<u8>(b));
+  payload.insert(payload.end(), streams.begin(), streams.end());
 }
 
 // Half a chunk is of no use to anybody.
@@ -193,6 +188,7 @@ Result<Done, Error> Writer::Impl::write_index() {
   append(bytes_of(totals));
   append(std::as_bytes(std::span(index)));
   if (contents.extended) append(bytes_of(extended_totals));
+  if (contents.timing) append(bytes_of(timing_totals));
 
   Trailer trailer{};
   trailer.index_offset = file.position();

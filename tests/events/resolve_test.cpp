@@ -18,7 +18,7 @@ perf::Attr attr_of(std::string_view event, const CpuModel& model) {
 Result<ResolvedEvent, Error> resolve_text(std::string_view event, std::string_view model_name,
                                           DataAddresses addresses = DataAddresses::recorded) {
   const CpuModel model = find_cpu_model(model_name).value();
-  return resolve(model, attr_of(event, model), addresses);
+  return resolve(model, attr_of(event, model), {.addresses = addresses});
 }
 
 std::string name_of(std::string_view event, std::string_view model) {
@@ -60,7 +60,7 @@ TEST(Resolve, RefusesAnEventThatThePartHasButTheCoreCannotProduce) {
 TEST(Resolve, RefusesWhatOnlyTheProgramsOwnCodeCanTell) {
   const CpuModel model = find_cpu_model("icelake").value();
   const auto resolved = [&](std::string_view event) {
-    return resolve(model, attr_of(event, model), DataAddresses::recorded, TracedCode::stand_in);
+    return resolve(model, attr_of(event, model), {.code = TracedCode::stand_in});
   };
   for (const std::string_view known : {"instructions", "cycles", "branch-misses", "MEM_LOAD_RETIRED.L1_MISS"})
     EXPECT_TRUE(resolved(known).ok()) << known;
@@ -68,6 +68,22 @@ TEST(Resolve, RefusesWhatOnlyTheProgramsOwnCodeCanTell) {
        {"MEM_INST_RETIRED.LOCK_LOADS", "BR_INST_RETIRED.FAR_BRANCH", "UOPS_RETIRED.SLOTS"}) {
     ASSERT_FALSE(resolved(unknown).ok()) << unknown;
     EXPECT_THAT(resolved(unknown).error().message, HasSubstr("needs the program's own code"));
+  }
+}
+
+TEST(Resolve, RefusesWhatRecordedTimeDoesNotTell) {
+  const CpuModel model = find_cpu_model("icelake").value();
+  const auto resolved = [&](std::string_view event) {
+    return resolve(model, attr_of(event, model), {.time = TimeSource::recorded});
+  };
+  for (const std::string_view known :
+       {"instructions", "cycles", "ref-cycles", "slots", "branch-misses", "UOPS_RETIRED.SLOTS"})
+    EXPECT_TRUE(resolved(known).ok()) << known;
+  for (const std::string_view unknown :
+       {"topdown-fe-bound", "CYCLE_ACTIVITY.STALLS_TOTAL", "INT_MISC.RECOVERY_CYCLES",
+        "UOPS_RETIRED.STALL_CYCLES", "FRONTEND_RETIRED.LATENCY_GE_8", "cpu/event=0xc0,cmask=2/"}) {
+    ASSERT_FALSE(resolved(unknown).ok()) << unknown;
+    EXPECT_THAT(resolved(unknown).error().message, HasSubstr("needs to know what each cycle was lost to"));
   }
 }
 

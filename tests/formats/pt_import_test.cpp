@@ -19,7 +19,8 @@ using trace::OwnedItem;
 /// A trace that is written block by block.
 class Program {
  public:
-  explicit Program(const std::string& path) : writer_(*trace::Writer::create(path, {})) {}
+  explicit Program(const std::string& path, const trace::Contents& contents = {})
+      : writer_(*trace::Writer::create(path, contents)), contents_(contents) {}
   /// A block at an address, whose instructions have these bytes.
   void has(u64 ip, const std::vector<std::vector<u8>>& instructions) {
     std::vector<std::byte> code;
@@ -30,12 +31,20 @@ class Program {
     }
     blocks_[ip] = &writer_.add_block(ip, code, lengths);
   }
-  void runs(u64 ip, u64 next_ip) { EXPECT_TRUE(writer_.run({.block = blocks_.at(ip), .next_ip = next_ip})); }
+  /// Blocks take 0 to 9,999 cycles, if that is told.
+  void runs(u64 ip, u64 next_ip) {
+    trace::BlockRun run{.block = blocks_.at(ip), .next_ip = next_ip};
+    ++runs_;
+    if (contents_.timing) run.cycles = runs_ * runs_ * 7919 % 10'000;
+    EXPECT_TRUE(writer_.run(run));
+  }
   void happens(const trace::Happening& happening) { EXPECT_TRUE(writer_.happening(happening)); }
   void ends() { EXPECT_TRUE(writer_.finish()); }
 
  private:
   trace::Writer writer_;
+  trace::Contents contents_;
+  u32 runs_ = 0;
   std::map<u64, const trace::Block*> blocks_;
 };
 
@@ -43,8 +52,8 @@ constexpr u64 loop = 0x401000, test_of_loop = 0x401002, call = 0x401004, jump = 
               handler = 0x401200, spin = 0x401300;
 
 /// Two threads in a loop around an indirect call, a signal, system calls; `spin` is never left.
-void write_program(const std::string& path) {
-  Program p(path);
+void write_program(const std::string& path, const trace::Contents& contents = {}) {
+  Program p(path, contents);
   p.happens(trace::ProcessStart{7, 7, "program", true});
   p.happens(trace::Map{7, {0x401000, 0x1000, 0, 5, 2, "/no/such/program", {}}});
   p.has(loop, {{0xFF, 0xD0}});
@@ -140,6 +149,48 @@ TEST_F(PtImport, OfAnExportedTraceHasItsInstructionsThreadsAndInterruptions) {
   ASSERT_EQ(before.back().ip, spin);
   before.pop_back();  // a jump to itself leaves no packet
   EXPECT_EQ(after, before);
+}
+
+/// A block that ran, and the cycle in which it ended.
+struct Timed {
+  u64 start = 0, end_cycle = 0;
+};
+std::vector<Timed> timed_blocks(const std::string& path) {
+  std::vector<Timed> result;
+  u64 cycle = 0;
+  const auto items = trace::read_all(path);
+  for (const OwnedItem& item : items.value())
+    if (!item.happening) result.push_back({item.start, cycle += item.cycles.value()});
+  return result;
+}
+
+// Where the program stops, libipt tells that time with the branch before; a direct jump has no packet.
+TEST_F(PtImport, OfAStreamWithCyclePacketsHasTheTimeOfEveryBranch) {
+  write_program(trace_, {.timing = true});
+  ASSERT_TRUE(export_trace({Format::pt, trace_, pt_}).ok());
+  const auto conversion = import(trace_);
+  ASSERT_TRUE(conversion.ok()) << conversion.error().message;
+  EXPECT_TRUE(trace::Reader::open(back_)->contents().timing);
+  EXPECT_THAT(conversion->remarks, testing::Contains(HasSubstr("cycles are those of its time packets")));
+  auto before = timed_blocks(trace_), after = timed_blocks(back_);
+  before.pop_back();  // a jump to itself leaves no packet
+  ASSERT_EQ(after.size(), before.size());
+  unsigned compared = 0;
+  for (std::size_t n = 0; n + 1 < before.size(); ++n) {
+    ASSERT_EQ(after[n].start, before[n].start);
+    const bool before_stop = before[n + 1].start == call || before[n + 1].start == handler;
+    if (before[n].start == jump || before_stop) continue;
+    ASSERT_EQ(after[n].end_cycle, before[n].end_cycle) << n;
+    ++compared;
+  }
+  EXPECT_GT(compared, 60u);
+}
+
+TEST_F(PtImport, OfTimeStampsAloneLeavesTimeToTheCoreModel) {
+  const auto conversion = import(trace_);
+  ASSERT_TRUE(conversion.ok()) << conversion.error().message;
+  EXPECT_FALSE(trace::Reader::open(back_)->contents().timing);
+  EXPECT_THAT(conversion->remarks, testing::Contains(HasSubstr("cycles are the core model's")));
 }
 
 TEST_F(PtImport, TellsOfProcessesMappingsAndThreadsWhereTheyBegan) {

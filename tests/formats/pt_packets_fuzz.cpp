@@ -30,7 +30,15 @@ class FixedCode final : public formats::CodeSource {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FixedCode fixed;
   const auto packets = std::as_bytes(std::span(data, size));
-  auto decoder = formats::PtDecoder::create(packets, {.family = 6, .model = 143}, fixed);
+  auto decoder = formats::PtDecoder::create(packets,
+                                            {.family = 6,
+                                             .model = 143,
+                                             .mtc_frequency = 3,
+                                             .tsc_ctc_numerator = 84,
+                                             .tsc_ctc_denominator = 2,
+                                             .nominal_ratio = 20,
+                                             .clocked = true},
+                                            fixed);
   must(decoder.ok());
   // No packet is followed by more than the decoder allows; PSBs take 16 bytes.
   constexpr u64 most_per_byte = u64{1} << 16;

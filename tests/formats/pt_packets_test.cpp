@@ -32,6 +32,21 @@ TEST(PtPackets, TimeHasSevenBytes) {
   EXPECT_THAT(numbers(out.bytes()), ElementsAre(0x19, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11));
 }
 
+TEST(PtPackets, TheCoreBusRatioHasAByteAndAReservedOne) {
+  PtPackets out;
+  out.core_bus_ratio(0x23);
+  EXPECT_THAT(numbers(out.bytes()), ElementsAre(0x02, 0x03, 0x23, 0x00));
+}
+
+TEST(PtPackets, CyclesHaveFiveBitsAndThenSevenInEachByte) {
+  PtPackets out;
+  out.cycles(31);
+  out.cycles(32);
+  out.cycles(31 + (127 << 5) + (1 << 12));
+  EXPECT_THAT(numbers(out.bytes()),
+              ElementsAre(0b11111'0'11, 0b00000'1'11, 0b0000001'0, 0b11111'1'11, 0xFF, 0b0000001'0));
+}
+
 TEST(PtPackets, SixBranchesFillAByteOldestHighest) {
   PtPackets out;
   for (const bool taken : {true, false, true, true, false, false}) out.branch(taken);

@@ -159,8 +159,9 @@ TEST_P(BeganInTheMiddle, ATraceGoesOnAsTheWholeDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Contents, BeganInTheMiddle,
-                         testing::Values(Contents{false, false}, Contents{true, false},
-                                         Contents{true, true}));
+                         testing::Values(Contents{false, false}, Contents{true, false}, Contents{true, true},
+                                         Contents{.timing = true},
+                                         Contents{.addresses = true, .timing = true}));
 
 /// Happenings before the first block of a reading that begins there.
 std::vector<Happening> told_before(const std::string& path, u64 instruction) {

@@ -22,10 +22,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   trace::StreamData streams;
   fill(streams.plain, in);
   fill(streams.extended, in);
+  fill(streams.timing, in);
   trace::CodeTable table;
   trace::ChunkDecoder decoder(std::move(streams),
-                              {(contents & 1) != 0, (contents & 2) != 0, (contents & 4) != 0}, instructions,
-                              1, table);
+                              {.addresses = (contents & 1) != 0,
+                               .registers = (contents & 2) != 0,
+                               .extended = (contents & 4) != 0,
+                               .timing = (contents & 8) != 0},
+                              instructions, 1, table);
   while (decoder.next().has_value()) continue;
   return 0;
 }

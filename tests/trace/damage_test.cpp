@@ -169,7 +169,7 @@ TEST_F(Damage, ANewerVersionSaysSo) {
   header.crc = crc_of(header);
   std::memcpy(content.data(), &header, sizeof header);
   EXPECT_EQ(message(content),
-            damaged + ": trace format version 4 at offset 8, this build reads up to version 3");
+            damaged + ": trace format version 5 at offset 8, this build reads up to version 4");
 }
 
 // Hostile files have right checksums.

@@ -28,11 +28,38 @@ TEST_P(RoundTrip, WhatIsReadIsWhatWasWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Contents, RoundTrip,
-                         testing::Values(Contents{false, false}, Contents{true, false},
-                                         Contents{true, true}));
+                         testing::Values(Contents{false, false}, Contents{true, false}, Contents{true, true},
+                                         Contents{.timing = true},
+                                         Contents{.addresses = true, .timing = true}));
 
 constexpr std::array one_nop_code{std::byte{0x90}};
 constexpr std::array one_nop_length{u8{1}};
+
+TEST(Trace, WithTimingCutWithinItsLastChunkHasTheOnesBefore) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  auto writer = Writer::create(path, {.timing = true});
+  const Block& nop = writer->add_block(0x1000, one_nop_code, one_nop_length);
+  BlockRun run{.block = &nop, .next_ip = 0x1000};
+  for (u64 n = 0; n < chunk_instructions + 10; ++n) {
+    run.cycles = static_cast<u32>(n % 3);
+    ASSERT_TRUE(writer->run(run).ok());
+  }
+  ASSERT_TRUE(writer->finish().ok());
+  EXPECT_EQ(file_content(path).at(8), 4) << "version";
+  const auto whole = Reader::open(path)->streams();
+  EXPECT_EQ(whole.back().name, "cycles");
+  EXPECT_EQ(whole.back().raw_bytes, chunk_instructions + 10u);
+  auto content = file_content(path);
+  constexpr std::size_t end_mark_index_and_totals = 32 + 168 + 2 * 16 + 16;
+  content.resize(content.size() - end_mark_index_and_totals - 1);
+  write_content(path, content);
+  const auto reader = Reader::open(path);
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ(reader->instruction_count(), chunk_instructions);
+  EXPECT_TRUE(reader->truncation().has_value());
+  EXPECT_EQ(reader->streams().back().raw_bytes, chunk_instructions);
+}
 
 TEST(Trace, ManyChunksReadAsOne) {
   TemporaryDirectory directory;

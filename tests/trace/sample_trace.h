@@ -41,6 +41,7 @@ struct OwnedItem {
   std::vector<u64> addresses;
   std::vector<u32> rep_counts;
   std::vector<Registers> registers;
+  std::optional<u32> cycles;
   std::optional<Happening> happening;  // instead of a run
   friend bool operator==(const OwnedItem&, const OwnedItem&) = default;
 };
@@ -58,6 +59,7 @@ inline OwnedItem own(const Item& item) {
           {run.addresses.begin(), run.addresses.end()},
           {run.rep_counts.begin(), run.rep_counts.end()},
           {run.registers.begin(), run.registers.end()},
+          run.cycles,
           {}};
 }
 
@@ -157,7 +159,10 @@ class RandomTrace {
       registers_.rip = last ? item.next_ip : block.instructions[n + 1].ip;
       item.registers.push_back(registers_);
     }
-    ASSERT_TRUE(writer.run({&block, item.next_ip, item.addresses, item.rep_counts, item.registers}).ok());
+    if (contents_.timing) item.cycles = static_cast<u32>(random_() >> (32 + below(32)));
+    BlockRun run{&block, item.next_ip, item.addresses, item.rep_counts, item.registers};
+    run.cycles = item.cycles;
+    ASSERT_TRUE(writer.run(run).ok());
     instructions += block.instructions.size();
     items.push_back(std::move(item));
   }

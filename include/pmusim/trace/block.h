@@ -2,6 +2,7 @@
 #ifndef PMUSIM_TRACE_BLOCK_H
 #define PMUSIM_TRACE_BLOCK_H
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct Contents {
   /// The program's code was not known: bytes stand for it that branch, load and store as it did. What else
   /// the instructions did (and how wide their accesses were) cannot be told.
   bool stand_in_code = false;
+  /// How long everything took, by the clock of a real CPU: what replaces the core model's time.
+  bool timing = false;
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
@@ -62,6 +65,9 @@ struct BlockRun {
   const ExtendedState* extended = nullptr;
   /// What instructions changed of them, in order; an instruction that changed nothing is not there.
   std::span<const InstructionChange> extended_changes;
+  /// Core cycles from the retirement before the block to that of its last instruction; nothing if the trace
+  /// has no timing.
+  std::optional<u32> cycles;
 };
 
 /// How much one kind of data takes in a trace.
