@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -20,7 +21,7 @@ using namespace pmusim;
 
 /// The first 400,000 instructions of a workload, 40 times over, so that decoding the code once does not
 /// count: as a native trace with and without addresses, and as ChampSim's records. Made once, since single
-/// steps take their time.
+/// steps take their time. PMUSIM_BENCH_TRACE names another trace, with addresses, which is taken once.
 class Files {
  public:
   static const Files& get() {
@@ -41,20 +42,25 @@ class Files {
       : directory_(std::filesystem::temp_directory_path() /
                    ("pmusim-bench-decode-" + std::to_string(::getpid()))) {
     std::filesystem::create_directory(directory_);
+    if (const char* const given = std::getenv("PMUSIM_BENCH_TRACE"); given != nullptr)
+      return void(ok_ = make_of(given, 1));
     const std::string once = directory_ / "once";
     trace::RecordOptions options{once, trace::RecordedRegisters::none};
     options.max_instructions = 400'000;
     const auto workload =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workloads" / "branches";
-    ok_ = trace::record({workload.string(), "1000000"}, options).ok() &&
-          repeat(once, addresses(), {.addresses = true}) && repeat(once, flow(), {}) &&
-          formats::export_trace({formats::Format::champsim, addresses(), champsim()}).ok();
+    ok_ = trace::record({workload.string(), "1000000"}, options).ok() && make_of(once, 40);
   }
 
-  static bool repeat(const std::string& input, const std::string& output, trace::Contents contents) {
+  bool make_of(const std::string& trace, int times) const {
+    return repeat(trace, times, addresses(), {.addresses = true}) && repeat(trace, times, flow(), {}) &&
+           formats::export_trace({formats::Format::champsim, addresses(), champsim()}).ok();
+  }
+
+  static bool repeat(const std::string& input, int times, const std::string& output,
+                     trace::Contents contents) {
     auto writer = trace::Writer::create(output, contents);
     std::map<u32, const trace::Block*> blocks;
-    constexpr int times = 40;
     for (int n = 0; n < times; ++n) {
       auto reader = trace::Reader::open(input);
       for (auto item = reader->next(); item.ok() && item->has_value(); item = reader->next()) {

@@ -62,6 +62,11 @@ class ByteReader {
     return joined(next & (ends ^ (ends - 1)));
   }
   u64 difference() { return unzigzag(number()); }
+  /// The next byte, which stays there; 0 at the end.
+  u8 peek() const { return position_ < data_.size() ? data_[position_] : u8{0}; }
+  /// Passes bytes that are there.
+  void skip(unsigned count) { position_ += count; }
+  std::size_t left() const { return data_.size() - position_; }
   std::span<const u8> bytes(u64 count) {
     if (count > data_.size() - position_) return fail(), std::span<const u8>{};
     const auto result = data_.subspan(position_, static_cast<std::size_t>(count));

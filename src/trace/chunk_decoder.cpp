@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: MIT
 #include "trace/chunk_decoder.h"
 
+#include <algorithm>
+
 #include "trace/happening_codec.h"
 
 namespace pmusim::trace {
 
-ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, u32 instructions, u32 tid, CodeTable& table)
+void DecoderMemory::begin(const Contents& contents, const CodeTable& table) {
+  ++chunk;
+  followers.begin(table);
+  if (contents.addresses) operands.resize(2 * table.contexts());
+  if (contents.registers) register_masks.assign(table.contexts(), 0);
+  registers.clear();
+}
+
+ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, CodeTable& table,
+                           DecoderMemory& memory)
     : data_(std::move(streams.plain)),
       timing_data_(std::move(streams.timing)),
       extended_(std::move(streams.extended)),
       cycles_(timing_data_[0]),
       contents_(contents),
       table_(table),
-      tid_(tid),
-      instructions_left_(instructions) {
+      memory_(memory),
+      tid_(facts.tid),
+      instructions_left_(facts.instructions) {
   for (std::size_t s = 0; s < stream_count; ++s) in_[s] = ByteReader(data_[s]);
   if (const std::string_view problem = decode_blocks(in(Stream::code), table); !problem.empty()) {
     damaged_ = true;
     problem_ = problem;
   }
-  predicted_.fit(table.size(), table.contexts());
-  followed_.resize(table.size());
+  memory.begin(contents, table);
 }
 
 NextItem ChunkDecoder::next() {
@@ -53,7 +64,8 @@ NextItem ChunkDecoder::damage() {
 NextItem ChunkDecoder::end() {
   const bool all_used =
       std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end() && cycles_.at_end();
-  damaged_ = !all_used || instructions_left_ != 0;
+  constexpr unsigned byte_bits = 8;  // the last byte is filled up
+  damaged_ = !all_used || instructions_left_ != 0 || outcomes_left_ >= byte_bits;
   return {};
 }
 
@@ -97,42 +109,54 @@ NextItem ChunkDecoder::decode_run() {
   return NextItem(item_);
 }
 
+// Nearly always it is the latest or the one before, which stands in the targets as a byte of 1. That byte is
+// looked at before it is known whether it is there for this run, so that nothing here depends on where the
+// program goes.
 const CodedBlock* ChunkDecoder::successor(u32 from) {
   if (outcomes_left_ == 0 && !refill_outcomes()) return nullptr;
-  const bool other = (outcome_bits_ & 1) != 0;
-  outcome_bits_ = static_cast<u8>(outcome_bits_ >> 1);
+  const auto other = static_cast<unsigned>(outcome_bits_ & 1);
+  outcome_bits_ >>= 1;
   --outcomes_left_;
-  return other ? other_successor(from) : followed_[from];
+  ByteReader& targets = in(Stream::targets);
+  const unsigned is_rare = targets.peek() == 1 ? 0 : 1;
+  if ((other & is_rare) != 0) return rare_successor(from);
+  targets.skip(other);
+  return memory_.followers.follow(from, other);
 }
 
 bool ChunkDecoder::refill_outcomes() {
-  outcome_bits_ = in(Stream::outcomes).byte();
-  outcomes_left_ = 8;
-  return in(Stream::outcomes).ok();
+  constexpr std::size_t most_bytes = sizeof outcome_bits_;
+  ByteReader& from = in(Stream::outcomes);
+  const auto bytes = from.bytes(std::min(from.left(), most_bytes));
+  outcome_bits_ = 0;
+  for (std::size_t n = 0; n < bytes.size(); ++n) outcome_bits_ |= u64{bytes[n]} << 8 * n;
+  outcomes_left_ = static_cast<unsigned>(8 * bytes.size());
+  return outcomes_left_ != 0;
 }
 
-const CodedBlock* ChunkDecoder::other_successor(u32 from) {
-  SuccessorList& known = predicted_.successors[from];
-  const u64 rank = in(Stream::targets).number();
-  if (rank == 0) {
-    const u64 id = from + in(Stream::targets).difference();
-    if (id >= table_.size()) return nullptr;
-    known.add(static_cast<u32>(id));
-  } else {
-    if (rank >= known.size()) return nullptr;
-    known.move_to_front(static_cast<std::size_t>(rank));
+const CodedBlock* ChunkDecoder::rare_successor(u32 from) {
+  ByteReader& targets = in(Stream::targets);
+  const u64 rank = targets.number();
+  const CodedBlock* to = nullptr;
+  if (rank != 0) {
+    to = memory_.followers.move_to_front(from, rank);
+  } else if (const u64 id = from + targets.difference(); id < table_.size()) {
+    to = memory_.followers.add(from, static_cast<u32>(id));
   }
-  followed_[from] = &table_[known[0]];
-  return in(Stream::targets).ok() ? followed_[from] : nullptr;
+  return targets.ok() ? to : nullptr;
 }
 
 bool ChunkDecoder::addresses(const CodedBlock& coded, BlockRun& run) {
-  ByteReader from = in(Stream::addresses);  // a copy of its own stays in registers
+  ByteReader from = in(Stream::addresses);  // copies of its own stay in registers
+  DecoderMemory::Operand* const operands = memory_.operands.data();
+  const u32 chunk = memory_.chunk;
   u64* out = addresses_.data();
-  for (const u32 operand : coded.operands) {
-    AddressPredictor& predictor = predicted_.operands[operand];
-    const u64 address = predictor.prediction() + from.difference();
-    predictor.update(address);
+  for (const u32 number : coded.operands) {
+    DecoderMemory::Operand& operand = operands[number];
+    const bool seen = operand.chunk == chunk;
+    const u64 before = seen ? operand.last : 0;
+    const u64 address = before + (seen ? operand.stride : 0) + from.difference();
+    operand = {address, seen ? address - before : 0, chunk};
     *out++ = address;
   }
   in(Stream::addresses) = from;
@@ -149,10 +173,10 @@ bool ChunkDecoder::rep_counts(u32 reps, BlockRun& run) {
 
 bool ChunkDecoder::registers(const CodedBlock& coded, BlockRun& run) {
   registers_.clear();
-  Registers& state = predicted_.registers[tid_];
+  Registers& state = memory_.registers[tid_];
   const auto& instructions = coded.block.instructions;
   for (std::size_t n = 0; n < instructions.size(); ++n) {
-    u32& expected = predicted_.register_masks[coded.contexts[n]];
+    u32& expected = memory_.register_masks[coded.contexts[n]];
     const u64 changed = expected ^ in(Stream::register_masks).number();
     expected = static_cast<u32>(changed);
     for (unsigned r : set_bits(changed & low_bits(16))) {

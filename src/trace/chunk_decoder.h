@@ -9,6 +9,7 @@
 #include "trace/bytes.h"
 #include "trace/code_table.h"
 #include "trace/extended_codec.h"
+#include "trace/followers.h"
 #include "trace/format.h"
 #include "trace/prediction.h"
 
@@ -21,11 +22,34 @@ struct StreamData {
   std::array<std::vector<u8>, timing_stream_count> timing;
 };
 
+/// What decoding a chunk remembers of it; kept for the next, which begins with nothing in it.
+struct DecoderMemory {
+  /// The addresses that one operand of one instruction accessed, and in which chunk.
+  struct Operand {
+    u64 last = 0, stride = 0;
+    u32 chunk = 0;
+  };
+
+  /// For a chunk all of whose blocks are in `table`.
+  void begin(const Contents& contents, const CodeTable& table);
+
+  Followers followers;
+  u32 chunk = 0;                       // counted from 1
+  std::vector<Operand> operands;       // two per instruction context
+  std::vector<u32> register_masks;     // what the instruction changed last, by instruction context
+  std::map<u32, Registers> registers;  // by thread
+};
+
 /// Turns the streams of one chunk back into runs and happenings: the mirror of ChunkEncoder.
 class ChunkDecoder {
  public:
-  /// Adds the chunk's blocks to `table`, which must outlive the decoder.
-  ChunkDecoder(StreamData streams, Contents contents, u32 instructions, u32 tid, CodeTable& table);
+  /// What a chunk's header says of it.
+  struct Facts {
+    u32 instructions = 0;
+    u32 tid = 0;  ///< of the thread that runs when it begins
+  };
+  /// Adds the chunk's blocks to `table`, which must outlive the decoder, as `memory` must.
+  ChunkDecoder(StreamData streams, Contents contents, Facts facts, CodeTable& table, DecoderMemory& memory);
   ChunkDecoder(const ChunkDecoder&) = delete;
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
@@ -44,7 +68,7 @@ class ChunkDecoder {
   NextItem decode_run();
   BlockRun& run();
   const CodedBlock* successor(u32 from);
-  const CodedBlock* other_successor(u32 from);
+  const CodedBlock* rare_successor(u32 from);
   bool refill_outcomes();
   bool addresses(const CodedBlock& block, BlockRun& run);
   bool rep_counts(u32 reps, BlockRun& run);
@@ -58,15 +82,14 @@ class ChunkDecoder {
   ByteReader cycles_;
   Contents contents_;
   const CodeTable& table_;
-  Prediction predicted_;
+  DecoderMemory& memory_;
   u32 tid_;
   u32 instructions_left_;
 
   u64 happenings_left_ = 0, runs_left_ = 0;
   const CodedBlock* upcoming_ = nullptr;
-  std::vector<const CodedBlock*> followed_;  // by block id: what followed it last, null if nothing did
-  u64 stretch_exit_ = 0;                     // next_ip of the stretch's last run, from that block's end
-  u8 outcome_bits_ = 0;
+  u64 stretch_exit_ = 0;  // next_ip of the stretch's last run, from that block's end
+  u64 outcome_bits_ = 0;  // the next lowest
   unsigned outcomes_left_ = 0;
   bool damaged_ = false;
   std::string_view problem_ = does_not_decode;

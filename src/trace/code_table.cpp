@@ -35,6 +35,7 @@ const CodedBlock& CodeTable::add(u64 start, std::span<const std::byte> code, std
   assert(!lengths.empty() && lengths.size() <= max_block_instructions);
   assert(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) == code.size());
   CodedBlock& added = blocks_.emplace_back();
+  by_id_.push_back(&added);
   Block& block = added.block;
   block.id = static_cast<u32>(blocks_.size() - 1);
   block.code.assign(code.begin(), code.end());

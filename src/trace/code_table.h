@@ -29,8 +29,8 @@ class CodeTable {
  public:
   const CodedBlock& add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
 
-  std::size_t size() const { return blocks_.size(); }
-  const CodedBlock& operator[](std::size_t id) const { return blocks_[id]; }
+  std::size_t size() const { return by_id_.size(); }
+  const CodedBlock& operator[](std::size_t id) const { return *by_id_[id]; }
   /// Whether `count` more instructions may be added.
   bool has_room_for(u64 count) const { return static_instructions_ + count <= limit_; }
   void limit_instructions(u64 limit) { limit_ = limit; }
@@ -39,6 +39,7 @@ class CodeTable {
 
  private:
   std::deque<CodedBlock> blocks_;  // references stay valid
+  std::vector<const CodedBlock*> by_id_;
   std::unordered_map<u64, u32> contexts_;
   u64 static_instructions_ = 0;
   u64 limit_ = static_instruction_limit(0);

@@ -54,6 +54,7 @@ struct Reader::Impl {
   CodeTable table;
   CodeMemory memory;
   LiveThreads threads;
+  DecoderMemory decoder_memory;
   std::unique_ptr<ChunkDecoder> chunk;
   std::unique_ptr<PassedChunk> passed_chunk;  // instead
   Beginning beginning{0};
@@ -276,8 +277,9 @@ Result<u64, Error> Reader::Impl::open_chunk(const ChunkHeader& header) {
     end = *behind;
   }
   table.limit_instructions(static_instruction_limit(end));
-  chunk =
-      std::make_unique<ChunkDecoder>(*std::move(streams), contents, header.instructions, header.tid, table);
+  chunk = std::make_unique<ChunkDecoder>(*std::move(streams), contents,
+                                         ChunkDecoder::Facts{header.instructions, header.tid}, table,
+                                         decoder_memory);
   return end;
 }
 

@@ -24,12 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fill(streams.extended, in);
   fill(streams.timing, in);
   trace::CodeTable table;
+  trace::DecoderMemory memory;
   trace::ChunkDecoder decoder(std::move(streams),
                               {.addresses = (contents & 1) != 0,
                                .registers = (contents & 2) != 0,
                                .extended = (contents & 4) != 0,
                                .timing = (contents & 8) != 0},
-                              instructions, 1, table);
+                              {instructions, 1}, table, memory);
   while (decoder.next().has_value()) continue;
   return 0;
 }
