@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "base/suggest.h"
 #include "command.h"
+#include "confinement.h"
 #include "output.h"
 #include "pmusim/version.h"
 
@@ -43,6 +44,20 @@ void add_commands(CLI::App& app, const CommandLine& line) {
   add_help(app);
 }
 
+#ifdef PMUSIM_UNCONFINED
+constexpr bool is_confined = false;
+#else
+constexpr bool is_confined = true;
+#endif
+
+/// Commands that start no program give up being able to, before they open the first file.
+void confine_readers(CLI::App& command, const CommandLine& line, const std::string& name) {
+  const auto parts = command.get_subcommands({});
+  for (CLI::App* const part : parts) confine_readers(*part, line, name + " " + part->get_name());
+  const bool starts_program = name == " run" || name == " trace record" || !line.program.empty();
+  if (is_confined && parts.empty() && !starts_program) command.parse_complete_callback(confine);
+}
+
 int run(int argc, char** argv) {
   Arguments arguments = split_arguments({argv, argv + argc});
   CLI::App app(
@@ -51,6 +66,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(pmusim::version));
   add_commands(app, arguments.line);
+  confine_readers(app, arguments.line, "");
   // Set last: subcommands begin with the footer that their parent has when they are added.
   app.footer(
       "A first profile, on any x86-64 Linux machine, with or without a PMU of its own:\n\n"
