@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "driver/scheduling/constraint_book.h"
 
-#include <algorithm>
-
 #include "driver/cores/core_traits.h"
 
 namespace pmusim::driver {
@@ -48,7 +46,32 @@ Constraint crestmont_rule(const EventTraits& event, Constraint c) {
   return on(c, event.branch_counters ? gp01 : fixed0 | gp01);
 }
 
+/// Whether some event select with this event code matches. True for more than that where several bit fields
+/// are compared with a range.
+bool may_match(const Constraint& c, u64 event) {
+  if ((c.mask & msr::evtsel::EVENT) != msr::evtsel::EVENT) return true;
+  if (c.size == 0) return event == (c.code & msr::evtsel::EVENT);
+  return c.mask != msr::evtsel::EVENT || c.matches(event);
+}
+
 }  // namespace
+
+void ConstraintBook::Table::index() {
+  for (unsigned event = 0; event < event_codes; ++event) {
+    for (std::size_t n = 0; n < rows_.size(); ++n)
+      if (may_match(rows_[n].constraint, event)) candidates_.push_back(static_cast<u16>(n));
+    begin_[event + 1] = static_cast<u16>(candidates_.size());
+  }
+}
+
+const ConstraintBook::Row* ConstraintBook::Table::find(u64 config) const {
+  const u64 event = config & msr::evtsel::EVENT;
+  for (unsigned at = begin_[event]; at < begin_[event + 1]; ++at) {
+    const Row& row = rows_[candidates_[at]];
+    if (row.constraint.matches(config)) return &row;
+  }
+  return nullptr;
+}
 
 // A sixteenth fixed counter would have the number that means the branch trace.
 ConstraintBook::ConstraintBook(const Enumeration& enumeration)
@@ -59,30 +82,29 @@ ConstraintBook::ConstraintBook(const Enumeration& enumeration)
   if ((enumeration.perf_capabilities & msr::perf_cap::PERF_METRICS) != 0 &&
       (counters_ & bit(counter::SLOTS)) != 0)
     counters_ |= counter::METRIC_BITS;
-  const auto take = [this](std::vector<Row>& to, std::span<const ConstraintRow> from) {
+  const auto take = [this](Table& to, std::span<const ConstraintRow> from) {
     for (const ConstraintRow& row : from) {
       Constraint c = row.constraint;
       const bool on_fixed = (c.counters & ~counter::GP_BITS) != 0;
       c.counters &= counters_;
       if (on_fixed && &to == &main_ && (c.code & msr::evtsel::EVENT) != 0)
         c.counters |= counters_ & counter::GP_BITS;
-      to.push_back({c, row.exclusive});
+      to.add({c, row.exclusive});
     }
   };
   take(main_, traits.constraints.fixed);
   take(main_, traits.constraints.main);
   take(pebs_, traits.constraints.pebs);
+  main_.index();
+  pebs_.index();
 }
 
 Constraint ConstraintBook::from_tables(const EventTraits& event) const {
-  const auto match = [&](const std::vector<Row>& rows) {
-    return std::ranges::find_if(rows, [&](const Row& row) { return row.constraint.matches(event.config); });
-  };
   if (event.precise != 0) {
-    if (const auto row = match(pebs_); row != pebs_.end()) return row->constraint;
+    if (const Row* row = pebs_.find(event.config)) return row->constraint;
     if (!pebs_on_all_) return {};
   }
-  if (const auto row = match(main_); row != main_.end()) return row->constraint;
+  if (const Row* row = main_.find(event.config)) return row->constraint;
   return {.counters = counters_ & counter::GP_BITS, .code = 0, .mask = 0, .size = 0, .overlap = false};
 }
 
@@ -115,10 +137,8 @@ Constraint ConstraintBook::find(const EventTraits& event) const {
 }
 
 bool ConstraintBook::exclusive(const EventTraits& event) const {
-  const std::vector<Row>& rows = event.precise != 0 ? pebs_ : main_;
-  const auto row =
-      std::ranges::find_if(rows, [&](const Row& r) { return r.constraint.matches(event.config); });
-  return row != rows.end() && row->exclusive;
+  const Row* row = (event.precise != 0 ? pebs_ : main_).find(event.config);
+  return row != nullptr && row->exclusive;
 }
 
 }  // namespace pmusim::driver

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_SCHEDULING_CONSTRAINT_BOOK_H
 #define PMUSIM_SRC_DRIVER_SCHEDULING_CONSTRAINT_BOOK_H
 
+#include <array>
 #include <vector>
 
 #include "driver/enumeration.h"
@@ -33,9 +34,24 @@ class ConstraintBook {
   bool exclusive(const EventTraits& event) const;
 
  private:
+  static constexpr unsigned event_codes = 256;
   struct Row {
     Constraint constraint;
     bool exclusive;
+  };
+  /// Rows in their order, and for each event code those that may match it.
+  class Table {
+   public:
+    void add(const Row& row) { rows_.push_back(row); }
+    /// Call it when all rows are in.
+    void index();
+    /// The first row that matches; null where none does.
+    const Row* find(u64 config) const;
+
+   private:
+    std::vector<Row> rows_;
+    std::vector<u16> candidates_;               // numbers of rows, by event code
+    std::array<u16, event_codes + 1> begin_{};  // of each code's candidates
   };
   Constraint from_tables(const EventTraits& event) const;
   Constraint apply_placement_rule(const EventTraits& event, Constraint constraint) const;
@@ -43,7 +59,7 @@ class ConstraintBook {
   u64 counters_;
   bool pebs_on_all_;
   PlacementRule rule_;
-  std::vector<Row> main_, pebs_;
+  Table main_, pebs_;
 };
 
 }  // namespace pmusim::driver
