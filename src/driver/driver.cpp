@@ -263,10 +263,21 @@ const perf::ExtendedRegisters* Driver::live_registers(const Event& event) {
   return &registers_.read(perf::needed_registers(event.attr));
 }
 
+namespace {
+
+RecordAge record_age(const Event& event) {
+  return has_flag(event, pebs_flag::LARGE) ? RecordAge::unknown : RecordAge::now;
+}
+
+}  // namespace
+
 const perf::BranchStack& Driver::decode_branches(const Event& event,
                                                  std::span<const pebs::LbrRecord> records) {
-  const bool large = has_flag(event, pebs_flag::LARGE);
-  return lbr_.decode_records(event, records, large ? RecordAge::unknown : RecordAge::now, *sink_);
+  return lbr_.decode_records(event, records, record_age(event), *sink_);
+}
+
+const LbrDecoder* Driver::plain_decoder(const Event& event) const {
+  return lbr_.plain_decoder(event, record_age(event));
 }
 
 }  // namespace pmusim::driver

@@ -10,11 +10,6 @@ namespace {
 const Target unknown_target;
 }
 
-u64 TscToNs::operator()(u64 tsc) const {
-  const u64 whole = tsc >> shift, rest = tsc & low_bits(shift);
-  return zero + whole * mult + (rest * mult >> shift);
-}
-
 std::unique_ptr<PerfCore> PerfCore::create(PmuDriver& hardware, CoreOptions options) {
   return std::make_unique<LinuxCore>(hardware, options);
 }

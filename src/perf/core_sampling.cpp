@@ -4,6 +4,7 @@
 #include "perf/callchain.h"
 #include "perf/frequency.h"
 #include "perf/linux_core.h"
+#include "perf/sample_template.h"
 #include "perf/scheduler.h"
 #include "perf/throttle.h"
 
@@ -114,6 +115,16 @@ void LinuxCore::write_sample(Event& event, const SampleData& data, const Interru
   if (type & sample::CODE_PAGE_SIZE)
     environment.code_page_size = target_->page_size(data.ip.value_or(frame.registers.rip));
   output_sample(*ring, event, data, frame, environment);
+}
+
+std::optional<SampleTemplate> LinuxCore::sample_template(const Event& event,
+                                                         const InterruptFrame& frame) const {
+  RingBuffer* ring = ring_of(event);
+  if (ring == nullptr || !has_sample_template(event)) return std::nullopt;
+  SampleTemplate made = make_sample_template(event, moment_of(current_), frame);
+  made.ring = ring;
+  made.clock = options_.clock;
+  return made;
 }
 
 void LinuxCore::lost_samples(Event& event, u64 count) {

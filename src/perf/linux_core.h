@@ -85,6 +85,8 @@ class LinuxCore final : public PerfCore {
 
   Verdict overflow(Event& event, const SampleData& data, const InterruptFrame& frame) override;
   void output(Event& event, const SampleData& data, const InterruptFrame& frame) override;
+  std::optional<SampleTemplate> sample_template(const Event& event,
+                                                const InterruptFrame& frame) const override;
   void lost_samples(Event& event, u64 count) override;
   Verdict account_interrupt(Event& event) override;
   u64 time_of_tsc(u64 tsc) const override { return options_.clock(tsc); }

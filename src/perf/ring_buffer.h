@@ -65,6 +65,12 @@ class RingBuffer {
   void publish();
   /// publish() for a record that fitted ahead: nothing but the head to tell.
   void publish_ahead();
+  /// Room for records that fit ahead, for writers of many: fill it from its start, then say how far.
+  std::span<std::byte> window() { return {next_, room_end_}; }
+  void publish_up_to(std::byte* end) {
+    next_ = end;
+    publish_ahead();
+  }
   /// Drops a record that was never going to fit: nullptr, counted as reserve() counts.
   std::byte* refuse();
 

@@ -30,12 +30,15 @@ namespace {
 
 bool wants(const Event& event, u64 branch_bit) { return (event.attr.branch_sample_type & branch_bit) != 0; }
 
-/// One member that asks for counters gives every branch stack of its group the block of counter words.
+}  // namespace
+
 bool group_has_branch_counters(const Event& event) {
   const Event& leader = event.leader ? *event.leader : event;
   return wants(event, branch::COUNTERS) || wants(leader, branch::COUNTERS) ||
          std::ranges::any_of(leader.siblings, [](const Event* e) { return wants(*e, branch::COUNTERS); });
 }
+
+namespace {
 
 std::span<const BranchEntry> written_entries(const Event& event, const BranchStack* stack) {
   if (stack == nullptr) return {};

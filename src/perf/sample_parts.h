@@ -16,6 +16,8 @@ ByteWriter write_bytes(ByteWriter out, std::span<const std::byte> bytes);
 std::size_t raw_size(std::span<const std::byte> raw);
 ByteWriter write_raw(ByteWriter out, std::span<const std::byte> raw);
 
+/// One member that asks for counters gives every branch stack of its group the block of counter words.
+bool group_has_branch_counters(const Event& event);
 std::size_t branch_stack_size(const Event& event, const BranchStack* stack);
 ByteWriter write_branch_stack(ByteWriter out, const Event& event, const BranchStack* stack);
 

@@ -29,14 +29,6 @@ namespace pmusim::perf {
 
 class RingBuffer;
 
-/// perf time from the time-stamp counter: ns = zero + tsc * mult / 2^shift, as the control page publishes it.
-struct TscToNs {
-  u32 mult = 1;
-  u16 shift = 0;
-  u64 zero = 0;
-  u64 operator()(u64 tsc) const;
-};
-
 /// Whether events that interrupt too often are stopped until the next tick, alone or with their group. A
 /// replay has no machine to protect and must not lose samples; an experiment may want the kernel's behaviour.
 enum class Throttling : u8 { off, on };

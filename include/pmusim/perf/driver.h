@@ -206,6 +206,40 @@ inline Cpl sampled_level(const SampleData& data, const InterruptFrame& frame) {
   return data.cpl.value_or(frame.cpl);
 }
 
+/// perf time from the time-stamp counter: ns = zero + tsc * mult / 2^shift, as the control page publishes it.
+struct TscToNs {
+  u32 mult = 1;
+  u16 shift = 0;
+  u64 zero = 0;
+  u64 operator()(u64 tsc) const {
+    const u64 whole = tsc >> shift, rest = tsc & low_bits(shift);
+    return zero + whole * mult + (rest * mult >> shift);
+  }
+};
+
+/// Samples of one event at one moment, as far as they are alike, for drivers that write many of them in
+/// place. `words` is a sample without branches, up to its registers: what the driver leaves of it has the
+/// ABI's default. `Offsets` are bytes from the start of such a sample; behind `branches_end` the entries come
+/// in between. 0: samples have no such field.
+struct SampleTemplate {
+  static constexpr unsigned most_words = 20;
+  struct Offsets {
+    u32 ip = 0, time = 0, address = 0, branch_count = 0, branches_end = 0, weight = 0, data_source = 0,
+        transaction = 0, physical_address = 0;
+    u32 registers = 0;      ///< RAX, in the order of perf's numbers (PERF_REG_X86_*) up to R15
+    u32 xmm_registers = 0;  ///< XMM0 to XMM15
+  };
+
+  RingBuffer* ring = nullptr;
+  std::array<u64, most_words> words{};  ///< the first is the header without size, privilege and exact IP
+  u32 word_bytes = 0;                   ///< of `words`
+  u32 bytes = 0;                        ///< of a sample without branches
+  Offsets at;
+  bool selectors = false;  ///< CS and SS stand behind RFLAGS
+  u64 stack_selector = 0;
+  TscToNs clock;
+};
+
 /// What the driver needs of the perf core: where its samples and losses go, and what runs now.
 class SampleSink {
  public:
@@ -217,6 +251,11 @@ class SampleSink {
   virtual Verdict overflow(Event& event, const SampleData& data, const InterruptFrame& frame) = 0;
   /// A sample from the middle of a drain: output only.
   virtual void output(Event& event, const SampleData& data, const InterruptFrame& frame) = 0;
+  /// What output() writes of `event` at this moment, if that is of a fixed form and `event` has a ring:
+  /// samples may then be written there in place instead. `event.hw.last_period` is their period.
+  virtual std::optional<SampleTemplate> sample_template(const Event&, const InterruptFrame&) const {
+    return std::nullopt;
+  }
   /// PERF_RECORD_LOST_SAMPLES.
   virtual void lost_samples(Event& event, u64 count) = 0;
   /// Accounts `event` as having interrupted, without a sample. `stop` as above.

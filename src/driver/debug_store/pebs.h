@@ -20,8 +20,10 @@
 
 namespace pmusim::driver {
 
+class LbrDecoder;
 class PebsSampleBuilder;
 class RecordedCounts;
+class RunWriter;
 
 /// What of pebs_flag says which registers samples have; for events without PEBS, too.
 inline u32 register_flag(const perf::Attr& attr) {
@@ -62,6 +64,9 @@ class PebsHost {
   /// Translates and filters the LBR group of one record. Valid until the next call.
   virtual const perf::BranchStack& decode_branches(const perf::Event& event,
                                                    std::span<const pebs::LbrRecord> records) = 0;
+  /// Translates the LBR groups of the event's records where decode_branches() does nothing else. Null where
+  /// it does.
+  virtual const LbrDecoder* plain_decoder(const perf::Event&) const { return nullptr; }
 };
 
 /// What a PEBS event changes in the registers of its counter.
@@ -151,6 +156,7 @@ class PebsDriver {
   PebsOptions options_;
   Demultiplexer demultiplexer_;
   std::unique_ptr<PebsSampleBuilder> samples_;
+  std::unique_ptr<RunWriter> runs_;
   std::unique_ptr<RecordedCounts> counts_;
   u64 enabled_ = 0;       // counters
   u64 enable_word_ = 0;   // PEBS_ENABLE: counters, LL_EN, PS_EN

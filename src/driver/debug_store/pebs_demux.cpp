@@ -23,7 +23,9 @@ void store_word(std::span<std::byte> buffer, std::size_t offset, u64 value) {
 }
 
 /// What std::has_single_bit counts bits for, one by one where the processor cannot be sure to.
-bool several(u64 owners) { return (owners & (owners - 1)) != 0; }
+constexpr bool several(u64 owners) { return (owners & (owners - 1)) != 0; }
+
+constexpr std::size_t status_offset = offsetof(pebs::FixedRecord, status);
 
 /// A header of an arch-PEBS fragment at `offset`, or 0 where there is none.
 u64 header_at(std::span<const std::byte> buffer, std::size_t offset) {
@@ -98,64 +100,124 @@ DemuxTotals Demultiplexer::scan(std::span<std::byte> buffer, const DemuxSetup& a
     scan_adaptive(buffer, setup, totals);
   else
     scan_arch(buffer, setup, totals);
+  for (unsigned counter = 0; counter < pebs_counters; ++counter)
+    if (totals.samples[counter] != 0 || totals.lost[counter] != 0) counters_seen_ |= bit(counter);
   return totals;
 }
 
 /// Nothing has to grow while records are read.
 void Demultiplexer::make_room(std::size_t records, u64 counters) {
-  std::size_t room = 0;
-  for (const unsigned counter : set_bits(counters)) {
-    begin_[counter] = room;
-    room += records;
-  }
-  if (places_.size() < room) places_.resize(room);
-  if (owners_.size() < records) owners_.resize(records);
+  const std::size_t room = records * static_cast<std::size_t>(std::popcount(counters)) + 1;
+  if (found_.size() < room) found_.resize(room);
+  found_count_ = 0;
 }
 
-inline void Demultiplexer::attribute(RecordPlace place, u64 owners, DemuxTotals& totals) {
+inline void Demultiplexer::attribute(u64 offset, u64 bytes, u64 owners, DemuxTotals& totals) {
   if (owners == 0) {
     ++totals.unowned;
     return;
   }
-  owners_[totals.attributed++] = owners;
+  ++totals.attributed;
   if (several(owners)) ++totals.shared;
-  counters_seen_ |= owners;
-  for (const unsigned counter : set_bits(owners))
-    places_[begin_[counter] + totals.samples[counter]++] = place;
+  do {
+    const auto counter = static_cast<unsigned>(std::countr_zero(owners));
+    found_[found_count_++] = RecordPlace(offset, bytes, counter);
+    ++totals.samples[counter];
+    owners &= owners - 1;
+  } while (owners != 0);
+}
+
+void Demultiplexer::group(const DemuxTotals& totals) {
+  std::size_t next = 0;
+  for (const unsigned counter : set_bits(counters_seen_)) {
+    begin_[counter] = next;
+    next += totals.samples[counter];
+  }
+  if (grouped_.size() < found_count_) grouped_.resize(found_count_);
+  std::array<std::size_t, pebs_counters> end = begin_;
+  for (const RecordPlace place : std::span(found_).first(found_count_))
+    grouped_[end[place.counter()]++] = place;
+}
+
+/// A sample leaves when its counter's next one is seen: the last of each stay behind, in `last_`.
+std::span<const RecordPlace> Demultiplexer::take_out_last() {
+  last_ = {};
+  std::size_t leaving = 0;
+  for (const RecordPlace place : std::span(found_).first(found_count_)) {
+    RecordPlace& last = last_[place.counter()];
+    found_[leaving] = last;
+    leaving += last ? 1 : 0;
+    last = place;
+  }
+  return std::span(found_).first(leaving);
 }
 
 void Demultiplexer::scan_core(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
   const std::size_t size = pebs::fixed_record_bytes(0);
   totals.records = buffer.size() / size;
   totals.trailing_bytes = buffer.size() % size;
-  for (std::size_t i = 0; i < totals.records; ++i) attribute({i * size, size}, setup.enabled & 1, totals);
+  for (std::size_t i = 0; i < totals.records; ++i) attribute(i * size, size, setup.enabled & 1, totals);
 }
 
 void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
-  constexpr std::size_t status_offset = offsetof(pebs::FixedRecord, status);
   const std::size_t size = pebs::fixed_record_bytes(setup.format);
   totals.records = buffer.size() / size;
   totals.trailing_bytes = buffer.size() % size;
-  for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size) {
-    u64 owners = load_word(buffer, offset + status_offset) & setup.enabled;
-    if (!pebs::has_own_status(setup.format)) {
-      // The hardware can lose the status when it races with a clear; a lone event is still known.
-      if (owners == 0 && std::has_single_bit(setup.enable_word)) {
-        owners = setup.enable_word & setup.enabled;
-        if (owners != 0) {
-          store_word(buffer, offset + status_offset, owners);
-          ++totals.rescued;
-        }
-      }
-      if (several(owners)) {
-        ++totals.collided;
-        counters_seen_ |= owners;
-        for (const unsigned counter : set_bits(owners)) ++totals.lost[counter];
-        continue;
-      }
+  if (!pebs::has_own_status(setup.format)) return scan_overflowed(buffer, setup, totals);
+  for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size)
+    attribute(offset, size, load_word(buffer, offset + status_offset) & setup.enabled, totals);
+}
+
+namespace {
+
+/// How many records had which set of owners. Counting sets, not counters, needs no branch that depends on
+/// them.
+class OwnerSets {
+ public:
+  explicit OwnerSets(u64 enabled) : enabled_(enabled) {}
+  void add(u64 owners) { ++records_[owners & low_bits(set_bits_)]; }
+  /// Formats 1 and 2 have PEBS on these general counters at most.
+  static bool fit(u64 enabled) { return enabled >> set_bits_ == 0; }
+
+  void add_to(DemuxTotals& totals) const {
+    for (u64 set = enabled_; set != 0; set = (set - 1) & enabled_) {
+      const u64 records = records_[set];
+      (several(set) ? totals.collided : totals.attributed) += records;
+      for (const unsigned counter : pmusim::set_bits(set))
+        (several(set) ? totals.lost : totals.samples)[counter] += records;
     }
-    attribute({offset, size}, owners, totals);
   }
+
+ private:
+  static constexpr unsigned set_bits_ = 8;
+  u64 enabled_;
+  std::array<u32, 1u << set_bits_> records_{};
+};
+
+}  // namespace
+
+/// Formats 1 and 2: the status word has every counter that had overflowed, and a record of several is
+/// nobody's sample.
+void Demultiplexer::scan_overflowed(std::span<std::byte> buffer, const DemuxSetup& setup,
+                                    DemuxTotals& totals) {
+  const std::size_t size = pebs::fixed_record_bytes(setup.format);
+  const u64 enabled = setup.enabled & low_bits(8);
+  OwnerSets sets(enabled);
+  // The hardware can lose the status when it races with a clear; a lone event is still known.
+  const u64 rescuer = std::has_single_bit(setup.enable_word) ? setup.enable_word & enabled : 0;
+  for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size) {
+    u64 owners = load_word(buffer, offset + status_offset) & enabled;
+    if (owners == 0) [[unlikely]] {
+      owners = rescuer;
+      ++(owners != 0 ? totals.rescued : totals.unowned);
+      if (owners == 0) continue;
+      store_word(buffer, offset + status_offset, owners);
+    }
+    sets.add(owners);
+    found_[found_count_] = RecordPlace(offset, size, static_cast<unsigned>(std::countr_zero(owners)));
+    found_count_ += several(owners) ? 0 : 1;
+  }
+  sets.add_to(totals);
 }
 
 void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
@@ -164,7 +226,7 @@ void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup&
   while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
     ++totals.records;
     if (size == setup.record_bytes)
-      attribute({offset, size}, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
     else
       ++totals.odd_size;
     offset += size;
@@ -179,7 +241,7 @@ void Demultiplexer::scan_arch(std::span<std::byte> buffer, const DemuxSetup& set
   while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
     const u64 word = load_word(buffer, offset);
     if (has_basic_group(word))
-      attribute({offset, size}, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
     else if (!pebs::header::is_null(word))
       ++totals.headless;
     totals.records += !pebs::header::is_null(word);

@@ -2,6 +2,8 @@
 #ifndef PMUSIM_DRIVER_DEBUG_STORE_PEBS_DEMUX_H
 #define PMUSIM_DRIVER_DEBUG_STORE_PEBS_DEMUX_H
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -27,16 +29,20 @@ struct DemuxSetup {
   DrainOrder order = DrainOrder::record;
 };
 
-/// Where one record lies. One word: compilers pack two halves by way of vector registers.
+/// Where one record lies, and the counter that it is a sample of. One word: compilers pack two halves by way
+/// of vector registers.
 class RecordPlace {
  public:
   RecordPlace() = default;
-  RecordPlace(u64 offset, u64 bytes) : word_(bytes << 32 | offset) {}
-  u64 offset() const { return word_ & low_bits(32); }  ///< from the start of the buffer
-  u64 bytes() const { return word_ >> 32; }            ///< arch-PEBS: all its fragments
+  RecordPlace(u64 offset, u64 bytes, unsigned counter)
+      : word_(u64{counter} << 58 | std::min(bytes, low_bits(26)) << 32 | offset) {}
+  u64 offset() const { return word_ & low_bits(32); }       ///< from the start of the buffer
+  u64 bytes() const { return word_ >> 32 & low_bits(26); }  ///< arch-PEBS: all its fragments
+  unsigned counter() const { return static_cast<unsigned>(word_ >> 58); }
+  explicit operator bool() const { return word_ != 0; }
 
  private:
-  u64 word_ = 0;
+  u64 word_ = 0;  // no record is empty
 };
 
 /// Bytes of the whole record that `buffer` starts with, arch-PEBS fragments included; 0 where there is none:
@@ -46,6 +52,13 @@ std::size_t first_record_bytes(std::span<const std::byte> buffer, unsigned forma
 /// Whether more samples of the same counter follow in this buffer.
 enum class Place : u8 { middle, last };
 
+/// A visitor that takes all samples of a run at once.
+template <class Visitor>
+concept TakesRuns = requires(Visitor& visitor, std::span<const std::byte> buffer,
+                             std::span<const RecordPlace> places) {
+  visitor.run(buffer, places);
+};
+
 /// Splits a PEBS buffer by event: which record is a sample of which counter, and which must be dropped
 /// (docs/pebs.md, "Draining"). Keeps only scratch space between calls.
 ///
@@ -53,10 +66,25 @@ enum class Place : u8 { middle, last };
 ///   void sample(unsigned counter, std::span<const std::byte> record, Place place);
 ///   void lost(unsigned counter, u64 samples);      // directly before the counter's samples
 ///   bool begins(unsigned counter, u64 samples);    // grouped: before the counter's first sample; no: skip
-///   all void finished(unsigned counter, u64 samples);  // after the counter's last sample, or its losses
+///   void finished(unsigned counter, u64 samples);  // after the counter's last sample, or its losses
+/// and may have
+///   void run(std::span<const std::byte> buffer, std::span<const RecordPlace> places);
+/// which takes samples that are not the last of their counter, in their order: all that leave together.
 /// No input can make it read outside of `buffer`.
 class Demultiplexer {
  public:
+  /// Larger buffers leave the cache between the scan and the visit, and records of one counter lie too far
+  /// apart for the processor to see a pattern.
+  static constexpr std::size_t cached_bytes = 256 * 1024, prefetch_distance = 16;
+  static void prefetch(std::span<const std::byte> record) {
+    constexpr std::size_t line_bytes = 64, most_bytes = 256;
+    for (std::size_t at = 0; at < record.size() && at < most_bytes; at += line_bytes)
+      __builtin_prefetch(record.data() + at);
+  }
+  static std::span<const std::byte> record_at(std::span<const std::byte> buffer, RecordPlace place) {
+    return buffer.subspan(place.offset(), place.bytes());
+  }
+
   /// Formats 1 and 2: a rescued record's status word is patched in `buffer`.
   template <class Visitor>
   DemuxTotals run(std::span<std::byte> buffer, const DemuxSetup& setup, Visitor&& visitor) {
@@ -73,77 +101,72 @@ class Demultiplexer {
   DemuxTotals scan(std::span<std::byte> buffer, const DemuxSetup& asked);
   void scan_core(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
+  void scan_overflowed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void scan_arch(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void make_room(std::size_t records, u64 counters);
-  void attribute(RecordPlace place, u64 owners, DemuxTotals& totals);
+  void attribute(u64 offset, u64 bytes, u64 owners, DemuxTotals& totals);
+  void group(const DemuxTotals& totals);
+  std::span<const RecordPlace> take_out_last();
 
   template <class Visitor>
   void visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
   template <class Visitor>
-  void visit_counter(std::span<const std::byte> buffer, unsigned counter, std::span<const RecordPlace> places,
-                     Visitor& visitor);
-  template <class Visitor>
   void visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
-
-  std::span<const RecordPlace> places_of(unsigned counter, const DemuxTotals& totals) const {
-    return std::span(places_).subspan(begin_[counter], totals.samples[counter]);
-  }
-  static std::span<const std::byte> record_at(std::span<const std::byte> buffer, RecordPlace place) {
-    return buffer.subspan(place.offset(), place.bytes());
-  }
-  /// Larger buffers leave the cache between the scan and the visit, and records of one counter lie too far
-  /// apart for the processor to see a pattern.
-  static constexpr std::size_t cached_bytes = 256 * 1024, prefetch_distance = 12;
-  static void prefetch(std::span<const std::byte> record) {
-    constexpr std::size_t line_bytes = 64, most_bytes = 256;
-    for (std::size_t at = 0; at < record.size() && at < most_bytes; at += line_bytes)
-      __builtin_prefetch(record.data() + at);
+  template <class Visitor>
+  static void visit_run(std::span<const std::byte> buffer, std::span<const RecordPlace> places,
+                        Visitor& visitor);
+  template <class Visitor>
+  static void visit_last(std::span<const std::byte> buffer, RecordPlace place, Visitor& visitor) {
+    visitor.sample(place.counter(), record_at(buffer, place), Place::last);
   }
 
-  std::vector<RecordPlace> places_;                 // room for all records per enabled counter
-  std::array<std::size_t, pebs_counters> begin_{};  // of each enabled counter's room
-  std::vector<u64> owners_;                         // counters of each record that has any
+  std::vector<RecordPlace> found_;  // as they lie in the buffer
+  std::size_t found_count_ = 0;
+  std::vector<RecordPlace> grouped_;                // the same, counter after counter
+  std::array<std::size_t, pebs_counters> begin_{};  // of each counter's records in there
+  std::array<RecordPlace, pebs_counters> last_{};   // of each counter
   u64 counters_seen_ = 0;                           // with samples or losses
 };
 
 template <class Visitor>
 void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals,
                                   Visitor& visitor) {
+  group(totals);
   for (const unsigned counter : set_bits(counters_seen_)) {
     if (totals.lost[counter] != 0) visitor.lost(counter, totals.lost[counter]);
-    const std::span<const RecordPlace> places = places_of(counter, totals);
-    if (!places.empty() && visitor.begins(counter, places.size()))
-      visit_counter(buffer, counter, places, visitor);
+    const auto places =
+        std::span<const RecordPlace>(grouped_).subspan(begin_[counter], totals.samples[counter]);
+    if (!places.empty() && visitor.begins(counter, places.size())) {
+      visit_run(buffer, places.first(places.size() - 1), visitor);
+      visit_last(buffer, places.back(), visitor);
+    }
     visitor.finished(counter, places.size());
-  }
-}
-
-template <class Visitor>
-void Demultiplexer::visit_counter(std::span<const std::byte> buffer, unsigned counter,
-                                  std::span<const RecordPlace> places, Visitor& visitor) {
-  const std::size_t ahead = buffer.size() > cached_bytes ? prefetch_distance : places.size();
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (i + ahead < places.size()) prefetch(record_at(buffer, places[i + ahead]));
-    visitor.sample(counter, record_at(buffer, places[i]),
-                   i + 1 == places.size() ? Place::last : Place::middle);
   }
 }
 
 template <class Visitor>
 void Demultiplexer::visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals,
                                    Visitor& visitor) {
-  std::array<u32, pebs_counters> seen{};
-  for (u64 i = 0; i < totals.attributed; ++i)
-    for (const unsigned counter : set_bits(owners_[i])) {
-      const u32 earlier = seen[counter]++;
-      if (earlier != 0)
-        visitor.sample(counter, record_at(buffer, places_[begin_[counter] + earlier - 1]), Place::middle);
-    }
+  visit_run(buffer, take_out_last(), visitor);
   for (const unsigned counter : set_bits(counters_seen_)) {
-    const std::span<const RecordPlace> places = places_of(counter, totals);
-    if (!places.empty()) visitor.sample(counter, record_at(buffer, places.back()), Place::last);
-    visitor.finished(counter, places.size());
+    if (last_[counter]) visit_last(buffer, last_[counter], visitor);
+    visitor.finished(counter, totals.samples[counter]);
+  }
+}
+
+template <class Visitor>
+void Demultiplexer::visit_run(std::span<const std::byte> buffer, std::span<const RecordPlace> places,
+                              Visitor& visitor) {
+  if constexpr (TakesRuns<Visitor>) {
+    if (!places.empty()) visitor.run(buffer, places);
+    return;
+  } else {
+    const std::size_t ahead = buffer.size() > cached_bytes ? prefetch_distance : places.size();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (i + ahead < places.size()) prefetch(record_at(buffer, places[i + ahead]));
+      visitor.sample(places[i].counter(), record_at(buffer, places[i]), Place::middle);
+    }
   }
 }
 

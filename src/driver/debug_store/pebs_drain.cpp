@@ -4,6 +4,7 @@
 #include "driver/linux_changes.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"
+#include "driver/samples/run_writer.h"
 #include "driver/scheduling/constraint.h"
 
 namespace pmusim::driver {
@@ -25,6 +26,17 @@ class PebsDriver::Delivery {
       sink.output(event, data, frame_);
     } else if (sink.overflow(event, data, frame_) == perf::SampleSink::Verdict::stop) {
       driver_.host_.stop(event);
+    }
+  }
+
+  /// Copied where that is all there is to it.
+  void run(std::span<const std::byte> buffer, std::span<const RecordPlace> places) {
+    driver_.runs_->begin(driver_.host_, events_, frame_);
+    for (std::size_t done = 0; done < places.size(); ++done) {
+      done += driver_.runs_->write(buffer, places.subspan(done));
+      if (done == places.size()) return;
+      const RecordPlace place = places[done];
+      sample(place.counter(), Demultiplexer::record_at(buffer, place), Place::middle);
     }
   }
 

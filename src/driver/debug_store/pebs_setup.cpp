@@ -5,6 +5,7 @@
 #include "driver/linux_changes.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/recorded_counts.h"
+#include "driver/samples/run_writer.h"
 #include "driver/scheduling/constraint.h"
 #include "pmusim/arch/pebs_format.h"
 
@@ -35,6 +36,7 @@ PebsDriver::PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enume
       kernel_(kernel),
       options_(options),
       samples_(std::make_unique<PebsSampleBuilder>(enumeration, host)),
+      runs_(std::make_unique<RunWriter>(enumeration)),
       counts_(std::make_unique<RecordedCounts>(enumeration)) {}
 
 PebsDriver::~PebsDriver() = default;

@@ -125,7 +125,7 @@ void BranchFilter::invalidate() { known_.assign(known_.size(), {}); }
 
 void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested,
                          const perf::SampleSink& code) {
-  if ((requested & ALL) == ALL && (requested & TYPE_SAVE) == 0) return;
+  if (keeps_all(requested)) return;
   std::size_t kept = 0;
   // The usual request wants all branches as hardware that knows their types has them.
   if ((requested & (ALL | IN_TX | NO_TX)) == ALL)

@@ -39,6 +39,10 @@ class BranchFilter {
   /// Forgets what code was: mappings changed.
   void invalidate();
 
+  /// Whether a request leaves every stack as it is.
+  static bool keeps_all(u64 requested) {
+    return (requested & branch_class::ALL) == branch_class::ALL && (requested & branch_class::TYPE_SAVE) == 0;
+  }
   /// Keeps what `requested` (a set of branch_class bits) asks for, in order, and saves types if asked to.
   /// Where an entry has a type already, hardware knew it, and the code is not looked at.
   void apply(std::vector<perf::BranchEntry>& branches, u64 requested, const perf::SampleSink& code);

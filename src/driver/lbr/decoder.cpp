@@ -46,12 +46,11 @@ LbrDecoder::LbrDecoder(const LbrTraits& traits) {
 }
 
 template <class Record>
-void LbrDecoder::decode(std::span<const Record> records, std::vector<perf::BranchEntry>& out) const {
+std::size_t LbrDecoder::decode(std::span<const Record> records, std::byte* out) const {
   using namespace perf::branch_flags;
-  out.resize(records.size());
   std::size_t used = 0;
   // Both addresses at once and the flags as a word: bit field by bit field, an entry takes twice as long.
-  perf::ByteWriter entries(std::as_writable_bytes(std::span(out)).data());
+  perf::ByteWriter entries(out);
   for (const Record& record : records) {
     if (record.from == 0) break;
     const u64 info = record.info;
@@ -60,10 +59,17 @@ void LbrDecoder::decode(std::span<const Record> records, std::vector<perf::Branc
     entries.put(meaning.flags | (info << CYCLES_LOW & meaning.cycles) | field(info, 39, 32) << RESERVED_LOW);
     ++used;
   }
-  out.resize(used);
+  return used;
+}
+
+template <class Record>
+void LbrDecoder::decode(std::span<const Record> records, std::vector<perf::BranchEntry>& out) const {
+  out.resize(records.size());
+  out.resize(decode(records, std::as_writable_bytes(std::span(out)).data()));
 }
 
 template void LbrDecoder::decode(std::span<const LbrEntry>, std::vector<perf::BranchEntry>&) const;
 template void LbrDecoder::decode(std::span<const pebs::LbrRecord>, std::vector<perf::BranchEntry>&) const;
+template std::size_t LbrDecoder::decode(std::span<const pebs::LbrRecord>, std::byte*) const;
 
 }  // namespace pmusim::driver

@@ -25,6 +25,9 @@ class LbrDecoder {
   /// pebs::LbrRecord.
   template <class Record>
   void decode(std::span<const Record> records, std::vector<perf::BranchEntry>& out) const;
+  /// The same into `out`, which has room for as many entries. Returns how many there are.
+  template <class Record>
+  std::size_t decode(std::span<const Record> records, std::byte* out) const;
 
  private:
   /// Flags of the entry, and where in them the cycle count of INFO goes, if that is one.

@@ -175,6 +175,11 @@ const perf::BranchStack& LbrDriver::decode_records(const Event& event,
   return present(of_record_, event);
 }
 
+const LbrDecoder* LbrDriver::plain_decoder(const Event& event, RecordAge age) const {
+  const bool index_unknown = traits_.architectural || age == RecordAge::unknown;
+  return index_unknown && BranchFilter::keeps_all(request_) && !in_logged_group(event) ? &decoder_ : nullptr;
+}
+
 const perf::BranchStack& LbrDriver::present(std::span<const perf::BranchEntry> branches, const Event& event) {
   presented_ = {branches, hardware_index_, {}};
   if (!in_logged_group(event)) return presented_;
