@@ -237,6 +237,7 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
 u64 CounterFile::event_filter(u64 event_select) const {
   const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
   if (event == front_end::retired_event && model_->pebs.frontend) return filters_.front_end;
+  if (filters_.off_core == EventFilters{}.off_core) return 0;  // whichever it is
   const auto off_core = off_core_register(*model_, static_cast<u8>(event), static_cast<u16>(umask));
   return off_core ? filters_.off_core[*off_core] : 0;
 }
@@ -290,6 +291,7 @@ void CounterFile::Derived::add_gp(CounterFile& file, u64 allowed) {
   using namespace msr::evtsel;
   for (const unsigned n : set_bits(file.model_->gp_counters)) {
     const u64 select = file.event_select_[n];
+    if (select == 0) continue;
     if ((select & INT) != 0) interrupting |= bit(n);
     if ((select & ADAPTIVE) != 0) adaptive |= bit(n);
     if ((select & BR_CNTR) != 0) logged_by_lbr |= bit(n);
@@ -300,6 +302,7 @@ void CounterFile::Derived::add_gp(CounterFile& file, u64 allowed) {
 
 void CounterFile::Derived::add_fixed(CounterFile& file, u64 allowed) {
   using namespace msr::fixed_ctrl;
+  if (file.fixed_ctrl_ == 0) return;
   for (const unsigned m : set_bits(file.model_->fixed_counters)) {
     const u64 control = file.fixed_ctrl_ >> (4 * m);
     if ((control & PMI) != 0) interrupting |= bit(first_fixed + m);
