@@ -29,8 +29,9 @@ std::optional<EventDescriptor::Made> EventDescriptor::make(perf::Event& event, u
   return Made{EventDescriptor(event, opener, std::move(write_end), file.st_ino), std::move(read_end)};
 }
 
-void EventDescriptor::wake() {
+void EventDescriptor::wake(u64 data_head) {
   if (!write_end_) return;
+  woken_for_ = data_head;
   if (awake_) calm();
   (void)!::write(write_end_.number(), "", 1);
   awake_ = true;

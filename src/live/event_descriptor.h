@@ -26,11 +26,12 @@ class EventDescriptor {
   u64 inode() const { return inode_; }
   u32 opener() const { return opener_; }
 
-  /// Makes it readable, or sends the signal again.
-  void wake();
+  /// Makes it readable, or sends the signal again: its reader is to take what is before `data_head`.
+  void wake(u64 data_head);
   /// Takes back what wake() wrote, if anything.
   void calm();
   bool awake() const { return awake_; }
+  u64 woken_for() const { return woken_for_; }  ///< data_head at the last wake()
   /// Nothing more will come: POLLHUP.
   void hang_up() { write_end_ = {}; }
   /// Another descriptor of the same pipe, to be given away.
@@ -50,6 +51,7 @@ class EventDescriptor {
   FileDescriptor write_end_;
   u64 inode_;
   bool awake_ = false;
+  u64 woken_for_ = 0;
 };
 
 struct EventDescriptor::Made {

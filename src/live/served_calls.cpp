@@ -71,6 +71,8 @@ std::vector<std::byte> read_attribute(u32 tid, u64 address) {
   return user;
 }
 
+u64 head_of(const perf::RingBuffer& ring) { return ring.control().data_head; }
+
 AtExec at_exec(u64 flags) {
   return (flags & perf::open_flag::CLOEXEC) != 0 ? AtExec::is_closed : AtExec::stays_open;
 }
@@ -208,12 +210,13 @@ void ServedCalls::hang_up_ended() {
 
 void ServedCalls::wake_readers(const perf::RingBuffer* buffer) {
   for (auto& [inode, descriptor] : descriptors_)
-    if (!descriptor.signals && descriptor.event().ring.get() == buffer) descriptor.wake();
+    if (!descriptor.signals && descriptor.event().ring.get() == buffer) descriptor.wake(head_of(*buffer));
 }
 
 void ServedCalls::signal_overflow(const perf::Event& event) {
   for (auto& [inode, descriptor] : descriptors_)
-    if (descriptor.signals && &descriptor.event() == &event) descriptor.wake();
+    if (descriptor.signals && &descriptor.event() == &event)
+      descriptor.wake(event.ring != nullptr ? head_of(*event.ring) : 0);
 }
 
 void ServedCalls::calm_read() {
@@ -221,7 +224,7 @@ void ServedCalls::calm_read() {
     if (!descriptor.awake() || descriptor.event().ring == nullptr) continue;
     perf::ControlPage& page = descriptor.event().ring->control();
     const u64 tail = std::atomic_ref(page.data_tail).load(std::memory_order_acquire);
-    if (tail == page.data_head) descriptor.calm();
+    if (tail >= descriptor.woken_for()) descriptor.calm();
   }
 }
 

@@ -130,6 +130,10 @@ TEST_F(Live, PollWakesTheReaderAndHangsUpAtTheEnd) {
   EXPECT_THAT(output.out, testing::Not(HasSubstr("no wakeup")));
 }
 
+TEST_F(Live, WhoHasReadWhatItWasWokenForWaitsForTheNextWakeup) {
+  EXPECT_EQ(run_live({events_program, "wakeups"}).out, "woken\nwaits\nwoken\n");
+}
+
 TEST_F(Live, WhatCannotWorkIsRefusedAsAKernelDoes) {
   EXPECT_EQ(run_live({events_program, "refusals"}).out, R"(kernel mode: EACCES
 every task of a CPU: EACCES

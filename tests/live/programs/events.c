@@ -128,6 +128,39 @@ static void poll_child(void) {
   printf("%d samples%s\n", samples, wakeups < 2 ? ", and no wakeup" : "");
 }
 
+// A reader that has taken what it was woken for waits for the next wakeup, not for the next sample.
+static void wait_between_wakeups(void) {
+  int orders[2], replies[2];
+  if (pipe(orders) != 0 || pipe(replies) != 0) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    unsigned long rounds;
+    while (read(orders[0], &rounds, sizeof rounds) == sizeof rounds && rounds != 0) {
+      work(rounds);
+      if (write(replies[1], "", 1) != 1) break;
+    }
+    _exit(0);
+  }
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+  attr.sample_period = 100;
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.wakeup_events = 10;
+  attr.disabled = 0;
+  const int event = open_event(&attr, child, -1, -1, 0);
+  struct perf_event_mmap_page* const page =
+      mmap(NULL, (1 + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+  const unsigned long orders_given[] = {1500, 200, 500, 0};
+  for (int n = 0; n < 4; ++n) {
+    char reply;
+    if (write(orders[1], &orders_given[n], sizeof(long)) != sizeof(long)) return;
+    if (n == 3 || read(replies[0], &reply, 1) != 1) break;
+    struct pollfd waiting = {event, POLLIN, 0};
+    printf("%s\n", poll(&waiting, 1, 0) == 1 ? "woken" : "waits");
+    if (n == 0) __atomic_store_n(&page->data_tail, page->data_head, __ATOMIC_RELEASE);
+  }
+  waitpid(child, NULL, 0);
+}
+
 static volatile int traps;
 static void on_trap(int signal) {
   (void)signal;
@@ -391,6 +424,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "refusals") == 0) refusals();
   if (strcmp(what, "others") == 0) work_with_others(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000);
   if (strcmp(what, "start") == 0) printf("%d\n", count_little());
+  if (strcmp(what, "wakeups") == 0) wait_between_wakeups();
   if (strcmp(what, "prctl") == 0) switch_by_prctl();
   if (strcmp(what, "open") == 0) {
     struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
