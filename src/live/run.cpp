@@ -15,7 +15,8 @@ namespace pmusim::live {
 namespace {
 
 /// How this process hears of signals while it supervises: SIGCHLD and the ticks of an interval timer end its
-/// waits and do nothing else; those that would end it are read from a descriptor.
+/// waits and do nothing else; those that would end it are read from a descriptor. Nobody may read what
+/// wakes a program that has just closed its event.
 class Signals {
  public:
   Signals() {
@@ -57,7 +58,7 @@ class Signals {
 
  private:
   static constexpr suseconds_t tick_us = 20'000;
-  static constexpr std::array<int, 4> handled{SIGCHLD, SIGALRM, SIGINT, SIGQUIT};
+  static constexpr std::array<int, 5> handled{SIGCHLD, SIGALRM, SIGINT, SIGQUIT, SIGPIPE};
 
   static sigset_t of(std::initializer_list<int> signals) {
     sigset_t set;

@@ -134,6 +134,12 @@ TEST_F(Live, WhoHasReadWhatItWasWokenForWaitsForTheNextWakeup) {
   EXPECT_EQ(run_live({events_program, "wakeups"}).out, "woken\nwaits\nwoken\n");
 }
 
+TEST_F(Live, AnEventMayBeClosedWhileItWakesItsReader) {
+  const Output output = run_live({events_program, "close"});
+  EXPECT_EQ(output.status, 0);
+  EXPECT_EQ(output.out, "done\n");
+}
+
 TEST_F(Live, WhatCannotWorkIsRefusedAsAKernelDoes) {
   EXPECT_EQ(run_live({events_program, "refusals"}).out, R"(kernel mode: EACCES
 every task of a CPU: EACCES

@@ -161,6 +161,33 @@ static void wait_between_wakeups(void) {
   waitpid(child, NULL, 0);
 }
 
+// Its child is stepped and wakes it until the supervisor sees that nobody has the event any more.
+static void close_while_sampling(void) {
+  volatile unsigned* const steps =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    for (;;) ++*steps;
+  }
+  for (int n = 0; n < 5; ++n) {
+    struct perf_event_attr attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+    attr.sample_period = 5;
+    attr.sample_type = PERF_SAMPLE_IP;
+    attr.wakeup_events = 1;
+    attr.disabled = 0;
+    const int event = open_event(&attr, child, -1, -1, 0);
+    void* const ring = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
+    struct pollfd waiting = {event, POLLIN, 0};
+    poll(&waiting, 1, -1);
+    close(event);
+    for (const unsigned at = *steps; *steps - at < 20;) usleep(1000);
+    munmap(ring, 3 * 4096);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  printf("done\n");
+}
+
 static volatile int traps;
 static void on_trap(int signal) {
   (void)signal;
@@ -424,6 +451,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "refusals") == 0) refusals();
   if (strcmp(what, "others") == 0) work_with_others(argc > 2 ? strtoul(argv[2], NULL, 10) : 1000);
   if (strcmp(what, "start") == 0) printf("%d\n", count_little());
+  if (strcmp(what, "close") == 0) close_while_sampling();
   if (strcmp(what, "wakeups") == 0) wait_between_wakeups();
   if (strcmp(what, "prctl") == 0) switch_by_prctl();
   if (strcmp(what, "open") == 0) {
