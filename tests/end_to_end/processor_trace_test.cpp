@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/trace/reader.h"
+#include "pmusim/trace/writer.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test {
@@ -151,6 +152,49 @@ TEST_F(ProcessorTrace, IsDecodedByLibiptToEveryInstructionOfTheTrace) {
   const Output imported = run({pmusim(), "trace", "import", "-f", "pt", "-o", back, exported(trace)});
   ASSERT_EQ(imported.status, 0) << imported.err;
   EXPECT_EQ(addresses_of(instructions_of(back)), addresses_of(instructions_of(trace)));
+}
+
+/// Copies a trace and gives its blocks 1 to 23 cycles; how many these are.
+u64 copy_with_cycles(const std::string& from, const std::string& to) {
+  auto reader = trace::Reader::open(from);
+  auto writer = trace::Writer::create(to, {.timing = true});
+  std::map<u32, const trace::Block*> blocks;
+  u64 cycles = 0;
+  for (auto item = reader->next(); item.ok() && *item; item = reader->next()) {
+    if (const auto* happening = std::get_if<trace::Happening>(&**item)) {
+      EXPECT_TRUE(writer->happening(*happening));
+      continue;
+    }
+    trace::BlockRun run = std::get<trace::BlockRun>(**item);
+    const trace::Block*& block = blocks[run.block->id];
+    if (block == nullptr) {
+      std::vector<u8> lengths;
+      for (const auto& i : run.block->instructions) lengths.push_back(i.length);
+      block = &writer->add_block(run.block->start(), run.block->code, lengths);
+    }
+    run = {.block = block, .next_ip = run.next_ip, .rep_counts = run.rep_counts};
+    run.cycles = static_cast<u32>(cycles * 7919 % 97 % 23 + 1);
+    cycles += *run.cycles;
+    EXPECT_TRUE(writer->run(run));
+  }
+  EXPECT_TRUE(writer->finish());
+  return cycles;
+}
+
+TEST_F(ProcessorTrace, WithCyclePacketsGivesAReplayTheRecordedCycles) {
+  const std::string timed = scratch_.file("timed"), back = scratch_.file("back");
+  const u64 cycles = copy_with_cycles(recorded("branches", {"400"}), timed);
+  const std::string file = exported(timed);
+  EXPECT_EQ(lines(perf_output({"script", "--itrace=i0ns", "-F", "ip"}, file)).size(),
+            instructions_of(timed).size());
+  ASSERT_EQ(run({pmusim(), "trace", "import", "-f", "pt", "-o", back, file}).status, 0);
+  const auto info = nlohmann::json::parse(run({pmusim(), "trace", "info", "--json", back}).out);
+  EXPECT_EQ(info["cycles"], cycles);
+  const Output counted = run({pmusim(), "stat", "-x,", "-e", "cycles", back});
+  EXPECT_THAT(counted.out + counted.err, testing::StartsWith(std::to_string(cycles) + ","));
+  const Output refused = run({pmusim(), "stat", "-e", "topdown-be-bound", back});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, testing::HasSubstr("goes by recorded time"));
 }
 
 // docs/traces.md, "Intel PT": perf samples before the instruction that makes the count full, the LBR has it

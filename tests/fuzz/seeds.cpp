@@ -39,7 +39,9 @@ void write_trace(const std::string& path, trace::Contents contents) {
     for (u64& address : addresses) address = 0x600000 + 8 * round;
     for (Registers& each : registers) each[Gpr::rcx] = round;
     const u64 next = round == rounds ? body.end() : body.start();
-    must(writer->run({&body, next, addresses, rep_counts, registers, nullptr, {}}).ok());
+    trace::BlockRun run{&body, next, addresses, rep_counts, registers, nullptr, {}};
+    if (contents.timing) run.cycles = static_cast<u32>(5 * round);
+    must(writer->run(run).ok());
   }
   const std::span last = std::span(registers).first(std::min<std::size_t>(registers.size(), 1));
   must(writer->run({&end, end.end(), {}, {}, last, nullptr, {}}).ok());
@@ -102,29 +104,34 @@ void write_pebs_buffers(const fs::path& files, const fs::path& buffers) {
   }
 }
 
-/// Behind the number of the format.
-void write_other_traces(const fs::path& folder, const std::string& trace) {
+/// In the format of this number, behind that.
+void write_other_trace(const fs::path& file, std::size_t format, const std::string& trace) {
+  const std::string plain = file.string() + ".plain";
+  must(formats::export_trace({formats::format_names[format].format, trace, plain}).ok());
+  std::ofstream out(file, std::ios::binary);
+  out.put(static_cast<char>(format));
+  out << std::ifstream(plain, std::ios::binary).rdbuf();
+  fs::remove(plain);
+}
+
+void write_other_traces(const fs::path& folder, const std::string& trace, const std::string& timed_trace) {
   for (std::size_t n = 0; n < formats::format_names.size(); ++n) {
     const auto& [format, name] = formats::format_names[n];
-    const fs::path plain = folder / "plain";
-    must(formats::export_trace({.format = format, .input = trace, .output = plain.string()}).ok());
-    std::ofstream out(folder / name, std::ios::binary);
-    out.put(static_cast<char>(n));
-    out << std::ifstream(plain, std::ios::binary).rdbuf();
-    fs::remove(plain);
+    write_other_trace(folder / name, n, trace);
+    if (format == formats::Format::pt) write_other_trace(folder / "pt-timed", n, timed_trace);
   }
 }
 
 /// Of a trace's only thread.
-void write_pt_packets(const fs::path& folder, const std::string& trace) {
-  const std::string file = (folder / "perf.data").string();
+void write_pt_packets(const fs::path& packets, const std::string& trace) {
+  const std::string file = packets.string() + ".perf.data";
   must(formats::export_trace({.format = formats::Format::pt, .input = trace, .output = file}).ok());
   auto reader = perfdata::Reader::open(file);
   must(reader.ok());
   for (auto record = reader->next(); record.ok() && *record; record = reader->next()) {
     const auto aux = (*record)->aux;
     if (!aux.empty())
-      std::ofstream(folder / "packets", std::ios::binary)
+      std::ofstream(packets, std::ios::binary)
           .write(reinterpret_cast<const char*>(aux.data()), static_cast<std::streamsize>(aux.size()));
   }
   fs::remove(file);
@@ -140,15 +147,18 @@ int main(int count, char** arguments) {
   for (const char* each : {"trace_reader", "perfdata_reader", "annotate_report", "formats_import",
                            "formats_pt_packets", "tools_pebs_file", "driver_pebs_demux"})
     fs::create_directories(folder / each);
-  const std::string with_registers = (folder / "trace_reader" / "registers").string();
+  const std::string with_registers = (folder / "trace_reader" / "registers").string(),
+                    timed = (folder / "trace_reader" / "timing").string();
   write_trace((folder / "trace_reader" / "plain").string(), {});
   write_trace((folder / "trace_reader" / "addresses").string(), {.addresses = true});
   write_trace(with_registers, {.addresses = true, .registers = true});
+  write_trace(timed, {.timing = true});
   write_chunks((folder / "trace_reader" / "chunks").string());
   write_profiles(folder / "perfdata_reader", with_registers);
   write_profiles(folder / "annotate_report", with_registers);
-  write_other_traces(folder / "formats_import", with_registers);
-  write_pt_packets(folder / "formats_pt_packets", with_registers);
+  write_other_traces(folder / "formats_import", with_registers, timed);
+  write_pt_packets(folder / "formats_pt_packets" / "packets", with_registers);
+  write_pt_packets(folder / "formats_pt_packets" / "timed", timed);
   write_pebs_buffers(folder / "tools_pebs_file", folder / "driver_pebs_demux");
   return 0;
 }
