@@ -42,14 +42,17 @@ class Files {
       : directory_(std::filesystem::temp_directory_path() /
                    ("pmusim-bench-decode-" + std::to_string(::getpid()))) {
     std::filesystem::create_directory(directory_);
-    if (const char* const given = std::getenv("PMUSIM_BENCH_TRACE"); given != nullptr)
-      return void(ok_ = make_of(given, 1));
+    const char* const given = std::getenv("PMUSIM_BENCH_TRACE");
+    ok_ = given != nullptr ? make_of(given, 1) : record_and_make();
+  }
+
+  bool record_and_make() const {
     const std::string once = directory_ / "once";
     trace::RecordOptions options{once, trace::RecordedRegisters::none};
     options.max_instructions = 400'000;
     const auto workload =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workloads" / "branches";
-    ok_ = trace::record({workload.string(), "1000000"}, options).ok() && make_of(once, 40);
+    return trace::record({workload.string(), "1000000"}, options).ok() && make_of(once, 40);
   }
 
   bool make_of(const std::string& trace, int times) const {
