@@ -34,6 +34,7 @@ void add_list(CLI::App& app);
 void add_policies(CLI::App& app);
 void add_pebs(CLI::App& app);
 void add_experiment(CLI::App& app);
+void add_sweep(CLI::App& app);
 void add_scenario(CLI::App& app);
 void add_help(CLI::App& app);
 

@@ -40,6 +40,7 @@ void add_commands(CLI::App& app, const CommandLine& line) {
   add_policies(app);
   add_pebs(app);
   add_experiment(app);
+  add_sweep(app);
   add_scenario(app);
   add_help(app);
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "sweep_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace pmusim::tools {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t most_jobs = 100'000;
+
+/// What the file says, with its name for sentences.
+struct SweepFile {
+  std::string path;
+  ordered_json content;
+
+  [[noreturn]] void refuse(std::string_view sentence) const {
+    throw CommandError(fmt::format("{}: {}", path, sentence));
+  }
+};
+
+SweepFile parse(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) throw CommandError(fmt::format("{}: cannot be read", path));
+  SweepFile file{path, ordered_json::parse(stream, nullptr, false)};
+  if (file.content.is_discarded()) file.refuse("is not JSON");
+  if (!file.content.is_object()) file.refuse("expected an object with \"traces\", \"models\" and \"events\"");
+  for (const auto& [key, value] : file.content.items())
+    if (key != "traces" && key != "models" && key != "events")
+      file.refuse(fmt::format("\"{}\": expected \"traces\", \"models\" or \"events\"", key));
+  return file;
+}
+
+/// Names become parts of file names.
+bool is_plain_name(std::string_view name) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '+' || c == '@';
+  };
+  return !name.empty() && std::ranges::all_of(name, plain);
+}
+
+std::string plain_name(const SweepFile& file, const std::string& name) {
+  if (!is_plain_name(name))
+    file.refuse(fmt::format("\"{}\": expected a name of letters, digits, '_', '-', '+' and '@'", name));
+  return name;
+}
+
+/// "a list of strings" under `key`, not empty and without repetition.
+std::vector<std::string> strings(const SweepFile& file, const char* key) {
+  const auto found = file.content.find(key);
+  if (found == file.content.end() || !found->is_array() || found->empty())
+    file.refuse(fmt::format("\"{}\": expected a list of strings, with one at least", key));
+  std::vector<std::string> values;
+  for (const ordered_json& value : *found) {
+    if (!value.is_string()) file.refuse(fmt::format("\"{}\": {}: expected a string", key, value.dump()));
+    values.push_back(value.get<std::string>());
+  }
+  if (std::set(values.begin(), values.end()).size() != values.size())
+    file.refuse(fmt::format("\"{}\": names something twice", key));
+  return values;
+}
+
+struct NamedText {
+  std::string name, text;
+};
+
+std::vector<NamedText> event_sets(const SweepFile& file) {
+  const auto found = file.content.find("events");
+  if (found == file.content.end() || !found->is_object() || found->empty())
+    file.refuse("\"events\": expected an object of names and event lists, with one at least");
+  std::vector<NamedText> sets;
+  for (const auto& [name, list] : found->items()) {
+    if (!list.is_string() || list.get<std::string>().empty())
+      file.refuse(fmt::format("\"events\": \"{}\": expected a list of events as stat -e takes it", name));
+    sets.push_back({plain_name(file, name), list.get<std::string>()});
+  }
+  return sets;
+}
+
+/// A trace is called by its file's name up to the first dot.
+std::vector<NamedText> traces(const SweepFile& file) {
+  std::vector<NamedText> named;
+  for (const std::string& trace : strings(file, "traces")) {
+    const fs::path path = fs::path(file.path).parent_path() / trace;
+    const std::string whole = path.filename().string();
+    const std::string name = plain_name(file, whole.substr(0, whole.find('.')));
+    if (std::ranges::find(named, name, &NamedText::name) != named.end())
+      file.refuse(fmt::format("\"traces\": two are called {}, and would have the same results", name));
+    named.push_back({name, path.string()});
+  }
+  return named;
+}
+
+std::vector<events::EventGroup> groups_of(const SweepFile& file, const NamedText& set,
+                                          const CpuModel& model) {
+  auto groups = events::parse_events(set.text, model);
+  if (!groups.ok())
+    file.refuse(fmt::format("\"events\": \"{}\" on {}: {}", set.name, model.name, groups.error().message));
+  return std::move(groups).value();
+}
+
+u64 size_of(const std::string& path) {
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  if (error) throw CommandError(fmt::format("{}: cannot be read: {}", path, error.message()));
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<SweepJob> read_sweep(const std::string& path) {
+  const SweepFile file = parse(path);
+  const std::vector<NamedText> all_traces = traces(file), sets = event_sets(file);
+  const std::vector<std::string> models = strings(file, "models");
+  if (all_traces.size() * models.size() * sets.size() > most_jobs)
+    file.refuse(fmt::format("has more than {} jobs", most_jobs));
+  std::vector<SweepJob> jobs;
+  for (const NamedText& trace : all_traces) {
+    const u64 bytes = size_of(trace.text);
+    for (const std::string& name : models) {
+      const CpuModel model = value_or_fail(find_cpu_model(name));
+      for (const NamedText& set : sets)
+        jobs.push_back({.trace_name = trace.name,
+                        .trace_path = trace.text,
+                        .model_name = name,
+                        .set_name = set.name,
+                        .events = set.text,
+                        .trace_bytes = bytes,
+                        .model = model,
+                        .groups = groups_of(file, set, model)});
+    }
+  }
+  return jobs;
+}
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  if (index.ec == std::errc() && index.ptr != end && *index.ptr == '/') {
+    const auto count = std::from_chars(index.ptr + 1, end, shard.count);
+    if (count.ec == std::errc() && count.ptr == end && shard.index >= 1 && shard.index <= shard.count)
+      return shard;
+  }
+  throw CommandError(fmt::format("--shard {}: expected I/N, the I-th of N parts, for example 2/8", text));
+}
+
+}  // namespace pmusim::tools

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_TOOLS_SWEEP_FILE_H
+#define PMUSIM_TOOLS_SWEEP_FILE_H
+
+#include <string>
+#include <vector>
+
+#include "command_error.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/events/parser.h"
+
+namespace pmusim::tools {
+
+/// One replay of a sweep: a trace on a model, with one set of events. A pure function of what stands here.
+struct SweepJob {
+  std::string trace_name, trace_path;
+  std::string model_name;
+  std::string set_name, events;  ///< as the file has them
+  u64 trace_bytes = 0;
+  CpuModel model;
+  std::vector<events::EventGroup> groups;
+
+  /// "gzip.icelake.branches": of its result.
+  std::string name() const { return trace_name + '.' + model_name + '.' + set_name; }
+};
+
+/// Every trace on every model with every set of events, from a JSON file (docs/sweep.md); traces are relative
+/// to the file's folder. All jobs are checked here, in their order. Ends the command with a sentence that
+/// says what in the file is wrong.
+std::vector<SweepJob> read_sweep(const std::string& path);
+
+/// One of `count` parts of a sweep that share nothing but the folder of results.
+struct Shard {
+  u64 index = 1, count = 1;  ///< from 1
+  bool has(u64 job) const { return job % count == index - 1; }
+};
+
+/// "2/8". Ends the command with a sentence on anything else.
+Shard parse_shard(const std::string& text);
+
+}  // namespace pmusim::tools
+
+#endif

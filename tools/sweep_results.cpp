@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "sweep_results.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace pmusim::tools {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+namespace {
+
+/// What makes a result this job's, first in its file.
+ordered_json job_json(const SweepJob& job) {
+  return {{"trace", job.trace_name},
+          {"trace_bytes", job.trace_bytes},
+          {"model", job.model_name},
+          {"set", job.set_name},
+          {"events", job.events}};
+}
+
+ordered_json result_json(const SweepJob& job, const StatReport& report) {
+  ordered_json counts = ordered_json::array();
+  for (const EventTotal& total : report.events) {
+    ordered_json count{{"event", total.name}};
+    count["count"] = total.supported ? ordered_json(total.value()) : ordered_json();
+    counts.push_back(std::move(count));
+  }
+  return {{"job", job_json(job)},
+          {"instructions", report.instructions},
+          {"elapsed_ns", report.elapsed_ns},
+          {"replays", report.replays},
+          {"counts", std::move(counts)}};
+}
+
+/// A file of our own that nobody else can have, on any machine that shares the folder.
+class PartFile {
+ public:
+  explicit PartFile(const std::string& folder)
+      : path_(folder + "/.part-XXXXXX"), descriptor_(::mkostemp(path_.data(), O_CLOEXEC)) {
+    if (descriptor_ < 0) fail();
+  }
+  ~PartFile() {
+    ::close(descriptor_);
+    if (!kept_) ::unlink(path_.c_str());
+  }
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+
+  void write(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno != EINTR) fail();
+      if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  /// Now it is there whole, also after a loss of power.
+  void rename_to(const std::string& path) {
+    constexpr mode_t as_other_files = 0644;
+    if (::fchmod(descriptor_, as_other_files) != 0 || ::fsync(descriptor_) != 0 ||
+        ::rename(path_.c_str(), path.c_str()) != 0)
+      fail();
+    kept_ = true;
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw CommandError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+  }
+  std::string path_;
+  int descriptor_;
+  bool kept_ = false;
+};
+
+/// A field of a line: events have commas in their names.
+std::string quoted(const std::string& text) {
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return field + '"';
+}
+
+std::string count_text(const ordered_json& count) { return count.is_null() ? "not supported" : count.dump(); }
+
+}  // namespace
+
+SweepResults::SweepResults(std::string folder) : folder_(std::move(folder)) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw CommandError(fmt::format("-o {}: cannot be made: {}", folder_, error.message()));
+}
+
+std::optional<std::string> SweepResults::read(const SweepJob& job) const {
+  std::ifstream stream(path_of(job));
+  if (!stream) return std::nullopt;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
+
+bool SweepResults::has(const SweepJob& job) const {
+  const std::optional<std::string> text = read(job);
+  if (!text) return false;
+  const ordered_json result = ordered_json::parse(*text, nullptr, false);
+  if (!result.is_object() || !result.contains("job"))
+    throw CommandError(fmt::format("{}: is no result of a sweep", path_of(job)));
+  if (result["job"] != job_json(job))
+    throw CommandError(fmt::format(
+        "{}: is the result of another sweep, of other events or another trace; give another folder",
+        path_of(job)));
+  return true;
+}
+
+void SweepResults::put(const SweepJob& job, const StatReport& report) const {
+  PartFile file(folder_);
+  file.write(result_json(job, report).dump(2) + '\n');
+  file.rename_to(path_of(job));
+}
+
+std::string SweepResults::merged(std::span<const SweepJob> jobs) const {
+  std::string lines = "trace,model,set,event,count,instructions,elapsed_ns\n";
+  for (const SweepJob& job : jobs) {
+    if (!has(job))
+      throw CommandError(
+          fmt::format("{}: is missing; run the sweep without --merge until all jobs are done", path_of(job)));
+    const ordered_json result = ordered_json::parse(*read(job));
+    for (const ordered_json& count : result.at("counts"))
+      lines += fmt::format("{},{},{},{},{},{},{}\n", job.trace_name, job.model_name, job.set_name,
+                           quoted(count.at("event")), count_text(count.at("count")),
+                           result.at("instructions").dump(), result.at("elapsed_ns").dump());
+  }
+  return lines;
+}
+
+}  // namespace pmusim::tools
