@@ -87,8 +87,7 @@ bool has_sample_template(const Event& event) {
   const u64 type = event.attr.sample_type;
   if ((type & ~fixed_parts) != 0 || event.layout.samples_between_wakeups != 0) return false;
   if ((type & sample::REGS_INTR) != 0 && !has_whole_registers(event)) return false;
-  return (type & sample::BRANCH_STACK) == 0 ||
-         (event.layout.branch_entries_limit == 0 && !group_has_branch_counters(event));
+  return (type & sample::BRANCH_STACK) == 0 || !group_has_branch_counters(event);
 }
 
 SampleTemplate make_sample_template(const Event& event, const Moment& moment, const InterruptFrame& frame) {

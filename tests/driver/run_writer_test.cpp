@@ -98,6 +98,7 @@ class Machine final : public PebsHost, public perf::SampleSink {
       event.leader = &event;
       event.attr = random_attr(random);
       event.layout = perf::make_sample_layout(event.attr);
+      event.layout.branch_entries_limit = one_of(random, {u16{0}, u16{4}, u16{127}});
       event.hw.last_period = random() % 1000;
       data_of(event).flags = pebs_flag::PRECISE | one_of(random, memory_kinds) | register_flag(event.attr);
       if (random() % 4 != 0) data_of(event).flags |= pebs_flag::LARGE;

@@ -48,7 +48,9 @@ void place_registers(RecordLayout& layout, RegisterOrder order, u32 group) {
 /// Whether the record has what the sample takes from it.
 bool serves(const RecordLayout& record, const perf::Event& event, const perf::SampleTemplate& sample) {
   if (sample.at.registers != 0 && record.order == RegisterOrder::none) return false;
-  if (sample.at.branches_end != 0 && record.lbr_entries == 0) return false;
+  const u32 limit = event.layout.branch_entries_limit;
+  const bool all_fit = limit == 0 || record.lbr_entries <= limit;
+  if (sample.at.branches_end != 0 && (record.lbr_entries == 0 || !all_fit)) return false;
   if (sample.at.xmm_registers != 0 &&
       (record.order != RegisterOrder::encoded || !has_flag(event, pebs_flag::EXTENDED_REGISTERS)))
     return false;
