@@ -78,7 +78,7 @@ void Driver::disable() {
   enabled_ = false;
   counters_.disable_all();
   bts_.stop();
-  pebs_.clear_enable();
+  pebs_.disable_all();
   lbr_.disable();
 }
 
@@ -87,7 +87,7 @@ void Driver::enable() {
   if (new_placements_ != 0) apply_placements();
   enabled_ = true;
   claim_counter_from_microcode();
-  pebs_.write_enable();
+  pebs_.enable_all();
   lbr_.enable(LbrDriver::EnableMode::full);
   counters_.enable_all();
   bts_.start();
@@ -248,10 +248,14 @@ void Driver::drain_branch_trace() {
 }
 
 /// Records of either buffer do not say whose they are.
+/// The PMU is stopped only where it keeps something of a task.
 void Driver::context_switch(SwitchDirection direction, perf::TaskId task) {
+  if (!bts_.active() && !pebs_.all_large() && !lbr_.in_use()) return;
+  disable();
   if (direction == SwitchDirection::out && bts_.active()) drain_branch_trace();
   if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
   lbr_.context_switch(direction, task);
+  enable();
 }
 
 const perf::BranchStack* Driver::interrupt_branches(const Event& event) { return lbr_.stack(event); }

@@ -82,8 +82,8 @@ enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, r
 /// samples.
 ///
 /// Order of calls: `set_up` once; `init` per opened event; `add` when an event gets its counter, `enable`
-/// when it starts, `disable` when it stops, `remove` when it leaves the counter. `write_enable` and
-/// `clear_enable` belong to the global enable and disable. Every `drain` needs the PMU disabled.
+/// when it starts, `disable` when it stops, `remove` when it leaves the counter. `enable_all` and
+/// `disable_all` belong to the global enable and disable. Every `drain` needs the PMU disabled.
 class PebsDriver {
  public:
   /// `area` is used where the CPU has no architectural PEBS.
@@ -114,9 +114,11 @@ class PebsDriver {
   u64 cfg_c_beside(const perf::Event& event) const;
   /// The counter stops; large events are drained first. INT may be set again.
   void disable(perf::Event& event, const EventMap& events);
-  /// PEBS_ENABLE as the enabled events need it / 0. Nothing on arch-PEBS, where CFG_C has the enables.
+  /// PEBS_ENABLE as the enabled events need it. Nothing on arch-PEBS, where CFG_C has the enables.
   void write_enable();
-  void clear_enable();
+  /// The same / 0, where any event is enabled.
+  void enable_all();
+  void disable_all();
 
   /// Counters with an enabled PEBS event: their status bits are never ordinary overflows.
   u64 enabled() const { return enabled_; }

@@ -149,8 +149,12 @@ void PebsDriver::write_enable() {
   if (uses_memory_area()) access_.wrmsr(msr::PEBS_ENABLE, enable_word_);
 }
 
-void PebsDriver::clear_enable() {
-  if (uses_memory_area()) access_.wrmsr(msr::PEBS_ENABLE, 0);
+void PebsDriver::enable_all() {
+  if (enable_word_ != 0) write_enable();
+}
+
+void PebsDriver::disable_all() {
+  if (uses_memory_area() && enable_word_ != 0) access_.wrmsr(msr::PEBS_ENABLE, 0);
 }
 
 }  // namespace pmusim::driver
