@@ -13,7 +13,7 @@ build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev lib
 test="man-db mandoc zsh strace fakeroot dpkg-dev chromium binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
   python3-numpy python3-matplotlib strace libpapi-dev"
-ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
+ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen linux-source-6.12 flex bison bc xz-utils"
 
 case "${1:-}" in
   build) wanted="$build" ;;

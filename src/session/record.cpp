@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <set>
 
 #include "perf/ring_buffer.h"
 #include "perfdata/writer.h"
@@ -12,6 +11,7 @@
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/trace/recorder.h"
 #include "session/file_options.h"
+#include "session/file_sink.h"
 #include "session/first_branch.h"
 #include "session/growing_periods.h"
 #include "session/monitor.h"
@@ -196,29 +196,6 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
   }
   return ring;
 }
-
-/// The records as a perf.data file.
-class FileSink final : public RecordSink {
- public:
-  FileSink(perfdata::Writer& writer, const RecordOptions& options) : writer_(writer), options_(options) {}
-
-  void add_group(u32 leader, u32 members) override { writer_.add_group("{anon_group}", leader, members); }
-  Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name, u64 id) override {
-    return writer_.add_event(attr, name, {&id, 1});
-  }
-  void add_mapping(const trace::Mapping& mapping) override {
-    if (options_.build_ids && !mapping.build_id.empty() && identified_.insert(mapping.path).second)
-      writer_.add_build_id(mapping.path, std::as_bytes(std::span(mapping.build_id)));
-  }
-  Result<Done, Error> write(std::span<const std::byte> records) override { return writer_.write(records); }
-  Result<Done, Error> end_round() override { return writer_.end_round(); }
-  u64 record_bytes() const override { return writer_.record_bytes(); }
-
- private:
-  perfdata::Writer& writer_;
-  const RecordOptions& options_;
-  std::set<std::string> identified_;
-};
 
 }  // namespace
 

@@ -13,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view sentence = "SPDX-License-Identifier: MIT";
+constexpr std::string_view kernels_sentence = "SPDX-License-Identifier: GPL-2.0";
 
 bool is_source(const fs::path& file) {
   static const std::set<std::string> endings{".h", ".cpp", ".c", ".cmake", ".sh", ".awk", ".js", ".css"};
@@ -43,6 +44,15 @@ TEST(Licence, IsNamedByEverySource) {
     }
   EXPECT_GT(seen, 0) << "the search found nothing to check";
   for (const char* file : {"CMakeLists.txt", ".ci/run"}) expect_licence(top / file);
+}
+
+/// What includes headers of a kernel is under the kernel's licence, and apart from everything else.
+TEST(Licence, IsTheKernelsWhereItsHeadersAreIncluded) {
+  const fs::path glue = fs::path(PMUSIM_SOURCE_DIR) / "linux/glue",
+                 host = fs::path(PMUSIM_SOURCE_DIR) / "linux/host";
+  for (const fs::directory_entry& entry : fs::directory_iterator(glue))
+    EXPECT_NE(line_for_licence(entry.path()).find(kernels_sentence), std::string::npos) << entry.path();
+  for (const fs::directory_entry& entry : fs::directory_iterator(host)) expect_licence(entry.path());
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PMUSIM_LINUX_GLUE_H
+#define PMUSIM_LINUX_GLUE_H
+
+#include <asm/cpu_entry_area.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+
+#include "interface.h"
+
+/* Zeroed; objects of 2^n bytes are aligned to as much. */
+void* glue_alloc(unsigned long bytes);
+void glue_memory_init(const struct kernel_memory* memory);
+void glue_machine_init(const struct kernel_cpu* cpu);
+void glue_tasks_init(void);
+
+/* Registers as an interrupt saves them. */
+void glue_fill(struct pt_regs* to, const struct kernel_frame* from);
+/* What call_rcu() was given until now. */
+void glue_run_rcu(void);
+
+#endif

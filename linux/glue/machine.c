@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0
+// The processor under the kernel: its instructions, which go to the emulated one, its time, and its CPU
+// identification.
+#include <asm/apic.h>
+#include <asm/cpu_device_id.h>
+#include <asm/desc.h>
+#include <asm/fpu/xcr.h>
+#include <asm/hardirq.h>
+#include <asm/irq_regs.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+#include <asm/paravirt.h>
+#include <asm/timer.h>
+#include <asm/unwind.h>
+#include <asm/x86_init.h>
+#include <linux/cpu.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/nmi.h>
+#include <linux/perf_event.h>
+#include <linux/radix-tree.h>
+#include <linux/sched/clock.h>
+#include <linux/static_call.h>
+
+#include "glue.h"
+#include "perf_event.h"
+
+struct cpuinfo_x86 boot_cpu_data;
+DEFINE_PER_CPU_READ_MOSTLY(struct cpuinfo_x86, cpu_info);
+const unsigned long cpu_bit_bitmap[BITS_PER_LONG + 1][BITS_TO_LONGS(NR_CPUS)] = {[1] = {1}};
+struct cpumask __cpu_online_mask = {.bits = {1}}, __cpu_possible_mask = {.bits = {1}};
+DEFINE_PER_CPU_PAGE_ALIGNED(struct gdt_page, gdt_page);
+DEFINE_PER_CPU(irq_cpustat_t, irq_stat);
+DEFINE_PER_CPU(struct pt_regs*, __irq_regs);
+struct x86_platform_ops x86_platform;
+bool static_key_initialized = true;
+
+// --- instructions
+
+// They are called from inline assembly, of which the compiler does not know that it calls: the stack may be
+// anywhere.
+#define INSTRUCTION static __attribute__((force_align_arg_pointer))
+
+INSTRUCTION u64 read_msr(unsigned address) {
+  u64 value = 0;
+  if (host_rdmsr(address, &value, __builtin_return_address(0))) return 0;
+  return value;
+}
+
+INSTRUCTION u64 read_msr_safe(unsigned address, int* error) {
+  u64 value = 0;
+  *error = host_rdmsr(address, &value, __builtin_return_address(0)) ? -EIO : 0;
+  return value;
+}
+
+INSTRUCTION void write_msr(unsigned address, unsigned low, unsigned high) {
+  host_wrmsr(address, (u64)high << 32 | low, __builtin_return_address(0));
+}
+
+INSTRUCTION int write_msr_safe(unsigned address, unsigned low, unsigned high) {
+  return host_wrmsr(address, (u64)high << 32 | low, __builtin_return_address(0)) ? -EIO : 0;
+}
+
+INSTRUCTION u64 read_pmc(int counter) {
+  u64 value = 0;
+  if (host_rdpmc(counter, &value, __builtin_return_address(0))) return 0;
+  return value;
+}
+
+INSTRUCTION void read_cpuid(unsigned* eax, unsigned* ebx, unsigned* ecx, unsigned* edx) {
+  unsigned words[4];
+  host_cpuid(*eax, *ecx, words);
+  *eax = words[0];
+  *ebx = words[1];
+  *ecx = words[2];
+  *edx = words[3];
+}
+
+static unsigned long interrupt_flag = X86_EFLAGS_IF;
+static __used unsigned long save_flags(void) { return interrupt_flag; }
+static __used void disable_interrupts(void) { interrupt_flag = 0; }
+static __used void enable_interrupts(void) { interrupt_flag = X86_EFLAGS_IF; }
+PV_CALLEE_SAVE_REGS_THUNK(save_flags);
+PV_CALLEE_SAVE_REGS_THUNK(disable_interrupts);
+PV_CALLEE_SAVE_REGS_THUNK(enable_interrupts);
+
+struct pv_info pv_info;
+struct paravirt_patch_template pv_ops = {
+    .cpu.read_msr = read_msr,
+    .cpu.read_msr_safe = read_msr_safe,
+    .cpu.write_msr = write_msr,
+    .cpu.write_msr_safe = write_msr_safe,
+    .cpu.read_pmc = read_pmc,
+    .cpu.cpuid = read_cpuid,
+    .irq.save_fl = PV_CALLEE_SAVE(save_flags),
+    .irq.irq_disable = PV_CALLEE_SAVE(disable_interrupts),
+    .irq.irq_enable = PV_CALLEE_SAVE(enable_interrupts),
+};
+
+static int change_bit_of_msr(u32 address, u8 bit, bool set, const void* caller) {
+  u64 value = 0, wanted;
+  if (host_rdmsr(address, &value, caller)) return -EIO;
+  wanted = set ? value | BIT_ULL(bit) : value & ~BIT_ULL(bit);
+  if (wanted == value) return 0;
+  return host_wrmsr(address, wanted, caller) ? -EIO : 1;
+}
+int msr_set_bit(u32 address, u8 bit) {
+  return change_bit_of_msr(address, bit, true, __builtin_return_address(0));
+}
+int msr_clear_bit(u32 address, u8 bit) {
+  return change_bit_of_msr(address, bit, false, __builtin_return_address(0));
+}
+
+void xsaves(struct xregs_state* area, u64 features) { host_xsaves(area, features); }
+void xrstors(struct xregs_state* area, u64 features) { host_xrstors(area, features); }
+
+int xfeature_size(int feature) {
+  unsigned words[4];
+  host_cpuid(0xD, feature, words);
+  return words[0];
+}
+
+static void write_apic(u32 offset, u32 value) { host_write_apic(offset, value, __builtin_return_address(0)); }
+
+struct static_call_key __SCK__apic_call_write = {.func = write_apic};
+
+// --- identification
+
+static void capability_word(unsigned word, unsigned leaf, unsigned subleaf, unsigned register_number) {
+  unsigned most[4], words[4];
+  host_cpuid(leaf & 0x80000000, 0, most);
+  if (leaf > most[0]) return;
+  host_cpuid(leaf, subleaf, words);
+  boot_cpu_data.x86_capability[word] = words[register_number];
+}
+
+// What a kernel concludes for Intel processors at their start.
+static void conclude_capabilities(struct cpuinfo_x86* c) {
+  u64 enabled = 0;
+  unsigned words[4];
+  if (c->cpuid_level > 9) {
+    host_cpuid(10, 0, words);
+    if ((words[0] & 0xFF) && (words[0] >> 8 & 0xFF) > 1) set_cpu_cap(c, X86_FEATURE_ARCH_PERFMON);
+  }
+  if (cpu_has(c, X86_FEATURE_DS) && !host_rdmsr(MSR_IA32_MISC_ENABLE, &enabled, NULL)) {
+    if (!(enabled & MSR_IA32_MISC_ENABLE_BTS_UNAVAIL)) set_cpu_cap(c, X86_FEATURE_BTS);
+    if (!(enabled & MSR_IA32_MISC_ENABLE_PEBS_UNAVAIL)) set_cpu_cap(c, X86_FEATURE_PEBS);
+  }
+}
+
+static void identify(const struct kernel_cpu* cpu) {
+  struct cpuinfo_x86* const c = &boot_cpu_data;
+  unsigned words[4];
+  host_cpuid(0, 0, words);
+  c->cpuid_level = words[0];
+  c->x86_vendor = X86_VENDOR_INTEL;
+  c->x86 = cpu->family;
+  c->x86_model = cpu->model;
+  c->x86_stepping = cpu->stepping;
+  c->microcode = cpu->microcode;
+  capability_word(CPUID_1_EDX, 1, 0, 3);
+  capability_word(CPUID_1_ECX, 1, 0, 2);
+  capability_word(CPUID_7_0_EBX, 7, 0, 1);
+  capability_word(CPUID_7_ECX, 7, 0, 2);
+  capability_word(CPUID_7_EDX, 7, 0, 3);
+  capability_word(CPUID_7_1_EAX, 7, 1, 0);
+  capability_word(CPUID_D_1_EAX, 0xD, 1, 0);
+  capability_word(CPUID_6_EAX, 6, 0, 0);
+  capability_word(CPUID_8000_0001_EDX, 0x80000001, 0, 3);
+  capability_word(CPUID_8000_0001_ECX, 0x80000001, 0, 2);
+  set_cpu_cap(c, X86_FEATURE_ALWAYS);
+  conclude_capabilities(c);
+  *this_cpu_ptr(&cpu_info) = *c;
+}
+
+void clear_cpu_cap(struct cpuinfo_x86* c, unsigned bit) {
+  clear_bit(bit, (unsigned long*)c->x86_capability);
+  if (c == &boot_cpu_data) clear_bit(bit, (unsigned long*)this_cpu_ptr(&cpu_info)->x86_capability);
+}
+void setup_clear_cpu_cap(unsigned bit) { clear_cpu_cap(&boot_cpu_data, bit); }
+
+static int core_type;
+u8 get_this_hybrid_cpu_type(void) { return core_type; }
+void cr4_update_pce(void* unused) {}
+
+// --- time
+
+u64 sched_clock(void) { return host_now_ns(); }
+u64 local_clock(void) { return host_now_ns(); }
+u64 native_sched_clock_from_tsc(u64 tsc) { return tsc * host_clock_multiplier() >> host_clock_shift(); }
+bool using_native_sched_clock(void) { return true; }
+int sched_clock_stable(void) { return 1; }
+u64 __sched_clock_offset;
+u64 ktime_get_mono_fast_ns(void) { return host_now_ns(); }
+u64 ktime_get_raw_fast_ns(void) { return host_now_ns(); }
+ktime_t ktime_get_with_offset(enum tk_offsets offset) { return host_now_ns(); }
+static ktime_t now(void) { return host_now_ns(); }
+
+void cyc2ns_read_begin(struct cyc2ns_data* data) {
+  *data = (struct cyc2ns_data){.cyc2ns_mul = host_clock_multiplier(), .cyc2ns_shift = host_clock_shift()};
+}
+void cyc2ns_read_end(void) {}
+
+enum { most_timers = 64 };
+static struct hrtimer* timers[most_timers];
+static struct hrtimer_clock_base clock_base = {.get_time = now};
+
+static struct hrtimer** slot_of(const struct hrtimer* timer) {
+  unsigned n;
+  for (n = 0; n < most_timers; ++n)
+    if (timers[n] == timer) return &timers[n];
+  return NULL;
+}
+
+void hrtimer_init(struct hrtimer* timer, clockid_t clock, enum hrtimer_mode mode) {
+  memset(timer, 0, sizeof *timer);
+  timer->base = &clock_base;
+}
+
+void hrtimer_start_range_ns(struct hrtimer* timer, ktime_t expires, u64 slack, const enum hrtimer_mode mode) {
+  struct hrtimer** const slot = slot_of(timer) ?: slot_of(NULL);
+  if (mode & HRTIMER_MODE_REL) expires += now();
+  timer->node.expires = timer->_softexpires = expires;
+  timer->state = HRTIMER_STATE_ENQUEUED;
+  if (!slot) return host_missing("a kernel with fewer timers");
+  *slot = timer;
+}
+
+int hrtimer_cancel(struct hrtimer* timer) {
+  struct hrtimer** const slot = slot_of(timer);
+  timer->state = HRTIMER_STATE_INACTIVE;
+  if (!slot) return 0;
+  *slot = NULL;
+  return 1;
+}
+
+u64 hrtimer_forward(struct hrtimer* timer, ktime_t from, ktime_t interval) {
+  u64 periods = 0;
+  while (timer->node.expires <= from) {
+    timer->node.expires += interval;
+    ++periods;
+  }
+  timer->_softexpires = timer->node.expires;
+  return periods;
+}
+
+ktime_t __hrtimer_get_remaining(const struct hrtimer* timer, bool adjust) {
+  return timer->node.expires - now();
+}
+
+static struct hrtimer* earliest_timer(void) {
+  struct hrtimer* earliest = NULL;
+  unsigned n;
+  for (n = 0; n < most_timers; ++n)
+    if (timers[n] && (!earliest || timers[n]->node.expires < earliest->node.expires)) earliest = timers[n];
+  return earliest;
+}
+
+pmusim_u64 linux_next_timer(void) {
+  const struct hrtimer* const timer = earliest_timer();
+  return timer ? timer->node.expires : ~0ull;
+}
+
+static void run_timer(struct hrtimer* timer) {
+  hrtimer_cancel(timer);
+  if (timer->function(timer) != HRTIMER_RESTART || slot_of(timer)) return;
+  timer->state = HRTIMER_STATE_ENQUEUED;
+  *slot_of(NULL) = timer;
+}
+
+// --- interrupts
+
+static struct nmiaction* nmi_action;
+
+int __register_nmi_handler(unsigned type, struct nmiaction* action) {
+  if (type == NMI_LOCAL) nmi_action = action;
+  return 0;
+}
+void unregister_nmi_handler(unsigned type, const char* name) { nmi_action = NULL; }
+
+void linux_pmi(const struct kernel_frame* frame) {
+  struct pt_regs regs;
+  const unsigned long flags = interrupt_flag;
+  if (!nmi_action) return;
+  glue_fill(&regs, frame);
+  disable_interrupts();
+  __preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
+  nmi_action->handler(NMI_LOCAL, &regs);
+  __preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
+  interrupt_flag = flags;
+}
+
+static void in_interrupt_of(const struct kernel_frame* frame, void (*work)(void)) {
+  struct pt_regs regs;
+  struct pt_regs* outer;
+  const unsigned long flags = interrupt_flag;
+  glue_fill(&regs, frame);
+  outer = set_irq_regs(&regs);
+  disable_interrupts();
+  __preempt_count_add(HARDIRQ_OFFSET);
+  work();
+  __preempt_count_sub(HARDIRQ_OFFSET);
+  interrupt_flag = flags;
+  set_irq_regs(outer);
+}
+
+static void run_due_timers(void) {
+  struct hrtimer* timer;
+  while ((timer = earliest_timer()) && timer->node.expires <= now()) run_timer(timer);
+}
+
+void linux_run_timers(const struct kernel_frame* frame) { in_interrupt_of(frame, run_due_timers); }
+void linux_tick(const struct kernel_frame* frame) { in_interrupt_of(frame, perf_event_task_tick); }
+
+static bool irq_work_raised;
+void arch_irq_work_raise(void) { irq_work_raised = true; }
+
+void linux_run_deferred(const struct kernel_frame* frame) {
+  if (irq_work_raised) {
+    irq_work_raised = false;
+    in_interrupt_of(frame, irq_work_run);
+  }
+  glue_run_rcu();
+}
+
+// --- hot-plug of the one CPU
+
+enum { most_states = 16 };
+static struct hotplug_state {
+  enum cpuhp_state state;
+  int (*startup)(unsigned cpu);
+  int (*teardown)(unsigned cpu);
+} hotplug_states[most_states];
+static unsigned hotplug_count;
+
+int __cpuhp_setup_state(enum cpuhp_state state, const char* name, bool invoke, int (*startup)(unsigned),
+                        int (*teardown)(unsigned), bool multi) {
+  unsigned at = hotplug_count++;
+  if (at >= most_states) return -ENOSPC;
+  for (; at > 0 && hotplug_states[at - 1].state > state; --at) hotplug_states[at] = hotplug_states[at - 1];
+  hotplug_states[at] = (struct hotplug_state){state, startup, teardown};
+  return invoke && startup ? startup(0) : 0;
+}
+void __cpuhp_remove_state(enum cpuhp_state state, bool invoke) {}
+
+// The states of perf itself stand in a table of the kernel's that is not built.
+static void add_states_of_perf(void) {
+  __cpuhp_setup_state(CPUHP_PERF_PREPARE, "perf:prepare", false, perf_event_init_cpu, NULL, false);
+  __cpuhp_setup_state(CPUHP_AP_PERF_ONLINE, "perf:online", false, perf_event_init_cpu, perf_event_exit_cpu,
+                      false);
+}
+
+int linux_cpu_down(void) {
+  unsigned n;
+  for (n = hotplug_count; n-- > 0;) {
+    const int error = hotplug_states[n].teardown ? hotplug_states[n].teardown(0) : 0;
+    if (error) return error;
+  }
+  return 0;
+}
+
+int linux_cpu_up(void) {
+  unsigned n;
+  for (n = 0; n < hotplug_count; ++n) {
+    const int error = hotplug_states[n].startup ? hotplug_states[n].startup(0) : 0;
+    if (error) return error;
+  }
+  return 0;
+}
+
+// --- boot
+
+// An initcall, and static in its file; the build makes it a symbol of the object.
+int init_hw_perf_events(void);
+
+int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu) {
+  glue_memory_init(memory);
+  core_type = cpu->hybrid_core_type;
+  identify(cpu);
+  glue_tasks_init();
+  radix_tree_init();
+  perf_event_init();
+  perf_event_init_cpu(0);
+  add_states_of_perf();
+  return init_hw_perf_events();
+}
+
+static const struct pmu* pmu_of_cpu(void) {
+  return this_cpu_read(cpu_hw_events.pmu);
+}
+
+pmusim_u32 linux_pmu_type(void) {
+  const struct pmu* const pmu = pmu_of_cpu();
+  return pmu ? pmu->type : PERF_TYPE_RAW;
+}
+
+static int counters_of(const struct pmu* pmu) {
+  return hweight64(hybrid((struct pmu*)pmu, cntr_mask64));
+}
+
+static int fixed_counters_of(const struct pmu* pmu) {
+  return hweight64(hybrid((struct pmu*)pmu, fixed_cntr_mask64));
+}
+
+static int greatest_precision(void) {
+  if (!x86_pmu.pebs) return 0;
+  if (!x86_pmu.lbr_nr && x86_pmu.intel_cap.pebs_format < 2) return 1;
+  return x86_pmu.pebs_prec_dist ? 3 : x86_pmu.lbr_nr || x86_pmu.intel_cap.pebs_format >= 2 ? 2 : 1;
+}
+
+void linux_describe(struct kernel_pmu* pmu) {
+  const struct pmu* const present = pmu_of_cpu();
+  *pmu = (struct kernel_pmu){.name = x86_pmu.name,
+                             .version = x86_pmu.version,
+                             .counters = counters_of(present),
+                             .fixed = fixed_counters_of(present),
+                             .counter_bits = x86_pmu.cntval_bits,
+                             .lbr_entries = x86_pmu.lbr_nr,
+                             .pebs_format = x86_pmu.pebs ? (int)x86_pmu.intel_cap.pebs_format : -1,
+                             .max_precise = greatest_precision(),
+                             .has_pebs = x86_pmu.pebs,
+                             .has_bts = x86_pmu.bts,
+                             .has_arch_lbr = boot_cpu_has(X86_FEATURE_ARCH_LBR)};
+}
+
+// --- traps
+
+extern const struct bug_entry __start___bug_table[] __weak, __stop___bug_table[] __weak;
+
+int linux_find_bug(unsigned long address, const char** file, unsigned* line, int* is_warning) {
+  const struct bug_entry* bug;
+  for (bug = __start___bug_table; bug < __stop___bug_table; ++bug) {
+    if ((unsigned long)&bug->bug_addr_disp + bug->bug_addr_disp != address) continue;
+    *file = (const char*)&bug->file_disp + bug->file_disp;
+    *line = bug->line;
+    *is_warning = (bug->flags & BUGFLAG_WARNING) != 0;
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Both drivers over a matrix of models and set-ups.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "host/child.h"
+#include "host/commands.h"
+#include "host/difference.h"
+
+namespace pmusim::linux_driver {
+
+namespace {
+
+struct CompareOptions {
+  std::string trace, known = PMUSIM_LINUX_KNOWN_DIFFERENCES;
+  std::vector<std::string> models, setups;
+  bool list = false, quiet = false;
+};
+
+/// How many cells came to what.
+struct Tally {
+  u64 agree = 0, refused = 0, absent = 0, known = 0, unknown = 0;
+};
+
+/// One line for each difference, "KIND\tREASON\tTEXT"; "absent" or "refused" where nothing could be compared.
+std::string compare_cell(const CompareOptions& options, const CpuModel& model, const Setup& setup,
+                         const std::vector<KnownDifference>& known) {
+  const auto asked = options_of(setup, model);
+  if (!asked.ok()) return "absent";
+  const Outcome kernel = value_or_fail(kernel_outcome(options.trace, model, setup, *asked));
+  const Outcome session = value_or_fail(session_outcome(options.trace, model, setup, *asked));
+  if (kernel.refusal && session.refusal) return "refused";
+  std::string lines;
+  for (const Difference& d : differences(kernel, session, known_for(known, model.name, setup.name)))
+    lines += fmt::format("{}\t{}\t{}\n", d.kind, d.reason, d.text);
+  return lines;
+}
+
+/// Whether all lines of a cell are known.
+bool print_cell(const std::string& model, const std::string& setup, const std::string& lines,
+                const CompareOptions& options) {
+  bool all_known = true;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = lines.find('\n', at), kind = lines.find('\t', at),
+                      reason = lines.find('\t', kind + 1);
+    const std::string why = lines.substr(kind + 1, reason - kind - 1);
+    all_known = all_known && !why.empty();
+    if (why.empty() || !options.quiet)
+      fmt::print("{} {} {}: {}{}\n", model, setup, lines.substr(at, kind - at),
+                 lines.substr(reason + 1, end - reason - 1), why.empty() ? "" : " (known: " + why + ")");
+    at = end + 1;
+  }
+  std::fflush(stdout);
+  return all_known;
+}
+
+void add_to(Tally& tally, const std::string& model, const Setup& setup, const ChildResult& cell,
+            const CompareOptions& options) {
+  if (cell.exit_status != 0) {
+    fmt::print("{} {}: ended with exit status {}\n", model, setup.name, cell.exit_status);
+    ++tally.unknown;
+  } else if (cell.text.empty()) {
+    ++tally.agree;
+  } else if (cell.text == "absent") {
+    ++tally.absent;
+  } else if (cell.text == "refused") {
+    ++tally.refused;
+  } else {
+    ++(print_cell(model, setup.name, cell.text, options) ? tally.known : tally.unknown);
+  }
+}
+
+std::vector<Setup> setups_named(const std::vector<std::string>& names) {
+  if (names.empty()) return setups();
+  std::vector<Setup> chosen;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(setups().begin(), setups().end(),
+                                    [&](const Setup& setup) { return setup.name == name; });
+    if (found == setups().end()) throw CommandError(fmt::format("no set-up '{}'; --list shows them", name));
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+void run(const CompareOptions& options) {
+  if (options.list) {
+    for (const Setup& setup : setups()) fmt::print("{:<20} {}: {}\n", setup.name, setup.text, setup.events);
+    return;
+  }
+  if (options.trace.empty())
+    throw CommandError("no trace to compare the drivers with; 'pmusim trace record' makes one");
+  const auto known = value_or_fail(read_known_differences(options.known));
+  Tally tally;
+  for (const CpuModel& model : models_named(options.models))
+    for (const Setup& setup : setups_named(options.setups))
+      add_to(tally, model.name, setup, in_child([&] { return compare_cell(options, model, setup, known); }),
+             options);
+  fmt::print(
+      "{} set-ups agree, {} are refused by both, {} have no such event, {} differ as known, {} differ\n",
+      tally.agree, tally.refused, tally.absent, tally.known, tally.unknown);
+  if (tally.unknown != 0) throw Findings();
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "compare", "Hold this project's driver against the kernel's: counts, sample bytes, register writes");
+  command->add_option("TRACE", options->trace, "A trace of 'pmusim trace record'");
+  command->add_option("--model", options->models, "Models (default all)")->allow_extra_args(false);
+  command->add_option("--setup", options->setups, "Set-ups (default all)")->allow_extra_args(false);
+  command->add_option("--known", options->known, "List of known differences");
+  command->add_flag("--list", options->list, "Show the set-ups");
+  command->add_flag("-q,--quiet", options->quiet, "Show differences that are not known only");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace pmusim::linux_driver

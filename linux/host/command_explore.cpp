@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// The kernel's driver with a PMI at every place among its register accesses.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "host/child.h"
+#include "host/commands.h"
+#include "host/kernel_events.h"
+#include "host/machine.h"
+#include "pmusim/explore/explore.h"
+#include "pmusim/pmu/observer.h"
+
+namespace pmusim::linux_driver {
+
+namespace {
+
+constexpr u64 period = 1000;
+constexpr int first_task = 100, second_task = 200;
+
+struct ExploreOptions {
+  std::vector<std::string> models, entries;
+  u32 delay = 2;
+};
+
+perf::Attr sampling(u64 config, u64 precise) {
+  perf::Attr attr;
+  attr.type = static_cast<u32>(perf::EventType::raw);
+  attr.config = config;
+  attr.sample_period = period;
+  attr.sample_type = perf::sample::IP | perf::sample::TID | perf::sample::TIME;
+  attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
+  attr.disabled = 1;
+  attr.precise_ip = precise & 3;
+  return attr;
+}
+
+/// Events that are open and not yet enabled, as a scenario finds them.
+struct Events {
+  std::vector<KernelEvent> all;
+  void enable() const {
+    for (const KernelEvent& event : all) event.enable();
+  }
+  void disable() const {
+    for (const KernelEvent& event : all) event.disable();
+  }
+};
+
+/// What the kernel does while PMIs come: first what is not watched, then what is.
+struct Entry {
+  std::string name;
+  u64 precise;
+  std::function<void(const Events&)> before, watched;
+};
+
+const std::vector<Entry>& entries() {
+  const auto nothing = [](const Events&) {};
+  const auto enable = [](const Events& events) { events.enable(); };
+  const auto disable = [](const Events& events) { events.disable(); };
+  const auto reprogram = [](const Events& events) { events.all.front().set_period(period); };
+  const auto read = [](const Events& events) {
+    for (const KernelEvent& event : events.all) static_cast<void>(event.read());
+  };
+  const auto switch_tasks = [](const Events&) {
+    linux_switch_to(second_task);
+    linux_switch_to(first_task);
+  };
+  const auto tick = [](const Events&) {
+    const kernel_frame frame{};
+    linux_tick(&frame);
+  };
+  static const std::vector<Entry> all{
+      {"enable", 0, nothing, enable},
+      {"disable", 0, enable, disable},
+      {"reprogram", 0, enable, reprogram},
+      {"read", 0, enable, read},
+      {"tick", 0, enable, tick},
+      {"switch", 0, enable, switch_tasks},
+      {"enable-precise", 2, nothing, enable},
+      {"disable-precise", 2, enable, disable},
+      {"drain", 2, enable, read},
+      {"switch-precise", 2, enable, switch_tasks},
+  };
+  return all;
+}
+
+struct Overflows final : Observer {
+  u64 count = 0;
+  void on_overflow(const observed::Overflow&) override { ++count; }
+};
+
+/// What must hold when nothing is enabled any more.
+void check_end(explore::Cpu& cpu, const Machine& machine, const Events& events, u64 overflows) {
+  if (!machine.traps().empty()) return cpu.fail(text_of(machine.traps().front()));
+  if (cpu.pmu().running_counters() != 0) return cpu.fail("a counter still runs");
+  const auto lvtpc = cpu.pmu().rdmsr(msr::X2APIC_LVTPC);
+  if (lvtpc.ok() && (*lvtpc & msr::lvtpc::MASKED) != 0) return cpu.fail("interrupts stay masked");
+  u64 counted = 0;
+  for (const KernelEvent& event : events.all) counted += event.read().value_or(KernelCount{}).counted;
+  if (counted != overflows * period)
+    cpu.fail(fmt::format("{} periods are over, and {} counted", overflows, counted));
+}
+
+/// One entry on a booted machine: each run begins with the same kernel and the same hardware.
+Result<explore::Report, Error> explore_entry(Machine& machine, const Entry& entry, const Events& events,
+                                             u32 delay) {
+  const Machine::Image image = machine.image();
+  const auto scenario = [&](explore::Cpu& cpu) {
+    machine.restore(image);
+    machine.forget_traps();
+    Overflows overflows;
+    cpu.pmu().set_observer(&overflows);
+    machine.set_bus(&cpu);
+    entry.before(events);
+    cpu.open();
+    entry.watched(events);
+    cpu.close();
+    const bool stopped = cpu.pmu().running_counters() == 0;
+    events.disable();
+    if (stopped && entry.name.starts_with("reprogram")) cpu.fail("the counters were not enabled again");
+    machine.set_bus(nullptr);
+    check_end(cpu, machine, events, overflows.count);
+    cpu.pmu().set_observer(nullptr);
+  };
+  auto report = explore::explore_on(machine.pmu(), scenario,
+                                    {.most_pmis = 1,
+                                     .causes = {explore::Cause::overflow, explore::Cause::spurious},
+                                     .greatest_delay = delay});
+  machine.restore(image);
+  return report;
+}
+
+std::string explored(const CpuModel& model, const Entry& entry, u32 delay) {
+  Machine machine(model);
+  if (const int error = machine.boot(); error != 0) return "";
+  linux_task_started(first_task, first_task, "first");
+  linux_task_started(second_task, second_task, "second");
+  linux_switch_to(first_task);
+  Events events;
+  for (const u64 config : {0xC0, 0xC4}) {
+    auto event = KernelEvent::open(sampling(config, entry.precise), -1, {.pid = first_task, .cpu = -1});
+    if (!event.ok())
+      return fmt::format("{} {}: refused: {}\n", model.name, entry.name, event.error().message);
+    events.all.push_back(std::move(event).value());
+  }
+  if (auto mapped = events.all.front().map_ring(8); !mapped.ok()) throw CommandError(mapped.error().message);
+  const explore::Report report = value_or_fail(explore_entry(machine, entry, events, delay));
+  const std::string head =
+      fmt::format("{} {}: {} runs, {} places", model.name, entry.name, report.runs, report.boundaries);
+  return report.finding ? fmt::format("{}: FOUND {}\n", head, explore::text_of(*report.finding))
+                        : head + ": nothing\n";
+}
+
+std::vector<Entry> entries_named(const std::vector<std::string>& names) {
+  if (names.empty()) return entries();
+  std::vector<Entry> chosen;
+  for (const std::string& name : names) {
+    const auto& all = entries();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Entry& entry) { return entry.name == name; });
+    if (found == all.end()) throw CommandError(fmt::format("no entry '{}' of the driver", name));
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+void run(const ExploreOptions& options) {
+  bool found = false;
+  for (const CpuModel& model : models_named(options.models))
+    for (const Entry& entry : entries_named(options.entries)) {
+      const ChildResult child = in_child([&] { return explored(model, entry, options.delay); });
+      std::fputs(child.text.c_str(), stdout);
+      if (child.exit_status != 0)
+        std::printf("%s %s: ended with exit status %d\n", model.name.c_str(), entry.name.c_str(),
+                    child.exit_status);
+      found = found || child.exit_status != 0 || child.text.find("FOUND") != std::string::npos;
+    }
+  if (found) throw Findings();
+}
+
+}  // namespace
+
+void add_explore(CLI::App& app) {
+  auto options = std::make_shared<ExploreOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "explore", "Run the kernel's driver with a PMI at every place among its register accesses");
+  command->add_option("MODEL", options->models, "Models (default all)");
+  command
+      ->add_option(
+          "--entry", options->entries,
+          "enable, disable, reprogram, read, tick, switch, drain, and enable-, disable-, switch-precise "
+          "(default all)")
+      ->allow_extra_args(false);
+  command->add_option("--delay", options->delay, "Places that a PMI may be late by (default 2)");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace pmusim::linux_driver

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// `stat` and `record` as the commands of pmusim, with the kernel's own driver and perf_event core.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "host/access_text.h"
+#include "host/commands.h"
+#include "host/kernel_events.h"
+#include "host/recording.h"
+#include "pmusim/session/record.h"
+#include "session/file_options.h"
+#include "session/file_sink.h"
+
+namespace pmusim::linux_driver {
+
+namespace {
+
+/// What both take.
+struct ReplayCommand {
+  std::string trace, model = "icelake", events = "cycles,instructions,branches,branch-misses", log;
+};
+
+struct RecordCommand : ReplayCommand {
+  u64 period = 0, frequency = 0;
+  std::string branch_filter, registers, output = "perf.data";
+  bool branches = false, addresses = false, weight = false;
+};
+
+/// A booted machine that says what the kernel does.
+class LoggedMachine {
+ public:
+  explicit LoggedMachine(const ReplayCommand& command)
+      : machine(value_or_fail(find_cpu_model(command.model))) {
+    if (!command.log.empty()) open_log(command.log);
+    if (const int error = machine.boot(); error != 0)
+      throw CommandError(
+          fmt::format("the kernel finds no PMU on {}: {}", command.model, std::strerror(-error)));
+    machine.on_print = [](const std::string& line) { std::fprintf(stderr, "kernel: %s", line.c_str()); };
+  }
+  ~LoggedMachine() {
+    if (log_ != nullptr) std::fclose(log_);
+  }
+  LoggedMachine(const LoggedMachine&) = delete;
+  LoggedMachine& operator=(const LoggedMachine&) = delete;
+
+  /// Ends the command with 1 if the kernel warned.
+  void tell_traps() const {
+    for (const Trap& trap : machine.traps()) fmt::print(stderr, "pmusim-linux: {}\n", text_of(trap));
+    if (!machine.traps().empty()) throw Findings();
+  }
+
+  Machine machine;
+
+ private:
+  void open_log(const std::string& path) {
+    log_ = path == "-" ? stderr : std::fopen(path.c_str(), "w");
+    if (log_ == nullptr) throw CommandError(fmt::format("{}: {}", path, std::strerror(errno)));
+    machine.on_access = [this](const Access& access) {
+      fmt::print(log_, "{:>12} {}\n", machine.pmu().now(), text_(access));
+    };
+  }
+  AccessText text_;
+  std::FILE* log_ = nullptr;
+};
+
+std::vector<events::EventGroup> parsed_events(const ReplayCommand& command, const CpuModel& model) {
+  return value_or_fail(events::parse_events(command.events, model));
+}
+
+void run_stat(const ReplayCommand& command) {
+  LoggedMachine logged(command);
+  auto program = value_or_fail(WatchedProgram::open(command.trace, logged.machine));
+  std::vector<std::pair<std::string, KernelEvent>> opened;
+  for (const events::EventGroup& group : parsed_events(command, logged.machine.model())) {
+    int leader = -1;
+    for (const events::ParsedEvent& event : group.events) {
+      perf::Attr attr = event.attr;
+      attr.exclude_kernel = attr.exclude_hv = 1;
+      attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
+      auto made = KernelEvent::open(attr, leader);
+      if (!made.ok())
+        throw CommandError(
+            fmt::format("event '{}': the kernel refuses it: {}", event.name, made.error().message));
+      if (leader < 0) leader = made->descriptor();
+      opened.emplace_back(event.name, std::move(made).value());
+    }
+  }
+  const u64 instructions = value_or_fail(program.run());
+  fmt::print("{} instructions on {}:\n\n", instructions, logged.machine.model().title);
+  for (const auto& [name, event] : opened) {
+    event.disable();
+    const auto count = event.read();
+    if (!count || count->running_ns == 0) {
+      fmt::print("{:>20}  {}\n", "<not counted>", name);
+      continue;
+    }
+    fmt::print("{:>20}  {}", count->counted, name);
+    if (count->running_ns < count->enabled_ns)
+      fmt::print("  (on a counter {:.2f} % of the time)",
+                 100.0 * static_cast<double>(count->running_ns) / static_cast<double>(count->enabled_ns));
+    fmt::print("\n");
+  }
+  logged.tell_traps();
+}
+
+RecordOptions record_options(const RecordCommand& command, const CpuModel& model) {
+  RecordOptions options{.events = parsed_events(command, model)};
+  if (command.period != 0) options.period = command.period;
+  if (command.frequency != 0) options.frequency = command.frequency;
+  if (command.branches) options.branch_sample_type = perf::branch::ANY | perf::branch::USER;
+  if (!command.branch_filter.empty())
+    options.branch_sample_type = value_or_fail(events::parse_branch_filter(command.branch_filter));
+  if (!command.registers.empty())
+    options.interrupt_registers = value_or_fail(events::parse_registers(command.registers));
+  options.addresses = command.addresses;
+  options.weight = command.weight;
+  options.output = command.output;
+  return options;
+}
+
+void run_record(const RecordCommand& command) {
+  LoggedMachine logged(command);
+  const RecordOptions options = record_options(command, logged.machine.model());
+  // What a file says of the machine is the same as without the kernel.
+  const Session session = value_or_fail(
+      Session::open(command.trace, {.model = logged.machine.model(), .kernel = perf::Kernel::v6_12}));
+  auto writer = value_or_fail(perfdata::Writer::create(options.output, writer_options(session, options)));
+  FileSink sink(writer, options);
+  auto program = value_or_fail(WatchedProgram::open(command.trace, logged.machine));
+  const RecordSummary summary = value_or_fail(record_into(sink, logged.machine, program, options));
+  value_or_fail(writer.finish());
+  fmt::print(stderr, "[ pmusim-linux: {} samples in {} ]\n", summary.samples, options.output);
+  logged.tell_traps();
+}
+
+void add_replay_options(CLI::App& app, ReplayCommand& command) {
+  app.add_option("-e,--event", command.events, "Events in perf's syntax");
+  app.add_option("--model", command.model, "The processor (default icelake)");
+  app.add_option("--msr-log", command.log,
+                 "File for every access of the kernel, with its function; '-': standard error");
+  app.add_option("TRACE", command.trace, "A trace of 'pmusim trace record'")->required();
+}
+
+}  // namespace
+
+void add_stat(CLI::App& app) {
+  auto command = std::make_shared<ReplayCommand>();
+  CLI::App* const stat =
+      app.add_subcommand("stat", "Count events with the kernel's driver; what does not fit takes turns");
+  add_replay_options(*stat, *command);
+  stat->callback([command] { run_stat(*command); });
+}
+
+void add_record(CLI::App& app) {
+  auto command = std::make_shared<RecordCommand>();
+  CLI::App* const record = app.add_subcommand("record", "Sample with the kernel's driver into a perf.data");
+  command->events = "cycles";
+  add_replay_options(*record, *command);
+  record->add_option("-c,--count", command->period, "Period");
+  record->add_option("-F,--freq", command->frequency, "Samples per second of emulated time (default 4000)");
+  record->add_flag("-b,--branch-any", command->branches, "Branch stacks");
+  record->add_option("-j,--branch-filter", command->branch_filter, "Branch stacks of these branches");
+  record->add_flag("-d,--data", command->addresses, "Data addresses and sources");
+  record->add_flag("-W,--weight", command->weight, "Weights");
+  record->add_option("--intr-regs", command->registers, "Registers");
+  record->add_option("-o,--output", command->output, "The file (default perf.data)");
+  record->callback([command] { run_record(*command); });
+}
+
+}  // namespace pmusim::linux_driver

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "host/machine.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "host/traps.h"
+#include "pmusim/arch/msr.h"
+
+// The linker names the ends of the section in which the kernel's variables are.
+extern "C" std::byte __start_pmusim_kernel_data[], __stop_pmusim_kernel_data[];  // NOLINT
+
+namespace pmusim::linux_driver {
+
+namespace {
+
+constexpr u64 page = 4096;
+/// In the lower half and below 2^46, away from where programs and their libraries are.
+constexpr u64 pages_begin = 0x10'0000'0000, pages_bytes = u64{256} << 20;
+constexpr u64 structures_begin = 0x20'0000'0000, structure_bytes = 64;
+constexpr u64 entry_area_begin = 0x30'0000'0000;
+
+u64 whole_pages(u64 bytes) { return (bytes + page - 1) / page * page; }
+
+std::span<std::byte> reserve(u64 address, u64 bytes) {
+  void* const wanted = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  void* const got = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got != wanted)
+    throw std::runtime_error(fmt::format("no memory at {:#x}, where the kernel is to have its own", address));
+  return {static_cast<std::byte*>(got), static_cast<std::size_t>(bytes)};
+}
+
+std::span<std::byte> pages() {
+  static const std::span<std::byte> all = reserve(pages_begin, pages_bytes);
+  return all;
+}
+std::span<std::byte> page_structures() {
+  static const std::span<std::byte> all = reserve(structures_begin, pages_bytes / page * structure_bytes);
+  return all;
+}
+std::span<std::byte> entry_area() {
+  static const std::span<std::byte> all =
+      reserve(entry_area_begin, whole_pages(linux_cpu_entry_area_bytes()));
+  return all;
+}
+std::span<std::byte> variables() {
+  return {__start_pmusim_kernel_data,
+          static_cast<std::size_t>(__stop_pmusim_kernel_data - __start_pmusim_kernel_data)};
+}
+
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+void put_back(std::span<std::byte> to, const std::vector<std::byte>& from) {
+  std::copy(from.begin(), from.end(), to.begin());
+}
+
+perf::TscToNs clock_of(const CoreParameters& core) {
+  constexpr u16 shift = 31;
+  return {.mult = static_cast<u32>((u64{1'000'000'000} << shift) / core.tsc_hz), .shift = shift};
+}
+
+/// Save areas of the LBR: a kernel enables the component before its PMU driver starts.
+void enable_supervisor_states(Pmu& pmu) {
+  const CpuModel& model = pmu.model();
+  if (!model.has_xsaves || model.xss == 0) return;
+  static_cast<void>(pmu.wrmsr(msr::XSS, model.xss));
+}
+
+Machine* machine = nullptr;
+
+}  // namespace
+
+Machine::Machine(const CpuModel& model) : pmu_(model), clock_(clock_of(model.core)) {
+  if (machine != nullptr) throw std::logic_error("a process has one kernel");
+  machine = this;
+  pmu_.set_pmi_handler(this);
+  if (!pmu_.map_memory(pages_begin, pages()) || !pmu_.map_memory(entry_area_begin, entry_area()))
+    throw std::runtime_error("the emulated machine has no room for the kernel's memory");
+  catch_traps();
+}
+
+Machine::~Machine() { machine = nullptr; }
+
+Machine& Machine::present() { return *machine; }
+
+int Machine::boot() {
+  const CpuModel& m = model();
+  enable_supervisor_states(pmu_);
+  const kernel_memory memory{.pages = pages_begin,
+                             .page_bytes = pages_bytes,
+                             .page_structures = structures_begin,
+                             .cpu_entry_area = entry_area_begin};
+  static_cast<void>(page_structures());
+  const kernel_cpu cpu{.family = m.family,
+                       .model = m.model,
+                       .stepping = m.stepping,
+                       .microcode = m.microcode_revision,
+                       .hybrid_core_type = static_cast<int>(pmu_.cpuid(0x1A, 0).eax >> 24)};
+  return linux_boot(&memory, &cpu);
+}
+
+kernel_pmu Machine::description() const {
+  kernel_pmu pmu{};
+  linux_describe(&pmu);
+  return pmu;
+}
+
+void Machine::set_time(u64 now_ns) { now_ns_ = std::max(now_ns_, now_ns); }
+
+void Machine::handle_pmi(const InterruptFrame& frame) {
+  set_time_from_pmu();
+  const kernel_frame interrupted = frame_of(frame);
+  linux_pmi(&interrupted);
+}
+
+Machine::Image Machine::image() const {
+  const u64 used = linux_used_bytes();
+  return {.variables = copy_of(variables()),
+          .pages = copy_of(pages().first(used)),
+          .page_structures = copy_of(page_structures().first(used / page * structure_bytes)),
+          .entry_area = copy_of(entry_area())};
+}
+
+void Machine::restore(const Image& image) {
+  put_back(variables(), image.variables);
+  put_back(pages(), image.pages);
+  put_back(page_structures(), image.page_structures);
+  put_back(entry_area(), image.entry_area);
+}
+
+kernel_frame frame_of(const InterruptFrame& frame) {
+  kernel_frame made{};
+  std::copy(frame.registers.gpr.begin(), frame.registers.gpr.end(), made.gpr);
+  made.ip = frame.registers.rip;
+  made.flags = frame.registers.rflags;
+  made.user = frame.cpl == Cpl::user ? 1 : 0;
+  made.known = frame.registers_known ? 1 : 0;
+  return made;
+}
+
+std::string text_of(const Trap& trap) {
+  return fmt::format("{} at {}:{}", trap.is_warning ? "WARN" : "BUG", trap.file, trap.line);
+}
+
+}  // namespace pmusim::linux_driver

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_LINUX_HOST_OUTCOME_H
+#define PMUSIM_LINUX_HOST_OUTCOME_H
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/kernel_events.h"
+#include "pmusim/session/record.h"
+
+/// What a driver makes of a program under one set-up, for two drivers to be held against each other.
+namespace pmusim::linux_driver {
+
+/// One cell of the matrix: what is asked for, in perf's terms.
+struct Setup {
+  std::string name, text;
+  std::string events;
+  bool samples = true;  ///< false: counts only
+  u64 period = 0, frequency = 0;
+  u64 branches = 0;
+  u64 interrupt_registers = 0;
+  bool call_graph = false, addresses = false, weight = false;
+};
+/// The set-ups of `compare`.
+const std::vector<Setup>& setups();
+
+struct Write {
+  u32 address = 0;
+  u64 value = 0;
+  u64 cycle = 0;
+};
+
+struct Outcome {
+  std::optional<std::string> refusal;
+  std::vector<KernelCount> counts;
+  std::vector<std::byte> records;
+  std::vector<Write> writes;  ///< from the opening of the events on
+  std::vector<std::string> warnings;
+};
+
+/// The set-up as `record` takes it. Errors: the model has no such event, or the core model does not know it.
+Result<RecordOptions, Error> options_of(const Setup& setup, const CpuModel& model);
+
+/// Of the kernel's driver; boots the kernel, so once in a process.
+Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
+                                      const RecordOptions& options);
+/// Of this project's.
+Result<Outcome, Error> session_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
+                                       const RecordOptions& options);
+
+}  // namespace pmusim::linux_driver
+
+#endif

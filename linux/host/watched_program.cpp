@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "host/watched_program.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "pmusim/trace/reader.h"
+
+namespace pmusim::linux_driver {
+
+namespace {
+
+constexpr u64 tick_ns = 1'000'000;  // CONFIG_HZ=1000
+
+/// What the kernel has to be told as a program runs.
+class KernelSide {
+ public:
+  explicit KernelSide(Machine& machine) : machine_(machine) {}
+
+  std::function<void()> on_pause = [] {};
+  std::function<void(const trace::Mapping&)> on_mapping = [](const trace::Mapping&) {};
+
+  void finished(const trace::BlockRun& run) {
+    frame_.registers_known = !run.registers.empty();
+    if (frame_.registers_known) frame_.registers = run.registers.back();
+    frame_.registers.rip = run.next_ip;
+    if (now() >= deadline_ns_) run_due_work();
+  }
+  void happened(const trace::Happening& happening) {
+    machine_.set_time(now());
+    std::visit([this](const auto& what) { tell(what); }, happening);
+    run_due_work();
+  }
+  void run_due_work();
+  u32 pid() const { return pid_; }
+
+ private:
+  u64 now() const { return machine_.clock()(machine_.pmu().tsc()); }
+  u64 next_deadline() const { return std::min<u64>(next_tick_, linux_next_timer()); }
+
+  void tell(const trace::ProcessStart& start);
+  void tell(const trace::ThreadStart& start) {
+    linux_fork(static_cast<int>(start.parent_tid), static_cast<int>(start.pid), static_cast<int>(start.tid));
+  }
+  void tell(const trace::ThreadExit& exit) { linux_exit(static_cast<int>(exit.tid)); }
+  void tell(const trace::ThreadSwitch& to) {
+    pid_ = to.pid;
+    tid_ = to.tid;
+    linux_switch_to(static_cast<int>(to.tid));
+  }
+  void tell(const trace::Map& map);
+  void tell(const trace::Unmap&) {}
+  void tell(const trace::Syscall&) {}
+  void tell(const trace::SignalDelivery& delivery) { frame_.registers.rip = delivery.handler; }
+
+  Machine& machine_;
+  InterruptFrame frame_;
+  u64 next_tick_ = tick_ns, deadline_ns_ = 0;
+  u32 pid_ = 0, tid_ = 0;
+  bool started_ = false;
+};
+
+void KernelSide::run_due_work() {
+  const kernel_frame frame = frame_of(frame_);
+  linux_set_user_frame(&frame);
+  const u64 now_ns = now();
+  while (next_deadline() <= now_ns) {
+    machine_.set_time(next_deadline());
+    if (next_tick_ <= machine_.now()) {
+      next_tick_ += tick_ns;
+      linux_tick(&frame);
+    }
+    linux_run_timers(&frame);
+    linux_run_deferred(&frame);
+  }
+  machine_.set_time(now_ns);
+  linux_run_deferred(&frame);
+  deadline_ns_ = next_deadline();
+  on_pause();
+}
+
+void KernelSide::tell(const trace::ProcessStart& start) {
+  const int pid = static_cast<int>(start.pid), tid = static_cast<int>(start.tid);
+  if (!std::exchange(started_, true)) {
+    linux_task_started(pid, tid, start.command.c_str());
+    tell(trace::ThreadSwitch{.pid = start.pid, .tid = start.tid});
+  }
+  linux_exec(tid, start.command.c_str());
+}
+
+void KernelSide::tell(const trace::Map& map) {
+  constexpr u32 map_shared = 1;
+  const trace::Mapping& m = map.mapping;
+  const u32 tid = map.pid == pid_ ? tid_ : map.pid;
+  linux_map(static_cast<int>(tid), m.start, m.bytes, m.file_offset, m.protection,
+            (m.flags & map_shared) != 0 ? 1 : 0, m.path.c_str());
+  on_mapping(m);
+}
+
+}  // namespace
+
+/// A source whose items the kernel hears of: happenings before the replay does, blocks when they have
+/// retired.
+class WatchedProgram::Told final : public trace::Source {
+ public:
+  Told(std::unique_ptr<trace::Source> source, Machine& machine)
+      : kernel(machine), source_(std::move(source)) {
+    machine.read_user = [this](u64 address, std::size_t bytes) {
+      return source_->code(kernel.pid(), address, bytes);
+    };
+  }
+
+  KernelSide kernel;
+
+  const trace::Contents& contents() const override { return source_->contents(); }
+  std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override {
+    return source_->code(pid, address, bytes);
+  }
+  std::vector<std::byte> memory(u32 pid, u64 address, std::size_t bytes) const override {
+    return source_->memory(pid, address, bytes);
+  }
+  std::optional<u64> length() const override { return source_->length(); }
+  const std::optional<std::string>& truncation() const override { return source_->truncation(); }
+
+  Result<trace::NextItem, Error> next() override {
+    if (running_ != nullptr) kernel.finished(*std::exchange(running_, nullptr));
+    auto item = source_->next();
+    if (!item.ok() || !item->has_value()) return item;
+    running_ = std::get_if<trace::BlockRun>(&**item);
+    if (running_ == nullptr) kernel.happened(std::get<trace::Happening>(**item));
+    return item;
+  }
+
+ private:
+  std::unique_ptr<trace::Source> source_;
+  const trace::BlockRun* running_ = nullptr;
+};
+
+WatchedProgram::WatchedProgram(WatchedProgram&&) noexcept = default;
+WatchedProgram::~WatchedProgram() = default;
+
+Result<WatchedProgram, Error> WatchedProgram::open(const std::string& trace_path, Machine& machine) {
+  auto reader = trace::Reader::open(trace_path);
+  if (!reader.ok()) return Failure(reader.error());
+  auto told = std::make_unique<Told>(std::make_unique<trace::Reader>(std::move(reader).value()), machine);
+  WatchedProgram program;
+  program.told_ = told.get();
+  auto replay = Replay::open(std::move(told), machine.model());
+  if (!replay.ok()) return Failure(replay.error());
+  program.replay_ = std::make_unique<Replay>(std::move(replay).value());
+  program.replay_->attach(machine.pmu());
+  return program;
+}
+
+void WatchedProgram::on_pause(std::function<void()> callback) {
+  told_->kernel.on_pause = std::move(callback);
+}
+void WatchedProgram::on_mapping(std::function<void(const trace::Mapping&)> callback) {
+  told_->kernel.on_mapping = std::move(callback);
+}
+
+Result<u64, Error> WatchedProgram::run() {
+  auto retired = replay_->run();
+  told_->kernel.run_due_work();
+  return retired;
+}
+
+}  // namespace pmusim::linux_driver
