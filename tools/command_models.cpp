@@ -6,6 +6,8 @@
 
 #include "command.h"
 #include "cpu/model_names.h"
+#include "model_difference.h"
+#include "output.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/model.h"
 #include "text.h"
@@ -18,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 struct ModelsCommand {
   std::vector<std::string> names;
-  bool json = false;
+  bool json = false, diff = false;
 };
 
 // --- what the columns say
@@ -162,9 +164,24 @@ Json model_json(const CpuModel& m) {
       {"policies", policies_json(m.policies)}};
 }
 
+void print_differences(const CpuModel& first, const CpuModel& second, bool as_json) {
+  const auto found = differences(first, model_json(first), second, model_json(second));
+  if (!as_json) return print_to(stdout, table_of(found, first, second));
+  Json all = Json::array();
+  for (const ModelDifference& d : found)
+    all.push_back({{"what", d.what}, {first.name, d.first}, {second.name, d.second}});
+  print_to(stdout, all.dump(2) + "\n");
+}
+
 void run(const ModelsCommand& command) {
   std::vector<CpuModel> chosen;
   for (const std::string& name : command.names) chosen.push_back(value_or_fail(find_cpu_model(name)));
+  if (command.diff) {
+    if (chosen.size() != 2)
+      throw CommandError(
+          fmt::format("--diff compares two models, not {}: --diff icelake skylake", chosen.size()));
+    return print_differences(chosen[0], chosen[1], command.json);
+  }
   std::vector<const CpuModel*> models;
   for (const CpuModel& model : chosen) models.push_back(&model);
   if (command.names.empty())
@@ -187,9 +204,12 @@ void add_models(CLI::App& app) {
   models->footer(
       "A model is one product's PMU: counters, LBR and PEBS formats, events, CPUID leaves.\n\n"
       "  pmusim models                      a line each\n"
-      "  pmusim models --json icelake       all that is known of one");
+      "  pmusim models --json icelake       all that is known of one\n"
+      "  pmusim models --diff icelake tigerlake   what one has and the other has not, or otherwise");
   models->add_option("name", command->names, "only these");
   models->add_flag("--json", command->json, "everything that is enumerated, as a JSON array");
+  models->add_flag("--diff", command->diff,
+                   "what differs between two models: facts, CPUID, policies, events");
   models->callback([command] { run(*command); });
 }
 

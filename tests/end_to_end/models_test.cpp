@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/command.h"
@@ -8,7 +9,9 @@
 namespace pmusim::test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 TEST(ModelsCommand, ListsOneModelALine) {
@@ -99,6 +102,28 @@ TEST(PoliciesCommand, ANameThatDoesNotExistEndsWithNearMatchesAndStatus2) {
   EXPECT_EQ(policies.status, 2);
   EXPECT_EQ(policies.err,
             "pmusim: no policy 'pmi_skid'; did you mean pmi_skid_cycles or pebs_pmi_skid_cycles?\n");
+}
+
+TEST(ModelsCommand, ShowsHowTwoModelsDiffer) {
+  const Output same = run({pmusim(), "models", "--diff", "skylake", "skylake"});
+  EXPECT_EQ(lines(same.out).size(), 1u) << same.out;
+  const std::string text = run({pmusim(), "models", "--diff", "skylake", "icelake"}).out;
+  EXPECT_THAT(text, ContainsRegex("gp_counters +0xf +0xff\n"));
+  EXPECT_THAT(text, ContainsRegex("pebs.format +3 +4\n"));
+  EXPECT_THAT(text, Not(HasSubstr("counter_width")));  // 48 bits, both
+}
+
+TEST(ModelsCommand, DifferencesAsJsonHoldBothValues) {
+  const Json all = Json::parse(run({pmusim(), "models", "--json", "--diff", "skylake", "icelake"}).out);
+  const auto depth = std::ranges::find(all, "cpuid.0xa.0.edx", [](const Json& d) { return d["what"]; });
+  ASSERT_NE(depth, all.end());
+  EXPECT_NE((*depth)["skylake"], (*depth)["icelake"]);
+}
+
+TEST(ModelsCommand, DifferencesAreThoseOfTwo) {
+  const Output one = run({pmusim(), "models", "--diff", "skylake"});
+  EXPECT_EQ(one.status, 2);
+  EXPECT_EQ(one.err, "pmusim: --diff compares two models, not 1: --diff icelake skylake\n");
 }
 
 }  // namespace
