@@ -27,6 +27,7 @@ x86::Instruction instruction(std::mt19937_64& random) {
     made.memory_operands = 1;
     made.memory[0] = {.bytes = 8, .load = kind == 0, .store = kind == 1};
     made.execution = kind == 0 ? x86::ExecutionClass::load_only : x86::ExecutionClass::store_only;
+    made.form = kind == 0 ? InstructionForm::load : InstructionForm::store;
     made.signals.add(kind == 0 ? Signal::load : Signal::store);
   }
   if (kind != 1) made.registers_written = bit(random() % 16);
@@ -66,6 +67,7 @@ struct Program {
     branch.length = 2;
     branch.branch = BranchKind::conditional;
     branch.execution = x86::ExecutionClass::branch;
+    branch.form = InstructionForm::conditional_branch;
     branch.target = 0x401000 + (n + 1) % blocks_in_program * 64;
     branch.signals = {Signal::instruction, Signal::branch, Signal::near_branch, Signal::conditional};
     blocks[n].instructions.push_back(branch);

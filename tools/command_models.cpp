@@ -155,7 +155,7 @@ Json model_json(const CpuModel& m) {
       {"anythread", m.anythread},
       {"rtm", m.rtm},
       {"metrics_levels", m.metrics_levels},
-      {"slots_per_cycle", m.core.retire_width},
+      {"slots_per_cycle", m.core.issue_width},
       {"lbr", lbr_json(m.lbr)},
       {"pebs", pebs_json(m.pebs)},
       {"acr", acr ? Json{{"reloadable", hex(m.acr.reloadable)}, {"cause", hex(m.acr.cause)}} : Json(nullptr)},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/parameters.h"
 #include "pmusim/cpu/retirement.h"
@@ -10,8 +11,43 @@
 namespace pmusim {
 namespace {
 
-bool uses_divider(x86::ExecutionClass kind) {
-  return kind == x86::ExecutionClass::divide || kind == x86::ExecutionClass::fp_divide;
+// The registers that the addresses of an instruction's memory operands are made of.
+x86::RegisterMask address_registers(const x86::Instruction& instruction) {
+  x86::RegisterMask mask = 0;
+  for (const x86::MemoryOperand& m : instruction.accesses()) {
+    if (m.vector_index) return instruction.registers_read;
+    if (m.base < 16) mask |= bit(m.base);
+    if (m.index < 16) mask |= bit(m.index);
+  }
+  return mask & instruction.registers_read;
+}
+
+bool accesses(const x86::Instruction& instruction, bool x86::MemoryOperand::*kind) {
+  for (const x86::MemoryOperand& m : instruction.accesses())
+    if (m.*kind) return true;
+  return false;
+}
+
+InstructionCosts with_elimination(InstructionCosts costs, MoveElimination elimination) {
+  const auto eliminate = [&](InstructionForm form) {
+    InstructionCost& cost = costs.by_form[static_cast<unsigned>(form)];
+    cost.latency_cycles = 0;
+    cost.uses = {};
+  };
+  if (elimination != MoveElimination::none) eliminate(InstructionForm::vector_move);
+  if (elimination == MoveElimination::all) eliminate(InstructionForm::move);
+  return costs;
+}
+
+std::shared_ptr<const InstructionCosts> costs_of(const CoreParameters& p) {
+  const InstructionCosts& costs = p.costs == nullptr ? default_instruction_costs() : *p.costs;
+  return std::make_shared<const InstructionCosts>(with_elimination(costs, p.move_elimination));
+}
+
+constexpr InstructionCost nothing{.latency_cycles = 0, .uops = 0};  // the second half of a fused pair
+
+bool enters_the_kernel(BranchKind branch) {
+  return branch == BranchKind::syscall || branch == BranchKind::software_interrupt;
 }
 
 // A block's last branch is taken if execution did not fall through. A trace of user mode sees the other side
@@ -41,37 +77,19 @@ Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
   return CoreEngine(model.core, std::move(branches).value());
 }
 
-// A pure load takes what memory takes.
-CoreEngine::Latencies CoreEngine::by_class(const ExecutionLatencies& l) {
-  Latencies latencies{};
-  const auto set = [&](x86::ExecutionClass kind, unsigned cycles) {
-    latencies[static_cast<unsigned>(kind)] = cycles;
-  };
-  set(x86::ExecutionClass::simple, l.simple);
-  set(x86::ExecutionClass::multiply, l.multiply);
-  set(x86::ExecutionClass::divide, l.divide);
-  set(x86::ExecutionClass::fp_add, l.fp_add);
-  set(x86::ExecutionClass::fp_multiply, l.fp_multiply);
-  set(x86::ExecutionClass::fp_divide, l.fp_divide);
-  set(x86::ExecutionClass::vector, l.vector);
-  set(x86::ExecutionClass::load_only, 0);
-  set(x86::ExecutionClass::store_only, 1);
-  set(x86::ExecutionClass::branch, l.branch);
-  set(x86::ExecutionClass::nop, 0);
-  set(x86::ExecutionClass::serializing, l.serializing);
-  set(x86::ExecutionClass::microcoded, l.microcoded);
-  return latencies;
-}
-
 CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
     : mispredict_penalty_(p.mispredict_penalty),
-      taken_branch_bubble_(p.taken_branch_bubble),
-      locked_latency_(p.latencies.locked),
-      latencies_(by_class(p.latencies)),
+      resteer_cycles_(p.resteer_cycles),
+      system_call_cycles_(p.system_call_cycles),
+      macro_fusion_(p.macro_fusion),
+      issue_order_(p.issue_order),
+      address_delay_(p.issue_order == IssueOrder::in_order ? p.l1d.latency_cycles - 1 : 0),
+      costs_(costs_of(p)),
       branches_(branches),
       fresh_branches_(std::move(branches)),
       memory_(p),
       pipeline_(p),
+      ports_(p.scheduler_uops),
       recorded_time_(p) {}
 
 void CoreEngine::interrupt() {
@@ -125,32 +143,85 @@ const ExtendedChange* CoreEngine::take_change() {
   return &changes[cursor_.change++].change;
 }
 
-CoreEngine::Ready CoreEngine::operands_ready(const x86::Instruction& instruction, u64 cycle) const {
+CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) const {
   Ready latest{cycle, WaitingFor::execution};
-  for (x86::RegisterMask left = instruction.registers_read; left != 0; left &= left - 1) {
-    const Ready& source = registers_[static_cast<unsigned>(std::countr_zero(left))];
+  for (; registers != 0; registers &= registers - 1) {
+    const Ready& source = registers_[static_cast<unsigned>(std::countr_zero(registers))];
     if (source.cycle > latest.cycle) latest = source;
   }
   return latest;
 }
 
-CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, u64 dispatched) {
+bool CoreEngine::fuses(const x86::Instruction& first, const x86::Instruction& second) const {
+  if (second.condition == ConditionGroup::none || first.flag_writer == FlagWriter::none) return false;
+  if (macro_fusion_ == MacroFusion::ice_lake && first.memory_operands != 0) return false;
+  return pmusim::fuses(macro_fusion_, first.flag_writer, second.condition);
+}
+
+// A load or a store shares the slot of the operation beside it; a second access, or both in one, does not.
+unsigned CoreEngine::uops_of(const x86::Instruction& instruction, const InstructionCost& cost) const {
+  if (instruction.locked) return costs_->of(InstructionForm::locked).uops;
+  const bool both =
+      instruction.memory_operands == 1 && instruction.memory[0].load && instruction.memory[0].store;
+  if (both || instruction.memory_operands == 2)
+    return std::max<unsigned>(cost.uops, costs_->read_modify_write_uops);
+  return cost.uops;
+}
+
+Pipeline::Dispatched CoreEngine::dispatch(const x86::Instruction& instruction, const InstructionCost& cost) {
+  const bool fused_with_previous = std::exchange(fused_with_next_, false);
+  if (fused_with_previous) return pipeline_.dispatch(0);
+  if (accesses(instruction, &x86::MemoryOperand::load)) pipeline_.make_room_for_load();
+  pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch()));
+  return pipeline_.dispatch(uops_of(instruction, cost));
+}
+
+// When the first of its uops starts; latencies count from there. A unit must be free then.
+u64 CoreEngine::place(const InstructionCost& cost, u64 ready) {
+  u64 start = ready;
+  for (const PortUse& use : cost.uses) {
+    if (use.ports == 0) break;
+    if (use.cycles > 1) {
+      start = ports_.hold(static_cast<unsigned>(std::countr_zero(use.ports)), use.cycles, start);
+      continue;
+    }
+    start = ports_.place(use.ports, start);
+    for (unsigned more = 1; more < use.uops; ++more) ports_.place(use.ports, start);
+  }
+  return start;
+}
+
+CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const InstructionCost& cost, u64 dispatched) {
   const x86::Instruction& instruction = *data.instruction;
-  Ready result = operands_ready(instruction, dispatched);
-  if (uses_divider(instruction.execution) && divider_free_ > result.cycle)
-    result = {divider_free_, WaitingFor::execution};
-  const bool touches_memory = instruction.memory_operands != 0;
-  if (touches_memory) {
-    const LoadStoreUnit::Loaded loaded = memory_.load(data, result.cycle, execution_);
+  const bool in_order = issue_order_ == IssueOrder::in_order;
+  const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
+  Ready result = ready(instruction.registers_read, earliest);
+  u64 started = result.cycle;
+  const bool loads = accesses(instruction, &x86::MemoryOperand::load);
+  const bool stores = accesses(instruction, &x86::MemoryOperand::store);
+  if (loads) {
+    const Ready address = ready(address_registers(instruction), earliest);
+    const u64 addressed = address.cycle > earliest ? address.cycle + address_delay_ : earliest;
+    started = ports_.place(costs_->load_ports, in_order ? std::max(addressed, result.cycle) : addressed);
+    LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
+    loaded.ready_cycle -= address_delay_;
     if (loaded.ready_cycle > result.cycle) result = {loaded.ready_cycle, loaded.waiting_for};
   }
-  result.cycle += latencies_[static_cast<unsigned>(instruction.execution)];
-  if (instruction.locked) result.cycle += locked_latency_;
-  if (uses_divider(instruction.execution)) divider_free_ = result.cycle;
-  if (touches_memory) {
+  const InstructionCost& work = instruction.locked ? costs_->of(InstructionForm::locked) : cost;
+  // In order, an instruction that loads has its operation done behind the load.
+  const u64 start = in_order && loads && !instruction.locked
+                        ? result.cycle
+                        : place(work, instruction.locked ? std::min(started, result.cycle) : result.cycle);
+  if (start > result.cycle) result = {start, WaitingFor::execution};
+  result.cycle = std::max(result.cycle, start + work.latency_cycles);
+  last_start_ = loads ? started : start;
+  if (stores) {
+    ports_.place(costs_->store_address_ports, started);
+    if (costs_->store_data_ports != 0) ports_.place(costs_->store_data_ports, result.cycle);
     const LoadStoreUnit::Loaded stored = memory_.store(data, result.cycle, execution_);
     if (stored.ready_cycle > result.cycle) result = {stored.ready_cycle, stored.waiting_for};
   }
+  if (enters_the_kernel(instruction.branch)) result.cycle += system_call_cycles_;
   for (x86::RegisterMask left = instruction.registers_written; left != 0; left &= left - 1)
     registers_[static_cast<unsigned>(std::countr_zero(left))] = result;
   return result;
@@ -172,8 +243,7 @@ Prediction CoreEngine::transfer_control(const x86::Instruction& branch) {
 void CoreEngine::redirect_fetch(Prediction prediction, u64 resolved) {
   if (prediction == Prediction::wrong)
     pipeline_.refill(resolved + mispredict_penalty_, Pipeline::Refill::mispredict);
-  if (prediction == Prediction::resteer)
-    pipeline_.stall_fetch(pipeline_.next_dispatch() + taken_branch_bubble_);
+  if (prediction == Prediction::resteer) pipeline_.stall_fetch(pipeline_.next_dispatch() + resteer_cycles_);
 }
 
 u64 CoreEngine::retire(const Pipeline::Dispatched& dispatched, const Ready& result) {
@@ -203,15 +273,24 @@ const Retirement& CoreEngine::step() {
 
   fetch(instruction);
   if (serializing) pipeline_.drain();
-  const Pipeline::Dispatched dispatched = pipeline_.dispatch(std::max<unsigned>(instruction.uops, 1));
-  const Ready result = execute(take_accesses(instruction), dispatched.last_cycle);
+  const bool second_of_pair = fused_with_next_;
+  const InstructionCost& own = costs_->of(instruction.form);
+  const Pipeline::Dispatched dispatched = dispatch(instruction, own);
+  // A pair executes as its branch, where the first of it stands.
+  fused_with_next_ = !last && fuses(instruction, instructions[cursor_.instruction + 1]);
+  const InstructionCost& cost = second_of_pair     ? nothing
+                                : fused_with_next_ ? costs_->of(InstructionForm::conditional_branch)
+                                                   : own;
+  if (second_of_pair || fused_with_next_) retirement.signals.add(Signal::macro_fused);
+  const Ready result = execute(take_accesses(instruction), cost, dispatched.last_cycle);
   Prediction prediction = Prediction::right;
   if (instruction.branch != BranchKind::none) prediction = transfer_control(instruction);
   const u64 previous = cycle();
   retirement.cycle = retire(dispatched, result);
   redirect_fetch(prediction, result.cycle);
   if (instruction.flushes_line) flush_line(instruction, retirement.registers);
-  if (serializing) pipeline_.drain();
+  if (accesses(instruction, &x86::MemoryOperand::load)) pipeline_.retire_load();
+  if (serializing || enters_the_kernel(instruction.branch)) pipeline_.drain();
 
   if (instruction.signals.has(Signal::microcoded))
     retirement.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = dispatched.uops;

@@ -3,8 +3,10 @@
 #define PMUSIM_CORE_CORE_ENGINE_H
 
 #include <array>
+#include <memory>
 
 #include "core/branch_unit.h"
+#include "core/execution_ports.h"
 #include "core/load_store_unit.h"
 #include "core/pipeline.h"
 #include "core/recorded_time.h"
@@ -47,37 +49,44 @@ class CoreEngine {
     u64 cycle = 0;
     WaitingFor reason = WaitingFor::execution;
   };
-  static constexpr unsigned execution_classes = static_cast<unsigned>(x86::ExecutionClass::microcoded) + 1;
-
-  using Latencies = std::array<unsigned, execution_classes>;  // by x86::ExecutionClass
-
-  static Latencies by_class(const ExecutionLatencies& latencies);
   CoreEngine(const CoreParameters& parameters, BranchUnit branches);
   void fetch(const x86::Instruction& instruction);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address);
   const ExtendedChange* take_change();
   DataAccesses take_accesses(const x86::Instruction& instruction);
-  Ready operands_ready(const x86::Instruction& instruction, u64 cycle) const;
-  Ready execute(const DataAccesses& data, u64 dispatched);
+  Ready ready(x86::RegisterMask registers, u64 cycle) const;
+  /// Whether an instruction and the branch behind it are one uop.
+  bool fuses(const x86::Instruction& first, const x86::Instruction& second) const;
+  Pipeline::Dispatched dispatch(const x86::Instruction& instruction, const InstructionCost& cost);
+  unsigned uops_of(const x86::Instruction& instruction, const InstructionCost& cost) const;
+  u64 place(const InstructionCost& cost, u64 ready);
+  Ready execute(const DataAccesses& data, const InstructionCost& cost, u64 dispatched);
   Prediction transfer_control(const x86::Instruction& branch);
   void redirect_fetch(Prediction prediction, u64 resolved);
   u64 retire(const Pipeline::Dispatched& dispatched, const Ready& result);
 
-  unsigned mispredict_penalty_, taken_branch_bubble_, locked_latency_;
-  Latencies latencies_;
+  unsigned mispredict_penalty_, resteer_cycles_, system_call_cycles_;
+  MacroFusion macro_fusion_;
+  IssueOrder issue_order_;
+  /// In order: the stage that computes addresses stands before the cache, and the one that computes results
+  /// behind it. So a loaded value is there for the next instruction, and a result late for an address.
+  unsigned address_delay_;
+  std::shared_ptr<const InstructionCosts> costs_;  // the same for all copies
   BranchUnit branches_, fresh_branches_;
   LoadStoreUnit memory_;
   Pipeline pipeline_;
+  ExecutionPorts ports_;
   RecordedTime recorded_time_;
   bool time_is_recorded_ = false;      // in this trace
   std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask
-  u64 divider_free_ = 0;
+  u64 last_start_ = 0;                 // where instructions start in order
   u64 fetched_line_ = ~u64{0};
   u64 barriers_obeyed_ = 0;
 
   // the instruction at hand
   Cursor cursor_;
+  bool fused_with_next_ = false;
   Execution execution_;
 };
 

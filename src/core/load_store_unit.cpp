@@ -25,7 +25,10 @@ WaitingFor distance(CacheLevel level) {
 }  // namespace
 
 LoadStoreUnit::LoadStoreUnit(const CoreParameters& parameters)
-    : hierarchy_(parameters), store_buffer_(parameters.store_buffer_entries) {}
+
+    : hierarchy_(parameters),
+      forwarding_cycles_(parameters.forwarding_cycles),
+      store_buffer_(parameters.store_buffer_entries) {}
 
 u64 LoadStoreUnit::forwarded(u64 address, u64 bytes) const {
   u64 ready = 0;
@@ -38,7 +41,7 @@ u64 LoadStoreUnit::forwarded(u64 address, u64 bytes) const {
 
 void LoadStoreUnit::remember_store(u64 address, u64 bytes, u64 cycle) {
   for (u64 granule = address / 8, left = std::min<u64>(bytes + address % 8, 64);; ++granule, left -= 8) {
-    forwards_[granule % forwards_.size()] = {granule, cycle};
+    forwards_[granule % forwards_.size()] = {granule, cycle + forwarding_cycles_};
     if (left <= 8) return;
   }
 }
@@ -56,19 +59,18 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
                       .bytes = static_cast<u32>(std::min<u64>(bytes, std::numeric_limits<u32>::max())),
                       .kind = kind,
                       .locked = instruction.locked};
-  const u64 start = kind == AccessKind::load
-                        ? std::max(cycle, forwarded(address, instruction.memory[operand].bytes))
-                        : cycle;
-  Loaded done{start, WaitingFor::l1};
+  Loaded done{cycle, WaitingFor::l1};
   for (u64 n = 0; n <= std::min(more_lines, longest_string_lines); ++n) {
     const u64 place = n == 0 ? address : (first_line + n) << hierarchy_.line_shift();
     const MemoryHierarchy::Answer answer =
-        hierarchy_.access(place, kind, start, execution.retirement.quantities);
+        hierarchy_.access(place, kind, cycle, execution.retirement.quantities);
     access.level = std::max(access.level, answer.level);
     access.tlb = std::max(access.tlb, answer.tlb);
     done.ready_cycle = std::max(done.ready_cycle, answer.ready_cycle);
     done.waiting_for = std::max(done.waiting_for, distance(answer.source));
   }
+  if (kind == AccessKind::load)
+    done.ready_cycle = std::max(done.ready_cycle, forwarded(address, instruction.memory[operand].bytes));
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
   const Lines lines = more_lines != 0 && !instruction.rep ? Lines::several : Lines::one;
   execution.retirement.signals = execution.retirement.signals | access_signals(access, lines);

@@ -28,7 +28,7 @@ struct Execution {
 
 /// Executes loads and stores against the memory hierarchy.
 ///
-/// A load waits for an earlier store to the same eight bytes (store forwarding takes as long as an L1 hit):
+/// A load waits for an earlier store to the same eight bytes, whose data are forwarded:
 /// that is how a loop variable that lives in memory forms a dependency chain. Stores drain in order after
 /// they retire; nobody waits for them until the store buffer is full. Only a string store, which may be
 /// megabytes, retires when all is written.
@@ -65,6 +65,7 @@ class LoadStoreUnit {
   void remember_store(u64 address, u64 bytes, u64 cycle);
 
   MemoryHierarchy hierarchy_;
+  unsigned forwarding_cycles_;
   std::array<Forward, 1u << forward_bits> forwards_{};
   std::vector<u64> store_buffer_;  // a ring: when each store has left it
   std::size_t next_store_ = 0;

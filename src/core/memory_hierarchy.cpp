@@ -33,7 +33,9 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
       l3_(p.l3.bytes == 0 ? std::nullopt : std::optional(make<Present>(p.l3))),
       dtlb_(p.dtlb_entries / p.dtlb_ways, p.dtlb_ways),
       itlb_(p.itlb_entries / p.itlb_ways, p.itlb_ways),
-      stlb_(p.stlb_entries / p.stlb_ways, p.stlb_ways),
+      stlb_(p.stlb_entries == 0 ? std::nullopt
+                                : std::optional<SetAssociative<Present>>(
+                                      std::in_place, p.stlb_entries / p.stlb_ways, p.stlb_ways)),
       fill_buffers_(p.outstanding_misses) {}
 
 MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, Quantities& quantities) {
@@ -55,8 +57,8 @@ MemoryHierarchy::Translation MemoryHierarchy::translate(SetAssociative<Present>&
                                                         Quantity walks, Quantities& quantities) {
   if (first_level.find(page) != nullptr) return {};
   first_level.insert(page, {});
-  if (stlb_.find(page) != nullptr) return {TlbLevel::l2, stlb_latency_};
-  stlb_.insert(page, {});
+  if (stlb_ && stlb_->find(page) != nullptr) return {TlbLevel::l2, stlb_latency_};
+  if (stlb_) stlb_->insert(page, {});
   ++at(quantities, walks);
   at(quantities, Quantity::page_walk_cycles) += page_walk_cycles_;
   return {TlbLevel::walk, stlb_latency_ + page_walk_cycles_};

@@ -66,7 +66,8 @@ class MemoryHierarchy {
   SetAssociative<Fill> l1d_;
   SetAssociative<Present> l1i_, l2_;
   std::optional<SetAssociative<Present>> l3_;
-  SetAssociative<Present> dtlb_, itlb_, stlb_;
+  SetAssociative<Present> dtlb_, itlb_;
+  std::optional<SetAssociative<Present>> stlb_;
   std::vector<u64> fill_buffers_;  // cycle at which each is free
 };
 

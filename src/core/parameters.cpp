@@ -19,11 +19,15 @@ struct Limit {
 
 Result<Done, Error> check_limits(const CoreParameters& p) {
   constexpr unsigned many = 1u << 20;
-  const ExecutionLatencies& l = p.latencies;
   const Limit limits[] = {
+      {"issue_width", p.issue_width, 1, widest},
       {"retire_width", p.retire_width, 1, widest},
+      {"scheduler_uops", p.scheduler_uops, 1, many},
+      {"load_buffer_entries", p.load_buffer_entries, 1, many},
+      {"forwarding_cycles", p.forwarding_cycles, 0, longest_latency},
+      {"system_call_cycles", p.system_call_cycles, 0, longest_latency},
       {"mispredict_penalty", p.mispredict_penalty, 0, longest_latency},
-      {"taken_branch_bubble", p.taken_branch_bubble, 0, longest_latency},
+      {"resteer_cycles", p.resteer_cycles, 0, longest_latency},
       {"l1i_miss_penalty", p.l1i_miss_penalty, 0, longest_latency},
       {"memory_latency_cycles", p.memory_latency_cycles, 1, longest_latency},
       {"stlb_latency_cycles", p.stlb_latency_cycles, 0, longest_latency},
@@ -32,17 +36,6 @@ Result<Done, Error> check_limits(const CoreParameters& p) {
       {"reorder_buffer_uops", p.reorder_buffer_uops, 1, many},
       {"store_buffer_entries", p.store_buffer_entries, 1, many},
       {"return_stack_entries", p.return_stack_entries, 1, many},
-      {"latencies.simple", l.simple, 0, longest_latency},
-      {"latencies.multiply", l.multiply, 0, longest_latency},
-      {"latencies.divide", l.divide, 0, longest_latency},
-      {"latencies.fp_add", l.fp_add, 0, longest_latency},
-      {"latencies.fp_multiply", l.fp_multiply, 0, longest_latency},
-      {"latencies.fp_divide", l.fp_divide, 0, longest_latency},
-      {"latencies.vector", l.vector, 0, longest_latency},
-      {"latencies.branch", l.branch, 0, longest_latency},
-      {"latencies.serializing", l.serializing, 0, longest_latency},
-      {"latencies.microcoded", l.microcoded, 0, longest_latency},
-      {"latencies.locked", l.locked, 0, longest_latency},
       {"tsc_per_core_cycle_denominator", p.tsc_per_core_cycle_denominator, 1, ~0u},
   };
   for (const Limit& limit : limits) {
@@ -63,6 +56,7 @@ Result<Done, Error> check_tables(const CoreParameters& p) {
                           {"stlb_entries", p.stlb_entries, p.stlb_ways},
                           {"btb_entries", p.btb_entries, 4}};
   for (const Table& table : tables) {
+    if (&table == &tables[2] && table.entries == 0) continue;  // early cores have no second-level TLB
     if (table.ways == 0 || table.entries == 0 || table.entries % table.ways != 0)
       return Failure(Error(fmt::format("core parameter {} is {}; it must be a positive multiple of {} ways",
                                        table.name, table.entries, table.ways)));

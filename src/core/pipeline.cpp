@@ -27,10 +27,11 @@ void charge_stall_cycles(u64 stalled, u64 waiting, WaitingFor reason, Quantities
 }  // namespace
 
 Pipeline::Pipeline(const CoreParameters& p)
-    : width_(p.retire_width),
+    : width_(p.issue_width),
       reference_numerator_(p.tsc_per_core_cycle_numerator),
       reference_denominator_(p.tsc_per_core_cycle_denominator),
-      reorder_buffer_(p.reorder_buffer_uops) {}
+      reorder_buffer_(p.reorder_buffer_uops),
+      load_buffer_(p.load_buffer_entries) {}
 
 Slot Pipeline::advance(Slot slot, unsigned uops) const {
   slot.index += uops;
@@ -59,6 +60,7 @@ void Pipeline::refill(u64 cycle, Refill reason) {
 }
 
 Pipeline::Dispatched Pipeline::dispatch(unsigned uops) {
+  if (uops == 0) return {last_.first, last_.last_cycle, 0};
   // The uop that leaves the reorder buffer to make place for the last of these.
   const std::size_t size = reorder_buffer_.size();
   std::size_t leaving = oldest_ + std::min<std::size_t>(uops, size) - 1;
@@ -67,7 +69,7 @@ Pipeline::Dispatched Pipeline::dispatch(unsigned uops) {
 
   const Slot first = dispatch_;
   dispatch_ = advance(first, uops);
-  return {first, dispatch_.index == 0 ? dispatch_.cycle - 1 : dispatch_.cycle, uops};
+  return last_ = {first, dispatch_.index == 0 ? dispatch_.cycle - 1 : dispatch_.cycle, uops};
 }
 
 void Pipeline::remember(unsigned uops, u64 cycle) {

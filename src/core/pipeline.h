@@ -23,10 +23,11 @@ enum class WaitingFor : u8 { execution, store_buffer, l1, l2, l3, memory };
 
 /// The two in-order ends of the machine and the reorder buffer between them.
 ///
-/// Uops are dispatched and retire `width` per cycle. Dispatch runs ahead of retirement until the reorder
-/// buffer is full, which is what hides a latency or does not. In a straight run of one-cycle instructions
-/// both ends meet the same slots. A slot in which nothing retires is charged to whoever held up the
-/// instruction that finally came: refill after wrong speculation, then fetch, then execution and memory.
+/// Uops are dispatched `issue_width` per cycle, and retire as fast: wider retirement shows in no sum.
+/// Dispatch runs ahead of retirement until the reorder buffer is full, which is what hides a latency or does
+/// not. In a straight run of one-cycle instructions both ends meet the same slots. A slot in which nothing
+/// retires is charged to whoever held up the instruction that finally came: refill after wrong speculation,
+/// then fetch, then execution and memory.
 ///
 /// Invariant: the lost slots and the uops of all retirements, and `open_slots()`, add up to the slots of all
 /// cycles.
@@ -44,8 +45,12 @@ class Pipeline {
 
   /// The earliest cycle in which the next instruction is dispatched.
   u64 next_dispatch() const { return dispatch_.cycle; }
-  /// Gives an instruction its slots.
+  /// Holds dispatch until the load buffer has room for another load.
+  void make_room_for_load() { hold(load_buffer_[oldest_load_] + 1); }
+  /// Gives an instruction its slots; without uops of its own it shares those of the one before it.
   Dispatched dispatch(unsigned uops);
+  /// Nothing is dispatched before `cycle`: the scheduler is full.
+  void stall_dispatch(u64 cycle) { hold(cycle); }
   /// Nothing is dispatched before `cycle`: code did not arrive.
   void stall_fetch(u64 cycle);
   /// Nothing is dispatched before `cycle`: the pipeline was flushed.
@@ -56,6 +61,12 @@ class Pipeline {
   /// Retires an instruction whose result is ready for others in `ready_cycle`; returns its cycle. Fills in
   /// the cycle and slot quantities.
   u64 retire(const Dispatched& dispatched, u64 ready_cycle, WaitingFor reason, Quantities& quantities);
+
+  /// The instruction that has just retired leaves the load buffer.
+  void retire_load() {
+    load_buffer_[oldest_load_] = retired_cycle_;
+    if (++oldest_load_ == load_buffer_.size()) oldest_load_ = 0;
+  }
 
   /// Cycle of the last retirement.
   u64 retired_cycle() const { return retired_cycle_; }
@@ -77,7 +88,9 @@ class Pipeline {
   u64 refilled_cycle_ = 0, fetched_cycle_ = 0;  // until when either last held dispatch
   Refill refill_reason_ = Refill::mispredict;
   std::vector<u64> reorder_buffer_;  // per uop: the cycle in which it retired
-  std::size_t oldest_ = 0;
+  std::vector<u64> load_buffer_;     // per load: the same
+  std::size_t oldest_ = 0, oldest_load_ = 0;
+  Dispatched last_;
 };
 
 }  // namespace pmusim

@@ -16,7 +16,7 @@ u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<
 }  // namespace
 
 RecordedTime::RecordedTime(const CoreParameters& p)
-    : width_(p.retire_width),
+    : width_(p.issue_width),
       reference_numerator_(p.tsc_per_core_cycle_numerator),
       reference_denominator_(p.tsc_per_core_cycle_denominator) {}
 

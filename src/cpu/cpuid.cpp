@@ -103,7 +103,7 @@ CpuidResult leaf_23(const CpuModel& m, u32 subleaf) {
     case 0:
       return {.eax = 0xBu | u32{acr} << 2 | (pebs ? 0x30u : 0u),
               .ebx = m.perfmon_ext_ebx,
-              .ecx = m.core_type == CoreType::atom ? m.core.retire_width : 0};
+              .ecx = m.core_type == CoreType::atom ? m.core.issue_width : 0};
     case 1:
       return {.eax = m.gp_counters, .ebx = m.fixed_counters};
     case 2:

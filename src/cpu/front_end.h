@@ -18,8 +18,8 @@ constexpr u64 bubbles(u64 filter) { return field(filter, 22, 20); }
 inline constexpr u64 whole_cycle_bubbles = 4;
 
 /// The latency in slots that fetch left empty.
-constexpr u64 latency_slots(u64 filter, unsigned retire_width) {
-  return selects_latency(filter) ? latency_cycles(filter) * retire_width : 0;
+constexpr u64 latency_slots(u64 filter, unsigned issue_width) {
+  return selects_latency(filter) ? latency_cycles(filter) * issue_width : 0;
 }
 
 }  // namespace pmusim::front_end

@@ -200,7 +200,7 @@ CounterFile::Running CounterFile::with_event(Running running,
       break;
     case Quantity::slots:
       running.source = Source::core_clock;
-      running.per_cycle = static_cast<u8>(model_->core.retire_width);
+      running.per_cycle = static_cast<u8>(model_->core.issue_width);
       break;
     case Quantity::reference_cycles: {
       // Fixed counter 2 runs at TSC rate on every part, the general-purpose event only on newer ones.
@@ -244,7 +244,7 @@ u64 CounterFile::event_filter(u64 event_select) const {
 
 bool CounterFile::has_slow_fetch(const Retirement& r) const {
   return r.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)] >=
-         front_end::latency_slots(filters_.front_end, model_->core.retire_width);
+         front_end::latency_slots(filters_.front_end, model_->core.issue_width);
 }
 
 bool CounterFile::has_slow_load(const Retirement& r) const {

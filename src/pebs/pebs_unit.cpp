@@ -9,10 +9,10 @@ namespace pmusim {
 
 namespace {
 
-bool matches_frontend(u64 filter, const Retirement& retirement, unsigned retire_width) {
+bool matches_frontend(u64 filter, const Retirement& retirement, unsigned issue_width) {
   if (front_end::selects_latency(filter))
     return retirement.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)] >=
-           front_end::latency_slots(filter, retire_width);
+           front_end::latency_slots(filter, issue_width);
   switch (field(filter, 4, 0)) {
     case 0x11:
       return retirement.signals.has(Signal::dsb_miss);
@@ -65,7 +65,7 @@ bool PebsUnit::qualifies(unsigned counter, const Retirement& retirement, const C
   if (counter >= first_fixed) return true;
   const u64 select = counters.event_select(counter);
   if (model_->pebs.frontend && (select & msr::evtsel::EVENT) == front_end::retired_event)
-    return matches_frontend(frontend_, retirement, model_->core.retire_width);
+    return matches_frontend(frontend_, retirement, model_->core.issue_width);
   if (pebs::memory_facility(counters, counter, pebs_enable_) == pebs::MemoryFacility::load_latency)
     return pebs::longest_load(retirement, latency_threshold_) != nullptr;
   return true;

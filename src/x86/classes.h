@@ -31,6 +31,12 @@ void add_registers(Instruction& instruction, const Decoded& decoded);
 /// Execution class and uop estimate; reads the members that the other functions have filled in.
 void add_cost(Instruction& instruction, const Decoded& decoded, const FpOperation& fp);
 
+/// The form that costs are known of, and what fuses with a branch; after `add_cost`.
+void add_form(Instruction& instruction, const Decoded& decoded, const FpOperation& fp);
+
+/// Whether the result is 0 whatever the registers hold, as the renamer sees.
+bool is_zeroing(const Decoded& decoded);
+
 }  // namespace pmusim::x86
 
 #endif

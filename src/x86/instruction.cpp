@@ -88,6 +88,7 @@ Instruction decode(std::span<const std::byte> code, u64 ip) {
   const FpOperation fp = fp_operation(*decoded);
   result.signals = static_signals(result, *decoded) | fp.signals;
   add_cost(result, *decoded, fp);
+  add_form(result, *decoded, fp);
   if (result.execution == ExecutionClass::divide || result.execution == ExecutionClass::fp_divide) {
     result.signals.add(Signal::divide);
   }

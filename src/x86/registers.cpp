@@ -40,6 +40,8 @@ bool same_register(const ZydisDecodedOperand& a, const ZydisDecodedOperand& b) {
          a.reg.value == b.reg.value;
 }
 
+}  // namespace
+
 // Idioms that the renamer recognises: the result is 0 whatever the register holds.
 bool is_zeroing(const Decoded& d) {
   switch (d.mnemonic()) {
@@ -58,8 +60,6 @@ bool is_zeroing(const Decoded& d) {
   }
 }
 
-}  // namespace
-
 void add_registers(Instruction& instruction, const Decoded& d) {
   for (const ZydisDecodedOperand& o : d.operands()) {
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
@@ -70,6 +70,8 @@ void add_registers(Instruction& instruction, const Decoded& d) {
     if (o.type != ZYDIS_OPERAND_TYPE_REGISTER || is_stack_engine(o)) continue;
     const RegisterMask mask = mask_of(o.reg.value);
     if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) instruction.registers_read |= mask;
+    // What is written under a condition keeps its old value otherwise.
+    if ((o.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) != 0) instruction.registers_read |= mask & ~bit(flags);
     if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) instruction.registers_written |= mask;
   }
   if (is_zeroing(d)) instruction.registers_read = 0;

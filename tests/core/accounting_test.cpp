@@ -55,8 +55,7 @@ class RandomProgram {
         made = alu(bit(random_() % 4), bit(random_() % 4));
         break;
     }
-    if (random_() % 8 == 0) made.execution = static_cast<x86::ExecutionClass>(random_() % 13);
-    if (random_() % 10 == 0) made.uops = static_cast<u8>(1 + random_() % 30);
+    if (random_() % 8 == 0) made.form = static_cast<InstructionForm>(random_() % instruction_forms);
     made.locked = random_() % 40 == 0;
     made.rep = made.memory_operands != 0 && random_() % 30 == 0;
     return made;
@@ -75,7 +74,7 @@ class RandomProgram {
 
 CpuModel wide(unsigned width) {
   CpuModel model = four_wide();
-  model.core.retire_width = width;
+  model.core.issue_width = width;
   model.core.reorder_buffer_uops = 20;
   model.core.store_buffer_entries = 6;
   model.core.tsc_per_core_cycle_numerator = 7;

@@ -75,6 +75,7 @@ TEST(Core, IndependentMissesOverlapAndDependentOnesDoNot) {
   CpuModel model = four_wide();
   x86::Instruction chained = load(bit(0));
   chained.registers_read = bit(0);
+  chained.memory[0].base = 0;
   const std::vector<u64> far = {0x100000, 0x200000, 0x300000, 0x400000};
   const auto cycles = [&](const x86::Instruction& instruction) {
     Core core = make_core(model);
@@ -91,7 +92,7 @@ TEST(Core, AVariableInMemoryIsADependencyChain) {
   Core core = make_core(four_wide());
   x86::Instruction increment = store();
   increment.memory[0].load = true;
-  increment.execution = x86::ExecutionClass::simple;
+  increment.form = InstructionForm::alu;
   const trace::Block block = block_at(0x1000, std::vector<x86::Instruction>(10, increment));
   const std::vector<u64> same(10, 0x9000);
   run(core, block, same);
@@ -162,7 +163,7 @@ TEST(Core, ARepeatedStoreIsOneRetirementThatTouchesEveryLine) {
   Core core = make_core(four_wide());
   x86::Instruction fill = store();
   fill.rep = true;
-  fill.execution = x86::ExecutionClass::microcoded;
+  fill.form = InstructionForm::repeated_string;
   const trace::Block block = block_at(0x1000, {fill});
   const std::vector<Seen> seen = run(core, block, {0x10000}, 0, {64});
   ASSERT_EQ(seen.size(), 1u);
@@ -205,7 +206,7 @@ TEST(Core, ParametersThatMakeNoMachineAreRefusedByName) {
     const auto core = Core::create(model);
     return core.ok() ? std::string() : core.error().message;
   };
-  EXPECT_NE(message([](auto& p) { p.retire_width = 0; }).find("retire_width"), std::string::npos);
+  EXPECT_NE(message([](auto& p) { p.issue_width = 0; }).find("issue_width"), std::string::npos);
   EXPECT_NE(message([](auto& p) { p.l2.ways = 7; }).find("l2"), std::string::npos);
   EXPECT_NE(message([](auto& p) { p.dtlb_entries = 63; }).find("dtlb_entries"), std::string::npos);
   EXPECT_NE(message([](auto& p) { p.l1i.line_bytes = 32; }).find("l1i"), std::string::npos);

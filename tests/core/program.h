@@ -11,7 +11,7 @@ namespace pmusim::test {
 /// A four-wide machine with round numbers.
 inline CpuModel four_wide() {
   CpuModel model;
-  model.core.retire_width = 4;
+  model.core.issue_width = 4;
   model.core.mispredict_penalty = 16;
   model.core.l1d.latency_cycles = 5;
   model.core.l2.latency_cycles = 14;
@@ -28,6 +28,7 @@ inline x86::Instruction nop() {
   x86::Instruction made;
   made.length = 1;
   made.execution = x86::ExecutionClass::nop;
+  made.form = InstructionForm::nop;
   made.signals = {Signal::instruction, Signal::nop};
   return made;
 }
@@ -45,6 +46,7 @@ inline x86::Instruction load(x86::RegisterMask written = 0) {
   x86::Instruction made;
   made.length = 4;
   made.execution = x86::ExecutionClass::load_only;
+  made.form = InstructionForm::load;
   made.memory_operands = 1;
   made.memory[0] = {.bytes = 8, .load = true};
   made.registers_written = written;
@@ -56,6 +58,7 @@ inline x86::Instruction store(x86::RegisterMask read = 0) {
   x86::Instruction made;
   made.length = 4;
   made.execution = x86::ExecutionClass::store_only;
+  made.form = InstructionForm::store;
   made.memory_operands = 1;
   made.memory[0] = {.bytes = 8, .store = true};
   made.registers_read = read;
@@ -68,6 +71,7 @@ inline x86::Instruction branch(BranchKind kind, u64 target = 0) {
   made.length = 2;
   made.branch = kind;
   made.execution = x86::ExecutionClass::branch;
+  made.form = InstructionForm::branch;
   made.target = target;
   made.signals = {Signal::instruction, Signal::branch};
   return made;

@@ -105,9 +105,9 @@ TEST(RecordedBranches, EveryInstructionRetiresAndTheSameInTheSameCycle) {
   };
   const u64 cycles = recording.replay(count);
   EXPECT_EQ(retired, recording.instructions());
-  const u64 slots = cycles * icelake().core.retire_width;
+  const u64 slots = cycles * icelake().core.issue_width;
   EXPECT_LE(uops_and_lost, slots);
-  EXPECT_GT(uops_and_lost + icelake().core.retire_width, slots);
+  EXPECT_GT(uops_and_lost + icelake().core.issue_width, slots);
   EXPECT_EQ(recording.replay([](const Retirement&) {}), cycles);
 }
 

@@ -35,7 +35,7 @@ class Steps {
   static constexpr u64 instructions = 2, cycles_of_instruction = 5,
                        cycles = instructions * cycles_of_instruction;
 
-  explicit Steps(Pmu& pmu) : pmu_(pmu), width_(pmu.model().core.retire_width) {}
+  explicit Steps(Pmu& pmu) : pmu_(pmu), width_(pmu.model().core.issue_width) {}
 
   u64 slots() const { return width_ * cycles; }
   u64 fifth() const { return slots() / 5; }

@@ -225,7 +225,7 @@ class RecordedMetrics : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecordedMetrics, SlotsAndTheirSharesAreThoseOfTheRecord) {
   Machine machine(model_with_skid(GetParam(), 24));
-  const u64 width = machine.pmu.model().core.retire_width;
+  const u64 width = machine.pmu.model().core.issue_width;
   Event& slots = machine.opened(topdown(0x0400));
   Event& retiring = machine.opened(topdown(0x8000), &slots);
   machine.opened(reading(HardwareId::branch_instructions, 50), &slots);

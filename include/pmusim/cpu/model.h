@@ -13,6 +13,7 @@
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
+#include "pmusim/cpu/instruction_cost.h"
 #include "pmusim/cpu/microarchitecture.h"
 #include "pmusim/cpu/policies.h"
 #include "pmusim/cpu/signals.h"
@@ -80,35 +81,67 @@ struct CacheGeometry {
   u32 bytes = 0, ways = 0, line_bytes = 64, latency_cycles = 0;
 };
 
-/// Cycles from the operands of an instruction to its result, by class; a load adds what memory takes.
-struct ExecutionLatencies {
-  unsigned simple = 1, multiply = 3, fp_add = 4, fp_multiply = 4, vector = 1, branch = 1;
-  unsigned divide = 15, fp_divide = 11;  ///< one at a time: the divider is not pipelined
-  unsigned serializing = 30, microcoded = 8;
-  unsigned locked = 18;  ///< added to a locked access
+/// How far a number of a core can be trusted.
+enum class FactSource : u8 {
+  none,       ///< a row that says nothing
+  measured,   ///< on silicon (InstLatX64; Travis Downs' buffer sizes; uiCA's fits)
+  cpuid,      ///< what a part says of itself in CPUID
+  published,  ///< by the vendor, or by the press from the vendor's slides
+  compiler,   ///< LLVM's scheduling model
+  recalled,   ///< common knowledge without a document at hand
+  inferred,   ///< taken over from the nearest relative
 };
+
+/// Whether instructions start in program order.
+enum class IssueOrder : u8 { out_of_order, in_order };
+
+/// Registers whose moves the renamer does itself.
+enum class MoveElimination : u8 { none, vector, all };
+
+struct CoreNumber;
 
 /// What the timing model needs to know of a core. Cycles and counts per core.
 struct CoreParameters {
-  unsigned retire_width = 4;         ///< uops per cycle = pipeline slots
-  unsigned mispredict_penalty = 16;  ///< cycles
-  unsigned taken_branch_bubble = 1;  ///< front-end cycles after a taken branch that the BTB misses
+  unsigned issue_width = 4;   ///< uops renamed per cycle = pipeline slots
+  unsigned retire_width = 4;  ///< uops
+  IssueOrder issue_order = IssueOrder::out_of_order;
+  unsigned reorder_buffer_uops = 224, scheduler_uops = 97;
+  unsigned load_buffer_entries = 72, store_buffer_entries = 56;
+  unsigned mispredict_penalty = 17;  ///< cycles
+  unsigned resteer_cycles = 9;       ///< after a taken branch whose target the front end did not know
   unsigned l1i_miss_penalty = 8;
   CacheGeometry l1i{32 * 1024, 8, 64, 4}, l1d{32 * 1024, 8, 64, 5}, l2{512 * 1024, 8, 64, 14},
       l3{8 * 1024 * 1024, 16, 64, 42};  ///< 0 bytes of L3: there is none
   unsigned memory_latency_cycles = 220;
-  unsigned dtlb_entries = 64, itlb_entries = 128, stlb_entries = 1536;
+  unsigned dtlb_entries = 64, itlb_entries = 128, stlb_entries = 1536;  ///< no STLB: 0
   unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
   unsigned dtlb_ways = 4, itlb_ways = 8, stlb_ways = 12;
   unsigned outstanding_misses = 10;  ///< line fill buffers
-  unsigned reorder_buffer_uops = 352, store_buffer_entries = 72;
-  ExecutionLatencies latencies;
+  unsigned forwarding_cycles = 5;    ///< from a store's data to a load of it
+  unsigned system_call_cycles = 80;  ///< SYSCALL and SYSRET themselves
+  MacroFusion macro_fusion = MacroFusion::none;
+  MoveElimination move_elimination = MoveElimination::none;
+  /// Null: those of Skylake. Outlives the model.
+  const InstructionCosts* costs = nullptr;
   unsigned btb_entries = 4096;  ///< direct branch targets, 4 ways
   unsigned return_stack_entries = 16;
   std::string predictor = "tage";  ///< branch predictor by name: "bimodal", "gshare", "tage"
   u32 tsc_per_core_cycle_numerator = 1, tsc_per_core_cycle_denominator = 1;
   u64 tsc_hz = 3'000'000'000;
   u64 bus_hz = 100'000'000;  ///< what event 3C.01 counts before Golden Cove and Gracemont
+  /// Where the numbers above come from: the core's, and what is different in this product.
+  std::span<const CoreNumber> numbers{}, product_numbers{};
+};
+
+/// One number of a core and its source. One of the members is set.
+struct CoreNumber {
+  std::string_view name;
+  unsigned CoreParameters::*number = nullptr;
+  CacheGeometry CoreParameters::*cache = nullptr;
+  u64 CoreParameters::*hertz = nullptr;
+  u64 value = 0;
+  CacheGeometry geometry{};
+  FactSource source = FactSource::none;
 };
 
 /// One row of a model's event table.

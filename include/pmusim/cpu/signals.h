@@ -145,7 +145,7 @@ enum class Quantity : u8 {
   uops,                     ///< uops retired = slots used by retirement
   cycles,                   ///< core cycles since the previous retirement
   reference_cycles,         ///< the same in TSC ticks
-  slots,                    ///< retire width * cycles
+  slots,                    ///< issue width * cycles
   slots_bad_speculation,    ///< slots lost to mispredicts and clears
   slots_branch_mispredict,  ///< the mispredict part of it
   slots_frontend,           ///< slots with no uop delivered

@@ -8,6 +8,7 @@
 
 #include "pmusim/arch/branch.h"
 #include "pmusim/base/bus.h"
+#include "pmusim/cpu/instruction_cost.h"
 #include "pmusim/cpu/signals.h"
 
 namespace pmusim::x86 {
@@ -58,6 +59,9 @@ struct Instruction {
   u8 uops = 1;  ///< estimate, in the fused domain (what retirement slots count)
   BranchKind branch = BranchKind::none;
   ExecutionClass execution = ExecutionClass::simple;
+  InstructionForm form = InstructionForm::alu;      ///< what it costs, memory operands apart
+  FlagWriter flag_writer = FlagWriter::none;        ///< of what may fuse with a branch behind it
+  ConditionGroup condition = ConditionGroup::none;  ///< of a conditional branch that may fuse
   bool rep = false;  ///< REP string instruction: one retirement, accesses per iteration
   bool locked = false;
   bool flushes_line = false;  ///< CLFLUSH, CLFLUSHOPT

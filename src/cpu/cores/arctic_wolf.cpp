@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,40 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber arcticwolf_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 8, inferred),
+    count("retire_width", &CoreParameters::retire_width, 16, inferred),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 416, inferred),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 240, inferred),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 114, inferred),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 56, inferred),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, inferred),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 15, inferred),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, inferred),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, inferred),
+    count("btb_entries", &CoreParameters::btb_entries, 8192, inferred),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 128, inferred),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 282, inferred),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 6, inferred),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 128, inferred),
+    count("itlb_ways", &CoreParameters::itlb_ways, 128, inferred),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 48, inferred),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 48, inferred),
+    count("stlb_entries", &CoreParameters::stlb_entries, 4096, inferred),
+    count("stlb_ways", &CoreParameters::stlb_ways, 4, inferred),
+    cache("l1i", &CoreParameters::l1i, {64 * kib, 8, 64, 3}, inferred),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 4}, inferred),
+    cache("l2", &CoreParameters::l2, {4 * mib, 16, 64, 19}, inferred),
+    cache("l3", &CoreParameters::l3, {36 * mib, 12, 64, 60}, inferred),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3302'000'000, inferred),
+};
+}  // namespace
+
 namespace {
 /// The E core of Nova Lake; what no dump has shown yet follows Darkmont.
 CpuModel arcticwolf() {
@@ -20,7 +56,7 @@ CpuModel arcticwolf() {
   m.offcore_rsp = {};
   m.omr = 0xC0FFFFFFFFFFFFFF;
   m.pebs.data_source = DataSourceEncoding::arctic_wolf;
-  m.core.l3 = {36 * mib, 12, 64, 60};
+  use(m.core, arcticwolf_numbers, costs::skymont());
   return m;
 }
 

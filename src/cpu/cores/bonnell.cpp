@@ -1,10 +1,46 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "presets.h"
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber bonnell_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 2, published),
+    count("retire_width", &CoreParameters::retire_width, 2, recalled),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 32, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 32, inferred),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 16, inferred),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 8, recalled),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 8, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, measured),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 7, recalled),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 1, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 150, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 128, published),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 8, published),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 183, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 0, cpuid),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 18, measured),
+    count("itlb_entries", &CoreParameters::itlb_entries, 32, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 32, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 64, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 0, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 1, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 3}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {24 * kib, 6, 64, 3}, measured),
+    cache("l2", &CoreParameters::l2, {512 * kib, 8, 64, 16}, measured),
+    cache("l3", &CoreParameters::l3, {0, 0, 64, 0}, cpuid),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 1595'000'000, measured),
+};
+}  // namespace
+
 /// The first Atom: two counters of 40 bits. Leaf 0AH of the later steppings (Pineview) is the one given here.
 CpuModel bonnell() {
   CpuModel m;
@@ -25,11 +61,9 @@ CpuModel bonnell() {
   m.xcr0 = 0;
   m.lbr = {.depth = 8, .format = LbrFormat::eip, .from_base = msr::LBR_CORE_FROM_IP};
   m.pebs = {.format = 0, .counters = 0x1};
-  m.core.retire_width = 2;
-  m.core.l1d = {24 * kib, 6, 64, 3};
-  m.core.l2 = {512 * kib, 8, 64, 16};
-  m.core.l3 = {};
   m.core.bus_hz = 133'333'333;
+  use(m.core, bonnell_numbers, costs::bonnell());
+  m.core.issue_order = IssueOrder::in_order;
   return m;
 }
 

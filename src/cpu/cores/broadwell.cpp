@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "haswell_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,40 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber broadwell_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 4, published),
+    count("retire_width", &CoreParameters::retire_width, 4, measured),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 192, measured),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 64, measured),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 72, measured),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 42, measured),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 10, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 12, published),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 4096, recalled),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 235, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 10, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 64, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 1536, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 6, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 4}, measured),
+    cache("l2", &CoreParameters::l2, {256 * kib, 8, 64, 12}, measured),
+    cache("l3", &CoreParameters::l3, {6 * mib, 12, 64, 44}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3300'000'000, measured),
+};
+}  // namespace
+
 CpuModel broadwell() {
   CpuModel m = haswell();
   m.name = "broadwell";
@@ -15,8 +51,7 @@ CpuModel broadwell() {
   m.model = 0x3D;
   m.stepping = 4;
   m.lbr.double_abort = false;
-  m.core.stlb_entries = 1536;
-  m.core.stlb_ways = 6;
+  use(m.core, broadwell_numbers, costs::broadwell());
   return m;
 }
 

@@ -1,10 +1,51 @@
 // SPDX-License-Identifier: MIT
 #include "core_events.h"
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "presets.h"
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber core2_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 4, recalled),
+    count("retire_width", &CoreParameters::retire_width, 4, recalled),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 96, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 32, published),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 32, recalled),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 20, recalled),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 8, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 15, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 7, recalled),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 150, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 2048, recalled),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 236, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 0, cpuid),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 7, measured),
+    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 4, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 256, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 0, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 1, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 3}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 3}, measured),
+    cache("l2", &CoreParameters::l2, {4 * mib, 16, 64, 14}, measured),
+    cache("l3", &CoreParameters::l3, {0, 0, 64, 0}, cpuid),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2936'000'000, measured),
+};
+constexpr CoreNumber penryn_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 271, measured),
+    cache("l2", &CoreParameters::l2, {6 * mib, 24, 64, 15}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2999'000'000, measured),
+};
+}  // namespace
+
 namespace {
 CpuModel core2() {
   CpuModel m = yonah();
@@ -19,9 +60,8 @@ CpuModel core2() {
   m.has_pdcm = true;
   m.lbr = {.depth = 4, .format = LbrFormat::eip, .from_base = msr::LBR_CORE_FROM_IP};
   m.pebs = {.format = 0, .counters = 0x1};
-  m.core.retire_width = 4;
-  m.core.l2 = {4 * mib, 16, 64, 14};
   m.core.bus_hz = 266'666'667;
+  use(m.core, core2_numbers, costs::core2());
   return m;
 }
 
@@ -32,7 +72,7 @@ CpuModel penryn() {
   m.model = 0x17;
   m.stepping = 10;
   m.xcr0 = 0x3;
-  m.core.l2 = {6 * mib, 24, 64, 15};
+  use_product(m.core, penryn_numbers, costs::penryn());
   return m;
 }
 

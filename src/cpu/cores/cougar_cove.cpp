@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,40 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber cougarcove_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 8, published),
+    count("retire_width", &CoreParameters::retire_width, 12, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 576, inferred),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 338, inferred),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 189, inferred),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 120, inferred),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, inferred),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 18, inferred),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 10, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 12288, published),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 24, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 396, inferred),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 15, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 256, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 128, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 8, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 3072, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 12, cpuid),
+    cache("l1i", &CoreParameters::l1i, {64 * kib, 16, 64, 5}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {48 * kib, 12, 64, 4}, inferred),
+    cache("l2", &CoreParameters::l2, {3 * mib, 12, 64, 17}, inferred),
+    cache("l3", &CoreParameters::l3, {12 * mib, 12, 64, 55}, inferred),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3302'000'000, cpuid),
+};
+}  // namespace
+
 /// Architectural PEBS: the P core of Panther Lake.
 CpuModel cougarcove() {
   CpuModel m = lioncove();
@@ -19,6 +55,7 @@ CpuModel cougarcove() {
   m.pebs.format = PebsFeatures::architectural;
   m.pebs.baseline = false;
   m.pebs.arch_capabilities = 0x60060378;
+  use(m.core, cougarcove_numbers, costs::lion_cove());
   return m;
 }
 

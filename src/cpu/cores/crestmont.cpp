@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,46 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber sierraforest_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 6, published),
+    count("retire_width", &CoreParameters::retire_width, 8, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 256, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 140, inferred),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 80, inferred),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 50, inferred),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 14, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 6144, recalled),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 64, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 300, inferred),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 6, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, measured),
+    count("itlb_entries", &CoreParameters::itlb_entries, 64, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 64, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 48, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 48, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 3072, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 6, cpuid),
+    cache("l1i", &CoreParameters::l1i, {64 * kib, 8, 64, 3}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 3}, measured),
+    cache("l2", &CoreParameters::l2, {4 * mib, 16, 64, 19}, inferred),
+    cache("l3", &CoreParameters::l3, {108 * mib, 12, 64, 80}, inferred),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2200'000'000, inferred),
+};
+constexpr CoreNumber crestmont_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 332, measured),
+    cache("l2", &CoreParameters::l2, {2 * mib, 16, 64, 19}, measured),
+    cache("l3", &CoreParameters::l3, {24 * mib, 12, 64, 56}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2995'000'000, measured),
+};
+}  // namespace
+
 namespace {
 /// Crestmont as in Sierra Forest: eight counters, leaf 23H. No dump seen; follows Meteor Lake's E core.
 CpuModel sierraforest() {
@@ -26,9 +68,7 @@ CpuModel sierraforest() {
   m.pebs.counters = 0xFF | fixed(0x7);
   m.pebs.distribution = bit(0) | bit(1) | fixed(1);
   m.pebs.data_source = DataSourceEncoding::crestmont;
-  m.core.retire_width = 6;
-  m.core.l2 = {4 * mib, 16, 64, 17};
-  m.core.l3 = {108 * mib, 12, 64, 80};
+  use(m.core, sierraforest_numbers, costs::crestmont());
   return m;
 }
 
@@ -43,8 +83,7 @@ CpuModel crestmont() {
   m.stepping = 4;
   m.hybrid = true;
   m.xss = 0xD900;
-  m.core.l2 = {2 * mib, 16, 64, 17};
-  m.core.l3 = {24 * mib, 12, 64, 75};
+  use_product(m.core, crestmont_numbers, costs::crestmont());
   return m;
 }
 

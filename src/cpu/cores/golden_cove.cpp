@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,52 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber sapphirerapids_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 6, published),
+    count("retire_width", &CoreParameters::retire_width, 8, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 512, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 205, recalled),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 192, published),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 114, published),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, published),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 10, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 12288, published),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 24, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 300, recalled),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 15, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 256, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 96, published),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 6, published),
+    count("stlb_entries", &CoreParameters::stlb_entries, 2048, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 16, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {48 * kib, 12, 64, 5}, measured),
+    cache("l2", &CoreParameters::l2, {2 * mib, 16, 64, 16}, recalled),
+    cache("l3", &CoreParameters::l3, {105 * mib, 15, 64, 73}, recalled),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2592'000'000, cpuid),
+};
+constexpr CoreNumber emeraldrapids_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 250, recalled),
+    cache("l2", &CoreParameters::l2, {2 * mib, 16, 64, 16}, inferred),
+    cache("l3", &CoreParameters::l3, {160 * mib, 20, 64, 75}, inferred),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2200'000'000, cpuid),
+};
+constexpr CoreNumber goldencove_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 307, measured),
+    cache("l2", &CoreParameters::l2, {1280 * kib, 10, 64, 15}, measured),
+    cache("l3", &CoreParameters::l3, {30 * mib, 12, 64, 65}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3187'000'000, measured),
+};
+}  // namespace
+
 /// Sapphire Rapids: Golden Cove with architectural LBR and all eight bytes of PERF_METRICS.
 CpuModel sapphirerapids() {
   CpuModel m = icelake_server();
@@ -26,13 +74,8 @@ CpuModel sapphirerapids() {
   m.pebs.distribution = bit(0) | fixed(1);
   m.pebs.latency_split = true;
   m.pebs.data_source = DataSourceEncoding::golden_cove;
-  m.core.retire_width = 6;
-  m.core.l2 = {2 * mib, 16, 64, 15};
-  m.core.l3 = {105 * mib, 15, 64, 73};
-  m.core.dtlb_entries = 96;
-  m.core.itlb_entries = 256;
-  m.core.outstanding_misses = 16;
-  m.core.reorder_buffer_uops = 512;
+  use(m.core, sapphirerapids_numbers, costs::golden_cove());
+  m.core.move_elimination = MoveElimination::all;
   return m;
 }
 
@@ -43,7 +86,7 @@ CpuModel emeraldrapids() {
   m.title = "Emerald Rapids";
   m.model = 0xCF;
   m.stepping = 2;
-  m.core.l3 = {160 * mib, 20, 64, 75};
+  use_product(m.core, emeraldrapids_numbers, costs::golden_cove());
   return m;
 }
 
@@ -63,8 +106,7 @@ CpuModel goldencove() {
   m.rtm = m.hle = false;
   m.xcr0 = 0x207;
   m.xss = 0xD900;
-  m.core.l2 = {1280 * kib, 10, 64, 15};
-  m.core.l3 = {30 * mib, 12, 64, 60};
+  use_product(m.core, goldencove_numbers, costs::golden_cove());
   return m;
 }
 

@@ -1,11 +1,47 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "goldmont_family.h"
 #include "off_core_layouts.h"
 #include "presets.h"
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber goldmont_plus_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 4, published),
+    count("retire_width", &CoreParameters::retire_width, 4, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 95, recalled),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 60, inferred),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 24, inferred),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 24, inferred),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 8, inferred),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 13, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 4096, inferred),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 182, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, measured),
+    count("itlb_entries", &CoreParameters::itlb_entries, 48, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 48, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 32, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 32, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 512, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 4, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 3}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {24 * kib, 6, 64, 3}, measured),
+    cache("l2", &CoreParameters::l2, {4 * mib, 16, 64, 19}, measured),
+    cache("l3", &CoreParameters::l3, {0, 0, 64, 0}, cpuid),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 1497'000'000, measured),
+};
+}  // namespace
+
 /// PEBS on every counter, fixed ones included.
 CpuModel goldmont_plus() {
   CpuModel m = goldmont();
@@ -17,8 +53,7 @@ CpuModel goldmont_plus() {
   m.anythread = false;
   m.lbr.format = LbrFormat::info_no_tsx;
   m.pebs.counters = 0xF | fixed(0x7);
-  m.core.retire_width = 4;
-  m.core.l2 = {4 * mib, 16, 64, 19};
+  use(m.core, goldmont_plus_numbers, costs::goldmont_plus());
   return m;
 }
 

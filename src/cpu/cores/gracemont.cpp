@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "gracemont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,40 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber gracemont_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 5, published),
+    count("retire_width", &CoreParameters::retire_width, 8, recalled),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 256, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 140, inferred),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 80, recalled),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 50, recalled),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 14, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 5120, published),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 64, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 265, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 6, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, measured),
+    count("itlb_entries", &CoreParameters::itlb_entries, 64, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 64, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 48, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 48, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 2048, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 4, cpuid),
+    cache("l1i", &CoreParameters::l1i, {64 * kib, 8, 64, 3}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 3}, measured),
+    cache("l2", &CoreParameters::l2, {2 * mib, 16, 64, 19}, measured),
+    cache("l3", &CoreParameters::l3, {6 * mib, 12, 64, 55}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 1690'000'000, cpuid),
+};
+}  // namespace
+
 /// Six counters, architectural LBR, load and store latency on an Atom. As in Alder Lake-N, which has no P
 /// core.
 CpuModel gracemont() {
@@ -30,12 +66,7 @@ CpuModel gracemont() {
   m.pebs.load_latency = true;
   m.pebs.latency_split = true;
   m.pebs.data_source = DataSourceEncoding::gracemont;
-  m.core.retire_width = 5;
-  m.core.l2 = {2 * mib, 16, 64, 17};
-  m.core.l3 = {6 * mib, 12, 64, 60};
-  m.core.stlb_entries = 2048;
-  m.core.stlb_ways = 4;
-  m.core.reorder_buffer_uops = 256;
+  use(m.core, gracemont_numbers, costs::gracemont());
   return m;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "haswell_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,40 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber haswell_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 4, published),
+    count("retire_width", &CoreParameters::retire_width, 4, measured),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 192, measured),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 60, measured),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 72, measured),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 42, measured),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 10, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 12, published),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 4096, recalled),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 247, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 4, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 10, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 64, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 1024, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 8, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 4}, measured),
+    cache("l2", &CoreParameters::l2, {256 * kib, 8, 64, 12}, measured),
+    cache("l3", &CoreParameters::l3, {8 * mib, 16, 64, 40}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3400'000'000, measured),
+};
+}  // namespace
+
 /// TSX and its counter filters, an LBR call stack, records with the IP of the sampled instruction itself.
 CpuModel haswell() {
   CpuModel m = sandybridge();
@@ -25,9 +61,8 @@ CpuModel haswell() {
   m.pebs.format = 2;
   m.pebs.precise_store = false;
   m.pebs.eventing_ip = true;
-  m.core.l3 = {8 * mib, 16, 64, 34};
-  m.core.stlb_entries = 1024;
-  m.core.stlb_ways = 8;
+  use(m.core, haswell_numbers, costs::haswell());
+  m.core.move_elimination = MoveElimination::all;
   return m;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
@@ -7,6 +9,56 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber icelake_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 5, published),
+    count("retire_width", &CoreParameters::retire_width, 8, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 352, measured),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 160, measured),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 128, measured),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 72, measured),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 12, published),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 10, published),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 5120, published),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 250, inferred),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 15, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 64, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 2048, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 16, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {48 * kib, 12, 64, 5}, measured),
+    cache("l2", &CoreParameters::l2, {512 * kib, 8, 64, 13}, measured),
+    cache("l3", &CoreParameters::l3, {8 * mib, 16, 64, 50}, inferred),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 1498'000'000, cpuid),
+};
+constexpr CoreNumber icelake_server_numbers[] = {
+    cache("l2", &CoreParameters::l2, {1280 * kib, 20, 64, 14}, recalled),
+    cache("l3", &CoreParameters::l3, {48 * mib, 12, 64, 65}, published),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2000'000'000, cpuid),
+};
+constexpr CoreNumber tigerlake_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 316, measured),
+    cache("l2", &CoreParameters::l2, {1280 * kib, 20, 64, 14}, measured),
+    cache("l3", &CoreParameters::l3, {12 * mib, 12, 64, 72}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2419'000'000, measured),
+};
+constexpr CoreNumber rocketlake_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 272, measured),
+    cache("l3", &CoreParameters::l3, {16 * mib, 16, 64, 57}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3503'000'000, measured),
+};
+}  // namespace
+
 namespace {
 /// Sunny Cove: eight counters per logical processor, TOPDOWN.SLOTS in fixed counter 3, PERF_METRICS, adaptive
 /// PEBS on every counter.
@@ -32,12 +84,9 @@ CpuModel icelake() {
   m.pebs.counters = 0xFF | fixed(0xF);
   m.pebs.distribution = fixed(1);
   m.pebs.baseline = true;
-  m.core.retire_width = 5;
-  m.core.l1d = {48 * kib, 12, 64, 5};
-  m.core.l2 = {512 * kib, 8, 64, 13};
-  m.core.stlb_entries = 2048;
-  m.core.stlb_ways = 16;
-  m.core.outstanding_misses = 12;
+  use(m.core, icelake_numbers, costs::icelake());
+  m.core.macro_fusion = MacroFusion::ice_lake;
+  m.core.move_elimination = MoveElimination::vector;
   return m;
 }
 
@@ -51,8 +100,7 @@ CpuModel icelake_server() {
   m.model = 0x6A;
   m.stepping = 6;
   m.rtm = m.hle = true;
-  m.core.l2 = {1280 * kib, 20, 64, 14};
-  m.core.l3 = {48 * mib, 12, 64, 70};
+  use_product(m.core, icelake_server_numbers, costs::icelake_server());
   return m;
 }
 
@@ -65,8 +113,7 @@ CpuModel tigerlake() {
   m.stepping = 1;
   m.has_bus_lock_detect = true;
   m.xss = 0x3900;
-  m.core.l2 = {1280 * kib, 20, 64, 14};
-  m.core.l3 = {12 * mib, 12, 64, 45};
+  use_product(m.core, tigerlake_numbers, costs::tigerlake());
   return m;
 }
 
@@ -76,7 +123,8 @@ CpuModel rocketlake() {
   m.title = "Rocket Lake";
   m.model = 0xA7;
   m.stepping = 1;
-  m.core.l3 = {16 * mib, 16, 64, 46};
+  use_product(m.core, rocketlake_numbers, costs::rocketlake());
+  m.core.move_elimination = MoveElimination::all;
   return m;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "golden_cove_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,46 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber graniterapids_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 6, published),
+    count("retire_width", &CoreParameters::retire_width, 8, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 512, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 205, recalled),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 192, published),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 114, published),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 16, published),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 10, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 12288, published),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 24, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 360, recalled),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 15, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 256, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 96, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 6, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 2048, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 16, cpuid),
+    cache("l1i", &CoreParameters::l1i, {64 * kib, 16, 64, 5}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {48 * kib, 12, 64, 5}, measured),
+    cache("l2", &CoreParameters::l2, {2 * mib, 16, 64, 16}, inferred),
+    cache("l3", &CoreParameters::l3, {480 * mib, 16, 64, 80}, recalled),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3000'000'000, cpuid),
+};
+constexpr CoreNumber redwoodcove_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 358, measured),
+    cache("l2", &CoreParameters::l2, {2 * mib, 16, 64, 16}, measured),
+    cache("l3", &CoreParameters::l3, {24 * mib, 12, 64, 70}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2995'000'000, measured),
+};
+}  // namespace
+
 namespace {
 /// Redwood Cove of Granite Rapids: leaf 23H, retire latency in PEBS records.
 CpuModel graniterapids() {
@@ -21,7 +63,7 @@ CpuModel graniterapids() {
   m.arch_perfmon_ext = true;
   m.xss = 0x1DD00;
   m.pebs.format = 5;
-  m.core.l3 = {480 * mib, 16, 64, 80};
+  use(m.core, graniterapids_numbers, costs::redwood_cove());
   return m;
 }
 
@@ -41,7 +83,7 @@ CpuModel redwoodcove() {
   m.rtm = m.hle = false;
   m.xcr0 = 0x207;
   m.xss = 0xD900;
-  m.core.l3 = {24 * mib, 12, 64, 75};
+  use_product(m.core, redwoodcove_numbers, costs::redwood_cove());
   return m;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
@@ -7,6 +9,46 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber skylake_x_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 4, published),
+    count("retire_width", &CoreParameters::retire_width, 4, measured),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 224, measured),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 97, measured),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 72, inferred),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 56, inferred),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 12, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 9, published),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 4096, recalled),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 291, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 6, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 15, inferred),
+    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 64, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 1536, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 12, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 4}, measured),
+    cache("l2", &CoreParameters::l2, {1 * mib, 16, 64, 14}, measured),
+    cache("l3", &CoreParameters::l3, {25344 * kib, 11, 64, 76}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3503'000'000, measured),
+};
+constexpr CoreNumber cascadelake_numbers[] = {
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 291, inferred),
+    cache("l2", &CoreParameters::l2, {1 * mib, 16, 64, 14}, inferred),
+    cache("l3", &CoreParameters::l3, {25344 * kib, 11, 64, 74}, inferred),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 3503'000'000, inferred),
+};
+}  // namespace
+
 namespace {
 CpuModel skylake_x() {
   CpuModel m = skylake();
@@ -16,8 +58,7 @@ CpuModel skylake_x() {
   m.model = 0x55;
   m.stepping = 4;
   m.xcr0 = 0xFF;
-  m.core.l2 = {1 * mib, 16, 64, 14};
-  m.core.l3 = {18 * 1408 * kib, 11, 64, 68};
+  use(m.core, skylake_x_numbers, costs::skylake_x());
   return m;
 }
 
@@ -27,6 +68,7 @@ CpuModel cascadelake() {
   m.title = "Cascade Lake";
   m.pfm_name = "clx";
   m.stepping = 7;
+  use_product(m.core, cascadelake_numbers, costs::cascadelake());
   return m;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "goldmont_family.h"
 #include "named_events.h"
 #include "off_core_layouts.h"
@@ -8,6 +10,40 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber tremont_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 4, published),
+    count("retire_width", &CoreParameters::retire_width, 4, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 208, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 100, inferred),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 78, recalled),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 49, recalled),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 8, inferred),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 13, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 4096, inferred),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 177, measured),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 6, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, measured),
+    count("itlb_entries", &CoreParameters::itlb_entries, 48, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 48, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 48, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 48, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 1024, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 4, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 3}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 3}, measured),
+    cache("l2", &CoreParameters::l2, {4608 * kib, 18, 64, 20}, recalled),
+    cache("l3", &CoreParameters::l3, {4 * mib, 16, 64, 53}, measured),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 1996'000'000, measured),
+};
+}  // namespace
+
 /// Adaptive PEBS on an Atom, also into a PT stream.
 CpuModel tremont() {
   CpuModel m = goldmont_plus();
@@ -23,9 +59,7 @@ CpuModel tremont() {
   m.pebs.format = 4;
   m.pebs.distribution = bit(0) | fixed(1);
   m.pebs.baseline = true;
-  m.core.l1d = {32 * kib, 8, 64, 3};
-  m.core.l2 = {4 * mib, 16, 64, 17};
-  m.core.l3 = {4 * mib, 16, 64, 50};
+  use(m.core, tremont_numbers, costs::tremont());
   return m;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "named_events.h"
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
@@ -7,6 +9,40 @@
 
 namespace pmusim {
 namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr CoreNumber westmere_numbers[] = {
+    count("issue_width", &CoreParameters::issue_width, 4, recalled),
+    count("retire_width", &CoreParameters::retire_width, 4, recalled),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 128, published),
+    count("scheduler_uops", &CoreParameters::scheduler_uops, 36, recalled),
+    count("load_buffer_entries", &CoreParameters::load_buffer_entries, 48, recalled),
+    count("store_buffer_entries", &CoreParameters::store_buffer_entries, 32, recalled),
+    count("outstanding_misses", &CoreParameters::outstanding_misses, 10, recalled),
+    count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
+    count("resteer_cycles", &CoreParameters::resteer_cycles, 8, recalled),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
+    count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
+    count("btb_entries", &CoreParameters::btb_entries, 4096, inferred),
+    count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),
+    count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 185, inferred),
+    count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
+    count("page_walk_cycles", &CoreParameters::page_walk_cycles, 9, measured),
+    count("itlb_entries", &CoreParameters::itlb_entries, 128, cpuid),
+    count("itlb_ways", &CoreParameters::itlb_ways, 4, cpuid),
+    count("dtlb_entries", &CoreParameters::dtlb_entries, 64, cpuid),
+    count("dtlb_ways", &CoreParameters::dtlb_ways, 4, cpuid),
+    count("stlb_entries", &CoreParameters::stlb_entries, 512, cpuid),
+    count("stlb_ways", &CoreParameters::stlb_ways, 4, cpuid),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 4, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 4}, measured),
+    cache("l2", &CoreParameters::l2, {256 * kib, 8, 64, 10}, inferred),
+    cache("l3", &CoreParameters::l3, {12 * mib, 16, 64, 48}, recalled),
+    clock("tsc_hz", &CoreParameters::tsc_hz, 2800'000'000, measured),
+};
+}  // namespace
+
 namespace {
 CpuModel westmere() {
   CpuModel m = nehalem();
@@ -18,7 +54,7 @@ CpuModel westmere() {
   m.arch_events = 0x7B;  // reference cycles: not enumerated
   m.offcore_rsp = {0xFFFF, 0xFFFF};
   m.pebs.data_source = DataSourceEncoding::westmere;
-  m.core.l3 = {12 * mib, 16, 64, 40};
+  use(m.core, westmere_numbers, costs::westmere());
   return m;
 }
 

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds the timing model against llvm-mca and against what was measured on silicon.
+
+    scripts/compare_core_costs.py llvm     [--program FILE] [--loops N] [--seed N] [--show]
+    scripts/compare_core_costs.py kernels  [--program FILE] [--show]
+    scripts/compare_core_costs.py measured [--program FILE] [--show]
+
+llvm: N generated loops per core, of instructions whose costs LLVM and silicon agree on (docs/core-model.md says which
+do not); kernels: the loops of scripts/core_kernels.txt; measured: a chain and independent copies of every form in
+src/cpu/costs. Needs Debian's llvm-19 (llvm-mca-19, llvm-mc-19) and tests/loop_cycles of a build.
+"""
+import argparse
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+top = pathlib.Path(__file__).resolve().parent.parent
+
+# Model, LLVM's name, and what llvm-mca must be told of the dispatch width.
+CORES = [
+    ("bonnell", "bonnell", []), ("silvermont", "slm", []), ("sandybridge", "sandybridge", []),
+    ("haswell", "haswell", []), ("broadwell", "broadwell", []), ("skylake", "skylake", ["-dispatch=4"]),
+    ("skylake-x", "skylake-avx512", ["-dispatch=4"]), ("icelake-server", "icelake-server", ["-dispatch=5"]),
+    ("goldencove", "alderlake", []), ("sapphirerapids", "sapphirerapids", []),
+]
+
+INTEGER = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13"]
+
+
+def reg(rng):
+    return "%" + rng.choice(INTEGER)
+
+
+def xmm(rng):
+    return f"%xmm{rng.randrange(12)}"
+
+
+def mem(rng):
+    return f"{rng.randrange(0, 64) * 8}(%rdi)"
+
+
+# What a loop is drawn from: weight and text.
+MIX = [
+    (8, lambda r: f"addq {reg(r)},{reg(r)}"), (4, lambda r: f"subq {reg(r)},{reg(r)}"),
+    (4, lambda r: f"andq {reg(r)},{reg(r)}"), (4, lambda r: f"orq {reg(r)},{reg(r)}"),
+    (4, lambda r: f"xorq {reg(r)},{reg(r)}"), (3, lambda r: f"cmpq {reg(r)},{reg(r)}"),
+    (3, lambda r: f"shlq ${r.randrange(1, 8)},{reg(r)}"), (3, lambda r: f"sarq ${r.randrange(1, 8)},{reg(r)}"),
+    (3, lambda r: f"imull %e{r.choice(['ax', 'bx', 'cx', 'dx'])},%e{r.choice(['ax', 'bx', 'cx', 'dx'])}"),
+    (8, lambda r: f"movq {mem(r)},{reg(r)}"),
+    (4, lambda r: f"movq {reg(r)},{mem(r)}"),
+    (2, lambda r: f"addsd {xmm(r)},{xmm(r)}"), (2, lambda r: f"mulsd {xmm(r)},{xmm(r)}"),
+    (3, lambda r: f"paddd {xmm(r)},{xmm(r)}"), (1, lambda r: f"pshufd $1,{xmm(r)},{xmm(r)}"),
+    (1, lambda r: f"pmullw {xmm(r)},{xmm(r)}"), (2, lambda r: f"movaps {r.randrange(64) * 16}(%rdi),{xmm(r)}"),
+    (1, lambda r: f"pslld $3,{xmm(r)}"),
+]
+
+
+# What LLVM has wrong (docs/core-model.md): not drawn for its cores.
+WRONG = {"alderlake": ("and", "or", "xor", "addsd", "movq %"), "sapphirerapids": ("and", "or", "xor", "addsd", "movq %")}
+
+
+def different(text):
+    """No idiom: a register with itself is another instruction."""
+    operands = text.split(None, 1)[1].split(",")
+    return len(set(operands)) == len(operands)
+
+
+def draw_loop(rng, cpu):
+    weights = [w for w, _ in MIX]
+    body = []
+    length = rng.randrange(4, 17)
+    while len(body) < length:
+        text = rng.choices(MIX, weights)[0][1](rng)
+        if different(text) and not text.startswith(WRONG.get(cpu, ())):
+            body.append(text)
+    return "; ".join(body)
+
+
+def assemble(texts):
+    """Hexadecimal code of each text, or None where the assembler refuses it."""
+    out = []
+    for text in texts:
+        done = subprocess.run(["llvm-mc-19", "-triple=x86_64", "-show-encoding", "-mattr=+avx512f,+avx512vl"],
+                              input=".L1:\n" + text.replace(";", "\n") + "\n", capture_output=True, text=True)
+        if done.returncode != 0:
+            out.append(None)
+            continue
+        code = re.findall(r"encoding: \[([^\]]*)\]", done.stdout)
+        out.append("".join(b[2:] if b.startswith("0x") else "00" for part in code for b in part.split(",")))
+    return out
+
+
+def llvm_cycles(cpu, options, text, iterations=400):
+    done = subprocess.run(["llvm-mca-19", "-mtriple=x86_64", f"-mcpu={cpu}", f"-iterations={iterations}",
+                           "-instruction-info=0", "-resource-pressure=0", *options],
+                          input=text.replace(";", "\n") + "\n", capture_output=True, text=True)
+    found = re.search(r"Total Cycles:\s+(\d+)", done.stdout)
+    return int(found.group(1)) / iterations if found else None
+
+
+class Model:
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def cycles(self, model, counting, code):
+        self.process.stdin.write(f"{model} {counting} {code}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+
+def close(ours, theirs):
+    return abs(ours - theirs) <= 0.15 * theirs
+
+
+def report(name, pairs, show, is_close):
+    near = [pair for pair in pairs if is_close(pair[1], pair[2])]
+    print(f"{name:16} {len(near):4} of {len(pairs):4}  {100 * len(near) / max(len(pairs), 1):5.1f} %")
+    if show:
+        for text, ours, theirs in pairs:
+            if not is_close(ours, theirs):
+                print(f"    {ours:8.2f} {theirs:8.2f}  {text}")
+
+
+def compare_llvm(model, args):
+    for name, cpu, options in CORES:
+        rng = random.Random(args.seed)
+        loops = [draw_loop(rng, cpu) for _ in range(args.loops)]
+        pairs = []
+        for text, code in zip(loops, assemble(loops)):
+            theirs = llvm_cycles(cpu, options, text)
+            if code and theirs:
+                pairs.append((text, model.cycles(name, "split", code), theirs))
+        report(name, pairs, args.show, close)
+
+
+def compare_kernels(model, args):
+    rows = [line.split("|") for line in (top / "scripts/core_kernels.txt").read_text().splitlines()
+            if line and not line.startswith("#")]
+    codes = assemble([row[1].strip() for row in rows])
+    for name, cpu, options in CORES:
+        pairs = []
+        for row, code in zip(rows, codes):
+            theirs = llvm_cycles(cpu, options, ".L1:; " + row[1].strip(), 1000)
+            if code and theirs and cpu not in row[2].split():
+                pairs.append((f"{row[0].strip()}: {row[1].strip()}", model.cycles(name, "split", code), theirs))
+        report(name, pairs, args.show, close)
+
+
+# A chain of each form and its independent copies; {n} counts registers.
+MEASURED = {
+    "alu": ("addq %rbx,%rax", "addq %rbx,{q}"), "adc": ("adcq %rbx,%rax", None),
+    "move": ("movl %eax,%eax", None), "nop": (None, "nop"),
+    "lea": ("leaq (%rax,%rbx),%rax", "leaq (%rbp,%rbx),{q}"),
+    "lea_three": ("leaq 8(%rax,%rbx),%rax", "leaq 8(%rbp,%rbx),{q}"),
+    "lea_scaled": ("leaq 8(%rax,%rbx,8),%rax", "leaq 8(%rbp,%rbx,8),{q}"),
+    "shift": ("shlq $3,%rax", "shlq $3,{q}"), "shift_by_cl": ("shlq %cl,%rax", "shlq %cl,{q}"),
+    "rotate": ("rolq $3,%rax", "rolq $3,{q}"), "double_shift": ("shldq $3,%rbx,%rax", "shldq $3,%rbx,{q}"),
+    "imul_32": ("imull %ebx,%eax", "imull %ebx,{d}"), "imul_64": ("imulq %rbx,%rax", "imulq %rbx,{q}"),
+    "mul_wide": ("mulq %rbx", None), "div_32": ("divl %ebx", None), "div_64": ("divq %rbx", None),
+    "idiv_64": ("idivq %rbx", None), "bit_scan": ("bsfq %rax,%rax", "bsfq %rbx,{q}"),
+    "popcnt": ("popcntq %rax,%rax", "popcntq %rbx,{q}"), "lzcnt": ("lzcntq %rax,%rax", "lzcntq %rbx,{q}"),
+    "tzcnt": ("tzcntq %rax,%rax", "tzcntq %rbx,{q}"), "bswap": ("bswapq %rax", "bswapq {q}"),
+    "pdep": ("pdepq %rbx,%rax,%rax", "pdepq %rbx,%rbx,{q}"), "cmov": ("cmoveq %rbx,%rax", "cmoveq %rbx,{q}"),
+    "xchg": ("xchgq %rbx,%rax", None), "locked": ("lock addq %rax,(%rdi)", "lock addq %rax,(%rdi)"),
+    "memory_fence": (None, "mfence"), "load_fence": (None, "lfence"), "store_fence": (None, "sfence"),
+    "pause": (None, "pause"), "rdtsc": (None, "rdtsc"), "cpuid": (None, "cpuid"), "serialize": (None, "serialize"),
+    "rdrand": (None, "rdrandq %rax"), "load_mxcsr": (None, "ldmxcsr (%rdi)"), "string": (None, "movsq"),
+    "clflush": (None, "clflush (%rdi)"), "cmpxchg_16": ("cmpxchg16b (%rdi)", None),
+    "x87_add": ("fadd %st(1),%st", None), "x87_multiply": ("fmul %st(1),%st", None),
+    "x87_divide": ("fdiv %st(1),%st", None), "x87_transcendental": ("fsin", None),
+    "sha": ("sha256rnds2 %xmm0,%xmm1,%xmm2", None),
+    "compare_flags": (None, "ucomisd %xmm1,%xmm2"), "mask_bytes": (None, "pmovmskb %xmm1,%eax"),
+    "vector_test": (None, "ptest %xmm1,%xmm2"), "reciprocal": ("rcpps %xmm0,%xmm0", "rcpps %xmm15,{x}"),
+    "round": ("roundsd $0,%xmm0,%xmm0", "roundsd $0,%xmm15,{x}"),
+    "convert_packed": ("cvtdq2ps %xmm0,%xmm0", "cvtdq2ps %xmm15,{x}"),
+    "convert_to_double": ("cvtss2sd %xmm0,%xmm0", None), "convert_to_single": ("cvtsd2ss %xmm0,%xmm0", None),
+    "square_root_scalar_single": ("sqrtss %xmm0,%xmm0", "sqrtss %xmm15,{x}"),
+    "square_root_scalar_double": ("sqrtsd %xmm0,%xmm0", "sqrtsd %xmm15,{x}"),
+    "square_root_double": ("sqrtpd %xmm0,%xmm0", "sqrtpd %xmm15,{x}"),
+    "square_root_256_single": ("vsqrtps %ymm0,%ymm0", "vsqrtps %ymm15,{y}"),
+    "square_root_256_double": ("vsqrtpd %ymm0,%ymm0", "vsqrtpd %ymm15,{y}"),
+    "vector_shift": ("pslld $3,%xmm0", "pslld $3,{x}"),
+    "permute_lanes": ("vperm2f128 $1,%ymm1,%ymm0,%ymm0", "vperm2f128 $1,%ymm14,%ymm15,{y}"),
+    "insert_lane": ("vinsertf128 $1,%xmm1,%ymm0,%ymm0", "vinsertf128 $1,%xmm14,%ymm15,{y}"),
+    "extract_lane": ("vextractf128 $1,%ymm0,%xmm0", "vextractf128 $1,%ymm15,{x}"),
+    "carryless_multiply": ("pclmulqdq $0,%xmm1,%xmm0", "pclmulqdq $0,%xmm15,{x}"),
+    "gather_single_256": ("vgatherdps %ymm2,(%rdi,%ymm1,4),%ymm0", None),
+}
+for form, name in {
+        "add_scalar_single": "addss", "add_scalar_double": "addsd", "add_single": "addps", "add_double": "addpd",
+        "multiply_scalar_single": "mulss", "multiply_scalar_double": "mulsd", "multiply_double": "mulpd",
+        "divide_scalar_single": "divss", "divide_single": "divps", "divide_scalar_double": "divsd",
+        "divide_double": "divpd", "minimum": "minsd", "logic": "andps", "vector_add": "paddd",
+        "multiply_low_32": "pmulld", "multiply_low_16": "pmullw", "multiply_add_16": "pmaddwd",
+        "multiply_wide_32": "pmuludq", "sum_differences": "psadbw", "shuffle_bytes": "pshufb",
+        "shuffle": "shufps $1,", "unpack": "unpcklps", "horizontal_add": "haddps", "dot_product": "dpps $1,",
+        "aes_encode": "aesenc", "aes_decode": "aesdec", "compare": "cmpeqpd"}.items():
+    MEASURED[form] = (f"{name} %xmm1,%xmm0", f"{name} %xmm15," + "{x}")
+for form, name in {"add_256": "vaddps", "multiply_256": "vmulps", "divide_256_single": "vdivps",
+                   "divide_256_double": "vdivpd", "vector_add_256": "vpaddd", "fma_256": "vfmadd213ps",
+                   "permute_words": "vpermd"}.items():
+    MEASURED[form] = (f"{name} %ymm1,%ymm0,%ymm0", f"{name} %ymm14,%ymm15," + "{y}")
+MEASURED["fma_scalar"] = ("vfmadd213sd %xmm1,%xmm2,%xmm0", "vfmadd213sd %xmm14,%xmm15,{x}")
+MEASURED["fma_512"] = ("vfmadd213ps %zmm1,%zmm2,%zmm0", "vfmadd213ps %zmm14,%zmm15,{z}")
+MEASURED["blend_variable"] = ("blendvps %xmm0,%xmm1,%xmm2", "blendvps %xmm0,%xmm15,{x}")
+
+
+def copies(template):
+    """Enough independent copies to fill every unit."""
+    if "{" not in template:
+        return template
+    whole = ["rax", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14"]
+    half = ["eax", "edx", "esi", "r8d", "r9d", "r10d", "r11d", "r12d", "r13d", "r14d"]
+    return "; ".join(template.format(q="%" + whole[n], d="%" + half[n], x=f"%xmm{n + 3}", y=f"%ymm{n + 3}",
+                                     z=f"%zmm{n + 3}") for n in range(10))
+
+
+def measured_rows(path):
+    rows = re.findall(r"\{(\w+), ([0-9.]+), ([0-9.]+)\}", path.read_text())
+    return [(form, float(latency), float(throughput)) for form, latency, throughput in rows]
+
+
+def compare_measured(model, args):
+    texts, cache = set(), {}
+    for chain, free in MEASURED.values():
+        texts |= {t for t in (chain, copies(free) if free else None) if t}
+    ordered = sorted(texts)
+    cache = dict(zip(ordered, assemble(ordered)))
+    names = {"golden_cove": "goldencove", "redwood_cove": "redwoodcove", "lion_cove": "lioncove",
+             "knights_landing": "knightslanding", "skylake_x": "skylake-x", "icelake_server": "icelake-server",
+             "goldmont_plus": "goldmont-plus"}
+    within = lambda ours, theirs: abs(ours - theirs) <= max(1.0, 0.15 * theirs)
+    for path in sorted((top / "src/cpu/costs").glob("*.cpp")):
+        if path.stem in ("costs", "raptor_cove"):
+            continue
+        pairs = []
+        for form, latency, throughput in measured_rows(path):
+            chain, free = MEASURED.get(form, (None, None))
+            if chain and latency and cache[chain]:
+                cycles = model.cycles(names.get(path.stem, path.stem), "fused", cache[chain])
+                pairs.append((f"chain of {chain}", cycles, latency))
+            if free and throughput and cache[copies(free)]:
+                count = copies(free).count(";") + 1
+                cycles = model.cycles(names.get(path.stem, path.stem), "fused", cache[copies(free)]) / count
+                pairs.append((f"independent {free}", cycles, throughput))
+        report(path.stem, pairs, args.show, within)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["llvm", "kernels", "measured"])
+    parser.add_argument("--program", default=str(top / "build/release/tests/loop_cycles"))
+    parser.add_argument("--loops", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", action="store_true", help="the loops that differ: ours, theirs")
+    args = parser.parse_args()
+    compare = {"llvm": compare_llvm, "kernels": compare_kernels, "measured": compare_measured}
+    compare[args.what](Model(args.program), args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "tests/core/program.h"
+
+// What instructions cost on the cores that InstLatX64 measured, in loops of the code itself.
+namespace pmusim {
+namespace {
+
+using Code = std::vector<u8>;
+
+double cycles_of(const std::string& model, const Code& code, unsigned copies = 1) {
+  trace::Block block;
+  for (unsigned n = 0; n < copies; ++n)
+    for (const u8 value : code) block.code.push_back(static_cast<std::byte>(value));
+  for (std::size_t at = 0; at < block.code.size();) {
+    block.instructions.push_back(x86::decode(std::span(block.code).subspan(at), 0x401000 + at));
+    at += block.instructions.back().length;
+  }
+  Core core = test::make_core(find_cpu_model(model).value());
+  constexpr unsigned warm = 100, counted = 400;
+  u64 before = 0;
+  for (unsigned n = 0; n < warm + counted; ++n) {
+    if (n == warm) before = core.cycle();
+    test::run(core, block, {}, block.instructions.back().end());
+  }
+  return static_cast<double>(core.cycle() - before) / counted;
+}
+
+const Code imul_chain{0x48, 0x0F, 0xAF, 0xC3};                         // imul rax, rbx
+const Code two_imuls{0x4D, 0x0F, 0xAF, 0xC1, 0x4D, 0x0F, 0xAF, 0xD1};  // imul r8, r9; imul r10, r9
+const Code addsd_chain{0xF2, 0x0F, 0x58, 0xC1};
+const Code divsd_chain{0xF2, 0x0F, 0x5E, 0xC1};
+const Code three_loads{0x48, 0x8B, 0x07, 0x48, 0x8B, 0x5F, 0x40, 0x48, 0x8B, 0x8F, 0x80, 0, 0, 0};
+const Code load_add{0x48, 0x03, 0x07};  // add rax, [rdi]
+const Code two_stores{0x48, 0x89, 0x07, 0x48, 0x89, 0x5F, 0x40};
+const Code shuffles{0x66, 0x0F, 0x70, 0xC0, 1, 0x66, 0x0F, 0x70, 0xC9, 1};  // pshufd of two registers
+const Code add_immediate{0x48, 0x83, 0xC0, 1};
+const Code pause{0xF3, 0x90};
+
+TEST(InstructionCosts, AChainOfMultiplicationsTakesTheLatencyOfTheCore) {
+  EXPECT_NEAR(cycles_of("skylake", imul_chain), 3, 0.1);
+  EXPECT_NEAR(cycles_of("silvermont", imul_chain), 5, 0.1);
+  EXPECT_NEAR(cycles_of("bonnell", imul_chain), 14, 0.1);
+}
+
+TEST(InstructionCosts, IndependentMultiplicationsShareTheirPort) {
+  EXPECT_NEAR(cycles_of("skylake", {0x4D, 0x0F, 0xAF, 0xC1, 0x4D, 0x89, 0xC8}), 1, 0.1);  // imul, mov
+  EXPECT_NEAR(cycles_of("skylake", two_imuls), 3, 0.1);                                   // two chains
+}
+
+TEST(InstructionCosts, AdditionsAndDivisionsOfDoublesTakeWhatWasMeasured) {
+  EXPECT_NEAR(cycles_of("haswell", addsd_chain), 3, 0.1);
+  EXPECT_NEAR(cycles_of("skylake", addsd_chain), 4, 0.1);
+  EXPECT_NEAR(cycles_of("skymont", addsd_chain), 2, 0.1);
+  EXPECT_NEAR(cycles_of("sandybridge", divsd_chain), 22, 0.1);
+  EXPECT_NEAR(cycles_of("skylake", divsd_chain), 14, 0.1);
+}
+
+TEST(InstructionCosts, LoadsRetireAsFastAsThereArePortsForThem) {
+  EXPECT_NEAR(cycles_of("nehalem", three_loads), 3, 0.1);
+  EXPECT_NEAR(cycles_of("skylake", three_loads), 1.5, 0.1);
+  EXPECT_NEAR(cycles_of("goldencove", three_loads), 1, 0.1);
+}
+
+TEST(InstructionCosts, StoresRetireAsFastAsTheirDataLeave) {
+  EXPECT_NEAR(cycles_of("skylake", two_stores), 2, 0.1);
+  EXPECT_NEAR(cycles_of("icelake", two_stores), 1, 0.1);
+}
+
+TEST(InstructionCosts, OnlyTheAddressOfALoadWaits) {
+  EXPECT_NEAR(cycles_of("skylake", load_add), 1, 0.1);  // the sum is the chain, not the load
+}
+
+TEST(InstructionCosts, ShufflesHaveOnePortUntilIceLake) {
+  EXPECT_NEAR(cycles_of("skylake", shuffles), 2, 0.1);
+  EXPECT_NEAR(cycles_of("icelake", shuffles), 1, 0.1);
+}
+
+TEST(InstructionCosts, GoldenCoveAddsConstantsAtRename) {
+  EXPECT_NEAR(cycles_of("skylake", add_immediate, 6), 6, 0.1);
+  EXPECT_NEAR(cycles_of("goldencove", add_immediate, 6), 1, 0.1);
+}
+
+TEST(InstructionCosts, PauseIsLongSinceSkylake) {
+  EXPECT_NEAR(cycles_of("haswell", pause), 9, 1);
+  EXPECT_NEAR(cycles_of("skylake", pause), 140, 1);
+}
+
+// Bonnell: cmp and jne, an addition and a load; the pair is one uop from Nehalem on.
+TEST(InstructionCosts, AComparisonAndItsBranchAreOneUop) {
+  const Code compare_and_branch{0x48, 0x39, 0xD8, 0x75, 0};
+  EXPECT_NEAR(cycles_of("core2", compare_and_branch, 4), 4, 0.1);
+  EXPECT_NEAR(cycles_of("skylake", compare_and_branch, 4), 2, 0.1);
+}
+
+// In order: a long division holds what does not need it, which an out-of-order core runs ahead of.
+TEST(InstructionCosts, BonnellStartsInOrder) {
+  const Code divide_then_multiply{0xF2, 0x0F, 0x5E, 0xC1, 0x0F, 0xAF, 0xC3, 0x0F, 0xAF, 0xC3};
+  EXPECT_GE(cycles_of("bonnell", divide_then_multiply), 60);
+  EXPECT_NEAR(cycles_of("silvermont", divide_then_multiply), 34, 1);
+}
+
+}  // namespace
+}  // namespace pmusim

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cpu/costs/costs.h"
+#include "pmusim/cpu/model.h"
+
+namespace pmusim {
+namespace {
+
+const CoreNumber* find(std::span<const CoreNumber> numbers, std::string_view name) {
+  const auto found = std::ranges::find(numbers, name, &CoreNumber::name);
+  return found == numbers.end() ? nullptr : &*found;
+}
+
+TEST(CoreNumbers, EveryNumberOfEveryModelHasASource) {
+  constexpr std::string_view wanted[] = {"issue_width",
+                                         "retire_width",
+                                         "reorder_buffer_uops",
+                                         "scheduler_uops",
+                                         "load_buffer_entries",
+                                         "store_buffer_entries",
+                                         "outstanding_misses",
+                                         "mispredict_penalty",
+                                         "resteer_cycles",
+                                         "forwarding_cycles",
+                                         "system_call_cycles",
+                                         "btb_entries",
+                                         "return_stack_entries",
+                                         "memory_latency_cycles",
+                                         "stlb_latency_cycles",
+                                         "page_walk_cycles",
+                                         "itlb_entries",
+                                         "dtlb_entries",
+                                         "stlb_entries",
+                                         "l1i",
+                                         "l1d",
+                                         "l2",
+                                         "l3",
+                                         "tsc_hz"};
+  for (const CpuModel& model : cpu_models()) {
+    for (const std::string_view name : wanted) {
+      const CoreNumber* own = find(model.core.product_numbers, name);
+      const CoreNumber* number = own != nullptr ? own : find(model.core.numbers, name);
+      ASSERT_NE(number, nullptr) << model.name << ": " << name;
+      EXPECT_NE(number->source, FactSource::none) << model.name << ": " << name;
+    }
+  }
+}
+
+TEST(CoreNumbers, TheModelHasTheNumbersThatItsRowsSay) {
+  for (const CpuModel& model : cpu_models()) {
+    for (const CoreNumber& number : model.core.numbers) {
+      if (find(model.core.product_numbers, number.name) != nullptr) continue;
+      if (number.number != nullptr) {
+        EXPECT_EQ(model.core.*number.number, number.value) << model.name << ": " << number.name;
+      }
+      if (number.cache != nullptr) {
+        EXPECT_EQ((model.core.*number.cache).bytes, number.geometry.bytes)
+            << model.name << ": " << number.name;
+      }
+    }
+  }
+}
+
+// CPUID leaf 2 and 4 of dumped parts.
+TEST(CoreNumbers, CachesOfCodeAreThoseOfCpuid) {
+  struct Cache {
+    std::string_view model;
+    unsigned kib, ways;
+  };
+  constexpr Cache caches[] = {{"nehalem", 32, 4},   {"skylake", 32, 8},   {"redwoodcove", 64, 16},
+                              {"lioncove", 64, 16}, {"gracemont", 64, 8}, {"skymont", 64, 8},
+                              {"silvermont", 32, 8}};
+  for (const Cache& cache : caches) {
+    const CpuModel model = find_cpu_model(cache.model).value();
+    EXPECT_EQ(model.core.l1i.bytes, cache.kib * 1024) << cache.model;
+    EXPECT_EQ(model.core.l1i.ways, cache.ways) << cache.model;
+  }
+}
+
+TEST(CoreNumbers, RetirementIsNeverNarrowerThanIssue) {
+  for (const CpuModel& model : cpu_models())
+    EXPECT_GE(model.core.retire_width, model.core.issue_width) << model.name;
+}
+
+TEST(InstructionCosts, EveryModelHasACostAndAPortForEveryFormThatExecutes) {
+  for (const CpuModel& model : cpu_models()) {
+    ASSERT_NE(model.core.costs, nullptr) << model.name;
+    EXPECT_NE(model.core.costs->load_ports, 0u) << model.name;
+    EXPECT_NE(model.core.costs->of(InstructionForm::alu).uses[0].ports, 0u) << model.name;
+    for (const InstructionCost& cost : model.core.costs->by_form) EXPECT_GE(cost.uops, 1) << model.name;
+  }
+}
+
+TEST(InstructionCosts, ThroughputIsTheWorkOfThePortsThatDoIt) {
+  const InstructionCosts& skylake = costs::skylake();
+  const InstructionCost& multiply = skylake.of(InstructionForm::imul_64);
+  EXPECT_EQ(multiply.latency_cycles, 3);
+  EXPECT_EQ(multiply.uses[0].ports, 0b10u);  // port 1
+  EXPECT_EQ(multiply.uses[0].uops, 1);
+  const InstructionCost& divide = skylake.of(InstructionForm::divide_scalar_double);
+  EXPECT_EQ(divide.latency_cycles, 14);
+  EXPECT_EQ(divide.uses[1].ports, PortMask{1} << divider_port);
+  EXPECT_EQ(divide.uses[1].cycles, 4);
+  const InstructionCost& gather = skylake.of(InstructionForm::gather_single_256);
+  EXPECT_EQ(gather.uses[0].uops, 10);  // 5 cycles of 2 ports
+}
+
+TEST(InstructionCosts, AFormThatNobodyMeasuredCostsWhatItsRelativeCosts) {
+  // no 512-bit addition was measured
+  const InstructionCosts& skylake = costs::skylake_x();
+  EXPECT_EQ(skylake.of(InstructionForm::add_512).latency_cycles,
+            skylake.of(InstructionForm::add_256).latency_cycles);
+  EXPECT_EQ(costs::relative_of(InstructionForm::add_512), InstructionForm::add_256);
+  EXPECT_EQ(costs::relative_of(InstructionForm::alu), InstructionForm::alu);
+}
+
+// Intel's optimization manual, macro-fusion.
+TEST(MacroFusion, PairsFuseFromTheCoreOnThatTheManualSays) {
+  using enum MacroFusion;
+  EXPECT_FALSE(fuses(none, FlagWriter::test, ConditionGroup::equal));
+  EXPECT_TRUE(fuses(nehalem, FlagWriter::compare, ConditionGroup::signed_order));
+  EXPECT_FALSE(fuses(nehalem, FlagWriter::add_subtract, ConditionGroup::equal));
+  EXPECT_TRUE(fuses(sandy_bridge, FlagWriter::add_subtract, ConditionGroup::carry));
+  EXPECT_TRUE(fuses(sandy_bridge, FlagWriter::increment, ConditionGroup::equal));
+  EXPECT_FALSE(fuses(sandy_bridge, FlagWriter::increment, ConditionGroup::carry));
+  EXPECT_FALSE(fuses(ice_lake, FlagWriter::increment, ConditionGroup::equal));
+  EXPECT_FALSE(fuses(ice_lake, FlagWriter::compare, ConditionGroup::overflow_sign_parity));
+  EXPECT_TRUE(fuses(ice_lake, FlagWriter::test, ConditionGroup::overflow_sign_parity));
+}
+
+}  // namespace
+}  // namespace pmusim
