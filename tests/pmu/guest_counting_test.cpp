@@ -19,7 +19,7 @@ struct ArchEvent {
 const ArchEvent arch_events[] = {
     {0, 0x003C, N, 50 * N},       // cycles
     {1, 0x00C0, 10 * N, 10 * N},  // instructions: exact
-    {2, 0x013C, N, 30 * N},       // reference cycles
+    {2, 0x013C, N / 10, 30 * N},  // reference cycles; 100 MHz of a bus, on older cores
     {3, 0x4F2E, 1, 5 * N / 2},    // LLC references
     {4, 0x412E, 1, N},            // LLC misses
     {5, 0x00C4, N, N},            // branches: exact
