@@ -2,10 +2,10 @@
 // The XSAVE instructions of the CPU that runs the tests, beside the emulated ones with this CPU's own leaf
 // 0DH as the model.
 #include <gtest/gtest.h>
-#include <immintrin.h>
 
 #ifdef __x86_64__
 #include <cpuid.h>
+#include <immintrin.h>
 
 #include <csetjmp>
 #include <csignal>

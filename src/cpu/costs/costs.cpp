@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "cpu/costs/port_roles.h"
 
@@ -175,7 +174,9 @@ bool divides(Form form) {
          (form >= Form::divide_scalar_single && form <= Form::square_root_256_double);
 }
 
-u16 whole_cycles(double cycles) { return static_cast<u16>(std::lround(cycles)); }
+/// Of a positive number; programs in C that link the library need no mathematical one.
+constexpr u32 nearest(double number) { return static_cast<u32>(number + 0.5); }
+u16 whole_cycles(double cycles) { return static_cast<u16>(nearest(cycles)); }
 
 bool is_microcode(Form form) { return form >= Form::load_fence && form <= Form::microcoded; }
 
@@ -197,7 +198,7 @@ std::array<PortUse, 2> uses_of(const Shape& shape, const MeasuredCost* cost, Por
     return {PortUse{PortMask{1} << sequencer_port, 1, whole_cycles(throughput)}};
   const double work = throughput * std::popcount(ports);
   const bool one_uop = latency == 1 && std::popcount(ports) > 1;
-  const double uops = one_uop ? 1 : std::clamp(std::round(work), 1.0, 200.0);
+  const double uops = one_uop ? 1 : std::clamp(static_cast<double>(nearest(work)), 1.0, 200.0);
   return {PortUse{ports, static_cast<u8>(uops), 1}};
 }
 
