@@ -40,7 +40,7 @@ void confine() {
   for (const int call : never_needed) seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
   // Threads may begin, processes may not. The flags of clone3 lie in memory, where no filter sees them:
   // without it the C library takes clone.
-  const scmp_arg_cmp no_thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0);
+  const scmp_arg_cmp no_thread{.arg = 0, .op = SCMP_CMP_MASKED_EQ, .datum_a = CLONE_THREAD, .datum_b = 0};
   seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, &no_thread);
   seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
   static_cast<void>(seccomp_load(filter.get()));
