@@ -248,14 +248,10 @@ void Driver::drain_branch_trace() {
 }
 
 /// Records of either buffer do not say whose they are.
-/// The PMU is stopped only where it keeps something of a task.
 void Driver::context_switch(SwitchDirection direction, perf::TaskId task) {
-  if (!bts_.active() && !pebs_.all_large() && !lbr_.in_use()) return;
-  disable();
   if (direction == SwitchDirection::out && bts_.active()) drain_branch_trace();
   if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
   lbr_.context_switch(direction, task);
-  enable();
 }
 
 const perf::BranchStack* Driver::interrupt_branches(const Event& event) { return lbr_.stack(event); }

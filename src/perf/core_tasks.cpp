@@ -73,7 +73,7 @@ void LinuxCore::exec(u32 tid, std::string comm) {
       event->hung_up = true;
     }
   }
-  if (task->context.on_cpu() && !task->context.events().empty()) reschedule();
+  if (task->context.on_cpu()) reschedule();
   task->comm = std::move(comm);
   emit(task, CommRecord{task->pid, task->tid, task->comm, misc::COMM_EXEC},
        [](const Attr& a) { return a.comm != 0; });
@@ -107,7 +107,7 @@ void LinuxCore::mmap_region(u32 tid, const Mapping& m) {
 void LinuxCore::exit(u32 tid) {
   Task* task = find_task(tid);
   if (!task) return;
-  if (current_ == task && !task->context.events().empty()) flush_samples();
+  if (current_ == task) flush_samples();
   emit(task, TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid, now_},
        follows_tasks);
   for (Event* event : task->context.events()) exit_event(*event);
@@ -115,10 +115,11 @@ void LinuxCore::exit(u32 tid) {
   tasks_.erase(tid);
 }
 
-/// Samples of the running task that hardware still holds come out now: as its events leave the PMU. Those of
-/// the CPU stay, and samples come out with the switch that follows.
+/// Samples of the running task that hardware still holds come out now.
 void LinuxCore::flush_samples() {
+  hardware_.disable();
   hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(current_));
+  hardware_.enable();
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -197,14 +198,12 @@ void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
   }
   const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
   if (previous) emit_switch(*previous, next, out);
-  Context* const context = next ? &next->context : nullptr;
-  const bool moves_events = scheduler_->moves_events(context);
-  if (moves_events) hardware_.disable();
+  hardware_.disable();
   hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   current_ = next;
-  scheduler_->switch_to(context, now_);
+  scheduler_->switch_to(next ? &next->context : nullptr, now_);
   hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
-  if (moves_events) hardware_.enable();
+  hardware_.enable();
   if (next) emit_switch(*next, previous, 0);
 }
 

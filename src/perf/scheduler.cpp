@@ -150,24 +150,14 @@ void Scheduler::reschedule(u64 now) {
   hardware_.enable();
 }
 
-bool Scheduler::moves_events(const Context* next) const {
-  const auto has_events = [](const Context* context) { return context && !context->events().empty(); };
-  return has_events(task_) || has_events(next);
-}
-
 void Scheduler::switch_to(Context* next, u64 now) {
-  const bool moves = moves_events(next);
-  if (moves) {
-    hardware_.disable();
-    all_off(now);
-  }
+  hardware_.disable();
+  all_off(now);
   if (task_) task_->leave(now);
   task_ = next;
   if (task_) task_->enter(now);
-  if (moves) {
-    all_on(now);
-    hardware_.enable();
-  }
+  all_on(now);
+  hardware_.enable();
 }
 
 bool Scheduler::rotate(u64 now) {

@@ -20,8 +20,6 @@ class Scheduler {
   Context& cpu() { return cpu_; }
   Context* task() { return task_; }
 
-  /// Whether a switch takes anything off the PMU: where neither task has events, those of the CPU go on.
-  bool moves_events(const Context* next) const;
   /// The task's context takes the CPU; nullptr: nobody's does.
   void switch_to(Context* next, u64 now);
   /// Takes everything off the PMU and puts on what fits, after events or their states changed.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "perf/throttle.h"
 #include "tests/perf/core_fixture.h"
 
 namespace pmusim::perf {
@@ -17,16 +16,6 @@ TEST_F(CoreCounting, AnOpenedEventCountsUntilItIsClosed) {
   EXPECT_TRUE(driver.on().empty());
   EXPECT_EQ(driver.opened, 0);
   EXPECT_EQ(driver.disabled, 0);
-}
-
-TEST_F(CoreCounting, EventsOfTheCpuStayOnThePmuWhenTasksWithoutEventsTakeTurns) {
-  Event& event = **core.open(counting(), -1, 0);
-  driver.start(event, PmuDriver::StartMode::keep_period);
-  event.hw.interrupts = throttled;
-  core.fork(100, 200, 200);
-  core.switch_to(200);
-  EXPECT_EQ(event.hw.interrupts, throttled);  // one that comes back is not
-  EXPECT_EQ(driver.on(), std::vector<Event*>{&event});
 }
 
 TEST_F(CoreCounting, ADisabledEventCountsFromEnableToDisable) {
