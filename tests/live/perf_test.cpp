@@ -48,7 +48,7 @@ TEST_F(LiveWithPerf, IntervalsAddUpToTheWhole) {
 
 TEST_F(LiveWithPerf, AFrequencyGivesSamples) {
   const std::string samples = recorded_samples({"-F", "1000000", "-e", "cycles:u"}, {"-F", "ip,period"});
-  EXPECT_GT(lines(samples).size(), 1u);
+  EXPECT_GT(lines(samples).size(), 0u);
 }
 
 TEST_F(LiveWithPerf, BranchFiltersAreObeyed) {
