@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -231,7 +232,9 @@ TEST_F(AnnotateTest, AFileOfPerfItselfIsRead) {
   const json report = annotate(file);
   EXPECT_EQ(report["stack_source"], "callchain");
   EXPECT_GT(report["totals"]["samples"], 10);
-  EXPECT_EQ(report["symbols"][0]["name"], "branches");
+  // Which of its functions is hotter is up to the machine's clock.
+  const auto names_branches = [](const json& symbol) { return symbol["name"] == "branches"; };
+  EXPECT_TRUE(std::ranges::any_of(report["symbols"], names_branches));
   const Output text = run({pmusim(), "annotate", "-i", file, "branches"});
   EXPECT_THAT(text.out, HasSubstr("acc += 1"));
 }
