@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "work.h"
+
 static struct perf_event_attr counting(unsigned long long config) {
   struct perf_event_attr attr;
   memset(&attr, 0, sizeof attr);
@@ -30,19 +32,6 @@ static struct perf_event_attr counting(unsigned long long config) {
 
 static int open_event(struct perf_event_attr* attr, int pid, int cpu, int group, unsigned long flags) {
   return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group, flags);
-}
-
-// Two instructions and one branch per round.
-static void work(unsigned long rounds) { __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(rounds) : : "cc"); }
-
-static unsigned long long count_work(int event, unsigned long rounds) {
-  unsigned long long count = 0;
-  ioctl(event, PERF_EVENT_IOC_RESET, 0);
-  ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
-  work(rounds);
-  ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
-  if (read(event, &count, sizeof count) != sizeof count) printf("read fails\n");
-  return count;
 }
 
 // The same work twice as long costs exactly as many instructions and branches more.
@@ -90,6 +79,16 @@ static void overflow_signals(void) {
   printf("%d\n", overflows);
 }
 
+// Every hundredth branch of a task, with a wakeup for every ten samples.
+static int sampled_branches(pid_t task) {
+  struct perf_event_attr attr = counting(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+  attr.sample_period = 100;
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.wakeup_events = 10;
+  attr.disabled = 0;
+  return open_event(&attr, task, -1, -1, 0);
+}
+
 // Samples of a child, read out of the ring until the child ends.
 static void poll_child(void) {
   int start[2];
@@ -101,12 +100,7 @@ static void poll_child(void) {
     work(5000);
     _exit(0);
   }
-  struct perf_event_attr attr = counting(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
-  attr.sample_period = 100;
-  attr.sample_type = PERF_SAMPLE_IP;
-  attr.wakeup_events = 10;
-  attr.disabled = 0;
-  const int event = open_event(&attr, child, -1, -1, 0);
+  const int event = sampled_branches(child);
   struct perf_event_mmap_page* const page =
       mmap(NULL, (1 + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
   if (page == MAP_FAILED || write(start[1], "", 1) != 1) return;
@@ -141,12 +135,7 @@ static void wait_between_wakeups(void) {
     }
     _exit(0);
   }
-  struct perf_event_attr attr = counting(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
-  attr.sample_period = 100;
-  attr.sample_type = PERF_SAMPLE_IP;
-  attr.wakeup_events = 10;
-  attr.disabled = 0;
-  const int event = open_event(&attr, child, -1, -1, 0);
+  const int event = sampled_branches(child);
   struct perf_event_mmap_page* const page =
       mmap(NULL, (1 + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
   const unsigned long orders_given[] = {1500, 200, 500, 0};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A client of PAPI: counts the same work once and twice, then takes a signal at each overflow. Prints what
 // the second half of the work cost, and how many signals came with how many that the count makes.
+#include <linux/perf_event.h>
 #include <papi.h>
 #include <stdio.h>
 
-// Two instructions and one branch per round.
-static void work(unsigned long rounds) { __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(rounds) : : "cc"); }
+#include "work.h"
 
 static int check(int result, const char* what) {
   if (result != PAPI_OK) printf("%s: %s\n", what, PAPI_strerror(result));

@@ -5,21 +5,9 @@
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-// Two instructions and one branch per round.
-static void work(unsigned long rounds) { __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(rounds) : : "cc"); }
-
-static long long count_work(int event, unsigned long rounds) {
-  long long count = 0;
-  ioctl(event, PERF_EVENT_IOC_RESET, 0);
-  ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
-  work(rounds);
-  ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
-  if (read(event, &count, sizeof count) != sizeof count) printf("read fails\n");
-  return count;
-}
+#include "work.h"
 
 int main(int argc, char** argv) {
   if (pfm_initialize() != PFM_SUCCESS) return 1;
@@ -37,7 +25,7 @@ int main(int argc, char** argv) {
     }
     attr.disabled = 1;
     const int event = perf_event_open(&attr, 0, -1, -1, 0);
-    printf("%s: %lld\n", argv[n], count_work(event, 2000) - count_work(event, 1000));
+    printf("%s: %llu\n", argv[n], count_work(event, 2000) - count_work(event, 1000));
     close(event);
   }
   return 0;
