@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/recorded_time.h"
 
+#include "cpu/lost_time.h"
+
 namespace pmusim {
 namespace {
-
-constexpr Quantity model_time[] = {
-    Quantity::slots_bad_speculation, Quantity::slots_branch_mispredict, Quantity::slots_frontend,
-    Quantity::slots_fetch_latency,   Quantity::slots_backend,           Quantity::slots_memory,
-    Quantity::stall_cycles,          Quantity::stall_cycles_memory,     Quantity::stall_cycles_l1_miss,
-    Quantity::stall_cycles_l2_miss,  Quantity::stall_cycles_l3_miss,    Quantity::recovery_cycles,
-};
 
 u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
 
@@ -30,7 +25,7 @@ void RecordedTime::begin(const trace::BlockRun& run) {
 u64 RecordedTime::retire(Quantities& quantities) {
   const u64 before = retired_cycle_;
   retired_cycle_ = block_begin_cycle_ + block_cycles_ * ++retired_ / instructions_;
-  for (const Quantity each : model_time) at(quantities, each) = 0;
+  for (const Quantity each : lost_time) at(quantities, each) = 0;
   const u64 cycles = retired_cycle_ - before;
   at(quantities, Quantity::cycles) = static_cast<u32>(cycles);
   at(quantities, Quantity::slots) = static_cast<u32>(cycles * width_);

@@ -7,6 +7,7 @@
 
 #include "cpu/core_facts.h"
 #include "cpu/front_end.h"
+#include "cpu/lost_time.h"
 #include "cpu/unmodelled_signals.h"
 #include "events/vendor.h"
 #include "pmusim/arch/msr.h"
@@ -261,27 +262,11 @@ bool needs_modelled_time(const ResolvedEvent& event) {
   constexpr u64 compares_cycles = msr::evtsel::CMASK | msr::evtsel::INV | msr::evtsel::EDGE;
   if ((event.config & event_mask) == front_end::retired_event && front_end::selects_latency(event.extra))
     return true;
-  switch (event.definition.rule.quantity) {
-    case Quantity::cycles:
-    case Quantity::reference_cycles:
-    case Quantity::slots:
-      return false;
-    case Quantity::slots_bad_speculation:
-    case Quantity::slots_branch_mispredict:
-    case Quantity::slots_frontend:
-    case Quantity::slots_fetch_latency:
-    case Quantity::slots_backend:
-    case Quantity::slots_memory:
-    case Quantity::stall_cycles:
-    case Quantity::stall_cycles_memory:
-    case Quantity::stall_cycles_l1_miss:
-    case Quantity::stall_cycles_l2_miss:
-    case Quantity::stall_cycles_l3_miss:
-    case Quantity::recovery_cycles:
-      return true;
-    default:
-      return (event.config & compares_cycles) != 0;
-  }
+  const Quantity quantity = event.definition.rule.quantity;
+  if (is_lost_time(quantity)) return true;
+  const bool is_time =
+      quantity == Quantity::cycles || quantity == Quantity::reference_cycles || quantity == Quantity::slots;
+  return !is_time && (event.config & compares_cycles) != 0;
 }
 
 Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, const Traced& traced) {
@@ -302,8 +287,7 @@ Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& at
   if (traced.time == TimeSource::recorded && needs_modelled_time(*event))
     return refuse(
         fmt::format("{} needs to know what each cycle was lost to, and this trace goes by recorded time, "
-                    "which says how long "
-                    "instructions took and no more",
+                    "which says how long instructions took and no more",
                     event->definition.name));
   return event;
 }

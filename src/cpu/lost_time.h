@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_CPU_LOST_TIME_H
+#define PMUSIM_CPU_LOST_TIME_H
+
+#include <algorithm>
+#include <array>
+
+#include "pmusim/cpu/signals.h"
+
+namespace pmusim {
+
+/// What cycles and slots were lost to: the core model's account, which recorded time does not tell.
+inline constexpr std::array lost_time{
+    Quantity::slots_bad_speculation, Quantity::slots_branch_mispredict, Quantity::slots_frontend,
+    Quantity::slots_fetch_latency,   Quantity::slots_backend,           Quantity::slots_memory,
+    Quantity::stall_cycles,          Quantity::stall_cycles_memory,     Quantity::stall_cycles_l1_miss,
+    Quantity::stall_cycles_l2_miss,  Quantity::stall_cycles_l3_miss,    Quantity::recovery_cycles};
+
+constexpr bool is_lost_time(Quantity q) { return std::ranges::find(lost_time, q) != lost_time.end(); }
+
+}  // namespace pmusim
+
+#endif
