@@ -2,25 +2,13 @@
 #include "driver/debug_store/pebs_demux.h"
 
 #include <bit>
-#include <cstring>
 
-#include "pmusim/arch/debug_store.h"
+#include "driver/record_word.h"
 #include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {
 
 namespace {
-
-u64 load_word(std::span<const std::byte> buffer, std::size_t offset) {
-  le64 word;
-  std::memcpy(&word, buffer.data() + offset, sizeof(word));
-  return word;
-}
-
-void store_word(std::span<std::byte> buffer, std::size_t offset, u64 value) {
-  const le64 word = value;
-  std::memcpy(buffer.data() + offset, &word, sizeof(word));
-}
 
 /// What std::has_single_bit counts bits for, one by one where the processor cannot be sure to.
 constexpr bool several(u64 owners) { return (owners & (owners - 1)) != 0; }
@@ -30,7 +18,7 @@ constexpr std::size_t status_offset = offsetof(pebs::FixedRecord, status);
 /// A header of an arch-PEBS fragment at `offset`, or 0 where there is none.
 u64 header_at(std::span<const std::byte> buffer, std::size_t offset) {
   if (buffer.size() - offset < sizeof(pebs::ArchHeader)) return 0;
-  const u64 word = load_word(buffer, offset);
+  const u64 word = load_word(&buffer[offset]);
   const u64 size = word & pebs::header::SIZE;
   return size >= sizeof(pebs::ArchHeader) && size <= buffer.size() - offset ? word : 0;
 }
@@ -59,7 +47,7 @@ std::size_t first_record_bytes(std::span<const std::byte> buffer, unsigned forma
   }
   if (pebs::is_adaptive(format)) {
     if (buffer.size() < sizeof(pebs::BasicGroup)) return 0;
-    const std::size_t size = load_word(buffer, 0) >> 48;
+    const std::size_t size = load_word(&buffer[0]) >> 48;
     return size >= sizeof(pebs::BasicGroup) && size <= buffer.size() ? size : 0;
   }
   u64 word = header_at(buffer, 0);
@@ -165,7 +153,7 @@ void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& se
   totals.trailing_bytes = buffer.size() % size;
   if (!pebs::has_own_status(setup.format)) return scan_overflowed(buffer, setup, totals);
   for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size)
-    attribute(offset, size, load_word(buffer, offset + status_offset) & setup.enabled, totals);
+    attribute(offset, size, load_word(&buffer[offset + status_offset]) & setup.enabled, totals);
 }
 
 namespace {
@@ -206,12 +194,12 @@ void Demultiplexer::scan_overflowed(std::span<std::byte> buffer, const DemuxSetu
   // The hardware can lose the status when it races with a clear; a lone event is still known.
   const u64 rescuer = std::has_single_bit(setup.enable_word) ? setup.enable_word & enabled : 0;
   for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size) {
-    u64 owners = load_word(buffer, offset + status_offset) & enabled;
+    u64 owners = load_word(&buffer[offset + status_offset]) & enabled;
     if (owners == 0) [[unlikely]] {
       owners = rescuer;
       ++(owners != 0 ? totals.rescued : totals.unowned);
       if (owners == 0) continue;
-      store_word(buffer, offset + status_offset, owners);
+      store_word(&buffer[offset + status_offset], owners);
     }
     sets.add(owners);
     found_[found_count_] = RecordPlace(offset, size, static_cast<unsigned>(std::countr_zero(owners)));
@@ -226,7 +214,7 @@ void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup&
   while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
     ++totals.records;
     if (size == setup.record_bytes)
-      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+      attribute(offset, size, load_word(&buffer[offset + counters_offset]) & setup.enabled, totals);
     else
       ++totals.odd_size;
     offset += size;
@@ -239,9 +227,9 @@ void Demultiplexer::scan_arch(std::span<std::byte> buffer, const DemuxSetup& set
       sizeof(pebs::ArchHeader) + offsetof(pebs::ArchBasic, applicable_counters);
   std::size_t offset = 0;
   while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
-    const u64 word = load_word(buffer, offset);
+    const u64 word = load_word(&buffer[offset]);
     if (has_basic_group(word))
-      attribute(offset, size, load_word(buffer, offset + counters_offset) & setup.enabled, totals);
+      attribute(offset, size, load_word(&buffer[offset + counters_offset]) & setup.enabled, totals);
     else if (!pebs::header::is_null(word))
       ++totals.headless;
     totals.records += !pebs::header::is_null(word);

@@ -30,9 +30,6 @@ const T& view(std::span<const std::byte> record, std::size_t offset) {
   return *reinterpret_cast<const T*>(record.data() + offset);
 }
 
-/// RFLAGS of a record without the bit in which the format marks exact IPs.
-constexpr u64 architectural_flags(u64 rflags) { return rflags & ~bit(3); }
-
 // Each in one expression, which compilers turn into stores as wide as the loads that the output makes: loads
 // that are wider than the stores before them wait for those.
 

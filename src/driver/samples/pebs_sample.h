@@ -8,6 +8,9 @@
 
 namespace pmusim::driver {
 
+/// RFLAGS of a record without the bit in which the format marks exact IPs.
+constexpr u64 architectural_flags(u64 rflags) { return rflags & ~bit(3); }
+
 /// The layout of the newest record, which nearly always is that of the next one too.
 template <class Layout>
 class NewestLayout {

@@ -4,19 +4,14 @@
 
 #include <cstring>
 
+#include "driver/record_word.h"
 #include "driver/samples/pebs_sample.h"
 #include "driver/samples/sample_plan.h"
+#include "perf/general_registers.h"
 #include "pmusim/perf/abi.h"
 
 /// From a record to a sample by a plan. All of it is inlined into the loop of its shape.
 namespace pmusim::driver {
-
-inline u64 load_word(const std::byte* from) {
-  le64 word;
-  std::memcpy(&word, from, sizeof(word));
-  return word;
-}
-inline void store_word(std::byte* to, u64 word) { std::memcpy(to, &word, sizeof(word)); }
 
 /// Whether the record has this layout.
 inline bool is_of(const std::byte* record, const RecordLayout& layout) {
@@ -68,7 +63,6 @@ inline void copy_access(const SamplePlan& plan, const std::byte* record, std::by
 /// Behind RFLAGS and RIP, eight registers in another order and eight in the same.
 template <RegisterOrder order>
 inline void copy_registers(const SamplePlan& plan, const std::byte* record, u64 ip, std::byte* to) {
-  constexpr u64 exact_ip_mark = bit(3);
   constexpr u32 word = 8, first = 2 * word, eight = 8 * word;
   const std::byte* const from = record + plan.record.registers;
   const auto move = [&](u32 nth, u32 source) {
@@ -80,11 +74,10 @@ inline void copy_registers(const SamplePlan& plan, const std::byte* record, u64 
     move(0, 0), move(1, 3), move(2, 1), move(3, 2), move(4, 6), move(5, 7), move(6, 5), move(7, 4);
   }
   store_word(to + eight, ip);
-  store_word(to + eight + word, load_word(from) & ~exact_ip_mark);
+  store_word(to + eight + word, architectural_flags(load_word(from)));
   std::byte* high = to + eight + 2 * word;
   if (plan.sample.selectors) {
-    constexpr u64 kernel_code = 0x10, user_code = 0x33;
-    store_word(high, (ip >> 63) != 0 ? kernel_code : user_code);
+    store_word(high, perf::segments_at((ip >> 63) != 0 ? Cpl::kernel : Cpl::user).code);
     store_word(high + word, plan.sample.stack_selector);
     high += 2 * word;
   }

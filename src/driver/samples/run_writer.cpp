@@ -19,8 +19,7 @@ void RunWriter::begin(PebsHost& host, const EventMap& events, const InterruptFra
 unsigned RunWriter::number_of(perf::RingBuffer& ring) {
   const auto found = std::ranges::find_if(cursors_, [&](const Cursor& c) { return c.ring == &ring; });
   if (found == cursors_.end()) {
-    const std::span<std::byte> window = ring.window();
-    cursors_.push_back({&ring, window.data(), window.data() + window.size()});
+    cursors_.emplace_back().open(ring);
     return static_cast<unsigned>(cursors_.size() - 1);
   }
   return static_cast<unsigned>(found - cursors_.begin());
@@ -44,11 +43,7 @@ const SamplePlan* RunWriter::plan_for(RecordPlace place, std::span<const std::by
 }
 
 void RunWriter::open_rings() {
-  for (Cursor& cursor : cursors_) {
-    const std::span<std::byte> window = cursor.ring->window();
-    cursor.at = window.data();
-    cursor.end = window.data() + window.size();
-  }
+  for (Cursor& cursor : cursors_) cursor.open(*cursor.ring);
 }
 
 void RunWriter::publish() {

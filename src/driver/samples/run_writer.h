@@ -29,6 +29,11 @@ class RunWriter {
   struct Cursor {
     perf::RingBuffer* ring = nullptr;
     std::byte *at = nullptr, *end = nullptr;
+
+    void open(perf::RingBuffer& of) {
+      const std::span<std::byte> window = of.window();
+      *this = {&of, window.data(), window.data() + window.size()};
+    }
   };
   /// What is known of a counter's samples.
   enum class Knowledge : u8 { none, planned, unplannable };

@@ -2,10 +2,10 @@
 #include "driver/samples/sample_plan.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "driver/cores/core_traits.h"
 #include "driver/event_data.h"
+#include "driver/record_word.h"
 #include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {
@@ -22,12 +22,6 @@ constexpr u32 rip_behind_flags = offsetof(pebs::GprGroup, rip),
               rax_behind_flags = offsetof(pebs::GprGroup, gpr);
 
 bool wants(const perf::Event& event, u64 types) { return (event.attr.sample_type & types) != 0; }
-
-u64 word_at(std::span<const std::byte> record, std::size_t offset) {
-  le64 word;
-  std::memcpy(&word, record.data() + offset, sizeof(word));
-  return word;
-}
 
 /// Where the words of a memory group lie.
 template <class Group>
@@ -106,7 +100,7 @@ RecordLayout SamplePlanner::fixed_layout() const {
 std::optional<RecordLayout> SamplePlanner::adaptive_layout_of(std::span<const std::byte> example) const {
   RecordLayout layout;
   layout.word_mask = low_bits(32);
-  layout.word = word_at(example, 0) & layout.word_mask;
+  layout.word = load_word(example.data()) & layout.word_mask;
   const pebs::AdaptiveLayout groups = pebs::adaptive_layout(layout.word);
   if (groups.size > example.size()) return std::nullopt;
   layout.ip = offsetof(pebs::BasicGroup, eventing_ip);
@@ -121,7 +115,7 @@ std::optional<RecordLayout> SamplePlanner::adaptive_layout_of(std::span<const st
 
 std::optional<RecordLayout> SamplePlanner::arch_layout_of(std::span<const std::byte> example) const {
   RecordLayout layout;
-  layout.word = word_at(example, 0);
+  layout.word = load_word(example.data());
   layout.word_mask = ~u64{0};
   const u64 size = layout.word & pebs::header::SIZE;
   if (size != example.size()) return std::nullopt;  // of several fragments
@@ -141,7 +135,7 @@ std::optional<RecordLayout> SamplePlanner::arch_layout_of(std::span<const std::b
   if (!has(groups.lbr, lbr_header)) return layout;
   layout.depth = groups.lbr + u32{offsetof(pebs::ArchLbrHeader, depth)};
   layout.depth_mask = ~u64{0};
-  layout.depth_word = word_at(example, layout.depth);
+  layout.depth_word = load_word(example.data() + layout.depth);
   const auto depth = static_cast<u32>(std::min<u64>(layout.depth_word, lbr_depth_));
   const u32 entries = pebs::arch_lbr_entries(layout.word, depth);
   if (!has(groups.lbr, lbr_header + entries * sizeof(pebs::LbrRecord))) return layout;
