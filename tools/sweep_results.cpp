@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "sweep_results.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "base/output_file.h"
 
 namespace pmusim::tools {
 
@@ -43,45 +39,6 @@ ordered_json result_json(const SweepJob& job, const StatReport& report) {
           {"replays", report.replays},
           {"counts", std::move(counts)}};
 }
-
-/// A file of our own that nobody else can have, on any machine that shares the folder.
-class PartFile {
- public:
-  explicit PartFile(const std::string& folder)
-      : path_(folder + "/.part-XXXXXX"), descriptor_(::mkostemp(path_.data(), O_CLOEXEC)) {
-    if (descriptor_ < 0) fail();
-  }
-  ~PartFile() {
-    ::close(descriptor_);
-    if (!kept_) ::unlink(path_.c_str());
-  }
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
-
-  void write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno != EINTR) fail();
-      if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-  /// Now it is there whole, also after a loss of power.
-  void rename_to(const std::string& path) {
-    constexpr mode_t as_other_files = 0644;
-    if (::fchmod(descriptor_, as_other_files) != 0 || ::fsync(descriptor_) != 0 ||
-        ::rename(path_.c_str(), path.c_str()) != 0)
-      fail();
-    kept_ = true;
-  }
-
- private:
-  [[noreturn]] void fail() const {
-    throw CommandError(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
-  }
-  std::string path_;
-  int descriptor_;
-  bool kept_ = false;
-};
 
 /// A field of a line: events have commas in their names.
 std::string quoted(const std::string& text) {
@@ -122,9 +79,11 @@ bool SweepResults::has(const SweepJob& job) const {
 }
 
 void SweepResults::put(const SweepJob& job, const StatReport& report) const {
-  PartFile file(folder_);
-  file.write(result_json(job, report).dump(2) + '\n');
-  file.rename_to(path_of(job));
+  const std::string text = result_json(job, report).dump(2) + '\n';
+  OutputFile file = value_or_fail(OutputFile::create(path_of(job)));
+  value_or_fail(file.write(std::as_bytes(std::span(text))));
+  value_or_fail(file.sync());
+  value_or_fail(file.commit());
 }
 
 std::string SweepResults::merged(std::span<const SweepJob> jobs) const {

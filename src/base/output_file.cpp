@@ -201,6 +201,12 @@ Result<Done, Error> OutputFile::publish() {
   return Done{};
 }
 
+Result<Done, Error> OutputFile::sync() {
+  if (auto flushed = flush(); !flushed) return flushed;
+  if (::fsync(descriptor_) != 0) return Failure(failure("storing failed"));
+  return Done{};
+}
+
 Result<Done, Error> OutputFile::commit() {
   if (auto published = publish(); !published) return published;
   if (::close(std::exchange(descriptor_, -1)) != 0) return Failure(failure("closing failed"));

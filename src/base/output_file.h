@@ -52,6 +52,9 @@ class OutputFile {
   /// Stores what was written and gives the file its name before it is complete: it then stays, whatever
   /// becomes of the process.
   Result<Done, Error> publish();
+  /// Waits until all that was written is on the disk: behind commit() it is there whole, also after a loss of
+  /// power.
+  Result<Done, Error> sync();
   /// Stores the rest, gives the file its name if it has none, and closes it.
   Result<Done, Error> commit();
 

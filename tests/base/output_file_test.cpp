@@ -54,6 +54,14 @@ TEST_F(OutputFileTest, HasItsNameOnlyWhenItIsComplete) {
   EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(OutputFileTest, WhatIsOnTheDiskHasNoNameYet) {
+  Result<OutputFile, Error> file = OutputFile::create(path());
+  ASSERT_TRUE(file.ok() && file->write(bytes("content")).ok() && file->sync().ok());
+  EXPECT_FALSE(fs::exists(path()));
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(content_of(path()), "content");
+}
+
 TEST_F(OutputFileTest, LeavesNothingBehindWithoutCommit) {
   { ASSERT_TRUE(OutputFile::create(path())->write(bytes("half")).ok()); }
   EXPECT_EQ(files(), 0u);
