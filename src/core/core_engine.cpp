@@ -11,23 +11,6 @@
 namespace pmusim {
 namespace {
 
-// The registers that the addresses of an instruction's memory operands are made of.
-x86::RegisterMask address_registers(const x86::Instruction& instruction) {
-  x86::RegisterMask mask = 0;
-  for (const x86::MemoryOperand& m : instruction.accesses()) {
-    if (m.vector_index) return instruction.registers_read;
-    if (m.base < 16) mask |= bit(m.base);
-    if (m.index < 16) mask |= bit(m.index);
-  }
-  return mask & instruction.registers_read;
-}
-
-bool accesses(const x86::Instruction& instruction, bool x86::MemoryOperand::*kind) {
-  for (const x86::MemoryOperand& m : instruction.accesses())
-    if (m.*kind) return true;
-  return false;
-}
-
 InstructionCosts with_elimination(InstructionCosts costs, MoveElimination elimination) {
   const auto eliminate = [&](InstructionForm form) {
     InstructionCost& cost = costs.by_form[static_cast<unsigned>(form)];
@@ -152,6 +135,19 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
   return latest;
 }
 
+CoreEngine::MemoryUse CoreEngine::memory_use_of(const x86::Instruction& instruction) {
+  MemoryUse use;
+  for (const x86::MemoryOperand& m : instruction.accesses()) {
+    use.loads |= m.load;
+    use.stores |= m.store;
+    if (m.vector_index) use.addresses |= instruction.registers_read;
+    if (m.base < 16) use.addresses |= bit(m.base);
+    if (m.index < 16) use.addresses |= bit(m.index);
+  }
+  use.addresses &= instruction.registers_read;
+  return use;
+}
+
 bool CoreEngine::fuses(const x86::Instruction& first, const x86::Instruction& second) const {
   if (second.condition == ConditionGroup::none || first.flag_writer == FlagWriter::none) return false;
   if (macro_fusion_ == MacroFusion::ice_lake && first.memory_operands != 0) return false;
@@ -168,10 +164,11 @@ unsigned CoreEngine::uops_of(const x86::Instruction& instruction, const Instruct
   return cost.uops;
 }
 
-Pipeline::Dispatched CoreEngine::dispatch(const x86::Instruction& instruction, const InstructionCost& cost) {
+Pipeline::Dispatched CoreEngine::dispatch(const x86::Instruction& instruction, const MemoryUse& use,
+                                          const InstructionCost& cost) {
   const bool fused_with_previous = std::exchange(fused_with_next_, false);
   if (fused_with_previous) return pipeline_.dispatch(0);
-  if (accesses(instruction, &x86::MemoryOperand::load)) pipeline_.make_room_for_load();
+  if (use.loads) pipeline_.make_room_for_load();
   pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch()));
   return pipeline_.dispatch(uops_of(instruction, cost));
 }
@@ -191,16 +188,15 @@ u64 CoreEngine::place(const InstructionCost& cost, u64 ready) {
   return start;
 }
 
-CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const InstructionCost& cost, u64 dispatched) {
+CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const MemoryUse& use,
+                                      const InstructionCost& cost, u64 dispatched) {
   const x86::Instruction& instruction = *data.instruction;
   const bool in_order = issue_order_ == IssueOrder::in_order;
   const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
   Ready result = ready(instruction.registers_read, earliest);
   u64 started = result.cycle;
-  const bool loads = accesses(instruction, &x86::MemoryOperand::load);
-  const bool stores = accesses(instruction, &x86::MemoryOperand::store);
-  if (loads) {
-    const Ready address = ready(address_registers(instruction), earliest);
+  if (use.loads) {
+    const Ready address = ready(use.addresses, earliest);
     const u64 addressed = address.cycle > earliest ? address.cycle + address_delay_ : earliest;
     started = ports_.place(costs_->load_ports, in_order ? std::max(addressed, result.cycle) : addressed);
     LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
@@ -209,13 +205,13 @@ CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const Instructio
   }
   const InstructionCost& work = instruction.locked ? costs_->of(InstructionForm::locked) : cost;
   // In order, an instruction that loads has its operation done behind the load.
-  const u64 start = in_order && loads && !instruction.locked
+  const u64 start = in_order && use.loads && !instruction.locked
                         ? result.cycle
                         : place(work, instruction.locked ? std::min(started, result.cycle) : result.cycle);
   if (start > result.cycle) result = {start, WaitingFor::execution};
   result.cycle = std::max(result.cycle, start + work.latency_cycles);
-  last_start_ = loads ? started : start;
-  if (stores) {
+  last_start_ = use.loads ? started : start;
+  if (use.stores) {
     ports_.place(costs_->store_address_ports, started);
     if (costs_->store_data_ports != 0) ports_.place(costs_->store_data_ports, result.cycle);
     const LoadStoreUnit::Loaded stored = memory_.store(data, result.cycle, execution_);
@@ -275,21 +271,22 @@ const Retirement& CoreEngine::step() {
   if (serializing) pipeline_.drain();
   const bool second_of_pair = fused_with_next_;
   const InstructionCost& own = costs_->of(instruction.form);
-  const Pipeline::Dispatched dispatched = dispatch(instruction, own);
+  const MemoryUse use = memory_use_of(instruction);
+  const Pipeline::Dispatched dispatched = dispatch(instruction, use, own);
   // A pair executes as its branch, where the first of it stands.
   fused_with_next_ = !last && fuses(instruction, instructions[cursor_.instruction + 1]);
   const InstructionCost& cost = second_of_pair     ? nothing
                                 : fused_with_next_ ? costs_->of(InstructionForm::conditional_branch)
                                                    : own;
   if (second_of_pair || fused_with_next_) retirement.signals.add(Signal::macro_fused);
-  const Ready result = execute(take_accesses(instruction), cost, dispatched.last_cycle);
+  const Ready result = execute(take_accesses(instruction), use, cost, dispatched.last_cycle);
   Prediction prediction = Prediction::right;
   if (instruction.branch != BranchKind::none) prediction = transfer_control(instruction);
   const u64 previous = cycle();
   retirement.cycle = retire(dispatched, result);
   redirect_fetch(prediction, result.cycle);
   if (instruction.flushes_line) flush_line(instruction, retirement.registers);
-  if (accesses(instruction, &x86::MemoryOperand::load)) pipeline_.retire_load();
+  if (use.loads) pipeline_.retire_load();
   if (serializing || enters_the_kernel(instruction.branch)) pipeline_.drain();
 
   if (instruction.signals.has(Signal::microcoded))

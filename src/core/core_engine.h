@@ -49,19 +49,26 @@ class CoreEngine {
     u64 cycle = 0;
     WaitingFor reason = WaitingFor::execution;
   };
+  /// What an instruction does with memory, and the registers that its addresses are made of.
+  struct MemoryUse {
+    bool loads = false, stores = false;
+    x86::RegisterMask addresses = 0;
+  };
   CoreEngine(const CoreParameters& parameters, BranchUnit branches);
   void fetch(const x86::Instruction& instruction);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address);
   const ExtendedChange* take_change();
   DataAccesses take_accesses(const x86::Instruction& instruction);
+  static MemoryUse memory_use_of(const x86::Instruction& instruction);
   Ready ready(x86::RegisterMask registers, u64 cycle) const;
   /// Whether an instruction and the branch behind it are one uop.
   bool fuses(const x86::Instruction& first, const x86::Instruction& second) const;
-  Pipeline::Dispatched dispatch(const x86::Instruction& instruction, const InstructionCost& cost);
+  Pipeline::Dispatched dispatch(const x86::Instruction& instruction, const MemoryUse& use,
+                                const InstructionCost& cost);
   unsigned uops_of(const x86::Instruction& instruction, const InstructionCost& cost) const;
   u64 place(const InstructionCost& cost, u64 ready);
-  Ready execute(const DataAccesses& data, const InstructionCost& cost, u64 dispatched);
+  Ready execute(const DataAccesses& data, const MemoryUse& use, const InstructionCost& cost, u64 dispatched);
   Prediction transfer_control(const x86::Instruction& branch);
   void redirect_fetch(Prediction prediction, u64 resolved);
   u64 retire(const Pipeline::Dispatched& dispatched, const Ready& result);
