@@ -6,9 +6,9 @@
 #include <benchmark/benchmark.h>
 
 #include <cstring>
-#include <ctime>
 
 #include "arch/pebs_generator.h"
+#include "bench/cpu_time.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/lbr/lbr.h"
 #include "perf/linux_core.h"
@@ -19,13 +19,6 @@ namespace pmusim::driver {
 namespace {
 
 namespace sample = perf::sample;
-
-/// Time that this process has had on a processor: other load on the machine does not count.
-double cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
 
 constexpr unsigned rotation = 64, event_count = 4;
 constexpr u64 buffer_bytes = 64 * 1024, ring_pages = 128;

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
+#include "bench/cpu_time.h"
 #include "perf/sample_output.h"
 #include "pmusim/perf/ring_reader.h"
 
@@ -80,13 +80,6 @@ Scene simd_registers(u16 qwords) {
 Scene xmm() { return simd_registers(2); }
 Scene ymm() { return simd_registers(4); }
 Scene zmm_and_opmasks() { return simd_registers(8); }
-
-/// Time that this process has had on a processor: other load on the machine does not count.
-double cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
 
 /// Nanoseconds of a call, in the best of several rounds.
 template <class Call>
