@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the programs count. Needs <linux/perf_event.h> or libpfm4's copy of it, which do not go together, before it.
+// What the programs count. Needs <linux/perf_event.h> or libpfm4's copy of it, which do not go together,
+// before it.
 #ifndef PMUSIM_TESTS_LIVE_PROGRAMS_WORK_H
 #define PMUSIM_TESTS_LIVE_PROGRAMS_WORK_H
 
