@@ -5,13 +5,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 
 #include "live/ptrace.h"
 #include "live/tasks.h"
+#include "trace/process_maps.h"
 
 namespace pmusim::live {
 namespace {
@@ -74,17 +74,14 @@ class BelowStack {
 
 /// Behind a SYSCALL of the vDSO: every process has one there.
 std::optional<u64> behind_call_instruction(u32 pid) {
-  constexpr std::string_view name = "[vdso]", instruction = "\x0F\x05";
-  const std::string maps = trace::proc_file(pid, "maps");
-  const std::size_t at = maps.find(name);
-  if (at == std::string::npos) return std::nullopt;
-  char* dash = nullptr;
-  const u64 begin = std::strtoull(maps.c_str() + maps.rfind('\n', at) + 1, &dash, 16);
-  const u64 end = std::strtoull(dash + 1, nullptr, 16);
-  std::string code(end - begin, '\0');
-  code.resize(trace::read_memory(pid, begin, std::as_writable_bytes(std::span(code))));
+  constexpr std::string_view instruction = "\x0F\x05";
+  const std::vector<trace::Mapping> maps = trace::parse_maps(trace::proc_file(pid, "maps"));
+  const auto vdso = std::ranges::find(maps, "[vdso]", &trace::Mapping::path);
+  if (vdso == maps.end()) return std::nullopt;
+  std::string code(vdso->bytes, '\0');
+  code.resize(trace::read_memory(pid, vdso->start, std::as_writable_bytes(std::span(code))));
   const std::size_t found = code.find(instruction);
-  return found == std::string::npos ? std::nullopt : std::optional(begin + found + call_bytes);
+  return found == std::string::npos ? std::nullopt : std::optional(vdso->start + found + call_bytes);
 }
 
 }  // namespace
