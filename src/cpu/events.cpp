@@ -69,8 +69,8 @@ std::optional<EventDefinition> find_off_core(const CpuModel& model, u8 event, u1
 
 std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   if (event == 0) return std::nullopt;
-  if (off_core_register(model, event, umask)) return find_off_core(model, event, umask, extra);
   if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
+  if (off_core_register(model, event, umask)) return find_off_core(model, event, umask, extra);
   if (const EventDefinition* r = find_row(model.events, event, umask, 0)) return *r;
   if (const auto latency = find_fetch_latency(model, event, umask, extra)) return latency;
   if (const auto architectural = find_architectural_event(model, event, umask)) return architectural;

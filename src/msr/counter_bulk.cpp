@@ -31,7 +31,7 @@ u64 CounterFile::fingerprint(const Derived& derived) const {
   u64 result = fold(derived.running, derived.logged_by_lbr & derived.running);
   for (const unsigned n : set_bits(derived.running & low_bits(first_fixed))) {
     result = fold(result, event_select_[n] & ~msr::evtsel::INT);
-    result = fold(result, event_filter(event_select_[n]));
+    if (const u64 filter = event_filter(event_select_[n]); filter != 0) result = fold(~result, filter);
   }
   if ((derived.running >> first_fixed) != 0) result = fold(result, fixed_ctrl_);
   const u64 metrics = u64{derived.metrics_kernel} << 1 | u64{derived.metrics_user};
