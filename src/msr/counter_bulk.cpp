@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Counting by the block instead of by the instruction.
 #include <algorithm>
+#include <utility>
 
 #include "msr/counters.h"
 
@@ -10,6 +11,9 @@ namespace {
 
 /// No run is longer than this: cycles stay far from where 64-bit clocks wrap.
 constexpr u64 last_cycle = bit(60);
+
+/// What room() is asked about at most: sums of it fit into 32 bits, and cycles into the arithmetic of clocks.
+constexpr u64 longest_run = bit(31);
 
 /// How often, `at_most` that, `amount` fits into `room`.
 u64 fits(u64 room, u64 amount, u64 at_most) {
@@ -38,6 +42,53 @@ u64 CounterFile::fingerprint(const Derived& derived) const {
   return fold(result, filters_.load_latency_cycles << 2 | metrics);
 }
 
+/// Whether what blocks add can be summed up at all under the present programming.
+bool CounterFile::sums_up() const {
+  return !derived_.counts_lbr_inserts && !derived_.single_steps &&
+         (derived_.logged_by_lbr & derived_.running) == 0 &&
+         std::ranges::none_of(derived_.per_cycle, [](const Running& r) { return r.edge; });
+}
+
+/// Whether a condition holds, or does not, alike in every cycle that has up to `most` occurrences.
+bool CounterFile::is_steady(const Running& running, u64 most) const {
+  const u64 least = ticks(running, 1);
+  const bool satisfied = running.satisfied_by(least);
+  for (u64 k = least + 1; k <= least + most; ++k)
+    if (running.satisfied_by(k) != satisfied) return false;
+  return true;
+}
+
+/// The cycle that is open closes as those after it do.
+bool CounterFile::open_cycle_is_steady(Cpl cpl) const {
+  return std::ranges::all_of(derived_.per_cycle, [&](const Running& running) {
+    const u32 so_far = in_cycle_[running.counter];
+    if (!running.passes(cpl, tx_ == TxState::in_tx)) return so_far == 0;
+    const u64 least = ticks(running, 1);
+    return running.satisfied_by(least + so_far) == running.satisfied_by(least);
+  });
+}
+
+/// Fills in `in_last_cycle`. False if the cycles of the block are not alike to each counter that sums up
+/// within a cycle, or if the first is shared with what is before.
+bool CounterFile::sum_up_cycles(std::span<const Retirement> execution, u64 since,
+                                CounterTotals& block) const {
+  if (derived_.per_cycle.empty()) return true;
+  if (execution.front().cycle == since) return false;
+  for (const Running& running : derived_.per_cycle) {
+    const bool counts =
+        running.source == Source::occurrences && running.passes(block.cpl, block.tx == TxState::in_tx);
+    u64 most = 0, in_cycle = 0, cycle = since;
+    for (const Retirement& r : execution) {
+      if (std::exchange(cycle, r.cycle) != r.cycle) in_cycle = 0;
+      if (counts) in_cycle += occurrences(running, r);
+      most = std::max(most, in_cycle);
+    }
+    if (!is_steady(running, most)) return false;
+    block.in_last_cycle.push_back(static_cast<u32>(in_cycle));
+  }
+  return true;
+}
+
 CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 since) const {
   CounterTotals block;
   block.programming = derived_.programming;
@@ -48,16 +99,17 @@ CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 sin
   const bool uniform = std::all_of(execution.begin(), execution.end(), [&](const Retirement& r) {
     return r.cpl == block.cpl && r.tx == block.tx;
   });
-  block.additive = uniform && derived_.per_cycle.empty() && !derived_.counts_lbr_inserts &&
-                   (derived_.logged_by_lbr & derived_.running) == 0;
+  block.additive = uniform && sums_up() && sum_up_cycles(execution, since, block);
   if (!block.additive) return block;
 
   const bool metrics_count = block.cpl == Cpl::kernel ? derived_.metrics_kernel : derived_.metrics_user;
   block.occurrences.resize(derived_.retired.size());
   for (const Retirement& r : execution) {
-    for (std::size_t i = 0; i < derived_.retired.size(); ++i)
-      if (derived_.retired[i].passes(block.cpl, block.tx == TxState::in_tx))
-        block.occurrences[i] += occurrences(derived_.retired[i], r);
+    for (std::size_t i = 0; i < derived_.retired.size(); ++i) {
+      const Running& running = derived_.retired[i];
+      if (!running.waits_for_cycle() && running.passes(block.cpl, block.tx == TxState::in_tx))
+        block.occurrences[i] += occurrences(running, r);
+    }
     if (!metrics_count) continue;
     const PerfMetrics::Slots of_this = PerfMetrics::slots_in(r.quantities);
     for (std::size_t i = 0; i < of_this.size(); ++i) block.slots[i] += of_this[i];
@@ -69,6 +121,7 @@ u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
   if (!block.additive || block.programming != derived_.programming || block.tx != tx_) return 0;
   // The open cycle belongs to the privilege that retired in it.
   if (cycle_has_retired_ && cycle_cpl_ != block.cpl) return 0;
+  if (!open_cycle_is_steady(block.cpl)) return 0;
 
   u64 executions = fits(last_cycle - std::min(last_cycle, now_), block.cycles, at_most);
   for (std::size_t i = 0; i < derived_.retired.size(); ++i) {
@@ -81,7 +134,33 @@ u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
     if (clock.passes(block.cpl, in_tx) && ticks(clock, executions * block.cycles) > room)
       executions = (cycles_for(clock, room + 1) - 1) / block.cycles;
   }
+  for (const Running& running : derived_.per_cycle) {
+    const u64 room = width_mask_ - counts_[running.counter];
+    if (increment(running, executions * block.cycles, block.cpl) > room) executions = room / block.cycles;
+  }
   return metrics_.headroom(block.slots, executions);
+}
+
+CounterRoom CounterFile::room() const {
+  const bool exact_only = !sums_up() || derived_.metrics_user || tx_ != TxState::none ||
+                          (cycle_has_retired_ && cycle_cpl_ != Cpl::user) || !open_cycle_is_steady(Cpl::user);
+  if (exact_only || now_ >= last_cycle) return {};
+  CounterRoom all{.instructions = longest_run, .cycles = std::min(longest_run, last_cycle - now_)};
+  for (const Running& running : derived_.retired) {
+    if (running.waits_for_cycle() || !running.passes(Cpl::user, false)) continue;
+    if (running.rule.quantity != Quantity::none) return {};
+    all.instructions = std::min(all.instructions, width_mask_ - counts_[running.counter]);
+  }
+  for (const Running& clock : derived_.clocked) {
+    const u64 room = width_mask_ - counts_[clock.counter];
+    if (clock.passes(Cpl::user, false) && ticks(clock, all.cycles) > room)
+      all.cycles = cycles_for(clock, room + 1) - 1;
+  }
+  for (const Running& running : derived_.per_cycle) {
+    const u64 room = width_mask_ - counts_[running.counter];
+    if (increment(running, all.cycles, Cpl::user) > room) all.cycles = std::min(all.cycles, room);
+  }
+  return all;
 }
 
 void CounterFile::advance(const CounterTotals& block, u64 executions) {
@@ -93,6 +172,8 @@ void CounterFile::advance(const CounterTotals& block, u64 executions) {
     for (u64& of_category : of_all) of_category *= executions;
     metrics_.count(of_all);
   }
+  for (std::size_t i = 0; i < derived_.per_cycle.size(); ++i)
+    in_cycle_[derived_.per_cycle[i].counter] = block.in_last_cycle[i];
   cycle_has_retired_ = true;
   cycle_cpl_ = block.cpl;
 }

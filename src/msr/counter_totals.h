@@ -21,7 +21,15 @@ struct CounterTotals {
   /// N executions add N times as much, however they lie in time. The rest stays zero where they do not.
   bool additive = false;
   boost::container::small_vector<u64, 8> occurrences;  ///< of the counters that count retirements, in order
+  /// Of the counters that sum up within a cycle, in order: what their last cycle holds so far.
+  boost::container::small_vector<u32, 4> in_last_cycle;
   PerfMetrics::Slots slots{};
+};
+
+/// How far retirements in user mode can be summed up, whatever they are: no counter can wrap within so many
+/// instructions in so many cycles.
+struct CounterRoom {
+  u64 instructions = 0, cycles = 0;
 };
 
 }  // namespace pmusim

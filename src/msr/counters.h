@@ -73,13 +73,16 @@ class CounterFile {
   /// enabled ones with their events, conditions and filters. It returns with the programming.
   u64 programming() const { return derived_.programming; }
   /// What one execution of a block adds: `execution` is one that has been seen, `since` the cycle of the
-  /// retirement before it. Not additive with a counter whose CMASK, INV, EQ or EDGE sums up occurrences
-  /// within a cycle (what a cycle holds depends on what it is shared with), with one that the LBR logs or
-  /// that counts LBR records, and across a change of privilege or transaction state.
+  /// retirement before it. Not additive with a counter whose CMASK, INV, EQ or EDGE makes a difference
+  /// between the cycles of the block (what a cycle holds depends on what it is shared with), with one that
+  /// the LBR logs or that counts LBR records, and across a change of privilege or transaction state.
   CounterTotals totals(std::span<const Retirement> execution, u64 since) const;
   /// How many executions, `at_most` those, fit before a counter wraps. 0: not even one, or the totals are not
   /// additive, or they are for a programming, privilege or transaction state that is not the present one.
   u64 headroom(const CounterTotals& block, u64 at_most) const;
+  /// The same before it is known what will retire, if each instruction has a cycle or more to itself since
+  /// the one before the block, and counts once at most. 0 where totals would not be additive, too.
+  CounterRoom room() const;
   /// Executes the block `executions` times, no more than headroom() allows, from now() on.
   void advance(const CounterTotals& block, u64 executions);
 
@@ -212,6 +215,11 @@ class CounterFile {
   bool has_slow_load(const Retirement& r) const;
   bool has_slow_fetch(const Retirement& r) const;
   Running with_event(Running running, const std::optional<EventDefinition>& event) const;
+
+  bool sums_up() const;
+  bool is_steady(const Running& running, u64 most) const;
+  bool open_cycle_is_steady(Cpl cpl) const;
+  bool sum_up_cycles(std::span<const Retirement> execution, u64 since, CounterTotals& block) const;
 
   Counted close_cycles(u64 cycle, Cpl cpl);
   void close_span(u64 cycles, Cpl cpl, Counted& counted);

@@ -18,9 +18,13 @@ BlockSums Sequencer::totals(std::span<const Retirement> execution, u64 since) co
   return block;
 }
 
+/// Something is under way that any instruction can meet, or somebody wants to know all that happens.
+bool Sequencer::acts_between_blocks() const {
+  return observer_ || retirement_observer_ || pmi_on_its_way() || pebs_.busy();
+}
+
 u64 Sequencer::headroom(const BlockSums& block, u64 at_most) const {
-  if (observer_ || retirement_observer_) return 0;  // they want to know all that happens
-  if (pmi_on_its_way() || pebs_.busy()) return 0;
+  if (acts_between_blocks()) return 0;
   if (!block.branches.empty() && bts_record_due(control_.debugctl(), block.counters.cpl)) return 0;
   return counters_.headroom(block.counters, at_most);
 }
@@ -28,12 +32,24 @@ u64 Sequencer::headroom(const BlockSums& block, u64 at_most) const {
 u64 Sequencer::advance(const BlockSums& block, u64 at_most, const Registers* registers) {
   const u64 executions = headroom(block, at_most);
   if (executions == 0) return 0;
-  lbr_.record_repeated(block.branches, now(), executions, block.counters.cycles,
-                       lbr_gate(*model_, control_.debugctl(), counters_.status()));
-  counters_.advance(block.counters, executions);
+  lbr_.record_repeated(block.branches, now(), executions, block.counters.cycles, lbr_gate());
+  advance_counters(block.counters, executions, registers);
+  return executions;
+}
+
+CounterRoom Sequencer::room() const {
+  if (acts_between_blocks() || bts_record_due(control_.debugctl(), Cpl::user)) return {};
+  return counters_.room();
+}
+
+void Sequencer::advance(const CounterTotals& sum, const Registers* registers) {
+  advance_counters(sum, 1, registers);
+}
+
+void Sequencer::advance_counters(const CounterTotals& block, u64 executions, const Registers* registers) {
+  counters_.advance(block, executions);
   occurred_while_waiting_ = 0;
   remember(registers);
-  return executions;
 }
 
 }  // namespace pmusim

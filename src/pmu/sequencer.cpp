@@ -94,7 +94,7 @@ void Sequencer::wait_until(u64 cycle, const InterruptFrame& frame) {
 
 // A record taken in is an event of its own.
 void Sequencer::log_branch(const Retirement& r, Counted& counted) {
-  if (!lbr_.record(Branch::of(r), lbr_gate(*model_, control_.debugctl(), counters_.status()))) return;
+  if (!lbr_.record(Branch::of(r), lbr_gate())) return;
   observer_.tell(&Observer::on_lbr_record, {now(), r.ip, r.next_ip, r.branch, r.mispredicted});
   const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
   counted.occurred |= insertion.occurred;

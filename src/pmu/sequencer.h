@@ -37,6 +37,12 @@ class Sequencer {
   u64 headroom(const BlockSums& block, u64 at_most) const;
   u64 advance(const BlockSums& block, u64 at_most, const Registers* registers);
 
+  // what BlockRuns sums up
+  CounterRoom room() const;
+  LbrGate lbr_gate() const { return pmusim::lbr_gate(*model_, control_.debugctl(), counters_.status()); }
+  void record_in_lbr(const Branch& branch) { lbr_.record(branch, LbrGate::open); }
+  void advance(const CounterTotals& sum, const Registers* registers);
+
   void set_extended_state(const ExtendedState* state);
   void reset();
   void warm_reset();
@@ -98,6 +104,8 @@ class Sequencer {
   InterruptFrame frame_after(const Retirement& retirement) const;
   void remember(const Registers* registers);
   void write_extended(const ExtendedChange& change);
+  bool acts_between_blocks() const;
+  void advance_counters(const CounterTotals& block, u64 executions, const Registers* registers);
   void log_branch(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);
   void apply_overflows(u64 overflowed);

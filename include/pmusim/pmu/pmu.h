@@ -26,6 +26,7 @@ namespace pmusim {
 
 class Observer;
 class RetirementObserver;
+class BlockRuns;
 class Sequencer;
 struct BlockSums;
 
@@ -184,6 +185,7 @@ class Pmu final : public Bus {
   const Sequencer& sequencer() const { return *sequencer_; }
 
  private:
+  friend class BlockRuns;
   std::unique_ptr<Sequencer> sequencer_;
 };
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_PMU_BLOCK_RUNS_H
+#define PMUSIM_PMU_BLOCK_RUNS_H
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "lbr/branch.h"
+#include "msr/counter_totals.h"
+#include "pmusim/pmu/pmu.h"
+
+namespace pmusim {
+
+/// Executions of many different blocks in user mode, one after the other, of which nothing can be seen but
+/// that they count: summed up here, and given to a Pmu at once.
+///
+///     if (!runs.fits(execution)) {
+///       runs.settle(registers);
+///       if (!runs.begin(execution)) ...            // retire its instructions one by one
+///     }
+///     if (!runs.knows(execution.kind)) runs.learn(execution.kind, retirements, since);
+///     if (!runs.add(execution)) ...                 // settle, and retire its instructions one by one
+///
+/// What fits is decided before a block, from the room that counters have if every instruction counted
+/// everywhere: nothing is ever undone. Between begin() and settle() nobody but this may use the Pmu, whose
+/// clocks and counters are behind; only the LBR is not.
+///
+/// The first instruction of every block retires in a later cycle than the one before it.
+class BlockRuns {
+ public:
+  /// One execution of a block. Executions of one kind add the same to every counter, clocks apart.
+  struct Execution {
+    u32 kind = 0;  ///< dense: there is memory for all up to the largest
+    u32 instructions = 0;
+    u32 cycles = 0;  ///< since the retirement before it
+  };
+
+  explicit BlockRuns(Pmu& pmu) : pmu_(pmu) {}
+
+  bool fits(const Execution& execution) const {
+    return execution.instructions <= room_.instructions && execution.cycles <= room_.cycles;
+  }
+  /// After settle(): whether this execution, and who knows how many after it, can be summed up. If not,
+  /// nothing fits until the next begin().
+  bool begin(const Execution& execution);
+
+  bool knows(u32 kind) const { return kind < row_of_.size() && row_of_[kind] != unknown; }
+  /// `execution`: one of this kind, `since` the cycle of the retirement before it.
+  void learn(u32 kind, std::span<const Retirement> execution, u64 since);
+
+  /// An execution that fits, of a kind that is known. False, and nothing has happened, if this kind cannot be
+  /// summed up under the present programming.
+  bool add(const Execution& execution) {
+    const u32 row = row_of_[execution.kind];
+    if (row == exact_only) [[unlikely]]
+      return false;
+    room_.instructions -= execution.instructions;
+    room_.cycles -= execution.cycles;
+    cycles_ += execution.cycles;
+    newest_row_ = row;
+    const Row& added = rows_[row];
+    for (std::size_t i = 0; i < added.size(); ++i) sums_[i] += added[i];
+    return true;
+  }
+  /// Whether anybody wants to be told of taken branches.
+  bool records_branches() const { return gate_ == LbrGate::open; }
+  /// A taken branch of the execution that was added last.
+  void record(const Branch& branch);
+
+  /// Cycles that were added since begin().
+  u64 cycles() const { return cycles_; }
+  /// The Pmu comes up to what was added. `registers`: after the last instruction, null if not known. Nothing
+  /// fits until the next begin().
+  void settle(const Registers* registers);
+
+ private:
+  static constexpr std::size_t most_counters = 16;
+  using Row = std::array<u32, most_counters>;  // occurrences, in the order of CounterTotals
+  static constexpr u32 unknown = ~u32{0}, exact_only = unknown - 1;
+
+  void forget_kinds(u64 programming);
+
+  Sequencer& sequencer() const { return *pmu_.sequencer_; }
+
+  Pmu& pmu_;
+  CounterRoom room_;
+  LbrGate gate_ = LbrGate::closed;
+  u64 cycles_ = 0;
+  Row sums_{};
+
+  u64 programming_ = 0;  // for which the rows hold
+  std::vector<u32> row_of_;
+  std::vector<Row> rows_;
+  using LastCycle = decltype(CounterTotals::in_last_cycle);
+  std::vector<LastCycle> last_cycles_;  // by row
+  u32 newest_row_ = unknown;
+};
+
+}  // namespace pmusim
+
+#endif
