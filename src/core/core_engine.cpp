@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/branch_outcome.h"
 #include "core/parameters.h"
 #include "pmusim/cpu/retirement.h"
 
@@ -28,28 +29,6 @@ std::shared_ptr<const InstructionCosts> costs_of(const CoreParameters& p) {
 }
 
 constexpr InstructionCost nothing{.latency_cycles = 0, .uops = 0};  // the second half of a fused pair
-
-bool enters_the_kernel(BranchKind branch) {
-  return branch == BranchKind::syscall || branch == BranchKind::software_interrupt;
-}
-
-// A block's last branch is taken if execution did not fall through. A trace of user mode sees the other side
-// of a far transfer to the kernel only as the next instruction.
-bool is_taken(const x86::Instruction& instruction, u64 next_ip) {
-  switch (instruction.branch) {
-    case BranchKind::none:
-    case BranchKind::syscall:
-    case BranchKind::sysret:
-    case BranchKind::software_interrupt:
-    case BranchKind::interrupt:
-    case BranchKind::tsx_abort:
-      return false;
-    case BranchKind::conditional:
-      return next_ip == instruction.target && next_ip != instruction.end();
-    default:
-      return true;
-  }
-}
 
 }  // namespace
 
@@ -225,7 +204,7 @@ CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const MemoryUse&
 
 Prediction CoreEngine::transfer_control(const x86::Instruction& branch) {
   Retirement& retirement = execution_.retirement;
-  retirement.taken = is_taken(branch, retirement.next_ip);
+  retirement.taken = is_taken(branch.branch, branch.target, branch.end(), retirement.next_ip);
   Prediction prediction = Prediction::right;
   if (is_near_branch(branch.branch))
     prediction = branches_.resolve(branch, retirement.taken, retirement.next_ip);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "core/block_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/branch_outcome.h"
+#include "core/parameters.h"
+
+namespace pmusim {
+namespace {
+
+constexpr unsigned predictions = 3;
+
+void set(Quantities& quantities, Quantity which, u64 value) {
+  quantities[static_cast<unsigned>(which)] = static_cast<u32>(value);
+}
+
+bool is_taken(const x86::Instruction& instruction, u64 next_ip) {
+  return is_taken(instruction.branch, instruction.target, instruction.end(), next_ip);
+}
+
+bool jumps_within(const trace::Block& block) {
+  const auto last = block.instructions.end() - 1;
+  return std::any_of(block.instructions.begin(), last,
+                     [](const x86::Instruction& i) { return is_taken(i, i.end()); });
+}
+
+}  // namespace
+
+Result<BlockCore, Error> BlockCore::simple(const CpuModel& model) {
+  if (auto checked = check_parameters(model.core); !checked.ok()) return Failure(checked.error());
+  auto branches = BranchUnit::create(model.core);
+  if (!branches.ok()) return Failure(branches.error());
+  return BlockCore(model.core, schedule_simple, std::move(branches).value());
+}
+
+Result<BlockCore, Error> BlockCore::flat(const CpuModel& model) {
+  if (auto checked = check_parameters(model.core); !checked.ok()) return Failure(checked.error());
+  return BlockCore(model.core, schedule_flat, std::nullopt);
+}
+
+BlockCore::BlockCore(const CoreParameters& parameters, Scheduler scheduler,
+                     std::optional<BranchUnit> branches)
+    : parameters_(parameters),
+      scheduler_(scheduler),
+      outcomes_(branches ? 2 * predictions : 2),
+      branches_(branches),
+      fresh_branches_(std::move(branches)) {}
+
+const BlockCore::Lowered& BlockCore::lower(const trace::Block& block) {
+  if (block.id >= blocks_.size()) blocks_.resize(std::max<std::size_t>(block.id + 1, 2 * blocks_.size()));
+  Lowered& lowered = blocks_[block.id];
+  if (lowered.instructions != 0) return lowered;
+  const x86::Instruction& last = block.instructions.back();
+  const BlockSchedule schedule = scheduler_(block, parameters_);
+  lowered = {.branch_ip = last.ip,
+             .target = last.target,
+             .end = last.end(),
+             .instructions = static_cast<u32>(schedule.size()),
+             .cycles = schedule.back(),
+             .schedule = static_cast<u32>(schedules_.size()),
+             .branch = last.branch,
+             .branch_length = last.length,
+             .jumps_within = jumps_within(block)};
+  schedules_.insert(schedules_.end(), schedule.begin(), schedule.end());
+  return lowered;
+}
+
+BlockExecution BlockCore::execute(const trace::BlockRun& run) {
+  const u32 id = run.block->id;
+  const bool known = id < blocks_.size() && blocks_[id].instructions != 0;
+  const Lowered& block = known ? blocks_[id] : lower(*run.block);
+  BlockExecution execution{.run = &run,
+                           .since = cycle_,
+                           .kind = id * outcomes_,
+                           .instructions = block.instructions,
+                           .cycles = block.cycles + std::exchange(delay_cycles_, 0),
+                           .branch = block.branch,
+                           .branch_length = block.branch_length,
+                           .jumps_within = block.jumps_within,
+                           .branch_ip = block.branch_ip};
+  if (block.branch != BranchKind::none) {
+    execution.taken = is_taken(block.branch, block.target, block.end, run.next_ip);
+    execution.kind += execution.taken;
+    if (branches_ && is_near_branch(block.branch)) {
+      execution.prediction = predict(run, execution.taken);
+      execution.kind += 2 * static_cast<u32>(execution.prediction);
+      delay_cycles_ = delay_after(execution.prediction);
+    }
+  }
+  cycle_ = execution.end();
+  return execution;
+}
+
+Prediction BlockCore::predict(const trace::BlockRun& run, bool taken) {
+  return branches_->resolve(run.block->instructions.back(), taken, run.next_ip);
+}
+
+unsigned BlockCore::delay_after(Prediction prediction) const {
+  switch (prediction) {
+    case Prediction::right:
+      break;
+    case Prediction::resteer:
+      return parameters_.resteer_cycles;
+    case Prediction::wrong:
+      return parameters_.mispredict_penalty;
+  }
+  return 0;
+}
+
+void BlockCore::interrupt() {
+  if (branches_) delay_cycles_ = std::max(delay_cycles_, delay_after(Prediction::wrong));
+}
+
+void BlockCore::obey_prediction_barriers(u64 asked_for) {
+  if (asked_for == barriers_obeyed_) return;
+  branches_ = fresh_branches_;
+  barriers_obeyed_ = asked_for;
+}
+
+u64 BlockCore::reference_ticks(u64 cycle) const {
+  return cycle * parameters_.tsc_per_core_cycle_numerator / parameters_.tsc_per_core_cycle_denominator;
+}
+
+const Retirement& BlockCore::next(const BlockExecution& execution, Cursor& cursor) const {
+  const trace::BlockRun& run = *execution.run;
+  const Lowered& block = blocks_[run.block->id];
+  const x86::Instruction& instruction = run.block->instructions[cursor.instruction];
+  const bool last = cursor.instruction + 1 == execution.instructions;
+  const u64 previous = cursor.cycle;
+  cursor.cycle = execution.end() - block.cycles + schedules_[block.schedule + cursor.instruction];
+
+  Retirement& r = cursor.retirement;
+  r.ip = instruction.ip;
+  r.next_ip = last ? run.next_ip : instruction.end();
+  r.cycle = cursor.cycle;
+  r.signals = instruction.signals;
+  r.length = instruction.length;
+  r.branch = instruction.branch;
+  r.latency_cycles = r.retire_latency_cycles = static_cast<u32>(cursor.cycle - previous);
+  set(r.quantities, Quantity::cycles, cursor.cycle - previous);
+  set(r.quantities, Quantity::reference_cycles, reference_ticks(cursor.cycle) - reference_ticks(previous));
+  r.registers = cursor.instruction < run.registers.size() ? &run.registers[cursor.instruction] : nullptr;
+  const auto changes = run.extended_changes;
+  const bool changed =
+      cursor.change < changes.size() && changes[cursor.change].instruction == cursor.instruction;
+  r.extended = changed ? &changes[cursor.change++].change : nullptr;
+  if (instruction.branch != BranchKind::none) {
+    r.taken = is_taken(instruction, r.next_ip);
+    r.mispredicted = last && execution.prediction == Prediction::wrong;
+    const BranchOutcome outcome{.taken = r.taken, .mispredicted = r.mispredicted};
+    r.signals = r.signals | outcome_signals(instruction.branch, outcome);
+    if (last && execution.prediction == Prediction::resteer) r.signals.add(Signal::front_end_resteer);
+  }
+  ++cursor.instruction;
+  return r;
+}
+
+}  // namespace pmusim

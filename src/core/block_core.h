@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_CORE_BLOCK_CORE_H
+#define PMUSIM_SRC_CORE_BLOCK_CORE_H
+
+#include <concepts>
+#include <optional>
+#include <vector>
+
+#include "core/block_schedule.h"
+#include "core/branch_unit.h"
+#include "pmusim/cpu/retirement.h"
+
+namespace pmusim {
+
+/// One execution of a block by a BlockCore.
+struct BlockExecution {
+  const trace::BlockRun* run = nullptr;
+  u64 since = 0;  ///< cycle of the retirement before it
+  /// Dense: the block and how its last branch went. Executions of a kind have the same signals, and the same
+  /// cycles between their instructions.
+  u32 kind = 0;
+  u32 instructions = 0;
+  u32 cycles = 0;  ///< from `since` to its last retirement, front-end delays before it included
+  BranchKind branch = BranchKind::none;
+  u8 branch_length = 0;
+  bool taken = false;
+  Prediction prediction = Prediction::right;
+  /// A branch within the block is taken, to what follows it: blocks that recorders make have none.
+  bool jumps_within = false;
+  u64 branch_ip = 0;
+
+  u64 end() const { return since + cycles; }
+};
+
+/// A core for which a block takes the same time whenever it runs, but for the front end's delay before it. So
+/// it is looked at once, and an execution is known before its instructions are made. Only a block's last
+/// instruction is a branch that can be mispredicted.
+///
+///     auto core = BlockCore::create(*find_cpu_model("skylake"), CoreLevel::flat);
+///     const BlockExecution execution = core->execute(block_run);
+///     core->retire(execution, [&](const Retirement& r) { pmu.retire(r); });
+///
+class BlockCore {
+ public:
+  /// A core of level `simple` or `flat`. Errors as Core::create.
+  static Result<BlockCore, Error> simple(const CpuModel& model);
+  static Result<BlockCore, Error> flat(const CpuModel& model);
+
+  /// The next execution in program order; time goes on to its end.
+  BlockExecution execute(const trace::BlockRun& run);
+  /// Calls `sink(const Retirement&)` for each instruction, as often as one likes. `Retirement::registers` and
+  /// `extended` are the block run's; `memory` is empty.
+  template <std::invocable<const Retirement&> Sink>
+  void retire(const BlockExecution& execution, Sink&& sink) const {
+    Cursor cursor{.cycle = execution.since};
+    for (u32 left = execution.instructions; left != 0; --left) sink(next(execution, cursor));
+  }
+
+  /// A signal enters its handler: the front end begins anew.
+  void interrupt();
+  /// As Core::obey_prediction_barriers.
+  void obey_prediction_barriers(u64 asked_for);
+
+  /// Cycle of the last retirement; 0 before the first.
+  u64 cycle() const { return cycle_; }
+
+ private:
+  using Scheduler = BlockSchedule (*)(const trace::Block&, const CoreParameters&);
+  /// What an execution needs to know of its block.
+  struct Lowered {
+    u64 branch_ip = 0, target = 0, end = 0;
+    u32 instructions = 0;  // 0: not lowered yet
+    u32 cycles = 0;
+    u32 schedule = 0;  // where in `schedules_`
+    BranchKind branch = BranchKind::none;
+    u8 branch_length = 0;
+    bool jumps_within = false;
+  };
+  struct Cursor {
+    std::size_t instruction = 0, change = 0;
+    u64 cycle = 0;
+    Retirement retirement{};
+  };
+  BlockCore(const CoreParameters& parameters, Scheduler scheduler, std::optional<BranchUnit> branches);
+  const Lowered& lower(const trace::Block& block);
+  Prediction predict(const trace::BlockRun& run, bool taken);
+  unsigned delay_after(Prediction prediction) const;
+  const Retirement& next(const BlockExecution& execution, Cursor& cursor) const;
+  u64 reference_ticks(u64 cycle) const;
+
+  CoreParameters parameters_;
+  Scheduler scheduler_;
+  unsigned outcomes_;  // of a block's last branch
+  std::optional<BranchUnit> branches_, fresh_branches_;
+  u64 barriers_obeyed_ = 0;
+  std::vector<Lowered> blocks_;  // by number
+  std::vector<u32> schedules_;
+  u64 cycle_ = 0;
+  u32 delay_cycles_ = 0;  // before the next block
+};
+
+}  // namespace pmusim
+
+#endif
