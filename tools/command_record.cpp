@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core_option.h"
 #include "hardware_log.h"
 #include "interrupts.h"
 #include "kernel_option.h"
@@ -28,6 +29,7 @@ struct Recording {
   }
   RecordCommand command;
   ModelOption model;
+  CoreOption core;
   KernelOption kernel;
   RegisterOptions registers;
   HardwareLog hardware;
@@ -103,6 +105,7 @@ void run(Recording& recording, const CLI::App& app) {
   source.check(app);
   SessionOptions machine = session_options(command, recording.model.model());
   machine.kernel = recording.registers.kernel(recording.kernel);
+  recording.core.apply_to(machine);
   RecordOptions options = record_options(command, machine.model);
   recording.registers.apply_to(options);
   check_output_name(options.output, source.inputs());
@@ -239,6 +242,7 @@ void add_record(CLI::App& app, CommandLine line) {
   add_sample_options(*command, c);
   add_file_options(*command, c);
   recording->model.add_to(*command);
+  recording->core.add_to(*command);
   recording->kernel.add_to(*command);
   recording->hardware.add_to(*command);
   recording->registers.add_to(*command, recording->model, recording->kernel);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "core_option.h"
 #include "hardware_log.h"
 #include "interrupts.h"
 #include "kernel_option.h"
@@ -25,6 +26,7 @@ struct Counting {
   explicit Counting(CommandLine line) : trace(std::move(line.program)) {}
   StatCommand command;
   ModelOption model;
+  CoreOption core;
   KernelOption kernel;
   HardwareLog hardware;
   TraceOption trace;
@@ -47,10 +49,13 @@ void check(const StatCommand& command, const TraceOption& trace, const CLI::App&
 }
 
 /// One replay. Prints intervals as they end.
-StatReport count(const StatCommand& command, StatOptions options, TraceOption& trace, StatResult& result,
-                 StatOutput& output, HardwareLog& hardware) {
-  auto session =
-      value_or_fail(Session::open(trace.source(), {.model = *result.model, .kernel = result.kernel}));
+StatReport count(Counting& counting, StatOptions options, StatResult& result, StatOutput& output) {
+  const StatCommand& command = counting.command;
+  TraceOption& trace = counting.trace;
+  HardwareLog& hardware = counting.hardware;
+  SessionOptions machine{.model = *result.model, .kernel = result.kernel};
+  counting.core.apply_to(machine);
+  auto session = value_or_fail(Session::open(trace.source(), std::move(machine)));
   warn_if_truncated(session.trace());
   const bool watched = hardware.wanted() && result.runs.empty();
   if (watched) session.pmu().set_observer(&hardware.open());
@@ -83,7 +88,7 @@ void count_runs(Counting& counting, const StatOptions& options, StatResult& resu
     }
     counting.trace.begin(trace::RecordedRegisters::none);
     const Interrupts interrupts;
-    result.runs.push_back(count(command, options, counting.trace, result, output, counting.hardware));
+    result.runs.push_back(count(counting, options, result, output));
     counting.trace.end();
   }
 }
@@ -165,6 +170,7 @@ void add_stat(CLI::App& app, CommandLine line) {
   add_printing_options(*command, counting->command);
   counting->hardware.add_to(*command);
   counting->model.add_to(*command);
+  counting->core.add_to(*command);
   counting->kernel.add_to(*command);
   add_other_perf_options(*command);
   counting->trace.add_to(*command);

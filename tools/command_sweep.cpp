@@ -53,7 +53,7 @@ class SweepProgress {
 };
 
 u64 replay(const SweepJob& job, const SweepResults& results) {
-  Session session = value_or_fail(Session::open(job.trace_path, {.model = job.model}));
+  Session session = value_or_fail(Session::open(job.trace_path, {.model = job.model, .core = job.core}));
   const StatReport report = value_or_fail(stat(session, {.events = job.groups}));
   results.put(job, report);
   return report.instructions * report.replays;
@@ -112,11 +112,12 @@ void add_sweep(CLI::App& app) {
       "finished\n"
       "job a file in the folder. A sweep that was ended goes on with the jobs that are not done.\n\n"
       "  {\"traces\": [\"gzip.pmutrace\"], \"models\": [\"icelake\", \"lioncove\"],\n"
-      "   \"events\": {\"branches\": \"branches,branch-misses\"}}\n\n"
+      "   \"events\": {\"branches\": \"branches,branch-misses\"}, \"core\": \"simple\"}\n\n"
       "  pmusim sweep sweep.json -o results -j 4\n"
       "  pmusim sweep sweep.json -o results --shard 2/8\n"
       "  pmusim sweep sweep.json -o results --merge > results.csv");
-  command->add_option("file", options->file, "JSON file: traces, models, events")->required();
+  command->add_option("file", options->file, "JSON file: traces, models, events; core, as stat has it")
+      ->required();
   command->add_option("-o,--output", options->folder, "Folder for the results")->required();
   command->add_option("-j,--jobs", options->threads, "Replays at a time (default 1)")
       ->check(CLI::Range(1, 1024));

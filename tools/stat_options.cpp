@@ -35,10 +35,15 @@ u64 milliseconds(std::string_view option, const std::string& text) {
   return ms * ns_per_ms;
 }
 
+/// Nobody asked for these very events.
+bool has_default_events(const StatCommand& command) {
+  return command.events.empty() && metrics_list(command).empty();
+}
+
 std::string list_of(const StatCommand& command, const CpuModel& model) {
   std::string metrics = metrics_list(command);
-  std::string list =
-      event_list(command.events, metrics.empty() ? "cycles,instructions,branches,branch-misses" : "");
+  std::string list = event_list(
+      command.events, has_default_events(command) ? "cycles,instructions,branches,branch-misses" : "");
   if (command.group) list = in_one_group(list);
   if (metrics.empty()) return list;
   const auto found = find_metrics(metrics);
@@ -73,6 +78,7 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model) {
   if (!command.null) {
     options.events = value_or_fail(events::parse_events(list_of(command, model), model));
     options.if_possible = details(command.detail);
+    if (has_default_events(command)) options.uncountable = Uncountable::shown;
   }
   if (command.multiplex) options.fitting = Fitting::multiplex;
   if (command.delay) {

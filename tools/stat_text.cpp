@@ -109,9 +109,10 @@ std::string json_line(const StatRow& row, std::optional<u64> interval_end) {
 std::string json_document(const StatResult& result) {
   const StatReport& run = result.runs.front();
   nlohmann::ordered_json events = nlohmann::ordered_json::array();
+  using nlohmann::ordered_json;
   for (const EventTotal& total : run.events)
     events.push_back({{"event", total.name},
-                      {"value", total.value()},
+                      {"value", total.supported ? ordered_json(total.value()) : ordered_json()},
                       {"counted", total.counted},
                       {"enabled_ns", total.enabled_ns},
                       {"running_ns", total.running_ns}});

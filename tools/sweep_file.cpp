@@ -36,8 +36,8 @@ SweepFile parse(const std::string& path) {
   if (file.content.is_discarded()) file.refuse("is not JSON");
   if (!file.content.is_object()) file.refuse("expected an object with \"traces\", \"models\" and \"events\"");
   for (const auto& [key, value] : file.content.items())
-    if (key != "traces" && key != "models" && key != "events")
-      file.refuse(fmt::format("\"{}\": expected \"traces\", \"models\" or \"events\"", key));
+    if (key != "traces" && key != "models" && key != "events" && key != "core")
+      file.refuse(fmt::format("\"{}\": expected \"traces\", \"models\", \"events\" or \"core\"", key));
   return file;
 }
 
@@ -110,6 +110,15 @@ std::vector<events::EventGroup> groups_of(const SweepFile& file, const NamedText
   return std::move(groups).value();
 }
 
+CoreLevel core(const SweepFile& file) {
+  const auto found = file.content.find("core");
+  if (found == file.content.end()) return CoreLevel::interval;
+  if (!found->is_string()) file.refuse("\"core\": expected a string");
+  const auto level = find_core_level(found->get<std::string>());
+  if (!level.ok()) file.refuse(fmt::format("\"core\": {}", level.error().message));
+  return *level;
+}
+
 u64 size_of(const std::string& path) {
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
@@ -123,6 +132,7 @@ std::vector<SweepJob> read_sweep(const std::string& path) {
   const SweepFile file = parse(path);
   const std::vector<NamedText> all_traces = traces(file), sets = event_sets(file);
   const std::vector<std::string> models = strings(file, "models");
+  const CoreLevel level = core(file);
   if (all_traces.size() * models.size() * sets.size() > most_jobs)
     file.refuse(fmt::format("has more than {} jobs", most_jobs));
   std::vector<SweepJob> jobs;
@@ -138,6 +148,7 @@ std::vector<SweepJob> read_sweep(const std::string& path) {
                         .events = set.text,
                         .trace_bytes = bytes,
                         .model = model,
+                        .core = level,
                         .groups = groups_of(file, set, model)});
     }
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command_error.h"
+#include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/events/parser.h"
 
@@ -18,6 +19,7 @@ struct SweepJob {
   std::string set_name, events;  ///< as the file has them
   u64 trace_bytes = 0;
   CpuModel model;
+  CoreLevel core = CoreLevel::interval;
   std::vector<events::EventGroup> groups;
 
   /// "gzip.icelake.branches": of its result.

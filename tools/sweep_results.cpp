@@ -19,11 +19,13 @@ namespace {
 
 /// What makes a result this job's, first in its file.
 ordered_json job_json(const SweepJob& job) {
-  return {{"trace", job.trace_name},
-          {"trace_bytes", job.trace_bytes},
-          {"model", job.model_name},
-          {"set", job.set_name},
-          {"events", job.events}};
+  ordered_json json{{"trace", job.trace_name},
+                    {"trace_bytes", job.trace_bytes},
+                    {"model", job.model_name},
+                    {"set", job.set_name},
+                    {"events", job.events}};
+  if (job.core != SweepJob{}.core) json["core"] = name_of(job.core);
+  return json;
 }
 
 ordered_json result_json(const SweepJob& job, const StatReport& report) {

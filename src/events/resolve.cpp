@@ -187,7 +187,51 @@ constexpr SignalSet own_code_signals{
     Signal::split_store,
 };
 
+// What fetch finds in caches.
+constexpr SignalSet code_cache_signals{
+    Signal::l1i_miss, Signal::l2i_miss,  Signal::l3i_hit,
+    Signal::l3i_miss, Signal::itlb_miss, Signal::stlb_instruction_miss,
+};
+
+constexpr SignalSet prediction_signals{
+    Signal::mispredicted,
+    Signal::mispredicted_conditional,
+    Signal::mispredicted_conditional_taken,
+    Signal::mispredicted_conditional_not_taken,
+    Signal::mispredicted_near_taken,
+    Signal::mispredicted_indirect,
+    Signal::mispredicted_indirect_call,
+    Signal::mispredicted_return,
+    Signal::front_end_resteer,
+};
+
+SignalSet unknown_signals(CoreLevel core) {
+  switch (core) {
+    case CoreLevel::interval:
+      break;
+    case CoreLevel::simple:
+      return address_signals | code_cache_signals;
+    case CoreLevel::flat:
+      return address_signals | code_cache_signals | prediction_signals;
+  }
+  return {};
+}
+
+/// Of a core that does not know the event, the fastest that does.
+CoreLevel level_that_knows(const ResolvedEvent& event) {
+  return is_known_at(CoreLevel::simple, event) ? CoreLevel::simple : CoreLevel::interval;
+}
+
 }  // namespace
+
+bool is_known_at(CoreLevel core, const ResolvedEvent& event) {
+  if (core == CoreLevel::interval) return true;
+  if (needs_modelled_time(event)) return false;
+  const EventRule& rule = event.definition.rule;
+  if (rule.quantity != Quantity::none)
+    return rule.quantity == Quantity::cycles || rule.quantity == Quantity::reference_cycles;
+  return !unknown_signals(core).intersects(rule.all | rule.any | rule.none);
+}
 
 bool is_pmu_event(const perf::Attr& attr) {
   const auto type = static_cast<EventType>(attr.type);
@@ -289,6 +333,9 @@ Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& at
         fmt::format("{} needs to know what each cycle was lost to, and this trace goes by recorded time, "
                     "which says how long instructions took and no more",
                     event->definition.name));
+  if (!is_known_at(traced.core, *event))
+    return refuse(fmt::format("{} is more than core '{}' knows: core '{}' counts it", event->definition.name,
+                              name_of(traced.core), name_of(level_that_knows(*event))));
   return event;
 }
 

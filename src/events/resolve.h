@@ -6,6 +6,7 @@
 #include <string>
 
 #include "pmusim/base/error.h"
+#include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/perf/abi.h"
 
@@ -22,11 +23,12 @@ enum class TracedCode : u8 { own, stand_in };
 /// which says how long a block took (trace::Contents::timing).
 enum class TimeSource : u8 { core_model, recorded };
 
-/// What a trace has beside control flow.
+/// What a trace has beside control flow, and how much of a core it is replayed on.
 struct Traced {
   DataAddresses addresses = DataAddresses::recorded;
   TracedCode code = TracedCode::own;
   TimeSource time = TimeSource::core_model;
+  CoreLevel core = CoreLevel::interval;
 };
 
 /// A PMU event of an attribute on one model.
@@ -50,7 +52,8 @@ bool is_pmu_event(const perf::Attr& attr);
 std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event);
 
 /// identify(), for an event that is to be counted over a trace. Refused beyond what identify() refuses:
-/// replay_refusal(), and an event that needs what this trace lacks. None of them is ever counted as 0.
+/// replay_refusal(), and an event that needs what this trace or this core lacks. None of them is ever counted
+/// as 0.
 [[nodiscard]] Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr,
                                                    const Traced& traced = {});
 
@@ -62,6 +65,9 @@ bool needs_own_code(const EventRule& rule);
 
 /// Whether the event counts what cycles were lost to, or what fell into the same cycle.
 bool needs_modelled_time(const ResolvedEvent& event);
+
+/// Whether a core of this level knows how often the event occurs.
+bool is_known_at(CoreLevel core, const ResolvedEvent& event);
 
 }  // namespace pmusim::events
 

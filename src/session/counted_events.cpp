@@ -76,6 +76,10 @@ void CountedEvents::open_if_possible(const std::string& name) {
   if (!groups.ok() || !open(groups->front()).ok()) open_.push_back({.name = name});
 }
 
+void CountedEvents::show_unsupported(const events::EventGroup& group) {
+  for (const events::ParsedEvent& event : group.events) open_.push_back({.name = event.name});
+}
+
 void CountedEvents::enable() {
   for (const Open& o : open_)
     if (o.event != nullptr) o.monitor->perf().enable(*o.event);

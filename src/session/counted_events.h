@@ -15,6 +15,8 @@ class CountedEvents {
   Result<Done, Error> open(const events::EventGroup& group);
   /// The same, but what cannot be counted is reported as not supported.
   void open_if_possible(const std::string& name);
+  /// Reports them as not supported.
+  void show_unsupported(const events::EventGroup& group);
 
   void enable();
   void disable();

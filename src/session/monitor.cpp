@@ -65,6 +65,12 @@ bool counts_lbr_records(const EventRule& rule) {
   return rule.all.has(Signal::lbr_insert) || rule.any.has(Signal::lbr_insert);
 }
 
+/// What only a core with caches knows of an access, and an address without it is half of that.
+bool samples_accesses(const perf::Attr& attr) {
+  using namespace perf::sample;
+  return (attr.sample_type & (ADDR | DATA_SRC | WEIGHT | WEIGHT_STRUCT | PHYS_ADDR | DATA_PAGE_SIZE)) != 0;
+}
+
 bool is_page_fault(const perf::Attr& attr) {
   if (attr.type != static_cast<u32>(perf::EventType::software)) return false;
   const auto id = static_cast<perf::SoftwareId>(attr.config);
@@ -72,10 +78,11 @@ bool is_page_fault(const perf::Attr& attr) {
          id == perf::SoftwareId::page_faults_maj;
 }
 
-events::Traced traced(const trace::Contents& contents) {
+events::Traced traced(const trace::Contents& contents, CoreLevel core) {
   return {.addresses = contents.addresses ? events::DataAddresses::recorded : events::DataAddresses::missing,
           .code = contents.stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own,
-          .time = contents.timing ? events::TimeSource::recorded : events::TimeSource::core_model};
+          .time = contents.timing ? events::TimeSource::recorded : events::TimeSource::core_model,
+          .core = core};
 }
 
 /// The first core cycle at which perf time is `ns` or later, or one soon after.
@@ -93,6 +100,7 @@ u64 cycle_of(u64 ns, const CoreParameters& core) {
 Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
     : program_(program),
       kernel_(options.kernel),
+      core_(options.core),
       pmu_(options.model),
       driver_(pmu_, driver_options(options)),
       clock_(clock_of(options.model.core)),
@@ -118,6 +126,11 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
     return refuse(
         "it samples registers beyond the general ones, and the trace holds none: 'pmusim trace record --regs "
         "simd' records them");
+  if (samples_accesses(attr) && core_ != CoreLevel::interval)
+    return refuse(fmt::format(
+        "it samples data addresses, their sources or latencies, and core '{}' does not look at memory: "
+        "core 'interval' does",
+        name_of(core_)));
   if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
   return events::is_pmu_event(attr) ? check_pmu_event(attr) : Done{};
 }
@@ -129,7 +142,7 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
                               name_of(kernel_),
                               first_release_with(driver::IntelDriver::auto_counter_reload())));
   const Result<events::ResolvedEvent, Error> event =
-      events::resolve(model(), attr, traced(program_.contents()));
+      events::resolve(model(), attr, traced(program_.contents(), core_));
   if (!event.ok()) return refuse(event.error().message);
   if (event->extra != 0 && !driver_.knows_core())
     return refuse(
@@ -151,10 +164,10 @@ Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, pe
   return event;
 }
 
-void Monitor::finish_block(const trace::BlockRun& run) {
-  frame_.registers_known = !run.registers.empty();
-  if (frame_.registers_known) frame_.registers = run.registers.back();
-  frame_.registers.rip = run.next_ip;
+void Monitor::finish_block(u64 next_ip, const Registers* registers) {
+  frame_.registers_known = registers != nullptr;
+  if (frame_.registers_known) frame_.registers = *registers;
+  frame_.registers.rip = next_ip;
   if (pmu_.now() >= deadline_cycle_) run_due_work();
 }
 

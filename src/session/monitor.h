@@ -18,6 +18,11 @@ struct CountedTasks {
   u64 flags = 0;
 };
 
+/// After the last instruction of a block; null if the trace has none.
+inline const Registers* last_registers(const trace::BlockRun& run) {
+  return run.registers.empty() ? nullptr : &run.registers.back();
+}
+
 /// What watches a running program: the PMU of one logical processor under its driver and perf_event core. It
 /// is told what retires and what happens, and never changes it.
 ///
@@ -55,8 +60,11 @@ class Monitor final : private PmiHandler, private perf::Target {
     if (extended_stale_ && run.extended != nullptr) take_extended(*run.extended);
   }
   void retire(const Retirement& retirement) { pmu_.retire(retirement); }
-  /// After the last retirement of a block: where the program stands.
-  void finish_block(const trace::BlockRun& run);
+  /// After the last retirement of a block: where the program stands, with its registers if they are known.
+  void finish_block(u64 next_ip, const Registers* registers);
+  void finish_block(const trace::BlockRun& run) { finish_block(run.next_ip, last_registers(run)); }
+  /// From this cycle on, the end of a block is awaited.
+  u64 deadline_cycle() const { return deadline_cycle_; }
   void happen(const trace::Happening& happening);
   /// The program is over.
   void stop_events();
@@ -75,6 +83,7 @@ class Monitor final : private PmiHandler, private perf::Target {
 
   const trace::Program& program_;
   perf::Kernel kernel_;
+  CoreLevel core_;
   Pmu pmu_;
   driver::IntelDriver driver_;
   perf::TscToNs clock_;

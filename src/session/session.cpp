@@ -4,21 +4,21 @@
 #include <utility>
 #include <vector>
 
-#include "core/core.h"
 #include "pmusim/trace/reader.h"
+#include "session/engine.h"
 #include "session/monitor.h"
 
 namespace pmusim {
 
 class Session::State {
  public:
-  State(std::unique_ptr<trace::Source> trace, SessionOptions options, Core core)
-      : options_(std::move(options)), trace_(std::move(trace)), core_(std::move(core)) {
+  State(std::unique_ptr<trace::Source> trace, SessionOptions options, std::unique_ptr<Engine> engine)
+      : options_(std::move(options)), trace_(std::move(trace)), engine_(std::move(engine)) {
     add_monitor();
   }
 
   Monitor& monitor() const { return *monitors_.front(); }
-  Monitor& add_monitor() { return *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_)); }
+  Monitor& add_monitor();
   driver::DriverStatistics driver_statistics() const;
   const SessionOptions& options() const { return options_; }
   const trace::Source& trace() const { return *trace_; }
@@ -40,10 +40,16 @@ class Session::State {
 
   SessionOptions options_;
   std::unique_ptr<trace::Source> trace_;
-  Core core_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
+  std::unique_ptr<Engine> engine_;  // has the monitors
   u64 instructions_ = 0;
 };
+
+Monitor& Session::State::add_monitor() {
+  Monitor& monitor = *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_));
+  engine_->add(monitor);
+  return monitor;
+}
 
 driver::DriverStatistics Session::State::driver_statistics() const {
   driver::DriverStatistics all;
@@ -68,6 +74,7 @@ Result<Done, Error> Session::State::run() {
     }
     take(**item);
     if (on_progress && instructions_ >= next_report) {
+      engine_->settle();
       on_progress({instructions_, trace_->length().value_or(0)});
       next_report = instructions_ + report_every;
     }
@@ -82,23 +89,19 @@ void Session::State::take(const trace::Item& item) {
 }
 
 void Session::State::finish() {
+  engine_->settle();
   for (const auto& monitor : monitors_) monitor->stop_events();
 }
 
 void Session::State::run_block(const trace::BlockRun& run) {
-  for (const auto& monitor : monitors_) monitor->start_block(run);
-  core_.run(run, [&](const Retirement& retirement) {
-    for (const auto& monitor : monitors_) monitor->retire(retirement);
-  });
   instructions_ += run.block->instructions.size();
-  for (const auto& monitor : monitors_) monitor->finish_block(run);
-  // The first monitor's processor is the one that runs.
-  core_.obey_prediction_barriers(monitor().pmu().prediction_barriers());
+  engine_->run(run);
 }
 
 void Session::State::happen(const trace::Happening& happening) {
+  engine_->settle();
   if (on_happening) on_happening(happening);
-  if (std::holds_alternative<trace::SignalDelivery>(happening)) core_.interrupt();
+  if (std::holds_alternative<trace::SignalDelivery>(happening)) engine_->interrupt();
   for (const auto& monitor : monitors_) monitor->happen(happening);
   if (const auto* const map = std::get_if<trace::Map>(&happening); map != nullptr && on_mapping)
     on_mapping(map->mapping);
@@ -111,9 +114,9 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
 }
 
 Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
-  Result<Core, Error> core = Core::create(options.model);
-  if (!core.ok()) return Failure(core.error());
-  return Session(std::make_unique<State>(std::move(source), std::move(options), std::move(core).value()));
+  auto engine = make_engine(options, source->contents());
+  if (!engine.ok()) return Failure(engine.error());
+  return Session(std::make_unique<State>(std::move(source), std::move(options), std::move(engine).value()));
 }
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}

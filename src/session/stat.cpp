@@ -86,12 +86,20 @@ class Watch {
   ThreadCounts threads_;
 };
 
+Result<Done, Error> open(CountedEvents& events, const events::EventGroup& group, Uncountable uncountable) {
+  const Result<Done, Error> opened = events.open(group);
+  if (opened.ok() || uncountable == Uncountable::refused) return opened;
+  events.show_unsupported(group);
+  return Done{};
+}
+
 }  // namespace
 
 Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
   CountedEvents events(session, options.fitting);
   for (const events::EventGroup& group : options.events)
-    if (const Result<Done, Error> opened = events.open(group); !opened.ok()) return Failure(opened.error());
+    if (const Result<Done, Error> opened = open(events, group, options.uncountable); !opened.ok())
+      return Failure(opened.error());
   for (const std::string& name : options.if_possible) events.open_if_possible(name);
 
   Watch watch(session, options, events);

@@ -174,5 +174,28 @@ TEST(Resolve, EveryGenericEventIsEitherCountedOrRefusedWithASentence) {
   }
 }
 
+TEST(CoreLevels, RefuseWhatTheyDoNotKnowAndSayWhichLevelDoes) {
+  const CpuModel model = find_cpu_model("icelake").value();
+  const auto answer = [&](std::string_view event, CoreLevel core) {
+    const auto resolved = resolve(model, attr_of(event, model), {.core = core});
+    return resolved.ok() ? std::string("counted") : resolved.error().message;
+  };
+  for (const char* event : {"cycles", "instructions", "ref-cycles", "branches", "BR_INST_RETIRED.NEAR_CALL",
+                            "MEM_INST_RETIRED.ALL_LOADS", "FP_ARITH_INST_RETIRED.SCALAR_DOUBLE", "r01c0"})
+    for (const CoreLevel core : {CoreLevel::flat, CoreLevel::simple, CoreLevel::interval})
+      EXPECT_EQ(answer(event, core), "counted") << event;
+  EXPECT_EQ(answer("branch-misses", CoreLevel::flat),
+            "BR_MISP_RETIRED.ALL_BRANCHES is more than core 'flat' knows: core 'simple' counts it");
+  EXPECT_EQ(answer("branch-misses", CoreLevel::simple), "counted");
+  for (const char* event :
+       {"L1-dcache-load-misses", "MEM_LOAD_RETIRED.L1_HIT", "LLC-loads", "slots", "topdown-fe-bound",
+        "UOPS_RETIRED.SLOTS", "CYCLE_ACTIVITY.STALLS_TOTAL", "FRONTEND_RETIRED.L2_MISS", "iTLB-load-misses",
+        "INT_MISC.RECOVERY_CYCLES", "cpu/instructions,cmask=2/", "mem-loads"})
+    for (const CoreLevel core : {CoreLevel::flat, CoreLevel::simple}) {
+      EXPECT_THAT(answer(event, core), HasSubstr("core 'interval' counts it")) << event;
+      EXPECT_EQ(answer(event, CoreLevel::interval), "counted") << event;
+    }
+}
+
 }  // namespace
 }  // namespace pmusim::events

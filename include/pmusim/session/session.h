@@ -7,6 +7,7 @@
 #include <string>
 
 #include "pmusim/base/error.h"
+#include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/driver/options.h"
 #include "pmusim/driver/statistics.h"
@@ -20,6 +21,12 @@ namespace pmusim {
 class Monitor;
 class Pmu;
 
+/// In which steps a replay goes. Results are the same.
+enum class Stepping : u8 {
+  blocks,        ///< whole blocks where nothing can be seen within them
+  instructions,  ///< every instruction by itself
+};
+
 /// The machine that a program is replayed on, and the kernel on it.
 struct SessionOptions {
   CpuModel model;
@@ -28,6 +35,8 @@ struct SessionOptions {
   perf::Throttling throttling = perf::Throttling::off;
   u64 tick_ns = perf::CoreOptions{}.tick_ns;  ///< of the emulated kernel's timer: frequency, rotation, limits
   driver::DriverOptions driver;
+  CoreLevel core = CoreLevel::interval;
+  Stepping stepping = Stepping::blocks;
 };
 
 /// How far a replay has come, in retired instructions; the total is 0 while nobody knows it.
@@ -48,7 +57,8 @@ struct TimeSpan {
 /// core of its own. A session begins with one.
 class Session {
  public:
-  /// Errors: the trace cannot be read; the model's parameters make no machine.
+  /// Errors: the trace cannot be read; the model's parameters make no machine; a core level other than
+  /// `interval` for a trace with recorded time.
   static Result<Session, Error> open(const std::string& trace_path, SessionOptions options);
   /// Of a program that comes from elsewhere.
   static Result<Session, Error> open(std::unique_ptr<trace::Source> source, SessionOptions options);

@@ -26,7 +26,7 @@ struct EventTotal {
   u64 counted = 0;        ///< while it was on a counter
   u64 enabled_ns = 0;     ///< perf time
   u64 running_ns = 0;     ///< less than enabled if it took turns with others
-  bool supported = true;  ///< false: the CPU has no such event, or the trace cannot tell
+  bool supported = true;  ///< false: the CPU has no such event, or the trace or the core cannot tell
   bool counted_at_all() const { return running_ns != 0; }
   /// The count, scaled up to the whole time if it took turns.
   u64 value() const;
@@ -36,6 +36,12 @@ struct EventTotal {
 enum class Fitting : u8 {
   replay_again,  ///< further replays count them, with a PMU of their own: every count is exact
   multiplex,     ///< they take turns every tick, as in a kernel, and counts are scaled up
+};
+
+/// What happens to events that cannot be counted at all.
+enum class Uncountable : u8 {
+  refused,  ///< the first of them is the error
+  shown,    ///< as not supported
 };
 
 /// What one thread did.
@@ -57,6 +63,7 @@ struct StatOptions {
   /// Names of events that are counted if the model has them and the trace tells, and are otherwise reported
   /// as not supported.
   std::vector<std::string> if_possible;
+  Uncountable uncountable = Uncountable::refused;  ///< of `events`
   Fitting fitting = Fitting::replay_again;
   std::vector<TimeSpan> measured;                          ///< -D; to the tick of 1 ms. Empty: always
   std::optional<u64> interval_ns;                          ///< -I; to the tick of 1 ms

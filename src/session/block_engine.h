@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_SESSION_BLOCK_ENGINE_H
+#define PMUSIM_SRC_SESSION_BLOCK_ENGINE_H
+
+#include <deque>
+
+#include "core/block_core.h"
+#include "pmu/block_runs.h"
+#include "session/engine.h"
+
+namespace pmusim {
+
+/// A core that knows beforehand what a block takes. Each monitor gets blocks summed up while nothing can be
+/// seen of it, and the instructions of a block where something can: an overflow may come within it, an
+/// interrupt or a PEBS record is under way, or what counts depends on more than the block.
+class BlockEngine final : public Engine {
+ public:
+  BlockEngine(BlockCore core, Stepping stepping) : core_(std::move(core)), stepping_(stepping) {}
+
+  void add(Monitor& monitor) override { watchers_.emplace_back(monitor); }
+  void run(const trace::BlockRun& run) override;
+  void settle() override;
+  void interrupt() override { core_.interrupt(); }
+
+ private:
+  /// A monitor with what it has not been told yet.
+  struct Watcher {
+    explicit Watcher(Monitor& watching) : monitor(watching), runs(watching.pmu()) {}
+    Monitor& monitor;
+    BlockRuns runs;
+    u64 deadline_cycles = 0;  // from the begin of `runs` on: when the monitor wants the end of a block
+    // After the last block of `runs`.
+    u64 next_ip = 0;
+    bool registers_known = false;
+    Registers registers;
+
+    const Registers* last_registers() const { return registers_known ? &registers : nullptr; }
+    void settle();
+  };
+  bool sum_up(Watcher& watcher, const BlockExecution& execution);
+  bool begin(Watcher& watcher, const BlockRuns::Execution& block) const;
+  void learn(BlockRuns& runs, const BlockExecution& execution);
+  void retire(Watcher& watcher, const BlockExecution& execution) const;
+
+  BlockCore core_;
+  Stepping stepping_;
+  std::deque<Watcher> watchers_;
+  std::vector<Retirement> learnt_;  // kept for its room
+};
+
+}  // namespace pmusim
+
+#endif

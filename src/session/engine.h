@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_SESSION_ENGINE_H
+#define PMUSIM_SRC_SESSION_ENGINE_H
+
+#include <memory>
+#include <vector>
+
+#include "session/monitor.h"
+
+namespace pmusim {
+
+/// What makes time of a program: a core of some level, in steps of some size, under the eyes of monitors. The
+/// rest of a session does not know which.
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+
+  /// Another monitor, before the first block; it must outlive the engine.
+  virtual void add(Monitor& monitor) = 0;
+  /// A block runs, and the monitors are told: at once, or when they are asked to settle.
+  virtual void run(const trace::BlockRun& run) = 0;
+  /// The monitors know all that ran. Needed before anybody looks at them or tells them of something else.
+  virtual void settle() = 0;
+  /// A signal enters its handler.
+  virtual void interrupt() = 0;
+};
+
+/// Errors: the model's parameters make no machine; a core that does not go by recorded time, for a program
+/// that has one.
+Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options,
+                                                   const trace::Contents& contents);
+
+}  // namespace pmusim
+
+#endif

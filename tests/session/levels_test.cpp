@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// Two ways through a program, one truth: what a replay by blocks leaves, in files, counts and registers, is
+// what a replay instruction by instruction leaves, at each level of core.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "events/vendor.h"
+#include "pmusim/pmu/pmu.h"
+#include "pmusim/session/record.h"
+#include "pmusim/session/stat.h"
+#include "tests/session/walk.h"
+
+namespace pmusim {
+namespace {
+
+constexpr u64 races = 200;
+constexpr u64 block_runs = 3000;
+
+class Dice {
+ public:
+  explicit Dice(u64 seed) : random_(seed) {}
+  u64 below(u64 n) { return random_() % n; }
+  bool one_in(u64 n) { return below(n) == 0; }
+  u64 bits64() { return random_(); }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+CpuModel draw_model(u64 seed, Dice& dice) {
+  CpuModel model = cpu_models()[seed % cpu_models().size()];
+  for (const PolicyInfo& policy : policy_table())
+    if (dice.one_in(2))
+      model.policies.*policy.member = static_cast<u32>(dice.below(1 + std::min(policy.greatest, 30u)));
+  return model;
+}
+
+perf::Attr draw_attr(const CpuModel& model, Dice& dice) {
+  perf::Attr attr;
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  if (dice.one_in(2)) {
+    attr.type = static_cast<u32>(perf::EventType::hardware);
+    attr.config = dice.below(10);
+  } else if (dice.one_in(8)) {
+    attr.type = static_cast<u32>(perf::EventType::software);
+    attr.config = dice.one_in(2) ? 1 : 3;  // task clock, context switches
+  } else if (!model.events.empty()) {
+    const EventDefinition& event = model.events[dice.below(model.events.size())];
+    attr.type = static_cast<u32>(perf::EventType::raw);
+    attr.config = events::event_select_bits(event);
+    attr.config1 = event.extra;
+  }
+  attr.sample_period = dice.one_in(8) ? 0 : 30 + dice.below(dice.one_in(2) ? 300 : 4000);
+  if (dice.one_in(6)) {
+    attr.freq = 1;
+    attr.sample_period = 1000 + dice.below(90'000);
+  }
+  const bool precise = attr.sample_period != 0 && attr.type != static_cast<u32>(perf::EventType::software);
+  if (precise) attr.precise_ip = dice.below(4) & 3;
+  return attr;
+}
+
+RecordOptions draw_options(Dice& dice, bool registers) {
+  using namespace perf::branch;
+  RecordOptions options{.period = 1009};
+  constexpr u64 filters[] = {0, ANY, ANY, ANY_CALL | ANY_RETURN, COND, IND_JUMP | CALL, CALL_STACK};
+  options.branch_sample_type = filters[dice.below(std::size(filters))];
+  if (options.branch_sample_type != 0) options.branch_sample_type |= USER;
+  options.running_times = dice.one_in(4);
+  options.switches = dice.one_in(4);
+  if (registers) options.user_registers = options.interrupt_registers = bits(8, 0);
+  return options;
+}
+
+/// A replay that is drawn: the same seed draws the same.
+struct Draw {
+  SessionOptions machine;
+  RecordOptions options;
+  u64 seed = 0;
+  test::Walk::Registers registers = test::Walk::Registers::unknown;
+
+  Session open(Stepping stepping, u64 runs = block_runs) const {
+    SessionOptions with = machine;
+    with.stepping = stepping;
+    auto session = Session::open(std::make_unique<test::Walk>(seed, runs, registers), with);
+    return std::move(session).value();
+  }
+};
+
+/// Whether it could be sampled on this machine; those that cannot be are refused with a sentence.
+bool is_possible(const Draw& drawn, const events::EventGroup& group) {
+  Session session = drawn.open(Stepping::blocks, 0);
+  perf::Event* leader = nullptr;
+  for (const events::ParsedEvent& event : group.events) {
+    const GroupRole role = group.events.size() == 1 ? GroupRole::alone
+                           : leader == nullptr      ? GroupRole::leader
+                                                    : GroupRole::member;
+    const auto opened = session.open_event(record_attr(event, role, drawn.options), leader);
+    if (!opened.ok()) return false;
+    if (leader == nullptr) leader = *opened;
+  }
+  return true;
+}
+
+Draw draw(CoreLevel level, u64 seed) {
+  Dice dice(seed);
+  Draw drawn{.machine = {.model = draw_model(seed, dice), .core = level}, .seed = seed};
+  if (dice.one_in(4)) drawn.registers = test::Walk::Registers::known;
+  if (dice.one_in(3)) drawn.machine.tick_ns = 1 + dice.below(4000);
+  drawn.options = draw_options(dice, drawn.registers == test::Walk::Registers::known);
+  for (u64 tries = 0; tries < 12 && drawn.options.events.size() < 4; ++tries) {
+    events::EventGroup group;
+    for (u64 n = dice.one_in(4) ? 2 : 1; n != 0; --n)
+      group.events.push_back({.name = "e", .attr = draw_attr(drawn.machine.model, dice)});
+    if (is_possible(drawn, group)) drawn.options.events.push_back(group);
+  }
+  return drawn;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Everything that is left when it is over.
+struct Outcome {
+  std::string file, error;
+  u64 samples = 0, instructions = 0, now = 0, state = 0;
+  std::vector<std::pair<u32, u64>> registers;
+};
+
+Outcome record_by(Stepping stepping, const Draw& drawn) {
+  RecordOptions options = drawn.options;
+  options.output = testing::TempDir() + "levels" + std::to_string(getpid()) + ".data";
+  Session session = drawn.open(stepping);
+  const auto summary = record(session, options);
+  Outcome outcome{.instructions = session.instructions(), .now = session.now()};
+  if (summary.ok())
+    outcome.samples = summary->samples;
+  else
+    outcome.error = summary.error().message;
+  outcome.file = bytes_of(options.output);
+  unlink(options.output.c_str());
+  outcome.state = session.pmu().state_hash();
+  for (const Register& entry : session.pmu().registers().all())
+    outcome.registers.emplace_back(entry.address, session.pmu().rdmsr(entry.address).value_or(~u64{0}));
+  return outcome;
+}
+
+class LevelRace : public testing::TestWithParam<CoreLevel> {};
+INSTANTIATE_TEST_SUITE_P(Core, LevelRace, testing::Values(CoreLevel::flat, CoreLevel::simple),
+                         [](const auto& tested) { return std::string(name_of(tested.param)); });
+
+TEST_P(LevelRace, ReplayingByBlocksLeavesTheFileAndTheRegistersOfReplayingByInstructions) {
+  u64 recorded = 0, samples = 0;
+  for (u64 seed = 0; seed < races; ++seed) {
+    const Draw drawn = draw(GetParam(), seed);
+    if (drawn.options.events.empty()) continue;
+    const Outcome exact = record_by(Stepping::instructions, drawn);
+    const Outcome fast = record_by(Stepping::blocks, drawn);
+    const std::string what = "seed " + std::to_string(seed) + " on " + drawn.machine.model.name;
+    ASSERT_EQ(fast.error, exact.error) << what;
+    ASSERT_EQ(fast.now, exact.now) << what;
+    ASSERT_EQ(fast.registers, exact.registers) << what;
+    ASSERT_EQ(fast.samples, exact.samples) << what;
+    ASSERT_TRUE(fast.file == exact.file) << what << ": the files differ";
+    ASSERT_EQ(fast.state, exact.state) << what;
+    ASSERT_EQ(fast.instructions, exact.instructions) << what;
+    recorded += exact.error.empty();
+    samples += exact.samples;
+  }
+  EXPECT_GT(recorded, races / 2);
+  EXPECT_GT(samples, 10 * races);
+}
+
+TEST_P(LevelRace, CountsOfMorePmusThanOneAndOfIntervalsAreThoseOfReplayingByInstructions) {
+  Draw drawn{.machine = {.model = find_cpu_model("goldencove").value(), .core = GetParam()}, .seed = 5};
+  StatOptions options{.per_thread = true};
+  const auto list = events::parse_events(
+      "cycles,instructions,branches,ref-cycles,br_inst_retired.cond_taken,br_inst_retired.near_call,"
+      "br_inst_retired.near_return,br_inst_retired.indirect,mem_inst_retired.any,br_inst_retired.cond_ntaken,"
+      "fp_arith_inst_retired.scalar_double,br_inst_retired.far_branch,task-clock",
+      drawn.machine.model);
+  ASSERT_TRUE(list.ok()) << list.error().message;
+  options.events = *list;
+  options.uncountable = Uncountable::shown;
+  options.interval_ns = 1'000'000;
+  const auto counts_by = [&](Stepping stepping) {
+    std::vector<u64> counts;
+    const auto take = [&](const std::vector<EventTotal>& events) {
+      for (const EventTotal& e : events)
+        counts.insert(counts.end(), {e.counted, e.enabled_ns, e.running_ns, u64{e.supported}});
+    };
+    StatOptions with = options;
+    with.on_interval = [&](const IntervalTotals& interval) {
+      counts.push_back(interval.end_ns);
+      take(interval.events);
+    };
+    Session session = drawn.open(stepping, 200'000);
+    const auto report = stat(session, with);
+    EXPECT_TRUE(report.ok());
+    counts.push_back(report->replays);
+    take(report->events);
+    for (const ThreadTotals& thread : report->threads) take(thread.events);
+    return counts;
+  };
+  const std::vector<u64> exact = counts_by(Stepping::instructions);
+  EXPECT_GT(exact.size(), 100u);
+  EXPECT_EQ(counts_by(Stepping::blocks), exact);
+}
+
+}  // namespace
+}  // namespace pmusim

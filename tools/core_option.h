@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_TOOLS_CORE_OPTION_H
+#define PMUSIM_TOOLS_CORE_OPTION_H
+
+#include <string>
+
+#include "command.h"
+#include "pmusim/session/session.h"
+
+namespace pmusim::tools {
+
+/// --core LEVEL and --exact, as the commands that replay traces take them.
+class CoreOption {
+ public:
+  void add_to(CLI::App& command);
+  /// Sets what the options say. Ends the command on an unknown level.
+  void apply_to(SessionOptions& options) const;
+
+ private:
+  std::string name_{name_of(CoreLevel::interval)};
+  bool exact_ = false;
+};
+
+}  // namespace pmusim::tools
+
+#endif
