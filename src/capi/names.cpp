@@ -14,7 +14,7 @@ namespace pmusim::capi {
 namespace {
 
 /// In the order of Signal.
-constexpr std::array<std::string_view, 80> signal_names{"instruction",
+constexpr std::array<std::string_view, 84> signal_names{"instruction",
                                                         "nop",
                                                         "prefetch",
                                                         "locked",
@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, 80> signal_names{"instruction",
                                                         "rep_string",
                                                         "macro_fused",
                                                         "microcoded",
+                                                        "pause",
                                                         "branch",
                                                         "near_branch",
                                                         "conditional",
@@ -79,6 +80,9 @@ constexpr std::array<std::string_view, 80> signal_names{"instruction",
                                                         "store_dtlb_miss",
                                                         "load_latency",
                                                         "store_latency",
+                                                        "load_hit_hw_prefetch",
+                                                        "store_forward_blocked",
+                                                        "address_alias",
                                                         "l1i_miss",
                                                         "l2i_miss",
                                                         "l3i_hit",
@@ -101,7 +105,7 @@ static_assert(signal_names[static_cast<unsigned>(Signal::branch)] == "branch" &&
               signal_names.back() == "lbr_insert");
 
 /// In the order of Quantity.
-constexpr std::array<std::string_view, 26> quantity_names{"none",
+constexpr std::array<std::string_view, 30> quantity_names{"none",
                                                           "uops",
                                                           "cycles",
                                                           "reference_cycles",
@@ -126,11 +130,15 @@ constexpr std::array<std::string_view, 26> quantity_names{"none",
                                                           "l2_requests",
                                                           "l2_misses",
                                                           "llc_references",
-                                                          "llc_misses"};
+                                                          "llc_misses",
+                                                          "l1d_replacements",
+                                                          "l2_lines_in",
+                                                          "l2_prefetches",
+                                                          "l2_prefetch_misses"};
 static_assert(quantity_names.size() == static_cast<std::size_t>(Quantity::count_));
 static_assert(quantity_names[static_cast<unsigned>(Quantity::slots)] == "slots" &&
               quantity_names[static_cast<unsigned>(Quantity::recovery_cycles)] == "recovery_cycles" &&
-              quantity_names.back() == "llc_misses");
+              quantity_names.back() == "l2_prefetch_misses");
 
 std::size_t find(std::span<const std::string_view> names, std::string_view name, std::string_view what) {
   const auto found = std::find(names.begin(), names.end(), name);

@@ -28,21 +28,32 @@ std::shared_ptr<const InstructionCosts> costs_of(const CoreParameters& p) {
   return std::make_shared<const InstructionCosts>(with_elimination(costs, p.move_elimination));
 }
 
+// The bits of MSR 1A4, MISC_FEATURE_CONTROL (SDM vol. 4).
+CoreParameters with_prefetchers_off(CoreParameters core, u32 off) {
+  constexpr unsigned streamer = 0, adjacent_line = 1, stride = 3;
+  if ((off & bit(streamer)) != 0) core.l2_stream_pages = 0;
+  if ((off & bit(adjacent_line)) != 0) core.adjacent_line_level = 0;
+  if ((off & bit(stride)) != 0) core.l1_stride_loads = 0;
+  return core;
+}
+
 constexpr InstructionCost nothing{.latency_cycles = 0, .uops = 0};  // the second half of a fused pair
 
 }  // namespace
 
 Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
-  if (auto checked = check_parameters(model.core); !checked.ok()) return Failure(checked.error());
-  auto branches = BranchUnit::create(model.core);
+  const CoreParameters core = with_prefetchers_off(model.core, model.policies.prefetchers_off);
+  if (auto checked = check_parameters(core); !checked.ok()) return Failure(checked.error());
+  auto branches = BranchUnit::create(core);
   if (!branches.ok()) return Failure(branches.error());
-  return CoreEngine(model.core, std::move(branches).value());
+  return CoreEngine(core, std::move(branches).value());
 }
 
 CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
     : mispredict_penalty_(p.mispredict_penalty),
       resteer_cycles_(p.resteer_cycles),
       system_call_cycles_(p.system_call_cycles),
+      machine_clear_cycles_(p.machine_clear_cycles),
       macro_fusion_(p.macro_fusion),
       issue_order_(p.issue_order),
       address_delay_(p.issue_order == IssueOrder::in_order ? p.l1d.latency_cycles - 1 : 0),
@@ -115,15 +126,11 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
 }
 
 CoreEngine::MemoryUse CoreEngine::memory_use_of(const x86::Instruction& instruction) {
-  MemoryUse use;
+  MemoryUse use{.addresses = instruction.address_registers};
   for (const x86::MemoryOperand& m : instruction.accesses()) {
     use.loads |= m.load;
     use.stores |= m.store;
-    if (m.vector_index) use.addresses |= instruction.registers_read;
-    if (m.base < 16) use.addresses |= bit(m.base);
-    if (m.index < 16) use.addresses |= bit(m.index);
   }
-  use.addresses &= instruction.registers_read;
   return use;
 }
 
@@ -174,8 +181,8 @@ CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const MemoryUse&
   const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
   Ready result = ready(instruction.registers_read, earliest);
   u64 started = result.cycle;
+  const Ready address = use.loads || use.stores ? ready(use.addresses, earliest) : Ready{};
   if (use.loads) {
-    const Ready address = ready(use.addresses, earliest);
     const u64 addressed = address.cycle > earliest ? address.cycle + address_delay_ : earliest;
     started = ports_.place(costs_->load_ports, in_order ? std::max(addressed, result.cycle) : addressed);
     LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
@@ -191,9 +198,11 @@ CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const MemoryUse&
   result.cycle = std::max(result.cycle, start + work.latency_cycles);
   last_start_ = use.loads ? started : start;
   if (use.stores) {
-    ports_.place(costs_->store_address_ports, started);
+    const u64 addressed =
+        ports_.place(costs_->store_address_ports, in_order || use.loads ? started : address.cycle);
     if (costs_->store_data_ports != 0) ports_.place(costs_->store_data_ports, result.cycle);
-    const LoadStoreUnit::Loaded stored = memory_.store(data, result.cycle, execution_);
+    const LoadStoreUnit::Loaded stored =
+        memory_.store(data, {.addressed_cycle = addressed, .data_cycle = result.cycle}, execution_);
     if (stored.ready_cycle > result.cycle) result = {stored.ready_cycle, stored.waiting_for};
   }
   if (enters_the_kernel(instruction.branch)) result.cycle += system_call_cycles_;
@@ -221,6 +230,13 @@ void CoreEngine::redirect_fetch(Prediction prediction, u64 resolved) {
   if (prediction == Prediction::resteer) pipeline_.stall_fetch(pipeline_.next_dispatch() + resteer_cycles_);
 }
 
+// What is younger was done in vain, and is fetched anew.
+void CoreEngine::clear_pipeline() {
+  const u64 retired = pipeline_.retired_cycle();
+  pipeline_.refill(retired + mispredict_penalty_ + machine_clear_cycles_, Pipeline::Refill::clear);
+  fetched_line_ = ~u64{0};
+}
+
 u64 CoreEngine::retire(const Pipeline::Dispatched& dispatched, const Ready& result) {
   Quantities& quantities = execution_.retirement.quantities;
   const u64 modelled = pipeline_.retire(dispatched, result.cycle, result.reason, quantities);
@@ -245,6 +261,7 @@ const Retirement& CoreEngine::step() {
                              : nullptr;
   retirement.extended = take_change();
   execution_.access_count = 0;
+  execution_.clears_pipeline = false;
 
   fetch(instruction);
   if (serializing) pipeline_.drain();
@@ -264,8 +281,10 @@ const Retirement& CoreEngine::step() {
   const u64 previous = cycle();
   retirement.cycle = retire(dispatched, result);
   redirect_fetch(prediction, result.cycle);
+  if (execution_.clears_pipeline) clear_pipeline();
   if (instruction.flushes_line) flush_line(instruction, retirement.registers);
   if (use.loads) pipeline_.retire_load();
+  if (use.stores) memory_.retire_store(pipeline_.retired_cycle());
   if (serializing || enters_the_kernel(instruction.branch)) pipeline_.drain();
 
   if (instruction.signals.has(Signal::microcoded))

@@ -71,9 +71,10 @@ class CoreEngine {
   Ready execute(const DataAccesses& data, const MemoryUse& use, const InstructionCost& cost, u64 dispatched);
   Prediction transfer_control(const x86::Instruction& branch);
   void redirect_fetch(Prediction prediction, u64 resolved);
+  void clear_pipeline();
   u64 retire(const Pipeline::Dispatched& dispatched, const Ready& result);
 
-  unsigned mispredict_penalty_, resteer_cycles_, system_call_cycles_;
+  unsigned mispredict_penalty_, resteer_cycles_, system_call_cycles_, machine_clear_cycles_;
   MacroFusion macro_fusion_;
   IssueOrder issue_order_;
   /// In order: the stage that computes addresses stands before the cache, and the one that computes results

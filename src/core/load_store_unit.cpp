@@ -22,28 +22,52 @@ WaitingFor distance(CacheLevel level) {
   }
 }
 
+// Of a string operation: what a load behind it can meet.
+constexpr u64 longest_remembered_bytes = 64;
+
 }  // namespace
 
 LoadStoreUnit::LoadStoreUnit(const CoreParameters& parameters)
-
     : hierarchy_(parameters),
       forwarding_cycles_(parameters.forwarding_cycles),
+      blocked_forward_cycles_(parameters.blocked_forward_cycles),
+      address_alias_cycles_(parameters.address_alias_cycles),
+      window_(parameters.store_buffer_entries),
+      disambiguation_(parameters.disambiguation_loads),
       store_buffer_(parameters.store_buffer_entries) {}
 
-u64 LoadStoreUnit::forwarded(u64 address, u64 bytes) const {
-  u64 ready = 0;
-  for (u64 granule = address / 8, left = std::min<u64>(bytes + address % 8, 16);; ++granule, left -= 8) {
-    const Forward& forward = forwards_[granule % forwards_.size()];
-    if (forward.granule == granule) ready = std::max(ready, forward.ready_cycle);
-    if (left <= 8) return ready;
-  }
+// A load that starts before all older stores have their addresses: when it starts after all.
+u64 LoadStoreUnit::pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cycle, Execution& execution) {
+  if (!disambiguation_.exists() || window_.all_addressed_cycle() <= cycle) return cycle;
+  using enum StoreWindow::Meeting;
+  const bool needed = (met.how == forwarded || met.how == blocked) && met.store.addressed_cycle > cycle;
+  const bool passed = disambiguation_.may_pass(ip);
+  if (needed)
+    disambiguation_.was_wrong_to_pass(ip);
+  else
+    disambiguation_.was_right_to_pass(ip);
+  if (!passed) return window_.all_addressed_cycle();
+  if (needed) execution.clear(Signal::memory_ordering_clear);
+  return needed ? met.store.addressed_cycle : cycle;
 }
 
-void LoadStoreUnit::remember_store(u64 address, u64 bytes, u64 cycle) {
-  for (u64 granule = address / 8, left = std::min<u64>(bytes + address % 8, 64);; ++granule, left -= 8) {
-    forwards_[granule % forwards_.size()] = {granule, cycle + forwarding_cycles_};
-    if (left <= 8) return;
+// When a load has its data that the caches have in `ready_cycle`.
+u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Execution& execution) const {
+  const u64 forwarded_cycle = met.store.data_cycle + forwarding_cycles_;
+  switch (met.how) {
+    case StoreWindow::Meeting::none:
+      return ready_cycle;
+    case StoreWindow::Meeting::forwarded:
+      return std::max(ready_cycle, forwarded_cycle);
+    case StoreWindow::Meeting::blocked:
+      execution.retirement.signals.add(Signal::store_forward_blocked);
+      return std::max({ready_cycle, forwarded_cycle + blocked_forward_cycles_,
+                       met.store.left_cycle + hierarchy_.hit_latency()});
+    case StoreWindow::Meeting::aliased:
+      execution.retirement.signals.add(Signal::address_alias);
+      return ready_cycle + address_alias_cycles_;
   }
+  return ready_cycle;
 }
 
 LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind,
@@ -59,18 +83,27 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
                       .bytes = static_cast<u32>(std::min<u64>(bytes, std::numeric_limits<u32>::max())),
                       .kind = kind,
                       .locked = instruction.locked};
+  StoreWindow::Met met;
+  if (kind == AccessKind::load) {
+    met = window_.meet(address, std::min(bytes, longest_remembered_bytes), cycle);
+    cycle = pass_older_stores(instruction.ip, met, cycle, execution);
+  }
   Loaded done{cycle, WaitingFor::l1};
   for (u64 n = 0; n <= std::min(more_lines, longest_string_lines); ++n) {
     const u64 place = n == 0 ? address : (first_line + n) << hierarchy_.line_shift();
     const MemoryHierarchy::Answer answer =
-        hierarchy_.access(place, kind, cycle, execution.retirement.quantities);
+        hierarchy_.access({.address = place, .ip = instruction.ip, .kind = kind, .cycle = cycle},
+                          execution.retirement.quantities);
+    if (answer.prefetched && kind == AccessKind::load)
+      execution.retirement.signals.add(Signal::load_hit_hw_prefetch);
     access.level = std::max(access.level, answer.level);
     access.tlb = std::max(access.tlb, answer.tlb);
     done.ready_cycle = std::max(done.ready_cycle, answer.ready_cycle);
     done.waiting_for = std::max(done.waiting_for, distance(answer.source));
   }
-  if (kind == AccessKind::load)
-    done.ready_cycle = std::max(done.ready_cycle, forwarded(address, instruction.memory[operand].bytes));
+  if (kind == AccessKind::load) done.ready_cycle = data_of(met, done.ready_cycle, execution);
+  if (kind == AccessKind::store && hierarchy_.take_code(address))
+    execution.clear(Signal::self_modifying_clear);
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
   const Lines lines = more_lines != 0 && !instruction.rep ? Lines::several : Lines::one;
   execution.retirement.signals = execution.retirement.signals | access_signals(access, lines);
@@ -93,8 +126,9 @@ LoadStoreUnit::Loaded LoadStoreUnit::load(const DataAccesses& data, u64 cycle, E
   return loaded;
 }
 
-LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, u64 cycle, Execution& execution) {
-  Loaded room{cycle, WaitingFor::execution};
+LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, const StoreTimes& times,
+                                           Execution& execution) {
+  Loaded room{times.data_cycle, WaitingFor::execution};
   for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
     const x86::MemoryOperand& operand = data.instruction->memory[n];
     if (!operand.store || data.iterations == 0) continue;
@@ -106,9 +140,14 @@ LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, u64 cycle, 
     if (++next_store_ == store_buffer_.size()) next_store_ = 0;
     if (leaves > room.ready_cycle) room = {leaves, WaitingFor::store_buffer};
     const Loaded written = touch(data, n, AccessKind::store, room.ready_cycle, execution);
-    remember_store(data.addresses[n], operand.bytes * data.iterations, room.ready_cycle);
     last_commit_ = std::max(last_commit_, written.ready_cycle);
     leaves = last_commit_;
+    window_.remember(
+        {.address = data.addresses[n],
+         .bytes = std::min(std::max<u64>(operand.bytes, 1) * data.iterations, longest_remembered_bytes),
+         .addressed_cycle = times.addressed_cycle,
+         .data_cycle = room.ready_cycle,
+         .left_cycle = last_commit_});
     if (data.instruction->rep) room = {last_commit_, WaitingFor::store_buffer};
   }
   return room;

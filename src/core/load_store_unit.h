@@ -5,8 +5,10 @@
 #include <array>
 #include <vector>
 
+#include "core/disambiguation.h"
 #include "core/memory_hierarchy.h"
 #include "core/pipeline.h"
+#include "core/store_window.h"
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim {
@@ -24,14 +26,23 @@ struct Execution {
   Retirement retirement;
   std::array<MemoryAccess, capacity> accesses;
   unsigned access_count = 0;
+  bool clears_pipeline = false;  // behind it
+
+  void clear(Signal why) {
+    retirement.signals.add(Signal::machine_clear);
+    retirement.signals.add(why);
+    clears_pipeline = true;
+  }
 };
 
 /// Executes loads and stores against the memory hierarchy.
 ///
-/// A load waits for an earlier store to the same eight bytes, whose data are forwarded:
-/// that is how a loop variable that lives in memory forms a dependency chain. Stores drain in order after
-/// they retire; nobody waits for them until the store buffer is full. Only a string store, which may be
-/// megabytes, retires when all is written.
+/// A load that fits into an older store has its data forwarded from there: that is how a loop variable that
+/// lives in memory forms a dependency chain. One that overlaps and does not fit waits until the store has
+/// left the buffer. One that was predicted to need no store whose address was not known yet, and does, clears
+/// the pipeline; so does a store into a line of code. Stores drain in order after they retire; nobody waits
+/// for them until the store buffer is full. Only a string store, which may be megabytes, retires when all is
+/// written.
 ///
 /// Without addresses every access hits L1 and the first-level TLB, and nothing is reported.
 class LoadStoreUnit {
@@ -47,26 +58,27 @@ class LoadStoreUnit {
 
   /// The loads of an instruction whose operands are known in `cycle`: when all data are there.
   Loaded load(const DataAccesses& data, u64 cycle, Execution& execution);
-  /// The stores of an instruction whose result is known in `cycle`: when there is room to retire it.
-  Loaded store(const DataAccesses& data, u64 cycle, Execution& execution);
+  /// When a store's address is known, and its data.
+  struct StoreTimes {
+    u64 addressed_cycle = 0, data_cycle = 0;
+  };
+  /// The stores of an instruction: when there is room to retire it.
+  Loaded store(const DataAccesses& data, const StoreTimes& times, Execution& execution);
+  /// The instruction with the last store retires in `cycle`.
+  void retire_store(u64 cycle) { window_.keep_youngest_until(cycle + 1); }
 
   /// Bytes of one operand of a REP instruction beyond which it is no longer timed (4 MiB with 64-byte lines).
   static constexpr u64 longest_string_lines = 1u << 16;
 
  private:
-  struct Forward {
-    u64 granule = ~u64{0};
-    u64 ready_cycle = 0;
-  };
-  static constexpr unsigned forward_bits = 8;
-
   Loaded touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
-  u64 forwarded(u64 address, u64 bytes) const;
-  void remember_store(u64 address, u64 bytes, u64 cycle);
+  u64 pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cycle, Execution& execution);
+  u64 data_of(const StoreWindow::Met& met, u64 ready_cycle, Execution& execution) const;
 
   MemoryHierarchy hierarchy_;
-  unsigned forwarding_cycles_;
-  std::array<Forward, 1u << forward_bits> forwards_{};
+  unsigned forwarding_cycles_, blocked_forward_cycles_, address_alias_cycles_;
+  StoreWindow window_;
+  DisambiguationPredictor disambiguation_;
   std::vector<u64> store_buffer_;  // a ring: when each store has left it
   std::size_t next_store_ = 0;
   u64 last_commit_ = 0;

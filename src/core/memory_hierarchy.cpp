@@ -7,8 +7,6 @@
 namespace pmusim {
 namespace {
 
-constexpr unsigned page_shift = 12;
-
 template <class Value>
 SetAssociative<Value> make(const CacheGeometry& cache) {
   return {cache.bytes / cache.line_bytes / cache.ways, cache.ways};
@@ -27,72 +25,177 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
       memory_latency_(p.memory_latency_cycles),
       stlb_latency_(p.stlb_latency_cycles),
       page_walk_cycles_(p.page_walk_cycles),
+      page_walk_loads_(p.page_walk_loads),
+      adjacent_line_level_(p.adjacent_line_level),
       l1d_(make<Fill>(p.l1d)),
       l1i_(make<Present>(p.l1i)),
-      l2_(make<Present>(p.l2)),
+      l2_(make<Fill>(p.l2)),
       l3_(p.l3.bytes == 0 ? std::nullopt : std::optional(make<Present>(p.l3))),
       dtlb_(p.dtlb_entries / p.dtlb_ways, p.dtlb_ways),
       itlb_(p.itlb_entries / p.itlb_ways, p.itlb_ways),
       stlb_(p.stlb_entries == 0 ? std::nullopt
                                 : std::optional<SetAssociative<Present>>(
                                       std::in_place, p.stlb_entries / p.stlb_ways, p.stlb_ways)),
-      fill_buffers_(p.outstanding_misses) {}
+      fill_buffers_(p.outstanding_misses),
+      prefetches_(p.l2_prefetches_outstanding),
+      strides_(p.l1_stride_loads),
+      streams_({.pages = p.l2_stream_pages,
+                .gap_lines = p.l2_stream_gap_lines,
+                .burst_lines = p.l2_stream_burst_lines,
+                .ahead_lines = p.l2_stream_ahead_lines,
+                .line_shift = line_shift_}) {}
 
-MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, Quantities& quantities) {
-  ++at(quantities, Quantity::l2_requests);
-  if (!l3_.has_value()) ++at(quantities, Quantity::llc_references);
-  if (l2_.find(line) != nullptr) return {CacheLevel::l2, l2_latency_};
-  ++at(quantities, Quantity::l2_misses);
-  l2_.insert(line, {});
+MemoryHierarchy::Outer MemoryHierarchy::look_up_last(u64 line, u64 cycle, Quantities& quantities) {
   if (l3_.has_value()) {
     ++at(quantities, Quantity::llc_references);
-    if (l3_->find(line) != nullptr) return {CacheLevel::l3, l3_latency_};
+    if (l3_->find(line) != nullptr) return {CacheLevel::l3, cycle + l3_latency_};
     l3_->insert(line, {});
   }
   ++at(quantities, Quantity::llc_misses);
-  return {CacheLevel::memory, memory_latency_};
+  return {CacheLevel::memory, cycle + memory_latency_};
 }
 
-MemoryHierarchy::Translation MemoryHierarchy::translate(SetAssociative<Present>& first_level, u64 page,
-                                                        Quantity walks, Quantities& quantities) {
-  if (first_level.find(page) != nullptr) return {};
-  first_level.insert(page, {});
-  if (stlb_ && stlb_->find(page) != nullptr) return {TlbLevel::l2, stlb_latency_};
-  if (stlb_) stlb_->insert(page, {});
-  ++at(quantities, walks);
-  at(quantities, Quantity::page_walk_cycles) += page_walk_cycles_;
-  return {TlbLevel::walk, stlb_latency_ + page_walk_cycles_};
-}
-
-MemoryHierarchy::Answer MemoryHierarchy::access(u64 address, AccessKind kind, u64 cycle,
-                                                Quantities& quantities) {
-  const Translation translation = translate(
-      dtlb_, address >> page_shift,
-      kind == AccessKind::load ? Quantity::page_walks_load : Quantity::page_walks_store, quantities);
-  const u64 start = cycle + translation.latency_cycles;
-  const u64 line = line_of(address);
-  if (const Fill* present = l1d_.find(line)) {
-    const u64 hit = start + l1d_latency_;
-    if (present->ready_cycle <= hit) return {CacheLevel::l1, CacheLevel::l1, translation.level, hit};
-    return {CacheLevel::fill_buffer, present->source, translation.level, present->ready_cycle};
+MemoryHierarchy::Outer MemoryHierarchy::look_up_outer(u64 line, u64 cycle, Quantities& quantities) {
+  ++at(quantities, Quantity::l2_requests);
+  if (!l3_.has_value()) ++at(quantities, Quantity::llc_references);
+  if (const Fill* const present = l2_.find(line)) {
+    const u64 hit = cycle + l2_latency_;
+    if (present->ready_cycle() <= hit) return {CacheLevel::l2, hit};
+    ++at(quantities, Quantity::l2_misses);  // a prefetch is under way
+    return {present->source(), present->ready_cycle()};
   }
-  const Outer outer = look_up_outer(line, quantities);
+  ++at(quantities, Quantity::l2_misses);
+  ++at(quantities, Quantity::l2_lines_in);
+  const Outer outer = look_up_last(line, cycle, quantities);
+  l2_.insert(line, Fill(outer.ready_cycle, outer.level));
+  return outer;
+}
+
+// A request of L1, which the prefetchers of L2 see.
+MemoryHierarchy::Outer MemoryHierarchy::ask_l2(u64 line, u64 cycle, Quantities& quantities) {
+  const Outer outer = look_up_outer(line, cycle, quantities);
+  prefetch_stream(line, cycle, quantities);
+  if (outer.level == CacheLevel::memory) prefetch_pair(line ^ 1, cycle, quantities);
+  return outer;
+}
+
+void MemoryHierarchy::prefetch_stream(u64 line, u64 cycle, Quantities& quantities) {
+  const auto busy = [&](u64 until) { return until > cycle; };
+  const auto room = static_cast<unsigned>(prefetches_.size()) -
+                    static_cast<unsigned>(std::count_if(prefetches_.begin(), prefetches_.end(), busy));
+  LineRun run = streams_.observe(line, room);
+  for (; run.lines != 0; --run.lines, run.first += static_cast<u64>(run.step))
+    prefetch_into_l2(run.first, cycle, quantities);
+}
+
+void MemoryHierarchy::prefetch_pair(u64 line, u64 cycle, Quantities& quantities) {
+  if (adjacent_line_level_ == 2) prefetch_into_l2(line, cycle, quantities);
+  if (adjacent_line_level_ != 3 || !l3_ || l3_->has(line)) return;
+  ++at(quantities, Quantity::l2_prefetches);
+  ++at(quantities, Quantity::l2_prefetch_misses);
+  look_up_last(line, cycle, quantities);
+}
+
+// Dropped where nothing is free to bring the line.
+void MemoryHierarchy::prefetch_into_l2(u64 line, u64 cycle, Quantities& quantities) {
+  const bool present = l2_.has(line);
+  u64& free = *std::min_element(prefetches_.begin(), prefetches_.end());
+  if (!present && free > cycle) return;
+  ++at(quantities, Quantity::l2_prefetches);
+  if (present) return;
+  ++at(quantities, Quantity::l2_prefetch_misses);
+  ++at(quantities, Quantity::l2_lines_in);
+  const Outer outer = look_up_last(line, cycle, quantities);
+  free = outer.ready_cycle;
+  l2_.insert(line, Fill(outer.ready_cycle, outer.level));
+}
+
+void MemoryHierarchy::prefetch_into_l1(u64 line, u64 cycle, Quantities& quantities) {
+  if (l1d_.has(line)) return;
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
-  buffer = std::max(start, buffer) + outer.latency_cycles;
-  l1d_.insert(line, Fill{buffer, outer.level});
-  return {outer.level, outer.level, translation.level, buffer};
+  if (buffer > cycle) return;
+  const Outer outer = ask_l2(line, cycle, quantities);
+  buffer = outer.ready_cycle;
+  fill_l1d(line, Fill(outer.ready_cycle, outer.level, true), quantities);
+}
+
+void MemoryHierarchy::fill_l1d(u64 line, const Fill& fill, Quantities& quantities) {
+  ++at(quantities, Quantity::l1d_replacements);
+  l1d_.insert(line, fill);
+}
+
+// How long the last entry of a walk takes beyond a hit in L1. Page tables lie where no program has addresses.
+u64 MemoryHierarchy::read_page_table(u64 page, u64 cycle, Quantities& quantities) {
+  constexpr unsigned entry_shift = 3;
+  const u64 line = bit(62) | page >> (line_shift_ - entry_shift);
+  if (const Fill* const present = l1d_.find(line))
+    return present->ready_cycle() > cycle ? present->ready_cycle() - cycle : 0;
+  const Outer outer = look_up_outer(line, cycle, quantities);
+  fill_l1d(line, Fill(outer.ready_cycle, outer.level), quantities);
+  return outer.ready_cycle - cycle;
+}
+
+MemoryHierarchy::Translation MemoryHierarchy::translate(SetAssociative<Present>& first_level,
+                                                        const Page& page, u64 cycle, Quantities& quantities) {
+  if (first_level.find(page.number) != nullptr) return {};
+  first_level.insert(page.number, {});
+  if (stlb_ && stlb_->find(page.number) != nullptr) return {TlbLevel::l2, stlb_latency_};
+  if (stlb_) stlb_->insert(page.number, {});
+  u64 walk = page_walk_cycles_;
+  if (page_walk_loads_ != 0) walk += read_page_table(page.number, cycle + stlb_latency_ + walk, quantities);
+  ++at(quantities, page.walks);
+  at(quantities, Quantity::page_walk_cycles) += static_cast<u32>(walk);
+  return {TlbLevel::walk, stlb_latency_ + walk};
+}
+
+MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantities& quantities) {
+  const bool loads = request.kind == AccessKind::load;
+  const Page page{request.address >> page_shift,
+                  loads ? Quantity::page_walks_load : Quantity::page_walks_store};
+  const Translation translation = translate(dtlb_, page, request.cycle, quantities);
+  const u64 start = request.cycle + translation.latency_cycles;
+  const Answer answer = look_up_l1d(line_of(request.address), start, translation.level, quantities);
+  if (!loads) return answer;
+  const u64 next = strides_.observe(request.ip, request.address);
+  if (next != StridePrefetcher::nothing && line_of(next) != line_of(request.address))
+    prefetch_into_l1(line_of(next), start, quantities);
+  return answer;
+}
+
+MemoryHierarchy::Answer MemoryHierarchy::look_up_l1d(u64 line, u64 start, TlbLevel tlb,
+                                                     Quantities& quantities) {
+  if (const Fill* const present = l1d_.find(line)) {
+    const u64 hit = start + l1d_latency_;
+    if (present->ready_cycle() <= hit) return {CacheLevel::l1, CacheLevel::l1, tlb, hit};
+    return {CacheLevel::fill_buffer, present->source(), tlb, present->ready_cycle(), present->prefetched()};
+  }
+  u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
+  const Outer outer = ask_l2(line, std::max(start, buffer), quantities);
+  buffer = outer.ready_cycle;
+  fill_l1d(line, Fill(outer.ready_cycle, outer.level), quantities);
+  return {outer.level, outer.level, tlb, outer.ready_cycle};
 }
 
 MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantities& quantities) {
-  const Translation translation =
-      translate(itlb_, address >> page_shift, Quantity::page_walks_instruction, quantities);
+  const Page page{address >> page_shift, Quantity::page_walks_instruction};
+  const Translation translation = translate(itlb_, page, cycle, quantities);
   const u64 start = cycle + translation.latency_cycles;
   const u64 line = line_of(address);
   if (l1i_.find(line) != nullptr) return {CacheLevel::l1, CacheLevel::l1, translation.level, start};
   l1i_.insert(line, {});
-  const Outer outer = look_up_outer(line, quantities);
-  const unsigned delay = outer.level == CacheLevel::l2 ? l1i_miss_penalty_ : outer.latency_cycles;
-  return {outer.level, outer.level, translation.level, start + delay};
+  code_pages_[page.number / 64 % code_pages_.size()] |= bit(page.number % 64);
+  const Outer outer = look_up_outer(line, start, quantities);
+  const u64 ready = outer.level == CacheLevel::l2 ? start + l1i_miss_penalty_ : outer.ready_cycle;
+  return {outer.level, outer.level, translation.level, ready};
+}
+
+bool MemoryHierarchy::take_code(u64 address) {
+  const u64 page = address >> page_shift;
+  if ((code_pages_[page / 64 % code_pages_.size()] & bit(page % 64)) == 0) return false;
+  const u64 line = line_of(address);
+  if (!l1i_.has(line)) return false;
+  l1i_.erase(line);
+  return true;
 }
 
 void MemoryHierarchy::flush(u64 address) {

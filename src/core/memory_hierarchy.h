@@ -2,8 +2,10 @@
 #ifndef PMUSIM_CORE_MEMORY_HIERARCHY_H
 #define PMUSIM_CORE_MEMORY_HIERARCHY_H
 
+#include <array>
 #include <optional>
 
+#include "core/prefetchers.h"
 #include "core/set_associative.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
@@ -15,25 +17,36 @@ namespace pmusim {
 /// L1I and L1D stand before a shared L2 and, where there is one, L3; every level allocates on a miss. The
 /// last of them counts LLC references and misses. A missed line enters L1D at once, with the cycle at which
 /// its data arrive: whoever touches it before that hits the fill buffer. At most `outstanding_misses` lines
-/// are under way; a further miss waits for the first buffer that frees. Pages are 4 KiB. Not modelled:
-/// prefetchers, write-backs, other cores.
+/// are under way; a further miss waits for the first buffer that frees. Prefetched lines enter their level
+/// the same way, and are dropped where nothing is free to bring them. Pages are 4 KiB; a walk reads its last
+/// entry from the caches, if the core says so. Not modelled: write-backs, other cores.
 class MemoryHierarchy {
  public:
   struct Answer {
     CacheLevel level = CacheLevel::l1;
     CacheLevel source = CacheLevel::l1;  ///< where the data come from; differs at a fill buffer hit
     TlbLevel tlb = TlbLevel::l1;
-    u64 ready_cycle = 0;  ///< first cycle in which the data can be used
+    u64 ready_cycle = 0;      ///< first cycle in which the data can be used
+    bool prefetched = false;  ///< a prefetch of L1 is bringing the line
+  };
+  /// An access within one line, by the instruction at `ip`, whose address is known in `cycle`.
+  struct Request {
+    u64 address = 0;
+    u64 ip = 0;
+    AccessKind kind = AccessKind::load;
+    u64 cycle = 0;
   };
 
   /// Geometries must divide evenly (Core::create checks).
   explicit MemoryHierarchy(const CoreParameters& parameters);
 
-  /// One access within one line, whose address is known in `cycle`. Adds cache requests and page walks to
-  /// `quantities`.
-  Answer access(u64 address, AccessKind kind, u64 cycle, Quantities& quantities);
+  /// Adds cache requests, those of prefetchers too, and page walks to `quantities`.
+  Answer access(const Request& request, Quantities& quantities);
   /// Code fetch of one line. Adds to `quantities` as above.
   Answer fetch(u64 address, u64 cycle, Quantities& quantities);
+
+  /// Whether L1I holds the line with this address, which leaves it: somebody writes there.
+  bool take_code(u64 address);
 
   /// CLFLUSH: the line with this address leaves every cache.
   void flush(u64 address);
@@ -45,30 +58,58 @@ class MemoryHierarchy {
 
  private:
   struct Present {};
-  struct Fill {
-    u64 ready_cycle = 0;
-    CacheLevel source = CacheLevel::l1;
+  // A line that is there, or on its way.
+  class Fill {
+   public:
+    Fill() = default;
+    Fill(u64 ready_cycle, CacheLevel source, bool prefetched = false)
+        : bits_(ready_cycle << 4 | u64{prefetched} << 3 | static_cast<u64>(source)) {}
+    u64 ready_cycle() const { return bits_ >> 4; }
+    CacheLevel source() const { return static_cast<CacheLevel>(bits_ & 7); }
+    bool prefetched() const { return (bits_ & 8) != 0; }
+
+   private:
+    u64 bits_ = 0;
   };
   struct Outer {  // what lies behind L1
     CacheLevel level;
-    unsigned latency_cycles;
+    u64 ready_cycle;
   };
   struct Translation {
     TlbLevel level = TlbLevel::l1;
-    unsigned latency_cycles = 0;
+    u64 latency_cycles = 0;
   };
-  Outer look_up_outer(u64 line, Quantities& quantities);
-  Translation translate(SetAssociative<Present>& first_level, u64 page, Quantity walks,
+  Outer look_up_outer(u64 line, u64 cycle, Quantities& quantities);
+  Outer look_up_last(u64 line, u64 cycle, Quantities& quantities);
+  Outer ask_l2(u64 line, u64 cycle, Quantities& quantities);
+  void prefetch_stream(u64 line, u64 cycle, Quantities& quantities);
+  void prefetch_pair(u64 line, u64 cycle, Quantities& quantities);
+  void prefetch_into_l2(u64 line, u64 cycle, Quantities& quantities);
+  void prefetch_into_l1(u64 line, u64 cycle, Quantities& quantities);
+  u64 read_page_table(u64 page, u64 cycle, Quantities& quantities);
+  void fill_l1d(u64 line, const Fill& fill, Quantities& quantities);
+  Answer look_up_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities);
+  struct Page {
+    u64 number;
+    Quantity walks;  ///< that count its walks
+  };
+  Translation translate(SetAssociative<Present>& first_level, const Page& page, u64 cycle,
                         Quantities& quantities);
 
   unsigned line_shift_, l1d_latency_, l1i_miss_penalty_, l2_latency_, l3_latency_, memory_latency_;
-  unsigned stlb_latency_, page_walk_cycles_;
+  unsigned stlb_latency_, page_walk_cycles_, page_walk_loads_, adjacent_line_level_;
   SetAssociative<Fill> l1d_;
-  SetAssociative<Present> l1i_, l2_;
+  SetAssociative<Present> l1i_;
+  std::array<u64, 16> code_pages_{};  // a bit for all pages of one remainder: whether code of any was fetched
+  SetAssociative<Fill> l2_;
   std::optional<SetAssociative<Present>> l3_;
   SetAssociative<Present> dtlb_, itlb_;
   std::optional<SetAssociative<Present>> stlb_;
   std::vector<u64> fill_buffers_;  // cycle at which each is free
+  std::vector<u64> prefetches_;    // a ring: the same of L2's prefetches
+  std::size_t next_prefetch_ = 0;
+  StridePrefetcher strides_;
+  StreamPrefetcher streams_;
 };
 
 }  // namespace pmusim

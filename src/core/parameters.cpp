@@ -33,6 +33,16 @@ Result<Done, Error> check_limits(const CoreParameters& p) {
       {"stlb_latency_cycles", p.stlb_latency_cycles, 0, longest_latency},
       {"page_walk_cycles", p.page_walk_cycles, 0, longest_latency},
       {"outstanding_misses", p.outstanding_misses, 1, many},
+      {"page_walk_loads", p.page_walk_loads, 0, 1},
+      {"l2_stream_pages", p.l2_stream_pages, 0, many},
+      {"l2_stream_gap_lines", p.l2_stream_gap_lines, 1, 4096},
+      {"l2_stream_burst_lines", p.l2_stream_burst_lines, 1, 4096},
+      {"l2_stream_ahead_lines", p.l2_stream_ahead_lines, 1, 4096},
+      {"l2_prefetches_outstanding", p.l2_prefetches_outstanding, 1, many},
+      {"adjacent_line_level", p.adjacent_line_level, 0, 3},
+      {"blocked_forward_cycles", p.blocked_forward_cycles, 0, longest_latency},
+      {"address_alias_cycles", p.address_alias_cycles, 0, longest_latency},
+      {"machine_clear_cycles", p.machine_clear_cycles, 0, longest_latency},
       {"reorder_buffer_uops", p.reorder_buffer_uops, 1, many},
       {"store_buffer_entries", p.store_buffer_entries, 1, many},
       {"return_stack_entries", p.return_stack_entries, 1, many},
@@ -65,6 +75,24 @@ Result<Done, Error> check_tables(const CoreParameters& p) {
   return Done{};
 }
 
+Result<Done, Error> check_predictors(const CoreParameters& p) {
+  struct Table {
+    std::string_view name;
+    unsigned places;
+  };
+  const Table tables[] = {{"l1_stride_loads", p.l1_stride_loads},
+                          {"disambiguation_loads", p.disambiguation_loads}};
+  for (const Table& table : tables) {
+    if ((table.places & (table.places - 1)) != 0 || table.places > 1u << 20)
+      return Failure(Error(fmt::format("core parameter {} is {}; it must be 0 or a power of two up to 2^20",
+                                       table.name, table.places)));
+  }
+  if (p.l2_stream_pages % 4 != 0)
+    return Failure(Error(
+        fmt::format("core parameter l2_stream_pages is {}; it must be a multiple of 4", p.l2_stream_pages)));
+  return Done{};
+}
+
 Result<Done, Error> check_caches(const CoreParameters& p) {
   struct Cache {
     std::string_view name;
@@ -78,10 +106,10 @@ Result<Done, Error> check_caches(const CoreParameters& p) {
       return Failure(Error(fmt::format("cache {}: {} bytes are no multiple of {} ways of {}-byte lines", name,
                                        cache.bytes, cache.ways, cache.line_bytes)));
     if (cache.line_bytes != p.l1d.line_bytes || !std::has_single_bit(cache.line_bytes) ||
-        cache.line_bytes < 16)
+        cache.line_bytes < 16 || cache.line_bytes > 4096)
       return Failure(
           Error(fmt::format("cache {}: lines of {} bytes; all caches must have lines of one size, "
-                            "a power of two from 16 bytes on",
+                            "a power of two from 16 to 4096 bytes",
                             name, cache.line_bytes)));
     if (cache.latency_cycles < 1 || cache.latency_cycles > longest_latency)
       return Failure(Error(fmt::format("cache {}: a latency of {} cycles; it must be 1 to {}", name,
@@ -93,7 +121,7 @@ Result<Done, Error> check_caches(const CoreParameters& p) {
 }  // namespace
 
 Result<Done, Error> check_parameters(const CoreParameters& parameters) {
-  for (const auto check : {check_limits, check_tables, check_caches}) {
+  for (const auto check : {check_limits, check_tables, check_predictors, check_caches}) {
     auto checked = check(parameters);
     if (!checked.ok()) return checked;
   }

@@ -35,6 +35,12 @@ class SetAssociative {
     return nullptr;
   }
 
+  /// Whether `key` is there; its place in the order stays.
+  bool has(u64 key) const {
+    const Entry* const set = first_of_set(key);
+    return std::any_of(set, set + ways_, [&](const Entry& entry) { return entry.key == key; });
+  }
+
   /// Puts a key that is not there in the place of the least recently used of its set.
   Value& insert(u64 key, Value value) {
     Entry* const set = first_of_set(key);
@@ -58,7 +64,9 @@ class SetAssociative {
     u64 key = ~u64{0};
     Value value{};
   };
-  Entry* first_of_set(u64 key) { return &entries_[(mask_ != 0 ? key & mask_ : key % sets_) * ways_]; }
+  std::size_t set_of(u64 key) const { return (mask_ != 0 ? key & mask_ : key % sets_) * ways_; }
+  Entry* first_of_set(u64 key) { return &entries_[set_of(key)]; }
+  const Entry* first_of_set(u64 key) const { return &entries_[set_of(key)]; }
   std::size_t sets_, ways_;
   std::vector<Entry> entries_;
   u64 mask_;

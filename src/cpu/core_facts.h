@@ -105,7 +105,6 @@ struct CoreFacts {
   /// Umasks of event 00 that drivers give a fixed counter, bit n for umask n. Elsewhere such an event lands
   /// on a general counter, on which event 00 counts nothing.
   u32 fixed_codes = 1u << 3;
-  u16 load_latency_companion = 0;  ///< umask and event that load latency wants before it in a group
 };
 
 inline constexpr u32 p_core_fixed_codes = 1u << 1 | 1u << 3 | 1u << 4;

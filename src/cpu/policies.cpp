@@ -29,6 +29,14 @@ constexpr PolicyInfo table[] = {
     {"pmi_boundary", &Policies::pmi_boundary, 1,
      "a PMI that is due is taken 0 before the next instruction retires, 1 after the one that finds it due",
      "SDM vol. 3: at an instruction boundary, not which"},
+    {"prefetchers_off", &Policies::prefetchers_off, 15,
+     "prefetchers that are off, a sum as in MSR 1A4: 1 L2 streamer, 2 L2 adjacent line, 4 L1 next line (no "
+     "core "
+     "has one here), 8 L1 stride",
+     "SDM vol. 4, MISC_FEATURE_CONTROL: all are on after RESET"},
+    {"pmi_cost_cycles", &Policies::pmi_cost_cycles, most_cycles,
+     "cycles that pass in ring 0, before the program goes on, when a PMI has been handled",
+     "no manual gives one: it depends on the kernel; 0 keeps counts free of the sampling itself"},
     {"global_ctrl_reset", &Policies::global_ctrl_reset, 2,
      "GLOBAL_CTRL after RESET enables 0 all general-purpose counters, 1 those that CPUID.0AH counts, which "
      "are fewer on a hybrid's larger core, 2 none",

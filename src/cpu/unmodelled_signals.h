@@ -2,15 +2,23 @@
 #ifndef PMUSIM_CPU_UNMODELLED_SIGNALS_H
 #define PMUSIM_CPU_UNMODELLED_SIGNALS_H
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim {
 
-/// What the core never says of an instruction of a trace. An event that needs one of them must be refused,
-/// not counted as 0. Retirements that somebody else makes can have them.
-inline constexpr SignalSet unmodelled_signals{Signal::macro_fused,          Signal::dsb_miss,
-                                              Signal::machine_clear,        Signal::memory_ordering_clear,
-                                              Signal::self_modifying_clear, Signal::tx_abort};
+/// What the core never says of an instruction of a trace, on any model. Retirements that somebody else makes
+/// can have them.
+inline constexpr SignalSet unmodelled_signals{Signal::dsb_miss, Signal::tx_abort};
+
+/// The same of one core. An event that needs one of them must be refused, not counted as 0.
+inline SignalSet signals_never_raised(const CoreParameters& core) {
+  SignalSet never = unmodelled_signals;
+  if (core.macro_fusion == MacroFusion::none) never.add(Signal::macro_fused);
+  if (core.disambiguation_loads == 0) never.add(Signal::memory_ordering_clear);
+  if (core.l1_stride_loads == 0) never.add(Signal::load_hit_hw_prefetch);
+  if (core.address_alias_cycles == 0) never.add(Signal::address_alias);
+  return never;
+}
 
 }  // namespace pmusim
 

@@ -107,18 +107,7 @@ std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umas
   return EventDefinition{.name = name, .umask = static_cast<u16>(umask), .rule = {.quantity = quantity}};
 }
 
-/// The event that a core wants in a group before load latency: without it no data source is known.
-bool is_load_latency_companion(const CpuModel& model, u64 config) {
-  const u16 companion = core_facts(model.microarchitecture()).load_latency_companion;
-  return companion != 0 && (config & selects_event) == companion;
-}
-
 std::optional<EventDefinition> find_definition(const CpuModel& model, const EventEncoding& selection) {
-  if (is_load_latency_companion(model, selection.config))
-    return EventDefinition{.name = "LD_BLOCKS.STORE_FORWARD",
-                           .event = 0x03,
-                           .umask = 0x82,
-                           .rule = {.all = {Signal::instruction}, .none = {Signal::instruction}}};
   if ((selection.config & event_mask) == 0) return find_pseudo_event(model, selection.config >> 8 & 0xFF);
   const auto umask = static_cast<u16>((selection.config >> 8 & 0xFF) | (selection.config >> 32 & 0xFF00));
   return find_event(model, static_cast<u8>(selection.config & event_mask), umask, selection.extra);
@@ -154,12 +143,35 @@ Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& select
 }
 
 constexpr SignalSet address_signals{
-    Signal::split_load,      Signal::split_store,    Signal::load_l1_hit,     Signal::load_l1_miss,
-    Signal::load_fb_hit,     Signal::load_l2_hit,    Signal::load_l2_miss,    Signal::load_l3_hit,
-    Signal::load_l3_miss,    Signal::load_dram,      Signal::store_l1_hit,    Signal::store_l1_miss,
-    Signal::store_l2_miss,   Signal::store_l3_hit,   Signal::store_l3_miss,   Signal::load_stlb_hit,
-    Signal::load_stlb_miss,  Signal::store_stlb_hit, Signal::store_stlb_miss, Signal::load_dtlb_miss,
-    Signal::store_dtlb_miss, Signal::load_latency,   Signal::store_latency,
+    Signal::split_load,
+    Signal::split_store,
+    Signal::load_l1_hit,
+    Signal::load_l1_miss,
+    Signal::load_fb_hit,
+    Signal::load_l2_hit,
+    Signal::load_l2_miss,
+    Signal::load_l3_hit,
+    Signal::load_l3_miss,
+    Signal::load_dram,
+    Signal::store_l1_hit,
+    Signal::store_l1_miss,
+    Signal::store_l2_miss,
+    Signal::store_l3_hit,
+    Signal::store_l3_miss,
+    Signal::load_stlb_hit,
+    Signal::load_stlb_miss,
+    Signal::store_stlb_hit,
+    Signal::store_stlb_miss,
+    Signal::load_dtlb_miss,
+    Signal::store_dtlb_miss,
+    Signal::load_latency,
+    Signal::store_latency,
+    Signal::load_hit_hw_prefetch,
+    Signal::store_forward_blocked,
+    Signal::address_alias,
+    Signal::machine_clear,
+    Signal::memory_ordering_clear,
+    Signal::self_modifying_clear,
 };
 
 // What code does beside branching, loading and storing; how wide its accesses are; how branches leave user
@@ -182,15 +194,17 @@ constexpr SignalSet own_code_signals{
     Signal::rep_string,
     Signal::macro_fused,
     Signal::microcoded,
+    Signal::pause,
     Signal::far_branch,
     Signal::split_load,
     Signal::split_store,
 };
 
-// What fetch finds in caches.
-constexpr SignalSet code_cache_signals{
-    Signal::l1i_miss, Signal::l2i_miss,  Signal::l3i_hit,
-    Signal::l3i_miss, Signal::itlb_miss, Signal::stlb_instruction_miss,
+// What fetch finds in caches, and what decoders make of it.
+constexpr SignalSet fetch_signals{
+    Signal::l1i_miss,    Signal::l2i_miss,  Signal::l3i_hit,
+    Signal::l3i_miss,    Signal::itlb_miss, Signal::stlb_instruction_miss,
+    Signal::macro_fused,
 };
 
 constexpr SignalSet prediction_signals{
@@ -210,9 +224,9 @@ SignalSet unknown_signals(CoreLevel core) {
     case CoreLevel::interval:
       break;
     case CoreLevel::simple:
-      return address_signals | code_cache_signals;
+      return address_signals | fetch_signals;
     case CoreLevel::flat:
-      return address_signals | code_cache_signals | prediction_signals;
+      return address_signals | fetch_signals | prediction_signals;
   }
   return {};
 }
@@ -254,6 +268,10 @@ bool needs_data_addresses(const EventRule& rule) {
     case Quantity::l2_misses:
     case Quantity::llc_references:
     case Quantity::llc_misses:
+    case Quantity::l1d_replacements:
+    case Quantity::l2_lines_in:
+    case Quantity::l2_prefetches:
+    case Quantity::l2_prefetch_misses:
       return true;
     default:
       return false;
@@ -273,15 +291,9 @@ bool needs_own_code(const EventRule& rule) {
 }
 
 std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event) {
-  if (is_load_latency_companion(model, event.config))
-    return fmt::format(
-        "{} exists on {}, but the core model cannot produce it; it only stands before mem-loads in a group "
-        "that "
-        "samples data sources",
-        event.definition.name, model.title);
   const EventRule& rule = event.definition.rule;
-  const bool possible = !rule.all.intersects(unmodelled_signals) &&
-                        (rule.any.empty() || !unmodelled_signals.contains(rule.any));
+  const SignalSet never = signals_never_raised(model.core);
+  const bool possible = !rule.all.intersects(never) && (rule.any.empty() || !never.contains(rule.any));
   if (!possible)
     return fmt::format("{} exists on {}, but the core model cannot produce it from a trace",
                        event.definition.name, model.title);
@@ -316,10 +328,7 @@ bool needs_modelled_time(const ResolvedEvent& event) {
 Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, const Traced& traced) {
   auto event = identify(model, attr);
   if (!event.ok()) return event;
-  const bool accompanies =
-      is_load_latency_companion(model, event->config) && (attr.sample_type & perf::sample::DATA_SRC) != 0;
-  if (auto refusal = replay_refusal(model, *event); refusal && !accompanies)
-    return refuse(std::move(*refusal));
+  if (auto refusal = replay_refusal(model, *event)) return refuse(std::move(*refusal));
   if (traced.addresses == DataAddresses::missing && needs_data_addresses(event->definition.rule))
     return refuse(fmt::format("{} needs the addresses of data accesses, which this trace does not have",
                               event->definition.name));

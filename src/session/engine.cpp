@@ -55,8 +55,10 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
         fmt::format("core '{}' has a time of its own, and this trace holds recorded time: core 'interval' "
                     "goes by it",
                     name_of(options.core))));
-  // Extended registers are told with each instruction that changes them.
-  const Stepping stepping = contents.extended ? Stepping::instructions : options.stepping;
+  // Extended registers are told with each instruction that changes them; and where PMIs take time, the core's
+  // cycles are not the PMU's.
+  const bool one_by_one = contents.extended || options.model.policies.pmi_cost_cycles != 0;
+  const Stepping stepping = one_by_one ? Stepping::instructions : options.stepping;
   switch (options.core) {
     case CoreLevel::interval:
       break;

@@ -235,6 +235,12 @@ void Monitor::stop_events() {
 void Monitor::handle_pmi(const InterruptFrame& frame) {
   perf_->set_time(now());
   driver_.handle_pmi(frame);
+  const u64 cost = model().policies.pmi_cost_cycles;
+  if (cost == 0) return;
+  InterruptFrame kernel = frame;
+  kernel.cpl = Cpl::kernel;
+  pmu_.wait_until(pmu_.now() + cost, kernel);
+  handling_cycles_ += cost;
 }
 
 /// As the core's TLBs have it.

@@ -59,7 +59,13 @@ class Monitor final : private PmiHandler, private perf::Target {
   void start_block(const trace::BlockRun& run) {
     if (extended_stale_ && run.extended != nullptr) take_extended(*run.extended);
   }
-  void retire(const Retirement& retirement) { pmu_.retire(retirement); }
+  /// As the core has it: what handling PMIs took is added here.
+  void retire(const Retirement& retirement) {
+    if (handling_cycles_ == 0) return pmu_.retire(retirement);
+    Retirement later = retirement;
+    later.cycle += handling_cycles_;
+    pmu_.retire(later);
+  }
   /// After the last retirement of a block: where the program stands, with its registers if they are known.
   void finish_block(u64 next_ip, const Registers* registers);
   void finish_block(const trace::BlockRun& run) { finish_block(run.next_ip, last_registers(run)); }
@@ -93,6 +99,7 @@ class Monitor final : private PmiHandler, private perf::Target {
   bool branches_sampled_ = false;  // by an event that has been opened
   bool extended_stale_ = true;     // another thread, or the kernel, has brought its own registers
   u64 deadline_cycle_ = 0;         // when the perf core wants to be called again
+  u64 handling_cycles_ = 0;        // that PMIs took so far (policy pmi_cost_cycles)
   InterruptFrame frame_;           // where the program stands
   std::function<void()> on_pause_;
 };

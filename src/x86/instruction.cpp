@@ -40,6 +40,7 @@ SignalSet static_signals(const Instruction& i, const Decoded& d) {
   }
   if (is_nop(d)) signals.add(Signal::nop);
   if (is_prefetch(d)) signals.add(Signal::prefetch);
+  if (d.mnemonic() == ZYDIS_MNEMONIC_PAUSE) signals.add(Signal::pause);
   if (i.locked) signals.add(Signal::locked);
   if (i.rep) signals.add(Signal::rep_string);
   if (is_serializing(d, i.branch)) signals.add(Signal::serializing);

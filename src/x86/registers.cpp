@@ -60,6 +60,17 @@ bool is_zeroing(const Decoded& d) {
   }
 }
 
+// A gather's index stands in a vector register: it waits for everything.
+RegisterMask address_registers(const Instruction& instruction) {
+  RegisterMask registers = 0;
+  for (const MemoryOperand& m : instruction.accesses()) {
+    if (m.vector_index) registers |= instruction.registers_read;
+    if (m.base < 16) registers |= bit(m.base);
+    if (m.index < 16) registers |= bit(m.index);
+  }
+  return registers & instruction.registers_read;
+}
+
 void add_registers(Instruction& instruction, const Decoded& d) {
   for (const ZydisDecodedOperand& o : d.operands()) {
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
@@ -75,6 +86,7 @@ void add_registers(Instruction& instruction, const Decoded& d) {
     if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) instruction.registers_written |= mask;
   }
   if (is_zeroing(d)) instruction.registers_read = 0;
+  instruction.address_registers = address_registers(instruction);
 }
 
 }  // namespace pmusim::x86

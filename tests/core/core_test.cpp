@@ -76,6 +76,7 @@ TEST(Core, IndependentMissesOverlapAndDependentOnesDoNot) {
   x86::Instruction chained = load(bit(0));
   chained.registers_read = bit(0);
   chained.memory[0].base = 0;
+  chained.address_registers = bit(0);
   const std::vector<u64> far = {0x100000, 0x200000, 0x300000, 0x400000};
   const auto cycles = [&](const x86::Instruction& instruction) {
     Core core = make_core(model);

@@ -76,7 +76,7 @@ TEST(MemoryHierarchy, LevelsAreThoseOfNaiveCachesOneBehindTheOther) {
                              : l3.touch(line) ? CacheLevel::l3
                                               : CacheLevel::memory;
     const TlbLevel tlb = dtlb.touch(page) ? TlbLevel::l1 : stlb.touch(page) ? TlbLevel::l2 : TlbLevel::walk;
-    const auto answer = hierarchy.access(address, AccessKind::load, cycle, quantities);
+    const auto answer = hierarchy.access({.address = address, .cycle = cycle}, quantities);
     ASSERT_EQ(answer.level, level) << "access " << n;
     ASSERT_EQ(answer.tlb, tlb) << "access " << n;
     cycle = answer.ready_cycle;  // one at a time: no fill buffer is ever hit
@@ -86,10 +86,11 @@ TEST(MemoryHierarchy, LevelsAreThoseOfNaiveCachesOneBehindTheOther) {
 TEST(MemoryHierarchy, LatenciesAreThoseOfTheLevelThatAnswers) {
   MemoryHierarchy hierarchy(small());
   Quantities quantities{};
-  EXPECT_EQ(hierarchy.access(0, AccessKind::load, 1000, quantities).ready_cycle, 1000 + 7 + 30 + 200u);
-  EXPECT_EQ(hierarchy.access(8, AccessKind::load, 2000, quantities).ready_cycle, 2000 + 5u);
-  for (const u64 same_set : {0x200, 0x400}) hierarchy.access(same_set, AccessKind::load, 2000, quantities);
-  EXPECT_EQ(hierarchy.access(0, AccessKind::load, 3000, quantities).ready_cycle, 3000 + 14u);
+  EXPECT_EQ(hierarchy.access({.address = 0, .cycle = 1000}, quantities).ready_cycle, 1000 + 7 + 30 + 200u);
+  EXPECT_EQ(hierarchy.access({.address = 8, .cycle = 2000}, quantities).ready_cycle, 2000 + 5u);
+  for (const u64 same_set : {0x200, 0x400})
+    hierarchy.access({.address = same_set, .cycle = 2000}, quantities);
+  EXPECT_EQ(hierarchy.access({.address = 0, .cycle = 3000}, quantities).ready_cycle, 3000 + 14u);
 }
 
 TEST(MemoryHierarchy, AMissBeyondTheFillBuffersWaitsForOne) {
@@ -97,10 +98,10 @@ TEST(MemoryHierarchy, AMissBeyondTheFillBuffersWaitsForOne) {
   p.outstanding_misses = 2;
   MemoryHierarchy hierarchy(p);
   Quantities quantities{};
-  hierarchy.access(0, AccessKind::load, 0, quantities);  // the page is in the DTLB from here on
-  EXPECT_EQ(hierarchy.access(0x040, AccessKind::load, 1000, quantities).ready_cycle, 1200u);
-  EXPECT_EQ(hierarchy.access(0x080, AccessKind::load, 1001, quantities).ready_cycle, 1201u);
-  EXPECT_EQ(hierarchy.access(0x0C0, AccessKind::load, 1002, quantities).ready_cycle, 1400u);
+  hierarchy.access({.address = 0, .cycle = 0}, quantities);  // the page is in the DTLB from here on
+  EXPECT_EQ(hierarchy.access({.address = 0x040, .cycle = 1000}, quantities).ready_cycle, 1200u);
+  EXPECT_EQ(hierarchy.access({.address = 0x080, .cycle = 1001}, quantities).ready_cycle, 1201u);
+  EXPECT_EQ(hierarchy.access({.address = 0x0C0, .cycle = 1002}, quantities).ready_cycle, 1400u);
 }
 
 TEST(MemoryHierarchy, WithoutAnL3TheL2IsTheLastLevel) {
@@ -108,7 +109,7 @@ TEST(MemoryHierarchy, WithoutAnL3TheL2IsTheLastLevel) {
   p.l3 = {};
   MemoryHierarchy hierarchy(p);
   Quantities quantities{};
-  EXPECT_EQ(hierarchy.access(0x1000, AccessKind::load, 0, quantities).level, CacheLevel::memory);
+  EXPECT_EQ(hierarchy.access({.address = 0x1000, .cycle = 0}, quantities).level, CacheLevel::memory);
   EXPECT_EQ(hierarchy.fetch(0x1000, 500, quantities).level, CacheLevel::l2);
   EXPECT_EQ(quantities[static_cast<unsigned>(Quantity::llc_references)], 2u);
   EXPECT_EQ(quantities[static_cast<unsigned>(Quantity::llc_misses)], 1u);
@@ -117,7 +118,7 @@ TEST(MemoryHierarchy, WithoutAnL3TheL2IsTheLastLevel) {
 TEST(MemoryHierarchy, CodeAndDataShareTheOuterLevels) {
   MemoryHierarchy hierarchy(small());
   Quantities quantities{};
-  hierarchy.access(0x1000, AccessKind::store, 0, quantities);
+  hierarchy.access({.address = 0x1000, .kind = AccessKind::store, .cycle = 0}, quantities);
   EXPECT_EQ(hierarchy.fetch(0x1000, 500, quantities).level, CacheLevel::l2);
   EXPECT_EQ(hierarchy.fetch(0x1000, 600, quantities).level, CacheLevel::l1);
 }
@@ -125,11 +126,11 @@ TEST(MemoryHierarchy, CodeAndDataShareTheOuterLevels) {
 TEST(MemoryHierarchy, AFlushedLineComesFromMemoryAgainAndOthersStay) {
   MemoryHierarchy hierarchy(small());
   Quantities quantities{};
-  hierarchy.access(0x1000, AccessKind::load, 0, quantities);
-  hierarchy.access(0x2000, AccessKind::load, 500, quantities);
+  hierarchy.access({.address = 0x1000, .cycle = 0}, quantities);
+  hierarchy.access({.address = 0x2000, .cycle = 500}, quantities);
   hierarchy.fetch(0x1000, 1000, quantities);
   hierarchy.flush(0x1020);
-  EXPECT_EQ(hierarchy.access(0x2000, AccessKind::load, 2000, quantities).level, CacheLevel::l1);
+  EXPECT_EQ(hierarchy.access({.address = 0x2000, .cycle = 2000}, quantities).level, CacheLevel::l1);
   EXPECT_EQ(hierarchy.fetch(0x1000, 2500, quantities).level, CacheLevel::memory);
 }
 

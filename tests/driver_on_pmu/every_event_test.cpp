@@ -21,8 +21,9 @@ class EventfulProgram {
   explicit EventfulProgram(Machine& machine) : machine_(machine) {}
 
   void run() {
+    const SignalSet never = signals_never_raised(machine_.pmu.model().core);
     for (unsigned s = 0; s < static_cast<unsigned>(Signal::count_); ++s)
-      if (const auto signal = static_cast<Signal>(s); !unmodelled_signals.has(signal))
+      if (const auto signal = static_cast<Signal>(s); !never.has(signal))
         retire({Signal::instruction, signal});
     retire({Signal::instruction, Signal::load, Signal::locked});
   }

@@ -197,7 +197,7 @@ TEST(BadInput, EndsWithASentenceAndExitCodeTwo) {
       {{"stat", "-e", "branchez", trace_path}, "branchez"},
       {{"stat", "-e", "cycles:k", trace_path}, "user-mode"},
       {{"stat", "-e", "page-faults", trace_path}, "does not hold page faults"},
-      {{"stat", "-e", "MACHINE_CLEARS.COUNT", trace_path}, "cannot produce"},
+      {{"stat", "-e", "RTM_RETIRED.ABORTED", trace_path}, "cannot produce"},
       {{"stat", "--model", "skylark", trace_path}, "skylake"},
       {{"stat", "--kernel", "2.6", trace_path}, "6.12, 6.14"},
       {{"record", "-o", out, "-j", "any_cal", trace_path}, "any_call"},

@@ -55,8 +55,8 @@ TEST(PebsEvents,
 
 TEST(ListEvents, SaysWhyAReplayCannotCountWhatOnlyOthersRaise) {
   const auto events = list_events(model_named("haswell"), Listed::modelled);
-  EXPECT_EQ(find(events, "MACHINE_CLEARS.SMC")->refusal,
-            "MACHINE_CLEARS.SMC exists on Haswell, but the core model cannot produce it from a trace");
+  EXPECT_EQ(find(events, "RTM_RETIRED.ABORTED")->refusal,
+            "RTM_RETIRED.ABORTED exists on Haswell, but the core model cannot produce it from a trace");
   EXPECT_NE(find(events, "tx-abort")->refusal, "");
   EXPECT_NE(find(events, "cycles-t")->refusal, "") << "no transactions in a trace";
   EXPECT_NE(find(events, "cycles-ct")->refusal, "");

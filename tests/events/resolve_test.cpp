@@ -146,15 +146,13 @@ TEST(Resolve, RefusesWhatCountsWithinTransactionsOnly) {
     EXPECT_THAT(name_of(event, "haswell"), HasSubstr("would never count")) << event;
 }
 
-TEST(Resolve, RefusesTheCompanionOfLoadLatencyWhereNoDataSourceIsSampled) {
-  EXPECT_THAT(
-      name_of("mem-loads-aux", "sapphirerapids"),
-      HasSubstr("LD_BLOCKS.STORE_FORWARD exists on Sapphire Rapids, but the core model cannot produce it"));
-  perf::Attr attr;
-  attr.type = static_cast<u32>(perf::EventType::raw);
-  attr.config = 0x8203;
-  attr.sample_type = perf::sample::DATA_SRC;
-  EXPECT_TRUE(resolve(*find_cpu_model("sapphirerapids"), attr).ok());
+TEST(Resolve, KnowsTheCompanionOfLoadLatencyAsTheEventThatItIs) {
+  EXPECT_EQ(name_of("mem-loads-aux", "sapphirerapids"), "LD_BLOCKS.STORE_FORWARD");
+}
+
+TEST(Resolve, RefusesWhatACoreHasNoMechanismFor) {
+  EXPECT_EQ(name_of("MACHINE_CLEARS.MEMORY_ORDERING", "skylake"), "MACHINE_CLEARS.MEMORY_ORDERING");
+  EXPECT_THAT(name_of("MACHINE_CLEARS.MEMORY_ORDERING", "silvermont"), HasSubstr("cannot produce it"));
 }
 
 TEST(Resolve, EveryGenericEventIsEitherCountedOrRefusedWithASentence) {

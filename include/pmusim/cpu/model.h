@@ -117,8 +117,24 @@ struct CoreParameters {
   unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
   unsigned dtlb_ways = 4, itlb_ways = 8, stlb_ways = 12;
   unsigned outstanding_misses = 10;  ///< line fill buffers
-  unsigned forwarding_cycles = 5;    ///< from a store's data to a load of it
-  unsigned system_call_cycles = 80;  ///< SYSCALL and SYSRET themselves
+  /// Page-table entries that a walk reads through the caches, beside `page_walk_cycles`: 0 or 1.
+  unsigned page_walk_loads = 0;
+  // prefetchers
+  unsigned l1_stride_loads = 0;      ///< places of the L1 stride prefetcher, a power of two; 0: there is none
+  unsigned l2_stream_pages = 0;      ///< 4 KiB pages that the L2 streamer watches, a multiple of 4; 0: none
+  unsigned l2_stream_gap_lines = 2;  ///< the farthest step that continues a stream
+  unsigned l2_stream_burst_lines = 2;   ///< prefetches per request that L2 sees
+  unsigned l2_stream_ahead_lines = 20;  ///< and how far before it
+  unsigned l2_prefetches_outstanding = 16;
+  unsigned adjacent_line_level =
+      0;  ///< where the other line of a missed 128-byte pair goes: L2, L3; 0: nowhere
+  // loads and older stores
+  unsigned blocked_forward_cycles = 13;  ///< beyond `forwarding_cycles`, where a store cannot be forwarded
+  unsigned address_alias_cycles = 5;     ///< of a load and a store with the same address within 4 KiB
+  unsigned disambiguation_loads = 0;     ///< places of the predictor, a power of two; 0: loads pass no store
+  unsigned machine_clear_cycles = 20;    ///< beyond `mispredict_penalty`
+  unsigned forwarding_cycles = 5;        ///< from a store's data to a load of it
+  unsigned system_call_cycles = 80;      ///< SYSCALL and SYSRET themselves
   MacroFusion macro_fusion = MacroFusion::none;
   MoveElimination move_elimination = MoveElimination::none;
   /// Null: those of Skylake. Outlives the model.

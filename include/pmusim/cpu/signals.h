@@ -32,6 +32,7 @@ enum class Signal : u8 {
   rep_string,
   macro_fused,
   microcoded,
+  pause,
   // branches
   branch,
   near_branch,
@@ -83,6 +84,9 @@ enum class Signal : u8 {
   /// A load whose latency can be sampled (load-latency facility); compared with the threshold MSR.
   load_latency,
   store_latency,
+  load_hit_hw_prefetch,   ///< a load of a line that a hardware prefetch is bringing into L1
+  store_forward_blocked,  ///< a load that overlaps an older store and cannot take its data from it
+  address_alias,          ///< a load that waits for an older store with the same address within 4 KiB
   // front end
   l1i_miss,
   l2i_miss,
@@ -167,6 +171,10 @@ enum class Quantity : u8 {
   l2_misses,
   llc_references,
   llc_misses,
+  l1d_replacements,    ///< lines that came into L1D, prefetched ones too
+  l2_lines_in,         ///< the same of L2
+  l2_prefetches,       ///< requests of L2's own prefetchers
+  l2_prefetch_misses,  ///< of those, lines that were not in L2
   count_
 };
 

@@ -76,6 +76,7 @@ struct Instruction {
   /// What it waits for and what waits for it, address registers included. RSP of push, pop, call and return
   /// (the stack engine tracks it) and the sources of a zeroing idiom are left out: nothing waits for them.
   RegisterMask registers_read = 0, registers_written = 0;
+  RegisterMask address_registers = 0;  ///< of those read, the ones that addresses of its accesses are made of
   std::span<const MemoryOperand> accesses() const { return {memory.data(), memory_operands}; }
   u64 end() const { return ip + length; }
 };

@@ -176,7 +176,8 @@ constexpr auto off_core(u8 event, OffCoreValues values) {
 inline constexpr OffCoreValues omr_values{0x4000'0000'0000'0001, 0x00FF'FFF0'0000'0001, 0x4000'0000'0000'0002,
                                           0x00FF'FFF0'0000'0002};
 
-/// The core has no prefetcher and runs no wrong path, so all requests are demand requests of the program.
+/// The core runs no wrong path. Demand requests include those of L1's prefetcher where they are summed up, as
+/// in hardware, but not where they are loads of one kind.
 inline constexpr std::array haswell_l2{
     row("L2_RQSTS.DEMAND_DATA_RD_MISS", 0x24, 0x21, on(load_l2_miss)),
     row("L2_RQSTS.RFO_MISS", 0x24, 0x22, on(store_l2_miss)),
@@ -204,7 +205,42 @@ inline constexpr std::array haswell_l2_hits{
 };
 
 inline constexpr std::array l1d_replacement{
-    row("L1D.REPLACEMENT", 0x51, 0x01, on_any({load_l1_miss, store_l1_miss})),
+    row("L1D.REPLACEMENT", 0x51, 0x01, sum(Q::l1d_replacements)),
+};
+
+inline constexpr std::array sandy_bridge_prefetches{
+    row("L2_RQSTS.PF_MISS", 0x24, 0x80, sum(Q::l2_prefetch_misses)),
+    row("L2_RQSTS.ALL_PF", 0x24, 0xC0, sum(Q::l2_prefetches)),
+};
+inline constexpr std::array haswell_prefetches{
+    row("L2_RQSTS.PF_MISS", 0x24, 0x38, sum(Q::l2_prefetch_misses)),
+    row("L2_RQSTS.ALL_PF", 0x24, 0xF8, sum(Q::l2_prefetches)),
+};
+inline constexpr std::array sandy_bridge_prefetch_hits{
+    row("LOAD_HIT_PRE.HW_PF", 0x4C, 0x02, on(load_hit_hw_prefetch)),
+};
+inline constexpr std::array haswell_l2_lines{
+    row("L2_LINES_IN.ALL", 0xF1, 0x07, sum(Q::l2_lines_in)),
+};
+inline constexpr std::array skylake_l2_lines{
+    row("L2_LINES_IN.ALL", 0xF1, 0x1F, sum(Q::l2_lines_in)),
+};
+
+/// Loads that meet older stores.
+inline constexpr std::array sandy_bridge_load_blocks{
+    row("LD_BLOCKS.STORE_FORWARD", 0x03, 0x02, on(store_forward_blocked)),
+    row("LD_BLOCKS_PARTIAL.ADDRESS_ALIAS", 0x07, 0x01, on(address_alias)),
+};
+inline constexpr std::array goldmont_load_blocks{
+    row("LD_BLOCKS.STORE_FORWARD", 0x03, 0x02, on(store_forward_blocked)),
+    row("LD_BLOCKS.4K_ALIAS", 0x03, 0x04, on(address_alias)),
+};
+
+inline constexpr std::array skylake_pauses{
+    row("ROB_MISC_EVENTS.PAUSE_INST", 0xCC, 0x40, on(pause)),
+};
+inline constexpr std::array ice_lake_pauses{
+    row("MISC_RETIRED.PAUSE_INST", 0xCC, 0x40, on(pause)),
 };
 
 inline constexpr std::array skylake_tlb{

@@ -20,6 +20,17 @@ constexpr CoreNumber sapphirerapids_numbers[] = {
     count("load_buffer_entries", &CoreParameters::load_buffer_entries, 192, published),
     count("store_buffer_entries", &CoreParameters::store_buffer_entries, 114, published),
     count("outstanding_misses", &CoreParameters::outstanding_misses, 16, published),
+    count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, recalled),
+    count("l2_stream_pages", &CoreParameters::l2_stream_pages, 32, recalled),
+    count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 8, measured),
+    count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 8, inferred),
+    count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, published),
+    count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 48, recalled),
+    count("adjacent_line_level", &CoreParameters::adjacent_line_level, 0, measured),
+    count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, published),
+    count("disambiguation_loads", &CoreParameters::disambiguation_loads, 256, recalled),
+    count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, recalled),
+    count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, recalled),
     count("mispredict_penalty", &CoreParameters::mispredict_penalty, 17, recalled),
     count("resteer_cycles", &CoreParameters::resteer_cycles, 10, inferred),
     count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
@@ -29,6 +40,7 @@ constexpr CoreNumber sapphirerapids_numbers[] = {
     count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 300, recalled),
     count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
     count("page_walk_cycles", &CoreParameters::page_walk_cycles, 15, inferred),
+    count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
     count("itlb_entries", &CoreParameters::itlb_entries, 256, cpuid),
     count("itlb_ways", &CoreParameters::itlb_ways, 8, cpuid),
     count("dtlb_entries", &CoreParameters::dtlb_entries, 96, published),
@@ -139,7 +151,6 @@ constinit const CoreFacts golden_cove{
     .named_events = named,
     .off_core = golden_cove_off_core_layout,
     .fixed_codes = p_core_fixed_codes,
-    .load_latency_companion = 0x8203,
 };
 
 }  // namespace cores

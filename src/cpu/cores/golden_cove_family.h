@@ -25,6 +25,9 @@ inline constexpr std::array golden_cove_clocks{
 };
 
 inline constexpr std::array golden_cove_memory{
+    row("L2_LINES_IN.ALL", 0x25, 0x1F, sum(Q::l2_lines_in)),
+    row("LD_BLOCKS.ADDRESS_ALIAS", 0x03, 0x04, on(address_alias)),
+    row("LD_BLOCKS.STORE_FORWARD", 0x03, 0x82, on(store_forward_blocked)),
     row("MEM_TRANS_RETIRED.STORE_SAMPLE", 0xCD, 0x02, on(store_latency)),
     row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x12, 0x0E, sum(Q::page_walks_load)),
     row("DTLB_STORE_MISSES.WALK_COMPLETED", 0x13, 0x0E, sum(Q::page_walks_store)),

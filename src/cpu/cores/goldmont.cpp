@@ -19,6 +19,17 @@ constexpr CoreNumber goldmont_numbers[] = {
     count("load_buffer_entries", &CoreParameters::load_buffer_entries, 24, inferred),
     count("store_buffer_entries", &CoreParameters::store_buffer_entries, 24, inferred),
     count("outstanding_misses", &CoreParameters::outstanding_misses, 8, inferred),
+    count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, recalled),
+    count("l2_stream_pages", &CoreParameters::l2_stream_pages, 16, inferred),
+    count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 4, measured),
+    count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 4, inferred),
+    count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, published),
+    count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 10, measured),
+    count("adjacent_line_level", &CoreParameters::adjacent_line_level, 2, measured),
+    count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
+    count("disambiguation_loads", &CoreParameters::disambiguation_loads, 0, recalled),
+    count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, recalled),
+    count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, recalled),
     count("mispredict_penalty", &CoreParameters::mispredict_penalty, 12, recalled),
     count("resteer_cycles", &CoreParameters::resteer_cycles, 5, inferred),
     count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
@@ -28,6 +39,7 @@ constexpr CoreNumber goldmont_numbers[] = {
     count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 195, measured),
     count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 0, cpuid),
     count("page_walk_cycles", &CoreParameters::page_walk_cycles, 17, inferred),
+    count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
     count("itlb_entries", &CoreParameters::itlb_entries, 48, cpuid),
     count("itlb_ways", &CoreParameters::itlb_ways, 48, cpuid),
     count("dtlb_entries", &CoreParameters::dtlb_entries, 512, cpuid),
@@ -86,7 +98,8 @@ constexpr std::array goldmont_only{
     row("PAGE_WALKS.CYCLES", 0x05, 0x03, sum(Q::page_walk_cycles)),
 };
 
-constexpr auto table = join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_only);
+constexpr auto table =
+    join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_load_blocks, goldmont_only);
 
 constexpr std::array cache{
     CacheEvent{l1d, read, access, 0x81D0},          CacheEvent{l1d, write, access, 0x82D0},
