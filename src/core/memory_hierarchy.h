@@ -106,8 +106,7 @@ class MemoryHierarchy {
   SetAssociative<Present> dtlb_, itlb_;
   std::optional<SetAssociative<Present>> stlb_;
   std::vector<u64> fill_buffers_;  // cycle at which each is free
-  std::vector<u64> prefetches_;    // a ring: the same of L2's prefetches
-  std::size_t next_prefetch_ = 0;
+  std::vector<u64> prefetches_;    // the same of L2's prefetches
   StridePrefetcher strides_;
   StreamPrefetcher streams_;
 };
