@@ -2,6 +2,7 @@
 #include "trace/chunk_decoder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/happening_codec.h"
 
@@ -9,10 +10,15 @@ namespace pmusim::trace {
 
 void DecoderMemory::begin(const Contents& contents, const CodeTable& table) {
   ++chunk;
-  followers.begin(table);
-  if (contents.addresses) operands.resize(2 * table.contexts());
-  if (contents.registers) register_masks.assign(table.contexts(), 0);
+  followers.begin(table.size());
+  register_masks.clear();
   registers.clear();
+  fit(contents, table);
+}
+
+void DecoderMemory::fit(const Contents& contents, const CodeTable& table) {
+  if (contents.addresses) operands.resize(table.operands());
+  if (contents.registers) register_masks.resize(table.contexts());
 }
 
 ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, CodeTable& table,
@@ -26,8 +32,10 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, C
       memory_(memory),
       tid_(facts.tid),
       instructions_left_(facts.instructions) {
+  std::vector<u8> code = std::exchange(data_[static_cast<std::size_t>(Stream::code)], {});
   for (std::size_t s = 0; s < stream_count; ++s) in_[s] = ByteReader(data_[s]);
-  if (const std::string_view problem = decode_blocks(in(Stream::code), table); !problem.empty()) {
+  address_numbers_ = NumberBatch(std::exchange(in(Stream::addresses), ByteReader()));
+  if (const std::string_view problem = table.define(std::move(code)); !problem.empty()) {
     damaged_ = true;
     problem_ = problem;
   }
@@ -62,8 +70,8 @@ NextItem ChunkDecoder::damage() {
 }
 
 NextItem ChunkDecoder::end() {
-  const bool all_used =
-      std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end() && cycles_.at_end();
+  const bool all_used = std::ranges::all_of(in_, &ByteReader::at_end) && address_numbers_.at_end() &&
+                        extended_.at_end() && cycles_.at_end();
   constexpr unsigned byte_bits = 8;  // the last byte is filled up
   damaged_ = !all_used || instructions_left_ != 0 || outcomes_left_ >= byte_bits;
   return {};
@@ -77,7 +85,11 @@ bool ChunkDecoder::open_stretch() {
     const u64 first = from.number();
     stretch_exit_ = from.difference();
     if (first >= table_.size()) return false;
-    upcoming_ = &table_[first];
+    foreseen_[0] = block(first);
+    if (foreseen_[0] == nullptr) return false;
+    next_foreseen_ = 0;
+    foreseen_count_ = 1;
+    unforeseen_runs_ = runs_left_ - 1;
   }
   return from.ok() && (happenings_left_ != 0 || runs_left_ != 0);
 }
@@ -88,7 +100,7 @@ BlockRun& ChunkDecoder::run() {
 }
 
 NextItem ChunkDecoder::decode_run() {
-  const CodedBlock& coded = *upcoming_;
+  const CodedBlock& coded = *foreseen_[next_foreseen_];
   const Block& block = coded.block;
   if (coded.instructions > instructions_left_) return damage();
   instructions_left_ -= coded.instructions;
@@ -97,23 +109,46 @@ NextItem ChunkDecoder::decode_run() {
   run.block = &block;
   run.next_ip = coded.end + stretch_exit_;
   if (--runs_left_ != 0) {
-    upcoming_ = successor(block.id);
-    if (upcoming_ == nullptr) return damage();
-    run.next_ip = upcoming_->start;
+    if (++next_foreseen_ == foreseen_count_) foresee();
+    const CodedBlock* const next = foreseen_[next_foreseen_];
+    if (next == nullptr) return damage();
+    run.next_ip = next->start;
   }
   if (contents_.addresses && !addresses(coded, run)) return damage();
   if (!rep_counts(block.reps, run)) return damage();
   if (contents_.registers && !registers(coded, run)) return damage();
   if (contents_.timing && !cycles(run)) return damage();
-  if (contents_.extended && !extended_.decode(tid_, coded.contexts, run)) return damage();
+  if (contents_.extended && !extended_.decode(tid_, coded.contexts(), run)) return damage();
   return NextItem(item_);
+}
+
+// Where the next runs lead, all at once: what one takes is then in the cache before its turn comes.
+void ChunkDecoder::foresee() {
+  u32 id = foreseen_[foreseen_count_ - 1]->block.id;
+  foreseen_count_ = static_cast<std::size_t>(std::min<u64>(foreseen_runs, unforeseen_runs_));
+  unforeseen_runs_ -= foreseen_count_;
+  next_foreseen_ = 0;
+  for (std::size_t n = 0; n < foreseen_count_; ++n) {
+    id = successor(id);
+    foreseen_[n] = id == Followers::none ? nullptr : block(id);
+    if (foreseen_[n] == nullptr) return;
+    __builtin_prefetch(foreseen_[n]);
+    __builtin_prefetch(&foreseen_[n]->block.operands);
+  }
+}
+
+const CodedBlock* ChunkDecoder::block(u64 id) {
+  if (const CodedBlock* const known = table_.decoded(id)) return known;
+  const CodedBlock* const decoded = table_.decode(id);
+  memory_.fit(contents_, table_);
+  return decoded;
 }
 
 // Nearly always it is the latest or the one before, which stands in the targets as a byte of 1. That byte is
 // looked at before it is known whether it is there for this run, so that nothing here depends on where the
 // program goes.
-const CodedBlock* ChunkDecoder::successor(u32 from) {
-  if (outcomes_left_ == 0 && !refill_outcomes()) return nullptr;
+u32 ChunkDecoder::successor(u32 from) {
+  if (outcomes_left_ == 0 && !refill_outcomes()) return Followers::none;
   const auto other = static_cast<unsigned>(outcome_bits_ & 1);
   outcome_bits_ >>= 1;
   --outcomes_left_;
@@ -134,34 +169,35 @@ bool ChunkDecoder::refill_outcomes() {
   return outcomes_left_ != 0;
 }
 
-const CodedBlock* ChunkDecoder::rare_successor(u32 from) {
+u32 ChunkDecoder::rare_successor(u32 from) {
   ByteReader& targets = in(Stream::targets);
   const u64 rank = targets.number();
-  const CodedBlock* to = nullptr;
+  u32 to = Followers::none;
   if (rank != 0) {
     to = memory_.followers.move_to_front(from, rank);
   } else if (const u64 id = from + targets.difference(); id < table_.size()) {
     to = memory_.followers.add(from, static_cast<u32>(id));
   }
-  return targets.ok() ? to : nullptr;
+  return targets.ok() ? to : Followers::none;
 }
 
 bool ChunkDecoder::addresses(const CodedBlock& coded, BlockRun& run) {
-  ByteReader from = in(Stream::addresses);  // copies of its own stay in registers
+  const std::size_t count = coded.block.operands;
+  const u64* const numbers = address_numbers_.take(count);
+  if (numbers == nullptr) return false;
   DecoderMemory::Operand* const operands = memory_.operands.data();
   const u32 chunk = memory_.chunk;
-  u64* out = addresses_.data();
-  for (const u32 number : coded.operands) {
-    DecoderMemory::Operand& operand = operands[number];
+  const u32* const operand_numbers = coded.operand_numbers();
+  for (std::size_t n = 0; n < count; ++n) {
+    DecoderMemory::Operand& operand = operands[operand_numbers[n]];
     const bool seen = operand.chunk == chunk;
     const u64 before = seen ? operand.last : 0;
-    const u64 address = before + (seen ? operand.stride : 0) + from.difference();
+    const u64 address = before + (seen ? operand.stride : 0) + unzigzag(numbers[n]);
     operand = {address, seen ? address - before : 0, chunk};
-    *out++ = address;
+    addresses_[n] = address;
   }
-  in(Stream::addresses) = from;
-  run.addresses = {addresses_.data(), coded.operands.size()};
-  return from.ok();
+  run.addresses = {addresses_.data(), count};
+  return true;
 }
 
 bool ChunkDecoder::rep_counts(u32 reps, BlockRun& run) {
@@ -176,7 +212,7 @@ bool ChunkDecoder::registers(const CodedBlock& coded, BlockRun& run) {
   Registers& state = memory_.registers[tid_];
   const auto& instructions = coded.block.instructions;
   for (std::size_t n = 0; n < instructions.size(); ++n) {
-    u32& expected = memory_.register_masks[coded.contexts[n]];
+    u32& expected = memory_.register_masks[coded.contexts()[n]];
     const u64 changed = expected ^ in(Stream::register_masks).number();
     expected = static_cast<u32>(changed);
     for (unsigned r : set_bits(changed & low_bits(16))) {

@@ -11,6 +11,7 @@
 #include "trace/extended_codec.h"
 #include "trace/followers.h"
 #include "trace/format.h"
+#include "trace/number_batch.h"
 #include "trace/prediction.h"
 
 namespace pmusim::trace {
@@ -32,10 +33,12 @@ struct DecoderMemory {
 
   /// For a chunk all of whose blocks are in `table`.
   void begin(const Contents& contents, const CodeTable& table);
+  /// For more of them having been decoded.
+  void fit(const Contents& contents, const CodeTable& table);
 
   Followers followers;
   u32 chunk = 0;                       // counted from 1
-  std::vector<Operand> operands;       // two per instruction context
+  std::vector<Operand> operands;       // by number
   std::vector<u32> register_masks;     // what the instruction changed last, by instruction context
   std::map<u32, Registers> registers;  // by thread
 };
@@ -67,8 +70,10 @@ class ChunkDecoder {
   bool open_stretch();
   NextItem decode_run();
   BlockRun& run();
-  const CodedBlock* successor(u32 from);
-  const CodedBlock* rare_successor(u32 from);
+  void foresee();
+  const CodedBlock* block(u64 id);
+  u32 successor(u32 from);
+  u32 rare_successor(u32 from);
   bool refill_outcomes();
   bool addresses(const CodedBlock& block, BlockRun& run);
   bool rep_counts(u32 reps, BlockRun& run);
@@ -80,16 +85,22 @@ class ChunkDecoder {
   ExtendedDecoder extended_;
   std::array<ByteReader, stream_count> in_;
   ByteReader cycles_;
+  NumberBatch address_numbers_;
   Contents contents_;
-  const CodeTable& table_;
+  CodeTable& table_;
   DecoderMemory& memory_;
   u32 tid_;
   u32 instructions_left_;
 
   u64 happenings_left_ = 0, runs_left_ = 0;
-  const CodedBlock* upcoming_ = nullptr;
-  u64 stretch_exit_ = 0;  // next_ip of the stretch's last run, from that block's end
-  u64 outcome_bits_ = 0;  // the next lowest
+  // The blocks of the next runs, as far as they are known; null where the trace does not say which it is.
+  // Their descriptions are fetched from memory meanwhile.
+  static constexpr std::size_t foreseen_runs = 64;
+  std::array<const CodedBlock*, foreseen_runs> foreseen_{};
+  std::size_t next_foreseen_ = 0, foreseen_count_ = 0;
+  u64 unforeseen_runs_ = 0;  // of the stretch, behind these
+  u64 stretch_exit_ = 0;     // next_ip of the stretch's last run, from that block's end
+  u64 outcome_bits_ = 0;     // the next lowest
   unsigned outcomes_left_ = 0;
   bool damaged_ = false;
   std::string_view problem_ = does_not_decode;

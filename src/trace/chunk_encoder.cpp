@@ -36,7 +36,7 @@ void ChunkEncoder::run(const CodedBlock& coded, const BlockRun& run) {
   for (u32 count : run.rep_counts) out(Stream::rep_counts).number(count);
   if (contents_.registers) registers(coded, run.registers);
   if (contents_.timing) cycles_.number(run.cycles.value_or(0));
-  if (contents_.extended) extended_.run(thread_.tid, coded.contexts, run);
+  if (contents_.extended) extended_.run(thread_.tid, coded.contexts(), run);
 }
 
 void ChunkEncoder::happening(const Happening& happening) {
@@ -100,9 +100,10 @@ void ChunkEncoder::outcome(bool other_than_predicted) {
 void ChunkEncoder::addresses(const CodedBlock& coded, std::span<const u64> values) {
   assert(values.size() == coded.block.operands);
   const u64* value = values.data();
-  for (std::size_t n = 0; n < coded.contexts.size(); ++n) {
+  const auto contexts = coded.contexts();
+  for (std::size_t n = 0; n < contexts.size(); ++n) {
     for (std::size_t operand = 0; operand < coded.block.instructions[n].memory_operands; ++operand) {
-      AddressPredictor& predictor = predicted_.operands[2 * coded.contexts[n] + operand];
+      AddressPredictor& predictor = predicted_.operands[2 * contexts[n] + operand];
       out(Stream::addresses).difference(*value - predictor.prediction());
       predictor.update(*value++);
     }
@@ -110,7 +111,7 @@ void ChunkEncoder::addresses(const CodedBlock& coded, std::span<const u64> value
 }
 
 void ChunkEncoder::registers(const CodedBlock& coded, std::span<const Registers> values) {
-  assert(values.size() == coded.contexts.size());
+  assert(values.size() == coded.instructions);
   Registers& state = predicted_.registers[thread_.tid];
   for (std::size_t n = 0; n < values.size(); ++n) {
     const Registers& after = values[n];
@@ -118,7 +119,7 @@ void ChunkEncoder::registers(const CodedBlock& coded, std::span<const Registers>
     for (unsigned r = 0; r < after.gpr.size(); ++r) {
       if (after.gpr[r] != state.gpr[r]) changed |= 1u << r;
     }
-    u32& expected = predicted_.register_masks[coded.contexts[n]];
+    u32& expected = predicted_.register_masks[coded.contexts()[n]];
     out(Stream::register_masks).number(changed ^ expected);
     expected = changed;
     for (unsigned r : set_bits(changed & ~flags_changed)) {

@@ -2,11 +2,15 @@
 #include "trace/code_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <numeric>
+#include <utility>
 
 namespace pmusim::trace {
 namespace {
+
+constexpr u32 no_context = ~u32{0};
 
 // An instruction's shape decides how many addresses and counts a run of it has. It is written down to notice
 // when the decoder of the reading build disagrees with that of the writing one.
@@ -29,34 +33,145 @@ x86::Instruction decode_with_length(std::span<const std::byte> code, u64 ip) {
   return instruction;
 }
 
+bool has_bytes(const Block& block, const x86::Instruction& instruction, std::span<const std::byte> code) {
+  return std::ranges::equal(block.code_of(instruction), code);
+}
+
 }  // namespace
 
+AddressNumbers::Number AddressNumbers::number(u64 address) {
+  if (2 * (size_ + 1) > slots_.size()) grow();
+  Slot& slot = slot_of(address);
+  const bool is_new = slot.number_plus_1 == 0;
+  if (is_new) slot = {address, static_cast<u32>(++size_)};
+  return {slot.number_plus_1 - 1, is_new};
+}
+
+AddressNumbers::Slot& AddressNumbers::slot_of(u64 address) {
+  constexpr u64 spread = 0x9E37'79B9'7F4A'7C15;  // 2^64 over the golden ratio
+  const std::size_t last = slots_.size() - 1;
+  const auto first = static_cast<std::size_t>(address * spread >> std::countl_zero(u64{last}));
+  for (std::size_t n = first;; n = (n + 1) & last)
+    if (slots_[n].number_plus_1 == 0 || slots_[n].address == address) return slots_[n];
+}
+
+void AddressNumbers::grow() {
+  constexpr std::size_t at_first = 1024;
+  const auto before = std::exchange(slots_, {});
+  slots_.resize(before.empty() ? at_first : 2 * before.size());
+  for (const Slot& slot : before)
+    if (slot.number_plus_1 != 0) slot_of(slot.address) = slot;
+}
+
 const CodedBlock& CodeTable::add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths) {
+  entries_.emplace_back();
+  static_instructions_ += lengths.size();
+  const CodedBlock& added = build(entries_.size() - 1, start, code, lengths);
+  entries_.back().decoded = &added;
+  return added;
+}
+
+std::string_view CodeTable::define(std::vector<u8> stream) {
+  ByteReader in(definitions_.emplace_back(std::move(stream)));
+  u64 previous_end = 0;
+  while (!in.at_end()) {
+    if (!define_next(in, previous_end))
+      return has_room_for(max_block_instructions) ? does_not_decode
+                                                  : "more code than a file of this size can hold";
+    previous_end = entries_.back().start + entries_.back().code.size();
+  }
+  return {};
+}
+
+bool CodeTable::define_next(ByteReader& in, u64 previous_end) {
+  const u64 start = previous_end + in.difference();
+  const u64 count = in.number();
+  if (count == 0 || count > max_block_instructions || !has_room_for(count)) return false;
+  const auto shapes = in.bytes(count);
+  u64 bytes = 0;
+  for (const u8 shape : shapes) {
+    if ((shape & length_bits) == 0) return false;
+    bytes += shape & length_bits;
+  }
+  const auto code = in.bytes(bytes);
+  if (!in.ok()) return false;
+  entries_.push_back({nullptr, start, shapes, code});
+  static_instructions_ += count;
+  return true;
+}
+
+const CodedBlock* CodeTable::decode(std::size_t id) {
+  Entry& entry = entries_[id];
+  std::array<u8, max_block_instructions> lengths{};
+  std::ranges::transform(entry.shapes, lengths.begin(),
+                         [](u8 s) { return static_cast<u8>(s & length_bits); });
+  const CodedBlock& built =
+      build(id, entry.start, std::as_bytes(entry.code), std::span(lengths).first(entry.shapes.size()));
+  if (!std::ranges::equal(built.block.instructions, entry.shapes, {}, shape)) return nullptr;
+  return entry.decoded = &built;
+}
+
+CodedBlock& CodeTable::build(std::size_t id, u64 start, std::span<const std::byte> code,
+                             std::span<const u8> lengths) {
   assert(!lengths.empty() && lengths.size() <= max_block_instructions);
   assert(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) == code.size());
-  CodedBlock& added = blocks_.emplace_back();
-  by_id_.push_back(&added);
-  Block& block = added.block;
-  block.id = static_cast<u32>(blocks_.size() - 1);
+  CodedBlock& built = blocks_.emplace_back();
+  built.start = start;
+  built.end = start + code.size();
+  built.instructions = static_cast<u32>(lengths.size());
+  Block& block = built.block;
+  block.id = static_cast<u32>(id);
   block.code.assign(code.begin(), code.end());
   block.instructions.reserve(lengths.size());
+  built.numbers.reserve(2 * lengths.size());
   std::size_t offset = 0;
-  for (u8 length : lengths) {
-    const auto& i = block.instructions.emplace_back(
-        decode_with_length(std::span(block.code).subspan(offset, length), start + offset));
+  for (u32 previous = no_context; const u8 length : lengths) {
+    add_instruction(built, start + offset, code.subspan(offset, length), previous);
+    previous = built.numbers.back();
     offset += length;
-    block.operands += i.memory_operands;
-    block.reps += i.rep ? 1 : 0;
-    const u32 context = contexts_.try_emplace(i.ip, static_cast<u32>(contexts_.size())).first->second;
-    added.contexts.push_back(context);
-    for (u32 operand = 0; operand < i.memory_operands; ++operand)
-      added.operands.push_back(2 * context + operand);
   }
-  added.start = block.start();
-  added.end = block.end();
-  added.instructions = static_cast<u32>(lengths.size());
-  static_instructions_ += lengths.size();
-  return added;
+  number_operands(built);
+  return built;
+}
+
+void CodeTable::add_instruction(CodedBlock& built, u64 ip, std::span<const std::byte> code, u32 previous) {
+  const u32 context = context_of(ip, previous);
+  built.numbers.push_back(context);
+  Place& place = places_[context];
+  Block& block = built.block;
+  const auto* known = place.block == nullptr ? nullptr : &place.block->block.instructions[place.index];
+  if (known != nullptr && has_bytes(place.block->block, *known, code)) {
+    block.instructions.push_back(*known);
+  } else {
+    place.block = &built;
+    place.index = static_cast<u32>(block.instructions.size());
+    block.instructions.push_back(decode_with_length(code, ip));
+  }
+  block.operands += block.instructions.back().memory_operands;
+  block.reps += block.instructions.back().rep ? 1 : 0;
+}
+
+// What follows an instruction in one block follows it in the others, too: that is looked at first.
+u32 CodeTable::context_of(u64 ip, u32 previous) {
+  if (previous != no_context) {
+    const Place& before = places_[previous];
+    const auto& instructions = before.block->block.instructions;
+    const std::size_t next = before.index + 1;
+    if (next < instructions.size() && instructions[next].ip == ip) return before.block->numbers[next];
+  }
+  const auto context = contexts_.number(ip);
+  if (context.is_new) places_.emplace_back();
+  return context.value;
+}
+
+void CodeTable::number_operands(CodedBlock& built) {
+  for (std::size_t n = 0; n < built.instructions; ++n) {
+    auto& numbers = places_[built.numbers[n]].operands;
+    for (std::size_t operand = 0; operand < built.block.instructions[n].memory_operands; ++operand) {
+      if (numbers[operand] == unnumbered) numbers[operand] = operands_++;
+      built.numbers.push_back(numbers[operand]);
+    }
+  }
 }
 
 void encode_block(const Block& block, u64 previous_end, ByteWriter& out) {
@@ -64,33 +179,6 @@ void encode_block(const Block& block, u64 previous_end, ByteWriter& out) {
   out.number(block.instructions.size());
   for (const auto& i : block.instructions) out.byte(shape(i));
   out.bytes({reinterpret_cast<const u8*>(block.code.data()), block.code.size()});
-}
-
-const CodedBlock* decode_block(ByteReader& in, u64 previous_end, CodeTable& table) {
-  const u64 start = previous_end + in.difference();
-  const u64 count = in.number();
-  if (count == 0 || count > max_block_instructions) return nullptr;
-  if (!table.has_room_for(count)) return nullptr;
-  const auto shapes = in.bytes(count);
-  std::vector<u8> lengths(shapes.size());
-  std::ranges::transform(shapes, lengths.begin(), [](u8 s) { return static_cast<u8>(s & length_bits); });
-  const auto code = in.bytes(std::accumulate(lengths.begin(), lengths.end(), u64{0}));
-  if (!in.ok() || std::ranges::find(lengths, u8{0}) != lengths.end()) return nullptr;
-
-  const CodedBlock& added = table.add(start, std::as_bytes(code), lengths);
-  return std::ranges::equal(added.block.instructions, shapes, {}, shape) ? &added : nullptr;
-}
-
-std::string_view decode_blocks(ByteReader& in, CodeTable& table) {
-  u64 previous_end = 0;
-  while (!in.at_end()) {
-    const CodedBlock* const added = decode_block(in, previous_end, table);
-    if (added == nullptr)
-      return table.has_room_for(max_block_instructions) ? does_not_decode
-                                                        : "more code than a file of this size can hold";
-    previous_end = added->block.end();
-  }
-  return {};
 }
 
 }  // namespace pmusim::trace

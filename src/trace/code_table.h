@@ -2,9 +2,10 @@
 #ifndef PMUSIM_TRACE_CODE_TABLE_H
 #define PMUSIM_TRACE_CODE_TABLE_H
 
+#include <array>
 #include <deque>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "pmusim/trace/block.h"
 #include "trace/bytes.h"
@@ -15,32 +16,93 @@ namespace pmusim::trace {
 /// A block with the number of each instruction's prediction context. Blocks that are entered in the middle
 /// share instructions, so contexts belong to the instruction's address, not to the block.
 struct CodedBlock {
-  // What decoding asks for again and again.
   u64 start = 0, end = 0;
-  std::vector<u32> operands;  ///< of each memory operand, two numbers being each context's
   u32 instructions = 0;
+  std::vector<u32> numbers;  ///< of each instruction's context, then of each memory operand
   Block block;
-  std::vector<u32> contexts;
+  std::span<const u32> contexts() const { return {numbers.data(), instructions}; }
+  /// As many as the block has `operands`.
+  const u32* operand_numbers() const { return numbers.data() + instructions; }
 };
 inline constexpr std::size_t max_block_operands = 2 * max_block_instructions;
 
-/// Every block of a trace, by id. Writer and reader fill it in the same order.
-class CodeTable {
+/// The number of each address of an instruction, counted from 0 in the order of asking.
+class AddressNumbers {
  public:
-  const CodedBlock& add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
-
-  std::size_t size() const { return by_id_.size(); }
-  const CodedBlock& operator[](std::size_t id) const { return *by_id_[id]; }
-  /// Whether `count` more instructions may be added.
-  bool has_room_for(u64 count) const { return static_instructions_ + count <= limit_; }
-  void limit_instructions(u64 limit) { limit_ = limit; }
-  u64 static_instructions() const { return static_instructions_; }
-  std::size_t contexts() const { return contexts_.size(); }
+  struct Number {
+    u32 value = 0;
+    bool is_new = false;
+  };
+  Number number(u64 address);
+  std::size_t size() const { return size_; }
 
  private:
-  std::deque<CodedBlock> blocks_;  // references stay valid
-  std::vector<const CodedBlock*> by_id_;
-  std::unordered_map<u64, u32> contexts_;
+  struct Slot {
+    u64 address = 0;
+    u32 number_plus_1 = 0;  // 0: empty
+  };
+  Slot& slot_of(u64 address);
+  void grow();
+
+  std::vector<Slot> slots_;
+  std::size_t size_ = 0;
+};
+
+/// Every block of a trace, by id. Writer and reader fill it in the same order.
+///
+/// A reader learns of blocks when a chunk begins, and decodes them when they run: not all do, of a program
+/// that was recorded from somewhere on, or is replayed from there. Of those that do many are ends of others,
+/// entered in the middle: what stands in several is decoded in the first, and copied.
+class CodeTable {
+ public:
+  /// A block that is going to run.
+  const CodedBlock& add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
+  /// Those that a chunk's stream defines. What is wrong with it; empty where nothing is.
+  std::string_view define(std::vector<u8> stream);
+
+  std::size_t size() const { return entries_.size(); }
+  /// One that was added or decoded.
+  const CodedBlock& operator[](std::size_t id) const { return *entries_[id].decoded; }
+  /// Null where it is not decoded yet.
+  const CodedBlock* decoded(std::size_t id) const { return entries_[id].decoded; }
+  /// Decodes one that was not. Null where this build understands the instructions' accesses in another way
+  /// than the one that wrote it.
+  const CodedBlock* decode(std::size_t id);
+
+  void limit_instructions(u64 limit) { limit_ = limit; }
+  u64 static_instructions() const { return static_instructions_; }
+  /// Contexts, and numbers of operands, of what was decoded.
+  std::size_t contexts() const { return places_.size(); }
+  std::size_t operands() const { return operands_; }
+
+ private:
+  struct Entry {
+    const CodedBlock* decoded = nullptr;
+    u64 start = 0;
+    std::span<const u8> shapes, code;  // in one of the streams
+  };
+  static constexpr u32 unnumbered = ~u32{0};
+  /// Where an instruction stands that was decoded.
+  struct Place {
+    const CodedBlock* block = nullptr;
+    u32 index = 0;
+    std::array<u32, 2> operands{unnumbered, unnumbered};  ///< of its context
+  };
+
+  bool define_next(ByteReader& in, u64 previous_end);
+  bool has_room_for(u64 count) const { return static_instructions_ + count <= limit_; }
+  CodedBlock& build(std::size_t id, u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
+  /// Adds what is at `ip`, whose bytes are `code`; `previous` is the context of the instruction before it.
+  void add_instruction(CodedBlock& block, u64 ip, std::span<const std::byte> code, u32 previous);
+  u32 context_of(u64 ip, u32 previous);
+  void number_operands(CodedBlock& block);
+
+  std::vector<Entry> entries_;               // by id
+  std::deque<std::vector<u8>> definitions_;  // streams
+  std::deque<CodedBlock> blocks_;            // references stay valid
+  AddressNumbers contexts_;
+  std::vector<Place> places_;  // by context
+  u32 operands_ = 0;
   u64 static_instructions_ = 0;
   u64 limit_ = static_instruction_limit(0);
 };
@@ -48,12 +110,6 @@ class CodeTable {
 /// Appends a block's definition; `previous_end` is where the block defined before it ended.
 void encode_block(const Block& block, u64 previous_end, ByteWriter& out);
 
-/// Adds the next definition to `table`; null where it is damaged, or where this build understands the
-/// instructions' accesses in another way than the one that wrote it.
-const CodedBlock* decode_block(ByteReader& in, u64 previous_end, CodeTable& table);
-
-/// Adds all definitions of a chunk. What is wrong with them; empty where nothing is.
-std::string_view decode_blocks(ByteReader& in, CodeTable& table);
 /// Of what is damaged in no way that has a name.
 inline constexpr std::string_view does_not_decode = "chunk does not decode";
 

@@ -6,7 +6,6 @@
 #include <boost/container/static_vector.hpp>
 #include <vector>
 
-#include "trace/code_table.h"
 #include "trace/prediction.h"
 
 namespace pmusim::trace {
@@ -18,37 +17,38 @@ namespace pmusim::trace {
 /// beginning anew costs what the last chunk has used.
 class Followers {
  public:
-  /// Forgets everything; `table` has all blocks that may come.
-  void begin(const CodeTable& table) {
-    table_ = &table;
+  static constexpr u32 none = ~u32{0};
+
+  /// Forgets everything; there are so many blocks that may come.
+  void begin(std::size_t blocks) {
     for (const u32 id : used_) entries_[id] = {};
     used_.clear();
     older_.clear();
-    entries_.resize(table.size());
+    entries_.resize(blocks);
   }
 
-  /// The latest (0) or the one before (1), which is the latest from then on; null if there is no such.
-  const CodedBlock* follow(u32 from, unsigned rank) {
+  /// The latest (0) or the one before (1), which is the latest from then on; `none` if there is no such.
+  u32 follow(u32 from, unsigned rank) {
     auto& latest = entries_[from].latest;
-    const CodedBlock* const to = latest[rank];
+    const u32 to = latest[rank];
     latest[1] = latest[1 - rank];
     latest[0] = to;
     return to;
   }
   /// The same for any rank.
-  const CodedBlock* move_to_front(u32 from, u64 rank) {
+  u32 move_to_front(u32 from, u64 rank) {
     if (rank < latest_count) return follow(from, static_cast<unsigned>(rank));
     const Entry& entry = entries_[from];
-    if (entry.older == 0 || rank - latest_count >= older_[entry.older - 1].size()) return nullptr;
+    if (entry.older == 0 || rank - latest_count >= older_[entry.older - 1].size()) return none;
     Older& older = older_[entry.older - 1];
     const auto found = older.begin() + static_cast<std::ptrdiff_t>(rank - latest_count);
     const u32 id = *found;
     older.erase(found);
     return push_front(from, id);
   }
-  /// One that is not there, which must be in the table.
-  const CodedBlock* add(u32 from, u32 to) {
-    if (entries_[from].latest[0] == nullptr) used_.push_back(from);
+  /// One that is not there.
+  u32 add(u32 from, u32 to) {
+    if (entries_[from].latest[0] == none) used_.push_back(from);
     return push_front(from, to);
   }
 
@@ -56,15 +56,15 @@ class Followers {
   static constexpr std::size_t latest_count = 2;
   using Older = boost::container::static_vector<u32, SuccessorList::capacity - latest_count>;
   struct Entry {
-    std::array<const CodedBlock*, latest_count> latest{};
+    std::array<u32, latest_count> latest{none, none};
     u32 older = 0;  // in `older_`, from 1; 0: there are none
   };
 
-  const CodedBlock* push_front(u32 from, u32 to) {
+  u32 push_front(u32 from, u32 to) {
     Entry& entry = entries_[from];
-    if (entry.latest[1] != nullptr) push_older(entry, entry.latest[1]->block.id);
+    if (entry.latest[1] != none) push_older(entry, entry.latest[1]);
     entry.latest[1] = entry.latest[0];
-    return entry.latest[0] = &(*table_)[to];
+    return entry.latest[0] = to;
   }
   void push_older(Entry& entry, u32 id) {
     if (entry.older == 0) {
@@ -76,7 +76,6 @@ class Followers {
     older.insert(older.begin(), id);
   }
 
-  const CodeTable* table_ = nullptr;
   std::vector<Entry> entries_;  // by block id
   std::vector<Older> older_;
   std::vector<u32> used_;  // ids of entries that are not empty

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "trace/passed_chunk.h"
 
+#include <utility>
+
 #include "trace/happening_codec.h"
 
 namespace pmusim::trace {
 
-PassedChunk::PassedChunk(const std::vector<u8>& code, std::vector<u8> happenings, CodeTable& table)
+PassedChunk::PassedChunk(std::vector<u8> code, std::vector<u8> happenings, CodeTable& table)
     : data_(std::move(happenings)), happenings_(data_) {
-  ByteReader blocks(code);
-  problem_ = decode_blocks(blocks, table);
+  problem_ = table.define(std::move(code));
 }
 
 NextItem PassedChunk::next() {

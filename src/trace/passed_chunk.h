@@ -16,7 +16,7 @@ namespace pmusim::trace {
 class PassedChunk {
  public:
   /// Adds the chunk's blocks to `table`.
-  PassedChunk(const std::vector<u8>& code, std::vector<u8> happenings, CodeTable& table);
+  PassedChunk(std::vector<u8> code, std::vector<u8> happenings, CodeTable& table);
   PassedChunk(const PassedChunk&) = delete;
   PassedChunk& operator=(const PassedChunk&) = delete;
 

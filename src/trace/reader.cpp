@@ -305,8 +305,8 @@ Result<u64, Error> Reader::Impl::pass_chunk(const ChunkHeader& header) {
       !done.ok())
     return Failure(done.error());
   table.limit_instructions(static_instruction_limit(end));
-  passed_chunk =
-      std::make_unique<PassedChunk>(streams.plain[code], std::move(streams.plain[happenings]), table);
+  passed_chunk = std::make_unique<PassedChunk>(std::move(streams.plain[code]),
+                                               std::move(streams.plain[happenings]), table);
   beginning.pass(header.instructions);
   return end;
 }
