@@ -76,7 +76,7 @@ gzip_with_symbols() {
   mkdir -p bin source/lists/partial source/cache/archives/partial
   echo "deb-src http://deb.debian.org/debian $(. /etc/os-release && echo "${VERSION_CODENAME:-stable}") main" >source/list
   (cd source && apt-get -qq "${apt[@]}" update && apt-get -qq "${apt[@]}" source --download-only gzip &&
-    tar xf gzip_*.orig.tar.* && cd gzip-*/ && ./configure --quiet CFLAGS='-O2 -g' && make -s && cp gzip ../../bin/) >log 2>&1 ||
+    tar xf gzip_*.orig.tar.?z && cd gzip-*/ && ./configure --quiet CFLAGS='-O2 -g' && make -s && cp gzip ../../bin/) >log 2>&1 ||
     { echo "no source of gzip, so its own functions have no names: $(tail -n 1 log)" >&2; return; }
   PATH="$work/bin:$PATH"
 }
