@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "interrupts.h"
 #include "output.h"
@@ -41,6 +42,12 @@ void TraceOption::add_to(CLI::App& command) {
   command.add_option("--save-trace", saved_, "With '-- CMD': keep the trace under this name");
   command.add_option("--from", from_,
                      "Begin with the block that holds instruction N of the trace (0 is its first)");
+  command
+      .add_option(
+          "--jobs", jobs_,
+          "Threads for a trace: 1, or 2 that decode it beside its replay (default 2 where there are as many "
+          "CPUs); the results are the same")
+      ->check(CLI::PositiveNumber);
   command.add_option("trace", trace_, "Trace written by 'pmusim trace record', or '-- CMD' to run one now");
 }
 
@@ -101,6 +108,7 @@ std::unique_ptr<trace::Source> TraceOption::open_file() const {
   auto reader =
       std::make_unique<trace::Reader>(value_or_fail(trace::Reader::open(saved_.empty() ? trace_ : saved_)));
   if (from_) value_or_fail(reader->begin_at(*from_));
+  if ((jobs_ == 0 ? std::thread::hardware_concurrency() : jobs_) > 1) reader->decode_ahead();
   return reader;
 }
 

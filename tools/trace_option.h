@@ -58,6 +58,7 @@ class TraceOption {
 
   std::string trace_, saved_;
   std::optional<u64> from_;
+  unsigned jobs_ = 0;  // 0: as many as help
   std::vector<std::string> program_;
   std::optional<ProgramRecording> recording_;  // written by the thread of `live_`
   std::unique_ptr<trace::LiveTrace> live_;

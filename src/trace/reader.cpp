@@ -10,6 +10,7 @@
 #include "trace/chunk_decoder.h"
 #include "trace/code_memory.h"
 #include "trace/compression.h"
+#include "trace/decoding_thread.h"
 #include "trace/live_threads.h"
 #include "trace/passed_chunk.h"
 #include "trace/trace_index.h"
@@ -64,12 +65,16 @@ struct Reader::Impl {
   u64 chunk_offset = 0;
   u64 next_offset = sizeof(FileHeader);
   u64 instructions = 0;  // before the next chunk
+  bool ahead = false;
+  // From where `begun`, if at all; what is above is then its own, but for `memory`. Last: it uses the others.
+  std::unique_ptr<DecodingThread> thread;
 
   Impl(std::shared_ptr<const TraceBytes> input, Contents has, TraceIndex footer)
       : bytes(std::move(input)), file(*bytes), contents(has), index(std::move(footer)) {}
 
   /// Everything in order, but for what passed chunks hold beside happenings. Errors as Reader::next().
   Result<NextItem, Error> next();
+  Result<NextItem, Error> decode();
   /// The same up to the first block, of which the beginning decides what is told.
   Result<NextItem, Error> next_before_beginning();
   Result<NextItem, Error> begin(NextItem first);
@@ -97,6 +102,8 @@ struct Reader::Impl {
                              const std::array<std::string_view, count>& names,
                              std::array<std::vector<u8>, count>& streams, u64 needed = ~u64{0});
   Result<NextItem, Error> take(NextItem happened);
+  Result<NextItem, Error> next_ahead();
+  void remember(const Item& item);
 };
 
 Reader::Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -153,11 +160,32 @@ Result<Done, Error> Reader::begin_at(u64 instruction) {
 u64 Reader::instructions_before() const { return impl_->beginning.passed(); }
 std::optional<u64> Reader::length() const { return instruction_count() - impl_->beginning.instruction(); }
 
+void Reader::decode_ahead() { impl_->ahead = !impl_->contents.extended; }
+
 Result<NextItem, Error> Reader::next() {
   return impl_->begun ? impl_->next() : impl_->next_before_beginning();
 }
 
 Result<NextItem, Error> Reader::Impl::next() {
+  const auto item = ahead && begun ? next_ahead() : decode();
+  if (item.ok() && *item) remember(**item);
+  return item;
+}
+
+Result<NextItem, Error> Reader::Impl::next_ahead() {
+  if (thread == nullptr) thread = std::make_unique<DecodingThread>([this] { return decode(); });
+  return thread->next();
+}
+
+void Reader::Impl::remember(const Item& item) {
+  if (const auto* run = std::get_if<BlockRun>(&item)) {
+    memory.executed(*run->block);
+  } else {
+    memory.happened(std::get<Happening>(item));
+  }
+}
+
+Result<NextItem, Error> Reader::Impl::decode() {
   for (;;) {
     if (chunk == nullptr && passed_chunk == nullptr) {
       const auto opened = open_chunk();
@@ -165,10 +193,8 @@ Result<NextItem, Error> Reader::Impl::next() {
       if (!*opened) return NextItem();
     }
     if (const NextItem item = chunk ? chunk->next() : passed_chunk->next()) {
-      const auto* run = std::get_if<BlockRun>(&*item);
-      if (run == nullptr) return take(item);
-      memory.executed(*run->block);
-      return item;
+      if (std::holds_alternative<BlockRun>(*item)) return item;
+      return take(item);
     }
     if (chunk ? chunk->damaged() : passed_chunk->damaged())
       return Failure(file.damaged(chunk_offset, chunk ? chunk->problem() : passed_chunk->problem()));
@@ -215,7 +241,6 @@ std::vector<std::byte> Reader::code(u32 pid, u64 address, std::size_t bytes) con
 
 Result<NextItem, Error> Reader::Impl::take(NextItem happened) {
   const Happening& happening = std::get<Happening>(*happened);
-  memory.happened(happening);
   threads.happened(happening);
   if (threads.count() > max_live_threads)
     return Failure(file.damaged(chunk_offset, fmt::format("more than {} threads live", max_live_threads)));

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -114,6 +117,28 @@ TEST(TraceCommand, AProfileFromTheMiddleNamesFunctions) {
   ASSERT_EQ(run({pmusim(), "record", "-q", "--from", "50000", "-c", "997", "-o", profile, trace}).status, 0);
   EXPECT_THAT(perf_output({"script", "-F", "comm,ip,sym"}, profile),
               testing::AllOf(HasSubstr("lfsr"), HasSubstr("_dl_relocate_object")));
+}
+
+TEST(TraceCommand, AReplayIsTheSameOnOneThreadAndOnTwo) {
+  ScratchDirectory directory;
+  const std::string trace = recorded("branches", {"200"});
+  std::ifstream input(trace, std::ios::binary);
+  std::string part{std::istreambuf_iterator<char>(input), {}};
+  part[part.size() / 2] = static_cast<char>(part[part.size() / 2] ^ 0x10);
+  std::ofstream(directory.file("damaged"), std::ios::binary) << part;
+  for (const std::string& file : {trace, directory.file("damaged")}) {
+    std::vector<Output> outputs;
+    for (const std::string jobs : {"1", "2", "4"}) {
+      std::filesystem::remove(directory.file("perf.data"));
+      outputs.push_back(run({pmusim(), "record", "-b", "--jobs", jobs, "-c", "997", "-o",
+                             directory.file("perf.data"), "--from", "100", file}));
+      std::ifstream profile(directory.file("perf.data"), std::ios::binary);
+      outputs.back().out.assign(std::istreambuf_iterator<char>(profile), {});
+      EXPECT_EQ(outputs.back().out, outputs.front().out) << file << " --jobs " << jobs;
+      EXPECT_EQ(outputs.back().err, outputs.front().err);
+      EXPECT_EQ(outputs.back().status, file == trace ? 0 : 2);
+    }
+  }
 }
 
 TEST(TraceCommand, ABeginningThatTheTraceDoesNotHaveIsRefused) {

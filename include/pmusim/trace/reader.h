@@ -40,6 +40,9 @@ class Reader final : public Source {
   /// what is executed from somewhere before it. What ran before is not decoded.
   /// Errors: the trace has no such instruction.
   Result<Done, Error> begin_at(u64 instruction);
+  /// Decodes on a thread of its own, some thousand blocks ahead of next(), which says the same as without. A
+  /// trace with extended registers is decoded when it is asked for all the same. Before the first next().
+  void decode_ahead();
   /// Instructions before the first block, known with it.
   u64 instructions_before() const;
 

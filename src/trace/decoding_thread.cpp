@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "trace/decoding_thread.h"
+
+#include <csignal>
+#include <utility>
+
+#include "trace/code_table.h"
+
+namespace pmusim::trace {
+namespace {
+
+constexpr std::size_t most_addresses = 4 * ItemBatch::most_items + max_block_operands;
+constexpr std::size_t most_of_instructions = 2 * ItemBatch::most_items + max_block_instructions;
+
+template <class T>
+std::span<const T> append(std::vector<T>& all, std::span<const T> some) {
+  const std::size_t before = all.size();
+  all.insert(all.end(), some.begin(), some.end());
+  return std::span<const T>(all).subspan(before);
+}
+
+/// Signals are for the threads that were there before.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all{};
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+ItemBatch::ItemBatch() : items_(most_items) {
+  addresses_.reserve(most_addresses);
+  rep_counts_.reserve(most_of_instructions);
+}
+
+bool ItemBatch::add(const Item& item) {
+  Item& place = items_[size_++];
+  if (const auto* run = std::get_if<BlockRun>(&item)) {
+    add_run(place, *run);
+  } else {
+    place = item;
+  }
+  return has_room();
+}
+
+void ItemBatch::add_run(Item& place, const BlockRun& run) {
+  if (!run.registers.empty()) registers_.reserve(most_of_instructions);  // few traces have them
+  BlockRun copy = run;
+  copy.addresses = append(addresses_, run.addresses);
+  copy.rep_counts = append(rep_counts_, run.rep_counts);
+  copy.registers = append(registers_, run.registers);
+  place = copy;
+}
+
+bool ItemBatch::has_room() const {
+  return size_ < most_items && addresses_.size() + max_block_operands <= most_addresses &&
+         rep_counts_.size() + max_block_instructions <= most_of_instructions &&
+         registers_.size() + max_block_instructions <= most_of_instructions;
+}
+
+void ItemBatch::clear() {
+  size_ = 0;
+  addresses_.clear();
+  rep_counts_.clear();
+  registers_.clear();
+}
+
+DecodingThread::DecodingThread(Next next) : next_(std::move(next)) {
+  const SignalsBlocked blocked;
+  thread_ = std::thread([this] { work(); });
+}
+
+DecodingThread::~DecodingThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void DecodingThread::work() {
+  for (bool more = true; more;) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stop_ || filled_ - released_ < batches; });
+    if (stop_) return;
+    ItemBatch& batch = ring_[filled_ % batches];
+    lock.unlock();
+    more = fill(batch);
+    lock.lock();
+    ++filled_;
+    ended_ = !more;
+    lock.unlock();
+    changed_.notify_all();
+  }
+}
+
+bool DecodingThread::fill(ItemBatch& batch) {
+  batch.clear();
+  for (;;) {
+    const auto item = next_();
+    if (!item.ok()) end_ = Failure(item.error());
+    if (!item.ok() || !*item) return false;
+    if (!batch.add(**item)) return true;
+  }
+}
+
+Result<NextItem, Error> DecodingThread::next() {
+  do {
+    const Item* const item = read_ == nullptr ? nullptr : (*read_)[position_];
+    if (item != nullptr) return ++position_, NextItem(*item);
+  } while (turn());
+  if (!end_.ok()) return Failure(end_.error());
+  return NextItem();
+}
+
+bool DecodingThread::turn() {
+  std::unique_lock lock(mutex_);
+  if (std::exchange(read_, nullptr) != nullptr) {
+    ++released_;
+    changed_.notify_all();
+  }
+  changed_.wait(lock, [this] { return ended_ || filled_ != released_; });
+  if (filled_ == released_) return false;
+  read_ = &ring_[released_ % batches];
+  position_ = 0;
+  return true;
+}
+
+}  // namespace pmusim::trace

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_TRACE_DECODING_THREAD_H
+#define PMUSIM_TRACE_DECODING_THREAD_H
+
+#include <array>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "pmusim/trace/source.h"
+
+namespace pmusim::trace {
+
+/// Items with all that they refer to, but for blocks.
+class ItemBatch {
+ public:
+  static constexpr std::size_t most_items = 1024;
+
+  ItemBatch();
+  /// Copies an item. False where there was no room for another behind it.
+  bool add(const Item& item);
+  void clear();
+  /// Null behind the last.
+  const Item* operator[](std::size_t n) const { return n < size_ ? &items_[n] : nullptr; }
+
+ private:
+  void add_run(Item& place, const BlockRun& run);
+  bool has_room() const;
+
+  std::vector<Item> items_;  // of which `size_` are used
+  std::size_t size_ = 0;
+  // Of all runs; never longer than what is reserved for them, so that spans stay valid.
+  std::vector<u64> addresses_;
+  std::vector<u32> rep_counts_;
+  std::vector<Registers> registers_;
+};
+
+/// Asks for items on a thread of its own, some thousand ahead of who takes them: the same items in the same
+/// order, then the same error or end, whatever is faster.
+class DecodingThread {
+ public:
+  using Next = std::function<Result<NextItem, Error>()>;
+
+  /// Nobody else calls `next` from here on, or changes what it reads. It has no extended registers to tell.
+  explicit DecodingThread(Next next);
+  DecodingThread(const DecodingThread&) = delete;
+  DecodingThread& operator=(const DecodingThread&) = delete;
+  /// Waits for no more than the batch at work.
+  ~DecodingThread();
+
+  /// As Source::next(): behind the last item the end, or the error, again and again.
+  Result<NextItem, Error> next();
+
+ private:
+  static constexpr std::size_t batches = 4;  // one is read, others wait, one is filled
+
+  void work();
+  /// Whether more follows.
+  bool fill(ItemBatch& batch);
+  /// Gives back what was read, and waits for what follows. False at the end.
+  bool turn();
+
+  Next next_;
+  std::array<ItemBatch, batches> ring_;
+  const ItemBatch* read_ = nullptr;   // by who takes items
+  std::size_t position_ = 0;          // in it
+  Result<Done, Error> end_ = Done{};  // written before `ended_`
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t filled_ = 0;    // batches so far
+  std::size_t released_ = 0;  // of these have been read
+  bool ended_ = false, stop_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace pmusim::trace
+
+#endif
