@@ -136,7 +136,7 @@ Outcome check_rights(const Attr& attr, i32 pid, i32 cpu, u64 flags, const Limits
     return refuse(EINVAL, "sample_freq: {} is above perf_event_max_sample_rate {}", attr.sample_period,
                   limits.max_sample_rate);
   if (!attr.freq && attr.sample_period >> 63) return refuse(EINVAL, "sample_period: bit 63 is set");
-  if ((attr.sample_type & sample::PHYS_ADDR) && !limits.may_see_kernel())  // B8
+  if ((attr.sample_type & sample::PHYS_ADDR) && !limits.may_see_kernel() && !limits.physical_addresses)  // B8
     return refuse(EACCES, "sample_type: PHYS_ADDR needs perf_event_paranoid <= 1 or CAP_PERFMON");
   if ((flags & open_flag::PID_CGROUP) && (pid == -1 || cpu == -1))  // B10
     return refuse(EINVAL, "PID_CGROUP: needs a cgroup and a CPU");

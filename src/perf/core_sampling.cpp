@@ -112,6 +112,8 @@ void LinuxCore::write_sample(Event& event, const SampleData& data, const Interru
   }
   if ((type & sample::DATA_PAGE_SIZE) && data.address)
     environment.data_page_size = target_->page_size(*data.address);
+  if ((type & sample::PHYS_ADDR) && data.address && target_->has_page_tables())
+    environment.physical_address = target_->physical_address(*data.address).value_or(0);
   if (type & sample::CODE_PAGE_SIZE)
     environment.code_page_size = target_->page_size(data.ip.value_or(frame.registers.rip));
   output_sample(*ring, event, data, frame, environment);
@@ -121,6 +123,7 @@ std::optional<SampleTemplate> LinuxCore::sample_template(const Event& event,
                                                          const InterruptFrame& frame) const {
   RingBuffer* ring = ring_of(event);
   if (ring == nullptr || !has_sample_template(event)) return std::nullopt;
+  if ((event.attr.sample_type & sample::PHYS_ADDR) && target_->has_page_tables()) return std::nullopt;
   SampleTemplate made = make_sample_template(event, moment_of(current_), frame);
   made.ring = ring;
   made.clock = options_.clock;

@@ -34,6 +34,11 @@ constexpr u64 rare_words =
 /// What a plain layout may have.
 constexpr u64 plain_parts = one_word | sample::REGS_INTR;
 
+u64 physical_address(const Sample& s) {
+  const std::optional<u64>& by_tables = s.environment.physical_address;
+  return by_tables ? *by_tables : s.data.physical_address.value_or(0);
+}
+
 u32 words_in(u64 mask) { return 8 * static_cast<u32>(std::popcount(mask)); }
 
 }  // namespace
@@ -152,7 +157,7 @@ template <class WriteRegisters>
     if (type & sample::REGS_INTR) out = write_registers(out, s.event, s.data, s.frame);
   }
   if (type & rare_words) [[unlikely]] {
-    if (type & sample::PHYS_ADDR) out.put(s.data.physical_address.value_or(0));
+    if (type & sample::PHYS_ADDR) out.put(physical_address(s));
     if (type & sample::CGROUP) out.put(s.environment.cgroup);
     if (type & sample::DATA_PAGE_SIZE) out.put(s.environment.data_page_size);
     if (type & sample::CODE_PAGE_SIZE) out.put(s.environment.code_page_size);

@@ -27,6 +27,7 @@ struct SampleEnvironment {
   std::span<const std::byte> user_stack;        ///< readable bytes from the user stack pointer up
   u64 address_space_end = u64{0x7ffffffff000};  ///< STACK_USER never reaches past it
   u64 cgroup = 0, data_page_size = 0, code_page_size = 0;
+  std::optional<u64> physical_address;  ///< by page tables; wins over the driver's
 };
 
 /// The layout that an event with this attribute must have before it samples.

@@ -86,6 +86,10 @@ class Monitor final : private PmiHandler, private perf::Target {
   std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override;
   const Registers* user_registers() const override;
   u64 page_size(u64 address) const override;
+  bool has_page_tables() const override { return program_.has_page_tables(); }
+  std::optional<u64> physical_address(u64 address) const override {
+    return program_.physical_address(pid_, address);
+  }
 
   const trace::Program& program_;
   perf::Kernel kernel_;

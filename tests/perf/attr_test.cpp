@@ -197,6 +197,16 @@ TEST(ParanoidLevels, RefuseWhatTheTableSays) {
     }
 }
 
+TEST(ParanoidLevels, PhysicalAddressesMayBePermittedByThemselves) {
+  Attr attr;
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  attr.sample_type = sample::PHYS_ADDR;
+  const Limits limits{.perfmon_capable = false, .physical_addresses = true};
+  EXPECT_TRUE(check_rights(attr, 100, -1, 0, limits).ok());
+  attr.exclude_kernel = 0;
+  EXPECT_FALSE(check_rights(attr, 100, -1, 0, limits).ok());
+}
+
 // `perf record -g -e cycles:u` of an ordinary user: the event stays out of the kernel, so its chains do.
 TEST(ParanoidLevels, CallChainsOfAUserEventNeedNoRightsBeforeTheHardening) {
   Attr attr;

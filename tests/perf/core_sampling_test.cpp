@@ -134,6 +134,28 @@ TEST_F(CoreSampling, FramePointersGiveTheCallersWhereTheStackIsKnown) {
   EXPECT_EQ(records[0].at(40), 0x403000u);
 }
 
+TEST_F(CoreSampling, PhysicalAddressesAreThoseOfThePageTablesWhereTheyAreKnown) {
+  struct PageTables final : Target {
+    bool has_page_tables() const override { return true; }
+    std::optional<u64> physical_address(u64 address) const override {
+      return address < 0x8000 ? std::optional(address + 0x100000) : std::nullopt;
+    }
+  } const tables;
+  core.set_target(tables);
+  Event& event = open(sampling(10, perf::sample::PHYS_ADDR));
+  RingBuffer& ring = map(event);
+  SampleData data;
+  for (const u64 address : {u64{0x7008}, u64{0x9008}}) {
+    data.address = data.physical_address = address;
+    static_cast<void>(core.overflow(event, data, frame));
+  }
+  EXPECT_FALSE(core.sample_template(event, frame)) << "each sample asks";
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].at(8), 0x107008u);
+  EXPECT_EQ(records[1].at(8), 0u) << "no page is there";
+}
+
 /// A task that entered the kernel from 0x401000.
 struct InSystemCall final : Target {
   InSystemCall() { at_entry.rip = 0x401000; }

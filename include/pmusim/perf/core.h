@@ -67,6 +67,10 @@ class Target {
   virtual const Registers* user_registers() const { return nullptr; }
   /// Size in bytes of the page that maps the address; 0: unknown.
   virtual u64 page_size(u64) const { return 0; }
+  /// Whether physical_address() can tell anything; otherwise the hardware's word is taken for it.
+  virtual bool has_page_tables() const { return false; }
+  /// Where the current task's page tables have the address; nothing: no page is there.
+  virtual std::optional<u64> physical_address(u64) const { return {}; }
 };
 
 /// The perf_event subsystem of one emulated CPU: events, their scheduling, samples and side band.

@@ -29,6 +29,10 @@ class Program {
   virtual std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const = 0;
   /// The same of memory of any kind, of which a trace knows nothing.
   virtual std::vector<std::byte> memory(u32, u64, std::size_t) const { return {}; }
+  /// Whether physical_address() can tell anything.
+  virtual bool has_page_tables() const { return false; }
+  /// Where an address of a process is in physical memory; nothing: no page is there, or nobody knows.
+  virtual std::optional<u64> physical_address(u32, u64) const { return {}; }
 
  protected:
   Program(Program&&) noexcept = default;
