@@ -16,6 +16,7 @@ struct Run {
   std::vector<std::string> program;
   ModelOption model;
   KernelOption kernel;
+  std::string trace;
   bool verbose = false;
 };
 
@@ -32,12 +33,20 @@ void run(const Run& command) {
   options.machine.model = command.model.model();
   options.machine.kernel = command.kernel.kernel();
   options.command = command.program;
+  options.trace = command.trace;
   const live::RunSummary summary = value_or_fail(live::run(options));
   if (!summary.missing_view.empty() && command.verbose)
     say(fmt::format("[ pmusim run: programs find no PMU in sysfs: {} ]\n", summary.missing_view));
+  else if (!summary.missing_registers.empty() && command.verbose)
+    say(fmt::format("[ pmusim run: programs find no /dev/cpu/0/msr: {} ]\n", summary.missing_registers));
   if (command.verbose) say(summary_text(summary));
+  if (summary.trace && summary.trace->ok() && command.verbose)
+    say(fmt::format("[ pmusim run: {} instructions recorded, {} bytes in {} ]\n",
+                    (*summary.trace)->instructions, (*summary.trace)->file_bytes, command.trace));
   if (WIFSIGNALED(summary.status)) throw EndedBySignal{WTERMSIG(summary.status)};
   if (WEXITSTATUS(summary.status) != 0) throw ExitStatus{WEXITSTATUS(summary.status)};
+  if (summary.trace && !summary.trace->ok())
+    throw CommandError(fmt::format("{}: {}", command.trace, summary.trace->error().message));
 }
 
 }  // namespace
@@ -56,9 +65,12 @@ void add_run(CLI::App& app, CommandLine line) {
       "Ends with the program's exit status. docs/run.md says what works.\n\n"
       "  pmusim run -- perf stat -d ls\n"
       "  pmusim run --model skylake -- perf record -b ./prog\n"
+      "  pmusim run --record prog.pmutrace -- perf stat ./prog\n"
       "  pmusim run -- make check");
   options->model.add_to(*command);
   options->kernel.add_to(*command);
+  command->add_option("--record", options->trace,
+                      "Write what was stepped as a trace, too: a replay counts the same");
   command->add_flag("-v,--verbose", options->verbose, "Say at the end what was stepped and served");
   command->callback([options] { run(*options); });
 }

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "live/emulated_cpu.h"
 
+#include "live/page_map.h"
 #include "trace/tracee.h"
 
 namespace pmusim::live {
+
+std::optional<u64> EmulatedCpu::RunningProgram::physical_address(u32 pid, u64 address) const {
+  const auto pages = PageMap::of(pid);
+  return pages ? pages->physical_address(address) : std::nullopt;
+}
 
 std::vector<std::byte> EmulatedCpu::RunningProgram::code(u32 pid, u64 address, std::size_t bytes) const {
   return memory(pid, address, bytes);
@@ -32,6 +38,7 @@ void EmulatedCpu::run(trace::OpenBlock& open, u64 next_ip) {
   instructions_ += run.block->instructions.size();
   monitor_.finish_block(run);
   core_.obey_prediction_barriers(monitor_.pmu().prediction_barriers());
+  if (output_ != nullptr) output_->write(open, next_ip);
   open.clear();
 }
 
@@ -53,8 +60,15 @@ const trace::Block& EmulatedCpu::block_of(const trace::OpenBlock& open) {
 }
 
 void EmulatedCpu::happen(const trace::Happening& happening) {
+  if (output_ != nullptr) output_->happen(happening);
   if (std::holds_alternative<trace::SignalDelivery>(happening)) core_.interrupt();
   monitor_.happen(happening);
+}
+
+void EmulatedCpu::execute(const trace::ProcessStart& start) {
+  if (output_ != nullptr) output_->happen(start);
+  catch_up();
+  perf().exec(start.tid, start.command);
 }
 
 void EmulatedCpu::fault(const PageFaults::Count& count, const Registers& before) {

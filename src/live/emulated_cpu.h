@@ -9,6 +9,7 @@
 
 #include "core/core.h"
 #include "live/page_faults.h"
+#include "live/trace_output.h"
 #include "session/monitor.h"
 #include "trace/block_builder.h"
 
@@ -26,9 +27,14 @@ class EmulatedCpu {
   perf::PerfCore& perf() { return monitor_.perf(); }
   Monitor& monitor() { return monitor_; }
 
+  /// Writes down all that retires from now on. `output` outlives this.
+  void record_to(TraceOutput& output) { output_ = &output; }
+
   /// Retires what a task has executed, and empties it; the task goes on at `next_ip`.
   void run(trace::OpenBlock& block, u64 next_ip);
   void happen(const trace::Happening& happening);
+  /// A task has become another program.
+  void execute(const trace::ProcessStart& start);
   /// Page faults of an instruction, which began with these registers.
   void fault(const PageFaults::Count& count, const Registers& before);
   /// Before a system call on events: they are where the PMU is.
@@ -43,6 +49,9 @@ class EmulatedCpu {
     const trace::Contents& contents() const override { return contents_; }
     std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
     std::vector<std::byte> memory(u32 pid, u64 address, std::size_t bytes) const override;
+    /// Programs run in the real machine's memory.
+    bool has_page_tables() const override { return true; }
+    std::optional<u64> physical_address(u32 pid, u64 address) const override;
 
    private:
     trace::Contents contents_{.addresses = true, .registers = true};
@@ -58,6 +67,7 @@ class EmulatedCpu {
   std::deque<trace::Block> blocks_;
   std::vector<u32> key_;
   u64 instructions_ = 0;
+  TraceOutput* output_ = nullptr;
 };
 
 }  // namespace pmusim::live

@@ -69,6 +69,8 @@ class EventDescriptors {
 
   auto begin() { return by_inode_.begin(); }
   auto end() { return by_inode_.end(); }
+  auto begin() const { return by_inode_.begin(); }
+  auto end() const { return by_inode_.end(); }
 
  private:
   std::map<u64, EventDescriptor> by_inode_;

@@ -26,8 +26,14 @@ constexpr std::array descriptor_calls{DescriptorCall{SYS_read, 0},  DescriptorCa
                                       DescriptorCall{SYS_ioctl, 0}, DescriptorCall{SYS_fcntl, 0},
                                       DescriptorCall{SYS_dup, 0},   DescriptorCall{SYS_dup2, 0},
                                       DescriptorCall{SYS_dup3, 0},  DescriptorCall{SYS_mmap, 4}};
+/// Of those that say where in the file: registers have 8 bytes (MsrDevice).
+constexpr std::array register_calls{DescriptorCall{SYS_pread64, 2}, DescriptorCall{SYS_pwrite64, 2}};
+constexpr NumberRange register_bytes{8, 9};
 /// prctl's words for all events that the caller has opened.
 constexpr NumberRange prctl_of_events{PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENABLE + 1};
+
+/// prctl's word for the caller's name, of which samplers have records.
+constexpr NumberRange prctl_of_name{PR_SET_NAME, PR_SET_NAME + 1};
 
 constexpr u32 seen_by_kernel = SECCOMP_RET_ALLOW, asked_about = SECCOMP_RET_USER_NOTIF;
 
@@ -52,11 +58,11 @@ constexpr sock_filter skip_unless_below(u32 value, u8 instructions) {
 /// The low half of an argument: descriptors are ints.
 constexpr std::size_t argument_offset(unsigned n) { return offsetof(seccomp_data, args) + 8 * n; }
 
-/// Asked about where the argument is in the range. The number of the call is loaded.
+/// Asked about where the argument is in the range. The number of the call is loaded, before and after.
 void add_call(std::vector<sock_filter>& code, DescriptorCall call, NumberRange range) {
   code.insert(code.end(), {skip_unless_equal(call.call, 5), load(argument_offset(call.argument)),
                            skip_if_below(range.low, 2), skip_unless_below(range.high, 1), answer(asked_about),
-                           answer(seen_by_kernel)});
+                           load(offsetof(seccomp_data, nr))});
 }
 
 std::vector<sock_filter> make_program(NumberRange numbers) {
@@ -64,7 +70,8 @@ std::vector<sock_filter> make_program(NumberRange numbers) {
       load(offsetof(seccomp_data, arch)), skip_if_equal(AUDIT_ARCH_X86_64, 1),       answer(seen_by_kernel),
       load(offsetof(seccomp_data, nr)),   skip_unless_equal(SYS_perf_event_open, 1), answer(asked_about)};
   for (const DescriptorCall& call : descriptor_calls) add_call(code, call, numbers);
-  add_call(code, {SYS_prctl, 0}, prctl_of_events);
+  for (const DescriptorCall& call : register_calls) add_call(code, call, register_bytes);
+  for (const NumberRange words : {prctl_of_events, prctl_of_name}) add_call(code, {SYS_prctl, 0}, words);
   code.push_back(answer(seen_by_kernel));
   return code;
 }

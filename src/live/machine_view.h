@@ -24,10 +24,24 @@ struct MachineView {
 /// As a kernel on that machine shows it.
 MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, const perf::Limits& limits);
 
+/// A file, by whatever name.
+struct FileIdentity {
+  u64 device = 0, inode = 0;  ///< 0: none
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+FileIdentity identity_of(const std::string& path);
+
+/// What of a view programs get to see.
+struct Shown {
+  std::string missing;            ///< why the PMU is not in sysfs; empty: it is
+  std::string missing_registers;  ///< why there is no /dev/cpu/0/msr; empty: there is
+  FileIdentity registers;         ///< of /dev/cpu/0/msr, an empty file
+};
+
 /// Puts the calling process, and what it starts, into a mount namespace where files are as `view` says;
 /// without the rights for that, into a user namespace in which it is root. `directory` is an empty one to
-/// mount things at. An empty sentence, or what failed.
-std::string show(const MachineView& view, const std::string& directory);
+/// mount things at.
+Shown show(const MachineView& view, const std::string& directory);
 
 }  // namespace pmusim::live
 

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path devices = "/sys/devices", event_sources = "/sys/bus/event_source/devices";
+const fs::path all_devices = "/dev", cpu_devices = "/dev/cpu", registers = "/dev/cpu/0/msr";
 
 /// A step that failed, for the one place that tells of it.
 struct Failed {
@@ -89,6 +90,37 @@ void show_file(const fs::path& path, const std::string& text, const fs::path& sc
   bind(scratch, path);
 }
 
+/// All of /dev that there is: what stands beside a folder that is to be new.
+void copy_devices(const fs::path& scratch) {
+  for (const fs::directory_entry& device : fs::directory_iterator(all_devices)) {
+    const fs::path copy = scratch / device.path().filename();
+    if (device.is_symlink()) {
+      fs::copy_symlink(device.path(), copy);
+      continue;
+    }
+    if (device.is_directory())
+      fs::create_directory(copy);
+    else
+      write_file(copy, "");
+    bind(device.path(), copy);
+  }
+}
+
+/// For the owner alone, as the kernel's.
+void show_registers(const fs::path& directory) {
+  const bool has_folder = fs::is_directory(cpu_devices);
+  const fs::path scratch = directory / "dev";
+  fs::create_directory(scratch);
+  if (!has_folder) copy_devices(scratch);
+  fs::create_directories(scratch / "cpu/0");
+  write_file(scratch / "cpu/0/msr", "");
+  fs::permissions(scratch / "cpu/0/msr", fs::perms::owner_read | fs::perms::owner_write);
+  if (has_folder)
+    bind(scratch / "cpu", cpu_devices);
+  else
+    bind(scratch, all_devices);
+}
+
 void show_all(const MachineView& view, const fs::path& directory) {
   enter_mount_namespace();
   check(::mount("pmusim", directory.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0,
@@ -101,18 +133,35 @@ void show_all(const MachineView& view, const fs::path& directory) {
             directory / "paranoid");
 }
 
-}  // namespace
-
-std::string show(const MachineView& view, const std::string& directory) {
-  for (const auto& [name, value] : view.environment) ::setenv(name.c_str(), value.c_str(), 1);
+/// What failed of it, or nothing.
+template <class Action>
+std::string failure_of(Action action) {
   try {
-    show_all(view, directory);
+    action();
   } catch (const Failed& failed) {
     return failed.what;
   } catch (const fs::filesystem_error& error) {
     return error.what();
   }
   return "";
+}
+
+}  // namespace
+
+FileIdentity identity_of(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return {};
+  return {.device = file.st_dev, .inode = file.st_ino};
+}
+
+Shown show(const MachineView& view, const std::string& directory) {
+  for (const auto& [name, value] : view.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  Shown shown;
+  shown.missing = failure_of([&] { show_all(view, directory); });
+  shown.missing_registers =
+      shown.missing.empty() ? failure_of([&] { show_registers(directory); }) : shown.missing;
+  if (shown.missing_registers.empty()) shown.registers = identity_of(registers);
+  return shown;
 }
 
 }  // namespace pmusim::live

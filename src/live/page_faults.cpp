@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "live/page_faults.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 
 namespace pmusim::live {
 namespace {
 
-constexpr u64 page_bytes = 4096;
+constexpr u64 page_bytes = PageMap::page_bytes;
 
 FileDescriptor open_counter(u32 tid, u64 config, const FileDescriptor& leader) {
   perf_event_attr attr{};
@@ -39,22 +37,15 @@ std::optional<PageFaults> PageFaults::of(u32 tid) {
     group[n] = open_counter(tid, configs[n], group[0]);
     if (!group[n]) return std::nullopt;
   }
-  FileDescriptor pages(::open(fmt::format("/proc/{}/pagemap", tid).c_str(), O_RDONLY | O_CLOEXEC));
+  auto pages = PageMap::of(tid);
   if (!pages) return std::nullopt;
-  return PageFaults(std::move(group), std::move(pages));
-}
-
-bool PageFaults::present(u64 page) const {
-  constexpr u64 present_bit = u64{1} << 63;
-  u64 entry = 0;
-  const auto read = ::pread(pages_.number(), &entry, sizeof entry, static_cast<off_t>(page * sizeof entry));
-  return read != sizeof entry || (entry & present_bit) != 0;
+  return PageFaults(std::move(group), *std::move(pages));
 }
 
 void PageFaults::code_is_read(u64 ip) {
   constexpr u64 longest_instruction = 15;
   for (const u64 page : {ip / page_bytes, (ip + longest_instruction - 1) / page_bytes})
-    if (!present(page)) brought_in_.insert(page);
+    if (!pages_.is_present(page)) brought_in_.insert(page);
 }
 
 void PageFaults::executes(u64 ip, u64 end) {

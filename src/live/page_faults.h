@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "live/file_descriptor.h"
+#include "live/page_map.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::live {
@@ -32,14 +32,13 @@ class PageFaults {
   Count take();
 
  private:
-  PageFaults(std::array<FileDescriptor, 3> group, FileDescriptor pages)
+  PageFaults(std::array<FileDescriptor, 3> group, PageMap pages)
       : group_(std::move(group)), pages_(std::move(pages)) {}
-  bool present(u64 page) const;
 
   std::array<FileDescriptor, 3> group_;  // as in Count
-  FileDescriptor pages_;                 // /proc/TID/pagemap
-  std::set<u64> brought_in_;             // pages, by number
-  u64 fetches_ = 0;                      // that would have brought one in
+  PageMap pages_;
+  std::set<u64> brought_in_;  // pages, by number
+  u64 fetches_ = 0;           // that would have brought one in
   Count taken_;
 };
 

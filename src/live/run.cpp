@@ -5,9 +5,11 @@
 #include <sys/signalfd.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
+#include "live/page_map.h"
 #include "live/served_calls.h"
 #include "live/start.h"
 
@@ -78,13 +80,16 @@ class Supervisor {
       : root_(started.pid),
         listener_(std::move(started.listener)),
         tasks_(cpu, root_),
-        calls_(cpu, tasks_, listener_, numbers, limits) {}
+        calls_(cpu, tasks_, listener_, numbers, limits, started.shown.registers) {}
 
   /// The program's status as waitpid gives it.
   int run() {
     for (u64 turn = 0; !tasks_.root_status(); ++turn) {
       const bool stepped = tasks_.step();
-      if (!stepped || turn % turns_between_looks == 0) look(stepped);
+      if (!stepped || turn % turns_between_looks == 0)
+        look(stepped);
+      else
+        calls_.calm_read();
       if (!stepped || turn % turns_between_cleanings == 0) clean();
     }
     tasks_.release_all();
@@ -95,12 +100,23 @@ class Supervisor {
  private:
   static constexpr u64 turns_between_looks = 8, turns_between_cleanings = 1024;
 
+  /// How long to wait for calls. A reader that has been woken takes its data without one, and finds its event
+  /// readable until somebody looks: soon, and more rarely while it takes nothing.
+  std::optional<timespec> patience(bool stepped) {
+    constexpr long first_ns = 100'000, longest_ns = 20'000'000;
+    if (stepped || !calls_.readers_are_awake()) patience_ns_ = first_ns;
+    if (stepped) return timespec{};
+    if (!calls_.readers_are_awake()) return std::nullopt;
+    return timespec{.tv_sec = 0,
+                    .tv_nsec = std::exchange(patience_ns_, std::min(2 * patience_ns_, longest_ns))};
+  }
+
   /// Serves who waits, and waits for that where there is nothing to step.
   void look(bool stepped) {
     std::array<pollfd, 2> sources{pollfd{listener_.number(), POLLIN, 0},
                                   pollfd{signals_.descriptor(), POLLIN, 0}};
-    const timespec at_once{};
-    ::ppoll(sources.data(), sources.size(), stepped ? &at_once : nullptr, &signals_.while_waiting());
+    const std::optional<timespec> patience = this->patience(stepped);
+    ::ppoll(sources.data(), sources.size(), patience ? &*patience : nullptr, &signals_.while_waiting());
     if ((sources[0].revents & POLLIN) != 0)
       if (const auto call = listener_.receive()) calls_.serve(*call);
     if ((sources[1].revents & POLLIN) != 0)
@@ -122,6 +138,7 @@ class Supervisor {
   Tasks tasks_;
   ServedCalls calls_;
   u64 ended_ = 0;
+  long patience_ns_ = 0;
 };
 
 }  // namespace
@@ -130,19 +147,29 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   if (options.command.empty()) return Failure(Error("no program to run"));
   SessionOptions machine = options.machine;
   machine.limits.perfmon_capable = machine.limits.ipc_lock_capable = false;
+  machine.limits.physical_addresses = PageMap::tells_frames();
   machine.limits.kernel = machine.kernel;
   auto cpu = EmulatedCpu::create(machine);
   if (!cpu.ok()) return Failure(cpu.error());
+  std::unique_ptr<TraceOutput> trace;
+  if (!options.trace.empty()) {
+    auto output = TraceOutput::create(options.trace);
+    if (!output.ok()) return Failure(output.error());
+    trace = std::move(output).value();
+    (*cpu)->record_to(*trace);
+  }
   const NumberRange numbers = event_numbers();
   const MachineView view = view_of(machine.model, (*cpu)->monitor().driver().capabilities(), machine.limits);
   auto started = start(options.command, view, numbers);
   if (!started.ok()) return Failure(started.error());
-  RunSummary summary{.missing_view = started->missing_view};
+  RunSummary summary{.missing_view = started->shown.missing,
+                     .missing_registers = started->shown.missing_registers};
   Supervisor supervisor(**cpu, std::move(started).value(), numbers, machine.limits);
   summary.status = supervisor.run();
   summary.instructions = (*cpu)->instructions();
   summary.calls = supervisor.served();
   summary.elapsed_ns = (*cpu)->monitor().now();
+  if (trace) summary.trace = trace->finish();
   return summary;
 }
 

@@ -2,10 +2,12 @@
 #ifndef PMUSIM_LIVE_RUN_H
 #define PMUSIM_LIVE_RUN_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pmusim/session/session.h"
+#include "pmusim/trace/writer.h"
 
 namespace pmusim::live {
 
@@ -20,6 +22,8 @@ namespace pmusim::live {
 struct RunOptions {
   SessionOptions machine;
   std::vector<std::string> command;
+  /// Where what watched tasks execute is recorded as a trace; empty: nowhere.
+  std::string trace;
 };
 
 /// What became of it.
@@ -30,6 +34,10 @@ struct RunSummary {
   u64 elapsed_ns = 0;    ///< perf time
   /// What of the machine could not be shown to programs, in a sentence: events work by number only.
   std::string missing_view;
+  /// Why there is no /dev/cpu/0/msr, in a sentence; empty: there is.
+  std::string missing_registers;
+  /// What was recorded, or why nothing was: the disk, or no task was ever stepped.
+  std::optional<Result<trace::Writer::Written, Error>> trace;
 };
 
 /// Runs a program on this machine as if it had the model's PMU, whatever it has: perf_event_open, and what
@@ -41,7 +49,7 @@ struct RunSummary {
 /// SIGTERM and SIGHUP are passed on to it.
 ///
 /// Errors: the model makes no machine; the kernel or a container's profile forbids what this needs, which is
-/// named; the program cannot be started.
+/// named; the program cannot be started; the trace's file cannot be made.
 Result<RunSummary, Error> run(const RunOptions& options);
 
 }  // namespace pmusim::live

@@ -3,11 +3,13 @@
 #include "live/served_calls.h"
 
 #include <fmt/format.h>
+#include <linux/perf_event.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -37,10 +39,18 @@ bool is_kernels(const perf::Attr& attr, i32 pid) {
   }
 }
 
+bool is_clock(const perf::Attr& attr) {
+  return attr.type == static_cast<u32>(EventType::software) &&
+         attr.config <= static_cast<u64>(perf::SoftwareId::task_clock);
+}
+
 /// Software events that can be emulated: for groups and buffers of events that are.
-bool can_be_emulated(const perf::Attr& attr) {
-  const bool is_clock = attr.config <= static_cast<u64>(perf::SoftwareId::task_clock);
-  return attr.type == static_cast<u32>(EventType::software) && (is_clock || counts_page_faults(attr));
+bool can_be_emulated(const perf::Attr& attr) { return is_clock(attr) || counts_page_faults(attr); }
+
+/// For a clock it is the same: emulated time passes in user mode only.
+perf::Attr without_kernel_mode(perf::Attr clock) {
+  clock.exclude_kernel = clock.exclude_hv = 1;
+  return clock;
 }
 
 /// A page fault's address is the real kernel's alone.
@@ -80,18 +90,28 @@ AtExec at_exec(u64 flags) {
 }  // namespace
 
 ServedCalls::ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, NumberRange numbers,
-                         const perf::Limits& limits)
-    : cpu_(cpu), tasks_(tasks), listener_(listener), numbers_(numbers), limits_(limits) {
+                         const perf::Limits& limits, FileIdentity registers)
+    : cpu_(cpu),
+      tasks_(tasks),
+      listener_(listener),
+      numbers_(numbers),
+      limits_(limits),
+      registers_(cpu.monitor().pmu(), registers) {
   cpu.perf().on_overflow([this](const perf::Event& event) { signal_overflow(event); });
 }
 
 /// Tasks are stopped, or asked to, before the answer: where a call switches events on, the caller stands
 /// right behind it when counting begins.
 void ServedCalls::serve(const Call& call) {
+  if (call.number == SYS_prctl && call.arguments[0] == PR_SET_NAME) return rename(call);
+  if (call.number == SYS_pread64 || call.number == SYS_pwrite64) return access_registers(call);
   const u64 number = call.arguments[call.number == SYS_mmap ? 4 : 0];
   const bool has_descriptor = call.number != SYS_perf_event_open && call.number != SYS_prctl;
   EventDescriptor* const descriptor = has_descriptor ? descriptors_.find(call.tid, number) : nullptr;
-  if (has_descriptor && descriptor == nullptr) return listener_.let_through(call);
+  if (has_descriptor && descriptor == nullptr) {
+    kernels_.note(call);
+    return listener_.let_through(call);
+  }
   ++served_;
   tasks_.flush();
   if (call.number == SYS_mmap) return map(call, *descriptor);
@@ -105,21 +125,71 @@ void ServedCalls::serve(const Call& call) {
     listener_.let_through(call);
 }
 
+void ServedCalls::access_registers(const Call& call) {
+  if (!registers_.is_meant(call)) return listener_.let_through(call);
+  ++served_;
+  tasks_.flush();
+  listener_.finish(call, registers_.access(call));
+  cpu_.catch_up();
+}
+
 ServedCalls::Answer ServedCalls::open(const Call& call) {
   close_abandoned();  // their counters are free for the new one
   std::vector<std::byte> user = read_attribute(call.tid, call.arguments[0]);
   const auto pid = static_cast<i32>(call.arguments[1]), group = static_cast<i32>(call.arguments[3]);
-  EventDescriptor* const leader = group >= 0 ? descriptors_.find(call.tid, call.arguments[3]) : nullptr;
+  EventDescriptor* leader = group >= 0 ? descriptors_.find(call.tid, call.arguments[3]) : nullptr;
   const perf::Attr wanted = beginning_of(user);
   const bool kernels = user.size() < 16 || is_kernels(wanted, pid);
-  if (leader == nullptr && kernels && !shares_buffer(call, wanted)) return std::nullopt;
-  if (leader == nullptr && group >= 0) return -EINVAL;  // led by an event of the kernel's
+  if (leader == nullptr && kernels && !shares_buffer(call, wanted))
+    return can_be_emulated(wanted) ? open_kernels(call, user) : std::nullopt;
+  if (leader == nullptr && group >= 0) leader = take_over_group(call, static_cast<u32>(group));
+  if (leader == nullptr && group >= 0) return -EINVAL;  // led by an event that stays the kernel's
   if (wanted.type == static_cast<u32>(EventType::software) && kernels && !can_be_emulated(wanted))
     return -EOPNOTSUPP;  // in a group of ours
   auto attr = perf::copy_attr(user, limits_.simd());
+  if (!kernels && wanted.sample_period != 0)
+    for (const u32 number : kernels_.samplers(call.tid, pid != 0 ? static_cast<u32>(pid) : call.tid))
+      take_over_group(call, number);  // to write to one buffer with this
   if (attr.ok()) return open_here(call, *attr, leader != nullptr ? &leader->event() : nullptr);
   if (attr.error().error_number == E2BIG) trace::write_memory(call.tid, call.arguments[0], user);
   return -attr.error().error_number;
+}
+
+ServedCalls::Answer ServedCalls::open_kernels(const Call& call, std::span<const std::byte> attr) {
+  const FileDescriptor event = kernels_.open(call, attr);
+  if (!event) return std::nullopt;
+  const u32 number = free_number(call.tid, numbers_.low);
+  if (const i64 given = listener_.give(call, event, number, at_exec(call.arguments[4])); given < 0)
+    return std::nullopt;
+  kernels_.add(call, attr, number);
+  return number;
+}
+
+/// A hardware event joins the group: its leader's descriptor, or none if it cannot be an emulated one.
+EventDescriptor* ServedCalls::take_over_group(const Call& call, u32 number) {
+  EventDescriptor* leader = nullptr;
+  for (const KernelsEvent& kernels : kernels_.take_group(call.tid, number)) {
+    EventDescriptor* const taken = take_over(call, kernels, leader != nullptr ? &leader->event() : nullptr);
+    if (taken == nullptr) return nullptr;
+    if (leader == nullptr) leader = taken;
+  }
+  return leader;
+}
+
+/// An emulated event takes the number of the kernel's own.
+EventDescriptor* ServedCalls::take_over(const Call& call, const KernelsEvent& kernels, perf::Event* leader) {
+  std::vector<std::byte> user = kernels.attr;
+  const auto attr = perf::copy_attr(user, limits_.simd());
+  if (!attr.ok()) return nullptr;
+  const auto event =
+      make_event(is_clock(*attr) ? without_kernel_mode(*attr) : *attr, leader, kernels.counted);
+  if (!event.ok()) return nullptr;
+  auto made = EventDescriptor::make(**event, kernels.opener);
+  if (!made || listener_.give(call, made->read_end, kernels.number, at_exec(kernels.counted.flags)) < 0) {
+    cpu_.perf().close(**event);
+    return nullptr;
+  }
+  return &descriptors_.add(std::move(made->descriptor));
 }
 
 /// Whether a sampling event is to write to the buffer of an emulated one, as perf record lets all that it
@@ -189,7 +259,19 @@ ServedCalls::Answer ServedCalls::switch_all(const Call& call) {
     else
       cpu_.perf().disable(descriptor.event(), perf::PerfCore::Scope::event);
   }
+  kernels_.switch_all(call.tid, call.arguments[0] == PR_TASK_PERF_EVENTS_ENABLE ? PERF_EVENT_IOC_ENABLE
+                                                                                : PERF_EVENT_IOC_DISABLE);
   return std::nullopt;
+}
+
+/// The kernel does it; those that sample the caller have a record of it.
+void ServedCalls::rename(const Call& call) {
+  constexpr std::size_t longest = 15;
+  std::array<char, longest + 1> name{};
+  trace::read_memory(call.tid, call.arguments[1], std::as_writable_bytes(std::span(name)).first(longest));
+  tasks_.flush();
+  cpu_.perf().set_comm(call.tid, name.data());
+  listener_.let_through(call);
 }
 
 void ServedCalls::close_abandoned() {
@@ -217,6 +299,12 @@ void ServedCalls::signal_overflow(const perf::Event& event) {
   for (auto& [inode, descriptor] : descriptors_)
     if (descriptor.signals && &descriptor.event() == &event)
       descriptor.wake(event.ring != nullptr ? head_of(*event.ring) : 0);
+}
+
+bool ServedCalls::readers_are_awake() const {
+  return std::ranges::any_of(descriptors_, [](const auto& entry) {
+    return entry.second.awake() && entry.second.event().ring != nullptr;
+  });
 }
 
 void ServedCalls::calm_read() {

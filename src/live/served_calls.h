@@ -3,7 +3,9 @@
 #define PMUSIM_SRC_LIVE_SERVED_CALLS_H
 
 #include "live/event_descriptor.h"
+#include "live/kernels_events.h"
 #include "live/listener.h"
+#include "live/msr_device.h"
 #include "live/tasks.h"
 
 namespace pmusim::live {
@@ -13,7 +15,7 @@ namespace pmusim::live {
 class ServedCalls {
  public:
   ServedCalls(EmulatedCpu& cpu, Tasks& tasks, Listener& listener, NumberRange numbers,
-              const perf::Limits& limits);
+              const perf::Limits& limits, FileIdentity registers);
   ServedCalls(const ServedCalls&) = delete;
   ServedCalls& operator=(const ServedCalls&) = delete;
 
@@ -24,6 +26,8 @@ class ServedCalls {
   void hang_up_ended();
   /// Makes descriptors unreadable again whose reader has taken everything.
   void calm_read();
+  /// Whether readers have been woken and have not taken everything yet.
+  bool readers_are_awake() const;
 
   u64 served() const { return served_; }
 
@@ -38,13 +42,18 @@ class ServedCalls {
   };
 
   Answer open(const Call& call);
+  Answer open_kernels(const Call& call, std::span<const std::byte> attr);
+  EventDescriptor* take_over_group(const Call& call, u32 number);
+  EventDescriptor* take_over(const Call& call, const KernelsEvent& kernels, perf::Event* leader);
   bool shares_buffer(const Call& call, const perf::Attr& attr);
   i64 open_here(const Call& call, const perf::Attr& attr, perf::Event* leader);
   Result<perf::Event*, KernelError> make_event(const perf::Attr& attr, perf::Event* leader,
                                                CountedTasks counted);
   i64 give_descriptor(const Call& call, perf::Event& event);
 
+  void access_registers(const Call& call);
   Answer switch_all(const Call& call);
+  void rename(const Call& call);
 
   Answer on_descriptor(const Call& call, EventDescriptor& descriptor);
   i64 read(const Call& call, perf::Event& event, u64 address, std::size_t bytes);
@@ -72,7 +81,9 @@ class ServedCalls {
   Listener& listener_;
   NumberRange numbers_;
   perf::Limits limits_;
+  MsrDevice registers_;
   EventDescriptors descriptors_;
+  KernelsEvents kernels_;
   std::vector<Buffer> buffers_;
   u64 served_ = 0;
 };

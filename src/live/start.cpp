@@ -23,8 +23,13 @@ namespace {
 struct Message {
   enum class Kind : u8 { listening, no_filter, no_program } kind = Kind::listening;
   int error_number = 0;
-  std::array<char, 256> text{};
+  std::array<char, 256> missing{}, missing_registers{};  // as in Shown
+  FileIdentity registers;
 };
+
+void put(std::array<char, 256>& text, const std::string& sentence) {
+  sentence.copy(text.data(), text.size() - 1);
+}
 
 /// A message and the descriptor that comes with it.
 struct Received {
@@ -89,8 +94,10 @@ bool wait_for_permission(int socket) {
 [[noreturn]] void become(const std::vector<std::string>& command, const MachineView& view,
                          const std::string& directory, NumberRange numbers, pid_t supervisor, int socket) {
   Message message;
-  const std::string missing = show(view, directory);
-  missing.copy(message.text.data(), message.text.size() - 1);
+  const Shown shown = show(view, directory);
+  put(message.missing, shown.missing);
+  put(message.missing_registers, shown.missing_registers);
+  message.registers = shown.registers;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) ::_exit(1);
   {
@@ -184,7 +191,9 @@ Result<Started, Error> start(const std::vector<std::string>& command, const Mach
                                     std::strerror(failed->message.error_number)));
   return Started{.pid = static_cast<u32>(child),
                  .listener = Listener(std::move(first->file)),
-                 .missing_view = first->message.text.data()};
+                 .shown = {.missing = first->message.missing.data(),
+                           .missing_registers = first->message.missing_registers.data(),
+                           .registers = first->message.registers}};
 }
 
 }  // namespace pmusim::live

@@ -12,7 +12,7 @@ namespace pmusim::live {
 struct Started {
   u32 pid = 0;
   Listener listener;
-  std::string missing_view;  ///< what of the machine it cannot be shown
+  Shown shown;  ///< of the machine
 };
 
 /// Starts `command` as a child that sees `view`, under the filter. Errors: what is forbidden here, or the

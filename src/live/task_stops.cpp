@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What each stop of a watched task means (ptrace(2)), and what retires with it.
+#include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <csignal>
+#include <filesystem>
 
 #include "live/ptrace.h"
 #include "live/tasks.h"
@@ -17,6 +19,12 @@ namespace {
 bool leaves_call_unfinished(u32 tid) {
   const auto registers = all_registers(tid);
   return registers && static_cast<i64>(registers->orig_rax) >= 0 && trace::is_restart(registers->rax);
+}
+
+bool has_other_threads(u32 pid) {
+  std::error_code error;
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", pid), error);
+  return !error && std::distance(begin(threads), end(threads)) > 1;
 }
 
 }  // namespace
@@ -248,8 +256,7 @@ void Tasks::executed(u32 tid) {
   if (former != tid) take_over_leader(former, tid);
   WatchedTask* const task = find(tid);
   if (task == nullptr) return trace::let_go(tid, 0);  // its events have gone with the thread
-  cpu_.catch_up();
-  cpu_.perf().exec(tid, trace::command_of(tid));
+  cpu_.execute({.pid = task->pid, .tid = tid, .command = trace::command_of(tid), .exec = true});
   task->space = std::make_shared<trace::AddressSpace>();
   task->faults.reset();
   task->stepping = nullptr;
@@ -268,11 +275,13 @@ void Tasks::ends(WatchedTask& task) {
   if (current_tid_ == task.tid) current_tid_ = 0;
   cpu_.happen(trace::ThreadExit{task.pid, task.tid, 0});
   task.state = State::ending;
-  ++ended_;
+  // Nothing more comes of a leader that leaves its threads behind until these have ended.
+  if (task.tid == task.pid && has_other_threads(task.pid)) ++ended_;
 }
 
 void Tasks::gone(WatchedTask& task) {
   if (task.state != State::ending) ends(task);  // killed in a way that left no time
+  ++ended_;
   tasks_.erase(task.tid);
   // A parent that was killed cannot tell of its child any more.
   for (const u32 child : std::exchange(early_, {})) trace::let_go(child, 0);

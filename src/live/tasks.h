@@ -87,7 +87,7 @@ class Tasks {
   void collect();
   /// The first process's status as waitpid gives it, once it has ended.
   const std::optional<int>& root_status() const { return root_status_; }
-  /// How many watched tasks have ended so far, or are about to.
+  /// Changes when watched tasks have ended: their parents have been told, or wait for the last thread.
   u64 ended() const { return ended_; }
 
   /// Whether a task that waits for the answer to a system call can be made to do another, as call() does.

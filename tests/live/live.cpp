@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <regex>
 
 namespace pmusim::test {
@@ -44,6 +45,17 @@ std::size_t still_running(const std::string& program) {
 std::size_t left_running(const std::string& program) {
   for (int patience = 0; patience < 500 && still_running(program) != 0; ++patience) ::usleep(20'000);
   return still_running(program);
+}
+
+std::string perf_of_intel(const std::string& copy) {
+  if (read_file("/proc/cpuinfo").find("AuthenticAMD") == std::string::npos) return "perf";
+  const std::string path = lines(run({"sh", "-c", "readlink -f $(command -v perf)"}).out).at(0);
+  std::string program = read_file(path);
+  for (std::size_t at = 0; (at = program.find("AuthenticAMD", at)) != std::string::npos;)
+    program.replace(at, 12, "AuthenticAny");
+  std::ofstream(copy, std::ios::binary) << program;
+  std::filesystem::permissions(copy, std::filesystem::perms::owner_all);
+  return copy;
 }
 
 void Live::SetUp() {

@@ -36,6 +36,10 @@ std::size_t still_running(const std::string& program);
 /// Waits, not for ever, until there is none.
 std::size_t left_running(const std::string& program);
 
+/// perf as it is, where it does not know the machine for AMD's, whose memory events are others: it asks the
+/// CPUID instruction. Elsewhere a copy that knows no such vendor.
+std::string perf_of_intel(const std::string& copy);
+
 /// Skipped where programs cannot be run live at all.
 class Live : public testing::Test {
  protected:

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "live/kernels_events.h"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "trace/tracee.h"
+
+namespace pmusim::live {
+namespace {
+
+std::string link_of(u32 tid, u64 number) { return fmt::format("/proc/{}/fd/{}", tid, number); }
+
+bool is_perf_event(u32 tid, u64 number) {
+  constexpr std::string_view name = "anon_inode:[perf_event]";
+  std::array<char, name.size() + 1> text{};
+  const ssize_t bytes = ::readlink(link_of(tid, number).c_str(), text.data(), text.size());
+  return bytes > 0 && std::string_view(text.data(), static_cast<std::size_t>(bytes)) == name;
+}
+
+bool has_rights_of_this_process(u32 tid) {
+  struct stat task {};
+  return ::stat(fmt::format("/proc/{}", tid).c_str(), &task) == 0 && task.st_uid == ::geteuid();
+}
+
+/// A process's descriptor as one of this process's.
+FileDescriptor copy_of(u32 pid, u32 number) {
+  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) return {};
+  return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_getfd, process.number(), number, 0)));
+}
+
+CountedTasks counted_by(const Call& call) {
+  const auto pid = static_cast<i32>(call.arguments[1]);
+  return {.pid = pid == 0 ? static_cast<i32>(call.tid) : pid,
+          .cpu = static_cast<i32>(call.arguments[2]),
+          .flags = call.arguments[4]};
+}
+
+}  // namespace
+
+bool KernelsEvent::is_sampling() const {
+  perf::Attr known;
+  std::memcpy(&known, attr.data(), std::min(attr.size(), sizeof known));
+  return known.sample_period != 0;
+}
+
+FileDescriptor KernelsEvents::open(const Call& call, std::span<const std::byte> attr) {
+  forget_closed();
+  const CountedTasks counted = counted_by(call);
+  const auto group = static_cast<i32>(call.arguments[3]);
+  const u64 other_flags = counted.flags & ~u64{PERF_FLAG_FD_CLOEXEC};
+  if (counted.pid < 0 || other_flags != 0 || !has_rights_of_this_process(call.tid)) return {};
+  FileDescriptor leader;
+  if (group >= 0) {
+    if (const KernelsEvent* known = find(call.tid, call.arguments[3]); known != nullptr)
+      leader = copy_of(known->pid, known->number);
+    if (!leader) return {};
+  }
+  return FileDescriptor(static_cast<int>(::syscall(SYS_perf_event_open, attr.data(), counted.pid, counted.cpu,
+                                                   leader.number(), PERF_FLAG_FD_CLOEXEC)));
+}
+
+void KernelsEvents::add(const Call& call, std::span<const std::byte> attr, u32 number) {
+  const auto group = static_cast<i32>(call.arguments[3]);
+  events_.push_back({.pid = trace::process_of(call.tid),
+                     .opener = call.tid,
+                     .number = number,
+                     .leader = group < 0 ? std::nullopt : std::optional(static_cast<u32>(group)),
+                     .attr = {attr.begin(), attr.end()},
+                     .counted = counted_by(call)});
+}
+
+std::vector<KernelsEvent> KernelsEvents::take_group(u32 tid, u32 number) {
+  forget_closed();
+  const KernelsEvent* const leader = find(tid, number);
+  if (leader == nullptr || leader->leader) return {};
+  const u32 pid = leader->pid;
+  const auto belongs = [=](const KernelsEvent& event) {
+    return event.pid == pid && (event.number == number || event.leader == number);
+  };
+  const bool used =
+      std::ranges::any_of(events_, [&](const auto& event) { return belongs(event) && event.is_used; });
+  if (used) return {};
+  std::vector<KernelsEvent> group;
+  std::ranges::copy_if(events_, std::back_inserter(group), belongs);  // members are opened after their leader
+  std::erase_if(events_, belongs);
+  return group;
+}
+
+std::vector<u32> KernelsEvents::samplers(u32 tid, u32 counted) const {
+  std::vector<u32> numbers;
+  for (const KernelsEvent& event : events_)
+    if (event.opener == tid && static_cast<u32>(event.counted.pid) == counted && !event.leader &&
+        event.is_sampling())
+      numbers.push_back(event.number);
+  return numbers;
+}
+
+void KernelsEvents::note(const Call& call) {
+  const bool maps = call.number == SYS_mmap;
+  const bool switches = call.number == SYS_ioctl && call.arguments[1] != PERF_EVENT_IOC_ID;
+  if (!maps && !switches) return;
+  if (KernelsEvent* event = find(call.tid, call.arguments[maps ? 4 : 0])) event->is_used = true;
+}
+
+void KernelsEvents::switch_all(u32 tid, unsigned long request) {
+  forget_closed();
+  for (KernelsEvent& event : events_) {
+    if (event.opener != tid) continue;
+    event.is_used = true;
+    if (const FileDescriptor copy = copy_of(event.pid, event.number)) ::ioctl(copy.number(), request, 0);
+  }
+}
+
+KernelsEvent* KernelsEvents::find(u32 tid, u64 number) {
+  const auto found = std::ranges::find_if(events_, [&](const KernelsEvent& event) {
+    return event.number == static_cast<u32>(number) && event.pid == trace::process_of(tid);
+  });
+  return found == events_.end() ? nullptr : &*found;
+}
+
+void KernelsEvents::forget_closed() {
+  std::erase_if(events_, [](const KernelsEvent& event) { return !is_perf_event(event.pid, event.number); });
+}
+
+}  // namespace pmusim::live
