@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "core_option.h"
 #include "kernel_option.h"
 #include "live/run.h"
 #include "model_option.h"
@@ -15,6 +16,7 @@ namespace {
 struct Run {
   std::vector<std::string> program;
   ModelOption model;
+  CoreOption core;
   KernelOption kernel;
   std::string trace;
   bool verbose = false;
@@ -32,6 +34,7 @@ void run(const Run& command) {
   live::RunOptions options;
   options.machine.model = command.model.model();
   options.machine.kernel = command.kernel.kernel();
+  command.core.apply_to(options.machine);
   options.command = command.program;
   options.trace = command.trace;
   const live::RunSummary summary = value_or_fail(live::run(options));
@@ -68,6 +71,7 @@ void add_run(CLI::App& app, CommandLine line) {
       "  pmusim run --record prog.pmutrace -- perf stat ./prog\n"
       "  pmusim run -- make check");
   options->model.add_to(*command);
+  options->core.add_to(*command);
   options->kernel.add_to(*command);
   command->add_option("--record", options->trace,
                       "Write what was stepped as a trace, too: a replay counts the same");

@@ -22,22 +22,21 @@ std::vector<std::byte> EmulatedCpu::RunningProgram::memory(u32 pid, u64 address,
 }
 
 Result<std::unique_ptr<EmulatedCpu>, Error> EmulatedCpu::create(const SessionOptions& options) {
-  Result<Core, Error> core = Core::create(options.model);
-  if (!core.ok()) return Failure(core.error());
-  return std::unique_ptr<EmulatedCpu>(new EmulatedCpu(options, std::move(core).value()));
+  auto engine = make_engine(options, what_is_stepped);
+  if (!engine.ok()) return Failure(engine.error());
+  return std::unique_ptr<EmulatedCpu>(new EmulatedCpu(options, std::move(engine).value()));
 }
 
-EmulatedCpu::EmulatedCpu(const SessionOptions& options, Core core)
-    : core_(std::move(core)), monitor_(options, program_) {}
+EmulatedCpu::EmulatedCpu(const SessionOptions& options, std::unique_ptr<Engine> engine)
+    : monitor_(options, program_), engine_(std::move(engine)) {
+  engine_->add(monitor_);
+}
 
 void EmulatedCpu::run(trace::OpenBlock& open, u64 next_ip) {
   if (open.empty()) return;
   const trace::BlockRun run = open.as_run(block_of(open), next_ip, program_.contents());
-  monitor_.start_block(run);
-  core_.run(run, [this](const Retirement& retirement) { monitor_.retire(retirement); });
+  engine_->run(run);
   instructions_ += run.block->instructions.size();
-  monitor_.finish_block(run);
-  core_.obey_prediction_barriers(monitor_.pmu().prediction_barriers());
   if (output_ != nullptr) output_->write(open, next_ip);
   open.clear();
 }
@@ -61,7 +60,8 @@ const trace::Block& EmulatedCpu::block_of(const trace::OpenBlock& open) {
 
 void EmulatedCpu::happen(const trace::Happening& happening) {
   if (output_ != nullptr) output_->happen(happening);
-  if (std::holds_alternative<trace::SignalDelivery>(happening)) core_.interrupt();
+  engine_->settle();
+  if (std::holds_alternative<trace::SignalDelivery>(happening)) engine_->interrupt();
   monitor_.happen(happening);
 }
 
@@ -78,6 +78,7 @@ void EmulatedCpu::fault(const PageFaults::Count& count, const Registers& before)
   const auto add = [&](perf::SoftwareId id, u64 faults) {
     for (u64 n = 0; n < faults; ++n) perf().count_software(id, 1, 0, frame);
   };
+  engine_->settle();
   perf().set_time(monitor_.now());
   add(perf::SoftwareId::page_faults, count.all);
   add(perf::SoftwareId::page_faults_min, count.minor);

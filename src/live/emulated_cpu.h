@@ -7,10 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/core.h"
 #include "live/page_faults.h"
 #include "live/trace_output.h"
-#include "session/monitor.h"
+#include "session/engine.h"
 #include "trace/block_builder.h"
 
 namespace pmusim::live {
@@ -38,11 +37,16 @@ class EmulatedCpu {
   /// Page faults of an instruction, which began with these registers.
   void fault(const PageFaults::Count& count, const Registers& before);
   /// Before a system call on events: they are where the PMU is.
-  void catch_up() { monitor_.catch_up(); }
+  void catch_up() {
+    engine_->settle();
+    monitor_.catch_up();
+  }
 
   u64 instructions() const { return instructions_; }
 
  private:
+  static constexpr trace::Contents what_is_stepped{.addresses = true, .registers = true};
+
   /// Code and memory are read where they are.
   class RunningProgram final : public trace::Program {
    public:
@@ -54,15 +58,15 @@ class EmulatedCpu {
     std::optional<u64> physical_address(u32 pid, u64 address) const override;
 
    private:
-    trace::Contents contents_{.addresses = true, .registers = true};
+    trace::Contents contents_ = what_is_stepped;
   };
 
-  EmulatedCpu(const SessionOptions& options, Core core);
+  EmulatedCpu(const SessionOptions& options, std::unique_ptr<Engine> engine);
   const trace::Block& block_of(const trace::OpenBlock& open);
 
   RunningProgram program_;
-  Core core_;
   Monitor monitor_;
+  std::unique_ptr<Engine> engine_;
   std::map<std::vector<u32>, const trace::Block*> known_blocks_;  // by the ids of their instructions
   std::deque<trace::Block> blocks_;
   std::vector<u32> key_;

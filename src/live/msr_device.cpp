@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "trace/tracee.h"
 
@@ -14,6 +16,14 @@ namespace {
 
 std::string link_of(const Call& call) {
   return fmt::format("/proc/{}/fd/{}", call.tid, static_cast<u32>(call.arguments[0]));
+}
+
+/// By its name alone: to ask the file itself may mean to ask a program, which may wait for an answer here.
+bool is_named_so(const Call& call) {
+  constexpr std::string_view name = "/cpu/0/msr";
+  std::array<char, 64> path{};
+  const ssize_t bytes = ::readlink(link_of(call).c_str(), path.data(), path.size());
+  return bytes > 0 && std::string_view(path.data(), static_cast<std::size_t>(bytes)).ends_with(name);
 }
 
 /// The permissions of the link are those that the file was opened with.
@@ -26,7 +36,7 @@ bool is_open_for(mode_t access, const Call& call) {
 
 bool MsrDevice::is_meant(const Call& call) const {
   if (call.number != SYS_pread64 && call.number != SYS_pwrite64) return false;
-  return file_.inode != 0 && identity_of(link_of(call)) == file_;
+  return file_.inode != 0 && is_named_so(call) && identity_of(link_of(call)) == file_;
 }
 
 i64 MsrDevice::access(const Call& call) {

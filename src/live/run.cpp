@@ -166,6 +166,7 @@ Result<RunSummary, Error> run(const RunOptions& options) {
                      .missing_registers = started->shown.missing_registers};
   Supervisor supervisor(**cpu, std::move(started).value(), numbers, machine.limits);
   summary.status = supervisor.run();
+  (*cpu)->catch_up();
   summary.instructions = (*cpu)->instructions();
   summary.calls = supervisor.served();
   summary.elapsed_ns = (*cpu)->monitor().now();

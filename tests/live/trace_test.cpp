@@ -14,15 +14,17 @@ constexpr const char* events = "instructions:u,cycles:u,branches:u,branch-misses
 
 class LiveTrace : public LiveWithPerf {
  protected:
-  std::map<std::string, std::string> counted(const std::vector<std::string>& program) const {
+  std::map<std::string, std::string> counted(const std::vector<std::string>& program,
+                                             const std::string& core = "interval") const {
     std::vector<std::string> command{"perf", "stat", "-x,", "-o", file("counts"), "-e", events, "--"};
     command.insert(command.end(), program.begin(), program.end());
-    const Output output = run_live(command, {"--record", file("trace")});
+    const Output output = run_live(command, {"--core", core, "--record", file("trace")});
     EXPECT_EQ(output.status, 0) << output.err;
     return counts_in(read_file(file("counts")));
   }
-  std::map<std::string, std::string> replayed() const {
-    const Output output = run({pmusim(), "stat", "-x,", "-o", file("replayed"), "-e", events, file("trace")});
+  std::map<std::string, std::string> replayed(const std::string& core = "interval") const {
+    const Output output =
+        run({pmusim(), "stat", "--core", core, "-x,", "-o", file("replayed"), "-e", events, file("trace")});
     EXPECT_EQ(output.status, 0) << output.err;
     return counts_in(read_file(file("replayed")));
   }
@@ -32,6 +34,14 @@ TEST_F(LiveTrace, ReplaysToTheSameCounts) {
   const auto live = counted({bare_program});
   EXPECT_EQ(live.size(), 4u);
   EXPECT_EQ(replayed(), live);
+}
+
+TEST_F(LiveTrace, OfASimplerCoreReplaysToTheSameCounts) {
+  const auto simple = counted({bare_program}, "simple");
+  EXPECT_EQ(replayed("simple"), simple);
+  const auto whole = replayed();
+  EXPECT_EQ(simple.at("instructions:u"), whole.at("instructions:u"));
+  EXPECT_NE(simple.at("cycles:u"), whole.at("cycles:u"));
 }
 
 TEST_F(LiveTrace, OfThreadsAndChildrenReplaysToTheSameCounts) {
