@@ -83,7 +83,7 @@ struct Limits {
   bool ipc_lock_capable = true;  ///< CAP_IPC_LOCK
   /// PHYS_ADDR is permitted whatever the two say: to who may know them without any kernel mode to watch.
   bool physical_addresses = false;
-  u32 mlock_kib = 516;           ///< perf_event_mlock_kb, for each CPU
+  u32 mlock_kib = 516;  ///< perf_event_mlock_kb, for each CPU
   u32 max_sample_rate = 100'000;
   u16 max_stack = 127;
   bool cgroups = true;
