@@ -202,8 +202,8 @@ class Machine final : public PebsHost {
                                            std::span<const pebs::LbrRecord> entries) override {
     return lbr_.decode_records(event, entries, RecordAge::unknown, core_);
   }
-  const LbrDecoder* plain_decoder(const perf::Event& event) const override {
-    return lbr_.plain_decoder(event, RecordAge::unknown);
+  PlainBranches plain_branches(const perf::Event& event) const override {
+    return lbr_.plain_branches(event, RecordAge::unknown);
   }
 
   RecordBus bus_;

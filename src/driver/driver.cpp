@@ -276,8 +276,8 @@ const perf::BranchStack& Driver::decode_branches(const Event& event,
   return lbr_.decode_records(event, records, record_age(event), *sink_);
 }
 
-const LbrDecoder* Driver::plain_decoder(const Event& event) const {
-  return lbr_.plain_decoder(event, record_age(event));
+PlainBranches Driver::plain_branches(const Event& event) const {
+  return lbr_.plain_branches(event, record_age(event));
 }
 
 }  // namespace pmusim::driver

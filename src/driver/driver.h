@@ -156,7 +156,7 @@ class Driver final : private PebsHost {
   const perf::ExtendedRegisters* live_registers(const perf::Event& event) override;
   const perf::BranchStack& decode_branches(const perf::Event& event,
                                            std::span<const pebs::LbrRecord> records) override;
-  const LbrDecoder* plain_decoder(const perf::Event& event) const override;
+  PlainBranches plain_branches(const perf::Event& event) const override;
 
   RegisterAccess access_;
   DriverOptions options_;

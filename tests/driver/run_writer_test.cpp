@@ -69,8 +69,8 @@ perf::Attr random_attr(Random& random) {
   attr.sample_regs_intr = one_of(random, {u64{0xFF0FFF}, u64{0xFF03FF}, 0xFF0FFF | xmm, 0xFF03FF | xmm,
                                           u64{0xFF07FF}, u64{0xFF0FFF} | bit(40), u64{0x1FF}});
   attr.sample_regs_user = 0xFF0FFF;
-  attr.branch_sample_type =
-      perf::branch::PLM_ALL | perf::branch::ANY | some_of(random, perf::branch::HW_INDEX);
+  attr.branch_sample_type = one_of(random, {perf::branch::PLM_ALL, perf::branch::USER}) | perf::branch::ANY |
+                            some_of(random, perf::branch::HW_INDEX);
   if (random() % 8 == 0) attr.branch_sample_type |= perf::branch::TYPE_SAVE;
   attr.precise_ip = (1 + random() % 3) & 3;
   attr.use_clockid = random() % 4 == 0;
@@ -161,8 +161,8 @@ class Machine final : public PebsHost, public perf::SampleSink {
                                            std::span<const pebs::LbrRecord> entries) override {
     return lbr_.decode_records(event, entries, age(event), *this);
   }
-  const LbrDecoder* plain_decoder(const perf::Event& event) const override {
-    return lbr_.plain_decoder(event, age(event));
+  PlainBranches plain_branches(const perf::Event& event) const override {
+    return lbr_.plain_branches(event, age(event));
   }
   // SampleSink
   Verdict overflow(perf::Event&, const perf::SampleData&, const InterruptFrame&) override {

@@ -11,6 +11,7 @@
 #include "driver/debug_store/pebs_demux.h"
 #include "driver/enumeration.h"
 #include "driver/event_data.h"
+#include "driver/lbr/decoder.h"
 #include "driver/register_access.h"
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/base/bus.h"
@@ -20,7 +21,6 @@
 
 namespace pmusim::driver {
 
-class LbrDecoder;
 class PebsSampleBuilder;
 class RecordedCounts;
 class RunWriter;
@@ -64,9 +64,8 @@ class PebsHost {
   /// Translates and filters the LBR group of one record. Valid until the next call.
   virtual const perf::BranchStack& decode_branches(const perf::Event& event,
                                                    std::span<const pebs::LbrRecord> records) = 0;
-  /// Translates the LBR groups of the event's records where decode_branches() does nothing else. Null where
-  /// it does.
-  virtual const LbrDecoder* plain_decoder(const perf::Event&) const { return nullptr; }
+  /// When decode_branches() does nothing but translate the LBR group of a record of `event`.
+  virtual PlainBranches plain_branches(const perf::Event&) const { return {}; }
 };
 
 /// What a PEBS event changes in the registers of its counter.

@@ -43,6 +43,12 @@ class BranchFilter {
   static bool keeps_all(u64 requested) {
     return (requested & branch_class::ALL) == branch_class::ALL && (requested & branch_class::TYPE_SAVE) == 0;
   }
+  /// Whether it leaves those stacks as they are of which hardware knew every type, and all of which happened
+  /// at privilege levels that it asks for.
+  static bool keeps_all_typed(u64 requested) {
+    using namespace branch_class;
+    return (requested & (ANY | USER)) == (ANY | USER) && (requested & (IN_TX | NO_TX)) == 0;
+  }
   /// Keeps what `requested` (a set of branch_class bits) asks for, in order, and saves types if asked to.
   /// Where an entry has a type already, hardware knew it, and the code is not looked at.
   void apply(std::vector<perf::BranchEntry>& branches, u64 requested, const perf::SampleSink& code);

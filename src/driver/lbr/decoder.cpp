@@ -45,8 +45,9 @@ LbrDecoder::LbrDecoder(const LbrTraits& traits) {
     by_upper_byte_[byte] = {flags_of(traits, byte << upper_byte), cycle_mask(traits, byte << upper_byte)};
 }
 
-template <class Record>
-std::size_t LbrDecoder::decode(std::span<const Record> records, std::byte* out) const {
+/// `look` sees each record and the flags that its entry gets.
+template <class Record, class Look>
+inline std::size_t LbrDecoder::translate(std::span<const Record> records, std::byte* out, Look look) const {
   using namespace perf::branch_flags;
   std::size_t used = 0;
   // Both addresses at once and the flags as a word: bit field by bit field, an entry takes twice as long.
@@ -57,9 +58,26 @@ std::size_t LbrDecoder::decode(std::span<const Record> records, std::byte* out) 
     const Meaning& meaning = by_upper_byte_[info >> upper_byte];
     entries.put_all(std::as_bytes(std::span(&record, 1)).template first<addresses_bytes>());
     entries.put(meaning.flags | (info << CYCLES_LOW & meaning.cycles) | field(info, 39, 32) << RESERVED_LOW);
+    look(record, meaning.flags);
     ++used;
   }
   return used;
+}
+
+template <class Record>
+std::size_t LbrDecoder::decode(std::span<const Record> records, std::byte* out) const {
+  return translate(records, out, [](const Record&, u64) {});
+}
+
+DecodedBranches LbrDecoder::decode_and_judge(std::span<const pebs::LbrRecord> records, std::byte* out) const {
+  constexpr u64 type = u64{0xF} << perf::branch_flags::TYPE_LOW;
+  u64 addresses = 0;
+  bool typed = true;
+  const std::size_t count = translate(records, out, [&](const pebs::LbrRecord& record, u64 flags) {
+    addresses |= record.from | record.to;
+    typed &= (flags & type) != 0;
+  });
+  return {.count = count, .typed = typed, .user = (addresses >> 63) == 0};
 }
 
 template <class Record>

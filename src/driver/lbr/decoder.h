@@ -6,11 +6,19 @@
 #include <span>
 #include <vector>
 
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::driver {
 
 struct LbrTraits;
+
+/// What the branches of a record are.
+struct DecodedBranches {
+  std::size_t count = 0;
+  bool typed = true;  ///< each has a type
+  bool user = true;   ///< none comes from the kernel or leads there
+};
 
 /// Turns records in the form of architectural LBR and PEBS into perf's branch entries, 32 of them per sample.
 ///
@@ -28,13 +36,29 @@ class LbrDecoder {
   /// The same into `out`, which has room for as many entries. Returns how many there are.
   template <class Record>
   std::size_t decode(std::span<const Record> records, std::byte* out) const;
+  /// The same, with a look at what they are.
+  DecodedBranches decode_and_judge(std::span<const pebs::LbrRecord> records, std::byte* out) const;
 
  private:
   /// Flags of the entry, and where in them the cycle count of INFO goes, if that is one.
   struct Meaning {
     u64 flags = 0, cycles = 0;
   };
+  template <class Record, class Look>
+  std::size_t translate(std::span<const Record> records, std::byte* out, Look look) const;
+
   std::array<Meaning, 256> by_upper_byte_;
+};
+
+/// How the branches of an event are made of a record, where that is but a translation.
+struct PlainBranches {
+  const LbrDecoder* decoder = nullptr;  ///< null: they need more, whatever the record
+  bool typed = false, user = false;     ///< they need more, unless the record's are
+
+  bool always() const { return !typed && !user; }
+  bool serve(const DecodedBranches& decoded) const {
+    return (decoded.typed || !typed) && (decoded.user || !user);
+  }
 };
 
 }  // namespace pmusim::driver

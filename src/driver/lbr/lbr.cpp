@@ -175,9 +175,12 @@ const perf::BranchStack& LbrDriver::decode_records(const Event& event,
   return present(of_record_, event);
 }
 
-const LbrDecoder* LbrDriver::plain_decoder(const Event& event, RecordAge age) const {
+PlainBranches LbrDriver::plain_branches(const Event& event, RecordAge age) const {
   const bool index_unknown = traits_.architectural || age == RecordAge::unknown;
-  return index_unknown && BranchFilter::keeps_all(request_) && !in_logged_group(event) ? &decoder_ : nullptr;
+  if (!index_unknown || in_logged_group(event)) return {};
+  if (BranchFilter::keeps_all(request_)) return {.decoder = &decoder_};
+  if (!traits_.type_known || !BranchFilter::keeps_all_typed(request_)) return {};
+  return {.decoder = &decoder_, .typed = true, .user = (request_ & branch_class::KERNEL) == 0};
 }
 
 const perf::BranchStack& LbrDriver::present(std::span<const perf::BranchEntry> branches, const Event& event) {

@@ -95,9 +95,9 @@ class LbrDriver {
   /// Translates and filters the LBR group of a PEBS record. Valid until the next call.
   const perf::BranchStack& decode_records(const perf::Event& event, std::span<const pebs::LbrRecord> records,
                                           RecordAge age, const perf::SampleSink& code);
-  /// Translates the records of an event as decode_records() would, and nothing else has to happen to them: no
-  /// filter, no logged counts, and no index of the newest. Null where it has.
-  const LbrDecoder* plain_decoder(const perf::Event& event, RecordAge age) const;
+  /// When decode_records() does nothing but translate: the filter lets all pass, there are no logged counts
+  /// and no index of the newest.
+  PlainBranches plain_branches(const perf::Event& event, RecordAge age) const;
 
   /// A task leaves (before its events are removed) or enters (after they are added): call stacks go with it,
   /// everything else is forgotten, because records do not say whose they are.

@@ -3,6 +3,8 @@
 #define PMUSIM_SRC_DRIVER_SAMPLES_RECORD_COPY_H
 
 #include <cstring>
+#include <optional>
+#include <span>
 
 #include "driver/record_word.h"
 #include "driver/samples/pebs_sample.h"
@@ -95,16 +97,20 @@ inline void copy_xmm(const SamplePlan& plan, const std::byte* record, std::byte*
     std::memset(to, 0, bytes);
 }
 
-/// Branches into their place. Bytes that they take.
-inline std::size_t copy_branches(const SamplePlan& plan, const std::byte* record, std::byte* sample) {
-  const auto* first = reinterpret_cast<const pebs::LbrRecord*>(record + plan.record.lbr);
-  const std::size_t entries =
-      plan.branches->decode(std::span(first, plan.record.lbr_entries), sample + plan.sample.at.branches_end);
-  store_word(sample + plan.sample.at.branch_count, entries);
-  return entries * sizeof(perf::BranchEntry);
+/// Branches into their place. Nothing where they need more than a translation.
+inline std::optional<std::size_t> copy_branches(const SamplePlan& plan, const std::byte* record,
+                                                std::byte* sample) {
+  const std::span entries(reinterpret_cast<const pebs::LbrRecord*>(record + plan.record.lbr),
+                          plan.record.lbr_entries);
+  std::byte* const to = sample + plan.sample.at.branches_end;
+  const LbrDecoder& decoder = *plan.branches.decoder;
+  if (plan.branches.always()) return decoder.decode(entries, to);
+  const DecodedBranches decoded = decoder.decode_and_judge(entries, to);
+  return plan.branches.serve(decoded) ? std::optional(decoded.count) : std::nullopt;
 }
 
-/// Writes the sample at `to`, which has room for it. Returns its end.
+/// Writes the sample at `to`, which has room for it. Returns its end; null where its branches need more than
+/// a translation.
 template <unsigned shape>
 inline std::byte* copy_record(const SamplePlan& plan, const std::byte* record, std::byte* const to) {
   constexpr auto registers = static_cast<RegisterOrder>(shape / 4);
@@ -115,7 +121,10 @@ inline std::byte* copy_record(const SamplePlan& plan, const std::byte* record, s
   std::byte* rest = to;  // where the sample would begin, had it no branches
   if (wide && sample.at.branches_end != 0) {
     copy_words(to, words, sample.at.branches_end);
-    rest += copy_branches(plan, record, to);
+    const std::optional<std::size_t> branches = copy_branches(plan, record, to);
+    if (!branches) return nullptr;
+    store_word(to + sample.at.branch_count, *branches);
+    rest += *branches * sizeof(perf::BranchEntry);
     const u32 behind = sample.word_bytes - sample.at.branches_end;
     std::memcpy(rest + sample.at.branches_end, words + sample.at.branches_end, behind);
   } else {

@@ -33,7 +33,7 @@ const SamplePlan* RunWriter::plan_for(RecordPlace place, std::span<const std::by
     const auto sample = host_->sink().sample_template(event, *frame_);
     if (!sample) return nullptr;
     const auto plan =
-        planner_.plan(event, *sample, Demultiplexer::record_at(buffer, place), host_->plain_decoder(event));
+        planner_.plan(event, *sample, Demultiplexer::record_at(buffer, place), host_->plain_branches(event));
     if (!plan) return nullptr;
     known_[counter] = Knowledge::planned;
     plans_[counter] = *plan;
@@ -67,7 +67,9 @@ std::size_t RunWriter::write_alike(Run run) {
     Cursor& cursor = cursors_[plan.ring];
     if (!is_of(record, plan.record) || static_cast<std::size_t>(cursor.end - cursor.at) < plan.most_bytes)
       break;
-    cursor.at = copy_record<shape>(plan, record, cursor.at);
+    std::byte* const end = copy_record<shape>(plan, record, cursor.at);
+    if (end == nullptr) break;
+    cursor.at = end;
   }
   return i;
 }

@@ -183,10 +183,10 @@ void SamplePlanner::place_weight(const perf::Event& event, SamplePlan& plan) con
 
 std::optional<SamplePlan> SamplePlanner::plan(const perf::Event& event, const perf::SampleTemplate& sample,
                                               std::span<const std::byte> example,
-                                              const LbrDecoder* branches) const {
+                                              const PlainBranches& branches) const {
   const std::optional<RecordLayout> record = layout_of(example);
   if (!record || !serves(*record, event, sample)) return std::nullopt;
-  if (sample.at.branches_end != 0 && branches == nullptr) return std::nullopt;
+  if (sample.at.branches_end != 0 && branches.decoder == nullptr) return std::nullopt;
   SamplePlan plan;
   plan.sample = sample;
   plan.record = *record;

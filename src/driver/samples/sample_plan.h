@@ -63,7 +63,7 @@ struct SamplePlan {
   RetireLatency retire = RetireLatency::none;
   bool weight_struct = false;
   const DataSourceTable* sources = nullptr;
-  const LbrDecoder* branches = nullptr;
+  PlainBranches branches;
   u32 most_bytes = 0;  ///< of one sample
   unsigned ring = 0;   ///< number of its ring among those in use
 };
@@ -73,10 +73,10 @@ class SamplePlanner {
  public:
   explicit SamplePlanner(const Enumeration& enumeration);
 
-  /// For records like `example`. `branches` translates those of a record whole and unfiltered; null where
-  /// they need more than that. Nothing where samples need more than a copy: the builder makes them.
+  /// For records like `example`, with their branches made so. Nothing where samples need more than a copy:
+  /// the builder makes them.
   std::optional<SamplePlan> plan(const perf::Event& event, const perf::SampleTemplate& sample,
-                                 std::span<const std::byte> example, const LbrDecoder* branches) const;
+                                 std::span<const std::byte> example, const PlainBranches& branches) const;
 
  private:
   std::optional<RecordLayout> layout_of(std::span<const std::byte> example) const;
