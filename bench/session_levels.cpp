@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Replay at each level of core, by blocks and instruction by instruction, beside reading the trace alone.
-// PMUSIM_BENCH_TRACE names a trace; else the workload `branches` is recorded here, by single steps, and
-// replayed several times over.
+// PMUSIM_BENCH_TRACE names a trace; else a short one of the workload `mispredict` is recorded here.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -25,7 +24,7 @@ const std::string& trace_path() {
   static const std::string path = [] {
     if (const char* const given = std::getenv("PMUSIM_BENCH_TRACE")) return std::string(given);
     std::string recorded = (std::filesystem::temp_directory_path() / "pmusim-levels.pmutrace").string();
-    const auto summary = trace::record({PMUSIM_WORKLOADS "/branches", "100000"}, {.output = recorded});
+    const auto summary = trace::record({PMUSIM_WORKLOADS "/mispredict", "4096", "4"}, {.output = recorded});
     if (!summary.ok()) std::abort();
     return recorded;
   }();

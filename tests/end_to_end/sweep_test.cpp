@@ -120,7 +120,7 @@ TEST_F(Sweep, SaysWhatInTheFileIsWrong) {
   EXPECT_EQ(refused("{"), begin + "is not JSON\n");
   EXPECT_EQ(refused("[]"), begin + "expected an object with \"traces\", \"models\" and \"events\"\n");
   EXPECT_EQ(refused(R"({"trace": []})"),
-            begin + "\"trace\": expected \"traces\", \"models\" or \"events\"\n");
+            begin + "\"trace\": expected \"traces\", \"models\", \"events\" or \"core\"\n");
   EXPECT_EQ(refused(R"({"traces": []})"),
             begin + "\"traces\": expected a list of strings, with one at least\n");
   EXPECT_EQ(
