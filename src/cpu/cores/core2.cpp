@@ -124,6 +124,7 @@ constexpr std::array own{
     row("X87_OPS_RETIRED.ANY", 0xC1, 0xFE, on(x87)),
     row("RESOURCE_STALLS.BR_MISS_CLEAR", 0xDC, 0x10, sum(Q::recovery_cycles)),
     row("BACLEARS", 0xE6, 0x00, on(front_end_resteer)),
+    row("LOAD_BLOCK.OVERLAP_STORE", 0x03, 0x08, on_any({store_forward_blocked, address_alias})),
     row("MACHINE_NUKES.SMC", 0xC3, 0x01, on(self_modifying_clear)),
     row("MACHINE_NUKES.MEM_ORDER", 0xC3, 0x04, on(memory_ordering_clear)),
 };

@@ -236,6 +236,32 @@ inline constexpr std::array goldmont_load_blocks{
     row("LD_BLOCKS.4K_ALIAS", 0x03, 0x04, on(address_alias)),
 };
 
+/// Requests of the program that leave the core.
+inline constexpr std::array sandy_bridge_off_core_requests{
+    row("OFFCORE_REQUESTS.DEMAND_DATA_RD", 0xB0, 0x01, on(load_l2_miss)),
+    row("OFFCORE_REQUESTS.DEMAND_CODE_RD", 0xB0, 0x02, on(l2i_miss)),
+    row("OFFCORE_REQUESTS.DEMAND_RFO", 0xB0, 0x04, on(store_l2_miss)),
+};
+inline constexpr std::array skylake_off_core_requests{
+    row("OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD", 0xB0, 0x10, on(load_l3_miss)),
+    row("OFFCORE_REQUESTS.ALL_REQUESTS", 0xB0, 0x80, sum(Q::llc_references)),
+};
+inline constexpr std::array skylake_snoops{
+    row("MEM_LOAD_L3_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on(load_l3_hit)),
+};
+
+/// All pages are 4 KiB, and no walk is given up.
+inline constexpr std::array skylake_walks{
+    row("DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK", 0x08, 0x01, sum(Q::page_walks_load)),
+    row("DTLB_STORE_MISSES.MISS_CAUSES_A_WALK", 0x49, 0x01, sum(Q::page_walks_store)),
+    row("ITLB_MISSES.MISS_CAUSES_A_WALK", 0x85, 0x01, sum(Q::page_walks_instruction)),
+};
+inline constexpr std::array haswell_small_page_walks{
+    row("DTLB_LOAD_MISSES.WALK_COMPLETED_4K", 0x08, 0x02, sum(Q::page_walks_load)),
+    row("DTLB_STORE_MISSES.WALK_COMPLETED_4K", 0x49, 0x02, sum(Q::page_walks_store)),
+    row("ITLB_MISSES.WALK_COMPLETED_4K", 0x85, 0x02, sum(Q::page_walks_instruction)),
+};
+
 inline constexpr std::array skylake_pauses{
     row("ROB_MISC_EVENTS.PAUSE_INST", 0xCC, 0x40, on(pause)),
 };

@@ -21,6 +21,8 @@ constexpr EventRule on(Signal s) { return {.all = {s}}; }
 constexpr EventRule on_any(SignalSet signals) { return {.any = signals}; }
 /// Once at an instruction with one signal and not the other.
 constexpr EventRule on_but_not(Signal s, Signal other) { return {.all = {s}, .none = {other}}; }
+/// Once at a pair of a comparison and a branch that are one uop: at its second.
+constexpr EventRule on_fused_pair() { return {.all = {macro_fused, conditional}}; }
 /// As many times as the quantity says.
 constexpr EventRule sum(Q quantity, u8 per_cycle = 1) {
   return {.quantity = quantity, .per_cycle = per_cycle};

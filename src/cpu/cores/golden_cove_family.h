@@ -25,6 +25,12 @@ inline constexpr std::array golden_cove_clocks{
 };
 
 inline constexpr std::array golden_cove_memory{
+    row("OFFCORE_REQUESTS.DEMAND_DATA_RD", 0x21, 0x01, on(load_l2_miss)),
+    row("OFFCORE_REQUESTS.ALL_REQUESTS", 0x21, 0x80, sum(Q::llc_references)),
+    row("INST_RETIRED.MACRO_FUSED", 0xC0, 0x10, on_fused_pair()),
+    row("DTLB_LOAD_MISSES.WALK_COMPLETED_4K", 0x12, 0x02, sum(Q::page_walks_load)),
+    row("DTLB_STORE_MISSES.WALK_COMPLETED_4K", 0x13, 0x02, sum(Q::page_walks_store)),
+    row("ITLB_MISSES.WALK_COMPLETED_4K", 0x11, 0x02, sum(Q::page_walks_instruction)),
     row("L2_LINES_IN.ALL", 0x25, 0x1F, sum(Q::l2_lines_in)),
     row("LD_BLOCKS.ADDRESS_ALIAS", 0x03, 0x04, on(address_alias)),
     row("LD_BLOCKS.STORE_FORWARD", 0x03, 0x82, on(store_forward_blocked)),

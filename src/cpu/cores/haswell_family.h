@@ -10,6 +10,7 @@ namespace pmusim::event_rows {
 
 inline constexpr std::array haswell_own{
     row("INST_RETIRED.X87", 0xC0, 0x02, on(x87)),
+    row("MEM_LOAD_UOPS_L3_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on(load_l3_hit)),
     row("MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", 0xD3, 0x01, on(load_dram)),
     row("DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK", 0x08, 0x01, sum(Q::page_walks_load)),
     row("DTLB_LOAD_MISSES.WALK_COMPLETED", 0x08, 0x0E, sum(Q::page_walks_load)),
@@ -30,8 +31,9 @@ inline constexpr auto haswell_events =
     join(fixed_three, haswell_clocks, precise_distribution, architectural_cache, sandy_bridge_branches,
          sandy_bridge_memory_uops, ivy_bridge_load_misses, load_latency_samples, haswell_l2, haswell_l2_hits,
          l1d_replacement, haswell_prefetches, sandy_bridge_prefetch_hits, haswell_l2_lines,
-         sandy_bridge_load_blocks, nehalem_icache, skylake_machine_clears, sandy_bridge_recovery,
-         sandy_bridge_uops, slots_not_delivered, sandy_bridge_lbr_inserts, haswell_transactions, haswell_own,
+         sandy_bridge_load_blocks, sandy_bridge_off_core_requests, haswell_small_page_walks, nehalem_icache,
+         skylake_machine_clears, sandy_bridge_recovery, sandy_bridge_uops, slots_not_delivered,
+         sandy_bridge_lbr_inserts, haswell_transactions, haswell_own,
          off_core(0xB7, {0x10001, 0x3F80400001, 0x10002, 0x3F80400002}), architectural_names,
          architectural_mispredicts);
 

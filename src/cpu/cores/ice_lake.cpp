@@ -170,9 +170,10 @@ constexpr std::array own{
 constexpr auto table =
     join(fixed_three, haswell_clocks, architectural_cache, ice_lake_branches, skylake_memory_instructions,
          skylake_load_sources, local_memory_loads, load_latency_samples, front_end_retired(0x01), haswell_l2,
-         skylake_l2_hits, l1d_replacement, skylake_l2_lines, sandy_bridge_load_blocks, ice_lake_pauses,
-         skylake_tlb, skylake_icache, resteers, skylake_machine_clears, skylake_recovery, skylake_stalls,
-         uops_retired_slots, slots_not_delivered, ice_lake_lbr_inserts, haswell_transactions,
+         skylake_l2_hits, l1d_replacement, skylake_l2_lines, sandy_bridge_load_blocks,
+         sandy_bridge_off_core_requests, skylake_off_core_requests, skylake_snoops, haswell_small_page_walks,
+         ice_lake_pauses, skylake_tlb, skylake_icache, resteers, skylake_machine_clears, skylake_recovery,
+         skylake_stalls, uops_retired_slots, slots_not_delivered, ice_lake_lbr_inserts, haswell_transactions,
          broadwell_fp_arithmetic, skylake_x_fp_arithmetic, own,
          off_core(0xB7, {0x10001, 0x3FFFC00001, 0x10002, 0x3FFFC00002}), architectural_names,
          architectural_mispredicts);

@@ -87,6 +87,10 @@ constexpr std::array knights_landing_own{
     row("MEM_UOPS_RETIRED.DTLB_MISS_LOADS", 0x04, 0x08, on(load_dtlb_miss)),
     row("MEM_UOPS_RETIRED.ALL_LOADS", 0x04, 0x40, on(load)),
     row("MEM_UOPS_RETIRED.ALL_STORES", 0x04, 0x80, on(store)),
+    row("RECYCLEQ.LD_BLOCK_ST_FORWARD", 0x03, 0x01, on(store_forward_blocked)),
+    row("RECYCLEQ.ST_SPLITS", 0x03, 0x04, on(split_store)),
+    row("RECYCLEQ.LD_SPLITS", 0x03, 0x08, on(split_load)),
+    row("RECYCLEQ.LOCK", 0x03, 0x10, on(locked)),
     row("PAGE_WALKS.CYCLES", 0x05, 0x03, sum(Q::page_walk_cycles)),
     row("UOPS_RETIRED.ALL", 0xC2, 0x10, sum(Q::uops)),
 };

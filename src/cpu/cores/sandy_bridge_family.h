@@ -27,6 +27,7 @@ inline constexpr std::array sandy_and_ivy_bridge{
     row("ITLB_MISSES.MISS_CAUSES_A_WALK", 0x85, 0x01, sum(Q::page_walks_instruction)),
     row("ITLB_MISSES.WALK_COMPLETED", 0x85, 0x02, sum(Q::page_walks_instruction)),
     row("ITLB_MISSES.STLB_HIT", 0x85, 0x10, on_but_not(itlb_miss, stlb_instruction_miss)),
+    row("MEM_LOAD_UOPS_LLC_HIT_RETIRED.XSNP_NONE", 0xD2, 0x08, on(load_l3_hit)),
     row("L2_LINES_IN.ANY", 0xF1, 0x07, sum(Q::l2_lines_in)),
     row("BACLEARS.ANY", 0xE6, 0x1F, on(front_end_resteer)),
 };
@@ -34,10 +35,11 @@ inline constexpr std::array sandy_and_ivy_bridge{
 inline constexpr auto sandy_bridge_common =
     join(fixed_three, architectural_cache, sandy_bridge_branches, precise_branches, precise_distribution,
          sandy_bridge_memory_uops, load_latency_samples, l1d_replacement, sandy_bridge_prefetches,
-         sandy_bridge_prefetch_hits, sandy_bridge_load_blocks, nehalem_icache, skylake_machine_clears,
-         sandy_bridge_recovery, sandy_bridge_uops, slots_not_delivered, sandy_bridge_lbr_inserts,
-         sandy_and_ivy_bridge, off_core(0xB7, {0x10001, 0x3F80400001, 0x10002, 0x3F80400002}),
-         architectural_names, architectural_mispredicts);
+         sandy_bridge_prefetch_hits, sandy_bridge_load_blocks, sandy_bridge_off_core_requests, nehalem_icache,
+         skylake_machine_clears, sandy_bridge_recovery, sandy_bridge_uops, slots_not_delivered,
+         sandy_bridge_lbr_inserts, sandy_and_ivy_bridge,
+         off_core(0xB7, {0x10001, 0x3F80400001, 0x10002, 0x3F80400002}), architectural_names,
+         architectural_mispredicts);
 
 inline constexpr std::array sandy_bridge_cache{
     CacheEvent{l1d, read, access, 0xF1D0},

@@ -86,6 +86,10 @@ constexpr std::array silvermont_own{
     row("BR_INST_RETIRED.ALL_TAKEN_BRANCHES", 0xC4, 0x80, on_any({near_taken, far_branch})),
     row("MACHINE_CLEARS.MEMORY_ORDERING", 0xC3, 0x02, on(memory_ordering_clear)),
     row("MACHINE_CLEARS.ALL", 0xC3, 0x08, on(machine_clear)),
+    row("REHABQ.LD_BLOCK_ST_FORWARD", 0x03, 0x01, on(store_forward_blocked)),
+    row("REHABQ.ST_SPLITS", 0x03, 0x04, on(split_store)),
+    row("REHABQ.LD_SPLITS", 0x03, 0x08, on(split_load)),
+    row("REHABQ.LOCK", 0x03, 0x10, on(locked)),
     row("PAGE_WALKS.CYCLES", 0x05, 0x03, sum(Q::page_walk_cycles)),
     row("UOPS_RETIRED.ANY", 0xC2, 0x10, sum(Q::uops)),
 };
