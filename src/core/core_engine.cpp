@@ -289,7 +289,7 @@ const Retirement& CoreEngine::step() {
 
   if (instruction.signals.has(Signal::microcoded))
     retirement.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = dispatched.uops;
-  retirement.latency_cycles = static_cast<u32>(pipeline_.retired_cycle() - dispatched.first.cycle);
+  retirement.latency_cycles = static_cast<u32>(pipeline_.retired_cycle() - dispatched.first.cycle());
   retirement.retire_latency_cycles = static_cast<u32>(retirement.cycle - previous);
   retirement.memory = std::span(execution_.accesses.data(), execution_.access_count);
   ++cursor_.instruction;

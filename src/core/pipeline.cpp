@@ -12,8 +12,8 @@ void set(Quantities& quantities, Quantity which, u64 value) {
 
 // Cycles that lie wholly between two slots.
 u64 whole_cycles(const Slot& from, const Slot& to) {
-  const u64 first = from.index == 0 ? from.cycle : from.cycle + 1;
-  return to.cycle > first ? to.cycle - first : 0;
+  const u64 first = from.index() == 0 ? from.cycle() : from.cycle() + 1;
+  return to.cycle() > first ? to.cycle() - first : 0;
 }
 
 void charge_stall_cycles(u64 stalled, u64 waiting, WaitingFor reason, Quantities& quantities) {
@@ -34,19 +34,19 @@ Pipeline::Pipeline(const CoreParameters& p)
       load_buffer_(p.load_buffer_entries) {}
 
 Slot Pipeline::advance(Slot slot, unsigned uops) const {
-  slot.index += uops;
-  if (slot.index >= width_) {
-    slot.cycle += slot.index < 2 * width_ ? 1 : slot.index / width_;
-    slot.index = slot.index < 2 * width_ ? slot.index - width_ : slot.index % width_;
-  }
-  return slot;
+  const unsigned index = slot.index() + uops;
+  if (index < width_) return {slot.cycle(), index};
+  if (index < 2 * width_) return {slot.cycle() + 1, index - width_};
+  return {slot.cycle() + index / width_, index % width_};
 }
 
 u64 Pipeline::slots_between(const Slot& from, const Slot& to) const {
-  return to > from ? (to.cycle - from.cycle) * width_ + to.index - from.index : 0;
+  return to > from ? (to.cycle() - from.cycle()) * width_ + to.index() - from.index() : 0;
 }
 
-void Pipeline::hold(u64 cycle) { dispatch_ = std::max(dispatch_, Slot{cycle, 0}); }
+void Pipeline::hold(u64 cycle) {
+  if (cycle > dispatch_.cycle()) dispatch_ = {cycle, 0};
+}
 
 void Pipeline::stall_fetch(u64 cycle) {
   hold(cycle);
@@ -69,7 +69,12 @@ Pipeline::Dispatched Pipeline::dispatch(unsigned uops) {
 
   const Slot first = dispatch_;
   dispatch_ = advance(first, uops);
-  return last_ = {first, dispatch_.index == 0 ? dispatch_.cycle - 1 : dispatch_.cycle, uops};
+  // Member by member: what has just been written in halves is slow to copy as a whole.
+  const u64 last_cycle = dispatch_.index() == 0 ? dispatch_.cycle() - 1 : dispatch_.cycle();
+  last_.first = first;
+  last_.last_cycle = last_cycle;
+  last_.uops = uops;
+  return {first, last_cycle, uops};
 }
 
 void Pipeline::remember(unsigned uops, u64 cycle) {
@@ -102,11 +107,11 @@ u64 Pipeline::retire(const Dispatched& dispatched, u64 ready_cycle, WaitingFor r
                      Quantities& quantities) {
   // A result of latency 1 is ready for others in the next cycle and retires in this one.
   const u64 delay = ready_cycle > dispatched.last_cycle + 1 ? ready_cycle - 1 - dispatched.last_cycle : 0;
-  const Slot first = std::max(retire_, Slot{dispatched.first.cycle + delay, dispatched.first.index});
+  const Slot first = std::max(retire_, Slot{dispatched.first.cycle() + delay, dispatched.first.index()});
   if (first > retire_) charge_lost_slots(dispatched, first, reason, quantities);
   retire_ = advance(first, dispatched.uops);
 
-  const u64 cycle = retire_.index == 0 ? retire_.cycle - 1 : retire_.cycle;
+  const u64 cycle = retire_.index() == 0 ? retire_.cycle() - 1 : retire_.cycle();
   const u64 cycles = cycle - retired_cycle_;
   set(quantities, Quantity::uops, dispatched.uops);
   if (cycles != 0) {

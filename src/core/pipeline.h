@@ -10,11 +10,19 @@
 
 namespace pmusim {
 
-/// A place for one uop: slot `index` of a cycle, in program order.
-struct Slot {
-  u64 cycle = 1;
-  unsigned index = 0;
-  friend auto operator<=>(const Slot&, const Slot&) = default;
+/// A place for one uop: slot `index` (below 256) of a cycle, in program order. One word, so that it is copied
+/// and compared as one.
+class Slot {
+ public:
+  constexpr Slot() = default;
+  constexpr Slot(u64 cycle, unsigned index) : bits_(cycle << index_bits | index) {}
+  constexpr u64 cycle() const { return bits_ >> index_bits; }
+  constexpr unsigned index() const { return static_cast<unsigned>(bits_ & low_bits(index_bits)); }
+  friend constexpr auto operator<=>(const Slot&, const Slot&) = default;
+
+ private:
+  static constexpr unsigned index_bits = 8;
+  u64 bits_ = u64{1} << index_bits;  // the first of cycle 1
 };
 
 /// What an instruction that retires late was waiting for: its operands or its own latency, room in the store
@@ -44,7 +52,7 @@ class Pipeline {
   explicit Pipeline(const CoreParameters& parameters);
 
   /// The earliest cycle in which the next instruction is dispatched.
-  u64 next_dispatch() const { return dispatch_.cycle; }
+  u64 next_dispatch() const { return dispatch_.cycle(); }
   /// Holds dispatch until the load buffer has room for another load.
   void make_room_for_load() { hold(load_buffer_[oldest_load_] + 1); }
   /// Gives an instruction its slots; without uops of its own it shares those of the one before it.
@@ -71,7 +79,7 @@ class Pipeline {
   /// Cycle of the last retirement.
   u64 retired_cycle() const { return retired_cycle_; }
   /// Slots of that cycle that are still free.
-  unsigned open_slots() const { return retire_.cycle > retired_cycle_ ? 0 : width_ - retire_.index; }
+  unsigned open_slots() const { return retire_.cycle() > retired_cycle_ ? 0 : width_ - retire_.index(); }
 
  private:
   Slot advance(Slot slot, unsigned uops) const;
