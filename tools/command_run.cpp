@@ -7,6 +7,7 @@
 #include "live/run.h"
 #include "model_option.h"
 #include "output.h"
+#include "record_command.h"
 
 namespace pmusim::tools {
 
@@ -22,11 +23,25 @@ struct Run {
   bool verbose = false;
 };
 
-std::string summary_text(const live::RunSummary& summary) {
+std::string remark(std::string_view text) { return fmt::format("[ pmusim run: {} ]\n", text); }
+
+/// What is said on request.
+std::string summary_text(const live::RunSummary& summary, const std::string& trace) {
   constexpr double ns_per_ms = 1e6;
-  return fmt::format("[ pmusim run: {} instructions stepped, {} calls served, {:.3f} ms of emulated time ]\n",
-                     summary.instructions, summary.calls,
-                     static_cast<double>(summary.elapsed_ns) / ns_per_ms);
+  std::string text;
+  if (!summary.missing_view.empty())
+    text += remark("programs find no PMU in sysfs: " + summary.missing_view);
+  else if (!summary.missing_registers.empty())
+    text += remark("programs find no /dev/cpu/0/msr: " + summary.missing_registers);
+  if (summary.driver.merged_overflows != 0)
+    text += remark(merged_overflows_text(summary.driver.merged_overflows));
+  text += remark(fmt::format("{} instructions stepped, {} calls served, {:.3f} ms of emulated time",
+                             summary.instructions, summary.calls,
+                             static_cast<double>(summary.elapsed_ns) / ns_per_ms));
+  if (summary.trace && summary.trace->ok())
+    text += remark(fmt::format("{} instructions recorded, {} bytes in {}", (*summary.trace)->instructions,
+                               (*summary.trace)->file_bytes, trace));
+  return text;
 }
 
 void run(const Run& command) {
@@ -38,14 +53,7 @@ void run(const Run& command) {
   options.command = command.program;
   options.trace = command.trace;
   const live::RunSummary summary = value_or_fail(live::run(options));
-  if (!summary.missing_view.empty() && command.verbose)
-    say(fmt::format("[ pmusim run: programs find no PMU in sysfs: {} ]\n", summary.missing_view));
-  else if (!summary.missing_registers.empty() && command.verbose)
-    say(fmt::format("[ pmusim run: programs find no /dev/cpu/0/msr: {} ]\n", summary.missing_registers));
-  if (command.verbose) say(summary_text(summary));
-  if (summary.trace && summary.trace->ok() && command.verbose)
-    say(fmt::format("[ pmusim run: {} instructions recorded, {} bytes in {} ]\n",
-                    (*summary.trace)->instructions, (*summary.trace)->file_bytes, command.trace));
+  if (command.verbose) say(summary_text(summary, command.trace));
   if (WIFSIGNALED(summary.status)) throw EndedBySignal{WTERMSIG(summary.status)};
   if (WEXITSTATUS(summary.status) != 0) throw ExitStatus{WEXITSTATUS(summary.status)};
   if (summary.trace && !summary.trace->ok())
@@ -70,12 +78,12 @@ void add_run(CLI::App& app, CommandLine line) {
       "  pmusim run --model skylake -- perf record -b ./prog\n"
       "  pmusim run --record prog.pmutrace -- perf stat ./prog\n"
       "  pmusim run -- make check");
-  options->model.add_to(*command);
-  options->core.add_to(*command);
-  options->kernel.add_to(*command);
   command->add_option("--record", options->trace,
                       "Write what was stepped as a trace, too: a replay counts the same");
   command->add_flag("-v,--verbose", options->verbose, "Say at the end what was stepped and served");
+  options->model.add_to(*command);
+  options->core.add_to(*command);
+  options->kernel.add_to(*command);
   command->callback([options] { run(*options); });
 }
 

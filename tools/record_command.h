@@ -37,6 +37,9 @@ SessionOptions session_options(const RecordCommand& command, const CpuModel& mod
 std::string event_list(const std::vector<std::string>& lists, std::string_view otherwise);
 std::string in_one_group(const std::string& list);
 
+/// Of overflows that came while an interrupt was on its way.
+std::string merged_overflows_text(u64 overflows);
+
 /// What is said when the file is there.
 std::string summary_text(const RecordSummary& summary, const RecordCommand& command,
                          const RecordOptions& options);

@@ -35,6 +35,13 @@ std::string frequency_hint(const RecordSummary& summary, const RecordOptions& op
 
 }  // namespace
 
+std::string merged_overflows_text(u64 overflows) {
+  return fmt::format(
+      "{} overflows have no sample of their own: the period is shorter than what retires until the "
+      "interrupt; a longer one (-c) or a precise event (:p) keeps them apart",
+      overflows);
+}
+
 std::string summary_text(const RecordSummary& summary, const RecordCommand& command,
                          const RecordOptions& options) {
   std::string text =
@@ -48,10 +55,7 @@ std::string summary_text(const RecordSummary& summary, const RecordCommand& comm
     text += line(fmt::format("{} samples lost to PEBS collisions, counted in LOST_SAMPLES records",
                              summary.lost_samples));
   if (summary.driver.merged_overflows != 0)
-    text += line(fmt::format(
-        "{} overflows have no sample of their own: the period is shorter than what retires until the "
-        "interrupt; a longer one (-c) or a precise event (:p) keeps them apart",
-        summary.driver.merged_overflows));
+    text += line(merged_overflows_text(summary.driver.merged_overflows));
   if (summary.lost_records != 0)
     text += line(fmt::format("{} records lost for want of buffer room", summary.lost_records));
   for (const std::string& warning : warnings(summary.driver)) text += line("WARNING: " + warning);

@@ -32,6 +32,7 @@ struct RunSummary {
   u64 instructions = 0;  ///< that watched tasks have executed
   u64 calls = 0;         ///< system calls on events that were served
   u64 elapsed_ns = 0;    ///< perf time
+  driver::DriverStatistics driver;
   /// What of the machine could not be shown to programs, in a sentence: events work by number only.
   std::string missing_view;
   /// Why there is no /dev/cpu/0/msr, in a sentence; empty: there is.

@@ -49,6 +49,17 @@ TEST_F(LiveWithPerf, SamplesComeWithSymbols) {
   EXPECT_THAT(samples, HasSubstr("leaf"));
 }
 
+TEST_F(LiveWithPerf, OverflowsThatAnInterruptsSkidMergesAreSaid) {
+  const auto recorded = [&](const char* period) {
+    return run_live({"perf", "record", "-o", file("perf.data"), "-e", "instructions:u", "-c", period, "--",
+                     bare_program},
+                    {"-v"})
+        .err;
+  };
+  EXPECT_THAT(recorded("20"), ContainsRegex("[1-9][0-9]+ overflows have no sample of their own"));
+  EXPECT_THAT(recorded("1000"), testing::Not(HasSubstr("of their own")));
+}
+
 TEST_F(LiveWithPerf, SamplesComeWithBranchStacksAndPreciseAddresses) {
   const std::string stacks = recorded_samples({"-e", "cycles:upp", "-c", "1000", "-b"}, {"-F", "ip,brstack"});
   EXPECT_THAT(stacks, ContainsRegex("0x[0-9a-f]+/0x[0-9a-f]+/[PM]/"));

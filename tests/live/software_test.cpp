@@ -32,7 +32,7 @@ TEST_F(LiveWithPerf, GroupsMayBeLedByAClock) {
   };
   auto led = counts("{task-clock:u,page-faults:u,instructions:u}");
   EXPECT_EQ(led["instructions:u"], counts("instructions:u")["instructions:u"]);
-  EXPECT_GT(std::stod(led["task-clock:u"]), 0);
+  EXPECT_THAT(led["task-clock:u"], ContainsRegex("^[0-9.]+$")) << "perf shows hundredths of a millisecond";
   EXPECT_GT(std::stoi(led["page-faults:u"]), 0);
 }
 
