@@ -214,5 +214,19 @@ TEST(Advance, TheNextPmiFindsTheRegistersThatTheRunLeft) {
   EXPECT_EQ(handler.frame.registers[Gpr::rbx], 42u);
 }
 
+TEST(Advance, LeavesTheCycleThatIsOpenAsRetiringDoes) {
+  Guest bulk("skylake"), exact("skylake");
+  for (Guest* guest : {&bulk, &exact})
+    count(*guest, 0, user | 0xC0 | msr::evtsel::INV | u64{10} << 24, 1000);  // holds in every cycle
+  ASSERT_EQ(bulk.pmu.advance(bulk.pmu.totals(loop(), 0), 3), 3u);
+  for (int pass = 0; pass < 3; ++pass) execute(exact);
+  EXPECT_EQ(bulk.pmu.state_hash(), exact.pmu.state_hash());
+  for (Guest* guest : {&bulk, &exact}) {
+    guest->write(msr::PERFEVTSEL0, user | 0xC0 | u64{1} << 24);  // now it is asked what the open cycle holds
+    execute(*guest);
+  }
+  EXPECT_EQ(bulk.read(msr::PMC0), exact.read(msr::PMC0));
+}
+
 }  // namespace
 }  // namespace pmusim
