@@ -47,7 +47,7 @@ void TraceOption::add_to(CLI::App& command) {
           "--jobs", jobs_,
           "Threads for a trace: 1, or 2 that decode it beside its replay (default 2 where there are as many "
           "CPUs); the results are the same")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1u, 1024u));
   command.add_option("trace", trace_, "Trace written by 'pmusim trace record', or '-- CMD' to run one now");
 }
 

@@ -2,7 +2,6 @@
 #ifndef PMUSIM_TRACE_BYTES_H
 #define PMUSIM_TRACE_BYTES_H
 
-#include <algorithm>
 #include <bit>
 #include <boost/endian/conversion.hpp>
 #include <span>
@@ -63,16 +62,6 @@ class ByteReader {
     return joined(next & (ends ^ (ends - 1)));
   }
   u64 difference() { return unzigzag(number()); }
-  /// Fills `out` with what numbers follow, as far as that goes in one turn. How many; 0 at the end, and where
-  /// no number follows.
-  std::size_t numbers(std::span<u64> out) {
-    if (data_.size() - position_ >= window_bytes + sizeof(u64)) {
-      if (const std::size_t count = numbers_of_window(out); count != 0) return count;
-    }
-    if (out.empty() || at_end()) return 0;
-    out[0] = number();
-    return ok_ ? 1 : 0;
-  }
   /// The next byte, which stays there; 0 at the end.
   u8 peek() const { return position_ < data_.size() ? data_[position_] : u8{0}; }
   /// Passes bytes that are there.
@@ -92,43 +81,6 @@ class ByteReader {
   bool at_end() const { return position_ == data_.size(); }
 
  private:
-  static constexpr std::size_t window_bytes = 64;
-
-  /// A bit for each byte of the window that ends a number.
-  u64 ends_in_window() const {
-    constexpr u64 top_bits = 0x8080'8080'8080'8080, gather = 0x0102'0408'1020'4080;
-    u64 ends = 0;
-    for (std::size_t n = 0; n < window_bytes; n += sizeof(u64)) {
-      const u64 tops = ~boost::endian::load_little_u64(data_.data() + position_ + n) & top_bits;
-      ends |= (tops >> 7) * gather >> 56 << n;
-    }
-    return ends;
-  }
-  /// Each byte of the window is a number.
-  std::size_t copy_bytes(std::span<u64> out) {
-    const auto window = data_.subspan(position_, std::min(out.size(), window_bytes));
-    std::ranges::copy(window, out.begin());
-    position_ += window.size();
-    return window.size();
-  }
-  /// Those that end in the next bytes, up to one that is longer than a word.
-  std::size_t numbers_of_window(std::span<u64> out) {
-    u64 ends = ends_in_window();
-    const u8* const window = data_.data() + position_;
-    if (~ends == 0) return copy_bytes(out);
-    const auto count = std::min(out.size(), static_cast<std::size_t>(std::popcount(ends)));
-    unsigned start = 0;
-    for (std::size_t n = 0; n < count; ++n) {
-      const auto end = static_cast<unsigned>(std::countr_zero(ends)) + 1;
-      if (end - start > sizeof(u64)) return position_ += start, n;
-      const unsigned unused_bits = 64 - 8 * (end - start);
-      out[n] = joined(boost::endian::load_little_u64(window + start) << unused_bits >> unused_bits);
-      start = end;
-      ends &= ends - 1;
-    }
-    position_ += start;
-    return count;
-  }
   /// The seven bits of each of eight bytes, side by side.
   static constexpr u64 joined(u64 bytes) {
     bytes = (bytes & 0x007F'007F'007F'007F) | (bytes & 0x7F00'7F00'7F00'7F00) >> 1;

@@ -34,7 +34,6 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, C
       instructions_left_(facts.instructions) {
   std::vector<u8> code = std::exchange(data_[static_cast<std::size_t>(Stream::code)], {});
   for (std::size_t s = 0; s < stream_count; ++s) in_[s] = ByteReader(data_[s]);
-  address_numbers_ = NumberBatch(std::exchange(in(Stream::addresses), ByteReader()));
   if (const std::string_view problem = table.define(std::move(code)); !problem.empty()) {
     damaged_ = true;
     problem_ = problem;
@@ -70,8 +69,8 @@ NextItem ChunkDecoder::damage() {
 }
 
 NextItem ChunkDecoder::end() {
-  const bool all_used = std::ranges::all_of(in_, &ByteReader::at_end) && address_numbers_.at_end() &&
-                        extended_.at_end() && cycles_.at_end();
+  const bool all_used =
+      std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end() && cycles_.at_end();
   constexpr unsigned byte_bits = 8;  // the last byte is filled up
   damaged_ = !all_used || instructions_left_ != 0 || outcomes_left_ >= byte_bits;
   return {};
@@ -183,8 +182,7 @@ u32 ChunkDecoder::rare_successor(u32 from) {
 
 bool ChunkDecoder::addresses(const CodedBlock& coded, BlockRun& run) {
   const std::size_t count = coded.block.operands;
-  const u64* const numbers = address_numbers_.take(count);
-  if (numbers == nullptr) return false;
+  ByteReader from = in(Stream::addresses);  // copies of its own stay in registers
   DecoderMemory::Operand* const operands = memory_.operands.data();
   const u32 chunk = memory_.chunk;
   const u32* const operand_numbers = coded.operand_numbers();
@@ -192,12 +190,13 @@ bool ChunkDecoder::addresses(const CodedBlock& coded, BlockRun& run) {
     DecoderMemory::Operand& operand = operands[operand_numbers[n]];
     const bool seen = operand.chunk == chunk;
     const u64 before = seen ? operand.last : 0;
-    const u64 address = before + (seen ? operand.stride : 0) + unzigzag(numbers[n]);
+    const u64 address = before + (seen ? operand.stride : 0) + from.difference();
     operand = {address, seen ? address - before : 0, chunk};
     addresses_[n] = address;
   }
+  in(Stream::addresses) = from;
   run.addresses = {addresses_.data(), count};
-  return true;
+  return from.ok();
 }
 
 bool ChunkDecoder::rep_counts(u32 reps, BlockRun& run) {

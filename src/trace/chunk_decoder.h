@@ -11,7 +11,6 @@
 #include "trace/extended_codec.h"
 #include "trace/followers.h"
 #include "trace/format.h"
-#include "trace/number_batch.h"
 #include "trace/prediction.h"
 
 namespace pmusim::trace {
@@ -85,7 +84,6 @@ class ChunkDecoder {
   ExtendedDecoder extended_;
   std::array<ByteReader, stream_count> in_;
   ByteReader cycles_;
-  NumberBatch address_numbers_;
   Contents contents_;
   CodeTable& table_;
   DecoderMemory& memory_;

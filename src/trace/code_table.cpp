@@ -64,21 +64,20 @@ void AddressNumbers::grow() {
 }
 
 const CodedBlock& CodeTable::add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths) {
-  entries_.emplace_back();
   static_instructions_ += lengths.size();
-  const CodedBlock& added = build(entries_.size() - 1, start, code, lengths);
-  entries_.back().decoded = &added;
+  const CodedBlock& added = build(size(), start, code, lengths);
+  decoded_.push_back(&added);
   return added;
 }
 
 std::string_view CodeTable::define(std::vector<u8> stream) {
-  ByteReader in(definitions_.emplace_back(std::move(stream)));
+  ByteReader in(streams_.emplace_back(std::move(stream)));
   u64 previous_end = 0;
   while (!in.at_end()) {
     if (!define_next(in, previous_end))
       return has_room_for(max_block_instructions) ? does_not_decode
                                                   : "more code than a file of this size can hold";
-    previous_end = entries_.back().start + entries_.back().code.size();
+    previous_end = defined_.back().start + defined_.back().code.size();
   }
   return {};
 }
@@ -95,20 +94,21 @@ bool CodeTable::define_next(ByteReader& in, u64 previous_end) {
   }
   const auto code = in.bytes(bytes);
   if (!in.ok()) return false;
-  entries_.push_back({nullptr, start, shapes, code});
+  defined_.push_back({start, shapes, code});
+  decoded_.push_back(nullptr);
   static_instructions_ += count;
   return true;
 }
 
 const CodedBlock* CodeTable::decode(std::size_t id) {
-  Entry& entry = entries_[id];
+  const Definition& definition = defined_[id];
   std::array<u8, max_block_instructions> lengths{};
-  std::ranges::transform(entry.shapes, lengths.begin(),
+  std::ranges::transform(definition.shapes, lengths.begin(),
                          [](u8 s) { return static_cast<u8>(s & length_bits); });
-  const CodedBlock& built =
-      build(id, entry.start, std::as_bytes(entry.code), std::span(lengths).first(entry.shapes.size()));
-  if (!std::ranges::equal(built.block.instructions, entry.shapes, {}, shape)) return nullptr;
-  return entry.decoded = &built;
+  const CodedBlock& built = build(id, definition.start, std::as_bytes(definition.code),
+                                  std::span(lengths).first(definition.shapes.size()));
+  if (!std::ranges::equal(built.block.instructions, definition.shapes, {}, shape)) return nullptr;
+  return decoded_[id] = &built;
 }
 
 CodedBlock& CodeTable::build(std::size_t id, u64 start, std::span<const std::byte> code,

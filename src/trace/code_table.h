@@ -60,11 +60,11 @@ class CodeTable {
   /// Those that a chunk's stream defines. What is wrong with it; empty where nothing is.
   std::string_view define(std::vector<u8> stream);
 
-  std::size_t size() const { return entries_.size(); }
+  std::size_t size() const { return decoded_.size(); }
   /// One that was added or decoded.
-  const CodedBlock& operator[](std::size_t id) const { return *entries_[id].decoded; }
+  const CodedBlock& operator[](std::size_t id) const { return *decoded_[id]; }
   /// Null where it is not decoded yet.
-  const CodedBlock* decoded(std::size_t id) const { return entries_[id].decoded; }
+  const CodedBlock* decoded(std::size_t id) const { return decoded_[id]; }
   /// Decodes one that was not. Null where this build understands the instructions' accesses in another way
   /// than the one that wrote it.
   const CodedBlock* decode(std::size_t id);
@@ -76,8 +76,7 @@ class CodeTable {
   std::size_t operands() const { return operands_; }
 
  private:
-  struct Entry {
-    const CodedBlock* decoded = nullptr;
+  struct Definition {
     u64 start = 0;
     std::span<const u8> shapes, code;  // in one of the streams
   };
@@ -97,9 +96,10 @@ class CodeTable {
   u32 context_of(u64 ip, u32 previous);
   void number_operands(CodedBlock& block);
 
-  std::vector<Entry> entries_;               // by id
-  std::deque<std::vector<u8>> definitions_;  // streams
-  std::deque<CodedBlock> blocks_;            // references stay valid
+  std::vector<const CodedBlock*> decoded_;  // by id
+  std::vector<Definition> defined_;         // by id, of a reader
+  std::deque<std::vector<u8>> streams_;     // with definitions
+  std::deque<CodedBlock> blocks_;           // references stay valid
   AddressNumbers contexts_;
   std::vector<Place> places_;  // by context
   u32 operands_ = 0;

@@ -14,6 +14,7 @@ constexpr std::size_t most_of_instructions = 2 * ItemBatch::most_items + max_blo
 
 template <class T>
 std::span<const T> append(std::vector<T>& all, std::span<const T> some) {
+  if (some.empty()) return some;
   const std::size_t before = all.size();
   all.insert(all.end(), some.begin(), some.end());
   return std::span<const T>(all).subspan(before);
@@ -54,11 +55,12 @@ bool ItemBatch::add(const Item& item) {
 
 void ItemBatch::add_run(Item& place, const BlockRun& run) {
   if (!run.registers.empty()) registers_.reserve(most_of_instructions);  // few traces have them
-  BlockRun copy = run;
+  if (!std::holds_alternative<BlockRun>(place)) place.emplace<BlockRun>();
+  BlockRun& copy = std::get<BlockRun>(place);
+  copy = run;
   copy.addresses = append(addresses_, run.addresses);
   copy.rep_counts = append(rep_counts_, run.rep_counts);
   copy.registers = append(registers_, run.registers);
-  place = copy;
 }
 
 bool ItemBatch::has_room() const {

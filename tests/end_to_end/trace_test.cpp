@@ -119,6 +119,14 @@ TEST(TraceCommand, AProfileFromTheMiddleNamesFunctions) {
               testing::AllOf(HasSubstr("lfsr"), HasSubstr("_dl_relocate_object")));
 }
 
+/// A profile that does not tell how many threads its command was given.
+std::string without_jobs(std::string profile) {
+  const auto option = profile.find("--jobs");
+  const auto value = profile.find_first_of("124", option);
+  if (option != std::string::npos && value != std::string::npos) profile[value] = '0';
+  return profile;
+}
+
 TEST(TraceCommand, AReplayIsTheSameOnOneThreadAndOnTwo) {
   ScratchDirectory directory;
   const std::string trace = recorded("branches", {"200"});
@@ -133,7 +141,7 @@ TEST(TraceCommand, AReplayIsTheSameOnOneThreadAndOnTwo) {
       outputs.push_back(run({pmusim(), "record", "-b", "--jobs", jobs, "-c", "997", "-o",
                              directory.file("perf.data"), "--from", "100", file}));
       std::ifstream profile(directory.file("perf.data"), std::ios::binary);
-      outputs.back().out.assign(std::istreambuf_iterator<char>(profile), {});
+      outputs.back().out = without_jobs({std::istreambuf_iterator<char>(profile), {}});
       EXPECT_EQ(outputs.back().out, outputs.front().out) << file << " --jobs " << jobs;
       EXPECT_EQ(outputs.back().err, outputs.front().err);
       EXPECT_EQ(outputs.back().status, file == trace ? 0 : 2);
