@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "events/vendor.h"
+#include "pmusim/cpu/retirement.h"
 #include "pmusim/events/parser.h"
 
 namespace pmusim::events {
@@ -193,6 +195,34 @@ TEST(CoreLevels, RefuseWhatTheyDoNotKnowAndSayWhichLevelDoes) {
       EXPECT_THAT(answer(event, core), HasSubstr("core 'interval' counts it")) << event;
       EXPECT_EQ(answer(event, CoreLevel::interval), "counted") << event;
     }
+}
+
+// What decoding tells, and how a branch went: all that the retirements of a flat core have.
+TEST(CoreLevels, FlatCountsNothingButWhatTheInstructionsThemselvesSay) {
+  SignalSet said = branch_signals(BranchKind::none);
+  for (unsigned kind = 1; kind <= static_cast<unsigned>(BranchKind::tsx_abort); ++kind)
+    for (const bool taken : {false, true})
+      said = said | branch_signals(static_cast<BranchKind>(kind)) |
+             outcome_signals(static_cast<BranchKind>(kind), {.taken = taken});
+  for (auto signal = static_cast<unsigned>(Signal::instruction);
+       signal <= static_cast<unsigned>(Signal::rep_string); ++signal)
+    said.add(static_cast<Signal>(signal));
+  for (const Signal signal : {Signal::microcoded, Signal::load, Signal::store, Signal::pause,
+                              Signal::tx_start, Signal::tx_commit, Signal::lbr_insert})
+    said.add(signal);
+  unsigned counted = 0;
+  for (const CpuModel& model : cpu_models())
+    for (const EventDefinition& event : model.events) {
+      const perf::Attr attr{.type = static_cast<u32>(perf::EventType::raw),
+                            .config = event_select_bits(event),
+                            .config1 = event.extra};
+      const auto resolved = resolve(model, attr, {.core = CoreLevel::flat});
+      if (!resolved.ok() || resolved->definition.rule.quantity != Quantity::none) continue;
+      const EventRule& rule = resolved->definition.rule;
+      EXPECT_TRUE(said.contains(rule.all | rule.any | rule.none)) << model.name << ' ' << event.name;
+      ++counted;
+    }
+  EXPECT_GT(counted, 10 * cpu_models().size());
 }
 
 }  // namespace
