@@ -26,6 +26,7 @@ class EventfulProgram {
       if (const auto signal = static_cast<Signal>(s); !never.has(signal))
         retire({Signal::instruction, signal});
     retire({Signal::instruction, Signal::load, Signal::locked});
+    retire({Signal::instruction, Signal::macro_fused, Signal::conditional});
   }
 
  private:
