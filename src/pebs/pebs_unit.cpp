@@ -54,6 +54,13 @@ u64 PebsUnit::arm(u64 overflowed, const CounterFile& counters, u64 cycle) {
   return armed;
 }
 
+void PebsUnit::follow_enables(const CounterFile& counters) {
+  const u64 all = overflowed_ | held_;
+  if (all == 0) return;
+  overflowed_ = all & enabled(counters);
+  held_ = all & ~overflowed_;
+}
+
 bool PebsUnit::precise_distribution(unsigned counter, const CounterFile& counters) const {
   if ((model_->pebs.distribution & bit(counter)) == 0) return false;
   const bool any_event = !pebs::is_fixed(model_->pebs.format) || model_->core_type == CoreType::atom;
@@ -72,7 +79,6 @@ bool PebsUnit::qualifies(unsigned counter, const Retirement& retirement, const C
 }
 
 u64 PebsUnit::due(u64 occurred, const Retirement& retirement, const CounterFile& counters) {
-  drop_disabled(counters);
   u64 ready = 0, close = 0;
   for (const unsigned counter : set_bits(overflowed_ & occurred)) {
     const bool exact = precise_distribution(counter, counters);

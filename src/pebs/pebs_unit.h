@@ -58,6 +58,9 @@ struct BtsOutcome {
 /// overflow coming and record the very instruction that overflowed them.
 ///
 /// Per counter: counting (no bit in `overflowed_`) -> arming (bit set, less than the arm delay ago) -> armed.
+/// A counter whose enable is cleared meanwhile is held: it gets no record, and goes on waiting when it is
+/// enabled again. No manual says that clearing an enable disarms, and systems depend on that it does not:
+/// they clear it around a virtual machine and to drain the buffer, and load no counter anew.
 class PebsUnit {
  public:
   explicit PebsUnit(const CpuModel& model) : model_(&model) {}
@@ -74,7 +77,7 @@ class PebsUnit {
   u64 front_end_filter() const { return frontend_; }
   /// PEBS_LD_LAT_THRESHOLD.
   u64 latency_threshold() const { return latency_threshold_; }
-  /// Some counter is between its overflow and its record.
+  /// Some enabled counter is between its overflow and its record.
   bool busy() const { return overflowed_ != 0; }
   /// Those counters.
   u64 waiting() const { return overflowed_; }
@@ -94,9 +97,12 @@ class PebsUnit {
   /// Assists since construction by what became of them.
   u64 assists(AssistOutcome outcome) const { return assists_[static_cast<unsigned>(outcome)]; }
 
-  /// A counter that loses its enable while its assist waits never gets the record: after every register
-  /// write, those that are not enabled any more stop waiting.
-  void drop_disabled(const CounterFile& counters) { overflowed_ &= enabled(counters); }
+  /// Counters that lost their enable while their assist waited.
+  u64 held() const { return held_; }
+  /// After every register write: waiting counters are held without their enable, and wait again with it.
+  void follow_enables(const CounterFile& counters);
+  /// Software gave the counter another count: what overflowed is gone.
+  void loaded(unsigned counter) { held_ &= ~bit(counter); }
 
   void add_to(StateHash& hash) const;
   static RowFamilies<PebsUnit> registers();
@@ -112,7 +118,8 @@ class PebsUnit {
   u64 reload_value(const Memory& memory, const CounterFile& counters, unsigned counter) const;
 
   const CpuModel* model_;
-  u64 overflowed_ = 0;  // arming or armed
+  u64 overflowed_ = 0;  // arming or armed, and enabled
+  u64 held_ = 0;        // the same, but for the enable
   u64 fresh_ = 0;       // overflowed since the previous retirement
   std::array<u64, counter_slots> overflow_cycle_{};
 

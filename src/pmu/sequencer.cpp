@@ -276,11 +276,20 @@ Fault Sequencer::wrmsr(u32 address, u64 value) {
   const Written written =
       registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
   if (written.steers) derive();
+  if (pebs_.held() != 0 && written.fault == Fault::none) tell_load(address);
   if (written.fault == Fault::none)
     observer_.tell(&Observer::on_register_write, {now(), address, value});
   else
     tell_fault(observed::AccessKind::wrmsr, address, value, written.fault);
   return written.fault;
+}
+
+/// A write to a counter, by whatever alias.
+void Sequencer::tell_load(u32 address) {
+  const u32 storage = registers_->find(address)->storage;
+  const u32 gp = storage - msr::PMC0, fixed = storage - msr::FIXED_CTR0;  // huge below the first
+  if (gp < first_fixed) pebs_.loaded(gp);
+  if (fixed < counter_slots - first_fixed) pebs_.loaded(first_fixed + fixed);
 }
 
 Fault Sequencer::read_xapic(std::span<std::byte> out) const {
@@ -302,7 +311,7 @@ Fault Sequencer::write_xapic(std::span<const std::byte> in) {
 // What units have to know of each other's registers. (The owner of the register that was written has derived
 // its own.)
 void Sequencer::derive() {
-  pebs_.drop_disabled(counters_);
+  pebs_.follow_enables(counters_);
   counters_.set_filters(event_filters());
 }
 

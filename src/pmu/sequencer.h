@@ -122,6 +122,7 @@ class Sequencer {
   Fault write_xapic(std::span<const std::byte> in);
   EventFilters event_filters() const;
   void derive();
+  void tell_load(u32 address);
   void tell_fault(observed::AccessKind access, u32 address, u64 value, Fault fault) const;
   void tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const;
 

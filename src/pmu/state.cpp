@@ -30,10 +30,10 @@ void LbrStack::add_to(StateHash& hash) const {
 }
 
 void PebsUnit::add_to(StateHash& hash) const {
-  const auto& [model, overflowed, fresh, overflow_cycle, pebs_enable, data_cfg, ds_area, latency_threshold,
-               frontend, base, index, reload, assists] = *this;
-  hash.add(overflowed, fresh);
-  for (const unsigned counter : set_bits(overflowed)) hash.add(overflow_cycle[counter]);
+  const auto& [model, overflowed, held, fresh, overflow_cycle, pebs_enable, data_cfg, ds_area,
+               latency_threshold, frontend, base, index, reload, assists] = *this;
+  hash.add(overflowed, held, fresh);
+  for (const unsigned counter : set_bits(overflowed | held)) hash.add(overflow_cycle[counter]);
   hash.add(pebs_enable, data_cfg, ds_area, latency_threshold, frontend, base, index, reload, assists);
 }
 

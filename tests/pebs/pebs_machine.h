@@ -61,7 +61,7 @@ class PebsMachine {
 
   Fault try_write(u32 address, u64 value) {
     const Fault fault = registers_.write(address, value, counters.now(), counters, pebs).fault;
-    pebs.drop_disabled(counters);
+    pebs.follow_enables(counters);
     return fault;
   }
   void write(u32 address, u64 value) {

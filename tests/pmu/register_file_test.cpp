@@ -82,19 +82,42 @@ TEST(RegisterFile, PmiInUseFollowsTheRegistersInAnyOrderOfWrites) {
   }
 }
 
-TEST(RegisterFile, ACounterThatLosesItsArchitecturalPebsEnableIsForgottenAsOneOfPebsEnableIs) {
-  for (const std::string_view name : {"lioncove", "cougarcove"}) {
-    Pmu pmu(*find_cpu_model(name));
-    const u32 enable_address = pmu.model().has_arch_pebs() ? msr::V6_GP0_CFG_C + 8 : msr::PEBS_ENABLE;
-    const u64 enable = pmu.model().has_arch_pebs() ? pebs::cfg_c::ENABLE : bit(2);
-    ASSERT_EQ(pmu.wrmsr(enable_address, enable), Fault::none);
-    ASSERT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + 2, 0x4300C0), Fault::none);
-    ASSERT_EQ(pmu.wrmsr(msr::A_PMC0 + 2, low_bits(48)), Fault::none);
+/// Counter 2 of a Pmu with either kind of enable, which has overflowed and waits for its record.
+struct Waiting {
+  explicit Waiting(std::string_view name) : pmu(*find_cpu_model(name)) {
+    write(enable_address, enable);
+    write(msr::PERFEVTSEL0 + 2, 0x4300C0);
+    write(msr::A_PMC0 + 2, low_bits(48));
     pmu.retire({.cycle = 1, .signals = {Signal::instruction}});
-    ASSERT_TRUE(pmu.sequencer().pebs().busy()) << name;
-    ASSERT_EQ(pmu.wrmsr(enable_address, 0), Fault::none);
-    ASSERT_EQ(pmu.wrmsr(enable_address, enable), Fault::none);
-    EXPECT_FALSE(pmu.sequencer().pebs().busy()) << name;
+    EXPECT_TRUE(waits()) << name;
+  }
+  void write(u32 address, u64 value) { ASSERT_EQ(pmu.wrmsr(address, value), Fault::none); }
+  bool waits() const { return pmu.sequencer().pebs().busy(); }
+
+  Pmu pmu;
+  const u32 enable_address = pmu.model().has_arch_pebs() ? msr::V6_GP0_CFG_C + 8 : msr::PEBS_ENABLE;
+  const u64 enable = pmu.model().has_arch_pebs() ? pebs::cfg_c::ENABLE : bit(2);
+};
+
+TEST(RegisterFile, ACounterThatLosesEitherPebsEnableWaitsForItsRecordAgainWhenItIsBack) {
+  for (const std::string_view name : {"lioncove", "cougarcove"}) {
+    Waiting counter(name);
+    counter.write(counter.enable_address, 0);
+    EXPECT_FALSE(counter.waits()) << name;
+    counter.write(counter.enable_address, counter.enable);
+    EXPECT_TRUE(counter.waits()) << name;
+  }
+}
+
+TEST(RegisterFile, ACounterThatIsLoadedWithoutItsPebsEnableHasNoRecordToWaitFor) {
+  for (const auto& [name, alias] : {std::pair{"lioncove", msr::A_PMC0 + 2},
+                                    {"lioncove", msr::PMC0 + 2},
+                                    {"cougarcove", msr::V6_GP0_CTR + 2 * msr::V6_STRIDE}}) {
+    Waiting counter(name);
+    counter.write(counter.enable_address, 0);
+    counter.write(alias, 0);
+    counter.write(counter.enable_address, counter.enable);
+    EXPECT_FALSE(counter.waits()) << name;
   }
 }
 
