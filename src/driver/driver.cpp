@@ -86,18 +86,18 @@ void Driver::enable() {
   if (--disable_depth_ != 0) return;
   if (new_placements_ != 0) apply_placements();
   enabled_ = true;
-  claim_counter_from_microcode();
+  if (owners_[3] == nullptr || owners_[3]->hw.stopped) claim_counter_from_microcode(0);
   pebs_.enable_all();
   lbr_.enable(LbrDriver::EnableMode::full);
   counters_.enable_all();
   bts_.start();
 }
 
-void Driver::claim_counter_from_microcode() {
-  if (!cpu_.tsx_force_abort) return;
-  const bool wanted = owners_[3] != nullptr;
-  if (wanted != gp3_claimed_) access_.wrmsr(msr::TSX_FORCE_ABORT, wanted ? 1 : 0);
-  gp3_claimed_ = wanted;
+/// 1: GP 3 is the PMU's before anything is written to it. 0: microcode has it for transactions.
+void Driver::claim_counter_from_microcode(u64 claim) {
+  if (!cpu_.tsx_force_abort || claim == gp3_claim_) return;
+  access_.wrmsr(msr::TSX_FORCE_ABORT, claim);
+  gp3_claim_ = claim;
 }
 
 /// `visit(leader, members)` for every group on the PMU. Members that are off are not among them.
@@ -160,6 +160,8 @@ void Driver::vacate_moved_counters() {
 }
 
 void Driver::apply_placements() {
+  if (std::ranges::any_of(placements_, [](const Placement& p) { return p.counter == 3; }))
+    claim_counter_from_microcode(1);
   name_reload_causes();
   name_stored_counters();
   vacate_moved_counters();
@@ -248,10 +250,14 @@ void Driver::drain_branch_trace() {
 }
 
 /// Records of either buffer do not say whose they are.
+/// The PMU is stopped only where it keeps something of a task.
 void Driver::context_switch(SwitchDirection direction, perf::TaskId task) {
+  const bool stops = bts_.active() || pebs_.all_large() || lbr_.in_use();
+  if (stops) disable();
   if (direction == SwitchDirection::out && bts_.active()) drain_branch_trace();
   if (direction == SwitchDirection::out && pebs_.all_large()) drain(DrainTrigger::context_switch, nullptr);
   lbr_.context_switch(direction, task);
+  if (stops) enable();
 }
 
 const perf::BranchStack* Driver::interrupt_branches(const Event& event) { return lbr_.stack(event); }

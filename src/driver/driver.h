@@ -128,7 +128,7 @@ class Driver final : private PebsHost {
   void for_each_group(Visit visit);
   void name_reload_causes();
   void name_stored_counters();
-  void claim_counter_from_microcode();
+  void claim_counter_from_microcode(u64 claim);
   void vacate_moved_counters();
   void take_counter(perf::Event& event, int counter);
   void leave_counter(perf::Event& event);
@@ -185,7 +185,7 @@ class Driver final : private PebsHost {
   bool enabled_ = true;
   bool in_interrupt_ = false;
   bool apic_reachable_ = true, apic_in_memory_ = false;
-  bool gp3_claimed_ = false;  // from the microcode that wants it for transactions
+  u64 gp3_claim_ = 0;  // on the counter that microcode wants for transactions
   bool pebs_usable_ = false;
   DriverStatistics statistics_;
   unsigned handled_before_ = 0;  // by the latest interrupt, at `handled_at_`

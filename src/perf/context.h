@@ -11,6 +11,11 @@ namespace pmusim::perf {
 
 struct Task;
 
+/// The lists of a context, as bits.
+namespace list {
+inline constexpr unsigned PINNED = 1, FLEXIBLE = 2, ALL = PINNED | FLEXIBLE;
+}
+
 /// Events that are scheduled together: those of one task, or those of the CPU whoever runs on it.
 ///
 /// Its time stands still while it is not on the CPU; the times of its events are measured in it.
@@ -39,6 +44,9 @@ class Context {
   }
   bool on_cpu() const { return on_cpu_; }
 
+  bool has_events() const { return !pinned_.empty() || !flexible_.empty(); }
+
+  unsigned lists_on = 0;          ///< lists that had their turn: what of them is off found no room
   bool rotate_necessary = false;  ///< a flexible group found no room
 
  private:

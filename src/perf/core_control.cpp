@@ -17,7 +17,10 @@ constexpr std::size_t max_data_pages = std::size_t{1} << 18;
 
 using Outcome = Result<Done, KernelError>;
 
-void LinuxCore::reschedule() { scheduler_->reschedule(now_); }
+void LinuxCore::reschedule(Event& changed) {
+  Event* const event = &changed;
+  scheduler_->reschedule({&event, 1}, now_);
+}
 
 /// Also of the events that inherited from it.
 template <class F>
@@ -33,7 +36,7 @@ void LinuxCore::for_event_and_children(Event& event, Scope scope, F apply) {
 
 /// The times of members stand still while their leader is off, so they are brought up to date with it.
 void LinuxCore::set_state(Event& event, EventState state) {
-  scheduler_->take_off(event, now_);
+  if (event.state >= EventState::inactive) scheduler_->take_off(event, now_);
   scheduler_->update_times(event, now_);
   if (event.is_leader())
     for (Event* sibling : event.siblings) scheduler_->update_times(*sibling, now_);
@@ -43,9 +46,11 @@ void LinuxCore::set_state(Event& event, EventState state) {
 
 void LinuxCore::enable(Event& event, Scope scope) {
   for_event_and_children(event, scope, [&](Event& one) {
-    if (one.state == EventState::off || one.state == EventState::error) set_state(one, EventState::inactive);
+    if (one.state != EventState::off && one.state != EventState::error) return;
+    set_state(one, EventState::inactive);
+    const bool group_is_off = !one.is_leader() && one.leader->state != EventState::active;
+    if (one.context->on_cpu() && !group_is_off) reschedule(one);
   });
-  reschedule();
 }
 
 void LinuxCore::disable(Event& event, Scope scope) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 
 #include "perf/linux_core.h"
 #include "perf/read_format.h"
@@ -166,13 +167,16 @@ Outcome LinuxCore::check_read_size(const Event& event, const Event& leader) cons
   return Done{};
 }
 
+/// A first event makes the PMU ready even if it is off (Linux: perf_install_in_context).
 void LinuxCore::install(Event& event, Event* leader) {
+  const bool has_others = event.context->has_events();
   event.time_stamp = event.context->time(now_);
   if (leader)
     leader->siblings.push_back(&event);
   else
     event.context->add(event);
-  if (event.state == EventState::inactive && event.context->on_cpu()) reschedule();
+  const bool off = event.state < EventState::inactive || event.leader->state < EventState::inactive;
+  if (event.context->on_cpu() && !(off && has_others)) reschedule(event);
 }
 
 bool LinuxCore::owns(const Event* event) const {
@@ -192,11 +196,11 @@ void LinuxCore::remove(Event& event) {
     std::erase(event.leader->siblings, &event);
   } else if (event.context) {
     event.context->remove(event);
-    for (Event* sibling : event.siblings) {
+    for (Event* sibling : std::exchange(event.siblings, {})) {
       sibling->leader = sibling;
       event.context->add(*sibling);
+      if (sibling->state == EventState::inactive && event.context->on_cpu()) reschedule(*sibling);
     }
-    event.siblings.clear();
   }
   if (event.parent) std::erase(event.parent->children, &event);
   release(event);

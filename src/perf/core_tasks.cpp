@@ -63,17 +63,20 @@ void LinuxCore::fork(u32 parent_tid, u32 pid, u32 tid) {
 void LinuxCore::exec(u32 tid, std::string comm) {
   Task* task = find_task(tid);
   if (!task) return;
-  for (Event* event : task->context.events()) {
+  const std::vector<Event*> events = task->context.events();
+  bool enabled = false;
+  for (Event* event : events) {
     if (event->attr.enable_on_exec && event->state == EventState::off) {
       event->attr.enable_on_exec = 0;
       set_state(*event, EventState::inactive);
+      enabled = true;
     }
     if (event->attr.remove_on_exec) {
       set_state(*event, EventState::exit);
       event->hung_up = true;
     }
   }
-  if (task->context.on_cpu()) reschedule();
+  if (enabled && task->context.on_cpu()) scheduler_->reschedule(events, now_);
   task->comm = std::move(comm);
   emit(task, CommRecord{task->pid, task->tid, task->comm, misc::COMM_EXEC},
        [](const Attr& a) { return a.comm != 0; });
@@ -107,7 +110,7 @@ void LinuxCore::mmap_region(u32 tid, const Mapping& m) {
 void LinuxCore::exit(u32 tid) {
   Task* task = find_task(tid);
   if (!task) return;
-  if (current_ == task) flush_samples();
+  if (current_ == task && task->context.has_events()) flush_samples();
   emit(task, TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid, now_},
        follows_tasks);
   for (Event* event : task->context.events()) exit_event(*event);
@@ -115,11 +118,10 @@ void LinuxCore::exit(u32 tid) {
   tasks_.erase(tid);
 }
 
-/// Samples of the running task that hardware still holds come out now.
+/// Samples of the running task that hardware still holds come out now: as its events leave the PMU. Those of
+/// the CPU stay, and samples come out with the switch that follows.
 void LinuxCore::flush_samples() {
-  hardware_.disable();
   hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(current_));
-  hardware_.enable();
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -197,14 +199,24 @@ void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
     software_.count(SoftwareId::context_switches, 1, 0, in_kernel);
   }
   const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
+  const bool leaves = previous && previous->context.has_events(), comes = next && next->context.has_events();
+  if (!leaves) hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   if (previous) emit_switch(*previous, next, out);
-  hardware_.disable();
-  hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
+  if (leaves) {
+    hardware_.disable();
+    hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
+  }
+  scheduler_->task_leaves(now_);
+  if (leaves) hardware_.enable();
   current_ = next;
-  scheduler_->switch_to(next ? &next->context : nullptr, now_);
-  hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
-  hardware_.enable();
+  if (comes) hardware_.disable();
+  scheduler_->task_comes(next ? &next->context : nullptr, now_);
+  if (comes) {
+    hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
+    hardware_.enable();
+  }
   if (next) emit_switch(*next, previous, 0);
+  if (!comes) hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
 }
 
 /// Events of the task get SWITCH; those of the CPU also learn who is on the other side.

@@ -114,7 +114,7 @@ class LinuxCore final : public PerfCore {
   void update_page(Event& event);
   template <class F>
   void for_event_and_children(Event& event, Scope scope, F apply);
-  void reschedule();
+  void reschedule(Event& changed);
 
   // reading (core_read.cpp)
   void update_count(Event& event);

@@ -123,56 +123,87 @@ void Scheduler::list_on(std::vector<Event*>& leaders, Context& context, u64 now,
   }
 }
 
-void Scheduler::all_on(u64 now) {
-  const auto list_of_its_own = [&](std::vector<Event*>& leaders, Context& context) {
-    bool hardware_full = false;
-    list_on(leaders, context, now, hardware_full);
-  };
-  list_of_its_own(cpu_.pinned(), cpu_);
-  if (task_) list_of_its_own(task_->pinned(), *task_);
-  list_of_its_own(cpu_.flexible(), cpu_);
-  if (task_) list_of_its_own(task_->flexible(), *task_);
+void Scheduler::lists_off(Context& context, unsigned lists, u64 now) {
+  context.lists_on &= ~lists;
+  if ((lists & list::PINNED) != 0)
+    for (Event* leader : context.pinned()) group_off(*leader, now);
+  if ((lists & list::FLEXIBLE) == 0) return;
+  context.rotate_necessary = false;
+  for (Event* leader : context.flexible()) group_off(*leader, now);
 }
 
-void Scheduler::all_off(u64 now) {
-  for (Context* context : {task_, &cpu_}) {
-    if (!context) continue;
-    context->rotate_necessary = false;
-    for (auto* list : {&context->flexible(), &context->pinned()})
-      for (Event* leader : *list) group_off(*leader, now);
+void Scheduler::list_on(Context& context, unsigned list, u64 now) {
+  if ((context.lists_on & list) != 0) return;
+  context.lists_on |= list;
+  bool hardware_full = false;
+  list_on(list == list::PINNED ? context.pinned() : context.flexible(), context, now, hardware_full);
+}
+
+void Scheduler::all_on(u64 now) {
+  for (const unsigned list : {list::PINNED, list::FLEXIBLE}) {
+    list_on(cpu_, list, now);
+    if (task_) list_on(*task_, list, now);
   }
 }
 
-void Scheduler::reschedule(u64 now) {
+void Scheduler::reschedule(std::span<Event* const> changed, u64 now) {
+  if (std::ranges::none_of(changed, [&](const Event* e) { return group_has_hardware(*e->leader); }))
+    return software_on(changed, now);
+  unsigned of_cpu = 0, any = 0;
+  for (const Event* event : changed) {
+    const unsigned lists = event->leader->attr.pinned ? list::ALL : list::FLEXIBLE;
+    if (event->context == &cpu_) of_cpu |= lists;
+    any |= lists;
+  }
+  if (of_cpu == 0 && any == list::ALL) of_cpu = list::FLEXIBLE;  // pinned events of a task come before them
   hardware_.disable();
-  all_off(now);
+  if (task_) lists_off(*task_, any, now);
+  lists_off(cpu_, of_cpu, now);
   all_on(now);
   hardware_.enable();
 }
 
-void Scheduler::switch_to(Context* next, u64 now) {
-  hardware_.disable();
-  all_off(now);
-  if (task_) task_->leave(now);
-  task_ = next;
-  if (task_) task_->enter(now);
+/// Nothing has to make room for software events.
+void Scheduler::software_on(std::span<Event* const> changed, u64 now) {
+  for (Event* event : changed)
+    if (event->leader->state >= EventState::inactive) group_on(*event->leader, now);
+}
+
+void Scheduler::task_leaves(u64 now) {
+  if (!task_) return;
+  lists_off(*task_, list::ALL, now);
+  task_->leave(now);
+  task_ = nullptr;
+}
+
+void Scheduler::task_comes(Context* task, u64 now) {
+  task_ = task;
+  if (!task_) return;
+  task_->enter(now);
+  if (!task_->has_events()) return;
+  if (!task_->pinned().empty()) lists_off(cpu_, list::FLEXIBLE, now);
   all_on(now);
-  hardware_.enable();
 }
 
 bool Scheduler::rotate(u64 now) {
-  bool needed = false;
-  for (Context* context : {&cpu_, task_}) {
-    if (!context || !context->rotate_necessary) continue;
-    auto& leaders = context->flexible();
-    const auto active =
-        std::ranges::find_if(leaders, [](Event* e) { return e->state == EventState::active; });
-    const auto first = active != leaders.end() ? active : leaders.begin();
-    std::rotate(first, first + 1, leaders.end());
-    needed = true;
-  }
-  if (needed) reschedule(now);
-  return needed;
+  const bool of_cpu = cpu_.rotate_necessary, of_task = task_ && task_->rotate_necessary;
+  if (!of_cpu && !of_task) return false;
+  hardware_.disable();
+  if (of_cpu) take_turns(cpu_);
+  if (of_task) take_turns(*task_);
+  if (task_) lists_off(*task_, list::FLEXIBLE, now);
+  if (of_cpu) lists_off(cpu_, list::FLEXIBLE, now);
+  all_on(now);
+  hardware_.enable();
+  return true;
+}
+
+/// The group that has been on longest goes last.
+void Scheduler::take_turns(Context& context) {
+  auto& leaders = context.flexible();
+  const auto active = std::ranges::find_if(leaders, [](Event* e) { return e->state == EventState::active; });
+  const auto first = active != leaders.end() ? active : leaders.begin();
+  std::rotate(first, first + 1, leaders.end());
 }
 
 }  // namespace pmusim::perf

@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_PERF_SCHEDULER_H
 
 #include <functional>
+#include <span>
 
 #include "perf/context.h"
 #include "pmusim/perf/driver.h"
@@ -20,10 +21,13 @@ class Scheduler {
   Context& cpu() { return cpu_; }
   Context* task() { return task_; }
 
-  /// The task's context takes the CPU; nullptr: nobody's does.
-  void switch_to(Context* next, u64 now);
-  /// Takes everything off the PMU and puts on what fits, after events or their states changed.
-  void reschedule(u64 now);
+  /// The task's context leaves the CPU; then another takes it, nullptr: nobody's does. What the CPU's own
+  /// events count goes on meanwhile.
+  void task_leaves(u64 now);
+  void task_comes(Context* task, u64 now);
+  /// After these events, or their states, changed: takes off the PMU what stands behind them or beside them,
+  /// and puts on what fits (Linux: ctx_resched).
+  void reschedule(std::span<Event* const> changed, u64 now);
   /// Takes one group or one member off.
   void take_off(Event& event, u64 now);
   /// Gives the next flexible group its turn where one found no room. True if anything moved.
@@ -36,8 +40,11 @@ class Scheduler {
 
  private:
   enum class Fit : u8 { yes, no };
-  void all_off(u64 now);
+  void lists_off(Context& context, unsigned lists, u64 now);
+  void list_on(Context& context, unsigned list, u64 now);
   void all_on(u64 now);
+  void software_on(std::span<Event* const> changed, u64 now);
+  static void take_turns(Context& context);
   void list_on(std::vector<Event*>& leaders, Context& context, u64 now, bool& hardware_full);
   Fit group_on(Event& leader, u64 now);
   bool event_on(Event& event, u64 now);

@@ -240,6 +240,15 @@ TEST(Driver, PebsEnableIsLeftAloneWhileNoEventIsPrecise) {
   EXPECT_EQ(std::ranges::count(written, msr::PEBS_ENABLE), 0);
 }
 
+TEST(Driver, ASwitchOfTasksLeavesThePmuAloneWhereItKeepsNothingOfThem) {
+  Rig rig(ice_lake());
+  rig.schedule(rig.opened(Rig::raw(0xC4, 100)));
+  rig.bus.writes.clear();
+  rig.driver.context_switch(perf::PmuDriver::SwitchDirection::out, {1, 1});
+  rig.driver.context_switch(perf::PmuDriver::SwitchDirection::in, {2, 2});
+  EXPECT_TRUE(rig.bus.writes.empty());
+}
+
 void overflow_once(Rig& rig) {
   perf::Event& event = rig.opened(Rig::raw(0xC4, 100));
   rig.schedule(event);

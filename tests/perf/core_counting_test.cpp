@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "perf/throttle.h"
 #include "tests/perf/core_fixture.h"
 
 namespace pmusim::perf {
@@ -16,6 +17,66 @@ TEST_F(CoreCounting, AnOpenedEventCountsUntilItIsClosed) {
   EXPECT_TRUE(driver.on().empty());
   EXPECT_EQ(driver.opened, 0);
   EXPECT_EQ(driver.disabled, 0);
+}
+
+TEST_F(CoreCounting, EventsOfTheCpuStayOnThePmuWhenTasksWithoutEventsTakeTurns) {
+  Event& event = **core.open(counting(), -1, 0);
+  driver.start(event, PmuDriver::StartMode::keep_period);
+  event.hw.interrupts = throttled;
+  core.fork(100, 200, 200);
+  core.switch_to(200);
+  EXPECT_EQ(event.hw.interrupts, throttled);  // one that comes back is not
+  EXPECT_EQ(driver.on(), std::vector<Event*>{&event});
+}
+
+struct Scheduling : CoreCounting {
+  /// On the PMU without a break: one that goes on is started.
+  static bool stayed(const Event& event) { return event.hw.stopped; }
+  Event& marked(const Attr& attr, i32 pid, i32 cpu) {
+    Event& event = open(attr, nullptr, pid, cpu);
+    event.hw.stopped = true;
+    return event;
+  }
+  static Attr pinned() {
+    Attr attr = counting();
+    attr.pinned = 1;
+    return attr;
+  }
+};
+
+TEST_F(Scheduling, AnEventMakesWayForThoseBeforeItAlone) {  // Linux: ctx_resched
+  Event& of_cpu = marked(pinned(), -1, 0);
+  Event& of_task = marked(pinned(), 100, -1);
+  Event& flexible = marked(counting(), -1, 0);
+  open(counting());
+  EXPECT_TRUE(stayed(of_cpu) && stayed(of_task) && stayed(flexible));
+  open(counting(), nullptr, -1, 0);
+  EXPECT_TRUE(stayed(of_cpu) && stayed(of_task));
+  EXPECT_FALSE(stayed(flexible));
+}
+
+TEST_F(Scheduling, APinnedEventOfATaskComesBeforeTheOthersOfTheCpu) {
+  Event& of_cpu = marked(pinned(), -1, 0);
+  Event& flexible = marked(counting(), -1, 0);
+  open(pinned());
+  EXPECT_TRUE(stayed(of_cpu));
+  EXPECT_FALSE(stayed(flexible));
+}
+
+TEST_F(Scheduling, NothingMakesWayForSoftwareEvents) {
+  Event& event = marked(counting(), -1, 0);
+  Event& clock = open(software(SoftwareId::task_clock), nullptr, -1, 0);
+  EXPECT_TRUE(stayed(event));
+  EXPECT_EQ(clock.state, EventState::active);
+}
+
+TEST_F(Scheduling, RotationLeavesPinnedEventsWhereTheyAre) {
+  Event& first = marked(pinned(), -1, 0);
+  for (int i = 0; i < 4; ++i) open(counting(), nullptr, -1, 0);
+  const std::vector<Event*> before = driver.on();
+  core.advance(5'000'000, frame);
+  EXPECT_TRUE(stayed(first));
+  EXPECT_NE(driver.on(), before);
 }
 
 TEST_F(CoreCounting, ADisabledEventCountsFromEnableToDisable) {
