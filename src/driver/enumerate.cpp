@@ -173,15 +173,13 @@ Enumeration enumerate(Bus& bus, perf::Kernel kernel) {
   e.arch_lbr = (extended.edx & bit(19)) != 0;
   read_signature(e, features.eax);
   identify_core(e, cpuid);
-  const bool known = is_known_to(kernel, e);
-  if (!known) e.microarchitecture = Microarchitecture::unknown;
+  if (!is_known_to(kernel, e)) e.microarchitecture = Microarchitecture::unknown;
   read_perfmon_leaf(e, cpuid);
   if (e.hybrid) correct_hybrid_counters(e);
   if ((cpuid(leaf_extended, 1).eax & bit(8)) != 0) read_perfmon_ext_leaf(e, cpuid);
   if (has_pdcm) read_capabilities(e, bus);
   read_ds_pebs(e, bus);
   read_bts(e, features, bus);
-  e.arch_lbr = e.arch_lbr && known;
   read_lbr(e, cpuid);
   return as_seen_by(kernel, e);
 }

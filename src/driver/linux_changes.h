@@ -17,6 +17,8 @@ inline constexpr Change drain_in_record_order{Kernel::v6_14};
 inline constexpr Change overflow_before_rearming{Kernel::v6_14};
 /// Counter values in adaptive PEBS records.
 inline constexpr Change counter_snapshots{Kernel::v6_15};
+/// Call stacks of the LBR go with their task for events of the CPU too.
+inline constexpr Change call_stacks_of_cpu_events{Kernel::v6_15};
 inline constexpr Change auto_counter_reload{Kernel::v6_16};
 /// Event tables of Cougar Cove and Darkmont.
 inline constexpr Change cougar_cove{Kernel::v6_16};

@@ -181,8 +181,8 @@ TEST(LinuxView, CougarCoveAndArrowLakeHAreGenericCoresToOlderReleases) {
   FakeBus panther_lake_e = darkmont();
   const Enumeration unknown = enumerate(panther_lake_e, Kernel::v6_15);
   EXPECT_EQ(unknown.microarchitecture, Microarchitecture::unknown);
-  EXPECT_EQ(unknown.lbr_entries, 0u);
-  EXPECT_FALSE(unknown.arch_lbr);
+  EXPECT_EQ(unknown.lbr_entries, 32u);  // CPUID lists it, whoever the CPU is
+  EXPECT_TRUE(unknown.arch_lbr);
   EXPECT_EQ(enumerate(panther_lake_e, Kernel::v6_16).microarchitecture, Microarchitecture::darkmont);
   EXPECT_NE(enumerate(panther_lake_e, Kernel::v6_16).lbr_entries, 0u);
   FakeBus arrow_lake_h = lion_cove();

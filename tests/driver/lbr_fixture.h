@@ -27,7 +27,8 @@ inline FakeBus core2() {
 /// The LBR part on a fake CPU. Tests put records into the registers themselves.
 class LbrRig {
  public:
-  explicit LbrRig(FakeBus cpu) : bus(std::move(cpu)), lbr(access, enumerate(bus)) {
+  explicit LbrRig(FakeBus cpu, perf::Kernel kernel = perf::default_kernel)
+      : bus(std::move(cpu)), lbr(access, enumerate(bus), kernel) {
     lbr.set_up();
     bus.writes.clear();
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lbr_fixture.h"
+#include "perf/context.h"
 
 namespace pmusim::driver {
 namespace {
@@ -20,7 +21,10 @@ constexpr u32 FROM = msr::LBR_NHM_FROM_IP, TO = msr::LBR_NHM_TO_IP;
 /// A rig with one event on the PMU.
 class LbrSwitch : public LbrRig {
  public:
-  LbrSwitch(FakeBus cpu, u64 request) : LbrRig(std::move(cpu)), user(event(request)) {
+  LbrSwitch(FakeBus cpu, u64 request, perf::Kernel kernel = perf::default_kernel,
+            perf::Context* context = nullptr)
+      : LbrRig(std::move(cpu), kernel), user(event(request)) {
+    user.context = context;
     EXPECT_EQ(open(user), 0);
     lbr.add(user);
     bus.writes.clear();
@@ -145,6 +149,24 @@ TEST(TaskSwitch, ACallStackComesBackWithItsTask) {
   EXPECT_EQ(rig.value(FROM + 0), 0x2000u);
   EXPECT_EQ(rig.value(FROM + 31), 0x1000u);
   EXPECT_EQ(rig.value(FROM + 30), 0u);
+}
+
+/// What comes back to a task under a call stack event.
+u64 source_after_switches(perf::Kernel kernel, perf::Context& context) {
+  LbrSwitch rig(skylake(), CALL_STACK | USER, kernel, &context);
+  rig.put_stack(1, {0x3000});
+  rig.lbr.context_switch(Direction::out, {1, 1});
+  rig.run_another_task();
+  rig.lbr.context_switch(Direction::in, {1, 1});
+  return rig.value(FROM + 1);
+}
+
+TEST(TaskSwitch, BeforeLinux6_15CallStacksOfTheCpuAreNotKept) {
+  perf::Task task(1, 1, "");
+  perf::Context cpu(nullptr);
+  EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, cpu), 0u);
+  EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, task.context), 0x3000u);
+  EXPECT_EQ(source_after_switches(perf::Kernel::v6_15, cpu), 0x3000u);
 }
 
 TEST(TaskSwitch, ATaskWithoutHistoryStartsEmpty) {

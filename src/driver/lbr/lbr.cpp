@@ -2,7 +2,9 @@
 #include "driver/lbr/lbr.h"
 
 #include "driver/lbr/registers.h"
+#include "driver/linux_changes.h"
 #include "driver/scheduling/constraint.h"
+#include "perf/context.h"
 
 namespace pmusim::driver {
 namespace {
@@ -82,6 +84,12 @@ void LbrDriver::set_up_xsaves() {
             access_.xsaves(options_.xsave_address, xsave_lbr) == Fault::none;
 }
 
+/// Where a release keeps them with a task's events, there is no place for those of the CPU.
+bool LbrDriver::keeps_call_stacks(const Event& event) const {
+  const bool of_cpu = event.context != nullptr && event.context->task() == nullptr;
+  return wants_user_call_stack(event) && (!of_cpu || has(kernel_, change::call_stacks_of_cpu_events));
+}
+
 void LbrDriver::add(const Event& event) {
   if (!uses_lbr(event)) return;
   // A guest brings its own filter: an event for it has none to force on the others.
@@ -89,14 +97,14 @@ void LbrDriver::add(const Event& event) {
     select_ = data_of(event).branch_config;
     request_ = data_of(event).branch_software_filter;
   }
-  if (wants_user_call_stack(event)) ++call_stack_users_;
+  if (keeps_call_stacks(event)) ++call_stack_users_;
   if (has_stack_in_records(event, cpu_)) ++pebs_users_;
   if (++users_ == 1 && event.time_running == 0) reset();
 }
 
 void LbrDriver::remove(const Event& event) {
   if (!uses_lbr(event)) return;
-  if (wants_user_call_stack(event)) --call_stack_users_;
+  if (keeps_call_stacks(event)) --call_stack_users_;
   if (has_stack_in_records(event, cpu_)) --pebs_users_;
   --users_;
   if (event.is_leader() && in_logged_group(event)) reset();

@@ -124,6 +124,7 @@ class LbrDriver {
   Result<Done, KernelError> set_event_logging(perf::Event& event) const;
   void set_up_xsaves();
   bool call_stack_mode() const { return (request_ & branch_class::CALL_STACK) != 0; }
+  bool keeps_call_stacks(const perf::Event& event) const;
   bool info_needed() const;
   void read_image(std::vector<LbrEntry>& out);
   const perf::BranchStack& present(std::span<const perf::BranchEntry> branches, const perf::Event& event);
