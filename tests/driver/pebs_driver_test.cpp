@@ -139,7 +139,7 @@ struct Machine {
     data_of(event).index = static_cast<int>(event.id);
     driver.add(event, map);
     map[event.id] = &event;
-    driver.enable(event);
+    driver.enable(event, map);
   }
   Event& start(u64 sample_type, u64 period = 1000) {
     Event& event = open(sample_type, period);

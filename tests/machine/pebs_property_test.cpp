@@ -175,7 +175,7 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
     driver::data_of(event).index = static_cast<int>(n);
     driver_.add(event, map_);
     map_[n] = &event;
-    const driver::PebsCounterBits bits = driver_.enable(event);
+    const driver::PebsCounterBits bits = driver_.enable(event, map_);
     truth.value = (0 - event.hw.sample_period) & width_mask_;
     event.hw.previous_count = truth.value;
     write(msr::PMC0 + n, truth.value & low_bits(32));  // the short form sign-extends

@@ -16,7 +16,7 @@ constinit const CoreTraits cougar_cove{
     .ack = PmiAck::late,
     .pebs_on_all_counters = true,
     .extra_registers = lion_cove_extra,
-    .memory_events = golden_cove_memory,
+    .memory_events = lion_cove_memory,
     .data_source = DataSourceEncoding::lion_cove,
     .splits_latency = true,
     .has_own_capabilities = true,

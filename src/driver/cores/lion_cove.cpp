@@ -21,7 +21,7 @@ constinit const CoreTraits lion_cove{
     .ack = PmiAck::late,
     .pebs_on_all_counters = true,
     .extra_registers = lion_cove_extra,
-    .memory_events = golden_cove_memory,
+    .memory_events = lion_cove_memory,
     .data_source = DataSourceEncoding::lion_cove,
     .splits_latency = true,
     .pebs = {.distribution = fixed0 | gp01},

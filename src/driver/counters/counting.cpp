@@ -154,11 +154,10 @@ void Driver::enable_event(Event& event) {
     if (enabled_) bts_.start();
     return;
   }
-  if (data.extra_register != 0) access_.wrmsr(data.extra_register, data.extra_config);
   u64 select = data.config, reload_config = pebs_.cfg_c_beside(event);
   if (hidden_from_user(event)) select |= msr::evtsel::RDPMC_USR_DISABLE;
   if ((data.flags & pebs_flag::PRECISE) != 0) {
-    const PebsCounterBits bits = pebs_.enable(event);
+    const PebsCounterBits bits = pebs_.enable(event, owners_);
     select &= ~msr::evtsel::INT;
     if (bits.adaptive) select |= msr::evtsel::ADAPTIVE;
     reload_config = bits.cfg_c;
@@ -167,6 +166,7 @@ void Driver::enable_event(Event& event) {
   program_reload(event, reload_config);
   // A counter that reloads itself sets no status bit: its interrupt would be one that nobody explains.
   if ((data.reload_causes & bit(n)) != 0) select &= ~msr::evtsel::INT;
+  if (data.extra_register != 0) access_.wrmsr(data.extra_register, data.extra_config);
   counters_.start(n, select);
 }
 

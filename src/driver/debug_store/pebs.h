@@ -108,7 +108,7 @@ class PebsDriver {
   void remove(perf::Event& event, const EventMap& events);
 
   /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot.
-  PebsCounterBits enable(perf::Event& event);
+  PebsCounterBits enable(perf::Event& event, const EventMap& events);
   /// arch-PEBS: CFG_C of a counter without PEBS, whose value other events' records may hold.
   u64 cfg_c_beside(const perf::Event& event) const;
   /// The counter stops; large events are drained first. INT may be set again.
@@ -141,7 +141,7 @@ class PebsDriver {
   DrainOrder drain_order() const;
   u64 data_config_of(const perf::Event& event) const;
   u64 cfg_c_of(const perf::Event& event) const;
-  void program_layout(u64 data_config, const EventMap& events);
+  void program_layout(const EventMap& events);
   void program_threshold(const EventMap& events);
   u64 threshold_offset() const;
   std::span<std::byte> take_records();
@@ -159,10 +159,11 @@ class PebsDriver {
   std::unique_ptr<PebsSampleBuilder> samples_;
   std::unique_ptr<RunWriter> runs_;
   std::unique_ptr<RecordedCounts> counts_;
-  u64 enabled_ = 0;       // counters
-  u64 enable_word_ = 0;   // PEBS_ENABLE: counters, LL_EN, PS_EN
-  u64 data_config_ = 0;   // union over the active events
-  u32 record_bytes_ = 0;  // of one record in this configuration
+  u64 enabled_ = 0;        // counters
+  u64 enable_word_ = 0;    // PEBS_ENABLE: counters, LL_EN, PS_EN
+  u64 wanted_config_ = 0;  // union over the active events
+  u64 data_config_ = 0;    // as hardware has it
+  u32 record_bytes_ = 0;   // of one record in this configuration
   unsigned active_ = 0, large_ = 0;
   bool draining_ = false;
   DemuxTotals totals_;

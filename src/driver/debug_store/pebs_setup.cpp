@@ -66,10 +66,9 @@ Fault PebsDriver::set_up() {
 void PebsDriver::add(perf::Event& event, const EventMap& events) {
   if (!has_flag(event, pebs_flag::PRECISE)) return;
   const u64 wanted = data_config_of(event);
-  const u64 config = active_ == 0 ? wanted : data_config_ | wanted;
+  wanted_config_ = active_ == 0 ? wanted : wanted_config_ | wanted;
   ++active_;
   if (has_flag(event, pebs_flag::LARGE)) ++large_;
-  if (enumeration_.pebs_baseline && uses_memory_area()) program_layout(config, events);
   program_threshold(events);
 }
 
@@ -81,18 +80,22 @@ void PebsDriver::remove(perf::Event& event, const EventMap& events) {
   program_threshold(events);
 }
 
-void PebsDriver::program_layout(u64 data_config, const EventMap& events) {
-  if (data_config == data_config_) return;
+/// A drain takes records of one layout: those of the last one come out before another begins.
+void PebsDriver::program_layout(const EventMap& events) {
+  if (wanted_config_ == data_config_ || !enumeration_.pebs_baseline || !uses_memory_area()) return;
   drain(DrainTrigger::reconfigure, events, nullptr);
-  data_config_ = data_config;
-  record_bytes_ = pebs::adaptive_layout(data_config).size;
-  access_.wrmsr(msr::PEBS_DATA_CFG, data_config);
+  data_config_ = wanted_config_;
+  record_bytes_ = pebs::adaptive_layout(data_config_).size;
+  access_.wrmsr(msr::PEBS_DATA_CFG, data_config_);
+  program_threshold(events);
 }
 
 /// Bytes of records after which hardware interrupts.
 u64 PebsDriver::threshold_offset() const {
   if (!all_large()) return record_bytes_;
-  const u64 pebs_gp = enumeration_.pebs_counters & low_bits(counter::FIXED);
+  // Room for a record of each general counter, whichever of them have PEBS (Linux: pebs_update_threshold).
+  const u64 all = enumeration_.extended_pebs() ? enumeration_.pebs_counters : enumeration_.counters;
+  const u64 pebs_gp = all & low_bits(counter::FIXED);
   const u64 reserved_records =
       highest_bit_plus_1(pebs_gp) +
       (enumeration_.extended_pebs() ? highest_bit_plus_1(enumeration_.pebs_counters >> counter::FIXED) : 0);
@@ -117,8 +120,9 @@ void PebsDriver::program_threshold(const EventMap& events) {
   arch_buffer_.set_threshold(threshold);
 }
 
-PebsCounterBits PebsDriver::enable(perf::Event& event) {
+PebsCounterBits PebsDriver::enable(perf::Event& event, const EventMap& events) {
   if (!has_flag(event, pebs_flag::PRECISE) || data_of(event).index < 0) return {};
+  program_layout(events);
   const auto counter = counter_of(event);
   enabled_ |= bit(counter);
   if (enumeration_.arch_pebs()) return {.cfg_c = cfg_c_of(event)};
