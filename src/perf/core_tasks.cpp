@@ -53,7 +53,7 @@ void LinuxCore::fork(u32 parent_tid, u32 pid, u32 tid) {
   if (!parent || tid == parent_tid) return;
   task_started(pid, tid, parent->comm);
   Task& child = *find_task(tid);
-  child.parent_pid = parent->pid;
+  child.parent_pid = pid == parent->pid ? parent->parent_pid : parent->pid;  // threads have one parent
   child.parent_tid = parent->tid;
   child.cgroup = parent->cgroup;
   inherit(*parent, child);

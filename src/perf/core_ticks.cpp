@@ -35,17 +35,29 @@ void LinuxCore::run_deferred() {
   }
 }
 
-/// Unthrottles, steers frequencies, and gives other events their turn.
+namespace {
+
+bool is_steered(const Event& event) { return event.attr.freq != 0 && event.is_sampling(); }
+
+bool is_due(const Event& event) {
+  return event.state == EventState::active && (event.hw.interrupts == throttled || is_steered(event));
+}
+
+}  // namespace
+
+/// Unthrottles, steers frequencies, and gives other events their turn. The PMU runs on where there is none.
 void LinuxCore::tick() {
   ++ticks_;
-  hardware_.disable();
-  for (const auto& event : events_) {
-    if (event->state != EventState::active) continue;
-    if (event->hw.interrupts == throttled) unthrottle(*event);
-    if (event->attr.freq && event->is_sampling()) adjust_on_tick(*event);
+  if (std::ranges::any_of(events_, [](const auto& event) { return is_due(*event); })) {
+    hardware_.disable();
+    for (const auto& event : events_) {
+      if (event->state != EventState::active) continue;
+      if (event->hw.interrupts == throttled) unthrottle(*event);
+      if (is_steered(*event)) adjust_on_tick(*event);
+    }
+    hardware_.enable();
   }
   for (const auto& event : events_) update_page(*event);
-  hardware_.enable();
   if (ticks_ % options_.rotation_ticks == 0) scheduler_->rotate(now_);
 }
 

@@ -79,6 +79,13 @@ TEST_F(Scheduling, RotationLeavesPinnedEventsWhereTheyAre) {
   EXPECT_NE(driver.on(), before);
 }
 
+TEST_F(CoreCounting, ATickLeavesThePmuRunningWhereNoEventIsThrottledOrSteered) {
+  open(counting(), nullptr, -1, 0);
+  const int before = driver.disabled_times;
+  core.advance(5'000'000, frame);
+  EXPECT_EQ(driver.disabled_times, before);
+}
+
 TEST_F(CoreCounting, ADisabledEventCountsFromEnableToDisable) {
   Attr attr = counting();
   attr.disabled = 1;

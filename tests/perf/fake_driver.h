@@ -44,7 +44,10 @@ class FakeDriver final : public PmuDriver {
     return Done{};
   }
   void destroy(Event&) override { --opened; }
-  void disable() override { ++disabled; }
+  void disable() override {
+    ++disabled;
+    ++disabled_times;
+  }
   void enable() override { --disabled; }
   void begin() override { mark_ = on_.size(); }
   bool commit() override { return true; }
@@ -64,7 +67,8 @@ class FakeDriver final : public PmuDriver {
     if (direction == SwitchDirection::out) on_switch_out();
   }
 
-  int opened = 0, disabled = 0;
+  int opened = 0, disabled = 0;  ///< now
+  int disabled_times = 0;        ///< ever
 
  private:
   std::size_t counters_;
