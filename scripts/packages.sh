@@ -5,6 +5,7 @@
 #   scripts/packages.sh build    to build the library and the command
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
 #                                and programs to record
+#   scripts/packages.sh kernel   sources of Linux kernels and what builds them, for pmusim-linux
 #   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen
 set -euo pipefail
 
@@ -13,13 +14,15 @@ build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev lib
 test="man-db mandoc zsh strace fakeroot dpkg-dev chromium binutils bolt-16 llvm-16 llvm-19 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
   python3-numpy python3-matplotlib strace libpapi-dev msr-tools"
-ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen linux-source-6.12 flex bison bc xz-utils"
+ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
+kernel="linux-source-6.12 linux-source-6.1 flex bison bc libelf-dev xz-utils"
 
 case "${1:-}" in
   build) wanted="$build" ;;
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
-  *) sed -n '3,9s/^# \?//p' "$0" >&2; exit 2 ;;
+  kernel) wanted="$kernel" ;;
+  *) sed -n '3,10s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/syscalls.h>
+#include <linux/version.h>
 
 #include "glue.h"
 #include "internal.h"
@@ -47,9 +48,15 @@ struct file* anon_inode_getfile(const char* name, const struct file_operations* 
   return &made->file;
 }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 struct fd fdget(unsigned fd) {
   return (struct fd){file_of(fd) ? (unsigned long)&file_of(fd)->file : 0};
 }
+#else
+unsigned long __fdget(unsigned fd) {
+  return file_of(fd) ? (unsigned long)&file_of(fd)->file : 0;
+}
+#endif
 void fput(struct file* file) {}
 
 asmlinkage long __x64_sys_perf_event_open(const struct pt_regs* arguments);

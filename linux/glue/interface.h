@@ -52,6 +52,8 @@ struct kernel_cpu {
 };
 /* What the kernel's initialisation returns. Call it once. */
 int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu);
+/* Of which release this kernel is: 6 << 8 | 12. */
+unsigned linux_release(void);
 /* attr.type of the PMU with this capability of a hybrid processor, that of raw events otherwise. */
 pmusim_u32 linux_pmu_type(void);
 /* "PMU: counters 4 ..." as far as the kernel's variables say it. */

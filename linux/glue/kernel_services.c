@@ -15,6 +15,7 @@
 #include <linux/rwsem.h>
 #include <linux/srcu.h>
 #include <linux/uaccess.h>
+#include <linux/version.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 
@@ -52,11 +53,21 @@ int scnprintf(char* to, size_t bytes, const char* format, ...) {
   return min_t(int, length, bytes ? bytes - 1 : 0);
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#define sized_strscpy strscpy
+#endif
 ssize_t sized_strscpy(char* to, const char* from, size_t bytes) {
   size_t n;
   for (n = 0; n + 1 < bytes && from[n]; ++n) to[n] = from[n];
   if (bytes) to[n] = 0;
   return from[n] ? -E2BIG : (ssize_t)n;
+}
+
+size_t strlcpy(char* to, const char* from, size_t bytes) {  // of older kernels
+  size_t length = 0;
+  if (bytes) sized_strscpy(to, from, bytes);
+  while (from[length]) ++length;
+  return length;
 }
 
 int ___ratelimit(struct ratelimit_state* state, const char* function) { return 1; }
@@ -172,6 +183,9 @@ asm(".pushsection .text\n"
 
 int register_die_notifier(struct notifier_block* block) { return 0; }
 int register_reboot_notifier(struct notifier_block* block) { return 0; }
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define rhltable_init_noprof rhltable_init
+#endif
 int rhltable_init_noprof(struct rhltable* table, const struct rhashtable_params* parameters) { return 0; }
 bool reserve_perfctr_nmi(unsigned counter) { return true; }
 void release_perfctr_nmi(unsigned counter) {}

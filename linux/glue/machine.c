@@ -21,6 +21,7 @@
 #include <linux/radix-tree.h>
 #include <linux/sched/clock.h>
 #include <linux/static_call.h>
+#include <linux/version.h>
 
 #include "glue.h"
 #include "perf_event.h"
@@ -122,7 +123,11 @@ int xfeature_size(int feature) {
 
 static void write_apic(u32 offset, u32 value) { host_write_apic(offset, value, __builtin_return_address(0)); }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 struct static_call_key __SCK__apic_call_write = {.func = write_apic};
+#else
+struct apic* apic = &(struct apic){.write = write_apic};
+#endif
 
 // --- identification
 
@@ -186,7 +191,11 @@ void cr4_update_pce(void* unused) {}
 // --- time
 
 u64 sched_clock(void) { return host_now_ns(); }
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 u64 local_clock(void) { return host_now_ns(); }
+#else
+u64 sched_clock_cpu(int cpu) { return host_now_ns(); }
+#endif
 u64 native_sched_clock_from_tsc(u64 tsc) { return tsc * host_clock_multiplier() >> host_clock_shift(); }
 bool using_native_sched_clock(void) { return true; }
 int sched_clock_stable(void) { return 1; }
@@ -389,17 +398,27 @@ static const struct pmu* pmu_of_cpu(void) {
   return this_cpu_read(cpu_hw_events.pmu);
 }
 
+unsigned linux_release(void) { return LINUX_VERSION_CODE >> 8; }
+
 pmusim_u32 linux_pmu_type(void) {
   const struct pmu* const pmu = pmu_of_cpu();
   return pmu ? pmu->type : PERF_TYPE_RAW;
 }
 
 static int counters_of(const struct pmu* pmu) {
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
   return hweight64(hybrid((struct pmu*)pmu, cntr_mask64));
+#else
+  return hybrid((struct pmu*)pmu, num_counters);
+#endif
 }
 
 static int fixed_counters_of(const struct pmu* pmu) {
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
   return hweight64(hybrid((struct pmu*)pmu, fixed_cntr_mask64));
+#else
+  return hybrid((struct pmu*)pmu, num_counters_fixed);
+#endif
 }
 
 static int greatest_precision(void) {

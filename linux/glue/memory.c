@@ -3,6 +3,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 
 #include "glue.h"
 
@@ -87,8 +88,6 @@ void kfree(const void* object) {
 void kvfree(const void* object) { kfree(object); }
 void free_percpu(void __percpu* object) { kfree((void*)object); }
 
-void* __kmalloc_noprof(size_t bytes, gfp_t flags) { return glue_alloc(bytes); }
-
 // A cache is no more than the size of its objects.
 struct glue_cache {
   unsigned bytes;
@@ -101,9 +100,6 @@ static struct kmem_cache* new_cache(unsigned bytes) {
   return (struct kmem_cache*)cache;
 }
 
-void* kmem_cache_alloc_noprof(struct kmem_cache* cache, gfp_t flags) {
-  return glue_alloc(cache_of(cache)->bytes);
-}
 void kmem_cache_free(struct kmem_cache* cache, void* object) { kfree(object); }
 
 static struct page* take_pages(unsigned order) {
@@ -124,6 +120,11 @@ void split_page(struct page* page, unsigned order) {
 void __folio_put(struct folio* folio) {}
 bool __virt_addr_valid(unsigned long address) { return address >= region && address < region_end; }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+void* __kmalloc_noprof(size_t bytes, gfp_t flags) { return glue_alloc(bytes); }
+void* kmem_cache_alloc_noprof(struct kmem_cache* cache, gfp_t flags) {
+  return glue_alloc(cache_of(cache)->bytes);
+}
 void* __kmalloc_node_noprof(DECL_BUCKET_PARAMS(bytes, b), gfp_t flags, int node) { return glue_alloc(bytes); }
 void* __kmalloc_cache_noprof(struct kmem_cache* cache, gfp_t flags, size_t bytes) {
   return glue_alloc(bytes);
@@ -148,6 +149,37 @@ void __percpu* pcpu_alloc_noprof(size_t bytes, size_t alignment, bool reserved, 
   return (void __percpu*)glue_alloc(max(bytes, alignment));
 }
 kmem_buckets kmalloc_caches[NR_KMALLOC_TYPES];
+
+#else  // the names of before
+void* __kmalloc(size_t bytes, gfp_t flags) { return glue_alloc(bytes); }
+void* __kmalloc_node(size_t bytes, gfp_t flags, int node) { return glue_alloc(bytes); }
+void* kmalloc_large(size_t bytes, gfp_t flags) { return glue_alloc(bytes); }
+void* kmalloc_trace(struct kmem_cache* cache, gfp_t flags, size_t bytes) { return glue_alloc(bytes); }
+void* kmalloc_node_trace(struct kmem_cache* cache, gfp_t flags, int node, size_t bytes) {
+  return glue_alloc(bytes);
+}
+void* kmem_cache_alloc(struct kmem_cache* cache, gfp_t flags) { return glue_alloc(cache_of(cache)->bytes); }
+void* kmem_cache_alloc_node(struct kmem_cache* cache, gfp_t flags, int node) {
+  return glue_alloc(cache_of(cache)->bytes);
+}
+void* kmem_cache_alloc_lru(struct kmem_cache* cache, struct list_lru* lru, gfp_t flags) {
+  return glue_alloc(cache_of(cache)->bytes);
+}
+struct kmem_cache* kmem_cache_create(const char* name, unsigned bytes, unsigned alignment, slab_flags_t flags,
+                                     void (*construct)(void*)) {
+  return new_cache(max(bytes, alignment));
+}
+struct page* __alloc_pages(gfp_t flags, unsigned order, int node, nodemask_t* nodes) {
+  return take_pages(order);
+}
+void __percpu* __alloc_percpu(size_t bytes, size_t alignment) {
+  return (void __percpu*)glue_alloc(max(bytes, alignment));
+}
+void __percpu* __alloc_percpu_gfp(size_t bytes, size_t alignment, gfp_t flags) {
+  return (void __percpu*)glue_alloc(max(bytes, alignment));
+}
+struct kmem_cache* kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
+#endif
 
 // The entry area is where the buffers that hardware writes have their addresses. It is memory of its own
 // here; the kernel reaches a buffer by that address alone.

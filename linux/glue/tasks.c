@@ -10,13 +10,24 @@
 #include <linux/sched/task.h>
 #include <linux/sched/user.h>
 #include <linux/user_namespace.h>
+#include <linux/version.h>
 
 #include "glue.h"
 
 enum { most_tasks = 512 };
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 DEFINE_PER_CPU_ALIGNED(struct pcpu_hot, pcpu_hot);
 asm(".globl const_pcpu_hot\n.set const_pcpu_hot, pcpu_hot");
+#define current_task_of_cpu pcpu_hot.current_task
+#define top_of_stack_of_cpu pcpu_hot.top_of_stack
+#else
+DEFINE_PER_CPU(struct task_struct*, current_task);
+DEFINE_PER_CPU(unsigned long, cpu_current_top_of_stack);
+DEFINE_PER_CPU(int, __preempt_count);
+#define current_task_of_cpu current_task
+#define top_of_stack_of_cpu cpu_current_top_of_stack
+#endif
 
 static struct task_struct* tasks[most_tasks];
 static struct user_struct the_user = {.__count = REFCOUNT_INIT(1)};
@@ -30,8 +41,8 @@ static struct pid alive;  // of every task
 
 static void make_current(struct task_struct* task) {
   running = task;
-  this_cpu_write(pcpu_hot.current_task, task);
-  this_cpu_write(pcpu_hot.top_of_stack, (unsigned long)task->stack + THREAD_SIZE);
+  this_cpu_write(current_task_of_cpu, task);
+  this_cpu_write(top_of_stack_of_cpu, (unsigned long)task->stack + THREAD_SIZE);
 }
 
 static struct signal_struct* new_signals(void) {
@@ -192,6 +203,9 @@ static const char* mapped_path;
 char* d_path(const struct path* path, char* buffer, int bytes) {
   strscpy(buffer, mapped_path, bytes);
   return buffer;
+}
+char* file_path(struct file* file, char* buffer, int bytes) {
+  return d_path(&file->f_path, buffer, bytes);
 }
 const char* arch_vma_name(struct vm_area_struct* area) { return NULL; }
 

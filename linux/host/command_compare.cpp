@@ -3,20 +3,33 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <sstream>
 
 #include "host/child.h"
 #include "host/commands.h"
 #include "host/difference.h"
+#include "host/machine.h"
 
 namespace pmusim::linux_driver {
 
 namespace {
 
+/// The list of the kernel's release, or of the newest before it that has one.
+std::string known_of_this_kernel() {
+  unsigned release = linux_release();
+  std::string path;
+  do path = fmt::format("{}-{}.{}.txt", PMUSIM_LINUX_KNOWN_DIFFERENCES, release >> 8, release & 0xFF);
+  while (!std::filesystem::exists(path) && (--release & 0xFF) != 0);
+  return path;
+}
+
 struct CompareOptions {
-  std::string trace, known = PMUSIM_LINUX_KNOWN_DIFFERENCES;
+  std::string trace, known = known_of_this_kernel();
   std::vector<std::string> models, setups;
+  std::string shard = "1/1";
   bool list = false, quiet = false;
 };
 
@@ -85,6 +98,21 @@ std::vector<Setup> setups_named(const std::vector<std::string>& names) {
   return chosen;
 }
 
+/// Which cells of the matrix are compared: those with number `first` + n * `all`.
+struct Shard {
+  u64 first = 0, all = 1;
+  bool has(u64 cell) const { return cell % all == first; }
+};
+
+Shard shard_of(const std::string& text) {
+  u64 number = 0, all = 0;
+  char slash = 0;
+  std::istringstream words(text);
+  if (!(words >> number >> slash >> all) || slash != '/' || number == 0 || number > all || !words.eof())
+    throw CommandError(fmt::format("--shard {}: expected I/N, I from 1 to N", text));
+  return {.first = number - 1, .all = all};
+}
+
 void run(const CompareOptions& options) {
   if (options.list) {
     for (const Setup& setup : setups()) fmt::print("{:<20} {}: {}\n", setup.name, setup.text, setup.events);
@@ -93,11 +121,14 @@ void run(const CompareOptions& options) {
   if (options.trace.empty())
     throw CommandError("no trace to compare the drivers with; 'pmusim trace record' makes one");
   const auto known = value_or_fail(read_known_differences(options.known));
+  const Shard shard = shard_of(options.shard);
   Tally tally;
+  u64 cell = 0;
   for (const CpuModel& model : models_named(options.models))
     for (const Setup& setup : setups_named(options.setups))
-      add_to(tally, model.name, setup, in_child([&] { return compare_cell(options, model, setup, known); }),
-             options);
+      if (shard.has(cell++))
+        add_to(tally, model.name, setup, in_child([&] { return compare_cell(options, model, setup, known); }),
+               options);
   fmt::print(
       "{} set-ups agree, {} are refused by both, {} have no such event, {} differ as known, {} differ\n",
       tally.agree, tally.refused, tally.absent, tally.known, tally.unknown);
@@ -114,6 +145,7 @@ void add_compare(CLI::App& app) {
   command->add_option("--model", options->models, "Models (default all)")->allow_extra_args(false);
   command->add_option("--setup", options->setups, "Set-ups (default all)")->allow_extra_args(false);
   command->add_option("--known", options->known, "List of known differences");
+  command->add_option("--shard", options->shard, "I/N: every Nth cell of the matrix, from the Ith on");
   command->add_flag("--list", options->list, "Show the set-ups");
   command->add_flag("-q,--quiet", options->quiet, "Show differences that are not known only");
   command->callback([options] { run(*options); });

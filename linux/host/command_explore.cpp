@@ -68,6 +68,12 @@ const std::vector<Entry>& entries() {
     linux_switch_to(second_task);
     linux_switch_to(first_task);
   };
+  // Nobody runs on a CPU that goes.
+  const auto replug = [](const Events&) {
+    linux_switch_to(0);
+    if (linux_cpu_down() != 0 || linux_cpu_up() != 0) host_print("the kernel refuses to take its CPU down\n");
+    linux_switch_to(first_task);
+  };
   const auto tick = [](const Events&) {
     const kernel_frame frame{};
     linux_tick(&frame);
@@ -79,10 +85,12 @@ const std::vector<Entry>& entries() {
       {"read", 0, enable, read},
       {"tick", 0, enable, tick},
       {"switch", 0, enable, switch_tasks},
+      {"hotplug", 0, enable, replug},
       {"enable-precise", 2, nothing, enable},
       {"disable-precise", 2, enable, disable},
       {"drain", 2, enable, read},
       {"switch-precise", 2, enable, switch_tasks},
+      {"hotplug-precise", 2, enable, replug},
   };
   return all;
 }
@@ -191,8 +199,8 @@ void add_explore(CLI::App& app) {
   command
       ->add_option(
           "--entry", options->entries,
-          "enable, disable, reprogram, read, tick, switch, drain, and enable-, disable-, switch-precise "
-          "(default all)")
+          "enable, disable, reprogram, read, tick, switch, hotplug, drain, and enable-, disable-, switch-, "
+          "hotplug-precise (default all)")
       ->allow_extra_args(false);
   command->add_option("--delay", options->delay, "Places that a PMI may be late by (default 2)");
   command->callback([options] { run(*options); });

@@ -21,6 +21,7 @@ namespace {
 /// What both take.
 struct ReplayCommand {
   std::string trace, model = "icelake", events = "cycles,instructions,branches,branch-misses", log;
+  std::optional<u64> offline_ms{};
 };
 
 struct RecordCommand : ReplayCommand {
@@ -66,13 +67,19 @@ class LoggedMachine {
   std::FILE* log_ = nullptr;
 };
 
+WatchedProgram open_program(const ReplayCommand& command, Machine& machine) {
+  WatchedProgram program = value_or_fail(WatchedProgram::open(command.trace, machine));
+  if (command.offline_ms) program.replug_at(*command.offline_ms * 1'000'000);
+  return program;
+}
+
 std::vector<events::EventGroup> parsed_events(const ReplayCommand& command, const CpuModel& model) {
   return value_or_fail(events::parse_events(command.events, model));
 }
 
 void run_stat(const ReplayCommand& command) {
   LoggedMachine logged(command);
-  auto program = value_or_fail(WatchedProgram::open(command.trace, logged.machine));
+  WatchedProgram program = open_program(command, logged.machine);
   std::vector<std::pair<std::string, KernelEvent>> opened;
   for (const events::EventGroup& group : parsed_events(command, logged.machine.model())) {
     int leader = -1;
@@ -129,7 +136,7 @@ void run_record(const RecordCommand& command) {
       Session::open(command.trace, {.model = logged.machine.model(), .kernel = perf::Kernel::v6_12}));
   auto writer = value_or_fail(perfdata::Writer::create(options.output, writer_options(session, options)));
   FileSink sink(writer, options);
-  auto program = value_or_fail(WatchedProgram::open(command.trace, logged.machine));
+  WatchedProgram program = open_program(command, logged.machine);
   const RecordSummary summary = value_or_fail(record_into(sink, logged.machine, program, options));
   value_or_fail(writer.finish());
   fmt::print(stderr, "[ pmusim-linux: {} samples in {} ]\n", summary.samples, options.output);
@@ -141,6 +148,8 @@ void add_replay_options(CLI::App& app, ReplayCommand& command) {
   app.add_option("--model", command.model, "The processor (default icelake)");
   app.add_option("--msr-log", command.log,
                  "File for every access of the kernel, with its function; '-': standard error");
+  app.add_option("--offline-ms", command.offline_ms,
+                 "Take the CPU down and up again after so many ms of emulated time");
   app.add_option("TRACE", command.trace, "A trace of 'pmusim trace record'")->required();
 }
 

@@ -153,7 +153,7 @@ namespace {
 
 Result<Done, Error> in_core_model(const perf::Attr& attr, const CpuModel& model) {
   if (!events::is_pmu_event(attr)) return Done{};
-  const auto event = events::resolve(model, attr, events::DataAddresses::recorded, events::TracedCode::own);
+  const auto event = events::resolve(model, attr);
   if (!event.ok()) return Failure(event.error());
   return Done{};
 }

@@ -33,12 +33,14 @@ class KernelSide {
     run_due_work();
   }
   void run_due_work();
+  void replug_at(u64 time_ns) { replug_ns_ = time_ns; }
   u32 pid() const { return pid_; }
 
  private:
   u64 now() const { return machine_.clock()(machine_.pmu().tsc()); }
   u64 next_deadline() const { return std::min<u64>(next_tick_, linux_next_timer()); }
 
+  void replug();
   void tell(const trace::ProcessStart& start);
   void tell(const trace::ThreadStart& start) {
     linux_fork(static_cast<int>(start.parent_tid), static_cast<int>(start.pid), static_cast<int>(start.tid));
@@ -59,7 +61,16 @@ class KernelSide {
   u64 next_tick_ = tick_ns, deadline_ns_ = 0;
   u32 pid_ = 0, tid_ = 0;
   bool started_ = false;
+  u64 replug_ns_ = ~u64{0};
 };
+
+/// Nobody runs on a CPU that goes.
+void KernelSide::replug() {
+  replug_ns_ = ~u64{0};
+  linux_switch_to(0);
+  if (linux_cpu_down() != 0 || linux_cpu_up() != 0) host_print("the kernel refuses to take its CPU down\n");
+  linux_switch_to(static_cast<int>(tid_));
+}
 
 void KernelSide::run_due_work() {
   const kernel_frame frame = frame_of(frame_);
@@ -75,6 +86,7 @@ void KernelSide::run_due_work() {
     linux_run_deferred(&frame);
   }
   machine_.set_time(now_ns);
+  if (now_ns >= replug_ns_) replug();
   linux_run_deferred(&frame);
   deadline_ns_ = next_deadline();
   on_pause();
@@ -156,6 +168,7 @@ Result<WatchedProgram, Error> WatchedProgram::open(const std::string& trace_path
 void WatchedProgram::on_pause(std::function<void()> callback) {
   told_->kernel.on_pause = std::move(callback);
 }
+void WatchedProgram::replug_at(u64 time_ns) { told_->kernel.replug_at(time_ns); }
 void WatchedProgram::on_mapping(std::function<void(const trace::Mapping&)> callback) {
   told_->kernel.on_mapping = std::move(callback);
 }

@@ -23,6 +23,8 @@ class WatchedProgram {
 
   /// Called between instructions, at least once in every tick.
   void on_pause(std::function<void()> callback);
+  /// The CPU goes and comes back, as soon as so much of perf time is over.
+  void replug_at(u64 time_ns);
   void on_mapping(std::function<void(const trace::Mapping&)> callback);
   /// Errors: a damaged trace.
   Result<u64, Error> run();

@@ -5,7 +5,9 @@
 #   run.sh boot PROGRAM                    every model boots
 #   run.sh record PROGRAM TRACE            perf reads what the kernel's driver sampled
 #   run.sh log PROGRAM TRACE               accesses have the kernel's functions
-#   run.sh compare PROGRAM TRACE MODEL...  the drivers agree but for what is known
+#   run.sh throttling PROGRAM TRACE        too many samples are throttled, and come again
+#   run.sh hotplug PROGRAM TRACE           the CPU goes and comes back
+#   run.sh compare PROGRAM TRACE OPTION... the drivers agree but for what is known
 #   run.sh planted PROGRAM TRACE MODEL SETUP KIND   they do not
 #   run.sh explore PROGRAM MODEL...        a PMI at every place breaks nothing, but for what docs/linux-driver.md tells
 set -euo pipefail
@@ -13,14 +15,13 @@ what=$1 program=$2
 fail() { echo "$*" >&2; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-models() { for model in "$@"; do printf -- '--model %s ' "$model"; done; }
 
 case "$what" in
   boot)
     "$program" boot >"$scratch/boot" || fail "a model does not boot: $(cat "$scratch/boot")"
     grep -q '^skylake .*4+3 counters of 48 bits.*LBR 32, PEBS format 3' "$scratch/boot" || fail "$(cat "$scratch/boot")"
     grep -q '^goldencove .*arch LBR 32, PEBS format 4' "$scratch/boot" || fail "$(cat "$scratch/boot")"
-    ! grep -qE 'WARN|BUG|refused' "$scratch/boot" || fail "$(cat "$scratch/boot")" ;;
+    ! grep -qE 'WARN|BUG|refused|faults' "$scratch/boot" || fail "$(cat "$scratch/boot")" ;;
   record)
     "$program" record -e branches:u -c 1009 -b --model skylake -o "$scratch/perf.data" "$3"
     perf report -i "$scratch/perf.data" --stdio --sort sym >"$scratch/report" 2>"$scratch/errors" || fail "$(cat "$scratch/errors")"
@@ -29,8 +30,19 @@ case "$what" in
     "$program" record -e branches:u -c 1009 --model skylake -o "$scratch/perf.data" --msr-log "$scratch/log" "$3"
     grep -q 'wrmsr IA32_PERF_GLOBAL_CTRL (38f) = .*intel_pmu' "$scratch/log" || fail "no write of GLOBAL_CTRL by the kernel's driver" ;;
   compare)
-    # shellcheck disable=SC2046
-    "$program" compare "$3" -q $(models "${@:4}") ;;
+    "$program" compare "$3" -q "${@:4}" ;;
+  throttling)
+    "$program" record -e branches:u -c 29 --model skylake -o "$scratch/perf.data" "$3"
+    perf report -i "$scratch/perf.data" --stats >"$scratch/stats" 2>&1
+    throttled=$(awk '$1 == "THROTTLE" {print $3}' "$scratch/stats") again=$(awk '$1 == "UNTHROTTLE" {print $3}' "$scratch/stats")
+    [ "${throttled:-0}" -gt 0 ] && [ "${again:-0}" -gt 0 ] || fail "no throttling: $(cat "$scratch/stats")" ;;
+  hotplug)
+    record() { "$program" record -e branches:upp -c 211 --model skylake -o "$scratch/perf.data" "$@" 2>&1 | sed -n 's/.*: \([0-9]*\) samples.*/\1/p'; }
+    whole=$(record "$3") replugged=$(record --offline-ms 1 --msr-log "$scratch/log" "$3")
+    [ "$replugged" = "$whole" ] || fail "$replugged samples, and $whole of a CPU that stays"
+    ! grep ' faults ' "$scratch/log" || fail "a CPU goes with a fault"
+    areas=$(awk '$3 == "IA32_DS_AREA" {print ($6 == 0 ? "off" : "on")}' "$scratch/log" | uniq | tr '\n' ' ')
+    [[ "$areas" == *"on off on "* ]] || fail "the DS area is $areas: a CPU that goes and comes back takes it away and gets it again" ;;
   planted)
     status=0
     "$program" compare "$3" -q --model "$4" --setup "$5" >"$scratch/found" || status=$?
@@ -44,5 +56,5 @@ case "$what" in
     "$program" explore "${entries[@]}" "${@:3}"
     ! "$program" explore --entry read "${@:3}" >"$scratch/read" || fail "the race of a read is gone: say so in docs/linux-driver.md"
     grep -q 'seed: overflow@0+1' "$scratch/read" || fail "$(cat "$scratch/read")" ;;
-  *) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
