@@ -95,10 +95,14 @@ TEST_P(ScenarioFile, Holds) {
   }
 }
 
-TEST(ScenarioFiles, ShowWhatEachPolicyChanges) {
+/// Policies of the core before the PMU, which a scenario has not.
+constexpr std::string_view of_the_core[] = {"prefetchers_off", "pmi_cost_cycles"};
+
+TEST(ScenarioFiles, ShowWhatEachPolicyChangesInThePmu) {
   std::string texts;
   for (const std::filesystem::path& path : files()) texts += content_of(path);
   for (const PolicyInfo& policy : policy_table()) {
+    if (std::ranges::find(of_the_core, policy.name) != std::end(of_the_core)) continue;
     std::string statement = "\npolicy ";
     statement.append(policy.name).append(" ");
     EXPECT_NE(texts.find(statement), texts.npos) << "no scenario sets " << policy.name;
