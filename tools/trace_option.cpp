@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 #include <sys/wait.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "interrupts.h"
 #include "output.h"
@@ -31,6 +31,13 @@ std::string swallower(const CLI::App& command) {
         if (is_file(value))
           return fmt::format("; {} has taken '{}' as its value", option->get_name(false, true), value);
   return "";
+}
+
+/// CPUs that this process may run on. (std::thread::hardware_concurrency() would open a file for it, which a
+/// confined command has no business to.)
+unsigned usable_cpus() {
+  cpu_set_t cpus;
+  return ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? static_cast<unsigned>(CPU_COUNT(&cpus)) : 1;
 }
 
 int shell_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
@@ -108,7 +115,7 @@ std::unique_ptr<trace::Source> TraceOption::open_file() const {
   auto reader =
       std::make_unique<trace::Reader>(value_or_fail(trace::Reader::open(saved_.empty() ? trace_ : saved_)));
   if (from_) value_or_fail(reader->begin_at(*from_));
-  if ((jobs_ == 0 ? std::thread::hardware_concurrency() : jobs_) > 1) reader->decode_ahead();
+  if ((jobs_ == 0 ? usable_cpus() : jobs_) > 1) reader->decode_ahead();
   return reader;
 }
 
