@@ -69,7 +69,8 @@ TEST_F(PerfHabits, WithoutAPeriodAProfileHasSomeThousandSamples) {
   EXPECT_THAT(output.err, ContainsRegex("cycles:P: a sample every [0-9]+ "));
   std::smatch found;
   ASSERT_TRUE(std::regex_search(output.err, found, std::regex("\\(([0-9]+) samples\\)"))) << output.err;
-  EXPECT_GT(std::stoul(found[1]), 2000u);
+  // A short program waits for memory for longer than a period at times: fewer than the 4000 asked for.
+  EXPECT_GT(std::stoul(found[1]), 1000u);
   EXPECT_LT(std::stoul(found[1]), 9000u);
 }
 
