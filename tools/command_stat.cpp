@@ -55,7 +55,7 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   HardwareLog& hardware = counting.hardware;
   SessionOptions machine{.model = *result.model, .kernel = result.kernel};
   counting.core.apply_to(machine);
-  auto session = value_or_fail(Session::open(trace.source(), std::move(machine)));
+  auto session = value_or_fail(Session::open(trace.source(machine.core), machine));
   warn_if_truncated(session.trace());
   const bool watched = hardware.wanted() && result.runs.empty();
   if (watched) session.pmu().set_observer(&hardware.open());

@@ -53,7 +53,7 @@ void TraceOption::add_to(CLI::App& command) {
       .add_option(
           "--jobs", jobs_,
           "Threads for a trace: 1, or 2 that decode it beside its replay (default 2 where there are as many "
-          "CPUs); the results are the same")
+          "CPUs and a whole core to be waited for); the results are the same")
       ->check(CLI::Range(1u, 1024u));
   command.add_option("trace", trace_, "Trace written by 'pmusim trace record', or '-- CMD' to run one now");
 }
@@ -111,16 +111,26 @@ Result<Done, Error> TraceOption::record(const trace::RecordOptions& options) {
   return Done{};
 }
 
-std::unique_ptr<trace::Source> TraceOption::open_file() const {
+/// Beside less than the whole core, decoding takes no longer than being handed what was decoded.
+bool TraceOption::decodes_ahead(CoreLevel core) const {
+  if (jobs_ != 0) return jobs_ > 1;
+  return core == CoreLevel::interval && usable_cpus() > 1;
+}
+
+std::unique_ptr<trace::Source> TraceOption::open_file(CoreLevel core) const {
   auto reader =
       std::make_unique<trace::Reader>(value_or_fail(trace::Reader::open(saved_.empty() ? trace_ : saved_)));
   if (from_) value_or_fail(reader->begin_at(*from_));
-  if ((jobs_ == 0 ? usable_cpus() : jobs_) > 1) reader->decode_ahead();
+  if (decodes_ahead(core)) reader->decode_ahead();
   return reader;
 }
 
-std::unique_ptr<trace::Source> TraceOption::preview() { return live_ ? live_->preview() : open_file(); }
-std::unique_ptr<trace::Source> TraceOption::source() { return live_ ? live_->source() : open_file(); }
+std::unique_ptr<trace::Source> TraceOption::preview(CoreLevel core) {
+  return live_ ? live_->preview() : open_file(core);
+}
+std::unique_ptr<trace::Source> TraceOption::source(CoreLevel core) {
+  return live_ ? live_->source() : open_file(core);
+}
 
 void TraceOption::end() {
   if (live_) value_or_fail(live_->finish());

@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "fast_recording.h"
+#include "pmusim/cpu/core_level.h"
 #include "pmusim/trace/recorder.h"
 #include "trace/live_trace.h"
 
@@ -35,9 +36,9 @@ class TraceOption {
   /// any other with the replay: when the first instruction of it is asked for.
   void begin(trace::RecordedRegisters registers);
   /// The trace from its beginning, for a look at its first part, before source().
-  std::unique_ptr<trace::Source> preview();
-  /// The trace. It must be gone before the next begin().
-  std::unique_ptr<trace::Source> source();
+  std::unique_ptr<trace::Source> preview(CoreLevel core);
+  /// The trace, for a replay on so much of a core. It must be gone before the next begin().
+  std::unique_ptr<trace::Source> source(CoreLevel core);
   /// Nothing more is replayed: stops the program if it still runs, and says what its recording lacks.
   void end();
 
@@ -54,7 +55,9 @@ class TraceOption {
 
  private:
   Result<Done, Error> record(const trace::RecordOptions& options);
-  std::unique_ptr<trace::Source> open_file() const;
+  std::unique_ptr<trace::Source> open_file(CoreLevel core) const;
+  /// Whether a thread of its own decodes.
+  bool decodes_ahead(CoreLevel core) const;
 
   std::string trace_, saved_;
   std::optional<u64> from_;
