@@ -74,7 +74,8 @@ TEST(SimpleCore, BeginsFourInACycleAndWaitsForRegisters) {
   EXPECT_EQ(core.execute({.block = &straight, .next_ip = straight.end()}).cycles, 2u);
   trace::Block chain = block_of({load(rax), alu(rax, rbx), alu(rbx, rbx)});
   chain.id = 1;
-  const BlockExecution execution = core.execute({.block = &chain, .next_ip = chain.end()});
+  const trace::BlockRun run{.block = &chain, .next_ip = chain.end()};
+  const BlockExecution execution = core.execute(run);
   const std::vector<Retirement> all = retired(core, execution);
   EXPECT_EQ(all[0].cycle - execution.since, 5u) << "the latency of the first cache";
   EXPECT_EQ(all[1].cycle - execution.since, 6u);
@@ -102,8 +103,8 @@ TEST(SimpleCore, GivesExecutionsOfOneKindTheSameSignals) {
   const trace::Block block = block_of({load(rax), jump_if(0x402000)});
   std::vector<std::optional<SignalSet>> signals(8);
   for (u32 n = 0; n < 200; ++n) {
-    const BlockExecution execution =
-        core.execute({.block = &block, .next_ip = n % 7 == 0 || n % 5 == 0 ? block.end() : 0x402000});
+    const trace::BlockRun run{.block = &block, .next_ip = n % 7 == 0 || n % 5 == 0 ? block.end() : 0x402000};
+    const BlockExecution execution = core.execute(run);
     std::optional<SignalSet>& known = signals.at(execution.kind);
     const SignalSet now = retired(core, execution).back().signals;
     EXPECT_EQ(known.value_or(now), now);
