@@ -50,15 +50,12 @@ std::optional<EventDefinition> find_fetch_latency(const CpuModel& model, u8 even
                          .extra = extra};
 }
 
-/// By name where a row has the very value, else by what its bits ask for. Rows name the event of the first
-/// register; what goes through OFFCORE_RSP_1 is the same event.
+/// Where no row has the very value: what its bits ask for. Rows name the event of the first register; what
+/// goes through OFFCORE_RSP_1 is the same event.
 std::optional<EventDefinition> find_off_core(const CpuModel& model, u8 event, u16 umask, u64 extra) {
   const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
-  if (event == layout.second.event && umask == layout.second.umask) {
-    event = layout.event;
-    umask = 0x01;
-  }
-  if (const EventDefinition* r = find_row(model.events, event, umask, extra)) return *r;
+  if (event == layout.second.event && umask == layout.second.umask)
+    return find_event(model, layout.event, 0x01, extra);
   const auto rule = off_core_rule(layout, extra);
   if (!rule) return std::nullopt;
   return EventDefinition{
