@@ -43,10 +43,12 @@ Result<BlockCore, Error> BlockCore::flat(const CpuModel& model) {
 BlockCore::BlockCore(const CoreParameters& parameters, Scheduler scheduler,
                      std::optional<BranchUnit> branches)
     : parameters_(parameters),
+      tsc_(tsc_clock(parameters)),
       scheduler_(scheduler),
       outcomes_(branches ? 2 * predictions : 2),
-      branches_(branches),
-      fresh_branches_(std::move(branches)) {}
+      branches_(std::move(branches)) {
+  if (branches_) barriers_.emplace(*branches_);
+}
 
 const BlockCore::Lowered& BlockCore::lower(const trace::Block& block) {
   if (block.id >= blocks_.size()) blocks_.resize(std::max<std::size_t>(block.id + 1, 2 * blocks_.size()));
@@ -114,13 +116,7 @@ void BlockCore::interrupt() {
 }
 
 void BlockCore::obey_prediction_barriers(u64 asked_for) {
-  if (asked_for == barriers_obeyed_) return;
-  branches_ = fresh_branches_;
-  barriers_obeyed_ = asked_for;
-}
-
-u64 BlockCore::reference_ticks(u64 cycle) const {
-  return cycle * parameters_.tsc_per_core_cycle_numerator / parameters_.tsc_per_core_cycle_denominator;
+  if (branches_) barriers_->obey(asked_for, *branches_);
 }
 
 const Retirement& BlockCore::next(const BlockExecution& execution, Cursor& cursor) const {
@@ -140,7 +136,7 @@ const Retirement& BlockCore::next(const BlockExecution& execution, Cursor& curso
   r.branch = instruction.branch;
   r.latency_cycles = r.retire_latency_cycles = static_cast<u32>(cursor.cycle - previous);
   set(r.quantities, Quantity::cycles, cursor.cycle - previous);
-  set(r.quantities, Quantity::reference_cycles, reference_ticks(cursor.cycle) - reference_ticks(previous));
+  set(r.quantities, Quantity::reference_cycles, tsc_.ticks(cursor.cycle) - tsc_.ticks(previous));
   r.registers = cursor.instruction < run.registers.size() ? &run.registers[cursor.instruction] : nullptr;
   const auto changes = run.extended_changes;
   const bool changed =

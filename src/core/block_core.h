@@ -8,6 +8,7 @@
 
 #include "core/block_schedule.h"
 #include "core/branch_unit.h"
+#include "cpu/clocks.h"
 #include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
@@ -36,7 +37,7 @@ struct BlockExecution {
 /// it is looked at once, and an execution is known before its instructions are made. Only a block's last
 /// instruction is a branch that can be mispredicted.
 ///
-///     auto core = BlockCore::create(*find_cpu_model("skylake"), CoreLevel::flat);
+///     auto core = BlockCore::flat(*find_cpu_model("skylake"));
 ///     const BlockExecution execution = core->execute(block_run);
 ///     core->retire(execution, [&](const Retirement& r) { pmu.retire(r); });
 ///
@@ -86,14 +87,14 @@ class BlockCore {
   Prediction predict(const trace::BlockRun& run, bool taken);
   unsigned delay_after(Prediction prediction) const;
   const Retirement& next(const BlockExecution& execution, Cursor& cursor) const;
-  u64 reference_ticks(u64 cycle) const;
 
   CoreParameters parameters_;
+  Clock tsc_;
   Scheduler scheduler_;
   unsigned outcomes_;  // of a block's last branch
-  std::optional<BranchUnit> branches_, fresh_branches_;
-  u64 barriers_obeyed_ = 0;
-  std::vector<Lowered> blocks_;  // by number
+  std::optional<BranchUnit> branches_;
+  std::optional<PredictionBarriers> barriers_;  // with `branches_`
+  std::vector<Lowered> blocks_;                 // by number
   std::vector<u32> schedules_;
   u64 cycle_ = 0;
   u32 delay_cycles_ = 0;  // before the next block

@@ -2,6 +2,8 @@
 #ifndef PMUSIM_CORE_BRANCH_UNIT_H
 #define PMUSIM_CORE_BRANCH_UNIT_H
 
+#include <utility>
+
 #include "core/direction_predictor.h"
 #include "core/return_stack.h"
 #include "core/target_predictor.h"
@@ -33,6 +35,23 @@ class BranchUnit {
   DirectionPredictor direction_;
   TargetPredictor targets_;
   ReturnStack returns_;
+};
+
+/// Software's prediction barriers (IA32_PRED_CMD.IBPB), behind which predictors know nothing.
+class PredictionBarriers {
+ public:
+  explicit PredictionBarriers(BranchUnit fresh) : fresh_(std::move(fresh)) {}
+
+  /// `asked_for`: how many there have been.
+  void obey(u64 asked_for, BranchUnit& branches) {
+    if (asked_for == obeyed_) return;
+    branches = fresh_;
+    obeyed_ = asked_for;
+  }
+
+ private:
+  BranchUnit fresh_;
+  u64 obeyed_ = 0;
 };
 
 }  // namespace pmusim

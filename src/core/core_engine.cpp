@@ -59,7 +59,7 @@ CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
       address_delay_(p.issue_order == IssueOrder::in_order ? p.l1d.latency_cycles - 1 : 0),
       costs_(costs_of(p)),
       branches_(branches),
-      fresh_branches_(std::move(branches)),
+      barriers_(std::move(branches)),
       memory_(p),
       pipeline_(p),
       ports_(p.scheduler_uops),

@@ -31,11 +31,7 @@ class CoreEngine {
   const Retirement& step();
 
   void interrupt();
-  void obey_prediction_barriers(u64 asked_for) {
-    if (asked_for == barriers_obeyed_) return;
-    branches_ = fresh_branches_;
-    barriers_obeyed_ = asked_for;
-  }
+  void obey_prediction_barriers(u64 asked_for) { barriers_.obey(asked_for, branches_); }
 
   u64 cycle() const { return time_is_recorded_ ? recorded_time_.cycle() : pipeline_.retired_cycle(); }
   unsigned open_slots() const { return time_is_recorded_ ? 0 : pipeline_.open_slots(); }
@@ -81,7 +77,8 @@ class CoreEngine {
   /// behind it. So a loaded value is there for the next instruction, and a result late for an address.
   unsigned address_delay_;
   std::shared_ptr<const InstructionCosts> costs_;  // the same for all copies
-  BranchUnit branches_, fresh_branches_;
+  BranchUnit branches_;
+  PredictionBarriers barriers_;
   LoadStoreUnit memory_;
   Pipeline pipeline_;
   ExecutionPorts ports_;
@@ -90,7 +87,6 @@ class CoreEngine {
   std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask
   u64 last_start_ = 0;                 // where instructions start in order
   u64 fetched_line_ = ~u64{0};
-  u64 barriers_obeyed_ = 0;
 
   // the instruction at hand
   Cursor cursor_;
