@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "live/descriptor_link.h"
+
 namespace pmusim::live {
 namespace {
 
@@ -63,8 +65,7 @@ EventDescriptor& EventDescriptors::add(EventDescriptor descriptor) {
 }
 
 EventDescriptor* EventDescriptors::find(u32 tid, u64 number) {
-  const auto found =
-      by_inode_.find(pipe_inode(fmt::format("/proc/{}/fd/{}", tid, static_cast<u32>(number)).c_str()));
+  const auto found = by_inode_.find(pipe_inode(descriptor_link(tid, number).c_str()));
   return found == by_inode_.end() ? nullptr : &found->second;
 }
 

@@ -8,22 +8,15 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
+#include "live/descriptor_link.h"
+#include "live/user_attribute.h"
 #include "trace/tracee.h"
 
 namespace pmusim::live {
 namespace {
 
-std::string link_of(u32 tid, u64 number) { return fmt::format("/proc/{}/fd/{}", tid, number); }
-
-bool is_perf_event(u32 tid, u64 number) {
-  constexpr std::string_view name = "anon_inode:[perf_event]";
-  std::array<char, name.size() + 1> text{};
-  const ssize_t bytes = ::readlink(link_of(tid, number).c_str(), text.data(), text.size());
-  return bytes > 0 && std::string_view(text.data(), static_cast<std::size_t>(bytes)) == name;
-}
+bool is_perf_event(u32 tid, u64 number) { return descriptor_name(tid, number) == "anon_inode:[perf_event]"; }
 
 bool has_rights_of_this_process(u32 tid) {
   struct stat task {};
@@ -46,11 +39,7 @@ CountedTasks counted_by(const Call& call) {
 
 }  // namespace
 
-bool KernelsEvent::is_sampling() const {
-  perf::Attr known;
-  std::memcpy(&known, attr.data(), std::min(attr.size(), sizeof known));
-  return known.sample_period != 0;
-}
+bool KernelsEvent::is_sampling() const { return beginning_of(attr).sample_period != 0; }
 
 FileDescriptor KernelsEvents::open(const Call& call, std::span<const std::byte> attr) {
   forget_closed();

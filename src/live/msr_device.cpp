@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "live/msr_device.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include <array>
 #include <cerrno>
-#include <string_view>
+#include <string>
 
+#include "live/descriptor_link.h"
 #include "trace/tracee.h"
 
 namespace pmusim::live {
 namespace {
 
-std::string link_of(const Call& call) {
-  return fmt::format("/proc/{}/fd/{}", call.tid, static_cast<u32>(call.arguments[0]));
-}
+std::string link_of(const Call& call) { return descriptor_link(call.tid, call.arguments[0]); }
 
-/// By its name alone: to ask the file itself may mean to ask a program, which may wait for an answer here.
 bool is_named_so(const Call& call) {
-  constexpr std::string_view name = "/cpu/0/msr";
-  std::array<char, 64> path{};
-  const ssize_t bytes = ::readlink(link_of(call).c_str(), path.data(), path.size());
-  return bytes > 0 && std::string_view(path.data(), static_cast<std::size_t>(bytes)).ends_with(name);
+  return descriptor_name(call.tid, call.arguments[0]).ends_with("/cpu/0/msr");
 }
 
 /// The permissions of the link are those that the file was opened with.

@@ -2,7 +2,6 @@
 // perf_event_open, and descriptors that come and go. Calls on them are in descriptor_calls.cpp.
 #include "live/served_calls.h"
 
-#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -11,8 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 
+#include "live/descriptor_link.h"
+#include "live/user_attribute.h"
 #include "perf/attr_check.h"
 #include "perf/context.h"
 #include "perf/ring_buffer.h"
@@ -60,25 +60,6 @@ Result<Done, KernelError> check_page_faults(const perf::Attr& attr, u32 tid) {
   if (!PageFaults::of(tid))
     return Failure(KernelError(EOPNOTSUPP, "config: the kernel counts no page faults"));
   return Done{};
-}
-
-/// Type, size and config stand in front in every version of the attribute.
-perf::Attr beginning_of(std::span<const std::byte> user) {
-  perf::Attr attr;
-  std::memcpy(&attr, user.data(), std::min(user.size(), sizeof attr));
-  return attr;
-}
-
-std::vector<std::byte> read_attribute(u32 tid, u64 address) {
-  constexpr std::size_t smallest = 64, largest = 4096;
-  std::vector<std::byte> user(smallest);
-  user.resize(trace::read_memory(tid, address, user));
-  if (user.size() < smallest) return user;
-  const std::size_t bytes = beginning_of(user).size;
-  if (bytes <= smallest || bytes > largest) return user;
-  user.resize(bytes);
-  user.resize(trace::read_memory(tid, address, user));
-  return user;
 }
 
 u64 head_of(const perf::RingBuffer& ring) { return ring.control().data_head; }
@@ -244,8 +225,7 @@ i64 ServedCalls::give_descriptor(const Call& call, perf::Event& event) {
 
 u32 ServedCalls::free_number(u32 tid, u64 lowest) const {
   u32 number = std::max(numbers_.low, static_cast<u32>(lowest));
-  while (number < numbers_.high && ::access(fmt::format("/proc/{}/fd/{}", tid, number).c_str(), F_OK) == 0)
-    ++number;
+  while (number < numbers_.high && ::access(descriptor_link(tid, number).c_str(), F_OK) == 0) ++number;
   return number;
 }
 
