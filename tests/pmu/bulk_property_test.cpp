@@ -3,7 +3,6 @@
 // memory and interrupts as the run that retires every instruction.
 #include <algorithm>
 #include <array>
-#include <random>
 #include <set>
 #include <tuple>
 
@@ -11,6 +10,7 @@
 #include "pmusim/arch/branch.h"
 #include "pmusim/arch/debug_store.h"
 #include "tests/pmu/guest.h"
+#include "tests/support/dice.h"
 
 namespace pmusim {
 namespace {
@@ -104,12 +104,9 @@ class Machine : public PmiHandler {
 };
 
 /// Draws programmings and blocks.
-class Dice {
+class Draws : public Dice {
  public:
-  explicit Dice(u64 seed) : random_(seed) {}
-  u64 below(u64 n) { return random_() % n; }
-  bool one_in(u64 n) { return below(n) == 0; }
-  u64 bits64() { return random_(); }
+  using Dice::Dice;
 
   void fill(Block& block, const CpuModel& model) {
     for (MemoryAccess& access : block.accesses)
@@ -228,8 +225,6 @@ class Dice {
         machine.write(entry.address,
                       (-machine.period & low_bits(32)) | (wanted ? bits64() & bits(63, 35) : 0));
   }
-
-  std::mt19937_64 random_;
 };
 
 /// The same program on two machines: one retires everything, the other goes in bulk where it may.
@@ -237,21 +232,21 @@ class Race {
  public:
   Race(const CpuModel& model, u64 seed) : model_(model), dice_(seed), exact_(model), fast_(model) {
     for (Block& block : blocks_) dice_.fill(block, model);
-    on_both([&](Machine& machine, Dice& dice) { dice.program(machine, model_); });
+    on_both([&](Machine& machine, Draws& dice) { dice.program(machine, model_); });
   }
 
   void step() {
     switch (dice_.below(14)) {
       case 0:
-        return on_both([&](Machine& machine, Dice& dice) { dice.program(machine, model_); });
+        return on_both([&](Machine& machine, Draws& dice) { dice.program(machine, model_); });
       case 1:
-        return on_both([](Machine& machine, Dice& dice) {
+        return on_both([](Machine& machine, Draws& dice) {
           machine.pmu.wait_until(machine.pmu.now() + dice.below(200), {.cpl = Cpl::kernel});
         });
       case 2:
-        return on_both([&](Machine& machine, Dice& dice) { dice.change_one_register(machine, model_); });
+        return on_both([&](Machine& machine, Draws& dice) { dice.change_one_register(machine, model_); });
       case 3:
-        return on_both([](Machine& machine, Dice&) { machine.pmu.debug_exception(); });
+        return on_both([](Machine& machine, Draws&) { machine.pmu.debug_exception(); });
       default:
         return execute(blocks_[dice_.below(blocks_.size())], 1 + dice_.below(dice_.one_in(3) ? 300 : 20));
     }
@@ -276,7 +271,7 @@ class Race {
  private:
   template <class Action>
   void on_both(Action action) {
-    Dice same = dice_;
+    Draws same = dice_;
     action(exact_, dice_);
     action(fast_, same);
   }
@@ -298,7 +293,7 @@ class Race {
   }
 
   const CpuModel& model_;
-  Dice dice_;
+  Draws dice_;
   Machine exact_, fast_;
   std::array<Block, 4> blocks_;
 };

@@ -13,23 +13,13 @@
 #include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
 #include "tests/session/walk.h"
+#include "tests/support/dice.h"
 
 namespace pmusim {
 namespace {
 
 constexpr u64 races = 200;
 constexpr u64 block_runs = 3000;
-
-class Dice {
- public:
-  explicit Dice(u64 seed) : random_(seed) {}
-  u64 below(u64 n) { return random_() % n; }
-  bool one_in(u64 n) { return below(n) == 0; }
-  u64 bits64() { return random_(); }
-
- private:
-  std::mt19937_64 random_;
-};
 
 CpuModel draw_model(u64 seed, Dice& dice) {
   CpuModel model = cpu_models()[seed % cpu_models().size()];
