@@ -14,7 +14,7 @@ namespace pmusim::capi {
 namespace {
 
 /// In the order of Signal.
-constexpr std::array<std::string_view, 84> signal_names{"instruction",
+constexpr std::array<std::string_view, 91> signal_names{"instruction",
                                                         "nop",
                                                         "prefetch",
                                                         "locked",
@@ -91,12 +91,19 @@ constexpr std::array<std::string_view, 84> signal_names{"instruction",
                                                         "stlb_instruction_miss",
                                                         "front_end_resteer",
                                                         "dsb_miss",
+                                                        "dsb_to_mite",
+                                                        "ms_switch",
                                                         "machine_clear",
                                                         "memory_ordering_clear",
                                                         "self_modifying_clear",
                                                         "tx_start",
                                                         "tx_commit",
                                                         "tx_abort",
+                                                        "tx_abort_conflict",
+                                                        "tx_abort_capacity",
+                                                        "tx_abort_explicit",
+                                                        "tx_abort_unfriendly",
+                                                        "tx_abort_event",
                                                         "lbr_insert"};
 static_assert(signal_names.size() == static_cast<std::size_t>(Signal::count_));
 static_assert(signal_names[static_cast<unsigned>(Signal::branch)] == "branch" &&
@@ -105,7 +112,7 @@ static_assert(signal_names[static_cast<unsigned>(Signal::branch)] == "branch" &&
               signal_names.back() == "lbr_insert");
 
 /// In the order of Quantity.
-constexpr std::array<std::string_view, 30> quantity_names{"none",
+constexpr std::array<std::string_view, 47> quantity_names{"none",
                                                           "uops",
                                                           "cycles",
                                                           "reference_cycles",
@@ -123,6 +130,18 @@ constexpr std::array<std::string_view, 30> quantity_names{"none",
                                                           "stall_cycles_l2_miss",
                                                           "stall_cycles_l3_miss",
                                                           "recovery_cycles",
+                                                          "dsb_cycles_any",
+                                                          "dsb_cycles_ok",
+                                                          "mite_cycles_any",
+                                                          "mite_cycles_ok",
+                                                          "ms_cycles",
+                                                          "lsd_cycles_any",
+                                                          "lsd_cycles_ok",
+                                                          "dsb_to_mite_cycles",
+                                                          "l1i_stall_cycles",
+                                                          "length_stall_cycles",
+                                                          "resteer_cycles",
+                                                          "starved_cycles",
                                                           "page_walks_load",
                                                           "page_walks_store",
                                                           "page_walks_instruction",
@@ -134,11 +153,16 @@ constexpr std::array<std::string_view, 30> quantity_names{"none",
                                                           "l1d_replacements",
                                                           "l2_lines_in",
                                                           "l2_prefetches",
-                                                          "l2_prefetch_misses"};
+                                                          "l2_prefetch_misses",
+                                                          "uops_dsb",
+                                                          "uops_mite",
+                                                          "uops_ms",
+                                                          "uops_lsd",
+                                                          "slots_fetch_bandwidth"};
 static_assert(quantity_names.size() == static_cast<std::size_t>(Quantity::count_));
 static_assert(quantity_names[static_cast<unsigned>(Quantity::slots)] == "slots" &&
               quantity_names[static_cast<unsigned>(Quantity::recovery_cycles)] == "recovery_cycles" &&
-              quantity_names.back() == "l2_prefetch_misses");
+              quantity_names.back() == "slots_fetch_bandwidth");
 
 std::size_t find(std::span<const std::string_view> names, std::string_view name, std::string_view what) {
   const auto found = std::find(names.begin(), names.end(), name);

@@ -8,7 +8,10 @@ namespace pmusim {
 
 /// What the core never says of an instruction of a trace, on any model. Retirements that somebody else makes
 /// can have them.
-inline constexpr SignalSet unmodelled_signals{Signal::dsb_miss, Signal::tx_abort};
+inline constexpr SignalSet unmodelled_signals{
+    Signal::dsb_miss,          Signal::dsb_to_mite,         Signal::ms_switch,
+    Signal::tx_abort,          Signal::tx_abort_conflict,   Signal::tx_abort_capacity,
+    Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event};
 
 /// The same of one core. An event that needs one of them must be refused, not counted as 0.
 inline SignalSet signals_never_raised(const CoreParameters& core) {

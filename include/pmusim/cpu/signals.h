@@ -95,7 +95,12 @@ enum class Signal : u8 {
   itlb_miss,
   stlb_instruction_miss,
   front_end_resteer,
+  /// An instruction of a core with a uop cache whose uops were not in it, so that they were decoded
+  /// (FRONTEND_RETIRED.ANY_DSB_MISS).
   dsb_miss,
+  dsb_to_mite,  ///< the instruction at which delivery went over from the uop cache to the decoders
+                ///< (DSB2MITE_SWITCHES)
+  ms_switch,    ///< the instruction at which the microcode sequencer took over delivery (IDQ.MS_SWITCHES)
   // machine clears
   machine_clear,
   memory_ordering_clear,
@@ -103,7 +108,12 @@ enum class Signal : u8 {
   // transactions
   tx_start,
   tx_commit,
-  tx_abort,
+  tx_abort,             ///< whatever the reason; each abort has one of those below as well
+  tx_abort_conflict,    ///< another processor touched what the transaction had read or written
+  tx_abort_capacity,    ///< more lines written or read than the caches can hold back
+  tx_abort_explicit,    ///< XABORT
+  tx_abort_unfriendly,  ///< an instruction that no transaction may contain: system calls, CPUID, PAUSE
+  tx_abort_event,       ///< an interrupt
   // records that the LBR took in
   lbr_insert,
   count_
@@ -163,6 +173,20 @@ enum class Quantity : u8 {
   stall_cycles_l2_miss,
   stall_cycles_l3_miss,
   recovery_cycles,  ///< after a mispredict or clear
+  // Front end: cycles in which a source delivered uops to the queue before rename, `any`: at least one; `ok`:
+  // as many as rename can take (`issue_width`). They fall to the instruction whose uops made them so.
+  dsb_cycles_any,  ///< the uop cache (IDQ.DSB_CYCLES_ANY)
+  dsb_cycles_ok,
+  mite_cycles_any,  ///< the legacy decoders
+  mite_cycles_ok,
+  ms_cycles,       ///< the microcode sequencer
+  lsd_cycles_any,  ///< the loop stream detector
+  lsd_cycles_ok,
+  dsb_to_mite_cycles,   ///< lost on the way from uop cache to decoders (DSB2MITE_SWITCHES.PENALTY_CYCLES)
+  l1i_stall_cycles,     ///< fetch waited for a line of code or its translation (ICACHE stalls)
+  length_stall_cycles,  ///< the length decoder waited for a length-changing prefix (ILD_STALL.LCP)
+  resteer_cycles,  ///< fetch went on late at a target that it did not know (BACLEARS, UNKNOWN_BRANCH_CYCLES)
+  starved_cycles,  ///< rename got nothing, and could have taken uops (CYCLES_0_UOPS_DELIV.CORE)
   page_walks_load,
   page_walks_store,
   page_walks_instruction,
@@ -175,6 +199,12 @@ enum class Quantity : u8 {
   l2_lines_in,         ///< the same of L2
   l2_prefetches,       ///< requests of L2's own prefetchers
   l2_prefetch_misses,  ///< of those, lines that were not in L2
+  // Uops by where they came from. They add up to `uops`; a fused pair comes with its first instruction.
+  uops_dsb,
+  uops_mite,
+  uops_ms,
+  uops_lsd,
+  slots_fetch_bandwidth,  ///< of slots_frontend, those of cycles in which some uops were delivered
   count_
 };
 
@@ -182,7 +212,7 @@ enum class Quantity : u8 {
 /// with `EventRule::per_cycle` occurrences in it; other quantities fall into the cycle of the retirement.
 constexpr bool is_cycle_count(Quantity q) {
   return q == Quantity::cycles || q == Quantity::reference_cycles ||
-         (q >= Quantity::stall_cycles && q <= Quantity::recovery_cycles) || q == Quantity::page_walk_cycles;
+         (q >= Quantity::stall_cycles && q <= Quantity::starved_cycles) || q == Quantity::page_walk_cycles;
 }
 
 using Quantities = std::array<u32, static_cast<unsigned>(Quantity::count_)>;
