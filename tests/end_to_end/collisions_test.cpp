@@ -21,7 +21,7 @@ class CollisionExperiment : public testing::TestWithParam<Program> {
   /// The four rows, in the published order.
   static json rows(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{pmusim(), "experiment", "collisions", "--json",
-                                       recorded(GetParam().name, GetParam().arguments, "gpr")};
+                                       recorded(GetParam().name, GetParam().arguments)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Output output = run(arguments);
     EXPECT_EQ(output.status, 0) << output.err;
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Workloads, CollisionExperiment,
                          [](const auto& program) { return program.param.name; });
 
 TEST(CollisionTable, SaysHowManyCollisionsARateRestsOn) {
-  const std::string trace = recorded("branches", {"2000"}, "gpr");
+  const std::string trace = recorded("branches", {"2000"});
   const Output output = run({pmusim(), "experiment", "collisions", "--replays", "2", trace});
   EXPECT_EQ(output.status, 0) << output.err;
   for (const char* word : {"2 replays", "collided", "95 % confidence", "published"})

@@ -53,8 +53,9 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
-/// The trace of a workload with these arguments and --regs. Tests share recordings, because single steps are
-/// most of their time: one is made again when the command or the workload is newer.
+/// The trace of a workload with these arguments and --regs: under qemu, where that is installed and no
+/// registers are asked for. Tests share recordings, because single steps are most of their time: one is made
+/// again when the command or the workload is newer.
 std::string recorded(const std::string& workload_name, const std::vector<std::string>& arguments,
                      const std::string& registers = "none");
 /// What the workload of such a trace printed.

@@ -47,7 +47,7 @@ TEST(EventsCommand, ListsWithTheReasonWhatAReplayCannotCount) {
 }
 
 TEST(CountedEvents, ThatCannotHappenAreRefusedRatherThanCountedAsZero) {
-  const std::string trace = recorded("mispredict", {"4096", "2"}, "gpr");
+  const std::string trace = recorded("mispredict", {"4096", "2"});
   const Output clears =
       run({pmusim(), "stat", "--model", "silvermont", "-e", "MACHINE_CLEARS.MEMORY_ORDERING", trace});
   EXPECT_EQ(clears.status, 2);
@@ -61,7 +61,7 @@ TEST(CountedEvents, RecordsOfTheLbrAreCountedWhereBranchesAreSampled) {
   const ScratchDirectory scratch;
   const Output recording =
       run({pmusim(), "record", "-j", "any,u", "-e", "MISC_RETIRED.LBR_INSERTS", "-c", "101", "-o",
-           scratch.file("perf.data"), recorded("mispredict", {"4096", "2"}, "gpr")});
+           scratch.file("perf.data"), recorded("mispredict", {"4096", "2"})});
   EXPECT_EQ(recording.status, 0) << recording.err;
   EXPECT_THAT(recording.err, testing::Not(HasSubstr("(0 samples)")));
 }

@@ -14,8 +14,7 @@ namespace pmusim::test {
 namespace {
 
 u64 mispredicted_branches(const std::function<void(Session&)>& at_every_pause) {
-  auto opened =
-      Session::open(recorded("mispredict", {"4096", "2"}, "gpr"), {.model = *find_cpu_model("icelake")});
+  auto opened = Session::open(recorded("mispredict", {"4096", "2"}), {.model = *find_cpu_model("icelake")});
   EXPECT_TRUE(opened.ok());
   Session& session = *opened;
   perf::Attr attr;
