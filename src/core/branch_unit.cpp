@@ -21,9 +21,9 @@ Prediction BranchUnit::resolve_conditional(u64 ip, bool taken, u64 next_ip) {
   return target_known ? Prediction::right : Prediction::resteer;
 }
 
-Prediction BranchUnit::resolve(const x86::Instruction& branch, bool taken, u64 next_ip) {
+Prediction BranchUnit::resolve(const BranchSite& branch, bool taken, u64 next_ip) {
   Prediction prediction = Prediction::right;
-  switch (branch.branch) {
+  switch (branch.kind) {
     case BranchKind::conditional:
       prediction = resolve_conditional(branch.ip, taken, next_ip);
       break;
@@ -41,7 +41,7 @@ Prediction BranchUnit::resolve(const x86::Instruction& branch, bool taken, u64 n
     default:
       return prediction;
   }
-  if (is_near_call(branch.branch)) returns_.call(branch.end());
+  if (is_near_call(branch.kind)) returns_.call(branch.end);
   if (taken) targets_.follow(next_ip);
   return prediction;
 }

@@ -19,6 +19,12 @@ enum class Prediction : u8 {
   wrong,    ///< found out at execution: the pipeline is refilled
 };
 
+/// A branch where it stands.
+struct BranchSite {
+  u64 ip = 0, end = 0;
+  BranchKind kind = BranchKind::none;
+};
+
 /// Everything that guesses where fetch goes on: direction, targets and returns.
 class BranchUnit {
  public:
@@ -26,7 +32,10 @@ class BranchUnit {
   static Result<BranchUnit, Error> create(const CoreParameters& parameters);
 
   /// The fate of a near branch that went to `next_ip`; then the predictors learn it.
-  Prediction resolve(const x86::Instruction& branch, bool taken, u64 next_ip);
+  Prediction resolve(const BranchSite& branch, bool taken, u64 next_ip);
+  Prediction resolve(const x86::Instruction& branch, bool taken, u64 next_ip) {
+    return resolve(BranchSite{branch.ip, branch.end(), branch.branch}, taken, next_ip);
+  }
 
  private:
   BranchUnit(DirectionPredictor direction, const CoreParameters& parameters);

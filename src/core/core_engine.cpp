@@ -37,9 +37,14 @@ CoreParameters with_prefetchers_off(CoreParameters core, u32 off) {
   return core;
 }
 
-constexpr InstructionCost nothing{.latency_cycles = 0, .uops = 0};  // the second half of a fused pair
-
 }  // namespace
+
+SignalSet CoreEngine::signals_of_branch(BranchKind kind, bool taken, Prediction prediction) {
+  SignalSet signals =
+      outcome_signals(kind, {.taken = taken, .mispredicted = prediction == Prediction::wrong});
+  if (prediction == Prediction::resteer) signals.add(Signal::front_end_resteer);
+  return signals;
+}
 
 Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
   const CoreParameters core = with_prefetchers_off(model.core, model.policies.prefetchers_off);
@@ -50,11 +55,7 @@ Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
 }
 
 CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
-    : mispredict_penalty_(p.mispredict_penalty),
-      resteer_cycles_(p.resteer_cycles),
-      system_call_cycles_(p.system_call_cycles),
-      machine_clear_cycles_(p.machine_clear_cycles),
-      macro_fusion_(p.macro_fusion),
+    : parameters_(p),
       issue_order_(p.issue_order),
       address_delay_(p.issue_order == IssueOrder::in_order ? p.l1d.latency_cycles - 1 : 0),
       costs_(costs_of(p)),
@@ -65,8 +66,23 @@ CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
       ports_(p.scheduler_uops),
       recorded_time_(p) {}
 
+void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBlock* lowered) {
+  run_ = &block_run;
+  lowered_ = lowered;
+  if (block_run.cycles) recorded_time_.begin(block_run);
+  time_is_recorded_ = block_run.cycles.has_value();
+  begin_cycle_ = cycle();
+  next_ = {};
+  cursor_.instruction = cursor_.change = cursor_.request = 0;
+  count_ = 0;
+  if (passed_.size() < block_run.block->instructions.size())
+    passed_.resize(block_run.block->instructions.size());
+  execution_.accesses.clear();
+  requests_.clear();
+}
+
 void CoreEngine::interrupt() {
-  pipeline_.refill(pipeline_.retired_cycle() + 1 + mispredict_penalty_, Pipeline::Refill::clear);
+  pipeline_.refill(pipeline_.retired_cycle() + 1 + parameters_.mispredict_penalty, Pipeline::Refill::clear);
 }
 
 // The trace has no address for it, as it is no access. Its registers are those before it too.
@@ -78,85 +94,55 @@ void CoreEngine::flush_line(const x86::Instruction& instruction, const Registers
 
 void CoreEngine::fetch_line(u64 address) {
   const u64 now = pipeline_.next_dispatch();
-  const MemoryHierarchy::Answer answer =
-      memory_.hierarchy().fetch(address, now, execution_.retirement.quantities);
+  const MemoryHierarchy::Answer answer = memory_.hierarchy().fetch(address, now, execution_.quantities);
   fetched_line_ = memory_.hierarchy().line_of(address);
   if (answer.ready_cycle > now) pipeline_.stall_fetch(answer.ready_cycle);
-  if (answer.level != CacheLevel::l1) execution_.retirement.signals.add(Signal::l1i_miss);
-  if (answer.level > CacheLevel::l2) execution_.retirement.signals.add(Signal::l2i_miss);
-  if (answer.level == CacheLevel::l3) execution_.retirement.signals.add(Signal::l3i_hit);
-  if (answer.level == CacheLevel::memory) execution_.retirement.signals.add(Signal::l3i_miss);
-  if (answer.tlb != TlbLevel::l1) execution_.retirement.signals.add(Signal::itlb_miss);
-  if (answer.tlb == TlbLevel::walk) execution_.retirement.signals.add(Signal::stlb_instruction_miss);
+  if (answer.level != CacheLevel::l1) execution_.signals.add(Signal::l1i_miss);
+  if (answer.level > CacheLevel::l2) execution_.signals.add(Signal::l2i_miss);
+  if (answer.level == CacheLevel::l3) execution_.signals.add(Signal::l3i_hit);
+  if (answer.level == CacheLevel::memory) execution_.signals.add(Signal::l3i_miss);
+  if (answer.tlb != TlbLevel::l1) execution_.signals.add(Signal::itlb_miss);
+  if (answer.tlb == TlbLevel::walk) execution_.signals.add(Signal::stlb_instruction_miss);
 }
 
-void CoreEngine::fetch(const x86::Instruction& instruction) {
+void CoreEngine::fetch(const LoweredInstruction& instruction) {
   const MemoryHierarchy& hierarchy = memory_.hierarchy();
   if (hierarchy.line_of(instruction.ip) != fetched_line_) fetch_line(instruction.ip);
-  const u64 last_byte = instruction.end() - 1;
+  const u64 last_byte = instruction.ip + instruction.length - 1;
   if (hierarchy.line_of(last_byte) != fetched_line_) fetch_line(last_byte);
 }
 
-DataAccesses CoreEngine::take_accesses(const x86::Instruction& instruction) {
+DataAccesses CoreEngine::take_accesses(const LoweredInstruction& lowered,
+                                       const x86::Instruction& instruction) {
   DataAccesses data{&instruction};
-  const std::span<const u64> addresses = cursor_.run->addresses;
-  const std::size_t operands = instruction.memory_operands;
-  if (cursor_.address <= addresses.size() && operands <= addresses.size() - cursor_.address)
-    data.addresses = addresses.subspan(cursor_.address, operands);
-  cursor_.address += operands;
-  if (instruction.rep && cursor_.repetition < cursor_.run->rep_counts.size())
-    data.iterations = cursor_.run->rep_counts[cursor_.repetition++];
+  const std::span<const u64> addresses = run_->addresses;
+  const std::size_t operands = lowered.operands;
+  if (next_.address <= addresses.size() && operands <= addresses.size() - next_.address)
+    data.addresses = addresses.subspan(next_.address, operands);
+  next_.address += operands;
+  if (lowered.rep && next_.repetition < run_->rep_counts.size())
+    data.iterations = run_->rep_counts[next_.repetition++];
   return data;
 }
 
-const ExtendedChange* CoreEngine::take_change() {
-  const auto changes = cursor_.run->extended_changes;
-  if (cursor_.change == changes.size() || changes[cursor_.change].instruction != cursor_.instruction)
-    return nullptr;
-  return &changes[cursor_.change++].change;
+CoreEngine::Ready CoreEngine::ready(const LoweredInstruction::RegisterList& registers, u64 cycle) const {
+  Ready latest{cycle, WaitingFor::execution};
+  for (const u8 each : registers) latest = latest.later(registers_[each]);
+  return latest;
 }
 
 CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) const {
   Ready latest{cycle, WaitingFor::execution};
-  for (; registers != 0; registers &= registers - 1) {
-    const Ready& source = registers_[static_cast<unsigned>(std::countr_zero(registers))];
-    if (source.cycle > latest.cycle) latest = source;
-  }
+  for (; registers != 0; registers &= registers - 1)
+    latest = latest.later(registers_[static_cast<unsigned>(std::countr_zero(registers))]);
   return latest;
 }
 
-CoreEngine::MemoryUse CoreEngine::memory_use_of(const x86::Instruction& instruction) {
-  MemoryUse use{.addresses = instruction.address_registers};
-  for (const x86::MemoryOperand& m : instruction.accesses()) {
-    use.loads |= m.load;
-    use.stores |= m.store;
-  }
-  return use;
-}
-
-bool CoreEngine::fuses(const x86::Instruction& first, const x86::Instruction& second) const {
-  if (second.condition == ConditionGroup::none || first.flag_writer == FlagWriter::none) return false;
-  if (macro_fusion_ == MacroFusion::ice_lake && first.memory_operands != 0) return false;
-  return pmusim::fuses(macro_fusion_, first.flag_writer, second.condition);
-}
-
-// A load or a store shares the slot of the operation beside it; a second access, or both in one, does not.
-unsigned CoreEngine::uops_of(const x86::Instruction& instruction, const InstructionCost& cost) const {
-  if (instruction.locked) return costs_->of(InstructionForm::locked).uops;
-  const bool both =
-      instruction.memory_operands == 1 && instruction.memory[0].load && instruction.memory[0].store;
-  if (both || instruction.memory_operands == 2)
-    return std::max<unsigned>(cost.uops, costs_->read_modify_write_uops);
-  return cost.uops;
-}
-
-Pipeline::Dispatched CoreEngine::dispatch(const x86::Instruction& instruction, const MemoryUse& use,
-                                          const InstructionCost& cost) {
-  const bool fused_with_previous = std::exchange(fused_with_next_, false);
-  if (fused_with_previous) return pipeline_.dispatch(0);
-  if (use.loads) pipeline_.make_room_for_load();
+Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction) {
+  if (instruction.second_of_pair) return pipeline_.dispatch(0);
+  if (instruction.loads()) pipeline_.make_room_for_load();
   pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch()));
-  return pipeline_.dispatch(uops_of(instruction, cost));
+  return pipeline_.dispatch(instruction.uops);
 }
 
 // When the first of its uops starts; latencies count from there. A unit must be free then.
@@ -174,126 +160,168 @@ u64 CoreEngine::place(const InstructionCost& cost, u64 ready) {
   return start;
 }
 
-CoreEngine::Ready CoreEngine::execute(const DataAccesses& data, const MemoryUse& use,
-                                      const InstructionCost& cost, u64 dispatched) {
-  const x86::Instruction& instruction = *data.instruction;
+CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction, const LoweredInstruction& lowered,
+                                      u64 dispatched) {
+  const DataAccesses data = take_accesses(lowered, instruction);
   const bool in_order = issue_order_ == IssueOrder::in_order;
   const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
-  Ready result = ready(instruction.registers_read, earliest);
-  u64 started = result.cycle;
-  const Ready address = use.loads || use.stores ? ready(use.addresses, earliest) : Ready{};
-  if (use.loads) {
-    const u64 addressed = address.cycle > earliest ? address.cycle + address_delay_ : earliest;
-    started = ports_.place(costs_->load_ports, in_order ? std::max(addressed, result.cycle) : addressed);
-    LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
-    loaded.ready_cycle -= address_delay_;
-    if (loaded.ready_cycle > result.cycle) result = {loaded.ready_cycle, loaded.waiting_for};
+  Ready result =
+      lowered.masked ? ready(instruction.registers_read, earliest) : ready(lowered.sources, earliest);
+  u64 started = result.cycle(), addressed = 0;
+  if (lowered.accesses != 0)
+    addressed = (lowered.masked ? ready(instruction.address_registers, earliest)
+                                : ready(lowered.address_sources, earliest))
+                    .cycle();
+  if (lowered.loads()) {
+    const u64 from = addressed > earliest ? addressed + address_delay_ : earliest;
+    started = ports_.place(costs_->load_ports, in_order ? std::max(from, result.cycle()) : from);
+    const LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
+    result = result.later({loaded.ready_cycle - address_delay_, loaded.waiting_for});
   }
-  const InstructionCost& work = instruction.locked ? costs_->of(InstructionForm::locked) : cost;
   // In order, an instruction that loads has its operation done behind the load.
-  const u64 start = in_order && use.loads && !instruction.locked
-                        ? result.cycle
-                        : place(work, instruction.locked ? std::min(started, result.cycle) : result.cycle);
-  if (start > result.cycle) result = {start, WaitingFor::execution};
-  result.cycle = std::max(result.cycle, start + work.latency_cycles);
-  last_start_ = use.loads ? started : start;
-  if (use.stores) {
-    const u64 addressed =
-        ports_.place(costs_->store_address_ports, in_order || use.loads ? started : address.cycle);
-    if (costs_->store_data_ports != 0) ports_.place(costs_->store_data_ports, result.cycle);
+  const u64 start =
+      in_order && lowered.loads() && !lowered.locked
+          ? result.cycle()
+          : place(lowered.work, lowered.locked ? std::min(started, result.cycle()) : result.cycle());
+  result = result.later({start, WaitingFor::execution});
+  result = {std::max(result.cycle(), start + lowered.work.latency_cycles), result.reason()};
+  last_start_ = lowered.loads() ? started : start;
+  if (lowered.stores()) {
+    const u64 at =
+        ports_.place(costs_->store_address_ports, in_order || lowered.loads() ? started : addressed);
+    if (costs_->store_data_ports != 0) ports_.place(costs_->store_data_ports, result.cycle());
     const LoadStoreUnit::Loaded stored =
-        memory_.store(data, {.addressed_cycle = addressed, .data_cycle = result.cycle}, execution_);
-    if (stored.ready_cycle > result.cycle) result = {stored.ready_cycle, stored.waiting_for};
+        memory_.store(data, {.addressed_cycle = at, .data_cycle = result.cycle()}, execution_);
+    result = result.later({stored.ready_cycle, stored.waiting_for});
   }
-  if (enters_the_kernel(instruction.branch)) result.cycle += system_call_cycles_;
-  for (x86::RegisterMask left = instruction.registers_written; left != 0; left &= left - 1)
-    registers_[static_cast<unsigned>(std::countr_zero(left))] = result;
+  if (lowered.enters_kernel) result = {result.cycle() + parameters_.system_call_cycles, result.reason()};
+  write(lowered, instruction, result);
   return result;
 }
 
-Prediction CoreEngine::transfer_control(const x86::Instruction& branch) {
-  Retirement& retirement = execution_.retirement;
-  retirement.taken = is_taken(branch.branch, branch.target, branch.end(), retirement.next_ip);
-  Prediction prediction = Prediction::right;
+void CoreEngine::write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result) {
+  for (const u8 each : lowered.results) registers_[each] = result;
+  if (!lowered.masked) return;
+  for (x86::RegisterMask left = instruction.registers_written; left != 0; left &= left - 1)
+    registers_[static_cast<unsigned>(std::countr_zero(left))] = result;
+}
+
+void CoreEngine::transfer_control(const LoweredInstruction& branch, Passed& passed) {
+  const LoweredBlock& block = lowered();
+  const bool last = count_ == block.instructions.size();
+  const u64 target = last ? block.target : run_->block->instructions[count_ - 1].target;
+  const u64 next = last ? run_->next_ip : block.instructions[count_].ip;
+  passed.taken = is_taken(branch.branch, target, branch.end(), next);
   if (is_near_branch(branch.branch))
-    prediction = branches_.resolve(branch, retirement.taken, retirement.next_ip);
-  retirement.mispredicted = prediction == Prediction::wrong;
-  const BranchOutcome outcome{.taken = retirement.taken, .mispredicted = retirement.mispredicted};
-  retirement.signals = retirement.signals | outcome_signals(branch.branch, outcome);
-  if (prediction == Prediction::resteer) retirement.signals.add(Signal::front_end_resteer);
-  return prediction;
+    passed.prediction =
+        branches_.resolve(BranchSite{branch.ip, branch.end(), branch.branch}, passed.taken, next);
 }
 
 void CoreEngine::redirect_fetch(Prediction prediction, u64 resolved) {
   if (prediction == Prediction::wrong)
-    pipeline_.refill(resolved + mispredict_penalty_, Pipeline::Refill::mispredict);
-  if (prediction == Prediction::resteer) pipeline_.stall_fetch(pipeline_.next_dispatch() + resteer_cycles_);
+    pipeline_.refill(resolved + parameters_.mispredict_penalty, Pipeline::Refill::mispredict);
+  if (prediction == Prediction::resteer)
+    pipeline_.stall_fetch(pipeline_.next_dispatch() + parameters_.resteer_cycles);
 }
 
 // What is younger was done in vain, and is fetched anew.
 void CoreEngine::clear_pipeline() {
-  const u64 retired = pipeline_.retired_cycle();
-  pipeline_.refill(retired + mispredict_penalty_ + machine_clear_cycles_, Pipeline::Refill::clear);
-  fetched_line_ = ~u64{0};
+  const u64 refilled =
+      pipeline_.retired_cycle() + parameters_.mispredict_penalty + parameters_.machine_clear_cycles;
+  pipeline_.refill(refilled, Pipeline::Refill::clear);
+  fetched_line_ = nowhere;
 }
 
-u64 CoreEngine::retire(const Pipeline::Dispatched& dispatched, const Ready& result) {
-  Quantities& quantities = execution_.retirement.quantities;
-  const u64 modelled = pipeline_.retire(dispatched, result.cycle, result.reason, quantities);
-  return time_is_recorded_ ? recorded_time_.retire(quantities) : modelled;
+u64 CoreEngine::next_ip(std::size_t instruction) const {
+  const std::vector<x86::Instruction>& all = run_->block->instructions;
+  return instruction + 1 == all.size() ? run_->next_ip : all[instruction + 1].ip;
 }
 
-const Retirement& CoreEngine::step() {
-  const std::vector<x86::Instruction>& instructions = cursor_.run->block->instructions;
-  const x86::Instruction& instruction = instructions[cursor_.instruction];
-  const bool last = cursor_.instruction + 1 == instructions.size();
-  const bool serializing = instruction.execution == x86::ExecutionClass::serializing;
-  Retirement& retirement = execution_.retirement;
-  retirement.ip = instruction.ip;
-  retirement.next_ip = last ? cursor_.run->next_ip : instructions[cursor_.instruction + 1].ip;
-  retirement.signals = instruction.signals;
-  retirement.quantities.fill(0);
-  retirement.length = instruction.length;
-  retirement.branch = instruction.branch;
-  retirement.taken = retirement.mispredicted = false;
-  retirement.registers = cursor_.instruction < cursor_.run->registers.size()
-                             ? &cursor_.run->registers[cursor_.instruction]
-                             : nullptr;
-  retirement.extended = take_change();
-  execution_.access_count = 0;
-  execution_.clears_pipeline = false;
+const Registers* CoreEngine::registers_after(std::size_t instruction) const {
+  return instruction < run_->registers.size() ? &run_->registers[instruction] : nullptr;
+}
 
-  fetch(instruction);
-  if (serializing) pipeline_.drain();
-  const bool second_of_pair = fused_with_next_;
-  const InstructionCost& own = costs_->of(instruction.form);
-  const MemoryUse use = memory_use_of(instruction);
-  const Pipeline::Dispatched dispatched = dispatch(instruction, use, own);
-  // A pair executes as its branch, where the first of it stands.
-  fused_with_next_ = !last && fuses(instruction, instructions[cursor_.instruction + 1]);
-  const InstructionCost& cost = second_of_pair     ? nothing
-                                : fused_with_next_ ? costs_->of(InstructionForm::conditional_branch)
-                                                   : own;
-  if (second_of_pair || fused_with_next_) retirement.signals.add(Signal::macro_fused);
-  const Ready result = execute(take_accesses(instruction), use, cost, dispatched.last_cycle);
-  Prediction prediction = Prediction::right;
-  if (instruction.branch != BranchKind::none) prediction = transfer_control(instruction);
-  const u64 previous = cycle();
-  retirement.cycle = retire(dispatched, result);
-  redirect_fetch(prediction, result.cycle);
-  if (execution_.clears_pipeline) clear_pipeline();
-  if (instruction.flushes_line) flush_line(instruction, retirement.registers);
-  if (use.loads) pipeline_.retire_load();
-  if (use.stores) memory_.retire_store(pipeline_.retired_cycle());
-  if (serializing || enters_the_kernel(instruction.branch)) pipeline_.drain();
+inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredInstruction& lowered) {
+  const std::size_t number = count_++;
+  Passed& passed = passed_[number];
+  execution_.signals = {};
 
+  if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch(lowered);
+  if (lowered.serializing) pipeline_.drain();
+  const Pipeline::Dispatched dispatched = dispatch(lowered);
+  const Ready result = execute(instruction, lowered, dispatched.last_cycle);
+  passed.taken = false;
+  passed.prediction = Prediction::right;
+  if (lowered.branch != BranchKind::none) transfer_control(lowered, passed);
+  pipeline_.retire(dispatched, result.cycle(), result.reason(), passed.passage);
+  passed.cycle = time_is_recorded_ ? recorded_time_.retire() : pipeline_.retired_cycle();
+  redirect_fetch(passed.prediction, result.cycle());
+  if (std::exchange(execution_.clears_pipeline, false)) clear_pipeline();
+  if (lowered.loads()) pipeline_.retire_load();
+  if (lowered.stores()) memory_.retire_store(pipeline_.retired_cycle());
+  if (lowered.rare) finish_rare(instruction, registers_after(number));
+
+  passed.signals = execution_.signals;
+  passed.accesses = static_cast<u32>(execution_.accesses.size());
+  if (MemoryHierarchy::has_added(execution_.quantities))
+    requests_.push_back({number, std::exchange(execution_.quantities, {})});
+}
+
+void CoreEngine::pass() { pass(run_->block->instructions[count_], lowered().instructions[count_]); }
+
+void CoreEngine::pass_all() {
+  const std::vector<LoweredInstruction>& lowered = this->lowered().instructions;
+  const std::vector<x86::Instruction>& instructions = run_->block->instructions;
+  while (count_ < lowered.size()) pass(instructions[count_], lowered[count_]);
+}
+
+void CoreEngine::finish_rare(const x86::Instruction& instruction, const Registers* registers) {
+  if (instruction.flushes_line) flush_line(instruction, registers);
+  if (instruction.execution == x86::ExecutionClass::serializing || enters_the_kernel(instruction.branch))
+    pipeline_.drain();
+}
+
+SignalSet CoreEngine::signals_of(std::size_t number) const {
+  const x86::Instruction& instruction = run_->block->instructions[number];
+  const Passed& passed = passed_[number];
+  SignalSet signals = instruction.signals | passed.signals;
+  if (lowered().instructions[number].fused) signals.add(Signal::macro_fused);
+  if (instruction.branch == BranchKind::none) return signals;
+  return signals | signals_of_branch(instruction.branch, passed.taken, passed.prediction);
+}
+
+const Retirement& CoreEngine::retire(Cursor& cursor) const {
+  const std::size_t number = cursor.instruction++;
+  const x86::Instruction& instruction = run_->block->instructions[number];
+  const Passed& passed = passed_[number];
+  const u64 previous = number == 0 ? begin_cycle_ : passed_[number - 1].cycle;
+  const u32 first_access = number == 0 ? 0 : passed_[number - 1].accesses;
+
+  Retirement& r = cursor.retirement;
+  r.ip = instruction.ip;
+  r.next_ip = next_ip(number);
+  r.cycle = passed.cycle;
+  r.signals = signals_of(number);
+  r.quantities.fill(0);
+  if (cursor.request < requests_.size() && requests_[cursor.request].instruction == number)
+    r.quantities = requests_[cursor.request++].quantities;
+  pipeline_.account(passed.passage, r.quantities);
+  if (time_is_recorded_) recorded_time_.account(previous, passed.cycle, r.quantities);
   if (instruction.signals.has(Signal::microcoded))
-    retirement.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = dispatched.uops;
-  retirement.latency_cycles = static_cast<u32>(pipeline_.retired_cycle() - dispatched.first.cycle());
-  retirement.retire_latency_cycles = static_cast<u32>(retirement.cycle - previous);
-  retirement.memory = std::span(execution_.accesses.data(), execution_.access_count);
-  ++cursor_.instruction;
-  return retirement;
+    r.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = passed.passage.uops;
+  r.length = instruction.length;
+  r.branch = instruction.branch;
+  r.taken = passed.taken;
+  r.mispredicted = passed.prediction == Prediction::wrong;
+  r.latency_cycles = static_cast<u32>(passed.passage.cycle - passed.passage.dispatched.cycle());
+  r.retire_latency_cycles = static_cast<u32>(passed.cycle - previous);
+  r.memory = std::span(execution_.accesses).subspan(first_access, passed.accesses - first_access);
+  r.registers = registers_after(number);
+  r.extended = nullptr;
+  const auto changes = run_->extended_changes;
+  if (cursor.change < changes.size() && changes[cursor.change].instruction == number)
+    r.extended = &changes[cursor.change++].change;
+  return r;
 }
 
 }  // namespace pmusim

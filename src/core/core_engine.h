@@ -8,6 +8,7 @@
 #include "core/branch_unit.h"
 #include "core/execution_ports.h"
 #include "core/load_store_unit.h"
+#include "core/lowered_block.h"
 #include "core/pipeline.h"
 #include "core/recorded_time.h"
 #include "pmusim/cpu/retirement.h"
@@ -16,19 +17,64 @@
 namespace pmusim {
 
 /// What a Core is made of, and the order in which an instruction passes through it.
+///
+/// Instructions pass one by one, and what became of each is written down. Retirements are made of that when
+/// somebody wants them: at once, after the block, more than once, or never.
 class CoreEngine {
  public:
+  /// What became of an instruction.
+  struct Passed {
+    Pipeline::Passage passage;
+    u64 cycle = 0;      ///< in which it retires
+    SignalSet signals;  ///< that neither its code nor its branch says
+    u32 accesses = 0;   ///< of the block, its own included
+    bool taken = false;
+    Prediction prediction = Prediction::right;
+  };
+  /// A place in the execution of a block.
+  struct Cursor {
+    std::size_t instruction = 0, change = 0, request = 0;
+    Retirement retirement;  ///< of the instruction before it
+  };
+
   /// Errors as Core::create.
   static Result<CoreEngine, Error> create(const CpuModel& model);
 
-  /// Begins an execution of a block, which must stay until its last step().
-  void begin(const trace::BlockRun& block_run) {
-    cursor_ = {&block_run};
-    if (block_run.cycles) recorded_time_.begin(block_run);
-    time_is_recorded_ = block_run.cycles.has_value();
+  /// How blocks are lowered for this core; valid as long as it or a copy of it is.
+  Lowering lowering() const { return {parameters_, *costs_}; }
+
+  /// Begins an execution of a block, which must stay until the next begin().
+  void begin(const trace::BlockRun& block_run, const LoweredBlock& lowered) {
+    begin_lowered(block_run, &lowered);
   }
-  /// The next instruction of the block. What it refers to is valid until the next step.
-  const Retirement& step();
+  /// The same of a block that nobody has lowered.
+  void begin(const trace::BlockRun& block_run) {
+    lowering().lower(*block_run.block, lowered_here_);
+    begin_lowered(block_run, nullptr);
+  }
+  /// The next instruction passes.
+  void pass();
+  /// All that are left.
+  void pass_all();
+  /// The retirement of the next instruction that has passed. What it refers to is valid until the next
+  /// pass().
+  const Retirement& retire(Cursor& cursor) const;
+
+  /// Both at once.
+  const Retirement& step() {
+    pass();
+    return retire(cursor_);
+  }
+
+  /// All that is true of an instruction that has passed.
+  SignalSet signals_of(std::size_t instruction) const;
+  /// Instructions of this execution that have passed.
+  std::span<const Passed> passed() const { return {passed_.data(), count_}; }
+  const trace::BlockRun& run() const { return *run_; }
+  const LoweredBlock& lowered() const { return lowered_ != nullptr ? *lowered_ : lowered_here_; }
+
+  /// What is true of a branch because of how it went.
+  static SignalSet signals_of_branch(BranchKind kind, bool taken, Prediction prediction);
 
   void interrupt();
   void obey_prediction_barriers(u64 asked_for) { barriers_.obey(asked_for, branches_); }
@@ -37,41 +83,49 @@ class CoreEngine {
   unsigned open_slots() const { return time_is_recorded_ ? 0 : pipeline_.open_slots(); }
 
  private:
-  struct Cursor {
-    const trace::BlockRun* run = nullptr;
-    std::size_t instruction = 0, address = 0, repetition = 0, change = 0;
+  /// A cycle in which something is there, and what it was waited for, in one word.
+  class Ready {
+   public:
+    Ready() = default;
+    Ready(u64 cycle, WaitingFor reason) : bits_(cycle << reason_bits | static_cast<u64>(reason)) {}
+    u64 cycle() const { return bits_ >> reason_bits; }
+    WaitingFor reason() const { return static_cast<WaitingFor>(bits_ & low_bits(reason_bits)); }
+    /// The later one; of two in a cycle, this.
+    Ready later(Ready other) const { return other.bits_ > (bits_ | low_bits(reason_bits)) ? other : *this; }
+
+   private:
+    static constexpr unsigned reason_bits = 3;
+    u64 bits_ = 0;
   };
-  struct Ready {
-    u64 cycle = 0;
-    WaitingFor reason = WaitingFor::execution;
+  /// What one instruction asked of the memory hierarchy.
+  struct Requests {
+    std::size_t instruction = 0;
+    Quantities quantities{};
   };
-  /// What an instruction does with memory, and the registers that its addresses are made of.
-  struct MemoryUse {
-    bool loads = false, stores = false;
-    x86::RegisterMask addresses = 0;
+  struct Next {
+    std::size_t address = 0, repetition = 0;
   };
   CoreEngine(const CoreParameters& parameters, BranchUnit branches);
-  void fetch(const x86::Instruction& instruction);
+  void pass(const x86::Instruction& instruction, const LoweredInstruction& lowered);
+  void begin_lowered(const trace::BlockRun& block_run, const LoweredBlock* lowered);
+  void fetch(const LoweredInstruction& instruction);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address);
-  const ExtendedChange* take_change();
-  DataAccesses take_accesses(const x86::Instruction& instruction);
-  static MemoryUse memory_use_of(const x86::Instruction& instruction);
+  DataAccesses take_accesses(const LoweredInstruction& lowered, const x86::Instruction& instruction);
+  Ready ready(const LoweredInstruction::RegisterList& registers, u64 cycle) const;
   Ready ready(x86::RegisterMask registers, u64 cycle) const;
-  /// Whether an instruction and the branch behind it are one uop.
-  bool fuses(const x86::Instruction& first, const x86::Instruction& second) const;
-  Pipeline::Dispatched dispatch(const x86::Instruction& instruction, const MemoryUse& use,
-                                const InstructionCost& cost);
-  unsigned uops_of(const x86::Instruction& instruction, const InstructionCost& cost) const;
+  Pipeline::Dispatched dispatch(const LoweredInstruction& instruction);
   u64 place(const InstructionCost& cost, u64 ready);
-  Ready execute(const DataAccesses& data, const MemoryUse& use, const InstructionCost& cost, u64 dispatched);
-  Prediction transfer_control(const x86::Instruction& branch);
+  Ready execute(const x86::Instruction& instruction, const LoweredInstruction& lowered, u64 dispatched);
+  void write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result);
+  void transfer_control(const LoweredInstruction& branch, Passed& passed);
   void redirect_fetch(Prediction prediction, u64 resolved);
   void clear_pipeline();
-  u64 retire(const Pipeline::Dispatched& dispatched, const Ready& result);
+  void finish_rare(const x86::Instruction& instruction, const Registers* registers);
+  u64 next_ip(std::size_t instruction) const;
+  const Registers* registers_after(std::size_t instruction) const;
 
-  unsigned mispredict_penalty_, resteer_cycles_, system_call_cycles_, machine_clear_cycles_;
-  MacroFusion macro_fusion_;
+  CoreParameters parameters_;
   IssueOrder issue_order_;
   /// In order: the stage that computes addresses stands before the cache, and the one that computes results
   /// behind it. So a loaded value is there for the next instruction, and a result late for an address.
@@ -83,15 +137,23 @@ class CoreEngine {
   Pipeline pipeline_;
   ExecutionPorts ports_;
   RecordedTime recorded_time_;
-  bool time_is_recorded_ = false;      // in this trace
-  std::array<Ready, 64> registers_{};  // by bit of x86::RegisterMask
-  u64 last_start_ = 0;                 // where instructions start in order
-  u64 fetched_line_ = ~u64{0};
+  bool time_is_recorded_ = false;                                 // in this trace
+  std::array<Ready, LoweredInstruction::registers> registers_{};  // by bit of x86::RegisterMask
+  u64 last_start_ = 0;                                            // where instructions start in order
+  static constexpr u64 nowhere = ~u64{0};
+  u64 fetched_line_ = nowhere;
 
-  // the instruction at hand
-  Cursor cursor_;
-  bool fused_with_next_ = false;
+  // the block at hand
+  const trace::BlockRun* run_ = nullptr;
+  const LoweredBlock* lowered_ = nullptr;  // null: `lowered_here_`, in whatever copy
+  LoweredBlock lowered_here_;
+  u64 begin_cycle_ = 0;
+  Next next_;
   Execution execution_;
+  std::vector<Passed> passed_;
+  std::size_t count_ = 0;
+  std::vector<Requests> requests_;
+  Cursor cursor_;  // of step()
 };
 
 }  // namespace pmusim

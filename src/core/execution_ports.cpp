@@ -11,9 +11,13 @@ void ExecutionPorts::forget_until(u64 cycle) {
   const u64 word = cycle / 64;
   if (word - first_word_ >= words) {
     busy_.fill({});
+    busy_in_.fill(0);
     first_word_ = word;
   }
-  for (; first_word_ < word; ++first_word_) busy_[first_word_ % words].fill(0);
+  for (; first_word_ < word; ++first_word_) {
+    busy_[first_word_ % words].fill(0);
+    std::fill_n(busy_in_.begin() + static_cast<std::ptrdiff_t>(first_word_ % words * 64), 64, PortMask{0});
+  }
 }
 
 // The next uop that starts until `limit` leaves the scheduler.
@@ -32,7 +36,7 @@ bool ExecutionPorts::leave_next(u64 limit) {
   return false;
 }
 
-u64 ExecutionPorts::admit(u64 cycle) {
+u64 ExecutionPorts::admit_later(u64 cycle) {
   while (waiting_ != 0 && leave_next(cycle)) {
   }
   now_ = std::max(now_, cycle);
@@ -41,36 +45,26 @@ u64 ExecutionPorts::admit(u64 cycle) {
   return now_;
 }
 
-u64 ExecutionPorts::wait(u64 start) {
-  if (start <= now_ || start >= now_ + window_cycles - 64) return start;
-  ++starting_[start % window_cycles];
-  any_starting_[start / 64 % words] |= bit(start % 64);
-  ++waiting_;
-  return start;
-}
-
-u64 ExecutionPorts::place(PortMask ports, u64 ready) {
-  const u64 end = end_of_window();
-  u64 cycle = std::max(ready, first_word_ * 64);
+/// The first cycle from `cycle` on, or `end`, in which one of `ports` is free.
+u64 ExecutionPorts::first_free(PortMask ports, u64 cycle, u64 end) {
+  for (const u64 near = std::min(end, cycle + near_cycles); cycle < near; ++cycle)
+    if ((ports & ~busy_in_[cycle % window_cycles]) != 0) return cycle;
   for (; cycle < end; cycle = (cycle / 64 + 1) * 64) {
     const BusyWord& busy = word_of(cycle);
     u64 taken = ~u64{0};
     for (PortMask left = ports; left != 0; left &= left - 1)
       taken &= busy[static_cast<unsigned>(std::countr_zero(left))];
     const u64 free = ~taken >> (cycle % 64);
-    if (free == 0) continue;
-    cycle += static_cast<unsigned>(std::countr_zero(free));
-    unsigned best = execution_ports;
-    for (PortMask left = ports; left != 0; left &= left - 1) {
-      const auto port = static_cast<unsigned>(std::countr_zero(left));
-      if ((busy[port] >> (cycle % 64) & 1) != 0) continue;
-      if (best == execution_ports || work_[port] < work_[best]) best = port;
-    }
-    ++work_[best];
-    take(best, cycle);
-    return wait(cycle);
+    if (free != 0) return cycle + static_cast<unsigned>(std::countr_zero(free));
   }
-  return cycle;
+  return end;
+}
+
+u64 ExecutionPorts::place_later(PortMask ports, u64 earliest) {
+  const u64 end = end_of_window();
+  const u64 cycle = first_free(ports, earliest, end);
+  if (cycle == end) return end;
+  return take_least_used(ports & ~busy_in_[cycle % window_cycles], cycle);
 }
 
 u64 ExecutionPorts::hold(unsigned unit, u64 cycles, u64 ready) {

@@ -2,7 +2,9 @@
 #ifndef PMUSIM_CORE_EXECUTION_PORTS_H
 #define PMUSIM_CORE_EXECUTION_PORTS_H
 
+#include <algorithm>
 #include <array>
+#include <bit>
 
 #include "pmusim/cpu/instruction_cost.h"
 
@@ -25,25 +27,74 @@ class ExecutionPorts {
 
   /// The first cycle from `cycle` on in which the scheduler has room for another uop. Later uops are placed
   /// from that cycle on.
-  u64 admit(u64 cycle);
+  u64 admit(u64 cycle) {
+    if (cycle <= now_ && waiting_ < scheduler_uops_) return now_;
+    return admit_later(cycle);
+  }
   /// When a uop whose operands are there in `ready` starts, on one of `ports` (at least one).
-  u64 place(PortMask ports, u64 ready);
+  u64 place(PortMask ports, u64 ready) {
+    const u64 earliest = std::max(ready, first_word_ * 64);
+    if (earliest >= end_of_window()) [[unlikely]]
+      return earliest;
+    const PortMask free = ports & ~busy_in_[earliest % window_cycles];
+    return free != 0 ? take_least_used(free, earliest) : place_later(ports, earliest);
+  }
   /// The same where it keeps its unit (a divider, the microcode sequencer) for `cycles`: in program order.
   u64 hold(unsigned unit, u64 cycles, u64 ready);
 
  private:
   static constexpr unsigned words = window_cycles / 64;
+  static constexpr u64 near_cycles = 4;               // that are looked at one by one
   using BusyWord = std::array<u64, execution_ports>;  // 64 cycles of every port
 
   BusyWord& word_of(u64 cycle) { return busy_[cycle / 64 % words]; }
+  u64 admit_later(u64 cycle);
+  u64 first_free(PortMask ports, u64 cycle, u64 end);
+  u64 place_later(PortMask ports, u64 earliest);
+
+  /// Uops that each port has had, and behind them its number; one more port that nobody ever chooses.
+  using Work = std::array<u64, execution_ports + 1>;
+  static constexpr unsigned number_bits = 5;
+  static constexpr Work idle() {
+    Work work{};
+    for (unsigned port = 0; port < execution_ports; ++port) work[port] = port;
+    work.back() = ~u64{0};
+    return work;
+  }
+  // Four at a time, as most uops have no more to choose from.
+  unsigned least_used(PortMask ports) const {
+    u64 least = ~u64{0};
+    do {
+      for (unsigned n = 0; n < 4; ++n, ports &= ports - 1)
+        least = std::min(least, work_[static_cast<unsigned>(std::countr_zero(ports))]);
+    } while (ports != 0);
+    return static_cast<unsigned>(least & low_bits(number_bits));
+  }
+  u64 take_least_used(PortMask free, u64 cycle) {
+    const unsigned port = least_used(free);
+    work_[port] += u64{1} << number_bits;
+    take(port, cycle);
+    return wait(cycle);
+  }
   u64 end_of_window() const { return (first_word_ + words) * 64; }
   void forget_until(u64 cycle);
   bool leave_next(u64 limit);
-  void take(unsigned port, u64 cycle) { word_of(cycle)[port] |= bit(cycle % 64); }
-  u64 wait(u64 start);
+  void take(unsigned port, u64 cycle) {
+    word_of(cycle)[port] |= bit(cycle % 64);
+    busy_in_[cycle % window_cycles] |= PortMask{1} << port;
+  }
+  u64 wait(u64 start) {
+    if (start <= now_ || start >= now_ + window_cycles - 64) return start;
+    ++starting_[start % window_cycles];
+    any_starting_[start / 64 % words] |= bit(start % 64);
+    ++waiting_;
+    return start;
+  }
 
+  // The same twice: one for a look at a cycle, one to run along a port.
+  std::array<PortMask, window_cycles> busy_in_{};
   std::array<BusyWord, words> busy_{};
-  std::array<u64, execution_ports> work_{};       // uops that each port has had
+  Work work_ = idle();
   std::array<u64, execution_ports> unit_free_{};  // when each unit is free again
   std::array<u16, window_cycles> starting_{};     // uops by the cycle in which they start
   std::array<u64, words> any_starting_{};         // one bit per cycle

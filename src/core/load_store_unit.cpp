@@ -22,6 +22,15 @@ WaitingFor distance(CacheLevel level) {
   }
 }
 
+// As most are.
+SignalSet signals_of(const MemoryAccess& access, Lines lines) {
+  if (access.level != CacheLevel::l1 || access.tlb != TlbLevel::l1 || lines != Lines::one)
+    return access_signals(access, lines);
+  using enum Signal;
+  constexpr SignalSet loaded{load_l1_hit, load_latency}, stored{store_l1_hit, store_latency};
+  return access.kind == AccessKind::load ? loaded : stored;
+}
+
 // Of a string operation: what a load behind it can meet.
 constexpr u64 longest_remembered_bytes = 64;
 
@@ -60,11 +69,11 @@ u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Executi
     case StoreWindow::Meeting::forwarded:
       return std::max(ready_cycle, forwarded_cycle);
     case StoreWindow::Meeting::blocked:
-      execution.retirement.signals.add(Signal::store_forward_blocked);
+      execution.signals.add(Signal::store_forward_blocked);
       return std::max({ready_cycle, forwarded_cycle + blocked_forward_cycles_,
                        met.store.left_cycle + hierarchy_.hit_latency()});
     case StoreWindow::Meeting::aliased:
-      execution.retirement.signals.add(Signal::address_alias);
+      execution.signals.add(Signal::address_alias);
       return ready_cycle + address_alias_cycles_;
   }
   return ready_cycle;
@@ -91,11 +100,9 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
   Loaded done{cycle, WaitingFor::l1};
   for (u64 n = 0; n <= std::min(more_lines, longest_string_lines); ++n) {
     const u64 place = n == 0 ? address : (first_line + n) << hierarchy_.line_shift();
-    const MemoryHierarchy::Answer answer =
-        hierarchy_.access({.address = place, .ip = instruction.ip, .kind = kind, .cycle = cycle},
-                          execution.retirement.quantities);
-    if (answer.prefetched && kind == AccessKind::load)
-      execution.retirement.signals.add(Signal::load_hit_hw_prefetch);
+    const MemoryHierarchy::Answer answer = hierarchy_.access(
+        {.address = place, .ip = instruction.ip, .kind = kind, .cycle = cycle}, execution.quantities);
+    if (answer.prefetched && kind == AccessKind::load) execution.signals.add(Signal::load_hit_hw_prefetch);
     access.level = std::max(access.level, answer.level);
     access.tlb = std::max(access.tlb, answer.tlb);
     done.ready_cycle = std::max(done.ready_cycle, answer.ready_cycle);
@@ -106,36 +113,28 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
     execution.clear(Signal::self_modifying_clear);
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
   const Lines lines = more_lines != 0 && !instruction.rep ? Lines::several : Lines::one;
-  execution.retirement.signals = execution.retirement.signals | access_signals(access, lines);
-  execution.accesses[execution.access_count++] = access;
+  execution.signals = execution.signals | signals_of(access, lines);
+  execution.accesses.push_back(access);
   return done;
 }
 
-LoadStoreUnit::Loaded LoadStoreUnit::load(const DataAccesses& data, u64 cycle, Execution& execution) {
+LoadStoreUnit::Loaded LoadStoreUnit::load_known(const DataAccesses& data, u64 cycle, Execution& execution) {
   Loaded loaded{cycle, WaitingFor::execution};
   for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
     const x86::MemoryOperand& operand = data.instruction->memory[n];
     if (!operand.load || data.iterations == 0) continue;
-    Loaded data_ready{cycle + hierarchy_.hit_latency(), WaitingFor::l1};
-    if (data.addresses.empty())
-      execution.retirement.signals.add(Signal::load_l1_hit);
-    else
-      data_ready = touch(data, n, AccessKind::load, cycle, execution);
+    const Loaded data_ready = touch(data, n, AccessKind::load, cycle, execution);
     if (data_ready.ready_cycle > loaded.ready_cycle) loaded = data_ready;
   }
   return loaded;
 }
 
-LoadStoreUnit::Loaded LoadStoreUnit::store(const DataAccesses& data, const StoreTimes& times,
-                                           Execution& execution) {
+LoadStoreUnit::Loaded LoadStoreUnit::store_known(const DataAccesses& data, const StoreTimes& times,
+                                                 Execution& execution) {
   Loaded room{times.data_cycle, WaitingFor::execution};
   for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
     const x86::MemoryOperand& operand = data.instruction->memory[n];
     if (!operand.store || data.iterations == 0) continue;
-    if (data.addresses.empty()) {
-      execution.retirement.signals.add(Signal::store_l1_hit);
-      continue;
-    }
     u64& leaves = store_buffer_[next_store_];
     if (++next_store_ == store_buffer_.size()) next_store_ = 0;
     if (leaves > room.ready_cycle) room = {leaves, WaitingFor::store_buffer};

@@ -20,17 +20,17 @@ struct DataAccesses {
   u64 iterations = 1;              ///< of a REP instruction
 };
 
-/// An instruction on its way to retirement: the signals and quantities it has gathered, and its accesses.
+/// An instruction on its way to retirement: what has become true of it that its code does not say, and what
+/// it asked of the memory hierarchy. The accesses are those of its block so far.
 struct Execution {
-  static constexpr unsigned capacity = 4;  // two operands, each read and written
-  Retirement retirement;
-  std::array<MemoryAccess, capacity> accesses;
-  unsigned access_count = 0;
+  SignalSet signals;
+  Quantities quantities{};
+  std::vector<MemoryAccess> accesses;
   bool clears_pipeline = false;  // behind it
 
   void clear(Signal why) {
-    retirement.signals.add(Signal::machine_clear);
-    retirement.signals.add(why);
+    signals.add(Signal::machine_clear);
+    signals.add(why);
     clears_pipeline = true;
   }
 };
@@ -56,14 +56,22 @@ class LoadStoreUnit {
 
   MemoryHierarchy& hierarchy() { return hierarchy_; }
 
-  /// The loads of an instruction whose operands are known in `cycle`: when all data are there.
-  Loaded load(const DataAccesses& data, u64 cycle, Execution& execution);
+  /// The loads of an instruction that has some, whose operands are known in `cycle`: when all data are there.
+  Loaded load(const DataAccesses& data, u64 cycle, Execution& execution) {
+    if (!data.addresses.empty() || data.iterations == 0) return load_known(data, cycle, execution);
+    execution.signals.add(Signal::load_l1_hit);
+    return {cycle + hierarchy_.hit_latency(), WaitingFor::l1};
+  }
   /// When a store's address is known, and its data.
   struct StoreTimes {
     u64 addressed_cycle = 0, data_cycle = 0;
   };
-  /// The stores of an instruction: when there is room to retire it.
-  Loaded store(const DataAccesses& data, const StoreTimes& times, Execution& execution);
+  /// The stores of an instruction that has some: when there is room to retire it.
+  Loaded store(const DataAccesses& data, const StoreTimes& times, Execution& execution) {
+    if (!data.addresses.empty() || data.iterations == 0) return store_known(data, times, execution);
+    execution.signals.add(Signal::store_l1_hit);
+    return {times.data_cycle, WaitingFor::execution};
+  }
   /// The instruction with the last store retires in `cycle`.
   void retire_store(u64 cycle) { window_.keep_youngest_until(cycle + 1); }
 
@@ -71,6 +79,8 @@ class LoadStoreUnit {
   static constexpr u64 longest_string_lines = 1u << 16;
 
  private:
+  Loaded load_known(const DataAccesses& data, u64 cycle, Execution& execution);
+  Loaded store_known(const DataAccesses& data, const StoreTimes& times, Execution& execution);
   Loaded touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
   u64 pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cycle, Execution& execution);
   u64 data_of(const StoreWindow::Met& met, u64 ready_cycle, Execution& execution) const;

@@ -45,6 +45,9 @@ class MemoryHierarchy {
   /// Code fetch of one line. Adds to `quantities` as above.
   Answer fetch(u64 address, u64 cycle, Quantities& quantities);
 
+  /// Whether an access or a fetch has added anything.
+  static bool has_added(const Quantities& quantities);
+
   /// Whether L1I holds the line with this address, which leaves it: somebody writes there.
   bool take_code(u64 address);
 
@@ -110,6 +113,13 @@ class MemoryHierarchy {
   StridePrefetcher strides_;
   StreamPrefetcher streams_;
 };
+
+// Whatever goes beyond L1 and its TLBs asks L2 or walks.
+inline bool MemoryHierarchy::has_added(const Quantities& quantities) {
+  const auto at = [&](Quantity which) { return quantities[static_cast<unsigned>(which)]; };
+  return (at(Quantity::l2_requests) | at(Quantity::page_walks_load) | at(Quantity::page_walks_store) |
+          at(Quantity::page_walks_instruction)) != 0;
+}
 
 }  // namespace pmusim
 

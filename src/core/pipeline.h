@@ -2,6 +2,8 @@
 #ifndef PMUSIM_CORE_PIPELINE_H
 #define PMUSIM_CORE_PIPELINE_H
 
+#include <algorithm>
+#include <bit>
 #include <compare>
 #include <vector>
 
@@ -66,9 +68,20 @@ class Pipeline {
   /// Nothing is dispatched before everything has retired.
   void drain() { hold(retired_cycle_ + 1); }
 
-  /// Retires an instruction whose result is ready for others in `ready_cycle`; returns its cycle. Fills in
-  /// the cycle and slot quantities.
-  u64 retire(const Dispatched& dispatched, u64 ready_cycle, WaitingFor reason, Quantities& quantities);
+  /// How an instruction came through: what the account of its slots is made of, when somebody asks.
+  struct Passage {
+    Slot dispatched, before,
+        first;  ///< its first slot at either end, and the first that was free to retire in
+    u64 refilled_cycle = 0, fetched_cycle = 0;  ///< until when either last held dispatch
+    u64 previous_cycle = 0, cycle = 0;          ///< of the retirement before, and of its own
+    u32 uops = 0;
+    WaitingFor reason = WaitingFor::execution;
+    Refill refill_reason = Refill::mispredict;
+  };
+  /// Retires an instruction whose result is ready for others in `ready_cycle`, and writes down how.
+  void retire(const Dispatched& dispatched, u64 ready_cycle, WaitingFor reason, Passage& passage);
+  /// The cycle and slot quantities of an instruction that has retired.
+  void account(const Passage& passage, Quantities& quantities) const;
 
   /// The instruction that has just retired leaves the load buffer.
   void retire_load() {
@@ -85,9 +98,10 @@ class Pipeline {
   Slot advance(Slot slot, unsigned uops) const;
   u64 slots_between(const Slot& from, const Slot& to) const;
   void hold(u64 cycle);
-  void charge_lost_slots(const Dispatched& dispatched, const Slot& first, WaitingFor reason,
-                         Quantities& quantities) const;
+  void charge_lost_slots(const Passage& passage, Quantities& quantities) const;
   void remember(unsigned uops, u64 cycle);
+  /// The last cycle in which a slot before this one is.
+  static u64 cycle_before(const Slot& slot) { return slot.cycle() - (slot.index() == 0 ? 1 : 0); }
 
   unsigned width_;
   u64 reference_numerator_, reference_denominator_;
@@ -95,11 +109,67 @@ class Pipeline {
   u64 retired_cycle_ = 0;
   u64 refilled_cycle_ = 0, fetched_cycle_ = 0;  // until when either last held dispatch
   Refill refill_reason_ = Refill::mispredict;
-  std::vector<u64> reorder_buffer_;  // per uop: the cycle in which it retired
-  std::vector<u64> load_buffer_;     // per load: the same
-  std::size_t oldest_ = 0, oldest_load_ = 0;
+  /// Per uop, by the lowest bits of its number: the cycle in which it retired. Longer than the reorder
+  /// buffer, so that what is before the first uop has retired in cycle 0.
+  std::vector<u64> retired_cycles_;
+  u64 reorder_buffer_uops_, retired_uops_ = 0;
+  std::vector<u64> load_buffer_;  // per load: the same
+  std::size_t oldest_load_ = 0;
   Dispatched last_;
 };
+
+inline Slot Pipeline::advance(Slot slot, unsigned uops) const {
+  const unsigned index = slot.index() + uops;
+  if (index >= 2 * width_) [[unlikely]]
+    return {slot.cycle() + index / width_, index % width_};
+  const bool full = index >= width_;
+  return {slot.cycle() + (full ? 1 : 0), full ? index - width_ : index};
+}
+
+inline void Pipeline::hold(u64 cycle) { dispatch_ = std::max(dispatch_, Slot{cycle, 0}); }
+
+inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops) {
+  if (uops == 0) return {last_.first, last_.last_cycle, 0};
+  // The uop that leaves the reorder buffer to make place for the last of these.
+  const u64 leaving = retired_uops_ + std::min<u64>(uops, reorder_buffer_uops_) - 1 - reorder_buffer_uops_;
+  hold(retired_cycles_[leaving & (retired_cycles_.size() - 1)] + 1);
+
+  const Slot first = dispatch_;
+  dispatch_ = advance(first, uops);
+  // Member by member: what has just been written in halves is slow to copy as a whole.
+  const u64 last_cycle = cycle_before(dispatch_);
+  last_.first = first;
+  last_.last_cycle = last_cycle;
+  last_.uops = uops;
+  return {first, last_cycle, uops};
+}
+
+inline void Pipeline::remember(unsigned uops, u64 cycle) {
+  const u64 mask = retired_cycles_.size() - 1;
+  for (unsigned left = uops; left != 0; --left) retired_cycles_[retired_uops_++ & mask] = cycle;
+}
+
+// Member by member here too.
+inline void Pipeline::retire(const Dispatched& dispatched, u64 ready_cycle, WaitingFor reason,
+                             Passage& passage) {
+  // A result of latency 1 is ready for others in the next cycle and retires in this one.
+  const u64 delay = ready_cycle > dispatched.last_cycle + 1 ? ready_cycle - 1 - dispatched.last_cycle : 0;
+  const Slot before = retire_;
+  const Slot first = std::max(before, Slot{dispatched.first.cycle() + delay, dispatched.first.index()});
+  passage.previous_cycle = retired_cycle_;
+  retire_ = advance(first, dispatched.uops);
+  retired_cycle_ = cycle_before(retire_);
+  remember(dispatched.uops, retired_cycle_);
+  passage.dispatched = dispatched.first;
+  passage.before = before;
+  passage.first = first;
+  passage.refilled_cycle = refilled_cycle_;
+  passage.fetched_cycle = fetched_cycle_;
+  passage.cycle = retired_cycle_;
+  passage.uops = dispatched.uops;
+  passage.reason = reason;
+  passage.refill_reason = refill_reason_;
+}
 
 }  // namespace pmusim
 

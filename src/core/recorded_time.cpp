@@ -22,16 +22,17 @@ void RecordedTime::begin(const trace::BlockRun& run) {
   retired_ = 0;
 }
 
-u64 RecordedTime::retire(Quantities& quantities) {
-  const u64 before = retired_cycle_;
+u64 RecordedTime::retire() {
   retired_cycle_ = block_begin_cycle_ + block_cycles_ * ++retired_ / instructions_;
-  for (const Quantity each : lost_time) at(quantities, each) = 0;
-  const u64 cycles = retired_cycle_ - before;
-  at(quantities, Quantity::cycles) = static_cast<u32>(cycles);
-  at(quantities, Quantity::slots) = static_cast<u32>(cycles * width_);
-  at(quantities, Quantity::reference_cycles) =
-      static_cast<u32>(reference_ticks(retired_cycle_) - reference_ticks(before));
   return retired_cycle_;
+}
+
+void RecordedTime::account(u64 since, u64 cycle, Quantities& quantities) const {
+  for (const Quantity each : lost_time) at(quantities, each) = 0;
+  at(quantities, Quantity::cycles) = static_cast<u32>(cycle - since);
+  at(quantities, Quantity::slots) = static_cast<u32>((cycle - since) * width_);
+  at(quantities, Quantity::reference_cycles) =
+      static_cast<u32>(reference_ticks(cycle) - reference_ticks(since));
 }
 
 u64 RecordedTime::reference_ticks(u64 cycle) const {

@@ -16,9 +16,11 @@ class RecordedTime {
 
   /// Begins an execution of a block with recorded cycles.
   void begin(const trace::BlockRun& run);
-  /// The cycle in which the next instruction of the block retires. Of the quantities that are made of cycles
+  /// The cycle in which the next instruction of the block retires.
+  u64 retire();
+  /// An instruction retired in a cycle, the one before it `since`: of the quantities that are made of cycles
   /// and slots, those that follow from it are set, and the others are 0.
-  u64 retire(Quantities& quantities);
+  void account(u64 since, u64 cycle, Quantities& quantities) const;
 
   /// Cycle of the last retirement.
   u64 cycle() const { return retired_cycle_; }

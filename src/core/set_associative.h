@@ -3,6 +3,7 @@
 #define PMUSIM_CORE_SET_ASSOCIATIVE_H
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "pmusim/base/bits.h"
@@ -17,9 +18,12 @@ namespace pmusim {
 template <class Value>
 class SetAssociative {
  public:
-  /// Both at least 1. A number of sets that is no power of two costs a division per lookup.
+  /// Both at least 1.
   SetAssociative(std::size_t sets, std::size_t ways)
-      : sets_(sets), ways_(ways), entries_(sets * ways), mask_((sets & (sets - 1)) == 0 ? sets - 1 : 0) {}
+      : sets_(sets),
+        ways_(ways),
+        entries_(sets * ways),
+        inverse_(std::has_single_bit(sets) ? 0 : ~u64{0} / sets) {}
 
   /// The value of `key`, which becomes the newest of its set; null if it is not there.
   Value* find(u64 key) {
@@ -64,12 +68,18 @@ class SetAssociative {
     u64 key = ~u64{0};
     Value value{};
   };
-  std::size_t set_of(u64 key) const { return (mask_ != 0 ? key & mask_ : key % sets_) * ways_; }
+  std::size_t set_of(u64 key) const { return (inverse_ == 0 ? key & (sets_ - 1) : remainder(key)) * ways_; }
+  // key % sets_: the quotient by the inverse is right or one too small.
+  u64 remainder(u64 key) const {
+    __extension__ using u128 = unsigned __int128;
+    const u64 rest = key - static_cast<u64>(static_cast<u128>(key) * inverse_ >> 64) * sets_;
+    return rest >= sets_ ? rest - sets_ : rest;
+  }
   Entry* first_of_set(u64 key) { return &entries_[set_of(key)]; }
   const Entry* first_of_set(u64 key) const { return &entries_[set_of(key)]; }
   std::size_t sets_, ways_;
   std::vector<Entry> entries_;
-  u64 mask_;
+  u64 inverse_;  // 2^64 / sets_, rounded down; 0 for a power of two
 };
 
 }  // namespace pmusim

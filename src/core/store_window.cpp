@@ -2,6 +2,7 @@
 #include "core/store_window.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace pmusim {
 namespace {
@@ -27,10 +28,10 @@ u64 granules_of(u64 address, u64 bytes) {
 
 }  // namespace
 
-StoreWindow::StoreWindow(unsigned stores) : ring_(stores) {}
+StoreWindow::StoreWindow(unsigned stores) : stores_(stores), ring_(std::bit_ceil(std::size_t{stores})) {}
 
 void StoreWindow::remember(const Store& store) {
-  Entry& made = ring_[++newest_ % ring_.size()];
+  Entry& made = entry(++newest_);
   made.store = store;
   made.older = 0;
   all_addressed_cycle_ = std::max(all_addressed_cycle_, store.addressed_cycle);
@@ -41,7 +42,7 @@ void StoreWindow::remember(const Store& store) {
 }
 
 void StoreWindow::keep_youngest_until(u64 cycle) {
-  u64& left = ring_[newest_ % ring_.size()].store.left_cycle;
+  u64& left = entry(newest_).store.left_cycle;
   left = std::max(left, cycle);
 }
 
@@ -52,7 +53,7 @@ StoreWindow::Met StoreWindow::meet(u64 address, u64 bytes, u64 cycle) const {
   const u64 count = std::min<u64>(granules_of(address, bytes), granules_of_a_load);
   for (u64 n = 0; n < count; ++n) {
     u64 number = youngest_[(first + n) % granules];
-    for (std::size_t left = ring_.size(); left != 0 && is_remembered(number); --left) {
+    for (u64 left = stores_; left != 0 && is_remembered(number); --left) {
       const Entry& older = entry(number);
       if (older.store.left_cycle <= cycle) break;  // and so have those before it
       if (overlaps(older.store, address, bytes)) {

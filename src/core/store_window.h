@@ -49,10 +49,12 @@ class StoreWindow {
     Store store;
     u64 older = 0;  // the store before it in its granule, if it lies in one alone
   };
-  bool is_remembered(u64 number) const { return number + ring_.size() > newest_ && number != 0; }
-  const Entry& entry(u64 number) const { return ring_[number % ring_.size()]; }
+  bool is_remembered(u64 number) const { return number + stores_ > newest_ && number != 0; }
+  Entry& entry(u64 number) { return ring_[number & (ring_.size() - 1)]; }
+  const Entry& entry(u64 number) const { return ring_[number & (ring_.size() - 1)]; }
 
-  std::vector<Entry> ring_;               // by the number of the store
+  u64 stores_;
+  std::vector<Entry> ring_;               // by the lowest bits of the number of the store
   std::array<u64, granules> youngest_{};  // numbers from 1 on
   u64 newest_ = 0;
   u64 all_addressed_cycle_ = 0;

@@ -141,14 +141,29 @@ u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
   return metrics_.headroom(block.slots, executions);
 }
 
-CounterRoom CounterFile::room() const {
+/// Whether retirements of this shape can be summed up. With no more than so many in a cycle, conditions must
+/// hold alike in all cycles; where an instruction counts depends on its accesses, only the truth will do.
+bool CounterFile::has_shape(const RunShape& shape) const {
+  const auto& retired = derived_.retired;
+  if (shape.most_in_cycle == 0)
+    return std::ranges::none_of(retired, [](const Running& r) { return r.is_quantity(); });
+  const bool steady = std::ranges::all_of(derived_.per_cycle, [&](const Running& r) {
+    const bool counts = r.source == Source::occurrences && r.passes(Cpl::user, false);
+    return is_steady(r, counts ? shape.most_in_cycle : 0) && (!counts || r.rule.quantity == Quantity::none);
+  });
+  return steady && retired.size() <= most_summed_counters &&
+         derived_.per_cycle.size() <= most_summed_counters &&
+         std::ranges::none_of(retired,
+                              [](const Running& r) { return r.only_slow_loads || r.only_slow_fetches; });
+}
+
+CounterRoom CounterFile::room(const RunShape& shape) const {
   const bool exact_only = !sums_up() || derived_.metrics_user || tx_ != TxState::none ||
                           (cycle_has_retired_ && cycle_cpl_ != Cpl::user) || !open_cycle_is_steady(Cpl::user);
-  if (exact_only || now_ >= last_cycle) return {};
+  if (exact_only || now_ >= last_cycle || !has_shape(shape)) return {};
   CounterRoom all{.instructions = longest_run, .cycles = std::min(longest_run, last_cycle - now_)};
   for (const Running& running : derived_.retired) {
-    if (running.waits_for_cycle() || !running.passes(Cpl::user, false)) continue;
-    if (running.rule.quantity != Quantity::none) return {};
+    if (running.waits_for_cycle() || running.is_quantity() || !running.passes(Cpl::user, false)) continue;
     all.instructions = std::min(all.instructions, width_mask_ - counts_[running.counter]);
   }
   for (const Running& clock : derived_.clocked) {
@@ -161,6 +176,49 @@ CounterRoom CounterFile::room() const {
     if (increment(running, all.cycles, Cpl::user) > room) all.cycles = std::min(all.cycles, room);
   }
   return all;
+}
+
+CounterRow CounterFile::occurrences(const SignalSet& signals) const {
+  CounterRow row{};
+  for (std::size_t i = 0; i < derived_.retired.size(); ++i) {
+    const Running& running = derived_.retired[i];
+    if (running.waits_for_cycle() || running.is_quantity() || !running.passes(Cpl::user, false)) continue;
+    row[i] = running.rule.matches(signals) ? 1 : 0;
+  }
+  return row;
+}
+
+CounterRow CounterFile::occurrences_within_cycle(const SignalSet& signals) const {
+  CounterRow row{};
+  for (std::size_t i = 0; i < derived_.per_cycle.size(); ++i) {
+    const Running& running = derived_.per_cycle[i];
+    const bool counts = running.source == Source::occurrences && running.passes(Cpl::user, false);
+    row[i] = counts && running.rule.matches(signals) ? 1 : 0;
+  }
+  return row;
+}
+
+bool CounterFile::counts_quantities() const {
+  return std::ranges::any_of(derived_.retired, [](const Running& r) { return r.is_quantity(); });
+}
+
+void CounterFile::add_quantities(const Retirement& retirement, CounterSums& sums) const {
+  for (std::size_t i = 0; i < derived_.retired.size(); ++i)
+    if (derived_.retired[i].is_quantity()) sums[i] += occurrences(derived_.retired[i], retirement);
+}
+
+CounterSums CounterFile::quantity_room() const {
+  CounterSums room{};
+  for (std::size_t i = 0; i < derived_.retired.size(); ++i)
+    room[i] = width_mask_ - counts_[derived_.retired[i].counter];
+  return room;
+}
+
+CounterRow CounterFile::open_cycle() const {
+  CounterRow row{};
+  for (std::size_t i = 0; i < derived_.per_cycle.size(); ++i)
+    row[i] = in_cycle_[derived_.per_cycle[i].counter];
+  return row;
 }
 
 void CounterFile::advance(const CounterTotals& block, u64 executions) {

@@ -26,11 +26,25 @@ struct CounterTotals {
   PerfMetrics::Slots slots{};
 };
 
+/// What is known of retirements in user mode before they are summed up.
+struct RunShape {
+  /// The most that retire in one cycle. 0: CounterTotals say of each block what its cycles hold, and its
+  /// first instruction has a cycle that is not shared with the block before.
+  u32 most_in_cycle = 0;
+  friend bool operator==(const RunShape&, const RunShape&) = default;
+};
+
 /// How far retirements in user mode can be summed up, whatever they are: no counter can wrap within so many
 /// instructions in so many cycles.
 struct CounterRoom {
   u64 instructions = 0, cycles = 0;
 };
+
+inline constexpr std::size_t most_summed_counters = 16;
+/// A number for each of the counters that count retirements, in the order of CounterTotals::occurrences, or
+/// for each that sums up within a cycle, in the order of CounterTotals::in_last_cycle.
+using CounterRow = std::array<u32, most_summed_counters>;
+using CounterSums = std::array<u64, most_summed_counters>;
 
 }  // namespace pmusim
 

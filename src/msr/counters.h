@@ -80,9 +80,22 @@ class CounterFile {
   /// How many executions, `at_most` those, fit before a counter wraps. 0: not even one, or the totals are not
   /// additive, or they are for a programming, privilege or transaction state that is not the present one.
   u64 headroom(const CounterTotals& block, u64 at_most) const;
-  /// The same before it is known what will retire, if each instruction has a cycle or more to itself since
-  /// the one before the block, and counts once at most. 0 where totals would not be additive, too.
-  CounterRoom room() const;
+  /// The same before it is known what will retire, of counters that an instruction counts once at most. 0
+  /// where totals would not be additive, too, and where a rule counts quantities and the shape has none.
+  CounterRoom room(const RunShape& shape) const;
+  /// What an instruction with these signals adds in user mode to the counters that count it once at most.
+  CounterRow occurrences(const SignalSet& signals) const;
+  /// The same for the counters that sum up within a cycle.
+  CounterRow occurrences_within_cycle(const SignalSet& signals) const;
+  /// Whether a running counter counts quantities of instructions in user mode.
+  bool counts_quantities() const;
+  /// Adds what quantities of an instruction in user mode count.
+  void add_quantities(const Retirement& retirement, CounterSums& sums) const;
+  /// How much fits into each counter.
+  CounterSums quantity_room() const;
+  /// Of the counters that sum up within a cycle: what the open one holds so far.
+  CounterRow open_cycle() const;
+  std::size_t counters_within_cycle() const { return derived_.per_cycle.size(); }
   /// Executes the block `executions` times, no more than headroom() allows, from now() on.
   void advance(const CounterTotals& block, u64 executions);
 
@@ -168,6 +181,10 @@ class CounterFile {
     bool has_condition() const { return cmask != 0 || equal || edge; }
     /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are told.)
     bool waits_for_cycle() const { return source != Source::lost_cycles && has_condition(); }
+    /// Told at a retirement, and counted in user mode outside of transactions by quantity, or in part.
+    bool is_quantity() const {
+      return rule.quantity != Quantity::none && !waits_for_cycle() && passes(Cpl::user, false);
+    }
     bool passes(Cpl cpl, bool in_tx) const {
       return (cpl == Cpl::kernel ? kernel : user) && (in_tx || !only_in_tx);
     }
@@ -219,6 +236,7 @@ class CounterFile {
   bool sums_up() const;
   bool is_steady(const Running& running, u64 most) const;
   bool open_cycle_is_steady(Cpl cpl) const;
+  bool has_shape(const RunShape& shape) const;
   bool sum_up_cycles(std::span<const Retirement> execution, u64 since, CounterTotals& block) const;
 
   Counted close_cycles(u64 cycle, Cpl cpl);

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "pmu/block_runs.h"
 
+#include <utility>
+
 #include "pmu/sequencer.h"
 
 namespace pmusim {
 
 bool BlockRuns::begin(const Execution& execution) {
-  const CounterRoom room = sequencer().room();
+  const CounterRoom room = sequencer().room(shape_);
   if (execution.instructions > room.instructions || execution.cycles > room.cycles) return false;
-  if (sequencer().counters().programming() != programming_)
-    forget_kinds(sequencer().counters().programming());
+  const CounterFile& counters = sequencer().counters();
+  if (counters.programming() != programming_) forget_kinds(counters.programming());
   room_ = room;
   gate_ = sequencer().lbr_gate();
+  if (shape_.most_in_cycle == 0) return true;
+  counts_quantities_ = counters.counts_quantities();
+  quantity_room_ = counters.quantity_room();
+  sums_within_cycles_ = counters.counters_within_cycle() != 0;
+  in_cycle_ = counters.open_cycle();
   return true;
 }
 
@@ -22,28 +29,69 @@ void BlockRuns::forget_kinds(u64 programming) {
   last_cycles_.clear();
 }
 
-void BlockRuns::learn(u32 kind, std::span<const Retirement> execution, u64 since) {
+u32& BlockRuns::row_of(u32 kind) {
   if (kind >= row_of_.size()) row_of_.resize(std::max<std::size_t>(kind + 1, 2 * row_of_.size()), unknown);
+  return row_of_[kind];
+}
+
+void BlockRuns::learn(u32 kind, std::span<const Retirement> execution, u64 since) {
   const CounterTotals totals = sequencer().counters().totals(execution, since);
-  row_of_[kind] = exact_only;
-  if (!totals.additive || totals.occurrences.size() > most_counters) return;
-  row_of_[kind] = static_cast<u32>(rows_.size());
+  u32& row = row_of(kind) = exact_only;
+  if (!totals.additive || totals.occurrences.size() > most_summed_counters) return;
+  row = static_cast<u32>(rows_.size());
   std::ranges::transform(totals.occurrences, rows_.emplace_back().begin(),
                          [](u64 occurrences) { return static_cast<u32>(occurrences); });
   last_cycles_.push_back(totals.in_last_cycle);
+}
+
+void BlockRuns::learn(u32 kind, std::span<const SignalSet> usual) {
+  row_of(kind) = static_cast<u32>(rows_.size());
+  Row& row = rows_.emplace_back();
+  for (const SignalSet& signals : usual) {
+    const CounterRow occurrences = sequencer().counters().occurrences(signals);
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] += occurrences[i];
+  }
+}
+
+// Sums are modulo 2^32 on the way.
+void BlockRuns::correct(const SignalSet& usual, const SignalSet& actual) {
+  const CounterFile& counters = sequencer().counters();
+  const CounterRow counted = counters.occurrences(usual), occurred = counters.occurrences(actual);
+  for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += occurred[i] - counted[i];
+}
+
+void BlockRuns::add_quantities(const Retirement& retirement) {
+  sequencer().counters().add_quantities(retirement, pending_quantities_);
+}
+
+bool BlockRuns::take_quantities() {
+  const CounterSums added = std::exchange(pending_quantities_, {});
+  for (std::size_t i = 0; i < added.size(); ++i)
+    if (added[i] > quantity_room_[i] - quantities_[i]) return false;
+  for (std::size_t i = 0; i < added.size(); ++i) quantities_[i] += added[i];
+  return true;
+}
+
+void BlockRuns::add_to_cycle(const SignalSet& signals) {
+  const CounterRow occurrences = sequencer().counters().occurrences_within_cycle(signals);
+  for (std::size_t i = 0; i < in_cycle_.size(); ++i) in_cycle_[i] += occurrences[i];
 }
 
 void BlockRuns::record(const Branch& branch) { sequencer().record_in_lbr(branch); }
 
 void BlockRuns::settle(const Registers* registers) {
   room_ = {};
-  if (cycles_ == 0) return;
+  if (!is_behind()) return;
   CounterTotals sum{.programming = programming_, .cycles = cycles_, .additive = true};
-  sum.occurrences.assign(sums_.begin(), sums_.end());
-  sum.in_last_cycle = last_cycles_[newest_row_];
+  for (std::size_t i = 0; i < sums_.size(); ++i) sum.occurrences.push_back(sums_[i] + quantities_[i]);
+  if (shape_.most_in_cycle == 0)
+    sum.in_last_cycle = last_cycles_[newest_row_];
+  else
+    sum.in_last_cycle.assign(in_cycle_.begin(), in_cycle_.end());
   sequencer().advance(sum, registers);
   sums_ = {};
-  cycles_ = 0;
+  quantities_ = {};
+  cycles_ = instructions_ = 0;
 }
 
 }  // namespace pmusim

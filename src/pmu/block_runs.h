@@ -27,7 +27,15 @@ namespace pmusim {
 /// everywhere: nothing is ever undone. Between begin() and settle() nobody but this may use the Pmu, whose
 /// clocks and counters are behind; only the LBR is not.
 ///
-/// The first instruction of every block retires in a later cycle than the one before it.
+/// With a shape of no most_in_cycle, the first instruction of every block retires in a later cycle than the
+/// one before it. With one, cycles may be shared, and an execution is its kind with what was different:
+///
+///     if (!runs.knows(execution.kind)) runs.learn(execution.kind, signals_that_are_usual);
+///     runs.add(execution);
+///     for (each instruction that differs) runs.correct(usual, actual);
+///     if (runs.sums_within_cycles()) ...            // open_cycle(), and add_to_cycle() for its instructions
+///
+/// Where counts_quantities(), add_quantities() of all its instructions and take_quantities() come before.
 class BlockRuns {
  public:
   /// One execution of a block. Executions of one kind add the same to every counter, clocks apart.
@@ -37,7 +45,7 @@ class BlockRuns {
     u32 cycles = 0;  ///< since the retirement before it
   };
 
-  explicit BlockRuns(Pmu& pmu) : pmu_(pmu) {}
+  explicit BlockRuns(Pmu& pmu, RunShape shape = {}) : pmu_(pmu), shape_(shape) {}
 
   bool fits(const Execution& execution) const {
     return execution.instructions <= room_.instructions && execution.cycles <= room_.cycles;
@@ -50,6 +58,9 @@ class BlockRuns {
   /// `execution`: one of this kind, `since` the cycle of the retirement before it.
   void learn(u32 kind, std::span<const Retirement> execution, u64 since);
 
+  /// The same from the signals that its instructions have as a rule.
+  void learn(u32 kind, std::span<const SignalSet> usual);
+
   /// An execution that fits, of a kind that is known. False, and nothing has happened, if this kind cannot be
   /// summed up under the present programming.
   bool add(const Execution& execution) {
@@ -59,11 +70,29 @@ class BlockRuns {
     room_.instructions -= execution.instructions;
     room_.cycles -= execution.cycles;
     cycles_ += execution.cycles;
+    instructions_ += execution.instructions;
     newest_row_ = row;
     const Row& added = rows_[row];
     for (std::size_t i = 0; i < added.size(); ++i) sums_[i] += added[i];
     return true;
   }
+  /// An instruction of it had other signals.
+  void correct(const SignalSet& usual, const SignalSet& actual);
+
+  /// Whether a counter counts more of an instruction than that it was there.
+  bool counts_quantities() const { return counts_quantities_; }
+  /// Of an execution that is about to be added: its instructions one by one, and then all of them, if no
+  /// counter wraps. False: they do not fit, and are forgotten.
+  void add_quantities(const Retirement& retirement);
+  bool take_quantities();
+
+  /// Whether counters compare what cycles hold, so that the one that is open must be known.
+  bool sums_within_cycles() const { return sums_within_cycles_; }
+  /// The execution that was added has passed a cycle: the open one is empty.
+  void open_cycle() { in_cycle_ = {}; }
+  /// An instruction of the open cycle.
+  void add_to_cycle(const SignalSet& signals);
+
   /// Whether anybody wants to be told of taken branches.
   bool records_branches() const { return gate_ == LbrGate::open; }
   /// A taken branch of the execution that was added last.
@@ -71,24 +100,31 @@ class BlockRuns {
 
   /// Cycles that were added since begin().
   u64 cycles() const { return cycles_; }
+  /// Whether anything was.
+  bool is_behind() const { return instructions_ != 0; }
   /// The Pmu comes up to what was added. `registers`: after the last instruction, null if not known. Nothing
   /// fits until the next begin().
   void settle(const Registers* registers);
 
  private:
-  static constexpr std::size_t most_counters = 16;
-  using Row = std::array<u32, most_counters>;  // occurrences, in the order of CounterTotals
+  using Row = CounterRow;
   static constexpr u32 unknown = ~u32{0}, exact_only = unknown - 1;
 
   void forget_kinds(u64 programming);
 
   Sequencer& sequencer() const { return *pmu_.sequencer_; }
+  u32& row_of(u32 kind);
 
   Pmu& pmu_;
+  RunShape shape_;
   CounterRoom room_;
   LbrGate gate_ = LbrGate::closed;
-  u64 cycles_ = 0;
+  u64 cycles_ = 0, instructions_ = 0;
   Row sums_{};
+
+  bool counts_quantities_ = false, sums_within_cycles_ = false;
+  CounterSums quantities_{}, pending_quantities_{}, quantity_room_{};
+  Row in_cycle_{};
 
   u64 programming_ = 0;  // for which the rows hold
   std::vector<u32> row_of_;

@@ -37,9 +37,9 @@ u64 Sequencer::advance(const BlockSums& block, u64 at_most, const Registers* reg
   return executions;
 }
 
-CounterRoom Sequencer::room() const {
+CounterRoom Sequencer::room(const RunShape& shape) const {
   if (acts_between_blocks() || bts_record_due(control_.debugctl(), Cpl::user)) return {};
-  return counters_.room();
+  return counters_.room(shape);
 }
 
 void Sequencer::advance(const CounterTotals& sum, const Registers* registers) {

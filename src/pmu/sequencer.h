@@ -38,7 +38,7 @@ class Sequencer {
   u64 advance(const BlockSums& block, u64 at_most, const Registers* registers);
 
   // what BlockRuns sums up
-  CounterRoom room() const;
+  CounterRoom room(const RunShape& shape) const;
   LbrGate lbr_gate() const { return pmusim::lbr_gate(*model_, control_.debugctl(), counters_.status()); }
   void record_in_lbr(const Branch& branch) { lbr_.record(branch, LbrGate::open); }
   void advance(const CounterTotals& sum, const Registers* registers);

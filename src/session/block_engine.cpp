@@ -15,19 +15,70 @@ Branch branch_of(const BlockExecution& execution) {
                               execution.run->next_ip == execution.branch_ip + execution.branch_length};
 }
 
+BlockRuns::Execution in_short(const BlockExecution& execution) {
+  return {execution.kind, execution.instructions, execution.cycles};
+}
+
+// What a core knows of an execution, in the words of BlockRuns.
+
+RunShape shape_of(const BlockCore&) { return {}; }
+
+RunShape shape_of(const IntervalCore& core) { return {.most_in_cycle = core.most_in_cycle()}; }
+
+bool fits(const BlockCore&, BlockRuns& runs, const BlockExecution& execution) {
+  return runs.fits(in_short(execution));
+}
+
+bool fits(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
+  if (!runs.fits(in_short(execution))) return false;
+  if (!runs.counts_quantities()) return true;
+  core.retire(execution, [&](const Retirement& retirement) { runs.add_quantities(retirement); });
+  return runs.take_quantities();
+}
+
+void learn(const BlockCore& core, BlockRuns& runs, const BlockExecution& execution) {
+  std::vector<Retirement> learnt;
+  core.retire(execution, [&](const Retirement& retirement) { learnt.push_back(retirement); });
+  runs.learn(execution.kind, learnt, execution.since);
+}
+
+void learn(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
+  std::vector<SignalSet> usual;
+  for (u32 n = 0; n < execution.instructions; ++n) usual.push_back(core.usual_signals(execution, n));
+  runs.learn(execution.kind, usual);
+}
+
+void add_what_differs(const BlockCore&, BlockRuns&, const BlockExecution&) {}
+
+void add_what_differs(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
+  for (const u32 n : core.unusual()) runs.correct(core.usual_signals(execution, n), core.actual_signals(n));
+  if (!runs.sums_within_cycles()) return;
+  if (execution.cycles != 0) runs.open_cycle();
+  for (u32 n = core.first_of_last_cycle(execution); n < execution.instructions; ++n)
+    runs.add_to_cycle(core.actual_signals(n));
+}
+
 }  // namespace
 
-void BlockEngine::Watcher::settle() {
-  const bool behind = runs.cycles() != 0;
+template <class C>
+void BlockEngine<C>::add(Monitor& monitor) {
+  watchers_.emplace_back(monitor, shape_of(core_));
+}
+
+template <class C>
+void BlockEngine<C>::Watcher::settle() {
+  const bool behind = runs.is_behind();
   runs.settle(last_registers());
   if (behind) monitor.finish_block(next_ip, last_registers());
 }
 
-void BlockEngine::settle() {
+template <class C>
+void BlockEngine<C>::settle() {
   for (Watcher& watcher : watchers_) watcher.settle();
 }
 
-void BlockEngine::run(const trace::BlockRun& run) {
+template <class C>
+void BlockEngine<C>::run(const trace::BlockRun& run) {
   const BlockExecution execution = core_.execute(run);
   for (Watcher& watcher : watchers_)
     if (!sum_up(watcher, execution)) retire(watcher, execution);
@@ -35,27 +86,23 @@ void BlockEngine::run(const trace::BlockRun& run) {
   core_.obey_prediction_barriers(watchers_.front().monitor.pmu().prediction_barriers());
 }
 
-bool BlockEngine::begin(Watcher& watcher, const BlockRuns::Execution& block) const {
+template <class C>
+bool BlockEngine<C>::begin(Watcher& watcher, const BlockExecution& execution) const {
   watcher.settle();
-  if (stepping_ == Stepping::instructions || !watcher.runs.begin(block)) return false;
+  if (stepping_ == Stepping::instructions || !watcher.runs.begin(in_short(execution))) return false;
   const u64 now = watcher.monitor.pmu().now(), deadline = watcher.monitor.deadline_cycle();
   watcher.deadline_cycles = deadline > now ? deadline - now : 0;
-  return true;
-}
-
-void BlockEngine::learn(BlockRuns& runs, const BlockExecution& execution) {
-  learnt_.clear();
-  core_.retire(execution, [&](const Retirement& retirement) { learnt_.push_back(retirement); });
-  runs.learn(execution.kind, learnt_, execution.since);
+  return fits(core_, watcher.runs, execution);
 }
 
 /// False: its instructions are to retire one by one.
-bool BlockEngine::sum_up(Watcher& watcher, const BlockExecution& execution) {
-  const BlockRuns::Execution block{execution.kind, execution.instructions, execution.cycles};
+template <class C>
+bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execution) {
   BlockRuns& runs = watcher.runs;
-  if (execution.jumps_within || (!runs.fits(block) && !begin(watcher, block))) return false;
-  if (!runs.knows(block.kind)) learn(runs, execution);
-  if (!runs.add(block)) return false;
+  if (execution.jumps_within || (!fits(core_, runs, execution) && !begin(watcher, execution))) return false;
+  if (!runs.knows(execution.kind)) learn(core_, runs, execution);
+  if (!runs.add(in_short(execution))) return false;
+  add_what_differs(core_, runs, execution);
   if (execution.taken && runs.records_branches()) runs.record(branch_of(execution));
   watcher.next_ip = execution.run->next_ip;
   const Registers* const registers = pmusim::last_registers(*execution.run);
@@ -65,11 +112,15 @@ bool BlockEngine::sum_up(Watcher& watcher, const BlockExecution& execution) {
   return true;
 }
 
-void BlockEngine::retire(Watcher& watcher, const BlockExecution& execution) const {
+template <class C>
+void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) const {
   watcher.settle();
   watcher.monitor.start_block(*execution.run);
   core_.retire(execution, [&](const Retirement& retirement) { watcher.monitor.retire(retirement); });
   watcher.monitor.finish_block(*execution.run);
 }
+
+template class BlockEngine<BlockCore>;
+template class BlockEngine<IntervalCore>;
 
 }  // namespace pmusim

@@ -5,19 +5,21 @@
 #include <deque>
 
 #include "core/block_core.h"
+#include "core/interval_core.h"
 #include "pmu/block_runs.h"
 #include "session/engine.h"
 
 namespace pmusim {
 
-/// A core that knows beforehand what a block takes. Each monitor gets blocks summed up while nothing can be
-/// seen of it, and the instructions of a block where something can: an overflow may come within it, an
+/// A core that goes by blocks: BlockCore or IntervalCore. Each monitor gets blocks summed up while nothing
+/// can be seen of it, and the instructions of a block where something can: an overflow may come within it, an
 /// interrupt or a PEBS record is under way, or what counts depends on more than the block.
+template <class BlocksCore>
 class BlockEngine final : public Engine {
  public:
-  BlockEngine(BlockCore core, Stepping stepping) : core_(std::move(core)), stepping_(stepping) {}
+  BlockEngine(BlocksCore core, Stepping stepping) : core_(std::move(core)), stepping_(stepping) {}
 
-  void add(Monitor& monitor) override { watchers_.emplace_back(monitor); }
+  void add(Monitor& monitor) override;
   void run(const trace::BlockRun& run) override;
   void settle() override;
   void interrupt() override { core_.interrupt(); }
@@ -25,7 +27,7 @@ class BlockEngine final : public Engine {
  private:
   /// A monitor with what it has not been told yet.
   struct Watcher {
-    explicit Watcher(Monitor& watching) : monitor(watching), runs(watching.pmu()) {}
+    Watcher(Monitor& watching, RunShape shape) : monitor(watching), runs(watching.pmu(), shape) {}
     Monitor& monitor;
     BlockRuns runs;
     u64 deadline_cycles = 0;  // from the begin of `runs` on: when the monitor wants the end of a block
@@ -38,15 +40,16 @@ class BlockEngine final : public Engine {
     void settle();
   };
   bool sum_up(Watcher& watcher, const BlockExecution& execution);
-  bool begin(Watcher& watcher, const BlockRuns::Execution& block) const;
-  void learn(BlockRuns& runs, const BlockExecution& execution);
+  bool begin(Watcher& watcher, const BlockExecution& execution) const;
   void retire(Watcher& watcher, const BlockExecution& execution) const;
 
-  BlockCore core_;
+  BlocksCore core_;
   Stepping stepping_;
   std::deque<Watcher> watchers_;
-  std::vector<Retirement> learnt_;  // kept for its room
 };
+
+extern template class BlockEngine<BlockCore>;
+extern template class BlockEngine<IntervalCore>;
 
 }  // namespace pmusim
 

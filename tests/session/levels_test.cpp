@@ -23,6 +23,9 @@ constexpr u64 block_runs = 3000;
 
 CpuModel draw_model(u64 seed, Dice& dice) {
   CpuModel model = cpu_models()[seed % cpu_models().size()];
+  // Small enough that it is soon full, and made in no time.
+  CacheGeometry& l3 = model.core.l3;
+  l3.bytes = std::min(l3.bytes, l3.ways * l3.line_bytes * 512);
   for (const PolicyInfo& policy : policy_table())
     if (dice.one_in(2))
       model.policies.*policy.member = static_cast<u32>(dice.below(1 + std::min(policy.greatest, 30u)));
@@ -72,11 +75,12 @@ struct Draw {
   RecordOptions options;
   u64 seed = 0;
   test::Walk::Registers registers = test::Walk::Registers::unknown;
+  test::Walk::Addresses addresses = test::Walk::Addresses::unknown;
 
   Session open(Stepping stepping, u64 runs = block_runs) const {
     SessionOptions with = machine;
     with.stepping = stepping;
-    auto session = Session::open(std::make_unique<test::Walk>(seed, runs, registers), with);
+    auto session = Session::open(std::make_unique<test::Walk>(seed, runs, registers, addresses), with);
     return std::move(session).value();
   }
 };
@@ -100,8 +104,13 @@ Draw draw(CoreLevel level, u64 seed) {
   Dice dice(seed);
   Draw drawn{.machine = {.model = draw_model(seed, dice), .core = level}, .seed = seed};
   if (dice.one_in(4)) drawn.registers = test::Walk::Registers::known;
+  if (level == CoreLevel::interval && dice.one_in(2)) drawn.addresses = test::Walk::Addresses::known;
   if (dice.one_in(3)) drawn.machine.tick_ns = 1 + dice.below(4000);
   drawn.options = draw_options(dice, drawn.registers == test::Walk::Registers::known);
+  if (drawn.addresses == test::Walk::Addresses::known) {
+    drawn.options.addresses = dice.one_in(4);
+    drawn.options.weight = dice.one_in(4);
+  }
   for (u64 tries = 0; tries < 12 && drawn.options.events.size() < 4; ++tries) {
     events::EventGroup group;
     for (u64 n = dice.one_in(4) ? 2 : 1; n != 0; --n)
@@ -142,7 +151,8 @@ Outcome record_by(Stepping stepping, const Draw& drawn) {
 }
 
 class LevelRace : public testing::TestWithParam<CoreLevel> {};
-INSTANTIATE_TEST_SUITE_P(Core, LevelRace, testing::Values(CoreLevel::flat, CoreLevel::simple),
+INSTANTIATE_TEST_SUITE_P(Core, LevelRace,
+                         testing::Values(CoreLevel::flat, CoreLevel::simple, CoreLevel::interval),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(LevelRace, ReplayingByBlocksLeavesTheFileAndTheRegistersOfReplayingByInstructions) {

@@ -16,9 +16,12 @@ namespace pmusim::test {
 class Walk final : public trace::Source {
  public:
   enum class Registers : u8 { unknown, known };
+  enum class Addresses : u8 { unknown, known };
 
-  Walk(u64 seed, u64 block_runs, Registers registers) : random_(seed), left_(block_runs) {
+  Walk(u64 seed, u64 block_runs, Registers registers, Addresses addresses = Addresses::unknown)
+      : random_(seed), left_(block_runs) {
     contents_.registers = registers == Registers::known;
+    contents_.addresses = addresses == Addresses::known;
     constexpr std::size_t blocks = 12;
     for (std::size_t n = 0; n < blocks; ++n) add_block(n, blocks);
   }
@@ -146,6 +149,23 @@ class Walk final : public trace::Source {
         return blocks_[below(one_in(2) ? 2 : blocks_.size())].start();
     }
   }
+  /// The same few lines, mostly; else a stream, the neighbourhood of a line's end, anything within 8 MiB, or
+  /// code.
+  u64 address() {
+    constexpr u64 data = 0x10'0000'0000;
+    switch (below(12)) {
+      case 0:
+        return data + 0x800000 + 24 * stream_++;
+      case 1:
+        return data + 0x1000 * below(4) + 60 + below(8);
+      case 2:
+        return data + below(8 << 20);
+      case 3:
+        return one_in(8) ? base + below(64) : data;
+      default:
+        return data + 8 * below(64);
+    }
+  }
   trace::BlockRun run() {
     --left_;
     const trace::Block& block = blocks_[here_];
@@ -156,6 +176,11 @@ class Walk final : public trace::Source {
       registers_.resize(block.instructions.size());
       for (pmusim::Registers& r : registers_) r.gpr.fill(random_());
       run.registers = registers_;
+    }
+    if (contents_.addresses) {
+      addresses_.clear();
+      for (u32 n = 0; n < block.operands; ++n) addresses_.push_back(address());
+      run.addresses = addresses_;
     }
     here_ = 0;
     while (here_ + 1 < blocks_.size() && blocks_[here_ + 1].start() <= next) ++here_;
@@ -171,6 +196,8 @@ class Walk final : public trace::Source {
   std::vector<std::byte> code_;
   std::deque<trace::Block> blocks_;
   std::vector<pmusim::Registers> registers_;
+  std::vector<u64> addresses_;
+  u64 stream_ = 0;
   std::vector<u32> rep_counts_ = std::vector<u32>(8, 3);
   trace::Item item_;
 };

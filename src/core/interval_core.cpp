@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "core/interval_core.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pmusim {
+namespace {
+
+std::array<SignalSet, 4> signals_of_hits(const trace::Contents& contents) {
+  using enum Signal;
+  const SignalSet loads = contents.addresses ? SignalSet{load_l1_hit, load_latency} : SignalSet{load_l1_hit};
+  const SignalSet stores =
+      contents.addresses ? SignalSet{store_l1_hit, store_latency} : SignalSet{store_l1_hit};
+  return {SignalSet{}, loads, stores, loads | stores};
+}
+
+// Word by word, which is faster than as bytes.
+bool differ(const SignalSet& a, const SignalSet& b) { return !(a.contains(b) && b.contains(a)); }
+
+}  // namespace
+
+Result<IntervalCore, Error> IntervalCore::create(const CpuModel& model, const trace::Contents& contents) {
+  auto engine = CoreEngine::create(model);
+  if (!engine.ok()) return Failure(engine.error());
+  return IntervalCore(std::move(engine).value(), model, contents);
+}
+
+IntervalCore::IntervalCore(CoreEngine engine, const CpuModel& model, const trace::Contents& contents)
+    : engine_(std::move(engine)), width_(model.core.issue_width), hits_(signals_of_hits(contents)) {}
+
+const LoweredBlock& IntervalCore::lower(const trace::Block& block) {
+  if (block.id >= blocks_.size()) blocks_.resize(std::max<std::size_t>(block.id + 1, 2 * blocks_.size()));
+  LoweredBlock& lowered = blocks_[block.id];
+  if (lowered.instructions.empty()) engine_.lowering().lower(block, lowered);
+  return lowered;
+}
+
+BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
+  const LoweredBlock& lowered = lower(*run.block);
+  engine_.begin(run, lowered);
+  unusual_.clear();
+  const u64 since = engine_.cycle();
+  const u32 count = static_cast<u32>(lowered.instructions.size());
+  engine_.pass_all();
+  for (u32 n = 0; n < count; ++n)
+    if (differ(engine_.passed()[n].signals, hits_[lowered.instructions[n].accesses])) unusual_.push_back(n);
+  const CoreEngine::Passed& last = engine_.passed().back();
+  const LoweredInstruction& branch = lowered.instructions.back();
+  return {.run = &run,
+          .since = since,
+          .kind = run.block->id * outcomes + 2 * static_cast<u32>(last.prediction) + last.taken,
+          .instructions = count,
+          .cycles = static_cast<u32>(last.cycle - since),
+          .branch = branch.branch,
+          .branch_length = branch.length,
+          .taken = last.taken,
+          .prediction = last.prediction,
+          .jumps_within = lowered.branches_within,
+          .branch_ip = branch.ip};
+}
+
+SignalSet IntervalCore::usual_signals(const BlockExecution& execution, u32 instruction) const {
+  const x86::Instruction& code = execution.run->block->instructions[instruction];
+  const LoweredInstruction& lowered = engine_.lowered().instructions[instruction];
+  SignalSet signals = code.signals | hits_[lowered.accesses];
+  if (lowered.fused) signals.add(Signal::macro_fused);
+  if (instruction + 1 != execution.instructions || code.branch == BranchKind::none) return signals;
+  return signals | CoreEngine::signals_of_branch(code.branch, execution.taken, execution.prediction);
+}
+
+SignalSet IntervalCore::actual_signals(u32 instruction) const { return engine_.signals_of(instruction); }
+
+u32 IntervalCore::first_of_last_cycle(const BlockExecution& execution) const {
+  const auto passed = engine_.passed();
+  u32 first = execution.instructions - 1;
+  while (first != 0 && passed[first - 1].cycle == passed.back().cycle) --first;
+  return first;
+}
+
+}  // namespace pmusim

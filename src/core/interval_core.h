@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_CORE_INTERVAL_CORE_H
+#define PMUSIM_SRC_CORE_INTERVAL_CORE_H
+
+#include <array>
+#include <concepts>
+#include <vector>
+
+#include "core/block_core.h"
+#include "core/core_engine.h"
+
+namespace pmusim {
+
+/// The whole core model, a block at a time. It has the words of BlockCore; here an execution is known when
+/// its instructions have passed, and they can be told or not.
+///
+/// As a rule an instruction has the signals that its code and its block's last branch say, and its accesses
+/// hit. Executions of a kind are alike in that; `unusual()` are the instructions that were not.
+class IntervalCore {
+ public:
+  /// For a trace that knows so much. Errors as Core::create.
+  static Result<IntervalCore, Error> create(const CpuModel& model, const trace::Contents& contents);
+
+  /// The next execution in program order; time goes on to its end. The block run must stay until the next.
+  BlockExecution execute(const trace::BlockRun& run);
+  /// Calls `sink(const Retirement&)` for each instruction of the last execution, as often as one likes.
+  template <std::invocable<const Retirement&> Sink>
+  void retire(const BlockExecution& execution, Sink&& sink) const {
+    CoreEngine::Cursor cursor;
+    for (u32 left = execution.instructions; left != 0; --left) sink(engine_.retire(cursor));
+  }
+
+  /// Of the last execution: instructions by number that had other signals than is usual.
+  std::span<const u32> unusual() const { return unusual_; }
+  SignalSet usual_signals(const BlockExecution& execution, u32 instruction) const;
+  SignalSet actual_signals(u32 instruction) const;
+  /// The first instruction that retired in the cycle in which the execution ended.
+  u32 first_of_last_cycle(const BlockExecution& execution) const;
+
+  void interrupt() { engine_.interrupt(); }
+  void obey_prediction_barriers(u64 asked_for) { engine_.obey_prediction_barriers(asked_for); }
+  /// Instructions that can retire in one cycle: a pair in each slot.
+  u32 most_in_cycle() const { return 2 * width_; }
+
+ private:
+  static constexpr u32 outcomes = 6;  // of a block's last branch: predictions times directions
+  IntervalCore(CoreEngine engine, const CpuModel& model, const trace::Contents& contents);
+  const LoweredBlock& lower(const trace::Block& block);
+
+  CoreEngine engine_;
+  u32 width_;
+  std::array<SignalSet, 4> hits_;     // what accesses that hit raise, by LoweredInstruction::accesses
+  std::vector<LoweredBlock> blocks_;  // by number
+  std::vector<u32> unusual_;
+};
+
+}  // namespace pmusim
+
+#endif

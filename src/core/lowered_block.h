@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_CORE_LOWERED_BLOCK_H
+#define PMUSIM_SRC_CORE_LOWERED_BLOCK_H
+
+#include <array>
+#include <vector>
+
+#include "pmusim/cpu/model.h"
+#include "pmusim/trace/block.h"
+
+namespace pmusim {
+
+/// What the timing model asks of an instruction whenever it runs, found once.
+struct LoweredInstruction {
+  /// Registers by their bit in x86::RegisterMask. Lists are filled up with one that is always there
+  /// (`no_source`) and one that nobody reads (`no_result`).
+  static constexpr u8 no_source = 64, no_result = 65;
+  static constexpr unsigned registers = 66;
+  using RegisterList = std::array<u8, 4>;
+
+  u64 ip = 0;
+  InstructionCost work;  ///< as it stands in its block: both of a fused pair apart, a locked one as such
+  u8 length = 0;
+  u8 uops = 0;  ///< slots
+  BranchKind branch = BranchKind::none;
+  RegisterList sources{}, results{}, address_sources{};
+  u8 accesses = 0;      ///< bit 0: loads, bit 1: stores
+  u8 operands = 0;      ///< in memory
+  bool masked = false;  ///< more registers than the lists take: the masks of the instruction say which
+  bool locked = false, rep = false;
+  bool second_of_pair = false;  ///< fused with the instruction before it, whose slot it shares
+  bool fused = false;           ///< it is that, or the other half
+  bool serializing = false;
+  bool enters_kernel = false;
+  bool rare = false;  ///< one of: serializing, enters the kernel, flushes a line
+  /// In the line in which the instruction before it in its block ends.
+  bool stays_in_line = false;
+  u64 end() const { return ip + length; }
+  bool loads() const { return (accesses & 1) != 0; }
+  bool stores() const { return (accesses & 2) != 0; }
+};
+
+/// A block as the timing model wants it.
+struct LoweredBlock {
+  std::vector<LoweredInstruction> instructions;  ///< empty: not lowered yet
+  u64 target = 0;                                ///< of its last branch, if that is direct
+  bool branches_within = false;                  ///< before its last instruction
+};
+
+/// Lowers blocks for a core.
+class Lowering {
+ public:
+  /// `costs` must outlive it.
+  Lowering(const CoreParameters& parameters, const InstructionCosts& costs)
+      : fusion_(parameters.macro_fusion), line_bytes_(parameters.l1d.line_bytes), costs_(&costs) {}
+
+  /// Into `lowered`, whose room is used again.
+  void lower(const trace::Block& block, LoweredBlock& lowered) const;
+
+ private:
+  bool fuses(const x86::Instruction& first, const x86::Instruction& second) const;
+  unsigned uops_of(const x86::Instruction& instruction) const;
+  LoweredInstruction lower(const x86::Instruction& instruction) const;
+
+  MacroFusion fusion_;
+  u64 line_bytes_;
+  const InstructionCosts* costs_;
+};
+
+}  // namespace pmusim
+
+#endif
