@@ -5,13 +5,14 @@
 #   scripts/fuzz.sh [TARGET [SECONDS]]     TARGET of tests/ROOM/TARGET_fuzz.cpp as ROOM_TARGET, or all (default);
 #                                          SECONDS for each of them (default 60)
 #
-# The same numbers come up in every run; set SEED=0 for others. What a fuzzer learns is kept in
+# The same numbers come up in every run; set SEED=0 for others. STATS=FILE takes a line for each: target, seconds, executions,
+# edges covered, ok or failed. What a fuzzer learns is kept in
 # build/fuzz/corpus/TARGET, an input that it does not survive in build/fuzz/found/, to be tried again with
 # build/fuzz/fuzzers/fuzz_TARGET FILE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${1:-all}" seconds="${2:-60}"
-case "$target" in -*) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;; esac
+case "$target" in -*) sed -n '3,12s/^# \?//p' "$0" >&2; exit 2 ;; esac
 
 scripts/packages.sh ci
 cmake --preset fuzz >/dev/null
@@ -38,16 +39,28 @@ for pack in gzip xz zstd; do
     tail -c +2 build/fuzz/seeds/formats_import/champsim | "$pack" -c; } >"build/fuzz/seeds/formats_import/champsim.$pack"
 done
 
+# What earlier runs found and is kept in the tree is replayed first.
+for kept in tests/corpus/*/; do
+  [ -d "$kept" ] || continue
+  mkdir -p "build/fuzz/seeds/$(basename "$kept")"
+  cp "$kept"* "build/fuzz/seeds/$(basename "$kept")/"
+done
+
 # Leaks and sizes out of proportion are failures as well.
 fuzz() {
+  local log="build/fuzz/logs/$1" result=failed
   mkdir -p "build/fuzz/corpus/$1" "build/fuzz/seeds/$1"
-  if "build/fuzz/fuzzers/fuzz_$1" -seed="${SEED:-1}" -max_total_time="$2" -timeout=10 \
+  "build/fuzz/fuzzers/fuzz_$1" -seed="${SEED:-1}" -max_total_time="$2" -timeout=10 \
     -rss_limit_mb=1024 -malloc_limit_mb=256 -entropic=0 -print_final_stats=1 -artifact_prefix="build/fuzz/found/$1-" \
-    "build/fuzz/corpus/$1" "build/fuzz/seeds/$1" >"build/fuzz/logs/$1" 2>&1; then
-    printf '%-28s %8s runs/s\n' "$1" "$(sed -n 's/^stat::average_exec_per_sec: *//p' "build/fuzz/logs/$1")"
+    "build/fuzz/corpus/$1" "build/fuzz/seeds/$1" >"$log" 2>&1 && result=ok
+  [ -z "${STATS:-}" ] || printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" \
+    "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
+    "$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)" "$result" >>"$STATS"
+  if [ $result = ok ]; then
+    printf '%-28s %8s runs/s\n' "$1" "$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")"
   else
-    printf '%s: failed, see build/fuzz/logs/%s\n' "$1" "$1"
-    tail -n 40 "build/fuzz/logs/$1"
+    printf '%s: failed, see %s\n' "$1" "$log"
+    tail -n 40 "$log"
     return 1
   fi
 }

@@ -6,6 +6,7 @@
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
 #                                and programs to record
 #   scripts/packages.sh kernel   sources of Linux kernels and what builds them, for pmusim-linux
+#   scripts/packages.sh determinism  the compilers of scripts/determinism.sh
 #   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen
 set -euo pipefail
 
@@ -15,6 +16,7 @@ test="man-db mandoc zsh strace fakeroot dpkg-dev chromium binutils bolt-16 llvm-
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
   python3-numpy python3-matplotlib strace libpapi-dev msr-tools"
 ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
+determinism="clang libclang-rt-14-dev clang-19 libclang-rt-19-dev"
 kernel="linux-source-6.12 linux-source-6.1 flex bison bc libelf-dev xz-utils"
 
 case "${1:-}" in
@@ -22,7 +24,8 @@ case "${1:-}" in
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
   kernel) wanted="$kernel" ;;
-  *) sed -n '3,10s/^# \?//p' "$0" >&2; exit 2 ;;
+  determinism) wanted="$build $determinism" ;;
+  *) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Endurance: fuzzers, replays under sanitizers and the two drivers side by side, for hours, in parts if need be.
+#
+#   scripts/soak.sh HOURS      goes on where the last run ended, until HOURS more have passed
+#   scripts/soak.sh --report   what all runs together did, as in build/soak/report.md
+#   scripts/soak.sh --keep     takes into tests/corpus what fuzzers found and is small; tests replay it
+#
+# A round is every fuzzer for ROUND seconds (default 120) with numbers of its own, then a replay of every run of
+# scripts/determinism_runs.txt under AddressSanitizer with UndefinedBehaviorSanitizer and under ThreadSanitizer, which have
+# to give the same bytes, then, where build/release has a pmusim-linux, both drivers over all set-ups on a program with
+# other random branches in each round. Each leaves a line in build/soak/rounds.tsv: date, commit, what, seconds, executions,
+# coverage (edges), ok or failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+state=$PWD/build/soak rounds=$PWD/build/soak/rounds.tsv
+mkdir -p "$state"
+touch "$rounds"
+
+report() {
+  printf '# Endurance\n\n'
+  awk -F'\t' '
+    NR == 1 { first = $1 } { last = $1; if (!($2 in commits)) { commits[$2]; listed = listed " " $2 } }
+    { what = $3; if (!(what in seconds)) order[++n] = what
+      seconds[what] += $4; runs[what] += $5; if ($6 > coverage[what]) coverage[what] = $6
+      failed[what] += $7 != "ok"; total += $4; executions += $5 }
+    END { if (!NR) { print "Nothing ran yet."; exit }
+      printf "%s to %s, %.2f hours of work, %d executions; commits%s.\n\n", first, last, total / 3600, executions, listed
+      print "| What | Hours | Executions | Coverage, edges | Failures |\n|---|---|---|---|---|"
+      for (i = 1; i <= n; i++) { w = order[i]
+        printf "| %s | %.2f | %d | %s | %d |\n", w, seconds[w] / 3600, runs[w], coverage[w] ? coverage[w] : "-", failed[w] } }' "$rounds"
+}
+
+line() { printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$(git rev-parse --short HEAD)" "$@" >>"$rounds"; }
+
+# A command as a line of the report: NAME EXECUTIONS COMMAND...
+timed() {
+  local name=$1 executions=$2 begin=$SECONDS result=ok
+  shift 2
+  "$@" >"$state/$name.log" 2>&1 || { result=failed; printf '%s failed, see build/soak/%s.log\n' "$name" "$name"; }
+  line "$name" $((SECONDS - begin)) "$executions" '' "$result"
+}
+
+fuzzers() {
+  local stats=$state/fuzz.tsv
+  : >"$stats"
+  SEED=$1 STATS=$stats scripts/fuzz.sh all "${ROUND:-120}" || true
+  while IFS=$'\t' read -r what seconds executions coverage result; do
+    line "fuzz_$what" "$seconds" "$executions" "$coverage" "$result"
+  done <"$stats"
+}
+
+replays() {
+  local runs
+  runs=$(grep -vc '^#' scripts/determinism_runs.txt)
+  timed replays_under_sanitizers $((2 * runs)) scripts/determinism.sh clang++-14-O2-san clang++-14-O2-tsan
+}
+
+drivers() {
+  local linux=build/release/linux/pmusim-linux
+  [ -x "$linux" ] && [ -x build/release/bin/pmusim ] || return 0
+  build/release/bin/pmusim trace record -o "$state/program.pmutrace" build/release/workloads/branches 27 "$1" >/dev/null
+  timed two_drivers 1 "$linux" compare -q "$state/program.pmutrace"
+}
+
+keep() {
+  local target
+  for target in $(cd build/fuzz/corpus && ls); do
+    rm -rf "$state/merged" && mkdir -p "$state/merged" "tests/corpus/$target"
+    "build/fuzz/fuzzers/fuzz_$target" -merge=1 -max_len=2048 "$state/merged" "tests/corpus/$target" \
+      "build/fuzz/corpus/$target" >/dev/null 2>&1
+    rm -f "tests/corpus/$target"/*
+    # The smallest: they reach most for a byte.
+    (cd "$state/merged" && ls -S -r | head -n "${KEEP:-24}") | xargs -I FILE cp "$state/merged/FILE" "tests/corpus/$target/"
+  done
+  du -sh tests/corpus
+}
+
+case "${1:-}" in
+  --report) report; exit ;;
+  --keep) keep; exit ;;
+  ''|*[!0-9.]*) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
+esac
+end=$(awk -v hours="$1" 'BEGIN {printf "%d", hours * 3600}')
+while ((SECONDS < end)); do
+  round=$(($(cut -f 3 "$rounds" | sort | uniq -c | sort -nr | awk 'NR == 1 {print $1}') + 1))
+  fuzzers "$round"
+  ((SECONDS < end)) && replays
+  ((SECONDS < end)) && drivers "$round"
+  report >"$state/report.md"
+done
+cat "$state/report.md"
+awk -F'\t' '$7 != "ok" {bad = 1} END {exit bad}' "$rounds"
