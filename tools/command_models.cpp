@@ -7,6 +7,7 @@
 #include "command.h"
 #include "cpu/model_names.h"
 #include "model_difference.h"
+#include "model_page.h"
 #include "output.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/model.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 struct ModelsCommand {
   std::vector<std::string> names;
-  bool json = false, diff = false;
+  bool json = false, diff = false, markdown = false;
 };
 
 // --- what the columns say
@@ -186,6 +187,7 @@ void run(const ModelsCommand& command) {
   for (const CpuModel& model : chosen) models.push_back(&model);
   if (command.names.empty())
     for (const CpuModel& model : cpu_models()) models.push_back(&model);
+  if (command.markdown) return print_to(stdout, page_of(models));
   if (!command.json) {
     print_table(models);
     if (command.names.empty()) print_other_names();
@@ -205,11 +207,13 @@ void add_models(CLI::App& app) {
       "A model is one product's PMU: counters, LBR and PEBS formats, events, CPUID leaves.\n\n"
       "  pmusim models                      a line each\n"
       "  pmusim models --json icelake       all that is known of one\n"
-      "  pmusim models --diff icelake tigerlake   what one has and the other has not, or otherwise");
+      "  pmusim models --diff icelake tigerlake   what one has and the other has not, or otherwise\n"
+      "  pmusim models --markdown skymont   each claim with where it is from");
   models->add_option("name", command->names, "only these");
   models->add_flag("--json", command->json, "everything that is enumerated, as a JSON array");
   models->add_flag("--diff", command->diff,
                    "what differs between two models: facts, CPUID, policies, events");
+  models->add_flag("--markdown", command->markdown, "what is claimed of each and how it is known, as a page");
   models->callback([command] { run(*command); });
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/command.h"
@@ -28,6 +30,18 @@ TEST(ModelsCommand, JsonIsAnArrayWithOneObjectForEachModel) {
   const Json skymont = Json::parse(run({pmusim(), "models", "skymont", "--json"}).out).at(0);
   EXPECT_EQ(skymont["fixed_counters"], "0x77");
   EXPECT_EQ(skymont["pebs"]["format"], 6);
+}
+
+TEST(ModelsCommand, ThePageOfModelsIsWhatItPrints) {
+  std::ifstream file(PMUSIM_SOURCE_DIR "/docs/models.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(run({pmusim(), "models", "--markdown"}).out, page);
+}
+
+TEST(ModelsCommand, MarkdownOfOneModelSaysHowItsFactsAreKnown) {
+  const std::string skymont = run({pmusim(), "models", "--markdown", "skymont"}).out;
+  EXPECT_THAT(skymont, HasSubstr("| counters | perfmon 6, 8 general, fixed 0x77, 48 bits | dumped |\n"));
+  EXPECT_THAT(skymont, Not(HasSubstr("## darkmont")));
 }
 
 TEST(ModelsCommand, AnUnknownModelEndsWithNearMatchesAndStatus2) {
