@@ -328,8 +328,10 @@ TEST_F(Component15, AnotherDepthRestoresNoRecordsAndLeavesDepthAlone) {
   const auto image = save();
   LbrMachine other(lion_cove());
   ASSERT_EQ(other.wrmsr(msr::ARCH_LBR_DEPTH, 16), Fault::none);
+  ASSERT_EQ(other.wrmsr(msr::ARCH_LBR_CTL, everything), Fault::none);
+  ASSERT_TRUE(other.branch(3, 4));
   ASSERT_EQ(other.stack.restore_component(image), Fault::none);
-  EXPECT_THAT(other.sources(), IsEmpty());
+  EXPECT_THAT(other.sources(), IsEmpty()) << "neither those of the image nor those from before";
   EXPECT_EQ(other.read(msr::ARCH_LBR_DEPTH), 16u);
 }
 
@@ -352,6 +354,13 @@ TEST_F(Component15, InitialisingClearsAllButDepth) {
   EXPECT_FALSE(m.stack.component_in_use());
   EXPECT_EQ(m.read(msr::ARCH_LBR_CTL), 0u);
   EXPECT_EQ(m.read(msr::ARCH_LBR_DEPTH), 8u);
+}
+
+// SDM vol. 4, IA32_LBR_x_INFO: counters in 39:32, two bits each, and nothing in 55:40.
+TEST(ArchInfo, WhatIsNoFieldReadsAsZero) {
+  LbrMachine m(lion_cove());
+  ASSERT_EQ(m.wrmsr(msr::ARCH_LBR_INFO_0, bits(55, 32)), Fault::none);
+  EXPECT_EQ(m.read(msr::ARCH_LBR_INFO_0), bits(39, 32));
 }
 
 }  // namespace

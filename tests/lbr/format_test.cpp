@@ -221,5 +221,16 @@ TEST(Probe, AnArchitecturalPartHasNoneOfTheOldRegisters) {
     EXPECT_FALSE(old.rdmsr(address).ok()) << address;
 }
 
+// SDM vol. 3, format 0 of IA32_PERF_CAPABILITIES[5:0]: 32-bit addresses, the source below the target in one
+// register.
+TEST(Format0, HasBothAddressesOfABranchInOneRegister) {
+  LbrMachine m(legacy_model(LbrFormat::addresses_32, 4, 0x40));
+  ASSERT_TRUE(m.branch(0x8000'0001, 0x9000'0003));
+  const u64 tos = m.read(msr::LBR_TOS);
+  EXPECT_EQ(m.read(0x40 + static_cast<u32>(tos)), 0x9000'0003'8000'0001u);
+  ASSERT_EQ(m.wrmsr(0x40, 0x1234'5679'8765'4321), Fault::none);
+  EXPECT_EQ(m.read(0x40), 0x1234'5679'8765'4321u);
+}
+
 }  // namespace
 }  // namespace pmusim::test

@@ -180,5 +180,14 @@ TEST(ReferenceCycles, Event3C01IsTheBusClockBeforeGoldenCoveAndTheTscAfter) {
   EXPECT_EQ(goldencove.read(msr::PMC0), 2207u);
 }
 
+// SDM vol. 3, RDPMC_USR_DISABLE: it hides its own counter, from ring 3 alone.
+TEST(WorkedValues, RdpmcInRing3ReadsWhatIsNotHidden) {
+  MsrMachine m("lioncove");
+  m.write(msr::FIXED_CTR0, 7);
+  m.write(msr::FIXED_CTR0 + 1, 8);
+  EXPECT_EQ(m.counters.rdpmc(0x4000'0000, Cpl::user, true).value_or(99), 7u);
+  EXPECT_EQ(m.counters.rdpmc(0x4000'0001, Cpl::user, true).value_or(99), 8u);
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -56,6 +56,17 @@ TEST(BranchTraceStore, BtintInterruptsAtTheThresholdAndStopsAtTheEnd) {
   EXPECT_EQ(index(m), base + 3 * 24);
 }
 
+TEST(BranchTraceStore, AnAreaThatIsNotDoublewordAlignedTakesNothing) {  // docs/pebs.md
+  PebsMachine m(3);
+  m.write(msr::DS_AREA, PebsMachine::area + 2);
+  m.set_pointer(2 + offsetof(DsArea64, bts_base), base);
+  m.set_pointer(2 + offsetof(DsArea64, bts_index), base);
+  m.set_pointer(2 + offsetof(DsArea64, bts_maximum), base + 3 * 24);
+  m.set_pointer(2 + offsetof(DsArea64, bts_threshold), base + 2 * 24);
+  EXPECT_FALSE(m.pebs.trace(m.memory, jump(0x10, 0x20), tracing).wrote);
+  EXPECT_EQ(m.record_at<u64>(0), 0u);
+}
+
 TEST(BranchTraceStore, DebugctlChoosesBranchesByPrivilege) {
   using namespace msr::debugctl;
   Retirement kernel = jump(1, 2);
