@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // OFFCORE_RSP and OMR are masks (SDM vol. 3, off-core response event encoding).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "cpu/core_facts.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {
@@ -63,6 +67,53 @@ TEST(OffCoreResponse, NamedValuesMeanWhatTheirBitsSay) {
       ASSERT_TRUE(by_bits) << model.name << " " << row.name;
       EXPECT_TRUE(by_bits->rule == row.rule) << model.name << " " << row.name;
     }
+}
+
+/// Every kind of request that a core sends, with every answer that it gets.
+std::vector<SignalSet> requests_with_answers() {
+  return {{Signal::load_l2_miss, Signal::load_l3_hit},   {Signal::load_l2_miss, Signal::load_l3_miss},
+          {Signal::store_l2_miss, Signal::store_l3_hit}, {Signal::store_l2_miss, Signal::store_l3_miss},
+          {Signal::l2i_miss, Signal::l3i_hit},           {Signal::l2i_miss, Signal::l3i_miss}};
+}
+
+// A request is counted if one of the request bits and one of the response bits fit: what a value of two
+// requests counts is what either counts alone, and so for answers.
+TEST(OffCoreResponse, OnEveryModelAndRegisterTheBitsOfAValueAreOred) {
+  for (const CpuModel& model : cpu_models()) {
+    const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
+    if (layout.event == 0) continue;
+    const u64 answers[] = {layout.any, layout.hits | layout.snoops, layout.misses | layout.snoops};
+    const auto counts = [&](u64 value, const SignalSet& request) {
+      const auto event = find_event(model, layout.event, 0x01, value);
+      return event && event->rule.matches(request);
+    };
+    for (u64 asked = 1; asked < 8; ++asked)
+      for (unsigned chosen = 1; chosen < 8; ++chosen)
+        for (const SignalSet& request : requests_with_answers()) {
+          u64 whole = asked;
+          bool alone = false;
+          for (unsigned answer = 0; answer < 3; ++answer) {
+            if ((chosen & bit(answer)) == 0 || answers[answer] == layout.snoops) continue;
+            whole |= answers[answer];
+            for (const unsigned one : set_bits(asked)) alone |= counts(bit(one) | answers[answer], request);
+          }
+          EXPECT_EQ(counts(whole, request), alone) << fmt::format("{} {:#x}", model.name, whole);
+        }
+  }
+}
+
+TEST(OffCoreResponse, EveryRegisterOfAModelCountsAlike) {
+  for (const CpuModel& model : cpu_models()) {
+    const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
+    if (layout.event == 0) continue;
+    const u64 value = 0x7 | layout.any | layout.hits | layout.misses | layout.snoops;
+    const auto first = find_event(model, layout.event, 0x01, value);
+    ASSERT_TRUE(first) << model.name;
+    for (const unsigned umask : set_bits(layout.umasks))
+      EXPECT_TRUE(find_event(model, layout.event, static_cast<u16>(bit(umask)), value)->rule == first->rule);
+    if (layout.second.event != 0)
+      EXPECT_TRUE(find_event(model, layout.second.event, layout.second.umask, value)->rule == first->rule);
+  }
 }
 
 }  // namespace
