@@ -121,7 +121,7 @@ void add_counting_options(CLI::App& command, StatCommand& c) {
       ->allow_extra_args(false);
   command.add_option("-M,--metrics", c.metrics, "Metrics or groups of them; 'list' shows them");
   command.add_flag("--topdown", c.topdown, "Where the pipeline's slots went");
-  command.add_option("--td-level", c.topdown_level, "Level of --topdown: 1");
+  command.add_option("--td-level", c.topdown_level, "Level of --topdown: 1 or 2");
   command.add_flag("-d,--detailed", c.detail, "Count caches too; -dd and -ddd count more");
   command.add_flag("-n,--null", c.null, "Count nothing, show the time");
   command.add_flag("-g,--group", c.group, "Put all events into one group");

@@ -95,7 +95,7 @@ inline constexpr auto perf_option_table = std::to_array<PerfOption>({
     {"stat", "-e,--event", "-e cycles", Fate::works, "may be repeated"},
     {"stat", "-M,--metrics", "-M insn_per_cycle", Fate::works, "the metrics that 'pmusim stat -M list' shows"},
     {"stat", "--topdown", "--topdown", Fate::works, "level 1, on models that have topdown events"},
-    {"stat", "--td-level", "--td-level=1", Fate::works, "level 1 only"},
+    {"stat", "--td-level", "--td-level=1", Fate::works, "levels 1 and 2"},
     {"stat", "-d,--detailed", "-d", Fate::works, "-dd and -ddd for more"},
     {"stat", "-n,--null", "-n", Fate::works, ""},
     {"stat", "-g,--group", "-g", Fate::works, ""},

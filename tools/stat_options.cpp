@@ -51,11 +51,20 @@ std::string list_of(const StatCommand& command, const CpuModel& model) {
   return list + (list.empty() ? "" : ",") + metric_events(*found, model);
 }
 
+/// Level 2 comes from the second half of PERF_METRICS.
+void check_topdown_level(const StatCommand& command, const CpuModel& model) {
+  if (command.topdown_level == 0 || command.topdown_level > 2)
+    throw CommandError(fmt::format("--td-level {}: there are levels 1 and 2", command.topdown_level));
+  if (command.topdown && command.topdown_level == 2 && model.metrics_levels < 2)
+    throw CommandError(fmt::format("--td-level 2: {} counts level 1 only", model.title));
+}
+
 }  // namespace
 
 std::string metrics_list(const StatCommand& command) {
   if (!command.topdown) return command.metrics;
-  return command.metrics.empty() ? "TopdownL1" : command.metrics + ",TopdownL1";
+  const std::string wanted = fmt::format("TopdownL{}", command.topdown_level);
+  return command.metrics.empty() ? wanted : command.metrics + "," + wanted;
 }
 
 u64 wanted_intervals(const StatCommand& command) {
@@ -68,8 +77,7 @@ bool chooses_tasks(const StatCommand& command) {
 
 StatOptions stat_options(const StatCommand& command, const CpuModel& model) {
   check_cpu_list(command.cpus);
-  if (command.topdown_level != 1)
-    throw CommandError(fmt::format("--td-level {}: level 1 is the only one", command.topdown_level));
+  check_topdown_level(command, model);
   if (command.interval_count && !command.interval)
     throw CommandError("--interval-count: needs -I, which gives the length of an interval");
   if (command.interval && (command.repeat > 1 || command.per_thread || chooses_tasks(command)))

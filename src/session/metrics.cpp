@@ -23,6 +23,16 @@ std::vector<Metric> make_metrics() {
   const auto share = [&](std::string_view unit, std::string_view event, std::string_view meaning) {
     return Metric{unit.substr(3), "TopdownL1", {event}, topdown, 100, unit, meaning};
   };
+  // Level 2 divides each share of level 1 in two.
+  const auto part = [&](std::string_view unit, std::string_view event, std::string_view meaning) {
+    return Metric{unit.substr(3), "TopdownL2", {event}, topdown, 100, unit, meaning};
+  };
+  const auto rest = [&](std::string_view unit, std::string_view whole, std::string_view other,
+                        std::string_view meaning) {
+    Metric metric{unit.substr(3), "TopdownL2", {whole}, topdown, 100, unit, meaning};
+    metric.subtracted = {other};
+    return metric;
+  };
   return {
       {"insn_per_cycle",
        "basic",
@@ -86,6 +96,18 @@ std::vector<Metric> make_metrics() {
       share("%  tma_bad_speculation", "topdown-bad-spec", "slots lost to wrong predictions"),
       share("%  tma_frontend_bound", "topdown-fe-bound", "slots for which the front end had nothing"),
       share("%  tma_backend_bound", "topdown-be-bound", "slots that the back end could not take"),
+      part("%  tma_heavy_operations", "topdown-heavy-ops", "of retiring: operations of several uops"),
+      rest("%  tma_light_operations", "topdown-retiring", "topdown-heavy-ops",
+           "of retiring: other operations"),
+      part("%  tma_branch_mispredicts", "topdown-br-mispredict", "of bad speculation: wrong branches"),
+      rest("%  tma_machine_clears", "topdown-bad-spec", "topdown-br-mispredict",
+           "of bad speculation: clears of the pipeline"),
+      part("%  tma_fetch_latency", "topdown-fetch-lat", "of front end: nothing was delivered"),
+      rest("%  tma_fetch_bandwidth", "topdown-fe-bound", "topdown-fetch-lat",
+           "of front end: too little was delivered"),
+      part("%  tma_memory_bound", "topdown-mem-bound", "of back end: waiting for memory"),
+      rest("%  tma_core_bound", "topdown-be-bound", "topdown-mem-bound",
+           "of back end: waiting for execution"),
   };
 }
 
@@ -133,7 +155,7 @@ Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list) {
 std::string metric_events(const std::vector<const Metric*>& wanted, const CpuModel& model) {
   Names names, topdown;
   for (const Metric* const metric : wanted)
-    for (const Names* const side : {&metric->numerator, &metric->denominator})
+    for (const Names* const side : {&metric->numerator, &metric->subtracted, &metric->denominator})
       for (const std::string_view name : *side) {
         Names& list = name.starts_with("topdown-") ? topdown : names;
         if (std::ranges::find(list, name) == list.end()) list.push_back(name);
@@ -147,8 +169,9 @@ std::string metric_events(const std::vector<const Metric*>& wanted, const CpuMod
 
 std::optional<double> metric_value(const Metric& metric, const std::vector<EventTotal>& totals) {
   const std::optional<double> over = sum(metric.numerator, totals), under = sum(metric.denominator, totals);
-  if (!over || !under || *under == 0) return std::nullopt;
-  return metric.scale * *over / *under;
+  const std::optional<double> less = sum(metric.subtracted, totals);
+  if (!over || !less || !under || *under == 0) return std::nullopt;
+  return metric.scale * std::max(0.0, *over - *less) / *under;
 }
 
 }  // namespace pmusim

@@ -11,7 +11,8 @@
 
 namespace pmusim {
 
-/// A figure that follows from counts: `scale` times the sum of the numerator over the sum of the denominator.
+/// A figure that follows from counts: `scale` times the sum of the numerator, less what is subtracted, over the
+/// sum of the denominator.
 struct Metric {
   std::string_view name;                    ///< as -M takes it
   std::string_view group;                   ///< -M takes this too
@@ -21,6 +22,7 @@ struct Metric {
   std::string_view unit;  ///< what is printed behind the value
   std::string_view meaning;
   bool by_itself = false;  ///< shown wherever its events are counted, without being asked for
+  std::vector<std::string_view> subtracted{};
 };
 
 std::span<const Metric> metrics();

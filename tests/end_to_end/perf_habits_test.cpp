@@ -2,6 +2,7 @@
 // What a person who knows perf types without thinking.
 #include <gmock/gmock.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -161,6 +162,36 @@ TEST_F(PerfHabits, TopdownSharesAddUpToAHundred) {
   EXPECT_NEAR(sum, 100, 0.1);
   EXPECT_EQ(stat({"--topdown", "--model", "nehalem", trace_path()}).status, 2);
   EXPECT_THAT(stat({"-M", "ipcc", trace_path()}).err, HasSubstr("-M ipcc: unknown metric 'ipcc'"));
+}
+
+// Each share of level 1 is what its two parts of level 2 add up to.
+TEST_F(PerfHabits, TopdownSharesOfBothLevelsAddUpOnEveryModelThatHasThem) {
+  const auto shares = [&](const std::string& model, const std::string& level) {
+    std::map<std::string, double> found;
+    const Output output = stat({"--topdown", "--td-level", level, "--model", model, "-x,", trace_path()});
+    EXPECT_EQ(output.status, 0) << output.err;
+    for (const std::string& line : lines(output.err))
+      if (const std::size_t unit = line.find(",%  tma_"); unit != std::string::npos)
+        found[line.substr(unit + 8)] = std::stod(line.substr(line.rfind(',', unit - 1) + 1));
+    return found;
+  };
+  for (const std::string model :
+       {"icelake", "goldencove", "redwoodcove", "lioncove", "cougarcove", "coyotecove"}) {
+    std::map<std::string, double> first = shares(model, "1");
+    EXPECT_NEAR(
+        first["retiring"] + first["bad_speculation"] + first["frontend_bound"] + first["backend_bound"], 100,
+        0.1)
+        << model;
+    if (model == "icelake") continue;
+    std::map<std::string, double> second = shares(model, "2");
+    EXPECT_NEAR(second["heavy_operations"] + second["light_operations"], first["retiring"], 0.1) << model;
+    EXPECT_NEAR(second["branch_mispredicts"] + second["machine_clears"], first["bad_speculation"], 0.1)
+        << model;
+    EXPECT_NEAR(second["fetch_latency"] + second["fetch_bandwidth"], first["frontend_bound"], 0.1) << model;
+    EXPECT_NEAR(second["memory_bound"] + second["core_bound"], first["backend_bound"], 0.1) << model;
+  }
+  EXPECT_EQ(stat({"--topdown", "--td-level", "2", "--model", "icelake", trace_path()}).status, 2);
+  EXPECT_EQ(stat({"--topdown", "--td-level", "3", "--model", "goldencove", trace_path()}).status, 2);
 }
 
 TEST_F(PerfHabits, CountsOfThreadsAddUpToThoseOfTheProgram) {
