@@ -220,8 +220,8 @@ typedef struct pmusim_instruction {
   uint8_t privilege, privilege_after;  ///< enum pmusim_privilege; they differ for far transfers only
   uint8_t transaction;                 ///< enum pmusim_transaction
   uint8_t reserved[5];
-  uint64_t signals[4];      ///< as pmusim_add_signal sets them
-  uint32_t quantities[64];  ///< as pmusim_set_quantity sets them
+  uint64_t signals[4];       ///< as pmusim_add_signal sets them
+  uint32_t quantities[128];  ///< as pmusim_set_quantity sets them
 } pmusim_instruction;
 
 /// Makes something more be true of an instruction: "fp_scalar_double", "machine_clear" (docs/library.md).

@@ -37,6 +37,14 @@ CoreParameters with_prefetchers_off(CoreParameters core, u32 off) {
   return core;
 }
 
+// The divider is busy with one instruction at a time.
+void tell_division(const x86::Instruction& instruction, const InstructionCost& cost, Quantities& quantities) {
+  const bool integer = instruction.execution == x86::ExecutionClass::divide;
+  const Quantity which = integer ? Quantity::divider_cycles_integer : Quantity::divider_cycles_fp;
+  for (const PortUse& use : cost.uses)
+    if (use.ports == PortMask{1} << divider_port) quantities[static_cast<unsigned>(which)] = use.cycles;
+}
+
 }  // namespace
 
 SignalSet CoreEngine::signals_of_branch(BranchKind kind, bool taken, Prediction prediction) {
@@ -63,7 +71,7 @@ CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
       barriers_(std::move(branches)),
       memory_(p),
       pipeline_(p),
-      ports_(p.scheduler_uops),
+      ports_(p),
       recorded_time_(p) {}
 
 void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBlock* lowered) {
@@ -97,7 +105,9 @@ void CoreEngine::fetch_line(u64 address) {
   const MemoryHierarchy::Answer answer = memory_.hierarchy().fetch(address, now, execution_.quantities);
   fetched_line_ = memory_.hierarchy().line_of(address);
   if (answer.ready_cycle > now) pipeline_.stall_fetch(answer.ready_cycle);
-  if (answer.level != CacheLevel::l1) execution_.signals.add(Signal::l1i_miss);
+  const bool hit = answer.level == CacheLevel::l1;
+  ++execution_.quantities[static_cast<unsigned>(hit ? Quantity::l1i_hits : Quantity::l1i_misses)];
+  if (!hit) execution_.signals.add(Signal::l1i_miss);
   if (answer.level > CacheLevel::l2) execution_.signals.add(Signal::l2i_miss);
   if (answer.level == CacheLevel::l3) execution_.signals.add(Signal::l3i_hit);
   if (answer.level == CacheLevel::memory) execution_.signals.add(Signal::l3i_miss);
@@ -139,10 +149,11 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
 }
 
 Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction) {
-  if (instruction.second_of_pair) return pipeline_.dispatch(0);
-  if (instruction.loads()) pipeline_.make_room_for_load();
-  pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch()));
-  return pipeline_.dispatch(instruction.uops);
+  Quantities& told = execution_.quantities;
+  if (instruction.second_of_pair) return pipeline_.dispatch(0, told);
+  if (instruction.loads()) pipeline_.make_room_for_load(told);
+  pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch(), told), told);
+  return pipeline_.dispatch(instruction.uops, told);
 }
 
 // When the first of its uops starts; latencies count from there. A unit must be free then.
@@ -154,8 +165,8 @@ u64 CoreEngine::place(const InstructionCost& cost, u64 ready) {
       start = ports_.hold(static_cast<unsigned>(std::countr_zero(use.ports)), use.cycles, start);
       continue;
     }
-    start = ports_.place(use.ports, start);
-    for (unsigned more = 1; more < use.uops; ++more) ports_.place(use.ports, start);
+    start = ports_.place(use.ports, start, execution_.quantities);
+    for (unsigned more = 1; more < use.uops; ++more) ports_.place(use.ports, start, execution_.quantities);
   }
   return start;
 }
@@ -174,7 +185,8 @@ CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction, const
                     .cycle();
   if (lowered.loads()) {
     const u64 from = addressed > earliest ? addressed + address_delay_ : earliest;
-    started = ports_.place(costs_->load_ports, in_order ? std::max(from, result.cycle()) : from);
+    started = ports_.place(costs_->load_ports, in_order ? std::max(from, result.cycle()) : from,
+                           execution_.quantities);
     const LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
     result = result.later({loaded.ready_cycle - address_delay_, loaded.waiting_for});
   }
@@ -187,9 +199,10 @@ CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction, const
   result = {std::max(result.cycle(), start + lowered.work.latency_cycles), result.reason()};
   last_start_ = lowered.loads() ? started : start;
   if (lowered.stores()) {
-    const u64 at =
-        ports_.place(costs_->store_address_ports, in_order || lowered.loads() ? started : addressed);
-    if (costs_->store_data_ports != 0) ports_.place(costs_->store_data_ports, result.cycle());
+    const u64 at = ports_.place(costs_->store_address_ports,
+                                in_order || lowered.loads() ? started : addressed, execution_.quantities);
+    if (costs_->store_data_ports != 0)
+      ports_.place(costs_->store_data_ports, result.cycle(), execution_.quantities);
     const LoadStoreUnit::Loaded stored =
         memory_.store(data, {.addressed_cycle = at, .data_cycle = result.cycle()}, execution_);
     result = result.later({stored.ready_cycle, stored.waiting_for});
@@ -263,7 +276,8 @@ inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredI
 
   passed.signals = execution_.signals;
   passed.accesses = static_cast<u32>(execution_.accesses.size());
-  if (MemoryHierarchy::has_added(execution_.quantities))
+  // What happens all the time is told now and then, with what is rare.
+  if (ports_.has_told() || MemoryHierarchy::has_added(execution_.quantities))
     requests_.push_back({number, std::exchange(execution_.quantities, {})});
 }
 
@@ -307,6 +321,8 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
     r.quantities = requests_[cursor.request++].quantities;
   pipeline_.account(passed.passage, r.quantities);
   if (time_is_recorded_) recorded_time_.account(previous, passed.cycle, r.quantities);
+  if (instruction.signals.has(Signal::divide))
+    tell_division(instruction, lowered().instructions[number].work, r.quantities);
   if (instruction.signals.has(Signal::microcoded))
     r.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = passed.passage.uops;
   r.length = instruction.length;

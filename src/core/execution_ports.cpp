@@ -6,18 +6,45 @@
 #include <utility>
 
 namespace pmusim {
+namespace {
 
-void ExecutionPorts::forget_until(u64 cycle) {
-  const u64 word = cycle / 64;
-  if (word - first_word_ >= words) {
-    busy_.fill({});
-    busy_in_.fill(0);
-    first_word_ = word;
+u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
+
+// How many ports are busy in each of 64 cycles: sets of cycles with at least one, two, three and four.
+void count_busy(const std::array<u64, execution_ports>& ports, Quantities& quantities) {
+  u64 one = 0, two = 0, three = 0, four = 0;
+  for (const u64 busy : ports) {
+    four |= three & busy;
+    three |= two & busy;
+    two |= one & busy;
+    one |= busy;
   }
-  for (; first_word_ < word; ++first_word_) {
+  const auto add = [&](Quantity which, u64 cycles) {
+    at(quantities, which) += static_cast<u32>(std::popcount(cycles));
+  };
+  add(Quantity::cycles_executing_none, ~one);
+  add(Quantity::cycles_executing_one, one & ~two);
+  add(Quantity::cycles_executing_two, two & ~three);
+  add(Quantity::cycles_executing_three, three & ~four);
+  add(Quantity::cycles_executing_more, four);
+}
+
+}  // namespace
+
+ExecutionPorts::ExecutionPorts(const CoreParameters& p) : scheduler_uops_(p.scheduler_uops) {
+  for (unsigned port = 0; port < execution_ports; ++port) counted_[port] = port_quantity(p.port_events, port);
+}
+
+void ExecutionPorts::forget_until(u64 cycle, Quantities& quantities) {
+  const u64 word = cycle / 64;
+  has_told_ |= first_word_ < word;
+  for (unsigned left = words; first_word_ < word && left != 0; ++first_word_, --left) {
+    count_busy(busy_[first_word_ % words], quantities);
     busy_[first_word_ % words].fill(0);
     std::fill_n(busy_in_.begin() + static_cast<std::ptrdiff_t>(first_word_ % words * 64), 64, PortMask{0});
   }
+  at(quantities, Quantity::cycles_executing_none) += static_cast<u32>((word - first_word_) * 64);
+  first_word_ = word;
 }
 
 // The next uop that starts until `limit` leaves the scheduler.
@@ -36,12 +63,12 @@ bool ExecutionPorts::leave_next(u64 limit) {
   return false;
 }
 
-u64 ExecutionPorts::admit_later(u64 cycle) {
+u64 ExecutionPorts::admit_later(u64 cycle, Quantities& quantities) {
   while (waiting_ != 0 && leave_next(cycle)) {
   }
   now_ = std::max(now_, cycle);
   while (waiting_ >= scheduler_uops_) leave_next(now_ + window_cycles);
-  forget_until(now_);
+  forget_until(now_, quantities);
   return now_;
 }
 
@@ -60,11 +87,11 @@ u64 ExecutionPorts::first_free(PortMask ports, u64 cycle, u64 end) {
   return end;
 }
 
-u64 ExecutionPorts::place_later(PortMask ports, u64 earliest) {
+u64 ExecutionPorts::place_later(PortMask ports, u64 earliest, Quantities& quantities) {
   const u64 end = end_of_window();
   const u64 cycle = first_free(ports, earliest, end);
   if (cycle == end) return end;
-  return take_least_used(ports & ~busy_in_[cycle % window_cycles], cycle);
+  return take_least_used(ports & ~busy_in_[cycle % window_cycles], cycle, quantities);
 }
 
 u64 ExecutionPorts::hold(unsigned unit, u64 cycles, u64 ready) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
+#include "core/port_groups.h"
 #include "pmusim/cpu/instruction_cost.h"
 
 namespace pmusim {
@@ -22,25 +24,29 @@ class ExecutionPorts {
  public:
   static constexpr u64 window_cycles = 2048;
 
-  /// `scheduler_uops` at least 1.
-  explicit ExecutionPorts(unsigned scheduler_uops) : scheduler_uops_(scheduler_uops) {}
+  /// `p.scheduler_uops` at least 1.
+  explicit ExecutionPorts(const CoreParameters& p);
 
   /// The first cycle from `cycle` on in which the scheduler has room for another uop. Later uops are placed
-  /// from that cycle on.
-  u64 admit(u64 cycle) {
+  /// from that cycle on. Tells in `quantities` how many uops started in cycles that are over, 64 at a time.
+  u64 admit(u64 cycle, Quantities& quantities) {
     if (cycle <= now_ && waiting_ < scheduler_uops_) return now_;
-    return admit_later(cycle);
+    return admit_later(cycle, quantities);
   }
-  /// When a uop whose operands are there in `ready` starts, on one of `ports` (at least one).
-  u64 place(PortMask ports, u64 ready) {
+  /// When a uop whose operands are there in `ready` starts, on one of `ports` (at least one). Tells of it in
+  /// `quantities`.
+  u64 place(PortMask ports, u64 ready, Quantities& quantities) {
+    ++quantities[static_cast<unsigned>(Quantity::uops_executed)];
     const u64 earliest = std::max(ready, first_word_ * 64);
     if (earliest >= end_of_window()) [[unlikely]]
       return earliest;
     const PortMask free = ports & ~busy_in_[earliest % window_cycles];
-    return free != 0 ? take_least_used(free, earliest) : place_later(ports, earliest);
+    return free != 0 ? take_least_used(free, earliest, quantities) : place_later(ports, earliest, quantities);
   }
   /// The same where it keeps its unit (a divider, the microcode sequencer) for `cycles`: in program order.
   u64 hold(unsigned unit, u64 cycles, u64 ready);
+  /// Whether admit() has told of cycles since the last look.
+  bool has_told() { return std::exchange(has_told_, false); }
 
  private:
   static constexpr unsigned words = window_cycles / 64;
@@ -48,9 +54,9 @@ class ExecutionPorts {
   using BusyWord = std::array<u64, execution_ports>;  // 64 cycles of every port
 
   BusyWord& word_of(u64 cycle) { return busy_[cycle / 64 % words]; }
-  u64 admit_later(u64 cycle);
+  u64 admit_later(u64 cycle, Quantities& quantities);
   u64 first_free(PortMask ports, u64 cycle, u64 end);
-  u64 place_later(PortMask ports, u64 earliest);
+  u64 place_later(PortMask ports, u64 earliest, Quantities& quantities);
 
   /// Uops that each port has had, and behind them its number; one more port that nobody ever chooses.
   using Work = std::array<u64, execution_ports + 1>;
@@ -70,14 +76,15 @@ class ExecutionPorts {
     } while (ports != 0);
     return static_cast<unsigned>(least & low_bits(number_bits));
   }
-  u64 take_least_used(PortMask free, u64 cycle) {
+  u64 take_least_used(PortMask free, u64 cycle, Quantities& quantities) {
     const unsigned port = least_used(free);
     work_[port] += u64{1} << number_bits;
+    if (counted_[port] != Quantity::none) ++quantities[static_cast<unsigned>(counted_[port])];
     take(port, cycle);
     return wait(cycle);
   }
   u64 end_of_window() const { return (first_word_ + words) * 64; }
-  void forget_until(u64 cycle);
+  void forget_until(u64 cycle, Quantities& quantities);
   bool leave_next(u64 limit);
   void take(unsigned port, u64 cycle) {
     word_of(cycle)[port] |= bit(cycle % 64);
@@ -95,10 +102,12 @@ class ExecutionPorts {
   std::array<PortMask, window_cycles> busy_in_{};
   std::array<BusyWord, words> busy_{};
   Work work_ = idle();
-  std::array<u64, execution_ports> unit_free_{};  // when each unit is free again
-  std::array<u16, window_cycles> starting_{};     // uops by the cycle in which they start
-  std::array<u64, words> any_starting_{};         // one bit per cycle
+  std::array<u64, execution_ports> unit_free_{};     // when each unit is free again
+  std::array<u16, window_cycles> starting_{};        // uops by the cycle in which they start
+  std::array<u64, words> any_starting_{};            // one bit per cycle
+  std::array<Quantity, execution_ports> counted_{};  // what counts each port's uops
   u64 first_word_ = 0, now_ = 0;
+  bool has_told_ = false;
   unsigned scheduler_uops_, waiting_ = 0;
 };
 

@@ -137,7 +137,11 @@ LoadStoreUnit::Loaded LoadStoreUnit::store_known(const DataAccesses& data, const
     if (!operand.store || data.iterations == 0) continue;
     u64& leaves = store_buffer_[next_store_];
     if (++next_store_ == store_buffer_.size()) next_store_ = 0;
-    if (leaves > room.ready_cycle) room = {leaves, WaitingFor::store_buffer};
+    if (leaves > room.ready_cycle) {
+      execution.quantities[static_cast<unsigned>(Quantity::store_buffer_full_cycles)] +=
+          full_.cover(room.ready_cycle, leaves);
+      room = {leaves, WaitingFor::store_buffer};
+    }
     const Loaded written = touch(data, n, AccessKind::store, room.ready_cycle, execution);
     last_commit_ = std::max(last_commit_, written.ready_cycle);
     leaves = last_commit_;

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "core/busy_span.h"
 #include "core/disambiguation.h"
 #include "core/memory_hierarchy.h"
 #include "core/pipeline.h"
@@ -92,6 +93,7 @@ class LoadStoreUnit {
   std::vector<u64> store_buffer_;  // a ring: when each store has left it
   std::size_t next_store_ = 0;
   u64 last_commit_ = 0;
+  BusySpan full_;  // the store buffer
 };
 
 }  // namespace pmusim

@@ -14,6 +14,18 @@ SetAssociative<Value> make(const CacheGeometry& cache) {
 
 u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
 
+/// The quantity that has the cycles of the walks that another one counts.
+Quantity walk_cycles(Quantity walks) {
+  switch (walks) {
+    case Quantity::page_walks_load:
+      return Quantity::page_walk_cycles_load;
+    case Quantity::page_walks_store:
+      return Quantity::page_walk_cycles_store;
+    default:
+      return Quantity::page_walk_cycles_instruction;
+  }
+}
+
 }  // namespace
 
 MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
@@ -106,6 +118,7 @@ void MemoryHierarchy::prefetch_into_l2(u64 line, u64 cycle, Quantities& quantiti
   ++at(quantities, Quantity::l2_prefetch_misses);
   ++at(quantities, Quantity::l2_lines_in);
   const Outer outer = look_up_last(line, cycle, quantities);
+  tell_data_read({cycle, outer.ready_cycle}, quantities);
   free = outer.ready_cycle;
   l2_.insert(line, Fill(outer.ready_cycle, outer.level));
 }
@@ -115,6 +128,8 @@ void MemoryHierarchy::prefetch_into_l1(u64 line, u64 cycle, Quantities& quantiti
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
   if (buffer > cycle) return;
   const Outer outer = ask_l2(line, cycle, quantities);
+  if (outer.level > CacheLevel::l2)
+    tell_data_read({std::min(cycle + l2_latency_, outer.ready_cycle), outer.ready_cycle}, quantities);
   buffer = outer.ready_cycle;
   fill_l1d(line, Fill(outer.ready_cycle, outer.level, true), quantities);
 }
@@ -145,7 +160,40 @@ MemoryHierarchy::Translation MemoryHierarchy::translate(SetAssociative<Present>&
   if (page_walk_loads_ != 0) walk += read_page_table(page.number, cycle + stlb_latency_ + walk, quantities);
   ++at(quantities, page.walks);
   at(quantities, Quantity::page_walk_cycles) += static_cast<u32>(walk);
+  at(quantities, walk_cycles(page.walks)) += static_cast<u32>(walk);
   return {TlbLevel::walk, stlb_latency_ + walk};
+}
+
+// A demand load or a prefetch that leaves the core.
+void MemoryHierarchy::tell_data_read(const Span& span, Quantities& quantities) {
+  ++at(quantities, Quantity::all_data_reads);
+  at(quantities, Quantity::all_data_reads_under_way) += static_cast<u32>(span.end - span.begin);
+  at(quantities, Quantity::cycles_all_data_reads) += data_reads_.cover(span.begin, span.end);
+}
+
+void MemoryHierarchy::tell_load(const Answer& answer, u64 start, Quantities& quantities) {
+  at(quantities, Quantity::cycles_loads) += loads_.cover(start, answer.ready_cycle);
+  if (answer.level < CacheLevel::l2) return;
+  at(quantities, Quantity::l1d_misses_under_way) += static_cast<u32>(answer.ready_cycle - start);
+  at(quantities, Quantity::cycles_l1d_misses) += l1d_misses_.cover(start, answer.ready_cycle);
+  if (answer.level == CacheLevel::l2) return;
+  const u64 left = std::min(start + l2_latency_, answer.ready_cycle);  // the core
+  const auto cycles = static_cast<u32>(answer.ready_cycle - left);
+  at(quantities, Quantity::data_reads_under_way) += cycles;
+  at(quantities, Quantity::cycles_l2_misses) += l2_misses_.cover(left, answer.ready_cycle);
+  tell_data_read({left, answer.ready_cycle}, quantities);
+  if (answer.level != CacheLevel::memory) return;
+  at(quantities, Quantity::memory_reads_under_way) += cycles;
+  at(quantities, Quantity::cycles_l3_misses) += l3_misses_.cover(left, answer.ready_cycle);
+}
+
+void MemoryHierarchy::tell_requests(const Request& request, const Answer& answer, u64 start,
+                                    Quantities& quantities) {
+  if (request.kind == AccessKind::load) return tell_load(answer, start, quantities);
+  if (answer.level <= CacheLevel::l2) return;
+  const u64 left = std::min(start + l2_latency_, answer.ready_cycle);
+  at(quantities, Quantity::ownership_reads_under_way) += static_cast<u32>(answer.ready_cycle - left);
+  at(quantities, Quantity::cycles_ownership_reads) += ownership_.cover(left, answer.ready_cycle);
 }
 
 MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantities& quantities) {
@@ -155,6 +203,7 @@ MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantiti
   const Translation translation = translate(dtlb_, page, request.cycle, quantities);
   const u64 start = request.cycle + translation.latency_cycles;
   const Answer answer = look_up_l1d(line_of(request.address), start, translation.level, quantities);
+  tell_requests(request, answer, start, quantities);
   if (!loads) return answer;
   const u64 next = strides_.observe(request.ip, request.address);
   if (next != StridePrefetcher::nothing && line_of(next) != line_of(request.address))
@@ -170,6 +219,7 @@ MemoryHierarchy::Answer MemoryHierarchy::look_up_l1d(u64 line, u64 start, TlbLev
     return {CacheLevel::fill_buffer, present->source(), tlb, present->ready_cycle(), present->prefetched()};
   }
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
+  if (buffer > start) at(quantities, Quantity::fill_buffers_full_cycles) += full_.cover(start, buffer);
   const Outer outer = ask_l2(line, std::max(start, buffer), quantities);
   buffer = outer.ready_cycle;
   fill_l1d(line, Fill(outer.ready_cycle, outer.level), quantities);
@@ -186,6 +236,11 @@ MemoryHierarchy::Answer MemoryHierarchy::fetch(u64 address, u64 cycle, Quantitie
   code_pages_[page.number / 64 % code_pages_.size()] |= bit(page.number % 64);
   const Outer outer = look_up_outer(line, start, quantities);
   const u64 ready = outer.level == CacheLevel::l2 ? start + l1i_miss_penalty_ : outer.ready_cycle;
+  if (outer.level > CacheLevel::l2) {
+    const u64 left = std::min(start + l2_latency_, ready);
+    at(quantities, Quantity::code_reads_under_way) += static_cast<u32>(ready - left);
+    at(quantities, Quantity::cycles_code_reads) += code_.cover(left, ready);
+  }
   return {outer.level, outer.level, translation.level, ready};
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "core/busy_span.h"
 #include "core/prefetchers.h"
 #include "core/set_associative.h"
 #include "pmusim/cpu/model.h"
@@ -74,6 +75,9 @@ class MemoryHierarchy {
    private:
     u64 bits_ = 0;
   };
+  struct Span {  // from when until when a request is under way
+    u64 begin, end;
+  };
   struct Outer {  // what lies behind L1
     CacheLevel level;
     u64 ready_cycle;
@@ -91,6 +95,9 @@ class MemoryHierarchy {
   void prefetch_into_l1(u64 line, u64 cycle, Quantities& quantities);
   u64 read_page_table(u64 page, u64 cycle, Quantities& quantities);
   void fill_l1d(u64 line, const Fill& fill, Quantities& quantities);
+  void tell_load(const Answer& answer, u64 start, Quantities& quantities);
+  void tell_data_read(const Span& span, Quantities& quantities);
+  void tell_requests(const Request& request, const Answer& answer, u64 start, Quantities& quantities);
   Answer look_up_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities);
   struct Page {
     u64 number;
@@ -110,6 +117,8 @@ class MemoryHierarchy {
   std::optional<SetAssociative<Present>> stlb_;
   std::vector<u64> fill_buffers_;  // cycle at which each is free
   std::vector<u64> prefetches_;    // the same of L2's prefetches
+  // when requests of each kind are under way
+  BusySpan loads_, l1d_misses_, l2_misses_, l3_misses_, full_, ownership_, code_, data_reads_;
   StridePrefetcher strides_;
   StreamPrefetcher streams_;
 };

@@ -72,6 +72,7 @@ void Pipeline::charge_lost_slots(const Passage& passage, Quantities& quantities)
 void Pipeline::account(const Passage& passage, Quantities& quantities) const {
   if (passage.first > passage.before) charge_lost_slots(passage, quantities);
   set(quantities, Quantity::uops, passage.uops);
+  set(quantities, Quantity::uops_issued, passage.uops);
   const u64 cycles = passage.cycle - passage.previous_cycle;
   if (cycles == 0) return;
   set(quantities, Quantity::cycles, cycles);

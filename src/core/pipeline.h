@@ -56,11 +56,16 @@ class Pipeline {
   /// The earliest cycle in which the next instruction is dispatched.
   u64 next_dispatch() const { return dispatch_.cycle(); }
   /// Holds dispatch until the load buffer has room for another load.
-  void make_room_for_load() { hold(load_buffer_[oldest_load_] + 1); }
-  /// Gives an instruction its slots; without uops of its own it shares those of the one before it.
-  Dispatched dispatch(unsigned uops);
+  void make_room_for_load(Quantities& quantities) {
+    hold(load_buffer_[oldest_load_] + 1, Quantity::load_buffer_full_cycles, quantities);
+  }
+  /// Gives an instruction its slots; without uops of its own it shares those of the one before it. This and
+  /// what holds it up are told in `quantities`.
+  Dispatched dispatch(unsigned uops, Quantities& quantities);
   /// Nothing is dispatched before `cycle`: the scheduler is full.
-  void stall_dispatch(u64 cycle) { hold(cycle); }
+  void stall_dispatch(u64 cycle, Quantities& quantities) {
+    hold(cycle, Quantity::scheduler_full_cycles, quantities);
+  }
   /// Nothing is dispatched before `cycle`: code did not arrive.
   void stall_fetch(u64 cycle);
   /// Nothing is dispatched before `cycle`: the pipeline was flushed.
@@ -98,6 +103,8 @@ class Pipeline {
   Slot advance(Slot slot, unsigned uops) const;
   u64 slots_between(const Slot& from, const Slot& to) const;
   void hold(u64 cycle);
+  void hold(u64 cycle, Quantity why, Quantities& quantities);
+  void tell_dispatch(const Dispatched& dispatched, Quantities& quantities);
   void charge_lost_slots(const Passage& passage, Quantities& quantities) const;
   void remember(unsigned uops, u64 cycle);
   /// The last cycle in which a slot before this one is.
@@ -116,6 +123,7 @@ class Pipeline {
   std::vector<u64> load_buffer_;  // per load: the same
   std::size_t oldest_load_ = 0;
   Dispatched last_;
+  u64 last_issue_cycle_ = 0;
 };
 
 inline Slot Pipeline::advance(Slot slot, unsigned uops) const {
@@ -128,11 +136,29 @@ inline Slot Pipeline::advance(Slot slot, unsigned uops) const {
 
 inline void Pipeline::hold(u64 cycle) { dispatch_ = std::max(dispatch_, Slot{cycle, 0}); }
 
-inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops) {
+// The same, and tells in how many whole cycles nothing is dispatched.
+inline void Pipeline::hold(u64 cycle, Quantity why, Quantities& quantities) {
+  if (cycle <= dispatch_.cycle()) return;
+  const u64 first = dispatch_.cycle() + (dispatch_.index() == 0 ? 0 : 1);
+  quantities[static_cast<unsigned>(why)] += static_cast<u32>(cycle - first);
+  dispatch_ = {cycle, 0};
+}
+
+inline void Pipeline::tell_dispatch(const Dispatched& dispatched, Quantities& quantities) {
+  const u64 begun = std::max(last_issue_cycle_ + 1, dispatched.first.cycle());
+  quantities[static_cast<unsigned>(Quantity::cycles_not_issuing)] +=
+      static_cast<u32>(begun - last_issue_cycle_ - 1);
+  quantities[static_cast<unsigned>(Quantity::cycles_issuing)] +=
+      static_cast<u32>(dispatched.last_cycle + 1 - begun);
+  last_issue_cycle_ = dispatched.last_cycle;
+}
+
+inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops, Quantities& quantities) {
   if (uops == 0) return {last_.first, last_.last_cycle, 0};
   // The uop that leaves the reorder buffer to make place for the last of these.
   const u64 leaving = retired_uops_ + std::min<u64>(uops, reorder_buffer_uops_) - 1 - reorder_buffer_uops_;
-  hold(retired_cycles_[leaving & (retired_cycles_.size() - 1)] + 1);
+  hold(retired_cycles_[leaving & (retired_cycles_.size() - 1)] + 1, Quantity::reorder_buffer_full_cycles,
+       quantities);
 
   const Slot first = dispatch_;
   dispatch_ = advance(first, uops);
@@ -141,6 +167,7 @@ inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops) {
   last_.first = first;
   last_.last_cycle = last_cycle;
   last_.uops = uops;
+  tell_dispatch(last_, quantities);
   return {first, last_cycle, uops};
 }
 

@@ -36,7 +36,15 @@ inline constexpr std::array lost_time{Quantity::slots_bad_speculation,
                                       Quantity::starved_cycles,
                                       Quantity::slots_fetch_bandwidth};
 
-constexpr bool is_lost_time(Quantity q) { return std::ranges::find(lost_time, q) != lost_time.end(); }
+/// What is under way in how many cycles, and when uops are dispatched and executed, is the core model's as
+/// well.
+constexpr bool is_lost_time(Quantity q) {
+  constexpr std::array under_way{Quantity::data_reads_under_way,      Quantity::memory_reads_under_way,
+                                 Quantity::ownership_reads_under_way, Quantity::code_reads_under_way,
+                                 Quantity::all_data_reads_under_way,  Quantity::l1d_misses_under_way};
+  return std::ranges::find(lost_time, q) != lost_time.end() ||
+         std::ranges::find(under_way, q) != under_way.end() || is_cycle_total(q);
+}
 
 }  // namespace pmusim
 

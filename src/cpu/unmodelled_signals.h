@@ -14,13 +14,20 @@ inline constexpr SignalSet unmodelled_signals{
     Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event};
 
 /// The same of one core. An event that needs one of them must be refused, not counted as 0.
-inline SignalSet signals_never_raised(const CoreParameters& core) {
+inline SignalSet signals_never_raised(const CpuModel& model) {
+  const CoreParameters& core = model.core;
   SignalSet never = unmodelled_signals;
   if (core.macro_fusion == MacroFusion::none) never.add(Signal::macro_fused);
   if (core.disambiguation_loads == 0) never.add(Signal::memory_ordering_clear);
   if (core.l1_stride_loads == 0) never.add(Signal::load_hit_hw_prefetch);
   if (core.address_alias_cycles == 0) never.add(Signal::address_alias);
   return never;
+}
+
+/// Quantities that no core tells yet: an event that needs one of them must be refused, too.
+constexpr bool is_never_told(Quantity q, const CoreParameters& /*core*/) {
+  return (q >= Quantity::dsb_cycles_any && q <= Quantity::starved_cycles) ||
+         (q >= Quantity::uops_dsb && q <= Quantity::slots_fetch_bandwidth);
 }
 
 }  // namespace pmusim

@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "cpu/core_facts.h"
+#include "cpu/cycle_views.h"
 #include "cpu/front_end.h"
 #include "cpu/lost_time.h"
 #include "cpu/unmodelled_signals.h"
+#include "events/refusals.h"
 #include "events/vendor.h"
 #include "pmusim/arch/msr.h"
 
@@ -134,8 +136,7 @@ Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& select
   for (const VendorEvent& event : library_events(model))
     if ((event.config & selects_event) == (selection.config & selects_event) &&
         (event.config1 == 0 || event.config1 == selection.extra))
-      return refuse(
-          fmt::format("{} exists on {}, but the core model cannot produce it", event.name, model.title));
+      return refuse(refusal_of_unmodelled(model, event.name));
   return refuse(fmt::format("the core model has no event with event {:#04x} and umask {:#04x}{} on {}",
                             selection.config & event_mask, umask | (selection.config >> 32 & 0xFF00),
                             selection.extra == 0 ? "" : fmt::format(" and config1 {:#x}", selection.extra),
@@ -198,6 +199,32 @@ constexpr SignalSet own_code_signals{
     Signal::far_branch,
     Signal::split_load,
     Signal::split_store,
+    Signal::fp_scalar_half,
+    Signal::fp_packed_128_half,
+    Signal::fp_packed_256_half,
+    Signal::fp_packed_512_half,
+    Signal::fp_complex_half,
+    Signal::multiply,
+    Signal::slow_lea,
+    Signal::load_fence,
+    Signal::vector_integer_64,
+    Signal::vector_integer_128,
+    Signal::vector_integer_256,
+    Signal::vector_integer_512,
+    Signal::vector_arithmetic,
+    Signal::vector_logical,
+    Signal::vector_shift,
+    Signal::vector_multiply,
+    Signal::vector_dot_product,
+    Signal::vector_pack,
+    Signal::vector_unpack,
+    Signal::vector_shuffle,
+    Signal::register_move,
+    Signal::vector_register_move,
+    Signal::prefetch_nta,
+    Signal::prefetch_t0,
+    Signal::prefetch_t1_t2,
+    Signal::prefetch_write,
 };
 
 // What fetch finds in caches, and what decoders make of it.
@@ -272,9 +299,12 @@ bool needs_data_addresses(const EventRule& rule) {
     case Quantity::l2_lines_in:
     case Quantity::l2_prefetches:
     case Quantity::l2_prefetch_misses:
+    case Quantity::page_walk_cycles_load:
+    case Quantity::page_walk_cycles_store:
+    case Quantity::store_buffer_full_cycles:
       return true;
     default:
-      return false;
+      return rule.quantity >= Quantity::cycles_loads && rule.quantity <= Quantity::cycles_all_data_reads;
   }
 }
 
@@ -284,19 +314,40 @@ bool needs_own_code(const EventRule& rule) {
       return own_code_signals.intersects(rule.all | rule.any | rule.none);
     case Quantity::uops:
     case Quantity::slots_heavy:
+    case Quantity::divider_cycles_integer:
+    case Quantity::divider_cycles_fp:
       return true;
     default:
-      return false;
+      return rule.quantity >= Quantity::uops_issued && rule.quantity <= Quantity::cycles_executing_more;
   }
 }
 
+namespace {
+
+bool compares_cycles(const ResolvedEvent& event) {
+  return (event.config & (msr::evtsel::CMASK | msr::evtsel::INV | msr::evtsel::EDGE)) != 0;
+}
+
+/// What a counter programmed with this event counts where its CMASK asks for cycles that the core tells.
+std::optional<EventRule> rule_within_cycles(const CpuModel& model, const ResolvedEvent& event) {
+  if ((event.config & (msr::evtsel::EDGE | msr::evtsel::EQ)) != 0) return std::nullopt;
+  return cycles_with(event.definition.rule, {.cmask = static_cast<unsigned>(field(event.config, 31, 24)),
+                                             .inv = (event.config & msr::evtsel::INV) != 0,
+                                             .issue_width = model.core.issue_width});
+}
+
+}  // namespace
+
 std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event) {
-  const EventRule& rule = event.definition.rule;
-  const SignalSet never = signals_never_raised(model.core);
-  const bool possible = !rule.all.intersects(never) && (rule.any.empty() || !never.contains(rule.any));
-  if (!possible)
-    return fmt::format("{} exists on {}, but the core model cannot produce it from a trace",
-                       event.definition.name, model.title);
+  const EventRule rule = rule_within_cycles(model, event).value_or(event.definition.rule);
+  if (const std::string_view reason = why_never_told(rule, model); !reason.empty())
+    return fmt::format("{} exists on {}, but {}", event.definition.name, model.title, reason);
+  if (compares_cycles(event) && is_told_apart_from_cycles(event.definition.rule) &&
+      !rule_within_cycles(model, event))
+    return fmt::format(
+        "{} with this CMASK, INV or EDGE compares how many there are within a cycle, of which the core model "
+        "knows less",
+        event.definition.name);
   if ((event.config & (msr::evtsel::IN_TX | msr::evtsel::IN_TXCP)) != 0)
     return fmt::format(
         "{} within transactions only (in_tx, in_tx_cp) would never count: a trace does not tell which "
@@ -315,14 +366,13 @@ Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& a
 }
 
 bool needs_modelled_time(const ResolvedEvent& event) {
-  constexpr u64 compares_cycles = msr::evtsel::CMASK | msr::evtsel::INV | msr::evtsel::EDGE;
   if ((event.config & event_mask) == front_end::retired_event && front_end::selects_latency(event.extra))
     return true;
   const Quantity quantity = event.definition.rule.quantity;
   if (is_lost_time(quantity)) return true;
   const bool is_time =
       quantity == Quantity::cycles || quantity == Quantity::reference_cycles || quantity == Quantity::slots;
-  return !is_time && (event.config & compares_cycles) != 0;
+  return !is_time && compares_cycles(event);
 }
 
 Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, const Traced& traced) {

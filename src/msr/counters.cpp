@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cpu/core_facts.h"
+#include "cpu/cycle_views.h"
 #include "cpu/front_end.h"
 #include "pmusim/arch/debug_store.h"
 
@@ -193,6 +194,15 @@ CounterFile::Running CounterFile::with_event(Running running,
   }
   running.rule = event->rule;
   running.per_cycle = event->rule.per_cycle;
+  const CycleCondition condition{running.cmask, running.inv, model_->core.issue_width};
+  const auto cycles = running.equal || running.edge ? std::nullopt : cycles_with(event->rule, condition);
+  if (cycles) {
+    running.rule = *cycles;
+    running.per_cycle = 1;
+    running.cmask = 0;
+    running.inv = false;
+    return running;
+  }
   running.only_slow_loads = event->rule.all.has(Signal::load_latency);
   switch (event->rule.quantity) {
     case Quantity::cycles:

@@ -190,7 +190,9 @@ class CounterFile {
     }
     u32 raw_occurrences(const Retirement& r) const {
       if (rule.quantity == Quantity::none) return rule.matches(r.signals) ? 1 : 0;
-      return r.quantities[static_cast<unsigned>(rule.quantity)] * per_cycle;
+      u32 sum = r.quantities[static_cast<unsigned>(rule.quantity)];
+      for (const Quantity more : rule.plus) sum += r.quantities[static_cast<unsigned>(more)];
+      return sum * per_cycle;
     }
     /// Whether a cycle with `k` occurrences satisfies CMASK, INV and EQ.
     bool satisfied_by(u64 k) const;

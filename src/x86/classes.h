@@ -17,6 +17,13 @@ struct FpOperation {
 };
 FpOperation fp_operation(const Decoded& decoded);
 
+/// Integer work in vector registers as the SIMD_INT, SIMD_UOP_TYPE_EXEC and INT_VEC_RETIRED events sort it:
+/// by width and kind. Empty for all else.
+SignalSet vector_integer_signals(const Decoded& decoded);
+
+/// Which cache a software prefetch asks for, as SW_PREFETCH_ACCESS sorts them.
+SignalSet prefetch_signals(const Decoded& decoded);
+
 bool is_nop(const Decoded& decoded);
 bool is_prefetch(const Decoded& decoded);
 bool is_rep_string(const Decoded& decoded);

@@ -44,6 +44,29 @@ Signal packed_signal(unsigned bits, bool is_double) {
   }
 }
 
+// AVX512-FP16; complex numbers are pairs, and events of scalars tell them apart.
+Signal half_signal(std::string_view suffix, bool is_complex, unsigned bits) {
+  if (suffix == "sh") return is_complex ? Signal::fp_complex_half : Signal::fp_scalar_half;
+  switch (bits) {
+    case 512:
+      return Signal::fp_packed_512_half;
+    case 256:
+      return Signal::fp_packed_256_half;
+    default:
+      return Signal::fp_packed_128_half;
+  }
+}
+
+FpOperation half_operation(const Decoded& d, std::string_view name) {
+  const std::string_view suffix = name.substr(name.size() - 2);
+  const std::string_view stem = name.substr(0, name.size() - 2);
+  const bool is_complex = stem.starts_with("vfmulc") || stem.starts_with("vfcmul") ||
+                          stem.starts_with("vfmaddc") || stem.starts_with("vfcmadd");
+  const Kind kind = is_complex ? Kind::multiply : kind_of(stem);
+  if (kind == Kind::none) return {};
+  return {kind, {half_signal(suffix, is_complex, d.instruction.avx.vector_length)}};
+}
+
 FpOperation x87_operation(const Decoded& d) {
   FpOperation result;
   result.signals = {Signal::x87};
@@ -87,6 +110,7 @@ FpOperation fp_operation(const Decoded& d) {
   if (name.size() < 4) return {};
   const std::string_view suffix = name.substr(name.size() - 2);
   const bool scalar = suffix == "ss" || suffix == "sd";
+  if (suffix == "sh" || suffix == "ph") return half_operation(d, name);
   if (!scalar && suffix != "ps" && suffix != "pd") return {};
   const Kind kind = kind_of(name.substr(0, name.size() - 2));
   if (kind == Kind::none) return {};

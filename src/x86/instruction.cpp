@@ -40,12 +40,37 @@ SignalSet static_signals(const Instruction& i, const Decoded& d) {
   }
   if (is_nop(d)) signals.add(Signal::nop);
   if (is_prefetch(d)) signals.add(Signal::prefetch);
+  signals = signals | prefetch_signals(d) | vector_integer_signals(d);
   if (d.mnemonic() == ZYDIS_MNEMONIC_PAUSE) signals.add(Signal::pause);
   if (i.locked) signals.add(Signal::locked);
   if (i.rep) signals.add(Signal::rep_string);
   if (is_serializing(d, i.branch)) signals.add(Signal::serializing);
   if (d.mnemonic() == ZYDIS_MNEMONIC_XBEGIN) signals.add(Signal::tx_start);
   if (d.mnemonic() == ZYDIS_MNEMONIC_XEND) signals.add(Signal::tx_commit);
+  return signals;
+}
+
+bool multiplies(InstructionForm form, const FpOperation& fp) {
+  switch (form) {
+    case InstructionForm::imul_32:
+    case InstructionForm::imul_64:
+    case InstructionForm::mul_wide:
+      return true;
+    default:
+      return fp.kind == FpOperation::Kind::multiply;
+  }
+}
+
+// What the form says, as events count it.
+SignalSet form_signals(const Instruction& i, const FpOperation& fp) {
+  SignalSet signals;
+  if (multiplies(i.form, fp)) signals.add(Signal::multiply);
+  if (i.form == InstructionForm::lea_three || i.form == InstructionForm::lea_scaled)
+    signals.add(Signal::slow_lea);
+  if (i.form == InstructionForm::load_fence) signals.add(Signal::load_fence);
+  if (i.form == InstructionForm::move) signals.add(Signal::register_move);
+  if (i.form == InstructionForm::vector_move && i.memory_operands == 0)
+    signals.add(Signal::vector_register_move);
   return signals;
 }
 
@@ -90,6 +115,7 @@ Instruction decode(std::span<const std::byte> code, u64 ip) {
   result.signals = static_signals(result, *decoded) | fp.signals;
   add_cost(result, *decoded, fp);
   add_form(result, *decoded, fp);
+  result.signals = result.signals | form_signals(result, fp);
   if (result.execution == ExecutionClass::divide || result.execution == ExecutionClass::fp_divide) {
     result.signals.add(Signal::divide);
   }

@@ -9,8 +9,25 @@
 namespace pmusim {
 namespace {
 
+/// With what they tell.
+class Ports : public ExecutionPorts {
+ public:
+  explicit Ports(unsigned scheduler_uops) : ExecutionPorts(core(scheduler_uops)) {}
+  u64 admit(u64 cycle) { return ExecutionPorts::admit(cycle, told_); }
+  u64 place(PortMask ports, u64 ready) { return ExecutionPorts::place(ports, ready, told_); }
+  u32 told(Quantity which) const { return told_[static_cast<unsigned>(which)]; }
+
+ private:
+  static CoreParameters core(unsigned scheduler_uops) {
+    CoreParameters p;
+    p.scheduler_uops = scheduler_uops;
+    return p;
+  }
+  Quantities told_{};
+};
+
 TEST(ExecutionPorts, AUopStartsWhenAPortIsFree) {
-  ExecutionPorts ports(97);
+  Ports ports(97);
   EXPECT_EQ(ports.place(0b11, 5), 5u);
   EXPECT_EQ(ports.place(0b11, 5), 5u);
   EXPECT_EQ(ports.place(0b11, 5), 6u);
@@ -18,13 +35,35 @@ TEST(ExecutionPorts, AUopStartsWhenAPortIsFree) {
 }
 
 TEST(ExecutionPorts, AYoungerUopTakesACycleBeforeAnOlderOneThatWaits) {
-  ExecutionPorts ports(97);
+  Ports ports(97);
   EXPECT_EQ(ports.place(0b1, 100), 100u);
   EXPECT_EQ(ports.place(0b1, 3), 3u);
 }
 
+TEST(ExecutionPorts, CountUopsByPort) {
+  Ports ports(97);
+  for (int n = 0; n < 3; ++n) ports.place(0b1, 5);
+  ports.place(0b100, 5);
+  EXPECT_EQ(ports.told(Quantity::uops_executed), 4u);
+  EXPECT_EQ(ports.told(Quantity::uops_port_0), 3u);
+  EXPECT_EQ(ports.told(Quantity::uops_port_2), 1u);
+}
+
+TEST(ExecutionPorts, CountTheCyclesInWhichSoManyUopsStart) {
+  Ports ports(97);
+  for (const PortMask port : {0b1, 0b10, 0b100, 0b1000, 0b10000}) ports.place(port, 3);
+  for (const PortMask port : {0b1, 0b10}) ports.place(port, 10);
+  ports.place(0b1, 20);
+  ports.admit(128 + 5 * ExecutionPorts::window_cycles);
+  EXPECT_EQ(ports.told(Quantity::cycles_executing_more), 1u);
+  EXPECT_EQ(ports.told(Quantity::cycles_executing_three), 0u);
+  EXPECT_EQ(ports.told(Quantity::cycles_executing_two), 1u);
+  EXPECT_EQ(ports.told(Quantity::cycles_executing_one), 1u);
+  EXPECT_EQ(ports.told(Quantity::cycles_executing_none), 128 + 5 * ExecutionPorts::window_cycles - 3);
+}
+
 TEST(ExecutionPorts, TheDividerIsHeldForAllOfItsCycles) {
-  ExecutionPorts ports(97);
+  Ports ports(97);
   EXPECT_EQ(ports.hold(divider_port, 4, 10), 10u);
   EXPECT_EQ(ports.hold(divider_port, 4, 10), 14u);
   EXPECT_EQ(ports.hold(sequencer_port, 140, 10), 10u);
@@ -32,7 +71,7 @@ TEST(ExecutionPorts, TheDividerIsHeldForAllOfItsCycles) {
 }
 
 TEST(ExecutionPorts, AFullSchedulerHoldsDispatchUntilAUopStarts) {
-  ExecutionPorts ports(2);
+  Ports ports(2);
   EXPECT_EQ(ports.admit(1), 1u);
   ports.place(0b1, 50);
   EXPECT_EQ(ports.admit(1), 1u);
@@ -43,7 +82,7 @@ TEST(ExecutionPorts, AFullSchedulerHoldsDispatchUntilAUopStarts) {
 
 // The same by looking at every cycle.
 TEST(ExecutionPorts, UopsStartWhereANaiveSearchPutsThem) {
-  ExecutionPorts ports(1'000'000);
+  Ports ports(1'000'000);
   std::map<u64, PortMask> busy;
   std::mt19937_64 random(1);
   u64 dispatch = 1;
@@ -61,7 +100,7 @@ TEST(ExecutionPorts, UopsStartWhereANaiveSearchPutsThem) {
     } else {
       const PortMask free = mask & ~busy[start];
       for (unsigned port = 0; port < 4; ++port) {
-        ExecutionPorts probe = ports;
+        Ports probe = ports;
         if ((free >> port & 1) != 0 && probe.place(PortMask{1} << port, start) != start) {
           busy[start] |= PortMask{1} << port;
           break;

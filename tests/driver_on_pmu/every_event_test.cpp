@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 #include "cpu/unmodelled_signals.h"
 #include "events/listing.h"
@@ -21,21 +22,34 @@ class EventfulProgram {
   explicit EventfulProgram(Machine& machine) : machine_(machine) {}
 
   void run() {
-    const SignalSet never = signals_never_raised(machine_.pmu.model().core);
+    const CpuModel& model = machine_.pmu.model();
+    const SignalSet never = signals_never_raised(model);
     for (unsigned s = 0; s < static_cast<unsigned>(Signal::count_); ++s)
       if (const auto signal = static_cast<Signal>(s); !never.has(signal))
         retire({Signal::instruction, signal});
-    retire({Signal::instruction, Signal::load, Signal::locked});
-    retire({Signal::instruction, Signal::macro_fused, Signal::conditional});
+    for (const EventDefinition& event : model.events)
+      if (event.rule.all.size() > 1 && !event.rule.all.intersects(never | event.rule.none))
+        for (const SignalSet& also : alternatives(event.rule))
+          if (!also.intersects(never)) retire(SignalSet{Signal::instruction} | event.rule.all | also);
   }
 
  private:
+  /// Each signal of which one is needed, or nothing.
+  static std::vector<SignalSet> alternatives(const EventRule& rule) {
+    if (rule.any.empty()) return {{}};
+    std::vector<SignalSet> signals;
+    for (unsigned s = 0; s < static_cast<unsigned>(Signal::count_); ++s)
+      if (rule.any.has(static_cast<Signal>(s))) signals.push_back({static_cast<Signal>(s)});
+    return signals;
+  }
+
   void retire(SignalSet signals) {
     constexpr u64 cycles_apart = 60;
     constexpr u32 lost_to_each = 40;
     cycle_ += cycles_apart;
     Retirement r{.ip = 0x1000, .next_ip = 0x2000, .cycle = cycle_, .signals = signals, .length = 4};
-    r.quantities.fill(lost_to_each);
+    for (unsigned q = 1; q < r.quantities.size(); ++q)
+      if (!is_never_told(static_cast<Quantity>(q), machine_.pmu.model().core)) r.quantities[q] = lost_to_each;
     r.quantities[static_cast<unsigned>(Quantity::cycles)] = cycles_apart;
     if (signals.has(Signal::branch)) {
       r.branch = BranchKind::direct_jump;

@@ -195,10 +195,41 @@ TEST(Decode, FpArithmeticIsSortedByWidthAndElement) {
   EXPECT_TRUE(has(fp_packed_512_single, {0x62, 0xF1, 0x7C, 0x48, 0x58, 0xC1}));  // vaddps zmm
   EXPECT_TRUE(has(fp_packed_128_single, {0x0F, 0x52, 0xC1}));                    // rsqrtps
   EXPECT_TRUE(has(x87, {0xD8, 0xC1}));                                           // fadd
-  for (auto moved :
-       {decode_bytes({0x0F, 0x28, 0xC1}), decode_bytes({0x0F, 0x2E, 0xC1})}) {  // movaps, ucomiss
-    EXPECT_EQ(moved.signals, SignalSet{instruction});
-  }
+  EXPECT_EQ(decode_bytes({0x0F, 0x2E, 0xC1}).signals, SignalSet{instruction});   // ucomiss
+  EXPECT_EQ(decode_bytes({0x0F, 0x28, 0xC1}).signals,
+            (SignalSet{instruction, vector_register_move}));  // movaps
+}
+
+TEST(Decode, VectorIntegersAreSortedByWidthAndKind) {
+  using enum Signal;
+  const auto signals = [](std::initializer_list<int> bytes) { return decode_bytes(bytes).signals; };
+  EXPECT_TRUE(signals({0x0F, 0xFC, 0xC1}).contains({vector_integer_64, vector_arithmetic}));       // paddb mm
+  EXPECT_TRUE(signals({0x66, 0x0F, 0xDB, 0xC1}).contains({vector_integer_128, vector_logical}));   // pand
+  EXPECT_TRUE(signals({0x66, 0x0F, 0xF1, 0xC1}).contains({vector_integer_128, vector_shift}));     // psllw
+  EXPECT_TRUE(signals({0xC5, 0xF5, 0xD5, 0xC1}).contains({vector_integer_256, vector_multiply}));  // vpmullw
+  EXPECT_TRUE(signals({0x66, 0x0F, 0x63, 0xC1}).contains({vector_integer_128, vector_pack}));      // packsswb
+  EXPECT_TRUE(signals({0x66, 0x0F, 0x60, 0xC1}).contains({vector_integer_128, vector_unpack}));  // punpcklbw
+  EXPECT_TRUE(signals({0x66, 0x0F, 0x70, 0xC1, 0}).contains({vector_integer_128, vector_shuffle}));  // pshufd
+  EXPECT_FALSE(signals({0x50}).has(vector_arithmetic));                                              // push
+  EXPECT_FALSE(signals({0xF3, 0x0F, 0xB8, 0xC1}).has(vector_integer_128));                           // popcnt
+}
+
+TEST(Decode, HalfPrecisionPrefetchesAndMovesHaveSignals) {
+  using enum Signal;
+  const auto has = [](Signal s, std::initializer_list<int> bytes) {
+    return decode_bytes(bytes).signals.has(s);
+  };
+  EXPECT_TRUE(has(fp_scalar_half, {0x62, 0xF5, 0x76, 0x08, 0x58, 0xC1}));      // vaddsh
+  EXPECT_TRUE(has(fp_packed_256_half, {0x62, 0xF5, 0x74, 0x28, 0x58, 0xC1}));  // vaddph ymm
+  EXPECT_TRUE(has(fp_complex_half, {0x62, 0xF6, 0x76, 0x08, 0xD7, 0xC1}));     // vfmulcsh
+  EXPECT_TRUE(has(prefetch_nta, {0x0F, 0x18, 0x07}));
+  EXPECT_TRUE(has(prefetch_t0, {0x0F, 0x18, 0x0F}));
+  EXPECT_TRUE(has(prefetch_t1_t2, {0x0F, 0x18, 0x1F}));
+  EXPECT_TRUE(has(prefetch_write, {0x0F, 0x0D, 0x0F}));
+  EXPECT_TRUE(has(register_move, {0x89, 0xC8}));
+  EXPECT_TRUE(has(multiply, {0x0F, 0xAF, 0xC1}));
+  EXPECT_TRUE(has(slow_lea, {0x8D, 0x44, 0x0A, 0x08}));
+  EXPECT_TRUE(has(load_fence, {0x0F, 0xAE, 0xE8}));
 }
 
 TEST(Decode, ExecutionClassesAndUops) {

@@ -98,6 +98,9 @@ enum class IssueOrder : u8 { out_of_order, in_order };
 /// Registers whose moves the renamer does itself.
 enum class MoveElimination : u8 { none, vector, all };
 
+/// How many ports the umasks of UOPS_DISPATCHED.PORT_n stand for: one each, or some for two or three.
+enum class PortEvents : u8 { one_each, shared };
+
 struct CoreNumber;
 
 /// What the timing model needs to know of a core. Cycles and counts per core.
@@ -137,6 +140,7 @@ struct CoreParameters {
   unsigned system_call_cycles = 80;      ///< SYSCALL and SYSRET themselves
   MacroFusion macro_fusion = MacroFusion::none;
   MoveElimination move_elimination = MoveElimination::none;
+  PortEvents port_events = PortEvents::one_each;
   /// Null: those of Skylake. Outlives the model.
   const InstructionCosts* costs = nullptr;
   unsigned btb_entries = 4096;  ///< direct branch targets, 4 ways

@@ -33,6 +33,34 @@ enum class Signal : u8 {
   macro_fused,
   microcoded,
   pause,
+  // what it computes, for events of older cores: 16-bit floating point, integers in vectors by width and work
+  fp_scalar_half,
+  fp_packed_128_half,
+  fp_packed_256_half,
+  fp_packed_512_half,
+  fp_complex_half,
+  multiply,
+  slow_lea,  ///< three parts, or a scaled index and a displacement
+  load_fence,
+  vector_integer_64,  ///< in MMX registers
+  vector_integer_128,
+  vector_integer_256,
+  vector_integer_512,
+  vector_arithmetic,
+  vector_logical,
+  vector_shift,
+  vector_multiply,
+  vector_dot_product,
+  vector_pack,
+  vector_unpack,
+  vector_shuffle,
+  register_move,  ///< between general registers
+  vector_register_move,
+  // software prefetches
+  prefetch_nta,
+  prefetch_t0,
+  prefetch_t1_t2,
+  prefetch_write,
   // branches
   branch,
   near_branch,
@@ -205,6 +233,56 @@ enum class Quantity : u8 {
   uops_ms,
   uops_lsd,
   slots_fetch_bandwidth,  ///< of slots_frontend, those of cycles in which some uops were delivered
+  // page walks by what they are for; their sum is `page_walk_cycles`
+  page_walk_cycles_load,
+  page_walk_cycles_store,
+  page_walk_cycles_instruction,
+  // fetch
+  l1i_hits,
+  l1i_misses,
+  // Dispatch. It runs ahead of retirement, so that the cycles told by one retirement are not those since the
+  // one before it; summed up they are.
+  uops_issued,         ///< the uops of this retirement: no other path is run
+  cycles_issuing,      ///< at least one uop is dispatched
+  cycles_not_issuing,  ///< none is
+  reorder_buffer_full_cycles,
+  scheduler_full_cycles,
+  load_buffer_full_cycles,
+  store_buffer_full_cycles,
+  // Execution. Cycles are told when no uop can start in them any more.
+  uops_executed,  ///< uops that go to ports: those of fused ones count apart
+  uops_port_0,    ///< by port, as the events of the core group them (core/port_groups.h)
+  uops_port_1,
+  uops_port_2,
+  uops_port_3,
+  uops_port_4,
+  uops_port_5,
+  uops_port_6,
+  uops_port_7,
+  cycles_executing_none,  ///< no uop starts
+  cycles_executing_one,
+  cycles_executing_two,
+  cycles_executing_three,
+  cycles_executing_more,
+  divider_cycles_integer,  ///< the divider is busy with
+  divider_cycles_fp,
+  // Memory requests under way: how many there are, summed up over cycles, and in how many cycles there are
+  // any.
+  cycles_loads,          ///< any load
+  l1d_misses_under_way,  ///< loads that missed L1D
+  cycles_l1d_misses,
+  cycles_l2_misses,  ///< loads that missed L2
+  cycles_l3_misses,  ///< loads that come from memory
+  fill_buffers_full_cycles,
+  data_reads_under_way,    ///< requests that left the core: demand loads
+  memory_reads_under_way,  ///< of those, loads that come from memory
+  ownership_reads_under_way,
+  cycles_ownership_reads,
+  code_reads_under_way,
+  cycles_code_reads,
+  all_data_reads,  ///< demand loads and prefetches that left the core
+  all_data_reads_under_way,
+  cycles_all_data_reads,
   count_
 };
 
@@ -215,15 +293,28 @@ constexpr bool is_cycle_count(Quantity q) {
          (q >= Quantity::stall_cycles && q <= Quantity::starved_cycles) || q == Quantity::page_walk_cycles;
 }
 
+/// Whether the quantity is a number of cycles that its retirement tells of, and that are not those since the
+/// retirement before: dispatch, execution and memory do not keep step with retirement.
+constexpr bool is_cycle_total(Quantity q) {
+  return (q >= Quantity::page_walk_cycles_load && q <= Quantity::page_walk_cycles_instruction) ||
+         (q >= Quantity::cycles_issuing && q <= Quantity::store_buffer_full_cycles) ||
+         (q >= Quantity::cycles_executing_none && q <= Quantity::cycles_loads) ||
+         (q >= Quantity::cycles_l1d_misses && q <= Quantity::fill_buffers_full_cycles) ||
+         q == Quantity::cycles_ownership_reads || q == Quantity::cycles_code_reads ||
+         q == Quantity::cycles_all_data_reads;
+}
+
 using Quantities = std::array<u32, static_cast<unsigned>(Quantity::count_)>;
 
 /// How often an event occurred at a retirement: the named quantity, or (with Quantity::none) once if the
 /// signals include all of `all`, at least one of `any` (where it is not empty) and nothing of `none`.
+/// Quantity::none is 0 in every retirement.
 struct EventRule {
   SignalSet all{};
   SignalSet any{};
   SignalSet none{};
   Quantity quantity = Quantity::none;
+  std::array<Quantity, 3> plus{};  ///< further quantities that the event is the sum of
   /// Occurrences that one unit of the quantity stands for. CYCLE_ACTIVITY adds up the umask bits of what is
   /// true in a cycle, which the CMASK in its names is compared with.
   u8 per_cycle = 1;
