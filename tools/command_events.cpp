@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "command.h"
+#include "events/census.h"
 #include "events/listing.h"
 #include "model_option.h"
 #include "text.h"
@@ -19,7 +20,7 @@ using events::ListedEvent;
 
 struct EventsCommand {
   std::vector<std::string> globs;
-  bool all = false, json = false;
+  bool all = false, json = false, census = false;
   ModelOption model;
 };
 
@@ -36,9 +37,7 @@ std::vector<ListedEvent> matching(const EventsCommand& command, const CpuModel& 
     const std::vector<ListedEvent> everything = list_events(model, events::Listed::all);
     std::vector<std::string_view> names;
     for (const ListedEvent& e : everything) {
-      if (!e.modelled && matches_glob(glob, e.name))
-        throw CommandError(fmt::format(
-            "{} exists on {}, but the core model cannot produce it; --all lists it", e.name, model.title));
+      if (!e.modelled && matches_glob(glob, e.name)) throw CommandError(e.refusal + "; --all lists it");
       names.push_back(e.name);
     }
     throw CommandError(
@@ -96,6 +95,10 @@ Json event_json(const ListedEvent& event) {
 }
 
 void run(const EventsCommand& command) {
+  if (command.census) {
+    fmt::print("{}", events::census_tables(events::take_census()));
+    return;
+  }
   const CpuModel model = command.model.model();
   const std::vector<ListedEvent> listed = matching(command, model);
   if (command.json) {
@@ -120,6 +123,8 @@ void add_events(CLI::App& app) {
       "  pmusim events --model skylake 'br_*' mem-loads   some of them");
   events->add_option("pattern", command->globs, "names, which may have * and ?; case does not matter");
   events->add_flag("--all", command->all, "also events of the CPU that the core model cannot produce");
+  events->add_flag("--census", command->census,
+                   "of every model, how many of its events are counted, and why the others are refused");
   events->add_flag("--json", command->json, "as a JSON array");
   command->model.add_to(*events);
   events->callback([command] { run(*command); });

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cpu/core_facts.h"
+#include "events/refusals.h"
 #include "events/resolve.h"
 #include "events/vendor.h"
 #include "names.h"
@@ -94,6 +95,7 @@ std::string perf_terms(u64 config, u64 extra) {
 std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
   std::vector<ListedEvent> events = perf_names(model);
   std::set<std::pair<u64, u64>> modelled;
+  std::set<std::string_view> names;
   for (const EventDefinition& row : model.events) {
     ListedEvent event;
     event.name = row.name;
@@ -103,11 +105,12 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     event.pebs = is_pebs_event(model, on_its_code(model, row, event.config));
     event.description = describe(model, row.name);
     modelled.insert({event.config, event.extra});
+    names.insert(row.name);
     events.push_back(std::move(event));
   }
   if (listed == Listed::modelled) return events;
   for (VendorEvent& vendor : library_events(model)) {
-    if (modelled.contains({vendor.config, vendor.config1})) continue;
+    if (modelled.contains({vendor.config, vendor.config1}) || names.contains(vendor.name)) continue;
     ListedEvent event;
     event.name = std::move(vendor.name);
     event.config = vendor.config;
@@ -116,7 +119,8 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     const auto umask = static_cast<u16>((vendor.config >> 8 & 0xFF) | (vendor.config >> 32 & 0xFF00));
     const auto definition = find_event(model, static_cast<u8>(vendor.config & 0xFF), umask, vendor.config1);
     event.modelled = definition.has_value();
-    event.refusal = refusal_of(model, event.config, event.extra);
+    event.refusal =
+        definition ? refusal_of(model, event.config, event.extra) : refusal_of_unmodelled(model, event.name);
     event.pebs = definition && is_pebs_event(model, *definition);
     events.push_back(std::move(event));
   }

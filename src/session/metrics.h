@@ -11,8 +11,8 @@
 
 namespace pmusim {
 
-/// A figure that follows from counts: `scale` times the sum of the numerator, less what is subtracted, over the
-/// sum of the denominator.
+/// A figure that follows from counts: `scale` times the sum of the numerator, less what is subtracted, over
+/// the sum of the denominator.
 struct Metric {
   std::string_view name;                    ///< as -M takes it
   std::string_view group;                   ///< -M takes this too

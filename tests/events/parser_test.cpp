@@ -82,18 +82,18 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{"branch-loads", hw_cache, 5}, Expected{"branch-load-misses", hw_cache, 0x10005},
         Expected{"LLC-prefetches", hw_cache, 0x202}, Expected{"dtlb-misses", hw_cache, 0x10003}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Vendor, EventSyntax,
-    testing::Values(Expected{"BR_MISP_RETIRED.ALL_BRANCHES", raw, 0x00C5},
-                    Expected{"br_misp_retired.all_branches", raw, 0x00C5},
-                    Expected{"BR_MISP_RETIRED:ALL_BRANCHES", raw, 0x00C5},
-                    Expected{"BR_MISP_RETIRED:ALL_BRANCHES:u", raw, 0x00C5},
-                    Expected{"MACHINE_CLEARS.COUNT", raw, 0x010401C3},       // CMASK 1, EDGE
-                    Expected{"UOPS_RETIRED.STALL_CYCLES", raw, 0x018002C2},  // CMASK 1, INV
-                    Expected{"UOPS_DISPATCHED.PORT_0", raw, 0x01A1},         // from libpfm4 only
-                    Expected{"MEM_TRANS_RETIRED.LOAD_LATENCY_GT_64", raw, 0x01CD, 64},
-                    Expected{"FRONTEND_RETIRED.L1I_MISS", raw, 0x01C6, 0x12},
-                    Expected{"OCR.DEMAND_DATA_RD.L3_MISS", raw, 0x01B7, 0x3FFFC00001}));
+INSTANTIATE_TEST_SUITE_P(Vendor, EventSyntax,
+                         testing::Values(Expected{"BR_MISP_RETIRED.ALL_BRANCHES", raw, 0x00C5},
+                                         Expected{"br_misp_retired.all_branches", raw, 0x00C5},
+                                         Expected{"BR_MISP_RETIRED:ALL_BRANCHES", raw, 0x00C5},
+                                         Expected{"BR_MISP_RETIRED:ALL_BRANCHES:u", raw, 0x00C5},
+                                         Expected{"MACHINE_CLEARS.COUNT", raw, 0x010401C3},  // CMASK 1, EDGE
+                                         Expected{"UOPS_RETIRED.STALL_CYCLES", raw,
+                                                  0x018002C2},                          // CMASK 1, INV
+                                         Expected{"L2_LINES_OUT.SILENT", raw, 0x01F2},  // from libpfm4 only
+                                         Expected{"MEM_TRANS_RETIRED.LOAD_LATENCY_GT_64", raw, 0x01CD, 64},
+                                         Expected{"FRONTEND_RETIRED.L1I_MISS", raw, 0x01C6, 0x12},
+                                         Expected{"OCR.DEMAND_DATA_RD.L3_MISS", raw, 0x01B7, 0x3FFFC00001}));
 
 INSTANTIATE_TEST_SUITE_P(
     Terms, EventSyntax,

@@ -4,6 +4,7 @@
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -106,7 +107,8 @@ constexpr std::array bonnell_own{
     row("UOPS_RETIRED.ANY", 0xC2, 0x10, sum(Q::uops)),
 };
 
-constexpr auto table = join(architectural_rows, early_atom, bonnell_own);
+constexpr auto table =
+    join(architectural_rows, early_atom, bonnell_own, shared_rows<Microarchitecture::bonnell>());
 constexpr Product products[] = {{6, 0x1C}, {6, 0x26}, {6, 0x27}, {6, 0x35}, {6, 0x36}};
 constexpr Preset product_presets[] = {presets::bonnell};
 

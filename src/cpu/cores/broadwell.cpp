@@ -6,6 +6,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -74,7 +75,8 @@ namespace {
 
 using namespace event_rows;
 
-constexpr auto table = join(haswell_events, mispredicted_returns, broadwell_fp_arithmetic);
+constexpr auto table = join(haswell_events, mispredicted_returns, broadwell_fp_arithmetic,
+                            shared_rows<Microarchitecture::broadwell>());
 constexpr Product products[] = {{6, 0x3D}, {6, 0x47}, {6, 0x4F}, {6, 0x56}};
 constexpr Preset product_presets[] = {presets::broadwell};
 

@@ -4,6 +4,7 @@
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -129,7 +130,8 @@ constexpr std::array own{
     row("MACHINE_NUKES.MEM_ORDER", 0xC3, 0x04, on(memory_ordering_clear)),
 };
 
-constexpr auto table = join(fixed_three, own, architectural_names, architectural_mispredicts);
+constexpr auto table = join(fixed_three, own, architectural_names, architectural_mispredicts,
+                            shared_rows<Microarchitecture::core2>());
 /// Event and umask, or any umask.
 constexpr PebsEvent pebs_events[] = {{0xC0, 0x00}, {0xC1, 0xFE}, {0xC5, 0x00}, {0xC7, 0x1F}, {0xCB}};
 constexpr Product products[] = {{6, 0x0F, PebsErrata::unusable}, {6, 0x16}, {6, 0x17}, {6, 0x1D}};

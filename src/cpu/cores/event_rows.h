@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
 #include "pmusim/cpu/model.h"
@@ -27,6 +28,19 @@ constexpr EventRule on_fused_pair() { return {.all = {macro_fused, conditional}}
 constexpr EventRule sum(Q quantity, u8 per_cycle = 1) {
   return {.quantity = quantity, .per_cycle = per_cycle};
 }
+
+/// As many times as several quantities say.
+constexpr EventRule sum_of(std::initializer_list<Q> quantities) {
+  EventRule rule{.quantity = *quantities.begin()};
+  for (std::size_t n = 1; n < quantities.size(); ++n) rule.plus[n - 1] = quantities.begin()[n];
+  return rule;
+}
+/// Once at an instruction with all of these signals.
+constexpr EventRule on_all(SignalSet signals) { return {.all = signals}; }
+
+/// Floating-point work in SSE registers.
+inline constexpr SignalSet fp_of_128_bits{fp_scalar_single, fp_scalar_double, fp_packed_128_single,
+                                          fp_packed_128_double};
 
 /// Of what this core does not do: its count is 0, and known.
 constexpr EventRule never() { return {.all = {instruction}, .none = {instruction}}; }

@@ -6,6 +6,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -131,7 +132,8 @@ namespace {
 
 using namespace event_rows;
 
-constexpr auto table = join(before_lion_cove, front_end_retired(0x01));
+constexpr auto table =
+    join(before_lion_cove, front_end_retired(0x01), shared_rows<Microarchitecture::golden_cove>());
 constexpr auto named = join(golden_cove_memory_names, std::array{NamedEncoding{"mem-loads-aux", 0x8203}});
 constexpr Product products[] = {{6, 0x97}, {6, 0x9A}, {6, 0xB7}, {6, 0xBA},
                                 {6, 0xBF}, {6, 0x8F}, {6, 0xCF}, {6, 0xD7}};

@@ -5,6 +5,7 @@
 #include "goldmont_family.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -98,8 +99,8 @@ constexpr std::array goldmont_only{
     row("PAGE_WALKS.CYCLES", 0x05, 0x03, sum(Q::page_walk_cycles)),
 };
 
-constexpr auto table =
-    join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_load_blocks, goldmont_only);
+constexpr auto table = join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_load_blocks,
+                            goldmont_only, shared_rows<Microarchitecture::goldmont>());
 
 constexpr std::array cache{
     CacheEvent{l1d, read, access, 0x81D0},          CacheEvent{l1d, write, access, 0x82D0},

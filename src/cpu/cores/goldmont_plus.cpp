@@ -5,6 +5,7 @@
 #include "goldmont_family.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -81,8 +82,9 @@ constexpr std::array goldmont_plus_only{
     row("DL1.REPLACEMENT", 0x51, 0x01, on_any({load_l1_miss, store_l1_miss})),
 };
 
-constexpr auto table = join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_plus_walks,
-                            goldmont_load_blocks, goldmont_plus_only);
+constexpr auto table =
+    join(goldmont_common, goldmont_own, goldmont_off_core, goldmont_plus_walks, goldmont_load_blocks,
+         goldmont_plus_only, shared_rows<Microarchitecture::goldmont_plus>());
 
 constexpr std::array cache{
     CacheEvent{l1d, read, access, 0x81D0},          CacheEvent{l1d, write, access, 0x82D0},

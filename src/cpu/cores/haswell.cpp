@@ -6,6 +6,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -85,6 +86,7 @@ namespace {
 
 using namespace event_rows;
 
+constexpr auto table = join(haswell_events, shared_rows<Microarchitecture::haswell>());
 constexpr Product products[] = {{6, 0x3C}, {6, 0x3F}, {6, 0x45}, {6, 0x46}};
 constexpr Preset product_presets[] = {presets::haswell};
 
@@ -94,7 +96,7 @@ constinit const CoreFacts haswell{
     .core = Microarchitecture::haswell,
     .products = products,
     .presets = product_presets,
-    .events = haswell_events,
+    .events = table,
     .cache_events = haswell_cache,
     .named_events = haswell_memory,
     .off_core = sandy_bridge_off_core,

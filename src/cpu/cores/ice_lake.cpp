@@ -5,6 +5,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 #include "skylake_family.h"
 
 namespace pmusim {
@@ -102,6 +103,7 @@ CpuModel icelake() {
   m.pebs.baseline = true;
   use(m.core, icelake_numbers, costs::icelake());
   m.core.macro_fusion = MacroFusion::ice_lake;
+  m.core.port_events = PortEvents::shared;
   m.core.move_elimination = MoveElimination::vector;
   return m;
 }
@@ -176,7 +178,7 @@ constexpr auto table =
          skylake_stalls, uops_retired_slots, slots_not_delivered, ice_lake_lbr_inserts, haswell_transactions,
          broadwell_fp_arithmetic, skylake_x_fp_arithmetic, own,
          off_core(0xB7, {0x10001, 0x3FFFC00001, 0x10002, 0x3FFFC00002}), architectural_names,
-         architectural_mispredicts);
+         architectural_mispredicts, shared_rows<Microarchitecture::ice_lake>());
 constexpr Product products[] = {{6, 0x7D}, {6, 0x7E}, {6, 0x6A}, {6, 0x6C},
                                 {6, 0x8C}, {6, 0x8D}, {6, 0xA7}, {6, 0x8A}};
 constexpr ProductName names[] = {{"lakefield", "icelake"}};

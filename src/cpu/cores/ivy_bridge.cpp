@@ -6,6 +6,7 @@
 #include "off_core_layouts.h"
 #include "presets.h"
 #include "sandy_bridge_family.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -87,7 +88,8 @@ constexpr std::array ivy_bridge_only{
     at_least(12, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x0C, sum(Q::stall_cycles_l1_miss, 12))),
 };
 
-constexpr auto table = join(sandy_bridge_common, ivy_bridge_load_misses, ivy_bridge_only);
+constexpr auto table = join(sandy_bridge_common, ivy_bridge_load_misses, ivy_bridge_only,
+                            shared_rows<Microarchitecture::ivy_bridge>());
 
 /// The one cache event in which Ivy Bridge differs from Sandy Bridge: DTLB_LOAD_MISSES has other umasks.
 constexpr auto cache = changed(sandy_bridge_cache, {dtlb, read, miss, 0x8108});

@@ -4,6 +4,7 @@
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -95,8 +96,8 @@ constexpr std::array knights_landing_own{
     row("UOPS_RETIRED.ALL", 0xC2, 0x10, sum(Q::uops)),
 };
 
-constexpr auto table =
-    join(architectural_rows, reference_cycles, early_atom, goldmont_branches, knights_landing_own);
+constexpr auto table = join(architectural_rows, reference_cycles, early_atom, goldmont_branches,
+                            knights_landing_own, shared_rows<Microarchitecture::knights_landing>());
 constexpr Product products[] = {{6, 0x57}, {6, 0x85}};
 constexpr Preset product_presets[] = {presets::knightslanding};
 

@@ -6,6 +6,7 @@
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -99,7 +100,7 @@ constexpr std::array nehalem_only{
 };
 
 constexpr auto table = join(fixed_three, architectural_cache, nehalem_and_westmere, nehalem_only,
-                            nehalem_off_core, architectural_names);
+                            nehalem_off_core, architectural_names, shared_rows<Microarchitecture::nehalem>());
 
 constexpr std::array cache{
     CacheEvent{l1d, read, access, 0x010B},         CacheEvent{l1d, read, miss, 0x0151},

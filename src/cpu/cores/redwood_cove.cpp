@@ -6,6 +6,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -106,7 +107,8 @@ namespace {
 
 using namespace event_rows;
 
-constexpr auto table = join(before_lion_cove, front_end_retired(0x03));
+constexpr auto table =
+    join(before_lion_cove, front_end_retired(0x03), shared_rows<Microarchitecture::redwood_cove>());
 constexpr Product products[] = {{6, 0xAC}, {6, 0xAA}, {6, 0xB5}, {6, 0xAD}, {6, 0xAE}};
 constexpr ProductName names[] = {{"meteorlake", "redwoodcove"}};
 constexpr Preset product_presets[] = {presets::redwoodcove, presets::graniterapids};

@@ -6,6 +6,7 @@
 #include "off_core_layouts.h"
 #include "presets.h"
 #include "sandy_bridge_family.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -94,7 +95,8 @@ constexpr std::array sandy_bridge_only{
     at_least(6, row("CYCLE_ACTIVITY.STALLS_L1D_PENDING", 0xA3, 0x06, sum(Q::stall_cycles_l1_miss, 6))),
 };
 
-constexpr auto table = join(sandy_bridge_common, sandy_bridge_only);
+constexpr auto table =
+    join(sandy_bridge_common, sandy_bridge_only, shared_rows<Microarchitecture::sandy_bridge>());
 constexpr Product products[] = {{6, 0x2A}, {6, 0x2D}};
 constexpr Preset product_presets[] = {presets::sandybridge};
 

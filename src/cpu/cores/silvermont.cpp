@@ -4,6 +4,7 @@
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -94,7 +95,8 @@ constexpr std::array silvermont_own{
     row("UOPS_RETIRED.ANY", 0xC2, 0x10, sum(Q::uops)),
 };
 
-constexpr auto table = join(architectural_rows, early_atom, goldmont_branches, silvermont_own);
+constexpr auto table = join(architectural_rows, early_atom, goldmont_branches, silvermont_own,
+                            shared_rows<Microarchitecture::silvermont>());
 constexpr Product products[] = {{6, 0x37}, {6, 0x4A}, {6, 0x4D}, {6, 0x5A}, {6, 0x5D}, {6, 0x4C}};
 constexpr ProductName names[] = {{"airmont", "silvermont"}};
 constexpr Preset product_presets[] = {presets::silvermont};

@@ -5,6 +5,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 #include "skylake_family.h"
 
 namespace pmusim {
@@ -108,6 +109,7 @@ namespace {
 
 using namespace event_rows;
 
+constexpr auto table = join(skylake_events, shared_rows<Microarchitecture::skylake>());
 constexpr Product products[] = {{6, 0x4E}, {6, 0x5E}, {6, 0x8E}, {6, 0x9E}, {6, 0xA5}, {6, 0xA6}, {6, 0x66}};
 constexpr ProductName names[] = {
     {"kabylake", "skylake"}, {"coffeelake", "skylake"}, {"cometlake", "skylake"}, {"whiskeylake", "skylake"}};
@@ -120,7 +122,7 @@ constinit const CoreFacts skylake{
     .products = products,
     .names = names,
     .presets = product_presets,
-    .events = skylake_events,
+    .events = table,
     .cache_events = skylake_cache,
     .named_events = haswell_memory,
     .off_core = sandy_bridge_off_core,

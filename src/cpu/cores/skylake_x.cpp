@@ -5,6 +5,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 #include "skylake_family.h"
 
 namespace pmusim {
@@ -93,7 +94,8 @@ namespace {
 
 using namespace event_rows;
 
-constexpr auto table = join(skylake_events, skylake_x_fp_arithmetic);
+constexpr auto table =
+    join(skylake_events, skylake_x_fp_arithmetic, shared_rows<Microarchitecture::skylake_x>());
 constexpr Product products[] = {{6, 0x55}};
 constexpr ProductName names[] = {{"cooperlake", "cascadelake"}};
 constexpr Preset product_presets[] = {presets::skylake_x, presets::cascadelake};

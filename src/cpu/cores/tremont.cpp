@@ -6,6 +6,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 #include "tremont_family.h"
 
 namespace pmusim {
@@ -93,8 +94,9 @@ constexpr std::array tremont_own{
     row("MACHINE_CLEARS.ANY", 0xC3, 0x00, on(machine_clear)),
 };
 
-constexpr auto table = join(goldmont_common, tremont_own, skylake_tlb, goldmont_plus_walks, atom_resteers,
-                            tremont_slots, tremont_memory_stalls, tremont_off_core);
+constexpr auto table =
+    join(goldmont_common, tremont_own, skylake_tlb, goldmont_plus_walks, atom_resteers, tremont_slots,
+         tremont_memory_stalls, tremont_off_core, shared_rows<Microarchitecture::tremont>());
 
 constexpr NamedEncoding named[] = {{"topdown-fe-bound", 0x0071},
                                    {"topdown-be-bound", 0x0074},

@@ -6,6 +6,7 @@
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "shared/shared.h"
 
 namespace pmusim {
 namespace presets {
@@ -86,8 +87,9 @@ constexpr std::array westmere_only{
     row("MEM_UNCORE_RETIRED.LOCAL_DRAM", 0x0F, 0x10, on(load_dram)),
 };
 
-constexpr auto table = join(fixed_three, architectural_cache, nehalem_and_westmere, westmere_only,
-                            nehalem_off_core, architectural_names, architectural_mispredicts);
+constexpr auto table =
+    join(fixed_three, architectural_cache, nehalem_and_westmere, westmere_only, nehalem_off_core,
+         architectural_names, architectural_mispredicts, shared_rows<Microarchitecture::westmere>());
 
 constexpr std::array cache{
     CacheEvent{l1d, read, access, 0x010B},         CacheEvent{l1d, read, miss, 0x0151},

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "events/refusals.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "events/listing.h"
+#include "events/resolve.h"
+#include "events/vendor.h"
+#include "pmusim/events/parser.h"
+
+namespace pmusim::events {
+namespace {
+
+using testing::HasSubstr;
+
+Result<ResolvedEvent, Error> resolve_name(std::string_view name, std::string_view model_name) {
+  const CpuModel model = find_cpu_model(model_name).value();
+  return resolve(model, parse_events(name, model).value().front().events.front().attr);
+}
+std::string refusal_of(std::string_view name, std::string_view model) {
+  const auto resolved = resolve_name(name, model);
+  return resolved.ok() ? "counted" : resolved.error().message;
+}
+
+TEST(Refusals, SayWhatAnEventWouldNeed) {
+  EXPECT_EQ(
+      refusal_of("DTLB_LOAD_MISSES.WALK_COMPLETED_2M_4M", "skylake"),
+      "DTLB_LOAD_MISSES.WALK_COMPLETED_2M_4M exists on Skylake, but page sizes are not in the trace: all "
+      "pages are 4 KiB");
+  EXPECT_THAT(refusal_of("CPU_CLK_UNHALTED.ONE_THREAD_ACTIVE", "icelake"),
+              HasSubstr("needs a second hardware thread"));
+  EXPECT_THAT(refusal_of("FP_ASSIST.ANY", "haswell"), HasSubstr("needs the values of operands"));
+  EXPECT_THAT(refusal_of("MEM_LOAD_L3_HIT_RETIRED.XSNP_HITM", "skylake"), HasSubstr("other cores"));
+  EXPECT_THAT(refusal_of("BUS_TRANS_ANY.SELF", "core2"), HasSubstr("uncore"));
+  EXPECT_THAT(refusal_of("L2_LINES_OUT.NON_SILENT", "skylake"), HasSubstr("nothing is written back"));
+}
+
+TEST(Refusals, SayWhatCannotBeComparedWithinACycle) {
+  EXPECT_EQ(refusal_of("L1D_PEND_MISS.PENDING", "skylake"), "counted");
+  EXPECT_EQ(refusal_of("L1D_PEND_MISS.PENDING_CYCLES", "skylake"), "counted");
+  EXPECT_THAT(refusal_of("cpu/event=0x48,umask=0x01,cmask=3/", "skylake"), HasSubstr("within a cycle"));
+  EXPECT_THAT(refusal_of("OFFCORE_REQUESTS_OUTSTANDING.DEMAND_DATA_RD_GE_6", "skylake"),
+              HasSubstr("within a cycle"));
+}
+
+TEST(Refusals, EveryEventThatLibpfm4ListsIsCountedOrRefusedForAReasonOfItsOwn) {
+  for (const CpuModel& model : cpu_models()) {
+    std::set<std::string> unexplained;
+    for (const ListedEvent& event : list_events(model, Listed::all))
+      if (event.refusal.find("cannot produce it") != std::string::npos ||
+          event.refusal.find("never tells it") != std::string::npos ||
+          event.refusal.find("has no event with") != std::string::npos)
+        unexplained.insert(event.name);
+    EXPECT_THAT(unexplained, testing::IsEmpty()) << model.name;
+  }
+}
+
+// perf's names mean what the vendor's names of the same code mean.
+TEST(GenericEvents, CountWhatTheVendorsEventOfTheSameCodeCounts) {
+  for (const CpuModel& model : cpu_models())
+    for (const ListedEvent& event : list_events(model, Listed::modelled)) {
+      if (event.counts.empty() || (event.config & 0xFF) == 0) continue;
+      const auto definition = selected_event(model, event.config, event.extra);
+      ASSERT_TRUE(definition) << model.name << " " << event.name;
+      perf::Attr raw;
+      raw.type = static_cast<u32>(perf::EventType::raw);
+      raw.config = event.config;
+      raw.config1 = event.extra;
+      const auto vendor = identify(model, raw);
+      ASSERT_TRUE(vendor.ok()) << model.name << " " << event.name;
+      EXPECT_EQ(vendor->definition.name, event.counts) << model.name << " " << event.name;
+      EXPECT_TRUE(vendor->definition.rule == definition->rule) << model.name << " " << event.name;
+    }
+}
+
+}  // namespace
+}  // namespace pmusim::events
