@@ -10,15 +10,26 @@ namespace pmusim::trace {
 
 void DecoderMemory::begin(const Contents& contents, const CodeTable& table) {
   ++chunk;
+  ++stay;
   followers.begin(table.size());
-  register_masks.clear();
   registers.clear();
-  fit(contents, table);
+  register_masks.assign(contents.registers ? table.contexts() : 0, 0);
 }
 
-void DecoderMemory::fit(const Contents& contents, const CodeTable& table) {
+void DecoderMemory::decoded(const CodedBlock& block, const Contents& contents, const CodeTable& table) {
   if (contents.addresses) operands.resize(table.operands());
   if (contents.registers) register_masks.resize(table.contexts());
+  const auto numbers = block.operand_numbers();
+  Waypoint& waypoint = followers[block.block.id];
+  waypoint.coded = &block;
+  waypoint.start = block.block.start();
+  waypoint.end = block.block.end();
+  waypoint.instructions = static_cast<u16>(block.instructions());
+  waypoint.operands = static_cast<u16>(block.block.operands);
+  waypoint.reps = static_cast<u16>(block.block.reps);
+  waypoint.first_operand = numbers.empty() ? 0 : numbers.front();
+  waypoint.operands_in_a_row =
+      std::ranges::adjacent_find(numbers, [](u32 a, u32 b) { return b != a + 1; }) == numbers.end();
 }
 
 ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, CodeTable& table,
@@ -31,9 +42,12 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, C
       table_(table),
       memory_(memory),
       tid_(facts.tid),
-      instructions_left_(facts.instructions) {
+      instructions_left_(facts.instructions),
+      runs_at_a_time_(contents.registers || contents.extended ? 1 : most_runs),
+      has_details_(contents != Contents{.stand_in_code = contents.stand_in_code}) {
   std::vector<u8> code = std::exchange(data_[static_cast<std::size_t>(Stream::code)], {});
   for (std::size_t s = 0; s < stream_count; ++s) in_[s] = ByteReader(data_[s]);
+  turns_.targets = in(Stream::targets);
   if (const std::string_view problem = table.define(std::move(code)); !problem.empty()) {
     damaged_ = true;
     problem_ = problem;
@@ -41,17 +55,18 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, C
   memory.begin(contents, table);
 }
 
-NextItem ChunkDecoder::next() {
+NextItem ChunkDecoder::decode_next() {
   if (damaged_) return {};
   if (happenings_left_ == 0 && runs_left_ == 0) {
     if (in(Stream::stretches).at_end()) return end();
     if (!open_stretch()) return damage();
   }
-  return happenings_left_ == 0 ? decode_run() : decode_next_happening();
+  return happenings_left_ == 0 ? decode_runs() : decode_next_happening();
 }
 
 NextItem ChunkDecoder::decode_next_happening() {
   --happenings_left_;
+  ++memory_.stay;
   auto happening = decode_happening(in(Stream::happenings));
   if (!happening) return damage();
   if (const std::string_view problem = problem_of(*happening); !problem.empty()) {
@@ -59,8 +74,8 @@ NextItem ChunkDecoder::decode_next_happening() {
     return damage();
   }
   if (const auto* to = std::get_if<ThreadSwitch>(&*happening)) tid_ = to->tid;
-  item_ = *std::move(happening);
-  return NextItem(item_);
+  happening_ = *std::move(happening);
+  return NextItem(happening_);
 }
 
 NextItem ChunkDecoder::damage() {
@@ -69,10 +84,11 @@ NextItem ChunkDecoder::damage() {
 }
 
 NextItem ChunkDecoder::end() {
+  in(Stream::targets) = turns_.targets;
   const bool all_used =
       std::ranges::all_of(in_, &ByteReader::at_end) && extended_.at_end() && cycles_.at_end();
   constexpr unsigned byte_bits = 8;  // the last byte is filled up
-  damaged_ = !all_used || instructions_left_ != 0 || outcomes_left_ >= byte_bits;
+  damaged_ = !all_used || instructions_left_ != 0 || turns_.outcomes_left >= byte_bits;
   return {};
 }
 
@@ -84,92 +100,113 @@ bool ChunkDecoder::open_stretch() {
     const u64 first = from.number();
     stretch_exit_ = from.difference();
     if (first >= table_.size()) return false;
-    foreseen_[0] = block(first);
-    if (foreseen_[0] == nullptr) return false;
-    next_foreseen_ = 0;
-    foreseen_count_ = 1;
-    unforeseen_runs_ = runs_left_ - 1;
+    next_block_ = static_cast<u32>(first);
+    if (!is_decoded(next_block_)) return false;
   }
   return from.ok() && (happenings_left_ != 0 || runs_left_ != 0);
 }
 
-BlockRun& ChunkDecoder::run() {
-  if (auto* run = std::get_if<BlockRun>(&item_)) return *run;
-  return item_.emplace<BlockRun>();
+// What is damaged is met in its turn: the runs before it are told.
+NextItem ChunkDecoder::decode_runs() {
+  const std::size_t count = find_way();
+  ready_ = has_details_ || reps_ahead_ != 0 ? decode_details(count) : count;
+  damaged_ = damaged_ || ready_ < count;
+  told_ = 0;
+  return has_ready() ? ready() : NextItem();
 }
 
-NextItem ChunkDecoder::decode_run() {
-  const CodedBlock& coded = *foreseen_[next_foreseen_];
-  const Block& block = coded.block;
-  if (coded.instructions > instructions_left_) return damage();
-  instructions_left_ -= coded.instructions;
-
-  BlockRun& run = this->run();
-  run.block = &block;
-  run.next_ip = coded.end + stretch_exit_;
-  if (--runs_left_ != 0) {
-    if (++next_foreseen_ == foreseen_count_) foresee();
-    const CodedBlock* const next = foreseen_[next_foreseen_];
-    if (next == nullptr) return damage();
-    run.next_ip = next->start;
+// Copies of its own stay in registers.
+std::size_t ChunkDecoder::find_way() {
+  const auto most = static_cast<std::size_t>(std::min<u64>(runs_at_a_time_, runs_left_));
+  const bool ends = most == runs_left_;
+  const u64 stay = memory_.stay;
+  std::size_t count = 0, addresses = 0, reps = 0;
+  u32 id = next_block_;
+  u32 instructions_left = instructions_left_;
+  u64 first = 0;
+  Waypoint* waypoint = &memory_.followers[id];
+  while (count < most && addresses <= most_addresses && reps <= most_rep_counts) {
+    Waypoint& from = *waypoint;
+    u64 next_ip = from.end + stretch_exit_;
+    damaged_ = from.instructions > instructions_left;
+    if (!damaged_ && (!ends || count + 1 != most)) {
+      id = successor(id, from);
+      damaged_ = id == Followers::none || !is_decoded(id);
+      if (!damaged_) next_ip = (waypoint = &memory_.followers[id])->start;
+    }
+    if (damaged_) break;
+    instructions_left -= from.instructions;
+    addresses += from.operands;
+    reps += from.reps;
+    __builtin_prefetch(from.coded);
+    if (contents_.addresses) __builtin_prefetch(memory_.operands.data() + from.first_operand);
+    BlockRun& run = this->run(count);
+    run.block = &from.coded->block;
+    run.next_ip = next_ip;
+    run.rep_counts = {};
+    way_[count] = &from;
+    first |= u64{from.stay != stay} << count;
+    from.stay = stay;
+    ++count;
   }
-  if (contents_.addresses && !addresses(coded, run)) return damage();
-  if (!rep_counts(block.reps, run)) return damage();
-  if (contents_.registers && !registers(coded, run)) return damage();
-  if (contents_.timing && !cycles(run)) return damage();
-  if (contents_.extended && !extended_.decode(tid_, coded.contexts(), run)) return damage();
-  return NextItem(item_);
+  next_block_ = id;
+  instructions_left_ = instructions_left;
+  runs_left_ -= count;
+  first_ = first;
+  reps_ahead_ = reps;
+  return count;
 }
 
-// Where the next runs lead, all at once: what one takes is then in the cache before its turn comes.
-void ChunkDecoder::foresee() {
-  u32 id = foreseen_[foreseen_count_ - 1]->block.id;
-  foreseen_count_ = static_cast<std::size_t>(std::min<u64>(foreseen_runs, unforeseen_runs_));
-  unforeseen_runs_ -= foreseen_count_;
-  next_foreseen_ = 0;
-  for (std::size_t n = 0; n < foreseen_count_; ++n) {
-    id = successor(id);
-    foreseen_[n] = id == Followers::none ? nullptr : block(id);
-    if (foreseen_[n] == nullptr) return;
-    __builtin_prefetch(foreseen_[n]);
-    __builtin_prefetch(&foreseen_[n]->block.operands);
-  }
+// How many of them decode.
+std::size_t ChunkDecoder::decode_details(std::size_t count) {
+  if (contents_.addresses) count = addresses(count);
+  if (reps_ahead_ != 0) count = rep_counts(count);
+  if (!contents_.registers && !contents_.timing && !contents_.extended) return count;
+  for (std::size_t n = 0; n < count; ++n)
+    if (!decode_rare_details(*way_[n]->coded, run(n))) return n;
+  return count;
 }
 
-const CodedBlock* ChunkDecoder::block(u64 id) {
-  if (const CodedBlock* const known = table_.decoded(id)) return known;
+bool ChunkDecoder::decode_rare_details(const CodedBlock& block, BlockRun& run) {
+  if (contents_.registers && !registers(block, run)) return false;
+  if (contents_.timing && !cycles(run)) return false;
+  return !contents_.extended || extended_.decode(tid_, block.contexts(), run);
+}
+
+bool ChunkDecoder::is_decoded(u32 id) { return memory_.followers[id].coded != nullptr || decode_block(id); }
+
+bool ChunkDecoder::decode_block(u32 id) {
   const CodedBlock* const decoded = table_.decode(id);
-  memory_.fit(contents_, table_);
-  return decoded;
+  if (decoded != nullptr) memory_.decoded(*decoded, contents_, table_);
+  return decoded != nullptr;
 }
 
 // Nearly always it is the latest or the one before, which stands in the targets as a byte of 1. That byte is
 // looked at before it is known whether it is there for this run, so that nothing here depends on where the
 // program goes.
-u32 ChunkDecoder::successor(u32 from) {
-  if (outcomes_left_ == 0 && !refill_outcomes()) return Followers::none;
-  const auto other = static_cast<unsigned>(outcome_bits_ & 1);
-  outcome_bits_ >>= 1;
-  --outcomes_left_;
-  ByteReader& targets = in(Stream::targets);
-  const unsigned is_rare = targets.peek() == 1 ? 0 : 1;
+u32 ChunkDecoder::successor(u32 from, Waypoint& waypoint) {
+  if (turns_.outcomes_left == 0 && !refill_outcomes()) return Followers::none;
+  const auto other = static_cast<unsigned>(turns_.outcomes & 1);
+  turns_.outcomes >>= 1;
+  --turns_.outcomes_left;
+  const unsigned is_rare = turns_.targets.peek() == 1 ? 0 : 1;
   if ((other & is_rare) != 0) return rare_successor(from);
-  targets.skip(other);
-  return memory_.followers.follow(from, other);
+  turns_.targets.skip(other);
+  return Followers::follow(waypoint, other);
 }
 
 bool ChunkDecoder::refill_outcomes() {
-  constexpr std::size_t most_bytes = sizeof outcome_bits_;
+  constexpr std::size_t most_bytes = sizeof turns_.outcomes;
   ByteReader& from = in(Stream::outcomes);
   const auto bytes = from.bytes(std::min(from.left(), most_bytes));
-  outcome_bits_ = 0;
-  for (std::size_t n = 0; n < bytes.size(); ++n) outcome_bits_ |= u64{bytes[n]} << 8 * n;
-  outcomes_left_ = static_cast<unsigned>(8 * bytes.size());
-  return outcomes_left_ != 0;
+  turns_.outcomes = 0;
+  for (std::size_t n = 0; n < bytes.size(); ++n) turns_.outcomes |= u64{bytes[n]} << 8 * n;
+  turns_.outcomes_left = static_cast<unsigned>(8 * bytes.size());
+  return turns_.outcomes_left != 0;
 }
 
 u32 ChunkDecoder::rare_successor(u32 from) {
-  ByteReader& targets = in(Stream::targets);
+  ByteReader& targets = turns_.targets;
   const u64 rank = targets.number();
   u32 to = Followers::none;
   if (rank != 0) {
@@ -180,30 +217,46 @@ u32 ChunkDecoder::rare_successor(u32 from) {
   return targets.ok() ? to : Followers::none;
 }
 
-bool ChunkDecoder::addresses(const CodedBlock& coded, BlockRun& run) {
-  const std::size_t count = coded.block.operands;
+std::size_t ChunkDecoder::addresses(std::size_t count) {
   ByteReader from = in(Stream::addresses);  // copies of its own stay in registers
   DecoderMemory::Operand* const operands = memory_.operands.data();
   const u32 chunk = memory_.chunk;
-  const u32* const operand_numbers = coded.operand_numbers();
-  for (std::size_t n = 0; n < count; ++n) {
-    DecoderMemory::Operand& operand = operands[operand_numbers[n]];
+  const auto next = [&](DecoderMemory::Operand& operand) {
     const bool seen = operand.chunk == chunk;
     const u64 before = seen ? operand.last : 0;
     const u64 address = before + (seen ? operand.stride : 0) + from.difference();
     operand = {address, seen ? address - before : 0, chunk};
-    addresses_[n] = address;
+    return address;
+  };
+  u64* to = addresses_.data();
+  for (std::size_t n = 0; n < count; ++n) {
+    const Waypoint& waypoint = *way_[n];
+    const std::size_t accesses = waypoint.operands;
+    if (waypoint.operands_in_a_row) {
+      for (std::size_t i = 0; i < accesses; ++i) to[i] = next(operands[waypoint.first_operand + i]);
+    } else {
+      const auto numbers = waypoint.coded->operand_numbers();
+      for (std::size_t i = 0; i < accesses; ++i) to[i] = next(operands[numbers[i]]);
+    }
+    if (!from.ok()) return n;
+    run(n).addresses = {to, accesses};
+    to += accesses;
   }
   in(Stream::addresses) = from;
-  run.addresses = {addresses_.data(), count};
-  return from.ok();
+  return count;
 }
 
-bool ChunkDecoder::rep_counts(u32 reps, BlockRun& run) {
-  run.rep_counts = {rep_counts_.data(), reps};
-  if (reps == 0) return true;
-  for (u32 n = 0; n < reps; ++n) rep_counts_[n] = static_cast<u32>(in(Stream::rep_counts).number());
-  return in(Stream::rep_counts).ok();
+std::size_t ChunkDecoder::rep_counts(std::size_t count) {
+  ByteReader& from = in(Stream::rep_counts);
+  u32* to = rep_counts_.data();
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::size_t reps = way_[n]->reps;
+    for (std::size_t i = 0; i < reps; ++i) to[i] = static_cast<u32>(from.number());
+    if (!from.ok()) return n;
+    run(n).rep_counts = {to, reps};
+    to += reps;
+  }
+  return count;
 }
 
 bool ChunkDecoder::registers(const CodedBlock& coded, BlockRun& run) {

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/source.h"
 #include "trace/bytes.h"
 #include "trace/code_table.h"
 #include "trace/extended_codec.h"
@@ -32,11 +32,12 @@ struct DecoderMemory {
 
   /// For a chunk all of whose blocks are in `table`.
   void begin(const Contents& contents, const CodeTable& table);
-  /// For more of them having been decoded.
-  void fit(const Contents& contents, const CodeTable& table);
+  /// The waypoint of a block that was decoded now; there is room for what it predicts.
+  void decoded(const CodedBlock& block, const Contents& contents, const CodeTable& table);
 
   Followers followers;
   u32 chunk = 0;                       // counted from 1
+  u64 stay = 0;                        // between two happenings of a chunk, counted from 1
   std::vector<Operand> operands;       // by number
   std::vector<u32> register_masks;     // what the instruction changed last, by instruction context
   std::map<u32, Registers> registers;  // by thread
@@ -56,26 +57,43 @@ class ChunkDecoder {
   ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
   /// Nothing at the end of the chunk, or when it turns out to be damaged.
-  NextItem next();
+  NextItem next() { return has_ready() ? ready() : decode_next(); }
+  /// Whether the next item is a run that is decoded already, which is what ready() tells then.
+  bool has_ready() const { return told_ < ready_; }
+  NextItem ready() { return NextItem(runs_[told_++]); }
+  /// Whether the run that was told last may be the first of its block in its process: it is the first in this
+  /// chunk, or since the latest happening.
+  bool may_be_first() const { return (first_ >> (told_ - 1) & 1) != 0; }
   bool damaged() const { return damaged_; }
   /// What is wrong with a damaged chunk.
   std::string_view problem() const { return problem_; }
 
  private:
+  /// Which way runs go, as far as the streams say it in few bits.
+  struct Turns {
+    u64 outcomes = 0;  // the next lowest
+    unsigned outcomes_left = 0;
+    ByteReader targets;
+  };
+
   ByteReader& in(Stream s) { return in_[static_cast<std::size_t>(s)]; }
+  BlockRun& run(std::size_t n) { return *std::get_if<BlockRun>(&runs_[n]); }
   NextItem damage();
+  NextItem decode_next();
   NextItem decode_next_happening();
   NextItem end();
   bool open_stretch();
-  NextItem decode_run();
-  BlockRun& run();
-  void foresee();
-  const CodedBlock* block(u64 id);
-  u32 successor(u32 from);
+  NextItem decode_runs();
+  std::size_t find_way();
+  std::size_t decode_details(std::size_t count);
+  bool decode_rare_details(const CodedBlock& block, BlockRun& run);
+  bool is_decoded(u32 id);
+  bool decode_block(u32 id);
+  u32 successor(u32 from, Waypoint& waypoint);
   u32 rare_successor(u32 from);
   bool refill_outcomes();
-  bool addresses(const CodedBlock& block, BlockRun& run);
-  bool rep_counts(u32 reps, BlockRun& run);
+  std::size_t addresses(std::size_t count);
+  std::size_t rep_counts(std::size_t count);
   bool registers(const CodedBlock& block, BlockRun& run);
   bool cycles(BlockRun& run);
 
@@ -91,23 +109,26 @@ class ChunkDecoder {
   u32 instructions_left_;
 
   u64 happenings_left_ = 0, runs_left_ = 0;
-  // The blocks of the next runs, as far as they are known; null where the trace does not say which it is.
-  // Their descriptions are fetched from memory meanwhile.
-  static constexpr std::size_t foreseen_runs = 64;
-  std::array<const CodedBlock*, foreseen_runs> foreseen_{};
-  std::size_t next_foreseen_ = 0, foreseen_count_ = 0;
-  u64 unforeseen_runs_ = 0;  // of the stretch, behind these
-  u64 stretch_exit_ = 0;     // next_ip of the stretch's last run, from that block's end
-  u64 outcome_bits_ = 0;     // the next lowest
-  unsigned outcomes_left_ = 0;
+  u32 next_block_ = 0;    // of the stretch
+  u64 stretch_exit_ = 0;  // next_ip of the stretch's last run, from that block's end
+  Turns turns_;
   bool damaged_ = false;
   std::string_view problem_ = does_not_decode;
 
-  // What the last run's spans refer to.
-  Item item_;
-  std::array<u64, max_block_operands> addresses_{};
-  std::array<u32, max_block_instructions> rep_counts_{};
-  std::vector<Registers> registers_;
+  // Runs are decoded some at a time: where they lead first, while what they take is fetched from memory.
+  static constexpr std::size_t most_runs = 64, most_addresses = 1024, most_rep_counts = 256;
+  std::size_t runs_at_a_time_;
+  bool has_details_;  // beside where they lead, and how often instructions repeat
+  std::size_t ready_ = 0, told_ = 0;
+  u64 first_ = 0;  // a bit per run
+  std::array<Item, most_runs> runs_;
+  std::array<const Waypoint*, most_runs> way_{};
+  // What their spans refer to.
+  std::size_t reps_ahead_ = 0;  // REP instructions among them
+  std::array<u64, most_addresses + max_block_operands> addresses_{};
+  std::array<u32, most_rep_counts + max_block_instructions> rep_counts_{};
+  std::vector<Registers> registers_;  // of one run
+  Item happening_;
 };
 
 }  // namespace pmusim::trace

@@ -111,7 +111,7 @@ void ChunkEncoder::addresses(const CodedBlock& coded, std::span<const u64> value
 }
 
 void ChunkEncoder::registers(const CodedBlock& coded, std::span<const Registers> values) {
-  assert(values.size() == coded.instructions);
+  assert(values.size() == coded.instructions());
   Registers& state = predicted_.registers[thread_.tid];
   for (std::size_t n = 0; n < values.size(); ++n) {
     const Registers& after = values[n];

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "trace/code_memory.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
+
+#include "pmusim/base/bits.h"
 
 namespace pmusim::trace {
 
@@ -54,11 +58,14 @@ void CodeMemory::BlockSet::insert(u32 id) {
 void CodeMemory::add(Space& space, const Block& block) {
   space.known.insert(block.id);
   u64 address = block.start();
-  for (std::byte byte : block.code) {
+  for (std::span<const std::byte> rest = block.code; !rest.empty();) {
+    const std::size_t offset = address % granule_bytes;
+    const std::size_t count = std::min(rest.size(), granule_bytes - offset);
     Granule& granule = space.granules[address / granule_bytes];
-    granule.bytes[address % granule_bytes] = byte;
-    granule.known |= u64{1} << address % granule_bytes;
-    ++address;
+    std::ranges::copy(rest.first(count), granule.bytes.begin() + offset);
+    granule.known |= low_bits(static_cast<unsigned>(count)) << offset;
+    rest = rest.subspan(count);
+    address += count;
   }
 }
 

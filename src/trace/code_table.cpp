@@ -2,7 +2,6 @@
 #include "trace/code_table.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <numeric>
 #include <utility>
@@ -38,30 +37,6 @@ bool has_bytes(const Block& block, const x86::Instruction& instruction, std::spa
 }
 
 }  // namespace
-
-AddressNumbers::Number AddressNumbers::number(u64 address) {
-  if (2 * (size_ + 1) > slots_.size()) grow();
-  Slot& slot = slot_of(address);
-  const bool is_new = slot.number_plus_1 == 0;
-  if (is_new) slot = {address, static_cast<u32>(++size_)};
-  return {slot.number_plus_1 - 1, is_new};
-}
-
-AddressNumbers::Slot& AddressNumbers::slot_of(u64 address) {
-  constexpr u64 spread = 0x9E37'79B9'7F4A'7C15;  // 2^64 over the golden ratio
-  const std::size_t last = slots_.size() - 1;
-  const auto first = static_cast<std::size_t>(address * spread >> std::countl_zero(u64{last}));
-  for (std::size_t n = first;; n = (n + 1) & last)
-    if (slots_[n].number_plus_1 == 0 || slots_[n].address == address) return slots_[n];
-}
-
-void AddressNumbers::grow() {
-  constexpr std::size_t at_first = 1024;
-  const auto before = std::exchange(slots_, {});
-  slots_.resize(before.empty() ? at_first : 2 * before.size());
-  for (const Slot& slot : before)
-    if (slot.number_plus_1 != 0) slot_of(slot.address) = slot;
-}
 
 const CodedBlock& CodeTable::add(u64 start, std::span<const std::byte> code, std::span<const u8> lengths) {
   static_instructions_ += lengths.size();
@@ -116,9 +91,6 @@ CodedBlock& CodeTable::build(std::size_t id, u64 start, std::span<const std::byt
   assert(!lengths.empty() && lengths.size() <= max_block_instructions);
   assert(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) == code.size());
   CodedBlock& built = blocks_.emplace_back();
-  built.start = start;
-  built.end = start + code.size();
-  built.instructions = static_cast<u32>(lengths.size());
   Block& block = built.block;
   block.id = static_cast<u32>(id);
   block.code.assign(code.begin(), code.end());
@@ -165,7 +137,7 @@ u32 CodeTable::context_of(u64 ip, u32 previous) {
 }
 
 void CodeTable::number_operands(CodedBlock& built) {
-  for (std::size_t n = 0; n < built.instructions; ++n) {
+  for (std::size_t n = 0; n < built.instructions(); ++n) {
     auto& numbers = places_[built.numbers[n]].operands;
     for (std::size_t operand = 0; operand < built.block.instructions[n].memory_operands; ++operand) {
       if (numbers[operand] == unnumbered) numbers[operand] = operands_++;

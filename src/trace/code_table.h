@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pmusim/trace/block.h"
+#include "trace/address_numbers.h"
 #include "trace/bytes.h"
 #include "trace/format.h"
 
@@ -15,38 +16,15 @@ namespace pmusim::trace {
 
 /// A block with the number of each instruction's prediction context. Blocks that are entered in the middle
 /// share instructions, so contexts belong to the instruction's address, not to the block.
-struct CodedBlock {
-  u64 start = 0, end = 0;
-  u32 instructions = 0;
-  std::vector<u32> numbers;  ///< of each instruction's context, then of each memory operand
+struct alignas(64) CodedBlock {
   Block block;
-  std::span<const u32> contexts() const { return {numbers.data(), instructions}; }
+  std::vector<u32> numbers;  ///< of each instruction's context, then of each memory operand
+  std::size_t instructions() const { return block.instructions.size(); }
+  std::span<const u32> contexts() const { return std::span(numbers).first(instructions()); }
   /// As many as the block has `operands`.
-  const u32* operand_numbers() const { return numbers.data() + instructions; }
+  std::span<const u32> operand_numbers() const { return std::span(numbers).subspan(instructions()); }
 };
 inline constexpr std::size_t max_block_operands = 2 * max_block_instructions;
-
-/// The number of each address of an instruction, counted from 0 in the order of asking.
-class AddressNumbers {
- public:
-  struct Number {
-    u32 value = 0;
-    bool is_new = false;
-  };
-  Number number(u64 address);
-  std::size_t size() const { return size_; }
-
- private:
-  struct Slot {
-    u64 address = 0;
-    u32 number_plus_1 = 0;  // 0: empty
-  };
-  Slot& slot_of(u64 address);
-  void grow();
-
-  std::vector<Slot> slots_;
-  std::size_t size_ = 0;
-};
 
 /// Every block of a trace, by id. Writer and reader fill it in the same order.
 ///
@@ -63,8 +41,6 @@ class CodeTable {
   std::size_t size() const { return decoded_.size(); }
   /// One that was added or decoded.
   const CodedBlock& operator[](std::size_t id) const { return *decoded_[id]; }
-  /// Null where it is not decoded yet.
-  const CodedBlock* decoded(std::size_t id) const { return decoded_[id]; }
   /// Decodes one that was not. Null where this build understands the instructions' accesses in another way
   /// than the one that wrote it.
   const CodedBlock* decode(std::size_t id);

@@ -75,6 +75,8 @@ struct Reader::Impl {
   /// Everything in order, but for what passed chunks hold beside happenings. Errors as Reader::next().
   Result<NextItem, Error> next();
   Result<NextItem, Error> decode();
+  bool tells_ready() const { return begun && !ahead && chunk != nullptr && chunk->has_ready(); }
+  NextItem tell_ready();
   /// The same up to the first block, of which the beginning decides what is told.
   Result<NextItem, Error> next_before_beginning();
   Result<NextItem, Error> begin(NextItem first);
@@ -162,7 +164,9 @@ std::optional<u64> Reader::length() const { return instruction_count() - impl_->
 
 void Reader::decode_ahead() { impl_->ahead = !impl_->contents.extended; }
 
+// What is decoded already is told with as little as possible in between.
 Result<NextItem, Error> Reader::next() {
+  if (impl_->tells_ready()) return impl_->tell_ready();
   return impl_->begun ? impl_->next() : impl_->next_before_beginning();
 }
 
@@ -170,6 +174,12 @@ Result<NextItem, Error> Reader::Impl::next() {
   const auto item = ahead && begun ? next_ahead() : decode();
   if (item.ok() && *item) remember(**item);
   return item;
+}
+
+NextItem Reader::Impl::tell_ready() {
+  const NextItem run = chunk->ready();
+  if (chunk->may_be_first()) remember(*run);
+  return run;
 }
 
 Result<NextItem, Error> Reader::Impl::next_ahead() {
