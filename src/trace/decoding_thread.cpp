@@ -44,12 +44,13 @@ ItemBatch::ItemBatch() : items_(most_items) {
 }
 
 bool ItemBatch::add(const Item& item) {
-  Item& place = items_[size_++];
+  Item& place = items_[size_];
   if (const auto* run = std::get_if<BlockRun>(&item)) {
     add_run(place, *run);
   } else {
     place = item;
   }
+  ++size_;
   return has_room();
 }
 
@@ -97,12 +98,22 @@ void DecodingThread::work() {
     if (stop_) return;
     ItemBatch& batch = ring_[filled_ % batches];
     lock.unlock();
-    more = fill(batch);
+    more = fill_or_keep_exception(batch);
     lock.lock();
     ++filled_;
     ended_ = !more;
     lock.unlock();
     changed_.notify_all();
+  }
+}
+
+// An exception that left a thread would end the program, though who takes items may know what to do about it.
+bool DecodingThread::fill_or_keep_exception(ItemBatch& batch) {
+  try {
+    return fill(batch);
+  } catch (...) {
+    thrown_ = std::current_exception();
+    return false;
   }
 }
 
@@ -121,6 +132,7 @@ Result<NextItem, Error> DecodingThread::next() {
     const Item* const item = read_ == nullptr ? nullptr : (*read_)[position_];
     if (item != nullptr) return ++position_, NextItem(*item);
   } while (turn());
+  if (thrown_) std::rethrow_exception(thrown_);
   if (!end_.ok()) return Failure(end_.error());
   return NextItem();
 }

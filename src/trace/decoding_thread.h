@@ -4,6 +4,7 @@
 
 #include <array>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -51,7 +52,8 @@ class DecodingThread {
   /// Waits for no more than the batch at work.
   ~DecodingThread();
 
-  /// As Source::next(): behind the last item the end, or the error, again and again.
+  /// As Source::next(): behind the last item the end, or the error, again and again. Throws what `next`
+  /// threw.
   Result<NextItem, Error> next();
 
  private:
@@ -60,6 +62,7 @@ class DecodingThread {
   void work();
   /// Whether more follows.
   bool fill(ItemBatch& batch);
+  bool fill_or_keep_exception(ItemBatch& batch);
   /// Gives back what was read, and waits for what follows. False at the end.
   bool turn();
 
@@ -68,6 +71,7 @@ class DecodingThread {
   const ItemBatch* read_ = nullptr;   // by who takes items
   std::size_t position_ = 0;          // in it
   Result<Done, Error> end_ = Done{};  // written before `ended_`
+  std::exception_ptr thrown_;         // instead
 
   std::mutex mutex_;
   std::condition_variable changed_;
