@@ -111,8 +111,9 @@ TEST(OffCoreResponse, EveryRegisterOfAModelCountsAlike) {
     ASSERT_TRUE(first) << model.name;
     for (const unsigned umask : set_bits(layout.umasks))
       EXPECT_TRUE(find_event(model, layout.event, static_cast<u16>(bit(umask)), value)->rule == first->rule);
-    if (layout.second.event != 0)
+    if (layout.second.event != 0) {
       EXPECT_TRUE(find_event(model, layout.second.event, layout.second.umask, value)->rule == first->rule);
+    }
   }
 }
 
