@@ -29,6 +29,10 @@ constexpr PolicyInfo table[] = {
     {"pmi_boundary", &Policies::pmi_boundary, 1,
      "a PMI that is due is taken 0 before the next instruction retires, 1 after the one that finds it due",
      "SDM vol. 3: at an instruction boundary, not which"},
+    {"pmi_drain", &Policies::pmi_drain, 1,
+     "what was dispatched before a PMI is due: 0 is thrown away, all but the oldest instruction, 1 retires "
+     "before the PMI is taken, so that skid grows with what is in flight",
+     "SDM vol. 3: at an instruction boundary, not which"},
     {"prefetchers_off", &Policies::prefetchers_off, 15,
      "prefetchers that are off, a sum as in MSR 1A4: 1 L2 streamer, 2 L2 adjacent line, 4 L1 next line (no "
      "core "
@@ -37,6 +41,19 @@ constexpr PolicyInfo table[] = {
     {"pmi_cost_cycles", &Policies::pmi_cost_cycles, most_cycles,
      "cycles that pass in ring 0, before the program goes on, when a PMI has been handled",
      "no manual gives one: it depends on the kernel; 0 keeps counts free of the sampling itself"},
+    {"pmi_cost_instructions", &Policies::pmi_cost_instructions, most_cycles,
+     "instructions that retire in ring 0, spread over `pmi_cost_cycles`, when a PMI has been handled",
+     "no manual gives one: it depends on the kernel; 0 keeps counts free of the sampling itself"},
+    {"pebs_assist_cycles", &Policies::pebs_assist_cycles, most_cycles,
+     "cycles that the microcode of a PEBS assist takes for each record, in which nothing retires",
+     "no manual gives one; literature speaks of 200 to 300 ns; 0 keeps counts free of the sampling itself"},
+    {"pebs_assist_line_cycles", &Policies::pebs_assist_line_cycles, most_cycles,
+     "further cycles of a PEBS assist for each 64 bytes of the record, begun ones too",
+     "no manual gives one; 0 as above"},
+    {"tx_conflict_every", &Policies::tx_conflict_every, most_cycles,
+     "of so many transactions one is aborted at its first access to memory, as another processor wants the "
+     "line; 0: none",
+     "which do depends on what runs elsewhere"},
     {"global_ctrl_reset", &Policies::global_ctrl_reset, 2,
      "GLOBAL_CTRL after RESET enables 0 all general-purpose counters, 1 those that CPUID.0AH counts, which "
      "are fewer on a hybrid's larger core, 2 none",

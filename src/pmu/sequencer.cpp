@@ -30,10 +30,10 @@ Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<cons
 // vector and other extended registers change. Counters count it; the LBR takes its branch, with the events
 // logged up to and including it, and its own overflow cannot freeze it any more; overflows reload, set
 // status, arm PEBS and ask for PMIs; last, the assists that have waited for such an instruction write their
-// record.
+// record, for which microcode may take time.
 void Sequencer::retire(const Retirement& r) {
   pass_time(r.cycle, r.cpl);
-  if (pmi_due()) deliver_pmi(frame_before(r));
+  if (pmi_due() && is_drained_for(r)) deliver_pmi(frame_before(r));
   if (now() > r.cycle) return retire_late(r);
   if (r.extended != nullptr) write_extended(*r.extended);
 
@@ -44,21 +44,28 @@ void Sequencer::retire(const Retirement& r) {
     store_branch(r);
   }
   apply_overflows(counted.overflowed);
+  u64 assist_cycles = 0;
   if (pebs_.busy()) {
     const u64 served = pebs_.due(counted.occurred | occurred_while_waiting_, r, counters_);
-    if (served != 0) write_pebs_record(r, served);
+    if (served != 0) assist_cycles = write_pebs_record(r, served);
   }
 
   occurred_while_waiting_ = 0;
   remember(r.registers);
   retirement_observer_.tell(&RetirementObserver::on_retirement, r);
-  if (pmi_due() && model_->policies.pmi_boundary == 1) deliver_pmi(frame_after(r));
+  if (assist_cycles != 0) pass_time(now() + assist_cycles, r.cpl);
+  if (pmi_due() && model_->policies.pmi_boundary == 1 && is_drained_for(r)) deliver_pmi(frame_after(r));
 }
 
 void Sequencer::retire_late(const Retirement& r) {
   Retirement late = r;
   late.cycle = now();
   retire(late);
+}
+
+// What was in flight when the PMI came due may retire first.
+bool Sequencer::is_drained_for(const Retirement& next) const {
+  return model_->policies.pmi_drain == 0 || next.cycle >= pmi_.due_cycle() + next.latency_cycles;
 }
 
 void Sequencer::remember(const Registers* registers) {
@@ -134,7 +141,14 @@ void Sequencer::apply_overflows(u64 overflowed) {
   if (interrupting != 0) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::overflow);
 }
 
-void Sequencer::write_pebs_record(const Retirement& r, u64 served) {
+u64 Sequencer::assist_cycles(u32 record_bytes) const {
+  constexpr u64 line_bytes = 64;
+  const Policies& policies = model_->policies;
+  return policies.pebs_assist_cycles +
+         policies.pebs_assist_line_cycles * ((record_bytes + line_bytes - 1) / line_bytes);
+}
+
+u64 Sequencer::write_pebs_record(const Retirement& r, u64 served) {
   std::array<LbrEntry, 64> entries;
   const unsigned records = lbr_.render(entries);
   const Assist assist = pebs_.write(memory_, {.retirement = r,
@@ -151,9 +165,12 @@ void Sequencer::write_pebs_record(const Retirement& r, u64 served) {
   for (const Assist::Reload& reload : assist.reloads)
     reload_counter(reload.counter, reload.value, observed::ReloadCause::pebs);
   counters_.clear_status(assist.clear_status);
-  if (assist.raise_status == 0) return;
+  const u64 taken = assist_cycles(assist.bytes);
+  if (assist.raise_status == 0) return taken;
   counters_.set_status(assist.raise_status);
-  request_pmi(model_->policies.pebs_pmi_skid_cycles, observed::PmiCause::pebs_threshold);
+  request_pmi(static_cast<u32>(model_->policies.pebs_pmi_skid_cycles + taken),
+              observed::PmiCause::pebs_threshold);
+  return taken;
 }
 
 void Sequencer::reload_counter(unsigned counter, u64 value, observed::ReloadCause cause) {

@@ -109,7 +109,9 @@ class Sequencer {
   void log_branch(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);
   void apply_overflows(u64 overflowed);
-  void write_pebs_record(const Retirement& retirement, u64 served);
+  u64 write_pebs_record(const Retirement& retirement, u64 served);
+  u64 assist_cycles(u32 record_bytes) const;
+  bool is_drained_for(const Retirement& next) const;
   void reload_counter(unsigned counter, u64 value, observed::ReloadCause cause);
   void arm_assists(u64 overflowed);
   void request_pmi(u32 skid_cycles, observed::PmiCause cause);

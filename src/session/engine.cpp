@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "session/block_engine.h"
+#include "session/sampling_cost.h"
 
 namespace pmusim {
 
@@ -26,9 +27,9 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
         fmt::format("core '{}' has a time of its own, and this trace holds recorded time: core 'interval' "
                     "goes by it",
                     name_of(options.core))));
-  // Extended registers are told with each instruction that changes them; where PMIs take time, the core's
-  // cycles are not the PMU's; and of recorded time a cycle may hold any number of instructions.
-  const bool one_by_one = contents.extended || contents.timing || options.model.policies.pmi_cost_cycles != 0;
+  // Extended registers are told with each instruction that changes them; where sampling takes time, the
+  // core's cycles are not the PMU's; and of recorded time a cycle may hold any number of instructions.
+  const bool one_by_one = contents.extended || contents.timing || sampling_takes_time(options.model.policies);
   const Stepping stepping = one_by_one ? Stepping::instructions : options.stepping;
   switch (options.core) {
     case CoreLevel::interval:

@@ -8,6 +8,7 @@
 
 #include "events/resolve.h"
 #include "perf/simd_abi.h"
+#include "session/sampling_cost.h"
 
 namespace pmusim {
 
@@ -104,7 +105,8 @@ Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
       pmu_(options.model),
       driver_(pmu_, driver_options(options)),
       clock_(clock_of(options.model.core)),
-      perf_(perf::PerfCore::create(driver_, perf_options(options))) {
+      perf_(perf::PerfCore::create(driver_, perf_options(options))),
+      sampling_takes_time_(sampling_takes_time(options.model.policies)) {
   driver_.attach(*perf_);
   perf_->set_target(*this);
   pmu_.set_pmi_handler(this);
@@ -113,8 +115,11 @@ Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
 Monitor::~Monitor() = default;
 
 Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
-  if (attr.exclude_user != 0)
-    return refuse("it excludes user mode, and a trace holds user-mode code only: it would never count");
+  if (attr.exclude_user != 0 && !handling_takes_time(model().policies))
+    return refuse(
+        "it excludes user mode, and a trace holds user-mode code only: it would never count "
+        "(policies pmi_cost_cycles and pmi_cost_instructions give the handler of sampling some time in ring "
+        "0)");
   if (asks_for_kernel_branches_alone(attr))
     return refuse(
         "its branch filter keeps branches of the kernel only (k, hv without u), and a trace holds user-mode "
@@ -235,12 +240,36 @@ void Monitor::stop_events() {
 void Monitor::handle_pmi(const InterruptFrame& frame) {
   perf_->set_time(now());
   driver_.handle_pmi(frame);
-  const u64 cost = model().policies.pmi_cost_cycles;
-  if (cost == 0) return;
-  InterruptFrame kernel = frame;
-  kernel.cpl = Cpl::kernel;
-  pmu_.wait_until(pmu_.now() + cost, kernel);
-  handling_cycles_ += cost;
+  if (sampling_takes_time_) run_handler(frame);
+}
+
+// Of what the kernel does only cycles and instructions are known: none touches memory or branches, and slots
+// that they do not use count as lost to the back end.
+void Monitor::run_handler(InterruptFrame frame) {
+  constexpr u64 handler_ip = 0xFFFF'FFFF'8100'0000;
+  const Policies& policies = model().policies;
+  const u64 width = model().core.issue_width, instructions = policies.pmi_cost_instructions;
+  const u64 begin = pmu_.now(), end = begin + policies.pmi_cost_cycles;
+  frame.cpl = Cpl::kernel;
+  u64 previous = begin, used = 0;  // cycle, and slots of all cycles until then
+  for (u64 n = 1; n <= instructions; ++n) {
+    const u64 cycle = begin + policies.pmi_cost_cycles * n / instructions;
+    const u64 slots = (cycle - begin) * width, lost = slots > used + 1 ? slots - used - 1 : 0;
+    Retirement r{.ip = handler_ip, .next_ip = handler_ip, .cycle = cycle, .signals = {Signal::instruction}};
+    r.length = 1;
+    r.cpl = r.cpl_after = Cpl::kernel;
+    const auto set = [&](Quantity which, u64 value) {
+      r.quantities[static_cast<unsigned>(which)] = static_cast<u32>(value);
+    };
+    set(Quantity::uops, 1);
+    set(Quantity::cycles, cycle - previous);
+    set(Quantity::slots, (cycle - previous) * width);
+    set(Quantity::slots_backend, lost);
+    pmu_.retire(r);
+    previous = cycle;
+    used += lost + 1;
+  }
+  pmu_.wait_until(end, frame);
 }
 
 /// As the core's TLBs have it.

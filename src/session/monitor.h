@@ -59,12 +59,13 @@ class Monitor final : private PmiHandler, private perf::Target {
   void start_block(const trace::BlockRun& run) {
     if (extended_stale_ && run.extended != nullptr) take_extended(*run.extended);
   }
-  /// As the core has it: what handling PMIs took is added here.
+  /// As the core has it: the time that PMIs and PEBS assists took is added here.
   void retire(const Retirement& retirement) {
-    if (handling_cycles_ == 0) return pmu_.retire(retirement);
+    if (!sampling_takes_time_) return pmu_.retire(retirement);
     Retirement later = retirement;
-    later.cycle += handling_cycles_;
+    later.cycle += sampling_cycles_;
     pmu_.retire(later);
+    sampling_cycles_ += pmu_.now() - later.cycle;
   }
   /// After the last retirement of a block: where the program stands, with its registers if they are known.
   void finish_block(u64 next_ip, const Registers* registers);
@@ -82,6 +83,7 @@ class Monitor final : private PmiHandler, private perf::Target {
   void take_extended(const ExtendedState& state);
 
   void handle_pmi(const InterruptFrame& frame) override;
+  void run_handler(InterruptFrame frame);
   std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
   std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override;
   const Registers* user_registers() const override;
@@ -103,7 +105,8 @@ class Monitor final : private PmiHandler, private perf::Target {
   bool branches_sampled_ = false;  // by an event that has been opened
   bool extended_stale_ = true;     // another thread, or the kernel, has brought its own registers
   u64 deadline_cycle_ = 0;         // when the perf core wants to be called again
-  u64 handling_cycles_ = 0;        // that PMIs took so far (policy pmi_cost_cycles)
+  bool sampling_takes_time_;       // by policy
+  u64 sampling_cycles_ = 0;        // that PMIs and PEBS assists took so far
   InterruptFrame frame_;           // where the program stands
   std::function<void()> on_pause_;
 };

@@ -53,5 +53,51 @@ TEST(InterruptCost, IsInTheCyclesOfRing0AndNotInThoseOfTheProgram) {
   EXPECT_EQ(costly.cycles - costly.user_cycles, free.branches / period * cost);
 }
 
+u64 kernel_instructions(u32 cost_instructions) {
+  SessionOptions options{.model = find_cpu_model("skylake").value()};
+  options.model.policies.pmi_cost_cycles = 1000;
+  options.model.policies.pmi_cost_instructions = cost_instructions;
+  auto session = Session::open(recorded("mispredict", {"4096", "2"}), options).value();
+  perf::Attr kernel = counting(perf::HardwareId::instructions);
+  kernel.exclude_user = 1;
+  perf::Attr sampled = counting(perf::HardwareId::branch_instructions);
+  sampled.sample_period = period;
+  sampled.sample_type = perf::sample::IP;
+  perf::Event& counted_there = *session.open_event(kernel).value();
+  perf::Event& branches = *session.open_event(sampled).value();
+  EXPECT_TRUE(session.run().ok());
+  const u64 interrupts = session.perf().read(branches)->front() / period;
+  EXPECT_GT(interrupts, 10u);
+  return session.perf().read(counted_there)->front() / interrupts;
+}
+
+TEST(InterruptCost, IsInInstructionsOfRing0) {
+  EXPECT_EQ(kernel_instructions(0), 0u);
+  EXPECT_EQ(kernel_instructions(700), 700u);
+}
+
+// Of a program whose retired branches are sampled precisely.
+u64 cycles_with_assists(u32 assist_cycles) {
+  SessionOptions options{.model = find_cpu_model("skylake").value()};
+  options.model.policies.pebs_assist_cycles = assist_cycles;
+  auto session = Session::open(recorded("mispredict", {"4096", "2"}), options).value();
+  perf::Attr sampled = counting(perf::HardwareId::branch_instructions);
+  sampled.sample_period = period;
+  sampled.sample_type = perf::sample::IP;
+  sampled.precise_ip = 2;
+  perf::Event& cycles = *session.open_event(counting(perf::HardwareId::cpu_cycles)).value();
+  session.open_event(sampled).value();
+  EXPECT_TRUE(session.run().ok());
+  return session.perf().read(cycles)->front();
+}
+
+TEST(PebsAssistCost, IsInTheCyclesOfTheProgramForEachRecord) {
+  const u64 free = cycles_with_assists(0), short_ones = cycles_with_assists(500),
+            long_ones = cycles_with_assists(1000);
+  EXPECT_GT(short_ones, free);
+  EXPECT_EQ((short_ones - free) % 500, 0u);
+  EXPECT_EQ(long_ones - free, 2 * (short_ones - free));
+}
+
 }  // namespace
 }  // namespace pmusim::test

@@ -96,7 +96,8 @@ TEST_P(ScenarioFile, Holds) {
 }
 
 /// Policies of the core before the PMU, which a scenario has not.
-constexpr std::string_view of_the_core[] = {"prefetchers_off", "pmi_cost_cycles"};
+constexpr std::string_view of_the_core[] = {"prefetchers_off", "pmi_cost_cycles", "pmi_cost_instructions",
+                                            "tx_conflict_every"};
 
 TEST(ScenarioFiles, ShowWhatEachPolicyChangesInThePmu) {
   std::string texts;

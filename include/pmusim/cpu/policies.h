@@ -21,9 +21,14 @@ struct Policies {
   u32 pmi_while_masked = 0;
   u32 pmi_repeat = 1;
   u32 pmi_boundary = 0;
+  u32 pmi_drain = 0;
   // core
   u32 prefetchers_off = 0;
   u32 pmi_cost_cycles = 0;
+  u32 pmi_cost_instructions = 0;
+  u32 pebs_assist_cycles = 0;
+  u32 pebs_assist_line_cycles = 0;
+  u32 tx_conflict_every = 0;
   // counters
   u32 global_ctrl_reset = 0;
   u32 in_txcp_abort = 0;
