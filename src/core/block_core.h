@@ -26,7 +26,8 @@ struct BlockExecution {
   u8 branch_length = 0;
   bool taken = false;
   Prediction prediction = Prediction::right;
-  /// A branch within the block is taken, to what follows it: blocks that recorders make have none.
+  /// A branch within the block is taken, to what follows it: blocks that recorders make have none. Or there
+  /// is a transaction in it. Only the instructions one by one tell of that.
   bool jumps_within = false;
   u64 branch_ip = 0;
 

@@ -23,6 +23,7 @@ Core::~Core() = default;
 
 void Core::begin(const trace::BlockRun& block_run) { engine_->begin(block_run); }
 const Retirement& Core::step() { return engine_->step(); }
+const Retirement* Core::take_abort() { return engine_->take_abort(); }
 void Core::interrupt() { engine_->interrupt(); }
 void Core::obey_prediction_barriers(u64 asked_for) { engine_->obey_prediction_barriers(asked_for); }
 u64 Core::cycle() const { return engine_->cycle(); }

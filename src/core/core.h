@@ -40,13 +40,16 @@ class Core {
   /// Errors: an unknown predictor name, or parameters that make no machine (named in the sentence).
   static Result<Core, Error> create(const CpuModel& model);
 
-  /// Runs one execution of a block and calls `sink(const Retirement&)` for each instruction, in order.
-  /// `Retirement::memory` and `registers` are valid during that call. Without recorded addresses every memory
-  /// access is a hit.
+  /// Runs one execution of a block and calls `sink(const Retirement&)` for each instruction, in order, and
+  /// for the abort of a transaction, which is none. `Retirement::memory` and `registers` are valid during
+  /// that call. Without recorded addresses every memory access is a hit.
   template <std::invocable<const Retirement&> Sink>
   void run(const trace::BlockRun& block_run, Sink&& sink) {
     begin(block_run);
-    for (std::size_t left = block_run.block->instructions.size(); left != 0; --left) sink(step());
+    for (std::size_t left = block_run.block->instructions.size(); left != 0; --left) {
+      sink(step());
+      if (const Retirement* const abort = take_abort()) sink(*abort);
+    }
   }
 
   /// An interrupt, or a signal that enters its handler: the pipeline is flushed and refilled. No instruction
@@ -66,6 +69,7 @@ class Core {
   explicit Core(std::unique_ptr<CoreEngine> engine);
   void begin(const trace::BlockRun& block_run);
   const Retirement& step();
+  const Retirement* take_abort();
 
   std::unique_ptr<CoreEngine> engine_;
 };

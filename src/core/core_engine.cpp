@@ -59,10 +59,10 @@ Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
   if (auto checked = check_parameters(core); !checked.ok()) return Failure(checked.error());
   auto branches = BranchUnit::create(core);
   if (!branches.ok()) return Failure(branches.error());
-  return CoreEngine(core, std::move(branches).value());
+  return CoreEngine(model, core, std::move(branches).value());
 }
 
-CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
+CoreEngine::CoreEngine(const CpuModel& model, const CoreParameters& p, BranchUnit branches)
     : parameters_(p),
       issue_order_(p.issue_order),
       address_delay_(p.issue_order == IssueOrder::in_order ? p.l1d.latency_cycles - 1 : 0),
@@ -71,8 +71,10 @@ CoreEngine::CoreEngine(const CoreParameters& p, BranchUnit branches)
       barriers_(std::move(branches)),
       memory_(p),
       pipeline_(p),
+      front_end_(p),
       ports_(p),
-      recorded_time_(p) {}
+      recorded_time_(p),
+      transactions_(model) {}
 
 void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBlock* lowered) {
   run_ = &block_run;
@@ -81,16 +83,20 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   time_is_recorded_ = block_run.cycles.has_value();
   begin_cycle_ = cycle();
   next_ = {};
-  cursor_.instruction = cursor_.change = cursor_.request = 0;
+  cursor_.instruction = cursor_.change = cursor_.request = cursor_.transacted = 0;
   count_ = 0;
   if (passed_.size() < block_run.block->instructions.size())
     passed_.resize(block_run.block->instructions.size());
   execution_.accesses.clear();
   requests_.clear();
+  transacted_.clear();
 }
 
 void CoreEngine::interrupt() {
-  pipeline_.refill(pipeline_.retired_cycle() + 1 + parameters_.mispredict_penalty, Pipeline::Refill::clear);
+  const u64 again = pipeline_.retired_cycle() + 1 + parameters_.mispredict_penalty;
+  pipeline_.refill(again, Pipeline::Refill::clear);
+  front_end_.restart(again);
+  transactions_.interrupt();
 }
 
 // The trace has no address for it, as it is no access. Its registers are those before it too.
@@ -104,7 +110,12 @@ void CoreEngine::fetch_line(u64 address) {
   const u64 now = pipeline_.next_dispatch();
   const MemoryHierarchy::Answer answer = memory_.hierarchy().fetch(address, now, execution_.quantities);
   fetched_line_ = memory_.hierarchy().line_of(address);
-  if (answer.ready_cycle > now) pipeline_.stall_fetch(answer.ready_cycle);
+  if (answer.ready_cycle > now) {
+    execution_.quantities[static_cast<unsigned>(Quantity::l1i_stall_cycles)] +=
+        static_cast<u32>(answer.ready_cycle - now);
+    pipeline_.stall_fetch(answer.ready_cycle);
+    front_end_.restart(answer.ready_cycle);
+  }
   const bool hit = answer.level == CacheLevel::l1;
   ++execution_.quantities[static_cast<unsigned>(hit ? Quantity::l1i_hits : Quantity::l1i_misses)];
   if (!hit) execution_.signals.add(Signal::l1i_miss);
@@ -148,11 +159,25 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
   return latest;
 }
 
-Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction) {
+void CoreEngine::deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery) {
+  const u64 wanted = pipeline_.next_dispatch();
+  const FrontEnd::Code code{instruction.ip, instruction.length, instruction.uops,
+                            instruction.length_changing_prefix};
+  const u64 delivered = front_end_.deliver(code, wanted, execution_.signals, delivery);
+  if (delivered > wanted) pipeline_.stall_fetch(delivered);
+}
+
+// The second of a pair came with the first.
+Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction,
+                                          FrontEnd::Delivery& delivery) {
   Quantities& told = execution_.quantities;
-  if (instruction.second_of_pair) return pipeline_.dispatch(0, told);
+  if (instruction.second_of_pair) {
+    delivery = {};
+    return pipeline_.dispatch(0, told);
+  }
   if (instruction.loads()) pipeline_.make_room_for_load(told);
   pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch(), told), told);
+  deliver(instruction, delivery);
   return pipeline_.dispatch(instruction.uops, told);
 }
 
@@ -228,13 +253,19 @@ void CoreEngine::transfer_control(const LoweredInstruction& branch, Passed& pass
   if (is_near_branch(branch.branch))
     passed.prediction =
         branches_.resolve(BranchSite{branch.ip, branch.end(), branch.branch}, passed.taken, next);
+  if (passed.taken) front_end_.follow(branch.ip, next);
 }
 
 void CoreEngine::redirect_fetch(Prediction prediction, u64 resolved) {
-  if (prediction == Prediction::wrong)
-    pipeline_.refill(resolved + parameters_.mispredict_penalty, Pipeline::Refill::mispredict);
-  if (prediction == Prediction::resteer)
-    pipeline_.stall_fetch(pipeline_.next_dispatch() + parameters_.resteer_cycles);
+  if (prediction == Prediction::right) return;
+  const bool wrong = prediction == Prediction::wrong;
+  const u64 again = wrong ? resolved + parameters_.mispredict_penalty
+                          : pipeline_.next_dispatch() + parameters_.resteer_cycles;
+  if (wrong)
+    pipeline_.refill(again, Pipeline::Refill::mispredict);
+  else
+    pipeline_.stall_fetch(again);
+  front_end_.restart(again);
 }
 
 // What is younger was done in vain, and is fetched anew.
@@ -242,6 +273,7 @@ void CoreEngine::clear_pipeline() {
   const u64 refilled =
       pipeline_.retired_cycle() + parameters_.mispredict_penalty + parameters_.machine_clear_cycles;
   pipeline_.refill(refilled, Pipeline::Refill::clear);
+  front_end_.restart(refilled);
   fetched_line_ = nowhere;
 }
 
@@ -261,7 +293,7 @@ inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredI
 
   if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch(lowered);
   if (lowered.serializing) pipeline_.drain();
-  const Pipeline::Dispatched dispatched = dispatch(lowered);
+  const Pipeline::Dispatched dispatched = dispatch(lowered, passed.delivery);
   const Ready result = execute(instruction, lowered, dispatched.last_cycle);
   passed.taken = false;
   passed.prediction = Prediction::right;
@@ -273,12 +305,24 @@ inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredI
   if (lowered.loads()) pipeline_.retire_load();
   if (lowered.stores()) memory_.retire_store(pipeline_.retired_cycle());
   if (lowered.rare) finish_rare(instruction, registers_after(number));
+  if (!transactions_.ignores(lowered.transaction)) transact(instruction, number);
 
   passed.signals = execution_.signals;
   passed.accesses = static_cast<u32>(execution_.accesses.size());
   // What happens all the time is told now and then, with what is rare.
   if (ports_.has_told() || MemoryHierarchy::has_added(execution_.quantities))
     requests_.push_back({number, std::exchange(execution_.quantities, {})});
+}
+
+void CoreEngine::transact(const x86::Instruction& instruction, std::size_t number) {
+  const std::size_t first = number == 0 ? 0 : passed_[number - 1].accesses;
+  const Transactions::Passed passed =
+      transactions_.pass({.instruction = instruction,
+                          .next_ip = next_ip(number),
+                          .taken = passed_[number].taken,
+                          .accesses = std::span(execution_.accesses).subspan(first)});
+  transacted_.push_back({number, passed});
+  if (passed.reason != Signal::count_) clear_pipeline();
 }
 
 void CoreEngine::pass() { pass(run_->block->instructions[count_], lowered().instructions[count_]); }
@@ -320,6 +364,9 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
   if (cursor.request < requests_.size() && requests_[cursor.request].instruction == number)
     r.quantities = requests_[cursor.request++].quantities;
   pipeline_.account(passed.passage, r.quantities);
+  FrontEnd::account(passed.delivery, r.quantities);
+  if (passed.prediction == Prediction::resteer)
+    r.quantities[static_cast<unsigned>(Quantity::resteer_cycles)] = parameters_.resteer_cycles;
   if (time_is_recorded_) recorded_time_.account(previous, passed.cycle, r.quantities);
   if (instruction.signals.has(Signal::divide))
     tell_division(instruction, lowered().instructions[number].work, r.quantities);
@@ -337,7 +384,18 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
   const auto changes = run_->extended_changes;
   if (cursor.change < changes.size() && changes[cursor.change].instruction == number)
     r.extended = &changes[cursor.change++].change;
+  r.tx = TxState::none;
+  if (cursor.transacted < transacted_.size() && transacted_[cursor.transacted].instruction == number)
+    Transactions::tell(transacted_[cursor.transacted++].passed, r);
   return r;
+}
+
+const Retirement* CoreEngine::abort_behind(Cursor& cursor) const {
+  if (cursor.transacted == 0) return nullptr;
+  const Transacted& last = transacted_[cursor.transacted - 1];
+  if (last.instruction + 1 != cursor.instruction || last.passed.reason == Signal::count_) return nullptr;
+  cursor.abort = Transactions::abort_behind(last.passed, cursor.retirement);
+  return &*cursor.abort;
 }
 
 }  // namespace pmusim

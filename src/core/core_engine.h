@@ -4,13 +4,16 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "core/branch_unit.h"
 #include "core/execution_ports.h"
+#include "core/front_end.h"
 #include "core/load_store_unit.h"
 #include "core/lowered_block.h"
 #include "core/pipeline.h"
 #include "core/recorded_time.h"
+#include "core/transactions.h"
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/trace/reader.h"
 
@@ -27,14 +30,16 @@ class CoreEngine {
     Pipeline::Passage passage;
     u64 cycle = 0;      ///< in which it retires
     SignalSet signals;  ///< that neither its code nor its branch says
-    u32 accesses = 0;   ///< of the block, its own included
+    FrontEnd::Delivery delivery;
+    u32 accesses = 0;  ///< of the block, its own included
     bool taken = false;
     Prediction prediction = Prediction::right;
   };
   /// A place in the execution of a block.
   struct Cursor {
-    std::size_t instruction = 0, change = 0, request = 0;
-    Retirement retirement;  ///< of the instruction before it
+    std::size_t instruction = 0, change = 0, request = 0, transacted = 0;
+    Retirement retirement;            ///< of the instruction before it
+    std::optional<Retirement> abort;  ///< the one behind that, if there is one
   };
 
   /// Errors as Core::create.
@@ -59,6 +64,12 @@ class CoreEngine {
   /// The retirement of the next instruction that has passed. What it refers to is valid until the next
   /// pass().
   const Retirement& retire(Cursor& cursor) const;
+
+  /// The abort of a transaction behind the instruction before the cursor; null where there is none.
+  const Retirement* abort_behind(Cursor& cursor) const;
+  const Retirement* take_abort() { return abort_behind(cursor_); }
+  /// Whether an instruction of this execution that has passed began a transaction, or was in one.
+  bool transacted() const { return !transacted_.empty(); }
 
   /// Both at once.
   const Retirement& step() {
@@ -102,10 +113,15 @@ class CoreEngine {
     std::size_t instruction = 0;
     Quantities quantities{};
   };
+  /// What one instruction was to a transaction.
+  struct Transacted {
+    std::size_t instruction = 0;
+    Transactions::Passed passed;
+  };
   struct Next {
     std::size_t address = 0, repetition = 0;
   };
-  CoreEngine(const CoreParameters& parameters, BranchUnit branches);
+  CoreEngine(const CpuModel& model, const CoreParameters& parameters, BranchUnit branches);
   void pass(const x86::Instruction& instruction, const LoweredInstruction& lowered);
   void begin_lowered(const trace::BlockRun& block_run, const LoweredBlock* lowered);
   void fetch(const LoweredInstruction& instruction);
@@ -114,7 +130,9 @@ class CoreEngine {
   DataAccesses take_accesses(const LoweredInstruction& lowered, const x86::Instruction& instruction);
   Ready ready(const LoweredInstruction::RegisterList& registers, u64 cycle) const;
   Ready ready(x86::RegisterMask registers, u64 cycle) const;
-  Pipeline::Dispatched dispatch(const LoweredInstruction& instruction);
+  Pipeline::Dispatched dispatch(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
+  void deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
+  void transact(const x86::Instruction& instruction, std::size_t number);
   u64 place(const InstructionCost& cost, u64 ready);
   Ready execute(const x86::Instruction& instruction, const LoweredInstruction& lowered, u64 dispatched);
   void write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result);
@@ -135,8 +153,10 @@ class CoreEngine {
   PredictionBarriers barriers_;
   LoadStoreUnit memory_;
   Pipeline pipeline_;
+  FrontEnd front_end_;
   ExecutionPorts ports_;
   RecordedTime recorded_time_;
+  Transactions transactions_;
   bool time_is_recorded_ = false;                                 // in this trace
   std::array<Ready, LoweredInstruction::registers> registers_{};  // by bit of x86::RegisterMask
   u64 last_start_ = 0;                                            // where instructions start in order
@@ -153,6 +173,7 @@ class CoreEngine {
   std::vector<Passed> passed_;
   std::size_t count_ = 0;
   std::vector<Requests> requests_;
+  std::vector<Transacted> transacted_;
   Cursor cursor_;  // of step()
 };
 

@@ -56,7 +56,7 @@ BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
           .branch_length = branch.length,
           .taken = last.taken,
           .prediction = last.prediction,
-          .jumps_within = lowered.branches_within,
+          .jumps_within = lowered.branches_within || engine_.transacted(),
           .branch_ip = branch.ip};
 }
 

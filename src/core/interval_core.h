@@ -23,11 +23,15 @@ class IntervalCore {
 
   /// The next execution in program order; time goes on to its end. The block run must stay until the next.
   BlockExecution execute(const trace::BlockRun& run);
-  /// Calls `sink(const Retirement&)` for each instruction of the last execution, as often as one likes.
+  /// Calls `sink(const Retirement&)` for each instruction of the last execution, and for aborts behind them,
+  /// as often as one likes.
   template <std::invocable<const Retirement&> Sink>
   void retire(const BlockExecution& execution, Sink&& sink) const {
     CoreEngine::Cursor cursor;
-    for (u32 left = execution.instructions; left != 0; --left) sink(engine_.retire(cursor));
+    for (u32 left = execution.instructions; left != 0; --left) {
+      sink(engine_.retire(cursor));
+      if (const Retirement* const abort = engine_.abort_behind(cursor)) sink(*abort);
+    }
   }
 
   /// Of the last execution: instructions by number that had other signals than is usual.

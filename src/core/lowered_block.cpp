@@ -74,6 +74,8 @@ LoweredInstruction Lowering::lower(const x86::Instruction& instruction) const {
           .rep = instruction.rep,
           .serializing = serializing,
           .enters_kernel = enters_the_kernel(instruction.branch),
+          .length_changing_prefix = instruction.length_changing_prefix,
+          .transaction = instruction.transaction,
           .rare = serializing || enters_the_kernel(instruction.branch) || instruction.flushes_line};
 }
 

@@ -32,6 +32,8 @@ struct LoweredInstruction {
   bool fused = false;           ///< it is that, or the other half
   bool serializing = false;
   bool enters_kernel = false;
+  bool length_changing_prefix = false;
+  x86::TransactionRole transaction = x86::TransactionRole::none;
   bool rare = false;  ///< one of: serializing, enters the kernel, flushes a line
   /// In the line in which the instruction before it in its block ends.
   bool stays_in_line = false;

@@ -55,7 +55,8 @@ MemoryHierarchy::MemoryHierarchy(const CoreParameters& p)
                 .gap_lines = p.l2_stream_gap_lines,
                 .burst_lines = p.l2_stream_burst_lines,
                 .ahead_lines = p.l2_stream_ahead_lines,
-                .line_shift = line_shift_}) {}
+                .line_shift = line_shift_,
+                .next_page = p.next_page_prefetch}) {}
 
 MemoryHierarchy::Outer MemoryHierarchy::look_up_last(u64 line, u64 cycle, Quantities& quantities) {
   if (l3_.has_value()) {

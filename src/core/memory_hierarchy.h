@@ -46,7 +46,7 @@ class MemoryHierarchy {
   /// Code fetch of one line. Adds to `quantities` as above.
   Answer fetch(u64 address, u64 cycle, Quantities& quantities);
 
-  /// Whether an access or a fetch has added anything.
+  /// Whether an access or a fetch has added anything, or fetch waited.
   static bool has_added(const Quantities& quantities);
 
   /// Whether L1I holds the line with this address, which leaves it: somebody writes there.
@@ -127,7 +127,7 @@ class MemoryHierarchy {
 inline bool MemoryHierarchy::has_added(const Quantities& quantities) {
   const auto at = [&](Quantity which) { return quantities[static_cast<unsigned>(which)]; };
   return (at(Quantity::l2_requests) | at(Quantity::page_walks_load) | at(Quantity::page_walks_store) |
-          at(Quantity::page_walks_instruction)) != 0;
+          at(Quantity::page_walks_instruction) | at(Quantity::l1i_stall_cycles)) != 0;
 }
 
 }  // namespace pmusim

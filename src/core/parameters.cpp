@@ -6,6 +6,8 @@
 #include <bit>
 #include <string_view>
 
+#include "core/uop_cache.h"
+
 namespace pmusim {
 namespace {
 
@@ -39,6 +41,7 @@ Result<Done, Error> check_limits(const CoreParameters& p) {
       {"l2_stream_burst_lines", p.l2_stream_burst_lines, 1, 4096},
       {"l2_stream_ahead_lines", p.l2_stream_ahead_lines, 1, 4096},
       {"l2_prefetches_outstanding", p.l2_prefetches_outstanding, 1, many},
+      {"next_page_prefetch", p.next_page_prefetch, 0, 1},
       {"adjacent_line_level", p.adjacent_line_level, 0, 3},
       {"blocked_forward_cycles", p.blocked_forward_cycles, 0, longest_latency},
       {"address_alias_cycles", p.address_alias_cycles, 0, longest_latency},
@@ -46,6 +49,17 @@ Result<Done, Error> check_limits(const CoreParameters& p) {
       {"reorder_buffer_uops", p.reorder_buffer_uops, 1, many},
       {"store_buffer_entries", p.store_buffer_entries, 1, many},
       {"return_stack_entries", p.return_stack_entries, 1, many},
+      {"uop_queue_entries", p.uop_queue_entries, 1, many},
+      {"uop_cache_line_uops", p.uop_cache_line_uops, 4, many},
+      {"uop_cache_window_lines", p.uop_cache_window_lines, 1, UopCache::most_window_lines},
+      {"uop_cache_uops_per_cycle", p.uop_cache_uops_per_cycle, 1, many},
+      {"loop_buffer_uops", p.loop_buffer_uops, 0, many},
+      {"loop_buffer_unrolls", p.loop_buffer_unrolls, 0, 1},
+      {"decoders", p.decoders, 1, widest},
+      {"fetch_bytes", p.fetch_bytes, 1, many},
+      {"decoder_switch_cycles", p.decoder_switch_cycles, 0, longest_latency},
+      {"microcode_switch_cycles", p.microcode_switch_cycles, 0, longest_latency},
+      {"length_change_cycles", p.length_change_cycles, 0, longest_latency},
       {"tsc_per_core_cycle_denominator", p.tsc_per_core_cycle_denominator, 1, ~0u},
   };
   for (const Limit& limit : limits) {
@@ -65,6 +79,7 @@ Result<Done, Error> check_tables(const CoreParameters& p) {
   const Table tables[] = {{"dtlb_entries", p.dtlb_entries, p.dtlb_ways},
                           {"itlb_entries", p.itlb_entries, p.itlb_ways},
                           {"stlb_entries", p.stlb_entries, p.stlb_ways, true},  // early cores have one level
+                          {"uop_cache_lines", p.uop_cache_lines, p.uop_cache_ways, true},
                           {"btb_entries", p.btb_entries, 4}};
   for (const Table& table : tables) {
     if (table.may_be_missing && table.entries == 0) continue;
@@ -91,6 +106,13 @@ Result<Done, Error> check_predictors(const CoreParameters& p) {
     return Failure(Error(
         fmt::format("core parameter l2_stream_pages is {}; it must be a multiple of 4", p.l2_stream_pages)));
   return Done{};
+}
+
+Result<Done, Error> check_windows(const CoreParameters& p) {
+  const unsigned bytes = p.uop_cache_window_bytes;
+  if (std::has_single_bit(bytes) && bytes >= 16 && bytes <= 4096) return Done{};
+  return Failure(Error(fmt::format(
+      "core parameter uop_cache_window_bytes is {}; it must be a power of two from 16 to 4096", bytes)));
 }
 
 Result<Done, Error> check_caches(const CoreParameters& p) {
@@ -121,7 +143,7 @@ Result<Done, Error> check_caches(const CoreParameters& p) {
 }  // namespace
 
 Result<Done, Error> check_parameters(const CoreParameters& parameters) {
-  for (const auto check : {check_limits, check_tables, check_predictors, check_caches}) {
+  for (const auto check : {check_limits, check_tables, check_predictors, check_windows, check_caches}) {
     auto checked = check(parameters);
     if (!checked.ok()) return checked;
   }

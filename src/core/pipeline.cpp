@@ -60,7 +60,10 @@ void Pipeline::charge_lost_slots(const Passage& passage, Quantities& quantities)
   if (passage.refill_reason == Refill::mispredict)
     set(quantities, Quantity::slots_branch_mispredict, bad_speculation);
   set(quantities, Quantity::slots_frontend, frontend);
-  set(quantities, Quantity::slots_fetch_latency, frontend);
+  const u64 starved = whole_cycles(refilled, fetched);
+  set(quantities, Quantity::starved_cycles, starved);
+  set(quantities, Quantity::slots_fetch_latency, starved * width_);
+  set(quantities, Quantity::slots_fetch_bandwidth, frontend - starved * width_);
   set(quantities, Quantity::slots_backend, backend);
   if (passage.reason != WaitingFor::execution) set(quantities, Quantity::slots_memory, backend);
   set(quantities, Quantity::recovery_cycles, whole_cycles(before, refilled));

@@ -29,15 +29,29 @@ bool StreamPrefetcher::follow(Stream& stream, int line) const {
   return goes_on;
 }
 
+// Whether a stream has run to that end of a page.
+bool StreamPrefetcher::reaches(u64 page, int step) {
+  const Stream* const stream = streams_.find(page);
+  if (stream == nullptr || !stream->runs || stream->step != step) return false;
+  return step > 0 ? stream->next >= page_lines_ : stream->next < 0;
+}
+
+// The stream that the first request to a page belongs to.
+StreamPrefetcher::Stream StreamPrefetcher::stream_into(u64 page, int line) {
+  if (shape_.next_page == 0) return {.last = line};
+  const auto near = static_cast<int>(shape_.gap_lines);
+  if (line < near && reaches(page - 1, 1)) return {.last = line - 1, .next = line + 1, .step = 1};
+  if (line >= page_lines_ - near && reaches(page + 1, -1))
+    return {.last = line + 1, .next = line - 1, .step = -1};
+  return {.last = line};
+}
+
 LineRun StreamPrefetcher::observe(u64 line, unsigned room) {
   if (shape_.pages == 0) return {};
   const u64 page = line >> (page_shift - shape_.line_shift);
   const auto at = static_cast<int>(line & static_cast<u64>(page_lines_ - 1));
-  Stream* const stream = streams_.find(page);
-  if (stream == nullptr) {
-    streams_.insert(page, {.last = at});
-    return {};
-  }
+  Stream* stream = streams_.find(page);
+  if (stream == nullptr) stream = &streams_.insert(page, stream_into(page, at));
   if (!follow(*stream, at)) return {};
   const int step = stream->step;
   if ((stream->next - at) * step <= 0) stream->next = at + step;

@@ -62,13 +62,16 @@ struct LineRun {
 };
 
 /// The streamer of L2: watches the requests of L1 to each 4 KiB page. When two steps on end go the same way,
-/// none longer than the gap, it runs ahead of them in that direction, within the page.
+/// none longer than the gap, it runs ahead of them in that direction, within the page. Where the core has a
+/// next-page prefetcher, a stream that reached the end of its page runs on from the first request to the next
+/// one.
 class StreamPrefetcher {
  public:
   struct Shape {
     unsigned pages;  ///< a multiple of 4; 0 for a prefetcher that never says anything
     unsigned gap_lines, burst_lines, ahead_lines;
     unsigned line_shift;
+    unsigned next_page = 0;  ///< 1: streams go on in the next page
   };
   explicit StreamPrefetcher(const Shape& shape);
 
@@ -82,6 +85,8 @@ class StreamPrefetcher {
     bool runs = false;
   };
   bool follow(Stream& stream, int line) const;
+  Stream stream_into(u64 page, int line);
+  bool reaches(u64 page, int step);
 
   Shape shape_;
   int page_lines_;

@@ -6,28 +6,44 @@
 
 namespace pmusim {
 
-/// What the core never says of an instruction of a trace, on any model. Retirements that somebody else makes
-/// can have them.
-inline constexpr SignalSet unmodelled_signals{
-    Signal::dsb_miss,          Signal::dsb_to_mite,         Signal::ms_switch,
-    Signal::tx_abort,          Signal::tx_abort_conflict,   Signal::tx_abort_capacity,
-    Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event};
-
-/// The same of one core. An event that needs one of them must be refused, not counted as 0.
+/// What a model never says of an instruction of a trace. Retirements that somebody else makes can have it. An
+/// event that needs one of them must be refused, not counted as 0.
 inline SignalSet signals_never_raised(const CpuModel& model) {
   const CoreParameters& core = model.core;
-  SignalSet never = unmodelled_signals;
+  SignalSet never;
   if (core.macro_fusion == MacroFusion::none) never.add(Signal::macro_fused);
   if (core.disambiguation_loads == 0) never.add(Signal::memory_ordering_clear);
   if (core.l1_stride_loads == 0) never.add(Signal::load_hit_hw_prefetch);
   if (core.address_alias_cycles == 0) never.add(Signal::address_alias);
+  if (core.uop_cache_lines == 0) never = never | SignalSet{Signal::dsb_miss, Signal::dsb_to_mite};
+  if (!model.rtm)
+    never = never | SignalSet{Signal::tx_start,
+                              Signal::tx_commit,
+                              Signal::tx_abort,
+                              Signal::tx_abort_conflict,
+                              Signal::tx_abort_capacity,
+                              Signal::tx_abort_explicit,
+                              Signal::tx_abort_unfriendly,
+                              Signal::tx_abort_event};
+  if (model.policies.tx_conflict_every == 0) never.add(Signal::tx_abort_conflict);
   return never;
 }
 
-/// Quantities that no core tells yet: an event that needs one of them must be refused, too.
-constexpr bool is_never_told(Quantity q, const CoreParameters& /*core*/) {
-  return (q >= Quantity::dsb_cycles_any && q <= Quantity::starved_cycles) ||
-         (q >= Quantity::uops_dsb && q <= Quantity::slots_fetch_bandwidth);
+/// Whether a core never tells a quantity, as it lacks what the quantity is of.
+inline bool is_never_told(Quantity quantity, const CoreParameters& core) {
+  switch (quantity) {
+    case Quantity::uops_dsb:
+    case Quantity::dsb_cycles_any:
+    case Quantity::dsb_cycles_ok:
+    case Quantity::dsb_to_mite_cycles:
+      return core.uop_cache_lines == 0;
+    case Quantity::uops_lsd:
+    case Quantity::lsd_cycles_any:
+    case Quantity::lsd_cycles_ok:
+      return core.loop_buffer_uops == 0;
+    default:
+      return false;
+  }
 }
 
 }  // namespace pmusim

@@ -65,7 +65,7 @@ constexpr std::string_view within_cycle =
 constexpr std::string_view uop_kinds = "uops and instructions are not told apart in this way";
 constexpr std::string_view fixed = "its code is event 00, which counts nothing on general counters";
 
-constexpr std::string_view no_aborts = "transactions never abort here";
+constexpr std::string_view no_transactions = "this model has no transactions";
 constexpr std::string_view unknown_source = "uops of this core come from no such source";
 
 /// The first that fits counts.
@@ -336,15 +336,16 @@ std::string_view why_never_told(const EventRule& rule, const CpuModel& model) {
       {Signal::memory_ordering_clear, "loads of this core pass no store that they could need"},
       {Signal::load_hit_hw_prefetch, "this core has no prefetcher of L1"},
       {Signal::address_alias, "loads of this core wait for no store at another address"},
-      {Signal::tx_abort, no_aborts},
-      {Signal::tx_abort_conflict, no_aborts},
-      {Signal::tx_abort_capacity, no_aborts},
-      {Signal::tx_abort_explicit, no_aborts},
-      {Signal::tx_abort_unfriendly, no_aborts},
-      {Signal::tx_abort_event, no_aborts},
+      {Signal::tx_start, no_transactions},
+      {Signal::tx_commit, no_transactions},
+      {Signal::tx_abort, no_transactions},
+      {Signal::tx_abort_conflict, "nothing conflicts but where policy tx_conflict_every says so"},
+      {Signal::tx_abort_capacity, no_transactions},
+      {Signal::tx_abort_explicit, no_transactions},
+      {Signal::tx_abort_unfriendly, no_transactions},
+      {Signal::tx_abort_event, no_transactions},
       {Signal::dsb_miss, unknown_source},
       {Signal::dsb_to_mite, unknown_source},
-      {Signal::ms_switch, unknown_source},
   };
   const SignalSet never = signals_never_raised(model);
   const std::array all{rule.quantity, rule.plus[0], rule.plus[1], rule.plus[2]};

@@ -178,6 +178,12 @@ constexpr SignalSet address_signals{
 // What code does beside branching, loading and storing; how wide its accesses are; how branches leave user
 // mode.
 constexpr SignalSet own_code_signals{
+    Signal::tx_start,
+    Signal::tx_commit,
+    Signal::tx_abort,
+    Signal::dsb_miss,
+    Signal::dsb_to_mite,
+    Signal::ms_switch,
     Signal::nop,
     Signal::prefetch,
     Signal::locked,
@@ -231,7 +237,14 @@ constexpr SignalSet own_code_signals{
 constexpr SignalSet fetch_signals{
     Signal::l1i_miss,    Signal::l2i_miss,  Signal::l3i_hit,
     Signal::l3i_miss,    Signal::itlb_miss, Signal::stlb_instruction_miss,
-    Signal::macro_fused,
+    Signal::macro_fused, Signal::dsb_miss,  Signal::dsb_to_mite,
+    Signal::ms_switch,
+};
+
+// What ends transactions. Where they begin and commit, the code says.
+constexpr SignalSet abort_signals{
+    Signal::tx_abort,          Signal::tx_abort_conflict,   Signal::tx_abort_capacity,
+    Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event,
 };
 
 constexpr SignalSet prediction_signals{
@@ -251,9 +264,9 @@ SignalSet unknown_signals(CoreLevel core) {
     case CoreLevel::interval:
       break;
     case CoreLevel::simple:
-      return address_signals | fetch_signals;
+      return address_signals | fetch_signals | abort_signals;
     case CoreLevel::flat:
-      return address_signals | fetch_signals | prediction_signals;
+      return address_signals | fetch_signals | abort_signals | prediction_signals;
   }
   return {};
 }
@@ -267,7 +280,8 @@ CoreLevel level_that_knows(const ResolvedEvent& event) {
 
 bool is_known_at(CoreLevel core, const ResolvedEvent& event) {
   if (core == CoreLevel::interval) return true;
-  if (needs_modelled_time(event)) return false;
+  constexpr u64 in_transactions = msr::evtsel::IN_TX | msr::evtsel::IN_TXCP;
+  if (needs_modelled_time(event) || (event.config & in_transactions) != 0) return false;
   const EventRule& rule = event.definition.rule;
   if (rule.quantity != Quantity::none)
     return rule.quantity == Quantity::cycles || rule.quantity == Quantity::reference_cycles;
@@ -313,6 +327,19 @@ bool needs_own_code(const EventRule& rule) {
     case Quantity::none:
       return own_code_signals.intersects(rule.all | rule.any | rule.none);
     case Quantity::uops:
+    case Quantity::uops_dsb:
+    case Quantity::uops_mite:
+    case Quantity::uops_ms:
+    case Quantity::uops_lsd:
+    case Quantity::dsb_cycles_any:
+    case Quantity::dsb_cycles_ok:
+    case Quantity::mite_cycles_any:
+    case Quantity::mite_cycles_ok:
+    case Quantity::ms_cycles:
+    case Quantity::lsd_cycles_any:
+    case Quantity::lsd_cycles_ok:
+    case Quantity::dsb_to_mite_cycles:
+    case Quantity::length_stall_cycles:
     case Quantity::slots_heavy:
     case Quantity::divider_cycles_integer:
     case Quantity::divider_cycles_fp:
@@ -347,11 +374,6 @@ std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedE
     return fmt::format(
         "{} with this CMASK, INV or EDGE compares how many there are within a cycle, of which the core model "
         "knows less",
-        event.definition.name);
-  if ((event.config & (msr::evtsel::IN_TX | msr::evtsel::IN_TXCP)) != 0)
-    return fmt::format(
-        "{} within transactions only (in_tx, in_tx_cp) would never count: a trace does not tell which "
-        "instructions ran in one",
         event.definition.name);
   return std::nullopt;
 }

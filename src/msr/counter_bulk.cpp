@@ -198,6 +198,13 @@ CounterRow CounterFile::occurrences_within_cycle(const SignalSet& signals) const
   return row;
 }
 
+SignalSet CounterFile::counted_signals() const {
+  SignalSet signals;
+  for (const Running& running : derived_.retired)
+    signals = signals | running.rule.all | running.rule.any | running.rule.none;
+  return signals;
+}
+
 bool CounterFile::counts_quantities() const {
   return std::ranges::any_of(derived_.retired, [](const Running& r) { return r.is_quantity(); });
 }

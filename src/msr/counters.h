@@ -87,6 +87,8 @@ class CounterFile {
   CounterRow occurrences(const SignalSet& signals) const;
   /// The same for the counters that sum up within a cycle.
   CounterRow occurrences_within_cycle(const SignalSet& signals) const;
+  /// What counters of occurrences ask of an instruction.
+  SignalSet counted_signals() const;
   /// Whether a running counter counts quantities of instructions in user mode.
   bool counts_quantities() const;
   /// Adds what quantities of an instruction in user mode count.

@@ -127,6 +127,7 @@ class BlockRuns {
   Row in_cycle_{};
 
   u64 programming_ = 0;  // for which the rows hold
+  SignalSet counted_signals_;
   std::vector<u32> row_of_;
   std::vector<Row> rows_;
   using LastCycle = decltype(CounterTotals::in_last_cycle);

@@ -74,6 +74,28 @@ SignalSet form_signals(const Instruction& i, const FpOperation& fp) {
   return signals;
 }
 
+TransactionRole transaction_role(const Decoded& d, BranchKind branch) {
+  switch (d.mnemonic()) {
+    case ZYDIS_MNEMONIC_XBEGIN:
+      return TransactionRole::begins;
+    case ZYDIS_MNEMONIC_XEND:
+      return TransactionRole::commits;
+    case ZYDIS_MNEMONIC_XABORT:
+      return TransactionRole::aborts;
+    case ZYDIS_MNEMONIC_CPUID:
+    case ZYDIS_MNEMONIC_PAUSE:
+      return TransactionRole::unfriendly;
+    default:
+      return branch == BranchKind::none || is_near_branch(branch) ? TransactionRole::none
+                                                                  : TransactionRole::unfriendly;
+  }
+}
+
+bool has_length_changing_prefix(const Decoded& d) {
+  const auto& constant = d.instruction.raw.imm[0];
+  return d.has(ZYDIS_ATTRIB_HAS_OPERANDSIZE) && constant.size == 16 && constant.is_relative == ZYAN_FALSE;
+}
+
 }  // namespace
 
 bool is_nop(const Decoded& d) {
@@ -108,6 +130,8 @@ Instruction decode(std::span<const std::byte> code, u64 ip) {
   result.branch = branch_kind(*decoded);
   result.rep = is_rep_string(*decoded);
   result.locked = is_locked(*decoded);
+  result.length_changing_prefix = has_length_changing_prefix(*decoded);
+  result.transaction = transaction_role(*decoded, result.branch);
   result.target = relative_target(result, *decoded);
   add_memory_operands(result, *decoded);
   add_registers(result, *decoded);

@@ -8,23 +8,12 @@
 #include "cpu/cycle_views.h"
 #include "cpu/unmodelled_signals.h"
 #include "tests/core/chase.h"
+#include "tests/core/code.h"
 
 namespace pmusim {
 namespace {
 
 using namespace test;
-
-/// Machine code at an address.
-trace::Block code(u64 ip, std::initializer_list<unsigned> bytes) {
-  trace::Block block;
-  for (const unsigned byte : bytes) block.code.push_back(static_cast<std::byte>(byte));
-  for (std::size_t at = 0; at < block.code.size();) {
-    block.instructions.push_back(x86::decode(std::span(block.code).subspan(at), ip + at));
-    if (block.instructions.back().length == 0) throw std::logic_error("no code");
-    at += block.instructions.back().length;
-  }
-  return block;
-}
 
 /// Does everything that a core can tell, and keeps what it told.
 class EventfulProgram {
@@ -35,6 +24,8 @@ class EventfulProgram {
     branch();
     meet_older_stores();
     write_code();
+    deliver_uops();
+    transact();
     fill_buffers();
     fill_ports();
   }
@@ -206,6 +197,32 @@ class EventfulProgram {
     for (int n = 0; n < 4000; ++n) execute(block, {data, data + line_bytes});
   }
 
+  // A loop, code that no uop cache has yet, a prefix that changes lengths, microcode.
+  void deliver_uops() {
+    for (int n = 0; n < 200; ++n) execute(code(text, {0x90, 0x90, 0x90, 0x90, 0xEB, 0xFA}), {}, text);
+    execute(code(6 * data, {0x90, 0x66, 0x81, 0xC1, 0x34, 0x12, 0x0F, 0xA2, 0x90}));
+  }
+
+  // Transactions that end in every way there is.
+  void transact() {
+    const trace::Block begins = code(text, {0xC7, 0xF8, 0x40, 0x00, 0x00, 0x00});
+    const trace::Block store = code(text + 6, {0x89, 0x07});
+    const trace::Block ends[] = {
+        code(text + 8, {0x0F, 0x01, 0xD5}),  // xend
+        code(text + 8, {0xC6, 0xF8, 0x01}),  // xabort
+        code(text + 8, {0x0F, 0xA2}),        // cpuid
+    };
+    for (const trace::Block& end : ends) {
+      execute(begins);
+      execute(store, {data});
+      execute(end);
+    }
+    execute(begins, {}, begins.instructions.front().target);
+    execute(begins);
+    for (u64 line = 0; line <= model_.core.l1d.ways; ++line)
+      execute(store, {data + line * model_.core.l1d.bytes / model_.core.l1d.ways});
+  }
+
   void write_code() { execute(code(text, {0x89, 0x07}), {text + 8}); }
 
   const CpuModel& model_;
@@ -264,6 +281,24 @@ TEST_P(EveryListedEvent, AndTheSlotsOfAllCyclesAreAccountedFor) {
             program.total(Quantity::uops) + program.total(Quantity::slots_bad_speculation) +
                 program.total(Quantity::slots_frontend) + program.total(Quantity::slots_backend) +
                 program.open_slots());
+  EXPECT_EQ(program.total(Quantity::slots_frontend),
+            program.total(Quantity::slots_fetch_latency) + program.total(Quantity::slots_fetch_bandwidth));
+}
+
+TEST_P(EveryListedEvent, AndEveryUopCameFromSomewhere) {
+  const EventfulProgram program(GetParam());
+  EXPECT_EQ(program.total(Quantity::uops),
+            program.total(Quantity::uops_dsb) + program.total(Quantity::uops_mite) +
+                program.total(Quantity::uops_ms) + program.total(Quantity::uops_lsd));
+}
+
+TEST_P(EveryListedEvent, AndWhatACoreLacksItNeverTells) {
+  const EventfulProgram program(GetParam());
+  for (std::size_t q = 1; q < program.totals().size(); ++q) {
+    if (is_never_told(static_cast<Quantity>(q), GetParam().core)) {
+      EXPECT_EQ(program.totals()[q], 0u) << q;
+    }
+  }
 }
 
 TEST_P(EveryListedEvent, AndNoCycleOfDispatchOrOfPortsIsToldTwice) {

@@ -4,7 +4,8 @@
 //     MODEL fused|split HEX
 //
 // and writes a number for each. `split` counts as llvm-mca does: an instruction that loads and computes is
-// two uops, and loads take five cycles. Nothing misses, and no load waits for a store.
+// two uops, loads take five cycles, and the front end delivers whatever is taken. Nothing misses, and no load
+// waits for a store.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -72,10 +73,17 @@ trace::Block block_of(const std::string& hex, bool split) {
   return block;
 }
 
+void widen_front_end(CoreParameters& core) {
+  core.uop_cache_lines = core.loop_buffer_uops = core.length_change_cycles = core.microcode_switch_cycles = 0;
+  core.decoders = 16;
+  core.fetch_bytes = 4096;
+}
+
 double cycles_per_iteration(CpuModel model, const std::string& hex, bool split) {
   if (split && model.core_type == CoreType::core) model.core.l1d.latency_cycles = 5;
   if (split) model.core.move_elimination = MoveElimination::none;
   if (split) model.core.macro_fusion = MacroFusion::none;
+  if (split) widen_front_end(model.core);
   auto core = Core::create(model);
   const trace::Block block = block_of(hex, split);
   if (!core.ok() || block.instructions.empty()) return 0;

@@ -69,6 +69,19 @@ TEST(StreamPrefetcher, FollowsLinesDownwards) {
   EXPECT_EQ(run.step, -1);
 }
 
+TEST(StreamPrefetcher, GoesOnInTheNextPageWhereThereIsANextPagePrefetcher) {
+  const auto first_run_in_next_page = [](unsigned next_page) {
+    StreamPrefetcher::Shape shape = streamer;
+    shape.next_page = next_page;
+    StreamPrefetcher streams(shape);
+    for (u64 line = 0; line < 64; ++line) streams.observe(line, much_room);
+    return streams.observe(64, much_room);
+  };
+  EXPECT_EQ(first_run_in_next_page(0).lines, 0u);
+  EXPECT_EQ(first_run_in_next_page(1).lines, 2u);
+  EXPECT_EQ(first_run_in_next_page(1).first, 65u);
+}
+
 TEST(StreamPrefetcher, ForgetsADirectionAtAStepBeyondTheGap) {
   StreamPrefetcher streams(streamer);
   for (const u64 line : {0, 1, 2, 6}) streams.observe(line, much_room);

@@ -147,9 +147,12 @@ TEST(Resolve, RefusesEventZeroWhereNoFixedCounterTakesIt) {
   EXPECT_THAT(name_of("r0500", "skymont"), HasSubstr("stands for no fixed counter of"));
 }
 
-TEST(Resolve, RefusesWhatCountsWithinTransactionsOnly) {
+TEST(Resolve, CountsWithinTransactionsWhereTheCoreHasThem) {
   for (const std::string_view event : {"cycles-t", "cycles-ct", "cpu/event=0xc0,in_tx=1/"})
-    EXPECT_THAT(name_of(event, "haswell"), HasSubstr("would never count")) << event;
+    EXPECT_TRUE(resolve_text(event, "haswell").ok()) << event;
+  const CpuModel haswell = find_cpu_model("haswell").value();
+  EXPECT_THAT(resolve(haswell, attr_of("cycles-t", haswell), {.core = CoreLevel::simple}).error().message,
+              HasSubstr("more than core 'simple' knows"));
 }
 
 TEST(Resolve, KnowsTheCompanionOfLoadLatencyAsTheEventThatItIs) {

@@ -113,6 +113,20 @@ struct CoreParameters {
   unsigned mispredict_penalty = 17;  ///< cycles
   unsigned resteer_cycles = 9;       ///< after a taken branch whose target the front end did not know
   unsigned l1i_miss_penalty = 8;
+  // where uops come from
+  unsigned uop_queue_entries = 64;  ///< between the sources and rename
+  unsigned uop_cache_lines = 0;     ///< 0: there is no uop cache
+  unsigned uop_cache_ways = 8, uop_cache_line_uops = 6;
+  unsigned uop_cache_window_bytes = 32;  ///< aligned code of which a line holds uops
+  unsigned uop_cache_window_lines = 3;   ///< code with more uops than these hold is not cached
+  unsigned uop_cache_uops_per_cycle = 6;
+  unsigned loop_buffer_uops = 0;         ///< longest loop that the queue repeats by itself; 0: none does
+  unsigned loop_buffer_unrolls = 0;      ///< 1: iterations share cycles
+  unsigned decoders = 4;                 ///< instructions per cycle; only the first may have several uops
+  unsigned fetch_bytes = 16;             ///< of code per cycle, for the decoders
+  unsigned decoder_switch_cycles = 2;    ///< from the uop cache to the decoders
+  unsigned microcode_switch_cycles = 2;  ///< to the microcode sequencer
+  unsigned length_change_cycles = 3;     ///< for an operand-size prefix that makes the constant shorter
   CacheGeometry l1i{32 * 1024, 8, 64, 4}, l1d{32 * 1024, 8, 64, 5}, l2{512 * 1024, 8, 64, 14},
       l3{8 * 1024 * 1024, 16, 64, 42};  ///< 0 bytes of L3: there is none
   unsigned memory_latency_cycles = 220;
@@ -129,6 +143,7 @@ struct CoreParameters {
   unsigned l2_stream_burst_lines = 2;   ///< prefetches per request that L2 sees
   unsigned l2_stream_ahead_lines = 20;  ///< and how far before it
   unsigned l2_prefetches_outstanding = 16;
+  unsigned next_page_prefetch = 0;  ///< 1: a stream at the end of its page goes on in the next one
   unsigned adjacent_line_level =
       0;  ///< where the other line of a missed 128-byte pair goes: L2, L3; 0: nowhere
   // loads and older stores

@@ -172,6 +172,13 @@ class SignalSet {
     sum.words_[1] |= other.words_[1];
     return sum;
   }
+  /// What only one of the two has.
+  constexpr SignalSet operator^(const SignalSet& other) const {
+    SignalSet either = *this;
+    either.words_[0] ^= other.words_[0];
+    either.words_[1] ^= other.words_[1];
+    return either;
+  }
   friend constexpr bool operator==(const SignalSet&, const SignalSet&) = default;
 
  private:

@@ -30,6 +30,15 @@ enum class ExecutionClass : u8 {
   microcoded,
 };
 
+/// What an instruction does to a transaction (TSX): SDM vol. 1, 16.3.8.
+enum class TransactionRole : u8 {
+  none,
+  begins,      ///< XBEGIN
+  commits,     ///< XEND
+  aborts,      ///< XABORT
+  unfriendly,  ///< no transaction may contain it: CPUID, PAUSE, far transfers
+};
+
 /// A data access that an instruction makes each time it executes, implicit ones (push, call, string)
 /// included.
 ///
@@ -65,7 +74,11 @@ struct Instruction {
   bool rep = false;  ///< REP string instruction: one retirement, accesses per iteration
   bool locked = false;
   bool flushes_line = false;  ///< CLFLUSH, CLFLUSHOPT
-  u64 target = 0;             ///< of a direct branch, or of an XBEGIN's fallback path
+  /// Has a prefix that shortens its constant, which length decoders notice late (66H before a constant of 4
+  /// bytes).
+  bool length_changing_prefix = false;
+  TransactionRole transaction = TransactionRole::none;
+  u64 target = 0;  ///< of a direct branch, or of an XBEGIN's fallback path
   u8 memory_operands = 0;
   std::array<MemoryOperand, 2> memory{};  ///< no instruction has more (push [m], movs, call [m] have two)
   MemoryOperand flushed_line{};  ///< where `flushes_line`: neither a load nor a store, so not among `memory`

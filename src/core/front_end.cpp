@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "core/front_end.h"
+
+#include <algorithm>
+
+namespace pmusim {
+namespace {
+
+constexpr unsigned most_decoded_uops = 4, sequencer_uops_per_cycle = 4;
+constexpr u64 predecoded_cycles = 4;  // of fetch that the decoders can have in store
+
+// What a source's cycles and uops are called.
+struct Account {
+  Quantity uops, any, ok;
+};
+constexpr Account accounts[] = {
+    {Quantity::none, Quantity::none, Quantity::none},
+    {Quantity::uops_dsb, Quantity::dsb_cycles_any, Quantity::dsb_cycles_ok},
+    {Quantity::uops_mite, Quantity::mite_cycles_any, Quantity::mite_cycles_ok},
+    {Quantity::uops_ms, Quantity::ms_cycles, Quantity::none},
+    {Quantity::uops_lsd, Quantity::lsd_cycles_any, Quantity::lsd_cycles_ok},
+};
+
+}  // namespace
+
+FrontEnd::FrontEnd(const CoreParameters& p)
+    : issue_width_(p.issue_width),
+      queue_cycles_(p.uop_queue_entries / p.issue_width),
+      cached_per_cycle_(p.uop_cache_uops_per_cycle),
+      decoders_(p.decoders),
+      fetch_bytes_(p.fetch_bytes),
+      decoder_switch_cycles_(p.decoder_switch_cycles),
+      microcode_switch_cycles_(p.microcode_switch_cycles),
+      length_change_cycles_(p.length_change_cycles),
+      loop_(p) {
+  if (p.uop_cache_lines != 0) cache_.emplace(p);
+}
+
+FrontEnd::Source FrontEnd::source_of(const Code& code) {
+  if (code.uops > most_decoded_uops) {
+    loop_.stop();
+    if (cache_) cache_->end_line();
+    return Source::sequencer;
+  }
+  // What the loop repeats is in the uop cache as well, and stays there.
+  const bool cached = cache_ && cache_->take(code.ip, code.uops);
+  if (loop_.take(code.ip, code.uops)) return Source::loop;
+  return cached ? Source::uop_cache : Source::decoders;
+}
+
+void FrontEnd::end_cycle() {
+  clock_ += delivered_ != 0 ? 1 : 0;
+  delivered_ = decoded_ = 0;
+}
+
+void FrontEnd::change_to(Source source, SignalSet& signals, Delivery& delivery) {
+  end_cycle();
+  if (source == Source::decoders && source_ == Source::uop_cache) {
+    clock_ += decoder_switch_cycles_;
+    signals.add(Signal::dsb_to_mite);
+    delivery.switch_cycles = static_cast<u16>(decoder_switch_cycles_);
+  }
+  if (source == Source::sequencer) {
+    clock_ += microcode_switch_cycles_;
+    signals.add(Signal::ms_switch);
+  }
+  source_ = source;
+}
+
+// The code's last byte is among the bytes fetched, a block a cycle.
+void FrontEnd::fetch(const Code& code, Delivery& delivery) {
+  const u64 block = (code.ip + code.length - 1) / fetch_bytes_;
+  if (block != fetched_block_) {
+    fetched_cycle_ = std::max(fetched_cycle_ + 1, clock_ - std::min(clock_, predecoded_cycles));
+    fetched_block_ = block;
+  }
+  if (code.length_changing_prefix) {
+    fetched_cycle_ += length_change_cycles_;
+    delivery.length_stall_cycles = static_cast<u16>(length_change_cycles_);
+  }
+}
+
+void FrontEnd::decode(const Code& code, Delivery& delivery) {
+  fetch(code, delivery);
+  const unsigned most_uops = std::max({decoders_, issue_width_, most_decoded_uops});
+  const bool fits =
+      decoded_ < decoders_ && delivered_ + code.uops <= most_uops && (code.uops == 1 || decoded_ == 0);
+  if (!fits) end_cycle();
+  if (fetched_cycle_ > clock_) {
+    end_cycle();
+    clock_ = std::max(clock_, fetched_cycle_);
+  }
+  const bool was_full = delivered_ >= issue_width_;
+  delivery.cycles = delivered_ == 0 ? 1 : 0;
+  ++decoded_;
+  delivered_ += code.uops;
+  delivery.full_cycles = !was_full && delivered_ >= issue_width_ ? 1 : 0;
+}
+
+void FrontEnd::stream(unsigned uops, unsigned per_cycle, Delivery& delivery) {
+  const auto begun = [&](unsigned all) { return (all + per_cycle - 1) / per_cycle; };
+  const auto full = [&](unsigned all) { return all / per_cycle + (all % per_cycle >= issue_width_ ? 1 : 0); };
+  const unsigned all = delivered_ + uops;
+  delivery.cycles = static_cast<u16>(begun(all) - begun(delivered_));
+  if (per_cycle >= issue_width_) delivery.full_cycles = static_cast<u16>(full(all) - full(delivered_));
+  clock_ += all / per_cycle;
+  delivered_ = all % per_cycle;
+}
+
+u64 FrontEnd::deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery) {
+  if (clock_ + queue_cycles_ < wanted) {  // the queue was full
+    clock_ = wanted - queue_cycles_;
+    delivered_ = decoded_ = 0;
+  }
+  delivery = {};
+  const Source source = source_of(code);
+  if (source != source_) change_to(source, signals, delivery);
+  if (source == Source::decoders && cache_) signals.add(Signal::dsb_miss);
+  delivery.uops = static_cast<u16>(code.uops);
+  delivery.source = source;
+  const u64 first = clock_;
+  switch (source) {
+    case Source::uop_cache:
+      stream(code.uops, cached_per_cycle_, delivery);
+      return first;
+    case Source::loop:
+      stream(code.uops, issue_width_, delivery);
+      return first;
+    case Source::sequencer:
+      stream(code.uops, sequencer_uops_per_cycle, delivery);
+      return first;
+    case Source::decoders:
+    case Source::none:
+      break;
+  }
+  decode(code, delivery);
+  return clock_;
+}
+
+void FrontEnd::account(const Delivery& delivery, Quantities& quantities) {
+  if (delivery.source == Source::none) return;
+  const Account& account = accounts[static_cast<unsigned>(delivery.source)];
+  const auto add = [&](Quantity which, u32 amount) { quantities[static_cast<unsigned>(which)] += amount; };
+  add(account.uops, delivery.uops);
+  add(account.any, delivery.cycles);
+  if (account.ok != Quantity::none) add(account.ok, delivery.full_cycles);
+  add(Quantity::dsb_to_mite_cycles, delivery.switch_cycles);
+  add(Quantity::length_stall_cycles, delivery.length_stall_cycles);
+}
+
+void FrontEnd::follow(u64 branch, u64 target) {
+  loop_.follow(branch, target);
+  if (cache_) cache_->end_line();
+  fetched_block_ = ~u64{0};
+  if (!loop_.unrolls()) end_cycle();
+}
+
+void FrontEnd::restart(u64 cycle) {
+  loop_.stop();
+  end_cycle();
+  clock_ = std::max(clock_, cycle);
+}
+
+}  // namespace pmusim

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_CORE_FRONT_END_H
+#define PMUSIM_CORE_FRONT_END_H
+
+#include <optional>
+
+#include "core/loop_stream.h"
+#include "core/uop_cache.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/cpu/retirement.h"
+
+namespace pmusim {
+
+/// The sources of uops: uop cache (DSB), legacy decoders (MITE), microcode sequencer (MS) and loop stream
+/// detector (LSD), and the queue in which they leave uops for rename.
+///
+/// One source delivers at a time, so many uops a cycle: the uop cache `uop_cache_uops_per_cycle`; the
+/// decoders `decoders` instructions, of which only the first may have several uops, as far as the code has
+/// been fetched; the sequencer, for instructions of more than four uops, four; the loop stream what rename
+/// takes. A cycle ends with a taken branch. The front end runs ahead of rename until the queue is full, which
+/// hides a source's weak cycles; how far is reckoned in cycles of full width.
+///
+/// Invariant: `clock_` is the cycle in which the next uop can be delivered, on the scale of dispatch (the
+/// stages between are left out).
+class FrontEnd {
+ public:
+  explicit FrontEnd(const CoreParameters& parameters);
+
+  /// One instruction, or a fused pair, on its way to rename.
+  struct Code {
+    u64 ip = 0;
+    unsigned length = 0;  ///< bytes
+    unsigned uops = 0;    ///< at least 1
+    bool length_changing_prefix = false;
+  };
+  enum class Source : u8 { none, uop_cache, decoders, sequencer, loop };
+  /// How it came: what the quantities of the front end are made of, when somebody asks.
+  struct Delivery {
+    u16 uops = 0;
+    u16 cycles = 0, full_cycles = 0;  ///< of the source, that it began and that it made full
+    u16 switch_cycles = 0;            ///< on the way from the uop cache to the decoders
+    u16 length_stall_cycles = 0;
+    Source source = Source::none;
+  };
+  /// Delivers an instruction, which rename would take in `wanted`: says how in `delivery`, adds signals, and
+  /// returns the first cycle in which rename can have it.
+  u64 deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery);
+  /// The quantities of a delivery.
+  static void account(const Delivery& delivery, Quantities& quantities);
+
+  /// A near branch was taken.
+  void follow(u64 branch, u64 target);
+  /// Delivery begins anew in `cycle`: fetch went wrong, or waited.
+  void restart(u64 cycle);
+
+ private:
+  Source source_of(const Code& code);
+  void change_to(Source source, SignalSet& signals, Delivery& delivery);
+  void end_cycle();
+  void decode(const Code& code, Delivery& delivery);
+  void stream(unsigned uops, unsigned per_cycle, Delivery& delivery);
+  void fetch(const Code& code, Delivery& delivery);
+
+  unsigned issue_width_, queue_cycles_, cached_per_cycle_, decoders_, fetch_bytes_;
+  unsigned decoder_switch_cycles_, microcode_switch_cycles_, length_change_cycles_;
+  std::optional<UopCache> cache_;
+  LoopStream loop_;
+  Source source_ = Source::none;
+  u64 clock_ = 1;
+  unsigned delivered_ = 0, decoded_ = 0;             // uops and instructions of that cycle
+  u64 fetched_block_ = ~u64{0}, fetched_cycle_ = 0;  // what the decoders have of the code, and since when
+};
+
+}  // namespace pmusim
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_CORE_UOP_CACHE_H
+#define PMUSIM_CORE_UOP_CACHE_H
+
+#include <array>
+#include <bit>
+
+#include "core/set_associative.h"
+#include "pmusim/cpu/model.h"
+
+namespace pmusim {
+
+/// The uop cache (Intel: DSB): lines of a few uops, each of one aligned window of code, found by where they
+/// begin.
+///
+/// A line ends with its window, when it is full, behind a taken branch and around microcode. A window may
+/// have no more than a few lines; one with more uops is decoded every time.
+class UopCache {
+ public:
+  explicit UopCache(const CoreParameters& p)
+      : lines_(p.uop_cache_lines / p.uop_cache_ways, p.uop_cache_ways),
+        line_uops_(p.uop_cache_line_uops),
+        window_lines_(p.uop_cache_window_lines),
+        window_shift_(static_cast<unsigned>(std::countr_zero(p.uop_cache_window_bytes))) {}
+
+  /// Whether the uops of the instruction at `ip`, which follows the one before it, are there; the line that
+  /// they begin is from now on.
+  bool take(u64 ip, unsigned uops);
+  /// The next instruction begins a line: its predecessor was a taken branch, or microcode.
+  void end_line() { window_ = ~u64{0}; }
+
+  static constexpr unsigned most_window_lines = 8;
+
+ private:
+  struct Present {};
+  void begin_line(u64 ip);
+  u64 key_of(u64 ip) const;
+
+  SetAssociative<Present> lines_;
+  unsigned line_uops_, window_lines_, window_shift_;
+  // the line at hand
+  u64 window_ = ~u64{0};
+  unsigned used_ = 0;  // uops
+  bool hit_ = false;
+  // the lines of its window so far
+  std::array<u64, most_window_lines> keys_{};
+  unsigned lines_of_window_ = 0;
+};
+
+}  // namespace pmusim
+
+#endif
