@@ -69,7 +69,9 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
                     RecordOptions& options) {
   std::optional<ProgressBar> bar;
   if (!command.quiet) bar.emplace("counting");
-  auto session = value_or_fail(Session::open(trace.preview(machine.core), machine));
+  auto preview = trace.preview(machine.core);
+  preview->leave_out(trace::Detail::registers);
+  auto session = value_or_fail(Session::open(std::move(preview), machine));
   watch(session, trace, bar);
   ChosenPeriods periods = value_or_fail(pmusim::choose_periods(session, options.events));
   bar.reset();
@@ -84,7 +86,9 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
   const bool runs_nothing = command.dry_run && trace.is_live();
   if (command.chooses_periods() && !runs_nothing && !choose_periods(command, trace, machine, options)) return;
   if (command.verbose) tell(command, events_text(options.events));
-  auto session = value_or_fail(Session::open(trace.source(machine.core), machine));
+  auto source = trace.source(machine.core);
+  if (!hardware.wanted() && !samples_registers(options)) source->leave_out(trace::Detail::registers);
+  auto session = value_or_fail(Session::open(std::move(source), machine));
   warn_if_truncated(session.trace());
   if (command.dry_run) return;
   if (hardware.wanted()) session.pmu().set_observer(&hardware.open());

@@ -208,6 +208,11 @@ trace::RecordedRegisters registers_needed(const RecordOptions& options) {
                                                : trace::RecordedRegisters::none;
 }
 
+bool samples_registers(const RecordOptions& options) {
+  return (options.interrupt_registers | options.user_registers) != 0 || options.interrupt_simd.any() ||
+         options.user_simd.any();
+}
+
 perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const RecordOptions& options) {
   perf::Attr attr = event.attr;
   // A trace has user-mode code only. Saying so keeps readers from looking for a kernel map.

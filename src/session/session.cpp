@@ -116,6 +116,7 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
 Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
   auto engine = make_engine(options, source->contents());
   if (!engine.ok()) return Failure(engine.error());
+  if (options.core != CoreLevel::interval) source->leave_out(trace::Detail::addresses);
   return Session(std::make_unique<State>(std::move(source), std::move(options), std::move(engine).value()));
 }
 

@@ -9,6 +9,8 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <exception>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -99,7 +101,13 @@ class LiveTrace::Impl {
   }
 
   void make(int write_end) {
-    outcome_ = make_(fmt::format("/proc/self/fd/{}", write_end), stop_);
+    try {
+      outcome_ = make_(fmt::format("/proc/self/fd/{}", write_end), stop_);
+    } catch (const std::bad_alloc&) {
+      outcome_ = Failure(Error(fmt::format("{}: not enough memory to record it", name_)));
+    } catch (const std::exception& error) {
+      outcome_ = Failure(Error(fmt::format("{}: {}", name_, error.what())));
+    }
     ::close(write_end);
   }
 
@@ -142,6 +150,8 @@ class LiveTrace::View final : public Source {
     return item;
   }
 
+  void leave_out(Detail detail) override { left_out_.push_back(detail); }
+
   std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override {
     return reader_ ? reader_->code(pid, address, bytes) : std::vector<std::byte>();
   }
@@ -156,11 +166,13 @@ class LiveTrace::View final : public Source {
     if (reader->contents() != trace_.contents())
       return Failure((*bytes)->damaged(0, "the trace has not the contents that were promised"));
     reader_.emplace(std::move(reader).value());
+    for (const Detail detail : left_out_) reader_->leave_out(detail);
     return Done{};
   }
 
   Impl& trace_;
   std::optional<Reader> reader_;
+  std::vector<Detail> left_out_;
   std::optional<u64> length_;
   std::optional<std::string> none_;
 };

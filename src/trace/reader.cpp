@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
 #include <utility>
 
 #include "pmusim/base/bits.h"
@@ -50,6 +51,8 @@ struct Reader::Impl {
   std::shared_ptr<const TraceBytes> bytes;
   const TraceBytes& file;
   Contents contents;
+  Contents wanted;  // of these
+  u64 wanted_streams = ~u64{0};
   TraceIndex index;  // of a trace that comes through a pipe: filled in at its end
   u64 file_bytes = 0;
   CodeTable table;
@@ -70,7 +73,7 @@ struct Reader::Impl {
   std::unique_ptr<DecodingThread> thread;
 
   Impl(std::shared_ptr<const TraceBytes> input, Contents has, TraceIndex footer)
-      : bytes(std::move(input)), file(*bytes), contents(has), index(std::move(footer)) {}
+      : bytes(std::move(input)), file(*bytes), contents(has), wanted(has), index(std::move(footer)) {}
 
   /// Everything in order, but for what passed chunks hold beside happenings. Errors as Reader::next().
   Result<NextItem, Error> next();
@@ -105,6 +108,7 @@ struct Reader::Impl {
                              std::array<std::vector<u8>, count>& streams, u64 needed = ~u64{0});
   Result<NextItem, Error> take(NextItem happened);
   Result<NextItem, Error> next_ahead();
+  std::unique_ptr<DecodingThread> start_thread();
   void remember(const Item& item);
 };
 
@@ -162,6 +166,18 @@ Result<Done, Error> Reader::begin_at(u64 instruction) {
 u64 Reader::instructions_before() const { return impl_->beginning.passed(); }
 std::optional<u64> Reader::length() const { return instruction_count() - impl_->beginning.instruction(); }
 
+void Reader::leave_out(Detail detail) {
+  constexpr auto bit_of = [](Stream s) { return bit(static_cast<unsigned>(s)); };
+  if (detail == Detail::addresses) {
+    impl_->wanted.addresses = false;
+    impl_->wanted_streams &= ~bit_of(Stream::addresses);
+  } else if (!impl_->contents.extended) {
+    impl_->wanted.registers = false;
+    impl_->wanted_streams &=
+        ~(bit_of(Stream::register_masks) | bit_of(Stream::register_values) | bit_of(Stream::flags));
+  }
+}
+
 void Reader::decode_ahead() { impl_->ahead = !impl_->contents.extended; }
 
 // What is decoded already is told with as little as possible in between.
@@ -183,8 +199,18 @@ NextItem Reader::Impl::tell_ready() {
 }
 
 Result<NextItem, Error> Reader::Impl::next_ahead() {
-  if (thread == nullptr) thread = std::make_unique<DecodingThread>([this] { return decode(); });
-  return thread->next();
+  if (thread == nullptr) thread = start_thread();
+  return thread != nullptr ? thread->next() : decode();
+}
+
+/// None where there may be no more threads: it is decoded when asked for, then.
+std::unique_ptr<DecodingThread> Reader::Impl::start_thread() {
+  try {
+    return std::make_unique<DecodingThread>([this] { return decode(); });
+  } catch (const std::system_error&) {
+    ahead = false;
+    return nullptr;
+  }
 }
 
 void Reader::Impl::remember(const Item& item) {
@@ -312,7 +338,7 @@ Result<u64, Error> Reader::Impl::open_chunk(const ChunkHeader& header) {
     end = *behind;
   }
   table.limit_instructions(static_instruction_limit(end));
-  chunk = std::make_unique<ChunkDecoder>(*std::move(streams), contents,
+  chunk = std::make_unique<ChunkDecoder>(*std::move(streams), wanted,
                                          ChunkDecoder::Facts{header.instructions, header.tid}, table,
                                          decoder_memory);
   return end;
@@ -350,7 +376,7 @@ Result<StreamData, Error> Reader::Impl::read_streams(const ChunkHeader& header) 
   const auto payload = read_chunk_payload(file, next_offset, header);
   if (!payload.ok()) return Failure(payload.error());
   StreamData streams;
-  if (auto done = expand(*payload, header.streams, stream_names, streams.plain); !done.ok())
+  if (auto done = expand(*payload, header.streams, stream_names, streams.plain, wanted_streams); !done.ok())
     return Failure(done.error());
   return streams;
 }

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Traces that are decoded ahead by another thread: nothing but the time differs.
+#include "trace/decoding_thread.h"
+
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cstring>
+#include <map>
+#include <new>
+#include <random>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -83,6 +90,23 @@ TEST_F(DecodingAhead, TellsTheSameItemsOfEveryKindOfTrace) {
   }
 }
 
+TEST_F(DecodingAhead, TellsTheSameOfWhatIsNotLeftOut) {
+  constexpr Contents everything{.addresses = true, .registers = true, .timing = true};
+  RandomTrace trace(11, everything);
+  trace.write(path, 3000);
+  for (const Decoded decoded : {Decoded::when_asked, Decoded::ahead})
+    for (const bool registers : {false, true}) {
+      Reader reader = open(path, decoded);
+      reader.leave_out(registers ? Detail::registers : Detail::addresses);
+      auto expected = trace.items;
+      for (OwnedItem& item : expected) registers ? item.registers.clear() : item.addresses.clear();
+      const Told told = all_of(reader);
+      EXPECT_EQ(told.error, "");
+      EXPECT_EQ(told.items, expected);
+      EXPECT_EQ(reader.contents(), everything);
+    }
+}
+
 TEST_F(DecodingAhead, TellsTheSameFromEveryPlace) {
   RandomTrace trace(3, {.addresses = true});
   trace.write(path, 500);
@@ -99,6 +123,47 @@ TEST_F(DecodingAhead, KnowsTheCodeThatWasExecutedUpToTheItemThatWasTold) {
     ASSERT_TRUE(item.ok() && when_asked.next().ok());
     if (!*item) break;
     ASSERT_EQ(ahead.code(100, 0x400800, 64), when_asked.code(100, 0x400800, 64));
+  }
+}
+
+TEST_F(DecodingAhead, KnowsOfEachProcessWhatItHasExecuted) {
+  for (const Decoded decoded : {Decoded::when_asked, Decoded::ahead}) {
+    auto writer = Writer::create(path, {});
+    const std::array<std::byte, 1> nop{std::byte{0x90}};
+    const std::array<u8, 1> lengths{1};
+    std::vector<const Block*> blocks;
+    for (u64 n = 0; n < 40; ++n) blocks.push_back(&writer->add_block(0x1000 + n, nop, lengths));
+    std::mt19937_64 random(9);
+    const auto happen = [&](const Happening& h) { ASSERT_TRUE(writer->happening(h).ok()); };
+    for (const u32 started : {101, 100}) happen(ProcessStart{started, started, "one", true});
+    happen(ThreadSwitch{100, 100});
+    u32 pid = 100;
+    for (int n = 0; n < 2000; ++n) {
+      if (random() % 20 == 0) {
+        pid = 100 + static_cast<u32>(random() % 2);
+        happen(ThreadSwitch{pid, pid});
+      }
+      if (random() % 200 == 0) happen(ProcessStart{pid, pid, "two", true});
+      const Block& block = *blocks[random() % std::min<u64>(blocks.size(), 1 + static_cast<u64>(n) / 9)];
+      ASSERT_TRUE(writer->run({&block, block.end(), {}, {}, {}}).ok());
+    }
+    ASSERT_TRUE(writer->finish().ok());
+    Reader reader = open(path, decoded);
+    std::map<u32, std::set<u64>> executed;
+    while (true) {
+      const auto item = reader.next();
+      ASSERT_TRUE(item.ok());
+      if (!*item) break;
+      if (const auto* run = std::get_if<BlockRun>(&**item)) {
+        executed[pid].insert(run->block->start());
+      } else if (const auto* to = std::get_if<ThreadSwitch>(&std::get<Happening>(**item))) {
+        pid = to->pid;
+      } else if (const auto* start = std::get_if<ProcessStart>(&std::get<Happening>(**item))) {
+        executed[start->pid].clear();
+      }
+      for (u64 n = 0; n < blocks.size(); ++n)
+        ASSERT_EQ(reader.code(pid, 0x1000 + n, 1).size(), executed[pid].count(0x1000 + n)) << n;
+    }
   }
 }
 
@@ -141,6 +206,17 @@ TEST_F(DecodingAhead, SaysTheEndAndAnErrorAgainAndAgain) {
   Reader damaged = open(path, Decoded::ahead);
   const std::string message = damaged.next().error().message;
   for (int n = 0; n < 3; ++n) EXPECT_EQ(damaged.next().error().message, message);
+}
+
+TEST(DecodingThread, GivesBackAnExceptionBehindTheItemsBeforeItAgainAndAgain) {
+  const Item syscall = Happening(Syscall{39, 1});
+  int items = 0;
+  DecodingThread thread([&]() -> Result<NextItem, Error> {
+    if (items++ == 3000) throw std::bad_alloc();
+    return NextItem(syscall);
+  });
+  for (int n = 0; n < 3000; ++n) ASSERT_TRUE(thread.next()->has_value());
+  for (int n = 0; n < 3; ++n) EXPECT_THROW((void)thread.next(), std::bad_alloc);
 }
 
 TEST_F(DecodingAhead, StopsWhereTheReaderIsLeft) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <time.h>
 
+#include <new>
+
 #include "tests/trace/sample_trace.h"
 
 namespace pmusim::trace {
@@ -70,6 +72,24 @@ TEST(LiveTrace, StartsWithTheFirstItemThatIsAskedFor) {
   EXPECT_FALSE(source->length());
   EXPECT_EQ(source->next().error().message, "sample: cannot be started: it is not there");
   EXPECT_TRUE(started);
+}
+
+TEST(LiveTrace, SaysWhatWentWrongWhereItsMakerThrows) {
+  LiveTrace live("sample", {}, [&](const std::string&, const std::atomic<bool>&) -> Result<Done, Error> {
+    throw std::bad_alloc();
+  });
+  EXPECT_EQ(live.source()->next().error().message, "sample: not enough memory to record it");
+}
+
+TEST(LiveTrace, LeavesOutWhatNobodyLooksAt) {
+  RandomTrace trace(1, everything);
+  LiveTrace live("sample", everything, maker_of(trace, 2'000));
+  const auto source = live.source();
+  source->leave_out(Detail::addresses);
+  const auto items = items_of(*source);
+  ASSERT_TRUE(items.ok()) << items.error().message;
+  for (OwnedItem& item : trace.items) item.addresses.clear();
+  EXPECT_EQ(*items, trace.items);
 }
 
 TEST(LiveTrace, IsReadAgainFromTheBeginningAfterAPreview) {

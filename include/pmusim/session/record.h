@@ -86,6 +86,10 @@ Result<RecordSummary, Error> record(Session& session, const RecordOptions& optio
 /// What a trace has to hold for the registers that are to be sampled.
 trace::RecordedRegisters registers_needed(const RecordOptions& options);
 
+/// Whether samples show registers. Those that need none in the trace, the instruction pointer alone, do as
+/// well: what there is of the others shows in them.
+bool samples_registers(const RecordOptions& options);
+
 /// Where an event stands in its group.
 enum class GroupRole : u8 { alone, leader, member };
 

@@ -60,6 +60,7 @@ class Reader final : public Source {
 
   /// The next item, nothing at the end of the trace. Errors: damaged or truncated chunk, with file offset.
   Result<NextItem, Error> next() override;
+  void leave_out(Detail detail) override;
   std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
 
  private:

@@ -56,6 +56,9 @@ class NextItem {
   const Item* item_ = nullptr;
 };
 
+/// What runs tell beside where they lead, and what takes its time to decode.
+enum class Detail : u8 { addresses, registers };
+
 /// Where a replay takes its program from: a file (Reader), something that makes a trace at this moment
 /// (LiveTrace), or what you have. A replay knows nothing else of the program.
 ///
@@ -76,6 +79,10 @@ class Source : public Program {
   /// The next item in program order, nothing at the end. What it refers to is valid until the next call, its
   /// block as long as the source. Errors: what the source says about itself, with its name.
   virtual Result<NextItem, Error> next() = 0;
+
+  /// Nobody is going to look at it: runs may come without, as if the source had none. Registers are told all
+  /// the same where extended ones are. Before the first next().
+  virtual void leave_out(Detail) {}
 };
 
 }  // namespace pmusim::trace
