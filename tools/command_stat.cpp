@@ -55,9 +55,11 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   HardwareLog& hardware = counting.hardware;
   SessionOptions machine{.model = *result.model, .kernel = result.kernel};
   counting.core.apply_to(machine);
-  auto session = value_or_fail(Session::open(trace.source(machine.core), machine));
-  warn_if_truncated(session.trace());
   const bool watched = hardware.wanted() && result.runs.empty();
+  auto source = trace.source(machine.core);
+  if (!watched) source->leave_out(trace::Detail::registers);
+  auto session = value_or_fail(Session::open(std::move(source), machine));
+  warn_if_truncated(session.trace());
   if (watched) session.pmu().set_observer(&hardware.open());
   std::optional<ProgressBar> bar;
   if (!command.quiet && !command.interval) bar.emplace("replaying");
@@ -99,7 +101,7 @@ void run(Counting& counting, const CLI::App& app) {
   check(command, counting.trace, app);
   counting.hardware.check(counting.trace.inputs(), command.output);
   const CpuModel model = counting.model.model();
-  const StatOptions options = stat_options(command, model);
+  const StatOptions options = stat_options(command, model, counting.core.level());
   StatResult result{.command = &command, .title = counting.trace.title(), .model = &model};
   result.kernel = counting.kernel.kernel();
   if (const std::string list = metrics_list(command); !list.empty())

@@ -16,8 +16,10 @@ void CoreOption::add_to(CLI::App& command) {
 }
 
 void CoreOption::apply_to(SessionOptions& options) const {
-  options.core = value_or_fail(find_core_level(name_));
+  options.core = level();
   options.stepping = exact_ ? Stepping::instructions : Stepping::blocks;
 }
+
+CoreLevel CoreOption::level() const { return value_or_fail(find_core_level(name_)); }
 
 }  // namespace pmusim::tools

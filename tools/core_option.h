@@ -15,6 +15,8 @@ class CoreOption {
   void add_to(CLI::App& command);
   /// Sets what the options say. Ends the command on an unknown level.
   void apply_to(SessionOptions& options) const;
+  /// Ends the command on an unknown one.
+  CoreLevel level() const;
 
  private:
   std::string name_{name_of(CoreLevel::interval)};

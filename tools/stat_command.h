@@ -33,7 +33,7 @@ struct StatCommand {
 
 /// What the library is asked for, without callbacks. Ends the command with a sentence that names the option
 /// at fault.
-StatOptions stat_options(const StatCommand& command, const CpuModel& model);
+StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core);
 /// Events that -M and --topdown add.
 std::string metrics_list(const StatCommand& command);
 u64 wanted_intervals(const StatCommand& command);

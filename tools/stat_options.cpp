@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "events/resolve.h"
 #include "quantity.h"
 #include "record_command.h"
 #include "session/time_spans.h"
@@ -40,10 +41,31 @@ bool has_default_events(const StatCommand& command) {
   return command.events.empty() && metrics_list(command).empty();
 }
 
-std::string list_of(const StatCommand& command, const CpuModel& model) {
+constexpr std::array<std::string_view, 4> default_events{"cycles", "instructions", "branches",
+                                                         "branch-misses"};
+
+bool is_known(std::string_view event, const CpuModel& model, CoreLevel core) {
+  const auto groups = value_or_fail(events::parse_events(std::string(event), model));
+  return events::resolve(model, groups.front().events.front().attr, {.core = core}).ok();
+}
+
+/// The default events. A group is counted as a whole or not at all, so that what such a core does not know
+/// stays outside.
+std::string default_list(const StatCommand& command, const CpuModel& model, CoreLevel core) {
+  if (!command.group) return fmt::format("{}", fmt::join(default_events, ","));
+  std::vector<std::string_view> known(default_events.begin(), default_events.end()), others;
+  std::erase_if(known, [&](std::string_view event) {
+    const bool unknown = !is_known(event, model, core);
+    if (unknown) others.push_back(event);
+    return unknown;
+  });
+  return fmt::format("{{{}}}{}{}", fmt::join(known, ","), others.empty() ? "" : ",", fmt::join(others, ","));
+}
+
+std::string list_of(const StatCommand& command, const CpuModel& model, CoreLevel core) {
+  if (has_default_events(command)) return default_list(command, model, core);
   std::string metrics = metrics_list(command);
-  std::string list = event_list(
-      command.events, has_default_events(command) ? "cycles,instructions,branches,branch-misses" : "");
+  std::string list = event_list(command.events, "");
   if (command.group) list = in_one_group(list);
   if (metrics.empty()) return list;
   const auto found = find_metrics(metrics);
@@ -75,7 +97,7 @@ bool chooses_tasks(const StatCommand& command) {
   return !command.processes.empty() || !command.threads.empty();
 }
 
-StatOptions stat_options(const StatCommand& command, const CpuModel& model) {
+StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core) {
   check_cpu_list(command.cpus);
   check_topdown_level(command, model);
   if (command.interval_count && !command.interval)
@@ -84,7 +106,7 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model) {
     throw CommandError("-I: goes with neither -r nor --per-thread, -p or -t");
   StatOptions options;
   if (!command.null) {
-    options.events = value_or_fail(events::parse_events(list_of(command, model), model));
+    options.events = value_or_fail(events::parse_events(list_of(command, model, core), model));
     options.if_possible = details(command.detail);
     if (has_default_events(command)) options.uncountable = Uncountable::shown;
   }

@@ -51,6 +51,11 @@ TEST_F(CoreLevels, SimpleKnowsMispredicts) {
   EXPECT_THAT(stat({"--core", "simple"}), Not(HasSubstr("<not supported>")));
 }
 
+TEST_F(CoreLevels, TheDefaultGroupHoldsWhatTheLevelKnows) {
+  EXPECT_EQ(stat({"--core", "flat", "-g"}), stat({"--core", "flat"}));
+  EXPECT_EQ(stat({"--core", "simple", "-g"}), stat({"--core", "simple"}));
+}
+
 TEST_F(CoreLevels, ExactChangesNothing) {
   for (const char* level : {"interval", "simple", "flat"}) {
     EXPECT_EQ(stat({"--core", level}), stat({"--core", level, "--exact"})) << level;
