@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <span>
 
 #include "base/printable.h"
 #include "command.h"
@@ -217,14 +219,19 @@ void add_info(CLI::App& trace) {
   command->footer("A system call's instruction counts as a (far) branch, as hardware counts it.");
   struct Options {
     std::string path;
+    std::optional<std::string> html;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
   command->add_option("trace", options->path, "The trace to read")->required();
   command->add_flag("--json", options->json, "Print JSON");
+  command->add_option("--html", options->html, "Write a page for a browser to this file");
   command->callback([options] {
+    if (options->html) check_output_name(*options->html, std::span(&options->path, 1), "--html");
     const TraceInfo info = value_or_fail(read_trace_info(options->path));
-    fmt::print("{}", options->json ? format_json(info) : format_text(info));
+    if (options->html) write_page(*options->html, format_html(info, options->path));
+    if (options->json || !options->html)
+      fmt::print("{}", options->json ? format_json(info) : format_text(info));
   });
 }
 

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <new>
 
+#include "base/output_file.h"
 #include "command_error.h"
 #include "interrupts.h"
 
@@ -80,6 +81,12 @@ void print_to(std::FILE* stream, std::string_view text) {
   if (!written)
     throw CommandError(fmt::format("standard {}: cannot be written: {}",
                                    stream == stdout ? "output" : "error", std::strerror(errno)));
+}
+
+void write_page(const std::string& path, std::string_view page) {
+  OutputFile file = value_or_fail(OutputFile::create(path));
+  value_or_fail(file.write(std::as_bytes(std::span(page))));
+  value_or_fail(file.commit());
 }
 
 void check_output_name(const std::string& path, std::span<const std::string> inputs,

@@ -27,6 +27,9 @@ void say(std::string_view text) noexcept;
 /// Writes to standard output or standard error. Ends the command where that fails.
 void print_to(std::FILE* stream, std::string_view text);
 
+/// Writes a page for a browser. Ends the command where that fails.
+void write_page(const std::string& path, std::string_view page);
+
 /// Ends the command, before anything is opened, if a file cannot be written under this name: no name, no such
 /// folder, a folder, or one of the inputs. "-" passes. `option` is what gave the name.
 void check_output_name(const std::string& path, std::span<const std::string> inputs,

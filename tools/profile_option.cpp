@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <span>
 
-#include "base/output_file.h"
 #include "output.h"
 #include "pmusim/annotate/report.h"
 
@@ -32,10 +31,7 @@ annotate::Report ProfileOption::report() const {
 bool ProfileOption::print_other_than_text(const annotate::Report& report) const {
   if (json) fmt::print("{}\n", annotate::to_json(report));
   if (!html) return json;
-  const std::string page = annotate::to_html(report);
-  OutputFile file = value_or_fail(OutputFile::create(*html));
-  value_or_fail(file.write(std::as_bytes(std::span(page))));
-  value_or_fail(file.commit());
+  write_page(*html, annotate::to_html(report));
   return true;
 }
 

@@ -15,20 +15,6 @@
 namespace pmusim::tools {
 namespace {
 
-constexpr std::array<std::string_view, execution_classes> class_names{"integer",
-                                                                      "integer multiplication",
-                                                                      "integer division",
-                                                                      "FP addition",
-                                                                      "FP multiplication",
-                                                                      "FP division",
-                                                                      "vector",
-                                                                      "load only",
-                                                                      "store only",
-                                                                      "branch",
-                                                                      "no operation",
-                                                                      "serializing",
-                                                                      "microcoded"};
-
 /// Adds up what the items of a trace say: of blocks how often they ran, and in the end what that means.
 class Counter {
  public:
@@ -116,13 +102,13 @@ double per_instruction(u64 amount, const TraceInfo& info) {
   return info.instructions == 0 ? 0.0 : static_cast<double>(amount) / static_cast<double>(info.instructions);
 }
 
+}  // namespace
+
 std::string_view contents_name(const trace::Contents& contents) {
   if (contents.extended) return "control flow, addresses, general and extended registers";
   if (contents.registers) return "control flow, addresses, general registers";
   return contents.addresses ? "control flow, addresses" : "control flow";
 }
-
-}  // namespace
 
 u64 TraceInfo::all_branches() const { return std::accumulate(branches.begin(), branches.end(), u64{0}); }
 u64 TraceInfo::all_taken() const { return std::accumulate(taken.begin(), taken.end(), u64{0}); }
@@ -182,8 +168,8 @@ std::string format_text(const TraceInfo& info) {
   text += "\ninstruction mix\n";
   for (std::size_t n = 0; n < execution_classes; ++n)
     if (info.mix[n] != 0)
-      text += fmt::format("  {:<22}{:>16}{:>8.2f} %\n", class_names[n], fmt::group_digits(info.mix[n]),
-                          100 * per_instruction(info.mix[n], info));
+      text += fmt::format("  {:<22}{:>16}{:>8.2f} %\n", execution_class_names[n],
+                          fmt::group_digits(info.mix[n]), 100 * per_instruction(info.mix[n], info));
 
   text += "\nthreads that ran (process, thread, instructions)\n";
   for (const ThreadInfo& t : info.threads_that_ran)
@@ -223,7 +209,8 @@ std::string format_json(const TraceInfo& info) {
   json["code_bytes"] = info.code_bytes;
   json["code_lines"] = info.code_lines;
   json["code_pages"] = info.code_pages;
-  for (std::size_t n = 0; n < execution_classes; ++n) json["mix"][std::string(class_names[n])] = info.mix[n];
+  for (std::size_t n = 0; n < execution_classes; ++n)
+    json["mix"][std::string(execution_class_names[n])] = info.mix[n];
   json["processes"] = info.processes.size();
   json["threads"] = info.threads.size();
   json["system_calls"] = info.system_calls;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pmusim/trace/reader.h"
@@ -15,6 +16,22 @@ namespace pmusim::tools {
 inline constexpr std::size_t branch_kinds = static_cast<std::size_t>(BranchKind::tsx_abort) + 1;
 inline constexpr std::size_t execution_classes =
     static_cast<std::size_t>(x86::ExecutionClass::microcoded) + 1;
+
+/// Of x86::ExecutionClass, by number.
+inline constexpr std::array<std::string_view, execution_classes> execution_class_names{
+    "integer",
+    "integer multiplication",
+    "integer division",
+    "FP addition",
+    "FP multiplication",
+    "FP division",
+    "vector",
+    "load only",
+    "store only",
+    "branch",
+    "no operation",
+    "serializing",
+    "microcoded"};
 
 /// What one thread executed.
 struct ThreadInfo {
@@ -51,6 +68,9 @@ Result<TraceInfo, Error> read_trace_info(const std::string& path);
 
 std::string format_text(const TraceInfo& info);
 std::string format_json(const TraceInfo& info);
+/// A page for a browser; `name` is the trace's.
+std::string format_html(const TraceInfo& info, std::string_view name);
+std::string_view contents_name(const trace::Contents& contents);
 
 }  // namespace pmusim::tools
 

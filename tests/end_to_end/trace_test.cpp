@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -86,6 +87,35 @@ TEST(TraceCommand, InfoTellsTheMixTheThreadsAndTheFootprint) {
   EXPECT_EQ(thread["instructions"], by_thread[thread["tid"]]);
 }
 
+TEST(TraceCommand, InfoAsAPageSaysWhatInfoSaysWithoutAScript) {
+  ScratchDirectory directory;
+  const std::string trace = recorded("branches", {"200"}), page = directory.file("info.html");
+  const Output printed = run({pmusim(), "trace", "info", "--html", page, trace});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  EXPECT_EQ(printed.out, "");
+  std::ifstream file(page);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Json info = Json::parse(run({pmusim(), "trace", "info", "--json", trace}).out);
+  const auto digits = [](const Json& number) {
+    return fmt::format("{}", fmt::group_digits(number.get<std::uint64_t>()));
+  };
+  EXPECT_THAT(text, testing::AllOf(testing::StartsWith("<!DOCTYPE html>"), testing::EndsWith("</html>\n"),
+                                   testing::Not(HasSubstr("<script"))));
+  for (const char* figure :
+       {"instructions", "file_bytes", "loads", "stores", "distinct_instructions", "code_pages"})
+    EXPECT_THAT(text, HasSubstr(">" + digits(info[figure]) + "<")) << figure;
+  for (const auto& [name, stream] : info["streams"].items())
+    EXPECT_THAT(
+        text, HasSubstr(fmt::format(
+                  "<td class=\"wide\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>", name,
+                  digits(stream["raw_bytes"]), digits(stream["stored_bytes"]))));
+  for (const Json& module : info["modules"]) EXPECT_THAT(text, HasSubstr(module["path"].get<std::string>()));
+  EXPECT_THAT(text, HasSubstr(digits(info["threads_that_ran"][0]["instructions"])));
+
+  const Output refused = run({pmusim(), "trace", "info", "--html", trace, trace});
+  EXPECT_EQ(refused.status, 2);
+}
+
 TEST(TraceCommand, DumpFromTheMiddleIsTheTailOfTheWhole) {
   const std::string trace = recorded("branches", {"27"});
   const auto whole = lines(run({pmusim(), "trace", "dump", trace}).out);
@@ -147,6 +177,23 @@ TEST(TraceCommand, AReplayIsTheSameOnOneThreadAndOnTwo) {
       EXPECT_EQ(outputs.back().status, file == trace ? 0 : 2);
     }
   }
+}
+
+TEST(TraceCommand, CountsAreTheSameOnOneThreadAndOnMore) {
+  const std::string trace = recorded("mispredict", {"512", "2"});
+  for (const std::string core : {"interval", "simple", "flat"})
+    for (const std::string events : {"cycles,instructions,branches,branch-misses",
+                                     "L1-dcache-load-misses,cycles", "{ref-cycles,instructions}"}) {
+      std::vector<Output> outputs;
+      for (const std::string jobs : {"1", "2", "4"})
+        outputs.push_back(
+            run({pmusim(), "stat", "-x,", "--core", core, "--jobs", jobs, "-e", events, trace}));
+      EXPECT_NE(outputs.front().err, "");
+      for (const Output& output : outputs) {
+        EXPECT_EQ(output.err, outputs.front().err) << core << " " << events;
+        EXPECT_EQ(output.status, outputs.front().status);
+      }
+    }
 }
 
 TEST(TraceCommand, ABeginningThatTheTraceDoesNotHaveIsRefused) {
