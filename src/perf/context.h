@@ -2,7 +2,9 @@
 #ifndef PMUSIM_SRC_PERF_CONTEXT_H
 #define PMUSIM_SRC_PERF_CONTEXT_H
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pmusim/perf/driver.h"
@@ -23,9 +25,19 @@ class Context {
  public:
   explicit Context(Task* task) : task_(task) {}
   Task* task() const { return task_; }
+  void give_to(Task& task) { task_ = &task; }
 
   void add(Event& leader) { list_of(leader).push_back(&leader); }
   void remove(Event& leader) { std::erase(list_of(leader), &leader); }
+
+  /// Which events there are: a context in which all are inherited from those of another has its lineage until
+  /// one joins or leaves here or there.
+  const void* lineage() const { return lineage_.get(); }
+  void inherit_lineage(Context& parent) {
+    if (!parent.lineage_) parent.lineage_ = std::make_shared<char>();
+    lineage_ = parent.lineage_;
+  }
+  void end_lineage() { lineage_.reset(); }
   /// Group leaders in the order in which they get their turn.
   std::vector<Event*>& pinned() { return pinned_; }
   std::vector<Event*>& flexible() { return flexible_; }
@@ -53,20 +65,22 @@ class Context {
   std::vector<Event*>& list_of(const Event& leader) { return leader.attr.pinned ? pinned_ : flexible_; }
   Task* task_;
   std::vector<Event*> pinned_, flexible_;
+  std::shared_ptr<const void> lineage_;
   u64 time_ = 0, since_ = 0;
   bool on_cpu_ = false;
 };
 
 /// A thread of the replayed program.
 struct Task {
-  Task(u32 p, u32 t, std::string name) : pid(p), tid(t), comm(std::move(name)), context(this) {}
+  Task(u32 p, u32 t, std::string name)
+      : pid(p), tid(t), comm(std::move(name)), context(std::make_unique<Context>(this)) {}
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
   u32 pid, tid;
   u32 parent_pid = 0, parent_tid = 0;
   std::string comm;
   u64 cgroup = 1;
-  Context context;
+  std::unique_ptr<Context> context;  ///< passes to other tasks that have the same events
 };
 
 }  // namespace pmusim::perf

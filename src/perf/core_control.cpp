@@ -36,7 +36,10 @@ void LinuxCore::for_event_and_children(Event& event, Scope scope, F apply) {
 
 /// The times of members stand still while their leader is off, so they are brought up to date with it.
 void LinuxCore::set_state(Event& event, EventState state) {
-  if (event.state >= EventState::inactive) scheduler_->take_off(event, now_);
+  if (state == EventState::off)
+    scheduler_->take_off(event, now_);
+  else
+    scheduler_->take_off_alone(event, now_);
   scheduler_->update_times(event, now_);
   if (event.is_leader())
     for (Event* sibling : event.siblings) scheduler_->update_times(*sibling, now_);

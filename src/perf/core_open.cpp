@@ -65,7 +65,7 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
   event.attr = *attr;
   event.leader = leader ? leader : &event;
   event.cpu = cpu;
-  event.context = *task ? &(*task)->context : &scheduler_->cpu();
+  event.context = *task ? (*task)->context.get() : &scheduler_->cpu();
   if (auto allocated = allocate(event, *task, cpu); !allocated) return Failure(allocated.error());  // B15
   const auto installable = [&]() -> Outcome {
     if (event.is_sampling() && !event.pmu->capabilities().interrupts)  // B16
@@ -171,6 +171,7 @@ Outcome LinuxCore::check_read_size(const Event& event, const Event& leader) cons
 void LinuxCore::install(Event& event, Event* leader) {
   const bool has_others = event.context->has_events();
   event.time_stamp = event.context->time(now_);
+  event.context->end_lineage();
   if (leader)
     leader->siblings.push_back(&event);
   else
@@ -189,21 +190,26 @@ void LinuxCore::close(Event& event) {
   remove(event);
 }
 
-/// Members of a group whose leader goes become leaders of their own.
 void LinuxCore::remove(Event& event) {
-  scheduler_->take_off(event, now_);
-  if (!event.is_leader()) {
+  scheduler_->take_off_alone(event, now_);
+  if (event.context) event.context->end_lineage();
+  if (!event.is_leader())
     std::erase(event.leader->siblings, &event);
-  } else if (event.context) {
-    event.context->remove(event);
-    for (Event* sibling : std::exchange(event.siblings, {})) {
-      sibling->leader = sibling;
-      event.context->add(*sibling);
-      if (sibling->state == EventState::inactive && event.context->on_cpu()) reschedule(*sibling);
-    }
-  }
+  else if (event.context)
+    dissolve_group(event);
   if (event.parent) std::erase(event.parent->children, &event);
   release(event);
+}
+
+/// Members become leaders of their own where they are: who is on the PMU stays there (Linux:
+/// perf_group_detach).
+void LinuxCore::dissolve_group(Event& leader) {
+  leader.context->remove(leader);
+  for (Event* member : leader.siblings) scheduler_->update_times(*member, now_);
+  for (Event* member : std::exchange(leader.siblings, {})) {
+    member->leader = member;
+    if (member->state > EventState::exit) leader.context->add(*member);
+  }
 }
 
 void LinuxCore::release(Event& event) {

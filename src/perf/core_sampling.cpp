@@ -35,6 +35,7 @@ ThrottleScope LinuxCore::throttle_scope() const {
 
 /// The driver stops the event itself, once its sample is written.
 void LinuxCore::throttle(Event& event) {
+  throttled_since_tick_ = true;
   for_throttled(event, throttle_scope(), [&](Event& member) {
     member.hw.interrupts = throttled;
     if (&member != &event) member.pmu->stop(member, PmuDriver::StopMode::plain);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "perf/linux_core.h"
 #include "perf/scheduler.h"
@@ -33,7 +34,7 @@ Moment LinuxCore::moment_of(const Task* task) const {
 template <class Record, class Wants>
 void LinuxCore::emit(Task* task, const Record& record, Wants wants) {
   const Moment moment = moment_of(task);
-  for (Context* context : {&scheduler_->cpu(), task ? &task->context : nullptr}) {
+  for (Context* context : {&scheduler_->cpu(), task ? task->context.get() : nullptr}) {
     if (!context) continue;
     for (Event* event : context->events()) {
       if (event->state < EventState::inactive || !wants(event->attr)) continue;
@@ -63,20 +64,22 @@ void LinuxCore::fork(u32 parent_tid, u32 pid, u32 tid) {
 void LinuxCore::exec(u32 tid, std::string comm) {
   Task* task = find_task(tid);
   if (!task) return;
-  const std::vector<Event*> events = task->context.events();
+  const std::vector<Event*> events = task->context->events();
   bool enabled = false;
   for (Event* event : events) {
     if (event->attr.enable_on_exec && event->state == EventState::off) {
       event->attr.enable_on_exec = 0;
       set_state(*event, EventState::inactive);
+      task->context->end_lineage();
       enabled = true;
     }
     if (event->attr.remove_on_exec) {
+      task->context->end_lineage();
       set_state(*event, EventState::exit);
       event->hung_up = true;
     }
   }
-  if (enabled && task->context.on_cpu()) scheduler_->reschedule(events, now_);
+  if (enabled && task->context->on_cpu()) scheduler_->reschedule(events, now_);
   task->comm = std::move(comm);
   emit(task, CommRecord{task->pid, task->tid, task->comm, misc::COMM_EXEC},
        [](const Attr& a) { return a.comm != 0; });
@@ -110,18 +113,20 @@ void LinuxCore::mmap_region(u32 tid, const Mapping& m) {
 void LinuxCore::exit(u32 tid) {
   Task* task = find_task(tid);
   if (!task) return;
-  if (current_ == task && task->context.has_events()) flush_samples();
+  if (current_ == task && task->context->has_events()) leave_with_samples();
   emit(task, TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid, now_},
        follows_tasks);
-  for (Event* event : task->context.events()) exit_event(*event);
+  for (Event* event : task->context->events()) exit_event(*event);
   if (current_ == task) switch_to(0, SwitchReason::blocked);
   tasks_.erase(tid);
 }
 
-/// Samples of the running task that hardware still holds come out now: as its events leave the PMU. Those of
-/// the CPU stay, and samples come out with the switch that follows.
-void LinuxCore::flush_samples() {
-  hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(current_));
+/// The events of a task that ends leave the PMU together, and with them the samples that hardware still holds
+/// of it. Those of the CPU stay, and samples come out with the switch that follows.
+void LinuxCore::leave_with_samples() {
+  hardware_.disable();
+  scheduler_->task_leaves(now_);
+  hardware_.enable();
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -130,6 +135,7 @@ void LinuxCore::exit_event(Event& event) {
   if (!event.parent) {
     event.hung_up = event.children.empty();
     event.context->remove(event);
+    event.context->end_lineage();
     event.context = &scheduler_->cpu();  // no longer scheduled, but its times stay readable
     event.time_stamp = event.context->time(now_);
     return;
@@ -154,13 +160,15 @@ void LinuxCore::inherit(Task& parent, Task& child) {
     return event.attr.inherit && event.state > EventState::exit &&
            (!event.attr.inherit_thread || parent.pid == child.pid);
   };
-  for (auto* list : {&parent.context.pinned(), &parent.context.flexible()})
+  bool all = true;
+  for (auto* list : {&parent.context->pinned(), &parent.context->flexible()})
     for (Event* leader : *list) {
-      if (!inherits(*leader)) continue;
-      Event* const new_leader = inherit_event(*leader, child, nullptr);
+      Event* const new_leader = inherits(*leader) ? inherit_event(*leader, child, nullptr) : nullptr;
+      all = all && new_leader != nullptr;
       if (!new_leader) continue;
       for (Event* sibling : leader->siblings) inherit_event(*sibling, child, new_leader);
     }
+  if (all && child.context->has_events()) child.context->inherit_lineage(*parent.context);
 }
 
 /// Children of children belong to the event that was opened.
@@ -173,7 +181,7 @@ Event* LinuxCore::inherit_event(Event& from, Task& child, Event* leader) {
   event.cpu = original.cpu;
   event.parent = &original;
   event.pmu = original.pmu;
-  event.context = &child.context;
+  event.context = child.context.get();
   event.leader = leader ? leader : &event;
   event.state = from.state >= EventState::inactive ? EventState::inactive : EventState::off;
   event.attr.enable_on_exec = from.attr.enable_on_exec;
@@ -199,18 +207,23 @@ void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
     software_.count(SoftwareId::context_switches, 1, 0, in_kernel);
   }
   const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
-  const bool leaves = previous && previous->context.has_events(), comes = next && next->context.has_events();
+  const bool leaves = previous && previous->context->has_events(),
+             comes = next && next->context->has_events();
+  const bool stays = leaves && comes && has_same_events(*previous->context, *next->context);
   if (!leaves) hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   if (previous) emit_switch(*previous, next, out);
   if (leaves) {
     hardware_.disable();
     hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   }
-  scheduler_->task_leaves(now_);
+  if (stays)
+    exchange_contexts(*previous, *next);
+  else
+    scheduler_->task_leaves(now_);
   if (leaves) hardware_.enable();
   current_ = next;
   if (comes) hardware_.disable();
-  scheduler_->task_comes(next ? &next->context : nullptr, now_);
+  if (!stays) scheduler_->task_comes(next ? next->context.get() : nullptr, now_);
   if (comes) {
     hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
     hardware_.enable();
@@ -219,11 +232,28 @@ void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
   if (!comes) hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
 }
 
+/// Tasks whose events all come from the same opened ones need not change them (Linux:
+/// perf_event_context_sched_out), unless somebody wants to know what each task has counted.
+bool LinuxCore::has_same_events(const Context& one, const Context& other) {
+  const auto is_of_its_task = [](const Event* event) {
+    return event->attr.inherit_stat || (event->attr.sample_type & sample::READ) != 0;
+  };
+  return one.lineage() != nullptr && one.lineage() == other.lineage() &&
+         std::ranges::none_of(one.events(), is_of_its_task);
+}
+
+/// The events stay on the PMU, and from now on are the other task's.
+void LinuxCore::exchange_contexts(Task& previous, Task& next) {
+  std::swap(previous.context, next.context);
+  previous.context->give_to(previous);
+  next.context->give_to(next);
+}
+
 /// Events of the task get SWITCH; those of the CPU also learn who is on the other side.
 void LinuxCore::emit_switch(Task& task, const Task* other, u16 misc) {
   const Moment moment = moment_of(&task);
   const SwitchCpuWideRecord wide{other ? other->pid : 0, other ? other->tid : 0, misc};
-  for (Context* context : {&scheduler_->cpu(), &task.context})
+  for (Context* context : {&scheduler_->cpu(), task.context.get()})
     for (Event* event : context->events()) {
       RingBuffer* ring = ring_of(*event);
       if (event->state < EventState::inactive || !event->attr.context_switch || !ring) continue;

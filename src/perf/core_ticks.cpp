@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 
 #include "perf/frequency.h"
 #include "perf/linux_core.h"
@@ -39,8 +40,10 @@ namespace {
 
 bool is_steered(const Event& event) { return event.attr.freq != 0 && event.is_sampling(); }
 
-bool is_due(const Event& event) {
-  return event.state == EventState::active && (event.hw.interrupts == throttled || is_steered(event));
+bool has_steered(const Context& context) {
+  return std::ranges::any_of(context.events(), [](const Event* event) {
+    return event->state == EventState::active && is_steered(*event);
+  });
 }
 
 }  // namespace
@@ -48,17 +51,25 @@ bool is_due(const Event& event) {
 /// Unthrottles, steers frequencies, and gives other events their turn. The PMU runs on where there is none.
 void LinuxCore::tick() {
   ++ticks_;
-  if (std::ranges::any_of(events_, [](const auto& event) { return is_due(*event); })) {
-    hardware_.disable();
-    for (const auto& event : events_) {
-      if (event->state != EventState::active) continue;
-      if (event->hw.interrupts == throttled) unthrottle(*event);
-      if (is_steered(*event)) adjust_on_tick(*event);
-    }
-    hardware_.enable();
-  }
+  const bool throttled_one = std::exchange(throttled_since_tick_, false);
+  for (Context* const context : {&scheduler_->cpu(), scheduler_->task()})
+    if (context != nullptr && (throttled_one || has_steered(*context))) tick(*context);
   for (const auto& event : events_) update_page(*event);
   if (ticks_ % options_.rotation_ticks == 0) scheduler_->rotate(now_);
+}
+
+/// Leaders only: members of groups are not steered by ticks, and where a member was throttled alone it stays
+/// so until its group comes back (Linux: perf_adjust_freq_unthr_events).
+void LinuxCore::tick(Context& context) {
+  const std::vector<Event*> events = context.events();
+  if (std::ranges::none_of(events, [](const Event* e) { return e->state == EventState::active; })) return;
+  hardware_.disable();
+  for (Event* const event : events) {
+    if (!event->is_leader() || event->state != EventState::active) continue;
+    if (event->hw.interrupts == throttled) unthrottle(*event);
+    if (is_steered(*event)) adjust_on_tick(*event);
+  }
+  hardware_.enable();
 }
 
 /// In frequency mode the tick restarts the event anyway.

@@ -106,6 +106,7 @@ class LinuxCore final : public PerfCore {
   /// Where the event's records go: an inherited one writes to the buffer of the original.
   static RingBuffer* ring_of(const Event& event) { return event.original().ring.get(); }
   void remove(Event& event);
+  void dissolve_group(Event& leader);
   void release(Event& event);
 
   // control (core_control.cpp)
@@ -127,7 +128,9 @@ class LinuxCore final : public PerfCore {
   void inherit(Task& parent, Task& child);
   Event* inherit_event(Event& original, Task& child, Event* leader);
   void exit_event(Event& event);
-  void flush_samples();
+  static bool has_same_events(const Context& one, const Context& other);
+  static void exchange_contexts(Task& previous, Task& next);
+  void leave_with_samples();
   Moment moment_of(const Task* task) const;
   template <class Record, class Wants>
   void emit(Task* task, const Record& record, Wants wants);
@@ -147,6 +150,7 @@ class LinuxCore final : public PerfCore {
 
   // ticks (core_ticks.cpp)
   void tick();
+  void tick(Context& context);
   void adjust_period(Event& event, u64 ns, u64 count);
   void adjust_on_tick(Event& event);
   void run_deferred();
@@ -158,6 +162,7 @@ class LinuxCore final : public PerfCore {
   const Target* target_;
   u64 now_ = 0;
   u64 ticks_ = 0;
+  bool throttled_since_tick_ = false;
   u64 next_id_ = 1;
   std::vector<std::unique_ptr<Event>> events_;
   std::unordered_map<u32, std::unique_ptr<Task>> tasks_;  // by tid

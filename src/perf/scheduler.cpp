@@ -51,6 +51,13 @@ void Scheduler::take_off(Event& event, u64 now) {
   hardware_.enable();
 }
 
+void Scheduler::take_off_alone(Event& event, u64 now) {
+  if (event.state != EventState::active) return;
+  hardware_.disable();
+  event_off(event, EventState::inactive, now);
+  hardware_.enable();
+}
+
 /// A member that is off, or in error, does not keep its group from going on.
 bool Scheduler::event_on(Event& event, u64 now) {
   if (event.state != EventState::inactive) return true;
@@ -185,25 +192,36 @@ void Scheduler::task_comes(Context* task, u64 now) {
   all_on(now);
 }
 
+/// They leave in the order in which they came, and the turn changes while they are off (Linux:
+/// perf_rotate_context).
 bool Scheduler::rotate(u64 now) {
   const bool of_cpu = cpu_.rotate_necessary, of_task = task_ && task_->rotate_necessary;
   if (!of_cpu && !of_task) return false;
+  Event* const next_of_cpu = of_cpu ? next_to_wait(cpu_) : nullptr;
+  Event* const next_of_task = of_task ? next_to_wait(*task_) : nullptr;
   hardware_.disable();
-  if (of_cpu) take_turns(cpu_);
-  if (of_task) take_turns(*task_);
   if (task_) lists_off(*task_, list::FLEXIBLE, now);
   if (of_cpu) lists_off(cpu_, list::FLEXIBLE, now);
+  put_last(cpu_, next_of_cpu);
+  if (task_) put_last(*task_, next_of_task);
   all_on(now);
   hardware_.enable();
   return true;
 }
 
-/// The group that has been on longest goes last.
-void Scheduler::take_turns(Context& context) {
-  auto& leaders = context.flexible();
+/// The leader of the group that has been on longest; where none is on, of the first.
+Event* Scheduler::next_to_wait(Context& context) {
+  const auto& leaders = context.flexible();
   const auto active = std::ranges::find_if(leaders, [](Event* e) { return e->state == EventState::active; });
-  const auto first = active != leaders.end() ? active : leaders.begin();
-  std::rotate(first, first + 1, leaders.end());
+  if (active != leaders.end()) return *active;
+  return leaders.empty() ? nullptr : leaders.front();
+}
+
+void Scheduler::put_last(Context& context, Event* leader) {
+  if (leader == nullptr) return;
+  auto& leaders = context.flexible();
+  const auto at = std::ranges::find(leaders, leader);
+  std::rotate(at, at + 1, leaders.end());
 }
 
 }  // namespace pmusim::perf

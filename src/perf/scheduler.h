@@ -30,6 +30,8 @@ class Scheduler {
   void reschedule(std::span<Event* const> changed, u64 now);
   /// Takes one group or one member off.
   void take_off(Event& event, u64 now);
+  /// Takes the event off, and leaves its group on the PMU.
+  void take_off_alone(Event& event, u64 now);
   /// Gives the next flexible group its turn where one found no room. True if anything moved.
   bool rotate(u64 now);
   /// Brings time_enabled and time_running up to `now`. Before every change of state.
@@ -44,7 +46,8 @@ class Scheduler {
   void list_on(Context& context, unsigned list, u64 now);
   void all_on(u64 now);
   void software_on(std::span<Event* const> changed, u64 now);
-  static void take_turns(Context& context);
+  static Event* next_to_wait(Context& context);
+  static void put_last(Context& context, Event* leader);
   void list_on(std::vector<Event*>& leaders, Context& context, u64 now, bool& hardware_full);
   Fit group_on(Event& leader, u64 now);
   bool event_on(Event& event, u64 now);

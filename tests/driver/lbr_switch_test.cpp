@@ -165,7 +165,7 @@ TEST(TaskSwitch, BeforeLinux6_15CallStacksOfTheCpuAreNotKept) {
   perf::Task task(1, 1, "");
   perf::Context cpu(nullptr);
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, cpu), 0u);
-  EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, task.context), 0x3000u);
+  EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, *task.context), 0x3000u);
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_15, cpu), 0x3000u);
 }
 

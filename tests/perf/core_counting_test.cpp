@@ -79,6 +79,15 @@ TEST_F(Scheduling, RotationLeavesPinnedEventsWhereTheyAre) {
   EXPECT_NE(driver.on(), before);
 }
 
+TEST_F(Scheduling, RotationTakesGroupsOffInTheOrderInWhichTheyCame) {  // Linux: perf_rotate_context
+  for (int i = 0; i < 5; ++i) open(counting());
+  core.advance(1'000'000, frame);
+  const std::vector<const Event*> on(driver.on().begin(), driver.on().end());
+  driver.removed.clear();
+  core.advance(2'000'000, frame);
+  EXPECT_EQ(driver.removed, on);
+}
+
 TEST_F(CoreCounting, ATickLeavesThePmuRunningWhereNoEventIsThrottledOrSteered) {
   open(counting(), nullptr, -1, 0);
   const int before = driver.disabled_times;
@@ -258,9 +267,38 @@ TEST_F(CoreCounting, ChildrensCountsAddUpAliveAndExited) {
   core.switch_to(101);
   count(10);
   EXPECT_EQ(value(event), 11u);
+  core.switch_to(100);
   core.exit(101);
   EXPECT_EQ(value(event), 11u);
   EXPECT_TRUE(event.children.empty());
+}
+
+TEST_F(CoreCounting, TasksThatInheritedAllTheirEventsFromTheSameHandThemOnWhereTheyAre) {
+  Attr attr = counting();
+  attr.inherit = 1;
+  Event& event = open(attr);
+  core.fork(100, 200, 200);
+  core.fork(200, 300, 300);
+  driver.removed.clear();
+  for (const u32 task : {200u, 300u, 200u}) {
+    core.switch_to(task);
+    count(1);
+  }
+  EXPECT_TRUE(driver.removed.empty());
+  EXPECT_EQ(value(event), 3u);
+  open(counting(), nullptr, 300);
+  core.switch_to(300);
+  EXPECT_FALSE(driver.removed.empty());
+}
+
+TEST_F(CoreCounting, WhatEachTaskCountsIsKeptApartWhereSomebodyAsksForIt) {
+  Attr attr = counting();
+  attr.inherit = attr.inherit_stat = 1;
+  open(attr);
+  core.fork(100, 200, 200);
+  driver.removed.clear();
+  core.switch_to(200);
+  EXPECT_FALSE(driver.removed.empty());
 }
 
 TEST_F(CoreCounting, InheritThreadFollowsThreadsOnly) {
@@ -299,11 +337,23 @@ TEST_F(CoreCounting, AnEventOfAnExitedTaskKeepsItsCount) {
   EXPECT_TRUE(event.hung_up);
 }
 
-TEST_F(CoreCounting, ClosingALeaderMakesMembersLeaders) {
+TEST_F(Scheduling, ClosingALeaderMakesMembersLeadersWhereTheyAre) {  // Linux: perf_group_detach
   Event& leader = open(counting());
   Event& member = open(counting(), &leader);
+  member.hw.stopped = true;
   core.close(leader);
   EXPECT_TRUE(member.is_leader());
+  EXPECT_TRUE(stayed(member));
+  EXPECT_EQ(driver.on(), std::vector<Event*>{&member});
+}
+
+TEST_F(CoreCounting, AMemberThatIsOffStaysOffWhenItsLeaderIsClosed) {
+  Attr off = counting();
+  off.disabled = 1;
+  Event& leader = open(counting());
+  Event& member = open(off, &leader);
+  core.close(leader);
+  EXPECT_EQ(member.state, EventState::off);
   core.enable(member);
   count(1);
   EXPECT_EQ(value(member), 1u);

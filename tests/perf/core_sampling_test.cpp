@@ -202,9 +202,8 @@ TEST_F(CoreSampling, SamplesThatHardwareHoldsAtATasksEndComeBeforeItsExit) {
   attr.task = 1;
   Event& event = open(attr);
   RingBuffer& ring = map(event);
-  bool held = true;
-  driver.on_switch_out = [&] {
-    if (std::exchange(held, false)) core.output(event, {}, frame);
+  driver.on_remove = [&](Event& leaving) {
+    if (leaving.state == EventState::active) core.output(leaving, {}, frame);
   };
   core.exit(100);
   EXPECT_EQ(types(ring), (Types{sample, RecordType::exit}));
@@ -293,7 +292,7 @@ TEST_F(CoreSampling, EventsThatAreOffHearNothing) {
 
 TEST_F(CoreSampling, InheritedEventsWriteToTheOriginalsBufferUnderItsId) {
   Attr attr = sampling(10, sample::IDENTIFIER | sample::STREAM_ID);
-  attr.inherit = 1;
+  attr.inherit = attr.inherit_stat = 1;  // the task's own event counts, and not one that was handed on
   Event& event = open(attr, nullptr, 100, 0);
   RingBuffer& ring = map(event);
   core.fork(100, 101, 101);
@@ -452,6 +451,17 @@ TEST_F(EventThrottling, BeforeLinux6_16StopsTheEventAlone) {
   EXPECT_EQ(leader->count, 5u);
   EXPECT_EQ(member->count, 3u);
   EXPECT_EQ(drain_records(*ring).at(2).at(16), member->id);
+}
+
+TEST_F(EventThrottling, BeforeLinux6_16AMemberStaysThrottledUntilItsGroupComesBack) {
+  for (int i = 0; i < 5; ++i) count(1);
+  core.advance(1'000'000, frame);
+  count(1);
+  EXPECT_EQ(member->count, 3u);
+  core.disable(*leader);
+  core.enable(*leader);
+  count(1);
+  EXPECT_EQ(member->count, 4u);
 }
 
 TEST_F(CoreSampling, AReplayIsNotThrottledUnlessAsked) {

@@ -35,7 +35,7 @@ class FakeDriver final : public PmuDriver {
   const std::vector<Event*>& on() const { return on_; }
   std::vector<std::string> calls;  ///< context switches
   PmuCapabilities capable{};
-  std::function<void()> on_switch_out = [] {};
+  std::function<void(Event&)> on_remove = [](Event&) {};
 
   PmuCapabilities capabilities() const override { return capable; }
   Result<Done, KernelError> init(Event& event) override {
@@ -58,17 +58,21 @@ class FakeDriver final : public PmuDriver {
     event.hw.stopped = false;
     return true;
   }
-  void remove(Event& event) override { std::erase(on_, &event); }
+  void remove(Event& event) override {
+    on_remove(event);
+    std::erase(on_, &event);
+    removed.push_back(&event);
+  }
   void start(Event& event, StartMode) override { event.hw.stopped = false; }
   void stop(Event& event, StopMode) override { event.hw.stopped = true; }
   void read(Event&) override {}
   void context_switch(SwitchDirection direction, TaskId task) override {
     calls.push_back((direction == SwitchDirection::out ? "out " : "in ") + std::to_string(task.tid));
-    if (direction == SwitchDirection::out) on_switch_out();
   }
 
-  int opened = 0, disabled = 0;  ///< now
-  int disabled_times = 0;        ///< ever
+  std::vector<const Event*> removed;  ///< in this order
+  int opened = 0, disabled = 0;       ///< now
+  int disabled_times = 0;             ///< ever
 
  private:
   std::size_t counters_;
