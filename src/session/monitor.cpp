@@ -8,6 +8,7 @@
 
 #include "events/resolve.h"
 #include "perf/simd_abi.h"
+#include "session/perf_time.h"
 #include "session/sampling_cost.h"
 
 namespace pmusim {
@@ -84,16 +85,6 @@ events::Traced traced(const trace::Contents& contents, CoreLevel core) {
           .code = contents.stand_in_code ? events::TracedCode::stand_in : events::TracedCode::own,
           .time = contents.timing ? events::TimeSource::recorded : events::TimeSource::core_model,
           .core = core};
-}
-
-/// The first core cycle at which perf time is `ns` or later, or one soon after.
-u64 cycle_of(u64 ns, const CoreParameters& core) {
-  constexpr u64 forever = ~u64{0} / 2;
-  if (ns >= forever) return forever;
-  __extension__ using u128 = unsigned __int128;
-  const u128 tsc = static_cast<u128>(ns) * core.tsc_hz / ns_per_second + 1;
-  const u128 cycle = tsc * core.tsc_per_core_cycle_denominator / core.tsc_per_core_cycle_numerator + 1;
-  return cycle < forever ? static_cast<u64>(cycle) : forever;
 }
 
 }  // namespace
@@ -178,7 +169,7 @@ void Monitor::finish_block(u64 next_ip, const Registers* registers) {
 
 void Monitor::run_due_work() {
   perf_->advance(now(), frame_);
-  deadline_cycle_ = cycle_of(perf_->next_deadline(), model().core);
+  deadline_cycle_ = first_cycle_at(perf_->next_deadline(), clock_, tsc_clock(model().core));
   if (on_pause_) on_pause_();
 }
 
