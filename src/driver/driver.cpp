@@ -84,13 +84,34 @@ void Driver::disable() {
 
 void Driver::enable() {
   if (--disable_depth_ != 0) return;
-  if (new_placements_ != 0) apply_placements();
+  const bool added = new_placements_ != 0;
+  if (added) apply_placements();
   enabled_ = true;
+  if (added) exercise_counters();
   if (owners_[3] == nullptr || owners_[3]->hw.stopped) claim_counter_from_microcode(0);
   pebs_.enable_all();
   lbr_.enable(LbrDriver::EnableMode::full);
   counters_.enable_all();
   bts_.start();
+}
+
+/// Nehalem's and Westmere's counters can count wrongly until they have counted these (erratum AAK100, BD73).
+void Driver::exercise_counters() {
+  const Microarchitecture core = cpu_.microarchitecture;
+  if (core != Microarchitecture::nehalem && core != Microarchitecture::westmere) return;
+  constexpr std::array<u64, 4> events{0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
+  const auto counting = [&](unsigned n) { return owners_[n] != nullptr && !owners_[n]->hw.stopped; };
+  for (unsigned n = 0; n < events.size(); ++n)
+    if (counting(n)) update(*owners_[n]);
+  counters_.exercise(events);
+  for (unsigned n = 0; n < events.size(); ++n) {
+    if (counting(n)) {
+      set_period(*owners_[n]);
+      const EventData& data = data_of(*owners_[n]);
+      if (data.extra_register != 0) access_.wrmsr(data.extra_register, data.extra_config);
+    }
+    counters_.resume(n);
+  }
 }
 
 /// 1: GP 3 is the PMU's before anything is written to it. 0: microcode has it for transactions.

@@ -82,6 +82,7 @@ class Driver final : private PebsHost {
   // opening events (event_setup.cpp)
   Result<Done, KernelError> set_config(perf::Event& event);
   Result<Done, KernelError> set_period_at_open(perf::Event& event);
+  u64 first_period(const perf::Event& event) const;
   Result<Done, KernelError> set_up_precise(perf::Event& event);
   Result<Done, KernelError> check_registers(const perf::Event& event) const;
   Result<Done, KernelError> check_xmm_of_old(const perf::Attr& attr) const;
@@ -122,6 +123,7 @@ class Driver final : private PebsHost {
   void disable_event(perf::Event& event);
   bool hidden_from_user(const perf::Event& event) const;
   void freeze_counters_in_smm();
+  void exercise_counters();
   void program_reload(const perf::Event& event, u64 pebs_config);
   void apply_placements();
   template <class Visit>
@@ -137,6 +139,8 @@ class Driver final : private PebsHost {
   void drain_branch_trace();
 
   // interrupts (interrupt.cpp)
+  void handle_pmi_by_status(const InterruptFrame& frame);
+  void handle_pmi_by_counters(const InterruptFrame& frame);
   unsigned service(const InterruptFrame& frame);
   unsigned handle_status(u64 status, const InterruptFrame& frame);
   void handle_overflow(perf::Event& event, const InterruptFrame& frame);

@@ -3,6 +3,7 @@
 
 #include "cpu/core_facts.h"
 #include "driver/cores/core_traits.h"
+#include "driver/linux_changes.h"
 #include "driver/linux_view.h"
 #include "pmusim/arch/pebs_format.h"
 
@@ -176,7 +177,10 @@ Enumeration enumerate(Bus& bus, perf::Kernel kernel) {
   if (!is_known_to(kernel, e)) e.microarchitecture = Microarchitecture::unknown;
   read_perfmon_leaf(e, cpuid);
   if (e.hybrid) correct_hybrid_counters(e);
-  if ((cpuid(leaf_extended, 1).eax & bit(8)) != 0) read_perfmon_ext_leaf(e, cpuid);
+  const bool has_perfmon_ext = (cpuid(leaf_extended, 1).eax & bit(8)) != 0;
+  const bool known_hybrid = e.hybrid && e.microarchitecture != Microarchitecture::unknown;
+  if (has_perfmon_ext && (known_hybrid || has(kernel, change::perfmon_ext_of_all)))
+    read_perfmon_ext_leaf(e, cpuid);
   if (has_pdcm) read_capabilities(e, bus);
   read_ds_pebs(e, bus);
   read_bts(e, features, bus);

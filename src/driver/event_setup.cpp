@@ -186,15 +186,22 @@ Result<Done, KernelError> Driver::set_config(Event& event) {
   return Done{};
 }
 
+/// Of frequency mode. What drives perfmon 1 in Linux makes no guess (core_pmu).
+u64 Driver::first_period(const Event& event) const {
+  if (!counters_.has_global()) return 1;
+  const u64 frequency = event.attr.sample_period;
+  const u64 start =
+      std::clamp<u64>((start_factor(event.attr) + frequency - 1) / frequency - 1, 1, max_period());
+  return static_cast<u64>(limit_period(event, static_cast<i64>(start)));
+}
+
 Result<Done, KernelError> Driver::set_period_at_open(Event& event) {
   const Attr& attr = event.attr;
   perf::HardwareEvent& hw = event.hw;
   if (!event.is_sampling()) {
     hw.sample_period = max_period();
   } else if (attr.freq) {
-    const u64 start = std::clamp<u64>((start_factor(attr) + attr.sample_period - 1) / attr.sample_period - 1,
-                                      1, max_period());
-    hw.sample_period = static_cast<u64>(limit_period(event, static_cast<i64>(start)));
+    hw.sample_period = first_period(event);
   } else {
     const u64 least = static_cast<u64>(limit_period(event, static_cast<i64>(attr.sample_period & ~bit(63))));
     if (least > attr.sample_period)

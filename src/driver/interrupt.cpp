@@ -27,8 +27,31 @@ void Driver::unmask_interrupt() {
 
 void Driver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
-  if (traits_->ack == PmiAck::early) unmask_interrupt();
   in_interrupt_ = true;
+  if (counters_.has_global())
+    handle_pmi_by_status(frame);
+  else
+    handle_pmi_by_counters(frame);
+  in_interrupt_ = false;
+}
+
+/// Of perfmon 1 no register tells who it was, and none stops all counters at once: each is looked at, and
+/// they go on meanwhile (Linux: x86_pmu_handle_irq). A preset counter has its top bit set until it wraps.
+void Driver::handle_pmi_by_counters(const InterruptFrame& frame) {
+  unmask_interrupt();
+  unsigned handled = 0;
+  for (Event* const event : owners_) {
+    if (event == nullptr || event->hw.stopped) continue;
+    update(*event);
+    if ((event->hw.previous_count & bit(cpu_.counter_width - 1)) != 0) continue;
+    ++handled;
+    handle_overflow(*event, frame);
+  }
+  account(handled, frame.registers.rip);
+}
+
+void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
+  if (traits_->ack == PmiAck::early) unmask_interrupt();
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;
   bts_.stop();
@@ -49,7 +72,6 @@ void Driver::handle_pmi(const InterruptFrame& frame) {
   }
   if (traits_->ack == PmiAck::late) unmask_interrupt();
   account(handled, frame.registers.rip);
-  in_interrupt_ = false;
 }
 
 /// An interrupt that comes back to back after one that handled two causes has found its own already handled.

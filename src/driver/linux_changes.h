@@ -20,6 +20,8 @@ inline constexpr Change counter_snapshots{Kernel::v6_15};
 /// Call stacks of the LBR go with their task for events of the CPU too.
 inline constexpr Change call_stacks_of_cpu_events{Kernel::v6_15};
 inline constexpr Change auto_counter_reload{Kernel::v6_16};
+/// CPUID leaf 23H describes every CPU; before, those of a hybrid only.
+inline constexpr Change perfmon_ext_of_all{Kernel::v6_16};
 /// Event tables of Cougar Cove and Darkmont.
 inline constexpr Change cougar_cove{Kernel::v6_16};
 /// Architectural PEBS.

@@ -199,6 +199,15 @@ TEST(LinuxView, AutoCounterReloadCameWithLinux6_16) {
   EXPECT_NE(cpu.acr_cause, 0u);
 }
 
+TEST(LinuxView, BeforeLinux6_16Leaf23HDescribesHybridsOnly) {
+  FakeBus bus = lion_cove();
+  bus.leaves[{7, 0}].edx |= cpuid_hybrid;
+  const u64 of_hybrid = enumerate(bus, Kernel::v6_12).counters;
+  bus.leaves[{7, 0}].edx &= ~cpuid_hybrid;
+  EXPECT_EQ(enumerate(bus, Kernel::v6_16).counters, of_hybrid);
+  EXPECT_NE(enumerate(bus, Kernel::v6_12).counters, of_hybrid);
+}
+
 TEST(LinuxView, ArchitecturalPebsCameWithLinux6_19) {
   FakeBus bus = darkmont();
   const Enumeration cpu = enumerate(bus);

@@ -135,17 +135,19 @@ void CounterBank::disable_all() {
     if (select_[n] != 0) access_.wrmsr(select_address(n), select_[n] & ~msr::evtsel::EN);
 }
 
-u64 CounterBank::status() {
-  if (has_global()) return access_.read(msr::PERF_GLOBAL_STATUS);
-  // A preset counter has its top bit set until it wraps; there is no status register to say more.
-  u64 wrapped = 0;
-  for (const unsigned n : set_bits(counters_ & counter::GP_BITS))
-    if (select_[n] != 0 && (read(n) & bit(width_ - 1)) == 0) wrapped |= bit(n);
-  return wrapped;
+void CounterBank::exercise(std::span<const u64> selects) {
+  for (unsigned n = 0; n < selects.size(); ++n) {
+    access_.wrmsr(select_address(n), selects[n]);
+    write(n, 0);
+  }
+  access_.wrmsr(msr::PERF_GLOBAL_CTRL, low_bits(static_cast<unsigned>(selects.size())));
+  access_.wrmsr(msr::PERF_GLOBAL_CTRL, 0);
 }
 
-void CounterBank::acknowledge(u64 status) {
-  if (has_global()) access_.wrmsr(msr::PERF_GLOBAL_STATUS_RESET, status);
-}
+void CounterBank::resume(unsigned gp) { access_.wrmsr(select_address(gp), select_[gp]); }
+
+u64 CounterBank::status() { return access_.read(msr::PERF_GLOBAL_STATUS); }
+
+void CounterBank::acknowledge(u64 status) { access_.wrmsr(msr::PERF_GLOBAL_STATUS_RESET, status); }
 
 }  // namespace pmusim::driver

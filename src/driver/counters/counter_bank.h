@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_DRIVER_COUNTERS_COUNTER_BANK_H
 
 #include <array>
+#include <span>
 
 #include "driver/enumeration.h"
 #include "driver/register_access.h"
@@ -39,7 +40,14 @@ class CounterBank {
 
   void enable_all();
   void disable_all();
-  /// GLOBAL_STATUS; on version 1 the started counters that have wrapped.
+  /// The first general counters count `selects` from 0 for a moment, while nothing else does. Then each is to
+  /// be resumed.
+  void exercise(std::span<const u64> selects);
+  /// The counter has again what it was started with; one that is off has nothing.
+  void resume(unsigned gp);
+  /// Version 2 and later: one register stops all counters, and one says who overflowed.
+  bool has_global() const { return version_ >= 2; }
+  /// GLOBAL_STATUS.
   u64 status();
   void acknowledge(u64 status);
 
@@ -48,7 +56,6 @@ class CounterBank {
   u32 select_address(unsigned gp) const;
   u32 reload_address(unsigned counter, u32 gp0, u32 fixed0) const;
   void write_fixed_control();
-  bool has_global() const { return version_ >= 2; }
 
   RegisterAccess& access_;
   unsigned version_, width_;
