@@ -35,7 +35,9 @@ if [ -f "$tree" ]; then  # of a tarball, what the configuration and these object
 fi
 [ -e "$tree/kernel/events/core.c" ] || { echo "build-kernel: $tree: not a kernel's source: it has no kernel/events/core.c" >&2; exit 2; }
 
-make=(make -C "$tree" "O=$out/kbuild" ARCH=x86_64 "-j$jobs" --no-print-directory)
+# ccache, say, as for the rest of the build.
+launcher=${CMAKE_CXX_COMPILER_LAUNCHER:-}
+make=(make -C "$tree" "O=$out/kbuild" ARCH=x86_64 "CC=${launcher:+$launcher }gcc" "-j$jobs" --no-print-directory)
 mkdir -p "$out/kbuild"
 
 # Paravirtualisation of everything turns privileged instructions into calls; the rest makes the kernel small.
@@ -62,7 +64,7 @@ done
 run "${make[@]}" "KCFLAGS=$flags" "${present[@]}"
 
 # The glue is compiled as the kernel's own files are.
-compile=$(sed -n 's/^\(savedcmd\|cmd\)_[^ ]* := \(gcc .*\) -c -o .*/\2/p' "$out/kbuild/kernel/events/.core.o.cmd" | sed 's/-Wp,-MMD,[^ ]*//;s/-W[a-z][^ ]*//g')
+compile=$(sed -n 's/^\(savedcmd\|cmd\)_[^ ]* := \(.*gcc .*\) -c -o .*/\2/p' "$out/kbuild/kernel/events/.core.o.cmd" | sed 's/-Wp,-MMD,[^ ]*//;s/-W[a-z][^ ]*//g')
 [ -n "$compile" ] || { echo "build-kernel: $out/kbuild/kernel/events/.core.o.cmd does not say how the kernel compiles" >&2; exit 1; }
 cd "$out/kbuild"
 glue=()

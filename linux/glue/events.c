@@ -10,6 +10,7 @@
 
 #include "glue.h"
 #include "internal.h"
+#include "perf_event.h"
 
 enum { most_files = 1024 };
 
@@ -84,6 +85,14 @@ long linux_ioctl(int fd, pmusim_u32 command, unsigned long argument) {
   return event->file.f_op->unlocked_ioctl(&event->file, command, argument);
 }
 
+int linux_counts(int fd) {
+  const struct event_file* const file = file_of(fd);
+  const struct perf_event* const event = file ? file->file.private_data : NULL;
+  const struct cpu_hw_events* const cpu = this_cpu_ptr(&cpu_hw_events);
+  const int counter = event ? event->hw.idx : -1;
+  return counter >= 0 && cpu->events[counter] == event && test_bit(counter, cpu->active_mask);
+}
+
 void linux_close(int fd) {
   struct event_file* const event = file_of(fd);
   if (!event) return;
@@ -91,6 +100,16 @@ void linux_close(int fd) {
   event->file.f_op->release(event->file.f_inode, &event->file);
   files[fd] = NULL;
 }
+
+#if LINUX_VERSION_CODE >= AFTER_6_12
+// Nobody looks at a mapping by its addresses.
+int remap_pfn_range(struct vm_area_struct* area, unsigned long address, unsigned long page,
+                    unsigned long bytes, pgprot_t protection) {
+  return 0;
+}
+void zap_vma_range(struct vm_area_struct* area, unsigned long address, unsigned long bytes) {}
+pgprot_t vm_get_page_prot(vm_flags_t flags) { return (pgprot_t){0}; }
+#endif
 
 int linux_mmap(int fd, unsigned long data_pages) {
   struct event_file* const event = file_of(fd);

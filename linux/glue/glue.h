@@ -9,6 +9,9 @@
 
 #include "interface.h"
 
+/* What is different in 7.3, the next release after 6.12 that the glue has been tried with. */
+#define AFTER_6_12 KERNEL_VERSION(6, 13, 0)
+
 /* Zeroed; objects of 2^n bytes are aligned to as much. */
 void* glue_alloc(unsigned long bytes);
 void glue_memory_init(const struct kernel_memory* memory);

@@ -32,6 +32,8 @@ unsigned long host_read_user(void* to, pmusim_u64 address, unsigned long bytes);
 /* A local APIC without MSRs has its registers in memory. */
 void host_write_apic(pmusim_u32 offset, pmusim_u32 value, const void* caller);
 void host_print(const char* line);
+/* A WARN that does not trap. */
+void host_warned(const char* file, unsigned line);
 /* A function that nobody gives the kernel was called: ends the program. */
 void host_missing(const char* function);
 
@@ -78,6 +80,8 @@ int linux_open(const void* attr, unsigned long bytes, int pid, int cpu, int grou
 long linux_read(int fd, void* buffer, unsigned long bytes);
 long linux_ioctl(int fd, pmusim_u32 command, unsigned long argument);
 void linux_close(int fd);
+/* Whether the driver has the event on a counter that it lets run. */
+int linux_counts(int fd);
 int linux_mmap(int fd, unsigned long data_pages);
 /* One of the pages of an event's mapping, 0 the control page; null beyond the last. */
 void* linux_mapped_page(int fd, unsigned long number);

@@ -15,6 +15,7 @@
 #include <linux/rwsem.h>
 #include <linux/srcu.h>
 #include <linux/uaccess.h>
+#include <linux/slab.h>
 #include <linux/version.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
@@ -74,9 +75,27 @@ int ___ratelimit(struct ratelimit_state* state, const char* function) { return 1
 
 // --- locks
 
+#if LINUX_VERSION_CODE >= AFTER_6_12
+void mutex_init_generic(struct mutex* lock) { memset(lock, 0, sizeof *lock); }
+int init_srcu_struct_generic(struct srcu_struct* structure) { return 0; }
+bool __percpu_down_read(struct percpu_rw_semaphore* lock, bool try, bool freezable) { return true; }
+void __percpu_up_read(struct percpu_rw_semaphore* lock) {}
+int __rhltable_init_noprof(struct rhltable* table, const struct rhashtable_params* parameters,
+                           struct lock_class_key* key) {
+  return 0;
+}
+int unwind_deferred_init(struct unwind_work* work, unwind_callback_t function) { return 0; }
+#else
 void __mutex_init(struct mutex* lock, const char* name, struct lock_class_key* key) {
   memset(lock, 0, sizeof *lock);
 }
+int init_srcu_struct(struct srcu_struct* structure) { return 0; }
+bool __percpu_down_read(struct percpu_rw_semaphore* lock, bool try) { return true; }
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define rhltable_init_noprof rhltable_init
+#endif
+int rhltable_init_noprof(struct rhltable* table, const struct rhashtable_params* parameters) { return 0; }
+#endif
 void mutex_lock(struct mutex* lock) { atomic_long_set(&lock->owner, 1); }
 void mutex_unlock(struct mutex* lock) { atomic_long_set(&lock->owner, 0); }
 bool mutex_is_locked(struct mutex* lock) { return atomic_long_read(&lock->owner) != 0; }
@@ -99,6 +118,16 @@ int _atomic_dec_and_raw_lock_irqsave(atomic_t* count, raw_spinlock_t* lock, unsi
   raw_spin_lock_irqsave(lock, *flags);
   return 1;
 }
+bool refcount_dec_and_mutex_lock(refcount_t* count, struct mutex* lock) {
+  if (!refcount_dec_and_test(count)) return false;
+  mutex_lock(lock);
+  return true;
+}
+bool refcount_dec_not_one(refcount_t* count) {
+  if (refcount_read(count) == 1) return false;
+  refcount_dec(count);
+  return true;
+}
 void down_read(struct rw_semaphore* lock) {}
 void up_read(struct rw_semaphore* lock) {}
 int down_read_interruptible(struct rw_semaphore* lock) { return 0; }
@@ -106,9 +135,7 @@ void down_write(struct rw_semaphore* lock) {}
 void up_write(struct rw_semaphore* lock) {}
 void percpu_down_write(struct percpu_rw_semaphore* lock) {}
 void percpu_up_write(struct percpu_rw_semaphore* lock) {}
-bool __percpu_down_read(struct percpu_rw_semaphore* lock, bool try) { return true; }
 bool percpu_is_read_locked(struct percpu_rw_semaphore* lock) { return false; }
-int init_srcu_struct(struct srcu_struct* structure) { return 0; }
 void __srcu_read_unlock(struct srcu_struct* structure, int index) { structure->srcu_lock_nesting[index]--; }
 void synchronize_srcu(struct srcu_struct* structure) {}
 void synchronize_rcu(void) {}
@@ -123,7 +150,29 @@ void call_rcu(struct callback_head* head, rcu_callback_t function) {
   rcu_callbacks = head;
 }
 
+#if LINUX_VERSION_CODE >= AFTER_6_12
+// The function of such a head is the object itself.
+static struct callback_head* rcu_objects;
+void kvfree_call_rcu(struct kvfree_rcu_head* head, void* object) {
+  if (!head) return kvfree(object);
+  head->head.func = (rcu_callback_t)object;
+  head->head.next = rcu_objects;
+  rcu_objects = &head->head;
+}
+
+static void free_rcu_objects(void) {
+  while (rcu_objects) {
+    struct callback_head* const head = rcu_objects;
+    rcu_objects = head->next;
+    kvfree((void*)head->func);
+  }
+}
+#else
+static void free_rcu_objects(void) {}
+#endif
+
 void glue_run_rcu(void) {
+  free_rcu_objects();
   while (rcu_callbacks) {
     struct callback_head* const head = rcu_callbacks;
     rcu_callbacks = head->next;
@@ -183,10 +232,6 @@ asm(".pushsection .text\n"
 
 int register_die_notifier(struct notifier_block* block) { return 0; }
 int register_reboot_notifier(struct notifier_block* block) { return 0; }
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
-#define rhltable_init_noprof rhltable_init
-#endif
-int rhltable_init_noprof(struct rhltable* table, const struct rhashtable_params* parameters) { return 0; }
 bool reserve_perfctr_nmi(unsigned counter) { return true; }
 void release_perfctr_nmi(unsigned counter) {}
 bool reserve_evntsel_nmi(unsigned counter) { return true; }

@@ -48,6 +48,19 @@ INSTRUCTION u64 read_msr(unsigned address) {
   return value;
 }
 
+#if LINUX_VERSION_CODE >= AFTER_6_12
+INSTRUCTION int read_msr_safe(u32 address, u64* value) {
+  return host_rdmsr(address, value, __builtin_return_address(0)) ? -EIO : 0;
+}
+
+INSTRUCTION void write_msr(u32 address, u64 value) {
+  host_wrmsr(address, value, __builtin_return_address(0));
+}
+
+INSTRUCTION int write_msr_safe(u32 address, u64 value) {
+  return host_wrmsr(address, value, __builtin_return_address(0)) ? -EIO : 0;
+}
+#else
 INSTRUCTION u64 read_msr_safe(unsigned address, int* error) {
   u64 value = 0;
   *error = host_rdmsr(address, &value, __builtin_return_address(0)) ? -EIO : 0;
@@ -61,6 +74,7 @@ INSTRUCTION void write_msr(unsigned address, unsigned low, unsigned high) {
 INSTRUCTION int write_msr_safe(unsigned address, unsigned low, unsigned high) {
   return host_wrmsr(address, (u64)high << 32 | low, __builtin_return_address(0)) ? -EIO : 0;
 }
+#endif
 
 INSTRUCTION u64 read_pmc(int counter) {
   u64 value = 0;
@@ -212,7 +226,6 @@ void cyc2ns_read_end(void) {}
 
 enum { most_timers = 64 };
 static struct hrtimer* timers[most_timers];
-static struct hrtimer_clock_base clock_base = {.get_time = now};
 
 static struct hrtimer** slot_of(const struct hrtimer* timer) {
   unsigned n;
@@ -221,27 +234,42 @@ static struct hrtimer** slot_of(const struct hrtimer* timer) {
   return NULL;
 }
 
+#if LINUX_VERSION_CODE >= AFTER_6_12
+ktime_t hrtimer_cb_get_time(const struct hrtimer* timer) { return now(); }
+void hrtimer_setup(struct hrtimer* timer, enum hrtimer_restart (*function)(struct hrtimer*), clockid_t clock,
+                   enum hrtimer_mode mode) {
+  memset(timer, 0, sizeof *timer);
+  ACCESS_PRIVATE(timer, function) = function;
+}
+static void set_queued(struct hrtimer* timer, bool queued) { timer->is_queued = queued; }
+#else
+static struct hrtimer_clock_base clock_base = {.get_time = now};
 void hrtimer_init(struct hrtimer* timer, clockid_t clock, enum hrtimer_mode mode) {
   memset(timer, 0, sizeof *timer);
   timer->base = &clock_base;
 }
+static void set_queued(struct hrtimer* timer, bool queued) {
+  timer->state = queued ? HRTIMER_STATE_ENQUEUED : HRTIMER_STATE_INACTIVE;
+}
+#endif
 
 void hrtimer_start_range_ns(struct hrtimer* timer, ktime_t expires, u64 slack, const enum hrtimer_mode mode) {
   struct hrtimer** const slot = slot_of(timer) ?: slot_of(NULL);
   if (mode & HRTIMER_MODE_REL) expires += now();
   timer->node.expires = timer->_softexpires = expires;
-  timer->state = HRTIMER_STATE_ENQUEUED;
+  set_queued(timer, true);
   if (!slot) return host_missing("a kernel with fewer timers");
   *slot = timer;
 }
 
 int hrtimer_cancel(struct hrtimer* timer) {
   struct hrtimer** const slot = slot_of(timer);
-  timer->state = HRTIMER_STATE_INACTIVE;
+  set_queued(timer, false);
   if (!slot) return 0;
   *slot = NULL;
   return 1;
 }
+int hrtimer_try_to_cancel(struct hrtimer* timer) { return hrtimer_cancel(timer); }
 
 u64 hrtimer_forward(struct hrtimer* timer, ktime_t from, ktime_t interval) {
   u64 periods = 0;
@@ -272,8 +300,8 @@ pmusim_u64 linux_next_timer(void) {
 
 static void run_timer(struct hrtimer* timer) {
   hrtimer_cancel(timer);
-  if (timer->function(timer) != HRTIMER_RESTART || slot_of(timer)) return;
-  timer->state = HRTIMER_STATE_ENQUEUED;
+  if (ACCESS_PRIVATE(timer, function)(timer) != HRTIMER_RESTART || slot_of(timer)) return;
+  set_queued(timer, true);
   *slot_of(NULL) = timer;
 }
 
@@ -354,7 +382,9 @@ void __cpuhp_remove_state(enum cpuhp_state state, bool invoke) {}
 
 // The states of perf itself stand in a table of the kernel's that is not built.
 static void add_states_of_perf(void) {
+#if LINUX_VERSION_CODE < AFTER_6_12
   __cpuhp_setup_state(CPUHP_PERF_PREPARE, "perf:prepare", false, perf_event_init_cpu, NULL, false);
+#endif
   __cpuhp_setup_state(CPUHP_AP_PERF_ONLINE, "perf:online", false, perf_event_init_cpu, perf_event_exit_cpu,
                       false);
 }
@@ -421,8 +451,14 @@ static int fixed_counters_of(const struct pmu* pmu) {
 #endif
 }
 
+#if LINUX_VERSION_CODE >= AFTER_6_12
+static bool has_pebs(void) { return x86_pmu.ds_pebs || x86_pmu.arch_pebs; }
+#else
+static bool has_pebs(void) { return x86_pmu.pebs; }
+#endif
+
 static int greatest_precision(void) {
-  if (!x86_pmu.pebs) return 0;
+  if (!has_pebs()) return 0;
   if (!x86_pmu.lbr_nr && x86_pmu.intel_cap.pebs_format < 2) return 1;
   return x86_pmu.pebs_prec_dist ? 3 : x86_pmu.lbr_nr || x86_pmu.intel_cap.pebs_format >= 2 ? 2 : 1;
 }
@@ -435,14 +471,22 @@ void linux_describe(struct kernel_pmu* pmu) {
                              .fixed = fixed_counters_of(present),
                              .counter_bits = x86_pmu.cntval_bits,
                              .lbr_entries = x86_pmu.lbr_nr,
-                             .pebs_format = x86_pmu.pebs ? (int)x86_pmu.intel_cap.pebs_format : -1,
+                             .pebs_format = has_pebs() ? (int)x86_pmu.intel_cap.pebs_format : -1,
                              .max_precise = greatest_precision(),
-                             .has_pebs = x86_pmu.pebs,
+                             .has_pebs = has_pebs(),
                              .has_bts = x86_pmu.bts,
                              .has_arch_lbr = boot_cpu_has(X86_FEATURE_ARCH_LBR)};
 }
 
 // --- traps
+
+#if LINUX_VERSION_CODE >= AFTER_6_12
+// A WARN with a text is a call, which gets its entry of the table.
+static void warn(struct bug_entry* bug, ...) {
+  host_warned((const char*)&bug->file_disp + bug->file_disp, bug->line);
+}
+struct static_call_key __SCK__WARN_trap = {.func = warn};
+#endif
 
 extern const struct bug_entry __start___bug_table[] __weak, __stop___bug_table[] __weak;
 

@@ -149,6 +149,10 @@ void __percpu* pcpu_alloc_noprof(size_t bytes, size_t alignment, bool reserved, 
   return (void __percpu*)glue_alloc(max(bytes, alignment));
 }
 kmem_buckets kmalloc_caches[NR_KMALLOC_TYPES];
+#if LINUX_VERSION_CODE >= AFTER_6_12
+void* __kmalloc_large_noprof(size_t bytes, gfp_t flags) { return glue_alloc(bytes); }
+struct page* alloc_pages_node_noprof(int node, gfp_t flags, unsigned order) { return take_pages(order); }
+#endif
 
 #else  // the names of before
 void* __kmalloc(size_t bytes, gfp_t flags) { return glue_alloc(bytes); }

@@ -16,7 +16,16 @@
 
 enum { most_tasks = 512 };
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#if LINUX_VERSION_CODE >= AFTER_6_12
+DEFINE_PER_CPU_CACHE_HOT(struct task_struct*, current_task);
+DEFINE_PER_CPU_CACHE_HOT(unsigned long, cpu_current_top_of_stack);
+DEFINE_PER_CPU_CACHE_HOT(unsigned long, __preempt_count);
+asm(".globl const_current_task\n.set const_current_task, current_task\n"
+    ".globl const_cpu_current_top_of_stack\n.set const_cpu_current_top_of_stack, cpu_current_top_of_stack");
+struct task_struct init_task;
+#define current_task_of_cpu current_task
+#define top_of_stack_of_cpu cpu_current_top_of_stack
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 DEFINE_PER_CPU_ALIGNED(struct pcpu_hot, pcpu_hot);
 asm(".globl const_pcpu_hot\n.set const_pcpu_hot, pcpu_hot");
 #define current_task_of_cpu pcpu_hot.current_task
@@ -239,6 +248,7 @@ struct task_struct* find_task_by_vpid(pid_t number) {
   return task_of(number);
 }
 void __put_task_struct(struct task_struct* task) {}
+void __put_task_struct_rcu_cb(struct rcu_head* head) {}
 struct pid_namespace* task_active_pid_ns(struct task_struct* task) {
   return &the_pid_namespace;
 }

@@ -83,6 +83,10 @@ void host_write_apic(pmusim_u32 offset, pmusim_u32 value, const void* caller) {
 
 void host_print(const char* line) { Machine::present().on_print(line); }
 
+void host_warned(const char* file, unsigned line) {
+  Machine::present().trapped({.file = file, .line = line, .is_warning = true});
+}
+
 void host_missing(const char* function) {
   std::fprintf(stderr, "pmusim-linux: the kernel called %s(), which this program does not give it\n",
                function);

@@ -30,8 +30,20 @@ struct CompareOptions {
   std::string trace, known = known_of_this_kernel();
   std::vector<std::string> models, setups;
   std::string shard = "1/1";
+  std::optional<u32> core_mhz{};
   bool list = false, quiet = false;
 };
+
+/// The models, their cores as fast as asked for: on a slow one a short program lasts for many ticks.
+std::vector<CpuModel> models_of(const CompareOptions& options) {
+  std::vector<CpuModel> models = models_named(options.models);
+  if (!options.core_mhz) return models;
+  for (CpuModel& model : models) {
+    model.core.tsc_per_core_cycle_numerator = static_cast<u32>(model.core.tsc_hz / 1'000'000);
+    model.core.tsc_per_core_cycle_denominator = *options.core_mhz;
+  }
+  return models;
+}
 
 /// How many cells came to what.
 struct Tally {
@@ -41,6 +53,7 @@ struct Tally {
 /// One line for each difference, "KIND\tREASON\tTEXT"; "absent" or "refused" where nothing could be compared.
 std::string compare_cell(const CompareOptions& options, const CpuModel& model, const Setup& setup,
                          const std::vector<KnownDifference>& known) {
+  if (linux_release() < setup.since_release) return "absent";
   const auto asked = options_of(setup, model);
   if (!asked.ok()) return "absent";
   const Outcome kernel = value_or_fail(kernel_outcome(options.trace, model, setup, *asked));
@@ -124,7 +137,7 @@ void run(const CompareOptions& options) {
   const Shard shard = shard_of(options.shard);
   Tally tally;
   u64 cell = 0;
-  for (const CpuModel& model : models_named(options.models))
+  for (const CpuModel& model : models_of(options))
     for (const Setup& setup : setups_named(options.setups))
       if (shard.has(cell++))
         add_to(tally, model.name, setup, in_child([&] { return compare_cell(options, model, setup, known); }),
@@ -145,6 +158,10 @@ void add_compare(CLI::App& app) {
   command->add_option("--model", options->models, "Models (default all)")->allow_extra_args(false);
   command->add_option("--setup", options->setups, "Set-ups (default all)")->allow_extra_args(false);
   command->add_option("--known", options->known, "List of known differences");
+  command
+      ->add_option("--core-mhz", options->core_mhz,
+                   "The core's clock (default the TSC's); on a slow one a short program lasts for many ticks")
+      ->check(CLI::Range(1, 10'000));
   command->add_option("--shard", options->shard, "I/N: every Nth cell of the matrix, from the Ith on");
   command->add_flag("--list", options->list, "Show the set-ups");
   command->add_flag("-q,--quiet", options->quiet, "Show differences that are not known only");

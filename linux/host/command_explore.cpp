@@ -18,7 +18,7 @@ namespace pmusim::linux_driver {
 
 namespace {
 
-constexpr u64 period = 1000;
+constexpr u64 period = 1000, ring_pages = 8;
 constexpr int first_task = 100, second_task = 200;
 
 struct ExploreOptions {
@@ -31,7 +31,7 @@ perf::Attr sampling(u64 config, u64 precise) {
   attr.type = static_cast<u32>(perf::EventType::raw);
   attr.config = config;
   attr.sample_period = period;
-  attr.sample_type = perf::sample::IP | perf::sample::TID | perf::sample::TIME;
+  attr.sample_type = perf::sample::IDENTIFIER | perf::sample::IP | perf::sample::TID | perf::sample::TIME;
   attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
   attr.disabled = 1;
   attr.precise_ip = precise & 3;
@@ -47,6 +47,59 @@ struct Events {
   void disable() const {
     for (const KernelEvent& event : all) event.disable();
   }
+};
+
+/// What an interrupt may write: samples of events that count. Those of precise events are in a buffer by
+/// then, and come out of it even where the event has been stopped meanwhile.
+class SampleWatch final : public PmiHandler {
+ public:
+  SampleWatch(Machine& machine, const Events& events)
+      : machine_(machine), events_(events), ring_(events.all.front(), ring_pages) {
+    for (const KernelEvent& event : events.all) ids_.push_back(event.id());
+  }
+
+  void begin(explore::Cpu& cpu, bool precise) {
+    cpu_ = &cpu;
+    precise_ = precise;
+    samples_ = 0;
+  }
+  void end() { cpu_ = nullptr; }
+  u64 samples() const { return samples_; }
+  /// Samples that have come since the last look, of which event each is.
+  std::vector<std::size_t> take() {
+    std::vector<std::byte> records;
+    ring_.drain_into(records);
+    std::vector<std::size_t> of;
+    perf::RecordHeader header;
+    for (std::size_t at = 0; at + sizeof header + 8 <= records.size(); at += header.size) {
+      std::memcpy(&header, &records[at], sizeof header);
+      if (static_cast<perf::RecordType>(header.type) != perf::RecordType::sample) continue;
+      u64 id = 0;
+      std::memcpy(&id, &records[at + sizeof header], sizeof id);
+      of.push_back(static_cast<std::size_t>(std::ranges::find(ids_, id) - ids_.begin()));
+    }
+    samples_ += of.size();
+    return of;
+  }
+
+  void handle_pmi(const InterruptFrame& frame) override {
+    if (cpu_ == nullptr || precise_) return machine_.handle_pmi(frame);
+    take();
+    std::vector<bool> counted;
+    for (const KernelEvent& event : events_.all) counted.push_back(event.counts());
+    machine_.handle_pmi(frame);
+    for (const std::size_t n : take())
+      if (n >= counted.size() || !counted[n]) cpu_->fail("a sample of an event that does not count");
+  }
+
+ private:
+  Machine& machine_;
+  const Events& events_;
+  KernelRing ring_;
+  std::vector<u64> ids_;
+  explore::Cpu* cpu_ = nullptr;
+  bool precise_ = false;
+  u64 samples_ = 0;
 };
 
 /// What the kernel does while PMIs come: first what is not watched, then what is.
@@ -100,14 +153,22 @@ struct Overflows final : Observer {
   void on_overflow(const observed::Overflow&) override { ++count; }
 };
 
+/// An interrupt that comes too late: nothing is enabled any more.
+void check_late_interrupt(explore::Cpu& cpu, SampleWatch& watch) {
+  watch.take();
+  static_cast<void>(cpu.pmu().interrupt({.cpl = Cpl::kernel}));
+  if (!watch.take().empty()) cpu.fail("a sample of an event that is disabled");
+}
+
 /// What must hold when nothing is enabled any more.
-void check_end(explore::Cpu& cpu, const Machine& machine, const Events& events, u64 overflows) {
+void check_end(explore::Cpu& cpu, const Machine& machine, const Events& events, u64 overflows, u64 samples) {
   if (!machine.traps().empty()) return cpu.fail(text_of(machine.traps().front()));
   if (cpu.pmu().running_counters() != 0) return cpu.fail("a counter still runs");
   const auto lvtpc = cpu.pmu().rdmsr(msr::X2APIC_LVTPC);
   if (lvtpc.ok() && (*lvtpc & msr::lvtpc::MASKED) != 0) return cpu.fail("interrupts stay masked");
   u64 counted = 0;
   for (const KernelEvent& event : events.all) counted += event.read().value_or(KernelCount{}).counted;
+  if (samples > overflows) return cpu.fail(fmt::format("{} samples of {} periods", samples, overflows));
   if (counted != overflows * period)
     cpu.fail(fmt::format("{} periods are over, and {} counted", overflows, counted));
 }
@@ -115,6 +176,8 @@ void check_end(explore::Cpu& cpu, const Machine& machine, const Events& events, 
 /// One entry on a booted machine: each run begins with the same kernel and the same hardware.
 Result<explore::Report, Error> explore_entry(Machine& machine, const Entry& entry, const Events& events,
                                              u32 delay) {
+  SampleWatch watch(machine, events);
+  machine.pmu().set_pmi_handler(&watch);
   const Machine::Image image = machine.image();
   const auto scenario = [&](explore::Cpu& cpu) {
     machine.restore(image);
@@ -122,6 +185,7 @@ Result<explore::Report, Error> explore_entry(Machine& machine, const Entry& entr
     Overflows overflows;
     cpu.pmu().set_observer(&overflows);
     machine.set_bus(&cpu);
+    watch.begin(cpu, entry.precise != 0);
     entry.before(events);
     cpu.open();
     entry.watched(events);
@@ -130,7 +194,9 @@ Result<explore::Report, Error> explore_entry(Machine& machine, const Entry& entr
     events.disable();
     if (stopped && entry.name.starts_with("reprogram")) cpu.fail("the counters were not enabled again");
     machine.set_bus(nullptr);
-    check_end(cpu, machine, events, overflows.count);
+    check_late_interrupt(cpu, watch);
+    check_end(cpu, machine, events, overflows.count, watch.samples());
+    watch.end();
     cpu.pmu().set_observer(nullptr);
   };
   auto report = explore::explore_on(machine.pmu(), scenario,
@@ -138,6 +204,7 @@ Result<explore::Report, Error> explore_entry(Machine& machine, const Entry& entr
                                      .causes = {explore::Cause::overflow, explore::Cause::spurious},
                                      .greatest_delay = delay});
   machine.restore(image);
+  machine.pmu().set_pmi_handler(&machine);
   return report;
 }
 
@@ -154,7 +221,10 @@ std::string explored(const CpuModel& model, const Entry& entry, u32 delay) {
       return fmt::format("{} {}: refused: {}\n", model.name, entry.name, event.error().message);
     events.all.push_back(std::move(event).value());
   }
-  if (auto mapped = events.all.front().map_ring(8); !mapped.ok()) throw CommandError(mapped.error().message);
+  if (auto mapped = events.all.front().map_ring(ring_pages); !mapped.ok())
+    throw CommandError(mapped.error().message);
+  if (auto given = events.all.back().write_into_ring_of(events.all.front()); !given.ok())
+    throw CommandError(given.error().message);
   const explore::Report report = value_or_fail(explore_entry(machine, entry, events, delay));
   const std::string head =
       fmt::format("{} {}: {} runs, {} places", model.name, entry.name, report.runs, report.boundaries);

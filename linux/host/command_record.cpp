@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `stat` and `record` as the commands of pmusim, with the kernel's own driver and perf_event core.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "host/access_text.h"
@@ -11,6 +15,7 @@
 #include "host/kernel_events.h"
 #include "host/recording.h"
 #include "pmusim/session/record.h"
+#include "pmusim/trace/recorder.h"
 #include "session/file_options.h"
 #include "session/file_sink.h"
 
@@ -20,6 +25,7 @@ namespace {
 
 /// What both take.
 struct ReplayCommand {
+  std::vector<std::string> program;
   std::string trace, model = "icelake", events = "cycles,instructions,branches,branch-misses", log;
   std::optional<u64> offline_ms{};
 };
@@ -67,6 +73,32 @@ class LoggedMachine {
   std::FILE* log_ = nullptr;
 };
 
+/// The trace that is named, or one of the program, which is made for this run.
+class WatchedTrace {
+ public:
+  explicit WatchedTrace(ReplayCommand& command) {
+    if (command.program.empty() == command.trace.empty())
+      throw CommandError("what to watch: expected a trace, or '-- PROGRAM ARGUMENT...'");
+    if (command.program.empty()) return;
+    std::string name = (std::filesystem::temp_directory_path() / "pmusim-linux-XXXXXX").string();
+    const int file = mkstemp(name.data());
+    if (file < 0) throw CommandError(fmt::format("{}: {}", name, std::strerror(errno)));
+    close(file);
+    made_ = command.trace = name;
+    value_or_fail(
+        trace::record(command.program, {.output = name, .registers = trace::RecordedRegisters::gpr}));
+  }
+  ~WatchedTrace() {
+    std::error_code gone;
+    if (!made_.empty()) std::filesystem::remove(made_, gone);
+  }
+  WatchedTrace(const WatchedTrace&) = delete;
+  WatchedTrace& operator=(const WatchedTrace&) = delete;
+
+ private:
+  std::string made_;
+};
+
 WatchedProgram open_program(const ReplayCommand& command, Machine& machine) {
   WatchedProgram program = value_or_fail(WatchedProgram::open(command.trace, machine));
   if (command.offline_ms) program.replug_at(*command.offline_ms * 1'000'000);
@@ -77,7 +109,8 @@ std::vector<events::EventGroup> parsed_events(const ReplayCommand& command, cons
   return value_or_fail(events::parse_events(command.events, model));
 }
 
-void run_stat(const ReplayCommand& command) {
+void run_stat(ReplayCommand command) {
+  const WatchedTrace watched(command);
   LoggedMachine logged(command);
   WatchedProgram program = open_program(command, logged.machine);
   std::vector<std::pair<std::string, KernelEvent>> opened;
@@ -128,7 +161,8 @@ RecordOptions record_options(const RecordCommand& command, const CpuModel& model
   return options;
 }
 
-void run_record(const RecordCommand& command) {
+void run_record(RecordCommand command) {
+  const WatchedTrace watched(command);
   LoggedMachine logged(command);
   const RecordOptions options = record_options(command, logged.machine.model());
   // What a file says of the machine is the same as without the kernel.
@@ -150,21 +184,23 @@ void add_replay_options(CLI::App& app, ReplayCommand& command) {
                  "File for every access of the kernel, with its function; '-': standard error");
   app.add_option("--offline-ms", command.offline_ms,
                  "Take the CPU down and up again after so many ms of emulated time");
-  app.add_option("TRACE", command.trace, "A trace of 'pmusim trace record'")->required();
+  app.add_option("TRACE", command.trace, "A trace of 'pmusim trace record'; or '-- PROGRAM ARGUMENT...'");
 }
 
 }  // namespace
 
-void add_stat(CLI::App& app) {
+void add_stat(CLI::App& app, const std::vector<std::string>& program) {
   auto command = std::make_shared<ReplayCommand>();
+  command->program = program;
   CLI::App* const stat =
       app.add_subcommand("stat", "Count events with the kernel's driver; what does not fit takes turns");
   add_replay_options(*stat, *command);
   stat->callback([command] { run_stat(*command); });
 }
 
-void add_record(CLI::App& app) {
+void add_record(CLI::App& app, const std::vector<std::string>& program) {
   auto command = std::make_shared<RecordCommand>();
+  command->program = program;
   CLI::App* const record = app.add_subcommand("record", "Sample with the kernel's driver into a perf.data");
   command->events = "cycles";
   add_replay_options(*record, *command);

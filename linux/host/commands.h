@@ -32,8 +32,9 @@ std::vector<CpuModel> models_named(const std::vector<std::string>& names);
 
 // Each adds its subcommand.
 void add_boot(CLI::App& app);
-void add_stat(CLI::App& app);
-void add_record(CLI::App& app);
+/// `program` with its arguments is recorded and watched, where no trace is named.
+void add_stat(CLI::App& app, const std::vector<std::string>& program);
+void add_record(CLI::App& app, const std::vector<std::string>& program);
 void add_compare(CLI::App& app);
 void add_explore(CLI::App& app);
 

@@ -17,6 +17,8 @@ bool matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
+bool names_bits(const KnownDifference& known) { return known.kind == "write" || known.kind == "sample"; }
+
 /// "MODELS SETUPS KIND [ADDRESS BITS]: REASON"
 std::optional<KnownDifference> parse(const std::string& line) {
   const std::size_t colon = line.find(": ");
@@ -24,7 +26,7 @@ std::optional<KnownDifference> parse(const std::string& line) {
   std::istringstream words(line.substr(0, colon));
   KnownDifference known{.reason = line.substr(colon + 2)};
   if (!(words >> known.models >> known.setups >> known.kind)) return std::nullopt;
-  if (known.kind == "write" && !(words >> std::hex >> known.address >> known.bits)) return std::nullopt;
+  if (names_bits(known) && !(words >> std::hex >> known.address >> known.bits)) return std::nullopt;
   std::string more;
   return words >> more ? std::nullopt : std::optional(known);
 }
@@ -97,17 +99,35 @@ std::string text_of(const RecordAt& record, std::size_t word) {
                      record.bytes.size(), value);
 }
 
-std::optional<std::string> difference_of_records(const Outcome& kernel, const Outcome& session) {
+u64 word_of(const RecordAt& record, std::size_t n) {
+  u64 value = 0;
+  std::memcpy(&value, &record.bytes[n * 8], 8);
+  return value;
+}
+
+/// Bits of a sample's word that do not matter.
+u64 ignored(const RecordAt& record, std::size_t n, const std::vector<KnownDifference>& known) {
+  if (static_cast<perf::RecordType>(record.header.type) != perf::RecordType::sample) return 0;
+  u64 bits = 0;
+  for (const KnownDifference& k : known)
+    if (k.kind == "sample" && k.address == n) bits |= k.bits;
+  return bits;
+}
+
+std::optional<std::string> difference_of_records(const Outcome& kernel, const Outcome& session,
+                                                 const std::vector<KnownDifference>& known) {
   std::size_t at = 0;
   for (unsigned number = 0;; ++number) {
     const RecordAt theirs = record_at(kernel.records, at), ours = record_at(session.records, at);
     if (theirs.bytes.empty() && ours.bytes.empty()) return std::nullopt;
-    const std::size_t both = std::min(theirs.bytes.size(), ours.bytes.size());
+    const std::size_t both = std::min(theirs.bytes.size(), ours.bytes.size()) / 8;
     std::size_t same = 0;
-    while (same < both && theirs.bytes[same] == ours.bytes[same]) ++same;
+    while (same < both &&
+           ((word_of(theirs, same) ^ word_of(ours, same)) & ~ignored(theirs, same, known)) == 0)
+      ++same;
     if (same < both || theirs.bytes.size() != ours.bytes.size())
-      return fmt::format("record {} word {}: the kernel {}, pmusim {}", number, same / 8,
-                         text_of(theirs, same / 8), text_of(ours, same / 8));
+      return fmt::format("record {} word {}: the kernel {}, pmusim {}", number, same, text_of(theirs, same),
+                         text_of(ours, same));
     at += theirs.bytes.size();
   }
 }
@@ -136,8 +156,8 @@ Result<std::vector<KnownDifference>, Error> read_known_differences(const std::st
     auto known = parse(line);
     if (!known)
       return Failure(
-          Error(fmt::format("{}:{}: no known difference; expected 'MODELS SETUPS KIND: REASON' or 'MODELS "
-                            "SETUPS write ADDRESS BITS: REASON'",
+          Error(fmt::format("{}:{}: no known difference; expected 'MODELS SETUPS KIND: REASON', 'MODELS "
+                            "SETUPS write ADDRESS BITS: REASON' or '... sample WORD BITS: REASON'",
                             path, number)));
     all.push_back(std::move(*known));
   }
@@ -162,7 +182,7 @@ std::vector<Difference> differences(const Outcome& kernel, const Outcome& sessio
   add("refusal", difference_of_refusals(kernel, session));
   if (kernel.refusal || session.refusal) return found;
   add("counts", difference_of_counts(kernel, session));
-  add("records", difference_of_records(kernel, session));
+  add("records", difference_of_records(kernel, session, known));
   add("writes", difference_of_writes(kernel, session, known));
   return found;
 }

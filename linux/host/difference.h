@@ -11,10 +11,13 @@
 namespace pmusim::linux_driver {
 
 /// A difference that is known, with its reason: for models and set-ups that match the patterns, either bits
-/// of a register's writes that do not matter, or a kind of difference that is expected.
+/// of a register's writes or of a word of samples that do not matter, or a kind of difference that is
+/// expected.
 struct KnownDifference {
   std::string models, setups;  ///< patterns with '*'
-  std::string kind;  ///< "counts", "records", "writes", "refusal", "warning"; "write" for `bits` of `address`
+  /// "counts", "records", "writes", "refusal", "warning"; "write" for `bits` of the register at `address`,
+  /// "sample" for those of a sample's word number `address`
+  std::string kind;
   u32 address = 0;
   u64 bits = 0;
   std::string reason;

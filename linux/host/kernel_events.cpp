@@ -13,8 +13,8 @@ namespace {
 
 constexpr u64 page = 4096;
 // <linux/perf_event.h>: ioctl numbers, and where the control page has the ring's positions.
-constexpr u32 ioc_enable = 0x2400, ioc_disable = 0x2401, ioc_set_output = 0x2405, ioc_period = 0x40082404,
-              ioc_id = 0x80082407;
+constexpr u32 ioc_enable = 0x2400, ioc_disable = 0x2401, ioc_reset = 0x2403, ioc_set_output = 0x2405,
+              ioc_period = 0x40082404, ioc_id = 0x80082407;
 constexpr u64 head_offset = 1024, tail_offset = 1032;
 
 KernelError refusal(long error) {
@@ -59,8 +59,10 @@ std::optional<KernelCount> KernelEvent::read() const {
   return KernelCount{.counted = words[0], .enabled_ns = words[1], .running_ns = words[2]};
 }
 
+bool KernelEvent::counts() const { return linux_counts(descriptor_) != 0; }
 void KernelEvent::enable() const { linux_ioctl(descriptor_, ioc_enable, 0); }
 void KernelEvent::disable() const { linux_ioctl(descriptor_, ioc_disable, 0); }
+void KernelEvent::reset() const { linux_ioctl(descriptor_, ioc_reset, 0); }
 void KernelEvent::set_period(u64 period) const { linux_ioctl(descriptor_, ioc_period, address_of(&period)); }
 
 Result<Done, KernelError> KernelEvent::map_ring(u64 data_pages) const {

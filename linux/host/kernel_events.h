@@ -36,8 +36,11 @@ class KernelEvent {
   u64 id() const;
   /// Nothing for an event in error state. The event's read_format is the two times.
   std::optional<KernelCount> read() const;
+  /// Whether the driver has it on a counter that it lets run.
+  bool counts() const;
   void enable() const;
   void disable() const;
+  void reset() const;
   void set_period(u64 period) const;
   Result<Done, KernelError> map_ring(u64 data_pages) const;
   Result<Done, KernelError> write_into_ring_of(const KernelEvent& other) const;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "host/commands.h"
 
@@ -16,16 +18,21 @@ std::vector<CpuModel> models_named(const std::vector<std::string>& names) {
 
 int main(int argc, char** argv) {
   using namespace pmusim::linux_driver;
+  // What stands behind "--" is a program to watch.
+  char** const end = argv + argc;
+  char** const dashes =
+      std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+  const std::vector<std::string> program(dashes == end ? end : dashes + 1, end);
   CLI::App app("A Linux kernel's own PMU driver on the emulated PMU", "pmusim-linux");
   app.require_subcommand(1);
   app.set_help_all_flag("--help-all", "Help of every command");
   try {
     add_boot(app);
-    add_stat(app);
-    add_record(app);
+    add_stat(app, program);
+    add_record(app, program);
     add_compare(app);
     add_explore(app);
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& asked) {
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {

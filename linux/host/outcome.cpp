@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "host/recording.h"
+#include "host/script.h"
 #include "perf/ring_buffer.h"
 #include "pmusim/pmu/observer.h"
 #include "pmusim/session/session.h"
@@ -41,58 +42,39 @@ class MemorySink final : public RecordSink {
   std::vector<std::byte>& records_;
 };
 
-/// As perf does: a group begins to count when it is complete.
-perf::Attr counting_attr(const events::ParsedEvent& event, const events::EventGroup& group) {
-  perf::Attr attr = event.attr;
-  attr.disabled = group.events.size() > 1 && &event == &group.events.front() ? 1 : 0;
-  attr.exclude_kernel = attr.exclude_hv = 1;
-  attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
-  return attr;
+/// Whole recordings of perf's kind go the way of `record`; everything else is done by a script.
+bool is_scripted(const Setup& setup) {
+  return !setup.samples || setup.operated || setup.whose == Setup::Whose::task;
 }
 
-Result<Done, Error> count(Outcome& outcome, WatchedProgram& program, const RecordOptions& options) {
-  std::vector<KernelEvent> opened;
-  for (const events::EventGroup& group : options.events) {
-    int leader = -1;
-    for (const events::ParsedEvent& event : group.events) {
-      auto made = KernelEvent::open(counting_attr(event, group), leader);
-      if (!made.ok()) {
-        outcome.refusal = made.error().message;
-        return Done{};
-      }
-      if (leader < 0) leader = made->descriptor();
-      opened.push_back(std::move(made).value());
-    }
-    if (group.events.size() > 1) opened[opened.size() - group.events.size()].enable();
-  }
-  if (const auto run = program.run(); !run.ok()) return Failure(run.error());
-  for (const KernelEvent& event : opened) event.disable();
-  for (const KernelEvent& event : opened) outcome.counts.push_back(event.read().value_or(KernelCount{}));
+Result<Done, Error> run_script(Outcome& outcome, WatchedProgram& program, const Setup& setup,
+                               const RecordOptions& options) {
+  const auto events = events_of_kernel();
+  Script script(*events, setup, options, outcome);
+  script.begin();
+  if (outcome.refusal) return Done{};
+  program.on_pause([&] { script.pause(Machine::present().now()); });
+  program.on_mapping([&](const trace::Mapping&) { script.program_began(); });
+  const auto run = program.run();
+  program.on_pause([] {});
+  program.on_mapping([](const trace::Mapping&) {});
+  if (!run.ok()) return Failure(run.error());
+  script.end();
   return Done{};
 }
 
-Result<Done, Error> count(Outcome& outcome, Session& session, const RecordOptions& options) {
-  std::vector<perf::Event*> opened;
-  for (const events::EventGroup& group : options.events) {
-    perf::Event* leader = nullptr;
-    for (const events::ParsedEvent& event : group.events) {
-      auto made = session.open_event(counting_attr(event, group), leader);
-      if (!made.ok()) {
-        outcome.refusal = made.error().message;
-        return Done{};
-      }
-      if (leader == nullptr) leader = *made;
-      opened.push_back(*made);
-    }
-    if (group.events.size() > 1) session.perf().enable(*leader);
-  }
-  if (auto run = session.run(); !run.ok()) return Failure(run.error());
-  for (perf::Event* const event : opened) {
-    const auto words = session.perf().read(*event);
-    outcome.counts.push_back(words.ok() && words->size() == 3
-                                 ? KernelCount{(*words)[0], (*words)[1], (*words)[2]}
-                                 : KernelCount{});
-  }
+Result<Done, Error> run_script(Outcome& outcome, Session& session, const Setup& setup,
+                               const RecordOptions& options) {
+  const auto events = events_of(session);
+  Script script(*events, setup, options, outcome);
+  script.begin();
+  if (outcome.refusal) return Done{};
+  session.on_pause([&] { script.pause(session.now()); });
+  session.on_mapping([&](const trace::Mapping&) { script.program_began(); });
+  if (auto run = session.run(); !run.ok()) return run;
+  session.on_pause({});
+  session.on_mapping({});
+  script.end();
   return Done{};
 }
 
@@ -110,12 +92,12 @@ Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& 
   if (!program.ok()) return Failure(program.error());
   WriteLog log(outcome.writes);
   machine.pmu().set_observer(&log);
-  if (setup.samples) {
+  if (is_scripted(setup)) {
+    if (auto run = run_script(outcome, *program, setup, options); !run.ok()) return Failure(run.error());
+  } else {
     MemorySink sink(outcome.records);
     if (auto recorded = record_into(sink, machine, *program, options); !recorded.ok())
       outcome.refusal = recorded.error().message;
-  } else if (auto counted = count(outcome, *program, options); !counted.ok()) {
-    return Failure(counted.error());
   }
   machine.pmu().set_observer(nullptr);
   for (const Trap& trap : machine.traps()) outcome.warnings.push_back(text_of(trap));
@@ -130,12 +112,12 @@ Result<Outcome, Error> session_outcome(const std::string& trace, const CpuModel&
   if (!session.ok()) return Failure(session.error());
   WriteLog log(outcome.writes);
   session->pmu().set_observer(&log);
-  if (setup.samples) {
+  if (is_scripted(setup)) {
+    if (auto run = run_script(outcome, *session, setup, options); !run.ok()) return Failure(run.error());
+  } else {
     MemorySink sink(outcome.records);
     if (auto recorded = replay_into(sink, *session, options); !recorded.ok())
       outcome.refusal = recorded.error().message;
-  } else if (auto counted = count(outcome, *session, options); !counted.ok()) {
-    return Failure(counted.error());
   }
   session->pmu().set_observer(nullptr);
   return outcome;

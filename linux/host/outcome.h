@@ -21,6 +21,10 @@ struct Setup {
   u64 branches = 0;
   u64 interrupt_registers = 0;
   bool call_graph = false, addresses = false, weight = false;
+  enum class Whose : u8 { cpu, task };
+  Whose whose = Whose::cpu;    ///< events of the CPU, or of the first task and whoever it starts
+  bool operated = false;       ///< events are read, switched, given other periods and closed as ticks pass
+  unsigned since_release = 0;  ///< of the kernels that have it: 6 << 8 | 16
 };
 /// The set-ups of `compare`.
 const std::vector<Setup>& setups();

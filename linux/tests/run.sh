@@ -4,6 +4,7 @@
 #
 #   run.sh boot PROGRAM                    every model boots
 #   run.sh record PROGRAM TRACE            perf reads what the kernel's driver sampled
+#   run.sh command PROGRAM COMMAND         the same of a program that is no trace yet
 #   run.sh log PROGRAM TRACE               accesses have the kernel's functions
 #   run.sh throttling PROGRAM TRACE        too many samples are throttled, and come again
 #   run.sh hotplug PROGRAM TRACE           the CPU goes and comes back
@@ -26,6 +27,12 @@ case "$what" in
     "$program" record -e branches:u -c 1009 -b --model skylake -o "$scratch/perf.data" "$3"
     perf report -i "$scratch/perf.data" --stdio --sort sym >"$scratch/report" 2>"$scratch/errors" || fail "$(cat "$scratch/errors")"
     grep -qE '[0-9]+\.[0-9]+%' "$scratch/report" || fail "perf reports nothing: $(cat "$scratch/report")" ;;
+  command)
+    TMPDIR=$scratch "$program" record -e branches:u -c 1009 --model skylake -o "$scratch/perf.data" -- "$3" >"$scratch/output"
+    [ -s "$scratch/output" ] || fail "the program said nothing"
+    perf report -i "$scratch/perf.data" --stats >"$scratch/stats" 2>&1
+    [ "$(awk '$1 == "SAMPLE" {print $3}' "$scratch/stats")" -gt 100 ] || fail "$(cat "$scratch/stats")"
+    ! compgen -G "$scratch/pmusim-linux-*" >/dev/null || fail "the trace made for it is still there" ;;
   log)
     "$program" record -e branches:u -c 1009 --model skylake -o "$scratch/perf.data" --msr-log "$scratch/log" "$3"
     grep -q 'wrmsr IA32_PERF_GLOBAL_CTRL (38f) = .*intel_pmu' "$scratch/log" || fail "no write of GLOBAL_CTRL by the kernel's driver" ;;
@@ -56,5 +63,5 @@ case "$what" in
     "$program" explore "${entries[@]}" "${@:3}"
     ! "$program" explore --entry read "${@:3}" >"$scratch/read" || fail "the race of a read is gone: say so in docs/linux-driver.md"
     grep -q 'seed: overflow@0+1' "$scratch/read" || fail "$(cat "$scratch/read")" ;;
-  *) sed -n '3,13s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
