@@ -50,10 +50,17 @@ constexpr EventRule sum_of(const std::array<Quantity, 4>& cycles) {
   return {.quantity = cycles[0], .plus = {cycles[1], cycles[2], cycles[3]}};
 }
 
+/// The instruction at which the sequencer takes over is known (IDQ.MS_SWITCHES).
+std::optional<EventRule> beginnings(const EventRule& rule, const CycleCondition& condition) {
+  const bool known = rule.quantity == uops_ms && condition.cmask == 1 && !condition.inv;
+  return known ? std::optional(EventRule{.all = {Signal::ms_switch}}) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<EventRule> cycles_with(const EventRule& rule, const CycleCondition& condition) {
   if (rule.quantity == none || condition.cmask == 0) return std::nullopt;
+  if (condition.edge) return beginnings(rule, condition);
   // A cycle of these has as many occurrences as the event's name says, and any other none.
   if (is_cycle_total(rule.quantity) && condition.cmask <= rule.per_cycle && !condition.inv)
     return EventRule{.quantity = rule.quantity, .plus = rule.plus};

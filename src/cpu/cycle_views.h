@@ -12,13 +12,15 @@ namespace pmusim {
 struct CycleCondition {
   unsigned cmask = 0;        ///< so many occurrences
   bool inv = false;          ///< or fewer
+  bool edge = false;         ///< and not in the cycle before
   unsigned issue_width = 0;  ///< of the core: as many uops as a source can deliver at most
 };
 
 /// What a counter with a CMASK counts of an event whose occurrences are not those of the retirement's cycle
 /// (uops that were dispatched or executed, requests under way): the cycles that have as many of them, or with
-/// INV fewer. The core tells these cycles as quantities of their own. Nothing for other events, and for
-/// numbers of which the core does not tell in how many cycles there were so many.
+/// INV fewer. The core tells these cycles as quantities of their own, and beginnings of them (EDGE) as
+/// signals. Nothing for other events, and for numbers of which the core does not tell in how many cycles
+/// there were so many.
 std::optional<EventRule> cycles_with(const EventRule& rule, const CycleCondition& condition);
 
 /// Whether a cycle's occurrences of the event can be compared with a CMASK only where cycles_with() says so.

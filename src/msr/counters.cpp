@@ -194,13 +194,13 @@ CounterFile::Running CounterFile::with_event(Running running,
   }
   running.rule = event->rule;
   running.per_cycle = event->rule.per_cycle;
-  const CycleCondition condition{running.cmask, running.inv, model_->core.issue_width};
-  const auto cycles = running.equal || running.edge ? std::nullopt : cycles_with(event->rule, condition);
+  const CycleCondition condition{running.cmask, running.inv, running.edge, model_->core.issue_width};
+  const auto cycles = running.equal ? std::nullopt : cycles_with(event->rule, condition);
   if (cycles) {
     running.rule = *cycles;
     running.per_cycle = 1;
     running.cmask = 0;
-    running.inv = false;
+    running.inv = running.edge = false;
     return running;
   }
   running.only_slow_loads = event->rule.all.has(Signal::load_latency);

@@ -3,10 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <numeric>
 
 namespace pmusim::events {
 namespace {
+
+TEST(Census, OfThePageIsTheOneOfTheTables) {
+  std::ifstream file(PMUSIM_SOURCE_DIR "/docs/events.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string tables = census_tables(take_census());
+  EXPECT_NE(page.find(tables), std::string::npos) << "docs/events.md does not have this:\n" << tables;
+}
 
 TEST(Census, CountsEachEventOnce) {
   const Census census = take_census();
