@@ -53,9 +53,12 @@ fuzz() {
   "build/fuzz/fuzzers/fuzz_$1" -seed="${SEED:-1}" -max_total_time="$2" -timeout=10 \
     -rss_limit_mb=1024 -malloc_limit_mb=256 -entropic=0 -print_final_stats=1 -artifact_prefix="build/fuzz/found/$1-" \
     "build/fuzz/corpus/$1" "build/fuzz/seeds/$1" >"$log" 2>&1 && result=ok
-  [ -z "${STATS:-}" ] || printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" \
-    "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
-    "$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)" "$result" >>"$STATS"
+  if [ -n "${STATS:-}" ]; then
+    local executions coverage
+    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+    printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "${executions:-0}" "${coverage:-0}" "$result" >>"$STATS"
+  fi
   if [ $result = ok ]; then
     printf '%-28s %8s runs/s\n' "$1" "$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")"
   else
