@@ -42,7 +42,7 @@ TESTS = {
     "xsave": ["xsave"] + HARDWARE,
     "pmu": ["pmu", "msr", "observe", "driver_on_pmu", "scenario", "machine", "explore"],
     "driver": ["driver", "driver_on_pmu", "machine", "driver_explored", "session"],
-    "perf": ["perf", "driver_on_pmu", "session"],
+    "perf": ["perf", "driver", "driver_on_pmu", "session"],
     "annotate": ["annotate", "session"],
     "trace": ["trace", "core", "formats", "replay", "session"],
 }
@@ -77,7 +77,7 @@ def try_together(mutants, left, given, results: Results):
     tree.instrument(mutants)
     programs = sorted({p for m in mutants.values() for p in TESTS[m.room]})
     tree.make(programs)
-    reach = Reach(given.state / "reach", max(mutants) + 1, given.jobs)
+    reach = Reach(given.state / "reach", given.jobs)
     for program in programs:
         reach.measure(program, tree.program(program))
     def one(number):
@@ -150,7 +150,7 @@ def main() -> int:
         options.error(f"no room {unknown[0]}: one of {', '.join(TESTS)}")
     given.state = given.state.absolute()
     given.state.mkdir(parents=True, exist_ok=True)
-    mutants, total = drawn(given.rooms or list(TESTS), TESTS, given.seed, given.count)
+    mutants, total = drawn(given.rooms or list(TESTS), given.seed, given.count)
     results = Results(given.state / "results.jsonl")
     left = [n for n, m in mutants.items() if results.of(m) is None or given.again and results.of(m) in ALIVE]
     print(f"{len(mutants)} of {total} mutants drawn, {len(left)} to try", file=sys.stderr)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from mutation.places import TOP
-from mutation.schemata import Asking, DEFINITIONS, Instrumented
+from mutation.schemata import DEFINITIONS, Instrumented
 
 CONFIGURATION = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
                  "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG", "-DPMUSIM_TESTS=ON", "-DPMUSIM_BENCHMARKS=OFF",
@@ -28,6 +28,8 @@ class Tree:
     def __init__(self, folder: Path, jobs: int):
         self.top, self.build, self.jobs = folder / "tree", folder / "tree" / "build" / "dev", jobs
         self.alive_in = {}  # mutant's number -> how it asks
+        self.state = folder / "instrumented.json"
+        self.kept = json.loads(self.state.read_text()) if self.state.exists() else {}
 
     def instrument(self, mutants):
         """Copies the tree and puts the mutants in, those out that do not compile."""
@@ -35,6 +37,8 @@ class Tree:
         for number, mutant in mutants.items():
             files.setdefault(mutant.file, []).append((number, mutant))
         sources = {name: Instrumented((TOP / name).read_text(), numbered) for name, numbered in sorted(files.items())}
+        for name, source in sources.items():
+            source.become(self.kept.get(name, {}))
         self.copy({name: source.render() for name, source in sources.items()})
         self.configure()
         while failed := self.compile(sources):
@@ -42,7 +46,13 @@ class Tree:
                 print(f"{name}: does not compile at {sorted(lines)}", file=sys.stderr)
                 sources[name].retreat(lines)
                 write_if_other(self.top / name, sources[name].render().encode())
+        self.keep(sources)
         self.alive_in = {c.number: c.asking for source in sources.values() for c in source.choices}
+
+    def keep(self, sources):
+        """What compiled, for the next time."""
+        self.kept |= {name: source.state() for name, source in sources.items()}
+        self.state.write_text(json.dumps(self.kept))
 
     def copy(self, instrumented):
         names = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, capture_output=True, text=True, check=True).stdout

@@ -99,17 +99,23 @@ def mutants_of(path: Path):
         previous = code
 
 
-def drawn(rooms, among, seed, count):
-    """The mutants to try by number, and how many there are. Each has a place in the draw of its own, whatever else the
-    sources say: those drawn for a small count are drawn for a larger one, those of a room alone with all rooms, too.
-    A number is the place among all that the rooms in `among` have."""
-    everything = [m for room in sorted(among) for path in sorted((TOP / "src" / room).rglob("*.cpp"))
+NUMBERS = 1 << 20
+
+
+def drawn(rooms, seed, count):
+    """The mutants to try by number, and how many there are. Each has a place in the draw and a number of its own, whatever
+    else the sources say: those drawn for a small count are drawn for a larger one, those of a room with all rooms, too."""
+    everything = [m for room in sorted(rooms) for path in sorted((TOP / "src" / room).rglob("*.cpp"))
                   for m in mutants_of(path)]
     place = {m: hashlib.sha256(f"{seed} {m.file} {m.kind} {m.before} {m.after} {m.nth}".encode()).digest()
              for m in everything}
-    everything.sort(key=place.__getitem__)
-    chosen = [(number, m) for number, m in enumerate(everything) if m.room in rooms]
-    return dict(chosen[:count]), len(chosen)
+    chosen = {}
+    for mutant in sorted(everything, key=place.__getitem__)[:count]:
+        number = int.from_bytes(place[mutant][-4:], "little") % NUMBERS
+        while number in chosen:
+            number = (number + 1) % NUMBERS
+        chosen[number] = mutant
+    return chosen, len(everything)
 
 
 def key_of(mutant: Mutant) -> str:

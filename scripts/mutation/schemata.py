@@ -153,6 +153,7 @@ class Instrumented:
     def __init__(self, source: str, numbered):
         self.source, self.code = source, blanked(source)
         choices = [choice_of(number, mutant, self.code) for number, mutant in numbered]
+        self.out = set()  # mutants that do not compile in this way
         self.choices = [c for c in choices if not any(half_within(c, other) for other in choices[:choices.index(c)])]
         for choice in self.choices:
             self.find_time_of(choice)
@@ -226,6 +227,21 @@ class Instrumented:
                 choice.asking = Asking.at_run_time
             else:
                 self.choices.remove(choice)
+                self.out.add(str(choice.mutant))
+
+    def state(self):
+        """How each mutant asks that is left, by the mutant, and what the source was."""
+        return {"source": self.source, "asking": {str(c.mutant): c.asking.name for c in self.choices},
+                "out": sorted(self.out)}
+
+    def become(self, state):
+        """What compiled before compiles again: the same source with the same mutants asks in the same way."""
+        if state.get("source") != self.source:
+            return
+        self.out = {m for m in state["out"]}
+        self.choices = [c for c in self.choices if str(c.mutant) not in self.out]
+        for choice in self.choices:
+            choice.asking = Asking[state["asking"].get(str(choice.mutant), choice.asking.name)]
 
     def lines_of(self, choice: Choice):
         return self.source.count("\n", 0, choice.begin) + 1, self.source.count("\n", 0, choice.end) + 1

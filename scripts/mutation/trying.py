@@ -11,6 +11,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from mutation.places import NUMBERS
+
 MEMORY_BYTES = 8 << 30  # of a process: more is a mutant that allocates without end
 LEAST_SECONDS = 10
 FILTER_BYTES = 100_000  # of an argument
@@ -41,14 +43,13 @@ def run(binary: Path, arguments, environment, seconds: int):
 class Reach:
     """The tests of each program with what they take and which mutants they come by, kept in a folder."""
 
-    def __init__(self, folder: Path, mutants: int, jobs: int):
-        self.folder, self.mutants, self.jobs = folder, mutants, jobs
+    def __init__(self, folder: Path, jobs: int):
+        self.folder, self.jobs = folder, jobs
         self.tests = {}  # program -> [(test, seconds, mutants)]
         folder.mkdir(parents=True, exist_ok=True)
 
     def measure(self, name: str, binary: Path):
-        status = binary.stat()
-        kept, mark = self.folder / f"{name}.json", [status.st_mtime_ns, self.mutants]
+        kept, mark = self.folder / f"{name}.json", binary.stat().st_mtime_ns
         if kept.exists() and (known := json.loads(kept.read_text()))["mark"] == mark:
             self.tests[name] = known["tests"]
             return
@@ -59,12 +60,12 @@ class Reach:
 
     def measured(self, name, binary, test):
         reached = self.folder / f"{name}.{os.getpid()}.{abs(hash(test))}.reached"
-        reached.write_bytes(bytes(self.mutants))
+        reached.write_bytes(bytes(NUMBERS))
         begin = time.monotonic()
         code, output = run(binary, ["--gtest_brief=1", f"--gtest_filter={test}"],
                            {"PMUSIM_MUTANTS_REACHED": str(reached)}, 120)
         seconds = time.monotonic() - begin
-        found = [n for n, byte in enumerate(reached.read_bytes()) if byte]
+        found = [m.start() for m in re.finditer(rb"\x01", reached.read_bytes())]
         reached.unlink()
         if code != 0:
             print(f"{name}.{test} fails without a mutant, and is left out\n{output[-500:]}", file=sys.stderr)

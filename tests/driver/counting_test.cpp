@@ -48,6 +48,19 @@ TEST(Driver, InstructionsTakeTheirFixedCounter) {
   EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR_CTRL], 0xBu);  // OS, USR, PMI
 }
 
+TEST(Driver, AFixedCounterIsOffWhenItsEventHasGone) {  // Linux: intel_pmu_disable_fixed
+  Rig rig(ice_lake());
+  perf::Event& instructions = rig.opened(Rig::generic(HardwareId::instructions));
+  perf::Event& cycles = rig.opened(Rig::generic(HardwareId::cpu_cycles));
+  ASSERT_TRUE(rig.schedule(instructions));
+  ASSERT_TRUE(rig.schedule(cycles));
+  EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR_CTRL], 0xBBu);
+  rig.driver.disable();
+  rig.driver.remove(instructions);
+  rig.driver.enable();
+  EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR_CTRL], 0xB0u);
+}
+
 TEST(Driver, TheSecondInstructionsEventGoesToAGeneralCounter) {
   Rig rig(ice_lake());
   rig.schedule(rig.opened(Rig::generic(HardwareId::instructions)));

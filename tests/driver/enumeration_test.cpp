@@ -222,5 +222,15 @@ TEST(LinuxView, CountersInRecordsCameWithLinux6_15) {
   EXPECT_EQ(as_seen_by(Kernel::v6_15, cpu).pebs_format, 6u);
 }
 
+// Linux, intel_ds_init: the debug store needs its area with 64-bit fields too (CPUID.1:ECX[2]).
+TEST(Enumeration, ADebugStoreWithout64BitFieldsIsNone) {
+  FakeBus bus = skylake();
+  bus.leaves[{1, 0}].edx |= 1u << 21;
+  bus.leaves[{1, 0}].ecx |= 1u << 2;
+  EXPECT_TRUE(enumerate(bus).has_ds);
+  bus.leaves[{1, 0}].ecx &= ~(1u << 2);
+  EXPECT_FALSE(enumerate(bus).has_ds);
+}
+
 }  // namespace
 }  // namespace pmusim::driver

@@ -258,6 +258,14 @@ TEST_F(CoreCounting, TheDriverIsToldOfEverySwitch) {
   EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0"}));
 }
 
+TEST_F(CoreCounting, TheDriverIsToldOfTheSwitchOfATaskWithEvents) {
+  open(counting());
+  driver.calls.clear();
+  core.switch_to(0);
+  core.switch_to(100);
+  EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0", "out 0", "in 100"}));
+}
+
 TEST_F(CoreCounting, ChildrensCountsAddUpAliveAndExited) {
   Attr attr = counting();
   attr.inherit = 1;

@@ -353,5 +353,24 @@ TEST_F(OpenOrderOfGroups, GroupRulesThenReadSizeThenAux) {  // B21, B23, B24
   EXPECT_EQ(core.open(last, 100, -1, &leader).error().error_number, EINVAL);
 }
 
+// Linux, perf_event_open: members of a group have the clock of their leader.
+TEST_F(OpenOrderOfGroups, MembersHaveTheClockOfTheirLeader) {
+  constexpr i32 monotonic = 1, monotonic_raw = 4;
+  Attr attr = counting();
+  attr.use_clockid = 1;
+  attr.clockid = monotonic;
+  Event& leader = open(attr);
+  EXPECT_TRUE(core.open(attr, 100, -1, &leader).ok());
+  attr.clockid = monotonic_raw;
+  EXPECT_EQ(core.open(attr, 100, -1, &leader).error().error_number, EINVAL);
+  attr.use_clockid = 0;
+  EXPECT_EQ(core.open(attr, 100, -1, &leader).error().error_number, EINVAL);
+  // Without a clock of its own nobody looks at the number.
+  Attr plain = counting();
+  Event& plain_leader = open(plain);
+  plain.clockid = 0;
+  EXPECT_TRUE(core.open(plain, 100, -1, &plain_leader).ok());
+}
+
 }  // namespace
 }  // namespace pmusim::perf

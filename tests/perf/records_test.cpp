@@ -85,6 +85,25 @@ TEST(Records, SmallRecordsHaveTheDocumentedSizes) {
   EXPECT_EQ(bare(ReadRecord{1, 2, values}).at(32), 9u);
 }
 
+TEST(Records, WordsStandInTheOrderOfTheHeader) {  // <linux/perf_event.h>, enum perf_event_type
+  const auto comm = bare(CommRecord{1, 2, "name"});
+  EXPECT_EQ(comm.at<u32>(8), 1u);
+  EXPECT_EQ(comm.at<u32>(12), 2u);
+  const auto lost = bare(LostRecord{1, 2});
+  EXPECT_EQ(lost.at(8), 1u);
+  EXPECT_EQ(lost.at(16), 2u);
+  const auto throttle = bare(ThrottleRecord{.time = 1, .id = 2, .stream_id = 3});
+  for (u64 word = 1; word <= 3; ++word) EXPECT_EQ(throttle.at(8 * word), word);
+  const u64 values[2] = {7, 8};
+  const auto read = bare(ReadRecord{1, 2, values});
+  EXPECT_EQ(read.at<u32>(8), 1u);
+  EXPECT_EQ(read.at<u32>(12), 2u);
+  EXPECT_EQ(read.at(16), 7u);
+  const auto other_task = bare(SwitchCpuWideRecord{.pid = 1, .tid = 2});
+  EXPECT_EQ(other_task.at<u32>(8), 1u);
+  EXPECT_EQ(other_task.at<u32>(12), 2u);
+}
+
 TEST(Records, CgroupsHaveTheirPathBehindTheirId) { EXPECT_EQ(bare(CgroupRecord{3, "/a"}).text(16), "/a"); }
 
 TEST(Records, TheTrailerHasItsFieldsInOrderAndTheIdentifierLast) {  // struct sample_id
@@ -176,6 +195,21 @@ TEST_F(RecordsOfTheCore, InheritStatReportsWhatAChildCounted) {
   EXPECT_EQ(records[0].type(), RecordType::read);
   EXPECT_EQ(records[0].at<u32>(12), 102u);
   EXPECT_EQ(records[0].at(16), 42u);
+}
+
+// <linux/perf_event.h>: PERF_RECORD_MISC_COMM_EXEC tells execve from prctl.
+TEST_F(RecordsOfTheCore, ANameSaysWhetherItCameByExec) {
+  Attr attr = sampling(1000);
+  attr.comm = 1;
+  RingBuffer& ring = map(open(attr));
+  core.set_comm(100, "renamed");
+  core.exec(100, "another");
+  const auto records = drain_records(ring);
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].type(), RecordType::comm);
+  EXPECT_EQ(records[0].header.misc & misc::COMM_EXEC, 0u);
+  EXPECT_EQ(records[0].text(16), "renamed");
+  EXPECT_EQ(records[1].header.misc & misc::COMM_EXEC, misc::COMM_EXEC);
 }
 
 }  // namespace
