@@ -86,7 +86,7 @@ u32 attr_bytes(const RecordOptions& options) {
 
 namespace {
 
-bool samples_registers(const RecordOptions& options) {
+bool shows_registers(const RecordOptions& options) {
   return registers_needed(options) != trace::RecordedRegisters::none;
 }
 
@@ -97,7 +97,7 @@ perfdata::Options writer_options(const Session& session, const RecordOptions& op
   perfdata::Options file{.form = options.output == "-" ? perfdata::Form::pipe : perfdata::Form::file,
                          .attr_bytes = attr_bytes(options),
                          .simd = perf::simd_abi(session.kernel()),
-                         .readers = samples_registers(options) ? Readers::owner : Readers::as_umask_says,
+                         .readers = shows_registers(options) ? Readers::owner : Readers::as_umask_says,
                          .time_conversion = perfdata::TimeConversion{clock.shift, clock.mult, clock.zero},
                          .metadata = metadata(session, options)};
   if (options.compression_level) {
