@@ -266,6 +266,24 @@ TEST_F(CoreCounting, TheDriverIsToldOfTheSwitchOfATaskWithEvents) {
   EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0", "out 0", "in 100"}));
 }
 
+TEST_F(CoreCounting, ATaskThatExitsElsewhereLeavesTheOneThatRuns) {
+  core.fork(100, 200, 200);
+  driver.calls.clear();
+  core.exit(200);
+  EXPECT_TRUE(driver.calls.empty());
+  core.exit(100);
+  EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0"}));
+}
+
+// Linux, arch_perf_update_userpage: the zero of TSC times is that of perf's own clock alone.
+TEST_F(CoreCounting, APageHasTheZeroOfTimeForEventsOnPerfsOwnClock) {
+  Attr attr = sampling(1000);
+  EXPECT_NE(map(open(attr)).control().capabilities & ControlPage::cap_user_time_zero, 0u);
+  attr.use_clockid = 1;
+  attr.clockid = 1;  // CLOCK_MONOTONIC
+  EXPECT_EQ(map(open(attr)).control().capabilities & ControlPage::cap_user_time_zero, 0u);
+}
+
 TEST_F(CoreCounting, ChildrensCountsAddUpAliveAndExited) {
   Attr attr = counting();
   attr.inherit = 1;

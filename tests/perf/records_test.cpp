@@ -207,9 +207,20 @@ TEST_F(RecordsOfTheCore, ANameSaysWhetherItCameByExec) {
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].type(), RecordType::comm);
-  EXPECT_EQ(records[0].header.misc & misc::COMM_EXEC, 0u);
+  EXPECT_EQ(records[0].header.misc, 0u);
   EXPECT_EQ(records[0].text(16), "renamed");
-  EXPECT_EQ(records[1].header.misc & misc::COMM_EXEC, misc::COMM_EXEC);
+  EXPECT_EQ(records[1].header.misc, misc::COMM_EXEC);
+}
+
+TEST_F(RecordsOfTheCore, WithoutInheritStatAChildLeavesNoCount) {
+  Attr attr = sampling(1000);
+  attr.inherit = 1;
+  RingBuffer& ring = map(open(attr, nullptr, 100, 0));
+  core.fork(100, 101, 102);
+  core.switch_to(102);
+  count(42);
+  core.exit(102);
+  EXPECT_TRUE(drain_records(ring).empty());
 }
 
 }  // namespace
