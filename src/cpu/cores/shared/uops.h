@@ -8,6 +8,14 @@
 namespace pmusim::event_rows::shared {
 
 inline constexpr std::array uops{
+    SharedRow{nehalem, nehalem,
+              fewer_than(1, row("UOPS_ISSUED.STALLED_CYCLES", 0x0E, 0x01, sum(Q::uops_issued)))},
+    SharedRow{westmere, ice_lake,
+              fewer_than(1, row("UOPS_ISSUED.STALL_CYCLES", 0x0E, 0x01, sum(Q::uops_issued)))},
+    SharedRow{westmere, westmere,
+              fewer_than(1, row("UOPS_EXECUTED.CORE_STALL_CYCLES", 0xB1, 0x3F, sum(Q::uops_executed)))},
+    SharedRow{sandy_bridge, redwood_cove,
+              fewer_than(1, row("UOPS_EXECUTED.STALL_CYCLES", 0xB1, 0x01, sum(Q::uops_executed)))},
     SharedRow{core2, core2, row("RS_UOPS_DISPATCHED_CYCLES.PORT_0", 0xA1, 0x01, sum(Q::uops_port_0))},
     SharedRow{core2, core2, row("RS_UOPS_DISPATCHED_CYCLES.PORT_1", 0xA1, 0x02, sum(Q::uops_port_1))},
     SharedRow{core2, core2, row("RS_UOPS_DISPATCHED_CYCLES.PORT_2", 0xA1, 0x04, sum(Q::uops_port_2))},
