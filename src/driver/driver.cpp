@@ -205,7 +205,6 @@ void Driver::take_counter(Event& event, int counter) {
     return;
   }
   if (n != counter::GUEST_LBR) owners_[n] = &event;
-  if (LbrDriver::uses_lbr(event)) lbr_.add(event);
   if (has_flag(event, pebs_flag::PRECISE)) pebs_.add(event, owners_);
 }
 
@@ -217,7 +216,6 @@ void Driver::leave_counter(Event& event) {
     metrics_[n - counter::METRICS] = nullptr;
   } else {
     if (has_flag(event, pebs_flag::PRECISE)) pebs_.remove(event, owners_);
-    if (LbrDriver::uses_lbr(event)) lbr_.remove(event);
     if (n != counter::GUEST_LBR) owners_[n] = nullptr;
   }
   data_of(event).index = -1;

@@ -117,7 +117,8 @@ class Driver final : private PebsHost {
   i64 limit_period(const perf::Event& event, i64 left) const;
   void update(perf::Event& event);
   void update_metrics();
-  void restart_metrics(const perf::Event& event);
+  void clear_metrics();
+  bool add_up_metrics();
   bool save_and_restart(perf::Event& event);
   void enable_event(perf::Event& event);
   void disable_event(perf::Event& event);

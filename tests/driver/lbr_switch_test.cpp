@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "driver_fixture.h"
 #include "lbr_fixture.h"
 #include "perf/context.h"
 
@@ -167,6 +170,22 @@ TEST(TaskSwitch, BeforeLinux6_15CallStacksOfTheCpuAreNotKept) {
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, cpu), 0u);
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_14, *task.context), 0x3000u);
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_15, cpu), 0x3000u);
+}
+
+TEST(TaskSwitch, ATaskThatComesWithItsEventsFindsNoBranchesOfOthers) {
+  Rig rig(skylake());
+  perf::Attr attr = Rig::raw(0xC4, 1000);
+  attr.sample_type = perf::sample::BRANCH_STACK;
+  attr.branch_sample_type = ANY | USER;
+  attr.exclude_kernel = 1;
+  perf::Event& event = rig.opened(attr);
+  event.time_running = 1;  // it is not new
+  rig.driver.disable();
+  ASSERT_TRUE(rig.driver.add(event));
+  rig.bus.writes.clear();
+  rig.driver.context_switch(Direction::in, {1, 1});
+  rig.driver.enable();
+  EXPECT_NE(std::ranges::find(rig.bus.writes, std::make_pair(FROM, u64{0})), rig.bus.writes.end());
 }
 
 TEST(TaskSwitch, ATaskWithoutHistoryStartsEmpty) {

@@ -2,6 +2,7 @@
 // Events that need company in their group (Linux: icl_set_topdown_event_period, intel_pmu_hw_config).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "driver_fixture.h"
@@ -27,6 +28,29 @@ TEST(Topdown, MetricsAreSharesOfSlots) {
   EXPECT_EQ(backend.count, 6'400u);
   EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR0 + 3], 0u);  // and both start again from zero
   EXPECT_EQ(rig.bus.msrs[msr::PERF_METRICS], 0u);
+}
+
+TEST(Topdown,
+     MetricsAreClearedForEachEventThatStartsAndByNoStopOfSlots) {  // Linux: icl_set_topdown_event_period
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
+  const auto cleared = [&] {
+    return std::ranges::count(rig.bus.writes, std::make_pair(msr::PERF_METRICS, u64{0}));
+  };
+  rig.bus.writes.clear();
+  ASSERT_TRUE(rig.schedule(slots));
+  EXPECT_EQ(cleared(), 2);
+  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 510;
+  rig.bus.msrs[msr::PERF_METRICS] = 0x80;
+  rig.bus.writes.clear();
+  rig.driver.disable();
+  rig.driver.remove(slots);
+  rig.driver.remove(retiring);
+  rig.driver.enable();
+  EXPECT_EQ(cleared(), 0);
+  EXPECT_EQ(slots.count, 510u);
+  EXPECT_EQ(retiring.count, 256u);
 }
 
 TEST(Topdown, SharesAreRoundedDown) {

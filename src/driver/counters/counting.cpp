@@ -65,7 +65,7 @@ bool Driver::set_period(Event& event) {
   if ((data.flags & driver_flag::COUNTERLESS) != 0) return false;
   choose_slots_mode(event);
   if ((data.flags & metric_flags) != 0) {
-    restart_metrics(event);
+    clear_metrics();
     return false;
   }
   const auto period = static_cast<i64>(hw.sample_period);
@@ -117,22 +117,30 @@ bool Driver::save_and_restart(Event& event) {
 }
 
 /// PERF_METRICS has eight bits per metric, relative to all slots since both were cleared: so they are cleared
-/// at every look. Slots goes first; a non-zero slots beside zero metrics would make the ratio meaningless.
-void Driver::restart_metrics(const Event& event) {
-  if (!has_flag(event, driver_flag::SLOTS_WITH_METRICS)) return;
-  counters_.write(counter::SLOTS, 0);
+/// for each event that starts, and at every look. Slots goes first, by the address that it has in all
+/// versions; a non-zero slots beside zero metrics would make the ratio meaningless.
+void Driver::clear_metrics() {
+  access_.wrmsr(msr::FIXED_CTR0 + (counter::SLOTS - counter::FIXED), 0);
   access_.wrmsr(msr::PERF_METRICS, 0);
 }
 
-void Driver::update_metrics() {
+/// True if there was anything.
+bool Driver::add_up_metrics() {
   Event* slots = owners_[counter::SLOTS];
-  if (slots == nullptr || slots->hw.stopped) return;
-  const u64 counted = counters_.read(counter::SLOTS), shares = access_.read(msr::PERF_METRICS);
-  restart_metrics(*slots);
+  if (slots == nullptr || slots->hw.stopped) return false;
+  const u64 counted = counters_.read(counter::SLOTS);
+  if (counted == 0) return false;
+  const u64 shares = access_.read(msr::PERF_METRICS);
   slots->count += counted;
   for (unsigned i = 0; i < metrics_.size(); ++i)
     if (metrics_[i] != nullptr && !metrics_[i]->hw.stopped)
       metrics_[i]->count += metric_slots(counted, shares, i);
+  return true;
+}
+
+void Driver::update_metrics() {
+  if (add_up_metrics() && has_flag(*owners_[counter::SLOTS], driver_flag::SLOTS_WITH_METRICS))
+    clear_metrics();
 }
 
 /// Counts of a task are not worth hiding: they do not stay behind when it leaves the CPU.
@@ -199,7 +207,8 @@ void Driver::disable_event(Event& event) {
     update_metrics();
     return;
   }
-  if (has_flag(event, driver_flag::SLOTS_WITH_METRICS)) update_metrics();
+  // Whoever starts next clears them.
+  if (has_flag(event, driver_flag::SLOTS_WITH_METRICS)) add_up_metrics();
   counters_.stop(n);
   // A counter that is nobody's must not show in records.
   if (cpu_.arch_pebs() && counts_from_records(event)) counters_.set_reload_config(n, 0, ~u64{0});

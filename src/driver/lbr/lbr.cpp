@@ -93,7 +93,7 @@ bool LbrDriver::keeps_call_stacks(const Event& event) const {
 void LbrDriver::add(const Event& event) {
   if (!uses_lbr(event)) return;
   // A guest brings its own filter: an event for it has none to force on the others.
-  if (users_ == 0 || data_of(event).index != static_cast<int>(counter::GUEST_LBR)) {
+  if (users_ == 0 || !has_flag(event, driver_flag::GUEST_LBR)) {
     select_ = data_of(event).branch_config;
     request_ = data_of(event).branch_software_filter;
   }
