@@ -13,6 +13,7 @@
 #include "host/access_text.h"
 #include "host/commands.h"
 #include "host/kernel_events.h"
+#include "host/outcome.h"
 #include "host/recording.h"
 #include "pmusim/session/record.h"
 #include "pmusim/trace/recorder.h"
@@ -167,7 +168,7 @@ void run_record(RecordCommand command) {
   const RecordOptions options = record_options(command, logged.machine.model());
   // What a file says of the machine is the same as without the kernel.
   const Session session = value_or_fail(
-      Session::open(command.trace, {.model = logged.machine.model(), .kernel = perf::Kernel::v6_12}));
+      Session::open(command.trace, {.model = logged.machine.model(), .kernel = emulated_release()}));
   auto writer = value_or_fail(perfdata::Writer::create(options.output, writer_options(session, options)));
   FileSink sink(writer, options);
   WatchedProgram program = open_program(command, logged.machine);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/outcome.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "host/recording.h"
 #include "host/script.h"
@@ -80,6 +82,21 @@ Result<Done, Error> run_script(Outcome& outcome, Session& session, const Setup& 
 
 }  // namespace
 
+perf::Kernel emulated_release() {
+  struct Release {
+    unsigned number;
+    perf::Kernel kernel;
+  };
+  using enum perf::Kernel;
+  const auto number = [](unsigned major, unsigned minor) { return major << 8 | minor; };
+  const Release releases[] = {{number(7, 4), v7_4},   {number(7, 1), v7_1},   {number(7, 0), v7_0},
+                              {number(6, 19), v6_19}, {number(6, 16), v6_16}, {number(6, 15), v6_15},
+                              {number(6, 14), v6_14}};
+  const auto found = std::ranges::find_if(
+      releases, [](const Release& release) { return linux_release() >= release.number; });
+  return found == std::end(releases) ? v6_12 : found->kernel;
+}
+
 Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
                                       const RecordOptions& options) {
   Outcome outcome;
@@ -108,7 +125,7 @@ Result<Outcome, Error> session_outcome(const std::string& trace, const CpuModel&
                                        const RecordOptions& options) {
   Outcome outcome;
   auto session = Session::open(
-      trace, {.model = model, .kernel = perf::Kernel::v6_12, .throttling = perf::Throttling::on});
+      trace, {.model = model, .kernel = emulated_release(), .throttling = perf::Throttling::on});
   if (!session.ok()) return Failure(session.error());
   WriteLog log(outcome.writes);
   session->pmu().set_observer(&log);

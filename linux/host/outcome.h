@@ -46,6 +46,10 @@ struct Outcome {
 /// The set-up as `record` takes it. Errors: the model has no such event, or the core model does not know it.
 Result<RecordOptions, Error> options_of(const Setup& setup, const CpuModel& model);
 
+/// The release as which this project's driver is compared: the kernel's, or the newest before it that it
+/// knows; the oldest for older ones.
+perf::Kernel emulated_release();
+
 /// Of the kernel's driver; boots the kernel, so once in a process.
 Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
                                       const RecordOptions& options);
