@@ -48,6 +48,8 @@ class BlockCore {
   static Result<BlockCore, Error> simple(const CpuModel& model);
   static Result<BlockCore, Error> flat(const CpuModel& model);
 
+  /// The kinds of a block's executions are so many from here on.
+  u32 first_kind(const trace::Block& block) const { return block.id * outcomes_; }
   /// The next execution in program order; time goes on to its end.
   BlockExecution execute(const trace::BlockRun& run);
   /// Calls `sink(const Retirement&)` for each instruction, as often as one likes. `Retirement::registers` and

@@ -45,6 +45,9 @@ void tell_division(const x86::Instruction& instruction, const InstructionCost& c
     if (use.ports == PortMask{1} << divider_port) quantities[static_cast<unsigned>(which)] = use.cycles;
 }
 
+// Word by word, which is faster than as bytes.
+bool differ(const SignalSet& a, const SignalSet& b) { return !(a.contains(b) && b.contains(a)); }
+
 }  // namespace
 
 SignalSet CoreEngine::signals_of_branch(BranchKind kind, bool taken, Prediction prediction) {
@@ -90,6 +93,7 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   execution_.accesses.clear();
   requests_.clear();
   transacted_.clear();
+  unusual_.clear();
 }
 
 void CoreEngine::interrupt() {
@@ -182,7 +186,12 @@ Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction,
 }
 
 // When the first of its uops starts; latencies count from there. A unit must be free then.
-u64 CoreEngine::place(const InstructionCost& cost, u64 ready) {
+inline u64 CoreEngine::place(const LoweredInstruction& lowered, u64 ready) {
+  if (lowered.one_uop) return ports_.place(lowered.work.uses[0].ports, ready, execution_.quantities);
+  return place_all(lowered.work, ready);
+}
+
+u64 CoreEngine::place_all(const InstructionCost& cost, u64 ready) {
   u64 start = ready;
   for (const PortUse& use : cost.uses) {
     if (use.ports == 0) break;
@@ -196,10 +205,11 @@ u64 CoreEngine::place(const InstructionCost& cost, u64 ready) {
   return start;
 }
 
-CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction, const LoweredInstruction& lowered,
-                                      u64 dispatched) {
+template <IssueOrder order>
+inline CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction,
+                                             const LoweredInstruction& lowered, u64 dispatched) {
   const DataAccesses data = take_accesses(lowered, instruction);
-  const bool in_order = issue_order_ == IssueOrder::in_order;
+  constexpr bool in_order = order == IssueOrder::in_order;
   const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
   Ready result =
       lowered.masked ? ready(instruction.registers_read, earliest) : ready(lowered.sources, earliest);
@@ -216,10 +226,9 @@ CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction, const
     result = result.later({loaded.ready_cycle - address_delay_, loaded.waiting_for});
   }
   // In order, an instruction that loads has its operation done behind the load.
-  const u64 start =
-      in_order && lowered.loads() && !lowered.locked
-          ? result.cycle()
-          : place(lowered.work, lowered.locked ? std::min(started, result.cycle()) : result.cycle());
+  const u64 start = in_order && lowered.loads() && !lowered.locked
+                        ? result.cycle()
+                        : place(lowered, lowered.locked ? std::min(started, result.cycle()) : result.cycle());
   result = result.later({start, WaitingFor::execution});
   result = {std::max(result.cycle(), start + lowered.work.latency_cycles), result.reason()};
   last_start_ = lowered.loads() ? started : start;
@@ -286,6 +295,7 @@ const Registers* CoreEngine::registers_after(std::size_t instruction) const {
   return instruction < run_->registers.size() ? &run_->registers[instruction] : nullptr;
 }
 
+template <IssueOrder order>
 inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredInstruction& lowered) {
   const std::size_t number = count_++;
   Passed& passed = passed_[number];
@@ -294,7 +304,7 @@ inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredI
   if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch(lowered);
   if (lowered.serializing) pipeline_.drain();
   const Pipeline::Dispatched dispatched = dispatch(lowered, passed.delivery);
-  const Ready result = execute(instruction, lowered, dispatched.last_cycle);
+  const Ready result = execute<order>(instruction, lowered, dispatched.last_cycle);
   passed.taken = false;
   passed.prediction = Prediction::right;
   if (lowered.branch != BranchKind::none) transfer_control(lowered, passed);
@@ -308,6 +318,7 @@ inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredI
   if (!transactions_.ignores(lowered.transaction)) transact(instruction, number);
 
   passed.signals = execution_.signals;
+  if (differ(execution_.signals, hits_[lowered.accesses])) unusual_.push_back(static_cast<u32>(number));
   passed.accesses = static_cast<u32>(execution_.accesses.size());
   // What happens all the time is told now and then, with what is rare.
   if (ports_.has_told() || MemoryHierarchy::has_added(execution_.quantities))
@@ -325,12 +336,23 @@ void CoreEngine::transact(const x86::Instruction& instruction, std::size_t numbe
   if (passed.reason != Signal::count_) clear_pipeline();
 }
 
-void CoreEngine::pass() { pass(run_->block->instructions[count_], lowered().instructions[count_]); }
-
+template <IssueOrder order>
 void CoreEngine::pass_all() {
   const std::vector<LoweredInstruction>& lowered = this->lowered().instructions;
   const std::vector<x86::Instruction>& instructions = run_->block->instructions;
-  while (count_ < lowered.size()) pass(instructions[count_], lowered[count_]);
+  while (count_ < lowered.size()) pass<order>(instructions[count_], lowered[count_]);
+}
+
+void CoreEngine::pass() {
+  const x86::Instruction& instruction = run_->block->instructions[count_];
+  const LoweredInstruction& lowered = this->lowered().instructions[count_];
+  if (issue_order_ == IssueOrder::in_order) return pass<IssueOrder::in_order>(instruction, lowered);
+  return pass<IssueOrder::out_of_order>(instruction, lowered);
+}
+
+void CoreEngine::pass_all() {
+  if (issue_order_ == IssueOrder::in_order) return pass_all<IssueOrder::in_order>();
+  return pass_all<IssueOrder::out_of_order>();
 }
 
 void CoreEngine::finish_rare(const x86::Instruction& instruction, const Registers* registers) {

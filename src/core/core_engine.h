@@ -79,6 +79,12 @@ class CoreEngine {
 
   /// All that is true of an instruction that has passed.
   SignalSet signals_of(std::size_t instruction) const;
+  /// What accesses that hit raise, by LoweredInstruction::accesses: what else an instruction raises is
+  /// unusual.
+  void expect(const std::array<SignalSet, 4>& hits) { hits_ = hits; }
+  const std::array<SignalSet, 4>& expected() const { return hits_; }
+  /// Those that have passed and raised something else, by number.
+  std::span<const u32> unusual() const { return unusual_; }
   /// Instructions of this execution that have passed.
   std::span<const Passed> passed() const { return {passed_.data(), count_}; }
   const trace::BlockRun& run() const { return *run_; }
@@ -122,7 +128,10 @@ class CoreEngine {
     std::size_t address = 0, repetition = 0;
   };
   CoreEngine(const CpuModel& model, const CoreParameters& parameters, BranchUnit branches);
+  template <IssueOrder order>
   void pass(const x86::Instruction& instruction, const LoweredInstruction& lowered);
+  template <IssueOrder order>
+  void pass_all();
   void begin_lowered(const trace::BlockRun& block_run, const LoweredBlock* lowered);
   void fetch(const LoweredInstruction& instruction);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
@@ -133,7 +142,9 @@ class CoreEngine {
   Pipeline::Dispatched dispatch(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void transact(const x86::Instruction& instruction, std::size_t number);
-  u64 place(const InstructionCost& cost, u64 ready);
+  u64 place(const LoweredInstruction& lowered, u64 ready);
+  u64 place_all(const InstructionCost& cost, u64 ready);
+  template <IssueOrder order>
   Ready execute(const x86::Instruction& instruction, const LoweredInstruction& lowered, u64 dispatched);
   void write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result);
   void transfer_control(const LoweredInstruction& branch, Passed& passed);
@@ -174,6 +185,8 @@ class CoreEngine {
   std::size_t count_ = 0;
   std::vector<Requests> requests_;
   std::vector<Transacted> transacted_;
+  std::array<SignalSet, 4> hits_;
+  std::vector<u32> unusual_;
   Cursor cursor_;  // of step()
 };
 

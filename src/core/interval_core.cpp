@@ -15,9 +15,6 @@ std::array<SignalSet, 4> signals_of_hits(const trace::Contents& contents) {
   return {SignalSet{}, loads, stores, loads | stores};
 }
 
-// Word by word, which is faster than as bytes.
-bool differ(const SignalSet& a, const SignalSet& b) { return !(a.contains(b) && b.contains(a)); }
-
 }  // namespace
 
 Result<IntervalCore, Error> IntervalCore::create(const CpuModel& model, const trace::Contents& contents) {
@@ -27,7 +24,9 @@ Result<IntervalCore, Error> IntervalCore::create(const CpuModel& model, const tr
 }
 
 IntervalCore::IntervalCore(CoreEngine engine, const CpuModel& model, const trace::Contents& contents)
-    : engine_(std::move(engine)), width_(model.core.issue_width), hits_(signals_of_hits(contents)) {}
+    : engine_(std::move(engine)), width_(model.core.issue_width) {
+  engine_.expect(signals_of_hits(contents));
+}
 
 const LoweredBlock& IntervalCore::lower(const trace::Block& block) {
   if (block.id >= blocks_.size()) blocks_.resize(std::max<std::size_t>(block.id + 1, 2 * blocks_.size()));
@@ -36,20 +35,26 @@ const LoweredBlock& IntervalCore::lower(const trace::Block& block) {
   return lowered;
 }
 
+void IntervalCore::fetch_what_follows(const LoweredBlock& block) {
+  constexpr std::ptrdiff_t line_bytes = 64, lines = 4;
+  if (block.followed_by == nullptr) return;
+  const auto* const first = reinterpret_cast<const std::byte*>(block.followed_by);
+  for (std::ptrdiff_t n = 0; n < lines; ++n) __builtin_prefetch(first + n * line_bytes);
+}
+
 BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
   const LoweredBlock& lowered = lower(*run.block);
+  blocks_[std::exchange(previous_, run.block->id)].followed_by = lowered.instructions.data();
+  fetch_what_follows(lowered);
   engine_.begin(run, lowered);
-  unusual_.clear();
   const u64 since = engine_.cycle();
   const u32 count = static_cast<u32>(lowered.instructions.size());
   engine_.pass_all();
-  for (u32 n = 0; n < count; ++n)
-    if (differ(engine_.passed()[n].signals, hits_[lowered.instructions[n].accesses])) unusual_.push_back(n);
   const CoreEngine::Passed& last = engine_.passed().back();
   const LoweredInstruction& branch = lowered.instructions.back();
   return {.run = &run,
           .since = since,
-          .kind = run.block->id * outcomes + 2 * static_cast<u32>(last.prediction) + last.taken,
+          .kind = first_kind(*run.block) + 2 * static_cast<u32>(last.prediction) + last.taken,
           .instructions = count,
           .cycles = static_cast<u32>(last.cycle - since),
           .branch = branch.branch,
@@ -63,7 +68,7 @@ BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
 SignalSet IntervalCore::usual_signals(const BlockExecution& execution, u32 instruction) const {
   const x86::Instruction& code = execution.run->block->instructions[instruction];
   const LoweredInstruction& lowered = engine_.lowered().instructions[instruction];
-  SignalSet signals = code.signals | hits_[lowered.accesses];
+  SignalSet signals = code.signals | engine_.expected()[lowered.accesses];
   if (lowered.fused) signals.add(Signal::macro_fused);
   if (instruction + 1 != execution.instructions || code.branch == BranchKind::none) return signals;
   return signals | CoreEngine::signals_of_branch(code.branch, execution.taken, execution.prediction);

@@ -21,6 +21,8 @@ class IntervalCore {
   /// For a trace that knows so much. Errors as Core::create.
   static Result<IntervalCore, Error> create(const CpuModel& model, const trace::Contents& contents);
 
+  /// The kinds of a block's executions are so many from here on.
+  static u32 first_kind(const trace::Block& block) { return block.id * outcomes; }
   /// The next execution in program order; time goes on to its end. The block run must stay until the next.
   BlockExecution execute(const trace::BlockRun& run);
   /// Calls `sink(const Retirement&)` for each instruction of the last execution, and for aborts behind them,
@@ -35,7 +37,7 @@ class IntervalCore {
   }
 
   /// Of the last execution: instructions by number that had other signals than is usual.
-  std::span<const u32> unusual() const { return unusual_; }
+  std::span<const u32> unusual() const { return engine_.unusual(); }
   SignalSet usual_signals(const BlockExecution& execution, u32 instruction) const;
   SignalSet actual_signals(u32 instruction) const;
   /// The first instruction that retired in the cycle in which the execution ended.
@@ -50,12 +52,12 @@ class IntervalCore {
   static constexpr u32 outcomes = 6;  // of a block's last branch: predictions times directions
   IntervalCore(CoreEngine engine, const CpuModel& model, const trace::Contents& contents);
   const LoweredBlock& lower(const trace::Block& block);
+  void fetch_what_follows(const LoweredBlock& block);
 
   CoreEngine engine_;
   u32 width_;
-  std::array<SignalSet, 4> hits_;     // what accesses that hit raise, by LoweredInstruction::accesses
   std::vector<LoweredBlock> blocks_;  // by number
-  std::vector<u32> unusual_;
+  std::size_t previous_ = 0;          // that was executed before
 };
 
 }  // namespace pmusim

@@ -28,6 +28,11 @@ Listed list_of(x86::RegisterMask registers, u8 filler) {
   return listed;
 }
 
+bool is_one_uop(const InstructionCost& work) {
+  const PortUse& use = work.uses[0];
+  return use.ports != 0 && use.cycles <= 1 && use.uops <= 1 && work.uses[1].ports == 0;
+}
+
 u8 accesses_of(const x86::Instruction& instruction) {
   unsigned accesses = 0;
   for (const x86::MemoryOperand& m : instruction.accesses())
@@ -101,6 +106,7 @@ void Lowering::lower(const trace::Block& block, LoweredBlock& lowered) const {
     lowered.instructions.push_back(made);
     previous = &instruction;
   }
+  for (LoweredInstruction& each : lowered.instructions) each.one_uop = is_one_uop(each.work);
 }
 
 }  // namespace pmusim

@@ -24,9 +24,10 @@ struct LoweredInstruction {
   u8 uops = 0;  ///< slots
   BranchKind branch = BranchKind::none;
   RegisterList sources{}, results{}, address_sources{};
-  u8 accesses = 0;      ///< bit 0: loads, bit 1: stores
-  u8 operands = 0;      ///< in memory
-  bool masked = false;  ///< more registers than the lists take: the masks of the instruction say which
+  u8 accesses = 0;       ///< bit 0: loads, bit 1: stores
+  u8 operands = 0;       ///< in memory
+  bool masked = false;   ///< more registers than the lists take: the masks of the instruction say which
+  bool one_uop = false;  ///< that needs a port for a cycle
   bool locked = false, rep = false;
   bool second_of_pair = false;  ///< fused with the instruction before it, whose slot it shares
   bool fused = false;           ///< it is that, or the other half
@@ -47,6 +48,8 @@ struct LoweredBlock {
   std::vector<LoweredInstruction> instructions;  ///< empty: not lowered yet
   u64 target = 0;                                ///< of its last branch, if that is direct
   bool branches_within = false;                  ///< before its last instruction
+  /// What ran after it the last time: fetched early, as programs are larger than caches.
+  const LoweredInstruction* followed_by = nullptr;
 };
 
 /// Lowers blocks for a core.

@@ -54,6 +54,12 @@ class BlockRuns {
   /// nothing fits until the next begin().
   bool begin(const Execution& execution);
 
+  /// An execution of this kind or the next one is likely to come: its row is fetched meanwhile.
+  void expect(u32 kind) const {
+    if (kind + 1 >= row_of_.size()) return;
+    for (const u32 row : {row_of_[kind], row_of_[kind + 1]})
+      if (row < rows_.size()) __builtin_prefetch(&rows_[row]);
+  }
   bool knows(u32 kind) const { return kind < row_of_.size() && row_of_[kind] != unknown; }
   /// `execution`: one of this kind, `since` the cycle of the retirement before it.
   void learn(u32 kind, std::span<const Retirement> execution, u64 since);

@@ -79,6 +79,7 @@ void BlockEngine<C>::settle() {
 
 template <class C>
 void BlockEngine<C>::run(const trace::BlockRun& run) {
+  watchers_.front().runs.expect(core_.first_kind(*run.block));
   const BlockExecution execution = core_.execute(run);
   for (Watcher& watcher : watchers_)
     if (!sum_up(watcher, execution)) retire(watcher, execution);
