@@ -187,7 +187,7 @@ Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction,
 
 // When the first of its uops starts; latencies count from there. A unit must be free then.
 inline u64 CoreEngine::place(const LoweredInstruction& lowered, u64 ready) {
-  if (lowered.one_uop) return ports_.place(lowered.work.uses[0].ports, ready, execution_.quantities);
+  if (lowered.one_uop) return ports_.place(lowered.work.uses[0].ports, ready);
   return place_all(lowered.work, ready);
 }
 
@@ -199,8 +199,8 @@ u64 CoreEngine::place_all(const InstructionCost& cost, u64 ready) {
       start = ports_.hold(static_cast<unsigned>(std::countr_zero(use.ports)), use.cycles, start);
       continue;
     }
-    start = ports_.place(use.ports, start, execution_.quantities);
-    for (unsigned more = 1; more < use.uops; ++more) ports_.place(use.ports, start, execution_.quantities);
+    start = ports_.place(use.ports, start);
+    for (unsigned more = 1; more < use.uops; ++more) ports_.place(use.ports, start);
   }
   return start;
 }
@@ -220,8 +220,7 @@ inline CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction
                     .cycle();
   if (lowered.loads()) {
     const u64 from = addressed > earliest ? addressed + address_delay_ : earliest;
-    started = ports_.place(costs_->load_ports, in_order ? std::max(from, result.cycle()) : from,
-                           execution_.quantities);
+    started = ports_.place(costs_->load_ports, in_order ? std::max(from, result.cycle()) : from);
     const LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
     result = result.later({loaded.ready_cycle - address_delay_, loaded.waiting_for});
   }
@@ -233,10 +232,9 @@ inline CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction
   result = {std::max(result.cycle(), start + lowered.work.latency_cycles), result.reason()};
   last_start_ = lowered.loads() ? started : start;
   if (lowered.stores()) {
-    const u64 at = ports_.place(costs_->store_address_ports,
-                                in_order || lowered.loads() ? started : addressed, execution_.quantities);
-    if (costs_->store_data_ports != 0)
-      ports_.place(costs_->store_data_ports, result.cycle(), execution_.quantities);
+    const u64 at =
+        ports_.place(costs_->store_address_ports, in_order || lowered.loads() ? started : addressed);
+    if (costs_->store_data_ports != 0) ports_.place(costs_->store_data_ports, result.cycle());
     const LoadStoreUnit::Loaded stored =
         memory_.store(data, {.addressed_cycle = at, .data_cycle = result.cycle()}, execution_);
     result = result.later({stored.ready_cycle, stored.waiting_for});

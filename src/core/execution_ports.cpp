@@ -35,9 +35,22 @@ ExecutionPorts::ExecutionPorts(const CoreParameters& p) : scheduler_uops_(p.sche
   for (unsigned port = 0; port < execution_ports; ++port) counted_[port] = port_quantity(p.port_events, port);
 }
 
+void ExecutionPorts::tell_work(Quantities& quantities) {
+  u64 executed = std::exchange(placed_anywhere_, 0);
+  for (unsigned port = 0; port < execution_ports; ++port) {
+    const u64 uops = (work_[port] - told_work_[port]) >> number_bits;
+    executed += uops;
+    if (counted_[port] != Quantity::none) at(quantities, counted_[port]) += static_cast<u32>(uops);
+  }
+  at(quantities, Quantity::uops_executed) += static_cast<u32>(executed);
+  told_work_ = work_;
+}
+
 void ExecutionPorts::forget_until(u64 cycle, Quantities& quantities) {
   const u64 word = cycle / 64;
-  has_told_ |= first_word_ < word;
+  if (first_word_ == word) return;
+  has_told_ = true;
+  tell_work(quantities);
   for (unsigned left = words; first_word_ < word && left != 0; ++first_word_, --left) {
     count_busy(busy_[first_word_ % words], quantities);
     busy_[first_word_ % words].fill(0);
@@ -87,11 +100,11 @@ u64 ExecutionPorts::first_free(PortMask ports, u64 cycle, u64 end) {
   return end;
 }
 
-u64 ExecutionPorts::place_later(PortMask ports, u64 earliest, Quantities& quantities) {
+u64 ExecutionPorts::place_later(PortMask ports, u64 earliest) {
   const u64 end = end_of_window();
   const u64 cycle = first_free(ports, earliest, end);
-  if (cycle == end) return end;
-  return take_least_used(ports & ~busy_in_[cycle % window_cycles], cycle, quantities);
+  if (cycle == end) return place_anywhere(end);
+  return take_least_used(ports & ~busy_in_[cycle % window_cycles], cycle);
 }
 
 u64 ExecutionPorts::hold(unsigned unit, u64 cycles, u64 ready) {

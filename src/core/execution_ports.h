@@ -28,20 +28,19 @@ class ExecutionPorts {
   explicit ExecutionPorts(const CoreParameters& p);
 
   /// The first cycle from `cycle` on in which the scheduler has room for another uop. Later uops are placed
-  /// from that cycle on. Tells in `quantities` how many uops started in cycles that are over, 64 at a time.
+  /// from that cycle on. When 64 more cycles are over, tells in `quantities` how many uops started in each of
+  /// them, and which ports uops were placed on meanwhile.
   u64 admit(u64 cycle, Quantities& quantities) {
     if (cycle <= now_ && waiting_ < scheduler_uops_) return now_;
     return admit_later(cycle, quantities);
   }
-  /// When a uop whose operands are there in `ready` starts, on one of `ports` (at least one). Tells of it in
-  /// `quantities`.
-  u64 place(PortMask ports, u64 ready, Quantities& quantities) {
-    ++quantities[static_cast<unsigned>(Quantity::uops_executed)];
+  /// When a uop whose operands are there in `ready` starts, on one of `ports` (at least one).
+  u64 place(PortMask ports, u64 ready) {
     const u64 earliest = std::max(ready, first_word_ * 64);
     if (earliest >= end_of_window()) [[unlikely]]
-      return earliest;
+      return place_anywhere(earliest);
     const PortMask free = ports & ~busy_in_[earliest % window_cycles];
-    return free != 0 ? take_least_used(free, earliest, quantities) : place_later(ports, earliest, quantities);
+    return free != 0 ? take_least_used(free, earliest) : place_later(ports, earliest);
   }
   /// The same where it keeps its unit (a divider, the microcode sequencer) for `cycles`: in program order.
   u64 hold(unsigned unit, u64 cycles, u64 ready);
@@ -56,7 +55,12 @@ class ExecutionPorts {
   BusyWord& word_of(u64 cycle) { return busy_[cycle / 64 % words]; }
   u64 admit_later(u64 cycle, Quantities& quantities);
   u64 first_free(PortMask ports, u64 cycle, u64 end);
-  u64 place_later(PortMask ports, u64 earliest, Quantities& quantities);
+  u64 place_later(PortMask ports, u64 earliest);
+  u64 place_anywhere(u64 cycle) {
+    ++placed_anywhere_;
+    return cycle;
+  }
+  void tell_work(Quantities& quantities);
 
   /// Uops that each port has had, and behind them its number; one more port that nobody ever chooses.
   using Work = std::array<u64, execution_ports + 1>;
@@ -76,10 +80,9 @@ class ExecutionPorts {
     } while (ports != 0);
     return static_cast<unsigned>(least & low_bits(number_bits));
   }
-  u64 take_least_used(PortMask free, u64 cycle, Quantities& quantities) {
+  u64 take_least_used(PortMask free, u64 cycle) {
     const unsigned port = least_used(free);
     work_[port] += u64{1} << number_bits;
-    if (counted_[port] != Quantity::none) ++quantities[static_cast<unsigned>(counted_[port])];
     take(port, cycle);
     return wait(cycle);
   }
@@ -101,7 +104,8 @@ class ExecutionPorts {
   // The same twice: one for a look at a cycle, one to run along a port.
   std::array<PortMask, window_cycles> busy_in_{};
   std::array<BusyWord, words> busy_{};
-  Work work_ = idle();
+  Work work_ = idle(), told_work_ = work_;
+  u32 placed_anywhere_ = 0;                          // beyond the window, since work was told
   std::array<u64, execution_ports> unit_free_{};     // when each unit is free again
   std::array<u16, window_cycles> starting_{};        // uops by the cycle in which they start
   std::array<u64, words> any_starting_{};            // one bit per cycle

@@ -14,7 +14,6 @@ class Ports : public ExecutionPorts {
  public:
   explicit Ports(unsigned scheduler_uops) : ExecutionPorts(core(scheduler_uops)) {}
   u64 admit(u64 cycle) { return ExecutionPorts::admit(cycle, told_); }
-  u64 place(PortMask ports, u64 ready) { return ExecutionPorts::place(ports, ready, told_); }
   u32 told(Quantity which) const { return told_[static_cast<unsigned>(which)]; }
 
  private:
@@ -44,6 +43,8 @@ TEST(ExecutionPorts, CountUopsByPort) {
   Ports ports(97);
   for (int n = 0; n < 3; ++n) ports.place(0b1, 5);
   ports.place(0b100, 5);
+  EXPECT_EQ(ports.told(Quantity::uops_executed), 0u) << "told when cycles are over";
+  ports.admit(64);
   EXPECT_EQ(ports.told(Quantity::uops_executed), 4u);
   EXPECT_EQ(ports.told(Quantity::uops_port_0), 3u);
   EXPECT_EQ(ports.told(Quantity::uops_port_2), 1u);
