@@ -45,9 +45,6 @@ void tell_division(const x86::Instruction& instruction, const InstructionCost& c
     if (use.ports == PortMask{1} << divider_port) quantities[static_cast<unsigned>(which)] = use.cycles;
 }
 
-// Word by word, which is faster than as bytes.
-bool differ(const SignalSet& a, const SignalSet& b) { return !(a.contains(b) && b.contains(a)); }
-
 }  // namespace
 
 SignalSet CoreEngine::signals_of_branch(BranchKind kind, bool taken, Prediction prediction) {
@@ -316,7 +313,7 @@ inline void CoreEngine::pass(const x86::Instruction& instruction, const LoweredI
   if (!transactions_.ignores(lowered.transaction)) transact(instruction, number);
 
   passed.signals = execution_.signals;
-  if (differ(execution_.signals, hits_[lowered.accesses])) unusual_.push_back(static_cast<u32>(number));
+  if (!(execution_.signals ^ hits_[lowered.accesses]).empty()) unusual_.push_back(static_cast<u32>(number));
   passed.accesses = static_cast<u32>(execution_.accesses.size());
   // What happens all the time is told now and then, with what is rare.
   if (ports_.has_told() || MemoryHierarchy::has_added(execution_.quantities))

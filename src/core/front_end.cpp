@@ -21,6 +21,16 @@ constexpr Account accounts[] = {
     {Quantity::uops_lsd, Quantity::lsd_cycles_any, Quantity::lsd_cycles_ok},
 };
 
+// Uops in cycles of so many each, and what is left. Most instructions end no cycle: no division.
+struct Cycles {
+  unsigned whole = 0, rest = 0;
+};
+constexpr Cycles in_cycles(unsigned uops, unsigned per_cycle) {
+  Cycles cycles{0, uops};
+  for (; cycles.rest >= per_cycle; cycles.rest -= per_cycle) ++cycles.whole;
+  return cycles;
+}
+
 }  // namespace
 
 FrontEnd::FrontEnd(const CoreParameters& p)
@@ -98,13 +108,14 @@ void FrontEnd::decode(const Code& code, Delivery& delivery) {
 }
 
 void FrontEnd::stream(unsigned uops, unsigned per_cycle, Delivery& delivery) {
-  const auto begun = [&](unsigned all) { return (all + per_cycle - 1) / per_cycle; };
-  const auto full = [&](unsigned all) { return all / per_cycle + (all % per_cycle >= issue_width_ ? 1 : 0); };
-  const unsigned all = delivered_ + uops;
-  delivery.cycles = static_cast<u16>(begun(all) - begun(delivered_));
-  if (per_cycle >= issue_width_) delivery.full_cycles = static_cast<u16>(full(all) - full(delivered_));
-  clock_ += all / per_cycle;
-  delivered_ = all % per_cycle;
+  const Cycles all = in_cycles(delivered_ + uops, per_cycle);
+  const auto begun = [](const Cycles& c) { return c.whole + (c.rest != 0 ? 1 : 0); };
+  const auto full = [&](const Cycles& c) { return c.whole + (c.rest >= issue_width_ ? 1 : 0); };
+  const Cycles before{0, delivered_};
+  delivery.cycles = static_cast<u16>(begun(all) - begun(before));
+  if (per_cycle >= issue_width_) delivery.full_cycles = static_cast<u16>(full(all) - full(before));
+  clock_ += all.whole;
+  delivered_ = all.rest;
 }
 
 u64 FrontEnd::deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery) {

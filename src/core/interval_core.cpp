@@ -65,6 +65,11 @@ BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
           .branch_ip = branch.ip};
 }
 
+SignalSet IntervalCore::differing_signals(u32 instruction) const {
+  const LoweredInstruction& lowered = engine_.lowered().instructions[instruction];
+  return engine_.passed()[instruction].signals ^ engine_.expected()[lowered.accesses];
+}
+
 SignalSet IntervalCore::usual_signals(const BlockExecution& execution, u32 instruction) const {
   const x86::Instruction& code = execution.run->block->instructions[instruction];
   const LoweredInstruction& lowered = engine_.lowered().instructions[instruction];

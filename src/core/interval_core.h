@@ -38,6 +38,8 @@ class IntervalCore {
 
   /// Of the last execution: instructions by number that had other signals than is usual.
   std::span<const u32> unusual() const { return engine_.unusual(); }
+  /// In which of them such an instruction differs.
+  SignalSet differing_signals(u32 instruction) const;
   SignalSet usual_signals(const BlockExecution& execution, u32 instruction) const;
   SignalSet actual_signals(u32 instruction) const;
   /// The first instruction that retired in the cycle in which the execution ended.

@@ -82,6 +82,8 @@ class BlockRuns {
     for (std::size_t i = 0; i < added.size(); ++i) sums_[i] += added[i];
     return true;
   }
+  /// Whether any of these signals makes a difference to a counter.
+  bool counts(const SignalSet& signals) const { return signals.intersects(counted_signals_); }
   /// An instruction of it had other signals.
   void correct(const SignalSet& usual, const SignalSet& actual);
 

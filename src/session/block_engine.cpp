@@ -51,7 +51,9 @@ void learn(const IntervalCore& core, BlockRuns& runs, const BlockExecution& exec
 void add_what_differs(const BlockCore&, BlockRuns&, const BlockExecution&) {}
 
 void add_what_differs(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
-  for (const u32 n : core.unusual()) runs.correct(core.usual_signals(execution, n), core.actual_signals(n));
+  for (const u32 n : core.unusual())
+    if (runs.counts(core.differing_signals(n)))
+      runs.correct(core.usual_signals(execution, n), core.actual_signals(n));
   if (!runs.sums_within_cycles()) return;
   if (execution.cycles != 0) runs.open_cycle();
   for (u32 n = core.first_of_last_cycle(execution); n < execution.instructions; ++n)
