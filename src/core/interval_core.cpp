@@ -36,15 +36,14 @@ const LoweredBlock& IntervalCore::lower(const trace::Block& block) {
 }
 
 void IntervalCore::fetch_what_follows(const LoweredBlock& block) {
-  constexpr std::ptrdiff_t line_bytes = 64, lines = 4;
-  if (block.followed_by == nullptr) return;
-  const auto* const first = reinterpret_cast<const std::byte*>(block.followed_by);
-  for (std::ptrdiff_t n = 0; n < lines; ++n) __builtin_prefetch(first + n * line_bytes);
+  constexpr std::size_t most = 4;
+  for (const LoweredInstruction& each : block.followed_by.first(std::min(most, block.followed_by.size())))
+    __builtin_prefetch(&each);
 }
 
 BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
   const LoweredBlock& lowered = lower(*run.block);
-  blocks_[std::exchange(previous_, run.block->id)].followed_by = lowered.instructions.data();
+  blocks_[std::exchange(previous_, run.block->id)].followed_by = lowered.instructions;
   fetch_what_follows(lowered);
   engine_.begin(run, lowered);
   const u64 since = engine_.cycle();

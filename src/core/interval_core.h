@@ -54,7 +54,7 @@ class IntervalCore {
   static constexpr u32 outcomes = 6;  // of a block's last branch: predictions times directions
   IntervalCore(CoreEngine engine, const CpuModel& model, const trace::Contents& contents);
   const LoweredBlock& lower(const trace::Block& block);
-  void fetch_what_follows(const LoweredBlock& block);
+  static void fetch_what_follows(const LoweredBlock& block);
 
   CoreEngine engine_;
   u32 width_;

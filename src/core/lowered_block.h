@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_CORE_LOWERED_BLOCK_H
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "pmusim/cpu/model.h"
@@ -49,7 +50,7 @@ struct LoweredBlock {
   u64 target = 0;                                ///< of its last branch, if that is direct
   bool branches_within = false;                  ///< before its last instruction
   /// What ran after it the last time: fetched early, as programs are larger than caches.
-  const LoweredInstruction* followed_by = nullptr;
+  std::span<const LoweredInstruction> followed_by;
 };
 
 /// Lowers blocks for a core.
