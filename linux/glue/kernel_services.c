@@ -226,6 +226,8 @@ asm(".pushsection .text\n"
     ".globl __put_user_4\n__put_user_4: mov %eax, (%rcx)\n xor %ecx, %ecx\n ret\n"
     ".globl __put_user_8\n__put_user_8: mov %rax, (%rcx)\n xor %ecx, %ecx\n ret\n"
     ".globl BUG_func\nBUG_func: ud2\n"
+    ".globl preempt_schedule_thunk\npreempt_schedule_thunk:\n"
+    ".globl preempt_schedule_notrace_thunk\npreempt_schedule_notrace_thunk: ret\n"
     ".popsection");
 
 // --- what is not there
