@@ -64,7 +64,9 @@ std::string components(const CpuModel& m) {
   return m.xcr0 == 0 ? "" : fmt::format("XCR0 {:#x}, XSS {:#x}", m.xcr0, m.xss);
 }
 
-std::string events(const CpuModel& m) { return fmt::format("{} names", m.events.size()); }
+std::string events(const CpuModel& m) {
+  return m.pfm_name.empty() ? "a table of their own" : fmt::format("named as libpfm4's {}", m.pfm_name);
+}
 
 // --- how it is known -------------------------------------------------------------------------------------
 
