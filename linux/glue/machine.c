@@ -167,6 +167,8 @@ static void conclude_capabilities(struct cpuinfo_x86* c) {
   }
 }
 
+static int core_type;
+
 static void identify(const struct kernel_cpu* cpu) {
   struct cpuinfo_x86* const c = &boot_cpu_data;
   unsigned words[4];
@@ -177,6 +179,9 @@ static void identify(const struct kernel_cpu* cpu) {
   c->x86_model = cpu->model;
   c->x86_stepping = cpu->stepping;
   c->microcode = cpu->microcode;
+#if LINUX_VERSION_CODE >= AFTER_6_12
+  c->topo.intel_type = core_type;
+#endif
   capability_word(CPUID_1_EDX, 1, 0, 3);
   capability_word(CPUID_1_ECX, 1, 0, 2);
   capability_word(CPUID_7_0_EBX, 7, 0, 1);
@@ -198,7 +203,6 @@ void clear_cpu_cap(struct cpuinfo_x86* c, unsigned bit) {
 }
 void setup_clear_cpu_cap(unsigned bit) { clear_cpu_cap(&boot_cpu_data, bit); }
 
-static int core_type;
 u8 get_this_hybrid_cpu_type(void) { return core_type; }
 void cr4_update_pce(void* unused) {}
 
