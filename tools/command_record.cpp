@@ -70,7 +70,7 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
   std::optional<ProgressBar> bar;
   if (!command.quiet) bar.emplace("counting");
   auto preview = trace.preview(machine.core);
-  preview->leave_out(trace::Detail::registers);
+  leave_registers_out(*preview, machine.core);
   auto session = value_or_fail(Session::open(std::move(preview), machine));
   watch(session, trace, bar);
   ChosenPeriods periods = value_or_fail(pmusim::choose_periods(session, options.events));
@@ -87,7 +87,7 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
   if (command.chooses_periods() && !runs_nothing && !choose_periods(command, trace, machine, options)) return;
   if (command.verbose) tell(command, events_text(options.events));
   auto source = trace.source(machine.core);
-  if (!hardware.wanted() && !samples_registers(options)) source->leave_out(trace::Detail::registers);
+  if (!hardware.wanted() && !samples_registers(options)) leave_registers_out(*source, machine.core);
   auto session = value_or_fail(Session::open(std::move(source), machine));
   warn_if_truncated(session.trace());
   if (command.dry_run) return;

@@ -57,7 +57,7 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   counting.core.apply_to(machine);
   const bool watched = hardware.wanted() && result.runs.empty();
   auto source = trace.source(machine.core);
-  if (!watched) source->leave_out(trace::Detail::registers);
+  if (!watched) leave_registers_out(*source, machine.core);
   auto session = value_or_fail(Session::open(std::move(source), machine));
   warn_if_truncated(session.trace());
   if (watched) session.pmu().set_observer(&hardware.open());

@@ -22,4 +22,8 @@ void CoreOption::apply_to(SessionOptions& options) const {
 
 CoreLevel CoreOption::level() const { return value_or_fail(find_core_level(name_)); }
 
+void leave_registers_out(trace::Source& source, CoreLevel level) {
+  if (level != CoreLevel::interval) source.leave_out(trace::Detail::registers);
+}
+
 }  // namespace pmusim::tools

@@ -23,6 +23,10 @@ class CoreOption {
   bool exact_ = false;
 };
 
+/// Leaves the registers of a replay out that nobody samples, unless its core asks for them: the whole core
+/// has caches, and CLFLUSH names its line by registers.
+void leave_registers_out(trace::Source& source, CoreLevel level);
+
 }  // namespace pmusim::tools
 
 #endif
