@@ -37,9 +37,10 @@ constexpr std::array kinds{KindRow{PerfKind::hardware, "hw", "Hardware event"},
 
 const KindRow& row_of(PerfKind kind) { return *std::ranges::find(kinds, kind, &KindRow::kind); }
 
-/// Whether a word on the command line asks for the name: the word of its kind, a pattern, or a part.
+/// Whether a word on the command line asks for the name: the word of its kind, or else a pattern or a part.
 bool asks_for(const std::string& word, std::string_view kind, const std::string& name) {
-  return word == kind || matches_glob(word, name) || matches_glob("*" + word + "*", name);
+  if (std::ranges::find(kinds, word, &KindRow::word) != kinds.end()) return word == kind;
+  return matches_glob(word, name) || matches_glob("*" + word + "*", name);
 }
 
 bool is_wanted(const ListCommand& command, std::string_view kind, const std::string& name) {

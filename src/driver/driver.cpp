@@ -95,11 +95,9 @@ void Driver::enable() {
   bts_.start();
 }
 
-/// Nehalem's and Westmere's counters can count wrongly until they have counted these (erratum AAK100, BD73).
 void Driver::exercise_counters() {
-  const Microarchitecture core = cpu_.microarchitecture;
-  if (core != Microarchitecture::nehalem && core != Microarchitecture::westmere) return;
-  constexpr std::array<u64, 4> events{0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
+  const std::span<const u64> events = traits_of(cpu_.microarchitecture).counter_exercise;
+  if (events.empty()) return;
   const auto counting = [&](unsigned n) { return owners_[n] != nullptr && !owners_[n]->hw.stopped; };
   for (unsigned n = 0; n < events.size(); ++n)
     if (counting(n)) update(*owners_[n]);

@@ -108,6 +108,8 @@ struct CoreTraits {
       false;                ///< PERF_CAPABILITIES of a hybrid: this core's, not what all cores share
   u64 hybrid_counters = 0;  ///< on a hybrid, where leaf 0AH understates and leaf 23H is missing
   LowPowerCore low_power{};
+  /// Selects that the counters must have counted before they count rightly, a counter each.
+  std::span<const u64> counter_exercise{};
   std::span<const ConstraintRow> constraints_before_version_5{};  ///< of parts that are not known
   std::optional<perf::Change> since{};  ///< releases without it do not know the core
   std::span<const ProductTraits> products{};

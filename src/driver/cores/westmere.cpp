@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "driver/cores/cores.h"
+#include "driver/cores/counter_exercise.h"
 #include "driver/cores/memory_events.h"
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
@@ -34,6 +35,7 @@ constinit const CoreTraits westmere{
     .memory_events = nehalem_memory,
     .data_source = DataSourceEncoding::westmere,
     .lbr = {.entries = 16, .filter = BranchFilterMap::nehalem},
+    .counter_exercise = nehalem_exercise,
 };
 
 }  // namespace pmusim::driver::cores
