@@ -332,6 +332,22 @@ TEST(PebsDriver, CountAdvancesWithoutRecordsToo) {
   EXPECT_EQ(event.count, 600u);
 }
 
+TEST(PebsDriver, CountOfAnEventThatLeftNoRecordWaitsWhereAnotherLeftOne) {
+  Machine m(4);
+  Event &silent = m.start(sample::IP, 1000), &other = m.start(sample::IP, 1000);
+  for (Event* const event : {&silent, &other}) {
+    event->hw.previous_count = (0 - u64{1000}) & low_bits(48);
+    m.cpu.counters[event->id] = (0 - u64{400}) & low_bits(48);
+  }
+  m.cpu.write_records(adaptive_buffer({2}));
+  m.driver.drain(DrainTrigger::read, m.map, nullptr);
+  EXPECT_EQ(silent.count, 0u);
+  EXPECT_EQ(other.count, 1600u);
+  m.driver.drain(DrainTrigger::read, m.map, nullptr);
+  EXPECT_EQ(silent.count, 600u);
+  EXPECT_EQ(other.count, 1600u);
+}
+
 TEST(PebsDriver, TimeIsTheRecordsTscUnlessTheEventHasAClockOfItsOwn) {
   Machine m(3);
   m.start(sample::IP | sample::TIME);

@@ -89,13 +89,11 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
   const std::span<std::byte> buffer = take_records();
   counts_->take(buffer, setup.enabled, {events, host_.metrics()});
   Delivery delivery(*this, trigger, events, frame);
-  const DemuxTotals totals = demultiplexer_.run(buffer, setup, delivery);
-  totals_ += totals;
-  // Counters that left no record have still counted.
-  for (const unsigned counter : set_bits(setup.enabled)) {
-    const bool seen = totals.samples[counter] != 0 || totals.lost[counter] != 0;
-    if (!seen && has_flag(*events[counter], pebs_flag::AUTO_RELOAD)) account_reload(*events[counter], 0);
-  }
+  totals_ += demultiplexer_.run(buffer, setup, delivery);
+  // As in Linux, counters that left no record are brought up to date where none left one.
+  if (buffer.empty())
+    for (const unsigned counter : set_bits(setup.enabled))
+      if (has_flag(*events[counter], pebs_flag::AUTO_RELOAD)) account_reload(*events[counter], 0);
   draining_ = false;
 }
 
