@@ -96,7 +96,7 @@ void Driver::enable() {
 }
 
 void Driver::exercise_counters() {
-  const std::span<const u64> events = traits_of(cpu_.microarchitecture).counter_exercise;
+  const std::span<const u64> events = traits_->counter_exercise;
   if (events.empty()) return;
   const auto counting = [&](unsigned n) { return owners_[n] != nullptr && !owners_[n]->hw.stopped; };
   for (unsigned n = 0; n < events.size(); ++n)
