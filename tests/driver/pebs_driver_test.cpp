@@ -337,7 +337,7 @@ TEST(PebsDriver, CountOfAnEventThatLeftNoRecordWaitsWhereAnotherLeftOne) {
   Event &silent = m.start(sample::IP, 1000), &other = m.start(sample::IP, 1000);
   for (Event* const event : {&silent, &other}) {
     event->hw.previous_count = (0 - u64{1000}) & low_bits(48);
-    m.cpu.counters[event->id] = (0 - u64{400}) & low_bits(48);
+    m.cpu.counters[static_cast<u32>(event->id)] = (0 - u64{400}) & low_bits(48);
   }
   m.cpu.write_records(adaptive_buffer({2}));
   m.driver.drain(DrainTrigger::read, m.map, nullptr);
