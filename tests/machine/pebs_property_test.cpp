@@ -186,7 +186,9 @@ class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleS
   }
 
   void stop(unsigned n) {
-    driver_.drain(DrainTrigger::read, map_, nullptr);
+    // The second finds no record and brings all counts up to date, as the counters' part does with what it
+    // stops.
+    for (int drains = 0; drains < 2; ++drains) driver_.drain(DrainTrigger::read, map_, nullptr);
     driver_.disable(*events_[n], map_);
     driver_.remove(*events_[n], map_);
     map_[n] = nullptr;
