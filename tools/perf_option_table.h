@@ -131,7 +131,7 @@ inline constexpr auto perf_option_table = std::to_array<PerfOption>({
     {"stat", "--metric-only", "--metric-only", Fate::refused, "metrics stand beside their counts; use -M with -j and pick them there"},
     {"stat", "--table", "--table", Fate::refused, "runs are not shown one by one; use -r alone"},
     {"stat", "-i,--no-inherit", "-i", Fate::refused, "events see every process; use -p or -t"},
-    {"stat", "-T,--transaction", "-T", Fate::refused, "name the events instead: -e cycles,cycles-t,tx-start,tx-abort"},
+    {"stat", "-T,--transaction", "-T", Fate::refused, "use -e cycles,cycles-t,tx-start,tx-abort"},
     {"stat", "--all-kernel", "--all-kernel", Fate::refused, "a trace holds user mode only; leave it out"},
     {"stat", "--smi-cost", "--smi-cost", Fate::refused, "there is no system management mode in a trace; leave it out"},
     {"stat", "--iostat", "--iostat", Fate::refused, "there are no uncore units; leave it out"},
