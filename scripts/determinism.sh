@@ -59,6 +59,7 @@ record_traces() {
 hashes_of() {
   local pmusim=$1 traces=$2 name arguments
   rm -rf "$work/run" && mkdir -p "$work/run" && cd "$work/run"
+  ln -s "$pmusim" pmusim  # perf.data has the command line
   while read -r name arguments; do
     case $name in ''|'#'*) continue ;; esac
     arguments=${arguments//BRANCHES/$traces/branches.pmutrace}
@@ -68,7 +69,7 @@ hashes_of() {
     arguments=${arguments//OUT/$name.out}
     arguments=${arguments//LOG/$name.log}
     # shellcheck disable=SC2086  # words of a command
-    "$pmusim" $arguments >"$name.text" 2>&1 </dev/null ||
+    ./pmusim $arguments >"$name.text" 2>&1 </dev/null ||
       { printf 'determinism.sh: %s: pmusim %s\n' "$name" "$arguments" >&2; cat "$name.text" >&2; exit 1; }
     printf '%s %s\n' "$name" "$(cat "$name".* | sha256sum | cut -c1-32)"
   done <"$top/scripts/determinism_runs.txt"
