@@ -78,9 +78,9 @@ std::string overview(const std::vector<const CpuModel*>& models) {
       return n.source == FactSource::inferred || n.source == FactSource::recalled;
     };
     text +=
-        fmt::format("| [{0}](models.md#{0}) | {1} | {2} | {3} | {4} |\n", model->name,
-                    std::ranges::count_if(model_facts(), has), std::ranges::count_if(model_facts(), guessed),
-                    numbers.size(), std::ranges::count_if(numbers, unsure));
+        fmt::format("| {} | {} | {} | {} | {} |\n", model->name, std::ranges::count_if(model_facts(), has),
+                    std::ranges::count_if(model_facts(), guessed), numbers.size(),
+                    std::ranges::count_if(numbers, unsure));
   }
   return text;
 }
