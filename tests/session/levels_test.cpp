@@ -2,16 +2,12 @@
 // Two ways through a program, one truth: what a replay by blocks leaves, in files, counts and registers, is
 // what a replay instruction by instruction leaves, at each level of core.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "events/vendor.h"
-#include "pmusim/pmu/pmu.h"
-#include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
+#include "tests/session/outcome.h"
 #include "tests/session/walk.h"
 #include "tests/support/dice.h"
 
@@ -26,9 +22,7 @@ CpuModel draw_model(u64 seed, Dice& dice) {
   // Small enough that it is soon full, and made in no time.
   CacheGeometry& l3 = model.core.l3;
   l3.bytes = std::min(l3.bytes, l3.ways * l3.line_bytes * 512);
-  for (const PolicyInfo& policy : policy_table())
-    if (dice.one_in(2))
-      model.policies.*policy.member = static_cast<u32>(dice.below(1 + std::min(policy.greatest, 30u)));
+  test::draw_policies(model, dice);
   return model;
 }
 
@@ -120,34 +114,9 @@ Draw draw(CoreLevel level, u64 seed) {
   return drawn;
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Everything that is left when it is over.
-struct Outcome {
-  std::string file, error;
-  u64 samples = 0, instructions = 0, now = 0, state = 0;
-  std::vector<std::pair<u32, u64>> registers;
-};
-
-Outcome record_by(Stepping stepping, const Draw& drawn) {
-  RecordOptions options = drawn.options;
-  options.output = testing::TempDir() + "levels" + std::to_string(getpid()) + ".data";
+test::Outcome record_by(Stepping stepping, const Draw& drawn) {
   Session session = drawn.open(stepping);
-  const auto summary = record(session, options);
-  Outcome outcome{.instructions = session.instructions(), .now = session.now()};
-  if (summary.ok())
-    outcome.samples = summary->samples;
-  else
-    outcome.error = summary.error().message;
-  outcome.file = bytes_of(options.output);
-  unlink(options.output.c_str());
-  outcome.state = session.pmu().state_hash();
-  for (const Register& entry : session.pmu().registers().all())
-    outcome.registers.emplace_back(entry.address, session.pmu().rdmsr(entry.address).value_or(~u64{0}));
-  return outcome;
+  return test::outcome_of(session, drawn.options);
 }
 
 class LevelRace : public testing::TestWithParam<CoreLevel> {};
@@ -160,8 +129,8 @@ TEST_P(LevelRace, ReplayingByBlocksLeavesTheFileAndTheRegistersOfReplayingByInst
   for (u64 seed = 0; seed < races; ++seed) {
     const Draw drawn = draw(GetParam(), seed);
     if (drawn.options.events.empty()) continue;
-    const Outcome exact = record_by(Stepping::instructions, drawn);
-    const Outcome fast = record_by(Stepping::blocks, drawn);
+    const test::Outcome exact = record_by(Stepping::instructions, drawn);
+    const test::Outcome fast = record_by(Stepping::blocks, drawn);
     const std::string what = "seed " + std::to_string(seed) + " on " + drawn.machine.model.name;
     ASSERT_EQ(fast.error, exact.error) << what;
     ASSERT_EQ(fast.now, exact.now) << what;

@@ -4,16 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <map>
 
-#include "pmusim/pmu/pmu.h"
-#include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
 #include "pmusim/trace/reader.h"
 #include "pmusim/trace/recorder.h"
 #include "pmusim/trace/writer.h"
+#include "tests/session/outcome.h"
 #include "tests/session/walk.h"
 #include "tests/support/dice.h"
 
@@ -122,9 +119,7 @@ Draw draw(u64 seed) {
   constexpr std::array<u64, 4> filters{0, ANY | USER, COND | USER, CALL_STACK | USER};
   Dice dice(seed);
   CpuModel model = cpu_models()[seed % cpu_models().size()];
-  for (const PolicyInfo& policy : policy_table())
-    if (dice.one_in(2))
-      model.policies.*policy.member = static_cast<u32>(dice.below(1 + std::min(policy.greatest, 30u)));
+  test::draw_policies(model, dice);
   Draw drawn{.machine = {.model = model, .core = levels[dice.below(levels.size())]}};
   if (dice.one_in(3)) drawn.machine.stepping = Stepping::instructions;
   if (dice.one_in(2)) drawn.registers = test::Walk::Registers::known;
@@ -140,33 +135,13 @@ Draw draw(u64 seed) {
   return drawn;
 }
 
-/// Everything that a replay leaves.
-struct Outcome {
-  std::string file, error;
-  u64 samples = 0, instructions = 0, now = 0, state = 0;
-  std::vector<std::pair<u32, u64>> registers;
-  friend bool operator==(const Outcome&, const Outcome&) = default;
-};
-
-Outcome recorded(const Draw& drawn, std::unique_ptr<trace::Source> source) {
-  RecordOptions options = drawn.options;
-  options.output = testing::TempDir() + "sources" + std::to_string(getpid()) + ".data";
-  if (!samples_registers(options)) source->leave_out(trace::Detail::registers);
+test::Outcome recorded(const Draw& drawn, std::unique_ptr<trace::Source> source) {
+  const bool samples = samples_registers(drawn.options);
+  if (!samples) source->leave_out(trace::Detail::registers);
   Session session = *Session::open(std::move(source), drawn.machine);
-  const auto summary = record(session, options);
-  Outcome outcome{.instructions = session.instructions(), .now = session.now()};
-  if (summary.ok())
-    outcome.samples = summary->samples;
-  else
-    outcome.error = summary.error().message;
-  std::ifstream file(options.output, std::ios::binary);
-  outcome.file = {std::istreambuf_iterator<char>(file), {}};
-  unlink(options.output.c_str());
+  test::Outcome outcome = test::outcome_of(session, drawn.options);
   // Of the PMU's inside: it holds the registers of the last instruction where they are told.
-  if (drawn.registers == test::Walk::Registers::unknown || samples_registers(options))
-    outcome.state = session.pmu().state_hash();
-  for (const Register& entry : session.pmu().registers().all())
-    outcome.registers.emplace_back(entry.address, session.pmu().rdmsr(entry.address).value_or(~u64{0}));
+  if (drawn.registers == test::Walk::Registers::known && !samples) outcome.state = 0;
   return outcome;
 }
 
@@ -189,7 +164,7 @@ TEST(Sources, ATraceReplaysToTheSameFileAndRegistersHoweverItIsRead) {
     const Draw drawn = draw(seed);
     if (drawn.options.events.empty()) continue;
     const WalkFile walk(seed, drawn.registers);
-    const Outcome whole = recorded(drawn, open(walk.path(), Way::whole));
+    const test::Outcome whole = recorded(drawn, open(walk.path(), Way::whole));
     for (const Way way : {Way::as_needed, Way::ahead, Way::ahead_whole})
       ASSERT_TRUE(recorded(drawn, open(walk.path(), way)) == whole)
           << "seed " << seed << " on " << drawn.machine.model.name << ", way " << static_cast<int>(way);
