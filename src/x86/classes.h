@@ -9,6 +9,13 @@ namespace pmusim::x86 {
 
 BranchKind branch_kind(const Decoded& decoded);
 
+/// One signal for each width of vectors.
+struct WidthSignals {
+  Signal of_128, of_256, of_512;
+  /// `bits`: of the vector; a scalar has the shortest.
+  constexpr Signal of(unsigned bits) const { return bits == 512 ? of_512 : bits == 256 ? of_256 : of_128; }
+};
+
 /// Floating-point work as the FP_ARITH_INST_RETIRED events sort it: by width and element type.
 struct FpOperation {
   enum class Kind : u8 { none, add, multiply, divide };
@@ -21,11 +28,10 @@ FpOperation fp_operation(const Decoded& decoded);
 /// by width and kind. Empty for all else.
 SignalSet vector_integer_signals(const Decoded& decoded);
 
-/// Which cache a software prefetch asks for, as SW_PREFETCH_ACCESS sorts them.
-SignalSet prefetch_signals(const Decoded& decoded);
-
 bool is_nop(const Decoded& decoded);
 bool is_prefetch(const Decoded& decoded);
+/// Which cache a software prefetch asks for, as SW_PREFETCH_ACCESS sorts them.
+SignalSet prefetch_signals(const Decoded& decoded);
 bool is_rep_string(const Decoded& decoded);
 bool is_locked(const Decoded& decoded);
 

@@ -33,28 +33,17 @@ Kind kind_of(std::string_view stem) {
   return found == stems.end() ? Kind::none : found->kind;
 }
 
-Signal packed_signal(unsigned bits, bool is_double) {
-  switch (bits) {
-    case 512:
-      return is_double ? Signal::fp_packed_512_double : Signal::fp_packed_512_single;
-    case 256:
-      return is_double ? Signal::fp_packed_256_double : Signal::fp_packed_256_single;
-    default:
-      return is_double ? Signal::fp_packed_128_double : Signal::fp_packed_128_single;
-  }
-}
+constexpr WidthSignals packed_single{Signal::fp_packed_128_single, Signal::fp_packed_256_single,
+                                     Signal::fp_packed_512_single};
+constexpr WidthSignals packed_double{Signal::fp_packed_128_double, Signal::fp_packed_256_double,
+                                     Signal::fp_packed_512_double};
+constexpr WidthSignals packed_half{Signal::fp_packed_128_half, Signal::fp_packed_256_half,
+                                   Signal::fp_packed_512_half};
 
 // AVX512-FP16; complex numbers are pairs, and events of scalars tell them apart.
 Signal half_signal(std::string_view suffix, bool is_complex, unsigned bits) {
   if (suffix == "sh") return is_complex ? Signal::fp_complex_half : Signal::fp_scalar_half;
-  switch (bits) {
-    case 512:
-      return Signal::fp_packed_512_half;
-    case 256:
-      return Signal::fp_packed_256_half;
-    default:
-      return Signal::fp_packed_128_half;
-  }
+  return packed_half.of(bits);
 }
 
 FpOperation half_operation(const Decoded& d, std::string_view name) {
@@ -120,7 +109,7 @@ FpOperation fp_operation(const Decoded& d) {
   if (scalar) {
     result.signals.add(is_double ? Signal::fp_scalar_double : Signal::fp_scalar_single);
   } else {
-    result.signals.add(packed_signal(d.instruction.avx.vector_length, is_double));
+    result.signals.add((is_double ? packed_double : packed_single).of(d.instruction.avx.vector_length));
   }
   return result;
 }

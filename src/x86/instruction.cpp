@@ -109,6 +109,22 @@ bool is_prefetch(const Decoded& d) {
   return name.starts_with("vgatherpf") || name.starts_with("vscatterpf");
 }
 
+SignalSet prefetch_signals(const Decoded& d) {
+  switch (d.mnemonic()) {
+    case ZYDIS_MNEMONIC_PREFETCHNTA:
+      return {Signal::prefetch_nta};
+    case ZYDIS_MNEMONIC_PREFETCHT0:
+      return {Signal::prefetch_t0};
+    case ZYDIS_MNEMONIC_PREFETCHT1:
+    case ZYDIS_MNEMONIC_PREFETCHT2:
+      return {Signal::prefetch_t1_t2};
+    case ZYDIS_MNEMONIC_PREFETCHW:
+      return {Signal::prefetch_write};
+    default:
+      return {};
+  }
+}
+
 bool is_rep_string(const Decoded& d) {
   return d.has(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 }

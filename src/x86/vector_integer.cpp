@@ -42,14 +42,9 @@ bool in_mmx_registers(const Decoded& d) {
 
 Signal width_of(const Decoded& d) {
   if (in_mmx_registers(d)) return Signal::vector_integer_64;
-  switch (d.instruction.avx.vector_length) {
-    case 512:
-      return Signal::vector_integer_512;
-    case 256:
-      return Signal::vector_integer_256;
-    default:
-      return Signal::vector_integer_128;
-  }
+  constexpr WidthSignals widths{Signal::vector_integer_128, Signal::vector_integer_256,
+                                Signal::vector_integer_512};
+  return widths.of(d.instruction.avx.vector_length);
 }
 
 }  // namespace
@@ -62,22 +57,6 @@ SignalSet vector_integer_signals(const Decoded& d) {
       std::ranges::find_if(beginnings, [&](const Beginning& b) { return name.starts_with(b.name); });
   if (found == beginnings.end()) return {};
   return {width_of(d), found->kind};
-}
-
-SignalSet prefetch_signals(const Decoded& d) {
-  switch (d.mnemonic()) {
-    case ZYDIS_MNEMONIC_PREFETCHNTA:
-      return {Signal::prefetch_nta};
-    case ZYDIS_MNEMONIC_PREFETCHT0:
-      return {Signal::prefetch_t0};
-    case ZYDIS_MNEMONIC_PREFETCHT1:
-    case ZYDIS_MNEMONIC_PREFETCHT2:
-      return {Signal::prefetch_t1_t2};
-    case ZYDIS_MNEMONIC_PREFETCHW:
-      return {Signal::prefetch_write};
-    default:
-      return {};
-  }
 }
 
 }  // namespace pmusim::x86
