@@ -7,12 +7,7 @@ namespace pmusim {
 namespace {
 
 SignalSet without(const SignalSet& signals, Signal left_out) {
-  SignalSet rest;
-  for (unsigned s = 0; s < static_cast<unsigned>(Signal::count_); ++s) {
-    const auto signal = static_cast<Signal>(s);
-    if (signal != left_out && signals.has(signal)) rest.add(signal);
-  }
-  return rest;
+  return signals.has(left_out) ? signals ^ SignalSet { left_out } : signals;
 }
 
 }  // namespace

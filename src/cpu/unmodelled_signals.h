@@ -6,6 +6,12 @@
 
 namespace pmusim {
 
+/// What ends a transaction before it commits: that it does, and why.
+inline constexpr SignalSet abort_signals{
+    Signal::tx_abort,          Signal::tx_abort_conflict,   Signal::tx_abort_capacity,
+    Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event,
+};
+
 /// What a model never says of an instruction of a trace. Retirements that somebody else makes can have it. An
 /// event that needs one of them must be refused, not counted as 0.
 inline SignalSet signals_never_raised(const CpuModel& model) {
@@ -16,15 +22,7 @@ inline SignalSet signals_never_raised(const CpuModel& model) {
   if (core.l1_stride_loads == 0) never.add(Signal::load_hit_hw_prefetch);
   if (core.address_alias_cycles == 0) never.add(Signal::address_alias);
   if (core.uop_cache_lines == 0) never = never | SignalSet{Signal::dsb_miss, Signal::dsb_to_mite};
-  if (!model.rtm)
-    never = never | SignalSet{Signal::tx_start,
-                              Signal::tx_commit,
-                              Signal::tx_abort,
-                              Signal::tx_abort_conflict,
-                              Signal::tx_abort_capacity,
-                              Signal::tx_abort_explicit,
-                              Signal::tx_abort_unfriendly,
-                              Signal::tx_abort_event};
+  if (!model.rtm) never = never | abort_signals | SignalSet{Signal::tx_start, Signal::tx_commit};
   if (model.policies.tx_conflict_every == 0) never.add(Signal::tx_abort_conflict);
   return never;
 }

@@ -241,12 +241,6 @@ constexpr SignalSet fetch_signals{
     Signal::ms_switch,
 };
 
-// What ends transactions. Where they begin and commit, the code says.
-constexpr SignalSet abort_signals{
-    Signal::tx_abort,          Signal::tx_abort_conflict,   Signal::tx_abort_capacity,
-    Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event,
-};
-
 constexpr SignalSet prediction_signals{
     Signal::mispredicted,
     Signal::mispredicted_conditional,

@@ -56,7 +56,6 @@ void BlockRuns::learn(u32 kind, std::span<const SignalSet> usual) {
 
 // Sums are modulo 2^32 on the way.
 void BlockRuns::correct(const SignalSet& usual, const SignalSet& actual) {
-  if (!(usual ^ actual).intersects(counted_signals_)) return;
   const CounterFile& counters = sequencer().counters();
   const CounterRow counted = counters.occurrences(usual), occurred = counters.occurrences(actual);
   for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += occurred[i] - counted[i];
