@@ -2,6 +2,7 @@
 #include "host/outcome.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <iterator>
 
@@ -82,19 +83,17 @@ Result<Done, Error> run_script(Outcome& outcome, Session& session, const Setup& 
 
 }  // namespace
 
+// Releases are called "6.12"; a name with more behind it is one with patches.
 perf::Kernel emulated_release() {
-  struct Release {
-    unsigned number;
-    perf::Kernel kernel;
-  };
-  using enum perf::Kernel;
-  const auto number = [](unsigned major, unsigned minor) { return major << 8 | minor; };
-  const Release releases[] = {{number(7, 4), v7_4},   {number(7, 1), v7_1},   {number(7, 0), v7_0},
-                              {number(6, 19), v6_19}, {number(6, 16), v6_16}, {number(6, 15), v6_15},
-                              {number(6, 14), v6_14}};
-  const auto found = std::ranges::find_if(
-      releases, [](const Release& release) { return linux_release() >= release.number; });
-  return found == std::end(releases) ? v6_12 : found->kernel;
+  perf::Kernel newest{};
+  for (const std::string_view name : perf::kernel_names()) {
+    unsigned major = 0, minor = 0;
+    const char* const end = name.data() + name.size();
+    const char* const dot = std::from_chars(name.data(), end, major).ptr;
+    const bool plain = std::from_chars(dot + 1, end, minor).ptr == end;
+    if (plain && (major << 8 | minor) <= linux_release()) newest = perf::find_kernel(name).value();
+  }
+  return newest;
 }
 
 Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
