@@ -98,11 +98,11 @@ class Counter {
 
 std::string hex(std::span<const u8> bytes) { return fmt::format("{:02x}", fmt::join(bytes, "")); }
 
+}  // namespace
+
 double per_instruction(u64 amount, const TraceInfo& info) {
   return info.instructions == 0 ? 0.0 : static_cast<double>(amount) / static_cast<double>(info.instructions);
 }
-
-}  // namespace
 
 std::string_view contents_name(const trace::Contents& contents) {
   if (contents.extended) return "control flow, addresses, general and extended registers";

@@ -71,6 +71,8 @@ std::string format_json(const TraceInfo& info);
 /// A page for a browser; `name` is the trace's.
 std::string format_html(const TraceInfo& info, std::string_view name);
 std::string_view contents_name(const trace::Contents& contents);
+/// 0 where there is none.
+double per_instruction(u64 amount, const TraceInfo& info);
 
 }  // namespace pmusim::tools
 

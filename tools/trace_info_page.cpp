@@ -73,7 +73,7 @@ std::string figures(const TraceInfo& info) {
   };
   figure("instructions", number(info.instructions));
   figure("bytes", number(info.file_bytes));
-  figure("bytes per instruction", fmt::format("{:.4f}", percent(info.file_bytes, info.instructions) / 100));
+  figure("bytes per instruction", fmt::format("{:.4f}", per_instruction(info.file_bytes, info)));
   figure("processes", number(info.processes.size()));
   figure("threads", number(info.threads.size()));
   return text + "</dl>";
@@ -122,7 +122,7 @@ std::string streams(const TraceInfo& info) {
   for (const trace::StreamSize& stream : info.streams)
     table.row(cell(stream.name) + number_cell(number(stream.raw_bytes)) +
               number_cell(number(stream.stored_bytes)) +
-              number_cell(fmt::format("{:.4f}", percent(stream.stored_bytes, info.instructions) / 100)) +
+              number_cell(fmt::format("{:.4f}", per_instruction(stream.stored_bytes, info))) +
               share_cells(stream.stored_bytes, all));
   return std::move(table).end();
 }
