@@ -125,6 +125,7 @@ void FunctionBuilder::add_blocks() {
     const auto end = std::ranges::upper_bound(function_.instructions, block.last, {}, &Instruction::address);
     if (first < end) {
       block.first = first->address;
+      block.last = std::prev(end)->address;
       block.first_instruction = static_cast<u32>(first - function_.instructions.begin());
       block.instructions = static_cast<u32>(end - first);
     } else if (!function_.instructions.empty()) {
