@@ -15,7 +15,7 @@ compile with a choice in it, is built alone with --singly, and is counted as not
 Results are kept in DIR/results.jsonl, a line each: what was tried is not tried again until its source changes, except
 with --again what survived. The report names the survivors, and ends with the share of mutants that a test killed; those
 listed with a reason in tests/mutation/equivalent.tsv, and those that do not compile or compile to the same object, count
-as neither.
+as neither. Rooms are tried in the order in which they are named.
 """
 import argparse
 import json
@@ -150,9 +150,11 @@ def main() -> int:
         options.error(f"no room {unknown[0]}: one of {', '.join(TESTS)}")
     given.state = given.state.absolute()
     given.state.mkdir(parents=True, exist_ok=True)
-    mutants, total = drawn(given.rooms or list(TESTS), given.seed, given.count)
+    rooms = given.rooms or list(TESTS)
+    mutants, total = drawn(rooms, given.seed, given.count)
     results = Results(given.state / "results.jsonl")
     left = [n for n, m in mutants.items() if results.of(m) is None or given.again and results.of(m) in ALIVE]
+    left.sort(key=lambda n: rooms.index(mutants[n].room))
     print(f"{len(mutants)} of {total} mutants drawn, {len(left)} to try", file=sys.stderr)
     if left and not given.report:
         try_together(mutants, left, given, results)

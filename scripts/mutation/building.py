@@ -10,9 +10,9 @@ from pathlib import Path
 from mutation.places import TOP
 from mutation.schemata import DEFINITIONS, Instrumented
 
-CONFIGURATION = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
-                 "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG", "-DPMUSIM_TESTS=ON", "-DPMUSIM_BENCHMARKS=OFF",
-                 "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+# With assertions on: they are tests, too.
+CONFIGURATION = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1", "-DPMUSIM_TESTS=ON",
+                 "-DPMUSIM_BENCHMARKS=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
 
 
 def write_if_other(path: Path, data: bytes):
