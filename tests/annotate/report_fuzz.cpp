@@ -15,5 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)ranking_text(*report, {Ranking::symbols, Ranking::modules, Ranking::lines, Ranking::branches},
                      Colours::none);
   (void)to_json(*report);
+  (void)to_html(*report);
   return 0;
 }
