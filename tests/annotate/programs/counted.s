@@ -26,8 +26,8 @@ leaf:
   ret                           # 401021
   .size leaf, . - leaf
   .balign 16, 0x90
-tail:                           # twice as long as its code
+tail:
 .Ltail:
   cmovz %eax, %ecx              # 401030
   jmp .Ltail                    # 401033
-  .size tail, 2 * (. - tail)
+  .size tail, . - tail
