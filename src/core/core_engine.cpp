@@ -37,13 +37,9 @@ CoreParameters with_prefetchers_off(CoreParameters core, u32 off) {
   return core;
 }
 
-// The divider is busy with one instruction at a time.
-void tell_division(const x86::Instruction& instruction, const InstructionCost& cost, Quantities& quantities) {
-  const bool integer = instruction.execution == x86::ExecutionClass::divide;
-  const Quantity which = integer ? Quantity::divider_cycles_integer : Quantity::divider_cycles_fp;
-  for (const PortUse& use : cost.uses)
-    if (use.ports == PortMask{1} << divider_port) quantities[static_cast<unsigned>(which)] = use.cycles;
-}
+// All that an account can hold.
+constexpr QuantitySet everything =
+    QuantitySet::range(Quantity::none, static_cast<Quantity>(static_cast<unsigned>(Quantity::count_) - 1));
 
 }  // namespace
 
@@ -365,11 +361,37 @@ SignalSet CoreEngine::signals_of(std::size_t number) const {
   return signals | signals_of_branch(instruction.branch, passed.taken, passed.prediction);
 }
 
+u64 CoreEngine::cycle_before(std::size_t instruction) const {
+  return instruction == 0 ? begin_cycle_ : passed_[instruction - 1].cycle;
+}
+
+// What it was waited for, and how its uops came.
+inline void CoreEngine::account(const Passed& passed, const QuantitySet& wanted,
+                                Quantities& quantities) const {
+  if (wanted.intersects(Pipeline::lost)) pipeline_.account_lost(passed.passage, quantities);
+  if (wanted.intersects(FrontEnd::delivered)) FrontEnd::account(passed.delivery, quantities);
+  if (passed.prediction == Prediction::resteer)
+    quantities[static_cast<unsigned>(Quantity::resteer_cycles)] += parameters_.resteer_cycles;
+}
+
+Quantities CoreEngine::sum(const QuantitySet& wanted) const {
+  Quantities sums{};
+  lowered().quantities.add_to(sums);
+  pipeline_.account_time(begin_cycle_, cycle(), sums);
+  for (const Requests& told : requests_)
+    wanted.each_index([&](unsigned which) { sums[which] += told.quantities[which]; });
+  constexpr QuantitySet by_instruction =
+      Pipeline::lost | FrontEnd::delivered | QuantitySet{Quantity::resteer_cycles};
+  if (!wanted.intersects(by_instruction)) return sums;
+  for (const Passed& each : passed()) account(each, wanted, sums);
+  return sums;
+}
+
 const Retirement& CoreEngine::retire(Cursor& cursor) const {
   const std::size_t number = cursor.instruction++;
   const x86::Instruction& instruction = run_->block->instructions[number];
   const Passed& passed = passed_[number];
-  const u64 previous = number == 0 ? begin_cycle_ : passed_[number - 1].cycle;
+  const u64 previous = cycle_before(number);
   const u32 first_access = number == 0 ? 0 : passed_[number - 1].accesses;
 
   Retirement& r = cursor.retirement;
@@ -380,15 +402,10 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
   r.quantities.fill(0);
   if (cursor.request < requests_.size() && requests_[cursor.request].instruction == number)
     r.quantities = requests_[cursor.request++].quantities;
-  pipeline_.account(passed.passage, r.quantities);
-  FrontEnd::account(passed.delivery, r.quantities);
-  if (passed.prediction == Prediction::resteer)
-    r.quantities[static_cast<unsigned>(Quantity::resteer_cycles)] = parameters_.resteer_cycles;
+  pipeline_.account_time(previous, passed.cycle, r.quantities);
+  account(passed, everything, r.quantities);
+  CodeQuantities::of(instruction, lowered().instructions[number]).add_to(r.quantities);
   if (time_is_recorded_) recorded_time_.account(previous, passed.cycle, r.quantities);
-  if (instruction.signals.has(Signal::divide))
-    tell_division(instruction, lowered().instructions[number].work, r.quantities);
-  if (instruction.signals.has(Signal::microcoded))
-    r.quantities[static_cast<unsigned>(Quantity::slots_heavy)] = passed.passage.uops;
   r.length = instruction.length;
   r.branch = instruction.branch;
   r.taken = passed.taken;

@@ -79,6 +79,9 @@ class CoreEngine {
 
   /// All that is true of an instruction that has passed.
   SignalSet signals_of(std::size_t instruction) const;
+  /// Quantities of all instructions of this execution, which have passed outside of transactions and have no
+  /// recorded time: those that are wanted, and perhaps others.
+  Quantities sum(const QuantitySet& wanted) const;
   /// What accesses that hit raise, by LoweredInstruction::accesses: what else an instruction raises is
   /// unusual.
   void expect(const std::array<SignalSet, 4>& hits) { hits_ = hits; }
@@ -152,6 +155,8 @@ class CoreEngine {
   void clear_pipeline();
   void finish_rare(const x86::Instruction& instruction, const Registers* registers);
   u64 next_ip(std::size_t instruction) const;
+  u64 cycle_before(std::size_t instruction) const;
+  void account(const Passed& passed, const QuantitySet& wanted, Quantities& quantities) const;
   const Registers* registers_after(std::size_t instruction) const;
 
   CoreParameters parameters_;

@@ -6,6 +6,7 @@
 
 #include "core/loop_stream.h"
 #include "core/uop_cache.h"
+#include "cpu/quantity_set.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 
@@ -45,8 +46,12 @@ class FrontEnd {
   /// Delivers an instruction, which rename would take in `wanted`: says how in `delivery`, adds signals, and
   /// returns the first cycle in which rename can have it.
   u64 deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery);
-  /// The quantities of a delivery.
+  /// Adds the quantities of a delivery.
   static void account(const Delivery& delivery, Quantities& quantities);
+  /// What that can add.
+  static constexpr QuantitySet delivered =
+      QuantitySet::range(Quantity::dsb_cycles_any, Quantity::dsb_to_mite_cycles) |
+      QuantitySet::range(Quantity::uops_dsb, Quantity::uops_lsd) | QuantitySet{Quantity::length_stall_cycles};
 
   /// A near branch was taken.
   void follow(u64 branch, u64 target);

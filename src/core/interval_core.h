@@ -42,6 +42,8 @@ class IntervalCore {
   SignalSet differing_signals(u32 instruction) const;
   SignalSet usual_signals(const BlockExecution& execution, u32 instruction) const;
   SignalSet actual_signals(u32 instruction) const;
+  /// Of the last execution, outside of transactions: what its instructions told of these quantities.
+  Quantities sum(const QuantitySet& wanted) const { return engine_.sum(wanted); }
   /// The first instruction that retired in the cycle in which the execution ended.
   u32 first_of_last_cycle(const BlockExecution& execution) const;
 

@@ -40,7 +40,40 @@ u8 accesses_of(const x86::Instruction& instruction) {
   return static_cast<u8>(accesses);
 }
 
+bool divides(const PortUse& use) { return use.ports == PortMask{1} << divider_port; }
+
 }  // namespace
+
+// The second of a fused pair shares the slots of the first; the divider is busy with one instruction at a
+// time.
+CodeQuantities CodeQuantities::of(const x86::Instruction& instruction, const LoweredInstruction& lowered) {
+  CodeQuantities quantities;
+  quantities.uops = lowered.second_of_pair ? 0 : lowered.uops;
+  if (instruction.signals.has(Signal::microcoded)) quantities.heavy_slots = quantities.uops;
+  if (!instruction.signals.has(Signal::divide)) return quantities;
+  const bool integers = instruction.execution == x86::ExecutionClass::divide;
+  u32& cycles = integers ? quantities.dividing_integers_cycles : quantities.dividing_fp_cycles;
+  for (const PortUse& use : lowered.work.uses)
+    if (divides(use)) cycles = use.cycles;
+  return quantities;
+}
+
+CodeQuantities& CodeQuantities::operator+=(const CodeQuantities& other) {
+  uops += other.uops;
+  heavy_slots += other.heavy_slots;
+  dividing_integers_cycles += other.dividing_integers_cycles;
+  dividing_fp_cycles += other.dividing_fp_cycles;
+  return *this;
+}
+
+void CodeQuantities::add_to(Quantities& quantities) const {
+  const auto add = [&](Quantity which, u32 amount) { quantities[static_cast<unsigned>(which)] += amount; };
+  add(Quantity::uops, uops);
+  add(Quantity::uops_issued, uops);
+  add(Quantity::slots_heavy, heavy_slots);
+  add(Quantity::divider_cycles_integer, dividing_integers_cycles);
+  add(Quantity::divider_cycles_fp, dividing_fp_cycles);
+}
 
 bool Lowering::fuses(const x86::Instruction& first, const x86::Instruction& second) const {
   if (second.condition == ConditionGroup::none || first.flag_writer == FlagWriter::none) return false;
@@ -106,7 +139,12 @@ void Lowering::lower(const trace::Block& block, LoweredBlock& lowered) const {
     lowered.instructions.push_back(made);
     previous = &instruction;
   }
-  for (LoweredInstruction& each : lowered.instructions) each.one_uop = is_one_uop(each.work);
+  lowered.quantities = {};
+  for (std::size_t n = 0; n < lowered.instructions.size(); ++n) {
+    LoweredInstruction& each = lowered.instructions[n];
+    each.one_uop = is_one_uop(each.work);
+    lowered.quantities += CodeQuantities::of(block.instructions[n], each);
+  }
 }
 
 }  // namespace pmusim

@@ -44,9 +44,19 @@ struct LoweredInstruction {
   bool stores() const { return (accesses & 2) != 0; }
 };
 
+/// Quantities that the code says.
+struct CodeQuantities {
+  u32 uops = 0, heavy_slots = 0, dividing_integers_cycles = 0, dividing_fp_cycles = 0;
+
+  static CodeQuantities of(const x86::Instruction& instruction, const LoweredInstruction& lowered);
+  CodeQuantities& operator+=(const CodeQuantities& other);
+  void add_to(Quantities& quantities) const;
+};
+
 /// A block as the timing model wants it.
 struct LoweredBlock {
   std::vector<LoweredInstruction> instructions;  ///< empty: not lowered yet
+  CodeQuantities quantities;                     ///< of all of them
   u64 target = 0;                                ///< of its last branch, if that is direct
   bool branches_within = false;                  ///< before its last instruction
   /// What ran after it the last time: fetched early, as programs are larger than caches.

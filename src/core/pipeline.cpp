@@ -6,8 +6,8 @@
 namespace pmusim {
 namespace {
 
-void set(Quantities& quantities, Quantity which, u64 value) {
-  quantities[static_cast<unsigned>(which)] = static_cast<u32>(value);
+void add(Quantities& quantities, Quantity which, u64 value) {
+  quantities[static_cast<unsigned>(which)] += static_cast<u32>(value);
 }
 
 // Cycles that lie wholly between two slots.
@@ -17,11 +17,11 @@ u64 whole_cycles(const Slot& from, const Slot& to) {
 }
 
 void charge_stall_cycles(u64 stalled, u64 waiting, WaitingFor reason, Quantities& quantities) {
-  set(quantities, Quantity::stall_cycles, stalled);
-  if (reason >= WaitingFor::l1) set(quantities, Quantity::stall_cycles_memory, waiting);
-  if (reason >= WaitingFor::l2) set(quantities, Quantity::stall_cycles_l1_miss, waiting);
-  if (reason >= WaitingFor::l3) set(quantities, Quantity::stall_cycles_l2_miss, waiting);
-  if (reason >= WaitingFor::memory) set(quantities, Quantity::stall_cycles_l3_miss, waiting);
+  add(quantities, Quantity::stall_cycles, stalled);
+  if (reason >= WaitingFor::l1) add(quantities, Quantity::stall_cycles_memory, waiting);
+  if (reason >= WaitingFor::l2) add(quantities, Quantity::stall_cycles_l1_miss, waiting);
+  if (reason >= WaitingFor::l3) add(quantities, Quantity::stall_cycles_l2_miss, waiting);
+  if (reason >= WaitingFor::memory) add(quantities, Quantity::stall_cycles_l3_miss, waiting);
 }
 
 }  // namespace
@@ -56,33 +56,29 @@ void Pipeline::charge_lost_slots(const Passage& passage, Quantities& quantities)
   const u64 bad_speculation = slots_between(before, refilled);
   const u64 frontend = slots_between(refilled, fetched);
   const u64 backend = slots_between(fetched, first);
-  set(quantities, Quantity::slots_bad_speculation, bad_speculation);
+  add(quantities, Quantity::slots_bad_speculation, bad_speculation);
   if (passage.refill_reason == Refill::mispredict)
-    set(quantities, Quantity::slots_branch_mispredict, bad_speculation);
-  set(quantities, Quantity::slots_frontend, frontend);
+    add(quantities, Quantity::slots_branch_mispredict, bad_speculation);
+  add(quantities, Quantity::slots_frontend, frontend);
   const u64 starved = whole_cycles(refilled, fetched);
-  set(quantities, Quantity::starved_cycles, starved);
-  set(quantities, Quantity::slots_fetch_latency, starved * width_);
-  set(quantities, Quantity::slots_fetch_bandwidth, frontend - starved * width_);
-  set(quantities, Quantity::slots_backend, backend);
-  if (passage.reason != WaitingFor::execution) set(quantities, Quantity::slots_memory, backend);
-  set(quantities, Quantity::recovery_cycles, whole_cycles(before, refilled));
+  add(quantities, Quantity::starved_cycles, starved);
+  add(quantities, Quantity::slots_fetch_latency, starved * width_);
+  add(quantities, Quantity::slots_fetch_bandwidth, frontend - starved * width_);
+  add(quantities, Quantity::slots_backend, backend);
+  if (passage.reason != WaitingFor::execution) add(quantities, Quantity::slots_memory, backend);
+  add(quantities, Quantity::recovery_cycles, whole_cycles(before, refilled));
   const Slot waiting_from = std::clamp(passage.dispatched, fetched, first);
   charge_stall_cycles(whole_cycles(before, first), whole_cycles(waiting_from, first), passage.reason,
                       quantities);
 }
 
-void Pipeline::account(const Passage& passage, Quantities& quantities) const {
-  if (passage.first > passage.before) charge_lost_slots(passage, quantities);
-  set(quantities, Quantity::uops, passage.uops);
-  set(quantities, Quantity::uops_issued, passage.uops);
-  const u64 cycles = passage.cycle - passage.previous_cycle;
-  if (cycles == 0) return;
-  set(quantities, Quantity::cycles, cycles);
-  set(quantities, Quantity::slots, cycles * width_);
-  set(quantities, Quantity::reference_cycles,
-      passage.cycle * reference_numerator_ / reference_denominator_ -
-          passage.previous_cycle * reference_numerator_ / reference_denominator_);
+void Pipeline::account_time(u64 since, u64 until, Quantities& quantities) const {
+  if (since == until) return;
+  add(quantities, Quantity::cycles, until - since);
+  add(quantities, Quantity::slots, (until - since) * width_);
+  add(quantities, Quantity::reference_cycles,
+      until * reference_numerator_ / reference_denominator_ -
+          since * reference_numerator_ / reference_denominator_);
 }
 
 }  // namespace pmusim

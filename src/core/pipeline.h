@@ -7,8 +7,8 @@
 #include <compare>
 #include <vector>
 
+#include "cpu/quantity_set.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/signals.h"
 
 namespace pmusim {
 
@@ -78,15 +78,23 @@ class Pipeline {
     Slot dispatched, before,
         first;  ///< its first slot at either end, and the first that was free to retire in
     u64 refilled_cycle = 0, fetched_cycle = 0;  ///< until when either last held dispatch
-    u64 previous_cycle = 0, cycle = 0;          ///< of the retirement before, and of its own
-    u32 uops = 0;
+    u64 cycle = 0;                              ///< of its retirement
     WaitingFor reason = WaitingFor::execution;
     Refill refill_reason = Refill::mispredict;
   };
   /// Retires an instruction whose result is ready for others in `ready_cycle`, and writes down how.
   void retire(const Dispatched& dispatched, u64 ready_cycle, WaitingFor reason, Passage& passage);
-  /// The cycle and slot quantities of an instruction that has retired.
-  void account(const Passage& passage, Quantities& quantities) const;
+  /// Adds the slots lost before an instruction that has retired, and the cycles in which none retired.
+  void account_lost(const Passage& passage, Quantities& quantities) const {
+    if (passage.first > passage.before) charge_lost_slots(passage, quantities);
+  }
+  /// What that can add.
+  static constexpr QuantitySet lost =
+      QuantitySet::range(Quantity::slots_bad_speculation, Quantity::slots_memory) |
+      QuantitySet::range(Quantity::stall_cycles, Quantity::recovery_cycles) |
+      QuantitySet{Quantity::starved_cycles, Quantity::slots_fetch_bandwidth};
+  /// Adds the cycles and slots from one retirement to another.
+  void account_time(u64 since, u64 until, Quantities& quantities) const;
 
   /// The instruction that has just retired leaves the load buffer.
   void retire_load() {
@@ -183,7 +191,6 @@ inline void Pipeline::retire(const Dispatched& dispatched, u64 ready_cycle, Wait
   const u64 delay = ready_cycle > dispatched.last_cycle + 1 ? ready_cycle - 1 - dispatched.last_cycle : 0;
   const Slot before = retire_;
   const Slot first = std::max(before, Slot{dispatched.first.cycle() + delay, dispatched.first.index()});
-  passage.previous_cycle = retired_cycle_;
   retire_ = advance(first, dispatched.uops);
   retired_cycle_ = cycle_before(retire_);
   remember(dispatched.uops, retired_cycle_);
@@ -193,7 +200,6 @@ inline void Pipeline::retire(const Dispatched& dispatched, u64 ready_cycle, Wait
   passage.refilled_cycle = refilled_cycle_;
   passage.fetched_cycle = fetched_cycle_;
   passage.cycle = retired_cycle_;
-  passage.uops = dispatched.uops;
   passage.reason = reason;
   passage.refill_reason = refill_reason_;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/quantity_set.h"
 #include "msr/counters.h"
 
 namespace pmusim {
@@ -209,9 +210,41 @@ bool CounterFile::counts_quantities() const {
   return std::ranges::any_of(derived_.retired, [](const Running& r) { return r.is_quantity(); });
 }
 
-void CounterFile::add_quantities(const Retirement& retirement, CounterSums& sums) const {
+// lost_cycles() has no more of a quantity than there are cycles, and of these there are no more.
+bool CounterFile::Running::has_alike_cycles() const {
+  constexpr QuantitySet told = QuantitySet::range(Quantity::stall_cycles, Quantity::recovery_cycles) |
+                               QuantitySet{Quantity::starved_cycles};
+  return !edge && told.has(rule.quantity);
+}
+
+std::vector<QuantityTerm> CounterFile::quantity_terms() const {
+  std::vector<QuantityTerm> terms;
+  for (std::size_t i = 0; i < derived_.retired.size(); ++i) {
+    const Running& running = derived_.retired[i];
+    if (!running.is_quantity() || running.compares_quantity()) continue;
+    const auto add = [&](Quantity quantity, u64 factor) {
+      if (quantity != Quantity::none) terms.push_back({i, quantity, factor});
+    };
+    if (running.has_condition()) {
+      if (running.satisfied_by(running.per_cycle)) add(running.rule.quantity, 1);
+      if (!running.satisfied_by(0)) continue;
+      add(Quantity::cycles, 1);
+      add(running.rule.quantity, ~u64{0});
+      continue;
+    }
+    add(running.rule.quantity, running.per_cycle);
+    for (const Quantity more : running.rule.plus) add(more, running.per_cycle);
+  }
+  return terms;
+}
+
+bool CounterFile::compares_quantities() const {
+  return std::ranges::any_of(derived_.retired, [](const Running& r) { return r.compares_quantity(); });
+}
+
+void CounterFile::add_compared_quantities(const Retirement& retirement, CounterSums& sums) const {
   for (std::size_t i = 0; i < derived_.retired.size(); ++i)
-    if (derived_.retired[i].is_quantity()) sums[i] += occurrences(derived_.retired[i], retirement);
+    if (derived_.retired[i].compares_quantity()) sums[i] += occurrences(derived_.retired[i], retirement);
 }
 
 CounterSums CounterFile::quantity_room() const {

@@ -46,6 +46,13 @@ inline constexpr std::size_t most_summed_counters = 16;
 using CounterRow = std::array<u32, most_summed_counters>;
 using CounterSums = std::array<u64, most_summed_counters>;
 
+/// Part of what a counter makes of quantities: so often a sum of one over instructions, modulo 2^64.
+struct QuantityTerm {
+  std::size_t counter = 0;  ///< by its place in a CounterRow
+  Quantity quantity = Quantity::none;
+  u64 factor = 1;
+};
+
 }  // namespace pmusim
 
 #endif

@@ -91,8 +91,12 @@ class CounterFile {
   SignalSet counted_signals() const;
   /// Whether a running counter counts quantities of instructions in user mode.
   bool counts_quantities() const;
-  /// Adds what quantities of an instruction in user mode count.
-  void add_quantities(const Retirement& retirement, CounterSums& sums) const;
+  /// What such counters make of sums over instructions in user mode.
+  std::vector<QuantityTerm> quantity_terms() const;
+  /// Whether there are some for which sums will not do, as a condition is compared at each instruction.
+  bool compares_quantities() const;
+  /// Adds what those count of an instruction in user mode.
+  void add_compared_quantities(const Retirement& retirement, CounterSums& sums) const;
   /// How much fits into each counter.
   CounterSums quantity_room() const;
   /// Of the counters that sum up within a cycle: what the open one holds so far.
@@ -187,6 +191,10 @@ class CounterFile {
     bool is_quantity() const {
       return rule.quantity != Quantity::none && !waits_for_cycle() && passes(Cpl::user, false);
     }
+    /// Of those: with a condition that sums over instructions do not show.
+    bool compares_quantity() const { return is_quantity() && has_condition() && !has_alike_cycles(); }
+    /// Each cycle that a retirement tells of is one of those since the retirement before.
+    bool has_alike_cycles() const;
     bool passes(Cpl cpl, bool in_tx) const {
       return (cpl == Cpl::kernel ? kernel : user) && (in_tx || !only_in_tx);
     }

@@ -15,7 +15,6 @@ bool BlockRuns::begin(const Execution& execution) {
   room_ = room;
   gate_ = sequencer().lbr_gate();
   if (shape_.most_in_cycle == 0) return true;
-  counts_quantities_ = counters.counts_quantities();
   quantity_room_ = counters.quantity_room();
   sums_within_cycles_ = counters.counters_within_cycle() != 0;
   in_cycle_ = counters.open_cycle();
@@ -23,8 +22,14 @@ bool BlockRuns::begin(const Execution& execution) {
 }
 
 void BlockRuns::forget_kinds(u64 programming) {
+  const CounterFile& counters = sequencer().counters();
   programming_ = programming;
-  counted_signals_ = sequencer().counters().counted_signals();
+  counted_signals_ = counters.counted_signals();
+  counts_quantities_ = counters.counts_quantities();
+  compares_quantities_ = counters.compares_quantities();
+  quantity_terms_ = counters.quantity_terms();
+  summed_quantities_ = {};
+  for (const QuantityTerm& each : quantity_terms_) summed_quantities_.add(each.quantity);
   std::ranges::fill(row_of_, unknown);
   rows_.clear();
   last_cycles_.clear();
@@ -61,12 +66,14 @@ void BlockRuns::correct(const SignalSet& usual, const SignalSet& actual) {
   for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += occurred[i] - counted[i];
 }
 
-void BlockRuns::add_quantities(const Retirement& retirement) {
-  sequencer().counters().add_quantities(retirement, pending_quantities_);
+void BlockRuns::compare_quantities(const Retirement& retirement) {
+  sequencer().counters().add_compared_quantities(retirement, pending_quantities_);
 }
 
-bool BlockRuns::take_quantities() {
-  const CounterSums added = std::exchange(pending_quantities_, {});
+bool BlockRuns::take_quantities(const Quantities& sums) {
+  CounterSums added = std::exchange(pending_quantities_, {});
+  for (const QuantityTerm& each : quantity_terms_)
+    added[each.counter] += each.factor * sums[static_cast<unsigned>(each.quantity)];
   for (std::size_t i = 0; i < added.size(); ++i)
     if (added[i] > quantity_room_[i] - quantities_[i]) return false;
   for (std::size_t i = 0; i < added.size(); ++i) quantities_[i] += added[i];

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "cpu/quantity_set.h"
 #include "lbr/branch.h"
 #include "msr/counter_totals.h"
 #include "pmusim/pmu/pmu.h"
@@ -35,7 +36,8 @@ namespace pmusim {
 ///     for (each instruction that differs) runs.correct(usual, actual);
 ///     if (runs.sums_within_cycles()) ...            // open_cycle(), and add_to_cycle() for its instructions
 ///
-/// Where counts_quantities(), add_quantities() of all its instructions and take_quantities() come before.
+/// Where counts_quantities(), take_quantities() comes before, and before that, where compares_quantities(),
+/// compare_quantities() of all its instructions.
 class BlockRuns {
  public:
   /// One execution of a block. Executions of one kind add the same to every counter, clocks apart.
@@ -89,10 +91,13 @@ class BlockRuns {
 
   /// Whether a counter counts more of an instruction than that it was there.
   bool counts_quantities() const { return counts_quantities_; }
-  /// Of an execution that is about to be added: its instructions one by one, and then all of them, if no
-  /// counter wraps. False: they do not fit, and are forgotten.
-  void add_quantities(const Retirement& retirement);
-  bool take_quantities();
+  /// Those of which sums over instructions are enough; whether others must be compared one by one.
+  const QuantitySet& summed_quantities() const { return summed_quantities_; }
+  bool compares_quantities() const { return compares_quantities_; }
+  /// Of an execution that is about to be added: its instructions one by one, and then what all of them sum up
+  /// to, if no counter wraps. False: they do not fit, and are forgotten.
+  void compare_quantities(const Retirement& retirement);
+  bool take_quantities(const Quantities& sums);
 
   /// Whether counters compare what cycles hold, so that the one that is open must be known.
   bool sums_within_cycles() const { return sums_within_cycles_; }
@@ -130,7 +135,9 @@ class BlockRuns {
   u64 cycles_ = 0, instructions_ = 0;
   Row sums_{};
 
-  bool counts_quantities_ = false, sums_within_cycles_ = false;
+  bool counts_quantities_ = false, compares_quantities_ = false, sums_within_cycles_ = false;
+  QuantitySet summed_quantities_;
+  std::vector<QuantityTerm> quantity_terms_;
   CounterSums quantities_{}, pending_quantities_{}, quantity_room_{};
   Row in_cycle_{};
 

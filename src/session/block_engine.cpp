@@ -32,8 +32,9 @@ bool fits(const BlockCore&, BlockRuns& runs, const BlockExecution& execution) {
 bool fits(const IntervalCore& core, BlockRuns& runs, const BlockExecution& execution) {
   if (!runs.fits(in_short(execution))) return false;
   if (!runs.counts_quantities()) return true;
-  core.retire(execution, [&](const Retirement& retirement) { runs.add_quantities(retirement); });
-  return runs.take_quantities();
+  if (runs.compares_quantities())
+    core.retire(execution, [&](const Retirement& retirement) { runs.compare_quantities(retirement); });
+  return runs.take_quantities(core.sum(runs.summed_quantities()));
 }
 
 void learn(const BlockCore& core, BlockRuns& runs, const BlockExecution& execution) {

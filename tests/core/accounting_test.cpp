@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "core/interval_core.h"
 #include "tests/core/program.h"
 
 namespace pmusim {
@@ -14,21 +15,35 @@ using namespace test;
 class RandomProgram {
  public:
   explicit RandomProgram(u64 seed) : random_(seed) {
-    for (u64 n = 0; n < blocks_in_program; ++n) blocks_.push_back(make_block(0x400000 + n * 0x1000));
+    for (u64 n = 0; n < blocks_in_program; ++n) {
+      blocks_.push_back(make_block(0x400000 + n * 0x1000));
+      blocks_.back().id = static_cast<u32>(n);
+    }
   }
 
+  /// How a block runs.
+  struct Run {
+    const trace::Block& block;
+    std::vector<u64> addresses;
+    u64 next_ip = 0;
+    std::vector<u32> rep_counts;
+  };
+  Run next() {
+    const trace::Block& block = blocks_[random_() % blocks_in_program];
+    const x86::Instruction& last = block.instructions.back();
+    std::vector<u64> addresses;
+    for (const x86::Instruction& instruction : block.instructions)
+      for (unsigned m = 0; m < instruction.memory_operands; ++m) addresses.push_back(random_address());
+    const u64 next_ip = last.branch == BranchKind::conditional && random_() % 2 == 0
+                            ? last.end()
+                            : blocks_[random_() % 3].start();
+    return {block, std::move(addresses), next_ip, {static_cast<u32>(random_() % 40)}};
+  }
   std::vector<Seen> execute(Core& core, unsigned runs) {
     std::vector<Seen> all;
     for (unsigned n = 0; n < runs; ++n) {
-      const trace::Block& block = blocks_[random_() % blocks_in_program];
-      const x86::Instruction& last = block.instructions.back();
-      std::vector<u64> addresses;
-      for (const x86::Instruction& instruction : block.instructions)
-        for (unsigned m = 0; m < instruction.memory_operands; ++m) addresses.push_back(random_address());
-      const u64 next = last.branch == BranchKind::conditional && random_() % 2 == 0
-                           ? last.end()
-                           : blocks_[random_() % 3].start();
-      const std::vector<Seen> seen = run(core, block, addresses, next, {static_cast<u32>(random_() % 40)});
+      const Run made = next();
+      const std::vector<Seen> seen = run(core, made.block, made.addresses, made.next_ip, made.rep_counts);
       all.insert(all.end(), seen.begin(), seen.end());
       if (random_() % 50 == 0) core.interrupt();
     }
@@ -56,6 +71,8 @@ class RandomProgram {
         break;
     }
     if (random_() % 8 == 0) made.form = static_cast<InstructionForm>(random_() % instruction_forms);
+    if (random_() % 16 == 0) made.signals.add(random_() % 2 == 0 ? Signal::divide : Signal::microcoded);
+    made.length_changing_prefix = random_() % 20 == 0;
     made.locked = random_() % 40 == 0;
     made.rep = made.memory_operands != 0 && random_() % 30 == 0;
     return made;
@@ -148,6 +165,32 @@ TEST(Accounting, ACopyOfACoreIsASnapshot) {
   ASSERT_EQ(original.size(), again.size());
   for (std::size_t n = 0; n < original.size(); ++n)
     ASSERT_TRUE(same(original[n], again[n])) << "retirement " << n;
+}
+
+TEST_P(Widths, SumsOverABlockAreWhatItsRetirementsSay) {
+  IntervalCore core = IntervalCore::create(wide(GetParam()), {.addresses = true}).value();
+  RandomProgram program(50 + GetParam());
+  QuantitySet seen;
+  for (unsigned blocks = 0; blocks < 3000; ++blocks) {
+    const RandomProgram::Run made = program.next();
+    const trace::BlockRun run{.block = &made.block,
+                              .next_ip = made.next_ip,
+                              .addresses = made.addresses,
+                              .rep_counts = made.rep_counts};
+    const BlockExecution execution = core.execute(run);
+    Quantities said{};
+    core.retire(execution, [&](const Retirement& r) {
+      for (std::size_t n = 0; n < said.size(); ++n) said[n] += r.quantities[n];
+    });
+    for (unsigned n = 0; n < said.size(); ++n) {
+      const auto quantity = static_cast<Quantity>(n);
+      ASSERT_EQ(core.sum({quantity})[n], said[n]) << "quantity " << n << " of block run " << blocks;
+      if (said[n] != 0) seen.add(quantity);
+    }
+  }
+  unsigned different = 0;
+  seen.each_index([&](unsigned) { ++different; });
+  EXPECT_GT(different, 70u);
 }
 
 }  // namespace
