@@ -48,13 +48,14 @@ struct OffCoreLayout {
     u8 event = 0;
     u16 umask = 0;
   };
-  u8 event = 0;       ///< 0: the core has no such event that is modelled
-  u16 umasks = 0x01;  ///< one bit per register
-  Code second;        ///< the same event through OFFCORE_RSP_1
-  u64 any = 0;        ///< any response: the other response bits do not matter
-  u64 hits = 0;       ///< supplied by the last-level cache; 0: there is none
-  u64 misses = 0;     ///< supplied by memory
-  u64 snoops = 0;     ///< one of these must be set as well; 0: the register has no such field
+  u8 event = 0;        ///< 0: the core has no such event that is modelled
+  u16 umasks = 0x01;   ///< one bit per register
+  Code second;         ///< the same event through OFFCORE_RSP_1
+  u64 prefetches = 0;  ///< requests that prefetchers send, of which the core does not tell what answers them
+  u64 any = 0;         ///< any response: the other response bits do not matter
+  u64 hits = 0;        ///< supplied by the last-level cache; 0: there is none
+  u64 misses = 0;      ///< supplied by memory
+  u64 snoops = 0;      ///< one of these must be set as well; 0: the register has no such field
 
   /// Number of the register (OFFCORE_RSP_0 and 1, OMR_0 to 3) that selects what the event counts, or nothing.
   std::optional<unsigned> register_of(u8 event_code, u16 umask) const {

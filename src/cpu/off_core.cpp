@@ -50,4 +50,17 @@ std::optional<EventRule> off_core_rule(const OffCoreLayout& layout, u64 value) {
   return wanted.size() == 1 ? EventRule{.all = wanted} : EventRule{.any = wanted};
 }
 
+std::string_view why_not_counted(const OffCoreLayout& layout, u64 value) {
+  constexpr u64 demand = bits(2, 0);
+  if ((value & layout.prefetches) != 0)
+    return "it asks for prefetches, of which the core does not tell what answers them; choose request bits 0 "
+           "to 2";
+  if ((value & demand) == 0)
+    return "it asks for nothing that the core sends; choose among the demand requests, bits 0 to 2";
+  if (!off_core_rule(layout, value))
+    return "a lone core gets none of these answers; choose those of memory or the last-level cache, with "
+           "their snoops";
+  return {};
+}
+
 }  // namespace pmusim

@@ -9,6 +9,7 @@
 #include "cpu/cycle_views.h"
 #include "cpu/front_end.h"
 #include "cpu/lost_time.h"
+#include "cpu/off_core.h"
 #include "cpu/unmodelled_signals.h"
 #include "events/refusals.h"
 #include "events/vendor.h"
@@ -125,6 +126,17 @@ void take_exact_name(const CpuModel& model, const EventEncoding& selection, Even
   if (row != model.events.end()) definition.name = row->name;
 }
 
+/// Why not all can be counted that an off-core event's register asks for.
+std::optional<std::string> off_core_refusal(const CpuModel& model, const EventEncoding& selection) {
+  const auto umask = static_cast<u16>(selection.config >> 8 & 0xFF);
+  if (!off_core_register(model, static_cast<u8>(selection.config & event_mask), umask)) return std::nullopt;
+  const std::string_view reason =
+      why_not_counted(core_facts(model.microarchitecture()).off_core, selection.extra);
+  if (reason.empty()) return std::nullopt;
+  return fmt::format("OFFCORE_RESPONSE with {:#x} exists on {}, but {}", selection.extra, model.title,
+                     reason);
+}
+
 Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& selection) {
   constexpr u64 last_fixed_umask = 16;
   const u64 umask = selection.config >> 8 & 0xFF;
@@ -133,6 +145,7 @@ Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& select
         fmt::format("event 0x00 with umask {:#04x} stands for no fixed counter of {}, and general "
                     "counters count nothing for it",
                     umask, model.title));
+  if (auto refusal = off_core_refusal(model, selection)) return refuse(std::move(*refusal));
   for (const VendorEvent& event : library_events(model))
     if ((event.config & selects_event) == (selection.config & selects_event) &&
         (event.config1 == 0 || event.config1 == selection.extra))
@@ -370,7 +383,7 @@ std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedE
         "{} with this CMASK, INV or EDGE compares how many there are within a cycle, of which the core model "
         "knows less",
         event.definition.name);
-  return std::nullopt;
+  return off_core_refusal(model, {event.config, event.extra});
 }
 
 Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& attr) {

@@ -42,9 +42,28 @@ TEST(Refusals, SayWhatAnEventWouldNeed) {
 TEST(Refusals, SayWhatCannotBeComparedWithinACycle) {
   EXPECT_EQ(refusal_of("L1D_PEND_MISS.PENDING", "skylake"), "counted");
   EXPECT_EQ(refusal_of("L1D_PEND_MISS.PENDING_CYCLES", "skylake"), "counted");
+  EXPECT_THAT(refusal_of("UOPS_EXECUTED.CORE_CYCLES_NONE", "haswell"), HasSubstr("within a cycle"));
   EXPECT_THAT(refusal_of("cpu/event=0x48,umask=0x01,cmask=3/", "skylake"), HasSubstr("within a cycle"));
   EXPECT_THAT(refusal_of("OFFCORE_REQUESTS_OUTSTANDING.DEMAND_DATA_RD_GE_6", "skylake"),
               HasSubstr("within a cycle"));
+}
+
+// libpfm4's bits of OFFCORE_RSP: 0x10 is PF_L2_DATA_RD, 0x80 PF_LLC_DATA_RD, 0x400 Skylake's PF_L1D_AND_SW.
+TEST(Refusals, SayThatOffCorePrefetchesAreNotCountedWithDemandRequests) {
+  const auto off_core = [](std::string_view value, std::string_view model) {
+    return refusal_of("cpu/event=0xb7,umask=0x1,offcore_rsp=" + std::string(value) + "/", model);
+  };
+  EXPECT_EQ(off_core("0x10007", "skylake"), "counted");
+  EXPECT_EQ(off_core("0x10011", "skylake"),
+            "OFFCORE_RESPONSE with 0x10011 exists on Skylake, but it asks for prefetches, of which the core "
+            "does not tell what answers them; choose request bits 0 to 2");
+  EXPECT_THAT(off_core("0x10401", "skylake"), HasSubstr("prefetches"));
+  EXPECT_EQ(off_core("0x10401", "haswell"), "counted") << "locks of the bus, which never come";
+  EXPECT_THAT(off_core("0x10091", "sandybridge"), HasSubstr("prefetches"));
+  EXPECT_THAT(off_core("0xff33", "nehalem"), HasSubstr("prefetches"));
+  EXPECT_THAT(off_core("0x12001", "goldmont"), HasSubstr("prefetches"));
+  EXPECT_THAT(off_core("0x18000", "skylake"), HasSubstr("choose among the demand requests"));
+  EXPECT_THAT(off_core("0x1000400001", "skylake"), HasSubstr("none of these answers"));
 }
 
 TEST(Refusals, EveryEventThatLibpfm4ListsIsCountedOrRefusedForAReasonOfItsOwn) {

@@ -210,7 +210,7 @@ constinit const CoreFacts ice_lake{
     .events = table,
     .cache_events = skylake_cache,
     .named_events = haswell_memory,
-    .off_core = sandy_bridge_off_core,
+    .off_core = skylake_off_core_layout,
     .fixed_codes = p_core_fixed_codes,
 };
 

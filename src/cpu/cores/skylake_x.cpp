@@ -127,7 +127,7 @@ constinit const CoreFacts skylake_x{
     .events = table,
     .cache_events = skylake_cache,
     .named_events = haswell_memory,
-    .off_core = sandy_bridge_off_core,
+    .off_core = skylake_off_core_layout,
 };
 
 }  // namespace cores
