@@ -97,7 +97,7 @@ def expression_around(code: str, begin: int, end: int, crosses_assignment: bool)
         elif depth == 0 and stops(first - 1):
             break
         first -= 1
-    last, depth = end, 0
+    last, depth, choices = end, 0, 0
     while last < len(code):
         c = code[last]
         if c in OPENING:
@@ -106,6 +106,10 @@ def expression_around(code: str, begin: int, end: int, crosses_assignment: bool)
             if depth == 0:
                 break
             depth -= 1
+        elif depth == 0 and crosses_assignment and c == "?":  # all of `a ? b : c` is assigned
+            choices += 1
+        elif depth == 0 and choices and c == ":" and is_border(code, last):
+            choices -= 1
         elif depth == 0 and stops(last):
             # `+=` and its like: the operator belongs to the assignment.
             while code[last] == "=" and code[last - 1] in "+-*/%&|^<>":

@@ -15,7 +15,7 @@ void add_cycles(BlockCycles& sum, u64 cycles) {
 }
 
 void add_counters(LineCount& line, u64 word, BranchCounterLayout layout) {
-  ++line.counted;
+  line.has_counters = true;
   for (unsigned i = 0; i < layout.counters; ++i) {
     const u64 count = field(word, (i + 1) * layout.bits - 1, i * layout.bits);
     line.counter_sum[i] += count;

@@ -24,8 +24,8 @@ struct LineCount {
   u64 first = 0, last = 0;
   u64 executions = 0, predicted = 0;
   BlockCycles cycles;
-  u64 counted = 0;          ///< executions with branch counters
-  u64 counter_sum[4] = {};  ///< by counter, in group order
+  bool has_counters = false;  ///< at least one execution had them
+  u64 counter_sum[4] = {};    ///< by counter, in group order
   bool counters_saturated = false;
   std::pair<u64, u64> key() const { return {first, last}; }
 };

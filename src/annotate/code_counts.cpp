@@ -36,7 +36,7 @@ void add(LineCount& sum, const LineCount& more) {
   sum.executions += more.executions;
   sum.predicted += more.predicted;
   add(sum.cycles, more.cycles);
-  sum.counted += more.counted;
+  sum.has_counters = sum.has_counters || more.has_counters;
   for (unsigned i = 0; i < std::size(sum.counter_sum); ++i) sum.counter_sum[i] += more.counter_sum[i];
   sum.counters_saturated = sum.counters_saturated || more.counters_saturated;
 }

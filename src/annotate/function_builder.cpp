@@ -142,7 +142,7 @@ void FunctionBuilder::time_blocks() {
   for (auto at = std::ranges::lower_bound(lines, symbol().start, {}, &LineCount::first);
        at != lines.end() && at->first < symbol().end; ++at) {
     if (at->last >= symbol().end) continue;
-    if (at->cycles.executions != 0 || at->counted != 0) longest.emplace(at->last, &*at);
+    if (at->cycles.executions != 0 || at->has_counters) longest.emplace(at->last, &*at);
   }
   for (Block& block : function_.blocks)
     if (const auto line = longest.find(block.last); line != longest.end()) time_block(block, *line->second);
@@ -150,7 +150,7 @@ void FunctionBuilder::time_blocks() {
 
 void FunctionBuilder::time_block(Block& block, const LineCount& line) {
   block.cycles = line.cycles;
-  const std::size_t counters = line.counted == 0 ? 0 : report_.branch_counters.size();
+  const std::size_t counters = line.has_counters ? report_.branch_counters.size() : 0;
   block.counters.assign(line.counter_sum, line.counter_sum + std::min(counters, std::size(line.counter_sum)));
   block.counters_saturated = line.counters_saturated;
   const u32 first = instruction_at(line.first), last = instruction_at(line.last);

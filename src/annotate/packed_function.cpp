@@ -34,7 +34,7 @@ class Columns {
   void add(const Instruction& i) {
     bytes_.push_back(i.bytes);
     texts_ += (number_ == 0 ? "" : "\n") + i.text;
-    if (number_ == 0 || i.address != next_address_) put(address_, {i.address});
+    if (i.address != next_address_) put(address_, {i.address});
     next_address_ = i.address + i.bytes;
     if (number_ == 0 || i.where != last_.where) {
       const bool known = i.where.line != 0;

@@ -279,6 +279,15 @@ TEST_F(CountedProgramTest, EveryRankingIsATable) {
           counted::path));
 }
 
+TEST_F(CountedProgramTest, SharesOfOneOccurrenceAreWholeAndOfNoneNothing) {
+  for (const u64 period : {0u, 1u}) {
+    Profile p = profile({"cycles", BranchUse::none});
+    p.add({.pid = 1, .ip = counted::leaf + counted::moved, .period = period});
+    EXPECT_THAT(ranking_text(p.report(), {Ranking::symbols}, Colours::none),
+                HasSubstr(period == 0 ? "     0.00%         1  " : "   100.00%         1  "));
+  }
+}
+
 TEST_F(CountedProgramTest, TheTextHasSourceLinesAndTheColumnsOfTheBlocks) {
   const Report report = report_of_run();
   const std::string text = annotation_text(report, *find_function(report, "_start"), Colours::none);

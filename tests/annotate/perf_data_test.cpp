@@ -161,6 +161,21 @@ TEST_F(PerfDataTest, AMappingWithoutATimeIsThereBeforeTheFirstSample) {
   EXPECT_THAT(names(report()), ElementsAre("_start"));
 }
 
+// The same of what a process did before.
+TEST_F(PerfDataTest, AnExecutionWithoutATimeIsBeforeTheFirstSampleToo) {
+  open();
+  perf::Attr attr = attribute();
+  attr.sample_id_all = 0;
+  add_event("cycles", attr);
+  perf::Mmap2Record before = program();
+  before.name = "/of/the/program/before";
+  tell(before);
+  tell(perf::CommRecord{1, 1, "counted", perf::misc::COMM_EXEC});
+  tell(program());
+  write(sample({.ip = in_round, .time = 0}));
+  EXPECT_THAT(names(report()), ElementsAre("_start"));
+}
+
 TEST_F(PerfDataTest, AProcessHasWhatItsParentHadUntilItExecutes) {
   open();
   add_event("cycles", attribute());
