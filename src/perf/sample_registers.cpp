@@ -82,8 +82,7 @@ inline ByteWriter write_xmm_halves(ByteWriter out, u32 mask, const ExtendedRegis
 }
 
 ByteWriter write_egpr_and_ssp(ByteWriter out, u64 mask, const ExtendedRegisters& extended) {
-  if ((mask & register_mask::EGPR) != 0)
-    out = write_file<sizeof(u64), 16>(out, extended.egpr, (mask & register_mask::EGPR) >> reg_r16);
+  out = write_file<sizeof(u64), 16>(out, extended.egpr, (mask & register_mask::EGPR) >> reg_r16);
   if ((mask & register_mask::SSP) != 0) out.put(extended.shadow_stack_pointer);
   return out;
 }

@@ -284,6 +284,18 @@ TEST_F(CoreCounting, APageHasTheZeroOfTimeForEventsOnPerfsOwnClock) {
   EXPECT_EQ(map(open(attr)).control().capabilities & ControlPage::cap_user_time_zero, 0u);
 }
 
+TEST_F(CoreCounting, AnEventThatIsDisabledLeavesItsCountAndTimesInItsPage) {
+  Event& event = open(counting());
+  const ControlPage& page = map(event).control();
+  count(5);
+  core.set_time(2000);
+  core.disable(event);
+  core.set_time(3000);
+  EXPECT_EQ(page.offset, 5);
+  EXPECT_EQ(page.time_enabled, 2000u);
+  EXPECT_EQ(page.time_running, 2000u);
+}
+
 TEST_F(CoreCounting, ChildrensCountsAddUpAliveAndExited) {
   Attr attr = counting();
   attr.inherit = 1;

@@ -59,13 +59,50 @@ TEST_F(CoreSampling, ANewPeriodStartsAtOnceAndImpossibleOnesAreRefused) {
   Event& event = open(sampling(1000));
   ASSERT_TRUE(core.set_period(event, 10));
   EXPECT_EQ(event.hw.sample_period, 10u);
-  EXPECT_EQ(event.hw.period_left, 0);
   for (const u64 period : {u64{0}, bit(63)})
     EXPECT_EQ(core.set_period(event, period).error().error_number, EINVAL);
   EXPECT_EQ(core.set_period(open(counting()), 10).error().error_number, EINVAL);
   Attr attr = sampling(1000);
   attr.freq = 1;
   EXPECT_EQ(core.set_period(open(attr), 100'001).error().error_number, EINVAL);
+}
+
+// Linux: _perf_event_period.
+TEST_F(CoreSampling, ANewPeriodCountsFromWhereItIsSet) {
+  Event& event = open(sampling(1000));
+  RingBuffer& ring = map(event);
+  count(1000);
+  ASSERT_TRUE(core.set_period(event, 10));
+  count(9);
+  EXPECT_EQ(types(ring), (Types{sample}));
+  count(1);
+  EXPECT_EQ(types(ring), (Types{sample}));
+}
+
+TEST_F(CoreSampling, SamplesBeforeARefreshAreNoneOfThoseItGives) {
+  Event& event = open(sampling(10));
+  RingBuffer& ring = map(event);
+  count(10);
+  ASSERT_TRUE(core.refresh(event, 2));
+  for (int i = 0; i < 5; ++i) {
+    count(10);
+    core.advance(core.now(), frame);
+  }
+  EXPECT_EQ(types(ring), (Types{sample, sample, sample}));
+}
+
+// perf_event_open(2): wakeup_events and wakeup_watermark are one field.
+TEST_F(CoreSampling, WithAWatermarkBytesWakeTheReaderInsteadOfSamples) {
+  Attr attr = sampling(10);  // of 16 bytes each
+  attr.watermark = 1;
+  attr.wakeup_events = 64;
+  RingBuffer& ring = map(open(attr));
+  int woken = 0;
+  ring.on_wakeup([&] { ++woken; });
+  for (int i = 0; i < 4; ++i) count(10);
+  EXPECT_EQ(woken, 0);
+  count(10);
+  EXPECT_EQ(woken, 1);
 }
 
 TEST_F(CoreSampling, MmapTakesPowersOfTwoAndOneSizeForOneEvent) {
@@ -109,16 +146,32 @@ TEST_F(CoreSampling, PausedOutputIsLostAndSaidSoAfterwards) {
   EXPECT_EQ(types(ring), (Types{lost, sample}));
 }
 
+/// Two frames from 0x7000 up.
+struct TwoFrames final : Target {
+  TwoFrames() {
+    at_entry.rip = 0x401000;
+    at_entry[Gpr::rbp] = 0x7000;
+  }
+  std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override {
+    const u64 words[] = {0x7010, 0x402000, 0, 0x403000};
+    std::vector<std::byte> out(bytes);
+    if (address < 0x7000 || address + bytes > 0x7020) return {};
+    std::memcpy(out.data(), reinterpret_cast<const std::byte*>(words) + (address - 0x7000), bytes);
+    return out;
+  }
+  const Registers* user_registers() const override { return &at_entry; }
+  Registers at_entry;
+};
+std::vector<u64> chain_of(const RawRecord& record) {
+  std::vector<u64> words;
+  for (u64 i = 0; i < record.at(8); ++i) words.push_back(record.at(16 + 8 * i));
+  return words;
+}
+constexpr u64 kernel_mark = static_cast<u64>(-128), user_mark = static_cast<u64>(-512);
+constexpr u64 kernel_code = 0xFFFF'FFFF'8100'0000;
+
 TEST_F(CoreSampling, FramePointersGiveTheCallersWhereTheStackIsKnown) {
-  struct Stack final : Target {
-    std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override {
-      const u64 words[] = {0x7010, 0x402000, 0, 0x403000};  // two frames from 0x7000 up
-      std::vector<std::byte> out(bytes);
-      if (address < 0x7000 || address + bytes > 0x7020) return {};
-      std::memcpy(out.data(), reinterpret_cast<const std::byte*>(words) + (address - 0x7000), bytes);
-      return out;
-    }
-  } const stack;
+  const TwoFrames stack;
   core.set_target(stack);
   Event& event = open(sampling(10, perf::sample::CALLCHAIN));
   RingBuffer& ring = map(event);
@@ -126,12 +179,27 @@ TEST_F(CoreSampling, FramePointersGiveTheCallersWhereTheStackIsKnown) {
   frame.registers.rip = 0x401000;
   frame.registers[Gpr::rbp] = 0x7000;
   count(10);
-  const auto records = drain_records(ring);
-  ASSERT_EQ(records.at(0).at(8), 4u);
-  EXPECT_EQ(records[0].at(16), static_cast<u64>(-512));
-  EXPECT_EQ(records[0].at(24), 0x401000u);
-  EXPECT_EQ(records[0].at(32), 0x402000u);
-  EXPECT_EQ(records[0].at(40), 0x403000u);
+  EXPECT_EQ(chain_of(drain_records(ring).at(0)), (std::vector<u64>{user_mark, 0x401000, 0x402000, 0x403000}));
+}
+
+// perf_event_open(2): sample_max_stack limits the frames; marks are none.
+TEST_F(CoreSampling, AChainHasAsManyAddressesAsItsEventAllows) {
+  const TwoFrames stack;
+  core.set_target(stack);
+  Attr two = sampling(10, perf::sample::CALLCHAIN), three = two;
+  two.sample_max_stack = 2;
+  three.sample_max_stack = 3;
+  RingBuffer &of_two = map(open(two)), &of_three = map(open(three));
+  frame.registers_known = true;
+  frame.registers = stack.at_entry;
+  count(10);
+  EXPECT_EQ(chain_of(drain_records(of_two).at(0)), (std::vector<u64>{user_mark, 0x401000, 0x402000}));
+  frame.cpl = Cpl::kernel;
+  frame.registers.rip = kernel_code;
+  drain_records(of_three);
+  count(10);
+  EXPECT_EQ(chain_of(drain_records(of_three).at(0)),
+            (std::vector<u64>{kernel_mark, kernel_code, user_mark, 0x401000, 0x402000}));
 }
 
 TEST_F(CoreSampling, PhysicalAddressesAreThoseOfThePageTablesWhereTheyAreKnown) {
@@ -171,17 +239,11 @@ TEST_F(CoreSampling, ACallChainFromTheKernelGoesOnWhereTheTaskEnteredIt) {
   RingBuffer& both = map(open(sampling(10, perf::sample::CALLCHAIN)));
   RingBuffer& user = map(open(user_part));
   frame.cpl = Cpl::kernel;
-  frame.registers.rip = 0xFFFF'FFFF'8100'0000;
+  frame.registers.rip = kernel_code;
   count(10);
-  const auto chain = [](RingBuffer& ring) {
-    const RawRecord record = drain_records(ring).at(0);
-    std::vector<u64> words;
-    for (u64 i = 0; i < record.at(8); ++i) words.push_back(record.at(16 + 8 * i));
-    return words;
-  };
-  constexpr u64 kernel_mark = static_cast<u64>(-128), user_mark = static_cast<u64>(-512);
-  EXPECT_EQ(chain(both), (std::vector<u64>{kernel_mark, 0xFFFF'FFFF'8100'0000, user_mark, 0x401000}));
-  EXPECT_EQ(chain(user), (std::vector<u64>{user_mark, 0x401000}));
+  EXPECT_EQ(chain_of(drain_records(both).at(0)),
+            (std::vector<u64>{kernel_mark, kernel_code, user_mark, 0x401000}));
+  EXPECT_EQ(chain_of(drain_records(user).at(0)), (std::vector<u64>{user_mark, 0x401000}));
 }
 
 TEST_F(CoreSampling, UserRegistersOfAKernelSampleAreThoseTheTaskSaved) {
@@ -376,6 +438,50 @@ TEST_F(CoreSampling, FrequencyModeApproachesTheRateThatWasAskedFor) {
   EXPECT_NEAR(static_cast<double>(event.hw.sample_period), 1e6, 1e4);
 }
 
+// Linux: __perf_event_account_interrupt.
+TEST_F(CoreSampling, OnlyOverflowsWithinTwoTicksSayHowFrequentTheyAre) {
+  Attr attr = sampling(1000);
+  attr.freq = 1;
+  Event& event = open(attr);
+  event.hw.sample_period = 1'000'000;
+  const auto overflow_at = [&](u64 ns) {
+    core.set_time(ns);
+    count(event.hw.sample_period);
+    return event.hw.sample_period;
+  };
+  EXPECT_EQ(overflow_at(5'000'000), 1'000'000u);
+  EXPECT_EQ(overflow_at(7'000'000), 1'000'000u) << "two ticks later";
+  EXPECT_LT(overflow_at(8'999'999), 1'000'000u) << "500 Hz, and 1000 are asked for";
+}
+
+// Linux: perf_swevent_start_hrtimer goes on with what was left.
+TEST_F(CoreSampling, AClockTimerThatStoodStillMissesNoNanosecond) {
+  Attr attr = software(SoftwareId::cpu_clock);
+  attr.sample_period = 300'000;
+  attr.sample_type = perf::sample::IP;
+  RingBuffer& ring = map(open(attr));
+  core.advance(299'999, frame);
+  core.switch_to(0);
+  core.switch_to(100);
+  EXPECT_EQ(types(ring).size(), 0u);
+  core.advance(300'000, frame);
+  EXPECT_EQ(types(ring).size(), 1u);
+}
+
+TEST_F(CoreSampling, OnlyInheritStatTellsWhatAChildHadCounted) {
+  const auto told = [&](bool stat) {
+    Attr attr = counting();
+    attr.inherit = 1;
+    attr.inherit_stat = stat;
+    RingBuffer& ring = map(open(attr, nullptr, 100, 0));
+    core.fork(100, 101, 101);
+    core.exit(101);
+    return types(ring);
+  };
+  EXPECT_EQ(told(true), (Types{read}));
+  EXPECT_EQ(told(false), (Types{}));
+}
+
 TEST_F(CoreSampling, ClockEventsSampleByTimer) {
   Attr attr = software(SoftwareId::cpu_clock);
   attr.sample_period = 300'000;
@@ -462,6 +568,15 @@ TEST_F(EventThrottling, BeforeLinux6_16AMemberStaysThrottledUntilItsGroupComesBa
   core.enable(*leader);
   count(1);
   EXPECT_EQ(member->count, 4u);
+}
+
+// Linux: event_sched_in begins at 0.
+TEST_F(EventThrottling, AGroupThatComesBackWithinTheTickMaySampleAsOftenAgain) {
+  for (int i = 0; i < 5; ++i) count(1);
+  core.disable(*leader);
+  core.enable(*leader);
+  for (int i = 0; i < 5; ++i) count(1);
+  EXPECT_EQ(member->count, 6u);
 }
 
 TEST_F(CoreSampling, AReplayIsNotThrottledUnlessAsked) {

@@ -63,7 +63,10 @@ class FakeDriver final : public PmuDriver {
     std::erase(on_, &event);
     removed.push_back(&event);
   }
-  void start(Event& event, StartMode) override { event.hw.stopped = false; }
+  void start(Event& event, StartMode mode) override {
+    event.hw.stopped = false;
+    if (mode == StartMode::reload) event.hw.period_left = static_cast<i64>(event.hw.sample_period);
+  }
   void stop(Event& event, StopMode) override { event.hw.stopped = true; }
   void read(Event&) override {}
   void context_switch(SwitchDirection direction, TaskId task) override {
