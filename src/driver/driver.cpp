@@ -248,22 +248,37 @@ void Driver::read(Event& event) {
     return;
   }
   const bool reloads = has_flag(event, pebs_flag::AUTO_RELOAD);
+  if (has_flag(event, driver_flag::TOPDOWN)) {
+    while_stopped([&] {
+      if (counts_from_records(event)) pebs_.drain(DrainTrigger::read, owners_, nullptr);
+      update(event);
+    });
+    return;
+  }
   if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
   if (!reloads) update(event);
 }
 
-void Driver::drain(DrainTrigger trigger, const InterruptFrame* frame) {
+/// Slots have brought their metrics with them.
+void Driver::read_member(Event& event) {
+  if (!has_flag(event, driver_flag::METRIC)) read(event);
+}
+
+/// What consists of several registers is looked at while nothing counts.
+template <class Look>
+void Driver::while_stopped(Look look) {
   const bool was_enabled = enabled_;
   if (was_enabled) disable();
-  pebs_.drain(trigger, owners_, frame);
+  look();
   if (was_enabled) enable();
 }
 
+void Driver::drain(DrainTrigger trigger, const InterruptFrame* frame) {
+  while_stopped([&] { pebs_.drain(trigger, owners_, frame); });
+}
+
 void Driver::drain_branch_trace() {
-  const bool was_enabled = enabled_;
-  if (was_enabled) disable();
-  bts_.drain(*sink_, nullptr);
-  if (was_enabled) enable();
+  while_stopped([&] { bts_.drain(*sink_, nullptr); });
 }
 
 /// Records of either buffer do not say whose they are.

@@ -54,6 +54,7 @@ class Driver final : private PebsHost {
   void start(perf::Event& event, StartMode mode);
   void stop(perf::Event& event, StopMode mode);
   void read(perf::Event& event);
+  void read_member(perf::Event& event);
   void context_switch(SwitchDirection direction, perf::TaskId task);
 
   void handle_pmi(const InterruptFrame& frame);
@@ -116,9 +117,14 @@ class Driver final : private PebsHost {
   static void choose_slots_mode(perf::Event& event);
   i64 limit_period(const perf::Event& event, i64 left) const;
   void update(perf::Event& event);
-  void update_metrics();
-  void clear_metrics();
-  bool add_up_metrics();
+  void update_topdown(perf::Event* asked);
+  TopdownReading read_topdown();
+  void write_topdown(TopdownReading values);
+  bool count_topdown(perf::Event* stopped);
+  void begin_topdown(perf::Event& event);
+  template <class Visit>
+  void for_each_topdown(Visit visit);
+  bool other_topdown_counts(const perf::Event& event);
   bool save_and_restart(perf::Event& event);
   void enable_event(perf::Event& event);
   void disable_event(perf::Event& event);
@@ -136,6 +142,8 @@ class Driver final : private PebsHost {
   void take_counter(perf::Event& event, int counter);
   void leave_counter(perf::Event& event);
   u64 max_period() const;
+  template <class Look>
+  void while_stopped(Look look);
   void drain(DrainTrigger trigger, const InterruptFrame* frame);
   void drain_branch_trace();
 

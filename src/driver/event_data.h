@@ -2,6 +2,9 @@
 #ifndef PMUSIM_SRC_DRIVER_EVENT_DATA_H
 #define PMUSIM_SRC_DRIVER_EVENT_DATA_H
 
+#include <optional>
+
+#include "driver/counters/topdown_reading.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
@@ -12,6 +15,7 @@ inline constexpr u32 ACR_GROUP = 1u << 0;  ///< of a leader: a member of its gro
 inline constexpr u32 METRIC = 1u << 1;     ///< counted as a share of the slots counter
 inline constexpr u32 SLOTS_WITH_METRICS =
     1u << 2;  ///< slots that count from zero, cleared with its metrics at each look
+inline constexpr u32 TOPDOWN = METRIC | SLOTS_WITH_METRICS;
 inline constexpr u32 CHECKPOINTED = 1u << 3;     ///< IN_TXCP: an abort takes counts and status bit back
 inline constexpr u32 BRANCH_TRACE = 1u << 4;     ///< every branch a sample: no counter, the BTS buffer
 inline constexpr u32 BRANCH_HARDWARE = 1u << 5;  ///< claims the LBR or the branch trace store
@@ -42,6 +46,9 @@ struct EventData final : perf::DriverData {
   u32 flags = 0;            ///< driver_flag and pebs_flag
   u64 reload_causes = 0;    ///< ACR: counters whose overflow reloads this one
   u64 stored_counters = 0;  ///< PEBS: what the event's records say of its group's counters
+  /// Of slots and metrics: what `count` has of the two registers, which come back to it as slots starts
+  /// again.
+  std::optional<TopdownReading> topdown;
   u64 dynamic_constraint = ~u64{0};
   u32 extra_register = 0;  ///< MSR number of a shared register, 0 none
   u64 extra_config = 0;

@@ -56,6 +56,7 @@ void IntelDriver::remove(perf::Event& event) { driver_->remove(event); }
 void IntelDriver::start(perf::Event& event, StartMode mode) { driver_->start(event, mode); }
 void IntelDriver::stop(perf::Event& event, StopMode mode) { driver_->stop(event, mode); }
 void IntelDriver::read(perf::Event& event) { driver_->read(event); }
+void IntelDriver::read_member(perf::Event& event) { driver_->read_member(event); }
 void IntelDriver::context_switch(SwitchDirection direction, perf::TaskId task) {
   driver_->context_switch(direction, task);
 }

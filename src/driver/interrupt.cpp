@@ -112,7 +112,7 @@ unsigned Driver::handle_status(u64 status, const InterruptFrame& frame) {
     pebs_.drain(DrainTrigger::interrupt, owners_, &frame);
   if ((status & PERF_METRICS) != 0) {
     ++handled;
-    update_metrics();
+    update_topdown(nullptr);
   }
   for (const Event* event : owners_)  // an abort may have taken the status bit back
     if (event != nullptr && has_flag(*event, driver_flag::CHECKPOINTED)) status |= bit(counter_of(*event));

@@ -50,6 +50,7 @@ void LinuxCore::set_state(Event& event, EventState state) {
 void LinuxCore::enable(Event& event, Scope scope) {
   for_event_and_children(event, scope, [&](Event& one) {
     if (one.state != EventState::off && one.state != EventState::error) return;
+    if (one.state == EventState::error && one.member_only && one.is_leader()) return;
     set_state(one, EventState::inactive);
     const bool group_is_off = !one.is_leader() && one.leader->state != EventState::active;
     if (one.context->on_cpu() && !group_is_off) reschedule(one);

@@ -201,12 +201,16 @@ void LinuxCore::remove(Event& event) {
   release(event);
 }
 
-/// Members become leaders of their own where they are: who is on the PMU stays there (Linux:
-/// perf_group_detach).
+/// Members become leaders of their own where they are: who is on the PMU stays there, but for those that
+/// cannot be without a group (Linux: perf_group_detach).
 void LinuxCore::dissolve_group(Event& leader) {
   leader.context->remove(leader);
   for (Event* member : leader.siblings) scheduler_->update_times(*member, now_);
   for (Event* member : std::exchange(leader.siblings, {})) {
+    if (member->member_only) {
+      scheduler_->take_off_alone(*member, now_);
+      member->state = std::min(member->state, EventState::error);
+    }
     member->leader = member;
     if (member->state > EventState::exit) leader.context->add(*member);
   }

@@ -36,17 +36,21 @@ bool has_members_of_original(const Event* child) {
 
 }  // namespace
 
-void LinuxCore::update_count(Event& event) {
+void LinuxCore::update_count(Event& event, ReadScope scope) {
   scheduler_->update_times(event, now_);
-  if (event.state == EventState::active) event.pmu->read(event);
+  if (event.state != EventState::active) return;
+  if (scope == ReadScope::group && !event.is_leader())
+    event.pmu->read_member(event);
+  else
+    event.pmu->read(event);
 }
 
 /// The event's own count with those of all that inherited from it, alive or gone.
-u64 LinuxCore::total_count(Event& event) {
-  update_count(event);
+u64 LinuxCore::total_count(Event& event, ReadScope scope) {
+  update_count(event, scope);
   u64 total = event.count + event.child_count;
   for (Event* child : event.children) {
-    update_count(*child);
+    update_count(*child, scope);
     total += child->count;
   }
   return total;
@@ -55,10 +59,11 @@ u64 LinuxCore::total_count(Event& event) {
 std::vector<u64> LinuxCore::read_values(Event& event) {
   const u64 format = event.attr.read_format;
   std::vector<ReadEntry> entries;
-  const auto add = [&](Event& member) {
-    entries.push_back({total_count(member), member.original().id, member.lost_samples});
-  };
   const bool group = (format & read_format::GROUP) != 0;
+  const ReadScope scope = group ? ReadScope::group : ReadScope::event;
+  const auto add = [&](Event& member) {
+    entries.push_back({total_count(member, scope), member.original().id, member.lost_samples});
+  };
   if (group)
     for (Event* member : group_of(event)) add(*member);
   else

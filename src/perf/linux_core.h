@@ -118,8 +118,9 @@ class LinuxCore final : public PerfCore {
   void reschedule(Event& changed);
 
   // reading (core_read.cpp)
-  void update_count(Event& event);
-  u64 total_count(Event& event);
+  enum class ReadScope : u8 { event, group };
+  void update_count(Event& event, ReadScope scope = ReadScope::event);
+  u64 total_count(Event& event, ReadScope scope);
   std::vector<u64> read_values(Event& event);
   void sample_read_values(Event& event, std::span<const CountAtSample> recorded, std::vector<u64>& values);
 

@@ -31,7 +31,7 @@ TEST(Topdown, MetricsAreSharesOfSlots) {
 }
 
 TEST(Topdown,
-     MetricsAreClearedForEachEventThatStartsAndByNoStopOfSlots) {  // Linux: icl_set_topdown_event_period
+     TheRegistersAreClearedForEachEventThatStartsAndComeBackLater) {  // Linux: icl_set_topdown_event_period
   Rig rig(ice_lake());
   perf::Event& slots = rig.opened(Rig::raw(0x0400));
   perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
@@ -51,6 +51,101 @@ TEST(Topdown,
   EXPECT_EQ(cleared(), 0);
   EXPECT_EQ(slots.count, 510u);
   EXPECT_EQ(retiring.count, 256u);
+
+  rig.bus.msrs[msr::FIXED_CTR0 + 3] = rig.bus.msrs[msr::PERF_METRICS] = 7;  // of somebody else
+  rig.bus.writes.clear();
+  ASSERT_TRUE(rig.schedule(slots));
+  EXPECT_EQ(cleared(), 0);
+  EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR0 + 3], 510u);
+  EXPECT_EQ(rig.bus.msrs[msr::PERF_METRICS], 0x80u);
+  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 1020;
+  rig.driver.read(slots);
+  EXPECT_EQ(slots.count, 1020u);
+  EXPECT_EQ(retiring.count, 512u);
+}
+
+TEST(Topdown, TheTwoRegistersAreReadAndClearedWhileNothingCounts) {  // Linux: intel_pmu_read_event
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
+  ASSERT_TRUE(rig.schedule(slots));
+  for (perf::Event* event : {&slots, &retiring}) {
+    rig.bus.msrs[msr::FIXED_CTR0 + 3] = 510;
+    rig.bus.msrs[msr::PERF_METRICS] = 0x80;
+    rig.bus.writes.clear();
+    rig.driver.read(*event);
+    std::vector<u32> written;
+    for (const auto& [address, value] : rig.bus.writes) written.push_back(address);
+    EXPECT_EQ(written, (std::vector<u32>{msr::PERF_GLOBAL_CTRL, msr::FIXED_CTR0 + 3, msr::PERF_METRICS,
+                                         msr::PERF_GLOBAL_CTRL}));
+    EXPECT_EQ(rig.bus.writes.front().second, 0u);
+  }
+  EXPECT_EQ(retiring.count, 512u);
+}
+
+TEST(Topdown, AsAGroupIsReadItsMetricsComeWithSlots) {
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
+  perf::Event& other = rig.opened(Rig::raw(0xC4), &slots);
+  ASSERT_TRUE(rig.schedule(slots));
+  rig.bus.writes.clear();
+  rig.count(other, 7);
+  rig.driver.read_member(retiring);
+  rig.driver.read_member(other);
+  EXPECT_TRUE(rig.bus.writes.empty());
+  EXPECT_EQ(other.count, 7u);
+}
+
+TEST(Topdown, AMetricThatStopsLeavesTheRegistersToTheOthers) {  // Linux: intel_update_topdown_event
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
+  perf::Event& wrong = rig.opened(Rig::raw(0x8100), &slots);
+  ASSERT_TRUE(rig.schedule(slots));
+  const auto registers_are = [&](u64 counted, u64 metrics) {
+    rig.bus.msrs[msr::FIXED_CTR0 + 3] = counted;
+    rig.bus.msrs[msr::PERF_METRICS] = metrics;
+  };
+  registers_are(510, 0x10'80);
+  rig.driver.disable();
+  rig.driver.remove(retiring);
+  rig.driver.enable();
+  EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR0 + 3], 510u);
+  EXPECT_EQ(retiring.count, 256u);
+  EXPECT_EQ(wrong.count, 32u);
+  registers_are(1020, 0x04'80);  // the share of 32 slots has become one of 16
+  rig.driver.read(slots);
+  EXPECT_EQ(slots.count, 1020u);
+  EXPECT_EQ(wrong.count, 32u);
+  EXPECT_EQ(retiring.count, 256u);
+  registers_are(255, 0x10'80);  // both were cleared at that look
+  rig.driver.read(slots);
+  EXPECT_EQ(slots.count, 1275u);
+  EXPECT_EQ(wrong.count, 48u);
+}
+
+TEST(Topdown, SlotsCountUntilTheLastMetricStops) {  // Linux: intel_pmu_disable_fixed
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
+  ASSERT_TRUE(rig.schedule(slots));
+  const auto remove = [&](perf::Event& event) {
+    rig.driver.disable();
+    rig.driver.remove(event);
+    rig.driver.enable();
+    return rig.bus.msrs[msr::FIXED_CTR_CTRL] >> 12;
+  };
+  EXPECT_NE(remove(slots), 0u);
+  EXPECT_EQ(remove(retiring), 0u);
+}
+
+TEST(Topdown, OnlyMetricsMeanNothingWithoutTheirGroup) {
+  Rig rig(ice_lake());
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  EXPECT_TRUE(rig.opened(Rig::raw(0x8000), &slots).member_only);
+  EXPECT_FALSE(rig.opened(Rig::raw(0xC4), &slots).member_only);
+  EXPECT_FALSE(slots.member_only);
 }
 
 TEST(Topdown, SharesAreRoundedDown) {

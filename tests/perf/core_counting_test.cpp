@@ -385,6 +385,32 @@ TEST_F(Scheduling, ClosingALeaderMakesMembersLeadersWhereTheyAre) {  // Linux: p
   EXPECT_EQ(driver.on(), std::vector<Event*>{&member});
 }
 
+TEST_F(CoreCounting, AMemberThatIsNothingAloneIsInErrorOnceItsLeaderIsClosed) {  // Linux: PERF_EV_CAP_SIBLING
+  Event& leader = open(counting());
+  Event& member = open(counting(), &leader);
+  Event& other = open(counting(), &leader);
+  member.member_only = true;
+  core.close(leader);
+  EXPECT_EQ(driver.on(), std::vector<Event*>{&other});
+  const auto is_in_error = [&] { return member.state == EventState::error && core.read(member)->empty(); };
+  EXPECT_TRUE(is_in_error());
+  core.disable(member);
+  EXPECT_TRUE(is_in_error());
+  core.enable(member);
+  EXPECT_TRUE(is_in_error());
+}
+
+TEST_F(CoreCounting, MembersAreReadAsSuchOnlyWithTheirWholeGroup) {  // Linux: PERF_PMU_TXN_READ
+  Attr whole = counting();
+  whole.read_format = read_format::GROUP;
+  Event& leader = open(whole);
+  Event& member = open(counting(), &leader);
+  ASSERT_TRUE(core.read(member).ok());
+  EXPECT_TRUE(driver.read_members.empty());
+  ASSERT_TRUE(core.read(leader).ok());
+  EXPECT_EQ(driver.read_members, std::vector<const Event*>{&member});
+}
+
 TEST_F(CoreCounting, AMemberThatIsOffStaysOffWhenItsLeaderIsClosed) {
   Attr off = counting();
   off.disabled = 1;

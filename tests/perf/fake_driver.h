@@ -69,13 +69,15 @@ class FakeDriver final : public PmuDriver {
   }
   void stop(Event& event, StopMode) override { event.hw.stopped = true; }
   void read(Event&) override {}
+  void read_member(Event& event) override { read_members.push_back(&event); }
   void context_switch(SwitchDirection direction, TaskId task) override {
     calls.push_back((direction == SwitchDirection::out ? "out " : "in ") + std::to_string(task.tid));
   }
 
   std::vector<const Event*> removed;  ///< in this order
-  int opened = 0, disabled = 0;       ///< now
-  int disabled_times = 0;             ///< ever
+  std::vector<const Event*> read_members;
+  int opened = 0, disabled = 0;  ///< now
+  int disabled_times = 0;        ///< ever
 
  private:
   std::size_t counters_;

@@ -65,6 +65,7 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler {
   void start(perf::Event& event, StartMode mode) override;
   void stop(perf::Event& event, StopMode mode) override;
   void read(perf::Event& event) override;
+  void read_member(perf::Event& event) override;
   void context_switch(SwitchDirection direction, perf::TaskId task) override;
 
   void handle_pmi(const InterruptFrame& frame) override;

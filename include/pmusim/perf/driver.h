@@ -87,6 +87,9 @@ struct Event {
   bool mapped = false;   ///< `ring` is its own mapping, not another event's output
   u32 event_limit = 0;   ///< REFRESH; a 32-bit counter that wraps, as the kernel's
   bool hung_up = false;  ///< poll() says POLLHUP: nothing more will come
+  /// Set by its driver at init(): it means nothing without its group. Once its leader is gone it is in error
+  /// for good.
+  bool member_only = false;
 
   bool is_sampling() const { return attr.sample_period != 0; }
   bool is_leader() const { return leader == this; }
@@ -143,6 +146,8 @@ class PmuDriver {
   virtual void stop(Event& event, StopMode mode) = 0;
   /// Brings `event.count` up to date.
   virtual void read(Event& event) = 0;
+  /// The same of a member, as its whole group is read: its leader has been read just before.
+  virtual void read_member(Event& event) { read(event); }
   /// A task leaves or enters the CPU: records that hardware keeps of it go with it.
   enum class SwitchDirection : u8 { out, in };
   virtual void context_switch(SwitchDirection direction, TaskId task) = 0;

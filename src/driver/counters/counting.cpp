@@ -14,8 +14,6 @@ namespace {
 
 using perf::Event;
 
-constexpr u32 metric_flags = driver_flag::METRIC | driver_flag::SLOTS_WITH_METRICS;
-
 i64 haswell_limit(bool distributed, i64 left) { return std::max<i64>(left, distributed ? 128 : 32); }
 
 /// The counter's low bits are not reliable for this event.
@@ -64,8 +62,8 @@ bool Driver::set_period(Event& event) {
   const EventData& data = data_of(event);
   if ((data.flags & driver_flag::COUNTERLESS) != 0) return false;
   choose_slots_mode(event);
-  if ((data.flags & metric_flags) != 0) {
-    clear_metrics();
+  if ((data.flags & driver_flag::TOPDOWN) != 0) {
+    begin_topdown(event);
     return false;
   }
   const auto period = static_cast<i64>(hw.sample_period);
@@ -95,8 +93,8 @@ void Driver::update(Event& event) {
   perf::HardwareEvent& hw = event.hw;
   const EventData& data = data_of(event);
   if ((data.flags & driver_flag::COUNTERLESS) != 0) return;  // a trace's records are its count
-  if ((data.flags & metric_flags) != 0) {
-    update_metrics();
+  if ((data.flags & driver_flag::TOPDOWN) != 0) {
+    update_topdown(&event);
     return;
   }
   const u64 value = counters_.read(counter_of(event));
@@ -116,31 +114,70 @@ bool Driver::save_and_restart(Event& event) {
   return set_period(event);
 }
 
-/// PERF_METRICS has eight bits per metric, relative to all slots since both were cleared: so they are cleared
-/// for each event that starts, and at every look. Slots goes first, by the address that it has in all
-/// versions; a non-zero slots beside zero metrics would make the ratio meaningless.
-void Driver::clear_metrics() {
-  access_.wrmsr(msr::FIXED_CTR0 + (counter::SLOTS - counter::FIXED), 0);
-  access_.wrmsr(msr::PERF_METRICS, 0);
+/// `visit` slots and the metrics that count.
+template <class Visit>
+void Driver::for_each_topdown(Visit visit) {
+  const auto visit_counting = [&](Event* event) {
+    if (event != nullptr && !event->hw.stopped) visit(*event);
+  };
+  visit_counting(owners_[counter::SLOTS]);
+  for (Event* metric : metrics_) visit_counting(metric);
 }
 
-/// True if there was anything.
-bool Driver::add_up_metrics() {
-  Event* slots = owners_[counter::SLOTS];
-  if (slots == nullptr || slots->hw.stopped) return false;
-  const u64 counted = counters_.read(counter::SLOTS);
-  if (counted == 0) return false;
-  const u64 shares = access_.read(msr::PERF_METRICS);
-  slots->count += counted;
-  for (unsigned i = 0; i < metrics_.size(); ++i)
-    if (metrics_[i] != nullptr && !metrics_[i]->hw.stopped)
-      metrics_[i]->count += metric_slots(counted, shares, i);
+bool Driver::other_topdown_counts(const Event& event) {
+  bool any = false;
+  for_each_topdown([&](const Event& other) { any = any || &other != &event; });
+  return any;
+}
+
+TopdownReading Driver::read_topdown() {
+  const u64 slots = counters_.read(counter::SLOTS);
+  return {.slots = slots, .metrics = slots != 0 ? access_.read(msr::PERF_METRICS) : 0};
+}
+
+/// PERF_METRICS has eight bits per metric, relative to all slots since both were cleared. Slots goes first,
+/// by the address that it has in all versions; a non-zero slots beside zero metrics would make the ratio
+/// meaningless.
+void Driver::write_topdown(TopdownReading values) {
+  access_.wrmsr(msr::FIXED_CTR0 + (counter::SLOTS - counter::FIXED), values.slots);
+  access_.wrmsr(msr::PERF_METRICS, values.metrics);
+  for_each_topdown([&](Event& event) { data_of(event).topdown = values; });
+}
+
+/// Of all that count, and of one that has just stopped. False: there were no slots.
+bool Driver::count_topdown(Event* stopped) {
+  const TopdownReading now = read_topdown();
+  if (now.slots == 0) return false;
+  const auto count = [&](Event& event) {
+    std::optional<TopdownReading>& seen = data_of(event).topdown;
+    event.count += topdown_increase(event, seen.value_or(TopdownReading{}), now);
+    seen = now;
+  };
+  for_each_topdown(count);
+  if (stopped != nullptr) count(*stopped);
   return true;
 }
 
-void Driver::update_metrics() {
-  if (add_up_metrics() && has_flag(*owners_[counter::SLOTS], driver_flag::SLOTS_WITH_METRICS))
-    clear_metrics();
+/// For one that is asked for, or for none in an interrupt. One that stops leaves the registers as they are
+/// (Linux: intel_update_topdown_event).
+void Driver::update_topdown(Event* asked) {
+  const bool stops = asked != nullptr && asked->hw.stopped;
+  if (count_topdown(stops ? asked : nullptr) && !stops) write_topdown({});
+}
+
+/// Each event clears both as it starts for the first time. Later they go on from where they were as slots
+/// stopped, so that shares of little do not lose what is below their precision (Linux:
+/// icl_set_topdown_event_period).
+void Driver::begin_topdown(Event& event) {
+  std::optional<TopdownReading>& seen = data_of(event).topdown;
+  if (!seen) {
+    count_topdown(nullptr);
+    write_topdown(seen.emplace());
+  } else if (seen->slots != 0 && is_slots(data_of(event).config)) {
+    write_topdown(*seen);
+  } else {
+    seen = read_topdown();
+  }
 }
 
 /// Counts of a task are not worth hiding: they do not stay behind when it leaves the CPU.
@@ -155,8 +192,13 @@ bool Driver::hidden_from_user(const Event& event) const {
 void Driver::enable_event(Event& event) {
   const EventData& data = data_of(event);
   const auto n = counter_of(event);
+  if (counter::is_metric(n) && other_topdown_counts(event)) return;
   if (event.attr.exclude_host) counters_.withhold(counter::is_metric(n) ? counter::SLOTS : n);
-  if (counter::is_metric(n) || n == counter::GUEST_LBR) return;
+  if (n == counter::GUEST_LBR) return;
+  if (counter::is_metric(n)) {
+    counters_.start(counter::SLOTS, data.config);
+    return;
+  }
   if ((data.flags & driver_flag::BRANCH_TRACE) != 0) {
     bts_.enable(event);
     if (enabled_) bts_.start();
@@ -203,13 +245,10 @@ void Driver::disable_event(Event& event) {
     bts_.disable();
     return;
   }
-  if (counter::is_metric(n)) {
-    update_metrics();
-    return;
-  }
-  // Whoever starts next clears them.
-  if (has_flag(event, driver_flag::SLOTS_WITH_METRICS)) add_up_metrics();
-  counters_.stop(n);
+  // The slots counter runs until the last one stops that needs it.
+  const bool needed = (counter::is_metric(n) || n == counter::SLOTS) && other_topdown_counts(event);
+  if (!needed) counters_.stop(counter::is_metric(n) ? counter::SLOTS : n);
+  if (counter::is_metric(n)) return;
   // A counter that is nobody's must not show in records.
   if (cpu_.arch_pebs() && counts_from_records(event)) counters_.set_reload_config(n, 0, ~u64{0});
   if (!has_flag(event, pebs_flag::PRECISE)) return;

@@ -30,6 +30,16 @@ u64 metric_slots(u64 slots, u64 metrics, unsigned metric) {
   return (slots / whole) * share + slots % whole * share / whole;
 }
 
+u64 topdown_increase(const perf::Event& event, TopdownReading before, TopdownReading now) {
+  const unsigned n = counter_of(event);
+  const auto part = [n](TopdownReading reading) {
+    return counter::is_metric(n) ? metric_slots(reading.slots, reading.metrics, n - counter::METRICS)
+                                 : reading.slots;
+  };
+  const u64 had = part(before), has = part(now);
+  return has > had ? has - had : 0;
+}
+
 Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& cpu,
                                         const ConstraintBook& constraints) {
   if ((cpu.perf_capabilities & msr::perf_cap::PERF_METRICS) == 0) return Done{};
@@ -47,6 +57,7 @@ Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& c
   if (event.leader->is_sampling())
     return refuse("group_fd: slots cannot sample while metrics are read with it");
   data_of(event).flags |= driver_flag::METRIC;
+  event.member_only = true;
   return Done{};
 }
 

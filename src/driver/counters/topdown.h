@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_COUNTERS_TOPDOWN_H
 #define PMUSIM_SRC_DRIVER_COUNTERS_TOPDOWN_H
 
+#include "driver/counters/topdown_reading.h"
 #include "driver/scheduling/constraint_book.h"
 #include "pmusim/base/error.h"
 #include "pmusim/perf/driver.h"
@@ -18,6 +19,9 @@ bool is_slots(u64 config);
 /// Whether a metric has been opened with this event as its leader.
 bool has_metrics(const perf::Event& slots);
 bool is_metric(u64 config);
+/// What an event that has its counter counted between two readings of it. A share is rounded, and can become
+/// less: then it counted nothing.
+u64 topdown_increase(const perf::Event& event, TopdownReading before, TopdownReading now);
 /// Of slots that a metric counts: its byte of PERF_METRICS in 255ths, rounded down.
 u64 metric_slots(u64 slots, u64 metrics, unsigned metric);
 

@@ -136,9 +136,9 @@ void RecordedCounts::remember(const std::byte* record, const RecordedValues& val
   records_.push_back(record);
   for (const perf::Event* event : members_) {
     u64 count = event->count;
-    if (values.has_metrics && has_flag(*event, driver_flag::SLOTS_WITH_METRICS)) count += values.slots;
-    if (values.has_metrics && has_flag(*event, driver_flag::METRIC))
-      count += metric_slots(values.slots, values.metrics, counter_of(*event) - counter::METRICS);
+    if (values.has_metrics && has_flag(*event, driver_flag::TOPDOWN))
+      count += topdown_increase(*event, data_of(*event).topdown.value_or(TopdownReading{}),
+                                {.slots = values.slots, .metrics = values.metrics});
     counts_.push_back({event, count});
   }
 }
