@@ -105,9 +105,20 @@ u64 word_of(const RecordAt& record, std::size_t n) {
   return value;
 }
 
+bool is_sample(const RecordAt& record) {
+  return !record.bytes.empty() &&
+         static_cast<perf::RecordType>(record.header.type) == perf::RecordType::sample;
+}
+
+/// "record 9 word 1", or "record 9 (sample 2) word 1" where both have a sample there.
+std::string place_of(unsigned record, unsigned samples, bool of_sample, std::size_t word) {
+  return of_sample ? fmt::format("record {} (sample {}) word {}", record, samples, word)
+                   : fmt::format("record {} word {}", record, word);
+}
+
 /// Bits of a sample's word that do not matter.
 u64 ignored(const RecordAt& record, std::size_t n, const std::vector<KnownDifference>& known) {
-  if (static_cast<perf::RecordType>(record.header.type) != perf::RecordType::sample) return 0;
+  if (!is_sample(record)) return 0;
   u64 bits = 0;
   for (const KnownDifference& k : known)
     if (k.kind == "sample" && k.address == n) bits |= k.bits;
@@ -117,17 +128,20 @@ u64 ignored(const RecordAt& record, std::size_t n, const std::vector<KnownDiffer
 std::optional<std::string> difference_of_records(const Outcome& kernel, const Outcome& session,
                                                  const std::vector<KnownDifference>& known) {
   std::size_t at = 0;
+  unsigned samples = 0;
   for (unsigned number = 0;; ++number) {
     const RecordAt theirs = record_at(kernel.records, at), ours = record_at(session.records, at);
     if (theirs.bytes.empty() && ours.bytes.empty()) return std::nullopt;
+    const bool sampled = is_sample(theirs) && is_sample(ours);
+    if (sampled) ++samples;
     const std::size_t both = std::min(theirs.bytes.size(), ours.bytes.size()) / 8;
     std::size_t same = 0;
     while (same < both &&
            ((word_of(theirs, same) ^ word_of(ours, same)) & ~ignored(theirs, same, known)) == 0)
       ++same;
     if (same < both || theirs.bytes.size() != ours.bytes.size())
-      return fmt::format("record {} word {}: the kernel {}, pmusim {}", number, same, text_of(theirs, same),
-                         text_of(ours, same));
+      return fmt::format("{}: the kernel {}, pmusim {}", place_of(number, samples, sampled, same),
+                         text_of(theirs, same), text_of(ours, same));
     at += theirs.bytes.size();
   }
 }

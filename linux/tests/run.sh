@@ -9,7 +9,9 @@
 #   run.sh throttling PROGRAM TRACE        too many samples are throttled, and come again
 #   run.sh hotplug PROGRAM TRACE           the CPU goes and comes back
 #   run.sh compare PROGRAM TRACE OPTION... the drivers agree but for what is known
-#   run.sh planted PROGRAM TRACE MODEL SETUP KIND   they do not
+#   run.sh planted PROGRAM TRACE MODEL SETUP WORD CHANGE   they do not: the first that differs is a word of the first sample.
+#                                          WORD is an arithmetic condition on its number n, CHANGE one on what the kernel
+#                                          and this project have there, k and p
 #   run.sh explore PROGRAM MODEL...        a PMI at every place breaks nothing, but for what docs/linux-driver.md tells
 set -euo pipefail
 what=$1 program=$2
@@ -54,7 +56,10 @@ case "$what" in
     status=0
     "$program" compare "$3" -q --model "$4" --setup "$5" >"$scratch/found" || status=$?
     [ "$status" = 1 ] || fail "exit status $status; expected 1: $(cat "$scratch/found")"
-    grep -q "^$4 $5 $6: " "$scratch/found" || fail "no difference of $6: $(cat "$scratch/found")" ;;
+    pattern="^$4 $5 records: record [0-9]+ \\(sample 1\\) word ([0-9]+): the kernel type 9 of ([0-9]+) bytes with (0x[0-9a-f]+), pmusim type 9 of \\2 bytes with (0x[0-9a-f]+)$"
+    read -r n k p < <(sed -nE "s/$pattern/\1 \3 \4/p" "$scratch/found") || fail "not the first sample: $(cat "$scratch/found")"
+    (($6)) && (($7)) || fail "word $n, $k for $p; expected $6 and $7"
+    [ "$(grep -c . "$scratch/found")" = 2 ] || fail "more differs than the samples: $(cat "$scratch/found")" ;;
   explore)
     entries=()
     for entry in enable disable reprogram tick switch enable-precise disable-precise drain switch-precise; do
@@ -63,5 +68,5 @@ case "$what" in
     "$program" explore "${entries[@]}" "${@:3}"
     ! "$program" explore --entry read "${@:3}" >"$scratch/read" || fail "the race of a read is gone: say so in docs/linux-driver.md"
     grep -q 'seed: overflow@0+1' "$scratch/read" || fail "$(cat "$scratch/read")" ;;
-  *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
