@@ -27,6 +27,14 @@ CORES = [
     ("goldencove", "alderlake", []), ("sapphirerapids", "sapphirerapids", []),
 ]
 
+# LLVM has one uop for what loads and computes on these, as the cores have.
+WHOLE = ("bonnell", "silvermont")
+
+
+def counting(name):
+    return "fused" if name in WHOLE else "split"
+
+
 INTEGER = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13"]
 
 
@@ -132,7 +140,7 @@ def compare_llvm(model, args):
         for text, code in zip(loops, assemble(loops)):
             theirs = llvm_cycles(cpu, options, text)
             if code and theirs:
-                pairs.append((text, model.cycles(name, "split", code), theirs))
+                pairs.append((text, model.cycles(name, counting(name), code), theirs))
         report(name, pairs, args.show, close)
 
 
@@ -145,7 +153,7 @@ def compare_kernels(model, args):
         for row, code in zip(rows, codes):
             theirs = llvm_cycles(cpu, options, ".L1:; " + row[1].strip(), 1000)
             if code and theirs and cpu not in row[2].split():
-                pairs.append((f"{row[0].strip()}: {row[1].strip()}", model.cycles(name, "split", code), theirs))
+                pairs.append((f"{row[0].strip()}: {row[1].strip()}", model.cycles(name, counting(name), code), theirs))
         report(name, pairs, args.show, close)
 
 
