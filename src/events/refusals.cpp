@@ -59,7 +59,6 @@ constexpr std::string_view queue_full = "the queue of requests that leave the co
 constexpr std::string_view locks = "how long a lock keeps its line or the bus is not modelled";
 constexpr std::string_view eliminated = "the renamer eliminates every move that it can here";
 constexpr std::string_view ports_together = "ports are counted one by one";
-constexpr std::string_view inv_without_cmask = "its code has INV without CMASK, which counters ignore";
 constexpr std::string_view within_cycle =
     "it compares how many there are within a cycle, of which the core model knows less";
 constexpr std::string_view uop_kinds = "uops and instructions are not told apart in this way";
@@ -287,7 +286,6 @@ constexpr Refusal refusals[] = {
     {"FP_ARITH_DISPATCHED*", ports_together},
     {"UOPS_EXECUTED.X87", ports_together},
     {"RS_UOPS_DISPATCHED*", ports_together},
-    {"UOPS_EXECUTED.CORE_CYCLES_NONE", inv_without_cmask},
     {"UOPS_EXECUTED*", within_cycle},
     {"UOPS_ISSUED*", within_cycle},
     {"L1D_PEND_MISS*", within_cycle},

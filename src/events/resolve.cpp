@@ -377,6 +377,11 @@ std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedE
   const EventRule rule = rule_within_cycles(model, event).value_or(event.definition.rule);
   if (const std::string_view reason = why_never_told(rule, model); !reason.empty())
     return fmt::format("{} exists on {}, but {}", event.definition.name, model.title, reason);
+  // UOPS_EXECUTED.CORE_CYCLES_NONE from Sandy Bridge to Broadwell, as vendors list it.
+  constexpr u64 comparison = msr::evtsel::CMASK | msr::evtsel::INV;
+  if ((event.config & comparison) == msr::evtsel::INV && is_told_apart_from_cycles(event.definition.rule))
+    return fmt::format("{} exists on {}, but with INV and no CMASK, so that counters ignore INV",
+                       event.definition.name, model.title);
   if (compares_cycles(event) && is_told_apart_from_cycles(event.definition.rule) &&
       !rule_within_cycles(model, event))
     return fmt::format(
