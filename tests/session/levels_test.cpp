@@ -182,5 +182,51 @@ TEST_P(LevelRace, CountsOfMorePmusThanOneAndOfIntervalsAreThoseOfReplayingByInst
   EXPECT_EQ(counts_by(Stepping::blocks), exact);
 }
 
+/// Each event of a model that counts quantities, as its name has it and compared in the ways that a counter
+/// can.
+std::vector<events::EventGroup> events_of_quantities(const CpuModel& model) {
+  constexpr u64 edge = bit(18), inv = bit(23), cmask = bit(24);
+  std::vector<events::EventGroup> groups;
+  for (const EventDefinition& event : model.events) {
+    if (event.rule.quantity == Quantity::none) continue;
+    for (const u64 compared : {u64{0}, cmask, cmask | edge, cmask | inv}) {
+      perf::Attr attr;
+      attr.type = static_cast<u32>(perf::EventType::raw);
+      attr.config = events::event_select_bits(event) | compared;
+      attr.config1 = event.extra;
+      attr.exclude_kernel = attr.exclude_hv = 1;
+      groups.push_back({.events = {{.name = std::string(event.name), .attr = attr}}});
+    }
+  }
+  return groups;
+}
+
+TEST(Quantities, AddUpByBlocksToWhatInstructionsSay) {
+  for (const char* const name : {"skylake", "icelake", "goldencove", "gracemont"}) {
+    const Draw drawn{.machine = {.model = find_cpu_model(name).value()},
+                     .seed = 11,
+                     .addresses = test::Walk::Addresses::known};
+    StatOptions options;
+    options.events = events_of_quantities(drawn.machine.model);
+    options.uncountable = Uncountable::shown;
+    const auto counts_by = [&](Stepping stepping) {
+      Session session = drawn.open(stepping, 1000);
+      const auto report = stat(session, options);
+      EXPECT_TRUE(report.ok());
+      return report->events;
+    };
+    const std::vector<EventTotal> exact = counts_by(Stepping::instructions),
+                                  fast = counts_by(Stepping::blocks);
+    ASSERT_EQ(fast.size(), exact.size());
+    unsigned counted = 0;
+    for (std::size_t n = 0; n < exact.size(); ++n) {
+      EXPECT_EQ(fast[n].counted, exact[n].counted)
+          << options.events[n].events[0].name << " on " << name << ", " << n % 4;
+      counted += exact[n].counted != 0;
+    }
+    EXPECT_GT(counted, exact.size() / 3) << name;
+  }
+}
+
 }  // namespace
 }  // namespace pmusim
