@@ -102,13 +102,14 @@ class Receiver {
     wire::Header header;
     std::memcpy(&header, packet.data(), sizeof header);
     last_ = header.kind == wire::Kind::done;
-    if (error_) return;  // drained, so that nobody waits
+    if (error_ || builder_.is_over()) return;  // drained, so that nobody waits
     slots_.received(header);
     if (header.kind == wire::Kind::exit) take_remainder(header.tid);
     if (last_)
       for (const u32 tid : slots_.owners()) take_remainder(tid);
     const auto words = packet.subspan(sizeof header / sizeof(u64));
     build(header, words.first(std::min<std::size_t>(header.words, words.size())));
+    if (builder_.is_over()) slots_.end_recording();
     const bool enough =
         options_.max_instructions != 0 && builder_.instructions() >= options_.max_instructions;
     if (!error_ && !enough) return;

@@ -10,14 +10,14 @@
 namespace pmusim::qemu {
 
 SharedSlots::SharedSlots() : descriptor_(::memfd_create("pmusim-slots", MFD_CLOEXEC)) {
-  if (descriptor_ < 0 || ::ftruncate(descriptor_, sizeof(wire::Slots)) != 0) return;
+  if (descriptor_ < 0 || ::ftruncate(descriptor_, sizeof(wire::Shared)) != 0) return;
   void* const mapped =
-      ::mmap(nullptr, sizeof(wire::Slots), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  if (mapped != MAP_FAILED) slots_ = static_cast<wire::Slots*>(mapped);
+      ::mmap(nullptr, sizeof(wire::Shared), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (mapped != MAP_FAILED) shared_ = static_cast<wire::Shared*>(mapped);
 }
 
 SharedSlots::~SharedSlots() {
-  if (slots_ != nullptr) ::munmap(slots_, sizeof(wire::Slots));
+  if (shared_ != nullptr) ::munmap(shared_, sizeof(wire::Shared));
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -29,10 +29,10 @@ void SharedSlots::received(const wire::Header& header) {
 std::optional<SharedSlots::Remainder> SharedSlots::take(u32 tid) {
   const auto counted = received_.extract(tid);
   const u64 received = counted.empty() ? 0 : counted.mapped();
-  if (slots_ == nullptr) return std::nullopt;
+  if (shared_ == nullptr) return std::nullopt;
   const auto is_owned = [&](const wire::Slot& slot) { return slot.taken != 0 && slot.header.tid == tid; };
-  const auto slot = std::ranges::find_if(*slots_, is_owned);
-  if (slot == slots_->end()) return std::nullopt;
+  const auto slot = std::ranges::find_if(shared_->slots, is_owned);
+  if (slot == shared_->slots.end()) return std::nullopt;
   Remainder remainder{slot->header, {}};
   const std::size_t count = std::min<std::size_t>(remainder.header.words, slot->words.size());
   remainder.header.words = static_cast<u32>(count);
@@ -44,10 +44,15 @@ std::optional<SharedSlots::Remainder> SharedSlots::take(u32 tid) {
   return unsent && count != 0 ? std::optional(std::move(remainder)) : std::nullopt;
 }
 
+void SharedSlots::end_recording() {
+  if (shared_ != nullptr) shared_->over = 1;
+}
+
 std::vector<u32> SharedSlots::owners() const {
   std::vector<u32> result;
-  for (std::size_t n = 0; slots_ != nullptr && n < slots_->size(); ++n)
-    if ((*slots_)[n].taken != 0) result.push_back((*slots_)[n].header.tid);
+  if (shared_ == nullptr) return result;
+  for (const wire::Slot& slot : shared_->slots)
+    if (slot.taken != 0) result.push_back(slot.header.tid);
   return result;
 }
 

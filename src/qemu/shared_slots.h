@@ -30,12 +30,14 @@ class SharedSlots {
     std::vector<u64> words;
   };
   std::optional<Remainder> take(u32 tid);
+  /// Plugins need report nothing any more.
+  void end_recording();
   /// Threads that have a slot.
   std::vector<u32> owners() const;
 
  private:
   int descriptor_ = -1;
-  wire::Slots* slots_ = nullptr;
+  wire::Shared* shared_ = nullptr;
   std::map<u32, u64> received_;  // `runs` packets by thread
 };
 

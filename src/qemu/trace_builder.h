@@ -35,6 +35,8 @@ class TraceBuilder {
   u64 processes() const { return process_count_; }
   u64 threads() const { return thread_count_; }
   u64 gaps() const { return gaps_; }
+  /// Nothing that programs do from here on is in the region.
+  bool is_over() const { return gate_.is_over(); }
   /// Empty unless nothing of the program was in the region that was asked for.
   std::string why_nothing_recorded() const {
     return instructions_ == 0 ? gate_.why_not_begun() : std::string();

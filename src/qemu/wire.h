@@ -44,6 +44,11 @@ static_assert(std::atomic<u64>::is_always_lock_free && std::atomic<u32>::is_alwa
 /// Threads beyond these have private memory, which dies with them.
 inline constexpr std::size_t slot_count = 1024;
 using Slots = std::array<Slot, slot_count>;
+/// What recorder and plugins have in common.
+struct Shared {
+  Slots slots;
+  std::atomic<u32> over;  ///< not 0: nothing more is recorded, whatever programs do
+};
 /// A program and what it maps lie below, qemu's own files above (address space randomisation is off).
 inline constexpr u64 guest_end = 0x5500'0000'0000;
 

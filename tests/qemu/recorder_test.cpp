@@ -20,11 +20,13 @@ const std::string workloads = WORKLOADS "/";
 /// A program under the fast recorder.
 class Recorded {
  public:
-  explicit Recorded(const std::vector<std::string>& command, u64 max_instructions = 0) {
+  explicit Recorded(const std::vector<std::string>& command, u64 max_instructions = 0,
+                    const trace::Region& region = {}) {
     const auto qemu = find_installation();
     const Installation installation{qemu.ok() ? qemu->qemu : "/usr/bin/qemu-x86_64", QEMU_PLUGIN};
     const auto result =
-        record(installation, command, {.output = directory_.file("t"), .max_instructions = max_instructions});
+        record(installation, command,
+               {.output = directory_.file("t"), .max_instructions = max_instructions, .region = region});
     if (!result.ok()) {
       error = result.error().message;
       return;
@@ -144,6 +146,18 @@ TEST(FastRecorder, KeepsWhatWasExecutedWhenItIsKilled) {
   EXPECT_EQ(recorded.error, "");
   EXPECT_TRUE(recorded.summary.trace.stopped_early);
   EXPECT_GE(recorded.summary.trace.instructions, 200'000u);
+}
+
+TEST(FastRecorder, WhatRunsBehindTheRegionRunsAsItWould) {
+  const std::string script =
+      "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; sh -c 'exit 3'; exit $(($? + 4))";
+  const Recorded recorded({"/bin/sh", "-c", script}, 0, {.count = 1000});
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_FALSE(recorded.summary.trace.stopped_early);
+  EXPECT_EQ(WEXITSTATUS(recorded.summary.trace.status), 7);
+  EXPECT_EQ(recorded.summary.trace.processes, 1u);
+  EXPECT_GE(recorded.summary.trace.instructions, 1000u);
+  EXPECT_LT(recorded.summary.trace.instructions, 1100u);
 }
 
 TEST(FastRecorder, FollowsProgramsThatProgramsStart) {

@@ -20,7 +20,7 @@ struct FastRecordOptions {
   std::string output = "trace.pmutrace";
   RecordedAddresses addresses = RecordedAddresses::all;
   u64 max_instructions = 0;  ///< kill the program after about so many (a packet's worth more); 0: to its end
-  trace::Region region{};    ///< but for delay_ms; qemu runs at its speed before and after, too
+  trace::Region region{};    ///< but for delay_ms; up to its start programs run as slowly as in it
   /// Where given: once true (from a signal handler, say) the program is killed and the recording complete.
   const std::atomic<bool>* stop = nullptr;
   /// Called now and then with the number of instructions so far, on another thread than the caller's.

@@ -2,7 +2,7 @@
 // The recorder's plugin: qemu loads it beside a program and calls it for each block that the program enters,
 // each access, each system call. It buffers per virtual CPU and sends full buffers to the recorder.
 //
-// Arguments: fd=N, the recorder's socket; memory=N, what wire::Slots lie in; addresses=1 to report accesses
+// Arguments: fd=N, the recorder's socket; memory=N, what wire::Shared lies in; addresses=1 to report accesses
 // (those of REP instructions always are: they tell its iterations).
 #include <fcntl.h>
 #include <linux/limits.h>
@@ -56,7 +56,8 @@ u32 process = 0;
 u64 guest_base = 0;  // host address of guest address 0
 std::atomic<u64> next_block = 0;
 std::array<std::atomic<Buffer*>, 65536> buffers;
-wire::Slots* shared = nullptr;
+wire::Shared* shared = nullptr;
+qemu_plugin_id_t plugin = 0;
 
 void send_all(const void* packet, std::size_t bytes) {
   while (::send(recorder, packet, bytes, MSG_NOSIGNAL) < 0 && errno == EINTR) {
@@ -66,9 +67,20 @@ void send_all(const void* packet, std::size_t bytes) {
 // Whoever looks at a killed thread's slot sees the stores up to some point, in the order in which they stand.
 void in_order() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
+bool recording_is_over() { return shared != nullptr && shared->over != 0; }
+
+/// The program goes on as it does without a plugin: its code is translated anew.
+void leave() {
+  qemu_plugin_reset(plugin, [](qemu_plugin_id_t) {});
+}
+
+/// Called from translated code only, where qemu can be left.
 void Buffer::add(u64 word) {
   u32& count = slot->header.words;
-  if (count == slot->words.size()) flush();
+  if (count == slot->words.size()) {
+    flush();
+    if (recording_is_over()) leave();
+  }
   slot->words[count] = word;
   in_order();
   ++count;
@@ -85,9 +97,9 @@ void Buffer::flush() {
 }
 
 wire::Slot* free_slot() {
-  for (std::size_t n = 0; shared != nullptr && n < shared->size(); ++n) {
+  for (std::size_t n = 0; shared != nullptr && n < shared->slots.size(); ++n) {
     u32 free = 0;
-    if ((*shared)[n].taken.compare_exchange_strong(free, 1)) return &(*shared)[n];
+    if (shared->slots[n].taken.compare_exchange_strong(free, 1)) return &shared->slots[n];
   }
   return new wire::Slot;
 }
@@ -106,14 +118,14 @@ void give_back_shared(wire::Slot& slot) {
 }
 
 void give_back(wire::Slot* slot) {
-  const bool is_shared = shared != nullptr && slot >= shared->begin() && slot < shared->end();
+  const bool is_shared = shared != nullptr && slot >= shared->slots.begin() && slot < shared->slots.end();
   if (!is_shared) return delete slot;
   give_back_shared(*slot);
 }
 
 /// Before it executed this program the process had slots, too.
 void give_back_slots_of_former_program() {
-  for (wire::Slot& slot : *shared)
+  for (wire::Slot& slot : shared->slots)
     if (slot.taken != 0 && slot.header.pid == process) give_back_shared(slot);
 }
 
@@ -302,9 +314,9 @@ void process_ends(qemu_plugin_id_t, void*) {
 }
 
 void share(int memory) {
-  void* const mapped = ::mmap(nullptr, sizeof(wire::Slots), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+  void* const mapped = ::mmap(nullptr, sizeof(wire::Shared), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
   if (mapped == MAP_FAILED) return;
-  shared = static_cast<wire::Slots*>(mapped);
+  shared = static_cast<wire::Shared*>(mapped);
   give_back_slots_of_former_program();
 }
 
@@ -320,7 +332,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
   }
   if (recorder < 0) return 1;
   process = static_cast<u32>(::getpid());
+  plugin = id;
   share(memory);
+  if (recording_is_over()) return 0;
   qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
   qemu_plugin_register_vcpu_syscall_cb(id, call_begins);
   qemu_plugin_register_vcpu_syscall_ret_cb(id, call_ends);
