@@ -252,8 +252,9 @@ TEST(AnnotationText, ColoursHotAddressesRedAndLeavesColdOnesAlone) {
 
 TEST(AnnotationText, BranchesRarerThanOneInAThousandPrintNothing) {
   Report report = printed_report();
+  report.functions[0].instructions[0].join->percent = 0.1;
   report.functions[0].instructions[1].leave->percent = 0.1;
-  EXPECT_THAT(annotation_text(report, report.functions[0], Colours::none), testing::Not(HasSubstr("-0.10%")));
+  EXPECT_THAT(annotation_text(report, report.functions[0], Colours::none), testing::Not(HasSubstr("0.10%")));
 }
 
 }  // namespace

@@ -159,6 +159,16 @@ TEST_F(BranchFilterTest, AnAbortNeedsNoCode) {
   EXPECT_EQ(code.reads, 0u);
 }
 
+// Its page reads as code and is none: nothing in it can be decoded (Linux: is_vsyscall_vaddr).
+TEST_F(BranchFilterTest, TheVsyscallPageIsNotReadFromItsFirstByteToItsLast) {
+  constexpr u64 page = 0xFFFF'FFFF'FF60'0000;
+  for (const u64 from : {page - 1, page, page + 4095, page + 4096}) {
+    code.put(from, {0xC3});
+    const bool inside = from == page || from == page + 4095;
+    EXPECT_EQ(kept({branch(from, target)}, ALL | TYPE_SAVE).empty(), inside) << from;
+  }
+}
+
 TEST_F(BranchFilterTest, UnreadableCodeIsDroppedAndTriedAgain) {
   EXPECT_THAT(kept({branch(site, target)}, any_user), IsEmpty());
   code.put(site, {0xC3});

@@ -208,6 +208,17 @@ TEST(PebsDriver, AutoReloadPutsMinusThePeriodIntoTheResetSlot) {
   EXPECT_EQ(m.cpu.area_word(0x40), low_bits(48) - 999);
 }
 
+// Linux: intel_pmu_pebs_add.
+TEST(PebsDriver, DataCfgKeepsWhatTheFirstEventNeedsAndBeginsAfreshBehindTheLast) {
+  Machine m(4);
+  m.start(sample::IP | sample::ADDR);
+  m.start(sample::IP);
+  EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY);
+  for (const auto& event : m.events) m.driver.remove(*event, m.map);
+  m.start(sample::IP);
+  EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], 0u);
+}
+
 TEST(PebsDriver, DataCfgIsTheUnionOfTheActiveEventsAndNeverShrinks) {
   Machine m(4);
   m.start(sample::IP);

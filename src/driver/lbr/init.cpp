@@ -48,7 +48,7 @@ u32 filter_bits(const FilterRow& row, BranchFilterMap map) {
     case BranchFilterMap::architectural:
       return row.architectural;
     case BranchFilterMap::none:
-      return 0;
+      break;
   }
   return 0;
 }

@@ -334,11 +334,12 @@ static_assert(std::size(pieces) == std::size(pebs::vector_groups));
 void PebsSampleBuilder::take_vectors(std::span<const std::byte> fragment, u64 word, u32 offset) {
   const u64 valid = view<pebs::ArchVectorHeader>(fragment, offset).xstate;
   std::size_t at = offset + sizeof(pebs::ArchVectorHeader);
-  for (std::size_t n = 0; n < std::size(pieces); ++n) {
-    const pebs::VectorGroup& group = pebs::vector_groups[n];
+  const auto* piece = pieces;
+  for (const pebs::VectorGroup& group : pebs::vector_groups) {
+    auto& taken = extended_.*(*piece++);
     if ((word & group.bit) == 0) continue;
     if (at + group.bytes > fragment.size()) return;
-    if ((valid & bit(group.component)) != 0) extended_.*pieces[n] = fragment.subspan(at, group.bytes);
+    if ((valid & bit(group.component)) != 0) taken = fragment.subspan(at, group.bytes);
     at += group.bytes;
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "driver/scheduling/constraint_book.h"
 
+#include <span>
+
 #include "driver/cores/core_traits.h"
 
 namespace pmusim::driver {
@@ -57,10 +59,12 @@ bool may_match(const Constraint& c, u64 event) {
 }  // namespace
 
 void ConstraintBook::Table::index() {
-  for (unsigned event = 0; event < event_codes; ++event) {
+  u64 event = 0;
+  for (u16& end : std::span(begin_).subspan(1)) {
     for (std::size_t n = 0; n < rows_.size(); ++n)
       if (may_match(rows_[n].constraint, event)) candidates_.push_back(static_cast<u16>(n));
-    begin_[event + 1] = static_cast<u16>(candidates_.size());
+    end = static_cast<u16>(candidates_.size());
+    ++event;
   }
 }
 
@@ -105,7 +109,9 @@ Constraint ConstraintBook::from_tables(const EventTraits& event) const {
     if (!pebs_on_all_) return {};
   }
   if (const Row* row = main_.find(event.config)) return row->constraint;
-  return {.counters = counters_ & counter::GP_BITS, .code = 0, .mask = 0, .size = 0, .overlap = false};
+  Constraint any_general;
+  any_general.counters = counters_ & counter::GP_BITS;
+  return any_general;
 }
 
 Constraint ConstraintBook::apply_placement_rule(const EventTraits& event, Constraint c) const {
