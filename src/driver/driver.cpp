@@ -229,9 +229,7 @@ void Driver::start(Event& event, StartMode mode) {
 void Driver::stop(Event& event, StopMode mode) {
   if (data_of(event).index < 0) return;
   if (!event.hw.stopped) {
-    // Records that are still in the buffer belong to the count that is read below.
-    const bool reloads = mode == StopMode::update && has_flag(event, pebs_flag::AUTO_RELOAD);
-    if (reloads || counts_from_records(event)) drain(DrainTrigger::event_disable, nullptr);
+    if (counts_from_records(event)) drain(DrainTrigger::event_disable, nullptr);
     disable_event(event);
     event.hw.stopped = true;
   }

@@ -86,6 +86,23 @@ TEST(Precise, ManyRecordsWaitForOneDrain) {
   EXPECT_EQ(machine.driver.statistics().interrupts, 0u);
 }
 
+TEST(Precise, ARecordWhoseInterruptHasNotComeIsLostAsItsEventStops) {  // Linux: intel_pmu_drain_large_pebs
+  const auto samples_of = [](u64 more_fields) {
+    Machine machine(model_with_skid("icelake", 1'000'000));
+    unsigned samples = 0;
+    machine.sink.tell = [&](perf::Event&, const perf::SampleData&, const InterruptFrame&) { ++samples; };
+    perf::Attr attr = precise(HardwareId::branch_instructions, 2, 50);
+    attr.sample_type |= more_fields;
+    perf::Event& branches = machine.opened(attr);
+    EXPECT_TRUE(machine.schedule(branches)) << machine.refusal;
+    loop(machine, 60);
+    machine.unschedule(branches);
+    return samples;
+  };
+  EXPECT_EQ(samples_of(perf::sample::CALLCHAIN), 0u);  // which no large buffer serves
+  EXPECT_EQ(samples_of(0), 1u);
+}
+
 TEST(Precise, CountsOfAutoReloadedEventsAreNearlyExact) {  // the reload wipes what counted until the record
   Machine machine(model_with_skid("icelake", 24));
   perf::Event& branches = machine.opened(precise(HardwareId::branch_instructions, 2, 50));
