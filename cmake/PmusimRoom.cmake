@@ -18,6 +18,7 @@ function(pmusim_room name)
     target_link_libraries(${library} PUBLIC pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
     # Headers that users of the library have no use for live beside the sources.
     target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    pmusim_precompile(${library})
   else()
     add_library(${library} INTERFACE)
     target_link_libraries(${library} INTERFACE pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
@@ -39,6 +40,21 @@ function(pmusim_room name)
   endif()
   pmusim_fuzzers(${name} ${library})
   pmusim_corpora(${name} ${library})
+endfunction()
+
+# What takes the compiler most of its time in most sources. No header of this project is among it, so that each still has
+# to include what it uses of it.
+function(pmusim_precompile target)
+  if(NOT PMUSIM_PRECOMPILE)
+    return()
+  endif()
+  if(target STREQUAL pmusim_base)
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <bit> <cstring> <functional> <map> <memory> <numeric>
+      <optional> <ranges> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
+      <boost/endian/arithmetic.hpp> <fmt/format.h>)
+  else()
+    target_precompile_headers(${target} REUSE_FROM pmusim_base)
+  endif()
 endfunction()
 
 # Sources whose speed nobody waits for (tests, option parsing): full optimisation doubles their time to compile.
