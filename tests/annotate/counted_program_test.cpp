@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "annotate/profile.h"
 #include "annotate/resolver.h"
@@ -92,6 +93,17 @@ TEST_F(CountedProgramTest, EveryInstructionHasItsLineCoverageHeatAndMarks) {
   EXPECT_THAT(report.files[0].lines[9], HasSubstr("mov $8, %ecx"));
 }
 
+TEST_F(CountedProgramTest, JsonHasTheTargetsOfDirectJumpsAlone) {
+  const auto json = nlohmann::json::parse(to_json(report_of_run()));
+  std::vector<std::string> targets;
+  for (const auto& function : json["functions"])
+    for (const auto& i : function["instructions"])
+      if (i.contains("jump_target"))
+        targets.push_back(fmt::format("{:x}-{:x}", i["address"].get<u64>(), i["jump_target"].get<u64>()));
+  EXPECT_LE(targets.size(), 4u) << "the program has no more, that of tail included";
+  EXPECT_THAT(targets, testing::IsSupersetOf({"40100a-401011", "40100c-401020", "401013-401005"}));
+}
+
 std::vector<std::string> lines_of(const std::vector<Block>& blocks) {
   std::vector<std::string> lines;
   for (const Block& b : blocks)
@@ -172,6 +184,18 @@ TEST_F(CountedProgramTest, CountersOfTheLbrBelongToTheLineBeforeTheirBranch) {
   EXPECT_FALSE(blocks[1].counters_saturated);
   EXPECT_TRUE(blocks[2].counters_saturated);
   EXPECT_FALSE(blocks[3].counters_saturated);
+}
+
+TEST_F(CountedProgramTest, ALineHasCountersWhereOneProcessHadThem) {
+  const std::vector<u64> words{0b0001, 0b0010, 0b0100, 0b1000, 0b0011, 0b0101, 0b0110, 0b1111};
+  for (const u32 pid : {1u, 2u}) {
+    Profile p = profile({"cycles", BranchUse::every_branch, {.counters = 2, .bits = 2}});
+    p.set_branch_counters({"loads", "stores"});
+    run(p, 1, pid == 1 ? words : std::vector<u64>());
+    run(p, 2, pid == 2 ? words : std::vector<u64>());
+    const Report report = p.report();
+    EXPECT_THAT(find_function(report, "_start")->blocks[1].counters, ElementsAre(2, 1)) << "process " << pid;
+  }
 }
 
 // Conditions have the names of the manuals and of binutils, not those of Zydis.
