@@ -103,8 +103,9 @@ struct Held {
 
 bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
 
-/// Three threads with values of their own, recorded once.
-std::string trace() { return recorded("simd", {"3", "4"}, "simd"); }
+/// Three threads with values of their own, recorded once: as many rounds as give enough samples without
+/// AVX-512.
+std::string trace() { return recorded("simd", {"3", "16"}, "simd"); }
 
 /// Samples within stretches. XMM0 says of which thread and round.
 std::vector<Held> held_in(const std::string& text) {
