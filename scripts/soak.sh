@@ -8,7 +8,7 @@
 #
 # A round is every fuzzer for ROUND seconds (default 120) with numbers of its own, then a replay of every run of
 # scripts/determinism_runs.txt under AddressSanitizer with UndefinedBehaviorSanitizer and under ThreadSanitizer, which have
-# to give the same bytes, then, where build/release has a pmusim-linux, both drivers over all set-ups on a program with
+# to give the same bytes, then, where `linux/pmusim-linux build` has made one, both drivers over all set-ups on a program with
 # other random branches in each round. Each leaves a line in build/soak/rounds.tsv: date, commit, what, seconds, executions,
 # coverage (edges), ok or failed.
 set -euo pipefail
@@ -57,7 +57,7 @@ replays() {
 }
 
 drivers() {
-  local linux=build/release/linux/pmusim-linux
+  local linux=${PMUSIM_LINUX_BUILD:-build/linux}/bin/pmusim-linux
   [ -x "$linux" ] && [ -x build/release/bin/pmusim ] || return 0
   build/release/bin/pmusim trace record -o "$state/program.pmutrace" build/release/workloads/branches 27 "$1" >/dev/null
   timed two_drivers 1 "$linux" compare -q "$state/program.pmutrace"
