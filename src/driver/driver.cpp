@@ -245,14 +245,14 @@ void Driver::read(Event& event) {
     drain_branch_trace();
     return;
   }
-  const bool reloads = has_flag(event, pebs_flag::AUTO_RELOAD);
   if (has_flag(event, driver_flag::TOPDOWN)) {
     while_stopped([&] {
-      if (counts_from_records(event)) pebs_.drain(DrainTrigger::read, owners_, nullptr);
+      if (counts_from_records(event)) drain(DrainTrigger::read, nullptr);
       update(event);
     });
     return;
   }
+  const bool reloads = has_flag(event, pebs_flag::AUTO_RELOAD);
   if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
   if (!reloads) update(event);
 }
