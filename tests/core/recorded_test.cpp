@@ -1,48 +1,32 @@
 // SPDX-License-Identifier: MIT
 // The core on the recorded workloads (examples/workloads).
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <map>
 #include <vector>
 
 #include "core/core.h"
-#include "pmusim/trace/recorder.h"
+#include "tests/support/workload_recording.h"
 
 namespace pmusim {
 namespace {
 
 CpuModel icelake() { return find_cpu_model("icelake").value(); }
 
-// A recording that lives as long as this object.
-class Recording {
+class Recording : public WorkloadRecording {
  public:
-  explicit Recording(std::vector<std::string> command) {
-    command.front() = PMUSIM_WORKLOADS "/" + command.front();
-    trace::RecordOptions options;
-    options.output = path_;
-    const auto recorded = trace::record(command, options);
-    if (!recorded.ok()) ADD_FAILURE() << recorded.error().message;
-  }
-  ~Recording() { std::filesystem::remove(path_); }
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
+  using WorkloadRecording::WorkloadRecording;
 
   /// Calls `sink` for every retirement and returns the last cycle.
   template <class Sink>
   u64 replay(Sink&& sink) const {
-    trace::Reader reader = trace::Reader::open(path_).value();
+    trace::Reader reader = trace::Reader::open(path()).value();
     Core core = Core::create(icelake()).value();
     while (auto item = reader.next().value())
       if (const auto* run = std::get_if<trace::BlockRun>(&*item)) core.run(*run, sink);
     return core.cycle();
   }
-  u64 instructions() const { return trace::Reader::open(path_).value().instruction_count(); }
-
- private:
-  std::string path_ = testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() +
-                      std::to_string(getpid()) + ".pmutrace";
+  u64 instructions() const { return trace::Reader::open(path()).value().instruction_count(); }
 };
 
 struct BranchCounts {

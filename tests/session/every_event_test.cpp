@@ -4,11 +4,9 @@
 #include <cpuid.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -18,30 +16,10 @@
 #include "events/resolve.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/trace/reader.h"
-#include "pmusim/trace/recorder.h"
+#include "tests/support/workload_recording.h"
 
 namespace pmusim {
 namespace {
-
-/// A recording that lives as long as this object.
-class Recording {
- public:
-  explicit Recording(std::vector<std::string> command)
-      : path_(testing::TempDir() + command.front() + std::to_string(getpid()) + ".pmutrace") {
-    command.front() = PMUSIM_WORKLOADS "/" + command.front();
-    trace::RecordOptions options;
-    options.output = path_;
-    const auto recorded = trace::record(command, options);
-    if (!recorded.ok()) ADD_FAILURE() << recorded.error().message;
-  }
-  ~Recording() { std::filesystem::remove(path_); }
-  Recording(const Recording&) = delete;
-  Recording& operator=(const Recording&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// An event that the model lists and does not refuse.
 struct Listed {
@@ -173,7 +151,7 @@ void expect_slots_add_up(const CpuModel& model, const Core& core, const Told& to
 }
 
 TEST(EveryListedEvent, CountsOnAWorkloadOrIsRefusedOrHasItsReason) {
-  const Recording recording({"events"});
+  const WorkloadRecording recording({"events"});
   std::vector<Exception> excepted = exceptions();
   std::map<std::string, std::vector<std::string>> silent;  // models by event
   for (const CpuModel& model : cpu_models()) {
