@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <initializer_list>
 
 #include "driver_fixture.h"
 
@@ -11,6 +12,16 @@ namespace pmusim::driver {
 namespace {
 
 // --- topdown (4.7) ----------------------------------------------------------------------------------------
+
+void registers_are(Rig& rig, u64 slots, u64 metrics) {
+  rig.bus.msrs[msr::FIXED_CTR0 + 3] = slots;
+  rig.bus.msrs[msr::PERF_METRICS] = metrics;
+}
+void remove(Rig& rig, std::initializer_list<perf::Event*> events) {
+  rig.driver.disable();
+  for (perf::Event* event : events) rig.driver.remove(*event);
+  rig.driver.enable();
+}
 
 TEST(Topdown, MetricsAreSharesOfSlots) {
   Rig rig(ice_lake());
@@ -20,8 +31,7 @@ TEST(Topdown, MetricsAreSharesOfSlots) {
   ASSERT_TRUE(rig.schedule(slots));
   EXPECT_EQ(data_of(slots).index, 35);
   EXPECT_EQ(data_of(backend).index, 51);
-  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 25'500;
-  rig.bus.msrs[msr::PERF_METRICS] = 0x40'00'00'80;
+  registers_are(rig, 25'500, 0x40'00'00'80);
   rig.driver.read(slots);
   EXPECT_EQ(slots.count, 25'500u);
   EXPECT_EQ(retiring.count, 12'800u);
@@ -41,18 +51,14 @@ TEST(Topdown,
   rig.bus.writes.clear();
   ASSERT_TRUE(rig.schedule(slots));
   EXPECT_EQ(cleared(), 2);
-  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 510;
-  rig.bus.msrs[msr::PERF_METRICS] = 0x80;
+  registers_are(rig, 510, 0x80);
   rig.bus.writes.clear();
-  rig.driver.disable();
-  rig.driver.remove(slots);
-  rig.driver.remove(retiring);
-  rig.driver.enable();
+  remove(rig, {&slots, &retiring});
   EXPECT_EQ(cleared(), 0);
   EXPECT_EQ(slots.count, 510u);
   EXPECT_EQ(retiring.count, 256u);
 
-  rig.bus.msrs[msr::FIXED_CTR0 + 3] = rig.bus.msrs[msr::PERF_METRICS] = 7;  // of somebody else
+  registers_are(rig, 7, 7);  // of somebody else
   rig.bus.writes.clear();
   ASSERT_TRUE(rig.schedule(slots));
   EXPECT_EQ(cleared(), 0);
@@ -70,8 +76,7 @@ TEST(Topdown, TheTwoRegistersAreReadAndClearedWhileNothingCounts) {  // Linux: i
   perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
   ASSERT_TRUE(rig.schedule(slots));
   for (perf::Event* event : {&slots, &retiring}) {
-    rig.bus.msrs[msr::FIXED_CTR0 + 3] = 510;
-    rig.bus.msrs[msr::PERF_METRICS] = 0x80;
+    registers_are(rig, 510, 0x80);
     rig.bus.writes.clear();
     rig.driver.read(*event);
     std::vector<u32> written;
@@ -103,23 +108,17 @@ TEST(Topdown, AMetricThatStopsLeavesTheRegistersToTheOthers) {  // Linux: intel_
   perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
   perf::Event& wrong = rig.opened(Rig::raw(0x8100), &slots);
   ASSERT_TRUE(rig.schedule(slots));
-  const auto registers_are = [&](u64 counted, u64 metrics) {
-    rig.bus.msrs[msr::FIXED_CTR0 + 3] = counted;
-    rig.bus.msrs[msr::PERF_METRICS] = metrics;
-  };
-  registers_are(510, 0x10'80);
-  rig.driver.disable();
-  rig.driver.remove(retiring);
-  rig.driver.enable();
+  registers_are(rig, 510, 0x10'80);
+  remove(rig, {&retiring});
   EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR0 + 3], 510u);
   EXPECT_EQ(retiring.count, 256u);
   EXPECT_EQ(wrong.count, 32u);
-  registers_are(1020, 0x04'80);  // the share of 32 slots has become one of 16
+  registers_are(rig, 1020, 0x04'80);  // the share of 32 slots has become one of 16
   rig.driver.read(slots);
   EXPECT_EQ(slots.count, 1020u);
   EXPECT_EQ(wrong.count, 32u);
   EXPECT_EQ(retiring.count, 256u);
-  registers_are(255, 0x10'80);  // both were cleared at that look
+  registers_are(rig, 255, 0x10'80);  // both were cleared at that look
   rig.driver.read(slots);
   EXPECT_EQ(slots.count, 1275u);
   EXPECT_EQ(wrong.count, 48u);
@@ -130,14 +129,11 @@ TEST(Topdown, SlotsCountUntilTheLastMetricStops) {  // Linux: intel_pmu_disable_
   perf::Event& slots = rig.opened(Rig::raw(0x0400));
   perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
   ASSERT_TRUE(rig.schedule(slots));
-  const auto remove = [&](perf::Event& event) {
-    rig.driver.disable();
-    rig.driver.remove(event);
-    rig.driver.enable();
-    return rig.bus.msrs[msr::FIXED_CTR_CTRL] >> 12;
-  };
-  EXPECT_NE(remove(slots), 0u);
-  EXPECT_EQ(remove(retiring), 0u);
+  const auto slots_control = [&] { return rig.bus.msrs[msr::FIXED_CTR_CTRL] >> 12; };
+  remove(rig, {&slots});
+  EXPECT_NE(slots_control(), 0u);
+  remove(rig, {&retiring});
+  EXPECT_EQ(slots_control(), 0u);
 }
 
 TEST(Topdown, OnlyMetricsMeanNothingWithoutTheirGroup) {
@@ -153,8 +149,7 @@ TEST(Topdown, SharesAreRoundedDown) {
   perf::Event& slots = rig.opened(Rig::raw(0x0400));
   perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
   ASSERT_TRUE(rig.schedule(slots));
-  rig.bus.msrs[msr::FIXED_CTR0 + 3] = 1030;
-  rig.bus.msrs[msr::PERF_METRICS] = 0x40;  // 64 / 255 of 1030 are 258.51
+  registers_are(rig, 1030, 0x40);  // 64 / 255 of 1030 are 258.51
   rig.driver.read(slots);
   EXPECT_EQ(retiring.count, 258u);
 }
