@@ -170,9 +170,11 @@ TEST_F(CountedProgramTest, TwoProcessesThatHaveItElsewhereCountTogether) {
 }
 
 // Fields of two bits, of which 3 means 3 or more: a word for each branch, the newest first.
+const std::vector<u64> words{0b0001, 0b0010, 0b0100, 0b1000, 0b0011, 0b0101, 0b0110, 0b1111};
+const SampledEvent with_counters{"cycles", BranchUse::every_branch, {.counters = 2, .bits = 2}};
+
 TEST_F(CountedProgramTest, CountersOfTheLbrBelongToTheLineBeforeTheirBranch) {
-  const std::vector<u64> words{0b0001, 0b0010, 0b0100, 0b1000, 0b0011, 0b0101, 0b0110, 0b1111};
-  Profile p = profile({"cycles", BranchUse::every_branch, {.counters = 2, .bits = 2}});
+  Profile p = profile(with_counters);
   p.set_branch_counters({"loads", "stores"});
   run(p, 1, words);
   const Report report = p.report();
@@ -187,9 +189,8 @@ TEST_F(CountedProgramTest, CountersOfTheLbrBelongToTheLineBeforeTheirBranch) {
 }
 
 TEST_F(CountedProgramTest, ALineHasCountersWhereOneProcessHadThem) {
-  const std::vector<u64> words{0b0001, 0b0010, 0b0100, 0b1000, 0b0011, 0b0101, 0b0110, 0b1111};
   for (const u32 pid : {1u, 2u}) {
-    Profile p = profile({"cycles", BranchUse::every_branch, {.counters = 2, .bits = 2}});
+    Profile p = profile(with_counters);
     p.set_branch_counters({"loads", "stores"});
     run(p, 1, pid == 1 ? words : std::vector<u64>());
     run(p, 2, pid == 2 ? words : std::vector<u64>());
