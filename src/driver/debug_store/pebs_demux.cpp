@@ -74,105 +74,117 @@ DemuxTotals& DemuxTotals::operator+=(const DemuxTotals& other) {
   return *this;
 }
 
+template <DrainOrder order>
 DemuxTotals Demultiplexer::scan(std::span<std::byte> buffer, const DemuxSetup& asked) {
-  counters_seen_ = 0;
   DemuxTotals totals;
   DemuxSetup setup = asked;
   setup.enabled &= low_bits(pebs_counters);
   make_room(buffer.size() / smallest_record_bytes(asked.format), setup.enabled);
-  if (pebs::has_registers_alone(setup.format))
-    scan_core(buffer, setup, totals);
-  else if (pebs::is_fixed(setup.format))
-    scan_fixed(buffer, setup, totals);
-  else if (pebs::is_adaptive(setup.format))
-    scan_adaptive(buffer, setup, totals);
-  else
-    scan_arch(buffer, setup, totals);
-  for (unsigned counter = 0; counter < pebs_counters; ++counter)
+  if constexpr (order == DrainOrder::grouped) {
+    if (pebs::has_registers_alone(setup.format))
+      scan_core(buffer, setup, totals);
+    else if (pebs::is_fixed(setup.format))
+      scan_fixed(buffer, setup, totals);
+  }
+  if (pebs::is_adaptive(setup.format))
+    scan_adaptive<order>(buffer, setup, totals);
+  else if (!pebs::is_fixed(setup.format))
+    scan_arch<order>(buffer, setup, totals);
+  totals.attributed = totals.records - totals.unowned - totals.collided - totals.odd_size - totals.headless;
+  counters_seen_ = 0;
+  for (const unsigned counter : set_bits(setup.enabled)) {
+    if constexpr (order == DrainOrder::grouped)
+      totals.samples[counter] = static_cast<u64>(end_[counter] - begin_[counter]);
     if (totals.samples[counter] != 0 || totals.lost[counter] != 0) counters_seen_ |= bit(counter);
+  }
   return totals;
 }
 
-/// Nothing has to grow while records are read.
+template DemuxTotals Demultiplexer::scan<DrainOrder::grouped>(std::span<std::byte>, const DemuxSetup&);
+template DemuxTotals Demultiplexer::scan<DrainOrder::record>(std::span<std::byte>, const DemuxSetup&);
+
+/// Nothing has to grow while records are read. One place more than there can be samples: it is written before
+/// it is known whether one leaves.
 void Demultiplexer::make_room(std::size_t records, u64 counters) {
-  const std::size_t room = records * static_cast<std::size_t>(std::popcount(counters)) + 1;
-  if (found_.size() < room) found_.resize(room);
-  found_count_ = 0;
+  const std::size_t each = records + 1, room = each * static_cast<std::size_t>(std::popcount(counters)) + 1;
+  if (places_.size() < room) places_.resize(room);
+  leaving_ = places_.data();
+  last_ = {};
+  RecordPlace* next = places_.data();
+  for (const unsigned counter : set_bits(counters)) {
+    begin_[counter] = end_[counter] = next;
+    next += each;
+  }
 }
 
+template <DrainOrder order>
+inline void Demultiplexer::place(u64 offset, u64 bytes, unsigned counter, DemuxTotals& totals) {
+  const RecordPlace place(offset, bytes, counter);
+  if constexpr (order == DrainOrder::grouped) {
+    *end_[counter]++ = place;
+  } else {
+    RecordPlace& last = last_[counter];
+    *leaving_ = last;
+    leaving_ += last ? 1 : 0;
+    last = place;
+    ++totals.samples[counter];
+  }
+}
+
+template <DrainOrder order>
 inline void Demultiplexer::attribute(u64 offset, u64 bytes, u64 owners, DemuxTotals& totals) {
   if (owners == 0) {
     ++totals.unowned;
     return;
   }
-  ++totals.attributed;
-  if (several(owners)) ++totals.shared;
-  do {
-    const auto counter = static_cast<unsigned>(std::countr_zero(owners));
-    found_[found_count_++] = RecordPlace(offset, bytes, counter);
-    ++totals.samples[counter];
-    owners &= owners - 1;
-  } while (owners != 0);
+  place<order>(offset, bytes, static_cast<unsigned>(std::countr_zero(owners)), totals);
+  if (!several(owners)) return;
+  ++totals.shared;
+  while ((owners &= owners - 1) != 0)
+    place<order>(offset, bytes, static_cast<unsigned>(std::countr_zero(owners)), totals);
 }
 
-void Demultiplexer::group(const DemuxTotals& totals) {
-  std::size_t next = 0;
-  for (const unsigned counter : set_bits(counters_seen_)) {
-    begin_[counter] = next;
-    next += totals.samples[counter];
+/// Records from `offset` on, as long as `alike` says that they are of this kind. Returns where they end.
+/// Where the next one begins does not wait for what is read of this one.
+template <DrainOrder order, class Alike>
+inline std::size_t Demultiplexer::attribute_alike(std::span<const std::byte> buffer, std::size_t offset,
+                                                  const Kind& kind, Alike alike, DemuxTotals& totals) {
+  for (; kind.bytes <= buffer.size() - offset && alike(&buffer[offset]); offset += kind.bytes) {
+    ++totals.records;
+    attribute<order>(offset, kind.bytes, load_word(&buffer[offset + kind.owners_at]) & kind.enabled, totals);
   }
-  if (grouped_.size() < found_count_) grouped_.resize(found_count_);
-  std::array<std::size_t, pebs_counters> end = begin_;
-  for (const RecordPlace place : std::span(found_).first(found_count_))
-    grouped_[end[place.counter()]++] = place;
-}
-
-/// A sample leaves when its counter's next one is seen: the last of each stay behind, in `last_`.
-std::span<const RecordPlace> Demultiplexer::take_out_last() {
-  last_ = {};
-  std::size_t leaving = 0;
-  for (const RecordPlace place : std::span(found_).first(found_count_)) {
-    RecordPlace& last = last_[place.counter()];
-    found_[leaving] = last;
-    leaving += last ? 1 : 0;
-    last = place;
-  }
-  return std::span(found_).first(leaving);
+  return offset;
 }
 
 void Demultiplexer::scan_core(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
   const std::size_t size = pebs::fixed_record_bytes(0);
   totals.records = buffer.size() / size;
   totals.trailing_bytes = buffer.size() % size;
-  for (std::size_t i = 0; i < totals.records; ++i) attribute(i * size, size, setup.enabled & 1, totals);
+  for (std::size_t i = 0; i < totals.records; ++i)
+    attribute<DrainOrder::grouped>(i * size, size, setup.enabled & 1, totals);
 }
 
 void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
   const std::size_t size = pebs::fixed_record_bytes(setup.format);
-  totals.records = buffer.size() / size;
   totals.trailing_bytes = buffer.size() % size;
   if (!pebs::has_own_status(setup.format)) return scan_overflowed(buffer, setup, totals);
-  for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size)
-    attribute(offset, size, load_word(&buffer[offset + status_offset]) & setup.enabled, totals);
+  const auto all = [](const std::byte*) { return true; };
+  attribute_alike<DrainOrder::grouped>(buffer, 0, {size, status_offset, setup.enabled}, all, totals);
 }
 
 namespace {
 
 /// How many records had which set of owners. Counting sets, not counters, needs no branch that depends on
-/// them.
+/// them. Formats 1 and 2 have PEBS on eight general counters at most.
 class OwnerSets {
  public:
   explicit OwnerSets(u64 enabled) : enabled_(enabled) {}
   void add(u64 owners) { ++records_[owners & low_bits(set_bits_)]; }
-  /// Formats 1 and 2 have PEBS on these general counters at most.
-  static bool fit(u64 enabled) { return enabled >> set_bits_ == 0; }
-
-  void add_to(DemuxTotals& totals) const {
+  void add_collisions_to(DemuxTotals& totals) const {
     for (u64 set = enabled_; set != 0; set = (set - 1) & enabled_) {
-      const u64 records = records_[set];
-      (several(set) ? totals.collided : totals.attributed) += records;
-      for (const unsigned counter : pmusim::set_bits(set))
-        (several(set) ? totals.lost : totals.samples)[counter] += records;
+      if (!several(set)) continue;
+      totals.collided += records_[set];
+      for (const unsigned counter : pmusim::set_bits(set)) totals.lost[counter] += records_[set];
     }
   }
 
@@ -190,6 +202,7 @@ void Demultiplexer::scan_overflowed(std::span<std::byte> buffer, const DemuxSetu
                                     DemuxTotals& totals) {
   const std::size_t size = pebs::fixed_record_bytes(setup.format);
   const u64 enabled = setup.enabled & low_bits(8);
+  totals.records = buffer.size() / size;
   OwnerSets sets(enabled);
   // The hardware can lose the status when it races with a clear; a lone event is still known.
   const u64 rescuer = std::has_single_bit(setup.enable_word) ? setup.enable_word & enabled : 0;
@@ -202,38 +215,50 @@ void Demultiplexer::scan_overflowed(std::span<std::byte> buffer, const DemuxSetu
       store_word(&buffer[offset + status_offset], owners);
     }
     sets.add(owners);
-    found_[found_count_] = RecordPlace(offset, size, static_cast<unsigned>(std::countr_zero(owners)));
-    found_count_ += several(owners) ? 0 : 1;
+    const auto counter = static_cast<unsigned>(std::countr_zero(owners));
+    *end_[counter] = RecordPlace(offset, size, counter);
+    end_[counter] += several(owners) ? 0 : 1;
   }
-  sets.add_to(totals);
+  sets.add_collisions_to(totals);
 }
 
+template <DrainOrder order>
 void Demultiplexer::scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
-  constexpr std::size_t counters_offset = offsetof(pebs::BasicGroup, applicable_counters);
+  constexpr unsigned size_low = 48;
+  const std::size_t size = setup.record_bytes;
+  const Kind kind{size, offsetof(pebs::BasicGroup, applicable_counters), setup.enabled};
+  const auto alike = [&](const std::byte* record) { return load_word(record) >> size_low == size; };
   std::size_t offset = 0;
-  while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
-    ++totals.records;
-    if (size == setup.record_bytes)
-      attribute(offset, size, load_word(&buffer[offset + counters_offset]) & setup.enabled, totals);
-    else
+  while (const std::size_t next = first_record_bytes(buffer.subspan(offset), setup.format)) {
+    if (next == size) {
+      offset = attribute_alike<order>(buffer, offset, kind, alike, totals);
+    } else {
+      ++totals.records;
       ++totals.odd_size;
-    offset += size;
+      offset += next;
+    }
   }
   totals.trailing_bytes = buffer.size() - offset;
 }
 
+template <DrainOrder order>
 void Demultiplexer::scan_arch(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals) {
   constexpr std::size_t counters_offset =
       sizeof(pebs::ArchHeader) + offsetof(pebs::ArchBasic, applicable_counters);
   std::size_t offset = 0;
   while (const std::size_t size = first_record_bytes(buffer.subspan(offset), setup.format)) {
     const u64 word = load_word(&buffer[offset]);
-    if (has_basic_group(word))
-      attribute(offset, size, load_word(&buffer[offset + counters_offset]) & setup.enabled, totals);
-    else if (!pebs::header::is_null(word))
-      ++totals.headless;
-    totals.records += !pebs::header::is_null(word);
-    offset += size;
+    if (has_basic_group(word)) {
+      const Kind kind{size, counters_offset, setup.enabled};
+      const auto alike = [&](const std::byte* record) { return load_word(record) == word; };
+      // The fragments behind one that continues may differ from record to record.
+      const std::size_t end = continues(word) ? offset + size : buffer.size();
+      offset = attribute_alike<order>(buffer.first(end), offset, kind, alike, totals);
+    } else {
+      totals.records += !pebs::header::is_null(word);
+      totals.headless += !pebs::header::is_null(word);
+      offset += size;
+    }
   }
   totals.trailing_bytes = buffer.size() - offset;
 }

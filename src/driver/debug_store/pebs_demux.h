@@ -88,26 +88,41 @@ class Demultiplexer {
   /// Formats 1 and 2: a rescued record's status word is patched in `buffer`.
   template <class Visitor>
   DemuxTotals run(std::span<std::byte> buffer, const DemuxSetup& setup, Visitor&& visitor) {
-    const DemuxTotals totals = scan(buffer, setup);
-    if (setup.order == DrainOrder::grouped || pebs::is_fixed(setup.format))
+    if (setup.order == DrainOrder::grouped || pebs::is_fixed(setup.format)) {
+      const DemuxTotals totals = scan<DrainOrder::grouped>(buffer, setup);
       visit_grouped(buffer, totals, visitor);
-    else
-      visit_in_order(buffer, totals, visitor);
+      return totals;
+    }
+    const DemuxTotals totals = scan<DrainOrder::record>(buffer, setup);
+    visit_in_order(buffer, totals, visitor);
     return totals;
   }
 
  private:
-  /// Finds the owners of every record.
+  /// What records that follow each other have in common.
+  struct Kind {
+    std::size_t bytes = 0, owners_at = 0;  ///< of the record, and where in it its counters stand
+    u64 enabled = 0;
+  };
+
+  /// Finds the owners of every record, and the order in which its samples leave.
+  template <DrainOrder order>
   DemuxTotals scan(std::span<std::byte> buffer, const DemuxSetup& asked);
   void scan_core(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void scan_fixed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
   void scan_overflowed(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
+  template <DrainOrder order>
   void scan_adaptive(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
+  template <DrainOrder order>
   void scan_arch(std::span<std::byte> buffer, const DemuxSetup& setup, DemuxTotals& totals);
-  void make_room(std::size_t records, u64 counters);
+  template <DrainOrder order, class Alike>
+  std::size_t attribute_alike(std::span<const std::byte> buffer, std::size_t offset, const Kind& kind,
+                              Alike alike, DemuxTotals& totals);
+  template <DrainOrder order>
   void attribute(u64 offset, u64 bytes, u64 owners, DemuxTotals& totals);
-  void group(const DemuxTotals& totals);
-  std::span<const RecordPlace> take_out_last();
+  template <DrainOrder order>
+  void place(u64 offset, u64 bytes, unsigned counter, DemuxTotals& totals);
+  void make_room(std::size_t records, u64 counters);
 
   template <class Visitor>
   void visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals, Visitor& visitor);
@@ -121,22 +136,21 @@ class Demultiplexer {
     visitor.sample(place.counter(), record_at(buffer, place), Place::last);
   }
 
-  std::vector<RecordPlace> found_;  // as they lie in the buffer
-  std::size_t found_count_ = 0;
-  std::vector<RecordPlace> grouped_;                // the same, counter after counter
-  std::array<std::size_t, pebs_counters> begin_{};  // of each counter's records in there
-  std::array<RecordPlace, pebs_counters> last_{};   // of each counter
-  u64 counters_seen_ = 0;                           // with samples or losses
+  // Grouped, each counter has a part of its own, from `begin_` to `end_`; in order, samples that leave when
+  // their counter's next one is seen lie one behind another, up to `leaving_`.
+  std::vector<RecordPlace> places_;
+  std::array<RecordPlace*, pebs_counters> begin_{}, end_{};
+  RecordPlace* leaving_ = nullptr;
+  std::array<RecordPlace, pebs_counters> last_{};  // of each counter
+  u64 counters_seen_ = 0;                          // with samples or losses
 };
 
 template <class Visitor>
 void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const DemuxTotals& totals,
                                   Visitor& visitor) {
-  group(totals);
   for (const unsigned counter : set_bits(counters_seen_)) {
     if (totals.lost[counter] != 0) visitor.lost(counter, totals.lost[counter]);
-    const auto places =
-        std::span<const RecordPlace>(grouped_).subspan(begin_[counter], totals.samples[counter]);
+    const std::span<const RecordPlace> places(begin_[counter], end_[counter]);
     if (!places.empty() && visitor.begins(counter, places.size())) {
       visit_run(buffer, places.first(places.size() - 1), visitor);
       visit_last(buffer, places.back(), visitor);
@@ -148,7 +162,7 @@ void Demultiplexer::visit_grouped(std::span<const std::byte> buffer, const Demux
 template <class Visitor>
 void Demultiplexer::visit_in_order(std::span<const std::byte> buffer, const DemuxTotals& totals,
                                    Visitor& visitor) {
-  visit_run(buffer, take_out_last(), visitor);
+  visit_run(buffer, {places_.data(), leaving_}, visitor);
   for (const unsigned counter : set_bits(counters_seen_)) {
     if (last_[counter]) visit_last(buffer, last_[counter], visitor);
     visitor.finished(counter, totals.samples[counter]);
