@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <random>
 
 #include "lbr_fixture.h"
 
@@ -252,6 +253,47 @@ TEST(PebsRecords, EveryFieldOfInfoHasItsPlaceInTheEntry) {
   EXPECT_EQ(aborted.in_tx, 0u);
   EXPECT_EQ(aborted.abort, 1u);
   EXPECT_EQ(aborted.type | aborted.spec | aborted.new_type | aborted.priv, 0u);
+}
+
+// SDM vol. 3, IA32_LBR_x_INFO: no bit of it, reserved ones included, changes a field that is not its own.
+TEST_F(ArchRead, EachFieldDependsOnItsOwnBitsAlone) {
+  constexpr unsigned perf_types[16] = {1, 3, 2, 5, 4, 6};  // by BR_TYPE
+  perf::Event e = LbrRig::event(ANY | both);
+  ASSERT_EQ(rig.open(e), 0);
+  rig.lbr.add(e);
+  std::mt19937_64 random(5);
+  std::vector<pebs::LbrRecord> records(32);
+  for (int round = 0; round < 200; ++round) {
+    const u64 types = round % 2 == 0 ? 16 : 6;
+    for (pebs::LbrRecord& record : records) {
+      const u64 type = to_field(random() % types, 59, 56);
+      record = {.from = 1 + random() / 2, .to = random() / 2, .info = (random() & ~bits(59, 56)) | type};
+    }
+    const u64 kernel = to_field(random() % 2, 63, 63);
+    (random() % 2 == 0 ? records[random() % 32].from : records[random() % 32].to) |= kernel;
+    std::vector<std::byte> entries(records.size() * sizeof(perf::BranchEntry));
+    const DecodedBranches decoded = LbrDecoder(rig.lbr.traits()).decode_and_judge(records, entries.data());
+    ASSERT_EQ(decoded.count, records.size());
+    bool typed = true;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const u64 info = records[i].info;
+      perf::BranchEntry entry;
+      std::memcpy(&entry, entries.data() + i * sizeof(entry), sizeof(entry));
+      EXPECT_EQ(entry.from, records[i].from);
+      EXPECT_EQ(entry.to, records[i].to);
+      EXPECT_EQ(entry.mispred, field(info, 63, 63));
+      EXPECT_EQ(entry.predicted, 1 - field(info, 63, 63));
+      EXPECT_EQ(entry.in_tx, field(info, 62, 62));
+      EXPECT_EQ(entry.abort, field(info, 61, 61));
+      EXPECT_EQ(entry.cycles, field(info, 60, 60) != 0 ? field(info, 15, 0) : 0);
+      EXPECT_EQ(entry.type, perf_types[field(info, 59, 56)]);
+      EXPECT_EQ(entry.spec | entry.new_type | entry.priv, 0u);
+      EXPECT_EQ(entry.reserved, field(info, 39, 32));
+      typed &= entry.type != 0;
+    }
+    EXPECT_EQ(decoded.typed, typed);
+    EXPECT_EQ(decoded.user, kernel == 0);
+  }
 }
 
 TEST_F(ArchRead, EventCountsFollowTheOrderOfTheGroup) {

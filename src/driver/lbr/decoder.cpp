@@ -2,9 +2,10 @@
 #include "driver/lbr/decoder.h"
 
 #include <cstddef>
+#include <cstring>
 
 #include "driver/lbr/lbr.h"
-#include "perf/byte_writer.h"
+#include "driver/record_word.h"
 #include "pmusim/arch/branch.h"
 #include "pmusim/arch/debug_store.h"
 
@@ -12,10 +13,24 @@ namespace pmusim::driver {
 namespace {
 
 constexpr unsigned upper_byte = 56;
+constexpr u64 type_bits = u64{0xF} << perf::branch_flags::TYPE_LOW;
+constexpr u64 cycle_bits = u64{lbr_info::CYC_CNT} << perf::branch_flags::CYCLES_LOW;
+constexpr u64 untyped = bit(63);  // beside the flags: they name no type
+constexpr u64 no_cycles = ~(cycle_bits | untyped);
 /// Source and target, with which records and entries begin alike.
 constexpr std::size_t addresses_bytes = offsetof(perf::BranchEntry, to) + sizeof(u64);
 static_assert(offsetof(LbrEntry, info) == addresses_bytes &&
               offsetof(pebs::LbrRecord, info) == addresses_bytes);
+
+/// INFO as it lies in memory: what does not depend on its upper byte is taken as it is.
+struct InfoParts {
+  le16 cycles;
+  u8 unused[2];
+  u8 counts;  ///< BR_CNTR
+  u8 unused_too[2];
+  u8 upper;
+};
+static_assert(sizeof(InfoParts) == sizeof(LbrEntry::info) && alignof(InfoParts) == 1);
 
 /// By architectural BR_TYPE; what it does not tell apart is UNKNOWN.
 constexpr std::array<u8, 16> types = [] {
@@ -33,35 +48,39 @@ u64 flags_of(const LbrTraits& traits, u64 info) {
   return flags;
 }
 
-u64 cycle_mask(const LbrTraits& traits, u64 info) {
+/// What of the cycle count of INFO goes into its entry: all or nothing.
+u64 cycles_of(const LbrTraits& traits, u64 info) {
   const bool timed = !traits.architectural || (traits.cycles_known && (info & lbr_info::CYC_CNT_VALID) != 0);
-  return timed ? u64{lbr_info::CYC_CNT} << perf::branch_flags::CYCLES_LOW : 0;
+  return timed ? cycle_bits : 0;
 }
 
 }  // namespace
 
 LbrDecoder::LbrDecoder(const LbrTraits& traits) {
-  for (u64 byte = 0; byte < by_upper_byte_.size(); ++byte)
-    by_upper_byte_[byte] = {flags_of(traits, byte << upper_byte), cycle_mask(traits, byte << upper_byte)};
+  for (u64 byte = 0; byte < by_upper_byte_.size(); ++byte) {
+    const u64 info = byte << upper_byte, flags = flags_of(traits, info);
+    by_upper_byte_[byte] = flags | cycles_of(traits, info) | ((flags & type_bits) == 0 ? untyped : 0);
+  }
 }
 
-/// `look` sees each record and the flags that its entry gets.
+/// `look` sees each record and what its upper byte stands for.
 template <class Record, class Look>
-inline std::size_t LbrDecoder::translate(std::span<const Record> records, std::byte* out, Look look) const {
+inline std::size_t LbrDecoder::translate(std::span<const Record> records, std::byte* const out,
+                                         Look look) const {
   using namespace perf::branch_flags;
-  std::size_t used = 0;
   // Both addresses at once and the flags as a word: bit field by bit field, an entry takes twice as long.
-  perf::ByteWriter entries(out);
+  std::byte* entry = out;
   for (const Record& record : records) {
     if (record.from == 0) break;
-    const u64 info = record.info;
-    const Meaning& meaning = by_upper_byte_[info >> upper_byte];
-    entries.put_all(std::as_bytes(std::span(&record, 1)).template first<addresses_bytes>());
-    entries.put(meaning.flags | (info << CYCLES_LOW & meaning.cycles) | field(info, 39, 32) << RESERVED_LOW);
-    look(record, meaning.flags);
-    ++used;
+    const auto* const info = reinterpret_cast<const InfoParts*>(&record.info);
+    const u64 meaning = by_upper_byte_[info->upper];
+    const u64 cycles = u64{info->cycles} << CYCLES_LOW;
+    std::memcpy(entry, &record, addresses_bytes);
+    store_word(entry + addresses_bytes, (meaning & (cycles | no_cycles)) | u64{info->counts} << RESERVED_LOW);
+    look(record, meaning);
+    entry += sizeof(perf::BranchEntry);
   }
-  return used;
+  return static_cast<std::size_t>(entry - out) / sizeof(perf::BranchEntry);
 }
 
 template <class Record>
@@ -70,14 +89,12 @@ std::size_t LbrDecoder::decode(std::span<const Record> records, std::byte* out) 
 }
 
 DecodedBranches LbrDecoder::decode_and_judge(std::span<const pebs::LbrRecord> records, std::byte* out) const {
-  constexpr u64 type = u64{0xF} << perf::branch_flags::TYPE_LOW;
-  u64 addresses = 0;
-  bool typed = true;
-  const std::size_t count = translate(records, out, [&](const pebs::LbrRecord& record, u64 flags) {
+  u64 addresses = 0, meanings = 0;
+  const std::size_t count = translate(records, out, [&](const pebs::LbrRecord& record, u64 meaning) {
     addresses |= record.from | record.to;
-    typed &= (flags & type) != 0;
+    meanings |= meaning;
   });
-  return {.count = count, .typed = typed, .user = (addresses >> 63) == 0};
+  return {.count = count, .typed = (meanings & untyped) == 0, .user = (addresses >> 63) == 0};
 }
 
 template <class Record>

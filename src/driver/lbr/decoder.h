@@ -40,14 +40,11 @@ class LbrDecoder {
   DecodedBranches decode_and_judge(std::span<const pebs::LbrRecord> records, std::byte* out) const;
 
  private:
-  /// Flags of the entry, and where in them the cycle count of INFO goes, if that is one.
-  struct Meaning {
-    u64 flags = 0, cycles = 0;
-  };
   template <class Record, class Look>
   std::size_t translate(std::span<const Record> records, std::byte* out, Look look) const;
 
-  std::array<Meaning, 256> by_upper_byte_;
+  /// Flags of the entry, all bits of its cycle count if INFO has one, and whether the flags lack a type.
+  std::array<u64, 256> by_upper_byte_;
 };
 
 /// How the branches of an event are made of a record, where that is but a translation.
