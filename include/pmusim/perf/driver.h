@@ -217,7 +217,7 @@ struct TscToNs {
   u16 shift = 0;
   u64 zero = 0;
   u64 operator()(u64 tsc) const {
-    const u64 whole = tsc >> shift, rest = tsc & low_bits(shift);
+    const u64 whole = tsc >> shift, rest = tsc - (whole << shift);
     return zero + whole * mult + (rest * mult >> shift);
   }
 };

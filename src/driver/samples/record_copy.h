@@ -15,16 +15,24 @@
 /// From a record to a sample by a plan. All of it is inlined into the loop of its shape.
 namespace pmusim::driver {
 
-/// Whether the record has this layout.
+/// Whether the record has this layout, as far as samples of the shape take something from it.
+template <unsigned shape>
 inline bool is_of(const std::byte* record, const RecordLayout& layout) {
-  return ((load_word(record) ^ layout.word) & layout.word_mask) == 0 &&
-         ((load_word(record + layout.depth) ^ layout.depth_word) & layout.depth_mask) == 0;
+  if (((load_word(record) ^ layout.word) & layout.word_mask) != 0) return false;
+  return !is_wide(shape) || ((load_word(record + layout.depth) ^ layout.depth_word) & layout.depth_mask) == 0;
 }
 
-/// Whole words, two at a time from the end; an odd first one is left to the caller, who writes it anyway.
+/// The `bytes` of a sample's template, a multiple of 8: in pieces, of which the last overlaps those before.
 inline void copy_words(std::byte* to, const std::byte* from, u32 bytes) {
-  constexpr u32 pair = 16;
-  for (; bytes >= pair; bytes -= pair) std::memcpy(to + bytes - pair, from + bytes - pair, pair);
+  constexpr u32 piece = 32, word = 8;
+  if (bytes < piece) {
+    for (u32 at = 0; at < bytes; at += word) std::memcpy(to + at, from + at, word);
+    return;
+  }
+  std::memcpy(to, from, piece);
+  const u32 last = bytes - piece;
+  for (u32 at = piece; at < last; at += piece) std::memcpy(to + at, from + at, piece);
+  std::memcpy(to + last, from + last, piece);
 }
 
 /// The latencies of a record as WEIGHT and WEIGHT_STRUCT have them.
@@ -113,34 +121,31 @@ inline std::optional<std::size_t> copy_branches(const SamplePlan& plan, const st
 /// a translation.
 template <unsigned shape>
 inline std::byte* copy_record(const SamplePlan& plan, const std::byte* record, std::byte* const to) {
-  constexpr auto registers = static_cast<RegisterOrder>(shape / 4);
-  constexpr bool access = (shape & 2) != 0, wide = (shape & 1) != 0;
+  constexpr RegisterOrder registers = register_order(shape);
   const perf::SampleTemplate& sample = plan.sample;
   const auto* words = reinterpret_cast<const std::byte*>(sample.words.data());
   const u64 ip = load_word(record + plan.record.ip);
   std::byte* rest = to;  // where the sample would begin, had it no branches
-  if (wide && sample.at.branches_end != 0) {
+  if (is_wide(shape) && sample.at.branches_end != 0) {
     copy_words(to, words, sample.at.branches_end);
     const std::optional<std::size_t> branches = copy_branches(plan, record, to);
     if (!branches) return nullptr;
     store_word(to + sample.at.branch_count, *branches);
     rest += *branches * sizeof(perf::BranchEntry);
-    const u32 behind = sample.word_bytes - sample.at.branches_end;
-    std::memcpy(rest + sample.at.branches_end, words + sample.at.branches_end, behind);
+    const u32 at = sample.at.branches_end;
+    copy_words(rest + at, words + at, sample.word_bytes - at);
   } else {
     copy_words(to, words, sample.word_bytes);
   }
   // A word that nobody wants goes to where the header comes.
   store_word(to + sample.at.time, sample.clock(load_word(record + plan.record.tsc)));
   store_word(to + sample.at.ip, ip);
-  if constexpr (access) copy_access(plan, record, to, rest);
+  if constexpr (has_access(shape)) copy_access(plan, record, to, rest);
   if constexpr (registers != RegisterOrder::none)
     copy_registers<registers>(plan, record, ip, rest + sample.at.registers);
-  if (wide && sample.at.xmm_registers != 0) copy_xmm(plan, record, rest + sample.at.xmm_registers);
-  std::byte* const end = rest + sample.bytes;
-  const u64 mode = (ip >> 63) != 0 ? perf::misc::KERNEL : perf::misc::USER;
-  store_word(to, plan.header | mode << 32 | static_cast<u64>(end - to) << 48);
-  return end;
+  if (is_wide(shape) && sample.at.xmm_registers != 0) copy_xmm(plan, record, rest + sample.at.xmm_registers);
+  store_word(to, plan.headers[ip >> 63] + (static_cast<u64>(rest - to) << 48));
+  return rest + sample.bytes;
 }
 
 }  // namespace pmusim::driver

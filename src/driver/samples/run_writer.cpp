@@ -12,60 +12,52 @@ void RunWriter::begin(PebsHost& host, const EventMap& events, const InterruptFra
   host_ = &host;
   events_ = &events;
   frame_ = &frame;
-  known_ = {};
-  cursors_.clear();
+  lane_of_.fill(&unknown_);
+  cursor_count_ = 0;
 }
 
-unsigned RunWriter::number_of(perf::RingBuffer& ring) {
-  const auto found = std::ranges::find_if(cursors_, [&](const Cursor& c) { return c.ring == &ring; });
-  if (found == cursors_.end()) {
-    cursors_.emplace_back().open(ring);
-    return static_cast<unsigned>(cursors_.size() - 1);
-  }
-  return static_cast<unsigned>(found - cursors_.begin());
+RunWriter::Cursor* RunWriter::cursor_of(perf::RingBuffer& ring) {
+  for (Cursor& cursor : cursors())
+    if (cursor.ring == &ring) return &cursor;
+  Cursor& added = cursors_[cursor_count_++];
+  added.ring = &ring;
+  added.open();
+  return &added;
 }
 
-const SamplePlan* RunWriter::plan_for(RecordPlace place, std::span<const std::byte> buffer) {
-  const unsigned counter = place.counter();
-  if (known_[counter] == Knowledge::none) {
-    known_[counter] = Knowledge::unplannable;
-    const perf::Event& event = *(*events_)[counter];
-    const auto sample = host_->sink().sample_template(event, *frame_);
-    if (!sample) return nullptr;
-    const auto plan =
-        planner_.plan(event, *sample, Demultiplexer::record_at(buffer, place), host_->plain_branches(event));
-    if (!plan) return nullptr;
-    known_[counter] = Knowledge::planned;
-    plans_[counter] = *plan;
-    plans_[counter].ring = number_of(*sample->ring);
-  }
-  return known_[counter] == Knowledge::planned ? &plans_[counter] : nullptr;
-}
-
-void RunWriter::open_rings() {
-  for (Cursor& cursor : cursors_) cursor.open(*cursor.ring);
+const RunWriter::Lane* RunWriter::learn(RecordPlace place, std::span<const std::byte> buffer) {
+  const perf::Event& event = *(*events_)[place.counter()];
+  const auto sample = host_->sink().sample_template(event, *frame_);
+  if (!sample) return &not_copied_;
+  const auto plan =
+      planner_.plan(event, *sample, Demultiplexer::record_at(buffer, place), host_->plain_branches(event));
+  if (!plan) return &not_copied_;
+  Lane& lane = lanes_[place.counter()];
+  lane = {cursor_of(*sample->ring), *plan};
+  return &lane;
 }
 
 void RunWriter::publish() {
-  for (const Cursor& cursor : cursors_)
+  for (const Cursor& cursor : cursors())
     if (cursor.at != cursor.ring->window().data()) cursor.ring->publish_up_to(cursor.at);
 }
 
 /// Samples of one shape, up to one that is of another or is none for a copy.
 template <unsigned shape>
 std::size_t RunWriter::write_alike(Run run) {
-  const std::size_t ahead =
-      run.buffer.size() > Demultiplexer::cached_bytes ? Demultiplexer::prefetch_distance : run.places.size();
+  const bool far = run.buffer.size() > Demultiplexer::cached_bytes;
   std::size_t i = 0;
   for (; i < run.places.size(); ++i) {
-    if (i + ahead < run.places.size())
-      Demultiplexer::prefetch(Demultiplexer::record_at(run.buffer, run.places[i + ahead]));
-    const unsigned counter = run.places[i].counter();
-    const SamplePlan& plan = plans_[counter];
-    if (known_[counter] != Knowledge::planned || plan.shape.number() != shape) break;
+    if (far && i + Demultiplexer::prefetch_distance < run.places.size())
+      Demultiplexer::prefetch(
+          Demultiplexer::record_at(run.buffer, run.places[i + Demultiplexer::prefetch_distance]));
+    const Lane& lane = *lane_of_[run.places[i].counter()];
+    const SamplePlan& plan = lane.plan;
+    if (plan.shape != shape) break;
     const std::byte* const record = run.buffer.data() + run.places[i].offset();
-    Cursor& cursor = cursors_[plan.ring];
-    if (!is_of(record, plan.record) || static_cast<std::size_t>(cursor.end - cursor.at) < plan.most_bytes)
+    Cursor& cursor = *lane.cursor;
+    if (!is_of<shape>(record, plan.record) ||
+        static_cast<std::size_t>(cursor.end - cursor.at) < plan.most_bytes)
       break;
     std::byte* const end = copy_record<shape>(plan, record, cursor.at);
     if (end == nullptr) break;
@@ -76,12 +68,13 @@ std::size_t RunWriter::write_alike(Run run) {
 
 std::size_t RunWriter::write(std::span<const std::byte> buffer, std::span<const RecordPlace> places) {
   static constexpr auto by_shape = loops(std::make_index_sequence<plan_shapes>());
-  open_rings();
+  for (Cursor& cursor : cursors()) cursor.open();
   std::size_t done = 0;
   while (done < places.size()) {
-    const SamplePlan* plan = plan_for(places[done], buffer);
-    if (plan == nullptr) break;
-    const std::size_t more = (this->*by_shape[plan->shape.number()])({buffer, places.subspan(done)});
+    const Lane*& lane = lane_of_[places[done].counter()];
+    if (lane == &unknown_) lane = learn(places[done], buffer);
+    if (lane == &not_copied_) break;
+    const std::size_t more = (this->*by_shape[lane->plan.shape])({buffer, places.subspan(done)});
     if (more == 0) break;
     done += more;
   }

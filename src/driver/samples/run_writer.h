@@ -2,7 +2,8 @@
 #ifndef PMUSIM_SRC_DRIVER_SAMPLES_RUN_WRITER_H
 #define PMUSIM_SRC_DRIVER_SAMPLES_RUN_WRITER_H
 
-#include <vector>
+#include <array>
+#include <span>
 
 #include "driver/debug_store/pebs.h"
 #include "driver/samples/sample_plan.h"
@@ -30,22 +31,26 @@ class RunWriter {
     perf::RingBuffer* ring = nullptr;
     std::byte *at = nullptr, *end = nullptr;
 
-    void open(perf::RingBuffer& of) {
-      const std::span<std::byte> window = of.window();
-      *this = {&of, window.data(), window.data() + window.size()};
+    void open() {
+      const std::span<std::byte> window = ring->window();
+      at = window.data();
+      end = at + window.size();
     }
   };
-  /// What is known of a counter's samples.
-  enum class Knowledge : u8 { none, planned, unplannable };
+  /// How the samples of a counter are written.
+  struct Lane {
+    Cursor* cursor = nullptr;
+    SamplePlan plan;
+  };
   struct Run {
     std::span<const std::byte> buffer;
     std::span<const RecordPlace> places;
   };
   using Loop = std::size_t (RunWriter::*)(Run);
 
-  const SamplePlan* plan_for(RecordPlace place, std::span<const std::byte> buffer);
-  unsigned number_of(perf::RingBuffer& ring);
-  void open_rings();
+  const Lane* learn(RecordPlace place, std::span<const std::byte> buffer);
+  Cursor* cursor_of(perf::RingBuffer& ring);
+  std::span<Cursor> cursors() { return std::span(cursors_).first(cursor_count_); }
   void publish();
   template <unsigned shape>
   std::size_t write_alike(Run run);
@@ -58,9 +63,11 @@ class RunWriter {
   PebsHost* host_ = nullptr;
   const EventMap* events_ = nullptr;
   const InterruptFrame* frame_ = nullptr;
-  std::array<Knowledge, pebs_counters> known_{};
-  std::array<SamplePlan, pebs_counters> plans_;
-  std::vector<Cursor> cursors_;
+  Lane unknown_, not_copied_;  // without a plan
+  std::array<const Lane*, pebs_counters> lane_of_{};
+  std::array<Lane, pebs_counters> lanes_;
+  std::array<Cursor, pebs_counters> cursors_;
+  std::size_t cursor_count_ = 0;
 };
 
 }  // namespace pmusim::driver

@@ -160,7 +160,9 @@ bool SamplePlanner::place_ip(const perf::Event& event, SamplePlan& plan) const {
   } else if (!exact && record.order != RegisterOrder::none) {
     record.ip = record.registers + rip_behind_flags;
   }
-  plan.header = plan.sample.words[0] | (exact ? u64{perf::misc::EXACT_IP} << 32 : 0);
+  const u64 header =
+      plan.sample.words[0] | (exact ? u64{perf::misc::EXACT_IP} << 32 : 0) | u64{plan.sample.bytes} << 48;
+  plan.headers = {header | u64{perf::misc::USER} << 32, header | u64{perf::misc::KERNEL} << 32};
   return true;
 }
 
@@ -195,9 +197,9 @@ std::optional<SamplePlan> SamplePlanner::plan(const perf::Event& event, const pe
   place_weight(event, plan);
   plan.sources = &sources_of(event);
   plan.branches = branches;
-  plan.shape = {.registers = sample.at.registers != 0 ? plan.record.order : RegisterOrder::none,
-                .access = wants(event, access_types),
-                .wide = sample.at.branches_end != 0 || sample.at.xmm_registers != 0};
+  plan.shape =
+      plan_shape(sample.at.registers != 0 ? plan.record.order : RegisterOrder::none,
+                 wants(event, access_types), sample.at.branches_end != 0 || sample.at.xmm_registers != 0);
   plan.most_bytes = sample.bytes + (sample.at.branches_end != 0 ? plan.record.lbr_entries * branch_bytes : 0);
   return plan;
 }

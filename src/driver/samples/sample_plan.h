@@ -42,30 +42,27 @@ struct RecordLayout {
   bool accesses = false, transactions = false;  ///< has the words of a memory access, of a transaction
 };
 
-/// What a loop over records must do beside IP and time. Loops are compiled for each.
-struct PlanShape {
-  RegisterOrder registers = RegisterOrder::none;
-  bool access = false;
-  bool wide = false;  ///< branches or XMM
-  unsigned number() const {
-    return static_cast<unsigned>(registers) * 4 + (access ? 2u : 0u) + (wide ? 1u : 0u);
-  }
-};
+/// What a loop over records must do beside IP and time, as a number. Loops are compiled for each.
+constexpr unsigned plan_shape(RegisterOrder registers, bool access, bool wide) {
+  return static_cast<unsigned>(registers) * 4 + (access ? 2u : 0u) + (wide ? 1u : 0u);
+}
 inline constexpr unsigned plan_shapes = 12;
+constexpr RegisterOrder register_order(unsigned shape) { return static_cast<RegisterOrder>(shape / 4); }
+constexpr bool has_access(unsigned shape) { return (shape & 2) != 0; }
+constexpr bool is_wide(unsigned shape) { return (shape & 1) != 0; }  ///< branches or XMM
 
 /// How samples of one event are made from records of one layout: copied, without asking anything twice.
 struct SamplePlan {
   perf::SampleTemplate sample;
   RecordLayout record;
-  PlanShape shape;
-  u64 header = 0;  ///< with privilege kernel and without size
+  unsigned shape = plan_shapes;  ///< of no loop, until there is a plan
+  std::array<u64, 2> headers{};  ///< by bit 63 of the IP: of user code, of the kernel's; without branches
   WeightSource weight = WeightSource::none;
   RetireLatency retire = RetireLatency::none;
   bool weight_struct = false;
   const DataSourceTable* sources = nullptr;
   PlainBranches branches;
   u32 most_bytes = 0;  ///< of one sample
-  unsigned ring = 0;   ///< number of its ring among those in use
 };
 
 /// Makes plans for the records of one CPU.
