@@ -33,7 +33,8 @@ const RunWriter::Lane* RunWriter::learn(RecordPlace place, std::span<const std::
       planner_.plan(event, *sample, Demultiplexer::record_at(buffer, place), host_->plain_branches(event));
   if (!plan) return &not_copied_;
   Lane& lane = lanes_[place.counter()];
-  lane = {cursor_of(*sample->ring), *plan};
+  lane.cursor = cursor_of(*sample->ring);
+  lane.plan = *plan;
   return &lane;
 }
 
@@ -45,10 +46,9 @@ void RunWriter::publish() {
 /// Samples of one shape, up to one that is of another or is none for a copy.
 template <unsigned shape>
 std::size_t RunWriter::write_alike(Run run) {
-  const bool far = run.buffer.size() > Demultiplexer::cached_bytes;
   std::size_t i = 0;
   for (; i < run.places.size(); ++i) {
-    if (far && i + Demultiplexer::prefetch_distance < run.places.size())
+    if (run.fetch_ahead && i + Demultiplexer::prefetch_distance < run.places.size())
       Demultiplexer::prefetch(
           Demultiplexer::record_at(run.buffer, run.places[i + Demultiplexer::prefetch_distance]));
     const Lane& lane = *lane_of_[run.places[i].counter()];
@@ -66,15 +66,26 @@ std::size_t RunWriter::write_alike(Run run) {
   return i;
 }
 
+namespace {
+
+/// Whether records of others lie between those of the run, so that the processor sees no pattern.
+bool are_scattered(std::span<const RecordPlace> places) {
+  return !places.empty() &&
+         places.back().offset() - places.front().offset() > 2 * places.size() * places.front().bytes();
+}
+
+}  // namespace
+
 std::size_t RunWriter::write(std::span<const std::byte> buffer, std::span<const RecordPlace> places) {
   static constexpr auto by_shape = loops(std::make_index_sequence<plan_shapes>());
   for (Cursor& cursor : cursors()) cursor.open();
+  const bool fetch_ahead = buffer.size() > Demultiplexer::cached_bytes || are_scattered(places);
   std::size_t done = 0;
   while (done < places.size()) {
     const Lane*& lane = lane_of_[places[done].counter()];
     if (lane == &unknown_) lane = learn(places[done], buffer);
     if (lane == &not_copied_) break;
-    const std::size_t more = (this->*by_shape[lane->plan.shape])({buffer, places.subspan(done)});
+    const std::size_t more = (this->*by_shape[lane->plan.shape])({buffer, places.subspan(done), fetch_ahead});
     if (more == 0) break;
     done += more;
   }

@@ -45,6 +45,7 @@ class RunWriter {
   struct Run {
     std::span<const std::byte> buffer;
     std::span<const RecordPlace> places;
+    bool fetch_ahead = false;
   };
   using Loop = std::size_t (RunWriter::*)(Run);
 
