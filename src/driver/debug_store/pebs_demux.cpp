@@ -103,17 +103,17 @@ DemuxTotals Demultiplexer::scan(std::span<std::byte> buffer, const DemuxSetup& a
 template DemuxTotals Demultiplexer::scan<DrainOrder::grouped>(std::span<std::byte>, const DemuxSetup&);
 template DemuxTotals Demultiplexer::scan<DrainOrder::record>(std::span<std::byte>, const DemuxSetup&);
 
-/// Nothing has to grow while records are read. One place more than there can be samples: it is written before
-/// it is known whether one leaves.
+/// Nothing has to grow while records are read. In order, one place more than there can be samples is written,
+/// before it is known that none leaves.
 void Demultiplexer::make_room(std::size_t records, u64 counters) {
-  const std::size_t each = records + 1, room = each * static_cast<std::size_t>(std::popcount(counters)) + 1;
+  const std::size_t room = records * static_cast<std::size_t>(std::popcount(counters)) + 1;
   if (places_.size() < room) places_.resize(room);
   leaving_ = places_.data();
   last_ = {};
   RecordPlace* next = places_.data();
   for (const unsigned counter : set_bits(counters)) {
     begin_[counter] = end_[counter] = next;
-    next += each;
+    next += records;
   }
 }
 
@@ -174,15 +174,14 @@ void Demultiplexer::scan_fixed(std::span<std::byte> buffer, const DemuxSetup& se
 
 namespace {
 
-/// How many records had which set of owners. Counting sets, not counters, needs no branch that depends on
-/// them. Formats 1 and 2 have PEBS on eight general counters at most.
+/// How many records collided with which set of owners. Counting sets, not counters, needs no branch that
+/// depends on them. Formats 1 and 2 have PEBS on eight general counters at most.
 class OwnerSets {
  public:
   explicit OwnerSets(u64 enabled) : enabled_(enabled) {}
   void add(u64 owners) { ++records_[owners & low_bits(set_bits_)]; }
-  void add_collisions_to(DemuxTotals& totals) const {
+  void add_to(DemuxTotals& totals) const {
     for (u64 set = enabled_; set != 0; set = (set - 1) & enabled_) {
-      if (!several(set)) continue;
       totals.collided += records_[set];
       for (const unsigned counter : pmusim::set_bits(set)) totals.lost[counter] += records_[set];
     }
@@ -203,7 +202,7 @@ void Demultiplexer::scan_overflowed(std::span<std::byte> buffer, const DemuxSetu
   const std::size_t size = pebs::fixed_record_bytes(setup.format);
   const u64 enabled = setup.enabled & low_bits(8);
   totals.records = buffer.size() / size;
-  OwnerSets sets(enabled);
+  OwnerSets collisions(enabled);
   // The hardware can lose the status when it races with a clear; a lone event is still known.
   const u64 rescuer = std::has_single_bit(setup.enable_word) ? setup.enable_word & enabled : 0;
   for (std::size_t offset = 0; offset + size <= buffer.size(); offset += size) {
@@ -214,12 +213,14 @@ void Demultiplexer::scan_overflowed(std::span<std::byte> buffer, const DemuxSetu
       if (owners == 0) continue;
       store_word(&buffer[offset + status_offset], owners);
     }
-    sets.add(owners);
+    if (several(owners)) {
+      collisions.add(owners);
+      continue;
+    }
     const auto counter = static_cast<unsigned>(std::countr_zero(owners));
-    *end_[counter] = RecordPlace(offset, size, counter);
-    end_[counter] += several(owners) ? 0 : 1;
+    *end_[counter]++ = RecordPlace(offset, size, counter);
   }
-  sets.add_collisions_to(totals);
+  collisions.add_to(totals);
 }
 
 template <DrainOrder order>
