@@ -241,7 +241,7 @@ void to_ring(benchmark::State& state, const Case& c) {
   drain_all(state, buffers, visitor, [] {});
 }
 
-void register_all() {
+[[maybe_unused]] const bool registered = [] {
   for (const Case& c : cases) {
     for (const auto& [kind, function] :
          {std::pair{"demux", &demux_only}, std::pair{"demux_to_ring", &to_ring}}) {
@@ -251,13 +251,8 @@ void register_all() {
           ->MinTime(0.05);
     }
   }
-}
+  return true;
+}();
 
 }  // namespace
 }  // namespace pmusim::driver
-
-int main(int argc, char** argv) {
-  pmusim::driver::register_all();
-  benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
-}

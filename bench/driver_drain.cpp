@@ -280,12 +280,11 @@ void drain(benchmark::State& state, const Case& c) {
   state.counters["x_memcpy"] = fastest / fastest_copy;
 }
 
+[[maybe_unused]] const bool registered = [] {
+  for (const Case& c : cases)
+    benchmark::RegisterBenchmark((std::string("drain/") + c.name).c_str(), drain, c);
+  return true;
+}();
+
 }  // namespace
 }  // namespace pmusim::driver
-
-int main(int argc, char** argv) {
-  for (const auto& c : pmusim::driver::cases)
-    benchmark::RegisterBenchmark((std::string("drain/") + c.name).c_str(), pmusim::driver::drain, c);
-  benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
-}
