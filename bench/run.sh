@@ -22,7 +22,7 @@ for name in "$@"; do
   fi
   # One size of buffers is enough to compare; the others are for who works on it.
   filter=.
-  [ "$name" = driver_demux ] && filter='events:4/.*KiB:64$'
+  [ "$name" = driver_demux ] && filter='events:4/.*KiB:64/'
   echo "bench_$name" >&2
   # Rows of a program take turns, so that what else the machine does meets all of them.
   "$build/bench_$name" --benchmark_format=json --benchmark_filter="$filter|yardstick" \
