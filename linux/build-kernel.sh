@@ -37,7 +37,8 @@ fi
 
 # ccache, say, as for the rest of the build.
 launcher=${CMAKE_CXX_COMPILER_LAUNCHER:-}
-make=(make -C "$tree" "O=$out/kbuild" ARCH=x86_64 "CC=${launcher:+$launcher }gcc" "-j$jobs" --no-print-directory)
+# objtool would be built to write tables for unwinding and for patching code at boot, of which nothing happens here.
+make=(make -C "$tree" "O=$out/kbuild" ARCH=x86_64 CONFIG_OBJTOOL= "CC=${launcher:+$launcher }gcc" "-j$jobs" --no-print-directory)
 mkdir -p "$out/kbuild"
 
 # Paravirtualisation of everything turns privileged instructions into calls; the rest makes the kernel small.
