@@ -14,7 +14,7 @@ namespace pmusim::linux_driver {
 namespace {
 
 bool matches(const std::string& pattern, const std::string& name) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  return fnmatch(pattern.c_str(), name.c_str(), FNM_EXTMATCH) == 0;
 }
 
 bool names_bits(const KnownDifference& known) { return known.kind == "write" || known.kind == "sample"; }

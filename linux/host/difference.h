@@ -14,7 +14,7 @@ namespace pmusim::linux_driver {
 /// of a register's writes or of a word of samples that do not matter, or a kind of difference that is
 /// expected.
 struct KnownDifference {
-  std::string models, setups;  ///< patterns with '*'
+  std::string models, setups;  ///< patterns with '*' and '@(one|other)'
   /// "counts", "records", "writes", "refusal", "warning"; "write" for `bits` of the register at `address`,
   /// "sample" for those of a sample's word number `address`
   std::string kind;
