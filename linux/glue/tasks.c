@@ -22,7 +22,6 @@ DEFINE_PER_CPU_CACHE_HOT(unsigned long, cpu_current_top_of_stack);
 DEFINE_PER_CPU_CACHE_HOT(unsigned long, __preempt_count);
 asm(".globl const_current_task\n.set const_current_task, current_task\n"
     ".globl const_cpu_current_top_of_stack\n.set const_cpu_current_top_of_stack, cpu_current_top_of_stack");
-struct task_struct init_task;
 #define current_task_of_cpu current_task
 #define top_of_stack_of_cpu cpu_current_top_of_stack
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
@@ -38,6 +37,7 @@ DEFINE_PER_CPU(int, __preempt_count);
 #define top_of_stack_of_cpu cpu_current_top_of_stack
 #endif
 
+struct task_struct init_task;  // where the list of processes begins
 static struct task_struct* tasks[most_tasks];
 static struct user_struct the_user = {.__count = REFCOUNT_INIT(1)};
 static struct user_namespace the_user_namespace;
@@ -58,6 +58,7 @@ static struct signal_struct* new_signals(void) {
   struct signal_struct* const signals = glue_alloc(sizeof *signals);
   unsigned n;
   for (n = 0; n < RLIM_NLIMITS; ++n) signals->rlim[n] = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+  INIT_LIST_HEAD(&signals->thread_head);
   return signals;
 }
 
@@ -102,10 +103,14 @@ static struct task_struct* new_task(int pid, int tid) {
   mutex_init(&task->perf_event_mutex);
   INIT_LIST_HEAD(&task->perf_event_list);
   task_pt_regs(task)->cs = __USER_CS;
+  list_add_tail(&task->thread_node, &task->signal->thread_head);
+  INIT_LIST_HEAD(&task->tasks);
+  if (idle && task == task->group_leader) list_add_tail(&task->tasks, &init_task.tasks);
   return task;
 }
 
 void glue_tasks_init(void) {
+  INIT_LIST_HEAD(&init_task.tasks);
   idle = new_task(0, 0);
   idle->flags = PF_KTHREAD | PF_IDLE;
   make_current(idle);
@@ -201,6 +206,8 @@ void linux_exit(int tid) {
     linux_switch_to(0);
   else
     make_current(before);
+  list_del_init(&task->thread_node);
+  if (list_empty(&task->signal->thread_head)) list_del_init(&task->group_leader->tasks);
   for (n = 0; n < most_tasks; ++n)
     if (tasks[n] == task) tasks[n] = NULL;
 }
