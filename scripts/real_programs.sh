@@ -14,7 +14,7 @@ set -euo pipefail
 case "${1:-}" in -*) sed -n '3,12s/^# \?//p' "$0" >&2; exit 2 ;; esac
 here=$(cd "$(dirname "$0")/.." && pwd)
 pmusim=${1:-$here/build/release/bin/pmusim}
-[ -x "$pmusim" ] || pmusim=$(command -v pmusim)
+pmusim=$(realpath "$(command -v "$pmusim" || command -v pmusim)")
 scale=${2:-100} repeats=${3:-3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -85,8 +85,8 @@ gzip_with_symbols() {
 cpu_seconds() {
   local TIMEFORMAT='%U %S' n
   for n in $(seq "$repeats"); do
-    { time "$@" >/dev/null 2>log <fill.sql || { cat log >&2; exit 1; }; } 2>&1
-  done | awk '{ t = $1 + $2; if (NR == 1 || t < best) best = t } END { print best }'
+    { time "$@" >/dev/null 2>log <fill.sql || { cat log >&3; exit 1; }; } 2>&1
+  done 3>&2 | awk '{ t = $1 + $2; if (NR == 1 || t < best) best = t } END { print best }'
 }
 ratio() { awk -v a="$1" -v b="$2" -v format="$3" 'BEGIN { printf format, a / (b > 0 ? b : 0.01) }'; }
 instructions() { "$pmusim" trace info --json "$1" | awk -F'[:,]' '/^  "instructions"/ { print $2 + 0 }'; }
