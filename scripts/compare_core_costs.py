@@ -97,7 +97,10 @@ def assemble(texts):
             out.append(None)
             continue
         code = re.findall(r"encoding: \[([^\]]*)\]", done.stdout)
-        out.append("".join(b[2:] if b.startswith("0x") else "00" for part in code for b in part.split(",")))
+        code = "".join(b[2:] if b.startswith("0x") else "00" for part in code for b in part.split(","))
+        if text.endswith(".L1"):  # the loop's own branch, which is taken
+            code = code[:-2] + f"{0x100 - len(code) // 2:02x}"
+        out.append(code)
     return out
 
 

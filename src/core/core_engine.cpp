@@ -78,6 +78,11 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   if (block_run.cycles) recorded_time_.begin(block_run);
   time_is_recorded_ = block_run.cycles.has_value();
   begin_cycle_ = cycle();
+  const LoweredInstruction& last = this->lowered().instructions.back();
+  left_by_branch_ = is_taken(last.branch, this->lowered().target, last.end(), block_run.next_ip);
+  // One that is taken starts where jumps do.
+  const auto form = left_by_branch_ ? InstructionForm::branch : InstructionForm::conditional_branch;
+  last_branch_ports_ = costs_->of(form).uses[0].ports;
   next_ = {};
   cursor_.instruction = cursor_.change = cursor_.request = cursor_.transacted = 0;
   count_ = 0;
@@ -180,7 +185,8 @@ Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction,
 
 // When the first of its uops starts; latencies count from there. A unit must be free then.
 inline u64 CoreEngine::place(const LoweredInstruction& lowered, u64 ready) {
-  if (lowered.one_uop) return ports_.place(lowered.work.uses[0].ports, ready);
+  if (lowered.one_uop)
+    return ports_.place(lowered.may_leave ? last_branch_ports_ : lowered.work.uses[0].ports, ready);
   return place_all(lowered.work, ready);
 }
 
@@ -247,9 +253,10 @@ void CoreEngine::write(const LoweredInstruction& lowered, const x86::Instruction
 void CoreEngine::transfer_control(const LoweredInstruction& branch, Passed& passed) {
   const LoweredBlock& block = lowered();
   const bool last = count_ == block.instructions.size();
-  const u64 target = last ? block.target : run_->block->instructions[count_ - 1].target;
   const u64 next = last ? run_->next_ip : block.instructions[count_].ip;
-  passed.taken = is_taken(branch.branch, target, branch.end(), next);
+  passed.taken =
+      last ? left_by_branch_
+           : is_taken(branch.branch, run_->block->instructions[count_ - 1].target, branch.end(), next);
   if (is_near_branch(branch.branch))
     passed.prediction =
         branches_.resolve(BranchSite{branch.ip, branch.end(), branch.branch}, passed.taken, next);

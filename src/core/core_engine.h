@@ -184,6 +184,8 @@ class CoreEngine {
   const LoweredBlock* lowered_ = nullptr;  // null: `lowered_here_`, in whatever copy
   LoweredBlock lowered_here_;
   u64 begin_cycle_ = 0;
+  bool left_by_branch_ = false;     // its last instruction is a branch that is taken
+  PortMask last_branch_ports_ = 0;  // if that is a conditional one
   Next next_;
   Execution execution_;
   std::vector<Passed> passed_;

@@ -25,10 +25,11 @@ struct LoweredInstruction {
   u8 uops = 0;  ///< slots
   BranchKind branch = BranchKind::none;
   RegisterList sources{}, results{}, address_sources{};
-  u8 accesses = 0;       ///< bit 0: loads, bit 1: stores
-  u8 operands = 0;       ///< in memory
-  bool masked = false;   ///< more registers than the lists take: the masks of the instruction say which
-  bool one_uop = false;  ///< that needs a port for a cycle
+  u8 accesses = 0;         ///< bit 0: loads, bit 1: stores
+  u8 operands = 0;         ///< in memory
+  bool masked = false;     ///< more registers than the lists take: the masks of the instruction say which
+  bool one_uop = false;    ///< that needs a port for a cycle
+  bool may_leave = false;  ///< that uop is the conditional branch at the end of the block
   bool locked = false, rep = false;
   bool second_of_pair = false;  ///< fused with the instruction before it, whose slot it shares
   bool fused = false;           ///< it is that, or the other half

@@ -11,7 +11,10 @@ namespace {
 
 using Code = std::vector<u8>;
 
-double cycles_of(const std::string& model, const Code& code, unsigned copies = 1) {
+enum class Ending { falls_through, loops };
+
+double cycles_of(const std::string& model, const Code& code, unsigned copies = 1,
+                 Ending ending = Ending::falls_through) {
   trace::Block block;
   for (unsigned n = 0; n < copies; ++n)
     for (const u8 value : code) block.code.push_back(static_cast<std::byte>(value));
@@ -24,7 +27,7 @@ double cycles_of(const std::string& model, const Code& code, unsigned copies = 1
   u64 before = 0;
   for (unsigned n = 0; n < warm + counted; ++n) {
     if (n == warm) before = core.cycle();
-    test::run(core, block, {}, block.instructions.back().end());
+    test::run(core, block, {}, ending == Ending::loops ? block.start() : block.instructions.back().end());
   }
   return static_cast<double>(core.cycle() - before) / counted;
 }
@@ -94,6 +97,26 @@ TEST(InstructionCosts, AComparisonAndItsBranchAreOneUop) {
   const Code compare_and_branch{0x48, 0x39, 0xD8, 0x75, 0};
   EXPECT_NEAR(cycles_of("core2", compare_and_branch, 4), 4, 0.1);
   EXPECT_NEAR(cycles_of("skylake", compare_and_branch, 4), 2, 0.1);
+}
+
+// Port 6 alone takes taken branches until Ice Lake and Tiger Lake; Emerald Rapids was measured to take two in
+// a cycle in a small loop and Ice Lake one (D. Lemire, "More than a taken branch per cycle?", 2026), Alder
+// Lake and Rocket Lake two, Skymont one of taken and three of others (Chips and Cheese).
+TEST(InstructionCosts, TakenBranchesHaveFewerPortsThanOthers) {
+  const Code jump{0xEB, 0xFE}, branch{0x75, 0xFE}, compare_and_branch{0x48, 0x39, 0xD8, 0x75, 0xFB};
+  for (const char* model : {"haswell", "broadwell", "icelake", "icelake-server", "tigerlake"}) {
+    EXPECT_NEAR(cycles_of(model, jump, 1, Ending::loops), 1, 0.1) << model;
+    EXPECT_NEAR(cycles_of(model, branch, 1, Ending::loops), 1, 0.1) << model;
+    EXPECT_NEAR(cycles_of(model, compare_and_branch, 1, Ending::loops), 1, 0.1) << model;
+    EXPECT_NEAR(cycles_of(model, branch, 2), 1, 0.1) << model;
+  }
+  for (const char* model : {"rocketlake", "goldencove", "emeraldrapids"}) {
+    EXPECT_NEAR(cycles_of(model, jump, 1, Ending::loops), 0.5, 0.1) << model;
+    EXPECT_NEAR(cycles_of(model, branch, 1, Ending::loops), 0.5, 0.1) << model;
+    EXPECT_NEAR(cycles_of(model, compare_and_branch, 1, Ending::loops), 0.5, 0.1) << model;
+  }
+  EXPECT_NEAR(cycles_of("skymont", branch, 1, Ending::loops), 1, 0.1);
+  EXPECT_NEAR(cycles_of("skymont", branch, 3), 1, 0.1);
 }
 
 // In order: a long division holds what does not need it, which an out-of-order core runs ahead of.

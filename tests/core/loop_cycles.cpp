@@ -5,7 +5,7 @@
 //
 // and writes a number for each. `split` counts as llvm-mca does: an instruction that loads and computes is
 // two uops, loads take five cycles, and the front end delivers whatever is taken. Nothing misses, and no load
-// waits for a store.
+// waits for a store. A branch at the end that goes to the beginning is taken.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -93,7 +93,8 @@ double cycles_per_iteration(CpuModel model, const std::string& hex, bool split) 
     if (n == warm) before = core->cycle();
     trace::BlockRun run;
     run.block = &block;
-    run.next_ip = block.instructions.back().end();
+    const x86::Instruction& last = block.instructions.back();
+    run.next_ip = last.target == block.start() ? block.start() : last.end();
     core->run(run, [](const Retirement&) {});
   }
   return static_cast<double>(core->cycle() - before) / counted;

@@ -9,6 +9,11 @@
 /// Which ports do what, by family of cores. Those of big cores are published or seen in LLVM's scheduling
 /// models. Of small cores the number of units is what their measured throughput gives; which unit has which
 /// number is nobody's knowledge.
+///
+/// From Haswell on port 0 has a second branch unit, for branches that are not taken; those that are have port
+/// 6 (uiCA). Rocket Lake and Golden Cove complete two of these in a cycle in small loops (Chips and Cheese),
+/// and so does Emerald Rapids where D. Lemire measured it ("More than a taken branch per cycle?", 2026),
+/// while Ice Lake does one. Small cores take as many as their front end follows: one in a cycle.
 namespace pmusim::costs {
 
 /// Ports by the kind of work that they do.
@@ -17,6 +22,7 @@ struct PortRoles {
   PortMask load, store_address, store_data;
   PortMask fp_add, fp_multiply, fp_divide;
   PortMask vector, logic, shuffle, lanes, vector_multiply, vector_shift, to_vector, from_vector;
+  PortMask taken_branch = branch;
   u8 read_modify_write_uops = 2;  ///< small cores keep an instruction that loads, computes and stores whole
 };
 
@@ -140,6 +146,7 @@ inline constexpr PortRoles haswell_ports{
     .vector_shift = ports({0}),
     .to_vector = ports({5}),
     .from_vector = ports({0}),
+    .taken_branch = ports({6}),
 };
 inline constexpr PortRoles skylake_ports{
     .alu = ports({0, 1, 5, 6}),
@@ -163,6 +170,7 @@ inline constexpr PortRoles skylake_ports{
     .vector_shift = ports({0, 1}),
     .to_vector = ports({5}),
     .from_vector = ports({0}),
+    .taken_branch = ports({6}),
 };
 inline constexpr PortRoles icelake_ports{
     .alu = ports({0, 1, 5, 6}),
@@ -186,7 +194,13 @@ inline constexpr PortRoles icelake_ports{
     .vector_shift = ports({0, 1}),
     .to_vector = ports({5}),
     .from_vector = ports({0}),
+    .taken_branch = ports({6}),
 };
+inline constexpr PortRoles rocketlake_ports = [] {
+  PortRoles ports = icelake_ports;
+  ports.taken_branch = ports.branch;
+  return ports;
+}();
 inline constexpr PortRoles golden_cove_ports{
     .alu = ports({0, 1, 5, 6, 10}),
     .shift = ports({0, 6}),

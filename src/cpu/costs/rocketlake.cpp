@@ -119,7 +119,7 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& rocketlake() {
-  static const InstructionCosts costs = make_costs(measured, icelake_ports, {.small_quotient_cycles = 10});
+  static const InstructionCosts costs = make_costs(measured, rocketlake_ports, {.small_quotient_cycles = 10});
   return costs;
 }
 
