@@ -15,6 +15,8 @@ from mutation.places import NUMBERS
 
 MEMORY_BYTES = 8 << 30  # of a process: more is a mutant that allocates without end
 LEAST_SECONDS = 10
+WAITING = 6  # times that the clock may take what the processor may
+SLOW_SECONDS = 1  # a test that takes longer is run alone, so that one that hangs is noticed soon
 FILTER_BYTES = 100_000  # of an argument
 
 
@@ -27,12 +29,12 @@ def limited(seconds):
 
 
 def run(binary: Path, arguments, environment, seconds: int):
-    """Return code (None: did not end) and output. Time is the processor's; a program that waits ends after six times it."""
+    """Return code (None: did not end) and output. Time is the processor's; a program that waits has WAITING times it."""
     process = subprocess.Popen([binary, *arguments], cwd=binary.parent, text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                env={**os.environ, **environment}, preexec_fn=limited(seconds), start_new_session=True)
     try:
-        output, _ = process.communicate(timeout=6 * seconds)
+        output, _ = process.communicate(timeout=WAITING * seconds)
         return process.returncode, output
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
@@ -73,11 +75,11 @@ class Reach:
         return [test, seconds, found]
 
     def of(self, number: int, programs):
-        """(program, tests, seconds) of those that come by, the quickest tests first."""
+        """(program, [(seconds, test)]) of those that come by, the quickest tests first."""
         for program in programs:
             reaching = sorted((seconds, test) for test, seconds, found in self.tests[program] if number in found)
             if reaching:
-                yield program, [test for _, test in reaching], sum(seconds for seconds, _ in reaching)
+                yield program, reaching
 
 
 def list_tests(binary: Path):
@@ -95,11 +97,12 @@ def list_tests(binary: Path):
 def try_out(number: int, reach: Reach, programs, binary_of) -> str:
     """"killed by TEST", "survived" or "reached by no test"."""
     reached = False
-    for program, tests, seconds in reach.of(number, programs):
+    for program, tests in reach.of(number, programs):
         reached = True
         for some in parts(tests):
-            code, output = run(binary_of(program), ["--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={':'.join(some)}"],
-                               {"PMUSIM_MUTANT": str(number)}, LEAST_SECONDS + int(3 * seconds))
+            names = ":".join(test for _, test in some)
+            code, output = run(binary_of(program), ["--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={names}"],
+                               {"PMUSIM_MUTANT": str(number)}, LEAST_SECONDS + int(3 * sum(s for s, _ in some)))
             if code is None or code == -signal.SIGXCPU:
                 return f"killed by {program}: no end"
             if code != 0:
@@ -109,14 +112,13 @@ def try_out(number: int, reach: Reach, programs, binary_of) -> str:
 
 
 def parts(tests):
-    """A few quick ones first, for most mutants die of any; then what fits an argument at a time."""
-    rest, part, size = tests[12:], [], 0
-    yield tests[:12]
-    for test in rest:
-        if size + len(test) > FILTER_BYTES:
+    """A few quick ones first, for most mutants die of any; then what fits an argument at a time, and the slow ones alone."""
+    part, size, most = [], 0, 12
+    for seconds, test in tests:
+        if part and (len(part) == most or size + len(test) > FILTER_BYTES or seconds > SLOW_SECONDS):
             yield part
-            part, size = [], 0
-        part.append(test)
+            part, size, most = [], 0, len(tests)
+        part.append((seconds, test))
         size += len(test) + 1
     if part:
         yield part
