@@ -95,6 +95,7 @@ void put_adaptive(std::byte* record, const AdaptiveLayout& layout, u64 config, R
   basic.eventing_ip = subject.ip;
   basic.applicable_counters = subject.counters;
   basic.tsc = subject.tsc;
+  basic.retire_latency = static_cast<u16>(subject.latency / 2);
   put(record, 0, basic);
   if (layout.memory != 0) {
     MemoryGroup memory{};
@@ -130,6 +131,7 @@ void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, Random
     basic.eventing_ip = subject.ip;
     basic.applicable_counters = subject.counters;
     basic.tsc = subject.tsc;
+    basic.retire_latency = bit(16) | subject.latency / 2;
     put(record, layout.basic, basic);
   }
   if (layout.aux != 0) {

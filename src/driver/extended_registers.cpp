@@ -55,9 +55,8 @@ bool ExtendedRegisterReader::enable_components() {
   if (access_.probe().cpuid(0, 0).eax < leaf_xsave) return false;
   const CpuidResult user = access_.probe().cpuid(leaf_xsave, 0), more = access_.probe().cpuid(leaf_xsave, 1);
   if ((more.eax & has_xsaves) == 0) return false;
-  const u64 supervisor = u64{more.edx} << 32 | more.ecx;
   if (access_.probe().xsetbv(0, u64{user.edx} << 32 | user.eax) != Fault::none) return false;
-  const u64 shadow_stack = supervisor & state_bit(StateComponent::cet_u);
+  const u64 shadow_stack = more.ecx & state_bit(StateComponent::cet_u);
   const auto xss = access_.rdmsr(msr::XSS);
   return xss.ok() && access_.wrmsr(msr::XSS, *xss | shadow_stack) == Fault::none;
 }

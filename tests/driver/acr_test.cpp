@@ -92,6 +92,19 @@ TEST(AutoCounterReload, AMemberThatIsOffShiftsThePositionsOfLaterOnes) {  // kno
   EXPECT_EQ(data_of(first).reload_causes, 0u);  // bit 2 is beyond the two that are there
 }
 
+TEST(AutoCounterReload, ASoftwareEventMayFollowTheGroupsEventsButNotComeBetweenThem) {
+  perf::Attr clock;
+  clock.type = static_cast<u32>(perf::EventType::software);
+  Rig rig(skymont());
+  Event& first = rig.opened(misses(1000, 0x2));
+  EXPECT_EQ(rig.error_of(branches(1000, 0x1), &first), 0);
+  Event& software = rig.make(clock, &first);
+  first.siblings.push_back(&software);
+  EXPECT_EQ(rig.error_of(Rig::raw(0x00C6, 1000), &first), 0) << "has no mask";
+  EXPECT_EQ(rig.error_of(branches(1000, 0x1), &first), EINVAL);
+  EXPECT_EQ(rig.refusal, "group_fd: an event with acr_mask cannot follow a software event of its group");
+}
+
 TEST(AutoCounterReload, ReloadRegistersAreWrittenBeforeTheSelect) {  // first published form: after it
   Pair pair;
   pair.rig.schedule(pair.miss);

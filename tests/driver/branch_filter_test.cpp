@@ -184,6 +184,20 @@ TEST_F(BranchFilterTest, TransactionsAreToldApart) {
   EXPECT_THAT(kept(both, any_user | NO_TX), ElementsAre(2));
 }
 
+TEST_F(BranchFilterTest, WhoAsksForBranchesOfTransactionsGetsNoOtherClasses) {
+  code.put(1, {0xC3}), code.put(2, {0x74, 0});
+  perf::BranchEntry returns = branch(1, target), jumps = branch(2, target);
+  returns.in_tx = jumps.in_tx = 1;
+  EXPECT_THAT(kept({returns, jumps}, RET | USER | IN_TX), ElementsAre(1));
+}
+
+TEST_F(BranchFilterTest, TypesAreSavedOnlyForWhoAsks) {
+  code.put(site, {0xC3});
+  std::vector<perf::BranchEntry> branches{branch(site, target)};
+  filter.apply(branches, RET | USER, code);
+  EXPECT_EQ(branches.at(0).type, perf::branch_type::UNKNOWN);
+}
+
 // The type is that of the lowest class bit, and NO_TX is lower than IND_JMP.
 TEST_F(BranchFilterTest, OutsideTransactionsAskedForAnIndirectJumpIsTypedNoTx) {
   code.put(site, {0xFF, 0xE0});

@@ -158,6 +158,17 @@ TEST(Driver, AWrapOfAFortyBitCounterIsUnderstood) {
   EXPECT_EQ(event.count, 101u);
 }
 
+TEST(Driver, APeriodThatChangesBeforeTheFirstStartIsThatOfTheSecondInterval) {  // Linux: perf_event_period
+  Rig rig(ice_lake());
+  perf::Event& event = rig.opened(Rig::raw(0x01D1, 1000));
+  event.hw.sample_period = 500;
+  rig.schedule(event);
+  EXPECT_EQ(rig.counter(event), (0 - u64{1000}) & width48);
+  rig.count(event, 1000);
+  rig.interrupt();
+  EXPECT_EQ(rig.counter(event), (0 - u64{500}) & width48);
+}
+
 TEST(Driver, APeriodOfOneCountsAsTwo) {
   Rig rig(ice_lake());
   perf::Event& event = rig.opened(Rig::raw(0x01D1, 1));
@@ -296,6 +307,16 @@ TEST(Interrupt, SmallCoresFromGracemontOnUnmaskTheApicBeforeCountersRestart) {
   EXPECT_EQ(position(rig.bus, msr::X2APIC_LVTPC) + 1, position(rig.bus, msr::PERF_GLOBAL_CTRL, true));
 }
 
+TEST(Driver, FixedCountersThatBeginTogetherAreEnabledByOneWrite) {
+  Rig rig(ice_lake());
+  rig.schedule(rig.opened(Rig::raw(0x01D1)));
+  perf::Event& cycles = rig.opened(Rig::raw(0x003C));
+  rig.opened(Rig::raw(0x00C0), &cycles);
+  rig.bus.writes.clear();
+  ASSERT_TRUE(rig.schedule(cycles));
+  EXPECT_EQ(std::ranges::count(registers_written(rig.bus), msr::FIXED_CTR_CTRL), 1);
+}
+
 TEST(Interrupt, PebsEnableIsNotRewrittenWhereNothingChanged) {
   Rig rig(ice_lake());
   overflow_once(rig);
@@ -356,6 +377,56 @@ TEST(Interrupt, InformationBitsAloneAreNothingToHandle) {
   EXPECT_EQ(rig.bus.msrs[msr::PERF_GLOBAL_STATUS], 0u);
 }
 
+// A transaction that aborts takes the overflow of such a counter back, and its status bit: it is looked at
+// whenever there is an overflow to handle, and only then.
+TEST(Interrupt, InformationBitsAloneAreNothingToHandleForACheckpointedCounterEither) {
+  Rig rig(haswell());
+  rig.schedule(rig.opened(Rig::raw(0xC4 | msr::evtsel::IN_TXCP)));
+  rig.bus.msrs[msr::PERF_GLOBAL_STATUS] = msr::status::COND_CHGD;
+  rig.interrupt();
+  EXPECT_EQ(rig.driver.statistics().unhandled_interrupts, 1u);
+}
+
+TEST(Interrupt,
+     ACheckpointedCounterIsNeverNearItsOverflowWhileItIsHandled) {  // Linux: intel_pmu_save_and_restart
+  constexpr u64 period = 0x8000'0000;
+  Rig rig(haswell());
+  perf::Event& event = rig.opened(Rig::raw(0xC4 | msr::evtsel::IN_TXCP, period));
+  ASSERT_TRUE(rig.schedule(event));
+  rig.count(event, period);
+  rig.bus.writes.clear();
+  rig.interrupt();
+  std::vector<u64> values;
+  for (const auto& [address, value] : rig.bus.writes)
+    if (address == rig.counter_address(counter_of(event))) values.push_back(value);
+  EXPECT_EQ(values, (std::vector<u64>{0, (0 - period) & width48}));
+  EXPECT_EQ(rig.sink.samples.size(), 1u);
+}
+
+// Parts before Skylake set the counter's own bit beside the buffer's.
+TEST(Interrupt, TheStatusBitOfAPebsCounterIsNoSampleBesideItsRecords) {
+  Rig rig(haswell());
+  perf::Event& event = rig.opened(Rig::precise(0xC4, 2, 100));
+  ASSERT_TRUE(rig.schedule(event));
+  rig.count(event, 100);
+  rig.bus.msrs[msr::PERF_GLOBAL_STATUS] |= msr::status::OVF_BUF;
+  rig.interrupt();
+  EXPECT_TRUE(rig.sink.samples.empty()) << "the buffer has no record";
+}
+
+TEST(Driver, ACounterThatIsNobodysLeavesNothingForRecords) {  // Linux: intel_pmu_disable_event_ext
+  Rig rig(darkmont());
+  perf::Attr attr = Rig::precise(0xC4, 2, 999);
+  attr.sample_type = perf::sample::IP | perf::sample::READ;
+  perf::Event& event = rig.opened(attr);
+  ASSERT_TRUE(rig.schedule(event));
+  const u32 config = msr::V6_GP0_CFG_C + msr::V6_STRIDE * counter_of(event);
+  EXPECT_EQ(field(rig.bus.msrs[config], 31, 0), (0 - u64{999}) & low_bits(32)) << "the reload";
+  EXPECT_NE(rig.bus.msrs[config] >> 32, 0u);
+  rig.unschedule(event);
+  EXPECT_EQ(rig.bus.msrs[config], 0u);
+}
+
 TEST(Interrupt, AStatusThatCannotBeClearedResetsThePmu) {
   class StuckBus : public FakeBus {
    public:
@@ -397,6 +468,11 @@ TEST(StartUp, CountersAreFrozenInSystemManagementModeWhereTheCpuCan) {
   FakeBus without = ice_lake();
   without.msrs[msr::PERF_CAPABILITIES] &= ~msr::perf_cap::SMM_FREEZE;
   EXPECT_EQ(Rig(std::move(without)).bus.msrs[msr::DEBUGCTL] & freeze, 0u);
+}
+
+TEST(StartUp, PerfmonVersion1HasNothingToFreeze) {  // Linux: intel_pmu_cpu_starting
+  FakeBus bus = product(0x6E8, {0x07280201, 0, 0, 0}, msr::perf_cap::SMM_FREEZE);
+  EXPECT_EQ(Rig(std::move(bus)).bus.msrs[msr::DEBUGCTL], 0u);
 }
 
 /// Lion Cove that can hide counters from user code, which Panther Cove is the first to do.

@@ -50,6 +50,24 @@ TEST(DebugStore, BothWritersHaveTheirBufferInOneArea) {
   EXPECT_EQ(rig.pointers().bts_threshold, 0x20000u + 24);
 }
 
+// Linux: alloc_bts_buffer reserves for what is stored until the interrupt is taken; of a buffer without that
+// much room every record interrupts.
+TEST(DebugStore, ASmallBranchTraceBufferInterruptsAtEveryRecord) {
+  constexpr u64 record = sizeof(BtsRecord64), reserved = 170;
+  for (const u64 records : {reserved + 2, reserved + 1, reserved, u64{10}}) {
+    FakeBus cpu = skylake();
+    cpu.leaves[{1, 0}].ecx |= cpuid_ds_cpl;
+    Rig rig(cpu, {.bts = {.buffer_bytes = records * record}});
+    perf::Attr every_branch = Rig::generic(perf::HardwareId::branch_instructions, 1);
+    every_branch.exclude_kernel = 1;
+    ASSERT_TRUE(rig.schedule(rig.opened(every_branch)));
+    DsArea64 area;
+    ASSERT_EQ(rig.bus.read_memory(rig.bus.msrs[msr::DS_AREA], std::as_writable_bytes(std::span(&area, 1))),
+              Fault::none);
+    EXPECT_EQ(area.bts_threshold - area.bts_base, (records == reserved + 2 ? 2 : 1) * record) << records;
+  }
+}
+
 TEST(DebugStore, TakingABuffersRecordsLeavesItEmptyAndTheOtherAsItWas) {
   AreaRig rig;
   ASSERT_EQ(rig.area.set_up(Writer::pebs, {0x10000, 4096, 144, 144}), Fault::none);

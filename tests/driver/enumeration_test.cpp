@@ -132,6 +132,13 @@ TEST(Enumeration, ArchitecturalLbrDepthIsTheHighestSupportedOne) {
   EXPECT_EQ(enumerate(bus).lbr_entries, 8u);
 }
 
+TEST(Enumeration, PerfmonVersion2HasPebsAndVersion1HasNone) {  // Penryn
+  FakeBus penryn = product(0x1067A, {0x07280202, 0, 0, 0x503}, 0x10C2);
+  EXPECT_EQ(enumerate(penryn).pebs_format, 0u);
+  penryn.leaves[{0xA, 0}].eax = 0x07280201;
+  EXPECT_EQ(enumerate(penryn).pebs_format, Enumeration::no_pebs);
+}
+
 TEST(Enumeration, MiscEnableBit12TakesPebsAway) {
   FakeBus bus = skylake();
   bus.msrs[msr::MISC_ENABLE] |= bit(12);
@@ -189,6 +196,12 @@ TEST(LinuxView, CougarCoveAndArrowLakeHAreGenericCoresToOlderReleases) {
   arrow_lake_h.leaves[{1, 0}].eax = 0xC0652;
   EXPECT_EQ(enumerate(arrow_lake_h, Kernel::v6_12).microarchitecture, Microarchitecture::unknown);
   EXPECT_EQ(enumerate(arrow_lake_h, Kernel::v6_14).microarchitecture, Microarchitecture::lion_cove);
+}
+
+TEST(LinuxView, CannonLakeIsASkylakeSinceLinux6_14) {
+  FakeBus bus = part(6, 0x66);
+  EXPECT_FALSE(enumerate(bus, Kernel::v6_12).has_tables());
+  EXPECT_EQ(enumerate(bus, Kernel::v6_14).microarchitecture, Microarchitecture::skylake);
 }
 
 TEST(LinuxView, AutoCounterReloadCameWithLinux6_16) {

@@ -188,6 +188,16 @@ TEST(PeriodSetup, AFrequencyStartsFromWhatSuchEventsAreExpectedToReach) {
   EXPECT_EQ(start(Rig::raw(0xC4)), 63u);  // the attribute decides, not the encoding
 }
 
+TEST(PeriodSetup,
+     AFrequencyThatIsNoDivisorOfTheFactorIsRoundedUp) {  // 64 * 4000 = 7 * 36571 + 3, = 3 * 85333 + 1
+  Rig rig(skylake());
+  for (const auto& [frequency, start] : {std::pair<u64, u64>{7, 36571}, {3, 85333}}) {
+    Attr attr = Rig::raw(0xC4, frequency);
+    attr.freq = 1;
+    EXPECT_EQ(rig.opened(attr).hw.sample_period, start);
+  }
+}
+
 TEST(PeriodSetup, AFrequencyAboveTheFactorStartsAtOne) {
   Rig rig(skylake());
   Attr attr = Rig::raw(0xC4, 1'000'000);

@@ -181,6 +181,20 @@ TEST_F(LoggedGroup, NoMoreEventsThanCounters) {
   EXPECT_EQ(rig.refusal, "branch_sample_type: more than 4 logged events in one group");
 }
 
+TEST_F(LoggedGroup, ALeaderThatIsLoggedIsOneOfThem) {
+  perf::Event logged = LbrRig::event(COUNTERS | ANY | u);
+  logged.attr.config = 0xC4;
+  ASSERT_EQ(rig.open(logged), 0);
+  std::array<perf::Event, 4> members;
+  for (unsigned i = 0; i < 4; ++i) {
+    members[i] = LbrRig::event(COUNTERS | u);
+    members[i].attr.config = 0xC5;
+    members[i].leader = &logged;
+    EXPECT_EQ(rig.open(members[i]), i < 3 ? 0 : EINVAL);
+    logged.siblings.push_back(&members[i]);
+  }
+}
+
 TEST_F(LoggedGroup, NotInAGroupWithACallStack) {
   perf::Event call_stack = LbrRig::event(CALL_STACK | u);
   leader.siblings.push_back(&call_stack);

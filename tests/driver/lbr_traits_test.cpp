@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "driver/lbr/registers.h"
+#include "fake_bus.h"
 
 namespace pmusim::driver {
 namespace {
@@ -30,6 +31,34 @@ TEST(LbrTraits, ArchitecturalRecordsKnowMispredictsWhereCpuidSaysSo) {  // CPUID
   EXPECT_FALSE(lbr_traits(cpu).mispredict_known);
   cpu.lbr_leaf.ecx = 1;
   EXPECT_TRUE(lbr_traits(cpu).mispredict_known);
+}
+
+/// Registers of four records of which the top takes two bits, with something in them.
+class FourRecords : public FakeBus {
+ public:
+  static constexpr u32 from = 0x100, to = 0x200;
+  FourRecords() {
+    for (u32 n = 0; n < 4; ++n) msrs[from + n] = msrs[to + n] = 0x123456 + n;
+    msrs[msr::LBR_TOS] = 2;
+    msrs[msr::LBR_SELECT] = 0x1FF;
+  }
+  Fault wrmsr(u32 address, u64 value) override {
+    return address == msr::LBR_TOS && value > 3 ? Fault::gp : FakeBus::wrmsr(address, value);
+  }
+};
+
+// Linux: check_msr.
+TEST(LbrProbe, FindsRegistersUsableWhateverTheyHoldAndLeavesThemSo) {
+  FourRecords bus;
+  const auto before = bus.msrs;
+  LbrTraits traits{.entries = 4};
+  traits.from_base = FourRecords::from;
+  traits.to_base = FourRecords::to;
+  traits.filter = BranchFilterMap::haswell;
+  probe_lbr(bus, traits);
+  EXPECT_EQ(traits.entries, 4u);
+  EXPECT_EQ(traits.filter, BranchFilterMap::haswell);
+  EXPECT_EQ(bus.msrs, before);
 }
 
 TEST(LbrRecords, OfFormat0HaveTheTargetAboveTheSource) {

@@ -29,11 +29,30 @@ TEST(Nehalem, CountersCountEventsOfTheErratumBeforeNewOnes) {
   const Writes first{{msr::PERFEVTSEL0, 0x4300B5}, {msr::PMC0, 0}};
   const auto at = std::search(rig.bus.writes.begin(), rig.bus.writes.end(), first.begin(), first.end());
   ASSERT_NE(at, rig.bus.writes.end());
+  for (u32 n = 0; n < 4; ++n) {
+    EXPECT_EQ(at[2 * n].first, msr::PERFEVTSEL0 + n);
+    EXPECT_EQ(at[2 * n + 1], std::make_pair(msr::PMC0 + n, u64{0}));
+  }
   const Writes after(at + 8, rig.bus.writes.end());
   EXPECT_EQ(after[0], std::make_pair(msr::PERF_GLOBAL_CTRL, u64{0xF}));
   EXPECT_EQ(after[1], std::make_pair(msr::PERF_GLOBAL_CTRL, u64{0}));
   EXPECT_EQ(rig.bus.msrs[msr::PERFEVTSEL0] & msr::evtsel::EVENT, 0xC4u);
   EXPECT_EQ(rig.bus.msrs[msr::PERFEVTSEL0 + 1], 0u);
+}
+
+TEST(Nehalem, WhatACounterHadCountedBeforeIsKept) {
+  Rig rig(nehalem());
+  std::vector<perf::Event*> events;
+  for (u64 n = 0; n < 3; ++n) {
+    events.push_back(&rig.opened(Rig::raw(0xC4)));
+    rig.schedule(*events.back());
+    rig.count(*events.back(), 5 + n);
+  }
+  rig.schedule(rig.opened(Rig::raw(0xC5)));
+  for (u64 n = 0; n < 3; ++n) {
+    rig.driver.read(*events[n]);
+    EXPECT_EQ(events[n]->count, 5 + n);
+  }
 }
 
 TEST(Nehalem, AnEnableThatAddsNothingWritesNoEventOfTheErratum) {

@@ -110,6 +110,7 @@ class CountsOfRecords : public testing::Test {
     data_of(precise).flags = pebs_flag::PRECISE | pebs_flag::AUTO_RELOAD | pebs_flag::COUNTERS_RECORDED;
     precise.hw.sample_period = 100;
     precise.hw.previous_count = minus(100);
+    plain.hw.period_left = 5000;
     map[0] = &precise;
     map[1] = &stranger;
     map[32] = &plain;
@@ -147,6 +148,7 @@ TEST_F(CountsOfRecords, ArePerRecordWithTheReloadInBetween) {
   EXPECT_EQ(precise.count, 205u);
   EXPECT_EQ(precise.hw.previous_count, minus(100));
   EXPECT_EQ(plain.hw.previous_count, 2000u);
+  EXPECT_EQ(plain.hw.period_left, 5000 - 2000);
 }
 
 TEST_F(CountsOfRecords, ARecordOfAnotherCounterReloadsNothing) {

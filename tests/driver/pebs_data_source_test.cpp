@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "driver/samples/data_source.h"
 #include "driver/samples/pebs_sample.h"
+#include "fake_cpus.h"
 
 namespace pmusim::driver {
 namespace {
@@ -104,8 +108,74 @@ TEST(DataSource, OffModuleSourcesAreThoseOfLinux7) {
       EXPECT_EQ((DataSourceReader{encoding}.load(l2_miss | row.code) & source_bits), row.word) << row.code;
 }
 
-TEST(DataSource, UnlistedCodesAreLoadsOfUnknownLevel) {
-  EXPECT_EQ((DataSourceReader{E::lion_cove}.load(0x42) & 0x1F), 2u);
+constexpr E encodings[] = {E::nehalem,   E::westmere,  E::sandy_bridge, E::skylake,      E::golden_cove,
+                           E::gracemont, E::crestmont, E::lion_cove,    E::panther_cove, E::arctic_wolf};
+
+TEST(DataSource, OfAnyWordALoadIsALoadAndAStoreIsAStore) {
+  constexpr u64 load = 2, store = 4;  // perf_mem_data_src.mem_op
+  for (const E encoding : encodings)
+    for (const bool persistent_memory : {false, true})
+      for (u64 word = 0; word < 0x400; ++word) {
+        const DataSourceReader reader{encoding, persistent_memory};
+        EXPECT_EQ(reader.load(word) & 0x1F, load) << static_cast<int>(encoding) << " " << word;
+        EXPECT_EQ(reader.store(word) & 0x1F, store) << static_cast<int>(encoding) << " " << word;
+      }
+}
+
+// perf_mem_data_src: mem_lvl_num and mem_remote of each code. B is a cache of unknown level, C a line fill
+// buffer, D memory, F not known.
+TEST(DataSource, CodesOfFourBitsHaveTheLevelsOfLinux) {
+  struct Row {
+    E encoding;
+    std::array<u64, 16> levels;
+    u64 remote;  // codes
+  };
+  const Row rows[] = {
+      {E::sandy_bridge, {3, 1, 0xC, 2, 3, 3, 3, 3, 3, 3, 0xD, 3, 0xD, 0xD, 0xF, 0xF}, 0b0010'1011'0000'0000},
+      {E::skylake, {3, 1, 0xC, 2, 3, 3, 3, 3, 4, 4, 0xD, 0xD, 0xB, 0xB, 0xF, 0xF}, 0b0011'1010'0000'0000},
+      {E::panther_cove, {0xF, 7, 1, 0xC, 2, 0xF, 0xF, 2, 2, 2, 2, 0xF, 0xF, 0xF, 0xF, 0xF}, 0},
+      {E::arctic_wolf, {0xF, 1, 0xC, 2, 2, 2, 0xF, 0xF, 0xF, 0xF, 0xF, 0xF, 0xF, 0xF, 0xF, 0xF}, 0},
+  };
+  for (const Row& row : rows)
+    for (unsigned code = 0; code < 16; ++code) {
+      const u64 word = DataSourceReader{row.encoding}.load(code);
+      EXPECT_EQ(field(word, 36, 33), row.levels[code]) << static_cast<int>(row.encoding) << " " << code;
+      EXPECT_EQ(field(word, 37, 37), row.remote >> code & 1) << static_cast<int>(row.encoding) << " " << code;
+    }
+}
+
+// The fields of perf_mem_data_src that Linux gives each code of Lion Cove; of other codes no level is known.
+TEST(DataSource, CodesOfLionCoveHaveTheLevelsAndSnoopsOfLinux) {
+  constexpr u64 na = 0xF, l1 = 1, l2 = 2, l3 = 3, l2_buffer = 5, memory_side = 6, fill_buffer = 0xC,
+                ram = 0xD;
+  constexpr u64 no_snoop = 1 << 1, unknown_snoop = 1, modified = 1 << 4, forward = 1;
+  struct Row {
+    u64 code, level, snoop, more;
+  };
+  const Row rows[] = {
+      {0x00, l3, unknown_snoop, 0},     {0x01, l1, no_snoop, 0},          {0x02, l1, no_snoop, 0},
+      {0x03, fill_buffer, no_snoop, 0}, {0x05, l2, no_snoop, 0},          {0x06, l2_buffer, no_snoop, 0},
+      {0x08, l3, no_snoop, 0},          {0x0C, l3, 0, forward},           {0x0D, l3, modified, 0},
+      {0x0F, l3, modified, 0},          {0x10, memory_side, no_snoop, 0}, {0x11, ram, no_snoop, 0},
+  };
+  for (u64 code = 0; code < 0x100; ++code) {
+    const u64 word = DataSourceReader{E::lion_cove}.load(code);
+    const auto* row = std::ranges::find(rows, code, &Row::code);
+    EXPECT_EQ(field(word, 36, 33), row != std::end(rows) ? row->level : na) << code;
+    if (row == std::end(rows)) continue;
+    EXPECT_EQ(field(word, 23, 19), row->snoop) << code;
+    EXPECT_EQ(field(word, 39, 38), row->more) << code;
+  }
+}
+
+TEST(DataSource, ServersOfSkylakeIceLakeAndSapphireRapidsHavePersistentMemory) {
+  const auto has_persistent_memory = [](u32 model) {
+    FakeBus bus = part(6, model);
+    return DataSourceReader::of(enumerate(bus)).persistent_memory;
+  };
+  for (const u32 server : {0x55u, 0x6Au, 0x6Cu, 0x8Fu, 0xCFu})
+    EXPECT_TRUE(has_persistent_memory(server)) << server;
+  for (const u32 client : {0x5Eu, 0x7Eu, 0x8Cu, 0xA7u}) EXPECT_FALSE(has_persistent_memory(client)) << client;
 }
 
 TEST(Transaction, WordOfTheReferenceHasAbortCode12) {

@@ -159,6 +159,37 @@ TEST(Demux, ArchRecordsHaveTheirOwnSizesAndFragments) {
   EXPECT_EQ(drained.totals.headless, 1u);
 }
 
+/// A record with any owners, or none; where a format can have them, of another size or without its head.
+void append_any(Bytes& buffer, unsigned format, std::mt19937_64& random) {
+  const u64 owners = random() % 8;
+  if (format < 4) {
+    const Bytes record = fixed_buffer(format, {owners});
+    buffer.insert(buffer.end(), record.begin(), record.end());
+  } else if (format < 0xF) {
+    append_adaptive(buffer, random() % 4 == 0 ? pebs::data_cfg::MEMORY : 0, owners, 0);
+  } else {
+    append_arch(buffer, random() % 4 == 0 ? pebs::cfg_c::LBR : pebs::header::BASIC, owners, 0);
+  }
+}
+
+TEST(Demux, DrainsOfTwoBuffersAddUpToTheDrainOfOneWithBoth) {
+  std::mt19937_64 random(11);
+  for (const unsigned format : {0u, 1u, 2u, 3u, 4u, 6u, 0xFu}) {
+    for (int round = 0; round < 20; ++round) {
+      Bytes first, second;
+      for (u64 records = random() % 40; records > 0; --records) append_any(first, format, random);
+      for (u64 records = random() % 40; records > 0; --records) append_any(second, format, random);
+      second.resize(second.size() + random() % 8);  // the beginning of another
+      Bytes both = first;
+      both.insert(both.end(), second.begin(), second.end());
+      const DemuxSetup setup{.format = format, .enabled = 0b11, .enable_word = round % 2 == 0 ? 0b11u : 0b1u};
+      DemuxTotals sum = drain(first, setup).totals;
+      sum += drain(second, setup).totals;
+      EXPECT_EQ(sum, drain(both, setup).totals) << format;
+    }
+  }
+}
+
 u64 word_at(const Bytes& buffer, std::size_t offset) {
   u64 word = 0;
   std::memcpy(&word, buffer.data() + offset, sizeof(word));

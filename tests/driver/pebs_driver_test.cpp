@@ -180,6 +180,24 @@ TEST(PebsDriver, LargeThresholdReservesOneRecordPerPossibleCounter) {
   EXPECT_EQ(threshold(basic), 65152u);
 }
 
+TEST(PebsDriver, WithoutPebsOnFixedCountersTheThresholdReservesForGeneralOnesAlone) {
+  Machine m(3);
+  m.start(sample::IP | sample::TIME);
+  constexpr u64 record = 200, general_counters = 8;
+  EXPECT_EQ(
+      m.cpu.area_word(offsetof(DsArea64, pebs_threshold)) - m.cpu.area_word(offsetof(DsArea64, pebs_base)),
+      65536 / record * record - general_counters * record);
+}
+
+// IA32_PEBS_INDEX counts the threshold in units of 16 bytes from bit 36 on.
+TEST(PebsDriver, AnArchitecturalBufferKeepsRoomForTheLongestRecord) {
+  Machine m(Enumeration::arch_pebs_format);
+  m.start(sample::IP | sample::TIME);
+  EXPECT_EQ(field(m.cpu.msrs[msr::PEBS_INDEX], 58, 36), (65536u - 4096u) / 16);
+  m.start(sample::IP | sample::CALLCHAIN);
+  EXPECT_EQ(field(m.cpu.msrs[msr::PEBS_INDEX], 58, 36), 1u) << "every record interrupts";
+}
+
 TEST(PebsDriver, EventsAreLargeOnlyIfRecordsHoldAllTheyAskFor) {
   Machine m(4);
   const auto flags = [&](u64 type) { return data_of(m.open(type)).flags; };
@@ -189,6 +207,26 @@ TEST(PebsDriver, EventsAreLargeOnlyIfRecordsHoldAllTheyAskFor) {
   EXPECT_TRUE(flags(sample::CALLCHAIN) & pebs_flag::AUTO_RELOAD);
   Machine haswell(2);
   EXPECT_FALSE(data_of(haswell.open(sample::TIME)).flags & pebs_flag::LARGE) << "no TSC in format 2";
+}
+
+TEST(PebsDriver, RegistersThatRecordsLackKeepAnEventFromLargeBuffers) {
+  constexpr u64 code_segment = bit(10), rax = bit(0);
+  const auto is_large = [](u64 type, u64 registers) {
+    Machine m(4);
+    Event event;
+    event.attr.sample_period = 1000;
+    event.attr.sample_type = sample::IP | type;
+    event.attr.precise_ip = 2;
+    event.attr.exclude_kernel = 1;
+    event.attr.sample_regs_user = event.attr.sample_regs_intr = registers;
+    event.leader = &event;
+    EXPECT_TRUE(m.driver.init(event).ok());
+    return (data_of(event).flags & pebs_flag::LARGE) != 0;
+  };
+  for (const u64 type : {sample::REGS_USER, sample::REGS_INTR}) {
+    EXPECT_TRUE(is_large(type, rax));
+    EXPECT_FALSE(is_large(type, rax | code_segment));
+  }
 }
 
 TEST(PebsDriver, RefusesWhatPebsCannotDo) {
@@ -208,6 +246,61 @@ TEST(PebsDriver, AutoReloadPutsMinusThePeriodIntoTheResetSlot) {
   EXPECT_EQ(m.cpu.area_word(0x40), low_bits(48) - 999);
 }
 
+TEST(PebsDriver, WithoutAutoReloadTheResetSlotIsZero) {
+  Machine m(3);
+  Event& event = m.open(sample::IP);
+  data_of(event).flags &= ~pebs_flag::AUTO_RELOAD;
+  m.start(event);
+  EXPECT_EQ(m.cpu.area_word(0x40), 0u);
+}
+
+TEST(PebsDriver, AnEventThatStopsTakesItsEnableBitAlong) {
+  Machine m(3);
+  Event &first = m.start(sample::IP), &second = m.start(sample::IP);
+  EXPECT_EQ(m.driver.enabled(), 0b11u);
+  m.driver.disable(first, m.map);
+  EXPECT_EQ(m.driver.enabled(), 0b10u);
+  m.driver.disable(second, m.map);
+  EXPECT_EQ(m.driver.enabled(), 0u);
+}
+
+/// CFG_C for a precise event that samples these registers, on a CPU whose records can have all.
+u64 vectors_recorded_for(unsigned qwords, u32 vectors, u16 predicates) {
+  Enumeration cpu = cpu_with_format(Enumeration::arch_pebs_format);
+  cpu.pebs_arch_capabilities = ~u64{0};
+  PebsCpu bus;
+  RegisterAccess access{bus};
+  Host host;
+  DebugStoreArea area{access, DriverOptions{}.debug_store_address};
+  PebsDriver driver(access, area, cpu, host, perf::default_kernel);
+  Event event;
+  event.leader = &event;
+  event.attr.sample_period = 1000;
+  event.attr.precise_ip = 2;
+  event.attr.sample_type = sample::IP | sample::REGS_INTR;
+  event.attr.sample_simd_regs_enabled = 1;
+  event.attr.sample_simd_vec_reg_qwords = static_cast<u16>(qwords);
+  event.attr.sample_simd_vec_reg_intr = vectors;
+  event.attr.sample_simd_pred_reg_qwords = predicates != 0 ? 1 : 0;
+  event.attr.sample_simd_pred_reg_intr = predicates;
+  EXPECT_TRUE(driver.init(event).ok());
+  data_of(event).index = 0;
+  EventMap map{};
+  map[0] = &event;
+  driver.add(event, map);
+  return driver.enable(event, map).cfg_c & pebs::cfg_c::VECTORS;
+}
+
+TEST(PebsDriver, ArchitecturalRecordsHaveTheVectorGroupsThatAreSampledAndNoOthers) {
+  using namespace pebs::cfg_c;
+  EXPECT_EQ(vectors_recorded_for(0, 0, 0), 0u);
+  EXPECT_EQ(vectors_recorded_for(2, 0xFFFF, 0), XMM);
+  EXPECT_EQ(vectors_recorded_for(4, 0xFFFF, 0), XMM | YMMH);
+  EXPECT_EQ(vectors_recorded_for(8, 0xFFFF, 0), XMM | YMMH | ZMMH);
+  EXPECT_EQ(vectors_recorded_for(8, 0xFFFF'FFFF, 0), XMM | YMMH | ZMMH | HI16_ZMM);
+  EXPECT_EQ(vectors_recorded_for(0, 0, 0xFF), OPMASK);
+}
+
 // Linux: intel_pmu_pebs_add.
 TEST(PebsDriver, DataCfgKeepsWhatTheFirstEventNeedsAndBeginsAfreshBehindTheLast) {
   Machine m(4);
@@ -217,6 +310,47 @@ TEST(PebsDriver, DataCfgKeepsWhatTheFirstEventNeedsAndBeginsAfreshBehindTheLast)
   for (const auto& event : m.events) m.driver.remove(*event, m.map);
   m.start(sample::IP);
   EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], 0u);
+}
+
+/// DATA_CFG for an event of this type that `prepare` has changed before it is put on a counter.
+template <class Prepare>
+u64 data_config_of(u64 sample_type, Prepare prepare) {
+  Machine m(6);
+  Event& event = m.open(sample_type);
+  prepare(event);
+  m.start(event);
+  return m.cpu.msrs[msr::PEBS_DATA_CFG];
+}
+
+TEST(PebsDriver, MasksOfRegistersThatAreNotSampledAskForNone) {
+  const auto masks = [](Event& event) { event.attr.sample_regs_user = event.attr.sample_regs_intr = 1; };
+  EXPECT_EQ(data_config_of(sample::IP, masks), 0u);
+  EXPECT_EQ(data_config_of(sample::IP | sample::REGS_INTR, masks), pebs::data_cfg::GPRS);
+  EXPECT_EQ(data_config_of(sample::IP | sample::REGS_USER, masks), pebs::data_cfg::GPRS);
+}
+
+// RAX has the abort code, which belongs to the weight of an abort (Linux: pebs_update_adaptive_cfg).
+TEST(PebsDriver, TheWeightOfAnAbortBringsTheGeneralRegisters) {
+  using namespace pebs::data_cfg;
+  constexpr u64 rtm_aborted = 0x04C9, hle_aborted = 0x04C8;
+  const auto counting = [](u64 config) { return [config](Event& event) { data_of(event).config = config; }; };
+  for (const u64 weight : {sample::WEIGHT, sample::WEIGHT_STRUCT}) {
+    EXPECT_EQ(data_config_of(sample::IP | weight, counting(rtm_aborted)), MEMORY | GPRS);
+    EXPECT_EQ(data_config_of(sample::IP | weight, counting(rtm_aborted | msr::evtsel::INT)), MEMORY | GPRS);
+    EXPECT_EQ(data_config_of(sample::IP | weight, counting(hle_aborted)), MEMORY);
+  }
+  EXPECT_EQ(data_config_of(sample::IP | sample::ADDR, counting(rtm_aborted)), MEMORY);
+}
+
+// MSR_PEBS_DATA_CFG (SDM vol. 4): general counters from bit 32 on, fixed ones from bit 48 on.
+TEST(PebsDriver, EachStoredCounterHasABitOfItsOwnInDataCfg) {
+  const auto storing = [](unsigned n) {
+    return [n](Event& event) { data_of(event).stored_counters = bit(n); };
+  };
+  for (unsigned n = 0; n < 8; ++n) {
+    EXPECT_EQ(data_config_of(sample::IP, storing(n)), pebs::data_cfg::COUNTERS | bit(32 + n));
+    EXPECT_EQ(data_config_of(sample::IP, storing(32 + n)), pebs::data_cfg::COUNTERS | bit(48 + n));
+  }
 }
 
 TEST(PebsDriver, DataCfgIsTheUnionOfTheActiveEventsAndNeverShrinks) {

@@ -157,6 +157,35 @@ TEST(PebsRegisters, UserModesAreReadLiveWhereTheRecordIsTheKernels) {
   EXPECT_EQ(data.user_extended, &host.live);
 }
 
+/// PERF_SAMPLE_WEIGHT_STRUCT of an architectural record with these words of time.
+u64 weight_of(u32 retire_latency, u64 latency, u64 tsx = 0) {
+  LiveHost host;
+  PebsSampleBuilder builder(cpu_with_format(Enumeration::arch_pebs_format), host);
+  perf::Event event;
+  event.attr.precise_ip = 2;
+  event.attr.sample_type = sample::IP | sample::WEIGHT_STRUCT;
+  Bytes record = arch_record(pebs::cfg_c::AUX, 0);
+  const pebs::ArchLayout layout = pebs::arch_layout(pebs::header::BASIC | pebs::cfg_c::AUX, 0);
+  pebs::ArchBasic basic{};
+  basic.retire_latency = retire_latency;
+  put(record, layout.basic, basic);
+  pebs::ArchAux aux{};
+  aux.latency = latency;
+  aux.tsx = tsx;
+  put(record, layout.aux, aux);
+  return builder.build(event, record, {}).weight;
+}
+
+// Bit 16 says that the retire latency is valid; the latency word has the instruction's in 15:0, the access's
+// in 47:32.
+TEST(ArchitecturalRecords, TellTheLatenciesOfAccessInstructionAndRetirement) {
+  EXPECT_EQ(weight_of(0x1'0003, u64{0x22} << 32 | 0x11), u64{3} << 48 | u64{0x11} << 32 | 0x22);
+  EXPECT_EQ(weight_of(0x0'0003, u64{0x22} << 32 | 0x11), u64{0x11} << 32 | 0x22) << "not valid";
+  EXPECT_EQ(weight_of(0x1'FFFF, 0), u64{0xFFFF} << 48);
+  EXPECT_EQ(weight_of(0, 0x11, 0x64), u64{0x11} << 32 | 0x64)
+      << "an abort's cycles, where nothing was accessed";
+}
+
 TEST(PebsRegisters, AnAdaptiveRecordHasTheXmmOfBothSides) {
   LiveHost host;
   PebsSampleBuilder builder(cpu_with_format(4), host);

@@ -156,6 +156,16 @@ TEST(Transaction, OutsideOfOneEachAddSchedulesAtOnce) {
   rig.driver.enable();
 }
 
+TEST(Transaction, OutsideOfOneAnAddThatFailsReleasesNothingOfTheOthers) {
+  TwoThreads threads(nehalem);  // which share the register
+  threads.a.driver.disable();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(threads.a.driver.add(threads.a.opened(Rig::raw(0xC4))));
+  ASSERT_TRUE(threads.a.driver.add(threads.a.opened(Rig::with_value(0x01B7, 0x11))));
+  EXPECT_FALSE(threads.a.driver.add(threads.a.opened(Rig::raw(0xC4))));
+  threads.a.driver.enable();
+  EXPECT_FALSE(threads.b.schedule(threads.b.opened(Rig::with_value(0x01B7, 0x12))));
+}
+
 // --- validation of groups (4.3) ---------------------------------------------------------------------------
 
 TEST(GroupValidation, AGroupThatCanNeverFitIsRefusedAtOpen) {
@@ -230,6 +240,24 @@ TEST(GroupValidation, AGroupHasNoMoreMembersThanThereAreCounters) {
   ASSERT_TRUE(rig.schedule(trace));
   EXPECT_EQ(data_of(trace).index, 47);
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC5))));  // the limit is the same for all groups together
+}
+
+TEST(GroupValidation, EachMetricIsRoomForOneMoreMember) {  // Linux: collect_event
+  FakeBus with_trace = ice_lake();
+  with_trace.leaves[{1, 0}].ecx |= cpuid_ds_cpl;
+  with_trace.msrs[msr::PERF_CAPABILITIES] |= msr::perf_cap::PERF_METRICS;
+  constexpr unsigned counters = 12, metrics = 4;
+  Rig rig(with_trace);
+  perf::Event& slots = rig.opened(Rig::raw(0x0400));
+  unsigned members = 1;
+  for (u64 n = 0; n < metrics; ++n) members += rig.error_of(Rig::raw(0x8000 | n << 8), &slots) == 0;
+  for (const u64 fixed : {0x00C0, 0x003C}) members += rig.error_of(Rig::raw(fixed), &slots) == 0;
+  for (int i = 0; i < 8; ++i) members += rig.error_of(Rig::raw(0xC5), &slots) == 0;
+  perf::Attr every_branch = Rig::generic(HardwareId::branch_instructions, 1);
+  every_branch.exclude_kernel = 1;
+  EXPECT_EQ(rig.error_of(every_branch, &slots), 0);  // needs no counter
+  EXPECT_EQ(members + 1, counters + metrics);
+  EXPECT_EQ(rig.error_of(Rig::raw(0x0300), &slots), EINVAL) << "though its fixed counter is free";
 }
 
 TEST(GroupValidation, OtherGroupsOnThePmuDoNotMatter) {
@@ -320,6 +348,25 @@ TEST(TransactionalAborts, GeneralCounter3IsClaimedOnlyWhileItIsUsed) {
   ASSERT_TRUE(rig.schedule(fourth));
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 1u);
   rig.unschedule(fourth);
+  EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
+}
+
+TEST(TransactionalAborts, GeneralCounter3StaysClaimedWhoeverElseLeaves) {
+  Rig rig(skylake_with_tsx());
+  std::vector<perf::Event*> events;
+  for (int i = 0; i < 4; ++i) {
+    events.push_back(&rig.opened(Rig::raw(0xC4, 1000)));
+    rig.schedule(*events.back());
+  }
+  rig.driver.disable();
+  rig.driver.stop(*events[2], perf::PmuDriver::StopMode::plain);
+  rig.driver.enable();
+  EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 1u) << "counter 2 is throttled";
+  rig.unschedule(*events[2]);
+  EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 1u) << "counter 2 is free";
+  rig.driver.disable();
+  rig.driver.stop(*events[3], perf::PmuDriver::StopMode::plain);
+  rig.driver.enable();
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
 }
 

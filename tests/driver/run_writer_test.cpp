@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 #include "arch/pebs_generator.h"
@@ -67,7 +68,7 @@ perf::Attr random_attr(Random& random) {
     attr.sample_type |= sample::WEIGHT_STRUCT;
   constexpr u64 xmm = perf::register_mask::XMM_HALVES;
   attr.sample_regs_intr = one_of(random, {u64{0xFF0FFF}, u64{0xFF03FF}, 0xFF0FFF | xmm, 0xFF03FF | xmm,
-                                          u64{0xFF07FF}, u64{0xFF0FFF} | bit(40), u64{0x1FF}});
+                                          u64{0xFF07FF}, u64{0xFF0FFF} | bit(40), u64{0x1FF}, xmm});
   attr.sample_regs_user = 0xFF0FFF;
   attr.branch_sample_type = one_of(random, {perf::branch::PLM_ALL, perf::branch::USER}) | perf::branch::ANY |
                             some_of(random, perf::branch::HW_INDEX);
@@ -225,8 +226,14 @@ std::string difference(const Machine& a, const Machine& b) {
   return {};
 }
 
-/// One machine's rings on either path, after a few drains. How many samples were copied.
-u64 race(u64 seed) {
+/// Samples that were copied, by format of the records; those of machines whose events all have branches
+/// apart.
+struct Copied {
+  std::map<unsigned, u64> all, with_branches;
+};
+
+/// One machine's rings on either path, after a few drains.
+void race(u64 seed, Copied& copied) {
   Random random(seed);
   const unsigned format = one_of(random, formats);
   const Enumeration cpu = cpu_with(format, random);
@@ -259,16 +266,51 @@ u64 race(u64 seed) {
     runs.drain(buffer.bytes, setup);
     const std::string found = difference(each, runs);
     EXPECT_EQ(found, "") << "seed " << seed << ", format " << format << ", drain " << drain;
-    if (!found.empty()) return 0;
+    if (!found.empty()) return;
     if (random() % 2 == 0) each.read_rings(), runs.read_rings();
   }
-  return runs.copied();
+  copied.all[format] += runs.copied();
+  const bool all_have_branches = std::ranges::all_of(runs.events(), [](const perf::Event& event) {
+    return (event.attr.sample_type & sample::BRANCH_STACK) != 0;
+  });
+  if (all_have_branches) copied.with_branches[format] += runs.copied();
 }
 
 TEST(RunWriter, CopiesTheBytesThatEachSampleAloneHas) {
-  u64 copied = 0;
-  for (u64 seed = 1; seed <= 600 && !testing::Test::HasFailure(); ++seed) copied += race(seed);
-  EXPECT_GT(copied, 20'000u);
+  Copied copied;
+  for (u64 seed = 1; seed <= 600 && !testing::Test::HasFailure(); ++seed) race(seed, copied);
+  for (const unsigned format : formats) EXPECT_GT(copied.all[format], 1000u) << format;
+  for (const unsigned format : {4u, 5u, 6u, 15u})  // whose records have them
+    EXPECT_GT(copied.with_branches[format], 0u) << format;
+}
+
+/// A plan for XMM registers and branches of records of architectural PEBS with these groups.
+std::optional<SamplePlan> plan_for(u64 groups, std::size_t bytes) {
+  Enumeration cpu;
+  cpu.pebs_format = Enumeration::arch_pebs_format;
+  cpu.lbr_entries = 32;
+  perf::Event event;
+  event.attr.precise_ip = 2;
+  event.attr.sample_type = sample::IP | sample::REGS_INTR;
+  event.attr.sample_regs_intr = 0xFF0FFF | perf::register_mask::XMM_HALVES;
+  data_of(event).flags = pebs_flag::PRECISE | register_flag(event.attr);
+  event.layout = perf::make_sample_layout(event.attr);
+  std::vector<std::byte> record(bytes);
+  const le64 word = groups | pebs::header::BASIC | pebs::header::MODE_64 | pebs::cfg_c::GPRS | bytes;
+  std::memcpy(record.data(), &word, sizeof word);
+  return SamplePlanner(cpu).plan(event, perf::make_sample_template(event, {}, {}), record, {});
+}
+
+TEST(SamplePlan, XmmRegistersAreWhereTheRecordHasAllOfThem) {
+  using namespace pebs::cfg_c;
+  const pebs::ArchLayout layout = pebs::arch_layout(pebs::header::BASIC | GPRS | XMM, 32);
+  const auto whole = plan_for(XMM, layout.size), cut = plan_for(XMM, layout.size - 16);
+  ASSERT_TRUE(whole && cut);
+  EXPECT_EQ(whole->record.xmm, layout.vectors + sizeof(pebs::ArchVectorHeader));
+  EXPECT_EQ(cut->record.xmm, 0u);
+  const auto others = plan_for(ZMMH, pebs::arch_layout(pebs::header::BASIC | GPRS | ZMMH, 32).size);
+  ASSERT_TRUE(others);
+  EXPECT_EQ(others->record.xmm, 0u) << "there are other vectors";
 }
 
 TEST(DataSourceTable, SaysOfEveryWordWhatTheReaderSays) {

@@ -42,6 +42,12 @@ TEST(Scheduler, FixedCountersDoNotUseUpTheGeneralLimit) {
   EXPECT_TRUE(assign({on(0xF), on(0xF)}, 1).empty());
 }
 
+TEST(Scheduler, AsManyEventsAsCountersCanBeNamedArePlaced) {
+  Counters fixed_first;
+  for (int n = 0; n < 64; ++n) fixed_first.push_back((n + 32) % 64);
+  EXPECT_EQ(assign(std::vector<Constraint>(max_scheduled_events, on(~u64{0})), 32), fixed_first);
+}
+
 TEST(Scheduler, AnEmptyConstraintCannotBePlaced) { EXPECT_TRUE(assign({on(0xF), on(0)}).empty()); }
 
 TEST(Scheduler, GreedySearchDependsOnListOrder) {  // Linux: perf_assign_events

@@ -27,13 +27,20 @@ TEST(DriverWarnings, AreASentenceForEachThingThatMustNotHappen) {
 }
 
 TEST(DriverStatistics, OfSeveralDriversAddUpAndKeepTheFirstFault) {
-  const DriverStatistics clean{.interrupts = 1},
-      faulty{.faults = {.count = 2, .first = {Access::wrmsr, 0x600}}},
-      worse{.stuck_interrupts = 1, .faults = {.count = 3, .first = {Access::rdpmc, 1}}};
+  const DriverStatistics clean{.interrupts = 1, .merged_overflows = 10},
+      faulty{.interrupts = 2,
+             .unhandled_interrupts = 20,
+             .merged_overflows = 3,
+             .faults = {.count = 2, .first = {Access::wrmsr, 0x600}}},
+      worse{.unhandled_interrupts = 4,
+            .stuck_interrupts = 1,
+            .faults = {.count = 3, .first = {Access::rdpmc, 1}}};
   DriverStatistics all;
   for (const DriverStatistics& one : {clean, faulty, worse}) all += one;
-  EXPECT_EQ(all.interrupts, 1u);
+  EXPECT_EQ(all.interrupts, 3u);
+  EXPECT_EQ(all.unhandled_interrupts, 24u);
   EXPECT_EQ(all.stuck_interrupts, 1u);
+  EXPECT_EQ(all.merged_overflows, 13u);
   EXPECT_EQ(all.faults.count, 5u);
   EXPECT_EQ(all.faults.first.address, 0x600u);
 }

@@ -46,11 +46,10 @@ u32 filter_bits(const FilterRow& row, BranchFilterMap map) {
     case BranchFilterMap::haswell:
       return row.haswell;
     case BranchFilterMap::architectural:
-      return row.architectural;
-    case BranchFilterMap::none:
+    case BranchFilterMap::none:  // whose requests have no bits: nobody asks
       break;
   }
-  return 0;
+  return row.architectural;
 }
 
 /// Requests that this part's CPUID.1CH:EBX leaves without a filter. Types are not looked at where privileges
@@ -134,15 +133,17 @@ Result<Done, KernelError> LbrDriver::set_event_logging(Event& event) const {
                   fmt::format("only plain events can be logged: config {:#x} has bits beside event and umask",
                               event.attr.config));
   const Event& leader = *event.leader;
-  unsigned logged = event.is_leader() ? 0 : has(leader, branch::COUNTERS);
-  bool call_stack = has(event, branch::CALL_STACK) || has(leader, branch::CALL_STACK);
-  for (const Event* sibling : leader.siblings) {
-    if (sibling == &event) continue;
-    logged += has(*sibling, branch::COUNTERS);
-    call_stack |= has(*sibling, branch::CALL_STACK);
-  }
+  unsigned logged = 1;  // itself
+  bool call_stack = has(event, branch::CALL_STACK);
+  const auto look_at = [&](const Event& other) {
+    if (&other == &event) return;
+    logged += has(other, branch::COUNTERS);
+    call_stack |= has(other, branch::CALL_STACK);
+  };
+  look_at(leader);
+  for (const Event* sibling : leader.siblings) look_at(*sibling);
   if (call_stack) return refuse(EINVAL, "events cannot be logged in a group with a call stack");
-  if (logged + 1 > branch_counter_count())
+  if (logged > branch_counter_count())
     return refuse(EINVAL, fmt::format("more than {} logged events in one group", branch_counter_count()));
   if (!uses_lbr(leader)) return refuse(EINVAL, "the group leader of a logged event needs a branch stack");
   data_of(event).config |= msr::evtsel::BR_CNTR;

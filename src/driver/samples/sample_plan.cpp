@@ -45,9 +45,6 @@ bool serves(const RecordLayout& record, const perf::Event& event, const perf::Sa
   const u32 limit = event.layout.branch_entries_limit;
   const bool all_fit = limit == 0 || record.lbr_entries <= limit;
   if (sample.at.branches_end != 0 && (record.lbr_entries == 0 || !all_fit)) return false;
-  if (sample.at.xmm_registers != 0 &&
-      (record.order != RegisterOrder::encoded || !has_flag(event, pebs_flag::EXTENDED_REGISTERS)))
-    return false;
   if (sample.at.transaction != 0 && record.transactions && record.order == RegisterOrder::none) return false;
   return record.accesses || !wants(event, access_types);
 }
