@@ -12,22 +12,27 @@
 namespace pmusim::trace {
 namespace {
 
+/// Not LOCK, behind which there is nothing that is looked for here.
+bool is_prefix(std::byte b) {
+  const auto v = std::to_integer<unsigned>(b);
+  const bool segment = v == 0x26 || v == 0x2E || v == 0x36 || v == 0x3E || v == 0x64 || v == 0x65;
+  return segment || v == 0x66 || v == 0x67 || v == 0xF2 || v == 0xF3 || (v & 0xF0) == 0x40;  // REX
+}
+
+/// Without prefixes. Of an instruction there is something left.
+std::span<const std::byte> from_opcode(std::span<const std::byte> code) {
+  return {std::ranges::find_if_not(code, is_prefix), code.end()};
+}
+
 /// Errs on the safe side: instructions with vector, mask or x87 registers, those of the opcodes that state
 /// moves with (FXRSTOR, XRSTOR, LDMXCSR, WRPKRU, EMMS), everything that is encoded with VEX or EVEX, and
 /// calls of the kernel.
-bool may_change_extended(std::span<const std::byte> code, const x86::Instruction& decoded) {
+bool may_change_extended(std::span<const std::byte> opcode, const x86::Instruction& decoded) {
   constexpr u64 vectors_masks_x87 = bits(56, 16);
   if (((decoded.registers_read | decoded.registers_written) & vectors_masks_x87) != 0) return true;
-  const auto is_prefix = [](std::byte b) {
-    const auto v = std::to_integer<unsigned>(b);
-    return v == 0x66 || v == 0x67 || v == 0xF0 || v == 0xF2 || v == 0xF3 || v == 0x64 || v == 0x65 ||
-           (v & 0xF0) == 0x40;  // REX
-  };
-  const auto opcode = std::ranges::find_if_not(code, is_prefix);
-  if (opcode == code.end()) return true;
-  const auto first = std::to_integer<unsigned>(*opcode);
+  const auto first = std::to_integer<unsigned>(opcode[0]);
   if (first == 0xC4 || first == 0xC5 || first == 0x62 || first == 0x9B || (first & 0xF8) == 0xD8) return true;
-  if (first != 0x0F || opcode + 1 == code.end()) return false;
+  if (first != 0x0F) return false;
   const auto second = std::to_integer<unsigned>(opcode[1]);
   return second == 0x01 || second == 0x77 || second == 0xAE || second == 0xC7;
 }
@@ -38,17 +43,19 @@ LiveInstruction describe(std::span<const std::byte> code, const x86::Instruction
   LiveInstruction live;
   live.instruction = decoded;
   std::ranges::copy(code, live.bytes.begin());
-  live.system_call =
-      decoded.branch == BranchKind::syscall || (code.front() == interrupt && code.back() == linux_gate);
-  live.pops_flags = (code.back() == popf || code.back() == iret) && code.size() <= 2;
-  live.raises_trap = code.front() == breakpoint || code.front() == icebp ||
-                     (code.front() == interrupt && code.back() == trap_gate);
-  live.may_change_extended = live.system_call || may_change_extended(code, decoded);
+  const std::span<const std::byte> opcode = from_opcode(code);
+  const auto is = [&](std::byte alone) { return opcode.size() == 1 && opcode[0] == alone; };
+  const auto is_interrupt = [&](std::byte gate) {
+    return opcode.size() == 2 && opcode[0] == interrupt && opcode[1] == gate;
+  };
+  live.system_call = decoded.branch == BranchKind::syscall || is_interrupt(linux_gate);
+  live.pushes_flags = is(pushf);
+  live.pops_flags = is(popf) || is(iret);
+  live.raises_trap = is(breakpoint) || is(icebp) || is_interrupt(trap_gate);
+  live.may_change_extended = live.system_call || may_change_extended(opcode, decoded);
   live.moves_shadow_stack = is_near_call(decoded.branch) || decoded.branch == BranchKind::near_return ||
                             decoded.branch == BranchKind::far_call ||
                             decoded.branch == BranchKind::far_return;
-  // PUSHF may have an operand-size prefix; nothing else that ends in 9C pushes with so few bytes.
-  live.pushes_flags = code.back() == pushf && code.size() <= 2 && decoded.memory_operands == 1;
   return live;
 }
 

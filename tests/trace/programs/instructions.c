@@ -28,6 +28,15 @@ static int trap_flag_seen(void)
 	return ((pushed | r11) & 0x100) != 0;
 }
 
+/* A constant whose lowest byte is the opcode of PUSHF, with what would be the trap flag. */
+static int constant_changed(void)
+{
+	long pushed;
+
+	__asm__ volatile("pushq $-100\n\tpopq %0" : "=r"(pushed));
+	return pushed != -100;
+}
+
 /* Code written at run time, and overwritten without another system call. */
 static int changing_code(void)
 {
@@ -49,5 +58,7 @@ int main(void)
 	repeat(0);
 	if (trap_flag_seen())
 		return 1;
+	if (constant_changed())
+		return 3;
 	return changing_code() == 6 ? 0 : 2;
 }
