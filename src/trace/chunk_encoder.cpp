@@ -49,7 +49,6 @@ void ChunkEncoder::happening(const Happening& happening) {
 void ChunkEncoder::finish() {
   if (stretch_.runs != 0 || stretch_.happenings_before != 0) end_stretch();
   if (outcome_count_ != 0) out(Stream::outcomes).byte(outcome_bits_);
-  outcome_count_ = 0;
 }
 
 bool ChunkEncoder::empty() const {

@@ -34,7 +34,6 @@ u64 entry_of(u32 pid) {
 }  // namespace
 
 NativeRun::End NativeRun::from_start(u32 pid) {
-  first_ = pid;
   threads_[pid] = pid;
   if (region_.delay_ms == 0) executed(pid);
   run_freely(pid, 0);
@@ -42,7 +41,6 @@ NativeRun::End NativeRun::from_start(u32 pid) {
 }
 
 NativeRun::End NativeRun::from_middle(u32 pid, const std::set<u32>& tids) {
-  first_ = pid;
   for (const u32 tid : tids) threads_[tid] = pid;
   if (region_.delay_ms == 0 && !waits_for_function()) return End::at_region;
   if (region_.delay_ms == 0) plant_at_function(pid);
@@ -87,7 +85,7 @@ std::optional<u32> NativeRun::wait(int& status) {
 
 NativeRun::Next NativeRun::stopped(u32 tid, int status) {
   if (!WIFSTOPPED(status)) {
-    ended(tid, status);
+    threads_.erase(tid);
     return Next::go_on;
   }
   if (!threads_.contains(tid)) {
@@ -126,8 +124,7 @@ NativeRun::Next NativeRun::trapped(u32 tid) {
 }
 
 void NativeRun::started(u32 parent, u32 tid) {
-  int status = 0;
-  if (early_.erase(tid) == 0) ::waitpid(static_cast<pid_t>(tid), &status, __WALL);
+  if (early_.erase(tid) == 0) ::waitpid(static_cast<pid_t>(tid), nullptr, __WALL);
   const u32 pid = process_of(tid);
   threads_[tid] = pid;
   if (pid != threads_[parent]) {  // with a copy of its parent's memory, breakpoints included
@@ -157,11 +154,6 @@ void NativeRun::executed(u32 tid) {
 void NativeRun::let_go() {
   stop_all_but(0);
   for (const auto& [tid, pid] : threads_) trace::let_go(tid, 0);
-}
-
-void NativeRun::ended(u32 tid, int status) {
-  if (tid == first_) status_ = status;
-  threads_.erase(tid);
 }
 
 void NativeRun::plant(u32 pid, u64 address) {
@@ -207,7 +199,10 @@ void NativeRun::stop(u32 tid) {
     int status = 0;
     const pid_t got = ::waitpid(static_cast<pid_t>(tid), &status, __WALL);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 || !WIFSTOPPED(status)) return ended(tid, status);
+    if (got < 0 || !WIFSTOPPED(status)) {
+      threads_.erase(tid);
+      return;
+    }
     const int event = status >> 16;
     if (event == 0 && WSTOPSIG(status) == SIGSTOP) return;
     if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {

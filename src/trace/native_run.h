@@ -32,7 +32,6 @@ class NativeRun {
 
   /// Stopped threads, and the processes that they belong to.
   const std::map<u32, u32>& threads() const { return threads_; }
-  int status() const { return status_; }  ///< of the first process, once it has ended
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -47,7 +46,6 @@ class NativeRun {
   void started(u32 parent, u32 tid);
   void forget_program(u32 tid);
   void executed(u32 tid);
-  void ended(u32 tid, int status);
   void plant(u32 pid, u64 address);
   void plant_at_function(u32 pid);
   void remove_breakpoints(u32 pid);
@@ -58,8 +56,6 @@ class NativeRun {
   const Region& region_;
   const std::atomic<bool>* stop_;
   std::optional<Clock::time_point> delayed_until_;
-  u32 first_ = 0;
-  int status_ = 0;
   std::map<u32, u32> threads_;                           // pid by tid
   std::set<u32> early_;                                  // stopped before their parents told of them
   std::map<u32, std::map<u64, std::byte>> breakpoints_;  // what was there, by pid and address

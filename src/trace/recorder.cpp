@@ -18,10 +18,8 @@ namespace {
 class OneCpu {
  public:
   OneCpu() {
-    CPU_ZERO(&before_);
     known_ = ::sched_getaffinity(0, sizeof before_, &before_) == 0;
-    cpu_set_t one;
-    CPU_ZERO(&one);
+    cpu_set_t one{};
     CPU_SET(::sched_getcpu(), &one);
     ::sched_setaffinity(0, sizeof one, &one);
   }

@@ -29,8 +29,10 @@ bool holds(const std::vector<u64>& addresses, u64 address) {
 void look_for(const std::string& function, const Mapping& mapping, std::vector<u64>& found) {
   if (function.empty()) return;
   const auto offset = file_offset_of_function(mapping.path, function);
-  if (!offset || *offset < mapping.file_offset || *offset - mapping.file_offset >= mapping.bytes) return;
-  const u64 address = mapping.start + (*offset - mapping.file_offset);
+  if (!offset) return;
+  const u64 within = *offset - mapping.file_offset;  // much, where it stands before the mapping
+  if (within >= mapping.bytes) return;
+  const u64 address = mapping.start + within;
   if (!holds(found, address)) found.push_back(address);
 }
 

@@ -49,14 +49,15 @@ std::string text_of(const std::string& file) {
   return {content.begin(), content.end()};
 }
 
-Outcome run_alone(const std::string& program) {
+/// With an argument, if there is one.
+Outcome run_alone(const std::string& program, const char* argument = nullptr) {
   TemporaryDirectory directory;
   Outcome run;
   {
     const OutputTo file(directory.file("out"));
     const pid_t child = ::fork();
     if (child == 0) {
-      ::execl(program.c_str(), program.c_str(), nullptr);
+      ::execl(program.c_str(), program.c_str(), argument, nullptr);
       ::_exit(127);
     }
     ::waitpid(child, &run.status, 0);
@@ -65,12 +66,14 @@ Outcome run_alone(const std::string& program) {
   return run;
 }
 
-Outcome run_recorded(const std::string& program) {
+Outcome run_recorded(const std::string& program, const char* argument = nullptr) {
   TemporaryDirectory directory;
   Outcome run;
   {
     const OutputTo file(directory.file("out"));
-    const auto summary = record({program}, {directory.file("t")});
+    std::vector<std::string> command{program};
+    if (argument != nullptr) command.emplace_back(argument);
+    const auto summary = record(command, {directory.file("t")});
     if (summary.ok()) run.status = summary->status;
   }
   run.output = text_of(directory.file("out"));
@@ -81,6 +84,17 @@ TEST(Disguise, AProgramSeesItsTrapsItsCpusAndItsLimitsAsAlone) {
   const Outcome alone = run_alone(programs + "traps");
   EXPECT_THAT(alone.output, testing::HasSubstr("executed: 0 traps, ignored, blocked"));
   EXPECT_EQ(run_recorded(programs + "traps"), alone);
+}
+
+// As of a shell that has them ignored.
+TEST(Disguise, AProgramThatIsStartedWithTrapsIgnoredSeesThat) {
+  const auto ignored = std::signal(SIGTRAP, SIG_IGN);
+  const Outcome alone = run_alone(programs + "traps", "started"),
+                recorded = run_recorded(programs + "traps", "started");
+  std::signal(SIGTRAP, ignored);
+  EXPECT_EQ(alone.output, "started: 0 traps, ignored, not blocked\n");
+  EXPECT_EQ(recorded, alone);
+  EXPECT_EQ(run_recorded(programs + "traps", "started").output, "started: 0 traps, default, not blocked\n");
 }
 
 constexpr uid_t nobody = 65534;

@@ -7,7 +7,10 @@
 #include <tuple>
 
 #include "pmusim/trace/recorder.h"
+#include "tests/trace/random_extended.h"
 #include "tests/trace/sample_trace.h"
+#include "trace/extended_log.h"
+#include "trace/format.h"
 #include "trace/xstate.h"
 
 namespace pmusim::trace {
@@ -85,6 +88,54 @@ TEST(ExtendedTrace, IsReadAsItWasWritten) {
         change.change.apply_to(state);
         expected.push_back(state);
       }
+    }
+    writer.finish();
+  }
+  EXPECT_EQ(states_in(path), expected);
+}
+
+TEST(ExtendedTrace, RegistersOfEveryComponentAndThreadAreReadAsTheyWereWritten) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  std::mt19937_64 random(6);
+  std::vector<ExtendedState> expected;
+  {
+    SampleWriter writer(path);
+    std::array<ExtendedState, 3> threads;
+    for (int run = 0; run < 300; ++run) {
+      const u64 thread = random() % threads.size();
+      writer.switch_to(static_cast<u32>(thread + 1));
+      ExtendedState& state = threads[thread];
+      if (random() % 8 == 0) state = changed(state, random);  // by no instruction
+      ExtendedLog log;
+      log.begin(state);
+      const ExtendedState before = state;
+      expected.push_back(state);
+      for (u32 n = 0; n < 4; ++n) {
+        const ExtendedState after = changed(state, random);
+        log.add(n, state, after);
+        if (after != state) expected.push_back(after);
+        state = after;
+      }
+      BlockRun described;
+      log.describe(described);
+      writer.run(before, described.extended_changes);
+    }
+    writer.finish();
+  }
+  EXPECT_EQ(states_in(path), expected);
+}
+
+TEST(ExtendedTrace, MayHaveMoreThreadsThanAChunk) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  std::vector<ExtendedState> expected;
+  {
+    SampleWriter writer(path);
+    for (u32 tid = 1; tid <= max_extended_threads + 10; ++tid) {
+      writer.switch_to(tid);
+      expected.emplace_back().write(sse, tid % 32, {tid});
+      writer.run(expected.back(), {});
     }
     writer.finish();
   }

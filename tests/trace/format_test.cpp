@@ -6,6 +6,8 @@
 #include <csignal>
 
 #include "tests/trace/sample_trace.h"
+#include "trace/bytes.h"
+#include "trace/happening_codec.h"
 
 namespace pmusim::trace {
 namespace {
@@ -83,6 +85,63 @@ TEST(Trace, ManyChunksReadAsOne) {
   EXPECT_EQ(read, runs);
 }
 
+// docs/traces.md: a trace is the same bytes whoever wrote it.
+TEST(Trace, HappeningsAreTheirNumberAndTheirMembers) {
+  const auto bytes_of = [](const Happening& happening) {
+    ByteWriter out;
+    encode(happening, out);
+    return std::vector<u8>(out.data());
+  };
+  using Bytes = std::vector<u8>;
+  EXPECT_EQ(bytes_of(ProcessStart{5, 6, "ab", true}), (Bytes{0, 5, 6, 2, 'a', 'b', 1}));
+  EXPECT_EQ(bytes_of(ProcessStart{5, 6, "", false}), (Bytes{0, 5, 6, 0, 0}));
+  EXPECT_EQ(bytes_of(ThreadStart{5, 6, 7, 8}), (Bytes{1, 5, 6, 7, 8}));
+  EXPECT_EQ(bytes_of(ThreadSwitch{5, 6}), (Bytes{3, 5, 6}));
+  EXPECT_EQ(bytes_of(Unmap{5, 6, 7}), (Bytes{5, 5, 6, 7}));
+}
+
+/// Gives the file another version, with its right checksum.
+void set_version(const std::string& path, u32 version) {
+  std::vector<char> content = file_content(path);
+  FileHeader header{};
+  std::memcpy(&header, content.data(), sizeof header);
+  header.version = version;
+  header.crc = crc_of(header);
+  std::memcpy(content.data(), &header, sizeof header);
+  write_content(path, content);
+}
+
+TEST(Trace, ItsVersionSaysWhatItMayHaveAndItsHeaderWhatItHas) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  RandomTrace trace(1, {.addresses = true});
+  trace.write(path, 100);
+  for (u32 version = 1; version <= format_version; ++version) {
+    set_version(path, version);
+    const auto items = read_all(path);
+    ASSERT_TRUE(items.ok()) << items.error().message;
+    EXPECT_EQ(*items, trace.items) << version;
+    EXPECT_EQ(Reader::open(path)->contents(), Contents{.addresses = true}) << version;
+  }
+}
+
+TEST(Trace, WhatFollowsAFullChunkIsKeptHoweverLittle) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  auto writer = Writer::create(path, {});
+  const Block& nop = writer->add_block(0x1000, one_nop_code, one_nop_length);
+  const Block& many = writer->add_block(0x2000, std::vector(64, std::byte{0x90}), std::vector<u8>(64, 1));
+  for (u32 n = 0; n < chunk_instructions; n += 64) ASSERT_TRUE(writer->run({&many, 0x1000, {}, {}, {}}).ok());
+  ASSERT_TRUE(writer->run({&nop, 0x1001, {}, {}, {}}).ok());
+  const auto written = writer->finish();
+  ASSERT_TRUE(written.ok());
+  EXPECT_EQ(written->instructions, chunk_instructions + 1);
+  const auto items = read_all(path);
+  ASSERT_TRUE(items.ok()) << items.error().message;
+  EXPECT_EQ(items->size(), chunk_instructions / 64 + 1);
+  EXPECT_EQ(items->back().next_ip, 0x1001u);
+}
+
 TEST(Trace, AnEndlessLoopTakesNextToNothing) {
   TemporaryDirectory directory;
   const std::string path = directory.file("t");
@@ -110,6 +169,24 @@ TEST(Trace, TheSameAddressWithOtherBytesIsAnotherBlock) {
   EXPECT_EQ(std::get<BlockRun>(**reader->next()).block->end(), 0x1002u);
   EXPECT_EQ(reader->code(1, 0x1000, 15), std::vector(pause.begin(), pause.end()));
   EXPECT_TRUE(reader->code(2, 0x1000, 15).empty());
+}
+
+TEST(Trace, AllOfALongBlocksCodeIsKnownWhereverItBegins) {
+  std::vector<std::byte> code;
+  for (unsigned n = 0; n < 64; ++n)  // mov eax, imm32
+    for (const unsigned byte : {0xB8u, n, n + 1, n + 2, n + 3}) code.push_back(static_cast<std::byte>(byte));
+  for (const u64 start : {0x1000u, 0x1033u, 0x10FFu}) {
+    TemporaryDirectory directory;
+    auto writer = Writer::create(directory.file("t"), {});
+    const Block& block = writer->add_block(start, code, std::vector<u8>(64, 5));
+    ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "x", true}).ok());
+    ASSERT_TRUE(writer->run({&block, start, {}, {}, {}}).ok());
+    ASSERT_TRUE(writer->finish().ok());
+    auto reader = Reader::open(directory.file("t"));
+    while (reader->next()->has_value()) continue;
+    EXPECT_EQ(reader->code(1, start, 1000), code);
+    EXPECT_TRUE(reader->code(1, start - 1, 1000).empty());
+  }
 }
 
 TEST(Trace, AForkKnowsItsParentsCodeAndAnExecForgetsIt) {

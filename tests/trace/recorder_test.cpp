@@ -3,6 +3,7 @@
 #include "pmusim/trace/recorder.h"
 
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -196,6 +197,24 @@ TEST(Recorder, ToldToStopKeepsWhatItHas) {
   EXPECT_TRUE(summary->stopped_early);
   EXPECT_GT(summary->instructions, 0u);
   EXPECT_EQ(Reader::open(options.output)->instruction_count(), summary->instructions);
+}
+
+// A wake-up across CPUs costs more than a step.
+TEST(Recorder, KeepsItselfAndTheProgramOnOneCpuAsLongAsItRecords) {
+  const auto cpus = [] {
+    cpu_set_t set{};
+    ::sched_getaffinity(0, sizeof set, &set);
+    return CPU_COUNT(&set);
+  };
+  const int before = cpus();
+  TemporaryDirectory directory;
+  RecordOptions options{directory.file("t")};
+  options.max_instructions = 1 << 15;
+  int meanwhile = 0;
+  options.progress = [&](u64) { meanwhile = cpus(); };
+  ASSERT_TRUE(record({workloads + "branches", "1000000"}, options).ok());
+  EXPECT_EQ(meanwhile, 1);
+  EXPECT_EQ(cpus(), before);
 }
 
 TEST(Recorder, AMissingProgramLeavesNoFile) {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -18,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string branches = WORKLOADS "/branches";
+const std::string branches = WORKLOADS "/branches", programs = TEST_PROGRAMS "/";
 
 std::vector<OwnedItem> runs_of(const std::vector<OwnedItem>& items) {
   std::vector<OwnedItem> runs;
@@ -124,6 +125,79 @@ TEST_F(RegionTest, SkipsAndCountsInstructions) {
 TEST_F(RegionTest, BeginsAfterADelay) {
   recorded({branches, "40000000"}, {.delay_ms = 10, .count = 10'000});
   EXPECT_GE(summary.instructions, 10'000u);
+}
+
+TEST_F(RegionTest, BeginsAtAFunctionBehindADelay) {
+  const auto items =
+      recorded({branches, "40000000"}, {.delay_ms = 10, .start_symbol = "lfsr", .count = 1000});
+  ASSERT_FALSE(runs_of(items).empty());
+  EXPECT_EQ(runs_of(items).front().start, symbol_address(branches, "lfsr"));
+}
+
+TEST_F(RegionTest, BeginsInAThreadAndFollowsTheOthersFromThere) {
+  const std::string threads = programs + "threads";
+  const auto items = recorded({threads}, {.start_symbol = "work"});
+  EXPECT_EQ(WEXITSTATUS(summary.status), 100);
+  ASSERT_FALSE(runs_of(items).empty());
+  EXPECT_EQ(runs_of(items).front().start, symbol_address(threads, "work"));
+  std::vector<u32> ends;
+  for (const OwnedItem& item : items)
+    if (item.happening)
+      if (const auto* exit = std::get_if<ThreadExit>(&*item.happening)) ends.push_back(exit->tid);
+  EXPECT_GE(ends.size(), 2u) << "the thread that began and the first";
+}
+
+TEST_F(RegionTest, BeginsInAChildThatItsParentForked) {
+  const std::string orphans = programs + "orphans";  // ends in the last of forty generations
+  recorded({orphans}, {.start_symbol = "_exit"});
+  EXPECT_EQ(WEXITSTATUS(summary.status), 7);
+}
+
+/// Children of this process that run the program.
+std::vector<pid_t> children_that_run(const std::string& program) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto pid = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
+    if (pid <= 0) continue;
+    std::ifstream file(entry.path() / "status");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    const bool is_child = text.find(fmt::format("PPid:\t{}\n", ::getpid())) != std::string::npos;
+    const bool is_free = text.find("TracerPid:\t0\n") != std::string::npos;
+    if (is_child && is_free && text.starts_with("Name:\t" + program + "\n")) found.push_back(pid);
+  }
+  return found;
+}
+
+// The program goes on behind its region, and the recorder waits for it: until it is told to stop.
+TEST_F(RegionTest, AProgramThatGoesOnBehindItIsKilledWhenTheRecorderIsToldToStop) {
+  struct sigaction interrupting {
+  }, before{};
+  interrupting.sa_handler = [](int) {};
+  ::sigaction(SIGUSR1, &interrupting, &before);
+  std::atomic<bool> stop = false, done = false;
+  const pthread_t recorder = ::pthread_self();
+  std::thread user([&] {
+    while (!done && children_that_run("branches").empty()) std::this_thread::yield();
+    for (int n = 0; !done; ++n) {
+      if (n == 10) stop = true;
+      ::pthread_kill(recorder, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  RecordOptions options{.output = directory_.file("t"), .region = {.count = 1000}};
+  options.stop = &stop;
+  const auto result = record({branches, "100000000000"}, options);
+  const bool was_asked = stop;
+  const auto left = children_that_run("branches");
+  done = true;
+  user.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
+  for (const pid_t pid : left) ::kill(pid, SIGKILL), ::waitpid(pid, nullptr, 0);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_TRUE(was_asked) << "a signal alone ends nothing";
+  EXPECT_TRUE(left.empty());
+  EXPECT_EQ(result->status, SIGKILL);
+  EXPECT_TRUE(result->let_go);
 }
 
 TEST_F(RegionTest, ThatNeverBeginsIsAnErrorThatSaysWhy) {

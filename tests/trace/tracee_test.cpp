@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The memory of a process, read as far as it is there.
+#include "trace/tracee.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace pmusim::trace {
+namespace {
+
+/// Two pages with bytes in them that differ.
+class TwoPages {
+ public:
+  TwoPages()
+      : memory_(static_cast<std::byte*>(
+            ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    for (std::size_t n = 0; n < 2 * page; ++n) memory_[n] = static_cast<std::byte>(n * 37 >> 3);
+  }
+  TwoPages(const TwoPages&) = delete;
+  TwoPages& operator=(const TwoPages&) = delete;
+  ~TwoPages() { ::munmap(memory_, 2 * page); }
+  void hide_second() { ::mprotect(memory_ + page, page, PROT_NONE); }
+  /// What is read of so many bytes from an offset on.
+  std::vector<std::byte> read(std::size_t offset, std::size_t bytes) const {
+    std::vector<std::byte> out(bytes);
+    out.resize(read_memory(static_cast<u32>(::getpid()), reinterpret_cast<u64>(memory_ + offset), out));
+    return out;
+  }
+  bool has(std::size_t offset, const std::vector<std::byte>& bytes) const {
+    return std::ranges::equal(bytes, std::span(memory_ + offset, bytes.size()));
+  }
+  static constexpr std::size_t page = 4096;
+
+ private:
+  std::byte* memory_;
+};
+
+TEST(ReadMemory, GoesAcrossPages) {
+  const TwoPages pages;
+  for (const std::size_t offset : {std::size_t{0}, TwoPages::page - 7, TwoPages::page - 1, TwoPages::page}) {
+    const auto bytes = pages.read(offset, 4000);
+    EXPECT_EQ(bytes.size(), 4000u);
+    EXPECT_TRUE(pages.has(offset, bytes)) << offset;
+  }
+}
+
+// An instruction may be the last of a page behind which there is none.
+TEST(ReadMemory, EndsWhereAPageCannotBeRead) {
+  TwoPages pages;
+  pages.hide_second();
+  for (const std::size_t left : {1u, 5u, 15u}) {
+    const auto bytes = pages.read(TwoPages::page - left, 15);
+    EXPECT_EQ(bytes.size(), left);
+    EXPECT_TRUE(pages.has(TwoPages::page - left, bytes));
+  }
+  EXPECT_TRUE(pages.read(TwoPages::page, 15).empty());
+}
+
+}  // namespace
+}  // namespace pmusim::trace
