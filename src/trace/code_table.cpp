@@ -129,7 +129,10 @@ u32 CodeTable::context_of(u64 ip, u32 previous) {
     const Place& before = places_[previous];
     const auto& instructions = before.block->block.instructions;
     const std::size_t next = before.index + 1;
-    if (next < instructions.size() && instructions[next].ip == ip) return before.block->numbers[next];
+    if (next < instructions.size()) {
+      assert(instructions[next].ip == ip);
+      return before.block->numbers[next];
+    }
   }
   const auto context = contexts_.number(ip);
   if (context.is_new) places_.emplace_back();

@@ -33,13 +33,12 @@ bool is_called(const char* linked, const std::string& name) {
 
 std::optional<u64> value_in(Elf* elf, Elf_Scn* section, const std::string& name) {
   GElf_Shdr header{};
-  if (gelf_getshdr(section, &header) == nullptr || header.sh_entsize == 0) return std::nullopt;
+  if (gelf_getshdr(section, &header) == nullptr) return std::nullopt;
   if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) return std::nullopt;
   Elf_Data* const data = elf_getdata(section, nullptr);
   if (data == nullptr) return std::nullopt;
-  for (int n = 0; static_cast<u64>(n) < data->d_size / header.sh_entsize; ++n) {
-    GElf_Sym symbol{};
-    if (gelf_getsym(data, n, &symbol) == nullptr) break;
+  GElf_Sym symbol{};
+  for (int n = 0; gelf_getsym(data, n, &symbol) != nullptr; ++n) {
     const bool is_function = GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
     if (is_function && is_called(elf_strptr(elf, header.sh_link, symbol.st_name), name))
       return symbol.st_value;

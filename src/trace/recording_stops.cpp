@@ -171,7 +171,6 @@ void Recording::executed_program(u32 tid) {
   thread.space = std::make_shared<AddressSpace>();
   thread.entering = true;
   thread.own_trap_flag = false;
-  thread.restarting = false;
   thread.ready = false;
   happen(ProcessStart{thread.pid, tid, command_of(tid), true});
   current_tid_ = 0;

@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -65,15 +64,16 @@ int wait_for_exec(pid_t child, int report) {
   return error_number;
 }
 
-// The number after "NAME:" in a /proc status file.
-u64 status_field(u32 tid, std::string_view name, int base) {
+// What follows "NAME:" in a /proc status file; nothing if the thread is gone.
+std::istringstream status_from(u32 tid, std::string_view name) {
   const std::string text = proc_file(tid, "status");
   const std::size_t at = text.find(name);
-  if (at == std::string::npos) return 0;
-  const std::size_t begin = text.find_first_not_of(" \t", at + name.size());
-  if (begin == std::string::npos) return 0;
+  return std::istringstream(at == std::string::npos ? "" : text.substr(at + name.size()));
+}
+
+u64 status_field(u32 tid, std::string_view name, std::ios_base& (&base)(std::ios_base&)) {
   u64 value = 0;
-  std::from_chars(text.data() + begin, text.data() + text.size(), value, base);
+  status_from(tid, name) >> base >> value;
   return value;
 }
 
@@ -95,11 +95,9 @@ Result<u32, Error> start_traced(const std::vector<std::string>& command, const P
       Error(fmt::format("{}: cannot be started: {}", command.front(), std::strerror(error_number))));
 }
 
-bool single_step(u32 tid, int signal) {
-  return ::ptrace(PTRACE_SINGLESTEP, tid, nullptr, data_of(signal)) == 0;
-}
+void single_step(u32 tid, int signal) { ::ptrace(PTRACE_SINGLESTEP, tid, nullptr, data_of(signal)); }
 
-bool run_to_call(u32 tid, int signal) { return ::ptrace(PTRACE_SYSCALL, tid, nullptr, data_of(signal)) == 0; }
+void run_to_call(u32 tid, int signal) { ::ptrace(PTRACE_SYSCALL, tid, nullptr, data_of(signal)); }
 
 void run_freely(u32 tid, int signal) { ::ptrace(PTRACE_CONT, tid, nullptr, data_of(signal)); }
 
@@ -273,8 +271,12 @@ std::string proc_file(u32 id, const char* name) {
   return std::move(text).str();
 }
 
-bool has_handler(u32 tid, int signal) { return (status_field(tid, "SigCgt:", 16) >> (signal - 1) & 1) != 0; }
-bool ignores(u32 tid, int signal) { return (status_field(tid, "SigIgn:", 16) >> (signal - 1) & 1) != 0; }
+bool has_handler(u32 tid, int signal) {
+  return (status_field(tid, "SigCgt:", std::hex) >> (signal - 1) & 1) != 0;
+}
+bool ignores(u32 tid, int signal) {
+  return (status_field(tid, "SigIgn:", std::hex) >> (signal - 1) & 1) != 0;
+}
 
 std::string command_of(u32 tid) {
   std::string name = proc_file(tid, "comm");
@@ -283,17 +285,13 @@ std::string command_of(u32 tid) {
 }
 
 u64 effective_id(u32 pid, std::string_view which) {
-  const std::string text = proc_file(pid, "status");
-  const std::size_t at = text.find(which);
-  if (at == std::string::npos) return 0;
-  std::istringstream ids(text.substr(at + which.size()));
   u64 real = 0, effective = 0;
-  ids >> real >> effective;
+  status_from(pid, which) >> real >> effective;
   return effective;
 }
 
 u32 process_of(u32 tid) {
-  const u64 pid = status_field(tid, "Tgid:", 10);
+  const u64 pid = status_field(tid, "Tgid:", std::dec);
   return pid != 0 ? static_cast<u32>(pid) : tid;
 }
 

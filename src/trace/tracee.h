@@ -34,12 +34,12 @@ struct ThreadState {
 /// traced.
 Result<u32, Error> start_traced(const std::vector<std::string>& command, const ProgramLimits& limits);
 
-/// Executes one instruction of a stopped thread, delivering `signal` first unless it is 0. False if the
-/// thread is gone; its exit is then to be waited for.
-bool single_step(u32 tid, int signal);
+/// Executes one instruction of a stopped thread, delivering `signal` first unless it is 0. If the thread is
+/// gone, its exit is to be waited for.
+void single_step(u32 tid, int signal);
 /// Lets a thread run up to the stop before the system call that it is about to make, or after the one that it
 /// is in. No trap flag is set meanwhile, and no SIGTRAP forced.
-bool run_to_call(u32 tid, int signal);
+void run_to_call(u32 tid, int signal);
 /// The signal of such a stop.
 inline constexpr int call_stop = SIGTRAP | 0x80;
 /// What a program that is not traced is stopped by.

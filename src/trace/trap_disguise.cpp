@@ -83,8 +83,7 @@ void TrapDisguise::give_back(u32 tid) {
 // The kernel is not to know that SIGTRAP is ignored, the program is: another handler is put into the caller's
 // structure (its first member) while the kernel looks at it.
 void TrapDisguise::enter_sigaction(u32 tid, const Registers& registers) {
-  const auto handler = second(registers) != 0 ? read_word(tid, second(registers)) : std::nullopt;
-  act_changed_ = handler == ignore_handler;
+  act_changed_ = read_word(tid, second(registers)) == ignore_handler;
   if (act_changed_) poke(tid, second(registers), default_handler);
 }
 

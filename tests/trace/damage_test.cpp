@@ -204,6 +204,28 @@ TEST_F(Damage, AWriterStoresASledOfNopsAsReadersTakeIt) {
   EXPECT_EQ(read_all(path)->size(), blocks);
 }
 
+TEST_F(Damage, AChunkWithASledOfNopsIsPassedAsItIsRead) {
+  constexpr u64 blocks = 700, runs = chunk_instructions / max_block_instructions + 10;
+  write_nops(path, blocks, runs);
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  ASSERT_TRUE(reader->begin_at(chunk_instructions).ok());
+  const auto items = items_of(*reader);
+  ASSERT_TRUE(items.ok()) << items.error().message;
+  EXPECT_EQ(items->size(), 10u);
+}
+
+TEST_F(Damage, AWriterCompressesCodeAsAWholeWhereReadersTakeIt) {
+  write_nops(path, 500, 500);
+  const auto reader = Reader::open(path);
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  const auto streams = reader->streams();
+  const auto code = std::ranges::find(streams, "code", &StreamSize::name);
+  ASSERT_NE(code, streams.end());
+  EXPECT_GT(code->raw_bytes, 500u * max_block_instructions);
+  EXPECT_LT(code->stored_bytes, code->raw_bytes / 100) << "one NOP is as the other";
+}
+
 TEST_F(Damage, AChunkThatAsksForMuchMemoryIsRefused) {
   ChunkHeader header{};
   std::memcpy(&header, content.data() + sizeof(FileHeader), sizeof header);

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <future>
 #include <map>
 #include <new>
 #include <random>
@@ -217,6 +219,20 @@ TEST(DecodingThread, GivesBackAnExceptionBehindTheItemsBeforeItAgainAndAgain) {
   });
   for (int n = 0; n < 3000; ++n) ASSERT_TRUE(thread.next()->has_value());
   for (int n = 0; n < 3; ++n) EXPECT_THROW((void)thread.next(), std::bad_alloc);
+}
+
+// Whoever takes items does not wait for each.
+TEST(DecodingThread, DecodesManyItemsBeforeTheFirstIsTaken) {
+  constexpr int many = ItemBatch::most_items + 1;
+  const Item syscall = Happening(Syscall{39, 1});
+  std::atomic<int> items = 0;
+  std::promise<void> are_many;
+  DecodingThread thread([&]() -> Result<NextItem, Error> {
+    if (++items == many) are_many.set_value();
+    return NextItem(syscall);
+  });
+  are_many.get_future().wait();  // for ever, if they come only as they are taken
+  EXPECT_TRUE(thread.next()->has_value());
 }
 
 TEST_F(DecodingAhead, StopsWhereTheReaderIsLeft) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "pmusim/trace/recorder.h"
 #include "tests/trace/random_extended.h"
@@ -233,6 +234,38 @@ void expect_held(const ExtendedState& state, const Stretch& s) {
       ASSERT_EQ(state.vector(r)[lane], base + r * 0x10000 + lane * 0x100)
           << "register " << r << " lane " << lane;
   for (unsigned k = 1; k <= s.masks; ++k) ASSERT_EQ(state.opmask(k), base + k * 0x10000) << "k" << k;
+}
+
+TEST(ExtendedRecording, AnExecutedProgramBeginsWithInitialRegisters) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  const auto summary = record({std::string(TEST_PROGRAMS) + "/exec_vectors"},
+                              {.output = path, .registers = RecordedRegisters::simd});
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->status, 0);
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader.ok());
+  std::vector<u64> at_start;  // of each program
+  bool starts = false, held = false;
+  while (true) {
+    const auto item = reader->next();
+    ASSERT_TRUE(item.ok()) << item.error().message;
+    if (!item->has_value()) break;
+    const auto* const run = std::get_if<BlockRun>(&**item);
+    if (run == nullptr) {
+      starts = starts || std::holds_alternative<ProcessStart>(std::get<Happening>(**item));
+      continue;
+    }
+    const u64 value = run->extended->vector(15)[0];
+    if (std::exchange(starts, false)) at_start.push_back(value);
+    for (const InstructionChange& change : run->extended_changes) {
+      ExtendedState state = *run->extended;
+      change.change.apply_to(state);
+      held = held || state.vector(15)[0] == 0x1234567890abcdef;
+    }
+  }
+  EXPECT_TRUE(held) << "the first program had something in it";
+  EXPECT_EQ(at_start, (std::vector<u64>{0, 0}));
 }
 
 TEST(ExtendedRecording, HasAtEveryInstructionWhatTheProgramSaysItHeld) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is left of a trace when writing it fails or its writer is killed: whole chunks, or nothing.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +9,11 @@
 #include <csignal>
 
 #include "tests/trace/sample_trace.h"
+#include "trace/bytes.h"
 #include "trace/format.h"
+#include "trace/happening_codec.h"
+#include "trace/program_limits.h"
+#include "trace/recording.h"
 
 namespace pmusim::trace {
 namespace {
@@ -69,6 +74,36 @@ TEST(FullDisk, LeavesWholeChunksOrNothing) {
   }
   EXPECT_GT(readable, 5u);
   EXPECT_LT(readable, points);
+}
+
+/// Records a program, with little room left in the first chunk and none in the file: whether it says so.
+bool fails_to_record(const std::string& path) {
+  auto writer = Writer::create(path, {.addresses = true});
+  const Happening map = Map{1, {0x1000, 0x1000, 0, 5, 2, "/bin/sample", {}}};
+  ByteWriter encoded;
+  encode(map, encoded);
+  for (std::size_t n = 0; n < (chunk_stream_bytes - 1) / encoded.size(); ++n)
+    if (!writer.ok() || !writer->happening(map).ok()) return false;
+  const ProgramLimits limits = take_limits_off();
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit of_file{64, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &of_file);
+  const auto pid = start_traced({"/bin/true"}, limits);
+  if (!pid.ok()) return false;
+  cpu_set_t cpus{};
+  ::sched_getaffinity(0, sizeof cpus, &cpus);
+  const RecordOptions options{path};
+  const auto summary = Recording(*writer, {.addresses = true}, options).run(*pid, Disguise(cpus, {false}));
+  return !summary.ok() && summary.error().message.find("File too large") != std::string::npos;
+}
+
+TEST(FullDisk, EndsARecordingWithTheError) {
+  TemporaryDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(fails_to_record(directory.file("t")) ? 7 : 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 TEST(KilledWriter, LeavesWholeChunksOrNothing) {

@@ -118,6 +118,16 @@ TEST(Recorder, ThreadsTakeTurnsAndAreAllFollowed) {
   EXPECT_EQ(std::ranges::count(recorded.items, work, &OwnedItem::start), 2);
 }
 
+TEST(Recorder, AThreadThatWakesIsFollowedWhileAnotherSpins) {
+  TemporaryDirectory directory;
+  RecordOptions options{directory.file("t")};
+  options.max_instructions = 5'000'000;
+  const auto summary = record({programs + "sleeper"}, options);
+  ASSERT_TRUE(summary.ok());
+  EXPECT_FALSE(summary->stopped_early) << "nobody told the one that spins";
+  EXPECT_EQ(WEXITSTATUS(summary->status), 6);
+}
+
 TEST(Recorder, ForkAndExecAreFollowed) {
   const Recorded recorded({programs + "processes"});
   EXPECT_EQ(WEXITSTATUS(recorded.summary.status), 73);
@@ -162,6 +172,15 @@ TEST(Recorder, InstructionsRetireAsOnHardware) {
   }
   EXPECT_EQ(counts, (std::vector<u32>{100, 0}));
   EXPECT_EQ(loaded, (std::vector{std::byte{1}, std::byte{2}, std::byte{3}}));
+}
+
+TEST(Recorder, ASignalBetweenIterationsOfARepLeavesNoGap) {
+  const Recorded recorded({programs + "interrupted"});
+  EXPECT_EQ(WEXITSTATUS(recorded.summary.status), 0);
+  EXPECT_EQ(recorded.summary.gaps, 0u);
+  const u64 repeat = symbol_address(programs + "interrupted", "repeated");
+  // What was interrupted retires when the handler has returned.
+  EXPECT_NE(std::ranges::find(recorded.items, repeat, &OwnedItem::start), recorded.items.end());
 }
 
 TEST(Recorder, TheSameProgramTakesTheSameWay) {

@@ -200,6 +200,22 @@ TEST_F(RegionTest, AProgramThatGoesOnBehindItIsKilledWhenTheRecorderIsToldToStop
   EXPECT_TRUE(result->let_go);
 }
 
+// A thread that sleeps in a system call when its recording ends has more stops before it can be left.
+TEST_F(RegionTest, LetsGoWhoIsAsleepAtItsEnd) {
+  const auto items = recorded({programs + "behind", "asleep"}, {.stop_symbol = "region_end"});
+  EXPECT_EQ(WEXITSTATUS(summary.status), 5) << "the child's call has gone on, and its signal is its own";
+  EXPECT_TRUE(summary.let_go);
+  EXPECT_EQ(summary.processes, 2u);
+  EXPECT_FALSE(runs_of(items).empty());
+}
+
+TEST_F(RegionTest, TellsTheStatusOfTheProgramAndNotOfWhoIsKilledAtItsEnd) {
+  recorded({programs + "behind", "killed"}, {.stop_symbol = "region_end"});
+  EXPECT_TRUE(WIFEXITED(summary.status));
+  EXPECT_EQ(WEXITSTATUS(summary.status), 3);
+  EXPECT_TRUE(summary.let_go);
+}
+
 TEST_F(RegionTest, ThatNeverBeginsIsAnErrorThatSaysWhy) {
   EXPECT_THAT(refusal({branches, "2"}, {.start_symbol = "no_such_function"}),
               HasSubstr("nothing was recorded: the program never reached 'no_such_function'"));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The memory of a process, read as far as it is there.
+// The memory of a process, read as far as it is there; threads before a system call, or in none.
 #include "trace/tracee.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,6 +58,43 @@ TEST(ReadMemory, EndsWhereAPageCannotBeRead) {
     EXPECT_TRUE(pages.has(TwoPages::page - left, bytes));
   }
   EXPECT_TRUE(pages.read(TwoPages::page, 15).empty());
+}
+
+/// A child of this process that does nothing but keep a value in RAX.
+class Spinning {
+ public:
+  explicit Spinning(u64 rax) : pid_(::fork()) {
+    if (pid_ == 0) __asm__ volatile("0: pause\n\tjmp 0b" : : "a"(rax));
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+  ~Spinning() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  u32 pid() const { return static_cast<u32>(pid_); }
+  void step() const {
+    single_step(pid(), 0);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+// RAX may look like the result of a call that is repeated.
+TEST(GoBackBeforeCall, LeavesAloneWhoIsInNone) {
+  const auto restart = static_cast<u64>(i64{-512});  // ERESTARTSYS
+  const Spinning child(restart);
+  ASSERT_TRUE(attach(child.pid()).ok());
+  auto before = thread_state(child.pid());
+  for (; before && before->registers[Gpr::rax] != restart; before = thread_state(child.pid())) child.step();
+  ASSERT_TRUE(before);
+  go_back_before_call(child.pid());
+  const auto after = thread_state(child.pid());
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->registers.rip, before->registers.rip);
+  EXPECT_EQ(after->registers.gpr, before->registers.gpr);
 }
 
 }  // namespace
