@@ -35,7 +35,6 @@ void* data_of(long value) { return reinterpret_cast<void*>(value); }
   // Until the recorder has set PTRACE_O_EXITKILL its end would leave a stopped process behind.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != recorder) ::_exit(127);
-  std::signal(SIGTRAP, SIG_DFL);  // if it is ignored, the recorder remembers that
   const int previous = ::personality(0xFFFFFFFF);
   ::personality(static_cast<unsigned long>(previous) | ADDR_NO_RANDOMIZE);
   if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) {

@@ -55,6 +55,7 @@ class Recorded {
  private:
   // Every run begins where its thread went on: nothing is missing, nothing is counted twice.
   void expect_connected() const {
+    EXPECT_EQ(summary.gaps, 0u);
     std::map<u32, u64> next;
     u32 tid = 0;
     for (const OwnedItem& item : items) {
@@ -177,7 +178,6 @@ TEST(Recorder, InstructionsRetireAsOnHardware) {
 TEST(Recorder, ASignalBetweenIterationsOfARepLeavesNoGap) {
   const Recorded recorded({programs + "interrupted"});
   EXPECT_EQ(WEXITSTATUS(recorded.summary.status), 0);
-  EXPECT_EQ(recorded.summary.gaps, 0u);
   const u64 repeat = symbol_address(programs + "interrupted", "repeated");
   // What was interrupted retires when the handler has returned.
   EXPECT_NE(std::ranges::find(recorded.items, repeat, &OwnedItem::start), recorded.items.end());
