@@ -65,7 +65,8 @@ class FakeDriver final : public PmuDriver {
   }
   void start(Event& event, StartMode mode) override {
     event.hw.stopped = false;
-    if (mode == StartMode::reload) event.hw.period_left = static_cast<i64>(event.hw.sample_period);
+    if (mode == StartMode::reload && event.hw.period_left <= 0)
+      event.hw.period_left = static_cast<i64>(event.hw.sample_period);
   }
   void stop(Event& event, StopMode) override { event.hw.stopped = true; }
   void read(Event&) override {}

@@ -40,6 +40,9 @@ perf::Attr draw_attr(const CpuModel& model, Dice& dice) {
     attr.type = static_cast<u32>(perf::EventType::raw);
     attr.config = events::event_select_bits(event);
     attr.config1 = event.extra;
+    // In every cycle, or in none, whatever retires in it: that is summed up, too.
+    constexpr u64 inv = bit(23), no_cycle = u64{255} << 24;
+    if (dice.one_in(4)) attr.config |= dice.one_in(2) ? no_cycle | inv : no_cycle;
   }
   attr.sample_period = dice.one_in(8) ? 0 : 30 + dice.below(dice.one_in(2) ? 300 : 4000);
   if (dice.one_in(6)) {
