@@ -59,6 +59,16 @@ class FrontEnd {
   void restart(u64 cycle);
 
  private:
+  static constexpr unsigned most_decoded_uops = 4, sequencer_uops_per_cycle = 4;
+  // Uops in cycles of so many each, and what is left. Most instructions end no cycle: no division.
+  struct Cycles {
+    unsigned whole = 0, rest = 0;
+  };
+  static constexpr Cycles in_cycles(unsigned uops, unsigned per_cycle) {
+    Cycles cycles{0, uops};
+    for (; cycles.rest >= per_cycle; cycles.rest -= per_cycle) ++cycles.whole;
+    return cycles;
+  }
   Source source_of(const Code& code);
   void change_to(Source source, SignalSet& signals, Delivery& delivery);
   void end_cycle();
@@ -75,6 +85,61 @@ class FrontEnd {
   unsigned delivered_ = 0, decoded_ = 0;             // uops and instructions of that cycle
   u64 fetched_block_ = ~u64{0}, fetched_cycle_ = 0;  // what the decoders have of the code, and since when
 };
+
+// Here because every instruction comes this way.
+
+inline FrontEnd::Source FrontEnd::source_of(const Code& code) {
+  if (code.uops > most_decoded_uops) {
+    loop_.stop();
+    if (cache_) cache_->end_line();
+    return Source::sequencer;
+  }
+  // What the loop repeats is in the uop cache as well, and stays there.
+  const bool cached = cache_ && cache_->take(code.ip, code.uops);
+  if (loop_.take(code.ip, code.uops)) return Source::loop;
+  return cached ? Source::uop_cache : Source::decoders;
+}
+
+inline void FrontEnd::stream(unsigned uops, unsigned per_cycle, Delivery& delivery) {
+  const Cycles all = in_cycles(delivered_ + uops, per_cycle);
+  const auto begun = [](const Cycles& c) { return c.whole + (c.rest != 0 ? 1 : 0); };
+  const auto full = [&](const Cycles& c) { return c.whole + (c.rest >= issue_width_ ? 1 : 0); };
+  const Cycles before{0, delivered_};
+  delivery.cycles = static_cast<u16>(begun(all) - begun(before));
+  if (per_cycle >= issue_width_) delivery.full_cycles = static_cast<u16>(full(all) - full(before));
+  clock_ += all.whole;
+  delivered_ = all.rest;
+}
+
+inline u64 FrontEnd::deliver(const Code& code, u64 wanted, SignalSet& signals, Delivery& delivery) {
+  if (clock_ + queue_cycles_ < wanted) {  // the queue was full
+    clock_ = wanted - queue_cycles_;
+    delivered_ = decoded_ = 0;
+  }
+  delivery = {};
+  const Source source = source_of(code);
+  if (source != source_) change_to(source, signals, delivery);
+  if (source == Source::decoders && cache_) signals.add(Signal::dsb_miss);
+  delivery.uops = static_cast<u16>(code.uops);
+  delivery.source = source;
+  const u64 first = clock_;
+  switch (source) {
+    case Source::uop_cache:
+      stream(code.uops, cached_per_cycle_, delivery);
+      return first;
+    case Source::loop:
+      stream(code.uops, issue_width_, delivery);
+      return first;
+    case Source::sequencer:
+      stream(code.uops, sequencer_uops_per_cycle, delivery);
+      return first;
+    case Source::decoders:
+    case Source::none:
+      break;
+  }
+  decode(code, delivery);
+  return clock_;
+}
 
 }  // namespace pmusim
 

@@ -49,7 +49,7 @@ LoadStoreUnit::LoadStoreUnit(const CoreParameters& parameters)
 u64 LoadStoreUnit::pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cycle, Execution& execution) {
   if (!disambiguation_.exists() || window_.all_addressed_cycle() <= cycle) return cycle;
   using enum StoreWindow::Meeting;
-  const bool needed = (met.how == forwarded || met.how == blocked) && met.store.addressed_cycle > cycle;
+  const bool needed = (met.how == forwarded || met.how == blocked) && met.store->addressed_cycle > cycle;
   const bool passed = disambiguation_.may_pass(ip);
   if (needed)
     disambiguation_.was_wrong_to_pass(ip);
@@ -57,21 +57,22 @@ u64 LoadStoreUnit::pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cy
     disambiguation_.was_right_to_pass(ip);
   if (!passed) return window_.all_addressed_cycle();
   if (needed) execution.clear(Signal::memory_ordering_clear);
-  return needed ? met.store.addressed_cycle : cycle;
+  return needed ? met.store->addressed_cycle : cycle;
 }
 
 // When a load has its data that the caches have in `ready_cycle`.
 u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Execution& execution) const {
-  const u64 forwarded_cycle = met.store.data_cycle + forwarding_cycles_;
+  if (met.how == StoreWindow::Meeting::none) return ready_cycle;
+  const u64 forwarded_cycle = met.store->data_cycle + forwarding_cycles_;
   switch (met.how) {
     case StoreWindow::Meeting::none:
-      return ready_cycle;
+      break;
     case StoreWindow::Meeting::forwarded:
       return std::max(ready_cycle, forwarded_cycle);
     case StoreWindow::Meeting::blocked:
       execution.signals.add(Signal::store_forward_blocked);
       return std::max({ready_cycle, forwarded_cycle + blocked_forward_cycles_,
-                       met.store.left_cycle + hierarchy_.hit_latency()});
+                       met.store->left_cycle + hierarchy_.hit_latency()});
     case StoreWindow::Meeting::aliased:
       execution.signals.add(Signal::address_alias);
       return ready_cycle + address_alias_cycles_;
@@ -84,7 +85,6 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
   const x86::Instruction& instruction = *data.instruction;
   const u64 address = data.addresses[operand];
   const u64 bytes = std::max<u64>(instruction.memory[operand].bytes, 1) * data.iterations;
-  const u64 first_line = hierarchy_.line_of(address);
   const u64 more_lines =
       ((address & low_bits(hierarchy_.line_shift())) + bytes - 1) >> hierarchy_.line_shift();
 
@@ -98,8 +98,7 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
     cycle = pass_older_stores(instruction.ip, met, cycle, execution);
   }
   Loaded done{cycle, WaitingFor::l1};
-  for (u64 n = 0; n <= std::min(more_lines, longest_string_lines); ++n) {
-    const u64 place = n == 0 ? address : (first_line + n) << hierarchy_.line_shift();
+  const auto touch_line = [&](u64 place) {
     const MemoryHierarchy::Answer answer = hierarchy_.access(
         {.address = place, .ip = instruction.ip, .kind = kind, .cycle = cycle}, execution.quantities);
     if (answer.prefetched && kind == AccessKind::load) execution.signals.add(Signal::load_hit_hw_prefetch);
@@ -107,7 +106,10 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
     access.tlb = std::max(access.tlb, answer.tlb);
     done.ready_cycle = std::max(done.ready_cycle, answer.ready_cycle);
     done.waiting_for = std::max(done.waiting_for, distance(answer.source));
-  }
+  };
+  touch_line(address);
+  for (u64 n = 1; n <= std::min(more_lines, longest_string_lines); ++n)
+    touch_line((hierarchy_.line_of(address) + n) << hierarchy_.line_shift());
   if (kind == AccessKind::load) done.ready_cycle = data_of(met, done.ready_cycle, execution);
   if (kind == AccessKind::store && hierarchy_.take_code(address))
     execution.clear(Signal::self_modifying_clear);

@@ -197,6 +197,15 @@ void MemoryHierarchy::tell_requests(const Request& request, const Answer& answer
   at(quantities, Quantity::cycles_ownership_reads) += ownership_.cover(left, answer.ready_cycle);
 }
 
+inline MemoryHierarchy::Answer MemoryHierarchy::look_up_l1d(u64 line, u64 start, TlbLevel tlb,
+                                                            Quantities& quantities) {
+  const Fill* const present = l1d_.find(line);
+  if (present == nullptr) return miss_l1d(line, start, tlb, quantities);
+  const u64 hit = start + l1d_latency_;
+  if (present->ready_cycle() <= hit) return {CacheLevel::l1, CacheLevel::l1, tlb, hit};
+  return {CacheLevel::fill_buffer, present->source(), tlb, present->ready_cycle(), present->prefetched()};
+}
+
 MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantities& quantities) {
   const bool loads = request.kind == AccessKind::load;
   const Page page{request.address >> page_shift,
@@ -212,13 +221,7 @@ MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantiti
   return answer;
 }
 
-MemoryHierarchy::Answer MemoryHierarchy::look_up_l1d(u64 line, u64 start, TlbLevel tlb,
-                                                     Quantities& quantities) {
-  if (const Fill* const present = l1d_.find(line)) {
-    const u64 hit = start + l1d_latency_;
-    if (present->ready_cycle() <= hit) return {CacheLevel::l1, CacheLevel::l1, tlb, hit};
-    return {CacheLevel::fill_buffer, present->source(), tlb, present->ready_cycle(), present->prefetched()};
-  }
+MemoryHierarchy::Answer MemoryHierarchy::miss_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities) {
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
   if (buffer > start) at(quantities, Quantity::fill_buffers_full_cycles) += full_.cover(start, buffer);
   const Outer outer = ask_l2(line, std::max(start, buffer), quantities);

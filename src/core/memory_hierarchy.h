@@ -99,6 +99,7 @@ class MemoryHierarchy {
   void tell_data_read(const Span& span, Quantities& quantities);
   void tell_requests(const Request& request, const Answer& answer, u64 start, Quantities& quantities);
   Answer look_up_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities);
+  Answer miss_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities);
   struct Page {
     u64 number;
     Quantity walks;  ///< that count its walks

@@ -31,6 +31,7 @@ Pipeline::Pipeline(const CoreParameters& p)
       reference_numerator_(p.tsc_per_core_cycle_numerator),
       reference_denominator_(p.tsc_per_core_cycle_denominator),
       retired_cycles_(std::bit_ceil(2 * std::size_t{p.reorder_buffer_uops})),
+      retired_mask_(retired_cycles_.size() - 1),
       reorder_buffer_uops_(p.reorder_buffer_uops),
       load_buffer_(p.load_buffer_entries) {}
 

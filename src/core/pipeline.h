@@ -127,6 +127,7 @@ class Pipeline {
   /// Per uop, by the lowest bits of its number: the cycle in which it retired. Longer than the reorder
   /// buffer, so that what is before the first uop has retired in cycle 0.
   std::vector<u64> retired_cycles_;
+  u64 retired_mask_;
   u64 reorder_buffer_uops_, retired_uops_ = 0;
   std::vector<u64> load_buffer_;  // per load: the same
   std::size_t oldest_load_ = 0;
@@ -165,8 +166,7 @@ inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops, Quantities& quanti
   if (uops == 0) return {last_.first, last_.last_cycle, 0};
   // The uop that leaves the reorder buffer to make place for the last of these.
   const u64 leaving = retired_uops_ + std::min<u64>(uops, reorder_buffer_uops_) - 1 - reorder_buffer_uops_;
-  hold(retired_cycles_[leaving & (retired_cycles_.size() - 1)] + 1, Quantity::reorder_buffer_full_cycles,
-       quantities);
+  hold(retired_cycles_[leaving & retired_mask_] + 1, Quantity::reorder_buffer_full_cycles, quantities);
 
   const Slot first = dispatch_;
   dispatch_ = advance(first, uops);
@@ -180,8 +180,7 @@ inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops, Quantities& quanti
 }
 
 inline void Pipeline::remember(unsigned uops, u64 cycle) {
-  const u64 mask = retired_cycles_.size() - 1;
-  for (unsigned left = uops; left != 0; --left) retired_cycles_[retired_uops_++ & mask] = cycle;
+  for (unsigned left = uops; left != 0; --left) retired_cycles_[retired_uops_++ & retired_mask_] = cycle;
 }
 
 // Member by member here too.

@@ -59,12 +59,12 @@ StoreWindow::Met StoreWindow::meet(u64 address, u64 bytes, u64 cycle) const {
       if (overlaps(older.store, address, bytes)) {
         if (number <= met_number) break;
         const bool fits = contains(older.store, address, bytes);
-        met = {fits ? Meeting::forwarded : Meeting::blocked, older.store};
+        met = {fits ? Meeting::forwarded : Meeting::blocked, &older.store};
         met_number = number;
         break;
       }
       if (met.how == Meeting::none && overlaps_in_low_bits(older.store, address, bytes))
-        met = {Meeting::aliased, older.store};
+        met = {Meeting::aliased, &older.store};
       number = older.older;
     }
   }

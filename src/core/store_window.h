@@ -28,7 +28,7 @@ class StoreWindow {
   enum class Meeting : u8 { none, forwarded, blocked, aliased };
   struct Met {
     Meeting how = Meeting::none;
-    Store store;
+    const Store* store = nullptr;  ///< valid until another is remembered; null with `none`
   };
 
   /// `stores`: how many are remembered, the size of the store buffer.

@@ -21,17 +21,4 @@ void UopCache::begin_line(u64 ip) {
   if (!hit_) lines_.insert(key, {});
 }
 
-bool UopCache::take(u64 ip, unsigned uops) {
-  const u64 window = ip >> window_shift_;
-  if (window != window_) {
-    window_ = window;
-    lines_of_window_ = 0;
-    begin_line(ip);
-  } else if (used_ + uops > line_uops_) {
-    begin_line(ip);
-  }
-  used_ += uops;
-  return hit_;
-}
-
 }  // namespace pmusim

@@ -16,7 +16,7 @@ TEST(StoreWindow, ALoadWithinAStoreIsForwarded) {
   window.remember({.address = 0x100, .bytes = 16, .data_cycle = 7, .left_cycle = 50});
   const auto met = window.meet(0x108, 8, 10);
   EXPECT_EQ(met.how, forwarded);
-  EXPECT_EQ(met.store.data_cycle, 7u);
+  EXPECT_EQ(met.store->data_cycle, 7u);
 }
 
 TEST(StoreWindow, ALoadLargerThanAStoreIsBlocked) {
@@ -46,7 +46,7 @@ TEST(StoreWindow, TheYoungestStoreCounts) {
   StoreWindow window(8);
   window.remember({.address = 0x100, .bytes = 8, .data_cycle = 1, .left_cycle = 50});
   window.remember({.address = 0x100, .bytes = 8, .data_cycle = 2, .left_cycle = 60});
-  EXPECT_EQ(window.meet(0x100, 8, 10).store.data_cycle, 2u);
+  EXPECT_EQ(window.meet(0x100, 8, 10).store->data_cycle, 2u);
 }
 
 // Every store, oldest first, byte by byte.
