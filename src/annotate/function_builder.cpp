@@ -155,22 +155,21 @@ void FunctionBuilder::time_block(Block& block, const LineCount& line) {
   block.counters_saturated = line.counters_saturated;
   const u32 first = instruction_at(line.first), last = instruction_at(line.last);
   if (line.cycles.sum == 0 || first == nothing || last == nothing) return;
-  block.ipc = static_cast<double>(last - first + 1) * static_cast<double>(line.cycles.executions) /
-              static_cast<double>(line.cycles.sum);
+  const u64 instructions = (last - first + 1) * line.cycles.executions;
+  timed_instructions_ += instructions;
+  block.ipc = static_cast<double>(instructions) / static_cast<double>(line.cycles.sum);
 }
 
 void FunctionBuilder::add_averages() {
-  double instructions = 0;
   u64 cycles = 0;
   std::vector<bool> covered(function_.instructions.size(), false);
   for (const Block& block : function_.blocks) {
     if (!block.ipc) continue;
-    instructions += *block.ipc * static_cast<double>(block.cycles.sum);
     cycles += block.cycles.sum;
     std::fill_n(covered.begin() + block.first_instruction, block.instructions, true);
   }
   if (cycles == 0) return;
-  function_.average_ipc = instructions / static_cast<double>(cycles);
+  function_.average_ipc = static_cast<double>(timed_instructions_) / static_cast<double>(cycles);
   function_.ipc_coverage = percent(static_cast<u64>(std::ranges::count(covered, true)), covered.size()) / 100;
 }
 

@@ -52,6 +52,7 @@ class FunctionBuilder {
   u32 module_;
   const Options& options_;
   AnnotatedFunction function_;
+  u64 timed_instructions_ = 0;  // executed in the lines that blocks have their cycles from
 };
 
 }  // namespace pmusim::annotate
