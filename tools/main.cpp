@@ -56,7 +56,12 @@ void confine_readers(CLI::App& command, const CommandLine& line, const std::stri
   const auto parts = command.get_subcommands({});
   for (CLI::App* const part : parts) confine_readers(*part, line, name + " " + part->get_name());
   const bool starts_program = name == " run" || name == " trace record" || !line.program.empty();
-  if (is_confined && parts.empty() && !starts_program) command.parse_complete_callback(confine);
+  if (!is_confined || !parts.empty() || starts_program) return;
+  // Without a trace it makes one.
+  const CLI::Option* const trace = name == " experiment acr" ? command.get_option("--trace") : nullptr;
+  command.parse_complete_callback([trace] {
+    if (trace == nullptr || trace->count() != 0) confine();
+  });
 }
 
 int run(int argc, char** argv) {

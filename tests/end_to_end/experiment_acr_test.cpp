@@ -31,6 +31,13 @@ TEST(ExperimentAcr, AutoCounterReloadSamplesMissesOfTheSecondLoopOnly) {
   EXPECT_LT(share, 0.6);
 }
 
+TEST(ExperimentAcr, WithoutATraceTheWorkloadIsRecordedFirst) {
+  const Output result =
+      run({pmusim(), "experiment", "acr", "--json", "--elements", "2048", "--passes", "8", "-c", "1000"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_GT(nlohmann::json::parse(result.out)["acr"]["samples"], 0);
+}
+
 TEST(ExperimentAcr, MissRatesOfTheLoopsAreNearThePublishedOnes) {
   const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "4000"});
   ASSERT_EQ(result.status, 0) << result.err;
