@@ -141,7 +141,7 @@ void Lowering::lower(const trace::Block& block, LoweredBlock& lowered) const {
   }
   const bool pair = lowered.instructions.back().second_of_pair;
   LoweredInstruction& last = *(lowered.instructions.end() - (pair ? 2 : 1));
-  last.may_leave = previous->form == InstructionForm::conditional_branch && !last.locked;
+  last.may_leave = block.instructions.back().form == InstructionForm::conditional_branch && !last.locked;
   lowered.quantities = {};
   for (std::size_t n = 0; n < lowered.instructions.size(); ++n) {
     LoweredInstruction& each = lowered.instructions[n];
