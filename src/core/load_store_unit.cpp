@@ -62,22 +62,17 @@ u64 LoadStoreUnit::pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cy
 
 // When a load has its data that the caches have in `ready_cycle`.
 u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Execution& execution) const {
-  if (met.how == StoreWindow::Meeting::none) return ready_cycle;
-  const u64 forwarded_cycle = met.store->data_cycle + forwarding_cycles_;
-  switch (met.how) {
-    case StoreWindow::Meeting::none:
-      break;
-    case StoreWindow::Meeting::forwarded:
-      return std::max(ready_cycle, forwarded_cycle);
-    case StoreWindow::Meeting::blocked:
-      execution.signals.add(Signal::store_forward_blocked);
-      return std::max({ready_cycle, forwarded_cycle + blocked_forward_cycles_,
-                       met.store->left_cycle + hierarchy_.hit_latency()});
-    case StoreWindow::Meeting::aliased:
-      execution.signals.add(Signal::address_alias);
-      return ready_cycle + address_alias_cycles_;
+  using enum StoreWindow::Meeting;
+  if (met.how == none) return ready_cycle;
+  if (met.how == aliased) {
+    execution.signals.add(Signal::address_alias);
+    return ready_cycle + address_alias_cycles_;
   }
-  return ready_cycle;
+  const u64 forwarded_cycle = met.store->data_cycle + forwarding_cycles_;
+  if (met.how == forwarded) return std::max(ready_cycle, forwarded_cycle);
+  execution.signals.add(Signal::store_forward_blocked);
+  return std::max({ready_cycle, forwarded_cycle + blocked_forward_cycles_,
+                   met.store->left_cycle + hierarchy_.hit_latency()});
 }
 
 LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind,
