@@ -11,26 +11,34 @@ namespace {
 
 using perf::HardwareId;
 
+/// So many events alike, each put on the PMU in its turn.
+std::vector<perf::Event*> scheduled(Rig& rig, unsigned count, const perf::Attr& attr) {
+  std::vector<perf::Event*> events;
+  for (unsigned n = 0; n < count; ++n) {
+    events.push_back(&rig.opened(attr));
+    EXPECT_TRUE(rig.schedule(*events.back()));
+  }
+  return events;
+}
+
+void throttle(Rig& rig, perf::Event& event) {
+  rig.driver.disable();
+  rig.driver.stop(event, perf::PmuDriver::StopMode::plain);
+  rig.driver.enable();
+}
+
 // --- groups and transactions (4.3) ------------------------------------------------------------------------
 
 TEST(Placement, EventsThatDoNotFitLeaveTheOthersAlone) {
   Rig rig(skylake());  // four general counters
-  std::vector<perf::Event*> events;
-  for (int i = 0; i < 4; ++i) {
-    events.push_back(&rig.opened(Rig::raw(0xC4)));
-    ASSERT_TRUE(rig.schedule(*events.back()));
-  }
+  const auto events = scheduled(rig, 4, Rig::raw(0xC4));
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC4))));
   for (int i = 0; i < 4; ++i) EXPECT_EQ(data_of(*events[static_cast<std::size_t>(i)]).index, i);
 }
 
 TEST(Placement, AnEventThatIsNewSendsTheWholeListThroughTheSearchAgain) {
   Rig rig(skylake());
-  std::vector<perf::Event*> events;
-  for (int i = 0; i < 3; ++i) {
-    events.push_back(&rig.opened(Rig::raw(0xC4)));
-    rig.schedule(*events.back());
-  }
+  const auto events = scheduled(rig, 3, Rig::raw(0xC4));
   rig.unschedule(*events[1]);
   perf::Event& late = rig.opened(Rig::raw(0xC4));
   ASSERT_TRUE(rig.schedule(late));
@@ -92,14 +100,8 @@ TEST(Placement, AnEventComesBackToTheCounterItHad) {
 
 TEST(Placement, AThrottledEventThatHasToMoveStaysStopped) {
   Rig rig(haswell());
-  std::vector<perf::Event*> events;
-  for (int i = 0; i < 3; ++i) {
-    events.push_back(&rig.opened(Rig::raw(0xC4, 1000)));
-    rig.schedule(*events.back());
-  }
-  rig.driver.disable();
-  rig.driver.stop(*events[2], perf::PmuDriver::StopMode::plain);
-  rig.driver.enable();
+  const auto events = scheduled(rig, 3, Rig::raw(0xC4, 1000));
+  throttle(rig, *events[2]);
   ASSERT_TRUE(rig.schedule(rig.opened(Rig::raw(0x08A3))));
   EXPECT_EQ(data_of(*events[2]).index, 3);
   EXPECT_TRUE(events[2]->hw.stopped);
@@ -353,20 +355,12 @@ TEST(TransactionalAborts, GeneralCounter3IsClaimedOnlyWhileItIsUsed) {
 
 TEST(TransactionalAborts, GeneralCounter3StaysClaimedWhoeverElseLeaves) {
   Rig rig(skylake_with_tsx());
-  std::vector<perf::Event*> events;
-  for (int i = 0; i < 4; ++i) {
-    events.push_back(&rig.opened(Rig::raw(0xC4, 1000)));
-    rig.schedule(*events.back());
-  }
-  rig.driver.disable();
-  rig.driver.stop(*events[2], perf::PmuDriver::StopMode::plain);
-  rig.driver.enable();
+  const auto events = scheduled(rig, 4, Rig::raw(0xC4, 1000));
+  throttle(rig, *events[2]);
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 1u) << "counter 2 is throttled";
   rig.unschedule(*events[2]);
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 1u) << "counter 2 is free";
-  rig.driver.disable();
-  rig.driver.stop(*events[3], perf::PmuDriver::StopMode::plain);
-  rig.driver.enable();
+  throttle(rig, *events[3]);
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
 }
 
