@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "pmusim/trace/recorder.h"
+#include "tests/trace/child_process.h"
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"
 #include "trace/region_gate.h"
@@ -50,37 +51,27 @@ class RegionTest : public testing::Test {
 };
 
 /// A program that runs while the test does.
-class Child {
+class Child : public ChildProcess {
  public:
-  explicit Child(const std::vector<std::string>& command) : pid_(::fork()) {
-    if (pid_ != 0) return;
+  explicit Child(const std::vector<std::string>& command) {
+    if (pid() != 0) return;
     std::vector<char*> arguments;
     for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     ::execv(arguments[0], arguments.data());
     ::_exit(127);
   }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  u32 pid() const { return static_cast<u32>(pid_); }
   void wait_until_it_is(const std::string& program) const {
-    const std::string link = fmt::format("/proc/{}/exe", pid_);
+    const std::string link = fmt::format("/proc/{}/exe", pid());
     std::error_code error;
     while (std::filesystem::read_symlink(link, error).filename() != program) std::this_thread::yield();
   }
   std::string status_line(const std::string& name) const {
-    std::ifstream file(fmt::format("/proc/{}/status", pid_));
+    std::ifstream file(fmt::format("/proc/{}/status", pid()));
     for (std::string line; std::getline(file, line);)
       if (line.starts_with(name)) return line;
     return "";
   }
-
- private:
-  pid_t pid_;
 };
 
 TEST_F(RegionTest, BetweenTwoFunctionsIsThatPartOfTheWholeWithItsRegisters) {

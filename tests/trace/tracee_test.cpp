@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "tests/trace/child_process.h"
+
 namespace pmusim::trace {
 namespace {
 
@@ -61,25 +63,15 @@ TEST(ReadMemory, EndsWhereAPageCannotBeRead) {
 }
 
 /// A child of this process that does nothing but keep a value in RAX.
-class Spinning {
+class Spinning : public ChildProcess {
  public:
-  explicit Spinning(u64 rax) : pid_(::fork()) {
-    if (pid_ == 0) __asm__ volatile("0: pause\n\tjmp 0b" : : "a"(rax));
+  explicit Spinning(u64 rax) {
+    if (pid() == 0) __asm__ volatile("0: pause\n\tjmp 0b" : : "a"(rax));
   }
-  Spinning(const Spinning&) = delete;
-  Spinning& operator=(const Spinning&) = delete;
-  ~Spinning() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  u32 pid() const { return static_cast<u32>(pid_); }
   void step() const {
     single_step(pid(), 0);
-    ::waitpid(pid_, nullptr, 0);
+    ::waitpid(static_cast<pid_t>(pid()), nullptr, 0);
   }
-
- private:
-  pid_t pid_;
 };
 
 // RAX may look like the result of a call that is repeated.
