@@ -63,9 +63,11 @@ class Files {
   static bool repeat(const std::string& input, int times, const std::string& output,
                      trace::Contents contents) {
     auto writer = trace::Writer::create(output, contents);
+    if (!writer.ok()) return false;
     std::map<u32, const trace::Block*> blocks;
     for (int n = 0; n < times; ++n) {
       auto reader = trace::Reader::open(input);
+      if (!reader.ok()) return false;
       for (auto item = reader->next(); item.ok() && item->has_value(); item = reader->next()) {
         const auto* run = std::get_if<trace::BlockRun>(&**item);
         if (run == nullptr) continue;
@@ -121,7 +123,8 @@ u64 read_champsim(const std::string& path) {
 void decode(benchmark::State& state, std::string (Files::*file)() const, u64 (*read)(const std::string&)) {
   const Files& files = Files::get();
   if (!files.ok())
-    return state.SkipWithError("cannot record: are the workloads built, and is ptrace permitted?");
+    return state.SkipWithError(
+        "no trace: are the workloads built, is ptrace permitted, is PMUSIM_BENCH_TRACE one?");
   const std::string path = (files.*file)();
   u64 instructions = 0;
   for (auto _ : state) instructions = read(path);
