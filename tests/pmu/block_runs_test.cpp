@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Runs of many blocks given to a Pmu at once: how far they go, and what stops them. That their sum is the
-// truth is raced by bulk_property_test.cpp and tests/session/levels_test.cpp.
+// truth is raced by bulk_property_test.cpp and tests/session/levels_test.cpp; what they leave of the open
+// cycle, here.
 #include "pmu/block_runs.h"
 
 #include "pmusim/pmu/observer.h"
 #include "tests/pmu/guest.h"
+#include "tests/support/dice.h"
 
 namespace pmusim {
 namespace {
@@ -114,6 +116,127 @@ TEST(BlockRuns, LearnAnewUnderAnotherProgramming) {
   count(guest, 0, branches, 1000);
   ASSERT_TRUE(runs.begin(ten));
   EXPECT_FALSE(runs.knows(ten.kind));
+}
+
+/// The same instructions in user mode on two machines: one retires each of them, the other sums up where it
+/// may.
+class Race {
+ public:
+  explicit Race(u64 seed) : dice_(seed) {
+    for (Kind& kind : kinds_)
+      for (u64 n = 1 + dice_.below(6); n != 0; --n) kind.push_back(signals());
+  }
+
+  /// Conditions under which all of the program's cycles are alike: out of reach, or asked of the kernel's
+  /// cycles only.
+  void program() {
+    constexpr u64 events[] = {0xC0, 0xC4, 0x3C}, conditions[] = {0, out_of_reach, out_of_reach | inv};
+    for (u32 n = 0; n < counters; ++n) {
+      const bool kernel_only = dice_.one_in(4);
+      const u64 privilege = kernel_only ? msr::evtsel::OS : msr::evtsel::USR;
+      const u64 condition = kernel_only ? threshold() : conditions[dice_.below(3)];
+      write(n, events[dice_.below(3)] | privilege | condition | msr::evtsel::EN);
+    }
+  }
+  /// Makes what a cycle holds decide, that of the open one included.
+  void set_thresholds() {
+    for (u32 n = 0; n < counters; ++n) {
+      const u64 select = exact_.read(msr::PERFEVTSEL0 + n) & ~(inv | bits(31, 24));
+      write(n, select | msr::evtsel::USR | threshold());
+    }
+  }
+
+  void execute() {
+    const u32 kind = static_cast<u32>(dice_.below(kinds_.size()));
+    std::vector<Retirement> retired;
+    const u64 since = cycle_;
+    for (const SignalSet& usual : kinds_[kind]) {
+      u64 passed = dice_.one_in(2) ? 0 : dice_.below(3);
+      if (in_cycle_ == most_in_cycle) passed = 1;
+      in_cycle_ = passed == 0 ? in_cycle_ + 1 : 1;
+      cycle_ += passed;
+      retired.push_back(
+          {.ip = 0x1000, .cycle = cycle_, .signals = dice_.one_in(4) ? signals() : usual, .length = 4});
+      exact_.pmu.retire(retired.back());
+    }
+    const BlockRuns::Execution execution{.kind = kind,
+                                         .instructions = static_cast<u32>(retired.size()),
+                                         .cycles = static_cast<u32>(cycle_ - since)};
+    if (sums_up(execution)) return add(execution, retired);
+    settle();
+    for (const Retirement& r : retired) fast_.pmu.retire(r);
+  }
+  void settle() { runs_.settle(nullptr); }
+
+  void close_cycle_and_compare() {
+    settle();
+    ++cycle_;
+    in_cycle_ = 0;
+    for (Guest* guest : {&exact_, &fast_}) guest->pmu.wait_until(cycle_, {.cpl = Cpl::user});
+    for (u32 n = 0; n < counters; ++n) EXPECT_EQ(fast_.read(msr::PMC0 + n), exact_.read(msr::PMC0 + n)) << n;
+  }
+
+  u64 summed_up = 0;
+
+ private:
+  using Kind = std::vector<SignalSet>;
+  static constexpr u32 counters = 4, most_in_cycle = 4;
+  static constexpr u64 inv = msr::evtsel::INV, out_of_reach = u64{most_in_cycle + 1} << 24;
+
+  SignalSet signals() {
+    SignalSet drawn{Signal::instruction};
+    if (dice_.one_in(2)) drawn.add(Signal::branch);
+    return drawn;
+  }
+  u64 threshold() { return (1 + dice_.below(most_in_cycle)) << 24 | (dice_.one_in(2) ? inv : 0); }
+  void write(u32 counter, u64 select) {
+    for (Guest* guest : {&exact_, &fast_}) guest->write(msr::PERFEVTSEL0 + counter, select);
+  }
+  bool sums_up(const BlockRuns::Execution& execution) {
+    if (runs_.fits(execution)) return true;
+    settle();
+    return runs_.begin(execution) && runs_.fits(execution);
+  }
+  void add(const BlockRuns::Execution& execution, std::span<const Retirement> retired) {
+    const Kind& usual = kinds_[execution.kind];
+    if (!runs_.knows(execution.kind)) runs_.learn(execution.kind, std::span<const SignalSet>(usual));
+    EXPECT_TRUE(runs_.add(execution));
+    ++summed_up;
+    for (std::size_t n = 0; n < retired.size(); ++n) runs_.correct(usual[n], retired[n].signals);
+    if (!runs_.sums_within_cycles()) return;
+    if (execution.cycles != 0) runs_.open_cycle();
+    for (const Retirement& r : retired)
+      if (r.cycle == cycle_) runs_.add_to_cycle(r.signals);
+  }
+
+  Dice dice_;
+  Guest exact_{"skylake"}, fast_{"skylake"};
+  BlockRuns runs_{fast_.pmu, {.most_in_cycle = most_in_cycle}};
+  std::array<Kind, 3> kinds_;
+  u64 cycle_ = 0;
+  u32 in_cycle_ = 0;
+};
+
+// A handler may write a threshold while the cycle is open in which the last of the sum retired.
+TEST(BlockRuns, LeaveTheOpenCycleToAThresholdAsRetiringEveryInstructionDoes) {
+  u64 summed_up = 0;
+  for (u64 seed = 0; seed < 200; ++seed) {
+    Race race(seed);
+    for (u64 round = 0; round < 20; ++round) {
+      race.program();
+      for (u64 n = 0; n < 4; ++n) {
+        race.execute();
+        if ((seed + round + n) % 3 == 0) race.settle();
+      }
+      race.settle();
+      if (round % 3 != 0) race.set_thresholds();
+      if (round % 3 == 2) race.execute();
+      race.close_cycle_and_compare();
+      ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << " round " << round;
+    }
+    summed_up += race.summed_up;
+  }
+  EXPECT_GT(summed_up, 200u * 20u);
 }
 
 }  // namespace
