@@ -32,7 +32,7 @@ mkdir -p build/fuzz/seeds/{scenario_text,symbols_jit_map,symbols_module}
 printf '1000 100 loop\n2000 80 _ZN3jit4leafEv\n2040 10 within\n' >build/fuzz/seeds/symbols_jit_map/map
 cp tests/scenarios/*.pmu build/fuzz/seeds/scenario_text/
 printf 'static inline int twice(int x) { return x + x; }\nint main(int n, char** v) { return twice(n) + !v; }\n' |
-  cc -g -O1 -nostdlib -static -Wl,-e,main,--build-id -x c -o build/fuzz/seeds/symbols_module/elf -
+  cc -g -fdebug-prefix-map="$PWD"=. -O1 -nostdlib -static -Wl,-e,main,--build-id -x c -o build/fuzz/seeds/symbols_module/elf -
 
 # Of the other tools' traces, packed ones, too: the first byte is the number of the format.
 for pack in gzip xz zstd; do

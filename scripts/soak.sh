@@ -64,16 +64,19 @@ drivers() {
 }
 
 keep() {
-  local target
+  local target control=$state/merge.control
   for target in $(cd build/fuzz/corpus && ls); do
-    rm -rf "$state/merged" && mkdir -p "$state/merged" "tests/corpus/$target"
-    "build/fuzz/fuzzers/fuzz_$target" -merge=1 -max_len=2048 "$state/merged" "tests/corpus/$target" \
-      "build/fuzz/corpus/$target" >/dev/null 2>&1
+    mkdir -p "tests/corpus/$target"
+    rm -rf "$state/merged" "$control" && mkdir -p "$state/merged"
+    # Those in the tree are inputs as all others, whatever reaches more for its size.
+    "build/fuzz/fuzzers/fuzz_$target" -set_cover_merge=1 -merge_control_file="$control" "$state/merged" \
+      "tests/corpus/$target" "build/fuzz/corpus/$target" >/dev/null 2>&1
+    rm -rf "$state/kept" && mkdir -p "$state/kept"
+    scripts/covering_inputs.py "$control" "${KEEP:-40}" 16384 | xargs -I FILE cp FILE "$state/kept/"
     rm -f "tests/corpus/$target"/*
-    # The smallest: they reach most for a byte.
-    (cd "$state/merged" && ls -S -r | head -n "${KEEP:-24}") | xargs -I FILE cp "$state/merged/FILE" "tests/corpus/$target/"
+    cp "$state/kept"/* "tests/corpus/$target/"
   done
-  du -sh tests/corpus
+  du -sh --apparent-size tests/corpus
 }
 
 case "${1:-}" in
