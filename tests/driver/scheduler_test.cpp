@@ -70,6 +70,7 @@ TEST(Scheduler, EachBacktrackCostsOneUnitOfTheGeneralLimitForGood) {  // Linux: 
 TEST(Scheduler, OnlyTheFirstTwoChoicesAreRemembered) {  // Linux: perf_assign_events
   const Constraint revisited = crossing(0x30), neighbour = on(0x50);
   EXPECT_EQ(assign({revisited, neighbour, neighbour}), (Counters{5, 4, 6}));
+  EXPECT_EQ(assign({crossing(0x3), revisited, neighbour, neighbour}, 32), (Counters{0, 5, 4, 6}));
   EXPECT_TRUE(assign({crossing(0x3), crossing(0xC), revisited, neighbour, neighbour}, 32).empty());
 }
 

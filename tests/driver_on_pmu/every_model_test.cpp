@@ -5,6 +5,7 @@
 #include "driver/samples/data_source.h"
 #include "machine.h"
 #include "model_names.h"
+#include "pebs/record.h"
 
 namespace pmusim::driver {
 namespace {
@@ -67,7 +68,20 @@ TEST(PantherCove, RecordsOfSomeMemoryEventsHaveAnAddress) {
 TEST_P(EveryModel, EncodesDataSourcesAsItsDriverReadsThem) {
   if (model.pebs.format == PebsFeatures::none) GTEST_SKIP() << "has no PEBS";
   Pmu pmu(model);
-  EXPECT_EQ(DataSourceReader::of(enumerate(pmu)).encoding, model.pebs.data_source);
+  const DataSourceReader reader = DataSourceReader::of(enumerate(pmu));
+  ASSERT_EQ(reader.encoding, model.pebs.data_source);
+  if (reader.encoding == DataSourceEncoding::none) return;
+  // PERF_MEM_LVLNUM_ of linux/perf_event.h. Panther Cove calls the level next to the core L0.
+  const u64 nearest = reader.encoding == DataSourceEncoding::panther_cove ? 7 : 1;
+  const std::pair<CacheLevel, u64> levels[] = {{CacheLevel::l1, nearest},
+                                               {CacheLevel::fill_buffer, 12},
+                                               {CacheLevel::l2, 2},
+                                               {CacheLevel::l3, 3},
+                                               {CacheLevel::memory, 13}};
+  for (const auto& [level, number] : levels) {
+    const u64 word = pebs::encode_data_source(reader.encoding, {.level = level});
+    EXPECT_EQ(field(reader.load(word), 36, 33), number);
+  }
 }
 
 TEST_P(EveryModel, LetsTheDriverStartWithoutAFault) {

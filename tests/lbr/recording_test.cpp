@@ -131,6 +131,17 @@ TEST(LbrSelect, EachTypeBitKeepsOutItsBranches) {
   }
 }
 
+TEST(LbrSelect, WhatIsNoBranchIsNotRecorded) {
+  LbrMachine legacy(skylake()), architectural(lion_cove());
+  ASSERT_EQ(architectural.wrmsr(msr::ARCH_LBR_CTL,
+                                lbr_ctl::LBREN | lbr_ctl::OS | lbr_ctl::USR | lbr_ctl::OTHER_BRANCH),
+            Fault::none);
+  for (LbrMachine* m : {&legacy, &architectural}) {
+    EXPECT_FALSE(m->branch(1, 2, BranchKind::none));
+    EXPECT_TRUE(m->branch(1, 2, BranchKind::far_jump));
+  }
+}
+
 TEST(LbrSelect, PrivilegeBitsLookAtWhereTheBranchEnds) {
   LbrMachine user_only(skylake()), kernel_only(skylake());
   ASSERT_EQ(user_only.wrmsr(msr::LBR_SELECT, lbr_select::CPL_EQ_0), Fault::none);

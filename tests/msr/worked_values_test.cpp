@@ -48,6 +48,27 @@ TEST(WorkedValues, MasksFollowAModelOfOnesOwn) {  // "Skylake, but with 8 GP cou
   EXPECT_FALSE(m.rdmsr(msr::PMC0 + 8).ok());
 }
 
+TEST(WorkedValues, EightFixedCountersHaveTheirNibblesInEachHalfOfTheirControl) {
+  CpuModel mine = find_cpu_model("skymont").value();
+  mine.fixed_counters = 0xFF;
+  EXPECT_EQ(MsrMachine(mine).wrmsr(msr::FIXED_CTR_CTRL, 0xBBBBBBBB), Fault::none);
+  mine.fixed_counters = 0x7F;
+  EXPECT_EQ(MsrMachine(mine).wrmsr(msr::FIXED_CTR_CTRL, 0x0BBBBBBB), Fault::none);
+  EXPECT_EQ(MsrMachine(mine).wrmsr(msr::FIXED_CTR_CTRL, 0x10000000), Fault::gp);
+}
+
+TEST(WorkedValues, ASelectHasThoseOfItsNewerBitsThatCpuidNames) {  // CPUID.23H:EBX
+  using namespace msr::evtsel;
+  constexpr std::pair<u32, u64> named[] = {{bit(0), UMASK2}, {bit(1), EQ}, {bit(2), RDPMC_USR_DISABLE}};
+  CpuModel model = find_cpu_model("lioncove").value();
+  for (const auto& [leaf, present] : named) {
+    model.perfmon_ext_ebx = leaf;
+    for (const auto& [other, tried] : named)
+      EXPECT_EQ(MsrMachine(model).wrmsr(msr::PERFEVTSEL0, tried) == Fault::none, tried == present)
+          << std::hex << tried << " with EBX " << leaf;
+  }
+}
+
 TEST(WorkedValues, AFaultingWriteChangesNothing) {
   MsrMachine m("skylake");
   m.write(msr::PERF_GLOBAL_CTRL, 5);

@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 
 #include <cstring>
+#include <vector>
 
 #include "perf/attr_check.h"
 #include "tests/perf/core_fixture.h"
@@ -221,6 +222,21 @@ TEST(ParanoidLevels, CallChainsOfAUserEventNeedNoRightsBeforeTheHardening) {
   EXPECT_FALSE(allowed(Kernel::v6_12)) << "its stable series has the check";
   attr.exclude_callchain_kernel = 1;
   EXPECT_TRUE(allowed(Kernel::v7_4));
+}
+
+// Linux: perf_event_set_clock().
+TEST(SampleClock, IsOneOfFiveOfWhichTwoCanBeReadInAnNmi) {
+  constexpr i32 realtime = 0, monotonic = 1, monotonic_raw = 4, boottime = 7, tai = 11;
+  const auto allowed = [](bool interrupts_are_nmis) {
+    std::vector<i32> clocks;
+    Attr attr;
+    attr.use_clockid = 1;
+    for (attr.clockid = -1; attr.clockid < 16; ++attr.clockid)
+      if (check_clock(attr, interrupts_are_nmis).ok()) clocks.push_back(attr.clockid);
+    return clocks;
+  };
+  EXPECT_EQ(allowed(true), (std::vector<i32>{monotonic, monotonic_raw}));
+  EXPECT_EQ(allowed(false), (std::vector<i32>{realtime, monotonic, monotonic_raw, boottime, tai}));
 }
 
 class OpenDetails : public CoreTest {};
