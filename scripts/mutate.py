@@ -98,7 +98,7 @@ def try_singly(mutants, given, results: Results):
 
 
 def equivalents():
-    """FILE, line as it stands, line as changed -> why no test can tell."""
+    """FILE or FILE#N, line as it stands, line as changed -> why no test can tell."""
     path = TOP / "tests" / "mutation" / "equivalent.tsv"
     rows = [line.split("\t") for line in path.read_text().splitlines() if line and not line.startswith("#")]
     return {tuple(row[:3]): row[3] for row in rows}
@@ -110,7 +110,8 @@ COLUMNS = ("killed", "alive", "equivalent", "does not compile", NOT_TRIED)
 def column_of(mutant, outcome, reasons) -> str:
     if outcome in ("does not compile", NOT_TRIED):
         return outcome
-    if outcome == "same object" or (mutant.file, mutant.before, mutant.after) in reasons:
+    places = (mutant.file, f"{mutant.file}#{mutant.nth + 1}")
+    if outcome == "same object" or any((place, mutant.before, mutant.after) in reasons for place in places):
         return "equivalent"
     return "alive" if outcome in ALIVE else "killed"
 

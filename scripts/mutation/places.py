@@ -54,8 +54,8 @@ def blanked(source: str) -> str:
     return skip.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
-def changes(line: str):
-    """(kind, begin, end, replacement) of everything that can be changed in a line of code."""
+def changes(line: str, written: str):
+    """(kind, begin, end, replacement) of everything that can be changed in a line of code, blanked and as written."""
     for found in BINARY.finditer(line):
         for kind, others in OPERATORS.items():
             if found[0] in others and not line.startswith(("template", "#")):
@@ -71,7 +71,7 @@ def changes(line: str):
         yield "logical", *found.span(), ""
     for found in CONDITION.finditer(line):
         if ";" not in found[1] and found[1].count("(") == found[1].count(")"):
-            yield "logical", *found.span(1), f"!({found[1]})"
+            yield "logical", *found.span(1), f"!({written[slice(*found.span(1))]})"
     if STATEMENT.match(line) and not DECLARATION.match(line):
         yield "dropped", len(line) - len(line.lstrip()), len(line), ";"
     for found in ARGUMENTS.finditer(line):
@@ -88,7 +88,7 @@ def mutants_of(path: Path):
     offset, alike, previous = 0, {}, ""
     for number, (line, code) in enumerate(zip(source.split("\n"), blanked(source).split("\n")), 1):
         code = code.rstrip()
-        for kind, begin, end, text in changes(code):
+        for kind, begin, end, text in changes(code, line):
             if kind == "dropped" and not ENDED.search(previous):
                 continue
             after = line[:begin] + text + line[end:]
