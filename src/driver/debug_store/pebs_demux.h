@@ -76,8 +76,10 @@ class Demultiplexer {
   /// Larger buffers leave the cache between the scan and the visit, and records of one counter lie too far
   /// apart for the processor to see a pattern.
   static constexpr std::size_t cached_bytes = 256 * 1024, prefetch_distance = 16;
+  /// Short records are within `most_bytes`, and the compiler knows how many lines they have at most.
+  template <std::size_t most_bytes = 256>
   static void prefetch(std::span<const std::byte> record) {
-    constexpr std::size_t line_bytes = 64, most_bytes = 256;
+    constexpr std::size_t line_bytes = 64;
     for (std::size_t at = 0; at < record.size() && at < most_bytes; at += line_bytes)
       __builtin_prefetch(record.data() + at);
   }

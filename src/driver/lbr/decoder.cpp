@@ -68,8 +68,10 @@ template <class Record, class Look>
 inline std::size_t LbrDecoder::translate(std::span<const Record> records, std::byte* const out,
                                          Look look) const {
   using namespace perf::branch_flags;
-  // Both addresses at once and the flags as a word: bit field by bit field, an entry takes twice as long.
+  // Both addresses at once and the flags as a word: bit field by bit field, an entry takes twice as long. Of
+  // 17 instructions an entry, four only step from one to the next.
   std::byte* entry = out;
+#pragma GCC unroll 4
   for (const Record& record : records) {
     if (record.from == 0) break;
     const auto* const info = reinterpret_cast<const InfoParts*>(&record.info);

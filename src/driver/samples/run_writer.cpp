@@ -46,11 +46,15 @@ void RunWriter::publish() {
 /// Samples of one shape, up to one that is of another or is none for a copy.
 template <unsigned shape>
 std::size_t RunWriter::write_alike(Run run) {
+  // Over a long record the processor does not get to see the next one early enough.
+  constexpr std::size_t ahead = is_wide(shape) ? 1 : Demultiplexer::prefetch_distance;
+  constexpr auto prefetch =
+      is_wide(shape) ? Demultiplexer::prefetch<std::dynamic_extent> : Demultiplexer::prefetch<>;
+  const bool fetch_ahead = is_wide(shape) || run.fetch_ahead;
   std::size_t i = 0;
   for (; i < run.places.size(); ++i) {
-    if (run.fetch_ahead && i + Demultiplexer::prefetch_distance < run.places.size())
-      Demultiplexer::prefetch(
-          Demultiplexer::record_at(run.buffer, run.places[i + Demultiplexer::prefetch_distance]));
+    if (fetch_ahead && i + ahead < run.places.size())
+      prefetch(Demultiplexer::record_at(run.buffer, run.places[i + ahead]));
     const Lane& lane = *lane_of_[run.places[i].counter()];
     const SamplePlan& plan = lane.plan;
     if (plan.shape != shape) break;
