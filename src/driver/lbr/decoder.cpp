@@ -69,7 +69,7 @@ inline std::size_t LbrDecoder::translate(std::span<const Record> records, std::b
                                          Look look) const {
   using namespace perf::branch_flags;
   // Both addresses at once and the flags as a word: bit field by bit field, an entry takes twice as long. Of
-  // 17 instructions an entry, four only step from one to the next.
+  // 18 instructions an entry, four only step from one to the next.
   std::byte* entry = out;
 #pragma GCC unroll 4
   for (const Record& record : records) {
