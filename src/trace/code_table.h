@@ -3,7 +3,9 @@
 #define PMUSIM_TRACE_CODE_TABLE_H
 
 #include <array>
+#include <boost/container/deque.hpp>
 #include <deque>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -75,7 +77,11 @@ class CodeTable {
   std::vector<const CodedBlock*> decoded_;  // by id
   std::vector<Definition> defined_;         // by id, of a reader
   std::deque<std::vector<u8>> streams_;     // with definitions
-  std::deque<CodedBlock> blocks_;           // references stay valid
+  // Many side by side, as replays jump between them: they share pages, and references stay valid.
+  using Blocks =
+      boost::container::deque<CodedBlock, std::allocator<CodedBlock>,
+                              boost::container::deque_options_t<boost::container::block_size<512u>>>;
+  Blocks blocks_;
   AddressNumbers contexts_;
   std::vector<Place> places_;  // by context
   u32 operands_ = 0;
