@@ -55,48 +55,27 @@ const BlockCore::Lowered& BlockCore::lower(const trace::Block& block) {
   Lowered& lowered = blocks_[block.id];
   if (lowered.instructions != 0) return lowered;
   const x86::Instruction& last = block.instructions.back();
+  const bool conditional = last.branch == BranchKind::conditional;
   const BlockSchedule schedule = scheduler_(block, parameters_);
   lowered = {.branch_ip = last.ip,
-             .target = last.target,
-             .end = last.end(),
-             .instructions = static_cast<u32>(schedule.size()),
              .cycles = schedule.back(),
              .schedule = static_cast<u32>(schedules_.size()),
+             .distance = conditional ? static_cast<i32>(last.target - last.end()) : 0,
+             .instructions = static_cast<u16>(schedule.size()),
              .branch = last.branch,
              .branch_length = last.length,
+             .always_taken = !conditional && is_taken(last, last.target),
              .jumps_within = jumps_within(block)};
   schedules_.insert(schedules_.end(), schedule.begin(), schedule.end());
   return lowered;
 }
 
-BlockExecution BlockCore::execute(const trace::BlockRun& run) {
-  const u32 id = run.block->id;
-  const bool known = id < blocks_.size() && blocks_[id].instructions != 0;
-  const Lowered& block = known ? blocks_[id] : lower(*run.block);
-  BlockExecution execution{.run = &run,
-                           .since = cycle_,
-                           .kind = id * outcomes_,
-                           .instructions = block.instructions,
-                           .cycles = block.cycles + std::exchange(delay_cycles_, 0),
-                           .branch = block.branch,
-                           .branch_length = block.branch_length,
-                           .jumps_within = block.jumps_within,
-                           .branch_ip = block.branch_ip};
-  if (block.branch != BranchKind::none) {
-    execution.taken = is_taken(block.branch, block.target, block.end, run.next_ip);
-    execution.kind += execution.taken;
-    if (branches_ && is_near_branch(block.branch)) {
-      execution.prediction = predict(run, execution.taken);
-      execution.kind += 2 * static_cast<u32>(execution.prediction);
-      delay_cycles_ = delay_after(execution.prediction);
-    }
-  }
-  cycle_ = execution.end();
-  return execution;
-}
-
-Prediction BlockCore::predict(const trace::BlockRun& run, bool taken) {
-  return branches_->resolve(run.block->instructions.back(), taken, run.next_ip);
+Prediction BlockCore::predict(const Lowered& block, bool taken, u64 next_ip) {
+  if (!is_near_branch(block.branch)) return Prediction::right;
+  const BranchSite site{block.branch_ip, block.end(), block.branch};
+  const Prediction prediction = branches_->resolve(site, taken, next_ip);
+  delay_cycles_ = delay_after(prediction);
+  return prediction;
 }
 
 unsigned BlockCore::delay_after(Prediction prediction) const {

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/block_schedule.h"
@@ -48,8 +49,6 @@ class BlockCore {
   static Result<BlockCore, Error> simple(const CpuModel& model);
   static Result<BlockCore, Error> flat(const CpuModel& model);
 
-  /// The kinds of a block's executions are so many from here on.
-  u32 first_kind(const trace::Block& block) const { return block.id * outcomes_; }
   /// The next execution in program order; time goes on to its end.
   BlockExecution execute(const trace::BlockRun& run);
   /// Calls `sink(const Retirement&)` for each instruction, as often as one likes. `Retirement::registers` and
@@ -70,16 +69,26 @@ class BlockCore {
 
  private:
   using Scheduler = BlockSchedule (*)(const trace::Block&, const CoreParameters&);
-  /// What an execution needs to know of its block.
-  struct Lowered {
-    u64 branch_ip = 0, target = 0, end = 0;
-    u32 instructions = 0;  // 0: not lowered yet
+  /// What an execution needs to know of its block. Programs are larger than caches: it is half a line.
+  struct alignas(32) Lowered {
+    u64 branch_ip = 0;
     u32 cycles = 0;
-    u32 schedule = 0;  // where in `schedules_`
+    u32 schedule = 0;      // where in `schedules_`
+    i32 distance = 0;      // of a conditional branch: from its end to its target
+    u16 instructions = 0;  // 0: not lowered yet
     BranchKind branch = BranchKind::none;
     u8 branch_length = 0;
+    bool always_taken = false;
     bool jumps_within = false;
+
+    u64 end() const { return branch_ip + branch_length; }
+    // As pmusim::is_taken(), without a branch: it would be mispredicted as often as the program's own.
+    bool is_taken(u64 next_ip) const {
+      const u64 taken_distance = static_cast<u64>(i64{distance});
+      return always_taken | ((next_ip - end() == taken_distance) & (taken_distance != 0));
+    }
   };
+  static_assert(sizeof(Lowered) == 32 && trace::max_block_instructions <= 0xFFFF);
   struct Cursor {
     std::size_t instruction = 0, change = 0;
     u64 cycle = 0;
@@ -87,7 +96,7 @@ class BlockCore {
   };
   BlockCore(const CoreParameters& parameters, Scheduler scheduler, std::optional<BranchUnit> branches);
   const Lowered& lower(const trace::Block& block);
-  Prediction predict(const trace::BlockRun& run, bool taken);
+  Prediction predict(const Lowered& block, bool taken, u64 next_ip);
   unsigned delay_after(Prediction prediction) const;
   const Retirement& next(const BlockExecution& execution, Cursor& cursor) const;
 
@@ -102,6 +111,31 @@ class BlockCore {
   u64 cycle_ = 0;
   u32 delay_cycles_ = 0;  // before the next block
 };
+
+// Here because every block comes this way.
+inline BlockExecution BlockCore::execute(const trace::BlockRun& run) {
+  const u32 id = run.block->id;
+  const bool known = id < blocks_.size() && blocks_[id].instructions != 0;
+  const Lowered& block = known ? blocks_[id] : lower(*run.block);
+  BlockExecution execution{.run = &run,
+                           .since = cycle_,
+                           .kind = id * outcomes_,
+                           .instructions = block.instructions,
+                           .cycles = block.cycles,
+                           .branch = block.branch,
+                           .branch_length = block.branch_length,
+                           .taken = block.is_taken(run.next_ip),
+                           .jumps_within = block.jumps_within,
+                           .branch_ip = block.branch_ip};
+  execution.kind += execution.taken;
+  if (branches_) {
+    execution.cycles += std::exchange(delay_cycles_, 0);
+    execution.prediction = predict(block, execution.taken, run.next_ip);
+    execution.kind += 2 * static_cast<u32>(execution.prediction);
+  }
+  cycle_ = execution.end();
+  return execution;
+}
 
 }  // namespace pmusim
 

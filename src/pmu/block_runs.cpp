@@ -36,7 +36,10 @@ void BlockRuns::forget_kinds(u64 programming) {
 }
 
 u32& BlockRuns::row_of(u32 kind) {
-  if (kind >= row_of_.size()) row_of_.resize(std::max<std::size_t>(kind + 1, 2 * row_of_.size()), unknown);
+  if (kind >= row_of_.size()) {
+    row_of_.resize(std::max<std::size_t>(kind + 1, 2 * row_of_.size()), unknown);
+    executions_.resize(row_of_.size());
+  }
   return row_of_[kind];
 }
 
@@ -87,13 +90,23 @@ void BlockRuns::add_to_cycle(const SignalSet& signals) {
 
 void BlockRuns::record(const Branch& branch) { sequencer().record_in_lbr(branch); }
 
+void BlockRuns::sum_up_kinds() {
+  for (const u32 kind : kinds_) {
+    const u32 executions = std::exchange(executions_[kind], 0);
+    const Row& row = rows_[row_of_[kind]];
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += executions * row[i];
+  }
+  kinds_.clear();
+}
+
 void BlockRuns::settle(const Registers* registers) {
   room_ = {};
   if (!is_behind()) return;
+  sum_up_kinds();
   CounterTotals sum{.programming = programming_, .cycles = cycles_, .additive = true};
   for (std::size_t i = 0; i < sums_.size(); ++i) sum.occurrences.push_back(sums_[i] + quantities_[i]);
   if (shape_.most_in_cycle == 0)
-    sum.in_last_cycle = last_cycles_[newest_row_];
+    sum.in_last_cycle = last_cycles_[row_of_[newest_kind_]];
   else
     sum.in_last_cycle.assign(in_cycle_.begin(), in_cycle_.end());
   sequencer().advance(sum, registers);

@@ -50,19 +50,16 @@ class BlockRuns {
   explicit BlockRuns(Pmu& pmu, RunShape shape = {}) : pmu_(pmu), shape_(shape) {}
 
   bool fits(const Execution& execution) const {
-    return execution.instructions <= room_.instructions && execution.cycles <= room_.cycles;
+    return instructions_ + execution.instructions <= room_.instructions &&
+           cycles_ + execution.cycles <= room_.cycles;
   }
   /// After settle(): whether this execution, and who knows how many after it, can be summed up. If not,
   /// nothing fits until the next begin().
   bool begin(const Execution& execution);
 
-  /// An execution of this kind or the next one is likely to come: its row is fetched meanwhile.
-  void expect(u32 kind) const {
-    if (kind + 1 >= row_of_.size()) return;
-    for (const u32 row : {row_of_[kind], row_of_[kind + 1]})
-      if (row < rows_.size()) __builtin_prefetch(&rows_[row]);
+  bool knows(u32 kind) const {
+    return kind < executions_.size() && (executions_[kind] != 0 || row_of_[kind] != unknown);
   }
-  bool knows(u32 kind) const { return kind < row_of_.size() && row_of_[kind] != unknown; }
   /// `execution`: one of this kind, `since` the cycle of the retirement before it.
   void learn(u32 kind, std::span<const Retirement> execution, u64 since);
 
@@ -72,16 +69,15 @@ class BlockRuns {
   /// An execution that fits, of a kind that is known. False, and nothing has happened, if this kind cannot be
   /// summed up under the present programming.
   bool add(const Execution& execution) {
-    const u32 row = row_of_[execution.kind];
-    if (row == exact_only) [[unlikely]]
-      return false;
-    room_.instructions -= execution.instructions;
-    room_.cycles -= execution.cycles;
+    u32& executions = executions_[execution.kind];
+    if (executions == 0) [[unlikely]] {
+      if (row_of_[execution.kind] == exact_only) return false;
+      kinds_.push_back(execution.kind);
+    }
+    ++executions;
     cycles_ += execution.cycles;
     instructions_ += execution.instructions;
-    newest_row_ = row;
-    const Row& added = rows_[row];
-    for (std::size_t i = 0; i < added.size(); ++i) sums_[i] += added[i];
+    newest_kind_ = execution.kind;
     return true;
   }
   /// Whether any of these signals makes a difference to a counter.
@@ -124,6 +120,7 @@ class BlockRuns {
   static constexpr u32 unknown = ~u32{0}, exact_only = unknown - 1;
 
   void forget_kinds(u64 programming);
+  void sum_up_kinds();
 
   Sequencer& sequencer() const { return *pmu_.sequencer_; }
   u32& row_of(u32 kind);
@@ -143,11 +140,14 @@ class BlockRuns {
 
   u64 programming_ = 0;  // for which the rows hold
   SignalSet counted_signals_;
-  std::vector<u32> row_of_;
+  // Executions are counted by kind, and multiplied when somebody looks: a program with much code would touch
+  // a row of another block with each of them.
+  std::vector<u32> executions_, row_of_;  // by kind
+  std::vector<u32> kinds_;                // of which there were executions
   std::vector<Row> rows_;
   using LastCycle = decltype(CounterTotals::in_last_cycle);
   std::vector<LastCycle> last_cycles_;  // by row
-  u32 newest_row_ = unknown;
+  u32 newest_kind_ = 0;
 };
 
 }  // namespace pmusim

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "session/block_engine.h"
 
+#include <utility>
+
 namespace pmusim {
 
 namespace {
@@ -69,30 +71,31 @@ void BlockEngine<C>::add(Monitor& monitor) {
 }
 
 template <class C>
-void BlockEngine<C>::Watcher::settle() {
-  const bool behind = runs.is_behind();
-  runs.settle(last_registers());
-  if (behind) monitor.finish_block(next_ip, last_registers());
+void BlockEngine<C>::settle(Watcher& watcher) {
+  pmu_used_ = true;
+  const bool behind = watcher.runs.is_behind();
+  watcher.runs.settle(watcher.last_registers());
+  if (behind) watcher.monitor.finish_block(watcher.next_ip, watcher.last_registers());
 }
 
 template <class C>
 void BlockEngine<C>::settle() {
-  for (Watcher& watcher : watchers_) watcher.settle();
+  for (Watcher& watcher : watchers_) settle(watcher);
 }
 
 template <class C>
 void BlockEngine<C>::run(const trace::BlockRun& run) {
-  watchers_.front().runs.expect(core_.first_kind(*run.block));
   const BlockExecution execution = core_.execute(run);
   for (Watcher& watcher : watchers_)
     if (!sum_up(watcher, execution)) retire(watcher, execution);
   // The first monitor's processor is the one that runs.
-  core_.obey_prediction_barriers(watchers_.front().monitor.pmu().prediction_barriers());
+  if (std::exchange(pmu_used_, false))
+    core_.obey_prediction_barriers(watchers_.front().monitor.pmu().prediction_barriers());
 }
 
 template <class C>
-bool BlockEngine<C>::begin(Watcher& watcher, const BlockExecution& execution) const {
-  watcher.settle();
+bool BlockEngine<C>::begin(Watcher& watcher, const BlockExecution& execution) {
+  settle(watcher);
   if (stepping_ == Stepping::instructions || !watcher.runs.begin(in_short(execution))) return false;
   const u64 now = watcher.monitor.pmu().now(), deadline = watcher.monitor.deadline_cycle();
   watcher.deadline_cycles = deadline > now ? deadline - now : 0;
@@ -101,24 +104,24 @@ bool BlockEngine<C>::begin(Watcher& watcher, const BlockExecution& execution) co
 
 /// False: its instructions are to retire one by one.
 template <class C>
-bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execution) {
+inline bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execution) {
   BlockRuns& runs = watcher.runs;
   if (execution.jumps_within || (!fits(core_, runs, execution) && !begin(watcher, execution))) return false;
   if (!runs.knows(execution.kind)) learn(core_, runs, execution);
   if (!runs.add(in_short(execution))) return false;
   add_what_differs(core_, runs, execution);
-  if (execution.taken && runs.records_branches()) runs.record(branch_of(execution));
+  if (runs.records_branches() && execution.taken) runs.record(branch_of(execution));
   watcher.next_ip = execution.run->next_ip;
   const Registers* const registers = pmusim::last_registers(*execution.run);
   watcher.registers_known = registers != nullptr;
   if (registers != nullptr) watcher.registers = *registers;
-  if (runs.cycles() >= watcher.deadline_cycles) watcher.settle();
+  if (runs.cycles() >= watcher.deadline_cycles) settle(watcher);
   return true;
 }
 
 template <class C>
-void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) const {
-  watcher.settle();
+void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) {
+  settle(watcher);
   watcher.monitor.start_block(*execution.run);
   core_.retire(execution, [&](const Retirement& retirement) { watcher.monitor.retire(retirement); });
   watcher.monitor.finish_block(*execution.run);

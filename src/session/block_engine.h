@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_SESSION_BLOCK_ENGINE_H
 #define PMUSIM_SRC_SESSION_BLOCK_ENGINE_H
 
-#include <deque>
+#include <vector>
 
 #include "core/block_core.h"
 #include "core/interval_core.h"
@@ -37,15 +37,16 @@ class BlockEngine final : public Engine {
     Registers registers;
 
     const Registers* last_registers() const { return registers_known ? &registers : nullptr; }
-    void settle();
   };
+  void settle(Watcher& watcher);
   bool sum_up(Watcher& watcher, const BlockExecution& execution);
-  bool begin(Watcher& watcher, const BlockExecution& execution) const;
-  void retire(Watcher& watcher, const BlockExecution& execution) const;
+  bool begin(Watcher& watcher, const BlockExecution& execution);
+  void retire(Watcher& watcher, const BlockExecution& execution);
 
   BlocksCore core_;
   Stepping stepping_;
-  std::deque<Watcher> watchers_;
+  std::vector<Watcher> watchers_;
+  bool pmu_used_ = true;  // by others than `runs`, since the last block began
 };
 
 extern template class BlockEngine<BlockCore>;
