@@ -135,20 +135,20 @@ void CoreEngine::fetch(const LoweredInstruction& instruction) {
   if (hierarchy.line_of(last_byte) != fetched_line_) fetch_line(last_byte);
 }
 
-DataAccesses CoreEngine::take_accesses(const LoweredInstruction& lowered,
-                                       const x86::Instruction& instruction) {
-  DataAccesses data{&instruction};
+DataAccesses CoreEngine::take_accesses(const LoweredInstruction& instruction) {
+  DataAccesses data{&instruction, {}};
   const std::span<const u64> addresses = run_->addresses;
-  const std::size_t operands = lowered.operands;
+  const std::size_t operands = instruction.operands;
   if (next_.address <= addresses.size() && operands <= addresses.size() - next_.address)
     data.addresses = addresses.subspan(next_.address, operands);
   next_.address += operands;
-  if (lowered.rep && next_.repetition < run_->rep_counts.size())
+  if (instruction.rep && next_.repetition < run_->rep_counts.size())
     data.iterations = run_->rep_counts[next_.repetition++];
   return data;
 }
 
-CoreEngine::Ready CoreEngine::ready(const LoweredInstruction::RegisterList& registers, u64 cycle) const {
+template <std::size_t size>
+CoreEngine::Ready CoreEngine::ready(const std::array<u8, size>& registers, u64 cycle) const {
   Ready latest{cycle, WaitingFor::execution};
   for (const u8 each : registers) latest = latest.later(registers_[each]);
   return latest;
@@ -209,8 +209,8 @@ template <IssueOrder order>
 [[gnu::always_inline]] inline CoreEngine::Ready CoreEngine::execute(const x86::Instruction& instruction,
                                                                     const LoweredInstruction& lowered,
                                                                     u64 dispatched) {
-  DataAccesses data{&instruction, {}};
-  if (lowered.operands != 0 || lowered.rep) data = take_accesses(lowered, instruction);
+  DataAccesses data{&lowered, {}};
+  if (lowered.operands != 0 || lowered.rep) data = take_accesses(lowered);
   constexpr bool in_order = order == IssueOrder::in_order;
   const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
   Ready result =

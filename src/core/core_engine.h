@@ -139,8 +139,9 @@ class CoreEngine {
   void fetch(const LoweredInstruction& instruction);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address);
-  DataAccesses take_accesses(const LoweredInstruction& lowered, const x86::Instruction& instruction);
-  Ready ready(const LoweredInstruction::RegisterList& registers, u64 cycle) const;
+  DataAccesses take_accesses(const LoweredInstruction& instruction);
+  template <std::size_t size>
+  Ready ready(const std::array<u8, size>& registers, u64 cycle) const;
   Ready ready(x86::RegisterMask registers, u64 cycle) const;
   Pipeline::Dispatched dispatch(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);

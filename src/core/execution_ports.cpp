@@ -48,7 +48,6 @@ void ExecutionPorts::tell_work(Quantities& quantities) {
 
 void ExecutionPorts::forget_until(u64 cycle, Quantities& quantities) {
   const u64 word = cycle / 64;
-  if (first_word_ == word) return;
   has_told_ = true;
   tell_work(quantities);
   for (unsigned left = words; first_word_ < word && left != 0; ++first_word_, --left) {
@@ -81,7 +80,7 @@ u64 ExecutionPorts::admit_later(u64 cycle, Quantities& quantities) {
   }
   now_ = std::max(now_, cycle);
   while (waiting_ >= scheduler_uops_) leave_next(now_ + window_cycles);
-  forget_until(now_, quantities);
+  if (first_word_ != now_ / 64) forget_until(now_, quantities);
   return now_;
 }
 

@@ -77,7 +77,7 @@ u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Executi
 
 LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind,
                                            u64 cycle, Execution& execution) {
-  const x86::Instruction& instruction = *data.instruction;
+  const LoweredInstruction& instruction = *data.instruction;
   const u64 address = data.addresses[operand];
   const u64 bytes = std::max<u64>(instruction.memory[operand].bytes, 1) * data.iterations;
   const u64 more_lines =
@@ -117,8 +117,8 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
 
 LoadStoreUnit::Loaded LoadStoreUnit::load_known(const DataAccesses& data, u64 cycle, Execution& execution) {
   Loaded loaded{cycle, WaitingFor::execution};
-  for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
-    const x86::MemoryOperand& operand = data.instruction->memory[n];
+  for (unsigned n = 0; n < data.instruction->operands; ++n) {
+    const LoweredInstruction::Operand& operand = data.instruction->memory[n];
     if (!operand.load || data.iterations == 0) continue;
     const Loaded data_ready = touch(data, n, AccessKind::load, cycle, execution);
     if (data_ready.ready_cycle > loaded.ready_cycle) loaded = data_ready;
@@ -129,8 +129,8 @@ LoadStoreUnit::Loaded LoadStoreUnit::load_known(const DataAccesses& data, u64 cy
 LoadStoreUnit::Loaded LoadStoreUnit::store_known(const DataAccesses& data, const StoreTimes& times,
                                                  Execution& execution) {
   Loaded room{times.data_cycle, WaitingFor::execution};
-  for (unsigned n = 0; n < data.instruction->memory_operands; ++n) {
-    const x86::MemoryOperand& operand = data.instruction->memory[n];
+  for (unsigned n = 0; n < data.instruction->operands; ++n) {
+    const LoweredInstruction::Operand& operand = data.instruction->memory[n];
     if (!operand.store || data.iterations == 0) continue;
     u64& leaves = store_buffer_[next_store_];
     if (++next_store_ == store_buffer_.size()) next_store_ = 0;

@@ -7,16 +7,16 @@
 
 #include "core/busy_span.h"
 #include "core/disambiguation.h"
+#include "core/lowered_block.h"
 #include "core/memory_hierarchy.h"
 #include "core/pipeline.h"
 #include "core/store_window.h"
-#include "pmusim/x86/instruction.h"
 
 namespace pmusim {
 
 /// The data side of one instruction as the trace tells it.
 struct DataAccesses {
-  const x86::Instruction* instruction = nullptr;
+  const LoweredInstruction* instruction = nullptr;
   std::span<const u64> addresses;  ///< one per memory operand; empty where the trace has none
   u64 iterations = 1;              ///< of a REP instruction
 };

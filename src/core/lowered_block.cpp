@@ -11,21 +11,16 @@ namespace {
 
 constexpr InstructionCost nothing{.latency_cycles = 0, .uops = 0};  // the second half of a fused pair
 
-struct Listed {
-  LoweredInstruction::RegisterList list{};
-  bool all = true;
-};
-
-Listed list_of(x86::RegisterMask registers, u8 filler) {
-  Listed listed;
-  listed.list.fill(filler);
-  listed.all = static_cast<std::size_t>(std::popcount(registers)) <= listed.list.size();
-  for (u8& each : listed.list) {
+/// As many of them as `list` takes, which is filled up. Whether those are all.
+template <std::size_t size>
+bool fill(std::array<u8, size>& list, x86::RegisterMask registers, u8 filler) {
+  list.fill(filler);
+  for (u8& each : list) {
     if (registers == 0) break;
     each = static_cast<u8>(std::countr_zero(registers));
     registers &= registers - 1;
   }
-  return listed;
+  return registers == 0;
 }
 
 bool is_one_uop(const InstructionCost& work) {
@@ -93,28 +88,31 @@ unsigned Lowering::uops_of(const x86::Instruction& instruction) const {
 }
 
 LoweredInstruction Lowering::lower(const x86::Instruction& instruction) const {
-  const Listed sources = list_of(instruction.registers_read, LoweredInstruction::no_source);
-  const Listed results = list_of(instruction.registers_written, LoweredInstruction::no_result);
-  const Listed addresses = list_of(instruction.address_registers, LoweredInstruction::no_source);
   const bool serializing = instruction.execution == x86::ExecutionClass::serializing;
-  return {.ip = instruction.ip,
-          .work = costs_->of(instruction.locked ? InstructionForm::locked : instruction.form),
-          .length = instruction.length,
-          .uops = static_cast<u8>(uops_of(instruction)),
-          .branch = instruction.branch,
-          .sources = sources.list,
-          .results = results.list,
-          .address_sources = addresses.list,
-          .accesses = accesses_of(instruction),
-          .operands = instruction.memory_operands,
-          .masked = !sources.all || !results.all || !addresses.all,
-          .locked = instruction.locked,
-          .rep = instruction.rep,
-          .serializing = serializing,
-          .enters_kernel = enters_the_kernel(instruction.branch),
-          .length_changing_prefix = instruction.length_changing_prefix,
-          .transaction = instruction.transaction,
-          .rare = serializing || enters_the_kernel(instruction.branch) || instruction.flushes_line};
+  LoweredInstruction lowered{
+      .ip = instruction.ip,
+      .work = costs_->of(instruction.locked ? InstructionForm::locked : instruction.form),
+      .length = instruction.length,
+      .uops = static_cast<u8>(uops_of(instruction)),
+      .branch = instruction.branch,
+      .accesses = accesses_of(instruction),
+      .operands = instruction.memory_operands,
+      .locked = instruction.locked,
+      .rep = instruction.rep,
+      .serializing = serializing,
+      .enters_kernel = enters_the_kernel(instruction.branch),
+      .length_changing_prefix = instruction.length_changing_prefix,
+      .transaction = instruction.transaction,
+      .rare = serializing || enters_the_kernel(instruction.branch) || instruction.flushes_line};
+  using Lowered = LoweredInstruction;
+  const bool sources = fill(lowered.sources, instruction.registers_read, Lowered::no_source);
+  const bool results = fill(lowered.results, instruction.registers_written, Lowered::no_result);
+  const bool addresses = fill(lowered.address_sources, instruction.address_registers, Lowered::no_source);
+  lowered.masked = !sources || !results || !addresses;
+  std::ranges::transform(instruction.accesses(), lowered.memory.begin(), [](const x86::MemoryOperand& m) {
+    return Lowered::Operand{.bytes = m.bytes, .load = m.load, .store = m.store};
+  });
+  return lowered;
 }
 
 // A pair executes as its branch, where the first of it stands.

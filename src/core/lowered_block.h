@@ -11,20 +11,27 @@
 
 namespace pmusim {
 
-/// What the timing model asks of an instruction whenever it runs, found once.
-struct LoweredInstruction {
+/// What the timing model asks of an instruction whenever it runs, found once. One line of the cache: programs
+/// are larger than that.
+struct alignas(64) LoweredInstruction {
   /// Registers by their bit in x86::RegisterMask. Lists are filled up with one that is always there
   /// (`no_source`) and one that nobody reads (`no_result`).
   static constexpr u8 no_source = 64, no_result = 65;
   static constexpr unsigned registers = 66;
-  using RegisterList = std::array<u8, 4>;
+  /// What it accesses at one place.
+  struct Operand {
+    u16 bytes = 0;
+    bool load = false, store = false;
+  };
 
   u64 ip = 0;
   InstructionCost work;  ///< as it stands in its block: both of a fused pair apart, a locked one as such
+  std::array<Operand, 2> memory{};
   u8 length = 0;
   u8 uops = 0;  ///< slots
   BranchKind branch = BranchKind::none;
-  RegisterList sources{}, results{}, address_sources{};
+  std::array<u8, 3> sources{};
+  std::array<u8, 2> results{}, address_sources{};
   u8 accesses = 0;         ///< bit 0: loads, bit 1: stores
   u8 operands = 0;         ///< in memory
   bool masked = false;     ///< more registers than the lists take: the masks of the instruction say which
@@ -44,6 +51,7 @@ struct LoweredInstruction {
   bool loads() const { return (accesses & 1) != 0; }
   bool stores() const { return (accesses & 2) != 0; }
 };
+static_assert(sizeof(LoweredInstruction) == 64);
 
 /// Quantities that the code says.
 struct CodeQuantities {

@@ -20,10 +20,20 @@ class Slot {
   constexpr Slot(u64 cycle, unsigned index) : bits_(cycle << index_bits | index) {}
   constexpr u64 cycle() const { return bits_ >> index_bits; }
   constexpr unsigned index() const { return static_cast<unsigned>(bits_ & low_bits(index_bits)); }
+  /// The same slot so many cycles later.
+  constexpr Slot after(u64 cycles) const { return Slot(bits_ + (cycles << index_bits)); }
+  /// So many slots on, where a cycle has `width`.
+  constexpr Slot next(unsigned slots, unsigned width) const {
+    const unsigned last = index() + slots;
+    if (last >= 2 * width) [[unlikely]]
+      return {cycle() + last / width, last % width};
+    return Slot(bits_ + slots + (last >= width ? bit(index_bits) - width : 0));
+  }
   friend constexpr auto operator<=>(const Slot&, const Slot&) = default;
 
  private:
   static constexpr unsigned index_bits = 8;
+  constexpr explicit Slot(u64 bits) : bits_(bits) {}
   u64 bits_ = u64{1} << index_bits;  // the first of cycle 1
 };
 
@@ -108,7 +118,6 @@ class Pipeline {
   unsigned open_slots() const { return retire_.cycle() > retired_cycle_ ? 0 : width_ - retire_.index(); }
 
  private:
-  Slot advance(Slot slot, unsigned uops) const;
   u64 slots_between(const Slot& from, const Slot& to) const;
   void hold(u64 cycle);
   void hold(u64 cycle, Quantity why, Quantities& quantities);
@@ -134,14 +143,6 @@ class Pipeline {
   Dispatched last_;
   u64 last_issue_cycle_ = 0;
 };
-
-inline Slot Pipeline::advance(Slot slot, unsigned uops) const {
-  const unsigned index = slot.index() + uops;
-  if (index >= 2 * width_) [[unlikely]]
-    return {slot.cycle() + index / width_, index % width_};
-  const bool full = index >= width_;
-  return {slot.cycle() + (full ? 1 : 0), full ? index - width_ : index};
-}
 
 inline void Pipeline::hold(u64 cycle) { dispatch_ = std::max(dispatch_, Slot{cycle, 0}); }
 
@@ -169,7 +170,7 @@ inline Pipeline::Dispatched Pipeline::dispatch(unsigned uops, Quantities& quanti
   hold(retired_cycles_[leaving & retired_mask_] + 1, Quantity::reorder_buffer_full_cycles, quantities);
 
   const Slot first = dispatch_;
-  dispatch_ = advance(first, uops);
+  dispatch_ = first.next(uops, width_);
   // Member by member: what has just been written in halves is slow to copy as a whole.
   const u64 last_cycle = cycle_before(dispatch_);
   last_.first = first;
@@ -189,8 +190,8 @@ inline void Pipeline::retire(const Dispatched& dispatched, u64 ready_cycle, Wait
   // A result of latency 1 is ready for others in the next cycle and retires in this one.
   const u64 delay = ready_cycle > dispatched.last_cycle + 1 ? ready_cycle - 1 - dispatched.last_cycle : 0;
   const Slot before = retire_;
-  const Slot first = std::max(before, Slot{dispatched.first.cycle() + delay, dispatched.first.index()});
-  retire_ = advance(first, dispatched.uops);
+  const Slot first = std::max(before, dispatched.first.after(delay));
+  retire_ = first.next(dispatched.uops, width_);
   retired_cycle_ = cycle_before(retire_);
   remember(dispatched.uops, retired_cycle_);
   passage.dispatched = dispatched.first;
