@@ -102,6 +102,8 @@ class CounterFile {
   /// Of the counters that sum up within a cycle: what the open one holds so far.
   CounterRow open_cycle() const;
   std::size_t counters_within_cycle() const { return derived_.per_cycle.size(); }
+  /// Those that count retirements.
+  std::size_t counters_of_retirements() const { return derived_.retired.size(); }
   /// Executes the block `executions` times, no more than headroom() allows, from now() on.
   void advance(const CounterTotals& block, u64 executions);
 

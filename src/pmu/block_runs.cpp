@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pmu/block_runs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pmu/sequencer.h"
@@ -24,6 +25,7 @@ bool BlockRuns::begin(const Execution& execution) {
 void BlockRuns::forget_kinds(u64 programming) {
   const CounterFile& counters = sequencer().counters();
   programming_ = programming;
+  counters_ = std::min(counters.counters_of_retirements(), most_summed_counters);
   counted_signals_ = counters.counted_signals();
   counts_quantities_ = counters.counts_quantities();
   compares_quantities_ = counters.compares_quantities();
@@ -94,7 +96,7 @@ void BlockRuns::sum_up_kinds() {
   for (const u32 kind : kinds_) {
     const u32 executions = std::exchange(executions_[kind], 0);
     const Row& row = rows_[row_of_[kind]];
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += executions * row[i];
+    for (std::size_t i = 0; i < counters_; ++i) sums_[i] += executions * row[i];
   }
   kinds_.clear();
 }
@@ -104,7 +106,7 @@ void BlockRuns::settle(const Registers* registers) {
   if (!is_behind()) return;
   sum_up_kinds();
   CounterTotals sum{.programming = programming_, .cycles = cycles_, .additive = true};
-  for (std::size_t i = 0; i < sums_.size(); ++i) sum.occurrences.push_back(sums_[i] + quantities_[i]);
+  for (std::size_t i = 0; i < counters_; ++i) sum.occurrences.push_back(sums_[i] + quantities_[i]);
   if (shape_.most_in_cycle == 0)
     sum.in_last_cycle = last_cycles_[row_of_[newest_kind_]];
   else

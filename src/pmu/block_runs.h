@@ -138,7 +138,8 @@ class BlockRuns {
   CounterSums quantities_{}, pending_quantities_{}, quantity_room_{};
   Row in_cycle_{};
 
-  u64 programming_ = 0;  // for which the rows hold
+  u64 programming_ = 0;       // for which the rows hold
+  std::size_t counters_ = 0;  // in a row
   SignalSet counted_signals_;
   // Executions are counted by kind, and multiplied when somebody looks: a program with much code would touch
   // a row of another block with each of them.
