@@ -19,7 +19,7 @@ __attribute__((noinline)) static int deep(int n) { return n == 0 ? 1 : deep(n - 
 
 int main(void) {
   long sum = 0;
-  for (int i = 0; i < 3000; i++) {
+  for (int i = 0; i < 1000; i++) {
     const unsigned r = next();
     sum += which[r & 1](r);
     if (r % 5 == 0) sum += deep(r % 12);

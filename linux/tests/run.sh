@@ -30,7 +30,7 @@ case "$what" in
     perf report -i "$scratch/perf.data" --stdio --sort sym >"$scratch/report" 2>"$scratch/errors" || fail "$(cat "$scratch/errors")"
     grep -qE '[0-9]+\.[0-9]+%' "$scratch/report" || fail "perf reports nothing: $(cat "$scratch/report")" ;;
   command)
-    TMPDIR=$scratch "$program" record -e branches:u -c 499 --model skylake -o "$scratch/perf.data" -- "$3" >"$scratch/output"
+    TMPDIR=$scratch "$program" record -e branches:u -c 199 --model skylake -o "$scratch/perf.data" -- "$3" >"$scratch/output"
     [ -s "$scratch/output" ] || fail "the program said nothing"
     perf report -i "$scratch/perf.data" --stats >"$scratch/stats" 2>&1
     [ "$(awk '$1 == "SAMPLE" {print $3; exit}' "$scratch/stats")" -gt 50 ] || fail "$(cat "$scratch/stats")"
