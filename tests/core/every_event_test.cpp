@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
+#include <memory>
 #include <random>
+#include <string>
 
 #include "cpu/cycle_views.h"
 #include "cpu/unmodelled_signals.h"
@@ -18,7 +21,8 @@ using namespace test;
 /// Does everything that a core can tell, and keeps what it told.
 class EventfulProgram {
  public:
-  explicit EventfulProgram(const CpuModel& model) : model_(model), core_(make_core(model)) {
+  explicit EventfulProgram(const CpuModel& model)
+      : model_(model), core_(std::make_unique<Core>(make_core(model))) {
     touch_caches();
     compute();
     branch();
@@ -28,6 +32,9 @@ class EventfulProgram {
     transact();
     fill_buffers();
     fill_ports();
+    cycles_ = core_->cycle();
+    open_slots_ = core_->open_slots();
+    core_.reset();  // which is large
   }
 
   bool raised(const EventRule& rule) const {
@@ -40,8 +47,8 @@ class EventfulProgram {
   }
   u64 total(Quantity which) const { return totals_[static_cast<unsigned>(which)]; }
   const std::array<u64, static_cast<unsigned>(Quantity::count_)>& totals() const { return totals_; }
-  u64 cycles() const { return core_.cycle(); }
-  unsigned open_slots() const { return core_.open_slots(); }
+  u64 cycles() const { return cycles_; }
+  unsigned open_slots() const { return open_slots_; }
 
  private:
   static constexpr u64 text = 0x400000, data = 0x10000000;
@@ -53,7 +60,7 @@ class EventfulProgram {
     block_run.addresses = addresses;
     const std::array<u32, 1> once{3};
     block_run.rep_counts = once;
-    core_.run(block_run, [&](const Retirement& r) { keep(r); });
+    core_->run(block_run, [&](const Retirement& r) { keep(r); });
   }
   void keep(const Retirement& r) {
     for (std::size_t q = 0; q < totals_.size(); ++q) totals_[q] += r.quantities[q];
@@ -225,11 +232,19 @@ class EventfulProgram {
 
   void write_code() { execute(code(text, {0x89, 0x07}), {text + 8}); }
 
-  const CpuModel& model_;
-  Core core_;
+  const CpuModel model_;
+  std::unique_ptr<Core> core_;
+  u64 cycles_ = 0;
+  unsigned open_slots_ = 0;
   std::vector<SignalSet> signals_;
   std::array<u64, static_cast<unsigned>(Quantity::count_)> totals_{};
 };
+
+/// Run once for all tests of a process.
+const EventfulProgram& program_on(const CpuModel& model) {
+  static std::map<std::string, EventfulProgram> programs;
+  return programs.try_emplace(std::string(model.name), model).first->second;
+}
 
 class EveryListedEvent : public testing::TestWithParam<CpuModel> {};
 std::string name_of(const testing::TestParamInfo<CpuModel>& info) {
@@ -253,7 +268,7 @@ bool is_known_otherwise(const EventRule& rule) {
 
 TEST_P(EveryListedEvent, HappensOnTheCoreOrIsRefused) {
   const CpuModel& model = GetParam();
-  const EventfulProgram program(model);
+  const EventfulProgram& program = program_on(model);
   for (const EventDefinition& event : model.events) {
     if (is_refused(event.rule, model) || is_known_otherwise(event.rule)) continue;
     EXPECT_TRUE(program.happened(event.rule)) << event.name;
@@ -263,7 +278,7 @@ TEST_P(EveryListedEvent, HappensOnTheCoreOrIsRefused) {
 // Counters with a CMASK see quantities of their own (cpu/cycle_views.h).
 TEST_P(EveryListedEvent, HappensInSomeCycleThatTheCoreTells) {
   const CpuModel& model = GetParam();
-  const EventfulProgram program(model);
+  const EventfulProgram& program = program_on(model);
   for (const EventDefinition& event : model.events)
     for (const bool inv : {false, true}) {
       const auto rule =
@@ -274,7 +289,7 @@ TEST_P(EveryListedEvent, HappensInSomeCycleThatTheCoreTells) {
 }
 
 TEST_P(EveryListedEvent, AndTheSlotsOfAllCyclesAreAccountedFor) {
-  const EventfulProgram program(GetParam());
+  const EventfulProgram& program = program_on(GetParam());
   EXPECT_EQ(program.total(Quantity::cycles), program.cycles());
   EXPECT_EQ(program.total(Quantity::slots), program.cycles() * GetParam().core.issue_width);
   EXPECT_EQ(program.total(Quantity::slots),
@@ -286,14 +301,14 @@ TEST_P(EveryListedEvent, AndTheSlotsOfAllCyclesAreAccountedFor) {
 }
 
 TEST_P(EveryListedEvent, AndEveryUopCameFromSomewhere) {
-  const EventfulProgram program(GetParam());
+  const EventfulProgram& program = program_on(GetParam());
   EXPECT_EQ(program.total(Quantity::uops),
             program.total(Quantity::uops_dsb) + program.total(Quantity::uops_mite) +
                 program.total(Quantity::uops_ms) + program.total(Quantity::uops_lsd));
 }
 
 TEST_P(EveryListedEvent, AndWhatACoreLacksItNeverTells) {
-  const EventfulProgram program(GetParam());
+  const EventfulProgram& program = program_on(GetParam());
   for (std::size_t q = 1; q < program.totals().size(); ++q) {
     if (is_never_told(static_cast<Quantity>(q), GetParam().core)) {
       EXPECT_EQ(program.totals()[q], 0u) << q;
@@ -302,7 +317,7 @@ TEST_P(EveryListedEvent, AndWhatACoreLacksItNeverTells) {
 }
 
 TEST_P(EveryListedEvent, AndNoCycleOfDispatchOrOfPortsIsToldTwice) {
-  const EventfulProgram program(GetParam());
+  const EventfulProgram& program = program_on(GetParam());
   const u64 dispatched =
       program.total(Quantity::cycles_issuing) + program.total(Quantity::cycles_not_issuing);
   EXPECT_LE(dispatched, program.cycles());

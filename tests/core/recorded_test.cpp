@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/core.h"
@@ -15,7 +17,8 @@ CpuModel icelake() { return find_cpu_model("icelake").value(); }
 
 class Recording : public WorkloadRecording {
  public:
-  using WorkloadRecording::WorkloadRecording;
+  explicit Recording(std::vector<std::string> command)
+      : WorkloadRecording(std::move(command), {.start_symbol = "main"}) {}
 
   /// Calls `sink` for every retirement and returns the last cycle.
   template <class Sink>
@@ -79,7 +82,7 @@ TEST(RecordedBranches, TwoBranchesAreRandomAndNoneElseIs) {
 }
 
 TEST(RecordedBranches, EveryInstructionRetiresAndTheSameInTheSameCycle) {
-  const Recording recording({"branches", "20"});
+  const Recording recording({"branches", "200"});
   u64 retired = 0, uops_and_lost = 0;
   const auto count = [&](const Retirement& r) {
     ++retired;

@@ -14,13 +14,14 @@
 namespace pmusim {
 
 /// A program of examples/workloads and its arguments, recorded for the running test: the file lives as long
-/// as this object.
+/// as this object. Of a region, if one is named: single steps through a dynamic linker take their time.
 class WorkloadRecording {
  public:
-  explicit WorkloadRecording(std::vector<std::string> command) {
+  explicit WorkloadRecording(std::vector<std::string> command, const trace::Region& region = {}) {
     command.front() = PMUSIM_WORKLOADS "/" + command.front();
     trace::RecordOptions options;
     options.output = path_;
+    options.region = region;
     const auto recorded = trace::record(command, options);
     if (!recorded.ok()) ADD_FAILURE() << recorded.error().message;
   }
