@@ -19,6 +19,7 @@ function(pmusim_room name)
     # Headers that users of the library have no use for live beside the sources.
     target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     pmusim_precompile(${library})
+    pmusim_fuzzed(${library})
   else()
     add_library(${library} INTERFACE)
     target_link_libraries(${library} INTERFACE pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
@@ -72,7 +73,15 @@ function(pmusim_test_program name)
   target_link_libraries(test_${name} PRIVATE ${ARGN} pmusim_warnings GTest::gmock GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   pmusim_compile_fast(test_${name})
-  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300)
+endfunction()
+
+# A fuzzer sees which way the code of this target goes.
+function(pmusim_fuzzed target)
+  if(PMUSIM_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
 endfunction()
 
 # tests/NAME/TARGET_fuzz.cpp -> the program fuzz_NAME_TARGET, linked with LIBRARIES; all of them are `fuzzers`.
@@ -88,6 +97,7 @@ function(pmusim_fuzzers name)
     add_executable(${fuzzer} ${source})
     target_link_libraries(${fuzzer} PRIVATE ${ARGN} pmusim_warnings)
     target_include_directories(${fuzzer} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+    pmusim_fuzzed(${fuzzer})
     target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
     set_target_properties(${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
     if(NOT TARGET fuzzers)

@@ -8,26 +8,26 @@
 # The same numbers come up in every run; set SEED=0 for others. STATS=FILE takes a line for each: target, seconds, executions,
 # edges covered, ok or failed. What a fuzzer learns is kept in
 # build/fuzz/corpus/TARGET, an input that it does not survive in build/fuzz/found/, to be tried again with
-# build/fuzz/fuzzers/fuzz_TARGET FILE.
+# build/asan/fuzzers/fuzz_TARGET FILE.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${1:-all}" seconds="${2:-60}"
 case "$target" in -*) sed -n '3,12s/^# \?//p' "$0" >&2; exit 2 ;; esac
 
 scripts/packages.sh ci
-cmake --preset fuzz >/dev/null
+cmake --preset asan -DPMUSIM_BENCHMARKS=OFF >/dev/null
 if [ "$target" = all ]; then
-  cmake --build --preset fuzz
-  targets=$(cd build/fuzz/fuzzers && ls -d fuzz_* | sed 's/^fuzz_//')
+  cmake --build --preset asan --target fuzzers
+  targets=$(cd build/asan/fuzzers && ls -d fuzz_* | sed 's/^fuzz_//')
 else
-  cmake --build --preset fuzz --target "fuzz_$target" fuzz_seeds
+  cmake --build --preset asan --target "fuzz_$target" fuzz_seeds
   targets=$target
 fi
 
 rm -rf build/fuzz/seeds
 mkdir -p build/fuzz/{corpus,found,logs,seeds,tmp}
 export TMPDIR="$PWD/build/fuzz/tmp"
-build/fuzz/fuzz_seeds build/fuzz/seeds
+build/asan/fuzz_seeds build/fuzz/seeds
 mkdir -p build/fuzz/seeds/{scenario_text,symbols_jit_map,symbols_module}
 printf '1000 100 loop\n2000 80 _ZN3jit4leafEv\n2040 10 within\n' >build/fuzz/seeds/symbols_jit_map/map
 cp tests/scenarios/*.pmu build/fuzz/seeds/scenario_text/
@@ -51,7 +51,7 @@ done
 fuzz() {
   local log="build/fuzz/logs/$1" result=failed
   mkdir -p "build/fuzz/corpus/$1" "build/fuzz/seeds/$1"
-  "build/fuzz/fuzzers/fuzz_$1" -seed="${SEED:-1}" -max_total_time="$2" -timeout=10 \
+  "build/asan/fuzzers/fuzz_$1" -seed="${SEED:-1}" -max_total_time="$2" -timeout=10 \
     -rss_limit_mb=1024 -malloc_limit_mb=256 -entropic=0 -print_final_stats=1 -artifact_prefix="build/fuzz/found/$1-" \
     "build/fuzz/corpus/$1" "build/fuzz/seeds/$1" >"$log" 2>&1 && result=ok
   if [ -n "${STATS:-}" ]; then

@@ -69,7 +69,7 @@ keep() {
     mkdir -p "tests/corpus/$target"
     rm -rf "$state/merged" "$control" && mkdir -p "$state/merged"
     # Those in the tree are inputs as all others, whatever reaches more for its size.
-    "build/fuzz/fuzzers/fuzz_$target" -set_cover_merge=1 -merge_control_file="$control" "$state/merged" \
+    "build/asan/fuzzers/fuzz_$target" -set_cover_merge=1 -merge_control_file="$control" "$state/merged" \
       "tests/corpus/$target" "build/fuzz/corpus/$target" >/dev/null 2>&1
     rm -rf "$state/kept" && mkdir -p "$state/kept"
     scripts/covering_inputs.py "$control" "${KEEP:-40}" 16384 | xargs -I FILE cp FILE "$state/kept/"

@@ -12,15 +12,6 @@ namespace {
 
 constexpr int level = 3;
 
-/// Fuzzers cannot compress: built for them, a stream may as well be stored as it is.
-constexpr bool is_plain([[maybe_unused]] std::size_t stored_bytes, [[maybe_unused]] std::size_t raw_bytes) {
-#ifdef PMUSIM_FUZZING
-  return stored_bytes == raw_bytes;
-#else
-  return false;
-#endif
-}
-
 /// What the frames of `stored` say they expand to; nothing where they are none, or do not say.
 std::optional<u64> announced_bytes(std::span<const u8> stored) {
   u64 bytes = 0;
@@ -39,10 +30,6 @@ std::optional<u64> announced_bytes(std::span<const u8> stored) {
 std::size_t compress(std::span<const u8> raw, std::vector<u8>& out) {
   if (raw.empty()) return 0;
   const std::size_t start = out.size();
-  if (is_plain(raw.size(), raw.size())) {
-    out.insert(out.end(), raw.begin(), raw.end());
-    return raw.size();
-  }
   out.resize(start + ZSTD_compressBound(raw.size()));
   const std::size_t bytes =
       ZSTD_compress(out.data() + start, out.size() - start, raw.data(), raw.size(), level);
@@ -59,7 +46,6 @@ std::size_t compress_in_frames(std::span<const u8> raw, std::size_t frame_bytes,
 }
 
 std::optional<std::vector<u8>> decompress(std::span<const u8> stored, std::size_t raw_bytes) {
-  if (is_plain(stored.size(), raw_bytes)) return std::vector<u8>(stored.begin(), stored.end());
   if (raw_bytes == 0) return stored.empty() ? std::optional<std::vector<u8>>(std::in_place) : std::nullopt;
   if (announced_bytes(stored) != raw_bytes) return std::nullopt;  // asked before there is memory for it
   std::vector<u8> raw(raw_bytes);

@@ -186,15 +186,6 @@ u32 crc_of(const T& structure) {
   return crc32(&structure, sizeof(T) - sizeof(le32));
 }
 
-/// Fuzzers cannot compute checksums; built for them, every one is right.
-inline bool is_checksum(u32 stored, u32 computed) {
-#ifdef PMUSIM_FUZZING
-  return computed == stored || true;
-#else
-  return computed == stored;
-#endif
-}
-
 }  // namespace pmusim::trace
 
 #endif

@@ -27,8 +27,7 @@ Result<Contents, Error> read_file_header(const TraceBytes& file) {
     return Failure(Error(fmt::format("{}: not a trace: it does not begin with \"{}\"", file.path(),
                                      std::string_view(file_magic.data(), file_magic.size()))));
   }
-  if (!is_checksum(header->crc, crc_of(*header)))
-    return Failure(file.damaged(0, "file header has a wrong checksum"));
+  if (header->crc != crc_of(*header)) return Failure(file.damaged(0, "file header has a wrong checksum"));
   if (header->version == 0 || header->version > format_version) {
     return Failure(
         Error(fmt::format("{}: trace format version {} at offset 8, this build reads up to version {}",

@@ -8,7 +8,7 @@ namespace {
 
 std::string_view problem_of(const ChunkHeader& header, u64 first_instruction) {
   if (header.magic != chunk_magic) return "no chunk begins here";
-  if (!is_checksum(header.crc, crc_of(header))) return "chunk header has a wrong checksum";
+  if (header.crc != crc_of(header)) return "chunk header has a wrong checksum";
   if (header.first_instruction != first_instruction) return "chunk is not in its place";
   if (header.instructions > max_chunk_instructions) return "chunk has too many instructions";
   for (const StreamHeader& s : header.streams) {
@@ -78,8 +78,7 @@ Result<Trailer, Error> read_trailer(const FileBytes& file) {
   const u64 offset = file.size() - sizeof(Trailer);
   auto trailer = read_structure<Trailer>(file, offset);
   if (!trailer.ok() || trailer->magic != trailer_magic) return trailer;
-  if (!is_checksum(trailer->crc, crc_of(*trailer)))
-    return Failure(file.damaged(offset, "end mark has a wrong checksum"));
+  if (trailer->crc != crc_of(*trailer)) return Failure(file.damaged(offset, "end mark has a wrong checksum"));
   const u64 index_bytes = trailer->index_bytes;
   const bool inside = index_bytes >= sizeof(IndexHeader) && index_bytes <= offset - sizeof(FileHeader);
   if (!inside || trailer->index_offset != offset - index_bytes)
@@ -107,7 +106,7 @@ Result<TraceIndex, Error> read_index(const FileBytes& file, Contents contents) {
   std::vector<std::byte> payload(trailer->index_bytes);
   const auto read = file.read(trailer->index_offset, payload);
   if (!read.ok()) return Failure(read.error());
-  if (!is_checksum(trailer->index_crc, crc32(payload.data(), payload.size())))
+  if (trailer->index_crc != crc32(payload.data(), payload.size()))
     return Failure(file.damaged(trailer->index_offset, "index has a wrong checksum"));
   TraceIndex index{trailer->index_offset, {}, {}, {}, {}};
   std::copy_n(payload.begin(), sizeof(IndexHeader),
@@ -138,7 +137,7 @@ Result<std::vector<u8>, Error> read_chunk_payload(const TraceBytes& file, u64 of
   std::vector<u8> payload(static_cast<std::size_t>(payload_bytes(header)));
   const auto read = file.read(offset + sizeof(ChunkHeader), std::as_writable_bytes(std::span(payload)));
   if (!read.ok()) return Failure(read.error());
-  if (!is_checksum(header.payload_crc, crc32(payload.data(), payload.size())))
+  if (header.payload_crc != crc32(payload.data(), payload.size()))
     return Failure(file.damaged(offset, "chunk has a wrong checksum"));
   return payload;
 }

@@ -72,7 +72,7 @@ Result<PartHeader<count>, Error> read_part_header(const TraceBytes& file, u64 of
                                                   const PartKind<count>& kind) {
   const auto header = read_structure<PartHeader<count>>(file, offset);
   if (!header.ok()) return header;
-  if (header->magic != kind.magic || !is_checksum(header->crc, crc_of(*header)))
+  if (header->magic != kind.magic || header->crc != crc_of(*header))
     return Failure(file.damaged(offset, fmt::format("header of the {} has a wrong checksum", kind.name)));
   for (const StreamHeader& s : header->streams)
     if (s.raw_bytes > max_stream_bytes || s.stored_bytes > max_stream_bytes)
@@ -95,7 +95,7 @@ Result<Part<count>, Error> read_part(const TraceBytes& file, u64 offset, const P
   Part<count> part{*header, std::vector<u8>(static_cast<std::size_t>(payload_bytes(*header))), 0};
   const auto read = file.read(offset + sizeof *header, std::as_writable_bytes(std::span(part.payload)));
   if (!read.ok()) return Failure(read.error());
-  if (!is_checksum(header->payload_crc, crc32(part.payload.data(), part.payload.size())))
+  if (header->payload_crc != crc32(part.payload.data(), part.payload.size()))
     return Failure(file.damaged(offset, fmt::format("{} with a wrong checksum", kind.name)));
   part.end = offset + sizeof *header + part.payload.size();
   return part;

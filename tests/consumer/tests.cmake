@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What users do with what we install. With a sanitizer or coverage they would have to link that, too.
-if(NOT PMUSIM_INSTALL OR PMUSIM_SANITIZE OR PMUSIM_FUZZ OR CMAKE_CXX_FLAGS MATCHES coverage)
+if(NOT PMUSIM_INSTALL OR PMUSIM_SANITIZE OR CMAKE_CXX_FLAGS MATCHES coverage)
   return()
 endif()
 set(scratch ${PROJECT_BINARY_DIR}/consumer)

@@ -12,6 +12,7 @@
 #include "pmusim/session/record.h"
 #include "pmusim/trace/writer.h"
 #include "tests/support/fuzz_input.h"
+#include "tests/support/unpacked_trace.h"
 #include "tools/pebs_file.h"
 
 namespace pmusim {
@@ -68,6 +69,14 @@ void write_chunks(const std::string& path) {
       must(writer->run({&body, body.start(), {}, {}, {}, nullptr, {}}).ok());
   }
   must(writer->finish().ok());
+}
+
+void unpack(const fs::path& trace) {
+  std::ifstream in(trace, std::ios::binary);
+  const std::vector<char> packed{std::istreambuf_iterator<char>(in), {}};
+  const std::vector<u8> bytes = trace::unpacked({reinterpret_cast<const u8*>(packed.data()), packed.size()});
+  std::ofstream(trace, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 void write_profile(const std::string& trace, RecordOptions options, std::string_view events) {
@@ -160,5 +169,6 @@ int main(int count, char** arguments) {
   write_pt_packets(folder / "formats_pt_packets" / "packets", with_registers);
   write_pt_packets(folder / "formats_pt_packets" / "timed", timed);
   write_pebs_buffers(folder / "tools_pebs_file", folder / "driver_pebs_demux");
+  for (const fs::directory_entry& file : fs::directory_iterator(folder / "trace_reader")) unpack(file.path());
   return 0;
 }
