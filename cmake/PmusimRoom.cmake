@@ -74,7 +74,7 @@ function(pmusim_test_program name)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   pmusim_compile_fast(test_${name})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300)
+    PROPERTIES TIMEOUT 300 LABELS room)
 endfunction()
 
 # A fuzzer sees which way the code of this target goes.

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs the test programs of a build as wholes, some tests of one after the other in a process: where starting a process takes
+# longer than most tests (sanitizers), in much less time than ctest, which starts one for each.
+#
+#   scripts/test_rooms.sh FOLDER [ROOM...]     FOLDER of a build; ROOM names test_ROOM (default: all but end_to_end and
+#                                              architecture, which run other people's tools or look at the tree)
+set -euo pipefail
+case "${1:-}" in ''|-*) sed -n '3,8s/^# \?//p' "$0" >&2; exit 2 ;; esac
+cd "$1"
+shift
+export logs=$PWD/Testing/rooms
+rm -rf "$logs"
+mkdir -p "$logs"
+if [ $# -eq 0 ]; then
+  # Large programs first: they hold the rooms with long tests.
+  mapfile -t programs < <(find . tests -maxdepth 1 -name 'test_*' -type f -executable ! -name 'test_capi_*' \
+    ! -name test_end_to_end ! -name test_architecture -printf '%s %p\n' | sort -nr | cut -d ' ' -f 2-)
+else
+  for room in "$@"; do programs+=("$(find . tests -maxdepth 1 -name "test_$room" -type f)"); done
+fi
+# PROGRAM SHARD SHARDS of each process: some forty tests in one.
+processes() {
+  local program tests shards shard
+  for program in "${programs[@]}"; do
+    tests=$("$program" --gtest_list_tests | grep -c '^  ')
+    shards=$((tests / 40 + 1))
+    for ((shard = 0; shard < shards; shard++)); do printf '%s %d %d\n' "$program" "$shard" "$shards"; done
+  done
+}
+run() {
+  local log
+  log=$logs/$(basename "$1").$2
+  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout 900 "$1" --gtest_brief=1 >"$log" 2>&1 && return
+  printf '\n%s, GTEST_SHARD_INDEX=%d GTEST_TOTAL_SHARDS=%d:\n' "$1" "$2" "$3"
+  cat "$log"
+  grep -q '^\[==========\].* ran\.' "$log" || echo '[==========] 1 test ended before its end' >>"$log"
+  return 1
+}
+export -f run
+status=0
+processes | xargs -P "$(nproc)" -L 1 bash -c 'run "$@"' run || status=1
+# A process that did not get to its end counts as one test that failed.
+cat "$logs"/* | awk -v status=$status '
+  /^\[==========\] [0-9]+ tests? from .* ran\./ { all += $2 }
+  /^\[  PASSED  \]/ { passed += $4 }
+  /^\[  SKIPPED \] [0-9]+ test/ { passed += $4 }
+  /^\[==========\] 1 test ended before its end/ { ++all }
+  END { failed = all - passed
+    printf "%d%% tests passed, %d tests failed out of %d\n", all ? 100 * passed / all : 0, failed, all
+    exit status || failed || !all }'
