@@ -71,7 +71,7 @@ class Machine final : private WholeKernel, private perf::Target {
     attr.sample_period = 1 + input_.take<u8>();
     attr.sample_type = input_.number() & perf::sample::ALL;
     attr.read_format = input_.below(perf::read_format::ALL + 1);
-    attr.precise_ip = input_.below(4);
+    attr.precise_ip = input_.below(4) & 3;
     attr.exclude_kernel = attr.exclude_hv = input_.flag();
     if (input_.flag()) attr.branch_sample_type = input_.number() & perf::branch::ALL;
     if (input_.flag()) attr.sample_regs_intr = input_.number();
