@@ -175,7 +175,10 @@ bool divides(Form form) {
 }
 
 /// Of a positive number; programs in C that link the library need no mathematical one.
-constexpr u32 nearest(double number) { return static_cast<u32>(number + 0.5); }
+constexpr u32 nearest(double number) {
+  const auto whole = static_cast<u32>(number);
+  return number - whole < 0.5 ? whole : whole + 1;
+}
 u16 whole_cycles(double cycles) { return static_cast<u16>(nearest(cycles)); }
 
 bool is_microcode(Form form) { return form >= Form::load_fence && form <= Form::microcoded; }
