@@ -19,12 +19,12 @@ if [ $# -eq 0 ]; then
 else
   for room in "$@"; do programs+=("$(find . tests -maxdepth 1 -name "test_$room" -type f)"); done
 fi
-# PROGRAM SHARD SHARDS of each process: some forty tests in one.
+# PROGRAM SHARD SHARDS of each process: some forty tests in one, or more, as tests of a process share what they prepare.
 processes() {
-  local program tests shards shard
+  local program tests shards shard most=$((2 * $(nproc)))
   for program in "${programs[@]}"; do
     tests=$("$program" --gtest_list_tests | grep -c '^  ')
-    shards=$((tests / 40 + 1))
+    shards=$((tests / 40 + 1 < most ? tests / 40 + 1 : most))
     for ((shard = 0; shard < shards; shard++)); do printf '%s %d %d\n' "$program" "$shard" "$shards"; done
   done
 }
