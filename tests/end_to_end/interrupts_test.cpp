@@ -7,7 +7,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <thread>
 
@@ -39,8 +38,9 @@ std::vector<std::string> names_in(const ScratchDirectory& scratch) {
 bool is_running(const std::string& word) {
   for (const auto& process : fs::directory_iterator("/proc")) {
     std::ifstream file(process.path() / "cmdline");
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
-    if (line.find(word) != line.npos) return true;
+    // If the process ends meanwhile, the stream fails; its buffer would throw.
+    for (std::string argument; std::getline(file, argument, '\0');)
+      if (argument.find(word) != argument.npos) return true;
   }
   return false;
 }
