@@ -7,6 +7,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
 
@@ -127,9 +128,27 @@ void expect_equal(const std::vector<std::byte>& emulated, const HostArea& real) 
     ASSERT_EQ(emulated[n], real.bytes[n]) << "the first difference is at byte " << n;
 }
 
+/// What this CPU writes. An operating system that interrupts between the instructions may put components in
+/// use that were in their initial configuration (SDM Vol. 1, 13.6): then again, if `expected` is not there.
+HostArea load_and_save(const Area& source, u64 loaded, SaveInstruction which, u64 saved,
+                       const Area& expected) {
+  constexpr u32 initial_mxcsr = 0x1F80;
+  constexpr int attempts = 5;
+  HostArea own, from, to;
+  std::ranges::copy(source.bytes, from.bytes.begin());
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    to.bytes.fill(std::byte{0xCC});
+    // XRSTOR of some components leaves MXCSR as the process has it: with the flags of all its arithmetic.
+    _mm_setcsr(initial_mxcsr);
+    load_and_save(
+        {own.bytes.data(), from.bytes.data(), to.bytes.data(), loaded, saved, static_cast<u64>(which)});
+    if (std::equal(expected.bytes.begin(), expected.bytes.end(), to.bytes.begin())) break;
+  }
+  return to;
+}
+
 TEST_F(HostCpu, WritesTheImagesThatTheEmulatedOneWrites) {
   constexpr int rounds = 300;
-  constexpr u32 initial_mxcsr = 0x1F80;
   for (int round = 0; round < rounds; ++round) {
     const bool compact = random_() % 2 == 0;
     const Area source = random_area(unit(), loadable() & (random_() | state_bit(x87)),
@@ -143,16 +162,10 @@ TEST_F(HostCpu, WritesTheImagesThatTheEmulatedOneWrites) {
       Area expected(std::byte{0xCC});
       ASSERT_EQ(save(emulated, which, expected, {2 * Area::address, saved & loaded}), Fault::none);
 
-      HostArea own, from, to;
-      std::ranges::copy(source.bytes, from.bytes.begin());
-      to.bytes.fill(std::byte{0xCC});
-      // XRSTOR of some components leaves MXCSR as the process has it: with the flags of all its arithmetic.
-      _mm_setcsr(initial_mxcsr);
-      load_and_save({own.bytes.data(), from.bytes.data(), to.bytes.data(), loaded, saved & loaded,
-                     static_cast<u64>(which)});
+      const HostArea real = load_and_save(source, loaded, which, saved & loaded, expected);
       SCOPED_TRACE(testing::Message() << "instruction " << static_cast<int>(which) << " of " << std::hex
                                       << saved << " after XRSTOR of " << loaded);
-      expect_equal(expected.bytes, to);
+      expect_equal(expected.bytes, real);
       if (HasFatalFailure()) return;
     }
   }
