@@ -179,17 +179,20 @@ Result<Done, Error> OutputFile::cut(u64 offset) {
 }
 
 // A nameless file can be linked to a free name only, but a named one can take another's place.
-bool OutputFile::take_temporary_name() {
-  temporary_ = random_name(path_);
+bool OutputFile::take_free_name(const std::filesystem::path& free, Name name) {
   const std::string nameless = fmt::format("/proc/self/fd/{}", descriptor_);
-  if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
-    return false;
-  name_ = Name::temporary;
+  if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, free.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
+  name_ = name;
   return true;
 }
 
 bool OutputFile::take_name() {
-  if (name_ == Name::none && !take_temporary_name()) return false;
+  // At once if nothing is there: whoever is killed in between leaves a temporary name behind.
+  if (name_ == Name::none && take_free_name(path_, Name::final)) return true;
+  if (name_ == Name::none) {
+    temporary_ = random_name(path_);
+    if (!take_free_name(temporary_, Name::temporary)) return false;
+  }
   if (name_ == Name::temporary && ::rename(temporary_.c_str(), path_.c_str()) != 0) return false;
   name_ = Name::final;
   return true;

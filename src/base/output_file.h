@@ -64,7 +64,7 @@ class OutputFile {
   Result<Done, Error> flush();
   Result<Done, Error> write_through(std::span<const std::byte> bytes);
   bool take_name();
-  bool take_temporary_name();
+  bool take_free_name(const std::filesystem::path& free, Name name);
   Error failure(const char* what) const;
 
   int descriptor_;
