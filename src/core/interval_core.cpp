@@ -53,7 +53,7 @@ BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
   const LoweredInstruction& branch = lowered.instructions.back();
   return {.run = &run,
           .since = since,
-          .kind = first_kind(*run.block) + 2 * static_cast<u32>(last.prediction) + last.taken,
+          .kind = run.block->id * outcomes + 2 * static_cast<u32>(last.prediction) + last.taken,
           .instructions = count,
           .cycles = static_cast<u32>(last.cycle - since),
           .branch = branch.branch,

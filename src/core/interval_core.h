@@ -21,8 +21,6 @@ class IntervalCore {
   /// For a trace that knows so much. Errors as Core::create.
   static Result<IntervalCore, Error> create(const CpuModel& model, const trace::Contents& contents);
 
-  /// The kinds of a block's executions are so many from here on.
-  static u32 first_kind(const trace::Block& block) { return block.id * outcomes; }
   /// The next execution in program order; time goes on to its end. The block run must stay until the next.
   BlockExecution execute(const trace::BlockRun& run);
   /// Calls `sink(const Retirement&)` for each instruction of the last execution, and for aborts behind them,

@@ -57,6 +57,7 @@ class BlockRuns {
   /// nothing fits until the next begin().
   bool begin(const Execution& execution);
 
+  /// Asks first what add() touches as well: a kind that there have been executions of is known.
   bool knows(u32 kind) const {
     return kind < executions_.size() && (executions_[kind] != 0 || row_of_[kind] != unknown);
   }
