@@ -105,7 +105,7 @@ void LbrStack::record_repeated(std::span<const Branch> block, u64 start, u64 tim
   const u64 visible = records == 0 ? 0 : ring_size / records + 2;
   if (times - next > visible) {
     const u64 unseen = times - next - visible;
-    head_ += static_cast<unsigned>(unseen * records);
+    pass_over(unseen * records);
     next += unseen;
   }
   for (; next < times; ++next) record_execution(block, start + next * stride);

@@ -29,14 +29,31 @@ class LbrStack {
   /// the event LBR_INSERTS occurs. A RET of call-stack mode removes a record and records nothing.
   bool record(const Branch& branch, LbrGate gate) {
     if (gate == LbrGate::closed) return false;
-    const unsigned kind = static_cast<unsigned>(branch.kind);
-    const unsigned unusual =
-        static_cast<unsigned>(branch.tx) | static_cast<unsigned>(branch.zero_length_call);
-    if ((derived_.special >> kind & 1) != 0 || unusual != 0) return record_special(branch);
+    if (needs_more(branch, derived_.special)) return record_special(branch);
     if (!accepts(branch)) return false;
     append(branch, branch.from, info_of(branch));
     return true;
   }
+
+  /// Kinds of taken branches in user mode, bits by BranchKind: those that record() appends, and those that it
+  /// may do more with. Both hold until a register is written, an event is counted or one of the latter comes.
+  struct UserKinds {
+    u16 appended = 0, special = 0;
+  };
+  UserKinds user_kinds() const {
+    if (!derived_.enabled) return {};
+    return {static_cast<u16>(derived_.accepted[1] & ~derived_.special), derived_.special};
+  }
+  /// Whether record() may do more with `branch` than append it, if `special` are the kinds with which it
+  /// does.
+  static bool needs_more(const Branch& branch, u16 special) {
+    return ((special >> static_cast<unsigned>(branch.kind) & 1) | static_cast<unsigned>(branch.tx) |
+            static_cast<unsigned>(branch.zero_length_call)) != 0;
+  }
+  /// Most records that can be seen.
+  static constexpr unsigned ring_size = 64;
+  /// So many branches were appended that nobody can see: more than ring_size come after them.
+  void pass_over(u64 appended) { head_ += static_cast<unsigned>(appended); }
 
   /// Takes in the taken branches of a block that is executed `times` times from cycle `start` on, `stride`
   /// cycles apart; their own cycles count from the start of an execution. Executions of which nothing can be
@@ -135,8 +152,6 @@ class LbrStack {
   static Fault assign(LbrEntry& record, const std::optional<LbrEntry>& written);
   LbrEntry& newest() { return ring_[head_ & ring_mask_]; }
   void forget_cycles();
-
-  static constexpr unsigned ring_size = 64;
 
   const CpuModel* model_;
   LbrLayout layout_;

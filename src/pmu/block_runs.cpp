@@ -14,7 +14,7 @@ bool BlockRuns::begin(const Execution& execution) {
   const CounterFile& counters = sequencer().counters();
   if (counters.programming() != programming_) forget_kinds(counters.programming());
   room_ = room;
-  gate_ = sequencer().lbr_gate();
+  branches_.begin(sequencer().lbr(), sequencer().lbr_gate());
   if (shape_.most_in_cycle == 0) return true;
   quantity_room_ = counters.quantity_room();
   sums_within_cycles_ = counters.counters_within_cycle() != 0;
@@ -90,7 +90,7 @@ void BlockRuns::add_to_cycle(const SignalSet& signals) {
   for (std::size_t i = 0; i < in_cycle_.size(); ++i) in_cycle_[i] += occurrences[i];
 }
 
-void BlockRuns::record(const Branch& branch) { sequencer().record_in_lbr(branch); }
+void BlockRuns::record_special(const Branch& branch) { branches_.record_at_once(branch, sequencer().lbr()); }
 
 void BlockRuns::sum_up_kinds() {
   for (const u32 kind : kinds_) {
@@ -104,6 +104,7 @@ void BlockRuns::sum_up_kinds() {
 void BlockRuns::settle(const Registers* registers) {
   room_ = {};
   if (!is_behind()) return;
+  branches_.record_in(sequencer().lbr());
   sum_up_kinds();
   CounterTotals sum{.programming = programming_, .cycles = cycles_, .additive = true};
   for (std::size_t i = 0; i < counters_; ++i) sum.occurrences.push_back(sums_[i] + quantities_[i]);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/quantity_set.h"
-#include "lbr/branch.h"
+#include "lbr/pending_branches.h"
 #include "msr/counter_totals.h"
 #include "pmusim/pmu/pmu.h"
 
@@ -26,7 +26,7 @@ namespace pmusim {
 ///
 /// What fits is decided before a block, from the room that counters have if every instruction counted
 /// everywhere: nothing is ever undone. Between begin() and settle() nobody but this may use the Pmu, whose
-/// clocks and counters are behind; only the LBR is not.
+/// clocks, counters and LBR are behind.
 ///
 /// With a shape of no most_in_cycle, the first instruction of every block retires in a later cycle than the
 /// one before it. With one, cycles may be shared, and an execution is its kind with what was different:
@@ -104,9 +104,12 @@ class BlockRuns {
   void add_to_cycle(const SignalSet& signals);
 
   /// Whether anybody wants to be told of taken branches.
-  bool records_branches() const { return gate_ == LbrGate::open; }
-  /// A taken branch of the execution that was added last.
-  void record(const Branch& branch);
+  bool records_branches() const { return branches_.any_wanted(); }
+  /// The last branch of the execution that was added last, taken or not.
+  void record(const Branch& branch, bool taken) {
+    if (!branches_.add(branch, taken)) [[unlikely]]
+      record_special(Branch(branch));
+  }
 
   /// Cycles that were added since begin().
   u64 cycles() const { return cycles_; }
@@ -122,6 +125,7 @@ class BlockRuns {
 
   void forget_kinds(u64 programming);
   void sum_up_kinds();
+  void record_special(const Branch& branch);
 
   Sequencer& sequencer() const { return *pmu_.sequencer_; }
   u32& row_of(u32 kind);
@@ -129,7 +133,7 @@ class BlockRuns {
   Pmu& pmu_;
   RunShape shape_;
   CounterRoom room_;
-  LbrGate gate_ = LbrGate::closed;
+  PendingBranches branches_;
   u64 cycles_ = 0, instructions_ = 0;
   Row sums_{};
 

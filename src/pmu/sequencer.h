@@ -40,7 +40,7 @@ class Sequencer {
   // what BlockRuns sums up
   CounterRoom room(const RunShape& shape) const;
   LbrGate lbr_gate() const { return pmusim::lbr_gate(*model_, control_.debugctl(), counters_.status()); }
-  void record_in_lbr(const Branch& branch) { lbr_.record(branch, LbrGate::open); }
+  LbrStack& lbr() { return lbr_; }
   void advance(const CounterTotals& sum, const Registers* registers);
 
   void set_extended_state(const ExtendedState* state);

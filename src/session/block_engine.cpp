@@ -8,13 +8,16 @@ namespace pmusim {
 namespace {
 
 Branch branch_of(const BlockExecution& execution) {
+  const u64 next_ip = execution.run->next_ip;
+  const bool calls = execution.branch == BranchKind::direct_call;
+  const bool goes_on = next_ip == execution.branch_ip + execution.branch_length;
   return {.from = execution.branch_ip,
-          .to = execution.run->next_ip,
+          .to = next_ip,
           .cycle = execution.end(),
           .kind = execution.branch,
           .mispredicted = execution.prediction == Prediction::wrong,
-          .zero_length_call = execution.branch == BranchKind::direct_call &&
-                              execution.run->next_ip == execution.branch_ip + execution.branch_length};
+          // "&": a jump on this would be mispredicted as often as the program's own.
+          .zero_length_call = static_cast<bool>(calls & goes_on)};
 }
 
 BlockRuns::Execution in_short(const BlockExecution& execution) {
@@ -110,7 +113,7 @@ inline bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execu
   if (!runs.knows(execution.kind)) learn(core_, runs, execution);
   if (!runs.add(in_short(execution))) return false;
   add_what_differs(core_, runs, execution);
-  if (runs.records_branches() && execution.taken) runs.record(branch_of(execution));
+  if (runs.records_branches()) runs.record(branch_of(execution), execution.taken);
   watcher.next_ip = execution.run->next_ip;
   const Registers* const registers = pmusim::last_registers(*execution.run);
   watcher.registers_known = registers != nullptr;
