@@ -79,11 +79,11 @@ Result<Done, Error> TraceMaker::close(Thread thread, Open& open, u64 next_ip) {
 }
 
 const trace::Block* TraceMaker::block_of(const Open& open) {
-  const auto known = blocks_.find({open.start, open.code});
-  if (known != blocks_.end()) return known->second;
+  const trace::Block*& block = blocks_[{open.start, open.code, open.lengths}];
+  if (block != nullptr) return block;
   static_instructions_ += open.lengths.size();
   if (static_instructions_ > max_distinct_instructions) return nullptr;
-  return blocks_[{open.start, open.code}] = &writer_.add_block(open.start, open.code, open.lengths);
+  return block = &writer_.add_block(open.start, open.code, open.lengths);
 }
 
 }  // namespace pmusim::formats

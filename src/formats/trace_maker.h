@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "pmusim/trace/writer.h"
@@ -64,7 +65,8 @@ class TraceMaker {
 
   trace::Writer& writer_;
   std::unordered_map<u64, Decoded> decoded_;
-  std::map<std::pair<u64, std::vector<std::byte>>, const trace::Block*> blocks_;
+  // By start, code and how that is divided: what prints a trace need not divide it as an x86 does.
+  std::map<std::tuple<u64, std::vector<std::byte>, std::vector<u8>>, const trace::Block*> blocks_;
   std::map<Thread, Open> open_;
   std::optional<Thread> current_;
   std::size_t static_instructions_ = 0;

@@ -245,7 +245,6 @@ TEST(Import, OfInsnTraceTakesTheProgramsOwnCodeAndItsFiles) {
   EXPECT_THAT(imported.remarks, testing::Contains("1 gaps where perf could not decode"));
 }
 
-/// Exports a trace, imports that, exports again.
 TEST(Import, OfBytesThatAreMoreThanOneInstructionTakesThemAsOneThatNothingIsKnownOf) {
   const Imported imported(Format::insn_trace,
                           "ls 1 [0] 1.0: 401000 main insn: f3 a4 04 ce\n"
@@ -256,6 +255,19 @@ TEST(Import, OfBytesThatAreMoreThanOneInstructionTakesThemAsOneThatNothingIsKnow
   EXPECT_EQ(imported.runs[0].rep_counts, (std::vector<u32>{1}));
 }
 
+TEST(Import, OfTheSameBytesDividedInAnotherWayIsOtherCode) {
+  const Imported imported(Format::insn_trace,
+                          "ls 1 [0] 1.0: 401000 main insn: f3 a4\n"
+                          "ls 1 [0] 1.1: 401002 main insn: eb fc\n"
+                          "ls 1 [0] 1.2: 401000 main insn: f3 a4 eb fc\n");
+  ASSERT_EQ(imported.error, "");
+  EXPECT_EQ(imported.instructions, 3u);
+  ASSERT_EQ(imported.runs.size(), 2u);
+  EXPECT_EQ(imported.runs[0].rep_counts, (std::vector<u32>{1}));
+  EXPECT_TRUE(imported.runs[1].rep_counts.empty());
+}
+
+/// Exports a trace, imports that, exports again.
 TEST(Export, OfWhatWasImportedIsTheSameFile) {
   for (const Format format : {Format::champsim, Format::lackey}) {
     trace::TemporaryDirectory directory;
