@@ -8,9 +8,9 @@
 #
 # A round is every fuzzer for ROUND seconds (default 120) with numbers of its own, then a replay of every run of
 # scripts/determinism_runs.txt under AddressSanitizer with UndefinedBehaviorSanitizer and under ThreadSanitizer, which have
-# to give the same bytes, then, where `linux/pmusim-linux build` has made one, both drivers over all set-ups on a program with
-# other random branches in each round. Each leaves a line in build/soak/rounds.tsv: date, commit, what, seconds, executions,
-# coverage (edges), ok or failed.
+# to give the same bytes, then, where Debian's kernel source can be installed, both drivers over all set-ups on a program with
+# other random branches in each round. It builds what it needs. Each leaves a line in build/soak/rounds.tsv: date, commit, what,
+# seconds, executions, coverage (edges), ok or failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 state=$PWD/build/soak rounds=$PWD/build/soak/rounds.tsv
@@ -57,10 +57,12 @@ replays() {
 }
 
 drivers() {
-  local linux=${PMUSIM_LINUX_BUILD:-build/linux}/bin/pmusim-linux
-  [ -x "$linux" ] && [ -x build/release/bin/pmusim ] || return 0
-  build/release/bin/pmusim trace record -o "$state/program.pmutrace" build/release/workloads/branches 27 "$1" >/dev/null
-  timed two_drivers 1 "$linux" compare -q "$state/program.pmutrace"
+  local build=${PMUSIM_LINUX_BUILD:-build/linux}
+  scripts/packages.sh kernel || { echo "the two drivers are left out: the kernel's source cannot be installed"; return 0; }
+  linux/pmusim-linux build
+  cc -O0 -g -fcf-protection=none -fno-pie -no-pie -o "$state/branches" examples/workloads/branches.c
+  "$build/bin/pmusim" trace record -o "$state/program.pmutrace" "$state/branches" 27 "$1" >/dev/null
+  timed two_drivers 1 "$build/bin/pmusim-linux" compare -q "$state/program.pmutrace"
 }
 
 keep() {
