@@ -8,6 +8,7 @@
 
 #include "arch/pebs_generator.h"
 #include "bench/cpu_time.h"
+#include "bench/pebs_cpu.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/debug_store/pebs_demux.h"
 #include "driver/lbr/lbr.h"
@@ -61,26 +62,6 @@ class NoBus : public Bus {
   Faulty<u64> xgetbv(u32) override { return Failure(Fault::ud); }
   Fault xsetbv(u32, u64) override { return Fault::ud; }
 };
-
-Enumeration cpu_of(unsigned format) {
-  Enumeration cpu;
-  cpu.pebs_format = format;
-  cpu.microarchitecture = format >= 15  ? Microarchitecture::panther_cove
-                          : format >= 4 ? Microarchitecture::ice_lake
-                          : format == 3 ? Microarchitecture::skylake
-                                        : Microarchitecture::sandy_bridge;
-  cpu.perfmon_version = 5;
-  cpu.counter_width = 48;
-  cpu.perf_capabilities = 5;  // LBR format: with INFO
-  cpu.lbr_format = 5;
-  cpu.lbr_entries = 32;
-  cpu.arch_lbr = format >= 15;
-  if (cpu.arch_lbr) {
-    cpu.lbr_leaf.ebx = lbr_leaf::EBX_CPL_FILTER | lbr_leaf::EBX_BRANCH_FILTER | lbr_leaf::EBX_CALL_STACK;
-    cpu.lbr_leaf.ecx = lbr_leaf::ECX_MISPRED | lbr_leaf::ECX_TIMED | lbr_leaf::ECX_BRANCH_TYPE;
-  }
-  return cpu;
-}
 
 /// The least of a perf core: every sample goes to the ring, which is read now and then.
 class RingHost final : public PebsHost, public perf::SampleSink {
@@ -220,7 +201,7 @@ void to_ring(benchmark::State& state, const Case& c) {
   const auto event_count = static_cast<unsigned>(state.range(0));
   Buffers buffers = make_buffers(c, event_count, static_cast<unsigned>(state.range(1)),
                                  static_cast<u64>(state.range(2)) << 10);
-  const Enumeration cpu = cpu_of(c.format);
+  const Enumeration cpu = pebs_cpu(c.format);
   RingHost host(cpu);
   std::vector<perf::Event> events(event_count);
   for (unsigned i = 0; i < event_count; ++i) {

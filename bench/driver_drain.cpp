@@ -9,6 +9,7 @@
 
 #include "arch/pebs_generator.h"
 #include "bench/cpu_time.h"
+#include "bench/pebs_cpu.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/lbr/lbr.h"
 #include "perf/linux_core.h"
@@ -86,29 +87,6 @@ class RecordBus final : public Bus {
   } area_{};
 };
 
-Enumeration cpu_of(unsigned format) {
-  Enumeration cpu;
-  cpu.pebs_format = format;
-  cpu.microarchitecture = format >= 15  ? Microarchitecture::panther_cove
-                          : format >= 4 ? Microarchitecture::ice_lake
-                          : format == 3 ? Microarchitecture::skylake
-                                        : Microarchitecture::sandy_bridge;
-  cpu.perfmon_version = 5;
-  cpu.counter_width = 48;
-  cpu.pebs_baseline = pebs::is_adaptive(format);
-  cpu.pebs_counters = 0xF;
-  cpu.pebs_arch_capabilities = pebs::is_architectural(format) ? ~u32{0} : 0;
-  cpu.perf_capabilities = 5;  // LBR format: with INFO
-  cpu.lbr_format = 5;
-  cpu.lbr_entries = 32;
-  cpu.arch_lbr = pebs::is_architectural(format);
-  if (cpu.arch_lbr) {
-    cpu.lbr_leaf.ebx = lbr_leaf::EBX_CPL_FILTER | lbr_leaf::EBX_BRANCH_FILTER | lbr_leaf::EBX_CALL_STACK;
-    cpu.lbr_leaf.ecx = lbr_leaf::ECX_MISPRED | lbr_leaf::ECX_TIMED | lbr_leaf::ECX_BRANCH_TYPE;
-  }
-  return cpu;
-}
-
 perf::Attr attr_of(const Case& c) {
   perf::Attr attr;
   attr.type = static_cast<u32>(perf::EventType::raw);
@@ -150,7 +128,7 @@ class EachSample final : public perf::SampleSink {
 class Machine final : public PebsHost {
  public:
   Machine(const Case& c, Path path)
-      : cpu_(cpu_of(c.format)),
+      : cpu_(pebs_cpu(c.format)),
         lbr_(access_, cpu_),
         pebs_(access_, area_, cpu_, *this, perf::default_kernel, {.buffer_bytes = buffer_bytes}),
         core_(pmu_, {.clock = {.mult = 1'398'101, .shift = 22}}),
