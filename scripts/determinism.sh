@@ -4,7 +4,7 @@
 #
 #   scripts/determinism.sh [CELL...]     CELL is COMPILER-OPTIMISATION[-san]: g++-O2, clang++-14-O3, clang++-19-O0-san;
 #                                        without any, all 18 (g++ and both clangs, O0, O2 and O3, plain and sanitized),
-#                                        or the path of a pmusim that is built already (-tsan: ThreadSanitizer)
+#                                        or the path of a pmusim that is built already
 #
 # Builds the command once per cell in build/determinism/CELL (O3 is -O3 -march=native), runs what
 # scripts/determinism_runs.txt lists over the same three traces, and compares hashes with those of the first cell.
@@ -28,9 +28,9 @@ command_of() {
   level=${plain##*-}
   case $level in
     O0) flags="-O0" ;; O2) flags="-O2 -DNDEBUG" ;; O3) flags="-O3 -march=native -DNDEBUG" ;;
-    *) printf "determinism.sh: no cell '%s': expected COMPILER-O0, -O2 or -O3, -san or -tsan behind it, or a pmusim\n" "$cell" >&2; exit 2 ;;
+    *) printf "determinism.sh: no cell '%s': expected COMPILER-O0, -O2 or -O3, perhaps with -san behind it, or a pmusim\n" "$cell" >&2; exit 2 ;;
   esac
-  case $cell in *-san) sanitizers=address,undefined ;; *-tsan) sanitizers=thread ;; esac
+  case $cell in *-san) sanitizers=address,undefined ;; esac
   local compiler=${plain%-*}
   local in_c=${compiler/clang++/clang}
   command -v "$compiler" >/dev/null ||

@@ -51,9 +51,13 @@ fuzzers() {
 }
 
 replays() {
-  local runs
+  local runs preset
   runs=$(grep -vc '^#' scripts/determinism_runs.txt)
-  timed replays_under_sanitizers $((2 * runs)) scripts/determinism.sh clang++-14-O2-san clang++-14-O2-tsan
+  for preset in asan tsan; do
+    cmake --preset "$preset" -DPMUSIM_BENCHMARKS=OFF >/dev/null
+    cmake --build --preset "$preset" --target pmusim
+  done
+  timed replays_under_sanitizers $((2 * runs)) scripts/determinism.sh build/asan/bin/pmusim build/tsan/bin/pmusim
 }
 
 drivers() {
