@@ -23,7 +23,7 @@ fi
 
 # The path of the cell's pmusim, built.
 command_of() {
-  local cell=$1 plain=${1%-*san} level flags sanitizers=
+  local cell=$1 plain=${1%-san} level flags sanitizers=
   if [ -x "$cell" ]; then realpath "$cell"; return; fi
   level=${plain##*-}
   case $level in
