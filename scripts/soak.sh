@@ -65,8 +65,8 @@ drivers() {
   scripts/packages.sh kernel || { echo "the two drivers are left out: the kernel's source cannot be installed"; return 0; }
   linux/pmusim-linux build
   cc -O0 -g -fcf-protection=none -fno-pie -no-pie -o "$state/branches" examples/workloads/branches.c
-  "$build/bin/pmusim" trace record -o "$state/program.pmutrace" "$state/branches" 27 "$1" >/dev/null
-  timed two_drivers 1 "$build/bin/pmusim-linux" compare -q "$state/program.pmutrace"
+  "$build/bin/pmusim" trace record --step --regs gpr -o "$state/program.pmutrace" "$state/branches" 27 "$1" >/dev/null
+  timed two_drivers 1 "$build/bin/pmusim-linux" compare -q --core-mhz 20 "$state/program.pmutrace"
 }
 
 keep() {
