@@ -32,13 +32,16 @@ XsaveUnit::XsaveUnit(const CpuModel& model)
 
 void XsaveUnit::set_state(const ExtendedState& state) {
   state_ = state;
+  keep_what_exists(~u64{0});
   modified_ = ~u64{0};
 }
 
 void XsaveUnit::write(const ExtendedChange& change) {
-  modified_ |= state_.in_use() ^ change.in_use;
-  for (const ExtendedWrite& write : change.writes) modified_ |= state_bit(write.component);
+  u64 written = 0;
+  for (const ExtendedWrite& write : change.writes) written |= state_bit(write.component);
+  modified_ |= written | (state_.in_use() ^ change.in_use);
   change.apply_to(state_);
+  keep_what_exists(written);
 }
 
 // What leaves a component in its initial configuration leaves it out of use: silicon looks at the values.

@@ -31,6 +31,14 @@ bool is_legal(StateComponent c, std::span<const u64> values) {
   }
 }
 
+/// Bits of a component's qwords that the registers do not have.
+void drop_what_does_not_exist(StateComponent c, std::span<u64> qwords) {
+  if (c == pkru) qwords[0] &= bits(31, 0);
+  if (c != x87) return;
+  qwords[0] = xsave::x87_control(qwords[0]);
+  for (std::size_t st = 0; st < 8; ++st) qwords[xsave::x87_header_qwords + 2 * st + 1] &= xsave::st_upper;
+}
+
 /// A component's qwords from an area. What does not exist in the registers is dropped.
 class Loaded {
  public:
@@ -40,6 +48,7 @@ class Loaded {
       load_x87(area);
     else
       load(area, c == sse ? xsave::legacy::XMM : layout[c]);
+    drop_what_does_not_exist(c, qwords_);
   }
   StateComponent component() const { return component_; }
   std::span<const u64> values() const { return std::span(qwords_).first(size_); }
@@ -49,13 +58,10 @@ class Loaded {
     using namespace xsave;
     std::memcpy(qwords_.data(), area.data(), 8 * x87_header_qwords);
     std::memcpy(qwords_.data() + x87_header_qwords, area.data() + legacy::ST, legacy::XMM - legacy::ST);
-    qwords_[0] = x87_control(qwords_[0]);
-    for (std::size_t st = 0; st < 8; ++st) qwords_[x87_header_qwords + 2 * st + 1] &= st_upper;
   }
   void load(std::span<const std::byte> area, u32 offset) {
     if (component_ == sse) --size_;  // MXCSR has rules of its own
     std::memcpy(qwords_.data(), area.data() + offset, 8 * size_);
-    if (component_ == pkru) qwords_[0] &= bits(31, 0);
   }
 
   StateComponent component_;
@@ -64,6 +70,21 @@ class Loaded {
 };
 
 }  // namespace
+
+void XsaveUnit::keep_what_exists(u64 components) {
+  for (const StateComponent c : {x87, pkru}) {
+    if ((components & state_bit(c)) == 0) continue;
+    const std::span<const u64> given = state_.component(c);
+    std::array<u64, ExtendedState::size_of(x87)> held{};
+    std::ranges::copy(given, held.begin());
+    const auto qwords = std::span(held).first(given.size());
+    drop_what_does_not_exist(c, qwords);
+    if (!std::ranges::equal(qwords, given)) state_.write(c, 0, qwords);
+  }
+  if ((components & state_bit(sse)) != 0) state_.set_mxcsr(state_.mxcsr() & model_->mxcsr_mask);
+  for (const StateComponent c : {cet_u, cet_s, pasid, hdc})
+    if ((components & state_bit(c)) != 0 && !is_legal(c, state_.component(c))) state_.initialize(c);
+}
 
 Fault XsaveUnit::check(RestoreInstruction which, const XsaveOperands& operands) const {
   const bool supervisor = which == RestoreInstruction::xrstors;

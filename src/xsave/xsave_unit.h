@@ -49,7 +49,8 @@ class XsaveUnit {
   explicit XsaveUnit(const CpuModel& model);
 
   const ExtendedState& state() const { return state_; }
-  /// The processor's registers from now on: another thread runs.
+  /// The processor's registers from now on: another thread runs. Of these and of what is written, what no
+  /// register can hold is left out.
   void set_state(const ExtendedState& state);
   /// An instruction has written registers.
   void write(const ExtendedChange& change);
@@ -91,6 +92,9 @@ class XsaveUnit {
   static Rows<XsaveUnit> cet_registers();
   Fault write_cet(StateComponent component, std::size_t qword, u64 value);
   void set_component(StateComponent component, std::size_t first, std::span<const u64> values);
+  /// Of components that were given from outside: bits that do not exist are dropped, and a supervisor
+  /// component that no WRMSR could have made is as after RESET.
+  void keep_what_exists(u64 components);
   /// Of the last XRSTOR or XRSTORS (XRSTOR_INFO).
   struct Restored {
     bool user = false;

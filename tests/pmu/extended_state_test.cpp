@@ -78,6 +78,36 @@ TEST(ExtendedRegisters, ChangeWithTheThreadThatRuns) {
   EXPECT_EQ(handler.seen.at(0), 77u);
 }
 
+// FCW[6] is always 1, PKRU and MXCSR have 32 and 16 bits, ST7 80 (SDM vol. 1, 8.1 and 10.2.3).
+TEST(ExtendedRegisters, HaveNoBitsThatAnXrstorWouldNotBringBack) {
+  Pmu pmu(*find_cpu_model("skylake-x"));
+  ExtendedState given;
+  given.write(x87, 0, {0});
+  given.write(x87, 18, {~u64{0}});
+  given.write(sse, ExtendedState::mxcsr_qword, {~u64{0}});
+  pmu.set_extended_state(&given);
+  EXPECT_EQ(pmu.extended_state().component(x87)[0], 0x40u);
+  EXPECT_EQ(pmu.extended_state().component(x87)[18], 0xFFFFu);
+  EXPECT_EQ(pmu.extended_state().component(sse)[ExtendedState::mxcsr_qword], 0xFFFFu);
+
+  constexpr u64 keys[] = {~u64{0}};
+  const ExtendedWrite write{pkru, 0, keys};
+  const ExtendedChange change{state_bits(x87, pkru), {&write, 1}};
+  pmu.retire({.cycle = 1, .signals = {Signal::instruction}, .length = 4, .extended = &change});
+  EXPECT_EQ(pmu.extended_state().component(pkru)[0], low_bits(32));
+}
+
+TEST(ExtendedRegisters, OfASupervisorAreInitialWhereNoWrmsrCouldHaveMadeThem) {
+  Pmu pmu(*find_cpu_model("sapphirerapids"));
+  ExtendedState given;
+  given.write(cet_u, 1, {0x1003});  // IA32_PL3_SSP: bits 1:0 are reserved
+  pmu.set_extended_state(&given);
+  EXPECT_EQ(pmu.extended_state().ssp(), 0u);
+  given.write(cet_u, 1, {0x1008});
+  pmu.set_extended_state(&given);
+  EXPECT_EQ(pmu.extended_state().ssp(), 0x1008u);
+}
+
 TEST(ExtendedRegisters, AreCopiedWithTheProcessor) {
   Pmu pmu = interrupting_after_one_instruction();
   pmu.retire(Load(1).retirement);
