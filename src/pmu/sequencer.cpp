@@ -10,7 +10,7 @@ namespace pmusim {
 
 Sequencer::Sequencer(CpuModel model) : Sequencer(std::make_shared<const CpuModel>(std::move(model))) {}
 
-Sequencer::Sequencer(std::shared_ptr<const CpuModel> model)
+Sequencer::Sequencer(const std::shared_ptr<const CpuModel>& model)
     : Sequencer(model, std::make_shared<const PmuRegisters>(*model)) {}
 
 Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers)
@@ -270,9 +270,9 @@ void Sequencer::reset() {
 }
 
 void Sequencer::warm_reset() {
-  LbrStack lbr = lbr_.after_warm_reset();
+  const LbrStack lbr = lbr_.after_warm_reset();
   reset();
-  lbr_ = std::move(lbr);
+  lbr_ = lbr;
   derive();
 }
 

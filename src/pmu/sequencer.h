@@ -94,7 +94,7 @@ class Sequencer {
   bool pmi_pending() const { return pmi_.pending(); }
 
  private:
-  explicit Sequencer(std::shared_ptr<const CpuModel> model);
+  explicit Sequencer(const std::shared_ptr<const CpuModel>& model);
   Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers);
   void pass_time(u64 cycle, Cpl cpl);
   bool deliver_pmi(InterruptFrame frame);
