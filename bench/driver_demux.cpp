@@ -8,13 +8,13 @@
 
 #include "arch/pebs_generator.h"
 #include "bench/cpu_time.h"
-#include "bench/pebs_cpu.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/debug_store/pebs_demux.h"
 #include "driver/lbr/lbr.h"
 #include "driver/samples/pebs_sample.h"
 #include "perf/sample_output.h"
 #include "pmusim/arch/branch.h"
+#include "tests/support/pebs_cpu.h"
 
 namespace pmusim::driver {
 namespace {

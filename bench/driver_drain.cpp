@@ -9,12 +9,12 @@
 
 #include "arch/pebs_generator.h"
 #include "bench/cpu_time.h"
-#include "bench/pebs_cpu.h"
 #include "driver/debug_store/pebs.h"
 #include "driver/lbr/lbr.h"
 #include "perf/linux_core.h"
 #include "pmusim/arch/branch.h"
 #include "tests/perf/fake_driver.h"
+#include "tests/support/pebs_cpu.h"
 
 namespace pmusim::driver {
 namespace {

@@ -14,6 +14,7 @@
 #include "fake_bus.h"
 #include "perf/sample_template.h"
 #include "pmusim/arch/pebs_format.h"
+#include "tests/support/pebs_cpu.h"
 
 namespace pmusim::driver {
 namespace {
@@ -33,24 +34,13 @@ u64 some_of(Random& random, u64 mask) { return random() & mask; }
 
 Enumeration cpu_with(unsigned format, Random& random) {
   using enum Microarchitecture;
-  Enumeration cpu;
-  cpu.pebs_format = format;
+  Enumeration cpu = pebs_cpu(format);
   cpu.microarchitecture = pebs::is_architectural(format) ? one_of(random, {panther_cove, arctic_wolf})
                           : pebs::is_adaptive(format)
                               ? one_of(random, {ice_lake, golden_cove, gracemont, crestmont, lion_cove})
                           : format == 3 ? one_of(random, {skylake, goldmont_plus})
                                         : one_of(random, {nehalem, sandy_bridge, haswell});
-  cpu.perfmon_version = 5;
-  cpu.counter_width = 48;
-  cpu.pebs_baseline = pebs::is_adaptive(format);
-  cpu.perf_capabilities = 5 | some_of(random, msr::perf_cap::PEBS_TRAP | msr::perf_cap::PEBS_TIMING_INFO);
-  cpu.lbr_format = 5;
-  cpu.lbr_entries = 32;
-  cpu.arch_lbr = pebs::is_architectural(format);
-  if (cpu.arch_lbr) {
-    cpu.lbr_leaf.ebx = lbr_leaf::EBX_CPL_FILTER | lbr_leaf::EBX_BRANCH_FILTER | lbr_leaf::EBX_CALL_STACK;
-    cpu.lbr_leaf.ecx = lbr_leaf::ECX_MISPRED | lbr_leaf::ECX_TIMED | lbr_leaf::ECX_BRANCH_TYPE;
-  }
+  cpu.perf_capabilities |= some_of(random, msr::perf_cap::PEBS_TRAP | msr::perf_cap::PEBS_TIMING_INFO);
   return cpu;
 }
 

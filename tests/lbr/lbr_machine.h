@@ -95,6 +95,15 @@ class LbrMachine {
   u64 cycle_ = 1000;
 };
 
+/// All that software can see of it: position, LER and records, newest first.
+inline std::vector<u64> state_of(const LbrMachine& machine) {
+  std::vector<u64> state{machine.rdmsr(msr::LBR_TOS).value_or(0), machine.stack.last_exception().from};
+  std::vector<LbrEntry> entries(machine.stack.depth());
+  machine.stack.render(entries);
+  for (const LbrEntry& entry : entries) state.insert(state.end(), {entry.from, entry.to, entry.info});
+  return state;
+}
+
 }  // namespace pmusim::test
 
 #endif

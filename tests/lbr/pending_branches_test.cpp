@@ -43,14 +43,6 @@ class PendingBranchesRace : public testing::TestWithParam<u64> {
   u64 cycle_ = 1;
 };
 
-std::vector<u64> state_of(const LbrMachine& machine) {
-  std::vector<u64> state{machine.rdmsr(msr::LBR_TOS).value_or(0), machine.stack.last_exception().from};
-  std::vector<LbrEntry> entries(machine.stack.depth());
-  machine.stack.render(entries);
-  for (const LbrEntry& entry : entries) state.insert(state.end(), {entry.from, entry.to, entry.info});
-  return state;
-}
-
 TEST_P(PendingBranchesRace, LeaveWhatEachOfThemLeaves) {
   const CpuModel model = any_model();
   LbrMachine late(model), one_by_one(model);

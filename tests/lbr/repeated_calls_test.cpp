@@ -43,14 +43,6 @@ void use_call_stack(LbrMachine& machine) {
   }
 }
 
-std::vector<u64> state_of(const LbrMachine& machine) {
-  std::vector<u64> state{machine.rdmsr(msr::LBR_TOS).value_or(0), machine.stack.last_exception().from};
-  std::vector<LbrEntry> entries(machine.stack.depth());
-  machine.stack.render(entries);
-  for (const LbrEntry& entry : entries) state.insert(state.end(), {entry.from, entry.to, entry.info});
-  return state;
-}
-
 TEST_P(RepeatedCalls, LeaveWhatEachOfThemLeaves) {
   const CpuModel model = any_model();
   LbrMachine at_once(model), one_by_one(model);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_BENCH_PEBS_CPU_H
-#define PMUSIM_BENCH_PEBS_CPU_H
+#ifndef PMUSIM_TESTS_SUPPORT_PEBS_CPU_H
+#define PMUSIM_TESTS_SUPPORT_PEBS_CPU_H
 
 #include "driver/enumeration.h"
 #include "pmusim/arch/pebs_format.h"
