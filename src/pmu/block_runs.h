@@ -108,7 +108,7 @@ class BlockRuns {
   /// The last branch of the execution that was added last, taken or not.
   void record(const Branch& branch, bool taken) {
     if (!branches_.add(branch, taken)) [[unlikely]]
-      record_special(Branch(branch));
+      record_special(Branch(branch));  // of a copy: what is referred to would be in memory for every branch
   }
 
   /// Cycles that were added since begin().
