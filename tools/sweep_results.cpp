@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/output_file.h"
+#include "csv.h"
 
 namespace pmusim::tools {
 
@@ -40,13 +41,6 @@ ordered_json result_json(const SweepJob& job, const StatReport& report) {
           {"elapsed_ns", report.elapsed_ns},
           {"replays", report.replays},
           {"counts", std::move(counts)}};
-}
-
-/// A field of a line: events have commas in their names.
-std::string quoted(const std::string& text) {
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + '"';
 }
 
 std::string count_text(const ordered_json& count) { return count.is_null() ? "not supported" : count.dump(); }
@@ -97,7 +91,7 @@ std::string SweepResults::merged(std::span<const SweepJob> jobs) const {
     const ordered_json result = ordered_json::parse(*read(job));
     for (const ordered_json& count : result.at("counts"))
       lines += fmt::format("{},{},{},{},{},{},{}\n", job.trace_name, job.model_name, job.set_name,
-                           quoted(count.at("event")), count_text(count.at("count")),
+                           csv_field(count.at("event").get<std::string>()), count_text(count.at("count")),
                            result.at("instructions").dump(), result.at("elapsed_ns").dump());
   }
   return lines;
