@@ -27,9 +27,15 @@ std::vector<std::string> links_in(const fs::path& page) {
 std::vector<fs::path> pages() {
   std::vector<fs::path> found{source_tree() / "README.md", source_tree() / "CONTRIBUTING.md",
                               source_tree() / "SECURITY.md"};
-  for (const fs::directory_entry& entry : fs::directory_iterator(source_tree() / "docs"))
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_tree() / "docs"))
     if (entry.path().extension() == ".md") found.push_back(entry.path());
   return found;
+}
+
+/// Notes and figures for trust say when and at which commit something was measured; the other pages what is
+/// true now.
+bool is_for_users(const fs::path& page) {
+  return page.parent_path().filename() != "notes" && page.filename() != "trust.md";
 }
 
 TEST(Pages, LinkToFilesThatThereAre) {
@@ -40,6 +46,19 @@ TEST(Pages, LinkToFilesThatThereAre) {
       EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << " links to " << target;
     }
   EXPECT_GT(links, 50u) << "the search found nothing to check";
+}
+
+TEST(Pages, OfUsersSayWhatIsTrueNow) {
+  static const std::regex history(
+      R"(\bcommit `?[0-9a-f]{7}\b|\(`?[0-9a-f]{7}`?\)|before there were|\bNovember 20\d\d)");
+  for (const fs::path& page : pages()) {
+    const std::string text = contents(page);
+    std::smatch found;
+    if (is_for_users(page))
+      EXPECT_FALSE(std::regex_search(text, found, history)) << page << ": " << found.str();
+  }
+  const std::string notes = contents(source_tree() / "docs/notes/core-speed.md");
+  EXPECT_TRUE(std::regex_search(notes, history)) << "the search would find nothing";
 }
 
 TEST(Readme, HasAPageForEveryUnit) {
