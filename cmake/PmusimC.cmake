@@ -12,3 +12,12 @@ function(pmusim_c_program name)
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   endif()
 endfunction()
+
+# <pmusim/registers.h> for programs in C, of include/pmusim/arch/msr.h: in the build folder, so that numbers stand once.
+function(pmusim_register_header)
+  set(registers ${PROJECT_SOURCE_DIR}/include/pmusim/arch/msr.h)
+  set(to_c ${PROJECT_SOURCE_DIR}/cmake/registers_for_c.awk)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${registers} ${to_c})
+  execute_process(COMMAND awk -f ${to_c} ${registers} OUTPUT_VARIABLE header COMMAND_ERROR_IS_FATAL ANY)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/include/pmusim/registers.h CONTENT "${header}")
+endfunction()

@@ -70,6 +70,7 @@ if(PMUSIM_TOOLS)
   install(TARGETS pmusim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   # Where the command looks for it: ../lib/pmusim.
   install(TARGETS pmusim_qemu_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR}/../lib/pmusim COMPONENT tools)
+  install(FILES ${PROJECT_BINARY_DIR}/include/pmusim/registers.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pmusim COMPONENT dev)
   pmusim_install_library(c pmusim_c)
   pmusim_install_library(c_static pmusim_c_static)
   pmusim_install_pkgconfig(pmusim pmusim-static)

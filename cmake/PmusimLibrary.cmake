@@ -33,6 +33,7 @@ endfunction()
 # pmusim::c_static the same as libpmusim.a. No C++ interface is promised from one build to the next, so C++ is
 # linked statically.
 function(pmusim_c_libraries)
+  pmusim_register_header()
   file(STRINGS ${PROJECT_SOURCE_DIR}/include/pmusim/pmusim.h abi REGEX "define PMUSIM_ABI_VERSION")
   string(REGEX REPLACE ".* ([0-9]+)$" "\\1" abi "${abi}")
   set(exports ${PROJECT_SOURCE_DIR}/src/capi/exports.map)
@@ -47,7 +48,8 @@ function(pmusim_c_libraries)
   set_target_properties(pmusim_c_static PROPERTIES EXPORT_NAME c_static)
   foreach(library pmusim_c pmusim_c_static)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME pmusim LINKER_LANGUAGE CXX)
-    target_include_directories(${library} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+    target_include_directories(${library} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+      $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
   endforeach()
   add_library(pmusim::c ALIAS pmusim_c)
   add_library(pmusim::c_static ALIAS pmusim_c_static)

@@ -4,12 +4,11 @@
 #include <stdio.h>
 
 #include "pmusim/pmusim.h"
+#include "pmusim/registers.h"
 
 // Skymont. Counter n has PMC, CFG_A, CFG_B and CFG_C at 1900H + 4 * n.
-enum { V6_GP = 0x1900, PERFEVTSEL0 = 0x186, GLOBAL_CTRL = 0x38F, GLOBAL_STATUS_RESET = 0x390 };
-enum { CAUSES = 2, RELOAD_VALUE = 3, MISPREDICTS = 0xC5, BRANCHES = 0xC4, LVTPC = 0x834, DELIVER_AS_NMI = 0x400 };
-#define EN_USR 0x410000ull
-#define INT 0x100000ull
+enum { CAUSES = 2, RELOAD_VALUE = 3, MISPREDICTS = 0xC5, BRANCHES = 0xC4 };
+#define EN_USR (PMUSIM_EVTSEL_EN | PMUSIM_EVTSEL_USR)
 
 struct sampler {
   uint64_t good, bad;  // samples in the part that predicts well, and in the one that does not
@@ -22,7 +21,9 @@ static void set(struct sampler *sampler, pmusim_cpu *cpu, uint32_t address, uint
   if (pmusim_wrmsr(cpu, address, value) != PMUSIM_OK) sampler->failed = 1;
 }
 
-static uint32_t of_counter(uint32_t counter, uint32_t which) { return V6_GP + 4 * counter + which; }
+static uint32_t of_counter(uint32_t counter, uint32_t which) {
+  return PMUSIM_MSR_V6_GP0_CTR + PMUSIM_MSR_V6_STRIDE * counter + which;
+}
 
 static void handle_pmi(pmusim_cpu *cpu, const pmusim_interrupt *interrupt, void *context) {
   struct sampler *sampler = context;
@@ -32,21 +33,21 @@ static void handle_pmi(pmusim_cpu *cpu, const pmusim_interrupt *interrupt, void 
     sampler->good++;
   set(sampler, cpu, of_counter(2, 0), 0xFFFFFFFFFFFF & -2ull);
   set(sampler, cpu, of_counter(3, 0), 0xFFFFFFFFFFFF & -10ull);
-  set(sampler, cpu, GLOBAL_STATUS_RESET, 4);
-  set(sampler, cpu, LVTPC, DELIVER_AS_NMI);
+  set(sampler, cpu, PMUSIM_MSR_PERF_GLOBAL_STATUS_RESET, 4);
+  set(sampler, cpu, PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI);
 }
 
 static void start(struct sampler *sampler, pmusim_cpu *cpu) {
-  set(sampler, cpu, LVTPC, DELIVER_AS_NMI);
+  set(sampler, cpu, PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI);
   set(sampler, cpu, of_counter(2, CAUSES), 1 << 3);           // reloaded by branches
   set(sampler, cpu, of_counter(3, CAUSES), 1 << 2 | 1 << 3);  // reloaded by both
   set(sampler, cpu, of_counter(2, RELOAD_VALUE), (uint32_t)-2);
   set(sampler, cpu, of_counter(3, RELOAD_VALUE), (uint32_t)-10);
   set(sampler, cpu, of_counter(2, 0), 0xFFFFFFFFFFFF & -2ull);
   set(sampler, cpu, of_counter(3, 0), 0xFFFFFFFFFFFF & -10ull);
-  set(sampler, cpu, PERFEVTSEL0 + 2, EN_USR | INT | MISPREDICTS);
-  set(sampler, cpu, PERFEVTSEL0 + 3, EN_USR | BRANCHES);
-  set(sampler, cpu, GLOBAL_CTRL, 1 << 2 | 1 << 3);
+  set(sampler, cpu, PMUSIM_MSR_PERFEVTSEL0 + 2, EN_USR | PMUSIM_EVTSEL_INT | MISPREDICTS);
+  set(sampler, cpu, PMUSIM_MSR_PERFEVTSEL0 + 3, EN_USR | BRANCHES);
+  set(sampler, cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 1 << 2 | 1 << 3);
 }
 
 /// Runs a loop of 20000 branches at an address, with one mispredict in each `length` of the outcomes.

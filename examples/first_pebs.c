@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "pmusim/pmusim.h"
+#include "pmusim/registers.h"
 
-enum { PMC0 = 0xC1, PERFEVTSEL0 = 0x186, GLOBAL_CTRL = 0x38F, PEBS_ENABLE = 0x3F1, DS_AREA = 0x600 };
 enum { AREA = 0x10000, BUFFER = 0x20000, RECORD_BYTES = 200, EVENTING_IP = 0xB0 };
 
 int main(void) {
@@ -20,11 +20,11 @@ int main(void) {
   pmusim_map(cpu, AREA, 4096);
   pmusim_map(cpu, BUFFER, 4096);
   pmusim_write(cpu, AREA + 0x20, pebs, sizeof pebs);
-  pmusim_wrmsr(cpu, DS_AREA, AREA);
-  pmusim_wrmsr(cpu, PMC0, (uint32_t)-100);
-  pmusim_wrmsr(cpu, PERFEVTSEL0, 0x4100C4);  // branches, ring 3
-  pmusim_wrmsr(cpu, PEBS_ENABLE, 1);
-  pmusim_wrmsr(cpu, GLOBAL_CTRL, 1);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_DS_AREA, AREA);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_PMC0, (uint32_t)-100);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_PERFEVTSEL0, PMUSIM_EVTSEL_EN | PMUSIM_EVTSEL_USR | 0xC4);  // branches
+  pmusim_wrmsr(cpu, PMUSIM_MSR_PEBS_ENABLE, 1);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 1);
   pmusim_run_program(cpu, loop, PMUSIM_USER);
   if (pmusim_read(cpu, BUFFER + EVENTING_IP, &ip, sizeof ip) != PMUSIM_OK) puts(pmusim_last_error());
   printf("a branch at %#llx\n", (unsigned long long)ip);

@@ -3,10 +3,9 @@
 #include <stdio.h>
 
 #include "pmusim/pmusim.h"
+#include "pmusim/registers.h"
 
-enum { DEBUGCTL = 0x1D9, LBR_SELECT = 0x1C8, LBR_TOS = 0x1C9, FROM_0 = 0x680, TO_0 = 0x6C0, INFO_0 = 0xDC0 };
-enum { PMC0 = 0xC1, PERFEVTSEL0 = 0x186, GLOBAL_CTRL = 0x38F, LVTPC = 0x834, DELIVER_AS_NMI = 0x400 };
-enum { LBR = 1, FREEZE_LBRS_ON_PMI = 1 << 11, DEPTH = 32 };
+enum { DEPTH = 32 };
 #define MISPREDICTED (1ull << 63)
 #define CYCLES 0xFFFFull
 
@@ -27,12 +26,13 @@ static uint64_t read_register(pmusim_cpu *cpu, uint32_t address) {
 /// TOS has the number of the youngest; they are a ring.
 static void handle_pmi(pmusim_cpu *cpu, const pmusim_interrupt *interrupt, void *context) {
   struct reader *reader = context;
-  const uint32_t top = (uint32_t)read_register(cpu, LBR_TOS);
+  const uint32_t top = (uint32_t)read_register(cpu, PMUSIM_MSR_LBR_TOS);
   (void)interrupt;
   for (uint32_t n = 0; n < DEPTH; ++n) {
     const uint32_t slot = (top - n) % DEPTH;
-    const struct branch branch = {read_register(cpu, FROM_0 + slot), read_register(cpu, TO_0 + slot),
-                                  read_register(cpu, INFO_0 + slot)};
+    const struct branch branch = {read_register(cpu, PMUSIM_MSR_LBR_NHM_FROM_IP + slot),
+                                  read_register(cpu, PMUSIM_MSR_LBR_NHM_TO_IP + slot),
+                                  read_register(cpu, PMUSIM_MSR_LBR_INFO_0 + slot)};
     if (branch.from == 0) break;
     reader->branches[reader->count++] = branch;
   }
@@ -55,12 +55,13 @@ int main(void) {
   pmusim_program_end(program);
 
   pmusim_set_pmi_handler(cpu, handle_pmi, &reader);
-  pmusim_wrmsr(cpu, LBR_SELECT, 1);  // not those of ring 0
-  pmusim_wrmsr(cpu, DEBUGCTL, LBR | FREEZE_LBRS_ON_PMI);
-  pmusim_wrmsr(cpu, LVTPC, DELIVER_AS_NMI);
-  pmusim_wrmsr(cpu, PMC0, (uint32_t)-5000);
-  pmusim_wrmsr(cpu, PERFEVTSEL0, 0x5100C0);  // instructions, ring 3, interrupt
-  pmusim_wrmsr(cpu, GLOBAL_CTRL, 1);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_LBR_SELECT, 1);  // not those of ring 0
+  pmusim_wrmsr(cpu, PMUSIM_MSR_DEBUGCTL, PMUSIM_DEBUGCTL_LBR | PMUSIM_DEBUGCTL_FREEZE_LBRS_ON_PMI);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_PMC0, (uint32_t)-5000);
+  pmusim_wrmsr(cpu, PMUSIM_MSR_PERFEVTSEL0,
+               PMUSIM_EVTSEL_EN | PMUSIM_EVTSEL_USR | PMUSIM_EVTSEL_INT | 0xC0);  // instructions
+  pmusim_wrmsr(cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 1);
   if (pmusim_run_program(cpu, program, PMUSIM_USER) != PMUSIM_OK) fprintf(stderr, "%s\n", pmusim_last_error());
   for (unsigned n = 0; n < reader.count; ++n) {
     const struct branch *branch = &reader.branches[n];

@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "pmusim/pmusim.h"
+#include "pmusim/registers.h"
 
-enum { PMC0 = 0xC1, PERFEVTSEL0 = 0x186, GLOBAL_CTRL = 0x38F, GLOBAL_OVF_CTRL = 0x390, PEBS_ENABLE = 0x3F1 };
-enum { DS_AREA = 0x600, LVTPC = 0x834, DELIVER_AS_NMI = 0x400 };
-#define EN_USR 0x410000ull
-#define OVERFLOWED_BUFFER (1ull << 62)
+#define EN_USR (PMUSIM_EVTSEL_EN | PMUSIM_EVTSEL_USR)
 
 // Record format 2 (Haswell): 24 words.
 enum { RECORD_BYTES = 192, STATUS = 0x90, EVENTING_IP = 0xB0 };
@@ -53,11 +51,11 @@ static void drain(struct driver *driver, pmusim_cpu *cpu) {
 static void handle_pmi(pmusim_cpu *cpu, const pmusim_interrupt *interrupt, void *context) {
   struct driver *driver = context;
   (void)interrupt;
-  check(driver, pmusim_wrmsr(cpu, GLOBAL_CTRL, 0));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 0));
   drain(driver, cpu);
-  check(driver, pmusim_wrmsr(cpu, GLOBAL_OVF_CTRL, OVERFLOWED_BUFFER | 3));
-  check(driver, pmusim_wrmsr(cpu, LVTPC, DELIVER_AS_NMI));
-  check(driver, pmusim_wrmsr(cpu, GLOBAL_CTRL, 3));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PERF_GLOBAL_STATUS_RESET, PMUSIM_STATUS_OVF_BUF | 3));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 3));
 }
 
 static void start(struct driver *driver, pmusim_cpu *cpu) {
@@ -65,17 +63,17 @@ static void start(struct driver *driver, pmusim_cpu *cpu) {
   struct area area = {.base = BUFFER, .index = BUFFER, .maximum = end, .threshold = end - RECORD_BYTES};
   for (uint32_t n = 0; n < 2; ++n) {
     area.reset[n] = (0 - driver->period[n]) & 0xFFFFFFFFFFFF;
-    check(driver, pmusim_wrmsr(cpu, PMC0 + n, (uint32_t)(0 - driver->period[n])));
+    check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PMC0 + n, (uint32_t)(0 - driver->period[n])));
   }
   check(driver, pmusim_map(cpu, AREA, 4096));
   check(driver, pmusim_map(cpu, BUFFER, RECORDS * RECORD_BYTES));
   check(driver, pmusim_write(cpu, AREA, &area, sizeof area));
-  check(driver, pmusim_wrmsr(cpu, DS_AREA, AREA));
-  check(driver, pmusim_wrmsr(cpu, LVTPC, DELIVER_AS_NMI));
-  check(driver, pmusim_wrmsr(cpu, PERFEVTSEL0, EN_USR | 0xC4));      // branches
-  check(driver, pmusim_wrmsr(cpu, PERFEVTSEL0 + 1, EN_USR | 0xC0));  // instructions
-  check(driver, pmusim_wrmsr(cpu, PEBS_ENABLE, 3));
-  check(driver, pmusim_wrmsr(cpu, GLOBAL_CTRL, 3));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_DS_AREA, AREA));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PERFEVTSEL0, EN_USR | 0xC4));      // branches
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PERFEVTSEL0 + 1, EN_USR | 0xC0));  // instructions
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PEBS_ENABLE, 3));
+  check(driver, pmusim_wrmsr(cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 3));
 }
 
 /// A branch in ten instructions; every 97th branch and every 1013th instruction are sampled. The later hardware is
@@ -93,9 +91,9 @@ static struct driver sample(const char *arm_cycles, uint64_t branches, uint64_t 
   drain(&driver, cpu);
   pmusim_program_destroy(loop);
   pmusim_destroy(cpu);
-  printf("%s: %llu and %llu samples, %llu collisions, %llu drains\n", arm_cycles,
-         (unsigned long long)driver.samples[0], (unsigned long long)driver.samples[1],
-         (unsigned long long)driver.collisions, (unsigned long long)driver.drains);
+  printf("%s: %llu and %llu samples, %llu collisions, %llu drains\n", arm_cycles, (unsigned long long)driver.samples[0],
+         (unsigned long long)driver.samples[1], (unsigned long long)driver.collisions,
+         (unsigned long long)driver.drains);
   return driver;
 }
 

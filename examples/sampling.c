@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "pmusim/pmusim.h"
+#include "pmusim/registers.h"
 
-enum { PMC0 = 0xC1, PERFEVTSEL0 = 0x186, GLOBAL_STATUS = 0x38E, GLOBAL_CTRL = 0x38F, GLOBAL_OVF_CTRL = 0x390 };
-enum { LVTPC = 0x834, DELIVER_AS_NMI = 0x400, INSTRUCTIONS = 0xC0, USR = 1 << 16, INT = 1 << 20, EN = 1 << 22 };
+enum { INSTRUCTIONS = 0xC0 };
 
 struct driver {
   uint64_t period, samples;
@@ -20,20 +20,21 @@ static void write_register(struct driver *driver, pmusim_cpu *cpu, uint32_t addr
 }
 
 static void start(struct driver *driver, pmusim_cpu *cpu) {
-  write_register(driver, cpu, LVTPC, DELIVER_AS_NMI);
-  write_register(driver, cpu, PMC0, (uint32_t)-driver->period);  // hardware extends bit 31
-  write_register(driver, cpu, PERFEVTSEL0, EN | INT | USR | INSTRUCTIONS);
-  write_register(driver, cpu, GLOBAL_CTRL, 1);
+  write_register(driver, cpu, PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI);
+  write_register(driver, cpu, PMUSIM_MSR_PMC0, (uint32_t)-driver->period);  // hardware extends bit 31
+  write_register(driver, cpu, PMUSIM_MSR_PERFEVTSEL0,
+                 PMUSIM_EVTSEL_EN | PMUSIM_EVTSEL_INT | PMUSIM_EVTSEL_USR | INSTRUCTIONS);
+  write_register(driver, cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 1);
 }
 
 static void handle_pmi(pmusim_cpu *cpu, const pmusim_interrupt *interrupt, void *context) {
   struct driver *driver = context;
   uint64_t status = 0;
-  write_register(driver, cpu, GLOBAL_CTRL, 0);
-  if (pmusim_rdmsr(cpu, GLOBAL_STATUS, &status) != PMUSIM_OK || (status & 1) == 0) driver->failed = 1;
+  write_register(driver, cpu, PMUSIM_MSR_PERF_GLOBAL_CTRL, 0);
+  if (pmusim_rdmsr(cpu, PMUSIM_MSR_PERF_GLOBAL_STATUS, &status) != PMUSIM_OK || (status & 1) == 0) driver->failed = 1;
   driver->samples++;
   driver->last_ip = interrupt->registers.rip;
-  write_register(driver, cpu, GLOBAL_OVF_CTRL, status);
+  write_register(driver, cpu, PMUSIM_MSR_PERF_GLOBAL_STATUS_RESET, status);
   start(driver, cpu);  // the interrupt has masked LVTPC, too
 }
 

@@ -2,12 +2,11 @@
 // The driver of sampling.c as it would run in a kernel: its WRMSRs are instructions, and so are those of the loop
 // that it samples. 400 loops of two instructions, and one more, with a sample every 100.
 #include <pmusim/pmusim.h>
+#include <pmusim/registers.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PMC0 = 0xC1, PERFEVTSEL0 = 0x186, GLOBAL_STATUS = 0x38E, GLOBAL_CTRL = 0x38F, GLOBAL_RESET = 0x390 };
-enum { LVTPC = 0x834, LVT_NMI = 0x400, PERIOD = 100 };
-enum { EN_INT_OS = 0x520000, INSTRUCTIONS = 0xC0 };
+enum { INSTRUCTIONS = 0xC0, PERIOD = 100 };
 
 static void wrmsr(uint32_t address, uint64_t value) {
   __asm__ volatile("wrmsr" : : "c"(address), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
@@ -22,17 +21,17 @@ static unsigned samples;
 
 static void on_pmi(pmusim_cpu *cpu, const pmusim_interrupt *interrupt, void *context) {
   (void)cpu, (void)interrupt, (void)context;
-  wrmsr(GLOBAL_RESET, rdmsr(GLOBAL_STATUS));
-  wrmsr(PMC0, (uint32_t)-PERIOD);
-  wrmsr(LVTPC, LVT_NMI);
+  wrmsr(PMUSIM_MSR_PERF_GLOBAL_STATUS_RESET, rdmsr(PMUSIM_MSR_PERF_GLOBAL_STATUS));
+  wrmsr(PMUSIM_MSR_PMC0, (uint32_t)-PERIOD);
+  wrmsr(PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI);
   ++samples;
 }
 
 static void start(void) {
-  wrmsr(LVTPC, LVT_NMI);
-  wrmsr(PMC0, (uint32_t)-PERIOD);
-  wrmsr(PERFEVTSEL0, EN_INT_OS | INSTRUCTIONS);
-  wrmsr(GLOBAL_CTRL, 1);
+  wrmsr(PMUSIM_MSR_X2APIC_LVTPC, PMUSIM_LVTPC_NMI);
+  wrmsr(PMUSIM_MSR_PMC0, (uint32_t)-PERIOD);
+  wrmsr(PMUSIM_MSR_PERFEVTSEL0, PMUSIM_EVTSEL_EN | PMUSIM_EVTSEL_INT | PMUSIM_EVTSEL_OS | INSTRUCTIONS);
+  wrmsr(PMUSIM_MSR_PERF_GLOBAL_CTRL, 1);
 }
 
 int main(void) {
@@ -52,7 +51,7 @@ int main(void) {
       : "rax", "cc");
   pmusim_trap_retired(cpu, &instructions);
   printf("%u instructions, %u samples, %u since the last\n", (unsigned)instructions, samples,
-         (unsigned)((rdmsr(PMC0) + PERIOD) & 0xFFFFFFFF));
+         (unsigned)((rdmsr(PMUSIM_MSR_PMC0) + PERIOD) & 0xFFFFFFFF));
   pmusim_trap_disable(cpu);
   pmusim_destroy(cpu);
   return instructions == 801 && samples == 8 ? EXIT_SUCCESS : EXIT_FAILURE;
