@@ -52,10 +52,10 @@ TEST(Pages, OfUsersSayWhatIsTrueNow) {
   static const std::regex history(
       R"(\bcommit `?[0-9a-f]{7}\b|\(`?[0-9a-f]{7}`?\)|before there were|\bNovember 20\d\d)");
   for (const fs::path& page : pages()) {
+    if (!is_for_users(page)) continue;
     const std::string text = contents(page);
     std::smatch found;
-    if (is_for_users(page))
-      EXPECT_FALSE(std::regex_search(text, found, history)) << page << ": " << found.str();
+    EXPECT_FALSE(std::regex_search(text, found, history)) << page << ": " << found.str();
   }
   const std::string notes = contents(source_tree() / "docs/notes/core-speed.md");
   EXPECT_TRUE(std::regex_search(notes, history)) << "the search would find nothing";
