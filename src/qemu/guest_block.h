@@ -22,6 +22,8 @@ struct GuestBlock {
   const x86::Instruction& last() const { return parts.back()->instructions.back(); }
   /// How many instructions lie before `address`, if an instruction other than the first begins there.
   std::size_t boundary(u64 address) const;
+  /// An instruction begins there.
+  bool has(u64 address) const { return address == start || boundary(address) != 0; }
 };
 
 /// Gives equal code one block. References stay valid.

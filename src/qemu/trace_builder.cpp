@@ -5,8 +5,10 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace pmusim::qemu {
 namespace {
@@ -14,11 +16,13 @@ namespace {
 using trace::Happening;
 
 constexpr i64 restarts = -512;  // qemu: the call is repeated
-constexpr std::size_t call_words = 7, result_words = 11;
+constexpr std::size_t call_words = 9, result_words = 10;
 constexpr u64 max_blocks = u64{1} << 24;  // of a process
 
 /// Where in a `result` packet each thing stands.
-enum ResultWord : std::size_t { number, arguments, result = 7, parent, handler, path_bytes, path };
+enum ResultWord : std::size_t { number, arguments, result = 7, parent, path_bytes, path };
+/// And in a `call` packet, behind the same arguments.
+enum CallWord : std::size_t { return_ip = 7, return_sp };
 
 /// Text as the plugin packs it: its length, then its bytes. Empty where the packet is too short for it.
 std::string_view text_at(std::span<const u64> words, std::size_t at) {
@@ -46,7 +50,10 @@ bool leads_to(const x86::Instruction& last, u64 next) {
   return goes_anywhere(last.branch) || next == last.target;
 }
 
-bool is_call(const x86::Instruction& instruction) { return instruction.branch == BranchKind::syscall; }
+/// Signals that an instruction raises before it retires. qemu delivers the others between blocks.
+bool is_fault(u64 signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP;
+}
 
 }  // namespace
 
@@ -67,6 +74,14 @@ Result<Done, Error> TraceBuilder::take(const wire::Header& header, std::span<con
     case wire::Kind::result:
       if (words.size() >= result_words) call_returned(header, words);
       break;
+    case wire::Kind::signals:
+      if (!words.empty()) signalled(thread_of(header), words);
+      break;
+    case wire::Kind::unknown_cpu:
+      error_ = Error(
+          "signals cannot be followed under this release of qemu: it keeps the emulated registers elsewhere "
+          "(record with --step)");
+      break;
     case wire::Kind::exit:
       if (!words.empty()) exited(header, static_cast<i32>(words[0]));
       break;
@@ -78,7 +93,7 @@ Result<Done, Error> TraceBuilder::take(const wire::Header& header, std::span<con
 }
 
 Result<Done, Error> TraceBuilder::finish() {
-  for (auto& [tid, thread] : threads_) close(thread, thread.open == nullptr ? 0 : thread.open->end());
+  for (auto& [tid, thread] : threads_) close_killed(thread);
   if (error_) return Failure(*error_);
   return Done{};
 }
@@ -136,9 +151,13 @@ void TraceBuilder::ran(Thread& thread, std::span<const u64> words) {
   }
 }
 
+const GuestBlock* TraceBuilder::block_of(const Thread& thread, u64 block_number) const {
+  const auto& blocks = processes_.at(thread.pid).blocks;
+  return block_number < blocks.size() ? blocks[block_number] : nullptr;
+}
+
 void TraceBuilder::entered(Thread& thread, u64 block_number) {
-  const auto& blocks = processes_[thread.pid].blocks;
-  const GuestBlock* const block = block_number < blocks.size() ? blocks[block_number] : nullptr;
+  const GuestBlock* const block = block_of(thread, block_number);
   if (block == nullptr) {
     error_ = Error("the recorder's plugin ran a block that it has not shown");
     return;
@@ -152,8 +171,45 @@ void TraceBuilder::entered(Thread& thread, u64 block_number) {
   thread.open = block;
 }
 
+// A handler's first block looks like this whenever it is entered with the registers that the kernel gave it:
+// a loop to there and a return from a signal that came before its first instruction do, too. It is a delivery
+// if the thread was where the frame says.
+void TraceBuilder::signalled(Thread& thread, std::span<const u64> words) {
+  std::vector<wire::SignalFrame> frames(words.size() * sizeof(u64) / sizeof(wire::SignalFrame));
+  if (frames.empty()) return;
+  std::memcpy(frames.data(), words.data() + 1, frames.size() * sizeof frames[0]);
+  const GuestBlock* const block = block_of(thread, words[0]);
+  if (block == nullptr || block->start != frames.back().handler) return;
+  const auto was_there = [&](const wire::SignalFrame& frame) {
+    if (thread.open != nullptr) return leads_to(thread.open->last(), frame.ip) || thread.open->has(frame.ip);
+    return (thread.next.ip == 0 || thread.next.ip == frame.ip) &&
+           (thread.next.sp == 0 || thread.next.sp == frame.sp);
+  };
+  for (auto frame = std::ranges::find_if(frames, was_there); frame != frames.end(); ++frame)
+    deliver(thread, *frame);
+}
+
+void TraceBuilder::deliver(Thread& thread, const wire::SignalFrame& frame) {
+  if (is_fault(frame.signal)) forget_from(thread, frame.ip);
+  close(thread, frame.ip);
+  thread.after.emplace_back(trace::SignalDelivery{static_cast<u32>(frame.signal), frame.handler});
+  tell_what_followed(thread);
+  thread.next = {frame.handler, 0};
+}
+
+/// Of the open block nothing from this instruction on has retired.
+void TraceBuilder::forget_from(Thread& thread, u64 ip) {
+  if (thread.open == nullptr || !thread.open->has(ip)) return;
+  keep_first(thread, thread.open->boundary(ip));
+}
+
+void TraceBuilder::keep_first(Thread& thread, std::size_t instructions) {
+  thread.open = instructions == 0 ? nullptr : &store_.first_of(*thread.open, instructions);
+}
+
 void TraceBuilder::call_began(Thread& thread, std::span<const u64> words) {
   const u64 call = words[0];
+  if (call == SYS_rt_sigreturn) thread.returns_to = {words[return_ip], words[return_sp]};
   const bool never_returns = call == SYS_exit || call == SYS_exit_group;
   if (!never_returns) return;
   thread.after.emplace_back(trace::Syscall{call, 0});
@@ -163,16 +219,30 @@ void TraceBuilder::call_began(Thread& thread, std::span<const u64> words) {
 void TraceBuilder::call_returned(const wire::Header& header, std::span<const u64> words) {
   const auto value = static_cast<i64>(words[ResultWord::result]);
   const u64 call = words[ResultWord::number];
-  if (value == restarts) return;
   const auto parent_pid = static_cast<u32>(words[ResultWord::parent]);
   Thread& thread = thread_of(header, parent_pid);
   if (parent_pid != 0) return;  // a child's first return: the call was its parent's
+  if (value == restarts) return repeat_call(thread);
   thread.after.emplace_back(trace::Syscall{call, value});
-  if (call == SYS_rt_sigaction && value == 0 && words[ResultWord::handler] > 1)
-    processes_[header.pid].handlers[words[ResultWord::handler]] = static_cast<u32>(words[arguments]);
-  // Where sigreturn goes on is known when the next block is entered.
-  if (call != SYS_rt_sigreturn) close(thread, thread.open == nullptr ? 0 : thread.open->end());
+  if (call == SYS_rt_sigreturn) return signal_returned(thread);
+  close(thread, thread.open == nullptr ? 0 : thread.open->end());
   mapped(header.pid, words, value);
+}
+
+/// The thread is in front of the call again, perhaps in a handler first.
+void TraceBuilder::repeat_call(Thread& thread) {
+  if (thread.open == nullptr) return;
+  const u64 call_ip = thread.open->last().ip;
+  forget_from(thread, call_ip);
+  close(thread, call_ip);
+}
+
+// Where to is not known if no handler was seen: then the next block tells.
+void TraceBuilder::signal_returned(Thread& thread) {
+  const Position to = std::exchange(thread.returns_to, {});
+  if (to.ip == 0) return;
+  close(thread, to.ip);
+  thread.next = to;
 }
 
 void TraceBuilder::mapped(u32 pid, std::span<const u64> words, i64 value) {
@@ -201,7 +271,7 @@ void TraceBuilder::mapped(u32 pid, std::span<const u64> words, i64 value) {
 void TraceBuilder::exited(const wire::Header& header, i32 status) {
   const auto found = threads_.find(header.tid);
   if (found == threads_.end()) return;
-  close(found->second, found->second.open == nullptr ? 0 : found->second.open->end());
+  close_killed(found->second);
   happen(trace::ThreadExit{found->second.pid, header.tid, status});
   if (current_tid_ == header.tid) current_tid_ = 0;
   threads_.erase(found);
@@ -222,39 +292,37 @@ TraceBuilder::Thread& TraceBuilder::thread_of(const wire::Header& header, u32 pa
 }
 
 void TraceBuilder::close(Thread& thread, u64 next_ip) {
-  if (thread.open != nullptr) {
-    const Ending ending = ending_of(thread, next_ip);
-    write_in_region(thread, ending);
-    if (ending.signal) thread.after.emplace_back(*ending.signal);
-  }
-  if (!thread.after.empty() && gate_.is_open()) make_current(thread);
-  happen(thread.after);
-  thread.after.clear();
+  if (thread.open != nullptr) write_in_region(thread, ending_of(thread, next_ip));
+  tell_what_followed(thread);
   thread.open = nullptr;
   thread.accesses.clear();
   thread.first_access = 0;
+  thread.next = {next_ip, 0};
+}
+
+void TraceBuilder::tell_what_followed(Thread& thread) {
+  if (!thread.after.empty() && gate_.is_open()) make_current(thread);
+  happen(thread.after);
+  thread.after.clear();
 }
 
 TraceBuilder::Ending TraceBuilder::ending_of(const Thread& thread, u64 next_ip) {
   const GuestBlock& block = *thread.open;
-  const auto& handlers = processes_.at(thread.pid).handlers;
-  const auto handler = handlers.find(next_ip);
-  const bool called_back = handler != handlers.end() && !is_call(block.last());
-  if (leads_to(block.last(), next_ip) && !(called_back && goes_anywhere(block.last().branch)))
-    return {&block, next_ip, {}};
-  if (const std::size_t executed = block.boundary(next_ip); executed != 0)
-    return {&store_.first_of(block, executed), next_ip, {}};
-  const std::size_t executed = executed_before_fault(thread);
-  Ending ending{nullptr, next_ip, {}};
-  if (called_back) ending.signal = trace::SignalDelivery{handler->second, next_ip};
-  if (executed == block.instructions()) {
-    ending.executed = &block;
-    if (!goes_anywhere(block.last().branch)) ending.next_ip = block.end();
-  } else if (executed != 0) {
-    ending.executed = &store_.first_of(block, executed);
-    ending.next_ip = ending.executed->end();
+  if (leads_to(block.last(), next_ip)) return {&block, next_ip};
+  if (block.has(next_ip)) {
+    const std::size_t executed = block.boundary(next_ip);
+    return {executed == 0 ? nullptr : &store_.first_of(block, executed), next_ip};
   }
-  return ending;
+  return {&block, block.end()};
+}
+
+/// How far a killed thread came in its last block is told by its accesses.
+void TraceBuilder::close_killed(Thread& thread) {
+  if (thread.open != nullptr) {
+    const std::size_t executed = executed_before_fault(thread);
+    if (executed < thread.open->instructions()) keep_first(thread, executed);
+  }
+  close(thread, thread.open == nullptr ? 0 : thread.open->end());
 }
 
 // qemu reports an access when it is done: the first instruction without one of its own has not retired.

@@ -47,7 +47,10 @@ class TraceBuilder {
   struct Process {
     std::vector<const GuestBlock*> blocks;  ///< by the plugin's numbers
     GuestMaps maps;
-    std::map<u64, u32> handlers;  ///< signal by the address of its handler
+  };
+  /// Where a thread goes on; 0 where that is not known.
+  struct Position {
+    u64 ip = 0, sp = 0;
   };
   struct Thread {
     u32 pid = 0, tid = 0;
@@ -55,12 +58,13 @@ class TraceBuilder {
     std::vector<u64> accesses;  ///< words of the open block
     unsigned first_access = 0;  ///< added to an access's instruction: a REP goes on in a block of its own
     std::vector<trace::Happening> after;  ///< to follow the open block
+    Position next;                        ///< without an open block
+    Position returns_to;                  ///< during rt_sigreturn
   };
   /// How an open block ended.
   struct Ending {
     const GuestBlock* executed = nullptr;  ///< null: nothing of it
     u64 next_ip = 0;
-    std::optional<trace::SignalDelivery> signal;
   };
 
   void started(const wire::Header& header, std::span<const u64> words);
@@ -69,12 +73,21 @@ class TraceBuilder {
   void ran(Thread& thread, std::span<const u64> words);
   void entered(Thread& thread, u64 number);
   void call_began(Thread& thread, std::span<const u64> words);
+  void signalled(Thread& thread, std::span<const u64> words);
+  void deliver(Thread& thread, const wire::SignalFrame& frame);
+  void forget_from(Thread& thread, u64 ip);
+  void keep_first(Thread& thread, std::size_t instructions);
+  void repeat_call(Thread& thread);
+  void signal_returned(Thread& thread);
   void call_returned(const wire::Header& header, std::span<const u64> words);
   void mapped(u32 pid, std::span<const u64> words, i64 result);
   void exited(const wire::Header& header, i32 status);
 
   Thread& thread_of(const wire::Header& header, u32 parent_pid = 0);
+  const GuestBlock* block_of(const Thread& thread, u64 number) const;
   void close(Thread& thread, u64 next_ip);
+  void close_killed(Thread& thread);
+  void tell_what_followed(Thread& thread);
   Ending ending_of(const Thread& thread, u64 next_ip);
   std::size_t executed_before_fault(const Thread& thread) const;
   void write(const Thread& thread, const Ending& ending);

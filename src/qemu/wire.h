@@ -12,13 +12,15 @@
 namespace pmusim::qemu::wire {
 
 enum class Kind : u32 {
-  start,   ///< a program begins: [bytes of its path, path, bytes of maps, maps as /proc/PID/maps has them]
-  block,   ///< translated code: [address, number, instructions, code bytes, a length byte each, code]
-  runs,    ///< what a thread executed: run and access words
-  call,    ///< a system call begins: [number, six arguments]
-  result,  ///< it has returned: [number, six arguments, result, parent, detail, bytes of path, path]
-  exit,    ///< a thread is gone (from the tracer): [status as waitpid gives it]
-  done,    ///< nothing is left (from the tracer)
+  start,    ///< a program begins: [bytes of its path, path, bytes of maps, maps as /proc/PID/maps has them]
+  block,    ///< translated code: [address, number, instructions, code bytes, a length byte each, code]
+  runs,     ///< what a thread executed: run and access words
+  call,     ///< a system call begins: [number, six arguments, of rt_sigreturn: where to (RIP, RSP)]
+  result,   ///< it has returned: [number, six arguments, result, parent, bytes of path, path]
+  signals,  ///< the block that is entered next begins a handler: [its number, SignalFrames, oldest first]
+  unknown_cpu,  ///< the registers of the emulated CPU are not where they are looked for
+  exit,         ///< a thread is gone (from the tracer): [status as waitpid gives it]
+  done,         ///< nothing is left (from the tracer)
 };
 
 struct Header {
@@ -28,6 +30,13 @@ struct Header {
   u32 words;  ///< behind this header
 };
 static_assert(sizeof(Header) == 16);
+
+/// What a signal interrupted. Of several the last one's handler begins; the others' had not begun when they
+/// were interrupted, or did so earlier.
+struct SignalFrame {
+  u64 signal, handler;
+  u64 ip, sp;  ///< where the thread was
+};
 
 inline constexpr u32 max_words = 8192;
 

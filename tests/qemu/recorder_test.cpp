@@ -2,9 +2,13 @@
 // The fast recorder on real programs, against the one that steps.
 #include "pmusim/qemu/recorder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include <map>
 
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"
@@ -175,6 +179,63 @@ TEST(FastRecorder, AChildHasItsParentsCodeWhenTheParentIsGone) {
   EXPECT_EQ(WEXITSTATUS(recorded.summary.trace.status), 7);
   EXPECT_EQ(recorded.summary.trace.processes, 41u);
 }
+
+/// Follows each thread of a trace: where control flow goes on must be what comes next.
+class ControlFlow {
+ public:
+  explicit ControlFlow(const std::vector<OwnedItem>& items) {
+    for (const OwnedItem& item : items) item.happening ? take(*item.happening) : take(item);
+  }
+  u64 deliveries = 0, returns = 0;
+  std::string broken;  ///< the first place
+
+ private:
+  struct Thread {
+    u64 next = 0;                  // 0: not known
+    std::vector<u64> interrupted;  // by handlers that have not returned
+  };
+  void take(const OwnedItem& run) {
+    Thread& thread = threads_[current_];
+    if (thread.next != 0 && thread.next != run.start && broken.empty())
+      broken = fmt::format("thread {} goes on at {:#x}, expected {:#x}", current_, run.start, thread.next);
+    thread.next = run.next_ip;
+  }
+  void take(const trace::Happening& happening) {
+    if (const auto* change = std::get_if<trace::ThreadSwitch>(&happening)) current_ = change->tid;
+    if (const auto* start = std::get_if<trace::ProcessStart>(&happening)) threads_[start->tid] = {};
+    Thread& thread = threads_[current_];
+    if (const auto* delivery = std::get_if<trace::SignalDelivery>(&happening)) {
+      ++deliveries;
+      thread.interrupted.push_back(thread.next);
+      thread.next = delivery->handler;
+    }
+    const auto* const call = std::get_if<trace::Syscall>(&happening);
+    if (call == nullptr || call->number != SYS_rt_sigreturn) return;
+    ++returns;
+    if (!thread.interrupted.empty()) thread.interrupted.pop_back();
+  }
+  std::map<u32, Thread> threads_;
+  u32 current_ = 0;
+};
+
+class SignalKinds : public testing::TestWithParam<std::string> {};
+
+TEST_P(SignalKinds, HaveEachADeliveryAndAReturn) {
+  const Recorded recorded({programs + "signal_kinds", GetParam()});
+  ASSERT_EQ(recorded.error, "");
+  const auto handled = static_cast<u64>(WEXITSTATUS(recorded.summary.trace.status));
+  const ControlFlow flow(recorded.items);
+  EXPECT_GE(handled, GetParam() == "nested" ? 10u : 5u);
+  EXPECT_EQ(flow.deliveries, handled);
+  EXPECT_EQ(flow.returns, GetParam() == "escape" ? 0u : handled);
+  EXPECT_EQ(flow.broken, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SignalKinds,
+                         testing::Values("raise", "pipe", "itimer", "pause", "chld", "unblock", "nested",
+                                         "escape", "division", "stack", "restart", "threads", "fork",
+                                         "chain"),
+                         [](const auto& kind) { return kind.param; });
 
 TEST(FastRecorder, SaysThatAProgramCannotBeStarted) {
   EXPECT_THAT(Recorded({"/no/such/program"}).error, testing::HasSubstr("No such file or directory"));

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "qemu/plugin/qemu_api.h"
@@ -44,6 +46,7 @@ struct Call {
 /// What one virtual CPU has executed and not sent yet.
 struct Buffer {
   wire::Slot* slot = nullptr;
+  const u64* cpu = nullptr;  // once a handler may have begun
   Call call;
 
   void add(u64 word);
@@ -58,6 +61,19 @@ std::atomic<u64> next_block = 0;
 std::array<std::atomic<Buffer*>, 65536> buffers;
 wire::Shared* shared = nullptr;
 qemu_plugin_id_t plugin = 0;
+u64 first_address = 0;  // of the program
+
+// Handlers by signal; those that a call is about to set, too, since another thread may be in one before the
+// call's end is told.
+constexpr std::size_t signal_count = 65;
+std::array<std::atomic<u64>, signal_count> handlers, coming_handlers;
+// A bit for each place_of() that a handler has or had. All of them until the first block is entered.
+std::atomic<u64> handler_places = ~u64{0};
+
+/// Handlers are few: blocks at places without one need no look at registers.
+constexpr unsigned place_of(u64 address) {
+  return static_cast<unsigned>(address * 0x9E37'79B9'7F4A'7C15 >> 58);
+}
 
 void send_all(const void* packet, std::size_t bytes) {
   while (::send(recorder, packet, bytes, MSG_NOSIGNAL) < 0 && errno == EINTR) {
@@ -132,7 +148,7 @@ void give_back_slots_of_former_program() {
 Buffer& buffer_of(unsigned vcpu) {
   std::atomic<Buffer*>& place = buffers[vcpu % buffers.size()];
   if (Buffer* known = place.load(std::memory_order_relaxed)) return *known;
-  place = new Buffer{take_slot(), {}};
+  place = new Buffer{take_slot(), nullptr, {}};
   return *place;
 }
 
@@ -176,6 +192,7 @@ std::size_t guest_files(char* maps, std::size_t bytes) {
 /// The process before its first instruction: what qemu has mapped for it is the program and its interpreter.
 void announce(const qemu_plugin_insn* first, u64 address) {
   guest_base = reinterpret_cast<u64>(qemu_plugin_insn_haddr(first)) - address;
+  first_address = address;
   std::array<char, 12288> maps{};
   std::size_t bytes = 0;
   const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -189,8 +206,101 @@ void announce(const qemu_plugin_insn* first, u64 address) {
   start.send();
 }
 
-void entered(unsigned vcpu, void* number) {
-  buffer_of(vcpu).add(wire::run_bit | reinterpret_cast<u64>(number));
+/// Whether all of this process's memory there could be read.
+bool read_memory(u64 address, void* out, std::size_t bytes) {
+  const iovec to{out, bytes}, from{reinterpret_cast<void*>(address), bytes};
+  return ::process_vm_readv(static_cast<pid_t>(process), &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+// qemu keeps the emulated CPU where RBP points in translated code. It begins with the general registers and
+// RIP; version 1 of the plugin interface has no call that reads them.
+enum Register : std::size_t { rdx = 2, rsp = 4, rdi = 7, rip = 16 };
+
+/// What of the CPU's state a handler's beginning shows in.
+struct Registers {
+  u64 rdi = 0, rdx = 0, rsp = 0, rip = 0;
+};
+
+/// The state that the kernel saved on the stack for a handler: behind the return address the ucontext, in it
+/// from its sixth word on R8 to R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP.
+std::optional<Registers> saved_at(u64 frame) {
+  enum Word : std::size_t { saved_rdi = 14, saved_rdx = 18, saved_rsp = 21, saved_rip, count };
+  std::array<u64, Word::count> words;
+  if (!read_memory(guest_base + frame, words.data(), sizeof words)) return std::nullopt;
+  return Registers{words[saved_rdi], words[saved_rdx], words[saved_rsp], words[saved_rip]};
+}
+
+/// Whether a handler begins: its arguments are those that the kernel gives.
+bool begins_handler(const Registers& registers) {
+  if (registers.rdi == 0 || registers.rdi >= signal_count || registers.rip <= 1) return false;
+  const bool is_handler =
+      handlers[registers.rdi] == registers.rip || coming_handlers[registers.rdi] == registers.rip;
+  return is_handler && registers.rdx == registers.rsp + sizeof(u64);
+}
+
+/// The handler of this signal that lies at such a place, if there is one.
+u64 handler_at(u64 signal, unsigned place) {
+  for (const auto& table : {&handlers, &coming_handlers})
+    if (const u64 handler = signal < signal_count ? (*table)[signal].load() : 0;
+        handler > 1 && place_of(handler) == place)
+      return handler;
+  return 0;
+}
+
+/// Sends the frames of the handler that may begin with this block, and of those that it interrupted before
+/// their first instruction. Whether they were told already is seen from where the thread was.
+void tell_signals(Buffer& buffer, u64 number, unsigned place) {
+  const u64* const cpu = buffer.cpu;
+  Registers now{cpu[rdi], cpu[rdx], cpu[rsp], handler_at(cpu[rdi], place)};
+  std::array<wire::SignalFrame, signal_count> frames;
+  std::size_t first = frames.size();
+  while (first != 0 && begins_handler(now)) {
+    const auto saved = saved_at(now.rsp);
+    if (!saved) break;
+    frames[--first] = {now.rdi, now.rip, saved->rip, saved->rsp};
+    now = *saved;
+  }
+  if (first == frames.size()) return;
+  buffer.flush();
+  Packet packet(wire::Kind::signals, buffer.slot->header.tid);
+  packet.word(number);
+  packet.bytes(&frames[first], (frames.size() - first) * sizeof frames[0]);
+  packet.send();
+}
+
+/// The first block of the program shows whether the emulated CPU is where it is looked for.
+void check_place_of_cpu(const Buffer& buffer) {
+  handler_places = 0;
+  u64 found = 0;
+  if (read_memory(reinterpret_cast<u64>(buffer.cpu + rip), &found, sizeof found) && found == first_address)
+    return;
+  Packet(wire::Kind::unknown_cpu, buffer.slot->header.tid).send();
+}
+
+[[gnu::noinline]] void handler_may_begin(Buffer& buffer, u64 number, unsigned place, const u64* cpu) {
+  static std::once_flag checked;
+  buffer.cpu = cpu;
+  std::call_once(checked, check_place_of_cpu, buffer);
+  if (handler_places != 0) tell_signals(buffer, number, place);
+}
+
+/// What a block's callback is given: its number, and the place of its address.
+constexpr unsigned place_shift = 32;
+constexpr u64 callback_word(u64 number, u64 address) {
+  return number | u64{place_of(address)} << place_shift;
+}
+
+void entered(unsigned vcpu, void* callback_word) {
+  const auto word = reinterpret_cast<u64>(callback_word);
+  const u64 number = word & 0xFFFF'FFFF;
+  const auto place = static_cast<unsigned>(word >> place_shift);
+  Buffer& buffer = buffer_of(vcpu);
+  if ((handler_places.load(std::memory_order_relaxed) >> place & 1) != 0) {
+    // The frame of this function begins with the caller's RBP.
+    const auto* const caller_rbp = static_cast<const u64* const*>(__builtin_frame_address(0));
+    handler_may_begin(buffer, number, place, *caller_rbp);
+  }
+  buffer.add(wire::run_bit | number);
 }
 
 void accessed(unsigned vcpu, qemu_plugin_meminfo_t info, u64 address, void* instruction) {
@@ -243,7 +353,30 @@ void translated(qemu_plugin_id_t, qemu_plugin_tb* tb) {
   block.bytes(lengths.data(), count);
   block.bytes(code.data(), bytes);
   block.send();
-  qemu_plugin_register_vcpu_tb_exec_cb(tb, entered, QEMU_PLUGIN_CB_NO_REGS, reinterpret_cast<void*>(number));
+  qemu_plugin_register_vcpu_tb_exec_cb(tb, entered, QEMU_PLUGIN_CB_R_REGS,
+                                       reinterpret_cast<void*>(callback_word(number, address)));
+}
+
+/// rt_sigaction is called: the first word of its structure is the handler.
+void handler_comes(const Call& call) {
+  const u64 signal = call.arguments[0], action = call.arguments[1];
+  u64 handler = 0;
+  if (signal >= signal_count || action == 0) return;
+  if (!read_memory(guest_base + action, &handler, sizeof handler)) return;
+  coming_handlers[signal] = handler;
+  if (handler > 1) handler_places |= u64{1} << place_of(handler);
+}
+
+/// rt_sigaction returns.
+void handler_is_set(const Call& call, bool accepted) {
+  const u64 signal = call.arguments[0], action = call.arguments[1];
+  if (signal < signal_count && action != 0 && accepted) handlers[signal] = coming_handlers[signal].load();
+}
+
+/// Where rt_sigreturn goes on: its stack pointer is behind the frame's return address.
+Registers return_of_signal(const Buffer& buffer) {
+  if (buffer.cpu == nullptr) return {};
+  return saved_at(buffer.cpu[rsp] - sizeof(u64)).value_or(Registers{});
 }
 
 void call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4,
@@ -254,15 +387,11 @@ void call_begins(qemu_plugin_id_t, unsigned vcpu, int64_t number, u64 a0, u64 a1
   Packet packet(wire::Kind::call, buffer.slot->header.tid);
   packet.word(buffer.call.number);
   for (const u64 argument : buffer.call.arguments) packet.word(argument);
+  if (number == SYS_rt_sigaction) handler_comes(buffer.call);
+  const Registers to = number == SYS_rt_sigreturn ? return_of_signal(buffer) : Registers{};
+  packet.word(to.rip);
+  packet.word(to.rsp);
   packet.send();
-}
-
-/// The handler that rt_sigaction has set: the first word of the structure.
-u64 handler_of(const Call& call) {
-  u64 handler = 0;
-  if (call.arguments[1] != 0)
-    std::memcpy(&handler, reinterpret_cast<const void*>(guest_base + call.arguments[1]), sizeof handler);
-  return handler;
 }
 
 std::string_view path_of_descriptor(u64 descriptor, std::array<char, PATH_MAX>& space) {
@@ -277,8 +406,9 @@ std::string_view path_of_descriptor(u64 descriptor, std::array<char, PATH_MAX>& 
 /// In a forked process: the buffers are the parent's.
 void forget_parent(unsigned vcpu) {
   process = static_cast<u32>(::getpid());
+  const u64* const cpu = buffer_of(vcpu).cpu;
   for (std::atomic<Buffer*>& buffer : buffers) buffer = nullptr;
-  buffers[vcpu % buffers.size()] = new Buffer{take_slot(), {}};
+  buffers[vcpu % buffers.size()] = new Buffer{take_slot(), cpu, {}};
 }
 
 void call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
@@ -293,7 +423,7 @@ void call_ends(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) 
   for (const u64 argument : call.arguments) packet.word(argument);
   packet.word(static_cast<u64>(result));
   packet.word(forked ? parent : 0);
-  packet.word(number == SYS_rt_sigaction && result == 0 ? handler_of(call) : 0);
+  if (number == SYS_rt_sigaction) handler_is_set(call, result == 0);
   std::array<char, PATH_MAX> space;
   const bool maps_file = number == SYS_mmap && result > 0 && (call.arguments[3] & MAP_ANONYMOUS) == 0;
   packet.text(maps_file ? path_of_descriptor(call.arguments[4], space) : std::string_view());
