@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What other people's tools read of this tree: CI files that docs/ci.md shows, and recipes of package
+// managers.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+#include <string>
+
+#include "pmusim/version.h"
+#include "tests/architecture/rooms.h"
+
+namespace pmusim::test {
+namespace {
+
+TEST(ContinuousIntegrationPage, ShowsTheFilesThatThereAre) {
+  const std::string page = contents(source_tree() / "docs/ci.md");
+  for (const char* const file : {"examples/ci/github.yml", "examples/ci/gitlab-ci.yml",
+                                 "examples/ci/counts.sh", "packaging/docker/Dockerfile"})
+    EXPECT_NE(page.find("\n" + contents(source_tree() / file) + "```\n"), std::string::npos) << file;
+}
+
+TEST(VcpkgRecipe, HasTheVersionOfTheTree) {
+  const std::string recipe = contents(source_tree() / "packaging/vcpkg/pmusim/vcpkg.json");
+  EXPECT_NE(recipe.find("\"version\": \"" + std::string(version) + "\""), std::string::npos) << recipe;
+}
+
+/// Parts of Boost that the sources include, as vcpkg names its packages of them.
+std::set<std::string> included_boost() {
+  static const std::regex include(R"(#include <boost/([a-z_]+)[/.])");
+  std::set<std::string> found;
+  for (const char* const tree : {"include", "src"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / tree)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string text = contents(entry.path());
+      for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
+        found.insert("boost-" + (*match)[1].str());
+    }
+  return found;
+}
+
+TEST(VcpkgRecipe, NamesThePartsOfBoostThatSourcesInclude) {
+  const std::string recipe = contents(source_tree() / "packaging/vcpkg/pmusim/vcpkg.json");
+  static const std::regex named(R"("(boost-[a-z-]+)\")");
+  const std::set<std::string> in_recipe = [&] {
+    std::set<std::string> found;
+    for (std::sregex_iterator match(recipe.begin(), recipe.end(), named), end; match != end; ++match)
+      found.insert((*match)[1].str());
+    return found;
+  }();
+  EXPECT_EQ(in_recipe, included_boost());
+}
+
+}  // namespace
+}  // namespace pmusim::test
