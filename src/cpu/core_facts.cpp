@@ -13,7 +13,7 @@ namespace {
 const std::array<const CoreFacts*, 256>& facts_by_core() {
   static const auto facts = [] {
     std::array<const CoreFacts*, 256> by_core;
-    by_core.fill(&cores::architectural);
+    by_core.fill(&cores::architectural::facts);
     for (const CoreFacts* f : cores::all()) by_core[static_cast<u8>(f->core)] = f;
     return by_core;
   }();

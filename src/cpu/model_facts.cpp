@@ -72,15 +72,16 @@ std::string events(const CpuModel& m) {
 
 constexpr Known families[] = {{driven, "*"}};
 
-constexpr Known leaf_0a[] = {{dumped,
-                              "yonah core2 penryn nehalem westmere sandybridge ivybridge haswell broadwell "
-                              "skylake skylake-x cascadelake "
-                              "cannonlake icelake icelake-server tigerlake rocketlake goldencove "
-                              "sapphirerapids emeraldrapids redwoodcove "
-                              "graniterapids lioncove cougarcove bonnell silvermont knightslanding goldmont "
-                              "goldmont-plus tremont gracemont "
-                              "crestmont skymont darkmont"},
-                             {logged, "arrowlake-h arrowlake-h-atom"}};
+constexpr Known counting_leaf[] = {
+    {dumped,
+     "yonah core2 penryn nehalem westmere sandybridge ivybridge haswell broadwell "
+     "skylake skylake-x cascadelake "
+     "cannonlake icelake icelake-server tigerlake rocketlake goldencove "
+     "sapphirerapids emeraldrapids redwoodcove "
+     "graniterapids lioncove cougarcove bonnell silvermont knightslanding goldmont "
+     "goldmont-plus tremont gracemont "
+     "crestmont skymont darkmont"},
+    {logged, "arrowlake-h arrowlake-h-atom"}};
 
 constexpr Known freezing[] = {{documented, "*"}};  // goes with the version of perfmon
 
@@ -136,10 +137,10 @@ constexpr Known event_lists[] = {
      "icelake "
      "icelake-server goldencove sapphirerapids bonnell silvermont knightslanding goldmont tremont yonah"}};
 
-constexpr std::array facts{
+constexpr std::array fact_rows{
     ModelFact{"family_model", "Linux, intel-family.h", family_and_model, families},
-    ModelFact{"counters", "CPUID.0AH, CPUID.23H.1", counters, leaf_0a},
-    ModelFact{"architectural_events", "CPUID.0AH:EBX, CPUID.23H.3", architectural_events, leaf_0a},
+    ModelFact{"counters", "CPUID.0AH, CPUID.23H.1", counters, counting_leaf},
+    ModelFact{"architectural_events", "CPUID.0AH:EBX, CPUID.23H.3", architectural_events, counting_leaf},
     ModelFact{"freeze", "SDM vol. 3, freezing on PMI", freeze, freezing},
     ModelFact{"branch_records", "SDM vol. 3, last branch records; CPUID.1CH", branch_records, branch_stack},
     ModelFact{"pebs_format", "PERF_CAPABILITIES[11:8]; CPUID.23H.4", pebs_format, record_format},
@@ -155,7 +156,7 @@ constexpr std::array facts{
     ModelFact{"events", "libpfm4; docs/events.md", events, event_lists},
 };
 
-bool names(std::string_view models, std::string_view wanted) {
+bool lists(std::string_view models, std::string_view wanted) {
   for (std::size_t at = models.find(wanted); at != models.npos; at = models.find(wanted, at + 1)) {
     const std::size_t end = at + wanted.size();
     if ((at == 0 || models[at - 1] == ' ') && (end == models.size() || models[end] == ' ')) return true;
@@ -196,10 +197,10 @@ std::string_view meaning_of(FactSource source) { return sources[static_cast<u8>(
 
 FactOrigin ModelFact::origin_of(std::string_view model) const {
   const auto found = std::ranges::find_if(
-      known, [&](const Known& row) { return row.models == "*" || names(row.models, model); });
+      known, [&](const Known& row) { return row.models == "*" || lists(row.models, model); });
   return found == known.end() ? inferred : found->origin;
 }
 
-std::span<const ModelFact> model_facts() { return facts; }
+std::span<const ModelFact> model_facts() { return fact_rows; }
 
 }  // namespace pmusim

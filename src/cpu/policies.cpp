@@ -13,7 +13,7 @@ namespace {
 
 constexpr u32 most_cycles = 1'000'000;  // a millisecond or so
 
-constexpr PolicyInfo table[] = {
+constexpr PolicyInfo known_policies[] = {
     {"pmi_skid_cycles", &Policies::pmi_skid_cycles, most_cycles,
      "cycles from an overflow to the earliest instruction boundary that takes the PMI",
      "SDM vol. 3 tells of skid and gives no number"},
@@ -134,11 +134,11 @@ constexpr PolicyInfo table[] = {
 
 }  // namespace
 
-std::span<const PolicyInfo> policy_table() { return table; }
+std::span<const PolicyInfo> policy_table() { return known_policies; }
 
 Result<Done, Error> set_policy(Policies& policies, std::string_view name, std::string_view value) {
   std::vector<std::string_view> names;
-  for (const PolicyInfo& policy : table) {
+  for (const PolicyInfo& policy : known_policies) {
     if (policy.name != name) {
       names.push_back(policy.name);
       continue;

@@ -32,9 +32,9 @@ constexpr Field ctl_fields[] = {
     {lbr_ctl::OTHER_BRANCH, "let in other", filters_branches},
 };
 constexpr Field depth_fields[] = {{all_bits, "records in use; any write clears the records"}};
-constexpr Field from_fields[] = {{all_bits, "address of the branch, entry 0 newest"}};
-constexpr Field to_fields[] = {{all_bits, "address of the target"}};
-constexpr Field info_fields[] = {
+constexpr Field arch_from_fields[] = {{all_bits, "address of the branch, entry 0 newest"}};
+constexpr Field arch_to_fields[] = {{all_bits, "address of the target"}};
+constexpr Field arch_info_fields[] = {
     {lbr_info::MISPRED, "mispredicted"}, {lbr_info::IN_TSX, "in_tx"},
     {lbr_info::TSX_ABORT, "abort"},      {lbr_info::CYC_CNT_VALID, "cycles valid"},
     {lbr_info::BR_TYPE, "branch type"},  {lbr_info::BR_CNTR, "event counts"},
@@ -92,7 +92,7 @@ Rows<LbrStack> LbrStack::arch_registers() {
        .name = "IA32_LBR_{}_FROM_IP",
        .exists = has_entry,
        .present = in_depth,
-       .fields = from_fields,
+       .fields = arch_from_fields,
        .read = [](const L& l, At at) { return l.layout_.from(l.record_at(at.n)); },
        .write =
            [](L& l, At at, u64 value) {
@@ -104,7 +104,7 @@ Rows<LbrStack> LbrStack::arch_registers() {
        .name = "IA32_LBR_{}_TO_IP",
        .exists = has_entry,
        .present = in_depth,
-       .fields = to_fields,
+       .fields = arch_to_fields,
        .read = [](const L& l, At at) { return l.layout_.to(l.record_at(at.n)); },
        .write =
            [](L& l, At at, u64 value) {
@@ -116,7 +116,7 @@ Rows<LbrStack> LbrStack::arch_registers() {
        .name = "IA32_LBR_{}_INFO",
        .exists = has_entry,
        .present = in_depth,
-       .fields = info_fields,
+       .fields = arch_info_fields,
        .writable = any_value,
        .read = [](const L& l, At at) { return l.layout_.info(l.record_at(at.n)); },
        .write =

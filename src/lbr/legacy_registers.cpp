@@ -5,8 +5,6 @@
 namespace pmusim {
 namespace {
 
-constexpr u64 all_bits = ~u64{0};
-
 bool is_legacy(const CpuModel& m, unsigned) { return m.lbr.depth != 0 && !m.has_arch_lbr(); }
 bool has_slot(const CpuModel& m, unsigned n) { return is_legacy(m, n) && n < m.lbr.depth; }
 template <u32 base>
@@ -23,20 +21,20 @@ u64 cycles_in_to(const CpuModel& m, unsigned) { return all_if(LbrLayout(m).cycle
 u64 packed(const CpuModel& m, unsigned) { return all_if(LbrLayout(m).packed); }
 u64 info_bits(const CpuModel& m, unsigned) { return LbrLayout(m).info_register; }
 
-constexpr Field from_fields[] = {
+constexpr Field legacy_from_fields[] = {
     {lbr_info::MISPRED, "mispredicted", flags_in_from},
     {lbr_info::IN_TSX, "in_tx", flags_in_from},
     {lbr_info::TSX_ABORT, "abort", flags_in_from},
     {bits(63, 32), "address of the target", packed},
-    {all_bits, "address of the branch",
+    {low_bits(64), "address of the branch",
      [](const CpuModel& m, unsigned n) { return ~flags_in_from(m, n) & ~(packed(m, n) & bits(63, 32)); }},
 };
-constexpr Field to_fields[] = {
+constexpr Field legacy_to_fields[] = {
     {bits(63, 48), "cycles since the previous record", cycles_in_to},
-    {all_bits, "address of the target",
+    {low_bits(64), "address of the target",
      [](const CpuModel& m, unsigned n) { return ~(cycles_in_to(m, n) & bits(63, 48)); }},
 };
-constexpr Field info_fields[] = {
+constexpr Field legacy_info_fields[] = {
     {lbr_info::MISPRED, "mispredicted", info_bits},
     {lbr_info::IN_TSX, "in_tx", info_bits},
     {lbr_info::TSX_ABORT, "abort", info_bits},
@@ -56,7 +54,8 @@ constexpr Field select_fields[] = {
      [](const CpuModel& m, unsigned) { return all_if(m.lbr.call_stack); }},
 };
 constexpr Field tos_fields[] = {
-    {all_bits, "slot of the newest record", [](const CpuModel& m, unsigned) { return u64{m.lbr.depth} - 1; }},
+    {low_bits(64), "slot of the newest record",
+     [](const CpuModel& m, unsigned) { return u64{m.lbr.depth} - 1; }},
 };
 
 }  // namespace
@@ -77,7 +76,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .count = 8,
        .name = "MSR_LASTBRANCH_{}_FROM_IP",
        .exists = has_from_at<msr::LBR_CORE_FROM_IP>,
-       .fields = from_fields,
+       .fields = legacy_from_fields,
        .read = read_from,
        .write = write_from,
        .is_data = true},
@@ -85,7 +84,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .count = 8,
        .name = "MSR_LASTBRANCH_{}_TO_IP",
        .exists = has_to_at<msr::LBR_CORE_FROM_IP>,
-       .fields = to_fields,
+       .fields = legacy_to_fields,
        .read = read_to,
        .write = write_to,
        .is_data = true},
@@ -93,7 +92,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .count = 32,
        .name = "MSR_LASTBRANCH_{}_FROM_IP",
        .exists = has_from_at<msr::LBR_NHM_FROM_IP>,
-       .fields = from_fields,
+       .fields = legacy_from_fields,
        .read = read_from,
        .write = write_from,
        .is_data = true},
@@ -101,7 +100,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .count = 32,
        .name = "MSR_LASTBRANCH_{}_TO_IP",
        .exists = has_to_at<msr::LBR_NHM_FROM_IP>,
-       .fields = to_fields,
+       .fields = legacy_to_fields,
        .read = read_to,
        .write = write_to,
        .is_data = true},
@@ -109,10 +108,10 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .count = 32,
        .name = "MSR_LBR_INFO_{}",
        .exists = [](const CpuModel& m, unsigned n) { return has_slot(m, n) && info_bits(m, n) != 0; },
-       .fields = info_fields,
+       .fields = legacy_info_fields,
        .writable =
            [](const CpuModel& m, unsigned n) {
-             return m.policies.lbr_info_reserved_faults ? info_bits(m, n) : all_bits;
+             return m.policies.lbr_info_reserved_faults ? info_bits(m, n) : low_bits(64);
            },
        .read = [](const L& l, At at) { return l.layout_.info(l.record_at(at.n)); },
        .write =
@@ -133,7 +132,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .fields = tos_fields,
        .writable =
            [](const CpuModel& m, unsigned n) {
-             return m.policies.lbr_tos_reserved_faults ? bits_on(tos_fields, m, n) : all_bits;
+             return m.policies.lbr_tos_reserved_faults ? bits_on(tos_fields, m, n) : low_bits(64);
            },
        .read = [](const L& l, At) { return u64{l.head_ & l.ring_mask_}; },
        .write = write_word<&L::head_>,

@@ -84,17 +84,14 @@ CpuModel yonah() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::architectural {
 
 using namespace event_rows;
 
 constexpr auto table = join(architectural_rows, reference_cycles);
 constexpr Preset product_presets[] = {presets::yonah};
 
-}  // namespace
-
-constinit const CoreFacts architectural{
+constinit const CoreFacts facts{
     .core = Microarchitecture::unknown,
     .presets = product_presets,
     .events = table,
@@ -102,5 +99,5 @@ constinit const CoreFacts architectural{
     .fixed_codes = bits(16, 3),
 };
 
-}  // namespace cores
+}  // namespace cores::architectural
 }  // namespace pmusim

@@ -85,8 +85,7 @@ CpuModel arcticwolf() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::arctic_wolf {
 
 using namespace event_rows;
 
@@ -97,9 +96,7 @@ constexpr Product products[] = {{18, 0x01}, {18, 0x03}};
 constexpr ProductName names[] = {{"novalake", "arcticwolf"}};
 constexpr Preset product_presets[] = {presets::arcticwolf};
 
-}  // namespace
-
-constinit const CoreFacts arctic_wolf{
+constinit const CoreFacts facts{
     .core = Microarchitecture::arctic_wolf,
     .type = CoreType::atom,
     .products = products,
@@ -112,5 +109,5 @@ constinit const CoreFacts arctic_wolf{
     .off_core = omr_layout(0xB7),
 };
 
-}  // namespace cores
+}  // namespace cores::arctic_wolf
 }  // namespace pmusim

@@ -91,8 +91,7 @@ CpuModel bonnell() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::bonnell {
 
 using namespace event_rows;
 
@@ -121,9 +120,7 @@ constexpr auto table =
 constexpr Product products[] = {{6, 0x1C}, {6, 0x26}, {6, 0x27}, {6, 0x35}, {6, 0x36}};
 constexpr Preset product_presets[] = {presets::bonnell};
 
-}  // namespace
-
-constinit const CoreFacts bonnell{
+constinit const CoreFacts facts{
     .core = Microarchitecture::bonnell,
     .type = CoreType::atom,
     .products = products,
@@ -131,5 +128,5 @@ constinit const CoreFacts bonnell{
     .events = table,
 };
 
-}  // namespace cores
+}  // namespace cores::bonnell
 }  // namespace pmusim

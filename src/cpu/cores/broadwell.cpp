@@ -85,8 +85,7 @@ CpuModel broadwell() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::broadwell {
 
 using namespace event_rows;
 
@@ -95,9 +94,7 @@ constexpr auto table = join(haswell_events, mispredicted_returns, broadwell_fp_a
 constexpr Product products[] = {{6, 0x3D}, {6, 0x47}, {6, 0x4F}, {6, 0x56}};
 constexpr Preset product_presets[] = {presets::broadwell};
 
-}  // namespace
-
-constinit const CoreFacts broadwell{
+constinit const CoreFacts facts{
     .core = Microarchitecture::broadwell,
     .products = products,
     .presets = product_presets,
@@ -107,5 +104,5 @@ constinit const CoreFacts broadwell{
     .off_core = sandy_bridge_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::broadwell
 }  // namespace pmusim

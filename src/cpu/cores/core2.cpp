@@ -102,8 +102,7 @@ CpuModel penryn() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::core2 {
 
 using namespace event_rows;
 
@@ -146,9 +145,7 @@ constexpr PebsEvent pebs_events[] = {{0xC0, 0x00}, {0xC1, 0xFE}, {0xC5, 0x00}, {
 constexpr Product products[] = {{6, 0x0F, PebsErrata::unusable}, {6, 0x16}, {6, 0x17}, {6, 0x1D}};
 constexpr Preset product_presets[] = {presets::core2, presets::penryn};
 
-}  // namespace
-
-constinit const CoreFacts core2{
+constinit const CoreFacts facts{
     .core = Microarchitecture::core2,
     .products = products,
     .presets = product_presets,
@@ -156,5 +153,5 @@ constinit const CoreFacts core2{
     .pebs_events = {.kind = PebsEvents::Kind::listed, .listed = pebs_events},
 };
 
-}  // namespace cores
+}  // namespace cores::core2
 }  // namespace pmusim

@@ -5,10 +5,13 @@ namespace pmusim::cores {
 
 std::span<const CoreFacts* const> all() {
   static constexpr const CoreFacts* list[] = {
-      &architectural, &core2,        &nehalem,     &westmere,  &sandy_bridge, &ivy_bridge,      &haswell,
-      &broadwell,     &skylake,      &skylake_x,   &ice_lake,  &golden_cove,  &redwood_cove,    &lion_cove,
-      &cougar_cove,   &panther_cove, &coyote_cove, &bonnell,   &silvermont,   &knights_landing, &goldmont,
-      &goldmont_plus, &tremont,      &gracemont,   &crestmont, &skymont,      &darkmont,        &arctic_wolf,
+      &architectural::facts, &core2::facts,         &nehalem::facts,     &westmere::facts,
+      &sandy_bridge::facts,  &ivy_bridge::facts,    &haswell::facts,     &broadwell::facts,
+      &skylake::facts,       &skylake_x::facts,     &ice_lake::facts,    &golden_cove::facts,
+      &redwood_cove::facts,  &lion_cove::facts,     &cougar_cove::facts, &panther_cove::facts,
+      &coyote_cove::facts,   &bonnell::facts,       &silvermont::facts,  &knights_landing::facts,
+      &goldmont::facts,      &goldmont_plus::facts, &tremont::facts,     &gracemont::facts,
+      &crestmont::facts,     &skymont::facts,       &darkmont::facts,    &arctic_wolf::facts,
   };
   return list;
 }

@@ -10,35 +10,37 @@
 /// cores.cpp.
 namespace pmusim::cores {
 
-extern const CoreFacts architectural;
-extern const CoreFacts core2;
-extern const CoreFacts nehalem;
-extern const CoreFacts westmere;
-extern const CoreFacts sandy_bridge;
-extern const CoreFacts ivy_bridge;
-extern const CoreFacts haswell;
-extern const CoreFacts broadwell;
-extern const CoreFacts skylake;
-extern const CoreFacts skylake_x;
-extern const CoreFacts ice_lake;
-extern const CoreFacts golden_cove;
-extern const CoreFacts redwood_cove;
-extern const CoreFacts lion_cove;
-extern const CoreFacts cougar_cove;
-extern const CoreFacts panther_cove;
-extern const CoreFacts coyote_cove;
+// clang-format off
+namespace architectural { extern const CoreFacts facts; }
+namespace core2 { extern const CoreFacts facts; }
+namespace nehalem { extern const CoreFacts facts; }
+namespace westmere { extern const CoreFacts facts; }
+namespace sandy_bridge { extern const CoreFacts facts; }
+namespace ivy_bridge { extern const CoreFacts facts; }
+namespace haswell { extern const CoreFacts facts; }
+namespace broadwell { extern const CoreFacts facts; }
+namespace skylake { extern const CoreFacts facts; }
+namespace skylake_x { extern const CoreFacts facts; }
+namespace ice_lake { extern const CoreFacts facts; }
+namespace golden_cove { extern const CoreFacts facts; }
+namespace redwood_cove { extern const CoreFacts facts; }
+namespace lion_cove { extern const CoreFacts facts; }
+namespace cougar_cove { extern const CoreFacts facts; }
+namespace panther_cove { extern const CoreFacts facts; }
+namespace coyote_cove { extern const CoreFacts facts; }
 
-extern const CoreFacts bonnell;
-extern const CoreFacts silvermont;
-extern const CoreFacts knights_landing;
-extern const CoreFacts goldmont;
-extern const CoreFacts goldmont_plus;
-extern const CoreFacts tremont;
-extern const CoreFacts gracemont;
-extern const CoreFacts crestmont;
-extern const CoreFacts skymont;
-extern const CoreFacts darkmont;
-extern const CoreFacts arctic_wolf;
+namespace bonnell { extern const CoreFacts facts; }
+namespace silvermont { extern const CoreFacts facts; }
+namespace knights_landing { extern const CoreFacts facts; }
+namespace goldmont { extern const CoreFacts facts; }
+namespace goldmont_plus { extern const CoreFacts facts; }
+namespace tremont { extern const CoreFacts facts; }
+namespace gracemont { extern const CoreFacts facts; }
+namespace crestmont { extern const CoreFacts facts; }
+namespace skymont { extern const CoreFacts facts; }
+namespace darkmont { extern const CoreFacts facts; }
+namespace arctic_wolf { extern const CoreFacts facts; }
+// clang-format on
 
 /// Every microarchitecture, in the order in which models are listed: P cores, then Atoms, each by age.
 std::span<const CoreFacts* const> all();

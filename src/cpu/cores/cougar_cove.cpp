@@ -88,8 +88,7 @@ CpuModel cougarcove() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::cougar_cove {
 
 using namespace event_rows;
 
@@ -97,9 +96,7 @@ constexpr Product products[] = {{6, 0xCC}, {6, 0xE5}, {6, 0xD5}};
 constexpr ProductName names[] = {{"pantherlake", "cougarcove"}};
 constexpr Preset product_presets[] = {presets::cougarcove};
 
-}  // namespace
-
-constinit const CoreFacts cougar_cove{
+constinit const CoreFacts facts{
     .core = Microarchitecture::cougar_cove,
     .products = products,
     .names = names,
@@ -112,5 +109,5 @@ constinit const CoreFacts cougar_cove{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores
+}  // namespace cores::cougar_cove
 }  // namespace pmusim

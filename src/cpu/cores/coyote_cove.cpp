@@ -93,8 +93,7 @@ CpuModel coyotecove() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::coyote_cove {
 
 using namespace event_rows;
 
@@ -102,9 +101,7 @@ constexpr Product products[] = {{18, 0x01}, {18, 0x03}};
 constexpr ProductName names[] = {{"novalake", "coyotecove"}};
 constexpr Preset product_presets[] = {presets::coyotecove};
 
-}  // namespace
-
-constinit const CoreFacts coyote_cove{
+constinit const CoreFacts facts{
     .core = Microarchitecture::coyote_cove,
     .products = products,
     .names = names,
@@ -117,5 +114,5 @@ constinit const CoreFacts coyote_cove{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores
+}  // namespace cores::coyote_cove
 }  // namespace pmusim

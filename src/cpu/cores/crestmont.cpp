@@ -110,8 +110,7 @@ CpuModel crestmont() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::crestmont {
 
 using namespace event_rows;
 
@@ -131,9 +130,7 @@ constexpr Product products[] = {{6, 0xAF}, {6, 0xB6}, {6, 0xAC}, {6, 0xAA}, {6, 
 constexpr ProductName names[] = {{"meteorlake", "crestmont"}, {"grandridge", "sierraforest"}};
 constexpr Preset product_presets[] = {presets::crestmont, presets::sierraforest};
 
-}  // namespace
-
-constinit const CoreFacts crestmont{
+constinit const CoreFacts facts{
     .core = Microarchitecture::crestmont,
     .type = CoreType::atom,
     .products = products,
@@ -146,5 +143,5 @@ constinit const CoreFacts crestmont{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::crestmont
 }  // namespace pmusim

@@ -103,8 +103,7 @@ CpuModel clearwaterforest() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::darkmont {
 
 using namespace event_rows;
 
@@ -113,9 +112,7 @@ constexpr Product products[] = {{6, 0xDD}, {6, 0xCC}, {6, 0xE5}, {6, 0xD5}};
 constexpr ProductName names[] = {{"pantherlake", "darkmont"}};
 constexpr Preset product_presets[] = {presets::darkmont, presets::clearwaterforest};
 
-}  // namespace
-
-constinit const CoreFacts darkmont{
+constinit const CoreFacts facts{
     .core = Microarchitecture::darkmont,
     .type = CoreType::atom,
     .products = products,
@@ -128,5 +125,5 @@ constinit const CoreFacts darkmont{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::darkmont
 }  // namespace pmusim

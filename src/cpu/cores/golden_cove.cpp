@@ -142,8 +142,7 @@ CpuModel goldencove() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::golden_cove {
 
 using namespace event_rows;
 
@@ -155,9 +154,7 @@ constexpr Product products[] = {{6, 0x97}, {6, 0x9A}, {6, 0xB7}, {6, 0xBA},
 constexpr ProductName names[] = {{"alderlake", "goldencove"}, {"raptorlake", "goldencove"}};
 constexpr Preset product_presets[] = {presets::goldencove, presets::sapphirerapids, presets::emeraldrapids};
 
-}  // namespace
-
-constinit const CoreFacts golden_cove{
+constinit const CoreFacts facts{
     .core = Microarchitecture::golden_cove,
     .products = products,
     .names = names,
@@ -170,5 +167,5 @@ constinit const CoreFacts golden_cove{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores
+}  // namespace cores::golden_cove
 }  // namespace pmusim

@@ -99,8 +99,7 @@ CpuModel goldmont() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::goldmont {
 
 using namespace event_rows;
 
@@ -123,9 +122,7 @@ constexpr std::array cache{
 constexpr Product products[] = {{6, 0x5C}, {6, 0x5F}};
 constexpr Preset product_presets[] = {presets::goldmont};
 
-}  // namespace
-
-constinit const CoreFacts goldmont{
+constinit const CoreFacts facts{
     .core = Microarchitecture::goldmont,
     .type = CoreType::atom,
     .products = products,
@@ -136,5 +133,5 @@ constinit const CoreFacts goldmont{
     .pebs_events = {.kind = PebsEvents::Kind::any},
 };
 
-}  // namespace cores
+}  // namespace cores::goldmont
 }  // namespace pmusim

@@ -81,8 +81,7 @@ CpuModel goldmont_plus() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::goldmont_plus {
 
 using namespace event_rows;
 
@@ -108,9 +107,7 @@ constexpr std::array cache{
 constexpr Product products[] = {{6, 0x7A}};
 constexpr Preset product_presets[] = {presets::goldmont_plus};
 
-}  // namespace
-
-constinit const CoreFacts goldmont_plus{
+constinit const CoreFacts facts{
     .core = Microarchitecture::goldmont_plus,
     .type = CoreType::atom,
     .products = products,
@@ -120,5 +117,5 @@ constinit const CoreFacts goldmont_plus{
     .off_core = goldmont_off_core_layout,
 };
 
-}  // namespace cores
+}  // namespace cores::goldmont_plus
 }  // namespace pmusim

@@ -93,8 +93,7 @@ CpuModel gracemont() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::gracemont {
 
 using namespace event_rows;
 
@@ -117,9 +116,7 @@ constexpr Product products[] = {{6, 0xBE}, {6, 0x97}, {6, 0x9A}, {6, 0xB7}, {6, 
 constexpr ProductName names[] = {{"alderlake", "gracemont"}, {"raptorlake", "gracemont"}};
 constexpr Preset product_presets[] = {presets::gracemont};
 
-}  // namespace
-
-constinit const CoreFacts gracemont{
+constinit const CoreFacts facts{
     .core = Microarchitecture::gracemont,
     .type = CoreType::atom,
     .products = products,
@@ -132,5 +129,5 @@ constinit const CoreFacts gracemont{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::gracemont
 }  // namespace pmusim

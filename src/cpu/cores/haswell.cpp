@@ -96,8 +96,7 @@ CpuModel haswell() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::haswell {
 
 using namespace event_rows;
 
@@ -105,9 +104,7 @@ constexpr auto table = join(haswell_events, shared_rows<Microarchitecture::haswe
 constexpr Product products[] = {{6, 0x3C}, {6, 0x3F}, {6, 0x45}, {6, 0x46}};
 constexpr Preset product_presets[] = {presets::haswell};
 
-}  // namespace
-
-constinit const CoreFacts haswell{
+constinit const CoreFacts facts{
     .core = Microarchitecture::haswell,
     .products = products,
     .presets = product_presets,
@@ -117,5 +114,5 @@ constinit const CoreFacts haswell{
     .off_core = sandy_bridge_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::haswell
 }  // namespace pmusim

@@ -165,8 +165,7 @@ CpuModel rocketlake() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::ice_lake {
 
 using namespace event_rows;
 
@@ -200,9 +199,7 @@ constexpr ProductName names[] = {{"lakefield", "icelake"}};
 constexpr Preset product_presets[] = {presets::icelake, presets::icelake_server, presets::tigerlake,
                                       presets::rocketlake};
 
-}  // namespace
-
-constinit const CoreFacts ice_lake{
+constinit const CoreFacts facts{
     .core = Microarchitecture::ice_lake,
     .products = products,
     .names = names,
@@ -214,5 +211,5 @@ constinit const CoreFacts ice_lake{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores
+}  // namespace cores::ice_lake
 }  // namespace pmusim

@@ -88,8 +88,7 @@ CpuModel ivybridge() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::ivy_bridge {
 
 using namespace event_rows;
 
@@ -111,9 +110,7 @@ constexpr auto cache = changed(sandy_bridge_cache, {dtlb, read, miss, 0x8108});
 constexpr Product products[] = {{6, 0x3A}, {6, 0x3E}};
 constexpr Preset product_presets[] = {presets::ivybridge};
 
-}  // namespace
-
-constinit const CoreFacts ivy_bridge{
+constinit const CoreFacts facts{
     .core = Microarchitecture::ivy_bridge,
     .products = products,
     .presets = product_presets,
@@ -124,5 +121,5 @@ constinit const CoreFacts ivy_bridge{
     .off_core = sandy_bridge_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::ivy_bridge
 }  // namespace pmusim

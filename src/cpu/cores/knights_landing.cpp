@@ -84,8 +84,7 @@ CpuModel knightslanding() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::knights_landing {
 
 using namespace event_rows;
 
@@ -110,9 +109,7 @@ constexpr auto table = join(architectural_rows, reference_cycles, early_atom, go
 constexpr Product products[] = {{6, 0x57}, {6, 0x85}};
 constexpr Preset product_presets[] = {presets::knightslanding};
 
-}  // namespace
-
-constinit const CoreFacts knights_landing{
+constinit const CoreFacts facts{
     .core = Microarchitecture::knights_landing,
     .type = CoreType::atom,
     .products = products,
@@ -120,5 +117,5 @@ constinit const CoreFacts knights_landing{
     .events = table,
 };
 
-}  // namespace cores
+}  // namespace cores::knights_landing
 }  // namespace pmusim

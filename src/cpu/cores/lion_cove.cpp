@@ -124,8 +124,7 @@ CpuModel arrowlake_h() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::lion_cove {
 
 using namespace event_rows;
 
@@ -134,9 +133,7 @@ constexpr ProductName names[] = {
     {"arrowlake", "lioncove"}, {"arrowlake-s", "lioncove"}, {"lunarlake", "lioncove"}};
 constexpr Preset product_presets[] = {presets::lioncove, presets::arrowlake_h};
 
-}  // namespace
-
-constinit const CoreFacts lion_cove{
+constinit const CoreFacts facts{
     .core = Microarchitecture::lion_cove,
     .products = products,
     .names = names,
@@ -149,5 +146,5 @@ constinit const CoreFacts lion_cove{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores
+}  // namespace cores::lion_cove
 }  // namespace pmusim

@@ -95,8 +95,7 @@ CpuModel nehalem() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::nehalem {
 
 using namespace event_rows;
 
@@ -125,9 +124,7 @@ constexpr std::array cache{
 constexpr Product products[] = {{6, 0x1A}, {6, 0x1E}, {6, 0x1F}, {6, 0x2E}};
 constexpr Preset product_presets[] = {presets::nehalem};
 
-}  // namespace
-
-constinit const CoreFacts nehalem{
+constinit const CoreFacts facts{
     .core = Microarchitecture::nehalem,
     .products = products,
     .presets = product_presets,
@@ -141,5 +138,5 @@ constinit const CoreFacts nehalem{
     .pebs_events = {.kind = PebsEvents::Kind::listed, .listed = nehalem_pebs_events},
 };
 
-}  // namespace cores
+}  // namespace cores::nehalem
 }  // namespace pmusim

@@ -97,17 +97,14 @@ CpuModel diamondrapids() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::panther_cove {
 
 using namespace event_rows;
 
 constexpr Product products[] = {{19, 0x01}};
 constexpr Preset product_presets[] = {presets::diamondrapids};
 
-}  // namespace
-
-constinit const CoreFacts panther_cove{
+constinit const CoreFacts facts{
     .core = Microarchitecture::panther_cove,
     .products = products,
     .presets = product_presets,
@@ -119,5 +116,5 @@ constinit const CoreFacts panther_cove{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores
+}  // namespace cores::panther_cove
 }  // namespace pmusim

@@ -117,8 +117,7 @@ CpuModel redwoodcove() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::redwood_cove {
 
 using namespace event_rows;
 
@@ -128,9 +127,7 @@ constexpr Product products[] = {{6, 0xAC}, {6, 0xAA}, {6, 0xB5}, {6, 0xAD}, {6, 
 constexpr ProductName names[] = {{"meteorlake", "redwoodcove"}};
 constexpr Preset product_presets[] = {presets::redwoodcove, presets::graniterapids};
 
-}  // namespace
-
-constinit const CoreFacts redwood_cove{
+constinit const CoreFacts facts{
     .core = Microarchitecture::redwood_cove,
     .products = products,
     .names = names,
@@ -143,5 +140,5 @@ constinit const CoreFacts redwood_cove{
     .fixed_codes = p_core_fixed_codes,
 };
 
-}  // namespace cores
+}  // namespace cores::redwood_cove
 }  // namespace pmusim

@@ -96,8 +96,7 @@ CpuModel sandybridge() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::sandy_bridge {
 
 using namespace event_rows;
 
@@ -115,9 +114,7 @@ constexpr auto table =
 constexpr Product products[] = {{6, 0x2A}, {6, 0x2D}};
 constexpr Preset product_presets[] = {presets::sandybridge};
 
-}  // namespace
-
-constinit const CoreFacts sandy_bridge{
+constinit const CoreFacts facts{
     .core = Microarchitecture::sandy_bridge,
     .products = products,
     .presets = product_presets,
@@ -129,5 +126,5 @@ constinit const CoreFacts sandy_bridge{
     .off_core = sandy_bridge_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::sandy_bridge
 }  // namespace pmusim

@@ -85,8 +85,7 @@ CpuModel silvermont() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::silvermont {
 
 using namespace event_rows;
 
@@ -110,9 +109,7 @@ constexpr Product products[] = {{6, 0x37}, {6, 0x4A}, {6, 0x4D}, {6, 0x5A}, {6, 
 constexpr ProductName names[] = {{"airmont", "silvermont"}};
 constexpr Preset product_presets[] = {presets::silvermont};
 
-}  // namespace
-
-constinit const CoreFacts silvermont{
+constinit const CoreFacts facts{
     .core = Microarchitecture::silvermont,
     .type = CoreType::atom,
     .products = products,
@@ -121,5 +118,5 @@ constinit const CoreFacts silvermont{
     .events = table,
 };
 
-}  // namespace cores
+}  // namespace cores::silvermont
 }  // namespace pmusim

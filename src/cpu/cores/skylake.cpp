@@ -121,8 +121,7 @@ CpuModel cannonlake() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::skylake {
 
 using namespace event_rows;
 
@@ -132,9 +131,7 @@ constexpr ProductName names[] = {
     {"kabylake", "skylake"}, {"coffeelake", "skylake"}, {"cometlake", "skylake"}, {"whiskeylake", "skylake"}};
 constexpr Preset product_presets[] = {presets::skylake, presets::cannonlake};
 
-}  // namespace
-
-constinit const CoreFacts skylake{
+constinit const CoreFacts facts{
     .core = Microarchitecture::skylake,
     .products = products,
     .names = names,
@@ -145,5 +142,5 @@ constinit const CoreFacts skylake{
     .off_core = skylake_off_core_layout,
 };
 
-}  // namespace cores
+}  // namespace cores::skylake
 }  // namespace pmusim

@@ -106,8 +106,7 @@ CpuModel cascadelake() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::skylake_x {
 
 using namespace event_rows;
 
@@ -117,9 +116,7 @@ constexpr Product products[] = {{6, 0x55}};
 constexpr ProductName names[] = {{"cooperlake", "cascadelake"}};
 constexpr Preset product_presets[] = {presets::skylake_x, presets::cascadelake};
 
-}  // namespace
-
-constinit const CoreFacts skylake_x{
+constinit const CoreFacts facts{
     .core = Microarchitecture::skylake_x,
     .products = products,
     .names = names,
@@ -130,5 +127,5 @@ constinit const CoreFacts skylake_x{
     .off_core = skylake_off_core_layout,
 };
 
-}  // namespace cores
+}  // namespace cores::skylake_x
 }  // namespace pmusim

@@ -114,8 +114,7 @@ CpuModel arrowlake_h_atom() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::skymont {
 
 using namespace event_rows;
 
@@ -127,9 +126,7 @@ constexpr ProductName names[] = {
     {"arrowlake", "skymont"}, {"arrowlake-s", "skymont"}, {"lunarlake", "skymont"}};
 constexpr Preset product_presets[] = {presets::skymont, presets::arrowlake_h_atom};
 
-}  // namespace
-
-constinit const CoreFacts skymont{
+constinit const CoreFacts facts{
     .core = Microarchitecture::skymont,
     .type = CoreType::atom,
     .products = products,
@@ -142,5 +139,5 @@ constinit const CoreFacts skymont{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::skymont
 }  // namespace pmusim

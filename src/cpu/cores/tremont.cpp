@@ -87,8 +87,7 @@ CpuModel tremont() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::tremont {
 
 using namespace event_rows;
 
@@ -115,9 +114,7 @@ constexpr Product products[] = {{6, 0x86}, {6, 0x96}, {6, 0x9C}, {6, 0x8A}};
 constexpr ProductName names[] = {{"lakefield", "tremont"}};
 constexpr Preset product_presets[] = {presets::tremont};
 
-}  // namespace
-
-constinit const CoreFacts tremont{
+constinit const CoreFacts facts{
     .core = Microarchitecture::tremont,
     .type = CoreType::atom,
     .products = products,
@@ -129,5 +126,5 @@ constinit const CoreFacts tremont{
     .off_core = atom_off_core,
 };
 
-}  // namespace cores
+}  // namespace cores::tremont
 }  // namespace pmusim

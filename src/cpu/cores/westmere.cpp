@@ -84,8 +84,7 @@ CpuModel westmere() {
 
 }  // namespace presets
 
-namespace cores {
-namespace {
+namespace cores::westmere {
 
 using namespace event_rows;
 
@@ -114,9 +113,7 @@ constexpr std::array cache{
 constexpr Product products[] = {{6, 0x25}, {6, 0x2C}, {6, 0x2F}};
 constexpr Preset product_presets[] = {presets::westmere};
 
-}  // namespace
-
-constinit const CoreFacts westmere{
+constinit const CoreFacts facts{
     .core = Microarchitecture::westmere,
     .products = products,
     .presets = product_presets,
@@ -129,5 +126,5 @@ constinit const CoreFacts westmere{
     .pebs_events = {.kind = PebsEvents::Kind::listed, .listed = nehalem_pebs_events},
 };
 
-}  // namespace cores
+}  // namespace cores::westmere
 }  // namespace pmusim

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 106C2.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost bonnell_measured[] = {
     {nop, 0, 0.5},
     {move, 1, 0.5},
     {alu, 1, 0.5},
@@ -87,7 +87,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& bonnell() {
-  static const InstructionCosts costs = make_costs(measured, bonnell_ports, {.small_quotient_cycles = 128});
+  static const InstructionCosts costs =
+      make_costs(bonnell_measured, bonnell_ports, {.small_quotient_cycles = 128});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 40671.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost broadwell_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.25},
     {alu, 1, 0.34},
@@ -113,7 +113,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& broadwell() {
-  static const InstructionCosts costs = make_costs(measured, haswell_ports, {.small_quotient_cycles = 21});
+  static const InstructionCosts costs =
+      make_costs(broadwell_measured, haswell_ports, {.small_quotient_cycles = 21});
   return costs;
 }
 

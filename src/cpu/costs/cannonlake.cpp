@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 60663.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost cannonlake_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.25},
     {alu, 1, 0.35},
@@ -118,7 +118,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& cannonlake() {
-  static const InstructionCosts costs = make_costs(measured, skylake_ports, {.small_quotient_cycles = 18});
+  static const InstructionCosts costs =
+      make_costs(cannonlake_measured, skylake_ports, {.small_quotient_cycles = 18});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 6F6 Merom.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost core2_measured[] = {
     {nop, 0, 0.33},
     {move, 1, 0.32},
     {alu, 1, 0.33},
@@ -86,7 +86,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& core2() {
-  static const InstructionCosts costs = make_costs(measured, core2_ports, {.small_quotient_cycles = 37});
+  static const InstructionCosts costs =
+      make_costs(core2_measured, core2_ports, {.small_quotient_cycles = 37});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on A06A4, E core.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost crestmont_measured[] = {
     {nop, 0, 0.17},
     {move, 1, 0.25},
     {alu, 1, 0.25},
@@ -119,7 +119,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& crestmont() {
-  static const InstructionCosts costs = make_costs(measured, gracemont_ports, {.small_quotient_cycles = 11});
+  static const InstructionCosts costs =
+      make_costs(crestmont_measured, gracemont_ports, {.small_quotient_cycles = 11});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 90672, P core.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost golden_cove_measured[] = {
     {nop, 0, 0.17},
     {move, 0.99, 0.2},
     {alu, 0.99, 0.2},
@@ -122,7 +122,7 @@ constexpr MeasuredCost measured[] = {
 
 const InstructionCosts& golden_cove() {
   static const InstructionCosts costs =
-      make_costs(measured, golden_cove_ports, {.small_quotient_cycles = 9.96});
+      make_costs(golden_cove_measured, golden_cove_ports, {.small_quotient_cycles = 9.96});
   return costs;
 }
 

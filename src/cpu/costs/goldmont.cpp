@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 506C9.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost goldmont_measured[] = {
     {nop, 0, 0.33},
     {move, 0.8, 0.33},
     {alu, 1, 0.33},
@@ -98,7 +98,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& goldmont() {
-  static const InstructionCosts costs = make_costs(measured, goldmont_ports, {.small_quotient_cycles = 26});
+  static const InstructionCosts costs =
+      make_costs(goldmont_measured, goldmont_ports, {.small_quotient_cycles = 26});
   return costs;
 }
 

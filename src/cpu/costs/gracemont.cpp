@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 90672, E core.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost gracemont_measured[] = {
     {nop, 0, 0.2},
     {move, 0.99, 0.25},
     {alu, 0.99, 0.25},
@@ -119,7 +119,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& gracemont() {
-  static const InstructionCosts costs = make_costs(measured, gracemont_ports, {.small_quotient_cycles = 13});
+  static const InstructionCosts costs =
+      make_costs(gracemont_measured, gracemont_ports, {.small_quotient_cycles = 13});
   return costs;
 }
 

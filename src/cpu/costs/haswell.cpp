@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 306C3.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost haswell_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.24},
     {alu, 1, 0.34},
@@ -116,7 +116,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& haswell() {
-  static const InstructionCosts costs = make_costs(measured, haswell_ports, {.small_quotient_cycles = 21});
+  static const InstructionCosts costs =
+      make_costs(haswell_measured, haswell_ports, {.small_quotient_cycles = 21});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 706E5.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost icelake_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.2},
     {alu, 1, 0.3},
@@ -119,7 +119,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& icelake() {
-  static const InstructionCosts costs = make_costs(measured, icelake_ports, {.small_quotient_cycles = 18});
+  static const InstructionCosts costs =
+      make_costs(icelake_measured, icelake_ports, {.small_quotient_cycles = 18});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 606A6.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost icelake_server_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.39},
     {alu, 1, 0.31},
@@ -119,7 +119,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& icelake_server() {
-  static const InstructionCosts costs = make_costs(measured, icelake_ports, {.small_quotient_cycles = 18});
+  static const InstructionCosts costs =
+      make_costs(icelake_server_measured, icelake_ports, {.small_quotient_cycles = 18});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 306A9.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost ivybridge_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.33},
     {alu, 1, 0.33},
@@ -106,7 +106,7 @@ constexpr MeasuredCost measured[] = {
 
 const InstructionCosts& ivybridge() {
   static const InstructionCosts costs =
-      make_costs(measured, sandybridge_ports, {.small_quotient_cycles = 23});
+      make_costs(ivybridge_measured, sandybridge_ports, {.small_quotient_cycles = 23});
   return costs;
 }
 

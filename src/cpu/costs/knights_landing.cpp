@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 50671.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost knights_landing_measured[] = {
     {nop, 0, 0.5},
     {move, 1, 0.5},
     {alu, 1, 0.5},
@@ -119,7 +119,7 @@ constexpr MeasuredCost measured[] = {
 
 const InstructionCosts& knights_landing() {
   static const InstructionCosts costs =
-      make_costs(measured, knights_landing_ports, {.small_quotient_cycles = 30});
+      make_costs(knights_landing_measured, knights_landing_ports, {.small_quotient_cycles = 30});
   return costs;
 }
 

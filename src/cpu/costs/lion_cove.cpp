@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on C0662, P core.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost lion_cove_measured[] = {
     {nop, 0, 0.12},
     {move, 0.99, 0.17},
     {alu, 1, 0.17},
@@ -120,7 +120,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& lion_cove() {
-  static const InstructionCosts costs = make_costs(measured, lion_cove_ports, {.small_quotient_cycles = 10});
+  static const InstructionCosts costs =
+      make_costs(lion_cove_measured, lion_cove_ports, {.small_quotient_cycles = 10});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 106A2.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost nehalem_measured[] = {
     {nop, 0, 0.33},
     {move, 1, 0.36},
     {alu, 1, 0.44},
@@ -93,7 +93,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& nehalem() {
-  static const InstructionCosts costs = make_costs(measured, nehalem_ports, {.small_quotient_cycles = 20});
+  static const InstructionCosts costs =
+      make_costs(nehalem_measured, nehalem_ports, {.small_quotient_cycles = 20});
   return costs;
 }
 

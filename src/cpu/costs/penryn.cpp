@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 10676 Yorkfield.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost penryn_measured[] = {
     {nop, 0, 0.33},
     {move, 1, 0.32},
     {alu, 1, 0.33},
@@ -92,7 +92,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& penryn() {
-  static const InstructionCosts costs = make_costs(measured, core2_ports, {.small_quotient_cycles = 20});
+  static const InstructionCosts costs =
+      make_costs(penryn_measured, core2_ports, {.small_quotient_cycles = 20});
   return costs;
 }
 

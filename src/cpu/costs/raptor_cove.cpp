@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on B0671, P core.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost raptor_cove_measured[] = {
     {nop, 0, 0.18},
     {move, 1, 0.2},
     {alu, 1, 0.2},
@@ -121,7 +121,7 @@ constexpr MeasuredCost measured[] = {
 
 const InstructionCosts& raptor_cove() {
   static const InstructionCosts costs =
-      make_costs(measured, golden_cove_ports, {.small_quotient_cycles = 9.98});
+      make_costs(raptor_cove_measured, golden_cove_ports, {.small_quotient_cycles = 9.98});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on A06A4, P core.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost redwood_cove_measured[] = {
     {nop, 0, 0.17},
     {move, 0.99, 0.2},
     {alu, 1, 0.2},
@@ -121,7 +121,7 @@ constexpr MeasuredCost measured[] = {
 
 const InstructionCosts& redwood_cove() {
   static const InstructionCosts costs =
-      make_costs(measured, golden_cove_ports, {.small_quotient_cycles = 10});
+      make_costs(redwood_cove_measured, golden_cove_ports, {.small_quotient_cycles = 10});
   return costs;
 }
 

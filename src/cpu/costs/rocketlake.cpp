@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on A0671.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost rocketlake_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.25},
     {alu, 1, 0.26},
@@ -119,7 +119,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& rocketlake() {
-  static const InstructionCosts costs = make_costs(measured, rocketlake_ports, {.small_quotient_cycles = 10});
+  static const InstructionCosts costs =
+      make_costs(rocketlake_measured, rocketlake_ports, {.small_quotient_cycles = 10});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 206A7.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost sandybridge_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.33},
     {alu, 1, 0.33},
@@ -105,7 +105,7 @@ constexpr MeasuredCost measured[] = {
 
 const InstructionCosts& sandybridge() {
   static const InstructionCosts costs =
-      make_costs(measured, sandybridge_ports, {.small_quotient_cycles = 23});
+      make_costs(sandybridge_measured, sandybridge_ports, {.small_quotient_cycles = 23});
   return costs;
 }
 

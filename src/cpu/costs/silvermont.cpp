@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 406D8 Avoton.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost silvermont_measured[] = {
     {nop, 0, 0.5},
     {move, 1, 0.5},
     {alu, 1, 0.5},
@@ -97,7 +97,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& silvermont() {
-  static const InstructionCosts costs = make_costs(measured, silvermont_ports, {.small_quotient_cycles = 40});
+  static const InstructionCosts costs =
+      make_costs(silvermont_measured, silvermont_ports, {.small_quotient_cycles = 40});
   return costs;
 }
 

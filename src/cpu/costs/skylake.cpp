@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 506E3.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost skylake_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.23},
     {alu, 1, 0.32},
@@ -116,7 +116,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& skylake() {
-  static const InstructionCosts costs = make_costs(measured, skylake_ports, {.small_quotient_cycles = 21});
+  static const InstructionCosts costs =
+      make_costs(skylake_measured, skylake_ports, {.small_quotient_cycles = 21});
   return costs;
 }
 

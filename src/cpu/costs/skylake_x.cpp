@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 50654.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost skylake_x_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.24},
     {alu, 1, 0.32},
@@ -117,7 +117,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& skylake_x() {
-  static const InstructionCosts costs = make_costs(measured, skylake_ports, {.small_quotient_cycles = 21});
+  static const InstructionCosts costs =
+      make_costs(skylake_x_measured, skylake_ports, {.small_quotient_cycles = 21});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on C0662, E core.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost skymont_measured[] = {
     {nop, 0, 0.13},
     {move, 1.01, 0.14},
     {alu, 1, 0.14},
@@ -120,7 +120,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& skymont() {
-  static const InstructionCosts costs = make_costs(measured, skymont_ports, {.small_quotient_cycles = 7.55});
+  static const InstructionCosts costs =
+      make_costs(skymont_measured, skymont_ports, {.small_quotient_cycles = 7.55});
   return costs;
 }
 

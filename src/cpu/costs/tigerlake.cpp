@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 806C1.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost tigerlake_measured[] = {
     {nop, 0, 0.29},
     {move, 1.01, 0.26},
     {alu, 1.01, 0.26},
@@ -119,7 +119,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& tigerlake() {
-  static const InstructionCosts costs = make_costs(measured, icelake_ports, {.small_quotient_cycles = 10});
+  static const InstructionCosts costs =
+      make_costs(tigerlake_measured, icelake_ports, {.small_quotient_cycles = 10});
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 906C0.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost tremont_measured[] = {
     {nop, 0, 0.34},
     {move, 0.8, 0.34},
     {alu, 1, 0.33},
@@ -98,7 +98,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& tremont() {
-  static const InstructionCosts costs = make_costs(measured, tremont_ports, {.small_quotient_cycles = 26});
+  static const InstructionCosts costs =
+      make_costs(tremont_measured, tremont_ports, {.small_quotient_cycles = 26});
   return costs;
 }
 

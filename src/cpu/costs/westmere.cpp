@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on 206C2.
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost westmere_measured[] = {
     {nop, 0, 0.33},
     {move, 1, 0.36},
     {alu, 1, 0.39},
@@ -96,7 +96,8 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& westmere() {
-  static const InstructionCosts costs = make_costs(measured, nehalem_ports, {.small_quotient_cycles = 22});
+  static const InstructionCosts costs =
+      make_costs(westmere_measured, nehalem_ports, {.small_quotient_cycles = 22});
   return costs;
 }
 

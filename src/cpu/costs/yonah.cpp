@@ -8,7 +8,7 @@ namespace {
 using enum InstructionForm;
 
 // Cycles as InstLatX64 measured them on Celeron 215 (6E8).
-constexpr MeasuredCost measured[] = {
+constexpr MeasuredCost yonah_measured[] = {
     {nop, 0, 0.5},
     {move, 1, 0.5},
     {alu, 1, 0.5},
@@ -81,7 +81,7 @@ constexpr MeasuredCost measured[] = {
 }  // namespace
 
 const InstructionCosts& yonah() {
-  static const InstructionCosts costs = make_costs(measured, yonah_ports, {});
+  static const InstructionCosts costs = make_costs(yonah_measured, yonah_ports, {});
   return costs;
 }
 
