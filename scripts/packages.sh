@@ -2,30 +2,35 @@
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages that pmusim needs, those that are missing only. Safe to run again.
 #
-#   scripts/packages.sh build    to build the library and the command
+#   scripts/packages.sh quickstart  to build the command, and what shows its first profile
+#   scripts/packages.sh build    to build everything: the libraries, the tests, the module for Python
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
 #                                and programs to record
 #   scripts/packages.sh kernel   sources of Linux kernels and what builds them, for pmusim-linux
 #   scripts/packages.sh determinism  the compilers of scripts/determinism.sh
-#   scripts/packages.sh ci       the same, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen
+#   scripts/packages.sh ci       what tests need, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen,
+#                                chromium to show pages
 set -euo pipefail
 
-build="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
-  libelf-dev libdw-dev libseccomp-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev linux-perf qemu-user pybind11-dev python3-dev"
-test="man-db mandoc zsh strace fakeroot dpkg-dev chromium binutils bolt-16 llvm-16 llvm-19 liblua5.4-dev autofdo jq libc6-dbg
+quickstart="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
+  libelf-dev libdw-dev libseccomp-dev libcli11-dev nlohmann-json3-dev linux-perf qemu-user"
+build="$quickstart libgtest-dev libgmock-dev libbenchmark-dev pybind11-dev python3-dev"
+test="man-db mandoc zsh strace fakeroot dpkg-dev binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
   python3-numpy python3-matplotlib strace libpapi-dev msr-tools"
-ci="clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
+# Large ones, without which few tests are skipped.
+ci="chromium llvm-19 clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
 determinism="clang libclang-rt-14-dev clang-19 libclang-rt-19-dev"
 kernel="linux-source-6.12 linux-source-6.1 flex bison bc libelf-dev xz-utils"
 
 case "${1:-}" in
+  quickstart) wanted="$quickstart" ;;
   build) wanted="$build" ;;
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
   kernel) wanted="$kernel" ;;
   determinism) wanted="$build $determinism" ;;
-  *) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()

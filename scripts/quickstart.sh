@@ -8,11 +8,11 @@ step() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@"; }
 
 step "1/5  Packages"
-scripts/packages.sh build
+scripts/packages.sh quickstart
 
 step "2/5  Build (about two minutes the first time)"
 cmake --preset release -DPMUSIM_TESTS=OFF -DPMUSIM_BENCHMARKS=OFF >/dev/null
-cmake --build --preset release
+cmake --build --preset release --target pmusim workload_branches
 out=build/quickstart
 mkdir -p "$out"
 export PATH="$PWD/build/release/bin:$PATH"
