@@ -65,14 +65,30 @@ std::optional<VendorEvent> encode(const std::string& pmu, const std::string& eve
   return result;
 }
 
-std::string first_attribute_description(const pfm_event_info_t& event, std::string_view umask) {
+/// Unit masks of an event, in libpfm4's order.
+std::vector<pfm_event_attr_info_t> unit_masks(const pfm_event_info_t& event) {
+  std::vector<pfm_event_attr_info_t> masks;
   for (int i = 0; i < event.nattrs; ++i) {
     pfm_event_attr_info_t attribute{};
     attribute.size = sizeof attribute;
-    if (pfm_get_event_attr_info(event.idx, i, PFM_OS_NONE, &attribute) != PFM_SUCCESS) continue;
-    if (attribute.type == PFM_ATTR_UMASK && umask == attribute.name) return attribute.desc;
+    if (pfm_get_event_attr_info(event.idx, i, PFM_OS_NONE, &attribute) == PFM_SUCCESS &&
+        attribute.type == PFM_ATTR_UMASK)
+      masks.push_back(attribute);
   }
-  return event.desc;
+  return masks;
+}
+
+/// Some tables have a placeholder where words are still missing.
+std::string words(const char* text) { return equal_without_case(text, "TBD") ? "" : text; }
+
+/// The words of an event without unit masks are its own; where it has some, newer tables give it those of the
+/// first, so that only the unit mask's own say anything.
+std::string words_for(const pfm_event_info_t& event, std::string umask) {
+  const auto masks = unit_masks(event);
+  if (masks.empty()) return umask.empty() ? words(event.desc) : "";
+  std::ranges::replace(umask, '.', '_');
+  const auto found = std::ranges::find_if(masks, [&](const auto& mask) { return umask == mask.name; });
+  return found == masks.end() ? "" : words(found->desc);
 }
 
 std::string description_of(const pfm_pmu_info_t& pmu, std::string_view name) {
@@ -82,7 +98,7 @@ std::string description_of(const pfm_pmu_info_t& pmu, std::string_view name) {
     pfm_event_info_t event{};
     event.size = sizeof event;
     if (pfm_get_event_info(i, PFM_OS_NONE, &event) != PFM_SUCCESS || event_name != event.name) continue;
-    return first_attribute_description(event, dot == name.npos ? "" : name.substr(dot + 1));
+    return words_for(event, dot == name.npos ? "" : std::string(name.substr(dot + 1)));
   }
   return {};
 }
@@ -120,21 +136,13 @@ bool is_off_core_response(std::string_view event) {
 void append_event(const pfm_pmu_info_t& pmu, const pfm_event_info_t& event, std::vector<VendorEvent>& to) {
   const auto add = [&](const std::string& name, const char* description) {
     if (auto encoded = encode(pmu.name, name)) {
-      encoded->description = description;
+      encoded->description = words(description);
       to.push_back(std::move(*encoded));
     }
   };
-  bool has_umasks = false;
-  for (int i = 0; i < event.nattrs; ++i) {
-    pfm_event_attr_info_t attribute{};
-    attribute.size = sizeof attribute;
-    if (pfm_get_event_attr_info(event.idx, i, PFM_OS_NONE, &attribute) != PFM_SUCCESS ||
-        attribute.type != PFM_ATTR_UMASK)
-      continue;
-    has_umasks = true;
-    add(std::string(event.name) + ":" + attribute.name, attribute.desc);
-  }
-  if (!has_umasks) add(event.name, event.desc);
+  const auto masks = unit_masks(event);
+  for (const pfm_event_attr_info_t& mask : masks) add(std::string(event.name) + ":" + mask.name, mask.desc);
+  if (masks.empty()) add(event.name, event.desc);
 }
 
 }  // namespace
@@ -164,14 +172,10 @@ std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_
   const auto row = std::ranges::find_if(
       model.events, [&](const EventDefinition& r) { return equal_without_case(r.name, dotted); });
   if (row != model.events.end())
-    return VendorEvent{std::string(row->name), event_select_bits(*row), row->extra,
-                       pmu ? description_of(*pmu, row->name) : std::string()};
+    return VendorEvent{std::string(row->name), event_select_bits(*row), row->extra, {}};
   if (!pmu) return std::nullopt;
   for (const std::string& spelling : library_spellings(upper_case(name)))
-    if (auto event = encode(pmu->name, spelling)) {
-      event->description = description_of(*pmu, event->name);
-      return event;
-    }
+    if (auto event = encode(pmu->name, spelling)) return event;
   return std::nullopt;
 }
 

@@ -16,7 +16,7 @@ struct VendorEvent {
   std::string name;         ///< "BR_MISP_RETIRED.ALL_BRANCHES"
   u64 config = 0;           ///< event, umask, EDGE, INV, CMASK
   u64 config1 = 0;          ///< value of its extra register, 0 none
-  std::string description;  ///< libpfm4's words; empty if it does not know the event
+  std::string description;  ///< libpfm4's words, in library_events(); empty if it has none
 };
 
 /// The vendor event with that name, in any case, with a dot or a colon between event and umask: first from
@@ -27,8 +27,8 @@ std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_
 /// responses, hundreds of combinations of one event, are left out.
 std::vector<VendorEvent> library_events(const CpuModel& model);
 
-/// libpfm4's words for an event of the model's table; those for the same event of another core where libpfm4
-/// does not have the model's. Empty if it has none.
+/// libpfm4's words for an event of the model's table: those of its unit mask, or of an event without any.
+/// From another core's event of that name where libpfm4 has no table of the model's. Empty if it has none.
 std::string describe(const CpuModel& model, std::string_view name);
 
 /// The row of a model's table as an event select value (bits as in IA32_PERFEVTSEL). A fixed counter's event
