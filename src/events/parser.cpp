@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/suggest.h"
@@ -51,11 +52,13 @@ class Parser {
   using EventResult = Result<ParsedEvent, Error>;
 
   Failure<Error> fail(std::size_t where, std::string_view what) const {
-    return Failure(Error(fmt::format("event list '{}', character {}: {}", text_, where + 1, what)));
+    std::string line(text_);
+    std::ranges::replace_if(line, is_space, ' ');
+    return Failure(Error(fmt::format("event list '{}', character {}: {}", line, where + 1, what)));
   }
 
   char peek() {
-    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
+    while (position_ < text_.size() && is_space(text_[position_])) ++position_;
     return position_ < text_.size() ? text_[position_] : '\0';
   }
   bool take(char wanted) {
@@ -83,8 +86,8 @@ class Parser {
     } while (take(','));
     if (!take('}')) return fail(begin, "group without a closing '}'");
     if (!take(':')) return group;
-    const std::size_t where = position_;
     const std::string_view letters = take_letters();
+    const std::size_t where = position_ - letters.size();
     if (letters.empty()) return fail(where, "expected modifiers after ':'");
     for (ParsedEvent& event : group.events) {
       const bool leads = &event == &group.events.front();
@@ -106,6 +109,7 @@ class Parser {
   }
 
   std::string_view take_letters() {
+    peek();
     const std::size_t begin = position_;
     while (position_ < text_.size() && std::isalpha(static_cast<unsigned char>(text_[position_])) != 0)
       ++position_;
@@ -133,11 +137,11 @@ class Parser {
                                        : fmt::format("expected an event, found '{}'", found));
     }
     ParsedEvent event;
-    const bool is_pmu = is_this_pmu(name) && position_ < text_.size() && text_[position_] == '/';
+    const bool is_pmu = is_this_pmu(name) && peek() == '/';
     if (!is_pmu)
       if (const auto done = select_named(event, name, begin); !done.ok()) return Failure(done.error());
     std::size_t end_of_name = position_;
-    if (position_ < text_.size() && text_[position_] == '/') {
+    if (peek() == '/') {
       if (const auto done = parse_terms(event, is_pmu, group); !done.ok()) return Failure(done.error());
       if (is_pmu) end_of_name = position_;
     }
@@ -208,7 +212,8 @@ class Parser {
     const auto text = take_slashes();
     if (!text) return fail(slash, "no second '/' closes the term list");
     if (is_pmu) event.attr.type = static_cast<u32>(perf::EventType::raw);
-    if (text->empty()) return is_pmu ? Result<Done, Error>(fail(slash, "'cpu//' names no event")) : Done{};
+    if (trimmed(*text).empty())
+      return is_pmu ? Result<Done, Error>(fail(slash, "'cpu//' names no event")) : Done{};
     std::optional<double> ratio;
     for (const Term& term : split_terms(*text, slash + 1)) {
       const bool names_event = is_pmu && !term.value && !is_term(term.name);
@@ -281,15 +286,15 @@ class Parser {
   Result<Done, Error> parse_modifiers(ParsedEvent& event, std::size_t begin, std::size_t end_of_name,
                                       bool is_pmu) {
     const bool behind_slash = text_[position_ - 1] == '/';
-    const bool colon = position_ < text_.size() && text_[position_] == ':';
-    const std::size_t where = position_ + colon;
-    position_ = where;
+    const bool colon = take(':');
     const std::string_view letters = colon || behind_slash ? take_letters() : std::string_view();
+    const std::size_t where = position_ - letters.size();
     if (colon && letters.empty()) return fail(where, "expected modifiers after ':'");
     if (const auto done = apply_modifiers(event, letters, model_); !done.ok())
       return fail(where, done.error().message);
     if (!event.name.empty()) return Done{};
     event.name = text_.substr(begin, end_of_name - begin);
+    std::erase_if(event.name, is_space);
     if (!letters.empty()) event.name += is_pmu ? std::string(letters) : fmt::format(":{}", letters);
     return Done{};
   }

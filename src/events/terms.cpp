@@ -104,10 +104,10 @@ std::vector<Term> split_terms(std::string_view text, std::size_t position) {
   for (std::size_t i = 0; i <= text.size(); ++i) {
     if (i < text.size() && text[i] == '\'') quoted = !quoted;
     if (i < text.size() && (text[i] != ',' || quoted)) continue;
-    const std::string_view whole = text.substr(begin, i - begin);
-    const std::size_t equals = whole.find('=');
-    Term term{.position = position + begin, .name = whole.substr(0, equals), .value = std::nullopt};
-    if (equals != whole.npos) term.value = whole.substr(equals + 1);
+    const std::string_view whole = trimmed(text.substr(begin, i - begin));
+    const std::size_t equals = whole.find('='), offset = static_cast<std::size_t>(whole.data() - text.data());
+    Term term{.position = position + offset, .name = trimmed(whole.substr(0, equals)), .value = std::nullopt};
+    if (equals != whole.npos) term.value = trimmed(whole.substr(equals + 1));
     terms.push_back(term);
     begin = i + 1;
   }

@@ -11,6 +11,15 @@
 
 namespace pmusim::events {
 
+/// What separates the parts of an event list and says nothing: lists are kept in files and broken there.
+constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+inline std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 /// All of `digits` as a number of that base, or nothing.
 inline std::optional<u64> parse_digits(std::string_view digits, int base) {
   u64 value = 0;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "cpu/core_facts.h"
 
 namespace pmusim::events {
@@ -217,6 +219,39 @@ TEST(EventGroups, TakeTheSyntaxOfAutoCounterReload) {  // issue: ACR on the comm
   EXPECT_EQ(events[1].attr.config2, 3u);
 }
 
+TEST(EventGroups, TakeTheListOfThePatchWithItsLineBreak) {  // ACR patch 3/3 of October 2024, as it is printed
+  const auto groups = parse_events(
+      "{cpu_atom/branch-misses,period=200000,acr_mask=0x2/ppu,\n"
+      "cpu_atom/branch-instructions,period=1000000,acr_mask=0x3/u}",
+      skymont());
+  ASSERT_TRUE(groups.ok()) << groups.error().message;
+  const auto& events = groups->front().events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].attr.precise_ip, 2u);
+  EXPECT_EQ(events[1].attr.sample_period, 1'000'000u);
+  EXPECT_EQ(events[1].attr.config2, 3u);
+  EXPECT_EQ(events[1].name, "cpu_atom/branch-instructions,period=1000000,acr_mask=0x3/u");
+}
+
+TEST(EventGroups, PassOverWhiteSpaceBetweenTheirParts) {  // perf 6.1 takes each of these
+  const std::string plain = "{cycles:u,cpu/event=0xc4,umask=0x20,period=100/pp}:D";
+  const auto wanted = parse_events(plain, ice_lake());
+  ASSERT_TRUE(wanted.ok());
+  for (const std::string_view text :
+       {"\n{cycles:u,\n\tcpu/event=0xc4,umask=0x20,period=100/pp}:D\n",
+        "{ cycles :u ,cpu /event=0xc4,umask=0x20,period=100/pp } :D",
+        "{cycles: u,cpu/\nevent=0xc4,\r\n umask =0x20,period= 100\n/pp\n}: D"}) {
+    const auto groups = parse_events(text, ice_lake());
+    ASSERT_TRUE(groups.ok()) << groups.error().message;
+    ASSERT_EQ(groups->size(), 1u);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const perf::Attr &attr = groups->front().events[i].attr, &same = wanted->front().events[i].attr;
+      EXPECT_EQ(std::memcmp(&attr, &same, sizeof attr), 0) << text;
+      EXPECT_EQ(groups->front().events[i].name, wanted->front().events[i].name) << text;
+    }
+  }
+}
+
 TEST(EventGroups, RatioToPreviousFillsInThePeriodAndTheMasks) {  // perf record, ratio-to-prev
   const auto groups = parse_events("{instructions,cycles/period=20000,ratio-to-prev=0.5/}", skymont());
   ASSERT_TRUE(groups.ok()) << groups.error().message;
@@ -291,6 +326,10 @@ INSTANTIATE_TEST_SUITE_P(
             "character 15: term 'acr_mask' needs auto counter reload, which Ice Lake server does not have; "},
         Refused{"{cycles,branches/ratio-to-prev=2/}", "term 'ratio-to-prev' needs auto counter reload"},
         Refused{"cpu/stalled-cycles-frontend/", "Ice Lake server has no event for"},
+        Refused{"cycles,\n\tbranch-mises", "event list 'cycles,  branch-mises', character 10: unknown event"},
+        Refused{"cpu/event=0xc4,\n umask=zz/", "character 18: term 'umask' needs"},
+        Refused{"cpu/ \n/", "names no event"}, Refused{"cycles, ,branches", "found ','"},
+        Refused{"cycles\nbranches", "expected ',' or the end of the list, found 'b'"},
         Refused{"cycles instructions", "expected ',' or the end of the list, found 'i'"},
         Refused{"r12345678901234567", "unknown event"}));
 
