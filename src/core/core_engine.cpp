@@ -101,11 +101,15 @@ void CoreEngine::interrupt() {
   transactions_.interrupt();
 }
 
-// The trace has no address for it, as it is no access. Its registers are those before it too.
+// The trace has no address for it, as it is no access. Its registers are those before it too. Of the line
+// that is being executed fetch asks again.
 void CoreEngine::flush_line(const x86::Instruction& instruction, const Registers* registers) {
   const x86::MemoryOperand& line = instruction.flushed_line;
   if (registers == nullptr || line.fs || line.gs) return;
-  memory_.hierarchy().flush(x86::effective_address(instruction, line, *registers, 0, 0));
+  MemoryHierarchy& hierarchy = memory_.hierarchy();
+  const u64 address = x86::effective_address(instruction, line, *registers, 0, 0);
+  hierarchy.flush(address);
+  if (hierarchy.line_of(address) == fetched_line_) fetched_line_ = nowhere;
 }
 
 void CoreEngine::fetch_line(u64 address) {

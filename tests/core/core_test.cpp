@@ -237,6 +237,28 @@ TEST(Core, ALoadAfterClflushMissesToMemory) {
   EXPECT_EQ(from_memory, (std::vector<bool>{true, false, false, false, false, true}));
 }
 
+TEST(Core, ClflushOfTheLineThatIsExecutingMakesFetchAskAgain) {
+  Core core = make_core(four_wide());
+  x86::Instruction clflush = nop();
+  clflush.flushes_line = true;
+  clflush.flushed_line.base = static_cast<u8>(Gpr::rax);
+  const trace::Block block = block_at(0x1000, {nop(), clflush, nop(), nop()});  // all in one line
+  std::array<Registers, 4> registers{};
+  trace::BlockRun block_run;
+  block_run.block = &block;
+  block_run.next_ip = 0x1000;
+  block_run.registers = registers;
+  const auto misses = [&](u64 flushed) {
+    for (Registers& r : registers) r[Gpr::rax] = flushed;
+    std::vector<bool> missed;
+    core.run(block_run, [&](const Retirement& r) { missed.push_back(r.signals.has(Signal::l1i_miss)); });
+    return missed;
+  };
+  EXPECT_EQ(misses(0x5000), (std::vector<bool>{true, false, false, false}));
+  EXPECT_EQ(misses(0x5000), (std::vector<bool>{false, false, false, false}));
+  EXPECT_EQ(misses(0x1038), (std::vector<bool>{false, false, true, false}));
+}
+
 TEST(Core, AnIndirectJumpIsMispredictedAgainAfterAPredictionBarrier) {
   Core core = make_core(four_wide());
   const trace::Block block = block_at(0x1000, {branch(BranchKind::indirect_jump)});
