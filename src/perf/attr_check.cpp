@@ -12,6 +12,19 @@ namespace pmusim::perf {
 
 using Outcome = Result<Done, KernelError>;
 
+namespace {
+
+/// How much of an attribute a release with that SIMD sampling knows.
+constexpr u32 known_bytes(SimdAbi simd) {
+  return simd == SimdAbi::none ? offsetof(Attr, sample_simd_regs_enabled) : sizeof(Attr);
+}
+
+bool any_set(std::span<const std::byte> bytes) {
+  return std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0}; });
+}
+
+}  // namespace
+
 Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd) {
   constexpr std::size_t size_at = offsetof(Attr, size), smallest = 64, largest = 4096;
   if (user.size() < size_at + sizeof(u32)) return refuse(EFAULT, "attr: not readable up to its size field");
@@ -19,19 +32,16 @@ Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd) {
   std::memcpy(&size, user.data() + size_at, sizeof size);
   const std::size_t bytes = size == 0 ? smallest : size;
 
+  const u32 known = known_bytes(simd);
   const auto too_big = [&](const char* why) {
-    const u32 known = sizeof(Attr);
     std::memcpy(user.data() + size_at, &known, sizeof known);
     return refuse(E2BIG, "attr.size {}: {}", size, why);
   };
   if (bytes < smallest || bytes > largest) return too_big("outside 64 to 4096");
   if (bytes > user.size())
     return refuse(EFAULT, "attr: {} bytes long, of which {} are readable", bytes, user.size());
-  if (bytes > sizeof(Attr)) {
-    const auto tail = user.subspan(sizeof(Attr), bytes - sizeof(Attr));
-    if (std::ranges::any_of(tail, [](std::byte b) { return b != std::byte{0}; }))
-      return too_big("bytes behind the newest known field are set");
-  }
+  if (bytes > known && any_set(user.subspan(known, bytes - known)))
+    return too_big("bytes behind the newest known field are set");
   Attr attr;
   std::memcpy(&attr, user.data(), std::min(bytes, sizeof attr));
   if (bytes < sizeof attr) std::memset(reinterpret_cast<std::byte*>(&attr) + bytes, 0, sizeof attr - bytes);
@@ -43,11 +53,7 @@ namespace {
 
 /// A1: fields that are newer than the system lie behind what it knows of an attribute.
 Outcome check_known(const Attr& attr, const Limits& limits) {
-  const bool simd = attr.sample_simd_regs_enabled != 0 || attr.sample_simd_pred_reg_qwords != 0 ||
-                    attr.sample_simd_vec_reg_qwords != 0 || attr.sample_simd_pred_reg_intr != 0 ||
-                    attr.sample_simd_pred_reg_user != 0 || attr.sample_simd_vec_reg_intr != 0 ||
-                    attr.sample_simd_vec_reg_user != 0;
-  if (simd && limits.simd() == SimdAbi::none)
+  if (any_set(std::as_bytes(std::span(&attr, 1)).subspan(known_bytes(limits.simd()))))
     return refuse(E2BIG, "sample_simd_*: Linux {} does not know these fields", name_of(limits.kernel));
   return Done{};
 }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <vector>
 
 #include "perf/attr_check.h"
 
@@ -52,6 +55,28 @@ TEST(Kernel, FieldsThatItDoesNotKnowAreTooBig) {
   EXPECT_EQ(checked.error().error_number, E2BIG);
   EXPECT_TRUE(check_attr(attr, {.kernel = Kernel::v7_1_simd}));
   EXPECT_TRUE(check_attr(attr, {.kernel = Kernel::v7_4}));
+}
+
+// Byte by byte: what a release does not know it cannot tell from something that matters.
+TEST(Kernel, EveryByteBehindItsAttributeIsTooBig) {
+  constexpr std::size_t first_new = 144, bytes = 176;
+  for (std::size_t at = first_new; at < bytes; ++at) {
+    std::vector<std::byte> user(bytes);
+    const u32 size = bytes;
+    std::memcpy(user.data() + offsetof(Attr, size), &size, sizeof size);
+    user[at] = std::byte{1};
+    Attr attr;
+    std::memcpy(&attr, user.data(), sizeof attr);
+    const auto checked = check_attr(attr, {.kernel = Kernel::v7_1});
+    ASSERT_FALSE(checked) << at;
+    EXPECT_EQ(checked.error().error_number, E2BIG) << at;
+    const auto copied = copy_attr(user, simd_abi(Kernel::v7_1));
+    ASSERT_FALSE(copied) << at;
+    EXPECT_EQ(copied.error().error_number, E2BIG) << at;
+    u32 known;
+    std::memcpy(&known, user.data() + offsetof(Attr, size), sizeof known);
+    EXPECT_EQ(known, first_new) << at;
+  }
 }
 
 }  // namespace
