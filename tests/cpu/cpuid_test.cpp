@@ -107,6 +107,7 @@ const LeafValue dumps[] = {
     {"skylake", 0xD, 15, {}},
 
     // no dump seen: what the counters and the nearest relative's leaves make of them
+    {"sierraforest", 0x1C, 0, {0xC000000B, 7, 0x000F0007, 0}},  // Linux: branch counters came with it
     {"sierraforest", 0xA, 0, {0x07300805, 0, 7, 0x8603}},
     {"clearwaterforest", 0xA, 0, {0x0D300806, 0x080, 0x77, 0x8603}},
     {"diamondrapids", 0xA, 0, {0x0D300806, 0x200, 0xF, 0x8604}},

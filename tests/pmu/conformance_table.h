@@ -125,7 +125,9 @@ inline const std::vector<Row> event_selects = {
     {{glp}, 0x186, 4, 1, Kind::store, 0xFFDFFFFF},   // AnyThread deprecated
     {{tnt}, 0x186, 4, 1, Kind::store, 0x4FFDFFFFF},  // adaptive records
     {{grt}, 0x186, 6, 1, Kind::store, 0x4FFDFFFFF},
-    {{icl, tgl, glc, rwc, cmt, srf}, 0x186, 8, 1, Kind::store, 0x4FFDFFFFF},
+    {{icl, tgl, glc, rwc, cmt}, 0x186, 8, 1, Kind::store, 0x4FFDFFFFF},
+    {{srf}, 0x186, 4, 1, Kind::store, 0xCFFDFFFFF},  // the LBR logs counters 0 to 3
+    {{srf}, 0x18A, 4, 1, Kind::store, 0x4FFDFFFFF},
     {{icx, spr, gnr}, 0x186, 2, 1, Kind::store, 0x5FFDFFFFF},
     {{icx, spr, gnr}, 0x188, 1, 1, Kind::store, 0x7FFDFFFFF},
     {{icx, spr, gnr}, 0x189, 5, 1, Kind::store, 0x5FFDFFFFF},

@@ -71,7 +71,8 @@ constexpr CoreNumber crestmont_numbers[] = {
 }  // namespace
 
 namespace {
-/// Crestmont as in Sierra Forest: eight counters, leaf 23H. No dump seen; follows Meteor Lake's E core.
+/// Crestmont as in Sierra Forest: eight counters, leaf 23H, branch counters in the LBR. No dump seen; follows
+/// Meteor Lake's E core in the rest.
 CpuModel sierraforest() {
   CpuModel m = gracemont();
   m.name = "sierraforest";
@@ -84,6 +85,7 @@ CpuModel sierraforest() {
   m.arch_perfmon_ext = true;
   m.offcore_rsp = {0x800FF3FFFFFFFFFF, 0x000FF3FFFFFFFFFF};
   m.snoop_rsp = ~u64{0};
+  m.lbr.cpuid_1c_ecx = lbr_records_and_counters;
   m.xss = 0xDD00;
   m.pebs.format = 5;
   m.pebs.counters = 0xFF | fixed(0x7);
@@ -103,6 +105,7 @@ CpuModel crestmont() {
   m.model = 0xAA;
   m.stepping = 4;
   m.hybrid = true;
+  m.lbr.cpuid_1c_ecx = lbr_records;
   m.xss = 0xD900;
   use_product(m.core, crestmont_numbers, costs::crestmont());
   return m;
