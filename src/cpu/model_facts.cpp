@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
+
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim {
 namespace {
@@ -42,6 +45,21 @@ std::string pebs_format(const CpuModel& m) {
 
 std::string pebs_counters(const CpuModel& m) {
   return pebs::is_known(m.pebs.format) ? fmt::format("{:#x}", m.pebs.counters) : "";
+}
+
+/// What records hold beyond the general registers: by the groups of CPUID.23H.4, or the one of adaptive
+/// records.
+std::string pebs_registers(const CpuModel& m) {
+  using namespace pebs::cfg_c;
+  if (!m.has_arch_pebs()) return pebs::is_adaptive(m.pebs.format) && m.pebs.baseline ? "XMM" : "";
+  constexpr std::pair<u64, std::string_view> groups[] = {{XMM, "XMM"},   {YMMH, "YMMH"},
+                                                         {EGPR, "EGPR"}, {OPMASK, "OPMASK"},
+                                                         {ZMMH, "ZMMH"}, {HI16_ZMM, "HI16_ZMM"}};
+  std::string text;
+  for (const auto& [group, name] : groups)
+    if ((u64{m.pebs.arch_capabilities} << 32 & group) != 0)
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  return text;
 }
 
 std::string distribution(const CpuModel& m) {
@@ -114,6 +132,11 @@ constexpr Known record_counters[] = {{dumped, "cougarcove darkmont"},
                                       "emeraldrapids redwoodcove graniterapids lioncove "
                                       "gracemont crestmont skymont"}};
 
+constexpr Known record_registers[] = {{dumped, "cougarcove darkmont"},
+                                      {documented,
+                                       "icelake icelake-server tigerlake rocketlake tremont goldencove "
+                                       "sapphirerapids emeraldrapids gracemont"}};
+
 constexpr Known precise_counters[] = {{dumped, "cougarcove darkmont"},
                                       {documented,
                                        "sandybridge ivybridge haswell broadwell skylake skylake-x "
@@ -146,6 +169,7 @@ constexpr std::array fact_rows{
     ModelFact{"pebs_format", "PERF_CAPABILITIES[11:8]; CPUID.23H.4", pebs_format, record_format},
     ModelFact{"pebs_counters", "SDM vol. 3, PEBS; Linux, intel_pmu_init; CPUID.23H.5", pebs_counters,
               record_counters},
+    ModelFact{"pebs_registers", "CPUID.23H.4; SDM vol. 3, adaptive PEBS", pebs_registers, record_registers},
     ModelFact{"precise_distribution", "SDM vol. 3, PDIR and PDIST; CPUID.23H.5", distribution,
               precise_counters},
     ModelFact{"counter_reload", "CPUID.23H.2", reload, reloading},

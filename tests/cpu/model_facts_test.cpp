@@ -47,6 +47,20 @@ TEST(ModelFacts, CountersOfUnseenPartsAreInferred) {
   EXPECT_EQ(fact("counters").origin_of("skymont"), FactOrigin::dumped);
 }
 
+// CPUID.23H.4 of Panther Lake was dumped; what other parts store of AVX-512 and APX no document says.
+TEST(ModelFacts, SayWhichVectorRegistersRecordsHold) {
+  const auto value = [](std::string_view model) {
+    return fact("pebs_registers").value(find_cpu_model(model).value());
+  };
+  EXPECT_EQ(value("skylake"), "");
+  EXPECT_EQ(value("icelake"), "XMM");
+  EXPECT_EQ(value("cougarcove"), "XMM, YMMH");
+  EXPECT_EQ(fact("pebs_registers").origin_of("darkmont"), FactOrigin::dumped);
+  EXPECT_EQ(fact("pebs_registers").origin_of("icelake"), FactOrigin::documented);
+  for (const char* model : {"diamondrapids", "coyotecove", "arcticwolf", "clearwaterforest"})
+    EXPECT_EQ(fact("pebs_registers").origin_of(model), FactOrigin::inferred) << model;
+}
+
 TEST(ModelFacts, AModelThatNobodyLookedUpIsInferred) {
   EXPECT_EQ(fact("counters").origin_of("mine"), FactOrigin::inferred);
   EXPECT_EQ(fact("counters").origin_of("lake"), FactOrigin::inferred);  // a part of a name is none
