@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/build_id.h"
 #include "pmusim/trace/reader.h"
 #include "trace/build_id.h"
 
@@ -113,7 +114,9 @@ std::span<const std::byte> PtCode::page(std::size_t number, u64 page_number) {
 
 const std::optional<InputFile>& PtCode::open(File& file) {
   if (std::exchange(file.opened, true)) return file.contents;
-  const bool fits = file.build_id.empty() || trace::build_id_of_file(file.path) == file.build_id;
+  const auto bytes = [](const std::vector<u8>& id) { return std::as_bytes(std::span(id)); };
+  const bool fits =
+      file.build_id.empty() || is_same_build(bytes(file.build_id), bytes(trace::build_id_of_file(file.path)));
   auto opened = InputFile::open(file.path);
   if (fits && opened)
     file.contents = *std::move(opened);

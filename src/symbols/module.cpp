@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fstream>
 
+#include "base/build_id.h"
 #include "debug_information.h"
 #include "elf_file.h"
 
@@ -42,7 +43,7 @@ void Module::State::open(const FileIdentity& identity, const std::filesystem::pa
   if (!elf)
     miss(std::filesystem::exists(identity.path) ? "is no x86-64 ELF file: its code is not shown"
                                                 : "does not exist here: its code is not shown");
-  if (elf && !identity.build_id.empty() && elf->build_id() != identity.build_id) {
+  if (elf && !identity.build_id.empty() && !is_same_build(identity.build_id, elf->build_id())) {
     miss(fmt::format("is another build ({}) than the one recorded ({}): its code is not shown",
                      elf->build_id().empty() ? "without a build id" : hexadecimal(elf->build_id()),
                      hexadecimal(identity.build_id)));

@@ -162,6 +162,20 @@ TEST_F(ModuleTest, AnotherBuildIsNotShown) {
   EXPECT_TRUE(module.symbols().empty());
 }
 
+/// As lld makes it, in the place of the linker's of 20 bytes; perf before 5.12 recorded 20 bytes and no size.
+TEST_F(ModuleTest, AShortBuildIdThatWasRecordedWithZerosIsTheSame) {
+  using namespace std::string_literals;
+  const std::string short_id = "\x57\x2a\xc7\x24\x87\xae\x19\x66";
+  std::ofstream(file("note"), std::ios::binary)
+      << "\4\0\0\0\10\0\0\0\3\0\0\0GNU\0"s << short_id << std::string(12, '\0');
+  ASSERT_TRUE(shell("objcopy --update-section .note.gnu.build-id=" + file("note") + " " + program + " " +
+                    file("short")));
+  ASSERT_EQ(open(file("short")).build_id(), "572ac72487ae1966");
+  EXPECT_EQ(open(file("short"), bytes_of("572ac72487ae1966000000000000000000000000")).problem(), "");
+  EXPECT_THAT(open(file("short"), bytes_of("572ac72487ae1966000000000000000000000001")).problem(),
+              HasSubstr("is another build"));
+}
+
 TEST_F(ModuleTest, AMissingFileStillHasTheSymbolsOfItsDebugFile) {
   ASSERT_NO_FATAL_FAILURE(split_program());
   Module module = open(file("gone"), bytes_of(open(program).build_id()));
