@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "base/suggest.h"
 #include "perf_data.h"
@@ -111,37 +113,36 @@ Result<Done, Error> learn_processes(Profile& profile, Reader& reader, const Opti
   return done;
 }
 
-Result<Report, Error> read_profile(Result<Reader, Error> first, Result<Reader, Error> second,
-                                   const Options& options) {
-  if (!first) return Failure(first.error());
-  if (!second) return Failure(second.error());
+Result<Report, Error> read_profile(const Reader& file, const Options& options) {
+  Reader first = file.from_start(), second = file.from_start();
   Profile profile(options);
-  if (auto done = learn_processes(profile, *first, options); !done) return Failure(done.error());
-  const std::vector<SampledEvent> events = sampled_events(*first);
+  if (auto done = learn_processes(profile, first, options); !done) return Failure(done.error());
+  const std::vector<SampledEvent> events = sampled_events(first);
   for (const SampledEvent& event : events) profile.add_event(event);
   for (std::string& note : notes_on_branches(events)) profile.add_note(std::move(note));
-  profile.set_branch_counters(logged_events(*first));
-  const auto losses = add_samples(profile, *second, events);
+  profile.set_branch_counters(logged_events(first));
+  const auto losses = add_samples(profile, second, events);
   if (!losses) return Failure(losses.error());
   Report report = profile.report();
-  report.command_line = joined(first->metadata().command_line);
-  report.cpu = first->metadata().cpu_description;
+  report.command_line = joined(first.metadata().command_line);
+  report.cpu = first.metadata().cpu_description;
   add_notes(report, *losses);
+  std::ranges::move(first.warnings(), std::back_inserter(report.notes));
   return report;
 }
 
 /// All the functions asked for have to have samples.
-Result<Report, Error> checked(Report report, const std::filesystem::path& path, const Options& options) {
+Result<Report, Error> checked(Report report, const Reader& file, const Options& options) {
   for (const std::string& wanted : options.symbols) {
     if (find_function(report, wanted) != nullptr) continue;
     Options everything = options;
     everything.symbols.clear();
-    const auto all = analyze(path, everything);
+    const auto all = read_profile(file, everything);
     std::vector<std::string> names;
     if (all)
       for (const Symbol& symbol : all->symbols) names.push_back(without_parameters(symbol.name));
     const std::vector<std::string_view> known(names.begin(), names.end());
-    return Failure(Error(fmt::format("{}: no samples in a function '{}'{}", path.string(), wanted,
+    return Failure(Error(fmt::format("{}: no samples in a function '{}'{}", report.input, wanted,
                                      did_you_mean(wanted, known))));
   }
   return report;
@@ -152,16 +153,19 @@ Result<Report, Error> checked(Report report, const std::filesystem::path& path, 
 std::filesystem::path usual_debug_directory() { return symbols::usual_debug_directory; }
 
 Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& options) {
-  auto report = read_profile(Reader::open(perf_data), Reader::open(perf_data), options);
+  const auto file = Reader::open(perf_data);
+  if (!file) return Failure(file.error());
+  auto report = read_profile(*file, options);
   if (!report) return report;
   report->input = perf_data.string();
-  return checked(*std::move(report), perf_data, options);
+  return checked(*std::move(report), *file, options);
 }
 
 Result<Report, Error> analyze_bytes(const std::string& name, const std::vector<std::byte>& perf_data,
                                     const Options& options) {
-  auto report =
-      read_profile(Reader::from_memory(name, perf_data), Reader::from_memory(name, perf_data), options);
+  const auto file = Reader::from_memory(name, perf_data);
+  if (!file) return Failure(file.error());
+  auto report = read_profile(*file, options);
   if (report) report->input = name;
   return report;
 }

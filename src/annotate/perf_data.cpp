@@ -127,7 +127,7 @@ std::vector<SampledEvent> sampled_events(const perfdata::Reader& reader) {
   std::vector<SampledEvent> events;
   for (const perfdata::EventDescription& event : reader.events()) {
     const auto number = static_cast<u32>(events.size());
-    events.push_back({.name = event.name.empty() ? fmt::format("event {}", number) : event.name,
+    events.push_back({.name = event.name,
                       .branches = use_of(event.attr),
                       .counters = {logged_in_group(reader, number), counter_bits(reader.metadata())}});
   }

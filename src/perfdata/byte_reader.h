@@ -58,6 +58,12 @@ class ByteReader {
     const auto* begin = reinterpret_cast<const char*>(bytes.data());
     return {begin, bytes.empty() ? 0 : strnlen(begin, bytes.size())};
   }
+  /// The characters in front of the next NUL, and the NUL.
+  std::string take_until_nul() {
+    const auto* begin = reinterpret_cast<const char*>(rest_.data());
+    const std::size_t length = rest_.empty() ? 0 : strnlen(begin, rest_.size());
+    return take_text(length + 1);
+  }
   std::string take_rest_as_text() { return take_text(rest_.size()); }
   /// A string as features have it: its length, then the padded characters.
   std::string take_string() { return take_text(take<u32>()); }

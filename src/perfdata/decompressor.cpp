@@ -9,6 +9,8 @@ namespace pmusim::perfdata {
 void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
 Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {}
+Decompressor::Decompressor(Decompressor&&) noexcept = default;
+Decompressor& Decompressor::operator=(Decompressor&&) noexcept = default;
 Decompressor::~Decompressor() = default;
 
 Result<Done, Error> Decompressor::append_to(std::vector<std::byte>& plain, std::span<const std::byte> piece) {

@@ -20,6 +20,8 @@ class Decompressor {
   static constexpr std::size_t largest_piece = std::size_t{64} << 20;
 
   Decompressor();
+  Decompressor(Decompressor&&) noexcept;
+  Decompressor& operator=(Decompressor&&) noexcept;
   ~Decompressor();
   /// Appends what `piece` decompresses to. Errors: not a zstd stream, longer than largest_piece.
   Result<Done, Error> append_to(std::vector<std::byte>& plain, std::span<const std::byte> piece);

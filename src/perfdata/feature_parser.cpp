@@ -1,41 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "perfdata/feature_parser.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "perf/simd_abi.h"
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "perfdata/machine_features.h"
 
 namespace pmusim::perfdata {
 
-std::optional<perf::Attr> parse_attr(std::span<const std::byte> bytes) {
-  constexpr u32 smallest = 64;
-  if (bytes.size() < smallest) return std::nullopt;
-  perf::Attr attr;
-  u32 size;
-  std::memcpy(&size, bytes.data() + offsetof(perf::Attr, size), sizeof size);
-  if (size == 0) size = smallest;
-  if (size < smallest || size > bytes.size()) return std::nullopt;
-  std::array<std::byte, sizeof attr> image{};
-  std::copy_n(bytes.begin(), std::min<std::size_t>(size, sizeof attr), image.begin());
-  std::memcpy(&attr, image.data(), sizeof attr);
-  attr.size = size;
-  return perf::simd_abi_of(attr) == perf::SimdAbi::series_v7 ? perf::from_series_v7(attr) : attr;
-}
-
 namespace {
 
-/// The names, by position, as perf matches them. The attribute section has the same ids.
+/// The names, by position, as perf matches them. The attribute section has the attributes and ids.
 bool parse_event_description(Description& d, ByteReader& in) {
   const u32 events = in.take<u32>();
   const u32 attr_size = in.take<u32>();
   for (u32 i = 0; i < events && in.ok(); ++i) {
-    const auto attr = parse_attr(in.take_bytes(attr_size));
+    in.take_bytes(attr_size);
     const u32 ids = in.take<u32>();
     std::string name = in.take_string();
+    if (in.ok() && i < d.events.size()) d.events[i].name = std::move(name);
     in.take_bytes(u64{ids} * sizeof(u64));
-    if (!attr || !in.ok()) return false;
-    if (i < d.events.size()) d.events[i].name = std::move(name);
   }
   return in.ok();
 }
@@ -58,10 +45,53 @@ bool parse_build_ids(Description& d, std::span<const std::byte> payload) {
     if (size > payload.size() || !parse_build_id(d, payload.first(size))) return false;
     payload = payload.subspan(size);
   }
-  return payload.empty();
+  return true;
 }
 
+/// By number, as perf report --header and perf.data-file-format.txt have them.
+constexpr std::array<std::string_view, 36> feature_names = {"",
+                                                            "TRACING_DATA",
+                                                            "BUILD_ID",
+                                                            "HOSTNAME",
+                                                            "OSRELEASE",
+                                                            "VERSION",
+                                                            "ARCH",
+                                                            "NRCPUS",
+                                                            "CPUDESC",
+                                                            "CPUID",
+                                                            "TOTAL_MEM",
+                                                            "CMDLINE",
+                                                            "EVENT_DESC",
+                                                            "CPU_TOPOLOGY",
+                                                            "NUMA_TOPOLOGY",
+                                                            "BRANCH_STACK",
+                                                            "PMU_MAPPINGS",
+                                                            "GROUP_DESC",
+                                                            "AUXTRACE",
+                                                            "STAT",
+                                                            "CACHE",
+                                                            "SAMPLE_TIME",
+                                                            "MEM_TOPOLOGY",
+                                                            "CLOCKID",
+                                                            "DIR_FORMAT",
+                                                            "BPF_PROG_INFO",
+                                                            "BPF_BTF",
+                                                            "COMPRESSED",
+                                                            "CPU_PMU_CAPS",
+                                                            "CLOCK_DATA",
+                                                            "HYBRID_TOPOLOGY",
+                                                            "PMU_CAPS",
+                                                            "CPU_DOMAIN_INFO",
+                                                            "E_MACHINE",
+                                                            "CLN_SIZE",
+                                                            "MEMORY_RANGES"};
+
 }  // namespace
+
+std::string feature_name(unsigned number) {
+  if (number == 0 || number >= feature_names.size()) return fmt::format("{}", number);
+  return std::string(feature_names[number]);
+}
 
 bool parse_build_id(Description& d, std::span<const std::byte> bytes) {
   ByteReader in(bytes);
@@ -78,9 +108,13 @@ bool parse_build_id(Description& d, std::span<const std::byte> bytes) {
 }
 
 bool parse_feature(Description& d, Feature feature, std::span<const std::byte> payload) {
+  if (payload.empty()) return true;
   Metadata& m = d.metadata;
   ByteReader in(payload);
   switch (feature) {
+    case Feature::tracing_data:
+      d.tracepoints = tracepoint_names(payload);
+      break;
     case Feature::build_id:
       return parse_build_ids(d, payload);
     case Feature::host_name:
@@ -118,9 +152,12 @@ bool parse_feature(Description& d, Feature feature, std::span<const std::byte> p
       });
     case Feature::group_description:
       return parse_groups(d, in);
+    case Feature::directory_format:
+      if (const u64 version = in.take<u64>(); in.ok()) d.directory_version = version;
+      break;
     case Feature::sample_time: {
-      const u64 first = in.take<u64>();
-      d.sample_times.emplace(first, in.take<u64>());
+      const u64 first = in.take<u64>(), last = in.take<u64>();
+      if (in.ok()) d.sample_times.emplace(first, last);
       break;
     }
     default:

@@ -8,13 +8,13 @@
 
 namespace pmusim::perfdata {
 
-/// Takes an attribute of any size that its own size field gives; what Attr does not have is dropped. Nothing
-/// if the size is impossible.
-std::optional<perf::Attr> parse_attr(std::span<const std::byte> bytes);
-
-/// Adds what the payload of a feature says; features that nobody here asks for say nothing. False: the
-/// payload ends early or cannot be meant so.
+/// Adds what the payload of a feature says, as far as it goes: an empty one says nothing, one of an older
+/// perf has less, one of a newer perf may have more behind, and features that nobody here asks for are not
+/// looked at. False: the payload ends within something.
 bool parse_feature(Description& description, Feature feature, std::span<const std::byte> payload);
+
+/// perf's name for a feature: "CPU_TOPOLOGY"; its number where there is none.
+std::string feature_name(unsigned number);
 
 /// One build-id entry with its header; false if it is none.
 bool parse_build_id(Description& description, std::span<const std::byte> entry);

@@ -10,6 +10,7 @@
 #include "perf/simd_abi.h"
 #include "perfdata/file_format.h"
 #include "perfdata/payload.h"
+#include "perfdata/tracing_data.h"
 #include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
@@ -22,6 +23,8 @@ struct Description {
   std::vector<EventDescription> events;
   std::vector<Group> groups;
   std::vector<BuildId> build_ids;
+  TracepointNames tracepoints;
+  std::optional<u64> directory_version;
   std::optional<std::pair<u64, u64>> sample_times;  ///< ns, first and last
   std::optional<Payload> compression;
 };

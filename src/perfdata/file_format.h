@@ -33,7 +33,8 @@ struct PipeHeader {
 };
 
 enum class Feature : u8 {
-  build_id = 2,
+  tracing_data = 1,
+  build_id,
   host_name,
   os_release,
   version,
@@ -52,6 +53,7 @@ enum class Feature : u8 {
   cache = 20,
   sample_time,
   clock_id = 23,
+  directory_format,
   compressed = 27,
   cpu_pmu_caps,
   clock_data,
@@ -63,7 +65,8 @@ inline constexpr u64 last_feature_marker = 32;
 
 enum class UserRecord : u32 {
   header_attr = 64,
-  build_id = 67,
+  tracing_data = 66,
+  build_id,
   finished_round,
   auxtrace_info = 70,
   auxtrace,
@@ -71,7 +74,11 @@ enum class UserRecord : u32 {
   time_conversion,
   header_feature,
   compressed,
+  finished_init,
+  compressed2,
 };
+/// perf's newest: BPF_METADATA, SCHEDSTAT_CPU and SCHEDSTAT_DOMAIN follow COMPRESSED2.
+inline constexpr u32 last_user_record = 86;
 inline constexpr u64 event_update_name = 2;
 
 /// What an AUXTRACE record says behind its header. The bytes that it announces follow the record, and are not

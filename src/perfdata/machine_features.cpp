@@ -45,14 +45,24 @@ Payload cpu_topology(const std::vector<CpuPlace>& places) {
   return payload;
 }
 
-/// The lists of siblings follow from the places. Nothing says how many places there are but NRCPUS.
+std::vector<CpuPlace> take_cores_and_packages(ByteReader& in, u32 cpus) {
+  std::vector<CpuPlace> places;
+  for (u32 cpu = 0; cpu < cpus && in.ok(); ++cpu) {
+    const u32 core = in.take<u32>();
+    places.push_back({.package = in.take<u32>(), .core = core});
+  }
+  if (!in.ok()) places.clear();
+  return places;
+}
+
+/// The lists of siblings follow from the places. Nothing says how many places there are but NRCPUS. perf
+/// before 3.19 wrote no places, and before 5.3, or where the kernel does not tell, no dies.
 bool parse_cpu_topology(Metadata& m, ByteReader& in) {
   const auto skip_siblings = [&] { return take_list(in, [&] { in.take_string(); }); };
   if (!skip_siblings() || !skip_siblings()) return false;
-  for (u32 cpu = 0; cpu < m.cpus && in.ok(); ++cpu) {
-    const u32 core = in.take<u32>();
-    m.cpu_places.push_back({.package = in.take<u32>(), .core = core});
-  }
+  if (in.rest() == 0 || m.cpus == 0) return true;
+  m.cpu_places = take_cores_and_packages(in, m.cpus);
+  if (in.rest() == 0) return in.ok();
   if (!skip_siblings()) return false;
   for (CpuPlace& place : m.cpu_places) place.die = in.take<u32>();
   return in.ok();
@@ -145,6 +155,12 @@ HybridPmu& hybrid_pmu(Metadata& m, const std::string& name) {
   return m.hybrid_pmus.emplace_back(HybridPmu{name, {}, {}});
 }
 
+/// Unless `in` ended within it.
+template <class T>
+void keep(std::vector<T>& all, T one, const ByteReader& in) {
+  if (in.ok()) all.push_back(std::move(one));
+}
+
 SampleClock& sample_clock(Metadata& m) { return m.sample_clock ? *m.sample_clock : m.sample_clock.emplace(); }
 
 }  // namespace
@@ -186,10 +202,10 @@ bool parse_machine_feature(Metadata& m, Feature feature, ByteReader& in) {
     case Feature::cpu_topology:
       return parse_cpu_topology(m, in);
     case Feature::numa_topology:
-      return take_list(in, [&] { m.numa_nodes.push_back(take_node(in)); });
+      return take_list(in, [&] { keep(m.numa_nodes, take_node(in), in); });
     case Feature::cache:
       if (in.take<u32>() != cache_version) return in.ok();
-      return take_list(in, [&] { m.caches.push_back(take_cache(in)); });
+      return take_list(in, [&] { keep(m.caches, take_cache(in), in); });
     case Feature::cpu_pmu_caps:
       m.cpu_pmu_caps = take_capabilities(in);
       return in.ok();

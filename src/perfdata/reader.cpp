@@ -4,79 +4,111 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
 #include <unordered_map>
 
-#include "base/input_file.h"
+#include "perfdata/attr_parser.h"
 #include "perfdata/byte_reader.h"
-#include "perfdata/decompressor.h"
+#include "perfdata/event_name.h"
 #include "perfdata/feature_parser.h"
+#include "perfdata/input.h"
+#include "perfdata/record_stream.h"
 #include "perfdata/sample_parser.h"
 
 namespace pmusim::perfdata {
 
 using perf::RecordHeader;
+using perf::RecordType;
 using Outcome = Result<Done, Error>;
 using NextRecord = Result<std::optional<RecordView>, Error>;
 
 class Reader::State {
  public:
-  State(std::string name, std::vector<std::byte> bytes) : name_(std::move(name)), file_(std::move(bytes)) {
+  explicit State(std::shared_ptr<const Input> input) : input_(std::move(input)), file_(input_->head.bytes) {
     description_.metadata = {.arch = "", .cpus = 0};
   }
 
   Outcome read_header();
   NextRecord next();
   const EventDescription* event_of(const RecordView& record) const;
+  std::vector<std::string> warnings() const;
   Form form() const { return form_; }
   const Description& description() const { return description_; }
+  const std::shared_ptr<const Input>& input() const { return input_; }
 
  private:
   Outcome read_file_header();
   Outcome read_attrs(const FileHeader& header);
-  Outcome read_features(const FileHeader& header);
+  Outcome read_attr(std::span<const std::byte> entry, u64 offset);
+  void read_features(const FileHeader& header);
+  void read_feature(unsigned number, u64 row);
   Outcome read_stream_start();
-  NextRecord next_raw();
-  NextRecord next_plain();
-  Outcome take_aux(RecordView& record);
-  Outcome decompress(const RecordView& record);
+  NextRecord next_of_any_kind();
   Outcome take_header_record(const RecordView& record);
   Outcome take_attr(std::span<const std::byte> payload);
   void take_update(std::span<const std::byte> payload);
-  void index_last_event();
+  void add_event(const perf::Attr& attr, std::span<const std::byte> image, std::span<const std::byte> ids);
+  void name_events();
+  void warn(std::string sentence);
+  void warn_of_missing_records(const FileHeader& header);
   std::span<const std::byte> section(const Section& s) const;
   template <class... Arguments>
   Failure<Error> broken(u64 offset, fmt::format_string<Arguments...> text, Arguments&&... arguments) const {
-    return Failure(Error(fmt::format("{}: at offset {:#x}: {}", name_, offset,
-                                     fmt::format(text, std::forward<Arguments>(arguments)...))));
+    return Failure(
+        broken_at(input_->head.name, offset, fmt::format(text, std::forward<Arguments>(arguments)...)));
   }
 
-  std::string name_;
-  std::vector<std::byte> file_;
+  std::shared_ptr<const Input> input_;
+  std::span<const std::byte> file_;
   Form form_ = Form::file;
   Description description_;
   std::unordered_map<u64, std::size_t> event_of_id_;
-  u64 at_ = 0, end_ = 0;  // records not yet read
+  std::vector<RecordStream> streams_;  // one, or of a directory one for each of its files
+  std::size_t stream_ = 0;             // that is read now
   std::optional<RecordView> pushed_back_;
-  std::optional<Decompressor> decompressor_;
-  std::vector<std::byte> plain_;  // decompressed, not yet read from plain_at_
-  std::size_t plain_at_ = 0;
-  u64 plain_offset_ = 0;
+  std::vector<std::string> warnings_;
+  std::set<unsigned> unread_features_;  // their numbers
+  bool is_described_ = false;           // a stream, by its first records
+  std::map<u32, u64> unknown_records_;  // by type, how many
 };
 
 namespace {
 
 bool is_header_record(u32 type) {
-  return type == static_cast<u32>(UserRecord::header_attr) ||
-         type == static_cast<u32>(UserRecord::build_id) ||
-         type == static_cast<u32>(UserRecord::event_update) ||
-         type == static_cast<u32>(UserRecord::header_feature);
+  constexpr std::array all = {UserRecord::header_attr, UserRecord::tracing_data, UserRecord::build_id,
+                              UserRecord::event_update, UserRecord::header_feature};
+  return std::ranges::find(all, static_cast<UserRecord>(type)) != all.end();
+}
+
+bool is_known(u32 type) {
+  constexpr auto first_of_tools = static_cast<u32>(UserRecord::header_attr);
+  return (type >= static_cast<u32>(RecordType::mmap) &&
+          type <= static_cast<u32>(RecordType::callchain_deferred)) ||
+         (type >= first_of_tools && type <= last_user_record);
+}
+
+std::string unread_features_sentence(const std::set<unsigned>& features) {
+  std::vector<std::string> names;
+  for (const unsigned number : features) names.push_back(feature_name(number));
+  return fmt::format("metadata that is cut or damaged is left out: {}", fmt::join(names, ", "));
+}
+
+std::string unknown_records_sentence(const std::map<u32, u64>& by_type) {
+  constexpr std::size_t most_types = 8;
+  std::string list;
+  for (std::size_t n = 0; const auto& [type, records] : by_type)
+    if (n++ < most_types) list += fmt::format("{}{} of type {}", list.empty() ? "" : ", ", records, type);
+  if (by_type.size() > most_types) list += ", ...";
+  return fmt::format("records that are unknown here are left out ({}): samples may be missing", list);
 }
 
 }  // namespace
 
 std::span<const std::byte> Reader::State::section(const Section& s) const {
   if (s.offset > file_.size() || s.size > file_.size() - s.offset) return {};
-  return std::span(file_).subspan(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.size));
+  return file_.subspan(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.size));
 }
 
 Outcome Reader::State::read_header() {
@@ -94,16 +126,30 @@ Outcome Reader::State::read_file_header() {
   ByteReader in(file_);
   const auto header = in.take<FileHeader>();
   if (!in.ok()) return broken(0, "the file ends within its header");
-  if (header.data.size == 0 && header.data.offset == 0)
-    return broken(40, "no data section: the file was not finished");
-  if (section(header.data).size() != header.data.size)
-    return broken(40, "data section {:#x} + {:#x} bytes lies outside the file of {:#x} bytes",
-                  header.data.offset, header.data.size, file_.size());
-  at_ = header.data.offset;
-  end_ = header.data.offset + header.data.size;
+  const Section& data = header.data;
+  if (data.size == 0 && data.offset == 0) return broken(40, "no data section: the file was not finished");
+  if (section(data).size() != data.size)
+    return broken(40, "data section {:#x} + {:#x} bytes lies outside the file of {:#x} bytes", data.offset,
+                  data.size, file_.size());
   if (auto attrs = read_attrs(header); !attrs) return attrs;
-  if (auto features = read_features(header); !features) return features;
+  read_features(header);
+  if (description_.directory_version.value_or(1) != 1)
+    return broken(0, "a directory of format {}; expected 1", *description_.directory_version);
+  name_events();
+  streams_.emplace_back(input_->head.name, section(data), data.offset);
+  for (const InputBytes& part : input_->parts) streams_.emplace_back(part.name, part.bytes, 0);
+  warn_of_missing_records(header);
   return Done{};
+}
+
+void Reader::State::warn_of_missing_records(const FileHeader& header) {
+  if (!input_->parts.empty()) return;
+  if ((header.features[0] & bit(static_cast<unsigned>(Feature::directory_format))) != 0)
+    warn(
+        "is the file 'data' of a directory that perf record --threads wrote: the samples are in data.0, "
+        "data.1, ... there; give the directory");
+  else if (header.data.size == 0 && header.data.offset < file_.size())
+    warn("its data section is empty though bytes follow: the recorder did not finish it");
 }
 
 Outcome Reader::State::read_attrs(const FileHeader& header) {
@@ -111,125 +157,98 @@ Outcome Reader::State::read_attrs(const FileHeader& header) {
   if (all.size() != header.attrs.size) return broken(24, "the attribute section lies outside the file");
   if (header.attr_size < 64 + sizeof(Section) || header.attr_size > 4096)
     return broken(16, "attribute entries of {} bytes", header.attr_size);
+  const auto entry_bytes = static_cast<std::size_t>(header.attr_size);
   u64 all_ids = 0;
-  for (std::size_t i = 0; i + header.attr_size <= all.size();
-       i += static_cast<std::size_t>(header.attr_size)) {
+  for (std::size_t i = 0; i + entry_bytes <= all.size(); i += entry_bytes) {
     const u64 offset = header.attrs.offset + i;
-    const auto entry = all.subspan(i, static_cast<std::size_t>(header.attr_size));
-    const auto attr = parse_attr(entry.first(entry.size() - sizeof(Section)));
-    if (!attr) return broken(offset, "attr.size does not fit in an entry of {} bytes", header.attr_size);
-    Section ids;
-    std::memcpy(&ids, entry.data() + entry.size() - sizeof ids, sizeof ids);
-    const auto id_bytes = section(ids);
-    if (id_bytes.size() != ids.size) return broken(offset, "the ids of this event lie outside the file");
-    all_ids += ids.size;
+    if (auto read = read_attr(all.subspan(i, entry_bytes), offset); !read) return read;
+    all_ids += description_.events.back().ids.size() * sizeof(u64);
     if (all_ids > file_.size()) return broken(offset, "the ids of the events are larger than the file");
-    description_.events.push_back({*attr, "", ByteReader(id_bytes).take_all<u64>(ids.size / sizeof(u64))});
-    index_last_event();
   }
   return Done{};
 }
 
-/// A row of the table for each feature, right behind the data.
-Outcome Reader::State::read_features(const FileHeader& header) {
-  u64 row = end_;
+/// An attribute and the section of its ids.
+Outcome Reader::State::read_attr(std::span<const std::byte> entry, u64 offset) {
+  const auto image = entry.first(entry.size() - sizeof(Section));
+  const auto attr = parse_attr(image);
+  if (!attr) return broken(offset, "attr.size does not fit in an entry of {} bytes", entry.size());
+  if (attr->size != image.size())
+    warn(fmt::format("attributes say that they have {} bytes where the file has {} for each", attr->size,
+                     image.size()));
+  Section ids;
+  std::memcpy(&ids, entry.data() + image.size(), sizeof ids);
+  const auto id_bytes = section(ids);
+  if (id_bytes.size() != ids.size) return broken(offset, "the ids of this event lie outside the file");
+  add_event(*attr, image, id_bytes);
+  return Done{};
+}
+
+/// A row of the table for each feature, right behind the data. Samples can be read without any of them.
+void Reader::State::read_features(const FileHeader& header) {
+  u64 row = header.data.offset + header.data.size;
   for (unsigned number = 0; number < 256; ++number) {
     if ((header.features[number / 64] & bit(number % 64)) == 0) continue;
-    ByteReader in(section({row, sizeof(Section)}));
-    const auto where = in.take<Section>();
-    if (!in.ok()) return broken(row, "the feature table ends early");
-    const auto payload = section(where);
-    if (payload.size() != where.size) return broken(row, "feature {} lies outside the file", number);
-    if (!parse_feature(description_, static_cast<Feature>(number), payload))
-      return broken(where.offset, "feature {} does not parse", number);
+    read_feature(number, row);
     row += sizeof(Section);
   }
-  return Done{};
+}
+
+void Reader::State::read_feature(unsigned number, u64 row) {
+  ByteReader in(section({row, sizeof(Section)}));
+  const auto where = in.take<Section>();
+  const auto payload = section(where);
+  const bool is_there = in.ok() && payload.size() == where.size;
+  if (!is_there || !parse_feature(description_, static_cast<Feature>(number), payload))
+    unread_features_.insert(number);
 }
 
 /// A stream describes itself in its first records.
 Outcome Reader::State::read_stream_start() {
   form_ = Form::pipe;
-  at_ = sizeof(PipeHeader);
-  end_ = file_.size();
+  constexpr std::size_t start = sizeof(PipeHeader);
+  streams_.emplace_back(input_->head.name, file_.subspan(start), start);
   auto first = next();
   if (!first) return Failure(first.error());
   pushed_back_ = *first;
+  name_events();
+  is_described_ = true;
   return Done{};
 }
 
 NextRecord Reader::State::next() {
   if (pushed_back_) return std::exchange(pushed_back_, std::nullopt);
   while (true) {
-    auto record = plain_at_ < plain_.size() ? next_plain() : NextRecord(std::optional<RecordView>());
-    if (record && !*record) {
-      record = next_raw();
-      if (record && *record && (*record)->header.type == static_cast<u32>(UserRecord::compressed)) {
-        if (auto done = decompress(**record); !done) return Failure(done.error());
-        continue;
-      }
-      const bool cut = record && !*record && plain_at_ < plain_.size();
-      if (cut) return broken(plain_offset_, "the compressed records end within a record");
-    }
+    auto record = next_of_any_kind();
     if (!record || !*record) return record;
-    if (form_ == Form::file || !is_header_record((*record)->header.type)) return record;
+    const u32 type = (*record)->header.type;
+    if (!is_known(type)) ++unknown_records_[type];
+    const bool round_of_one_file =
+        type == static_cast<u32>(UserRecord::finished_round) && streams_.size() > 1;
+    if (round_of_one_file) continue;
+    if (form_ == Form::file || !is_header_record(type)) return record;
     if (auto taken = take_header_record(**record); !taken) return Failure(taken.error());
   }
 }
 
-NextRecord Reader::State::next_raw() {
-  if (at_ == end_) return std::optional<RecordView>();
-  RecordView record;
-  record.offset = at_;
-  ByteReader in(section({at_, end_ - at_}));
-  record.header = in.take<RecordHeader>();
-  if (!in.ok()) return broken(at_, "{} bytes are too few for a record", end_ - at_);
-  if (record.header.size < sizeof(RecordHeader))
-    return broken(at_, "a record of {} bytes", record.header.size);
-  if (record.header.size > end_ - at_)
-    return broken(at_, "a record of {} bytes, of which {} are there", record.header.size, end_ - at_);
-  record.bytes = section({at_, record.header.size});
-  at_ += record.header.size;
-  if (record.header.type == static_cast<u32>(UserRecord::auxtrace))
-    if (auto taken = take_aux(record); !taken) return Failure(taken.error());
-  return std::optional(record);
+NextRecord Reader::State::next_of_any_kind() {
+  for (; stream_ < streams_.size(); ++stream_) {
+    auto record = streams_[stream_].next();
+    if (!record || *record) return record;
+  }
+  return std::optional<RecordView>();
 }
 
-/// The bytes behind an AUXTRACE record.
-Outcome Reader::State::take_aux(RecordView& record) {
-  ByteReader in(record.bytes.subspan(sizeof(RecordHeader)));
-  const auto area = in.take<AuxArea>();
-  if (!in.ok()) return broken(record.offset, "an AUXTRACE record of {} bytes", record.header.size);
-  if (area.bytes > end_ - at_)
-    return broken(record.offset, "{} bytes of AUX data, of which {} are there", area.bytes, end_ - at_);
-  record.aux = section({at_, area.bytes});
-  at_ += area.bytes;
-  return Done{};
+/// Once, however many events it is true of.
+void Reader::State::warn(std::string sentence) {
+  if (std::ranges::find(warnings_, sentence) == warnings_.end()) warnings_.push_back(std::move(sentence));
 }
 
-/// Nothing when the record goes on in the next compressed piece.
-NextRecord Reader::State::next_plain() {
-  const auto rest = std::span<const std::byte>(plain_).subspan(plain_at_);
-  RecordView record;
-  record.offset = plain_offset_;
-  if (rest.size() < sizeof record.header) return std::optional<RecordView>();
-  std::memcpy(&record.header, rest.data(), sizeof record.header);
-  if (record.header.size < sizeof record.header)
-    return broken(plain_offset_, "a compressed record of {} bytes", record.header.size);
-  if (record.header.size > rest.size()) return std::optional<RecordView>();
-  record.bytes = rest.first(record.header.size);
-  plain_at_ += record.header.size;
-  return std::optional(record);
-}
-
-Outcome Reader::State::decompress(const RecordView& record) {
-  if (!decompressor_) decompressor_.emplace();
-  plain_.erase(plain_.begin(), plain_.begin() + static_cast<std::ptrdiff_t>(plain_at_));
-  plain_at_ = 0;
-  plain_offset_ = record.offset;
-  auto appended = decompressor_->append_to(plain_, record.bytes.subspan(sizeof(RecordHeader)));
-  if (!appended) return broken(record.offset, "{}", appended.error().message);
-  return Done{};
+std::vector<std::string> Reader::State::warnings() const {
+  std::vector<std::string> all = warnings_;
+  if (!unread_features_.empty()) all.push_back(unread_features_sentence(unread_features_));
+  if (!unknown_records_.empty()) all.push_back(unknown_records_sentence(unknown_records_));
+  return all;
 }
 
 // --- a stream's own description
@@ -239,6 +258,9 @@ Outcome Reader::State::take_header_record(const RecordView& record) {
   switch (static_cast<UserRecord>(record.header.type)) {
     case UserRecord::header_attr:
       if (auto taken = take_attr(payload); !taken) return broken(record.offset, "{}", taken.error().message);
+      break;
+    case UserRecord::tracing_data:
+      description_.tracepoints = tracepoint_names(record.aux);
       break;
     case UserRecord::build_id:
       if (!parse_build_id(description_, record.bytes)) return broken(record.offset, "a build id ends early");
@@ -250,9 +272,10 @@ Outcome Reader::State::take_header_record(const RecordView& record) {
       ByteReader in(payload);
       const u64 number = in.take<u64>();
       if (!in.ok()) return broken(record.offset, "a feature record without a feature");
-      if (number < last_feature_marker &&
+      const bool is_feature = number < last_feature_marker;
+      if (is_feature &&
           !parse_feature(description_, static_cast<Feature>(number), payload.subspan(sizeof number)))
-        return broken(record.offset, "feature {} does not parse", number);
+        unread_features_.insert(static_cast<unsigned>(number));
     }
   }
   return Done{};
@@ -261,9 +284,7 @@ Outcome Reader::State::take_header_record(const RecordView& record) {
 Outcome Reader::State::take_attr(std::span<const std::byte> payload) {
   const auto attr = parse_attr(payload);
   if (!attr) return Failure(Error("an attribute whose size does not fit its record"));
-  const auto ids = payload.subspan(attr->size);
-  description_.events.push_back({*attr, "", ByteReader(ids).take_all<u64>(ids.size() / sizeof(u64))});
-  index_last_event();
+  add_event(*attr, payload.first(attr->size), payload.subspan(attr->size));
   return Done{};
 }
 
@@ -275,9 +296,28 @@ void Reader::State::take_update(std::span<const std::byte> payload) {
     description_.events[found->second].name = in.take_rest_as_text();
 }
 
-void Reader::State::index_last_event() {
-  const std::size_t last = description_.events.size() - 1;
-  for (const u64 id : description_.events[last].ids) event_of_id_.emplace(id, last);
+void Reader::State::add_event(const perf::Attr& attr, std::span<const std::byte> image,
+                              std::span<const std::byte> ids) {
+  const std::size_t number = description_.events.size();
+  if (const std::string parts = unknown_parts(image); !parts.empty())
+    warn(
+        fmt::format("attributes have what is unknown here ({}): the file is of a newer perf, and its samples "
+                    "may have more than is shown",
+                    parts));
+  description_.events.push_back({attr, "", ByteReader(ids).take_all<u64>(ids.size() / sizeof(u64))});
+  for (const u64 id : description_.events.back().ids) event_of_id_.emplace(id, number);
+  if (is_described_) name_events();
+}
+
+/// Those that the file has no name for.
+void Reader::State::name_events() {
+  for (EventDescription& event : description_.events) {
+    if (!event.name.empty()) continue;
+    const bool is_tracepoint = event.attr.type == static_cast<u32>(perf::EventType::tracepoint);
+    const auto found = description_.tracepoints.find(event.attr.config);
+    const bool is_found = is_tracepoint && found != description_.tracepoints.end();
+    event.name = is_found ? found->second : event_name(event.attr);
+  }
 }
 
 /// All events of a file place the id alike, so that the first one's attribute finds it.
@@ -293,19 +333,24 @@ const EventDescription* Reader::State::event_of(const RecordView& record) const 
 
 // --- the handle
 
-Result<Reader, Error> Reader::open(const std::filesystem::path& path) {
-  const auto file = InputFile::open(path.string());
-  if (!file) return Failure(file.error());
-  auto bytes = file->read_all();
-  if (!bytes) return Failure(bytes.error());
-  return from_memory(path.string(), *std::move(bytes));
-}
-
-Result<Reader, Error> Reader::from_memory(std::string name, std::vector<std::byte> bytes) {
-  auto state = std::make_unique<State>(std::move(name), std::move(bytes));
+Result<Reader, Error> Reader::of(std::shared_ptr<const Input> input) {
+  auto state = std::make_unique<State>(std::move(input));
   if (auto read = state->read_header(); !read) return Failure(read.error());
   return Reader(std::move(state));
 }
+
+Result<Reader, Error> Reader::open(const std::filesystem::path& path) {
+  auto input = read_input(path);
+  if (!input) return Failure(input.error());
+  return of(std::make_shared<const Input>(*std::move(input)));
+}
+
+Result<Reader, Error> Reader::from_memory(std::string name, std::vector<std::byte> bytes) {
+  return of(std::make_shared<const Input>(Input{{std::move(name), std::move(bytes)}, {}}));
+}
+
+/// What was read once is read again.
+Reader Reader::from_start() const { return of(state_->input()).value(); }
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Reader::Reader(Reader&&) noexcept = default;
@@ -318,6 +363,7 @@ const Metadata& Reader::metadata() const { return state_->description().metadata
 const std::vector<Group>& Reader::groups() const { return state_->description().groups; }
 const std::vector<BuildId>& Reader::build_ids() const { return state_->description().build_ids; }
 std::optional<std::pair<u64, u64>> Reader::sample_times() const { return state_->description().sample_times; }
+std::vector<std::string> Reader::warnings() const { return state_->warnings(); }
 Result<std::optional<RecordView>, Error> Reader::next() { return state_->next(); }
 const EventDescription* Reader::event_of(const RecordView& record) const { return state_->event_of(record); }
 

@@ -164,23 +164,35 @@ SampleRecord take_sample(ByteReader& in, const perf::Attr& attr, BranchCounters 
   return s;
 }
 
+/// The form that is known, then those that the sample may have instead: a file may have lost which events
+/// form a group, and the attribute does not always tell which form of SIMD sampling it has.
+std::vector<SampleForm> possible_forms(const perf::Attr& attr, SampleForm form) {
+  using perf::SimdAbi;
+  std::vector<SampleForm> forms{{form.counters, form.simd.value_or(SimdAbi::series_v7)}};
+  if (!form.simd && attr.sample_simd_regs_enabled != 0) forms.push_back({form.counters, SimdAbi::merged});
+  if ((attr.sample_type & sample::BRANCH_STACK) == 0) return forms;
+  const bool has_counters = form.counters == BranchCounters::one_word_each;
+  for (std::size_t n = 0, known = forms.size(); n < known; ++n)
+    forms.push_back({has_counters ? BranchCounters::none : BranchCounters::one_word_each, forms[n].simd});
+  return forms;
+}
+
 }  // namespace
 
 Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::Attr& attr, SampleForm form) {
   if (!is_sample(record))
     return Failure(Error(
         fmt::format("at offset {:#x}: a record of type {} is no sample", record.offset, record.header.type)));
-  ByteReader in = payload_of(record);
-  SampleRecord s = take_sample(in, attr, form.counters, form.simd.value_or(perf::SimdAbi::series_v7));
-  if (!form.simd && attr.sample_simd_regs_enabled != 0 && !is_filled(in)) {
-    ByteReader again = payload_of(record);
-    SampleRecord merged = take_sample(again, attr, form.counters, perf::SimdAbi::merged);
-    if (is_filled(again)) {
-      s = std::move(merged);
-      in = again;
-    }
-  }
-  s.misc = record.header.misc;
+  const auto parse = [&](SampleForm as) {
+    ByteReader in = payload_of(record);
+    SampleRecord s = take_sample(in, attr, as.counters, *as.simd);
+    s.misc = record.header.misc;
+    return std::pair(std::move(s), in);
+  };
+  auto [s, in] = parse({form.counters, form.simd.value_or(perf::SimdAbi::series_v7)});
+  if (is_filled(in)) return std::move(s);
+  for (const SampleForm& other : possible_forms(attr, form))
+    if (auto [as_other, rest] = parse(other); is_filled(rest)) return std::move(as_other);
   return whole(record, in, std::move(s));
 }
 

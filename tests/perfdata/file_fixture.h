@@ -33,6 +33,7 @@ class FileTest : public testing::Test {
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(directory_), {}));
   }
+  const std::filesystem::path& directory() const { return directory_; }
   std::vector<std::byte> content() const {
     std::ifstream in(path(), std::ios::binary);
     const std::vector<char> chars{std::istreambuf_iterator<char>(in), {}};
@@ -74,6 +75,28 @@ inline std::vector<std::byte> sample_at(u64 time, const perf::Event& event = sam
   std::vector<std::byte> bytes(size.bytes);
   perf::write_sample(bytes.data(), sample, size);
   return bytes;
+}
+
+/// Something of every feature that the writer knows.
+inline Metadata everything() {
+  Metadata m;
+  m.host_name = "pmusim";
+  m.os_release = "6.12";
+  m.version = "0.1";
+  m.cpu_description = "Sapphire Rapids";
+  m.cpuid = "GenuineIntel,6,143,8";
+  m.cpus = 4;
+  m.total_memory_kib = 1 << 20;
+  m.command_line = {"pmusim", "record", "a trace"};
+  m.pmu_mappings = {{4, "cpu"}, {1, "software"}};
+  m.cpu_pmu_caps = {{"branches", "32"}};
+  m.hybrid_pmus = {{"cpu_core", "0-1", {{"branches", "32"}, {"branch_counter_nr", "4"}}},
+                   {"cpu_atom", "2-3", {{"branches", "16"}}}};
+  m.cpu_places = {{0, 0, 0}, {0, 0, 0}, {0, 1, 4}, {1, 0, 0}};
+  m.numa_nodes = {{0, 1 << 19, 1 << 18, "0-2"}, {1, 1 << 19, 0, "3"}};
+  m.caches = {{1, 64, 64, 12, "Data", "48K", "0-1"}, {3, 64, 4096, 12, "Unified", "3M", "0-3"}};
+  m.sample_clock = SampleClock{4, 1, 1'700'000'000'000'000'000, 25};
+  return m;
 }
 
 /// Two events, a COMM and `samples` samples that take turns between them.

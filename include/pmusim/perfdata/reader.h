@@ -82,7 +82,8 @@ struct Metadata {
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-/// An event as it was opened, its name, and the ids that its records have.
+/// An event as it was opened, its name, and the ids that its records have. Where the file has no name, it is
+/// the one that perf makes of the attribute: "cycles:u", "raw 0x1c2:pp".
 struct EventDescription {
   perf::Attr attr;
   std::string name;
@@ -109,17 +110,24 @@ struct BuildId {
 struct RecordView {
   perf::RecordHeader header;
   std::span<const std::byte> bytes;
-  u64 offset = 0;                  ///< in the file; of the COMPRESSED record if it came out of one
-  std::span<const std::byte> aux;  ///< of an AUXTRACE record: the bytes behind it
+  u64 offset = 0;  ///< in the file; of the COMPRESSED record if it came out of one
+  /// Of AUXTRACE and TRACING_DATA: the bytes behind the record, which its size does not count.
+  std::span<const std::byte> aux;
 };
 
-/// Reads perf.data in either form, compressed or not. Any bytes may be in the file: what does not make sense
-/// is an Error with the offset, and memory stays within a few times the size of the file.
+struct Input;
+
+/// Reads perf.data in either form, compressed or not. Any bytes may be in the file: records that do not make
+/// sense are an Error with the offset, metadata that does not is left out, and memory stays within a few
+/// times the size of the file.
 class Reader {
  public:
+  /// A file, a directory of `perf record --threads` or `--kcore`, or "-", standard input.
   static Result<Reader, Error> open(const std::filesystem::path& path);
   /// The same for bytes that are already in memory; `name` is for messages.
   static Result<Reader, Error> from_memory(std::string name, std::vector<std::byte> bytes);
+  /// Another reader of the same bytes, before their first record.
+  Reader from_start() const;
 
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
@@ -134,7 +142,12 @@ class Reader {
   const std::vector<BuildId>& build_ids() const;
   std::optional<std::pair<u64, u64>> sample_times() const;
 
-  /// The next record in file order, decompressed; nothing after the last.
+  /// What could not be read, or not be understood, and was left out: sentences without the file's name.
+  /// Complete after the last record.
+  std::vector<std::string> warnings() const;
+
+  /// The next record in file order, decompressed; nothing after the last. Of a directory, file after file and
+  /// without FINISHED_ROUND, which speaks of one file alone.
   Result<std::optional<RecordView>, Error> next();
 
   /// The event that a sample or the trailer of a record belongs to; nullptr if its id is unknown.
@@ -142,6 +155,7 @@ class Reader {
 
  private:
   class State;
+  static Result<Reader, Error> of(std::shared_ptr<const Input> input);
   explicit Reader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_PERFDATA_RECORD_STREAM_H
+#define PMUSIM_SRC_PERFDATA_RECORD_STREAM_H
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "perfdata/decompressor.h"
+#include "pmusim/perfdata/reader.h"
+
+namespace pmusim::perfdata {
+
+/// The sentence "FILE: at offset N: WHAT".
+Error broken_at(const std::string& file, u64 offset, std::string_view what);
+
+/// The records of a stretch of bytes one after another, those within compressed ones too.
+class RecordStream {
+ public:
+  /// `offset` is where `bytes` stand in the file `name`. The bytes outlive the stream.
+  RecordStream(std::string name, std::span<const std::byte> bytes, u64 offset)
+      : name_(std::move(name)), rest_(bytes), at_(offset) {}
+
+  /// Nothing after the last. Errors: a record has an impossible size or ends early.
+  Result<std::optional<RecordView>, Error> next();
+
+ private:
+  using NextRecord = Result<std::optional<RecordView>, Error>;
+  using Outcome = Result<Done, Error>;
+
+  NextRecord next_stored();
+  NextRecord next_plain();
+  Outcome take_bytes_behind(RecordView& record);
+  Outcome decompress(const RecordView& record);
+  std::span<const std::byte> take(u64 bytes);
+  Failure<Error> broken(u64 offset, std::string_view what) const {
+    return Failure(broken_at(name_, offset, what));
+  }
+
+  std::string name_;
+  std::span<const std::byte> rest_;  ///< records not yet read
+  u64 at_;                           ///< where they stand in the file
+  std::optional<Decompressor> decompressor_;
+  std::vector<std::byte> plain_;  ///< decompressed, not yet read from plain_at_
+  std::size_t plain_at_ = 0;
+  u64 plain_offset_ = 0;
+};
+
+}  // namespace pmusim::perfdata
+
+#endif
