@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t most_pieces = 16;
 constexpr u32 known_causes = PMUSIM_CAUSE_OVERFLOW | PMUSIM_CAUSE_SPURIOUS;
 
-explore::Options options_of(const pmusim_explore_options* given) {
+explore::Options explore_options_of(const pmusim_explore_options* given) {
   explore::Options options;
   if (given == nullptr) return options;
   if ((given->causes & ~known_causes) != 0)

@@ -39,7 +39,7 @@ TrapFaultHandler handler_of(pmusim_cpu& cpu, const pmusim_trap_options& options)
   };
 }
 
-TrapOptions options_of(pmusim_cpu& cpu, const pmusim_trap_options* given) {
+TrapOptions trap_options_of(pmusim_cpu& cpu, const pmusim_trap_options* given) {
   if (given == nullptr) return {};
   if (given->cpuid > PMUSIM_CPUID_EMULATED)
     throw Misuse(fmt::format("cpuid is {}: expected a value of pmusim_trap_cpuid", given->cpuid));

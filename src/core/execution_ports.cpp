@@ -5,10 +5,10 @@
 #include <bit>
 #include <utility>
 
+#include "core/quantities.h"
+
 namespace pmusim {
 namespace {
-
-u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
 
 // How many ports are busy in each of 64 cycles: sets of cycles with at least one, two, three and four.
 void count_busy(const std::array<u64, execution_ports>& ports, Quantities& quantities) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/quantities.h"
+
 namespace pmusim {
 namespace {
 
@@ -11,8 +13,6 @@ template <class Value>
 SetAssociative<Value> make(const CacheGeometry& cache) {
   return {cache.bytes / cache.line_bytes / cache.ways, cache.ways};
 }
-
-u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
 
 /// The quantity that has the cycles of the walks that another one counts.
 Quantity walk_cycles(Quantity walks) {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/recorded_time.h"
 
+#include "core/quantities.h"
 #include "cpu/lost_time.h"
 
 namespace pmusim {
-namespace {
-
-u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
-
-}  // namespace
 
 RecordedTime::RecordedTime(const CoreParameters& p)
     : width_(p.issue_width),

@@ -20,7 +20,7 @@ using perf::Event;
 using perf::EventType;
 using perf::HardwareId;
 
-Failure<KernelError> refuse(int error, std::string text) {
+Failure<KernelError> refuse_event(int error, std::string text) {
   return Failure(KernelError(error, std::move(text)));
 }
 
@@ -81,8 +81,8 @@ Result<EventEncoding, KernelError> generic_encoding(const Attr& attr, const Enum
   if (encoding.ok()) return EventEncoding{.config = encoding->config, .extra = attr.config1};
   const u64 id = generic_part(attr);
   if (encoding.error() == NoEncoding::unknown_event)
-    return refuse(EINVAL, fmt::format("config: there is no generic hardware event {}", id));
-  return refuse(ENOENT, fmt::format("config: this CPU has no generic event {}", id));
+    return refuse_event(EINVAL, fmt::format("config: there is no generic hardware event {}", id));
+  return refuse_event(ENOENT, fmt::format("config: this CPU has no generic event {}", id));
 }
 
 Result<EventEncoding, KernelError> cache_encoding(const Attr& attr, const Enumeration& cpu) {
@@ -90,10 +90,10 @@ Result<EventEncoding, KernelError> cache_encoding(const Attr& attr, const Enumer
   if (encoding.ok()) return *encoding;
   const u64 config = generic_part(attr);
   if (encoding.error() == NoEncoding::unknown_event)
-    return refuse(EINVAL, fmt::format("config: {:#x} names no cache event", config));
+    return refuse_event(EINVAL, fmt::format("config: {:#x} names no cache event", config));
   if (encoding.error() == NoEncoding::senseless)
-    return refuse(EINVAL, fmt::format("config: cache event {:#x} makes no sense", config));
-  return refuse(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", config));
+    return refuse_event(EINVAL, fmt::format("config: cache event {:#x} makes no sense", config));
+  return refuse_event(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", config));
 }
 
 /// What the event select and the extra register of an event hold; the driver adds privilege levels.
@@ -106,11 +106,11 @@ Result<EventEncoding, KernelError> encoding_of(const Attr& attr, const Enumerati
     case EventType::raw: {
       const u64 config = attr.config & raw_mask(cpu);
       if ((config & msr::evtsel::ANY) != 0 && !cpu.any_thread)
-        return refuse(EINVAL, "config: this CPU cannot count for the sibling thread (bit 21)");
+        return refuse_event(EINVAL, "config: this CPU cannot count for the sibling thread (bit 21)");
       return EventEncoding{.config = config, .extra = attr.config1};
     }
     default:
-      return refuse(ENOENT, fmt::format("type: {} is not an event of this PMU", attr.type));
+      return refuse_event(ENOENT, fmt::format("type: {} is not an event of this PMU", attr.type));
   }
 }
 
@@ -131,7 +131,7 @@ Result<Done, KernelError> Driver::init(Event& event) {
   if (event.attr.branch_sample_type != 0)
     if (auto result = lbr_.init(event); !result.ok()) return result;
   if (has_flag(event, driver_flag::GUEST_LBR) && event.attr.precise_ip != 0)
-    return refuse(EINVAL, "precise_ip: the guest LBR event counts nothing that could be precise");
+    return refuse_event(EINVAL, "precise_ip: the guest LBR event counts nothing that could be precise");
   if (auto result = check_topdown(event, cpu_, constraints_); !result.ok()) return result;
   if (auto result = set_extra_register(event); !result.ok()) return result;
   if (auto result = check_load_latency(event); !result.ok()) return result;
@@ -142,16 +142,16 @@ Result<Done, KernelError> Driver::init(Event& event) {
 
 Result<Done, KernelError> Driver::set_up_branch_trace(Event& event) {
   if (!cpu_.has_bts)
-    return refuse(EOPNOTSUPP,
-                  "sample_period: a sample of every branch needs a branch trace store, which this CPU "
-                  "has not");
+    return refuse_event(EOPNOTSUPP,
+                        "sample_period: a sample of every branch needs a branch trace store, which this CPU "
+                        "has not");
   if (event.attr.exclude_kernel == 0)
-    return refuse(EOPNOTSUPP, "exclude_kernel: every branch can be sampled in user mode only");
+    return refuse_event(EOPNOTSUPP, "exclude_kernel: every branch can be sampled in user mode only");
   if (event.attr.precise_ip != 0)
-    return refuse(EOPNOTSUPP,
-                  "precise_ip: samples of every branch come from the branch trace store, not from PEBS");
+    return refuse_event(
+        EOPNOTSUPP, "precise_ip: samples of every branch come from the branch trace store, not from PEBS");
   if (bts_.set_up() != Fault::none)
-    return refuse(ENOMEM, "sample_period: there is no memory for a trace of every branch");
+    return refuse_event(ENOMEM, "sample_period: there is no memory for a trace of every branch");
   data_of(event).flags |= driver_flag::BRANCH_TRACE;
   return Done{};
 }
@@ -161,9 +161,9 @@ Result<Done, KernelError> Driver::claim_branch_hardware(Event& event) {
   const bool trace = has_flag(event, driver_flag::BRANCH_TRACE);
   if (!trace && !LbrDriver::uses_lbr(event)) return Done{};
   if ((trace ? open_stacks_ : open_traces_) != 0)
-    return refuse(EBUSY,
-                  trace ? "sample_period: another event has the LBR, which a trace of every branch excludes"
-                        : "branch_sample_type: another event traces every branch, which excludes the LBR");
+    return refuse_event(
+        EBUSY, trace ? "sample_period: another event has the LBR, which a trace of every branch excludes"
+                     : "branch_sample_type: another event traces every branch, which excludes the LBR");
   ++(trace ? open_traces_ : open_stacks_);
   data_of(event).flags |= driver_flag::BRANCH_HARDWARE;
   return Done{};
@@ -205,8 +205,8 @@ Result<Done, KernelError> Driver::set_period_at_open(Event& event) {
   } else {
     const u64 least = static_cast<u64>(limit_period(event, static_cast<i64>(attr.sample_period & ~bit(63))));
     if (least > attr.sample_period)
-      return refuse(EINVAL, fmt::format("sample_period: {} is below this event's minimum of {}",
-                                        attr.sample_period, least));
+      return refuse_event(EINVAL, fmt::format("sample_period: {} is below this event's minimum of {}",
+                                              attr.sample_period, least));
     hw.sample_period = attr.sample_period;
   }
   hw.last_period = hw.sample_period;
@@ -214,8 +214,8 @@ Result<Done, KernelError> Driver::set_period_at_open(Event& event) {
   constexpr u64 least_checkpointed = 0x7FFF'FFFF;
   if (event.is_sampling() && has_flag(event, driver_flag::CHECKPOINTED) &&
       hw.sample_period < least_checkpointed)
-    return refuse(EOPNOTSUPP,
-                  "sample_period: an aborted transaction could take the overflow back (in_tx_cp)");
+    return refuse_event(EOPNOTSUPP,
+                        "sample_period: an aborted transaction could take the overflow back (in_tx_cp)");
   return Done{};
 }
 
@@ -232,8 +232,8 @@ Result<Done, KernelError> Driver::fix_address_by_branches(Event& event) const {
   const bool fits = (attr.branch_sample_type & branch::ANY) != 0 &&
                     (attr.branch_sample_type & (branch::USER | branch::KERNEL)) == levels;
   if (!fits)
-    return refuse(EOPNOTSUPP,
-                  "branch_sample_type: precise_ip 2 needs any branch at the event's own privilege levels");
+    return refuse_event(
+        EOPNOTSUPP, "branch_sample_type: precise_ip 2 needs any branch at the event's own privilege levels");
   return Done{};
 }
 
@@ -249,7 +249,7 @@ Result<Done, KernelError> Driver::set_up_precise(Event& event) {
   // Event 00 counts on a fixed counter alone: on a general one it would never overflow.
   const bool pseudo_event = (config & msr::evtsel::EVENT) == 0 && !has_flag(event, driver_flag::GUEST_LBR);
   if (pseudo_event && !cpu_.extended_pebs())
-    return refuse(EINVAL, "precise_ip: PEBS of this CPU does not cover fixed counters");
+    return refuse_event(EINVAL, "precise_ip: PEBS of this CPU does not cover fixed counters");
   return Done{};
 }
 
@@ -261,11 +261,11 @@ Result<Done, KernelError> Driver::set_extra_register(Event& event) {
     return Done{};
   }
   if ((data.extra_config & ~row->valid) != 0)
-    return refuse(EINVAL, fmt::format("config1: {:#x} has bits outside {:#x}, which MSR {:#x} takes",
-                                      data.extra_config, row->valid, row->address));
+    return refuse_event(EINVAL, fmt::format("config1: {:#x} has bits outside {:#x}, which MSR {:#x} takes",
+                                            data.extra_config, row->valid, row->address));
   if (!access_.probe().rdmsr(row->address).ok())
-    return refuse(ENXIO,
-                  fmt::format("config: the event needs MSR {:#x}, which cannot be read", row->address));
+    return refuse_event(ENXIO,
+                        fmt::format("config: the event needs MSR {:#x}, which cannot be read", row->address));
   data.extra_register = row->address;
   return Done{};
 }
@@ -284,9 +284,9 @@ Result<Done, KernelError> Driver::check_load_latency(const Event& event) const {
                                               return sibling != &event && is(*sibling, companion);
                                             }));
   if (found) return Done{};
-  return refuse(ENODATA,
-                "group_fd: on this CPU load latency knows its data source only in a group behind "
-                "mem-loads-aux (event 03, umask 82)");
+  return refuse_event(ENODATA,
+                      "group_fd: on this CPU load latency knows its data source only in a group behind "
+                      "mem-loads-aux (event 03, umask 82)");
 }
 
 /// A dry run on an idle PMU: what passes here can be counted at least while nothing else is.
@@ -306,10 +306,11 @@ Result<Done, KernelError> Driver::check_group(Event& event) {
   collect(event);
   SharedRegisters idle_core, idle_thread;
   if (fits && schedule(group, 0, {idle_core, idle_thread}, ScheduleMode::dry_run)) return Done{};
-  return refuse(EINVAL, group.size() == 1 ? "config: no counter of this CPU can count the event"
-                                          : fmt::format("group_fd: the group's {} events do not fit on the "
-                                                        "counters together",
-                                                        group.size()));
+  return refuse_event(EINVAL, group.size() == 1
+                                  ? "config: no counter of this CPU can count the event"
+                                  : fmt::format("group_fd: the group's {} events do not fit on the "
+                                                "counters together",
+                                                group.size()));
 }
 
 }  // namespace pmusim::driver

@@ -18,7 +18,7 @@ struct SetRow {
   StateComponent component;
   std::span<const std::byte> ExtendedRegisters::*piece;  // of SSP none: it is a word of its component
 };
-constexpr SetRow rows[] = {
+constexpr SetRow register_rows[] = {
     {set::XMM, StateComponent::sse, &ExtendedRegisters::xmm},
     {set::YMM_HIGH, StateComponent::avx, &ExtendedRegisters::ymm_high},
     {set::OPMASK, StateComponent::opmask, &ExtendedRegisters::opmask},
@@ -32,7 +32,7 @@ constexpr u32 leaf_xsave = 0xD;
 
 u64 components_of(u32 sets) {
   u64 components = 0;
-  for (const SetRow& row : rows)
+  for (const SetRow& row : register_rows)
     if ((sets & row.set) != 0) components |= state_bit(row.component);
   return components;
 }
@@ -74,7 +74,7 @@ void ExtendedRegisterReader::set_up() {
   const std::span<const std::byte> area = access_.memory(address_, bytes);
   if (area.size() < xsave::extended_offset) return;
   std::memcpy(&header, area.data() + xsave::legacy_bytes, sizeof header);
-  for (const SetRow& row : rows)
+  for (const SetRow& row : register_rows)
     if ((header.xcomp_bv & state_bit(row.component)) != 0) available_ |= row.set;
 }
 
@@ -83,7 +83,7 @@ const ExtendedRegisters& ExtendedRegisterReader::read(u32 sets) {
   const u64 components = components_of(sets & available_);
   if (components == 0 || access_.xsaves(address_, components) != Fault::none) return registers_;
   const xsave::CompactedImage image(access_.memory(address_, buffer_bytes_), components_);
-  for (const SetRow& row : rows) {
+  for (const SetRow& row : register_rows) {
     if ((sets & row.set) == 0) continue;
     const std::span<const std::byte> component = image.component(row.component);
     if (row.piece != nullptr)

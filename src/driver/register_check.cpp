@@ -30,7 +30,9 @@ const char* first_of(u32 sets) {
   return "registers";
 }
 
-Failure<KernelError> refuse(std::string text) { return Failure(KernelError(EINVAL, std::move(text))); }
+Failure<KernelError> refuse_registers(std::string text) {
+  return Failure(KernelError(EINVAL, std::move(text)));
+}
 
 }  // namespace
 
@@ -39,11 +41,11 @@ Failure<KernelError> refuse(std::string text) { return Failure(KernelError(EINVA
 Result<Done, KernelError> Driver::check_xmm_of_old(const perf::Attr& attr) const {
   using perf::register_mask::XMM_HALVES;
   if ((attr.sample_regs_user & XMM_HALVES) != 0)
-    return refuse("sample_regs_user: vector registers are known at the interrupt only");
+    return refuse_registers("sample_regs_user: vector registers are known at the interrupt only");
   if ((attr.sample_regs_intr & XMM_HALVES) == 0) return Done{};
   if (!capabilities().extended_registers)
-    return refuse("sample_regs_intr: PEBS of this CPU does not record XMM registers");
-  if (attr.precise_ip == 0) return refuse("sample_regs_intr: vector registers need precise_ip");
+    return refuse_registers("sample_regs_intr: PEBS of this CPU does not record XMM registers");
+  if (attr.precise_ip == 0) return refuse_registers("sample_regs_intr: vector registers need precise_ip");
   return Done{};
 }
 
@@ -55,12 +57,14 @@ Result<Done, KernelError> Driver::check_registers(const perf::Event& event) cons
   const bool asks_for_simd = attr.sample_simd_regs_enabled != 0 &&
                              (attr.sample_type & (perf::sample::REGS_USER | perf::sample::REGS_INTR)) != 0;
   if (asks_for_simd && !capabilities().simd_registers)
-    return refuse("sample_simd_regs_enabled: this CPU has no registers for it that XSAVES saves");
+    return refuse_registers("sample_simd_regs_enabled: this CPU has no registers for it that XSAVES saves");
   if (sets == 0) return Done{};
   if (const u32 missing = attr.precise_ip != 0 ? sets & ~pebs_.recorded_registers() : 0; missing != 0)
-    return refuse(fmt::format("precise_ip: PEBS of this CPU does not record {}", first_of(missing)));
+    return refuse_registers(
+        fmt::format("precise_ip: PEBS of this CPU does not record {}", first_of(missing)));
   if (const u32 missing = sets & ~registers_.available(); missing != 0)
-    return refuse(fmt::format("sample_regs: this CPU has no {} that XSAVES saves", first_of(missing)));
+    return refuse_registers(
+        fmt::format("sample_regs: this CPU has no {} that XSAVES saves", first_of(missing)));
   return Done{};
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <vector>
 
@@ -12,34 +13,35 @@
 namespace pmusim::events {
 namespace {
 
-using namespace perf::branch;
-
 struct FilterName {
   std::string_view name;
   u64 bits;
 };
-constexpr FilterName filter_names[] = {
-    {"u", USER},
-    {"k", KERNEL},
-    {"hv", HV},
-    {"any", ANY},
-    {"any_call", ANY_CALL},
-    {"any_ret", ANY_RETURN},
-    {"ind_call", IND_CALL},
-    {"abort_tx", ABORT_TX},
-    {"in_tx", IN_TX},
-    {"no_tx", NO_TX},
-    {"cond", COND},
-    {"stack", CALL_STACK},
-    {"ind_jmp", IND_JUMP},
-    {"call", CALL},
-    {"no_flags", NO_FLAGS},
-    {"no_cycles", NO_CYCLES},
-    {"save_type", TYPE_SAVE},
-    {"hw_index", HW_INDEX},
-    {"priv", PRIV_SAVE},
-    {"counter", COUNTERS},
-};
+constexpr auto filter_names = [] {
+  using namespace perf::branch;
+  return std::to_array<FilterName>({
+      {"u", USER},
+      {"k", KERNEL},
+      {"hv", HV},
+      {"any", ANY},
+      {"any_call", ANY_CALL},
+      {"any_ret", ANY_RETURN},
+      {"ind_call", IND_CALL},
+      {"abort_tx", ABORT_TX},
+      {"in_tx", IN_TX},
+      {"no_tx", NO_TX},
+      {"cond", COND},
+      {"stack", CALL_STACK},
+      {"ind_jmp", IND_JUMP},
+      {"call", CALL},
+      {"no_flags", NO_FLAGS},
+      {"no_cycles", NO_CYCLES},
+      {"save_type", TYPE_SAVE},
+      {"hw_index", HW_INDEX},
+      {"priv", PRIV_SAVE},
+      {"counter", COUNTERS},
+  });
+}();
 
 }  // namespace
 
@@ -60,7 +62,7 @@ Result<u64, Error> parse_branch_filter(std::string_view list) {
     }
     bits |= known->bits;
   }
-  if ((bits & ~PLM_ALL) == 0) bits |= ANY;
+  if ((bits & ~perf::branch::PLM_ALL) == 0) bits |= perf::branch::ANY;
   return bits;
 }
 

@@ -139,7 +139,7 @@ Result<Done, Error> write(OutputFile& file, std::string& text) {
   return written;
 }
 
-std::vector<std::string> remarks_on(Format format, const trace::Contents& contents) {
+std::vector<std::string> export_remarks(Format format, const trace::Contents& contents) {
   std::vector<std::string> remarks;
   if (format != Format::insn_trace)
     remarks.emplace_back(
@@ -184,7 +184,7 @@ Result<Conversion, Error> export_trace(const ExportOptions& options) {
   if (const auto written = write(*file, text); !written.ok()) return Failure(written.error());
   const u64 bytes = file->position();
   if (const auto done = file->commit(); !done.ok()) return Failure(done.error());
-  return Conversion{reader->instruction_count(), bytes, remarks_on(options.format, reader->contents())};
+  return Conversion{reader->instruction_count(), bytes, export_remarks(options.format, reader->contents())};
 }
 
 }  // namespace pmusim::formats

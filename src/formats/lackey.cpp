@@ -11,7 +11,7 @@ namespace {
 constexpr u64 max_access_bytes = 4096;
 
 /// A number that fills the text.
-std::optional<u64> number(std::string_view text, int base) {
+std::optional<u64> hex_or_decimal(std::string_view text, int base) {
   u64 value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
@@ -30,7 +30,8 @@ LackeyReader::Line LackeyReader::parse(std::string_view text) {
                                     : Kind::unknown;
   const std::size_t comma = text.find(',');
   if (kind == Kind::unknown || comma == text.npos) return {};
-  const auto address = number(text.substr(3, comma - 3), 16), bytes = number(text.substr(comma + 1), 10);
+  const auto address = hex_or_decimal(text.substr(3, comma - 3), 16),
+             bytes = hex_or_decimal(text.substr(comma + 1), 10);
   if (!address || !bytes || *bytes == 0 || *bytes > max_access_bytes) return {};
   return {kind, *address, *bytes};
 }

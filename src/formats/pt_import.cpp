@@ -16,7 +16,7 @@ namespace {
 
 using Outcome = Result<Done, Error>;
 
-constexpr std::size_t max_threads = 16384;
+constexpr std::size_t max_pt_threads = 16384;
 
 /// Puts what the streams say into a trace, in the order of their time stamps.
 class PtImporter {
@@ -165,8 +165,8 @@ class PtImporter {
   /// Tells of a process and a thread that no record told of.
   Outcome know(TraceMaker::Thread thread) {
     if (!threads_.insert(thread).second) return Done{};
-    if (threads_.size() > max_threads)
-      return Failure(Error(fmt::format("more than {} threads", max_threads)));
+    if (threads_.size() > max_pt_threads)
+      return Failure(Error(fmt::format("more than {} threads", max_pt_threads)));
     if (processes_.insert(thread.pid).second)
       return maker_.happen(trace::ProcessStart{thread.pid, thread.tid, "", true});
     return maker_.happen(trace::ThreadStart{thread.pid, thread.tid, thread.pid, thread.pid});
@@ -189,8 +189,8 @@ std::string_view remark_on_time(const PtSource& source) {
              : "its time packets order threads, cycles are the core model's";
 }
 
-std::vector<std::string> remarks_on(const PtSource& source, const PtImporter& importer,
-                                    const TraceMaker& maker, const PtCode& code) {
+std::vector<std::string> import_remarks(const PtSource& source, const PtImporter& importer,
+                                        const TraceMaker& maker, const PtCode& code) {
   std::vector<std::string> remarks{fmt::format(
       "Intel PT has no addresses of accesses and no system calls' numbers; {}", remark_on_time(source))};
   const auto add = [&](u64 amount, std::string_view what) {
@@ -229,7 +229,8 @@ Result<Conversion, Error> import_pt(const ImportOptions& options) {
                           options.input)));
   const auto written = writer->finish();
   if (!written) return Failure(written.error());
-  return Conversion{written->instructions, written->file_bytes, remarks_on(*source, importer, maker, code)};
+  return Conversion{written->instructions, written->file_bytes,
+                    import_remarks(*source, importer, maker, code)};
 }
 
 }  // namespace pmusim::formats

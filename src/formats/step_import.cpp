@@ -13,7 +13,7 @@ namespace pmusim::formats {
 namespace {
 
 constexpr TraceMaker::Thread only_thread{1, 1};
-constexpr u64 page_bytes = 4096, module_gap_bytes = 1 << 20;
+constexpr u64 step_page_bytes = 4096, module_gap_bytes = 1 << 20;
 
 /// The code that stands for a program's, and where its accesses went last.
 class Program {
@@ -42,8 +42,8 @@ class Program {
 
  private:
   void add_page(u64 ip, std::size_t bytes) {
-    const u64 start = ip / page_bytes * page_bytes;
-    const u64 end = (ip + bytes + page_bytes - 1) / page_bytes * page_bytes;
+    const u64 start = ip / step_page_bytes * step_page_bytes;
+    const u64 end = (ip + bytes + step_page_bytes - 1) / step_page_bytes * step_page_bytes;
     if (mappings_.empty() || start > mappings_.back().start + mappings_.back().bytes + module_gap_bytes)
       mappings_.push_back({start, 0, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE, "//anon", {}});
     mappings_.back().bytes = std::max(mappings_.back().bytes, end - mappings_.back().start);

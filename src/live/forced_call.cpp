@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // System calls that a task makes because its supervisor says so.
-#include <linux/ptrace.h>
 #include <poll.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 

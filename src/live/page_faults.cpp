@@ -7,7 +7,7 @@
 namespace pmusim::live {
 namespace {
 
-constexpr u64 page_bytes = PageMap::page_bytes;
+constexpr u64 fetched_page_bytes = PageMap::page_bytes;
 
 FileDescriptor open_counter(u32 tid, u64 config, const FileDescriptor& leader) {
   perf_event_attr attr{};
@@ -44,12 +44,13 @@ std::optional<PageFaults> PageFaults::of(u32 tid) {
 
 void PageFaults::code_is_read(u64 ip) {
   constexpr u64 longest_instruction = 15;
-  for (const u64 page : {ip / page_bytes, (ip + longest_instruction - 1) / page_bytes})
+  for (const u64 page : {ip / fetched_page_bytes, (ip + longest_instruction - 1) / fetched_page_bytes})
     if (!pages_.is_present(page)) brought_in_.insert(page);
 }
 
 void PageFaults::executes(u64 ip, u64 end) {
-  for (const u64 page : {ip / page_bytes, (end - 1) / page_bytes}) fetches_ += brought_in_.erase(page);
+  for (const u64 page : {ip / fetched_page_bytes, (end - 1) / fetched_page_bytes})
+    fetches_ += brought_in_.erase(page);
 }
 
 PageFaults::Count PageFaults::take() {

@@ -16,7 +16,7 @@ namespace {
 /// Tracks from top to bottom. Those of counters follow by number.
 enum class Track : unsigned { driver = 1, pmi, pebs, bts, lbr, first_counter };
 
-std::string_view name_of(Track track) {
+std::string_view track_name(Track track) {
   constexpr std::array<std::string_view, 6> names{"", "driver", "PMI", "PEBS", "BTS", "LBR"};
   return names.at(static_cast<unsigned>(track));
 }
@@ -114,7 +114,7 @@ class HardwareTimeline final : public ObserverFile {
   }
   static std::string title_of(Track track) {
     return track < Track::first_counter
-               ? std::string(name_of(track))
+               ? std::string(track_name(track))
                : counter_name(static_cast<unsigned>(track) - static_cast<unsigned>(Track::first_counter));
   }
 

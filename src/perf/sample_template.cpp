@@ -15,7 +15,7 @@ constexpr u64 fixed_words = sample::IDENTIFIER | sample::IP | sample::TID | samp
 constexpr u64 fixed_parts = fixed_words | sample::BRANCH_STACK | sample::REGS_INTR;
 
 constexpr u64 selector_registers = 0xC00;  // PERF_REG_X86_CS and SS
-constexpr u32 general_bytes = 18 * 8, selector_bytes = 2 * 8, xmm_bytes = 16 * 16;
+constexpr u32 general_bytes = 18 * 8, selector_bytes = 2 * 8, xmm_file_bytes = 16 * 16;
 
 bool takes_xmm(const Attr& attr) { return (attr.sample_regs_intr & register_mask::XMM_HALVES) != 0; }
 
@@ -78,7 +78,7 @@ u32 place_registers(SampleTemplate& made, const Event& event, const InterruptFra
   u32 bytes = general_bytes + (made.selectors ? selector_bytes : 0);
   if (!takes_xmm(event.attr)) return bytes;
   made.at.xmm_registers = made.at.registers + bytes;
-  return bytes + xmm_bytes;
+  return bytes + xmm_file_bytes;
 }
 
 }  // namespace

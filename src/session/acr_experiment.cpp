@@ -96,8 +96,8 @@ Result<Done, Error> sort_samples(AcrRun& run, const Loops& loops) {
   }
 }
 
-Result<AcrRun, Error> sample(const std::string& trace, const AcrExperimentOptions& options,
-                             const std::string& name, const std::string& events, const Loops& loops) {
+Result<AcrRun, Error> run_variant(const std::string& trace, const AcrExperimentOptions& options,
+                                  const std::string& name, const std::string& events, const Loops& loops) {
   AcrRun run{.events = events, .file = fmt::format("{}/{}.data", options.directory, name)};
   auto session = Session::open(trace, {.model = options.model});
   if (!session.ok()) return Failure(session.error());
@@ -130,14 +130,14 @@ Result<AcrExperiment, Error> run_acr_experiment(const std::string& trace,
   options.progress("sampling with plain counters");
   const std::string plain =
       fmt::format("{{branch-misses/period={0}/ppu,branch-instructions/period={0}/u}}", options.period);
-  Result<AcrRun, Error> traditional = sample(trace, options, "traditional", plain, *loops);
+  Result<AcrRun, Error> traditional = run_variant(trace, options, "traditional", plain, *loops);
   if (!traditional.ok()) return Failure(traditional.error());
 
   options.progress("sampling with auto counter reload");
   const std::string reloading =
       fmt::format("{{branch-misses/period={},acr_mask=0x2/ppu,branch-instructions/period={},acr_mask=0x3/u}}",
                   options.period * options.ratio_percent / 100, options.period);
-  Result<AcrRun, Error> acr = sample(trace, options, "acr", reloading, *loops);
+  Result<AcrRun, Error> acr = run_variant(trace, options, "acr", reloading, *loops);
   if (!acr.ok()) return Failure(acr.error());
 
   experiment.traditional = std::move(*traditional);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "pmusim/events/parser.h"
+#include "session/growing_periods.h"
 #include "session/monitor.h"
 
 namespace pmusim {
@@ -29,15 +30,8 @@ double dispersion(const std::vector<CollisionCount>& replays, double rate) {
   return std::max(1.0, sum / static_cast<double>(replays.size() - 1));
 }
 
-bool is_prime(u64 number) {
-  if (number < 2) return false;
-  for (u64 factor = 2; factor * factor <= number; ++factor)
-    if (number % factor == 0) return false;
-  return true;
-}
-
 /// Opens the events; the error names the one that cannot be sampled.
-Result<Done, Error> open_events(Monitor& monitor, const std::vector<std::string>& names, u64 period) {
+Result<Done, Error> open_all_events(Monitor& monitor, const std::vector<std::string>& names, u64 period) {
   for (const std::string& name : names) {
     const auto parsed = events::parse_events(name, monitor.model());
     if (!parsed.ok()) return Failure(parsed.error());
@@ -89,7 +83,7 @@ std::vector<u64> periods_around(u64 period, unsigned most) {
   std::vector<u64> periods{period};
   for (u64 distance = 1; distance <= period / 4 && periods.size() < most; ++distance)
     for (const u64 other : {period - distance, period + distance})
-      if (periods.size() < most && is_prime(other)) periods.push_back(other);
+      if (periods.size() < most && prime_from(other) == other) periods.push_back(other);
   return periods;
 }
 
@@ -100,7 +94,7 @@ Result<std::vector<CollisionCount>, Error> count_collisions(const std::string& t
   std::vector<Monitor*> monitors;
   for (const u64 period : experiment.periods) {
     monitors.push_back(monitors.empty() ? &session->monitor() : &session->add_monitor());
-    if (auto opened = open_events(*monitors.back(), experiment.events, period); !opened.ok())
+    if (auto opened = open_all_events(*monitors.back(), experiment.events, period); !opened.ok())
       return Failure(opened.error());
   }
   session->on_progress(experiment.progress);

@@ -9,13 +9,10 @@
 #include <memory>
 #include <string_view>
 
+#include "trace/elf_handle.h"
+
 namespace pmusim::trace {
 namespace {
-
-struct ElfDeleter {
-  void operator()(Elf* elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, ElfDeleter>;
 
 std::vector<u8> find_in_notes(Elf_Data* notes) {
   GElf_Nhdr header{};
@@ -30,7 +27,7 @@ std::vector<u8> find_in_notes(Elf_Data* notes) {
   return {};
 }
 
-std::vector<u8> find(Elf* elf) {
+std::vector<u8> note_of_build_id(Elf* elf) {
   std::size_t count = 0;
   if (elf == nullptr || elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0) return {};
   for (std::size_t n = 0; n < count; ++n) {
@@ -51,7 +48,7 @@ std::vector<u8> build_id_of_file(const std::string& path) {
   elf_version(EV_CURRENT);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return {};
-  auto id = find(ElfHandle(elf_begin(descriptor, ELF_C_READ, nullptr)).get());
+  auto id = note_of_build_id(ElfHandle(elf_begin(descriptor, ELF_C_READ, nullptr)).get());
   ::close(descriptor);
   return id;
 }
@@ -60,7 +57,7 @@ std::vector<u8> build_id_of_image(std::span<const std::byte> image) {
   elf_version(EV_CURRENT);
   std::vector<char> copy(image.size());  // libelf takes no const image
   std::transform(image.begin(), image.end(), copy.begin(), [](std::byte b) { return static_cast<char>(b); });
-  return find(ElfHandle(elf_memory(copy.data(), copy.size())).get());
+  return note_of_build_id(ElfHandle(elf_memory(copy.data(), copy.size())).get());
 }
 
 }  // namespace pmusim::trace

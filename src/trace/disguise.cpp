@@ -15,12 +15,7 @@
 namespace pmusim::trace {
 namespace {
 
-// The arguments of a system call, in order.
-u64 first(const Registers& r) { return r[Gpr::rdi]; }
-u64 second(const Registers& r) { return r[Gpr::rsi]; }
-u64 third(const Registers& r) { return r[Gpr::rdx]; }
-
-bool concerns(u32 tid, const Registers& r) { return first(r) == 0 || first(r) == tid; }
+bool concerns(u32 tid, const Registers& r) { return first_argument(r) == 0 || first_argument(r) == tid; }
 
 }  // namespace
 
@@ -39,12 +34,12 @@ void Disguise::leave_call(u32 tid, u64 number, const Registers& registers) {
 void Disguise::enter_setaffinity(u32 tid, const Registers& registers) {
   cpu_set_t wanted;
   CPU_ZERO(&wanted);
-  const std::size_t bytes = std::min<std::size_t>(second(registers), sizeof wanted);
+  const std::size_t bytes = std::min<std::size_t>(second_argument(registers), sizeof wanted);
   const auto memory = std::as_writable_bytes(std::span(&wanted, 1)).first(bytes);
   cpu_set_t machine;
   ::sched_getaffinity(1, sizeof machine, &machine);  // init has all there are
   result_ = -EFAULT;
-  if (read_memory(tid, third(registers), memory) == bytes) {
+  if (read_memory(tid, third_argument(registers), memory) == bytes) {
     CPU_AND(&wanted, &wanted, &machine);
     result_ = CPU_COUNT(&wanted) != 0 ? 0 : -EINVAL;
     if (*result_ == 0) cpus_ = wanted;
@@ -56,7 +51,7 @@ void Disguise::leave_getaffinity(u32 tid, const Registers& registers) const {
   const i64 result = static_cast<i64>(registers[Gpr::rax]);
   if (result <= 0) return;
   const std::size_t bytes = std::min<std::size_t>(static_cast<std::size_t>(result), sizeof cpus_);
-  write_memory(tid, third(registers), std::as_bytes(std::span(&cpus_, 1)).first(bytes));
+  write_memory(tid, third_argument(registers), std::as_bytes(std::span(&cpus_, 1)).first(bytes));
 }
 
 std::optional<std::string> program_without_rights(u32 pid) {

@@ -9,15 +9,11 @@
 #include <memory>
 #include <string_view>
 
+#include "trace/elf_handle.h"
 #include "trace/region_gate.h"
 
 namespace pmusim::trace {
 namespace {
-
-struct ElfDeleter {
-  void operator()(Elf* elf) const { elf_end(elf); }
-};
-using ElfHandle = std::unique_ptr<Elf, ElfDeleter>;
 
 bool is_called(const char* linked, const std::string& name) {
   if (linked == nullptr) return false;
@@ -58,7 +54,7 @@ std::optional<u64> offset_of(Elf* elf, u64 address) {
   return std::nullopt;
 }
 
-std::optional<u64> find(Elf* elf, const std::string& name) {
+std::optional<u64> find_function(Elf* elf, const std::string& name) {
   if (elf == nullptr || elf_kind(elf) != ELF_K_ELF) return std::nullopt;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;)
     if (const auto value = value_in(elf, section, name)) return offset_of(elf, *value);
@@ -71,7 +67,7 @@ std::optional<u64> file_offset_of_function(const std::string& file, const std::s
   elf_version(EV_CURRENT);
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return std::nullopt;
-  const auto offset = find(ElfHandle(elf_begin(descriptor, ELF_C_READ, nullptr)).get(), name);
+  const auto offset = find_function(ElfHandle(elf_begin(descriptor, ELF_C_READ, nullptr)).get(), name);
   ::close(descriptor);
   return offset;
 }

@@ -4,7 +4,7 @@
 namespace pmusim::trace {
 namespace {
 
-rlimit raise(__rlimit_resource_t resource) {
+rlimit raise_to_hard(__rlimit_resource_t resource) {
   rlimit before{};
   ::getrlimit(resource, &before);
   const rlimit raised{before.rlim_max, before.rlim_max};
@@ -14,7 +14,7 @@ rlimit raise(__rlimit_resource_t resource) {
 
 }  // namespace
 
-ProgramLimits take_limits_off() { return {raise(RLIMIT_FSIZE), raise(RLIMIT_CPU)}; }
+ProgramLimits take_limits_off() { return {raise_to_hard(RLIMIT_FSIZE), raise_to_hard(RLIMIT_CPU)}; }
 
 void set_limits(const ProgramLimits& limits) {
   ::setrlimit(RLIMIT_FSIZE, &limits.file_size);

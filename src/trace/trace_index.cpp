@@ -6,7 +6,7 @@
 namespace pmusim::trace {
 namespace {
 
-std::string_view problem_of(const ChunkHeader& header, u64 first_instruction) {
+std::string_view header_problem(const ChunkHeader& header, u64 first_instruction) {
   if (header.magic != chunk_magic) return "no chunk begins here";
   if (header.crc != crc_of(header)) return "chunk header has a wrong checksum";
   if (header.first_instruction != first_instruction) return "chunk is not in its place";
@@ -127,7 +127,7 @@ Result<ChunkHeader, Error> read_chunk_header(const TraceBytes& file, u64 offset,
 
 Result<Done, Error> check_chunk_header(const TraceBytes& file, const ChunkHeader& header, u64 offset,
                                        u64 first_instruction) {
-  const std::string_view problem = problem_of(header, first_instruction);
+  const std::string_view problem = header_problem(header, first_instruction);
   if (!problem.empty()) return Failure(file.damaged(offset, problem));
   return Done{};
 }

@@ -91,6 +91,11 @@ constexpr bool is_restart(u64 rax) {
   return result <= -512 && result >= -516;
 }
 
+/// Arguments of a system call.
+inline u64 first_argument(const Registers& r) { return r[Gpr::rdi]; }
+inline u64 second_argument(const Registers& r) { return r[Gpr::rsi]; }
+inline u64 third_argument(const Registers& r) { return r[Gpr::rdx]; }
+
 /// At the stop before a system call: does not make it.
 void skip_call(u32 tid);
 /// At the stop after one: what it returns.

@@ -11,11 +11,6 @@ namespace {
 constexpr u64 trap_bit = u64{1} << (SIGTRAP - 1);
 constexpr u64 ignore_handler = 1, default_handler = 0;  // SIG_IGN, SIG_DFL
 
-// The arguments of a system call, in order.
-u64 first(const Registers& r) { return r[Gpr::rdi]; }
-u64 second(const Registers& r) { return r[Gpr::rsi]; }
-u64 third(const Registers& r) { return r[Gpr::rdx]; }
-
 std::optional<u64> read_word(u32 tid, u64 address) {
   u64 word = 0;
   const auto bytes = std::as_writable_bytes(std::span(&word, 1));
@@ -38,11 +33,11 @@ void TrapDisguise::enter_call(u32 tid, u64 number, const Registers& registers) {
   show_mask(tid);
   // The call sees a blocked SIGTRAP waiting: rt_sigpending, rt_sigtimedwait, a signalfd.
   send_waiting(tid);
-  if (number == SYS_rt_sigaction && first(registers) == SIGTRAP) enter_sigaction(tid, registers);
+  if (number == SYS_rt_sigaction && first_argument(registers) == SIGTRAP) enter_sigaction(tid, registers);
 }
 
 void TrapDisguise::leave_call(u32 tid, u64 number, const Registers& registers) {
-  if (number == SYS_rt_sigaction && first(registers) == SIGTRAP) leave_sigaction(tid, registers);
+  if (number == SYS_rt_sigaction && first_argument(registers) == SIGTRAP) leave_sigaction(tid, registers);
   if (!is_unfinished(number, registers)) hide_mask(tid);
 }
 
@@ -83,12 +78,12 @@ void TrapDisguise::give_back(u32 tid) {
 // The kernel is not to know that SIGTRAP is ignored, the program is: another handler is put into the caller's
 // structure (its first member) while the kernel looks at it.
 void TrapDisguise::enter_sigaction(u32 tid, const Registers& registers) {
-  act_changed_ = read_word(tid, second(registers)) == ignore_handler;
-  if (act_changed_) poke(tid, second(registers), default_handler);
+  act_changed_ = read_word(tid, second_argument(registers)) == ignore_handler;
+  if (act_changed_) poke(tid, second_argument(registers), default_handler);
 }
 
 void TrapDisguise::leave_sigaction(u32 tid, const Registers& registers) {
-  const u64 act = second(registers), old = third(registers);
+  const u64 act = second_argument(registers), old = third_argument(registers);
   if (act_changed_ && act != old) poke(tid, act, ignore_handler);
   const bool done = registers[Gpr::rax] == 0;
   if (done && old != 0 && disposition_->trap_ignored) poke(tid, old, ignore_handler);

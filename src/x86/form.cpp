@@ -388,7 +388,7 @@ Form integer_form(const Instruction& i, const Decoded& d) {
   return i.uops > 4 ? Form::microcoded : Form::alu;
 }
 
-bool multiplies(const Decoded& d) {
+bool is_multiply_mnemonic(const Decoded& d) {
   return d.mnemonic() == ZYDIS_MNEMONIC_MUL || d.mnemonic() == ZYDIS_MNEMONIC_MULX ||
          d.mnemonic() == ZYDIS_MNEMONIC_IMUL;
 }
@@ -457,7 +457,7 @@ InstructionForm form_of(const Instruction& i, const Decoded& d, const FpOperatio
   if (i.rep) return Form::repeated_string;
   if (i.memory_operands != 0 && i.memory[0].vector_index && i.memory[0].load) return gather_form(d);
   if (d.mnemonic() == ZYDIS_MNEMONIC_LEA) return lea_form(d);
-  if (multiplies(d)) return multiply_form(d);
+  if (is_multiply_mnemonic(d)) return multiply_form(d);
   if (d.mnemonic() == ZYDIS_MNEMONIC_DIV || d.mnemonic() == ZYDIS_MNEMONIC_IDIV) return divide_form(d);
   if (is_zeroing(d)) return Form::zero_idiom;
   const auto* listed = std::ranges::find(by_mnemonic, d.mnemonic(), &ByMnemonic::mnemonic);

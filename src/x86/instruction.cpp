@@ -50,7 +50,7 @@ SignalSet static_signals(const Instruction& i, const Decoded& d) {
   return signals;
 }
 
-bool multiplies(InstructionForm form, const FpOperation& fp) {
+bool is_multiplication(InstructionForm form, const FpOperation& fp) {
   switch (form) {
     case InstructionForm::imul_32:
     case InstructionForm::imul_64:
@@ -64,7 +64,7 @@ bool multiplies(InstructionForm form, const FpOperation& fp) {
 // What the form says, as events count it.
 SignalSet form_signals(const Instruction& i, const FpOperation& fp) {
   SignalSet signals;
-  if (multiplies(i.form, fp)) signals.add(Signal::multiply);
+  if (is_multiplication(i.form, fp)) signals.add(Signal::multiply);
   if (i.form == InstructionForm::lea_three || i.form == InstructionForm::lea_scaled)
     signals.add(Signal::slow_lea);
   if (i.form == InstructionForm::load_fence) signals.add(Signal::load_fence);

@@ -2,8 +2,7 @@
 #include "driver/cores/cores.h"
 #include "driver/cores/shared_constraints.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::architectural {
 
 using namespace rows;
 
@@ -14,9 +13,7 @@ constexpr ConstraintRow architectural_rows[] = {
     fixed(0x0D00, 12), fixed(0x0E00, 13), fixed(0x0F00, 14), fixed(0x1000, 15),
 };
 
-}  // namespace
-
-constinit const CoreTraits architectural{
+constinit const CoreTraits traits{
     .core = Microarchitecture::unknown,
     .constraints = {architectural_rows, {}, {}},
     .alias = CyclesAlias::core2,
@@ -24,4 +21,4 @@ constinit const CoreTraits architectural{
     .constraints_before_version_5 = three_fixed,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::architectural

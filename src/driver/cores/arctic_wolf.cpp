@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::arctic_wolf {
 
 using namespace rows;
 
@@ -33,9 +32,7 @@ constexpr ExtraRegisterRow extra[] = {{0x01B7, msr::OMR_0, arctic_wolf_omr, omr}
                                       {0x0127, msr::SNOOP_RSP_0, ~u64{0}, 0},
                                       {0x0227, msr::SNOOP_RSP_1, ~u64{0}, 0}};
 
-}  // namespace
-
-constinit const CoreTraits arctic_wolf{
+constinit const CoreTraits traits{
     .core = Microarchitecture::arctic_wolf,
     .constraints = {skymont_fixed, main_rows, pebs_rows},
     .placement = PlacementRule::crestmont,
@@ -50,4 +47,4 @@ constinit const CoreTraits arctic_wolf{
     .since = change::panther_cove,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::arctic_wolf

@@ -2,16 +2,13 @@
 #include "driver/cores/cores.h"
 #include "driver/cores/shared_constraints.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::bonnell {
 
 using namespace rows;
 
 constexpr ProductTraits products[] = {{.model = 0x1C, .lbr_since_stepping = 10}};
 
-}  // namespace
-
-constinit const CoreTraits bonnell{
+constinit const CoreTraits traits{
     .core = Microarchitecture::bonnell,
     .constraints = {three_fixed, {}, old_atom_pebs},
     .alias = CyclesAlias::core2,
@@ -20,4 +17,4 @@ constinit const CoreTraits bonnell{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::bonnell

@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::broadwell {
 
 using namespace rows;
 
@@ -16,9 +15,7 @@ constexpr ConstraintRow main_rows[] = {
     event(0xCD, gp0_3),
 };
 
-}  // namespace
-
-constinit const CoreTraits broadwell{
+constinit const CoreTraits traits{
     .core = Microarchitecture::broadwell,
     .constraints = {three_fixed, main_rows, broadwell_pebs},
     .placement = PlacementRule::haswell,
@@ -32,4 +29,4 @@ constinit const CoreTraits broadwell{
     .lbr = {.entries = 16},
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::broadwell

@@ -2,8 +2,7 @@
 #include "driver/cores/cores.h"
 #include "driver/cores/shared_constraints.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::core2 {
 
 using namespace rows;
 
@@ -16,9 +15,7 @@ constexpr ConstraintRow pebs_rows[] = {
     umask(0x1FC7, gp0), event(0xCB, gp0),   row(0xC0 | cycles_alias, whole_event, 0, gp0),
 };
 
-}  // namespace
-
-constinit const CoreTraits core2{
+constinit const CoreTraits traits{
     .core = Microarchitecture::core2,
     .constraints = {three_fixed, main_rows, pebs_rows},
     .alias = CyclesAlias::core2,
@@ -26,4 +23,4 @@ constinit const CoreTraits core2{
     .lbr = {.entries = 4, .filter = BranchFilterMap::none, .core_style_addresses = true},
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::core2

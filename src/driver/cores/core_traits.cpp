@@ -10,7 +10,7 @@ namespace pmusim::driver {
 const CoreTraits& traits_of(Microarchitecture core) {
   const auto all = cores::all();
   const auto found = std::ranges::find(all, core, [](const CoreTraits* traits) { return traits->core; });
-  return found == all.end() ? cores::architectural : **found;
+  return found == all.end() ? cores::architectural::traits : **found;
 }
 
 ProductTraits product_traits(const CoreTraits& core, u32 model) {

@@ -5,10 +5,13 @@ namespace pmusim::driver::cores {
 
 std::span<const CoreTraits* const> all() {
   static constexpr const CoreTraits* list[] = {
-      &architectural, &core2,        &nehalem,     &westmere,  &sandy_bridge, &ivy_bridge,      &haswell,
-      &broadwell,     &skylake,      &skylake_x,   &ice_lake,  &golden_cove,  &redwood_cove,    &lion_cove,
-      &cougar_cove,   &panther_cove, &coyote_cove, &bonnell,   &silvermont,   &knights_landing, &goldmont,
-      &goldmont_plus, &tremont,      &gracemont,   &crestmont, &skymont,      &darkmont,        &arctic_wolf,
+      &architectural::traits, &core2::traits,         &nehalem::traits,     &westmere::traits,
+      &sandy_bridge::traits,  &ivy_bridge::traits,    &haswell::traits,     &broadwell::traits,
+      &skylake::traits,       &skylake_x::traits,     &ice_lake::traits,    &golden_cove::traits,
+      &redwood_cove::traits,  &lion_cove::traits,     &cougar_cove::traits, &panther_cove::traits,
+      &coyote_cove::traits,   &bonnell::traits,       &silvermont::traits,  &knights_landing::traits,
+      &goldmont::traits,      &goldmont_plus::traits, &tremont::traits,     &gracemont::traits,
+      &crestmont::traits,     &skymont::traits,       &darkmont::traits,    &arctic_wolf::traits,
   };
   return list;
 }

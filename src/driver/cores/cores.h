@@ -9,34 +9,36 @@
 /// One file for each microarchitecture: what the driver takes it for. The list of them is in cores.cpp.
 namespace pmusim::driver::cores {
 
-extern const CoreTraits architectural;
-extern const CoreTraits core2;
-extern const CoreTraits nehalem;
-extern const CoreTraits westmere;
-extern const CoreTraits sandy_bridge;
-extern const CoreTraits ivy_bridge;
-extern const CoreTraits haswell;
-extern const CoreTraits broadwell;
-extern const CoreTraits skylake;
-extern const CoreTraits skylake_x;
-extern const CoreTraits ice_lake;
-extern const CoreTraits golden_cove;
-extern const CoreTraits redwood_cove;
-extern const CoreTraits lion_cove;
-extern const CoreTraits cougar_cove;
-extern const CoreTraits panther_cove;
-extern const CoreTraits coyote_cove;
-extern const CoreTraits bonnell;
-extern const CoreTraits silvermont;
-extern const CoreTraits knights_landing;
-extern const CoreTraits goldmont;
-extern const CoreTraits goldmont_plus;
-extern const CoreTraits tremont;
-extern const CoreTraits gracemont;
-extern const CoreTraits crestmont;
-extern const CoreTraits skymont;
-extern const CoreTraits darkmont;
-extern const CoreTraits arctic_wolf;
+// clang-format off
+namespace architectural { extern const CoreTraits traits; }
+namespace core2 { extern const CoreTraits traits; }
+namespace nehalem { extern const CoreTraits traits; }
+namespace westmere { extern const CoreTraits traits; }
+namespace sandy_bridge { extern const CoreTraits traits; }
+namespace ivy_bridge { extern const CoreTraits traits; }
+namespace haswell { extern const CoreTraits traits; }
+namespace broadwell { extern const CoreTraits traits; }
+namespace skylake { extern const CoreTraits traits; }
+namespace skylake_x { extern const CoreTraits traits; }
+namespace ice_lake { extern const CoreTraits traits; }
+namespace golden_cove { extern const CoreTraits traits; }
+namespace redwood_cove { extern const CoreTraits traits; }
+namespace lion_cove { extern const CoreTraits traits; }
+namespace cougar_cove { extern const CoreTraits traits; }
+namespace panther_cove { extern const CoreTraits traits; }
+namespace coyote_cove { extern const CoreTraits traits; }
+namespace bonnell { extern const CoreTraits traits; }
+namespace silvermont { extern const CoreTraits traits; }
+namespace knights_landing { extern const CoreTraits traits; }
+namespace goldmont { extern const CoreTraits traits; }
+namespace goldmont_plus { extern const CoreTraits traits; }
+namespace tremont { extern const CoreTraits traits; }
+namespace gracemont { extern const CoreTraits traits; }
+namespace crestmont { extern const CoreTraits traits; }
+namespace skymont { extern const CoreTraits traits; }
+namespace darkmont { extern const CoreTraits traits; }
+namespace arctic_wolf { extern const CoreTraits traits; }
+// clang-format on
 
 std::span<const CoreTraits* const> all();
 

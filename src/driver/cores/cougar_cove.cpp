@@ -4,11 +4,11 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
+namespace pmusim::driver::cores::cougar_cove {
 
 using namespace rows;
 
-constinit const CoreTraits cougar_cove{
+constinit const CoreTraits traits{
     .core = Microarchitecture::cougar_cove,
     .constraints = {golden_cove_fixed, lion_cove_main, lion_cove_pebs},
     .placement = PlacementRule::redwood_cove,
@@ -23,4 +23,4 @@ constinit const CoreTraits cougar_cove{
     .since = change::cougar_cove,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::cougar_cove

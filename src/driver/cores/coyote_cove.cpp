@@ -4,11 +4,11 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
+namespace pmusim::driver::cores::coyote_cove {
 
 using namespace rows;
 
-constinit const CoreTraits coyote_cove{
+constinit const CoreTraits traits{
     .core = Microarchitecture::coyote_cove,
     .constraints = {golden_cove_fixed, panther_cove_main, panther_cove_pebs},
     .placement = PlacementRule::redwood_cove,
@@ -23,4 +23,4 @@ constinit const CoreTraits coyote_cove{
     .since = change::panther_cove,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::coyote_cove

@@ -4,16 +4,13 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::crestmont {
 
 using namespace rows;
 
 constexpr ProductTraits products[] = {{.model = 0xC5, .since = perf::Kernel::v6_14}};
 
-}  // namespace
-
-constinit const CoreTraits crestmont{
+constinit const CoreTraits traits{
     .core = Microarchitecture::crestmont,
     .constraints = {gracemont_fixed, {}, gracemont_pebs},
     .placement = PlacementRule::crestmont,
@@ -28,4 +25,4 @@ constinit const CoreTraits crestmont{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::crestmont

@@ -4,11 +4,11 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
+namespace pmusim::driver::cores::darkmont {
 
 using namespace rows;
 
-constinit const CoreTraits darkmont{
+constinit const CoreTraits traits{
     .core = Microarchitecture::darkmont,
     .constraints = {skymont_fixed, {}, gracemont_pebs},
     .placement = PlacementRule::crestmont,
@@ -23,4 +23,4 @@ constinit const CoreTraits darkmont{
     .since = change::cougar_cove,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::darkmont

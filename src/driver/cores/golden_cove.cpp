@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::golden_cove {
 
 using namespace rows;
 
@@ -19,9 +18,7 @@ constexpr ExtraRegisterRow extra[] = {offcore0(0x012A, 0x3F'FFFF'FFFF),
 constexpr ProductTraits products[] = {{.model = 0x8F, .persistent_memory = true},
                                       {.model = 0xCF, .persistent_memory = true}};
 
-}  // namespace
-
-constinit const CoreTraits golden_cove{
+constinit const CoreTraits traits{
     .core = Microarchitecture::golden_cove,
     .constraints = {golden_cove_fixed, golden_cove_main, golden_cove_pebs},
     .placement = PlacementRule::golden_cove,
@@ -38,4 +35,4 @@ constinit const CoreTraits golden_cove{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::golden_cove

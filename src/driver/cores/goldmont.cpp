@@ -3,11 +3,11 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
+namespace pmusim::driver::cores::goldmont {
 
 using namespace rows;
 
-constinit const CoreTraits goldmont{
+constinit const CoreTraits traits{
     .core = Microarchitecture::goldmont,
     .constraints = {three_fixed, {}, old_atom_pebs},
     .extra_registers = goldmont_extra,
@@ -15,4 +15,4 @@ constinit const CoreTraits goldmont{
     .has_own_capabilities = true,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::goldmont

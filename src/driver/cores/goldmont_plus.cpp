@@ -3,11 +3,11 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
+namespace pmusim::driver::cores::goldmont_plus {
 
 using namespace rows;
 
-constinit const CoreTraits goldmont_plus{
+constinit const CoreTraits traits{
     .core = Microarchitecture::goldmont_plus,
     .constraints = {three_fixed, {}, {}},
     .placement = PlacementRule::goldmont_plus,
@@ -17,4 +17,4 @@ constinit const CoreTraits goldmont_plus{
     .has_own_capabilities = true,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::goldmont_plus

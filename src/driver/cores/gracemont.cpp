@@ -4,17 +4,14 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::gracemont {
 
 using namespace rows;
 
 constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0x3F'FFFF'FFFF), offcore1(0x02B7, 0x3F'FFFF'FFFF),
                                       load_latency(0x05D0)};
 
-}  // namespace
-
-constinit const CoreTraits gracemont{
+constinit const CoreTraits traits{
     .core = Microarchitecture::gracemont,
     .constraints = {gracemont_fixed, {}, gracemont_pebs},
     .placement = PlacementRule::tremont,
@@ -29,4 +26,4 @@ constinit const CoreTraits gracemont{
     .hybrid_counters = gp0_5 | u64{0x7} << 32,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::gracemont

@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::haswell {
 
 using namespace rows;
 
@@ -21,9 +20,7 @@ constexpr ConstraintRow pebs_rows[] = {
     any_event(gp0_3),
 };
 
-}  // namespace
-
-constinit const CoreTraits haswell{
+constinit const CoreTraits traits{
     .core = Microarchitecture::haswell,
     .constraints = {three_fixed, main_rows, pebs_rows},
     .placement = PlacementRule::haswell,
@@ -38,4 +35,4 @@ constinit const CoreTraits haswell{
     .lbr = {.entries = 16, .double_abort = true},
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::haswell

@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::ice_lake {
 
 using namespace rows;
 
@@ -31,9 +30,7 @@ constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0x3F'FFFF'BFFF), offcore1
 constexpr ProductTraits products[] = {{.model = 0x6A, .persistent_memory = true},
                                       {.model = 0x6C, .persistent_memory = true}};
 
-}  // namespace
-
-constinit const CoreTraits ice_lake{
+constinit const CoreTraits traits{
     .core = Microarchitecture::ice_lake,
     .constraints = {fixed_rows, main_rows, pebs_rows},
     .placement = PlacementRule::ice_lake,
@@ -46,4 +43,4 @@ constinit const CoreTraits ice_lake{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::ice_lake

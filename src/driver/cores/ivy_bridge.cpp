@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::ivy_bridge {
 
 using namespace rows;
 
@@ -17,9 +16,7 @@ constexpr ConstraintRow main_rows[] = {
 
 constexpr ProductTraits products[] = {{.model = 0x3A, .extra_registers = sandy_bridge_client_extra}};
 
-}  // namespace
-
-constinit const CoreTraits ivy_bridge{
+constinit const CoreTraits traits{
     .core = Microarchitecture::ivy_bridge,
     .constraints = {three_fixed, main_rows, sandy_bridge_pebs},
     .alias = CyclesAlias::ivy_bridge,
@@ -32,4 +29,4 @@ constinit const CoreTraits ivy_bridge{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::ivy_bridge

@@ -3,16 +3,13 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::knights_landing {
 
 using namespace rows;
 
 constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0x79'9FFB'B6E7), offcore1(0x02B7, 0x39'9FFB'FFE7)};
 
-}  // namespace
-
-constinit const CoreTraits knights_landing{
+constinit const CoreTraits traits{
     .core = Microarchitecture::knights_landing,
     .constraints = {three_fixed, {}, old_atom_pebs},
     .alias = CyclesAlias::core2,
@@ -21,4 +18,4 @@ constinit const CoreTraits knights_landing{
     .lbr = {.entries = 8, .filter = BranchFilterMap::sandy_bridge, .has_unsaid_flags = true},
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::knights_landing

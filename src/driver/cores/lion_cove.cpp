@@ -4,16 +4,13 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::lion_cove {
 
 using namespace rows;
 
 constexpr ProductTraits products[] = {{.model = 0xC5, .since = perf::Kernel::v6_14}};
 
-}  // namespace
-
-constinit const CoreTraits lion_cove{
+constinit const CoreTraits traits{
     .core = Microarchitecture::lion_cove,
     .constraints = {golden_cove_fixed, lion_cove_main, lion_cove_pebs},
     .placement = PlacementRule::redwood_cove,
@@ -29,4 +26,4 @@ constinit const CoreTraits lion_cove{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::lion_cove

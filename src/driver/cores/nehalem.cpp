@@ -5,8 +5,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::nehalem {
 
 using namespace rows;
 
@@ -21,9 +20,7 @@ constexpr ConstraintRow pebs_rows[] = {
 
 constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0xFFFF), load_latency(0x100B)};
 
-}  // namespace
-
-constinit const CoreTraits nehalem{
+constinit const CoreTraits traits{
     .core = Microarchitecture::nehalem,
     .constraints = {three_fixed, main_rows, pebs_rows},
     .period = PeriodRule::nehalem,
@@ -35,4 +32,4 @@ constinit const CoreTraits nehalem{
     .counter_exercise = nehalem_exercise,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::nehalem

@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::redwood_cove {
 
 using namespace rows;
 
@@ -17,9 +16,7 @@ constexpr ExtraRegisterRow extra[] = {offcore0(0x012A, 0x3F'FFFF'FFFF),
                                       frontend(0x40AD, 0x7),
                                       frontend(0x04C2, 0x8)};
 
-}  // namespace
-
-constinit const CoreTraits redwood_cove{
+constinit const CoreTraits traits{
     .core = Microarchitecture::redwood_cove,
     .constraints = {golden_cove_fixed, golden_cove_main, golden_cove_pebs},
     .placement = PlacementRule::redwood_cove,
@@ -33,4 +30,4 @@ constinit const CoreTraits redwood_cove{
     .pebs = {.distribution = fixed0 | gp0},
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::redwood_cove

@@ -4,8 +4,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::sandy_bridge {
 
 using namespace rows;
 
@@ -16,9 +15,7 @@ constexpr ConstraintRow main_rows[] = {
 
 constexpr ProductTraits products[] = {{.model = 0x2A, .extra_registers = sandy_bridge_client_extra}};
 
-}  // namespace
-
-constinit const CoreTraits sandy_bridge{
+constinit const CoreTraits traits{
     .core = Microarchitecture::sandy_bridge,
     .constraints = {three_fixed, main_rows, sandy_bridge_pebs},
     .alias = CyclesAlias::sandy_bridge,
@@ -30,4 +27,4 @@ constinit const CoreTraits sandy_bridge{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::sandy_bridge

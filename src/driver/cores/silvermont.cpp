@@ -3,16 +3,13 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::silvermont {
 
 using namespace rows;
 
 constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0x76'8005'FFFF), offcore1(0x02B7, 0x36'8005'FFFF)};
 
-}  // namespace
-
-constinit const CoreTraits silvermont{
+constinit const CoreTraits traits{
     .core = Microarchitecture::silvermont,
     .constraints = {three_fixed, {}, old_atom_pebs},
     .alias = CyclesAlias::core2,
@@ -21,4 +18,4 @@ constinit const CoreTraits silvermont{
     .lbr = {.entries = 8, .filter = BranchFilterMap::nehalem, .core_style_addresses = true},
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::silvermont

@@ -4,16 +4,13 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::skylake {
 
 using namespace rows;
 
 constexpr ProductTraits products[] = {{.model = 0x66, .since = perf::Kernel::v6_14}};
 
-}  // namespace
-
-constinit const CoreTraits skylake{
+constinit const CoreTraits traits{
     .core = Microarchitecture::skylake,
     .constraints = {three_fixed, skylake_main, broadwell_pebs},
     .placement = PlacementRule::haswell,
@@ -26,4 +23,4 @@ constinit const CoreTraits skylake{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::skylake

@@ -4,16 +4,13 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::skylake_x {
 
 using namespace rows;
 
 constexpr ProductTraits products[] = {{.model = 0x55, .persistent_memory = true}};
 
-}  // namespace
-
-constinit const CoreTraits skylake_x{
+constinit const CoreTraits traits{
     .core = Microarchitecture::skylake_x,
     .constraints = {three_fixed, skylake_main, broadwell_pebs},
     .placement = PlacementRule::haswell,
@@ -26,4 +23,4 @@ constinit const CoreTraits skylake_x{
     .products = products,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::skylake_x

@@ -3,17 +3,14 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::tremont {
 
 using namespace rows;
 
 constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0x800F'F0FF'FFFF'9FFF),
                                       offcore1(0x02B7, 0x000F'F0FF'FFFF'9FFF)};
 
-}  // namespace
-
-constinit const CoreTraits tremont{
+constinit const CoreTraits traits{
     .core = Microarchitecture::tremont,
     .constraints = {three_fixed, {}, {}},
     .placement = PlacementRule::tremont,
@@ -24,4 +21,4 @@ constinit const CoreTraits tremont{
     .has_own_capabilities = true,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::tremont

@@ -5,8 +5,7 @@
 #include "driver/cores/shared_constraints.h"
 #include "driver/cores/shared_extra_registers.h"
 
-namespace pmusim::driver::cores {
-namespace {
+namespace pmusim::driver::cores::westmere {
 
 using namespace rows;
 
@@ -25,9 +24,7 @@ constexpr ConstraintRow pebs_rows[] = {
 constexpr ExtraRegisterRow extra[] = {offcore0(0x01B7, 0xFFFF), offcore1(0x01BB, 0xFFFF),
                                       load_latency(0x100B)};
 
-}  // namespace
-
-constinit const CoreTraits westmere{
+constinit const CoreTraits traits{
     .core = Microarchitecture::westmere,
     .constraints = {three_fixed, main_rows, pebs_rows},
     .alias = CyclesAlias::core2,
@@ -38,4 +35,4 @@ constinit const CoreTraits westmere{
     .counter_exercise = nehalem_exercise,
 };
 
-}  // namespace pmusim::driver::cores
+}  // namespace pmusim::driver::cores::westmere

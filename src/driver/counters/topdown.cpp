@@ -13,7 +13,7 @@ namespace {
 constexpr u64 event_and_umask = msr::evtsel::EVENT | msr::evtsel::UMASK;
 constexpr u64 slots_code = 0x0400, first_metric = 0x8000, last_metric = 0x8700;
 
-Failure<KernelError> refuse(const char* text) { return Failure(KernelError(EINVAL, text)); }
+Failure<KernelError> refuse_topdown(const char* text) { return Failure(KernelError(EINVAL, text)); }
 
 }  // namespace
 
@@ -47,15 +47,15 @@ Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& c
   const bool metric = is_metric(data_of(event).config) && (counters & counter::METRIC_BITS) != 0;
   if (!metric && !is_slots(data_of(event).config)) return Done{};
   if ((event.attr.config & ~event_and_umask) != 0)
-    return refuse("config: topdown events take no filter bits");
+    return refuse_topdown("config: topdown events take no filter bits");
   if (event.attr.config1 != 0 || event.attr.config2 != 0)
-    return refuse("config1: topdown events take no further configuration");
+    return refuse_topdown("config1: topdown events take no further configuration");
   if (!metric) return Done{};
-  if (event.is_sampling()) return refuse("sample_period: a topdown metric cannot sample");
+  if (event.is_sampling()) return refuse_topdown("sample_period: a topdown metric cannot sample");
   if (event.is_leader() || !is_slots(data_of(*event.leader).config))
-    return refuse("group_fd: topdown metrics need slots as their leader");
+    return refuse_topdown("group_fd: topdown metrics need slots as their leader");
   if (event.leader->is_sampling())
-    return refuse("group_fd: slots cannot sample while metrics are read with it");
+    return refuse_topdown("group_fd: slots cannot sample while metrics are read with it");
   data_of(event).flags |= driver_flag::METRIC;
   event.member_only = true;
   return Done{};

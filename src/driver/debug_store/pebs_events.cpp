@@ -17,7 +17,7 @@ namespace sample = perf::sample;
 
 constexpr u64 memory_types = sample::ADDR | sample::PHYS_ADDR | sample::DATA_SRC | sample::WEIGHT |
                              sample::WEIGHT_STRUCT | sample::TRANSACTION | sample::DATA_PAGE_SIZE;
-constexpr u64 register_types = sample::REGS_INTR | sample::REGS_USER;
+constexpr u64 general_register_types = sample::REGS_INTR | sample::REGS_USER;
 
 constexpr u64 rtm_aborted = 0x04C9;  // its weight and abort code come with RAX
 
@@ -32,20 +32,20 @@ u32 memory_kind(std::span<const MemoryEvent> events, u64 config) {
 u64 types_for_large(const Enumeration& cpu) {
   u64 types = sample::IP | sample::TID | sample::ADDR | sample::ID | sample::CPU | sample::STREAM_ID |
               sample::DATA_SRC | sample::IDENTIFIER | sample::TRANSACTION | sample::PHYS_ADDR |
-              register_types | sample::PERIOD | sample::CODE_PAGE_SIZE | sample::WEIGHT |
+              general_register_types | sample::PERIOD | sample::CODE_PAGE_SIZE | sample::WEIGHT |
               sample::WEIGHT_STRUCT;
   using namespace pebs::cfg_c;
   if (cpu.arch_pebs()) {
     types |= sample::TIME;
     if ((cpu.pebs_arch_capabilities & LBR) != 0) types |= sample::BRANCH_STACK;
     if ((cpu.pebs_arch_capabilities & AUX) == 0) types &= ~sample::DATA_SRC;
-    if ((cpu.pebs_arch_capabilities & GPRS) == 0) types &= ~register_types;
+    if ((cpu.pebs_arch_capabilities & GPRS) == 0) types &= ~general_register_types;
   } else if (pebs::is_fixed(cpu.pebs_format)) {
     if (pebs::has_time(cpu.pebs_format)) types |= sample::TIME;
   } else if (cpu.pebs_baseline) {
     types |= sample::TIME | sample::BRANCH_STACK;
   } else {
-    types &= ~(sample::ADDR | sample::TIME | sample::DATA_SRC | sample::TRANSACTION | register_types);
+    types &= ~(sample::ADDR | sample::TIME | sample::DATA_SRC | sample::TRANSACTION | general_register_types);
   }
   return types;
 }

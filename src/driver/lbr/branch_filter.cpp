@@ -7,9 +7,8 @@
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim::driver {
+namespace branch_class {
 namespace {
-
-using namespace branch_class;
 
 constexpr std::size_t longest_instruction = 15;
 constexpr u32 kernel_space = ~u32{0};
@@ -111,10 +110,11 @@ u64 class_of_code(std::span<const std::byte> code, u64 address) {
 }
 
 }  // namespace
+}  // namespace branch_class
 
 u64 requested_classes(u64 branch_sample_type) {
   u64 classes = 0;
-  for (const RequestRow& row : request_rows)
+  for (const branch_class::RequestRow& row : branch_class::request_rows)
     if (branch_sample_type & row.request) classes |= row.classes;
   return classes;
 }
@@ -125,6 +125,7 @@ void BranchFilter::invalidate() { known_.assign(known_.size(), {}); }
 
 void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested,
                          const perf::SampleSink& code) {
+  using namespace branch_class;
   if (keeps_all(requested)) return;
   std::size_t kept = 0;
   // The usual request wants all branches as hardware that knows their types has them.
@@ -146,6 +147,7 @@ void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested
 }
 
 u64 BranchFilter::classify(const perf::BranchEntry& entry, const perf::SampleSink& code) {
+  using namespace branch_class;
   if (entry.from == 0 || entry.to == 0) return 0;
   if (entry.abort) return ABORT | privilege_of(entry.to);
   const std::optional<u64> instruction = instruction_at(entry.from, code);
@@ -157,6 +159,7 @@ u64 BranchFilter::classify(const perf::BranchEntry& entry, const perf::SampleSin
 }
 
 std::optional<u64> BranchFilter::instruction_at(u64 address, const perf::SampleSink& code) {
+  using namespace branch_class;
   const u32 space = is_kernel(address) ? kernel_space : address_space_;
   Known& known = known_[(address ^ address >> 16) & (known_.size() - 1)];
   if (known.address == address && known.address_space == space) return known.classes;

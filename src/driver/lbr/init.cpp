@@ -14,7 +14,7 @@ namespace {
 using perf::Event;
 namespace branch = perf::branch;
 
-Failure<KernelError> refuse(int error_number, std::string message) {
+Failure<KernelError> refuse_branches(int error_number, std::string message) {
   return Failure(KernelError(error_number, "branch_sample_type: " + std::move(message)));
 }
 
@@ -97,19 +97,20 @@ Result<Done, KernelError> LbrDriver::init(Event& event) const {
 
 Result<Done, KernelError> LbrDriver::set_filter(Event& event) const {
   const u64 requested = event.attr.branch_sample_type;
-  if (traits_.entries == 0) return refuse(EOPNOTSUPP, "this CPU has no last-branch records");
+  if (traits_.entries == 0) return refuse_branches(EOPNOTSUPP, "this CPU has no last-branch records");
   if (has(event, branch::CALL_STACK)) {
-    if (!traits_.call_stack) return refuse(EOPNOTSUPP, "this CPU's LBR has no call-stack mode");
+    if (!traits_.call_stack) return refuse_branches(EOPNOTSUPP, "this CPU's LBR has no call-stack mode");
     if (has(event, excluded_by_call_stack))
-      return refuse(EINVAL, fmt::format("call_stack cannot be combined with other kinds of branches ({:#x})",
-                                        requested & excluded_by_call_stack));
+      return refuse_branches(EINVAL,
+                             fmt::format("call_stack cannot be combined with other kinds of branches ({:#x})",
+                                         requested & excluded_by_call_stack));
   }
   u64 software = requested_classes(requested);
   if (!perf::has(kernel_, change::user_branches_start_in_user_code)) software |= branch_class::KERNEL_SOURCE;
   u64 hardware = 0;
   if (traits_.filter != BranchFilterMap::none) {
     if (const u64 missing = requested & unsupported_requests(traits_); missing != 0)
-      return refuse(EOPNOTSUPP, fmt::format("this CPU's LBR cannot filter by {:#x}", missing));
+      return refuse_branches(EOPNOTSUPP, fmt::format("this CPU's LBR cannot filter by {:#x}", missing));
     for (const FilterRow& row : filter_rows)
       if (requested & row.request) hardware |= filter_bits(row, traits_.filter);
     if (traits_.architectural) {
@@ -127,11 +128,11 @@ Result<Done, KernelError> LbrDriver::set_filter(Event& event) const {
 
 Result<Done, KernelError> LbrDriver::set_event_logging(Event& event) const {
   constexpr u64 loggable = msr::evtsel::EVENT | msr::evtsel::UMASK;
-  if (traits_.event_counters == 0) return refuse(EINVAL, "this CPU's LBR does not log events");
+  if (traits_.event_counters == 0) return refuse_branches(EINVAL, "this CPU's LBR does not log events");
   if ((event.attr.config & ~loggable) != 0)
-    return refuse(EINVAL,
-                  fmt::format("only plain events can be logged: config {:#x} has bits beside event and umask",
-                              event.attr.config));
+    return refuse_branches(
+        EINVAL, fmt::format("only plain events can be logged: config {:#x} has bits beside event and umask",
+                            event.attr.config));
   const Event& leader = *event.leader;
   unsigned logged = 1;  // itself
   bool call_stack = has(event, branch::CALL_STACK);
@@ -142,10 +143,12 @@ Result<Done, KernelError> LbrDriver::set_event_logging(Event& event) const {
   };
   look_at(leader);
   for (const Event* sibling : leader.siblings) look_at(*sibling);
-  if (call_stack) return refuse(EINVAL, "events cannot be logged in a group with a call stack");
+  if (call_stack) return refuse_branches(EINVAL, "events cannot be logged in a group with a call stack");
   if (logged > branch_counter_count())
-    return refuse(EINVAL, fmt::format("more than {} logged events in one group", branch_counter_count()));
-  if (!uses_lbr(leader)) return refuse(EINVAL, "the group leader of a logged event needs a branch stack");
+    return refuse_branches(EINVAL,
+                           fmt::format("more than {} logged events in one group", branch_counter_count()));
+  if (!uses_lbr(leader))
+    return refuse_branches(EINVAL, "the group leader of a logged event needs a branch stack");
   data_of(event).config |= msr::evtsel::BR_CNTR;
   data_of(event).dynamic_constraint &= traits_.event_counters;
   return Done{};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr u64 longest_block_bytes = 4096;
 
-bool is_kernel(u64 address) { return (address >> 63) != 0; }
+bool in_kernel_half(u64 address) { return (address >> 63) != 0; }
 
 }  // namespace
 
@@ -17,7 +17,7 @@ std::optional<u64> previous_instruction(u64 next_ip, const perf::BranchEntry& ne
                                         const CodeReader& read) {
   if (newest.from == 0 || newest.to == 0) return std::nullopt;
   if (newest.to == next_ip) return newest.from;  // the sampled instruction is the branch
-  if (is_kernel(newest.to) != is_kernel(next_ip)) return std::nullopt;
+  if (in_kernel_half(newest.to) != in_kernel_half(next_ip)) return std::nullopt;
   if (next_ip < newest.to || next_ip - newest.to > longest_block_bytes) return std::nullopt;
 
   const std::vector<std::byte> code = read(newest.to, next_ip - newest.to);

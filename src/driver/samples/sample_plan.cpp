@@ -14,14 +14,14 @@ namespace {
 
 namespace sample = perf::sample;
 
-constexpr u64 weight_types = sample::WEIGHT | sample::WEIGHT_STRUCT;
-constexpr u64 access_types =
-    sample::ADDR | sample::PHYS_ADDR | sample::DATA_SRC | sample::TRANSACTION | weight_types;
+constexpr u64 planned_weight_types = sample::WEIGHT | sample::WEIGHT_STRUCT;
+constexpr u64 planned_access_types =
+    sample::ADDR | sample::PHYS_ADDR | sample::DATA_SRC | sample::TRANSACTION | planned_weight_types;
 constexpr u32 branch_bytes = sizeof(perf::BranchEntry);
 constexpr u32 rip_behind_flags = offsetof(pebs::GprGroup, rip),
               rax_behind_flags = offsetof(pebs::GprGroup, gpr);
 
-bool wants(const perf::Event& event, u64 types) { return (event.attr.sample_type & types) != 0; }
+bool asks_for(const perf::Event& event, u64 types) { return (event.attr.sample_type & types) != 0; }
 
 /// Where the words of a memory group lie.
 template <class Group>
@@ -46,7 +46,7 @@ bool serves(const RecordLayout& record, const perf::Event& event, const perf::Sa
   const bool all_fit = limit == 0 || record.lbr_entries <= limit;
   if (sample.at.branches_end != 0 && (record.lbr_entries == 0 || !all_fit)) return false;
   if (sample.at.transaction != 0 && record.transactions && record.order == RegisterOrder::none) return false;
-  return record.accesses || !wants(event, access_types);
+  return record.accesses || !asks_for(event, planned_access_types);
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ bool SamplePlanner::place_ip(const perf::Event& event, SamplePlan& plan) const {
 }
 
 void SamplePlanner::place_weight(const perf::Event& event, SamplePlan& plan) const {
-  plan.weight_struct = wants(event, sample::WEIGHT_STRUCT);
+  plan.weight_struct = asks_for(event, sample::WEIGHT_STRUCT);
   if (pebs::is_fixed(format_)) {
     if (has_flag(event, pebs_flag::LOAD_LATENCY))
       plan.weight = WeightSource::latency;
@@ -194,9 +194,9 @@ std::optional<SamplePlan> SamplePlanner::plan(const perf::Event& event, const pe
   place_weight(event, plan);
   plan.sources = &sources_of(event);
   plan.branches = branches;
-  plan.shape =
-      plan_shape(sample.at.registers != 0 ? plan.record.order : RegisterOrder::none,
-                 wants(event, access_types), sample.at.branches_end != 0 || sample.at.xmm_registers != 0);
+  plan.shape = plan_shape(sample.at.registers != 0 ? plan.record.order : RegisterOrder::none,
+                          asks_for(event, planned_access_types),
+                          sample.at.branches_end != 0 || sample.at.xmm_registers != 0);
   plan.most_bytes = sample.bytes + (sample.at.branches_end != 0 ? plan.record.lbr_entries * branch_bytes : 0);
   return plan;
 }

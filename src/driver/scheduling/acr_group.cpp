@@ -16,7 +16,7 @@ namespace {
 
 using perf::Event;
 
-Failure<KernelError> refuse(std::string text) { return Failure(KernelError(EINVAL, std::move(text))); }
+Failure<KernelError> refuse_group(std::string text) { return Failure(KernelError(EINVAL, std::move(text))); }
 
 /// The group as it will be: leader, siblings, the new event.
 std::vector<Event*> members_with(Event& event) {
@@ -29,15 +29,15 @@ std::vector<Event*> members_with(Event& event) {
 
 Result<Done, KernelError> check_event(const Event& event, u64 max_period) {
   if (is_slots(data_of(event).config) || is_metric(data_of(event).config))
-    return refuse("config: topdown events cannot be in a group with acr_mask");
-  if (event.attr.freq) return refuse("freq: events of a group with acr_mask need a fixed period");
+    return refuse_group("config: topdown events cannot be in a group with acr_mask");
+  if (event.attr.freq) return refuse_group("freq: events of a group with acr_mask need a fixed period");
   if (event.attr.config2 != 0 && event.attr.precise_ip > 2)
-    return refuse("precise_ip: 3 and acr_mask exclude each other");
+    return refuse_group("precise_ip: 3 and acr_mask exclude each other");
   if (event.attr.sample_period > max_period)
-    return refuse(fmt::format("sample_period: {} is above {}, the longest that a counter can reload",
-                              event.attr.sample_period, max_period));
+    return refuse_group(fmt::format("sample_period: {} is above {}, the longest that a counter can reload",
+                                    event.attr.sample_period, max_period));
   if (!is_hardware_event(*event.leader))
-    return refuse("group_fd: the leader of a group with acr_mask must be a CPU event");
+    return refuse_group("group_fd: the leader of a group with acr_mask must be a CPU event");
   return Done{};
 }
 
@@ -69,7 +69,7 @@ Result<Done, KernelError> check_acr_group(Event& event, const Enumeration& cpu, 
   if (auto result = check_event(event, max_period); !result.ok()) return result;
   const std::vector<Event*> members = members_with(event);
   if (!contiguous(members))
-    return refuse("group_fd: an event with acr_mask cannot follow a software event of its group");
+    return refuse_group("group_fd: an event with acr_mask cannot follow a software event of its group");
   u64 named = 0;
   int reloaded = 0;
   for (const Event* member : members) {
@@ -77,11 +77,12 @@ Result<Done, KernelError> check_acr_group(Event& event, const Enumeration& cpu, 
     reloaded += member->attr.config2 != 0 ? 1 : 0;
   }
   if (std::popcount(named) > std::popcount(cpu.acr_cause))
-    return refuse(fmt::format("config2: the group names {} causes of reloads, only {} counters can cause one",
-                              std::popcount(named), std::popcount(cpu.acr_cause)));
+    return refuse_group(
+        fmt::format("config2: the group names {} causes of reloads, only {} counters can cause one",
+                    std::popcount(named), std::popcount(cpu.acr_cause)));
   if (reloaded > std::popcount(cpu.acr_reloadable))
-    return refuse(fmt::format("config2: {} events of the group are reloaded, only {} counters can be",
-                              reloaded, std::popcount(cpu.acr_reloadable)));
+    return refuse_group(fmt::format("config2: {} events of the group are reloaded, only {} counters can be",
+                                    reloaded, std::popcount(cpu.acr_reloadable)));
   data_of(*event.leader).flags |= driver_flag::ACR_GROUP;
   narrow(members, named, cpu);
   return Done{};

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_CORE_QUANTITIES_H
+#define PMUSIM_SRC_CORE_QUANTITIES_H
+
+#include "pmusim/cpu/signals.h"
+
+namespace pmusim {
+
+inline u32& at(Quantities& quantities, Quantity which) { return quantities[static_cast<unsigned>(which)]; }
+
+}  // namespace pmusim
+
+#endif
