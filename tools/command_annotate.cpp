@@ -20,7 +20,7 @@ bool is_shown(const annotate::Report& report, const annotate::AnnotatedFunction&
                              [](const annotate::Weight& weight) { return weight.samples != 0; });
 }
 
-void run(AnnotateCommand command) {
+void run_annotate(AnnotateCommand command) {
   if (command.syntax == "intel") command.profile.options.syntax = annotate::Syntax::intel;
   const annotate::Report report = command.profile.report();
   print_notes(report);
@@ -52,7 +52,7 @@ void add_annotate(CLI::App& app) {
       "  # -50.81% (p:50.35%)    half of the executions took this branch, half of those were predicted\n\n"
       "  pmusim record -e cycles:upp -c 1009 -b T && pmusim annotate main\n"
       "  pmusim annotate --html profile.html");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_annotate(*options); });
 }
 
 }  // namespace pmusim::tools

@@ -24,7 +24,7 @@ struct EventsCommand {
   ModelOption model;
 };
 
-std::vector<ListedEvent> matching(const EventsCommand& command, const CpuModel& model) {
+std::vector<ListedEvent> matching_events(const EventsCommand& command, const CpuModel& model) {
   std::vector<ListedEvent> listed =
       list_events(model, command.all ? events::Listed::all : events::Listed::modelled);
   if (command.globs.empty()) return listed;
@@ -66,7 +66,7 @@ void print_event(const ListedEvent& event) {
   print_wrapped(event.description, "      ", 94);
 }
 
-void print_list(const CpuModel& model, const std::vector<ListedEvent>& listed) {
+void print_event_list(const CpuModel& model, const std::vector<ListedEvent>& listed) {
   const auto is_perf_name = [](const ListedEvent& e) { return !e.counts.empty(); };
   if (std::ranges::any_of(listed, is_perf_name)) fmt::print("perf's names on {}:\n", model.title);
   for (const ListedEvent& event : listed)
@@ -94,19 +94,19 @@ Json event_json(const ListedEvent& event) {
   return json;
 }
 
-void run(const EventsCommand& command) {
+void run_events(const EventsCommand& command) {
   if (command.census) {
     fmt::print("{}", events::census_tables(events::take_census()));
     return;
   }
   const CpuModel model = command.model.model();
-  const std::vector<ListedEvent> listed = matching(command, model);
+  const std::vector<ListedEvent> listed = matching_events(command, model);
   if (command.json) {
     Json all = Json::array();
     for (const ListedEvent& event : listed) all.push_back(event_json(event));
     fmt::print("{}\n", all.dump(2));
   } else {
-    print_list(model, listed);
+    print_event_list(model, listed);
   }
 }
 
@@ -127,7 +127,7 @@ void add_events(CLI::App& app) {
                    "of every model, how many of its events are counted, and why the others are refused");
   events->add_flag("--json", command->json, "as a JSON array");
   command->model.add_to(*events);
-  events->callback([command] { run(*command); });
+  events->callback([command] { run_events(*command); });
 }
 
 }  // namespace pmusim::tools

@@ -54,7 +54,8 @@ unsigned default_replays(u64 instructions) {
 }
 
 /// The setting asked for, and with --sweep more that change one thing of it, measured more coarsely.
-std::vector<Setting> settings(const Collisions& command, const Policies& policies, unsigned replays) {
+std::vector<Setting> collision_settings(const Collisions& command, const Policies& policies,
+                                        unsigned replays) {
   const Setting base{policies.pebs_arm_cycles, policies.pebs_merge_cycles, command.period, replays};
   std::vector<Setting> list{base};
   if (!command.sweep) return list;
@@ -73,7 +74,7 @@ std::vector<Measured> measure(const Collisions& command, const CpuModel& model) 
   for (const std::string& trace : command.traces)
     instructions += value_or_fail(trace::Reader::open(trace)).instruction_count();
   const unsigned replays = command.replays.value_or(default_replays(instructions));
-  const std::vector<Setting> list = settings(command, model.policies, replays);
+  const std::vector<Setting> list = collision_settings(command, model.policies, replays);
 
   ProgressBar bar("replaying");
   Progress all{.total = instructions * published_collisions().size() * list.size()};
@@ -121,7 +122,7 @@ nlohmann::ordered_json setting_json(const Measured& measured) {
           {"rows", rows_json(measured.rates)}};
 }
 
-void print_json(const std::vector<Measured>& measured, const CpuModel& model) {
+void print_collisions_json(const std::vector<Measured>& measured, const CpuModel& model) {
   nlohmann::ordered_json document{{"model", model.name}};
   document.update(setting_json(measured.front()));
   for (std::size_t i = 1; i < measured.size(); ++i) document["sweep"].push_back(setting_json(measured[i]));
@@ -156,13 +157,13 @@ void print_sweep(std::span<const Measured> sweep) {
   }
 }
 
-void run(const Collisions& command) {
+void run_collisions(const Collisions& command) {
   const CpuModel model = command.model.model();
   if (!pebs::is_known(model.pebs.format) || pebs::has_registers_alone(model.pebs.format))
     throw CommandError(
         fmt::format("--model {}: this CPU has no records that could name several events", model.name));
   const std::vector<Measured> measured = measure(command, model);
-  if (command.json) return print_json(measured, model);
+  if (command.json) return print_collisions_json(measured, model);
   print_rows(measured.front(), model);
   if (command.sweep) print_sweep(measured);
 }
@@ -188,7 +189,7 @@ void add_collisions(CLI::App& experiments) {
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--sweep", options->sweep, "Also vary arm delay, merge window and period");
   options->model.add_to(*command);
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_collisions(*options); });
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ void show_help(const CLI::App& app, const std::vector<std::string>& topic) {
                                    : command->help("pmusim"));
 }
 
-void run(const CLI::App& app, const HelpCommand& command) {
+void run_help(const CLI::App& app, const HelpCommand& command) {
   if (!command.man_pages.empty()) return write_man_pages(app, command.man_pages);
   if (!command.complete) return show_help(app, command.topic);
   for (const std::string& word : completions(app, command.topic)) print_to(stdout, word + "\n");
@@ -50,7 +50,7 @@ void add_help(CLI::App& app) {
   help->add_option("--man-pages", command->man_pages, "write all manual pages into a folder")->group("");
   help->add_flag("--complete", command->complete, "what the last word can become; give the words behind '--'")
       ->group("");
-  help->callback([&app, command] { run(app, *command); });
+  help->callback([&app, command] { run_help(app, *command); });
 }
 
 }  // namespace pmusim::tools

@@ -35,7 +35,7 @@ constexpr std::array kinds{KindRow{PerfKind::hardware, "hw", "Hardware event"},
                            KindRow{PerfKind::cache, "cache", "Hardware cache event"},
                            KindRow{PerfKind::driver, "pmu", "Kernel PMU event"}};
 
-const KindRow& row_of(PerfKind kind) { return *std::ranges::find(kinds, kind, &KindRow::kind); }
+const KindRow& kind_row(PerfKind kind) { return *std::ranges::find(kinds, kind, &KindRow::kind); }
 
 /// Whether a word on the command line asks for the name: the word of its kind, or else a pattern or a part.
 bool asks_for(const std::string& word, std::string_view kind, const std::string& name) {
@@ -43,7 +43,7 @@ bool asks_for(const std::string& word, std::string_view kind, const std::string&
   return matches_glob(word, name) || matches_glob("*" + word + "*", name);
 }
 
-bool is_wanted(const ListCommand& command, std::string_view kind, const std::string& name) {
+bool is_listed(const ListCommand& command, std::string_view kind, const std::string& name) {
   return command.wanted.empty() || std::ranges::any_of(command.wanted, [&](const std::string& word) {
            return asks_for(word, kind, name);
          });
@@ -52,9 +52,9 @@ bool is_wanted(const ListCommand& command, std::string_view kind, const std::str
 std::string perf_lines(const ListCommand& command, const CpuModel& model) {
   std::string lines;
   for (const PerfEvent& event : events::perf_events(model)) {
-    const KindRow& row = row_of(event.kind);
+    const KindRow& row = kind_row(event.kind);
     if (!std::ranges::any_of(event.names,
-                             [&](const std::string& n) { return is_wanted(command, row.word, n); }))
+                             [&](const std::string& n) { return is_listed(command, row.word, n); }))
       continue;
     const std::string pmu = event.kind == PerfKind::driver ? fmt::format(" OR cpu/{}/", event.names[0]) : "";
     lines +=
@@ -66,7 +66,7 @@ std::string perf_lines(const ListCommand& command, const CpuModel& model) {
 std::string vendor_lines(const ListCommand& command, const CpuModel& model) {
   std::string lines;
   for (const events::ListedEvent& event : list_events(model, events::Listed::modelled)) {
-    if (!event.counts.empty() || !is_wanted(command, "pmu", event.name)) continue;
+    if (!event.counts.empty() || !is_listed(command, "pmu", event.name)) continue;
     lines += fmt::format("  {}\n", event.name);
     if (!event.description.empty()) lines += fmt::format("       [{}]\n", event.description);
     if (!event.refusal.empty()) lines += fmt::format("       [not countable: {}]\n", event.refusal);
@@ -74,7 +74,7 @@ std::string vendor_lines(const ListCommand& command, const CpuModel& model) {
   return lines;
 }
 
-void run(const ListCommand& command) {
+void run_list(const ListCommand& command) {
   const CpuModel model = command.model.model();
   const std::string ours = perf_lines(command, model), vendors = vendor_lines(command, model);
   if (ours.empty() && vendors.empty())
@@ -105,7 +105,7 @@ void add_list(CLI::App& app) {
   list->add_option("what", command->wanted,
                    "hw, sw, cache or pmu for a kind; else parts of names, which may have * and ?");
   command->model.add_to(*list);
-  list->callback([command] { run(*command); });
+  list->callback([command] { run_list(*command); });
 }
 
 }  // namespace pmusim::tools

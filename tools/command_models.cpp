@@ -174,7 +174,7 @@ void print_differences(const CpuModel& first, const CpuModel& second, bool as_js
   print_to(stdout, all.dump(2) + "\n");
 }
 
-void run(const ModelsCommand& command) {
+void run_models(const ModelsCommand& command) {
   std::vector<CpuModel> chosen;
   for (const std::string& name : command.names) chosen.push_back(value_or_fail(find_cpu_model(name)));
   if (command.diff) {
@@ -214,7 +214,7 @@ void add_models(CLI::App& app) {
   models->add_flag("--diff", command->diff,
                    "what differs between two models: facts, CPUID, policies, events");
   models->add_flag("--markdown", command->markdown, "what is claimed of each and how it is known, as a page");
-  models->callback([command] { run(*command); });
+  models->callback([command] { run_models(*command); });
 }
 
 }  // namespace pmusim::tools

@@ -90,7 +90,7 @@ Registers find_name(const RegisterList& list, const CpuModel& model, const std::
 // ------------------------------------------------------------------------------------------------
 
 /// Registers of a row that follow each other make one line.
-void print_list(const RegisterList& list, const Registers& entries) {
+void print_register_list(const RegisterList& list, const Registers& entries) {
   constexpr auto line = "{:<16} {:<28} {:<11} {:<12} {}\n";
   fmt::print(line, "ADDRESS", "NAME", "ACCESS", "RESET", "WRITABLE BITS");
   std::vector<bool> printed(list.all().size());
@@ -172,7 +172,7 @@ Json entry_json(const Register& entry, const CpuModel& model) {
           {"writable", hex(entry.writable)}, {"fields", fields_json(entry, model)}};
 }
 
-void run(const MsrCommand& command) {
+void run_msr(const MsrCommand& command) {
   const CpuModel model = command.model.model();
   const Pmu pmu(model);
   const RegisterList& list = pmu.registers();
@@ -192,7 +192,7 @@ void run(const MsrCommand& command) {
   } else if (found.size() == 1) {
     print_one(list, model, *found.front());
   } else {
-    print_list(list, found);
+    print_register_list(list, found);
   }
 }
 
@@ -209,7 +209,7 @@ void add_msr(CLI::App& app) {
   msr->add_option("register", command->wanted, "address in hex, or name, which may have * and ?");
   msr->add_flag("--json", command->json, "as a JSON array");
   command->model.add_to(*msr);
-  msr->callback([command] { run(*command); });
+  msr->callback([command] { run_msr(*command); });
 }
 
 }  // namespace pmusim::tools

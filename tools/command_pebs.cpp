@@ -101,7 +101,7 @@ void for_each_record(const pebs::GeneratedBuffer& buffer, Visit visit) {
   }
 }
 
-nlohmann::ordered_json to_json(const pebs::GeneratedBuffer& buffer, const DemuxTotals& totals) {
+nlohmann::ordered_json drain_json(const pebs::GeneratedBuffer& buffer, const DemuxTotals& totals) {
   nlohmann::ordered_json json{{"format", buffer.format},      {"records", totals.records},
                               {"sampled", totals.attributed}, {"shared", totals.shared},
                               {"rescued", totals.rescued},    {"collided", totals.collided},
@@ -114,8 +114,8 @@ nlohmann::ordered_json to_json(const pebs::GeneratedBuffer& buffer, const DemuxT
   return json;
 }
 
-void print_json(const Drain& command, const pebs::GeneratedBuffer& buffer, const DemuxTotals& totals) {
-  nlohmann::ordered_json json = to_json(buffer, totals);
+void print_drain_json(const Drain& command, const pebs::GeneratedBuffer& buffer, const DemuxTotals& totals) {
+  nlohmann::ordered_json json = drain_json(buffer, totals);
   if (command.records) {
     json["fates"] = nlohmann::ordered_json::array();
     for_each_record(buffer, [&](u64 offset, const DemuxTotals& alone) {
@@ -128,7 +128,7 @@ void print_json(const Drain& command, const pebs::GeneratedBuffer& buffer, const
   fmt::print("{}\n", json.dump(2));
 }
 
-void print_text(const Drain& command, const pebs::GeneratedBuffer& buffer, const DemuxTotals& totals) {
+void print_drain_text(const Drain& command, const pebs::GeneratedBuffer& buffer, const DemuxTotals& totals) {
   if (command.records) {
     fmt::print("{:>10}  {:<24}  counters\n", "offset", "became");
     for_each_record(buffer, [&](u64 offset, const DemuxTotals& alone) {
@@ -159,7 +159,7 @@ void drain(const Drain& command) {
   if (totals.records == 0 && totals.trailing_bytes != 0)
     throw CommandError(fmt::format("{}: offset {}: no record of format {} starts there", command.file,
                                    sizeof(PebsFileHeader), buffer.format));
-  command.json ? print_json(command, buffer, totals) : print_text(command, buffer, totals);
+  command.json ? print_drain_json(command, buffer, totals) : print_drain_text(command, buffer, totals);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ struct PoliciesCommand {
   bool json = false;
 };
 
-Rows matching(const std::string& glob) {
+Rows matching_policies(const std::string& glob) {
   Rows found;
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) {
@@ -32,9 +32,10 @@ Rows matching(const std::string& glob) {
   return found;
 }
 
-void run(const PoliciesCommand& command) {
+void run_policies(const PoliciesCommand& command) {
   Rows rows;
-  for (const std::string& glob : command.globs) std::ranges::copy(matching(glob), std::back_inserter(rows));
+  for (const std::string& glob : command.globs)
+    std::ranges::copy(matching_policies(glob), std::back_inserter(rows));
   const Policies defaults;
   if (command.json) {
     Json all = Json::array();
@@ -66,7 +67,7 @@ void add_policies(CLI::App& app) {
       "  pmusim record --policy pmi_skid_cycles=0 -b T");
   policies->add_option("pattern", command->globs, "names, which may have * and ?");
   policies->add_flag("--json", command->json, "as a JSON array");
-  policies->callback([command] { run(*command); });
+  policies->callback([command] { run_policies(*command); });
 }
 
 }  // namespace pmusim::tools

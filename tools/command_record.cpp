@@ -36,7 +36,7 @@ struct Recording {
   TraceOption trace;
 };
 
-void list_registers() {
+void list_all_registers() {
   print_to(stdout, fmt::format("available registers: {}\n", fmt::join(events::register_names(), " ")));
 }
 
@@ -60,7 +60,7 @@ void watch(Session& session, const TraceOption& trace, std::optional<ProgressBar
 }
 
 /// What cannot be said keeps no file from being written.
-void tell(const RecordCommand& command, const std::string& text) {
+void tell_recording(const RecordCommand& command, const std::string& text) {
   if (!command.quiet) say(text);
 }
 
@@ -75,7 +75,7 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
   watch(session, trace, bar);
   ChosenPeriods periods = value_or_fail(pmusim::choose_periods(session, options.events));
   bar.reset();
-  tell(command, chosen_text(periods));
+  tell_recording(command, chosen_text(periods));
   options.events = std::move(periods.events);
   options.growing = std::move(periods.growing);
   return !trace.replay_is_interrupted();
@@ -85,7 +85,7 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
                   RecordOptions options, HardwareLog& hardware) {
   const bool runs_nothing = command.dry_run && trace.is_live();
   if (command.chooses_periods() && !runs_nothing && !choose_periods(command, trace, machine, options)) return;
-  if (command.verbose) tell(command, events_text(options.events));
+  if (command.verbose) tell_recording(command, events_text(options.events));
   auto source = trace.source(machine.core);
   if (!hardware.wanted() && !samples_registers(options)) leave_registers_out(*source, machine.core);
   auto session = value_or_fail(Session::open(std::move(source), machine));
@@ -98,13 +98,13 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
   const RecordSummary summary = value_or_fail(record(session, options));
   bar.reset();
   hardware.finish();
-  tell(command, summary_text(summary, command, options));
+  tell_recording(command, summary_text(summary, command, options));
 }
 
-void run(Recording& recording, const CLI::App& app) {
+void run_record(Recording& recording, const CLI::App& app) {
   RecordCommand& command = recording.command;
   TraceOption& source = recording.trace;
-  if (command.lists_registers()) return list_registers();
+  if (command.lists_registers()) return list_all_registers();
   return_swallowed_trace(command, source);
   source.check(app);
   SessionOptions machine = session_options(command, recording.model.model());
@@ -252,7 +252,7 @@ void add_record(CLI::App& app, CommandLine line) {
   recording->registers.add_to(*command, recording->model, recording->kernel);
   add_other_perf_options(*command);
   recording->trace.add_to(*command);
-  command->callback([recording, command] { run(*recording, *command); });
+  command->callback([recording, command] { run_record(*recording, *command); });
 }
 
 }  // namespace pmusim::tools

@@ -29,7 +29,7 @@ annotate::Ranking ranking_of(const std::string& key) {
       fmt::format("--sort {}: expected symbol, module, line or branch{}", key, did_you_mean(key, names)));
 }
 
-void run(const ReportCommand& command) {
+void run_report(const ReportCommand& command) {
   std::vector<annotate::Ranking> rankings;
   for (const std::string& key : command.sort) rankings.push_back(ranking_of(key));
   const annotate::Report report = command.profile.report();
@@ -54,7 +54,7 @@ void add_report(CLI::App& app) {
       "Overhead is the share of the event's count; Children, where samples have call stacks, that of a "
       "function\nand all that it called.\n\n"
       "  pmusim report --sort symbol,line,branch");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_report(*options); });
 }
 
 }  // namespace pmusim::tools

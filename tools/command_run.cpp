@@ -26,7 +26,7 @@ struct Run {
 std::string remark(std::string_view text) { return fmt::format("[ pmusim run: {} ]\n", text); }
 
 /// What is said on request.
-std::string summary_text(const live::RunSummary& summary, const std::string& trace) {
+std::string run_summary_text(const live::RunSummary& summary, const std::string& trace) {
   constexpr double ns_per_ms = 1e6;
   std::string text;
   if (!summary.missing_view.empty())
@@ -44,7 +44,7 @@ std::string summary_text(const live::RunSummary& summary, const std::string& tra
   return text;
 }
 
-void run(const Run& command) {
+void run_program(const Run& command) {
   if (command.program.empty()) throw CommandError("run: there is no program behind '--'");
   live::RunOptions options;
   options.machine.model = command.model.model();
@@ -53,7 +53,7 @@ void run(const Run& command) {
   options.command = command.program;
   options.trace = command.trace;
   const live::RunSummary summary = value_or_fail(live::run(options));
-  if (command.verbose) say(summary_text(summary, command.trace));
+  if (command.verbose) say(run_summary_text(summary, command.trace));
   if (WIFSIGNALED(summary.status)) throw EndedBySignal{WTERMSIG(summary.status)};
   if (WEXITSTATUS(summary.status) != 0) throw ExitStatus{WEXITSTATUS(summary.status)};
   if (summary.trace && !summary.trace->ok())
@@ -84,7 +84,7 @@ void add_run(CLI::App& app, CommandLine line) {
   options->model.add_to(*command);
   options->core.add_to(*command);
   options->kernel.add_to(*command);
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_program(*options); });
 }
 
 }  // namespace pmusim::tools

@@ -25,7 +25,7 @@ bool holds(const std::string& path, Observer* observer) {
   return false;
 }
 
-void run(const std::vector<std::string>& paths, HardwareLog& hardware) {
+void run_scenario(const std::vector<std::string>& paths, HardwareLog& hardware) {
   hardware.check(paths);
   if (hardware.wanted() && paths.size() != 1)
     throw CommandError("--hw-log and --hw-timeline show one scenario: expected one file");
@@ -49,7 +49,7 @@ void add_scenario(CLI::App& app) {
   command->footer(
       "The first expectation of a file that does not hold is shown with its line, and the exit code is 2.\n\n"
       "  pmusim scenario tests/scenarios/*.pmu");
-  command->callback([paths, hardware] { run(*paths, *hardware); });
+  command->callback([paths, hardware] { run_scenario(*paths, *hardware); });
 }
 
 }  // namespace pmusim::tools

@@ -62,7 +62,7 @@ class FieldsOfEvents {
   std::map<const perfdata::EventDescription*, FieldSet> sets_;
 };
 
-void run(const ScriptCommand& command) {
+void run_script(const ScriptCommand& command) {
   auto samples = value_or_fail(perfdata::SampleReader::open(command.input));
   FieldsOfEvents fields(command);
   for (const perfdata::EventDescription& event : samples.file().events()) fields.of(event);
@@ -105,7 +105,7 @@ void add_script(CLI::App& app) {
   command->add_option("-F,--fields", options->fields,
                       "Fields to show: a list, or changes to the usual ones: +brstack,-time");
   command->add_flag("--json", options->json, "Print a JSON array with an object for each sample");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_script(*options); });
 }
 
 }  // namespace pmusim::tools

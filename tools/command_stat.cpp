@@ -95,7 +95,7 @@ void count_runs(Counting& counting, const StatOptions& options, StatResult& resu
   }
 }
 
-void run(Counting& counting, const CLI::App& app) {
+void run_stat(Counting& counting, const CLI::App& app) {
   const StatCommand& command = counting.command;
   if (command.metrics == "list") return list_metrics();
   check(command, counting.trace, app);
@@ -176,7 +176,7 @@ void add_stat(CLI::App& app, CommandLine line) {
   counting->kernel.add_to(*command);
   add_other_perf_options(*command);
   counting->trace.add_to(*command);
-  command->callback([counting, command] { run(*counting, *command); });
+  command->callback([counting, command] { run_stat(*counting, *command); });
 }
 
 }  // namespace pmusim::tools

@@ -94,7 +94,7 @@ void run_jobs(std::span<const SweepJob> all, const SweepCommand& command, const 
                                    progress.failures(), jobs.size(), command.folder));
 }
 
-void run(const SweepCommand& command) {
+void run_sweep(const SweepCommand& command) {
   const std::vector<SweepJob> jobs = read_sweep(command.file);
   const SweepResults results(command.folder);
   if (command.merge) return print_to(stdout, results.merged(jobs));
@@ -125,7 +125,7 @@ void add_sweep(CLI::App& app) {
                       "Only the I-th of N parts: for jobs of a cluster, which share the folder alone");
   command->add_flag("--merge", options->merge, "Print all results as one table, once they are there");
   command->add_flag("--quiet", options->quiet, "Do not say how far it is");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_sweep(*options); });
 }
 
 }  // namespace pmusim::tools

@@ -128,7 +128,7 @@ struct Recorded {
   qemu::RecordedAddresses addresses = qemu::RecordedAddresses::all;
 };
 
-void run_record(const Recorded& what, trace::RecordOptions options) {
+void record_and_report(const Recorded& what, trace::RecordOptions options) {
   check_output_name(options.output, what.command);
   interrupt_is_for_recorder = what.process.has_value();
   options.stop = end_on_signals();
@@ -156,7 +156,7 @@ void add_region(CLI::App& command, trace::Region& region, std::optional<std::str
   command.option_defaults()->group("Options");
 }
 
-void add_record(CLI::App& trace) {
+void add_trace_record(CLI::App& trace) {
   auto* command = trace.add_subcommand("record", "Run a program and record every instruction it executes");
   command->footer(
       "The program runs under qemu's user-mode emulation where that is installed (package qemu-user) and no\n"
@@ -210,7 +210,7 @@ void add_record(CLI::App& trace) {
     if (options->max_size) options->record.region.max_bytes = size_in_bytes("--max-size", *options->max_size);
     if (options->what.command.empty() != options->what.process.has_value())
       throw CommandError("expected either a program to record or -p PID");
-    run_record(options->what, options->record);
+    record_and_report(options->what, options->record);
   });
 }
 
@@ -267,7 +267,7 @@ void add_dump(CLI::App& trace) {
 void add_trace(CLI::App& app) {
   auto* trace = app.add_subcommand("trace", "Record programs, look into traces");
   trace->require_subcommand(1);
-  add_record(*trace);
+  add_trace_record(*trace);
   add_info(*trace);
   add_dump(*trace);
   add_trace_formats(*trace);

@@ -30,7 +30,8 @@ void add_format(CLI::App& command, Format& format) {
       ->option_text("FORMAT");
 }
 
-void tell(std::string_view what, const formats::Conversion& conversion, const std::string& output) {
+void tell_conversion(std::string_view what, const formats::Conversion& conversion,
+                     const std::string& output) {
   std::string text =
       fmt::format("{} {} instructions, {} bytes, to {}\n", what, fmt::group_digits(conversion.instructions),
                   fmt::group_digits(conversion.file_bytes), output);
@@ -58,7 +59,7 @@ void add_import(CLI::App& trace) {
   command->add_option("file", options->input, "The file to read")->required();
   command->callback([options] {
     check_output_name(options->output, std::vector{options->input});
-    tell("imported", value_or_fail(formats::import_trace(*options)), options->output);
+    tell_conversion("imported", value_or_fail(formats::import_trace(*options)), options->output);
   });
 }
 
@@ -73,7 +74,7 @@ void add_export(CLI::App& trace) {
   command->add_option("trace", options->input, "The trace to read")->required();
   command->callback([options] {
     check_output_name(options->output, std::vector{options->input});
-    tell("exported", value_or_fail(formats::export_trace(*options)), options->output);
+    tell_conversion("exported", value_or_fail(formats::export_trace(*options)), options->output);
   });
 }
 

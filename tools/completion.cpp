@@ -24,7 +24,7 @@ struct Line {
   std::string last;
 };
 
-Line parse(const CLI::App& app, const Words& words) {
+Line parse_line(const CLI::App& app, const Words& words) {
   Line line{&app,
             {words.begin(), words.empty() ? words.end() : words.end() - 1},
             words.empty() ? "" : words.back()};
@@ -57,7 +57,7 @@ Words policies(const Line&) {
   return names;
 }
 
-Words settings(const Line& line) {
+Words policy_settings(const Line& line) {
   Words names = policies(line);
   for (std::string& name : names) name += '=';
   return names;
@@ -92,8 +92,8 @@ struct Source {
   std::string_view of;  ///< an option without dashes, or "command argument"
   Words (*values)(const Line&);
 };
-constexpr std::array sources{
-    Source{"model", models},       Source{"policy", settings},           Source{"kernel", kernels},
+constexpr std::array word_sources{
+    Source{"model", models},       Source{"policy", policy_settings},    Source{"kernel", kernels},
     Source{"event", events_of},    Source{"events pattern", events_of},  Source{"list what", events_of},
     Source{"models name", models}, Source{"policies pattern", policies}, Source{"help command", help_topics}};
 
@@ -106,11 +106,11 @@ Words members(const std::string& type) {
 }
 
 Words values_of(const CLI::Option& option, const Line& line) {
-  const auto of = [&](const std::string& name) { return std::ranges::find(sources, name, &Source::of); };
+  const auto of = [&](const std::string& name) { return std::ranges::find(word_sources, name, &Source::of); };
   const std::string positional = line.command->get_name() + " " + option.get_name(true, false);
-  if (option.get_positional() && of(positional) != sources.end()) return of(positional)->values(line);
+  if (option.get_positional() && of(positional) != word_sources.end()) return of(positional)->values(line);
   for (const std::string& name : option.get_lnames())
-    if (of(name) != sources.end()) return of(name)->values(line);
+    if (of(name) != word_sources.end()) return of(name)->values(line);
   return members(option.get_type_name());
 }
 
@@ -172,7 +172,7 @@ Words arguments_of(const Line& line) {
 }  // namespace
 
 std::vector<std::string> completions(const CLI::App& app, const std::vector<std::string>& words) {
-  const Line line = parse(app, words);
+  const Line line = parse_line(app, words);
   if (std::ranges::find(line.before, "--") != line.before.end()) return {};  // a program and what it takes
   if (const auto value = value_in(line)) return fitting_values(*value->option, line, value->begins);
   return fitting(line.last.starts_with("-") ? options_of(*line.command) : arguments_of(line), line.last, 0);

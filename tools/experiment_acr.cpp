@@ -66,7 +66,7 @@ std::string record_workload(const AcrCommand& command, const std::string& direct
   return path;
 }
 
-nlohmann::ordered_json to_json(const AcrRun& run) {
+nlohmann::ordered_json acr_run_json(const AcrRun& run) {
   return {{"samples", run.samples},
           {"loop1", run.in_loop(0)},
           {"loop2", run.in_loop(1)},
@@ -75,10 +75,10 @@ nlohmann::ordered_json to_json(const AcrRun& run) {
           {"file_bytes", run.file_bytes}};
 }
 
-void print_json(const AcrExperiment& e) {
+void print_acr_json(const AcrExperiment& e) {
   const nlohmann::ordered_json document{
-      {"traditional", to_json(e.traditional)},
-      {"acr", to_json(e.acr)},
+      {"traditional", acr_run_json(e.traditional)},
+      {"acr", acr_run_json(e.acr)},
       {"miss_percent", {{"loop1", e.miss_percent(0)}, {"loop2", e.miss_percent(1)}}},
       {"published",
        {{"traditional", {{"samples", 5106}, {"file_bytes", 925'000}}},
@@ -95,7 +95,7 @@ void print_row(const char* what, const AcrRun& run) {
              fmt::format("{:.3f} MB", static_cast<double>(run.file_bytes) / 1e6));
 }
 
-void print_text(const AcrExperiment& e, const AcrExperimentOptions& options) {
+void print_acr_text(const AcrExperiment& e, const AcrExperimentOptions& options) {
   fmt::print("Missed branches: {:.1f} % in loop 1, {:.1f} % in loop 2 (published: about 11 and 21)\n",
              e.miss_percent(0), e.miss_percent(1));
   fmt::print("ACR samples branch-misses where they exceed {} % of the branches.\n\n", options.ratio_percent);
@@ -120,7 +120,7 @@ void check_output(const AcrCommand& command) {
     check_output_name((std::filesystem::path(command.output) / name).string(), std::span(&command.trace, 1));
 }
 
-void run(AcrCommand& command) {
+void run_acr(AcrCommand& command) {
   if (!command.output.empty()) check_output(command);
   std::optional<TemporaryDirectory> temporary;
   if (command.trace.empty() || command.output.empty()) temporary.emplace();
@@ -131,9 +131,9 @@ void run(AcrCommand& command) {
       command.trace.empty() ? record_workload(command, temporary->path()) : command.trace;
   const AcrExperiment experiment = value_or_fail(run_acr_experiment(trace, command.options));
   if (command.json)
-    print_json(experiment);
+    print_acr_json(experiment);
   else
-    print_text(experiment, command.options);
+    print_acr_text(experiment, command.options);
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ void add_experiment_acr(CLI::App& experiment) {
   command->add_option("-o,--output", c->output,
                       "Existing directory that keeps traditional.data and acr.data");
   c->model.add_to(*command);
-  command->callback([c] { run(*c); });
+  command->callback([c] { run_acr(*c); });
 }
 
 }  // namespace pmusim::tools

@@ -11,9 +11,8 @@
 #include "output.h"
 #include "pmusim/version.h"
 
+namespace pmusim::tools {
 namespace {
-
-using namespace pmusim::tools;
 
 /// CLI11 alone would only say that a subcommand is required.
 void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
@@ -21,8 +20,7 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
   std::vector<std::string_view> names;
   for (const CLI::App* const command : app.get_subcommands({})) names.push_back(command->get_name());
   if (std::find(names.begin(), names.end(), arguments[0]) != names.end()) return;
-  throw CommandError(
-      fmt::format("no command '{}'{}", arguments[0], pmusim::did_you_mean(arguments[0], names)));
+  throw CommandError(fmt::format("no command '{}'{}", arguments[0], did_you_mean(arguments[0], names)));
 }
 
 void add_commands(CLI::App& app, const CommandLine& line) {
@@ -64,13 +62,13 @@ void confine_readers(CLI::App& command, const CommandLine& line, const std::stri
   });
 }
 
-int run(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   Arguments arguments = split_arguments({argv, argv + argc});
   CLI::App app(
       "pmusim - a cycle-level x86 PMU in user space: record a program, replay it on the CPU of your choice",
       "pmusim");
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string(pmusim::version));
+  app.set_version_flag("--version", std::string(version));
   add_commands(app, arguments.line);
   confine_readers(app, arguments.line, "");
   // Set last: subcommands begin with the footer that their parent has when they are added.
@@ -93,8 +91,9 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+}  // namespace pmusim::tools
 
 int main(int argc, char** argv) {
-  claim_standard_streams();
-  return run_guarded([&] { return run(argc, argv); });
+  pmusim::tools::claim_standard_streams();
+  return pmusim::tools::run_guarded([&] { return pmusim::tools::run_command(argc, argv); });
 }

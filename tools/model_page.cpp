@@ -22,8 +22,8 @@ constexpr std::string_view introduction =
 constexpr std::array origins{FactOrigin::dumped,  FactOrigin::logged, FactOrigin::documented,
                              FactOrigin::driven,  FactOrigin::listed, FactOrigin::computed,
                              FactOrigin::inferred};
-constexpr std::array sources{FactSource::measured, FactSource::cpuid,    FactSource::published,
-                             FactSource::compiler, FactSource::recalled, FactSource::inferred};
+constexpr std::array page_sources{FactSource::measured, FactSource::cpuid,    FactSource::published,
+                                  FactSource::compiler, FactSource::recalled, FactSource::inferred};
 
 /// The numbers of the model's core with those of the product in their places.
 std::vector<CoreNumber> numbers_of(const CpuModel& model) {
@@ -38,7 +38,7 @@ std::vector<CoreNumber> numbers_of(const CpuModel& model) {
   return numbers;
 }
 
-std::string text_of(const CoreNumber& number) {
+std::string number_text(const CoreNumber& number) {
   if (number.cache == nullptr) return fmt::format("{} {}", number.name, number.value);
   const CacheGeometry& cache = number.geometry;
   if (cache.bytes == 0) return fmt::format("{} none", number.name);
@@ -50,7 +50,7 @@ std::string words() {
   std::string text = "| Word | Means |\n|---|---|\n";
   for (const FactOrigin origin : origins)
     text += fmt::format("| {} | {} |\n", name_of(origin), meaning_of(origin));
-  for (const FactSource source : sources)
+  for (const FactSource source : page_sources)
     if (source != FactSource::inferred)
       text += fmt::format("| {} | {} |\n", name_of(source), meaning_of(source));
   return text;
@@ -92,10 +92,10 @@ std::string section(const CpuModel& model) {
     if (const std::string value = fact.value(model); !value.empty())
       text += fmt::format("| {} | {} | {} |\n", fact.name, value, name_of(fact.origin_of(model.name)));
   const std::vector<CoreNumber> numbers = numbers_of(model);
-  for (const FactSource source : sources) {
+  for (const FactSource source : page_sources) {
     std::string list;
     for (const CoreNumber& number : numbers)
-      if (number.source == source) list += (list.empty() ? "" : "; ") + text_of(number);
+      if (number.source == source) list += (list.empty() ? "" : "; ") + number_text(number);
     if (!list.empty()) text += fmt::format("| timing | {} | {} |\n", list, name_of(source));
   }
   return text;

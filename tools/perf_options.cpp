@@ -25,7 +25,7 @@ std::string long_name(const PerfOption& option) {
 }
 
 /// In a table cell.
-std::string escaped(std::string_view text) {
+std::string escaped_cell(std::string_view text) {
   std::string result;
   for (const char c : text) result += c == '|' ? std::string("\\|") : std::string(1, c);
   return result;
@@ -58,8 +58,8 @@ std::string perf_options_as_markdown() {
     text += fmt::format("### perf {}\n\n| Option | Example | Here | |\n|---|---|---|---|\n", command);
     for (const PerfOption& option : perf_options())
       if (option.command == command)
-        text += fmt::format("| `{}` | `{}` | {} | {} |\n", option.names, escaped(option.example),
-                            fate_name(option.fate), escaped(option.sentence));
+        text += fmt::format("| `{}` | `{}` | {} | {} |\n", option.names, escaped_cell(option.example),
+                            fate_name(option.fate), escaped_cell(option.sentence));
     text += "\n";
   }
   text.pop_back();

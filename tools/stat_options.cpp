@@ -13,7 +13,7 @@ namespace pmusim::tools {
 
 namespace {
 
-constexpr u64 ns_per_ms = 1'000'000;
+constexpr u64 nanoseconds_per_ms = 1'000'000;
 
 /// What -d adds, by the number of d's.
 constexpr std::array<std::string_view, 4> first_details{"L1-dcache-loads", "L1-dcache-load-misses",
@@ -32,8 +32,8 @@ std::vector<std::string> details(unsigned level) {
 
 u64 milliseconds(std::string_view option, const std::string& text) {
   const u64 ms = positive(option, text);
-  if (ms > ~u64{0} / ns_per_ms) throw CommandError(fmt::format("{} {}: is too long", option, text));
-  return ms * ns_per_ms;
+  if (ms > ~u64{0} / nanoseconds_per_ms) throw CommandError(fmt::format("{} {}: is too long", option, text));
+  return ms * nanoseconds_per_ms;
 }
 
 /// Nobody asked for these very events.

@@ -10,9 +10,9 @@ namespace pmusim::tools {
 
 namespace {
 
-constexpr double ns_per_s = 1e9;
+constexpr double nanoseconds_per_s = 1e9;
 
-double seconds(u64 ns) { return static_cast<double>(ns) / ns_per_s; }
+double seconds(u64 ns) { return static_cast<double>(ns) / nanoseconds_per_s; }
 
 std::string_view unit_of(const StatRow& row) { return row.in_ms ? "msec" : ""; }
 

@@ -29,7 +29,7 @@ struct SweepFile {
   }
 };
 
-SweepFile parse(const std::string& path) {
+SweepFile parse_sweep(const std::string& path) {
   std::ifstream stream(path);
   if (!stream) throw CommandError(fmt::format("{}: cannot be read", path));
   SweepFile file{path, ordered_json::parse(stream, nullptr, false)};
@@ -129,7 +129,7 @@ u64 size_of(const std::string& path) {
 }  // namespace
 
 std::vector<SweepJob> read_sweep(const std::string& path) {
-  const SweepFile file = parse(path);
+  const SweepFile file = parse_sweep(path);
   const std::vector<NamedText> all_traces = traces(file), sets = event_sets(file);
   const std::vector<std::string> models = strings(file, "models");
   const CoreLevel level = core(file);

@@ -46,7 +46,7 @@ struct Executed {
   std::optional<u32> cycles;  // of all instructions of its block, at the last
 };
 
-std::string hex(std::span<const std::byte> code) {
+std::string hex_bytes(std::span<const std::byte> code) {
   std::string text;
   for (std::byte b : code) text += fmt::format("{:02x}", static_cast<unsigned>(b));
   return text;
@@ -93,7 +93,7 @@ Json describe(const trace::Map& h) {
           {"file_offset", h.mapping.file_offset},
           {"protection", h.mapping.protection},
           {"path", h.mapping.path},
-          {"build_id", hex(std::as_bytes(std::span(h.mapping.build_id)))}};
+          {"build_id", hex_bytes(std::as_bytes(std::span(h.mapping.build_id)))}};
 }
 Json describe(const trace::Unmap& h) {
   return {{"happening", "unmap"}, {"pid", h.pid}, {"start", address(h.start)}, {"bytes", h.bytes}};
@@ -108,9 +108,9 @@ Json describe(const trace::SignalDelivery& h) {
 // --- lines
 // ---------------------------------------------------------------------------------------------------
 
-std::string text_line(const Executed& e) {
+std::string dump_text(const Executed& e) {
   std::string line = fmt::format("{:>10} {:>7} {:>14x}  {:<22} {}", e.ordinal, e.tid, e.instruction->ip,
-                                 hex(e.code), x86::disassemble(e.code, e.instruction->ip));
+                                 hex_bytes(e.code), x86::disassemble(e.code, e.instruction->ip));
   if (e.instruction->branch != BranchKind::none) {
     line += fmt::format("  ; {}, ", name_of(e.instruction->branch));
     line += e.taken ? fmt::format("taken to {:x}", e.next_ip) : std::string("not taken");
@@ -124,11 +124,11 @@ std::string text_line(const Executed& e) {
   return line;
 }
 
-std::string json_line(const Executed& e) {
+std::string dump_json(const Executed& e) {
   Json json{{"ordinal", e.ordinal},
             {"tid", e.tid},
             {"ip", address(e.instruction->ip)},
-            {"code", hex(e.code)},
+            {"code", hex_bytes(e.code)},
             {"text", x86::disassemble(e.code, e.instruction->ip)}};
   if (e.instruction->branch != BranchKind::none) {
     json["branch"] = name_of(e.instruction->branch);
@@ -145,7 +145,7 @@ std::string json_line(const Executed& e) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string text_line(const Json& happening) {
+std::string dump_text(const Json& happening) {
   std::string line = "         -";
   for (const auto& [key, value] : happening.items()) {
     line += key == "happening"
@@ -183,7 +183,7 @@ class Dumper {
       }
       e.extended = extended_after(run, n);
       if (last) e.cycles = run.cycles;
-      if (ordinal_ >= options_.from) print(options_.format == DumpFormat::json ? json_line(e) : text_line(e));
+      if (ordinal_ >= options_.from) print(options_.format == DumpFormat::json ? dump_json(e) : dump_text(e));
       ++ordinal_;
     }
   }
@@ -193,7 +193,7 @@ class Dumper {
     if (ordinal_ < options_.from) return;
     const Json json = std::visit([](const auto& h) { return describe(h); }, happening);
     print(options_.format == DumpFormat::json ? json.dump(-1, ' ', false, Json::error_handler_t::replace)
-                                              : text_line(json));
+                                              : dump_text(json));
   }
 
  private:

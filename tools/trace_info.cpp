@@ -96,7 +96,7 @@ class Counter {
   std::unordered_set<u64> seen_, lines_, pages_;
 };
 
-std::string hex(std::span<const u8> bytes) { return fmt::format("{:02x}", fmt::join(bytes, "")); }
+std::string hex_id(std::span<const u8> bytes) { return fmt::format("{:02x}", fmt::join(bytes, "")); }
 
 }  // namespace
 
@@ -183,7 +183,7 @@ std::string format_text(const TraceInfo& info) {
   text += "\nexecutable mappings (start, bytes, file offset, path, build id)\n";
   for (const auto& m : info.modules) {
     text += fmt::format("{:#14x} {:#10x} {:#10x} {} {}\n", m.start, m.bytes, m.file_offset, printable(m.path),
-                        hex(m.build_id));
+                        hex_id(m.build_id));
   }
   return text;
 }
@@ -229,7 +229,7 @@ std::string format_json(const TraceInfo& info) {
                                {"bytes", m.bytes},
                                {"file_offset", m.file_offset},
                                {"path", m.path},
-                               {"build_id", hex(m.build_id)}});
+                               {"build_id", hex_id(m.build_id)}});
   }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
