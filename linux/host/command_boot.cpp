@@ -50,7 +50,7 @@ std::string boot(const CpuModel& model, const BootOptions& options) {
   return found(machine, error) + (options.msr_log ? said : "") + log;
 }
 
-void run(const BootOptions& options) {
+void run_boot(const BootOptions& options) {
   bool failed = false;
   for (const CpuModel& model : models_named(options.models)) {
     const ChildResult child = in_child([&] { return boot(model, options); });
@@ -72,7 +72,7 @@ void add_boot(CLI::App& app) {
   command->add_option("MODEL", options->models, "Models; all if none is named");
   command->add_flag("--msr-log", options->msr_log,
                     "Show every access, with the kernel's function, and its messages");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_boot(*options); });
 }
 
 }  // namespace pmusim::linux_driver

@@ -126,7 +126,7 @@ Shard shard_of(const std::string& text) {
   return {.first = number - 1, .all = all};
 }
 
-void run(const CompareOptions& options) {
+void run_compare(const CompareOptions& options) {
   if (options.list) {
     for (const Setup& setup : setups()) fmt::print("{:<20} {}: {}\n", setup.name, setup.text, setup.events);
     return;
@@ -165,7 +165,7 @@ void add_compare(CLI::App& app) {
   command->add_option("--shard", options->shard, "I/N: every Nth cell of the matrix, from the Ith on");
   command->add_flag("--list", options->list, "Show the set-ups");
   command->add_flag("-q,--quiet", options->quiet, "Show differences that are not known only");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_compare(*options); });
 }
 
 }  // namespace pmusim::linux_driver

@@ -245,7 +245,7 @@ std::vector<Entry> entries_named(const std::vector<std::string>& names) {
   return chosen;
 }
 
-void run(const ExploreOptions& options) {
+void run_explore(const ExploreOptions& options) {
   bool found = false;
   for (const CpuModel& model : models_named(options.models))
     for (const Entry& entry : entries_named(options.entries)) {
@@ -273,7 +273,7 @@ void add_explore(CLI::App& app) {
           "hotplug-precise (default all)")
       ->allow_extra_args(false);
   command->add_option("--delay", options->delay, "Places that a PMI may be late by (default 2)");
-  command->callback([options] { run(*options); });
+  command->callback([options] { run_explore(*options); });
 }
 
 }  // namespace pmusim::linux_driver

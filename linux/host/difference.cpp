@@ -49,7 +49,7 @@ std::vector<Write> compared(const std::vector<Write>& writes, const std::vector<
   return kept;
 }
 
-std::string text_of(const std::vector<Write>& writes, std::size_t n) {
+std::string event_text(const std::vector<Write>& writes, std::size_t n) {
   if (n >= writes.size()) return "nothing more";
   return fmt::format("wrmsr {:x} = {:x} in cycle {}", writes[n].address, writes[n].value, writes[n].cycle);
 }
@@ -63,7 +63,7 @@ std::optional<std::string> difference_of_writes(const Outcome& kernel, const Out
     if (both && theirs[n].address == ours[n].address && theirs[n].cycle == ours[n].cycle &&
         compared(theirs[n], known) == compared(ours[n], known))
       continue;
-    return fmt::format("write {}: the kernel {}, pmusim {}", n, text_of(theirs, n), text_of(ours, n));
+    return fmt::format("write {}: the kernel {}, pmusim {}", n, event_text(theirs, n), event_text(ours, n));
   }
   return std::nullopt;
 }
@@ -91,7 +91,7 @@ RecordAt record_at(std::span<const std::byte> all, std::size_t at) {
   return record;
 }
 
-std::string text_of(const RecordAt& record, std::size_t word) {
+std::string event_text(const RecordAt& record, std::size_t word) {
   if (record.bytes.empty()) return "none";
   u64 value = 0;
   if (word * 8 + 8 <= record.bytes.size()) std::memcpy(&value, &record.bytes[word * 8], 8);
@@ -141,7 +141,7 @@ std::optional<std::string> difference_of_records(const Outcome& kernel, const Ou
       ++same;
     if (same < both || theirs.bytes.size() != ours.bytes.size())
       return fmt::format("{}: the kernel {}, pmusim {}", place_of(number, samples, sampled, same),
-                         text_of(theirs, same), text_of(ours, same));
+                         event_text(theirs, same), event_text(ours, same));
     at += theirs.bytes.size();
   }
 }

@@ -11,13 +11,13 @@ namespace pmusim::linux_driver {
 
 namespace {
 
-constexpr u64 page = 4096;
+constexpr u64 event_page = 4096;
 // <linux/perf_event.h>: ioctl numbers, and where the control page has the ring's positions.
 constexpr u32 ioc_enable = 0x2400, ioc_disable = 0x2401, ioc_reset = 0x2403, ioc_set_output = 0x2405,
               ioc_period = 0x40082404, ioc_id = 0x80082407;
 constexpr u64 head_offset = 1024, tail_offset = 1032;
 
-KernelError refusal(long error) {
+KernelError open_refusal(long error) {
   const int number = static_cast<int>(-error);
   return {number, std::strerror(number)};
 }
@@ -38,7 +38,7 @@ void name_pmu(perf::Attr& attr) {
 Result<KernelEvent, KernelError> KernelEvent::open(perf::Attr attr, int leader, CountedTask counted) {
   name_pmu(attr);
   const int descriptor = linux_open(&attr, attr.size, counted.pid, counted.cpu, leader, 0);
-  if (descriptor < 0) return Failure(refusal(descriptor));
+  if (descriptor < 0) return Failure(open_refusal(descriptor));
   return KernelEvent(descriptor);
 }
 
@@ -66,13 +66,13 @@ void KernelEvent::reset() const { linux_ioctl(descriptor_, ioc_reset, 0); }
 void KernelEvent::set_period(u64 period) const { linux_ioctl(descriptor_, ioc_period, address_of(&period)); }
 
 Result<Done, KernelError> KernelEvent::map_ring(u64 data_pages) const {
-  if (const int error = linux_mmap(descriptor_, data_pages); error != 0) return Failure(refusal(error));
+  if (const int error = linux_mmap(descriptor_, data_pages); error != 0) return Failure(open_refusal(error));
   return Done{};
 }
 
 Result<Done, KernelError> KernelEvent::write_into_ring_of(const KernelEvent& other) const {
   const long error = linux_ioctl(descriptor_, ioc_set_output, static_cast<unsigned long>(other.descriptor_));
-  if (error != 0) return Failure(refusal(error));
+  if (error != 0) return Failure(open_refusal(error));
   return Done{};
 }
 
@@ -87,8 +87,8 @@ KernelRing::KernelRing(const KernelEvent& event, u64 data_pages) {
 void KernelRing::drain_into(std::vector<std::byte>& records) {
   const u64 head = *head_;
   for (u64 at = *tail_; at < head;) {
-    const u64 within = at % page, bytes = std::min(page - within, head - at);
-    const std::byte* const from = pages_[at / page % pages_.size()] + within;
+    const u64 within = at % event_page, bytes = std::min(event_page - within, head - at);
+    const std::byte* const from = pages_[at / event_page % pages_.size()] + within;
     records.insert(records.end(), from, from + bytes);
     at += bytes;
   }

@@ -15,7 +15,7 @@ Error refusal(const events::ParsedEvent& event, const KernelError& error) {
   return Error(fmt::format("event '{}': the kernel refuses it: {}", event.name, error.message));
 }
 
-GroupRole role_of(const events::ParsedEvent& event, const events::EventGroup& group) {
+GroupRole recording_role(const events::ParsedEvent& event, const events::EventGroup& group) {
   if (group.events.size() == 1) return GroupRole::alone;
   return &event == &group.events.front() ? GroupRole::leader : GroupRole::member;
 }
@@ -64,7 +64,7 @@ Result<Done, Error> RecordedEvents::open_group(const events::EventGroup& group, 
   if (group.events.size() > 1)
     sink.add_group(static_cast<u32>(events_.size()), static_cast<u32>(group.events.size()));
   for (const events::ParsedEvent& parsed : group.events) {
-    perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
+    perf::Attr attr = record_attr(parsed, recording_role(parsed, group), options);
     if (events_.empty()) attr = with_side_band(attr, options);
     auto event = open_event(parsed, attr, leader);
     if (!event.ok()) return Failure(refusal(parsed, event.error()));

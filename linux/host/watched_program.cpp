@@ -11,7 +11,7 @@ namespace pmusim::linux_driver {
 
 namespace {
 
-constexpr u64 tick_ns = 1'000'000;  // CONFIG_HZ=1000
+constexpr u64 program_tick_ns = 1'000'000;  // CONFIG_HZ=1000
 
 /// What the kernel has to be told as a program runs.
 class KernelSide {
@@ -58,7 +58,7 @@ class KernelSide {
 
   Machine& machine_;
   InterruptFrame frame_;
-  u64 next_tick_ = tick_ns, deadline_ns_ = 0;
+  u64 next_tick_ = program_tick_ns, deadline_ns_ = 0;
   u32 pid_ = 0, tid_ = 0;
   bool started_ = false;
   u64 replug_ns_ = ~u64{0};
@@ -79,7 +79,7 @@ void KernelSide::run_due_work() {
   while (next_deadline() <= now_ns) {
     machine_.set_time(next_deadline());
     if (next_tick_ <= machine_.now()) {
-      next_tick_ += tick_ns;
+      next_tick_ += program_tick_ns;
       linux_tick(&frame);
     }
     linux_run_timers(&frame);
