@@ -79,16 +79,16 @@ std::vector<pfm_event_attr_info_t> unit_masks(const pfm_event_info_t& event) {
 }
 
 /// Some tables have a placeholder where words are still missing.
-std::string words(const char* text) { return equal_without_case(text, "TBD") ? "" : text; }
+std::string words_of(const char* text) { return equal_without_case(text, "TBD") ? "" : text; }
 
-/// The words of an event without unit masks are its own; where it has some, newer tables give it those of the
-/// first, so that only the unit mask's own say anything.
+/// The words of an event without unit masks are its own; where it has some, newer tables give it those of
+/// the first, so that only the unit mask's own say anything.
 std::string words_for(const pfm_event_info_t& event, std::string umask) {
   const auto masks = unit_masks(event);
-  if (masks.empty()) return umask.empty() ? words(event.desc) : "";
+  if (masks.empty()) return umask.empty() ? words_of(event.desc) : "";
   std::ranges::replace(umask, '.', '_');
   const auto found = std::ranges::find_if(masks, [&](const auto& mask) { return umask == mask.name; });
-  return found == masks.end() ? "" : words(found->desc);
+  return found == masks.end() ? "" : words_of(found->desc);
 }
 
 std::string description_of(const pfm_pmu_info_t& pmu, std::string_view name) {
@@ -136,7 +136,7 @@ bool is_off_core_response(std::string_view event) {
 void append_event(const pfm_pmu_info_t& pmu, const pfm_event_info_t& event, std::vector<VendorEvent>& to) {
   const auto add = [&](const std::string& name, const char* description) {
     if (auto encoded = encode(pmu.name, name)) {
-      encoded->description = words(description);
+      encoded->description = words_of(description);
       to.push_back(std::move(*encoded));
     }
   };

@@ -35,22 +35,22 @@ struct CacheRow {
   std::string_view name;
   u8 operations;
 };
-constexpr std::array<CacheRow, 7> caches = {{{"L1-dcache", 0b111},
-                                             {"L1-icache", 0b101},
-                                             {"LLC", 0b111},
-                                             {"dTLB", 0b111},
-                                             {"iTLB", 0b001},
-                                             {"branch", 0b001},
-                                             {"node", 0b111}}};
+constexpr std::array<CacheRow, 7> cache_names = {{{"L1-dcache", 0b111},
+                                                  {"L1-icache", 0b101},
+                                                  {"LLC", 0b111},
+                                                  {"dTLB", 0b111},
+                                                  {"iTLB", 0b001},
+                                                  {"branch", 0b001},
+                                                  {"node", 0b111}}};
 constexpr std::array<std::string_view, 3> operations = {"load", "store", "prefetch"},
                                           accesses = {"loads", "stores", "prefetches"};
 
 std::string cache_name(u64 config) {
   const u64 cache = field(config, 7, 0), operation = field(config, 15, 8), result = field(config, 23, 16);
-  if (cache >= caches.size()) return "unknown-ext-hardware-cache-type";
+  if (cache >= cache_names.size()) return "unknown-ext-hardware-cache-type";
   if (operation >= operations.size()) return "unknown-ext-hardware-cache-op";
   if (result > 1) return "unknown-ext-hardware-cache-result";
-  const CacheRow& row = caches[cache];
+  const CacheRow& row = cache_names[cache];
   if ((row.operations >> operation & 1) == 0) return "invalid-cache";
   if (result == 0) return fmt::format("{}-{}", row.name, accesses[operation]);
   return fmt::format("{}-{}-misses", row.name, operations[operation]);
