@@ -22,6 +22,7 @@ bool holds(const std::string& path, Observer* observer) {
   if (!difference) return true;
   fmt::print("{}:{}: {}\n  expected  {}\n  found     {} on {}\n", path, difference->line,
              difference->statement, difference->expected, difference->found, difference->model);
+  if (!difference->why.empty()) fmt::print("  because   {}\n", difference->why);
   return false;
 }
 

@@ -6,6 +6,8 @@ namespace pmusim {
 namespace {
 
 constexpr u64 all_bits = ~u64{0};
+constexpr std::string_view canonical = "the address must be canonical",
+                           below_depth = "entries from IA32_LBR_DEPTH on are not there";
 u64 any_value(const CpuModel&, unsigned) { return all_bits; }
 
 bool has_arch_lbr(const CpuModel& m, unsigned) { return m.has_arch_lbr(); }
@@ -85,7 +87,8 @@ Rows<LbrStack> LbrStack::arch_registers() {
              l.clear_records();
              if (l.model_->policies.lbr_depth_write_clears_ler) l.last_exception_ = {};
              return Fault::none;
-           }},
+           },
+       .takes = "the depth must be one that CPUID.1CH:EAX[7:0] has"},
 
       {.address = msr::ARCH_LBR_FROM_0,
        .count = 64,
@@ -98,6 +101,8 @@ Rows<LbrStack> LbrStack::arch_registers() {
            [](L& l, At at, u64 value) {
              return assign(l.record_at(at.n), l.layout_.with_from(l.record_at(at.n), value));
            },
+       .takes = canonical,
+       .present_if = below_depth,
        .is_data = true},
       {.address = msr::ARCH_LBR_TO_0,
        .count = 64,
@@ -110,6 +115,8 @@ Rows<LbrStack> LbrStack::arch_registers() {
            [](L& l, At at, u64 value) {
              return assign(l.record_at(at.n), l.layout_.with_to(l.record_at(at.n), value));
            },
+       .takes = canonical,
+       .present_if = below_depth,
        .is_data = true},
       {.address = msr::ARCH_LBR_INFO_0,
        .count = 64,
@@ -123,6 +130,7 @@ Rows<LbrStack> LbrStack::arch_registers() {
            [](L& l, At at, u64 value) {
              return assign(l.record_at(at.n), l.layout_.with_info(l.record_at(at.n), value));
            },
+       .present_if = below_depth,
        .is_data = true},
   };
   return rows;
@@ -156,6 +164,7 @@ Rows<LbrStack> LbrStack::last_exception_registers() {
            [](L& l, At, u64 value) {
              return assign(l.last_exception_, l.layout_.with_from(l.last_exception_, value));
            },
+       .takes = canonical,
        .is_data = true},
       {.address = msr::LER_TO_IP,
        .name = "IA32_LER_TO_IP",
@@ -166,6 +175,7 @@ Rows<LbrStack> LbrStack::last_exception_registers() {
            [](L& l, At, u64 value) {
              return assign(l.last_exception_, l.layout_.with_to(l.last_exception_, value));
            },
+       .takes = canonical,
        .is_data = true},
       {.address = msr::LER_INFO,
        .name = "IA32_LER_INFO",

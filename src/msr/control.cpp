@@ -6,10 +6,11 @@
 
 namespace pmusim {
 
-ControlRegisters::ControlRegisters(const CpuModel& model) : model_(&model), misc_enable_(model.misc_enable) {}
+ControlRegisters::ControlRegisters(const CpuModel& model)
+    : model_(&model), misc_enable_(model.misc_enable), apic_base_(apic_base_after_reset(model)) {}
 
 RowFamilies<ControlRegisters> ControlRegisters::registers() {
-  return {clock_registers(), switch_registers(), processor_registers(), filter_registers()};
+  return {clock_registers(), switch_registers(), processor_registers(), apic_registers(), filter_registers()};
 }
 
 namespace {
@@ -68,13 +69,6 @@ constexpr Field capability_fields[] = {
     {msr::perf_cap::RDPMC_METRICS_CLEAR, "RDPMC metrics clear"},
 };
 
-constexpr Field lvtpc_fields[] = {
-    {msr::lvtpc::VECTOR, "vector"},
-    {msr::lvtpc::DELIVERY_MODE, "delivery mode (4 NMI)"},
-    {msr::lvtpc::DELIVERY_STATUS, "delivery status (RO)"},
-    {msr::lvtpc::MASKED, "mask"},
-};
-
 constexpr Field tsx_force_abort_fields[] = {{bit(0), "every RTM transaction aborts, PMC3 is usable"}};
 
 }  // namespace
@@ -103,24 +97,14 @@ Rows<ControlRegisters> ControlRegisters::switch_registers() {
              if (((value ^ c.misc_enable_) & (bts_unavailable | pebs_unavailable)) != 0) return Fault::gp;
              c.misc_enable_ = (value & ~perfmon_available) | (c.misc_enable_ & perfmon_available);
              return Fault::none;
-           }},
+           },
+       .takes = "bits 11 and 12 say what the part lacks, and cannot change"},
       {.address = msr::PERF_CAPABILITIES,
        .name = "IA32_PERF_CAPABILITIES",
        .exists = [](const CpuModel& m, unsigned) { return m.has_pdcm; },
        .reset = [](const CpuModel& m, unsigned) { return m.perf_capabilities; },
        .fields = capability_fields,
        .read = [](const C& c, At) { return c.model_->perf_capabilities; }},
-      {.address = msr::X2APIC_LVTPC,
-       .name = "IA32_X2APIC_LVT_PMI",
-       .exists = [](const CpuModel& m, unsigned) { return m.has_x2apic; },
-       .reset = [](const CpuModel&, unsigned) { return msr::lvtpc::MASKED; },
-       .fields = lvtpc_fields,
-       .read = read_word<&C::lvtpc_>,
-       .write =
-           [](C& c, At, u64 value) {
-             c.set_lvtpc(value);
-             return Fault::none;
-           }},
       {.address = msr::TSX_FORCE_ABORT,
        .name = "MSR_TSX_FORCE_ABORT",
        .exists = [](const CpuModel& m, unsigned) { return m.has_tsx_force_abort; },

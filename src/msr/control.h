@@ -5,13 +5,15 @@
 #include <array>
 
 #include "msr/row.h"
+#include "pmusim/arch/apic.h"
 #include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {
 
 /// The registers of one logical processor that steer the PMU or measure time but belong to no counter, LBR or
-/// PEBS unit: DEBUGCTL, MISC_ENABLE, PERF_CAPABILITIES, the TSC family, LVTPC, off-core filters.
+/// PEBS unit: DEBUGCTL, MISC_ENABLE, PERF_CAPABILITIES, the TSC family, LVTPC and the mode of its APIC,
+/// off-core filters.
 ///
 /// Clocks are functions of the core cycle in which they are read: nothing is counted between.
 class ControlRegisters {
@@ -34,6 +36,13 @@ class ControlRegisters {
   u64 prediction_barriers() const { return prediction_barriers_; }
   void mask_lvtpc() { lvtpc_ |= msr::lvtpc::MASKED; }
 
+  /// Whether the registers of the local APIC are MSRs.
+  bool in_x2apic_mode() const { return apic_mode() == (msr::apic_base::ENABLE | msr::apic_base::X2APIC); }
+  /// Whether they are in memory, and the one at an offset of their page is at this address.
+  bool is_xapic(u64 address, u64 offset) const {
+    return apic_mode() == msr::apic_base::ENABLE && address == (apic_base_ & msr::apic_base::PAGE) + offset;
+  }
+
   /// OFFCORE_RSP_0 and 1, or OMR_0 to 3 on parts that have those.
   std::array<u64, 4> off_core_filters() const {
     return model_->omr != 0 ? omr_ : std::array<u64, 4>{offcore_[0], offcore_[1]};
@@ -44,9 +53,13 @@ class ControlRegisters {
   static RowFamilies<ControlRegisters> registers();
 
  private:
+  u64 apic_mode() const { return apic_base_ & (msr::apic_base::ENABLE | msr::apic_base::X2APIC); }
   static Rows<ControlRegisters> clock_registers();
   static Rows<ControlRegisters> switch_registers();
   static Rows<ControlRegisters> processor_registers();
+  static Rows<ControlRegisters> apic_registers();
+  static u64 apic_base_after_reset(const CpuModel& model);
+  bool takes_apic_base(u64 value) const;
   static Rows<ControlRegisters> filter_registers();
   /// A clock that software can set: its value was `value` in `cycle`.
   struct Origin {
@@ -58,6 +71,7 @@ class ControlRegisters {
   u64 tsc_offset_ = 0, tsc_adjust_ = 0;
   Origin mperf_{}, aperf_{};
   u64 debugctl_ = 0, misc_enable_ = 0, lvtpc_ = msr::lvtpc::MASKED;
+  u64 apic_base_ = 0;
   u64 tsx_force_abort_ = 0, spec_ctrl_ = 0, prediction_barriers_ = 0;
   u32 tsc_aux_ = 0;
   std::array<u64, 2> offcore_{}, snoop_{};

@@ -151,6 +151,8 @@ class CounterFile {
 
   /// The RDPMC instruction. #GP for an encoding that names no counter, and without the right to read.
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl, bool cr4_pce);
+  /// Whether its encoding names a counter, or the metrics.
+  bool has_rdpmc(u32 ecx) const;
 
   const CpuModel& model() const { return *model_; }
   void add_to(StateHash& hash) const;

@@ -5,13 +5,17 @@
 
 namespace pmusim {
 
+bool CounterFile::has_rdpmc(u32 ecx) const {
+  const u32 type = ecx >> 16, index = ecx & 0xFFFF;
+  if (type == rdpmc::TYPE_GP) return index < 32 && (model_->usable_gp_counters() >> index & 1) != 0;
+  if (type == rdpmc::TYPE_FIXED) return index < 16 && (model_->usable_fixed_counters() >> index & 1) != 0;
+  return type == rdpmc::TYPE_METRICS && index == 0 && model_->metrics_levels != 0;
+}
+
 Faulty<u64> CounterFile::rdpmc(u32 ecx, Cpl cpl, bool cr4_pce) {
   const u32 type = ecx >> 16, index = ecx & 0xFFFF;
-  const bool is_gp = type == rdpmc::TYPE_GP && index < 32 && (model_->usable_gp_counters() >> index & 1) != 0;
-  const bool is_fixed =
-      type == rdpmc::TYPE_FIXED && index < 16 && (model_->usable_fixed_counters() >> index & 1) != 0;
-  const bool is_metrics = type == rdpmc::TYPE_METRICS && index == 0 && model_->metrics_levels != 0;
-  if (!is_gp && !is_fixed && !is_metrics) return Failure(Fault::gp);
+  const bool is_gp = type == rdpmc::TYPE_GP, is_metrics = type == rdpmc::TYPE_METRICS;
+  if (!has_rdpmc(ecx)) return Failure(Fault::gp);
   if (cpl != Cpl::kernel && !cr4_pce) return Failure(Fault::gp);
   if (is_metrics) {
     const u64 value = perf_metrics();

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "msr/row.h"
+#include "pmusim/msr/access_fault.h"
 #include "pmusim/msr/register.h"
 
 namespace pmusim {
@@ -39,6 +40,26 @@ class RegisterFile : public RegisterList {
     static_cast<void>((read_from(units) || ...));
     return value;
   }
+
+  /// Which rule decided that RDMSR, or WRMSR of `value`, faults: it is looked up again, as a fault changes
+  /// nothing.
+  observed::FaultRule rule_of_read(u32 address, const Units&... units) const {
+    using observed::FaultRule;
+    const unsigned at = place(address);
+    if (at == absent) return FaultRule::exists;
+    return is_present(ports_[at], units...) ? FaultRule::readable : FaultRule::present;
+  }
+  observed::FaultRule rule_of_write(u32 address, u64 value, const Units&... units) const {
+    using observed::FaultRule;
+    const unsigned at = place(address);
+    if (at == absent) return FaultRule::exists;
+    if (all()[at].read_only) return FaultRule::writable;
+    if ((value & ~ports_[at].writable) != 0) return FaultRule::reserved;
+    return is_present(ports_[at], units...) ? FaultRule::value : FaultRule::present;
+  }
+
+  /// The name of the first row of any model that has a register at an address; "" where there is none.
+  static std::string name_of_row(u32 address);
 
   /// WRMSR in core cycle `cycle`. The unit that owns the register has derived afresh what it derives.
   [[nodiscard]] Written write(u32 address, u64 value, u64 cycle, Units&... units) const {
@@ -81,6 +102,15 @@ class RegisterFile : public RegisterList {
     Port port;
   };
 
+  static bool is_present(const Port& port, const Units&... units) {
+    const auto of = [&]<class Unit>(const Unit& unit) {
+      const auto* const access = std::get_if<Access<Unit>>(&port.access);
+      return access != nullptr && access->is_present(unit, port.number);
+    };
+    return (of(units) || ...);
+  }
+  template <class Unit>
+  static std::string name_in_unit(u32 address);
   template <class Unit>
   static void add(std::vector<Entry>& entries, const CpuModel& model);
   template <class Unit>
@@ -101,7 +131,9 @@ Row<Unit> with_original(Row<Unit> alias, const Row<Unit>& original) {
   if (alias.write == nullptr) {
     alias.write = original.write;
     alias.writable = original.writable;
+    alias.takes = original.takes;
   }
+  if (alias.present_if.empty()) alias.present_if = original.present_if;
   alias.is_data = original.is_data;
   return alias;
 }
@@ -143,6 +175,26 @@ void RegisterFile<Units...>::add(std::vector<Entry>& entries, const CpuModel& mo
 }
 
 template <class... Units>
+std::string RegisterFile<Units...>::name_of_row(u32 address) {
+  std::string name;
+  static_cast<void>((!(name = name_in_unit<Units>(address)).empty() || ...));
+  return name;
+}
+
+template <class... Units>
+template <class Unit>
+std::string RegisterFile<Units...>::name_in_unit(u32 address) {
+  for (const Rows<Unit> family : Unit::registers()) {
+    for (const Row<Unit>& row : family) {
+      const u32 distance = address - row.address;  // huge below the row
+      if (distance % row.stride == 0 && distance / row.stride < row.count)
+        return Register{.number = static_cast<u16>(distance / row.stride), .row = row.name}.name();
+    }
+  }
+  return "";
+}
+
+template <class... Units>
 template <class Unit>
 typename RegisterFile<Units...>::Entry RegisterFile<Units...>::entry_of(const CpuModel& model,
                                                                         const Row<Unit>& row, unsigned n) {
@@ -159,7 +211,9 @@ typename RegisterFile<Units...>::Entry RegisterFile<Units...>::entry_of(const Cp
                           .write_only = row.read == nullptr,
                           .writable = writable,
                           .reset = row.reset != nullptr ? row.reset(model, n) : 0,
-                          .fields = row.fields},
+                          .fields = row.fields,
+                          .takes = row.takes,
+                          .present = row.present_if},
           .port = {.access = Access<Unit>{row.present, row.read, row.write},
                    .writable = writable,
                    .number = static_cast<u16>(n),

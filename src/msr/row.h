@@ -50,7 +50,8 @@ struct Row {
   u16 stride = 1;         ///< address distance within the row
   std::string_view name;  ///< SDM name; "{}" stands for the number: "IA32_PMC{}"
   /// Address of the row whose registers these are too, by number; 0: none. An alias takes over what it does
-  /// not say itself: `present`, `reset`, `fields`, `read`, and `write` together with `writable`.
+  /// not say itself: `present`, `reset`, `fields`, `read`, and `write` together with `writable` and
+  /// `takes`.
   u32 alias_of = 0;
   /// False: RDMSR and WRMSR fault on this model. Null: always there.
   bool (*exists)(const CpuModel&, unsigned n) = nullptr;
@@ -63,6 +64,8 @@ struct Row {
   u64 (*writable)(const CpuModel&, unsigned n) = nullptr;
   u64 (*read)(const Unit&, At) = nullptr;          ///< null: write-only, every read faults
   Fault (*write)(Unit&, At, u64 value) = nullptr;  ///< null: read-only, every write faults
+  /// What `write` and `present` demand, as sentences: there if these can say no.
+  std::string_view takes{}, present_if{};
   /// Nothing is derived from this register: a write need not be followed by `derive()`.
   bool is_data = false;
 };

@@ -10,6 +10,12 @@ namespace {
 
 std::string_view yes_or_no(bool yes) { return yes ? "yes" : "no"; }
 
+/// Where a record went, or which address is not mapped.
+std::string place_text(AssistOutcome outcome, u64 address) {
+  const bool has_place = outcome == AssistOutcome::wrote || outcome == AssistOutcome::unmapped;
+  return has_place ? fmt::format(" address={:#x}", address) : std::string();
+}
+
 class HardwareLog final : public ObserverFile {
  public:
   explicit HardwareLog(TextFile file) : file_(std::move(file)) { file_.write("# pmusim hardware log 1\n"); }
@@ -22,11 +28,11 @@ class HardwareLog final : public ObserverFile {
     line(e.cycle, "write", "register={} value={:#x}", names_(e.address), e.value);
   }
   void on_access_fault(const observed::AccessFault& e) override {
-    const std::string value =
-        e.access == observed::AccessKind::wrmsr ? fmt::format(" value={:#x}", e.value) : "";
-    const std::string what = e.access == observed::AccessKind::rdpmc ? fmt::format("ecx={:#x}", e.address)
-                                                                     : "register=" + names_(e.address);
-    line(e.cycle, "fault", "access={} {}{} fault={}", name_of(e.access), what, value, name_of(e.fault));
+    const std::string value = is_write(e.access) ? fmt::format(" value={:#x}", e.value) : "";
+    const std::string what =
+        is_of_msr(e.access) ? "register=" + names_(e.address) : fmt::format("ecx={:#x}", e.address);
+    line(e.cycle, "fault", "access={} {}{} fault={} why=\"{}\"", name_of(e.access), what, value,
+         name_of(e.fault), names_.why(e));
   }
   void on_overflow(const observed::Overflow& e) override {
     line(e.cycle, "overflow", "counter={} status={} pmi={} record={}", counter_name(e.counter),
@@ -52,14 +58,14 @@ class HardwareLog final : public ObserverFile {
     line(e.cycle, "assist", "counter={}", counter_name(e.counter));
   }
   void on_pebs_record(const observed::PebsRecord& e) override {
-    const std::string place = e.outcome == AssistOutcome::wrote
-                                  ? fmt::format(" address={:#x} bytes={}", e.address, e.bytes)
-                                  : std::string();
-    line(e.cycle, "record", "counters={} ip={:#x} outcome={}{}", counter_names(e.counters), e.ip,
-         name_of(e.outcome), place);
+    const std::string bytes =
+        e.outcome == AssistOutcome::wrote ? fmt::format(" bytes={}", e.bytes) : std::string();
+    line(e.cycle, "record", "counters={} ip={:#x} outcome={}{}{}", counter_names(e.counters), e.ip,
+         name_of(e.outcome), place_text(e.outcome, e.address), bytes);
   }
   void on_bts_record(const observed::BtsRecord& e) override {
-    line(e.cycle, "bts", "from={:#x} to={:#x} written={}", e.from, e.to, yes_or_no(e.written));
+    line(e.cycle, "bts", "from={:#x} to={:#x} written={} outcome={}{}", e.from, e.to, yes_or_no(e.written),
+         name_of(e.outcome), place_text(e.outcome, e.address));
   }
   void on_lbr_record(const observed::LbrRecord& e) override {
     line(e.cycle, "lbr", "from={:#x} to={:#x} kind={} mispredicted={}", e.from, e.to, kind_name(e.kind),

@@ -53,11 +53,10 @@ class HardwareTimeline final : public ObserverFile {
             fmt::format(R"("address":"{:#x}","value":"{:#x}")", e.address, e.value));
   }
   void on_access_fault(const observed::AccessFault& e) override {
-    const std::string what =
-        e.access == observed::AccessKind::rdpmc ? fmt::format("{:#x}", e.address) : names_(e.address);
+    const std::string what = is_of_msr(e.access) ? names_(e.address) : fmt::format("{:#x}", e.address);
     instant(Track::driver, e.cycle,
             fmt::format("{} {} {}", pmusim::name_of(e.fault), observe::name_of(e.access), what),
-            fmt::format(R"("value":"{:#x}")", e.value));
+            fmt::format(R"("value":"{:#x}","why":{})", e.value, json_text(names_.why(e))));
   }
   void on_overflow(const observed::Overflow& e) override {
     instant(
@@ -95,8 +94,8 @@ class HardwareTimeline final : public ObserverFile {
                         counter_names(e.counters), e.ip, e.address, e.bytes));
   }
   void on_bts_record(const observed::BtsRecord& e) override {
-    instant(Track::bts, e.cycle, e.written ? "written" : "no room",
-            fmt::format(R"("from":"{:#x}","to":"{:#x}")", e.from, e.to));
+    instant(Track::bts, e.cycle, observe::name_of(e.outcome),
+            fmt::format(R"("from":"{:#x}","to":"{:#x}","address":"{:#x}")", e.from, e.to, e.address));
   }
   void on_lbr_record(const observed::LbrRecord& e) override {
     instant(Track::lbr, e.cycle, kind_name(e.kind),

@@ -15,6 +15,10 @@ std::string_view name_of(observed::AccessKind access) {
       return "rdmsr";
     case observed::AccessKind::wrmsr:
       return "wrmsr";
+    case observed::AccessKind::xgetbv:
+      return "xgetbv";
+    case observed::AccessKind::xsetbv:
+      return "xsetbv";
     case observed::AccessKind::rdpmc:
       break;
   }
@@ -81,6 +85,13 @@ std::string kind_name(BranchKind kind) {
   return name;
 }
 
+bool is_of_msr(observed::AccessKind access) {
+  return access == observed::AccessKind::rdmsr || access == observed::AccessKind::wrmsr;
+}
+bool is_write(observed::AccessKind access) {
+  return access == observed::AccessKind::wrmsr || access == observed::AccessKind::xsetbv;
+}
+
 std::string counter_name(unsigned counter) {
   constexpr unsigned first_fixed = 32, metrics = 48;
   if (counter == metrics) return "metrics";
@@ -95,7 +106,7 @@ std::string counter_names(u64 counters) {
 }
 
 std::string RegisterNames::operator()(u32 address) const {
-  const Register* const known = registers_ != nullptr ? registers_->find(address) : nullptr;
+  const Register* const known = pmu_ != nullptr ? pmu_->registers().find(address) : nullptr;
   return known != nullptr ? known->name() : fmt::format("{:#x}", address);
 }
 

@@ -18,6 +18,10 @@ std::string_view name_of(observed::PmiCause cause);
 std::string_view name_of(observed::PmiFate fate);
 std::string_view name_of(AssistOutcome outcome);
 
+/// Whether its address is that of an MSR and not an ECX; whether it has a value.
+bool is_of_msr(observed::AccessKind access);
+bool is_write(observed::AccessKind access);
+
 /// A kind of branch in the words of scenarios: "direct-jump".
 std::string kind_name(BranchKind kind);
 
@@ -29,12 +33,16 @@ std::string counter_names(u64 counters);
 /// The names of the registers of the Pmu that is observed.
 class RegisterNames {
  public:
-  void use(const Pmu& pmu) { registers_ = &pmu.registers(); }
+  void use(const Pmu& pmu) { pmu_ = &pmu; }
   /// The SDM's name, or the address where nobody knows it.
   std::string operator()(u32 address) const;
+  /// Why an access faulted.
+  std::string why(const observed::AccessFault& fault) const {
+    return pmu_ != nullptr ? pmu_->why(fault) : "";
+  }
 
  private:
-  const RegisterList* registers_ = nullptr;
+  const Pmu* pmu_ = nullptr;
 };
 
 }  // namespace pmusim::observe

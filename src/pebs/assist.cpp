@@ -34,6 +34,12 @@ u64 status_word(const AssistInput& input) {
   return input.counters.status() | (own_bits_can_be_lost ? 0 : input.served);
 }
 
+/// Nothing is mapped at an address where the assist reads or writes.
+AssistOutcome unmapped(Assist& assist, u64 address) {
+  assist.address = address;
+  return AssistOutcome::unmapped;
+}
+
 }  // namespace
 
 Assist PebsUnit::write(Memory& memory, const AssistInput& input) {
@@ -54,7 +60,7 @@ Assist::Outcome PebsUnit::write_ds(Memory& memory, const AssistInput& input, Ass
   if (ds_area_ == 0) return Assist::Outcome::no_area;
   if (!pebs::is_ds_aligned(ds_area_)) return Assist::Outcome::misaligned;
   const auto buffer = pebs::read_ds_pointers(memory, ds_area_, width, pebs::DsBuffer::pebs);
-  if (!buffer) return Assist::Outcome::unmapped;
+  if (!buffer) return unmapped(assist, ds_area_);
   if (!pebs::is_ds_aligned(buffer->index)) return Assist::Outcome::misaligned;
   if (buffer->index < buffer->base) return Assist::Outcome::index_before_base;
 
@@ -62,7 +68,7 @@ Assist::Outcome PebsUnit::write_ds(Memory& memory, const AssistInput& input, Ass
   const u32 size = ds_record_bytes(*model_, config);
   if (!buffer->fits(size)) return Assist::Outcome::full;
   const std::span<std::byte> record = memory.at(buffer->index, size);
-  if (record.empty()) return Assist::Outcome::unmapped;
+  if (record.empty()) return unmapped(assist, buffer->index);
   std::memset(record.data(), 0, record.size());
 
   const pebs::SampledAccess access = pebs::sampled_access(input, pebs_enable_, latency_threshold_);
@@ -96,7 +102,7 @@ Assist::Outcome PebsUnit::write_arch(Memory& memory, const AssistInput& input, A
     return Assist::Outcome::full;
   }
   const std::span<std::byte> record = memory.at(address + offset, size);
-  if (record.empty()) return Assist::Outcome::unmapped;
+  if (record.empty()) return unmapped(assist, address + offset);
   std::memset(record.data(), 0, record.size());
   pebs::write_arch(record, fragments, input, pebs::sampled_access(input, 0, latency_threshold_));
 
@@ -150,16 +156,18 @@ bool PebsUnit::traces(const Retirement& retirement, u64 debugctl) {
 
 BtsOutcome PebsUnit::trace(Memory& memory, const Retirement& retirement, u64 debugctl) const {
   const DsWidth width = width_of(*model_);
-  if (ds_area_ == 0 || !pebs::is_ds_aligned(ds_area_)) return {};
+  if (ds_area_ == 0) return {.outcome = AssistOutcome::no_area};
+  if (!pebs::is_ds_aligned(ds_area_)) return {.outcome = AssistOutcome::misaligned};
   auto buffer = pebs::read_ds_pointers(memory, ds_area_, width, pebs::DsBuffer::bts);
-  if (!buffer) return {};
+  if (!buffer) return {.outcome = AssistOutcome::unmapped, .address = ds_area_};
 
   const bool interrupts = (debugctl & msr::debugctl::BTINT) != 0;
   const u64 size = width == DsWidth::bits_64 ? sizeof(BtsRecord64) : sizeof(BtsRecord32);
   if (!interrupts && buffer->index >= buffer->maximum) buffer->index = buffer->base;
-  if (buffer->index < buffer->base || !buffer->fits(size)) return {};
+  if (buffer->index < buffer->base) return {.outcome = AssistOutcome::index_before_base};
+  if (!buffer->fits(size)) return {.outcome = AssistOutcome::full};
   const std::span<std::byte> place = memory.at(buffer->index, size);
-  if (place.empty()) return {};
+  if (place.empty()) return {.outcome = AssistOutcome::unmapped, .address = buffer->index};
 
   const u64 flags = retirement.mispredicted ? 0 : bts_flag_predicted;
   if (width == DsWidth::bits_64) {
@@ -177,7 +185,9 @@ BtsOutcome PebsUnit::trace(Memory& memory, const Retirement& retirement, u64 deb
   }
   const u64 next = buffer->index + size;
   pebs::write_ds_index(memory, ds_area_, width, pebs::DsBuffer::bts, next);
-  return {.wrote = true, .interrupt = interrupts && next >= buffer->threshold};
+  return {.outcome = AssistOutcome::wrote,
+          .address = buffer->index,
+          .interrupt = interrupts && next >= buffer->threshold};
 }
 
 }  // namespace pmusim

@@ -35,7 +35,7 @@ struct Assist {
     u64 value = 0;
   };
   Outcome outcome = Outcome::no_area;
-  u64 address = 0;  ///< of the record, if one was written
+  u64 address = 0;  ///< of the record that was written, or what is not mapped
   u32 bytes = 0;    ///< its length
   boost::container::static_vector<Reload, counter_slots> reloads;
   u64 clear_status = 0;  ///< GLOBAL_STATUS bits of the counters reloaded
@@ -44,7 +44,8 @@ struct Assist {
 
 /// Branch trace store: what one taken branch did.
 struct BtsOutcome {
-  bool wrote = false;
+  AssistOutcome outcome = AssistOutcome::no_area;
+  u64 address = 0;         ///< as Assist::address
   bool interrupt = false;  ///< DEBUGCTL.BTINT and the threshold is reached: request a PMI
 };
 

@@ -104,7 +104,8 @@ Rows<PebsUnit> PebsUnit::ds_registers() {
              if (!is_canonical(value)) return Fault::gp;
              p.ds_area_ = value;
              return Fault::none;
-           }},
+           },
+       .takes = "a linear address must be canonical: bits 63:48 equal bit 47"},
       // What FRONTEND_RETIRED samples.
       {.address = msr::PEBS_FRONTEND,
        .name = "MSR_PEBS_FRONTEND",

@@ -111,7 +111,9 @@ void Sequencer::log_branch(const Retirement& r, Counted& counted) {
 void Sequencer::store_branch(const Retirement& r) {
   if (!PebsUnit::traces(r, control_.debugctl())) return;
   const BtsOutcome outcome = pebs_.trace(memory_, r, control_.debugctl());
-  observer_.tell(&Observer::on_bts_record, {now(), r.ip, r.next_ip, outcome.wrote});
+  const bool written = outcome.outcome == AssistOutcome::wrote;
+  observer_.tell(&Observer::on_bts_record,
+                 {now(), r.ip, r.next_ip, written, outcome.outcome, outcome.address});
   if (outcome.interrupt) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::bts_threshold);
 }
 
@@ -282,10 +284,12 @@ void Sequencer::debug_exception() {
   lbr_.on_debug_exception();
 }
 
-Faulty<u64> Sequencer::rdmsr(u32 address) const {
+Faulty<u64> Sequencer::rdmsr(u32 address) {
   const Faulty<u64> value = registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
   if (!value.ok()) [[unlikely]]
-    tell_fault(observed::AccessKind::rdmsr, address, 0, value.error());
+    note_fault({.access = observed::AccessKind::rdmsr,
+                .address = address,
+                .rule = registers_->rule_of_read(address, counters_, lbr_, control_, pebs_, acr_, xsave_)});
   return value;
 }
 
@@ -294,10 +298,16 @@ Fault Sequencer::wrmsr(u32 address, u64 value) {
       registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
   if (written.steers) derive();
   if (pebs_.held() != 0 && written.fault == Fault::none) tell_load(address);
-  if (written.fault == Fault::none)
+  if (written.fault == Fault::none) {
     observer_.tell(&Observer::on_register_write, {now(), address, value});
-  else
-    tell_fault(observed::AccessKind::wrmsr, address, value, written.fault);
+    return Fault::none;
+  }
+  note_fault(
+      {.access = observed::AccessKind::wrmsr,
+       .address = address,
+       .value = value,
+       .fault = written.fault,
+       .rule = registers_->rule_of_write(address, value, counters_, lbr_, control_, pebs_, acr_, xsave_)});
   return written.fault;
 }
 
@@ -309,19 +319,22 @@ void Sequencer::tell_load(u32 address) {
   if (fixed < counter_slots - first_fixed) pebs_.loaded(first_fixed + fixed);
 }
 
-Fault Sequencer::read_xapic(std::span<std::byte> out) const {
-  const boost::endian::little_uint32_t lvtpc = static_cast<u32>(control_.lvtpc());
-  if (out.size() != sizeof lvtpc) return Fault::pf;
-  std::memcpy(out.data(), &lvtpc, sizeof lvtpc);
+// EOI is write-only: a read is not defined, and gives 0 here.
+Fault Sequencer::read_xapic(u64 address, std::span<std::byte> out) const {
+  const bool is_lvtpc = control_.is_xapic(address, msr::xapic::LVTPC);
+  const boost::endian::little_uint32_t word = is_lvtpc ? static_cast<u32>(control_.lvtpc()) : 0;
+  if (out.size() != sizeof word) return Fault::pf;
+  std::memcpy(out.data(), &word, sizeof word);
   return Fault::none;
 }
 
-Fault Sequencer::write_xapic(std::span<const std::byte> in) {
-  boost::endian::little_uint32_t lvtpc;
-  if (in.size() != sizeof lvtpc) return Fault::pf;
-  std::memcpy(&lvtpc, in.data(), sizeof lvtpc);
-  control_.set_lvtpc(lvtpc);
-  observer_.tell(&Observer::on_register_write, {now(), msr::X2APIC_LVTPC, lvtpc});
+Fault Sequencer::write_xapic(u64 address, std::span<const std::byte> in) {
+  boost::endian::little_uint32_t word;
+  if (in.size() != sizeof word) return Fault::pf;
+  std::memcpy(&word, in.data(), sizeof word);
+  const bool is_lvtpc = control_.is_xapic(address, msr::xapic::LVTPC);
+  if (is_lvtpc) control_.set_lvtpc(word);
+  observer_.tell(&Observer::on_register_write, {now(), is_lvtpc ? msr::X2APIC_LVTPC : msr::X2APIC_EOI, word});
   return Fault::none;
 }
 
@@ -346,12 +359,44 @@ bool Sequencer::is_derived() const {
 
 Faulty<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {
   const Faulty<u64> value = counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
-  if (!value.ok()) tell_fault(observed::AccessKind::rdpmc, ecx, 0, value.error());
+  if (!value.ok())
+    note_fault(
+        {.access = observed::AccessKind::rdpmc,
+         .address = ecx,
+         .rule = counters_.has_rdpmc(ecx) ? observed::FaultRule::privileged : observed::FaultRule::exists});
   return value;
 }
 
-void Sequencer::tell_fault(observed::AccessKind access, u32 address, u64 value, Fault fault) const {
-  observer_.tell(&Observer::on_access_fault, {now(), access, address, value, fault});
+Faulty<u64> Sequencer::xgetbv(u32 ecx) {
+  const Faulty<u64> value = xsave_.xgetbv(ecx);
+  if (!value.ok())
+    note_fault({.access = observed::AccessKind::xgetbv,
+                .address = ecx,
+                .fault = value.error(),
+                .rule = xsave_.is_enabled() ? observed::FaultRule::exists : observed::FaultRule::enabled});
+  return value;
+}
+
+Fault Sequencer::xsetbv(u32 ecx, u64 value) {
+  const Fault fault = xsave_.xsetbv(ecx, value);
+  if (fault != Fault::none)
+    note_fault({.access = observed::AccessKind::xsetbv,
+                .address = ecx,
+                .value = value,
+                .fault = fault,
+                .rule = xsave_.rule_of_xsetbv(ecx, value)});
+  return fault;
+}
+
+void Sequencer::note_fault(observed::AccessFault fault) {
+  using observed::AccessKind;
+  fault.cycle = now();
+  if (fault.rule == observed::FaultRule::reserved) {
+    const bool of_xcr0 = fault.access == AccessKind::xsetbv;
+    fault.bits = fault.value & ~(of_xcr0 ? model_->xcr0 : registers_->find(fault.address)->writable);
+  }
+  last_fault_ = fault;
+  observer_.tell(&Observer::on_access_fault, fault);
 }
 
 void Sequencer::tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const {

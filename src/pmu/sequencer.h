@@ -54,20 +54,20 @@ class Sequencer {
   void set_user_rdpmc(UserRdpmc right) { user_rdpmc_ = right; }
   void set_xsave_control(XsaveControl control) { xsave_.set_control(control); }
 
-  Faulty<u64> rdmsr(u32 address) const;
+  Faulty<u64> rdmsr(u32 address);
   Fault wrmsr(u32 address, u64 value);
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
   CpuidResult cpuid(u32 leaf, u32 subleaf) const { return xsave_.cpuid(leaf, subleaf); }
-  Faulty<u64> xgetbv(u32 ecx) const { return xsave_.xgetbv(ecx); }
-  Fault xsetbv(u32 ecx, u64 value) { return xsave_.xsetbv(ecx, value); }
+  Faulty<u64> xgetbv(u32 ecx);
+  Fault xsetbv(u32 ecx, u64 value);
   Fault save(SaveInstruction which, const XsaveOperands& operands);
   Fault restore(RestoreInstruction which, const XsaveOperands& operands);
 
   Fault read_memory(u64 address, std::span<std::byte> out) const {
-    return is_xapic(address) ? read_xapic(out) : memory_.read(address, out);
+    return is_xapic(address) ? read_xapic(address, out) : memory_.read(address, out);
   }
   Fault write_memory(u64 address, std::span<const std::byte> in) {
-    return is_xapic(address) ? write_xapic(in) : memory_.write(address, in);
+    return is_xapic(address) ? write_xapic(address, in) : memory_.write(address, in);
   }
   Memory& memory() { return memory_; }
 
@@ -81,6 +81,7 @@ class Sequencer {
   const XsaveUnit& xsave() const { return xsave_; }
   u64 now() const { return counters_.now(); }
   u64 tsc() const { return control_.tsc_at(now()); }
+  const observed::AccessFault& last_fault() const { return last_fault_; }
   /// Whether everything that is derived from registers is as a fresh derivation would have it. Always true
   /// between two calls; tests ask.
   bool is_derived() const;
@@ -119,13 +120,15 @@ class Sequencer {
   void freeze_counters();
   bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
   bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
-  bool is_xapic(u64 address) const { return address == msr::lvtpc::XAPIC_ADDRESS && !model_->has_x2apic; }
-  Fault read_xapic(std::span<std::byte> out) const;
-  Fault write_xapic(std::span<const std::byte> in);
+  bool is_xapic(u64 address) const {
+    return control_.is_xapic(address, msr::xapic::LVTPC) || control_.is_xapic(address, msr::xapic::EOI);
+  }
+  Fault read_xapic(u64 address, std::span<std::byte> out) const;
+  Fault write_xapic(u64 address, std::span<const std::byte> in);
   EventFilters event_filters() const;
   void derive();
   void tell_load(u32 address);
-  void tell_fault(observed::AccessKind access, u32 address, u64 value, Fault fault) const;
+  void note_fault(observed::AccessFault fault);
   void tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const;
 
   std::shared_ptr<const CpuModel> model_;
@@ -145,6 +148,7 @@ class Sequencer {
   bool extended_known_ = false;
   PmiHandler* handler_ = nullptr;
   bool handling_ = false;  // in handle_pmi: further PMIs wait
+  observed::AccessFault last_fault_{.fault = Fault::none};
   Attached<Observer> observer_;
   Attached<RetirementObserver> retirement_observer_;
 };

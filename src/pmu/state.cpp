@@ -14,10 +14,10 @@ void CounterFile::add_to(StateHash& hash) const {
 }
 
 void ControlRegisters::add_to(StateHash& hash) const {
-  const auto& [model, tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, tsx_force_abort,
-               spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr] = *this;
-  hash.add(tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, tsx_force_abort, spec_ctrl,
-           prediction_barriers, tsc_aux, offcore, snoop, omr);
+  const auto& [model, tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, apic_base,
+               tsx_force_abort, spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr] = *this;
+  hash.add(tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, apic_base, tsx_force_abort,
+           spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr);
 }
 
 void LbrStack::add_to(StateHash& hash) const {
@@ -51,7 +51,7 @@ void XsaveUnit::add_to(StateHash& hash) const {
 void Sequencer::add_to(StateHash& hash) const {
   const auto& [model, registers, counters, control, lbr, pebs, acr, xsave, pmi, memory, user_rdpmc,
                occurred_while_waiting, last_registers, registers_known, extended_known, handler, handling,
-               observer, retirement_observer] = *this;
+               last_fault, observer, retirement_observer] = *this;
   hash.add(counters, control, lbr, pebs, acr, xsave, pmi, memory);
   hash.add(user_rdpmc, occurred_while_waiting, registers_known, extended_known, handling);
   if (registers_known) hash.add(last_registers.gpr, last_registers.rip, last_registers.rflags);

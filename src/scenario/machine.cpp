@@ -16,11 +16,13 @@ std::string show(const Faulty<u64>& value) {
   return value.ok() ? fmt::format("{:#x}", *value) : std::string(name_of(value.error()));
 }
 
+Fault fault_of(const Faulty<u64>& value) { return value.ok() ? Fault::none : value.error(); }
+
 bool is_fault(std::string_view word) { return word.starts_with('#'); }
 
 Checked compare(std::string expected, std::string found) {
   if (expected == found) return std::nullopt;
-  return Mismatch{std::move(expected), std::move(found)};
+  return Mismatch{std::move(expected), std::move(found), {}};
 }
 
 /// Nothing more, or "= #GP", against what happened.
@@ -51,6 +53,12 @@ bool same_name(std::string_view name, std::string_view wanted) {
 }
 
 }  // namespace
+
+/// A fault that was not expected says why.
+Checked Machine::with_reason(Checked checked, Fault found) const {
+  if (checked && found != Fault::none) checked->why = pmu_.why();
+  return checked;
+}
 
 u32 Machine::address_of(std::string_view wanted) const {
   if (const auto address = number(wanted)) return static_cast<u32>(*address);
@@ -96,19 +104,23 @@ u64 Machine::term_value(const Register* known, std::string_view term) const {
 Checked Machine::wrmsr(Words& words) {
   const u32 address = address_of(words.next("a register"));
   const u64 value = value_for(address, words.next("a value"));
-  return compare_fault(words, pmu_.wrmsr(address, value));
+  const Fault found = pmu_.wrmsr(address, value);
+  return with_reason(compare_fault(words, found), found);
 }
 
 Checked Machine::rdmsr(Words& words) {
   const u32 address = address_of(words.next("a register"));
-  return compare_next(words, pmu_.rdmsr(address),
-                      [&](std::string_view word) { return value_for(address, word); });
+  const Faulty<u64> found = pmu_.rdmsr(address);
+  return with_reason(
+      compare_next(words, found, [&](std::string_view word) { return value_for(address, word); }),
+      fault_of(found));
 }
 
 Checked Machine::rdpmc(Words& words) {
   const u64 ecx = words.next_number("ECX");
   const bool user = words.take("ring") && words.next_number("0 or 3") == 3;
-  return compare_next(words, pmu_.rdpmc(static_cast<u32>(ecx), user ? Cpl::user : Cpl::kernel), plain_number);
+  const Faulty<u64> found = pmu_.rdpmc(static_cast<u32>(ecx), user ? Cpl::user : Cpl::kernel);
+  return with_reason(compare_next(words, found, plain_number), fault_of(found));
 }
 
 // "-" for a register that does not matter.
@@ -202,7 +214,8 @@ Checked Machine::debug_exception(Words& words) {
 
 Checked Machine::xsetbv(Words& words) {
   const u64 ecx = words.next_number("ECX");
-  return compare_fault(words, pmu_.xsetbv(static_cast<u32>(ecx), words.next_number("a value")));
+  const Fault found = pmu_.xsetbv(static_cast<u32>(ecx), words.next_number("a value"));
+  return with_reason(compare_fault(words, found), found);
 }
 
 template <SaveInstruction which>

@@ -10,6 +10,7 @@ namespace pmusim::scenario {
 /// What an expectation found, where it differs.
 struct Mismatch {
   std::string expected, found;
+  std::string why;  ///< of a fault that was found
 };
 using Checked = std::optional<Mismatch>;
 
@@ -47,6 +48,7 @@ class Machine final : public PmiHandler {
   const std::string& model() const { return pmu_.model().name; }
 
  private:
+  Checked with_reason(Checked checked, Fault found) const;
   u32 address_of(std::string_view name) const;
   u64 value_for(u32 address, std::string_view word) const;
   u64 term_value(const Register* known, std::string_view term) const;

@@ -153,7 +153,8 @@ Result<std::optional<Difference>, Error> run(std::string_view text, const std::s
     try {
       if (const auto found = runner.execute(words))
         return std::optional(Difference{number, found->model, std::string(statement),
-                                        found->mismatch.expected, found->mismatch.found});
+                                        found->mismatch.expected, found->mismatch.found,
+                                        found->mismatch.why});
     } catch (const Misunderstood& error) {
       return Failure(Error(fmt::format("{}:{}: {}", name, number, error.sentence)));
     }

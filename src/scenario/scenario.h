@@ -31,6 +31,7 @@ struct Difference {
   unsigned line = 0;  ///< from 1
   std::string model;  ///< the CPU it was found on
   std::string statement, expected, found;
+  std::string why;  ///< of a fault that was found, as Pmu::why
 };
 
 /// Runs a scenario to its end or to the first difference. Errors: a statement that cannot be understood, with

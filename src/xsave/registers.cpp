@@ -40,6 +40,9 @@ constexpr Field cet_fields[] = {
 };
 constexpr Field stack_fields[] = {{bits(63, 2), "linear address"}};
 constexpr Field table_fields[] = {{bits(63, 0), "linear address"}};
+constexpr std::string_view canonical = "the address must be canonical: bits 63:48 equal bit 47";
+constexpr std::string_view control_rule =
+    "the bitmap's address must be canonical, and bits 10 and 11 (suppressed, waits) exclude each other";
 
 }  // namespace
 
@@ -89,7 +92,8 @@ Rows<XsaveUnit> XsaveUnit::cet_registers() {
        .write =
            [](X& x, At, u64 value) {
              return cet::is_legal_control(value) ? x.write_cet(cet_u, 0, value) : Fault::gp;
-           }},
+           },
+       .takes = control_rule},
       // XSAVES does not manage this one.
       {.address = msr::S_CET,
        .name = "IA32_S_CET",
@@ -101,7 +105,8 @@ Rows<XsaveUnit> XsaveUnit::cet_registers() {
              if (!cet::is_legal_control(value)) return Fault::gp;
              x.supervisor_cet_ = value;
              return Fault::none;
-           }},
+           },
+       .takes = control_rule},
       {.address = msr::PL0_SSP,
        .count = 3,
        .name = "IA32_PL{}_SSP",
@@ -111,7 +116,8 @@ Rows<XsaveUnit> XsaveUnit::cet_registers() {
        .write =
            [](X& x, At at, u64 value) {
              return cet::is_legal_stack(value) ? x.write_cet(cet_s, at.n, value) : Fault::gp;
-           }},
+           },
+       .takes = canonical},
       // The user shadow-stack pointer, as it stands whenever anything but user code looks.
       {.address = msr::PL3_SSP,
        .name = "IA32_PL3_SSP",
@@ -121,7 +127,8 @@ Rows<XsaveUnit> XsaveUnit::cet_registers() {
        .write =
            [](X& x, At, u64 value) {
              return cet::is_legal_stack(value) ? x.write_cet(cet_u, 1, value) : Fault::gp;
-           }},
+           },
+       .takes = canonical},
       {.address = msr::INTERRUPT_SSP_TABLE_ADDR,
        .name = "IA32_INTERRUPT_SSP_TABLE_ADDR",
        .exists = has_cet,
@@ -132,7 +139,8 @@ Rows<XsaveUnit> XsaveUnit::cet_registers() {
              if (!is_canonical(value)) return Fault::gp;
              x.interrupt_stacks_ = value;
              return Fault::none;
-           }},
+           },
+       .takes = canonical},
   };
   return rows;
 }

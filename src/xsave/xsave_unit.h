@@ -7,6 +7,7 @@
 #include "pmusim/base/extended_state.h"
 #include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/msr/access_fault.h"
 
 namespace pmusim {
 
@@ -63,6 +64,11 @@ class XsaveUnit {
   /// combination).
   Faulty<u64> xgetbv(u32 ecx) const;
   [[nodiscard]] Fault xsetbv(u32 ecx, u64 value, Cpl cpl = Cpl::kernel);
+
+  /// Whether there is XSAVE, and CR4.OSXSAVE is set.
+  bool is_enabled() const { return model_->xcr0 != 0 && control_.os_enabled; }
+  /// What decided that XSETBV faults at ring 0.
+  observed::FaultRule rule_of_xsetbv(u32 ecx, u64 value) const;
 
   /// `lbr_in_use` is the XINUSE bit of the component that the LBR stack holds. Faults: ud (instruction
   /// absent, CR4.OSXSAVE clear), nm (CR0.TS), gp (CPL above 0 for XSAVES, alignment, a non-canonical
@@ -127,6 +133,8 @@ class XsaveUnit {
 /// AVX not without SSE; MPX, AVX-512 and AMX whole or not at all; AVX-512 not without AVX; APX not with MPX,
 /// whose place in the standard format it took (SDM vol. 1, 13.3).
 bool xcr0_is_legal(u64 value, u64 supported);
+/// What components of XCR0 demand of each other that `value` does not have; "" where it has all.
+std::string_view broken_xcr0_rule(u64 value);
 
 }  // namespace pmusim
 

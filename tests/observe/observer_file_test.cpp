@@ -68,9 +68,38 @@ TEST(HardwareLog, NamesTheAcrReloadThatNoStatusBitTellsOf) {
 }
 
 TEST(HardwareLog, ShowsRegistersThatNobodyHasByAddress) {
-  EXPECT_THAT(log_of("model skylake\nrdmsr 0x1900 = #GP\nrdpmc 77 = #GP\n"),
-              HasSubstr("0 fault access=rdmsr register=0x1900 fault=#GP\n"
-                        "0 fault access=rdpmc ecx=0x4d fault=#GP\n"));
+  EXPECT_THAT(
+      log_of("model skylake\nrdmsr 0x1900 = #GP\nrdpmc 77 = #GP\n"),
+      HasSubstr("0 fault access=rdmsr register=0x1900 fault=#GP why=\"rdmsr IA32_PMC_GP0_CTR "
+                "(1900H): #GP: Skylake has no such register\"\n"
+                "0 fault access=rdpmc ecx=0x4d fault=#GP why=\"rdpmc ECX 4DH: #GP: Skylake has no such "
+                "counter, but 4 general-purpose and 3 fixed ones\"\n"));
+}
+
+TEST(HardwareLog, SaysWhichBitsOfWhichFieldsAreReserved) {
+  EXPECT_THAT(
+      log_of("model skylake\nwrmsr IA32_PERF_GLOBAL_CTRL 0x30 = #GP\nxsetbv 0 5 = #GP\n"),
+      HasSubstr("why=\"wrmsr IA32_PERF_GLOBAL_CTRL (38FH) = 0x30: #GP: bits 5:4 are reserved on Skylake "
+                "(enable PMCn (bit n): bits 3:0)\"\n"
+                "0 fault access=xsetbv ecx=0x0 value=0x5 fault=#GP why=\"xsetbv ECX 0H = 0x5: #GP: AVX "
+                "(bit 2) needs SSE (bit 1)\"\n"));
+}
+
+TEST(HardwareLog, SaysWhereAStoreOfPebsOrBtsIsNotMapped) {
+  const std::string pebs =
+      "policy pmi_skid_cycles 0\npolicy pebs_arm_cycles 0\n"
+      "wrmsr IA32_PERFEVTSEL0 0x4300c0\nwrmsr IA32_PMC0 -1\nwrmsr IA32_PEBS_ENABLE 1\n"
+      "wrmsr IA32_PERF_GLOBAL_CTRL 1\nretire 3\n";
+  EXPECT_THAT(log_of("model skylake\n" + pebs), HasSubstr("outcome=no-area\n"));
+  EXPECT_THAT(log_of("model skylake\n" + pebs.substr(0, pebs.find("wrmsr")) + "wrmsr IA32_DS_AREA 0x10000\n" +
+                     pebs.substr(pebs.find("wrmsr"))),
+              HasSubstr("outcome=unmapped address=0x10000\n"));
+  EXPECT_THAT(log_of("model skylake\nwrmsr IA32_DS_AREA 0x10000\nwrmsr IA32_DEBUGCTL 0xc0\n"
+                     "retire direct-jump to 0x2000\n"),
+              HasSubstr("written=no outcome=unmapped address=0x10000\n"));
+  EXPECT_THAT(log_of("model skylake\nmemory 0x10000 0x1000\nwrite 0x10000 0x70000 0x70000 0x71000 0x71000\n"
+                     "wrmsr IA32_DS_AREA 0x10000\nwrmsr IA32_DEBUGCTL 0xc0\nretire direct-jump to 0x2000\n"),
+              HasSubstr("written=no outcome=unmapped address=0x70000\n"));
 }
 
 TEST(HardwareLog, KnowsTheRegistersAfterAReset) {

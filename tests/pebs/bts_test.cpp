@@ -28,8 +28,8 @@ TEST(BranchTraceStore, WritesSourceTargetAndPrediction) {
   set_up(m);
   Retirement mispredicted = jump(0x20, 0x30);
   mispredicted.mispredicted = true;
-  EXPECT_TRUE(m.pebs.trace(m.memory, jump(0x10, 0x20), tracing).wrote);
-  EXPECT_TRUE(m.pebs.trace(m.memory, mispredicted, tracing).wrote);
+  EXPECT_EQ(m.pebs.trace(m.memory, jump(0x10, 0x20), tracing).outcome, AssistOutcome::wrote);
+  EXPECT_EQ(m.pebs.trace(m.memory, mispredicted, tracing).outcome, AssistOutcome::wrote);
   const auto first = m.record_at<BtsRecord64>(0), second = m.record_at<BtsRecord64>(24);
   EXPECT_EQ(first.from, 0x10u);
   EXPECT_EQ(first.to, 0x20u);
@@ -51,8 +51,8 @@ TEST(BranchTraceStore, BtintInterruptsAtTheThresholdAndStopsAtTheEnd) {
   constexpr u64 debugctl = tracing | msr::debugctl::BTINT;
   EXPECT_FALSE(m.pebs.trace(m.memory, jump(1, 2), debugctl).interrupt);
   EXPECT_TRUE(m.pebs.trace(m.memory, jump(2, 3), debugctl).interrupt);
-  EXPECT_TRUE(m.pebs.trace(m.memory, jump(3, 4), debugctl).wrote);
-  EXPECT_FALSE(m.pebs.trace(m.memory, jump(4, 5), debugctl).wrote);
+  EXPECT_EQ(m.pebs.trace(m.memory, jump(3, 4), debugctl).outcome, AssistOutcome::wrote);
+  EXPECT_EQ(m.pebs.trace(m.memory, jump(4, 5), debugctl).outcome, AssistOutcome::full);
   EXPECT_EQ(index(m), base + 3 * 24);
 }
 
@@ -63,7 +63,7 @@ TEST(BranchTraceStore, AnAreaThatIsNotDoublewordAlignedTakesNothing) {  // docs/
   m.set_pointer(2 + offsetof(DsArea64, bts_index), base);
   m.set_pointer(2 + offsetof(DsArea64, bts_maximum), base + 3 * 24);
   m.set_pointer(2 + offsetof(DsArea64, bts_threshold), base + 2 * 24);
-  EXPECT_FALSE(m.pebs.trace(m.memory, jump(0x10, 0x20), tracing).wrote);
+  EXPECT_EQ(m.pebs.trace(m.memory, jump(0x10, 0x20), tracing).outcome, AssistOutcome::misaligned);
   EXPECT_EQ(m.record_at<u64>(0), 0u);
 }
 
@@ -85,11 +85,15 @@ TEST(BranchTraceStore, BadSetUpsWriteNothing) {
   PebsMachine m(3);
   set_up(m);
   m.set_pointer(offsetof(DsArea64, bts_index), base - 24);
-  EXPECT_FALSE(m.pebs.trace(m.memory, jump(1, 2), tracing).wrote);
+  EXPECT_EQ(m.pebs.trace(m.memory, jump(1, 2), tracing).outcome, AssistOutcome::index_before_base);
   m.set_pointer(offsetof(DsArea64, bts_maximum), 0);
-  EXPECT_FALSE(m.pebs.trace(m.memory, jump(1, 2), tracing).wrote);
+  EXPECT_EQ(m.pebs.trace(m.memory, jump(1, 2), tracing).outcome, AssistOutcome::full);
   m.write(msr::DS_AREA, 0x7000'0000);
-  EXPECT_FALSE(m.pebs.trace(m.memory, jump(1, 2), tracing).wrote);
+  const BtsOutcome outcome = m.pebs.trace(m.memory, jump(1, 2), tracing);
+  EXPECT_EQ(outcome.outcome, AssistOutcome::unmapped);
+  EXPECT_EQ(outcome.address, 0x7000'0000u);
+  m.write(msr::DS_AREA, 0);
+  EXPECT_EQ(m.pebs.trace(m.memory, jump(1, 2), tracing).outcome, AssistOutcome::no_area);
 }
 
 TEST(BranchTraceStore, AreaWithout64BitFieldsHasRecordsOf12Bytes) {
@@ -98,7 +102,7 @@ TEST(BranchTraceStore, AreaWithout64BitFieldsHasRecordsOf12Bytes) {
   PebsMachine m(model);
   const le32 pointers[] = {le32(base), le32(base), le32(base + 24), le32(base + 24)};
   ASSERT_EQ(m.memory.write(PebsMachine::area, std::as_bytes(std::span(pointers))), Fault::none);
-  ASSERT_TRUE(m.pebs.trace(m.memory, jump(0x10, 0x20), tracing).wrote);
+  ASSERT_EQ(m.pebs.trace(m.memory, jump(0x10, 0x20), tracing).outcome, AssistOutcome::wrote);
   EXPECT_EQ(m.record_at<BtsRecord32>(0).to, 0x20u);
   EXPECT_EQ(m.word_at(PebsMachine::area) >> 32, base + 12);
 }

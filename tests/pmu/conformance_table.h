@@ -270,6 +270,9 @@ inline const std::vector<Row> others = {
     {cores_of_skl + cores_of_icl + arch_lbr, 0x64E, 1, 1, Kind::constant, nothing},
     {{skl}, 0x10F, 1, 1, Kind::store, 0x1},
     {all, 0x1A0, 1, 1, Kind::toggle, 0x44'00C50089, 0x850089, 0x80},
+    // IA32_APIC_BASE: in x2APIC mode, in which flipping bit 10 or 11 alone is no transition
+    {all, 0x01B, 1, 1, Kind::toggle, 0x000F'FFFF'FFFF'F100, 0xFEE00D00},
+    {all, 0x80B, 1, 1, Kind::command, nothing},  // IA32_X2APIC_EOI takes 0 alone
     {all, 0x834, 1, 1, Kind::store, 0x117FF, 0x10000, 0x1000},
     {Groups{"silvermont knightslanding"} + cores_to_bdw + version_4_up, 0xC0000103, 1, 1, Kind::store,
      0xFFFFFFFF},

@@ -36,6 +36,16 @@ TEST(Scenario, FaultsAreExpectations) {
   EXPECT_EQ(run("model skylake\nwrmsr 0x38e 1\n", "x.pmu")->value().found, "#GP");
 }
 
+TEST(Scenario, AFaultThatWasNotExpectedSaysWhy) {
+  const auto why = [](std::string_view text) { return run(text, "x.pmu")->value().why; };
+  EXPECT_THAT(why("model skylake\nwrmsr 0x38f 0x10\n"),
+              HasSubstr("IA32_PERF_GLOBAL_CTRL (38FH) = 0x10: #GP: bit 4 is reserved on Skylake"));
+  EXPECT_THAT(why("model skylake\nrdmsr 0x329 = 0\n"), HasSubstr("Skylake has no such register"));
+  EXPECT_THAT(why("model skylake\nrdpmc 9 = 0\n"), HasSubstr("no such counter"));
+  EXPECT_THAT(why("model skylake\nxsetbv 0 5\n"), HasSubstr("needs SSE"));
+  EXPECT_EQ(why("model skylake\nwrmsr 0xc1 1 = #GP\n"), "");
+}
+
 TEST(Scenario, RegistersHaveTheirFields) {
   EXPECT_FALSE(
       run("model skylake\nwrmsr IA32_PERFEVTSEL0 EN|USR|0xc0\nrdmsr PERFEVTSEL0 = 0x4100c0\n", "x.pmu")

@@ -46,6 +46,8 @@ struct Register {
   u64 writable = 0;         ///< bits that a write may set
   u64 reset = 0;
   std::span<const Field> fields;
+  std::string_view takes;    ///< what a write demands beside its bits: "the address must be canonical"
+  std::string_view present;  ///< when the register is there, if not always: "it must be below IA32_LBR_DEPTH"
 
   /// The SDM's name with its number: "IA32_PMC3".
   std::string name() const;

@@ -6,6 +6,7 @@
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/retirement.h"
+#include "pmusim/msr/access_fault.h"
 
 /// What the hardware does, told as it happens, to whoever wants to watch a Pmu at work:
 ///
@@ -29,16 +30,6 @@ struct RegisterWrite {
   u64 cycle = 0;
   u32 address = 0;
   u64 value = 0;  ///< as software wrote it
-};
-
-enum class AccessKind : u8 { rdmsr, wrmsr, rdpmc };
-/// An access that faulted, and changed nothing.
-struct AccessFault {
-  u64 cycle = 0;
-  AccessKind access = AccessKind::rdmsr;
-  u32 address = 0;  ///< of the MSR; ECX of RDPMC
-  u64 value = 0;    ///< that was to be written
-  Fault fault = Fault::gp;
 };
 
 /// A counter wrapped. Number 48 stands for the internal counters of PERF_METRICS.
@@ -103,14 +94,18 @@ struct PebsRecord {
   u64 counters = 0;  ///< that it serves, as a mask
   u64 ip = 0;        ///< the sampled instruction
   AssistOutcome outcome = AssistOutcome::wrote;
-  u64 address = 0;  ///< of the record, where one was written
-  u32 bytes = 0;    ///< its length
+  /// Of the record, where one was written. Where it or the management area is not mapped: the address that
+  /// is not.
+  u64 address = 0;
+  u32 bytes = 0;  ///< length of the record that was written
 };
 /// A branch came to the branch trace store.
 struct BtsRecord {
   u64 cycle = 0;
   u64 from = 0, to = 0;
-  bool written = true;  ///< false: no area, or no room in it
+  bool written = true;
+  AssistOutcome outcome = AssistOutcome::wrote;  ///< why it was not
+  u64 address = 0;                               ///< as PebsRecord::address
 };
 
 /// The LBR took in a branch. (A return that a call stack takes an entry away for is none.)

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/xsave.h"
@@ -11,12 +12,15 @@
 #include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
+#include "pmusim/msr/access_fault.h"
 #include "pmusim/msr/register.h"
 
 /// The performance monitoring unit of a processor, for whoever has a driver to try on it or instructions to
 /// count:
 ///
-///     Pmu pmu(*find_cpu_model("skylake"));
+///     auto model = find_cpu_model("skylake");
+///     if (!model.ok()) return complain(model.error().message);
+///     Pmu pmu(*model);
 ///     static_cast<void>(pmu.wrmsr(msr::PERFEVTSEL0, msr::evtsel::EN | msr::evtsel::USR | 0xC0));
 ///     static_cast<void>(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 1));
 ///     pmu.retire({.ip = 0x401000, .next_ip = 0x401001, .cycle = 1, .signals = {Signal::instruction}});
@@ -113,7 +117,8 @@ class Pmu final : public Bus {
   Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
   CpuidResult cpuid(u32 leaf, u32 subleaf) override;
   u64 rdtsc() override { return tsc(); }
-  /// Where the local APIC is not in MSRs, its LVTPC is in memory: four bytes at FEE00340.
+  /// Where the local APIC is not in MSRs (IA32_APIC_BASE), its LVTPC and EOI are in memory: four bytes at
+  /// FEE00340 and FEE000B0.
   [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override;
   [[nodiscard]] Fault write_memory(u64 address, std::span<const std::byte> in) override;
   [[nodiscard]] bool map_memory(u64 address, u64 bytes) override;
@@ -146,6 +151,14 @@ class Pmu final : public Bus {
   u64 tsc() const;
 
   // What software cannot see; tests of a driver can.
+
+  /// Why an access to a register faulted: "wrmsr IA32_PERF_GLOBAL_CTRL (38FH) = 0x10: #GP: bit 4 is reserved
+  /// on Skylake (...)". The rule is the one of registers() that decided it.
+  std::string why(const observed::AccessFault& fault) const;
+  /// The same of the last access that faulted; "" where none has.
+  std::string why() const;
+  /// That access: its fault is Fault::none where none has.
+  const observed::AccessFault& last_fault() const;
 
   /// Auto counter reloads of a counter since construction. Counters are numbered as in GLOBAL_STATUS: GP n is
   /// n, fixed m is 32 + m.
