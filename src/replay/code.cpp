@@ -50,6 +50,12 @@ u64 operands_of(const std::vector<trace::Block>& blocks) {
   return operands;
 }
 
+u64 instructions_of(const std::vector<trace::Block>& blocks) {
+  u64 instructions = 0;
+  for (const trace::Block& block : blocks) instructions += block.instructions.size();
+  return instructions;
+}
+
 }  // namespace
 
 class CodeRunner::State {
@@ -68,6 +74,9 @@ Result<u64, Error> CodeRunner::State::run(const CodeRun& run) {
   if (!run.addresses.empty() && run.addresses.size() != operands_of(*blocks))
     return Failure(Error(fmt::format("code at {:#x}: {} addresses for {} memory operands", run.ip,
                                      run.addresses.size(), operands_of(*blocks))));
+  if (!run.registers.empty() && run.registers.size() != instructions_of(*blocks))
+    return Failure(Error(fmt::format("code at {:#x}: registers after {} instructions, of {}", run.ip,
+                                     run.registers.size(), instructions_of(*blocks))));
   feeder_.synchronize();
   u64 retired = 0;
   std::size_t address = 0;
@@ -75,7 +84,8 @@ Result<u64, Error> CodeRunner::State::run(const CodeRun& run) {
     const bool last = &block == &blocks->back();
     trace::BlockRun one{.block = &block, .next_ip = last && run.next_ip != 0 ? run.next_ip : block.end()};
     if (!run.addresses.empty()) one.addresses = run.addresses.subspan(address, block.operands);
-    feeder_.run(one, run.cpl);
+    if (!run.registers.empty()) one.registers = run.registers.subspan(retired, block.instructions.size());
+    feeder_.run(one, run.cpl, last ? run.cpl_after.value_or(run.cpl) : run.cpl);
     address += block.operands;
     retired += block.instructions.size();
   }

@@ -21,7 +21,8 @@ class Feeder {
   void synchronize() {
     for (Fed& fed : pmus_) fed.offset_cycles = fed.pmu->now() - core_.cycle();
   }
-  void run(const trace::BlockRun& block_run, Cpl cpl);
+  /// At ring `cpl`; `cpl_after` is where the last instruction leads to.
+  void run(const trace::BlockRun& block_run, Cpl cpl, Cpl cpl_after);
   void interrupt() { core_.interrupt(); }
   void set_extended_state(const ExtendedState& state) {
     for (const Fed& fed : pmus_) fed.pmu->set_extended_state(&state);
@@ -37,12 +38,14 @@ class Feeder {
   std::vector<Fed> pmus_;
 };
 
-inline void Feeder::run(const trace::BlockRun& block_run, Cpl cpl) {
+inline void Feeder::run(const trace::BlockRun& block_run, Cpl cpl, Cpl cpl_after) {
+  const u64 last_ip = block_run.block->instructions.back().ip;
   core_.run(block_run, [&](const Retirement& retirement) {
     for (const Fed& fed : pmus_) {
       Retirement mine = retirement;
       mine.cycle += fed.offset_cycles;
-      mine.cpl = mine.cpl_after = cpl;
+      mine.cpl = cpl;
+      mine.cpl_after = retirement.ip == last_ip ? cpl_after : cpl;
       fed.pmu->retire(mine);
     }
   });

@@ -18,14 +18,22 @@ class Replay::State {
     extended_stale_ = true;
   }
   Result<u64, Error> run(u64 at_most);
+  void set_ring(ReplayRing ring) { ring_ = ring; }
   const trace::Source& source() const { return *source_; }
 
  private:
   u64 take(const trace::BlockRun& run);
   void take(const trace::Happening& happening);
 
+  Cpl ring_at(u64 ip) const {
+    const bool upper_half = (ip >> 63) != 0;
+    return ring_ == ReplayRing::kernel || (ring_ == ReplayRing::by_address && upper_half) ? Cpl::kernel
+                                                                                          : Cpl::user;
+  }
+
   std::unique_ptr<trace::Source> source_;
   Feeder feeder_;
+  ReplayRing ring_ = ReplayRing::user;
   bool extended_stale_ = true;  // another thread, or the kernel, has brought its own registers
 };
 
@@ -47,7 +55,7 @@ Result<u64, Error> Replay::State::run(u64 at_most) {
 u64 Replay::State::take(const trace::BlockRun& run) {
   if (std::exchange(extended_stale_, extended_stale_ && run.extended == nullptr) && run.extended != nullptr)
     feeder_.set_extended_state(*run.extended);
-  feeder_.run(run, Cpl::user);
+  feeder_.run(run, ring_at(run.block->start()), ring_at(run.next_ip));
   return run.block->instructions.size();
 }
 
@@ -74,6 +82,7 @@ Replay& Replay::operator=(Replay&&) noexcept = default;
 Replay::~Replay() = default;
 
 void Replay::attach(Pmu& pmu) { state_->attach(pmu); }
+void Replay::set_ring(ReplayRing ring) { state_->set_ring(ring); }
 Result<u64, Error> Replay::run(u64 at_most) { return state_->run(at_most); }
 const trace::Source& Replay::trace() const { return state_->source(); }
 

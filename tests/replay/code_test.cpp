@@ -7,6 +7,8 @@
 #include <array>
 #include <vector>
 
+#include "pmusim/pmu/observer.h"
+
 namespace pmusim {
 namespace {
 
@@ -72,6 +74,68 @@ TEST(CodeRunner, MissesWhereTheAddressesSaySo) {  // event D1 umask 08: loads th
   EXPECT_EQ(machine.count(0), 2u);
 }
 
+// mov (%rdi),%rax; clflush (%rdi); mov (%rdi),%rax
+const std::vector<std::byte> flush = bytes({0x48, 0x8B, 0x07, 0x0F, 0xAE, 0x3F, 0x48, 0x8B, 0x07});
+
+TEST(CodeRunner, FlushesTheLineThatItsRegistersName) {
+  Machine machine;
+  EXPECT_EQ(machine.pmu.wrmsr(msr::PERFEVTSEL0, user | 0x08D1), Fault::none);  // loads that missed L1
+  const std::array<u64, 2> addresses{0x10000, 0x10000};
+  std::array<Registers, 3> registers{};
+  const auto run = [&](u64 flushed) {
+    for (Registers& one : registers) one[Gpr::rdi] = flushed;
+    EXPECT_EQ(
+        machine.runner.run({.ip = 0x401000, .code = flush, .addresses = addresses, .registers = registers})
+            .value(),
+        3u);
+    return machine.count(0);
+  };
+  const u64 cold = run(0x20000);  // another line
+  EXPECT_EQ(run(0x20000), cold);
+  EXPECT_EQ(run(0x10000), cold + 1);
+}
+
+TEST(CodeRunner, HandsItsRegistersToThePmiHandler) {
+  struct Handler final : PmiHandler {
+    void handle_pmi(const InterruptFrame& frame) override { seen = frame; }
+    InterruptFrame seen;
+  } handler;
+  CpuModel model = *find_cpu_model("skylake");
+  model.policies.pmi_skid_cycles = 0;
+  Pmu pmu(model);
+  pmu.set_pmi_handler(&handler);
+  EXPECT_EQ(pmu.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::PMC0, 0xFFFFFFFF), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0, kernel | msr::evtsel::INT | 0xC0), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 1), Fault::none);
+  CodeRunner runner = CodeRunner::create(model).value();
+  runner.attach(pmu);
+  std::array<Registers, 4> registers{};
+  for (u64 n = 0; n < registers.size(); ++n) registers[n][Gpr::rbx] = 10 + n;
+  EXPECT_TRUE(runner.run({.ip = 0x401000, .code = loop, .cpl = Cpl::kernel, .registers = registers}).ok());
+  pmu.wait_until(pmu.now() + 100, {});
+  EXPECT_TRUE(handler.seen.registers_known);
+  EXPECT_EQ(handler.seen.registers.rip, 0x401003u);  // the overflow was the first instruction's
+  EXPECT_EQ(handler.seen.registers[Gpr::rbx], 10u);
+}
+
+TEST(CodeRunner, LeadsToAnotherRing) {  // syscall
+  Machine machine;
+  struct Last final : RetirementObserver {
+    void on_retirement(const Retirement& r) override { cpl_after = r.cpl_after; }
+    Cpl cpl_after = Cpl::user;
+  } last;
+  machine.pmu.set_retirement_observer(&last);
+  EXPECT_TRUE(machine.runner
+                  .run({.ip = 0x401000,
+                        .code = bytes({0x90, 0x0F, 0x05}),
+                        .next_ip = 0xFFFF'FFFF'8100'0000,
+                        .cpl_after = Cpl::kernel})
+                  .ok());
+  EXPECT_EQ(last.cpl_after, Cpl::kernel);
+  machine.pmu.set_retirement_observer(nullptr);
+}
+
 TEST(CodeRunner, BranchesBeforeTheEndAreNotTaken) {
   Machine machine;
   std::vector<std::byte> twice = loop;
@@ -93,6 +157,11 @@ TEST(CodeRunner, SaysWhatIsNoCode) {
   EXPECT_NE(
       machine.runner.run({.ip = 0x1000, .code = loop, .addresses = addresses}).error().message.find("2 addr"),
       std::string::npos);
+  const std::array<Registers, 3> registers{};
+  EXPECT_NE(machine.runner.run({.ip = 0x1000, .code = loop, .registers = registers})
+                .error()
+                .message.find("after 3"),
+            std::string::npos);
   EXPECT_EQ(machine.count(0), 0u);
   EXPECT_EQ(machine.runner.run({.ip = 0x1000}).value(), 0u);
 }

@@ -7,16 +7,18 @@
 #include <optional>
 #include <vector>
 
+#include "pmusim/pmu/observer.h"
+
 namespace pmusim {
 namespace {
 
-/// A program of two instructions, a nop and a jump back to it, that runs so many times.
+/// A program of two instructions, a nop and a jump back to it (or elsewhere), that runs so many times.
 class Jumping final : public trace::Source {
  public:
-  explicit Jumping(u64 times) : left_(times) {
+  explicit Jumping(u64 times, u64 ip = 0x1000, u64 next_ip = 0x1000) : left_(times) {
     const std::byte code[] = {std::byte{0x90}, std::byte{0xEB}, std::byte{0xFD}};
-    block_.instructions = {x86::decode(code, 0x1000), x86::decode(std::span(code).subspan(1), 0x1001)};
-    item_ = trace::BlockRun{.block = &block_, .next_ip = 0x1000};
+    block_.instructions = {x86::decode(code, ip), x86::decode(std::span(code).subspan(1), ip + 1)};
+    item_ = trace::BlockRun{.block = &block_, .next_ip = next_ip};
   }
   const trace::Contents& contents() const override { return contents_; }
   std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
@@ -59,6 +61,21 @@ TEST(Replay, FeedsEveryPmuTheSameRun) {
   EXPECT_EQ(replay.run().value(), 0u);
 }
 
+TEST(Replay, RunsCodeOfTheRingThatItIsTold) {
+  Pmu pmu = counting("skylake", 0xC0);
+  EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + 1, msr::evtsel::EN | msr::evtsel::OS | 0xC0), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 3), Fault::none);
+  Replay replay = replay_of(30, pmu);
+  replay.attach(pmu);
+  EXPECT_EQ(replay.run(20).value(), 20u);
+  replay.set_ring(ReplayRing::kernel);
+  EXPECT_EQ(replay.run(20).value(), 20u);
+  replay.set_ring(ReplayRing::by_address);  // all of it is in the lower half
+  EXPECT_EQ(replay.run().value(), 20u);
+  EXPECT_EQ(pmu.rdmsr(msr::PMC0).value(), 40u);
+  EXPECT_EQ(pmu.rdmsr(msr::PMC0 + 1).value(), 20u);
+}
+
 TEST(Replay, RunsAStretchAtATime) {
   Pmu pmu = counting("skylake", 0xC0);
   Replay replay = replay_of(10, pmu);
@@ -66,6 +83,26 @@ TEST(Replay, RunsAStretchAtATime) {
   EXPECT_EQ(replay.run(3).value(), 4u);
   EXPECT_EQ(pmu.rdmsr(msr::PMC0).value(), 4u);
   EXPECT_EQ(replay.run().value(), 16u);
+}
+
+TEST(Replay, FindsTheRingByTheAddress) {
+  constexpr u64 kernel_ip = 0xFFFF'FFFF'8100'0000;
+  Pmu pmu = counting("skylake", 0xC0);
+  EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + 1, msr::evtsel::EN | msr::evtsel::OS | 0xC0), Fault::none);
+  EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 3), Fault::none);
+  struct Last final : RetirementObserver {
+    void on_retirement(const Retirement& r) override { cpl = r.cpl, cpl_after = r.cpl_after; }
+    Cpl cpl = Cpl::user, cpl_after = Cpl::user;
+  } last;
+  pmu.set_retirement_observer(&last);
+  Replay replay = Replay::open(std::make_unique<Jumping>(5, kernel_ip, 0x401000), pmu.model()).value();
+  replay.set_ring(ReplayRing::by_address);
+  replay.attach(pmu);
+  EXPECT_TRUE(replay.run().ok());
+  EXPECT_EQ(pmu.rdmsr(msr::PMC0).value(), 0u);
+  EXPECT_EQ(pmu.rdmsr(msr::PMC0 + 1).value(), 10u);
+  EXPECT_EQ(last.cpl, Cpl::kernel);
+  EXPECT_EQ(last.cpl_after, Cpl::user);
 }
 
 TEST(Replay, AttachedLateAPmuSeesTheRest) {

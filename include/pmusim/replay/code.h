@@ -3,6 +3,7 @@
 #define PMUSIM_REPLAY_CODE_H
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "pmusim/pmu/pmu.h"
@@ -25,6 +26,11 @@ struct CodeRun {
   /// One address for each memory operand of each instruction, in order; empty: every access hits.
   std::span<const u64> addresses{};
   Cpl cpl = Cpl::user;
+  /// Where the last instruction leads to another ring (SYSCALL, SYSRET, IRET); nothing: to the same.
+  std::optional<Cpl> cpl_after{};
+  /// The general registers after each instruction: what PMI handlers and PEBS records see, and by which
+  /// CLFLUSH finds its line. One for each; empty: not known.
+  std::span<const Registers> registers{};
 };
 
 /// Decodes code, and lets it retire when a processor of the model would: it has the pipeline, the caches and
@@ -41,7 +47,8 @@ class CodeRunner {
   void attach(Pmu& pmu);
 
   /// Returns how many instructions have retired. Errors, with nothing retired: bytes that are no instruction,
-  /// with their offset; a jump, call or return before the end; another number of addresses than of operands.
+  /// with their offset; a jump, call or return before the end; another number of addresses than of operands,
+  /// or of registers than of instructions.
   Result<u64, Error> run(const CodeRun& run);
 
  private:

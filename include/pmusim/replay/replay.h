@@ -22,6 +22,13 @@
 /// @endcode
 namespace pmusim {
 
+/// At which ring a program's code runs.
+enum class ReplayRing : u8 {
+  user,        ///< 3: a process, whose system calls are one far branch each
+  kernel,      ///< 0
+  by_address,  ///< 0 in the upper half of the address space, 3 in the lower: a trace of a whole system
+};
+
 /// Feeds a recorded program to PMUs, which need no driver of this project and no perf above them (Session has
 /// both). The processor is one: several PMUs see the same run, each with its own programming.
 class Replay {
@@ -37,6 +44,9 @@ class Replay {
   /// Another PMU, which sees the program from where it stands, and must outlive the replay. Its time goes on
   /// from its own now(). The first one's barriers (PRED_CMD.IBPB) are those that the branch predictor obeys.
   void attach(Pmu& pmu);
+
+  /// From here on; user from the start.
+  void set_ring(ReplayRing ring);
 
   /// Runs the program to its end, or to the end of the straight line (256 instructions at most) in which
   /// `at_most` instructions have retired; returns how many have, 0 at its end.
