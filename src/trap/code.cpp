@@ -67,6 +67,14 @@ Special special_of(const x86::Decoded& decoded) {
       return Special::pushf;
     case ZYDIS_MNEMONIC_POPFQ:
       return Special::popf;
+    case ZYDIS_MNEMONIC_XBEGIN:
+      return Special::xbegin;
+    case ZYDIS_MNEMONIC_XABORT:
+      return Special::xabort;
+    case ZYDIS_MNEMONIC_XTEST:
+      return Special::xtest;
+    case ZYDIS_MNEMONIC_XEND:
+      return Special::xend;
     case ZYDIS_MNEMONIC_SYSCALL:
       return Special::syscall;
     default:

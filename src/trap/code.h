@@ -25,6 +25,11 @@ enum class Special : u8 {
   rdtscp,
   pushf,
   popf,
+  // these are those of TSX, which not every machine has
+  xbegin,
+  xabort,
+  xtest,
+  xend,
   // these are the machine's, and a single step over them is two
   syscall,
   load_stack_segment,
@@ -32,10 +37,17 @@ enum class Special : u8 {
 
 /// Faults unless it is executed at ring 0.
 constexpr bool is_privileged(Special special) { return special >= Special::rdmsr && special <= Special::sti; }
-/// Raises #GP where somebody has it do so, and is the emulated processor's then.
-constexpr bool may_fault(Special special) { return is_privileged(special) || special == Special::cpuid; }
+/// Raises #GP where somebody has it do so, and is the emulated processor's then. XEND does outside of a
+/// transaction.
+constexpr bool may_fault(Special special) {
+  return is_privileged(special) || special == Special::cpuid || special == Special::xend;
+}
+/// Of TSX: #UD where the machine does not have it.
+constexpr bool is_transactional(Special special) {
+  return special >= Special::xbegin && special <= Special::xend;
+}
 /// Executes without a fault, and is the emulated processor's all the same while it is stepped.
-constexpr bool is_quiet(Special special) { return special >= Special::cpuid && special <= Special::popf; }
+constexpr bool is_quiet(Special special) { return special >= Special::cpuid && special <= Special::xtest; }
 
 struct Code {
   x86::Instruction instruction;

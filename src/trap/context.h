@@ -11,6 +11,9 @@
 namespace pmusim::trap {
 
 namespace flags {
+inline constexpr u64 ZERO = bit(6);
+/// CF, PF, AF, ZF, SF, OF.
+inline constexpr u64 ARITHMETIC = bit(0) | bit(2) | bit(4) | ZERO | bit(7) | bit(11);
 inline constexpr u64 TRAP = bit(8), INTERRUPT = bit(9), DIRECTION = bit(10), NESTED_TASK = bit(14);
 /// What POPF changes at any ring: CF, PF, AF, ZF, SF, DF, OF, NT, AC, ID.
 inline constexpr u64 POPPED =

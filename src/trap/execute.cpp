@@ -33,7 +33,9 @@ void load(Registers& registers, const CpuidResult& result) {
 }  // namespace
 
 Fault Thread::execute(const Code& code, Registers& registers) {
+  registers.rip = code.instruction.end();
   if (is_privileged(code.special)) return execute_privileged(code, registers);
+  if (is_transactional(code.special)) return execute_transactional(code, registers);
   return execute_quiet(code, registers);
 }
 
@@ -82,6 +84,49 @@ Fault Thread::execute_quiet(const Code& code, Registers& registers) {
       pop_flags(registers);
       return Fault::none;
   }
+}
+
+// Each transaction aborts where it begins, as with IA32_TSX_CTRL.RTM_DISABLE: EAX names no reason. So none is
+// ever under way.
+Fault Thread::execute_transactional(const Code& code, Registers& registers) const {
+  if (!pmu_.model().rtm) return Fault::ud;
+  switch (code.special) {
+    case Special::xbegin:
+      registers[Gpr::rax] = 0;
+      registers.rip = code.instruction.target;
+      return Fault::none;
+    case Special::xtest:
+      registers.rflags = (registers.rflags & ~flags::ARITHMETIC) | flags::ZERO;
+      return Fault::none;
+    case Special::xend:
+      return Fault::gp;
+    default:  // XABORT
+      return Fault::none;
+  }
+}
+
+/// The access to a register that faulted, of an instruction that has one.
+observed::AccessFault Thread::access_fault(const Code& code, const Registers& registers) const {
+  observed::AccessFault access{
+      .cycle = pmu_.now(), .address = low_half(registers, Gpr::rcx), .rule = observed::FaultRule::privileged};
+  switch (code.special) {
+    case Special::wrmsr:
+      access.access = observed::AccessKind::wrmsr;
+      access.value = edx_eax(registers);
+      break;
+    case Special::xsetbv:
+      access.access = observed::AccessKind::xsetbv;
+      access.value = edx_eax(registers);
+      break;
+    case Special::rdmsr:
+      break;
+    case Special::rdpmc:
+    case Special::xgetbv:
+      return pmu_.last_fault();
+    default:
+      return {.fault = Fault::none};
+  }
+  return cpl() == Cpl::kernel ? pmu_.last_fault() : access;
 }
 
 Fault Thread::move_state(const Code& code, const Registers& registers) {

@@ -45,6 +45,7 @@ class TakenSignal {
     if (sigaction(number_, &former_[count - 1], nullptr) == 0) count_.store(count - 1);
   }
 
+  int number() const { return number_; }
   /// The owner `back` places before the latest.
   struct sigaction* former(std::size_t back) {
     const std::size_t count = count_.load();
@@ -69,7 +70,23 @@ class TakenSignal {
   std::atomic<std::size_t> count_{0};
 };
 
-constinit TakenSignal faults(SIGSEGV), traps(SIGTRAP);
+/// SIGSEGV and SIGTRAP are what the emulated processor is made of. The others say that an instruction has not
+/// been executed, and their handlers where the code goes on.
+constinit std::array<TakenSignal, 5> taken_signals{TakenSignal(SIGSEGV), TakenSignal(SIGTRAP),
+                                                   TakenSignal(SIGILL), TakenSignal(SIGFPE),
+                                                   TakenSignal(SIGBUS)};
+
+TakenSignal& taken_signal(int number) {
+  for (TakenSignal& taken : taken_signals)
+    if (taken.number() == number) return taken;
+  return taken_signals.front();
+}
+bool take_all() {
+  bool all = true;
+  for (TakenSignal& taken : taken_signals) all = taken.take() && all;
+  return all;
+}
+
 constinit std::mutex taking;
 constinit unsigned threads = 0;  // that need them; guarded by `taking`
 
@@ -89,7 +106,7 @@ void do_default(int signal, siginfo_t* info) {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(signal, &standard, nullptr);
-  if (signal == SIGSEGV && info->si_code > 0) return;
+  if (signal != SIGTRAP && info->si_code > 0) return;
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info);
 }
 
@@ -124,7 +141,8 @@ Verdict dispatch(int signal, const siginfo_t& info, ucontext_t& context) {
   if (thread == nullptr)
     return signal == SIGSEGV ? Thread::fault_of_another(info, context) : Verdict::foreign;
   // #GP has no address and no other code; a real access to memory that is not there has.
-  if (signal == SIGSEGV && info.si_code == SI_KERNEL) return thread->on_fault(context);
+  if (signal == SIGSEGV && info.si_code == SI_KERNEL) return thread->on_fault(context, signal);
+  if (signal == SIGILL && info.si_code > 0) return thread->on_fault(context, signal);
   if (signal == SIGTRAP && info.si_code == TRAP_TRACE) return thread->on_step(context);
   return Verdict::foreign;
 }
@@ -133,8 +151,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const int error_number = errno;
   auto& registers = *static_cast<ucontext_t*>(context);
   if (times_passed(registers) != 0 || dispatch(signal, *info, registers) == Verdict::foreign) {
-    pass_on(signal == SIGSEGV ? faults : traps, signal, info, registers);
-    if (Thread* const thread = Thread::current()) thread->after_foreign(registers);
+    Thread* const thread = Thread::current();
+    const bool stepped = thread != nullptr && thread->before_foreign();
+    pass_on(taken_signal(signal), signal, info, registers);
+    if (Thread::current() == thread && thread != nullptr) thread->after_foreign(registers, stepped);
   }
   errno = error_number;
 }
@@ -143,8 +163,8 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 
 Result<Done, Error> take_signals() {
   const std::lock_guard lock(taking);
-  if (!faults.take() || !traps.take())
-    return Failure(Error("Trap: the system does not give up SIGSEGV and SIGTRAP"));
+  if (!take_all())
+    return Failure(Error("Trap: the system does not give up SIGSEGV, SIGTRAP, SIGILL, SIGFPE and SIGBUS"));
   ++threads;
   return Done{};
 }
@@ -152,13 +172,12 @@ Result<Done, Error> take_signals() {
 void release_signals() {
   const std::lock_guard lock(taking);
   if (--threads != 0) return;
-  faults.give_back();
-  traps.give_back();
+  for (TakenSignal& taken : taken_signals) taken.give_back();
 }
 
 void retake_signals() {
   const std::lock_guard lock(taking);
-  static_cast<void>(faults.take() && traps.take());
+  static_cast<void>(take_all());
 }
 
 }  // namespace pmusim::trap

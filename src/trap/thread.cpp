@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "pmusim/cpu/retirement.h"
 #include "trap/context.h"
 
@@ -39,6 +41,12 @@ Thread::Thread(Pmu& pmu, TrapOptions options) : pmu_(pmu), options_(std::move(op
 Thread* Thread::current() { return current_thread; }
 
 Result<Done, Error> Thread::attach() {
+  if (options_.timing == TrapTiming::core) {
+    Result<Core, Error> core = Core::create(pmu_.model());
+    if (!core.ok()) return Failure(core.error());
+    core_.emplace(std::move(core).value()).attach(pmu_);
+    block_.instructions.resize(1);
+  }
   if (!stack_.install()) return Failure(Error("Trap: the system gives this thread no stack for its signals"));
   fs_base_ = segment_base(ARCH_GET_FS);
   gs_base_ = segment_base(ARCH_GET_GS);
@@ -55,11 +63,14 @@ Thread::~Thread() {
 
 // --- signals
 
-Verdict Thread::on_fault(ucontext_t& context) {
+Verdict Thread::on_fault(ucontext_t& context, int signal) {
   Registers registers = registers_of(context);
   const Code code = code_at(registers.rip);
   const bool stepped = steps() && (registers.rflags & flags::TRAP) != 0;
-  if (!may_fault(code.special) && !(code.special == Special::xgetbv && stepped)) return Verdict::foreign;
+  const bool is_ours =
+      signal == SIGILL ? is_privileged(code.special) || (is_transactional(code.special) && pmu_.model().rtm)
+                       : may_fault(code.special) || (code.special == Special::xgetbv && stepped);
+  if (!is_ours) return Verdict::foreign;
 
   if (is_stepping_register(code, registers)) {
     registers.rip += code.instruction.length;
@@ -97,15 +108,28 @@ Verdict Thread::on_step(ucontext_t& context) {
   return Verdict::ours;
 }
 
-void Thread::after_foreign(const ucontext_t& context) {
-  if (steps()) before_ = registers_of(context);
+// What faulted has not retired, and does not if he has moved RIP.
+void Thread::after_foreign(ucontext_t& context, bool stepped) {
+  if (!stepped) return;
+  stepping_ = true;
+  if (!steps()) return;
+  Registers registers = registers_of(context);
+  if (registers.rip == before_.rip) {
+    before_ = registers;
+    return;
+  }
+  repeating_since_.reset();
+  prepare(registers);
+  set_registers(context, registers);
 }
 
 void Thread::control(u64 request, Registers& registers) {
   if (nesting_ != 0) return;
   stepping_ = request != 0;
   registers.rflags &= ~flags::TRAP;
+  repeating_since_.reset();
   if (!stepping_) return;
+  if (core_) core_->synchronize();
   cpl_ = request == 1 ? Cpl::kernel : Cpl::user;
   registers.rflags |= flags::TRAP;
   prepare(registers);
@@ -115,15 +139,15 @@ bool Thread::emulate(const Code& code, Registers& registers) {
   const Registers before = registers;
   if (const Fault fault = execute(code, registers); fault != Fault::none)
     return after_fault(fault, code, before, registers);
-  registers.rip = code.instruction.end();
-  if (steps()) retire(code.instruction, before, registers);
+  if (steps()) retire(code, before, registers);
   return true;
 }
 
 bool Thread::after_fault(Fault fault, const Code& code, const Registers& before, Registers& registers) {
   registers = before;
   AfterFault after = AfterFault::deliver;
-  if (options_.on_fault) in_pmu([&] { after = options_.on_fault({fault, before.rip}, registers); });
+  const observed::AccessFault access = access_fault(code, before);
+  if (options_.on_fault) in_pmu([&] { after = options_.on_fault({fault, before.rip, access}, registers); });
   if (after == AfterFault::deliver) return false;
   if (after == AfterFault::skip) registers.rip = code.instruction.end();
   if (steps()) registers.rflags |= flags::TRAP;
@@ -145,8 +169,21 @@ void Thread::retire_executed(const Registers& after) {
     before_ = between;
     code = code_at(between.rip);
   }
-  if (code.instruction.rep && after.rip == code.instruction.ip) return;
-  retire(code.instruction, before_, after);
+  if (code.instruction.rep && after.rip == code.instruction.ip) {
+    if (!repeating_since_) repeating_since_ = before_;
+    return;
+  }
+  const Registers before = repeating_since_.value_or(before_);
+  repeating_since_.reset();
+  retire(code.instruction, before, after);
+}
+
+void Thread::retire(const Code& code, const Registers& before, const Registers& after) {
+  if (code.special != Special::xbegin) return retire(code.instruction, before, after);
+  Registers begun = before;
+  begun.rip = code.instruction.end();
+  retire(code.instruction, before, begun);
+  abort_transaction(code.instruction, after);
 }
 
 void Thread::retire(const x86::Instruction& instruction, const Registers& before, const Registers& after) {
@@ -157,9 +194,18 @@ void Thread::retire(const x86::Instruction& instruction, const Registers& before
                          .bytes = operand.bytes,
                          .kind = operand.store && !operand.load ? AccessKind::store : AccessKind::load,
                          .locked = instruction.locked};
-  const bool taken = is_taken(instruction, after.rip);
   if (shadowed_ != 0) --shadowed_;
-  const Registers seen = as_seen(after);
+  const auto made = std::span(accesses).first(count);
+  if (core_)
+    retire_in_core(instruction, made, before[Gpr::rcx] - after[Gpr::rcx], as_seen(after));
+  else
+    retire_flat(instruction, made, as_seen(after));
+  ++retired_;
+}
+
+void Thread::retire_flat(const x86::Instruction& instruction, std::span<const MemoryAccess> accesses,
+                         const Registers& after) {
+  const bool taken = is_taken(instruction, after.rip);
   Retirement retirement{
       .ip = instruction.ip,
       .next_ip = after.rip,
@@ -172,24 +218,62 @@ void Thread::retire(const x86::Instruction& instruction, const Registers& before
       .cpl_after = cpl_,
       .latency_cycles = 1,
       .retire_latency_cycles = 1,
-      .memory = std::span(accesses).first(count),
-      .registers = &seen};
+      .memory = accesses,
+      .registers = &after};
   retirement.quantities[static_cast<unsigned>(Quantity::uops)] = instruction.uops;
   retirement.quantities[static_cast<unsigned>(Quantity::cycles)] = 1;
   in_pmu([&] { pmu_.retire(retirement); });
-  ++retired_;
 }
 
-// In front of an instruction: time passes, a PMI may come, and what the machine would execute by itself but
-// must not is executed here.
+// The core is not told of transactions: it would have to find out that this one has aborted.
+void Thread::retire_in_core(const x86::Instruction& instruction, std::span<const MemoryAccess> accesses,
+                            u64 iterations, const Registers& after) {
+  block_.instructions.front() = instruction;
+  block_.instructions.front().transaction = x86::TransactionRole::none;
+  block_.operands = instruction.memory_operands;
+  block_.reps = instruction.rep ? 1 : 0;
+  std::array<u64, 2> addresses{};
+  std::ranges::transform(accesses, addresses.begin(), &MemoryAccess::address);
+  const u32 repetitions = static_cast<u32>(iterations);
+  const trace::BlockRun run{.block = &block_,
+                            .next_ip = after.rip,
+                            .addresses = std::span(addresses).first(accesses.size()),
+                            .rep_counts = {&repetitions, block_.reps},
+                            .registers = {&after, 1}};
+  in_pmu([&] { core_->run(run, cpl_, cpl_); });
+}
+
+// No instruction of its own.
+void Thread::abort_transaction(const x86::Instruction& begin, const Registers& after) {
+  const Registers seen = as_seen(after);
+  if (core_) core_->interrupt();
+  in_pmu([&] {
+    pmu_.retire({.ip = begin.ip,
+                 .next_ip = after.rip,
+                 .cycle = pmu_.now(),
+                 .signals = {Signal::tx_abort, Signal::tx_abort_event},
+                 .branch = BranchKind::tsx_abort,
+                 .taken = true,
+                 .cpl = cpl_,
+                 .cpl_after = cpl_,
+                 .tx = TxState::aborting,
+                 .registers = &seen});
+  });
+}
+
+// In front of an instruction: time passes, unless it is the core's, a PMI may come, and what the machine
+// would execute by itself but must not is executed here.
 void Thread::prepare(Registers& registers) {
   for (;;) {
     pass_boundary(registers);
     const Code code = code_at(registers.rip);
     const Registers before = registers;
-    if (!is_quiet(code.special) || execute(code, registers) != Fault::none) break;
-    registers.rip = code.instruction.end();
-    retire(code.instruction, before, registers);
+    if (!is_quiet(code.special)) break;
+    if (execute(code, registers) != Fault::none) {
+      registers = before;
+      break;
+    }
+    retire(code, before, registers);
   }
   before_ = registers;
 }
@@ -197,7 +281,7 @@ void Thread::prepare(Registers& registers) {
 void Thread::pass_boundary(const Registers& registers) {
   const InterruptFrame frame{.registers = as_seen(registers), .cpl = cpl_, .registers_known = true};
   in_pmu([&] {
-    pmu_.wait_until(pmu_.now() + 1, frame);
+    if (!core_) pmu_.wait_until(pmu_.now() + 1, frame);
     if (options_.on_boundary) options_.on_boundary(frame.registers);
   });
 }

@@ -4,7 +4,11 @@
 
 #include <signal.h>
 
+#include <optional>
+#include <utility>
+
 #include "pmusim/trap/trap.h"
+#include "replay/feeder.h"
 #include "trap/code.h"
 #include "trap/signal_stack.h"
 
@@ -27,18 +31,21 @@ class Thread {
 
   /// The one of the calling thread, or null.
   static Thread* current();
-  /// Makes it that, with a stack for its signals. Errors name what the system refused.
+  /// Makes it that, with a stack for its signals. Errors name what the system refused, or the model.
   Result<Done, Error> attach();
 
-  /// The code of `context` raised #GP.
-  Verdict on_fault(ucontext_t& context);
+  /// The code of `context` raised #GP (SIGSEGV) or #UD (SIGILL).
+  Verdict on_fault(ucontext_t& context, int signal);
   /// A single step of it ended.
   Verdict on_step(ucontext_t& context);
   /// A thread that is not attached raised a fault: if by CPUID, which it has been started by one that lets it
   /// fault, it executes it natively from now on.
   static Verdict fault_of_another(const siginfo_t& info, const ucontext_t& context);
-  /// Somebody else handled a signal, and may have changed where the code goes on.
-  void after_foreign(const ucontext_t& context);
+  /// Somebody else is going to handle a signal. Returns whether the code is stepped: it is no more if he
+  /// jumps out of his handler.
+  bool before_foreign() { return std::exchange(stepping_, false); }
+  /// He has returned, and may have changed where the code goes on.
+  void after_foreign(ucontext_t& context, bool stepped);
 
   Pmu& pmu() { return pmu_; }
   bool stepping() const { return stepping_; }
@@ -58,12 +65,20 @@ class Thread {
   Fault execute(const Code& code, Registers& registers);
   Fault execute_privileged(const Code& code, Registers& registers);
   Fault execute_quiet(const Code& code, Registers& registers);
+  Fault execute_transactional(const Code& code, Registers& registers) const;
+  observed::AccessFault access_fault(const Code& code, const Registers& registers) const;
   Fault move_state(const Code& code, const Registers& registers);
   void push_flags(Registers& registers) const;
   void pop_flags(Registers& registers);
 
   void retire_executed(const Registers& after);
+  void retire(const Code& code, const Registers& before, const Registers& after);
   void retire(const x86::Instruction& instruction, const Registers& before, const Registers& after);
+  void retire_flat(const x86::Instruction& instruction, std::span<const MemoryAccess> accesses,
+                   const Registers& after);
+  void retire_in_core(const x86::Instruction& instruction, std::span<const MemoryAccess> accesses,
+                      u64 iterations, const Registers& after);
+  void abort_transaction(const x86::Instruction& begin, const Registers& after);
   void prepare(Registers& registers);
   void pass_boundary(const Registers& registers);
   Registers as_seen(Registers registers) const;
@@ -73,12 +88,15 @@ class Thread {
   Pmu& pmu_;
   TrapOptions options_;
   SignalStack stack_;
+  std::optional<Feeder> core_;  // if its timing was asked for
+  trace::Block block_;          // of one instruction, for it
   u64 fs_base_ = 0, gs_base_ = 0;
   bool traps_cpuid_ = false;
 
   bool stepping_ = false;
   Cpl cpl_ = Cpl::kernel;
   Registers before_;
+  std::optional<Registers> repeating_since_;  // before the first iteration of a string instruction
   u64 retired_ = 0;
   bool interrupts_ = true;  // RFLAGS.IF
   unsigned shadowed_ = 0;   // retirements that STI holds interrupts back over: its own and the next

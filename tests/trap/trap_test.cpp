@@ -6,10 +6,12 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include <array>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "pmusim/pmu/observer.h"
 
@@ -268,6 +270,22 @@ TEST_F(TrapTest, AFaultHandlerCanSendTheCodeElsewhere) {  // as an exception tab
   EXPECT_EQ(fixed, 1u);
 }
 
+TEST_F(TrapTest, AFaultNamesTheRuleThatItBroke) {
+  std::string why;
+  reenable({.on_fault = [&](const TrapFault& fault, Registers&) {
+    why = pmu_.why(fault.access);
+    return AfterFault::skip;
+  }});
+  wrmsr(msr::PERF_GLOBAL_CTRL, 0x10);
+  EXPECT_NE(why.find("IA32_PERF_GLOBAL_CTRL (38FH) = 0x10: #GP: bit 4 is reserved on Skylake"), why.npos)
+      << why;
+  asm volatile("mov $2, %%eax\n wrmsr\n rdmsr\n mov %0, %%ecx\n xor %%eax, %%eax\n wrmsr\n"
+               :
+               : "i"(Trap::stepping_register), "c"(Trap::stepping_register), "d"(0)
+               : "rax", "cc");
+  EXPECT_EQ(why, "rdmsr 400000F0H: #GP: the code is not at ring 0");
+}
+
 TEST_F(TrapTest, RingThreeMayNotReadRegisters) {
   unsigned faults = 0;
   reenable({.on_fault = [&](const TrapFault&, Registers&) {
@@ -380,6 +398,62 @@ TEST_F(ForeignSignal, OfABreakpointReachesItsHandler) {
   EXPECT_EQ(breakpoints, 2);
 }
 
+/// What retires, by address.
+struct Retired final : RetirementObserver {
+  void on_retirement(const Retirement& r) override { ips.push_back(r.ip); }
+  std::vector<u64> ips;
+};
+
+/// Skips the two bytes of UD2.
+void skip_ud2(int, siginfo_t*, void* context) {
+  static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] += 2;
+}
+
+TEST_F(ForeignSignal, ThatMovesRipLeavesOutWhatFaulted) {
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_sigaction = skip_ud2;
+  action.sa_flags = SA_SIGINFO;
+  ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
+  const auto trap = Trap::enable(pmu_);
+  ASSERT_TRUE(trap.ok());
+  Retired retired;
+  retired.ips.reserve(16);
+  pmu_.set_retirement_observer(&retired);
+  u64 first = 0;
+  asm volatile(
+      "lea 1f(%%rip), %0\n mov $1, %%eax\n wrmsr\n"
+      "1: nop\n ud2\n jmp 2f\n nop\n 2: nop\n xor %%eax, %%eax\n wrmsr\n"
+      : "=&r"(first)
+      : "c"(Trap::stepping_register), "d"(0)
+      : "rax", "cc");
+  pmu_.set_retirement_observer(nullptr);
+  EXPECT_EQ(retired.ips, (std::vector<u64>{first, first + 3, first + 6, first + 7}));
+  EXPECT_EQ((*trap)->retired(), 4u);
+  ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
+}
+
+TEST_F(ForeignSignal, ThatJumpsOutEndsTheStepping) {
+  const OwnHandler handler(SIGILL, leave);
+  const auto trap = Trap::enable(pmu_);
+  ASSERT_TRUE(trap.ok());
+  u64 retired = 0;
+  EXPECT_TRUE(jumps_out([] {
+    asm volatile("mov $1, %%eax\n wrmsr\n nop\n nop\n ud2\n"
+                 :
+                 : "c"(Trap::stepping_register), "d"(0)
+                 : "rax", "cc");
+  }));
+  EXPECT_FALSE((*trap)->stepping());
+  EXPECT_EQ((*trap)->retired(), 2u);
+  asm volatile("mov $1, %%eax\n wrmsr\n nop\n xor %%eax, %%eax\n wrmsr\n"
+               :
+               : "c"(Trap::stepping_register), "d"(0)
+               : "rax", "cc");
+  retired = (*trap)->retired();
+  EXPECT_EQ(retired, 4u);
+}
+
 void write_register(int) { wrmsr(msr::PERF_GLOBAL_CTRL, 7); }
 
 TEST_F(ForeignSignal, HasAHandlerWithPrivilegedInstructionsThatAreNotStepped) {
@@ -463,6 +537,110 @@ TEST_F(ForeignSignal, HandlersAreTheFormerOnesAfterwards) {
   struct sigaction now {};
   ASSERT_EQ(sigaction(SIGSEGV, nullptr, &now), 0);
   EXPECT_EQ(now.sa_handler, &leave);
+}
+
+// --- TSX, on machines with and without it
+// --------------------------------------------------------------------------------------------------
+
+/// _xbegin() of compilers: -1 in a transaction, EAX of its abort behind it.
+u32 begin_transaction() {
+  u32 status = ~0u;
+  asm volatile(".byte 0xC7, 0xF8, 0, 0, 0, 0" : "+a"(status) : : "memory");
+  return status;
+}
+
+TEST_F(TrapTest, ATransactionAbortsWhereItBegins) {
+  for (const TrapTiming timing : {TrapTiming::flat, TrapTiming::core}) {
+    pmu_.reset();
+    reenable({.timing = timing});
+    for (u32 n = 0;
+         const u64 event : {0x1C9u, 0x4C9u, 0x80C9u, 0xC0u})  // RTM_RETIRED.START, ABORTED, _EVENTS
+      wrmsr(msr::PERFEVTSEL0 + n++, msr::evtsel::EN | msr::evtsel::OS | event);
+    wrmsr(msr::PERF_GLOBAL_CTRL, 15);
+    u64 status = ~u64{0}, fallback = 0;
+    asm volatile(
+        "mov $1, %%eax\n wrmsr\n mov $-1, %%rax\n"
+        "xbegin 1f\n xend\n jmp 2f\n 1: inc %1\n 2: mov %%rax, %0\n xor %%eax, %%eax\n wrmsr\n"
+        : "=&r"(status), "+r"(fallback)
+        : "c"(Trap::stepping_register), "d"(0)
+        : "rax", "cc");
+    EXPECT_EQ(status, 0u);
+    EXPECT_EQ(fallback, 1u);
+    EXPECT_EQ(rdmsr(msr::PMC0), 1u);
+    EXPECT_EQ(rdmsr(msr::PMC0 + 1), 1u);
+    EXPECT_EQ(rdmsr(msr::PMC0 + 2), 1u);
+    EXPECT_EQ(rdmsr(msr::PMC0 + 3), 5u);
+  }
+}
+
+TEST_F(TrapTest, OutsideOfATransactionXtestSaysSoAndXabortDoesNothing) {
+  bool outside = false;
+  asm volatile("mov $1, %%eax\n wrmsr\n xabort $3\n xtest\n setz %0\n xor %%eax, %%eax\n wrmsr\n"
+               : "=&b"(outside)
+               : "c"(Trap::stepping_register), "d"(0)
+               : "rax", "cc");
+  EXPECT_TRUE(outside);
+  EXPECT_EQ(trap_->retired(), 4u);
+}
+
+TEST_F(TrapTest, ATransactionThatIsNotSteppedDoesNotKill) {
+  static_cast<void>(begin_transaction());  // aborts at once where the machine has no TSX
+  bool in_transaction = false;
+  asm volatile("xtest\n setnz %0" : "=r"(in_transaction) : : "cc");
+  if (in_transaction) asm volatile("xend");
+  EXPECT_EQ(trap_->retired(), 0u);
+}
+
+// --- timing
+// --------------------------------------------------------------------------------------------------
+
+TEST_F(TrapTest, CachesAndPredictorsAreThoseOfTheCoreWhereTheyAreAskedFor) {
+  alignas(64) static std::array<u64, 8 * 4> lines{};
+  const auto misses = [&](TrapTiming timing) {
+    pmu_ = Pmu(*find_cpu_model("skylake"));
+    reenable({.timing = timing});
+    wrmsr(msr::PERFEVTSEL0, msr::evtsel::EN | msr::evtsel::OS | 0x08D1);      // MEM_LOAD_RETIRED.L1_MISS
+    wrmsr(msr::PERFEVTSEL0 + 1, msr::evtsel::EN | msr::evtsel::OS | 0x00C5);  // BR_MISP_RETIRED
+    wrmsr(msr::PERFEVTSEL0 + 2, msr::evtsel::EN | msr::evtsel::OS | 0x00C0);
+    wrmsr(msr::PERF_GLOBAL_CTRL, 7);
+    u64 n = 40;
+    asm volatile(
+        "mov $1, %%eax\n wrmsr\n"
+        "mov (%1), %%rax\n mov 64(%1), %%rax\n mov (%1), %%rax\n clflush (%1)\n mov (%1), %%rax\n"
+        "1: dec %0\n jnz 1b\n"
+        "xor %%eax, %%eax\n wrmsr\n"
+        : "+r"(n)
+        : "r"(lines.data()), "c"(Trap::stepping_register), "d"(0)
+        : "rax", "cc", "memory");
+    EXPECT_EQ(rdmsr(msr::PMC0 + 2), 5u + 2 * 40 + 1);
+    return rdmsr(msr::PMC0);
+  };
+  EXPECT_EQ(misses(TrapTiming::flat), 0u);
+  EXPECT_EQ(misses(TrapTiming::core), 3u);  // two lines that are cold, and the one that was flushed
+  EXPECT_GT(rdmsr(msr::PMC0 + 1), 0u);      // the loop's exit
+  EXPECT_GT(pmu_.now(), 100u);              // memory takes its time
+}
+
+TEST_F(TrapTest, AnIterationOfAStringInstructionIsNoInstructionOfTheCoreEither) {
+  reenable({.timing = TrapTiming::core});
+  count(0xC0, msr::evtsel::OS);
+  std::array<char, 64> from{1}, to{};
+  const char* source = from.data();
+  char* target = to.data();
+  asm volatile(
+      "mov $1, %%eax\n wrmsr\n mov $64, %%ecx\n rep movsb\n mov %2, %%ecx\n xor %%eax, %%eax\n wrmsr\n"
+      : "+S"(source), "+D"(target)
+      : "i"(Trap::stepping_register), "c"(Trap::stepping_register), "d"(0)
+      : "rax", "cc", "memory");
+  EXPECT_EQ(rdmsr(msr::PMC0), 4u);
+}
+
+// --- the local APIC
+// --------------------------------------------------------------------------------------------------
+
+TEST_F(TrapTest, TheEndOfAnInterruptIsWrittenAsOnAMachine) {
+  EXPECT_EQ(rdmsr(0x1B), 0xFEE00D00u);
+  wrmsr(0x80B, 0);
 }
 
 // --- threads and the rest

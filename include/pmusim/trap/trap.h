@@ -35,6 +35,8 @@ class Thread;
 struct TrapFault {
   Fault fault = Fault::gp;
   u64 ip = 0;  ///< of the instruction
+  /// The access to a register that it was, for Pmu::why; of anything else its fault is Fault::none.
+  observed::AccessFault access{.fault = Fault::none};
 };
 
 /// What becomes of code that faulted.
@@ -51,9 +53,16 @@ enum class TrapCpuid : u8 {
   emulated,  ///< as the model does, if the machine can make CPUID fault (traps_cpuid())
 };
 
+/// When instructions that are stepped retire, and where their accesses hit.
+enum class TrapTiming : u8 {
+  flat,  ///< one in each cycle; accesses hit the L1, branches are predicted
+  core,  ///< as the core model says (docs/core-model.md), with its caches and predictors, as Replay has it
+};
+
 /// How instructions are trapped.
 struct TrapOptions {
   TrapCpuid cpuid = TrapCpuid::native;
+  TrapTiming timing = TrapTiming::flat;
   /// Called in the handler of a signal. None: as if it answered `deliver`.
   TrapFaultHandler on_fault;
   /// Called in front of each instruction while it is stepped, where a PMI comes: with
@@ -62,18 +71,20 @@ struct TrapOptions {
 };
 
 /// RDMSR, WRMSR, RDPMC, XSAVES, XRSTORS, XSETBV, CLI and STI of the thread that made it go to a Pmu, at ring
-/// 0. CLI and STI set the interrupt flag that PMIs see.
+/// 0. CLI and STI set the interrupt flag that PMIs see. XBEGIN, XEND, XABORT and XTEST of a machine without
+/// TSX are executed for it, where the model has RTM: each transaction aborts at once.
 ///
-/// While stepping is on, every instruction retires in the Pmu, one a cycle, at the ring that was said; PMIs
-/// that are due are handled between them, and RDTSC, CPUID, XGETBV, PUSHF and POPF go to the Pmu as well.
+/// While stepping is on, every instruction retires in the Pmu, one a cycle or as the core model says, at the
+/// ring that was said; PMIs that are due are handled between them, and RDTSC, CPUID, XGETBV, PUSHF, POPF and
+/// those of TSX go to the Pmu as well.
 ///
-/// It takes SIGSEGV and SIGTRAP. What is none of its business goes to whoever had them before, as if it were
-/// not there. PMI and fault handlers run in the handler of a signal, on a stack of their own; they must
-/// return, and do not retire. Nothing is allocated there.
+/// It takes SIGSEGV, SIGTRAP, SIGILL, SIGFPE and SIGBUS. What is none of its business goes to whoever had
+/// them before, as if it were not there. PMI and fault handlers run in the handler of a signal, on a stack of
+/// their own; they must return, and do not retire. Nothing is allocated there.
 class Trap {
  public:
   /// For the calling thread. The Pmu must outlive it. Errors: this thread has one, no such operating system,
-  /// no memory for a stack.
+  /// no memory for a stack, parameters of the model that make no core.
   static Result<std::unique_ptr<Trap>, Error> enable(Pmu& pmu, TrapOptions options = {});
   /// In the thread that made it.
   ~Trap();
