@@ -10,13 +10,10 @@ void check(int status) {
     case PMUSIM_OK:
       return;
     case PMUSIM_UD:
-      throw Raised("#UD");
     case PMUSIM_NM:
-      throw Raised("#NM");
     case PMUSIM_GP:
-      throw Raised("#GP");
     case PMUSIM_PF:
-      throw Raised("#PF");
+      throw Raised(pmusim_last_error());
     default:
       throw Misuse(pmusim_last_error());
   }

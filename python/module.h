@@ -19,7 +19,7 @@ namespace py = pybind11;
 struct Misuse : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// A fault that the emulated instruction raises: pmusim.Fault, "#GP".
+/// A fault that the emulated instruction raises: pmusim.Fault, whose text says why.
 struct Raised : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

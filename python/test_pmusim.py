@@ -37,6 +37,22 @@ class Registers(unittest.TestCase):
         with self.assertRaisesRegex(pmusim.Error, "IA32_PMC0"):
             cpu.rdmsr("IA32_PMCO")
 
+    def test_say_why_they_fault(self):
+        cpu = pmusim.Cpu("skylake")
+        with self.assertRaises(pmusim.Fault) as fault:
+            cpu.wrmsr("IA32_PERF_GLOBAL_CTRL", 0x10)
+        self.assertEqual(
+            str(fault.exception),
+            "wrmsr IA32_PERF_GLOBAL_CTRL (38FH) = 0x10: #GP: bit 4 is reserved on Skylake "
+            "(enable PMCn (bit n): bits 3:0)",
+        )
+        with self.assertRaisesRegex(pmusim.Fault, "MSR_PERF_METRICS.*Skylake has no such register"):
+            cpu.rdmsr(0x329)
+        with self.assertRaisesRegex(pmusim.Fault, "1 bytes at 0x1000 are not mapped"):
+            cpu.write(0x1000, b"x")
+        with self.assertRaisesRegex(pmusim.Fault, "CR4.PCE"):
+            cpu.rdpmc(0, ring=3)
+
     def test_are_listed_as_columns(self):
         registers = pmusim.Cpu("skylake").registers()
         at = registers["name"].index("IA32_PERF_GLOBAL_CTRL")

@@ -50,8 +50,11 @@ enum pmusim_status { PMUSIM_OK = 0, PMUSIM_ERROR = -1 };
 /// Faults by their vectors, as calls return them.
 enum pmusim_vector { PMUSIM_UD = 6, PMUSIM_NM = 7, PMUSIM_GP = 13, PMUSIM_PF = 14 };
 
-/// Why the last call of this thread that failed did so, as a sentence; "" before the first. Valid until the
-/// next call of the thread fails.
+/// Why the last call of this thread that failed or faulted did so, as a sentence; "" before the first. Of a
+/// fault it names the register, the bits and the rule of the model: "wrmsr IA32_PERF_GLOBAL_CTRL (38FH) =
+/// 0x10: #GP: bit 4 is reserved on Skylake (enable PMCn (bit n): bits 3:0)". A function that is told of a
+/// fault (pmusim_observer, pmusim_fault_handler) may ask, too. Valid until the next call of the thread fails
+/// or faults.
 PMUSIM_API const char* pmusim_last_error(void);
 
 /// Models by number, oldest first; NULL from the last on.
@@ -329,20 +332,21 @@ PMUSIM_API int pmusim_acr_reloads(const pmusim_cpu* cpu, uint32_t counter, uint6
 /// What an observer is told of, and which members of pmusim_event say what.
 enum pmusim_event_kind {
   PMUSIM_REGISTER_WRITE,  ///< address, value
-  PMUSIM_ACCESS_FAULT,    ///< address (of the MSR, or ECX), value; detail: 0 RDMSR, 1 WRMSR, 2 RDPMC; vector
-  PMUSIM_OVERFLOW,        ///< counter; flags: 1 sets its status bit, 2 asks for a PMI, 4 PEBS takes it
-  PMUSIM_RELOAD,          ///< counter, value; detail: 0 by ACR, 1 by PEBS
-  PMUSIM_FREEZE,          ///< detail: 0 counters, 1 LBR
-  PMUSIM_PMI_REQUEST,     ///< detail: 0 overflow, 1 PEBS threshold, 2 BTS threshold; flags: 0 on its way, 1
-                          ///< merged with one that is, 2 lost; value: the cycle from which on it is taken
-  PMUSIM_PMI_DELIVERY,    ///< address: of the interrupted code; detail: enum pmusim_privilege
+  PMUSIM_ACCESS_FAULT,  ///< address (of the MSR, or ECX), value; detail: 0 RDMSR, 1 WRMSR, 2 RDPMC, 3 XGETBV,
+                        ///< 4 XSETBV; vector; pmusim_last_error() says why
+  PMUSIM_OVERFLOW,      ///< counter; flags: 1 sets its status bit, 2 asks for a PMI, 4 PEBS takes it
+  PMUSIM_RELOAD,        ///< counter, value; detail: 0 by ACR, 1 by PEBS
+  PMUSIM_FREEZE,        ///< detail: 0 counters, 1 LBR
+  PMUSIM_PMI_REQUEST,   ///< detail: 0 overflow, 1 PEBS threshold, 2 BTS threshold; flags: 0 on its way, 1
+                        ///< merged with one that is, 2 lost; value: the cycle from which on it is taken
+  PMUSIM_PMI_DELIVERY,  ///< address: of the interrupted code; detail: enum pmusim_privilege
   PMUSIM_PMI_RETURN,
   PMUSIM_ASSIST_ARMED,  ///< counter
-  PMUSIM_PEBS_RECORD,   ///< address: of the record; value: the sampled instruction; detail: its bytes;
-                        ///< counters; flags: enum pmusim_assist_outcome
-  PMUSIM_BTS_RECORD,    ///< address: from; value: to; flags: 1 written
-  PMUSIM_LBR_RECORD,    ///< address: from; value: to; detail: enum pmusim_branch; flags: 1 mispredicted
-  PMUSIM_RETIREMENT,    ///< address: of the instruction; value: of the next; detail: enum pmusim_branch
+  PMUSIM_PEBS_RECORD,   ///< address: of the record, or what is not mapped; value: the sampled instruction;
+                       ///< detail: its bytes; counters; flags: enum pmusim_assist_outcome
+  PMUSIM_BTS_RECORD,  ///< address: from; value: to; flags: 1 written
+  PMUSIM_LBR_RECORD,  ///< address: from; value: to; detail: enum pmusim_branch; flags: 1 mispredicted
+  PMUSIM_RETIREMENT,  ///< address: of the instruction; value: of the next; detail: enum pmusim_branch
 };
 
 typedef struct pmusim_event {
@@ -435,19 +439,22 @@ PMUSIM_API int pmusim_explore_replay(pmusim_cpu* cpu, pmusim_scenario scenario, 
 enum pmusim_after_fault {
   PMUSIM_FAULT_SKIP,     ///< goes on behind the instruction
   PMUSIM_FAULT_RESUME,   ///< goes on with the registers as the handler left them, at their rip
-  PMUSIM_FAULT_DELIVER,  ///< the process's own handler of SIGSEGV decides, or kills it
+  PMUSIM_FAULT_DELIVER,  ///< the process's own handler of the signal decides, or kills it
 };
 /// Returns one of enum pmusim_after_fault. Runs in the handler of a signal.
 typedef int (*pmusim_fault_handler)(pmusim_cpu* cpu, const pmusim_fault* fault, pmusim_registers* registers,
                                     void* context);
 /// What CPUID answers: the machine, or the model where the machine lets CPUID fault.
 enum pmusim_trap_cpuid { PMUSIM_CPUID_NATIVE, PMUSIM_CPUID_EMULATED };
-/// All zero: faults are the process's, CPUID is the machine's.
+/// When instructions that are stepped retire: one in each cycle, with accesses that hit, or as the core model
+/// says, with its caches and predictors.
+enum pmusim_trap_timing { PMUSIM_TIMING_FLAT, PMUSIM_TIMING_CORE };
+/// All zero: faults are the process's, CPUID is the machine's, timing is flat.
 typedef struct pmusim_trap_options {
   pmusim_fault_handler on_fault;
   void* context;
-  uint32_t cpuid;  ///< enum pmusim_trap_cpuid
-  uint32_t reserved;
+  uint32_t cpuid;   ///< enum pmusim_trap_cpuid
+  uint32_t timing;  ///< enum pmusim_trap_timing
 } pmusim_trap_options;
 /// RDMSR, WRMSR, RDPMC, XSAVES, XRSTORS, XSETBV, CLI and STI that the calling thread executes go to the
 /// processor from now on, at ring 0 (docs/trap.md). `options` may be NULL. Memory of the process that
@@ -456,13 +463,13 @@ typedef struct pmusim_trap_options {
 PMUSIM_API int pmusim_trap_enable(pmusim_cpu* cpu, const pmusim_trap_options* options);
 /// In the thread that enabled it; before pmusim_destroy().
 PMUSIM_API int pmusim_trap_disable(pmusim_cpu* cpu);
-/// Takes SIGSEGV and SIGTRAP back from a handler that was installed later.
+/// Takes SIGSEGV, SIGTRAP, SIGILL, SIGFPE and SIGBUS back from a handler that was installed later.
 PMUSIM_API int pmusim_trap_retake_signals(pmusim_cpu* cpu);
 /// Instructions that have retired by stepping.
 PMUSIM_API int pmusim_trap_retired(const pmusim_cpu* cpu, uint64_t* instructions);
 
 /// A WRMSR of this register with EAX 1 or 2 begins to step: the instructions behind it retire in the
-/// processor, at ring 0 or 3, a cycle each, and PMIs come between them. EAX 0 ends it. Neither retires
+/// processor, at ring 0 or 3, and PMIs come between them. EAX 0 ends it. Neither retires
 /// itself.
 enum pmusim_stepping_register { PMUSIM_STEPPING_REGISTER = 0x400000F0 };
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -17,7 +17,8 @@ using capi::require;
 
 static_assert(PMUSIM_UD == 6 && PMUSIM_NM == 7 && PMUSIM_GP == 13 && PMUSIM_PF == 14);
 
-pmusim_cpu::pmusim_cpu(CpuModel model) : pmu_(std::move(model)) {}
+pmusim_cpu::pmusim_cpu(CpuModel model)
+    : pmu_(std::move(model)), speaker_(std::make_shared<const Pmu>(pmu_)) {}
 
 void pmusim_cpu::set_pmi_handler(pmusim_pmi_handler handler, void* context) {
   pmi_handler_ = handler;
@@ -174,8 +175,13 @@ int pmusim_cpu::status(Fault fault, u32 error_code) {
   return static_cast<int>(last_fault_.vector);
 }
 
-int pmusim_cpu::status(const Faulty<u64>& read, u64& value) {
-  if (!read.ok()) return status(read.error());
+int pmusim_cpu::status_of_access(Fault fault) {
+  if (fault != Fault::none) explain(pmu_.last_fault());
+  return status(fault);
+}
+
+int pmusim_cpu::status_of_access(const Faulty<u64>& read, u64& value) {
+  if (!read.ok()) return status_of_access(read.error());
   value = *read;
   return PMUSIM_OK;
 }

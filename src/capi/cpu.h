@@ -79,8 +79,13 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
 
   /// The status that a fault is to C; keeps it for pmusim_last_fault. `error_code` is that of a page fault.
   int status(pmusim::Fault fault, pmusim::u32 error_code = 0);
-  /// The same of a read, whose value goes to `value`.
-  int status(const pmusim::Faulty<pmusim::u64>& read, pmusim::u64& value);
+  /// The same of an access to a register, and keeps why for pmusim_last_error.
+  int status_of_access(pmusim::Fault fault);
+  int status_of_access(const pmusim::Faulty<pmusim::u64>& read, pmusim::u64& value);
+  /// Keeps why for pmusim_last_error.
+  void explain(const pmusim::observed::AccessFault& fault) noexcept {
+    pmusim::capi::set_last_fault(speaker_, fault);
+  }
   const pmusim_fault& last_fault() const { return last_fault_; }
 
  private:
@@ -89,6 +94,7 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   void attach_retirements();
 
   pmusim::Pmu pmu_;
+  std::shared_ptr<const pmusim::Pmu> speaker_;  // of the same model: says why accesses fault
   pmusim::capi::Watcher watcher_;
   std::vector<std::unique_ptr<pmusim::capi::Truth>> truths_;
   std::map<pmusim::u64, pmusim::u64> regions_;

@@ -3,11 +3,13 @@
 #define PMUSIM_SRC_CAPI_ERROR_H
 
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
 
 #include "pmusim/base/error.h"
+#include "pmusim/pmu/pmu.h"
 #include "pmusim/pmusim.h"
 
 /// How a C function of the library fails: with a sentence that its thread can ask for.
@@ -25,6 +27,9 @@ class Misuse : public std::exception {
 
 /// Keeps the sentence for pmusim_last_error.
 void set_last_error(std::string_view function, std::string_view sentence) noexcept;
+/// Keeps a fault for it, which becomes a sentence when somebody asks: handlers of a Trap must not allocate.
+/// `speaker` is any processor of the model.
+void set_last_fault(std::shared_ptr<const Pmu> speaker, const observed::AccessFault& fault) noexcept;
 
 /// The value of a body, or `failed` if it throws. `function` begins the sentence.
 template <class Value, class Body>

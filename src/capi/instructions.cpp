@@ -13,12 +13,13 @@ using capi::require;
 int pmusim_rdmsr(pmusim_cpu* cpu, uint32_t address, uint64_t* value) {
   return guarded("pmusim_rdmsr", [&] {
     u64& out = require(value, "value");
-    return require(cpu, "cpu").status(cpu->bus().rdmsr(address), out);
+    return require(cpu, "cpu").status_of_access(cpu->bus().rdmsr(address), out);
   });
 }
 
 int pmusim_wrmsr(pmusim_cpu* cpu, uint32_t address, uint64_t value) {
-  return guarded("pmusim_wrmsr", [&] { return changeable(cpu).status(cpu->bus().wrmsr(address, value)); });
+  return guarded("pmusim_wrmsr",
+                 [&] { return changeable(cpu).status_of_access(cpu->bus().wrmsr(address, value)); });
 }
 
 int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int privilege, uint64_t* value) {
@@ -26,7 +27,8 @@ int pmusim_rdpmc(pmusim_cpu* cpu, uint32_t ecx, int privilege, uint64_t* value) 
     u64& out = require(value, "value");
     const Cpl cpl = capi::cpl_of(privilege);
     require(cpu, "cpu").pass_boundary();
-    return cpu->status(cpl == Cpl::kernel ? cpu->bus().rdpmc(ecx) : cpu->pmu().rdpmc(ecx, cpl), out);
+    return cpu->status_of_access(cpl == Cpl::kernel ? cpu->bus().rdpmc(ecx) : cpu->pmu().rdpmc(ecx, cpl),
+                                 out);
   });
 }
 
@@ -62,12 +64,13 @@ int pmusim_set_control(pmusim_cpu* cpu, uint32_t control) {
 int pmusim_xgetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t* value) {
   return guarded("pmusim_xgetbv", [&] {
     u64& out = require(value, "value");
-    return require(cpu, "cpu").status(cpu->bus().xgetbv(ecx), out);
+    return require(cpu, "cpu").status_of_access(cpu->bus().xgetbv(ecx), out);
   });
 }
 
 int pmusim_xsetbv(pmusim_cpu* cpu, uint32_t ecx, uint64_t value) {
-  return guarded("pmusim_xsetbv", [&] { return changeable(cpu).status(cpu->bus().xsetbv(ecx, value)); });
+  return guarded("pmusim_xsetbv",
+                 [&] { return changeable(cpu).status_of_access(cpu->bus().xsetbv(ecx, value)); });
 }
 
 namespace pmusim::capi {
@@ -95,6 +98,19 @@ u32 page_fault_code(int which, Cpl cpl) {
   return (which <= PMUSIM_XSAVES ? page_fault_write : 0) | (cpl == Cpl::user ? page_fault_user : 0);
 }
 
+/// The first of the conditions that the instruction demands, as SDM vol. 2 lists them, and that is not there.
+std::string why(int which, const XsaveOperands& operands, Fault fault) {
+  if (fault == Fault::ud) return "#UD: the model has no such instruction, or CR4.OSXSAVE is clear";
+  if (fault == Fault::nm) return "#NM: CR0.TS is set, or IA32_XFD disables a component";
+  const std::string area = fmt::format("{}: the area at {:#x} ", name_of(fault), operands.address);
+  if (fault == Fault::pf) return area + "is not mapped to its end";
+  const bool supervisor = which == PMUSIM_XSAVES || which == PMUSIM_XRSTORS;
+  if (supervisor && operands.cpl != Cpl::kernel) return "#GP: XSAVES and XRSTORS are ring 0's";
+  if (operands.address % xsave::alignment_bytes != 0) return area + "is not aligned to 64 bytes";
+  if (!is_canonical(operands.address)) return area + "is not at a canonical address";
+  return area + "has reserved bits in its header, or in what it has for a register";
+}
+
 }  // namespace
 }  // namespace pmusim::capi
 
@@ -102,8 +118,9 @@ int pmusim_xsave(pmusim_cpu* cpu, int which, uint64_t address, uint64_t features
   return guarded("pmusim_xsave", [&] {
     const Cpl cpl = capi::cpl_of(privilege);
     changeable(cpu).pass_boundary();
-    const Fault fault =
-        capi::execute(cpu->pmu(), which, {.address = address, .features = features, .cpl = cpl});
+    const XsaveOperands operands{.address = address, .features = features, .cpl = cpl};
+    const Fault fault = capi::execute(cpu->pmu(), which, operands);
+    if (fault != Fault::none) capi::set_last_error("pmusim_xsave", capi::why(which, operands, fault));
     return cpu->status(fault, capi::page_fault_code(which, cpl));
   });
 }

@@ -43,6 +43,13 @@ void check_size(u64 bytes) {
     throw Misuse(fmt::format("bytes is {}: expected 1 to {}", bytes, most_bytes));
 }
 
+/// Keeps the sentence for pmusim_last_error, where an access to memory faulted.
+void explain_page_fault(std::string_view function, Fault fault, u64 address, u64 bytes) {
+  if (fault != Fault::none)
+    set_last_error(function, fmt::format("{}: {} bytes at {:#x} are not mapped in one region", name_of(fault),
+                                         bytes, address));
+}
+
 }  // namespace
 }  // namespace pmusim::capi
 
@@ -71,14 +78,18 @@ int pmusim_unmap(pmusim_cpu* cpu, uint64_t address) {
 int pmusim_read(pmusim_cpu* cpu, uint64_t address, void* out, size_t bytes) {
   return guarded("pmusim_read", [&] {
     Bus& bus = require(cpu, "cpu").bus();
-    return cpu->status(bus.read_memory(address, capi::writable(out, bytes, "out")));
+    const Fault fault = bus.read_memory(address, capi::writable(out, bytes, "out"));
+    capi::explain_page_fault("pmusim_read", fault, address, bytes);
+    return cpu->status(fault);
   });
 }
 
 int pmusim_write(pmusim_cpu* cpu, uint64_t address, const void* in, size_t bytes) {
   return guarded("pmusim_write", [&] {
     Bus& bus = changeable(cpu).bus();
-    return cpu->status(bus.write_memory(address, capi::readable(in, bytes, "in")), capi::page_fault_write);
+    const Fault fault = bus.write_memory(address, capi::readable(in, bytes, "in"));
+    capi::explain_page_fault("pmusim_write", fault, address, bytes);
+    return cpu->status(fault, capi::page_fault_write);
   });
 }
 

@@ -28,6 +28,7 @@ TrapFaultHandler handler_of(pmusim_cpu& cpu, const pmusim_trap_options& options)
   if (options.on_fault == nullptr) return {};
   return [&cpu, options](const TrapFault& fault, Registers& registers) {
     static_cast<void>(cpu.status(fault.fault));
+    if (fault.access.fault != Fault::none) cpu.explain(fault.access);
     const pmusim_fault told = cpu.last_fault();
     pmusim_registers shown{.rip = registers.rip, .rflags = registers.rflags};
     std::ranges::copy(registers.gpr, shown.gpr);
@@ -43,7 +44,10 @@ TrapOptions trap_options_of(pmusim_cpu& cpu, const pmusim_trap_options* given) {
   if (given == nullptr) return {};
   if (given->cpuid > PMUSIM_CPUID_EMULATED)
     throw Misuse(fmt::format("cpuid is {}: expected a value of pmusim_trap_cpuid", given->cpuid));
+  if (given->timing > PMUSIM_TIMING_CORE)
+    throw Misuse(fmt::format("timing is {}: expected a value of pmusim_trap_timing", given->timing));
   TrapOptions options;
+  options.timing = given->timing == PMUSIM_TIMING_CORE ? TrapTiming::core : TrapTiming::flat;
   options.cpuid = given->cpuid == PMUSIM_CPUID_EMULATED ? TrapCpuid::emulated : TrapCpuid::native;
   options.on_fault = handler_of(cpu, *given);
   return options;

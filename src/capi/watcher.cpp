@@ -33,6 +33,7 @@ void Watcher::on_register_write(const observed::RegisterWrite& what) {
   tell(PMUSIM_REGISTER_WRITE, {.cycle = what.cycle, .address = what.address, .value = what.value});
 }
 void Watcher::on_access_fault(const observed::AccessFault& what) {
+  told_.cpu->explain(what);
   tell(PMUSIM_ACCESS_FAULT, {.cycle = what.cycle,
                              .address = what.address,
                              .value = what.value,

@@ -155,7 +155,37 @@ static void every_model_can_be_created(void) {
   CHECK(n > 30);
 }
 
+static int saw_why;
+static void ask_why(pmusim_cpu* cpu, const pmusim_event* event, void* context) {
+  (void)cpu, (void)context;
+  if (event->kind == PMUSIM_ACCESS_FAULT && strstr(pmusim_last_error(), "(38FH) = 0x10: #GP: bit 4") != NULL) ++saw_why;
+}
+
+static void faults_say_why(void) {
+  pmusim_cpu *cpu = pmusim_create("skylake", NULL), *gone = pmusim_create("icelake", NULL);
+  uint64_t value = 0;
+  CHECK_EQUAL(pmusim_set_observer(cpu, ask_why, 1 << PMUSIM_ACCESS_FAULT, NULL), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_wrmsr(cpu, 0x38F, 0x10), PMUSIM_GP);
+  CHECK_EQUAL(saw_why, 1);
+  CHECK(strcmp(pmusim_last_error(), "wrmsr IA32_PERF_GLOBAL_CTRL (38FH) = 0x10: #GP: bit 4 is reserved on Skylake "
+                                    "(enable PMCn (bit n): bits 3:0)") == 0);
+  CHECK_EQUAL(pmusim_rdpmc(cpu, 0, PMUSIM_USER, &value), PMUSIM_GP);
+  CHECK(strstr(pmusim_last_error(), "CR4.PCE is clear") != NULL);
+  CHECK_EQUAL(pmusim_read(cpu, 0x5000, &value, sizeof value), PMUSIM_PF);
+  CHECK(strstr(pmusim_last_error(), "8 bytes at 0x5000") != NULL);
+  CHECK_EQUAL(pmusim_xsave(cpu, PMUSIM_XSAVE, 0x5001, 1, PMUSIM_KERNEL), PMUSIM_GP);
+  CHECK(strstr(pmusim_last_error(), "0x5001 is not aligned") != NULL);
+  CHECK_EQUAL(pmusim_xsetbv(cpu, 0, 5), PMUSIM_GP);
+  CHECK(strstr(pmusim_last_error(), "needs SSE") != NULL);
+  // after the processor has gone, too
+  CHECK_EQUAL(pmusim_rdmsr(gone, 0xBAD, &value), PMUSIM_GP);
+  pmusim_destroy(gone);
+  CHECK(strcmp(pmusim_last_error(), "rdmsr BADH: #GP: Ice Lake has no such register") == 0);
+  pmusim_destroy(cpu);
+}
+
 int main(void) {
+  faults_say_why();
   CHECK_EQUAL(pmusim_abi_version(), PMUSIM_ABI_VERSION);
   CHECK(strchr(pmusim_version(), '.') != NULL);
   instructions_are_counted_by_ring();

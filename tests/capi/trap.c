@@ -34,8 +34,26 @@ static int count_and_skip(pmusim_cpu* cpu, const pmusim_fault* fault, pmusim_reg
   (void)cpu;
   CHECK_EQUAL(fault->vector, PMUSIM_GP);
   CHECK_EQUAL(registers->gpr[1], 0xBAD);
+  CHECK(strstr(pmusim_last_error(), "wrmsr BADH = 0x1: #GP: Skylake has no such register") != NULL);
   ++*(unsigned*)context;
   return PMUSIM_FAULT_SKIP;
+}
+
+static void accesses_miss_where_the_timing_is_the_cores(void) {
+  pmusim_cpu* cpu = pmusim_create("skylake", NULL);
+  const pmusim_trap_options options = {.timing = PMUSIM_TIMING_CORE};
+  uint64_t word = 0, misses = 0;
+  CHECK_EQUAL(pmusim_trap_enable(cpu, &options), PMUSIM_OK);
+  wrmsr(PERFEVTSEL0, 0x4208D1);  // MEM_LOAD_RETIRED.L1_MISS
+  wrmsr(GLOBAL_CTRL, 1);
+  __asm__ volatile("mov $1, %%eax\n wrmsr\n mov (%0), %%rax\n mov (%0), %%rax\n xor %%eax, %%eax\n wrmsr\n"
+                   :
+                   : "r"(&word), "c"(PMUSIM_STEPPING_REGISTER), "d"(0)
+                   : "rax", "cc", "memory");
+  CHECK_EQUAL(pmusim_rdmsr(cpu, PMC0, &misses), PMUSIM_OK);
+  CHECK_EQUAL(misses, 1);
+  CHECK_EQUAL(pmusim_trap_disable(cpu), PMUSIM_OK);
+  pmusim_destroy(cpu);
 }
 
 static void a_fault_reaches_the_handler(void) {
@@ -51,9 +69,10 @@ static void a_fault_reaches_the_handler(void) {
 
 static void a_thread_has_one_processor(void) {
   pmusim_cpu *first = pmusim_create("skylake", NULL), *second = pmusim_create("icelake", NULL);
-  const pmusim_trap_options unknown = {.cpuid = 7};
+  const pmusim_trap_options unknown = {.cpuid = 7}, no_timing = {.timing = 2};
   CHECK_REFUSED(pmusim_trap_enable(NULL, NULL), "cpu is null");
   CHECK_REFUSED(pmusim_trap_enable(first, &unknown), "cpuid");
+  CHECK_REFUSED(pmusim_trap_enable(first, &no_timing), "timing");
   CHECK_EQUAL(pmusim_trap_enable(first, NULL), PMUSIM_OK);
   CHECK_REFUSED(pmusim_trap_enable(first, NULL), "already");
   CHECK_REFUSED(pmusim_trap_enable(second, NULL), "already");
@@ -66,6 +85,7 @@ static void a_thread_has_one_processor(void) {
 
 int main(void) {
   instructions_reach_the_processor_and_retire_in_it();
+  accesses_miss_where_the_timing_is_the_cores();
   a_fault_reaches_the_handler();
   a_thread_has_one_processor();
   return checked();
