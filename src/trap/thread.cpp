@@ -28,6 +28,22 @@ bool is_stepping_register(const Code& code, const Registers& registers) {
   return code.special == Special::wrmsr && static_cast<u32>(registers[Gpr::rcx]) == Trap::stepping_register;
 }
 
+/// Whether code can go on at an address behind an instruction, as far as its bytes say.
+bool can_lead_to(const x86::Instruction& instruction, u64 ip) {
+  if (instruction.length == 0) return false;
+  switch (instruction.branch) {
+    case BranchKind::none:
+      return ip == instruction.end() || (instruction.rep && ip == instruction.ip);
+    case BranchKind::conditional:
+      return ip == instruction.end() || ip == instruction.target;
+    case BranchKind::direct_jump:
+    case BranchKind::direct_call:
+      return ip == instruction.target;
+    default:
+      return true;
+  }
+}
+
 /// Branches that jump whatever registers hold; the others are seen to when they went elsewhere.
 bool is_taken(const x86::Instruction& instruction, u64 next_ip) {
   return instruction.branch != BranchKind::none &&
@@ -168,6 +184,11 @@ void Thread::retire_executed(const Registers& after) {
     pass_boundary(between);
     before_ = between;
     code = code_at(between.rip);
+  }
+  // The handler of a signal that this has not taken may have skipped an instruction that faulted.
+  if (!can_lead_to(code.instruction, after.rip)) {
+    const Code behind = code_at(code.instruction.end());
+    if (can_lead_to(behind.instruction, after.rip)) code = behind;
   }
   if (code.instruction.rep && after.rip == code.instruction.ip) {
     if (!repeating_since_) repeating_since_ = before_;

@@ -409,14 +409,17 @@ void skip_ud2(int, siginfo_t*, void* context) {
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] += 2;
 }
 
-TEST_F(ForeignSignal, ThatMovesRipLeavesOutWhatFaulted) {
+class ForeignSignalBefore : public ForeignSignal, public testing::WithParamInterface<bool> {};
+
+TEST_P(ForeignSignalBefore, ThatMovesRipLeavesOutWhatFaulted) {
   struct sigaction action {};
   struct sigaction before {};
   action.sa_sigaction = skip_ud2;
   action.sa_flags = SA_SIGINFO;
-  ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
-  const auto trap = Trap::enable(pmu_);
+  if (GetParam()) ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
+  auto trap = Trap::enable(pmu_);
   ASSERT_TRUE(trap.ok());
+  if (!GetParam()) ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
   Retired retired;
   retired.ips.reserve(16);
   pmu_.set_retirement_observer(&retired);
@@ -430,8 +433,12 @@ TEST_F(ForeignSignal, ThatMovesRipLeavesOutWhatFaulted) {
   pmu_.set_retirement_observer(nullptr);
   EXPECT_EQ(retired.ips, (std::vector<u64>{first, first + 3, first + 6, first + 7}));
   EXPECT_EQ((*trap)->retired(), 4u);
-  ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
+  if (!GetParam()) ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
+  trap->reset();
+  if (GetParam()) ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(TheTrapOrAfterIt, ForeignSignalBefore, testing::Values(true, false));
 
 TEST_F(ForeignSignal, ThatJumpsOutEndsTheStepping) {
   const OwnHandler handler(SIGILL, leave);
