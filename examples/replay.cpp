@@ -7,11 +7,12 @@
 
 int main(int argc, char** argv) {
   using namespace pmusim;
-  const CpuModel skylake = *find_cpu_model("skylake");
-  auto session = Session::open(argc > 1 ? argv[1] : "trace.pmutrace", {.model = skylake});
+  const auto skylake = find_cpu_model("skylake");
+  if (!skylake) return std::fprintf(stderr, "%s\n", skylake.error().message.c_str()), 2;
+  auto session = Session::open(argc > 1 ? argv[1] : "trace.pmutrace", {.model = *skylake});
   if (!session) return std::fprintf(stderr, "%s\n", session.error().message.c_str()), 2;
 
-  const auto samples = sample(*session, {.events = *events::parse_events("branch-misses:upp", skylake),
+  const auto samples = sample(*session, {.events = *events::parse_events("branch-misses:upp", *skylake),
                                          .period = 1000,
                                          .branch_sample_type = perf::branch::ANY});
   if (!samples) return std::fprintf(stderr, "%s\n", samples.error().message.c_str()), 2;

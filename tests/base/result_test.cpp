@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
@@ -29,6 +30,26 @@ TEST(Result, MovesWhatCannotBeCopied) {
   EXPECT_EQ(*std::move(result).value(), "kept");
   const Result<std::unique_ptr<std::string>, Error> failed = Failure(Error("why"));
   EXPECT_EQ(failed.error().message, "why");
+}
+
+TEST(Result, OfAnErrorThrowsItsSentenceWhereTheValueIsAskedFor) {
+  Result<std::unique_ptr<int>, Error> failed = Failure(Error("no CPU model 'skylakee'"));
+  const auto sentence_of = [](auto ask) -> std::string {
+    try {
+      ask();
+    } catch (const NoValue& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(sentence_of([&] { static_cast<void>(*failed); }), "no CPU model 'skylakee'");
+  EXPECT_EQ(sentence_of([&] { static_cast<void>(failed.value()); }), "no CPU model 'skylakee'");
+  EXPECT_EQ(sentence_of([&] { static_cast<void>(std::as_const(failed).operator->()); }),
+            "no CPU model 'skylakee'");
+  const Result<int, Error> plain = Failure(Error("why"));
+  EXPECT_EQ(sentence_of([&] { static_cast<void>(plain.value()); }), "why");
+  const Result<Done, KernelError> refused = Failure(KernelError(22, "EINVAL, says the kernel"));
+  EXPECT_EQ(sentence_of([&] { static_cast<void>(*refused); }), "EINVAL, says the kernel");
 }
 
 }  // namespace

@@ -19,6 +19,12 @@ TEST(CpuModels, NamesAreUniqueAndFound) {
 }
 
 TEST(CpuModels, AnUnknownNameGetsTheNearestOnes) {
+  EXPECT_THROW(static_cast<void>(CpuModel(*find_cpu_model("skylakee"))), NoValue);
+  try {
+    static_cast<void>(CpuModel(*find_cpu_model("skylakee")));
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "unknown CPU model 'skylakee'; did you mean skylake?");
+  }
   EXPECT_EQ(find_cpu_model("skylkae").error().message, "unknown CPU model 'skylkae'; did you mean skylake?");
   EXPECT_THAT(find_cpu_model("xyz").error().message, ::testing::HasSubstr("'pmusim models' lists them all"));
 }

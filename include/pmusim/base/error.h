@@ -3,6 +3,7 @@
 #define PMUSIM_BASE_ERROR_H
 
 #include <cassert>
+#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,7 +18,23 @@ struct Failure {
   E error;
 };
 
+/// What `Result::value()` and `*` throw where there is an error with a sentence instead: what() is that.
+class NoValue : public std::exception {
+ public:
+  explicit NoValue(std::string sentence) : sentence_(std::move(sentence)) {}
+  const char* what() const noexcept override { return sentence_.c_str(); }
+
+ private:
+  std::string sentence_;
+};
+
 namespace detail {
+
+/// Whether an error can say why.
+template <class E>
+inline constexpr bool has_sentence = requires(const E& error) {
+  error.message;
+};
 
 /// One of the two in the place of both.
 template <class T, class E>
@@ -55,7 +72,14 @@ using ResultState = std::conditional_t<is_plain<T> && is_plain<E>, PlainState<T,
 
 /// A value of type T, or the reason E why there is none. (std::expected, which C++20 does not have.)
 ///
-/// Asking for the one that is not there is a caller's bug and asserts.
+/// Check ok() before asking for the value:
+///
+///     auto model = find_cpu_model(name);
+///     if (!model.ok()) return complain(model.error().message);
+///     Pmu pmu(*model);
+///
+/// Asking for a value that is not there throws `NoValue` with the error's sentence, where it has one.
+/// Otherwise (a Fault), and for an error that is not there, it is a caller's bug and asserts.
 template <class T, class E>
 class [[nodiscard]] Result {
  public:
@@ -66,9 +90,9 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.has_value(); }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { return assert(ok()), state_.value(); }
-  const T& value() const& { return assert(ok()), state_.value(); }
-  T&& value() && { return assert(ok()), std::move(state_.value()); }
+  T& value() & { return check(), state_.value(); }
+  const T& value() const& { return check(), state_.value(); }
+  T&& value() && { return check(), std::move(state_.value()); }
   const E& error() const { return assert(!ok()), state_.error(); }
 
   T& operator*() & { return value(); }
@@ -79,6 +103,15 @@ class [[nodiscard]] Result {
   T value_or(T other) const { return ok() ? value() : std::move(other); }
 
  private:
+  void check() const {
+    if constexpr (detail::has_sentence<E>) {
+      if (!ok()) [[unlikely]]
+        throw NoValue(state_.error().message);
+    } else {
+      assert(ok());
+    }
+  }
+
   detail::ResultState<T, E> state_;
 };
 
