@@ -65,6 +65,7 @@ Result<Done, Error> add_sample(Profile& profile, const RecordView& record,
                .pid = sample->who.pid,
                .time = has_time ? sample->who.time : order,
                .ip = sample->ip,
+               .mode = perf::cpu_mode(record.header.misc),
                .period = sample->period,
                .callchain = sample->callchain,
                .branches = sample->branches,
@@ -119,7 +120,7 @@ Result<Report, Error> read_profile(const Reader& file, const Options& options) {
   if (auto done = learn_processes(profile, first, options); !done) return Failure(done.error());
   const std::vector<SampledEvent> events = sampled_events(first);
   for (const SampledEvent& event : events) profile.add_event(event);
-  for (std::string& note : notes_on_branches(events)) profile.add_note(std::move(note));
+  for (std::string& note : notes_on_events(first)) profile.add_note(std::move(note));
   profile.set_branch_counters(logged_events(first));
   const auto losses = add_samples(profile, second, events);
   if (!losses) return Failure(losses.error());

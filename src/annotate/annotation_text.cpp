@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "colours.h"
 
 namespace pmusim::annotate {
@@ -28,7 +29,7 @@ class AnnotationPrinter {
       print_source(i);
       print_instruction(i);
     }
-    if (!function_.problem.empty()) text_ += fmt::format("\n  ({})\n", function_.problem);
+    if (!function_.problem.empty()) text_ += fmt::format("\n  ({})\n", printable_sentence(function_.problem));
     return std::move(text_);
   }
 
@@ -36,10 +37,10 @@ class AnnotationPrinter {
   void print_head() {
     std::string events;
     for (std::size_t e = 0; e < report_.events.size(); ++e)
-      events += fmt::format("{}{} ({} samples)", e == 0 ? "" : ", ", report_.events[e].name,
+      events += fmt::format("{}{} ({} samples)", e == 0 ? "" : ", ", printable(report_.events[e].name),
                             symbol_.weights[e].samples);
-    std::string head = fmt::format("{} in {} for {}, percent: local period", symbol_.name,
-                                   report_.modules[symbol_.module].path, events);
+    std::string head = fmt::format("{} in {} for {}, percent: local period", printable(symbol_.name),
+                                   printable(report_.modules[symbol_.module].path), events);
     if (function_.average_ipc)
       head += fmt::format("  (Average IPC: {:.2f}, IPC Coverage: {:.1f}%)", *function_.average_ipc,
                           100 * function_.ipc_coverage);
@@ -73,21 +74,32 @@ class AnnotationPrinter {
     if (now.where.line == 0) return;
     const auto& lines = report_.files[now.where.file].lines;
     const std::string known = now.where.line <= lines.size() ? lines[now.where.line - 1] : "";
-    text_ +=
-        margin(1) + fmt::format(": {:<5} {}\n", now.where.line, known.empty() ? file_name(now.where) : known);
+    text_ += margin(1) + fmt::format(": {:<5} {}\n", now.where.line,
+                                     known.empty() ? file_name(now.where) : source_text(known));
+  }
+
+  /// Source code has tabs and backslashes; everything else that a terminal would act on is shown as bytes.
+  static std::string source_text(std::string_view line) {
+    std::string text;
+    for (std::size_t tab = 0; tab != line.npos; line.remove_prefix(tab == line.npos ? 0 : tab + 1)) {
+      tab = line.find('\t');
+      text += printable_sentence(line.substr(0, tab));
+      if (tab != line.npos) text += '\t';
+    }
+    return text;
   }
 
   void print_inlined(const Instruction& instruction) {
     if (instruction.inlined == nothing) return;
     std::string stack;
     for (const InlinedFrame& frame : function_.inline_stacks[instruction.inlined])
-      stack += (stack.empty() ? "" : " > ") + frame.function;
+      stack += (stack.empty() ? "" : " > ") + printable(frame.function);
     text_ += margin(1) + fmt::format(":       (inlined) {}\n", stack);
   }
 
   std::string file_name(const SourcePosition& where) const {
     const std::string& path = report_.files[where.file].path;
-    return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), where.line);
+    return fmt::format("{}:{}", printable(path.substr(path.rfind('/') + 1)), where.line);
   }
 
   void print_instruction(u32 i) {
@@ -99,7 +111,7 @@ class AnnotationPrinter {
     print_block_columns(i);
     text_ += " :   " +
              painted(fmt::format("{:x}:", instruction.address), address_colour(instruction.heat), colours_) +
-             "  " + painted(instruction.text, code_colour(instruction.heat), colours_);
+             "  " + painted(printable_sentence(instruction.text), code_colour(instruction.heat), colours_);
     print_marks(instruction);
     text_ += "\n";
   }
@@ -144,9 +156,13 @@ class AnnotationPrinter {
     if (instruction.join && instruction.join->percent > least_percent)
       marks += fmt::format(" +{:.2f}%", instruction.join->percent);
     if (instruction.leave && instruction.leave->percent > least_percent)
-      marks += fmt::format(" -{:.2f}% (p:{:.2f}%)", instruction.leave->percent,
-                           instruction.leave->predicted_percent);
+      marks += leave_mark(*instruction.leave);
     if (!marks.empty()) text_ += "\t#" + marks;
+  }
+
+  static std::string leave_mark(const Leave& leave) {
+    const std::string taken = fmt::format(" -{:.2f}%", leave.percent);
+    return leave.predicted_percent ? fmt::format("{} (p:{:.2f}%)", taken, *leave.predicted_percent) : taken;
   }
 
   const Report& report_;

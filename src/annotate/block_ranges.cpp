@@ -21,6 +21,7 @@ void BlockRanges::Notes::settle() {
     if (settled != 0 && ends[settled - 1].address == note.address) {
       ends[settled - 1].lines += note.lines;
       ends[settled - 1].predicted += note.predicted;
+      ends[settled - 1].mispredicted += note.mispredicted;
     } else {
       ends[settled++] = note;
     }
@@ -30,8 +31,8 @@ void BlockRanges::Notes::settle() {
 
 void BlockRanges::add(const Line& line) {
   if (line.first > line.last || line.executions == 0) return;
-  begun_.add({line.first, line.executions, 0});
-  ended_.add({line.last, line.executions, line.predicted});
+  begun_.add({line.first, line.executions});
+  ended_.add({line.last, line.executions, line.predicted, line.mispredicted});
   is_laid_out_ = false;
 }
 
@@ -56,6 +57,7 @@ void BlockRanges::lay_out() const {
     if (range.last == end->address) {
       range.taken = end->lines;
       range.predicted = end->predicted;
+      range.mispredicted = end->mispredicted;
       range.is_branch = true;
       running -= end++->lines;
     }

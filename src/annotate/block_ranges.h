@@ -12,11 +12,12 @@ namespace pmusim::annotate {
 /// instruction.
 struct BlockRange {
   u64 first = 0, last = 0;
-  u64 entry = 0;                 ///< lines that began at `first`
-  u64 coverage = 0;              ///< lines that ran through
-  u64 taken = 0, predicted = 0;  ///< lines that ended at `last` with a taken branch; those predicted right
-  bool is_target = false;        ///< a line began at `first`
-  bool is_branch = false;        ///< a line ended at `last`
+  u64 entry = 0;                        ///< lines that began at `first`
+  u64 coverage = 0;                     ///< lines that ran through
+  u64 taken = 0;                        ///< lines that ended at `last` with a taken branch
+  u64 predicted = 0, mispredicted = 0;  ///< of these; neither, where nothing was recorded of it
+  bool is_target = false;               ///< a line began at `first`
+  bool is_branch = false;               ///< a line ended at `last`
   friend bool operator==(const BlockRange&, const BlockRange&) = default;
 };
 
@@ -37,7 +38,7 @@ class BlockRanges {
   struct Line {
     u64 first = 0, last = 0;
     u64 executions = 1;
-    u64 predicted = 0;  ///< executions whose branch at `last` was predicted right
+    u64 predicted = 0, mispredicted = 0;  ///< executions whose branch at `last` was
   };
   /// Lines that run backwards are ignored.
   void add(const Line& line);
@@ -54,7 +55,7 @@ class BlockRanges {
  private:
   /// What was noted at an address: the first of lines, or their last.
   struct Ends {
-    u64 address = 0, lines = 0, predicted = 0;
+    u64 address = 0, lines = 0, predicted = 0, mispredicted = 0;
   };
   /// Notes, those in front sorted and added up.
   struct Notes {

@@ -56,6 +56,7 @@ void BranchCounts::add_lines(std::span<const perf::BranchEntry> newest_first, st
     const perf::BranchEntry& end = newest_first[at];
     ++line.executions;
     line.predicted += end.predicted;
+    line.mispredicted += end.mispred;
     if (end.cycles != 0) add_cycles(line.cycles, end.cycles);
     if (at < counters.size()) add_counters(line, counters[at], layout);
   });

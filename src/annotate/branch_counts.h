@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_ANNOTATE_BRANCH_COUNTS_H
 #define PMUSIM_SRC_ANNOTATE_BRANCH_COUNTS_H
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::annotate {
+
+/// Of branches with a recorded prediction, how many were predicted right; nothing without any.
+inline std::optional<double> predicted_percent(u64 predicted, u64 mispredicted) {
+  if (predicted + mispredicted == 0) return std::nullopt;
+  return 100.0 * static_cast<double>(predicted) / static_cast<double>(predicted + mispredicted);
+}
 
 /// Taken branches from one instruction to one target.
 struct EdgeCount {
@@ -22,7 +29,7 @@ struct EdgeCount {
 /// Executions of the straight line from the target of one branch to the next taken branch.
 struct LineCount {
   u64 first = 0, last = 0;
-  u64 executions = 0, predicted = 0;
+  u64 executions = 0, predicted = 0, mispredicted = 0;  ///< neither, where nothing was recorded of it
   BlockCycles cycles;
   bool has_counters = false;  ///< at least one execution had them
   u64 counter_sum[4] = {};    ///< by counter, in group order

@@ -7,15 +7,15 @@
 
 namespace pmusim::annotate {
 
-u64 CallStacks::child(u64 parent, u64 frame) {
+u64 CallStacks::child(u64 parent, const Frame& frame) {
   // The reference is to the last element if the node is new.
-  const Node& node = nodes_(parent, frame);
+  const Node& node = nodes_(parent << mode_bits | static_cast<u64>(frame.mode), frame.address);
   return static_cast<u64>(&node - nodes_.values().data()) + 1;
 }
 
-void CallStacks::add(std::span<const u64> outermost_first, std::size_t event, Weight weight) {
+void CallStacks::add(std::span<const Frame> outermost_first, std::size_t event, Weight weight) {
   u64 at = 0;
-  for (const u64 frame : outermost_first) at = child(at, frame);
+  for (const Frame& frame : outermost_first) at = child(at, frame);
   if (at == 0) return;
   Weights& self = nodes_.values()[at - 1].self;
   if (self.size() <= event) self.resize(event + 1);
@@ -23,11 +23,11 @@ void CallStacks::add(std::span<const u64> outermost_first, std::size_t event, We
   self[event].period += weight.period;
 }
 
-void CallStacks::add(const CallStacks& other, const std::function<u64(u64)>& symbol) {
+void CallStacks::add(const CallStacks& other, const std::function<u64(const Frame&)>& symbol) {
   std::vector<u64> place(other.nodes().size() + 1, 0);
   for (std::size_t i = 0; i < other.nodes().size(); ++i) {
     const Node& node = other.nodes()[i];
-    place[i + 1] = child(place[node.parent], symbol(node.frame));
+    place[i + 1] = child(place[node.parent()], {.address = symbol(node.frame())});
     if (!node.self.empty()) annotate::add(nodes_.values()[place[i + 1] - 1].self, node.self);
   }
 }
@@ -44,7 +44,7 @@ u64 samples_of(const Weights& weights) {
 std::vector<StackNode> with_totals(const CallStacks& stacks, std::size_t events) {
   std::vector<StackNode> tree{{nothing, nothing, Weights(events), Weights(events)}};
   for (const CallStacks::Node& node : stacks.nodes()) {
-    tree.push_back({static_cast<u32>(node.parent), static_cast<u32>(node.frame), Weights(events), {}});
+    tree.push_back({static_cast<u32>(node.parent()), static_cast<u32>(node.address), Weights(events), {}});
     add(tree.back().self, node.self);
     tree.back().total = tree.back().self;
   }
@@ -77,9 +77,9 @@ std::vector<Weights> weights_with_callees(const CallStacks& stacks, std::size_t 
   for (const CallStacks::Node& node : stacks.nodes()) {
     if (node.self.empty()) continue;
     ++number;
-    for (const CallStacks::Node* at = &node;; at = &stacks.nodes()[at->parent - 1]) {
-      if (std::exchange(seen[at->frame], number) != number) add(sums[at->frame], node.self);
-      if (at->parent == 0) break;
+    for (const CallStacks::Node* at = &node;; at = &stacks.nodes()[at->parent() - 1]) {
+      if (std::exchange(seen[at->address], number) != number) add(sums[at->address], node.self);
+      if (at->parent() == 0) break;
     }
   }
   return sums;

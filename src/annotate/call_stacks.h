@@ -7,30 +7,40 @@
 #include <vector>
 
 #include "annotate/pair_table.h"
+#include "perf/cpu_mode.h"
 #include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate {
+
+struct Frame {
+  u64 address = 0;  ///< or a symbol
+  perf::CpuMode mode = perf::CpuMode::unknown;
+};
 
 /// Call stacks as a tree, so that what stacks have in common is kept once. Node 0 is the root.
 class CallStacks {
  public:
   struct Node {
-    u64 parent = 0;
-    u64 frame = 0;  ///< an address, or a symbol
+    u64 parent_and_mode = 0, address = 0;
     Weights self = {};
-    std::pair<u64, u64> key() const { return {parent, frame}; }
+    u64 parent() const { return parent_and_mode >> mode_bits; }
+    Frame frame() const {
+      return {address, static_cast<perf::CpuMode>(parent_and_mode & low_bits(mode_bits))};
+    }
+    std::pair<u64, u64> key() const { return {parent_and_mode, address}; }
   };
 
   /// `outermost_first` are the frames of a sample.
-  void add(std::span<const u64> outermost_first, std::size_t event, Weight weight);
+  void add(std::span<const Frame> outermost_first, std::size_t event, Weight weight);
   /// Adds another tree, of which `symbol` names the frames.
-  void add(const CallStacks& other, const std::function<u64(u64)>& symbol);
+  void add(const CallStacks& other, const std::function<u64(const Frame&)>& symbol);
 
   /// Without the root. Node i of the tree is nodes()[i - 1]; parents stand before their children.
   const std::vector<Node>& nodes() const { return nodes_.values(); }
 
  private:
-  u64 child(u64 parent, u64 frame);
+  static constexpr unsigned mode_bits = 8;
+  u64 child(u64 parent, const Frame& frame);
   PairTable<Node> nodes_;
 };
 

@@ -35,6 +35,7 @@ void add(BlockCycles& sum, const BlockCycles& more) {
 void add(LineCount& sum, const LineCount& more) {
   sum.executions += more.executions;
   sum.predicted += more.predicted;
+  sum.mispredicted += more.mispredicted;
   add(sum.cycles, more.cycles);
   sum.has_counters = sum.has_counters || more.has_counters;
   for (unsigned i = 0; i < std::size(sum.counter_sum); ++i) sum.counter_sum[i] += more.counter_sum[i];
@@ -59,12 +60,13 @@ class Summer {
  public:
   Summer(std::size_t events, Resolver& resolver) : events_(events), resolver_(resolver) {}
 
-  void add_space(symbols::AddressSpaces::Id space, const SpaceCounts& counts) {
+  void add_space(const CodeSpace& space, const SpaceCounts& counts) {
     for (const HitCount& hit : counts.hits.values()) add_hit(resolver_.locate(space, hit.address), hit);
     for (const EdgeCount& edge : counts.branches.edges())
-      result_.edges.push_back({resolver_.locate(space, edge.from), resolver_.locate(space, edge.to), edge});
+      result_.edges.push_back(
+          {resolver_.locate_branch(space, edge.from), resolver_.locate_branch(space, edge.to), edge});
     for (const LineCount& line : counts.branches.lines())
-      add_line(resolver_.locate(space, line.first), resolver_.locate(space, line.last), line);
+      add_line(resolver_.locate_branch(space, line.first), resolver_.locate_branch(space, line.last), line);
     result_.broken_lines += counts.branches.broken_lines();
   }
   CodeCounts result() {
@@ -98,7 +100,7 @@ class Summer {
     }
     result_.lines += line.executions;
     ModuleCounts& m = module(first.module);
-    m.ranges.add({first.address, last.address, line.executions, line.predicted});
+    m.ranges.add({first.address, last.address, line.executions, line.predicted, line.mispredicted});
     m.lines.push_back(line);
     m.lines.back().first = first.address;
     m.lines.back().last = last.address;
@@ -111,8 +113,7 @@ class Summer {
 
 }  // namespace
 
-CodeCounts sum_up(const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces, std::size_t events,
-                  Resolver& resolver) {
+CodeCounts sum_up(const std::map<CodeSpace, SpaceCounts>& spaces, std::size_t events, Resolver& resolver) {
   Summer summer(events, resolver);
   for (const auto& [space, counts] : spaces) summer.add_space(space, counts);
   return summer.result();

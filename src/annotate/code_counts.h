@@ -19,7 +19,7 @@ struct HitCount {
   std::pair<u64, u64> key() const { return {address, event}; }
 };
 
-/// What was sampled in one address space, by raw address.
+/// What was sampled in one address space and mode, by raw address. Branches may go to other modes.
 struct SpaceCounts {
   PairTable<HitCount> hits;
   BranchCounts branches;
@@ -48,8 +48,7 @@ struct CodeCounts {
 };
 
 /// Adds up address spaces.
-CodeCounts sum_up(const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces, std::size_t events,
-                  Resolver& resolver);
+CodeCounts sum_up(const std::map<CodeSpace, SpaceCounts>& spaces, std::size_t events, Resolver& resolver);
 
 void add(Weights& sum, const Weights& more);
 

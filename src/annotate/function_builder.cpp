@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/demangle.h"
 #include "disassembly.h"
 
 namespace pmusim::annotate {
@@ -70,7 +71,7 @@ void FunctionBuilder::add_inlined_frames() {
   std::vector<std::vector<InlinedFrame>> stacks(instructions.size());
   u64 steps = 0;
   for (const symbols::InlinedCall& call : content().inlined_calls(symbol().start, symbol().end)) {
-    const InlinedFrame frame{symbols::demangled(call.function), files_.number(call.call)};
+    const InlinedFrame frame{demangled(call.function), files_.number(call.call)};
     auto at = std::ranges::lower_bound(instructions, call.start, {}, &Instruction::address);
     for (; at != instructions.end() && at->address < call.end && steps < most_inlined; ++at, ++steps)
       stacks[static_cast<std::size_t>(at - instructions.begin())].push_back(frame);
@@ -106,8 +107,9 @@ void FunctionBuilder::add_marks(Instruction& instruction, const BlockRange& rang
   if (range.is_target && range.first == instruction.address)
     instruction.join = {range.entry, percent(range.entry, counts_.ranges.coverage_of_next_branch(range))};
   if (range.is_branch && range.last == instruction.address)
-    instruction.leave = {range.taken, range.predicted, percent(range.taken, range.coverage),
-                         percent(range.predicted, range.taken)};
+    instruction.leave = {range.taken, range.predicted, range.mispredicted,
+                         percent(range.taken, range.coverage),
+                         predicted_percent(range.predicted, range.mispredicted)};
 }
 
 void FunctionBuilder::add_blocks() {
@@ -119,6 +121,7 @@ void FunctionBuilder::add_blocks() {
     block.entry = at->entry;
     block.taken = at->taken;
     block.predicted = at->predicted;
+    block.mispredicted = at->mispredicted;
     // What goes on behind a branch that was not taken begins inside that branch's bytes.
     const auto first =
         std::ranges::lower_bound(function_.instructions, block.first, {}, &Instruction::address);
@@ -195,7 +198,8 @@ void FunctionBuilder::say_what_is_missing() {
     has_text = files_.read(i.where.file) && has_text;
   }
   if (!has_lines) function_.problem = "no debug information tells the source lines";
-  if (!has_text) function_.problem = "some of its source files cannot be read here";
+  if (!has_text)
+    function_.problem = "some of its source files cannot be read here, or are not called as source code is";
 }
 
 }  // namespace pmusim::annotate

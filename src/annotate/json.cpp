@@ -72,6 +72,7 @@ struct Convert {
             {"entry", b.entry},
             {"taken", b.taken},
             {"predicted", b.predicted},
+            {"mispredicted", b.mispredicted},
             {"cycles", json(b.cycles)},
             {"ipc", maybe(b.ipc)},
             {"counters", b.counters},
@@ -91,8 +92,9 @@ struct Convert {
     if (i.leave)
       text["leave"] = {{"taken", i.leave->taken},
                        {"predicted", i.leave->predicted},
+                       {"mispredicted", i.leave->mispredicted},
                        {"percent", i.leave->percent},
-                       {"predicted_percent", i.leave->predicted_percent}};
+                       {"predicted_percent", maybe(i.leave->predicted_percent)}};
     if (i.jump_target != 0) text["jump_target"] = i.jump_target;
     return text;
   }

@@ -58,7 +58,8 @@ class Columns {
     }
     if (i.join) put(joins_, {i.join->entries, i.join->percent});
     if (i.leave)
-      put(leaves_, {i.leave->taken, i.leave->predicted, i.leave->percent, i.leave->predicted_percent});
+      put(leaves_, {i.leave->taken, i.leave->predicted, i.leave->mispredicted, i.leave->percent,
+                    maybe(i.leave->predicted_percent)});
   }
 
   void put(Json& column, std::initializer_list<Json> values) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
+#include <string_view>
 
 #include "mapped_name.h"
 #include "perfdata/sample_parser.h"
@@ -87,14 +89,48 @@ void ProcessHistory::tell(symbols::AddressSpaces& spaces, const std::vector<perf
 
 namespace {
 
-constexpr u64 filters = perf::branch::IN_TX | perf::branch::NO_TX | perf::branch::CALL_STACK;
+struct BranchKind {
+  u64 bit;
+  std::string_view name;
+};
+/// What a filter of branches selects, if not any.
+constexpr BranchKind branch_kinds[] = {{perf::branch::ANY_CALL, "calls"},
+                                       {perf::branch::ANY_RETURN, "returns"},
+                                       {perf::branch::IND_CALL, "indirect calls"},
+                                       {perf::branch::CALL, "direct calls"},
+                                       {perf::branch::IND_JUMP, "indirect jumps"},
+                                       {perf::branch::COND, "conditional branches"},
+                                       {perf::branch::ABORT_TX, "aborts of transactions"}};
+/// These narrow even "any".
+constexpr BranchKind restrictions[] = {{perf::branch::IN_TX, "within transactions"},
+                                       {perf::branch::NO_TX, "outside of transactions"}};
+
+void add_names(std::string& list, std::span<const BranchKind> kinds, u64 filter) {
+  for (const BranchKind& kind : kinds)
+    if ((filter & kind.bit) != 0) list += fmt::format("{}{}", list.empty() ? "" : ", ", kind.name);
+}
+
+/// Code of users goes on where a system call or an interrupt left it. Kernels begin elsewhere each time.
+bool is_of_kernel_alone(const perf::Attr& attr) {
+  const u64 levels = attr.branch_sample_type & perf::branch::PLM_ALL;
+  return levels == 0 ? attr.exclude_user != 0 : (levels & perf::branch::USER) == 0;
+}
+
+/// What the branch stacks of an event hold, if not every branch: "calls, returns". A filter that names no
+/// kind of branch is that of a stack that was made of a trace (perf inject), where none is missing.
+std::string what_is_left(const perf::Attr& attr) {
+  std::string left;
+  if ((attr.branch_sample_type & perf::branch::ANY) == 0)
+    add_names(left, branch_kinds, attr.branch_sample_type);
+  add_names(left, restrictions, attr.branch_sample_type);
+  if (is_of_kernel_alone(attr)) left += left.empty() ? "the kernel's alone" : ", the kernel's alone";
+  return left;
+}
 
 BranchUse use_of(const perf::Attr& attr) {
   if ((attr.sample_type & perf::sample::BRANCH_STACK) == 0) return BranchUse::none;
   if ((attr.branch_sample_type & perf::branch::CALL_STACK) != 0) return BranchUse::call_stack;
-  const bool all =
-      (attr.branch_sample_type & perf::branch::ANY) != 0 && (attr.branch_sample_type & filters) == 0;
-  return all ? BranchUse::every_branch : BranchUse::chosen_branches;
+  return what_is_left(attr).empty() ? BranchUse::every_branch : BranchUse::chosen_branches;
 }
 
 bool is_logged(const perfdata::EventDescription& event) {
@@ -141,14 +177,20 @@ std::vector<std::string> logged_events(const perfdata::Reader& reader) {
   return names;
 }
 
-std::vector<std::string> notes_on_branches(const std::vector<SampledEvent>& events) {
+std::vector<std::string> notes_on_events(const perfdata::Reader& reader) {
   std::vector<std::string> notes;
-  for (const SampledEvent& event : events)
-    if (event.branches == BranchUse::chosen_branches)
-      notes.push_back(
-          fmt::format("{}: its branch stacks are filtered, so that the code between two entries is not known "
-                      "to be straight: no coverage is shown; record with -b",
-                      event.name));
+  for (const auto& [attr, name, ids] : reader.events()) {
+    if (use_of(attr) == BranchUse::chosen_branches)
+      notes.push_back(fmt::format(
+          "{}: its branch stacks are filtered ({}), so that the code between two entries is not known to be "
+          "straight: no coverage and no rates are shown, and shares are among these branches; record with -b",
+          name, what_is_left(attr)));
+    if ((attr.sample_type & perf::sample::STACK_USER) != 0)
+      notes.push_back(fmt::format(
+          "{}: its samples have copies of the stack (--call-graph dwarf), which are not unwound: callers in "
+          "user code are not known; 'perf report' unwinds, --call-graph fp or lbr records callers",
+          name));
+  }
   return notes;
 }
 

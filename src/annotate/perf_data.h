@@ -45,8 +45,8 @@ class ProcessHistory {
 std::vector<SampledEvent> sampled_events(const perfdata::Reader& reader);
 /// Names of the events whose counts the LBR logs, in the order of the fields.
 std::vector<std::string> logged_events(const perfdata::Reader& reader);
-/// A sentence for each event whose branch stacks are no history.
-std::vector<std::string> notes_on_branches(const std::vector<SampledEvent>& events);
+/// A sentence for each event whose branch stacks are no history, or whose call stacks are not unwound.
+std::vector<std::string> notes_on_events(const perfdata::Reader& reader);
 
 }  // namespace pmusim::annotate
 

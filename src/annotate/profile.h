@@ -7,6 +7,7 @@
 #include <string>
 
 #include "annotate/branch_counts.h"
+#include "perf/cpu_mode.h"
 #include "pmusim/annotate/analyze.h"
 #include "pmusim/annotate/report.h"
 #include "symbols/address_space.h"
@@ -32,6 +33,7 @@ struct Sample {
   u32 pid = 0;
   u64 time = 0;  ///< in the unit of the address spaces' events
   u64 ip = 0;
+  perf::CpuMode mode = perf::CpuMode::unknown;  ///< of `ip`
   u64 period = 1;
   std::span<const u64> callchain = {};               ///< innermost first, with perf's context marks
   std::span<const perf::BranchEntry> branches = {};  ///< newest first

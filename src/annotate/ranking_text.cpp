@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "annotate/branch_counts.h"
+#include "base/printable.h"
 #include "colours.h"
 
 namespace pmusim::annotate {
@@ -22,7 +24,7 @@ class RankingPrinter {
  private:
   void print_head() {
     for (const Event& event : report_.events)
-      text_ += fmt::format("# {}: {} samples, event count {}\n", event.name, event.total.samples,
+      text_ += fmt::format("# {}: {} samples, event count {}\n", printable(event.name), event.total.samples,
                            event.total.period);
     if (report_.totals.branch_stacks != 0)
       text_ += fmt::format("# {} branch stacks with {} branches\n", report_.totals.branch_stacks,
@@ -62,7 +64,9 @@ class RankingPrinter {
     }
   }
 
-  static std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+  static std::string base_name(const std::string& path) {
+    return printable(path.substr(path.rfind('/') + 1));
+  }
 
   void print_symbols() {
     const bool stacks = report_.stack_source != StackSource::none;
@@ -72,7 +76,8 @@ class RankingPrinter {
       if (!has_samples(symbol.weights)) continue;
       print_weights(symbol.weights);
       if (stacks) print_children(symbol);
-      text_ += fmt::format("  {:<20} {}\n", base_name(report_.modules[symbol.module].path), symbol.name);
+      text_ += fmt::format("  {:<20} {}\n", base_name(report_.modules[symbol.module].path),
+                           printable(symbol.name));
     }
   }
 
@@ -88,7 +93,7 @@ class RankingPrinter {
     for (const Module& module : report_.modules) {
       if (!has_samples(module.weights)) continue;
       print_weights(module.weights);
-      text_ += fmt::format("  {}\n", module.path);
+      text_ += fmt::format("  {}\n", printable(module.path));
     }
   }
 
@@ -101,17 +106,24 @@ class RankingPrinter {
     text_ += fmt::format("  {:<30} Symbol\n", "Source line");
     for (const RankedLine& line : report_.lines) {
       print_weights(line.weights);
-      text_ += fmt::format("  {:<30} {}\n", line_name(line.where), report_.symbols[line.symbol].name);
+      text_ +=
+          fmt::format("  {:<30} {}\n", line_name(line.where), printable(report_.symbols[line.symbol].name));
     }
   }
 
   std::string place_name(const Place& place) const {
     const Symbol& symbol = report_.symbols[place.symbol];
+    const std::string name = printable(symbol.name);
     const std::string offset = symbol.start == symbol.end
-                                   ? fmt::format("{}:{:#x}", symbol.name, place.address)
-                                   : fmt::format("{}+{:#x}", symbol.name, place.address - symbol.start);
+                                   ? fmt::format("{}:{:#x}", name, place.address)
+                                   : fmt::format("{}+{:#x}", name, place.address - symbol.start);
     const std::string line = line_name(place.where);
     return line.empty() ? offset : fmt::format("{} ({})", offset, line);
+  }
+
+  static std::string prediction(const Branch& branch) {
+    const auto percent = predicted_percent(branch.predicted, branch.mispredicted);
+    return percent ? fmt::format("{:.2f}%", *percent) : "-";
   }
 
   void print_branches() {
@@ -119,10 +131,8 @@ class RankingPrinter {
     for (const Branch& branch : report_.branches) {
       const double share = 100 * static_cast<double>(branch.taken) /
                            static_cast<double>(std::max<u64>(report_.totals.branch_entries, 1));
-      const double predicted =
-          100 * static_cast<double>(branch.predicted) / static_cast<double>(branch.taken);
       text_ += painted(fmt::format(" {:8.2f}%", share), percent_colour(share), colours_) +
-               fmt::format(" {:9} {:9.2f}% {:>7}  {} -> {}\n", branch.taken, predicted,
+               fmt::format(" {:9} {:>10} {:>7}  {} -> {}\n", branch.taken, prediction(branch),
                            branch.timed == 0 ? "-" : fmt::format("{}", branch.cycles / branch.timed),
                            place_name(branch.from), place_name(branch.to));
     }

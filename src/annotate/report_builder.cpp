@@ -32,7 +32,7 @@ class Builder {
   Builder(Report& report, const CodeCounts& code, Resolver& resolver, const Options& options)
       : report_(report), code_(code), resolver_(resolver), options_(options) {}
 
-  void build(const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces) {
+  void build(const std::map<CodeSpace, SpaceCounts>& spaces) {
     count_symbols();
     merge_stacks(spaces);
     rank_modules();
@@ -42,7 +42,8 @@ class Builder {
     annotate_functions();
     report_.paths =
         find_paths(code_, resolver_, options_.max_paths, [&](const Location& l) { return place(l); });
-    report_.stacks = stack_nodes(stacks_, events(), options_.min_stack_share);
+    if (report_.stack_source != StackSource::none)
+      report_.stacks = stack_nodes(stacks_, events(), options_.min_stack_share);
     for (StackNode& node : report_.stacks)
       if (node.symbol != nothing) node.symbol = rank_of_symbol_[node.symbol];
     report_.files = files_.take();
@@ -80,14 +81,14 @@ class Builder {
         s.max_coverage = code_.modules[s.module].ranges.max_coverage(s.start, s.end);
   }
 
-  void merge_stacks(const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces) {
+  void merge_stacks(const std::map<CodeSpace, SpaceCounts>& spaces) {
     for (const auto& [space, counts] : spaces)
-      stacks_.add(counts.stacks, [&, id = space](u64 address) {
-        const u32 number = resolver_.symbol_at(resolver_.locate(id, address));
+      stacks_.add(counts.stacks, [&, id = space.id](const Frame& frame) {
+        const u32 number = resolver_.symbol_at(resolver_.locate({id, frame.mode}, frame.address));
         symbol(number);
         return number;
       });
-    const bool known = !stacks_.nodes().empty();
+    const bool known = report_.stack_source != StackSource::none;
     const auto sums =
         known ? weights_with_callees(stacks_, symbols_.size(), events()) : std::vector<Weights>{};
     for (std::size_t i = 0; i < symbols_.size(); ++i)
@@ -197,6 +198,9 @@ class Builder {
   }
 
   void note_what_is_missing() {
+    // Some of it shows only when lines are looked up.
+    for (u32 number = 0; number < rank_of_module_.size(); ++number)
+      report_.modules[rank_of_module_[number]].problem = content(number).problem();
     for (const Module& m : report_.modules)
       if (!m.problem.empty() && has_samples(m.weights))
         report_.notes.push_back(fmt::format("{}: {}", m.path, m.problem));
@@ -218,8 +222,8 @@ class Builder {
 
 }  // namespace
 
-void build_report(Report& report, const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces,
-                  Resolver& resolver, const Options& options) {
+void build_report(Report& report, const std::map<CodeSpace, SpaceCounts>& spaces, Resolver& resolver,
+                  const Options& options) {
   const CodeCounts code = sum_up(spaces, report.events.size(), resolver);
   Builder(report, code, resolver, options).build(spaces);
 }

@@ -11,8 +11,8 @@
 namespace pmusim::annotate {
 
 /// Fills in everything about code: modules, symbols, lines, branches, functions, paths and stacks.
-void build_report(Report& report, const std::map<symbols::AddressSpaces::Id, SpaceCounts>& spaces,
-                  Resolver& resolver, const Options& options);
+void build_report(Report& report, const std::map<CodeSpace, SpaceCounts>& spaces, Resolver& resolver,
+                  const Options& options);
 
 }  // namespace pmusim::annotate
 

@@ -5,35 +5,88 @@
 
 #include <algorithm>
 
+#include "base/demangle.h"
 #include "mapped_name.h"
 
 namespace pmusim::annotate {
 
+using perf::CpuMode;
+
+/// What is no file.
+struct SpecialModule {
+  std::string_view name, problem;
+};
+
 namespace {
 
-constexpr u64 kernel_half = u64{1} << 63;
+constexpr SpecialModule unknown{"[unknown]", "no mapping of a file is known here"};
+constexpr SpecialModule kernel{"[kernel]", "symbols of kernels are not read"};
+constexpr SpecialModule hypervisor{"[hypervisor]", "symbols of hypervisors are not read"};
+constexpr SpecialModule guest_kernel{"[guest kernel]", "symbols of kernels are not read"};
+constexpr SpecialModule guest_user{"[guest user]", "what guests have mapped is not known"};
+
+bool is_in_upper_half(u64 address) { return (address & bit(63)) != 0; }
+
+/// nullptr for code of a process.
+const SpecialModule* special_of(CpuMode mode, u64 address) {
+  switch (mode) {
+    case CpuMode::kernel:
+      return &kernel;
+    case CpuMode::hypervisor:
+      return &hypervisor;
+    case CpuMode::guest_kernel:
+      return &guest_kernel;
+    case CpuMode::guest_user:
+      return &guest_user;
+    case CpuMode::unknown:
+      return is_in_upper_half(address) ? &kernel : nullptr;
+    default:
+      return nullptr;
+  }
+}
 
 }  // namespace
 
-Location Resolver::locate(symbols::AddressSpaces::Id space, u64 address) {
-  if ((address & kernel_half) != 0) return {special_module("[kernel]"), address};
-  const symbols::Mapping* const mapping = space == no_space ? nullptr : spaces_[space].find(address);
-  if (mapping == nullptr) return {special_module("[unknown]"), address};
+const symbols::Mapping* Resolver::mapping_at(symbols::AddressSpaces::Id space, u64 address) const {
+  return space == no_space ? nullptr : spaces_[space].find(address);
+}
+
+Location Resolver::locate(const CodeSpace& space, u64 address) {
+  if (const SpecialModule* const special = special_of(space.mode, address))
+    return {special_module(*special), address};
+  const symbols::Mapping* const mapping = mapping_at(space.id, address);
+  if (mapping == nullptr) return {special_module(unknown), address};
   const u32 module = module_of_file(mapping->file);
   return {module, modules_[module].content.address_of(address - mapping->start + mapping->file_offset)};
 }
 
-u32 Resolver::special_module(const std::string& name) {
-  const auto [at, is_new] = special_modules_.try_emplace(name, static_cast<u32>(modules_.size()));
-  if (is_new)
-    modules_.push_back(
-        {name, symbols::Module::nameless(name == "[kernel]" ? "symbols of kernels are not read"
-                                                            : "no mapping of a file is known here")});
+/// Stacks reach from one mode into another; a 32-bit kernel is in the lower half, and maps no file there.
+Location Resolver::locate_branch(const CodeSpace& space, u64 address) {
+  const bool is_upper = is_in_upper_half(address);
+  switch (space.mode) {
+    case CpuMode::hypervisor:
+      return locate(space, address);
+    case CpuMode::guest_kernel:
+    case CpuMode::guest_user:
+      return locate({space.id, is_upper ? CpuMode::guest_kernel : space.mode}, address);
+    case CpuMode::kernel:
+      if (mapping_at(space.id, address) == nullptr) return locate(space, address);
+      [[fallthrough]];
+    default:
+      return locate({space.id, CpuMode::unknown}, address);
+  }
+}
+
+u32 Resolver::special_module(const SpecialModule& special) {
+  const auto [at, is_new] =
+      special_modules_.try_emplace(std::string(special.name), static_cast<u32>(modules_.size()));
+  if (is_new) modules_.push_back({at->first, symbols::Module::nameless(std::string(special.problem))});
   return at->second;
 }
 
 symbols::Module Resolver::open(const symbols::FileIdentity& file) const {
-  if (is_jit_map(file.path)) return symbols::Module::from_jit_map(file.path);
+  if (is_jit_map(file.path) && std::filesystem::path(file.path).parent_path() == options_.jit_directory)
+    return symbols::Module::from_jit_map(file.path);
   if (!file.path.starts_with('/')) return symbols::Module::nameless("is no file: its code is not shown");
   return symbols::Module::open(file, options_.debug_directory);
 }
@@ -51,8 +104,7 @@ u32 Resolver::symbol_at(const Location& location) {
   const std::pair key(location.module, symbol != nullptr ? symbol->start : ~u64{0});
   const auto [at, is_new] = symbol_index_.try_emplace(key, static_cast<u32>(symbols_.size()));
   if (is_new && symbol != nullptr)
-    symbols_.push_back(
-        {location.module, symbol->start, symbol->end, symbols::demangled(symbol->name), symbol->name});
+    symbols_.push_back({location.module, symbol->start, symbol->end, demangled(symbol->name), symbol->name});
   else if (is_new)
     symbols_.push_back({location.module, 0, 0, "[unknown]", ""});
   return at->second;
@@ -61,7 +113,7 @@ u32 Resolver::symbol_at(const Location& location) {
 std::string Resolver::name_of(u32 module, u64 address) const {
   const symbols::Symbol* const symbol = modules_[module].content.find(address);
   if (symbol == nullptr) return {};
-  const std::string name = symbols::demangled(symbol->name);
+  const std::string name = demangled(symbol->name);
   return address == symbol->start ? name : fmt::format("{}+{:#x}", name, address - symbol->start);
 }
 

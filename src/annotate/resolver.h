@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "perf/cpu_mode.h"
 #include "pmusim/annotate/analyze.h"
 #include "symbols/address_space.h"
 #include "symbols/module.h"
@@ -20,8 +21,17 @@ struct Location {
   friend auto operator<=>(const Location&, const Location&) = default;
 };
 
+/// What an address is looked up in: a process at some time, and what the CPU ran of it.
+struct CodeSpace {
+  symbols::AddressSpaces::Id id = 0;
+  perf::CpuMode mode = perf::CpuMode::unknown;
+  friend auto operator<=>(const CodeSpace&, const CodeSpace&) = default;
+};
+
 /// Processes of which no mapping is known.
 inline constexpr symbols::AddressSpaces::Id no_space = ~u32{0};
+
+struct SpecialModule;
 
 /// Turns addresses of processes into places in modules and names them. Modules are opened when first seen.
 class Resolver {
@@ -39,7 +49,10 @@ class Resolver {
   Resolver(const symbols::AddressSpaces& spaces, const Options& options)
       : spaces_(spaces), options_(options) {}
 
-  Location locate(symbols::AddressSpaces::Id space, u64 address);
+  /// Where no mode is known the address tells kernels apart, as it does on 64-bit ones.
+  Location locate(const CodeSpace& space, u64 address);
+  /// An address of a branch stack, of which no mode is known but that of its sample.
+  Location locate_branch(const CodeSpace& space, u64 address);
   /// The symbol at a place, a number of this resolver; one "[unknown]" for the rest of each module.
   u32 symbol_at(const Location& location);
   /// What stands at an address of a module: "main+0x12"; empty if no symbol is there.
@@ -49,8 +62,9 @@ class Resolver {
   const std::vector<KnownSymbol>& symbols() const { return symbols_; }
 
  private:
+  const symbols::Mapping* mapping_at(symbols::AddressSpaces::Id space, u64 address) const;
   u32 module_of_file(u32 file);
-  u32 special_module(const std::string& name);
+  u32 special_module(const SpecialModule& special);
   symbols::Module open(const symbols::FileIdentity& file) const;
 
   const symbols::AddressSpaces& spaces_;

@@ -28,9 +28,9 @@ constexpr Rows rows = make_rows();
 
 }  // namespace
 
-u32 crc32(const void* data, std::size_t bytes) {
+u32 crc32(const void* data, std::size_t bytes, u32 before) {
   const auto* at = static_cast<const unsigned char*>(data);
-  u32 rest = ~u32{0};
+  u32 rest = ~before;
   for (; bytes >= step_bytes; bytes -= step_bytes, at += step_bytes) {
     const u64 next = boost::endian::load_little_u64(at) ^ rest;
     rest = 0;

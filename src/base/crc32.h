@@ -6,8 +6,8 @@
 
 namespace pmusim {
 
-/// CRC-32 of IEEE 802.3.
-u32 crc32(const void* data, std::size_t bytes);
+/// CRC-32 of IEEE 802.3, going on from that of the bytes before.
+u32 crc32(const void* data, std::size_t bytes, u32 before = 0);
 
 }  // namespace pmusim
 

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,20 +14,50 @@
 
 namespace pmusim {
 
+namespace {
+
+Failure<Error> cannot_read(const std::string& path, std::string_view why) {
+  return Failure(Error(fmt::format("{}: cannot read: {}", path, why)));
+}
+
+bool is_made_by_kernel(const struct statfs& system) {
+  switch (static_cast<u32>(system.f_type)) {
+    case PROC_SUPER_MAGIC:
+    case SYSFS_MAGIC:
+    case DEBUGFS_MAGIC:
+    case TRACEFS_MAGIC:
+    case SECURITYFS_MAGIC:
+    case CGROUP_SUPER_MAGIC:
+    case CGROUP2_SUPER_MAGIC:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<Done, Error> check(const std::string& path, const struct stat& status, const struct statfs& system) {
+  if (S_ISDIR(status.st_mode)) return cannot_read(path, std::strerror(EISDIR));
+  if (!S_ISREG(status.st_mode)) return cannot_read(path, "it is a pipe or a device; expected a regular file");
+  if (is_made_by_kernel(system))
+    return cannot_read(path, "the kernel makes it up as it is read; expected a file of a disk");
+  return Done{};
+}
+
+}  // namespace
+
 Result<InputFile, Error> InputFile::open(const std::string& path) {
-  const auto failure = [&](int code) {
-    return Failure(Error(fmt::format("{}: cannot read: {}", path, std::strerror(code))));
-  };
-  // A pipe without a writer and some devices would block for ever.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) return failure(errno);
-  InputFile file(path, descriptor, 0);
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return failure(errno);
-  if (S_ISDIR(status.st_mode)) return failure(EISDIR);
-  if (!S_ISREG(status.st_mode))
-    return Failure(
-        Error(fmt::format("{}: cannot read: it is a pipe or a device; expected a regular file", path)));
+  struct statfs system {};
+  if (::stat(path.c_str(), &status) != 0 || ::statfs(path.c_str(), &system) != 0)
+    return cannot_read(path, std::strerror(errno));
+  if (auto fit = check(path, status, system); !fit.ok()) return Failure(fit.error());
+  // Another file may have taken its place: a pipe without a writer would block, a terminal become ours.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return cannot_read(path, std::strerror(errno));
+  InputFile file(path, descriptor, 0);
+  if (::fstat(descriptor, &status) != 0 || ::fstatfs(descriptor, &system) != 0)
+    return cannot_read(path, std::strerror(errno));
+  if (auto fit = check(path, status, system); !fit.ok()) return Failure(fit.error());
   file.size_ = static_cast<u64>(status.st_size);
   return file;
 }

@@ -12,8 +12,10 @@
 
 namespace pmusim {
 
-/// A regular file that is read at offsets. Opening never waits: a pipe without a writer, or a device, is
-/// refused. Every error names the file.
+/// A regular file that is read at offsets: the one way in which files are opened that others made or named.
+/// What is there is looked at before it is opened, and again behind: pipes, devices and what the kernel makes
+/// up as it is read (/proc, /sys) are refused, so that opening neither waits nor has an effect. Every error
+/// names the file.
 ///
 ///     const auto file = InputFile::open("perf.data");
 ///     if (file.ok()) const auto bytes = file->read_all();
@@ -25,6 +27,8 @@ class InputFile {
   ~InputFile();
 
   u64 size() const { return size_; }
+  /// For libraries that read from one; it stays this object's.
+  int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
   /// Fills `out` from `offset`. Errors: the file ends before, the disk.
   Result<Done, Error> read(u64 offset, std::span<std::byte> out) const;

@@ -32,15 +32,13 @@ bool is_control(std::string_view character) {
   return first < 0x20 || first == 0x7F || (first == 0xC2 && byte_at(character, 1) < 0xA0);
 }
 
-}  // namespace
-
-std::string printable(std::string_view text) {
+std::string escaped(std::string_view text, std::string_view backslash) {
   std::string result;
   while (!text.empty()) {
     const std::size_t bytes = character_bytes(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(bytes, 1));
     if (character == "\\") {
-      result += "\\\\";
+      result += backslash;
     } else if (bytes != 0 && !is_control(character)) {
       result += character;
     } else {
@@ -50,5 +48,10 @@ std::string printable(std::string_view text) {
   }
   return result;
 }
+
+}  // namespace
+
+std::string printable(std::string_view name) { return escaped(name, "\\\\"); }
+std::string printable_sentence(std::string_view sentence) { return escaped(sentence, "\\"); }
 
 }  // namespace pmusim

@@ -7,10 +7,14 @@
 
 namespace pmusim {
 
-/// `text` as a terminal can show it on one line: control characters, and bytes that are no UTF-8, become
-/// \xNN, a backslash two. What files name (programs, mapped files, symbols) goes through here on its way to a
-/// line.
-std::string printable(std::string_view text);
+/// `name` as a terminal can show it on one line: control characters, and bytes that are no UTF-8, become
+/// \xNN, a backslash two. What files name (programs, mapped files, symbols, events) goes through here on its
+/// way to a line.
+std::string printable(std::string_view name);
+
+/// The same for a sentence with names in it, some of which may have been through printable(): a backslash
+/// stays one.
+std::string printable_sentence(std::string_view sentence);
 
 }  // namespace pmusim
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "qemu/guest_maps.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <set>
 
+#include "base/input_file.h"
 #include "trace/build_id.h"
 #include "trace/process_maps.h"
 
@@ -26,10 +25,10 @@ constexpr u64 page_up(u64 address) { return page_down(address + page - 1); }
 std::vector<GElf_Phdr> loaded_segments(const std::string& path) {
   elf_version(EV_CURRENT);
   std::vector<GElf_Phdr> segments;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return segments;
+  const auto file = InputFile::open(path);
+  if (!file.ok()) return segments;
   std::size_t count = 0;
-  if (Elf* const elf = elf_begin(descriptor, ELF_C_READ, nullptr)) {
+  if (Elf* const elf = elf_begin(file->descriptor(), ELF_C_READ, nullptr)) {
     if (elf_getphdrnum(elf, &count) != 0) count = 0;
     GElf_Phdr segment{};
     for (std::size_t n = 0; n < count; ++n) {
@@ -38,7 +37,6 @@ std::vector<GElf_Phdr> loaded_segments(const std::string& path) {
     }
     elf_end(elf);
   }
-  ::close(descriptor);
   return segments;
 }
 

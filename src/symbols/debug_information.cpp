@@ -2,10 +2,13 @@
 #include "debug_information.h"
 
 #include <dwarf.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <tuple>
+
+#include "side_files.h"
 
 namespace pmusim::symbols {
 
@@ -63,10 +66,14 @@ bool DebugInformation::is_in(const ElfFile& elf) {
   return elf.has_section(".debug_info") || elf.has_section(".zdebug_info");
 }
 
-std::unique_ptr<DebugInformation> DebugInformation::open(const ElfFile& elf) {
+Result<std::unique_ptr<DebugInformation>, Error> DebugInformation::open(const ElfFile& elf) {
   Dwarf* const dwarf = dwarf_begin_elf(elf.get(), DWARF_C_READ, nullptr);
-  if (dwarf == nullptr) return nullptr;
+  if (dwarf == nullptr) return Failure(Error("has debug information (DWARF) that cannot be read"));
   std::unique_ptr<DebugInformation> result(new DebugInformation(dwarf));
+  if (const auto unfit = unfit_side_file(dwarf, elf))
+    return Failure(Error(
+        fmt::format("has debug information (DWARF) that names {}, which is no file of debug information",
+                    unfit->string())));
   result->find_units();
   return result;
 }

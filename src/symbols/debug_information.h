@@ -17,8 +17,9 @@ namespace pmusim::symbols {
 class DebugInformation {
  public:
   static bool is_in(const ElfFile& elf);
-  /// nullptr if it cannot be read. `elf` has to outlive the object.
-  static std::unique_ptr<DebugInformation> open(const ElfFile& elf);
+  /// Errors, as the end of a sentence: it cannot be read; it names files that are not to be opened. `elf` has
+  /// to outlive the object.
+  static Result<std::unique_ptr<DebugInformation>, Error> open(const ElfFile& elf);
 
   std::optional<Position> position(u64 address);
   std::vector<InlinedCall> inlined_calls(u64 start, u64 end);

@@ -2,10 +2,7 @@
 #include "elf_file.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -19,11 +16,6 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
   return text;
 }
 
-ElfFile::~ElfFile() {
-  elf_.reset();
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
 std::optional<ElfFile> ElfFile::checked(ElfFile file) {
   GElf_Ehdr header;
   if (elf_kind(file.get()) != ELF_K_ELF || gelf_getehdr(file.get(), &header) == nullptr) return std::nullopt;
@@ -33,20 +25,17 @@ std::optional<ElfFile> ElfFile::checked(ElfFile file) {
 
 std::optional<ElfFile> ElfFile::open(const std::filesystem::path& path) {
   elf_version(EV_CURRENT);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return std::nullopt;
-  struct stat status {};
-  // A path out of a profile may name a device or a pipe.
-  const bool is_file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-  Elf* const elf = is_file ? elf_begin(descriptor, ELF_C_READ, nullptr) : nullptr;
-  return checked(ElfFile({}, descriptor, elf));
+  auto file = InputFile::open(path);
+  if (!file.ok()) return std::nullopt;
+  Elf* const elf = elf_begin(file->descriptor(), ELF_C_READ, nullptr);
+  return checked(ElfFile({}, *std::move(file), elf));
 }
 
 std::optional<ElfFile> ElfFile::from_memory(std::vector<std::byte> bytes) {
   elf_version(EV_CURRENT);
   if (bytes.empty()) return std::nullopt;
   Elf* const elf = elf_memory(reinterpret_cast<char*>(bytes.data()), bytes.size());
-  return checked(ElfFile(std::move(bytes), -1, elf));
+  return checked(ElfFile(std::move(bytes), std::nullopt, elf));
 }
 
 std::vector<std::byte> ElfFile::build_id() const {
@@ -68,25 +57,14 @@ std::vector<GElf_Phdr> ElfFile::load_segments() const {
   return segments;
 }
 
-u64 ElfFile::bytes() const {
-  struct stat status {};
-  if (descriptor_ < 0) return bytes_.size();
-  return fstat(descriptor_, &status) == 0 ? static_cast<u64>(status.st_size) : 0;
-}
-
 std::vector<std::byte> ElfFile::read(u64 offset, u64 count) const {
-  if (descriptor_ < 0) {
-    const u64 start = std::min<u64>(offset, bytes_.size());
-    const u64 end = start + std::min<u64>(count, bytes_.size() - start);
-    return {bytes_.begin() + static_cast<std::ptrdiff_t>(start),
-            bytes_.begin() + static_cast<std::ptrdiff_t>(end)};
-  }
-  struct stat status {};
-  if (fstat(descriptor_, &status) != 0 || offset >= static_cast<u64>(status.st_size)) return {};
-  std::vector<std::byte> bytes(std::min<u64>(count, static_cast<u64>(status.st_size) - offset));
-  const ssize_t got = pread(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return bytes;
+  const u64 start = std::min(offset, bytes());
+  std::vector<std::byte> result(std::min(count, bytes() - start));
+  if (!file_)
+    std::ranges::copy(std::span(bytes_).subspan(start, result.size()), result.begin());
+  else if (!file_->read(start, result).ok())
+    result.clear();
+  return result;
 }
 
 Elf_Scn* ElfFile::section(std::string_view name) const {
@@ -111,6 +89,17 @@ std::optional<ElfFile> by_build_id(std::span<const std::byte> id, const std::fil
   return file;
 }
 
+/// A piece at a time: the file may be larger than memory.
+u32 crc_of(const ElfFile& file) {
+  constexpr u64 piece = 1 << 20;
+  u32 crc = 0;
+  for (u64 at = 0; at < file.bytes(); at += piece) {
+    const std::vector<std::byte> bytes = file.read(at, piece);
+    crc = crc32(bytes.data(), bytes.size(), crc);
+  }
+  return crc;
+}
+
 /// GDB's manual, "Separate Debug Files": beside the program, in .debug beside it, under the debug directory.
 std::optional<ElfFile> by_link(const ElfFile& file, const std::filesystem::path& program,
                                const std::filesystem::path& debug_directory) {
@@ -121,9 +110,7 @@ std::optional<ElfFile> by_link(const ElfFile& file, const std::filesystem::path&
   for (const auto& path :
        {beside / name, beside / ".debug" / name, debug_directory / beside.relative_path() / name}) {
     auto found = ElfFile::open(path);
-    if (!found) continue;
-    const std::vector<std::byte> bytes = found->read(0, ~u64{0});
-    if (crc32(bytes.data(), bytes.size()) == crc) return found;
+    if (found && crc_of(*found) == crc) return found;
   }
   return std::nullopt;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/input_file.h"
 #include "symbols/module.h"
 
 namespace pmusim::symbols {
@@ -27,24 +28,22 @@ struct CloseDwarf {
 /// An ELF file of this machine's class, open or in memory.
 class ElfFile {
  public:
-  /// Nothing if there is no such file or it is no 64-bit x86 ELF.
+  /// Nothing if there is no such regular file or it is no 64-bit x86 ELF.
   static std::optional<ElfFile> open(const std::filesystem::path& path);
   static std::optional<ElfFile> from_memory(std::vector<std::byte> bytes);
 
-  ElfFile(ElfFile&& other) noexcept
-      : bytes_(std::move(other.bytes_)),
-        descriptor_(std::exchange(other.descriptor_, -1)),
-        elf_(std::move(other.elf_)) {}
+  ElfFile(ElfFile&&) noexcept = default;
   ElfFile& operator=(ElfFile&& other) noexcept {
     std::swap(bytes_, other.bytes_);
-    std::swap(descriptor_, other.descriptor_);
+    std::swap(file_, other.file_);
     std::swap(elf_, other.elf_);
     return *this;
   }
-  ~ElfFile();
 
   Elf* get() const { return elf_.get(); }
-  u64 bytes() const;
+  /// Empty for one in memory.
+  std::string path() const { return file_ ? file_->path() : ""; }
+  u64 bytes() const { return file_ ? file_->size() : bytes_.size(); }
   std::vector<std::byte> build_id() const;
   std::vector<GElf_Phdr> load_segments() const;
   /// Bytes [offset, offset + count) of the file, fewer at its end.
@@ -54,13 +53,13 @@ class ElfFile {
   bool has_section(std::string_view name) const { return section(name) != nullptr; }
 
  private:
-  ElfFile(std::vector<std::byte> bytes, int descriptor, Elf* elf)
-      : bytes_(std::move(bytes)), descriptor_(descriptor), elf_(elf) {}
+  ElfFile(std::vector<std::byte> bytes, std::optional<InputFile> file, Elf* elf)
+      : bytes_(std::move(bytes)), file_(std::move(file)), elf_(elf) {}
   static std::optional<ElfFile> checked(ElfFile file);
 
   std::vector<std::byte> bytes_;
-  int descriptor_;
-  std::unique_ptr<Elf, CloseElf> elf_;
+  std::optional<InputFile> file_;
+  std::unique_ptr<Elf, CloseElf> elf_;  // goes before its file does
 };
 
 /// The functions of the symbol table in sections of type `table` (SHT_SYMTAB, SHT_DYNSYM), by address, one

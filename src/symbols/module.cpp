@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 
 #include "base/build_id.h"
 #include "debug_information.h"
@@ -40,9 +39,10 @@ class Module::State {
 
 void Module::State::open(const FileIdentity& identity, const std::filesystem::path& debug_directory) {
   elf = ElfFile::open(identity.path);
+  std::error_code error;
   if (!elf)
-    miss(std::filesystem::exists(identity.path) ? "is no x86-64 ELF file: its code is not shown"
-                                                : "does not exist here: its code is not shown");
+    miss(std::filesystem::exists(identity.path, error) ? "is no x86-64 ELF file: its code is not shown"
+                                                       : "does not exist here: its code is not shown");
   if (elf && !identity.build_id.empty() && !is_same_build(identity.build_id, elf->build_id())) {
     miss(fmt::format("is another build ({}) than the one recorded ({}): its code is not shown",
                      elf->build_id().empty() ? "without a build id" : hexadecimal(elf->build_id()),
@@ -89,8 +89,12 @@ const ElfFile* Module::State::debug_file() const {
 }
 
 DebugInformation* Module::State::debug() {
-  if (!std::exchange(debug_was_read_, true))
-    if (const ElfFile* const file = debug_file()) debug_ = DebugInformation::open(*file);
+  if (std::exchange(debug_was_read_, true) || debug_file() == nullptr) return debug_.get();
+  auto opened = DebugInformation::open(*debug_file());
+  if (opened.ok())
+    debug_ = *std::move(opened);
+  else
+    miss(opened.error().message + ": no source lines and no inlined functions");
   return debug_.get();
 }
 
@@ -117,13 +121,18 @@ std::optional<Symbol> parse_jit_line(std::string_view line) {
 
 /// Code may be compiled again at the same place: later lines of the file win.
 void Module::State::read_jit_map(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
+  constexpr u64 largest_map = 256u << 20;
+  const auto file = InputFile::open(path);
+  if (!file.ok() || file->size() > largest_map)
     return miss(fmt::format("is no file, and there is no {} to name its functions", path.string()));
+  const auto bytes = file->read_all();
+  if (!bytes.ok()) return miss(bytes.error().message);
+  std::string_view rest(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    if (auto symbol = parse_jit_line(rest.substr(0, end))) symbols.push_back(*std::move(symbol));
+    rest.remove_prefix(std::min(end, rest.size() - 1) + 1);
   }
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (auto symbol = parse_jit_line(line)) symbols.push_back(*std::move(symbol));
   std::ranges::reverse(symbols);
   std::ranges::stable_sort(symbols, {}, &Symbol::start);
   symbols = merged(std::move(symbols), {});

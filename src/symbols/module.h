@@ -17,7 +17,7 @@ namespace pmusim::symbols {
 /// A function: [start, end) in addresses of the file.
 struct Symbol {
   u64 start = 0, end = 0;
-  std::string name;  ///< as linked; see demangled()
+  std::string name;  ///< as linked; see base/demangle.h
 };
 
 struct AddressRange {
@@ -92,10 +92,6 @@ class Module {
   explicit Module(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-/// The name as the programmer wrote it. Names that are not mangled, or that would become monstrous, stay as
-/// they are.
-std::string demangled(const std::string& linkage_name);
 
 }  // namespace pmusim::symbols
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "trace/build_id.h"
 
-#include <fcntl.h>
 #include <gelf.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <string_view>
 
+#include "base/input_file.h"
 #include "trace/elf_handle.h"
 
 namespace pmusim::trace {
@@ -46,11 +45,9 @@ std::vector<u8> note_of_build_id(Elf* elf) {
 
 std::vector<u8> build_id_of_file(const std::string& path) {
   elf_version(EV_CURRENT);
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return {};
-  auto id = note_of_build_id(ElfHandle(elf_begin(descriptor, ELF_C_READ, nullptr)).get());
-  ::close(descriptor);
-  return id;
+  const auto file = InputFile::open(path);
+  if (!file.ok()) return {};
+  return note_of_build_id(ElfHandle(elf_begin(file->descriptor(), ELF_C_READ, nullptr)).get());
 }
 
 std::vector<u8> build_id_of_image(std::span<const std::byte> image) {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions by name, in the symbol tables of an ELF file.
-#include <cxxabi.h>
-#include <fcntl.h>
 #include <gelf.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
-#include <string_view>
 
+#include "base/demangle.h"
+#include "base/input_file.h"
 #include "trace/elf_handle.h"
 #include "trace/region_gate.h"
 
@@ -18,13 +15,8 @@ namespace {
 bool is_called(const char* linked, const std::string& name) {
   if (linked == nullptr) return false;
   if (linked == name) return true;
-  if (!std::string_view(linked).starts_with("_Z")) return false;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> readable(
-      abi::__cxa_demangle(linked, nullptr, nullptr, &status), &std::free);
-  if (readable == nullptr) return false;
-  const std::string_view whole(readable.get());
-  return whole == name || whole.substr(0, whole.find('(')) == name;
+  const std::string whole = demangled(linked);
+  return whole != linked && (whole == name || whole.substr(0, whole.find('(')) == name);
 }
 
 std::optional<u64> value_in(Elf* elf, Elf_Scn* section, const std::string& name) {
@@ -65,11 +57,9 @@ std::optional<u64> find_function(Elf* elf, const std::string& name) {
 
 std::optional<u64> file_offset_of_function(const std::string& file, const std::string& name) {
   elf_version(EV_CURRENT);
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return std::nullopt;
-  const auto offset = find_function(ElfHandle(elf_begin(descriptor, ELF_C_READ, nullptr)).get(), name);
-  ::close(descriptor);
-  return offset;
+  const auto opened = InputFile::open(file);
+  if (!opened.ok()) return std::nullopt;
+  return find_function(ElfHandle(elf_begin(opened->descriptor(), ELF_C_READ, nullptr)).get(), name);
 }
 
 }  // namespace pmusim::trace

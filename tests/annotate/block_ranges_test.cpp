@@ -19,15 +19,15 @@ TEST(BlockRanges, AnEntryInTheMiddleSplitsARangeAndKeepsItsCoverageOnBothSides) 
   EXPECT_THAT(ranges.ranges(),
               testing::ElementsAre(
                   BlockRange{.first = 0x10, .last = 0x1f, .entry = 3, .coverage = 3, .is_target = true},
-                  BlockRange{0x20, 0x30, 1, 4, 4, 3, true, true}));
+                  BlockRange{0x20, 0x30, 1, 4, 4, 3, 0, true, true}));
 }
 
 TEST(BlockRanges, ABranchInTheMiddleLeavesTheRestToThoseThatFellThrough) {
   BlockRanges ranges;
   ranges.add({.first = 0x10, .last = 0x30, .executions = 1, .predicted = 1});
   ranges.add({.first = 0x10, .last = 0x20, .executions = 3, .predicted = 0});
-  EXPECT_THAT(ranges.ranges(), testing::ElementsAre(BlockRange{0x10, 0x20, 4, 4, 3, 0, true, true},
-                                                    BlockRange{0x21, 0x30, 0, 1, 1, 1, false, true}));
+  EXPECT_THAT(ranges.ranges(), testing::ElementsAre(BlockRange{0x10, 0x20, 4, 4, 3, 0, 0, true, true},
+                                                    BlockRange{0x21, 0x30, 0, 1, 1, 1, 0, false, true}));
   EXPECT_EQ(ranges.coverage_of_next_branch(ranges.ranges()[0]), 4u);
 }
 

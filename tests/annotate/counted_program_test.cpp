@@ -60,7 +60,7 @@ std::string line_of(const Instruction& i) {
   if (i.join) line += fmt::format(" +{} {:.2f}%", i.join->entries, i.join->percent);
   if (i.leave)
     line += fmt::format(" -{} {:.2f}% p{} {:.2f}%", i.leave->taken, i.leave->percent, i.leave->predicted,
-                        i.leave->predicted_percent);
+                        i.leave->predicted_percent.value_or(-1));
   return line;
 }
 std::vector<std::string> lines_of(const AnnotatedFunction& function) {

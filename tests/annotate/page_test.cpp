@@ -94,9 +94,12 @@ Json unpacked_instructions(const Json& f, std::size_t events) {
                                                       {"period", row[2 + 2 * e]}};
   for (const auto& row : rows(f["joins"], 3))
     all[row[0].get<std::size_t>()]["join"] = {{"entries", row[1]}, {"percent", row[2]}};
-  for (const auto& row : rows(f["leaves"], 5))
-    all[row[0].get<std::size_t>()]["leave"] = {
-        {"taken", row[1]}, {"predicted", row[2]}, {"percent", row[3]}, {"predicted_percent", row[4]}};
+  for (const auto& row : rows(f["leaves"], 6))
+    all[row[0].get<std::size_t>()]["leave"] = {{"taken", row[1]},
+                                               {"predicted", row[2]},
+                                               {"mispredicted", row[3]},
+                                               {"percent", row[4]},
+                                               {"predicted_percent", row[5]}};
   return all;
 }
 
@@ -112,6 +115,7 @@ class Dice {
   u64 below(u64 n) { return random_() % n; }
   bool coin() { return below(2) != 0; }
   double fraction() { return static_cast<double>(below(1 << 20)) / 1024; }
+  std::optional<double> maybe_fraction() { return coin() ? std::optional(fraction()) : std::nullopt; }
   std::string word() {
     const std::string letters = "ab <>\"\\/@-1. e";
     std::string text;
@@ -148,7 +152,7 @@ class Dice {
     i.coverage = below(3);
     if (coin()) i.heat = fraction();
     if (coin()) i.join = {1 + below(9), fraction()};
-    if (coin()) i.leave = {1 + below(9), below(9), fraction(), fraction()};
+    if (coin()) i.leave = {1 + below(9), below(9), below(9), fraction(), maybe_fraction()};
     return i;
   }
   AnnotatedFunction function(const Report& r) {

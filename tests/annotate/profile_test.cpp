@@ -212,7 +212,7 @@ Report printed_report() {
   Instruction jump{
       .address = 0x1001, .bytes = 5, .text = "jmp 0x1000 <f>", .where = {0, 2}, .weights = {{1, 1}}};
   jump.heat = 0;
-  jump.leave = {6, 3, 75, 50};
+  jump.leave = {6, 3, 3, 75, 50};
   f.instructions = {nop, jump};
   report.functions = {f};
   return report;

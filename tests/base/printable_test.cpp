@@ -26,5 +26,10 @@ TEST(Printable, BytesThatAreNoUtf8AreShownAsBytes) {
   EXPECT_EQ(printable("\xF0\x9F\x98"), "\\xf0\\x9f\\x98") << "cut";
 }
 
+TEST(Printable, SentencesKeepWhatTheirNamesHaveEscaped) {
+  EXPECT_EQ(printable_sentence("x\x1B[2J: no such file"), "x\\x1b[2J: no such file");
+  EXPECT_EQ(printable_sentence(printable("a\nb") + ": damaged"), "a\\x0ab: damaged");
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/demangle.h"
 #include "symbols/module.h"
 #include "tests/support/fuzz_input.h"
 
@@ -18,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     must(symbol.start >= end && symbol.start < symbol.end);
     must(module.find(symbol.start) == &symbol && module.find(symbol.end - 1) == &symbol);
     end = symbol.end;
-    (void)symbols::demangled(symbol.name);
+    (void)demangled(symbol.name);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstdint>
 
+#include "base/demangle.h"
 #include "symbols/module.h"
 
 /// Any bytes are an ELF file with debug information: asking everything of it ends.
@@ -13,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::size_t asked = 0;
   for (const Symbol& symbol : module.symbols()) {
     if (++asked > 64) break;
-    (void)demangled(symbol.name);
+    (void)pmusim::demangled(symbol.name);
     (void)module.code(symbol.start, 64);
     (void)module.position(symbol.start);
     (void)module.inlined_calls(symbol.start, symbol.end);

@@ -103,9 +103,10 @@ struct Block {
   u64 first = 0;                                      ///< address of the first byte
   u64 last = 0;                                       ///< address of the first byte of the last instruction
   u32 first_instruction = nothing, instructions = 0;  ///< in AnnotatedFunction::instructions
-  u64 coverage = 0;                                   ///< executions
+  u64 coverage = 0;                                   ///< executions that branch stacks show
   u64 entry = 0;                                      ///< branches that went to `first`
-  u64 taken = 0, predicted = 0;                       ///< taken branches at `last`, and those predicted right
+  u64 taken = 0;                                      ///< taken branches at `last`
+  u64 predicted = 0, mispredicted = 0;                ///< of these; neither, where nothing was recorded of it
   BlockCycles cycles;                                 ///< of the longest straight line ending at `last`
   std::optional<double> ipc;                          ///< of that line
   /// Sums of the counters the LBR logs with each branch, in the order of Report::branch_counters.
@@ -119,11 +120,12 @@ struct Join {
   double percent = 0;  ///< of the executions of the block that the target is in
 };
 
-/// "-p% (p:q%)": how often this branch was taken, and how often that was predicted.
+/// "-p% (p:q%)": how often this branch was taken, and how often that was predicted; "-p%" where that was not
+/// recorded.
 struct Leave {
-  u64 taken = 0, predicted = 0;
-  double percent = 0;            ///< of the executions of the branch
-  double predicted_percent = 0;  ///< of `taken`
+  u64 taken = 0, predicted = 0, mispredicted = 0;
+  double percent = 0;                       ///< of the executions of the branch
+  std::optional<double> predicted_percent;  ///< of those with a recorded prediction; nothing without any
 };
 
 /// A function whose code was inlined, called at `call`.

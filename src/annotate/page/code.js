@@ -78,11 +78,11 @@ function code(index) {
 }
 
 const legend = () => make('div.legend', { 'aria-hidden': 'true' },
-  make('span', {}, make('i.scale'), 'never to most executed'),
+  make('span', {}, make('i.scale'), 'never to most often seen in branch stacks'),
   make('span', {}, make('i', { style: 'background:var(--good)' }), 'taken, predicted'),
   make('span', {}, make('i', { style: 'background:var(--bad)' }), 'taken, mispredicted'));
 
-// The whole function at a glance: a stripe for each run of instructions that were executed equally often.
+// The whole function at a glance: a stripe for each run of instructions that branch stacks show equally often.
 function strip(f, rowOf) {
   const runs = [];
   f.instructions.forEach((i, n) => {
@@ -111,11 +111,11 @@ function listing(s, f, covered) {
     rowOf[n] = instructionRow(s, i, { whole, most, covered, timed }, blockAt.get(n));
     body.append(rowOf[n]);
   };
-  const headings = [['Share', 'number'], covered && ['Executed', 'number'], ['Address', 'address'], ['Instruction', ''],
+  const headings = [['Share', 'number'], covered && ['Seen', 'number', 'how often branch stacks show it: a sample of its executions'], ['Address', 'address'], ['Instruction', ''],
     covered && ['Branch', 'remark'], timed && ['Cycles (IPC)', 'number.hide-small']].filter(Boolean);
   const all = make('table', { role: 'table' }, make('caption.unseen', {}, `Code of ${s.name}`),
     make('thead', { role: 'rowgroup' }, make('tr', { role: 'row' }, make('td.arrows', { role: 'cell' }),
-      headings.map(([h, kind]) => make(kind ? `th.${kind}` : 'th', { scope: 'col', role: 'columnheader' }, h)))), body);
+      headings.map(([h, kind, title]) => make(kind ? `th.${kind}` : 'th', { scope: 'col', role: 'columnheader', title: title ?? null }, h)))), body);
   const box = make('div.code', {}, all);
   const finish = () => {
     if (!box.isConnected) return;
@@ -171,8 +171,10 @@ function remark(i) {
   if (i.join && i.join.percent > 0.1) parts.push(make('span.join', {}, `+${shown(i.join.percent)} `));
   if (i.leave && i.leave.percent > 0.1) {
     const { percent: taken, predicted_percent: right } = i.leave;
-    const label = `taken ${shown(taken)}, of those predicted ${shown(right)}`;
-    parts.push(bar([[(taken * right) / 100, 'good'], [(taken * (100 - right)) / 100, 'bad']], label), ` -${shown(taken)} (p:${shown(right)})`);
+    if (right === null) parts.push(bar([[taken, 'unknown']], `taken ${shown(taken)}, prediction not recorded`), ` -${shown(taken)}`);
+    else
+      parts.push(bar([[(taken * right) / 100, 'good'], [(taken * (100 - right)) / 100, 'bad']],
+        `taken ${shown(taken)}, of those predicted ${shown(right)}`), ` -${shown(taken)} (p:${shown(right)})`);
   }
   return parts;
 }

@@ -99,8 +99,8 @@ function unpack(f) {
   for (const [n, ...w] of rows(f.weights, 1 + 2 * report.events.length))
     instructions[n].weights = report.events.map((_, e) => ({ samples: w[2 * e], period: w[2 * e + 1] }));
   for (const [n, entries, p] of rows(f.joins, 3)) instructions[n].join = { entries, percent: p };
-  for (const [n, taken, predicted, p, q] of rows(f.leaves, 5))
-    instructions[n].leave = { taken, predicted, percent: p, predicted_percent: q };
+  for (const [n, taken, predicted, mispredicted, p, q] of rows(f.leaves, 6))
+    instructions[n].leave = { taken, predicted, mispredicted, percent: p, predicted_percent: q };
   const blocks = [...rows(f.blocks, 7)].map(([first, size_, executions, sum, min, max, ipc]) =>
     ({ last: first + size_ - 1, cycles: { executions, sum, min, max }, ipc }));
   const jumps = [...rows(f.jumps, 5)].map(([from, to, taken, predicted, mispredicted]) => ({ from, to, taken, predicted, mispredicted }));

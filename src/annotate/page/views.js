@@ -19,11 +19,12 @@ const modules = () => table('Modules by samples', [
   ['Missing', (m) => m.problem, 'wide'],
 ], report.modules);
 
-const branches = () => table('Branches by executions', [
-  ['Taken', (b) => count(b.taken), 'number'],
-  ['Mispredicted', (b) => shown(percent(b.mispredicted, b.predicted + b.mispredicted)), 'number'],
+const hasPrediction = (b) => b.predicted + b.mispredicted > 0;
+const branches = () => table('Branches by how often branch stacks show them', [
+  ['Seen', (b) => count(b.taken), 'number'],
+  ['Mispredicted', (b) => (hasPrediction(b) ? shown(percent(b.mispredicted, b.predicted + b.mispredicted)) : 'not recorded'), 'number'],
   ['', (b) => bar([[percent(b.predicted, b.taken), 'good'], [percent(b.mispredicted, b.taken), 'bad']],
-    `${count(b.predicted)} predicted, ${count(b.mispredicted)} mispredicted`), 'hide-small'],
+    hasPrediction(b) ? `${count(b.predicted)} predicted, ${count(b.mispredicted)} mispredicted` : 'prediction not recorded'), 'hide-small'],
   ['Cycles', (b) => (b.timed > 0 ? (b.cycles / b.timed).toFixed(1) : ''), 'number'],
   ['From', (b) => open(b.from.symbol, b.from.address, placeOf(b.from)), 'wide'],
   ['To', (b) => open(b.to.symbol, b.to.address, placeOf(b.to)), 'wide'],
@@ -42,7 +43,7 @@ function pathCard(path, n, most) {
   const size = `${path.steps.length} ${path.steps.length === 1 ? 'step' : 'steps'}`;
   return make('article.path', { id: `path-${n}`, 'aria-labelledby': `path-name-${n}` },
     make('h2', { id: `path-name-${n}` }, make('span.rank', {}, n + 1), path.is_loop ? 'Loop' : 'Path', ' ',
-      make('small', {}, `${count(path.executions)} times · ${size} · ${through.join(', ')}`)),
+      make('small', {}, `seen ${count(path.executions)} times · ${size} · ${through.join(', ')}`)),
     make('ol', {}, path.steps.flatMap((step, k) => {
       const last = k + 1 === path.steps.length;
       return [make('li', {}, stepButton(step, most)), make('li.arrow', {}, arrowOf(path, step, last))];

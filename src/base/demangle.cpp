@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
+#include "base/demangle.h"
+
 #include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <vector>
 
-#include "symbols/module.h"
+#include "pmusim/base/bits.h"
 
-namespace pmusim::symbols {
+namespace pmusim {
 
 namespace {
 
@@ -97,4 +100,4 @@ std::string demangled(const std::string& linkage_name) {
   return status == 0 && text ? std::string(text.get()) : linkage_name;
 }
 
-}  // namespace pmusim::symbols
+}  // namespace pmusim

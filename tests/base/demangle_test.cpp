@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "base/demangle.h"
+
 #include <gtest/gtest.h>
 
-#include "symbols/module.h"
-
-namespace pmusim::symbols {
+namespace pmusim {
 
 namespace {
 
@@ -41,4 +41,4 @@ TEST(Demangled, ANameThatWouldGrowWithoutBoundStaysMangled) {
 
 }  // namespace
 
-}  // namespace pmusim::symbols
+}  // namespace pmusim
