@@ -7,6 +7,7 @@
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
 #                                and programs to record
 #   scripts/packages.sh kernel   sources of Linux kernels and what builds them, for pmusim-linux
+#   scripts/packages.sh site     what makes a site of the pages
 #   scripts/packages.sh determinism  the compilers of scripts/determinism.sh
 #   scripts/packages.sh ci       what tests need, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen,
 #                                chromium to show pages
@@ -20,6 +21,7 @@ test="man-db mandoc zsh strace fakeroot dpkg-dev binutils bolt-16 llvm-16 liblua
   python3-numpy python3-matplotlib strace libpapi-dev msr-tools"
 # Large ones, without which few tests are skipped.
 ci="chromium llvm-19 clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
+site="mkdocs mkdocs-material"
 determinism="clang libclang-rt-14-dev clang-19 libclang-rt-19-dev"
 kernel="linux-source-6.12 linux-source-6.1 flex bison bc libelf-dev xz-utils"
 
@@ -29,8 +31,9 @@ case "${1:-}" in
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
   kernel) wanted="$kernel" ;;
+  site) wanted="$site" ;;
   determinism) wanted="$build $determinism" ;;
-  *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()
