@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/input_file.h"
+#include "base/printable.h"
 #include "command.h"
 #include "hardware_log.h"
 #include "scenario/scenario.h"
@@ -20,9 +21,10 @@ std::string content_of(const std::string& path) {
 bool holds(const std::string& path, Observer* observer) {
   const auto difference = value_or_fail(scenario::run(content_of(path), path, observer));
   if (!difference) return true;
-  fmt::print("{}:{}: {}\n  expected  {}\n  found     {} on {}\n", path, difference->line,
-             difference->statement, difference->expected, difference->found, difference->model);
-  if (!difference->why.empty()) fmt::print("  because   {}\n", difference->why);
+  fmt::print("{}:{}: {}\n  expected  {}\n  found     {} on {}\n", printable(path), difference->line,
+             printable(difference->statement), printable(difference->expected), printable(difference->found),
+             difference->model);
+  if (!difference->why.empty()) fmt::print("  because   {}\n", printable_sentence(difference->why));
   return false;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/printable.h"
 #include "command.h"
 #include "script_text.h"
 
@@ -36,7 +37,8 @@ class Page {
 
 std::size_t longest_name(const std::vector<perfdata::EventDescription>& events) {
   std::size_t longest = 0;
-  for (const perfdata::EventDescription& event : events) longest = std::max(longest, event.name.size());
+  for (const perfdata::EventDescription& event : events)
+    longest = std::max(longest, printable(event.name).size());
   return longest;
 }
 
@@ -52,7 +54,7 @@ class FieldsOfEvents {
 
  private:
   FieldSet make(const perfdata::EventDescription& event) const {
-    if (!command_.json || !command_.fields.empty()) return fields_of(command_.fields, event.attr, event.name);
+    if (!command_.json || !command_.fields.empty()) return fields_of(command_.fields, event.attr);
     FieldSet all;
     for (const FieldRow& row : field_rows())
       if (has_field(event.attr, row.field)) all.add(row.field);
@@ -65,7 +67,7 @@ class FieldsOfEvents {
 void run_script(const ScriptCommand& command) {
   auto samples = value_or_fail(perfdata::SampleReader::open(command.input));
   FieldsOfEvents fields(command);
-  for (const perfdata::EventDescription& event : samples.file().events()) fields.of(event);
+  check_fields(command.fields, command.input, samples.file().events());
   const std::size_t name_width = longest_name(samples.file().events());
   Page page;
   ScriptText text;

@@ -76,7 +76,7 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
     };
   StatReport report = value_or_fail(stat(session, options));
   if (watched) hardware.finish();
-  for (const std::string& warning : warnings(report.driver)) fmt::print(stderr, "pmusim: {}\n", warning);
+  for (const std::string& warning : warnings(report.driver)) complain(warning);
   return report;
 }
 

@@ -12,6 +12,7 @@
 #include <new>
 
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "command_error.h"
 #include "interrupts.h"
 
@@ -65,8 +66,13 @@ void claim_standard_streams() {
 }
 
 void complain(std::string_view sentence) noexcept {
-  for (const std::string_view part : {std::string_view("pmusim: "), sentence, std::string_view("\n")})
-    say(part);
+  say("pmusim: ");
+  try {
+    say(printable_sentence(sentence));
+  } catch (...) {
+    say("not enough memory for the whole message");
+  }
+  say("\n");
 }
 
 // Not through fmt, which throws where there is nobody to tell. The stream remembers that it failed.

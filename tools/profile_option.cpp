@@ -42,7 +42,7 @@ annotate::Colours terminal_colours() {
 }
 
 void print_notes(const annotate::Report& report) {
-  for (const std::string& note : report.notes) fmt::print(stderr, "pmusim: {}: {}\n", report.input, note);
+  for (const std::string& note : report.notes) complain(fmt::format("{}: {}", report.input, note));
 }
 
 }  // namespace pmusim::tools

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "record_command.h"
 
 namespace pmusim::tools {
@@ -9,7 +10,9 @@ namespace {
 
 constexpr double ns_per_ms = 1e6, ns_per_s = 1e9;
 
-std::string line(std::string_view text) { return fmt::format("[ pmusim record: {} ]\n", text); }
+std::string line(std::string_view text) {
+  return fmt::format("[ pmusim record: {} ]\n", printable_sentence(text));
+}
 
 /// Why there are no samples, where it can be told.
 std::string reason_for_none(const RecordCommand& command, const RecordOptions& options) {

@@ -74,6 +74,25 @@ FieldSet usual_fields(const perf::Attr& attr) {
   return set;
 }
 
+bool changes_usual(std::string_view list) { return list.front() == '+' || list.front() == '-'; }
+
+/// One name of -F.
+struct Choice {
+  Field field;
+  bool removes;
+};
+
+std::vector<Choice> choices_of(std::string_view list) {
+  const bool changes = changes_usual(list);
+  std::vector<Choice> choices;
+  for (std::string_view name : split(list)) {
+    const bool removes = changes && name.starts_with('-');
+    if (removes || (changes && name.starts_with('+'))) name.remove_prefix(1);
+    choices.push_back({field_named(name), removes});
+  }
+  return choices;
+}
+
 }  // namespace
 
 std::span<const FieldRow> field_rows() { return rows; }
@@ -83,23 +102,27 @@ bool has_field(const perf::Attr& attr, Field field) {
   return needed == 0 || (attr.sample_type & needed) != 0;
 }
 
-FieldSet fields_of(const std::string& list, const perf::Attr& attr, const std::string& event) {
+FieldSet fields_of(const std::string& list, const perf::Attr& attr) {
   if (list.empty()) return usual_fields(attr);
-  const bool changes = list.front() == '+' || list.front() == '-';
+  const bool changes = changes_usual(list);
   FieldSet set = changes ? usual_fields(attr) : FieldSet();
-  for (std::string_view name : split(list)) {
-    const bool removes = name.starts_with('-');
-    if (changes && (removes || name.starts_with('+'))) name.remove_prefix(1);
-    const Field field = field_named(name);
-    if (removes && changes) {
-      set.remove(field);
-      continue;
-    }
-    if (!has_field(attr, field))
-      throw CommandError(fmt::format("-F {}: the samples of event '{}' do not have it", name, event));
-    set.add(field);
+  for (const Choice& choice : choices_of(list)) {
+    if (choice.removes)
+      set.remove(choice.field);
+    else if (has_field(attr, choice.field))
+      set.add(choice.field);
   }
   return set;
+}
+
+void check_fields(const std::string& list, const std::string& file,
+                  std::span<const perfdata::EventDescription> events) {
+  for (const Choice& choice : list.empty() ? std::vector<Choice>{} : choices_of(list)) {
+    const auto has_it = [&](const perfdata::EventDescription& e) { return has_field(e.attr, choice.field); };
+    if (!choice.removes && !events.empty() && std::ranges::none_of(events, has_it))
+      throw CommandError(
+          fmt::format("{}: -F {}: no event of the file samples it", file, row_of(choice.field).name));
+  }
 }
 
 }  // namespace pmusim::tools

@@ -8,6 +8,7 @@
 
 #include "pmusim/base/bits.h"
 #include "pmusim/perf/abi.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::tools {
 
@@ -66,9 +67,13 @@ class FieldSet {
 bool has_field(const perf::Attr& attr, Field field);
 
 /// What is shown of samples of `attr`. `list` is what -F names: "ip,iregs", or changes to the usual fields:
-/// "+isimd,-time"; empty are the usual fields, as far as the samples have them. Ends the command where a name
-/// is unknown, or the samples of `event` do not have what it stands for.
-FieldSet fields_of(const std::string& list, const perf::Attr& attr, const std::string& event);
+/// "+isimd,-time"; empty are the usual fields. What the samples do not have is left out. Ends the command
+/// where a name is unknown.
+FieldSet fields_of(const std::string& list, const perf::Attr& attr);
+
+/// Ends the command where `list` names what none of the events of `file` samples.
+void check_fields(const std::string& list, const std::string& file,
+                  std::span<const perfdata::EventDescription> events);
 
 }  // namespace pmusim::tools
 

@@ -34,13 +34,18 @@ Json registers_of(const std::vector<perfdata::NamedRegister>& registers) {
   return all;
 }
 
+/// null where nothing was recorded of a branch's prediction.
+Json prediction(const perf::BranchEntry& entry, u64 flag) {
+  return entry.mispred == 0 && entry.predicted == 0 ? Json() : Json(flag != 0);
+}
+
 Json branches_of(const std::vector<perf::BranchEntry>& branches) {
   Json all = Json::array();
   for (const perf::BranchEntry& e : branches)
     all.push_back({{"from", hex_word(e.from)},
                    {"to", hex_word(e.to)},
-                   {"mispredicted", e.mispred != 0},
-                   {"predicted", e.predicted != 0},
+                   {"mispredicted", prediction(e, e.mispred)},
+                   {"predicted", prediction(e, e.predicted)},
                    {"in_tx", e.in_tx != 0},
                    {"abort", e.abort != 0},
                    {"cycles", static_cast<u64>(e.cycles)},
@@ -85,12 +90,13 @@ void add_place(Json& object, const ScriptLine& line) {
   const perfdata::SampleRecord& s = line.of.sample;
   if (line.fields.has(Field::ip)) {
     object["ip"] = hex_word(s.ip);
-    if (const std::vector<u64> chain = call_chain(line.of); !chain.empty())
-      object["callchain"] = words_of(chain);
+    std::vector<u64> chain;
+    for (const ChainEntry& place : call_chain(line.of)) chain.push_back(place.address);
+    if (!chain.empty()) object["callchain"] = words_of(chain);
   }
   if (!line.fields.has(Field::dso)) return;
-  const auto* const mapping = line.processes.mapping_at(s.who.pid, s.ip);
-  object["dso"] = mapping != nullptr ? Json(mapping->name) : Json(nullptr);
+  const std::string file = file_of(line, {s.ip, perf::cpu_mode(s.misc)});
+  object["dso"] = file.empty() ? Json(nullptr) : Json(file);
 }
 
 struct SideFields {

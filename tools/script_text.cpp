@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/printable.h"
 #include "pmusim/perfdata/samples.h"
 
 /// The layout of each field is that of perf script 6.1, so that what reads one reads the other.
@@ -44,10 +45,10 @@ class Text {
   void write_who();
   void write_what();
   void write_place();
-  std::string_view file_of(u64 address) const;
-  void write_file(u64 address);
+  std::string shown_file(const ChainEntry& place) const;
+  void write_file(const ChainEntry& place);
   void write_branch_end(u64 address);
-  u64 place_in_file(u64 address) const;
+  u64 place_in_file(const ChainEntry& place) const;
   void write_registers();
   void write_general(const perfdata::RegisterBlock& block, RegisterSide side);
   void write_simd(const perfdata::RegisterBlock& block, RegisterSide side);
@@ -64,7 +65,7 @@ void Text::write_who() {
   const bool has_chain = (line_.of.event.attr.sample_type & perf::sample::CALLCHAIN) != 0;
   const auto pid = static_cast<i32>(sample_.who.pid), tid = static_cast<i32>(sample_.who.tid);
   if (shows(Field::comm)) {
-    const std::string command = line_.processes.command_of(sample_.who.tid);
+    const std::string command = printable(line_.processes.command_of(sample_.who.tid));
     put("{:>{}} ", command, shows(Field::ip) && has_chain ? 0 : 16);
   }
   if (shows(Field::pid) && shows(Field::tid))
@@ -81,7 +82,7 @@ void Text::write_who() {
 
 void Text::write_what() {
   if (shows(Field::period)) put("{:10} ", sample_.period);
-  if (shows(Field::event)) put("{:>{}}: ", line_.of.event.name, line_.name_width);
+  if (shows(Field::event)) put("{:>{}}: ", printable(line_.of.event.name), line_.name_width);
   if (shows(Field::id)) put("{:16} ", sample_.who.id);
   if (shows(Field::addr)) put("{:16x}", sample_.address);
   if (shows(Field::data_src)) {
@@ -97,32 +98,32 @@ void Text::write_what() {
   if (shows(Field::transaction)) put("{:16x}", sample_.transaction);
 }
 
-std::string_view Text::file_of(u64 address) const {
-  const auto* const mapping = line_.processes.mapping_at(sample_.who.pid, address);
-  return mapping != nullptr ? std::string_view(mapping->name) : "[unknown]";
+std::string Text::shown_file(const ChainEntry& place) const {
+  const std::string file = file_of(line_, place);
+  return file.empty() ? "[unknown]" : printable(file);
 }
 
-void Text::write_file(u64 address) {
-  if (shows(Field::dso)) put(" ({})", file_of(address));
+void Text::write_file(const ChainEntry& place) {
+  if (shows(Field::dso)) put(" ({})", shown_file(place));
 }
 
 /// Call chains show where in its file the code is.
-u64 Text::place_in_file(u64 address) const {
-  const auto* const mapping = line_.processes.mapping_at(sample_.who.pid, address);
-  return mapping != nullptr ? address - mapping->start + mapping->page_offset : address;
+u64 Text::place_in_file(const ChainEntry& place) const {
+  const auto* const mapping = mapping_at(line_, place);
+  return mapping != nullptr ? place.address - mapping->start + mapping->page_offset : place.address;
 }
 
 void Text::write_place() {
-  const std::vector<u64> chain = call_chain(line_.of);
+  const std::vector<ChainEntry> chain = call_chain(line_.of);
   if (chain.empty()) {
     put(" {:16x}", sample_.ip);
-    write_file(sample_.ip);
+    write_file({sample_.ip, perf::cpu_mode(sample_.misc)});
     return;
   }
   put("\n");
-  for (const u64 address : chain) {
-    put("\t{:16x}", place_in_file(address));
-    write_file(address);
+  for (const ChainEntry& place : chain) {
+    put("\t{:16x}", place_in_file(place));
+    write_file(place);
     put("\n");
   }
 }
@@ -176,7 +177,7 @@ std::string_view page_size_name(u64 bytes, fmt::memory_buffer& storage) {
 
 void Text::write_branch_end(u64 address) {
   put("0x{:x}", address);
-  if (shows(Field::dso)) put("({})", file_of(address));
+  if (shows(Field::dso)) put("({})", shown_file({address}));
 }
 
 void Text::write_branches() {
@@ -211,19 +212,55 @@ void ScriptText::append(fmt::memory_buffer& out, const ScriptLine& line) {
   data_source_width_ = text.data_source_width();
 }
 
-std::vector<u64> call_chain(const perfdata::EventSample& of) {
-  constexpr u64 first_marker = ~u64{4095};  // PERF_CONTEXT_*
-  std::vector<u64> chain;
+std::vector<ChainEntry> call_chain(const perfdata::EventSample& of) {
+  std::vector<ChainEntry> chain;
   if ((of.event.attr.sample_type & perf::sample::CALLCHAIN) == 0) return chain;
   const bool by_lbr = (of.event.attr.branch_sample_type & perf::branch::CALL_STACK) != 0;
   if (by_lbr && !of.sample.branches.empty()) {
-    chain.push_back(of.sample.branches.front().to);
-    for (const perf::BranchEntry& entry : of.sample.branches) chain.push_back(entry.from);
+    chain.push_back({of.sample.branches.front().to});
+    for (const perf::BranchEntry& entry : of.sample.branches) chain.push_back({entry.from});
     return chain;
   }
-  for (const u64 address : of.sample.callchain)
-    if (address < first_marker) chain.push_back(address);
+  perf::CpuMode mode = perf::cpu_mode(of.sample.misc);
+  for (const u64 address : of.sample.callchain) {
+    if (address < perf::first_context_mark)
+      chain.push_back({address, mode});
+    else
+      mode = perf::marked_mode(address).value_or(mode);
+  }
   return chain;
+}
+
+const perfdata::Processes::Mapping* mapping_at(const ScriptLine& line, const ChainEntry& place) {
+  constexpr u32 kernels_pid = ~u32{0};
+  using perf::CpuMode;
+  const bool is_of_process = place.mode == CpuMode::user || place.mode == CpuMode::unknown;
+  const bool is_of_kernel = place.mode == CpuMode::kernel || place.mode == CpuMode::unknown;
+  const perfdata::Processes::Mapping* found = nullptr;
+  if (is_of_process) found = line.processes.mapping_at(line.of.sample.who.pid, place.address);
+  if (found == nullptr && is_of_kernel) found = line.processes.mapping_at(kernels_pid, place.address);
+  return found;
+}
+
+std::string file_of(const ScriptLine& line, const ChainEntry& place) {
+  if (const auto* const mapping = mapping_at(line, place)) {
+    // "[kernel.kallsyms]_text" says besides which symbol the kernel's text begins with.
+    const std::size_t bracket =
+        mapping->name.starts_with("[kernel") ? mapping->name.find(']') : std::string::npos;
+    return mapping->name.substr(0, bracket == std::string::npos ? bracket : bracket + 1);
+  }
+  switch (place.mode) {
+    case perf::CpuMode::kernel:
+      return "[kernel]";
+    case perf::CpuMode::hypervisor:
+      return "[hypervisor]";
+    case perf::CpuMode::guest_kernel:
+      return "[guest kernel]";
+    case perf::CpuMode::guest_user:
+      return "[guest user]";
+    default:
+      return {};
+  }
 }
 
 Weights weights_of(const perfdata::EventSample& of) {

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "perf/cpu_mode.h"
 #include "pmusim/perfdata/samples.h"
 #include "script_fields.h"
 
@@ -35,9 +36,22 @@ std::string data_source_text(u64 source);
 /// The sample as a JSON object, without the line's end.
 std::string json_of(const ScriptLine& line);
 
-/// The addresses of the call chain, innermost first, without context markers; empty where the sample has
-/// none. With an LBR call stack, the chain that it shows.
-std::vector<u64> call_chain(const perfdata::EventSample& of);
+/// An address of a call chain, and what the CPU ran there.
+struct ChainEntry {
+  u64 address = 0;
+  perf::CpuMode mode = perf::CpuMode::unknown;
+};
+
+/// The call chain, innermost first, without context markers; empty where the sample has none. With an LBR
+/// call stack, the chain that it shows.
+std::vector<ChainEntry> call_chain(const perfdata::EventSample& of);
+
+/// What is mapped at an address: nullptr where that is not known.
+const perfdata::Processes::Mapping* mapping_at(const ScriptLine& line, const ChainEntry& place);
+
+/// The name of the file that an address is in; "[kernel]", "[guest kernel]" and the like where none is known,
+/// and empty where nothing is. It follows the mode, not the address: 32-bit kernels are where programs are.
+std::string file_of(const ScriptLine& line, const ChainEntry& place);
 
 /// WEIGHT or WEIGHT_STRUCT taken apart.
 struct Weights {

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
+#include "csv.h"
 #include "stat_values.h"
 
 namespace pmusim::tools {
@@ -30,8 +32,8 @@ std::string figure_text(const StatRow::Figure& figure) {
 
 std::string text_line(const StatRow& row, std::string_view before) {
   std::string line = std::string(before);
-  if (!row.owner.empty()) line += fmt::format("{:>20} ", row.owner);
-  line += fmt::format("{:>20} {:<4} {:<28}", value_text(row, true), unit_of(row), row.event);
+  if (!row.owner.empty()) line += fmt::format("{:>20} ", printable(row.owner));
+  line += fmt::format("{:>20} {:<4} {:<28}", value_text(row, true), unit_of(row), printable(row.event));
   if (!row.figures.empty()) line += fmt::format(" # {:<34}", figure_text(row.figures.front()));
   if (row.deviation_percent) line += fmt::format(" ( +-{:6.2f}% )", *row.deviation_percent);
   if (row.counted && row.running_percent < 100) line += fmt::format(" ({:.2f}%)", row.running_percent);
@@ -45,8 +47,8 @@ std::string text_line(const StatRow& row, std::string_view before) {
 std::string headline(const StatResult& result) {
   const std::string runs =
       result.command->repeat > 1 ? fmt::format(" ({} runs)", result.command->repeat) : std::string();
-  return fmt::format("\n Performance counter stats for '{}' on {}{}:\n\n", result.title, result.model->title,
-                     runs);
+  return fmt::format("\n Performance counter stats for '{}' on {}{}:\n\n", printable(result.title),
+                     result.model->title, runs);
 }
 
 std::string closing_lines(const StatResult& result) {
@@ -69,8 +71,9 @@ std::string csv_line(const StatRow& row, std::string_view before, const std::str
   };
   std::vector<std::string> cells;
   if (!before.empty()) cells.emplace_back(before);
-  if (!row.owner.empty()) cells.push_back(row.owner);
-  cells.insert(cells.end(), {value_text(row, false), std::string(unit_of(row)), row.event});
+  const auto name = [&](const std::string& text) { return csv_field(printable(text), separator); };
+  if (!row.owner.empty()) cells.push_back(name(row.owner));
+  cells.insert(cells.end(), {value_text(row, false), std::string(unit_of(row)), name(row.event)});
   if (row.deviation_percent) cells.push_back(fmt::format("{:.2f}%", *row.deviation_percent));
   cells.insert(cells.end(), {fmt::format("{}", row.running_ns), fmt::format("{:.2f}", row.running_percent)});
   const std::size_t common = cells.size();

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "json_file.h"
 
 namespace pmusim::tools {
 
@@ -19,21 +19,8 @@ namespace {
 
 constexpr std::size_t most_jobs = 100'000;
 
-/// What the file says, with its name for sentences.
-struct SweepFile {
-  std::string path;
-  ordered_json content;
-
-  [[noreturn]] void refuse(std::string_view sentence) const {
-    throw CommandError(fmt::format("{}: {}", path, sentence));
-  }
-};
-
-SweepFile parse_sweep(const std::string& path) {
-  std::ifstream stream(path);
-  if (!stream) throw CommandError(fmt::format("{}: cannot be read", path));
-  SweepFile file{path, ordered_json::parse(stream, nullptr, false)};
-  if (file.content.is_discarded()) file.refuse("is not JSON");
+JsonFile parse_sweep(const std::string& path) {
+  JsonFile file = JsonFile::read(path);
   if (!file.content.is_object()) file.refuse("expected an object with \"traces\", \"models\" and \"events\"");
   for (const auto& [key, value] : file.content.items())
     if (key != "traces" && key != "models" && key != "events" && key != "core")
@@ -50,14 +37,14 @@ bool is_plain_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, plain);
 }
 
-std::string plain_name(const SweepFile& file, const std::string& name) {
+std::string plain_name(const JsonFile& file, const std::string& name) {
   if (!is_plain_name(name))
     file.refuse(fmt::format("\"{}\": expected a name of letters, digits, '_', '-', '+' and '@'", name));
   return name;
 }
 
 /// "a list of strings" under `key`, not empty and without repetition.
-std::vector<std::string> strings(const SweepFile& file, const char* key) {
+std::vector<std::string> strings(const JsonFile& file, const char* key) {
   const auto found = file.content.find(key);
   if (found == file.content.end() || !found->is_array() || found->empty())
     file.refuse(fmt::format("\"{}\": expected a list of strings, with one at least", key));
@@ -75,7 +62,7 @@ struct NamedText {
   std::string name, text;
 };
 
-std::vector<NamedText> event_sets(const SweepFile& file) {
+std::vector<NamedText> event_sets(const JsonFile& file) {
   const auto found = file.content.find("events");
   if (found == file.content.end() || !found->is_object() || found->empty())
     file.refuse("\"events\": expected an object of names and event lists, with one at least");
@@ -89,7 +76,7 @@ std::vector<NamedText> event_sets(const SweepFile& file) {
 }
 
 /// A trace is called by its file's name up to the first dot.
-std::vector<NamedText> traces(const SweepFile& file) {
+std::vector<NamedText> traces(const JsonFile& file) {
   std::vector<NamedText> named;
   for (const std::string& trace : strings(file, "traces")) {
     const fs::path path = fs::path(file.path).parent_path() / trace;
@@ -102,15 +89,14 @@ std::vector<NamedText> traces(const SweepFile& file) {
   return named;
 }
 
-std::vector<events::EventGroup> groups_of(const SweepFile& file, const NamedText& set,
-                                          const CpuModel& model) {
+std::vector<events::EventGroup> groups_of(const JsonFile& file, const NamedText& set, const CpuModel& model) {
   auto groups = events::parse_events(set.text, model);
   if (!groups.ok())
     file.refuse(fmt::format("\"events\": \"{}\" on {}: {}", set.name, model.name, groups.error().message));
   return std::move(groups).value();
 }
 
-CoreLevel core(const SweepFile& file) {
+CoreLevel core(const JsonFile& file) {
   const auto found = file.content.find("core");
   if (found == file.content.end()) return CoreLevel::interval;
   if (!found->is_string()) file.refuse("\"core\": expected a string");
@@ -129,7 +115,7 @@ u64 size_of(const std::string& path) {
 }  // namespace
 
 std::vector<SweepJob> read_sweep(const std::string& path) {
-  const SweepFile file = parse_sweep(path);
+  const JsonFile file = parse_sweep(path);
   const std::vector<NamedText> all_traces = traces(file), sets = event_sets(file);
   const std::vector<std::string> models = strings(file, "models");
   const CoreLevel level = core(file);

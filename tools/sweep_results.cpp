@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "csv.h"
 
 namespace pmusim::tools {
@@ -43,6 +42,23 @@ ordered_json result_json(const SweepJob& job, const StatReport& report) {
           {"counts", std::move(counts)}};
 }
 
+/// What lines are made from.
+void check_counts(const JsonFile& file) {
+  const ordered_json& result = file.content;
+  for (const char* const key : {"instructions", "elapsed_ns"})
+    if (!result.contains(key) || !result[key].is_number_unsigned())
+      file.refuse(fmt::format("\"{}\": expected a number; delete the file to do the job again", key));
+  const bool has_list = result.contains("counts") && result["counts"].is_array();
+  const auto is_count = [](const ordered_json& count) {
+    return count.is_object() && count.contains("event") && count["event"].is_string() &&
+           count.contains("count") && (count["count"].is_null() || count["count"].is_number_unsigned());
+  };
+  if (!has_list || !std::ranges::all_of(result["counts"], is_count))
+    file.refuse(
+        "\"counts\": expected a list of objects with \"event\" and \"count\"; delete the file to do the job "
+        "again");
+}
+
 std::string count_text(const ordered_json& count) { return count.is_null() ? "not supported" : count.dump(); }
 
 }  // namespace
@@ -53,26 +69,18 @@ SweepResults::SweepResults(std::string folder) : folder_(std::move(folder)) {
   if (error) throw CommandError(fmt::format("-o {}: cannot be made: {}", folder_, error.message()));
 }
 
-std::optional<std::string> SweepResults::read(const SweepJob& job) const {
-  std::ifstream stream(path_of(job));
-  if (!stream) return std::nullopt;
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
+std::optional<JsonFile> SweepResults::read(const SweepJob& job) const {
+  std::error_code error;
+  if (!fs::exists(path_of(job), error)) return std::nullopt;
+  JsonFile file = JsonFile::read(path_of(job));
+  if (!file.content.is_object() || !file.content.contains("job")) file.refuse("is no result of a sweep");
+  if (file.content["job"] != job_json(job))
+    file.refuse("is the result of another sweep, of other events or another trace; give another folder");
+  check_counts(file);
+  return file;
 }
 
-bool SweepResults::has(const SweepJob& job) const {
-  const std::optional<std::string> text = read(job);
-  if (!text) return false;
-  const ordered_json result = ordered_json::parse(*text, nullptr, false);
-  if (!result.is_object() || !result.contains("job"))
-    throw CommandError(fmt::format("{}: is no result of a sweep", path_of(job)));
-  if (result["job"] != job_json(job))
-    throw CommandError(fmt::format(
-        "{}: is the result of another sweep, of other events or another trace; give another folder",
-        path_of(job)));
-  return true;
-}
+bool SweepResults::has(const SweepJob& job) const { return read(job).has_value(); }
 
 void SweepResults::put(const SweepJob& job, const StatReport& report) const {
   const std::string text = result_json(job, report).dump(2) + '\n';
@@ -85,14 +93,16 @@ void SweepResults::put(const SweepJob& job, const StatReport& report) const {
 std::string SweepResults::merged(std::span<const SweepJob> jobs) const {
   std::string lines = "trace,model,set,event,count,instructions,elapsed_ns\n";
   for (const SweepJob& job : jobs) {
-    if (!has(job))
+    const std::optional<JsonFile> file = read(job);
+    if (!file)
       throw CommandError(
           fmt::format("{}: is missing; run the sweep without --merge until all jobs are done", path_of(job)));
-    const ordered_json result = ordered_json::parse(*read(job));
+    const ordered_json& result = file->content;
     for (const ordered_json& count : result.at("counts"))
       lines += fmt::format("{},{},{},{},{},{},{}\n", job.trace_name, job.model_name, job.set_name,
-                           csv_field(count.at("event").get<std::string>()), count_text(count.at("count")),
-                           result.at("instructions").dump(), result.at("elapsed_ns").dump());
+                           csv_field(printable(count.at("event").get<std::string>())),
+                           count_text(count.at("count")), result.at("instructions").dump(),
+                           result.at("elapsed_ns").dump());
   }
   return lines;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "json_file.h"
 #include "pmusim/session/stat.h"
 #include "sweep_file.h"
 
@@ -28,7 +29,7 @@ class SweepResults {
 
  private:
   std::string path_of(const SweepJob& job) const { return folder_ + '/' + job.name() + ".json"; }
-  std::optional<std::string> read(const SweepJob& job) const;
+  std::optional<JsonFile> read(const SweepJob& job) const;
 
   std::string folder_;
 };

@@ -102,7 +102,7 @@ TEST(Script, RefusesFieldsThatAreNotThere) {
   record({"-e", "cycles:upp", "-c", "9001"}, file, trace());
   const Output absent = run({pmusim(), "script", "-i", file, "-F", "ip,brstack"});
   EXPECT_EQ(absent.status, 2);
-  EXPECT_EQ(absent.err, "pmusim: -F brstack: the samples of event 'cycles:upp' do not have it\n");
+  EXPECT_EQ(absent.err, "pmusim: " + file + ": -F brstack: no event of the file samples it\n");
   const Output unknown = run({pmusim(), "script", "-i", file, "-F", "ireg"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, HasSubstr("iregs"));
