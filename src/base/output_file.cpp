@@ -186,9 +186,18 @@ bool OutputFile::take_free_name(const std::filesystem::path& free, Name name) {
   return true;
 }
 
+// False with EEXIST where another file has the name.
+bool OutputFile::take_name_if_free() {
+  if (name_ == Name::final) return true;
+  if (name_ == Name::none) return take_free_name(path_, Name::final);
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) != 0) return false;
+  name_ = Name::final;
+  return true;
+}
+
 bool OutputFile::take_name() {
   // At once if nothing is there: whoever is killed in between leaves a temporary name behind.
-  if (name_ == Name::none && take_free_name(path_, Name::final)) return true;
+  if (take_name_if_free()) return true;
   if (name_ == Name::none) {
     temporary_ = random_name(path_);
     if (!take_free_name(temporary_, Name::temporary)) return false;
@@ -200,7 +209,9 @@ bool OutputFile::take_name() {
 
 Result<Done, Error> OutputFile::publish() {
   if (auto flushed = flush(); !flushed) return flushed;
-  if (!take_name()) return Failure(failure("taking its name failed"));
+  // EINVAL: a file system that cannot spare a file of that name.
+  if (!take_name_if_free() && errno != EEXIST && errno != EINVAL)
+    return Failure(failure("taking its name failed"));
   return Done{};
 }
 
@@ -211,7 +222,8 @@ Result<Done, Error> OutputFile::sync() {
 }
 
 Result<Done, Error> OutputFile::commit() {
-  if (auto published = publish(); !published) return published;
+  if (auto flushed = flush(); !flushed) return flushed;
+  if (!take_name()) return Failure(failure("taking its name failed"));
   if (::close(std::exchange(descriptor_, -1)) != 0) return Failure(failure("closing failed"));
   return Done{};
 }

@@ -49,9 +49,13 @@ class OutputFile {
   Result<Done, Error> overwrite(u64 offset, std::span<const std::byte> bytes);
   /// Takes back everything behind `offset`, after a write that failed, say.
   Result<Done, Error> cut(u64 offset);
+  /// Stores what was written.
+  Result<Done, Error> store() { return flush(); }
   /// Stores what was written and gives the file its name before it is complete: it then stays, whatever
-  /// becomes of the process.
+  /// becomes of the process. A file that is to be replaced stays instead, until commit().
   Result<Done, Error> publish();
+  /// It has its name.
+  bool published() const { return name_ == Name::final; }
   /// Waits until all that was written is on the disk: behind commit() it is there whole, also after a loss of
   /// power.
   Result<Done, Error> sync();
@@ -63,6 +67,7 @@ class OutputFile {
   OutputFile(int descriptor, std::filesystem::path path, Name name, std::filesystem::path temporary = {});
   Result<Done, Error> flush();
   Result<Done, Error> write_through(std::span<const std::byte> bytes);
+  bool take_name_if_free();
   bool take_name();
   bool take_free_name(const std::filesystem::path& free, Name name);
   Error failure(const char* what) const;

@@ -97,7 +97,7 @@ Result<Conversion, Error> import_insn_trace(const ImportOptions& options) {
   auto stream = InputStream::open(options.input);
   if (!stream.ok()) return Failure(stream.error());
   LineReader lines(*std::move(stream));
-  auto writer = trace::Writer::create(options.output, {});
+  auto writer = trace::Writer::create(options.output, {}, trace::Unfinished::dropped);
   if (!writer.ok()) return Failure(writer.error());
   TraceMaker maker(*writer);
   Importer importer(maker);

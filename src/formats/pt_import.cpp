@@ -216,7 +216,8 @@ Result<Conversion, Error> import_pt(const ImportOptions& options) {
   auto recorded =
       options.code.empty() ? Result<RecordedCode, Error>(RecordedCode()) : RecordedCode::read(options.code);
   if (!recorded) return Failure(recorded.error());
-  auto writer = trace::Writer::create(options.output, {.timing = source->machine.clocked});
+  auto writer =
+      trace::Writer::create(options.output, {.timing = source->machine.clocked}, trace::Unfinished::dropped);
   if (!writer) return Failure(writer.error());
   PtCode code(*std::move(recorded));
   TraceMaker maker(*writer);

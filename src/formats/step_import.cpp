@@ -150,7 +150,8 @@ Result<Conversion, Error> import_steps(
 
   auto second = open_source();
   if (!second.ok()) return Failure(second.error());
-  auto writer = trace::Writer::create(options.output, {.addresses = true, .stand_in_code = true});
+  auto writer = trace::Writer::create(options.output, {.addresses = true, .stand_in_code = true},
+                                      trace::Unfinished::dropped);
   if (!writer.ok()) return Failure(writer.error());
   TraceMaker maker(*writer);
   const std::string command = options.input.substr(options.input.rfind('/') + 1);

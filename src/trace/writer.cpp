@@ -45,6 +45,7 @@ FileHeader file_header(Contents contents) {
 struct Writer::Impl {
   OutputFile file;
   Contents contents;
+  Unfinished unfinished;
   CodeTable table;
   ChunkEncoder chunk;
   ThreadId chunk_thread;  // that runs when the chunk begins
@@ -53,7 +54,8 @@ struct Writer::Impl {
   TimingTotals timing_totals{};
   std::vector<IndexEntry> index;
 
-  Impl(OutputFile output, Contents has) : file(std::move(output)), contents(has), chunk(has, {}, table) {}
+  Impl(OutputFile output, Contents has, Unfinished what_is_left)
+      : file(std::move(output)), contents(has), unfinished(what_is_left), chunk(has, {}, table) {}
 
   Result<Done, Error> write_chunk();
   std::vector<u8> compress_streams(ChunkHeader& header, CodeFrames code) const;
@@ -61,6 +63,8 @@ struct Writer::Impl {
   template <class Stream, std::size_t count>
   void append_part(u32 magic, PartTotals<count>& totals_of_part, std::vector<u8>& payload) const;
   Result<Done, Error> store(const ChunkHeader& header, std::span<const u8> payload);
+  /// What was written is in the file, and what is kept unfinished has its name.
+  Result<Done, Error> store_file() { return unfinished == Unfinished::kept ? file.publish() : file.store(); }
   Result<Done, Error> end_chunk_if_full() { return chunk.full() ? write_chunk() : Done{}; }
   Result<Done, Error> write_index();
 };
@@ -70,13 +74,13 @@ Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
 Writer::~Writer() = default;
 
-Result<Writer, Error> Writer::create(const std::string& path, Contents contents) {
+Result<Writer, Error> Writer::create(const std::string& path, Contents contents, Unfinished unfinished) {
   auto file = OutputFile::create(
       path, contents.registers || contents.extended ? Readers::owner : Readers::as_umask_says);
   if (!file.ok()) return Failure(file.error());
   const auto written = file->write(bytes_of(file_header(contents)));
   if (!written.ok()) return Failure(written.error());
-  return Writer(std::make_unique<Impl>(*std::move(file), contents));
+  return Writer(std::make_unique<Impl>(*std::move(file), contents, unfinished));
 }
 
 const Block& Writer::add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths) {
@@ -96,7 +100,9 @@ Result<Done, Error> Writer::happening(const Happening& happening) {
 }
 
 u64 Writer::instruction_count() const { return impl_->totals.instructions + impl_->chunk.instructions(); }
-u64 Writer::stored_instruction_count() const { return impl_->totals.instructions; }
+u64 Writer::stored_instruction_count() const {
+  return impl_->file.published() ? u64{impl_->totals.instructions} : 0;
+}
 u64 Writer::stored_bytes() const { return impl_->file.position(); }
 
 Result<Writer::Written, Error> Writer::finish() {
@@ -175,7 +181,7 @@ Result<Done, Error> Writer::Impl::store(const ChunkHeader& header, std::span<con
   const u64 offset = file.position();
   auto stored = file.write(bytes_of(header));
   if (stored.ok()) stored = file.write(std::as_bytes(payload));
-  if (stored.ok()) stored = file.publish();
+  if (stored.ok()) stored = store_file();
   if (!stored.ok()) (void)file.cut(offset);
   return stored;
 }
@@ -199,7 +205,7 @@ Result<Done, Error> Writer::Impl::write_index() {
   append(bytes_of(trailer));
   const u64 offset = file.position();
   auto written = file.write(payload);
-  if (written.ok()) written = file.publish();
+  if (written.ok()) written = store_file();
   if (!written.ok()) (void)file.cut(offset);
   return written;
 }

@@ -105,11 +105,26 @@ TEST_F(OutputFileTest, ADescriptorsFileIsWrittenInPlaceWhereItEnds) {
   EXPECT_EQ(content_of(path()), "old new");
 }
 
-TEST_F(OutputFileTest, APublishedFileStaysWithoutCommit) {
+TEST_F(OutputFileTest, AFileThatIsToBeReplacedStaysUntilCommit) {
   write_file(path(), "old");
   {
     Result<OutputFile, Error> file = OutputFile::create(path());
+    ASSERT_TRUE(file.ok() && file->write(bytes("half")).ok() && file->publish().ok());
+    EXPECT_FALSE(file->published());
+  }
+  EXPECT_EQ(content_of(path()), "old");
+  EXPECT_EQ(files(), 1u);
+  Result<OutputFile, Error> file = OutputFile::create(path());
+  ASSERT_TRUE(file.ok() && file->write(bytes("new")).ok() && file->publish().ok() && file->commit().ok());
+  EXPECT_EQ(content_of(path()), "new");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(OutputFileTest, APublishedFileStaysWithoutCommit) {
+  {
+    Result<OutputFile, Error> file = OutputFile::create(path());
     ASSERT_TRUE(file.ok() && file->write(bytes("stored")).ok() && file->publish().ok());
+    EXPECT_TRUE(file->published());
     EXPECT_EQ(content_of(path()), "stored");
     ASSERT_TRUE(file->write(bytes(" only in a buffer")).ok());
   }

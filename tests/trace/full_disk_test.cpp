@@ -76,6 +76,22 @@ TEST(FullDisk, LeavesWholeChunksOrNothing) {
   EXPECT_LT(readable, points);
 }
 
+TEST(FullDisk, LeavesTheFileThatWasToBeReplaced) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  for (const rlim_t bytes : {rlim_t{0}, rlim_t{1} << 20, rlim_t{6} << 20}) {
+    write_content(path, {'o', 'l', 'd'});
+    const int status = status_of_writer(path, 2, [&] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{bytes, RLIM_INFINITY};
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+    });
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+    EXPECT_EQ(file_content(path), (std::vector<char>{'o', 'l', 'd'}));
+    EXPECT_EQ(directory.entries(), 1u);
+  }
+}
+
 /// Records a program, with little room left in the first chunk and none in the file: whether it says so.
 bool fails_to_record(const std::string& path) {
   auto writer = Writer::create(path, {.addresses = true});
@@ -119,6 +135,25 @@ TEST(KilledWriter, LeavesWholeChunksOrNothing) {
     ::waitpid(child, &status, 0);
     expect_readable_or_nothing(directory, path);
     std::filesystem::remove(path);
+  }
+}
+
+TEST(KilledWriter, LeavesTheFileThatWasToBeReplacedOrTheWholeNewOne) {
+  TemporaryDirectory directory;
+  const std::string path = directory.file("t");
+  ASSERT_TRUE(write_chunks(path, 3));
+  const auto whole = file_content(path);
+  const std::vector<char> old{'o', 'l', 'd'};
+  std::mt19937 random(2);
+  for (unsigned moment = 0; moment < 20; ++moment) {
+    write_content(path, old);
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(write_chunks(path, 3) ? 0 : 1);
+    ::usleep(static_cast<useconds_t>(random() % 100'000));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_TRUE(file_content(path) == old || file_content(path) == whole);
+    EXPECT_EQ(directory.entries(), 1u);
   }
 }
 

@@ -12,9 +12,16 @@
 /// Makes a trace of one's own: of another recorder's data, or of a program that never was.
 namespace pmusim::trace {
 
-/// Writes a native trace. The file appears under its name with its first whole chunk: if the process is
-/// killed, the chunks that are written are there, and can be read (Reader::truncation). Where writing fails,
-/// the file is cut back to whole chunks. Without a chunk and without `finish` there is no file.
+/// What is left of a trace whose writer is killed, or cannot go on. A file that the trace was to replace
+/// stays as it is in any case.
+enum class Unfinished : u8 {
+  kept,     ///< its whole chunks under its name, which can be read (Reader::truncation); of a recording, say
+  dropped,  ///< nothing: it can be made again
+};
+
+/// Writes a native trace. The file replaces one of its name when it is complete. Where there is none it
+/// appears with its first whole chunk if it is kept unfinished; where writing fails it is cut back to whole
+/// chunks. Without a chunk and without `finish` there is no file.
 ///
 /// Blocks are added once and then run by id. Runs and happenings are in program order of the threads as they
 /// were interleaved; a ThreadSwitch tells which thread the following runs belong to.
@@ -22,7 +29,8 @@ class Writer {
  public:
   /// A trace with registers is for its owner alone (mode 0600).
   /// Errors: the file cannot be made.
-  static Result<Writer, Error> create(const std::string& path, Contents contents);
+  static Result<Writer, Error> create(const std::string& path, Contents contents,
+                                      Unfinished unfinished = Unfinished::kept);
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
   ~Writer();
@@ -46,7 +54,7 @@ class Writer {
   Result<Written, Error> finish();
 
   u64 instruction_count() const;
-  /// Of those, how many are in the file already, and would be left of it now.
+  /// Of those, how many would be left in the file now.
   u64 stored_instruction_count() const;
   /// Of the file so far; what is not yet a whole chunk is not in it.
   u64 stored_bytes() const;
