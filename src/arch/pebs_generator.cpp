@@ -117,7 +117,19 @@ u64 arch_word(const RecordGroups& groups) {
   using namespace cfg_c;
   const u64 code = groups.lbr_entries == 0 ? 0 : std::min<u64>(groups.lbr_entries / 8, 3);
   return header::BASIC | header::MODE_64 | (groups.memory ? AUX : 0) | (groups.gprs ? GPRS : 0) |
-         (groups.xmm ? XMM : 0) | to_field(code, 41, 40);
+         (groups.xmm ? XMM : 0) | (groups.other_vectors & VECTORS) | to_field(code, 41, 40);
+}
+
+/// Every component is in use.
+void put_vectors(std::byte* record, u64 word, u32 offset, Random& random) {
+  ArchVectorHeader head{};
+  u32 at = offset + static_cast<u32>(sizeof(head));
+  for (const VectorGroup& group : vector_groups) {
+    if ((word & group.bit) == 0) continue;
+    head.xstate = head.xstate | bit(group.component);
+    for (const u32 end = at + group.bytes; at < end; at += sizeof(le64)) put(record, at, le64(random.next()));
+  }
+  put(record, offset, head);
 }
 
 void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, Random& random,
@@ -146,11 +158,7 @@ void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, Random
     gprs.registers = random_gprs(random, subject);
     put(record, layout.gprs, gprs);
   }
-  if (layout.vectors != 0) {
-    ArchVectorHeader vectors{};
-    vectors.xstate = bit(1);
-    put(record, layout.vectors, vectors);
-  }
+  if (layout.vectors != 0) put_vectors(record, fragment.word, layout.vectors, random);
   if (layout.lbr != 0) {
     ArchLbrHeader lbr{};
     lbr.depth = depth;

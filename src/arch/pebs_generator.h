@@ -11,7 +11,8 @@ namespace pmusim::pebs {
 /// Groups of the records to make, beyond those that the format always has.
 struct RecordGroups {
   bool memory = false, gprs = false, xmm = false;
-  u32 lbr_entries = 0;  ///< adaptive: 0..256; architectural: 0, 8, 16 or 32
+  u64 other_vectors = 0;  ///< architectural: vector groups beside XMM, as CFG_C has them
+  u32 lbr_entries = 0;    ///< adaptive: 0..256; architectural: 0, 8, 16 or 32
 };
 
 /// What a synthetic PEBS buffer shall look like.

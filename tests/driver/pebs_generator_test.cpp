@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "driver/debug_store/pebs_demux.h"
 
 namespace pmusim::driver {
@@ -49,6 +51,27 @@ TEST(Generator, FragmentedRecordsAreTheSameSamples) {
   auto fragmented = pebs::generate_buffer(options);
   EXPECT_EQ(fragmented.record_bytes, whole.record_bytes + 4 * sizeof(pebs::ArchHeader));
   EXPECT_EQ(drain(fragmented), drain(whole));
+}
+
+TEST(Generator, VectorGroupsAreFilledAndInTheHeader) {  // SDM vol. 3, architectural PEBS: the XER header
+  using namespace pebs::cfg_c;
+  pebs::GeneratorOptions options{.format = 0xF, .events = 1, .records = 10, .groups = {.xmm = true}};
+  options.groups.other_vectors = YMMH | EGPR | OPMASK | ZMMH | HI16_ZMM;
+  auto buffer = pebs::generate_buffer(options);
+  constexpr u32 vector_bytes = 16 + 256 + 256 + 128 + 64 + 512 + 1024, basic_bytes = 64;
+  EXPECT_EQ(buffer.record_bytes, basic_bytes + vector_bytes);
+  le64 xstate;
+  std::memcpy(&xstate, buffer.bytes.data() + basic_bytes, sizeof xstate);
+  EXPECT_EQ(xstate, bit(1) | bit(2) | bit(5) | bit(6) | bit(7) | bit(19));
+  for (u32 at = basic_bytes + 16; at < buffer.record_bytes; at += 8) {
+    u64 word;
+    std::memcpy(&word, buffer.bytes.data() + at, sizeof word);
+    EXPECT_NE(word, 0u) << at;
+  }
+  EXPECT_EQ(drain(buffer).attributed, 10u);
+  options.fragment_bytes = 64;
+  auto fragmented = pebs::generate_buffer(options);
+  EXPECT_EQ(drain(fragmented), drain(buffer));
 }
 
 TEST(Generator, CollisionsCostSamplesInFormat1AndAreSharedInFormat3) {
