@@ -14,11 +14,11 @@
 set -euo pipefail
 
 quickstart="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
-  libelf-dev libdw-dev libseccomp-dev libcli11-dev nlohmann-json3-dev linux-perf qemu-user"
+  libelf-dev libdw-dev libseccomp-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev linux-perf qemu-user"
 build="$quickstart libgtest-dev libgmock-dev libbenchmark-dev pybind11-dev python3-dev"
 test="man-db mandoc zsh strace fakeroot dpkg-dev binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
-  python3-numpy python3-matplotlib strace libpapi-dev msr-tools"
+  python3-numpy python3-matplotlib strace libpapi-dev msr-tools slurmctld slurmd slurm-client munge"
 # Large ones, without which few tests are skipped.
 ci="chromium llvm-19 clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
 site="mkdocs mkdocs-material"

@@ -2,13 +2,16 @@
 #include "sweep_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <set>
 
 #include "json_file.h"
+#include "pmusim/trace/reader.h"
 
 namespace pmusim::tools {
 
@@ -19,12 +22,14 @@ namespace {
 
 constexpr std::size_t most_jobs = 100'000;
 
+constexpr std::array<std::string_view, 5> known_keys{"traces", "models", "events", "metrics", "core"};
+
 JsonFile parse_sweep(const std::string& path) {
   JsonFile file = JsonFile::read(path);
   if (!file.content.is_object()) file.refuse("expected an object with \"traces\", \"models\" and \"events\"");
   for (const auto& [key, value] : file.content.items())
-    if (key != "traces" && key != "models" && key != "events" && key != "core")
-      file.refuse(fmt::format("\"{}\": expected \"traces\", \"models\", \"events\" or \"core\"", key));
+    if (std::ranges::find(known_keys, key) == known_keys.end())
+      file.refuse(fmt::format("\"{}\": expected one of {}", key, fmt::join(known_keys, ", ")));
   return file;
 }
 
@@ -64,15 +69,27 @@ struct NamedText {
 
 std::vector<NamedText> event_sets(const JsonFile& file) {
   const auto found = file.content.find("events");
+  if (found == file.content.end() && file.content.contains("metrics")) return {};
   if (found == file.content.end() || !found->is_object() || found->empty())
     file.refuse("\"events\": expected an object of names and event lists, with one at least");
   std::vector<NamedText> sets;
   for (const auto& [name, list] : found->items()) {
     if (!list.is_string() || list.get<std::string>().empty())
       file.refuse(fmt::format("\"events\": \"{}\": expected a list of events as stat -e takes it", name));
+    if (name == metrics_set && file.content.contains("metrics"))
+      file.refuse("\"events\": \"metrics\": is what the set of metrics is called; take another name");
     sets.push_back({plain_name(file, name), list.get<std::string>()});
   }
   return sets;
+}
+
+/// As -M of stat takes them; empty: none are wanted.
+std::string metrics_of(const JsonFile& file) {
+  if (!file.content.contains("metrics")) return "";
+  const std::string list = fmt::format("{}", fmt::join(strings(file, "metrics"), ","));
+  if (const auto found = find_metrics(list); !found.ok())
+    file.refuse(fmt::format("\"metrics\": {}", found.error().message));
+  return list;
 }
 
 /// A trace is called by its file's name up to the first dot.
@@ -89,11 +106,11 @@ std::vector<NamedText> traces(const JsonFile& file) {
   return named;
 }
 
-std::vector<events::EventGroup> groups_of(const JsonFile& file, const NamedText& set, const CpuModel& model) {
-  auto groups = events::parse_events(set.text, model);
-  if (!groups.ok())
-    file.refuse(fmt::format("\"events\": \"{}\" on {}: {}", set.name, model.name, groups.error().message));
-  return std::move(groups).value();
+EventList list_of(const JsonFile& file, const NamedText& set, const CpuModel& model) {
+  auto list = events_on(model, set.text);
+  if (!list.ok())
+    file.refuse(fmt::format("\"events\": \"{}\" on {}: {}", set.name, model.name, list.error().message));
+  return std::move(list).value();
 }
 
 CoreLevel core(const JsonFile& file) {
@@ -112,30 +129,55 @@ u64 size_of(const std::string& path) {
   return bytes;
 }
 
+/// A trace that cannot be read is reported when it is its turn.
+u64 instructions_of(const std::string& path) {
+  const auto reader = trace::Reader::open(path);
+  return reader.ok() ? reader->instruction_count() : 0;
+}
+
+/// What all jobs of a trace on a model have in common.
+struct SweepPlace {
+  NamedText trace;
+  u64 trace_bytes, instructions;
+  std::string model_name;
+  CpuModel model;
+  CoreLevel core;
+
+  SweepJob job(const NamedText& set, EventList list, std::vector<const Metric*> metrics = {}) const {
+    return {.trace_name = trace.name,
+            .trace_path = trace.text,
+            .model_name = model_name,
+            .set_name = set.name,
+            .events = set.text,
+            .trace_bytes = trace_bytes,
+            .instructions = instructions,
+            .model = model,
+            .core = core,
+            .list = std::move(list),
+            .metrics = std::move(metrics)};
+  }
+};
+
 }  // namespace
 
 std::vector<SweepJob> read_sweep(const std::string& path) {
   const JsonFile file = parse_sweep(path);
   const std::vector<NamedText> all_traces = traces(file), sets = event_sets(file);
   const std::vector<std::string> models = strings(file, "models");
+  const NamedText metrics{std::string(metrics_set), metrics_of(file)};
   const CoreLevel level = core(file);
-  if (all_traces.size() * models.size() * sets.size() > most_jobs)
+  if (all_traces.size() * models.size() * (sets.size() + 1) > most_jobs)
     file.refuse(fmt::format("has more than {} jobs", most_jobs));
   std::vector<SweepJob> jobs;
   for (const NamedText& trace : all_traces) {
-    const u64 bytes = size_of(trace.text);
+    const u64 bytes = size_of(trace.text), instructions = instructions_of(trace.text);
     for (const std::string& name : models) {
-      const CpuModel model = value_or_fail(find_cpu_model(name));
-      for (const NamedText& set : sets)
-        jobs.push_back({.trace_name = trace.name,
-                        .trace_path = trace.text,
-                        .model_name = name,
-                        .set_name = set.name,
-                        .events = set.text,
-                        .trace_bytes = bytes,
-                        .model = model,
-                        .core = level,
-                        .groups = groups_of(file, set, model)});
+      const SweepPlace place{trace, bytes, instructions, name, value_or_fail(find_cpu_model(name)), level};
+      for (const NamedText& set : sets) jobs.push_back(place.job(set, list_of(file, set, place.model)));
+      if (metrics.text.empty()) continue;
+      const auto wanted = value_or_fail(find_metrics(metrics.text));
+      const NamedText needed{metrics.name, metric_events(wanted, place.model)};
+      jobs.push_back(place.job(metrics, list_of(file, needed, place.model), wanted));
     }
   }
   return jobs;

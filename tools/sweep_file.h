@@ -8,23 +8,31 @@
 #include "command_error.h"
 #include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/events/parser.h"
+#include "session/metrics.h"
+#include "sweep_events.h"
 
 namespace pmusim::tools {
 
-/// One replay of a sweep: a trace on a model, with one set of events. A pure function of what stands here.
+/// What is wanted of a trace on a model: one set of events, or the metrics. A pure function of what stands
+/// here.
 struct SweepJob {
   std::string trace_name, trace_path;
   std::string model_name;
-  std::string set_name, events;  ///< as the file has them
+  std::string set_name, events;  ///< as the file has them; of metrics their names
   u64 trace_bytes = 0;
+  u64 instructions = 0;  ///< of the trace; 0 where it cannot be read
   CpuModel model;
   CoreLevel core = CoreLevel::interval;
-  std::vector<events::EventGroup> groups;
+  EventList list;
+  std::vector<const Metric*> metrics;  ///< of the set that they are
 
   /// "gzip.icelake.branches": of its result.
-  std::string name() const { return trace_name + '.' + model_name + '.' + set_name; }
+  std::string name() const { return replay_name() + '.' + set_name; }
+  std::string replay_name() const { return trace_name + '.' + model_name; }
 };
+
+/// The name of the set that metrics are.
+constexpr std::string_view metrics_set = "metrics";
 
 /// Every trace on every model with every set of events, from a JSON file (docs/sweep.md); traces are relative
 /// to the file's folder. All jobs are checked here, in their order. Ends the command with a sentence that
@@ -34,7 +42,6 @@ std::vector<SweepJob> read_sweep(const std::string& path);
 /// One of `count` parts of a sweep that share nothing but the folder of results.
 struct Shard {
   u64 index = 1, count = 1;  ///< from 1
-  bool has(u64 job) const { return job % count == index - 1; }
 };
 
 /// "2/8". Ends the command with a sentence on anything else.

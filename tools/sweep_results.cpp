@@ -7,8 +7,7 @@
 #include <filesystem>
 
 #include "base/output_file.h"
-#include "base/printable.h"
-#include "csv.h"
+#include "json_file.h"
 
 namespace pmusim::tools {
 
@@ -23,23 +22,35 @@ ordered_json job_json(const SweepJob& job) {
                     {"trace_bytes", job.trace_bytes},
                     {"model", job.model_name},
                     {"set", job.set_name},
-                    {"events", job.events}};
+                    {job.metrics.empty() ? "events" : "metrics", job.events}};
   if (job.core != SweepJob{}.core) json["core"] = name_of(job.core);
   return json;
 }
 
-ordered_json result_json(const SweepJob& job, const StatReport& report) {
-  ordered_json counts = ordered_json::array();
-  for (const EventTotal& total : report.events) {
-    ordered_json count{{"event", total.name}};
-    count["count"] = total.supported ? ordered_json(total.value()) : ordered_json();
-    counts.push_back(std::move(count));
+template <class T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+template <class T>
+std::optional<T> optional_at(const ordered_json& object, const char* key) {
+  const ordered_json& value = object.at(key);
+  return value.is_null() ? std::nullopt : std::optional(value.get<T>());
+}
+
+ordered_json result_json(const SweepResult& result) {
+  ordered_json json{{"job", job_json(*result.job)},
+                    {"instructions", result.instructions},
+                    {"elapsed_ns", result.elapsed_ns},
+                    {"counts", ordered_json::array()}};
+  for (const SweepResult::Count& count : result.counts) {
+    json["counts"].push_back({{"event", count.event}, {"count", or_null(count.count)}});
+    if (!count.count) json["counts"].back()["reason"] = count.reason;
   }
-  return {{"job", job_json(job)},
-          {"instructions", report.instructions},
-          {"elapsed_ns", report.elapsed_ns},
-          {"replays", report.replays},
-          {"counts", std::move(counts)}};
+  for (const SweepResult::Value& value : result.metrics)
+    json["metrics"].push_back(
+        {{"metric", value.metric}, {"value", or_null(value.value)}, {"unit", value.unit}});
+  return json;
 }
 
 /// What lines are made from.
@@ -59,9 +70,53 @@ void check_counts(const JsonFile& file) {
         "again");
 }
 
-std::string count_text(const ordered_json& count) { return count.is_null() ? "not supported" : count.dump(); }
+/// Throws where the file lacks something.
+SweepResult parse_result(const SweepJob& job, const ordered_json& json) {
+  SweepResult result{.job = &job,
+                     .instructions = json.at("instructions").get<u64>(),
+                     .elapsed_ns = json.at("elapsed_ns").get<u64>(),
+                     .counts = {},
+                     .metrics = {}};
+  for (const ordered_json& count : json.at("counts"))
+    result.counts.push_back({count.at("event").get<std::string>(), optional_at<u64>(count, "count"),
+                             count.value("reason", std::string())});
+  for (const ordered_json& value : json.value("metrics", ordered_json::array()))
+    result.metrics.push_back({value.at("metric").get<std::string>(), value.at("unit").get<std::string>(),
+                              optional_at<double>(value, "value")});
+  return result;
+}
+
+constexpr const char* uncounted = "it cannot be counted here: 'pmusim stat -e' says why";
+
+/// "% of all branches", without the indentation that level 2 of topdown has in text.
+std::string unit_of(const Metric& metric) {
+  const std::size_t end = metric.unit.find("  ");
+  return std::string(metric.unit.substr(0, end));
+}
 
 }  // namespace
+
+SweepResult result_of(const SweepJob& job, const StatReport& replay, std::span<const EventTotal> totals) {
+  SweepResult result{.job = &job,
+                     .instructions = replay.instructions,
+                     .elapsed_ns = replay.elapsed_ns,
+                     .counts = {},
+                     .metrics = {}};
+  std::size_t next = 0;
+  for (const ListedEvent& event : job.list.all) {
+    if (!event.known()) {
+      result.counts.push_back({event.name, std::nullopt, event.lacking});
+      continue;
+    }
+    const EventTotal& total = totals[next++];
+    result.counts.push_back(
+        {event.name, total.supported ? std::optional(total.value()) : std::nullopt, uncounted});
+  }
+  const std::vector<EventTotal> known(totals.begin(), totals.end());
+  for (const Metric* const metric : job.metrics)
+    result.metrics.push_back({std::string(metric->name), unit_of(*metric), metric_value(*metric, known)});
+  return result;
+}
 
 SweepResults::SweepResults(std::string folder) : folder_(std::move(folder)) {
   std::error_code error;
@@ -69,42 +124,39 @@ SweepResults::SweepResults(std::string folder) : folder_(std::move(folder)) {
   if (error) throw CommandError(fmt::format("-o {}: cannot be made: {}", folder_, error.message()));
 }
 
-std::optional<JsonFile> SweepResults::read(const SweepJob& job) const {
+std::optional<SweepResult> SweepResults::read(const SweepJob& job) const {
   std::error_code error;
   if (!fs::exists(path_of(job), error)) return std::nullopt;
-  JsonFile file = JsonFile::read(path_of(job));
+  const JsonFile file = JsonFile::read(path_of(job));
   if (!file.content.is_object() || !file.content.contains("job")) file.refuse("is no result of a sweep");
   if (file.content["job"] != job_json(job))
     file.refuse("is the result of another sweep, of other events or another trace; give another folder");
   check_counts(file);
-  return file;
+  try {
+    return parse_result(job, file.content);
+  } catch (const nlohmann::json::exception&) {
+    file.refuse("is no whole result of a sweep; delete the file to do the job again");
+  }
 }
 
-bool SweepResults::has(const SweepJob& job) const { return read(job).has_value(); }
-
-void SweepResults::put(const SweepJob& job, const StatReport& report) const {
-  const std::string text = result_json(job, report).dump(2) + '\n';
-  OutputFile file = value_or_fail(OutputFile::create(path_of(job)));
+void SweepResults::put(const SweepResult& result) const {
+  const std::string text = result_json(result).dump(2) + '\n';
+  OutputFile file = value_or_fail(OutputFile::create(path_of(*result.job)));
   value_or_fail(file.write(std::as_bytes(std::span(text))));
   value_or_fail(file.sync());
   value_or_fail(file.commit());
 }
 
-std::string SweepResults::merged(std::span<const SweepJob> jobs) const {
-  std::string lines = "trace,model,set,event,count,instructions,elapsed_ns\n";
+std::vector<SweepResult> SweepResults::all(std::span<const SweepJob> jobs) const {
+  std::vector<SweepResult> results;
   for (const SweepJob& job : jobs) {
-    const std::optional<JsonFile> file = read(job);
-    if (!file)
+    std::optional<SweepResult> result = read(job);
+    if (!result)
       throw CommandError(
           fmt::format("{}: is missing; run the sweep without --merge until all jobs are done", path_of(job)));
-    const ordered_json& result = file->content;
-    for (const ordered_json& count : result.at("counts"))
-      lines += fmt::format("{},{},{},{},{},{},{}\n", job.trace_name, job.model_name, job.set_name,
-                           csv_field(printable(count.at("event").get<std::string>())),
-                           count_text(count.at("count")), result.at("instructions").dump(),
-                           result.at("elapsed_ns").dump());
+    results.push_back(std::move(*result));
   }
-  return lines;
+  return results;
 }
 
 }  // namespace pmusim::tools

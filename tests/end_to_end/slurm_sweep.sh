@@ -4,14 +4,14 @@
 # its merged results are those of a sweep without Slurm. The cluster has its own folder, ports and keys, belongs to
 # who runs this, and is gone afterwards.
 #
-#   tests/end_to_end/slurm_sweep.sh PMUSIM      exit status 77 where Slurm's daemons (slurm-wlm, munge) are not installed
+#   tests/end_to_end/slurm_sweep.sh PMUSIM      exit status 77 where Slurm's daemons (slurmctld, slurmd, munge) are not installed
 set -euo pipefail
 [ $# -eq 1 ] && [ -x "$1" ] || { sed -n '3,7s/^# \?//p' "$0" >&2; exit 2; }
 pmusim=$(realpath "$1")
 page=$(cd "$(dirname "$0")/../.." && pwd)/docs/sweep.md
 for program in munged slurmctld slurmd sbatch sinfo; do
   PATH=$PATH:/usr/sbin command -v "$program" >/dev/null ||
-    { echo "skipped: there is no $program; Debian's packages slurm-wlm and munge have it"; exit 77; }
+    { echo "skipped: there is no $program; Debian's packages slurmctld, slurmd, slurm-client and munge have it"; exit 77; }
 done
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/pmusim-slurm-XXXXXX")

@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command.h"
 
@@ -56,8 +59,7 @@ TEST_F(Sweep, CountsWhatStatCounts) {
   const Output counted = run(
       {pmusim(), "stat", "-x", ",", "-e", "branches", "--model", "skylake", scratch_.file("two.pmutrace")});
   const std::string count = counted.err.substr(0, counted.err.find(','));
-  EXPECT_THAT(sweep("results", {"--merge"}).out,
-              HasSubstr("two,skylake,branches,branches," + count + ","));
+  EXPECT_THAT(sweep("results", {"--merge"}).out, HasSubstr("two,skylake,branches,branches," + count + ","));
 }
 
 TEST_F(Sweep, ShardsTogetherAreTheWholeSweep) {
@@ -69,7 +71,7 @@ TEST_F(Sweep, ShardsTogetherAreTheWholeSweep) {
   EXPECT_EQ(
       early.err,
       "pmusim: " + folder("shards") +
-          "/one.icelake.time.json: is missing; run the sweep without --merge until all jobs are done\n");
+          "/one.skylake.branches.json: is missing; run the sweep without --merge until all jobs are done\n");
   EXPECT_EQ(sweep("shards", {"--shard", "2/2"}).status, 0);
   EXPECT_EQ(files_of("shards"), files_of("whole"));
   const Output merged = sweep("shards", {"--merge"});
@@ -80,12 +82,12 @@ TEST_F(Sweep, ShardsTogetherAreTheWholeSweep) {
 
 TEST_F(Sweep, GoesOnWithTheJobsThatAreNotDone) {
   const Output first = sweep("results");
-  EXPECT_THAT(first.err, HasSubstr("pmusim: 8 of 8 jobs, "));
+  EXPECT_THAT(first.err, HasSubstr("pmusim: 4 of 4 replays, "));
   fs::remove(folder("results") + "/two.icelake.time.json");
   std::ofstream(folder("results") + "/.part-killed") << "{";  // of a process that was killed
   const Output second = sweep("results");
-  EXPECT_THAT(second.err, HasSubstr("pmusim: 1 of 1 jobs, "));
-  EXPECT_THAT(second.err, HasSubstr(" s left: two.icelake.time\n"));
+  EXPECT_THAT(second.err, HasSubstr("pmusim: 1 of 1 replays, "));
+  EXPECT_THAT(second.err, HasSubstr(" s left: two.icelake\n"));
   EXPECT_EQ(sweep("results", {"--quiet"}).err, "");
 }
 
@@ -104,8 +106,8 @@ TEST_F(Sweep, KeepsTheResultsOfOtherJobsWhereATraceIsDamaged) {
   fs::resize_file(scratch_.file("two.pmutrace"), 3);
   const Output output = sweep("results", {"-j", "2", "--quiet"});
   EXPECT_EQ(output.status, 2);
-  EXPECT_THAT(output.err, HasSubstr("pmusim: two.skylake.time: "));
-  EXPECT_THAT(output.err, HasSubstr("pmusim: 4 of 8 jobs failed; the results of the others are in "));
+  EXPECT_THAT(output.err, HasSubstr("pmusim: two.skylake: "));
+  EXPECT_THAT(output.err, HasSubstr("pmusim: 2 of 4 replays failed; the results of the others are in "));
   EXPECT_THAT(files_of("results"), SizeIs(4));
 }
 
@@ -120,7 +122,7 @@ TEST_F(Sweep, SaysWhatInTheFileIsWrong) {
   EXPECT_EQ(refused("{"), begin + "is not JSON\n");
   EXPECT_EQ(refused("[]"), begin + "expected an object with \"traces\", \"models\" and \"events\"\n");
   EXPECT_EQ(refused(R"({"trace": []})"),
-            begin + "\"trace\": expected \"traces\", \"models\", \"events\" or \"core\"\n");
+            begin + "\"trace\": expected one of traces, models, events, metrics, core\n");
   EXPECT_EQ(refused(R"({"traces": []})"),
             begin + "\"traces\": expected a list of strings, with one at least\n");
   EXPECT_EQ(
@@ -133,6 +135,152 @@ TEST_F(Sweep, SaysWhatInTheFileIsWrong) {
               HasSubstr(begin + "\"events\": \"a\" on icelake: "));
   EXPECT_THAT(refused(R"({"traces": ["none.pmutrace"], "models": ["icelake"], "events": {"a": "cycles"}})"),
               HasSubstr("none.pmutrace: cannot be read: "));
+}
+
+TEST_F(Sweep, ReplaysATraceOnAModelOnceForAllSets) {
+  const Output output = sweep("results");
+  EXPECT_THAT(lines(output.err), SizeIs(4));
+  EXPECT_THAT(files_of("results"), SizeIs(8));
+}
+
+TEST_F(Sweep, AnEventThatAModelLacksIsNullAndHasAReason) {
+  write(R"({"traces": ["one.pmutrace"], "models": ["skylake", "goldmont"],
+            "events": {"loads": "{branches,mem_load_retired.l1_miss}:u,cycles"}})");
+  ASSERT_EQ(sweep("results").status, 0);
+  const auto counts = [&](const std::string& name) {
+    return nlohmann::json::parse(read_file(folder("results") + "/" + name))["counts"];
+  };
+  const auto has = counts("one.skylake.loads.json"), lacks = counts("one.goldmont.loads.json");
+  ASSERT_THAT(has, SizeIs(3));
+  ASSERT_THAT(lacks, SizeIs(3));
+  for (unsigned n = 0; n < 3; ++n) EXPECT_EQ(has[n]["event"], lacks[n]["event"]);
+  EXPECT_TRUE(has[1]["count"].is_number());
+  EXPECT_FALSE(has[1].contains("reason"));
+  EXPECT_TRUE(lacks[1]["count"].is_null());
+  EXPECT_THAT(lacks[1]["reason"].get<std::string>(), HasSubstr("on Goldmont"));
+  EXPECT_EQ(lacks[0]["count"], has[0]["count"]);
+  EXPECT_THAT(sweep("results", {"--merge"}).out,
+              HasSubstr("one,goldmont,loads,mem_load_retired.l1_miss:u,,"));
+}
+
+TEST_F(Sweep, AnEventOfRingZeroIsNullInEveryResult) {
+  write(R"({"traces": ["one.pmutrace"], "models": ["skylake"], "events": {"kernel": "cycles:k,branches"}})");
+  ASSERT_EQ(sweep("results").status, 0);
+  const auto counts =
+      nlohmann::json::parse(read_file(folder("results") + "/one.skylake.kernel.json"))["counts"];
+  EXPECT_TRUE(counts[0]["count"].is_null());
+  EXPECT_THAT(counts[0]["reason"].get<std::string>(), HasSubstr("cannot be counted here"));
+  EXPECT_TRUE(counts[1]["count"].is_number());
+}
+
+TEST_F(Sweep, MetricsFollowFromCountsOfTheSameReplay) {
+  write(R"({"traces": ["one.pmutrace"], "models": ["icelake"], "metrics": ["insn_per_cycle"],
+            "events": {"time": "cycles,instructions"}})");
+  ASSERT_EQ(sweep("results").status, 0);
+  const auto result = [&](const std::string& set) {
+    return nlohmann::json::parse(read_file(folder("results") + "/one.icelake." + set + ".json"));
+  };
+  const auto counts = result("time")["counts"], metrics = result("metrics")["metrics"];
+  ASSERT_THAT(metrics, SizeIs(1));
+  EXPECT_EQ(metrics[0]["metric"], "insn_per_cycle");
+  EXPECT_DOUBLE_EQ(metrics[0]["value"].get<double>(),
+                   counts[1]["count"].get<double>() / counts[0]["count"].get<double>());
+  write(R"({"traces": ["one.pmutrace"], "models": ["icelake"], "metrics": ["insn_per_cycel"]})");
+  EXPECT_THAT(sweep("results").err,
+              HasSubstr(": \"metrics\": unknown metric 'insn_per_cycel'; did you mean"));
+}
+
+/// Names of the columns, and the fields of each line by them.
+std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) {
+  const auto split = [](const std::string& line) {
+    std::vector<std::string> fields;
+    std::istringstream stream(line);
+    for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+    return fields;
+  };
+  std::vector<std::map<std::string, std::string>> rows;
+  const std::vector<std::string> all = lines(csv);
+  const std::vector<std::string> names = split(all.front());
+  for (auto line = all.begin() + 1; line != all.end(); ++line) {
+    const std::vector<std::string> fields = split(*line);
+    auto& row = rows.emplace_back();
+    for (std::size_t n = 0; n < fields.size(); ++n) row[names.at(n)] = fields[n];
+  }
+  return rows;
+}
+
+TEST_F(Sweep, MergesIntoALineForEachTraceOnEachModel) {
+  write(R"({"traces": ["one.pmutrace", "two.pmutrace"], "models": ["icelake", "skylake"],
+            "events": {"branches": "branches,branch-misses", "time": "cycles"}, "metrics": ["insn_per_cycle"]})");
+  ASSERT_EQ(sweep("results").status, 0);
+  const auto wide = rows_of(sweep("results", {"--merge", "--wide"}).out);
+  ASSERT_THAT(wide, SizeIs(4));
+  for (const auto& line : rows_of(sweep("results", {"--merge"}).out)) {
+    if (line.at("set") == "metrics" && line.at("event") != "insn_per_cycle") continue;
+    const auto row = std::ranges::find_if(wide, [&](const auto& r) {
+      return r.at("trace") == line.at("trace") && r.at("model") == line.at("model");
+    });
+    ASSERT_NE(row, wide.end());
+    EXPECT_EQ(row->at(line.at("set") + "." + line.at("event")), line.at("count"));
+    EXPECT_EQ(row->at("instructions"), line.at("instructions"));
+  }
+  EXPECT_EQ(sweep("results", {"--wide"}).status, 2);
+}
+
+TEST_F(Sweep, FillsASqliteDatabaseThatSqliteReads) {
+  if (!installed("sqlite3")) FAIL() << "sqlite3 is not installed";
+  write(R"({"traces": ["one.pmutrace", "two.pmutrace"], "models": ["skylake", "goldmont"],
+            "events": {"loads": "branches,mem_load_retired.l1_miss"}, "metrics": ["insn_per_cycle"]})");
+  ASSERT_EQ(sweep("results").status, 0);
+  const Output made = sweep("results", {"--sqlite", folder("results.db")});
+  EXPECT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(made.out, "");
+  const auto query = [&](const std::string& sql) {
+    const Output output = run({"sqlite3", "-csv", folder("results.db"), sql});
+    EXPECT_EQ(output.err, "");
+    return output.out;
+  };
+  EXPECT_EQ(query("PRAGMA integrity_check"), "ok\n");
+  EXPECT_EQ(query("SELECT trace, model, core FROM runs ORDER BY id"),
+            "one,skylake,interval\none,goldmont,interval\ntwo,skylake,interval\ntwo,goldmont,interval\n");
+  EXPECT_EQ(query("SELECT model, event, count IS NULL, reason LIKE '%on Goldmont%' FROM runs, counts "
+                  "WHERE run = id AND count IS NULL AND trace = 'two'"),
+            "goldmont,mem_load_retired.l1_miss,1,1\n");
+  const std::string count = query(
+      "SELECT count FROM runs, counts WHERE run = id AND trace = 'two' AND model = 'skylake' "
+      "AND event_set = 'loads' AND event = 'branches'");
+  EXPECT_THAT(sweep("results", {"--merge"}).out,
+              HasSubstr("two,skylake,loads,branches," + count.substr(0, count.find('\n')) + ","));
+  EXPECT_EQ(query("SELECT COUNT(*) FROM metrics WHERE value > 0 AND unit = 'insn per cycle'"), "4\n");
+  EXPECT_EQ(sweep("results", {"--sqlite", folder("again.db")}).status, 0);
+  EXPECT_EQ(read_file(folder("again.db")), read_file(folder("results.db")));
+  EXPECT_EQ(sweep("results", {"--sqlite", file()}).status, 2);
+}
+
+/// Instructions that the results of a folder were counted over, a replay's once.
+std::uint64_t instructions_in(const std::map<std::string, std::string>& files, const std::string& set) {
+  std::uint64_t sum = 0;
+  for (const auto& [name, text] : files)
+    if (name.ends_with("." + set + ".json"))
+      sum += nlohmann::json::parse(text)["instructions"].get<std::uint64_t>();
+  return sum;
+}
+
+TEST_F(Sweep, ShardsHaveAsMuchToDoWhateverTheSetsAndTraces) {
+  fs::copy_file(recorded("branches", {"1200"}), scratch_.file("three.pmutrace"));
+  write(
+      R"({"traces": ["one.pmutrace", "two.pmutrace", "three.pmutrace"], "models": ["icelake", "sapphirerapids"],
+            "events": {"few": "cycles",
+                       "many": "branches,branch-misses,instructions,r00c4,r01c4,r04c4,r08c4,r10c4,r20c4"}})");
+  std::vector<std::uint64_t> few, many;
+  for (const std::string shard : {"1/2", "2/2"}) {
+    const std::string results = "part" + shard.substr(0, 1);
+    ASSERT_EQ(sweep(results, {"--shard", shard, "--quiet"}).status, 0);
+    few.push_back(instructions_in(files_of(results), "few"));
+    many.push_back(instructions_in(files_of(results), "many"));
+  }
+  EXPECT_EQ(few, many);
+  EXPECT_EQ(few[0], few[1]);
 }
 
 TEST_F(Sweep, RefusesPartsThatAreNone) {
