@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/suggest.h"
+#include "program_argument.h"
 
 namespace pmusim::tools {
 
@@ -46,11 +47,16 @@ std::string unexpected(const CLI::App& command) {
 
 Arguments split_arguments(std::vector<std::string> all) {
   Arguments split{.line = {.all = all}};
+  if (all.empty()) return split;
   const bool runs_programs = all.size() > 1 && (all[1] == "record" || all[1] == "stat" || all[1] == "run");
-  const auto dashes = runs_programs ? std::find(all.begin(), all.end(), "--") : all.end();
-  for (auto argument = all.begin() + (all.empty() ? 0 : 1); argument != dashes; ++argument)
-    split.parsed.push_back(runs_programs ? in_long_form(*argument) : *argument);
-  if (dashes != all.end()) split.line.program.assign(dashes + 1, all.end());
+  std::vector<std::string> arguments(all.begin() + 1, all.end());
+  if (runs_programs) std::ranges::transform(arguments, arguments.begin(), in_long_form);
+  const auto program = arguments.begin() + static_cast<std::ptrdiff_t>(find_program(arguments));
+  const auto dashes = runs_programs ? std::find(arguments.begin(), program, "--") : program;
+  split.parsed.assign(arguments.begin(), dashes);
+  // The program's own arguments are as they were given.
+  const auto given = all.begin() + 1 + (dashes - arguments.begin()) + (dashes == program ? 0 : 1);
+  if (given < all.end()) split.line.program.assign(given, all.end());
   return split;
 }
 

@@ -73,7 +73,7 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
   leave_registers_out(*preview, machine.core);
   auto session = value_or_fail(Session::open(std::move(preview), machine));
   watch(session, trace, bar);
-  ChosenPeriods periods = value_or_fail(pmusim::choose_periods(session, options.events));
+  ChosenPeriods periods = value_or_fail(pmusim::choose_periods(session, options, machine.throttling));
   bar.reset();
   tell_recording(command, chosen_text(periods));
   options.events = std::move(periods.events);
@@ -84,6 +84,7 @@ bool choose_periods(const RecordCommand& command, TraceOption& trace, const Sess
 void record_trace(const RecordCommand& command, TraceOption& trace, const SessionOptions& machine,
                   RecordOptions options, HardwareLog& hardware) {
   const bool runs_nothing = command.dry_run && trace.is_live();
+  const std::vector<events::EventGroup> asked = options.events;
   if (command.chooses_periods() && !runs_nothing && !choose_periods(command, trace, machine, options)) return;
   if (command.verbose) tell_recording(command, events_text(options.events));
   auto source = trace.source(machine.core);
@@ -98,7 +99,7 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
   const RecordSummary summary = value_or_fail(record(session, options));
   bar.reset();
   hardware.finish();
-  tell_recording(command, summary_text(summary, command, options));
+  tell_recording(command, summary_text(summary, command, options, asked));
 }
 
 void run_record(Recording& recording, const CLI::App& app) {
@@ -160,7 +161,7 @@ void add_sample_options(CLI::App& command, RecordCommand* c) {
   command.add_option(
       "-j,--branch-filter", c->branch_filter,
       "Branch types and levels: any,any_call,any_ret,ind_call,ind_jmp,cond,call,stack,u,k,save_type,...");
-  command.add_flag("-g", c->call_graph, "Record call chains (from the LBR)");
+  command.add_flag("-g", c->call_graph, "Record call chains (from the LBR, and so without -b)");
   command.add_option("--call-graph", c->call_graph_mode, "How: lbr")->each([c](const std::string&) {
     c->call_graph = true;
   });
@@ -241,7 +242,9 @@ void add_record(CLI::App& app, CommandLine line) {
       "  pmusim record -e cycles:upp -c 10007 -j any,u T                every 10007th cycle\n"
       "  pmusim record -e cpu/mem-loads,ldlat=30/upp -d -W T            where loads go, how long they take\n"
       "  pmusim record -e br_misp_retired.all_branches:upp -I ax,ip T   registers at mispredicted branches\n"
-      "  pmusim record -j any_call,u -g --model lioncove T              calls, and the LBR's call chains");
+      "  pmusim record -g --model lioncove T                            call chains, from the LBR\n"
+      "  pmusim record -b ls -l                                         as perf takes a program, without "
+      "'--'");
   add_event_options(*command, c);
   add_sample_options(*command, c);
   add_file_options(*command, c);

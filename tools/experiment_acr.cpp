@@ -9,9 +9,9 @@
 #include <span>
 
 #include "experiment.h"
+#include "fast_recording.h"
 #include "model_option.h"
 #include "output.h"
-#include "pmusim/trace/recorder.h"
 #include "session/acr_experiment.h"
 #include "temporary_directory.h"
 
@@ -60,9 +60,11 @@ std::string record_workload(const AcrCommand& command, const std::string& direct
   const StandardOutputToError redirected;
   const std::string path = directory + "/mispredict.pmutrace";
   fmt::print(stderr, "recording the workload\n");
-  value_or_fail(trace::record(
+  const ProgramRecording recording = value_or_fail(record_program(
+      RecorderChoice::automatic,
       {program_of(command), fmt::format("{}", command.elements), fmt::format("{}", command.passes)},
       {.output = path}));
+  fmt::print(stderr, "{}", recording.recorder);
   return path;
 }
 

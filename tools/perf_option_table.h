@@ -16,7 +16,7 @@ inline constexpr auto perf_option_table = std::to_array<PerfOption>({
     {"record", "-b,--branch-any", "-b", Fate::works, ""},
     {"record", "-j,--branch-filter", "-j any_call,u", Fate::works, ""},
     {"record", "-g", "-g", Fate::works, "chains come from the LBR"},
-    {"record", "--call-graph", "--call-graph=lbr", Fate::works, "lbr only: a trace has neither stack memory nor a use for frame pointers"},
+    {"record", "--call-graph", "--call-graph=lbr", Fate::works, "lbr only, and without -b or -j, which need the LBR for themselves: a trace has no stack memory"},
     {"record", "-d,--data", "-d", Fate::works, ""},
     {"record", "-W,--weight", "-W", Fate::works, ""},
     {"record", "--phys-data", "--phys-data", Fate::works, ""},

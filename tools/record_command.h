@@ -40,9 +40,9 @@ std::string in_one_group(const std::string& list);
 /// Of overflows that came while an interrupt was on its way.
 std::string merged_overflows_text(u64 overflows);
 
-/// What is said when the file is there.
+/// What is said when the file is there. `asked`: the events with the periods that they were given with.
 std::string summary_text(const RecordSummary& summary, const RecordCommand& command,
-                         const RecordOptions& options);
+                         const RecordOptions& options, const std::vector<events::EventGroup>& asked);
 std::string chosen_text(const ChosenPeriods& periods);
 std::string events_text(const std::vector<events::EventGroup>& groups);
 

@@ -45,6 +45,10 @@ void set_branches(RecordOptions& options, const RecordCommand& command) {
   if (command.call_graph && command.call_graph_mode != "lbr")
     throw CommandError(fmt::format("--call-graph {}: traces have no stack memory; only 'lbr' is possible",
                                    command.call_graph_mode));
+  if (command.call_graph && options.branch_sample_type != 0)
+    throw CommandError(
+        "-g goes with neither -b nor -j: call chains come from the LBR, whose call-stack mode keeps no other "
+        "branches, and a trace has no stack memory for --call-graph fp; record them one after the other");
   options.call_graph_lbr = command.call_graph;
 }
 

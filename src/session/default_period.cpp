@@ -2,6 +2,7 @@
 #include "session/default_period.h"
 
 #include <algorithm>
+#include <set>
 
 #include "pmusim/session/stat.h"
 #include "pmusim/trace/reader.h"
@@ -11,43 +12,91 @@ namespace pmusim {
 
 namespace {
 
-/// A longer trace's beginning stands for all of it.
-constexpr u64 counted_instructions = 1 << 24;
+/// Of a program that runs so much is counted beforehand.
+constexpr u64 counted_of_running_program = 1 << 24;
+
+/// Shorter periods may pass between an overflow and its interrupt, and the next records of PEBS.
+constexpr u64 shortest_certain_period = 1000;
+/// A timer's: those of cpu-clock and task-clock (in ns) are no shorter, as in a kernel.
+constexpr u64 shortest_clock_period = 10'000;
 
 bool needs_period(const events::ParsedEvent& event, bool leads) {
   const bool only_read = event.sample_read && !leads;
   return event.attr.sample_period == 0 && !only_read;
 }
 
-u64 scaled(u64 count, u64 part, u64 whole) {
-  if (part == 0 || part >= whole) return count;
-  return static_cast<u64>(static_cast<double>(count) * static_cast<double>(whole) /
-                          static_cast<double>(part));
+bool is_clock(const perf::Attr& attr) {
+  if (attr.type != static_cast<u32>(perf::EventType::software)) return false;
+  const auto id = static_cast<perf::SoftwareId>(attr.config);
+  return id == perf::SoftwareId::cpu_clock || id == perf::SoftwareId::task_clock;
 }
+
+bool reloads(const perf::Attr& attr, const CpuModel& model) {
+  return model.acr.cause != 0 && attr.config2 != 0;
+}
+
+Expectation expectation_of(const events::ParsedEvent& event, const CpuModel& model,
+                           perf::Throttling throttling) {
+  const bool certain = event.attr.sample_period >= shortest_certain_period &&
+                       throttling == perf::Throttling::off && !reloads(event.attr, model);
+  return certain ? Expectation::near : Expectation::at_most;
+}
+
+/// What samples will be taken of, event by event.
+std::vector<u64> sampled_counts(const StatReport& report, const RecordOptions& options) {
+  std::vector<u64> counts(report.events.size());
+  const auto add = [&](const std::vector<EventTotal>& totals) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += totals[i].counted;
+  };
+  if (options.processes.empty() && options.threads.empty()) add(report.events);
+  for (const ThreadTotals& thread : report.threads)
+    if (std::ranges::find(options.processes, thread.pid) != options.processes.end() ||
+        std::ranges::find(options.threads, thread.tid) != options.threads.end())
+      add(thread.events);
+  return counts;
+}
+
+/// Chooses periods, no two of them alike.
+class Choice {
+ public:
+  u64 for_count(u64 count, const perf::Attr& attr) {
+    const u64 shortest = is_clock(attr) ? shortest_clock_period : 1;
+    u64 period = std::max(shortest, count < 2 * default_samples ? 1 : prime_from(count / default_samples));
+    while (period > 1 && taken_.contains(period)) period = prime_from(period + 1);
+    taken_.insert(period);
+    return period;
+  }
+
+ private:
+  std::set<u64> taken_;
+};
 
 }  // namespace
 
-Result<ChosenPeriods, Error> choose_periods(Session& session, std::vector<events::EventGroup> groups) {
-  ChosenPeriods result{.events = std::move(groups)};
-  const Result<StatReport, Error> counts =
-      stat(session, {.events = result.events, .max_instructions = counted_instructions});
-  if (!counts.ok()) return Failure(counts.error());
-  const std::optional<u64> length = session.trace().length();
-  GrowingPeriods growing{.after_instructions = counts->instructions};
+Result<ChosenPeriods, Error> choose_periods(Session& session, const RecordOptions& options,
+                                            perf::Throttling throttling) {
+  ChosenPeriods result{.events = options.events, .chosen = {}, .growing = {}};
+  StatOptions counting{.events = result.events, .fitting = Fitting::multiplex, .measured = options.measured};
+  counting.per_thread = !options.processes.empty() || !options.threads.empty();
+  if (!session.trace().length()) counting.max_instructions = counted_of_running_program;
+  const Result<StatReport, Error> report = stat(session, counting);
+  if (!report.ok()) return Failure(report.error());
+  const std::vector<u64> counts = sampled_counts(*report, options);
+  GrowingPeriods growing{.after_instructions = report->instructions, .events = {}};
+  Choice choice;
   std::size_t index = 0;
   for (events::EventGroup& group : result.events)
     for (events::ParsedEvent& event : group.events) {
-      const u64 count =
-          scaled(counts->events[index].value(), counts->instructions, length.value_or(counts->instructions));
-      ++index;
+      const std::size_t number = index++;
       if (!needs_period(event, &event == &group.events.front())) continue;
-      const u64 period = count < 2 * default_samples ? 1 : prime_from(count / default_samples);
+      const u64 period = choice.for_count(counts[number], event.attr);
       event.attr.freq = 0;
       event.attr.sample_period = period;
-      result.chosen.push_back({event.name, period, count / period});
-      growing.events.push_back(index - 1);
+      result.chosen.push_back(
+          {event.name, period, counts[number] / period, expectation_of(event, session.model(), throttling)});
+      growing.events.push_back(number);
     }
-  if (!length && !growing.events.empty()) result.growing = std::move(growing);
+  if (!session.trace().length() && !growing.events.empty()) result.growing = std::move(growing);
   return result;
 }
 

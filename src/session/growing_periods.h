@@ -9,17 +9,26 @@ namespace pmusim {
 /// The prime that follows, or the number itself. A prime does not beat with the program's loops.
 u64 prime_from(u64 number);
 
-/// Makes periods grow while a program is replayed.
+/// Adapts periods while a program runs whose length nobody knows, so that each time it has run twice as long
+/// there are some 2000 samples more, at most, in whatever phase it is. Each sample has its period for a
+/// weight.
 class PeriodGrowth {
  public:
-  PeriodGrowth(Session& session, const std::optional<GrowingPeriods>& growing)
-      : session_(session), growing_(growing) {}
+  PeriodGrowth(Session& session, const std::optional<GrowingPeriods>& growing);
   /// Between instructions, now and then.
   void pass();
 
  private:
+  /// An event since its period was looked at last.
+  struct Growing {
+    std::size_t event = 0;
+    u64 count = 0, instructions = 0;
+  };
+  void pass(Growing& growing, perf::Event& event);
+
   Session& session_;
-  std::optional<GrowingPeriods> growing_;
+  u64 after_instructions_ = 0;
+  std::vector<Growing> all_;
 };
 
 }  // namespace pmusim

@@ -40,6 +40,9 @@ TEST(ExperimentAcr, WithoutATraceTheWorkloadIsRecordedFirst) {
       run({pmusim(), "experiment", "acr", "--json", "--elements", "2048", "--passes", "8", "-c", "1000"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_GT(nlohmann::json::parse(result.out)["acr"]["samples"], 0);
+  if (installed("qemu-x86_64")) {
+    EXPECT_NE(result.err.find("recorded under qemu"), std::string::npos) << result.err;
+  }
 }
 
 TEST(ExperimentAcr, MissRatesOfTheLoopsAreNearThePublishedOnes) {

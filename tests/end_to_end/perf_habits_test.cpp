@@ -83,6 +83,42 @@ TEST_F(PerfHabits, NoSamplesIsAWarningWithAHint) {
   EXPECT_THAT(record({"-p", "1", trace_path()}).err, HasSubstr("--per-thread"));
 }
 
+TEST_F(PerfHabits, NoSamplesIsExplainedByThePeriodsOfTheEvents) {
+  EXPECT_THAT(record({"-e", "cycles/period=1000000000/,branches:u", "-c", "2000000000", trace_path()}).err,
+              HasSubstr("no samples: the period in cycles is more than ever occurred; a shorter one samples; "
+                        "-c 2000000000 is more than ever occurred"));
+  EXPECT_THAT(record({"-e", "cycles/freq=1/", trace_path()}).err,
+              HasSubstr("no samples: the frequency in cycles is too low for so short a run"));
+  EXPECT_THAT(record({"--model", "skymont", "-e",
+                      "{branch-misses/period=100000000,acr_mask=2/u,branches/period=200000000,acr_mask=3/u}",
+                      trace_path()})
+                  .err,
+              HasSubstr("no samples: auto counter reload began the counts of "));
+}
+
+TEST_F(PerfHabits, CallChainsAndBranchesTogetherAreRefusedWithAReason) {
+  for (const std::vector<std::string>& branches : {std::vector<std::string>{"-b"}, {"-j", "any_call,u"}}) {
+    std::vector<std::string> options{"-g", trace_path()};
+    options.insert(options.begin(), branches.begin(), branches.end());
+    const Output output = record(options);
+    EXPECT_EQ(output.status, 2);
+    EXPECT_THAT(output.err, HasSubstr("-g goes with neither -b nor -j: call chains come from the LBR"));
+  }
+}
+
+// perf record --branch-filter u,any -e cycles:p ./branches 27
+TEST_F(PerfHabits, AProgramNeedsNoDashesBeforeIt) {
+  const std::string program = workload("branches");
+  const Output sampled = record({"--branch-filter", "u,any", "-e", "cycles:p", "-c", "1000", program, "27"});
+  EXPECT_EQ(sampled.status, 0) << sampled.err;
+  EXPECT_THAT(run_perf({"report", "--stdio"}, file()).out, HasSubstr("branches"));
+  const Output counted = stat({"-x", ",", "-e", "instructions:u", "sh", "-c", "exit 7", "--", "-e"});
+  EXPECT_EQ(counted.status, 7) << counted.err;
+  EXPECT_THAT(counted.err, ContainsRegex("^[0-9]+,,instructions:u,"));
+  EXPECT_THAT(record({"-I", program, "27"}).err, HasSubstr("wrote "));
+  EXPECT_EQ(record({"-c", "1000", trace_path(), "-b"}).status, 0) << "options behind a trace";
+}
+
 TEST_F(PerfHabits, AFrequencyTooLowForEmulatedTimeSaysSo) {
   EXPECT_THAT(record({"-F", "99", trace_path()}).err, ContainsRegex("99 Hz give about 0|leave -F out"));
 }

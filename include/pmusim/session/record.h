@@ -23,9 +23,9 @@ namespace trace {
 enum class RecordedRegisters : u8;
 }
 
-/// Periods that are doubled (to the prime that follows) each time the program has run twice as long.
+/// Periods that follow how often events occur: 2000 samples at most each time a program runs twice as long.
 struct GrowingPeriods {
-  u64 after_instructions = 0;       ///< the first time
+  u64 after_instructions = 0;       ///< and not before
   std::vector<std::size_t> events;  ///< whose; numbered through all groups
 };
 
