@@ -9,9 +9,9 @@ namespace pmusim {
 /// The prime that follows, or the number itself. A prime does not beat with the program's loops.
 u64 prime_from(u64 number);
 
-/// Adapts periods while a program runs whose length nobody knows, so that each time it has run twice as long
-/// there are some 2000 samples more, at most, in whatever phase it is. Each sample has its period for a
-/// weight.
+/// Adapts periods while a program runs whose length nobody knows, for some 2000 samples each time it has run
+/// twice as long. They are looked at when the session pauses: what occurs more often all of a sudden gives
+/// more samples until then. Each sample has its period for a weight.
 class PeriodGrowth {
  public:
   PeriodGrowth(Session& session, const std::optional<GrowingPeriods>& growing);

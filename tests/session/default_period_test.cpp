@@ -137,7 +137,8 @@ TEST(DefaultPeriods, OfARunningProgramFollowItsPhases) {
   ASSERT_TRUE(periods.growing.has_value());
   const u64 written = samples("branches:u", periods, Phases::Length::unknown);
   EXPECT_GT(written, default_samples);
-  EXPECT_LT(written, 4 * default_samples);
+  // Periods that only doubled gave 63,000.
+  EXPECT_LT(written, 8 * default_samples);
 }
 
 }  // namespace

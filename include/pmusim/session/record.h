@@ -23,7 +23,7 @@ namespace trace {
 enum class RecordedRegisters : u8;
 }
 
-/// Periods that follow how often events occur: 2000 samples at most each time a program runs twice as long.
+/// Periods that follow how often events occur: some 2000 samples each time a program runs twice as long.
 struct GrowingPeriods {
   u64 after_instructions = 0;       ///< and not before
   std::vector<std::size_t> events;  ///< whose; numbered through all groups
