@@ -18,7 +18,11 @@ function(pmusim_room name)
     target_link_libraries(${library} PUBLIC pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
     # Headers that users of the library have no use for live beside the sources.
     target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    pmusim_precompile(${library})
+    if(name STREQUAL base)
+      pmusim_join(${library} HEADERS ${pmusim_common_headers})
+    else()
+      pmusim_join(${library} REUSE_FROM pmusim_base)
+    endif()
     pmusim_fuzzed(${library})
   else()
     add_library(${library} INTERFACE)
@@ -43,24 +47,36 @@ function(pmusim_room name)
   pmusim_corpora(${name} ${library})
 endfunction()
 
-# What takes the compiler most of its time in most sources. No header of this project is among it, so that each still has
-# to include what it uses of it.
+# Most of a source's time goes into headers of the standard library. No header of this project is among those that are
+# precompiled: each source includes what it uses, which the presets that join nothing show.
+#
+#   pmusim_precompile(TARGET HEADERS header... | REUSE_FROM target)
 function(pmusim_precompile target)
-  if(NOT PMUSIM_PRECOMPILE)
-    return()
-  endif()
-  if(target STREQUAL pmusim_base)
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <bit> <cstring> <functional> <map> <memory> <numeric>
-      <optional> <ranges> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
-      <boost/endian/arithmetic.hpp> <fmt/format.h>)
-  else()
-    target_precompile_headers(${target} REUSE_FROM pmusim_base)
+  if(PMUSIM_JOINED)
+    list(TRANSFORM ARGN REPLACE "^HEADERS$" PRIVATE)
+    target_precompile_headers(${target} ${ARGN})
   endif()
 endfunction()
+# The same, and sources compiled some at a time.
+function(pmusim_join target)
+  pmusim_precompile(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PMUSIM_JOINED} UNITY_BUILD_BATCH_SIZE 16)
+endfunction()
+set(pmusim_common_headers <algorithm> <array> <bit> <cstring> <functional> <map> <memory> <numeric> <optional> <ranges> <span>
+  <string> <string_view> <unordered_map> <utility> <variant> <vector> <boost/endian/arithmetic.hpp> <fmt/format.h>)
 
 # Sources whose speed nobody waits for (tests, option parsing): full optimisation doubles their time to compile.
 function(pmusim_compile_fast target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# The precompiled header of all test programs; an executable as they are, since code for libraries is compiled otherwise.
+function(pmusim_test_headers)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
+  add_executable(pmusim_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(pmusim_test_headers PRIVATE pmusim_options GTest::gmock)
+  pmusim_compile_fast(pmusim_test_headers)
+  pmusim_precompile(pmusim_test_headers HEADERS ${pmusim_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
 
 # tests/NAME/*_test.cpp -> the program test_NAME, linked with LIBRARIES.
@@ -73,6 +89,7 @@ function(pmusim_test_program name)
   target_link_libraries(test_${name} PRIVATE ${ARGN} pmusim_warnings GTest::gmock GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   pmusim_compile_fast(test_${name})
+  pmusim_precompile(test_${name} REUSE_FROM pmusim_test_headers)
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300 LABELS room)
 endfunction()

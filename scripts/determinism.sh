@@ -38,7 +38,7 @@ command_of() {
   # Warnings are CI's: a newer compiler has others. No build type: a release compiles parts with a level of their own.
   cmake -S "$top" -B "$work/$cell" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_C_COMPILER="${in_c/g++/gcc}" \
     -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="-w $flags" -DCMAKE_C_FLAGS="-w $flags" -DPMUSIM_TESTS=OFF \
-    -DPMUSIM_BENCHMARKS=OFF -DPMUSIM_PRECOMPILE=ON -DPMUSIM_SANITIZE="$sanitizers" >/dev/null
+    -DPMUSIM_BENCHMARKS=OFF -DPMUSIM_JOINED=ON -DPMUSIM_SANITIZE="$sanitizers" >/dev/null
   ninja -C "$work/$cell" --quiet -j"${JOBS:-$(nproc)}" pmusim >&2
   printf '%s\n' "$work/$cell/bin/pmusim"
 }

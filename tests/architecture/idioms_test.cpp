@@ -56,7 +56,19 @@ TEST(Idioms, NobodyComparesNumbersOfPebsFormats) {
       R"((\bpebs_format|\bpebs\.format|\boptions\.format|[^\w.]format)(\(\))?\s*(==|!=|<=|>=|<|>)\s*\d)"));
 }
 
+/// In a joined build one at file scope would reach into the sources behind it. Each core has a namespace of
+/// its own; the C interface is global functions, and every source of it has the same directive; the plugin is
+/// one source.
+TEST(Idioms, NoUsingDirectiveStandsAtFileScope) {
+  for (const char* tree : {"include", "src", "tools"})
+    for (const std::string& line : lines_that_match(tree, std::regex("^using namespace")))
+      EXPECT_TRUE(line.find("/cores/") != line.npos || line.starts_with("src/qemu/plugin/") ||
+                  (line.starts_with("src/capi/") && line.ends_with(": using namespace pmusim;")))
+          << line;
+}
+
 TEST(Idioms, TheQuestionsWouldBeFound) {
+  EXPECT_FALSE(lines_that_match("src", std::regex("^using namespace")).empty());
   EXPECT_FALSE(lines_that_match("src/cpu", std::regex(R"(\bMicroarchitecture::(?!unknown\b)\w)")).empty());
   EXPECT_FALSE(lines_that_match("include/pmusim/arch", std::regex(R"(\bformat\s*<=\s*\d)")).empty());
 }
