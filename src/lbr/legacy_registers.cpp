@@ -16,7 +16,7 @@ bool has_to_at(const CpuModel& m, unsigned n) {
   return has_from_at<base>(m, n) && m.lbr.format != LbrFormat::addresses_32;
 }
 
-constexpr std::string_view canonical = "the address must be canonical, flags above it apart";
+constexpr std::string_view legacy_canonical = "the address must be canonical, flags above it apart";
 
 u64 flags_in_from(const CpuModel& m, unsigned) { return LbrLayout(m).flags_in_from; }
 u64 cycles_in_to(const CpuModel& m, unsigned) { return all_if(LbrLayout(m).cycles_in_to); }
@@ -81,7 +81,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .fields = legacy_from_fields,
        .read = read_from,
        .write = write_from,
-       .takes = canonical,
+       .takes = legacy_canonical,
        .is_data = true},
       {.address = msr::LBR_CORE_TO_IP,
        .count = 8,
@@ -90,7 +90,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .fields = legacy_to_fields,
        .read = read_to,
        .write = write_to,
-       .takes = canonical,
+       .takes = legacy_canonical,
        .is_data = true},
       {.address = msr::LBR_NHM_FROM_IP,
        .count = 32,
@@ -99,7 +99,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .fields = legacy_from_fields,
        .read = read_from,
        .write = write_from,
-       .takes = canonical,
+       .takes = legacy_canonical,
        .is_data = true},
       {.address = msr::LBR_NHM_TO_IP,
        .count = 32,
@@ -108,7 +108,7 @@ Rows<LbrStack> LbrStack::legacy_registers() {
        .fields = legacy_to_fields,
        .read = read_to,
        .write = write_to,
-       .takes = canonical,
+       .takes = legacy_canonical,
        .is_data = true},
       {.address = msr::LBR_INFO_0,
        .count = 32,
