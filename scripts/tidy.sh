@@ -3,7 +3,7 @@
 # clang-tidy over all sources and tests, but for those that passed before and have not changed since, nor a header
 # of theirs.
 #
-#   scripts/tidy.sh [FILE...]     with the compile commands of build/asan (cmake --preset asan); TIDY_CACHE says
+#   scripts/tidy.sh [FILE...]     with the compile commands of build/clang (cmake --preset clang); TIDY_CACHE says
 #                                 where it remembers (default ~/.cache/pmusim-tidy), TIDY_SECONDS when to begin no
 #                                 further file (default: never); the next run goes on with those that are left
 set -euo pipefail
@@ -39,7 +39,7 @@ tidy() {
   if text=$(content "$1"); then key=$(printf '%s\n%s\n%s' "$rules" "$1" "$text" | sha256sum | cut -d ' ' -f 1); fi
   [ -n "$key" ] && [ -e "$cache/$key" ] && { remember "$1"; return; }
   [ "$EPOCHSECONDS" -lt "$last_start" ] || { echo "not looked at: $1"; return; }
-  clang-tidy --quiet -p build/asan "$1" 2>/dev/null || return
+  clang-tidy --quiet -p build/clang "$1" 2>/dev/null || return
   [ -z "$key" ] || { touch "$cache/$key"; remember "$1"; }
 }
 export -f content summary is_as_it_passed remember tidy
