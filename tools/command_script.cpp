@@ -64,16 +64,25 @@ class FieldsOfEvents {
   std::map<const perfdata::EventDescription*, FieldSet> sets_;
 };
 
+/// What was not read of the file, on standard error.
+void print_warnings(const ScriptCommand& command, const perfdata::Reader& file) {
+  for (const std::string& warning : file.warnings())
+    fmt::print(stderr, "pmusim: {}: {}\n", command.input, warning);
+}
+
 void run_script(const ScriptCommand& command) {
   auto samples = value_or_fail(perfdata::SampleReader::open(command.input));
   FieldsOfEvents fields(command);
-  check_fields(command.fields, command.input, samples.file().events());
-  const std::size_t name_width = longest_name(samples.file().events());
+  std::size_t name_width = 0;
   Page page;
   ScriptText text;
   if (command.json) fmt::format_to(std::back_inserter(page.text()), "[");
   for (bool first = true;; first = false) {
     auto next = samples.next();
+    if (first) {  // a stream may name its events as late as this
+      check_fields(command.fields, command.input, samples.file().events());
+      name_width = longest_name(samples.file().events());
+    }
     if (!next) page.write();
     const auto sample = value_or_fail(std::move(next));
     if (!sample) break;
@@ -86,6 +95,7 @@ void run_script(const ScriptCommand& command) {
   }
   if (command.json) fmt::format_to(std::back_inserter(page.text()), "\n]\n");
   page.write();
+  print_warnings(command, samples.file());
 }
 
 std::string field_list() {
@@ -103,7 +113,10 @@ void add_script(CLI::App& app) {
                   "\n  pmusim script -F ip,iregs,isimd -i perf.data    registers, vectors and opmasks\n"
                   "  pmusim script -F +brstack                       the usual fields and the branches\n"
                   "  pmusim script --json                            all that each sample has");
-  command->add_option("-i,--input", options->input, "File to read")->capture_default_str();
+  command
+      ->add_option("-i,--input", options->input,
+                   "perf.data to read: a file, a directory of perf record --threads, or - for standard input")
+      ->capture_default_str();
   command->add_option("-F,--fields", options->fields,
                       "Fields to show: a list, or changes to the usual ones: +brstack,-time");
   command->add_flag("--json", options->json, "Print a JSON array with an object for each sample");

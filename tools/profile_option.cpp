@@ -14,7 +14,11 @@
 namespace pmusim::tools {
 
 void ProfileOption::add_to(CLI::App& command) {
-  command.add_option("-i,--input", input, "perf.data file, of pmusim or of perf")->capture_default_str();
+  command
+      .add_option("-i,--input", input,
+                  "perf.data of pmusim or of perf: a file, a directory of perf record --threads, or - for "
+                  "standard input")
+      ->capture_default_str();
   command.add_flag("--stdio", stdio, "Print text: what is done anyway");
   command.add_option("--html", html,
                      "Write a page for a browser to this file: ranking, annotated code, flame graph");

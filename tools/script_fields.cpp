@@ -37,6 +37,8 @@ constexpr FieldRow rows[] = {
     {Field::uregs, "uregs", sample::REGS_USER, "registers of user mode"},
     {Field::usimd, "usimd", sample::REGS_USER, "vector registers and opmasks of user mode (not in perf)"},
     {Field::brstack, "brstack", sample::BRANCH_STACK, "branches, newest first"},
+    {Field::brspec, "brspec", sample::BRANCH_STACK,
+     "speculation of each branch, of AMD's records (not in perf 6.1)"},
     {Field::brcntr, "brcntr", sample::BRANCH_STACK, "events counted with each branch"},
     {Field::phys_addr, "phys_addr", sample::PHYS_ADDR, "physical data address"},
     {Field::data_page_size, "data_page_size", sample::DATA_PAGE_SIZE, "page size of the data address"},

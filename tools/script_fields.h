@@ -36,6 +36,7 @@ enum class Field : u8 {
   uregs,
   usimd,
   brstack,
+  brspec,
   brcntr,
   phys_addr,
   data_page_size,

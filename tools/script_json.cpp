@@ -54,6 +54,12 @@ Json branches_of(const std::vector<perf::BranchEntry>& branches) {
   return all;
 }
 
+Json speculation_of(const std::vector<perf::BranchEntry>& branches) {
+  Json all = Json::array();
+  for (const perf::BranchEntry& e : branches) all.push_back(static_cast<u64>(e.spec));
+  return all;
+}
+
 Json words_of(const std::vector<u64>& words) {
   Json all = Json::array();
   for (const u64 word : words) all.push_back(hex_word(word));
@@ -128,6 +134,7 @@ std::string json_of(const ScriptLine& line) {
   add_registers(object, line, {Field::iregs, Field::isimd, RegisterSide::interrupt}, s.interrupt_registers);
   add_registers(object, line, {Field::uregs, Field::usimd, RegisterSide::user}, s.user_registers);
   if (shows(Field::brstack)) object["brstack"] = branches_of(s.branches);
+  if (shows(Field::brspec) && !shows(Field::brstack)) object["brspec"] = speculation_of(s.branches);
   if (shows(Field::brcntr)) object["brcntr"] = words_of(s.branch_counters);
   if (shows(Field::phys_addr)) object["phys_addr"] = hex_word(s.physical_address);
   if (shows(Field::data_page_size)) object["data_page_size"] = s.data_page_size;

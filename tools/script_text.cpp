@@ -153,13 +153,22 @@ void Text::write_registers() {
   if (shows(Field::usimd)) write_simd(sample_.user_registers, RegisterSide::user);
 }
 
+/// PERF_BR_* by number; unknown ones have no name.
 constexpr std::array<std::string_view, 15> branch_types = {
-    "-",      "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",  "SYSCALL",
+    "",       "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",  "SYSCALL",
     "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX"};
+/// PERF_BR_NEW_*: what an entry has whose type is 15, PERF_BR_EXTEND_ABI.
+constexpr std::array<std::string_view, 8> new_branch_types = {
+    "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4", "ARCH_5"};
 
 std::string_view branch_type_name(const perf::BranchEntry& entry) {
-  return entry.type < branch_types.size() ? branch_types[entry.type] : "UNKNOWN";
+  if (entry.type < branch_types.size()) return branch_types[entry.type];
+  return entry.new_type < new_branch_types.size() ? new_branch_types[entry.new_type] : "UNKNOWN";
 }
+
+/// PERF_BR_SPEC_*, in the words of perf 6.2 and later: AMD's branch records have them.
+constexpr std::array<std::string_view, 4> speculation = {"N/A", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH",
+                                                         "SPEC_CORRECT_PATH"};
 
 char prediction(const perf::BranchEntry& entry) {
   if (entry.mispred == 0 && entry.predicted == 0) return '-';
@@ -190,6 +199,8 @@ void Text::write_branches() {
       put("/{}/{}/{}/{}/{} ", prediction(e), e.in_tx ? 'X' : '-', e.abort ? 'A' : '-',
           static_cast<u64>(e.cycles), branch_type_name(e));
     }
+  if (shows(Field::brspec))
+    for (const perf::BranchEntry& e : sample_.branches) put(" {}", speculation[e.spec]);
   if (shows(Field::brcntr))
     for (const u64 counters : sample_.branch_counters) put(" 0x{:x}", counters);
 }
