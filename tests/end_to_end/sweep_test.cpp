@@ -119,7 +119,7 @@ TEST_F(Sweep, SaysWhatInTheFileIsWrong) {
     return output.err;
   };
   const std::string begin = "pmusim: " + file() + ": ";
-  EXPECT_EQ(refused("{"), begin + "is not JSON\n");
+  EXPECT_THAT(refused("{"), HasSubstr(begin + "is not JSON: line 1, column 2: "));
   EXPECT_EQ(refused("[]"), begin + "expected an object with \"traces\", \"models\" and \"events\"\n");
   EXPECT_EQ(refused(R"({"trace": []})"),
             begin + "\"trace\": expected one of traces, models, events, metrics, core\n");
