@@ -136,8 +136,15 @@ Outcome LinuxCore::pause_output(Event& event, bool paused) {
   return Done{};
 }
 
+namespace {
+
+Mapper caller_of(const Limits& limits) { return {.ipc_lock_capable = limits.ipc_lock_capable}; }
+
+}  // namespace
+
 Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_pages, Access access,
-                                                 std::shared_ptr<std::byte> memory) {
+                                                 std::shared_ptr<std::byte> memory,
+                                                 const std::optional<Mapper>& mapper) {
   if (data_pages != 0 && !std::has_single_bit(data_pages))
     return refuse(EINVAL, "mmap: {} data pages; it must be 0 or a power of two", data_pages);
   if (event.attr.inherit && event.cpu == -1)
@@ -148,7 +155,8 @@ Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_
                     event.ring->data_pages());
     return event.ring.get();
   }
-  if (auto allowed = check_locked_memory(1 + data_pages); !allowed) return Failure(allowed.error());
+  const auto locked = lock_pages(1 + data_pages, mapper.value_or(caller_of(options_.limits)));
+  if (!locked) return Failure(locked.error());
   if (data_pages > max_data_pages)
     return refuse(ENOMEM, "mmap: {} data pages; there is memory for {}", data_pages, max_data_pages);
   RingBuffer::Options options;
@@ -157,6 +165,7 @@ Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_
   if (event.attr.watermark) options.watermark = event.attr.wakeup_events;
   event.ring = std::make_shared<RingBuffer>(data_pages, options, std::move(memory));
   event.mapped = true;
+  locked_[&event] = *locked;
 
   ControlPage& page = event.ring->control();
   page.time_mult = options_.clock.mult;
@@ -172,22 +181,39 @@ Result<RingBuffer*, KernelError> LinuxCore::mmap(Event& event, std::size_t data_
 /// Events that write to the same buffer lose it, too.
 void LinuxCore::munmap(Event& event) {
   if (!std::exchange(event.mapped, false)) return;
+  locked_.erase(&event);
   const auto buffer = event.ring;
   for (const auto& other : events_)
     if (other->ring == buffer) other->ring.reset();
 }
 
-/// Of all mappings together, as one user makes them.
-Outcome LinuxCore::check_locked_memory(std::size_t pages) const {
+void LinuxCore::set_signals(Event& event, Signals signals) {
+  if (signals == Signals::each_overflow)
+    signalling_.insert(&event);
+  else
+    signalling_.erase(&event);
+}
+
+/// All users have the same limit, of buffers on all CPUs together; what is above it is the process's.
+Result<LockedPages, KernelError> LinuxCore::lock_pages(u64 pages, const Mapper& mapper) const {
+  constexpr u64 kib_of_page = RingBuffer::page_bytes / 1024;
   const Limits& limits = options_.limits;
-  if (limits.ipc_lock_capable || limits.paranoid <= -1) return Done{};
-  for (const auto& event : events_)
-    if (event->mapped) pages += 1 + event->ring->data_pages();
-  constexpr std::size_t kib_of_page = RingBuffer::page_bytes / 1024;
-  if (pages > std::size_t{limits.mlock_kib} * options_.cpus / kib_of_page)
-    return refuse(EPERM, "mmap: {} pages of buffers are above perf_event_mlock_kb {} for each of {} CPUs",
-                  pages, limits.mlock_kib, options_.cpus);
-  return Done{};
+  LockedPages all{.user = mapper.user, .process = mapper.process};
+  for (const auto& [event, locked] : locked_) {
+    if (locked.user == mapper.user) all.of_user += locked.of_user;
+    if (locked.process == mapper.process) all.pinned += locked.pinned;
+  }
+  LockedPages locked{.user = mapper.user, .process = mapper.process};
+  locked.of_user = std::min(pages, u64{limits.mlock_kib} * options_.cpus / kib_of_page - all.of_user);
+  locked.pinned = pages - locked.of_user;
+  const bool limited = limits.paranoid > -1 && !mapper.ipc_lock_capable;
+  if (limited && locked.pinned != 0 && all.pinned + locked.pinned > mapper.memlock_kib / kib_of_page)
+    return refuse(EPERM,
+                  "mmap: {} pages of buffers are above perf_event_mlock_kb {} for each of {} CPUs, and {} of "
+                  "these above RLIMIT_MEMLOCK, {} KiB",
+                  all.of_user + pages, limits.mlock_kib, options_.cpus, all.pinned + locked.pinned,
+                  mapper.memlock_kib);
+  return locked;
 }
 
 /// With the count as it was read last: reading afresh would empty hardware's buffers. The odd value of `lock`

@@ -219,6 +219,8 @@ void LinuxCore::dissolve_group(Event& leader) {
 void LinuxCore::release(Event& event) {
   event.pmu->destroy(event);
   std::erase(to_disable_, &event);
+  locked_.erase(&event);
+  signalling_.erase(&event);
   std::erase_if(events_, [&](const auto& owned) { return owned.get() == &event; });
 }
 

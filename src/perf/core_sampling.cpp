@@ -21,12 +21,17 @@ Verdict LinuxCore::account_interrupt(Event& event) {
   } else if (event.hw.interrupts != throttled) {
     ++event.hw.interrupts;
   }
-  if (options_.throttling == Throttling::on && event.hw.interrupts >= max_samples_per_tick()) {
+  if (throttles(event) && event.hw.interrupts >= max_samples_per_tick()) {
     throttle(event);
     verdict = Verdict::stop;
   }
   if (event.attr.freq) adjust_on_overflow(event);
   return verdict;
+}
+
+/// A program that each overflow signals gets no further where its handler takes longer than the period.
+bool LinuxCore::throttles(const Event& event) const {
+  return options_.throttling == Throttling::on || signalling_.contains(&event.original());
 }
 
 ThrottleScope LinuxCore::throttle_scope() const {

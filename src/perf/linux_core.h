@@ -3,7 +3,9 @@
 #define PMUSIM_SRC_PERF_LINUX_CORE_H
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +22,13 @@ namespace pmusim::perf {
 
 class Scheduler;
 enum class ThrottleScope : u8;
+
+/// Pages of a mapped buffer, by what they are counted as (perf_mmap).
+struct LockedPages {
+  u32 user = 0, process = 0;  // who mapped it
+  u64 of_user = 0;            // within perf_event_mlock_kb, which all of the user's buffers share
+  u64 pinned = 0;             // beyond it, within the process's RLIMIT_MEMLOCK
+};
 
 /// The perf_event core as Linux does it; what its calls mean stands with PerfCore.
 class LinuxCore final : public PerfCore {
@@ -46,8 +55,10 @@ class LinuxCore final : public PerfCore {
   void close(Event& event) override;
 
   Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages, Access access,
-                                        std::shared_ptr<std::byte> memory) override;
+                                        std::shared_ptr<std::byte> memory,
+                                        const std::optional<Mapper>& mapper) override;
   void munmap(Event& event) override;
+  void set_signals(Event& event, Signals signals) override;
 
   Result<std::vector<u64>, KernelError> read(Event& event) override;
   Result<std::size_t, KernelError> read(Event& event, std::span<std::byte> buffer) override;
@@ -111,7 +122,8 @@ class LinuxCore final : public PerfCore {
 
   // control (core_control.cpp)
   void set_state(Event& event, EventState state);
-  Result<Done, KernelError> check_locked_memory(std::size_t pages) const;
+  Result<LockedPages, KernelError> lock_pages(u64 pages, const Mapper& mapper) const;
+  bool throttles(const Event& event) const;
   void update_page(Event& event);
   template <class F>
   void for_event_and_children(Event& event, Scope scope, F apply);
@@ -164,6 +176,8 @@ class LinuxCore final : public PerfCore {
   u64 now_ = 0;
   u64 ticks_ = 0;
   bool throttled_since_tick_ = false;
+  std::map<const Event*, LockedPages> locked_;  // of events that are mapped
+  std::set<const Event*> signalling_;
   u64 next_id_ = 1;
   std::vector<std::unique_ptr<Event>> events_;
   std::unordered_map<u32, std::unique_ptr<Task>> tasks_;  // by tid

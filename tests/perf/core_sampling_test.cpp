@@ -520,6 +520,25 @@ TEST_F(CoreThrottling, AnEventThatInterruptsTooOftenWaitsForTheNextTick) {
   EXPECT_EQ(types(ring), (Types{unthrottle, sample}));
 }
 
+class SignalThrottling : public CoreTest {
+ protected:
+  SignalThrottling() : CoreTest({.limits = {.max_sample_rate = 3000}}) {}
+};
+
+// A handler that takes longer than the period would be all that executes.
+TEST_F(SignalThrottling, WhoIsSignalledIsThrottledWhateverOthersAre) {
+  Event& quiet = open(sampling(1, sample::ID));
+  Event& signalling = open(sampling(1, sample::ID));
+  core.set_signals(signalling, PerfCore::Signals::each_overflow);
+  for (int i = 0; i < 5; ++i) count(1);
+  EXPECT_EQ(quiet.count, 5u);
+  EXPECT_EQ(signalling.count, 3u);
+  core.set_signals(signalling, PerfCore::Signals::none);
+  core.advance(1'000'000, frame);
+  for (int i = 0; i < 5; ++i) count(1);
+  EXPECT_EQ(signalling.count, 8u);
+}
+
 class GroupThrottling : public CoreTest {
  protected:
   explicit GroupThrottling(Kernel kernel = Kernel::v6_16)

@@ -117,6 +117,25 @@ TEST_F(CoreLimits, BuffersOfAllEventsShareTheLockedMemory) {  // 516 KiB: 129 pa
   EXPECT_TRUE(core.mmap(third, 32));
 }
 
+// Linux: perf_mmap. 129 pages of each user, then RLIMIT_MEMLOCK of each process: here 20 pages.
+TEST_F(CoreLimits, WhatIsBeyondAUsersShareIsOfTheProcessesLimit) {
+  const auto map = [&](std::size_t pages, const Mapper& mapper) {
+    const auto mapped = core.mmap(open(sampling(10)), pages, PerfCore::Access::read_write, nullptr, mapper);
+    return mapped.ok() ? 0 : mapped.error().error_number;
+  };
+  const Mapper first{.user = 1, .process = 10, .memlock_kib = 80},
+      second{.user = 1, .process = 11, .memlock_kib = 80}, other{.user = 2, .process = 20},
+      root{.ipc_lock_capable = true};
+  EXPECT_EQ(map(128, first), 0);  // all of the user's share
+  EXPECT_EQ(map(16, first), 0);   // 17 pages of its limit
+  EXPECT_EQ(map(4, first), EPERM) << "22 pages";
+  EXPECT_EQ(map(2, first), 0) << "20 pages";
+  EXPECT_EQ(map(16, second), 0) << "a process has a limit of its own";
+  EXPECT_EQ(map(128, other), 0) << "a user has a share of its own";
+  EXPECT_EQ(map(0, other), EPERM);
+  EXPECT_EQ(map(256, root), 0);
+}
+
 TEST_F(CoreLimits, ABufferThatNoNumberOfBytesCanTellIsNoSmallBuffer) {
   EXPECT_EQ(core.mmap(open(sampling(10)), std::size_t{1} << 63).error().error_number, EPERM);
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,13 @@ struct Mapping {
   u64 inode = 0, inode_generation = 0;
   std::string_view name;
   std::span<const std::byte> build_id;
+};
+
+/// Who maps a buffer.
+struct Mapper {
+  u32 user = 0, process = 0;
+  bool ipc_lock_capable = false;  ///< CAP_IPC_LOCK
+  u64 memlock_kib = 0;            ///< RLIMIT_MEMLOCK
 };
 
 /// What can be asked about the program that runs. The defaults are those of a trace that does not tell.
@@ -112,12 +120,19 @@ class PerfCore : public SampleSink {
   /// mmap of the event: control page and `data_pages` pages. The page's times are those of the latest
   /// tick, read or change of state, its offset the count as it was read last; its index stays 0: a replayed
   /// program has no rdpmc.
-  /// The buffer is made in `memory`, if given: 1 + data_pages zeroed pages.
+  /// The buffer is made in `memory`, if given: 1 + data_pages zeroed pages. Without a mapper it is the caller
+  /// of CoreOptions::limits.
   virtual Result<RingBuffer*, KernelError> mmap(Event& event, std::size_t data_pages,
                                                 Access access = Access::read_write,
-                                                std::shared_ptr<std::byte> memory = nullptr) = 0;
+                                                std::shared_ptr<std::byte> memory = nullptr,
+                                                const std::optional<Mapper>& mapper = {}) = 0;
   /// Nobody has the event's buffer mapped any more.
   virtual void munmap(Event& event) = 0;
+
+  enum class Signals : u8 { none, each_overflow };
+  /// What F_SETFL with O_ASYNC says: whether overflows send signals. Such an event is throttled in any case,
+  /// since nothing but its handler might execute otherwise.
+  virtual void set_signals(Event& event, Signals signals) = 0;
 
   /// read(2): words as attr.read_format lays them out; empty for an event in error state. ECHILD: a group
   /// read, and a task that inherited the group has other members.
