@@ -118,7 +118,7 @@ void run_record(Recording& recording, const CLI::App& app) {
   source.begin(registers_needed(options));
   int signal = 0;
   {
-    const Interrupts interrupts;
+    const Interrupts interrupts(source.ctrl_c());
     record_trace(command, source, machine, options, recording.hardware);
     source.end();
     signal = source.ending_signal();

@@ -65,7 +65,9 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   if (!command.quiet && !command.interval) bar.emplace("replaying");
   session.on_progress([&](Progress progress) {
     if (bar) bar->show(progress);
-    if (trace.replay_is_interrupted()) session.stop();
+    if (!trace.replay_is_interrupted()) return;
+    result.cut_by = trace.ending_signal();
+    session.stop();
   });
   u64 printed = 0;
   const u64 wanted = wanted_intervals(command);
@@ -89,9 +91,10 @@ void count_runs(Counting& counting, const StatOptions& options, StatResult& resu
       continue;
     }
     counting.trace.begin(trace::RecordedRegisters::none);
-    const Interrupts interrupts;
+    const Interrupts interrupts(counting.trace.ctrl_c());
     result.runs.push_back(count(counting, options, result, output));
     counting.trace.end();
+    if (counting.trace.recording_is_cut()) result.cut_by = counting.trace.ending_signal();
   }
 }
 
@@ -109,7 +112,9 @@ void run_stat(Counting& counting, const CLI::App& app) {
   StatOutput output(command);
   if (command.verbose) print_to(stderr, events_text(options.events));
   count_runs(counting, options, result, output);
-  if (!command.quiet && (!command.interval || command.summary)) output.print(stat_text(result));
+  if (!command.quiet)
+    output.print(command.interval && !command.summary ? partial_text(result) : stat_text(result));
+  output.finish();
   if (const int signal = counting.trace.ending_signal(); signal != 0) throw EndedBySignal{signal};
   if (counting.trace.exit_status() != 0) throw ExitStatus{counting.trace.exit_status()};
 }
@@ -146,7 +151,10 @@ void add_printing_options(CLI::App& command, StatCommand& c) {
   command.add_option("-x,--field-separator", c.separator, "Show fields with this between them");
   command.add_flag("-j,--json-output", c.json_lines, "Show one JSON object per line, as perf does");
   command.add_flag("--json", c.json, "Print one JSON document on standard output");
-  command.add_option("-o,--output", c.output, "File for the counts, instead of standard error");
+  command.add_option(
+      "-o,--output", c.output,
+      "File for the counts, instead of standard error; it is there, or replaces another, when they are "
+      "complete");
   command.add_flag("--append", c.append, "Append to that file");
   command.add_option("--log-fd", c.descriptor, "Descriptor for the counts, instead of standard error");
   command.add_flag("-v,--verbose", c.verbose, "Say what each event became");

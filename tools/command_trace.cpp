@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -14,7 +10,9 @@
 
 #include "base/printable.h"
 #include "command.h"
+#include "count_line.h"
 #include "fast_recording.h"
+#include "interrupts.h"
 #include "output.h"
 #include "pmusim/trace/recorder.h"
 #include "quantity.h"
@@ -63,63 +61,6 @@ std::string summarize(const trace::RecordSummary& summary, const trace::RecordOp
   return text;
 }
 
-/// A line that a terminal shows while the program runs.
-class Progress {
- public:
-  void show(u64 instructions) {
-    const auto now = Clock::now();
-    if (now - shown_ < std::chrono::seconds(1)) return;
-    shown_ = now;
-    const std::chrono::duration<double> elapsed = now - start_;
-    fmt::print(stderr, "\rrecording: {} instructions, {:.0f} per second ", fmt::group_digits(instructions),
-               static_cast<double>(instructions) / elapsed.count());
-    visible_ = true;
-  }
-  void clear() const {
-    if (visible_) fmt::print(stderr, "\r{:70}\r", "");
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start_ = Clock::now(), shown_ = start_;
-  bool visible_ = false;
-};
-
-std::atomic<bool> told_to_end = false;
-std::atomic<bool> interrupt_is_for_recorder = false;  // the process does not belong to this terminal
-
-// A stop between asking for it and waiting for the program would go unnoticed; the alarms that follow do not.
-void tell_to_end() {
-  told_to_end = true;
-  const itimerval soon{{0, 50'000}, {0, 50'000}};
-  ::setitimer(ITIMER_REAL, &soon, nullptr);
-}
-
-// Control-C at the terminal, a limit and an alarm come from the kernel: the first is for the program, writing
-// says what became of the second.
-void on_signal(int signal, siginfo_t* info, void*) {
-  const bool from_kernel = info->si_code > 0;
-  const bool is_for_program = signal == SIGINT && !interrupt_is_for_recorder;
-  if (from_kernel && (is_for_program || signal == SIGALRM || signal == SIGXFSZ)) return;
-  tell_to_end();
-}
-
-// Whatever would end the recorder, and can be caught, ends the recording and keeps it. Handlers, unlike
-// ignored signals, do not outlive exec; and they interrupt waiting for the program.
-const std::atomic<bool>* end_on_signals() {
-  struct sigaction action {};
-  action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO;
-  for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
-                     SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT}) {
-    struct sigaction before {};
-    ::sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // nohup stays in force
-  }
-  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) ::sigaction(signal, &action, nullptr);
-  return &told_to_end;
-}
-
 /// What is recorded, and how.
 struct Recorded {
   RecorderChoice choice = RecorderChoice::automatic;
@@ -128,17 +69,26 @@ struct Recorded {
   qemu::RecordedAddresses addresses = qemu::RecordedAddresses::all;
 };
 
+/// The signal that ends the command, once its recording is kept; 0 if none. A program that Ctrl-C has ended
+/// takes its recorder with it.
+int ending_signal(const trace::RecordSummary& summary) {
+  if (Interrupts::caught() != 0) return Interrupts::caught();
+  const bool by_interrupt = WIFSIGNALED(summary.status) && WTERMSIG(summary.status) == SIGINT;
+  return by_interrupt && Interrupts::ctrl_c_came() ? SIGINT : 0;
+}
+
 void record_and_report(const Recorded& what, trace::RecordOptions options) {
   check_output_name(options.output, what.command);
-  interrupt_is_for_recorder = what.process.has_value();
-  options.stop = end_on_signals();
-  Progress progress;
-  if (::isatty(STDERR_FILENO) != 0) options.progress = [&](u64 instructions) { progress.show(instructions); };
+  const Interrupts interrupts(what.process ? CtrlC::command : CtrlC::program);
+  options.stop = &Interrupts::told_to_end();
+  CountLine progress("recording");
+  options.progress = [&](u64 instructions) { progress.show(instructions); };
   const auto recorded = what.process ? record_running(*what.process, options)
                                      : record_program(what.choice, what.command, options, what.addresses);
   progress.clear();
   const ProgramRecording recording = value_or_fail(recorded);
   fmt::print(stderr, "{}{}{}", summarize(recording.summary, options), recording.recorder, recording.missing);
+  if (const int signal = ending_signal(recording.summary); signal != 0) throw EndedBySignal{signal};
 }
 
 void add_region(CLI::App& command, trace::Region& region, std::optional<std::string>& max_size) {
@@ -164,7 +114,8 @@ void add_trace_record(CLI::App& trace) {
       "single steps, 40,000 to 160,000 per CPU second; --step asks for these. Threads and child processes "
       "are\n"
       "followed. SIGTERM, HUP, QUIT... end program and recording, which is kept. The exit status is 0 when\n"
-      "the recording is complete, whatever the program's own; the summary tells that.\n\n"
+      "the recording is complete, whatever the program's own; the summary tells that. It is 128 and the\n"
+      "signal's number after a signal, 130 for Ctrl-C.\n\n"
       "  pmusim trace record -o ls.pmutrace ls -l\n"
       "  pmusim trace record --start-symbol main --count 1000000 ./program\n"
       "  pmusim trace record --delay 500 --max-size 10M -p 1234");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -52,6 +53,7 @@ int run_guarded(const std::function<int()>& command) {
   } catch (const std::bad_alloc&) {
     return failed("not enough memory");
   } catch (const std::exception& error) {
+    if (Interrupts::caught() == SIGPIPE) end_by(SIGPIPE);  // nobody reads, nor wants a sentence
     return failed(error.what());
   }
 }

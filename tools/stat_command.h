@@ -48,10 +48,13 @@ struct StatResult {
   perf::Kernel kernel = perf::default_kernel;
   std::vector<const Metric*> metrics;
   std::vector<StatReport> runs;
+  int cut_by = 0;  ///< the signal that ended the last run before its end: its counts are partial
 };
 
 /// Everything that is printed at the end.
 std::string stat_text(const StatResult& result);
+/// Says that they are not those of the whole program; nothing where they are.
+std::string partial_text(const StatResult& result);
 /// The counts of one interval. `first`: with the headline.
 std::string interval_text(const StatResult& result, const IntervalTotals& totals, bool first);
 

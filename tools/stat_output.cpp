@@ -6,6 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "output.h"
 
@@ -17,28 +20,43 @@ namespace {
   throw CommandError(fmt::format("{}: cannot be written: {}", name, std::strerror(errno)));
 }
 
+/// What --append adds to. A pipe or a terminal has nothing to keep.
+std::string present_content(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return "";
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(content).str();
+}
+
 }  // namespace
 
 StatOutput::StatOutput(const StatCommand& command) : stream_(command.json ? stdout : stderr) {
-  const char* const mode = command.append ? "ae" : "we";
   if (!command.output.empty()) {
-    name_ = "-o " + command.output;
-    file_.reset(std::fopen(command.output.c_str(), mode));
+    file_.emplace(value_or_fail(OutputFile::create(command.output)));
+    if (command.append) print(present_content(command.output));
   } else if (command.descriptor) {
     name_ = fmt::format("--log-fd {}", *command.descriptor);
     const int own = ::dup(*command.descriptor);
-    file_.reset(own < 0 ? nullptr : ::fdopen(own, mode));
-  } else {
-    return;
+    descriptor_.reset(own < 0 ? nullptr : ::fdopen(own, command.append ? "ae" : "we"));
+    if (!descriptor_) fail(name_);
+    stream_ = descriptor_.get();
   }
-  if (!file_) fail(name_);
-  stream_ = file_.get();
 }
 
 void StatOutput::print(const std::string& text) {
-  if (!file_) return print_to(stream_, text);
+  if (file_) {
+    value_or_fail(file_->write(std::as_bytes(std::span(text))));
+    if (!file_->seekable()) value_or_fail(file_->publish());  // a pipe's reader waits for it
+    return;
+  }
+  if (!descriptor_) return print_to(stream_, text);
   if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size() || std::fflush(stream_) != 0)
     fail(name_);
+}
+
+void StatOutput::finish() {
+  if (file_) value_or_fail(file_->commit());
 }
 
 }  // namespace pmusim::tools

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "csv.h"
+#include "interrupts.h"
 #include "stat_values.h"
 
 namespace pmusim::tools {
@@ -60,7 +61,7 @@ std::string closing_lines(const StatResult& result) {
         "{:>20} replays: these events need more counters than the CPU has (--multiplex lets "
         "them take turns)\n",
         run.replays);
-  return text + "\n";
+  return text + partial_text(result) + "\n";
 }
 
 // --- for programs
@@ -91,7 +92,7 @@ std::string csv_line(const StatRow& row, std::string_view before, const std::str
   return text;
 }
 
-std::string json_line(const StatRow& row, std::optional<u64> interval_end) {
+std::string json_line(const StatRow& row, const StatResult& result, std::optional<u64> interval_end) {
   nlohmann::ordered_json object;
   if (interval_end) object["interval"] = seconds(*interval_end);
   if (!row.owner.empty()) object["thread"] = row.owner;
@@ -106,6 +107,7 @@ std::string json_line(const StatRow& row, std::optional<u64> interval_end) {
     object["metric-value"] = fmt::format("{:.6f}", row.figures.front().value);
     object["metric-unit"] = row.figures.front().metric->unit;
   }
+  if (result.cut_by != 0) object["partial"] = signal_name(result.cut_by);
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -124,6 +126,7 @@ std::string json_document(const StatResult& result) {
                                         {"instructions_replayed", run.instructions},
                                         {"elapsed_ns", run.elapsed_ns},
                                         {"replays", run.replays},
+                                        {"partial", result.cut_by != 0},
                                         {"events", events}};
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -135,7 +138,7 @@ std::string line_of(const StatRow& row, const StatResult& result, std::optional<
     case StatFormat::csv:
       return csv_line(row, before, result.command->separator);
     case StatFormat::json_lines:
-      return json_line(row, interval_end);
+      return json_line(row, result, interval_end);
     default:
       return text_line(row, before.empty() ? "" : fmt::format("{:>16}", before));
   }
@@ -143,12 +146,27 @@ std::string line_of(const StatRow& row, const StatResult& result, std::optional<
 
 }  // namespace
 
+std::string partial_text(const StatResult& result) {
+  if (result.cut_by == 0) return "";
+  const std::string sentence =
+      fmt::format("partial counts: {} ended the run after {} instructions", signal_name(result.cut_by),
+                  fmt::group_digits(result.runs.back().instructions));
+  switch (result.command->format()) {
+    case StatFormat::text:
+      return fmt::format("{:>20} {}\n", "", sentence);
+    case StatFormat::csv:
+      return fmt::format("# {}\n", sentence);
+    default:
+      return "";  // each object says it
+  }
+}
+
 std::string stat_text(const StatResult& result) {
   if (result.command->format() == StatFormat::json) return json_document(result);
   const bool for_people = result.command->format() == StatFormat::text;
   std::string text = for_people ? headline(result) : "";
   for (const StatRow& row : final_rows(result)) text += line_of(row, result, std::nullopt);
-  return for_people ? text + closing_lines(result) : text;
+  return text + (for_people ? closing_lines(result) : partial_text(result));
 }
 
 std::string interval_text(const StatResult& result, const IntervalTotals& totals, bool first) {

@@ -92,6 +92,7 @@ void TraceOption::check(const CLI::App& command) const {
 void TraceOption::begin(trace::RecordedRegisters registers) {
   if (!records_program()) return;
   recording_.reset();
+  recording_ended_by_ = 0;
   if (is_live()) {
     const auto make = [this, registers](const std::string& output, const std::atomic<bool>& stop) {
       return record({.output = output, .registers = registers, .stop = &stop});
@@ -99,8 +100,9 @@ void TraceOption::begin(trace::RecordedRegisters registers) {
     live_ = std::make_unique<trace::LiveTrace>(title(), trace::contents_with(registers), make,
                                                &Interrupts::told_to_end());
   } else {
-    const Interrupts interrupts;
+    const Interrupts interrupts(CtrlC::program);
     value_or_fail(record({.output = saved_, .registers = registers, .stop = &Interrupts::told_to_end()}));
+    recording_ended_by_ = Interrupts::caught();
   }
 }
 
@@ -137,10 +139,16 @@ void TraceOption::end() {
   if (recording_ && !recording_->missing.empty()) say(recording_->missing);
 }
 
-bool TraceOption::replay_is_interrupted() const { return !is_live() && Interrupts::caught() != 0; }
+CtrlC TraceOption::ctrl_c() const { return is_live() ? CtrlC::program : CtrlC::command; }
+
+bool TraceOption::replay_is_interrupted() const { return !is_live() && Interrupts::told_to_end(); }
 
 int TraceOption::ending_signal() const {
-  return is_live() && !Interrupts::told_to_end() ? 0 : Interrupts::caught();
+  return recording_ended_by_ != 0 ? recording_ended_by_ : Interrupts::caught();
+}
+
+bool TraceOption::recording_is_cut() const {
+  return ending_signal() != 0 && recording_ && recording_->summary.stopped_early;
 }
 
 // A program that was stopped with its replay has not ended by itself.

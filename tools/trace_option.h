@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "fast_recording.h"
+#include "interrupts.h"
 #include "pmusim/cpu/core_level.h"
 #include "pmusim/trace/recorder.h"
 #include "trace/live_trace.h"
@@ -44,12 +45,15 @@ class TraceOption {
 
   /// Whether the program runs while it is replayed, and signals are for it.
   bool is_live() const { return records_program() && saved_.empty(); }
+  /// Whom Ctrl-C is meant for while it is replayed.
+  CtrlC ctrl_c() const;
   /// Whether a signal ends the replay. One that ends a program ends its recording, and what there is of it is
   /// replayed.
   bool replay_is_interrupted() const;
-  /// The signal that ends the command, 0 if none. INT is for a program that runs, which decides what it
-  /// means.
+  /// The signal that ends the command, 0 if none.
   int ending_signal() const;
+  /// After end(): that signal has ended the program before its time.
+  bool recording_is_cut() const;
   /// Of the program that was run, as the shell would have it; 0 for a trace.
   int exit_status() const;
 
@@ -65,6 +69,7 @@ class TraceOption {
   std::vector<std::string> program_;
   std::optional<ProgramRecording> recording_;  // written by the thread of `live_`
   std::unique_ptr<trace::LiveTrace> live_;
+  int recording_ended_by_ = 0;  // of a trace that is kept
 };
 
 }  // namespace pmusim::tools

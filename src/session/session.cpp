@@ -63,7 +63,7 @@ Result<trace::NextItem, Error> Session::State::next_item() {
 }
 
 Result<Done, Error> Session::State::run() {
-  constexpr u64 report_every = 1 << 20;
+  constexpr u64 report_every = 1 << 18;  // who is asked to end does so within a second
   u64 next_report = report_every;
   while (true) {
     Result<trace::NextItem, Error> item = next_item();

@@ -31,6 +31,7 @@ class Running {
   explicit Running(const std::vector<std::string>& arguments);
   /// Sends it the signal and waits: its status as waitpid gives it.
   int end_with(int signal) const;
+  int pid() const { return child_; }
 
  private:
   int child_ = 0;

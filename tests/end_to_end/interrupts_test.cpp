@@ -3,6 +3,7 @@
 // or nothing.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <chrono>
 #include <filesystem>
@@ -84,7 +85,8 @@ TEST_P(InterruptedRecorder, LeavesAReadableTraceOrNothing) {
     Running recorder(command);
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 150));
     const int signal = ending.signals[round % ending.signals.size()];
-    recorder.end_with(signal);
+    const int status = recorder.end_with(signal);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status << " after " << signal;
     EXPECT_TRUE(!fs::exists(trace) || is_readable_trace(trace)) << signal << ", round " << round;
     EXPECT_TRUE(ends_soon(trace)) << "a process stays behind after " << signal << ", round " << round;
     if (!ending.can_be_caught) continue;
