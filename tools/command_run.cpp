@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include <utility>
 
 #include "core_option.h"
+#include "count_line.h"
 #include "kernel_option.h"
 #include "live/run.h"
 #include "model_option.h"
@@ -20,7 +24,7 @@ struct Run {
   CoreOption core;
   KernelOption kernel;
   std::string trace;
-  bool verbose = false;
+  bool verbose = false, progress = false, throttle = false;
 };
 
 std::string remark(std::string_view text) { return fmt::format("[ pmusim run: {} ]\n", text); }
@@ -44,6 +48,28 @@ std::string run_summary_text(const live::RunSummary& summary, const std::string&
   return text;
 }
 
+/// What a terminal shows while tasks are stepped. How far they are is drawn where the program prints
+/// somewhere else, or on request: both would share the line.
+class StepProgress {
+ public:
+  explicit StepProgress(bool wanted) : drawn_(wanted || ::isatty(STDOUT_FILENO) == 0) {}
+
+  void show(u64 instructions) {
+    if (!std::exchange(told_, true) && may_draw()) say(remark(cost()));
+    if (drawn_) line_.show(instructions);
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  std::string cost() const {
+    return fmt::format("tasks with events are single-stepped: some 20 to 30 us for each instruction{}",
+                       drawn_ ? "" : "; --progress shows how far they are");
+  }
+
+  bool drawn_, told_ = false;
+  CountLine line_{"pmusim run"};
+};
+
 void run_program(const Run& command) {
   if (command.program.empty()) throw CommandError("run: there is no program behind '--'");
   live::RunOptions options;
@@ -52,7 +78,11 @@ void run_program(const Run& command) {
   command.core.apply_to(options.machine);
   options.command = command.program;
   options.trace = command.trace;
+  if (command.throttle) options.machine.throttling = perf::Throttling::on;
+  StepProgress progress(command.progress);
+  options.progress = [&](u64 instructions) { progress.show(instructions); };
   const live::RunSummary summary = value_or_fail(live::run(options));
+  progress.clear();
   if (command.verbose) say(run_summary_text(summary, command.trace));
   if (WIFSIGNALED(summary.status)) throw EndedBySignal{WTERMSIG(summary.status)};
   if (WEXITSTATUS(summary.status) != 0) throw ExitStatus{WEXITSTATUS(summary.status)};
@@ -73,7 +103,8 @@ void add_run(CLI::App& app, CommandLine line) {
       "is done with its descriptors are answered by the emulated driver and perf core, and sysfs shows the "
       "PMU.\n"
       "Tasks with events on them are single-stepped, all others run by themselves. User mode is counted.\n"
-      "Ends with the program's exit status. docs/run.md says what works.\n\n"
+      "Ends with the program's exit status, and ends what the program leaves running. docs/run.md says what\n"
+      "works.\n\n"
       "  pmusim run -- perf stat -d ls\n"
       "  pmusim run --model skylake -- perf record -b ./prog\n"
       "  pmusim run --record prog.pmutrace -- perf stat ./prog\n"
@@ -81,6 +112,12 @@ void add_run(CLI::App& app, CommandLine line) {
   command->add_option("--record", options->trace,
                       "Write what was stepped as a trace, too: a replay counts the same");
   command->add_flag("-v,--verbose", options->verbose, "Say at the end what was stepped and served");
+  command->add_flag("--progress", options->progress,
+                    "On a terminal, show how many instructions were stepped even where the program prints to "
+                    "it, too");
+  command->add_flag("--throttle", options->throttle,
+                    "Stop every event that samples faster than perf_event_max_sample_rate until the next "
+                    "tick, as a kernel does; those whose overflows send signals always are");
   options->model.add_to(*command);
   options->core.add_to(*command);
   options->kernel.add_to(*command);

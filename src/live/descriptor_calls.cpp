@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "live/mapper.h"
 #include "live/served_calls.h"
 #include "live/shared_pages.h"
 #include "perf/ring_buffer.h"
@@ -89,7 +90,7 @@ ServedCalls::Answer ServedCalls::control(const Call& call, EventDescriptor& desc
   const auto request = static_cast<u32>(call.arguments[1]);
   switch (request) {
     case FIOASYNC:
-      descriptor.signals = read_value<int>(call.tid, argument).value_or(0) != 0;
+      switch_signals(descriptor, read_value<int>(call.tid, argument).value_or(0) != 0);
       return std::nullopt;
     case PERF_EVENT_IOC_ENABLE:
       return perf.enable(event, scope_of(argument)), 0;
@@ -148,11 +149,17 @@ ServedCalls::Answer ServedCalls::file_control(const Call& call, EventDescriptor&
     case F_DUPFD_CLOEXEC:
       return duplicate(call, descriptor, call.arguments[2], AtExec::is_closed);
     case F_SETFL:
-      descriptor.signals = (call.arguments[2] & O_ASYNC) != 0;
+      switch_signals(descriptor, (call.arguments[2] & O_ASYNC) != 0);
       return std::nullopt;
     default:
       return std::nullopt;
   }
+}
+
+void ServedCalls::switch_signals(EventDescriptor& descriptor, bool on) {
+  using Signals = perf::PerfCore::Signals;
+  descriptor.signals = on;
+  cpu_.perf().set_signals(descriptor.event(), on ? Signals::each_overflow : Signals::none);
 }
 
 i64 ServedCalls::duplicate(const Call& call, const EventDescriptor& descriptor, u64 lowest, AtExec at_exec) {
@@ -207,7 +214,8 @@ i64 ServedCalls::make_buffer(const Call& call, perf::Event& event) {
   if (!pages) return -ENOMEM;
   const auto access = (call.arguments[2] & PROT_WRITE) != 0 ? perf::PerfCore::Access::read_write
                                                             : perf::PerfCore::Access::read_only;
-  const auto ring = cpu_.perf().mmap(event, bytes / page_bytes - 1, access, std::move(pages->memory));
+  const auto ring =
+      cpu_.perf().mmap(event, bytes / page_bytes - 1, access, std::move(pages->memory), mapper_of(call.tid));
   if (!ring.ok()) return -ring.error().error_number;
   // The program's own RDTSC is the real one.
   perf::ControlPage& page = (*ring)->control();

@@ -45,7 +45,7 @@ class EmulatedCpu {
   u64 instructions() const { return instructions_; }
 
  private:
-  static constexpr trace::Contents what_is_stepped{.addresses = true, .registers = true};
+  static constexpr trace::Contents what_is_stepped{.addresses = true, .registers = true, .extended = true};
 
   /// Code and memory are read where they are.
   class RunningProgram final : public trace::Program {

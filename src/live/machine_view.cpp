@@ -33,7 +33,12 @@ std::string terms(const events::NamedEvent& event) {
 }  // namespace
 
 MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, const perf::Limits& limits) {
-  MachineView view{.pmu_name = pmu.name, .pmu_files = {}, .environment = {}, .paranoid = limits.paranoid};
+  MachineView view{.pmu_name = pmu.name,
+                   .pmu_files = {},
+                   .environment = {},
+                   .settings = {{"perf_event_paranoid", fmt::format("{}\n", limits.paranoid)},
+                                {"perf_event_mlock_kb", fmt::format("{}\n", limits.mlock_kib)},
+                                {"perf_event_max_sample_rate", fmt::format("{}\n", limits.max_sample_rate)}}};
   const auto add = [&](std::string path, std::string text) {
     view.pmu_files.emplace_back(std::move(path), std::move(text));
   };

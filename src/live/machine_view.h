@@ -18,7 +18,7 @@ struct MachineView {
   std::string pmu_name;                                          ///< of its directory in /sys/devices
   std::vector<std::pair<std::string, std::string>> pmu_files;    ///< path in there, text
   std::vector<std::pair<std::string, std::string>> environment;  ///< variables that say which CPU this is
-  int paranoid = 2;                                              ///< kernel.perf_event_paranoid
+  std::vector<std::pair<std::string, std::string>> settings;     ///< sysctl kernel.*, by name
 };
 
 /// As a kernel on that machine shows it.

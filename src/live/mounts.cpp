@@ -129,8 +129,8 @@ void show_all(const MachineView& view, const fs::path& directory) {
   show_event_sources(view, directory / "event_source");
   show_devices(view, directory / "devices");
   show_file("/sys/devices/system/cpu/online", "0\n", directory / "online");
-  show_file("/proc/sys/kernel/perf_event_paranoid", fmt::format("{}\n", view.paranoid),
-            directory / "paranoid");
+  for (const auto& [name, text] : view.settings)
+    show_file("/proc/sys/kernel/" + name, text, directory / name);
 }
 
 /// What failed of it, or nothing.

@@ -17,15 +17,17 @@ namespace pmusim::live {
 namespace {
 
 /// How this process hears of signals while it supervises: SIGCHLD and the ticks of an interval timer end its
-/// waits and do nothing else; those that would end it are read from a descriptor. Nobody may read what
-/// wakes a program that has just closed its event.
+/// waits and do nothing else; those that would end it are read from a descriptor. SIGPIPE is ignored: nobody
+/// may read what wakes a program that has just closed its event.
 class Signals {
  public:
   Signals() {
-    sigset_t blocked = of({SIGCHLD, SIGTERM, SIGHUP});
+    const sigset_t ending = of({SIGTERM, SIGHUP, SIGINT, SIGQUIT});
+    sigset_t blocked = ending;
+    ::sigaddset(&blocked, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &blocked, &mask_before_);
     while_waiting_ = mask_before_;
-    for (const int signal : {SIGTERM, SIGHUP}) ::sigaddset(&while_waiting_, signal);
+    for (const int signal : {SIGTERM, SIGHUP, SIGINT, SIGQUIT}) ::sigaddset(&while_waiting_, signal);
     for (const int signal : {SIGCHLD, SIGALRM}) ::sigdelset(&while_waiting_, signal);
     const auto handle = [](int signal, void (*handler)(int), struct sigaction& before) {
       struct sigaction action {};  // without SA_RESTART
@@ -35,7 +37,6 @@ class Signals {
     const auto nothing = [](int) {};
     for (std::size_t n = 0; n < handled.size(); ++n)
       handle(handled[n], n < 2 ? static_cast<void (*)(int)>(nothing) : SIG_IGN, before_[n]);
-    const sigset_t ending = of({SIGTERM, SIGHUP});
     ending_ = FileDescriptor(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
     const itimerval ticks{{0, tick_us}, {0, tick_us}};
     ::setitimer(ITIMER_REAL, &ticks, nullptr);
@@ -51,16 +52,18 @@ class Signals {
   /// For ppoll.
   const sigset_t& while_waiting() const { return while_waiting_; }
   int descriptor() const { return ending_.number(); }
-  /// A signal that is to be passed on.
+  /// A signal that is to be passed on. Those of its keys a terminal sends to the program itself.
   std::optional<int> next() const {
     signalfd_siginfo info{};
     if (::read(ending_.number(), &info, sizeof info) != sizeof info) return std::nullopt;
-    return static_cast<int>(info.ssi_signo);
+    const int signal = static_cast<int>(info.ssi_signo);
+    const bool by_key = (signal == SIGINT || signal == SIGQUIT) && info.ssi_code > 0;
+    return by_key ? std::nullopt : std::optional(signal);
   }
 
  private:
   static constexpr suseconds_t tick_us = 20'000;
-  static constexpr std::array<int, 5> handled{SIGCHLD, SIGALRM, SIGINT, SIGQUIT, SIGPIPE};
+  static constexpr std::array<int, 3> handled{SIGCHLD, SIGALRM, SIGPIPE};
 
   static sigset_t of(std::initializer_list<int> signals) {
     sigset_t set;
@@ -76,16 +79,20 @@ class Signals {
 
 class Supervisor {
  public:
-  Supervisor(EmulatedCpu& cpu, Started started, NumberRange numbers, const perf::Limits& limits)
-      : root_(started.pid),
+  Supervisor(EmulatedCpu& cpu, Started started, NumberRange numbers, const perf::Limits& limits,
+             std::function<void(u64)> progress)
+      : cpu_(cpu),
+        progress_(std::move(progress)),
+        keeper_(std::move(started.keeper)),
         listener_(std::move(started.listener)),
-        tasks_(cpu, root_),
+        tasks_(cpu),
         calls_(cpu, tasks_, listener_, numbers, limits, started.shown.registers) {}
 
   /// The program's status as waitpid gives it.
   int run() {
-    for (u64 turn = 0; !tasks_.root_status(); ++turn) {
+    for (u64 turn = 0, steps = 0; !has_ended_; ++turn) {
       const bool stepped = tasks_.step();
+      if (stepped && progress_ && steps++ % steps_between_progress == 0) progress_(cpu_.instructions());
       if (!stepped || turn % turns_between_looks == 0)
         look(stepped);
       else
@@ -93,12 +100,12 @@ class Supervisor {
       if (!stepped || turn % turns_between_cleanings == 0) clean();
     }
     tasks_.release_all();
-    return *tasks_.root_status();
+    return keeper_.status();
   }
   u64 served() const { return calls_.served(); }
 
  private:
-  static constexpr u64 turns_between_looks = 8, turns_between_cleanings = 1024;
+  static constexpr u64 turns_between_looks = 8, turns_between_cleanings = 1024, steps_between_progress = 8192;
 
   /// How long to wait for calls. A reader that has been woken takes its data without one, and finds its event
   /// readable until somebody looks: soon, and more rarely while it takes nothing.
@@ -113,14 +120,16 @@ class Supervisor {
 
   /// Serves who waits, and waits for that where there is nothing to step.
   void look(bool stepped) {
-    std::array<pollfd, 2> sources{pollfd{listener_.number(), POLLIN, 0},
-                                  pollfd{signals_.descriptor(), POLLIN, 0}};
+    std::array<pollfd, 3> sources{pollfd{listener_.number(), POLLIN, 0},
+                                  pollfd{signals_.descriptor(), POLLIN, 0},
+                                  pollfd{keeper_.number(), POLLIN, 0}};
     const std::optional<timespec> patience = this->patience(stepped);
     ::ppoll(sources.data(), sources.size(), patience ? &*patience : nullptr, &signals_.while_waiting());
     if ((sources[0].revents & POLLIN) != 0)
       if (const auto call = listener_.receive()) calls_.serve(*call);
     if ((sources[1].revents & POLLIN) != 0)
-      if (const auto signal = signals_.next()) ::kill(static_cast<pid_t>(root_), *signal);
+      if (const auto signal = signals_.next()) ::kill(static_cast<pid_t>(keeper_.program()), *signal);
+    has_ended_ = sources[2].revents != 0;
     tasks_.collect();
     calls_.calm_read();
     if (tasks_.ended() != ended_) calls_.hang_up_ended();
@@ -132,11 +141,14 @@ class Supervisor {
     tasks_.follow_events();
   }
 
-  u32 root_;
+  EmulatedCpu& cpu_;
+  std::function<void(u64)> progress_;
+  Keeper keeper_;
   Listener listener_;
   Signals signals_;
   Tasks tasks_;
   ServedCalls calls_;
+  bool has_ended_ = false;
   u64 ended_ = 0;
   long patience_ns_ = 0;
 };
@@ -164,7 +176,7 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   if (!started.ok()) return Failure(started.error());
   RunSummary summary{.missing_view = started->shown.missing,
                      .missing_registers = started->shown.missing_registers};
-  Supervisor supervisor(**cpu, std::move(started).value(), numbers, machine.limits);
+  Supervisor supervisor(**cpu, std::move(started).value(), numbers, machine.limits, options.progress);
   summary.status = supervisor.run();
   (*cpu)->catch_up();
   summary.instructions = (*cpu)->instructions();

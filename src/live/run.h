@@ -2,6 +2,7 @@
 #ifndef PMUSIM_LIVE_RUN_H
 #define PMUSIM_LIVE_RUN_H
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ struct RunOptions {
   std::vector<std::string> command;
   /// Where what watched tasks execute is recorded as a trace; empty: nowhere.
   std::string trace;
+  /// Called with the first step of a task and some times a second from then on: how many instructions have
+  /// been stepped.
+  std::function<void(u64)> progress = {};
 };
 
 /// What became of it.
@@ -45,9 +49,10 @@ struct RunSummary {
 /// programs do with its descriptors, are answered by the emulated driver and perf core, and sysfs shows the
 /// PMU. Tasks that have events on them are single-stepped and feed it; all else runs by itself.
 ///
-/// Ends with the program. What it leaves running goes on, without events. The caller must have no other child
-/// processes and no other use of SIGALRM and SIGCHLD meanwhile; SIGINT and SIGQUIT are left to the program,
-/// SIGTERM and SIGHUP are passed on to it.
+/// Ends with the program. What it leaves running is ended: with SIGTERM and, a second later, SIGKILL; with
+/// SIGKILL if this process is killed. The caller must have no other child processes and no other use of
+/// SIGALRM and SIGCHLD meanwhile. SIGTERM, SIGHUP, SIGINT and SIGQUIT are passed on to the program, which
+/// gets those of the terminal's keys by itself.
 ///
 /// Errors: the model makes no machine; the kernel or a container's profile forbids what this needs, which is
 /// named; the program cannot be started; the trace's file cannot be made.

@@ -64,6 +64,7 @@ class ServedCalls {
   i64 tell_id(const Call& call, const perf::Event& event);
   i64 modify_attributes(const Call& call, perf::Event& event);
   Answer file_control(const Call& call, EventDescriptor& descriptor);
+  void switch_signals(EventDescriptor& descriptor, bool on);
   i64 duplicate(const Call& call, const EventDescriptor& descriptor, u64 lowest, AtExec at_exec);
 
   void map(const Call& call, EventDescriptor& descriptor);

@@ -92,14 +92,14 @@ bool wait_for_permission(int socket) {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& command, const MachineView& view,
-                         const std::string& directory, NumberRange numbers, pid_t supervisor, int socket) {
+                         const std::string& directory, NumberRange numbers, u32 parent, int socket) {
   Message message;
   const Shown shown = show(view, directory);
   put(message.missing, shown.missing);
   put(message.missing_registers, shown.missing_registers);
   message.registers = shown.registers;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != supervisor) ::_exit(1);
+  if (static_cast<u32>(::getppid()) != parent) ::_exit(1);
   {
     const FileDescriptor listener = install_filter(numbers);
     message.error_number = errno;
@@ -154,12 +154,6 @@ class MountPoint {
   std::string path_;
 };
 
-Failure<Error> ended(pid_t child, std::string sentence) {
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, __WALL);
-  return Failure(Error(std::move(sentence)));
-}
-
 }  // namespace
 
 Result<Started, Error> start(const std::vector<std::string>& command, const MachineView& view,
@@ -169,27 +163,26 @@ Result<Started, Error> start(const std::vector<std::string>& command, const Mach
     return Failure(Error("cannot make a socket"));
   FileDescriptor ours(sockets[0]), theirs(sockets[1]);
   const MountPoint mount_point;
-  const pid_t supervisor = ::getpid(), child = ::fork();
-  if (child < 0) return Failure(Error(fmt::format("cannot start a process: {}", std::strerror(errno))));
-  if (child == 0) {
+  auto keeper = Keeper::start([&](u32 parent) {
     ours = FileDescriptor();  // so that the waits end if the supervisor does
-    become(command, view, mount_point.path(), numbers, supervisor, theirs.number());
-  }
+    become(command, view, mount_point.path(), numbers, parent, theirs.number());
+  });
+  if (!keeper.ok()) return Failure(keeper.error());
   theirs = FileDescriptor();
 
   auto first = receive_message(ours.number());
-  if (!first) return ended(child, "the process ended before it became the program");
-  if (!first->file) return ended(child, refusal_of_filter(first->message.error_number));
-  if (const int error = try_to_trace(static_cast<u32>(child)); error != 0)
-    return ended(child,
-                 fmt::format("tracing is forbidden here (ptrace: {}): in a container, --cap-add SYS_PTRACE "
-                             "permits it; /proc/sys/kernel/yama/ptrace_scope has to be below 2",
-                             std::strerror(error)));
+  if (!first) return Failure(Error("the process ended before it became the program"));
+  if (!first->file) return Failure(Error(refusal_of_filter(first->message.error_number)));
+  if (const int error = try_to_trace(keeper->program()); error != 0)
+    return Failure(
+        Error(fmt::format("tracing is forbidden here (ptrace: {}): in a container, --cap-add SYS_PTRACE "
+                          "permits it; /proc/sys/kernel/yama/ptrace_scope has to be below 2",
+                          std::strerror(error))));
   ::send(ours.number(), "", 1, MSG_NOSIGNAL);
   if (const auto failed = receive_message(ours.number()); failed)
-    return ended(child, fmt::format("{}: cannot be started: {}", command.front(),
-                                    std::strerror(failed->message.error_number)));
-  return Started{.pid = static_cast<u32>(child),
+    return Failure(Error(fmt::format("{}: cannot be started: {}", command.front(),
+                                     std::strerror(failed->message.error_number))));
+  return Started{.keeper = std::move(keeper).value(),
                  .listener = Listener(std::move(first->file)),
                  .shown = {.missing = first->message.missing.data(),
                            .missing_registers = first->message.missing_registers.data(),

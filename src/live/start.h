@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_LIVE_START_H
 #define PMUSIM_SRC_LIVE_START_H
 
+#include "live/keeper.h"
 #include "live/listener.h"
 #include "live/machine_view.h"
 #include "pmusim/base/error.h"
@@ -10,12 +11,12 @@ namespace pmusim::live {
 
 /// A program under the filter, about to begin.
 struct Started {
-  u32 pid = 0;
+  Keeper keeper;  ///< of its process
   Listener listener;
   Shown shown;  ///< of the machine
 };
 
-/// Starts `command` as a child that sees `view`, under the filter. Errors: what is forbidden here, or the
+/// Starts `command` as a process that sees `view`, under the filter. Errors: what is forbidden here, or the
 /// program cannot be started; nothing is left running then.
 Result<Started, Error> start(const std::vector<std::string>& command, const MachineView& view,
                              NumberRange numbers);

@@ -41,7 +41,6 @@ void Tasks::changed(u32 tid, int status) {
     return;
   }
   early_.erase(tid);
-  if (tid == root_) root_status_ = status;
   if (task != nullptr) gone(*task);
 }
 
@@ -108,6 +107,7 @@ void Tasks::left_call(WatchedTask& task) {
   if (trace::changes_maps(task.call_number)) tell_of_maps(task);
   task.call_comes_again = leaves_call_unfinished(task.tid);
   task.registers = *after;
+  take_extended(task);
   task.state = State::ready;
   settle(task);
 }
@@ -125,6 +125,7 @@ void Tasks::between_instructions(WatchedTask& task) {
   task.in_rep = false;
   task.call_comes_again = leaves_call_unfinished(task.tid);
   task.registers = *now;
+  take_extended(task);
   task.state = State::ready;
   if (from_afar && task.space != nullptr) tell_of_maps(task);
   settle(task);
@@ -160,6 +161,7 @@ void Tasks::stepped(WatchedTask& task) {
     if (task.trap) task.trap->hide_mask(task.tid);
     task.call_comes_again = false;
     task.registers = *after;
+    take_extended(task);
   } else if (task.stepping == nullptr) {  // the vsyscall page: nobody can tell what retired
     end_block(task, task.registers.registers.rip);
     task.registers = *after;
@@ -181,7 +183,7 @@ void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
   if (task.in_rep) return;  // a REP instruction traps after each iteration; it retires once
   Registers& registers = task.registers.registers;
   if (live.pushes_flags && !task.own_trap_flag) trace::hide_trap_flag_at(task.tid, registers[Gpr::rsp]);
-  task.block.retired(live, static_cast<u32>(task.rep_rcx - registers[Gpr::rcx]), registers);
+  add_to_block(task, live, static_cast<u32>(task.rep_rcx - registers[Gpr::rcx]));
   const bool raises_trap = live.raises_trap || task.own_trap_flag;
   if (live.pops_flags) task.own_trap_flag = after.trap_flag_shown;
   const bool falls_through =
@@ -191,6 +193,25 @@ void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
   if (!raises_trap) return;
   task.signal = SIGTRAP;  // the program's own
   task.handler_follows = trace::has_handler(task.tid, SIGTRAP);
+}
+
+/// The task's registers are those that the instruction has left.
+void Tasks::add_to_block(WatchedTask& task, const trace::LiveInstruction& live, u32 rep_count) {
+  if (xstate_ && task.block.empty()) task.block.begin_extended(task.extended);
+  task.block.retired(live, rep_count, task.registers.registers);
+  const bool changes =
+      live.may_change_extended || (live.moves_shadow_stack && trace::has_shadow_stack(task.extended));
+  if (!xstate_ || !changes) return;
+  const ExtendedState before = task.extended;
+  if (const auto now = xstate_->read(task.tid)) task.extended = *now;
+  task.block.change_extended(before, task.extended);
+}
+
+/// Where they may be others than the last instruction has left. A task that is gone keeps what it had.
+void Tasks::take_extended(WatchedTask& task) {
+  if (!xstate_) return;
+  if (const auto now = xstate_->read(task.tid)) task.extended = *now;
+  cpu_.monitor().lose_extended();
 }
 
 /// They are counted with the block, so that it is the one that it would be without them.

@@ -54,6 +54,7 @@ void Tasks::follow_events() {
   const std::map<u32, Interest> now = interests(cpu_.perf());
   faults_counted_ = std::ranges::any_of(
       cpu_.perf().events(), [](const perf::Event* event) { return counts_page_faults(event->attr); });
+  follow_extended();
   std::vector<WatchedTask*> ready;
   for (auto& [tid, task] : tasks_) {
     const auto interest = now.find(tid);
@@ -64,6 +65,19 @@ void Tasks::follow_events() {
     task.asked_to_stop = true;
   }
   for (WatchedTask* task : ready) settle(*task);
+}
+
+/// Who is ready when the first event asks for them has them; others bring them with their next stop.
+void Tasks::follow_extended() {
+  const bool sampled = std::ranges::any_of(cpu_.perf().events(), [](const perf::Event* event) {
+    return (perf::needed_registers(event->attr) & perf::register_set::EXTENDED) != 0;
+  });
+  if (sampled == xstate_.has_value()) return;
+  xstate_.reset();
+  if (!sampled) return;
+  xstate_.emplace();
+  for (auto& [tid, task] : tasks_)
+    if (task.state == State::ready) take_extended(task);
 }
 
 /// What becomes of a task that is ready.
@@ -188,7 +202,7 @@ void Tasks::step_into_call(WatchedTask& task) {
   task.block.expect(live, state.registers, state.fs_base, state.gs_base);
   const Registers before = state.registers;
   state.registers.rip = live.instruction.end();
-  task.block.retired(live, 0, state.registers);
+  add_to_block(task, live, 0);
   take_faults(task, before);
   end_block(task, live.instruction.end());
   task.state = State::reaching_call;

@@ -10,6 +10,7 @@
 #include "live/emulated_cpu.h"
 #include "trace/live_code.h"
 #include "trace/trap_disguise.h"
+#include "trace/xstate.h"
 
 namespace pmusim::live {
 
@@ -42,6 +43,7 @@ struct WatchedTask {
   Interest interest = Interest::lifecycle;
   bool asked_to_stop = false;
   trace::ThreadState registers;  ///< where it is ready, or was before what it does now
+  ExtendedState extended;        ///< there, while events sample it
   trace::OpenBlock block;
   std::shared_ptr<trace::AddressSpace> space;
   const trace::LiveInstruction* stepping = nullptr;  ///< what the step in progress executes
@@ -70,8 +72,7 @@ struct ForcedCall {
 /// for at all, and the wait for others ends with a tick of the caller's interval timer, too.
 class Tasks {
  public:
-  /// `root` is this process's child, whose end ends everything.
-  Tasks(EmulatedCpu& cpu, u32 root) : cpu_(cpu), root_(root) {}
+  explicit Tasks(EmulatedCpu& cpu) : cpu_(cpu) {}
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
@@ -85,8 +86,6 @@ class Tasks {
   bool step();
   /// Takes note of what has happened to any child of this process.
   void collect();
-  /// The first process's status as waitpid gives it, once it has ended.
-  const std::optional<int>& root_status() const { return root_status_; }
   /// Changes when watched tasks have ended: their parents have been told, or wait for the last thread.
   u64 ended() const { return ended_; }
 
@@ -133,6 +132,9 @@ class Tasks {
   void forget(WatchedTask& task);
 
   void retire(WatchedTask& task, const trace::ThreadState& after);
+  void add_to_block(WatchedTask& task, const trace::LiveInstruction& live, u32 rep_count);
+  void take_extended(WatchedTask& task);
+  void follow_extended();
   void take_faults(WatchedTask& task, const Registers& before);
   void end_block(WatchedTask& task, u64 next_ip);
   void make_current(const WatchedTask& task);
@@ -145,11 +147,10 @@ class Tasks {
 
   EmulatedCpu& cpu_;
   trace::InstructionStore store_;
-  std::map<u32, WatchedTask> tasks_;  // by tid
-  std::set<u32> early_;               // stopped before their parent told of them
-  bool faults_counted_ = false;       // by any event
-  u32 root_;
-  std::optional<int> root_status_;
+  std::map<u32, WatchedTask> tasks_;           // by tid
+  std::set<u32> early_;                        // stopped before their parent told of them
+  bool faults_counted_ = false;                // by any event
+  std::optional<trace::XstateReader> xstate_;  // while an event samples extended registers
   u64 ended_ = 0;
   u32 current_tid_ = 0;  // who runs on the emulated CPU
   u32 turn_tid_ = 0;     // whose turn it is

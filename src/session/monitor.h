@@ -67,6 +67,8 @@ class Monitor final : private PmiHandler, private perf::Target {
     pmu_.retire(later);
     sampling_cycles_ += pmu_.now() - later.cycle;
   }
+  /// The extended registers have changed otherwise than by instructions: blocks tell what they are.
+  void lose_extended() { extended_stale_ = true; }
   /// After the last retirement of a block: where the program stands, with its registers if they are known.
   void finish_block(u64 next_ip, const Registers* registers);
   void finish_block(const trace::BlockRun& run) { finish_block(run.next_ip, last_registers(run)); }
