@@ -309,6 +309,20 @@ TEST_F(ArchRead, EventCountsFollowTheOrderOfTheGroup) {
   EXPECT_EQ(stack.entries[0].reserved, 0u);
 }
 
+TEST_F(ArchRead, AMemberThatIsOnlyLoggedSamplesTheBranchesOfItsLeader) {
+  put(0, {0x401000, 0x402000, 0x1500000700000011});
+  perf::Event leader = LbrRig::event(ANY | USER), logged = LbrRig::event(COUNTERS | USER);
+  leader.leader = logged.leader = &leader;
+  data_of(logged).index = 1;
+  leader.siblings = {&logged};
+  static_cast<void>(rig.sample(leader));
+  const perf::BranchStack* const stack = rig.lbr.stack(logged);
+  ASSERT_NE(stack, nullptr);
+  ASSERT_EQ(stack->entries.size(), 1u);
+  EXPECT_EQ(stack->entries[0].from, 0x401000u);
+  EXPECT_THAT(stack->counters, ElementsAre(1));
+}
+
 TEST_F(ArchRead, OutsideALoggedGroupCountsStayInTheReservedBits) {
   put(0, {0x401000, 0x402000, 0x1500000700000011});
   perf::Event e = LbrRig::event(ANY | USER);

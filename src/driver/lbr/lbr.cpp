@@ -168,8 +168,9 @@ void LbrDriver::read_in_pmi(const perf::SampleSink& code) {
   filter_.apply(at_interrupt_, request_, code);
 }
 
+/// A member that is logged and asks for no branches of its own samples those of its leader.
 const perf::BranchStack* LbrDriver::stack(const Event& event) {
-  if (!uses_lbr(event)) return nullptr;
+  if (!uses_lbr(event) && !is_logged(event)) return nullptr;
   return &present(at_interrupt_, event);
 }
 
