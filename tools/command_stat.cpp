@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core_option.h"
 #include "hardware_log.h"
 #include "interrupts.h"
@@ -34,8 +36,11 @@ struct Counting {
 
 void list_metrics() {
   std::string text = fmt::format("{:<22} {:<10} MEANING\n", "METRIC", "GROUP");
-  for (const Metric& metric : metrics())
+  for (const Metric& metric : metrics()) {
+    const auto first = std::ranges::find(metrics(), metric.name, &Metric::name);
+    if (&*first != &metric) continue;  // the same from the events of other models
     text += fmt::format("{:<22} {:<10} {}\n", metric.name, metric.group, metric.meaning);
+  }
   print_to(stdout, text);
 }
 
@@ -107,8 +112,7 @@ void run_stat(Counting& counting, const CLI::App& app) {
   const StatOptions options = stat_options(command, model, counting.core.level());
   StatResult result{.command = &command, .title = counting.trace.title(), .model = &model};
   result.kernel = counting.kernel.kernel();
-  if (const std::string list = metrics_list(command); !list.empty())
-    result.metrics = value_or_fail(find_metrics(list));
+  result.metrics = wanted_metrics(command, model);
   StatOutput output(command);
   if (command.verbose) print_to(stderr, events_text(options.events));
   count_runs(counting, options, result, output);

@@ -94,7 +94,7 @@ inline constexpr auto perf_option_table = std::to_array<PerfOption>({
     {"record", "--timestamp-filename", "--timestamp-filename", Fate::refused, "the same trace gives the same file at any time; name it with -o"},
     {"stat", "-e,--event", "-e cycles", Fate::works, "may be repeated"},
     {"stat", "-M,--metrics", "-M insn_per_cycle", Fate::works, "the metrics that 'pmusim stat -M list' shows"},
-    {"stat", "--topdown", "--topdown", Fate::works, "on models that have topdown events; level 2 from Golden Cove on"},
+    {"stat", "--topdown", "--topdown", Fate::works, "on models that have topdown events; level 2 from Golden Cove on, beside level 1"},
     {"stat", "--td-level", "--td-level=1", Fate::works, "levels 1 and 2"},
     {"stat", "-d,--detailed", "-d", Fate::works, "-dd and -ddd for more"},
     {"stat", "-n,--null", "-n", Fate::works, ""},

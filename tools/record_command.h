@@ -33,9 +33,9 @@ struct RecordCommand {
 RecordOptions record_options(const RecordCommand& command, const CpuModel& model);
 SessionOptions session_options(const RecordCommand& command, const CpuModel& model);
 
-/// The list after --event: "cycles,{a,b}", in one group if asked for.
-std::string event_list(const std::vector<std::string>& lists, std::string_view otherwise);
-std::string in_one_group(const std::string& list);
+/// What the lists after --event name, in one group if asked for.
+std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lists, bool in_one_group,
+                                             const CpuModel& model);
 
 /// Of overflows that came while an interrupt was on its way.
 std::string merged_overflows_text(u64 overflows);

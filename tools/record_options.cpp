@@ -68,15 +68,21 @@ void set_file(RecordOptions& options, const RecordCommand& command) {
 
 }  // namespace
 
-std::string in_one_group(const std::string& list) {
-  if (list.find('{') != std::string::npos)
-    throw CommandError(
-        fmt::format("--group: '{}' has groups of its own; leave the option or the braces out", list));
-  return "{" + list + "}";
-}
-
-std::string event_list(const std::vector<std::string>& lists, std::string_view otherwise) {
-  return lists.empty() ? std::string(otherwise) : fmt::format("{}", fmt::join(lists, ","));
+std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lists, bool in_one_group,
+                                             const CpuModel& model) {
+  std::vector<events::EventGroup> groups;
+  for (const std::string& list : lists) {
+    if (in_one_group && list.find('{') != std::string::npos)
+      throw CommandError(
+          fmt::format("--group: '{}' has groups of its own; leave the option or the braces out", list));
+    for (events::EventGroup& group : value_or_fail(events::parse_events(list, model))) {
+      if (in_one_group && !groups.empty())
+        groups.front().events.push_back(std::move(group.events.front()));
+      else
+        groups.push_back(std::move(group));
+    }
+  }
+  return groups;
 }
 
 RecordOptions record_options(const RecordCommand& command, const CpuModel& model) {
@@ -85,8 +91,9 @@ RecordOptions record_options(const RecordCommand& command, const CpuModel& model
     throw CommandError("-c and -F exclude each other: give a period or a frequency");
   if (command.period) options.period = positive("-c", *command.period);
   options.frequency = frequency_of(command);
-  const std::string list = event_list(command.events, "cycles:P");
-  options.events = value_or_fail(events::parse_events(command.group ? in_one_group(list) : list, model));
+  const bool chosen = !command.events.empty();
+  options.events =
+      event_groups(chosen ? command.events : std::vector<std::string>{"cycles:P"}, command.group, model);
   options.interrupt_registers = registers("--intr-regs", command.interrupt_registers);
   options.user_registers = registers("--user-regs", command.user_registers);
   set_branches(options, command);

@@ -34,8 +34,8 @@ struct StatCommand {
 /// What the library is asked for, without callbacks. Ends the command with a sentence that names the option
 /// at fault.
 StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core);
-/// Events that -M and --topdown add.
-std::string metrics_list(const StatCommand& command);
+/// What -M and --topdown ask for. Ends the command as stat_options() does.
+std::vector<const Metric*> wanted_metrics(const StatCommand& command, const CpuModel& model);
 u64 wanted_intervals(const StatCommand& command);
 /// Whether only some threads' counts are shown.
 bool chooses_tasks(const StatCommand& command);

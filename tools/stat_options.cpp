@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "events/resolve.h"
@@ -38,7 +39,7 @@ u64 milliseconds(std::string_view option, const std::string& text) {
 
 /// Nobody asked for these very events.
 bool has_default_events(const StatCommand& command) {
-  return command.events.empty() && metrics_list(command).empty();
+  return command.events.empty() && command.metrics.empty() && !command.topdown;
 }
 
 constexpr std::array<std::string_view, 4> default_events{"cycles", "instructions", "branches",
@@ -62,15 +63,15 @@ std::string default_list(const StatCommand& command, const CpuModel& model, Core
   return fmt::format("{{{}}}{}{}", fmt::join(known, ","), others.empty() ? "" : ",", fmt::join(others, ","));
 }
 
-std::string list_of(const StatCommand& command, const CpuModel& model, CoreLevel core) {
-  if (has_default_events(command)) return default_list(command, model, core);
-  std::string metrics = metrics_list(command);
-  std::string list = event_list(command.events, "");
-  if (command.group) list = in_one_group(list);
-  if (metrics.empty()) return list;
-  const auto found = find_metrics(metrics);
-  if (!found.ok()) throw CommandError(fmt::format("-M {}: {}", metrics, found.error().message));
-  return list + (list.empty() ? "" : ",") + metric_events(*found, model);
+std::vector<events::EventGroup> groups_of(const StatCommand& command, const CpuModel& model, CoreLevel core) {
+  if (has_default_events(command))
+    return value_or_fail(events::parse_events(default_list(command, model, core), model));
+  std::vector<events::EventGroup> groups = event_groups(command.events, command.group, model);
+  const std::vector<const Metric*> metrics = wanted_metrics(command, model);
+  if (metrics.empty()) return groups;
+  for (events::EventGroup& group : value_or_fail(events::parse_events(metric_events(metrics, model), model)))
+    groups.push_back(std::move(group));
+  return groups;
 }
 
 /// Level 2 comes from the second half of PERF_METRICS.
@@ -83,10 +84,17 @@ void check_topdown_level(const StatCommand& command, const CpuModel& model) {
 
 }  // namespace
 
-std::string metrics_list(const StatCommand& command) {
-  if (!command.topdown) return command.metrics;
-  const std::string wanted = fmt::format("TopdownL{}", command.topdown_level);
-  return command.metrics.empty() ? wanted : command.metrics + "," + wanted;
+std::vector<const Metric*> wanted_metrics(const StatCommand& command, const CpuModel& model) {
+  std::vector<const Metric*> wanted;
+  const auto add = [&](std::string_view option, std::string_view list) {
+    const auto found = find_metrics(list, model);
+    if (!found.ok()) throw CommandError(fmt::format("{}: {}", option, found.error().message));
+    for (const Metric* const metric : *found)
+      if (std::ranges::find(wanted, metric) == wanted.end()) wanted.push_back(metric);
+  };
+  if (!command.metrics.empty()) add("-M " + command.metrics, command.metrics);
+  if (command.topdown) add("--topdown", command.topdown_level == 1 ? "TopdownL1" : "TopdownL1,TopdownL2");
+  return wanted;
 }
 
 u64 wanted_intervals(const StatCommand& command) {
@@ -106,7 +114,7 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model, Core
     throw CommandError("-I: goes with neither -r nor --per-thread, -p or -t");
   StatOptions options;
   if (!command.null) {
-    options.events = value_or_fail(events::parse_events(list_of(command, model, core), model));
+    options.events = groups_of(command, model, core);
     options.if_possible = details(command.detail);
     if (has_default_events(command)) options.uncountable = Uncountable::shown;
   }

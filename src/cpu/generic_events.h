@@ -52,6 +52,8 @@ struct NamedEncoding {
   std::string_view name;
   u64 config;     ///< event select bits
   u64 extra = 0;  ///< config1: a register's value or a threshold
+  /// What a driver says counts are to be multiplied with: slots of a cycle, where cycles are counted.
+  unsigned scale = 1;
 };
 
 struct CacheEventEncoding {

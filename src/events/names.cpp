@@ -167,7 +167,7 @@ std::optional<NamedEvent> find_cache_event(std::string_view name) {
 
 std::optional<NamedEvent> find_driver_event(const CpuModel& model, std::string_view name) {
   for (const NamedEncoding& n : driver_names(model))
-    if (equal_without_case(n.name, name)) return NamedEvent{EventType::raw, n.config, n.extra};
+    if (equal_without_case(n.name, name)) return NamedEvent{EventType::raw, n.config, n.extra, n.scale};
   return std::nullopt;
 }
 

@@ -16,6 +16,7 @@ namespace pmusim::events {
 struct NamedEvent {
   perf::EventType type = perf::EventType::hardware;
   u64 config = 0, config1 = 0;
+  unsigned scale = 1;  ///< counts are to be multiplied with it (NamedEncoding)
 };
 
 /// "cycles", "branch-misses": hardware events by number.

@@ -182,6 +182,7 @@ class Parser {
     event.attr.type = static_cast<u32>(named.type);
     event.attr.config = named.config;
     event.attr.config1 = named.config1;
+    event.scale = named.scale;
     return Done{};
   }
 
@@ -236,6 +237,7 @@ class Parser {
     if (named && named->type == perf::EventType::raw) {
       event.attr.config |= named->config;
       event.attr.config1 |= named->config1;
+      event.scale = named->scale;
       return Done{};
     }
     auto names = term_names(model_);

@@ -5,6 +5,7 @@
 
 #include "events/formats.h"
 #include "events/names.h"
+#include "session/pmu_caps.h"
 
 namespace pmusim::live {
 namespace {
@@ -45,11 +46,13 @@ MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, con
   add("type", fmt::format("{}\n", static_cast<u32>(perf::EventType::raw)));
   for (const events::Format& format : events::formats(model))
     add(fmt::format("format/{}", format.name), format.text() + "\n");
-  for (const std::string_view name : events::perf_event_names(model))
-    if (const auto event = encoding(model, name)) add(fmt::format("events/{}", name), terms(*event));
-  add("caps/branches", fmt::format("{}\n", pmu.branch_entries));
-  add("caps/max_precise", fmt::format("{}\n", pmu.max_precise));
-  add("caps/pmu_name", model.name + "\n");
+  for (const std::string_view name : events::perf_event_names(model)) {
+    const auto event = encoding(model, name);
+    if (!event) continue;
+    add(fmt::format("events/{}", name), terms(*event));
+    if (event->scale != 1) add(fmt::format("events/{}.scale", name), fmt::format("{}\n", event->scale));
+  }
+  for (const auto& [name, text] : pmu_caps(pmu, model)) add("caps/" + name, text + "\n");
   if (model.hybrid) add("cpus", "0\n");
   view.environment = {
       {"PERF_CPUID", fmt::format("GenuineIntel-{}-{:X}-{:X}", model.family, model.model, model.stepping)},

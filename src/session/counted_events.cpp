@@ -15,7 +15,7 @@ perf::Attr counting_attr(const events::ParsedEvent& parsed) {
   perf::Attr attr = parsed.attr;
   attr.freq = 0;
   attr.sample_period = 0;
-  attr.precise_ip = 0;  // counting has no use for it, as in perf stat
+  if (parsed.precision_may_fall) attr.precise_ip = 0;  // as perf does where the kernel refuses more
   attr.read_format = perf::read_format::TOTAL_TIME_ENABLED | perf::read_format::TOTAL_TIME_RUNNING;
   return attr;
 }
@@ -37,7 +37,7 @@ CountedEvents::Opened CountedEvents::open_on(Monitor& monitor, const events::Eve
       close(opened);
       return Failure(Error(fmt::format("event '{}': {}", parsed.name, event.error().message)));
     }
-    opened.push_back({parsed.name, &monitor, *event});
+    opened.push_back({parsed.name, parsed.scale, &monitor, *event});
   }
   return opened;
 }
@@ -93,7 +93,8 @@ void CountedEvents::disable() {
 std::vector<EventTotal> CountedEvents::read() const {
   std::vector<EventTotal> totals;
   for (const Open& o : open_) {
-    EventTotal& total = totals.emplace_back(EventTotal{.name = o.name, .supported = o.event != nullptr});
+    EventTotal& total =
+        totals.emplace_back(EventTotal{.name = o.name, .scale = o.scale, .supported = o.event != nullptr});
     if (o.event == nullptr) continue;
     const Result<std::vector<u64>, KernelError> words = o.monitor->perf().read(*o.event);
     if (!words.ok() || words->size() != 3) continue;

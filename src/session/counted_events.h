@@ -28,6 +28,7 @@ class CountedEvents {
  private:
   struct Open {
     std::string name;
+    unsigned scale = 1;
     Monitor* monitor = nullptr;  // null: not supported
     perf::Event* event = nullptr;
   };

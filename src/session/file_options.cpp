@@ -8,6 +8,7 @@
 #include "pmusim/trace/recorder.h"
 #include "pmusim/version.h"
 #include "session/monitor.h"
+#include "session/pmu_caps.h"
 
 namespace pmusim {
 
@@ -41,17 +42,6 @@ std::vector<perfdata::Cache> caches(const CoreParameters& core) {
   return all;
 }
 
-perfdata::Capabilities capabilities(const perf::PmuCapabilities& pmu, const CpuModel& model) {
-  perfdata::Capabilities all{{"branches", fmt::format("{}", pmu.branch_entries)}};
-  if (pmu.branch_counter_count != 0) {
-    all.emplace_back("branch_counter_nr", fmt::format("{}", pmu.branch_counter_count));
-    all.emplace_back("branch_counter_width", fmt::format("{}", pmu.branch_counter_width));
-  }
-  all.emplace_back("max_precise", fmt::format("{}", pmu.max_precise));
-  all.emplace_back("pmu_name", model.name);
-  return all;
-}
-
 perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
   const CpuModel& model = session.model();
   const perf::PmuCapabilities pmu = session.monitor().driver().capabilities();
@@ -70,9 +60,9 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
       .caches = caches(model.core)};
   if (options.clock) m.sample_clock = perfdata::SampleClock{.id = *options.clock};
   if (model.hybrid)
-    m.hybrid_pmus = {{pmu.name, "0", capabilities(pmu, model)}};
+    m.hybrid_pmus = {{pmu.name, "0", pmu_caps(pmu, model)}};
   else
-    m.cpu_pmu_caps = capabilities(pmu, model);
+    m.cpu_pmu_caps = pmu_caps(pmu, model);
   return m;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/suggest.h"
+#include "events/names.h"
 
 namespace pmusim {
 
@@ -17,11 +18,21 @@ using Names = std::vector<std::string_view>;
 
 std::vector<Metric> make_metrics() {
   const Names topdown{"topdown-retiring", "topdown-bad-spec", "topdown-fe-bound", "topdown-be-bound"};
+  constexpr std::string_view retiring = "slots whose operation retired",
+                             bad_speculation = "slots lost to wrong predictions",
+                             front_end = "slots for which the front end had nothing",
+                             back_end = "slots that the back end could not take";
   const auto per_kilo = [](std::string_view name, std::string_view event, std::string_view meaning) {
     return Metric{name, "mpki", {event}, {"instructions"}, 1000, "per 1000 insn", meaning};
   };
   const auto share = [&](std::string_view unit, std::string_view event, std::string_view meaning) {
     return Metric{unit.substr(3), "TopdownL1", {event}, topdown, 100, unit, meaning};
+  };
+  // From slots and what became of them, where there are no shares: what perf's --topdown made of them.
+  const auto of_slots = [&](std::string_view unit, Names over, Names less, std::string_view meaning) {
+    Metric metric{unit.substr(3), "TopdownL1", std::move(over), {"topdown-total-slots"}, 100, unit, meaning};
+    metric.subtracted = std::move(less);
+    return metric;
   };
   // Level 2 divides each share of level 1 in two.
   const auto part = [&](std::string_view unit, std::string_view event, std::string_view meaning) {
@@ -92,10 +103,20 @@ std::vector<Metric> make_metrics() {
       per_kilo("branch_mpki", "branch-misses", "wrongly predicted branches per 1000 instructions"),
       per_kilo("l1d_mpki", "L1-dcache-load-misses", "first-cache misses per 1000 instructions"),
       per_kilo("llc_mpki", "cache-misses", "last-cache misses per 1000 instructions"),
-      share("%  tma_retiring", "topdown-retiring", "slots whose operation retired"),
-      share("%  tma_bad_speculation", "topdown-bad-spec", "slots lost to wrong predictions"),
-      share("%  tma_frontend_bound", "topdown-fe-bound", "slots for which the front end had nothing"),
-      share("%  tma_backend_bound", "topdown-be-bound", "slots that the back end could not take"),
+      share("%  tma_retiring", "topdown-retiring", retiring),
+      share("%  tma_bad_speculation", "topdown-bad-spec", bad_speculation),
+      share("%  tma_frontend_bound", "topdown-fe-bound", front_end),
+      share("%  tma_backend_bound", "topdown-be-bound", back_end),
+      of_slots("%  tma_retiring", {"topdown-slots-retired"}, {}, retiring),
+      of_slots("%  tma_bad_speculation", {"topdown-slots-issued", "topdown-recovery-bubbles"},
+               {"topdown-slots-retired"}, bad_speculation),
+      of_slots("%  tma_bad_speculation", {"topdown-slots-issued"}, {"topdown-slots-retired"},
+               bad_speculation),
+      of_slots("%  tma_frontend_bound", {"topdown-fetch-bubbles"}, {}, front_end),
+      of_slots("%  tma_backend_bound", {"topdown-total-slots"},
+               {"topdown-fetch-bubbles", "topdown-slots-issued", "topdown-recovery-bubbles"}, back_end),
+      of_slots("%  tma_backend_bound", {"topdown-total-slots"},
+               {"topdown-fetch-bubbles", "topdown-slots-issued"}, back_end),
       part("%  tma_heavy_operations", "topdown-heavy-ops", "of retiring: operations of several uops"),
       rest("%  tma_light_operations", "topdown-retiring", "topdown-heavy-ops",
            "of retiring: other operations"),
@@ -128,6 +149,15 @@ std::optional<double> sum(const Names& names, const std::vector<EventTotal>& tot
   return result;
 }
 
+/// Of perf's other names every model has some count, or the event's refusal says why not.
+bool is_countable(const Metric& metric, const CpuModel& model) {
+  const auto exists = [&](std::string_view name) {
+    return !name.starts_with("topdown-") || events::find_driver_event(model, name).has_value();
+  };
+  return std::ranges::all_of(metric.numerator, exists) && std::ranges::all_of(metric.subtracted, exists) &&
+         std::ranges::all_of(metric.denominator, exists);
+}
+
 }  // namespace
 
 std::span<const Metric> metrics() {
@@ -135,18 +165,21 @@ std::span<const Metric> metrics() {
   return all;
 }
 
-Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list) {
+Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, const CpuModel& model) {
   std::vector<const Metric*> found;
   Names names;
   for (const Metric& metric : metrics()) names.insert(names.end(), {metric.name, metric.group});
   for (std::size_t at = 0; at <= list.size();) {
     const std::string_view part = list.substr(at, list.find(',', at) - at);
-    const std::size_t before = found.size();
-    for (const Metric& metric : metrics())
-      if ((metric.name == part || metric.group == part) && std::ranges::find(found, &metric) == found.end())
-        found.push_back(&metric);
-    if (found.size() == before && std::ranges::find(names, part) == names.end())
+    if (std::ranges::find(names, part) == names.end())
       return Failure(Error(fmt::format("unknown metric '{}'{}", part, did_you_mean(part, names))));
+    bool any = false;
+    for (const Metric& metric : metrics()) {
+      if ((metric.name != part && metric.group != part) || !is_countable(metric, model)) continue;
+      any = true;
+      if (std::ranges::find(found, metric.name, &Metric::name) == found.end()) found.push_back(&metric);
+    }
+    if (!any) return Failure(Error(fmt::format("{} has no topdown events for '{}'", model.title, part)));
     at += part.size() + 1;
   }
   return found;
@@ -162,6 +195,9 @@ std::string metric_events(const std::vector<const Metric*>& wanted, const CpuMod
       }
   std::string text = fmt::format("{}", fmt::join(names, ","));
   if (topdown.empty()) return text;
+  // Slots and what became of them may need more counters than there are: each is counted on its own.
+  if (std::ranges::find(topdown, "topdown-total-slots") != topdown.end())
+    return fmt::format("{}{}{}", text, text.empty() ? "" : ",", fmt::join(topdown, ","));
   // PERF_METRICS divides what SLOTS counts, and so follows it in its group.
   const std::string_view leader = model.metrics_levels != 0 ? "slots," : "";
   return fmt::format("{}{}{{{}{}}}", text, text.empty() ? "" : ",", leader, fmt::join(topdown, ","));

@@ -14,8 +14,8 @@ namespace pmusim {
 /// A figure that follows from counts: `scale` times the sum of the numerator, less what is subtracted, over
 /// the sum of the denominator.
 struct Metric {
-  std::string_view name;                    ///< as -M takes it
-  std::string_view group;                   ///< -M takes this too
+  std::string_view name;   ///< as -M takes it; of several with one name, each model has the first that it can
+  std::string_view group;  ///< -M takes this too
   std::vector<std::string_view> numerator;  ///< names of events; the first one's line shows the metric
   std::vector<std::string_view> denominator;
   double scale = 1;
@@ -27,10 +27,11 @@ struct Metric {
 
 std::span<const Metric> metrics();
 
-/// The metrics of a list of names and groups. Errors name what is unknown, with near matches.
-Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list);
+/// The metrics of a list of names and groups, each from events that the model has. Errors name what is
+/// unknown, with near matches, or what the model has no events for.
+Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, const CpuModel& model);
 
-/// The event list that a metric needs; on models that count it with SLOTS as leader, with that.
+/// The event list that metrics need; on models that count shares of SLOTS, in a group with that as leader.
 std::string metric_events(const std::vector<const Metric*>& wanted, const CpuModel& model);
 
 /// Nothing where an event was not counted, or the denominator is 0.

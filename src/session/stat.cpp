@@ -10,8 +10,8 @@
 namespace pmusim {
 
 u64 EventTotal::value() const {
-  if (running_ns == 0 || running_ns >= enabled_ns) return counted;
-  return static_cast<u64>(static_cast<double>(counted) * static_cast<double>(enabled_ns) /
+  if (running_ns == 0 || running_ns >= enabled_ns) return counted * scale;
+  return static_cast<u64>(scale * static_cast<double>(counted) * static_cast<double>(enabled_ns) /
                           static_cast<double>(running_ns));
 }
 

@@ -230,6 +230,93 @@ TEST_F(PerfHabits, TopdownSharesOfBothLevelsAddUpOnEveryModelThatHasThem) {
   EXPECT_EQ(stat({"--topdown", "--td-level", "3", "--model", "goldencove", trace_path()}).status, 2);
 }
 
+// Linux 6.12 and perf 6.1: stat-shadow's level 1 of slots, which scale 4, 3 or 2 makes of cycles.
+TEST_F(PerfHabits, TopdownOfOlderCoresComesFromSlots) {
+  for (const auto& [model, scale] : std::map<std::string, unsigned>{{"sandybridge", 4},
+                                                                    {"ivybridge", 4},
+                                                                    {"haswell", 4},
+                                                                    {"broadwell", 4},
+                                                                    {"skylake", 4},
+                                                                    {"cascadelake", 4},
+                                                                    {"goldmont", 3},
+                                                                    {"goldmont-plus", 3},
+                                                                    {"silvermont", 2}}) {
+    const Output output = stat({"--topdown", "-e", "cycles", "--model", model, "--json", trace_path()});
+    ASSERT_EQ(output.status, 0) << model << output.err;
+    const auto document = nlohmann::json::parse(output.out);
+    const auto count = [&](const char* name) { return static_cast<double>(count_of(name, document)); };
+    const double total = count("topdown-total-slots"), issued = count("topdown-slots-issued"),
+                 retired = count("topdown-slots-retired"), fetch = count("topdown-fetch-bubbles"),
+                 recovery = model == "silvermont" ? 0 : count("topdown-recovery-bubbles");
+    EXPECT_EQ(total, scale * count("cycles")) << model;
+    const std::map<std::string, double> expected{
+        {"retiring", retired / total},
+        {"bad_speculation", (issued - retired + recovery) / total},
+        {"frontend_bound", fetch / total},
+        {"backend_bound", (total - fetch - issued - recovery) / total}};
+    const Output text = stat({"--topdown", "--model", model, "-x,", trace_path()});
+    std::map<std::string, double> shown;
+    for (const std::string& line : lines(text.err))
+      if (const std::size_t unit = line.find(",%  tma_"); unit != std::string::npos)
+        shown[line.substr(unit + 8)] = std::stod(line.substr(line.rfind(',', unit - 1) + 1));
+    ASSERT_EQ(shown.size(), 4u) << model << text.err;
+    for (const auto& [name, share] : expected) EXPECT_NEAR(shown[name], 100 * share, 0.01) << model << name;
+  }
+}
+
+TEST_F(PerfHabits, TopdownNamesCountAsTheirEventsDo) {
+  const Output output = stat({"--model", "skylake", "--json", "-e",
+                              "topdown-slots-issued,cpu/event=0x0e,umask=1/,topdown-recovery-bubbles,"
+                              "cpu/event=0x0d,umask=3,cmask=1/,cpu/topdown-total-slots/,cycles",
+                              trace_path()});
+  ASSERT_EQ(output.status, 0) << output.err;
+  const auto document = nlohmann::json::parse(output.out);
+  EXPECT_EQ(count_of("topdown-slots-issued", document), count_of("cpu/event=0x0e,umask=1/", document));
+  EXPECT_EQ(count_of("topdown-recovery-bubbles", document),
+            4 * count_of("cpu/event=0x0d,umask=3,cmask=1/", document));
+  EXPECT_EQ(count_of("cpu/topdown-total-slots/", document), 4 * count_of("cycles", document));
+}
+
+TEST_F(PerfHabits, TheSecondLevelOfTopdownStandsBesideTheFirst) {
+  const Output output = stat({"--topdown", "--td-level", "2", "--model", "goldencove", trace_path()});
+  EXPECT_EQ(output.status, 0) << output.err;
+  for (const char* name : {"tma_retiring", "tma_bad_speculation", "tma_frontend_bound", "tma_backend_bound",
+                           "tma_light_operations", "tma_memory_bound"})
+    EXPECT_THAT(output.err, HasSubstr(name));
+}
+
+TEST_F(PerfHabits, RefusalsShowNoListThatNobodyTyped) {
+  const Output topdown = stat({"--topdown", "--model", "nehalem", trace_path()});
+  EXPECT_EQ(topdown.status, 2);
+  EXPECT_THAT(topdown.err, HasSubstr("--topdown: Nehalem has no topdown events for 'TopdownL1'"));
+  EXPECT_THAT(topdown.err, Not(HasSubstr("event list")));
+  const Output metric = stat({"-M", "tma_memory_bound", "--model", "skylake", trace_path()});
+  EXPECT_THAT(metric.err, HasSubstr("-M tma_memory_bound: Skylake has no topdown events"));
+  const Output grouped = stat({"--group", "-e", "cycles", "-e", "branches,nonsense", trace_path()});
+  EXPECT_EQ(grouped.status, 2);
+  EXPECT_THAT(grouped.err, HasSubstr("event list 'branches,nonsense', character 10: unknown event"));
+}
+
+// x86_pmu_hw_config: there is no sense in PEBS for what does not sample.
+TEST_F(PerfHabits, StatRefusesWhatAKernelDoesNotCount) {
+  const Output precise = stat({"-e", "cycles:pp", trace_path()});
+  EXPECT_EQ(precise.status, 2);
+  EXPECT_THAT(precise.err, HasSubstr("event 'cycles:pp': precise_ip needs a sampling event"));
+  EXPECT_EQ(stat({"-e", "cycles:P", trace_path()}).status, 0) << "P takes what there is";
+  const Output reserved =
+      stat({"--model", "skylake", "-e", "cpu/event=0xb7,umask=1,offcore_rsp=0x4000000010001/", trace_path()});
+  EXPECT_EQ(reserved.status, 2);
+  EXPECT_THAT(reserved.err, HasSubstr("config1: 0x4000000010001 has bits outside"));
+}
+
+TEST_F(PerfHabits, RecordSaysThatAllItsRecordsCollided) {
+  const Output output =
+      record({"--model", "haswell", "-c", "2003", "-e", "cycles:p", "-e", "cycles:p", trace_path()});
+  EXPECT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.err, HasSubstr("there are no samples: every PEBS record names several events"));
+  EXPECT_THAT(output.err, HasSubstr("samples lost to PEBS collisions"));
+}
+
 TEST_F(PerfHabits, CountsOfThreadsAddUpToThoseOfTheProgram) {
   const std::string program = "(true; true) & true; wait";
   const std::string trace = scratch_.file("trace");

@@ -24,6 +24,8 @@ struct ParsedEvent {
   std::string name;  ///< what perf would show: the name with its modifiers, or the value of `name=`
   /// type, config, config1, config2, precise_ip, exclude_*, pinned, exclusive and, if given, the period.
   perf::Attr attr;
+  /// What a kernel's `events/NAME.scale` says: a count is shown so many times (topdown-total-slots).
+  unsigned scale = 1;
   bool sample_read = false;         ///< modifier S: the leader samples, the others are read
   bool precision_may_fall = false;  ///< modifier P: precise_ip is the highest there is, less will do
   bool weak_group = false;          ///< modifier W: fall back to single events if the group does not fit

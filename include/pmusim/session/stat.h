@@ -26,9 +26,10 @@ struct EventTotal {
   u64 counted = 0;        ///< while it was on a counter
   u64 enabled_ns = 0;     ///< perf time
   u64 running_ns = 0;     ///< less than enabled if it took turns with others
+  unsigned scale = 1;     ///< value() is so many times what was counted (events::ParsedEvent)
   bool supported = true;  ///< false: the CPU has no such event, or the trace or the core cannot tell
   bool counted_at_all() const { return running_ns != 0; }
-  /// The count, scaled up to the whole time if it took turns.
+  /// The count times its scale, scaled up to the whole time if it took turns.
   u64 value() const;
 };
 

@@ -3,6 +3,7 @@
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "goldmont_family.h"
+#include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
 #include "shared/shared.h"
@@ -129,6 +130,7 @@ constinit const CoreFacts facts{
     .presets = product_presets,
     .events = table,
     .cache_events = cache,
+    .named_events = goldmont_slots,
     .off_core = goldmont_off_core_layout,
     .pebs_events = {.kind = PebsEvents::Kind::any},
 };

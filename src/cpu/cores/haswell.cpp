@@ -110,7 +110,7 @@ constinit const CoreFacts facts{
     .presets = product_presets,
     .events = table,
     .cache_events = haswell_cache,
-    .named_events = haswell_memory,
+    .named_events = haswell_names,
     .off_core = sandy_bridge_off_core,
 };
 

@@ -117,7 +117,7 @@ constinit const CoreFacts facts{
     .events = table,
     .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops},
     .cache_events = cache,
-    .named_events = sandy_bridge_memory,
+    .named_events = sandy_bridge_names,
     .off_core = sandy_bridge_off_core,
 };
 

@@ -122,7 +122,7 @@ constinit const CoreFacts facts{
     .generic = {.frontend_stalls = 0x010E | GenericEncodings::no_uops,
                 .backend_stalls = 0x01B1 | GenericEncodings::no_uops},
     .cache_events = sandy_bridge_cache,
-    .named_events = sandy_bridge_memory,
+    .named_events = sandy_bridge_names,
     .off_core = sandy_bridge_off_core,
 };
 

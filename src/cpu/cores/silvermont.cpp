@@ -3,6 +3,7 @@
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
+#include "named_events.h"
 #include "presets.h"
 #include "shared/shared.h"
 
@@ -116,6 +117,7 @@ constinit const CoreFacts facts{
     .names = names,
     .presets = product_presets,
     .events = table,
+    .named_events = silvermont_slots,
 };
 
 }  // namespace cores::silvermont

@@ -123,7 +123,7 @@ constinit const CoreFacts facts{
     .presets = product_presets,
     .events = table,
     .cache_events = skylake_cache,
-    .named_events = haswell_memory,
+    .named_events = haswell_names,
     .off_core = skylake_off_core_layout,
 };
 

@@ -62,6 +62,8 @@ inline constexpr std::array uops{
     SharedRow{silvermont, silvermont, row("RS_FULL_STALL.ALL", 0xCB, 0x1F, sum(Q::scheduler_full_cycles))},
     SharedRow{knights_landing, knights_landing,
               row("RS_FULL_STALL.ANY", 0xCB, 0x1F, sum(Q::scheduler_full_cycles))},
+    SharedRow{silvermont, silvermont,
+              row("NO_ALLOC_CYCLES.NOT_DELIVERED", 0xCA, 0x50, sum(Q::starved_cycles))},
     SharedRow{silvermont, silvermont, row("NO_ALLOC_CYCLES.ANY", 0xCA, 0x3F, sum(Q::cycles_not_issuing))},
     SharedRow{silvermont, knights_landing,
               row("NO_ALLOC_CYCLES.ROB_FULL", 0xCA, 0x01, sum(Q::reorder_buffer_full_cycles))},
