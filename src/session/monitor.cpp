@@ -23,6 +23,12 @@ perf::TscToNs clock_of(const CoreParameters& core) {
   return {.mult = static_cast<u32>((ns_per_second << shift) / core.tsc_hz), .shift = shift};
 }
 
+/// By auto counter reload, from a word of 32 bits whose extension to the counter's width is a policy.
+u64 longest_reload(const CpuModel& model) {
+  if (model.acr.cause == 0) return ~u64{0};
+  return model.policies.acr_reload_extension == 1 ? bit(32) : bit(31);
+}
+
 driver::DriverOptions driver_options(const SessionOptions& options) {
   driver::DriverOptions driver = options.driver;
   driver.kernel = options.kernel;
@@ -137,6 +143,11 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
                               name_of(kernel_),
                               first_release_with(driver::IntelDriver::auto_counter_reload())));
+  if (attr.config2 != 0 && attr.freq == 0 && attr.sample_period > longest_reload(model()))
+    return refuse(
+        fmt::format("sample_period: {} with acr_mask is above {}, the longest that the 32 bits of a reload "
+                    "value can say; Linux would take it, and reload what is left of it",
+                    attr.sample_period, longest_reload(model())));
   const Result<events::ResolvedEvent, Error> event =
       events::resolve(model(), attr, traced(program_.contents(), core_));
   if (!event.ok()) return refuse(event.error().message);
@@ -154,10 +165,25 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
 
 Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, perf::Event* leader,
                                                       CountedTasks counted) {
-  if (Result<Done, KernelError> checked = check_event(attr); !checked.ok()) return Failure(checked.error());
+  if (Result<Done, KernelError> checked = check_event(attr); !checked.ok())
+    return Failure(kernels_word(checked.error(), attr, leader, counted));
   auto event = perf_->open(attr, counted.pid, counted.cpu, leader, counted.flags);
   branches_sampled_ = branches_sampled_ || (event.ok() && samples_branches(attr));
   return event;
+}
+
+/// What a kernel refuses too is refused as it does. But it knows generic events by number alone.
+KernelError Monitor::kernels_word(const KernelError& refusal, perf::Attr attr, perf::Event* leader,
+                                  CountedTasks counted) {
+  attr.disabled = 1;
+  const auto event = perf_->open(attr, counted.pid, counted.cpu, leader, counted.flags);
+  if (event.ok()) {
+    perf_->close(**event);
+    return refusal;
+  }
+  const auto type = static_cast<perf::EventType>(attr.type);
+  const bool generic = type == perf::EventType::hardware || type == perf::EventType::hw_cache;
+  return generic ? KernelError(event.error().error_number, refusal.message) : event.error();
 }
 
 void Monitor::finish_block(u64 next_ip, const Registers* registers) {

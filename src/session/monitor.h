@@ -81,6 +81,8 @@ class Monitor final : private PmiHandler, private perf::Target {
  private:
   Result<Done, KernelError> check_event(const perf::Attr& attr) const;
   Result<Done, KernelError> check_pmu_event(const perf::Attr& attr) const;
+  KernelError kernels_word(const KernelError& refusal, perf::Attr attr, perf::Event* leader,
+                           CountedTasks counted);
   void run_due_work();
   void take_extended(const ExtendedState& state);
 

@@ -94,6 +94,28 @@ TEST(AcrMask, UnderAReleaseWithoutReloadIsRefusedInASentence) {
       << result.err;
 }
 
+TEST(AcrMask, APeriodThatNoReloadValueCanSayIsRefused) {
+  const auto record = [](u64 period, std::vector<std::string> more) {
+    const std::string events =
+        "{branch-misses/period=2000,acr_mask=2/u,branches/period=" + std::to_string(period) +
+        ",acr_mask=3/u}";
+    const ScratchDirectory scratch;
+    std::vector<std::string> command{
+        pmusim(), "record", "--model", "skymont", "-o", scratch.file("perf.data"), "-e", events};
+    command.insert(command.end(), more.begin(), more.end());
+    command.push_back(trace());
+    return run(command);
+  };
+  const Output refused = record(5'000'000'000, {});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("sample_period: 5000000000 with acr_mask is above 2147483648"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_EQ(record(u64{1} << 31, {}).status, 0);
+  EXPECT_EQ(record((u64{1} << 31) + 1, {}).status, 2);
+  EXPECT_EQ(record(u64{1} << 32, {"--policy", "acr_reload_extension=1"}).status, 0);
+}
+
 TEST(ExperimentAcr, AnotherProgramIsRefusedInASentence) {
   const Output result = run({pmusim(), "experiment", "acr", "--trace", recorded("branches", {"27"})});
   EXPECT_EQ(result.status, 2);

@@ -158,7 +158,11 @@ a CPU that is not there: EINVAL
 no such task: ESRCH
 an unknown flag: EINVAL
 a group leader that is no event: EINVAL
-an unknown event: EOPNOTSUPP
+a generic event that there is not: EINVAL
+a generic event that the CPU lacks: ENOENT
+a precise event that does not sample: EINVAL
+a reserved bit of an off-core register: EINVAL
+an event that no table has: EOPNOTSUPP
 user mode: works
 a read that is too short: ENOSPC
 AUX: EINVAL

@@ -257,7 +257,19 @@ static void refusals(void) {
   tell("an unknown flag", open_event(&attr, 0, -1, -1, 1ul << 40));
   tell("a group leader that is no event", open_event(&attr, 0, -1, 0, 0));
   attr.config = 1234;
-  tell("an unknown event", open_event(&attr, 0, -1, -1, 0));
+  tell("a generic event that there is not", open_event(&attr, 0, -1, -1, 0));
+  attr = counting(PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
+  tell("a generic event that the CPU lacks", open_event(&attr, 0, -1, -1, 0));
+  attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
+  attr.precise_ip = 1;
+  tell("a precise event that does not sample", open_event(&attr, 0, -1, -1, 0));
+  attr.precise_ip = 0;
+  attr.type = PERF_TYPE_RAW;
+  attr.config = 0x01B7;  // OCR of Ice Lake
+  attr.config1 = 1ull << 50 | 0x10001;
+  tell("a reserved bit of an off-core register", open_event(&attr, 0, -1, -1, 0));
+  attr.config = 0xFFFE;
+  tell("an event that no table has", open_event(&attr, 0, -1, -1, 0));
   attr = counting(PERF_COUNT_HW_INSTRUCTIONS);
   const int event = open_event(&attr, 0, -1, -1, 0);
   tell("user mode", event);
