@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,19 @@ struct Generate {
   std::string output;
 };
 
+/// Groups that architectural records alone have.
+constexpr std::pair<std::string_view, u64> vector_words[] = {{"ymmh", pebs::cfg_c::YMMH},
+                                                             {"egpr", pebs::cfg_c::EGPR},
+                                                             {"opmask", pebs::cfg_c::OPMASK},
+                                                             {"zmmh", pebs::cfg_c::ZMMH},
+                                                             {"hi16zmm", pebs::cfg_c::HI16_ZMM}};
+
+u64 vector_group(const std::string& word, unsigned format) {
+  if (!pebs::is_architectural(format))
+    throw CommandError(fmt::format("--groups {}: only architectural records (--format 15) have it", word));
+  return std::ranges::find(vector_words, word, &std::pair<std::string_view, u64>::first)->second;
+}
+
 void choose_groups(const std::vector<std::string>& names, pebs::GeneratorOptions& options) {
   if (names.empty()) return;
   if (pebs::is_fixed(options.format))
@@ -32,8 +46,10 @@ void choose_groups(const std::vector<std::string>& names, pebs::GeneratorOptions
       options.groups.gprs = true;
     else if (name == "xmm")
       options.groups.xmm = true;
-    else
+    else if (name == "lbr")
       options.groups.lbr_entries = 32;
+    else
+      options.groups.other_vectors |= vector_group(name, options.format);
   }
 }
 
@@ -193,9 +209,12 @@ void add_pebs(CLI::App& app) {
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   generator->add_option("--seed", make->options.seed, "Seed of the random numbers")->capture_default_str();
-  generator->add_option("--groups", make->groups, "Groups beside the basic one: memory,gpr,xmm,lbr")
+  generator
+      ->add_option("--groups", make->groups,
+                   "Groups beside the basic one: memory,gpr,xmm,lbr, and with "
+                   "format 15 ymmh,egpr,opmask,zmmh,hi16zmm")
       ->delimiter(',')
-      ->check(CLI::IsMember({"memory", "gpr", "xmm", "lbr"}));
+      ->check(CLI::IsMember({"memory", "gpr", "xmm", "lbr", "ymmh", "egpr", "opmask", "zmmh", "hi16zmm"}));
   generator
       ->add_option("--fragment", make->options.fragment_bytes,
                    "Split architectural records longer than so many bytes between groups; 0 never")

@@ -52,6 +52,21 @@ TEST(PebsCommand, FragmentsDrainAsTheRecordsThatTheyArePartsOf) {
   EXPECT_EQ(parts.out, whole.out);
 }
 
+TEST(PebsCommand, VectorGroupsAreWrittenAndDrained) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("vectors");
+  std::vector<std::string> options{"--format", "15", "--records", "50", "--groups"};
+  options.emplace_back("xmm,ymmh,egpr,opmask,zmmh,hi16zmm");
+  ASSERT_EQ(generate(file, options).status, 0);
+  EXPECT_GT(read_file(file).size(), 50u * (64 + 16 + 256 + 256 + 128 + 64 + 512 + 1024));
+  const Output drained = run({pmusim(), "pebs", "drain", file});
+  EXPECT_THAT(drained.out, HasSubstr("format 15: 50 records"));
+  EXPECT_THAT(drained.out, HasSubstr("50 sampled"));
+  const Output refused = generate(file, {"--format", "4", "--records", "1", "--groups", "zmmh"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--groups zmmh: only architectural records"));
+}
+
 TEST(PebsCommand, OnlyArchitecturalRecordsComeInFragments) {
   const ScratchDirectory scratch;
   const Output refused = generate(scratch.file("x"), {"--format", "4", "--records", "1", "--fragment", "64"});
