@@ -165,7 +165,8 @@ std::span<const Metric> metrics() {
   return all;
 }
 
-Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, const CpuModel& model) {
+Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, const CpuModel& model,
+                                                       Uncountable uncountable) {
   std::vector<const Metric*> found;
   Names names;
   for (const Metric& metric : metrics()) names.insert(names.end(), {metric.name, metric.group});
@@ -174,11 +175,15 @@ Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, co
     if (std::ranges::find(names, part) == names.end())
       return Failure(Error(fmt::format("unknown metric '{}'{}", part, did_you_mean(part, names))));
     bool any = false;
-    for (const Metric& metric : metrics()) {
-      if ((metric.name != part && metric.group != part) || !is_countable(metric, model)) continue;
-      any = true;
-      if (std::ranges::find(found, metric.name, &Metric::name) == found.end()) found.push_back(&metric);
-    }
+    const auto add_where = [&](auto wanted) {
+      for (const Metric& metric : metrics()) {
+        if ((metric.name != part && metric.group != part) || !wanted(metric)) continue;
+        any = true;
+        if (std::ranges::find(found, metric.name, &Metric::name) == found.end()) found.push_back(&metric);
+      }
+    };
+    add_where([&](const Metric& metric) { return is_countable(metric, model); });
+    if (uncountable == Uncountable::kept) add_where([](const Metric&) { return true; });
     if (!any) return Failure(Error(fmt::format("{} has no topdown events for '{}'", model.title, part)));
     at += part.size() + 1;
   }
