@@ -87,7 +87,7 @@ std::vector<NamedText> event_sets(const JsonFile& file) {
 std::string metrics_of(const JsonFile& file) {
   if (!file.content.contains("metrics")) return "";
   const std::string list = fmt::format("{}", fmt::join(strings(file, "metrics"), ","));
-  if (const auto found = find_metrics(list, cpu_models().front(), Uncountable::kept); !found.ok())
+  if (const auto found = find_metrics(list, cpu_models().front(), MissingEvents::kept); !found.ok())
     file.refuse(fmt::format("\"metrics\": {}", found.error().message));
   return list;
 }
@@ -175,7 +175,7 @@ std::vector<SweepJob> read_sweep(const std::string& path) {
       const SweepPlace place{trace, bytes, instructions, name, value_or_fail(find_cpu_model(name)), level};
       for (const NamedText& set : sets) jobs.push_back(place.job(set, list_of(file, set, place.model)));
       if (metrics.text.empty()) continue;
-      const auto wanted = value_or_fail(find_metrics(metrics.text, place.model, Uncountable::kept));
+      const auto wanted = value_or_fail(find_metrics(metrics.text, place.model, MissingEvents::kept));
       const NamedText needed{metrics.name, metric_events(wanted, place.model)};
       jobs.push_back(place.job(metrics, list_of(file, needed, place.model), wanted));
     }

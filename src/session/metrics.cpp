@@ -166,7 +166,7 @@ std::span<const Metric> metrics() {
 }
 
 Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, const CpuModel& model,
-                                                       Uncountable uncountable) {
+                                                       MissingEvents missing) {
   std::vector<const Metric*> found;
   Names names;
   for (const Metric& metric : metrics()) names.insert(names.end(), {metric.name, metric.group});
@@ -183,7 +183,7 @@ Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, co
       }
     };
     add_where([&](const Metric& metric) { return is_countable(metric, model); });
-    if (uncountable == Uncountable::kept) add_where([](const Metric&) { return true; });
+    if (missing == MissingEvents::kept) add_where([](const Metric&) { return true; });
     if (!any) return Failure(Error(fmt::format("{} has no topdown events for '{}'", model.title, part)));
     at += part.size() + 1;
   }

@@ -29,12 +29,12 @@ std::span<const Metric> metrics();
 
 /// What becomes of a metric that the model has no events for: its name is an error, or it is among the others
 /// and has no value.
-enum class Uncountable { refused, kept };
+enum class MissingEvents { refused, kept };
 
 /// The metrics of a list of names and groups, each from events that the model has. Errors name what is
 /// unknown, with near matches, or what the model has no events for.
 Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, const CpuModel& model,
-                                                       Uncountable uncountable = Uncountable::refused);
+                                                       MissingEvents missing = MissingEvents::refused);
 
 /// The event list that metrics need; on models that count shares of SLOTS, in a group with that as leader.
 std::string metric_events(const std::vector<const Metric*>& wanted, const CpuModel& model);
