@@ -25,7 +25,7 @@ import json, sys
 
 def events(path):
     with open(path) as file:
-        return {event["event"]: event["count"] for event in json.load(file)["events"]}
+        return {event["event"]: event["value"] for event in json.load(file)["events"]}
 
 before, now, allowed = events(sys.argv[1]), events(sys.argv[2]), float(sys.argv[3])
 worse = [name for name in before if now[name] > before[name] * (1 + allowed / 100)]

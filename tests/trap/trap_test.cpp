@@ -416,10 +416,14 @@ TEST_P(ForeignSignalBefore, ThatMovesRipLeavesOutWhatFaulted) {
   struct sigaction before {};
   action.sa_sigaction = skip_ud2;
   action.sa_flags = SA_SIGINFO;
-  if (GetParam()) ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
+  if (GetParam()) {
+    ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
+  }
   auto trap = Trap::enable(pmu_);
   ASSERT_TRUE(trap.ok());
-  if (!GetParam()) ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
+  if (!GetParam()) {
+    ASSERT_EQ(sigaction(SIGILL, &action, &before), 0);
+  }
   Retired retired;
   retired.ips.reserve(16);
   pmu_.set_retirement_observer(&retired);
@@ -433,9 +437,13 @@ TEST_P(ForeignSignalBefore, ThatMovesRipLeavesOutWhatFaulted) {
   pmu_.set_retirement_observer(nullptr);
   EXPECT_EQ(retired.ips, (std::vector<u64>{first, first + 3, first + 6, first + 7}));
   EXPECT_EQ((*trap)->retired(), 4u);
-  if (!GetParam()) ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
+  if (!GetParam()) {
+    ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
+  }
   trap->reset();
-  if (GetParam()) ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
+  if (GetParam()) {
+    ASSERT_EQ(sigaction(SIGILL, &before, nullptr), 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(TheTrapOrAfterIt, ForeignSignalBefore, testing::Values(true, false));
