@@ -159,7 +159,7 @@ class Machine final : public PebsHost {
     data_of(event).index = static_cast<int>(n);
     data_of(event).flags = pebs_flag::PRECISE | pebs_flag::LOAD_LATENCY | pebs_flag::AUTO_RELOAD |
                            pebs_flag::LARGE | register_flag(attr);
-    if (n == 0 ? !core_.mmap(event, ring_pages, perf::PerfCore::Access::read_write, nullptr).ok()
+    if (n == 0 ? !core_.mmap(event, ring_pages, perf::PerfCore::Access::read_write, nullptr, {}).ok()
                : !core_.set_output(event, owners_[0]).ok())
       return false;
     if ((attr.sample_type & sample::BRANCH_STACK) != 0 && lbr_.init(event).ok()) lbr_.add(event);
