@@ -301,8 +301,6 @@ inline constexpr std::array sandy_bridge_recovery{
 };
 inline constexpr std::array skylake_recovery{
     row("INT_MISC.RECOVERY_CYCLES", 0x0D, 0x01, sum(Q::recovery_cycles)),
-    // As on the cores before, and in topdown-recovery-bubbles of Linux: the second bit selects nothing more.
-    row("INT_MISC.RECOVERY_CYCLES", 0x0D, 0x03, sum(Q::recovery_cycles)),
 };
 
 /// CMASK in these names selects cycles in which all conditions of the umask hold.
