@@ -11,8 +11,7 @@ namespace {
 using testing::ContainsRegex;
 
 Output run_overflows(unsigned period, unsigned rounds) {
-  return run_live(
-      {std::string(TEST_PROGRAMS) + "/overflows", std::to_string(period), std::to_string(rounds)});
+  return run_live({TEST_PROGRAMS "/overflows", std::to_string(period), std::to_string(rounds)});
 }
 
 TEST_F(Live, AProgramWithPeriodOneAndSigioEnds) {
@@ -25,7 +24,8 @@ TEST_F(Live, AProgramWithPeriodOneAndSigioEnds) {
 TEST_F(Live, AProgramMakesProgressWhateverThePeriodOfItsSignals) {
   std::mt19937 random(33);
   std::vector<unsigned> periods{1, 2, 3, 1000};
-  for (const unsigned most : {10u, 30u, 100u, 300u}) periods.push_back(random() % most + 1);
+  for (const unsigned most : {10u, 30u, 100u, 300u})
+    periods.push_back(static_cast<unsigned>(random() % most) + 1);
   for (const unsigned period : periods) {
     const Output output = run_overflows(period, period);
     EXPECT_EQ(output.status, 0) << period << ": " << output.err;
