@@ -107,7 +107,7 @@ int pmusim_explore(pmusim_cpu* cpu, pmusim_scenario scenario, void* context,
                    const pmusim_explore_options* options, pmusim_explore_report* report) {
   return guarded("pmusim_explore", [&] {
     pmusim_explore_report& out = require(report, "report");
-    const explore::Options wanted = explore_options_of(options);
+    const explore::Options wanted = capi::explore_options_of(options);
     const capi::Scenario run(cpu, scenario, context);
     return capi::answer(explore::explore_on(run.pmu(), std::cref(run), wanted), out);
   });

@@ -65,7 +65,7 @@ auto& trap_of(Cpu* cpu) {
 
 int pmusim_trap_enable(pmusim_cpu* cpu, const pmusim_trap_options* options) {
   return guarded("pmusim_trap_enable", [&] {
-    changeable(cpu).enable_trap(trap_options_of(*cpu, options));
+    changeable(cpu).enable_trap(capi::trap_options_of(*cpu, options));
     return PMUSIM_OK;
   });
 }
