@@ -71,12 +71,21 @@ class Choice {
   std::set<u64> taken_;
 };
 
+/// As they are counted beforehand: a kernel refuses precise events that do not sample.
+std::vector<events::EventGroup> without_precision(std::vector<events::EventGroup> groups) {
+  for (events::EventGroup& group : groups)
+    for (events::ParsedEvent& event : group.events) event.attr.precise_ip = 0;
+  return groups;
+}
+
 }  // namespace
 
 Result<ChosenPeriods, Error> choose_periods(Session& session, const RecordOptions& options,
                                             perf::Throttling throttling) {
   ChosenPeriods result{.events = options.events, .chosen = {}, .growing = {}};
-  StatOptions counting{.events = result.events, .fitting = Fitting::multiplex, .measured = options.measured};
+  StatOptions counting{.events = without_precision(result.events),
+                       .fitting = Fitting::multiplex,
+                       .measured = options.measured};
   counting.per_thread = !options.processes.empty() || !options.threads.empty();
   if (!session.trace().length()) counting.max_instructions = counted_of_running_program;
   const Result<StatReport, Error> report = stat(session, counting);

@@ -29,11 +29,11 @@ TEST_F(PerfDataTest, SamplesOfAFileAreShownInItsProgram) {
   EXPECT_THAT(r.notes, IsEmpty());
 }
 
-TEST_F(PerfDataTest, AnEventWithoutANameIsCalledByItsNumber) {
+TEST_F(PerfDataTest, AnEventWithoutANameIsCalledByItsAttribute) {
   open();
   add_event("", attribute());
   add_event("", attribute(), 2);
-  EXPECT_EQ(report().events[1].name, "event 1");
+  EXPECT_EQ(report().events[1].name, "raw 0x0:HG");
 }
 
 TEST_F(PerfDataTest, OnlyExecutableMappingsOfProcessesAreCode) {

@@ -218,9 +218,13 @@ TEST_F(PtImport, WithoutCodeIsAnErrorThatSaysWhereCodeComesFrom) {
 
 TEST_F(PtImport, OfATruncatedFileIsAnErrorOrWhatIsThere) {
   const auto whole = trace::file_content(pt_);
+  // Where the data section of a perf.data begins and how long it is; features stand behind it.
+  u64 data[2];
+  std::memcpy(data, whole.data() + 40, sizeof data);
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 31) {
     const auto conversion = import_bytes({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)});
-    ASSERT_FALSE(conversion.ok()) << bytes << ": the features stand at the end";
+    const bool is_cut = bytes < data[0] + data[1];
+    ASSERT_FALSE(is_cut && conversion.ok()) << bytes;
   }
 }
 

@@ -11,8 +11,8 @@ namespace pmusim::event_rows {
 inline constexpr std::array skylake_own{
     row("BR_MISP_RETIRED.NEAR_CALL", 0xC5, 0x02, on(mispredicted_indirect_call)),
     begins(row("INT_MISC.RECOVERY_STALLS_COUNT", 0x0D, 0x01, sum(Q::recovery_cycles))),
-    // As on the cores before, and in topdown-recovery-bubbles of Linux: the second bit selects nothing more.
-    row("INT_MISC.RECOVERY_CYCLES", 0x0D, 0x03, sum(Q::recovery_cycles)),
+    // What topdown-recovery-bubbles of Linux programs; the name is that of the same encoding on Ice Lake.
+    row("INT_MISC.ALL_RECOVERY_CYCLES", 0x0D, 0x03, sum(Q::recovery_cycles)),
 };
 
 inline constexpr auto skylake_events =
