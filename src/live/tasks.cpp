@@ -218,6 +218,8 @@ void Tasks::step_instruction(WatchedTask& task, const trace::LiveInstruction* li
   task.stepping = live;
   task.state = State::stepping;
   const u32 tid = task.tid;
+  if (task.signal == 0 && live != nullptr && trace::execute_cpuid(tid, live->code()))
+    return changed(tid, W_STOPCODE(SIGTRAP));
   trace::single_step(tid, std::exchange(task.signal, 0));
   wait_for_step(tid);
 }

@@ -100,6 +100,9 @@ void Recording::step(Thread& thread) {
     const ThreadState& state = thread.state;
     if (state.trap_flag_shown && !thread.own_trap_flag) clear_trap_flag(thread.tid, state.registers.rflags);
     run_to_call(thread.tid, thread.delivering);
+  } else if (thread.delivering == 0 && thread.stepping != nullptr &&
+             execute_cpuid(thread.tid, thread.stepping->code())) {
+    return stopped(thread.tid, W_STOPCODE(SIGTRAP));
   } else {
     single_step(thread.tid, thread.delivering);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/tracee.h"
 
+#include <cpuid.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/personality.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -95,6 +97,29 @@ Result<u32, Error> start_traced(const std::vector<std::string>& command, const P
 }
 
 void single_step(u32 tid, int signal) { ::ptrace(PTRACE_SINGLESTEP, tid, nullptr, data_of(signal)); }
+
+namespace {
+
+bool is_virtual_machine() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned hypervisor = 1u << 31;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & hypervisor) != 0;
+}
+
+}  // namespace
+
+bool execute_cpuid(u32 tid, std::span<const std::byte> code) {
+  static const bool is_lost = is_virtual_machine();
+  constexpr std::array cpuid{std::byte{0x0F}, std::byte{0xA2}};
+  user_regs_struct r{};
+  if (!is_lost || !std::ranges::equal(code, cpuid) || ::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0)
+    return false;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  __cpuid_count(static_cast<unsigned>(r.rax), static_cast<unsigned>(r.rcx), a, b, c, d);
+  r.rax = a, r.rbx = b, r.rcx = c, r.rdx = d;
+  r.rip += code.size();
+  return ::ptrace(PTRACE_SETREGS, tid, nullptr, &r) == 0;
+}
 
 void run_to_call(u32 tid, int signal) { ::ptrace(PTRACE_SYSCALL, tid, nullptr, data_of(signal)); }
 
