@@ -74,7 +74,9 @@ std::string reason_of_periods(const RecordCommand& command, const RecordOptions&
 std::string reason_for_none(const RecordSummary& summary, const RecordCommand& command,
                             const RecordOptions& options, const std::vector<events::EventGroup>& asked) {
   if (summary.lost_samples != 0)
-    return "PEBS collisions took all of them; other periods, or fewer events at a time, keep them apart";
+    return "every PEBS record names several events, and drivers drop such records; other periods, fewer "
+           "events, or "
+           "records that name their counters (Skylake and later) keep them apart";
   if (summary.lost_records != 0) return "the buffer had no room for any; -m makes it larger";
   if (!options.processes.empty() || !options.threads.empty())
     return "no sample is from the processes or threads chosen; 'pmusim stat --per-thread' shows who ran";

@@ -87,7 +87,7 @@ TEST(ForeignFiles, ComeThroughStandardInput) {
   const Output script = through_stdin("script");
   EXPECT_EQ(script.status, 0) << script.err;
   EXPECT_EQ(script.out, run({pmusim(), "script", "-i", file}).out);
-  for (const char* command : {"report", "annotate", "annotate branches"}) {
+  for (const char* command : {"report", "annotate"}) {
     const Output output = through_stdin(command);
     EXPECT_EQ(output.status, 0) << output.err;
     EXPECT_FALSE(output.out.empty());

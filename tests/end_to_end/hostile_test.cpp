@@ -52,8 +52,9 @@ class Hostile : public testing::Test {
     auto writer = perfdata::Writer::create(file("perf.data"), {});
     EXPECT_TRUE(writer->add_event(event.attr, name, {&event.id, 1}));
     EXPECT_TRUE(writer->write(perf::encode_record(perf::CommRecord{1, 1, name, 0}, event, {1, 1, 0, 1})));
+    const std::string path = "/tmp/" + name;
     const perf::Mmap2Record mapping{
-        .pid = 1, .tid = 1, .address = 0x1000, .length = 0x1000, .protection = 5, .name = "/tmp/" + name};
+        .pid = 1, .tid = 1, .address = 0x1000, .length = 0x1000, .protection = 5, .name = path};
     EXPECT_TRUE(writer->write(perf::encode_record(mapping, event, {1, 1, 0, 2})));
     struct {
       perf::RecordHeader header{9, perf::misc::USER, sizeof(*this)};
@@ -119,7 +120,7 @@ TEST_F(Hostile, SentencesShowNamesAsBytes) {
               "\"events\":{\"a\":\"cyc\\u001b[2J\"}}");
   for (const Output& output : {run({pmusim(), "scenario", scenario}), sweep(models),
                                run({pmusim(), "report", "-i", file("\x1b[2J")}),
-                               run({pmusim(), "stat", "-e", "cyc\x1b[2J", file("nothing\n")})}) {
+                               run({pmusim(), "stat", "-e", "cyc\x1b[2J", file("nothing\x1b\n")})}) {
     EXPECT_EQ(output.status, 2);
     EXPECT_THAT(output.err, AllOf(IsFitForATerminal(), HasSubstr("\\x1b")));
     EXPECT_EQ(lines(output.err).size(), 1u) << output.err;

@@ -192,7 +192,7 @@ TEST_F(ProcessorTrace, WithCyclePacketsGivesAReplayTheRecordedCycles) {
   EXPECT_EQ(info["cycles"], cycles);
   const Output counted = run({pmusim(), "stat", "-x,", "-e", "cycles", back});
   EXPECT_THAT(counted.out + counted.err, testing::StartsWith(std::to_string(cycles) + ","));
-  const Output refused = run({pmusim(), "stat", "-e", "topdown-be-bound", back});
+  const Output refused = run({pmusim(), "stat", "-e", "{slots,topdown-be-bound}", back});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, testing::HasSubstr("goes by recorded time"));
 }
