@@ -187,10 +187,11 @@ Result<FastRecordSummary, Error> record(const Installation& installation,
   if (const int error_number = tracer.start_error(); error_number != 0)
     return Failure(
         Error(fmt::format("{}: cannot be started: {}", command.front(), std::strerror(error_number))));
-  if (receiver.builder().processes() == 0)
+  const bool had_time = !summary.trace.stopped_early;
+  if (had_time && receiver.builder().processes() == 0)
     return Failure(Error(fmt::format("{}: is not a 64-bit x86 program", command.front())));
 
-  if (const auto nothing = receiver.builder().why_nothing_recorded(); !nothing.empty())
+  if (const auto nothing = receiver.builder().why_nothing_recorded(); had_time && !nothing.empty())
     return Failure(Error(fmt::format("{}: nothing was recorded: {}", command.front(), nothing)));
   const auto written = writer->finish();
   if (!written.ok()) return Failure(written.error());
