@@ -15,7 +15,8 @@ struct Arguments {
   CommandLine line;
 };
 
-/// `record` and `stat` keep a program with its arguments for themselves, be it behind "--" or not; -z=N becomes --compression-level=N, and -I?
+/// `record` and `stat` keep a program with its arguments for themselves, be it behind "--" or not; -z=N
+/// becomes --compression-level=N, and -I?
 /// --intr-regs=?, as perf takes them.
 Arguments split_arguments(std::vector<std::string> all);
 

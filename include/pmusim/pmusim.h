@@ -343,10 +343,10 @@ enum pmusim_event_kind {
   PMUSIM_PMI_RETURN,
   PMUSIM_ASSIST_ARMED,  ///< counter
   PMUSIM_PEBS_RECORD,   ///< address: of the record, or what is not mapped; value: the sampled instruction;
-                       ///< detail: its bytes; counters; flags: enum pmusim_assist_outcome
-  PMUSIM_BTS_RECORD,  ///< address: from; value: to; flags: 1 written
-  PMUSIM_LBR_RECORD,  ///< address: from; value: to; detail: enum pmusim_branch; flags: 1 mispredicted
-  PMUSIM_RETIREMENT,  ///< address: of the instruction; value: of the next; detail: enum pmusim_branch
+                        ///< detail: its bytes; counters; flags: enum pmusim_assist_outcome
+  PMUSIM_BTS_RECORD,    ///< address: from; value: to; flags: 1 written
+  PMUSIM_LBR_RECORD,    ///< address: from; value: to; detail: enum pmusim_branch; flags: 1 mispredicted
+  PMUSIM_RETIREMENT,    ///< address: of the instruction; value: of the next; detail: enum pmusim_branch
 };
 
 typedef struct pmusim_event {
