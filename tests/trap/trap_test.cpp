@@ -636,7 +636,7 @@ TEST_F(TrapTest, CachesAndPredictorsAreThoseOfTheCoreWhereTheyAreAskedFor) {
   EXPECT_GT(pmu_.now(), 100u);              // memory takes its time
 }
 
-TEST_F(TrapTest, AnIterationOfAStringInstructionIsNoInstructionOfTheCoreEither) {
+TEST_F(TrapTest, AStringIterationIsNoInstructionOfTheCore) {
   reenable({.timing = TrapTiming::core});
   count(0xC0, msr::evtsel::OS);
   std::array<char, 64> from{1}, to{};
