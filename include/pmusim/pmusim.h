@@ -239,6 +239,12 @@ PMUSIM_API int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int priv
 /// Lets core cycles pass in which nothing retires, in code of a ring: clocks count, and a PMI that becomes
 /// due is handled. At most 2^40.
 PMUSIM_API int pmusim_wait(pmusim_cpu* cpu, uint64_t cycles, int privilege);
+/// Asked between instructions whether a feed is to go on: at least once in 65536 of them. It must not call
+/// the processor. 0: it goes on; anything else ends it, and the call that feeds is an error.
+typedef int (*pmusim_poll)(void* context);
+/// Of pmusim_run_instructions, pmusim_run_program and pmusim_run_trace; of several processors the first
+/// one's. NULL: nobody is asked.
+PMUSIM_API int pmusim_set_poll(pmusim_cpu* cpu, pmusim_poll poll, void* context);
 /// Core cycle that the processor has reached.
 PMUSIM_API int pmusim_now(const pmusim_cpu* cpu, uint64_t* cycle);
 

@@ -99,6 +99,16 @@ void pmusim_cpu::wait(u64 cycles, Cpl cpl) {
   for (const auto& truth : truths_) truth->catch_up(pmu_.now(), cpl);
 }
 
+void pmusim_cpu::set_poll(pmusim_poll poll, void* context) {
+  poll_ = poll;
+  poll_context_ = context;
+}
+
+void pmusim_cpu::poll(u64 fed) const {
+  if (poll_ != nullptr && poll_(poll_context_) != 0)
+    throw Misuse(fmt::format("stopped after {} instructions", fed));
+}
+
 u64 pmusim_cpu::run_code(const CodeRun& run) {
   if (running_code_) throw Misuse("called from the PMI handler of code that is running");
   if (!code_) {
@@ -276,6 +286,13 @@ int pmusim_reset(pmusim_cpu* cpu) {
 int pmusim_set_pmi_handler(pmusim_cpu* cpu, pmusim_pmi_handler handler, void* context) {
   return guarded("pmusim_set_pmi_handler", [&] {
     changeable(cpu).set_pmi_handler(handler, context);
+    return PMUSIM_OK;
+  });
+}
+
+int pmusim_set_poll(pmusim_cpu* cpu, pmusim_poll poll, void* context) {
+  return guarded("pmusim_set_poll", [&] {
+    changeable(cpu).set_poll(poll, context);
     return PMUSIM_OK;
   });
 }

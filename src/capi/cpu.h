@@ -62,6 +62,11 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   /// Retires an instruction, and goes on behind it.
   void retire(const pmusim::Retirement& retirement);
   void wait(pmusim::u64 cycles, pmusim::Cpl cpl);
+  void set_poll(pmusim_poll poll, void* context);
+  /// Once so many instructions have been fed, it is asked whether more are to be.
+  static constexpr pmusim::u64 poll_interval = 65536;
+  /// Throws Misuse where the answer is no. `fed` instructions have retired.
+  void poll(pmusim::u64 fed) const;
   /// Throws Misuse for what is no code, and from within itself.
   pmusim::u64 run_code(const pmusim::CodeRun& run);
 
@@ -105,6 +110,8 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   std::thread::id trapped_thread_;
   pmusim_pmi_handler pmi_handler_ = nullptr;
   void* pmi_context_ = nullptr;
+  pmusim_poll poll_ = nullptr;
+  void* poll_context_ = nullptr;
   pmusim_fault last_fault_{};
   pmusim::u64 next_ip_ = 0x401000;
   int handlers_ = 0;  // that run, one in the other

@@ -2,6 +2,8 @@
 // Instructions that retire, and time in which none does.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "capi/cpu.h"
 #include "capi/retirement.h"
 #include "pmusim/replay/replay.h"
@@ -32,6 +34,16 @@ void store(uint64_t* instructions, u64 count) {
   if (instructions != nullptr) *instructions = count;
 }
 
+void run(Replay& replay, const pmusim_cpu& first, u64 at_most, uint64_t* instructions) {
+  u64 retired = 0, more = 1;
+  store(instructions, 0);
+  while (more != 0 && retired < at_most) {
+    more = take(replay.run(std::min(at_most - retired, pmusim_cpu::poll_interval)));
+    store(instructions, retired += more);
+    first.poll(retired);
+  }
+}
+
 }  // namespace
 }  // namespace pmusim::capi
 
@@ -50,7 +62,10 @@ int pmusim_run_instructions(pmusim_cpu* cpu, uint64_t count, int privilege) {
     changeable(cpu);
     pmusim_instruction plain{};
     plain.privilege = static_cast<uint8_t>(capi::privilege_of(capi::cpl_of(privilege)));
-    for (u64 n = 0; n < count; ++n) capi::retire(*cpu, plain);
+    for (u64 fed = 0; fed < count;) {
+      capi::retire(*cpu, plain);
+      if (++fed % pmusim_cpu::poll_interval == 0) cpu->poll(fed);
+    }
     return PMUSIM_OK;
   });
 }
@@ -97,7 +112,7 @@ int pmusim_run_trace(pmusim_cpu* const* cpus, size_t count, const char* path, ui
     for (pmusim_cpu* const cpu : all) changeable(cpu);
     Replay replay = capi::take(Replay::open(&require(path, "path"), all.front()->pmu().model()));
     for (pmusim_cpu* const cpu : all) replay.attach(cpu->pmu());
-    capi::store(instructions, capi::take(replay.run(at_most)));
+    capi::run(replay, *all.front(), at_most, instructions);
     return PMUSIM_OK;
   });
 }

@@ -156,7 +156,10 @@ int pmusim_run_program(pmusim_cpu* cpu, const pmusim_program* program, int privi
     if (!which.open.empty())
       throw Misuse(fmt::format("{} bodies of the program have begun and not ended", which.open.size()));
     program::play(which.whole, {.ip = which.ip, .cycle = cpu->pmu().now(), .cpl = capi::cpl_of(privilege)},
-                  [&](const Retirement& retirement) { cpu->retire(retirement); });
+                  [cpu, fed = u64{0}](const Retirement& retirement) mutable {
+                    cpu->retire(retirement);
+                    if (++fed % pmusim_cpu::poll_interval == 0) cpu->poll(fed);
+                  });
     return PMUSIM_OK;
   });
 }

@@ -177,6 +177,30 @@ static void traces_that_are_none_are_refused(void) {
   pmusim_destroy(cpu);
 }
 
+static int ask_for_an_end_at_the_third(void* asked) { return ++*(int*)asked == 3; }
+
+static void feeds_end_where_they_are_asked_to(void) {
+  int asked = 0;
+  pmusim_cpu* cpu = counting(INSTRUCTIONS, BRANCHES, STORES);
+  pmusim_program* program = pmusim_program_create(0x500000);
+  CHECK_EQUAL(pmusim_program_begin_loop(program, UINT64_MAX / 2, 0), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_program_instructions(program, 1), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_program_end(program), PMUSIM_OK);
+  CHECK_REFUSED(pmusim_set_poll(NULL, ask_for_an_end_at_the_third, &asked), "cpu is null");
+  CHECK_EQUAL(pmusim_set_poll(cpu, ask_for_an_end_at_the_third, &asked), PMUSIM_OK);
+  CHECK_REFUSED(pmusim_run_instructions(cpu, 1000000, PMUSIM_USER), "stopped after 196608 instructions");
+  CHECK_EQUAL(count(cpu, 0), 196608);
+  asked = 0;
+  CHECK_REFUSED(pmusim_run_program(cpu, program, PMUSIM_USER), "stopped after 196608 instructions");
+  CHECK_EQUAL(count(cpu, 0), 2 * 196608);
+  asked = 0;
+  CHECK_EQUAL(pmusim_set_poll(cpu, NULL, NULL), PMUSIM_OK);
+  CHECK_EQUAL(pmusim_run_instructions(cpu, 1000000, PMUSIM_USER), PMUSIM_OK);
+  CHECK_EQUAL(asked, 0);
+  pmusim_program_destroy(program);
+  pmusim_destroy(cpu);
+}
+
 int main(void) {
   instructions_are_what_they_say();
   signals_and_quantities_have_names();
@@ -185,5 +209,6 @@ int main(void) {
   programs_refuse_what_is_none();
   code_is_decoded_by_the_library();
   traces_that_are_none_are_refused();
+  feeds_end_where_they_are_asked_to();
   return checked();
 }
