@@ -8,13 +8,14 @@
 
 #include "command.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/session/default_model.h"
 
 namespace pmusim::tools {
 
 /// --model M and --policy NAME=VALUE, as every command that emulates a CPU takes them.
 class ModelOption {
  public:
-  explicit ModelOption(std::string default_model = "icelake") : name_(std::move(default_model)) {}
+  explicit ModelOption(std::string name = default_model) : name_(std::move(name)) {}
 
   void add_to(CLI::App& command);
   /// The model chosen, with its policies changed. Ends the command on an unknown model or policy.
