@@ -75,7 +75,7 @@ if(PMUSIM_TOOLS)
   pmusim_install_library(c_static pmusim_c_static)
   pmusim_install_pkgconfig(pmusim pmusim-static)
   install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libpmusim-dev/examples COMPONENT dev
-    FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.py")
+    FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.py" PATTERN "*.ipynb")
   pmusim_install_man_pages()
   install(FILES tools/completion/pmusim.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
     RENAME pmusim COMPONENT tools)

@@ -56,7 +56,7 @@ Intel CPUs, for drivers under test, with an interface in C."
 if(TARGET pmusim_python)
   list(APPEND CPACK_COMPONENTS_ALL python)
   pmusim_package(python python3-pmusim python
-"The module for Python: emulated processors, synthetic programs, and the counts
+"The package for Python: emulated processors, synthetic programs, and the counts
 and samples of recorded ones as NumPy columns."
     "python3 (>= 3.11), python3 (<< 3.12), python3-numpy")
 endif()

@@ -3,7 +3,7 @@
 # Installs the Debian packages that pmusim needs, those that are missing only. Safe to run again.
 #
 #   scripts/packages.sh quickstart  to build the command, and what shows its first profile
-#   scripts/packages.sh build    to build everything: the libraries, the tests, the module for Python
+#   scripts/packages.sh build    to build everything: the libraries, the tests, the package for Python
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
 #                                and programs to record
 #   scripts/packages.sh kernel   sources of Linux kernels and what builds them, for pmusim-linux
@@ -18,7 +18,7 @@ quickstart="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-de
 build="$quickstart libgtest-dev libgmock-dev libbenchmark-dev pybind11-dev python3-dev"
 test="man-db mandoc zsh strace fakeroot dpkg-dev binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
-  python3-numpy python3-matplotlib strace libpapi-dev msr-tools slurmctld slurmd slurm-client munge"
+  python3-numpy python3-matplotlib python3-pandas python3-venv mypy strace libpapi-dev msr-tools slurmctld slurmd slurm-client munge"
 # Large ones, without which few tests are skipped.
 ci="chromium llvm-19 clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
 site="mkdocs mkdocs-material"

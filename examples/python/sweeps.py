@@ -14,7 +14,7 @@ USR, INT, EN = 1 << 16, 1 << 20, 1 << 22
 BRANCHES, INSTRUCTIONS, MISPREDICTS = 0xC4, 0xC0, 0xC5
 
 
-def collision_rate(arm_cycles):
+def collision_rate(arm_cycles: int) -> float:
     """Share of the records of two counters that name both: branches every 97, instructions every 1013."""
     area, buffer, record_bytes = 0x10000, 0x20000, 192
     end = buffer + 4096 * record_bytes
@@ -37,18 +37,18 @@ def collision_rate(arm_cycles):
     index = struct.unpack("<Q", cpu.read(area + 0x28, 8))[0]
     records = np.frombuffer(cpu.read(buffer, index - buffer), dtype="<u8").reshape(-1, record_bytes // 8)
     owners = records[:, 0x90 // 8] & 3
-    return np.count_nonzero(owners == 3) / len(owners)
+    return float(np.count_nonzero(owners == 3) / len(owners))
 
 
-def sampled(mispredicts, window, outcomes, iterations=5000):
+def sampled(mispredicts: int, window: int, outcomes: str, iterations: int = 5000) -> int:
     """Samples that auto counter reload takes of a loop: so many mispredicts within a window of branches."""
     cpu = pmusim.Cpu("skymont")
-    samples = []
+    samples: list[int] = []
 
-    def value(counter, size):
+    def value(counter: int, size: int) -> None:
         cpu.wrmsr(0x1900 + 4 * counter, 2**48 - size)
 
-    def handle(interrupt):
+    def handle(interrupt: pmusim.Interrupt) -> None:
         samples.append(interrupt.ip)
         value(2, mispredicts)
         value(3, window)
@@ -72,7 +72,9 @@ def sampled(mispredicts, window, outcomes, iterations=5000):
     return len(samples)
 
 
-def plot(path, arming, rates, windows, good, bad):
+def plot(
+    path: str, arming: list[int], rates: list[float], windows: list[int], good: list[int], bad: list[int]
+) -> None:
     import matplotlib.pyplot as pyplot
 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4), constrained_layout=True)
@@ -85,10 +87,10 @@ def plot(path, arming, rates, windows, good, bad):
     figure.savefig(path, dpi=100)
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--plot", metavar="FILE", help="draw both (needs matplotlib)")
-    options = options.parse_args()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plot", metavar="FILE", help="draw both (needs matplotlib)")
+    options = parser.parse_args()
     arming = [0, 2, 4, 8, 16, 32, 64, 128]
     rates = [collision_rate(cycles) for cycles in arming]
     print("arm cycles  collided")

@@ -6,7 +6,7 @@
 #   consume.sh packages BUILD SCRATCH             makes Debian packages of them and installs these in SCRATCH/root
 #   consume.sh cmake PREFIX SCRATCH CONSUME       builds and runs this folder against PREFIX, see CMakeLists.txt
 #   consume.sh pkg-config PREFIX SCRATCH MODULE   the same without CMake: pmusim, pmusim-static, -full, -hardware
-#   consume.sh python PREFIX PYTHON               runs an example with the module for Python that is in PREFIX
+#   consume.sh python PREFIX PYTHON               runs an example with the package for Python that is in PREFIX
 #   consume.sh sources SOURCE SCRATCH             builds and runs this folder with pmusim's sources in the build
 #   consume.sh fetch SOURCE SCRATCH               configures that, by FetchContent
 #
