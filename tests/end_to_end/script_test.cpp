@@ -60,6 +60,16 @@ TEST(Script, PadsTheNamesOfSeveralEventsAsPerfDoes) {
   EXPECT_EQ(script({"-F", fields}, file), perf_output({"script", "-F", fields}, file));
 }
 
+std::vector<std::byte> sample_record(const perf::Event& event, const perf::SampleData& data,
+                                     const InterruptFrame& frame = {},
+                                     const perf::SampleEnvironment& environment = {}) {
+  const perf::Sample sample{event, data, frame, environment};
+  const perf::SampleSize size = perf::sample_size(sample);
+  std::vector<std::byte> bytes(size.bytes);
+  perf::write_sample(bytes.data(), sample, size);
+  return bytes;
+}
+
 /// Words that no sample of the recording above has.
 TEST(Script, SaysDataSourcesInPerfsWords) {
   const ScratchDirectory scratch;
@@ -79,10 +89,7 @@ TEST(Script, SaysDataSourcesInPerfsWords) {
   for (const u64 source : sources) {
     perf::SampleData data;
     data.data_source = source;
-    const perf::Sample sample{event, data, {}, {}};
-    std::vector<std::byte> bytes(perf::sample_size(sample).bytes);
-    perf::write_sample(bytes.data(), sample, perf::sample_size(sample));
-    ASSERT_TRUE(writer->write(bytes));
+    ASSERT_TRUE(writer->write(sample_record(event, data)));
   }
   ASSERT_TRUE(writer->finish());
   EXPECT_EQ(script({"-F", "data_src"}, file), perf_output({"script", "-F", "data_src"}, file));
@@ -108,6 +115,41 @@ TEST(Script, RefusesFieldsThatAreNotThere) {
   EXPECT_THAT(unknown.err, HasSubstr("iregs"));
   const Output none = run({pmusim(), "script", "-i", scratch.file("nothing")});
   EXPECT_EQ(none.status, 2);
+}
+
+perf::Event sampled(u64 id, u64 fields) {
+  perf::Event event;
+  event.id = id;
+  event.attr.type = static_cast<u32>(perf::EventType::raw);
+  event.attr.sample_type = perf::sample::IDENTIFIER | perf::sample::IP | fields;
+  event.layout = perf::make_sample_layout(event.attr);
+  return event;
+}
+
+TEST(Script, LeavesOutTheFieldsThatAnEventLacks) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data");
+  const perf::Event with = sampled(1, perf::sample::BRANCH_STACK), without = sampled(2, 0);
+  const std::array branch{perf::BranchEntry{.from = 0x401020, .to = 0x401000, .predicted = 1}};
+  const perf::BranchStack branches{.entries = branch};
+  InterruptFrame frame;
+  frame.registers.rip = 0x401000;
+  perf::SampleData data;
+  data.branches = &branches;
+  auto writer = perfdata::Writer::create(file, {});
+  ASSERT_TRUE(writer);
+  for (const perf::Event* event : {&with, &without})
+    ASSERT_TRUE(writer->add_event(event->attr, event == &with ? "loads" : "dummy", {&event->id, 1}));
+  for (const perf::Event* event : {&with, &without, &with})
+    ASSERT_TRUE(writer->write(sample_record(*event, data, frame)));
+  ASSERT_TRUE(writer->finish());
+  const std::string text = script({"-F", "event,ip,brstack"}, file);
+  EXPECT_EQ(text, perf_output({"script", "-F", "event,ip,brstack"}, file));
+  const auto printed = lines(text);
+  ASSERT_EQ(printed.size(), 3u);
+  EXPECT_THAT(printed[0], HasSubstr("loads:            401000 0x401020/0x401000/P"));
+  EXPECT_EQ(printed[1], "dummy:            401000");
+  EXPECT_EQ(printed[2], printed[0]);
 }
 
 TEST(Script, JsonHasAllThatEachSampleHas) {
@@ -170,13 +212,10 @@ void write_registers(const std::string& path, perf::Attr attr, perf::SimdAbi sim
   perf::SampleEnvironment environment;
   environment.user_registers = &frame.registers;
   environment.user_extended = data.extended;
-  const perf::Sample sample{event, data, frame, environment};
-  std::vector<std::byte> bytes(perf::sample_size(sample).bytes);
-  perf::write_sample(bytes.data(), sample, perf::sample_size(sample));
   const u32 attr_bytes = attr.sample_simd_regs_enabled != 0 ? 176 : 128;
   auto writer = perfdata::Writer::create(path, {.attr_bytes = attr_bytes, .simd = simd});
   ASSERT_TRUE(writer && writer->add_event(event.attr, "cycles:u", {}));
-  ASSERT_TRUE(writer->write(bytes) && writer->finish());
+  ASSERT_TRUE(writer->write(sample_record(event, data, frame, environment)) && writer->finish());
 }
 
 TEST(Script, XmmRegistersByTheirOldNumbersAreReadByPerfToo) {
