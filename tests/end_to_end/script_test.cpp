@@ -70,6 +70,21 @@ std::vector<std::byte> sample_record(const perf::Event& event, const perf::Sampl
   return bytes;
 }
 
+/// perf makes a sample of each member, of what it has counted since the sample before.
+TEST(Script, ShowsTheMembersOfAGroupWhoseLeaderSamples) {
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("perf.data");
+  for (const char* events :
+       {"{cycles:u,instructions:u,branch-misses:u}:S", "{branches:upp,instructions:u}:S"}) {
+    record({"-e", events, "-c", "2003"}, file, trace());
+    const char* const fields = "comm,tid,time,period,event,ip,dso";
+    const std::string ours = script({"-F", fields}, file);
+    EXPECT_EQ(ours, perf_output({"script", "-F", fields}, file)) << events;
+    EXPECT_THAT(ours, HasSubstr("instructions:u"));
+    EXPECT_EQ(script({}, file), perf_output({"script", "-F", "comm,tid,cpu,time,period,event,ip,dso"}, file));
+  }
+}
+
 /// Words that no sample of the recording above has.
 TEST(Script, SaysDataSourcesInPerfsWords) {
   const ScratchDirectory scratch;

@@ -126,6 +126,8 @@ constexpr Kind kinds[] = {
     {"side-band records", "perf record --switch-events --namespaces -e cpu-clock -o F -- W", true},
     {"build ids of mappings", "perf record --buildid-mmap -e cpu-clock -o F -- W"},
     {"clock", "perf record -k mono -e cpu-clock -o F -- W"},
+    {"group of counts", "perf record -e '{cpu-clock,page-faults,context-switches}:S' -o F -- W"},
+    {"count of one event", "perf record -e cpu-clock:S -o F -- W"},
     {"one thread", "perf record --per-thread -e cpu-clock -o F -- W"},
     {"all CPUs", "perf record -a -e cpu-clock -o F -- W", true},
     {"injected build ids", "perf record -e cpu-clock -o F.in -- W && perf inject -b -i F.in -o F"},

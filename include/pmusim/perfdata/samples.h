@@ -118,8 +118,9 @@ struct EventSample {
 };
 
 /// The samples of a perf.data file in the order of their times, as perf shows them, with what ran then.
-/// Records that have the same time stay in file order. Memory grows with what a file holds between two
-/// FINISHED_ROUND records.
+/// Records that have the same time stay in file order. A sample with counts (READ, as the leader of {a,b}:S
+/// has them) is one of each event that has counted since the sample before, with that for a period. Memory
+/// grows with what a file holds between two FINISHED_ROUND records.
 class SampleReader {
  public:
   /// Errors: those of Reader.
