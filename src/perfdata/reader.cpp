@@ -44,6 +44,7 @@ class Reader::State {
   Outcome read_attr(std::span<const std::byte> entry, u64 offset);
   void read_features(const FileHeader& header);
   void read_feature(unsigned number, u64 row);
+  RecordStream data_stream(const Section& data);
   Outcome read_stream_start();
   NextRecord next_of_any_kind();
   Outcome take_header_record(const RecordView& record);
@@ -128,18 +129,29 @@ Outcome Reader::State::read_file_header() {
   if (!in.ok()) return broken(0, "the file ends within its header");
   const Section& data = header.data;
   if (data.size == 0 && data.offset == 0) return broken(40, "no data section: the file was not finished");
-  if (section(data).size() != data.size)
-    return broken(40, "data section {:#x} + {:#x} bytes lies outside the file of {:#x} bytes", data.offset,
-                  data.size, file_.size());
+  if (data.offset > file_.size())
+    return broken(40, "the data section begins at {:#x}, behind the end of the file at {:#x}", data.offset,
+                  file_.size());
   if (auto attrs = read_attrs(header); !attrs) return attrs;
   read_features(header);
   if (description_.directory_version.value_or(1) != 1)
     return broken(0, "a directory of format {}; expected 1", *description_.directory_version);
   name_events();
-  streams_.emplace_back(input_->head.name, section(data), data.offset);
-  for (const InputBytes& part : input_->parts) streams_.emplace_back(part.name, part.bytes, 0);
+  streams_.push_back(data_stream(data));
+  for (const InputBytes& part : input_->parts)
+    streams_.emplace_back(part.name, part.bytes, 0, RecordStream::End::anywhere);
   warn_of_missing_records(header);
   return Done{};
+}
+
+/// What of the data section is there.
+RecordStream Reader::State::data_stream(const Section& data) {
+  const u64 there = file_.size() - data.offset;
+  if (data.size <= there)
+    return {input_->head.name, section(data), data.offset, RecordStream::End::of_record};
+  warn(fmt::format("the file ends at {:#x}, within its data section; missing bytes: {} of {}", file_.size(),
+                   data.size - there, data.size));
+  return {input_->head.name, section({data.offset, there}), data.offset, RecordStream::End::anywhere};
 }
 
 void Reader::State::warn_of_missing_records(const FileHeader& header) {
@@ -207,7 +219,7 @@ void Reader::State::read_feature(unsigned number, u64 row) {
 Outcome Reader::State::read_stream_start() {
   form_ = Form::pipe;
   constexpr std::size_t start = sizeof(PipeHeader);
-  streams_.emplace_back(input_->head.name, file_.subspan(start), start);
+  streams_.emplace_back(input_->head.name, file_.subspan(start), start, RecordStream::End::anywhere);
   auto first = next();
   if (!first) return Failure(first.error());
   pushed_back_ = *first;
@@ -246,6 +258,9 @@ void Reader::State::warn(std::string sentence) {
 
 std::vector<std::string> Reader::State::warnings() const {
   std::vector<std::string> all = warnings_;
+  for (const RecordStream& stream : streams_)
+    if (stream.cut())
+      all.push_back((streams_.size() > 1 ? stream.name() + ": " : "") + sentence_of(*stream.cut()));
   if (!unread_features_.empty()) all.push_back(unread_features_sentence(unread_features_));
   if (!unknown_records_.empty()) all.push_back(unknown_records_sentence(unknown_records_));
   return all;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "perf/byte_writer.h"
 #include "perfdata/byte_reader.h"
 #include "perfdata/file_format.h"
@@ -43,7 +45,20 @@ std::optional<u64> bytes_behind(const RecordView& record) {
   return bytes;
 }
 
+/// Of the record that `rest` begins with; 0: it is whole.
+u64 missing_bytes(std::span<const std::byte> rest) {
+  RecordHeader header;
+  if (rest.size() < sizeof header) return sizeof header - rest.size();
+  std::memcpy(&header, rest.data(), sizeof header);
+  return header.size - std::min<std::size_t>(header.size, rest.size());
+}
+
 }  // namespace
+
+std::string sentence_of(const CutRecord& cut) {
+  return fmt::format("at offset {:#x}: the last record is cut; missing bytes: {}", cut.offset,
+                     cut.missing_bytes);
+}
 
 std::span<const std::byte> RecordStream::take(u64 bytes) {
   const auto taken = rest_.first(static_cast<std::size_t>(bytes));
@@ -58,8 +73,8 @@ Result<std::optional<RecordView>, Error> RecordStream::next() {
     if (!record || *record) return record;
     record = next_stored();
     if (!record) return record;
-    if (!*record && plain_at_ < plain_.size())
-      return broken(plain_offset_, "the compressed records end within a record");
+    if (!*record && plain_at_ < plain_.size() && !cut_)
+      return end_at({plain_offset_, missing_bytes(unread_plain())});
     if (!*record || !is_compressed(**record)) return record;
     if (auto done = decompress(**record); !done) return Failure(done.error());
   }
@@ -69,40 +84,40 @@ RecordStream::NextRecord RecordStream::next_stored() {
   if (rest_.empty()) return std::optional<RecordView>();
   RecordView record;
   record.offset = at_;
-  if (rest_.size() < sizeof record.header)
-    return broken(at_, fmt::format("{} bytes are too few for a record", rest_.size()));
+  if (const u64 missing = missing_bytes(rest_); missing != 0) return end_at({at_, missing});
   std::memcpy(&record.header, rest_.data(), sizeof record.header);
   const u16 size = record.header.size;
   if (size < sizeof record.header) return broken(at_, fmt::format("a record of {} bytes", size));
-  if (size > rest_.size())
-    return broken(at_, fmt::format("a record of {} bytes, of which {} are there", size, rest_.size()));
   record.bytes = take(size);
-  if (auto taken = take_bytes_behind(record); !taken) return Failure(taken.error());
-  return std::optional(record);
+  return with_bytes_behind(record);
 }
 
-RecordStream::Outcome RecordStream::take_bytes_behind(RecordView& record) {
+RecordStream::NextRecord RecordStream::end_at(CutRecord cut) {
+  if (end_ == End::of_record) return Failure(Error(fmt::format("{}: {}", name_, sentence_of(cut))));
+  cut_ = cut;
+  rest_ = {};
+  return std::optional<RecordView>();
+}
+
+RecordStream::NextRecord RecordStream::with_bytes_behind(RecordView record) {
   const auto bytes = bytes_behind(record);
   const std::string_view name = is(record, UserRecord::auxtrace) ? "AUX data" : "tracing data";
   if (!bytes)
     return broken(record.offset, fmt::format("a record of {} of {} bytes", name, record.header.size));
-  if (*bytes > rest_.size())
-    return broken(record.offset,
-                  fmt::format("{} bytes of {}, of which {} are there", *bytes, name, rest_.size()));
+  if (*bytes > rest_.size()) return end_at({record.offset, *bytes - rest_.size()});
   record.aux = take(*bytes);
-  return Done{};
+  return std::optional(record);
 }
 
 /// Nothing when the record goes on in the next compressed piece.
 RecordStream::NextRecord RecordStream::next_plain() {
-  const auto rest = std::span<const std::byte>(plain_).subspan(plain_at_);
+  const auto rest = unread_plain();
   RecordView record;
   record.offset = plain_offset_;
-  if (rest.size() < sizeof record.header) return std::optional<RecordView>();
+  if (missing_bytes(rest) != 0) return std::optional<RecordView>();
   std::memcpy(&record.header, rest.data(), sizeof record.header);
   if (record.header.size < sizeof record.header)
     return broken(plain_offset_, fmt::format("a compressed record of {} bytes", record.header.size));
-  if (record.header.size > rest.size()) return std::optional<RecordView>();
   record.bytes = rest.first(record.header.size);
   plain_at_ += record.header.size;
   return std::optional(record);

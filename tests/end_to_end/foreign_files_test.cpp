@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -116,6 +118,31 @@ TEST(ForeignFiles, OfUnknownRecordsAreReadWithASentence) {
                   ": records that are unknown here are left out (1 of type 120): samples may be missing\n"));
   }
   EXPECT_EQ(run({pmusim(), "script", "-i", stream}).out, before);
+}
+
+TEST(ForeignFiles, ThatAreCutAreReadAsFarAsTheyGo) {
+  const ScratchDirectory scratch;
+  const std::string file = profile(scratch), cut = scratch.file("cut");
+  const Bytes whole = bytes_of(file);
+  u64 data[2];
+  std::memcpy(data, whole.data() + 40, sizeof data);
+  const u64 end = data[0] + data[1] / 2;
+  write_file(cut, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(end)});
+  const auto samples = lines(run({pmusim(), "script", "-F", "time,ip", "-i", file}).out);
+  for (const char* command : {"script", "report", "annotate"}) {
+    const Output output = run({pmusim(), command, "-i", cut});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_THAT(output.err,
+                HasSubstr(fmt::format(
+                    "pmusim: {}: the file ends at {:#x}, within its data section; missing bytes: {} "
+                    "of {}\n",
+                    cut, end, data[0] + data[1] - end, data[1])))
+        << command;
+  }
+  const auto left = lines(run({pmusim(), "script", "-F", "time,ip", "-i", cut}).out);
+  ASSERT_GT(left.size(), samples.size() / 3);
+  ASSERT_LT(left.size(), samples.size());
+  EXPECT_TRUE(std::equal(left.begin(), left.end(), samples.begin()));
 }
 
 }  // namespace

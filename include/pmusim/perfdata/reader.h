@@ -118,8 +118,8 @@ struct RecordView {
 struct Input;
 
 /// Reads perf.data in either form, compressed or not. Any bytes may be in the file: records that do not make
-/// sense are an Error with the offset, metadata that does not is left out, and memory stays within a few
-/// times the size of the file.
+/// sense are an Error with the offset, metadata that does not is left out, a file that was cut is read as far
+/// as it goes, and memory stays within a few times the size of the file.
 class Reader {
  public:
   /// A file, a directory of `perf record --threads` or `--kcore`, or "-", standard input.
