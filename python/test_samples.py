@@ -115,17 +115,22 @@ class Samples(Recorded):
             self.skipTest("pandas is not installed")
         self.assertEqual(list(frame.columns), list(samples))
         self.assertEqual(frame["ip"].dtype, np.uint64)
+        self.assertTrue(np.shares_memory(frame["ip"].to_numpy(), samples["ip"]))
         self.assertEqual(len(frame.groupby("event")), 1)
         self.assertEqual(samples.branches.to_pandas().groupby("sample").size().max(), 32)
         self.assertEqual(pmusim.stat(self.trace, "branches:u").to_pandas().attrs["instructions"], pmusim.trace(self.trace)["instructions"])
 
     def test_of_damaged_files_say_where(self) -> None:
-        output = self.folder / "whole.data"
+        output, damaged = self.folder / "whole.data", self.folder / "damaged.data"
         pmusim.record(self.trace, EVENTS, output, period=1009)
-        damaged = self.folder / "damaged.data"
-        damaged.write_bytes(output.read_bytes()[:20])
+        whole = output.read_bytes()
+        damaged.write_bytes(whole[:20])
         with self.assertRaisesRegex(pmusim.Error, "damaged.data"):
             pmusim.read_perf_data(damaged)
+        damaged.write_bytes(whole[: len(whole) // 2])
+        cut = pmusim.read_perf_data(damaged)
+        self.assertLess(cut.rows, pmusim.read_perf_data(output).rows)
+        self.assertTrue(cut.warnings)
 
 
 @unittest.skipUnless(shutil.which("qemu-x86_64"), "qemu-user is not installed: long traces take long to record")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The package as pip installs it, by the commands of docs/install.md."""
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import zipfile
@@ -51,6 +53,20 @@ class Wheel(unittest.TestCase):
         name = backend.build_editable(str(self.folder), {"build-dir": BUILD})
         with zipfile.ZipFile(self.folder / name) as wheel:
             self.assertEqual(wheel.read("pmusim.pth").decode().strip(), str(Path(BUILD) / "python"))
+
+
+@unittest.skipUnless(shutil.which("git") and (SOURCE / ".git").exists(), "no clone of git's: nothing lists its files")
+class Sources(unittest.TestCase):
+    def test_are_what_git_has(self) -> None:
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        with tarfile.open(Path(folder) / backend.build_sdist(folder)) as archive:
+            names = archive.getnames()
+            about = archive.extractfile(f"{backend.NAME}/PKG-INFO")
+            assert about is not None
+            self.assertIn(f"Version: {backend.VERSION}", about.read().decode().splitlines())
+        for file in ("pyproject.toml", "CMakeLists.txt", "python/src/cpu.cpp"):
+            self.assertIn(f"{backend.NAME}/{file}", names)
+        self.assertFalse([name for name in names if "/build/" in name])
 
 
 if __name__ == "__main__":

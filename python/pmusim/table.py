@@ -36,10 +36,10 @@ class Table(Mapping[str, Column]):
         return max((len(column) for column in self._columns.values()), default=0)
 
     def to_pandas(self) -> Any:
-        """A ``pandas.DataFrame`` of the columns, with ``attrs``."""
+        """A ``pandas.DataFrame`` of the columns, whose memory it shares, with ``attrs``."""
         import pandas
 
-        frame = pandas.DataFrame(self._columns)
+        frame = pandas.DataFrame(self._columns, copy=False)
         frame.attrs.update(self.attrs)
         return frame
 

@@ -396,23 +396,35 @@ Cpu::Exploration::~Exploration() {
 
 namespace {
 
+/// The processor of an object; null before it is made.
+Cpu* made_in(PyObject* object) {
+  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+  const bool made = instance->get_value_and_holder().holder_constructed();
+  return made ? &py::cast<Cpu&>(py::handle(object)) : nullptr;
+}
+
+int visit_handlers(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (Cpu* const cpu = made_in(self)) {
+    Py_VISIT(cpu->pmi_handler().ptr());
+    Py_VISIT(cpu->observer().ptr());
+  }
+  return 0;
+}
+
+int drop_handlers(PyObject* self) {
+  if (Cpu* const cpu = made_in(self)) {
+    const auto handler = std::exchange(cpu->pmi_handler(), {});
+    const auto observer = std::exchange(cpu->observer(), {});
+  }
+  return 0;
+}
+
 /// The garbage collector sees what a processor refers to: its handlers may refer to it.
 void let_collect(PyHeapTypeObject* type) {
   type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
-  type->ht_type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
-    auto* const instance = reinterpret_cast<py::detail::instance*>(self);
-    if (!instance->get_value_and_holder().holder_constructed()) return 0;
-    Cpu& cpu = py::cast<Cpu&>(py::handle(self));
-    Py_VISIT(cpu.pmi_handler().ptr());
-    Py_VISIT(cpu.observer().ptr());
-    return 0;
-  };
-  type->ht_type.tp_clear = [](PyObject* self) {
-    Cpu& cpu = py::cast<Cpu&>(py::handle(self));
-    const auto handler = std::exchange(cpu.pmi_handler(), {});
-    const auto observer = std::exchange(cpu.observer(), {});
-    return 0;
-  };
+  type->ht_type.tp_traverse = visit_handlers;
+  type->ht_type.tp_clear = drop_handlers;
 }
 
 void add_kinds(py::module_& module) {
