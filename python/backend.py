@@ -69,9 +69,10 @@ def write_wheel(directory: str, files: Files) -> str:
     abi = sysconfig.get_config_var("SOABI").split("-")[1]
     tag = f"cp{abi}-cp{abi}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
     wheel, record = f"{NAME}-{tag}.whl", f"{NAME}.dist-info/RECORD"
+    format = f"Wheel-Version: 1.0\nGenerator: pmusim\nRoot-Is-Purelib: false\nTag: {tag}\n"
     about = [
         (f"{NAME}.dist-info/METADATA", metadata()),
-        (f"{NAME}.dist-info/WHEEL", f"Wheel-Version: 1.0\nGenerator: pmusim\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()),
+        (f"{NAME}.dist-info/WHEEL", format.encode()),
         (f"{NAME}.dist-info/LICENSE", (SOURCE / "LICENSE").read_bytes()),
     ]
     with zipfile.ZipFile(Path(directory) / wheel, "w") as archive:

@@ -100,8 +100,9 @@ class Samples(Recorded):
         output = self.folder / "perf.data"
         pmusim.record(self.trace, f"{EVENTS},instructions:u", output, period=1009)
         read = pmusim.read_perf_data(output)
-        shown = subprocess.run(["perf", "script", "-i", output, "-F", "event,ip,tid"], check=True, capture_output=True, text=True)
-        rows = [line.split() for line in shown.stdout.splitlines()]
+        script = ["perf", "script", "-i", str(output), "-F", "event,ip,tid"]
+        shown = subprocess.run(script, check=True, capture_output=True, text=True).stdout
+        rows = [line.split() for line in shown.splitlines()]
         self.assertEqual(len(rows), read.rows)
         self.assertEqual([int(row[0]) for row in rows], list(read["tid"]))
         self.assertEqual([row[1].rstrip(":") for row in rows], [name.rstrip(":") for name in read["event"]])
@@ -118,7 +119,17 @@ class Samples(Recorded):
         self.assertTrue(np.shares_memory(frame["ip"].to_numpy(), samples["ip"]))
         self.assertEqual(len(frame.groupby("event")), 1)
         self.assertEqual(samples.branches.to_pandas().groupby("sample").size().max(), 32)
-        self.assertEqual(pmusim.stat(self.trace, "branches:u").to_pandas().attrs["instructions"], pmusim.trace(self.trace)["instructions"])
+        counts = pmusim.stat(self.trace, "branches:u").to_pandas()
+        self.assertEqual(counts.attrs["instructions"], pmusim.trace(self.trace)["instructions"])
+
+    def test_of_groups_have_the_counts_of_all(self) -> None:
+        output = self.folder / "group.data"
+        pmusim.record(self.trace, "{instructions:u,branches:u}:S", output, period=10007)
+        read = pmusim.read_perf_data(output)
+        names = np.array([read.metadata["event_ids"][number] for number in read.reads["id"]])
+        self.assertEqual(set(names), {"instructions:u", "branches:u"})
+        last = read.reads["value"][names == "instructions:u"][-1]
+        self.assertLess(abs(int(last) - pmusim.trace(self.trace)["instructions"]), 10007 + 300)
 
     def test_of_damaged_files_say_where(self) -> None:
         output, damaged = self.folder / "whole.data", self.folder / "damaged.data"

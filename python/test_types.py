@@ -15,6 +15,7 @@ import pmusim
 from example_code import SOURCE, notebook_code
 from pmusim import _pmusim
 
+CONFIGURATION = SOURCE / "pyproject.toml"
 STUB = Path(_pmusim.__file__).with_name("_pmusim.pyi")
 
 
@@ -31,8 +32,9 @@ def parameters(function: ast.FunctionDef) -> list[tuple[str, bool]]:
     arguments = function.args
     names = [argument.arg for argument in arguments.args]
     defaults = [False] * (len(names) - len(arguments.defaults)) + [True] * len(arguments.defaults)
-    keywords = [(argument.arg, default is not None) for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    return [pair for pair in [*zip(names, defaults), *keywords] if pair[0] != "self"]
+    names += [argument.arg for argument in arguments.kwonlyargs]
+    defaults += [default is not None for default in arguments.kw_defaults]
+    return [pair for pair in zip(names, defaults) if pair[0] != "self"]
 
 
 def in_the_module(function: object) -> ast.FunctionDef:
@@ -52,7 +54,8 @@ class Mypy(unittest.TestCase):
     def check(self, *arguments: str | Path) -> None:
         environment = {**os.environ, "MYPYPATH": f"{STUB.parents[1]}:{SOURCE / 'python'}"}
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, "-m", *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True)
+            command = [sys.executable, "-m", *map(str, arguments)]
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_passes_over_all_of_it(self) -> None:
@@ -60,18 +63,20 @@ class Mypy(unittest.TestCase):
             example = Path(folder) / "notebook.py"
             example.write_text(notebook_code())
             files = [*(SOURCE / "python").glob("*.py"), *(SOURCE / "examples" / "python").glob("*.py"), example]
-            self.check("mypy", "--config-file", SOURCE / "pyproject.toml", "-p", "pmusim")
-            self.check("mypy", "--config-file", SOURCE / "pyproject.toml", *files)
+            self.check("mypy", "--config-file", CONFIGURATION, "-p", "pmusim")
+            self.check("mypy", "--config-file", CONFIGURATION, *files)
 
     def test_finds_the_stub_in_the_module(self) -> None:
-        classes = [node for node in ast.parse(STUB.read_text()).body if isinstance(node, ast.ClassDef) and not node.bases]
+        body = ast.parse(STUB.read_text()).body
+        classes = [node for node in body if isinstance(node, ast.ClassDef) and not node.bases]
         # pybind11's classes have a metaclass of its own, and those that nobody makes an __init__ that says so.
         known = [rf"pmusim\._pmusim\.{one.name}" for one in classes]
-        known += [rf"pmusim\._pmusim\.{one.name}\.__init__" for one in classes if "__init__" not in map(name_of, one.body)]
+        known += [rf"{name}\.__init__" for name, one in zip(known, classes) if "__init__" not in map(name_of, one.body)]
         with tempfile.NamedTemporaryFile("w") as allowed:
             allowed.write("\n".join(known))
             allowed.flush()
-            self.check("mypy.stubtest", "--concise", "--mypy-config-file", SOURCE / "pyproject.toml", "--allowlist", allowed.name, "pmusim._pmusim")
+            options = ["--concise", "--mypy-config-file", str(CONFIGURATION), "--allowlist", allowed.name]
+            self.check("mypy.stubtest", *options, "pmusim._pmusim")
 
 
 class Stub(unittest.TestCase):

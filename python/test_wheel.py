@@ -26,11 +26,13 @@ class Wheel(unittest.TestCase):
     def test_is_installed_as_the_page_says(self) -> None:
         """In an environment of its own, from the tree's build instead of one from nothing."""
         (page,) = (block for block in blocks(SOURCE / "docs" / "install.md", "console") if "pip install" in block)
-        commands = [line.removeprefix("$ ").split("  #")[0].rstrip() for line in page.splitlines() if line.startswith("$ ")]
+        prompts = [line.removeprefix("$ ") for line in page.splitlines() if line.startswith("$ ")]
+        commands = [line.split("  #")[0].rstrip() for line in prompts]
         environment = {**os.environ, "PIP_CONFIG_SETTINGS": f"build-dir={BUILD}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
         environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
         del environment["PYTHONPATH"]
-        script = "\n".join(["set -e", *commands]).replace("~/", f"{self.folder}/").replace(" .\n", f" {SOURCE}\n")
+        script = "\n".join(["set -e", *commands])
+        script = script.replace("~/", f"{self.folder}/").replace(" .\n", f" {SOURCE}\n")
         done = subprocess.run(["sh", "-c", script], cwd=self.folder, env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.stdout.splitlines()[-1], [line for line in page.splitlines() if line][-1])

@@ -129,7 +129,8 @@ class Program:
     def instructions(self, count: int) -> None:
         """So many instructions that do nothing."""
     def load(self, address: int, bytes: int = 8, stride: int = 0, level: _Level = "") -> None:
-        """A load, whose address moves on by ``stride`` bytes each time. Without a level the program's own cache says."""
+        """A load, whose address moves on by ``stride`` bytes each time. Without a level the program's own cache says
+        it."""
     def store(self, address: int, bytes: int = 8, stride: int = 0, level: _Level = "") -> None:
         """A store; see load()."""
     def flush(self, address: int) -> None:

@@ -59,7 +59,7 @@ class Samples(Table):
     * ``reads``: ``id`` and ``value`` of the counters that were read with the sample.
 
     ``lost`` counts the samples and records that the file says were dropped, ``warnings`` what could not be read, and
-    ``metadata`` says where a perf.data file is from.
+    ``metadata`` says where a perf.data file is from, and in ``event_ids`` which event an id is.
     """
 
     def __init__(

@@ -243,10 +243,14 @@ py::dict metadata_of(const perfdata::Reader& file) {
   using namespace py::literals;
   const perfdata::Metadata& known = file.metadata();
   std::vector<std::string> events;
-  for (const auto& event : file.events()) events.push_back(event.name);
-  return py::dict("events"_a = events, "host_name"_a = known.host_name, "os_release"_a = known.os_release,
-                  "version"_a = known.version, "arch"_a = known.arch, "cpuid"_a = known.cpuid,
-                  "cpu_description"_a = known.cpu_description, "cpus"_a = known.cpus,
+  py::dict ids;
+  for (const perfdata::EventDescription& event : file.events()) {
+    events.push_back(event.name);
+    for (const u64 id : event.ids) ids[py::int_(id)] = event.name;
+  }
+  return py::dict("events"_a = events, "event_ids"_a = ids, "host_name"_a = known.host_name,
+                  "os_release"_a = known.os_release, "version"_a = known.version, "arch"_a = known.arch,
+                  "cpuid"_a = known.cpuid, "cpu_description"_a = known.cpu_description, "cpus"_a = known.cpus,
                   "command_line"_a = known.command_line);
 }
 
