@@ -50,6 +50,8 @@ TEST(Result, OfAnErrorThrowsItsSentenceWhereTheValueIsAskedFor) {
   EXPECT_EQ(sentence_of([&] { static_cast<void>(plain.value()); }), "why");
   const Result<Done, KernelError> refused = Failure(KernelError(22, "EINVAL, says the kernel"));
   EXPECT_EQ(sentence_of([&] { static_cast<void>(*refused); }), "EINVAL, says the kernel");
+  const Faulty<u64> fault = Failure(Fault::gp);
+  EXPECT_EQ(sentence_of([&] { static_cast<void>(*fault); }), "#GP");
 }
 
 }  // namespace

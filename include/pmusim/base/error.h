@@ -18,7 +18,8 @@ struct Failure {
   E error;
 };
 
-/// What `Result::value()` and `*` throw where there is an error with a sentence instead: what() is that.
+/// What `Result::value()` and `*` throw where there is an error instead: what() is its sentence, or the name
+/// of a fault ("#GP").
 class NoValue : public std::exception {
  public:
   explicit NoValue(std::string sentence) : sentence_(std::move(sentence)) {}
@@ -35,6 +36,17 @@ template <class E>
 inline constexpr bool has_sentence = requires(const E& error) {
   error.message;
 };
+
+/// Apart from the place that asks, which stays small.
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] void throw_no_value(const E& error) {
+  if constexpr (has_sentence<E>)
+    throw NoValue(error.message);
+  else if constexpr (requires { name_of(error); })
+    throw NoValue(std::string(name_of(error)));
+  else
+    throw NoValue("no value");
+}
 
 /// One of the two in the place of both.
 template <class T, class E>
@@ -78,8 +90,8 @@ using ResultState = std::conditional_t<is_plain<T> && is_plain<E>, PlainState<T,
 ///     if (!model.ok()) return complain(model.error().message);
 ///     Pmu pmu(*model);
 ///
-/// Asking for a value that is not there throws `NoValue` with the error's sentence, where it has one.
-/// Otherwise (a Fault), and for an error that is not there, it is a caller's bug and asserts.
+/// Asking for a value that is not there throws `NoValue`. Asking for an error that is not there is a caller's
+/// bug, and asserts.
 template <class T, class E>
 class [[nodiscard]] Result {
  public:
@@ -104,12 +116,8 @@ class [[nodiscard]] Result {
 
  private:
   void check() const {
-    if constexpr (detail::has_sentence<E>) {
-      if (!ok()) [[unlikely]]
-        throw NoValue(state_.error().message);
-    } else {
-      assert(ok());
-    }
+    if (!ok()) [[unlikely]]
+      detail::throw_no_value(state_.error());
   }
 
   detail::ResultState<T, E> state_;
