@@ -115,7 +115,8 @@ Json lbr_json(const LbrFeatures& lbr) {
           {"call_stack", lbr.call_stack}};
 }
 
-Json pebs_json(const PebsFeatures& pebs) {
+Json pebs_json(const CpuModel& m) {
+  const PebsFeatures& pebs = m.pebs;
   if (!pmusim::pebs::is_known(pebs.format)) return nullptr;
   return {{"format", pebs.format},
           {"architectural", pmusim::pebs::is_architectural(pebs.format)},
@@ -126,7 +127,7 @@ Json pebs_json(const PebsFeatures& pebs) {
           {"load_latency", pebs.load_latency},
           {"frontend", pebs.frontend},
           {"eventing_ip", pebs.eventing_ip},
-          {"arch_capabilities", hex(pebs.arch_capabilities)}};
+          {"arch_capabilities", hex(m.pebs_groups() >> 32)}};
 }
 
 Json policies_json(const Policies& policies) {
@@ -158,7 +159,7 @@ Json model_json(const CpuModel& m) {
       {"metrics_levels", m.metrics_levels},
       {"slots_per_cycle", m.core.issue_width},
       {"lbr", lbr_json(m.lbr)},
-      {"pebs", pebs_json(m.pebs)},
+      {"pebs", pebs_json(m)},
       {"acr", acr ? Json{{"reloadable", hex(m.acr.reloadable)}, {"cause", hex(m.acr.cause)}} : Json(nullptr)},
       {"events", m.events.size()},
       {"cpuid", cpuid_leaves(m)},

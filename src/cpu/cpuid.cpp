@@ -113,7 +113,7 @@ CpuidResult leaf_23(const CpuModel& m, u32 subleaf) {
     case 3:
       return {.eax = m.arch_events};
     case 4:
-      return pebs ? CpuidResult{.ebx = m.pebs.arch_capabilities} : CpuidResult{};
+      return pebs ? CpuidResult{.ebx = high(m.pebs_groups())} : CpuidResult{};
     case 5:
       return pebs ? CpuidResult{low(m.pebs.counters), low(m.pebs.distribution), high(m.pebs.counters),
                                 high(m.pebs.distribution)}

@@ -57,8 +57,7 @@ std::string pebs_registers(const CpuModel& m) {
                                                          {ZMMH, "ZMMH"}, {HI16_ZMM, "HI16_ZMM"}};
   std::string text;
   for (const auto& [group, name] : groups)
-    if ((u64{m.pebs.arch_capabilities} << 32 & group) != 0)
-      text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+    if ((m.pebs_groups() & group) != 0) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
   return text;
 }
 
@@ -169,7 +168,8 @@ constexpr std::array fact_rows{
     ModelFact{"pebs_format", "PERF_CAPABILITIES[11:8]; CPUID.23H.4", pebs_format, record_format},
     ModelFact{"pebs_counters", "SDM vol. 3, PEBS; Linux, intel_pmu_init; CPUID.23H.5", pebs_counters,
               record_counters},
-    ModelFact{"pebs_registers", "CPUID.23H.4; SDM vol. 3, adaptive PEBS", pebs_registers, record_registers},
+    ModelFact{"pebs_registers", "CPUID.23H.4; SDM vol. 3, adaptive PEBS; policy pebs_vector_groups",
+              pebs_registers, record_registers},
     ModelFact{"precise_distribution", "SDM vol. 3, PDIR and PDIST; CPUID.23H.5", distribution,
               precise_counters},
     ModelFact{"counter_reload", "CPUID.23H.2", reload, reloading},

@@ -4,9 +4,18 @@
 #include "base/suggest.h"
 #include "cores/cores.h"
 #include "cpu/model_names.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {
+
+u64 CpuModel::pebs_groups() const {
+  u64 groups = u64{pebs.arch_capabilities} << 32;
+  if (has_arch_pebs() && policies.pebs_vector_groups != 0)
+    for (const pebs::VectorGroup& group : pebs::vector_groups)
+      if ((xcr0 & bit(group.component)) != 0) groups |= group.bit;
+  return groups;
+}
 
 std::span<const CpuModel> cpu_models() {
   static const std::vector<CpuModel> models = [] {

@@ -90,6 +90,11 @@ constexpr PolicyInfo known_policies[] = {
     {"pebs_fragment_bytes", &Policies::pebs_fragment_bytes, 65'536,
      "architectural PEBS records longer than so many bytes are split between groups; 0 never",
      "SDM vol. 3: software must expect fragments; when a record is split is not said"},
+    {"pebs_vector_groups", &Policies::pebs_vector_groups, 1,
+     "vector groups of architectural PEBS records: 0 those of Panther Lake (XMM, YMMH), 1 besides OPMASK, "
+     "ZMMH, HI16_ZMM and EGPR as far as XCR0 has their state",
+     "CPUID.23H.4 of Panther Lake, which has neither AVX-512 nor APX; of a part that has them no dump is "
+     "known"},
     {"lbr_callstack_pop_clears", &Policies::lbr_callstack_pop_clears, 1,
      "legacy LBR call stack: 1 a popped slot reads 0, 0 only TOS moves",
      "Linux ends a call stack at a FROM of 0 (intel_pmu_lbr_read_64); SDM vol. 3: the entry is discarded"},

@@ -83,7 +83,7 @@ bool has_cfg_c(const CpuModel& m, unsigned counter) {
 template <unsigned first>
 u64 record_bits(const CpuModel& m, unsigned n) {
   if (!in_pebs_record_set(m, first + n)) return 0;
-  return (u64{m.pebs.arch_capabilities} << 32 & bits(62, 35)) | pebs::cfg_c::ENABLE;
+  return (m.pebs_groups() & bits(62, 35)) | pebs::cfg_c::ENABLE;
 }
 
 // IA32_PMC_GPn_CFG_C and FXm_CFG_C: how the counter reloads, and what its architectural PEBS record holds.

@@ -9,7 +9,7 @@ namespace {
 u64 arch_config(const AssistInput& input) {
   u64 config = 0;
   for (const unsigned counter : set_bits(input.served)) config |= input.counters.cfg_c(counter);
-  const u64 offered = u64{input.counters.model().pebs.arch_capabilities} << 32;
+  const u64 offered = input.counters.model().pebs_groups();
   return (config & offered & bits(62, 32)) | header::BASIC;
 }
 

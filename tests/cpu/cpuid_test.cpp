@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <ostream>
+#include <tuple>
 
 #include "pmusim/cpu/model.h"
 
@@ -125,6 +126,21 @@ TEST_P(CpuidDump, AnswersAsTheRealPart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, CpuidDump, ::testing::ValuesIn(dumps));
+
+TEST(Cpuid, PebsMayHaveAGroupForEachVectorStateByPolicy) {  // EBX: 17 XMM, 18 YMMH, 19 EGPR, 21 to 23
+  for (const auto& [name, by_default, with_all] : {std::tuple("cougarcove", 0x60060378u, 0x60060378u),
+                                                   std::tuple("clearwaterforest", 0x60060338u, 0x60060338u),
+                                                   std::tuple("diamondrapids", 0x60060378u, 0x60EE0378u),
+                                                   std::tuple("coyotecove", 0x60060378u, 0x60EE0378u)}) {
+    CpuModel model = *find_cpu_model(name);
+    EXPECT_EQ(cpuid(model, 0x23, 4).ebx, by_default) << name;
+    model.policies.pebs_vector_groups = 1;
+    EXPECT_EQ(cpuid(model, 0x23, 4).ebx, with_all) << name;
+  }
+  CpuModel adaptive = *find_cpu_model("sapphirerapids");
+  adaptive.policies.pebs_vector_groups = 1;
+  EXPECT_EQ(cpuid(adaptive, 0x23, 4), CpuidResult{});
+}
 
 TEST(Cpuid, SignatureJoinsBaseAndExtendedFamilyAndModel) {
   EXPECT_EQ(cpuid(find_cpu_model("skylake").value(), 1, 0).eax, 0x506E3u);

@@ -32,7 +32,7 @@ inline ExtendedState numbered_state() {
 /// AVX-512, APX and shadow stacks, and PEBS with a group for each.
 inline CpuModel model_with_every_group() {
   CpuModel model = model_with_skid("diamondrapids", 0);
-  model.pebs.arch_capabilities |= pebs::cfg_c::VECTORS >> 32;
+  model.policies.pebs_vector_groups = 1;
   return model;
 }
 

@@ -98,7 +98,7 @@ TEST(RegisterClasses, AreWhatXsavesSavesOrPebsRecords) {
 
 TEST(RegisterClasses, ArchitecturalPebsWithEveryGroupRecordsEveryClass) {
   CpuModel model = *find_cpu_model("diamondrapids");
-  model.pebs.arch_capabilities |= pebs::cfg_c::VECTORS >> 32;
+  model.policies.pebs_vector_groups = 1;
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
     Opener opener(model, simd);
     for (const Class& c : classes)
@@ -170,7 +170,7 @@ TEST(LargePebs, TakesOfSimdSamplingWhatEachFormLetsIt) {
       {"egpr", bit(24), 0, 0, 0, false, true},    {"SSP", bit(40), 0, 0, 0, false, true},
   };
   CpuModel model = *find_cpu_model("diamondrapids");
-  model.pebs.arch_capabilities |= pebs::cfg_c::VECTORS >> 32;
+  model.policies.pebs_vector_groups = 1;
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
     Pmu pmu(model);
     IntelDriver driver(pmu, {.kernel = perf::kernel_with(simd)});

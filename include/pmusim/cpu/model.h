@@ -66,7 +66,7 @@ struct PebsFeatures {
   bool frontend = false;       ///< MSR 3F7
   bool latency_split = false;  ///< memory group reports instruction and access latency separately
   bool eventing_ip = false;    ///< records carry the IP of the sampled instruction itself
-  u32 arch_capabilities = 0;   ///< CPUID.23H.4:EBX
+  u32 arch_capabilities = 0;   ///< CPUID.23H.4:EBX, less what a policy adds (CpuModel::pebs_groups)
   DataSourceEncoding data_source = DataSourceEncoding::none;
 };
 
@@ -193,7 +193,7 @@ struct EventDefinition {
 };
 
 /// What CPUID leaf 0AH reports on a hybrid product: the part common to all its core types, which understates
-/// each of them. Leaf 23H and the registers tell the truth of one core.
+/// each of them. Leaf 23H and the registers are right for one core.
 struct CommonView {
   u32 gp_counters = 0, fixed_counters = 0;  ///< bitmaps
   u32 arch_events = 0;
@@ -263,6 +263,9 @@ struct CpuModel {
   u64 counters() const { return usable_gp_counters() | u64{usable_fixed_counters()} << 32; }
   bool has_capability(u64 mask) const { return (perf_capabilities & mask) != 0; }
   bool has_arch_pebs() const { return pebs.format == PebsFeatures::architectural; }
+  /// What architectural PEBS records may hold, as CFG_C has the bits: those of the preset, and the vector
+  /// groups that policy `pebs_vector_groups` adds.
+  u64 pebs_groups() const;
   Microarchitecture microarchitecture() const {
     const ProductCores cores = product_cores(family, model);
     return core_type == CoreType::atom ? cores.atom : cores.core;

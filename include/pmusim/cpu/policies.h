@@ -43,6 +43,7 @@ struct Policies {
   u32 pebs_status_race = 0;
   u32 pebs_mixed_layout = 1;
   u32 pebs_fragment_bytes = 0;
+  u32 pebs_vector_groups = 0;
   // LBR
   u32 lbr_callstack_pop_clears = 1;
   u32 lbr_callstack_underflow = 0;
