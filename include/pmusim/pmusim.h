@@ -52,9 +52,9 @@ enum pmusim_vector { PMUSIM_UD = 6, PMUSIM_NM = 7, PMUSIM_GP = 13, PMUSIM_PF = 1
 
 /// Why the last call of this thread that failed or faulted did so, as a sentence; "" before the first. Of a
 /// fault it names the register, the bits and the rule of the model: "wrmsr IA32_PERF_GLOBAL_CTRL (38FH) =
-/// 0x10: #GP: bit 4 is reserved on Skylake (enable PMCn (bit n): bits 3:0)". A function that is told of a
-/// fault (pmusim_observer, pmusim_fault_handler) may ask, too. Valid until the next call of the thread fails
-/// or faults.
+/// 0x10: #GP: bit 4 is reserved on Skylake (enable PMCn (bit n): bits 3:0)". A callback that
+/// receives a fault (pmusim_observer, pmusim_fault_handler) may ask, too. Valid until the next call of the
+/// thread fails or faults.
 PMUSIM_API const char* pmusim_last_error(void);
 
 /// Models by number, oldest first; NULL from the last on.
@@ -72,7 +72,7 @@ typedef struct pmusim_cpu pmusim_cpu;
 PMUSIM_API pmusim_cpu* pmusim_create(const char* model, const char* policies);
 /// NULL is nothing to do; from within a callback of the same processor it is an error, and nothing happens.
 PMUSIM_API void pmusim_destroy(pmusim_cpu* cpu);
-/// RESET: registers take their reset values. Memory, time, handlers and counts of the truth stay.
+/// RESET: registers take their reset values. Memory, time, handlers and exact counts stay.
 PMUSIM_API int pmusim_reset(pmusim_cpu* cpu);
 
 /// Privilege of code, as perf names it: ring 3 and ring 0.
@@ -270,7 +270,7 @@ PMUSIM_API int pmusim_run_trace(pmusim_cpu* const* cpus, size_t count, const cha
 
 // synthetic programs
 
-/// A program that nobody has to record, put together from pieces that execute one after the other.
+/// A program without a recording, put together from pieces that execute one after the other.
 /// docs/library.md has a table of what each piece counts.
 typedef struct pmusim_program pmusim_program;
 
@@ -306,7 +306,7 @@ PMUSIM_API int pmusim_program_end(pmusim_program* program);
 /// Runs a program whose bodies have all ended. It may run again, and on several processors.
 PMUSIM_API int pmusim_run_program(pmusim_cpu* cpu, const pmusim_program* program, int privilege);
 
-// what happened really
+// exact counts
 
 /// Begins to count what an event really does, whatever becomes of the counters that a driver programs: never
 /// stopped, frozen, reloaded or full. `event_select` is as in IA32_PERFEVTSEL, with USR, OS and the
@@ -335,7 +335,7 @@ PMUSIM_API int pmusim_acr_reloads(const pmusim_cpu* cpu, uint32_t counter, uint6
 
 // watching the hardware
 
-/// What an observer is told of, and which members of pmusim_event say what.
+/// What an observer receives, and which members of pmusim_event say what.
 enum pmusim_event_kind {
   PMUSIM_REGISTER_WRITE,  ///< address, value
   PMUSIM_ACCESS_FAULT,  ///< address (of the MSR, or ECX), value; detail: 0 RDMSR, 1 WRMSR, 2 RDPMC, 3 XGETBV,
@@ -366,15 +366,16 @@ typedef struct pmusim_event {
   uint32_t reserved;
 } pmusim_event;
 
-/// Told of things in the order in which the hardware does them. It may read the processor (rdmsr and the
+/// Called in the order in which the hardware does things. It may read the processor (rdmsr and the
 /// like), and must not change it: calls that would are errors.
 typedef void (*pmusim_observer)(pmusim_cpu* cpu, const pmusim_event* event, void* context);
-/// `kinds` is a sum of 1 << enum pmusim_event_kind. NULL: nobody is told.
+/// `kinds` is a sum of 1 << enum pmusim_event_kind. NULL: no observer.
 PMUSIM_API int pmusim_set_observer(pmusim_cpu* cpu, pmusim_observer observer, uint64_t kinds, void* context);
 
 // snapshots
 
-/// Everything that a processor is at a moment: registers, memory, time, interrupts on their way, truth.
+/// Everything that a processor is at a moment: registers, memory, time, interrupts on their way, exact
+/// counts.
 typedef struct pmusim_snapshot pmusim_snapshot;
 
 /// An error from within a callback.
@@ -408,7 +409,7 @@ PMUSIM_API int pmusim_explore_boundary(pmusim_run* run);
 /// An assertion does not hold. The first sentence of a run counts.
 PMUSIM_API int pmusim_explore_fail(pmusim_run* run, const char* sentence);
 /// Memory that is part of the driver's state, without padding and pointers that differ between runs. Once all
-/// of the state is told, runs that come to equal states are not branched off twice. At most 16 pieces.
+/// of the state is registered, runs that come to equal states are not branched off twice. At most 16 pieces.
 PMUSIM_API int pmusim_explore_state(pmusim_run* run, const void* memory, size_t bytes);
 
 /// Why PMIs come: the counters that are about to wrap do, or there is no reason.

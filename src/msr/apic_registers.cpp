@@ -43,7 +43,7 @@ bool ControlRegisters::takes_apic_base(u64 value) const {
 Rows<ControlRegisters> ControlRegisters::apic_registers() {
   using C = ControlRegisters;
   static constexpr Row<C> rows[] = {
-      // An APIC that is disabled forgets what it was told.
+      // An APIC that is disabled loses what was written to it.
       {.address = msr::APIC_BASE,
        .name = "IA32_APIC_BASE",
        .reset = [](const CpuModel& m, unsigned) { return apic_base_after_reset(m); },

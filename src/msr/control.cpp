@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The switches: what the processor as a whole is told to do, and what it says that it can.
+// The switches: what the processor as a whole is set to do, and what it reports that it can.
 #include "msr/control.h"
 
 #include "pmusim/arch/pebs_format.h"

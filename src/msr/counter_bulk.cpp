@@ -143,7 +143,8 @@ u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
 }
 
 /// Whether retirements of this shape can be summed up. With no more than so many in a cycle, conditions must
-/// hold alike in all cycles; where an instruction counts depends on its accesses, only the truth will do.
+/// hold alike in all cycles; where an instruction counts depends on its accesses, each has to retire by
+/// itself.
 bool CounterFile::has_shape(const RunShape& shape) const {
   const auto& retired = derived_.retired;
   if (shape.most_in_cycle == 0)
@@ -212,9 +213,9 @@ bool CounterFile::counts_quantities() const {
 
 // lost_cycles() has no more of a quantity than there are cycles, and of these there are no more.
 bool CounterFile::Running::has_alike_cycles() const {
-  constexpr QuantitySet told = QuantitySet::range(Quantity::stall_cycles, Quantity::recovery_cycles) |
-                               QuantitySet{Quantity::starved_cycles};
-  return !edge && told.has(rule.quantity);
+  constexpr QuantitySet alike = QuantitySet::range(Quantity::stall_cycles, Quantity::recovery_cycles) |
+                                QuantitySet{Quantity::starved_cycles};
+  return !edge && alike.has(rule.quantity);
 }
 
 std::vector<QuantityTerm> CounterFile::quantity_terms() const {

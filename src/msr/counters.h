@@ -169,7 +169,7 @@ class CounterFile {
 
   enum class Source : u8 {
     occurrences,  ///< come with a retirement, in its cycle
-    lost_cycles,  ///< cycles before a retirement, told at the retirement (stalls, page walks)
+    lost_cycles,  ///< cycles before a retirement, known at it (stalls, page walks)
     core_clock,
     tsc,
     bus_clock
@@ -189,9 +189,9 @@ class CounterFile {
     friend bool operator==(const Running&, const Running&) = default;
 
     bool has_condition() const { return cmask != 0 || equal || edge; }
-    /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are told.)
+    /// Occurrences wait for the end of the cycle. (Lost cycles have closed when they are known.)
     bool waits_for_cycle() const { return source != Source::lost_cycles && has_condition(); }
-    /// Told at a retirement, and counted in user mode outside of transactions by quantity, or in part.
+    /// Known at a retirement, and counted in user mode outside of transactions by quantity, or in part.
     bool is_quantity() const {
       return rule.quantity != Quantity::none && !waits_for_cycle() && passes(Cpl::user, false);
     }

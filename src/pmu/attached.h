@@ -6,8 +6,8 @@
 
 namespace pmusim {
 
-/// Somebody who is told what an object does. Attached to that object, not to its state: a copy has nobody
-/// attached, and an assignment leaves whoever is.
+/// The observer of an object. Attached to that object, not to its state: a copy has none, and an assignment
+/// leaves the one that is there.
 template <class T>
 class Attached {
  public:
@@ -16,18 +16,18 @@ class Attached {
   Attached& operator=(const Attached&) { return *this; }  // NOLINT(bugprone-unhandled-self-assignment)
   ~Attached() = default;
 
-  void attach(T* somebody) { somebody_ = somebody; }
-  explicit operator bool() const { return somebody_ != nullptr; }
+  void attach(T* observer) { observer_ = observer; }
+  explicit operator bool() const { return observer_ != nullptr; }
 
-  /// Calls `told` with `event` if somebody is there.
+  /// Calls `member` with `event` if there is an observer.
   template <class Event>
-  void tell(void (T::*told)(const Event&), const std::type_identity_t<Event>& event) const {
-    if (somebody_ != nullptr) [[unlikely]]
-      (somebody_->*told)(event);
+  void notify(void (T::*member)(const Event&), const std::type_identity_t<Event>& event) const {
+    if (observer_ != nullptr) [[unlikely]]
+      (observer_->*member)(event);
   }
 
  private:
-  T* somebody_ = nullptr;
+  T* observer_ = nullptr;
 };
 
 }  // namespace pmusim

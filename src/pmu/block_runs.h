@@ -103,7 +103,7 @@ class BlockRuns {
   /// An instruction of the open cycle.
   void add_to_cycle(const SignalSet& signals);
 
-  /// Whether anybody wants to be told of taken branches.
+  /// Whether there is a use for taken branches.
   bool records_branches() const { return branches_.any_wanted(); }
   /// The last branch of the execution that was added last, taken or not.
   void record(const Branch& branch, bool taken) {
@@ -146,7 +146,7 @@ class BlockRuns {
   u64 programming_ = 0;       // for which the rows hold
   std::size_t counters_ = 0;  // in a row
   SignalSet counted_signals_;
-  // Executions are counted by kind, and multiplied when somebody looks: a program with much code would touch
+  // Executions are counted by kind, and multiplied when they are read: a program with much code would touch
   // a row of another block with each of them.
   std::vector<u32> executions_, row_of_;  // by kind
   std::vector<u32> kinds_;                // of which there were executions

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whole blocks at once, as far as nothing but counting happens. What makes that stop is decided here;
-// retire() is the truth that this has to agree with.
+// retire() is the reference that this has to agree with.
 #include <algorithm>
 
 #include "arch/debugctl.h"
@@ -18,7 +18,7 @@ BlockSums Sequencer::totals(std::span<const Retirement> execution, u64 since) co
   return block;
 }
 
-/// Something is under way that any instruction can meet, or somebody wants to know all that happens.
+/// Something is under way that any instruction can meet, or an observer wants every event.
 bool Sequencer::acts_between_blocks() const {
   return observer_ || retirement_observer_ || pmi_on_its_way() || pebs_.busy();
 }

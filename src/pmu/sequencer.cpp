@@ -52,7 +52,7 @@ void Sequencer::retire(const Retirement& r) {
 
   occurred_while_waiting_ = 0;
   remember(r.registers);
-  retirement_observer_.tell(&RetirementObserver::on_retirement, r);
+  retirement_observer_.notify(&RetirementObserver::on_retirement, r);
   if (assist_cycles != 0) pass_time(now() + assist_cycles, r.cpl);
   if (pmi_due() && model_->policies.pmi_boundary == 1 && is_drained_for(r)) deliver_pmi(frame_after(r));
 }
@@ -102,7 +102,7 @@ void Sequencer::wait_until(u64 cycle, const InterruptFrame& frame) {
 // A record taken in is an event of its own.
 void Sequencer::log_branch(const Retirement& r, Counted& counted) {
   if (!lbr_.record(Branch::of(r), lbr_gate())) return;
-  observer_.tell(&Observer::on_lbr_record, {now(), r.ip, r.next_ip, r.branch, r.mispredicted});
+  observer_.notify(&Observer::on_lbr_record, {now(), r.ip, r.next_ip, r.branch, r.mispredicted});
   const Counted insertion = counters_.count_late(Signal::lbr_insert, r);
   counted.occurred |= insertion.occurred;
   counted.overflowed |= insertion.overflowed;
@@ -112,8 +112,8 @@ void Sequencer::store_branch(const Retirement& r) {
   if (!PebsUnit::traces(r, control_.debugctl())) return;
   const BtsOutcome outcome = pebs_.trace(memory_, r, control_.debugctl());
   const bool written = outcome.outcome == AssistOutcome::wrote;
-  observer_.tell(&Observer::on_bts_record,
-                 {now(), r.ip, r.next_ip, written, outcome.outcome, outcome.address});
+  observer_.notify(&Observer::on_bts_record,
+                   {now(), r.ip, r.next_ip, written, outcome.outcome, outcome.address});
   if (outcome.interrupt) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::bts_threshold);
 }
 
@@ -162,8 +162,8 @@ u64 Sequencer::write_pebs_record(const Retirement& r, u64 served) {
                                               .lbr_depth = lbr_.depth(),
                                               .last_event = lbr_.last_exception(),
                                               .extended = extended_known_ ? &xsave_.state() : nullptr});
-  observer_.tell(&Observer::on_pebs_record,
-                 {now(), served, r.ip, assist.outcome, assist.address, assist.bytes});
+  observer_.notify(&Observer::on_pebs_record,
+                   {now(), served, r.ip, assist.outcome, assist.address, assist.bytes});
   for (const Assist::Reload& reload : assist.reloads)
     reload_counter(reload.counter, reload.value, observed::ReloadCause::pebs);
   counters_.clear_status(assist.clear_status);
@@ -177,18 +177,18 @@ u64 Sequencer::write_pebs_record(const Retirement& r, u64 served) {
 
 void Sequencer::reload_counter(unsigned counter, u64 value, observed::ReloadCause cause) {
   counters_.set_value(counter, value);
-  observer_.tell(&Observer::on_reload, {now(), counter, value, cause});
+  observer_.notify(&Observer::on_reload, {now(), counter, value, cause});
 }
 
 void Sequencer::arm_assists(u64 overflowed) {
   for (const unsigned counter : set_bits(pebs_.arm(overflowed, counters_, now())))
-    observer_.tell(&Observer::on_assist_armed, {now(), counter});
+    observer_.notify(&Observer::on_assist_armed, {now(), counter});
 }
 
 // Freezing acts when a PMI is asked for, not when it is delivered (SDM vol. 3, freeze on PMI).
 void Sequencer::request_pmi(u32 skid_cycles, observed::PmiCause cause) {
   const observed::PmiFate fate = pmi_.request(now(), skid_cycles, pmi_masked(), model_->policies);
-  observer_.tell(&Observer::on_pmi_request, {now(), cause, fate, pmi_.due_cycle()});
+  observer_.notify(&Observer::on_pmi_request, {now(), cause, fate, pmi_.due_cycle()});
   const u64 debugctl = control_.debugctl();
   if ((debugctl & msr::debugctl::FREEZE_LBRS_ON_PMI) != 0) freeze_lbr();
   if ((debugctl & msr::debugctl::FREEZE_PERFMON_ON_PMI) != 0) freeze_counters();
@@ -203,7 +203,7 @@ void Sequencer::freeze_lbr() {
     counters_.set_status(msr::status::LBR_FRZ);
   else
     control_.clear_debugctl(msr::debugctl::LBR);
-  observer_.tell(&Observer::on_freeze, {now(), observed::FrozenUnit::lbr});
+  observer_.notify(&Observer::on_freeze, {now(), observed::FrozenUnit::lbr});
 }
 
 void Sequencer::freeze_counters() {
@@ -215,7 +215,7 @@ void Sequencer::freeze_counters() {
     counters_.set_status(msr::status::CTR_FRZ);
   else
     counters_.clear_global_ctrl();
-  observer_.tell(&Observer::on_freeze, {now(), observed::FrozenUnit::counters});
+  observer_.notify(&Observer::on_freeze, {now(), observed::FrozenUnit::counters});
 }
 
 // A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what
@@ -234,9 +234,9 @@ bool Sequencer::deliver_pmi(InterruptFrame frame) {
   const bool known = registers_known_;
   const Registers registers = last_registers_;
   handling_ = true;
-  observer_.tell(&Observer::on_pmi_delivery, {now(), frame.registers.rip, frame.cpl});
+  observer_.notify(&Observer::on_pmi_delivery, {now(), frame.registers.rip, frame.cpl});
   handler_->handle_pmi(frame);
-  observer_.tell(&Observer::on_pmi_return, {now()});
+  observer_.notify(&Observer::on_pmi_return, {now()});
   handling_ = false;
   registers_known_ = known;
   last_registers_ = registers;
@@ -299,7 +299,7 @@ Fault Sequencer::wrmsr(u32 address, u64 value) {
   if (written.steers) derive();
   if (pebs_.held() != 0 && written.fault == Fault::none) tell_load(address);
   if (written.fault == Fault::none) {
-    observer_.tell(&Observer::on_register_write, {now(), address, value});
+    observer_.notify(&Observer::on_register_write, {now(), address, value});
     return Fault::none;
   }
   note_fault(
@@ -334,7 +334,8 @@ Fault Sequencer::write_xapic(u64 address, std::span<const std::byte> in) {
   std::memcpy(&word, in.data(), sizeof word);
   const bool is_lvtpc = control_.is_xapic(address, msr::xapic::LVTPC);
   if (is_lvtpc) control_.set_lvtpc(word);
-  observer_.tell(&Observer::on_register_write, {now(), is_lvtpc ? msr::X2APIC_LVTPC : msr::X2APIC_EOI, word});
+  observer_.notify(&Observer::on_register_write,
+                   {now(), is_lvtpc ? msr::X2APIC_LVTPC : msr::X2APIC_EOI, word});
   return Fault::none;
 }
 
@@ -396,17 +397,17 @@ void Sequencer::note_fault(observed::AccessFault fault) {
     fault.bits = fault.value & ~(of_xcr0 ? model_->xcr0 : registers_->find(fault.address)->writable);
   }
   last_fault_ = fault;
-  observer_.tell(&Observer::on_access_fault, fault);
+  observer_.notify(&Observer::on_access_fault, fault);
 }
 
 void Sequencer::tell_overflows(u64 overflowed, u64 with_status, u64 precise, u64 interrupting) const {
   const auto among = [](unsigned counter, u64 counters) { return (counters & bit(counter)) != 0; };
   for (const unsigned counter : set_bits(overflowed))
-    observer_.tell(&Observer::on_overflow, {.cycle = now(),
-                                            .counter = counter,
-                                            .sets_status = among(counter, with_status),
-                                            .asks_for_pmi = among(counter, interrupting),
-                                            .writes_record = among(counter, precise)});
+    observer_.notify(&Observer::on_overflow, {.cycle = now(),
+                                              .counter = counter,
+                                              .sets_status = among(counter, with_status),
+                                              .asks_for_pmi = among(counter, interrupting),
+                                              .writes_record = among(counter, precise)});
 }
 
 }  // namespace pmusim

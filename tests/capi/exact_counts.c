@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a test can see and a driver cannot: what events really did, what the hardware does, snapshots.
+// What a test can see and a driver cannot: exact counts, what the hardware does, snapshots.
 #include "check.h"
 #include "pmusim/pmusim.h"
 
@@ -15,7 +15,7 @@ static void wrmsr(pmusim_cpu* cpu, uint32_t address, uint64_t value) {
   CHECK_EQUAL(pmusim_wrmsr(cpu, address, value), PMUSIM_OK);
 }
 
-static uint64_t truth(pmusim_cpu* cpu, uint32_t number) {
+static uint64_t exact_count(pmusim_cpu* cpu, uint32_t number) {
   uint64_t count = 0;
   CHECK_EQUAL(pmusim_truth(cpu, number, &count), PMUSIM_OK);
   return count;
@@ -43,7 +43,7 @@ static pmusim_cpu* sampling(unsigned* pmis) {
   return cpu;
 }
 
-static void truth_does_not_depend_on_the_driver(void) {
+static void exact_counts_do_not_depend_on_the_driver(void) {
   unsigned pmis = 0;
   uint32_t user = 9, kernel = 9, fixed = 9, cycles = 9;
   uint64_t now = 0;
@@ -57,15 +57,15 @@ static void truth_does_not_depend_on_the_driver(void) {
   CHECK_EQUAL(pmusim_run_instructions(cpu, 5000, PMUSIM_USER), PMUSIM_OK);
   CHECK_EQUAL(pmusim_wait(cpu, 100, PMUSIM_USER), PMUSIM_OK);
   CHECK(pmis > 30);
-  CHECK_EQUAL(truth(cpu, user), 5000);
-  CHECK_EQUAL(truth(cpu, kernel), 10 * pmis);
-  CHECK_EQUAL(truth(cpu, fixed), 5000 + 10 * pmis);
+  CHECK_EQUAL(exact_count(cpu, user), 5000);
+  CHECK_EQUAL(exact_count(cpu, kernel), 10 * pmis);
+  CHECK_EQUAL(exact_count(cpu, fixed), 5000 + 10 * pmis);
   CHECK_EQUAL(pmusim_now(cpu, &now), PMUSIM_OK);
-  CHECK_EQUAL(truth(cpu, cycles), now);
+  CHECK_EQUAL(exact_count(cpu, cycles), now);
   pmusim_destroy(cpu);
 }
 
-static void truth_of_nothing_is_refused(void) {
+static void exact_counts_of_nothing_are_refused(void) {
   pmusim_cpu* cpu = pmusim_create("skylake", NULL);
   uint32_t number = 0;
   uint64_t count = 0;
@@ -100,7 +100,7 @@ static void observe(pmusim_cpu* cpu, const pmusim_event* event, void* context) {
   CHECK_REFUSED(pmusim_reset(cpu), "callback");
 }
 
-static void observers_are_told_what_they_asked_for(void) {
+static void observers_receive_what_they_asked_for(void) {
   unsigned pmis = 0;
   struct log log = {{0}, {0}};
   pmusim_cpu* cpu = sampling(&pmis);
@@ -147,11 +147,11 @@ static void snapshots_bring_everything_back(void) {
   CHECK_EQUAL(pmusim_run_instructions(cpu, 500, PMUSIM_USER), PMUSIM_OK);
   pmusim_snapshot* after = pmusim_snapshot_take(cpu);
   const unsigned pmis_after = pmis;
-  CHECK_EQUAL(truth(cpu, instructions), 610);
+  CHECK_EQUAL(exact_count(cpu, instructions), 610);
   CHECK_EQUAL(pmusim_restore(cpu, before), PMUSIM_OK);
   CHECK_EQUAL(pmusim_compare(cpu, before, &same, NULL, 0), PMUSIM_OK);
   CHECK_EQUAL(same, 1);
-  CHECK_EQUAL(truth(cpu, instructions), 110);
+  CHECK_EQUAL(exact_count(cpu, instructions), 110);
   CHECK_EQUAL(pmusim_write(cpu, BUFFER + 8, &word, sizeof word), PMUSIM_OK);
   wrmsr(cpu, PMC0 + 1, 5);
   CHECK_EQUAL(pmusim_run_instructions(cpu, 500, PMUSIM_USER), PMUSIM_OK);
@@ -216,9 +216,9 @@ static void registers_are_listed_and_found(void) {
 }
 
 int main(void) {
-  truth_does_not_depend_on_the_driver();
-  truth_of_nothing_is_refused();
-  observers_are_told_what_they_asked_for();
+  exact_counts_do_not_depend_on_the_driver();
+  exact_counts_of_nothing_are_refused();
+  observers_receive_what_they_asked_for();
   snapshots_bring_everything_back();
   snapshots_outlive_their_processor();
   snapshots_refuse_what_is_none();
