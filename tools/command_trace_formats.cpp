@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <memory>
@@ -15,16 +16,21 @@ using formats::Format;
 
 std::map<std::string, Format> formats_by_name() {
   std::map<std::string, Format> result;
-  for (const auto& [format, name] : formats::format_names) result.emplace(name, format);
+  for (const formats::FormatInfo& info : formats::all_formats()) result.emplace(info.name, info.format);
   return result;
 }
 
+std::string names_and_sources() {
+  std::vector<std::string> each;
+  for (const formats::FormatInfo& info : formats::all_formats())
+    each.push_back(fmt::format("{} ({})", info.name, info.source));
+  std::string text = fmt::format("{}", fmt::join(each, ", "));
+  std::erase(text, '`');  // which is for pages
+  return text;
+}
+
 void add_format(CLI::App& command, Format& format) {
-  command
-      .add_option("-f,--format", format,
-                  "champsim (64-byte records), champsim-old (branches as ChampSim told them before 2023), "
-                  "lackey (valgrind --tool=lackey --trace-mem=yes), insn-trace (perf script --insn-trace), "
-                  "pt (Intel PT in a perf.data file)")
+  command.add_option("-f,--format", format, names_and_sources())
       ->required()
       ->transform(CLI::CheckedTransformer(formats_by_name()).description(""))
       ->option_text("FORMAT");

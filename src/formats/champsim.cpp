@@ -4,6 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "formats/remarks.h"
+#include "formats/step_import.h"
 
 namespace pmusim::formats {
 namespace {
@@ -23,7 +28,7 @@ constexpr u64 lowest_store = 4096;
 /// Which registers a record names.
 struct Uses {
   bool writes_ip, writes_sp, reads_ip, reads_sp, reads_flags, reads_other;
-  explicit Uses(const ChampSimRecord& r)
+  explicit Uses(const ChampSimFields& r)
       : writes_ip(has(r.written, pin::instruction_pointer)),
         writes_sp(has(r.written, pin::stack_pointer)),
         reads_ip(has(r.read, pin::instruction_pointer)),
@@ -57,7 +62,8 @@ void put_registers(Places& places, x86::RegisterMask mask) {
   }
 }
 
-void put_branch_registers(ChampSimRecord& record, BranchKind kind, x86::RegisterMask read) {
+template <class Record>
+void put_branch_registers(Record& record, BranchKind kind, x86::RegisterMask read) {
   const bool call = is_near_call(kind), returns = kind == BranchKind::near_return;
   const bool indirect = kind == BranchKind::indirect_call || kind == BranchKind::indirect_jump;
   put(record.written, pin::instruction_pointer);
@@ -81,9 +87,84 @@ Access& access_at(Step& step, u64 address, bool merge) {
   return step.accesses.emplace_back(Access{.address = address});
 }
 
+template <class Record>
+ChampSimFields fields_of(std::span<const std::byte> bytes) {
+  Record record;
+  std::memcpy(&record, bytes.data(), sizeof record);
+  return ChampSimFields(record);
+}
+template <class Record>
+constexpr ChampSimLayout layout_of{sizeof(Record), fields_of<Record>};
+
+bool is_kernel_address(u64 address) { return address >= ~u64{0} << 47; }
+
+bool can_be_a_record(const ChampSimFields& record) {
+  return (is_code_address(record.ip) || is_kernel_address(record.ip)) && record.is_branch <= 1 &&
+         record.taken <= 1;
+}
+
+/// So many are looked at to find where the first record begins.
+constexpr std::size_t records_to_look_at = 64;
+
+/// The instruction behind, or the next iteration of a string's.
+bool follows(const ChampSimFields& record, const ChampSimFields& last) {
+  if (record.ip == last.ip) return record.written == last.written && record.read == last.read;
+  return record.ip > last.ip && record.ip - last.ip <= max_instruction_bytes;
+}
+
+/// How many records begin there, up to the first that cannot be one, and how many of them follow the one
+/// before: if what is taken for instruction pointers are not some, there are few.
+struct Guess {
+  std::size_t followed = 0, records = 0;
+  auto operator<=>(const Guess&) const = default;
+};
+
+Guess guess(std::span<const std::byte> bytes, const ChampSimLayout& layout) {
+  Guess result;
+  std::optional<ChampSimFields> last;
+  for (; bytes.size() >= layout.bytes; bytes = bytes.subspan(layout.bytes)) {
+    const ChampSimFields record = layout.fields(bytes);
+    if (!can_be_a_record(record)) break;
+    if (last && follows(record, *last)) ++result.followed;
+    last = record;
+    ++result.records;
+  }
+  return result;
+}
+
+/// Where the first record begins: at the first byte, unless all that follows another one can be records, most
+/// of these follow each other, and more than at the first.
+std::size_t first_record(std::span<const std::byte> front, const ChampSimLayout& layout) {
+  std::size_t best = 0;
+  Guess best_guess = guess(front, layout);
+  for (std::size_t offset = 1; offset < layout.bytes && offset + layout.bytes <= front.size(); ++offset) {
+    const auto rest = front.subspan(offset);
+    const Guess here = guess(rest, layout);
+    const bool all = here.records == rest.size() / layout.bytes, most = 2 * here.followed + 1 >= here.records;
+    if (!all || !most || here <= best_guess) continue;
+    best = offset;
+    best_guess = here;
+  }
+  return best;
+}
+
+Result<Conversion, Error> import_records(const ImportOptions& options, const ChampSimLayout& layout,
+                                         ChampSimBranches branches) {
+  const auto open = [&]() -> OpenedSteps {
+    auto stream = InputStream::open(options.input);
+    if (!stream.ok()) return Failure(stream.error());
+    return std::unique_ptr<StepReader>(
+        std::make_unique<ChampSimReader>(*std::move(stream), layout, branches));
+  };
+  return import_steps(
+      options, open,
+      "sizes of accesses are not told and taken as 8 bytes; lengths are those to the next instruction, where "
+      "it followed");
+}
+
 }  // namespace
 
-BranchKind branch_kind(const ChampSimRecord& record, ChampSimBranches branches) {
+BranchKind branch_kind(const ChampSimFields& record, ChampSimBranches branches) {
   const Uses uses(record);
   const bool sp = uses.reads_sp || uses.writes_sp;
   const bool old = branches == ChampSimBranches::before_2023;
@@ -99,9 +180,9 @@ BranchKind branch_kind(const ChampSimRecord& record, ChampSimBranches branches) 
   return BranchKind::indirect_jump;
 }
 
-ChampSimRecord champsim_record(const x86::Instruction& instruction, u64 next_ip,
-                               std::span<const u64> addresses) {
-  ChampSimRecord record{};
+template <class Record>
+Record champsim_record(const x86::Instruction& instruction, u64 next_ip, std::span<const u64> addresses) {
+  Record record{};
   record.ip = instruction.ip;
   const bool branch = is_near_branch(instruction.branch);  // to Pin a system call is none
   record.is_branch = branch ? 1 : 0;
@@ -120,25 +201,95 @@ ChampSimRecord champsim_record(const x86::Instruction& instruction, u64 next_ip,
   return record;
 }
 
-Result<std::optional<Step>, Error> ChampSimReader::next() {
-  const u64 offset = stream_.offset();
-  ChampSimRecord record{};
-  const auto bytes = stream_.read(std::as_writable_bytes(std::span(&record, 1)));
+template ChampSimRecord champsim_record(const x86::Instruction&, u64, std::span<const u64>);
+template CloudSuiteRecord champsim_record(const x86::Instruction&, u64, std::span<const u64>);
+
+Result<std::size_t, Error> ChampSimReader::read(std::span<std::byte> out) {
+  const std::size_t known = std::min(out.size(), front_.size() - front_taken_);
+  std::copy_n(front_.begin() + static_cast<std::ptrdiff_t>(front_taken_), known, out.begin());
+  front_taken_ += known;
+  const auto more = stream_.read(out.subspan(known));
+  if (!more.ok()) return more;
+  offset_ += known + *more;
+  return known + *more;
+}
+
+Result<Done, Error> ChampSimReader::begin() {
+  begun_ = true;
+  front_.resize(records_to_look_at * layout_.bytes);
+  const auto bytes = stream_.read(front_);
   if (!bytes.ok()) return Failure(bytes.error());
-  if (*bytes == 0) return std::optional<Step>();
-  if (*bytes != sizeof record)
-    return Failure(
-        stream_.damaged(offset, fmt::format("the file ends within a record of {} bytes", sizeof record)));
-  if (!is_code_address(record.ip))
-    return Failure(
-        stream_.damaged(offset, fmt::format("{:#x} is no address of a user's code", u64{record.ip})));
+  front_.resize(*bytes);
+  offset_ = bytes_before_ = front_taken_ = first_record(front_, layout_);
+  return Done{};
+}
+
+Result<std::optional<ChampSimFields>, Error> ChampSimReader::next_record() {
+  if (!begun_)
+    if (const auto begun = begin(); !begun.ok()) return Failure(begun.error());
+  record_offset_ = offset_;
+  const auto bytes = read(record_);
+  if (!bytes.ok()) return Failure(bytes.error());
+  if (*bytes == record_.size()) return std::optional(layout_.fields(record_));
+  bytes_behind_ = *bytes;
+  return std::optional<ChampSimFields>();
+}
+
+Result<std::optional<Step>, Error> ChampSimReader::next() {
+  for (;; ++records_) {
+    const auto record = next_record();
+    if (!record.ok()) return Failure(record.error());
+    if (!record->has_value()) return std::optional<Step>();
+    if (!can_be_a_record(**record)) return Failure(no_record(**record));
+    if (is_code_address((*record)->ip)) {
+      ++records_;
+      return std::optional(step_of(**record));
+    }
+    ++kernel_instructions_;
+  }
+}
+
+Error ChampSimReader::no_record(const ChampSimFields& fields) const {
+  const bool is_address = is_code_address(fields.ip) || is_kernel_address(fields.ip);
+  const std::string what =
+      is_address ? fmt::format("is_branch {}, taken {}; expected 0 or 1", fields.is_branch, fields.taken)
+                 : fmt::format("{:#x} is no address of code", fields.ip);
+  constexpr u64 convincing_records = 4;
+  if (records_ >= convincing_records) return stream_.damaged(record_offset_, what);
+  return Error(fmt::format(
+      "{}: does not begin with records of {} bytes (champsim's have {}, cloudsuite's {}): at offset {}: {}",
+      stream_.path(), layout_.bytes, sizeof(ChampSimRecord), sizeof(CloudSuiteRecord), record_offset_, what));
+}
+
+Step ChampSimReader::step_of(const ChampSimFields& record) const {
   Step step{.ip = record.ip, .kind = branch_kind(record, branches_)};
   step.taken = step.kind != BranchKind::none && (step.kind != BranchKind::conditional || record.taken != 0);
   for (const u64 address : record.loads)
     if (address != 0) access_at(step, address, false).load = true;
   for (const u64 address : record.stores)
     if (address >= lowest_store) access_at(step, address, true).store = true;
-  return std::optional(step);
+  return step;
+}
+
+std::vector<std::string> ChampSimReader::left_out() const {
+  std::vector<std::string> sentences;
+  add_count(sentences, bytes_before_, "bytes were left out: the file begins within a record");
+  add_count(sentences, bytes_behind_, "bytes were left out: the file ends within a record");
+  add_count(sentences, kernel_instructions_, "instructions of the kernel were left out");
+  if (stream_.ended_early()) sentences.emplace_back(packed_data_end_early);
+  return sentences;
+}
+
+Result<Conversion, Error> import_champsim(const ImportOptions& options) {
+  return import_records(options, layout_of<ChampSimRecord>, ChampSimBranches::since_2023);
+}
+
+Result<Conversion, Error> import_champsim_old(const ImportOptions& options) {
+  return import_records(options, layout_of<ChampSimRecord>, ChampSimBranches::before_2023);
+}
+
+Result<Conversion, Error> import_cloudsuite(const ImportOptions& options) {
+  return import_records(options, layout_of<CloudSuiteRecord>, ChampSimBranches::since_2023);
 }
 
 }  // namespace pmusim::formats

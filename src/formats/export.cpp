@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "formats/export.h"
+
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -6,8 +8,6 @@
 
 #include "base/output_file.h"
 #include "formats/champsim.h"
-#include "formats/pt_export.h"
-#include "pmusim/formats/formats.h"
 #include "pmusim/trace/reader.h"
 
 namespace pmusim::formats {
@@ -22,30 +22,44 @@ struct Executed {
   std::optional<u32> iterations;  ///< of a REP instruction
 };
 
+constexpr std::string_view only_flow =
+    "the file has no threads, processes, modules, signals and system calls, and of string instructions the "
+    "first iteration";
+
 /// Makes the bytes of a format.
-class Exporter {
+class FormatWriter {
  public:
-  Exporter() = default;
-  Exporter(const Exporter&) = delete;
-  Exporter& operator=(const Exporter&) = delete;
-  virtual ~Exporter() = default;
+  FormatWriter() = default;
+  FormatWriter(const FormatWriter&) = delete;
+  FormatWriter& operator=(const FormatWriter&) = delete;
+  virtual ~FormatWriter() = default;
   virtual void add(const Executed& executed, std::string& out) = 0;
   virtual void add(const trace::Happening&, std::string&) {}
+  /// What the file does not have of a trace with these contents.
+  virtual std::vector<std::string> remarks(const trace::Contents& contents) const = 0;
 };
 
-class ChampSimExporter final : public Exporter {
+template <class Record>
+class ChampSimWriter final : public FormatWriter {
  public:
-  using Exporter::add;
+  using FormatWriter::add;
+  std::vector<std::string> remarks(const trace::Contents& contents) const override {
+    std::vector<std::string> remarks{std::string(only_flow),
+                                     "far branches and system calls are no branches to ChampSim"};
+    if (!contents.addresses) remarks.emplace_back("no access has an address: the trace has none");
+    return remarks;
+  }
   void add(const Executed& executed, std::string& out) override {
     const auto addresses = executed.iterations == 0u ? std::span<const u64>() : executed.addresses;
-    const ChampSimRecord record = champsim_record(executed.instruction, executed.next_ip, addresses);
+    const auto record = champsim_record<Record>(executed.instruction, executed.next_ip, addresses);
     out.append(reinterpret_cast<const char*>(&record), sizeof record);
   }
 };
 
-class LackeyExporter final : public Exporter {
+class LackeyWriter final : public FormatWriter {
  public:
-  using Exporter::add;
+  using FormatWriter::add;
+  std::vector<std::string> remarks(const trace::Contents&) const override { return {std::string(only_flow)}; }
   void add(const Executed& executed, std::string& out) override {
     const x86::Instruction& i = executed.instruction;
     fmt::format_to(std::back_inserter(out), "I  {:08x},{}\n", i.ip, i.length);
@@ -59,8 +73,11 @@ class LackeyExporter final : public Exporter {
 };
 
 /// As perf prints, with the ordinal in place of the nanosecond.
-class InsnTraceExporter final : public Exporter {
+class InsnTraceWriter final : public FormatWriter {
  public:
+  std::vector<std::string> remarks(const trace::Contents&) const override {
+    return {"the file has no addresses of accesses; its times are ordinals of instructions"};
+  }
   void add(const Executed& executed, std::string& out) override {
     line_begin(out, current_.pid, current_.tid);
     fmt::format_to(std::back_inserter(out), "{:16x} [unknown] ({}) insn: ", executed.instruction.ip,
@@ -112,13 +129,7 @@ class InsnTraceExporter final : public Exporter {
   u64 ordinal_ = 0;
 };
 
-std::unique_ptr<Exporter> exporter_for(Format format) {
-  if (format == Format::lackey) return std::make_unique<LackeyExporter>();
-  if (format == Format::insn_trace) return std::make_unique<InsnTraceExporter>();
-  return std::make_unique<ChampSimExporter>();
-}
-
-void add_run(const trace::BlockRun& run, Exporter& exporter, std::string& out) {
+void add_run(const trace::BlockRun& run, FormatWriter& writer, std::string& out) {
   const auto& instructions = run.block->instructions;
   std::span<const u64> addresses = run.addresses;
   auto iterations = run.rep_counts.begin();
@@ -129,7 +140,7 @@ void add_run(const trace::BlockRun& run, Exporter& exporter, std::string& out) {
     executed.addresses = addresses.first(std::min<std::size_t>(i.memory_operands, addresses.size()));
     addresses = addresses.subspan(executed.addresses.size());
     if (i.rep) executed.iterations = *iterations++;
-    exporter.add(executed, out);
+    writer.add(executed, out);
   }
 }
 
@@ -139,44 +150,20 @@ Result<Done, Error> write(OutputFile& file, std::string& text) {
   return written;
 }
 
-std::vector<std::string> export_remarks(Format format, const trace::Contents& contents) {
-  std::vector<std::string> remarks;
-  if (format != Format::insn_trace)
-    remarks.emplace_back(
-        "the file has no threads, processes, modules, signals and system calls, and of string instructions "
-        "the first iteration");
-  else
-    remarks.emplace_back("the file has no addresses of accesses; its times are ordinals of instructions");
-  if (format == Format::champsim || format == Format::champsim_old) {
-    remarks.emplace_back("far branches and system calls are no branches to ChampSim");
-    if (!contents.addresses) remarks.emplace_back("no access has an address: the trace has none");
-  }
-  if (contents.stand_in_code) remarks.emplace_back("the code bytes are not the program's: they stand for it");
-  return remarks;
-}
-
-}  // namespace
-
-Result<Conversion, Error> export_trace(const ExportOptions& options) {
-  if (options.format == Format::pt) return export_pt(options);
-  auto reader = trace::Reader::open(options.input);
-  if (!reader.ok()) return Failure(reader.error());
-  if (options.format == Format::lackey && !reader->contents().addresses)
-    return Failure(
-        Error(fmt::format("{}: has no addresses of accesses, which lackey's text is about", options.input)));
-  auto file = OutputFile::create(options.output);
+Result<Conversion, Error> export_with(FormatWriter& writer, trace::Reader& reader,
+                                      const std::string& output) {
+  auto file = OutputFile::create(output);
   if (!file.ok()) return Failure(file.error());
-  const std::unique_ptr<Exporter> exporter = exporter_for(options.format);
   constexpr std::size_t piece_bytes = 1 << 18;
   std::string text;
   for (;;) {
-    const auto item = reader->next();
+    const auto item = reader.next();
     if (!item.ok()) return Failure(item.error());
     if (!item->has_value()) break;
     if (const auto* run = std::get_if<trace::BlockRun>(&**item)) {
-      add_run(*run, *exporter, text);
+      add_run(*run, writer, text);
     } else {
-      exporter->add(std::get<trace::Happening>(**item), text);
+      writer.add(std::get<trace::Happening>(**item), text);
     }
     if (text.size() < piece_bytes) continue;
     if (const auto written = write(*file, text); !written.ok()) return Failure(written.error());
@@ -184,7 +171,42 @@ Result<Conversion, Error> export_trace(const ExportOptions& options) {
   if (const auto written = write(*file, text); !written.ok()) return Failure(written.error());
   const u64 bytes = file->position();
   if (const auto done = file->commit(); !done.ok()) return Failure(done.error());
-  return Conversion{reader->instruction_count(), bytes, export_remarks(options.format, reader->contents())};
+  Conversion conversion{reader.instruction_count(), bytes, writer.remarks(reader.contents())};
+  if (reader.contents().stand_in_code)
+    conversion.remarks.emplace_back("the code bytes are not the program's: they stand for it");
+  return conversion;
+}
+
+template <class Writer>
+Result<Conversion, Error> export_as(const ExportOptions& options) {
+  auto reader = trace::Reader::open(options.input);
+  if (!reader.ok()) return Failure(reader.error());
+  Writer writer;
+  return export_with(writer, *reader, options.output);
+}
+
+}  // namespace
+
+Result<Conversion, Error> export_champsim(const ExportOptions& options) {
+  return export_as<ChampSimWriter<ChampSimRecord>>(options);
+}
+
+Result<Conversion, Error> export_cloudsuite(const ExportOptions& options) {
+  return export_as<ChampSimWriter<CloudSuiteRecord>>(options);
+}
+
+Result<Conversion, Error> export_insn_trace(const ExportOptions& options) {
+  return export_as<InsnTraceWriter>(options);
+}
+
+Result<Conversion, Error> export_lackey(const ExportOptions& options) {
+  auto reader = trace::Reader::open(options.input);
+  if (!reader.ok()) return Failure(reader.error());
+  if (!reader->contents().addresses)
+    return Failure(
+        Error(fmt::format("{}: has no addresses of accesses, which lackey's text is about", options.input)));
+  LackeyWriter writer;
+  return export_with(writer, *reader, options.output);
 }
 
 }  // namespace pmusim::formats

@@ -72,36 +72,42 @@ Result<std::size_t, Error> InputStream::unpack(std::span<std::byte> out) {
           damaged(packed_bytes_, fmt::format("it unpacks to more than {} times its size", max_expansion)));
     if (progress.made != 0) return progress.made;
     if (!at_end) continue;
-    if (progress.state == Unpacker::State::within)
-      return Failure(damaged(packed_bytes_, "the file ends within packed data"));
+    ended_early_ = progress.state == Unpacker::State::within;
     return std::size_t{0};
+  }
+}
+
+// Of the line that begins in the buffer. Of one that is too long, the end of the buffer.
+Result<std::size_t, Error> LineReader::find_end() {
+  for (;;) {
+    const std::size_t end = buffer_.find('\n', begin_);
+    if (end != std::string::npos) return end;
+    if (ended_ || buffer_.size() - begin_ > max_line_bytes) return buffer_.size();
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+    const std::size_t kept = buffer_.size();
+    buffer_.resize(kept + max_line_bytes);
+    const auto got = stream_.read(std::as_writable_bytes(std::span(buffer_).subspan(kept)));
+    if (!got.ok()) return got;
+    buffer_.resize(kept + *got);
+    ended_ = *got < max_line_bytes;
   }
 }
 
 Result<std::optional<std::string_view>, Error> LineReader::next() {
   for (;;) {
-    const std::size_t end = buffer_.find('\n', begin_);
-    const bool whole = end != std::string::npos;
-    if (whole || (ended_ && begin_ < buffer_.size())) {
-      const std::string_view line =
-          std::string_view(buffer_).substr(begin_, whole ? end - begin_ : buffer_.npos);
-      line_offset_ = next_offset_;
-      begin_ += line.size() + (whole ? 1 : 0);
-      next_offset_ += line.size() + (whole ? 1 : 0);
-      return std::optional(line);
-    }
-    if (ended_) return std::optional<std::string_view>();
-    buffer_.erase(0, begin_);
-    begin_ = 0;
-    if (buffer_.size() > max_line_bytes)
-      return Failure(
-          stream_.damaged(next_offset_, fmt::format("a line longer than {} bytes", max_line_bytes)));
-    const std::size_t kept = buffer_.size();
-    buffer_.resize(kept + max_line_bytes);
-    const auto got = stream_.read(std::as_writable_bytes(std::span(buffer_).subspan(kept)));
-    if (!got.ok()) return Failure(got.error());
-    buffer_.resize(kept + *got);
-    ended_ = *got < max_line_bytes;
+    const auto end = find_end();
+    if (!end.ok()) return Failure(end.error());
+    if (begin_ == buffer_.size()) return std::optional<std::string_view>();
+    const std::string_view line = std::string_view(buffer_).substr(begin_, *end - begin_);
+    const bool has_end = *end < buffer_.size(), is_rest = std::exchange(goes_on_, !has_end && !ended_);
+    if (!is_rest) line_offset_ = next_offset_;
+    begin_ += line.size() + (has_end ? 1 : 0);
+    next_offset_ += line.size() + (has_end ? 1 : 0);
+    if (is_rest) continue;
+    is_cut_ = !has_end && ended_;
+    is_long_ = line.size() > max_line_bytes;
+    return std::optional(line);
   }
 }
 

@@ -4,8 +4,10 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "formats/insn_trace.h"
+#include "formats/remarks.h"
 #include "formats/trace_maker.h"
 
 namespace pmusim::formats {
@@ -13,22 +15,35 @@ namespace {
 
 constexpr u64 page_bytes = 4096;
 constexpr std::size_t max_threads = 16384;
+constexpr u32 only_thread = 1;  // where lines name none
 
 /// Puts what the lines say into a trace, in their order.
 class Importer {
  public:
   explicit Importer(TraceMaker& maker) : maker_(maker) {}
 
-  /// Whether the instruction is user-mode code; Error: too many threads, the trace cannot be written.
+  /// Error: too many threads, the trace cannot be written.
   Result<Done, Error> take(const PrintedInstruction& line) {
-    if (!is_code_address(line.ip)) {
-      ++kernel_instructions;
+    if (instructions_++ == 0 && first_line) {
+      doubtful_ = line;
       return Done{};
     }
-    const u32 pid = line.pid.value_or(pid_.value_or(line.tid));
-    if (auto known = know(pid, line.tid, line.command); !known.ok()) return known;
-    if (auto mapped = cover(pid, line.ip, line.code.size()); !mapped.ok()) return mapped;
-    return maker_.retire({pid, line.tid}, line.ip, line.code.bytes(), {}, 1);
+    // What is left of a line cut at its front has fewer fields, or begins where the next is indented.
+    if (doubtful_ && !doubtful_->can_be_whole(line)) {
+      doubtful_.reset();
+      ++cut_lines;
+    }
+    if (auto taken = take_doubtful(); !taken.ok()) return taken;
+    return retire(line);
+  }
+  /// The first line, if it was not cut.
+  Result<Done, Error> take_doubtful() {
+    const auto line = std::exchange(doubtful_, std::nullopt);
+    return line ? retire(*line) : Done{};
+  }
+  Result<Done, Error> take(const PrintedWithoutCode&) {
+    ++without_code;
+    return interrupt();
   }
   Result<Done, Error> take(const PrintedMapping& line) {
     if ((line.mapping.protection & PROT_EXEC) == 0 || !is_code_address(line.mapping.start) ||
@@ -40,13 +55,35 @@ class Importer {
   }
   Result<Done, Error> take(const PrintedGap&) {
     ++gaps;
-    return maker_.finish(0);
+    return interrupt();
   }
   Result<Done, Error> take(const PrintedOther&) { return Done{}; }
+  Result<Done, Error> take(const PrintedForeign&) {
+    ++foreign_lines;
+    return Done{};
+  }
 
+  bool first_line = true;  ///< the one that is taken
   u64 kernel_instructions = 0, gaps = 0, unmapped_pages = 0;
+  u64 without_code = 0, without_thread = 0, foreign_lines = 0, cut_lines = 0;
 
  private:
+  Result<Done, Error> retire(const PrintedInstruction& line) {
+    if (!is_code_address(line.ip)) {
+      ++kernel_instructions;
+      return Done{};
+    }
+    without_thread += line.tid ? 0 : 1;
+    const u32 tid = line.tid.value_or(only_thread), pid = line.pid.value_or(pid_.value_or(tid));
+    if (auto known = know(pid, tid, line.command); !known.ok()) return known;
+    if (auto mapped = cover(pid, line.ip, line.code.size()); !mapped.ok()) return mapped;
+    return maker_.retire({pid, tid}, line.ip, line.code.bytes(), {}, 1);
+  }
+  /// What follows is not what came next.
+  Result<Done, Error> interrupt() {
+    if (auto taken = take_doubtful(); !taken.ok()) return taken;
+    return maker_.finish(0);
+  }
   /// Tells of a process and a thread when they are first seen.
   Result<Done, Error> know(u32 pid, u32 tid, const std::string& command) {
     if (!pid_) pid_ = pid;
@@ -72,23 +109,65 @@ class Importer {
   }
 
   TraceMaker& maker_;
+  u64 instructions_ = 0;
+  std::optional<PrintedInstruction> doubtful_;
   std::optional<u32> pid_;  // of the first line: where lines have none, of all
   std::set<u32> processes_;
   std::set<std::pair<u32, u32>> threads_;
   std::map<u32, std::map<u64, u64>> mapped_;  // by process: start and end
 };
 
-std::vector<std::string> remarks_on(const Importer& importer, const TraceMaker& maker) {
+std::vector<std::string> left_out(const Importer& importer, const LineReader& lines) {
+  std::vector<std::string> sentences;
+  add_count(sentences, importer.kernel_instructions, "instructions of the kernel were left out");
+  add_count(sentences, importer.gaps, "gaps where perf could not decode");
+  add_count(
+      sentences, importer.without_code,
+      "lines without code bytes were left out ('perf script --insn-trace' prints 'insn:', --xed does not)");
+  add_count(sentences, importer.foreign_lines, "lines that are not perf script's were left out");
+  add_count(sentences, importer.cut_lines, "lines were left out: the file begins or ends within them");
+  if (lines.ended_early()) sentences.emplace_back(packed_data_end_early);
+  return sentences;
+}
+
+std::vector<std::string> remarks_on(const Importer& importer, const LineReader& lines,
+                                    const TraceMaker& maker) {
   std::vector<std::string> remarks{"perf's instruction traces have no addresses of accesses"};
-  const auto add = [&](u64 amount, std::string_view what) {
-    if (amount != 0) remarks.push_back(fmt::format("{} {}", fmt::group_digits(amount), what));
-  };
-  add(maker.repeats(), "string instructions with REP are taken to have had one iteration");
-  add(importer.kernel_instructions, "instructions of the kernel were left out");
-  add(importer.gaps, "gaps where perf could not decode");
-  add(importer.unmapped_pages,
-      "pages of code have no file: print with 'perf script --insn-trace --show-mmap-events' to have symbols");
+  add_count(remarks, maker.repeats(), "string instructions with REP are taken to have had one iteration");
+  for (std::string& sentence : left_out(importer, lines)) remarks.push_back(std::move(sentence));
+  add_count(remarks, importer.without_thread,
+            "instructions are of no named thread (-F +tid) and taken as of one");
+  add_count(remarks, importer.unmapped_pages,
+            "pages of code have no file: print with 'perf script --insn-trace --show-mmap-events' to have "
+            "symbols");
   return remarks;
+}
+
+/// Takes the next line. False at the end. Errors: the file's, the trace's.
+Result<bool, Error> take_line(LineReader& lines, Importer& importer) {
+  const auto text = lines.next();
+  if (!text.ok()) return Failure(text.error());
+  if (!text->has_value()) return false;
+  const auto line =
+      lines.is_long() ? std::optional<PrintedLine>(PrintedForeign{}) : parse_insn_trace_line(**text);
+  const bool is_first = lines.line_offset() == 0,
+             is_other = line && std::holds_alternative<PrintedOther>(*line);
+  if (lines.is_cut() && !is_other) {
+    ++importer.cut_lines;
+    return true;
+  }
+  if (!line && is_first) {
+    ++importer.cut_lines;
+    return true;
+  }
+  if (!line)
+    return Failure(
+        lines.damaged("expected 'COMMAND TID [CPU] TIME: ADDRESS ... insn: BYTES', as 'perf script "
+                      "--insn-trace' prints it"));
+  importer.first_line = is_first;
+  const auto taken = std::visit([&](const auto& l) { return importer.take(l); }, *line);
+  if (!taken.ok()) return Failure(taken.error());
+  return true;
 }
 
 }  // namespace
@@ -102,23 +181,16 @@ Result<Conversion, Error> import_insn_trace(const ImportOptions& options) {
   TraceMaker maker(*writer);
   Importer importer(maker);
   while (options.max_instructions == 0 || maker.instructions() < options.max_instructions) {
-    const auto text = lines.next();
-    if (!text.ok()) return Failure(text.error());
-    if (!text->has_value()) break;
-    const auto line = parse_insn_trace_line(**text);
-    if (!line)
-      return Failure(
-          lines.damaged("expected 'COMMAND TID [CPU] TIME: ADDRESS ... insn: BYTES', as 'perf script "
-                        "--insn-trace' prints it"));
-    const auto taken = std::visit([&](const auto& l) { return importer.take(l); }, *line);
+    const auto taken = take_line(lines, importer);
     if (!taken.ok()) return Failure(taken.error());
+    if (!*taken) break;
   }
-  if (maker.instructions() == 0)
-    return Failure(Error(fmt::format("{}: no instruction in it", options.input)));
+  if (const auto taken = importer.take_doubtful(); !taken.ok()) return Failure(taken.error());
+  if (maker.instructions() == 0) return Failure(nothing_in(options.input, left_out(importer, lines)));
   if (const auto finished = maker.finish(0); !finished.ok()) return Failure(finished.error());
   const auto written = writer->finish();
   if (!written.ok()) return Failure(written.error());
-  return Conversion{written->instructions, written->file_bytes, remarks_on(importer, maker)};
+  return Conversion{written->instructions, written->file_bytes, remarks_on(importer, lines, maker)};
 }
 
 }  // namespace pmusim::formats

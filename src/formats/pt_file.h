@@ -42,6 +42,17 @@ static_assert(sizeof(PtInfo) == 8 + 17 * 8 && offsetof(PtInfo, per_cpu) == 80);
 /// Files of the first versions end behind `per_cpu`.
 inline constexpr std::size_t pt_info_least_bytes = offsetof(PtInfo, per_cpu) + sizeof(u64);
 
+/// PERF_RECORD_AUX behind the record's header: new packets, and what became of others.
+struct AuxRecord {
+  static constexpr u64 TRUNCATED = bit(0), PARTIAL = bit(2);
+  u64 offset = 0, bytes = 0, flags = 0;
+};
+
+/// PERF_RECORD_LOST behind the record's header.
+struct LostRecord {
+  u64 id = 0, records = 0;
+};
+
 }  // namespace pmusim::formats
 
 #endif

@@ -10,6 +10,7 @@
 #include "formats/pt_code.h"
 #include "formats/pt_source.h"
 #include "formats/pt_timing.h"
+#include "formats/remarks.h"
 
 namespace pmusim::formats {
 namespace {
@@ -193,18 +194,16 @@ std::vector<std::string> import_remarks(const PtSource& source, const PtImporter
                                         const TraceMaker& maker, const PtCode& code) {
   std::vector<std::string> remarks{fmt::format(
       "Intel PT has no addresses of accesses and no system calls' numbers; {}", remark_on_time(source))};
-  const auto add = [&](u64 amount, std::string_view what) {
-    if (amount != 0) remarks.push_back(fmt::format("{} {}", fmt::group_digits(amount), what));
-  };
-  add(maker.repeats(), "string instructions with REP are taken to have had one iteration");
-  add(importer.estimated(),
-      "instructions without a time packet behind them took as long as the others on average");
-  add(importer.kernel_instructions, "instructions of the kernel were left out");
-  add(importer.gaps, "gaps where packets were lost or code is not known");
-  add(importer.unknown_pieces, "pieces of streams of CPUs on which no record says who ran");
+  add_count(remarks, maker.repeats(), "string instructions with REP are taken to have had one iteration");
+  add_count(remarks, importer.estimated(),
+            "instructions without a time packet behind them took as long as the others on average");
+  add_count(remarks, importer.kernel_instructions, "instructions of the kernel were left out");
+  add_count(remarks, importer.gaps, "gaps where packets were lost or code is not known");
+  add_count(remarks, importer.unknown_pieces, "pieces of streams of CPUs on which no record says who ran");
   for (const std::string& path : code.missing())
     remarks.push_back(
         fmt::format("no code of {}: not there, or not the file that was traced", printable(path)));
+  remarks.insert(remarks.end(), source.missing.begin(), source.missing.end());
   return remarks;
 }
 
@@ -226,8 +225,8 @@ Result<Conversion, Error> import_pt(const ImportOptions& options) {
   if (maker.instructions() == 0)
     return Failure(
         Error(fmt::format("{}: no instruction in it; code comes from the files that it names, or from "
-                          "a trace given with --code",
-                          options.input)));
+                          "a trace given with --code{}",
+                          options.input, joined_behind_colon(source->missing))));
   const auto written = writer->finish();
   if (!written) return Failure(written.error());
   return Conversion{written->instructions, written->file_bytes,

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "formats/pt_file.h"
+#include "formats/remarks.h"
 #include "formats/step.h"
 #include "perfdata/file_format.h"
 #include "perfdata/sample_parser.h"
@@ -46,7 +47,10 @@ class SourceReader {
       if (!*record) break;
       if (auto taken = take(**record); !taken) return Failure(taken.error());
     }
-    if (!info_) return Failure(Error(fmt::format("{}: no Intel PT in it (no AUXTRACE_INFO record)", path_)));
+    source_.missing = missing();
+    if (!info_)
+      return Failure(Error(fmt::format("{}: no Intel PT in it (no AUXTRACE_INFO record){}", path_,
+                                       joined_behind_colon(source_.missing))));
     describe();
     std::ranges::stable_sort(source_.side_band, {}, &PtSideBand::time);
     return std::move(source_);
@@ -67,6 +71,11 @@ class SourceReader {
         return take_task(record);
       case RecordType::itrace_start:
         return take_start(record);
+      case RecordType::aux:
+        return take_aux(record);
+      case RecordType::lost:
+        lost_records_ += front_of<LostRecord>(record.bytes.subspan(sizeof record.header)).records;
+        return Done{};
       case RecordType::switch_:
       case RecordType::switch_cpu_wide:
         return take_switch(record);
@@ -91,6 +100,7 @@ class SourceReader {
     const auto area = front_of<perfdata::AuxArea>(record.bytes.subspan(sizeof record.header));
     const auto known = newest_.find(area.index);
     const bool goes_on = known != newest_.end() && known->second.end == area.offset;
+    if (known != newest_.end() && !goes_on) ++jumps_;
     if (!goes_on && source_.streams.size() == max_streams)
       return broken(record, fmt::format("more than {} streams", max_streams));
     if (!goes_on) source_.streams.push_back({area.index, area.cpu, area.tid, {}});
@@ -98,6 +108,12 @@ class SourceReader {
     newest_[area.index] = {number, area.offset + record.aux.size()};
     auto& packets = source_.streams[number].packets;
     packets.insert(packets.end(), record.aux.begin(), record.aux.end());
+    return Done{};
+  }
+
+  Outcome take_aux(const RecordView& record) {
+    const auto aux = front_of<AuxRecord>(record.bytes.subspan(sizeof record.header));
+    if ((aux.flags & (AuxRecord::TRUNCATED | AuxRecord::PARTIAL)) != 0) ++lost_packets_;
     return Done{};
   }
 
@@ -169,6 +185,15 @@ class SourceReader {
     return time == perfdata::absent ? 0 : time;
   }
 
+  std::vector<std::string> missing() const {
+    std::vector<std::string> sentences = reader_.warnings();
+    add_count(sentences, lost_packets_,
+              "AUX records say that packets were lost (a larger buffer: perf record -m,SIZE)");
+    add_count(sentences, jumps_, "pieces of AUX data do not follow the one before");
+    add_count(sentences, lost_records_, "records were lost: threads, mappings or switches may be missing");
+    return sentences;
+  }
+
   /// What is known when everything is read.
   void describe() {
     source_.time_shift = info_->time_shift;
@@ -228,6 +253,7 @@ class SourceReader {
   PtSource source_;
   std::optional<PtInfo> info_;
   std::map<u32, Newest> newest_;  // by index
+  u64 lost_packets_ = 0, jumps_ = 0, lost_records_ = 0;
 };
 
 }  // namespace

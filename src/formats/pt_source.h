@@ -34,10 +34,13 @@ struct PtSource {
   /// From when on which thread was on a CPU.
   std::map<i32, std::map<u64, TraceMaker::Thread>> on_cpu;
   std::map<u32, u32> process_of;  ///< of threads
+  /// Sentences: where the file ends early, what its recorder lost.
+  std::vector<std::string> missing;
 
   /// Time of the records, in ns, at a time stamp.
   u64 time_of(u64 tsc) const;
 
+  /// A file that was cut is read as far as it goes.
   /// Errors: as perfdata::Reader; no Intel PT in it; a record that does not parse.
   static Result<PtSource, Error> read(const std::string& path);
 };

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "pmusim/arch/branch.h"
 #include "pmusim/base/error.h"
@@ -51,7 +53,7 @@ struct Step {
   boost::container::static_vector<Access, 8> accesses;
 };
 
-/// A source of steps. Errors: damaged, truncated; the sentence has the offset.
+/// A source of steps. Errors: damaged; the sentence has the offset.
 class StepReader {
  public:
   StepReader() = default;
@@ -59,6 +61,8 @@ class StepReader {
   StepReader& operator=(const StepReader&) = delete;
   virtual ~StepReader() = default;
   virtual Result<std::optional<Step>, Error> next() = 0;
+  /// What was left out so far, and counted.
+  virtual std::vector<std::string> left_out() const = 0;
 };
 
 }  // namespace pmusim::formats

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "formats/remarks.h"
 #include "formats/survey.h"
 #include "formats/trace_maker.h"
 
@@ -131,22 +132,17 @@ Result<Written, Error> write(StepReader& source, u64 max_instructions, Program& 
   return Written{addresses.repeated, addresses.dropped};
 }
 
-void add_remark(std::vector<std::string>& remarks, u64 amount, std::string_view what) {
-  if (amount != 0) remarks.push_back(fmt::format("{} {}", fmt::group_digits(amount), what));
-}
-
 }  // namespace
 
-Result<Conversion, Error> import_steps(
-    const ImportOptions& options,
-    const std::function<Result<std::unique_ptr<StepReader>, Error>()>& open_source) {
+Result<Conversion, Error> import_steps(const ImportOptions& options,
+                                       const std::function<OpenedSteps()>& open_source,
+                                       std::string_view not_told) {
   auto first = open_source();
   if (!first.ok()) return Failure(first.error());
   const auto survey = survey_of(**first, options.max_instructions);
   if (!survey.ok()) return Failure(survey.error());
   Program program(*survey);
-  if (program.mappings().empty())
-    return Failure(Error(fmt::format("{}: no instruction in it", options.input)));
+  if (program.mappings().empty()) return Failure(nothing_in(options.input, (*first)->left_out()));
 
   auto second = open_source();
   if (!second.ok()) return Failure(second.error());
@@ -161,12 +157,16 @@ Result<Conversion, Error> import_steps(
   const auto finished = writer->finish();
   if (!finished.ok()) return Failure(finished.error());
 
-  Conversion conversion{finished->instructions, finished->file_bytes, {}};
-  add_remark(conversion.remarks, written->repeated_addresses,
-             "accesses of instructions that otherwise have more have the address of the last time");
-  add_remark(conversion.remarks, written->dropped_addresses,
-             "accesses were left out: an instruction here has two at most");
-  return conversion;
+  std::vector<std::string> remarks{
+      "the source has no code bytes, threads, modules and system calls: bytes stand for its instructions "
+      "that branch, load and store as they did, and replays refuse events that need more",
+      std::string(not_told)};
+  for (std::string& sentence : (*second)->left_out()) remarks.push_back(std::move(sentence));
+  add_count(remarks, written->repeated_addresses,
+            "accesses of instructions that otherwise have more have the address of the last time");
+  add_count(remarks, written->dropped_addresses,
+            "accesses were left out: an instruction here has two at most");
+  return Conversion{finished->instructions, finished->file_bytes, std::move(remarks)};
 }
 
 }  // namespace pmusim::formats

@@ -111,7 +111,7 @@ TEST(TraceFormats, OfABrokenFileEndWithASentenceAndStatus2) {
   const Output broken =
       run({pmusim(), "trace", "import", "-f", "champsim", "-o", scratch.file("t"), pmusim()});
   EXPECT_EQ(broken.status, 2);
-  EXPECT_THAT(broken.err, HasSubstr(pmusim() + ": damaged at offset 0: "));
+  EXPECT_THAT(broken.err, HasSubstr(pmusim() + ": does not begin with records of 64 bytes"));
   EXPECT_FALSE(std::filesystem::exists(scratch.file("t")));
   const Output unknown = run({pmusim(), "trace", "import", "-f", "sift", "-o", scratch.file("t"), pmusim()});
   EXPECT_EQ(unknown.status, 2);

@@ -17,7 +17,7 @@ BranchKind kind_of(const Registers& registers, ChampSimBranches branches = Champ
   ChampSimRecord record{};
   record.written = registers.written;
   record.read = registers.read;
-  return branch_kind(record, branches);
+  return branch_kind(ChampSimFields(record), branches);
 }
 
 // The registers that the tracer of the format writes for each kind.
@@ -46,10 +46,10 @@ TEST(ChampSim, RecordsThatWeWriteReadAsTheKindThatTheyWere) {
     const x86::Instruction i = x86::decode(code, 0x401000);
     EXPECT_EQ(i.length, bytes.size());
     const std::array<u64, 2> addresses{0x7000, 0x7008};
-    return champsim_record(i, i.end() + 1, std::span(addresses).first(i.memory_operands));
+    return champsim_record<ChampSimRecord>(i, i.end() + 1, std::span(addresses).first(i.memory_operands));
   };
   const auto kind = [&](std::initializer_list<int> bytes) {
-    return branch_kind(record_of(bytes), ChampSimBranches::since_2023);
+    return branch_kind(ChampSimFields(record_of(bytes)), ChampSimBranches::since_2023);
   };
   EXPECT_EQ(kind({0x74, 0x10}), BranchKind::conditional);
   EXPECT_EQ(kind({0xE2, 0x10}), BranchKind::conditional) << "loop";

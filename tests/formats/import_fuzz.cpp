@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::filesystem::temp_directory_path() / fmt::format("pmusim-fuzz-{}", getpid());
   static const std::string code = code_trace();
   FuzzInput input(data, size);
-  const formats::Format format = input.pick(formats::format_names).format;
+  const formats::Format format = input.pick(formats::all_formats()).format;
   const std::size_t bytes = size == 0 ? 0 : size - 1;
   must(ftruncate(descriptor, static_cast<off_t>(bytes)) == 0);
   must(pwrite(descriptor, data + (size - bytes), bytes, 0) == static_cast<ssize_t>(bytes));

@@ -116,7 +116,7 @@ void write_pebs_buffers(const fs::path& files, const fs::path& buffers) {
 /// In the format of this number, behind that.
 void write_other_trace(const fs::path& file, std::size_t format, const std::string& trace) {
   const std::string plain = file.string() + ".plain";
-  must(formats::export_trace({formats::format_names[format].format, trace, plain}).ok());
+  must(formats::export_trace({formats::all_formats()[format].format, trace, plain}).ok());
   std::ofstream out(file, std::ios::binary);
   out.put(static_cast<char>(format));
   out << std::ifstream(plain, std::ios::binary).rdbuf();
@@ -124,10 +124,10 @@ void write_other_trace(const fs::path& file, std::size_t format, const std::stri
 }
 
 void write_other_traces(const fs::path& folder, const std::string& trace, const std::string& timed_trace) {
-  for (std::size_t n = 0; n < formats::format_names.size(); ++n) {
-    const auto& [format, name] = formats::format_names[n];
-    write_other_trace(folder / name, n, trace);
-    if (format == formats::Format::pt) write_other_trace(folder / "pt-timed", n, timed_trace);
+  for (std::size_t n = 0; n < formats::all_formats().size(); ++n) {
+    const formats::FormatInfo& info = formats::all_formats()[n];
+    write_other_trace(folder / info.name, n, trace);
+    if (info.format == formats::Format::pt) write_other_trace(folder / "pt-timed", n, timed_trace);
   }
 }
 

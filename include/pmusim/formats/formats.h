@@ -2,8 +2,8 @@
 #ifndef PMUSIM_FORMATS_FORMATS_H
 #define PMUSIM_FORMATS_FORMATS_H
 
-#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,23 +15,26 @@
 namespace pmusim::formats {
 
 enum class Format : u8 {
-  champsim,      ///< ChampSim's 64-byte records, branches as its reader of today tells them
+  champsim,      ///< ChampSim's records, branches as its reader of today tells them
   champsim_old,  ///< the same, branches as readers before 2023 told them
+  cloudsuite,    ///< CloudSuite's records, which ChampSim reads too
   lackey,        ///< text of `valgrind --tool=lackey --trace-mem=yes`
   insn_trace,    ///< text of `perf script --insn-trace`
   pt,            ///< Intel PT in a perf.data file
+  count          ///< no format: how many there are
 };
 
-/// A format as options name it.
-struct FormatName {
+/// What there is to say of a format.
+struct FormatInfo {
   Format format;
-  std::string_view name;
+  std::string_view name;      ///< as options have it
+  std::string_view source;    ///< whose files these are
+  std::string_view code;      ///< of an imported trace
+  std::string_view accesses;  ///< of an imported trace
+  std::string_view lost;      ///< by importing
 };
-inline constexpr std::array<FormatName, 5> format_names{{{Format::champsim, "champsim"},
-                                                         {Format::champsim_old, "champsim-old"},
-                                                         {Format::lackey, "lackey"},
-                                                         {Format::insn_trace, "insn-trace"},
-                                                         {Format::pt, "pt"}}};
+/// Every format, in the order of the enumeration.
+std::span<const FormatInfo> all_formats();
 
 /// What became of a trace on its way from one format to another.
 struct Conversion {
@@ -61,8 +64,12 @@ struct ImportOptions {
 /// did (trace::Contents::stand_in_code). The file is read twice for that; memory is bounded by the number of
 /// distinct instructions, of which it may have a million.
 ///
-/// Errors: cannot read or write; not a regular file; damaged or truncated, with the offset (of a packed file:
-/// of the unpacked bytes, unless the packing is damaged); too many distinct instructions; no instruction.
+/// A file may be cut at its beginning or its end, and have lines between that are not the format's: what is
+/// left out is counted in the remarks. The output appears, or replaces what has its name, when it is
+/// complete.
+///
+/// Errors: cannot read or write; not a regular file; damaged, with the offset (of a packed file: of the
+/// unpacked bytes, unless the packing is damaged); too many distinct instructions; no instruction.
 Result<Conversion, Error> import_trace(const ImportOptions& options);
 
 /// Which trace becomes a file of which format.
