@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 
 #include "tests/end_to_end/command.h"
 
@@ -42,6 +45,28 @@ TEST_P(CollisionExperiment, DistinctEventsCollideSeldomAndInThePublishedOrderAnd
     fewer = measured[row]["collision_rate"];
   }
   EXPECT_GT(measured[3]["confidence_95"][0], 0.95);
+}
+
+/// What docs/pebs.md gives for the defaults, in percent: of the program's column.
+std::vector<double> rates_of_the_page(std::string_view program) {
+  const std::string page = read_file(PMUSIM_SOURCE_DIR "/docs/pebs.md");
+  std::smatch columns;
+  const std::regex row(R"(\n\| 4 \| 2 \| 2003 \| ([\d. ]+) % \| ([\d. ]+) % \|)");
+  if (!std::regex_search(page, columns, row)) return {};
+  std::istringstream column(columns[program == "branches" ? 1 : 2]);
+  return {std::istream_iterator<double>(column), {}};
+}
+
+// What a processor's libc does before main differs, and rates with it: an interval that is as wide again.
+TEST_P(CollisionExperiment, GivesWhatThePageSays) {
+  const json measured = rows({"--replays", "16"});
+  const std::vector<double> page = rates_of_the_page(GetParam().name);
+  ASSERT_EQ(page.size(), 3u);
+  for (std::size_t row = 0; row < page.size(); ++row) {
+    const double low = measured[row]["confidence_95"][0], high = measured[row]["confidence_95"][1];
+    EXPECT_GT(page[row] / 100, low - (high - low) / 2) << row;
+    EXPECT_LT(page[row] / 100, high + (high - low) / 2) << row;
+  }
 }
 
 TEST_P(CollisionExperiment, TheArmDelayMovesTheRates) {
