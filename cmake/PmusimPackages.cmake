@@ -6,7 +6,7 @@ if(NOT PMUSIM_TOOLS OR NOT PROJECT_IS_TOP_LEVEL)
 endif()
 
 set(CPACK_GENERATOR DEB)
-set(PMUSIM_MAINTAINER "the pmusim authors <root@localhost>" CACHE STRING "Maintainer of the packages, with an address")
+set(PMUSIM_MAINTAINER "the pmusim authors <pmusim@localhost>" CACHE STRING "Maintainer of the packages, with an address")
 set(CPACK_PACKAGE_CONTACT ${PMUSIM_MAINTAINER})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "x86 PMU hardware emulator")
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -26,7 +26,13 @@ function(pmusim_package component name section text depends)
   set(folder ${CMAKE_INSTALL_DATADIR}/doc/${name})
   install(FILES LICENSE DESTINATION ${folder} RENAME copyright COMPONENT ${component})
   install(FILES ${PROJECT_BINARY_DIR}/install/changelog.gz DESTINATION ${folder} COMPONENT ${component})
+  install(FILES packaging/debian/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${name}
+    COMPONENT ${component})
 endfunction()
+
+# What packages hold of what is built: examples and tests are not among it.
+add_custom_target(pmusim_packaged DEPENDS pmusim pmusim_qemu_plugin pmusim_man pmusim_hardware pmusim_full pmusim_c
+  pmusim_c_static)
 
 configure_file(cmake/install/changelog.in ${PROJECT_BINARY_DIR}/install/changelog @ONLY)
 execute_process(COMMAND gzip -9nc ${PROJECT_BINARY_DIR}/install/changelog
@@ -55,6 +61,7 @@ Intel CPUs, for drivers under test, with an interface in C."
   "")
 if(TARGET pmusim_python)
   list(APPEND CPACK_COMPONENTS_ALL python)
+  add_dependencies(pmusim_packaged pmusim_python)
   pmusim_package(python python3-pmusim python
 "The package for Python: emulated processors, synthetic programs, and the counts
 and samples of recorded ones as NumPy columns."

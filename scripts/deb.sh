@@ -6,9 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/packages.sh build
+scripts/packages.sh deb
 cmake --preset release -B build/deb-tree -DCMAKE_INSTALL_PREFIX=/usr -DPMUSIM_TESTS=OFF -DPMUSIM_BENCHMARKS=OFF \
   -DPMUSIM_PYTHON=ON "$@"
-cmake --build build/deb-tree
+cmake --build build/deb-tree --target pmusim_packaged
+rm -rf build/deb
 cpack --config build/deb-tree/CPackConfig.cmake -B build/deb
 ls -l build/deb/*.deb

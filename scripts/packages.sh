@@ -6,6 +6,7 @@
 #   scripts/packages.sh build    to build everything: the libraries, the tests, the package for Python
 #   scripts/packages.sh test     the same, and what the tests use: perf, BOLT, AutoFDO, llvm-profgen, Lua to profile,
 #                                and programs to record
+#   scripts/packages.sh deb      what makes Debian packages; deb-test: what tests them
 #   scripts/packages.sh kernel   sources of Linux kernels and what builds them, for pmusim-linux
 #   scripts/packages.sh site     what makes a site of the pages
 #   scripts/packages.sh determinism  the compilers of scripts/determinism.sh
@@ -13,10 +14,14 @@
 #                                chromium to show pages
 set -euo pipefail
 
-quickstart="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
-  libelf-dev libdw-dev libseccomp-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev linux-perf qemu-user"
+compile="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
+  libelf-dev libdw-dev libseccomp-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev"
+quickstart="$compile linux-perf qemu-user"
+# A bare Debian lacks what CPack looks into programs with.
+deb="$compile pybind11-dev python3-dev dpkg-dev file"
+deb_test="lintian mmdebstrap python3"
 build="$quickstart libgtest-dev libgmock-dev libbenchmark-dev pybind11-dev python3-dev"
-test="man-db mandoc zsh strace fakeroot dpkg-dev binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
+test="git man-db mandoc zsh strace fakeroot dpkg-dev file binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
   python3-numpy python3-matplotlib python3-pandas python3-venv mypy strace libpapi-dev msr-tools slurmctld slurmd slurm-client munge"
 # Large ones, without which few tests are skipped.
@@ -28,12 +33,14 @@ kernel="linux-source-6.12 linux-source-6.1 flex bison bc libelf-dev xz-utils"
 case "${1:-}" in
   quickstart) wanted="$quickstart" ;;
   build) wanted="$build" ;;
+  deb) wanted="$deb" ;;
+  deb-test) wanted="$deb_test" ;;
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
   kernel) wanted="$kernel" ;;
   site) wanted="$site" ;;
   determinism) wanted="$build $determinism" ;;
-  *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What other people's tools read of this tree: CI files that docs/ci.md shows, and recipes of package
-// managers.
+// What other people's tools read of this tree: recipes of package managers.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -12,13 +11,6 @@
 
 namespace pmusim::test {
 namespace {
-
-TEST(ContinuousIntegrationPage, ShowsTheFilesThatThereAre) {
-  const std::string page = contents(source_tree() / "docs/ci.md");
-  for (const char* const file : {"examples/ci/github.yml", "examples/ci/gitlab-ci.yml",
-                                 "examples/ci/counts.sh", "packaging/docker/Dockerfile"})
-    EXPECT_NE(page.find("\n" + contents(source_tree() / file) + "```\n"), std::string::npos) << file;
-}
 
 TEST(VcpkgRecipe, HasTheVersionOfTheTree) {
   const std::string recipe = contents(source_tree() / "packaging/vcpkg/pmusim/vcpkg.json");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs of examples/, and that README shows them as they are.
+// The programs of examples/.
 #include <gmock/gmock.h>
 
 #include "command.h"
@@ -20,13 +20,6 @@ TEST(Examples, ReplayOfAMissingTraceSaysSo) {
   const Output output = run({PMUSIM_EXAMPLES "/replay", "no-such-trace"});
   EXPECT_EQ(output.status, 2);
   EXPECT_THAT(output.err, testing::HasSubstr("no-such-trace"));
-}
-
-TEST(Readme, ShowsTheExampleThatIsCompiled) {
-  const std::string example = read_file(PMUSIM_SOURCE_DIR "/examples/replay.cpp");
-  const std::size_t main = example.find("int main");
-  ASSERT_NE(main, std::string::npos);
-  EXPECT_THAT(read_file(PMUSIM_SOURCE_DIR "/README.md"), testing::HasSubstr(example.substr(main)));
 }
 
 }  // namespace
