@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "live/emulated_cpu.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "live/page_map.h"
 #include "trace/tracee.h"
 
@@ -56,6 +59,14 @@ const trace::Block& EmulatedCpu::block_of(const trace::OpenBlock& open) {
   }
   entry->second = &block;
   return block;
+}
+
+void EmulatedCpu::catch_up() {
+  engine_->settle();
+  monitor_.catch_up();
+  if (std::exchange(caught_up_instructions_, instructions_) == instructions_) return;
+  caught_up_ns_ = std::max(caught_up_ns_ + 1, monitor_.now());
+  perf().set_time(caught_up_ns_);
 }
 
 void EmulatedCpu::happen(const trace::Happening& happening) {

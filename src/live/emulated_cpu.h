@@ -36,11 +36,9 @@ class EmulatedCpu {
   void execute(const trace::ProcessStart& start);
   /// Page faults of an instruction, which began with these registers.
   void fault(const PageFaults::Count& count, const Registers& before);
-  /// Before a system call on events: they are where the PMU is.
-  void catch_up() {
-    engine_->settle();
-    monitor_.catch_up();
-  }
+  /// Before a system call on events: they are where the PMU is. What has retired since the last time took
+  /// time, though it may be less than a nanosecond: counts that come with none are not counted for perf.
+  void catch_up();
 
   u64 instructions() const { return instructions_; }
 
@@ -71,6 +69,7 @@ class EmulatedCpu {
   std::deque<trace::Block> blocks_;
   std::vector<u32> key_;
   u64 instructions_ = 0;
+  u64 caught_up_instructions_ = 0, caught_up_ns_ = 0;
   TraceOutput* output_ = nullptr;
 };
 

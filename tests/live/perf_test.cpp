@@ -33,7 +33,7 @@ TEST_F(LiveWithPerf, IntervalsAddUpToTheWhole) {
   const std::vector<std::string> stat{"perf",           "stat", "-x,",          "-o",   file("counts"), "-e",
                                       "instructions:u", "--",   events_program, "work", "4000"};
   std::vector<std::string> in_intervals = stat;
-  in_intervals.insert(in_intervals.begin() + 2, {"-I", "20"});
+  in_intervals.insert(in_intervals.begin() + 2, {"-I", "1"});
   ASSERT_EQ(run_live(stat, {}, Addresses::fixed).status, 0);
   const double whole = std::stod(counts_in(read_file(file("counts")))["instructions:u"]);
   ASSERT_EQ(run_live(in_intervals, {}, Addresses::fixed).status, 0);
