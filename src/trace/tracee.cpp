@@ -108,12 +108,15 @@ bool is_virtual_machine() {
 
 }  // namespace
 
-bool execute_cpuid(u32 tid, std::span<const std::byte> code) {
-  static const bool is_lost = is_virtual_machine();
+bool trap_is_lost(std::span<const std::byte> code) {
+  static const bool is_virtual = is_virtual_machine();
   constexpr std::array cpuid{std::byte{0x0F}, std::byte{0xA2}};
+  return is_virtual && std::ranges::equal(code, cpuid);
+}
+
+bool execute_cpuid(u32 tid, std::span<const std::byte> code) {
   user_regs_struct r{};
-  if (!is_lost || !std::ranges::equal(code, cpuid) || ::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0)
-    return false;
+  if (!trap_is_lost(code) || ::ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0) return false;
   unsigned a = 0, b = 0, c = 0, d = 0;
   __cpuid_count(static_cast<unsigned>(r.rax), static_cast<unsigned>(r.rcx), a, b, c, d);
   r.rax = a, r.rbx = b, r.rcx = c, r.rdx = d;

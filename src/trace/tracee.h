@@ -37,9 +37,10 @@ Result<u32, Error> start_traced(const std::vector<std::string>& command, const P
 /// Executes one instruction of a stopped thread, delivering `signal` first unless it is 0. If the thread is
 /// gone, its exit is to be waited for.
 void single_step(u32 tid, int signal);
-/// What a step of `code` would do, done here where that is CPUID and this machine a virtual one: its
-/// hypervisor executes CPUID, and some lose the trap of the step, so that the next instruction passes unseen.
-/// False: step.
+/// Whether a step of `code` may pass the next instruction unseen: CPUID on a virtual machine, whose hypervisor
+/// executes it, and may lose the trap of the step. A program that steps itself gets none there, either.
+bool trap_is_lost(std::span<const std::byte> code);
+/// What a step of such `code` would do, done here. False: step.
 bool execute_cpuid(u32 tid, std::span<const std::byte> code);
 /// Lets a thread run up to the stop before the system call that it is about to make, or after the one that it
 /// is in. No trap flag is set meanwhile, and no SIGTRAP forced.
