@@ -89,7 +89,7 @@ function(pmusim_test_program name)
   target_link_libraries(test_${name} PRIVATE ${ARGN} pmusim_warnings GTest::gmock GTest::gtest_main)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
   pmusim_compile_fast(test_${name})
-  pmusim_precompile(test_${name} REUSE_FROM pmusim_test_headers)
+  pmusim_join(test_${name} REUSE_FROM pmusim_test_headers)
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300 LABELS room)
 endfunction()

@@ -11,7 +11,7 @@
 
 #include "pmusim/annotate/report.h"
 
-namespace pmusim::annotate {
+namespace pmusim::annotate::profile_test {
 
 namespace {
 
@@ -259,4 +259,4 @@ TEST(AnnotationText, BranchesRarerThanOneInAThousandPrintNothing) {
 
 }  // namespace
 
-}  // namespace pmusim::annotate
+}  // namespace pmusim::annotate::profile_test

@@ -13,7 +13,7 @@
 #include "tests/core/chase.h"
 #include "tests/core/code.h"
 
-namespace pmusim {
+namespace pmusim::every_event_test {
 namespace {
 
 using namespace test;
@@ -332,4 +332,4 @@ TEST_P(EveryListedEvent, AndNoCycleOfDispatchOrOfPortsIsToldTwice) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::every_event_test

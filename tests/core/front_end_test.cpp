@@ -5,7 +5,7 @@
 #include "tests/core/code.h"
 #include "tests/core/program.h"
 
-namespace pmusim {
+namespace pmusim::front_end_test {
 namespace {
 
 using namespace test;
@@ -140,4 +140,4 @@ TEST(UopSources, GoingFromTheUopCacheToTheDecodersTakesTime) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::front_end_test

@@ -5,7 +5,7 @@
 #include "tests/core/code.h"
 #include "tests/core/program.h"
 
-namespace pmusim {
+namespace pmusim::transactions_test {
 namespace {
 
 using namespace test;
@@ -115,4 +115,4 @@ TEST(Transactions, AreAbortedByInterrupts) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::transactions_test

@@ -3,7 +3,7 @@
 
 #include "cpu/core_facts.h"
 
-namespace pmusim {
+namespace pmusim::events_test {
 namespace {
 
 CpuModel ice_lake() {
@@ -65,4 +65,4 @@ TEST(FindEvent, FrontEndEventsAreChosenByTheirExtraRegister) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::events_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pmusim::driver {
+namespace pmusim::driver::constraint_book_test {
 namespace {
 
 using enum Microarchitecture;
@@ -190,4 +190,4 @@ TEST(ConstraintBook, MemoryEventsOfTheEarlyCoresAreExclusive) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::constraint_book_test

@@ -15,7 +15,7 @@
 #include "driver/scheduling/constraint_book.h"
 #include "driver/scheduling/scheduler.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::constraint_tables_test {
 namespace {
 
 using enum Microarchitecture;
@@ -302,4 +302,4 @@ TEST_P(ConstraintTable, WhatFitsIsPlacedInAnyOrderButForOnePair) {
 INSTANTIATE_TEST_SUITE_P(Cores, ConstraintTable, testing::ValuesIn(tables()));
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::constraint_tables_test

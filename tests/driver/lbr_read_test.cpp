@@ -8,7 +8,7 @@
 
 #include "lbr_fixture.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::lbr_read_test {
 namespace {
 
 using namespace perf::branch;
@@ -392,4 +392,4 @@ TEST(LbrRead, IsSkippedWhereAllStacksComeInPebsRecords) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::lbr_read_test

@@ -9,7 +9,7 @@
 #include "lbr_fixture.h"
 #include "perf/context.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::lbr_switch_test {
 namespace {
 
 using namespace perf::branch;
@@ -284,4 +284,4 @@ TEST(TaskSwitch, TheFilterReadsCodeOnceForAllThreadsOfAProcess) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::lbr_switch_test

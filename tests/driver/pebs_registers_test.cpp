@@ -7,7 +7,7 @@
 #include "driver/samples/pebs_sample.h"
 #include "driver_fixture.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::pebs_registers_test {
 namespace {
 
 namespace sample = perf::sample;
@@ -207,4 +207,4 @@ TEST(PebsRegisters, AnAdaptiveRecordHasTheXmmOfBothSides) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::pebs_registers_test

@@ -16,7 +16,7 @@
 #include "pmusim/arch/pebs_format.h"
 #include "tests/support/pebs_cpu.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::run_writer_test {
 namespace {
 
 namespace sample = perf::sample;
@@ -320,4 +320,4 @@ TEST(DataSourceTable, SaysOfEveryWordWhatTheReaderSays) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::run_writer_test

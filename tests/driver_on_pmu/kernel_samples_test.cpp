@@ -5,7 +5,7 @@
 #include "pmusim/perf/ring_reader.h"
 #include "tests/support/whole_kernel.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::kernel_samples_test {
 namespace {
 
 namespace sample = perf::sample;
@@ -165,4 +165,4 @@ INSTANTIATE_TEST_SUITE_P(Models, KernelSamples,
                          [](const auto& model) { return std::string(model.param); });
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::kernel_samples_test

@@ -10,7 +10,7 @@
 #include "driver/register_access.h"
 #include "machine.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::lbr_test {
 namespace {
 
 using namespace perf::branch;
@@ -149,4 +149,4 @@ TEST_P(LbrOnPmu, CallStacksGoWithTheirTasks) {
 INSTANTIATE_TEST_SUITE_P(Presets, LbrOnPmu, testing::ValuesIn(models_with_lbr()), identifier);
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::lbr_test

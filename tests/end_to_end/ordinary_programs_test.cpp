@@ -9,7 +9,7 @@
 
 #include "command.h"
 
-namespace pmusim::test {
+namespace pmusim::test::ordinary_programs_test {
 namespace {
 
 struct Ordinary {
@@ -108,4 +108,4 @@ INSTANTIATE_TEST_SUITE_P(Of, OrdinaryProgram, testing::ValuesIn(recordings()),
                          });
 
 }  // namespace
-}  // namespace pmusim::test
+}  // namespace pmusim::test::ordinary_programs_test

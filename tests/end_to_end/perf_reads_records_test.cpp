@@ -7,10 +7,12 @@
 #include "perfdata/writer.h"
 
 /// The real perf reads every record that is no sample, each with its trailer, and prints what we wrote.
-namespace pmusim::test {
+namespace pmusim::test::perf_reads_records_test {
+
+using namespace perf;
+
 namespace {
 
-using namespace pmusim::perf;
 using ::testing::HasSubstr;
 
 class PerfReadsRecords : public testing::Test {
@@ -118,4 +120,4 @@ TEST_F(PerfReadsRecords, Cgroups) {
 }
 
 }  // namespace
-}  // namespace pmusim::test
+}  // namespace pmusim::test::perf_reads_records_test

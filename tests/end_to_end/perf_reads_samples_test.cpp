@@ -9,10 +9,12 @@
 #include "tests/end_to_end/command.h"
 
 /// The real perf reads what the sample and record writers wrote.
-namespace pmusim::test {
+namespace pmusim::test::perf_reads_samples_test {
+
+using namespace perf;
+
 namespace {
 
-using namespace pmusim::perf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -333,4 +335,4 @@ TEST(PerfReadsFiles, HeaderSaysWhatMachineItWas) {
 }
 
 }  // namespace
-}  // namespace pmusim::test
+}  // namespace pmusim::test::perf_reads_samples_test

@@ -10,7 +10,7 @@
 #include "command.h"
 #include "pmusim/session/sample.h"
 
-namespace pmusim::test {
+namespace pmusim::test::samples_test {
 namespace {
 
 /// What must not depend on the way that a sample took.
@@ -92,4 +92,4 @@ TEST(Samples, OfNoEventAreRefused) {
 }
 
 }  // namespace
-}  // namespace pmusim::test
+}  // namespace pmusim::test::samples_test

@@ -14,7 +14,7 @@
 #include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
 
-namespace pmusim::test {
+namespace pmusim::test::simd_samples_test {
 namespace {
 
 /// A line of the log of examples/workloads/simd.c.
@@ -277,4 +277,4 @@ TEST(SimdSampling, IsRefusedWhereTheTraceHasNoSuchRegisters) {
 }
 
 }  // namespace
-}  // namespace pmusim::test
+}  // namespace pmusim::test::simd_samples_test

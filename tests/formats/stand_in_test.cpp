@@ -5,7 +5,7 @@
 
 #include "pmusim/x86/instruction.h"
 
-namespace pmusim::formats {
+namespace pmusim::formats::stand_in_test {
 namespace {
 
 constexpr u64 ip = 0x401000;
@@ -60,4 +60,4 @@ TEST(StandIn, OfARepeatedAccessIsAStringInstruction) {
 }
 
 }  // namespace
-}  // namespace pmusim::formats
+}  // namespace pmusim::formats::stand_in_test

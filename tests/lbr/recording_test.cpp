@@ -5,7 +5,7 @@
 
 #include "tests/lbr/lbr_machine.h"
 
-namespace pmusim::test {
+namespace pmusim::test::recording_test {
 namespace {
 
 using testing::ElementsAre;
@@ -284,4 +284,4 @@ TEST(BranchTraceStore, NeedsTrAndBtsAndAPrivilegeThatIsNotSwitchedOff) {
 }
 
 }  // namespace
-}  // namespace pmusim::test
+}  // namespace pmusim::test::recording_test

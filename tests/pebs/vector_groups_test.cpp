@@ -5,7 +5,7 @@
 
 #include "tests/pebs/pebs_machine.h"
 
-namespace pmusim {
+namespace pmusim::vector_groups_test {
 namespace {
 
 using testing::PebsMachine;
@@ -136,4 +136,4 @@ TEST(VectorGroups, OfAFragmentedRecordHaveAHeaderInEachFragment) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::vector_groups_test

@@ -10,7 +10,7 @@
 #include "perf/simd_abi.h"
 
 /// The SIMD block of a sample, byte by byte, in both forms of the ABI, and every shape of it.
-namespace pmusim::perf {
+namespace pmusim::perf::simd_registers_test {
 namespace {
 
 /// Registers of which each word says where it belongs: word w of ZMMr is 0x1000 + 8r + w, k is 0x2000 + k, R
@@ -325,4 +325,4 @@ TEST(SimdRegisters, EveryShapeOfBothSidesHasItsWordsAtItsPlaceInBothForms) {  //
 }
 
 }  // namespace
-}  // namespace pmusim::perf
+}  // namespace pmusim::perf::simd_registers_test

@@ -12,7 +12,7 @@
 #include "perfdata/sample_parser.h"
 #include "tests/perfdata/file_fixture.h"
 
-namespace pmusim::perfdata {
+namespace pmusim::perfdata::reader_test {
 namespace {
 
 /// Reads to the end; the number of records, or the error.
@@ -271,4 +271,4 @@ TEST_F(AuxData, ThatIsNotThereIsAnErrorWithTheOffset) {
 }
 
 }  // namespace
-}  // namespace pmusim::perfdata
+}  // namespace pmusim::perfdata::reader_test

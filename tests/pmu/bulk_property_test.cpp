@@ -12,7 +12,7 @@
 #include "tests/pmu/guest.h"
 #include "tests/support/dice.h"
 
-namespace pmusim {
+namespace pmusim::bulk_property_test {
 namespace {
 
 constexpr u64 area = 0x10000, pebs_buffer = 0x20000, bts_buffer = 0x40000, xsave_image = 0x50000;
@@ -333,4 +333,4 @@ TEST_P(BulkAdvance, LeavesTheStateThatRetiringEveryInstructionLeaves) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::bulk_property_test

@@ -3,7 +3,7 @@
 #include "pmusim/arch/branch.h"
 #include "tests/pmu/guest.h"
 
-namespace pmusim {
+namespace pmusim::bulk_test {
 namespace {
 
 using test::Guest;
@@ -229,4 +229,4 @@ TEST(Advance, LeavesTheCycleThatIsOpenAsRetiringDoes) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::bulk_test

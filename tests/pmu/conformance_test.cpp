@@ -8,7 +8,7 @@
 #include "pmusim/pmu/pmu.h"
 #include "tests/pmu/conformance_table.h"
 
-namespace pmusim {
+namespace pmusim::conformance_test {
 namespace {
 
 using conformance::Kind;
@@ -124,4 +124,4 @@ TEST(RegisterFile, conformance) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::conformance_test

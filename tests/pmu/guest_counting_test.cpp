@@ -3,7 +3,7 @@
 // where it applies. Their loop of a million rounds is two hundred here.
 #include "tests/pmu/guest.h"
 
-namespace pmusim {
+namespace pmusim::guest_counting_test {
 namespace {
 
 using test::Guest;
@@ -268,4 +268,4 @@ TEST_P(AnyModel, TheDriversProbeOfACounterReadsBackWhatItToggled) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::guest_counting_test

@@ -8,7 +8,7 @@
 
 #include "pmusim/pmu/pmu.h"
 
-namespace pmusim {
+namespace pmusim::interrupt_test {
 namespace {
 
 CpuModel skylake(u32 skid_cycles = 0) {
@@ -185,4 +185,4 @@ TEST(Memory, OfTheCallerHoldsWhatHardwareWrites) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::interrupt_test

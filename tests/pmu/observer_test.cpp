@@ -9,7 +9,7 @@
 #include "pmu/sequencer.h"
 #include "pmusim/pmu/pmu.h"
 
-namespace pmusim {
+namespace pmusim::observer_test {
 namespace {
 
 constexpr u64 counting = msr::evtsel::EN | msr::evtsel::USR | msr::evtsel::OS | 0xC0;  // INST_RETIRED
@@ -220,4 +220,4 @@ TEST(Observer, ChangesNothing) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::observer_test

@@ -8,7 +8,7 @@
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/pmu/pmu.h"
 
-namespace pmusim {
+namespace pmusim::pebs_kut_test {
 namespace {
 
 constexpr u64 area = 0x100000, buffer = 0x200000, page_bytes = 4096;
@@ -186,4 +186,4 @@ INSTANTIATE_TEST_SUITE_P(Models, KvmUnitTest,
                          testing::Values("icelake", "sapphirerapids", "graniterapids", "lioncove"));
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::pebs_kut_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace pmusim {
+namespace pmusim::pmu_test {
 namespace {
 
 constexpr u64 count_user_instructions = msr::evtsel::USR | msr::evtsel::EN | 0xC0;
@@ -133,4 +133,4 @@ TEST(DeepSleep, TakesTheBranchRecordsOfSkylakeAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::pmu_test

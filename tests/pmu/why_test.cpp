@@ -6,7 +6,7 @@
 #include "pmusim/pmu/observer.h"
 #include "pmusim/pmu/pmu.h"
 
-namespace pmusim {
+namespace pmusim::why_test {
 namespace {
 
 using observed::FaultRule;
@@ -152,4 +152,4 @@ TEST(LocalApic, TakesTheEndOfAnInterruptAs0Alone) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::why_test

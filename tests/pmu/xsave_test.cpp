@@ -9,7 +9,7 @@
 #include "pmusim/pmu/pmu.h"
 #include "tests/xsave/area.h"
 
-namespace pmusim {
+namespace pmusim::xsave_test {
 namespace {
 
 using enum StateComponent;
@@ -220,4 +220,4 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::ValuesIn(models_with_xsave
 
 void PrintTo(const CpuModel& cpu, std::ostream* out) { *out << cpu.name; }
 
-}  // namespace pmusim
+}  // namespace pmusim::xsave_test

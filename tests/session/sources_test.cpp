@@ -14,7 +14,7 @@
 #include "tests/session/walk.h"
 #include "tests/support/dice.h"
 
-namespace pmusim {
+namespace pmusim::sources_test {
 namespace {
 
 constexpr u64 draws = 60;
@@ -216,4 +216,4 @@ TEST(Sources, OnlyTheWholeCoreIsToldOfAddresses) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::sources_test

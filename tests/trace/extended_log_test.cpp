@@ -6,7 +6,7 @@
 
 #include "tests/trace/random_extended.h"
 
-namespace pmusim::trace {
+namespace pmusim::trace::extended_log_test {
 namespace {
 
 using enum StateComponent;
@@ -109,4 +109,4 @@ TEST(ExtendedLog, AppliedToWhatWasBeforeItGivesWhatIsAfter) {
 }
 
 }  // namespace
-}  // namespace pmusim::trace
+}  // namespace pmusim::trace::extended_log_test

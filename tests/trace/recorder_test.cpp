@@ -13,7 +13,7 @@
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"
 
-namespace pmusim::trace {
+namespace pmusim::trace::recorder_test {
 namespace {
 
 const std::string programs = TEST_PROGRAMS "/";
@@ -255,4 +255,4 @@ TEST(Recorder, AnOutputThatCannotBeWrittenIsNoticedBeforeTheProgramRuns) {
 }
 
 }  // namespace
-}  // namespace pmusim::trace
+}  // namespace pmusim::trace::recorder_test

@@ -7,7 +7,7 @@
 
 #include "tests/xsave/area.h"
 
-namespace pmusim {
+namespace pmusim::layout_test {
 namespace {
 
 using enum StateComponent;
@@ -146,4 +146,4 @@ TEST(StandardFormat, KeepsApxWhereMpxWas) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::layout_test

@@ -5,7 +5,7 @@
 
 #include "tests/xsave/area.h"
 
-namespace pmusim {
+namespace pmusim::save_test {
 namespace {
 
 using enum StateComponent;
@@ -207,4 +207,4 @@ TEST(SaveFaults, ComeBeforeAnythingIsWritten) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::save_test
