@@ -99,7 +99,9 @@ case "${1:-}" in
   pkg-config) with_pkg_config "$2" "$3" "$4" ;;
   python) with_python "$2" "$3" ;;
   # Nobody waits for what this program computes, but for its compilation.
-  sources) configure_and_run "$3" -DCONSUME=subdirectory -DPMUSIM_SOURCE="$2" -DCMAKE_CXX_FLAGS_RELEASE=-O0 ;;
+  sources)
+    configure_and_run "$3" -DCONSUME=subdirectory -DPMUSIM_SOURCE="$2" -DPMUSIM_JOINED=ON -DCMAKE_CXX_FLAGS_RELEASE=-O0
+    ;;
   fetch) configure "$3" -DCONSUME=fetch -DPMUSIM_SOURCE="$2" ;;
   *) sed -n '3,14s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
