@@ -1,45 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "perf/sample_output.h"
 
-#include <algorithm>
-#include <bit>
+#include <array>
 #include <cassert>
+#include <utility>
 
 #include "perf/general_registers.h"
 #include "perf/output.h"
+#include "perf/sample_fields.h"
 #include "perf/sample_parts.h"
 
 namespace pmusim::perf {
 
 namespace {
 
-/// The bits of sample_type that stand for exactly one word each.
-constexpr u64 one_word = sample::IDENTIFIER | sample::IP | sample::TID | sample::TIME | sample::ADDR |
-                         sample::ID | sample::STREAM_ID | sample::CPU | sample::PERIOD | sample::WEIGHT |
-                         sample::WEIGHT_STRUCT | sample::DATA_SRC | sample::TRANSACTION | sample::PHYS_ADDR |
-                         sample::CGROUP | sample::DATA_PAGE_SIZE | sample::CODE_PAGE_SIZE;
-
-constexpr u64 trailer_words =
-    sample::TID | sample::TIME | sample::ID | sample::STREAM_ID | sample::CPU | sample::IDENTIFIER;
-
-/// The bits whose size each sample decides for itself.
-constexpr u64 variable_parts = sample::READ | sample::CALLCHAIN | sample::RAW | sample::BRANCH_STACK |
-                               sample::REGS_USER | sample::STACK_USER;
-/// The bits of the fields behind those.
-constexpr u64 access_parts =
-    sample::WEIGHT | sample::WEIGHT_STRUCT | sample::DATA_SRC | sample::TRANSACTION | sample::REGS_INTR;
-constexpr u64 rare_words =
-    sample::PHYS_ADDR | sample::CGROUP | sample::DATA_PAGE_SIZE | sample::CODE_PAGE_SIZE | sample::AUX;
+constexpr u64 words = sample_bits(FieldSize::word), by_sample = sample_bits(FieldSize::sample);
 
 /// What a plain layout may have.
-constexpr u64 plain_parts = one_word | sample::REGS_INTR;
-
-u64 physical_address(const Sample& s) {
-  const std::optional<u64>& by_tables = s.environment.physical_address;
-  return by_tables ? *by_tables : s.data.physical_address.value_or(0);
-}
-
-u32 words_in(u64 mask) { return 8 * static_cast<u32>(std::popcount(mask)); }
+constexpr u64 plain_fields = (words & ~sample::AUX) | sample::REGS_INTR;
 
 }  // namespace
 
@@ -47,7 +25,7 @@ SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
   SampleLayout layout;
   layout.sample_type = attr.sample_type;
   layout.simd = simd;
-  layout.fixed_bytes = sizeof(RecordHeader) + words_in(attr.sample_type & (one_word | sample::AUX));
+  layout.fixed_bytes = sizeof(RecordHeader) + word_bytes(attr.sample_type & words);
   if (attr.sample_type & sample::REGS_INTR)
     layout.fixed_bytes += 8 + register_bytes(attr, RegisterSide::interrupt, simd);
   if (simd == SimdAbi::merged && attr.exclude_kernel && (attr.sample_type & sample::REGS_INTR))
@@ -59,7 +37,7 @@ SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
   const bool registers_plain = (attr.sample_type & sample::REGS_INTR) == 0 ||
                                (attr.sample_regs_intr == all_general && attr.sample_simd_regs_enabled == 0 &&
                                 layout.hidden_in_kernel_bytes == 0);
-  if ((attr.sample_type & ~plain_parts) == 0 && registers_plain && layout.samples_between_wakeups == 0)
+  if ((attr.sample_type & ~plain_fields) == 0 && registers_plain && layout.samples_between_wakeups == 0)
     layout.plain_bytes = layout.fixed_bytes;
   return layout;
 }
@@ -73,25 +51,96 @@ std::span<const u64> callchain(const Sample& s) {
 // What is always inlined here becomes part of the two functions that output a sample, which then keep its
 // four parts in CPU registers.
 
+// --- a function for each field that is a word
+
+template <SampleField field>
+u64 word(FieldTag<field> tag, const Sample& s) {
+  return sample_id_word(tag, s.event, s.environment.moment);
+}
+u64 word(FieldTag<SampleField::ip>, const Sample& s) { return s.data.ip.value_or(s.frame.registers.rip); }
+u64 word(FieldTag<SampleField::time>, const Sample& s) {
+  return s.data.time.value_or(s.environment.moment.time);
+}
+u64 word(FieldTag<SampleField::addr>, const Sample& s) { return s.data.address.value_or(0); }
+u64 word(FieldTag<SampleField::period>, const Sample& s) { return s.data.period; }
+u64 word(FieldTag<SampleField::weight>, const Sample& s) { return s.data.weight; }
+u64 word(FieldTag<SampleField::data_src>, const Sample& s) { return s.data.data_source; }
+u64 word(FieldTag<SampleField::transaction>, const Sample& s) { return s.data.transaction; }
+u64 word(FieldTag<SampleField::phys_addr>, const Sample& s) {
+  const std::optional<u64>& by_tables = s.environment.physical_address;
+  return by_tables ? *by_tables : s.data.physical_address.value_or(0);
+}
+u64 word(FieldTag<SampleField::cgroup>, const Sample& s) { return s.environment.cgroup; }
+u64 word(FieldTag<SampleField::data_page_size>, const Sample& s) { return s.environment.data_page_size; }
+u64 word(FieldTag<SampleField::code_page_size>, const Sample& s) { return s.environment.code_page_size; }
+u64 word(FieldTag<SampleField::aux>, const Sample&) { return 0; }
+
+// --- size and writer of each field that is more
+
+std::size_t bytes_of(FieldTag<SampleField::read>, const Sample& s) {
+  return s.environment.read_values.size_bytes();
+}
+ByteWriter put(FieldTag<SampleField::read>, ByteWriter out, const Sample& s, const SampleSize&) {
+  out.put_all(s.environment.read_values);
+  return out;
+}
+
+std::size_t bytes_of(FieldTag<SampleField::callchain>, const Sample& s) {
+  return 8 + callchain(s).size_bytes();
+}
+ByteWriter put(FieldTag<SampleField::callchain>, ByteWriter out, const Sample& s, const SampleSize&) {
+  out.put(u64{callchain(s).size()});
+  out.put_all(callchain(s));
+  return out;
+}
+
+std::size_t bytes_of(FieldTag<SampleField::raw>, const Sample& s) { return raw_size(s.data.raw); }
+ByteWriter put(FieldTag<SampleField::raw>, ByteWriter out, const Sample& s, const SampleSize&) {
+  return write_raw(out, s.data.raw);
+}
+
+std::size_t bytes_of(FieldTag<SampleField::branch_stack>, const Sample& s) {
+  return branch_stack_size(s.event, s.data.branches);
+}
+ByteWriter put(FieldTag<SampleField::branch_stack>, ByteWriter out, const Sample& s, const SampleSize&) {
+  return write_branch_stack(out, s.event, s.data.branches);
+}
+
+std::size_t bytes_of(FieldTag<SampleField::regs_user>, const Sample& s) {
+  return 8 + (s.environment.user_registers ? s.event.layout.user_register_bytes : 0);
+}
+ByteWriter put(FieldTag<SampleField::regs_user>, ByteWriter out, const Sample& s, const SampleSize&) {
+  return write_user_registers(out, s.event, s.environment);
+}
+
+std::size_t bytes_of(FieldTag<SampleField::stack_user>, std::size_t stack_bytes) {
+  return stack_bytes == 0 ? 8 : 16 + stack_bytes;
+}
+ByteWriter put(FieldTag<SampleField::stack_user>, ByteWriter out, const Sample& s, const SampleSize& size) {
+  return write_user_stack(out, s.environment.user_stack, size.stack_bytes);
+}
+
+ByteWriter put(FieldTag<SampleField::regs_intr>, ByteWriter out, const Sample& s, const SampleSize&) {
+  return write_interrupt_registers(out, s.event, s.data, s.frame);
+}
+
+// --- the record
+
 [[gnu::always_inline]] inline SampleSize size_of(const Sample& s) {
   assert(s.event.layout.sample_type == s.event.attr.sample_type);
-  const u64 type = s.event.attr.sample_type;
   SampleSize size{.bytes = s.event.layout.fixed_bytes};
   if (hides_interrupt_registers(s.event.layout, s.data, s.frame)) [[unlikely]]
     size.bytes -= s.event.layout.hidden_in_kernel_bytes;
-  if ((type & variable_parts) == 0) return size;
-  if (type & sample::CALLCHAIN) size.bytes += 8 + callchain(s).size_bytes();
-  if (type & sample::BRANCH_STACK) size.bytes += branch_stack_size(s.event, s.data.branches);
-  constexpr u64 usual_parts = sample::CALLCHAIN | sample::BRANCH_STACK;
-  if ((type & variable_parts & ~usual_parts) == 0) return size;
-  if (type & sample::READ) size.bytes += s.environment.read_values.size_bytes();
-  if (type & sample::RAW) size.bytes += raw_size(s.data.raw);
-  if (type & sample::REGS_USER)
-    size.bytes += 8 + (s.environment.user_registers ? s.event.layout.user_register_bytes : 0);
-  if (type & sample::STACK_USER) {
-    size.stack_bytes = user_stack_bytes(s.event.attr, s.environment, size.bytes);
-    size.bytes += size.stack_bytes == 0 ? 8 : 16 + size.stack_bytes;
-  }
+  const u64 type = s.event.attr.sample_type & by_sample;
+  if (type == 0) return size;
+  for_each_sample_field(type, [&]<SampleField field>(FieldTag<field> tag) {
+    if constexpr (field == SampleField::stack_user) {  // gets what the others leave
+      size.stack_bytes = user_stack_bytes(s.event.attr, s.environment, size.bytes);
+      size.bytes += bytes_of(tag, size.stack_bytes);
+    } else if constexpr (row_of(field).size == FieldSize::sample) {
+      size.bytes += bytes_of(tag, s);
+    }
+  });
   return size;
 }
 
@@ -101,85 +150,42 @@ u64 header_word(const Sample& s, std::size_t bytes) {
   return u64{bytes} << 48 | exact << 32 | mode << 32 | static_cast<u64>(RecordType::sample);
 }
 
-// The fields in their order. Those that few samples have are marked or bundled: the usual ones then follow
-// each other without a jump. `type` is what the attribute asks for.
+/// How samples are written: any, or those of a plain layout.
+enum class Form : u8 { any, plain };
 
-[[gnu::always_inline]] inline ByteWriter write_first_words(ByteWriter out, const Sample& s, u64 type) {
-  const Moment& moment = s.environment.moment;
-  if (type & sample::IDENTIFIER) [[unlikely]]
-    out.put(s.event.original().id);
-  if (type & sample::IP) [[likely]]
-    out.put(s.data.ip.value_or(s.frame.registers.rip));
-  if (type & sample::TID) [[likely]]
-    out.put_two(moment.pid, moment.tid);
-  if (type & sample::TIME) [[likely]]
-    out.put(s.data.time.value_or(moment.time));
-  if (type & (sample::ADDR | sample::ID | sample::STREAM_ID)) [[unlikely]] {
-    if (type & sample::ADDR) [[likely]]
-      out.put(s.data.address.value_or(0));
-    if (type & sample::ID) out.put(s.event.original().id);
-    if (type & sample::STREAM_ID) out.put(s.event.id);
-  }
-  if (type & sample::CPU) [[likely]]
-    out.put_two(moment.cpu, 0);
-  if (type & sample::PERIOD) [[likely]]
-    out.put(s.data.period);
+/// The fields from `first` to `last`. That a sample has none of them is one test.
+template <SampleField first, SampleField last, Form form>
+[[gnu::always_inline]] inline ByteWriter write_fields(ByteWriter out, const Sample& s, u64 type,
+                                                      const SampleSize& size) {
+  if (!has_usual_field(first, last) && (type & sample_bits(first, last)) == 0) return out;
+  for_each_sample_field<first, last>(
+      type, [&]<SampleField field>(FieldTag<field> tag) __attribute__((always_inline)) {
+        if constexpr (row_of(field).size == FieldSize::word)
+          out.put(word(tag, s));
+        else if constexpr (field == SampleField::regs_intr && form == Form::plain)
+          out = write_all_interrupt_registers(out, s.event, s.data, s.frame);
+        else
+          out = put(tag, out, s, size);
+      });
   return out;
 }
 
-[[gnu::always_inline]] inline ByteWriter write_variable_parts(ByteWriter out, const Sample& s, u64 type,
-                                                              std::size_t stack_bytes) {
-  if (type & sample::READ) [[unlikely]]
-    out.put_all(s.environment.read_values);
-  if (type & sample::CALLCHAIN) {
-    out.put(u64{callchain(s).size()});
-    out.put_all(callchain(s));
-  }
-  if (type & (sample::RAW | sample::BRANCH_STACK | sample::REGS_USER | sample::STACK_USER)) {
-    if (type & sample::RAW) out = write_raw(out, s.data.raw);
-    if (type & sample::BRANCH_STACK) out = write_branch_stack(out, s.event, s.data.branches);
-    if (type & sample::REGS_USER) out = write_user_registers(out, s.event, s.environment);
-    if (type & sample::STACK_USER) out = write_user_stack(out, s.environment.user_stack, stack_bytes);
-  }
-  return out;
+/// Where bundles of fields begin.
+constexpr std::array bundles = {SampleField::identifier, SampleField::addr,   SampleField::cpu,
+                                SampleField::read,       SampleField::weight, SampleField::phys_addr};
+constexpr SampleField last_of_bundle(std::size_t n) {
+  return field_before(n + 1 < bundles.size() ? bundles[n + 1] : SampleField::count_);
 }
 
-template <class WriteRegisters>
-[[gnu::always_inline]] inline ByteWriter write_last_parts(ByteWriter out, const Sample& s, u64 type,
-                                                          WriteRegisters write_registers) {
-  if (type & access_parts) {
-    if (type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) [[likely]]
-      out.put(s.data.weight);
-    if (type & sample::DATA_SRC) [[likely]]
-      out.put(s.data.data_source);
-    if (type & sample::TRANSACTION) [[unlikely]]
-      out.put(s.data.transaction);
-    if (type & sample::REGS_INTR) out = write_registers(out, s.event, s.data, s.frame);
-  }
-  if (type & rare_words) [[unlikely]] {
-    if (type & sample::PHYS_ADDR) out.put(physical_address(s));
-    if (type & sample::CGROUP) out.put(s.environment.cgroup);
-    if (type & sample::DATA_PAGE_SIZE) out.put(s.environment.data_page_size);
-    if (type & sample::CODE_PAGE_SIZE) out.put(s.environment.code_page_size);
-    if (type & sample::AUX) out.put(u64{0});
-  }
-  return out;
-}
-
+template <Form form>
 [[gnu::always_inline]] inline ByteWriter write(ByteWriter out, const Sample& s, const SampleSize& size) {
-  const u64 type = s.event.attr.sample_type;
+  const u64 type = s.event.attr.sample_type & (form == Form::plain ? plain_fields : sample::ALL);
   out.put(header_word(s, size.bytes));
-  out = write_first_words(out, s, type);
-  if (type & variable_parts) out = write_variable_parts(out, s, type, size.stack_bytes);
-  return write_last_parts(out, s, type, write_interrupt_registers);
-}
-
-/// write() where the layout is plain.
-[[gnu::always_inline]] inline void write_plain(ByteWriter out, const Sample& s, std::size_t bytes) {
-  const u64 type = s.event.attr.sample_type & plain_parts;
-  out.put(header_word(s, bytes));
-  out = write_first_words(out, s, type);
-  write_last_parts(out, s, type, write_all_interrupt_registers);
+  [&]<std::size_t... n>(std::index_sequence<n...>) __attribute__((always_inline)) {
+    ((out = write_fields<bundles[n], last_of_bundle(n), form>(out, s, type, size)), ...);
+  }
+  (std::make_index_sequence<bundles.size()>{});
+  return out;
 }
 
 }  // namespace
@@ -187,7 +193,7 @@ template <class WriteRegisters>
 SampleSize sample_size(const Sample& sample) { return size_of(sample); }
 
 std::byte* write_sample(std::byte* at, const Sample& sample, const SampleSize& size) {
-  return write(ByteWriter(at), sample, size).at();
+  return write<Form::any>(ByteWriter(at), sample, size).at();
 }
 
 namespace {
@@ -197,7 +203,7 @@ namespace {
   const Sample s{event, data, frame, environment};
   const SampleSize size = size_of(s);
   return output(ring, event, environment.moment, size.bytes, [&](std::byte* at) {
-    write(ByteWriter(at), s, size);
+    write<Form::any>(ByteWriter(at), s, size);
     ring.count_sample(event.layout.samples_between_wakeups);
   });
 }
@@ -209,25 +215,19 @@ bool output_sample(RingBuffer& ring, Event& event, const SampleData& data, const
                    const SampleEnvironment& environment) {
   const std::size_t bytes = event.layout.plain_bytes;
   if (!ring.fits_ahead(bytes)) return output_any_sample(ring, event, data, frame, environment);
-  write_plain(ByteWriter(ring.reserve(bytes)), {event, data, frame, environment}, bytes);
+  write<Form::plain>(ByteWriter(ring.reserve(bytes)), {event, data, frame, environment}, {.bytes = bytes});
   ring.publish_ahead();
   return true;
 }
 
 std::size_t sample_id_size(const Attr& attr) {
-  if (!attr.sample_id_all) return 0;
-  return 8 * static_cast<std::size_t>(std::popcount(attr.sample_type & trailer_words));
+  return attr.sample_id_all ? word_bytes(attr.sample_type & sample_id_bits) : 0;
 }
 
 void write_sample_id(ByteWriter& out, const Event& event, const Moment& moment) {
   if (!event.attr.sample_id_all) return;
-  const u64 type = event.attr.sample_type;
-  if (type & sample::TID) out.put_two(moment.pid, moment.tid);
-  if (type & sample::TIME) out.put(moment.time);
-  if (type & sample::ID) out.put(event.original().id);
-  if (type & sample::STREAM_ID) out.put(event.id);
-  if (type & sample::CPU) out.put_two(moment.cpu, 0);
-  if (type & sample::IDENTIFIER) out.put(event.original().id);
+  for_each_sample_id_field(event.attr.sample_type,
+                           [&](auto tag) { out.put(sample_id_word(tag, event, moment)); });
 }
 
 }  // namespace pmusim::perf

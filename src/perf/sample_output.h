@@ -6,6 +6,7 @@
 
 #include "perf/byte_writer.h"
 #include "perf/ring_buffer.h"
+#include "perf/sample_fields.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::perf {
@@ -58,6 +59,26 @@ std::byte* write_sample(std::byte* at, const Sample& sample, const SampleSize& s
 /// Writes a sample to `ring`; false if it was dropped, which is accounted in the ring and the event.
 bool output_sample(RingBuffer& ring, Event& event, const SampleData& data, const InterruptFrame& frame,
                    const SampleEnvironment& environment);
+
+/// The words of the fields that the sample_id trailer has (SampleFieldRow::in_sample_id), too.
+inline u64 sample_id_word(FieldTag<SampleField::identifier>, const Event& event, const Moment&) {
+  return event.original().id;
+}
+inline u64 sample_id_word(FieldTag<SampleField::tid>, const Event&, const Moment& moment) {
+  return u64{moment.tid} << 32 | moment.pid;
+}
+inline u64 sample_id_word(FieldTag<SampleField::time>, const Event&, const Moment& moment) {
+  return moment.time;
+}
+inline u64 sample_id_word(FieldTag<SampleField::id>, const Event& event, const Moment&) {
+  return event.original().id;
+}
+inline u64 sample_id_word(FieldTag<SampleField::stream_id>, const Event& event, const Moment&) {
+  return event.id;
+}
+inline u64 sample_id_word(FieldTag<SampleField::cpu>, const Event&, const Moment& moment) {
+  return moment.cpu;
+}
 
 /// Bytes of the sample_id trailer (struct sample_id): 0 without attr.sample_id_all.
 std::size_t sample_id_size(const Attr& attr);

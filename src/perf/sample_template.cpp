@@ -8,12 +8,6 @@ namespace pmusim::perf {
 
 namespace {
 
-constexpr u64 fixed_words = sample::IDENTIFIER | sample::IP | sample::TID | sample::TIME | sample::ADDR |
-                            sample::ID | sample::STREAM_ID | sample::CPU | sample::PERIOD | sample::WEIGHT |
-                            sample::WEIGHT_STRUCT | sample::DATA_SRC | sample::TRANSACTION |
-                            sample::PHYS_ADDR;
-constexpr u64 fixed_parts = fixed_words | sample::BRANCH_STACK | sample::REGS_INTR;
-
 constexpr u64 selector_registers = 0xC00;  // PERF_REG_X86_CS and SS
 constexpr u32 general_bytes = 18 * 8, selector_bytes = 2 * 8, xmm_file_bytes = 16 * 16;
 
@@ -37,6 +31,7 @@ class Words {
   u32 add(u64 value) {
     to_.words[to_.word_bytes / 8] = value;
     to_.word_bytes += 8;
+    to_.bytes += 8;
     return to_.word_bytes - 8;
   }
 
@@ -44,68 +39,95 @@ class Words {
   SampleTemplate& to_;
 };
 
-u64 two(u32 low, u32 high) { return u64{high} << 32 | low; }
+/// What the event and the moment decide of a template.
+struct Origin {
+  const Event& event;
+  const Moment& moment;
+  const InterruptFrame& frame;
+};
 
-void add_first_words(SampleTemplate& made, const Event& event, const Moment& moment,
-                     const InterruptFrame& frame) {
-  const u64 type = event.attr.sample_type;
-  Words words(made);
-  words.add(static_cast<u64>(RecordType::sample));
-  if (type & sample::IDENTIFIER) words.add(event.original().id);
-  if (type & sample::IP) made.at.ip = words.add(frame.registers.rip);
-  if (type & sample::TID) words.add(two(moment.pid, moment.tid));
-  if (type & sample::TIME) made.at.time = words.add(moment.time);
-  if (type & sample::ADDR) made.at.address = words.add(0);
-  if (type & sample::ID) words.add(event.original().id);
-  if (type & sample::STREAM_ID) words.add(event.id);
-  if (type & sample::CPU) words.add(two(moment.cpu, 0));
-  if (type & sample::PERIOD) words.add(event.hw.last_period);
+// How each field that may be in a template is placed there. A field without such a function is in none.
+
+template <SampleField field>
+std::enable_if_t<row_of(field).in_sample_id> place(FieldTag<field> tag, SampleTemplate& made,
+                                                   const Origin& of) {
+  Words(made).add(sample_id_word(tag, of.event, of.moment));
 }
-
-void add_branches(SampleTemplate& made, const Event& event) {
+void place(FieldTag<SampleField::ip>, SampleTemplate& made, const Origin& of) {
+  made.at.ip = Words(made).add(of.frame.registers.rip);
+}
+void place(FieldTag<SampleField::time>, SampleTemplate& made, const Origin& of) {
+  made.at.time = Words(made).add(of.moment.time);
+}
+void place(FieldTag<SampleField::addr>, SampleTemplate& made, const Origin&) {
+  made.at.address = Words(made).add(0);
+}
+void place(FieldTag<SampleField::period>, SampleTemplate& made, const Origin& of) {
+  Words(made).add(of.event.hw.last_period);
+}
+void place(FieldTag<SampleField::branch_stack>, SampleTemplate& made, const Origin& of) {
   Words words(made);
   made.at.branch_count = words.add(0);
-  if ((event.attr.branch_sample_type & branch::HW_INDEX) != 0) words.add(BranchStack{}.hw_index);
+  if ((of.event.attr.branch_sample_type & branch::HW_INDEX) != 0) words.add(BranchStack{}.hw_index);
   made.at.branches_end = made.word_bytes;
 }
-
-/// Where the registers lie, of which the template has no more than the ABI word. What they take in bytes.
-u32 place_registers(SampleTemplate& made, const Event& event, const InterruptFrame& frame) {
-  Words(made).add(registers_abi_64);
-  made.at.registers = made.word_bytes;
-  made.selectors = (event.attr.sample_regs_intr & selector_registers) != 0;
-  made.stack_selector = segments_at(frame.cpl).stack;
-  u32 bytes = general_bytes + (made.selectors ? selector_bytes : 0);
-  if (!takes_xmm(event.attr)) return bytes;
-  made.at.xmm_registers = made.at.registers + bytes;
-  return bytes + xmm_file_bytes;
+void place(FieldTag<SampleField::weight>, SampleTemplate& made, const Origin&) {
+  made.at.weight = Words(made).add(0);
 }
+void place(FieldTag<SampleField::data_src>, SampleTemplate& made, const Origin&) {
+  made.at.data_source = Words(made).add(data_source_na);
+}
+void place(FieldTag<SampleField::transaction>, SampleTemplate& made, const Origin&) {
+  made.at.transaction = Words(made).add(0);
+}
+/// Of the registers a template has no more than the ABI word.
+void place(FieldTag<SampleField::regs_intr>, SampleTemplate& made, const Origin& of) {
+  const Attr& attr = of.event.attr;
+  Words(made).add(registers_abi_64);
+  made.at.registers = made.bytes;
+  made.selectors = (attr.sample_regs_intr & selector_registers) != 0;
+  made.stack_selector = segments_at(of.frame.cpl).stack;
+  made.bytes += general_bytes + (made.selectors ? selector_bytes : 0);
+  if (!takes_xmm(attr)) return;
+  made.at.xmm_registers = made.bytes;
+  made.bytes += xmm_file_bytes;
+}
+void place(FieldTag<SampleField::phys_addr>, SampleTemplate& made, const Origin&) {
+  made.at.physical_address = made.bytes;
+  if (made.at.registers == 0)
+    Words(made).add(0);
+  else
+    made.bytes += 8;  // behind the registers the template holds no words
+}
+
+template <SampleField field>
+constexpr bool is_placed = requires(SampleTemplate& made, const Origin& of) {
+  place(FieldTag<field>{}, made, of);
+};
+
+constexpr u64 placed_fields = [] {
+  u64 bits = 0;
+  for_each_sample_field(sample::ALL, [&]<SampleField field>(FieldTag<field>) {
+    if (is_placed<field>) bits |= row_of(field).bits;
+  });
+  return bits;
+}();
 
 }  // namespace
 
 bool has_sample_template(const Event& event) {
   const u64 type = event.attr.sample_type;
-  if ((type & ~fixed_parts) != 0 || event.layout.samples_between_wakeups != 0) return false;
+  if ((type & ~placed_fields) != 0 || event.layout.samples_between_wakeups != 0) return false;
   if ((type & sample::REGS_INTR) != 0 && !has_whole_registers(event)) return false;
   return (type & sample::BRANCH_STACK) == 0 || !group_has_branch_counters(event);
 }
 
 SampleTemplate make_sample_template(const Event& event, const Moment& moment, const InterruptFrame& frame) {
-  const u64 type = event.attr.sample_type;
   SampleTemplate made;
-  add_first_words(made, event, moment, frame);
-  if (type & sample::BRANCH_STACK) add_branches(made, event);
-  Words words(made);
-  if (type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) made.at.weight = words.add(0);
-  if (type & sample::DATA_SRC) made.at.data_source = words.add(data_source_na);
-  if (type & sample::TRANSACTION) made.at.transaction = words.add(0);
-  const u32 register_bytes = type & sample::REGS_INTR ? place_registers(made, event, frame) : 0;
-  if ((type & sample::PHYS_ADDR) && register_bytes == 0) made.at.physical_address = words.add(0);
-  made.bytes = made.word_bytes + register_bytes;
-  if ((type & sample::PHYS_ADDR) && register_bytes != 0) {
-    made.at.physical_address = made.bytes;
-    made.bytes += 8;
-  }
+  Words(made).add(static_cast<u64>(RecordType::sample));
+  for_each_sample_field(event.attr.sample_type, [&]<SampleField field>(FieldTag<field> tag) {
+    if constexpr (is_placed<field>) place(tag, made, Origin{event, moment, frame});
+  });
   return made;
 }
 

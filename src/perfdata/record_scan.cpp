@@ -2,18 +2,17 @@
 #include "perfdata/record_scan.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
+
+#include "perf/sample_fields.h"
 
 namespace pmusim::perfdata {
 
 using perf::RecordHeader;
 
 RecordScan::RecordScan(u64 sample_type) {
-  namespace sample = perf::sample;
-  if ((sample_type & sample::TIME) == 0) return;
-  const u64 before = sample_type & (sample::IDENTIFIER | sample::IP | sample::TID);
-  time_offset_ = sizeof(RecordHeader) + 8 * static_cast<std::size_t>(std::popcount(before));
+  if ((sample_type & perf::sample::TIME) != 0)
+    time_offset_ = perf::sample_offset(perf::SampleField::time, sample_type);
 }
 
 bool RecordScan::feed(std::span<const std::byte> bytes) {

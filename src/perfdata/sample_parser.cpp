@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "perf/sample_fields.h"
 #include "perf/simd_abi.h"
 #include "perfdata/byte_reader.h"
 
@@ -34,22 +35,6 @@ Result<T, Error> whole(const RecordView& record, const ByteReader& in, T value) 
   if (in.ok()) return value;
   return Failure(Error(fmt::format("at offset {:#x}: a record of type {} and {} bytes ends within a field",
                                    record.offset, record.header.type, record.header.size)));
-}
-
-void take_ids(ByteReader& in, u64 type, SampleRecord& s) {
-  if (type & sample::IDENTIFIER) s.who.id = in.take<u64>();
-  if (type & sample::IP) s.ip = in.take<u64>();
-  if (type & sample::TID) {
-    const auto ids = in.take<TwoWords>();
-    s.who.pid = ids.low;
-    s.who.tid = ids.high;
-  }
-  if (type & sample::TIME) s.who.time = in.take<u64>();
-  if (type & sample::ADDR) s.address = in.take<u64>();
-  if (type & sample::ID) s.who.id = in.take<u64>();
-  if (type & sample::STREAM_ID) s.who.stream_id = in.take<u64>();
-  if (type & sample::CPU) s.who.cpu = in.take<TwoWords>().low;
-  if (type & sample::PERIOD) s.period = in.take<u64>();
 }
 
 void take_read(ByteReader& in, u64 format, SampleRecord& s) {
@@ -123,45 +108,107 @@ void take_stack(ByteReader& in, SampleRecord& s) {
     in.fail();
 }
 
-void take_stacks(ByteReader& in, const perf::Attr& attr, BranchCounters counters, perf::SimdAbi simd,
-                 SampleRecord& s) {
-  const u64 type = attr.sample_type;
-  if (type & sample::READ) take_read(in, attr.read_format, s);
-  if (type & sample::CALLCHAIN) s.callchain = in.take_all<u64>(in.take<u64>());
-  if (type & sample::RAW) s.raw = in.take_all<std::byte>(in.take<u32>());
-  if (type & sample::BRANCH_STACK) take_branches(in, attr.branch_sample_type, counters, s);
-  if (type & sample::REGS_USER) take_registers(in, attr, perf::RegisterSide::user, simd, s.user_registers);
-  if (type & sample::STACK_USER) take_stack(in, s);
+/// What the fields of a sample depend on.
+struct Layout {
+  const perf::Attr& attr;
+  BranchCounters counters;
+  perf::SimdAbi simd;
+};
+
+// A function for each field.
+
+using perf::FieldTag;
+using perf::SampleField;
+
+// Those of the sample_id trailer.
+void take(FieldTag<SampleField::identifier>, ByteReader& in, SampleId& who) { who.id = in.take<u64>(); }
+void take(FieldTag<SampleField::tid>, ByteReader& in, SampleId& who) {
+  const auto ids = in.take<TwoWords>();
+  who.pid = ids.low;
+  who.tid = ids.high;
+}
+void take(FieldTag<SampleField::time>, ByteReader& in, SampleId& who) { who.time = in.take<u64>(); }
+void take(FieldTag<SampleField::id>, ByteReader& in, SampleId& who) { who.id = in.take<u64>(); }
+void take(FieldTag<SampleField::stream_id>, ByteReader& in, SampleId& who) { who.stream_id = in.take<u64>(); }
+void take(FieldTag<SampleField::cpu>, ByteReader& in, SampleId& who) { who.cpu = in.take<TwoWords>().low; }
+
+// The other words.
+void take(FieldTag<SampleField::ip>, ByteReader& in, SampleRecord& s) { s.ip = in.take<u64>(); }
+void take(FieldTag<SampleField::addr>, ByteReader& in, SampleRecord& s) { s.address = in.take<u64>(); }
+void take(FieldTag<SampleField::period>, ByteReader& in, SampleRecord& s) { s.period = in.take<u64>(); }
+void take(FieldTag<SampleField::weight>, ByteReader& in, SampleRecord& s) { s.weight = in.take<u64>(); }
+void take(FieldTag<SampleField::data_src>, ByteReader& in, SampleRecord& s) {
+  s.data_source = in.take<u64>();
+}
+void take(FieldTag<SampleField::transaction>, ByteReader& in, SampleRecord& s) {
+  s.transaction = in.take<u64>();
+}
+void take(FieldTag<SampleField::phys_addr>, ByteReader& in, SampleRecord& s) {
+  s.physical_address = in.take<u64>();
+}
+void take(FieldTag<SampleField::cgroup>, ByteReader& in, SampleRecord& s) { s.cgroup = in.take<u64>(); }
+void take(FieldTag<SampleField::data_page_size>, ByteReader& in, SampleRecord& s) {
+  s.data_page_size = in.take<u64>();
+}
+void take(FieldTag<SampleField::code_page_size>, ByteReader& in, SampleRecord& s) {
+  s.code_page_size = in.take<u64>();
+}
+/// Its size, and the AUX data itself.
+void take(FieldTag<SampleField::aux>, ByteReader& in, SampleRecord&) { in.take_bytes(in.take<u64>()); }
+
+// Those that are more.
+void take(FieldTag<SampleField::read>, ByteReader& in, const Layout& layout, SampleRecord& s) {
+  take_read(in, layout.attr.read_format, s);
+}
+void take(FieldTag<SampleField::callchain>, ByteReader& in, const Layout&, SampleRecord& s) {
+  s.callchain = in.take_all<u64>(in.take<u64>());
+}
+void take(FieldTag<SampleField::raw>, ByteReader& in, const Layout&, SampleRecord& s) {
+  s.raw = in.take_all<std::byte>(in.take<u32>());
+}
+void take(FieldTag<SampleField::branch_stack>, ByteReader& in, const Layout& layout, SampleRecord& s) {
+  take_branches(in, layout.attr.branch_sample_type, layout.counters, s);
+}
+void take(FieldTag<SampleField::regs_user>, ByteReader& in, const Layout& layout, SampleRecord& s) {
+  take_registers(in, layout.attr, perf::RegisterSide::user, layout.simd, s.user_registers);
+}
+void take(FieldTag<SampleField::stack_user>, ByteReader& in, const Layout&, SampleRecord& s) {
+  take_stack(in, s);
+}
+void take(FieldTag<SampleField::regs_intr>, ByteReader& in, const Layout& layout, SampleRecord& s) {
+  take_registers(in, layout.attr, perf::RegisterSide::interrupt, layout.simd, s.interrupt_registers);
 }
 
-void take_last(ByteReader& in, const perf::Attr& attr, perf::SimdAbi simd, SampleRecord& s) {
-  const u64 type = attr.sample_type;
-  if (type & (sample::WEIGHT | sample::WEIGHT_STRUCT)) s.weight = in.take<u64>();
-  if (type & sample::DATA_SRC) s.data_source = in.take<u64>();
-  if (type & sample::TRANSACTION) s.transaction = in.take<u64>();
-  if (type & sample::REGS_INTR)
-    take_registers(in, attr, perf::RegisterSide::interrupt, simd, s.interrupt_registers);
-  if (type & sample::PHYS_ADDR) s.physical_address = in.take<u64>();
-  if (type & sample::CGROUP) s.cgroup = in.take<u64>();
-  if (type & sample::DATA_PAGE_SIZE) s.data_page_size = in.take<u64>();
-  if (type & sample::CODE_PAGE_SIZE) s.code_page_size = in.take<u64>();
-  if (type & sample::AUX) in.take_bytes(in.take<u64>());
+template <SampleField field>
+void take_field(FieldTag<field> tag, ByteReader& in, const Layout& layout, SampleRecord& s) {
+  constexpr perf::SampleFieldRow row = perf::row_of(field);
+  if constexpr (row.in_sample_id)
+    take(tag, in, s.who);
+  else if constexpr (row.size == perf::FieldSize::word)
+    take(tag, in, s);
+  else
+    take(tag, in, layout, s);
 }
-
-constexpr u64 trailer_words =
-    sample::TID | sample::TIME | sample::ID | sample::STREAM_ID | sample::CPU | sample::IDENTIFIER;
 
 bool is_filled(const ByteReader& in) { return in.ok() && in.rest() == 0; }
 
 /// Takes the whole sample; `in` shows how that went.
-SampleRecord take_sample(ByteReader& in, const perf::Attr& attr, BranchCounters counters,
-                         perf::SimdAbi simd) {
+SampleRecord take_sample(ByteReader& in, const Layout& layout) {
   SampleRecord s;
-  s.period = attr.sample_period;
-  take_ids(in, attr.sample_type, s);
-  take_stacks(in, attr, counters, simd, s);
-  take_last(in, attr, simd, s);
+  s.period = layout.attr.sample_period;
+  perf::for_each_sample_field(layout.attr.sample_type, [&](auto tag) { take_field(tag, in, layout, s); });
   return s;
+}
+
+/// The ids of a record: of a sample those in front of the first field that is no word.
+SampleId take_ids(const RecordView& record, const perf::Attr& attr) {
+  if (!is_sample(record)) return parse_sample_id(record, attr);
+  ByteReader in = payload_of(record);
+  const Layout layout{attr, BranchCounters::none, perf::SimdAbi::none};
+  SampleRecord s;
+  perf::for_each_sample_field<SampleField::identifier, SampleField::period>(
+      attr.sample_type, [&](auto tag) { take_field(tag, in, layout, s); });
+  return in.ok() ? s.who : SampleId{};
 }
 
 /// The form that is known, then those that the sample may have instead: a file may have lost which events
@@ -185,7 +232,7 @@ Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::A
         fmt::format("at offset {:#x}: a record of type {} is no sample", record.offset, record.header.type)));
   const auto parse = [&](SampleForm as) {
     ByteReader in = payload_of(record);
-    SampleRecord s = take_sample(in, attr, as.counters, *as.simd);
+    SampleRecord s = take_sample(in, {attr, as.counters, *as.simd});
     s.misc = record.header.misc;
     return std::pair(std::move(s), in);
   };
@@ -198,51 +245,23 @@ Result<SampleRecord, Error> parse_sample(const RecordView& record, const perf::A
 
 SampleId parse_sample_id(const RecordView& record, const perf::Attr& attr) {
   SampleId who;
-  const u64 type = attr.sample_type & trailer_words;
-  const auto bytes = 8 * static_cast<std::size_t>(std::popcount(type));
+  const std::size_t bytes = perf::word_bytes(attr.sample_type & perf::sample_id_bits);
   if (!attr.sample_id_all || record.bytes.size() < sizeof(RecordHeader) + bytes) return who;
   ByteReader in(record.bytes.last(bytes));
-  if (type & sample::TID) {
-    const auto ids = in.take<TwoWords>();
-    who.pid = ids.low;
-    who.tid = ids.high;
-  }
-  if (type & sample::TIME) who.time = in.take<u64>();
-  if (type & sample::ID) who.id = in.take<u64>();
-  if (type & sample::STREAM_ID) who.stream_id = in.take<u64>();
-  if (type & sample::CPU) who.cpu = in.take<TwoWords>().low;
-  if (type & sample::IDENTIFIER) who.id = in.take<u64>();
+  perf::for_each_sample_id_field(attr.sample_type, [&](auto tag) { take(tag, in, who); });
   return who;
 }
 
 std::optional<u64> find_id(const RecordView& record, const perf::Attr& attr) {
   if ((attr.sample_type & (sample::ID | sample::IDENTIFIER)) == 0) return std::nullopt;
-  SampleId who;
-  if (is_sample(record)) {
-    ByteReader in = payload_of(record);
-    SampleRecord s;
-    take_ids(in, attr.sample_type, s);
-    if (!in.ok()) return std::nullopt;
-    who = s.who;
-  } else {
-    who = parse_sample_id(record, attr);
-  }
-  if (who.id == absent) return std::nullopt;
-  return who.id;
+  const u64 id = take_ids(record, attr).id;
+  return id != absent ? std::optional(id) : std::nullopt;
 }
 
 std::optional<u64> find_time(const RecordView& record, const perf::Attr& attr) {
   if ((attr.sample_type & sample::TIME) == 0) return std::nullopt;
-  SampleRecord s;
-  if (is_sample(record)) {
-    ByteReader in = payload_of(record);
-    take_ids(in, attr.sample_type, s);
-    if (!in.ok()) return std::nullopt;
-  } else {
-    s.who = parse_sample_id(record, attr);
-  }
-  if (s.who.time == absent) return std::nullopt;
-  return s.who.time;
+  const u64 time = take_ids(record, attr).time;
+  return time != absent ? std::optional(time) : std::nullopt;
 }
 
 Result<MmapRecordView, Error> parse_mmap(const RecordView& record) {

@@ -6,17 +6,14 @@
 #include <cstring>
 #include <utility>
 
-#include "perf/records.h"
+#include "perf/sample_fields.h"
 
 namespace pmusim {
 
 TaskFilter::TaskFilter(std::vector<u32> processes, std::vector<u32> threads, u64 sample_type)
     : processes_(std::move(processes)),
       threads_(std::move(threads)),
-      ids_offset_(sizeof(perf::RecordHeader)) {
-  for (const u64 before : {perf::sample::IDENTIFIER, perf::sample::IP})
-    if ((sample_type & before) != 0) ids_offset_ += sizeof(u64);
-}
+      ids_offset_(perf::sample_offset(perf::SampleField::tid, sample_type)) {}
 
 bool TaskFilter::keeps(const std::byte* record) const {
   perf::RecordHeader header;
