@@ -67,6 +67,17 @@ TEST(Idioms, NoUsingDirectiveStandsAtFileScope) {
           << line;
 }
 
+/// The names that it brings would be nearer to tests behind it than their own: these compile, and mean
+/// something else.
+TEST(Idioms, ATestWithAUsingDirectiveHasItsOwnNamespace) {
+  for (const std::string& line : lines_that_match("tests", std::regex("^using namespace"))) {
+    const fs::path file = line.substr(0, line.find(':'));
+    if (file.string().ends_with("_test.cpp"))
+      EXPECT_NE(contents(source_tree() / file).find("::" + file.stem().string() + " {\n"), std::string::npos)
+          << line;
+  }
+}
+
 TEST(Idioms, TheQuestionsWouldBeFound) {
   EXPECT_FALSE(lines_that_match("src", std::regex("^using namespace")).empty());
   EXPECT_FALSE(lines_that_match("src/cpu", std::regex(R"(\bMicroarchitecture::(?!unknown\b)\w)")).empty());

@@ -6,7 +6,7 @@
 #include "core/interval_core.h"
 #include "tests/core/program.h"
 
-namespace pmusim {
+namespace pmusim::accounting_test {
 namespace {
 
 using namespace test;
@@ -194,4 +194,4 @@ TEST_P(Widths, SumsOverABlockAreWhatItsRetirementsSay) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::accounting_test

@@ -4,7 +4,7 @@
 
 #include "tests/core/chase.h"
 
-namespace pmusim {
+namespace pmusim::chase_curve_test {
 namespace {
 
 using namespace test;
@@ -95,4 +95,4 @@ TEST_P(ChaseCurve, IsHiddenByPrefetchersWhereItGoesUpwards) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::chase_curve_test

@@ -7,7 +7,7 @@
 
 #include "tests/core/program.h"
 
-namespace pmusim {
+namespace pmusim::core_test {
 namespace {
 
 using namespace test;
@@ -270,4 +270,4 @@ TEST(Core, AnIndirectJumpIsMispredictedAgainAfterAPredictionBarrier) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::core_test

@@ -4,7 +4,7 @@
 
 #include "tests/core/program.h"
 
-namespace pmusim {
+namespace pmusim::older_stores_test {
 namespace {
 
 using namespace test;
@@ -104,4 +104,4 @@ TEST(OlderStores, AStoreIntoCodeClearsThePipeline) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::older_stores_test

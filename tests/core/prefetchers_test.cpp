@@ -8,7 +8,7 @@
 
 #include "tests/core/chase.h"
 
-namespace pmusim {
+namespace pmusim::prefetchers_test {
 namespace {
 
 using namespace test;
@@ -166,4 +166,4 @@ TEST(Prefetching, EveryPrefetcherCanBeTurnedOff) {
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::prefetchers_test

@@ -5,7 +5,7 @@
 #include "core/core.h"
 #include "tests/core/program.h"
 
-namespace pmusim {
+namespace pmusim::recorded_time_test {
 namespace {
 
 using namespace test;
@@ -55,4 +55,4 @@ TEST(RecordedTime, MakesCyclesSlotsAndReferenceCyclesAndNothingThatTheyWereLostT
 }
 
 }  // namespace
-}  // namespace pmusim
+}  // namespace pmusim::recorded_time_test

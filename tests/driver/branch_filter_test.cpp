@@ -8,7 +8,7 @@
 #include "driver_fixture.h"
 #include "fake_code.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::branch_filter_test {
 namespace {
 
 using namespace branch_class;
@@ -278,4 +278,4 @@ TEST(LinuxDrivers, DropBranchesThatLeaveTheKernelSince7_1AndIn6_12WithItsFixes) 
 }
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::branch_filter_test

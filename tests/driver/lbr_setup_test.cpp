@@ -6,7 +6,7 @@
 
 #include "lbr_fixture.h"
 
-namespace pmusim::driver {
+namespace pmusim::driver::lbr_setup_test {
 namespace {
 
 using namespace perf::branch;
@@ -274,4 +274,4 @@ TEST(LbrProbe, WithoutSelectOnlyTheHardwareFilterIsLost) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver
+}  // namespace pmusim::driver::lbr_setup_test

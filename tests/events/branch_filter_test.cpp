@@ -5,7 +5,7 @@
 #include "pmusim/events/parser.h"
 #include "pmusim/perf/abi.h"
 
-namespace pmusim::events {
+namespace pmusim::events::branch_filter_test {
 namespace {
 
 using namespace perf::branch;
@@ -50,4 +50,4 @@ TEST(BranchFilterNames, AnEmptyNameIsAnError) {
 }
 
 }  // namespace
-}  // namespace pmusim::events
+}  // namespace pmusim::events::branch_filter_test

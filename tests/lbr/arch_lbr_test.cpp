@@ -5,7 +5,7 @@
 
 #include "tests/lbr/lbr_machine.h"
 
-namespace pmusim::test {
+namespace pmusim::test::arch_lbr_test {
 namespace {
 
 using testing::ElementsAre;
@@ -364,4 +364,4 @@ TEST(ArchInfo, WhatIsNoFieldReadsAsZero) {
 }
 
 }  // namespace
-}  // namespace pmusim::test
+}  // namespace pmusim::test::arch_lbr_test
