@@ -46,8 +46,8 @@ constexpr std::array<FormatRow, format_count> rows{{
       "iterations of REP instructions, system calls' numbers, signals, time; code of the kernel is left out"},
      import_insn_trace,
      export_insn_trace},
-    {{Format::pt, "pt", "Intel PT in a perf.data file",
-      "the program's own, from its files or from a trace", "none",
+    {{Format::pt, "pt", "Intel PT in a perf.data file", "the program's own, from its files or from a trace",
+      "none",
       "iterations of REP instructions, system calls' numbers, signals' numbers; code of the kernel is left "
       "out; time, where only stamps tell it"},
      import_pt,

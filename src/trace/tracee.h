@@ -37,8 +37,9 @@ Result<u32, Error> start_traced(const std::vector<std::string>& command, const P
 /// Executes one instruction of a stopped thread, delivering `signal` first unless it is 0. If the thread is
 /// gone, its exit is to be waited for.
 void single_step(u32 tid, int signal);
-/// Whether a step of `code` may pass the next instruction unseen: CPUID on a virtual machine, whose hypervisor
-/// executes it, and may lose the trap of the step. A program that steps itself gets none there, either.
+/// Whether a step of `code` may pass the next instruction unseen: CPUID on a virtual machine, whose
+/// hypervisor executes it, and may lose the trap of the step. A program that steps itself gets none there,
+/// either.
 bool trap_is_lost(std::span<const std::byte> code);
 /// What a step of such `code` would do, done here. False: step.
 bool execute_cpuid(u32 tid, std::span<const std::byte> code);
