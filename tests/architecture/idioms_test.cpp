@@ -72,9 +72,9 @@ TEST(Idioms, NoUsingDirectiveStandsAtFileScope) {
 TEST(Idioms, ATestWithAUsingDirectiveHasItsOwnNamespace) {
   for (const std::string& line : lines_that_match("tests", std::regex("^using namespace"))) {
     const fs::path file = line.substr(0, line.find(':'));
-    if (file.string().ends_with("_test.cpp"))
-      EXPECT_NE(contents(source_tree() / file).find("::" + file.stem().string() + " {\n"), std::string::npos)
-          << line;
+    if (!file.string().ends_with("_test.cpp")) continue;
+    EXPECT_NE(contents(source_tree() / file).find("::" + file.stem().string() + " {\n"), std::string::npos)
+        << line;
   }
 }
 
