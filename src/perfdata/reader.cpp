@@ -33,6 +33,7 @@ class Reader::State {
   Outcome read_header();
   NextRecord next();
   const EventDescription* event_of(const RecordView& record) const;
+  const EventDescription* event_with(u64 id) const;
   std::vector<std::string> warnings() const;
   Form form() const { return form_; }
   const Description& description() const { return description_; }
@@ -339,10 +340,15 @@ void Reader::State::name_events() {
 const EventDescription* Reader::State::event_of(const RecordView& record) const {
   const auto& events = description_.events;
   if (events.empty()) return nullptr;
-  if (events.size() == 1) return &events.front();
+  if (events.size() == 1) return &events.front();  // whatever its id
   const auto id = find_id(record, events.front().attr);
-  if (!id || *id == 0) return &events.front();
-  const auto found = event_of_id_.find(*id);
+  return id && *id != 0 ? event_with(*id) : &events.front();
+}
+
+const EventDescription* Reader::State::event_with(u64 id) const {
+  const auto& events = description_.events;
+  if (events.size() == 1) return &events.front();
+  const auto found = event_of_id_.find(id);
   return found == event_of_id_.end() ? nullptr : &events[found->second];
 }
 
@@ -381,5 +387,6 @@ std::optional<std::pair<u64, u64>> Reader::sample_times() const { return state_-
 std::vector<std::string> Reader::warnings() const { return state_->warnings(); }
 Result<std::optional<RecordView>, Error> Reader::next() { return state_->next(); }
 const EventDescription* Reader::event_of(const RecordView& record) const { return state_->event_of(record); }
+const EventDescription* Reader::event_with(u64 id) const { return state_->event_with(id); }
 
 }  // namespace pmusim::perfdata

@@ -42,13 +42,11 @@ class SampleReader::State {
   void release(u64 newest);
   BranchCounters counters_of(const EventDescription& event);
   Result<EventSample, Error> sample_of(const RecordView& record);
-  Outcome deliver(EventSample sample);
   Outcome deliver_count(const EventSample& sample, const ReadValue& read);
-  std::optional<std::size_t> event_with(u64 id) const;
 
-  std::vector<Waiting> waiting_;  // in file order
-  std::deque<Waiting> ready_;     // in order of time
-  std::deque<EventSample> delivered_;
+  std::vector<Waiting> waiting_;         // in file order
+  std::deque<Waiting> ready_;            // in order of time
+  std::deque<EventSample> members_;      // of a group, of a sample with counts
   std::unordered_map<u64, u64> counts_;  // as a READ had them last, by id
   u64 newest_ = 0, newest_before_round_ = 0;
   bool at_end_ = false;
@@ -61,6 +59,11 @@ u64 time_of(const RecordView& record, const EventDescription* event) {
   if (event == nullptr) return 0;
   const auto time = find_time(record, event->attr);
   return time.value_or(0);
+}
+
+/// Of events that the ids tell.
+bool has_counts(const perf::Attr& attr) {
+  return (attr.sample_type & perf::sample::READ) != 0 && (attr.read_format & perf::read_format::ID) != 0;
 }
 
 }  // namespace
@@ -111,47 +114,26 @@ Result<EventSample, Error> SampleReader::State::sample_of(const RecordView& reco
   return EventSample{*event, std::move(*sample), record.offset};
 }
 
-/// Nothing if no event of the file has the id.
-std::optional<std::size_t> SampleReader::State::event_with(u64 id) const {
-  const auto& events = file.events();
-  if (events.size() == 1) return 0;
-  for (std::size_t event = 0; event < events.size(); ++event)
-    if (std::ranges::find(events[event].ids, id) != events[event].ids.end()) return event;
-  return std::nullopt;
-}
-
 /// The sample as one of the event that it has a count of, if that has counted.
 Outcome SampleReader::State::deliver_count(const EventSample& sample, const ReadValue& read) {
   const u64 counted = read.value - std::exchange(counts_[read.id], read.value);
   if (counted == 0) return Done{};
-  const auto event = event_with(read.id);
-  if (!event)
+  const EventDescription* const event = file.event_with(read.id);
+  if (event == nullptr)
     return Failure(Error(
         fmt::format("at offset {:#x}: a count of no event of this file, id {}", sample.offset, read.id)));
-  EventSample one{file.events()[*event], sample.sample, sample.offset};
+  EventSample one{*event, sample.sample, sample.offset};
   one.sample.who.id = read.id;
   one.sample.period = counted;
-  delivered_.push_back(std::move(one));
-  return Done{};
-}
-
-Outcome SampleReader::State::deliver(EventSample sample) {
-  namespace rf = perf::read_format;
-  const perf::Attr& attr = sample.event.attr;
-  if ((attr.sample_type & perf::sample::READ) == 0 || (attr.read_format & rf::ID) == 0) {
-    delivered_.push_back(std::move(sample));
-    return Done{};
-  }
-  for (const ReadValue& read : sample.sample.read)
-    if (auto done = deliver_count(sample, read); !done) return done;
+  members_.push_back(std::move(one));
   return Done{};
 }
 
 Result<std::optional<EventSample>, Error> SampleReader::State::next() {
   while (true) {
-    if (!delivered_.empty()) {
-      std::optional<EventSample> first(std::move(delivered_.front()));
-      delivered_.pop_front();
+    if (!members_.empty()) {
+      std::optional<EventSample> first(std::move(members_.front()));
+      members_.pop_front();
       return first;
     }
     if (auto filled = fill(); !filled) return Failure(filled.error());
@@ -162,7 +144,9 @@ Result<std::optional<EventSample>, Error> SampleReader::State::next() {
     if (record.header.type == static_cast<u32>(perf::RecordType::sample)) {
       auto sample = sample_of(record);
       if (!sample) return Failure(sample.error());
-      if (auto done = deliver(std::move(*sample)); !done) return Failure(done.error());
+      if (!has_counts(sample->event.attr)) return std::optional<EventSample>(std::move(*sample));
+      for (const ReadValue& read : sample->sample.read)
+        if (auto done = deliver_count(*sample, read); !done) return Failure(done.error());
     } else {
       processes.take(record);
     }

@@ -152,6 +152,8 @@ class Reader {
 
   /// The event that a sample or the trailer of a record belongs to; nullptr if its id is unknown.
   const EventDescription* event_of(const RecordView& record) const;
+  /// The event that has the id; of a file of one event that one.
+  const EventDescription* event_with(u64 id) const;
 
  private:
   class State;
