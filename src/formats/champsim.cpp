@@ -96,11 +96,11 @@ ChampSimFields fields_of(std::span<const std::byte> bytes) {
 template <class Record>
 constexpr ChampSimLayout layout_of{sizeof(Record), fields_of<Record>};
 
-bool is_kernel_address(u64 address) { return address >= ~u64{0} << 47; }
+/// Of the user's code, or of the kernel's.
+bool is_any_code_address(u64 address) { return is_code_address(address) || address >= ~u64{0} << 47; }
 
 bool can_be_a_record(const ChampSimFields& record) {
-  return (is_code_address(record.ip) || is_kernel_address(record.ip)) && record.is_branch <= 1 &&
-         record.taken <= 1;
+  return is_any_code_address(record.ip) && record.is_branch <= 1 && record.taken <= 1;
 }
 
 /// So many are looked at to find where the first record begins.
@@ -150,16 +150,13 @@ std::size_t first_record(std::span<const std::byte> front, const ChampSimLayout&
 
 Result<Conversion, Error> import_records(const ImportOptions& options, const ChampSimLayout& layout,
                                          ChampSimBranches branches) {
-  const auto open = [&]() -> OpenedSteps {
-    auto stream = InputStream::open(options.input);
-    if (!stream.ok()) return Failure(stream.error());
-    return std::unique_ptr<StepReader>(
-        std::make_unique<ChampSimReader>(*std::move(stream), layout, branches));
+  const auto reader = [&](InputStream stream) {
+    return std::make_unique<ChampSimReader>(std::move(stream), layout, branches);
   };
   return import_steps(
-      options, open,
-      "sizes of accesses are not told and taken as 8 bytes; lengths are those to the next instruction, where "
-      "it followed");
+      options, reader,
+      "sizes of accesses are not recorded and taken as 8 bytes; lengths are those to the next instruction, "
+      "where it followed");
 }
 
 }  // namespace
@@ -250,10 +247,10 @@ Result<std::optional<Step>, Error> ChampSimReader::next() {
 }
 
 Error ChampSimReader::no_record(const ChampSimFields& fields) const {
-  const bool is_address = is_code_address(fields.ip) || is_kernel_address(fields.ip);
   const std::string what =
-      is_address ? fmt::format("is_branch {}, taken {}; expected 0 or 1", fields.is_branch, fields.taken)
-                 : fmt::format("{:#x} is no address of code", fields.ip);
+      is_any_code_address(fields.ip)
+          ? fmt::format("is_branch {}, taken {}; expected 0 or 1", fields.is_branch, fields.taken)
+          : fmt::format("{:#x} is no address of code", fields.ip);
   constexpr u64 convincing_records = 4;
   if (records_ >= convincing_records) return stream_.damaged(record_offset_, what);
   return Error(fmt::format(

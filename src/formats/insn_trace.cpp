@@ -5,25 +5,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <vector>
 
+#include "formats/text.h"
+
 namespace pmusim::formats {
 namespace {
-
-template <class T>
-std::optional<T> number(std::string_view text, int base) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t\r");
-  return begin == text.npos ? std::string_view() : text.substr(begin, end - begin + 1);
-}
 
 /// Takes the first word off.
 std::string_view take_word(std::string_view& text) {

@@ -152,11 +152,7 @@ Result<bool, Error> take_line(LineReader& lines, Importer& importer) {
       lines.is_long() ? std::optional<PrintedLine>(PrintedForeign{}) : parse_insn_trace_line(**text);
   const bool is_first = lines.line_offset() == 0,
              is_other = line && std::holds_alternative<PrintedOther>(*line);
-  if (lines.is_cut() && !is_other) {
-    ++importer.cut_lines;
-    return true;
-  }
-  if (!line && is_first) {
+  if ((lines.is_cut() && !is_other) || (!line && is_first)) {
     ++importer.cut_lines;
     return true;
   }

@@ -8,29 +8,17 @@
 
 #include "formats/remarks.h"
 #include "formats/step_import.h"
+#include "formats/text.h"
 
 namespace pmusim::formats {
 namespace {
 
 constexpr u64 max_access_bytes = 4096;
 
-/// A number that fills the text.
-std::optional<u64> hex_or_decimal(std::string_view text, int base) {
-  u64 value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
-std::string_view without(std::string_view text, std::string_view blanks) {
-  const std::size_t begin = text.find_first_not_of(blanks), end = text.find_last_not_of(blanks);
-  return begin == text.npos ? std::string_view() : text.substr(begin, end - begin + 1);
-}
-
 }  // namespace
 
 LackeyReader::Line LackeyReader::parse(std::string_view text) {
-  const std::string_view plain = without(text, " \t\r");
+  const std::string_view plain = trimmed(text);
   for (const std::string_view own : {"==", "--", "**", "SB "})
     if (plain.empty() || plain.starts_with(own)) return {Kind::remark};
   const std::string_view mark = text.substr(0, 3);
@@ -40,11 +28,11 @@ LackeyReader::Line LackeyReader::parse(std::string_view text) {
                     : mark == " M " ? Kind::modify
                                     : Kind::foreign;
   if (kind == Kind::foreign) return {kind};
-  const std::string_view rest = without(text.substr(mark.size()), " \t\r");
+  const std::string_view rest = trimmed(text.substr(mark.size()));
   const std::size_t comma = rest.find(',');
   if (comma == rest.npos) return {};
-  const auto address = hex_or_decimal(rest.substr(0, comma), 16),
-             bytes = hex_or_decimal(rest.substr(comma + 1), 10);
+  const auto address = number<u64>(rest.substr(0, comma), 16),
+             bytes = number<u64>(rest.substr(comma + 1), 10);
   if (!address || !bytes || *bytes == 0 || *bytes > max_access_bytes) return {};
   return {kind, *address, *bytes};
 }
@@ -119,13 +107,10 @@ std::vector<std::string> LackeyReader::left_out() const {
 }
 
 Result<Conversion, Error> import_lackey(const ImportOptions& options) {
-  const auto open = [&]() -> OpenedSteps {
-    auto stream = InputStream::open(options.input);
-    if (!stream.ok()) return Failure(stream.error());
-    return std::unique_ptr<StepReader>(std::make_unique<LackeyReader>(*std::move(stream)));
-  };
+  const auto reader = [](InputStream stream) { return std::make_unique<LackeyReader>(std::move(stream)); };
   return import_steps(
-      options, open, "kinds of branches are taken from where they went and from what they loaded and stored");
+      options, reader,
+      "kinds of branches are taken from where they went and from what they loaded and stored");
 }
 
 }  // namespace pmusim::formats

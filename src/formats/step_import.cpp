@@ -132,19 +132,24 @@ Result<Written, Error> write(StepReader& source, u64 max_instructions, Program& 
   return Written{addresses.repeated, addresses.dropped};
 }
 
+Result<std::unique_ptr<StepReader>, Error> open(const std::string& path, const MakeStepReader& make_reader) {
+  auto stream = InputStream::open(path);
+  if (!stream.ok()) return Failure(stream.error());
+  return make_reader(*std::move(stream));
+}
+
 }  // namespace
 
-Result<Conversion, Error> import_steps(const ImportOptions& options,
-                                       const std::function<OpenedSteps()>& open_source,
-                                       std::string_view not_told) {
-  auto first = open_source();
+Result<Conversion, Error> import_steps(const ImportOptions& options, const MakeStepReader& make_reader,
+                                       std::string_view not_in_source) {
+  auto first = open(options.input, make_reader);
   if (!first.ok()) return Failure(first.error());
   const auto survey = survey_of(**first, options.max_instructions);
   if (!survey.ok()) return Failure(survey.error());
   Program program(*survey);
   if (program.mappings().empty()) return Failure(nothing_in(options.input, (*first)->left_out()));
 
-  auto second = open_source();
+  auto second = open(options.input, make_reader);
   if (!second.ok()) return Failure(second.error());
   auto writer = trace::Writer::create(options.output, {.addresses = true, .stand_in_code = true},
                                       trace::Unfinished::dropped);
@@ -160,7 +165,7 @@ Result<Conversion, Error> import_steps(const ImportOptions& options,
   std::vector<std::string> remarks{
       "the source has no code bytes, threads, modules and system calls: bytes stand for its instructions "
       "that branch, load and store as they did, and replays refuse events that need more",
-      std::string(not_told)};
+      std::string(not_in_source)};
   for (std::string& sentence : (*second)->left_out()) remarks.push_back(std::move(sentence));
   add_count(remarks, written->repeated_addresses,
             "accesses of instructions that otherwise have more have the address of the last time");
