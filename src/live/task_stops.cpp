@@ -184,7 +184,7 @@ void Tasks::retire(WatchedTask& task, const trace::ThreadState& after) {
   Registers& registers = task.registers.registers;
   if (live.pushes_flags && !task.own_trap_flag) trace::hide_trap_flag_at(task.tid, registers[Gpr::rsp]);
   add_to_block(task, live, static_cast<u32>(task.rep_rcx - registers[Gpr::rcx]));
-  const bool raises_trap = live.raises_trap || (task.own_trap_flag && !trace::trap_is_lost(live.code()));
+  const bool raises_trap = trace::traps_behind(live, task.own_trap_flag);
   if (live.pops_flags) task.own_trap_flag = after.trap_flag_shown;
   const bool falls_through =
       live.instruction.branch == BranchKind::none && registers.rip == live.instruction.end();

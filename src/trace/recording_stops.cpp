@@ -75,8 +75,7 @@ void Recording::trapped(Thread& thread) {
     thread.state = *after;
     thread.ready = true;
   } else if (is_of_step(thread.tid, thread.state.registers, after->registers)) {
-    const LiveInstruction& live = *thread.stepping;
-    const bool also_of_program = live.raises_trap || (thread.own_trap_flag && !trap_is_lost(live.code()));
+    const bool also_of_program = traps_behind(*thread.stepping, thread.own_trap_flag);
     retire(thread, *after);
     if (also_of_program) trap_of_program(thread);
   } else {

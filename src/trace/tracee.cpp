@@ -106,12 +106,16 @@ bool is_virtual_machine() {
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & hypervisor) != 0;
 }
 
-}  // namespace
-
 bool trap_is_lost(std::span<const std::byte> code) {
   static const bool is_virtual = is_virtual_machine();
   constexpr std::array cpuid{std::byte{0x0F}, std::byte{0xA2}};
   return is_virtual && std::ranges::equal(code, cpuid);
+}
+
+}  // namespace
+
+bool traps_behind(const LiveInstruction& live, bool own_trap_flag) {
+  return live.raises_trap || (own_trap_flag && !trap_is_lost(live.code()));
 }
 
 bool execute_cpuid(u32 tid, std::span<const std::byte> code) {

@@ -14,6 +14,7 @@
 
 #include "pmusim/base/bus.h"
 #include "pmusim/base/error.h"
+#include "trace/live_code.h"
 #include "trace/program_limits.h"
 
 /// The system calls that the recorder makes on the threads it traces.
@@ -37,12 +38,13 @@ Result<u32, Error> start_traced(const std::vector<std::string>& command, const P
 /// Executes one instruction of a stopped thread, delivering `signal` first unless it is 0. If the thread is
 /// gone, its exit is to be waited for.
 void single_step(u32 tid, int signal);
-/// Whether a step of `code` may pass the next instruction unseen: CPUID on a virtual machine, whose
-/// hypervisor executes it, and may lose the trap of the step. A program that steps itself gets none there,
-/// either.
-bool trap_is_lost(std::span<const std::byte> code);
-/// What a step of such `code` would do, done here. False: step.
+/// What a step of `code` would do, done here where that is CPUID and this machine a virtual one: its
+/// hypervisor executes CPUID, and some lose the trap of the step, so that the next instruction passes unseen.
+/// False: step.
 bool execute_cpuid(u32 tid, std::span<const std::byte> code);
+/// Whether the program itself gets a trap behind the instruction: it raises one, or the program steps itself
+/// (`own_trap_flag`), where that trap is not lost.
+bool traps_behind(const LiveInstruction& live, bool own_trap_flag);
 /// Lets a thread run up to the stop before the system call that it is about to make, or after the one that it
 /// is in. No trap flag is set meanwhile, and no SIGTRAP forced.
 void run_to_call(u32 tid, int signal);
