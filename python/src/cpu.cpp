@@ -62,29 +62,6 @@ struct Shown {
 
 }  // namespace
 
-void EventLog::add(const pmusim_event& event) {
-  cycle.push_back(event.cycle);
-  address.push_back(event.address);
-  value.push_back(event.value);
-  counters.push_back(event.counters);
-  kind.push_back(event.kind);
-  counter.push_back(event.counter);
-  detail.push_back(event.detail);
-  flags.push_back(event.flags);
-  vector.push_back(event.vector);
-}
-
-py::object EventLog::take() {
-  using namespace py::literals;
-  EventLog log = std::exchange(*this, {});
-  return table(
-      py::dict("cycle"_a = column(std::move(log.cycle)), "kind"_a = column(std::move(log.kind)),
-               "counter"_a = column(std::move(log.counter)), "address"_a = column(std::move(log.address)),
-               "value"_a = column(std::move(log.value)), "counters"_a = column(std::move(log.counters)),
-               "detail"_a = column(std::move(log.detail)), "flags"_a = column(std::move(log.flags)),
-               "vector"_a = column(std::move(log.vector))));
-}
-
 Cpu::Cpu(const std::string& model, const py::kwargs& policies)
     : model_(model), cpu_(check(pmusim_create(model.c_str(), policies_of(policies).c_str()))) {
   check(pmusim_set_poll(cpu_, poll, this));
@@ -180,23 +157,18 @@ uint64_t Cpu::now() const {
 py::object Cpu::registers() const {
   using namespace py::literals;
   Names names;
-  std::vector<uint32_t> addresses;
-  std::vector<uint64_t> writable, reset;
-  std::vector<uint8_t> read_only, write_only;
-  for (std::size_t n = 0; n < pmusim_register_count(handle()); ++n) {
-    pmusim_register one{};
-    check(pmusim_get_register(cpu_, n, &one));
-    names.add(one.name);
-    addresses.push_back(one.address);
-    writable.push_back(one.writable);
-    reset.push_back(one.reset);
-    read_only.push_back(one.read_only);
-    write_only.push_back(one.write_only);
+  std::vector<pmusim_register> all(pmusim_register_count(handle()));
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    check(pmusim_get_register(cpu_, n, &all[n]));
+    names.add(all[n].name);
   }
-  return table(py::dict("name"_a = names.column(), "address"_a = column(std::move(addresses)),
-                        "writable"_a = column(std::move(writable)), "reset"_a = column(std::move(reset)),
-                        "read_only"_a = flags(std::move(read_only)),
-                        "write_only"_a = flags(std::move(write_only))));
+  const auto is_read_only = [](const pmusim_register& r) { return r.read_only != 0; };
+  const auto is_write_only = [](const pmusim_register& r) { return r.write_only != 0; };
+  return table(py::dict("name"_a = names.column(), "address"_a = column_of(all, &pmusim_register::address),
+                        "writable"_a = column_of(all, &pmusim_register::writable),
+                        "reset"_a = column_of(all, &pmusim_register::reset),
+                        "read_only"_a = column_of(all, is_read_only),
+                        "write_only"_a = column_of(all, is_write_only)));
 }
 
 // --- memory
@@ -284,8 +256,20 @@ void Cpu::call_observer(pmusim_cpu*, const pmusim_event* event, void* self) {
   });
 }
 
+py::object Cpu::events() {
+  using namespace py::literals;
+  using E = pmusim_event;
+  handle();
+  const std::vector<E> log = std::exchange(log_, {});
+  return table(py::dict("cycle"_a = column_of(log, &E::cycle), "kind"_a = column_of(log, &E::kind),
+                        "counter"_a = column_of(log, &E::counter), "address"_a = column_of(log, &E::address),
+                        "value"_a = column_of(log, &E::value), "counters"_a = column_of(log, &E::counters),
+                        "detail"_a = column_of(log, &E::detail), "flags"_a = column_of(log, &E::flags),
+                        "vector"_a = column_of(log, &E::vector)));
+}
+
 void Cpu::log_event(pmusim_cpu*, const pmusim_event* event, void* self) {
-  static_cast<Cpu*>(self)->log_.add(*event);
+  static_cast<Cpu*>(self)->log_.push_back(*event);
 }
 
 // --- feeds

@@ -19,16 +19,6 @@ struct Interrupt {
   std::optional<std::vector<uint64_t>> gpr;  // where they are known
 };
 
-/// Events of the hardware, a column for each member.
-struct EventLog {
-  std::vector<uint64_t> cycle, address, value, counters;
-  std::vector<uint32_t> kind, counter, detail, flags, vector;
-
-  void add(const pmusim_event& event);
-  /// What there is, and begins anew.
-  py::object take();
-};
-
 /// The caller's memory that a processor has, by address.
 using SharedMemory = std::map<uint64_t, std::shared_ptr<const Buffer>>;
 
@@ -82,7 +72,8 @@ class Cpu {
   void on_pmi(const py::object& handler);
   void observe(const py::object& observer, const py::args& kinds);
   void watch(const py::args& kinds);
-  py::object events() { return handle(), log_.take(); }
+  /// Those that were logged since the last time.
+  py::object events();
 
   void retire(const py::object& instructions);
   void instructions(uint64_t count, int ring);
@@ -164,7 +155,7 @@ class Cpu {
   py::object pmi_handler_, observer_;
   std::exception_ptr raised_;
   Signals signals_;
-  EventLog log_;
+  std::vector<pmusim_event> log_;
   SharedMemory shared_;
   std::thread::id user_;
   int arrays_ = 0;

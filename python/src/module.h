@@ -5,6 +5,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -100,6 +102,15 @@ py::array_t<T> column(std::vector<T> values) {
 }
 /// The same of 0 and 1, as booleans.
 py::object flags(std::vector<uint8_t> values);
+/// A column of what each row has: a member, or a function's value.
+template <class Row, class Value>
+auto column_of(const std::vector<Row>& rows, Value value) {
+  using T = std::decay_t<std::invoke_result_t<Value, const Row&>>;
+  py::array_t<T> values(static_cast<py::ssize_t>(rows.size()));
+  std::transform(rows.begin(), rows.end(), values.mutable_data(),
+                 [&](const Row& row) { return std::invoke(value, row); });
+  return values;
+}
 /// Strings, many of them the same.
 class Names {
  public:
