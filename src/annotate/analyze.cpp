@@ -9,6 +9,7 @@
 
 #include "base/suggest.h"
 #include "perf_data.h"
+#include "perfdata/member_counts.h"
 #include "perfdata/sample_parser.h"
 #include "resolver.h"
 
@@ -53,28 +54,63 @@ u64 lost_by(const RecordView& record) {
   return count;
 }
 
-Result<Done, Error> add_sample(Profile& profile, const RecordView& record,
-                               const perfdata::EventDescription& event, u32 number, const SampledEvent& use,
-                               u64 order) {
-  const auto form =
-      use.counters.counters == 0 ? perfdata::BranchCounters::none : perfdata::BranchCounters::one_word_each;
-  const auto sample = perfdata::parse_sample(record, event.attr, {.counters = form});
-  if (!sample) return Failure(sample.error());
-  const bool has_time = (event.attr.sample_type & perf::sample::TIME) != 0;
-  profile.add({.event = number,
-               .pid = sample->who.pid,
-               .time = has_time ? sample->who.time : order,
-               .ip = sample->ip,
-               .mode = perf::cpu_mode(record.header.misc),
-               .period = sample->period,
-               .callchain = sample->callchain,
-               .branches = sample->branches,
-               .branch_counters = sample->branch_counters});
-  return Done{};
-}
+/// Adds the samples of a file's records to a profile.
+class SampleAdder {
+ public:
+  SampleAdder(Profile& profile, const Reader& reader, const std::vector<SampledEvent>& events)
+      : profile_(profile), reader_(reader), events_(events) {}
+
+  Result<Done, Error> add(const RecordView& record, const perfdata::EventDescription& event, u64 order) {
+    const auto number = number_of(event);
+    if (!number) return Done{};
+    const auto form = events_[*number].counters.counters == 0 ? perfdata::BranchCounters::none
+                                                              : perfdata::BranchCounters::one_word_each;
+    const auto parsed = perfdata::parse_sample(record, event.attr, {.counters = form});
+    if (!parsed) return Failure(parsed.error());
+    const bool has_time = (event.attr.sample_type & perf::sample::TIME) != 0;
+    Sample sample{.event = *number,
+                  .pid = parsed->who.pid,
+                  .time = has_time ? parsed->who.time : order,
+                  .ip = parsed->ip,
+                  .mode = perf::cpu_mode(record.header.misc),
+                  .period = parsed->period,
+                  .callchain = parsed->callchain,
+                  .branches = parsed->branches,
+                  .branch_counters = parsed->branch_counters};
+    if (perfdata::has_member_counts(event.attr)) return add_members(sample, *parsed, record.offset);
+    profile_.add(sample);
+    return Done{};
+  }
+
+ private:
+  std::optional<u32> number_of(const perfdata::EventDescription& event) const {
+    const auto number = static_cast<u32>(&event - reader_.events().data());
+    return number < events_.size() ? std::optional(number) : std::nullopt;
+  }
+
+  /// The branches are those of one stack, and counted once.
+  Result<Done, Error> add_members(const Sample& leaders, const perfdata::SampleRecord& parsed, u64 offset) {
+    const auto members = counts_.take(reader_, parsed, offset);
+    if (!members) return Failure(members.error());
+    for (const perfdata::MemberCount& member : *members) {
+      Sample sample = leaders;
+      sample.event = number_of(*member.event).value_or(leaders.event);
+      sample.period = member.counted;
+      if (sample.event != leaders.event) sample.branches = {};
+      profile_.add(sample);
+    }
+    return Done{};
+  }
+
+  Profile& profile_;
+  const Reader& reader_;
+  const std::vector<SampledEvent>& events_;
+  perfdata::MemberCounts counts_;
+};
 
 Result<Losses, Error> add_samples(Profile& profile, Reader& reader, const std::vector<SampledEvent>& events) {
   Losses losses;
+  SampleAdder adder(profile, reader, events);
   auto done = for_each_record(reader, [&](const RecordView& record, u64 order) -> Result<Done, Error> {
     losses.lost += lost_by(record);
     if (record.header.type != static_cast<u32>(RecordType::sample)) return Done{};
@@ -83,9 +119,7 @@ Result<Losses, Error> add_samples(Profile& profile, Reader& reader, const std::v
       ++losses.of_unknown_event;
       return Done{};
     }
-    const auto number = static_cast<u32>(event - reader.events().data());
-    if (number >= events.size()) return Done{};
-    return add_sample(profile, record, *event, number, events[number], order);
+    return adder.add(record, *event, order);
   });
   if (!done) return Failure(done.error());
   return losses;

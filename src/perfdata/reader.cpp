@@ -45,7 +45,7 @@ class Reader::State {
   Outcome read_attr(std::span<const std::byte> entry, u64 offset);
   void read_features(const FileHeader& header);
   void read_feature(unsigned number, u64 row);
-  RecordStream data_stream(const Section& data);
+  RecordStream data_stream(const FileHeader& header);
   Outcome read_stream_start();
   NextRecord next_of_any_kind();
   Outcome take_header_record(const RecordView& record);
@@ -138,16 +138,23 @@ Outcome Reader::State::read_file_header() {
   if (description_.directory_version.value_or(1) != 1)
     return broken(0, "a directory of format {}; expected 1", *description_.directory_version);
   name_events();
-  streams_.push_back(data_stream(data));
+  streams_.push_back(data_stream(header));
   for (const InputBytes& part : input_->parts)
     streams_.emplace_back(part.name, part.bytes, 0, RecordStream::End::anywhere);
   warn_of_missing_records(header);
   return Done{};
 }
 
-/// What of the data section is there.
-RecordStream Reader::State::data_stream(const Section& data) {
+/// What of the data section is there. Its size and the features are written last: a recorder that was killed
+/// leaves neither, and its records go to the end of the file.
+RecordStream Reader::State::data_stream(const FileHeader& header) {
+  const Section& data = header.data;
   const u64 there = file_.size() - data.offset;
+  const bool has_features = std::ranges::any_of(header.features, [](u64 bits) { return bits != 0; });
+  if (data.size == 0 && there != 0 && !has_features) {
+    warn("its recorder did not finish it: there is no metadata, and records are read to the end of the file");
+    return {input_->head.name, section({data.offset, there}), data.offset, RecordStream::End::anywhere};
+  }
   if (data.size <= there)
     return {input_->head.name, section(data), data.offset, RecordStream::End::of_record};
   warn(fmt::format("the file ends at {:#x}, within its data section; missing bytes: {} of {}", file_.size(),
@@ -161,8 +168,6 @@ void Reader::State::warn_of_missing_records(const FileHeader& header) {
     warn(
         "is the file 'data' of a directory that perf record --threads wrote: the samples are in data.0, "
         "data.1, ... there; give the directory");
-  else if (header.data.size == 0 && header.data.offset < file_.size())
-    warn("its data section is empty though bytes follow: the recorder did not finish it");
 }
 
 Outcome Reader::State::read_attrs(const FileHeader& header) {

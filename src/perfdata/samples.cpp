@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <deque>
-#include <unordered_map>
 
 #include "perfdata/file_format.h"
+#include "perfdata/member_counts.h"
 #include "perfdata/sample_parser.h"
 
 namespace pmusim::perfdata {
@@ -42,12 +42,12 @@ class SampleReader::State {
   void release(u64 newest);
   BranchCounters counters_of(const EventDescription& event);
   Result<EventSample, Error> sample_of(const RecordView& record);
-  Outcome deliver_count(const EventSample& sample, const ReadValue& read);
+  Outcome deliver_members(const EventSample& sample);
 
-  std::vector<Waiting> waiting_;         // in file order
-  std::deque<Waiting> ready_;            // in order of time
-  std::deque<EventSample> members_;      // of a group, of a sample with counts
-  std::unordered_map<u64, u64> counts_;  // as a READ had them last, by id
+  std::vector<Waiting> waiting_;     // in file order
+  std::deque<Waiting> ready_;        // in order of time
+  std::deque<EventSample> members_;  // of a group, of a sample with counts
+  MemberCounts counts_;
   u64 newest_ = 0, newest_before_round_ = 0;
   bool at_end_ = false;
   std::vector<BranchCounters> counters_;  // by event, when they are known
@@ -59,11 +59,6 @@ u64 time_of(const RecordView& record, const EventDescription* event) {
   if (event == nullptr) return 0;
   const auto time = find_time(record, event->attr);
   return time.value_or(0);
-}
-
-/// Of events that the ids tell.
-bool has_counts(const perf::Attr& attr) {
-  return (attr.sample_type & perf::sample::READ) != 0 && (attr.read_format & perf::read_format::ID) != 0;
 }
 
 }  // namespace
@@ -114,18 +109,15 @@ Result<EventSample, Error> SampleReader::State::sample_of(const RecordView& reco
   return EventSample{*event, std::move(*sample), record.offset};
 }
 
-/// The sample as one of the event that it has a count of, if that has counted.
-Outcome SampleReader::State::deliver_count(const EventSample& sample, const ReadValue& read) {
-  const u64 counted = read.value - std::exchange(counts_[read.id], read.value);
-  if (counted == 0) return Done{};
-  const EventDescription* const event = file.event_with(read.id);
-  if (event == nullptr)
-    return Failure(Error(
-        fmt::format("at offset {:#x}: a count of no event of this file, id {}", sample.offset, read.id)));
-  EventSample one{*event, sample.sample, sample.offset};
-  one.sample.who.id = read.id;
-  one.sample.period = counted;
-  members_.push_back(std::move(one));
+Outcome SampleReader::State::deliver_members(const EventSample& sample) {
+  const auto members = counts_.take(file, sample.sample, sample.offset);
+  if (!members) return Failure(members.error());
+  for (const MemberCount& member : *members) {
+    EventSample one{*member.event, sample.sample, sample.offset};
+    one.sample.who.id = member.id;
+    one.sample.period = member.counted;
+    members_.push_back(std::move(one));
+  }
   return Done{};
 }
 
@@ -144,9 +136,8 @@ Result<std::optional<EventSample>, Error> SampleReader::State::next() {
     if (record.header.type == static_cast<u32>(perf::RecordType::sample)) {
       auto sample = sample_of(record);
       if (!sample) return Failure(sample.error());
-      if (!has_counts(sample->event.attr)) return std::optional<EventSample>(std::move(*sample));
-      for (const ReadValue& read : sample->sample.read)
-        if (auto done = deliver_count(*sample, read); !done) return Failure(done.error());
+      if (!has_member_counts(sample->event.attr)) return std::optional<EventSample>(std::move(*sample));
+      if (auto done = deliver_members(*sample); !done) return Failure(done.error());
     } else {
       processes.take(record);
     }

@@ -173,6 +173,31 @@ TEST_F(AnnotateTest, ReportRanksTheSameSamplesBySymbolModuleLineAndBranch) {
   EXPECT_EQ(in_symbols, branch_samples(file).size());
 }
 
+/// perf script's samples and periods of each event, summed up.
+std::map<std::string, std::pair<u64, u64>> perf_totals(const std::string& file) {
+  std::map<std::string, std::pair<u64, u64>> totals;
+  for (const std::string& line : lines(perf_output({"script", "-F", "period,event"}, file))) {
+    std::istringstream words(line);
+    u64 period = 0;
+    std::string event;
+    if (!(words >> period >> event)) continue;
+    auto& [samples, sum] = totals[event.substr(0, event.rfind(':'))];
+    ++samples;
+    sum += period;
+  }
+  return totals;
+}
+
+TEST_F(AnnotateTest, MembersOfAGroupWhoseLeaderSamplesHaveTheirCounts) {
+  const std::string file = record(recorded("branches", {"400"}),
+                                  {"-e", "{cycles:u,instructions:u,branch-misses:u}:S", "-c", "2003"});
+  std::map<std::string, std::pair<u64, u64>> totals;
+  const json report = annotate(file);
+  for (const json& event : report["events"]) totals[event["name"]] = {event["samples"], event["period"]};
+  EXPECT_EQ(totals.size(), 3u);
+  EXPECT_EQ(totals, perf_totals(file));
+}
+
 TEST_F(AnnotateTest, CallStacksOfTheLbrGiveChildren) {
   const json report = json::parse(
       run({pmusim(), "report", "--json", "-i",

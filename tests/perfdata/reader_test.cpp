@@ -160,6 +160,24 @@ TEST_F(ReaderTest, ACutFileSaysWhereItEndsAndHowMuchIsMissing) {
                                data[0] + data[1] - sample_bytes)}));
 }
 
+// The header gets its size of the data and its features at the end; what perf has written before stays.
+TEST_F(ReaderTest, AFileOfAKilledRecorderIsReadToItsEnd) {
+  write_file(path(), {}, 5);
+  auto bytes = content();
+  u64 data[2];
+  std::memcpy(data, bytes.data() + 40, sizeof data);
+  std::memset(bytes.data() + 48, 0, sizeof(u64));
+  std::memset(bytes.data() + 72, 0, 4 * sizeof(u64));
+  const std::size_t sample_bytes = sample_at(0).size();
+  for (const u64 missing : {u64{0}, u64{20}, u64{sample_bytes}}) {
+    bytes.resize(data[0] + data[1] - missing);
+    const auto reading = read_warned(bytes);
+    ASSERT_TRUE(reading) << reading.error().message;
+    EXPECT_EQ(reading->records, missing == 0 ? 6u : 5u) << missing;
+    EXPECT_THAT(reading->warnings, testing::Contains(testing::HasSubstr("did not finish it"))) << missing;
+  }
+}
+
 TEST_P(EveryKindOfFile, FlippedBytesDoNoHarm) {
   write(20);
   const auto whole = content();
