@@ -48,9 +48,9 @@ constexpr Case cases[] = {
 /// A CPU that is never asked anything: records come from the generator.
 class NoBus : public Bus {
  public:
-  Faulty<u64> rdmsr(u32) override { return Failure(Fault::gp); }
+  FaultOr<u64> rdmsr(u32) override { return Failure(Fault::gp); }
   Fault wrmsr(u32, u64) override { return Fault::gp; }
-  Faulty<u64> rdpmc(u32) override { return Failure(Fault::gp); }
+  FaultOr<u64> rdpmc(u32) override { return Failure(Fault::gp); }
   CpuidResult cpuid(u32, u32) override { return {}; }
   u64 rdtsc() override { return 0; }
   Fault read_memory(u64, std::span<std::byte>) override { return Fault::pf; }
@@ -59,7 +59,7 @@ class NoBus : public Bus {
   std::span<std::byte> memory(u64, u64) override { return {}; }
   Fault xsaves(u64, u64) override { return Fault::ud; }
   Fault xrstors(u64, u64) override { return Fault::ud; }
-  Faulty<u64> xgetbv(u32) override { return Failure(Fault::ud); }
+  FaultOr<u64> xgetbv(u32) override { return Failure(Fault::ud); }
   Fault xsetbv(u32, u64) override { return Fault::ud; }
 };
 

@@ -57,9 +57,9 @@ class RecordBus final : public Bus {
     area_.pointers.pebs_base = buffer_address;
     area_.pointers.pebs_index = buffer_address + records.size();
   }
-  Faulty<u64> rdmsr(u32 address) override { return address == msr::PEBS_INDEX ? index_ : 0; }
+  FaultOr<u64> rdmsr(u32 address) override { return address == msr::PEBS_INDEX ? index_ : 0; }
   Fault wrmsr(u32, u64) override { return Fault::none; }
-  Faulty<u64> rdpmc(u32) override { return 0; }
+  FaultOr<u64> rdpmc(u32) override { return 0; }
   CpuidResult cpuid(u32, u32) override { return {}; }
   u64 rdtsc() override { return 0; }
   Fault read_memory(u64 address, std::span<std::byte> out) override {
@@ -74,7 +74,7 @@ class RecordBus final : public Bus {
   std::span<std::byte> memory(u64, u64 bytes) override { return records_.first(bytes); }
   Fault xsaves(u64, u64) override { return Fault::ud; }
   Fault xrstors(u64, u64) override { return Fault::ud; }
-  Faulty<u64> xgetbv(u32) override { return Failure(Fault::ud); }
+  FaultOr<u64> xgetbv(u32) override { return Failure(Fault::ud); }
   Fault xsetbv(u32, u64) override { return Fault::ud; }
 
  private:

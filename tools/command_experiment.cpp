@@ -171,7 +171,7 @@ void run_collisions(const Collisions& command) {
 void add_collisions(CLI::App& experiments) {
   auto options = std::make_shared<Collisions>();
   CLI::App* command = experiments.add_subcommand(
-      "collisions", "How often PEBS records of events sampled together cannot be told apart");
+      "collisions", "How often PEBS records of events sampled together cannot be attributed");
   command->footer(
       "Four event sets of 2015 are sampled, all events with one period, in many replays with periods near\n"
       "each other. The published rates are 0.25, 0.30, 0.35 and 98.52 % (periods unknown). One set of model\n"

@@ -228,7 +228,7 @@ void add_pebs(CLI::App& app) {
   drainer->footer(
       "Every record ends in exactly one account. A record that names several counters cannot be attributed: "
       "it\n"
-      "is dropped, and each of them is told of one lost sample.");
+      "is dropped, and each of them gets one lost sample.");
   drainer->add_option("file", take->file, "File that `pebs generate` wrote")->required();
   drainer->add_flag("--json", take->json, "Print JSON");
   drainer->add_flag("--records", take->records, "List every record");

@@ -55,7 +55,7 @@ class StepProgress {
   explicit StepProgress(bool wanted) : drawn_(wanted || ::isatty(STDOUT_FILENO) == 0) {}
 
   void show(u64 instructions) {
-    if (!std::exchange(told_, true) && may_draw()) say(remark(cost()));
+    if (!std::exchange(noted_, true) && may_draw()) say(remark(cost()));
     if (drawn_) line_.show(instructions);
   }
   void clear() { line_.clear(); }
@@ -66,7 +66,7 @@ class StepProgress {
                        drawn_ ? "" : "; --progress shows how far they are");
   }
 
-  bool drawn_, told_ = false;
+  bool drawn_, noted_ = false;
   CountLine line_{"pmusim run"};
 };
 

@@ -42,7 +42,7 @@ std::size_t longest_name(const std::vector<perfdata::EventDescription>& events) 
   return longest;
 }
 
-/// What is shown of each event's samples. JSON shows all that there is unless told otherwise.
+/// What is shown of each event's samples. JSON shows all that there is unless fields are chosen.
 class FieldsOfEvents {
  public:
   FieldsOfEvents(const ScriptCommand& command) : command_(command) {}

@@ -37,7 +37,7 @@ std::string ending_text(const trace::RecordSummary& summary, const trace::Record
     return fmt::format("the program went on unrecorded, and {}\n", describe_status(summary.status));
   if (!summary.stopped_early) return fmt::format("the program {}\n", describe_status(summary.status));
   return fmt::format("the program was killed {}\n",
-                     *options.stop ? "because the recorder was told to end"
+                     *options.stop ? "because the recorder was interrupted"
                                    : "after as many instructions as --max-instructions allows");
 }
 
@@ -80,7 +80,7 @@ int ending_signal(const trace::RecordSummary& summary) {
 void record_and_report(const Recorded& what, trace::RecordOptions options) {
   check_output_name(options.output, what.command);
   const Interrupts interrupts(what.process ? CtrlC::command : CtrlC::program);
-  options.stop = &Interrupts::told_to_end();
+  options.stop = &Interrupts::end_requested();
   CountLine progress("recording");
   options.progress = [&](u64 instructions) { progress.show(instructions); };
   const auto recorded = what.process ? record_running(*what.process, options)

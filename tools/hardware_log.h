@@ -20,7 +20,7 @@ class HardwareLog {
   void check(std::span<const std::string> inputs, std::string_view output = "") const;
   bool wanted() const { return !log_path_.empty() || !timeline_path_.empty(); }
 
-  /// Creates the files. Who is to be told: attach it to a Pmu.
+  /// Creates the files. The observer: attach it to a Pmu.
   Observer& open();
   /// The files are complete.
   void finish();

@@ -73,7 +73,7 @@ Interrupts::~Interrupts() {
 }
 
 int Interrupts::caught() { return noted; }
-const std::atomic<bool>& Interrupts::told_to_end() { return to_end; }
+const std::atomic<bool>& Interrupts::end_requested() { return to_end; }
 bool Interrupts::ctrl_c_came() { return ctrl_c_noted; }
 
 std::string signal_name(int signal) {

@@ -28,7 +28,7 @@ class Interrupts {
   /// The first signal that asked to end, 0 if none; it stays when the object is gone.
   static int caught();
   /// Whether one did.
-  static const std::atomic<bool>& told_to_end();
+  static const std::atomic<bool>& end_requested();
   /// Ctrl-C came, for whomever.
   static bool ctrl_c_came();
 

@@ -67,26 +67,25 @@ std::string_view access_name(const x86::MemoryOperand& m) {
   return m.load ? "load" : "store";
 }
 
-// --- happenings --------------------------------------------------------------------------------------------
+// --- side-band records
+// --------------------------------------------------------------------------------------------
 
 Json describe(const trace::ProcessStart& h) {
-  return {{"happening", h.exec ? "exec" : "process"}, {"pid", h.pid}, {"tid", h.tid}, {"command", h.command}};
+  return {{"record", h.exec ? "exec" : "process"}, {"pid", h.pid}, {"tid", h.tid}, {"command", h.command}};
 }
 Json describe(const trace::ThreadStart& h) {
-  return {{"happening", h.pid == h.parent_pid ? "thread" : "fork"},
+  return {{"record", h.pid == h.parent_pid ? "thread" : "fork"},
           {"pid", h.pid},
           {"tid", h.tid},
           {"parent_pid", h.parent_pid},
           {"parent_tid", h.parent_tid}};
 }
 Json describe(const trace::ThreadExit& h) {
-  return {{"happening", "exit"}, {"pid", h.pid}, {"tid", h.tid}, {"status", h.status}};
+  return {{"record", "exit"}, {"pid", h.pid}, {"tid", h.tid}, {"status", h.status}};
 }
-Json describe(const trace::ThreadSwitch& h) {
-  return {{"happening", "switch"}, {"pid", h.pid}, {"tid", h.tid}};
-}
+Json describe(const trace::ThreadSwitch& h) { return {{"record", "switch"}, {"pid", h.pid}, {"tid", h.tid}}; }
 Json describe(const trace::Map& h) {
-  return {{"happening", "map"},
+  return {{"record", "map"},
           {"pid", h.pid},
           {"start", address(h.mapping.start)},
           {"bytes", h.mapping.bytes},
@@ -96,13 +95,13 @@ Json describe(const trace::Map& h) {
           {"build_id", hex_bytes(std::as_bytes(std::span(h.mapping.build_id)))}};
 }
 Json describe(const trace::Unmap& h) {
-  return {{"happening", "unmap"}, {"pid", h.pid}, {"start", address(h.start)}, {"bytes", h.bytes}};
+  return {{"record", "unmap"}, {"pid", h.pid}, {"start", address(h.start)}, {"bytes", h.bytes}};
 }
 Json describe(const trace::Syscall& h) {
-  return {{"happening", "system call"}, {"number", h.number}, {"result", h.result}};
+  return {{"record", "system call"}, {"number", h.number}, {"result", h.result}};
 }
 Json describe(const trace::SignalDelivery& h) {
-  return {{"happening", "signal"}, {"signal", h.signal}, {"handler", address(h.handler)}};
+  return {{"record", "signal"}, {"signal", h.signal}, {"handler", address(h.handler)}};
 }
 
 // --- lines
@@ -145,10 +144,10 @@ std::string dump_json(const Executed& e) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string dump_text(const Json& happening) {
+std::string dump_text(const Json& record) {
   std::string line = "         -";
-  for (const auto& [key, value] : happening.items()) {
-    line += key == "happening"
+  for (const auto& [key, value] : record.items()) {
+    line += key == "record"
                 ? fmt::format(" {}:", value.get<std::string>())
                 : fmt::format(" {}={}", key,
                               value.is_string() ? printable(value.get<std::string>()) : value.dump());
@@ -188,10 +187,10 @@ class Dumper {
     }
   }
 
-  void operator()(const trace::Happening& happening) {
-    if (const auto* to = std::get_if<trace::ThreadSwitch>(&happening)) tid_ = to->tid;
+  void operator()(const trace::SideBandRecord& record) {
+    if (const auto* to = std::get_if<trace::ThreadSwitch>(&record)) tid_ = to->tid;
     if (ordinal_ < options_.from) return;
-    const Json json = std::visit([](const auto& h) { return describe(h); }, happening);
+    const Json json = std::visit([](const auto& h) { return describe(h); }, record);
     print(options_.format == DumpFormat::json ? json.dump(-1, ' ', false, Json::error_handler_t::replace)
                                               : dump_text(json));
   }

@@ -24,7 +24,7 @@ struct DumpOptions {
   DumpedRegisters registers = DumpedRegisters::general;
 };
 
-/// Prints one line per instruction, and one per happening between them. Errors as the reader's.
+/// Prints one line per instruction, and one per side-band record between them. Errors as the reader's.
 Result<Done, Error> dump_trace(const std::string& path, const DumpOptions& options, std::FILE* out);
 
 }  // namespace pmusim::tools

@@ -38,7 +38,7 @@ class Counter {
     info_.code_pages = pages_.size();
   }
 
-  void operator()(const trace::Happening& happening) { std::visit(*this, happening); }
+  void operator()(const trace::SideBandRecord& record) { std::visit(*this, record); }
   void operator()(const trace::ProcessStart& start) { add_thread(start.pid, start.tid); }
   void operator()(const trace::ThreadStart& start) { add_thread(start.pid, start.tid); }
   void operator()(const trace::ThreadSwitch& to) {

@@ -98,10 +98,10 @@ void TraceOption::begin(trace::RecordedRegisters registers) {
       return record({.output = output, .registers = registers, .stop = &stop});
     };
     live_ = std::make_unique<trace::LiveTrace>(title(), trace::contents_with(registers), make,
-                                               &Interrupts::told_to_end());
+                                               &Interrupts::end_requested());
   } else {
     const Interrupts interrupts(CtrlC::program);
-    value_or_fail(record({.output = saved_, .registers = registers, .stop = &Interrupts::told_to_end()}));
+    value_or_fail(record({.output = saved_, .registers = registers, .stop = &Interrupts::end_requested()}));
     recording_ended_by_ = Interrupts::caught();
   }
 }
@@ -141,7 +141,7 @@ void TraceOption::end() {
 
 CtrlC TraceOption::ctrl_c() const { return is_live() ? CtrlC::program : CtrlC::command; }
 
-bool TraceOption::replay_is_interrupted() const { return !is_live() && Interrupts::told_to_end(); }
+bool TraceOption::replay_is_interrupted() const { return !is_live() && Interrupts::end_requested(); }
 
 int TraceOption::ending_signal() const {
   return recording_ended_by_ != 0 ? recording_ended_by_ : Interrupts::caught();

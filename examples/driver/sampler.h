@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-// Somebody's driver: it samples an event on counter 0. It knows hardware by these two functions alone, which
-// are wrmsr_safe and rdmsr_safe in the kernel: 0, or not where the instruction faults.
+// A driver under test: it samples an event on counter 0. It knows hardware by these two functions alone,
+// which are wrmsr_safe and rdmsr_safe in the kernel: 0, or not where the instruction faults.
 struct machine {
   int (*wrmsr)(void* context, uint32_t address, uint64_t value);
   int (*rdmsr)(void* context, uint32_t address, uint64_t* value);

@@ -52,12 +52,12 @@ static void samples_once_a_period(void **state) {
 
 static void counts_what_happened(void **state) {
   struct fixture *fixture = *state;
-  uint32_t truth = 0;
+  uint32_t exact = 0;
   uint64_t happened = 0;
-  assert_int_equal(pmusim_truth_begin(fixture->cpu, USR_INSTRUCTIONS, 0, 0, &truth), PMUSIM_OK);
+  assert_int_equal(pmusim_truth_begin(fixture->cpu, USR_INSTRUCTIONS, 0, 0, &exact), PMUSIM_OK);
   assert_int_equal(sampler_start(&fixture->sampler, INSTRUCTIONS, 777), 0);
   assert_int_equal(pmusim_run_instructions(fixture->cpu, 12345, PMUSIM_USER), PMUSIM_OK);
-  assert_int_equal(pmusim_truth(fixture->cpu, truth, &happened), PMUSIM_OK);
+  assert_int_equal(pmusim_truth(fixture->cpu, exact, &happened), PMUSIM_OK);
   assert_int_equal(sampler_count(&fixture->sampler), happened);
 }
 

@@ -59,12 +59,12 @@ TEST_P(Sampler, SamplesOnceAPeriod) {
 }
 
 TEST_P(Sampler, CountsWhatHappened) {
-  uint32_t truth = 0;
+  uint32_t exact = 0;
   uint64_t happened = 0;
-  ASSERT_EQ(pmusim_truth_begin(cpu, user_instructions, 0, 0, &truth), PMUSIM_OK);
+  ASSERT_EQ(pmusim_truth_begin(cpu, user_instructions, 0, 0, &exact), PMUSIM_OK);
   ASSERT_EQ(sampler_start(&sampler, instructions, 777), 0);
   EXPECT_EQ(pmusim_run_instructions(cpu, 12345, PMUSIM_USER), PMUSIM_OK);
-  EXPECT_EQ(pmusim_truth(cpu, truth, &happened), PMUSIM_OK);
+  EXPECT_EQ(pmusim_truth(cpu, exact, &happened), PMUSIM_OK);
   EXPECT_EQ(sampler_count(&sampler), happened);
 }
 

@@ -66,7 +66,7 @@ struct kernel_pmu {
 };
 void linux_describe(struct kernel_pmu* pmu);
 
-/* Tasks. One that runs is told by its thread number; 0 is the idle one. */
+/* Tasks. One that runs is named by its thread number; 0 is the idle one. */
 int linux_task_started(int pid, int tid, const char* comm);
 int linux_fork(int parent_tid, int pid, int tid);
 void linux_exec(int tid, const char* comm);

@@ -22,8 +22,8 @@ int tell(Access::Kind kind, u32 address, u64 value, bool faulted, const void* ca
   return faulted ? 1 : 0;
 }
 
-int told_read(Access::Kind kind, u32 address, const Faulty<u64>& result, pmusim_u64* value,
-              const void* caller) {
+int forwarded_read(Access::Kind kind, u32 address, const FaultOr<u64>& result, pmusim_u64* value,
+                   const void* caller) {
   *value = result.ok() ? *result : 0;
   return tell(kind, address, *value, !result.ok(), caller);
 }
@@ -33,7 +33,7 @@ int told_read(Access::Kind kind, u32 address, const Faulty<u64>& result, pmusim_
 extern "C" {
 
 int host_rdmsr(pmusim_u32 address, pmusim_u64* value, const void* caller) {
-  return told_read(Access::Kind::rdmsr, address, Machine::present().bus().rdmsr(address), value, caller);
+  return forwarded_read(Access::Kind::rdmsr, address, Machine::present().bus().rdmsr(address), value, caller);
 }
 
 int host_wrmsr(pmusim_u32 address, pmusim_u64 value, const void* caller) {
@@ -42,7 +42,7 @@ int host_wrmsr(pmusim_u32 address, pmusim_u64 value, const void* caller) {
 }
 
 int host_rdpmc(pmusim_u32 counter, pmusim_u64* value, const void* caller) {
-  return told_read(Access::Kind::rdpmc, counter, Machine::present().bus().rdpmc(counter), value, caller);
+  return forwarded_read(Access::Kind::rdpmc, counter, Machine::present().bus().rdpmc(counter), value, caller);
 }
 
 void host_cpuid(pmusim_u32 leaf, pmusim_u32 subleaf, pmusim_u32* words) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr u64 program_tick_ns = 1'000'000;  // CONFIG_HZ=1000
 
-/// What the kernel has to be told as a program runs.
+/// What the kernel has to learn as a program runs.
 class KernelSide {
  public:
   explicit KernelSide(Machine& machine) : machine_(machine) {}
@@ -27,9 +27,9 @@ class KernelSide {
     frame_.registers.rip = run.next_ip;
     if (now() >= deadline_ns_) run_due_work();
   }
-  void happened(const trace::Happening& happening) {
+  void on_side_band(const trace::SideBandRecord& record) {
     machine_.set_time(now());
-    std::visit([this](const auto& what) { tell(what); }, happening);
+    std::visit([this](const auto& what) { tell(what); }, record);
     run_due_work();
   }
   void run_due_work();
@@ -112,11 +112,11 @@ void KernelSide::tell(const trace::Map& map) {
 
 }  // namespace
 
-/// A source whose items the kernel hears of: happenings before the replay does, blocks when they have
-/// retired.
-class WatchedProgram::Told final : public trace::Source {
+/// A source that forwards its items to the kernel: side-band records before the replay does, blocks when they
+/// have retired.
+class WatchedProgram::ForwardingSource final : public trace::Source {
  public:
-  Told(std::unique_ptr<trace::Source> source, Machine& machine)
+  ForwardingSource(std::unique_ptr<trace::Source> source, Machine& machine)
       : kernel(machine), source_(std::move(source)) {
     machine.read_user = [this](u64 address, std::size_t bytes) {
       return source_->code(kernel.pid(), address, bytes);
@@ -140,7 +140,7 @@ class WatchedProgram::Told final : public trace::Source {
     auto item = source_->next();
     if (!item.ok() || !item->has_value()) return item;
     running_ = std::get_if<trace::BlockRun>(&**item);
-    if (running_ == nullptr) kernel.happened(std::get<trace::Happening>(**item));
+    if (running_ == nullptr) kernel.on_side_band(std::get<trace::SideBandRecord>(**item));
     return item;
   }
 
@@ -155,10 +155,11 @@ WatchedProgram::~WatchedProgram() = default;
 Result<WatchedProgram, Error> WatchedProgram::open(const std::string& trace_path, Machine& machine) {
   auto reader = trace::Reader::open(trace_path);
   if (!reader.ok()) return Failure(reader.error());
-  auto told = std::make_unique<Told>(std::make_unique<trace::Reader>(std::move(reader).value()), machine);
+  auto source =
+      std::make_unique<ForwardingSource>(std::make_unique<trace::Reader>(std::move(reader).value()), machine);
   WatchedProgram program;
-  program.told_ = told.get();
-  auto replay = Replay::open(std::move(told), machine.model());
+  program.source_ = source.get();
+  auto replay = Replay::open(std::move(source), machine.model());
   if (!replay.ok()) return Failure(replay.error());
   program.replay_ = std::make_unique<Replay>(std::move(replay).value());
   program.replay_->attach(machine.pmu());
@@ -166,16 +167,16 @@ Result<WatchedProgram, Error> WatchedProgram::open(const std::string& trace_path
 }
 
 void WatchedProgram::on_pause(std::function<void()> callback) {
-  told_->kernel.on_pause = std::move(callback);
+  source_->kernel.on_pause = std::move(callback);
 }
-void WatchedProgram::replug_at(u64 time_ns) { told_->kernel.replug_at(time_ns); }
+void WatchedProgram::replug_at(u64 time_ns) { source_->kernel.replug_at(time_ns); }
 void WatchedProgram::on_mapping(std::function<void(const trace::Mapping&)> callback) {
-  told_->kernel.on_mapping = std::move(callback);
+  source_->kernel.on_mapping = std::move(callback);
 }
 
 Result<u64, Error> WatchedProgram::run() {
   auto retired = replay_->run();
-  told_->kernel.run_due_work();
+  source_->kernel.run_due_work();
   return retired;
 }
 

@@ -31,10 +31,10 @@ class WatchedProgram {
   const trace::Source& trace() const { return replay_->trace(); }
 
  private:
-  class Told;
+  class ForwardingSource;
   WatchedProgram() = default;
   std::unique_ptr<Replay> replay_;
-  Told* told_ = nullptr;  // the replay's
+  ForwardingSource* source_ = nullptr;  // the replay's
 };
 
 }  // namespace pmusim::linux_driver

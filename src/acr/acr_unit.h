@@ -14,7 +14,7 @@ namespace pmusim {
 ///
 /// CFG_B of a counter names its causes: when one of them overflows, the counter takes the reload value in the
 /// low half of its CFG_C. A counter may name itself; then its overflow sets no status bit, though it still
-/// asks for a PMI if it is told to interrupt. Software cannot see how often a counter was reloaded;
+/// asks for a PMI if its interrupt is enabled. Software cannot see how often a counter was reloaded;
 /// `reload_count` can.
 ///
 /// The unit only answers which counters reload. The sequencer writes the values.

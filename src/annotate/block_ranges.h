@@ -32,7 +32,7 @@ struct BlockRange {
 /// its taken branches at the piece with the end. Hence where lines begin and where they end says it all: the
 /// coverage of an address is the number of lines begun up to it less those ended before it. Adding a line
 /// notes its two ends, whatever lies between; notes of the same address are added up in sorted batches, and
-/// the ranges are laid out when somebody asks. Memory grows with distinct ends, not with lines.
+/// the ranges are laid out on demand. Memory grows with distinct ends, not with lines.
 class BlockRanges {
  public:
   struct Line {

@@ -7,7 +7,7 @@ namespace pmusim::annotate {
 
 namespace {
 
-/// Arrows beyond these cannot be told apart.
+/// Arrows beyond these cannot be distinguished.
 constexpr std::size_t most_jumps = 64;
 
 bool is_zero(const Weights& weights) {

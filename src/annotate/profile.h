@@ -56,7 +56,7 @@ class Profile {
   Profile& operator=(Profile&&) noexcept;
   ~Profile();
 
-  /// To be told of all mappings before the first sample.
+  /// To be called for all mappings before the first sample.
   symbols::AddressSpaces& address_spaces();
   u32 add_event(SampledEvent event);
   /// Names of what the LBR counts with each branch, in group order.

@@ -33,13 +33,13 @@ void pmusim_cpu::set_observer(pmusim_observer observer, u64 kinds, void* context
 }
 
 void pmusim_cpu::attach_retirements() {
-  pmu_.set_retirement_observer(!truths_.empty() || watcher_.wants(PMUSIM_RETIREMENT) ? this : nullptr);
+  pmu_.set_retirement_observer(!exact_counts_.empty() || watcher_.wants(PMUSIM_RETIREMENT) ? this : nullptr);
 }
 
 // Until here the interrupted code's time has passed; what the handler feeds is the handler's own. A handler
 // in C++ that throws ends the program: there is no way back into hardware that waits for it.
 void pmusim_cpu::handle_pmi(const InterruptFrame& frame) noexcept {
-  for (const auto& truth : truths_) truth->catch_up(pmu_.now(), frame.cpl);
+  for (const auto& exact : exact_counts_) exact->catch_up(pmu_.now(), frame.cpl);
   pmusim_interrupt interrupt{.cycle = pmu_.now(),
                              .registers = {.rip = frame.registers.rip, .rflags = frame.registers.rflags},
                              .registers_known = frame.registers_known ? 1u : 0u,
@@ -53,7 +53,7 @@ void pmusim_cpu::handle_pmi(const InterruptFrame& frame) noexcept {
 }
 
 void pmusim_cpu::on_retirement(const Retirement& retirement) {
-  for (const auto& truth : truths_) truth->retire(retirement);
+  for (const auto& exact : exact_counts_) exact->retire(retirement);
   watcher_.tell_retirement(retirement);
 }
 
@@ -96,7 +96,7 @@ void pmusim_cpu::wait(u64 cycles, Cpl cpl) {
   InterruptFrame frame{.cpl = cpl};
   frame.registers.rip = next_ip_;
   pmu_.wait_until(pmu_.now() + cycles, frame);
-  for (const auto& truth : truths_) truth->catch_up(pmu_.now(), cpl);
+  for (const auto& exact : exact_counts_) exact->catch_up(pmu_.now(), cpl);
 }
 
 void pmusim_cpu::set_poll(pmusim_poll poll, void* context) {
@@ -139,17 +139,18 @@ bool pmusim_cpu::unmap(u64 address) {
   return pmu_.unmap_memory(address);
 }
 
-u32 pmusim_cpu::begin_truth(const capi::TrueEvent& event) {
-  truths_.push_back(std::make_unique<capi::Truth>(pmu_.model(), event, pmu_.now()));
+u32 pmusim_cpu::begin_exact_count(const capi::TrueEvent& event) {
+  exact_counts_.push_back(std::make_unique<capi::ExactCount>(pmu_.model(), event, pmu_.now()));
   attach_retirements();
-  return static_cast<u32>(truths_.size() - 1);
+  return static_cast<u32>(exact_counts_.size() - 1);
 }
 
 namespace {
 
-std::vector<std::unique_ptr<capi::Truth>> copy(std::span<const std::unique_ptr<capi::Truth>> truths) {
-  std::vector<std::unique_ptr<capi::Truth>> copies;
-  for (const auto& truth : truths) copies.push_back(std::make_unique<capi::Truth>(*truth));
+std::vector<std::unique_ptr<capi::ExactCount>> copy(
+    std::span<const std::unique_ptr<capi::ExactCount>> exact_counts) {
+  std::vector<std::unique_ptr<capi::ExactCount>> copies;
+  for (const auto& exact : exact_counts) copies.push_back(std::make_unique<capi::ExactCount>(*exact));
   return copies;
 }
 
@@ -157,7 +158,7 @@ std::vector<std::unique_ptr<capi::Truth>> copy(std::span<const std::unique_ptr<c
 
 pmusim_snapshot pmusim_cpu::snapshot() const {
   return {.pmu = pmu_,
-          .truths = copy(truths_),
+          .exact_counts = copy(exact_counts_),
           .regions = regions_,
           .last_fault = last_fault_,
           .next_ip = next_ip_};
@@ -165,11 +166,11 @@ pmusim_snapshot pmusim_cpu::snapshot() const {
 
 // Of another processor, too: then its handler and its observers are not this one's.
 void pmusim_cpu::restore(const pmusim_snapshot& snapshot) {
-  auto truths = copy(snapshot.truths);
+  auto exact_counts = copy(snapshot.exact_counts);
   auto regions = snapshot.regions;
   pmu_ = snapshot.pmu;
   pmu_.set_pmi_handler(pmi_handler_ != nullptr ? this : nullptr);
-  truths_ = std::move(truths);
+  exact_counts_ = std::move(exact_counts);
   regions_ = std::move(regions);
   last_fault_ = snapshot.last_fault;
   next_ip_ = snapshot.next_ip;
@@ -190,7 +191,7 @@ int pmusim_cpu::status_of_access(Fault fault) {
   return status(fault);
 }
 
-int pmusim_cpu::status_of_access(const Faulty<u64>& read, u64& value) {
+int pmusim_cpu::status_of_access(const FaultOr<u64>& read, u64& value) {
   if (!read.ok()) return status_of_access(read.error());
   value = *read;
   return PMUSIM_OK;
@@ -222,7 +223,7 @@ u32 vector_of(Fault fault) {
 
 pmusim_cpu& changeable(pmusim_cpu* cpu) {
   if (require(cpu, "cpu").in_observer())
-    throw Misuse("an observer must not change the processor that it is told of");
+    throw Misuse("an observer must not change the processor that it observes");
   return *cpu;
 }
 

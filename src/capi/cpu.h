@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "capi/error.h"
-#include "capi/truth.h"
+#include "capi/exact_count.h"
 #include "capi/watcher.h"
 #include "pmusim/explore/cpu.h"
 #include "pmusim/pmu/pmu.h"
@@ -19,7 +19,7 @@
 /// What a processor of C was at a moment.
 struct pmusim_snapshot {
   pmusim::Pmu pmu;
-  std::vector<std::unique_ptr<pmusim::capi::Truth>> truths;
+  std::vector<std::unique_ptr<pmusim::capi::ExactCount>> exact_counts;
   std::map<pmusim::u64, pmusim::u64> regions;  ///< address to bytes
   pmusim_fault last_fault{};
   pmusim::u64 next_ip = 0;
@@ -54,7 +54,7 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   void set_observer(pmusim_observer observer, pmusim::u64 kinds, void* context);
   /// Whether one of its callbacks is running, and whether that is its observer.
   bool in_callback() const { return handlers_ != 0 || in_observer() || explored(); }
-  bool in_observer() const { return watcher_.telling(); }
+  bool in_observer() const { return watcher_.calling(); }
 
   /// Where the instructions that come next begin, if they do not say it.
   pmusim::u64 next_ip() const { return next_ip_; }
@@ -76,8 +76,8 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   const std::map<pmusim::u64, pmusim::u64>& regions() const { return regions_; }
 
   /// Returns its number. Throws Misuse for an event that cannot be counted.
-  pmusim::u32 begin_truth(const pmusim::capi::TrueEvent& event);
-  std::span<const std::unique_ptr<pmusim::capi::Truth>> truths() const { return truths_; }
+  pmusim::u32 begin_exact_count(const pmusim::capi::TrueEvent& event);
+  std::span<const std::unique_ptr<pmusim::capi::ExactCount>> exact_counts() const { return exact_counts_; }
 
   pmusim_snapshot snapshot() const;
   void restore(const pmusim_snapshot& snapshot);
@@ -86,7 +86,7 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   int status(pmusim::Fault fault, pmusim::u32 error_code = 0);
   /// The same of an access to a register, and keeps why for pmusim_last_error.
   int status_of_access(pmusim::Fault fault);
-  int status_of_access(const pmusim::Faulty<pmusim::u64>& read, pmusim::u64& value);
+  int status_of_access(const pmusim::FaultOr<pmusim::u64>& read, pmusim::u64& value);
   /// Keeps why for pmusim_last_error.
   void explain(const pmusim::observed::AccessFault& fault) noexcept {
     pmusim::capi::set_last_fault(speaker_, fault);
@@ -101,7 +101,7 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   pmusim::Pmu pmu_;
   std::shared_ptr<const pmusim::Pmu> speaker_;  // of the same model: says why accesses fault
   pmusim::capi::Watcher watcher_;
-  std::vector<std::unique_ptr<pmusim::capi::Truth>> truths_;
+  std::vector<std::unique_ptr<pmusim::capi::ExactCount>> exact_counts_;
   std::map<pmusim::u64, pmusim::u64> regions_;
   std::optional<pmusim::CodeRunner> code_;
   bool running_code_ = false;
@@ -128,7 +128,7 @@ inline u32 privilege_of(Cpl cpl) { return cpl == Cpl::kernel ? PMUSIM_KERNEL : P
 /// 0 for none.
 u32 vector_of(Fault fault);
 
-/// A processor that may change now. Throws Misuse for null, and while its observer is being told something.
+/// A processor that may change now. Throws Misuse for null, and while its observer is being called.
 pmusim_cpu& changeable(pmusim_cpu* cpu);
 
 }  // namespace pmusim::capi

@@ -27,7 +27,7 @@ class Misuse : public std::exception {
 
 /// Keeps the sentence for pmusim_last_error.
 void set_last_error(std::string_view function, std::string_view sentence) noexcept;
-/// Keeps a fault for it, which becomes a sentence when somebody asks: handlers of a Trap must not allocate.
+/// Keeps a fault for it, which becomes a sentence on demand: handlers of a Trap must not allocate.
 /// `speaker` is any processor of the model.
 void set_last_fault(std::shared_ptr<const Pmu> speaker, const observed::AccessFault& fault) noexcept;
 

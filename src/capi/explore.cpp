@@ -155,12 +155,12 @@ int pmusim_explore_fail(pmusim_run* run, const char* sentence) {
 int pmusim_explore_state(pmusim_run* run, const void* memory, size_t bytes) {
   return guarded("pmusim_explore_state", [&] {
     const auto* const begin = &require(static_cast<const std::byte*>(memory), "memory");
-    pmusim_run& told = require(run, "run");
-    if (told.state.size() == capi::most_pieces)
+    pmusim_run& target = require(run, "run");
+    if (target.state.size() == capi::most_pieces)
       throw Misuse(fmt::format("expected at most {} pieces of memory", capi::most_pieces));
-    told.state.emplace_back(begin, bytes);
-    told.cpu.set_driver_state([&told](StateHash& hash) {
-      for (const std::span<const std::byte> piece : told.state) hash.add_bytes(piece);
+    target.state.emplace_back(begin, bytes);
+    target.cpu.set_driver_state([&target](StateHash& hash) {
+      for (const std::span<const std::byte> piece : target.state) hash.add_bytes(piece);
     });
     return PMUSIM_OK;
   });

@@ -17,17 +17,17 @@ namespace {
 
 using Regions = std::map<u64, u64>;
 
-std::string show(const Faulty<u64>& value) {
+std::string show(const FaultOr<u64>& value) {
   return value.ok() ? fmt::format("{:#x}", *value) : std::string(name_of(value.error()));
 }
 
-bool same(const Faulty<u64>& a, const Faulty<u64>& b) { return a.ok() == b.ok() && (!a.ok() || *a == *b); }
+bool same(const FaultOr<u64>& a, const FaultOr<u64>& b) { return a.ok() == b.ok() && (!a.ok() || *a == *b); }
 
 /// The first register that reads differently, as a sentence; empty where none does.
 std::string register_difference(Pmu& now, Pmu& then) {
   for (const Register& entry : now.registers().all()) {
     if (entry.write_only) continue;
-    const Faulty<u64> mine = now.rdmsr(entry.address), old = then.rdmsr(entry.address);
+    const FaultOr<u64> mine = now.rdmsr(entry.address), old = then.rdmsr(entry.address);
     if (!same(mine, old))
       return fmt::format("{} is {}, in the snapshot {}", entry.name(), show(mine), show(old));
   }

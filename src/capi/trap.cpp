@@ -29,10 +29,10 @@ TrapFaultHandler handler_of(pmusim_cpu& cpu, const pmusim_trap_options& options)
   return [&cpu, options](const TrapFault& fault, Registers& registers) {
     static_cast<void>(cpu.status(fault.fault));
     if (fault.access.fault != Fault::none) cpu.explain(fault.access);
-    const pmusim_fault told = cpu.last_fault();
+    const pmusim_fault last = cpu.last_fault();
     pmusim_registers shown{.rip = registers.rip, .rflags = registers.rflags};
     std::ranges::copy(registers.gpr, shown.gpr);
-    const int answer = options.on_fault(&cpu, &told, &shown, options.context);
+    const int answer = options.on_fault(&cpu, &last, &shown, options.context);
     std::ranges::copy(shown.gpr, registers.gpr.begin());
     registers.rip = shown.rip;
     registers.rflags = shown.rflags;

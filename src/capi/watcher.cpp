@@ -20,20 +20,20 @@ u32 flags(std::initializer_list<bool> set) {
 
 }  // namespace
 
-// A function that asks for something that faults is not told of that.
+// A function that asks for something that faults is not called for that.
 void Watcher::tell(pmusim_event_kind kind, pmusim_event event) noexcept {
-  if (!wants(kind) || telling_) return;
+  if (!wants(kind) || calling_) return;
   event.kind = kind;
-  telling_ = true;
-  told_.function(told_.cpu, &event, told_.context);
-  telling_ = false;
+  calling_ = true;
+  callback_.function(callback_.cpu, &event, callback_.context);
+  calling_ = false;
 }
 
 void Watcher::on_register_write(const observed::RegisterWrite& what) {
   tell(PMUSIM_REGISTER_WRITE, {.cycle = what.cycle, .address = what.address, .value = what.value});
 }
 void Watcher::on_access_fault(const observed::AccessFault& what) {
-  told_.cpu->explain(what);
+  callback_.cpu->explain(what);
   tell(PMUSIM_ACCESS_FAULT, {.cycle = what.cycle,
                              .address = what.address,
                              .value = what.value,

@@ -7,22 +7,22 @@
 
 namespace pmusim::capi {
 
-/// Tells a function of C what a Pmu tells an Observer.
+/// Calls a function of C as a Pmu calls an Observer.
 class Watcher final : public Observer {
  public:
-  struct Told {
+  struct Callback {
     pmusim_cpu* cpu = nullptr;
     pmusim_observer function = nullptr;
     u64 kinds = 0;
     void* context = nullptr;
   };
 
-  void set(const Told& told) { told_ = told; }
+  void set(const Callback& callback) { callback_ = callback; }
   bool wants(pmusim_event_kind kind) const {
-    return told_.function != nullptr && (told_.kinds >> kind & 1) != 0;
+    return callback_.function != nullptr && (callback_.kinds >> kind & 1) != 0;
   }
-  /// Whether the function is being told something.
-  bool telling() const { return telling_; }
+  /// Whether the function is being called.
+  bool calling() const { return calling_; }
   void tell_retirement(const Retirement& retirement);
 
  private:
@@ -40,8 +40,8 @@ class Watcher final : public Observer {
   void on_lbr_record(const observed::LbrRecord& what) override;
   void tell(pmusim_event_kind kind, pmusim_event event) noexcept;
 
-  Told told_;
-  bool telling_ = false;
+  Callback callback_;
+  bool calling_ = false;
 };
 
 }  // namespace pmusim::capi

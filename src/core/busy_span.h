@@ -9,8 +9,8 @@
 namespace pmusim {
 
 /// Counts the cycles in which something is under way, however many of it there are: spans that overlap
-/// count once. They begin in about the order in which they are told; what lies before the end of an earlier
-/// one counts as having been covered by it.
+/// count once. They begin in about the order in which they are reported; what lies before the end of an
+/// earlier one counts as having been covered by it.
 class BusySpan {
  public:
   /// Something is under way in the cycles from `begin` to before `end`: how many of them are new.

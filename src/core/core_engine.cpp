@@ -177,15 +177,15 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
 // The second of a pair came with the first.
 [[gnu::always_inline]] inline Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction,
                                                                         FrontEnd::Delivery& delivery) {
-  Quantities& told = execution_.quantities;
+  Quantities& reported = execution_.quantities;
   if (instruction.second_of_pair) {
     delivery = {};
-    return pipeline_.dispatch(0, told);
+    return pipeline_.dispatch(0, reported);
   }
-  if (instruction.loads()) pipeline_.make_room_for_load(told);
-  pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch(), told), told);
+  if (instruction.loads()) pipeline_.make_room_for_load(reported);
+  pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch(), reported), reported);
   deliver(instruction, delivery);
-  return pipeline_.dispatch(instruction.uops, told);
+  return pipeline_.dispatch(instruction.uops, reported);
 }
 
 // When the first of its uops starts; latencies count from there. A unit must be free then.
@@ -327,8 +327,8 @@ template <IssueOrder order>
   passed.signals = execution_.signals;
   if (!(execution_.signals ^ hits_[lowered.accesses]).empty()) unusual_.push_back(static_cast<u32>(number));
   passed.accesses = static_cast<u32>(execution_.accesses.size());
-  // What happens all the time is told now and then, with what is rare.
-  if (ports_.has_told() || MemoryHierarchy::has_added(execution_.quantities))
+  // What happens all the time is reported now and then, with what is rare.
+  if (ports_.take_reported() || MemoryHierarchy::has_added(execution_.quantities))
     requests_.push_back({number, std::exchange(execution_.quantities, {})});
 }
 
@@ -394,8 +394,8 @@ Quantities CoreEngine::sum(const QuantitySet& wanted) const {
   Quantities sums{};
   lowered().quantities.add_to(sums);
   pipeline_.account_time(begin_cycle_, cycle(), sums);
-  for (const Requests& told : requests_)
-    wanted.each_index([&](unsigned which) { sums[which] += told.quantities[which]; });
+  for (const Requests& reported : requests_)
+    wanted.each_index([&](unsigned which) { sums[which] += reported.quantities[which]; });
   constexpr QuantitySet by_instruction =
       Pipeline::lost | FrontEnd::delivered | QuantitySet{Quantity::resteer_cycles};
   if (!wanted.intersects(by_instruction)) return sums;

@@ -22,7 +22,7 @@ namespace pmusim {
 /// What a Core is made of, and the order in which an instruction passes through it.
 ///
 /// Instructions pass one by one, and what became of each is written down. Retirements are made of that when
-/// somebody wants them: at once, after the block, more than once, or never.
+/// they are asked for: at once, after the block, more than once, or never.
 class CoreEngine {
  public:
   /// What became of an instruction.

@@ -38,17 +38,17 @@ ExecutionPorts::ExecutionPorts(const CoreParameters& p) : scheduler_uops_(p.sche
 void ExecutionPorts::tell_work(Quantities& quantities) {
   u64 executed = std::exchange(placed_anywhere_, 0);
   for (unsigned port = 0; port < execution_ports; ++port) {
-    const u64 uops = (work_[port] - told_work_[port]) >> number_bits;
+    const u64 uops = (work_[port] - reported_work_[port]) >> number_bits;
     executed += uops;
     if (counted_[port] != Quantity::none) at(quantities, counted_[port]) += static_cast<u32>(uops);
   }
   at(quantities, Quantity::uops_executed) += static_cast<u32>(executed);
-  told_work_ = work_;
+  reported_work_ = work_;
 }
 
 void ExecutionPorts::forget_until(u64 cycle, Quantities& quantities) {
   const u64 word = cycle / 64;
-  has_told_ = true;
+  has_reported_ = true;
   tell_work(quantities);
   for (unsigned left = words; first_word_ < word && left != 0; ++first_word_, --left) {
     count_busy(busy_[first_word_ % words], quantities);

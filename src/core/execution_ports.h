@@ -44,8 +44,8 @@ class ExecutionPorts {
   }
   /// The same where it keeps its unit (a divider, the microcode sequencer) for `cycles`: in program order.
   u64 hold(unsigned unit, u64 cycles, u64 ready);
-  /// Whether admit() has told of cycles since the last look.
-  bool has_told() { return std::exchange(has_told_, false); }
+  /// Whether admit() has reported cycles since the last call.
+  bool take_reported() { return std::exchange(has_reported_, false); }
 
  private:
   static constexpr unsigned words = window_cycles / 64;
@@ -104,14 +104,14 @@ class ExecutionPorts {
   // The same twice: one for a look at a cycle, one to run along a port.
   std::array<PortMask, window_cycles> busy_in_{};
   std::array<BusyWord, words> busy_{};
-  Work work_ = idle(), told_work_ = work_;
-  u32 placed_anywhere_ = 0;                          // beyond the window, since work was told
+  Work work_ = idle(), reported_work_ = work_;
+  u32 placed_anywhere_ = 0;                          // beyond the window, since work was reported
   std::array<u64, execution_ports> unit_free_{};     // when each unit is free again
   std::array<u16, window_cycles> starting_{};        // uops by the cycle in which they start
   std::array<u64, words> any_starting_{};            // one bit per cycle
   std::array<Quantity, execution_ports> counted_{};  // what counts each port's uops
   u64 first_word_ = 0, now_ = 0;
-  bool has_told_ = false;
+  bool has_reported_ = false;
   unsigned scheduler_uops_, waiting_ = 0;
 };
 

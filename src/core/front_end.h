@@ -35,7 +35,7 @@ class FrontEnd {
     bool length_changing_prefix = false;
   };
   enum class Source : u8 { none, uop_cache, decoders, sequencer, loop };
-  /// How it came: what the quantities of the front end are made of, when somebody asks.
+  /// How it came: what the quantities of the front end are made of, on demand.
   struct Delivery {
     u16 uops = 0;
     u16 cycles = 0, full_cycles = 0;  ///< of the source, that it began and that it made full

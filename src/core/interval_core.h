@@ -12,7 +12,7 @@
 namespace pmusim {
 
 /// The whole core model, a block at a time. It has the words of BlockCore; here an execution is known when
-/// its instructions have passed, and they can be told or not.
+/// its instructions have passed, and they can be reported or not.
 ///
 /// As a rule an instruction has the signals that its code and its block's last branch say, and its accesses
 /// hit. Executions of a kind are alike in that; `unusual()` are the instructions that were not.
@@ -40,7 +40,7 @@ class IntervalCore {
   SignalSet differing_signals(u32 instruction) const;
   SignalSet usual_signals(const BlockExecution& execution, u32 instruction) const;
   SignalSet actual_signals(u32 instruction) const;
-  /// Of the last execution, outside of transactions: what its instructions told of these quantities.
+  /// Of the last execution, outside of transactions: what its instructions reported of these quantities.
   Quantities sum(const QuantitySet& wanted) const { return engine_.sum(wanted); }
   /// The first instruction that retired in the cycle in which the execution ended.
   u32 first_of_last_cycle(const BlockExecution& execution) const;

@@ -49,7 +49,7 @@ class MemoryHierarchy {
   /// Whether an access or a fetch has added anything, or fetch waited.
   static bool has_added(const Quantities& quantities);
 
-  /// Whether L1I holds the line with this address, which leaves it: somebody writes there.
+  /// Whether L1I holds the line with this address, which leaves it: its bytes are written.
   bool take_code(u64 address);
 
   /// CLFLUSH: the line with this address leaves every cache.

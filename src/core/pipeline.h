@@ -70,7 +70,7 @@ class Pipeline {
     hold(load_buffer_[oldest_load_] + 1, Quantity::load_buffer_full_cycles, quantities);
   }
   /// Gives an instruction its slots; without uops of its own it shares those of the one before it. This and
-  /// what holds it up are told in `quantities`.
+  /// what holds it up are added to `quantities`.
   Dispatched dispatch(unsigned uops, Quantities& quantities);
   /// Nothing is dispatched before `cycle`: the scheduler is full.
   void stall_dispatch(u64 cycle, Quantities& quantities) {
@@ -83,7 +83,7 @@ class Pipeline {
   /// Nothing is dispatched before everything has retired.
   void drain() { hold(retired_cycle_ + 1); }
 
-  /// How an instruction came through: what the account of its slots is made of, when somebody asks.
+  /// How an instruction came through: what the account of its slots is made of, on demand.
   struct Passage {
     Slot dispatched, before,
         first;  ///< its first slot at either end, and the first that was free to retire in

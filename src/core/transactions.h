@@ -40,7 +40,7 @@ class Transactions {
     std::span<const MemoryAccess> accesses{};
   };
 
-  /// Whether it need not be told of this instruction.
+  /// Whether it need not see this instruction.
   bool ignores(x86::TransactionRole role) const {
     return !exist_ || (depth_ == 0 && role == x86::TransactionRole::none);
   }

@@ -71,7 +71,7 @@ std::optional<EventRule> cycles_with(const EventRule& rule, const CycleCondition
   return view == std::end(views) ? std::nullopt : std::optional(sum_of(view->cycles));
 }
 
-bool is_told_apart_from_cycles(const EventRule& rule) {
+bool differs_from_cycles(const EventRule& rule) {
   return is_cycle_total(rule.quantity) ||
          std::ranges::find(views, rule.quantity, &CycleView::of) != std::end(views);
 }

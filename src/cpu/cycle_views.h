@@ -24,7 +24,7 @@ struct CycleCondition {
 std::optional<EventRule> cycles_with(const EventRule& rule, const CycleCondition& condition);
 
 /// Whether a cycle's occurrences of the event can be compared with a CMASK only where cycles_with() says so.
-bool is_told_apart_from_cycles(const EventRule& rule);
+bool differs_from_cycles(const EventRule& rule);
 
 }  // namespace pmusim
 

@@ -86,7 +86,7 @@ constexpr PolicyInfo known_policies[] = {
      "Linux copes with a copy of 0 (intel_pmu_drain_pebs_nhm); no document says when one is written"},
     {"pebs_mixed_layout", &Policies::pebs_mixed_layout, 1,
      "one record for adaptive and plain counters: 1 adaptive layout, 0 basic",
-     "SDM vol. 3, Adaptive_Record: is told of one counter"},
+     "SDM vol. 3, Adaptive_Record: described for one counter"},
     {"pebs_fragment_bytes", &Policies::pebs_fragment_bytes, 65'536,
      "architectural PEBS records longer than so many bytes are split between groups; 0 never",
      "SDM vol. 3: software must expect fragments; when a record is split is not said"},

@@ -12,7 +12,7 @@ inline constexpr SignalSet abort_signals{
     Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event,
 };
 
-/// What a model never says of an instruction of a trace. Retirements that somebody else makes can have it. An
+/// What a model never reports of an instruction of a trace. Retirements made by a user of the library can. An
 /// event that needs one of them must be refused, not counted as 0.
 inline SignalSet signals_never_raised(const CpuModel& model) {
   const CoreParameters& core = model.core;
@@ -28,7 +28,7 @@ inline SignalSet signals_never_raised(const CpuModel& model) {
 }
 
 /// Whether a core never tells a quantity, as it lacks what the quantity is of.
-inline bool is_never_told(Quantity quantity, const CoreParameters& core) {
+inline bool is_never_reported(Quantity quantity, const CoreParameters& core) {
   switch (quantity) {
     case Quantity::uops_dsb:
     case Quantity::dsb_cycles_any:

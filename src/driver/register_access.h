@@ -22,11 +22,11 @@ class RegisterAccess {
 
   /// RDMSR; 0 where it faults.
   u64 read(u32 address) { return rdmsr(address).value_or(0); }
-  Faulty<u64> rdmsr(u32 address) { return noted(bus_.rdmsr(address), {Access::rdmsr, address}); }
+  FaultOr<u64> rdmsr(u32 address) { return noted(bus_.rdmsr(address), {Access::rdmsr, address}); }
   Fault wrmsr(u32 address, u64 value) {
     return noted(bus_.wrmsr(address, value), {Access::wrmsr, address, value});
   }
-  Faulty<u64> rdpmc(u32 ecx) { return noted(bus_.rdpmc(ecx), {Access::rdpmc, ecx}); }
+  FaultOr<u64> rdpmc(u32 ecx) { return noted(bus_.rdpmc(ecx), {Access::rdpmc, ecx}); }
   Fault xsaves(u64 address, u64 features) {
     return noted(bus_.xsaves(address, features), {Access::xsaves, address, features});
   }
@@ -52,7 +52,7 @@ class RegisterAccess {
     if (result != Fault::none) note(access);
     return result;
   }
-  Faulty<u64> noted(Faulty<u64> result, const AccessFault& access) {
+  FaultOr<u64> noted(FaultOr<u64> result, const AccessFault& access) {
     if (!result.ok()) note(access);
     return result;
   }

@@ -35,8 +35,8 @@ constexpr std::string_view tlb_flushes =
 constexpr std::string_view line_states =
     "caches do not tell which lines are modified, exclusive or shared, and nothing is written back";
 constexpr std::string_view all_transactions = "it includes write-backs, which are not modelled";
-constexpr std::string_view atom_requests = "it counts requests of L1 together that are told apart here";
-constexpr std::string_view prefetch_hits = "prefetches are not told apart by what they find";
+constexpr std::string_view atom_requests = "it counts requests of L1 together that are distinct here";
+constexpr std::string_view prefetch_hits = "prefetches are not distinguished by what they find";
 constexpr std::string_view software_prefetches =
     "software prefetches bring no lines: the trace has no addresses for them";
 constexpr std::string_view stores_prefetched = "streaming stores are stores like others here";
@@ -48,11 +48,11 @@ constexpr std::string_view kernel = "it happens in the kernel, which is not in t
 constexpr std::string_view hle = "lock elision is not modelled";
 constexpr std::string_view abort_kinds = "transactions do not abort for this reason here";
 constexpr std::string_view power = "the core has one frequency, and no limits of power or bandwidth";
-constexpr std::string_view tiles = "tile instructions are not told apart";
+constexpr std::string_view tiles = "tile instructions are not distinguished";
 constexpr std::string_view wrong_path = "it is speculative work that never retires, and no wrong path is run";
 constexpr std::string_view direct_calls_never_wrong = "direct jumps and calls are never mispredicted here";
 constexpr std::string_view clears =
-    "clears of the pipeline are told apart only as memory ordering and self-modifying code";
+    "clears of the pipeline are distinguished only as memory ordering and self-modifying code";
 constexpr std::string_view decoders = "this step of fetch and decode is not modelled by itself";
 constexpr std::string_view load_scheduling = "how loads and stores are scheduled again is not modelled";
 constexpr std::string_view queue_full = "the queue of requests that leave the core is never full here";
@@ -61,7 +61,7 @@ constexpr std::string_view eliminated = "the renamer eliminates every move that 
 constexpr std::string_view ports_together = "ports are counted one by one";
 constexpr std::string_view within_cycle =
     "it compares how many there are within a cycle, of which the core model knows less";
-constexpr std::string_view uop_kinds = "uops and instructions are not told apart in this way";
+constexpr std::string_view uop_kinds = "uops and instructions are not distinguished in this way";
 constexpr std::string_view fixed = "its code is event 00, which counts nothing on general counters";
 
 constexpr std::string_view no_transactions = "this model has no transactions";
@@ -328,7 +328,7 @@ std::string refusal_of_unmodelled(const CpuModel& model, std::string_view name) 
                      reason.empty() ? "the core model cannot produce it" : reason);
 }
 
-std::string_view why_never_told(const EventRule& rule, const CpuModel& model) {
+std::string_view why_never_reported(const EventRule& rule, const CpuModel& model) {
   constexpr std::pair<Signal, std::string_view> of_signals[] = {
       {Signal::macro_fused, "this core fuses no pairs"},
       {Signal::memory_ordering_clear, "loads of this core pass no store that they could need"},
@@ -347,8 +347,8 @@ std::string_view why_never_told(const EventRule& rule, const CpuModel& model) {
   };
   const SignalSet never = signals_never_raised(model);
   const std::array all{rule.quantity, rule.plus[0], rule.plus[1], rule.plus[2]};
-  const auto untold = [&](Quantity q) { return is_never_told(q, model.core); };
-  if (std::ranges::any_of(all, untold)) return unknown_source;
+  const auto unreported = [&](Quantity q) { return is_never_reported(q, model.core); };
+  if (std::ranges::any_of(all, unreported)) return unknown_source;
   const bool possible = !rule.all.intersects(never) && (rule.any.empty() || !never.contains(rule.any));
   if (possible) return {};
   const auto* found = std::ranges::find_if(of_signals, [&](const auto& s) {

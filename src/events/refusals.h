@@ -17,7 +17,7 @@ std::string_view why_not_modelled(std::string_view name);
 std::string refusal_of_unmodelled(const CpuModel& model, std::string_view name);
 
 /// Why the core model never produces what a rule needs, in the same form; empty where it can.
-std::string_view why_never_told(const EventRule& rule, const CpuModel& model);
+std::string_view why_never_reported(const EventRule& rule, const CpuModel& model);
 
 }  // namespace pmusim::events
 

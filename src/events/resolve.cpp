@@ -375,14 +375,14 @@ std::optional<EventRule> rule_within_cycles(const CpuModel& model, const Resolve
 
 std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event) {
   const EventRule rule = rule_within_cycles(model, event).value_or(event.definition.rule);
-  if (const std::string_view reason = why_never_told(rule, model); !reason.empty())
+  if (const std::string_view reason = why_never_reported(rule, model); !reason.empty())
     return fmt::format("{} exists on {}, but {}", event.definition.name, model.title, reason);
   // UOPS_EXECUTED.CORE_CYCLES_NONE from Sandy Bridge to Broadwell, as vendors list it.
   constexpr u64 comparison = msr::evtsel::CMASK | msr::evtsel::INV;
-  if ((event.config & comparison) == msr::evtsel::INV && is_told_apart_from_cycles(event.definition.rule))
+  if ((event.config & comparison) == msr::evtsel::INV && differs_from_cycles(event.definition.rule))
     return fmt::format("{} exists on {}, but with INV and no CMASK, so that counters ignore INV",
                        event.definition.name, model.title);
-  if (compares_cycles(event) && is_told_apart_from_cycles(event.definition.rule) &&
+  if (compares_cycles(event) && differs_from_cycles(event.definition.rule) &&
       !rule_within_cycles(model, event))
     return fmt::format(
         "{} with this CMASK, INV or EDGE compares how many there are within a cycle, of which the core model "
@@ -419,7 +419,7 @@ Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& at
                               event->definition.name));
   if (traced.code == TracedCode::stand_in && needs_own_code(event->definition.rule))
     return refuse(fmt::format(
-        "{} needs the program's own code, which this trace does not have: its source told branches, "
+        "{} needs the program's own code, which this trace does not have: its source records branches, "
         "loads and stores only",
         event->definition.name));
   if (traced.time == TimeSource::recorded && needs_modelled_time(*event))

@@ -23,7 +23,7 @@ constexpr u64 boundary_mark = ~u64{0};
 
 u64 word_of(u64 value) { return value; }
 u64 word_of(Fault fault) { return static_cast<u64>(fault); }
-u64 word_of(const Faulty<u64>& value) { return value.ok() ? *value : ~static_cast<u64>(value.error()); }
+u64 word_of(const FaultOr<u64>& value) { return value.ok() ? *value : ~static_cast<u64>(value.error()); }
 u64 word_of(std::span<const std::byte> bytes) {
   StateHash hash;
   hash.add_bytes(bytes);
@@ -118,7 +118,7 @@ u64 Cpu::counters_to_wrap() {
 }
 
 bool Cpu::is_near_its_end(unsigned counter) {
-  const Faulty<u64> value = pmu_.rdpmc(rdpmc::ecx_of(counter), Cpl::kernel);
+  const FaultOr<u64> value = pmu_.rdpmc(rdpmc::ecx_of(counter), Cpl::kernel);
   return value.ok() && (*value >> (pmu_.model().counter_width - 1) & 1) != 0;
 }
 
@@ -166,13 +166,13 @@ std::string Cpu::place() const {
   return ip + (has_last_ ? fmt::format("after {}{}", text_of(last_), code) : "before the first operation");
 }
 
-Faulty<u64> Cpu::rdmsr(u32 address) {
+FaultOr<u64> Cpu::rdmsr(u32 address) {
   return operation({Kind::rdmsr, address}, [&] { return pmu_.rdmsr(address); });
 }
 Fault Cpu::wrmsr(u32 address, u64 value) {
   return operation({Kind::wrmsr, address, value}, [&] { return pmu_.wrmsr(address, value); });
 }
-Faulty<u64> Cpu::rdpmc(u32 ecx) {
+FaultOr<u64> Cpu::rdpmc(u32 ecx) {
   return operation({Kind::rdpmc, ecx}, [&] { return pmu_.rdpmc(ecx, Cpl::kernel); });
 }
 CpuidResult Cpu::cpuid(u32 leaf, u32 subleaf) {
@@ -203,7 +203,7 @@ Fault Cpu::xsaves(u64 address, u64 features) {
 Fault Cpu::xrstors(u64 address, u64 features) {
   return operation({Kind::xrstors, address, features}, [&] { return pmu_.xrstors(address, features); });
 }
-Faulty<u64> Cpu::xgetbv(u32 ecx) {
+FaultOr<u64> Cpu::xgetbv(u32 ecx) {
   return operation({Kind::xgetbv, ecx}, [&] { return pmu_.xgetbv(ecx); });
 }
 Fault Cpu::xsetbv(u32 ecx, u64 value) {

@@ -34,7 +34,7 @@ class FormatWriter {
   FormatWriter& operator=(const FormatWriter&) = delete;
   virtual ~FormatWriter() = default;
   virtual void add(const Executed& executed, std::string& out) = 0;
-  virtual void add(const trace::Happening&, std::string&) {}
+  virtual void add(const trace::SideBandRecord&, std::string&) {}
   /// What the file does not have of a trace with these contents.
   virtual std::vector<std::string> remarks(const trace::Contents& contents) const = 0;
 };
@@ -87,18 +87,18 @@ class InsnTraceWriter final : public FormatWriter {
     out.back() = '\n';
     ++ordinal_;
   }
-  void add(const trace::Happening& happening, std::string& out) override {
-    if (const auto* start = std::get_if<trace::ProcessStart>(&happening)) {
+  void add(const trace::SideBandRecord& record, std::string& out) override {
+    if (const auto* start = std::get_if<trace::ProcessStart>(&record)) {
       commands_[start->pid] = start->command;
       modules_[start->pid].clear();
     }
-    if (const auto* start = std::get_if<trace::ThreadStart>(&happening);
+    if (const auto* start = std::get_if<trace::ThreadStart>(&record);
         start != nullptr && start->pid != start->parent_pid) {
       commands_[start->pid] = commands_[start->parent_pid];
       modules_[start->pid] = modules_[start->parent_pid];
     }
-    if (const auto* change = std::get_if<trace::ThreadSwitch>(&happening)) current_ = *change;
-    const auto* const map = std::get_if<trace::Map>(&happening);
+    if (const auto* change = std::get_if<trace::ThreadSwitch>(&record)) current_ = *change;
+    const auto* const map = std::get_if<trace::Map>(&record);
     if (map == nullptr || (map->mapping.protection & PROT_EXEC) == 0) return;
     const trace::Mapping& m = map->mapping;
     modules_[map->pid][m.start] = m;
@@ -163,7 +163,7 @@ Result<Conversion, Error> export_with(FormatWriter& writer, trace::Reader& reade
     if (const auto* run = std::get_if<trace::BlockRun>(&**item)) {
       add_run(*run, writer, text);
     } else {
-      writer.add(std::get<trace::Happening>(**item), text);
+      writer.add(std::get<trace::SideBandRecord>(**item), text);
     }
     if (text.size() < piece_bytes) continue;
     if (const auto written = write(*file, text); !written.ok()) return Failure(written.error());

@@ -51,7 +51,7 @@ class Importer {
       return Done{};
     if (auto known = know(line.pid, line.tid, ""); !known.ok()) return known;
     mapped_[line.pid][line.mapping.start] = line.mapping.start + line.mapping.bytes;
-    return maker_.happen(trace::Map{line.pid, line.mapping});
+    return maker_.add_side_band(trace::Map{line.pid, line.mapping});
   }
   Result<Done, Error> take(const PrintedGap&) {
     ++gaps;
@@ -91,8 +91,9 @@ class Importer {
     if (threads_.size() == max_threads)
       return Failure(Error(fmt::format("more than {} threads", max_threads)));
     threads_.insert({pid, tid});
-    if (processes_.insert(pid).second) return maker_.happen(trace::ProcessStart{pid, tid, command, true});
-    return maker_.happen(trace::ThreadStart{pid, tid, pid, pid});
+    if (processes_.insert(pid).second)
+      return maker_.add_side_band(trace::ProcessStart{pid, tid, command, true});
+    return maker_.add_side_band(trace::ThreadStart{pid, tid, pid, pid});
   }
   // Code that no mapping was printed for lies in memory of no name.
   Result<Done, Error> cover(u32 pid, u64 ip, std::size_t bytes) {
@@ -103,7 +104,7 @@ class Importer {
       ++unmapped_pages;
       mapped[page] = page + page_bytes;
       const trace::Mapping mapping{page, page_bytes, 0, PROT_READ | PROT_EXEC, MAP_PRIVATE, "//anon", {}};
-      if (auto told = maker_.happen(trace::Map{pid, mapping}); !told.ok()) return told;
+      if (auto added = maker_.add_side_band(trace::Map{pid, mapping}); !added.ok()) return added;
     }
     return Done{};
   }

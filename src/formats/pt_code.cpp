@@ -28,8 +28,8 @@ Result<RecordedCode, Error> RecordedCode::read(const std::string& trace) {
     const auto item = reader->next();
     if (!item) return Failure(item.error());
     if (!item->has_value()) return code;
-    if (const auto* happening = std::get_if<trace::Happening>(&**item)) {
-      if (const auto* to = std::get_if<trace::ThreadSwitch>(happening)) pid = to->pid;
+    if (const auto* record = std::get_if<trace::SideBandRecord>(&**item)) {
+      if (const auto* to = std::get_if<trace::ThreadSwitch>(record)) pid = to->pid;
       continue;
     }
     const trace::Block& block = *std::get<trace::BlockRun>(**item).block;

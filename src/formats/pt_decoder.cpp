@@ -61,8 +61,8 @@ struct PtDecoder::Impl {
       if (std::exchange(found_begin, false)) return {.kind = PtItem::Kind::begin, .time = time()};
       if (status == -pte_eos) return {};
       if (status < 0) {
-        if (!std::exchange(told_loss, true)) return {.kind = PtItem::Kind::lost};
-        told_loss = false;
+        if (!std::exchange(reported_loss, true)) return {.kind = PtItem::Kind::lost};
+        reported_loss = false;
         if (!find_next_psb()) status = -pte_eos;
       } else if ((status & pts_event_pending) != 0) {
         if (const auto item = take_event()) return *item;
@@ -151,7 +151,7 @@ struct PtDecoder::Impl {
 
   pt_insn instruction{};
   int status = -pte_nosync;
-  bool told_loss = true;  // nothing is lost at the start
+  bool reported_loss = true;  // nothing is lost at the start
   bool found_begin = false, stuck = false;
   u64 last_offset = 0;
   u32 without_packet = 0, jumps = 0;

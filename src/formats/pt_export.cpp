@@ -51,7 +51,7 @@ perfdata::Options file_options() {
   return options;
 }
 
-/// Puts runs and happenings of a trace into the file, in their order.
+/// Puts runs and side-band records of a trace into the file, in their order.
 class PtExporter {
  public:
   PtExporter(perfdata::Writer& writer, PtThread::Clock clock)
@@ -73,9 +73,9 @@ class PtExporter {
     time_ += run.cycles.value_or(ticks_per_instruction * run.block->instructions.size());
     return stream.thread.size() < piece_bytes ? Done{} : write_piece(stream);
   }
-  Outcome take(const trace::Happening& happening) {
+  Outcome take(const trace::SideBandRecord& record) {
     ++time_;
-    return std::visit([&](const auto& h) { return happen(h); }, happening);
+    return std::visit([&](const auto& h) { return add_side_band(h); }, record);
   }
 
   Outcome finish() {
@@ -94,13 +94,13 @@ class PtExporter {
     u64 offset = 0;
   };
 
-  Outcome happen(const trace::ProcessStart& h) {
+  Outcome add_side_band(const trace::ProcessStart& h) {
     return write(
         perf::CommRecord{
             .pid = h.pid, .tid = h.tid, .name = h.command, .misc = h.exec ? perf::misc::COMM_EXEC : u16{0}},
         h.pid, h.tid);
   }
-  Outcome happen(const trace::ThreadStart& h) {
+  Outcome add_side_band(const trace::ThreadStart& h) {
     return write(perf::TaskRecord{.pid = h.pid,
                                   .parent_pid = h.parent_pid,
                                   .tid = h.tid,
@@ -108,7 +108,7 @@ class PtExporter {
                                   .time = time_},
                  h.parent_pid, h.parent_tid);
   }
-  Outcome happen(const trace::ThreadExit& h) {
+  Outcome add_side_band(const trace::ThreadExit& h) {
     return write(perf::TaskRecord{.type = perf::RecordType::exit,
                                   .pid = h.pid,
                                   .parent_pid = h.pid,
@@ -117,11 +117,11 @@ class PtExporter {
                                   .time = time_},
                  h.pid, h.tid);
   }
-  Outcome happen(const trace::ThreadSwitch& h) {
+  Outcome add_side_band(const trace::ThreadSwitch& h) {
     current_ = {h.pid, h.tid};
     return Done{};
   }
-  Outcome happen(const trace::Map& h) {
+  Outcome add_side_band(const trace::Map& h) {
     const trace::Mapping& m = h.mapping;
     if ((m.protection & PROT_EXEC) == 0) return Done{};
     if (!m.build_id.empty() && identified_.insert(m.path).second)
@@ -137,7 +137,7 @@ class PtExporter {
                  h.pid, h.pid);
   }
   template <class Other>
-  Outcome happen(const Other&) {
+  Outcome add_side_band(const Other&) {
     return Done{};
   }
 
@@ -155,8 +155,9 @@ class PtExporter {
     const std::vector<std::byte> bytes = stream.thread.take_words();
     const perfdata::AuxArea area{
         .offset = stream.offset, .reference = time_, .index = stream.index, .tid = stream.tid};
-    if (auto told = write(perf::AuxRecord{stream.offset, bytes.size(), 0}, stream.pid, stream.tid); !told)
-      return told;
+    if (auto written = write(perf::AuxRecord{stream.offset, bytes.size(), 0}, stream.pid, stream.tid);
+        !written)
+      return written;
     stream.offset += bytes.size();
     return writer_.write_aux(area, bytes);
   }

@@ -28,10 +28,10 @@ class PtImporter {
   Outcome run(u64 max_instructions) {
     if (auto opened = open_streams(); !opened) return opened;
     if (!source_.timed)
-      if (auto told = tell_until(~u64{0}); !told) return told;
+      if (auto added = tell_until(~u64{0}); !added) return added;
     while (!order_.empty() && goes_on(max_instructions)) {
       const auto [time, number] = *order_.begin();
-      if (auto told = tell_until(time); !told) return told;
+      if (auto added = tell_until(time); !added) return added;
       if (auto taken = take_piece(streams_[number], max_instructions); !taken) return taken;
       order_.erase(order_.begin());
       if (!streams_[number].ended) order_.emplace(streams_[number].time, number);
@@ -131,10 +131,11 @@ class PtImporter {
   }
 
   Outcome tell_until(u64 time) {
-    for (; told_ < source_.side_band.size() && source_.side_band[told_].time <= time; ++told_)
-      if (auto told = std::visit([&](const auto& h) { return tell(h); }, source_.side_band[told_].happening);
-          !told)
-        return told;
+    for (; emitted_ < source_.side_band.size() && source_.side_band[emitted_].time <= time; ++emitted_)
+      if (auto added =
+              std::visit([&](const auto& h) { return tell(h); }, source_.side_band[emitted_].content);
+          !added)
+        return added;
     return Done{};
   }
   Outcome tell(const trace::ProcessStart& start) {
@@ -142,35 +143,35 @@ class PtImporter {
     if (start.exec) code_.forget(start.pid);
     processes_.insert(start.pid);
     threads_.insert({start.pid, start.tid});
-    return maker_.happen(start);
+    return maker_.add_side_band(start);
   }
   Outcome tell(const trace::ThreadStart& start) {
     if (auto known = know({start.parent_pid, start.parent_tid}); !known) return known;
     if (start.pid != start.parent_pid) code_.fork(start.parent_pid, start.pid);
     processes_.insert(start.pid);
-    return threads_.insert({start.pid, start.tid}).second ? maker_.happen(start) : Done{};
+    return threads_.insert({start.pid, start.tid}).second ? maker_.add_side_band(start) : Done{};
   }
   Outcome tell(const trace::ThreadExit& exit) {
-    return threads_.erase({exit.pid, exit.tid}) == 0 ? Done{} : maker_.happen(exit);
+    return threads_.erase({exit.pid, exit.tid}) == 0 ? Done{} : maker_.add_side_band(exit);
   }
   Outcome tell(const trace::Map& map) {
     if (auto known = know({map.pid, map.pid}); !known) return known;
     code_.map(map.pid, map.mapping);
-    return maker_.happen(map);
+    return maker_.add_side_band(map);
   }
   template <class Other>
   Outcome tell(const Other&) {
     return Done{};
   }
 
-  /// Tells of a process and a thread that no record told of.
+  /// Adds a process and a thread that no record named.
   Outcome know(TraceMaker::Thread thread) {
     if (!threads_.insert(thread).second) return Done{};
     if (threads_.size() > max_pt_threads)
       return Failure(Error(fmt::format("more than {} threads", max_pt_threads)));
     if (processes_.insert(thread.pid).second)
-      return maker_.happen(trace::ProcessStart{thread.pid, thread.tid, "", true});
-    return maker_.happen(trace::ThreadStart{thread.pid, thread.tid, thread.pid, thread.pid});
+      return maker_.add_side_band(trace::ProcessStart{thread.pid, thread.tid, "", true});
+    return maker_.add_side_band(trace::ThreadStart{thread.pid, thread.tid, thread.pid, thread.pid});
   }
 
   const PtSource& source_;
@@ -179,7 +180,7 @@ class PtImporter {
   PtTiming timing_;
   std::vector<Stream> streams_;
   std::set<std::pair<u64, std::size_t>> order_;  // of streams that have not ended: time and number
-  std::size_t told_ = 0;                         // of the side-band
+  std::size_t emitted_ = 0;                      // of the side-band
   std::set<u32> processes_;
   std::set<TraceMaker::Thread> threads_;
 };

@@ -173,8 +173,8 @@ class SourceReader {
   }
 
   void know(u32 pid, u32 tid) { source_.process_of[tid] = pid; }
-  void tell(const RecordView& record, trace::Happening happening) {
-    source_.side_band.push_back({time_of(record), std::move(happening)});
+  void tell(const RecordView& record, trace::SideBandRecord content) {
+    source_.side_band.push_back({time_of(record), std::move(content)});
   }
   perfdata::SampleId id_of(const RecordView& record) const {
     const auto* event = reader_.event_of(record);
@@ -209,8 +209,7 @@ class SourceReader {
     std::map<std::string, std::vector<std::byte>> build_ids;
     for (const auto& [path, id, space] : reader_.build_ids()) build_ids[path] = id;
     for (PtSideBand& each : source_.side_band)
-      if (auto* map = std::get_if<trace::Map>(&each.happening);
-          map != nullptr && map->mapping.build_id.empty())
+      if (auto* map = std::get_if<trace::Map>(&each.content); map != nullptr && map->mapping.build_id.empty())
         for (const std::byte b : build_ids[map->mapping.path])
           map->mapping.build_id.push_back(std::to_integer<u8>(b));
   }

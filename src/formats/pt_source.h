@@ -21,7 +21,7 @@ struct PtStream {
 /// What a perf.data file tells beside packets, at a time.
 struct PtSideBand {
   u64 time = 0;  ///< ns
-  trace::Happening happening;
+  trace::SideBandRecord content;
 };
 
 /// Intel PT in a perf.data file.

@@ -35,9 +35,9 @@ void PtThread::stop() {
 }
 
 void PtThread::tell_time() {
-  if (clock_ == Clock::stamps || now_ == told_) return;
-  packets_.cycles(now_ - told_);
-  told_ = now_;
+  if (clock_ == Clock::stamps || now_ == stamped_) return;
+  packets_.cycles(now_ - stamped_);
+  stamped_ = now_;
 }
 
 // Cycles are counted while nothing is traced, too.
@@ -52,7 +52,7 @@ std::vector<std::byte> PtThread::take_words() {
   return words;
 }
 
-// An exception or interrupt: nobody can tell from the code, so its address is told.
+// An exception or interrupt: it cannot be seen in the code, so its address is written.
 void PtThread::interrupt() {
   tell_time();
   packets_.address(PtAddressPacket::fup, ip_);
@@ -65,7 +65,7 @@ void PtThread::synchronize() {
   packets_.psb();
   packets_.time(now_);
   if (clock_ == Clock::cycles) packets_.core_bus_ratio(nominal_core_bus_ratio);
-  told_ = now_;
+  stamped_ = now_;
   packets_.long_mode();
   if (on_) packets_.address(PtAddressPacket::fup, ip_);
   packets_.end_psb();

@@ -40,7 +40,7 @@ class PtThread {
   u64 taken_bytes_ = 0;
   u64 next_psb_ = 0;  // a position among all bytes
   u64 now_ = 0;       // the TSC
-  u64 told_ = 0;      // the same when it was told last
+  u64 stamped_ = 0;   // the same when it was written last
   bool on_ = false;
   u64 ip_ = 0;  // where it is on: of what executes next unless something interrupts
 };

@@ -32,7 +32,7 @@ class PtTiming {
 
   /// Instructions that are held back.
   u64 waiting() const { return waiting_.size(); }
-  /// Instructions of which no packet told the time.
+  /// Instructions whose time no packet gave.
   u64 estimated() const { return estimated_; }
 
  private:

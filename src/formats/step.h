@@ -49,7 +49,7 @@ struct Step {
   u64 ip = 0;
   u8 length = 0;                   ///< 0: the source does not tell
   std::optional<BranchKind> kind;  ///< nothing: the source does not tell
-  bool taken = false;              ///< where the kind is told
+  bool taken = false;              ///< where the kind is known
   boost::container::static_vector<Access, 8> accesses;
 };
 

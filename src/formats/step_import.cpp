@@ -54,7 +54,7 @@ class Program {
   std::vector<trace::Mapping> mappings_;
 };
 
-/// Gives the operands of a stand-in the addresses that its source told.
+/// Gives the operands of a stand-in the addresses of its source.
 class Addresses {
  public:
   std::span<const u64> of(const x86::Instruction& decoded, const Step& step, Program::Instruction& known) {
@@ -98,10 +98,10 @@ Result<Survey, Error> survey_of(StepReader& source, u64 max_instructions) {
 
 Result<Done, Error> begin(TraceMaker& maker, const Program& program, const std::string& command) {
   const auto started =
-      maker.happen(trace::ProcessStart{only_thread.pid, only_thread.tid, command.substr(0, 15), true});
+      maker.add_side_band(trace::ProcessStart{only_thread.pid, only_thread.tid, command.substr(0, 15), true});
   if (!started.ok()) return started;
   for (const trace::Mapping& mapping : program.mappings())
-    if (auto mapped = maker.happen(trace::Map{only_thread.pid, mapping}); !mapped.ok()) return mapped;
+    if (auto mapped = maker.add_side_band(trace::Map{only_thread.pid, mapping}); !mapped.ok()) return mapped;
   return Done{};
 }
 
@@ -125,7 +125,7 @@ Result<Written, Error> write(StepReader& source, u64 max_instructions, Program& 
     const auto retired = maker.retire(only_thread, step.ip, known.code.bytes(),
                                       addresses.of(decoded, step, known), (*execution)->iterations);
     if (!retired.ok()) return Failure(retired.error());
-    // Where the last one went is not told.
+    // Where the last one went is not known.
     next_ip = (*execution)->next_ip != 0 ? (*execution)->next_ip : step.taken ? decoded.target : 0;
   }
   if (const auto finished = maker.finish(next_ip); !finished.ok()) return Failure(finished.error());

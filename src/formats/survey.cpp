@@ -23,7 +23,7 @@ Result<Done, Error> Survey::add(const Execution& execution) {
   if (seen_.size() == max_distinct_instructions && !seen_.contains(execution.step.ip))
     return Failure(Error(fmt::format("more than {} distinct instructions", max_distinct_instructions)));
   Seen& seen = seen_[execution.step.ip];
-  if (!seen.told) seen.told = execution.step.kind;
+  if (!seen.kind) seen.kind = execution.step.kind;
   if (execution.step.length != 0) seen.length = execution.step.length;
   add_accesses(seen, execution);
   add_successor(seen, execution);
@@ -48,8 +48,8 @@ void Survey::add_accesses(Seen& seen, const Execution& execution) {
 void Survey::add_successor(Seen& seen, const Execution& execution) {
   const Step& step = execution.step;
   if (execution.next_ip == 0) return;
-  const bool told_taken = step.kind && step.taken;
-  if (!told_taken && step.length == 0 && seen.length == 0 && is_after(execution.next_ip, step.ip))
+  const bool recorded_taken = step.kind && step.taken;
+  if (!recorded_taken && step.length == 0 && seen.length == 0 && is_after(execution.next_ip, step.ip))
     seen.length = static_cast<u8>(execution.next_ip - step.ip);
   const bool on = step.kind ? !step.taken : execution.next_ip == step.ip + step.length;
   if (on) {
@@ -110,7 +110,7 @@ BranchKind Survey::guess(u64 ip, const Seen& seen) {
 
 Shape Survey::shape(u64 ip, u64 room) const {
   const Seen& seen = seen_.at(ip);
-  Shape shape{.kind = seen.told ? *seen.told : guess(ip, seen)};
+  Shape shape{.kind = seen.kind ? *seen.kind : guess(ip, seen)};
   shape.length = seen.length;
   shape.room = static_cast<u8>(std::min<u64>(room, max_instruction_bytes));
   shape.repeats = seen.repeated || (seen.idle && seen.accessed);  // a string instruction with a count of 0

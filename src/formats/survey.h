@@ -26,7 +26,7 @@ class Survey {
 
  private:
   struct Seen {
-    std::optional<BranchKind> told;
+    std::optional<BranchKind> kind;
     u8 length = 0, loads = 0, stores = 0, modifications = 0;
     u16 access_bytes = 0;
     bool repeated = false, accessed = false, idle = false;  // idle: without the accesses of other times

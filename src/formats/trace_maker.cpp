@@ -41,9 +41,9 @@ Result<Done, Error> TraceMaker::retire(Thread thread, u64 ip, std::span<const st
   return Done{};
 }
 
-Result<Done, Error> TraceMaker::happen(const trace::Happening& happening) {
+Result<Done, Error> TraceMaker::add_side_band(const trace::SideBandRecord& record) {
   current_.reset();
-  return writer_.happening(happening);
+  return writer_.side_band(record);
 }
 
 Result<Done, Error> TraceMaker::interrupt(Thread thread) { return interrupt(thread, open_[thread].end()); }
@@ -62,7 +62,8 @@ Result<Done, Error> TraceMaker::finish(u64 next_ip) {
 
 Result<Done, Error> TraceMaker::close(Thread thread, Open& open, u64 next_ip) {
   if (current_ != thread)
-    if (auto told = writer_.happening(trace::ThreadSwitch{thread.pid, thread.tid}); !told.ok()) return told;
+    if (auto added = writer_.side_band(trace::ThreadSwitch{thread.pid, thread.tid}); !added.ok())
+      return added;
   current_ = thread;
   const trace::Block* const block = block_of(open);
   if (block == nullptr)

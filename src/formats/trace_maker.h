@@ -33,7 +33,7 @@ class TraceMaker {
   /// The thread's newest instruction took so many core cycles, where the trace has timing.
   void elapse(Thread thread, u64 cycles) { open_[thread].cycles += cycles; }
   /// Happens before what retires next, in whichever thread.
-  Result<Done, Error> happen(const trace::Happening& happening);
+  Result<Done, Error> add_side_band(const trace::SideBandRecord& record);
   /// Where the next instruction of a thread is not what followed.
   Result<Done, Error> interrupt(Thread thread);
   /// The same where it is known that the thread would have gone on at `next_ip`.

@@ -194,7 +194,7 @@ bool LbrStack::record_special(const Branch& branch) {
 }
 
 void LbrStack::append_special(const Branch& branch) {
-  // A source at a privilege that is filtered out is not told. Legacy parts do tell it.
+  // A source at a privilege that is filtered out is not recorded. Legacy parts record it.
   const u64 source = branch.cpl_before == Cpl::kernel ? lbr_ctl::OS : lbr_ctl::USR;
   const bool hidden =
       arch_ && (model_->lbr.cpuid_1c_ebx & lbr_leaf::EBX_CPL_FILTER) != 0 && (ctl_ & source) == 0;

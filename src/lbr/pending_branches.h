@@ -8,7 +8,7 @@
 
 namespace pmusim {
 
-/// Taken branches in user mode on their way to an LbrStack, which takes them in when somebody is to look at
+/// Taken branches in user mode on their way to an LbrStack, which takes them in when something reads
 /// it: of those that it only appends, the newest that can be seen.
 class PendingBranches {
  public:

@@ -69,15 +69,15 @@ void EmulatedCpu::catch_up() {
   perf().set_time(caught_up_ns_);
 }
 
-void EmulatedCpu::happen(const trace::Happening& happening) {
-  if (output_ != nullptr) output_->happen(happening);
+void EmulatedCpu::on_side_band(const trace::SideBandRecord& record) {
+  if (output_ != nullptr) output_->add_side_band(record);
   engine_->settle();
-  if (std::holds_alternative<trace::SignalDelivery>(happening)) engine_->interrupt();
-  monitor_.happen(happening);
+  if (std::holds_alternative<trace::SignalDelivery>(record)) engine_->interrupt();
+  monitor_.on_side_band(record);
 }
 
 void EmulatedCpu::execute(const trace::ProcessStart& start) {
-  if (output_ != nullptr) output_->happen(start);
+  if (output_ != nullptr) output_->add_side_band(start);
   catch_up();
   perf().exec(start.tid, start.command);
 }

@@ -31,7 +31,7 @@ class EmulatedCpu {
 
   /// Retires what a task has executed, and empties it; the task goes on at `next_ip`.
   void run(trace::OpenBlock& block, u64 next_ip);
-  void happen(const trace::Happening& happening);
+  void on_side_band(const trace::SideBandRecord& record);
   /// A task has become another program.
   void execute(const trace::ProcessStart& start);
   /// Page faults of an instruction, which began with these registers.

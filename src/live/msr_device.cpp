@@ -42,7 +42,7 @@ i64 MsrDevice::access(const Call& call) {
 }
 
 i64 MsrDevice::read(u32 tid, u32 address, u64 where) {
-  const Faulty<u64> value = pmu_.rdmsr(address);
+  const FaultOr<u64> value = pmu_.rdmsr(address);
   if (!value.ok()) return -EIO;
   const auto bytes = std::as_bytes(std::span(&value.value(), 1));
   return trace::write_memory(tid, where, bytes) ? static_cast<i64>(bytes.size()) : -EFAULT;

@@ -14,7 +14,7 @@ namespace pmusim::live {
 bool counts_page_faults(const perf::Attr& attr);
 
 /// Page faults of a task in user mode, as this machine's kernel counts them: single steps do not change them,
-/// so it can be told which instruction each belongs to.
+/// so each can be attributed to its instruction.
 class PageFaults {
  public:
   struct Count {

@@ -16,7 +16,7 @@ class PageMap {
 
   /// Nothing where the process is not to be looked into.
   static std::optional<PageMap> of(u32 pid);
-  /// Whether this process is told physical addresses (CAP_SYS_ADMIN of the whole machine), too.
+  /// Whether this process sees physical addresses (CAP_SYS_ADMIN of the whole machine), too.
   static bool tells_frames();
 
   /// Whether a page (by its number, address / page_bytes) is in memory; so it seems where nobody tells.

@@ -108,7 +108,7 @@ class Supervisor {
   static constexpr u64 turns_between_looks = 8, turns_between_cleanings = 1024, steps_between_progress = 8192;
 
   /// How long to wait for calls. A reader that has been woken takes its data without one, and finds its event
-  /// readable until somebody looks: soon, and more rarely while it takes nothing.
+  /// readable until it is read: soon, and more rarely while it takes nothing.
   std::optional<timespec> patience(bool stepped) {
     constexpr long first_ns = 100'000, longest_ns = 20'000'000;
     if (stepped || !calls_.readers_are_awake()) patience_ns_ = first_ns;

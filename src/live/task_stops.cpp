@@ -142,9 +142,9 @@ void Tasks::learn_maps(WatchedTask& task) {
 
 void Tasks::tell_of_maps(WatchedTask& task) {
   if (task.space == nullptr) return;
-  for (const trace::Happening& happening : task.space->refresh(task.pid)) {
+  for (const trace::SideBandRecord& record : task.space->refresh(task.pid)) {
     make_current(task);
-    cpu_.happen(happening);
+    cpu_.on_side_band(record);
   }
 }
 
@@ -155,7 +155,7 @@ void Tasks::stepped(WatchedTask& task) {
   if (std::exchange(task.entering_handler, false)) {
     end_block(task, task.registers.registers.rip);
     make_current(task);
-    cpu_.happen(trace::SignalDelivery{0, after->registers.rip});
+    cpu_.on_side_band(trace::SignalDelivery{0, after->registers.rip});
     if (!std::exchange(task.own_trap_flag, false))
       trace::hide_trap_flag_in_frame(task.tid, after->registers[Gpr::rsp]);
     if (task.trap) task.trap->hide_mask(task.tid);
@@ -258,7 +258,7 @@ void Tasks::started(WatchedTask& parent, u32 tid) {
   if (parent.trap)
     child.trap = child.pid == parent.pid ? parent.trap->of_thread() : parent.trap->of_process();
   child.own_trap_flag = parent.own_trap_flag;
-  cpu_.happen(trace::ThreadStart{child.pid, tid, parent.pid, parent_tid});
+  cpu_.on_side_band(trace::ThreadStart{child.pid, tid, parent.pid, parent_tid});
   follow_events();
   if (early_.erase(tid) != 0) between_instructions(*find(tid));
 }
@@ -268,7 +268,7 @@ void Tasks::take_over_leader(u32 former, u32 tid) {
   if (WatchedTask* const leader = find(tid); leader != nullptr) gone(*leader);
   const auto found = tasks_.find(former);
   if (found == tasks_.end()) return;
-  cpu_.happen(trace::ThreadExit{found->second.pid, former, 0});
+  cpu_.on_side_band(trace::ThreadExit{found->second.pid, former, 0});
   tasks_.erase(found);
 }
 
@@ -294,7 +294,7 @@ void Tasks::ends(WatchedTask& task) {
   task.block.not_retired();
   end_block(task, task.registers.registers.rip);
   if (current_tid_ == task.tid) current_tid_ = 0;
-  cpu_.happen(trace::ThreadExit{task.pid, task.tid, 0});
+  cpu_.on_side_band(trace::ThreadExit{task.pid, task.tid, 0});
   task.state = State::ending;
   // Nothing more comes of a leader that leaves its threads behind until these have ended.
   if (task.tid == task.pid && has_other_threads(task.pid)) ++ended_;

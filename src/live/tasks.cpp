@@ -129,7 +129,7 @@ bool Tasks::ignores_trap(const WatchedTask& task) const {
 void Tasks::forget(WatchedTask& task) {
   const u32 tid = task.tid;
   if (current_tid_ == tid) current_tid_ = 0;
-  cpu_.happen(trace::ThreadExit{task.pid, tid, 0});
+  cpu_.on_side_band(trace::ThreadExit{task.pid, tid, 0});
   tasks_.erase(tid);
 }
 
@@ -253,7 +253,7 @@ void Tasks::end_block(WatchedTask& task, u64 next_ip) {
 void Tasks::make_current(const WatchedTask& task) {
   if (current_tid_ == task.tid) return;
   current_tid_ = task.tid;
-  cpu_.happen(trace::ThreadSwitch{task.pid, task.tid});
+  cpu_.on_side_band(trace::ThreadSwitch{task.pid, task.tid});
 }
 
 /// A task that does not stop soon, because it cannot, goes on with this process's end.

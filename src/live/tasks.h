@@ -86,7 +86,7 @@ class Tasks {
   bool step();
   /// Takes note of what has happened to any child of this process.
   void collect();
-  /// Changes when watched tasks have ended: their parents have been told, or wait for the last thread.
+  /// Changes when watched tasks have ended: their parents have been notified, or wait for the last thread.
   u64 ended() const { return ended_; }
 
   /// Whether a task that waits for the answer to a system call can be made to do another, as call() does.
@@ -148,7 +148,7 @@ class Tasks {
   EmulatedCpu& cpu_;
   trace::InstructionStore store_;
   std::map<u32, WatchedTask> tasks_;           // by tid
-  std::set<u32> early_;                        // stopped before their parent told of them
+  std::set<u32> early_;                        // stopped before their parent announced them
   bool faults_counted_ = false;                // by any event
   std::optional<trace::XstateReader> xstate_;  // while an event samples extended registers
   u64 ended_ = 0;

@@ -22,27 +22,27 @@ void TraceOutput::write(trace::OpenBlock& open, u64 next_ip) {
 }
 
 /// Of tasks that have not been stepped there is nothing to tell.
-void TraceOutput::happen(const trace::Happening& happening) {
-  if (const auto* to = std::get_if<trace::ThreadSwitch>(&happening)) {
+void TraceOutput::add_side_band(const trace::SideBandRecord& record) {
+  if (const auto* to = std::get_if<trace::ThreadSwitch>(&record)) {
     present_ = *to;
-  } else if (const auto* start = std::get_if<trace::ThreadStart>(&happening)) {
+  } else if (const auto* start = std::get_if<trace::ThreadStart>(&record)) {
     if (!processes_.contains(start->parent_tid)) return;
     processes_[start->tid] = start->pid;
     put(*start);
-  } else if (const auto* exit = std::get_if<trace::ThreadExit>(&happening)) {
+  } else if (const auto* exit = std::get_if<trace::ThreadExit>(&record)) {
     if (processes_.erase(exit->tid) == 0) return;
     if (written_tid_ == exit->tid) written_tid_ = 0;
     put(*exit);
-  } else if (const auto* exec = std::get_if<trace::ProcessStart>(&happening)) {
+  } else if (const auto* exec = std::get_if<trace::ProcessStart>(&record)) {
     if (!processes_.contains(exec->tid)) return;
     written_tid_ = 0;
     put(*exec);
-  } else if (const auto* map = std::get_if<trace::Map>(&happening)) {
+  } else if (const auto* map = std::get_if<trace::Map>(&record)) {
     if (knows_process(map->pid)) put(*map);
-  } else if (const auto* unmap = std::get_if<trace::Unmap>(&happening)) {
+  } else if (const auto* unmap = std::get_if<trace::Unmap>(&record)) {
     if (knows_process(unmap->pid)) put(*unmap);
   } else {
-    put(happening);
+    put(record);
   }
 }
 
@@ -67,11 +67,11 @@ void TraceOutput::introduce_process(u32 pid) {
   processes_[pid] = pid;
   written_tid_ = 0;
   put(trace::ProcessStart{pid, pid, trace::command_of(pid), true});
-  for (const trace::Happening& map : trace::AddressSpace().refresh(pid)) put(map);
+  for (const trace::SideBandRecord& map : trace::AddressSpace().refresh(pid)) put(map);
 }
 
-void TraceOutput::put(const trace::Happening& happening) {
-  if (!error_) take(writer_.happening(happening));
+void TraceOutput::put(const trace::SideBandRecord& record) {
+  if (!error_) take(writer_.side_band(record));
 }
 
 void TraceOutput::take(const Result<Done, Error>& written) {

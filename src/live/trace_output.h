@@ -24,7 +24,7 @@ class TraceOutput {
 
   /// Writes what the present task has executed, and empties it; it goes on at `next_ip`.
   void write(trace::OpenBlock& open, u64 next_ip);
-  void happen(const trace::Happening& happening);
+  void add_side_band(const trace::SideBandRecord& record);
   /// Completes the file. Errors: the disk, at any time so far; no task has ever been stepped.
   Result<trace::Writer::Written, Error> finish();
 
@@ -37,7 +37,7 @@ class TraceOutput {
   bool knows_process(u32 pid) const;
   void introduce(u32 pid, u32 tid);
   void introduce_process(u32 pid);
-  void put(const trace::Happening& happening);
+  void put(const trace::SideBandRecord& record);
   void take(const Result<Done, Error>& written);
 
   trace::Writer writer_;

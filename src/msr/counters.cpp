@@ -288,12 +288,12 @@ const CounterFile::Running& CounterFile::decoded_fixed(unsigned m) {
 void CounterFile::Derived::start(const Running& counter) {
   running |= bit(counter.counter);
   if (!counter.kernel && !counter.user) return;
-  const bool told_at_retirement =
+  const bool counts_at_retirement =
       counter.source == Source::occurrences || counter.source == Source::lost_cycles;
-  if (told_at_retirement) retired.push_back(counter);
+  if (counts_at_retirement) retired.push_back(counter);
   if (counter.waits_for_cycle())
     per_cycle.push_back(counter);
-  else if (!told_at_retirement)
+  else if (!counts_at_retirement)
     clocked.push_back(counter);
 }
 

@@ -150,7 +150,7 @@ class CounterFile {
   u64 perf_metrics() const { return metrics_.read(counts_[first_fixed + slots]); }
 
   /// The RDPMC instruction. #GP for an encoding that names no counter, and without the right to read.
-  Faulty<u64> rdpmc(u32 ecx, Cpl cpl, bool cr4_pce);
+  FaultOr<u64> rdpmc(u32 ecx, Cpl cpl, bool cr4_pce);
   /// Whether its encoding names a counter, or the metrics.
   bool has_rdpmc(u32 ecx) const;
 

@@ -12,7 +12,7 @@ bool CounterFile::has_rdpmc(u32 ecx) const {
   return type == rdpmc::TYPE_METRICS && index == 0 && model_->metrics_levels != 0;
 }
 
-Faulty<u64> CounterFile::rdpmc(u32 ecx, Cpl cpl, bool cr4_pce) {
+FaultOr<u64> CounterFile::rdpmc(u32 ecx, Cpl cpl, bool cr4_pce) {
   const u32 type = ecx >> 16, index = ecx & 0xFFFF;
   const bool is_gp = type == rdpmc::TYPE_GP, is_metrics = type == rdpmc::TYPE_METRICS;
   if (!has_rdpmc(ecx)) return Failure(Fault::gp);

@@ -26,11 +26,11 @@ class RegisterFile : public RegisterList {
   explicit RegisterFile(const CpuModel& model);
 
   /// RDMSR in core cycle `cycle`.
-  Faulty<u64> read(u32 address, u64 cycle, const Units&... units) const {
+  FaultOr<u64> read(u32 address, u64 cycle, const Units&... units) const {
     const unsigned at = place(address);
     if (at == absent) return Failure(Fault::gp);
     const Port& port = ports_[at];
-    Faulty<u64> value = Failure(Fault::gp);
+    FaultOr<u64> value = Failure(Fault::gp);
     const auto read_from = [&]<class Unit>(const Unit& unit) {
       const auto* const access = std::get_if<Access<Unit>>(&port.access);
       if (access != nullptr && access->read != nullptr && access->is_present(unit, port.number))

@@ -10,7 +10,7 @@
 
 namespace pmusim::observe {
 
-/// A text on its way into a file, for those who cannot be told of an error when it happens: the first one
+/// A text on its way into a file, for those who cannot handle an error when it happens: the first one
 /// waits for finish(), and nothing is written after it.
 class TextFile {
  public:

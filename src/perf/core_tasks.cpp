@@ -233,7 +233,7 @@ void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
 }
 
 /// Tasks whose events all come from the same opened ones need not change them (Linux:
-/// perf_event_context_sched_out), unless somebody wants to know what each task has counted.
+/// perf_event_context_sched_out), unless counts of each task are asked for.
 bool LinuxCore::has_same_events(const Context& one, const Context& other) {
   const auto is_of_its_task = [](const Event* event) {
     return event->attr.inherit_stat || (event->attr.sample_type & sample::READ) != 0;

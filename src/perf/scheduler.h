@@ -37,7 +37,7 @@ class Scheduler {
   /// Brings time_enabled and time_running up to `now`. Before every change of state.
   void update_times(Event& event, u64 now) const;
 
-  /// Told of each event that goes on again after it was throttled.
+  /// Called for each event that goes on again after it was throttled.
   std::function<void(Event&)> on_unthrottle;
 
  private:

@@ -12,7 +12,7 @@ namespace pmusim::perf {
 /// The events that the kernel counts itself: clocks, context switches, page faults, dummy.
 ///
 /// cpu-clock and task-clock count ns of perf time while they run and sample by a timer. The others count when
-/// count() is told that they happened. There is room for any number of them.
+/// count() is called when they happen. There is room for any number of them.
 class SoftwarePmu final : public PmuDriver {
  public:
   explicit SoftwarePmu(SampleSink& sink) : sink_(sink) {}

@@ -51,9 +51,9 @@ void Pmu::set_retirement_observer(RetirementObserver* observer) {
 void Pmu::set_user_rdpmc(UserRdpmc right) { sequencer_->set_user_rdpmc(right); }
 void Pmu::set_xsave_control(XsaveControl control) { sequencer_->set_xsave_control(control); }
 
-Faulty<u64> Pmu::rdmsr(u32 address) { return sequencer_->rdmsr(address); }
+FaultOr<u64> Pmu::rdmsr(u32 address) { return sequencer_->rdmsr(address); }
 Fault Pmu::wrmsr(u32 address, u64 value) { return sequencer_->wrmsr(address, value); }
-Faulty<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) { return sequencer_->rdpmc(ecx, cpl); }
+FaultOr<u64> Pmu::rdpmc(u32 ecx, Cpl cpl) { return sequencer_->rdpmc(ecx, cpl); }
 CpuidResult Pmu::cpuid(u32 leaf, u32 subleaf) { return sequencer_->cpuid(leaf, subleaf); }
 Fault Pmu::read_memory(u64 address, std::span<std::byte> out) {
   return sequencer_->read_memory(address, out);
@@ -73,7 +73,7 @@ Fault Pmu::xsaves(u64 address, u64 features) {
 Fault Pmu::xrstors(u64 address, u64 features) {
   return restore(RestoreInstruction::xrstors, {.address = address, .features = features});
 }
-Faulty<u64> Pmu::xgetbv(u32 ecx) { return sequencer_->xgetbv(ecx); }
+FaultOr<u64> Pmu::xgetbv(u32 ecx) { return sequencer_->xgetbv(ecx); }
 Fault Pmu::xsetbv(u32 ecx, u64 value) { return sequencer_->xsetbv(ecx, value); }
 Fault Pmu::save(SaveInstruction which, const XsaveOperands& operands) {
   return sequencer_->save(which, operands);

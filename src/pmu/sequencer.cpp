@@ -284,8 +284,8 @@ void Sequencer::debug_exception() {
   lbr_.on_debug_exception();
 }
 
-Faulty<u64> Sequencer::rdmsr(u32 address) {
-  const Faulty<u64> value = registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
+FaultOr<u64> Sequencer::rdmsr(u32 address) {
+  const FaultOr<u64> value = registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
   if (!value.ok()) [[unlikely]]
     note_fault({.access = observed::AccessKind::rdmsr,
                 .address = address,
@@ -358,8 +358,8 @@ bool Sequencer::is_derived() const {
          counters_.filters() == event_filters();
 }
 
-Faulty<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {
-  const Faulty<u64> value = counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
+FaultOr<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {
+  const FaultOr<u64> value = counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
   if (!value.ok())
     note_fault(
         {.access = observed::AccessKind::rdpmc,
@@ -368,8 +368,8 @@ Faulty<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {
   return value;
 }
 
-Faulty<u64> Sequencer::xgetbv(u32 ecx) {
-  const Faulty<u64> value = xsave_.xgetbv(ecx);
+FaultOr<u64> Sequencer::xgetbv(u32 ecx) {
+  const FaultOr<u64> value = xsave_.xgetbv(ecx);
   if (!value.ok())
     note_fault({.access = observed::AccessKind::xgetbv,
                 .address = ecx,

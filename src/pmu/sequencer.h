@@ -54,11 +54,11 @@ class Sequencer {
   void set_user_rdpmc(UserRdpmc right) { user_rdpmc_ = right; }
   void set_xsave_control(XsaveControl control) { xsave_.set_control(control); }
 
-  Faulty<u64> rdmsr(u32 address);
+  FaultOr<u64> rdmsr(u32 address);
   Fault wrmsr(u32 address, u64 value);
-  Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
+  FaultOr<u64> rdpmc(u32 ecx, Cpl cpl);
   CpuidResult cpuid(u32 leaf, u32 subleaf) const { return xsave_.cpuid(leaf, subleaf); }
-  Faulty<u64> xgetbv(u32 ecx);
+  FaultOr<u64> xgetbv(u32 ecx);
   Fault xsetbv(u32 ecx, u64 value);
   Fault save(SaveInstruction which, const XsaveOperands& operands);
   Fault restore(RestoreInstruction which, const XsaveOperands& operands);

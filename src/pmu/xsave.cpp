@@ -8,7 +8,7 @@ namespace pmusim {
 Fault Sequencer::save(SaveInstruction which, const XsaveOperands& operands) {
   constexpr StateComponent lbr = StateComponent::lbr;
   const bool lbr_in_use = model_->has_arch_lbr() && lbr_.component_in_use();
-  const Faulty<SavePlan> plan = xsave_.plan(which, operands, lbr_in_use ? state_bit(lbr) : 0);
+  const FaultOr<SavePlan> plan = xsave_.plan(which, operands, lbr_in_use ? state_bit(lbr) : 0);
   if (!plan.ok()) return plan.error();
   const std::span<std::byte> area = memory_.at(operands.address, plan->layout.bytes);
   if (area.empty()) return Fault::pf;
@@ -22,7 +22,7 @@ Fault Sequencer::restore(RestoreInstruction which, const XsaveOperands& operands
   if (const Fault fault = xsave_.check(which, operands); fault != Fault::none) return fault;
   const std::span<const std::byte> head = memory_.at(operands.address, xsave::extended_offset);
   if (head.empty()) return Fault::pf;
-  const Faulty<RestorePlan> plan = xsave_.plan(which, operands, head);
+  const FaultOr<RestorePlan> plan = xsave_.plan(which, operands, head);
   if (!plan.ok()) return plan.error();
   const std::span<const std::byte> area = memory_.at(operands.address, plan->bytes);
   if (area.empty()) return Fault::pf;

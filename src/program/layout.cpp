@@ -24,7 +24,7 @@ class Layout {
   }
 
  private:
-  /// A function that somebody calls, and that has no place yet.
+  /// A function that is called, and that has no place yet.
   struct Function {
     std::size_t caller = 0;
     BranchKind kind = BranchKind::none;

@@ -15,8 +15,8 @@
 namespace pmusim::qemu {
 namespace {
 
-using trace::Happening;
 using trace::Mapping;
+using trace::SideBandRecord;
 
 constexpr u64 page = 4096;
 constexpr u64 page_down(u64 address) { return address / page * page; }
@@ -78,55 +78,55 @@ Mapping part_of(const Mapping& mapping, u64 start, u64 bytes) {
 
 }  // namespace
 
-std::vector<Happening> GuestMaps::start(u32 pid, std::string_view host_maps) {
+std::vector<SideBandRecord> GuestMaps::start(u32 pid, std::string_view host_maps) {
   maps_.clear();
-  std::vector<Happening> happenings;
+  std::vector<SideBandRecord> records;
   std::set<std::string> seen;
   for (const Mapping& lowest : trace::parse_maps(host_maps)) {
     if (!seen.insert(lowest.path).second) continue;
-    for (const Mapping& piece : pieces_of(lowest)) add(pid, piece, happenings);
+    for (const Mapping& piece : pieces_of(lowest)) add(pid, piece, records);
   }
-  return happenings;
+  return records;
 }
 
-std::vector<Happening> GuestMaps::map(u32 pid, Mapping mapping) {
-  std::vector<Happening> happenings;
+std::vector<SideBandRecord> GuestMaps::map(u32 pid, Mapping mapping) {
+  std::vector<SideBandRecord> records;
   mapping.bytes = page_up(mapping.bytes);
-  cut_out(pid, mapping.start, mapping.bytes, happenings);
+  cut_out(pid, mapping.start, mapping.bytes, records);
   if (mapping.path.empty() && (mapping.protection & PROT_EXEC) != 0) mapping.path = "//anon";
-  if (!mapping.path.empty()) add(pid, mapping, happenings);
-  return happenings;
+  if (!mapping.path.empty()) add(pid, mapping, records);
+  return records;
 }
 
-std::vector<Happening> GuestMaps::unmap(u32 pid, u64 start, u64 bytes) {
-  std::vector<Happening> happenings;
-  cut_out(pid, start, page_up(bytes), happenings);
-  return happenings;
+std::vector<SideBandRecord> GuestMaps::unmap(u32 pid, u64 start, u64 bytes) {
+  std::vector<SideBandRecord> records;
+  cut_out(pid, start, page_up(bytes), records);
+  return records;
 }
 
-std::vector<Happening> GuestMaps::protect(u32 pid, u64 start, u64 bytes, u32 protection) {
+std::vector<SideBandRecord> GuestMaps::protect(u32 pid, u64 start, u64 bytes, u32 protection) {
   bytes = page_up(bytes);
   const bool known = std::ranges::any_of(maps_, [&](const Mapping& m) {
     return m.start < start + bytes && start < m.start + m.bytes && m.protection != protection;
   });
-  std::vector<Happening> happenings;
+  std::vector<SideBandRecord> records;
   if (!known) {
     const bool fresh_code =
         (protection & PROT_EXEC) != 0 && std::ranges::none_of(maps_, [&](const Mapping& m) {
           return m.start < start + bytes && start < m.start + m.bytes;
         });
-    if (fresh_code) add(pid, {start, bytes, 0, protection, MAP_PRIVATE, "//anon", {}}, happenings);
-    return happenings;
+    if (fresh_code) add(pid, {start, bytes, 0, protection, MAP_PRIVATE, "//anon", {}}, records);
+    return records;
   }
-  for (Mapping& piece : cut_out(pid, start, bytes, happenings)) {
+  for (Mapping& piece : cut_out(pid, start, bytes, records)) {
     piece.protection = protection;
-    add(pid, piece, happenings);
+    add(pid, piece, records);
   }
-  return happenings;
+  return records;
 }
 
 // Takes a range out of the mappings; what was there.
-std::vector<Mapping> GuestMaps::cut_out(u32 pid, u64 start, u64 bytes, std::vector<Happening>& happenings) {
+std::vector<Mapping> GuestMaps::cut_out(u32 pid, u64 start, u64 bytes, std::vector<SideBandRecord>& records) {
   const u64 end = start + bytes;
   std::vector<Mapping> kept, out;
   for (const Mapping& m : maps_) {
@@ -139,16 +139,16 @@ std::vector<Mapping> GuestMaps::cut_out(u32 pid, u64 start, u64 bytes, std::vect
     if (m.start < from) kept.push_back(part_of(m, m.start, from - m.start));
     if (to < m_end) kept.push_back(part_of(m, to, m_end - to));
   }
-  for (const Mapping& m : out) happenings.emplace_back(trace::Unmap{pid, m.start, m.bytes});
+  for (const Mapping& m : out) records.emplace_back(trace::Unmap{pid, m.start, m.bytes});
   maps_ = std::move(kept);
   return out;
 }
 
-void GuestMaps::add(u32 pid, const Mapping& mapping, std::vector<Happening>& happenings) {
+void GuestMaps::add(u32 pid, const Mapping& mapping, std::vector<SideBandRecord>& records) {
   Mapping added = mapping;
   if (added.build_id.empty() && added.path.starts_with('/') && added.path != "//anon")
     added.build_id = trace::build_id_of_file(added.path);
-  happenings.emplace_back(trace::Map{pid, added});
+  records.emplace_back(trace::Map{pid, added});
   maps_.push_back(std::move(added));
 }
 

@@ -45,7 +45,7 @@ struct Channel {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
     here = ends[0];
     there = ends[1];
-    const int bytes = 4 << 20;  // the kernel grants less where it is told to
+    const int bytes = 4 << 20;  // the kernel grants less where it is configured to
     ::setsockopt(there, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
   }
   Channel(const Channel&) = delete;

@@ -22,7 +22,7 @@ class SharedSlots {
   /// Of the memory; −1 where there is none, and what killed threads leave is lost.
   int descriptor() const { return descriptor_; }
 
-  /// To be told of every packet, since a slot's last one may have been sent and be in it still.
+  /// To be called for every packet, since a slot's last one may have been sent and be in it still.
   void received(const wire::Header& header);
   /// A packet that a thread that is gone had not sent.
   struct Remainder {

@@ -13,7 +13,7 @@
 namespace pmusim::qemu {
 namespace {
 
-using trace::Happening;
+using trace::SideBandRecord;
 
 constexpr i64 restarts = -512;  // qemu: the call is repeated
 constexpr std::size_t call_words = 9, result_words = 10;
@@ -113,9 +113,9 @@ void TraceBuilder::started(const wire::Header& header, std::span<const u64> word
   if (!processes_.contains(header.pid)) ++process_count_;
   threads_[header.tid] = Thread{.pid = header.pid, .tid = header.tid};
   processes_[header.pid] = Process();
-  happen(trace::ProcessStart{header.pid, header.tid, command_name(program), true});
+  add_side_band(trace::ProcessStart{header.pid, header.tid, command_name(program), true});
   current_tid_ = 0;
-  happen(processes_[header.pid].maps.start(header.pid, maps));
+  add_side_band(processes_[header.pid].maps.start(header.pid, maps));
 }
 
 void TraceBuilder::end_by_exec(Thread& thread) {
@@ -251,18 +251,18 @@ void TraceBuilder::mapped(u32 pid, std::span<const u64> words, i64 value) {
   const auto argument = [&](std::size_t n) { return words[arguments + n]; };
   switch (words[number]) {
     case SYS_mmap:
-      return happen(maps.map(pid, {static_cast<u64>(value),
-                                   argument(1),
-                                   argument(5),
-                                   static_cast<u32>(argument(2)),
-                                   static_cast<u32>(argument(3) & (MAP_SHARED | MAP_PRIVATE)),
-                                   std::string(text_at(words, path_bytes)),
-                                   {}}));
+      return add_side_band(maps.map(pid, {static_cast<u64>(value),
+                                          argument(1),
+                                          argument(5),
+                                          static_cast<u32>(argument(2)),
+                                          static_cast<u32>(argument(3) & (MAP_SHARED | MAP_PRIVATE)),
+                                          std::string(text_at(words, path_bytes)),
+                                          {}}));
     case SYS_munmap:
-      return happen(maps.unmap(pid, argument(0), argument(1)));
+      return add_side_band(maps.unmap(pid, argument(0), argument(1)));
     case SYS_mprotect:
     case SYS_pkey_mprotect:
-      return happen(maps.protect(pid, argument(0), argument(1), static_cast<u32>(argument(2))));
+      return add_side_band(maps.protect(pid, argument(0), argument(1), static_cast<u32>(argument(2))));
     default:
       return;
   }
@@ -272,7 +272,7 @@ void TraceBuilder::exited(const wire::Header& header, i32 status) {
   const auto found = threads_.find(header.tid);
   if (found == threads_.end()) return;
   close_killed(found->second);
-  happen(trace::ThreadExit{found->second.pid, header.tid, status});
+  add_side_band(trace::ThreadExit{found->second.pid, header.tid, status});
   if (current_tid_ == header.tid) current_tid_ = 0;
   threads_.erase(found);
 }
@@ -287,7 +287,7 @@ TraceBuilder::Thread& TraceBuilder::thread_of(const wire::Header& header, u32 pa
   }
   ++thread_count_;
   const u32 parent = parent_pid != 0 ? parent_pid : header.pid;
-  happen(trace::ThreadStart{header.pid, header.tid, parent, parent});
+  add_side_band(trace::ThreadStart{header.pid, header.tid, parent, parent});
   return threads_[header.tid] = Thread{.pid = header.pid, .tid = header.tid};
 }
 
@@ -302,7 +302,7 @@ void TraceBuilder::close(Thread& thread, u64 next_ip) {
 
 void TraceBuilder::tell_what_followed(Thread& thread) {
   if (!thread.after.empty() && gate_.is_open()) make_current(thread);
-  happen(thread.after);
+  add_side_band(thread.after);
   thread.after.clear();
 }
 
@@ -316,7 +316,7 @@ TraceBuilder::Ending TraceBuilder::ending_of(const Thread& thread, u64 next_ip) 
   return {&block, block.end()};
 }
 
-/// How far a killed thread came in its last block is told by its accesses.
+/// How far a killed thread came in its last block is seen from its accesses.
 void TraceBuilder::close_killed(Thread& thread) {
   if (thread.open != nullptr) {
     const std::size_t executed = executed_before_fault(thread);
@@ -409,19 +409,19 @@ void TraceBuilder::address_operands(const x86::Instruction& instruction, std::sp
 void TraceBuilder::make_current(const Thread& thread) {
   if (current_tid_ == thread.tid) return;
   current_tid_ = thread.tid;
-  happen(trace::ThreadSwitch{thread.pid, thread.tid});
+  add_side_band(trace::ThreadSwitch{thread.pid, thread.tid});
 }
 
-void TraceBuilder::happen(const Happening& happening) {
+void TraceBuilder::add_side_band(const SideBandRecord& record) {
   if (gate_.decides()) {
-    if (const auto* const map = std::get_if<trace::Map>(&happening)) gate_.mapped(map->mapping);
-    if (!gate_.admits(happening)) return;
+    if (const auto* const map = std::get_if<trace::Map>(&record)) gate_.mapped(map->mapping);
+    if (!gate_.admits(record)) return;
   }
-  check(writer_.happening(happening));
+  check(writer_.side_band(record));
 }
 
-void TraceBuilder::happen(const std::vector<Happening>& happenings) {
-  for (const Happening& happening : happenings) happen(happening);
+void TraceBuilder::add_side_band(const std::vector<SideBandRecord>& records) {
+  for (const SideBandRecord& record : records) add_side_band(record);
 }
 
 void TraceBuilder::check(const Result<Done, Error>& written) {

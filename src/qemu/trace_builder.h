@@ -57,9 +57,9 @@ class TraceBuilder {
     const GuestBlock* open = nullptr;
     std::vector<u64> accesses;  ///< words of the open block
     unsigned first_access = 0;  ///< added to an access's instruction: a REP goes on in a block of its own
-    std::vector<trace::Happening> after;  ///< to follow the open block
-    Position next;                        ///< without an open block
-    Position returns_to;                  ///< during rt_sigreturn
+    std::vector<trace::SideBandRecord> after;  ///< to follow the open block
+    Position next;                             ///< without an open block
+    Position returns_to;                       ///< during rt_sigreturn
   };
   /// How an open block ended.
   struct Ending {
@@ -94,8 +94,8 @@ class TraceBuilder {
   void write_in_region(const Thread& thread, const Ending& ending);
   void write_part(const trace::Block& part, u64 next_ip, std::span<const u64>& accesses, std::size_t first);
   void address_operands(const x86::Instruction& instruction, std::span<const u64> accesses);
-  void happen(const trace::Happening& happening);
-  void happen(const std::vector<trace::Happening>& happenings);
+  void add_side_band(const trace::SideBandRecord& record);
+  void add_side_band(const std::vector<trace::SideBandRecord>& records);
   void make_current(const Thread& thread);
   void check(const Result<Done, Error>& written);
 

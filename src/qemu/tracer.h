@@ -12,7 +12,7 @@
 namespace pmusim::qemu {
 
 /// Follows the processes of a recording with ptrace, which costs nothing but at a few events: programs that
-/// they execute are put under qemu too, and ends of threads are told.
+/// they execute are put under qemu too, and ends of threads are reported.
 class Tracer {
  public:
   struct Exit {

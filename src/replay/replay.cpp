@@ -23,7 +23,7 @@ class Replay::State {
 
  private:
   u64 take(const trace::BlockRun& run);
-  void take(const trace::Happening& happening);
+  void take(const trace::SideBandRecord& record);
 
   Cpl ring_at(u64 ip) const {
     const bool upper_half = (ip >> 63) != 0;
@@ -47,7 +47,7 @@ Result<u64, Error> Replay::State::run(u64 at_most) {
     if (const auto* const block_run = std::get_if<trace::BlockRun>(&**item))
       retired += take(*block_run);
     else
-      take(std::get<trace::Happening>(**item));
+      take(std::get<trace::SideBandRecord>(**item));
   }
   return retired;
 }
@@ -59,9 +59,9 @@ u64 Replay::State::take(const trace::BlockRun& run) {
   return run.block->instructions.size();
 }
 
-void Replay::State::take(const trace::Happening& happening) {
+void Replay::State::take(const trace::SideBandRecord& record) {
   extended_stale_ = true;
-  if (std::holds_alternative<trace::SignalDelivery>(happening)) feeder_.interrupt();
+  if (std::holds_alternative<trace::SignalDelivery>(record)) feeder_.interrupt();
 }
 
 Result<Replay, Error> Replay::open(const std::string& trace_path, const CpuModel& model) {

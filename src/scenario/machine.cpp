@@ -12,11 +12,11 @@ namespace pmusim::scenario {
 
 namespace {
 
-std::string show(const Faulty<u64>& value) {
+std::string show(const FaultOr<u64>& value) {
   return value.ok() ? fmt::format("{:#x}", *value) : std::string(name_of(value.error()));
 }
 
-Fault fault_of(const Faulty<u64>& value) { return value.ok() ? Fault::none : value.error(); }
+Fault fault_of(const FaultOr<u64>& value) { return value.ok() ? Fault::none : value.error(); }
 
 bool is_fault(std::string_view word) { return word.starts_with('#'); }
 
@@ -34,7 +34,7 @@ Checked compare_fault(Words& words, Fault found) {
 
 /// "= VALUE" or "= #GP" against what was read.
 template <class Value>
-Checked compare_next(Words& words, const Faulty<u64>& found, Value value_of) {
+Checked compare_next(Words& words, const FaultOr<u64>& found, Value value_of) {
   words.expect("=");
   const std::string_view word = words.next("a value or a fault");
   words.end();
@@ -110,7 +110,7 @@ Checked Machine::wrmsr(Words& words) {
 
 Checked Machine::rdmsr(Words& words) {
   const u32 address = address_of(words.next("a register"));
-  const Faulty<u64> found = pmu_.rdmsr(address);
+  const FaultOr<u64> found = pmu_.rdmsr(address);
   return with_reason(
       compare_next(words, found, [&](std::string_view word) { return value_for(address, word); }),
       fault_of(found));
@@ -119,7 +119,7 @@ Checked Machine::rdmsr(Words& words) {
 Checked Machine::rdpmc(Words& words) {
   const u64 ecx = words.next_number("ECX");
   const bool user = words.take("ring") && words.next_number("0 or 3") == 3;
-  const Faulty<u64> found = pmu_.rdpmc(static_cast<u32>(ecx), user ? Cpl::user : Cpl::kernel);
+  const FaultOr<u64> found = pmu_.rdpmc(static_cast<u32>(ecx), user ? Cpl::user : Cpl::kernel);
   return with_reason(compare_next(words, found, plain_number), fault_of(found));
 }
 
@@ -165,7 +165,7 @@ Checked Machine::read(Words& words) {
   const u64 address = words.next_number("an address");
   u64 value = 0;
   const Fault fault = pmu_.read_memory(address, std::as_writable_bytes(std::span(&value, 1)));
-  const Faulty<u64> found = fault == Fault::none ? Faulty<u64>(value) : Faulty<u64>(Failure(fault));
+  const FaultOr<u64> found = fault == Fault::none ? FaultOr<u64>(value) : FaultOr<u64>(Failure(fault));
   return compare_next(words, found, plain_number);
 }
 
@@ -202,9 +202,9 @@ Checked Machine::pmi(Words& words) {
   return std::nullopt;
 }
 
-Checked Machine::pmis(Words& words) { return compare_next(words, Faulty<u64>(pmis_), plain_number); }
+Checked Machine::pmis(Words& words) { return compare_next(words, FaultOr<u64>(pmis_), plain_number); }
 
-Checked Machine::pmi_ip(Words& words) { return compare_next(words, Faulty<u64>(pmi_ip_), plain_number); }
+Checked Machine::pmi_ip(Words& words) { return compare_next(words, FaultOr<u64>(pmi_ip_), plain_number); }
 
 Checked Machine::debug_exception(Words& words) {
   words.end();

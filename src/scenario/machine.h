@@ -14,7 +14,7 @@ struct Mismatch {
 };
 using Checked = std::optional<Mismatch>;
 
-/// A CPU and the handler of its PMIs, told what to do by statements.
+/// A CPU and the handler of its PMIs, driven by statements.
 class Machine final : public PmiHandler {
  public:
   explicit Machine(CpuModel model) : pmu_(std::move(model)) { pmu_.set_pmi_handler(this); }

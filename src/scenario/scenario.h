@@ -35,7 +35,7 @@ struct Difference {
 };
 
 /// Runs a scenario to its end or to the first difference. Errors: a statement that cannot be understood, with
-/// its line and what was expected; `name` is for messages. `observer`, if not null, is told what
+/// its line and what was expected; `name` is for messages. `observer`, if not null, is called with what
 /// the Pmu does: the first one's, where several models run side by side.
 Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name,
                                              Observer* observer = nullptr);

@@ -39,7 +39,7 @@ class Census {
       if (!item->has_value()) break;
       if (const auto* run = std::get_if<trace::BlockRun>(&**item))
         core->run(*run, [&](const Retirement& retirement) { count(retirement); });
-      else if (const auto* map = std::get_if<trace::Map>(&std::get<trace::Happening>(**item)))
+      else if (const auto* map = std::get_if<trace::Map>(&std::get<trace::SideBandRecord>(**item)))
         look_for_loops(map->mapping);
     }
     for (std::size_t i = 0; i < loops_.size(); ++i)

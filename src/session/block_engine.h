@@ -25,7 +25,7 @@ class BlockEngine final : public Engine {
   void interrupt() override { core_.interrupt(); }
 
  private:
-  /// A monitor with what it has not been told yet.
+  /// A monitor with what it has not got yet.
   struct Watcher {
     Watcher(Monitor& watching, RunShape shape) : monitor(watching), runs(watching.pmu(), shape) {}
     Monitor& monitor;

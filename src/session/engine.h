@@ -20,7 +20,7 @@ class Engine {
 
   /// Another monitor, before the first block; it must outlive the engine.
   virtual void add(Monitor& monitor) = 0;
-  /// A block runs, and the monitors are told: at once, or when they are asked to settle.
+  /// A block runs, and the monitors get it: at once, or when they are asked to settle.
   virtual void run(const trace::BlockRun& run) = 0;
   /// The monitors know all that ran. Needed before anybody looks at them or tells them of something else.
   virtual void settle() = 0;

@@ -204,7 +204,7 @@ void Monitor::take_extended(const ExtendedState& state) {
   extended_stale_ = false;
 }
 
-void Monitor::happen(const trace::Happening& happening) {
+void Monitor::on_side_band(const trace::SideBandRecord& record) {
   extended_stale_ = true;
   perf_->set_time(now());
   struct Visitor {
@@ -244,7 +244,7 @@ void Monitor::happen(const trace::Happening& happening) {
       s.frame_.registers.rip = delivery.handler;
     }
   };
-  std::visit(Visitor{*this}, happening);
+  std::visit(Visitor{*this}, record);
   run_due_work();
 }
 

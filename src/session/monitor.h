@@ -74,7 +74,7 @@ class Monitor final : private PmiHandler, private perf::Target {
   void finish_block(const trace::BlockRun& run) { finish_block(run.next_ip, last_registers(run)); }
   /// From this cycle on, the end of a block is awaited.
   u64 deadline_cycle() const { return deadline_cycle_; }
-  void happen(const trace::Happening& happening);
+  void on_side_band(const trace::SideBandRecord& record);
   /// The program is over.
   void stop_events();
 

@@ -28,7 +28,7 @@ class Session::State {
 
   bool stopped = false;
   std::function<void(const trace::Mapping&)> on_mapping;
-  std::function<void(const trace::Happening&)> on_happening;
+  std::function<void(const trace::SideBandRecord&)> side_band_callback;
   std::function<void(Progress)> on_progress;
 
  private:
@@ -36,7 +36,7 @@ class Session::State {
   void take(const trace::Item& item);
   void finish();
   void run_block(const trace::BlockRun& run);
-  void happen(const trace::Happening& happening);
+  void on_side_band(const trace::SideBandRecord& record);
 
   SessionOptions options_;
   std::unique_ptr<trace::Source> trace_;
@@ -85,7 +85,7 @@ void Session::State::take(const trace::Item& item) {
   if (const auto* const block_run = std::get_if<trace::BlockRun>(&item))
     run_block(*block_run);
   else
-    happen(std::get<trace::Happening>(item));
+    on_side_band(std::get<trace::SideBandRecord>(item));
 }
 
 void Session::State::finish() {
@@ -98,12 +98,12 @@ void Session::State::run_block(const trace::BlockRun& run) {
   engine_->run(run);
 }
 
-void Session::State::happen(const trace::Happening& happening) {
+void Session::State::on_side_band(const trace::SideBandRecord& record) {
   engine_->settle();
-  if (on_happening) on_happening(happening);
-  if (std::holds_alternative<trace::SignalDelivery>(happening)) engine_->interrupt();
-  for (const auto& monitor : monitors_) monitor->happen(happening);
-  if (const auto* const map = std::get_if<trace::Map>(&happening); map != nullptr && on_mapping)
+  if (side_band_callback) side_band_callback(record);
+  if (std::holds_alternative<trace::SignalDelivery>(record)) engine_->interrupt();
+  for (const auto& monitor : monitors_) monitor->on_side_band(record);
+  if (const auto* const map = std::get_if<trace::Map>(&record); map != nullptr && on_mapping)
     on_mapping(map->mapping);
 }
 
@@ -142,8 +142,8 @@ void Session::on_mapping(std::function<void(const trace::Mapping&)> callback) {
   state_->on_mapping = std::move(callback);
 }
 void Session::on_pause(std::function<void()> callback) { monitor().on_pause(std::move(callback)); }
-void Session::on_happening(std::function<void(const trace::Happening&)> callback) {
-  state_->on_happening = std::move(callback);
+void Session::on_side_band(std::function<void(const trace::SideBandRecord&)> callback) {
+  state_->side_band_callback = std::move(callback);
 }
 void Session::on_progress(std::function<void(Progress)> callback) {
   state_->on_progress = std::move(callback);

@@ -36,11 +36,11 @@ class Watch {
     next_interval_ = options.interval_ns.value_or(~u64{0});
     if (!is_measured(options.measured, 0)) switch_events(false);
     session.on_pause([this] { pause(); });
-    if (options.per_thread) session.on_happening([this](const trace::Happening& h) { happen(h); });
+    if (options.per_thread) session.on_side_band([this](const trace::SideBandRecord& h) { on_side_band(h); });
   }
   ~Watch() {
     session_.on_pause({});
-    session_.on_happening({});
+    session_.on_side_band({});
   }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -73,8 +73,8 @@ class Watch {
     at_interval_ = now;
   }
 
-  void happen(const trace::Happening& happening) {
-    if (ThreadCounts::matters(happening)) threads_.happen(happening, events_.read());
+  void on_side_band(const trace::SideBandRecord& record) {
+    if (ThreadCounts::matters(record)) threads_.on_side_band(record, events_.read());
   }
 
   Session& session_;

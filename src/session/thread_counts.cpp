@@ -16,20 +16,20 @@ void add_difference(EventTotal& sum, const EventTotal& now, const EventTotal& be
 
 }  // namespace
 
-bool ThreadCounts::matters(const trace::Happening& happening) {
-  return std::holds_alternative<trace::ThreadSwitch>(happening) ||
-         std::holds_alternative<trace::ProcessStart>(happening) ||
-         std::holds_alternative<trace::ThreadStart>(happening);
+bool ThreadCounts::matters(const trace::SideBandRecord& record) {
+  return std::holds_alternative<trace::ThreadSwitch>(record) ||
+         std::holds_alternative<trace::ProcessStart>(record) ||
+         std::holds_alternative<trace::ThreadStart>(record);
 }
 
-void ThreadCounts::happen(const trace::Happening& happening, const std::vector<EventTotal>& now) {
-  if (const auto* const start = std::get_if<trace::ProcessStart>(&happening)) {
+void ThreadCounts::on_side_band(const trace::SideBandRecord& record, const std::vector<EventTotal>& now) {
+  if (const auto* const start = std::get_if<trace::ProcessStart>(&record)) {
     rename(start->tid, start->command);
     if (before_.empty()) before_ = now;
     if (threads_.empty()) run(start->pid, start->tid);
-  } else if (const auto* const thread = std::get_if<trace::ThreadStart>(&happening)) {
+  } else if (const auto* const thread = std::get_if<trace::ThreadStart>(&record)) {
     commands_[thread->tid] = commands_[thread->parent_tid];
-  } else if (const auto* const to = std::get_if<trace::ThreadSwitch>(&happening)) {
+  } else if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record)) {
     attribute(now);
     run(to->pid, to->tid);
   }

@@ -12,12 +12,12 @@ namespace pmusim {
 /// thread that ran.
 class ThreadCounts {
  public:
-  /// To be told of everything that happens, with the counts so far.
-  void happen(const trace::Happening& happening, const std::vector<EventTotal>& now);
+  /// To be called for every side-band record, with the counts so far.
+  void on_side_band(const trace::SideBandRecord& record, const std::vector<EventTotal>& now);
   /// The run is over.
   void finish(const std::vector<EventTotal>& now) { attribute(now); }
-  /// Whether this happening needs counts.
-  static bool matters(const trace::Happening& happening);
+  /// Whether this side-band record needs counts.
+  static bool matters(const trace::SideBandRecord& record);
 
   std::vector<ThreadTotals> take() { return std::move(threads_); }
 

@@ -3,25 +3,25 @@
 
 namespace pmusim::trace {
 
-bool Beginning::tells(const Happening& happening) {
-  if (const auto* to = std::get_if<ThreadSwitch>(&happening)) running_ = *to;
-  if (const auto* exit = std::get_if<ThreadExit>(&happening)) {
+bool Beginning::tells(const SideBandRecord& record) {
+  if (const auto* to = std::get_if<ThreadSwitch>(&record)) running_ = *to;
+  if (const auto* exit = std::get_if<ThreadExit>(&record)) {
     if (exit->tid == running_.tid) running_ = {};
-    if (exit->tid == told_.tid) told_ = {};
+    if (exit->tid == emitted_.tid) emitted_ = {};
   }
-  return !std::holds_alternative<ThreadSwitch>(happening) && !std::holds_alternative<Syscall>(happening) &&
-         !std::holds_alternative<SignalDelivery>(happening);
+  return !std::holds_alternative<ThreadSwitch>(record) && !std::holds_alternative<Syscall>(record) &&
+         !std::holds_alternative<SignalDelivery>(record);
 }
 
-std::optional<ThreadSwitch> Beginning::switch_before(const Happening& happening) {
-  if (!std::holds_alternative<Map>(happening) || told_.tid != 0) return std::nullopt;
+std::optional<ThreadSwitch> Beginning::switch_before(const SideBandRecord& record) {
+  if (!std::holds_alternative<Map>(record) || emitted_.tid != 0) return std::nullopt;
   return switch_at_beginning();
 }
 
 std::optional<ThreadSwitch> Beginning::switch_at_beginning() {
-  if (running_.tid == 0 || running_ == told_) return std::nullopt;
-  told_ = running_;
-  return told_;
+  if (running_.tid == 0 || running_ == emitted_) return std::nullopt;
+  emitted_ = running_;
+  return emitted_;
 }
 
 }  // namespace pmusim::trace

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 
 namespace pmusim::trace {
 
@@ -23,18 +23,18 @@ class Beginning {
   /// Instructions that lie before it, up to now.
   u64 passed() const { return passed_; }
 
-  /// Whether a happening before the beginning is to be told.
-  bool tells(const Happening& happening);
-  /// The switch that has to be told before such a happening: mappings are made by a thread, and the last one
-  /// that was told of has ended.
-  std::optional<ThreadSwitch> switch_before(const Happening& happening);
-  /// The switch that has to be told at the beginning.
+  /// Whether a side-band record before the beginning is to be delivered.
+  bool tells(const SideBandRecord& record);
+  /// The switch that has to come before such a side-band record: mappings are made by a thread, and the last
+  /// one that was delivered has ended.
+  std::optional<ThreadSwitch> switch_before(const SideBandRecord& record);
+  /// The switch that has to come at the beginning.
   std::optional<ThreadSwitch> switch_at_beginning();
 
  private:
   u64 instruction_;
   u64 passed_ = 0;
-  ThreadSwitch running_, told_;  // thread 0: none
+  ThreadSwitch running_, emitted_;  // thread 0: none
 };
 
 }  // namespace pmusim::trace

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/happening_codec.h"
+#include "trace/side_band_codec.h"
 
 namespace pmusim::trace {
 
@@ -57,25 +57,25 @@ ChunkDecoder::ChunkDecoder(StreamData streams, Contents contents, Facts facts, C
 
 NextItem ChunkDecoder::decode_next() {
   if (damaged_) return {};
-  if (happenings_left_ == 0 && runs_left_ == 0) {
+  if (side_band_left_ == 0 && runs_left_ == 0) {
     if (in(Stream::stretches).at_end()) return end();
     if (!open_stretch()) return damage();
   }
-  return happenings_left_ == 0 ? decode_runs() : decode_next_happening();
+  return side_band_left_ == 0 ? decode_runs() : decode_next_side_band();
 }
 
-NextItem ChunkDecoder::decode_next_happening() {
-  --happenings_left_;
+NextItem ChunkDecoder::decode_next_side_band() {
+  --side_band_left_;
   ++memory_.stay;
-  auto happening = decode_happening(in(Stream::happenings));
-  if (!happening) return damage();
-  if (const std::string_view problem = problem_of(*happening); !problem.empty()) {
+  auto record = decode_side_band(in(Stream::side_band));
+  if (!record) return damage();
+  if (const std::string_view problem = problem_of(*record); !problem.empty()) {
     problem_ = problem;
     return damage();
   }
-  if (const auto* to = std::get_if<ThreadSwitch>(&*happening)) tid_ = to->tid;
-  happening_ = *std::move(happening);
-  return NextItem(happening_);
+  if (const auto* to = std::get_if<ThreadSwitch>(&*record)) tid_ = to->tid;
+  side_band_ = *std::move(record);
+  return NextItem(side_band_);
 }
 
 NextItem ChunkDecoder::damage() {
@@ -94,7 +94,7 @@ NextItem ChunkDecoder::end() {
 
 bool ChunkDecoder::open_stretch() {
   ByteReader& from = in(Stream::stretches);
-  happenings_left_ = from.number();
+  side_band_left_ = from.number();
   runs_left_ = from.number();
   if (runs_left_ != 0) {
     const u64 first = from.number();
@@ -103,15 +103,15 @@ bool ChunkDecoder::open_stretch() {
     next_block_ = static_cast<u32>(first);
     if (!is_decoded(next_block_)) return false;
   }
-  return from.ok() && (happenings_left_ != 0 || runs_left_ != 0);
+  return from.ok() && (side_band_left_ != 0 || runs_left_ != 0);
 }
 
-// What is damaged is met in its turn: the runs before it are told.
+// What is damaged is met in its turn: the runs before it are delivered.
 NextItem ChunkDecoder::decode_runs() {
   const std::size_t count = find_way();
   ready_ = has_details_ || reps_ahead_ != 0 ? decode_details(count) : count;
   damaged_ = damaged_ || ready_ < count;
-  told_ = 0;
+  delivered_ = 0;
   return has_ready() ? ready() : NextItem();
 }
 

@@ -37,13 +37,13 @@ struct DecoderMemory {
 
   Followers followers;
   u32 chunk = 0;                       // counted from 1
-  u64 stay = 0;                        // between two happenings of a chunk, counted from 1
+  u64 stay = 0;                        // between two side-band records of a chunk, counted from 1
   std::vector<Operand> operands;       // by number
   std::vector<u32> register_masks;     // what the instruction changed last, by instruction context
   std::map<u32, Registers> registers;  // by thread
 };
 
-/// Turns the streams of one chunk back into runs and happenings: the mirror of ChunkEncoder.
+/// Turns the streams of one chunk back into runs and side-band records: the mirror of ChunkEncoder.
 class ChunkDecoder {
  public:
   /// What a chunk's header says of it.
@@ -59,11 +59,11 @@ class ChunkDecoder {
   /// Nothing at the end of the chunk, or when it turns out to be damaged.
   NextItem next() { return has_ready() ? ready() : decode_next(); }
   /// Whether the next item is a run that is decoded already, which is what ready() tells then.
-  bool has_ready() const { return told_ < ready_; }
-  NextItem ready() { return NextItem(runs_[told_++]); }
-  /// Whether the run that was told last may be the first of its block in its process: it is the first in this
-  /// chunk, or since the latest happening.
-  bool may_be_first() const { return (first_ >> (told_ - 1) & 1) != 0; }
+  bool has_ready() const { return delivered_ < ready_; }
+  NextItem ready() { return NextItem(runs_[delivered_++]); }
+  /// Whether the run that was delivered last may be the first of its block in its process: it is the first in
+  /// this chunk, or since the latest side-band record.
+  bool may_be_first() const { return (first_ >> (delivered_ - 1) & 1) != 0; }
   bool damaged() const { return damaged_; }
   /// What is wrong with a damaged chunk.
   std::string_view problem() const { return problem_; }
@@ -80,7 +80,7 @@ class ChunkDecoder {
   BlockRun& run(std::size_t n) { return *std::get_if<BlockRun>(&runs_[n]); }
   NextItem damage();
   NextItem decode_next();
-  NextItem decode_next_happening();
+  NextItem decode_next_side_band();
   NextItem end();
   bool open_stretch();
   NextItem decode_runs();
@@ -108,7 +108,7 @@ class ChunkDecoder {
   u32 tid_;
   u32 instructions_left_;
 
-  u64 happenings_left_ = 0, runs_left_ = 0;
+  u64 side_band_left_ = 0, runs_left_ = 0;
   u32 next_block_ = 0;    // of the stretch
   u64 stretch_exit_ = 0;  // next_ip of the stretch's last run, from that block's end
   Turns turns_;
@@ -119,7 +119,7 @@ class ChunkDecoder {
   static constexpr std::size_t most_runs = 64, most_addresses = 1024, most_rep_counts = 256;
   std::size_t runs_at_a_time_;
   bool has_details_;  // beside where they lead, and how often instructions repeat
-  std::size_t ready_ = 0, told_ = 0;
+  std::size_t ready_ = 0, delivered_ = 0;
   u64 first_ = 0;  // a bit per run
   std::array<Item, most_runs> runs_;
   std::array<const Waypoint*, most_runs> way_{};
@@ -128,7 +128,7 @@ class ChunkDecoder {
   std::array<u64, most_addresses + max_block_operands> addresses_{};
   std::array<u32, most_rep_counts + max_block_instructions> rep_counts_{};
   std::vector<Registers> registers_;  // of one run
-  Item happening_;
+  Item side_band_;
 };
 
 }  // namespace pmusim::trace

@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include "trace/happening_codec.h"
+#include "trace/side_band_codec.h"
 
 namespace pmusim::trace {
 
@@ -39,20 +39,20 @@ void ChunkEncoder::run(const CodedBlock& coded, const BlockRun& run) {
   if (contents_.extended) extended_.run(thread_.tid, coded.contexts(), run);
 }
 
-void ChunkEncoder::happening(const Happening& happening) {
+void ChunkEncoder::side_band(const SideBandRecord& record) {
   if (stretch_.runs != 0) end_stretch();
-  encode(happening, out(Stream::happenings));
-  ++stretch_.happenings_before;
-  if (const auto* to = std::get_if<ThreadSwitch>(&happening)) thread_ = {to->pid, to->tid};
+  encode(record, out(Stream::side_band));
+  ++stretch_.side_band_before;
+  if (const auto* to = std::get_if<ThreadSwitch>(&record)) thread_ = {to->pid, to->tid};
 }
 
 void ChunkEncoder::finish() {
-  if (stretch_.runs != 0 || stretch_.happenings_before != 0) end_stretch();
+  if (stretch_.runs != 0 || stretch_.side_band_before != 0) end_stretch();
   if (outcome_count_ != 0) out(Stream::outcomes).byte(outcome_bits_);
 }
 
 bool ChunkEncoder::empty() const {
-  return instructions_ == 0 && stretch_.happenings_before == 0 && out_[0].size() == 0;
+  return instructions_ == 0 && stretch_.side_band_before == 0 && out_[0].size() == 0;
 }
 
 bool ChunkEncoder::full() const {
@@ -62,7 +62,7 @@ bool ChunkEncoder::full() const {
 
 void ChunkEncoder::end_stretch() {
   ByteWriter& to = out(Stream::stretches);
-  to.number(stretch_.happenings_before);
+  to.number(stretch_.side_band_before);
   to.number(stretch_.runs);
   if (stretch_.runs != 0) {
     to.number(stretch_.first);

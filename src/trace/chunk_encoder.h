@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 #include "trace/code_table.h"
 #include "trace/extended_codec.h"
 #include "trace/format.h"
@@ -16,7 +16,7 @@ struct ThreadId {
   u32 pid = 0, tid = 0;
 };
 
-/// Turns runs and happenings into the streams of one chunk.
+/// Turns runs and side-band records into the streams of one chunk.
 ///
 /// A stretch is a sequence of runs with nothing between them. Within it a run's next_ip is the start of the
 /// run that follows, so only the last one's is stored.
@@ -27,7 +27,7 @@ class ChunkEncoder {
 
   void add_block(const Block& block, const CodeTable& table);
   void run(const CodedBlock& block, const BlockRun& run);
-  void happening(const Happening& happening);
+  void side_band(const SideBandRecord& record);
   /// Closes what is open; after it the streams are complete.
   void finish();
 
@@ -49,7 +49,7 @@ class ChunkEncoder {
   void end_stretch();
 
   struct Stretch {
-    u64 happenings_before = 0;
+    u64 side_band_before = 0;
     u64 runs = 0;
     u32 first = 0;
     const Block* last = nullptr;

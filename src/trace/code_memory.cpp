@@ -9,15 +9,15 @@
 
 namespace pmusim::trace {
 
-void CodeMemory::happened(const Happening& happening) {
+void CodeMemory::on_side_band(const SideBandRecord& record) {
   if (ended_) by_pid_.erase(*std::exchange(ended_, std::nullopt));
-  if (const auto* start = std::get_if<ProcessStart>(&happening)) {
+  if (const auto* start = std::get_if<ProcessStart>(&record)) {
     current_ = by_pid_[start->pid] = std::make_shared<Space>();
-  } else if (const auto* thread = std::get_if<ThreadStart>(&happening)) {
+  } else if (const auto* thread = std::get_if<ThreadStart>(&record)) {
     if (thread->pid != thread->parent_pid) start_child(thread->pid, thread->parent_pid);
-  } else if (const auto* to = std::get_if<ThreadSwitch>(&happening)) {
+  } else if (const auto* to = std::get_if<ThreadSwitch>(&record)) {
     current_ = space_of(to->pid);
-  } else if (const auto* exit = std::get_if<ThreadExit>(&happening)) {
+  } else if (const auto* exit = std::get_if<ThreadExit>(&record)) {
     if (exit->tid == exit->pid) ended_ = exit->pid;
   }
 }

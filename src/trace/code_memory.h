@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "pmusim/trace/block.h"
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 
 namespace pmusim::trace {
 
@@ -20,12 +20,12 @@ namespace pmusim::trace {
 /// in place, the version that was first executed last stands.
 ///
 /// What a file asks for stays in proportion to its size: bytes are kept in granules that a small instruction
-/// does not make large, ended processes are forgotten with the happening after their end (samples that
+/// does not make large, ended processes are forgotten with the side-band record after their end (samples that
 /// hardware holds until then still look at their code), and every eighth generation of forks starts with
 /// nothing but what it executes itself.
 class CodeMemory {
  public:
-  void happened(const Happening& happening);
+  void on_side_band(const SideBandRecord& record);
   /// `block` runs in the current thread's process.
   void executed(const Block& block) {
     if (current_ == nullptr) current_ = space_of(0);

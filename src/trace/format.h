@@ -21,7 +21,7 @@
 ///     traces Trailer
 ///
 /// Each stream is one kind of data, compressed by itself (zstd). All prediction state starts anew in each
-/// chunk: given the `code` and `happenings` streams before it, a chunk decodes without the others.
+/// chunk: given the `code` and `side-band records` streams before it, a chunk decodes without the others.
 namespace pmusim::trace {
 
 /// The newest. A trace is written as the oldest version that has what it holds: 4 is for timing, 3 for
@@ -41,13 +41,13 @@ enum class Stream : u8 {
   register_masks,   ///< which registers an instruction changed, against what it changed before
   register_values,  ///< changed values, against the old ones
   flags,            ///< changed RFLAGS
-  happenings,
+  side_band,
   count_
 };
 inline constexpr std::size_t stream_count = static_cast<std::size_t>(Stream::count_);
 inline constexpr std::array<std::string_view, stream_count> stream_names{
     "code",       "stretches",      "outcomes",        "targets", "addresses",
-    "rep counts", "register masks", "register values", "flags",   "happenings"};
+    "rep counts", "register masks", "register values", "flags",   "side band"};
 
 /// Streams of a trace with extended registers.
 enum class ExtendedStream : u8 {

@@ -102,18 +102,18 @@ bool AddressSpace::is_volatile(u64 ip) const {
   return ip - m.start >= m.bytes || (m.protection & PROT_WRITE) != 0 || (m.flags & MAP_SHARED) != 0;
 }
 
-std::vector<Happening> AddressSpace::refresh(u32 pid) {
+std::vector<SideBandRecord> AddressSpace::refresh(u32 pid) {
   std::vector<Mapping> now = parse_maps(proc_file(pid, "maps"));
   MapChanges changes = compare_maps(maps_, now);
   if (changes.code_changed()) cache_.clear();
-  std::vector<Happening> happenings;
-  for (const Mapping& m : changes.removed) happenings.emplace_back(Unmap{pid, m.start, m.bytes});
+  std::vector<SideBandRecord> records;
+  for (const Mapping& m : changes.removed) records.emplace_back(Unmap{pid, m.start, m.bytes});
   for (Mapping& m : changes.added) {
     find_build_id(pid, m);
-    happenings.emplace_back(Map{pid, m});
+    records.emplace_back(Map{pid, m});
   }
   maps_ = std::move(now);
-  return happenings;
+  return records;
 }
 
 }  // namespace pmusim::trace

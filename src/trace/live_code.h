@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pmusim/trace/block.h"
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 
 namespace pmusim::trace {
 
@@ -48,8 +48,8 @@ class AddressSpace {
   /// Null where the memory cannot be read or holds no instruction.
   const LiveInstruction* instruction_at(u32 pid, u64 ip, InstructionStore& store);
 
-  /// Reads the process's maps; the happenings that bring a trace up to date.
-  std::vector<Happening> refresh(u32 pid);
+  /// Reads the process's maps; the side-band records that bring a trace up to date.
+  std::vector<SideBandRecord> refresh(u32 pid);
 
  private:
   bool is_volatile(u64 ip) const;

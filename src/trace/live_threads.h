@@ -4,17 +4,17 @@
 
 #include <unordered_set>
 
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 
 namespace pmusim::trace {
 
 /// The threads of a trace that have started, or run, and not yet ended.
 class LiveThreads {
  public:
-  void happened(const Happening& happening) {
-    if (const auto* start = std::get_if<ThreadStart>(&happening)) tids_.insert(start->tid);
-    if (const auto* to = std::get_if<ThreadSwitch>(&happening)) tids_.insert(to->tid);
-    if (const auto* exit = std::get_if<ThreadExit>(&happening)) tids_.erase(exit->tid);
+  void on_side_band(const SideBandRecord& record) {
+    if (const auto* start = std::get_if<ThreadStart>(&record)) tids_.insert(start->tid);
+    if (const auto* to = std::get_if<ThreadSwitch>(&record)) tids_.insert(to->tid);
+    if (const auto* exit = std::get_if<ThreadExit>(&record)) tids_.erase(exit->tid);
   }
   std::size_t count() const { return tids_.size(); }
 

@@ -20,7 +20,7 @@
 namespace pmusim::trace {
 namespace {
 
-constexpr int pipe_bytes = 1 << 20;  // the kernel grants less where it is told to
+constexpr int pipe_bytes = 1 << 20;  // the kernel grants less where it is configured to
 
 /// A handler that does nothing: system calls that wait return. Nobody else's use of the signal is disturbed
 /// but by its coming.

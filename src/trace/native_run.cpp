@@ -51,7 +51,7 @@ NativeRun::End NativeRun::from_middle(u32 pid, const std::set<u32>& tids) {
 NativeRun::End NativeRun::run() {
   if (region_.delay_ms != 0) delayed_until_ = Clock::now() + std::chrono::milliseconds(region_.delay_ms);
   while (!threads_.empty()) {
-    if (stop_ != nullptr && *stop_) return End::told_to_stop;
+    if (stop_ != nullptr && *stop_) return End::interrupted;
     Next next = Next::go_on;
     if (delayed_until_ && Clock::now() >= *delayed_until_) {
       next = end_delay();

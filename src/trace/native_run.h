@@ -21,7 +21,7 @@ class NativeRun {
  public:
   NativeRun(const Region& region, const std::atomic<bool>* stop) : region_(region), stop_(stop) {}
 
-  enum class End : u8 { at_region, program_ended, told_to_stop };
+  enum class End : u8 { at_region, program_ended, interrupted };
   /// Of a process that is stopped after its exec.
   End from_start(u32 pid);
   /// Of a process that was attached to, with these stopped threads.
@@ -57,7 +57,7 @@ class NativeRun {
   const std::atomic<bool>* stop_;
   std::optional<Clock::time_point> delayed_until_;
   std::map<u32, u32> threads_;                           // pid by tid
-  std::set<u32> early_;                                  // stopped before their parents told of them
+  std::set<u32> early_;                                  // stopped before their parents announced them
   std::map<u32, std::map<u64, std::byte>> breakpoints_;  // what was there, by pid and address
   std::map<u32, u64> entries_;                           // of programs whose breakpoint is there
 };

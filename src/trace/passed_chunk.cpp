@@ -3,21 +3,21 @@
 
 #include <utility>
 
-#include "trace/happening_codec.h"
+#include "trace/side_band_codec.h"
 
 namespace pmusim::trace {
 
-PassedChunk::PassedChunk(std::vector<u8> code, std::vector<u8> happenings, CodeTable& table)
-    : data_(std::move(happenings)), happenings_(data_) {
+PassedChunk::PassedChunk(std::vector<u8> code, std::vector<u8> records, CodeTable& table)
+    : data_(std::move(records)), side_band_(data_) {
   problem_ = table.define(std::move(code));
 }
 
 NextItem PassedChunk::next() {
-  if (damaged() || happenings_.at_end()) return {};
-  auto happening = decode_happening(happenings_);
-  problem_ = happening ? problem_of(*happening) : does_not_decode;
+  if (damaged() || side_band_.at_end()) return {};
+  auto record = decode_side_band(side_band_);
+  problem_ = record ? problem_of(*record) : does_not_decode;
   if (damaged()) return {};
-  item_ = *std::move(happening);
+  item_ = *std::move(record);
   return NextItem(item_);
 }
 

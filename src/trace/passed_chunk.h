@@ -11,16 +11,16 @@
 
 namespace pmusim::trace {
 
-/// A chunk before the place where reading begins: its code and its happenings, which are all that the chunks
-/// behind it need. The other streams are not even expanded.
+/// A chunk before the place where reading begins: its code and its side-band records, which are all that the
+/// chunks behind it need. The other streams are not even expanded.
 class PassedChunk {
  public:
   /// Adds the chunk's blocks to `table`.
-  PassedChunk(std::vector<u8> code, std::vector<u8> happenings, CodeTable& table);
+  PassedChunk(std::vector<u8> code, std::vector<u8> records, CodeTable& table);
   PassedChunk(const PassedChunk&) = delete;
   PassedChunk& operator=(const PassedChunk&) = delete;
 
-  /// The next happening; nothing at the end of the chunk, or when it turns out to be damaged.
+  /// The next side-band record; nothing at the end of the chunk, or when it turns out to be damaged.
   NextItem next();
   bool damaged() const { return !problem_.empty(); }
   /// What is wrong with a damaged chunk.
@@ -28,7 +28,7 @@ class PassedChunk {
 
  private:
   std::vector<u8> data_;
-  ByteReader happenings_;
+  ByteReader side_band_;
   std::string_view problem_;
   Item item_;
 };

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 
 namespace pmusim::trace {
 

@@ -62,8 +62,8 @@ struct Reader::Impl {
   std::unique_ptr<PassedChunk> passed_chunk;  // instead
   Beginning beginning{0};
   bool begun = true;
-  NextItem held;  // follows what is told before it
-  Item told_before;
+  NextItem held;  // follows what is delivered before it
+  Item switch_before;
   u64 chunk_offset = 0;
   u64 next_offset = sizeof(FileHeader);
   u64 instructions = 0;  // before the next chunk
@@ -74,12 +74,12 @@ struct Reader::Impl {
   Impl(std::shared_ptr<const TraceBytes> input, Contents has, TraceIndex footer)
       : bytes(std::move(input)), file(*bytes), contents(has), wanted(has), index(std::move(footer)) {}
 
-  /// Everything in order, but for what passed chunks hold beside happenings. Errors as Reader::next().
+  /// Everything in order, but for what passed chunks hold beside side-band records. Errors as Reader::next().
   Result<NextItem, Error> next();
   Result<NextItem, Error> decode();
   bool tells_ready() const { return begun && !ahead && chunk != nullptr && chunk->has_ready(); }
   NextItem tell_ready();
-  /// The same up to the first block, of which the beginning decides what is told.
+  /// The same up to the first block, of which the beginning decides what is delivered.
   Result<NextItem, Error> next_before_beginning();
   Result<NextItem, Error> begin(NextItem first);
   NextItem tell_first(const ThreadSwitch& to, NextItem then);
@@ -179,7 +179,7 @@ void Reader::leave_out(Detail detail) {
 
 void Reader::decode_ahead() { impl_->ahead = !impl_->contents.extended; }
 
-// What is decoded already is told with as little as possible in between.
+// What is decoded already is delivered with as little as possible in between.
 Result<NextItem, Error> Reader::next() {
   if (impl_->tells_ready()) return impl_->tell_ready();
   return impl_->begun ? impl_->next() : impl_->next_before_beginning();
@@ -216,7 +216,7 @@ void Reader::Impl::remember(const Item& item) {
   if (const auto* run = std::get_if<BlockRun>(&item)) {
     memory.executed(*run->block);
   } else {
-    memory.happened(std::get<Happening>(item));
+    memory.on_side_band(std::get<SideBandRecord>(item));
   }
 }
 
@@ -250,8 +250,8 @@ Result<NextItem, Error> Reader::Impl::next_before_beginning() {
       const u64 count = run->block->instructions.size();
       if (!beginning.is_behind(count)) return begin(*item);
       beginning.pass(count);
-    } else if (const auto& happening = std::get<Happening>(**item); beginning.tells(happening)) {
-      const auto to = beginning.switch_before(happening);
+    } else if (const auto& record = std::get<SideBandRecord>(**item); beginning.tells(record)) {
+      const auto to = beginning.switch_before(record);
       return to ? tell_first(*to, *item) : *item;
     }
   }
@@ -266,8 +266,8 @@ Result<NextItem, Error> Reader::Impl::begin(NextItem first) {
 
 NextItem Reader::Impl::tell_first(const ThreadSwitch& to, NextItem then) {
   held = then;
-  told_before = Happening(to);
-  return NextItem(told_before);
+  switch_before = SideBandRecord(to);
+  return NextItem(switch_before);
 }
 
 std::vector<std::byte> Reader::code(u32 pid, u64 address, std::size_t bytes) const {
@@ -275,8 +275,8 @@ std::vector<std::byte> Reader::code(u32 pid, u64 address, std::size_t bytes) con
 }
 
 Result<NextItem, Error> Reader::Impl::take(NextItem happened) {
-  const Happening& happening = std::get<Happening>(*happened);
-  threads.happened(happening);
+  const SideBandRecord& record = std::get<SideBandRecord>(*happened);
+  threads.on_side_band(record);
   if (threads.count() > max_live_threads)
     return Failure(file.damaged(chunk_offset, fmt::format("more than {} threads live", max_live_threads)));
   return happened;
@@ -360,13 +360,13 @@ Result<u64, Error> Reader::Impl::pass_chunk(const ChunkHeader& header) {
   if (!payload.ok()) return Failure(payload.error());
   StreamData streams;
   constexpr auto code = static_cast<unsigned>(Stream::code),
-                 happenings = static_cast<unsigned>(Stream::happenings);
-  if (auto done = expand(*payload, header.streams, stream_names, streams.plain, bit(code) | bit(happenings));
+                 records = static_cast<unsigned>(Stream::side_band);
+  if (auto done = expand(*payload, header.streams, stream_names, streams.plain, bit(code) | bit(records));
       !done.ok())
     return Failure(done.error());
   table.limit_instructions(static_instruction_limit(end));
-  passed_chunk = std::make_unique<PassedChunk>(std::move(streams.plain[code]),
-                                               std::move(streams.plain[happenings]), table);
+  passed_chunk =
+      std::make_unique<PassedChunk>(std::move(streams.plain[code]), std::move(streams.plain[records]), table);
   beginning.pass(header.instructions);
   return end;
 }

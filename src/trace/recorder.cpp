@@ -53,7 +53,7 @@ Result<RecordSummary, Error> record_region(Recording& recording, u32 pid, Native
                                            NativeRun::End begun, const OneCpu& pinned, const Region& region) {
   if (begun == NativeRun::End::at_region) return recording.run_from(pid, native.threads(), pinned.before());
   for (const auto& [tid, process] : native.threads()) ::kill(static_cast<pid_t>(process), SIGKILL);
-  const std::string why = begun == NativeRun::End::told_to_stop ? "the recording ended before"
+  const std::string why = begun == NativeRun::End::interrupted ? "the recording ended before"
                           : region.start_symbol.empty()
                               ? "the program ended before"
                               : fmt::format("the program never reached '{}'", region.start_symbol);
@@ -112,10 +112,10 @@ Result<RecordSummary, Error> record_process(u32 pid, const RecordOptions& option
   const auto begun = native.from_middle(pid, *tids);
   if (begun != NativeRun::End::at_region) {
     native.let_go();
-    return Failure(Error(fmt::format("process {}: nothing was recorded: {}", pid,
-                                     begun == NativeRun::End::told_to_stop
-                                         ? "the recording ended before its region began"
-                                         : "it ended before its region began")));
+    return Failure(
+        Error(fmt::format("process {}: nothing was recorded: {}", pid,
+                          begun == NativeRun::End::interrupted ? "the recording ended before its region began"
+                                                               : "it ended before its region began")));
   }
   return finish(*writer, recording.run_from(pid, native.threads(), pinned.before()));
 }

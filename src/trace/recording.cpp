@@ -64,7 +64,7 @@ void Recording::stop_early() {
   for (auto& [tid, thread] : threads_) {
     thread.block.not_retired();
     end_block(thread, thread.state.registers.rip);
-    if (!spared_) happen(ThreadExit{thread.pid, tid, SIGKILL});
+    if (!spared_) add_side_band(ThreadExit{thread.pid, tid, SIGKILL});
   }
   leave_all();
 }

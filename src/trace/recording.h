@@ -103,7 +103,7 @@ class Recording {
   bool admits_block(const Thread& thread);
   void enter_handler(Thread& thread, const ThreadState& after);
   void refresh_maps(Thread& thread);
-  void happen(const Happening& happening);
+  void add_side_band(const SideBandRecord& record);
   void make_current(const Thread& thread);
   void fail(const Error& error);
   void kill_all();
@@ -115,7 +115,7 @@ class Recording {
   const RecordOptions& options_;
   InstructionStore store_;
   std::map<u32, Thread> threads_;
-  std::set<u32> early_;  // threads that stopped before their parent told of them
+  std::set<u32> early_;  // threads that stopped before their parent announced them
   u32 current_tid_ = 0;  // whose instructions the trace is in
   u32 turn_tid_ = 0;     // whose turn it is
   u64 turn_end_ = 0;     // up to which step

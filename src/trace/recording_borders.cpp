@@ -37,9 +37,9 @@ void Recording::adopt(u32 pid, u32 tid, const cpu_set_t& cpus) {
   thread.ready = true;
   take_extended(thread);
   ++summary_.threads;
-  if (!is_first) return happen(ThreadStart{pid, tid, pid, pid});
-  if (summary_.processes++ != 0) happen(ThreadStart{pid, tid, first_pid_, first_pid_});
-  happen(ProcessStart{pid, tid, command_of(tid), true});
+  if (!is_first) return add_side_band(ThreadStart{pid, tid, pid, pid});
+  if (summary_.processes++ != 0) add_side_band(ThreadStart{pid, tid, first_pid_, first_pid_});
+  add_side_band(ProcessStart{pid, tid, command_of(tid), true});
   refresh_maps(thread);
 }
 
@@ -83,7 +83,7 @@ void Recording::let_running_go(u32 tid) {
   }
 }
 
-// A program that was started is waited for; told to end, it is killed.
+// A program that was started is waited for; on request to end, it is killed.
 void Recording::wait_for_first() {
   while (!spared_ && !first_ended_) {
     int status = 0;

@@ -107,7 +107,7 @@ void Recording::enter_handler(Thread& thread, const ThreadState& after) {
   if (thread.restarting) finish_call(thread, interrupted, -EINTR);
   end_block(thread, interrupted);
   make_current(thread);
-  happen(SignalDelivery{static_cast<u32>(thread.delivering), after.registers.rip});
+  add_side_band(SignalDelivery{static_cast<u32>(thread.delivering), after.registers.rip});
   thread.state = after;
   take_extended(thread);
   thread.ready = true;
@@ -136,7 +136,7 @@ void Recording::started_thread(Thread& parent, u32 tid) {
   child.space = same_process ? parent.space : std::make_shared<AddressSpace>(*parent.space);
   ++summary_.threads;
   if (!same_process) ++summary_.processes;
-  happen(ThreadStart{child.pid, tid, parent.pid, parent.tid});
+  add_side_band(ThreadStart{child.pid, tid, parent.pid, parent.tid});
 }
 
 // A thread's exec: all others of its process have ended, and it goes on under the process's id.
@@ -149,7 +149,7 @@ void Recording::take_over_leader(u32 former, u32 tid) {
   const auto found = threads_.find(former);
   if (found == threads_.end()) return;
   finish_call(found->second, found->second.state.registers.rip, 0);
-  happen(ThreadExit{tid, former, 0});
+  add_side_band(ThreadExit{tid, former, 0});
   Thread renamed = std::move(found->second);
   renamed.tid = tid;
   threads_.erase(found);
@@ -172,7 +172,7 @@ void Recording::executed_program(u32 tid) {
   thread.entering = true;
   thread.own_trap_flag = false;
   thread.ready = false;
-  happen(ProcessStart{thread.pid, tid, command_of(tid), true});
+  add_side_band(ProcessStart{thread.pid, tid, command_of(tid), true});
   current_tid_ = 0;
   refresh_maps(thread);
   if (auto program = program_without_rights(thread.pid))
@@ -190,7 +190,7 @@ void Recording::leave_unfinished(Thread& thread) {
 
 void Recording::gone(Thread& thread, int status) {
   leave_unfinished(thread);
-  happen(ThreadExit{thread.pid, thread.tid, status});
+  add_side_band(ThreadExit{thread.pid, thread.tid, status});
   if (thread.tid == first_pid_) {
     summary_.status = status;
     first_ended_ = true;
@@ -256,7 +256,7 @@ void Recording::finish_call(Thread& thread, u64 next_ip, i64 result) {
   thread.stepping = nullptr;
   thread.restarting = false;
   end_block(thread, next_ip);
-  happen(Syscall{thread.call_number, result});
+  add_side_band(Syscall{thread.call_number, result});
   if (changes_maps(thread.call_number)) refresh_maps(thread);
 }
 
@@ -278,21 +278,21 @@ bool Recording::admits_block(const Thread& thread) {
 }
 
 void Recording::refresh_maps(Thread& thread) {
-  for (const Happening& happening : thread.space->refresh(thread.pid)) happen(happening);
+  for (const SideBandRecord& record : thread.space->refresh(thread.pid)) add_side_band(record);
 }
 
 void Recording::make_current(const Thread& thread) {
   if (current_tid_ == thread.tid || !gate_.is_open()) return;
   current_tid_ = thread.tid;
-  happen(ThreadSwitch{thread.pid, thread.tid});
+  add_side_band(ThreadSwitch{thread.pid, thread.tid});
 }
 
-void Recording::happen(const Happening& happening) {
+void Recording::add_side_band(const SideBandRecord& record) {
   if (gate_.decides()) {
-    if (const auto* const map = std::get_if<Map>(&happening)) gate_.mapped(map->mapping);
-    if (!gate_.admits(happening)) return;
+    if (const auto* const map = std::get_if<Map>(&record)) gate_.mapped(map->mapping);
+    if (!gate_.admits(record)) return;
   }
-  const auto written = writer_.happening(happening);
+  const auto written = writer_.side_band(record);
   if (!written.ok()) fail(written.error());
 }
 

@@ -73,11 +73,10 @@ void RegionGate::executed(std::span<const std::byte> code, u64 instructions, u64
   }
 }
 
-bool RegionGate::admits(const Happening& happening) const {
+bool RegionGate::admits(const SideBandRecord& record) const {
   if (state_ == State::inside) return true;
-  return state_ != State::after && !std::holds_alternative<Syscall>(happening) &&
-         !std::holds_alternative<SignalDelivery>(happening) &&
-         !std::holds_alternative<ThreadSwitch>(happening);
+  return state_ != State::after && !std::holds_alternative<Syscall>(record) &&
+         !std::holds_alternative<SignalDelivery>(record) && !std::holds_alternative<ThreadSwitch>(record);
 }
 
 std::string RegionGate::why_not_begun() const {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/trace/happening.h"
 #include "pmusim/trace/recorder.h"
+#include "pmusim/trace/side_band.h"
 
 namespace pmusim::trace {
 
@@ -39,7 +39,7 @@ class RegionGate {
   void executed(std::span<const std::byte> code, u64 instructions, u64 file_bytes);
   /// Whether a trace of the region has it: who and what there is belongs to its beginning, what was executed
   /// before does not.
-  bool admits(const Happening& happening) const;
+  bool admits(const SideBandRecord& record) const;
 
   bool is_open() const { return state_ == State::inside; }
   bool is_over() const { return state_ == State::after; }

@@ -84,7 +84,7 @@ u32 event_message(u32 tid);
 /// Of the signal that stopped the thread.
 std::optional<siginfo_t> signal_info(u32 tid);
 void set_signal_info(u32 tid, const siginfo_t& info);
-/// Tells a trap that came with a step's instruction from a SIGTRAP that somebody sent, which comes before
+/// Distinguishes a trap that came with a step's instruction from a SIGTRAP that was sent, which comes before
 /// one.
 bool is_of_step(u32 tid, const Registers& before, const Registers& after);
 /// Signals that the thread blocks, bit N-1 for signal N.

@@ -15,7 +15,7 @@ namespace pmusim::trace {
 /// A step ends in a SIGTRAP that the kernel forces: where the thread blocks or ignores that signal, it would
 /// be unblocked and its disposition reset (force_sig_info). So while a thread is stepped, SIGTRAP is neither
 /// blocked nor ignored in the kernel, and remembered here if the program thinks so. System calls run without
-/// steps: around them the kernel has the truth, and whatever they do with it is right.
+/// steps: around them the kernel has the program's own signal set, and whatever they do with it is right.
 class TrapDisguise {
  public:
   /// SIGTRAP as the processes' dispositions have it; threads of a process share it, as the kernel's are.
@@ -30,7 +30,8 @@ class TrapDisguise {
   TrapDisguise of_process() const { return TrapDisguise(*disposition_); }
 
   /// At the stops before and after a system call, whose number and arguments are in the registers. After one
-  /// that the kernel is going to repeat it keeps the truth: which signals end the wait may be part of it.
+  /// that the kernel is going to repeat it keeps the program's own set: which signals end the wait may be
+  /// part of it.
   void enter_call(u32 tid, u64 number, const Registers& registers);
   void leave_call(u32 tid, u64 number, const Registers& registers);
 
@@ -41,7 +42,7 @@ class TrapDisguise {
   void hide_mask(u32 tid);
   bool shows_mask() const { return shown_; }
 
-  /// Whether a SIGTRAP that somebody sent is to be kept back: it is ignored, or blocked (it then waits).
+  /// Whether a SIGTRAP that was sent is to be kept back: it is ignored, or blocked (it then waits).
   bool keeps_back_trap(u32 tid);
   bool ignores_trap() const { return disposition_->trap_ignored; }
   /// Steps are over: the mask and a waiting SIGTRAP are the kernel's again. That the signal is ignored only a

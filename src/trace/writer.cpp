@@ -94,8 +94,8 @@ Result<Done, Error> Writer::run(const BlockRun& run) {
   return impl_->end_chunk_if_full();
 }
 
-Result<Done, Error> Writer::happening(const Happening& happening) {
-  impl_->chunk.happening(happening);
+Result<Done, Error> Writer::side_band(const SideBandRecord& record) {
+  impl_->chunk.side_band(record);
   return impl_->end_chunk_if_full();
 }
 

@@ -71,7 +71,7 @@ ExtendedState state_of_area(std::span<const std::byte> area, const xsave::Compon
   return state;
 }
 
-// IA32_U_CET's other bits are not told.
+// IA32_U_CET's other bits are not recorded.
 ExtendedState with_shadow_stack(ExtendedState state, u64 pointer) {
   constexpr u64 shadow_stack_enabled = 1;
   state.write(StateComponent::cet_u, 0, {shadow_stack_enabled, pointer});

@@ -37,7 +37,7 @@ enum class Special : u8 {
 
 /// Faults unless it is executed at ring 0.
 constexpr bool is_privileged(Special special) { return special >= Special::rdmsr && special <= Special::sti; }
-/// Raises #GP where somebody has it do so, and is the emulated processor's then. XEND does outside of a
+/// Raises #GP where another thread has it do so, and is the emulated processor's then. XEND does outside of a
 /// transaction.
 constexpr bool may_fault(Special special) {
   return is_privileged(special) || special == Special::cpuid || special == Special::xend;

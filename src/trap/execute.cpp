@@ -18,7 +18,7 @@ void set_edx_eax(Registers& registers, u64 value) {
   registers[Gpr::rax] = value & low_bits(32);
   registers[Gpr::rdx] = value >> 32;
 }
-Fault load(Registers& registers, const Faulty<u64>& value) {
+Fault load(Registers& registers, const FaultOr<u64>& value) {
   if (!value.ok()) return value.error();
   set_edx_eax(registers, *value);
   return Fault::none;
@@ -71,7 +71,7 @@ Fault Thread::execute_quiet(const Code& code, Registers& registers) {
     case Special::xgetbv:
       return load(registers, pmu_.xgetbv(low_half(registers, Gpr::rcx)));
     case Special::rdtscp:
-      if (const Faulty<u64> aux = pmu_.rdmsr(msr::TSC_AUX); aux.ok()) registers[Gpr::rcx] = *aux;
+      if (const FaultOr<u64> aux = pmu_.rdmsr(msr::TSC_AUX); aux.ok()) registers[Gpr::rcx] = *aux;
       set_edx_eax(registers, pmu_.tsc());
       return Fault::none;
     case Special::rdtsc:

@@ -15,7 +15,7 @@ class SignalStack {
   SignalStack() = default;
   SignalStack(const SignalStack&) = delete;
   SignalStack& operator=(const SignalStack&) = delete;
-  /// Gives the former stack back, unless somebody has put in a third.
+  /// Gives the former stack back, unless a third has been installed.
   ~SignalStack();
   /// False where the system has no memory, or the thread is in a handler on such a stack.
   bool install();

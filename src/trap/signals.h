@@ -10,9 +10,9 @@ namespace pmusim::trap {
 
 /// One more thread needs the signals: they are taken with the first. Errors: the system refuses.
 Result<Done, Error> take_signals();
-/// One thread less. After the last, the signals go back, unless somebody has taken them meanwhile.
+/// One thread less. After the last, the signals go back, unless other code has installed handlers meanwhile.
 void release_signals();
-/// Takes them from somebody who has taken them since; he gets what is foreign.
+/// Takes them from code that has installed handlers since; foreign signals go to those.
 void retake_signals();
 
 }  // namespace pmusim::trap

@@ -246,7 +246,7 @@ void Thread::retire_flat(const x86::Instruction& instruction, std::span<const Me
   in_pmu([&] { pmu_.retire(retirement); });
 }
 
-// The core is not told of transactions: it would have to find out that this one has aborted.
+// The core does not see transactions: it would have to find out that this one has aborted.
 void Thread::retire_in_core(const x86::Instruction& instruction, std::span<const MemoryAccess> accesses,
                             u64 iterations, const Registers& after) {
   block_.instructions.front() = instruction;

@@ -41,7 +41,7 @@ class Thread {
   /// A thread that is not attached raised a fault: if by CPUID, which it has been started by one that lets it
   /// fault, it executes it natively from now on.
   static Verdict fault_of_another(const siginfo_t& info, const ucontext_t& context);
-  /// Somebody else is going to handle a signal. Returns whether the code is stepped: it is no more if he
+  /// Other code is going to handle a signal. Returns whether the code is stepped: it is no more if he
   /// jumps out of his handler.
   bool before_foreign() { return std::exchange(stepping_, false); }
   /// He has returned, and may have changed where the code goes on.

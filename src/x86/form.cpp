@@ -4,8 +4,8 @@
 
 #include "x86/classes.h"
 
-// Which measured form an instruction has. Names of families are told by their beginning: `vpaddd`, `paddq`
-// and `psubb` all add integers in vectors.
+// Which measured form an instruction has. Names of families are recognised by their beginning: `vpaddd`,
+// `paddq` and `psubb` all add integers in vectors.
 namespace pmusim::x86 {
 namespace {
 

@@ -131,7 +131,7 @@ bool is_rep_string(const Decoded& d) {
 
 bool is_locked(const Decoded& d) {
   if (d.has(ZYDIS_ATTRIB_HAS_LOCK)) return true;
-  // XCHG with memory locks without being told to.
+  // XCHG with memory locks without a prefix.
   return d.mnemonic() == ZYDIS_MNEMONIC_XCHG && (d.all_operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY ||
                                                  d.all_operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY);
 }

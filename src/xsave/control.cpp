@@ -88,7 +88,7 @@ CpuidResult XsaveUnit::cpuid(u32 leaf, u32 subleaf) const {
   return result;
 }
 
-Faulty<u64> XsaveUnit::xgetbv(u32 ecx) const {
+FaultOr<u64> XsaveUnit::xgetbv(u32 ecx) const {
   if (!is_enabled()) return Failure(Fault::ud);
   if (ecx == 0) return xcr0_;
   if (ecx != 1 || (instructions_ & xgetbv_of_in_use) == 0) return Failure(Fault::gp);

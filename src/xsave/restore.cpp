@@ -101,8 +101,8 @@ bool XsaveUnit::header_is_legal(RestoreInstruction which, const xsave::Header& h
          (saved & ~present) == 0 && is_zero(std::as_bytes(std::span(header.reserved)));
 }
 
-Faulty<RestorePlan> XsaveUnit::plan(RestoreInstruction which, const XsaveOperands& operands,
-                                    std::span<const std::byte> head) {
+FaultOr<RestorePlan> XsaveUnit::plan(RestoreInstruction which, const XsaveOperands& operands,
+                                     std::span<const std::byte> head) {
   const auto header = xsave::load<xsave::Header>(head, xsave::legacy_bytes);
   if (!header_is_legal(which, header)) return Failure(Fault::gp);
   const bool compact = header.xcomp_bv != 0;

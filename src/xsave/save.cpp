@@ -49,7 +49,7 @@ u64 XsaveUnit::modified_since_restore(const XsaveOperands& operands, u64 xcomp_b
   return model_->policies.xsave_modified_optimization != 0 && here == restored_ ? modified_ : ~u64{0};
 }
 
-Faulty<SavePlan> XsaveUnit::plan(SaveInstruction which, const XsaveOperands& operands, u64 lbr_in_use) {
+FaultOr<SavePlan> XsaveUnit::plan(SaveInstruction which, const XsaveOperands& operands, u64 lbr_in_use) {
   const Kind& kind = kinds[static_cast<unsigned>(which)];
   const Fault fault = check(operands, kind.feature, kind.supervisor);
   if (fault != Fault::none) return Failure(fault);

@@ -62,7 +62,7 @@ class XsaveUnit {
 
   /// Faults: ud (no XSAVE, CR4.OSXSAVE clear), gp (another number; XSETBV: CPL above 0, an illegal
   /// combination).
-  Faulty<u64> xgetbv(u32 ecx) const;
+  FaultOr<u64> xgetbv(u32 ecx) const;
   [[nodiscard]] Fault xsetbv(u32 ecx, u64 value, Cpl cpl = Cpl::kernel);
 
   /// Whether there is XSAVE, and CR4.OSXSAVE is set.
@@ -73,7 +73,7 @@ class XsaveUnit {
   /// `lbr_in_use` is the XINUSE bit of the component that the LBR stack holds. Faults: ud (instruction
   /// absent, CR4.OSXSAVE clear), nm (CR0.TS), gp (CPL above 0 for XSAVES, alignment, a non-canonical
   /// address).
-  Faulty<SavePlan> plan(SaveInstruction which, const XsaveOperands& operands, u64 lbr_in_use);
+  FaultOr<SavePlan> plan(SaveInstruction which, const XsaveOperands& operands, u64 lbr_in_use);
   /// Stores header and components, LBR excepted, into the area, of at least `plan.layout.bytes` bytes.
   void save(const SavePlan& plan, std::span<std::byte> area) const;
 
@@ -82,8 +82,8 @@ class XsaveUnit {
   /// `head` is the legacy region and header of the area. Faults: gp (header: reserved bytes, components that
   /// are not enabled, a format that the instruction does not take; reserved bits of an MXCSR to be loaded),
   /// nm (a component that IA32_XFD disables, which IA32_XFD_ERR then tells).
-  Faulty<RestorePlan> plan(RestoreInstruction which, const XsaveOperands& operands,
-                           std::span<const std::byte> head);
+  FaultOr<RestorePlan> plan(RestoreInstruction which, const XsaveOperands& operands,
+                            std::span<const std::byte> head);
   /// Fault::gp where a supervisor register cannot hold what the area, of at least `plan.bytes` bytes, has for
   /// it.
   Fault check_values(const RestorePlan& plan, std::span<const std::byte> area) const;

@@ -12,13 +12,13 @@ namespace pmusim {
 namespace {
 
 // Returned in two registers: a register read is one of these.
-static_assert(sizeof(Faulty<u64>) == 16 && std::is_trivially_copyable_v<Faulty<u64>>);
+static_assert(sizeof(FaultOr<u64>) == 16 && std::is_trivially_copyable_v<FaultOr<u64>>);
 
 TEST(Result, HoldsAValueOrTheReasonWhyNot) {
-  const Faulty<u64> value = u64{7};
+  const FaultOr<u64> value = u64{7};
   EXPECT_TRUE(value.ok());
   EXPECT_EQ(*value, 7u);
-  const Faulty<u64> fault = Failure(Fault::gp);
+  const FaultOr<u64> fault = Failure(Fault::gp);
   EXPECT_FALSE(fault.ok());
   EXPECT_EQ(fault.error(), Fault::gp);
   EXPECT_EQ(fault.value_or(9), 9u);
@@ -50,7 +50,7 @@ TEST(Result, OfAnErrorThrowsItsSentenceWhereTheValueIsAskedFor) {
   EXPECT_EQ(sentence_of([&] { static_cast<void>(plain.value()); }), "why");
   const Result<Done, KernelError> refused = Failure(KernelError(22, "EINVAL, says the kernel"));
   EXPECT_EQ(sentence_of([&] { static_cast<void>(*refused); }), "EINVAL, says the kernel");
-  const Faulty<u64> fault = Failure(Fault::gp);
+  const FaultOr<u64> fault = Failure(Fault::gp);
   EXPECT_EQ(sentence_of([&] { static_cast<void>(*fault); }), "#GP");
 }
 

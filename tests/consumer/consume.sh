@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Uses pmusim as somebody else's project does: installed, packaged, or as sources.
+# Uses pmusim as another project does: installed, packaged, or as sources.
 #
 #   consume.sh install BUILD SCRATCH              installs BUILD's products into SCRATCH/prefix, and moves them
 #   consume.sh packages BUILD SCRATCH             makes Debian packages of them and installs these in SCRATCH/root

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Somebody's profiler in C++: makes a trace of a program that never was, and counts over it.
+// A user's profiler in C++: makes a trace of a program that never was, and counts over it.
 #include <pmusim/session/session.h>
 #include <pmusim/session/stat.h>
 #include <pmusim/trace/writer.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Somebody's driver in C++, with the hardware alone. docs/guide-driver-authors.md shows it.
+// A user's driver in C++, with the hardware alone. docs/guide-driver-authors.md shows it.
 #include <pmusim/arch/msr.h>
 #include <pmusim/pmu/pmu.h>
 

@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-/// Does everything that a core can tell, and keeps what it told.
+/// Does everything that a core can tell, and keeps what it reported.
 class EventfulProgram {
  public:
   explicit EventfulProgram(const CpuModel& model)
@@ -40,10 +40,10 @@ class EventfulProgram {
   bool raised(const EventRule& rule) const {
     return std::ranges::any_of(signals_, [&](const SignalSet& seen) { return rule.matches(seen); });
   }
-  bool happened(const EventRule& rule) const {
+  bool occurs(const EventRule& rule) const {
     if (rule.quantity == Quantity::none) return raised(rule);
-    const auto told = [&](Quantity which) { return total(which) != 0; };
-    return told(rule.quantity) || std::ranges::any_of(rule.plus, told);
+    const auto reported = [&](Quantity which) { return total(which) != 0; };
+    return reported(rule.quantity) || std::ranges::any_of(rule.plus, reported);
   }
   u64 total(Quantity which) const { return totals_[static_cast<unsigned>(which)]; }
   const std::array<u64, static_cast<unsigned>(Quantity::count_)>& totals() const { return totals_; }
@@ -257,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(Models, EveryListedEvent,
 
 bool is_refused(const EventRule& rule, const CpuModel& model) {
   const SignalSet never = signals_never_raised(model);
-  if (is_never_told(rule.quantity, model.core)) return true;
+  if (is_never_reported(rule.quantity, model.core)) return true;
   return rule.all.intersects(never) || (!rule.any.empty() && never.contains(rule.any));
 }
 
@@ -271,7 +271,7 @@ TEST_P(EveryListedEvent, HappensOnTheCoreOrIsRefused) {
   const EventfulProgram& program = program_on(model);
   for (const EventDefinition& event : model.events) {
     if (is_refused(event.rule, model) || is_known_otherwise(event.rule)) continue;
-    EXPECT_TRUE(program.happened(event.rule)) << event.name;
+    EXPECT_TRUE(program.occurs(event.rule)) << event.name;
   }
 }
 
@@ -284,7 +284,7 @@ TEST_P(EveryListedEvent, HappensInSomeCycleThatTheCoreTells) {
       const auto rule =
           cycles_with(event.rule, {.cmask = 1, .inv = inv, .issue_width = model.core.issue_width});
       if (!rule || is_refused(*rule, model)) continue;
-      EXPECT_TRUE(program.happened(*rule)) << event.name << (inv ? " inverted" : "");
+      EXPECT_TRUE(program.occurs(*rule)) << event.name << (inv ? " inverted" : "");
     }
 }
 
@@ -310,7 +310,7 @@ TEST_P(EveryListedEvent, AndEveryUopCameFromSomewhere) {
 TEST_P(EveryListedEvent, AndWhatACoreLacksItNeverTells) {
   const EventfulProgram& program = program_on(GetParam());
   for (std::size_t q = 1; q < program.totals().size(); ++q) {
-    if (is_never_told(static_cast<Quantity>(q), GetParam().core)) {
+    if (is_never_reported(static_cast<Quantity>(q), GetParam().core)) {
       EXPECT_EQ(program.totals()[q], 0u) << q;
     }
   }

@@ -13,8 +13,8 @@ namespace {
 class Ports : public ExecutionPorts {
  public:
   explicit Ports(unsigned scheduler_uops) : ExecutionPorts(core(scheduler_uops)) {}
-  u64 admit(u64 cycle) { return ExecutionPorts::admit(cycle, told_); }
-  u32 told(Quantity which) const { return told_[static_cast<unsigned>(which)]; }
+  u64 admit(u64 cycle) { return ExecutionPorts::admit(cycle, quantities_); }
+  u32 quantity(Quantity which) const { return quantities_[static_cast<unsigned>(which)]; }
 
  private:
   static CoreParameters core(unsigned scheduler_uops) {
@@ -22,7 +22,7 @@ class Ports : public ExecutionPorts {
     p.scheduler_uops = scheduler_uops;
     return p;
   }
-  Quantities told_{};
+  Quantities quantities_{};
 };
 
 TEST(ExecutionPorts, AUopStartsWhenAPortIsFree) {
@@ -43,11 +43,11 @@ TEST(ExecutionPorts, CountUopsByPort) {
   Ports ports(97);
   for (int n = 0; n < 3; ++n) ports.place(0b1, 5);
   ports.place(0b100, 5);
-  EXPECT_EQ(ports.told(Quantity::uops_executed), 0u) << "told when cycles are over";
+  EXPECT_EQ(ports.quantity(Quantity::uops_executed), 0u) << "reported when cycles are over";
   ports.admit(64);
-  EXPECT_EQ(ports.told(Quantity::uops_executed), 4u);
-  EXPECT_EQ(ports.told(Quantity::uops_port_0), 3u);
-  EXPECT_EQ(ports.told(Quantity::uops_port_2), 1u);
+  EXPECT_EQ(ports.quantity(Quantity::uops_executed), 4u);
+  EXPECT_EQ(ports.quantity(Quantity::uops_port_0), 3u);
+  EXPECT_EQ(ports.quantity(Quantity::uops_port_2), 1u);
 }
 
 TEST(ExecutionPorts, CountTheCyclesInWhichSoManyUopsStart) {
@@ -56,11 +56,11 @@ TEST(ExecutionPorts, CountTheCyclesInWhichSoManyUopsStart) {
   for (const PortMask port : {0b1, 0b10}) ports.place(port, 10);
   ports.place(0b1, 20);
   ports.admit(128 + 5 * ExecutionPorts::window_cycles);
-  EXPECT_EQ(ports.told(Quantity::cycles_executing_more), 1u);
-  EXPECT_EQ(ports.told(Quantity::cycles_executing_three), 0u);
-  EXPECT_EQ(ports.told(Quantity::cycles_executing_two), 1u);
-  EXPECT_EQ(ports.told(Quantity::cycles_executing_one), 1u);
-  EXPECT_EQ(ports.told(Quantity::cycles_executing_none), 128 + 5 * ExecutionPorts::window_cycles - 3);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_more), 1u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_three), 0u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_two), 1u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_one), 1u);
+  EXPECT_EQ(ports.quantity(Quantity::cycles_executing_none), 128 + 5 * ExecutionPorts::window_cycles - 3);
 }
 
 TEST(ExecutionPorts, TheDividerIsHeldForAllOfItsCycles) {

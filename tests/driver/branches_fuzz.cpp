@@ -16,7 +16,7 @@ const FakeBus& any_cpu(FuzzInput& input) {
   return input.pick(cpus);
 }
 
-/// Code of the input's choice wherever somebody looks.
+/// Code of the input's choice wherever code is read.
 class AnyCode final : public QuietSink {
  public:
   explicit AnyCode(FuzzInput& input) : input_(input) {}

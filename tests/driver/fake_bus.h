@@ -21,7 +21,7 @@ class FakeBus : public Bus {
   std::vector<std::pair<u32, u64>> writes;  ///< in order
   u64 tsc = 0;
 
-  Faulty<u64> rdmsr(u32 address) override {
+  FaultOr<u64> rdmsr(u32 address) override {
     const auto it = msrs.find(address);
     if (it == msrs.end()) return Failure(Fault::gp);
     return it->second;
@@ -37,7 +37,7 @@ class FakeBus : public Bus {
     it->second = value;
     return Fault::none;
   }
-  Faulty<u64> rdpmc(u32) override { return Failure(Fault::gp); }
+  FaultOr<u64> rdpmc(u32) override { return Failure(Fault::gp); }
   CpuidResult cpuid(u32 leaf, u32 subleaf) override {
     const auto it = leaves.find({leaf, subleaf});
     return it == leaves.end() ? CpuidResult{} : it->second;
@@ -51,7 +51,7 @@ class FakeBus : public Bus {
   std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
   Fault xsaves(u64, u64) override { return Fault::ud; }
   Fault xrstors(u64, u64) override { return Fault::ud; }
-  Faulty<u64> xgetbv(u32) override { return Failure(Fault::ud); }
+  FaultOr<u64> xgetbv(u32) override { return Failure(Fault::ud); }
   Fault xsetbv(u32, u64) override { return Fault::ud; }
 
  private:

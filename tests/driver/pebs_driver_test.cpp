@@ -23,7 +23,7 @@ class PebsCpu : public FakeBus {
       msrs[address] = 0;
   }
   std::map<u32, u64> counters;
-  Faulty<u64> rdpmc(u32 selector) override { return counters[selector]; }
+  FaultOr<u64> rdpmc(u32 selector) override { return counters[selector]; }
 
   u64 area_word(u64 offset) {
     le64 word;

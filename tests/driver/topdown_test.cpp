@@ -58,7 +58,7 @@ TEST(Topdown,
   EXPECT_EQ(slots.count, 510u);
   EXPECT_EQ(retiring.count, 256u);
 
-  registers_are(rig, 7, 7);  // of somebody else
+  registers_are(rig, 7, 7);  // of another event
   rig.bus.writes.clear();
   ASSERT_TRUE(rig.schedule(slots));
   EXPECT_EQ(cleared(), 0);

@@ -54,7 +54,8 @@ class EventfulProgram {
     cycle_ += cycles_apart;
     Retirement r{.ip = 0x1000, .next_ip = 0x2000, .cycle = cycle_, .signals = signals, .length = 4};
     for (unsigned q = 1; q < r.quantities.size(); ++q)
-      if (!is_never_told(static_cast<Quantity>(q), machine_.pmu.model().core)) r.quantities[q] = lost_to_each;
+      if (!is_never_reported(static_cast<Quantity>(q), machine_.pmu.model().core))
+        r.quantities[q] = lost_to_each;
     r.quantities[static_cast<unsigned>(Quantity::cycles)] = cycles_apart;
     if (signals.has(Signal::branch)) {
       r.branch = BranchKind::direct_jump;

@@ -9,7 +9,7 @@
 
 namespace pmusim::driver {
 
-/// A sink that only tells somebody.
+/// A sink that only calls back.
 class TellingSink : public QuietSink {
  public:
   std::function<void(perf::Event&, const perf::SampleData&, const InterruptFrame&)> tell =

@@ -45,7 +45,7 @@ class Machine final : private WholeKernel, private perf::Target {
         if (!events_.empty()) call(*input_.pick(events_));
         return;
       case 3:
-        return happen();
+        return add_side_band();
       case 4:
         return drain();
       case 5:
@@ -162,7 +162,7 @@ class Machine final : private WholeKernel, private perf::Target {
   // --- what happens
 
   u32 task() { return 1 + static_cast<u32>(input_.below(4)); }
-  void happen() {
+  void add_side_band() {
     switch (input_.below(8)) {
       case 0:
         return core.fork(task(), task(), task());

@@ -92,7 +92,7 @@ class Watched {
       if (std::regex_search(call, found, open)) names.push_back(found[1]);
     return names;
   }
-  /// Calls that begin a program or a process, or talk to somebody.
+  /// Calls that begin a program or a process, or connect to others.
   std::vector<std::string> beyond_files() const {
     static const std::regex beyond(R"(\b(exec\w*|v?fork|socket\w*|connect|bind|send\w*|ptrace)\()");
     std::vector<std::string> found;

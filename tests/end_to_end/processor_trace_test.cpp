@@ -161,8 +161,8 @@ u64 copy_with_cycles(const std::string& from, const std::string& to) {
   std::map<u32, const trace::Block*> blocks;
   u64 cycles = 0;
   for (auto item = reader->next(); item.ok() && *item; item = reader->next()) {
-    if (const auto* happening = std::get_if<trace::Happening>(&**item)) {
-      EXPECT_TRUE(writer->happening(*happening));
+    if (const auto* record = std::get_if<trace::SideBandRecord>(&**item)) {
+      EXPECT_TRUE(writer->side_band(*record));
       continue;
     }
     trace::BlockRun run = std::get<trace::BlockRun>(**item);

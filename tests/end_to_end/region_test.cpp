@@ -25,7 +25,7 @@ class RecordedRegion : public testing::Test {
     for (const std::string& line :
          lines(run({pmusim(), "trace", "dump", "--json", scratch_.file(file)}).out)) {
       const Json json = Json::parse(line);
-      if (!json.contains("happening")) result.push_back(json["ip"].dump());
+      if (!json.contains("record")) result.push_back(json["ip"].dump());
     }
     return result;
   }

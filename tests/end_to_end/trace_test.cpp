@@ -32,8 +32,8 @@ TEST(TraceCommand, InfoCountsWhatDumpPrints) {
   std::uint64_t instructions = 0, branches = 0, taken = 0, loads = 0, calls = 0;
   for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
     const Json json = Json::parse(line);
-    if (json.contains("happening")) {
-      calls += json["happening"] == "system call" ? 1 : 0;
+    if (json.contains("record")) {
+      calls += json["record"] == "system call" ? 1 : 0;
       continue;
     }
     EXPECT_EQ(json["ordinal"], instructions);
@@ -67,7 +67,7 @@ TEST(TraceCommand, InfoTellsTheMixTheThreadsAndTheFootprint) {
   std::map<std::uint64_t, std::uint64_t> by_thread;
   for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--json", trace}).out)) {
     const Json json = Json::parse(line);
-    if (json.contains("happening")) continue;
+    if (json.contains("record")) continue;
     const std::string text = json["text"], code = json["code"];
     multiplications += text.starts_with("imul ") || text.starts_with("mul ") ? 1 : 0;
     const std::uint64_t first = std::stoull(std::string(json["ip"]), nullptr, 16);

@@ -12,13 +12,13 @@ using testing::HasSubstr;
 
 Pmu skylake() { return Pmu(*find_cpu_model("skylake")); }
 
-enum class State : u8 { told, untold };
+enum class State : u8 { given, withheld };
 
 /// Two events that come while everything is enabled, and go again.
 void two_events(Cpu& cpu, Order order, State state) {
   SmallDriver driver(cpu, order);
   std::array<Event, 2> events;
-  if (state == State::told) cpu.set_driver_state([&](StateHash& hash) { hash.add(driver, events); });
+  if (state == State::given) cpu.set_driver_state([&](StateHash& hash) { hash.add(driver, events); });
   driver.unmask();
   driver.enable_all();
   cpu.open();
@@ -28,9 +28,9 @@ void two_events(Cpu& cpu, Order order, State state) {
   driver.stop(1);
   cpu.close();
 }
-void racy(Cpu& cpu) { two_events(cpu, Order::active_before_event, State::told); }
-void correct(Cpu& cpu) { two_events(cpu, Order::event_before_active, State::told); }
-void secretive(Cpu& cpu) { two_events(cpu, Order::event_before_active, State::untold); }
+void racy(Cpu& cpu) { two_events(cpu, Order::active_before_event, State::given); }
+void correct(Cpu& cpu) { two_events(cpu, Order::event_before_active, State::given); }
+void secretive(Cpu& cpu) { two_events(cpu, Order::event_before_active, State::withheld); }
 
 TEST(Explore, FindsTheDriverThatMarksACounterActiveBeforeItStoresTheEvent) {
   const auto report = explore(skylake(), racy);

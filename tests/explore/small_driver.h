@@ -8,7 +8,7 @@
 
 namespace pmusim::explore {
 
-/// An event that somebody counts.
+/// An event that is counted.
 struct Event {
   u64 count = 0;
   void add_to(StateHash& hash) const { hash.add(count); }

@@ -20,8 +20,8 @@ std::string code_trace() {
   constexpr u8 code[] = {0x48, 0x8B, 0x04, 0xCE, 0xF3, 0xA4, 0x75, 0xF8, 0x0F, 0x05},
                lengths[] = {4, 2, 2, 2};
   auto writer = trace::Writer::create(path, {});
-  must(writer->happening(trace::ProcessStart{1, 1, "program", true}).ok());
-  must(writer->happening(trace::ThreadSwitch{1, 1}).ok());
+  must(writer->side_band(trace::ProcessStart{1, 1, "program", true}).ok());
+  must(writer->side_band(trace::ThreadSwitch{1, 1}).ok());
   const trace::Block& block = writer->add_block(0x400100, std::as_bytes(std::span(code)), lengths);
   constexpr u32 rep_count = 1;
   must(writer->run({.block = &block, .next_ip = block.end(), .rep_counts = {&rep_count, 1}}).ok());

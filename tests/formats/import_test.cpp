@@ -346,9 +346,9 @@ TEST(Import, OfInsnTraceTakesTheProgramsOwnCodeAndItsFiles) {
   EXPECT_FALSE(imported.contents.addresses);
   std::vector<trace::Mapping> mappings;
   std::vector<u32> threads;
-  for (const OwnedItem& item : imported.happenings) {
-    if (const auto* map = std::get_if<trace::Map>(&*item.happening)) mappings.push_back(map->mapping);
-    if (const auto* change = std::get_if<trace::ThreadSwitch>(&*item.happening))
+  for (const OwnedItem& item : imported.records) {
+    if (const auto* map = std::get_if<trace::Map>(&*item.side_band)) mappings.push_back(map->mapping);
+    if (const auto* change = std::get_if<trace::ThreadSwitch>(&*item.side_band))
       threads.push_back(change->tid);
   }
   ASSERT_EQ(mappings.size(), 2u);

@@ -28,7 +28,7 @@ class Imported {
     instructions = conversion->instructions;
     remarks = conversion->remarks;
     const auto items = trace::read_all(directory_.file("t"));
-    for (const trace::OwnedItem& item : items.value()) (item.happening ? happenings : runs).push_back(item);
+    for (const trace::OwnedItem& item : items.value()) (item.side_band ? records : runs).push_back(item);
     contents = trace::Reader::open(directory_.file("t"))->contents();
   }
   std::vector<x86::Instruction> instructions_of(const trace::OwnedItem& run) const {
@@ -40,7 +40,7 @@ class Imported {
   std::size_t files() const { return directory_.entries(); }
 
   u64 instructions = 0;
-  std::vector<trace::OwnedItem> runs, happenings;
+  std::vector<trace::OwnedItem> runs, records;
   std::vector<std::string> remarks;
   trace::Contents contents;
   std::string error;

@@ -38,7 +38,7 @@ class Program {
     if (contents_.timing) run.cycles = runs_ * runs_ * 7919 % 10'000;
     EXPECT_TRUE(writer_.run(run));
   }
-  void happens(const trace::Happening& happening) { EXPECT_TRUE(writer_.happening(happening)); }
+  void add_side_band(const trace::SideBandRecord& record) { EXPECT_TRUE(writer_.side_band(record)); }
   void ends() { EXPECT_TRUE(writer_.finish()); }
 
  private:
@@ -54,8 +54,8 @@ constexpr u64 loop = 0x401000, test_of_loop = 0x401002, call = 0x401004, jump = 
 /// Two threads in a loop around an indirect call, a signal, system calls; `spin` is never left.
 void write_program(const std::string& path, const trace::Contents& contents = {}) {
   Program p(path, contents);
-  p.happens(trace::ProcessStart{7, 7, "program", true});
-  p.happens(trace::Map{7, {0x401000, 0x1000, 0, 5, 2, "/no/such/program", {}}});
+  p.add_side_band(trace::ProcessStart{7, 7, "program", true});
+  p.add_side_band(trace::Map{7, {0x401000, 0x1000, 0, 5, 2, "/no/such/program", {}}});
   p.has(loop, {{0xFF, 0xD0}});
   p.has(test_of_loop, {{0x75, 0xFC}});
   p.has(call, {{0x0F, 0x05}});
@@ -68,26 +68,26 @@ void write_program(const std::string& path, const trace::Contents& contents = {}
     p.runs(function, test_of_loop);
     p.runs(test_of_loop, next_ip);
   };
-  p.happens(trace::ThreadSwitch{7, 7});
+  p.add_side_band(trace::ThreadSwitch{7, 7});
   for (int n = 0; n < 20; ++n) round(loop);
   round(call);
   p.runs(call, jump);
-  p.happens(trace::Syscall{56, 8});
-  p.happens(trace::ThreadStart{7, 8, 7, 7});
+  p.add_side_band(trace::Syscall{56, 8});
+  p.add_side_band(trace::ThreadStart{7, 8, 7, 7});
   p.runs(jump, loop);
-  p.happens(trace::ThreadSwitch{7, 8});
+  p.add_side_band(trace::ThreadSwitch{7, 8});
   round(loop);
-  p.happens(trace::ThreadSwitch{7, 7});
+  p.add_side_band(trace::ThreadSwitch{7, 7});
   round(loop);
-  p.happens(trace::SignalDelivery{14, handler});
+  p.add_side_band(trace::SignalDelivery{14, handler});
   p.runs(handler, loop);
   round(call);
   p.runs(call, jump);
-  p.happens(trace::ThreadSwitch{7, 8});
+  p.add_side_band(trace::ThreadSwitch{7, 8});
   round(call);
   p.runs(call, spin);
   p.runs(spin, spin);
-  p.happens(trace::ThreadExit{7, 8, 0});
+  p.add_side_band(trace::ThreadExit{7, 8, 0});
   p.ends();
 }
 
@@ -104,14 +104,14 @@ std::vector<Ran> executed(const std::string& path) {
   u32 tid = 0;
   const auto items = trace::read_all(path);
   for (const OwnedItem& item : items.value()) {
-    if (!item.happening) {
+    if (!item.side_band) {
       std::size_t at = 0;
       while (at < item.code.size()) {
         const u64 ip = item.start + at;
         at += x86::decode(std::span(item.code).subspan(at), ip).length;
         result.push_back({tid, ip, at < item.code.size() ? item.start + at : item.next_ip});
       }
-    } else if (const auto* to = std::get_if<trace::ThreadSwitch>(&*item.happening)) {
+    } else if (const auto* to = std::get_if<trace::ThreadSwitch>(&*item.side_band)) {
       tid = to->tid;
     }
   }
@@ -160,7 +160,7 @@ std::vector<Timed> timed_blocks(const std::string& path) {
   u64 cycle = 0;
   const auto items = trace::read_all(path);
   for (const OwnedItem& item : items.value())
-    if (!item.happening) result.push_back({item.start, cycle += item.cycles.value()});
+    if (!item.side_band) result.push_back({item.start, cycle += item.cycles.value()});
   return result;
 }
 
@@ -195,17 +195,17 @@ TEST_F(PtImport, OfTimeStampsAloneLeavesTimeToTheCoreModel) {
 
 TEST_F(PtImport, TellsOfProcessesMappingsAndThreadsWhereTheyBegan) {
   ASSERT_TRUE(import(trace_).ok());
-  const auto happened = [](const std::string& path) {
+  const auto kinds_of = [](const std::string& path) {
     std::vector<std::size_t> kinds;
     const auto items = trace::read_all(path);
     for (const OwnedItem& item : items.value())
-      if (item.happening && !std::holds_alternative<trace::ThreadSwitch>(*item.happening) &&
-          !std::holds_alternative<trace::Syscall>(*item.happening) &&
-          !std::holds_alternative<trace::SignalDelivery>(*item.happening))
-        kinds.push_back(item.happening->index());
+      if (item.side_band && !std::holds_alternative<trace::ThreadSwitch>(*item.side_band) &&
+          !std::holds_alternative<trace::Syscall>(*item.side_band) &&
+          !std::holds_alternative<trace::SignalDelivery>(*item.side_band))
+        kinds.push_back(item.side_band->index());
     return kinds;
   };
-  EXPECT_EQ(happened(back_), happened(trace_));
+  EXPECT_EQ(kinds_of(back_), kinds_of(trace_));
 }
 
 TEST_F(PtImport, WithoutCodeIsAnErrorThatSaysWhereCodeComesFrom) {

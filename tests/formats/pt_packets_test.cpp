@@ -114,9 +114,9 @@ TEST(PtThread, TellsWhereASignalInterruptedIt) {
   const trace::Block before = block_of(nop, 0x401000), handler = block_of(nop, 0x402000);
   PtThread thread;
   thread.run({.block = &before, .next_ip = 0x401001}, 1, PtThread::Before::itself);
-  const std::size_t told = thread.size();
+  const std::size_t bytes = thread.size();
   thread.run({.block = &handler, .next_ip = 0x402001}, 3, PtThread::Before::itself);
-  EXPECT_EQ(thread.size(), told + 3 + 1 + 8 + 3) << "FUP, TIP.PGD, TSC, TIP.PGE";
+  EXPECT_EQ(thread.size(), bytes + 3 + 1 + 8 + 3) << "FUP, TIP.PGD, TSC, TIP.PGE";
 }
 
 }  // namespace

@@ -24,10 +24,12 @@ namespace fs = std::filesystem;
 void write_trace(const std::string& path, trace::Contents contents) {
   auto writer = trace::Writer::create(path, contents);
   must(writer.ok());
-  const auto happen = [&](const trace::Happening& happening) { must(writer->happening(happening).ok()); };
-  happen(trace::ProcessStart{1, 1, "program", true});
-  happen(trace::Map{1, {0x400000, 0x1000, 0, 5, 2, "/bin/program", {1, 2, 3}}});
-  happen(trace::ThreadSwitch{1, 1});
+  const auto add_side_band = [&](const trace::SideBandRecord& record) {
+    must(writer->side_band(record).ok());
+  };
+  add_side_band(trace::ProcessStart{1, 1, "program", true});
+  add_side_band(trace::Map{1, {0x400000, 0x1000, 0, 5, 2, "/bin/program", {1, 2, 3}}});
+  add_side_band(trace::ThreadSwitch{1, 1});
   constexpr u8 loop[] = {0x48, 0x8B, 0x04, 0xCE, 0xF3, 0xA4, 0x75, 0xF8}, call[] = {0x0F, 0x05};
   constexpr u8 loop_lengths[] = {4, 2, 2}, call_lengths[] = {2};
   const trace::Block& body = writer->add_block(0x400100, std::as_bytes(std::span(loop)), loop_lengths);
@@ -46,8 +48,8 @@ void write_trace(const std::string& path, trace::Contents contents) {
   }
   const std::span last = std::span(registers).first(std::min<std::size_t>(registers.size(), 1));
   must(writer->run({&end, end.end(), {}, {}, last, nullptr, {}}).ok());
-  happen(trace::Syscall{231, 0});
-  happen(trace::ThreadExit{1, 1, 0});
+  add_side_band(trace::Syscall{231, 0});
+  add_side_band(trace::ThreadExit{1, 1, 0});
   must(writer->finish().ok());
 }
 
@@ -61,10 +63,10 @@ void write_chunks(const std::string& path) {
   const std::vector<std::byte> nops(block_instructions, std::byte{0x90});
   const std::vector<u8> lengths(block_instructions, 1);
   const trace::Block& body = writer->add_block(0x400100, nops, lengths);
-  must(writer->happening(trace::ProcessStart{1, 1, "program", true}).ok());
+  must(writer->side_band(trace::ProcessStart{1, 1, "program", true}).ok());
   for (u32 tid = 1; tid <= 3; ++tid) {
-    must(writer->happening(trace::ThreadStart{1, tid, 1, 1}).ok());
-    must(writer->happening(trace::ThreadSwitch{1, tid}).ok());
+    must(writer->side_band(trace::ThreadStart{1, tid, 1, 1}).ok());
+    must(writer->side_band(trace::ThreadSwitch{1, tid}).ok());
     for (u64 n = 0; n < chunk_runs; ++n)
       must(writer->run({&body, body.start(), {}, {}, {}, nullptr, {}}).ok());
   }

@@ -62,7 +62,7 @@ class LbrMachine {
   LbrMachine& operator=(const LbrMachine&) = delete;
 
   Fault wrmsr(u32 address, u64 value) { return registers_.write(address, value, cycle_, stack).fault; }
-  Faulty<u64> rdmsr(u32 address) const { return registers_.read(address, cycle_, stack); }
+  FaultOr<u64> rdmsr(u32 address) const { return registers_.read(address, cycle_, stack); }
   u64 read(u32 address) const { return rdmsr(address).value_or(0xDEAD); }
 
   bool record(Branch b) {

@@ -17,7 +17,7 @@ Output run_overflows(unsigned period, unsigned rounds) {
 TEST_F(Live, AProgramWithPeriodOneAndSigioEnds) {
   const Output output = run_overflows(1, 1);
   EXPECT_EQ(output.status, 0) << output.err;
-  EXPECT_THAT(output.out, ContainsRegex("^ended [1-9][0-9]* [0-9]+\n$")) << "throttled, and told so";
+  EXPECT_THAT(output.out, ContainsRegex("^ended [1-9][0-9]* [0-9]+\n$")) << "throttled, with a record of it";
 }
 
 // Two instructions a round: each handler outlasts its period. The main program executes 4,000.

@@ -21,10 +21,10 @@ class MsrMachine {
   Fault wrmsr(u32 address, u64 value) {
     return registers_.write(address, value, counters.now(), counters, control).fault;
   }
-  Faulty<u64> rdmsr(u32 address) { return registers_.read(address, counters.now(), counters, control); }
+  FaultOr<u64> rdmsr(u32 address) { return registers_.read(address, counters.now(), counters, control); }
   /// The value, or a failed test.
   u64 read(u32 address) {
-    const Faulty<u64> value = rdmsr(address);
+    const FaultOr<u64> value = rdmsr(address);
     EXPECT_TRUE(value.ok()) << std::hex << "RDMSR " << address << " faulted on " << model_.name;
     return value.value_or(0);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Runs of many blocks given to a Pmu at once: how far they go, and what stops them. That their sum is the
-// truth is raced by bulk_property_test.cpp and tests/session/levels_test.cpp; what they leave of the open
+// result is raced by bulk_property_test.cpp and tests/session/levels_test.cpp; what they leave of the open
 // cycle, here.
 #include "pmu/block_runs.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two speeds, one truth: a run that goes in bulk wherever it can leaves the same registers, branch records,
+// Two speeds, one result: a run that goes in bulk wherever it can leaves the same registers, branch records,
 // memory and interrupts as the run that retires every instruction.
 #include <algorithm>
 #include <array>

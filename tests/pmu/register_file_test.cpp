@@ -161,7 +161,7 @@ TEST(RegisterFile, EveryRegisterHasFieldsAndEveryBitThatStaysIsInOne) {
   }
 }
 
-/// A unit of somebody else: rows need no more than a type.
+/// A unit of a user: rows need no more than a type.
 class Thermometer {
  public:
   void derive() { ++derivations; }

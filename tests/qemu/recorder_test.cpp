@@ -42,8 +42,8 @@ class Recorded {
   std::vector<T> all() const {
     std::vector<T> result;
     for (const OwnedItem& item : items)
-      if (item.happening && std::holds_alternative<T>(*item.happening))
-        result.push_back(std::get<T>(*item.happening));
+      if (item.side_band && std::holds_alternative<T>(*item.side_band))
+        result.push_back(std::get<T>(*item.side_band));
     return result;
   }
 
@@ -63,7 +63,7 @@ struct Range {
 
 Range code_of(const std::vector<OwnedItem>& items, const std::string& path) {
   for (const OwnedItem& item : items) {
-    const auto* const map = item.happening ? std::get_if<trace::Map>(&*item.happening) : nullptr;
+    const auto* const map = item.side_band ? std::get_if<trace::Map>(&*item.side_band) : nullptr;
     if (map != nullptr && map->mapping.path == path && (map->mapping.protection & PROT_EXEC) != 0)
       return {map->mapping.start, map->mapping.start + map->mapping.bytes};
   }
@@ -77,7 +77,7 @@ std::vector<std::pair<u64, u64>> own_code(const std::vector<OwnedItem>& items, R
   bool begun = false;
   for (const OwnedItem& item : items) {
     begun = begun || item.start == main;
-    if (!begun || item.happening || !own.has(item.start)) continue;
+    if (!begun || item.side_band || !own.has(item.start)) continue;
     const u64 end = item.start + item.code.size();
     if (!runs.empty() && runs.back().second == item.start)
       runs.back().second = end;  // one straight line, wherever it was cut
@@ -107,7 +107,7 @@ TEST(FastRecorder, MapsTheProgramAsTheKernelDoes) {
   const auto executable = [&](const std::vector<OwnedItem>& items) {
     std::vector<trace::Mapping> maps;
     for (const OwnedItem& item : items) {
-      const auto* const map = item.happening ? std::get_if<trace::Map>(&*item.happening) : nullptr;
+      const auto* const map = item.side_band ? std::get_if<trace::Map>(&*item.side_band) : nullptr;
       if (map != nullptr && map->mapping.path == command.front() &&
           (map->mapping.protection & PROT_EXEC) != 0)
         maps.push_back(map->mapping);
@@ -184,7 +184,7 @@ TEST(FastRecorder, AChildHasItsParentsCodeWhenTheParentIsGone) {
 class ControlFlow {
  public:
   explicit ControlFlow(const std::vector<OwnedItem>& items) {
-    for (const OwnedItem& item : items) item.happening ? take(*item.happening) : take(item);
+    for (const OwnedItem& item : items) item.side_band ? take(*item.side_band) : take(item);
   }
   u64 deliveries = 0, returns = 0;
   std::string broken;  ///< the first place
@@ -200,16 +200,16 @@ class ControlFlow {
       broken = fmt::format("thread {} goes on at {:#x}, expected {:#x}", current_, run.start, thread.next);
     thread.next = run.next_ip;
   }
-  void take(const trace::Happening& happening) {
-    if (const auto* change = std::get_if<trace::ThreadSwitch>(&happening)) current_ = change->tid;
-    if (const auto* start = std::get_if<trace::ProcessStart>(&happening)) threads_[start->tid] = {};
+  void take(const trace::SideBandRecord& record) {
+    if (const auto* change = std::get_if<trace::ThreadSwitch>(&record)) current_ = change->tid;
+    if (const auto* start = std::get_if<trace::ProcessStart>(&record)) threads_[start->tid] = {};
     Thread& thread = threads_[current_];
-    if (const auto* delivery = std::get_if<trace::SignalDelivery>(&happening)) {
+    if (const auto* delivery = std::get_if<trace::SignalDelivery>(&record)) {
       ++deliveries;
       thread.interrupted.push_back(thread.next);
       thread.next = delivery->handler;
     }
-    const auto* const call = std::get_if<trace::Syscall>(&happening);
+    const auto* const call = std::get_if<trace::Syscall>(&record);
     if (call == nullptr || call->number != SYS_rt_sigreturn) return;
     ++returns;
     if (!thread.interrupted.empty()) thread.interrupted.pop_back();

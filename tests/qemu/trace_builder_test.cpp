@@ -100,7 +100,7 @@ const std::vector<u8> load_xmm0{0x0F, 0x28, 0x07}, add_to_memory{0x48, 0x01, 0x0
 std::vector<OwnedItem> runs_of(const std::vector<OwnedItem>& items) {
   std::vector<OwnedItem> runs;
   for (const OwnedItem& item : items)
-    if (!item.happening) runs.push_back(item);
+    if (!item.side_band) runs.push_back(item);
   return runs;
 }
 
@@ -108,8 +108,8 @@ template <class T>
 std::vector<T> all(const std::vector<OwnedItem>& items) {
   std::vector<T> result;
   for (const OwnedItem& item : items)
-    if (item.happening && std::holds_alternative<T>(*item.happening))
-      result.push_back(std::get<T>(*item.happening));
+    if (item.side_band && std::holds_alternative<T>(*item.side_band))
+      result.push_back(std::get<T>(*item.side_band));
   return result;
 }
 
@@ -214,8 +214,8 @@ TEST(TraceBuilder, ASignalAtTheEndOfASystemCallFollowsTheCall) {
   const auto items = plugin.trace();
   ASSERT_EQ(items.size(), 5u);  // after a switch to the thread
   EXPECT_EQ(items[1].next_ip, 0x1002u);
-  EXPECT_EQ(items[2].happening, trace::Happening(trace::Syscall{SYS_tgkill, 0}));
-  EXPECT_EQ(items[3].happening, trace::Happening(trace::SignalDelivery{SIGUSR1, 0x9000}));
+  EXPECT_EQ(items[2].side_band, trace::SideBandRecord(trace::Syscall{SYS_tgkill, 0}));
+  EXPECT_EQ(items[3].side_band, trace::SideBandRecord(trace::SignalDelivery{SIGUSR1, 0x9000}));
 }
 
 TEST(TraceBuilder, ACallThatASignalInterruptsAndTheKernelRepeatsIsOne) {

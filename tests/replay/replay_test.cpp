@@ -117,7 +117,7 @@ TEST(Replay, AttachedLateAPmuSeesTheRest) {
   EXPECT_LT(second.now(), first.now());
 }
 
-/// Somebody's own driver: counts its PMIs and starts again.
+/// A user's own driver: counts its PMIs and starts again.
 struct Driver : PmiHandler {
   explicit Driver(Pmu& the_pmu) : pmu(the_pmu) { start(); }
   void start() {

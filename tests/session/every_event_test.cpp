@@ -77,8 +77,8 @@ class Counters {
   std::vector<Pmu> units_;
 };
 
-/// What instructions told, summed up.
-class Told {
+/// What instructions totals, summed up.
+class Totals {
  public:
   void add(const Retirement& r) {
     for (std::size_t q = 0; q < totals_.size(); ++q) totals_[q] += r.quantities[q];
@@ -141,11 +141,11 @@ std::vector<Exception> exceptions() {
   return all;
 }
 
-void expect_slots_add_up(const CpuModel& model, const Core& core, const Told& told) {
-  const u64 slots = told.total(Quantity::slots);
+void expect_slots_add_up(const CpuModel& model, const Core& core, const Totals& totals) {
+  const u64 slots = totals.total(Quantity::slots);
   EXPECT_EQ(slots, core.cycle() * model.core.issue_width) << model.name;
-  EXPECT_EQ(slots, told.total(Quantity::uops) + told.total(Quantity::slots_bad_speculation) +
-                       told.total(Quantity::slots_frontend) + told.total(Quantity::slots_backend) +
+  EXPECT_EQ(slots, totals.total(Quantity::uops) + totals.total(Quantity::slots_bad_speculation) +
+                       totals.total(Quantity::slots_frontend) + totals.total(Quantity::slots_backend) +
                        core.open_slots())
       << model.name;
 }
@@ -159,16 +159,16 @@ TEST(EveryListedEvent, CountsOnAWorkloadOrIsRefusedOrHasItsReason) {
     for (Listed& event : counted_events(model))
       (compares_cycles(event.event) ? comparing : plain).push_back(std::move(event));
     Counters counters(model, comparing);
-    Told told;
+    Totals totals;
     trace::Reader reader = trace::Reader::open(recording.path()).value();
     Core core = Core::create(model).value();
     while (auto item = reader.next().value())
       if (const auto* run = std::get_if<trace::BlockRun>(&*item))
         core.run(*run, [&](const Retirement& r) {
-          told.add(r);
+          totals.add(r);
           counters.retire(r);
         });
-    expect_slots_add_up(model, core, told);
+    expect_slots_add_up(model, core, totals);
     const auto judge = [&](const std::string& name, bool counts) {
       const auto entry =
           std::ranges::find_if(excepted, [&](const Exception& e) { return e.names(model.name, name); });
@@ -181,7 +181,7 @@ TEST(EveryListedEvent, CountsOnAWorkloadOrIsRefusedOrHasItsReason) {
         ADD_FAILURE() << model.name << " " << name << " counts: no exception";
       if (!counts && entry->feature != "-" && host_has(entry->feature)) silent[name].emplace_back(model.name);
     };
-    for (const Listed& event : plain) judge(event.name, told.counts(event.event.definition.rule));
+    for (const Listed& event : plain) judge(event.name, totals.counts(event.event.definition.rule));
     for (std::size_t n = 0; n < comparing.size(); ++n) judge(comparing[n].name, counters.count(n) != 0);
   }
   for (const auto& [event, models] : silent)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two ways through a program, one truth: what a replay by blocks leaves, in files, counts and registers, is
+// Two ways through a program, one result: what a replay by blocks leaves, in files, counts and registers, is
 // what a replay instruction by instruction leaves, at each level of core.
 #include <gtest/gtest.h>
 

@@ -45,8 +45,8 @@ class TraceMaker {
   /// False: no trace can hold that.
   bool make() {
     if (input_.below(8) != 0) {
-      happen(trace::ProcessStart{1, 1, "program", true});
-      happen(trace::ThreadSwitch{1, 1});
+      add_side_band(trace::ProcessStart{1, 1, "program", true});
+      add_side_band(trace::ThreadSwitch{1, 1});
     }
     for (unsigned steps = 0; steps < 200 && input_.below(64) != 0; ++steps) step();
     return fits_ && writer_->finish().ok();
@@ -56,14 +56,16 @@ class TraceMaker {
   static trace::Contents contents(FuzzInput& input) {
     return {.addresses = input.flag(), .registers = input.flag()};
   }
-  void happen(const trace::Happening& happening) { fits_ = writer_->happening(happening).ok() && fits_; }
+  void add_side_band(const trace::SideBandRecord& record) {
+    fits_ = writer_->side_band(record).ok() && fits_;
+  }
 
   void step() {
     switch (input_.below(4)) {
       case 0:
         return add_block();
       case 1:
-        return happen(happening());
+        return add_side_band(record());
       default:
         for (std::size_t n = blocks_.empty() ? 0 : 1 + input_.below(32); n != 0; --n)
           run(*input_.pick(blocks_));
@@ -99,7 +101,7 @@ class TraceMaker {
     const auto bytes = input_.bytes(input_.below(16));
     return {bytes.begin(), bytes.end()};
   }
-  trace::Happening happening() {
+  trace::SideBandRecord record() {
     switch (input_.below(8)) {
       case 0:
         return trace::ProcessStart{id(), id(), text(), input_.flag()};

@@ -56,8 +56,8 @@ class WalkFile {
     Dice dice(seed);
     std::vector<u64> addresses;
     for (auto item = walk.next(); item->has_value(); item = walk.next()) {
-      if (const auto* happening = std::get_if<trace::Happening>(&**item)) {
-        EXPECT_TRUE(writer->happening(*happening).ok());
+      if (const auto* record = std::get_if<trace::SideBandRecord>(&**item)) {
+        EXPECT_TRUE(writer->side_band(*record).ok());
         continue;
       }
       trace::BlockRun run = std::get<trace::BlockRun>(**item);

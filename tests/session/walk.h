@@ -40,7 +40,7 @@ class Walk final : public trace::Source {
     if (beginning_ < 3)
       item_ = begin(beginning_++);
     else if (one_in(400))
-      item_ = happening();
+      item_ = record();
     else
       item_ = run();
     return trace::NextItem(item_);
@@ -118,13 +118,13 @@ class Walk final : public trace::Source {
     }
   }
 
-  trace::Happening begin(unsigned step) {
+  trace::SideBandRecord begin(unsigned step) {
     if (step == 0) return trace::ProcessStart{.pid = 1, .tid = 1, .command = "walk", .exec = true};
     if (step == 1)
       return trace::Map{1, {.start = base, .bytes = 0x1000, .protection = 5, .flags = 2, .path = "/walk"}};
     return trace::ThreadStart{.pid = 1, .tid = 2, .parent_pid = 1, .parent_tid = 1};
   }
-  trace::Happening happening() {
+  trace::SideBandRecord record() {
     switch (below(3)) {
       case 0:
         return trace::SignalDelivery{.signal = 10, .handler = base};

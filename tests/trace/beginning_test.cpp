@@ -25,7 +25,7 @@ class LongTrace {
       blocks_.push_back(&writer_.add_block(0x400000 + 0x1000 * n, code(), lengths()));
   }
 
-  void happen(const Happening& happening) { ASSERT_TRUE(writer_.happening(happening).ok()); }
+  void add_side_band(const SideBandRecord& record) { ASSERT_TRUE(writer_.side_band(record).ok()); }
   void run(u64 count) {
     for (u64 n = 0; n < count; ++n) run();
   }
@@ -75,24 +75,24 @@ class LongTrace {
 
 /// Three chunks and a bit. Two threads and a child take turns.
 std::string write_long_trace(LongTrace& trace) {
-  trace.happen(ProcessStart{1, 1, "a", true});
-  trace.happen(Map{1, {0x400000, 0x5000, 0, 5, 2, "/bin/a", {}}});
-  trace.happen(ThreadSwitch{1, 1});
+  trace.add_side_band(ProcessStart{1, 1, "a", true});
+  trace.add_side_band(Map{1, {0x400000, 0x5000, 0, 5, 2, "/bin/a", {}}});
+  trace.add_side_band(ThreadSwitch{1, 1});
   trace.run(10);
-  trace.happen(ThreadStart{1, 2, 1, 1});
-  trace.happen(ThreadSwitch{1, 2});
+  trace.add_side_band(ThreadStart{1, 2, 1, 1});
+  trace.add_side_band(ThreadSwitch{1, 2});
   trace.run_into_next_chunk();
-  trace.happen(Syscall{9, 0});
-  trace.happen(Map{1, {0x7000, 0x1000, 0, 5, 2, "/lib/b", {}}});
-  trace.happen(ThreadSwitch{1, 1});
+  trace.add_side_band(Syscall{9, 0});
+  trace.add_side_band(Map{1, {0x7000, 0x1000, 0, 5, 2, "/lib/b", {}}});
+  trace.add_side_band(ThreadSwitch{1, 1});
   trace.run_into_next_chunk();
-  trace.happen(ThreadStart{3, 3, 1, 1});
-  trace.happen(SignalDelivery{11, 0x400000});
-  trace.happen(ThreadSwitch{1, 2});
+  trace.add_side_band(ThreadStart{3, 3, 1, 1});
+  trace.add_side_band(SignalDelivery{11, 0x400000});
+  trace.add_side_band(ThreadSwitch{1, 2});
   trace.run_into_next_chunk();
-  trace.happen(Unmap{1, 0x7000, 0x1000});
+  trace.add_side_band(Unmap{1, 0x7000, 0x1000});
   trace.run(100);
-  trace.happen(ThreadSwitch{3, 3});
+  trace.add_side_band(ThreadSwitch{3, 3});
   trace.run(20);
   return trace.finish();
 }
@@ -108,7 +108,7 @@ std::vector<OwnedItem> take(Reader& reader, std::size_t count) {
   return items;
 }
 
-u64 instructions_of(const OwnedItem& item) { return item.happening ? 0 : LongTrace::block_instructions; }
+u64 instructions_of(const OwnedItem& item) { return item.side_band ? 0 : LongTrace::block_instructions; }
 
 /// What comes from the block on that holds an instruction, in a reading of everything.
 std::vector<OwnedItem> tail_of_whole(const std::string& path, u64 instruction, std::size_t count) {
@@ -129,7 +129,7 @@ std::vector<OwnedItem> tail(const std::string& path, u64 instruction, std::size_
   EXPECT_TRUE(reader->begin_at(instruction).ok());
   std::vector<OwnedItem> items;
   do items = take(*reader, 1);
-  while (!items.empty() && items[0].happening);
+  while (!items.empty() && items[0].side_band);
   EXPECT_LE(reader->instructions_before(), instruction);
   EXPECT_GT(reader->instructions_before() + LongTrace::block_instructions, instruction);
   for (OwnedItem& item : take(*reader, count - 1)) items.push_back(std::move(item));
@@ -154,7 +154,7 @@ TEST_P(BeganInTheMiddle, ATraceGoesOnAsTheWholeDoes) {
     SCOPED_TRACE(from);
     const auto whole = tail_of_whole(path, from, 300);
     EXPECT_EQ(tail(path, from, 300), whole);
-    EXPECT_FALSE(whole[0].happening);
+    EXPECT_FALSE(whole[0].side_band);
   }
 }
 
@@ -163,14 +163,14 @@ INSTANTIATE_TEST_SUITE_P(Contents, BeganInTheMiddle,
                                          Contents{.timing = true},
                                          Contents{.addresses = true, .timing = true}));
 
-/// Happenings before the first block of a reading that begins there.
-std::vector<Happening> told_before(const std::string& path, u64 instruction) {
+/// Side-band records before the first block of a reading that begins there.
+std::vector<SideBandRecord> told_before(const std::string& path, u64 instruction) {
   auto reader = Reader::open(path);
   EXPECT_TRUE(reader->begin_at(instruction).ok());
-  std::vector<Happening> told;
-  for (auto item = take(*reader, 1); !item.empty() && item[0].happening; item = take(*reader, 1))
-    told.push_back(*item[0].happening);
-  return told;
+  std::vector<SideBandRecord> records;
+  for (auto item = take(*reader, 1); !item.empty() && item[0].side_band; item = take(*reader, 1))
+    records.push_back(*item[0].side_band);
+  return records;
 }
 
 TEST(Beginning, ProcessesThreadsAndMappingsAreToldBeforeItAndWhoRuns) {
@@ -181,9 +181,10 @@ TEST(Beginning, ProcessesThreadsAndMappingsAreToldBeforeItAndWhoRuns) {
       library{1, {0x7000, 0x1000, 0, 5, 2, "/lib/b", {}}};
   const ProcessStart start{1, 1, "a", true};
   const ThreadStart thread{1, 2, 1, 1}, child{3, 3, 1, 1};
-  EXPECT_EQ(told_before(path, 1), (std::vector<Happening>{start, program, ThreadSwitch{1, 1}}));
-  EXPECT_EQ(told_before(path, 11 * 64), (std::vector<Happening>{start, program, thread, ThreadSwitch{1, 2}}));
-  const std::vector<Happening> late{start, program, thread, ThreadSwitch{1, 2}, library, child};
+  EXPECT_EQ(told_before(path, 1), (std::vector<SideBandRecord>{start, program, ThreadSwitch{1, 1}}));
+  EXPECT_EQ(told_before(path, 11 * 64),
+            (std::vector<SideBandRecord>{start, program, thread, ThreadSwitch{1, 2}}));
+  const std::vector<SideBandRecord> late{start, program, thread, ThreadSwitch{1, 2}, library, child};
   EXPECT_EQ(told_before(path, length - 121 * 64), late);
   auto at_the_end = late;
   at_the_end.insert(at_the_end.end(), {Unmap{1, 0x7000, 0x1000}, ThreadSwitch{3, 3}});
@@ -192,7 +193,7 @@ TEST(Beginning, ProcessesThreadsAndMappingsAreToldBeforeItAndWhoRuns) {
 
 TEST(Beginning, AMappingIsNeverOfAThreadThatHasEnded) {
   Beginning beginning(1'000);
-  const Happening map = Map{1, {}};
+  const SideBandRecord map = Map{1, {}};
   EXPECT_FALSE(beginning.switch_before(map)) << "nobody ran yet";
   EXPECT_FALSE(beginning.tells(ThreadSwitch{1, 1}));
   EXPECT_EQ(beginning.switch_before(map), (ThreadSwitch{1, 1}));

@@ -8,7 +8,7 @@
 #include "trace/bytes.h"
 #include "trace/compression.h"
 #include "trace/format.h"
-#include "trace/happening_codec.h"
+#include "trace/side_band_codec.h"
 
 namespace pmusim::trace {
 namespace {
@@ -80,7 +80,7 @@ class Damage : public testing::Test {
   }
   /// The writer's own encoder cuts paths.
   static void map_with_path(const std::string& path_name, ByteWriter& out) {
-    out.byte(static_cast<u8>(Happening(Map{}).index()));
+    out.byte(static_cast<u8>(SideBandRecord(Map{}).index()));
     for (u64 member : {100, 0x1000, 0x1000, 0, 5, 2}) out.number(member);
     out.text(path_name);
     out.number(0);
@@ -181,19 +181,19 @@ TEST_F(Damage, CodeThatIsDenserThanTheFileIsBigIsRefused) {
 
 TEST_F(Damage, NamesThatLinuxDoesNotHaveAreRefused) {
   for (std::size_t bytes : {std::size_t{4096}, std::size_t{65'500}}) {
-    ByteWriter happenings;
-    encode(ProcessStart{100, 100, "sample", true}, happenings);
-    map_with_path(std::string(bytes, 'x'), happenings);
-    replace_stream(Stream::happenings, happenings.data());
+    ByteWriter records;
+    encode(ProcessStart{100, 100, "sample", true}, records);
+    map_with_path(std::string(bytes, 'x'), records);
+    replace_stream(Stream::side_band, records.data());
     EXPECT_THAT(message(content), testing::HasSubstr("a mapping's path is longer than 4095 bytes"));
   }
 }
 
 TEST_F(Damage, MoreThreadsThanLinuxHasAreRefused) {
   auto writer = Writer::create(path, {});
-  ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "forks", true}).ok());
+  ASSERT_TRUE(writer->side_band(ProcessStart{1, 1, "forks", true}).ok());
   for (u32 n = 2; n < max_live_threads + 10; ++n)
-    ASSERT_TRUE(writer->happening(ThreadStart{n, n, 1, 1}).ok());
+    ASSERT_TRUE(writer->side_band(ThreadStart{n, n, 1, 1}).ok());
   ASSERT_TRUE(writer->finish().ok());
   EXPECT_THAT(message(file_content(path)), testing::HasSubstr("more than 32768 threads live"));
 }

@@ -31,22 +31,22 @@ Reader open(const std::string& path, Decoded decoded, u64 from = 0) {
 }
 
 /// What a reader says: items, and the error that ends them, if any.
-struct Told {
+struct Delivered {
   std::vector<OwnedItem> items;
   std::string error;
-  friend bool operator==(const Told&, const Told&) = default;
+  friend bool operator==(const Delivered&, const Delivered&) = default;
 };
 
-Told all_of(Source& source) {
-  Told told;
+Delivered all_of(Source& source) {
+  Delivered delivered;
   for (;;) {
     const auto item = source.next();
-    if (!item.ok()) return told.error = item.error().message, told;
-    if (!*item) return told;
-    told.items.push_back(own(**item));
+    if (!item.ok()) return delivered.error = item.error().message, delivered;
+    if (!*item) return delivered;
+    delivered.items.push_back(own(**item));
   }
 }
-Told all_of(const std::string& path, Decoded decoded, u64 from = 0) {
+Delivered all_of(const std::string& path, Decoded decoded, u64 from = 0) {
   Reader reader = open(path, decoded, from);
   return all_of(reader);
 }
@@ -86,9 +86,9 @@ TEST_F(DecodingAhead, TellsTheSameItemsOfEveryKindOfTrace) {
                                   Contents{.addresses = true, .timing = true}}) {
     RandomTrace trace(7, contents);
     trace.write(path, 3000);
-    const Told told = all_of(path, Decoded::ahead);
-    EXPECT_EQ(told.error, "");
-    EXPECT_EQ(told.items, trace.items);
+    const Delivered delivered = all_of(path, Decoded::ahead);
+    EXPECT_EQ(delivered.error, "");
+    EXPECT_EQ(delivered.items, trace.items);
   }
 }
 
@@ -102,9 +102,9 @@ TEST_F(DecodingAhead, TellsTheSameOfWhatIsNotLeftOut) {
       reader.leave_out(registers ? Detail::registers : Detail::addresses);
       auto expected = trace.items;
       for (OwnedItem& item : expected) registers ? item.registers.clear() : item.addresses.clear();
-      const Told told = all_of(reader);
-      EXPECT_EQ(told.error, "");
-      EXPECT_EQ(told.items, expected);
+      const Delivered delivered = all_of(reader);
+      EXPECT_EQ(delivered.error, "");
+      EXPECT_EQ(delivered.items, expected);
       EXPECT_EQ(reader.contents(), everything);
     }
 }
@@ -136,16 +136,16 @@ TEST_F(DecodingAhead, KnowsOfEachProcessWhatItHasExecuted) {
     std::vector<const Block*> blocks;
     for (u64 n = 0; n < 40; ++n) blocks.push_back(&writer->add_block(0x1000 + n, nop, lengths));
     std::mt19937_64 random(9);
-    const auto happen = [&](const Happening& h) { ASSERT_TRUE(writer->happening(h).ok()); };
-    for (const u32 started : {101, 100}) happen(ProcessStart{started, started, "one", true});
-    happen(ThreadSwitch{100, 100});
+    const auto add_side_band = [&](const SideBandRecord& h) { ASSERT_TRUE(writer->side_band(h).ok()); };
+    for (const u32 started : {101, 100}) add_side_band(ProcessStart{started, started, "one", true});
+    add_side_band(ThreadSwitch{100, 100});
     u32 pid = 100;
     for (int n = 0; n < 2000; ++n) {
       if (random() % 20 == 0) {
         pid = 100 + static_cast<u32>(random() % 2);
-        happen(ThreadSwitch{pid, pid});
+        add_side_band(ThreadSwitch{pid, pid});
       }
-      if (random() % 200 == 0) happen(ProcessStart{pid, pid, "two", true});
+      if (random() % 200 == 0) add_side_band(ProcessStart{pid, pid, "two", true});
       const Block& block = *blocks[random() % std::min<u64>(blocks.size(), 1 + static_cast<u64>(n) / 9)];
       ASSERT_TRUE(writer->run({&block, block.end(), {}, {}, {}}).ok());
     }
@@ -158,9 +158,9 @@ TEST_F(DecodingAhead, KnowsOfEachProcessWhatItHasExecuted) {
       if (!*item) break;
       if (const auto* run = std::get_if<BlockRun>(&**item)) {
         executed[pid].insert(run->block->start());
-      } else if (const auto* to = std::get_if<ThreadSwitch>(&std::get<Happening>(**item))) {
+      } else if (const auto* to = std::get_if<ThreadSwitch>(&std::get<SideBandRecord>(**item))) {
         pid = to->pid;
-      } else if (const auto* start = std::get_if<ProcessStart>(&std::get<Happening>(**item))) {
+      } else if (const auto* start = std::get_if<ProcessStart>(&std::get<SideBandRecord>(**item))) {
         executed[start->pid].clear();
       }
       for (u64 n = 0; n < blocks.size(); ++n)
@@ -178,7 +178,7 @@ TEST_F(DecodingAhead, MeetsDamageAtTheSamePlace) {
     auto damaged = whole;
     damaged[static_cast<std::size_t>(at)] ^= 0x10;
     write_content(path, damaged);
-    const Told ahead = all_of(path, Decoded::ahead);
+    const Delivered ahead = all_of(path, Decoded::ahead);
     EXPECT_THAT(ahead.error, testing::HasSubstr("damaged at offset")) << at;
     EXPECT_EQ(ahead.items.size(), at < second ? 0u : chunk_instructions / max_block_instructions);
     EXPECT_EQ(ahead, all_of(path, Decoded::when_asked)) << at;
@@ -190,7 +190,7 @@ TEST_F(DecodingAhead, EndsWhereATruncatedTraceDoes) {
   auto content = file_content(path);
   content.resize(static_cast<std::size_t>(second_chunk()) + 100);
   write_content(path, content);
-  const Told ahead = all_of(path, Decoded::ahead);
+  const Delivered ahead = all_of(path, Decoded::ahead);
   EXPECT_EQ(ahead.items.size(), chunk_instructions / max_block_instructions);
   EXPECT_EQ(ahead, all_of(path, Decoded::when_asked));
 }
@@ -211,7 +211,7 @@ TEST_F(DecodingAhead, SaysTheEndAndAnErrorAgainAndAgain) {
 }
 
 TEST(DecodingThread, GivesBackAnExceptionBehindTheItemsBeforeItAgainAndAgain) {
-  const Item syscall = Happening(Syscall{39, 1});
+  const Item syscall = SideBandRecord(Syscall{39, 1});
   int items = 0;
   DecodingThread thread([&]() -> Result<NextItem, Error> {
     if (items++ == 3000) throw std::bad_alloc();
@@ -224,7 +224,7 @@ TEST(DecodingThread, GivesBackAnExceptionBehindTheItemsBeforeItAgainAndAgain) {
 // Whoever takes items does not wait for each.
 TEST(DecodingThread, DecodesManyItemsBeforeTheFirstIsTaken) {
   constexpr int many = ItemBatch::most_items + 1;
-  const Item syscall = Happening(Syscall{39, 1});
+  const Item syscall = SideBandRecord(Syscall{39, 1});
   std::atomic<int> items = 0;
   std::promise<void> are_many;
   DecodingThread thread([&]() -> Result<NextItem, Error> {

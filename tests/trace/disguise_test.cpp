@@ -138,11 +138,11 @@ TEST(Disguise, AThreadThatIsNotTheFirstExecutes) {
   const auto items = read_all(directory.file("t"));
   ASSERT_TRUE(items.ok());
   for (const OwnedItem& item : *items) {
-    if (!item.happening) continue;
-    if (const auto* call = std::get_if<Syscall>(&*item.happening))
+    if (!item.side_band) continue;
+    if (const auto* call = std::get_if<Syscall>(&*item.side_band))
       executes += call->number == execve_call ? 1 : 0;
-    starts += std::holds_alternative<ProcessStart>(*item.happening) ? 1 : 0;
-    ends += std::holds_alternative<ThreadExit>(*item.happening) ? 1 : 0;
+    starts += std::holds_alternative<ProcessStart>(*item.side_band) ? 1 : 0;
+    ends += std::holds_alternative<ThreadExit>(*item.side_band) ? 1 : 0;
   }
   EXPECT_EQ(starts, 2u);
   EXPECT_EQ(executes, 1u);

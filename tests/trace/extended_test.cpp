@@ -32,7 +32,7 @@ class SampleWriter {
   void run(const ExtendedState& before, std::span<const InstructionChange> changes) {
     EXPECT_TRUE(writer_.run({block_, 0x1000, {}, {}, {}, &before, changes}).ok());
   }
-  void switch_to(u32 tid) { EXPECT_TRUE(writer_.happening(ThreadSwitch{1, tid}).ok()); }
+  void switch_to(u32 tid) { EXPECT_TRUE(writer_.side_band(ThreadSwitch{1, tid}).ok()); }
   void finish() { EXPECT_TRUE(writer_.finish().ok()); }
 
  private:
@@ -253,7 +253,7 @@ TEST(ExtendedRecording, AnExecutedProgramBeginsWithInitialRegisters) {
     if (!item->has_value()) break;
     const auto* const run = std::get_if<BlockRun>(&**item);
     if (run == nullptr) {
-      starts = starts || std::holds_alternative<ProcessStart>(std::get<Happening>(**item));
+      starts = starts || std::holds_alternative<ProcessStart>(std::get<SideBandRecord>(**item));
       continue;
     }
     const u64 value = run->extended->vector(15)[0];

@@ -7,7 +7,7 @@
 
 #include "tests/trace/sample_trace.h"
 #include "trace/bytes.h"
-#include "trace/happening_codec.h"
+#include "trace/side_band_codec.h"
 
 namespace pmusim::trace {
 namespace {
@@ -69,7 +69,7 @@ TEST(Trace, ManyChunksReadAsOne) {
   constexpr u64 runs = chunk_instructions + 12345;
   auto writer = Writer::create(path, {});
   const Block& nop = writer->add_block(0x1000, one_nop_code, one_nop_length);
-  ASSERT_TRUE(writer->happening(ThreadSwitch{7, 8}).ok());
+  ASSERT_TRUE(writer->side_band(ThreadSwitch{7, 8}).ok());
   for (u64 n = 0; n < runs; ++n) ASSERT_TRUE(writer->run({&nop, 0x1000, {}, {}, {}}).ok());
   ASSERT_TRUE(writer->finish().ok());
 
@@ -86,10 +86,10 @@ TEST(Trace, ManyChunksReadAsOne) {
 }
 
 // docs/traces.md: a trace is the same bytes whoever wrote it.
-TEST(Trace, HappeningsAreTheirNumberAndTheirMembers) {
-  const auto bytes_of = [](const Happening& happening) {
+TEST(Trace, SideBandRecordsAreTheirNumberAndTheirMembers) {
+  const auto bytes_of = [](const SideBandRecord& record) {
     ByteWriter out;
-    encode(happening, out);
+    encode(record, out);
     return std::vector<u8>(out.data());
   };
   using Bytes = std::vector<u8>;
@@ -158,7 +158,7 @@ TEST(Trace, TheSameAddressWithOtherBytesIsAnotherBlock) {
   const std::array two{u8{2}};
   const Block& first = writer->add_block(0x1000, one_nop_code, one_nop_length);
   const Block& second = writer->add_block(0x1000, pause, two);
-  ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "x", true}).ok());
+  ASSERT_TRUE(writer->side_band(ProcessStart{1, 1, "x", true}).ok());
   for (const Block* block : {&first, &second}) ASSERT_TRUE(writer->run({block, 0x1000, {}, {}, {}}).ok());
   ASSERT_TRUE(writer->finish().ok());
 
@@ -179,7 +179,7 @@ TEST(Trace, AllOfALongBlocksCodeIsKnownWhereverItBegins) {
     TemporaryDirectory directory;
     auto writer = Writer::create(directory.file("t"), {});
     const Block& block = writer->add_block(start, code, std::vector<u8>(64, 5));
-    ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "x", true}).ok());
+    ASSERT_TRUE(writer->side_band(ProcessStart{1, 1, "x", true}).ok());
     ASSERT_TRUE(writer->run({&block, start, {}, {}, {}}).ok());
     ASSERT_TRUE(writer->finish().ok());
     auto reader = Reader::open(directory.file("t"));
@@ -193,10 +193,10 @@ TEST(Trace, AForkKnowsItsParentsCodeAndAnExecForgetsIt) {
   TemporaryDirectory directory;
   auto writer = Writer::create(directory.file("t"), {});
   const Block& nop = writer->add_block(0x1000, one_nop_code, one_nop_length);
-  ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "x", true}).ok());
+  ASSERT_TRUE(writer->side_band(ProcessStart{1, 1, "x", true}).ok());
   ASSERT_TRUE(writer->run({&nop, 0x1000, {}, {}, {}}).ok());
-  ASSERT_TRUE(writer->happening(ThreadStart{2, 2, 1, 1}).ok());
-  ASSERT_TRUE(writer->happening(ProcessStart{1, 1, "y", true}).ok());
+  ASSERT_TRUE(writer->side_band(ThreadStart{2, 2, 1, 1}).ok());
+  ASSERT_TRUE(writer->side_band(ProcessStart{1, 1, "y", true}).ok());
   ASSERT_TRUE(writer->finish().ok());
   auto reader = Reader::open(directory.file("t"));
   while (reader->next()->has_value()) continue;
@@ -225,7 +225,7 @@ TEST(Output, AFullDiskLeavesNothingBehind) {
   auto writer = Writer::create(directory.file("t"), {});
   const rlimit full{10, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &full);
-  ASSERT_TRUE(writer->happening(ThreadSwitch{1, 1}).ok());
+  ASSERT_TRUE(writer->side_band(ThreadSwitch{1, 1}).ok());
   const auto finished = writer->finish();
   setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_FALSE(finished.ok());

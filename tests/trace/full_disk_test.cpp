@@ -11,9 +11,9 @@
 #include "tests/trace/sample_trace.h"
 #include "trace/bytes.h"
 #include "trace/format.h"
-#include "trace/happening_codec.h"
 #include "trace/program_limits.h"
 #include "trace/recording.h"
+#include "trace/side_band_codec.h"
 
 namespace pmusim::trace {
 namespace {
@@ -95,11 +95,11 @@ TEST(FullDisk, LeavesTheFileThatWasToBeReplaced) {
 /// Records a program, with little room left in the first chunk and none in the file: whether it says so.
 bool fails_to_record(const std::string& path) {
   auto writer = Writer::create(path, {.addresses = true});
-  const Happening map = Map{1, {0x1000, 0x1000, 0, 5, 2, "/bin/sample", {}}};
+  const SideBandRecord map = Map{1, {0x1000, 0x1000, 0, 5, 2, "/bin/sample", {}}};
   ByteWriter encoded;
   encode(map, encoded);
   for (std::size_t n = 0; n < (chunk_stream_bytes - 1) / encoded.size(); ++n)
-    if (!writer.ok() || !writer->happening(map).ok()) return false;
+    if (!writer.ok() || !writer->side_band(map).ok()) return false;
   const ProgramLimits limits = take_limits_off();
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit of_file{64, RLIM_INFINITY};

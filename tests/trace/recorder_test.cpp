@@ -43,8 +43,8 @@ class Recorded {
   std::vector<T> all() const {
     std::vector<T> result;
     for (const OwnedItem& item : items) {
-      if (item.happening && std::holds_alternative<T>(*item.happening))
-        result.push_back(std::get<T>(*item.happening));
+      if (item.side_band && std::holds_alternative<T>(*item.side_band))
+        result.push_back(std::get<T>(*item.side_band));
     }
     return result;
   }
@@ -59,15 +59,15 @@ class Recorded {
     std::map<u32, u64> next;
     u32 tid = 0;
     for (const OwnedItem& item : items) {
-      if (!item.happening) {
+      if (!item.side_band) {
         const auto expected = next.find(tid);
         if (expected != next.end()) {
           EXPECT_EQ(item.start, expected->second);
         }
         next[tid] = item.next_ip;
-      } else if (const auto* to = std::get_if<ThreadSwitch>(&*item.happening)) {
+      } else if (const auto* to = std::get_if<ThreadSwitch>(&*item.side_band)) {
         tid = to->tid;
-      } else if (const auto* signal = std::get_if<SignalDelivery>(&*item.happening)) {
+      } else if (const auto* signal = std::get_if<SignalDelivery>(&*item.side_band)) {
         next[tid] = signal->handler;
       }
     }
@@ -81,7 +81,7 @@ TEST(Recorder, ArgumentOfLfsrFollowsItsRecurrence) {
   const u64 lfsr = symbol_address(workloads + "branches", "lfsr");
   std::vector<u64> arguments;
   for (const OwnedItem& item : recorded.items) {
-    if (item.happening || item.next_ip != lfsr) continue;
+    if (item.side_band || item.next_ip != lfsr) continue;
     arguments.push_back(item.registers.back()[Gpr::rdi]);
   }
   ASSERT_EQ(arguments.size(), 54u);  // twice per round
@@ -190,7 +190,7 @@ TEST(Recorder, TheSameProgramTakesTheSameWay) {
   const auto flow = [] {
     std::vector<std::pair<u64, u64>> runs;
     for (const OwnedItem& item : Recorded({workloads + "branches", "3"}).items) {
-      if (!item.happening) runs.emplace_back(item.start, item.next_ip);
+      if (!item.side_band) runs.emplace_back(item.start, item.next_ip);
     }
     return runs;
   };

@@ -25,7 +25,7 @@ const std::string branches = WORKLOADS "/branches", programs = TEST_PROGRAMS "/"
 std::vector<OwnedItem> runs_of(const std::vector<OwnedItem>& items) {
   std::vector<OwnedItem> runs;
   for (const OwnedItem& item : items)
-    if (!item.happening) runs.push_back(item);
+    if (!item.side_band) runs.push_back(item);
   return runs;
 }
 
@@ -93,8 +93,8 @@ TEST_F(RegionTest, BeginsAtALibrarysFunctionWithTheMapAsItIsThere) {
   const auto items = recorded({branches, "27"}, {.start_symbol = "printf"});
   bool has_library = false;
   for (const OwnedItem& item : items)
-    if (item.happening)
-      if (const auto* map = std::get_if<Map>(&*item.happening))
+    if (item.side_band)
+      if (const auto* map = std::get_if<Map>(&*item.side_band))
         has_library = has_library || map->mapping.path.find("libc") != std::string::npos;
   EXPECT_TRUE(has_library);
   const auto offset = file_offset_of_function("/lib/x86_64-linux-gnu/libc.so.6", "printf");
@@ -133,8 +133,8 @@ TEST_F(RegionTest, BeginsInAThreadAndFollowsTheOthersFromThere) {
   EXPECT_EQ(runs_of(items).front().start, symbol_address(threads, "work"));
   std::vector<u32> ends;
   for (const OwnedItem& item : items)
-    if (item.happening)
-      if (const auto* exit = std::get_if<ThreadExit>(&*item.happening)) ends.push_back(exit->tid);
+    if (item.side_band)
+      if (const auto* exit = std::get_if<ThreadExit>(&*item.side_band)) ends.push_back(exit->tid);
   EXPECT_GE(ends.size(), 2u) << "the thread that began and the first";
 }
 

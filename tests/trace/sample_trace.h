@@ -42,14 +42,14 @@ struct OwnedItem {
   std::vector<u32> rep_counts;
   std::vector<Registers> registers;
   std::optional<u32> cycles;
-  std::optional<Happening> happening;  // instead of a run
+  std::optional<SideBandRecord> side_band;  // instead of a run
   friend bool operator==(const OwnedItem&, const OwnedItem&) = default;
 };
 
 inline OwnedItem own(const Item& item) {
-  if (const auto* happening = std::get_if<Happening>(&item)) {
+  if (const auto* record = std::get_if<SideBandRecord>(&item)) {
     OwnedItem result;
-    result.happening = *happening;
+    result.side_band = *record;
     return result;
   }
   const auto& run = std::get<BlockRun>(item);
@@ -95,9 +95,9 @@ class RandomTrace {
   Result<Writer::Written, Error> write_to(const std::string& path, unsigned runs) {
     auto writer = Writer::create(path, contents_);
     if (!writer.ok()) return Failure(writer.error());
-    happen(*writer, ProcessStart{100, 100, "sample", true});
-    happen(*writer, Map{100, {0x400000, 0x1000, 0, 5, 2, "/bin/sample", {1, 2, 3}}});
-    happen(*writer, ThreadSwitch{100, 100});
+    add_side_band(*writer, ProcessStart{100, 100, "sample", true});
+    add_side_band(*writer, Map{100, {0x400000, 0x1000, 0, 5, 2, "/bin/sample", {1, 2, 3}}});
+    add_side_band(*writer, ThreadSwitch{100, 100});
     for (unsigned n = 0; n < runs; ++n) step(*writer);
     return writer->finish();
   }
@@ -114,10 +114,10 @@ class RandomTrace {
  private:
   unsigned below(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
 
-  void happen(Writer& writer, const Happening& happening) {
-    ASSERT_TRUE(writer.happening(happening).ok());
+  void add_side_band(Writer& writer, const SideBandRecord& record) {
+    ASSERT_TRUE(writer.side_band(record).ok());
     OwnedItem item;
-    item.happening = happening;
+    item.side_band = record;
     items.push_back(item);
   }
 
@@ -135,9 +135,9 @@ class RandomTrace {
   }
 
   void step(Writer& writer) {
-    if (below(50) == 0) happen(writer, ThreadSwitch{100, 100 + below(3)});
-    if (below(50) == 0) happen(writer, Syscall{below(400), static_cast<i64>(below(100)) - 50});
-    if (below(100) == 0) happen(writer, SignalDelivery{11, 0x400000 + below(4096)});
+    if (below(50) == 0) add_side_band(writer, ThreadSwitch{100, 100 + below(3)});
+    if (below(50) == 0) add_side_band(writer, Syscall{below(400), static_cast<i64>(below(100)) - 50});
+    if (below(100) == 0) add_side_band(writer, SignalDelivery{11, 0x400000 + below(4096)});
     if (blocks_.size() < 3 || below(20) == 0) blocks_.push_back(&new_block(writer));
     run(writer, *blocks_[below(static_cast<unsigned>(blocks_.size()))]);
   }

@@ -264,7 +264,8 @@ struct ArchLbrHeader {
 };
 static_assert(sizeof(ArchLbrHeader) == 48);
 
-/// One vector group: its bit in header and CFG_C, the XSAVE component its validity is told by, its size.
+/// One vector group: its bit in header and CFG_C, the XSAVE component that says whether it is valid, its
+/// size.
 struct VectorGroup {
   u64 bit;
   unsigned component;

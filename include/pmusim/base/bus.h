@@ -24,7 +24,7 @@ enum class Fault : u8 {
 std::string_view name_of(Fault fault);
 
 template <class T>
-using Faulty = Result<T, Fault>;
+using FaultOr = Result<T, Fault>;
 
 /// Result of the CPUID instruction.
 struct CpuidResult {
@@ -70,10 +70,10 @@ class Bus {
  public:
   virtual ~Bus() = default;
 
-  virtual Faulty<u64> rdmsr(u32 address) = 0;
+  virtual FaultOr<u64> rdmsr(u32 address) = 0;
   [[nodiscard]] virtual Fault wrmsr(u32 address, u64 value) = 0;
   /// `ecx` as the instruction takes it: type in 31:16, index in 15:0.
-  virtual Faulty<u64> rdpmc(u32 ecx) = 0;
+  virtual FaultOr<u64> rdpmc(u32 ecx) = 0;
   virtual CpuidResult cpuid(u32 leaf, u32 subleaf) = 0;
   /// Time-stamp counter, in TSC ticks.
   virtual u64 rdtsc() = 0;
@@ -100,7 +100,7 @@ class Bus {
   [[nodiscard]] virtual Fault xsaves(u64 address, u64 features) = 0;
   [[nodiscard]] virtual Fault xrstors(u64 address, u64 features) = 0;
   /// XGETBV: 0 is XCR0, 1 is XCR0 & XINUSE. Faults: ud (no XSAVE), gp (another number).
-  virtual Faulty<u64> xgetbv(u32 ecx) = 0;
+  virtual FaultOr<u64> xgetbv(u32 ecx) = 0;
   /// XSETBV: the operating system enables user components in XCR0 (`ecx` 0), which is 1 after RESET.
   /// Supervisor components are enabled in IA32_XSS. Faults: ud (no XSAVE), gp (another number, an illegal
   /// combination).

@@ -247,8 +247,8 @@ enum class Quantity : u8 {
   // fetch
   l1i_hits,
   l1i_misses,
-  // Dispatch. It runs ahead of retirement, so that the cycles told by one retirement are not those since the
-  // one before it; summed up they are.
+  // Dispatch. It runs ahead of retirement, so that the cycles that one retirement reports are not those since
+  // the one before it; summed up they are.
   uops_issued,         ///< the uops of this retirement: no other path is run
   cycles_issuing,      ///< at least one uop is dispatched
   cycles_not_issuing,  ///< none is
@@ -256,7 +256,7 @@ enum class Quantity : u8 {
   scheduler_full_cycles,
   load_buffer_full_cycles,
   store_buffer_full_cycles,
-  // Execution. Cycles are told when no uop can start in them any more.
+  // Execution. Cycles are reported when no uop can start in them any more.
   uops_executed,  ///< uops that go to ports: those of fused ones count apart
   uops_port_0,    ///< by port, as the events of the core group them (core/port_groups.h)
   uops_port_1,

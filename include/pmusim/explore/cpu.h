@@ -65,7 +65,7 @@ struct Operation {
 /// interrupted code has executed, with their results, and those of the handler if it runs.
 class Cpu final : public Bus {
  public:
-  /// What happens when, and what somebody wants to know of it: the search.
+  /// Which PMIs come where, and what the search wants to know of the run.
   struct Plan {
     Placement pmis;
     enum class Notes : u8 { none, states, operations } notes = Notes::none;
@@ -100,9 +100,9 @@ class Cpu final : public Bus {
   /// that the code holds in local variables over a boundary and has not got by an operation.
   void set_driver_state(std::function<void(StateHash&)> add_to) { driver_state_ = std::move(add_to); }
 
-  Faulty<u64> rdmsr(u32 address) override;
+  FaultOr<u64> rdmsr(u32 address) override;
   [[nodiscard]] Fault wrmsr(u32 address, u64 value) override;
-  Faulty<u64> rdpmc(u32 ecx) override;
+  FaultOr<u64> rdpmc(u32 ecx) override;
   CpuidResult cpuid(u32 leaf, u32 subleaf) override;
   u64 rdtsc() override;
   [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override;
@@ -111,7 +111,7 @@ class Cpu final : public Bus {
   std::span<std::byte> memory(u64 address, u64 bytes) override;
   [[nodiscard]] Fault xsaves(u64 address, u64 features) override;
   [[nodiscard]] Fault xrstors(u64 address, u64 features) override;
-  Faulty<u64> xgetbv(u32 ecx) override;
+  FaultOr<u64> xgetbv(u32 ecx) override;
   [[nodiscard]] Fault xsetbv(u32 ecx, u64 value) override;
 
   // What the search asks.

@@ -12,7 +12,7 @@
 #include "pmusim/explore/cpu.h"
 
 /// Every PMI: a driver's code is run once for each place in it at which a PMI can come, and for each pair of
-/// places, and so on; the first that breaks something is told as a seed that does it again.
+/// places, and so on; the first that breaks something is given as a seed that repeats it.
 ///
 /// @code
 /// using namespace pmusim;
@@ -46,7 +46,7 @@ struct Options {
 
 /// A placement that breaks something.
 struct Finding {
-  std::string what;                ///< as the scenario told it
+  std::string what;                ///< as the scenario reported it
   std::string seed;                ///< for replay(): "overflow@17,spurious@40+2"
   std::vector<std::string> where;  ///< a line for each PMI of the placement
 };

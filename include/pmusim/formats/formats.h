@@ -16,7 +16,7 @@ namespace pmusim::formats {
 
 enum class Format : u8 {
   champsim,      ///< ChampSim's records, branches as its reader of today tells them
-  champsim_old,  ///< the same, branches as readers before 2023 told them
+  champsim_old,  ///< the same, branches as readers before 2023 took them
   cloudsuite,    ///< CloudSuite's records, which ChampSim reads too
   lackey,        ///< text of `valgrind --tool=lackey --trace-mem=yes`
   insn_trace,    ///< text of `perf script --insn-trace`

@@ -35,7 +35,7 @@ Result<std::unique_ptr<ObserverFile>, Error> create_hardware_log(const std::stri
 /// PMI, PEBS, the LBR and each counter. A core cycle is shown as a microsecond. Path and errors as above.
 Result<std::unique_ptr<ObserverFile>, Error> create_hardware_timeline(const std::string& path);
 
-/// Tells several observers, in the order in which they were added, what it is told.
+/// Calls several observers, in the order in which they were added, what it is called with.
 class ObserverGroup final : public Observer {
  public:
   void add(Observer& observer) { observers_.push_back(&observer); }
@@ -58,8 +58,8 @@ class ObserverGroup final : public Observer {
 
  private:
   template <class Event>
-  void tell(void (Observer::*told)(const Event&), const Event& event) {
-    for (Observer* const observer : observers_) (observer->*told)(event);
+  void tell(void (Observer::*callback)(const Event&), const Event& event) {
+    for (Observer* const observer : observers_) (observer->*callback)(event);
   }
   std::vector<Observer*> observers_;
 };

@@ -134,7 +134,7 @@ class Reader {
   ~Reader();
 
   Form form() const;
-  /// In the pipe form: as far as the stream has told before its first other record.
+  /// In the pipe form: as far as the stream had it before its first other record.
   const std::vector<EventDescription>& events() const;
   const Metadata& metadata() const;
   const std::vector<Group>& groups() const;

@@ -8,7 +8,7 @@
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/msr/access_fault.h"
 
-/// What the hardware does, told as it happens, to whoever wants to watch a Pmu at work:
+/// What the hardware does, reported as it happens, for whoever wants to watch a Pmu at work:
 ///
 ///     struct OverflowCount : Observer {
 ///       u64 overflows = 0;
@@ -25,7 +25,7 @@ class Pmu;
 
 namespace observed {
 
-/// A WRMSR that did not fault. LVTPC of a local APIC that is not in MSRs is told under its x2APIC number.
+/// A WRMSR that did not fault. LVTPC of a local APIC that is not in MSRs is reported under its x2APIC number.
 struct RegisterWrite {
   u64 cycle = 0;
   u32 address = 0;
@@ -37,7 +37,7 @@ struct Overflow {
   u64 cycle = 0;
   unsigned counter = 0;
   bool sets_status = true;     ///< its bit of GLOBAL_STATUS; a counter that reloads itself by ACR leaves it
-  bool asks_for_pmi = false;   ///< because it is told to interrupt
+  bool asks_for_pmi = false;   ///< because its interrupt is enabled
   bool writes_record = false;  ///< PEBS takes it, and interrupts at its own threshold
 };
 
@@ -118,12 +118,13 @@ struct LbrRecord {
 
 }  // namespace observed
 
-/// Told what a Pmu's hardware does, in the order in which it does it and before the call that makes it do so
-/// returns. Override what you want to know. An observer may read the Pmu and copy it, but must not change it.
+/// Called with what a Pmu's hardware does, in the order in which it does it and before the call that makes it
+/// do so returns. Override what you want to know. An observer may read the Pmu and copy it, but must not
+/// change it.
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// The Pmu that it is going to be told about, from Pmu::set_observer.
+  /// The Pmu whose events it is going to get, from Pmu::set_observer.
   virtual void on_attach(const Pmu&) {}
   virtual void on_register_write(const observed::RegisterWrite&) {}
   virtual void on_access_fault(const observed::AccessFault&) {}
@@ -139,7 +140,7 @@ class Observer {
   virtual void on_lbr_record(const observed::LbrRecord&) {}
 };
 
-/// Told of every instruction when all that it does is done, short of a PMI that comes after it. Apart from
+/// Called for every instruction when all that it does is done, short of a PMI that comes after it. Apart from
 /// Observer, because most who watch the hardware do not want a call for each instruction.
 class RetirementObserver {
  public:

@@ -80,7 +80,7 @@ class Pmu final : public Bus {
   /// anything observable can happen: a counter wraps (which is when ACR reloads, PEBS arms and a PMI is asked
   /// for). 0 while a PMI is on its way or a PEBS assist waits for its instruction, for blocks whose branches
   /// go to the branch trace store, and where the totals do not hold: under another programming, for counters
-  /// whose CMASK, INV, EQ or EDGE sums up occurrences within a cycle. 0 while somebody observes.
+  /// whose CMASK, INV, EQ or EDGE sums up occurrences within a cycle. 0 while an observer is attached.
   u64 headroom(const BlockTotals& block, u64 at_most = ~u64{0}) const;
   /// Executes the block `at_most` times, or headroom() times if that is less, and returns how often: the same
   /// as retire() with every instruction of every execution. `registers`: after the last of them, null if not
@@ -103,18 +103,18 @@ class Pmu final : public Bus {
 
   /// Who handles PMIs; null: they stay pending.
   void set_pmi_handler(PmiHandler* handler);
-  /// Who is told what the hardware does (pmusim/pmu/observer.h), and of each instruction; null: nobody. They
-  /// must outlive the Pmu or be taken off, and only snapshots of the same Pmu may be assigned while it is
-  /// observed.
+  /// Who is called with what the hardware does (pmusim/pmu/observer.h), and for each instruction; null: none.
+  /// They must outlive the Pmu or be taken off, and only snapshots of the same Pmu may be assigned while it
+  /// is observed.
   void set_observer(Observer* observer);
   void set_retirement_observer(RetirementObserver* observer);
   /// CR4.PCE.
   void set_user_rdpmc(UserRdpmc right);
 
-  Faulty<u64> rdmsr(u32 address) override;
+  FaultOr<u64> rdmsr(u32 address) override;
   [[nodiscard]] Fault wrmsr(u32 address, u64 value) override;
-  Faulty<u64> rdpmc(u32 ecx) override { return rdpmc(ecx, Cpl::kernel); }
-  Faulty<u64> rdpmc(u32 ecx, Cpl cpl);
+  FaultOr<u64> rdpmc(u32 ecx) override { return rdpmc(ecx, Cpl::kernel); }
+  FaultOr<u64> rdpmc(u32 ecx, Cpl cpl);
   CpuidResult cpuid(u32 leaf, u32 subleaf) override;
   u64 rdtsc() override { return tsc(); }
   /// Where the local APIC is not in MSRs (IA32_APIC_BASE), its LVTPC and EOI are in memory: four bytes at
@@ -129,7 +129,7 @@ class Pmu final : public Bus {
   std::span<std::byte> memory(u64 address, u64 bytes) override;
   [[nodiscard]] Fault xsaves(u64 address, u64 features) override;
   [[nodiscard]] Fault xrstors(u64 address, u64 features) override;
-  Faulty<u64> xgetbv(u32 ecx) override;
+  FaultOr<u64> xgetbv(u32 ecx) override;
   [[nodiscard]] Fault xsetbv(u32 ecx, u64 value) override;
 
   /// The XSAVE instructions of any software, in the processor's memory. Faults: ud (no such instruction,

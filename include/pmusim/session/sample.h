@@ -29,7 +29,7 @@ struct Sample {
 };
 
 /// The samples of a replay, in the order in which they were written. They are kept as the kernel wrote them
-/// (some 50 bytes each, 24 more for each branch) and taken apart when somebody looks.
+/// (some 50 bytes each, 24 more for each branch) and decoded when they are read.
 class Samples {
  public:
   class State;

@@ -90,7 +90,7 @@ class Session {
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
   void on_pause(std::function<void()> callback);
   /// Called with what happens between instructions, before the monitors hear of it.
-  void on_happening(std::function<void(const trace::Happening&)> callback);
+  void on_side_band(std::function<void(const trace::SideBandRecord&)> callback);
   /// Called now and then during run().
   void on_progress(std::function<void(Progress)> callback);
 

@@ -19,7 +19,7 @@ struct Contents {
   bool registers = false;  ///< general registers after every instruction
   bool extended = false;   ///< what instructions do to vector, mask, x87 and other extended registers
   /// The program's code was not known: bytes stand for it that branch, load and store as it did. What else
-  /// the instructions did (and how wide their accesses were) cannot be told.
+  /// the instructions did (and how wide their accesses were) is unknown.
   bool stand_in_code = false;
   /// How long everything took, by the clock of a real CPU: what replaces the core model's time.
   bool timing = false;

@@ -36,7 +36,7 @@ class Reader final : public Source {
   ~Reader() override;
 
   /// Begins with the block that holds this instruction (0 is the first), before the first next(). What
-  /// happened before to processes, threads and mappings is told first, and which thread runs; code() knows
+  /// happened before to processes, threads and mappings comes first, and which thread runs; code() knows
   /// what is executed from somewhere before it. What ran before is not decoded.
   /// Errors: the trace has no such instruction.
   Result<Done, Error> begin_at(u64 instruction);

@@ -9,7 +9,7 @@
 
 #include "pmusim/base/error.h"
 #include "pmusim/trace/block.h"
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 
 /// Where a replay takes its program from.
 namespace pmusim::trace {
@@ -39,7 +39,7 @@ class Program {
   Program& operator=(Program&&) noexcept = default;
 };
 
-using Item = std::variant<BlockRun, Happening>;
+using Item = std::variant<BlockRun, SideBandRecord>;
 
 /// What a source has come to, used as an optional is: nothing at the end. The item is the source's, and stays
 /// what it is until the source's next call.
@@ -80,7 +80,7 @@ class Source : public Program {
   /// block as long as the source. Errors: what the source says about itself, with its name.
   virtual Result<NextItem, Error> next() = 0;
 
-  /// Nobody is going to look at it: runs may come without, as if the source had none. Registers are told all
+  /// Nobody is going to look at it: runs may come without, as if the source had none. Registers come all
   /// the same where extended ones are. Before the first next().
   virtual void leave_out(Detail) {}
 };

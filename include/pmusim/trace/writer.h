@@ -7,7 +7,7 @@
 
 #include "pmusim/base/error.h"
 #include "pmusim/trace/block.h"
-#include "pmusim/trace/happening.h"
+#include "pmusim/trace/side_band.h"
 
 /// Makes a trace of one's own: of another recorder's data, or of a program that never was.
 namespace pmusim::trace {
@@ -23,8 +23,8 @@ enum class Unfinished : u8 {
 /// appears with its first whole chunk if it is kept unfinished; where writing fails it is cut back to whole
 /// chunks. Without a chunk and without `finish` there is no file.
 ///
-/// Blocks are added once and then run by id. Runs and happenings are in program order of the threads as they
-/// were interleaved; a ThreadSwitch tells which thread the following runs belong to.
+/// Blocks are added once and then run by id. Runs and side-band records are in program order of the threads
+/// as they were interleaved; a ThreadSwitch tells which thread the following runs belong to.
 class Writer {
  public:
   /// A trace with registers is for its owner alone (mode 0600).
@@ -43,7 +43,7 @@ class Writer {
   /// contents ask for; `rip` in `registers` is not stored, it follows from the code. Errors: the disk; more
   /// code than a trace can hold.
   Result<Done, Error> run(const BlockRun& run);
-  Result<Done, Error> happening(const Happening& happening);
+  Result<Done, Error> side_band(const SideBandRecord& record);
 
   /// What became a trace.
   struct Written {

@@ -94,7 +94,7 @@ class Trap {
   /// Makes the process's own bytes memory of the Pmu at the address that they have: what XSAVES and a DS area
   /// need. False if part of it is mapped already.
   [[nodiscard]] bool share(std::span<std::byte> memory);
-  /// Takes the signals back after somebody else has taken them; what is foreign goes to him.
+  /// Takes the signals back after other code has installed handlers; foreign signals go to those.
   void retake_signals();
 
   /// Instructions that follow retire in the Pmu of this thread at ring `cpl`, up to end_stepping(). Neither

@@ -24,17 +24,17 @@ u64 ArchPebsBuffer::threshold_field() const { return to_field(threshold_ / 16, 5
 
 void ArchPebsBuffer::set_threshold(u64 bytes) {
   threshold_ = bytes;
-  const Faulty<u64> now = access_.rdmsr(msr::PEBS_INDEX);
+  const FaultOr<u64> now = access_.rdmsr(msr::PEBS_INDEX);
   if (now.ok()) access_.wrmsr(msr::PEBS_INDEX, (*now & ~index::THRESHOLD) | threshold_field());
 }
 
 bool ArchPebsBuffer::holds_records() const {
-  const Faulty<u64> now = access_.rdmsr(msr::PEBS_INDEX);
+  const FaultOr<u64> now = access_.rdmsr(msr::PEBS_INDEX);
   return !now.ok() || (*now & index::WRITE_OFFSET) != 0;
 }
 
 std::span<std::byte> ArchPebsBuffer::take() {
-  const Faulty<u64> now = access_.rdmsr(msr::PEBS_INDEX);
+  const FaultOr<u64> now = access_.rdmsr(msr::PEBS_INDEX);
   if (!now.ok()) return {};
   const u64 used = *now & index::WRITE_OFFSET;
   if (used == 0 && (*now & index::FULL) == 0) return {};

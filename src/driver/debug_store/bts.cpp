@@ -90,7 +90,7 @@ u64 BtsDriver::drain(perf::SampleSink& sink, const InterruptFrame* frame) {
 }
 
 void BtsDriver::write_control(u64 bits_on) {
-  const Faulty<u64> old = access_.rdmsr(msr::DEBUGCTL);
+  const FaultOr<u64> old = access_.rdmsr(msr::DEBUGCTL);
   if (old.ok()) access_.wrmsr(msr::DEBUGCTL, (*old & ~control_bits) | bits_on);
 }
 

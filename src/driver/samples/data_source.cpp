@@ -175,8 +175,8 @@ u64 with_tlb_and_lock(const DataSourceReader& reader, u64 word, u64 source) {
   return source;
 }
 
-/// Since Golden Cove's successors and Gracemont, stores are told as loads are.
-bool stores_are_told_as_loads(DataSourceEncoding encoding) {
+/// Since Golden Cove's successors and Gracemont, stores are encoded as loads are.
+bool stores_are_encoded_as_loads(DataSourceEncoding encoding) {
   constexpr DataSourceEncoding alike[] = {DataSourceEncoding::gracemont, DataSourceEncoding::crestmont,
                                           DataSourceEncoding::lion_cove, DataSourceEncoding::panther_cove,
                                           DataSourceEncoding::arctic_wolf};
@@ -207,7 +207,7 @@ u64 DataSourceReader::load(u64 word) const {
 u64 DataSourceReader::store(u64 word) const {
   if (encoding == DataSourceEncoding::none) return perf::data_source_na;
   const u64 source = with_tlb_and_lock(*this, word, source_word(*this, word)) |
-                     (stores_are_told_as_loads(encoding) ? blocked(word) : block_na);
+                     (stores_are_encoded_as_loads(encoding) ? blocked(word) : block_na);
   return (source & ~op_mask) | op_store;
 }
 

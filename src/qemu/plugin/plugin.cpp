@@ -64,7 +64,7 @@ qemu_plugin_id_t plugin = 0;
 u64 first_address = 0;  // of the program
 
 // Handlers by signal; those that a call is about to set, too, since another thread may be in one before the
-// call's end is told.
+// call's end is reported.
 constexpr std::size_t signal_count = 65;
 std::array<std::atomic<u64>, signal_count> handlers, coming_handlers;
 // A bit for each place_of() that a handler has or had. All of them until the first block is entered.
@@ -248,7 +248,7 @@ u64 handler_at(u64 signal, unsigned place) {
 }
 
 /// Sends the frames of the handler that may begin with this block, and of those that it interrupted before
-/// their first instruction. Whether they were told already is seen from where the thread was.
+/// their first instruction. Whether they were reported already is seen from where the thread was.
 void tell_signals(Buffer& buffer, u64 number, unsigned place) {
   const u64* const cpu = buffer.cpu;
   Registers now{cpu[rdi], cpu[rdx], cpu[rsp], handler_at(cpu[rdi], place)};

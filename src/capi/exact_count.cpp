@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "capi/truth.h"
+#include "capi/exact_count.h"
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ bool can_count(const CpuModel& model, const TrueEvent& event, std::optional<unsi
 
 }  // namespace
 
-Truth::Truth(const CpuModel& model, const TrueEvent& event, u64 now) : pmu_(model) {
+ExactCount::ExactCount(const CpuModel& model, const TrueEvent& event, u64 now) : pmu_(model) {
   pmu_.wait_until(now, {.cpl = Cpl::kernel});
   if (!can_count(model, event, fixed_counter_of(event.select)))
     throw Misuse(fmt::format("{} cannot count event select {:#x}", model.name, event.select));
@@ -38,19 +38,19 @@ Truth::Truth(const CpuModel& model, const TrueEvent& event, u64 now) : pmu_(mode
   pmu_.set_observer(this);
 }
 
-Truth::Truth(const Truth& other)
+ExactCount::ExactCount(const ExactCount& other)
     : pmu_(other.pmu_), counter_register_(other.counter_register_), wraps_(other.wraps_) {
   pmu_.set_observer(this);
 }
 
-void Truth::write(u32 address, u64 value, const TrueEvent& event) {
+void ExactCount::write(u32 address, u64 value, const TrueEvent& event) {
   if (const Fault fault = pmu_.wrmsr(address, value); fault != Fault::none)
     throw Misuse(fmt::format("event select {:#x}: writing {:#x} to register {:#x} of {} raises {}",
                              event.select, value, address, pmu_.model().name, name_of(fault)));
 }
 
 // Without PERF_GLOBAL_CTRL (perfmon 1), the enable bit of the select is all there is.
-void Truth::program(const TrueEvent& event) {
+void ExactCount::program(const TrueEvent& event) {
   if (event.extra_register != 0) write(event.extra_register, event.extra, event);
   const auto fixed = fixed_counter_of(event.select);
   u64 enabled = 1;
@@ -64,8 +64,8 @@ void Truth::program(const TrueEvent& event) {
   if (pmu_.registers().find(msr::PERF_GLOBAL_CTRL) != nullptr) write(msr::PERF_GLOBAL_CTRL, enabled, event);
 }
 
-u64 Truth::count() {
-  const Faulty<u64> value = pmu_.rdmsr(counter_register_);
+u64 ExactCount::count() {
+  const FaultOr<u64> value = pmu_.rdmsr(counter_register_);
   return (wraps_ << pmu_.model().counter_width) + value.value_or(0);
 }
 
@@ -81,7 +81,7 @@ int pmusim_truth_begin(pmusim_cpu* cpu, uint64_t event_select, uint32_t extra_re
                        uint32_t* number) {
   return guarded("pmusim_truth_begin", [&] {
     u32& out = require(number, "number");
-    out = changeable(cpu).begin_truth(
+    out = changeable(cpu).begin_exact_count(
         {.select = event_select, .extra_register = extra_register, .extra = extra});
     return PMUSIM_OK;
   });
@@ -90,10 +90,10 @@ int pmusim_truth_begin(pmusim_cpu* cpu, uint64_t event_select, uint32_t extra_re
 int pmusim_truth(pmusim_cpu* cpu, uint32_t number, uint64_t* count) {
   return guarded("pmusim_truth", [&] {
     u64& out = require(count, "count");
-    const auto truths = require(cpu, "cpu").truths();
-    if (number >= truths.size())
+    const auto exact_counts = require(cpu, "cpu").exact_counts();
+    if (number >= exact_counts.size())
       throw Misuse(fmt::format("number is {}: expected one that pmusim_truth_begin gave", number));
-    out = truths[number]->count();
+    out = exact_counts[number]->count();
     return PMUSIM_OK;
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_TRACE_HAPPENING_H
-#define PMUSIM_TRACE_HAPPENING_H
+#ifndef PMUSIM_TRACE_SIDE_BAND_H
+#define PMUSIM_TRACE_SIDE_BAND_H
 
 #include <string>
 #include <variant>
@@ -71,7 +71,7 @@ struct SignalDelivery {
   friend bool operator==(const SignalDelivery&, const SignalDelivery&) = default;
 };
 
-using Happening =
+using SideBandRecord =
     std::variant<ProcessStart, ThreadStart, ThreadExit, ThreadSwitch, Map, Unmap, Syscall, SignalDelivery>;
 
 }  // namespace pmusim::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_SRC_CAPI_TRUTH_H
-#define PMUSIM_SRC_CAPI_TRUTH_H
+#ifndef PMUSIM_SRC_CAPI_EXACT_COUNT_H
+#define PMUSIM_SRC_CAPI_EXACT_COUNT_H
 
 #include <memory>
 
@@ -17,13 +17,13 @@ struct TrueEvent {
 };
 
 /// What an event really does: a PMU of its own, whose counter nobody stops and whose wraps are counted.
-class Truth final : private Observer {
+class ExactCount final : private Observer {
  public:
   /// Throws Misuse for an event that the model cannot count.
-  Truth(const CpuModel& model, const TrueEvent& event, u64 now);
-  Truth(const Truth& other);
-  Truth& operator=(const Truth&) = delete;
-  ~Truth() override = default;
+  ExactCount(const CpuModel& model, const TrueEvent& event, u64 now);
+  ExactCount(const ExactCount& other);
+  ExactCount& operator=(const ExactCount&) = delete;
+  ~ExactCount() override = default;
 
   void retire(const Retirement& retirement) { pmu_.retire(retirement); }
   /// Time passes in code of a privilege.

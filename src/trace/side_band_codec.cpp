@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "trace/happening_codec.h"
+#include "trace/side_band_codec.h"
 
 #include "trace/format.h"
 
 namespace pmusim::trace {
 namespace {
 
-// A happening is its index in the variant (one byte), then its members in order.
+// a side-band record is its index in the variant (one byte), then its members in order.
 struct Encoder {
   ByteWriter& out;
   void operator()(const ProcessStart& h) {
@@ -59,7 +59,7 @@ Map decode_map(ByteReader& in) {
   return map;
 }
 
-std::optional<Happening> decode_members(u8 index, ByteReader& in) {
+std::optional<SideBandRecord> decode_members(u8 index, ByteReader& in) {
   switch (index) {
     case 0:
       return ProcessStart{number32(in), number32(in), in.text(), in.byte() != 0};
@@ -84,20 +84,20 @@ std::optional<Happening> decode_members(u8 index, ByteReader& in) {
 
 }  // namespace
 
-void encode(const Happening& happening, ByteWriter& out) {
-  out.byte(static_cast<u8>(happening.index()));
-  std::visit(Encoder{out}, happening);
+void encode(const SideBandRecord& record, ByteWriter& out) {
+  out.byte(static_cast<u8>(record.index()));
+  std::visit(Encoder{out}, record);
 }
 
-std::optional<Happening> decode_happening(ByteReader& in) {
-  auto happening = decode_members(in.byte(), in);
-  return in.ok() ? happening : std::nullopt;
+std::optional<SideBandRecord> decode_side_band(ByteReader& in) {
+  auto record = decode_members(in.byte(), in);
+  return in.ok() ? record : std::nullopt;
 }
 
-std::string_view problem_of(const Happening& happening) {
-  if (const auto* start = std::get_if<ProcessStart>(&happening)) {
+std::string_view problem_of(const SideBandRecord& record) {
+  if (const auto* start = std::get_if<ProcessStart>(&record)) {
     if (start->command.size() > max_command_bytes) return "a command's name is longer than 15 bytes";
-  } else if (const auto* map = std::get_if<Map>(&happening)) {
+  } else if (const auto* map = std::get_if<Map>(&record)) {
     if (map->mapping.path.size() > max_path_bytes) return "a mapping's path is longer than 4095 bytes";
     if (map->mapping.build_id.size() > max_build_id_bytes) return "a build id is longer than 64 bytes";
   }
