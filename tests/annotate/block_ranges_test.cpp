@@ -12,7 +12,7 @@ namespace pmusim::annotate {
 namespace {
 
 // docs/annotate.md, "From branch stacks to blocks": the worked example.
-TEST(BlockRanges, AnEntryInTheMiddleSplitsARangeAndKeepsItsCoverageOnBothSides) {
+TEST(BlockRanges, AnEntryInTheMiddleSplitsARangeKeepingItsCoverage) {
   BlockRanges ranges;
   ranges.add({.first = 0x10, .last = 0x30, .executions = 3, .predicted = 2});
   ranges.add({.first = 0x20, .last = 0x30, .executions = 1, .predicted = 1});
@@ -22,7 +22,7 @@ TEST(BlockRanges, AnEntryInTheMiddleSplitsARangeAndKeepsItsCoverageOnBothSides) 
                   BlockRange{0x20, 0x30, 1, 4, 4, 3, 0, true, true}));
 }
 
-TEST(BlockRanges, ABranchInTheMiddleLeavesTheRestToThoseThatFellThrough) {
+TEST(BlockRanges, ABranchInTheMiddleLeavesTheRestToTheFallThrough) {
   BlockRanges ranges;
   ranges.add({.first = 0x10, .last = 0x30, .executions = 1, .predicted = 1});
   ranges.add({.first = 0x10, .last = 0x20, .executions = 3, .predicted = 0});

@@ -62,7 +62,7 @@ TEST(BranchCounts, LinesWithoutCyclesDoNotLowerTheAverage) {
   EXPECT_EQ(counts.lines()[0].cycles.average(), 6u);
 }
 
-TEST(BranchCounts, CounterWordsAreCutIntoFieldsAndTheLargestValueSaturates) {
+TEST(BranchCounts, CounterFieldsSaturateAtTheirLargestValue) {
   BranchCounts counts;
   const std::vector<perf::BranchEntry> loop(3, branch(0x18, 0x10));
   counts.add_lines(loop, std::vector<u64>{0b0110, 0b0101, 0}, {.counters = 2, .bits = 2});

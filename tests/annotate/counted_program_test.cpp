@@ -69,7 +69,7 @@ std::vector<std::string> lines_of(const AnnotatedFunction& function) {
   return lines;
 }
 
-TEST_F(CountedProgramTest, EveryInstructionHasItsLineCoverageHeatAndMarks) {
+TEST_F(CountedProgramTest, InstructionsHaveLineCoverageHeatAndMarks) {
   const Report report = report_of_run();
   const AnnotatedFunction* const start = find_function(report, "_start");
   ASSERT_NE(start, nullptr);
@@ -129,7 +129,7 @@ TEST_F(CountedProgramTest, BlocksHaveTheCyclesOfTheirLongestLine) {
   EXPECT_THAT(start.ipc_coverage, DoubleEq(0.6));
 }
 
-TEST_F(CountedProgramTest, JumpsAreThoseWithinTheFunctionTheMostOftenTakenFirst) {
+TEST_F(CountedProgramTest, JumpsWithinAFunctionAreSortedByTakenCount) {
   const Report report = report_of_run();
   std::vector<std::string> jumps;
   for (const Jump& j : find_function(report, "_start")->jumps)
@@ -153,7 +153,7 @@ TEST_F(CountedProgramTest, BranchesAreRankedWithTheirCycles) {
   EXPECT_EQ(report.totals.broken_blocks, 0u);
 }
 
-TEST_F(CountedProgramTest, TwoProcessesThatHaveItElsewhereCountTogether) {
+TEST_F(CountedProgramTest, TwoProcessesAtOtherAddressesCountTogether) {
   Profile p = profile();
   run(p, 1);
   run(p, 2);
@@ -173,7 +173,7 @@ TEST_F(CountedProgramTest, TwoProcessesThatHaveItElsewhereCountTogether) {
 const std::vector<u64> words{0b0001, 0b0010, 0b0100, 0b1000, 0b0011, 0b0101, 0b0110, 0b1111};
 const SampledEvent with_counters{"cycles", BranchUse::every_branch, {.counters = 2, .bits = 2}};
 
-TEST_F(CountedProgramTest, CountersOfTheLbrBelongToTheLineBeforeTheirBranch) {
+TEST_F(CountedProgramTest, LbrCountersBelongToTheBlockBeforeABranch) {
   Profile p = profile(with_counters);
   p.set_branch_counters({"loads", "stores"});
   run(p, 1, words);
@@ -221,7 +221,7 @@ TEST_F(CountedProgramTest, WithoutBranchStacksNothingHasHeat) {
 }
 
 // Two samples in leaf under _start, one in _start itself; a caller is known by the address behind its call.
-TEST_F(CountedProgramTest, CallChainsGiveATreeAndWhatEachFunctionCalled) {
+TEST_F(CountedProgramTest, CallChainsGiveATreeAndTotalsWithCallees) {
   Profile p = profile({"cycles", BranchUse::none});
   const auto sample = [&](std::vector<u64> chain, u64 period) {
     p.add({.pid = 1, .ip = chain[0], .period = period, .callchain = chain});
@@ -268,7 +268,7 @@ TEST_F(CountedProgramTest, OnlyTheHottestFunctionsAreAnnotated) {
   EXPECT_EQ(report.symbols[1].function, nothing);
 }
 
-TEST_F(CountedProgramTest, AddressesOfTheKernelAndOfNoMappingAreNamedSo) {
+TEST_F(CountedProgramTest, KernelAndUnmappedAddressesAreNamedSo) {
   Profile p = profile();
   p.add({.pid = 1, .ip = 0xFFFFFFFF81000010, .period = 3});
   p.add({.pid = 1, .ip = 0x7FFFFFFF0000, .period = 2});
@@ -304,7 +304,7 @@ TEST_F(CountedProgramTest, EveryRankingIsATable) {
           counted::path));
 }
 
-TEST_F(CountedProgramTest, SharesOfOneOccurrenceAreWholeAndOfNoneNothing) {
+TEST_F(CountedProgramTest, ShareIsWholeForOneEventAndZeroForNone) {
   for (const u64 period : {0u, 1u}) {
     Profile p = profile({"cycles", BranchUse::none});
     p.add({.pid = 1, .ip = counted::leaf + counted::moved, .period = period});
@@ -313,7 +313,7 @@ TEST_F(CountedProgramTest, SharesOfOneOccurrenceAreWholeAndOfNoneNothing) {
   }
 }
 
-TEST_F(CountedProgramTest, TheTextHasSourceLinesAndTheColumnsOfTheBlocks) {
+TEST_F(CountedProgramTest, TextHasSourceLinesAndBlockColumns) {
   const Report report = report_of_run();
   const std::string text = annotation_text(report, *find_function(report, "_start"), Colours::none);
   const std::string head = fmt::format(

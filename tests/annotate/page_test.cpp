@@ -211,7 +211,7 @@ TEST_P(RandomReports, HaveOnThePageTheBlocksWithCycles) {
   EXPECT_EQ(Json(rows(packed["blocks"], 7)), timed);
 }
 
-TEST_P(RandomReports, HaveOnThePageTheFirst64JumpsAndNamesOfInlinedFunctions) {
+TEST_P(RandomReports, HaveThe64FirstJumpsAndInlinedNamesOnThePage) {
   Json jumps = Json::array();
   for (const Json& j : function["jumps"])
     if (jumps.size() < 64)

@@ -70,7 +70,7 @@ TEST_F(PerfDataTest, AMappingWithoutATimeIsThereBeforeTheFirstSample) {
 }
 
 // The same of what a process did before.
-TEST_F(PerfDataTest, AnExecutionWithoutATimeIsBeforeTheFirstSampleToo) {
+TEST_F(PerfDataTest, AnExecWithoutATimeIsBeforeTheFirstSample) {
   open();
   perf::Attr attr = attribute();
   attr.sample_id_all = 0;
@@ -200,7 +200,7 @@ TEST_F(PerfDataTest, CountersOfTheLbrAreAsWideAsTheFileSays) {
   EXPECT_THAT(find_function(r, "_start")->blocks[0].counters, ElementsAre(6, 9));
 }
 
-TEST_F(PerfDataTest, AFunctionWithoutSamplesIsRefusedWithTheNearestName) {
+TEST_F(PerfDataTest, RefusesAFunctionWithoutSamplesNamingTheNearest) {
   open();
   add_event("cycles", attribute());
   tell(program());

@@ -75,7 +75,7 @@ TEST_F(ProfileTest, SamplesOutsideOfAnyMappingAreKeptAsUnknown) {
   EXPECT_EQ(report.modules[0].path, "[unknown]");
 }
 
-TEST_F(ProfileTest, CodeOfTheSameFileCountsTogetherWhereverItIsMapped) {
+TEST_F(ProfileTest, CodeOfOneFileCountsTogetherWhereverItIsMapped) {
   Profile p = profile();
   auto& spaces = p.address_spaces();
   spaces.map(2, 0, {0x501000, 0x503000, 0x1000, spaces.add_file({path, {}})});

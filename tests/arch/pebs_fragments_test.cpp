@@ -55,7 +55,7 @@ TEST(ArchFragments, AnAllowedCounterAloneMakesNoFragment) {
   EXPECT_EQ(parts[0].bytes, 64u);
 }
 
-TEST(ArchFragments, OnlyTheFirstHasTheBasicGroupAndOnlyTheLastDoesNotContinue) {
+TEST(ArchFragments, OnlyTheFirstHasTheBasicGroupAndTheLastEnds) {
   for_each_record([](u64 word, u32 longest) {
     const auto parts = split(word, longest);
     for (std::size_t i = 0; i < parts.size(); ++i) {

@@ -29,7 +29,7 @@ TEST(AdaptiveLayout, SizeFollowsTheLowNibbleOfDataCfg) {  // with 32 LBR entries
     EXPECT_EQ(adaptive_layout(31u << 24 | nibble).size, expected[nibble]) << nibble;
 }
 
-TEST(AdaptiveLayout, CountersGroupComesLastAndGrowsWithTheIncludeMasks) {
+TEST(AdaptiveLayout, CountersComeLastAndGrowWithTheIncludeMasks) {
   const u64 two_gp_one_fixed = u64{0b11} << 32 | u64{0b1} << 48;
   const AdaptiveLayout plain = adaptive_layout(data_cfg::MEMORY | data_cfg::COUNTERS | two_gp_one_fixed);
   EXPECT_EQ(plain.counters, 64u);
@@ -66,7 +66,7 @@ TEST(ResetSlots, FixedCountersFollowEightOrThirtyTwoGeneralOnes) {
   EXPECT_FALSE(reset_slot_offset(DsWidth::bits_64, 4, 8));
 }
 
-TEST(PebsIndex, FourUnitsWithThresholdOneAndEnableAreTheVectorOfTheReference) {
+TEST(PebsIndex, EncodesFourUnitsThresholdOneAndEnable) {
   const u64 value = (4 * index_register::unit_bytes) | index_register::ENABLE | to_field(1, 58, 36);
   EXPECT_EQ(value, 0x0000'0011'0000'0040u);
   EXPECT_EQ(value & index_register::WRITE_OFFSET, 64u);

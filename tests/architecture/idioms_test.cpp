@@ -78,6 +78,20 @@ TEST(Idioms, ATestWithAUsingDirectiveHasItsOwnNamespace) {
   }
 }
 
+TEST(Idioms, NamesOfTestsHaveAtMost60Letters) {
+  const std::regex macro(R"(\bTEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\))");
+  std::size_t tests = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_tree() / "tests")) {
+    if (entry.path().extension() != ".cpp") continue;
+    const std::string text = contents(entry.path());
+    for (std::sregex_iterator test(text.begin(), text.end(), macro), end; test != end; ++test, ++tests) {
+      const std::string name = (*test)[1].str() + "." + (*test)[2].str();
+      EXPECT_LE(name.size(), 60u) << name << " in " << entry.path();
+    }
+  }
+  EXPECT_GT(tests, 2000u);
+}
+
 TEST(Idioms, TheQuestionsWouldBeFound) {
   EXPECT_FALSE(lines_that_match("src", std::regex("^using namespace")).empty());
   EXPECT_FALSE(lines_that_match("src/cpu", std::regex(R"(\bMicroarchitecture::(?!unknown\b)\w)")).empty());

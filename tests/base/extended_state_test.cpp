@@ -47,7 +47,7 @@ TEST(ExtendedState, LeavesOutWhatIsBeyondAComponent) {
   EXPECT_EQ(state.in_use(), state_bit(opmask));
 }
 
-TEST(ExtendedChange, CarriesOneInstructionsWritesAndWhatIsInUseAfterIt) {
+TEST(ExtendedChange, CarriesOneInstructionsWritesAndTheInUseBits) {
   const std::array<u64, 2> low{1, 2};
   const std::array writes{ExtendedWrite{sse, 4, low}};
   ExtendedState state;

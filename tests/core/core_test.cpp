@@ -259,7 +259,7 @@ TEST(Core, ClflushOfTheLineThatIsExecutingMakesFetchAskAgain) {
   EXPECT_EQ(misses(0x1038), (std::vector<bool>{false, false, true, false}));
 }
 
-TEST(Core, AnIndirectJumpIsMispredictedAgainAfterAPredictionBarrier) {
+TEST(Core, AnIndirectJumpIsMispredictedAfterAPredictionBarrier) {
   Core core = make_core(four_wide());
   const trace::Block block = block_at(0x1000, {branch(BranchKind::indirect_jump)});
   const auto mispredicted = [&] { return run(core, block, {}, 0x1000).front().mispredicted; };

@@ -276,7 +276,7 @@ TEST_P(EveryListedEvent, HappensOnTheCoreOrIsRefused) {
 }
 
 // Counters with a CMASK see quantities of their own (cpu/cycle_views.h).
-TEST_P(EveryListedEvent, HappensInSomeCycleThatTheCoreTells) {
+TEST_P(EveryListedEvent, OccursInSomeCycleThatTheCoreReports) {
   const CpuModel& model = GetParam();
   const EventfulProgram& program = program_on(model);
   for (const EventDefinition& event : model.events)
@@ -307,7 +307,7 @@ TEST_P(EveryListedEvent, AndEveryUopCameFromSomewhere) {
                 program.total(Quantity::uops_ms) + program.total(Quantity::uops_lsd));
 }
 
-TEST_P(EveryListedEvent, AndWhatACoreLacksItNeverTells) {
+TEST_P(EveryListedEvent, AndWhatACoreLacksIsNeverReported) {
   const EventfulProgram& program = program_on(GetParam());
   for (std::size_t q = 1; q < program.totals().size(); ++q) {
     if (is_never_reported(static_cast<Quantity>(q), GetParam().core)) {
@@ -316,7 +316,7 @@ TEST_P(EveryListedEvent, AndWhatACoreLacksItNeverTells) {
   }
 }
 
-TEST_P(EveryListedEvent, AndNoCycleOfDispatchOrOfPortsIsToldTwice) {
+TEST_P(EveryListedEvent, AndNoDispatchOrPortCycleIsReportedTwice) {
   const EventfulProgram& program = program_on(GetParam());
   const u64 dispatched =
       program.total(Quantity::cycles_issuing) + program.total(Quantity::cycles_not_issuing);

@@ -33,7 +33,7 @@ TEST(ExecutionPorts, AUopStartsWhenAPortIsFree) {
   EXPECT_EQ(ports.place(0b100, 5), 5u);
 }
 
-TEST(ExecutionPorts, AYoungerUopTakesACycleBeforeAnOlderOneThatWaits) {
+TEST(ExecutionPorts, AYoungerUopTakesACycleBeforeAnOlderWaitingOne) {
   Ports ports(97);
   EXPECT_EQ(ports.place(0b1, 100), 100u);
   EXPECT_EQ(ports.place(0b1, 3), 3u);

@@ -72,7 +72,7 @@ TEST(UopSources, EverythingIsDecodedWhereThereIsNeither) {
 }
 
 // Three lines of six uops hold a window of 32 bytes (Intel's optimization manual, Sandy Bridge).
-TEST(UopSources, AWindowWithMoreUopsThanItsLinesHoldIsDecodedEveryTime) {
+TEST(UopSources, AWindowThatExceedsItsLinesIsDecodedEveryTime) {
   const auto window = [](unsigned nops) {
     std::vector<unsigned> bytes(nops, 0x90);
     bytes.insert(bytes.end(), {0xEB, 30 - nops});
@@ -87,7 +87,7 @@ TEST(UopSources, AWindowWithMoreUopsThanItsLinesHoldIsDecodedEveryTime) {
   EXPECT_EQ(too_many[Quantity::uops_dsb], 0u);
 }
 
-TEST(UopSources, CodeBeyondTheUopCacheIsDecodedAndItsBandwidthShows) {
+TEST(UopSources, CodeBeyondTheUopCacheIsLimitedByDecodeBandwidth) {
   std::vector<unsigned> bytes;
   for (unsigned n = 0; n < 3500; ++n)  // add r64, 1: 3500 uops for 1536 places, in 24 KiB
     bytes.insert(bytes.end(), {0x48, 0x81, 0xC0 + std::array{rax, rcx, rdx}[n % 3], 1, 0, 0, 0});

@@ -43,7 +43,7 @@ const Code shuffles{0x66, 0x0F, 0x70, 0xC0, 1, 0x66, 0x0F, 0x70, 0xC9, 1};  // p
 const Code add_immediate{0x48, 0x83, 0xC0, 1};
 const Code pause{0xF3, 0x90};
 
-TEST(InstructionCosts, AChainOfMultiplicationsTakesTheLatencyOfTheCore) {
+TEST(InstructionCosts, AMultiplicationChainTakesTheCoresLatency) {
   EXPECT_NEAR(cycles_of("skylake", imul_chain), 3, 0.1);
   EXPECT_NEAR(cycles_of("silvermont", imul_chain), 5, 0.1);
   EXPECT_NEAR(cycles_of("bonnell", imul_chain), 14, 0.1);
@@ -54,7 +54,7 @@ TEST(InstructionCosts, IndependentMultiplicationsShareTheirPort) {
   EXPECT_NEAR(cycles_of("skylake", two_imuls), 3, 0.1);                                   // two chains
 }
 
-TEST(InstructionCosts, AdditionsAndDivisionsOfDoublesTakeWhatWasMeasured) {
+TEST(InstructionCosts, DoubleAddAndDivideTakeTheMeasuredCycles) {
   EXPECT_NEAR(cycles_of("haswell", addsd_chain), 3, 0.1);
   EXPECT_NEAR(cycles_of("skylake", addsd_chain), 4, 0.1);
   EXPECT_NEAR(cycles_of("skymont", addsd_chain), 2, 0.1);

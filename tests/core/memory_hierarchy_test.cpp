@@ -123,7 +123,7 @@ TEST(MemoryHierarchy, CodeAndDataShareTheOuterLevels) {
   EXPECT_EQ(hierarchy.fetch(0x1000, 600, quantities).level, CacheLevel::l1);
 }
 
-TEST(MemoryHierarchy, AFlushedLineComesFromMemoryAgainAndOthersStay) {
+TEST(MemoryHierarchy, AFlushedLineComesFromMemoryAndOthersStay) {
   MemoryHierarchy hierarchy(small());
   Quantities quantities{};
   hierarchy.access({.address = 0x1000, .cycle = 0}, quantities);

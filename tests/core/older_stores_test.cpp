@@ -41,7 +41,7 @@ TEST(OlderStores, ALoadWithinOneIsForwarded) {
   EXPECT_LE(load.accesses[0].latency_cycles, four_wide().core.forwarding_cycles + 2u);
 }
 
-TEST(OlderStores, ALoadFourKibibytesFurtherIsTakenForTheSameAtFirst) {
+TEST(OlderStores, ALoadFourKibibytesFurtherIsDelayedByAliasing) {
   Core core = make_core(four_wide());
   const trace::Block block = block_at(0x1000, {store(), load()});
   const Seen aliased = settled(core, block, {somewhere, somewhere + 0x1000})[1];

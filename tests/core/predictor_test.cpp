@@ -44,7 +44,7 @@ TEST(DirectionPredictor, TageLearnsTheTripCountOfALongLoop) {
 
 // The branches workload (examples/workloads/branches.c): three branches on random bits per round, of which
 // the third repeats the second the other way round.
-TEST(DirectionPredictor, TageKnowsABranchThatAnEarlierOneDetermines) {
+TEST(DirectionPredictor, TageKnowsABranchFixedByAnEarlierOne) {
   DirectionPredictor tage = predictor("tage"), bimodal = predictor("bimodal");
   unsigned wrong_tage = 0, wrong_bimodal = 0, wrong_random = 0;
   u64 s = 0x9e3779b97f4a7c16;
@@ -160,7 +160,7 @@ TEST(BranchUnit, AnIndirectCallFollowsThePathThatLeadsToIt) {
   EXPECT_EQ(wrong, 0u);
 }
 
-TEST(BranchUnit, ACallChainDeeperThanTheReturnStackLosesItsOldestReturns) {
+TEST(BranchUnit, CallsBeyondTheReturnStackLoseTheOldestReturns) {
   CoreParameters parameters;
   parameters.return_stack_entries = 4;
   BranchUnit branches = unit(parameters);

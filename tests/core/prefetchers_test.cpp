@@ -15,7 +15,7 @@ using namespace test;
 
 constexpr u64 load_at = 0x401000;
 
-TEST(StridePrefetcher, KnowsTheNextAddressOnceAStrideHasComeThreeTimes) {
+TEST(StridePrefetcher, PrefetchesOnceAStrideHasComeThreeTimes) {
   StridePrefetcher strides(256);
   strides.observe(load_at, 0x1000);
   for (const u64 address : {0x1080, 0x1100, 0x1180})
@@ -69,7 +69,7 @@ TEST(StreamPrefetcher, FollowsLinesDownwards) {
   EXPECT_EQ(run.step, -1);
 }
 
-TEST(StreamPrefetcher, GoesOnInTheNextPageWhereThereIsANextPagePrefetcher) {
+TEST(StreamPrefetcher, NeedsANextPagePrefetcherToCrossThePage) {
   const auto first_run_in_next_page = [](unsigned next_page) {
     StreamPrefetcher::Shape shape = streamer;
     shape.next_page = next_page;

@@ -81,7 +81,7 @@ TEST(RecordedBranches, TwoBranchesAreRandomAndNoneElseIs) {
   EXPECT_EQ(random, 2u);
 }
 
-TEST(RecordedBranches, EveryInstructionRetiresAndTheSameInTheSameCycle) {
+TEST(RecordedBranches, EachInstructionRetiresInARepeatableCycle) {
   const Recording recording({"branches", "200"});
   u64 retired = 0, uops_and_lost = 0;
   const auto count = [&](const Retirement& r) {

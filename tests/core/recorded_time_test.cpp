@@ -31,7 +31,7 @@ TEST(RecordedTime, IsSharedEvenlyByTheInstructionsOfABlock) {
   EXPECT_EQ(core.cycle(), 110u);
 }
 
-TEST(RecordedTime, MakesCyclesSlotsAndReferenceCyclesAndNothingThatTheyWereLostTo) {
+TEST(RecordedTime, MakesCyclesSlotsAndReferenceCyclesButNoLosses) {
   CpuModel model = four_wide();
   model.core.tsc_per_core_cycle_numerator = 1;
   model.core.tsc_per_core_cycle_denominator = 2;

@@ -15,7 +15,7 @@ TEST(BranchSignals, ANotTakenConditionalBranchIsNoTakenOne) {
 }
 
 TEST(BranchSignals,
-     AMispredictedReturnIsNoMispredictedIndirectBranch) {  // BR_MISP_RETIRED.INDIRECT leaves returns out
+     AMispredictedReturnIsNoMispredictedIndirect) {  // BR_MISP_RETIRED.INDIRECT leaves returns out
   EXPECT_TRUE(branch_signals(BranchKind::near_return).has(Signal::near_return));
   const SignalSet signals = outcome_signals(BranchKind::near_return, {.taken = true, .mispredicted = true});
   EXPECT_TRUE(signals.has(Signal::mispredicted_return));

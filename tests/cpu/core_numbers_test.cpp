@@ -106,7 +106,7 @@ TEST(CoreNumbers, RetirementIsNeverNarrowerThanIssue) {
     EXPECT_GE(model.core.retire_width, model.core.issue_width) << model.name;
 }
 
-TEST(InstructionCosts, EveryModelHasACostAndAPortForEveryFormThatExecutes) {
+TEST(InstructionCosts, EveryModelHasACostForEveryForm) {
   for (const CpuModel& model : cpu_models()) {
     ASSERT_NE(model.core.costs, nullptr) << model.name;
     EXPECT_NE(model.core.costs->load_ports, 0u) << model.name;
@@ -129,7 +129,7 @@ TEST(InstructionCosts, ThroughputIsTheWorkOfThePortsThatDoIt) {
   EXPECT_EQ(gather.uses[0].uops, 10);  // 5 cycles of 2 ports
 }
 
-TEST(InstructionCosts, AFormThatNobodyMeasuredCostsWhatItsRelativeCosts) {
+TEST(InstructionCosts, AnUnmeasuredFormCostsWhatItsRelativeCosts) {
   // no 512-bit addition was measured
   const InstructionCosts& skylake = costs::skylake_x();
   EXPECT_EQ(skylake.of(InstructionForm::add_512).latency_cycles,

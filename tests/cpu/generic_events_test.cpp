@@ -19,12 +19,12 @@ TEST(GenericEvents,
   }
 }
 
-TEST(GenericEvents, AnAbsentArchitecturalEventTakesItsGenericEventAway) {
+TEST(GenericEvents, AnAbsentArchitecturalEventRemovesItsGenericOne) {
   EXPECT_EQ(generic_event_encoding(skymont, GenericEvent::branch_misses, 0x3F), std::nullopt);
   EXPECT_EQ(generic_event_encoding(nehalem, GenericEvent::branch_misses, 0x3F), 0x7F89u) << "AAJ80";
 }
 
-TEST(GenericEvents, ReferenceCyclesMovedToAnArchitecturalEventWithGoldenCove) {
+TEST(GenericEvents, RefCyclesBecameArchitecturalWithGoldenCove) {
   EXPECT_EQ(generic_event_encoding(ice_lake, GenericEvent::ref_cycles, all_arch_events), 0x0300u);
   EXPECT_EQ(generic_event_encoding(tremont, GenericEvent::ref_cycles, all_arch_events), 0x0300u);
   EXPECT_EQ(generic_event_encoding(golden_cove, GenericEvent::ref_cycles, all_arch_events), 0x013Cu);
@@ -41,7 +41,7 @@ TEST(GenericEvents, StalledCyclesEndWithIvyBridge) {
   EXPECT_EQ(generic_event_encoding(ivy_bridge, backend, all_arch_events), std::nullopt);
 }
 
-TEST(CacheEvents, TellSenselessFromMissing) {
+TEST(CacheEvents, DistinguishInvalidFromMissing) {
   using Kind = CacheEventEncoding::Kind;
   const auto kind = [](CacheId cache, CacheOperation operation, CacheResult result) {
     return cache_event_encoding(skylake, cache, operation, result).kind;

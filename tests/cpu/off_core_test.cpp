@@ -78,7 +78,7 @@ std::vector<SignalSet> requests_with_answers() {
 
 // A request is counted if one of the request bits and one of the response bits fit: what a value of two
 // requests counts is what either counts alone, and so for answers.
-TEST(OffCoreResponse, OnEveryModelAndRegisterTheBitsOfAValueAreOred) {
+TEST(OffCoreResponse, BitsOfAValueAreOredOnEveryModel) {
   for (const CpuModel& model : cpu_models()) {
     const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
     if (layout.event == 0) continue;

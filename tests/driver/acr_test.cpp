@@ -62,7 +62,7 @@ TEST(AutoCounterReload, FixedCountersAreBits32AndUp) {
   EXPECT_EQ(rig.bus.msrs[fixed_cfg_b(1)], 0x3'0000'0000u);
 }
 
-TEST(AutoCounterReload, BitKNamesTheKthEventWhoseOverflowReloadsThisOne) {  // asymmetric on purpose
+TEST(AutoCounterReload, BitKNamesTheKthEventAsReloadCause) {  // asymmetric on purpose
   Rig rig(skymont());
   Event& first = rig.opened(misses(1000, 0x4));
   Event& second = rig.opened(branches(1000, 0), &first);
@@ -80,7 +80,7 @@ TEST(AutoCounterReload, BitsBeyondTheGroupAreIgnored) {
   EXPECT_EQ(pair.rig.bus.msrs[cfg_b(2)], 0u);
 }
 
-TEST(AutoCounterReload, AMemberThatIsOffShiftsThePositionsOfLaterOnes) {  // known quirk
+TEST(AutoCounterReload, AnAbsentMemberShiftsLaterPositions) {  // known quirk
   Rig rig(skymont());
   Event& first = rig.opened(misses(1000, 0x4));
   rig.opened(Rig::raw(0x00C6, 1000), &first);
@@ -92,7 +92,7 @@ TEST(AutoCounterReload, AMemberThatIsOffShiftsThePositionsOfLaterOnes) {  // kno
   EXPECT_EQ(data_of(first).reload_causes, 0u);  // bit 2 is beyond the two that are there
 }
 
-TEST(AutoCounterReload, ASoftwareEventMayFollowTheGroupsEventsButNotComeBetweenThem) {
+TEST(AutoCounterReload, ASoftwareEventMayOnlyFollowTheMaskedOnes) {
   perf::Attr clock;
   clock.type = static_cast<u32>(perf::EventType::software);
   Rig rig(skymont());
@@ -157,7 +157,7 @@ TEST(AutoCounterReload, CountersWithoutTheRegistersAreLeftAlone) {  // was: CFG_
   EXPECT_EQ(rig.driver.statistics().faults.count, 0u);
 }
 
-TEST(AutoCounterReload, AFixedCountersRegistersAreNotTakenForAGeneralOnes) {  // was: FX 0 aliased GP 0
+TEST(AutoCounterReload, FixedAndGeneralRegistersAreKeptApart) {  // was: FX 0 aliased GP 0
   Rig rig(skymont());
   Event& leader = rig.opened(reloaded(Rig::generic(HardwareId::instructions, 40'000), 0x2));
   rig.opened(reloaded(Rig::generic(HardwareId::cpu_cycles, 20'000), 0x3), &leader);
@@ -269,25 +269,25 @@ TEST_F(AcrValidation, ReloadedEventsMustComeBeforeSoftwareEvents) {
                  "group_fd: an event with acr_mask cannot follow a software event of its group");
 }
 
-TEST_F(AcrValidation, MoreCausesThanCountersThatCauseReloadsAreRefused) {
+TEST_F(AcrValidation, RefusesMoreCausesThanCountersThatCauseReloads) {
   expect_refusal(branches(1000, low_bits(9)), &leader,
                  "config2: the group names 9 causes of reloads, only 8 counters can cause one");
 }
 
-TEST_F(AcrValidation, MoreReloadedEventsThanCountersThatReloadAreRefused) {
+TEST_F(AcrValidation, RefusesMoreReloadsThanReloadableCounters) {
   for (int i = 0; i < 7; ++i)
     leader.siblings.push_back(&rig.make(branches(1000, 0x1), &leader));  // not validated one by one
   expect_refusal(branches(1000, 0x1), &leader,
                  "config2: 9 events of the group are reloaded, only 8 counters can be");
 }
 
-TEST_F(AcrValidation, AGroupThatDoesNotFitOnTheReloadableCountersIsRefused) {
+TEST_F(AcrValidation, RefusesAGroupBeyondTheReloadableCounters) {
   for (int i = 0; i < 5; ++i) rig.opened(branches(1000, 0x1), &leader);  // GP 2-7 are full
   expect_refusal(branches(1000, 0x1), &leader,
                  "group_fd: the group's 7 events do not fit on the counters together");
 }
 
-TEST_F(AcrValidation, AnEventThatOnlyCountersWithoutReloadCanCountIsRefused) {
+TEST_F(AcrValidation, RefusesAnEventBoundToCountersWithoutReload) {
   perf::Attr attr = reloaded(Rig::precise(0x05D0, 1), 0x1);  // GP 0 and 1
   expect_refusal(attr, nullptr, "config: no counter of this CPU can count the event");
 }

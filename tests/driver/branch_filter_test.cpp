@@ -143,7 +143,7 @@ TEST_F(BranchFilterTest, AUserOnlyRequestDropsKernelSources) {
   EXPECT_THAT(kept({branch(kernel, site)}, ALL | TYPE_SAVE), ElementsAre(kernel));
 }
 
-TEST_F(BranchFilterTest, EntryToTheKernelFromAnythingButASystemCallIsAnInterrupt) {
+TEST_F(BranchFilterTest, KernelEntryWithoutASystemCallIsAnInterrupt) {
   code.put(site, {0x90});
   EXPECT_EQ(type_of(branch(site, kernel)), 12u);
   code.put(site + 1, {0x74, 0x10});
@@ -160,7 +160,7 @@ TEST_F(BranchFilterTest, AnAbortNeedsNoCode) {
 }
 
 // Its page reads as code and is none: nothing in it can be decoded (Linux: is_vsyscall_vaddr).
-TEST_F(BranchFilterTest, TheVsyscallPageIsNotReadFromItsFirstByteToItsLast) {
+TEST_F(BranchFilterTest, NoByteOfTheVsyscallPageIsRead) {
   constexpr u64 page = 0xFFFF'FFFF'FF60'0000;
   for (const u64 from : {page - 1, page, page + 4095, page + 4096}) {
     code.put(from, {0xC3});
@@ -175,7 +175,7 @@ TEST_F(BranchFilterTest, UnreadableCodeIsDroppedAndTriedAgain) {
   EXPECT_THAT(kept({branch(site, target)}, any_user), ElementsAre(site));
 }
 
-TEST_F(BranchFilterTest, TransactionsAreToldApart) {
+TEST_F(BranchFilterTest, SeparatesBranchesInsideAndOutsideOfTx) {
   code.put(1, {0xC3}), code.put(2, {0xC3});
   perf::BranchEntry inside = branch(1, target);
   inside.in_tx = 1;
@@ -184,7 +184,7 @@ TEST_F(BranchFilterTest, TransactionsAreToldApart) {
   EXPECT_THAT(kept(both, any_user | NO_TX), ElementsAre(2));
 }
 
-TEST_F(BranchFilterTest, WhoAsksForBranchesOfTransactionsGetsNoOtherClasses) {
+TEST_F(BranchFilterTest, InTxKeepsTheRestrictionToClasses) {
   code.put(1, {0xC3}), code.put(2, {0x74, 0});
   perf::BranchEntry returns = branch(1, target), jumps = branch(2, target);
   returns.in_tx = jumps.in_tx = 1;
@@ -199,7 +199,7 @@ TEST_F(BranchFilterTest, TypesAreSavedOnlyForWhoAsks) {
 }
 
 // The type is that of the lowest class bit, and NO_TX is lower than IND_JMP.
-TEST_F(BranchFilterTest, OutsideTransactionsAskedForAnIndirectJumpIsTypedNoTx) {
+TEST_F(BranchFilterTest, WithNoTxAnIndirectJumpIsTypedNoTx) {
   code.put(site, {0xFF, 0xE0});
   std::vector<perf::BranchEntry> branches{branch(site, target)};
   filter.apply(branches, any_user | NO_TX | TYPE_SAVE, code);
@@ -219,7 +219,7 @@ TEST_F(BranchFilterTest, TheHardwaresTypeSparesTheDecoding) {
   EXPECT_EQ(code.reads, 1u);
 }
 
-TEST_F(BranchFilterTest, BranchesThatTheHardwareTypedStayAroundAnUnreadableOne) {
+TEST_F(BranchFilterTest, HardwareTypedBranchesStayAroundUnreadable) {
   perf::BranchEntry first = branch(1, target), last = branch(3, target);
   first.type = last.type = perf::branch_type::COND & 0xF;
   EXPECT_THAT(kept({first, branch(2, target), last}, ALL | TYPE_SAVE), ElementsAre(1, 3));
@@ -244,7 +244,7 @@ TEST_F(BranchFilterTest, ForgetsCodeWhenMappingsChange) {
   EXPECT_THAT(kept({branch(site, target)}, JCC | USER), ElementsAre(site));
 }
 
-TEST_F(BranchFilterTest, AddressesThatShareAPlaceInMemoryAreNotMixedUp) {
+TEST_F(BranchFilterTest, AddressesThatShareACacheEntryStayApart) {
   BranchFilter tiny(1);
   code.put(1, {0xC3}), code.put(2, {0x74, 0});
   for (int i = 0; i < 2; ++i) {
@@ -255,7 +255,7 @@ TEST_F(BranchFilterTest, AddressesThatShareAPlaceInMemoryAreNotMixedUp) {
   }
 }
 
-TEST_F(BranchFilterTest, BranchesThatLeaveTheKernelStayOnlyForWhoLetsThem) {
+TEST_F(BranchFilterTest, KernelExitsStayOnlyWhereTheFilterKeepsThem) {
   code.put(kernel, {0x0F, 0x07});  // sysret
   EXPECT_THAT(kept({branch(kernel, target)}, any_user), IsEmpty());
   EXPECT_THAT(kept({branch(kernel, target)}, any_user | SYSRET | KERNEL_SOURCE), ElementsAre(kernel));
@@ -270,7 +270,7 @@ bool keeps_returns_to_user(perf::Kernel kernel_version) {
   return (data_of(rig.opened(attr)).branch_software_filter & KERNEL_SOURCE) != 0;
 }
 
-TEST(LinuxDrivers, DropBranchesThatLeaveTheKernelSince7_1AndIn6_12WithItsFixes) {
+TEST(LinuxDrivers, DropKernelExitBranchesIn6_12AndSince7_1) {
   EXPECT_FALSE(keeps_returns_to_user(perf::Kernel::v6_12));
   for (const perf::Kernel older : {perf::Kernel::v6_14, perf::Kernel::v6_19, perf::Kernel::v7_0})
     EXPECT_TRUE(keeps_returns_to_user(older));

@@ -73,7 +73,7 @@ TEST(ConstraintBook, MetricsExistWhereThePmuReportsThem) {
   EXPECT_EQ(counters_of(core(golden_cove, ice_lake_counters), 0x8000), 0u);
 }
 
-TEST(ConstraintBook, UnmatchedEventsMayUseEveryGeneralCounterAndNoFixedOne) {
+TEST(ConstraintBook, UnmatchedEventsMayUseAllGeneralCountersOnly) {
   EXPECT_EQ(counters_of(core(skylake, four_gp), 0x00C4), 0xFu);
   EXPECT_EQ(counters_of(core(lion_cove, lion_cove_counters), 0x00C4), 0x3FFu);
 }
@@ -90,7 +90,7 @@ TEST(ConstraintBook, TheSixteenthFixedCounterHasNoNumber) {  // 47 is the branch
   EXPECT_EQ(counters_of(core(unknown, 0xFFFF'0000'00FF), 0x1000), 0u);
 }
 
-TEST(ConstraintBook, BeforeVersionFiveUnknownPartsHaveThreeFixedEvents) {
+TEST(ConstraintBook, BeforeVersion5UnknownPartsHave3FixedEvents) {
   Enumeration e = core(unknown, 0xF'0000'000F);
   e.perfmon_version = 4;
   EXPECT_EQ(counters_of(e, 0x0300), fixed(2));
@@ -105,7 +105,7 @@ TEST(PebsTable, TheCyclesAliasIsAnEventOfItsOwnOnCore2) {
   EXPECT_EQ(precise_counters_of(core(core2, 0x7'0000'0003), 0x01C0 | inverted), 0u);
 }
 
-TEST(PebsTable, AliasesOfCyclesAreOnTheFirstFourCountersOrOnTheDistributingOne) {
+TEST(PebsTable, CyclesAliasesUseFourCountersOrTheDistributingOne) {
   for (const Microarchitecture which : {nehalem, westmere, sandy_bridge, ivy_bridge, haswell, broadwell})
     EXPECT_EQ(precise_counters_of(core(which, eight_gp), 0x01C2 | inverted), 0xFu);
   for (const Microarchitecture which : {sandy_bridge, ivy_bridge, haswell, broadwell, skylake})
@@ -113,17 +113,17 @@ TEST(PebsTable, AliasesOfCyclesAreOnTheFirstFourCountersOrOnTheDistributingOne) 
   EXPECT_EQ(precise_counters_of(core(skylake, eight_gp), 0x00C0 | inverted), 0xFu);
 }
 
-TEST(PebsTable, FromSandyBridgeToSkylakePreciseEventsNeverUseAFixedCounter) {
+TEST(PebsTable, NoPreciseFixedCounterFromSandyBridgeToSkylake) {
   for (const Microarchitecture which : {sandy_bridge, ivy_bridge, haswell, broadwell, skylake})
     for (const u64 config : {0x00C0, 0x003C, 0x0300, 0x01C4})
       EXPECT_EQ(precise_counters_of(core(which, eight_gp), config), 0xFu);
 }
 
-TEST(PebsTable, FromIceLakeOnAnEventWithoutARowMayUseItsFixedCounter) {
+TEST(PebsTable, FromIceLakeOnUnlistedEventsMayUseFixedCounters) {
   EXPECT_EQ(precise_counters_of(core(ice_lake, ice_lake_counters), 0x003C), fixed(1) | 0xFF);
 }
 
-TEST(PebsTable, BranchEventsArePreciseOnEveryGeneralCounterFromIceLakeOn) {
+TEST(PebsTable, FromIceLakeOnBranchesUseEveryGeneralCounter) {
   for (const Microarchitecture which : {ice_lake, golden_cove, redwood_cove, lion_cove, gracemont, crestmont,
                                         skymont, darkmont, arctic_wolf, panther_cove})
     for (const u64 config : {0x00C4, 0x00C5}) {
@@ -140,12 +140,12 @@ TEST(PlacementRule, OnlyCounterTwoCanRollBack) {
   EXPECT_EQ(counters_of(core(haswell, eight_gp), 0x01CD | msr::evtsel::IN_TXCP), 0u);
 }
 
-TEST(PlacementRule, IceLakeDistributesInstructionsOnFixedCounterZero) {
+TEST(PlacementRule, IceLakeDistributesInstructionsOnFixedZero) {
   EXPECT_EQ(precise_counters_of(core(ice_lake, ice_lake_counters), 0x00C0, 3), fixed(0));
   EXPECT_EQ(precise_counters_of(core(ice_lake, ice_lake_counters), 0x00C4, 3), 0xFFu);
 }
 
-TEST(PlacementRule, GoldenCoveDistributesOtherEventsOnCounterZeroOrNotAtAll) {
+TEST(PlacementRule, GoldenCoveDistributesOthersOnGeneralZeroOnly) {
   for (const Microarchitecture which : {golden_cove, redwood_cove, lion_cove, panther_cove}) {
     const Enumeration e = core(which, ice_lake_counters);
     EXPECT_EQ(precise_counters_of(e, 0x00C0, 3), fixed(0));
@@ -154,7 +154,7 @@ TEST(PlacementRule, GoldenCoveDistributesOtherEventsOnCounterZeroOrNotAtAll) {
   }
 }
 
-TEST(PlacementRule, TremontAndGracemontDistributeOnCounterZeroWhateverTheTablesSay) {
+TEST(PlacementRule, TremontAndGracemontDistributeOnCounterZero) {
   for (const Microarchitecture which : {tremont, gracemont}) {
     EXPECT_EQ(precise_counters_of(core(which, four_gp), 0x00C0, 3), fixed(0) | 0x1);
     EXPECT_EQ(precise_counters_of(core(which, four_gp), 0x00C4, 3), 0x1u);
@@ -172,7 +172,7 @@ TEST(PlacementRule, CrestmontHasTwoDistributingCounters) {
   EXPECT_EQ(precise_counters_of(core(arctic_wolf, eight_gp), 0x04D4, 3), 0u);  // GP 2 alone logs it
 }
 
-TEST(PlacementRule, RedwoodCoveHasNoRetireLatencyOnTheDistributingCounters) {
+TEST(PlacementRule, RedwoodCoveDistributesWithoutRetireLatency) {
   for (const Microarchitecture which : {redwood_cove, lion_cove, panther_cove}) {
     const ConstraintBook book(core(which, ice_lake_counters));
     EXPECT_EQ(book.find({.config = 0xC0, .precise = 1, .retire_latency = true}).counters, 0xFEu);

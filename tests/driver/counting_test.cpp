@@ -29,7 +29,7 @@ TEST(Driver, ResetsAPmuThatFirmwareLeftCounting) {
   EXPECT_EQ(driver.statistics().faults.count, 0u);
 }
 
-TEST(Driver, ARawEventGoesToAGeneralCounterWithItsPrivilegesAndTheInterruptBit) {
+TEST(Driver, ARawEventSetsPrivilegesAndInterruptOnAGeneralCounter) {
   Rig rig(ice_lake());
   perf::Attr attr = Rig::raw(0x01D1);
   attr.exclude_kernel = 1;
@@ -92,7 +92,7 @@ TEST(Driver, Version6UsesTheNewRegisterNames) {
   EXPECT_EQ(rig.bus.msrs[msr::V6_FX0_CTR], (0 - u64{1000}) & width48);
 }
 
-TEST(Driver, EverythingIsWrittenBeforeGlobalControlStartsTheCounters) {
+TEST(Driver, GlobalControlStartsTheCountersLast) {
   Rig rig(ice_lake());
   perf::Event& event = rig.opened(Rig::generic(HardwareId::instructions, 1000));
   rig.bus.writes.clear();
@@ -158,7 +158,7 @@ TEST(Driver, AWrapOfAFortyBitCounterIsUnderstood) {
   EXPECT_EQ(event.count, 101u);
 }
 
-TEST(Driver, APeriodThatChangesBeforeTheFirstStartIsThatOfTheSecondInterval) {  // Linux: perf_event_period
+TEST(Driver, APeriodChangedBeforeStartHoldsFromTheSecondInterval) {  // Linux: perf_event_period
   Rig rig(ice_lake());
   perf::Event& event = rig.opened(Rig::raw(0x01D1, 1000));
   event.hw.sample_period = 500;
@@ -226,11 +226,11 @@ u64 preset(FakeBus cpu, const perf::Attr& attr, u64 period) {
 }
 
 TEST(PeriodLimit, NehalemCountsAtLeast32) { EXPECT_EQ(preset(nehalem(), Rig::raw(0xC4, 100), 10), 32u); }
-TEST(PeriodLimit, HaswellCountsAtLeast32And128OfPreciselyDistributedInstructions) {
+TEST(PeriodLimit, HaswellCountsAtLeast32OrDistributed128) {
   EXPECT_EQ(preset(haswell(), Rig::raw(0xC4, 100), 10), 32u);
   EXPECT_EQ(preset(haswell(), Rig::raw(0x01C0, 1000), 100), 128u);
 }
-TEST(PeriodLimit, BroadwellClearsTheLowBitsOfPreciselyDistributedInstructions) {
+TEST(PeriodLimit, BroadwellClearsLowBitsOfDistributedInstructions) {
   FakeBus broadwell = product(0x306D4, {0x07300403, 0, 0, 0x603}, 0x32C4);
   EXPECT_EQ(preset(broadwell, Rig::raw(0x01C0, 1000), 1000), 960u);
   EXPECT_EQ(preset(broadwell, Rig::raw(0x01C0, 1000), 100), 128u);
@@ -264,7 +264,7 @@ TEST(Driver, PebsEnableIsLeftAloneWhileNoEventIsPrecise) {
   EXPECT_EQ(std::ranges::count(written, msr::PEBS_ENABLE), 0);
 }
 
-TEST(Driver, ASwitchOfTasksLeavesThePmuAloneWhereItKeepsNothingOfThem) {
+TEST(Driver, ATaskSwitchWritesNothingWithoutTaskState) {
   Rig rig(ice_lake());
   rig.schedule(rig.opened(Rig::raw(0xC4, 100)));
   rig.bus.writes.clear();
@@ -281,7 +281,7 @@ void overflow_once(Rig& rig) {
   rig.interrupt();
 }
 
-TEST(Interrupt, CountersStopBeforeStatusIsAcknowledgedAndRestartLast) {
+TEST(Interrupt, CountersStopBeforeTheAcknowledgeAndRestartLast) {
   Rig rig(ice_lake());
   overflow_once(rig);
   EXPECT_EQ(rig.bus.writes.front(), (std::pair<u32, u64>{msr::PERF_GLOBAL_CTRL, 0}));
@@ -301,7 +301,7 @@ TEST(Interrupt, BigCoresFromHaswellOnUnmaskTheApicLast) {
   EXPECT_EQ(rig.bus.writes.back(), (std::pair<u32, u64>{msr::X2APIC_LVTPC, msr::lvtpc::NMI}));
 }
 
-TEST(Interrupt, SmallCoresFromGracemontOnUnmaskTheApicBeforeCountersRestart) {
+TEST(Interrupt, FromGracemontOnAtomsUnmaskTheApicBeforeRestart) {
   Rig rig(skymont());
   overflow_once(rig);
   EXPECT_EQ(position(rig.bus, msr::X2APIC_LVTPC) + 1, position(rig.bus, msr::PERF_GLOBAL_CTRL, true));
@@ -324,7 +324,7 @@ TEST(Interrupt, PebsEnableIsNotRewrittenWhereNothingChanged) {
   EXPECT_EQ(std::ranges::count(written, msr::PEBS_ENABLE), 0);
 }
 
-TEST(Interrupt, OneInterruptServesEveryOverflowedCounterLowestFirst) {
+TEST(Interrupt, ServesAllOverflowedCountersLowestFirst) {
   Rig rig(ice_lake());
   perf::Event& first = rig.opened(Rig::raw(0x01D1, 100));
   perf::Event& second = rig.opened(Rig::raw(0x02D1, 50));
@@ -338,7 +338,7 @@ TEST(Interrupt, OneInterruptServesEveryOverflowedCounterLowestFirst) {
   EXPECT_EQ(rig.sink.samples[1].event, &second);
 }
 
-TEST(Interrupt, AStatusBitOfACounterWhosePeriodHasNotElapsedGivesNoSample) {
+TEST(Interrupt, AStatusBitBeforeThePeriodElapsedGivesNoSample) {
   Rig rig(ice_lake());
   perf::Event& event = rig.opened(Rig::raw(0x01D1, 100));
   rig.schedule(event);
@@ -354,7 +354,7 @@ TEST(Interrupt, NothingToHandleIsAnUnknownInterrupt) {
   EXPECT_EQ(rig.driver.statistics().unhandled_interrupts, 1u);
 }
 
-TEST(Interrupt, ABackToBackInterruptAfterOneThatHandledTwoIsNoUnknownOne) {
+TEST(Interrupt, ABackToBackNmiAfterHandlingTwoIsNotUnknown) {
   Rig rig(ice_lake());
   perf::Event& first = rig.opened(Rig::raw(0x01D1, 100));
   perf::Event& second = rig.opened(Rig::raw(0x02D1, 100));
@@ -379,7 +379,7 @@ TEST(Interrupt, InformationBitsAloneAreNothingToHandle) {
 
 // A transaction that aborts takes the overflow of such a counter back, and its status bit: it is looked at
 // whenever there is an overflow to handle, and only then.
-TEST(Interrupt, InformationBitsAloneAreNothingToHandleForACheckpointedCounterEither) {
+TEST(Interrupt, InformationBitsAreUnhandledEvenWhenCheckpointed) {
   Rig rig(haswell());
   rig.schedule(rig.opened(Rig::raw(0xC4 | msr::evtsel::IN_TXCP)));
   rig.bus.msrs[msr::PERF_GLOBAL_STATUS] = msr::status::COND_CHGD;
@@ -387,8 +387,7 @@ TEST(Interrupt, InformationBitsAloneAreNothingToHandleForACheckpointedCounterEit
   EXPECT_EQ(rig.driver.statistics().unhandled_interrupts, 1u);
 }
 
-TEST(Interrupt,
-     ACheckpointedCounterIsNeverNearItsOverflowWhileItIsHandled) {  // Linux: intel_pmu_save_and_restart
+TEST(Interrupt, ACheckpointedCounterIsZeroedWhileItIsHandled) {  // Linux: intel_pmu_save_and_restart
   constexpr u64 period = 0x8000'0000;
   Rig rig(haswell());
   perf::Event& event = rig.opened(Rig::raw(0xC4 | msr::evtsel::IN_TXCP, period));
@@ -404,7 +403,7 @@ TEST(Interrupt,
 }
 
 // Parts before Skylake set the counter's own bit beside the buffer's.
-TEST(Interrupt, TheStatusBitOfAPebsCounterIsNoSampleBesideItsRecords) {
+TEST(Interrupt, APebsCountersStatusBitGivesNoExtraSample) {
   Rig rig(haswell());
   perf::Event& event = rig.opened(Rig::precise(0xC4, 2, 100));
   ASSERT_TRUE(rig.schedule(event));
@@ -446,7 +445,7 @@ TEST(Interrupt, AStatusThatCannotBeClearedResetsThePmu) {
   EXPECT_EQ(driver.statistics().stuck_interrupts, 1u);
 }
 
-TEST(Periods, ASampleHasItsOwnIntervalsPeriodAndBeforeLinux6_14TheNextOnes) {
+TEST(Periods, ASampleHasItsOwnPeriodSinceLinux6_14) {
   const auto period_under = [](perf::Kernel kernel) {
     Rig rig(ice_lake(), {.kernel = kernel});
     perf::Event& event = rig.opened(Rig::raw(0xC4, 1000));
@@ -462,7 +461,7 @@ TEST(Periods, ASampleHasItsOwnIntervalsPeriodAndBeforeLinux6_14TheNextOnes) {
 
 // --- what start-up sets and what user code may read
 
-TEST(StartUp, CountersAreFrozenInSystemManagementModeWhereTheCpuCan) {
+TEST(StartUp, FreezesCountersInSystemManagementModeIfSupported) {
   constexpr u64 freeze = msr::debugctl::FREEZE_WHILE_SMM;
   EXPECT_EQ(Rig(ice_lake()).bus.msrs[msr::DEBUGCTL] & freeze, freeze);
   FakeBus without = ice_lake();

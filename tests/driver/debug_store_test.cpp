@@ -68,7 +68,7 @@ TEST(DebugStore, ASmallBranchTraceBufferInterruptsAtEveryRecord) {
   }
 }
 
-TEST(DebugStore, TakingABuffersRecordsLeavesItEmptyAndTheOtherAsItWas) {
+TEST(DebugStore, TakingRecordsEmptiesOneBufferAndKeepsTheOther) {
   AreaRig rig;
   ASSERT_EQ(rig.area.set_up(Writer::pebs, {0x10000, 4096, 144, 144}), Fault::none);
   ASSERT_EQ(rig.area.set_up(Writer::branch_trace, {0x20000, 4096, 24, 24}), Fault::none);
@@ -97,7 +97,7 @@ TEST(DebugStore, AnIndexBeforeItsBufferIsAFaultAndReadsNothing) {
   }
 }
 
-TEST(DebugStore, NobodyCanTellWhatAnAreaThatIsGoneHolds) {
+TEST(DebugStore, AnAreaThatIsGoneMayHoldRecordsButYieldsNone) {
   AreaRig rig;
   EXPECT_TRUE(rig.area.holds_records(Writer::pebs));
   EXPECT_TRUE(rig.area.take(Writer::pebs).empty());

@@ -63,7 +63,7 @@ TEST(Enumeration, FromVersion5OnOnlyTheBitmapCountsFixedCounters) {  // the odd 
   EXPECT_EQ(enumerate(bus).counters >> 32, 0u);
 }
 
-TEST(Enumeration, AlderLakesCoresAreKnownByNameBecauseItsLeavesShowOnlyTheCommonSubset) {
+TEST(Enumeration, AlderLakesCoresAreKnownByTypeDespiteSharedLeaves) {
   FakeBus bus = product(0x90672, {0x07300605, 0, 7, 0x8603}, 0x7480);
   bus.leaves[{7, 0}].edx = cpuid_hybrid | cpuid_arch_lbr;
   bus.leaves[{0x1C, 0}] = {0x4000000B, 7, 7, 0};
@@ -80,7 +80,7 @@ TEST(Enumeration, AlderLakesCoresAreKnownByNameBecauseItsLeavesShowOnlyTheCommon
   EXPECT_EQ(e.perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
 }
 
-TEST(Enumeration, Leaf23HOverridesLeafAhAndAnnouncesAutoCounterReload) {
+TEST(Enumeration, Leaf23HOverridesLeafAhAndListsAutoCounterReload) {
   FakeBus bus = skymont();
   const Enumeration e = enumerate(bus);
   EXPECT_EQ(e.microarchitecture, Microarchitecture::skymont);
@@ -173,7 +173,7 @@ TEST(Enumeration, AnUnknownProductIsStillEnumerated) {
   EXPECT_EQ(e.counters, 0xF'0000'00FFu);
 }
 
-TEST(Enumeration, SinceLunarLakeTheRegisterSaysWhichCoreOfAHybridHasMetrics) {
+TEST(Enumeration, SinceLunarLakeTheMsrSaysWhichCoreHasMetrics) {
   FakeBus bus = lion_cove();
   EXPECT_NE(enumerate(bus).perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
   bus.msrs[msr::PERF_CAPABILITIES] &= ~msr::perf_cap::PERF_METRICS;
@@ -184,7 +184,7 @@ TEST(Enumeration, SinceLunarLakeTheRegisterSaysWhichCoreOfAHybridHasMetrics) {
 
 using perf::Kernel;
 
-TEST(LinuxView, CougarCoveAndArrowLakeHAreGenericCoresToOlderReleases) {
+TEST(LinuxView, PantherLakeAndArrowLakeHAreUnknownToOlderReleases) {
   FakeBus panther_lake_e = darkmont();
   const Enumeration unknown = enumerate(panther_lake_e, Kernel::v6_15);
   EXPECT_EQ(unknown.microarchitecture, Microarchitecture::unknown);

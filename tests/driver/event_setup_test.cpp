@@ -99,7 +99,7 @@ TEST(EventSetup, CountingForTheSiblingThreadNeedsHardwareThatCan) {
 
 // --- precise events ---------------------------------------------------------------------------------------
 
-TEST(PreciseSetup, CyclesBecomeAnInvertedRetirementCountBeforeIceLake) {
+TEST(PreciseSetup, CyclesAreAnInvertedCountBeforeIceLake) {
   constexpr u64 inverted = msr::evtsel::INV | u64{16} << 24;
   const auto config = [](FakeBus cpu, unsigned level) {
     Rig rig(std::move(cpu));
@@ -128,7 +128,7 @@ TEST(PreciseSetup, CountingEventsHaveNothingToBePreciseAbout) {
   EXPECT_EQ(rig.refusal, "precise_ip needs a sampling event: sample_period is 0");
 }
 
-TEST(PreciseSetup, EarlyFormatsNeedTheBranchStackToFindTheInstruction) {
+TEST(PreciseSetup, EarlyFormatsNeedTheBranchStackForExactAddresses) {
   Rig rig(sandy_bridge());
   Attr attr = Rig::precise(0xC4, 2);
   attr.exclude_kernel = 1;
@@ -140,7 +140,7 @@ TEST(PreciseSetup, EarlyFormatsNeedTheBranchStackToFindTheInstruction) {
             "branch_sample_type: precise_ip 2 needs any branch at the event's own privilege levels");
 }
 
-TEST(PreciseSetup, VectorRegistersComeWithPreciseRecordsOnlyBeforeSimdSampling) {
+TEST(PreciseSetup, VectorRegistersNeedPebsBeforeSimdSampling) {
   Rig rig(ice_lake(), {.kernel = perf::Kernel::v7_1});
   Attr attr = Rig::raw(0xC4, 1000);
   attr.sample_regs_intr = bit(32);
@@ -174,7 +174,7 @@ TEST(PeriodSetup, ACheckpointedEventSamplesRarelyOrNotAtAll) {
   EXPECT_EQ(rig.error_of(Rig::raw(0xC4 | msr::evtsel::IN_TXCP)), 0);
 }
 
-TEST(PeriodSetup, AFrequencyStartsFromWhatSuchEventsAreExpectedToReach) {
+TEST(PeriodSetup, AFrequencyStartsFromTheExpectedEventRate) {
   Rig rig(skylake());
   const auto start = [&](Attr attr) {
     attr.freq = 1;

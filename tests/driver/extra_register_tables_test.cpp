@@ -122,7 +122,7 @@ class ExtraRegisterTable : public testing::TestWithParam<ExtraRegisters> {
   Rig rig{GetParam().cpu};
 };
 
-TEST_P(ExtraRegisterTable, EachEventHasItsRegisterAndEachRegisterTakesItsBits) {
+TEST_P(ExtraRegisterTable, EachEventHasItsRegisterAndValidBits) {
   for (const ExtraRegister& row : GetParam().registers) {
     const perf::Event& event = rig.opened(Rig::with_value(row.event, row.takes));
     EXPECT_EQ(data_of(event).extra_register, row.address) << std::hex << row.event;
@@ -144,7 +144,7 @@ TEST_P(ExtraRegisterTable, NoOtherEventHasOne) {
 }
 
 /// Different values of one event go to the registers that can stand in for each other, and no further.
-TEST_P(ExtraRegisterTable, AGroupHasAsManyValuesAsThereAreInterchangeableRegisters) {
+TEST_P(ExtraRegisterTable, AGroupHasAValuePerAlternativeRegister) {
   for (const ExtraRegister& row : GetParam().registers) {
     perf::Event& leader = rig.opened(Rig::with_value(row.event, 0));
     unsigned values = 1;

@@ -29,7 +29,7 @@ TEST(ExtraRegister, EqualValuesShareOneRegister) {
   EXPECT_EQ(data_of(second).extra_register, msr::OFFCORE_RSP_0);
 }
 
-TEST(ExtraRegister, AnotherValueTakesTheOtherRegisterAndItsSelector) {
+TEST(ExtraRegister, ASecondValueTakesTheOtherRegisterAndSelector) {
   Rig rig(skylake());
   ASSERT_TRUE(rig.schedule(rig.opened(Rig::with_value(0x01B7, 0x10001))));
   perf::Event& second = rig.opened(Rig::with_value(0x01B7, 0x10002));
@@ -123,7 +123,7 @@ TEST(SnoopRegisters, DoNotStandInForEachOther) {
   EXPECT_EQ(rig.bus.msrs[msr::SNOOP_RSP_1], 0x2u);
 }
 
-TEST(OffModuleRegisters, TheSelectorFollowsTheRegisterAndTheCounterTheSelector) {
+TEST(OffModuleRegisters, RegisterSetsSelectorAndSelectorCounter) {
   Rig rig(e_core_of(18, 0x01));
   perf::Event& first = rig.opened(Rig::with_value(0x01B7, 0x1));
   perf::Event& second = rig.opened(Rig::with_value(0x01B7, 0x2));
@@ -136,7 +136,7 @@ TEST(OffModuleRegisters, TheSelectorFollowsTheRegisterAndTheCounterTheSelector) 
   EXPECT_EQ(rig.bus.msrs[msr::OMR_0 + 2], 0x4u);
 }
 
-TEST(OffcoreRegisters, AValueThatTheOtherRegisterDoesNotTakeCannotGoThere) {
+TEST(OffcoreRegisters, AValueInvalidForTheOtherRegisterIsNotMoved) {
   Rig rig(part(6, 0x86));  // Tremont: bit 63 in RSP_0 alone
   ASSERT_TRUE(rig.schedule(rig.opened(Rig::with_value(0x01B7, 0x1))));
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::with_value(0x01B7, bit(63) | 0x1))));

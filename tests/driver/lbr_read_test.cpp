@@ -200,7 +200,7 @@ TEST_F(ArchRead, WithoutTheMispredictFieldEverythingIsPredicted) {
   EXPECT_EQ(entry.cycles, 0u);
 }
 
-TEST_F(ArchRead, PebsRecordsHaveNoHardwareIndexAndALaterReadLeavesItSo) {
+TEST_F(ArchRead, PebsRecordsHaveNoHardwareIndexEvenAfterARead) {
   put(0, {0x401000, 0x402000, 0x1500000000000011});
   perf::Event e = LbrRig::event(ANY | USER);
   ASSERT_EQ(rig.sample(e).hw_index, 0u);
@@ -309,7 +309,7 @@ TEST_F(ArchRead, EventCountsFollowTheOrderOfTheGroup) {
   EXPECT_EQ(stack.entries[0].reserved, 0u);
 }
 
-TEST_F(ArchRead, AMemberThatIsOnlyLoggedSamplesTheBranchesOfItsLeader) {
+TEST_F(ArchRead, AMemberThatIsOnlyLoggedSamplesItsLeadersBranches) {
   put(0, {0x401000, 0x402000, 0x1500000700000011});
   perf::Event leader = LbrRig::event(ANY | USER), logged = LbrRig::event(COUNTERS | USER);
   leader.leader = logged.leader = &leader;

@@ -96,7 +96,7 @@ TEST(LbrValidation, CallStacksNeedTheMode) {
   EXPECT_EQ(modern.open_with(CALL_STACK | u), 0);
 }
 
-TEST(LbrValidation, CallStacksExcludeOtherBranchesButForThreeRequests) {
+TEST(LbrValidation, CallStacksExcludeOtherKindsExceptThree) {
   LbrRig rig(skylake());
   for (const u64 other : {ANY, ANY_CALL, ANY_RETURN, IND_CALL, ABORT_TX, IN_TX, NO_TX, COND})
     EXPECT_EQ(rig.open_with(CALL_STACK | u | other), EINVAL) << other;
@@ -112,7 +112,7 @@ FakeBus arch_with_filters(u32 ebx) {
   return bus;
 }
 
-TEST(LbrValidation, ArchitecturalLbrWithoutPrivilegeFilterRefusesPrivileges) {
+TEST(LbrValidation, ArchLbrWithoutPrivilegeFilterRefusesPrivileges) {
   LbrRig rig(arch_with_filters(lbr_leaf::EBX_BRANCH_FILTER));
   EXPECT_EQ(rig.open_with(ANY | u), EOPNOTSUPP);
   EXPECT_EQ(rig.refusal, "branch_sample_type: this CPU's LBR cannot filter by 0x1");
@@ -125,7 +125,7 @@ TEST(LbrValidation, ArchitecturalLbrWithoutTypeFilterRefusesTypes) {
   EXPECT_EQ(rig.open_with(CALL_STACK | u), EOPNOTSUPP);
 }
 
-TEST(LbrValidation, ArchitecturalLbrWithoutAnyFilterLeavesItToSoftware) {
+TEST(LbrValidation, ArchLbrWithoutAnyFilterUsesTheSoftwareFilter) {
   LbrRig rig(arch_with_filters(0));
   EXPECT_EQ(rig.filter_of(COND | u), 0u);
 }

@@ -87,7 +87,7 @@ TEST(LbrEnable, AfterAnInterruptVersion4HasAlreadyUnfrozen) {
   EXPECT_THAT(rig.bus.writes, IsEmpty());
 }
 
-TEST(LbrEnable, AfterAnInterruptVersion3SwitchesRecordingOnButKeepsTheFilter) {
+TEST(LbrEnable, AfterAPmiVersion3EnablesRecordingAndKeepsTheFilter) {
   LbrSwitch rig(haswell(), ANY | USER);
   rig.lbr.enable(Mode::after_pmi);
   EXPECT_THAT(rig.bus.writes, ElementsAre(Pair(msr::DEBUGCTL, 0x801u)));
@@ -172,7 +172,7 @@ TEST(TaskSwitch, BeforeLinux6_15CallStacksOfTheCpuAreNotKept) {
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_15, cpu), 0x3000u);
 }
 
-TEST(TaskSwitch, ATaskThatComesWithItsEventsFindsNoBranchesOfOthers) {
+TEST(TaskSwitch, ATaskThatReturnsFindsNoBranchesOfOthers) {
   Rig rig(skylake());
   perf::Attr attr = Rig::raw(0xC4, 1000);
   attr.sample_type = perf::sample::BRANCH_STACK;
@@ -232,7 +232,7 @@ TEST(TaskSwitch, KernelCallStacksAloneAreNotSaved) {
   EXPECT_EQ(rig.value(FROM + 1), 0u);
 }
 
-TEST(TaskSwitch, WithoutTsxKernelSourcesAreWrittenBackWithTheirSign) {
+TEST(TaskSwitch, WithoutTsxRestoresKernelSourcesSignExtended) {
   LbrSwitch rig(haswell_without_tsx(), CALL_STACK | USER);
   rig.put(msr::LBR_TOS, 1);
   rig.put(FROM + 1, 0x1FFFFFFF81000010), rig.put(TO + 1, 0x1000);

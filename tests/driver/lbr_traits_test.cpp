@@ -19,12 +19,12 @@ Enumeration legacy(Microarchitecture core, unsigned format) {
 }
 
 // Linux, intel_pmu_lbr_init_knl: the flag is there although PERF_CAPABILITIES say a format without it.
-TEST(LbrTraits, KnightsLandingHasTheMispredictFlagThatItsFormatDoesNotTell) {
+TEST(LbrTraits, KnightsLandingHasAMispredictFlagDespiteItsFormat) {
   EXPECT_TRUE(lbr_traits(legacy(Microarchitecture::knights_landing, 1)).flags_in_from);
   EXPECT_FALSE(lbr_traits(legacy(Microarchitecture::silvermont, 1)).flags_in_from);
 }
 
-TEST(LbrTraits, ArchitecturalRecordsKnowMispredictsWhereCpuidSaysSo) {  // CPUID.1CH:ECX[0]
+TEST(LbrTraits, ArchRecordsKnowMispredictsWhereCpuidSaysSo) {  // CPUID.1CH:ECX[0]
   Enumeration cpu;
   cpu.arch_lbr = true;
   cpu.lbr_entries = 32;

@@ -13,7 +13,7 @@ namespace {
 
 using E = DataSourceEncoding;
 
-TEST(DataSource, SkylakeLockedL1HitWithAnStlbMissIsTheVectorOfTheReference) {
+TEST(DataSource, DecodesSkylakesLockedL1HitWithAnStlbMiss) {
   EXPECT_EQ((DataSourceReader{E::skylake}.load(0x31)), 0x10252100142u);
 }
 
@@ -60,7 +60,7 @@ TEST(DataSource, Code0MissedL3WithoutSayingThatItIsInIt) {
     EXPECT_EQ((DataSourceReader{encoding}.load(0) & (bits(36, 33) | bits(23, 5) | level_l3)), 0x600080080u);
 }
 
-TEST(DataSource, StoresThatShareAFacilityWithLoadsSayWhatBlockedThem) {
+TEST(DataSource, StoresOnTheLoadFacilitySayWhatBlockedThem) {
   constexpr u64 block = u64{7} << 40;
   EXPECT_EQ((DataSourceReader{E::golden_cove}.store(0x41) & block), u64{1} << 40);
   EXPECT_EQ((DataSourceReader{E::gracemont}.store(0x41) & block), u64{2} << 40);
@@ -72,7 +72,7 @@ TEST(DataSource, StoresThatShareAFacilityWithLoadsSayWhatBlockedThem) {
 // The words below are without TLB, lock and block bits.
 constexpr u64 source_bits = bits(63, 46) | bits(39, 33) | bits(23, 0);
 
-TEST(DataSource, NearCodesOfPantherCoveAndArcticWolfAreThoseOfLinux7) {
+TEST(DataSource, PantherCoveAndArcticWolfMatchLinux7NearCodes) {
   for (const E encoding : {E::panther_cove, E::arctic_wolf})
     EXPECT_EQ((DataSourceReader{encoding}.load(0) & source_bits), 0x1E00080022u);  // no level
   EXPECT_EQ((DataSourceReader{E::panther_cove}.load(1) & source_bits), 0xE00100042u);
@@ -168,7 +168,7 @@ TEST(DataSource, CodesOfLionCoveHaveTheLevelsAndSnoopsOfLinux) {
   }
 }
 
-TEST(DataSource, ServersOfSkylakeIceLakeAndSapphireRapidsHavePersistentMemory) {
+TEST(DataSource, ServersFromSkylakeOnHavePersistentMemory) {
   const auto has_persistent_memory = [](u32 model) {
     FakeBus bus = part(6, model);
     return DataSourceReader::of(enumerate(bus)).persistent_memory;

@@ -80,7 +80,7 @@ TEST(Demux, Format1IgnoresStatusBitsThatAreNotPebs) {
               ElementsAre("0:0!", "0 done 1"));
 }
 
-TEST(Demux, Format1RescuesAZeroStatusWhenOneEventIsEnabledAndPatchesTheRecord) {
+TEST(Demux, Format1RepairsAZeroStatusIfOnlyOneEventIsEnabled) {
   Bytes buffer = fixed_buffer(1, {0});
   const Drained drained = drain(buffer, {.format = 1, .enabled = 0x2, .enable_word = 0x2});
   EXPECT_THAT(drained.lines, ElementsAre("1:0!", "1 done 1"));
@@ -95,7 +95,7 @@ TEST(Demux, Format1DropsAZeroStatusSilentlyWhenTwoEventsAreEnabled) {
   EXPECT_EQ(drained.totals.unowned, 1u);
 }
 
-TEST(Demux, Format1CannotRescueALoadLatencyEventBecauseItHasTwoEnableBits) {
+TEST(Demux, Format1CannotRepairAZeroStatusOfLoadLatency) {
   Bytes buffer = fixed_buffer(1, {0});
   const DemuxSetup setup{.format = 1, .enabled = 0x8, .enable_word = 0x8 | u64{0x8} << 32};
   EXPECT_EQ(drain(buffer, setup).totals.unowned, 1u);
@@ -107,7 +107,7 @@ TEST(Demux, FixedFormatsGroupSamplesByEvent) {
               ElementsAre("0 lost 1", "0:1", "0:4!", "0 done 2", "1 lost 1", "1:0", "1:2!", "1 done 2"));
 }
 
-TEST(Demux, AdaptiveRecordsComeInBufferOrderWithTheLastOfEachEventAtTheEnd) {
+TEST(Demux, AdaptiveRecordsKeepBufferOrderExceptEachEventsLast) {
   Bytes buffer = adaptive_buffer({0b10, 0b01, 0b10, 0b11, 0b01});
   EXPECT_THAT(drain(buffer, {.format = 4, .enabled = 0b11}).lines,
               ElementsAre("1:0", "0:1", "1:2", "0:3", "0:4!", "0 done 3", "1:3!", "1 done 3"));
@@ -119,7 +119,7 @@ TEST(Demux, AdaptiveRecordsCanBeGroupedAsOlderLinuxDid) {
               ElementsAre("0:1!", "0 done 1", "1:0", "1:2!", "1 done 2"));
 }
 
-TEST(Demux, AdaptiveRecordsOfAnotherConfigurationAreSteppedOverAndCounted) {
+TEST(Demux, SkipsAndCountsAdaptiveRecordsOfAnotherConfig) {
   Bytes buffer;
   append_adaptive(buffer, 0, 1, 0);
   append_adaptive(buffer, pebs::data_cfg::MEMORY, 1, 1);

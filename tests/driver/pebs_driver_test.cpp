@@ -180,7 +180,7 @@ TEST(PebsDriver, LargeThresholdReservesOneRecordPerPossibleCounter) {
   EXPECT_EQ(threshold(basic), 65152u);
 }
 
-TEST(PebsDriver, WithoutPebsOnFixedCountersTheThresholdReservesForGeneralOnesAlone) {
+TEST(PebsDriver, ThresholdReservesOnlyForCountersWithPebs) {
   Machine m(3);
   m.start(sample::IP | sample::TIME);
   constexpr u64 record = 200, general_counters = 8;
@@ -209,7 +209,7 @@ TEST(PebsDriver, EventsAreLargeOnlyIfRecordsHoldAllTheyAskFor) {
   EXPECT_FALSE(data_of(haswell.open(sample::TIME)).flags & pebs_flag::LARGE) << "no TSC in format 2";
 }
 
-TEST(PebsDriver, RegistersThatRecordsLackKeepAnEventFromLargeBuffers) {
+TEST(PebsDriver, RegistersThatRecordsLackPreventLargeBuffers) {
   constexpr u64 code_segment = bit(10), rax = bit(0);
   const auto is_large = [](u64 type, u64 registers) {
     Machine m(4);
@@ -291,7 +291,7 @@ u64 vectors_recorded_for(unsigned qwords, u32 vectors, u16 predicates) {
   return driver.enable(event, map).cfg_c & pebs::cfg_c::VECTORS;
 }
 
-TEST(PebsDriver, ArchitecturalRecordsHaveTheVectorGroupsThatAreSampledAndNoOthers) {
+TEST(PebsDriver, ArchRecordsHaveOnlyTheSampledVectorGroups) {
   using namespace pebs::cfg_c;
   EXPECT_EQ(vectors_recorded_for(0, 0, 0), 0u);
   EXPECT_EQ(vectors_recorded_for(2, 0xFFFF, 0), XMM);
@@ -302,7 +302,7 @@ TEST(PebsDriver, ArchitecturalRecordsHaveTheVectorGroupsThatAreSampledAndNoOther
 }
 
 // Linux: intel_pmu_pebs_add.
-TEST(PebsDriver, DataCfgKeepsWhatTheFirstEventNeedsAndBeginsAfreshBehindTheLast) {
+TEST(PebsDriver, DataCfgGrowsUntilTheLastEventIsRemoved) {
   Machine m(4);
   m.start(sample::IP | sample::ADDR);
   m.start(sample::IP);
@@ -374,7 +374,7 @@ TEST(PebsDriver, RecordsOfTheOldLayoutAreDrainedBeforeItChanges) {
   EXPECT_EQ(m.driver.totals().odd_size, 0u);
 }
 
-TEST(PebsDriver, LastSampleOfAnInterruptIsAnOverflowAndOfOtherDrainsIsNot) {
+TEST(PebsDriver, OnlyAnInterruptsLastSampleIsAnOverflow) {
   Machine m(4);
   m.start(sample::IP);
   m.cpu.write_records(adaptive_buffer({1, 1}));
@@ -410,7 +410,7 @@ TEST(PebsDriver, CollisionsBecomeLostSamplesOfEveryCollider) {
   EXPECT_THAT(m.host.lines, ElementsAre("e0 lost 1", "e0 interrupts", "e1 lost 1", "e1 interrupts"));
 }
 
-TEST(PebsDriver, LostSamplesStandDirectlyBeforeTheSamplesOfTheirEvent) {
+TEST(PebsDriver, LostSamplesComeDirectlyBeforeTheirEventsSamples) {
   Machine m(1);
   m.start(sample::IP);
   m.start(sample::IP);
@@ -435,7 +435,7 @@ std::vector<std::string> drained_by(perf::Kernel kernel, Interval interval) {
   return m.host.lines;
 }
 
-TEST(PebsDriver, UpToLinux6_13TheCounterIsRestartedBeforeTheSamples) {
+TEST(PebsDriver, BeforeLinux6_14TheCounterRestartsBeforeTheSamples) {
   EXPECT_THAT(drained_by(perf::Kernel::v6_12, Interval::over), ElementsAre("restart", "e0 ip=0 overflow"));
   EXPECT_THAT(drained_by(perf::Kernel::v6_14, Interval::over), ElementsAre("e0 ip=0 overflow", "restart"));
 }
@@ -457,7 +457,7 @@ TEST(PebsDriver, StoppingAnEventInMidDrainLosesNoRecordOfTheOthers) {
 }
 
 // intel_pmu_save_and_restart_reload: each of n overflows took the counter from 0 back to -period.
-TEST(PebsDriver, CountIsReconstructedFromTheRecordsOfAnAutoReloadEvent) {
+TEST(PebsDriver, AutoReloadReconstructsTheCountFromRecords) {
   Machine m(4);
   Event& event = m.start(sample::IP, 1000);
   event.hw.previous_count = (0 - u64{1000}) & low_bits(48);
@@ -477,7 +477,7 @@ TEST(PebsDriver, CountAdvancesWithoutRecordsToo) {
   EXPECT_EQ(event.count, 600u);
 }
 
-TEST(PebsDriver, CountOfAnEventThatLeftNoRecordWaitsWhereAnotherLeftOne) {
+TEST(PebsDriver, CountWaitsWhenOnlyAnotherEventLeftARecord) {
   Machine m(4);
   Event &silent = m.start(sample::IP, 1000), &other = m.start(sample::IP, 1000);
   for (Event* const event : {&silent, &other}) {
@@ -493,7 +493,7 @@ TEST(PebsDriver, CountOfAnEventThatLeftNoRecordWaitsWhereAnotherLeftOne) {
   EXPECT_EQ(other.count, 1600u);
 }
 
-TEST(PebsDriver, TimeIsTheRecordsTscUnlessTheEventHasAClockOfItsOwn) {
+TEST(PebsDriver, TimeIsTheRecordsTscUnlessTheEventHasItsOwnClock) {
   Machine m(3);
   m.start(sample::IP | sample::TIME);
   Bytes records = fixed_buffer(3, {1});
@@ -599,7 +599,7 @@ TEST(IpFixUp, ARecordAtABranchTargetWasTheBranch) {
   EXPECT_EQ(m.host.samples.at(0).ip, 0x900u);
 }
 
-TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
+TEST(PebsDriver, WeightIsLoadLatencyOrTheCyclesOfAnAbort) {
   Machine m(3);
   Event& event = m.open(sample::IP | sample::WEIGHT | sample::ADDR | sample::DATA_SRC | sample::TRANSACTION);
   data_of(event).flags |= pebs_flag::LOAD_LATENCY;
@@ -626,7 +626,7 @@ TEST(PebsDriver, WeightOfALoadLatencyRecordIsItsLatencyAndOfAnAbortItsCycles) {
   EXPECT_EQ(m.host.samples.at(1).weight, 100u);
 }
 
-TEST(PebsDriver, WeightOfALoadLatencyEventIsTheWholeLatencyEvenIfItIsZero) {
+TEST(PebsDriver, WeightIsTheWholeLoadLatencyEvenIfZero) {
   for (const u64 type : {sample::WEIGHT, sample::WEIGHT_STRUCT})
     for (const u64 latency : {u64{0}, u64{0x5'0000'0003}}) {
       Machine m(3);
@@ -666,7 +666,7 @@ Registers registers_of_fixed_record(u64 sample_type) {
   return *m.host.samples.at(0).registers;
 }
 
-TEST(PebsDriver, FixedRecordsGiveTheirGeneralRegistersToWhoSamplesThoseOfTheInterrupt) {
+TEST(PebsDriver, FixedRecordsGiveGprsOnlyWithInterruptRegisters) {
   const Registers both = registers_of_fixed_record(sample::IP | sample::REGS_USER | sample::REGS_INTR);
   EXPECT_EQ(both[Gpr::rax], 7u);
   const Registers user = registers_of_fixed_record(sample::IP | sample::REGS_USER);
@@ -677,7 +677,7 @@ TEST(PebsDriver, FixedRecordsGiveTheirGeneralRegistersToWhoSamplesThoseOfTheInte
   }
 }
 
-TEST(PebsDriver, PrivilegeIsThatOfTheRecordsAddressWhateverWasInterrupted) {
+TEST(PebsDriver, PrivilegeFollowsTheRecordsAddress) {
   for (const DrainTrigger trigger : {DrainTrigger::interrupt, DrainTrigger::context_switch}) {
     Machine m(4);
     m.start(sample::IP);

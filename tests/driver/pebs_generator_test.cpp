@@ -74,7 +74,7 @@ TEST(Generator, VectorGroupsAreFilledAndInTheHeader) {  // SDM vol. 3, architect
   EXPECT_EQ(drain(fragmented), drain(buffer));
 }
 
-TEST(Generator, CollisionsCostSamplesInFormat1AndAreSharedInFormat3) {
+TEST(Generator, CollisionsLoseSamplesInFormat1ButNotInFormat3) {
   pebs::GeneratorOptions options{.format = 1, .events = 2, .records = 1000, .collisions_permille = 250};
   auto status_copies = pebs::generate_buffer(options);
   const u64 collided = drain(status_copies).collided;

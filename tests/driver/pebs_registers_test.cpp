@@ -94,7 +94,7 @@ testing::AssertionResult is_filled(std::span<const std::byte> piece, std::size_t
 
 constexpr u64 all_valid = bit(1) | bit(2) | bit(5) | bit(6) | bit(7) | bit(19);
 
-TEST(PebsRegisters, EveryVectorGroupOfAnArchitecturalRecordIsAPiece) {
+TEST(PebsRegisters, EveryVectorGroupOfAnArchRecordIsAPiece) {
   LiveHost host;
   PebsSampleBuilder builder(cpu_with_format(Enumeration::arch_pebs_format), host);
   const perf::Event event = event_for_registers();
@@ -111,7 +111,7 @@ TEST(PebsRegisters, EveryVectorGroupOfAnArchitecturalRecordIsAPiece) {
   EXPECT_EQ(data.extended->shadow_stack_pointer, 0x55bu);
 }
 
-TEST(PebsRegisters, AGroupThatIsNotValidIsEmptyAndTheOthersStayWhereTheyAre) {
+TEST(PebsRegisters, AnInvalidGroupIsEmptyAndTheOthersStayInPlace) {
   LiveHost host;
   PebsSampleBuilder builder(cpu_with_format(Enumeration::arch_pebs_format), host);
   const perf::Event event = event_for_registers();
@@ -178,7 +178,7 @@ u64 weight_of(u32 retire_latency, u64 latency, u64 tsx = 0) {
 
 // Bit 16 says that the retire latency is valid; the latency word has the instruction's in 15:0, the access's
 // in 47:32.
-TEST(ArchitecturalRecords, TellTheLatenciesOfAccessInstructionAndRetirement) {
+TEST(ArchitecturalRecords, HaveAccessInstructionAndRetireLatencies) {
   EXPECT_EQ(weight_of(0x1'0003, u64{0x22} << 32 | 0x11), u64{3} << 48 | u64{0x11} << 32 | 0x22);
   EXPECT_EQ(weight_of(0x0'0003, u64{0x22} << 32 | 0x11), u64{0x11} << 32 | 0x22) << "not valid";
   EXPECT_EQ(weight_of(0x1'FFFF, 0), u64{0xFFFF} << 48);

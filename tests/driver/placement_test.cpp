@@ -36,7 +36,7 @@ TEST(Placement, EventsThatDoNotFitLeaveTheOthersAlone) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(data_of(*events[static_cast<std::size_t>(i)]).index, i);
 }
 
-TEST(Placement, AnEventThatIsNewSendsTheWholeListThroughTheSearchAgain) {
+TEST(Placement, ANewEventReassignsTheWholeList) {
   Rig rig(skylake());
   const auto events = scheduled(rig, 3, Rig::raw(0xC4));
   rig.unschedule(*events[1]);
@@ -56,7 +56,7 @@ TEST(Placement, AGroupIsAllOrNothing) {
   EXPECT_TRUE(rig.schedule(rig.opened(Rig::raw(0xC4))));
 }
 
-TEST(Placement, EventsKeepTheirCountersAndKeepCountingWhenOthersCome) {
+TEST(Placement, EventsKeepTheirCountersAndCountWhenOthersCome) {
   Rig rig(skylake());
   perf::Event& first = rig.opened(Rig::raw(0xC4));
   rig.schedule(first);
@@ -135,7 +135,7 @@ TEST(Transaction, AddsCollectAndCommitSchedules) {
   for (const perf::Event* event : events) EXPECT_EQ(data_of(*event).index, -1);
 }
 
-TEST(Transaction, CancelDropsItsOwnEventsOnlyAndReleasesTheirRegisters) {
+TEST(Transaction, CancelDropsOnlyItsEventsAndFreesTheirRegisters) {
   Rig rig(nehalem());
   perf::Event& before = rig.opened(Rig::raw(0xC4));
   rig.schedule(before);
@@ -158,7 +158,7 @@ TEST(Transaction, OutsideOfOneEachAddSchedulesAtOnce) {
   rig.driver.enable();
 }
 
-TEST(Transaction, OutsideOfOneAnAddThatFailsReleasesNothingOfTheOthers) {
+TEST(Transaction, AFailedAddOutsideOfOneKeepsTheOthersRegisters) {
   TwoThreads threads(nehalem);  // which share the register
   threads.a.driver.disable();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(threads.a.driver.add(threads.a.opened(Rig::raw(0xC4))));
@@ -213,7 +213,7 @@ TEST(GroupValidation, TheResultMayDependOnTheOrderOfTheMembers) {
   EXPECT_EQ(members_that_fit(stores_last), 7u);
 }
 
-TEST(GroupValidation, OnGracemontLoadLatencyMustNotComeBetweenDistributedInstructions) {
+TEST(GroupValidation, GracemontRefusesLoadLatencyBetweenPdirEvents) {
   const auto members_of = [](std::initializer_list<perf::Attr> attrs) {
     Rig rig(part(6, 0xBE));
     perf::Event* leader = nullptr;
@@ -278,7 +278,7 @@ TEST(GroupValidation, AnEventWithoutAnyCounterIsRefused) {
 
 constexpr u64 loads = 0x81D0;  // exclusive on Sandy Bridge to Haswell
 
-TEST(HyperThreading, AnExclusiveEventAvoidsCountersThatTheSiblingUses) {
+TEST(HyperThreading, AnExclusiveEventAvoidsTheSiblingsCounters) {
   TwoThreads threads(sandy_bridge);
   threads.a.schedule(threads.a.opened(Rig::raw(0xC4)));  // GP 0
   perf::Event& exclusive = threads.b.opened(Rig::raw(loads));
@@ -286,7 +286,7 @@ TEST(HyperThreading, AnExclusiveEventAvoidsCountersThatTheSiblingUses) {
   EXPECT_EQ(data_of(exclusive).index, 1);
 }
 
-TEST(HyperThreading, NobodySharesACounterThatTheSiblingUsesExclusively) {
+TEST(HyperThreading, ACounterOfAnExclusiveEventIsNotShared) {
   TwoThreads threads(sandy_bridge);
   threads.a.schedule(threads.a.opened(Rig::raw(loads)));  // GP 0
   perf::Event& other = threads.b.opened(Rig::raw(0xC4));
@@ -294,7 +294,7 @@ TEST(HyperThreading, NobodySharesACounterThatTheSiblingUsesExclusively) {
   EXPECT_EQ(data_of(other).index, 1);
 }
 
-TEST(HyperThreading, WithExclusiveEventsEachThreadUsesHalfOfTheCounters) {
+TEST(HyperThreading, ExclusiveEventsHalveTheCountersOfEachThread) {
   TwoThreads threads(sandy_bridge);
   perf::Event& exclusive = threads.a.opened(Rig::raw(loads));
   threads.a.schedule(exclusive);
@@ -306,7 +306,7 @@ TEST(HyperThreading, WithExclusiveEventsEachThreadUsesHalfOfTheCounters) {
   EXPECT_TRUE(threads.b.schedule(third));
 }
 
-TEST(HyperThreading, WhatTheSiblingUsesDoesNotMatterWhenAGroupIsOpened) {
+TEST(HyperThreading, OpeningAGroupIgnoresWhatTheSiblingUses) {
   TwoThreads threads(sandy_bridge);
   threads.a.schedule(threads.a.opened(Rig::raw(loads)));
   perf::Event& leader = threads.b.opened(Rig::raw(0xC4));
@@ -314,7 +314,7 @@ TEST(HyperThreading, WhatTheSiblingUsesDoesNotMatterWhenAGroupIsOpened) {
   EXPECT_FALSE(threads.b.schedule(leader));  // two counters for each thread
 }
 
-TEST(HyperThreading, ACounterIsFreeForTheSiblingAgainWhenItsEventLeaves) {
+TEST(HyperThreading, ACounterIsFreeForTheSiblingOnceItsEventLeaves) {
   TwoThreads threads(sandy_bridge);
   perf::Event& first = threads.a.opened(Rig::raw(0xC4));
   perf::Event& second = threads.a.opened(Rig::raw(loads));
@@ -342,7 +342,7 @@ TEST(HyperThreading, LaterCoresAndSingleThreadsAreNotRestricted) {
 
 // --- counters and events that come with strings attached (4.2) ---------------------------------------
 
-TEST(TransactionalAborts, GeneralCounter3IsClaimedOnlyWhileItIsUsed) {
+TEST(TransactionalAborts, Counter3IsClaimedOnlyWhileItIsUsed) {
   Rig rig(skylake_with_tsx());
   for (int i = 0; i < 3; ++i) rig.schedule(rig.opened(Rig::raw(0xC4)));
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
@@ -353,7 +353,7 @@ TEST(TransactionalAborts, GeneralCounter3IsClaimedOnlyWhileItIsUsed) {
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
 }
 
-TEST(TransactionalAborts, GeneralCounter3StaysClaimedWhoeverElseLeaves) {
+TEST(TransactionalAborts, Counter3StaysClaimedWhenOthersLeave) {
   Rig rig(skylake_with_tsx());
   const auto events = scheduled(rig, 4, Rig::raw(0xC4, 1000));
   throttle(rig, *events[2]);
@@ -364,7 +364,7 @@ TEST(TransactionalAborts, GeneralCounter3StaysClaimedWhoeverElseLeaves) {
   EXPECT_EQ(rig.bus.msrs[msr::TSX_FORCE_ABORT], 0u);
 }
 
-TEST(TransactionalAborts, WhereTheyAreForbiddenGeneralCounter3IsLeftAlone) {
+TEST(TransactionalAborts, Counter3IsUnusedWhereTheyAreForbidden) {
   Rig rig(skylake_with_tsx(), {.transaction_aborts = TransactionAborts::forbidden});
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.schedule(rig.opened(Rig::raw(0xC4))));
   EXPECT_FALSE(rig.schedule(rig.opened(Rig::raw(0xC4))));

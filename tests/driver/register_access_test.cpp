@@ -24,7 +24,7 @@ TEST_F(AccessTest, WhatWorksLeavesNoTrace) {
   EXPECT_EQ(describe(access.faults()), "");
 }
 
-TEST_F(AccessTest, EachFaultIsCountedAndTheFirstIsToldWithAddressAndValue) {
+TEST_F(AccessTest, CountsFaultsAndDescribesTheFirst) {
   EXPECT_EQ(access.wrmsr(absent, 0x1F), Fault::gp);
   EXPECT_EQ(access.read(absent), 0u);
   EXPECT_FALSE(access.rdpmc(0).ok());

@@ -74,7 +74,7 @@ TEST(Scheduler, OnlyTheFirstTwoChoicesAreRemembered) {  // Linux: perf_assign_ev
   EXPECT_TRUE(assign({crossing(0x3), crossing(0xC), revisited, neighbour, neighbour}, 32).empty());
 }
 
-TEST(Scheduler, ACrossingConstraintThatTookAFixedCounterIsNotRevisited) {
+TEST(Scheduler, ACrossingConstraintOnAFixedCounterIsNotRevisited) {
   EXPECT_TRUE(assign({crossing(fixed0), on(fixed0 | 0x1), on(0x1)}).empty());
 }
 
@@ -120,7 +120,7 @@ bool any_cross(const std::vector<Constraint>& constraints) {
   });
 }
 
-TEST(SchedulerProperty, WhatIsPlacedIsValidAndOnlyCrossingSetsFailWhereAMatchingExists) {
+TEST(SchedulerProperty, OnlyCrossingSetsFailDespiteAMatching) {
   SplitMix64 random(7);
   unsigned placed = 0, missed = 0;
   for (int round = 0; round < 20000; ++round) {

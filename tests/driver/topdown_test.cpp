@@ -40,8 +40,7 @@ TEST(Topdown, MetricsAreSharesOfSlots) {
   EXPECT_EQ(rig.bus.msrs[msr::PERF_METRICS], 0u);
 }
 
-TEST(Topdown,
-     TheRegistersAreClearedForEachEventThatStartsAndComeBackLater) {  // Linux: icl_set_topdown_event_period
+TEST(Topdown, ANewEventClearsTheRegistersAndARestartRestoresThem) {  // Linux: icl_set_topdown_event_period
   Rig rig(ice_lake());
   perf::Event& slots = rig.opened(Rig::raw(0x0400));
   perf::Event& retiring = rig.opened(Rig::raw(0x8000), &slots);
@@ -232,7 +231,7 @@ TEST(Topdown, WithoutMetricsSlotsAreAnEventLikeAnyOther) {
   EXPECT_EQ(rig.error_of(Rig::raw(0x0400 | msr::evtsel::EDGE)), 0);
 }
 
-TEST(LoadLatency, NeedsItsCompanionOnGoldenCoveWhereTheDataSourceIsSampled) {
+TEST(LoadLatency, GoldenCoveNeedsTheCompanionForTheDataSource) {
   Rig rig(sapphire_rapids());
   perf::Attr latency = Rig::precise(0x01CD, 2);
   EXPECT_EQ(rig.error_of(latency), 0);

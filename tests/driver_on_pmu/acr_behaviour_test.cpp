@@ -38,7 +38,7 @@ struct Group {
   }
 };
 
-TEST(AcrBehaviour, EvenlySpacedMissesSampleAboveTheRatioAndNeverBelow) {  // 3.3
+TEST(AcrBehaviour, EvenMissesAreSampledOnlyAboveTheRatio) {  // 3.3
   Group above("skymont"), below("skymont");
   above.run(8000, 4);  // 25 %: a sample every 20 misses
   below.run(8000, 8);
@@ -54,7 +54,7 @@ TEST(AcrBehaviour, HiddenReloadsAreNotInTheCount) {
   EXPECT_EQ(group.machine.pmu.acr_reload_count(3), 10u);
 }
 
-TEST(AcrBehaviour, ASelfReloadThatMayInterruptIsAnInterruptWithoutAStatus) {
+TEST(AcrBehaviour, ASelfReloadMayInterruptWithoutAStatusBit) {
   Group group("skymont");
   const u32 select = msr::V6_GP0_CFG_A + 4 * static_cast<u32>(data_of(*group.branches).index);
   ASSERT_EQ(group.machine.pmu.wrmsr(select, *group.machine.pmu.rdmsr(select) | msr::evtsel::INT),

@@ -149,7 +149,7 @@ INSTANTIATE_TEST_SUITE_P(Models, BranchTrace,
                          testing::Values("westmere", "sandybridge", "skylake", "icelake", "skymont",
                                          "cougarcove"));
 
-TEST(BranchTraceSetUp, OtherPeriodsFrequenciesAndFiltersUseACounter) {
+TEST(BranchTraceSetUp, OtherPeriodsFrequencyAndFiltersUseACounter) {
   Machine machine(model_with_skid("icelake", 24));
   perf::Attr period = every_branch(), frequency = every_branch(), filtered = every_branch();
   period.sample_period = 2;

@@ -171,7 +171,7 @@ TEST(SlotsGroup, StartsItsLeaderAfreshWhenAMetricJoinsIt) {  // the leader count
   EXPECT_EQ(core.read(retiring)->at(0), steps.fifth());
 }
 
-TEST(SlotsGroup, AMetricThatTheDriverGetsLaterJoinsWithoutItsLeaderMoving) {
+TEST(SlotsGroup, AMetricAddedLaterLeavesItsLeaderInPlace) {
   Machine machine(model_with_skid("icelake", 0));
   Steps steps(machine.pmu);
   perf::Event& slots = machine.opened(raw(0x0400));

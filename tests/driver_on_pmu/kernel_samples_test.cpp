@@ -107,7 +107,7 @@ class Machine final : private WholeKernel, private perf::Target {
 
 class KernelSamples : public testing::TestWithParam<const char*> {};
 
-TEST_P(KernelSamples, PrivilegeAndCodeSelectorAreThoseOfTheSampledInstruction) {
+TEST_P(KernelSamples, PrivilegeAndCsFollowTheSampledInstruction) {
   Machine machine(GetParam());
   machine.sample_branches(37, sample::REGS_USER | sample::REGS_INTR);
   machine.run(400);
@@ -124,7 +124,7 @@ TEST_P(KernelSamples, PrivilegeAndCodeSelectorAreThoseOfTheSampledInstruction) {
   EXPECT_GT(in_user, 30u);
 }
 
-TEST_P(KernelSamples, UserRegistersAreTheRecordsInUserCodeAndTheTasksInTheKernel) {
+TEST_P(KernelSamples, UserRegistersAreTheRecordsOrInKernelTheTasks) {
   Machine machine(GetParam());
   machine.sample_branches(37, sample::REGS_USER | sample::REGS_INTR);
   machine.run(400);
@@ -142,7 +142,7 @@ TEST_P(KernelSamples, UserRegistersAreTheRecordsInUserCodeAndTheTasksInTheKernel
 /// Formats whose general registers come in a group that REGS_USER asks for too.
 class UserRegistersOfGroups : public testing::TestWithParam<const char*> {};
 
-TEST_P(UserRegistersOfGroups, AreTheRecordsWithoutThoseOfTheInterruptToo) {
+TEST_P(UserRegistersOfGroups, AreTheRecordsWithoutInterruptRegisters) {
   Machine machine(GetParam());
   machine.sample_branches(37, sample::REGS_USER);
   machine.run(400);

@@ -75,7 +75,7 @@ TEST_P(LbrOnPmu, SamplesHoldTheNewestBranchesInOrder) {
   EXPECT_EQ(describe(machine.driver.statistics().faults), "");
 }
 
-TEST_P(LbrOnPmu, AProbeUnderAHypervisorFindsEverythingAndLeavesItAsItWas) {
+TEST_P(LbrOnPmu, AProbeUnderAHypervisorChangesNothing) {
   Pmu pmu(model);
   Enumeration cpu = enumerate(pmu);
   cpu.hypervisor = true;

@@ -80,7 +80,7 @@ TEST_P(PreciseCycles, GiveSamplesOrAreRefusedAsLinuxDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, PreciseCycles, testing::ValuesIn(model_names()), identifier);
 
-TEST(PreciseCyclesOfCannonLake, AreRefusedByLinux612WhichHasNoTablesForIt) {
+TEST(PreciseCyclesOfCannonLake, AreRefusedByLinux612) {
   for (const auto& [level, wanted] : {std::pair{2u, EINVAL}, std::pair{3u, EOPNOTSUPP}}) {
     Machine machine(model_with_skid("cannonlake", 0), {.kernel = perf::Kernel::v6_12});
     perf::Attr attr = hardware(perf::HardwareId::cpu_cycles, 1000);
@@ -90,7 +90,7 @@ TEST(PreciseCyclesOfCannonLake, AreRefusedByLinux612WhichHasNoTablesForIt) {
   }
 }
 
-TEST(PreciseFixedEvents, AreRefusedWherePebsDoesNotCoverFixedCounters) {
+TEST(PreciseFixedEvents, AreRefusedWithoutPebsOnFixedCounters) {
   perf::Attr attr = hardware(perf::HardwareId::ref_cycles, 1000);
   attr.precise_ip = 1;
   for (const char* const model : {"sandybridge", "haswell", "skylake"}) {

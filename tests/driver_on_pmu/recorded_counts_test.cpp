@@ -87,7 +87,7 @@ class RecordedCounts : public testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(RecordedCounts, ManyRecordsOfOneDrainReadTheCountsOfTheirOwnInstructions) {
+TEST_P(RecordedCounts, EachRecordOfADrainHasItsOwnCounts) {
   Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
   Event& instructions = machine.opened(counting(HardwareId::instructions), &branches);
   expect_exact_reads(instructions, branches);
@@ -112,7 +112,7 @@ TEST_P(RecordedCounts, ReloadedBySoftwareTheyAreAsExact) {
   expect_exact_totals(instructions, branches);
 }
 
-TEST_P(RecordedCounts, TwoSamplingMembersInOneBufferDoNotMakeCountsRunBackwards) {
+TEST_P(RecordedCounts, TwoSamplingMembersKeepCountsMonotonic) {
   Event& branches = machine.opened(reading(HardwareId::branch_instructions, 50));
   Event& instructions = machine.opened(reading(HardwareId::instructions, 171), &branches);
   expect_exact_reads(instructions, branches);
@@ -258,7 +258,7 @@ TEST_P(RecordedMetrics, SlotsAndTheirSharesAreThoseOfTheRecord) {
 
 INSTANTIATE_TEST_SUITE_P(Models, RecordedMetrics, testing::Values("lioncove", "cougarcove", "diamondrapids"));
 
-TEST(WithoutRecordedCounts, PartsWithoutTheGroupInterruptForEverySampleOfSuchAnEvent) {
+TEST(WithoutRecordedCounts, EveryGroupReadSampleInterrupts) {
   Machine machine(model_with_skid("icelake", 24));
   unsigned samples = 0;
   machine.sink.tell = [&](Event&, const perf::SampleData& data, const InterruptFrame&) {

@@ -134,7 +134,7 @@ void ask(Attr& attr, u64 side, const Shape& shape) {
 
 class RegisterShapes : public testing::TestWithParam<std::tuple<SimdAbi, unsigned>> {};
 
-TEST_P(RegisterShapes, OfEachSideAndOfBothComeOutOfTheRingWordForWord) {
+TEST_P(RegisterShapes, OfEachSideAndBothAreExactInTheRing) {
   const auto& [simd, precise] = GetParam();
   const CpuModel model = model_with_every_group();
   const u64 misc = precise == 2 ? 0x4002 : 2;  // the exact address

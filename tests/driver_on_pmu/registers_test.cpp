@@ -96,7 +96,7 @@ TEST(RegisterClasses, AreWhatXsavesSavesOrPebsRecords) {
     }
 }
 
-TEST(RegisterClasses, ArchitecturalPebsWithEveryGroupRecordsEveryClass) {
+TEST(RegisterClasses, ArchPebsWithEveryGroupRecordsEveryClass) {
   CpuModel model = *find_cpu_model("diamondrapids");
   model.policies.pebs_vector_groups = 1;
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
@@ -107,7 +107,7 @@ TEST(RegisterClasses, ArchitecturalPebsWithEveryGroupRecordsEveryClass) {
   }
 }
 
-TEST(RegisterClasses, XmmByTheirOldNumbersNeedNoPebsAndAreKnownOfUserModeToo) {
+TEST(RegisterClasses, OldXmmNumbersNeedNoPebsAndWorkInUserMode) {
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged}) {
     Opener with(*find_cpu_model("sapphirerapids"), simd), without(*find_cpu_model("haswell"), simd),
         old_pebs(*find_cpu_model("skylake"), simd);
@@ -135,7 +135,7 @@ TEST(RegisterClasses, ASoftwareEventHasNoneAndSaysSoAtTheLastStage) {
   }
 }
 
-TEST(RegisterClasses, BeforeSimdSamplingOnlyPebsKnowsXmmAndNotForUserMode) {  // has_extended_regs
+TEST(RegisterClasses, BeforeSimdSamplingXmmNeedsPebsAtInterrupts) {  // has_extended_regs
   Opener icelake(*find_cpu_model("icelake"), SimdAbi::none),
       skylake(*find_cpu_model("skylake"), SimdAbi::none);
   Attr attr = cycles(1);
@@ -259,7 +259,7 @@ void run(Machine& machine, const Attr& attr, unsigned instructions) {
   machine.unschedule(event);
 }
 
-TEST(RegisterValues, AreThoseOfTheRegisterFileWhetherByInterruptOrByPebs) {
+TEST(RegisterValues, MatchTheRegisterFileByInterruptAndByPebs) {
   for (const unsigned precise : {0u, 1u}) {
     Machine machine(model_with_every_group());
     unsigned samples = 0;

@@ -49,7 +49,7 @@ std::map<u64, u64> hot_functions(const json& report, const std::string& module) 
   return samples;
 }
 
-TEST_F(AnnotatedFilesTest, AStrippedProgramIsShownByAddressWithTheSameSamples) {
+TEST_F(AnnotatedFilesTest, StrippedProgramHasTheSameSamplesByAddress) {
   const std::string program = scratch.file("shapes");
   fs::copy_file(TEST_SHAPES, program);
   const std::string file = profile(program, "100");
@@ -68,7 +68,7 @@ TEST_F(AnnotatedFilesTest, AStrippedProgramIsShownByAddressWithTheSameSamples) {
   EXPECT_THAT(text.out, testing::ContainsRegex("# -[0-9.]+% \\(p:")) << "branch rates need no names";
 }
 
-TEST_F(AnnotatedFilesTest, AMissingProgramOrOneOfAnotherBuildIsRankedWithoutItsCode) {
+TEST_F(AnnotatedFilesTest, AMissingOrOtherProgramIsRankedWithoutCode) {
   const std::string program = scratch.file("shapes");
   fs::copy_file(TEST_SHAPES, program);
   const std::string file = profile(program, "100");
@@ -110,7 +110,7 @@ class SharedLibraryTest : public AnnotatedFilesTest {
   std::string file, id;
 };
 
-TEST_F(SharedLibraryTest, IsShownWithItsSourceAndBranchesWhereverItWasMapped) {
+TEST_F(SharedLibraryTest, HasSourceAndBranchesWhereverItWasMapped) {
   const Output whole = annotate("folded", scratch.file("nowhere"));
   ASSERT_EQ(whole.status, 0) << whole.err;
   EXPECT_THAT(whole.out, HasSubstr("if (value & 1) bits += value;"));
@@ -142,7 +142,7 @@ TEST_F(SharedLibraryTest, IsShownByItsExportedNamesWithoutADebugFile) {
 }
 
 // Debian's C library has its symbols and lines in the package libc6-dbg.
-TEST_F(AnnotatedFilesTest, ALibraryOfTheDistributionIsShownFromItsDebugPackage) {
+TEST_F(AnnotatedFilesTest, LibcIsShownFromItsDebugPackage) {
   const std::string file = scratch.file("perf.data");
   ASSERT_EQ(run({pmusim(), "record", "-q", "-e", "cycles:upp", "-c", "31", "-b", "-o", file,
                  recorded("branches", {"400"})})

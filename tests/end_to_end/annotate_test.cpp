@@ -75,7 +75,7 @@ u64 figure(const json& instruction, const char* mark, const char* name) {
   return instruction.contains(mark) ? instruction[mark][name].get<u64>() : 0;
 }
 
-TEST_F(AnnotateTest, EveryInstructionHasTheCountsOfCountingAddressByAddress) {
+TEST_F(AnnotateTest, EveryInstructionHasTheCountsTalliedByAddress) {
   const std::string file = record_branches();
   const json report = annotate(file);
   const std::vector<BranchSample> samples = branch_samples(file);
@@ -157,7 +157,7 @@ TEST_F(AnnotateTest, TheLoopGoesRoundAndItsRandomBranchesAreCoins) {
   for (std::size_t i = 0; i < ways.size(); i += 2) EXPECT_NEAR(ways[i] + ways[i + 1], 100, 0.01);
 }
 
-TEST_F(AnnotateTest, ReportRanksTheSameSamplesBySymbolModuleLineAndBranch) {
+TEST_F(AnnotateTest, ReportRanksBySymbolModuleLineAndBranch) {
   const std::string file = record_branches();
   const Output output = run({pmusim(), "report", "-i", file, "--sort", "symbol,module,line,branch"});
   ASSERT_EQ(output.status, 0) << output.err;
@@ -188,7 +188,7 @@ std::map<std::string, std::pair<u64, u64>> perf_totals(const std::string& file) 
   return totals;
 }
 
-TEST_F(AnnotateTest, MembersOfAGroupWhoseLeaderSamplesHaveTheirCounts) {
+TEST_F(AnnotateTest, MembersOfALeaderSampledGroupHaveTheirCounts) {
   const std::string file = record(recorded("branches", {"400"}),
                                   {"-e", "{cycles:u,instructions:u,branch-misses:u}:S", "-c", "2003"});
   std::map<std::string, std::pair<u64, u64>> totals;
@@ -220,7 +220,7 @@ TEST_F(AnnotateTest, FilteredBranchStacksShowNoCoverageAndSayWhy) {
   EXPECT_THAT(output.out, testing::Not(HasSubstr("\t#")));
 }
 
-TEST_F(AnnotateTest, TemplatesAndInlinedFunctionsOfAPositionIndependentProgramAreNamed) {
+TEST_F(AnnotateTest, NamesTemplatesAndInlinedFunctionsOfAPie) {
   const std::string trace = scratch.file("shapes.pmutrace");
   ASSERT_EQ(run({pmusim(), "trace", "record", "-o", trace, "--", TEST_SHAPES, "300"}).status, 0);
   const std::string file = record(trace, {"-e", "cycles:upp", "-c", "97", "-b"});

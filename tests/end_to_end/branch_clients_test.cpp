@@ -57,7 +57,7 @@ TEST_F(BranchClients, PerfScriptPrintsFullStacks) {
   EXPECT_EQ(std::distance(std::sregex_iterator(last.begin(), last.end(), entry), std::sregex_iterator()), 32);
 }
 
-TEST_F(BranchClients, PerfScriptWalksTheCodeBetweenBranchesWithoutAnInconsistency) {
+TEST_F(BranchClients, PerfScriptWalksTheCodeWithoutAMismatch) {
   if (!installed("perf")) GTEST_SKIP() << "perf is not installed (package linux-perf)";
   const Output output = run({"perf", "script", "-i", profile(), "-F", "+brstackinsn"});
   ASSERT_EQ(output.status, 0) << output.err;

@@ -65,7 +65,7 @@ std::vector<ExecutedBranch> branches_for(const Filter& filter, const std::string
 
 class BranchStack : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
-TEST_P(BranchStack, HoldsConsecutiveBranchesOfTheTraceThatPassTheFilter) {
+TEST_P(BranchStack, HoldsTheTracesConsecutiveFilteredBranches) {
   const auto& [model, filter_name] = GetParam();
   const auto filter = std::ranges::find(filters, filter_name, &Filter::name);
   const std::string trace = recorded("branches", {"400"});

@@ -34,7 +34,7 @@ class CollisionExperiment : public testing::TestWithParam<Program> {
 
 // Fewer replays than by default, for the sake of slow builds. The rows still differ by more than four times
 // their standard error, because most collisions of a row are also those of the next.
-TEST_P(CollisionExperiment, DistinctEventsCollideSeldomAndInThePublishedOrderAndTheSameEventTwiceAlways) {
+TEST_P(CollisionExperiment, ReproducesThePublishedOrderOfCollisions) {
   const json measured = rows({"--replays", "16"});
   ASSERT_EQ(measured.size(), 4u);
   double fewer = 0;

@@ -39,7 +39,7 @@ class CoreLevels : public testing::Test {
   }
 };
 
-TEST_F(CoreLevels, FlatTakesACyclePerInstructionAndDoesNotKnowMispredicts) {
+TEST_F(CoreLevels, FlatTakesACyclePerInstructionWithoutMispredicts) {
   const u64 instructions = std::move(trace::Reader::open(trace_)).value().instruction_count();
   const std::string counts = stat({"--core", "flat"});
   EXPECT_THAT(counts, HasSubstr(std::to_string(instructions) + ",,cycles"));

@@ -41,7 +41,7 @@ Sentences warnings_of_record(const SessionOptions& options) {
   return summary.ok() ? warnings(summary->driver) : Sentences{summary.error().message};
 }
 
-TEST(DriverFaults, AreToldWithTheFirstAccessAndItsValue) {
+TEST(DriverFaults, AreReportedWithTheFirstAccessAndItsValue) {
   EXPECT_THAT(warnings_of_stat(with_area_at(impossible_address)), ElementsAre(fault_of_it));
   EXPECT_THAT(warnings_of_record(with_area_at(impossible_address)), ElementsAre(fault_of_it));
 }

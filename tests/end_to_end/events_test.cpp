@@ -30,7 +30,7 @@ TEST(EventsCommand, RefusesANameThatNoEventHasAndNamesNearOnes) {
   EXPECT_THAT(refused.err, HasSubstr("BR_MISP_RETIRED.ALL_BRANCHES"));
 }
 
-TEST(EventsCommand, TellsEventsThatAreNotModelledFromUnknownOnes) {
+TEST(EventsCommand, DistinguishesUnmodelledFromUnknownEvents) {
   const Output refused = run({pmusim(), "events", "L2_LINES_OUT.SILENT"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("exists on Ice Lake, but caches do not tell"));
@@ -46,7 +46,7 @@ TEST(EventsCommand, ListsWithTheReasonWhatAReplayCannotCount) {
       HasSubstr("\"countable\": false"));
 }
 
-TEST(CountedEvents, ThatCannotHappenAreRefusedRatherThanCountedAsZero) {
+TEST(CountedEvents, AreRefusedWhereTheyCannotOccur) {
   const std::string trace = recorded("mispredict", {"4096", "2"});
   const Output clears =
       run({pmusim(), "stat", "--model", "silvermont", "-e", "MACHINE_CLEARS.MEMORY_ORDERING", trace});
@@ -57,7 +57,7 @@ TEST(CountedEvents, ThatCannotHappenAreRefusedRatherThanCountedAsZero) {
   EXPECT_THAT(records.err, HasSubstr("nothing uses the LBR"));
 }
 
-TEST(CountedEvents, RecordsOfTheLbrAreCountedWhereBranchesAreSampled) {
+TEST(CountedEvents, IncludeLbrInsertsWhereBranchesAreSampled) {
   const ScratchDirectory scratch;
   const Output recording =
       run({pmusim(), "record", "-j", "any,u", "-e", "MISC_RETIRED.LBR_INSERTS", "-c", "101", "-o",

@@ -14,7 +14,7 @@ const std::string& trace() {
   return path;
 }
 
-TEST(ExperimentAcr, AutoCounterReloadSamplesTheSecondLoopAndNotTheFirst) {
+TEST(ExperimentAcr, AutoCounterReloadSamplesTheSecondLoopOnly) {
   const Output result = run({pmusim(), "experiment", "acr", "--json", "--trace", trace(), "-c", "4000"});
   ASSERT_EQ(result.status, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);

@@ -160,7 +160,7 @@ TEST(ObserverExample, IsShownByItsPageAsItIs) {
               HasSubstr(example.substr(example.find("struct Latency"))));
 }
 
-TEST_F(HardwareLog, NamesThatCannotBeWrittenAreRefusedBeforeTheReplay) {
+TEST_F(HardwareLog, RefusesUnwritableNamesBeforeTheReplay) {
   const std::string trace = recorded("branches", {"200"});
   Output output = run({pmusim(), "record", "--hw-log", "/no/such/log", trace});
   EXPECT_EQ(output.status, 2);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr u64 period = 1000;
 
-struct Counts {
+struct CountsWithCost {
   u64 cycles = 0, user_cycles = 0, branches = 0;
 };
 
@@ -22,7 +22,7 @@ perf::Attr counting(perf::HardwareId what) {
 }
 
 // Of a program whose branches are sampled.
-Counts counted(u32 pmi_cost_cycles) {
+CountsWithCost counted(u32 pmi_cost_cycles) {
   SessionOptions options{.model = find_cpu_model("skylake").value()};
   options.model.policies.pmi_cost_cycles = pmi_cost_cycles;
   auto session = Session::open(recorded("mispredict", {"4096", "2"}), options).value();
@@ -41,13 +41,13 @@ Counts counted(u32 pmi_cost_cycles) {
 }
 
 TEST(InterruptCost, IsNothingUnlessThePolicySaysSo) {
-  const Counts free = counted(0);
+  const CountsWithCost free = counted(0);
   EXPECT_EQ(free.cycles, free.user_cycles);
 }
 
 TEST(InterruptCost, IsInTheCyclesOfRing0AndNotInThoseOfTheProgram) {
   constexpr u32 cost = 3000;
-  const Counts free = counted(0), costly = counted(cost);
+  const CountsWithCost free = counted(0), costly = counted(cost);
   EXPECT_EQ(costly.branches, free.branches);
   EXPECT_EQ(costly.user_cycles, free.user_cycles);
   EXPECT_EQ(costly.cycles - costly.user_cycles, free.branches / period * cost);

@@ -111,7 +111,7 @@ TEST(PoliciesCommand, ListsNamesThatOtherCommandsTake) {
   }
 }
 
-TEST(PoliciesCommand, ANameThatDoesNotExistEndsWithNearMatchesAndStatus2) {
+TEST(PoliciesCommand, AnUnknownNameGivesNearMatchesAndStatus2) {
   const Output policies = run({pmusim(), "policies", "pebs_*", "pmi_skid"});
   EXPECT_EQ(policies.status, 2);
   EXPECT_EQ(policies.err,

@@ -46,7 +46,7 @@ TEST(OutputErrors, AFullOrClosedStandardErrorIsAnError) {
   EXPECT_TRUE(perfdata::Reader::open(scratch.file("d")).ok()) << "the file was complete before the summary";
 }
 
-TEST(OutputErrors, NamesThatCannotBeWrittenAreRefusedBeforeTheReplay) {
+TEST(OutputErrors, UnwritableNamesAreRefusedBeforeTheReplay) {
   const ScratchDirectory scratch;
   const std::string T = scratch.file("T"), L = scratch.file("L");
   std::filesystem::copy_file(trace_path(), T);
@@ -124,7 +124,7 @@ TEST_P(Interrupted, ARecordingLeavesAReadableFileOrNone) {
 
 INSTANTIATE_TEST_SUITE_P(By, Interrupted, testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL));
 
-TEST(Interrupts, AnInterruptedRecordingIsFinishedAndEndsByItsSignal) {
+TEST(Interrupts, AnInterruptedRecordingIsReadableAndEndsBySignal) {
   const ScratchDirectory scratch;
   const std::string file = scratch.file("perf.data");
   // The shell waits until the replay runs, which -v tells.

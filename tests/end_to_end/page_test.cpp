@@ -108,7 +108,7 @@ std::ptrdiff_t count_with(const std::vector<std::string>& tags, const std::strin
 }
 
 // WAI-ARIA Authoring Practices: tabs; WCAG 2: names, roles, order of focus.
-TEST(AnnotatedPage, TellsScreenReadersWhatEverythingIs) {
+TEST(AnnotatedPage, HasRolesAndLabelsForScreenReaders) {
   if (!installed("chromium")) GTEST_SKIP() << "needs chromium to show the page";
   const std::string body = Page().body();
   EXPECT_THAT(body, HasSubstr("<html lang=\"en\""));

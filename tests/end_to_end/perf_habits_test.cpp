@@ -96,7 +96,7 @@ TEST_F(PerfHabits, NoSamplesIsExplainedByThePeriodsOfTheEvents) {
               HasSubstr("no samples: auto counter reload began the counts of "));
 }
 
-TEST_F(PerfHabits, CallChainsAndBranchesTogetherAreRefusedWithAReason) {
+TEST_F(PerfHabits, RefusesCallChainsTogetherWithBranches) {
   for (const std::vector<std::string>& branches : {std::vector<std::string>{"-b"}, {"-j", "any_call,u"}}) {
     std::vector<std::string> options{"-g", trace_path()};
     options.insert(options.begin(), branches.begin(), branches.end());
@@ -201,7 +201,7 @@ TEST_F(PerfHabits, TopdownSharesAddUpToAHundred) {
 }
 
 // Each share of level 1 is what its two parts of level 2 add up to.
-TEST_F(PerfHabits, TopdownSharesOfBothLevelsAddUpOnEveryModelThatHasThem) {
+TEST_F(PerfHabits, TopdownSharesAddUpOnEveryModelThatHasThem) {
   const auto shares = [&](const std::string& model, const std::string& level) {
     std::map<std::string, double> found;
     const Output output = stat({"--topdown", "--td-level", level, "--model", model, "-x,", trace_path()});

@@ -73,7 +73,7 @@ class SampledFile {
     const std::vector<std::byte> stack(64, std::byte{0x41}), raw(20, std::byte{0x42});
     const std::vector<u64> chain{static_cast<u64>(-512), 0x401003, 0x402000};
     const std::vector<u64> read_values{4000, 11};
-    const BranchStack branch_stack{branches, 7, {}};
+    const perf::BranchStack branch_stack{branches, 7, {}};
     SampleData data;
     data.period = 1000;
     data.branches = &branch_stack;

@@ -61,7 +61,7 @@ std::vector<StackSample> stacks_in(const std::string& file) {
   return result;
 }
 
-constexpr std::size_t depth = 32, period = 1000;
+constexpr std::size_t depth = 32, sampling_period = 1000;
 
 /// Every branch that a program took, and the newest of them at any time.
 class Taken {
@@ -82,7 +82,7 @@ std::vector<StackSample> lbr_stacks_of(const std::vector<Executed>& program) {
   Taken taken;
   for (std::size_t n = 0; n < program.size(); ++n) {
     if (!program[n].branch.empty() && !program[n].calls_system) taken.add(program[n].branch);
-    if ((n + 1) % period == 0) result.push_back({program[n].ip, taken.newest()});
+    if ((n + 1) % sampling_period == 0) result.push_back({program[n].ip, taken.newest()});
   }
   return result;
 }
@@ -93,7 +93,7 @@ std::vector<StackSample> pt_stacks_of(const std::vector<Executed>& program) {
   std::vector<StackSample> result;
   Taken taken;
   for (std::size_t n = 0; n < program.size(); ++n) {
-    if ((n + 1) % period == 0) result.push_back({program[n].ip, taken.newest()});
+    if ((n + 1) % sampling_period == 0) result.push_back({program[n].ip, taken.newest()});
     const std::string& branch = program[n].branch;
     if (program[n].calls_system) {
       taken.add(branch.substr(0, branch.find('/')) + "/0x0");
@@ -200,10 +200,10 @@ TEST_F(ProcessorTrace, WithCyclePacketsGivesAReplayTheRecordedCycles) {
 // docs/traces.md, "Intel PT": perf samples before the instruction that makes the count full, the LBR has it
 // where it is a branch; entries where tracing ends and begins are perf's alone. Which branches there are is
 // taken from the instructions themselves.
-TEST_F(ProcessorTrace, HasTheBranchStacksOfTheEmulatedLbrAtTheSameCounts) {
+TEST_F(ProcessorTrace, HasTheEmulatedLbrsStacksAtTheSameCounts) {
   const std::string trace = recorded("branches", {"2000"});
   const std::vector<Executed> program = instructions_of(trace);
-  ASSERT_GT(program.size(), 200 * period);
+  ASSERT_GT(program.size(), 200 * sampling_period);
   {
     SCOPED_TRACE("Intel PT");
     expect_equal(perfs_stacks(exported(trace)), pt_stacks_of(program));

@@ -67,7 +67,7 @@ TEST_F(RecordCommandOptions, ACoreOfAHybridSaysSo) {
   EXPECT_THAT(header(), HasSubstr("# cpu_atom pmu capabilities: branches="));
 }
 
-TEST_F(RecordCommandOptions, AStreamGoesToStandardOutputAndPerfReadsItAsItComes) {
+TEST_F(RecordCommandOptions, PerfReadsAStreamFromStandardOutput) {
   record({});
   const std::string from_file = perf({"script", "-F", "ip,sym,time,period"});
   const std::string command = pmusim() + " record -q -e instructions -c 997 -o - " + trace_path() +
@@ -92,7 +92,7 @@ TEST_F(RecordCommandOptions, CompressedRecordsPrintTheSame) {
   EXPECT_EQ(try_record({"--compression-level=23"}).status, 2);
 }
 
-TEST_F(RecordCommandOptions, ClocksThatAnInterruptCanReadAreInTheHeader) {
+TEST_F(RecordCommandOptions, ClocksReadableInAnNmiAreInTheHeader) {
   record({"-k", "monotonic_raw"});
   EXPECT_THAT(header(), HasSubstr("# clockid: monotonic_raw (4)\n"));
   EXPECT_THAT(perf({"script", "-F", "tod,ip"}), HasSubstr("1970-01-01"));
@@ -111,7 +111,7 @@ TEST_F(RecordCommandOptions, BuildIdsAreInATableInMappingsOrNowhere) {
               testing::ContainsRegex("MMAP2 .* <[0-9a-f]{40}>\\]: r-xp .*/branches"));
 }
 
-TEST_F(RecordCommandOptions, EveryAttributeSizeThatHasRoomForTheRequest) {
+TEST_F(RecordCommandOptions, TakeEveryAttributeSizeWithEnoughRoom) {
   for (const u32 bytes : {64u, 72u, 80u, 96u, 104u, 112u, 120u, 128u, 136u, 144u, 176u}) {
     record({"--attr-size", std::to_string(bytes)});
     const auto reader = perfdata::Reader::open(file());
@@ -136,7 +136,7 @@ TEST_F(RecordCommandOptions, SamplesHoldWhatIsAskedFor) {
   EXPECT_THAT(perf({"script", "-F", "uregs"}), HasSubstr("ABI:2    SP:0x7ff"));
 }
 
-TEST_F(RecordCommandOptions, RegistersThatTheTraceDoesNotHoldAreRefused) {
+TEST_F(RecordCommandOptions, RefuseRegistersThatTheTraceLacks) {
   for (const char* option : {"--user-regs=sp", "--intr-regs=ax,ip"}) {
     const Output output = try_record({option});
     EXPECT_EQ(output.status, 2);

@@ -12,16 +12,17 @@
 namespace pmusim::test {
 namespace {
 
-struct Counts {
+struct CountsAtInstruction {
   u64 ip = 0;
   u64 branches = 0, cycles = 0;  ///< this instruction included
 };
 
 /// What had been counted at every instruction of a trace.
-std::vector<Counts> counts_at_instructions(const std::string& trace_path, const std::string& model) {
+std::vector<CountsAtInstruction> counts_at_instructions(const std::string& trace_path,
+                                                        const std::string& model) {
   trace::Reader reader = std::move(trace::Reader::open(trace_path)).value();
   Core core = std::move(Core::create(*find_cpu_model(model))).value();
-  std::vector<Counts> counts;
+  std::vector<CountsAtInstruction> counts;
   u64 branches = 0;
   while (true) {
     const Result<trace::NextItem, Error> item = reader.next();
@@ -51,20 +52,20 @@ class GroupRead : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(GroupRead, EverySampleHasTheExactCountsOfItsOwnInstruction) {
-  const std::vector<Counts> truth = counts_at_instructions(trace_, GetParam());
+  const std::vector<CountsAtInstruction> exact = counts_at_instructions(trace_, GetParam());
   const std::vector<GroupSample> all = samples("{branches:upp,instructions:u,cycles:u}:S", "97");
   ASSERT_GT(all.size(), 100u);
   for (const GroupSample& sample : all) {
     ASSERT_EQ(sample.values.size(), 3u);
     const u64 branches = sample.values[0], instructions = sample.values[1];
-    ASSERT_TRUE(instructions > 0 && instructions <= truth.size());
-    EXPECT_EQ(sample.ip, truth[instructions - 1].ip);
-    EXPECT_EQ(branches, truth[instructions - 1].branches);
-    EXPECT_EQ(sample.values[2], truth[instructions - 1].cycles);
+    ASSERT_TRUE(instructions > 0 && instructions <= exact.size());
+    EXPECT_EQ(sample.ip, exact[instructions - 1].ip);
+    EXPECT_EQ(branches, exact[instructions - 1].branches);
+    EXPECT_EQ(sample.values[2], exact[instructions - 1].cycles);
   }
 }
 
-TEST_P(GroupRead, PerfTellsMembersApart) {
+TEST_P(GroupRead, PerfDistinguishesMembers) {
   ASSERT_TRUE(installed("perf")) << "scripts/packages.sh test installs it";
   samples("{branches:upp,instructions:u}:S", "97");
   const Output script = run({"perf", "script", "-F", "event,period", "-i", scratch_.file("perf.data")});

@@ -35,7 +35,7 @@ Blocks blocks_of(const std::string& line) {
 
 class SampledRegisters : public testing::TestWithParam<const char*> {};
 
-TEST_P(SampledRegisters, OfAPreciseSampleInUserCodeAreTheSameForBothMasks) {
+TEST_P(SampledRegisters, AreEqualInBothMasksOfAPreciseUserSample) {
   const ScratchDirectory scratch;
   const std::string file = scratch.file("perf.data"), wanted = "ax,bx,cx,dx,si,di,bp,sp,ip,r8,r9,r12,r15";
   const Output recorded_file =

@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(Sources, XmmSamples, testing::Values("cycles:u", "cycle
                            return instance.param == std::string("cycles:u") ? "interrupt" : "adaptive";
                          });
 
-TEST(SimdTrace, IsDumpedWithTheVectorRegistersThatInstructionsChanged) {
+TEST(SimdTrace, IsDumpedWithTheVectorRegistersThatChanged) {
   if (!has_avx2()) GTEST_SKIP() << "this CPU has no AVX2";
   std::set<std::string> dumped;
   for (const std::string& line : lines(run({pmusim(), "trace", "dump", "--regs", trace()}).out))

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Each, OtherFormats, testing::Values("champsim", "lackey
                            return name.substr(0, name.find('-'));
                          });
 
-TEST(TraceFormats, OfStandInCodeCountNothingThatItCannotTell) {
+TEST(TraceFormats, OfStandInCodeRefuseEventsThatNeedRealCode) {
   ScratchDirectory scratch;
   const std::string other = scratch.file("other"), back = scratch.file("back");
   run({pmusim(), "trace", "export", "-f", "champsim", "-o", other, recorded("branches", {"27"})});

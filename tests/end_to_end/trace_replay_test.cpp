@@ -11,7 +11,7 @@ namespace {
 
 u64 instructions_of(const std::string& path) { return trace::Reader::open(path)->instruction_count(); }
 
-TEST(TraceReplay, RunsAProgramUnderSomebodysOwnDriver) {
+TEST(TraceReplay, RunsAProgramUnderACustomDriver) {
   const std::string trace = recorded("branches", {"2000"});
   const Output output = run({PMUSIM_EXAMPLES "/trace_replay", trace});
   ASSERT_EQ(output.status, 0) << output.err;

@@ -60,7 +60,7 @@ TEST(TraceCommand, InfoCountsWhatDumpPrints) {
   EXPECT_EQ(kinds["system call"], calls);
 }
 
-TEST(TraceCommand, InfoTellsTheMixTheThreadsAndTheFootprint) {
+TEST(TraceCommand, InfoShowsMixThreadsAndFootprint) {
   const std::string trace = recorded("branches", {"27"});
   std::uint64_t multiplications = 0;
   std::set<std::uint64_t> lines_of_code;
@@ -215,7 +215,7 @@ TEST(TraceCommand, DumpPrintsTheInstructionsAskedFor) {
   EXPECT_THAT(some[0], HasSubstr("       100 "));
 }
 
-TEST(TraceCommand, RecordSucceedsWhateverTheProgramsStatusAndSaysIt) {
+TEST(TraceCommand, RecordSucceedsAndReportsTheProgramsStatus) {
   ScratchDirectory directory;
   const Output output = run({pmusim(), "trace", "record", "-o", directory.file("t"), "--", "false"});
   EXPECT_EQ(output.status, 0);

@@ -15,7 +15,7 @@ std::optional<ListedEvent> find(const std::vector<ListedEvent>& events, std::str
   return found == events.end() ? std::nullopt : std::optional(*found);
 }
 
-TEST(ListEvents, TellsWhatPerfsNamesCount) {
+TEST(ListEvents, ShowsWhatPerfsNamesCount) {
   const auto events = list_events(model_named("icelake"), Listed::modelled);
   EXPECT_EQ(find(events, "branch-misses")->counts, "BR_MISP_RETIRED.ALL_BRANCHES");
   EXPECT_FALSE(find(events, "stalled-cycles-frontend")) << "Ice Lake has none";
@@ -35,8 +35,7 @@ TEST(ListEvents, HasDescriptionsOfCoresThatLibpfm4DoesNotKnow) {
   EXPECT_FALSE(find(events, "BR_INST_RETIRED.NEAR_TAKEN")->description.empty());
 }
 
-TEST(PebsEvents,
-     AreAClosedListBeforeSandyBridgeAndEverythingFromIceLakeOn) {  // Linux: intel_*_pebs_event_constraints
+TEST(PebsEvents, AreEverythingFromIceLakeOnAndAListBefore) {  // Linux: intel_*_pebs_event_constraints
   const auto pebs = [](std::string_view model, std::string_view name) {
     return find(list_events(model_named(model), Listed::modelled), name)->pebs;
   };

@@ -268,7 +268,7 @@ TEST(EventGroups, RatioToPreviousNeedsAnEventANumberAndAPeriod) {
   EXPECT_THAT(refusal_of("{cycles,branches/ratio-to-prev=2/}", skymont()), HasSubstr("needs a period"));
 }
 
-TEST(EventTerms, OfAutoReloadNameTheModelsThatHaveItWhereThisOneHasNot) {
+TEST(EventTerms, RefuseAutoReloadAndNameTheModelsThatHaveIt) {
   const std::string refusal = refusal_of("branch-misses/acr_mask=2/");
   for (const CpuModel& model : cpu_models())
     EXPECT_EQ(refusal.find(" " + model.name) != refusal.npos, model.acr.cause != 0) << model.name;

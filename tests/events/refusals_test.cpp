@@ -51,7 +51,7 @@ TEST(Refusals, SayWhatCannotBeComparedWithinACycle) {
 }
 
 // libpfm4's bits of OFFCORE_RSP: 0x10 is PF_L2_DATA_RD, 0x80 PF_LLC_DATA_RD, 0x400 Skylake's PF_L1D_AND_SW.
-TEST(Refusals, SayThatOffCorePrefetchesAreNotCountedWithDemandRequests) {
+TEST(Refusals, SayThatOffCorePrefetchesAreNotCounted) {
   const auto off_core = [](std::string_view value, std::string_view model) {
     return refusal_of("cpu/event=0xb7,umask=0x1,offcore_rsp=" + std::string(value) + "/", model);
   };
@@ -68,7 +68,7 @@ TEST(Refusals, SayThatOffCorePrefetchesAreNotCountedWithDemandRequests) {
   EXPECT_THAT(off_core("0x1000400001", "skylake"), HasSubstr("none of these answers"));
 }
 
-TEST(Refusals, EveryEventThatLibpfm4ListsIsCountedOrRefusedForAReasonOfItsOwn) {
+TEST(Refusals, EachLibpfm4EventIsCountedOrRefusedWithItsReason) {
   for (const CpuModel& model : cpu_models()) {
     std::set<std::string> unexplained;
     for (const ListedEvent& event : list_events(model, Listed::all))

@@ -63,7 +63,7 @@ TEST(Resolve, RefusesAnEventThatThePartHasButTheCoreCannotProduce) {
       "shared, and nothing is written back");
 }
 
-TEST(Resolve, RefusesWhatOnlyTheProgramsOwnCodeCanTell) {
+TEST(Resolve, RefusesEventsThatNeedTheProgramsOwnCode) {
   const CpuModel model = find_cpu_model("icelake").value();
   const auto resolved = [&](std::string_view event) {
     return resolve(model, attr_of(event, model), {.code = TracedCode::stand_in});
@@ -77,7 +77,7 @@ TEST(Resolve, RefusesWhatOnlyTheProgramsOwnCodeCanTell) {
   }
 }
 
-TEST(Resolve, RefusesWhatRecordedTimeDoesNotTell) {
+TEST(Resolve, RefusesEventsThatRecordedTimeLacks) {
   const CpuModel model = find_cpu_model("icelake").value();
   const auto resolved = [&](std::string_view event) {
     return resolve(model, attr_of(event, model), {.time = TimeSource::recorded});
@@ -165,7 +165,7 @@ TEST(Resolve, RefusesWhatACoreHasNoMechanismFor) {
               HasSubstr("loads of this core pass no store that they could need"));
 }
 
-TEST(Resolve, EveryGenericEventIsEitherCountedOrRefusedWithASentence) {
+TEST(Resolve, EveryGenericEventIsCountedOrRefusedWithASentence) {
   for (const CpuModel& model : cpu_models()) {
     perf::Attr attr;
     for (attr.config = 0; attr.config < 12; ++attr.config) {
@@ -206,7 +206,7 @@ TEST(CoreLevels, RefuseWhatTheyDoNotKnowAndSayWhichLevelDoes) {
 }
 
 // What decoding tells, and how a branch went: all that the retirements of a flat core have.
-TEST(CoreLevels, FlatCountsNothingButWhatTheInstructionsThemselvesSay) {
+TEST(CoreLevels, FlatCountsOnlyWhatTheInstructionsSay) {
   SignalSet said = branch_signals(BranchKind::none);
   for (unsigned kind = 1; kind <= static_cast<unsigned>(BranchKind::tsx_abort); ++kind)
     for (const bool taken : {false, true})

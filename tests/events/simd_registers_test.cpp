@@ -38,7 +38,7 @@ TEST(RegisterChoice, StaysInTheNumbersOfOldWhereTheyCanSayIt) {
   EXPECT_EQ(attr.sample_simd_regs_enabled, 0u);
 }
 
-TEST(RegisterChoice, OneSideOfSimdSamplingMovesTheXmmRegistersOfBoth) {
+TEST(RegisterChoice, SimdOnOneSideMovesTheXmmRegistersOfBoth) {
   perf::Attr attr;
   ask_for_registers(attr, {.interrupt = bit(8) | bits(35, 34),
                            .user = bit(7) | bits(33, 32),

@@ -32,7 +32,7 @@ void racy(Cpu& cpu) { two_events(cpu, Order::active_before_event, State::given);
 void correct(Cpu& cpu) { two_events(cpu, Order::event_before_active, State::given); }
 void secretive(Cpu& cpu) { two_events(cpu, Order::event_before_active, State::withheld); }
 
-TEST(Explore, FindsTheDriverThatMarksACounterActiveBeforeItStoresTheEvent) {
+TEST(Explore, FindsACounterMarkedActiveBeforeItsEventIsStored) {
   const auto report = explore(skylake(), racy);
   ASSERT_TRUE(report.ok()) << report.error().message;
   ASSERT_TRUE(report->finding);

@@ -21,7 +21,7 @@ BranchKind kind_of(const Registers& registers, ChampSimBranches branches = Champ
 }
 
 // The registers that the tracer of the format writes for each kind.
-TEST(ChampSim, TellsBranchesByTheirRegisters) {
+TEST(ChampSim, ClassifiesBranchesByTheirRegisters) {
   EXPECT_EQ(kind_of({{ax}, {cx}}), BranchKind::none);
   EXPECT_EQ(kind_of({{ip}, {ip}}), BranchKind::direct_jump);
   EXPECT_EQ(kind_of({{ip}, {}}), BranchKind::direct_jump);
@@ -33,7 +33,7 @@ TEST(ChampSim, TellsBranchesByTheirRegisters) {
   EXPECT_EQ(kind_of({{ip}, {sp}}), BranchKind::indirect_jump) << "what ChampSim calls other";
 }
 
-TEST(ChampSim, ToldABranchOnARegisterFromAnIndirectJumpSince2023) {
+TEST(ChampSim, DistinguishesRegisterBranchesSince2023) {
   const Registers loop{{ip}, {ip, cx}};
   EXPECT_EQ(kind_of(loop), BranchKind::conditional);
   EXPECT_EQ(kind_of(loop, ChampSimBranches::before_2023), BranchKind::indirect_jump);

@@ -302,7 +302,7 @@ TEST(Import, OfLackeyWithoutItsMemoryTraceSaysWhatIsInTheFile) {
               HasSubstr("no instruction in it: 1 lines that are not lackey's"));
 }
 
-TEST(Import, OfLackeyTellsBranchesFromWhereTheyWent) {
+TEST(Import, OfLackeyInfersBranchesFromWhereTheyWent) {
   const Imported imported(Format::lackey,
                           "==7== Lackey\n"
                           "I  00401000,5\n S 7ff0,8\n"  // call
@@ -411,7 +411,7 @@ TEST(Import, OfInsnTraceCutAnywhereHasItsWholeLines) {
   }
 }
 
-TEST(Import, OfBytesThatAreMoreThanOneInstructionTakesThemAsOneThatNothingIsKnownOf) {
+TEST(Import, TakesBytesOfSeveralInstructionsAsOneUnknown) {
   const Imported imported(Format::insn_trace,
                           "ls 1 [0] 1.0: 401000 main insn: f3 a4 04 ce\n"
                           "ls 1 [0] 1.1: 401004 main insn: f3 a4\n");

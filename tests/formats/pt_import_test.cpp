@@ -142,7 +142,7 @@ class PtImport : public testing::Test {
                     back_ = directory_.file("back");
 };
 
-TEST_F(PtImport, OfAnExportedTraceHasItsInstructionsThreadsAndInterruptions) {
+TEST_F(PtImport, OfAnExportHasTheSameInstructionsAndInterruptions) {
   const auto conversion = import(trace_);
   ASSERT_TRUE(conversion.ok()) << conversion.error().message;
   auto before = executed(trace_), after = executed(back_);
@@ -193,7 +193,7 @@ TEST_F(PtImport, OfTimeStampsAloneLeavesTimeToTheCoreModel) {
   EXPECT_THAT(conversion->remarks, testing::Contains(HasSubstr("cycles are the core model's")));
 }
 
-TEST_F(PtImport, TellsOfProcessesMappingsAndThreadsWhereTheyBegan) {
+TEST_F(PtImport, HasProcessesMappingsAndThreadsWhereTheyBegan) {
   ASSERT_TRUE(import(trace_).ok());
   const auto kinds_of = [](const std::string& path) {
     std::vector<std::size_t> kinds;

@@ -53,7 +53,7 @@ TEST(PtPackets, SixBranchesFillAByteOldestHighest) {
   EXPECT_THAT(numbers(out.bytes()), ElementsAre(0b1101'1000));
 }
 
-TEST(PtPackets, FewerBranchesGoOutBeforeTheNextPacketBehindTheirStopBit) {
+TEST(PtPackets, FewerBranchesPrecedeTheNextPacketWithAStopBit) {
   PtPackets out;
   out.branch(true);
   out.branch(false);
@@ -62,7 +62,7 @@ TEST(PtPackets, FewerBranchesGoOutBeforeTheNextPacketBehindTheirStopBit) {
   EXPECT_THAT(numbers(out.bytes()), ElementsAre(0b0000'1100, 0x01));
 }
 
-TEST(PtPackets, AddressesAreShortenedToWhatTheLastOneDoesNotTell) {
+TEST(PtPackets, AddressesOmitBytesEqualToTheLastOnes) {
   PtPackets out;
   out.address(PtAddressPacket::pge, 0x7FFF12345678);      // 48 bits
   out.address(PtAddressPacket::tip, 0x7FFF12349ABC);      // 16
@@ -110,7 +110,7 @@ TEST(PtThread, EndsAtSystemCallsAndGoesOnBehindThem) {
                                  0, 0, 0, 0, 0, 0, 0));
 }
 
-TEST(PtThread, TellsWhereASignalInterruptedIt) {
+TEST(PtThread, ShowsWhereASignalInterruptedIt) {
   const trace::Block before = block_of(nop, 0x401000), handler = block_of(nop, 0x402000);
   PtThread thread;
   thread.run({.block = &before, .next_ip = 0x401001}, 1, PtThread::Before::itself);

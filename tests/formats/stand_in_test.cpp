@@ -32,7 +32,7 @@ TEST(StandIn, BranchesToItsTarget) {
   }
 }
 
-TEST(StandIn, AccessesMemoryAsOftenAndAsWideAsToldWhereThatIsLongEnough) {
+TEST(StandIn, AccessesMemoryAsDescribedWhereThereIsRoom) {
   for (const u16 bytes : std::array<u16, 6>{1, 2, 4, 8, 16, 32}) {
     const auto load = decoded({.length = 5, .loads = 1, .access_bytes = bytes});
     ASSERT_EQ(load.memory_operands, 1) << bytes;

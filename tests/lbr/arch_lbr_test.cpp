@@ -69,7 +69,7 @@ TEST_F(ArchLbr, EventCountsSaturateAtThree) {
   EXPECT_EQ(field(info(), 39, 32), 0b11000011u);
 }
 
-TEST(ArchLbrCapabilities, EventCountersThatCpuidLeavesOutAreNotLogged) {
+TEST(ArchLbrCapabilities, CountersThatCpuidOmitsAreNotLogged) {
   CpuModel model = lion_cove();
   model.lbr.cpuid_1c_ecx = 0x20007;  // counter 1 alone
   LbrMachine m(model);
@@ -140,7 +140,7 @@ TEST_F(ArchLbr, AUserOnlyFilterHidesTheSourceOfASysret) {
   EXPECT_EQ(field(info(1), 59, 56), 8u);
 }
 
-TEST_F(ArchLbr, WithBothPrivilegesTheSourceIsTold) {
+TEST_F(ArchLbr, WithBothPrivilegesTheSourceIsRecorded) {
   system_call();
   EXPECT_THAT(m.sources(), ElementsAre(0x1004, kernel_ip + 0x40, 0x1000));
 }
@@ -296,7 +296,7 @@ class Component15 : public ArchLbr {
   }
 };
 
-TEST_F(Component15, Has808BytesWithControlsFirstAndTheNewestEntryAt40) {
+TEST_F(Component15, Has808BytesControlsFirstAndTheNewestEntryAt40) {
   m.branch(0x1000, 0x2000), m.branch(0x3000, 0x4000);
   ASSERT_EQ(m.wrmsr(msr::LER_TO_IP, 0x5678), Fault::none);
   const auto image = save();
@@ -335,7 +335,7 @@ TEST_F(Component15, AnotherDepthRestoresNoRecordsAndLeavesDepthAlone) {
   EXPECT_EQ(other.read(msr::ARCH_LBR_DEPTH), 16u);
 }
 
-TEST_F(Component15, ReservedControlBitsOrAnUnsupportedDepthFaultAndChangeNothing) {
+TEST_F(Component15, ReservedBitsOrABadDepthFaultAndChangeNothing) {
   m.branch(1, 2);
   auto image = save();
   image[0] |= std::byte{0x10};

@@ -64,7 +64,7 @@ TEST(Format4, MarksAnAbortInBit61) {
   EXPECT_EQ(m.read(FROM1), 0x2000000000001000u);
 }
 
-TEST(Format4, WithoutTsxWhatWasReadOfAKernelSourceCannotBeWrittenBack) {
+TEST(Format4, WithoutTsxAKernelSourceCannotBeWrittenBackAsRead) {
   LbrMachine m(haswell(Tsx::absent));
   m.record(jump(kernel, user));
   EXPECT_EQ(m.read(FROM1), 0x1FFFFFFF81000010u);

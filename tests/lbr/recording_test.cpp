@@ -85,7 +85,7 @@ TEST(Gate, LegacyPartsNeedDebugctlAndNobodyRecordsWhileFrozen) {
   EXPECT_EQ(lbr_gate(arch, 0, msr::status::LBR_FRZ), LbrGate::closed);
 }
 
-TEST(Gate, CyclesOfTheFirstRecordAfterAFreezeRunFromTheLastBeforeIt) {
+TEST(Gate, CyclesAfterAFreezeRunFromTheLastRecordBeforeIt) {
   LbrMachine m(skylake());
   m.record({.from = 1, .to = 2, .cycle = 100, .kind = BranchKind::direct_jump});
   m.gate = LbrGate::closed;
@@ -273,7 +273,7 @@ TEST(DebugException, ClearsTheEnablesOfDebugctlAndKeepsRecords) {
   EXPECT_THAT(m.sources(), ElementsAre(1));
 }
 
-TEST(BranchTraceStore, NeedsTrAndBtsAndAPrivilegeThatIsNotSwitchedOff) {
+TEST(BranchTraceStore, NeedsTrBtsAndAnEnabledPrivilege) {
   using namespace msr::debugctl;
   EXPECT_FALSE(bts_record_due(TR, Cpl::user));
   EXPECT_FALSE(bts_record_due(BTS, Cpl::user));

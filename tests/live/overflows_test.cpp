@@ -37,7 +37,7 @@ TEST_F(Live, AHandlerThatIsShorterThanItsPeriodIsNotThrottled) {
   EXPECT_EQ(run_overflows(500, 10).out, "ended 0 0\n");
 }
 
-TEST_F(LiveWithPerf, SamplersThatNobodyIsSignalledByAreThrottledOnRequest) {
+TEST_F(LiveWithPerf, ThrottlesOnRequestWithoutSignals) {
   const auto throttled = [&](const std::vector<std::string>& options) {
     const Output recorded = run_live(
         {"perf", "record", "-o", file("perf.data"), "-e", "instructions:u", "-c", "100", "--", bare_program},

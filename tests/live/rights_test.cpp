@@ -69,7 +69,7 @@ class LockedMemory : public LiveWithPerf {
   }
 };
 
-TEST_F(LockedMemory, BuffersBeyondTheUsersShareAreOfTheProcessesLimit) {
+TEST_F(LockedMemory, BuffersBeyondTheUsersShareUseTheProcessLimit) {
   const Output within = record_four_threads(nobody, 8192);
   EXPECT_EQ(within.status, 0) << within.err;
   const Output beyond = record_four_threads(nobody, 1024);

@@ -76,7 +76,7 @@ TEST_F(LiveWithPerf, GroupsAreReadWithTheirLeader) {
   EXPECT_THAT(samples, HasSubstr("instructions:u"));
 }
 
-TEST_F(LiveWithPerf, PageFaultsAreCountedInAGroupAsTheKernelCountsThem) {
+TEST_F(LiveWithPerf, CountsPageFaultsInAGroupAsTheKernelDoes) {
   const auto faults = [&](const char* events) {
     const Output output =
         run_live({"perf", "stat", "-x,", "-o", file("counts"), "-e", events, "--", events_program, "count"},

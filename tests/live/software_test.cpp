@@ -15,7 +15,7 @@ TEST_F(Live, ASoftwareEventMayLeadAHardwareEvent) {
   EXPECT_EQ(output.out, "3 members, 8000 instructions, the clock runs\n") << output.err;
 }
 
-TEST_F(Live, ASoftwareEventThatHasCountedByItselfLeadsNoHardwareEvent) {
+TEST_F(Live, ASoftwareEventThatCountedAloneLeadsNoHardwareEvent) {
   EXPECT_EQ(run_live({software_program, "late"}).out, "EINVAL\n");
 }
 
@@ -43,7 +43,7 @@ TEST_F(LiveWithPerf, SamplesHaveTheNameThatAProgramGivesItself) {
   EXPECT_THAT(run_perf({"script", "-F", "comm"}, file("perf.data")).out, HasSubstr("another name"));
 }
 
-TEST_F(LiveWithPerf, PageFaultsNamedBeforeCyclesAreSampledIntoTheirBuffer) {
+TEST_F(LiveWithPerf, SamplesPageFaultsAndCyclesIntoOneBuffer) {
   const std::string samples =
       recorded_samples({"-e", "page-faults/period=1/u,cycles/period=500/u"}, {"-F", "event,ip,sym"});
   EXPECT_THAT(samples, HasSubstr("cycles"));

@@ -35,7 +35,7 @@ TEST_F(LiveWithPerf, EndsWhateverIsKilledWhenever) {
   EXPECT_EQ(watcher.status, 0) << watcher.err;
 }
 
-TEST_F(LiveWithPerf, StopsAndContinuesAsTheProgramIsTold) {
+TEST_F(LiveWithPerf, StopsAndContinuesWithTheProgram) {
   const Output output =
       run_live({"sh", "-c",
                 events_program + " work 4000000000 & p=$!; (sleep 0.2; kill -STOP $p; sleep 0.2; "
@@ -56,7 +56,7 @@ TEST_F(Live, TwoHundredStartsInARowEndAndLeaveNobody) {
 
 // Opens, closes, maps, switches and passes on events while children and threads are killed, stopped and
 // replaced: what comes when depends on the machine, that it ends does not.
-TEST_F(Live, WhateverIsClosedKilledOrStoppedWhileItIsCountedTheProgramEnds) {
+TEST_F(Live, TheProgramEndsWhateverIsClosedKilledOrStopped) {
   const std::string program = file("churn");
   std::filesystem::copy_file(events_program, program);
   for (const char* seed : {"1", "2", "3", "4", "5", "6"}) {

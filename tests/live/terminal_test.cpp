@@ -41,7 +41,7 @@ std::string stepped(const std::string& options = "") {
   return pmusim() + " run " + options + " -- " + events_program + " start";
 }
 
-TEST_F(Live, ATerminalIsToldWhatSteppingCosts) {
+TEST_F(Live, ATerminalIsWarnedOfTheCostOfStepping) {
   const std::string text = on_terminal(stepped());
   EXPECT_THAT(text, HasSubstr("single-stepped"));
   EXPECT_THAT(text, HasSubstr("--progress shows"));

@@ -12,7 +12,7 @@ TEST_F(LiveWithPerf, ProgramsSeeTheirTrapsAsAlone) {
   EXPECT_EQ(watched.out, alone.out) << watched.err;
 }
 
-TEST_F(Live, ATrapThatIsBlockedOrIgnoredStaysSoWhenCountingBeginsAndEnds) {
+TEST_F(Live, CountingLeavesABlockedOrIgnoredTrapSignalAsItWas) {
   EXPECT_EQ(run_live({events_program, "traps"}).out,
             R"(blocked and counted: handled, blocked, pending, taken 0
 pending and counted: handled, blocked, pending, taken 0

@@ -144,7 +144,7 @@ void program_at_random(MsrMachine& m, std::mt19937_64& random) {
   m.write(msr::PERF_GLOBAL_CTRL, 0xF000003FF);
 }
 
-TEST(NaiveCounter, TimeThatPassesAtOnceCountsAsTimeThatPassesCycleByCycle) {
+TEST(NaiveCounter, TimePassedAtOnceCountsAsCycleByCycle) {
   CpuModel model = find_cpu_model("lioncove").value();
   model.counter_width = 9;
   model.core.tsc_per_core_cycle_numerator = 3;

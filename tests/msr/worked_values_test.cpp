@@ -48,7 +48,7 @@ TEST(WorkedValues, MasksFollowAModelOfOnesOwn) {  // "Skylake, but with 8 GP cou
   EXPECT_FALSE(m.rdmsr(msr::PMC0 + 8).ok());
 }
 
-TEST(WorkedValues, EightFixedCountersHaveTheirNibblesInEachHalfOfTheirControl) {
+TEST(WorkedValues, EightFixedCountersHaveEightControlNibbles) {
   CpuModel mine = find_cpu_model("skymont").value();
   mine.fixed_counters = 0xFF;
   EXPECT_EQ(MsrMachine(mine).wrmsr(msr::FIXED_CTR_CTRL, 0xBBBBBBBB), Fault::none);
@@ -191,7 +191,7 @@ TEST(FixedCounters, CountTheirEvents) {  // SDM vol. 3, fixed-function counters
   EXPECT_EQ(m.read(msr::FIXED_CTR0 + 6), 2u) << "retiring";
 }
 
-TEST(ReferenceCycles, Event3C01IsTheBusClockBeforeGoldenCoveAndTheTscAfter) {
+TEST(ReferenceCycles, Event3C01IsTheTscSinceGoldenCove) {
   MsrMachine skylake("skylake"), goldencove("goldencove");
   for (MsrMachine* m : {&skylake, &goldencove}) {
     m->write(msr::PERFEVTSEL0, 0x43013C);

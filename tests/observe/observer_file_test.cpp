@@ -52,7 +52,7 @@ TEST(HardwareLog, ShowsWhatAReaderOfTheScenarioExpects) {
   EXPECT_EQ(log_of(contents(here / "hardware-log.pmu")), contents(here / "hardware-log.txt"));
 }
 
-TEST(HardwareLog, NamesTheAcrReloadThatNoStatusBitTellsOf) {
+TEST(HardwareLog, NamesTheAcrReloadThatSetsNoStatusBit) {
   const std::string log = log_of(
       "model skymont\n"
       "policy pmi_skid_cycles 0\n"
@@ -119,7 +119,7 @@ TEST(HardwareLog, IsASentenceWhereThereIsNoDirectory) {
   EXPECT_THAT(log.error().message, HasSubstr("/nowhere/at/all.log"));
 }
 
-TEST(ObserverGroup, TellsEachOfTheSame) {
+TEST(ObserverGroup, NotifiesEachMember) {
   struct Writes : Observer {
     unsigned count = 0, attached = 0;
     void on_attach(const Pmu&) override { ++attached; }

@@ -52,7 +52,7 @@ TEST_P(Chains, A0_B0_A1_B1_C01_WritesOneRecordForBoth) {  // case 2
   EXPECT_FALSE(m.pebs.busy());
 }
 
-TEST_P(Chains, ACounterThatIsArmedWithoutItsEventOnlyTaintsTheStatusCopy) {
+TEST_P(Chains, AnArmedCounterWithoutItsEventOnlyTaintsTheStatusCopy) {
   PebsMachine m(GetParam());
   enable_two(m);
   m.overflow(gp0 | gp1, 100);

@@ -45,7 +45,7 @@ TEST(BranchTraceStore, CircularBufferWrapsAndNeverInterrupts) {  // BTINT = 0
   EXPECT_EQ(index(m), base + 24);
 }
 
-TEST(BranchTraceStore, BtintInterruptsAtTheThresholdAndStopsAtTheEnd) {
+TEST(BranchTraceStore, BtintInterruptsAtThresholdAndStopsAtTheEnd) {
   PebsMachine m(3);
   set_up(m);
   constexpr u64 debugctl = tracing | msr::debugctl::BTINT;
@@ -56,7 +56,7 @@ TEST(BranchTraceStore, BtintInterruptsAtTheThresholdAndStopsAtTheEnd) {
   EXPECT_EQ(index(m), base + 3 * 24);
 }
 
-TEST(BranchTraceStore, AnAreaThatIsNotDoublewordAlignedTakesNothing) {  // docs/pebs.md
+TEST(BranchTraceStore, AnAreaUnalignedToDoublewordsTakesNothing) {  // docs/pebs.md
   PebsMachine m(3);
   m.write(msr::DS_AREA, PebsMachine::area + 2);
   m.set_pointer(2 + offsetof(DsArea64, bts_base), base);

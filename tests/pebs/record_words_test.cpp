@@ -40,7 +40,7 @@ Registers sixteen_numbers() {
 constexpr Gpr order[] = {Gpr::rax, Gpr::rbx, Gpr::rcx, Gpr::rdx, Gpr::rsi, Gpr::rdi, Gpr::rbp, Gpr::rsp,
                          Gpr::r8,  Gpr::r9,  Gpr::r10, Gpr::r11, Gpr::r12, Gpr::r13, Gpr::r14, Gpr::r15};
 
-TEST(RecordWords, LegacyRecordsHaveTheRegistersInTheOrderOfTheManual) {
+TEST(RecordWords, LegacyRecordsHaveTheManualsRegisterOrder) {
   PebsMachine m(preset("nehalem"));
   const Registers registers = sixteen_numbers();
   Retirement r = PebsMachine::instruction(100);
@@ -51,7 +51,7 @@ TEST(RecordWords, LegacyRecordsHaveTheRegistersInTheOrderOfTheManual) {
     EXPECT_EQ(m.record_at<u64>(0x10 + 8 * n), registers[order[n]]) << "register " << n << " of the record";
 }
 
-TEST(RecordWords, RecordsOf32BitAreasHaveTheRegistersInTheSameOrder) {
+TEST(RecordWords, RecordsOf32BitAreasHaveTheSameRegisterOrder) {
   CpuModel model = preset("core2");
   model.pebs.dtes64 = false;
   PebsMachine m(model);
@@ -165,13 +165,13 @@ TEST(RecordWords, DataSourcesAreThoseOfTheManual) {
           << row.model << ", level " << n;
 }
 
-TEST(RecordWords, DataSourcesTellOfAWalkAndOfALock) {  // bits 4 and 5
+TEST(RecordWords, DataSourcesShowAWalkAndALock) {  // bits 4 and 5
   EXPECT_EQ(data_source(source_codes[2], {.tlb = TlbLevel::walk, .latency_cycles = 77}), 0x11u);
   EXPECT_EQ(data_source(source_codes[2], {.locked = true, .latency_cycles = 77}), 0x21u);
 }
 
 // SDM vol. 3, adaptive PEBS: bits 47:32 of the first word where PERF_CAPABILITIES[17] is set.
-TEST(RecordWords, TheBasicGroupHasTheRetireLatencyWherePartsTellIt) {
+TEST(RecordWords, TheBasicGroupHasTheRetireLatencyIfSupported) {
   for (const u64 capability : {u64{0}, bit(17)}) {
     CpuModel model = model_with_format(5);
     model.perf_capabilities = (model.perf_capabilities & ~bit(17)) | capability;
@@ -194,7 +194,7 @@ TEST(RecordWords, TheLbrGroupHasFromToAndInfoOfEachBranch) {
 
 // SDM vol. 3, PEBS: the record is of the next event behind the overflow, in the same cycle if it retires
 // there.
-TEST(RecordWords, ANeighbourInTheCycleOfTheOverflowCanHaveTheRecord) {
+TEST(RecordWords, ANeighbourInTheOverflowsCycleCanHaveTheRecord) {
   CpuModel model = model_with_format(4);
   model.policies.pebs_arm_cycles = 0;
   PebsMachine m(model);
@@ -206,7 +206,7 @@ TEST(RecordWords, ANeighbourInTheCycleOfTheOverflowCanHaveTheRecord) {
 }
 
 // SDM vol. 3, MSR_PEBS_FRONTEND: bits 4:0 say what must have happened to the instruction.
-TEST(RecordWords, FrontEndRecordsAreOfInstructionsThatTheFilterNames) {
+TEST(RecordWords, FrontEndRecordsAreOfFilteredInstructions) {
   constexpr std::pair<u64, Signal> filters[] = {{0x11, Signal::dsb_miss},
                                                 {0x12, Signal::l1i_miss},
                                                 {0x13, Signal::l2i_miss},

@@ -38,7 +38,7 @@ struct ArchMachine : PebsMachine {
   u64 qword(u64 offset) const { return record_at<le64>(offset); }
 };
 
-TEST(VectorGroups, AnAdaptiveRecordHasXmmRegistersAsTheyAreAfterTheInstruction) {
+TEST(VectorGroups, AnAdaptiveRecordHasXmmAfterTheInstruction) {
   PebsMachine m(4);
   m.extended = numbered(state_bit(sse));
   m.write(msr::PEBS_DATA_CFG, pebs::data_cfg::XMM);
@@ -91,7 +91,7 @@ TEST(VectorGroups, OfEveryChoiceTakeTheirBytesAndOneHeader) {
   }
 }
 
-TEST(VectorGroups, AGroupInItsInitialConfigurationIsThereAndNotValid) {
+TEST(VectorGroups, AGroupInItsInitialStateIsPresentButNotValid) {
   ArchMachine m(pebs::cfg_c::XMM | pebs::cfg_c::YMMH | pebs::cfg_c::OPMASK);
   m.extended = numbered(state_bits(sse, opmask));
   ASSERT_TRUE(m.retire(120, gp0));

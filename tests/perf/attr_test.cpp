@@ -95,7 +95,7 @@ TEST(AttrCheck, BranchLevelsAreFilledInFromTheExcludes) {  // A7
   EXPECT_EQ(check_attr(attr, {})->branch_sample_type, branch::ANY | branch::USER);
 }
 
-TEST(AttrCheck, BranchGarbageWithoutABranchStackIsIgnoredAndCleared) {
+TEST(AttrCheck, BranchTypeWithoutABranchStackIsIgnoredAndCleared) {
   Attr attr;
   attr.branch_sample_type = ~u64{0};
   EXPECT_EQ(check_attr(attr, {})->branch_sample_type, 0u);
@@ -209,7 +209,7 @@ TEST(ParanoidLevels, PhysicalAddressesMayBePermittedByThemselves) {
 }
 
 // `perf record -g -e cycles:u` of an ordinary user: the event stays out of the kernel, so its chains do.
-TEST(ParanoidLevels, CallChainsOfAUserEventNeedNoRightsBeforeTheHardening) {
+TEST(ParanoidLevels, UserCallChainsNeedNoRightsBeforeTheHardening) {
   Attr attr;
   attr.exclude_kernel = attr.exclude_hv = 1;
   attr.sample_type = sample::CALLCHAIN;

@@ -19,7 +19,7 @@ TEST_F(CoreCounting, AnOpenedEventCountsUntilItIsClosed) {
   EXPECT_EQ(driver.disabled, 0);
 }
 
-TEST_F(CoreCounting, EventsOfTheCpuStayOnThePmuWhenTasksWithoutEventsTakeTurns) {
+TEST_F(CoreCounting, CpuEventsStayWhenTasksWithoutEventsSwitch) {
   Event& event = **core.open(counting(), -1, 0);
   driver.start(event, PmuDriver::StartMode::keep_period);
   event.hw.interrupts = throttled;
@@ -88,7 +88,7 @@ TEST_F(Scheduling, RotationTakesGroupsOffInTheOrderInWhichTheyCame) {  // Linux:
   EXPECT_EQ(driver.removed, on);
 }
 
-TEST_F(CoreCounting, ATickLeavesThePmuRunningWhereNoEventIsThrottledOrSteered) {
+TEST_F(CoreCounting, ATickKeepsThePmuRunningWithNothingToAdjust) {
   open(counting(), nullptr, -1, 0);
   const int before = driver.disabled_times;
   core.advance(5'000'000, frame);
@@ -117,7 +117,7 @@ TEST_F(CoreCounting, ResetZeroesTheCountAndKeepsTheTimes) {
   EXPECT_EQ(*core.read(event), (std::vector<u64>{0, 1000, 1000}));
 }
 
-TEST_F(CoreCounting, ResetReachesMembersOnRequestAndLivingChildrenAlways) {
+TEST_F(CoreCounting, ResetReachesChildrenAndOnRequestMembers) {
   Attr attr = counting();
   attr.inherit = 1;
   Event& leader = open(attr);
@@ -155,7 +155,7 @@ TEST_F(CoreCounting, TheGroupFlagEnablesAndDisablesMembersToo) {
   EXPECT_TRUE(driver.on().empty());
 }
 
-TEST_F(CoreCounting, AGroupReadsItsLeaderFirstThenMembersInOrderOfCreation) {
+TEST_F(CoreCounting, AGroupReadHasTheLeaderThenMembersInOrder) {
   Attr attr = counting();
   attr.read_format = all_times | read_format::GROUP | read_format::ID | read_format::LOST;
   Event& leader = open(attr);
@@ -197,7 +197,7 @@ TEST_F(CoreCounting, EventsThatDoNotFitTakeTurnsAtTicks) {
     EXPECT_EQ(*core.read(*event), (std::vector<u64>{0, 5'000'000, 4'000'000})) << event->id;
 }
 
-TEST_F(CoreCounting, APinnedGroupThatDoesNotFitIsInErrorAndReadsNothing) {
+TEST_F(CoreCounting, APinnedGroupThatDoesNotFitReadsNothing) {
   Attr attr = counting();
   attr.pinned = 1;
   for (int i = 0; i < 4; ++i) open(attr);
@@ -252,13 +252,13 @@ TEST_F(CoreCounting, TheCpusEventsCountWhoeverRuns) {
   EXPECT_EQ(value(event), 11u);
 }
 
-TEST_F(CoreCounting, TheDriverIsToldOfEverySwitch) {
+TEST_F(CoreCounting, TheDriverIsNotifiedOfEverySwitch) {
   driver.calls.clear();
   core.switch_to(0);
   EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0"}));
 }
 
-TEST_F(CoreCounting, TheDriverIsToldOfTheSwitchOfATaskWithEvents) {
+TEST_F(CoreCounting, TheDriverIsNotifiedOfSwitchesOfATaskWithEvents) {
   open(counting());
   driver.calls.clear();
   core.switch_to(0);
@@ -284,7 +284,7 @@ TEST_F(CoreCounting, APageHasTheZeroOfTimeForEventsOnPerfsOwnClock) {
   EXPECT_EQ(map(open(attr)).control().capabilities & ControlPage::cap_user_time_zero, 0u);
 }
 
-TEST_F(CoreCounting, AnEventThatIsDisabledLeavesItsCountAndTimesInItsPage) {
+TEST_F(CoreCounting, DisablingLeavesCountAndTimesInThePage) {
   Event& event = open(counting());
   const ControlPage& page = map(event).control();
   count(5);
@@ -311,7 +311,7 @@ TEST_F(CoreCounting, ChildrensCountsAddUpAliveAndExited) {
   EXPECT_TRUE(event.children.empty());
 }
 
-TEST_F(CoreCounting, TasksThatInheritedAllTheirEventsFromTheSameHandThemOnWhereTheyAre) {
+TEST_F(CoreCounting, TasksWithTheSameInheritedEventsExchangeThem) {
   Attr attr = counting();
   attr.inherit = 1;
   Event& event = open(attr);
@@ -329,7 +329,7 @@ TEST_F(CoreCounting, TasksThatInheritedAllTheirEventsFromTheSameHandThemOnWhereT
   EXPECT_FALSE(driver.removed.empty());
 }
 
-TEST_F(CoreCounting, WhatEachTaskCountsIsKeptApartWhereSomebodyAsksForIt) {
+TEST_F(CoreCounting, InheritStatKeepsTheCountsOfTasksApart) {
   Attr attr = counting();
   attr.inherit = attr.inherit_stat = 1;
   open(attr);
@@ -385,7 +385,7 @@ TEST_F(Scheduling, ClosingALeaderMakesMembersLeadersWhereTheyAre) {  // Linux: p
   EXPECT_EQ(driver.on(), std::vector<Event*>{&member});
 }
 
-TEST_F(CoreCounting, AMemberThatIsNothingAloneIsInErrorOnceItsLeaderIsClosed) {  // Linux: PERF_EV_CAP_SIBLING
+TEST_F(CoreCounting, ADependentMemberIsInErrorWithoutItsLeader) {  // Linux: PERF_EV_CAP_SIBLING
   Event& leader = open(counting());
   Event& member = open(counting(), &leader);
   Event& other = open(counting(), &leader);

@@ -55,7 +55,7 @@ TEST_F(CoreSampling, AnInheritedOrCountingEventCannotBeRefreshed) {
   EXPECT_EQ(core.refresh(open(counting()), 1).error().error_number, EINVAL);
 }
 
-TEST_F(CoreSampling, ANewPeriodStartsAtOnceAndImpossibleOnesAreRefused) {
+TEST_F(CoreSampling, ANewPeriodStartsAtOnceUnlessImpossible) {
   Event& event = open(sampling(1000));
   ASSERT_TRUE(core.set_period(event, 10));
   EXPECT_EQ(event.hw.sample_period, 10u);
@@ -92,7 +92,7 @@ TEST_F(CoreSampling, SamplesBeforeARefreshAreNoneOfThoseItGives) {
 }
 
 // perf_event_open(2): wakeup_events and wakeup_watermark are one field.
-TEST_F(CoreSampling, WithAWatermarkBytesWakeTheReaderInsteadOfSamples) {
+TEST_F(CoreSampling, AWatermarkWakesTheReaderByBytes) {
   Attr attr = sampling(10);  // of 16 bytes each
   attr.watermark = 1;
   attr.wakeup_events = 64;
@@ -202,7 +202,7 @@ TEST_F(CoreSampling, AChainHasAsManyAddressesAsItsEventAllows) {
             (std::vector<u64>{kernel_mark, kernel_code, user_mark, 0x401000, 0x402000}));
 }
 
-TEST_F(CoreSampling, PhysicalAddressesAreThoseOfThePageTablesWhereTheyAreKnown) {
+TEST_F(CoreSampling, PhysicalAddressesComeFromKnownPageTables) {
   struct PageTables final : Target {
     bool has_page_tables() const override { return true; }
     std::optional<u64> physical_address(u64 address) const override {
@@ -231,7 +231,7 @@ struct InSystemCall final : Target {
   Registers at_entry;
 };
 
-TEST_F(CoreSampling, ACallChainFromTheKernelGoesOnWhereTheTaskEnteredIt) {
+TEST_F(CoreSampling, AKernelCallChainContinuesInTheTask) {
   const InSystemCall task;
   core.set_target(task);
   Attr user_part = sampling(10, perf::sample::CALLCHAIN);
@@ -246,7 +246,7 @@ TEST_F(CoreSampling, ACallChainFromTheKernelGoesOnWhereTheTaskEnteredIt) {
   EXPECT_EQ(chain_of(drain_records(user).at(0)), (std::vector<u64>{user_mark, 0x401000}));
 }
 
-TEST_F(CoreSampling, UserRegistersOfAKernelSampleAreThoseTheTaskSaved) {
+TEST_F(CoreSampling, AKernelSampleHasTheTasksSavedUserRegisters) {
   const InSystemCall task;
   core.set_target(task);
   Attr attr = sampling(10, perf::sample::REGS_USER);
@@ -259,7 +259,7 @@ TEST_F(CoreSampling, UserRegistersOfAKernelSampleAreThoseTheTaskSaved) {
   EXPECT_EQ(record.at(16), 0x401000u);
 }
 
-TEST_F(CoreSampling, SamplesThatHardwareHoldsAtATasksEndComeBeforeItsExit) {
+TEST_F(CoreSampling, BufferedSamplesPrecedeTheExitOfTheTask) {
   Attr attr = sampling(10, perf::sample::IP);
   attr.task = 1;
   Event& event = open(attr);
@@ -308,7 +308,7 @@ TEST_F(CoreSampling, ClockTimersFireAtMostEveryTenMicroseconds) {
   EXPECT_EQ(types(ring).size(), 100u);
 }
 
-TEST_F(CoreSampling, PageFaultsThatATraceRecordedAreSampledWithTheirAddress) {
+TEST_F(CoreSampling, RecordedPageFaultsAreSampledWithTheirAddress) {
   Attr attr = software(SoftwareId::page_faults);
   attr.sample_period = 2;
   attr.sample_type = perf::sample::ADDR;
@@ -322,7 +322,7 @@ TEST_F(CoreSampling, PageFaultsThatATraceRecordedAreSampledWithTheirAddress) {
   EXPECT_EQ(value(event), 3u);
 }
 
-TEST_F(CoreSampling, SideBandTellsTheStoryOfATask) {
+TEST_F(CoreSampling, SideBandRecordsFollowTheLifeOfATask) {
   Attr attr = sampling(1000, sample::IP | sample::TID);
   attr.comm = attr.mmap = attr.mmap2 = attr.task = attr.context_switch = attr.sample_id_all = 1;
   Event& event = open(attr);
@@ -352,7 +352,7 @@ TEST_F(CoreSampling, EventsThatAreOffHearNothing) {
   EXPECT_TRUE(types(ring).empty());
 }
 
-TEST_F(CoreSampling, InheritedEventsWriteToTheOriginalsBufferUnderItsId) {
+TEST_F(CoreSampling, InheritedEventsUseTheOriginalsBufferAndId) {
   Attr attr = sampling(10, sample::IDENTIFIER | sample::STREAM_ID);
   attr.inherit = attr.inherit_stat = 1;  // the task's own event counts, and not one that was handed on
   Event& event = open(attr, nullptr, 100, 0);
@@ -408,7 +408,7 @@ TEST_F(CoreSampling, SampleReadCarriesTheGroupsCounts) {
   EXPECT_EQ(records[0].at(40), member.id);
 }
 
-TEST_F(CoreSampling, CountsThatTheSampleHasRecordedGoBeforeThoseOfNow) {
+TEST_F(CoreSampling, RecordedCountsTakePrecedenceOverCurrentOnes) {
   Attr attr = sampling(1000, sample::READ);
   attr.read_format = read_format::GROUP;
   Event& leader = open(attr);
@@ -439,7 +439,7 @@ TEST_F(CoreSampling, FrequencyModeApproachesTheRateThatWasAskedFor) {
 }
 
 // Linux: __perf_event_account_interrupt.
-TEST_F(CoreSampling, OnlyOverflowsWithinTwoTicksSayHowFrequentTheyAre) {
+TEST_F(CoreSampling, OnlyOverflowsWithinTwoTicksAdjustThePeriod) {
   Attr attr = sampling(1000);
   attr.freq = 1;
   Event& event = open(attr);
@@ -468,7 +468,7 @@ TEST_F(CoreSampling, AClockTimerThatStoodStillMissesNoNanosecond) {
   EXPECT_EQ(types(ring).size(), 1u);
 }
 
-TEST_F(CoreSampling, OnlyInheritStatTellsWhatAChildHadCounted) {
+TEST_F(CoreSampling, OnlyInheritStatRecordsAChildsCount) {
   const auto told = [&](bool stat) {
     Attr attr = counting();
     attr.inherit = 1;
@@ -510,7 +510,7 @@ class CoreThrottling : public CoreTest {
   CoreThrottling() : CoreTest({.limits = {.max_sample_rate = 3000}, .throttling = Throttling::on}) {}
 };
 
-TEST_F(CoreThrottling, AnEventThatInterruptsTooOftenWaitsForTheNextTick) {
+TEST_F(CoreThrottling, ATooFrequentEventWaitsForTheNextTick) {
   Event& event = open(sampling(1, sample::ID));
   RingBuffer& ring = map(event);
   for (int i = 0; i < 5; ++i) count(1);  // 3000 Hz at 1000 ticks: three per tick
@@ -552,7 +552,7 @@ class GroupThrottling : public CoreTest {
   RingBuffer* ring;
 };
 
-TEST_F(GroupThrottling, SinceLinux6_16StopsTheWholeGroupAndOnlyTheLeaderSaysSo) {
+TEST_F(GroupThrottling, SinceLinux6_16OneRecordStopsTheWholeGroup) {
   for (int i = 0; i < 5; ++i) count(1);
   EXPECT_EQ(leader->count, 3u);
   EXPECT_EQ(member->count, 3u);
@@ -578,7 +578,7 @@ TEST_F(EventThrottling, BeforeLinux6_16StopsTheEventAlone) {
   EXPECT_EQ(drain_records(*ring).at(2).at(16), member->id);
 }
 
-TEST_F(EventThrottling, BeforeLinux6_16AMemberStaysThrottledUntilItsGroupComesBack) {
+TEST_F(EventThrottling, BeforeLinux6_16AMemberWaitsForReenabling) {
   for (int i = 0; i < 5; ++i) count(1);
   core.advance(1'000'000, frame);
   count(1);
@@ -590,7 +590,7 @@ TEST_F(EventThrottling, BeforeLinux6_16AMemberStaysThrottledUntilItsGroupComesBa
 }
 
 // Linux: event_sched_in begins at 0.
-TEST_F(EventThrottling, AGroupThatComesBackWithinTheTickMaySampleAsOftenAgain) {
+TEST_F(EventThrottling, AReenabledGroupMaySampleAsOftenAgain) {
   for (int i = 0; i < 5; ++i) count(1);
   core.disable(*leader);
   core.enable(*leader);

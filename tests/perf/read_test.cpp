@@ -76,7 +76,7 @@ TEST_F(CoreReading, SingleReadsDoNotMindOtherGroups) {
   EXPECT_TRUE(core.read(leader));
 }
 
-TEST_F(CoreReading, TheControlPageShowsCountAndTimesOfTheLatestTickOrRead) {
+TEST_F(CoreReading, TheControlPageHasTheLatestTicksOrReadsValues) {
   core.set_time(1000);
   Event& event = open(counting());
   const ControlPage& page = map(event, 0).control();
@@ -136,7 +136,7 @@ TEST_F(CoreLimits, WhatIsBeyondAUsersShareIsOfTheProcessesLimit) {
   EXPECT_EQ(map(256, root), 0);
 }
 
-TEST_F(CoreLimits, ABufferThatNoNumberOfBytesCanTellIsNoSmallBuffer) {
+TEST_F(CoreLimits, ABufferSizeThatOverflowsIsRefused) {
   EXPECT_EQ(core.mmap(open(sampling(10)), std::size_t{1} << 63).error().error_number, EPERM);
 }
 

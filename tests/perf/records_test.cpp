@@ -165,7 +165,7 @@ TEST_F(RecordsOfTheCore, DataMappingsAreForEventsThatAskForThem) {
   EXPECT_EQ(drain_records(second).at(0).header.misc, misc::USER | misc::MMAP_DATA);
 }
 
-TEST_F(RecordsOfTheCore, CpuWideEventsLearnWhoIsOnTheOtherSideOfASwitch) {
+TEST_F(RecordsOfTheCore, CpuWideSwitchRecordsNameTheOtherTask) {
   Attr attr = sampling(1000);
   attr.context_switch = 1;
   Event& event = open(attr, nullptr, -1, 0);

@@ -134,7 +134,7 @@ TEST(RingBuffer, BackwardHeadDecreasesFromZero) {  // observed: three 32-byte re
   EXPECT_EQ(word(records, 72), 1u);
 }
 
-TEST(RingBuffer, BackwardSnapshotEndsWhereTheOldestRecordIsOverwritten) {
+TEST(RingBuffer, BackwardSnapshotEndsAtTheOldestWholeRecord) {
   RingBuffer ring(1, {.direction = Direction::backward, .when_full = WhenFull::overwrite});
   for (u64 i = 0; i < 500; ++i) put(ring, 40, i);
   const auto records = RingReader(ring).snapshot_backward();
@@ -175,7 +175,7 @@ TEST(RingBuffer, ASnapshotFromAnywhereHoldsWholeRecordsOnly) {
   }
 }
 
-TEST(RingBuffer, AReaderThatLiesAboutItsTailCannotMakeTheWriterLeaveTheBuffer) {
+TEST(RingBuffer, AFalseTailCannotMakeTheWriterLeaveTheBuffer) {
   RingBuffer ring(1, {});
   for (const u64 tail : {~u64{0}, u64{1} << 63, u64{4097}, u64{12345}}) {
     ring.control().data_tail = tail;

@@ -255,7 +255,7 @@ TEST(SampleOutput, AnEmptyStackIsOneWord) {
   EXPECT_EQ(fields.at("weight"), std::vector<u64>{109});
 }
 
-TEST(SampleOutput, StackBytesThatCannotBeReadAreZeroAndNotInDynSize) {
+TEST(SampleOutput, UnreadableStackIsZeroAndNotInDynSize) {
   Scene scene;
   scene.environment.user_stack = std::span(scene.stack).first(8);
   scene.event.attr.sample_type = sample::STACK_USER;
@@ -296,7 +296,7 @@ TEST(SampleOutput, ASampleThatCannotBeARecordIsDroppedAndCounted) {
   EXPECT_EQ(scene.event.lost_samples, 1u);
 }
 
-TEST(SampleOutput, AMemberThatWantsCountersGivesTheBlockToItsWholeGroup) {
+TEST(SampleOutput, AMembersCountersGiveTheBlockToItsWholeGroup) {
   Scene scene;
   Event member;
   member.attr.branch_sample_type = branch::COUNTERS;

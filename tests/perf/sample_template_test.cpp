@@ -29,7 +29,7 @@ class SampleTemplateTest : public testing::Test {
   SampleEnvironment environment;
 };
 
-TEST_F(SampleTemplateTest, AnySetOfRegistersThatHasOneIsAsLongAsItsRecord) {
+TEST_F(SampleTemplateTest, MatchesTheRecordsLengthForAnyRegisters) {
   event.attr.sample_type |= sample::REGS_INTR;
   unsigned found = 0;
   for (u64 low = 0; low <= 0xfff; ++low) {
@@ -49,7 +49,7 @@ TEST_F(SampleTemplateTest, RegistersAsAWholeHaveOne) {
   }
 }
 
-TEST_F(SampleTemplateTest, ABranchStackHasOneUnlessItComesWithCounters) {
+TEST_F(SampleTemplateTest, ABranchStackHasOneUnlessWithCounters) {
   event.attr.sample_type |= sample::BRANCH_STACK;
   event.attr.branch_sample_type = branch::ANY | branch::USER;
   EXPECT_TRUE(has_template());

@@ -262,7 +262,7 @@ TEST(NeededRegisters, FollowWidthAndMasksOfTheSidesThatAreSampled) {
   EXPECT_EQ(needed_registers(legacy), GENERAL | XMM);
 }
 
-TEST(SimdAbiOfAnImage, IsToldByTheFieldThatTheOtherFormLeavesZero) {
+TEST(SimdAbiOfAnImage, IsKnownByTheFieldThatIsZeroInTheOther) {
   Attr merged;
   merged.sample_simd_regs_enabled = 1;
   for (const u16 qwords : {u16{2}, u16{4}, u16{8}}) {

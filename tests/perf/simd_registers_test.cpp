@@ -192,7 +192,7 @@ TEST(SimdRegisters, NarrowRegistersFrom16UpAreCountedAndReadZero) {  // docs/sam
 }
 
 // docs/sampled-registers.md: the merged form hides what the kernel had in its registers.
-TEST(SimdRegisters, AnEventThatExcludesTheKernelSeesNoneOfItsRegistersInTheMergedForm) {
+TEST(SimdRegisters, MergedFormHidesExcludedKernelRegisters) {
   Scene scene;
   scene.attr.sample_type = sample::IP | sample::TID | sample::REGS_USER | sample::REGS_INTR;
   scene.attr.sample_regs_user = 0x180;
@@ -208,7 +208,7 @@ TEST(SimdRegisters, AnEventThatExcludesTheKernelSeesNoneOfItsRegistersInTheMerge
   EXPECT_EQ(scene.write(SimdAbi::series_v7).size() * 8, 592u);
 }
 
-TEST(SimdRegisters, SeriesV7KeepsEnabledAndPredicateWidthInOneField) {  // docs/sampled-registers.md
+TEST(SimdRegisters, SeriesV7SharesAFieldForEnabledAndPredicates) {  // docs/sampled-registers.md
   Attr attr;
   attr.size = 176;
   attr.sample_simd_regs_enabled = attr.sample_simd_pred_reg_qwords = 1;
@@ -295,7 +295,7 @@ std::vector<Shape> all_shapes() {
   return shapes;
 }
 
-TEST(SimdRegisters, EveryShapeOfBothSidesHasItsWordsAtItsPlaceInBothForms) {  // docs/sampled-registers.md
+TEST(SimdRegisters, EveryShapeHasItsWordsInPlaceInBothForms) {  // docs/sampled-registers.md
   for (const SimdAbi simd : {SimdAbi::series_v7, SimdAbi::merged})
     for (const Shape& user : all_shapes())
       for (const Shape& interrupt : all_shapes()) {

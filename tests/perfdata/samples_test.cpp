@@ -181,7 +181,7 @@ TEST_F(SamplesTest, NameTheirRegistersInEitherFormOfSimdSampling) {
 }
 
 /// The attributes of both forms are the same then: the size of the record tells.
-TEST_F(SamplesTest, AreReadRightWhereTheAttributeDoesNotTellTheForm) {
+TEST_F(SamplesTest, AreReadRightWhereTheAttributeFitsBothForms) {
   SimdFile file;
   file.attr.sample_regs_intr = bit(24) | bit(40);
   for (const perf::SimdAbi simd : {perf::SimdAbi::series_v7, perf::SimdAbi::merged}) {

@@ -23,7 +23,7 @@ T at(const std::vector<std::byte>& bytes, std::size_t offset) {
   return value;
 }
 
-TEST_F(WriterTest, HeaderIdsAttributesDataAndFeatureTableFollowEachOther) {
+TEST_F(WriterTest, HeaderIdsAttributesDataAndFeaturesAreInOrder) {
   auto writer = Writer::create(path(), {});
   ASSERT_TRUE(writer);
   const u64 id = 7;

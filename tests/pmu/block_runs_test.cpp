@@ -42,7 +42,7 @@ void count(Guest& guest, unsigned counter, u64 select, u64 period) {
   guest.write(msr::PERFEVTSEL0 + counter, select);
 }
 
-TEST(BlockRuns, GoOnWhileNoCounterCouldWrapIfEveryInstructionCounted) {
+TEST(BlockRuns, GoOnWhileNoCounterCouldWrap) {
   Guest guest("skylake");
   count(guest, 0, instructions, 100);
   count(guest, 1, branches, 1000);
@@ -79,7 +79,7 @@ TEST(BlockRuns, EndWithTheRoomOfAClock) {
   EXPECT_EQ(add_all_that_fit(runs, ten), 4u);
 }
 
-TEST(BlockRuns, DoNotBeginWhileSomebodyObservesOrAnInterruptIsOnItsWay) {
+TEST(BlockRuns, NeedNoObserverAndNoPendingInterrupt) {
   Guest guest("skylake");
   BlockRuns runs(guest.pmu);
   EXPECT_TRUE(runs.begin(ten));
@@ -218,7 +218,7 @@ class Race {
 };
 
 // A handler may write a threshold while the cycle is open in which the last of the sum retired.
-TEST(BlockRuns, LeaveTheOpenCycleToAThresholdAsRetiringEveryInstructionDoes) {
+TEST(BlockRuns, LeaveTheOpenCycleToAThresholdAsRetiringDoes) {
   u64 summed_up = 0;
   for (u64 seed = 0; seed < 200; ++seed) {
     Race race(seed);

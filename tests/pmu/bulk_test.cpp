@@ -140,7 +140,7 @@ TEST(Headroom, IsNoneForTotalsOfAnotherProgrammingUntilThatReturns) {
   EXPECT_EQ(guest.pmu.headroom(totals), 50u);
 }
 
-TEST(Headroom, IsNoneOnceAnyRegisterChangesThatDecidesWhatIsCounted) {
+TEST(Headroom, IsNoneOnceARegisterThatSelectsEventsChanges) {
   Guest guest("icelake");
   guest.write(msr::PERFEVTSEL0, user | 0x01CD);  // load latency
   guest.write(msr::PERFEVTSEL0 + 1, user | 0x01B7);

@@ -27,7 +27,7 @@ TEST(EventFilter, FrontEndRetiredCountsWhatItsRegisterAsksFor) {
   EXPECT_EQ(guest.read(msr::PMC0), 1u + 2u);
 }
 
-TEST(EventFilter, FrontEndRetiredByLatencyCountsInstructionsAfterSoManyEmptyFetchCycles) {
+TEST(EventFilter, FrontEndLatencyCountsAfterEnoughEmptyCycles) {
   Guest guest("skylake");  // retires 4 a cycle
   guest.write(msr::PERFEVTSEL0, 0x4301C6);
   guest.write(msr::PEBS_FRONTEND, 0x400806);  // LATENCY_GE_8
@@ -52,7 +52,7 @@ TEST(EventFilter, LoadLatencyCountsLoadsAboveTheThreshold) {
   EXPECT_EQ(guest.read(msr::PMC0), 2u);
 }
 
-TEST(EventFilter, OffCoreResponsesHaveTheirOwnRegisterForEachOfTwoEvents) {
+TEST(EventFilter, EachOffCoreResponseEventHasItsOwnRegister) {
   const CpuModel model = Guest::with_short_skid("icelake");
   const EventDefinition* reads = nullptr;
   for (const EventDefinition& row : model.events)

@@ -49,7 +49,7 @@ Pmu interrupting_after_one_instruction() {
   return pmu;
 }
 
-TEST(ExtendedRegisters, OfAnInterruptAreThoseBeforeTheInterruptedInstruction) {
+TEST(ExtendedRegisters, AtAnInterruptAreThoseBeforeTheInstruction) {
   Pmu pmu = interrupting_after_one_instruction();
   Handler handler(pmu);
   pmu.retire(Load(1).retirement);
@@ -97,7 +97,7 @@ TEST(ExtendedRegisters, HaveNoBitsThatAnXrstorWouldNotBringBack) {
   EXPECT_EQ(pmu.extended_state().component(pkru)[0], low_bits(32));
 }
 
-TEST(ExtendedRegisters, OfASupervisorAreInitialWhereNoWrmsrCouldHaveMadeThem) {
+TEST(ExtendedRegisters, SupervisorStateIsInitialIfWrmsrWouldFault) {
   Pmu pmu(*find_cpu_model("sapphirerapids"));
   ExtendedState given;
   given.write(cet_u, 1, {0x1003});  // IA32_PL3_SSP: bits 1:0 are reserved

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Transactional,
                          test::test_name);
 
 // 7.1 rows 1 and 2, 7.2 row 1
-TEST_P(AnyModel, EveryAvailableArchitecturalEventCountsOnEveryGpCounter) {
+TEST_P(AnyModel, EveryArchitecturalEventCountsOnEveryGpCounter) {
   const CpuidResult leaf = guest_.pmu.cpuid(0xA, 0);
   guest_.enable_globally(model().gp_counters);
   for (const unsigned n : set_bits(model().gp_counters)) {
@@ -225,7 +225,7 @@ TEST_P(Transactional, CountersInsideATransactionCountACommittedLoop) {
   EXPECT_EQ(guest_.read(msr::PMC0), 6u);
   EXPECT_EQ(guest_.read(msr::PMC0 + 2), 6u);
 }
-TEST_P(Transactional, AnAbortTakesBackWhatACheckpointedCounterCounted) {
+TEST_P(Transactional, AnAbortTakesBackACheckpointedCountersCount) {
   guest_.write(msr::PERFEVTSEL0, instructions);
   guest_.write(msr::PERFEVTSEL0 + 2, instructions | msr::evtsel::IN_TXCP);
   guest_.enable_globally(5);

@@ -84,7 +84,7 @@ TEST(Interrupt, AHandlersOwnInstructionsCountAndTakeTime) {
   EXPECT_EQ(machine.pmu.rdmsr(msr::PMC0).value_or(0), 2u);
 }
 
-TEST(Interrupt, AHandlerIsNotInterruptedAndTheInterruptedRegistersAreKept) {
+TEST(Interrupt, AHandlerIsNotInterruptedAndItsFrameIsKept) {
   Interrupts machine;
   machine.write(msr::PERFEVTSEL0, 0x5300C0);  // ring 0 too
   machine.handler_instructions = 3;
@@ -128,7 +128,7 @@ TEST(LocalApic, AnSmiReachesNoHandlerAndMasksTheEntry) {
   EXPECT_EQ(machine.pmu.rdmsr(msr::X2APIC_LVTPC).value_or(0), msr::lvtpc::SMI | msr::lvtpc::MASKED);
 }
 
-TEST(LocalApic, AFixedVectorWaitsUntilInterruptsAreEnabledAndAnNmiDoesNot) {
+TEST(LocalApic, AFixedVectorWaitsForEnabledInterruptsUnlikeAnNmi) {
   for (const u64 lvtpc : {u64{0xE0}, msr::lvtpc::NMI}) {
     Interrupts machine(skylake(), lvtpc);
     Registers closed, open;

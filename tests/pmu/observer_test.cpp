@@ -71,7 +71,7 @@ void count_instructions(Pmu& pmu, u64 before_overflow, u64 select = counting | m
   write(pmu, msr::PERF_GLOBAL_CTRL, 1);
 }
 
-TEST(Observer, IsToldOfWritesAndOfFaultsWithWhatWasToBeWritten) {
+TEST(Observer, SeesWritesAndFaultsWithTheValueToBeWritten) {
   Pmu pmu = skylake();
   Witness witness;
   pmu.set_observer(&witness);
@@ -117,7 +117,7 @@ TEST(Observer, SeesAnOverflowBecomeAPmi) {
   EXPECT_EQ(witness.writes.back().address, msr::X2APIC_LVTPC) << "the driver's";
 }
 
-TEST(Observer, IsToldOfAFreezeOnceHoweverOftenItIsAskedFor) {
+TEST(Observer, SeesOneFreezeForRepeatedRequests) {
   Pmu pmu = skylake();  // whose handler is none: nobody lifts the freeze
   Witness witness;
   pmu.set_observer(&witness);

@@ -167,7 +167,7 @@ std::vector<std::pair<u64, Records>> data_configurations() {  // 7
 
 class KvmUnitTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(KvmUnitTest, HoldsForEveryStartValueConfigurationAndSetOfCounters) {
+TEST_P(KvmUnitTest, HoldsForEveryStartValueConfigAndCounterSet) {
   const CpuModel model = find_cpu_model(GetParam()).value();
   ASSERT_TRUE(model.pebs.baseline);
   Guest guest(model);

@@ -35,7 +35,7 @@ class Values {
 };
 
 // Not only the owner of a register derives from it: off-core filters and PEBS enables reach the counters.
-TEST(RegisterFile, DerivedStateIsThatOfAFreshDerivationAfterEveryWriteOnEveryModel) {
+TEST(RegisterFile, DerivedStateIsUpToDateAfterEveryWrite) {
   Values values;
   for (const CpuModel& model : cpu_models()) {
     Pmu pmu(model);
@@ -99,7 +99,7 @@ struct Waiting {
   const u64 enable = pmu.model().has_arch_pebs() ? pebs::cfg_c::ENABLE : bit(2);
 };
 
-TEST(RegisterFile, ACounterThatLosesEitherPebsEnableWaitsForItsRecordAgainWhenItIsBack) {
+TEST(RegisterFile, ACounterResumesWaitingOnceItsPebsEnableIsBack) {
   for (const std::string_view name : {"lioncove", "cougarcove"}) {
     Waiting counter(name);
     counter.write(counter.enable_address, 0);
@@ -109,7 +109,7 @@ TEST(RegisterFile, ACounterThatLosesEitherPebsEnableWaitsForItsRecordAgainWhenIt
   }
 }
 
-TEST(RegisterFile, ACounterThatIsLoadedWithoutItsPebsEnableHasNoRecordToWaitFor) {
+TEST(RegisterFile, ACounterLoadedWithoutPebsEnableDoesNotWait) {
   for (const auto& [name, alias] : {std::pair{"lioncove", msr::A_PMC0 + 2},
                                     {"lioncove", msr::PMC0 + 2},
                                     {"cougarcove", msr::V6_GP0_CTR + 2 * msr::V6_STRIDE}}) {
@@ -148,7 +148,7 @@ TEST(RegisterFile, EveryRegisterResetsToWhatItsRowSays) {
   }
 }
 
-TEST(RegisterFile, EveryRegisterHasFieldsAndEveryBitThatStaysIsInOne) {
+TEST(RegisterFile, EveryRegistersStoredBitsAreInFields) {
   for (const CpuModel& model : cpu_models()) {
     Pmu pmu(model);
     for (const Register& r : pmu.registers().all()) {
@@ -188,7 +188,7 @@ class Thermometer {
   u64 status_ = 0;
 };
 
-TEST(RegisterFile, TakesTimeAsAnArgumentAndDerivesAfterAWriteThatDidNotFault) {
+TEST(RegisterFile, TakesTimeAndDerivesAfterAWriteWithoutFault) {
   const CpuModel model;
   const RegisterFile<Thermometer> file(model);
   Thermometer thermometer;

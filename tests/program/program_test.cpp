@@ -101,7 +101,7 @@ TEST_P(OnModel, ASystemCallRunsAtRing0) {
             2u);
 }
 
-TEST_P(OnModel, LoadsFindTheirDataWhereTheyAreTold) {
+TEST_P(OnModel, LoadsFindTheirDataInTheGivenLevel) {
   const Program program = Program()
                               .load({.address = 0x1000, .level = CacheLevel::l1})
                               .loop(3, Program().load({.address = 0x2000, .level = CacheLevel::l2}))

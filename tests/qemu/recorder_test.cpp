@@ -136,7 +136,7 @@ TEST(FastRecorder, FollowsThreads) {
   EXPECT_EQ(recorded.all<trace::ThreadExit>().size(), 3u);
 }
 
-TEST(FastRecorder, KeepsWhatAProgramThatCrashesHadExecutedSinceItsLastSystemCall) {
+TEST(FastRecorder, KeepsWhatACrashingProgramExecutedLast) {
   const Recorded recorded({programs + "crash"});
   EXPECT_EQ(recorded.error, "");
   ASSERT_TRUE(WIFSIGNALED(recorded.summary.trace.status));

@@ -173,7 +173,7 @@ TEST(TraceBuilder, AFaultEndsABlockBeforeTheInstructionThatFaulted) {
   }
 }
 
-TEST(TraceBuilder, AFaultOfALoopsFirstInstructionLeavesNothingOfThisRound) {
+TEST(TraceBuilder, AFaultAtALoopsStartLeavesNothingOfThatRound) {
   Plugin plugin;
   const u64 loop = plugin.block(0x1000, {load_rax, {0xEB, 0xFB}}), handler = plugin.block(0x9000, {return_});
   plugin.runs({run(loop), load(0x100, 0), run(loop)});
@@ -218,7 +218,7 @@ TEST(TraceBuilder, ASignalAtTheEndOfASystemCallFollowsTheCall) {
   EXPECT_EQ(items[3].side_band, trace::SideBandRecord(trace::SignalDelivery{SIGUSR1, 0x9000}));
 }
 
-TEST(TraceBuilder, ACallThatASignalInterruptsAndTheKernelRepeatsIsOne) {
+TEST(TraceBuilder, ASystemCallRestartedAfterASignalIsOne) {
   Plugin plugin;
   const u64 call = plugin.block(0x1000, {nop, syscall}), again = plugin.block(0x1001, {syscall}),
             handler = plugin.block(0x9000, {nop, syscall});
@@ -272,7 +272,7 @@ TEST(TraceBuilder, ALoopToAHandlersBeginningIsNoDelivery) {
   EXPECT_EQ(all<trace::SignalDelivery>(plugin.trace()).size(), 1u);
 }
 
-TEST(TraceBuilder, AKilledThreadHasWhatItsAccessesTell) {
+TEST(TraceBuilder, AKilledThreadHasWhatItsAccessesShow) {
   Plugin plugin;
   const u64 block = plugin.block(0x1000, {load_rax, store_rax, nop});
   plugin.runs({run(block), load(0x100, 0)});
@@ -286,7 +286,7 @@ TEST(TraceBuilder, SaysThatTheRegistersOfThisQemuAreNotFound) {
   EXPECT_THAT(plugin.error, testing::HasSubstr("record with --step"));
 }
 
-TEST(TraceBuilder, ABlockThatIsEnteredAgainInTheMiddleHadExecutedUpToThere) {  // an atomic step of qemu's
+TEST(TraceBuilder, ABlockReenteredInTheMiddleExecutedUpToThere) {  // an atomic step of qemu's
   Plugin plugin;
   const u64 block = plugin.block(0x1000, {nop, nop, nop}), rest = plugin.block(0x1001, {nop, nop});
   plugin.runs({run(block), run(rest)});

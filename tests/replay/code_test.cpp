@@ -50,7 +50,7 @@ TEST(CodeRunner, DecodesAndRetiresWhatItIsGiven) {
   EXPECT_EQ(machine.count(2), 10u);
 }
 
-TEST(CodeRunner, RunsAtTheRingThatItIsTold) {
+TEST(CodeRunner, RunsAtTheRequestedRing) {
   Machine machine(kernel);
   EXPECT_TRUE(machine.runner.run({.ip = 0x401000, .code = loop, .cpl = Cpl::kernel}).ok());
   EXPECT_TRUE(machine.runner.run({.ip = 0x401000, .code = loop, .cpl = Cpl::user}).ok());

@@ -61,7 +61,7 @@ TEST(Replay, FeedsEveryPmuTheSameRun) {
   EXPECT_EQ(replay.run().value(), 0u);
 }
 
-TEST(Replay, RunsCodeOfTheRingThatItIsTold) {
+TEST(Replay, RunsCodeAtTheRequestedRing) {
   Pmu pmu = counting("skylake", 0xC0);
   EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + 1, msr::evtsel::EN | msr::evtsel::OS | 0xC0), Fault::none);
   EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 3), Fault::none);
@@ -136,7 +136,7 @@ struct Driver : PmiHandler {
   u64 pmis = 0;
 };
 
-TEST(Replay, RunsUnderSomebodysOwnDriver) {
+TEST(Replay, RunsUnderACustomDriver) {
   CpuModel model = *find_cpu_model("skylake");
   model.policies.pmi_skid_cycles = 0;
   Pmu pmu(model);

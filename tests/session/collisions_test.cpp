@@ -13,7 +13,7 @@ TEST(PooledCollisions, OfOneReplayAreWilsonsInterval) {
   EXPECT_NEAR(rate.high, 0.0183, 0.0001);
 }
 
-TEST(PooledCollisions, OfReplaysThatAgreeTrustTheirSumAndOfReplaysThatDifferLess) {
+TEST(PooledCollisions, WidenTheIntervalWhereReplaysDiffer) {
   const CollisionRate agreeing = pooled({{1000, 10}, {1000, 10}, {1000, 10}});
   const CollisionRate one = pooled({{3000, 30}});
   EXPECT_DOUBLE_EQ(agreeing.low, one.low);

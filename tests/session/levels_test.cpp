@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Core, LevelRace,
                          testing::Values(CoreLevel::flat, CoreLevel::simple, CoreLevel::interval),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
-TEST_P(LevelRace, ReplayingByBlocksLeavesTheFileAndTheRegistersOfReplayingByInstructions) {
+TEST_P(LevelRace, BlocksLeaveTheFileAndRegistersOfInstructions) {
   u64 recorded = 0, samples = 0;
   for (u64 seed = 0; seed < races; ++seed) {
     const Draw drawn = draw(GetParam(), seed);
@@ -149,7 +149,7 @@ TEST_P(LevelRace, ReplayingByBlocksLeavesTheFileAndTheRegistersOfReplayingByInst
   EXPECT_GT(samples, 10 * races);
 }
 
-TEST_P(LevelRace, CountsOfMorePmusThanOneAndOfIntervalsAreThoseOfReplayingByInstructions) {
+TEST_P(LevelRace, BlocksCountPmusAndIntervalsAsInstructionsDo) {
   Draw drawn{.machine = {.model = find_cpu_model("goldencove").value(), .core = GetParam()}, .seed = 5};
   StatOptions options{.per_thread = true};
   const auto list = events::parse_events(

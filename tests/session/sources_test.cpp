@@ -158,7 +158,7 @@ std::vector<u64> counted(const Draw& drawn, std::unique_ptr<trace::Source> sourc
   return counts;
 }
 
-TEST(Sources, ATraceReplaysToTheSameFileAndRegistersHoweverItIsRead) {
+TEST(Sources, ReplayTheSameHoweverTheTraceIsRead) {
   u64 recordings = 0, samples = 0;
   for (u64 seed = 0; seed < draws; ++seed) {
     const Draw drawn = draw(seed);
@@ -188,7 +188,7 @@ TEST(Sources, ATraceCountsToTheSameTotalsHoweverItIsRead) {
   EXPECT_GT(counts, draws / 2);
 }
 
-TEST(Sources, OnlyTheWholeCoreIsToldOfAddresses) {
+TEST(Sources, OnlyTheWholeCoreGetsAddresses) {
   const WalkFile walk(1, test::Walk::Registers::unknown);
   for (const CoreLevel level : {CoreLevel::interval, CoreLevel::simple, CoreLevel::flat}) {
     /// Notes what it is told to leave out.

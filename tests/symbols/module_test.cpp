@@ -126,7 +126,7 @@ TEST_F(ModuleTest, AStrippedProgramKeepsItsDynamicSymbolsAndSaysSo) {
 }
 
 // Exceptions need to know where functions begin, so that stripped files still tell.
-TEST_F(ModuleTest, FunctionsOfAStrippedProgramAreNamedByTheirAddresses) {
+TEST_F(ModuleTest, StrippedFunctionsAreNamedByTheirAddresses) {
   ASSERT_TRUE(shell(std::string("strip -o ") + file("bare") + " " + program));
   const Module whole = open(program), bare = open(file("bare"));
   const Symbol* const known = whole.find(area);
@@ -241,7 +241,7 @@ TEST_F(ModuleTest, AFunctionIsFoundInTheProcessThatMapsTheFile) {
   EXPECT_FALSE(module.loaded_range("no such function", {0, ~u64{0}, 0, 0}).has_value());
 }
 
-TEST_F(ModuleTest, AJitMapNamesFunctionsAndLaterLinesReplaceEarlierOnes) {
+TEST_F(ModuleTest, LaterLinesOfAJitMapReplaceEarlierOnes) {
   std::ofstream(file("perf-1.map")) << "1000 20 old\nnonsense\n0x2000 10 with spaces in it\n1000 30 new\n";
   const Module module = Module::from_jit_map(file("perf-1.map"));
   EXPECT_EQ(module.find(u64{0x102f})->name, "new");

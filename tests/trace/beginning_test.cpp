@@ -173,7 +173,7 @@ std::vector<SideBandRecord> told_before(const std::string& path, u64 instruction
   return records;
 }
 
-TEST(Beginning, ProcessesThreadsAndMappingsAreToldBeforeItAndWhoRuns) {
+TEST(Beginning, IsPrecededByProcessesThreadsMappingsAndWhoRuns) {
   LongTrace trace({});
   const std::string path = write_long_trace(trace);
   const u64 length = Reader::open(path)->instruction_count();

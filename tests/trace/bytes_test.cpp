@@ -21,7 +21,7 @@ std::vector<u64> numbers_of_every_length() {
   return numbers;
 }
 
-TEST(Bytes, NumbersOfEveryLengthAreReadAsTheyWereWrittenWithOthersBehindThemAndWithout) {
+TEST(Bytes, NumbersOfEveryLengthAreReadAsWrittenWhateverFollows) {
   for (const u64 number : numbers_of_every_length()) {
     for (const std::size_t others : {0u, 1u, 7u, 8u, 20u}) {
       ByteWriter out;

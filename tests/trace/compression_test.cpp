@@ -28,12 +28,12 @@ TEST(TraceCompression, OfNothingIsNothing) {
   EXPECT_EQ(decompress(compressed(), 0), std::nullopt);
 }
 
-TEST(TraceCompression, RefusesFramesThatHoldMoreOrLessThanTheFileSays) {
+TEST(TraceCompression, RefusesFramesOfAnotherSizeThanStated) {
   for (const std::size_t bytes : {raw.size() - 1, raw.size() + 1, std::size_t{5} << 20})
     EXPECT_EQ(decompress(compressed(), bytes), std::nullopt) << bytes;
 }
 
-TEST(TraceCompression, RefusesFramesThatAreCutOrFollowedByAnythingElse) {
+TEST(TraceCompression, RefusesTruncatedFramesAndTrailingBytes) {
   std::vector<u8> stored = compressed();
   stored.push_back(0);
   EXPECT_EQ(decompress(stored, raw.size()), std::nullopt);

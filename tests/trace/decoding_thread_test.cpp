@@ -81,7 +81,7 @@ class DecodingAhead : public testing::Test {
   std::string path = directory.file("trace");
 };
 
-TEST_F(DecodingAhead, TellsTheSameItemsOfEveryKindOfTrace) {
+TEST_F(DecodingAhead, DeliversTheSameItemsOfEveryKindOfTrace) {
   for (const Contents contents : {Contents{}, Contents{.addresses = true}, Contents{.registers = true},
                                   Contents{.addresses = true, .timing = true}}) {
     RandomTrace trace(7, contents);
@@ -92,7 +92,7 @@ TEST_F(DecodingAhead, TellsTheSameItemsOfEveryKindOfTrace) {
   }
 }
 
-TEST_F(DecodingAhead, TellsTheSameOfWhatIsNotLeftOut) {
+TEST_F(DecodingAhead, DeliversTheSameOfWhatIsNotLeftOut) {
   constexpr Contents everything{.addresses = true, .registers = true, .timing = true};
   RandomTrace trace(11, everything);
   trace.write(path, 3000);
@@ -109,14 +109,14 @@ TEST_F(DecodingAhead, TellsTheSameOfWhatIsNotLeftOut) {
     }
 }
 
-TEST_F(DecodingAhead, TellsTheSameFromEveryPlace) {
+TEST_F(DecodingAhead, DeliversTheSameFromEveryPlace) {
   RandomTrace trace(3, {.addresses = true});
   trace.write(path, 500);
   for (u64 from = 1; from < trace.instructions; from += 97)
     EXPECT_EQ(all_of(path, Decoded::ahead, from), all_of(path, Decoded::when_asked, from)) << from;
 }
 
-TEST_F(DecodingAhead, KnowsTheCodeThatWasExecutedUpToTheItemThatWasTold) {
+TEST_F(DecodingAhead, KnowsTheCodeUpToTheDeliveredItem) {
   RandomTrace trace(5, {});
   trace.write(path, 2000);
   Reader ahead = open(path, Decoded::ahead), when_asked = open(path, Decoded::when_asked);
@@ -210,7 +210,7 @@ TEST_F(DecodingAhead, SaysTheEndAndAnErrorAgainAndAgain) {
   for (int n = 0; n < 3; ++n) EXPECT_EQ(damaged.next().error().message, message);
 }
 
-TEST(DecodingThread, GivesBackAnExceptionBehindTheItemsBeforeItAgainAndAgain) {
+TEST(DecodingThread, RethrowsAnExceptionBehindItsItemsEachTime) {
   const Item syscall = SideBandRecord(Syscall{39, 1});
   int items = 0;
   DecodingThread thread([&]() -> Result<NextItem, Error> {

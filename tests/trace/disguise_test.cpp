@@ -10,13 +10,12 @@
 #include <filesystem>
 
 #include "pmusim/trace/recorder.h"
+#include "tests/trace/programs.h"
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"
 
 namespace pmusim::trace {
 namespace {
-
-const std::string programs = TEST_PROGRAMS "/";
 
 /// Standard output goes to a file as long as the object lives.
 class OutputTo {

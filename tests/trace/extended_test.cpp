@@ -95,7 +95,7 @@ TEST(ExtendedTrace, IsReadAsItWasWritten) {
   EXPECT_EQ(states_in(path), expected);
 }
 
-TEST(ExtendedTrace, RegistersOfEveryComponentAndThreadAreReadAsTheyWereWritten) {
+TEST(ExtendedTrace, EveryComponentOfEveryThreadIsReadAsWritten) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("t");
   std::mt19937_64 random(6);
@@ -236,7 +236,7 @@ void expect_held(const ExtendedState& state, const Stretch& s) {
   for (unsigned k = 1; k <= s.masks; ++k) ASSERT_EQ(state.opmask(k), base + k * 0x10000) << "k" << k;
 }
 
-TEST(ExtendedRecording, AnExecutedProgramBeginsWithInitialRegisters) {
+TEST(ExtendedRecording, ExecutedProgramBeginsWithInitialRegisters) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("t");
   const auto summary = record({std::string(TEST_PROGRAMS) + "/exec_vectors"},
@@ -268,7 +268,7 @@ TEST(ExtendedRecording, AnExecutedProgramBeginsWithInitialRegisters) {
   EXPECT_EQ(at_start, (std::vector<u64>{0, 0}));
 }
 
-TEST(ExtendedRecording, HasAtEveryInstructionWhatTheProgramSaysItHeld) {
+TEST(ExtendedRecording, HasWhatTheProgramHeldAtEachInstruction) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   const TemporaryDirectory directory;
   const std::string path = directory.file("t"), log = directory.file("log");

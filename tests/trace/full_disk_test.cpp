@@ -138,7 +138,7 @@ TEST(KilledWriter, LeavesWholeChunksOrNothing) {
   }
 }
 
-TEST(KilledWriter, LeavesTheFileThatWasToBeReplacedOrTheWholeNewOne) {
+TEST(KilledWriter, LeavesTheOldFileOrTheWholeNewOne) {
   TemporaryDirectory directory;
   const std::string path = directory.file("t");
   ASSERT_TRUE(write_chunks(path, 3));

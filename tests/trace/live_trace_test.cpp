@@ -119,7 +119,7 @@ TEST(LiveTrace, EndsWhatMakesItWhenNobodyWantsTheRest) {
   EXPECT_TRUE(live.finish().ok());
 }
 
-TEST(LiveTrace, ReadsToTheEndWhatWasMadeUntilSomebodySaidStop) {
+TEST(LiveTrace, ReadsToTheEndWhatWasMadeUntilTheStop) {
   std::atomic<bool> stop = false;
   LiveTrace live("endless", {}, write_for_ever, &stop);
   const auto source = live.source();
@@ -144,7 +144,7 @@ TEST(LiveTrace, InterruptsWhatMakesItWhereItWaits) {
   EXPECT_TRUE(interrupted);
 }
 
-TEST(LiveTrace, TellsAnErrorOfItsMakerAfterWhatWasMade) {
+TEST(LiveTrace, ReportsAnErrorOfItsMakerAfterWhatWasMade) {
   LiveTrace live("broken", {},
                  [](const std::string& output, const std::atomic<bool>&) -> Result<Done, Error> {
                    auto writer = Writer::create(output, {});

@@ -10,13 +10,13 @@
 #include <csignal>
 #include <map>
 
+#include "tests/trace/programs.h"
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"
 
 namespace pmusim::trace::recorder_test {
 namespace {
 
-const std::string programs = TEST_PROGRAMS "/";
 const std::string workloads = WORKLOADS "/";
 
 /// A recorded program: its items in memory, and what there is to check of any trace.
@@ -208,7 +208,7 @@ TEST(Recorder, StopsAtALimitAndKeepsWhatItHas) {
   EXPECT_EQ(Reader::open(options.output)->instruction_count(), 1000u);
 }
 
-TEST(Recorder, ToldToStopKeepsWhatItHas) {
+TEST(Recorder, KeepsWhatItHasWhenStopped) {
   TemporaryDirectory directory;
   std::atomic<bool> stop = false;
   RecordOptions options{directory.file("t")};
@@ -247,7 +247,7 @@ TEST(Recorder, AMissingProgramLeavesNoFile) {
   EXPECT_EQ(directory.entries(), 0u);
 }
 
-TEST(Recorder, AnOutputThatCannotBeWrittenIsNoticedBeforeTheProgramRuns) {
+TEST(Recorder, RefusesAnUnwritableOutputBeforeTheProgramRuns) {
   TemporaryDirectory directory;
   const auto summary = record({"touch", directory.file("ran")}, {directory.file("missing/t")});
   ASSERT_FALSE(summary.ok());

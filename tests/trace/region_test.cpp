@@ -11,6 +11,7 @@
 
 #include "pmusim/trace/recorder.h"
 #include "tests/trace/child_process.h"
+#include "tests/trace/programs.h"
 #include "tests/trace/sample_trace.h"
 #include "tests/trace/symbols.h"
 #include "trace/region_gate.h"
@@ -20,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string branches = WORKLOADS "/branches", programs = TEST_PROGRAMS "/";
+const std::string branches = WORKLOADS "/branches";
 
 std::vector<OwnedItem> runs_of(const std::vector<OwnedItem>& items) {
   std::vector<OwnedItem> runs;
@@ -74,7 +75,7 @@ class Child : public ChildProcess {
   }
 };
 
-TEST_F(RegionTest, BetweenTwoFunctionsIsThatPartOfTheWholeWithItsRegisters) {
+TEST_F(RegionTest, BetweenTwoFunctionsIsThatPartOfTheWhole) {
   const std::vector<std::string> command{branches, "27"};
   const auto whole = runs_of(recorded(command));
   const auto part = runs_of(recorded(command, {.start_symbol = "branches", .stop_symbol = "printf"}));
@@ -160,7 +161,7 @@ std::vector<pid_t> children_that_run(const std::string& program) {
 }
 
 // The program goes on behind its region, and the recorder waits for it: until it is told to stop.
-TEST_F(RegionTest, AProgramThatGoesOnBehindItIsKilledWhenTheRecorderIsToldToStop) {
+TEST_F(RegionTest, AProgramPastItIsKilledWhenTheRecorderIsStopped) {
   struct sigaction interrupting {
   }, before{};
   interrupting.sa_handler = [](int) {};
@@ -200,7 +201,7 @@ TEST_F(RegionTest, LetsGoWhoIsAsleepAtItsEnd) {
   EXPECT_FALSE(runs_of(items).empty());
 }
 
-TEST_F(RegionTest, TellsTheStatusOfTheProgramAndNotOfWhoIsKilledAtItsEnd) {
+TEST_F(RegionTest, ReportsTheProgramsStatusNotThatOfKilledChildren) {
   recorded({programs + "behind", "killed"}, {.stop_symbol = "region_end"});
   EXPECT_TRUE(WIFEXITED(summary.status));
   EXPECT_EQ(WEXITSTATUS(summary.status), 3);

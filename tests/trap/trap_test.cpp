@@ -213,7 +213,7 @@ TEST_F(InterruptingCounter, IsNotHeldBackByCliWhereItIsAnNmi) {
   EXPECT_FALSE(trap_->interrupts_enabled());
 }
 
-TEST_F(InterruptingCounter, FlagsThatAreSavedAndRestoredHoldItBackBetween) {  // local_irq_save
+TEST_F(InterruptingCounter, IsHeldBackBetweenSavingAndRestoringFlags) {  // local_irq_save
   arm(0x30, 2);
   u64 behind = 0;
   asm volatile(
@@ -355,7 +355,7 @@ class ForeignSignal : public testing::Test {
   Forbidden forbidden_;
 };
 
-TEST_F(ForeignSignal, OfARealFaultReachesTheHandlerThatWasThereBefore) {
+TEST_F(ForeignSignal, OfARealFaultReachesTheEarlierHandler) {
   const OwnHandler handler(SIGSEGV, leave);
   const auto trap = Trap::enable(pmu_);
   ASSERT_TRUE(trap.ok());
@@ -476,7 +476,7 @@ TEST_F(ForeignSignal, ThatJumpsOutEndsTheStepping) {
 
 void write_register(int) { wrmsr(msr::PERF_GLOBAL_CTRL, 7); }
 
-TEST_F(ForeignSignal, HasAHandlerWithPrivilegedInstructionsThatAreNotStepped) {
+TEST_F(ForeignSignal, DoesNotStepAHandlersPrivilegedInstructions) {
   const OwnHandler handler(SIGUSR1, write_register);
   const auto trap = Trap::enable(pmu_);
   ASSERT_TRUE(trap.ok());
@@ -490,7 +490,7 @@ TEST_F(ForeignSignal, HasAHandlerWithPrivilegedInstructionsThatAreNotStepped) {
   EXPECT_EQ(*pmu_.rdmsr(msr::PERF_GLOBAL_CTRL), 7u);
 }
 
-TEST_F(ForeignSignal, ReachesAHandlerThatCameLaterOnceTheSignalsAreTakenBack) {
+TEST_F(ForeignSignal, ReachesALaterHandlerAfterRetakingSignals) {
   auto trap = Trap::enable(pmu_);
   ASSERT_TRUE(trap.ok());
   const OwnHandler handler(SIGSEGV, leave);
@@ -593,7 +593,7 @@ TEST_F(TrapTest, ATransactionAbortsWhereItBegins) {
   }
 }
 
-TEST_F(TrapTest, OutsideOfATransactionXtestSaysSoAndXabortDoesNothing) {
+TEST_F(TrapTest, OutsideOfATransactionXtestIsZeroAndXabortIsANop) {
   bool outside = false;
   asm volatile("mov $1, %%eax\n wrmsr\n xabort $3\n xtest\n setz %0\n xor %%eax, %%eax\n wrmsr\n"
                : "=&b"(outside)
@@ -614,7 +614,7 @@ TEST_F(TrapTest, ATransactionThatIsNotSteppedDoesNotKill) {
 // --- timing
 // --------------------------------------------------------------------------------------------------
 
-TEST_F(TrapTest, CachesAndPredictorsAreThoseOfTheCoreWhereTheyAreAskedFor) {
+TEST_F(TrapTest, CachesAndPredictorsAreTheCoresWhereRequested) {
   alignas(64) static std::array<u64, 8 * 4> lines{};
   const auto misses = [&](TrapTiming timing) {
     pmu_ = Pmu(*find_cpu_model("skylake"));

@@ -14,7 +14,7 @@ Instruction of(std::initializer_list<u8> code) {
   return decode(bytes, 0x401000);
 }
 
-TEST(InstructionForm, MnemonicWidthAndOperandsTellTheForm) {
+TEST(InstructionForm, FollowsFromMnemonicWidthAndOperands) {
   EXPECT_EQ(of({0x48, 0x01, 0xD8}).form, InstructionForm::alu);                     // add rax, rbx
   EXPECT_EQ(of({0x48, 0x83, 0xC0, 0x01}).form, InstructionForm::fold);              // add rax, 1
   EXPECT_EQ(of({0x48, 0x89, 0xD8}).form, InstructionForm::move);                    // mov rax, rbx
@@ -37,7 +37,7 @@ TEST(InstructionForm, MnemonicWidthAndOperandsTellTheForm) {
   EXPECT_EQ(of({0x90}).form, InstructionForm::nop);
 }
 
-TEST(InstructionForm, VectorInstructionsAreToldByWidthAndElement) {
+TEST(InstructionForm, VectorFormsFollowFromWidthAndElement) {
   EXPECT_EQ(of({0xF3, 0x0F, 0x58, 0xC1}).form, InstructionForm::add_scalar_single);
   EXPECT_EQ(of({0xF2, 0x0F, 0x58, 0xC1}).form, InstructionForm::add_scalar_double);
   EXPECT_EQ(of({0x66, 0x0F, 0x58, 0xC1}).form, InstructionForm::add_double);

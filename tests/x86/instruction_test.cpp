@@ -76,7 +76,7 @@ TEST(Decode, BranchSignalsNameEveryKindTheEventsCount) {
   EXPECT_EQ(signals({0xC3}), (SignalSet{instruction, branch, near_branch, near_return, load}));
 }
 
-TEST(ClassifyBranch, TellsTheZeroLengthCallApart) {
+TEST(ClassifyBranch, RecognizesTheZeroLengthCall) {
   const BranchClass get_ip = classify_branch(code({0xE8, 0, 0, 0, 0}), 0x1000);
   EXPECT_EQ(get_ip.kind, BranchKind::direct_call);
   EXPECT_EQ(get_ip.length, 5);

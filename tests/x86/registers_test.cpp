@@ -31,7 +31,7 @@ TEST(RegisterDependencies, AddressesAreRead) {
   EXPECT_EQ(load.registers_written, rax);
 }
 
-TEST(RegisterDependencies, AConditionalBranchReadsTheFlagsOfTheComparison) {
+TEST(RegisterDependencies, ConditionalBranchReadsComparisonFlags) {
   EXPECT_EQ(decoded({0x83, 0x7d, 0xfc, 0x3f}).registers_written, flags);  // cmp dword [rbp-4], 63
   EXPECT_EQ(decoded({0x7e, 0x10}).registers_read, flags);                 // jle
 }

@@ -48,7 +48,7 @@ TEST(Xcr0, DoesNotExistWithoutXsave) {
   EXPECT_EQ(unit.xgetbv(0).error(), Fault::ud);
 }
 
-TEST(Xgetbv, OfOneTellsWhatIsEnabledAndInUse) {
+TEST(Xgetbv, OfOneReturnsWhatIsEnabledAndInUse) {
   XsaveUnit unit(model("icelake"));
   ExtendedState state;
   state.write(StateComponent::sse, 0, {1});

@@ -75,7 +75,7 @@ TEST(Restore, RefusesReservedBitsOfAnMxcsrThatItLoads) {
       << "x87 alone";
 }
 
-TEST(Restore, LoadsMxcsrFromTheStandardFormatWheneverSseOrAvxIsAskedFor) {
+TEST(Restore, LoadsStandardFormatMxcsrWithSseOrAvxRequested) {
   const auto mxcsr_after = [](u64 features) {
     Unit unit;
     EXPECT_EQ(restore(unit, xrstor, Area().header(0, 0).put(24, u32{0x1F00}), {Area::address, features}),
@@ -178,7 +178,7 @@ bool header_is_in_order(RestoreInstruction which, const Area& area, u64 features
   return !loads_mxcsr || (area.at<u32>(24) & 0xFFFF0000) == 0;
 }
 
-TEST(Restore, OfDamagedImagesFaultsWhereTheManualSaysAndThenChangesNothing) {
+TEST(Restore, OfDamagedImagesFaultsAsDocumentedWithoutChanges) {
   std::mt19937_64 random(11);
   Unit unit;
   Area image;

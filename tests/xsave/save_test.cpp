@@ -133,7 +133,7 @@ TEST(Save, OfSupervisorComponentsIsXsavesAlone) {
   EXPECT_EQ(area.at<u64>(832 + 8), unit.state().ssp());
 }
 
-TEST(ModifiedOptimization, LeavesOutWhatIsUnchangedSinceTheRestoreFromTheSameArea) {
+TEST(ModifiedOptimization, OmitsWhatIsUnchangedSinceTheRestore) {
   Unit unit;
   unit.set_state(state_with(0xE6));
   Area area;
