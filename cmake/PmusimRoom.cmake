@@ -60,7 +60,7 @@ endfunction()
 # The same, and sources compiled some at a time.
 function(pmusim_join target)
   pmusim_precompile(${target} ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PMUSIM_JOINED} UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PMUSIM_JOINED} UNITY_BUILD_BATCH_SIZE 48)
 endfunction()
 set(pmusim_common_headers <algorithm> <array> <bit> <cstring> <functional> <map> <memory> <numeric> <optional> <ranges> <span>
   <string> <string_view> <unordered_map> <utility> <variant> <vector> <boost/endian/arithmetic.hpp> <fmt/format.h>)

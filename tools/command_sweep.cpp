@@ -79,7 +79,7 @@ u64 replay(const Work& work, const SweepResults& results) {
   const StatReport report = value_or_fail(stat(session, options));
   std::span<const EventTotal> totals = report.events;
   for (const SweepJob* const job : work.open) {
-    const auto size = static_cast<std::size_t>(std::ranges::count_if(job->list.all, &ListedEvent::known));
+    const auto size = static_cast<std::size_t>(std::ranges::count_if(job->list.all, &SweptEvent::known));
     results.put(result_of(*job, report, totals.first(size)));
     totals = totals.subspan(size);
   }

@@ -12,7 +12,7 @@
 namespace pmusim::tools {
 
 /// One event of a list, whether or not a model has it.
-struct ListedEvent {
+struct SweptEvent {
   std::string name;
   std::string lacking{};  ///< where the model does not have it: a sentence that says so
 
@@ -21,7 +21,7 @@ struct ListedEvent {
 
 /// A list of events as one model has it.
 struct EventList {
-  std::vector<ListedEvent> all;            ///< as listed
+  std::vector<SweptEvent> all;             ///< as listed
   std::vector<events::EventGroup> groups;  ///< those that the model knows, as they are counted
 };
 

@@ -103,7 +103,7 @@ SweepResult result_of(const SweepJob& job, const StatReport& replay, std::span<c
                      .counts = {},
                      .metrics = {}};
   std::size_t next = 0;
-  for (const ListedEvent& event : job.list.all) {
+  for (const SweptEvent& event : job.list.all) {
     if (!event.known()) {
       result.counts.push_back({event.name, std::nullopt, event.lacking});
       continue;

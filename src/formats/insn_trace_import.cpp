@@ -15,7 +15,7 @@ namespace {
 
 constexpr u64 page_bytes = 4096;
 constexpr std::size_t max_threads = 16384;
-constexpr u32 only_thread = 1;  // where lines name none
+constexpr u32 only_tid = 1;  // where lines name none
 
 /// Puts what the lines say into a trace, in their order.
 class Importer {
@@ -74,7 +74,7 @@ class Importer {
       return Done{};
     }
     without_thread += line.tid ? 0 : 1;
-    const u32 tid = line.tid.value_or(only_thread), pid = line.pid.value_or(pid_.value_or(tid));
+    const u32 tid = line.tid.value_or(only_tid), pid = line.pid.value_or(pid_.value_or(tid));
     if (auto known = know(pid, tid, line.command); !known.ok()) return known;
     if (auto mapped = cover(pid, line.ip, line.code.size()); !mapped.ok()) return mapped;
     return maker_.retire({pid, tid}, line.ip, line.code.bytes(), {}, 1);
