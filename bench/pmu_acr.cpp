@@ -17,9 +17,9 @@ enum class Speed : u8 { exact, block, run };
 
 constexpr unsigned misses = 2, branches = 3;
 
-class Machine : public PmiHandler {
+class DrivenCpu : public PmiHandler {
  public:
-  Machine(ReloadBy reload, u64 period) : pmu_(*find_cpu_model("skymont")), period_(period) {
+  DrivenCpu(ReloadBy reload, u64 period) : pmu_(*find_cpu_model("skymont")), period_(period) {
     pmu_.set_pmi_handler(this);
     const bool acr = reload == ReloadBy::acr;
     if (acr) {
@@ -89,7 +89,7 @@ void periods(benchmark::internal::Benchmark* b) {
 
 void advance(benchmark::State& state, Speed speed, ReloadBy reload) {
   constexpr u64 executions = 20'000;
-  Machine machine(reload, static_cast<u64>(state.range(0)));
+  DrivenCpu machine(reload, static_cast<u64>(state.range(0)));
   u64 in_bulk = 0, all = 0;
   for (auto _ : state) {
     in_bulk += machine.execute(executions, speed);

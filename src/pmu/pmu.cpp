@@ -7,17 +7,37 @@
 
 namespace pmusim {
 
-Pmu::Pmu(CpuModel model) : sequencer_(std::make_unique<Sequencer>(std::move(model))) {}
-Pmu::Pmu(const Pmu& other) : sequencer_(std::make_unique<Sequencer>(*other.sequencer_)) {}
+Pmu::Pmu(CpuModel model) : Pmu(std::move(model), std::make_shared<Memory>(), 0) {}
+Pmu::Pmu(CpuModel model, std::shared_ptr<Memory> memory, unsigned number)
+    : memory_(std::move(memory)),
+      sequencer_(std::make_unique<Sequencer>(std::move(model), *memory_, number)) {}
+Pmu::Pmu(const Pmu& other) : Pmu(other, std::make_shared<Memory>(*other.memory_), other.number()) {}
+Pmu::Pmu(const Pmu& other, std::shared_ptr<Memory> memory, unsigned number)
+    : memory_(std::move(memory)), sequencer_(std::make_unique<Sequencer>(*other.sequencer_)) {
+  sequencer_->connect(*memory_, number);
+}
+void Pmu::assign_all_but_memory(const Pmu& other) {
+  *sequencer_ = *other.sequencer_;
+  sequencer_->connect(*memory_, other.number());
+}
 Pmu& Pmu::operator=(const Pmu& other) {
-  if (sequencer_ != nullptr)
-    *sequencer_ = *other.sequencer_;  // into the memory that is there: snapshots are restored often
-  else
-    sequencer_ = std::make_unique<Sequencer>(*other.sequencer_);
+  if (sequencer_ == nullptr) return *this = Pmu(other);
+  assign_all_but_memory(other);
+  *memory_ = *other.memory_;  // into what is there: snapshots are restored often
   return *this;
 }
 Pmu::Pmu(Pmu&& other) noexcept = default;
-Pmu& Pmu::operator=(Pmu&& other) noexcept = default;
+// The memory stays and gets the contents: other CPUs may be at it.
+Pmu& Pmu::operator=(Pmu&& other) noexcept {
+  if (this == &other) return *this;
+  if (memory_ == nullptr)
+    memory_ = std::move(other.memory_);
+  else if (memory_ != other.memory_)
+    *memory_ = std::move(*other.memory_);
+  sequencer_ = std::move(other.sequencer_);
+  sequencer_->connect(*memory_, number());
+  return *this;
+}
 Pmu::~Pmu() = default;
 
 void Pmu::retire(const Retirement& retirement) { sequencer_->retire(retirement); }
@@ -61,12 +81,10 @@ Fault Pmu::read_memory(u64 address, std::span<std::byte> out) {
 Fault Pmu::write_memory(u64 address, std::span<const std::byte> in) {
   return sequencer_->write_memory(address, in);
 }
-bool Pmu::map_memory(u64 address, u64 bytes) { return sequencer_->memory().map(address, bytes); }
-bool Pmu::map_memory(u64 address, std::span<std::byte> bytes) {
-  return sequencer_->memory().map(address, bytes);
-}
-bool Pmu::unmap_memory(u64 address) { return sequencer_->memory().unmap(address); }
-std::span<std::byte> Pmu::memory(u64 address, u64 bytes) { return sequencer_->memory().at(address, bytes); }
+bool Pmu::map_memory(u64 address, u64 bytes) { return memory_->map(address, bytes); }
+bool Pmu::map_memory(u64 address, std::span<std::byte> bytes) { return memory_->map(address, bytes); }
+bool Pmu::unmap_memory(u64 address) { return memory_->unmap(address); }
+std::span<std::byte> Pmu::memory(u64 address, u64 bytes) { return memory_->at(address, bytes); }
 Fault Pmu::xsaves(u64 address, u64 features) {
   return save(SaveInstruction::xsaves, {.address = address, .features = features});
 }
@@ -83,13 +101,14 @@ Fault Pmu::restore(RestoreInstruction which, const XsaveOperands& operands) {
 }
 
 const CpuModel& Pmu::model() const { return sequencer_->model(); }
+unsigned Pmu::number() const { return sequencer_->number(); }
 const RegisterList& Pmu::registers() const { return sequencer_->registers(); }
 const ExtendedState& Pmu::extended_state() const { return sequencer_->xsave().state(); }
 u64 Pmu::now() const { return sequencer_->now(); }
 u64 Pmu::tsc() const { return sequencer_->tsc(); }
 u64 Pmu::acr_reload_count(unsigned counter) const { return sequencer_->acr().reload_count(counter); }
 u64 Pmu::assists(AssistOutcome outcome) const { return sequencer_->pebs().assists(outcome); }
-void Pmu::add_to(StateHash& hash) const { sequencer_->add_to(hash); }
+void Pmu::add_to(StateHash& hash) const { hash.add(*sequencer_, *memory_); }
 u64 Pmu::state_hash() const {
   StateHash hash;
   add_to(hash);

@@ -8,12 +8,14 @@
 
 namespace pmusim {
 
-Sequencer::Sequencer(CpuModel model) : Sequencer(std::make_shared<const CpuModel>(std::move(model))) {}
+Sequencer::Sequencer(CpuModel model, Memory& memory, unsigned number)
+    : Sequencer(std::make_shared<const CpuModel>(std::move(model)), memory, number) {}
 
-Sequencer::Sequencer(const std::shared_ptr<const CpuModel>& model)
-    : Sequencer(model, std::make_shared<const PmuRegisters>(*model)) {}
+Sequencer::Sequencer(const std::shared_ptr<const CpuModel>& model, Memory& memory, unsigned number)
+    : Sequencer(model, std::make_shared<const PmuRegisters>(*model), memory, number) {}
 
-Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers)
+Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers,
+                     Memory& memory, unsigned number)
     : model_(std::move(model)),
       registers_(std::move(registers)),
       counters_(*model_),
@@ -21,7 +23,9 @@ Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<cons
       lbr_(*model_),
       pebs_(*model_),
       acr_(*model_),
-      xsave_(*model_) {}
+      xsave_(*model_),
+      memory_(&memory),
+      number_(number) {}
 
 // The order of a cycle.
 //
@@ -110,7 +114,7 @@ void Sequencer::log_branch(const Retirement& r, Counted& counted) {
 
 void Sequencer::store_branch(const Retirement& r) {
   if (!PebsUnit::traces(r, control_.debugctl())) return;
-  const BtsOutcome outcome = pebs_.trace(memory_, r, control_.debugctl());
+  const BtsOutcome outcome = pebs_.trace(*memory_, r, control_.debugctl());
   const bool written = outcome.outcome == AssistOutcome::wrote;
   observer_.notify(&Observer::on_bts_record,
                    {now(), r.ip, r.next_ip, written, outcome.outcome, outcome.address});
@@ -153,15 +157,15 @@ u64 Sequencer::assist_cycles(u32 record_bytes) const {
 u64 Sequencer::write_pebs_record(const Retirement& r, u64 served) {
   std::array<LbrEntry, 64> entries;
   const unsigned records = lbr_.render(entries);
-  const Assist assist = pebs_.write(memory_, {.retirement = r,
-                                              .served = served,
-                                              .tsc = tsc(),
-                                              .counters = counters_,
-                                              .lbr = std::span(entries).first(records),
-                                              .lbr_control = lbr_.control(),
-                                              .lbr_depth = lbr_.depth(),
-                                              .last_event = lbr_.last_exception(),
-                                              .extended = extended_known_ ? &xsave_.state() : nullptr});
+  const Assist assist = pebs_.write(*memory_, {.retirement = r,
+                                               .served = served,
+                                               .tsc = tsc(),
+                                               .counters = counters_,
+                                               .lbr = std::span(entries).first(records),
+                                               .lbr_control = lbr_.control(),
+                                               .lbr_depth = lbr_.depth(),
+                                               .last_event = lbr_.last_exception(),
+                                               .extended = extended_known_ ? &xsave_.state() : nullptr});
   observer_.notify(&Observer::on_pebs_record,
                    {now(), served, r.ip, assist.outcome, assist.address, assist.bytes});
   for (const Assist::Reload& reload : assist.reloads)
@@ -264,9 +268,8 @@ InterruptFrame Sequencer::frame_before(const Retirement& r) const {
 }
 
 void Sequencer::reset() {
-  Sequencer fresh(model_, registers_);
+  Sequencer fresh(model_, registers_, *memory_, number_);
   static_cast<void>(fresh.counters_.pass_time(now(), Cpl::kernel));
-  fresh.memory_ = std::move(memory_);
   fresh.handler_ = handler_;
   *this = std::move(fresh);
 }
@@ -356,6 +359,13 @@ EventFilters Sequencer::event_filters() const {
 bool Sequencer::is_derived() const {
   return counters_.is_derived() && lbr_.is_derived() && acr_.is_derived() &&
          counters_.filters() == event_filters();
+}
+
+CpuidResult Sequencer::cpuid(u32 leaf, u32 subleaf) const {
+  constexpr unsigned initial_apic_id_shift = 24;
+  CpuidResult result = xsave_.cpuid(leaf, subleaf);
+  if (leaf == 1) result.ebx |= number_ << initial_apic_id_shift;
+  return result;
 }
 
 FaultOr<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {

@@ -26,9 +26,19 @@ using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsU
 /// What a Pmu is made of: the hardware units, and the order in which things happen in a cycle. Units answer
 /// questions, this class applies the answers, and `retire` reads as that order. What its functions do to
 /// software is said where Pmu declares them.
+///
+/// Memory is no part of it: it is connected to one that other CPUs may share. A copy is connected to the same
+/// one until connect() says otherwise.
 class Sequencer {
  public:
-  explicit Sequencer(CpuModel model);
+  /// CPU `number` at a memory.
+  Sequencer(CpuModel model, Memory& memory, unsigned number);
+
+  /// Makes it CPU `number` at `memory`, which must outlive it.
+  void connect(Memory& memory, unsigned number) {
+    memory_ = &memory;
+    number_ = number;
+  }
 
   void retire(const Retirement& retirement);
   void wait_until(u64 cycle, const InterruptFrame& frame);
@@ -57,21 +67,21 @@ class Sequencer {
   FaultOr<u64> rdmsr(u32 address);
   Fault wrmsr(u32 address, u64 value);
   FaultOr<u64> rdpmc(u32 ecx, Cpl cpl);
-  CpuidResult cpuid(u32 leaf, u32 subleaf) const { return xsave_.cpuid(leaf, subleaf); }
+  CpuidResult cpuid(u32 leaf, u32 subleaf) const;
   FaultOr<u64> xgetbv(u32 ecx);
   Fault xsetbv(u32 ecx, u64 value);
   Fault save(SaveInstruction which, const XsaveOperands& operands);
   Fault restore(RestoreInstruction which, const XsaveOperands& operands);
 
   Fault read_memory(u64 address, std::span<std::byte> out) const {
-    return is_xapic(address) ? read_xapic(address, out) : memory_.read(address, out);
+    return is_xapic(address) ? read_xapic(address, out) : memory_->read(address, out);
   }
   Fault write_memory(u64 address, std::span<const std::byte> in) {
-    return is_xapic(address) ? write_xapic(address, in) : memory_.write(address, in);
+    return is_xapic(address) ? write_xapic(address, in) : memory_->write(address, in);
   }
-  Memory& memory() { return memory_; }
 
   const CpuModel& model() const { return *model_; }
+  unsigned number() const { return number_; }
   const RegisterList& registers() const { return *registers_; }
   const CounterFile& counters() const { return counters_; }
   const ControlRegisters& control() const { return control_; }
@@ -85,6 +95,7 @@ class Sequencer {
   /// Whether everything that is derived from registers is as a fresh derivation would have it. Always true
   /// between two calls; tests ask.
   bool is_derived() const;
+  /// All but the memory.
   void add_to(StateHash& hash) const;
 
   // what a test makes happen
@@ -95,8 +106,9 @@ class Sequencer {
   bool pmi_pending() const { return pmi_.pending(); }
 
  private:
-  explicit Sequencer(const std::shared_ptr<const CpuModel>& model);
-  Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers);
+  Sequencer(const std::shared_ptr<const CpuModel>& model, Memory& memory, unsigned number);
+  Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers,
+            Memory& memory, unsigned number);
   void pass_time(u64 cycle, Cpl cpl);
   bool deliver_pmi(InterruptFrame frame);
   bool pmi_due() const { return pmi_.deliverable(now(), pmi_masked()) && !handling_; }
@@ -140,7 +152,8 @@ class Sequencer {
   AcrUnit acr_;
   XsaveUnit xsave_;
   PmiLine pmi_;
-  Memory memory_;
+  Memory* memory_;
+  unsigned number_;
   UserRdpmc user_rdpmc_ = UserRdpmc::forbidden;
   u64 occurred_while_waiting_ = 0;  // counters whose event occurred since the last retirement
   Registers last_registers_;        // after the last retirement, if the trace knows them

@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Rooms, EntryHeader,
                          testing::Values("annotate/analyze.h", "events/parser.h", "perf/core.h",
                                          "replay/replay.h", "perfdata/reader.h", "perfdata/samples.h",
                                          "session/record.h", "session/sample.h", "session/stat.h",
-                                         "explore/explore.h", "trace/reader.h", "trap/trap.h", "version.h"));
+                                         "explore/explore.h", "pmu/machine.h", "trace/reader.h",
+                                         "trap/trap.h", "version.h"));
 
 }  // namespace
 }  // namespace pmusim::test

@@ -61,9 +61,9 @@ std::vector<Choice> simple_events(const CpuModel& model) {
 }
 
 /// A processor, the PEBS driver, and as much of a counter driver as the two need.
-class Machine : public PmiHandler, public driver::PebsHost, public perf::SampleSink {
+class DrivenCpu : public PmiHandler, public driver::PebsHost, public perf::SampleSink {
  public:
-  Machine(const CpuModel& model, std::span<const Choice> choices, u64 seed)
+  DrivenCpu(const CpuModel& model, std::span<const Choice> choices, u64 seed)
       : choices_(choices),
         random_(seed),
         event_count_(event_count(model)),
@@ -262,21 +262,21 @@ class PebsProperty : public testing::TestWithParam<const char*> {};
 TEST_P(PebsProperty, RecordsAndCountsAreAccountedForInRandomPrograms) {
   CpuModel model = find_cpu_model(GetParam()).value();
   const std::vector<Choice> choices = simple_events(model);
-  Machine::records = Machine::collisions = 0;
+  DrivenCpu::records = DrivenCpu::collisions = 0;
   for (u64 seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     model.policies.pebs_arm_cycles = static_cast<u32>(seed % 30);
     model.policies.pebs_merge_cycles = static_cast<u32>(seed % 7);
     model.policies.pmi_skid_cycles = static_cast<u32>(seed * 5 % 90);
     model.policies.pebs_pmi_skid_cycles = static_cast<u32>(seed * 3 % 50);
-    Machine machine(model, choices, seed);
+    DrivenCpu machine(model, choices, seed);
     machine.run();
     machine.check();
     if (testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(Machine::records, 250u * event_count(model));
+  EXPECT_GT(DrivenCpu::records, 250u * event_count(model));
   const bool has_status_copies = model.pebs.format == 1 || model.pebs.format == 2;
-  EXPECT_EQ(Machine::collisions > 10, has_status_copies);
+  EXPECT_EQ(DrivenCpu::collisions > 10, has_status_copies);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, PebsProperty,

@@ -46,14 +46,14 @@ struct Block {
 };
 
 /// A PMU with a driver that answers each PMI by acknowledging, giving counters their periods and unmasking.
-class Machine : public PmiHandler {
+class DrivenCpu : public PmiHandler {
  public:
-  explicit Machine(const CpuModel& model) : pmu(model) {
+  explicit DrivenCpu(const CpuModel& model) : pmu(model) {
     pmu.set_pmi_handler(this);
     for (const auto& [address, bytes] : regions) EXPECT_TRUE(pmu.map_memory(address, bytes));
   }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  DrivenCpu(const DrivenCpu&) = delete;
+  DrivenCpu& operator=(const DrivenCpu&) = delete;
 
   void write(u32 address, u64 value) {
     if (const auto* entry = pmu.registers().find(address); entry != nullptr)
@@ -123,7 +123,7 @@ class Draws : public Dice {
     }
   }
 
-  void program(Machine& machine, const CpuModel& model) {
+  void program(DrivenCpu& machine, const CpuModel& model) {
     using namespace msr;
     machine.period = 20 + below(one_in(2) ? 200 : 5000);
     machine.global_ctrl = one_in(3) ? bits64() : model.counters() | status::PERF_METRICS;
@@ -147,7 +147,7 @@ class Draws : public Dice {
     machine.write(X2APIC_LVTPC, one_in(4) ? lvtpc::MASKED : lvtpc::NMI);
   }
 
-  void change_one_register(Machine& machine, const CpuModel& model) {
+  void change_one_register(DrivenCpu& machine, const CpuModel& model) {
     using namespace msr;
     switch (below(7)) {
       case 0:
@@ -206,7 +206,7 @@ class Draws : public Dice {
     if (one_in(15)) select |= (bits64() & (EDGE | INV | EQ)) | below(4) << 24;
     return select;
   }
-  void program_pebs(Machine& machine) {
+  void program_pebs(DrivenCpu& machine) {
     using namespace msr;
     const bool wanted = one_in(2);
     for (u64 slot = area + 0x20; slot < area + area_bytes; slot += 8) {
@@ -232,21 +232,21 @@ class Race {
  public:
   Race(const CpuModel& model, u64 seed) : model_(model), dice_(seed), exact_(model), fast_(model) {
     for (Block& block : blocks_) dice_.fill(block, model);
-    on_both([&](Machine& machine, Draws& dice) { dice.program(machine, model_); });
+    on_both([&](DrivenCpu& machine, Draws& dice) { dice.program(machine, model_); });
   }
 
   void step() {
     switch (dice_.below(14)) {
       case 0:
-        return on_both([&](Machine& machine, Draws& dice) { dice.program(machine, model_); });
+        return on_both([&](DrivenCpu& machine, Draws& dice) { dice.program(machine, model_); });
       case 1:
-        return on_both([](Machine& machine, Draws& dice) {
+        return on_both([](DrivenCpu& machine, Draws& dice) {
           machine.pmu.wait_until(machine.pmu.now() + dice.below(200), {.cpl = Cpl::kernel});
         });
       case 2:
-        return on_both([&](Machine& machine, Draws& dice) { dice.change_one_register(machine, model_); });
+        return on_both([&](DrivenCpu& machine, Draws& dice) { dice.change_one_register(machine, model_); });
       case 3:
-        return on_both([](Machine& machine, Draws&) { machine.pmu.debug_exception(); });
+        return on_both([](DrivenCpu& machine, Draws&) { machine.pmu.debug_exception(); });
       default:
         return execute(blocks_[dice_.below(blocks_.size())], 1 + dice_.below(dice_.one_in(3) ? 300 : 20));
     }
@@ -294,7 +294,7 @@ class Race {
 
   const CpuModel& model_;
   Draws dice_;
-  Machine exact_, fast_;
+  DrivenCpu exact_, fast_;
   std::array<Block, 4> blocks_;
 };
 

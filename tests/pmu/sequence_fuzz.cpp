@@ -30,11 +30,11 @@ const Pmu& fresh_pmu(std::size_t model_number, std::size_t policies) {
   return made.emplace(key, std::move(pmu)).first->second;
 }
 
-class Machine final : public PmiHandler {
+class FuzzedCpu final : public PmiHandler {
  public:
-  Machine(const Pmu& fresh, FuzzInput& input) : pmu_(fresh), input_(input) { pmu_.set_pmi_handler(this); }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  FuzzedCpu(const Pmu& fresh, FuzzInput& input) : pmu_(fresh), input_(input) { pmu_.set_pmi_handler(this); }
+  FuzzedCpu(const FuzzedCpu&) = delete;
+  FuzzedCpu& operator=(const FuzzedCpu&) = delete;
 
   void step() {
     switch (input_.below(16)) {
@@ -243,7 +243,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace pmusim;
   FuzzInput input(data, size);
   const std::size_t model = input.below(cpu_models().size()), policies = input.below(3);
-  Machine machine(fresh_pmu(model, policies), input);
+  FuzzedCpu machine(fresh_pmu(model, policies), input);
   while (!input.empty()) {
     machine.step();
     machine.check();

@@ -21,8 +21,8 @@ std::vector<std::byte> bytes(std::initializer_list<int> values) {
 }
 
 /// Counter 0 counts instructions, counter 1 branches, counter 2 loads.
-struct Machine {
-  explicit Machine(u64 ring = user) {
+struct CountingCpu {
+  explicit CountingCpu(u64 ring = user) {
     for (u32 n = 0; const u64 event : {0xC0u, 0xC4u, 0x81D0u})
       EXPECT_EQ(pmu.wrmsr(msr::PERFEVTSEL0 + n++, ring | event), Fault::none);
     EXPECT_EQ(pmu.wrmsr(msr::PERF_GLOBAL_CTRL, 7), Fault::none);
@@ -39,7 +39,7 @@ const std::vector<std::byte> loop =
     bytes({0x48, 0x8B, 0x07, 0x48, 0x83, 0xC0, 0x01, 0x48, 0x39, 0xF0, 0x75, 0xF4});
 
 TEST(CodeRunner, DecodesAndRetiresWhatItIsGiven) {
-  Machine machine;
+  CountingCpu machine;
   for (int n = 0; n < 10; ++n) {
     const auto retired =
         machine.runner.run({.ip = 0x401000, .code = loop, .next_ip = n < 9 ? 0x401000u : 0u});
@@ -51,14 +51,14 @@ TEST(CodeRunner, DecodesAndRetiresWhatItIsGiven) {
 }
 
 TEST(CodeRunner, RunsAtTheRequestedRing) {
-  Machine machine(kernel);
+  CountingCpu machine(kernel);
   EXPECT_TRUE(machine.runner.run({.ip = 0x401000, .code = loop, .cpl = Cpl::kernel}).ok());
   EXPECT_TRUE(machine.runner.run({.ip = 0x401000, .code = loop, .cpl = Cpl::user}).ok());
   EXPECT_EQ(machine.count(0), 4u);
 }
 
 TEST(CodeRunner, TakesTimeFromWhereThePmuIs) {
-  Machine machine;
+  CountingCpu machine;
   machine.pmu.wait_until(1'000'000, {});
   EXPECT_TRUE(machine.runner.run({.ip = 0x401000, .code = loop}).ok());
   EXPECT_GT(machine.pmu.now(), 1'000'000u);
@@ -66,7 +66,7 @@ TEST(CodeRunner, TakesTimeFromWhereThePmuIs) {
 }
 
 TEST(CodeRunner, MissesWhereTheAddressesSaySo) {  // event D1 umask 08: loads that missed L1
-  Machine machine;
+  CountingCpu machine;
   EXPECT_EQ(machine.pmu.wrmsr(msr::PERFEVTSEL0, user | 0x08D1), Fault::none);
   const std::array<u64, 1> here{0x10000}, there{0x20000};
   for (const auto& address : {here, here, there})
@@ -78,7 +78,7 @@ TEST(CodeRunner, MissesWhereTheAddressesSaySo) {  // event D1 umask 08: loads th
 const std::vector<std::byte> flush = bytes({0x48, 0x8B, 0x07, 0x0F, 0xAE, 0x3F, 0x48, 0x8B, 0x07});
 
 TEST(CodeRunner, FlushesTheLineThatItsRegistersName) {
-  Machine machine;
+  CountingCpu machine;
   EXPECT_EQ(machine.pmu.wrmsr(msr::PERFEVTSEL0, user | 0x08D1), Fault::none);  // loads that missed L1
   const std::array<u64, 2> addresses{0x10000, 0x10000};
   std::array<Registers, 3> registers{};
@@ -120,7 +120,7 @@ TEST(CodeRunner, HandsItsRegistersToThePmiHandler) {
 }
 
 TEST(CodeRunner, LeadsToAnotherRing) {  // syscall
-  Machine machine;
+  CountingCpu machine;
   struct Last final : RetirementObserver {
     void on_retirement(const Retirement& r) override { cpl_after = r.cpl_after; }
     Cpl cpl_after = Cpl::user;
@@ -137,7 +137,7 @@ TEST(CodeRunner, LeadsToAnotherRing) {  // syscall
 }
 
 TEST(CodeRunner, BranchesBeforeTheEndAreNotTaken) {
-  Machine machine;
+  CountingCpu machine;
   std::vector<std::byte> twice = loop;
   twice.insert(twice.end(), loop.begin(), loop.end());
   EXPECT_EQ(machine.runner.run({.ip = 0x401000, .code = twice}).value(), 8u);
@@ -145,7 +145,7 @@ TEST(CodeRunner, BranchesBeforeTheEndAreNotTaken) {
 }
 
 TEST(CodeRunner, SaysWhatIsNoCode) {
-  Machine machine;
+  CountingCpu machine;
   const auto invalid = bytes({0x90, 0x06}), cut = bytes({0x90, 0x48}), early = bytes({0xC3, 0x90});
   const std::array<u64, 2> addresses{1, 2};
   EXPECT_NE(machine.runner.run({.ip = 0x1000, .code = invalid}).error().message.find("0x1001"),

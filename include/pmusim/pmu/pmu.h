@@ -28,6 +28,8 @@
 ///
 namespace pmusim {
 
+class Machine;
+class Memory;
 class Observer;
 class RetirementObserver;
 class BlockRuns;
@@ -56,6 +58,9 @@ class BlockTotals {
 /// A Pmu is a value: a copy is a snapshot of the whole unit with its memory. The handler pointer is copied
 /// too. Observers are not: a copied Pmu has none, and one that a snapshot is assigned to keeps its own. A Pmu
 /// that is moved takes its observers with it.
+///
+/// One that is constructed has memory of its own; those of a Machine share the machine's. A copy of one of
+/// those has its own again, and what is assigned to one of them writes to the memory that all of them see.
 class Pmu final : public Bus {
  public:
   explicit Pmu(CpuModel model);
@@ -141,6 +146,9 @@ class Pmu final : public Bus {
   void set_xsave_control(XsaveControl control);
 
   const CpuModel& model() const;
+  /// The number of this CPU in its machine (pmusim/pmu/machine.h); 0 of one that was constructed. Copied.
+  /// Software has it from CPUID.1:EBX[31:24], the initial APIC ID: its low eight bits.
+  unsigned number() const;
   /// The registers that the model has.
   const RegisterList& registers() const;
   /// The vector and other extended registers of the interrupted code.
@@ -199,7 +207,13 @@ class Pmu final : public Bus {
 
  private:
   friend class BlockRuns;
-  std::unique_ptr<Sequencer> sequencer_;
+  friend class Machine;
+  Pmu(CpuModel model, std::shared_ptr<Memory> memory, unsigned number);
+  Pmu(const Pmu& other, std::shared_ptr<Memory> memory, unsigned number);  // like the other in all else
+  void assign_all_but_memory(const Pmu& other);
+
+  std::shared_ptr<Memory> memory_;
+  std::unique_ptr<Sequencer> sequencer_;  // at *memory_
 };
 
 }  // namespace pmusim

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "pmusim/pmu/machine.h"
+
+#include "pmu/sequencer.h"
+
+namespace pmusim {
+
+// CPUs of one model share what is derived from it, as copies do.
+Machine::Machine(const CpuModel& model, unsigned cpus) : memory_(std::make_shared<Memory>()) {
+  cpus_.reserve(cpus);
+  for (unsigned n = 0; n < cpus; ++n)
+    cpus_.push_back(n == 0 ? Pmu(model, memory_, n) : Pmu(cpus_.front(), memory_, n));
+}
+Machine::Machine(const std::vector<CpuModel>& models) : memory_(std::make_shared<Memory>()) {
+  cpus_.reserve(models.size());
+  for (const CpuModel& model : models) cpus_.push_back(Pmu(model, memory_, cpus()));
+}
+Machine::Machine(const Machine& other) : memory_(std::make_shared<Memory>(*other.memory_)) {
+  cpus_.reserve(other.cpus_.size());
+  for (const Pmu& cpu : other.cpus_) cpus_.push_back(Pmu(cpu, memory_, cpu.number()));
+}
+Machine& Machine::operator=(const Machine& other) {
+  if (memory_ == nullptr || cpus() != other.cpus()) return *this = Machine(other);
+  *memory_ = *other.memory_;
+  for (unsigned n = 0; n < cpus(); ++n) cpus_[n].assign_all_but_memory(other.cpus_[n]);
+  return *this;
+}
+Machine::Machine(Machine&& other) noexcept = default;
+Machine& Machine::operator=(Machine&& other) noexcept = default;
+Machine::~Machine() = default;
+
+bool Machine::map_memory(u64 address, u64 bytes) { return memory_->map(address, bytes); }
+bool Machine::map_memory(u64 address, std::span<std::byte> bytes) { return memory_->map(address, bytes); }
+bool Machine::unmap_memory(u64 address) { return memory_->unmap(address); }
+std::span<std::byte> Machine::memory(u64 address, u64 bytes) { return memory_->at(address, bytes); }
+
+void Machine::add_to(StateHash& hash) const {
+  hash.add(cpus());
+  for (const Pmu& cpu : cpus_) hash.add(*cpu.sequencer_);
+  hash.add(*memory_);
+}
+u64 Machine::state_hash() const {
+  StateHash hash;
+  add_to(hash);
+  return hash.value();
+}
+
+}  // namespace pmusim
