@@ -2,11 +2,13 @@
 #include "scenario/scenario.h"
 
 #include <array>
+#include <deque>
 #include <list>
 #include <vector>
 
 #include "base/suggest.h"
-#include "scenario/machine.h"
+#include "pmusim/pmu/machine.h"
+#include "scenario/cpu.h"
 
 namespace pmusim::scenario {
 
@@ -14,41 +16,58 @@ namespace {
 
 struct Statement {
   std::string_view name;
-  Checked (Machine::*execute)(Words&);
+  Checked (Cpu::*execute)(Words&);
 };
 
 constexpr std::array statements{
-    Statement{"wrmsr", &Machine::wrmsr},
-    Statement{"rdmsr", &Machine::rdmsr},
-    Statement{"rdpmc", &Machine::rdpmc},
-    Statement{"cpuid", &Machine::cpuid},
-    Statement{"memory", &Machine::memory},
-    Statement{"write", &Machine::write},
-    Statement{"read", &Machine::read},
-    Statement{"retire", &Machine::retire},
-    Statement{"wait", &Machine::wait},
-    Statement{"pmi", &Machine::pmi},
-    Statement{"pmis", &Machine::pmis},
-    Statement{"pmi-ip", &Machine::pmi_ip},
-    Statement{"reset", &Machine::reset},
-    Statement{"debug-exception", &Machine::debug_exception},
-    Statement{"xsetbv", &Machine::xsetbv},
-    Statement{"xsave", &Machine::save<SaveInstruction::xsave>},
-    Statement{"xsaveopt", &Machine::save<SaveInstruction::xsaveopt>},
-    Statement{"xsavec", &Machine::save<SaveInstruction::xsavec>},
-    Statement{"xsaves", &Machine::save<SaveInstruction::xsaves>},
-    Statement{"xrstor", &Machine::restore<RestoreInstruction::xrstor>},
-    Statement{"xrstors", &Machine::restore<RestoreInstruction::xrstors>},
+    Statement{"wrmsr", &Cpu::wrmsr},
+    Statement{"rdmsr", &Cpu::rdmsr},
+    Statement{"rdpmc", &Cpu::rdpmc},
+    Statement{"cpuid", &Cpu::cpuid},
+    Statement{"memory", &Cpu::memory},
+    Statement{"write", &Cpu::write},
+    Statement{"read", &Cpu::read},
+    Statement{"retire", &Cpu::retire},
+    Statement{"wait", &Cpu::wait},
+    Statement{"pmi", &Cpu::pmi},
+    Statement{"pmis", &Cpu::pmis},
+    Statement{"pmi-ip", &Cpu::pmi_ip},
+    Statement{"reset", &Cpu::reset},
+    Statement{"debug-exception", &Cpu::debug_exception},
+    Statement{"xsetbv", &Cpu::xsetbv},
+    Statement{"xsave", &Cpu::save<SaveInstruction::xsave>},
+    Statement{"xsaveopt", &Cpu::save<SaveInstruction::xsaveopt>},
+    Statement{"xsavec", &Cpu::save<SaveInstruction::xsavec>},
+    Statement{"xsaves", &Cpu::save<SaveInstruction::xsaves>},
+    Statement{"xrstor", &Cpu::restore<RestoreInstruction::xrstor>},
+    Statement{"xrstors", &Cpu::restore<RestoreInstruction::xrstors>},
 };
 
-/// A mismatch, and the model of the machine that has it.
+/// A machine whose CPUs do what statements say.
+struct Player {
+  Player(const CpuModel& model, unsigned cpu_count) : machine(model, cpu_count) {
+    for (unsigned n = 0; n < cpu_count; ++n) cpus.emplace_back(machine.cpu(n), mapped_bytes);
+  }
+
+  /// "skylake", "CPU 1 of skylake"
+  std::string name_of(unsigned cpu) const {
+    const std::string& model = machine.cpu(cpu).model().name;
+    return machine.cpus() == 1 ? model : fmt::format("CPU {} of {}", cpu, model);
+  }
+
+  Machine machine;
+  u64 mapped_bytes = 0;
+  std::deque<Cpu> cpus;
+};
+
+/// A mismatch, and the CPU that has it.
 struct MismatchOn {
   Mismatch mismatch;
-  std::string model;
+  std::string cpu;
 };
 
-/// The CPUs as the first statements describe them, and the machines once another one follows. Each machine
-/// executes each statement.
+/// The machines as the first statements describe them, and as they are once another one follows. Each
+/// executes each statement, on the CPU that is chosen.
 class Runner {
  public:
   explicit Runner(Observer* observer) : observer_(observer) {}
@@ -58,9 +77,11 @@ class Runner {
     if (name == "model") return choose_models(words);
     if (name == "models") return choose_versions(words);
     if (name == "policy") return choose_policy(words);
+    if (name == "cpus") return choose_cpus(words);
+    if (name == "cpu") return choose_cpu(words);
     for (const Statement& statement : statements)
       if (statement.name == name) return execute(statement, words);
-    std::vector<std::string_view> names{"model", "models", "policy"};
+    std::vector<std::string_view> names{"model", "models", "policy", "cpus", "cpu"};
     for (const Statement& statement : statements) names.push_back(statement.name);
     throw Misunderstood{fmt::format("no statement '{}'{}", name, did_you_mean(name, names))};
   }
@@ -90,8 +111,7 @@ class Runner {
   }
 
   std::nullopt_t choose_policy(Words& words) {
-    if (models_.empty() || !machines_.empty())
-      throw Misunderstood{"'policy' must stand between 'model' and what it is used for"};
+    expect_no_machine("policy");
     const std::string_view policy = words.next("a policy"), value = words.next("a value");
     words.end();
     for (CpuModel& model : models_) {
@@ -101,24 +121,51 @@ class Runner {
     return std::nullopt;
   }
 
+  // cpus N: how many each machine has
+  std::nullopt_t choose_cpus(Words& words) {
+    expect_no_machine("cpus");
+    const u64 count = words.next_number("a number of CPUs");
+    words.end();
+    if (count == 0 || count > max_cpus)
+      throw Misunderstood{fmt::format("{} CPUs: expected 1 to {}", count, max_cpus)};
+    cpus_ = static_cast<unsigned>(count);
+    return std::nullopt;
+  }
+
+  // cpu N: what follows is for this one
+  std::nullopt_t choose_cpu(Words& words) {
+    const u64 number = words.next_number("the number of a CPU");
+    words.end();
+    if (number >= cpus_) throw Misunderstood{fmt::format("no CPU {}: there are {}", number, cpus_)};
+    cpu_ = static_cast<unsigned>(number);
+    return std::nullopt;
+  }
+
+  void expect_no_machine(std::string_view statement) const {
+    if (models_.empty() || !players_.empty())
+      throw Misunderstood{fmt::format("'{}' must stand between 'model' and what it is used for", statement)};
+  }
+
   std::optional<MismatchOn> execute(const Statement& statement, const Words& words) {
     if (models_.empty()) throw Misunderstood{"expected 'model NAME' first"};
-    if (machines_.empty()) start();
-    for (Machine& machine : machines_) {
+    if (players_.empty()) start();
+    for (Player& player : players_) {
       Words own = words;
-      if (auto mismatch = (machine.*statement.execute)(own))
-        return MismatchOn{*std::move(mismatch), machine.model()};
+      if (auto mismatch = (player.cpus[cpu_].*statement.execute)(own))
+        return MismatchOn{*std::move(mismatch), player.name_of(cpu_)};
     }
     return std::nullopt;
   }
 
   void start() {
-    for (const CpuModel& model : models_) machines_.emplace_back(model);
-    machines_.front().set_observer(observer_);
+    for (const CpuModel& model : models_) players_.emplace_back(model, cpus_);
+    players_.front().machine.cpu(0).set_observer(observer_);
   }
   void start_anew() {
     models_.clear();
-    machines_.clear();
+    players_.clear();
+    cpus_ = 1;
+    cpu_ = 0;
   }
   void add(CpuModel model) {
     if (models_.size() == max_models)
@@ -126,10 +173,11 @@ class Runner {
     models_.push_back(std::move(model));
   }
 
-  static constexpr std::size_t max_models = 64;
+  static constexpr std::size_t max_models = 64, max_cpus = 8;
   Observer* observer_;
   std::vector<CpuModel> models_;
-  std::list<Machine> machines_;
+  unsigned cpus_ = 1, cpu_ = 0;
+  std::list<Player> players_;
 };
 
 std::string_view without_comment(std::string_view line) {
@@ -152,9 +200,8 @@ Result<std::optional<Difference>, Error> run(std::string_view text, const std::s
     if (words.empty()) continue;
     try {
       if (const auto found = runner.execute(words))
-        return std::optional(Difference{number, found->model, std::string(statement),
-                                        found->mismatch.expected, found->mismatch.found,
-                                        found->mismatch.why});
+        return std::optional(Difference{number, found->cpu, std::string(statement), found->mismatch.expected,
+                                        found->mismatch.found, found->mismatch.why});
     } catch (const Misunderstood& error) {
       return Failure(Error(fmt::format("{}:{}: {}", name, number, error.sentence)));
     }

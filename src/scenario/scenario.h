@@ -29,14 +29,14 @@ namespace pmusim::scenario {
 /// The first expectation that did not hold.
 struct Difference {
   unsigned line = 0;  ///< from 1
-  std::string model;  ///< the CPU it was found on
+  std::string model;  ///< what it was found on: "skylake", "CPU 1 of skylake" where there are several
   std::string statement, expected, found;
   std::string why;  ///< of a fault that was found, as Pmu::why
 };
 
 /// Runs a scenario to its end or to the first difference. Errors: a statement that cannot be understood, with
-/// its line and what was expected; `name` is for messages. `observer`, if not null, is called with what
-/// the Pmu does: the first one's, where several models run side by side.
+/// its line and what was expected; `name` is for messages. `observer`, if not null, observes CPU 0 of the
+/// first model.
 Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name,
                                              Observer* observer = nullptr);
 

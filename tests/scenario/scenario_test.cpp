@@ -61,6 +61,14 @@ TEST(Scenario, HoldsOnEachOfItsModels) {
   EXPECT_TRUE(run("models perfmon 2 6\n" + text, "x.pmu")->has_value());
 }
 
+TEST(Scenario, SaysWhichCpuDiffers) {
+  const auto result = run("model skylake core2\ncpus 2\ncpu 1\nwrmsr PMC0 5\nrdmsr PMC0 = 6\n", "x.pmu");
+  EXPECT_EQ(result->value().model, "CPU 1 of skylake");
+  EXPECT_FALSE(
+      run("model skylake\ncpus 2\nwrmsr PMC0 5\ncpu 1\nrdmsr PMC0 = 0\ncpu 0\nrdmsr PMC0 = 5\n", "x.pmu")
+          ->has_value());
+}
+
 TEST(Scenario, BeginsAnewWithAnotherModel) {
   EXPECT_FALSE(
       run("model skylake\nwrmsr IA32_PMC0 5\nmodel skylake\nrdmsr IA32_PMC0 = 0\n", "x.pmu")->has_value());
@@ -78,6 +86,12 @@ TEST(Scenario, WhatItDoesNotUnderstandIsASentenceWithTheLine) {
   EXPECT_THAT(error_of("model skylake\nmemory 0 0x100000\nmemory 0x200000 1\n"), HasSubstr("in all"));
   EXPECT_THAT(error_of("models perfmon 9 9\nreset\n"), HasSubstr("no model has perfmon 9 to 9"));
   EXPECT_THAT(error_of("model skylake\nreset\npolicy pmi_repeat 0\n"), HasSubstr("between"));
+  EXPECT_THAT(error_of("model skylake\nreset\ncpus 2\n"), HasSubstr("between"));
+  EXPECT_THAT(error_of("model skylake\ncpus 0\n"), HasSubstr("expected 1 to 8"));
+  EXPECT_THAT(error_of("model skylake\ncpus 2\ncpu 2\n"), HasSubstr("no CPU 2: there are 2"));
+  EXPECT_THAT(error_of("model skylake\ncpus 2\nmodel skylake\ncpu 1\n"), HasSubstr("no CPU 1: there are 1"));
+  EXPECT_THAT(error_of("model skylake\ncpus 2\nmemory 0 0x100000\ncpu 1\nmemory 0x200000 1\n"),
+              HasSubstr("in all"));
 }
 
 std::string content_of(const std::filesystem::path& path) {

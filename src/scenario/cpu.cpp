@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "scenario/machine.h"
+#include "scenario/cpu.h"
 
 #include <array>
 #include <cstring>
@@ -55,12 +55,12 @@ bool same_name(std::string_view name, std::string_view wanted) {
 }  // namespace
 
 /// A fault that was not expected says why.
-Checked Machine::with_reason(Checked checked, Fault found) const {
+Checked Cpu::with_reason(Checked checked, Fault found) const {
   if (checked && found != Fault::none) checked->why = pmu_.why();
   return checked;
 }
 
-u32 Machine::address_of(std::string_view wanted) const {
+u32 Cpu::address_of(std::string_view wanted) const {
   if (const auto address = number(wanted)) return static_cast<u32>(*address);
   std::vector<std::string> names;
   for (const Register& entry : pmu_.registers().all()) {
@@ -75,7 +75,7 @@ u32 Machine::address_of(std::string_view wanted) const {
       fmt::format("{} has no register {}{}", pmu_.model().name, wanted, did_you_mean(wanted, known))};
 }
 
-u64 Machine::value_for(u32 address, std::string_view word) const {
+u64 Cpu::value_for(u32 address, std::string_view word) const {
   const Register* const known = pmu_.registers().find(address);
   u64 value = 0;
   while (!word.empty()) {
@@ -87,7 +87,7 @@ u64 Machine::value_for(u32 address, std::string_view word) const {
 }
 
 // A number, FIELD (all its bits), or FIELD:NUMBER.
-u64 Machine::term_value(const Register* known, std::string_view term) const {
+u64 Cpu::term_value(const Register* known, std::string_view term) const {
   if (const auto value = number(term)) return *value;
   const std::string_view name = term.substr(0, term.find(':'));
   std::vector<std::string_view> names;
@@ -101,14 +101,14 @@ u64 Machine::term_value(const Register* known, std::string_view term) const {
                                   did_you_mean(name, names))};
 }
 
-Checked Machine::wrmsr(Words& words) {
+Checked Cpu::wrmsr(Words& words) {
   const u32 address = address_of(words.next("a register"));
   const u64 value = value_for(address, words.next("a value"));
   const Fault found = pmu_.wrmsr(address, value);
   return with_reason(compare_fault(words, found), found);
 }
 
-Checked Machine::rdmsr(Words& words) {
+Checked Cpu::rdmsr(Words& words) {
   const u32 address = address_of(words.next("a register"));
   const FaultOr<u64> found = pmu_.rdmsr(address);
   return with_reason(
@@ -116,7 +116,7 @@ Checked Machine::rdmsr(Words& words) {
       fault_of(found));
 }
 
-Checked Machine::rdpmc(Words& words) {
+Checked Cpu::rdpmc(Words& words) {
   const u64 ecx = words.next_number("ECX");
   const bool user = words.take("ring") && words.next_number("0 or 3") == 3;
   const FaultOr<u64> found = pmu_.rdpmc(static_cast<u32>(ecx), user ? Cpl::user : Cpl::kernel);
@@ -124,7 +124,7 @@ Checked Machine::rdpmc(Words& words) {
 }
 
 // "-" for a register that does not matter.
-Checked Machine::cpuid(Words& words) {
+Checked Cpu::cpuid(Words& words) {
   const u64 leaf = words.next_number("a leaf"), subleaf = words.next_number("a subleaf");
   const CpuidResult result = pmu_.cpuid(static_cast<u32>(leaf), static_cast<u32>(subleaf));
   words.expect("=");
@@ -138,7 +138,7 @@ Checked Machine::cpuid(Words& words) {
   return compare(expected, found);
 }
 
-Checked Machine::memory(Words& words) {
+Checked Cpu::memory(Words& words) {
   const u64 address = words.next_number("an address"), bytes = words.next_number("a number of bytes");
   words.end();
   if (bytes > max_memory_bytes - mapped_bytes_ || !pmu_.map_memory(address, bytes))
@@ -149,7 +149,7 @@ Checked Machine::memory(Words& words) {
   return std::nullopt;
 }
 
-Checked Machine::write(Words& words) {
+Checked Cpu::write(Words& words) {
   u64 address = words.next_number("an address");
   while (!words.empty()) {
     const u64 value = words.next_number("64-bit values");
@@ -161,7 +161,7 @@ Checked Machine::write(Words& words) {
   return std::nullopt;
 }
 
-Checked Machine::read(Words& words) {
+Checked Cpu::read(Words& words) {
   const u64 address = words.next_number("an address");
   u64 value = 0;
   const Fault fault = pmu_.read_memory(address, std::as_writable_bytes(std::span(&value, 1)));
@@ -169,7 +169,7 @@ Checked Machine::read(Words& words) {
   return compare_next(words, found, plain_number);
 }
 
-Checked Machine::retire(Words& words) {
+Checked Cpu::retire(Words& words) {
   const Retired retired = parse_retired(words);
   words.end();
   u64 ip = retired.ip.value_or(next_ip_);
@@ -186,14 +186,14 @@ Checked Machine::retire(Words& words) {
   return std::nullopt;
 }
 
-Checked Machine::wait(Words& words) {
+Checked Cpu::wait(Words& words) {
   const u64 cycles = words.next_number("a number of cycles");
   words.end();
   pmu_.wait_until(pmu_.now() + std::min(cycles, max_wait_cycles), {.cpl = Cpl::kernel});
   return std::nullopt;
 }
 
-Checked Machine::pmi(Words& words) {
+Checked Cpu::pmi(Words& words) {
   const std::string_view how = words.next("'unmask' or 'leave-masked'");
   words.end();
   if (how != "unmask" && how != "leave-masked")
@@ -202,47 +202,47 @@ Checked Machine::pmi(Words& words) {
   return std::nullopt;
 }
 
-Checked Machine::pmis(Words& words) { return compare_next(words, FaultOr<u64>(pmis_), plain_number); }
+Checked Cpu::pmis(Words& words) { return compare_next(words, FaultOr<u64>(pmis_), plain_number); }
 
-Checked Machine::pmi_ip(Words& words) { return compare_next(words, FaultOr<u64>(pmi_ip_), plain_number); }
+Checked Cpu::pmi_ip(Words& words) { return compare_next(words, FaultOr<u64>(pmi_ip_), plain_number); }
 
-Checked Machine::debug_exception(Words& words) {
+Checked Cpu::debug_exception(Words& words) {
   words.end();
   pmu_.debug_exception();
   return std::nullopt;
 }
 
-Checked Machine::xsetbv(Words& words) {
+Checked Cpu::xsetbv(Words& words) {
   const u64 ecx = words.next_number("ECX");
   const Fault found = pmu_.xsetbv(static_cast<u32>(ecx), words.next_number("a value"));
   return with_reason(compare_fault(words, found), found);
 }
 
 template <SaveInstruction which>
-Checked Machine::save(Words& words) {
+Checked Cpu::save(Words& words) {
   const u64 address = words.next_number("an address"), features = words.next_number("EDX:EAX");
   return compare_fault(words, pmu_.save(which, {.address = address, .features = features}));
 }
-template Checked Machine::save<SaveInstruction::xsave>(Words&);
-template Checked Machine::save<SaveInstruction::xsaveopt>(Words&);
-template Checked Machine::save<SaveInstruction::xsavec>(Words&);
-template Checked Machine::save<SaveInstruction::xsaves>(Words&);
+template Checked Cpu::save<SaveInstruction::xsave>(Words&);
+template Checked Cpu::save<SaveInstruction::xsaveopt>(Words&);
+template Checked Cpu::save<SaveInstruction::xsavec>(Words&);
+template Checked Cpu::save<SaveInstruction::xsaves>(Words&);
 
 template <RestoreInstruction which>
-Checked Machine::restore(Words& words) {
+Checked Cpu::restore(Words& words) {
   const u64 address = words.next_number("an address"), features = words.next_number("EDX:EAX");
   return compare_fault(words, pmu_.restore(which, {.address = address, .features = features}));
 }
-template Checked Machine::restore<RestoreInstruction::xrstor>(Words&);
-template Checked Machine::restore<RestoreInstruction::xrstors>(Words&);
+template Checked Cpu::restore<RestoreInstruction::xrstor>(Words&);
+template Checked Cpu::restore<RestoreInstruction::xrstors>(Words&);
 
-Checked Machine::reset(Words& words) {
+Checked Cpu::reset(Words& words) {
   words.end();
   pmu_.reset();
   return std::nullopt;
 }
 
-void Machine::handle_pmi(const InterruptFrame& frame) {
+void Cpu::handle_pmi(const InterruptFrame& frame) {
   ++pmis_;
   pmi_ip_ = frame.registers.rip;
   if (unmasks_) static_cast<void>(pmu_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI));

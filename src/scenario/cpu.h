@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_SCENARIO_MACHINE_H
-#define PMUSIM_SCENARIO_MACHINE_H
+#ifndef PMUSIM_SCENARIO_CPU_H
+#define PMUSIM_SCENARIO_CPU_H
 
 #include "pmusim/pmu/pmu.h"
 #include "scenario/words.h"
@@ -14,12 +14,13 @@ struct Mismatch {
 };
 using Checked = std::optional<Mismatch>;
 
-/// A CPU and the handler of its PMIs, driven by statements.
-class Machine final : public PmiHandler {
+/// A CPU and the handler of its PMIs, which do what statements say.
+class Cpu final : public PmiHandler {
  public:
-  explicit Machine(CpuModel model) : pmu_(std::move(model)) { pmu_.set_pmi_handler(this); }
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  /// `mapped_bytes`: of the machine's memory.
+  Cpu(Pmu& pmu, u64& mapped_bytes) : pmu_(pmu), mapped_bytes_(mapped_bytes) { pmu_.set_pmi_handler(this); }
+  Cpu(const Cpu&) = delete;
+  Cpu& operator=(const Cpu&) = delete;
 
   // Each executes a statement whose first word is its name, and takes the words behind it.
   Checked wrmsr(Words& words);
@@ -42,10 +43,7 @@ class Machine final : public PmiHandler {
   Checked restore(Words& words);
   Checked reset(Words& words);
 
-  void set_observer(Observer* observer) { pmu_.set_observer(observer); }
   void handle_pmi(const InterruptFrame& frame) override;
-
-  const std::string& model() const { return pmu_.model().name; }
 
  private:
   Checked with_reason(Checked checked, Fault found) const;
@@ -53,10 +51,10 @@ class Machine final : public PmiHandler {
   u64 value_for(u32 address, std::string_view word) const;
   u64 term_value(const Register* known, std::string_view term) const;
 
-  Pmu pmu_;
+  Pmu& pmu_;
+  u64& mapped_bytes_;
   u64 pmis_ = 0;
-  u64 pmi_ip_ = 0;  ///< where the last one came
-  u64 mapped_bytes_ = 0;
+  u64 pmi_ip_ = 0;       ///< where the last one came
   bool unmasks_ = true;  ///< the handler writes LVTPC, as drivers do at its end
   u64 next_ip_ = 0x401000;
 };
