@@ -49,7 +49,7 @@ constexpr EventDefinition fixed[] = {
 
 }  // namespace
 
-std::optional<EventDefinition> find_architectural_event(const CpuModel& model, u8 event, u16 umask) {
+std::optional<EventDefinition> find_architectural_event(const CpuModel& model, u16 event, u16 umask) {
   for (const unsigned i : set_bits(model.arch_events)) {
     if (i < std::size(architectural) && architectural[i].event == event && architectural[i].umask == umask)
       return architectural[i];

@@ -45,10 +45,10 @@ struct GenericEncodings {
 /// Requests are bits 0 to 2 everywhere: data reads, reads for ownership, code reads.
 struct OffCoreLayout {
   struct Code {
-    u8 event = 0;
+    u16 event = 0;
     u16 umask = 0;
   };
-  u8 event = 0;        ///< 0: the core has no such event that is modelled
+  u16 event = 0;       ///< 0: the core has no such event that is modelled
   u16 umasks = 0x01;   ///< one bit per register
   Code second;         ///< the same event through OFFCORE_RSP_1
   u64 prefetches = 0;  ///< requests that prefetchers send, of which the core does not tell what answers them
@@ -58,7 +58,7 @@ struct OffCoreLayout {
   u64 snoops = 0;      ///< one of these must be set as well; 0: the register has no such field
 
   /// Number of the register (OFFCORE_RSP_0 and 1, OMR_0 to 3) that selects what the event counts, or nothing.
-  std::optional<unsigned> register_of(u8 event_code, u16 umask) const {
+  std::optional<unsigned> register_of(u16 event_code, u16 umask) const {
     if (event_code == 0) return std::nullopt;
     if (event_code == event && std::has_single_bit(umask) && (umask & umasks) != 0)
       return static_cast<unsigned>(std::countr_zero(umask));
@@ -69,7 +69,7 @@ struct OffCoreLayout {
 
 struct PebsEvent {
   static constexpr u16 any_umask = 0x100;
-  u8 event = 0;
+  u16 event = 0;
   u16 umask = any_umask;
 };
 
@@ -115,7 +115,7 @@ const CoreFacts& core_facts(Microarchitecture core);
 
 /// `register_of` with the layout of the model's core. Quick for events that no core counts in this way, as
 /// every write of an event select asks; which core a model is takes a search.
-std::optional<unsigned> off_core_register(const CpuModel& model, u8 event, u16 umask);
+std::optional<unsigned> off_core_register(const CpuModel& model, u16 event, u16 umask);
 
 }  // namespace pmusim
 

@@ -31,7 +31,7 @@ std::bitset<256> event_codes() {
 
 }  // namespace
 
-std::optional<unsigned> off_core_register(const CpuModel& model, u8 event, u16 umask) {
+std::optional<unsigned> off_core_register(const CpuModel& model, u16 event, u16 umask) {
   static const std::bitset<256> codes = event_codes();
   if (!codes.test(event)) return std::nullopt;
   return core_facts(model.microarchitecture()).off_core.register_of(event, umask);

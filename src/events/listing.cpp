@@ -117,7 +117,7 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     event.extra = vendor.config1;
     event.description = std::move(vendor.description);
     const auto umask = static_cast<u16>((vendor.config >> 8 & 0xFF) | (vendor.config >> 32 & 0xFF00));
-    const auto definition = find_event(model, static_cast<u8>(vendor.config & 0xFF), umask, vendor.config1);
+    const auto definition = find_event(model, static_cast<u16>(vendor.config & 0xFF), umask, vendor.config1);
     event.modelled = definition.has_value();
     event.refusal =
         definition ? refusal_of(model, event.config, event.extra) : refusal_of_unmodelled(model, event.name);

@@ -113,7 +113,7 @@ std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umas
 std::optional<EventDefinition> find_definition(const CpuModel& model, const EventEncoding& selection) {
   if ((selection.config & event_mask) == 0) return find_pseudo_event(model, selection.config >> 8 & 0xFF);
   const auto umask = static_cast<u16>((selection.config >> 8 & 0xFF) | (selection.config >> 32 & 0xFF00));
-  return find_event(model, static_cast<u8>(selection.config & event_mask), umask, selection.extra);
+  return find_event(model, static_cast<u16>(selection.config & event_mask), umask, selection.extra);
 }
 
 /// Several names share an event select and differ in what they make of it.
@@ -129,7 +129,7 @@ void take_exact_name(const CpuModel& model, const EventEncoding& selection, Even
 /// Why not all can be counted that an off-core event's register asks for.
 std::optional<std::string> off_core_refusal(const CpuModel& model, const EventEncoding& selection) {
   const auto umask = static_cast<u16>(selection.config >> 8 & 0xFF);
-  if (!off_core_register(model, static_cast<u8>(selection.config & event_mask), umask)) return std::nullopt;
+  if (!off_core_register(model, static_cast<u16>(selection.config & event_mask), umask)) return std::nullopt;
   const std::string_view reason =
       why_not_counted(core_facts(model.microarchitecture()).off_core, selection.extra);
   if (reason.empty()) return std::nullopt;

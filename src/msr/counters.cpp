@@ -248,7 +248,7 @@ u64 CounterFile::event_filter(u64 event_select) const {
   const u64 event = field(event_select, 7, 0), umask = field(event_select, 15, 8);
   if (event == front_end::retired_event && model_->pebs.frontend) return filters_.front_end;
   if (filters_.off_core == EventFilters{}.off_core) return 0;  // whichever it is
-  const auto off_core = off_core_register(*model_, static_cast<u8>(event), static_cast<u16>(umask));
+  const auto off_core = off_core_register(*model_, static_cast<u16>(event), static_cast<u16>(umask));
   return off_core ? filters_.off_core[*off_core] : 0;
 }
 

@@ -52,7 +52,7 @@ std::vector<Choice> simple_events(const CpuModel& model) {
   std::vector<Choice> choices;
   for (unsigned event = 0; event < 0x100; ++event)
     for (unsigned umask = 0; umask < 0x100; ++umask) {
-      const auto row = find_event(model, static_cast<u8>(event), static_cast<u8>(umask));
+      const auto row = find_event(model, static_cast<u16>(event), static_cast<u8>(umask));
       const bool simple = row && row->rule.quantity == Quantity::none && row->cmask == 0 && !row->edge &&
                           row->extra == 0 && row->rule.matches(everyday_signals());
       if (simple) choices.push_back({row->rule, umask << 8 | event});

@@ -182,9 +182,9 @@ struct CoreNumber {
 /// One row of a model's event table.
 struct EventDefinition {
   std::string_view name;  ///< the vendor's name, for example "BR_MISP_RETIRED.ALL_BRANCHES"
-  u8 event = 0;
-  u16 umask = 0;  ///< with UMASK2 (event select bits 47:40) as its upper byte
-  u8 cmask = 0;   ///< modifiers that the name itself carries
+  u16 event = 0;          ///< the code: 8 bits of an event select of Intel, 12 of one of AMD
+  u16 umask = 0;          ///< with UMASK2 (event select bits 47:40) as its upper byte
+  u8 cmask = 0;           ///< modifiers that the name itself carries
   bool inv = false, edge = false;
   EventRule rule;
   /// What the extra register of the event must hold (PEBS_FRONTEND, OFFCORE_RSP); for load latency the
@@ -286,7 +286,7 @@ std::span<const CpuModel> cpu_models();
 /// event's extra register, for events that have one (FRONTEND_RETIRED, OFFCORE_RESPONSE). Event 00 counts
 /// nothing on a general-purpose counter. Architectural events that the model enumerates need no row in its
 /// table.
-std::optional<EventDefinition> find_event(const CpuModel& model, u8 event, u16 umask, u64 extra = 0);
+std::optional<EventDefinition> find_event(const CpuModel& model, u16 event, u16 umask, u64 extra = 0);
 
 /// The same for the event and umask (UMASK2 included) of an IA32_PERFEVTSEL value.
 std::optional<EventDefinition> selected_event(const CpuModel& model, u64 event_select, u64 extra = 0);

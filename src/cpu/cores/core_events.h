@@ -163,7 +163,7 @@ struct OffCoreValues {
   u64 read, read_miss, own, own_miss;
 };
 /// Demand requests that leave the core, selected through MSR 1A6.
-constexpr auto off_core(u8 event, OffCoreValues values) {
+constexpr auto off_core(u16 event, OffCoreValues values) {
   return std::array{
       with_extra(values.read, row("OCR.DEMAND_DATA_RD.ANY_RESPONSE", event, 0x01, on(load_l2_miss))),
       with_extra(values.read_miss, row("OCR.DEMAND_DATA_RD.L3_MISS", event, 0x01, on(load_l3_miss))),

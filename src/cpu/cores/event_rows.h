@@ -45,7 +45,7 @@ inline constexpr SignalSet fp_of_128_bits{fp_scalar_single, fp_scalar_double, fp
 /// Of what this core does not do: its count is 0, and known.
 constexpr EventRule never() { return {.all = {instruction}, .none = {instruction}}; }
 
-constexpr EventDefinition row(std::string_view name, u8 event, u16 umask, EventRule rule) {
+constexpr EventDefinition row(std::string_view name, u16 event, u16 umask, EventRule rule) {
   return {.name = name, .event = event, .umask = umask, .rule = rule};
 }
 /// A row whose name implies the value of the event's extra register.

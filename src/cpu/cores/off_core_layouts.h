@@ -20,7 +20,7 @@ inline constexpr u64 sandy_bridge_prefetch_requests = bits(9, 4);
 inline constexpr u64 skylake_prefetch_requests = bits(10, 4) | bit(13);
 inline constexpr u64 atom_prefetch_requests = skylake_prefetch_requests | bit(12);
 
-constexpr OffCoreLayout sandy_bridge_layout(u8 event, OffCoreLayout::Code second, u64 prefetches) {
+constexpr OffCoreLayout sandy_bridge_layout(u16 event, OffCoreLayout::Code second, u64 prefetches) {
   return {.event = event,
           .second = second,
           .prefetches = prefetches,
@@ -47,7 +47,7 @@ inline constexpr OffCoreLayout goldmont_off_core_layout{.event = 0xB7,
 
 /// Off-module response: the split of bits 55:32 follows from what perf's LL events ask for. Which of the
 /// other requests are prefetches is not known.
-constexpr OffCoreLayout omr_layout(u8 event) {
+constexpr OffCoreLayout omr_layout(u16 event) {
   return {.event = event,
           .umasks = 0x0F,
           .prefetches = bits(31, 3),
