@@ -71,6 +71,7 @@ class RecordBus final : public Bus {
     return Fault::none;
   }
   bool map_memory(u64, u64) override { return true; }
+  bool map_memory_at(u64, u64, u64) override { return true; }
   std::span<std::byte> memory(u64, u64 bytes) override { return records_.first(bytes); }
   Fault xsaves(u64, u64) override { return Fault::ud; }
   Fault xrstors(u64, u64) override { return Fault::ud; }

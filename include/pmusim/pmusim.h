@@ -121,8 +121,9 @@ PMUSIM_API int pmusim_last_fault(const pmusim_cpu* cpu, pmusim_fault* fault);
 
 // memory that software shares with the processor
 
-/// Maps zeroed bytes at a linear address, for a DS area, a PEBS buffer, an XSAVE area. An error where the
-/// range is taken, wraps, or is more than 1 GiB.
+/// Maps zeroed bytes at a linear address, for a DS area, a PEBS buffer, an XSAVE area. The same number is
+/// their physical address, which IA32_PEBS_BASE takes. An error where the range is taken, wraps, or is more
+/// than 1 GiB.
 PMUSIM_API int pmusim_map(pmusim_cpu* cpu, uint64_t address, size_t bytes);
 /// Maps the caller's bytes, which must stay until they are unmapped. Snapshots share them: restoring one does
 /// not bring their contents back.

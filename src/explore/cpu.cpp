@@ -194,6 +194,10 @@ Fault Cpu::write_memory(u64 address, std::span<const std::byte> in) {
 bool Cpu::map_memory(u64 address, u64 bytes) {
   return operation({Kind::map_memory, address, bytes}, [&] { return pmu_.map_memory(address, bytes); });
 }
+bool Cpu::map_memory_at(u64 address, u64 physical, u64 bytes) {
+  return operation({Kind::map_memory, address, bytes},
+                   [&] { return pmu_.map_memory_at(address, physical, bytes); });
+}
 std::span<std::byte> Cpu::memory(u64 address, u64 bytes) {
   return operation({Kind::view_memory, address, bytes}, [&] { return pmu_.memory(address, bytes); });
 }

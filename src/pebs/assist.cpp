@@ -101,7 +101,7 @@ Assist::Outcome PebsUnit::write_arch(Memory& memory, const AssistInput& input, A
     index_ |= index_bits::FULL;
     return Assist::Outcome::full;
   }
-  const std::span<std::byte> record = memory.at(address + offset, size);
+  const std::span<std::byte> record = memory.at_physical(address + offset, size);
   if (record.empty()) return unmapped(assist, address + offset);
   std::memset(record.data(), 0, record.size());
   pebs::write_arch(record, fragments, input, pebs::sampled_access(input, 0, latency_threshold_));

@@ -30,8 +30,13 @@ Machine& Machine::operator=(Machine&& other) noexcept = default;
 Machine::~Machine() = default;
 
 bool Machine::map_memory(u64 address, u64 bytes) { return memory_->map(address, bytes); }
-bool Machine::map_memory(u64 address, std::span<std::byte> bytes) { return memory_->map(address, bytes); }
-bool Machine::unmap_memory(u64 address) { return memory_->unmap(address); }
+bool Machine::map_memory_at(u64 address, u64 physical, u64 bytes) {
+  return memory_->map({.linear = address, .physical = physical}, bytes);
+}
+bool Machine::map_memory(u64 address, std::span<std::byte> bytes, AddressSpace space) {
+  return memory_->map(Memory::Place::at(address, space), bytes);
+}
+bool Machine::unmap_memory(u64 address, AddressSpace space) { return memory_->unmap(address, space); }
 std::span<std::byte> Machine::memory(u64 address, u64 bytes) { return memory_->at(address, bytes); }
 
 void Machine::add_to(StateHash& hash) const {

@@ -82,8 +82,13 @@ Fault Pmu::write_memory(u64 address, std::span<const std::byte> in) {
   return sequencer_->write_memory(address, in);
 }
 bool Pmu::map_memory(u64 address, u64 bytes) { return memory_->map(address, bytes); }
-bool Pmu::map_memory(u64 address, std::span<std::byte> bytes) { return memory_->map(address, bytes); }
-bool Pmu::unmap_memory(u64 address) { return memory_->unmap(address); }
+bool Pmu::map_memory_at(u64 address, u64 physical, u64 bytes) {
+  return memory_->map({.linear = address, .physical = physical}, bytes);
+}
+bool Pmu::map_memory(u64 address, std::span<std::byte> bytes, AddressSpace space) {
+  return memory_->map(Memory::Place::at(address, space), bytes);
+}
+bool Pmu::unmap_memory(u64 address, AddressSpace space) { return memory_->unmap(address, space); }
 std::span<std::byte> Pmu::memory(u64 address, u64 bytes) { return memory_->at(address, bytes); }
 Fault Pmu::xsaves(u64 address, u64 features) {
   return save(SaveInstruction::xsaves, {.address = address, .features = features});

@@ -140,8 +140,13 @@ Checked Cpu::cpuid(Words& words) {
 
 Checked Cpu::memory(Words& words) {
   const u64 address = words.next_number("an address"), bytes = words.next_number("a number of bytes");
+  u64 physical = address;
+  if (!words.empty()) {
+    words.expect("physical");
+    physical = words.next_number("an address");
+  }
   words.end();
-  if (bytes > max_memory_bytes - mapped_bytes_ || !pmu_.map_memory(address, bytes))
+  if (bytes > max_memory_bytes - mapped_bytes_ || !pmu_.map_memory_at(address, physical, bytes))
     throw Misunderstood{
         fmt::format("cannot map {} bytes at {:#x}: expected at most {} in all, where nothing is mapped",
                     bytes, address, max_memory_bytes)};

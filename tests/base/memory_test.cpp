@@ -57,6 +57,30 @@ TEST(Memory, TheCallersOwnBytesCanBeMappedAndUnmapped) {
   EXPECT_EQ(memory.read(0x1000, std::span(own).first(1)), Fault::pf);
 }
 
+TEST(Memory, ARegionHasAPhysicalAddressOfItsOwn) {
+  Memory memory;
+  ASSERT_TRUE(memory.map({.linear = 0x1000, .physical = 0x8000}, 0x1000));
+  ASSERT_TRUE(memory.map({.linear = 0x8000, .physical = 0x1000}, 0x1000));
+  EXPECT_FALSE(memory.map({.linear = 0x20000, .physical = 0x8FFF}, 1)) << "taken as a physical address";
+  EXPECT_FALSE(memory.map(0x8000, 1));
+  memory.at_physical(0x8004, 1)[0] = std::byte{5};
+  EXPECT_EQ(memory.at(0x1004, 1)[0], std::byte{5});
+  EXPECT_EQ(memory.at(0x8004, 1)[0], std::byte{0});
+}
+
+TEST(Memory, TheSameBytesCanBeMappedOncePerKindOfAddress) {
+  std::array<std::byte, 16> own{};
+  Memory memory;
+  ASSERT_TRUE(memory.map(Memory::Place::at(0x1000, AddressSpace::linear), own));
+  EXPECT_TRUE(memory.at_physical(0x1000, 1).empty());
+  ASSERT_TRUE(memory.map(Memory::Place::at(0x1000, AddressSpace::physical), std::span(own).subspan(8)));
+  memory.at_physical(0x1000, 1)[0] = std::byte{7};
+  EXPECT_EQ(memory.at(0x1008, 1)[0], std::byte{7});
+  EXPECT_TRUE(memory.unmap(0x1000, AddressSpace::physical));
+  EXPECT_TRUE(memory.at_physical(0x1000, 1).empty());
+  EXPECT_FALSE(memory.at(0x1000, 1).empty());
+}
+
 TEST(Memory, ACopySharesTheCallersBytesAndHasItsOwnOfTheRest) {
   std::array<std::byte, 4> own{};
   Memory memory;

@@ -48,6 +48,9 @@ class FakeBus : public Bus {
     return memory_.write(address, in);
   }
   bool map_memory(u64 address, u64 bytes) override { return memory_.map(address, bytes); }
+  bool map_memory_at(u64 address, u64 physical, u64 bytes) override {
+    return memory_.map({.linear = address, .physical = physical}, bytes);
+  }
   std::span<std::byte> memory(u64 address, u64 bytes) override { return memory_.at(address, bytes); }
   Fault xsaves(u64, u64) override { return Fault::ud; }
   Fault xrstors(u64, u64) override { return Fault::ud; }

@@ -61,6 +61,11 @@ struct InterruptFrame {
   const ExtendedState* extended = nullptr;
 };
 
+/// Which addresses a piece of memory has. Emulated hardware reaches most of it by linear addresses (DS area,
+/// its buffers, XSAVE images) and the buffer of architectural PEBS by a physical one, as IA32_PEBS_BASE has
+/// it.
+enum class AddressSpace : u8 { both, linear, physical };
+
 /// The wall between hardware and driver: everything that privileged software can do to the PMU of the logical
 /// processor it runs on. A driver written against this would also run on silicon; a user's own driver can
 /// take the place of ours.
@@ -78,11 +83,18 @@ class Bus {
   /// Time-stamp counter, in TSC ticks.
   virtual u64 rdtsc() = 0;
 
-  /// Memory shared with hardware (DS area, PEBS buffer, XSAVE images). Fault::pf where it is not mapped.
+  /// Memory shared with hardware (DS area, PEBS buffer, XSAVE images), by linear addresses. Fault::pf where
+  /// it is not mapped.
   [[nodiscard]] virtual Fault read_memory(u64 address, std::span<std::byte> out) = 0;
   [[nodiscard]] virtual Fault write_memory(u64 address, std::span<const std::byte> in) = 0;
-  /// Gives the driver `bytes` zeroed bytes at `address`; false if the range is taken.
+  /// Gives the driver `bytes` zeroed bytes at linear `address`, which is their physical address too; false if
+  /// the range is taken.
   [[nodiscard]] virtual bool map_memory(u64 address, u64 bytes) = 0;
+  /// The same where the two differ, as in a kernel: software reads and writes the bytes at linear `address`,
+  /// and IA32_PEBS_BASE takes `physical`. False too on a machine that maps all its memory one to one.
+  [[nodiscard]] virtual bool map_memory_at(u64 address, u64 physical, u64 bytes) {
+    return address == physical && map_memory(address, bytes);
+  }
   /// A direct view of mapped memory for bulk reading; empty where it is not mapped.
   virtual std::span<std::byte> memory(u64 address, u64 bytes) = 0;
 

@@ -44,8 +44,8 @@ struct CoreResources {
 
 /// Where the driver puts the memory that PEBS hardware writes.
 struct PebsOptions {
-  u64 buffer_address = 0xFFFF'FE00'0010'0000;           ///< PEBS buffer
-  u64 physical_buffer_address = 0x0000'0001'0000'0000;  ///< arch-PEBS: the same as a physical address
+  u64 buffer_address = 0xFFFF'FE00'0010'0000;           ///< PEBS buffer, a linear address
+  u64 physical_buffer_address = 0x0000'0001'0000'0000;  ///< the same bytes for IA32_PEBS_BASE (arch-PEBS)
   u64 buffer_bytes = 65536;  ///< format 0 takes 4096 of it; arch-PEBS a power of two
 };
 

@@ -108,6 +108,7 @@ class Cpu final : public Bus {
   [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override;
   [[nodiscard]] Fault write_memory(u64 address, std::span<const std::byte> in) override;
   [[nodiscard]] bool map_memory(u64 address, u64 bytes) override;
+  [[nodiscard]] bool map_memory_at(u64 address, u64 physical, u64 bytes) override;
   std::span<std::byte> memory(u64 address, u64 bytes) override;
   [[nodiscard]] Fault xsaves(u64 address, u64 features) override;
   [[nodiscard]] Fault xrstors(u64 address, u64 features) override;

@@ -51,8 +51,10 @@ class Machine {
 
   // The memory, which every CPU sees; what these do is said where Pmu has them.
   [[nodiscard]] bool map_memory(u64 address, u64 bytes);
-  [[nodiscard]] bool map_memory(u64 address, std::span<std::byte> bytes);
-  bool unmap_memory(u64 address);
+  [[nodiscard]] bool map_memory_at(u64 address, u64 physical, u64 bytes);
+  [[nodiscard]] bool map_memory(u64 address, std::span<std::byte> bytes,
+                                AddressSpace space = AddressSpace::both);
+  bool unmap_memory(u64 address, AddressSpace space = AddressSpace::both);
   std::span<std::byte> memory(u64 address, u64 bytes);
 
   /// What Pmu::add_to adds of each CPU, and the memory once. Two machines of the same models with equal

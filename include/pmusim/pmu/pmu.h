@@ -127,10 +127,20 @@ class Pmu final : public Bus {
   [[nodiscard]] Fault read_memory(u64 address, std::span<std::byte> out) override;
   [[nodiscard]] Fault write_memory(u64 address, std::span<const std::byte> in) override;
   [[nodiscard]] bool map_memory(u64 address, u64 bytes) override;
+  [[nodiscard]] bool map_memory_at(u64 address, u64 physical, u64 bytes) override;
   /// Maps the caller's bytes, which copies of this Pmu share; they must outlive them or be unmapped.
-  [[nodiscard]] bool map_memory(u64 address, std::span<std::byte> bytes);
-  /// Removes the region that starts at `address`; false if there is none.
-  bool unmap_memory(u64 address);
+  ///
+  /// `address` is the emulated machine's, whatever the bytes' own is. Without a `space` linear and physical
+  /// addresses are equal, and nothing more is to think of. A machine whose kernel has its pages elsewhere
+  /// maps them once for each kind, and may map the same bytes:
+  ///
+  ///     pmu.map_memory(0xFFFF'8880'0000'0000, pages, AddressSpace::linear);  // IA32_DS_AREA, XSAVE images
+  ///     pmu.map_memory(0, pages, AddressSpace::physical);                    // IA32_PEBS_BASE
+  ///
+  [[nodiscard]] bool map_memory(u64 address, std::span<std::byte> bytes,
+                                AddressSpace space = AddressSpace::both);
+  /// Removes the regions that start at `address`; false if there is none.
+  bool unmap_memory(u64 address, AddressSpace space = AddressSpace::both);
   std::span<std::byte> memory(u64 address, u64 bytes) override;
   [[nodiscard]] Fault xsaves(u64 address, u64 features) override;
   [[nodiscard]] Fault xrstors(u64 address, u64 features) override;

@@ -12,9 +12,10 @@ namespace base = pebs::base_register;
 namespace index = pebs::index_register;
 
 Fault ArchPebsBuffer::set_up() {
-  if (!access_.probe().map_memory(address_, bytes_)) return Fault::pf;
-  const auto size = static_cast<u64>(std::countr_zero(bytes_ / 4096));
-  if (const Fault fault = access_.wrmsr(msr::PEBS_BASE, address_ | (size & base::SIZE)); fault != Fault::none)
+  if (!access_.probe().map_memory_at(place_.linear, place_.physical, place_.bytes)) return Fault::pf;
+  const auto size = static_cast<u64>(std::countr_zero(place_.bytes / 4096));
+  if (const Fault fault = access_.wrmsr(msr::PEBS_BASE, place_.physical | (size & base::SIZE));
+      fault != Fault::none)
     return fault;
   return access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
 }
@@ -39,7 +40,7 @@ std::span<std::byte> ArchPebsBuffer::take() {
   const u64 used = *now & index::WRITE_OFFSET;
   if (used == 0 && (*now & index::FULL) == 0) return {};
   access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
-  return access_.memory(address_, used);
+  return access_.memory(place_.linear, used);
 }
 
 }  // namespace pmusim::driver

@@ -12,9 +12,12 @@ namespace pmusim::driver {
 /// Taking records needs PEBS stopped.
 class ArchPebsBuffer {
  public:
-  /// `bytes` is a power of two, of 4096 on.
-  ArchPebsBuffer(RegisterAccess& access, u64 physical_address, u64 bytes)
-      : access_(access), address_(physical_address), bytes_(bytes) {}
+  /// Where the buffer is: the driver reads it at one address, and hardware writes it at the other.
+  struct Place {
+    u64 linear, physical;
+    u64 bytes;  ///< a power of two, of 4096 on
+  };
+  ArchPebsBuffer(RegisterAccess& access, const Place& place) : access_(access), place_(place) {}
 
   /// Maps the buffer and turns it on. Fault::pf where the addresses are taken.
   [[nodiscard]] Fault set_up();
@@ -32,7 +35,7 @@ class ArchPebsBuffer {
   u64 threshold_field() const;
 
   RegisterAccess& access_;
-  u64 address_, bytes_;
+  Place place_;
   u64 threshold_ = 16;
 };
 

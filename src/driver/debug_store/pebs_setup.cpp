@@ -30,7 +30,9 @@ PebsDriver::PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enume
                        PebsHost& host, perf::Kernel kernel, PebsOptions options)
     : access_(access),
       area_(area),
-      arch_buffer_(access, options.physical_buffer_address, options.buffer_bytes),
+      arch_buffer_(access, {.linear = options.buffer_address,
+                            .physical = options.physical_buffer_address,
+                            .bytes = options.buffer_bytes}),
       enumeration_(enumeration),
       host_(host),
       kernel_(kernel),
