@@ -50,7 +50,7 @@ unsigned long linux_used_bytes(void);
 
 struct kernel_cpu {
   pmusim_u32 family, model, stepping, microcode;
-  int hybrid_core_type; /* CPUID 1AH EAX 31:24 */
+  pmusim_u32 hybrid_core; /* CPUID 1AH EAX: core type in 31:24, native model id below */
 };
 /* What the kernel's initialisation returns. Call it once. */
 int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu);

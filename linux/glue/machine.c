@@ -167,7 +167,8 @@ static void conclude_capabilities(struct cpuinfo_x86* c) {
   }
 }
 
-static int core_type;
+static u32 hybrid_core;
+static u8 core_type(void) { return hybrid_core >> 24; }
 
 static void identify(const struct kernel_cpu* cpu) {
   struct cpuinfo_x86* const c = &boot_cpu_data;
@@ -180,7 +181,7 @@ static void identify(const struct kernel_cpu* cpu) {
   c->x86_stepping = cpu->stepping;
   c->microcode = cpu->microcode;
 #if LINUX_VERSION_CODE >= AFTER_6_12
-  c->topo.intel_type = core_type;
+  c->topo.hw_cpu_type = hybrid_core;  // core type and native model id share the word
 #endif
   capability_word(CPUID_1_EDX, 1, 0, 3);
   capability_word(CPUID_1_ECX, 1, 0, 2);
@@ -203,7 +204,7 @@ void clear_cpu_cap(struct cpuinfo_x86* c, unsigned bit) {
 }
 void setup_clear_cpu_cap(unsigned bit) { clear_cpu_cap(&boot_cpu_data, bit); }
 
-u8 get_this_hybrid_cpu_type(void) { return core_type; }
+u8 get_this_hybrid_cpu_type(void) { return core_type(); }
 void cr4_update_pce(void* unused) {}
 
 // --- time
@@ -418,7 +419,7 @@ int init_hw_perf_events(void);
 
 int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu) {
   glue_memory_init(memory);
-  core_type = cpu->hybrid_core_type;
+  hybrid_core = cpu->hybrid_core;
   identify(cpu);
   glue_tasks_init();
   radix_tree_init();
@@ -428,9 +429,7 @@ int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu)
   return init_hw_perf_events();
 }
 
-static const struct pmu* pmu_of_cpu(void) {
-  return this_cpu_read(cpu_hw_events.pmu);
-}
+static const struct pmu* pmu_of_cpu(void) { return this_cpu_read(cpu_hw_events.pmu); }
 
 unsigned linux_release(void) { return LINUX_VERSION_CODE >> 8; }
 

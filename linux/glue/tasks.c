@@ -13,6 +13,7 @@
 #include <linux/version.h>
 
 #include "glue.h"
+#include "perf_event.h"
 
 enum { most_tasks = 512 };
 
@@ -145,13 +146,34 @@ static void name_task(struct task_struct* task, const char* comm) {
   strscpy(task->comm, comm, sizeof task->comm);
 }
 
+#if LINUX_VERSION_CODE >= AFTER_6_12
+// Events of the CPU that want call stacks give every thread room for its branches as it is forked. Whoever
+// forked this task did so with the events open, and none of its forks is seen here.
+static int give_branch_area(struct task_struct* task) {
+  const struct pmu* const pmu = x86_get_pmu(0);
+  struct perf_ctx_data* area;
+  if (!pmu || !pmu->task_ctx_cache) return 0;
+  area = glue_alloc(sizeof *area);
+  if (!area) return -ENOMEM;
+  area->data = kmem_cache_zalloc(pmu->task_ctx_cache, GFP_KERNEL);
+  if (!area->data) return -ENOMEM;
+  area->ctx_cache = pmu->task_ctx_cache;
+  area->global = 1;
+  refcount_set(&area->refcount, 1);
+  rcu_assign_pointer(task->perf_ctx_data, area);
+  return 0;
+}
+#else
+static int give_branch_area(struct task_struct* task) { return 0; }
+#endif
+
 int linux_task_started(int pid, int tid, const char* comm) {
   struct task_struct** const slot = free_slot();
   struct task_struct* const task = slot ? new_task(pid, tid) : NULL;
   if (!task) return -EAGAIN;
   name_task(task, comm);
   *slot = task;
-  return 0;
+  return give_branch_area(task);
 }
 
 // Whoever forks is the current task while it does.
@@ -220,9 +242,7 @@ char* d_path(const struct path* path, char* buffer, int bytes) {
   strscpy(buffer, mapped_path, bytes);
   return buffer;
 }
-char* file_path(struct file* file, char* buffer, int bytes) {
-  return d_path(&file->f_path, buffer, bytes);
-}
+char* file_path(struct file* file, char* buffer, int bytes) { return d_path(&file->f_path, buffer, bytes); }
 const char* arch_vma_name(struct vm_area_struct* area) { return NULL; }
 
 void linux_map(int tid, unsigned long address, unsigned long bytes, unsigned long file_offset,

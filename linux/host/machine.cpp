@@ -78,7 +78,10 @@ Machine::Machine(const CpuModel& model) : pmu_(model), clock_(clock_of(model.cor
   if (machine != nullptr) throw std::logic_error("a process has one kernel");
   machine = this;
   pmu_.set_pmi_handler(this);
-  if (!pmu_.map_memory(pages_begin, pages()) || !pmu_.map_memory(entry_area_begin, entry_area()))
+  // The kernel's pages begin at physical address 0, the entry area is made of pages that it has elsewhere.
+  if (!pmu_.map_memory(pages_begin, pages(), AddressSpace::linear) ||
+      !pmu_.map_memory(0, pages(), AddressSpace::physical) ||
+      !pmu_.map_memory(entry_area_begin, entry_area(), AddressSpace::linear))
     throw std::runtime_error("the emulated machine has no room for the kernel's memory");
   catch_traps();
 }
@@ -99,7 +102,7 @@ int Machine::boot() {
                        .model = m.model,
                        .stepping = m.stepping,
                        .microcode = m.microcode_revision,
-                       .hybrid_core_type = static_cast<int>(pmu_.cpuid(0x1A, 0).eax >> 24)};
+                       .hybrid_core = pmu_.cpuid(0x1A, 0).eax};
   return linux_boot(&memory, &cpu);
 }
 
