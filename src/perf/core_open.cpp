@@ -93,7 +93,7 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
 }
 
 SampleLayout LinuxCore::layout_of(const Attr& attr) const {
-  SampleLayout layout = make_sample_layout(attr, options_.limits.simd());
+  SampleLayout layout = make_sample_layout(attr, options_.limits.kernel);
   if (has(options_.limits.kernel, change::branch_stack_limit))
     layout.branch_entries_limit = attr.sample_max_stack;
   return layout;

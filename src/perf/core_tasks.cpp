@@ -131,6 +131,7 @@ void LinuxCore::leave_with_samples() {
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
 void LinuxCore::exit_event(Event& event) {
+  const u64 enabled_so_far = event.time_enabled;  // of one that is on the PMU no longer: until it left
   set_state(event, EventState::exit);
   if (!event.parent) {
     event.hung_up = event.children.empty();
@@ -147,7 +148,8 @@ void LinuxCore::exit_event(Event& event) {
     output_record(*original.ring, event, moment_of(task), ReadRecord{task->pid, task->tid, values});
   }
   original.child_count += event.count;
-  original.child_time_enabled += event.time_enabled;
+  original.child_time_enabled +=
+      has(options_.limits.kernel, change::children_fold_early) ? enabled_so_far : event.time_enabled;
   original.child_time_running += event.time_running;
   remove(event);
   if (original.children.empty() && original.state == EventState::exit) original.hung_up = true;

@@ -11,8 +11,8 @@ namespace pmusim::perf {
 namespace {
 
 /// In the order of `Kernel`.
-constexpr std::array<std::string_view, 9> names{"6.12", "6.14", "6.15",        "6.16", "6.19",
-                                                "7.0",  "7.1",  "7.1-simd-v7", "7.4"};
+constexpr std::array<std::string_view, 10> names{"6.12", "6.14", "6.15",        "6.16", "6.19",
+                                                 "7.0",  "7.1",  "7.1-simd-v7", "7.3",  "7.4"};
 
 }  // namespace
 

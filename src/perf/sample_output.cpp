@@ -21,14 +21,16 @@ constexpr u64 plain_fields = (words & ~sample::AUX) | sample::REGS_INTR;
 
 }  // namespace
 
-SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
+SampleLayout make_sample_layout(const Attr& attr, Kernel kernel) {
+  const SimdAbi simd = simd_abi(kernel);
   SampleLayout layout;
+  layout.hides_kernel = attr.exclude_kernel && has(kernel, change::kernel_registers_hidden);
   layout.sample_type = attr.sample_type;
   layout.simd = simd;
   layout.fixed_bytes = sizeof(RecordHeader) + word_bytes(attr.sample_type & words);
   if (attr.sample_type & sample::REGS_INTR)
     layout.fixed_bytes += 8 + register_bytes(attr, RegisterSide::interrupt, simd);
-  if (simd == SimdAbi::merged && attr.exclude_kernel && (attr.sample_type & sample::REGS_INTR))
+  if (layout.hides_kernel && (attr.sample_type & sample::REGS_INTR))
     layout.hidden_in_kernel_bytes = register_bytes(attr, RegisterSide::interrupt, simd);
   layout.user_register_bytes = register_bytes(attr, RegisterSide::user, simd);
   for (const RegisterSide side : {RegisterSide::user, RegisterSide::interrupt})
@@ -57,7 +59,11 @@ template <SampleField field>
 u64 word(FieldTag<field> tag, const Sample& s) {
   return sample_id_word(tag, s.event, s.environment.moment);
 }
-u64 word(FieldTag<SampleField::ip>, const Sample& s) { return s.data.ip.value_or(s.frame.registers.rip); }
+u64 word(FieldTag<SampleField::ip>, const Sample& s) {
+  if (hides_interrupted_code(s.event.layout, s.data, s.frame)) [[unlikely]]
+    return 0;
+  return s.data.ip.value_or(s.frame.registers.rip);
+}
 u64 word(FieldTag<SampleField::time>, const Sample& s) {
   return s.data.time.value_or(s.environment.moment.time);
 }
@@ -129,7 +135,7 @@ ByteWriter put(FieldTag<SampleField::regs_intr>, ByteWriter out, const Sample& s
 [[gnu::always_inline]] inline SampleSize size_of(const Sample& s) {
   assert(s.event.layout.sample_type == s.event.attr.sample_type);
   SampleSize size{.bytes = s.event.layout.fixed_bytes};
-  if (hides_interrupt_registers(s.event.layout, s.data, s.frame)) [[unlikely]]
+  if (hides_interrupted_code(s.event.layout, s.data, s.frame)) [[unlikely]]
     size.bytes -= s.event.layout.hidden_in_kernel_bytes;
   const u64 type = s.event.attr.sample_type & by_sample;
   if (type == 0) return size;

@@ -8,6 +8,7 @@
 #include "perf/ring_buffer.h"
 #include "perf/sample_fields.h"
 #include "pmusim/perf/driver.h"
+#include "pmusim/perf/kernel.h"
 
 namespace pmusim::perf {
 
@@ -32,7 +33,10 @@ struct SampleEnvironment {
 };
 
 /// The layout that an event with this attribute must have before it samples.
-SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd = SimdAbi::series_v7);
+SampleLayout make_sample_layout(const Attr& attr, Kernel kernel = default_kernel);
+inline SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
+  return make_sample_layout(attr, kernel_with(simd));
+}
 
 /// One sample about to be written: PERF_RECORD_SAMPLE is a function of these four.
 struct Sample {

@@ -28,10 +28,10 @@ ByteWriter write_user_registers(ByteWriter out, const Event& event, const Sample
 ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const SampleData& data,
                                      const InterruptFrame& frame);
 
-/// The merged form gives an event that excludes the kernel nothing of the kernel's registers.
-inline bool hides_interrupt_registers(const SampleLayout& layout, const SampleData& data,
-                                      const InterruptFrame& frame) {
-  return layout.hidden_in_kernel_bytes != 0 && sampled_level(data, frame) == Cpl::kernel;
+/// An event that excludes the kernel gets nothing of the kernel's registers where the release hides them.
+inline bool hides_interrupted_code(const SampleLayout& layout, const SampleData& data,
+                                   const InterruptFrame& frame) {
+  return layout.hides_kernel && sampled_level(data, frame) == Cpl::kernel;
 }
 
 /// Bytes of user stack to copy when all other parts of the record take `others` bytes.

@@ -215,7 +215,7 @@ ByteWriter write_user_registers(ByteWriter out, const Event& event, const Sample
 
 ByteWriter write_interrupt_registers(ByteWriter out, const Event& event, const SampleData& data,
                                      const InterruptFrame& frame) {
-  if (hides_interrupt_registers(event.layout, data, frame)) {
+  if (hides_interrupted_code(event.layout, data, frame)) {
     out.put(registers_abi_none);
     return out;
   }

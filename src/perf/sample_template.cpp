@@ -16,7 +16,7 @@ bool takes_xmm(const Attr& attr) { return (attr.sample_regs_intr & register_mask
 /// All general registers with or without the selectors, all of XMM or nothing.
 bool has_whole_registers(const Event& event) {
   const Attr& attr = event.attr;
-  if (attr.sample_simd_regs_enabled != 0 || event.layout.hidden_in_kernel_bytes != 0) return false;
+  if (attr.sample_simd_regs_enabled != 0) return false;
   const u64 xmm = attr.sample_regs_intr & register_mask::XMM_HALVES;
   const u64 selectors = attr.sample_regs_intr & selector_registers;
   return (attr.sample_regs_intr & ~(xmm | selectors)) == (all_general & ~selector_registers) &&

@@ -26,7 +26,7 @@ TEST(Kernel, AnUnknownNameIsAnsweredWithThoseThatThereAre) {
   ASSERT_FALSE(kernel);
   EXPECT_EQ(kernel.error().message,
             "kernel '2.6': none of those that can be emulated: 6.12, 6.14, 6.15, 6.16, 6.19, 7.0, 7.1, "
-            "7.1-simd-v7, 7.4");
+            "7.1-simd-v7, 7.3, 7.4");
 }
 
 TEST(Kernel, AChangeStaysInLaterReleases) {
@@ -35,6 +35,15 @@ TEST(Kernel, AChangeStaysInLaterReleases) {
   EXPECT_TRUE(has(Kernel::v6_16, change::group_throttling));
   EXPECT_TRUE(has(Kernel::v7_4, change::group_throttling));
   EXPECT_EQ(first_release_with(change::group_throttling), "Linux 6.16");
+}
+
+// 7.3 has been seen as it is released: the series for SIMD registers is not in it.
+TEST(Kernel, Linux7_3SamplesNoSimdRegisters) {
+  EXPECT_EQ(simd_abi(Kernel::v7_1_simd), SimdAbi::series_v7);
+  EXPECT_EQ(simd_abi(Kernel::v7_3), SimdAbi::none);
+  EXPECT_EQ(simd_abi(Kernel::v7_4), SimdAbi::merged);
+  EXPECT_EQ(kernel_with(SimdAbi::none), Kernel::v7_3);
+  EXPECT_FALSE(has(Kernel::v7_1_simd, change::kernel_registers_hidden));
 }
 
 TEST(Kernel, AFixCanReachTheStableSeriesBeforeYoungerReleases) {

@@ -306,6 +306,33 @@ TEST(SampleOutput, AMembersCountersGiveTheBlockToItsWholeGroup) {
             (std::vector<u64>{0xab, 0xcd}));
 }
 
+// Linux 7.3: a precise event that excludes the kernel and whose record skidded into it.
+TEST(SampleOutput, SinceLinux7_3NothingOfAnExcludedKernelIsShown) {
+  Scene scene;
+  scene.event.attr.sample_type = sample::IP | sample::TID | sample::REGS_INTR;
+  scene.event.attr.sample_regs_intr = 0x3;
+  scene.event.attr.exclude_kernel = 1;
+  scene.data.ip = 0xFFFFFFFF81000000;
+  scene.data.cpl = Cpl::kernel;
+  const auto words_under = [&](Kernel kernel) {
+    scene.event.layout = make_sample_layout(scene.event.attr, kernel);
+    const Sample sample{scene.event, scene.data, scene.frame, scene.environment};
+    std::vector<u64> words(sample_size(sample).bytes / 8);
+    write_sample(reinterpret_cast<std::byte*>(words.data()), sample, sample_size(sample));
+    return words;
+  };
+  ASSERT_EQ(words_under(Kernel::v7_1).size(), 6u);
+  EXPECT_EQ(words_under(Kernel::v7_1)[1], 0xFFFFFFFF81000000);
+  for (const Kernel kernel : {Kernel::v7_3, Kernel::v7_4}) {
+    const auto words = words_under(kernel);
+    ASSERT_EQ(words.size(), 4u) << "header, IP, pid and tid, the ABI word";
+    EXPECT_EQ(words[1], 0u);
+    EXPECT_EQ(words[3], 0u) << "PERF_SAMPLE_REGS_ABI_NONE";
+  }
+  scene.data.cpl = Cpl::user;
+  EXPECT_EQ(words_under(Kernel::v7_3).size(), 6u);
+}
+
 TEST(SampleOutput, TheLayoutCanLimitBranchEntries) {
   Scene scene;
   scene.branch_entries_limit = 1;

@@ -52,7 +52,9 @@ struct SampleLayout {
   u32 fixed_bytes = 8;              ///< header and all fields whose size the attribute decides
   u32 user_register_bytes = 0;      ///< REGS_USER without its ABI word, if there are any
   u32 samples_between_wakeups = 0;  ///< 0: no such rule
-  /// Of `fixed_bytes`, what REGS_INTR does not have in a sample that hit the kernel.
+  /// A sample that hit the kernel has neither IP nor registers of the interrupted code.
+  bool hides_kernel = false;
+  /// Of `fixed_bytes`, what REGS_INTR does not have in such a sample.
   u32 hidden_in_kernel_bytes = 0;
   SimdAbi simd = SimdAbi::series_v7;
   std::array<SimdCounts, 2> simd_counts{};  ///< by RegisterSide

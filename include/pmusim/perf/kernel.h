@@ -23,7 +23,8 @@ enum class Kernel : u8 {
   v7_0,
   v7_1,
   v7_1_simd,  ///< 7.1 with revision 7 of the patch series for SIMD register sampling
-  v7_4,       ///< SIMD register sampling as it was merged
+  v7_3,       ///< as 7.3.4 of Debian has it
+  v7_4,       ///< SIMD register sampling as it was posted for merging
 };
 inline constexpr Kernel default_kernel = Kernel::v7_1_simd;
 
@@ -39,7 +40,12 @@ inline constexpr Change branch_stack_limit{Kernel::v6_15};  ///< sample_max_stac
 inline constexpr Change group_throttling{
     Kernel::v6_16};  ///< an event that interrupts too often stops its whole group
 inline constexpr Change kernel_chains_need_rights{
-    Kernel::v7_4, true};  ///< call chains and text pokes of the kernel, whatever the event counts
+    Kernel::v7_3, true};  ///< call chains and text pokes of the kernel, whatever the event counts
+/// What an inherited event has counted goes to the original before the event ends: the time for which it
+/// waited for its turn at last is not in it.
+inline constexpr Change children_fold_early{Kernel::v7_3};
+/// A sample of an event that excludes the kernel shows nothing of registers that are the kernel's.
+inline constexpr Change kernel_registers_hidden{Kernel::v7_3};
 }  // namespace change
 
 /// Whether `kernel` behaves in the changed way.
@@ -58,13 +64,13 @@ std::string first_release_with(const Change& change);
 
 /// How SIMD registers are sampled, if at all.
 constexpr SimdAbi simd_abi(Kernel kernel) {
-  if (kernel < Kernel::v7_1_simd) return SimdAbi::none;
-  return kernel == Kernel::v7_1_simd ? SimdAbi::series_v7 : SimdAbi::merged;
+  if (kernel == Kernel::v7_1_simd) return SimdAbi::series_v7;
+  return kernel >= Kernel::v7_4 ? SimdAbi::merged : SimdAbi::none;
 }
 
 /// The release that has `simd`; of those without it the newest.
 constexpr Kernel kernel_with(SimdAbi simd) {
-  if (simd == SimdAbi::none) return Kernel::v7_1;
+  if (simd == SimdAbi::none) return Kernel::v7_3;
   return simd == SimdAbi::series_v7 ? Kernel::v7_1_simd : Kernel::v7_4;
 }
 

@@ -118,13 +118,15 @@ inline std::optional<std::size_t> copy_branches(const SamplePlan& plan, const st
 }
 
 /// Writes the sample at `to`, which has room for it. Returns its end; null where its branches need more than
-/// a translation.
+/// a translation, and where it has hit a kernel that the event may not see.
 template <unsigned shape>
 inline std::byte* copy_record(const SamplePlan& plan, const std::byte* record, std::byte* const to) {
   constexpr RegisterOrder registers = register_order(shape);
   const perf::SampleTemplate& sample = plan.sample;
   const auto* words = reinterpret_cast<const std::byte*>(sample.words.data());
   const u64 ip = load_word(record + plan.record.ip);
+  if (plan.hides_kernel && (ip >> 63) != 0) [[unlikely]]
+    return nullptr;
   std::byte* rest = to;  // where the sample would begin, had it no branches
   if (is_wide(shape) && sample.at.branches_end != 0) {
     copy_words(to, words, sample.at.branches_end);

@@ -159,6 +159,7 @@ bool SamplePlanner::place_ip(const perf::Event& event, SamplePlan& plan) const {
   }
   const u64 header =
       plan.sample.words[0] | (exact ? u64{perf::misc::EXACT_IP} << 32 : 0) | u64{plan.sample.bytes} << 48;
+  plan.hides_kernel = event.layout.hides_kernel;
   plan.headers = {header | u64{perf::misc::USER} << 32, header | u64{perf::misc::KERNEL} << 32};
   return true;
 }

@@ -57,6 +57,7 @@ struct SamplePlan {
   RecordLayout record;
   unsigned shape = plan_shapes;  ///< of no loop, until there is a plan
   std::array<u64, 2> headers{};  ///< by bit 63 of the IP: of user code, of the kernel's; without branches
+  bool hides_kernel = false;     ///< records that hit the kernel are the builder's
   WeightSource weight = WeightSource::none;
   RetireLatency retire = RetireLatency::none;
   bool weight_struct = false;
