@@ -165,7 +165,7 @@ class Machine final : public PebsHost {
       return false;
     if ((attr.sample_type & sample::BRANCH_STACK) != 0 && lbr_.init(event).ok()) lbr_.add(event);
     owners_[n] = &event;
-    pebs_.add(event, owners_);
+    pebs_.add(event);
     pebs_.enable(event, owners_);
     return true;
   }

@@ -85,6 +85,20 @@ struct PebsEvents {
   std::span<const PebsEvent> listed{};
 };
 
+/// What perf's last-level events write into the register of off-core responses.
+struct LastLevelValues {
+  u64 read = 0, read_miss = 0, write = 0, write_miss = 0;
+};
+
+/// perf's last-level events where `cache_events` does not have them right for all products and releases.
+struct LastLevelEvents {
+  u16 event = 0;  ///< umask and event
+  std::span<const u32>
+      models{};  ///< CPUID display models of the products; empty: all that no row before names
+  CacheTable::Edition edition = CacheTable::Edition::first;  ///< and later ones
+  LastLevelValues values{};
+};
+
 /// What is true of a microarchitecture in all products that have it. What differs between them is in their
 /// `CpuModel`s.
 struct CoreFacts {
@@ -100,6 +114,7 @@ struct CoreFacts {
   std::span<const EventDefinition> events{};
   GenericEncodings generic{};
   std::span<const CacheEvent> cache_events{};
+  std::span<const LastLevelEvents> last_level{};  ///< the first row that fits goes before `cache_events`
   std::span<const NamedEncoding> named_events{};  ///< of memory sampling and topdown analysis
   OffCoreLayout off_core{};
   PebsEvents pebs_events{};

@@ -54,11 +54,38 @@ bool makes_sense(CacheId cache, CacheOperation operation) {
   return operation == CacheOperation::read || (cache != CacheId::itlb && cache != CacheId::bpu);
 }
 
-CacheEventEncoding cache_event_encoding(Microarchitecture core, CacheId cache, CacheOperation operation,
+namespace {
+
+const LastLevelEvents* last_level_of(const CacheTable& table) {
+  for (const LastLevelEvents& row : core_facts(table.core).last_level)
+    if ((row.models.empty() || std::ranges::find(row.models, table.model) != row.models.end()) &&
+        table.edition >= row.edition)
+      return &row;
+  return nullptr;
+}
+
+CacheEventEncoding encoding_of(const LastLevelEvents& last_level, CacheOperation operation,
+                               CacheResult result) {
+  using Kind = CacheEventEncoding::Kind;
+  if (operation == CacheOperation::prefetch) return {.kind = Kind::none};
+  const LastLevelValues& values = last_level.values;
+  const bool reads = operation == CacheOperation::read, misses = result == CacheResult::miss;
+  return {.kind = Kind::valid,
+          .config = last_level.event,
+          .extra = reads    ? misses ? values.read_miss : values.read
+                   : misses ? values.write_miss
+                            : values.write};
+}
+
+}  // namespace
+
+CacheEventEncoding cache_event_encoding(const CacheTable& table, CacheId cache, CacheOperation operation,
                                         CacheResult result) {
   using Kind = CacheEventEncoding::Kind;
   if (!makes_sense(cache, operation)) return {.kind = Kind::invalid};
-  const auto rows = core_facts(core).cache_events;
+  if (const LastLevelEvents* last_level = last_level_of(table); cache == CacheId::ll && last_level != nullptr)
+    return encoding_of(*last_level, operation, result);
+  const auto rows = core_facts(table.core).cache_events;
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const CacheEvent& r) {
     return r.cache == cache && r.operation == operation && r.result == result;
   });
@@ -74,14 +101,14 @@ Result<EventEncoding, NoEncoding> encode_generic_event(Microarchitecture core, u
   return EventEncoding{.config = *encoding};
 }
 
-Result<EventEncoding, NoEncoding> encode_cache_event(Microarchitecture core, u64 config) {
+Result<EventEncoding, NoEncoding> encode_cache_event(const CacheTable& table, u64 config) {
   const u64 event = event_part(config), cache = event & 0xFF, operation = event >> 8 & 0xFF,
             result = event >> 16;
   if (cache > static_cast<u64>(CacheId::node) || operation > static_cast<u64>(CacheOperation::prefetch) ||
       result > static_cast<u64>(CacheResult::miss))
     return Failure(NoEncoding::unknown_event);
   const CacheEventEncoding encoding =
-      cache_event_encoding(core, static_cast<CacheId>(cache), static_cast<CacheOperation>(operation),
+      cache_event_encoding(table, static_cast<CacheId>(cache), static_cast<CacheOperation>(operation),
                            static_cast<CacheResult>(result));
   if (encoding.kind == CacheEventEncoding::Kind::invalid) return Failure(NoEncoding::senseless);
   if (encoding.kind == CacheEventEncoding::Kind::none) return Failure(NoEncoding::absent);

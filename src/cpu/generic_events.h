@@ -67,7 +67,18 @@ struct CacheEventEncoding {
   u64 extra = 0;   ///< value for OFFCORE_RSP, 0 for events without
 };
 
-CacheEventEncoding cache_event_encoding(Microarchitecture core, CacheId cache, CacheOperation operation,
+/// perf's table of cache events for a product.
+struct CacheTable {
+  enum class Edition : u8 {
+    first,      ///< as Linux 6.12 has it
+    corrected,  ///< as Linux 7.3 has it: last-level events ask for what the product's uncore answers
+  };
+  Microarchitecture core = Microarchitecture::unknown;
+  u32 model = 0;  ///< CPUID display model, where products of a core differ
+  Edition edition = Edition::first;
+};
+
+CacheEventEncoding cache_event_encoding(const CacheTable& table, CacheId cache, CacheOperation operation,
                                         CacheResult result);
 
 /// What a counter is programmed with for an event.
@@ -87,7 +98,7 @@ enum class NoEncoding : u8 {
 [[nodiscard]] Result<EventEncoding, NoEncoding> encode_generic_event(Microarchitecture core, u64 config,
                                                                      u32 arch_events);
 /// The encoding of a PERF_TYPE_HW_CACHE event: cache, operation and result in a byte each.
-[[nodiscard]] Result<EventEncoding, NoEncoding> encode_cache_event(Microarchitecture core, u64 config);
+[[nodiscard]] Result<EventEncoding, NoEncoding> encode_cache_event(const CacheTable& table, u64 config);
 
 }  // namespace pmusim
 

@@ -145,18 +145,14 @@ void Driver::name_reload_causes() {
   });
 }
 
-/// Records of precise events with READ hold the values of the whole group's counters.
+/// Records of precise events hold the values of the whole group's counters, if one of them has READ.
 void Driver::name_stored_counters() {
   for_each_group([](const Event& leader, std::span<Placement> members) {
     if (!counts_from_records(leader)) return;
     u64 counters = 0;
     for (const Placement& member : members) counters |= bit(static_cast<unsigned>(member.counter));
-    for (Placement& member : members) {
-      const Event& event = *member.event;
-      const bool stores =
-          has_flag(event, pebs_flag::PRECISE) && (event.attr.sample_type & perf::sample::READ) != 0;
-      member.stored_counters = stores ? counters : 0;
-    }
+    for (Placement& member : members)
+      member.stored_counters = has_flag(*member.event, pebs_flag::PRECISE) ? counters : 0;
   });
 }
 
@@ -184,6 +180,7 @@ void Driver::apply_placements() {
   name_reload_causes();
   name_stored_counters();
   vacate_moved_counters();
+  for (const Placement& p : placements_) pebs_.record_counters(p.stored_counters);
   const std::size_t settled = placements_.size() - new_placements_;
   for (std::size_t i = 0; i < placements_.size(); ++i) {
     Placement& p = placements_[i];
@@ -203,7 +200,7 @@ void Driver::take_counter(Event& event, int counter) {
     return;
   }
   if (n != counter::GUEST_LBR) owners_[n] = &event;
-  if (has_flag(event, pebs_flag::PRECISE)) pebs_.add(event, owners_);
+  if (has_flag(event, pebs_flag::PRECISE)) pebs_.add(event);
 }
 
 void Driver::leave_counter(Event& event) {

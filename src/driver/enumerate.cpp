@@ -48,7 +48,9 @@ void identify_core(Enumeration& e, const CpuidReader& cpuid) {
 /// Whether a release knows the core and the product (docs/perf-abi-notes.md).
 bool is_known_to(perf::Kernel kernel, const Enumeration& e) {
   const CoreTraits& core = traits_of(e.microarchitecture);
-  return (!core.since || perf::has(kernel, *core.since)) && kernel >= product_traits(core, e.model).since;
+  const ProductTraits product = product_traits(core, e.model);
+  return (!core.since || perf::has(kernel, *core.since)) && kernel >= product.since &&
+         (!product.until || kernel < *product.until);
 }
 
 u32 fixed_counters_of_leaf_a(const Enumeration& e, const CpuidResult& leaf) {
@@ -133,11 +135,21 @@ void read_bts(Enumeration& e, const CpuidResult& features, Bus& bus) {
       e.has_ds && (features.ecx & ds_cpl) != 0 && misc_enable.ok() && (*misc_enable & bts_unavailable) == 0;
 }
 
+/// Raptor Lake's and Meteor Lake's larger cores have metrics that their registers do not show.
+bool hides_metrics(u32 model) {
+  constexpr u32 models[] = {0xB7, 0xBA, 0xBF, 0xAA, 0xAC};
+  return std::ranges::find(models, model) != std::end(models);
+}
+
 void read_capabilities(Enumeration& e, Bus& bus) {
   if (const auto value = bus.rdmsr(msr::PERF_CAPABILITIES); value.ok()) e.perf_capabilities = *value;
   // Before Lunar Lake a hybrid's register shows what all its cores have; only the P cores have metrics, and
   // all of them do.
   if (!e.hybrid || traits_of(e.microarchitecture).has_own_capabilities) return;
+  if (perf::has(e.kernel, change::capabilities_as_each_core_reads)) {
+    if (!e.atom && hides_metrics(e.model)) e.perf_capabilities |= msr::perf_cap::PERF_METRICS;
+    return;
+  }
   e.perf_capabilities &= ~msr::perf_cap::PERF_METRICS;
   if (!e.atom) e.perf_capabilities |= msr::perf_cap::PERF_METRICS;
 }
@@ -162,6 +174,7 @@ void read_lbr(Enumeration& e, const CpuidReader& cpuid) {
 Enumeration enumerate(Bus& bus, perf::Kernel kernel) {
   const CpuidReader cpuid(bus);
   Enumeration e;
+  e.kernel = kernel;
   const CpuidResult features = cpuid(leaf_features);
   const CpuidResult extended = cpuid(leaf_extended);
   const bool has_pdcm = (features.ecx & bit(15)) != 0;

@@ -14,6 +14,7 @@ using pmusim::Microarchitecture;
 /// What a driver learns of the PMU of one logical processor at start-up, from CPUID and
 /// IA32_PERF_CAPABILITIES alone. Counter masks: bit n GP, bit 32 + m fixed.
 struct Enumeration {
+  perf::Kernel kernel = perf::default_kernel;  ///< whose eyes these are
   u32 family = 0, model = 0, stepping = 0;
   Microarchitecture microarchitecture = Microarchitecture::unknown;
   bool hypervisor = false;  ///< CPUID.1:ECX[31]

@@ -20,6 +20,7 @@ inline constexpr u32 CHECKPOINTED = 1u << 3;     ///< IN_TXCP: an abort takes co
 inline constexpr u32 BRANCH_TRACE = 1u << 4;     ///< every branch a sample: no counter, the BTS buffer
 inline constexpr u32 BRANCH_HARDWARE = 1u << 5;  ///< claims the LBR or the branch trace store
 inline constexpr u32 GUEST_LBR = 1u << 6;        ///< keeps the LBR on for a guest: counts nothing
+inline constexpr u32 METRICS_CLEAR = 1u << 7;    ///< slots of which RDPMC clears PERF_METRICS
 inline constexpr u32 COUNTERLESS = BRANCH_TRACE | GUEST_LBR;
 }  // namespace driver_flag
 
@@ -44,6 +45,7 @@ struct EventData final : perf::DriverData {
   int last_index = -1;      ///< where it was before: the scheduler's fast path
   bool up_to_date = true;   ///< stopped, and `count` has what the counter had
   u32 flags = 0;            ///< driver_flag and pebs_flag
+  u32 target = 0;           ///< thread that the event was opened for or inherited by; 0: it is the CPU's
   u64 reload_causes = 0;    ///< ACR: counters whose overflow reloads this one
   u64 stored_counters = 0;  ///< PEBS: what the event's records say of its group's counters
   /// Of slots and metrics: what `count` has of the two registers, which come back to it as slots starts

@@ -86,7 +86,10 @@ Result<EventEncoding, KernelError> generic_encoding(const Attr& attr, const Enum
 }
 
 Result<EventEncoding, KernelError> cache_encoding(const Attr& attr, const Enumeration& cpu) {
-  const auto encoding = encode_cache_event(cpu.microarchitecture, attr.config);
+  const auto edition = perf::has(cpu.kernel, change::corrected_tables) ? CacheTable::Edition::corrected
+                                                                       : CacheTable::Edition::first;
+  const auto encoding = encode_cache_event(
+      {.core = cpu.microarchitecture, .model = cpu.model, .edition = edition}, attr.config);
   if (encoding.ok()) return *encoding;
   const u64 config = generic_part(attr);
   if (encoding.error() == NoEncoding::unknown_event)

@@ -32,6 +32,18 @@ inline constexpr Change rdpmc_user_disable{Kernel::v7_0};
 inline constexpr Change panther_cove{Kernel::v7_0};
 /// A stack of user branches holds none that left the kernel.
 inline constexpr Change user_branches_start_in_user_code{Kernel::v7_1, true};
+/// Event tables as corrected by then, of cores that 6.12 knows: fixed counters by the codes of all of them,
+/// counters of precise events, values of last-level events. (What Linux 7.3 has and 6.12 has not; in between
+/// is not known.)
+inline constexpr Change corrected_tables{Kernel::v7_3};
+/// Call stacks of the LBR belong to the thread that an event was opened for. (In 7.3 and not in 6.12; in
+/// between is not known.)
+inline constexpr Change call_stacks_by_target{Kernel::v7_3};
+/// Whether a hybrid's core has metrics is what its own PERF_CAPABILITIES says. (In 7.3 and not in 6.12; in
+/// between is not known.)
+inline constexpr Change capabilities_as_each_core_reads{Kernel::v7_3};
+/// Slots whose RDPMC clears the metrics (config1 bit 0). (In 7.3 and not in 6.12; in between is not known.)
+inline constexpr Change metrics_clear{Kernel::v7_3};
 
 }  // namespace pmusim::driver::change
 

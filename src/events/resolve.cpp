@@ -58,7 +58,7 @@ Result<EventEncoding, Error> select_generic(const CpuModel& model, u64 id) {
 }
 
 Result<EventEncoding, Error> select_cache(const CpuModel& model, u64 config) {
-  const auto encoding = encode_cache_event(model.microarchitecture(), config);
+  const auto encoding = encode_cache_event({.core = model.microarchitecture(), .model = model.model}, config);
   if (encoding.ok()) return *encoding;
   if (encoding.error() == NoEncoding::unknown_event)
     return refuse(fmt::format("there is no hardware-cache event {:#x}", config));

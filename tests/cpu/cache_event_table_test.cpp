@@ -54,7 +54,8 @@ TEST(CacheEventTables, AreLinuxs) {
                                          {Microarchitecture::redwood_cove, row.golden_cove},
                                          {Microarchitecture::goldmont_plus, row.goldmont_plus},
                                          {Microarchitecture::tremont, row.goldmont_plus}}) {
-      const CacheEventEncoding encoding = cache_event_encoding(core, row.cache, row.operation, row.result);
+      const CacheEventEncoding encoding =
+          cache_event_encoding({.core = core}, row.cache, row.operation, row.result);
       EXPECT_EQ(encoding.kind == CacheEventEncoding::Kind::valid ? encoding.config : 0, expected)
           << fmt::format("core {}, cache {}, operation {}, result {}", static_cast<unsigned>(core),
                          static_cast<unsigned>(row.cache), static_cast<unsigned>(row.operation),

@@ -38,10 +38,10 @@ bool is_large(FakeBus bus, u64 sample_type) {
 
 // SDM vol. 3, architectural PEBS: EBX of leaf 23H, subleaf 4 is the upper half of what CFG_C takes.
 TEST(Boot, RecordsHoldWhatCpuidSaysTheyCan) {
-  constexpr u32 allow_in_record = 1u << 3, lbr = 3u << 8, gprs = 1u << 29, aux = 1u << 30;
+  constexpr u32 counters = 7u << 4, lbr = 3u << 8, gprs = 1u << 29, aux = 1u << 30;
   using namespace perf::sample;
   for (const auto& [type, capability] :
-       {std::pair{BRANCH_STACK, lbr}, std::pair{READ, allow_in_record}, std::pair{DATA_SRC, aux}}) {
+       {std::pair{BRANCH_STACK, lbr}, std::pair{READ, counters}, std::pair{DATA_SRC, aux}}) {
     EXPECT_TRUE(is_large(darkmont(), IP | type)) << capability;
     EXPECT_FALSE(is_large(darkmont_without(capability), IP | type)) << capability;
     EXPECT_TRUE(is_large(darkmont_without(gprs), IP | type)) << capability;

@@ -169,16 +169,19 @@ TEST(PlacementRule, CrestmontHasTwoDistributingCounters) {
     EXPECT_EQ(precise_counters_of(e, 0x06D0, 3), 0x3u);
     EXPECT_EQ(ConstraintBook(e).find({.config = 0xC0, .precise = 3, .branch_counters = true}).counters, 0x3u);
   }
-  EXPECT_EQ(precise_counters_of(core(arctic_wolf, eight_gp), 0x04D4, 3), 0u);  // GP 2 alone logs it
+  EXPECT_EQ(precise_counters_of(core(arctic_wolf, eight_gp), 0x04B7, 3), 0u);  // GP 2 alone logs it
 }
 
 TEST(PlacementRule, RedwoodCoveDistributesWithoutRetireLatency) {
-  for (const Microarchitecture which : {redwood_cove, lion_cove, panther_cove}) {
+  for (const Microarchitecture which : {redwood_cove, lion_cove, coyote_cove}) {
     const ConstraintBook book(core(which, ice_lake_counters));
     EXPECT_EQ(book.find({.config = 0xC0, .precise = 1, .retire_latency = true}).counters, 0xFEu);
     EXPECT_EQ(book.find({.config = 0xC0, .precise = 3, .retire_latency = true}).counters, 0u);
     EXPECT_EQ(book.find({.config = 0xC0, .precise = 3}).counters, fixed(0));
   }
+  // Diamond Rapids has Golden Cove's rule (Linux 7.3).
+  const ConstraintBook server(core(panther_cove, ice_lake_counters));
+  EXPECT_EQ(server.find({.config = 0xC0, .precise = 3, .retire_latency = true}).counters, fixed(0));
 }
 
 TEST(ConstraintBook, MemoryEventsOfTheEarlyCoresAreExclusive) {

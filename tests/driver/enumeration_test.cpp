@@ -80,6 +80,23 @@ TEST(Enumeration, AlderLakesCoresAreKnownByTypeDespiteSharedLeaves) {
   EXPECT_EQ(e.perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
 }
 
+// Intel's erratum RPL018: bit 15 reads as 0 on the larger cores of Raptor Lake and Meteor Lake. Linux 7.3
+// sets it there and takes the register for true elsewhere.
+TEST(Enumeration, SinceLinux7_3MetricsOfAHybridAreWhatItsCoreSays) {
+  const auto has_metrics = [](u32 signature, u64 capabilities, perf::Kernel kernel) {
+    FakeBus bus = product(signature, {0x07300605, 0, 7, 0x8603}, capabilities);
+    bus.leaves[{7, 0}].edx = cpuid_hybrid;
+    bus.leaves[{0x1A, 0}].eax = 0x40000001;
+    return (enumerate(bus, kernel).perf_capabilities & msr::perf_cap::PERF_METRICS) != 0;
+  };
+  constexpr u32 alder_lake = 0x90672, raptor_lake = 0xB0671, meteor_lake = 0xA06A4;
+  EXPECT_TRUE(has_metrics(alder_lake, 0x7480, perf::Kernel::v7_1));
+  EXPECT_FALSE(has_metrics(alder_lake, 0x7480, perf::Kernel::v7_3));
+  EXPECT_TRUE(has_metrics(alder_lake, 0xF480, perf::Kernel::v7_3));
+  EXPECT_TRUE(has_metrics(raptor_lake, 0x7480, perf::Kernel::v7_3));
+  EXPECT_TRUE(has_metrics(meteor_lake, 0x7480, perf::Kernel::v7_3));
+}
+
 TEST(Enumeration, Leaf23HOverridesLeafAhAndListsAutoCounterReload) {
   FakeBus bus = skymont();
   const Enumeration e = enumerate(bus);

@@ -24,6 +24,7 @@ struct ExtraRegisters {
   const char* core;
   FakeBus cpu;
   std::vector<ExtraRegister> registers;
+  perf::Kernel kernel = perf::Kernel::v7_1;
 };
 
 void PrintTo(const ExtraRegisters& core, std::ostream* out) { *out << core.core; }
@@ -86,6 +87,14 @@ std::vector<ExtraRegisters> all_extra_registers() {
                                     {0x022A, msr::OMR_0 + 1, panther_cove_takes, 4},
                                     {0x042A, msr::OMR_0 + 2, panther_cove_takes, 4},
                                     {0x082A, msr::OMR_0 + 3, panther_cove_takes, 4},
+                                    {0x014F, msr::OMR_0, panther_cove_takes, 4},
+                                    {0x024F, msr::OMR_0 + 1, panther_cove_takes, 4},
+                                    {0x044F, msr::OMR_0 + 2, panther_cove_takes, 4},
+                                    {0x084F, msr::OMR_0 + 3, panther_cove_takes, 4},
+                                    {0x01D6, msr::OMR_0, panther_cove_takes, 4},
+                                    {0x02D6, msr::OMR_0 + 1, panther_cove_takes, 4},
+                                    {0x04D6, msr::OMR_0 + 2, panther_cove_takes, 4},
+                                    {0x08D6, msr::OMR_0 + 3, panther_cove_takes, 4},
                                     load_latency,
                                     {0x40AD, FRONTEND, 0xF, 1}})},
       {"SLM", part(6, 0x37), {{0x01B7, RSP_0, 0x76'8005'FFFF, 2}, {0x02B7, RSP_1, 0x36'8005'FFFF, 2}}},
@@ -98,6 +107,12 @@ std::vector<ExtraRegisters> all_extra_registers() {
       {"GRT",
        part(6, 0xBE),
        {{0x01B7, RSP_0, 0x3F'FFFF'FFFF, 2}, {0x02B7, RSP_1, 0x3F'FFFF'FFFF, 2}, atom_load_latency}},
+      {"GRT-7.3",
+       part(6, 0xBE),
+       {{0x01B7, RSP_0, 0x8003'F03F'FFFF'FFFF, 2},
+        {0x02B7, RSP_1, 0x0003'F03F'FFFF'FFFF, 2},
+        atom_load_latency},
+       perf::Kernel::v7_3},
       {"CMT", part(6, 0xAF), crestmont},
       {"SKT", e_core_of(6, 0xBD), crestmont},
       {"DKT", part(6, 0xDD), crestmont},
@@ -107,10 +122,6 @@ std::vector<ExtraRegisters> all_extra_registers() {
         {0x02B7, msr::OMR_0 + 1, arctic_wolf_takes, 4},
         {0x04B7, msr::OMR_0 + 2, arctic_wolf_takes, 4},
         {0x08B7, msr::OMR_0 + 3, arctic_wolf_takes, 4},
-        {0x01D4, msr::OMR_0, arctic_wolf_takes, 4},
-        {0x02D4, msr::OMR_0 + 1, arctic_wolf_takes, 4},
-        {0x04D4, msr::OMR_0 + 2, arctic_wolf_takes, 4},
-        {0x08D4, msr::OMR_0 + 3, arctic_wolf_takes, 4},
         atom_load_latency,
         snoop_0,
         snoop_1}},
@@ -119,7 +130,7 @@ std::vector<ExtraRegisters> all_extra_registers() {
 
 class ExtraRegisterTable : public testing::TestWithParam<ExtraRegisters> {
  protected:
-  Rig rig{GetParam().cpu};
+  Rig rig{GetParam().cpu, {.kernel = GetParam().kernel}};
 };
 
 TEST_P(ExtraRegisterTable, EachEventHasItsRegisterAndValidBits) {
@@ -157,7 +168,7 @@ TEST_P(ExtraRegisterTable, AGroupHasAValuePerAlternativeRegister) {
 INSTANTIATE_TEST_SUITE_P(Cores, ExtraRegisterTable, testing::ValuesIn(all_extra_registers()),
                          [](const auto& core) {
                            std::string name = core.param.core;
-                           std::erase(name, '-');
+                           std::erase_if(name, [](char c) { return c == '-' || c == '.'; });
                            return name;
                          });
 

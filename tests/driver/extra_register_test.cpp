@@ -127,12 +127,12 @@ TEST(OffModuleRegisters, RegisterSetsSelectorAndSelectorCounter) {
   Rig rig(e_core_of(18, 0x01));
   perf::Event& first = rig.opened(Rig::with_value(0x01B7, 0x1));
   perf::Event& second = rig.opened(Rig::with_value(0x01B7, 0x2));
-  perf::Event& other_event = rig.opened(Rig::with_value(0x01D4, 0x4));
-  ASSERT_TRUE(rig.schedule(first) && rig.schedule(second) && rig.schedule(other_event));
+  perf::Event& third = rig.opened(Rig::with_value(0x01B7, 0x4));
+  ASSERT_TRUE(rig.schedule(first) && rig.schedule(second) && rig.schedule(third));
   EXPECT_EQ(data_of(second).config & 0xFFFF, 0x02B7u);
   EXPECT_EQ(data_of(second).index, 1);
-  EXPECT_EQ(data_of(other_event).config & 0xFFFF, 0x04D4u);
-  EXPECT_EQ(data_of(other_event).index, 2);
+  EXPECT_EQ(data_of(third).config & 0xFFFF, 0x04B7u);
+  EXPECT_EQ(data_of(third).index, 2);
   EXPECT_EQ(rig.bus.msrs[msr::OMR_0 + 2], 0x4u);
 }
 

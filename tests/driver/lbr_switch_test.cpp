@@ -172,6 +172,33 @@ TEST(TaskSwitch, BeforeLinux6_15CallStacksOfTheCpuAreNotKept) {
   EXPECT_EQ(source_after_switches(perf::Kernel::v6_15, cpu), 0x3000u);
 }
 
+/// What `second` finds of its stack as it comes back, with an event that was opened for thread 1 on the PMU
+/// all the time.
+u64 source_of_the_second(perf::Kernel kernel, u32 second) {
+  perf::Task task(1, 1, "");
+  LbrSwitch rig(skylake(), CALL_STACK | USER, kernel, task.context.get());
+  rig.lbr.context_switch(Direction::out, {1, 1});
+  rig.lbr.context_switch(Direction::in, {second, second});
+  rig.put_stack(1, {0x5000});
+  rig.lbr.context_switch(Direction::out, {second, second});
+  rig.lbr.context_switch(Direction::in, {1, 1});
+  rig.put_stack(1, {0x3000});
+  rig.lbr.context_switch(Direction::out, {1, 1});
+  rig.lbr.context_switch(Direction::in, {second, second});
+  return rig.value(FROM + 1);
+}
+
+// Linux 7.3: the area for the stack hangs on the task and counts the events that were opened for it.
+TEST(TaskSwitch, SinceLinux7_3ATaskThatGotAnothersEventsHasNoStack) {
+  EXPECT_EQ(source_of_the_second(perf::Kernel::v7_3, 2), 0u);
+  EXPECT_EQ(source_of_the_second(perf::Kernel::v7_1, 2), 0x5000u);
+}
+
+TEST(TaskSwitch, SinceLinux7_3TheIdleTaskHasNoStack) {
+  EXPECT_EQ(source_of_the_second(perf::Kernel::v7_3, 0), 0u);
+  EXPECT_EQ(source_of_the_second(perf::Kernel::v7_1, 0), 0x5000u);
+}
+
 TEST(TaskSwitch, ATaskThatReturnsFindsNoBranchesOfOthers) {
   Rig rig(skylake());
   perf::Attr attr = Rig::raw(0xC4, 1000);

@@ -77,7 +77,7 @@ TEST(DataSource, PantherCoveAndArcticWolfMatchLinux7NearCodes) {
     EXPECT_EQ((DataSourceReader{encoding}.load(0) & source_bits), 0x1E00080022u);  // no level
   EXPECT_EQ((DataSourceReader{E::panther_cove}.load(1) & source_bits), 0xE00100042u);
   for (const u64 promoted : {0x9u, 0xAu})
-    EXPECT_EQ((DataSourceReader{E::panther_cove}.load(promoted) & source_bits), 0x400400442u);
+    EXPECT_EQ((DataSourceReader{E::panther_cove}.load(promoted) & source_bits), 0x400100442u);
 }
 
 TEST(DataSource, OffModuleSourcesAreThoseOfLinux7) {
@@ -93,6 +93,7 @@ TEST(DataSource, OffModuleSourcesAreThoseOfLinux7) {
       {0x42, l3 | miss | region(2)},
       {0x82, l3 | hit | region(2)},
       {0xC2, l3 | none | region(2)},
+      {0xE2, l3 | modified | region(2)},  // modified goes before both
       {0x03, l3 | hit | region(3)},
       {0x63, l3 | modified | forward | region(3)},
       {0x04, l3 | hit | region(4)},  // an I/O agent's

@@ -137,7 +137,7 @@ struct Machine {
   }
   void start(Event& event) {
     data_of(event).index = static_cast<int>(event.id);
-    driver.add(event, map);
+    driver.add(event);
     map[event.id] = &event;
     driver.enable(event, map);
   }
@@ -287,7 +287,7 @@ u64 vectors_recorded_for(unsigned qwords, u32 vectors, u16 predicates) {
   data_of(event).index = 0;
   EventMap map{};
   map[0] = &event;
-  driver.add(event, map);
+  driver.add(event);
   return driver.enable(event, map).cfg_c & pebs::cfg_c::VECTORS;
 }
 

@@ -36,6 +36,22 @@ TEST(Placement, EventsThatDoNotFitLeaveTheOthersAlone) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(data_of(*events[static_cast<std::size_t>(i)]).index, i);
 }
 
+// CPUID.23H.5: EAX and ECX PEBS counters, EBX and EDX those with precise distribution.
+TEST(Placement, ArchitecturalPebsIsOnTheCountersThatLeaf23HNames) {
+  FakeBus bus = darkmont();
+  bus.leaves[{0x23, 5}] = {0x3, 0x2, 0, 0};
+  Rig rig(bus);
+  perf::Attr precise = Rig::raw(0xC4, 1000);
+  precise.precise_ip = 2;
+  perf::Event& leader = rig.opened(precise);
+  EXPECT_EQ(rig.error_of(precise, &leader), 0);
+  EXPECT_EQ(rig.error_of(precise, &leader), EINVAL);
+  precise.precise_ip = 3;
+  perf::Event& distributed = rig.opened(precise);
+  ASSERT_TRUE(rig.schedule(distributed));
+  EXPECT_EQ(data_of(distributed).index, 1);
+}
+
 TEST(Placement, ANewEventReassignsTheWholeList) {
   Rig rig(skylake());
   const auto events = scheduled(rig, 3, Rig::raw(0xC4));

@@ -189,6 +189,20 @@ TEST(Topdown, FiltersAndFurtherConfigurationAreRefused) {
   EXPECT_EQ(rig.refusal, "config1: topdown events take no further configuration");
 }
 
+// Linux 7.3: config1 bit 0 of slots is bit 14 of FIXED_CTR_CTRL (SDM vol. 4, 38DH), and nobody asks the CPU.
+TEST(Topdown, SinceLinux7_3SlotsMayClearTheMetricsAsTheyAreRead) {
+  perf::Attr attr = Rig::raw(0x0400);
+  attr.config1 = 1;
+  Rig older(ice_lake(), {.kernel = perf::Kernel::v7_1});
+  EXPECT_EQ(older.error_of(attr), EINVAL);
+  Rig rig(ice_lake(), {.kernel = perf::Kernel::v7_3});
+  perf::Event& slots = rig.opened(attr);
+  ASSERT_TRUE(rig.schedule(slots));
+  EXPECT_EQ(rig.bus.msrs[msr::FIXED_CTR_CTRL] & 0x4000, 0x4000u);
+  attr.config1 = 2;
+  EXPECT_EQ(rig.error_of(attr), EINVAL);
+}
+
 TEST(Topdown, AMetricsOverflowUpdatesTheCounts) {
   Rig rig(ice_lake());
   perf::Event& slots = rig.opened(Rig::raw(0x0400));

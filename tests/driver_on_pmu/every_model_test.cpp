@@ -31,13 +31,15 @@ TEST_P(EveryModel, IsEnumeratedAsItIs) {
   EXPECT_EQ(e.lbr_entries, model.lbr.depth);
 }
 
-TEST(CannonLake, IsACoreOfArchitecturalEventsToLinux612) {
+TEST(CannonLake, IsACoreOfArchitecturalEventsToLinux6_12And7_3) {
   const CpuModel model = model_with_skid("cannonlake", 0);
   Pmu pmu(model);
-  const Enumeration old = enumerate(pmu, perf::Kernel::v6_12);
-  EXPECT_EQ(old.microarchitecture, Microarchitecture::unknown);
-  EXPECT_EQ(old.lbr_entries, 0u);
-  EXPECT_EQ(old.counters, model.counters());
+  for (const perf::Kernel kernel : {perf::Kernel::v6_12, perf::Kernel::v7_3}) {
+    const Enumeration seen = enumerate(pmu, kernel);
+    EXPECT_EQ(seen.microarchitecture, Microarchitecture::unknown);
+    EXPECT_EQ(seen.lbr_entries, 0u);
+    EXPECT_EQ(seen.counters, model.counters());
+  }
   EXPECT_EQ(enumerate(pmu).lbr_entries, 32u);
 }
 

@@ -91,7 +91,10 @@ using namespace event_rows;
 
 /// Arctic Wolf asks off-core responses through the OMR registers, whose codes are their own.
 constexpr auto table = join(since_darkmont, off_core(0xB7, omr_values));
-constexpr auto cache = join(tremont_near_cache, omr_last_level(0x01B7));
+/// They ask for what bit 3 stands for, too, of which the core sends nothing.
+constexpr auto cache =
+    join(tremont_near_cache,
+         last_level(0x01B7, demand_last_level(any_omr_response | bit(3), 0x00FF'03F0'0000'0008)));
 constexpr Product products[] = {{18, 0x01}, {18, 0x03}};
 constexpr ProductName names[] = {{"novalake", "arcticwolf"}};
 constexpr Preset product_presets[] = {presets::arcticwolf};
@@ -106,7 +109,7 @@ constinit const CoreFacts facts{
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = cache,
     .named_events = skymont_names,
-    .off_core = omr_layout(0xB7),
+    .off_core = omr_layout(0xB7, bits(31, 4)),
 };
 
 }  // namespace cores::arctic_wolf

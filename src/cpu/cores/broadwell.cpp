@@ -94,12 +94,16 @@ constexpr auto table = join(haswell_events, mispredicted_returns, broadwell_fp_a
 constexpr Product products[] = {{6, 0x3D}, {6, 0x47}, {6, 0x4F}, {6, 0x56}};
 constexpr Preset product_presets[] = {presets::broadwell};
 
+/// Local memory has another bit than Haswell's.
+constexpr auto cache = changed(changed(haswell_cache, {ll, read, miss, 0x01B7, 0x1F'BC00'0001}),
+                               {ll, write, miss, 0x01B7, 0x1F'BC00'0002});
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::broadwell,
     .products = products,
     .presets = product_presets,
     .events = table,
-    .cache_events = haswell_cache,
+    .cache_events = cache,
     .named_events = haswell_names,
     .off_core = sandy_bridge_off_core,
 };

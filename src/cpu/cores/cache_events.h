@@ -12,15 +12,21 @@ using enum CacheId;
 using enum CacheResult;
 inline constexpr CacheOperation read = CacheOperation::read, write = CacheOperation::write;
 
-/// Last-level events of the cores whose off-core responses go through the OMR registers.
-constexpr auto omr_last_level(u64 event) {
+/// Rows of last-level events through an off-core response register.
+constexpr auto last_level(u64 event, const LastLevelValues& values) {
   return std::array{
-      CacheEvent{ll, read, access, event, 0x4000'0000'0000'0001},
-      CacheEvent{ll, read, miss, event, 0x00FF'FFF0'0000'0001},
-      CacheEvent{ll, write, access, event, 0x4000'0000'0000'0002},
-      CacheEvent{ll, write, miss, event, 0x00FF'FFF0'0000'0002},
+      CacheEvent{ll, read, access, event, values.read},
+      CacheEvent{ll, read, miss, event, values.read_miss},
+      CacheEvent{ll, write, access, event, values.write},
+      CacheEvent{ll, write, miss, event, values.write_miss},
   };
 }
+
+/// Where reads and writes ask for the same answers.
+constexpr LastLevelValues demand_last_level(u64 any, u64 misses) {
+  return {.read = any | 1, .read_miss = misses | 1, .write = any | 2, .write_miss = misses | 2};
+}
+inline constexpr u64 any_response = 0x10000, any_omr_response = 0x4000'0000'0000'0000;
 
 /// A table in which one row is another.
 template <std::size_t Size>

@@ -103,7 +103,7 @@ constinit const CoreFacts facts{
     .presets = product_presets,
     .events = lion_cove_events,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
-    .cache_events = golden_cove_cache,
+    .cache_events = cougar_cove_cache,
     .named_events = golden_cove_memory_names,
     .off_core = golden_cove_off_core_layout,
     .fixed_codes = p_core_fixed_codes,

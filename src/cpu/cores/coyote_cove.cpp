@@ -108,7 +108,7 @@ constinit const CoreFacts facts{
     .presets = product_presets,
     .events = panther_cove_events,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
-    .cache_events = panther_cove_cache,
+    .cache_events = coyote_cove_cache,
     .named_events = golden_cove_memory_names,
     .off_core = omr_layout(0x2A),
     .fixed_codes = p_core_fixed_codes,

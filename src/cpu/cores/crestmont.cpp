@@ -133,6 +133,10 @@ constexpr Product products[] = {{6, 0xAF}, {6, 0xB6}, {6, 0xAC}, {6, 0xAA}, {6, 
 constexpr ProductName names[] = {{"meteorlake", "crestmont"}, {"grandridge", "sierraforest"}};
 constexpr Preset product_presets[] = {presets::crestmont, presets::sierraforest};
 
+constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,
+                                                .edition = CacheTable::Edition::corrected,
+                                                .values = demand_last_level(any_response, 0x3F'BFC0'0000)}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::crestmont,
     .type = CoreType::atom,
@@ -142,6 +146,7 @@ constinit const CoreFacts facts{
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = tremont_cache,
+    .last_level = last_level_rows,
     .named_events = named,
     .off_core = atom_off_core,
 };

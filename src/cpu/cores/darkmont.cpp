@@ -112,6 +112,11 @@ constexpr Product products[] = {{6, 0xDD}, {6, 0xCC}, {6, 0xE5}, {6, 0xD5}};
 constexpr ProductName names[] = {{"pantherlake", "darkmont"}};
 constexpr Preset product_presets[] = {presets::darkmont, presets::clearwaterforest};
 
+constexpr u32 servers[] = {0xDD};
+constexpr LastLevelEvents last_level_rows[] = {
+    {.event = 0x01B7, .models = servers, .values = demand_last_level(any_response, 0x33F'BFC0'0000)},
+    {.event = 0x01B7, .values = demand_last_level(any_response, 0x13F'BFC0'0000)}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::darkmont,
     .type = CoreType::atom,
@@ -121,6 +126,7 @@ constinit const CoreFacts facts{
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = tremont_cache,
+    .last_level = last_level_rows,
     .named_events = skymont_names,
     .off_core = atom_off_core,
 };

@@ -154,6 +154,11 @@ constexpr Product products[] = {{6, 0x97}, {6, 0x9A}, {6, 0xB7}, {6, 0xBA},
 constexpr ProductName names[] = {{"alderlake", "goldencove"}, {"raptorlake", "goldencove"}};
 constexpr Preset product_presets[] = {presets::goldencove, presets::sapphirerapids, presets::emeraldrapids};
 
+constexpr u32 servers[] = {0x8F, 0xCF};
+constexpr LastLevelEvents last_level_rows[] = {
+    {.event = 0x012A, .models = servers, .values = {0x10001, 0x3F'BFC0'0001, 0x3F'3FFC'0002, 0x3F'3FC0'0002}},
+    {.event = 0x012A, .edition = CacheTable::Edition::corrected, .values = client_last_level}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::golden_cove,
     .products = products,
@@ -162,6 +167,7 @@ constinit const CoreFacts facts{
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = golden_cove_cache,
+    .last_level = last_level_rows,
     .named_events = named,
     .off_core = golden_cove_off_core_layout,
     .fixed_codes = p_core_fixed_codes,

@@ -130,7 +130,16 @@ inline constexpr auto golden_cove_cache =
 inline constexpr auto lion_cove_events = join(since_lion_cove, golden_cove_off_core);
 /// Panther Cove and Coyote Cove: event 2A goes through the OMR registers there, whose codes are their own.
 inline constexpr auto panther_cove_events = join(since_lion_cove, off_core(0x2A, omr_values));
-inline constexpr auto panther_cove_cache = join(golden_cove_near_cache, omr_last_level(0x012A));
+inline constexpr auto panther_cove_cache = join(
+    golden_cove_near_cache, last_level(0x012A, demand_last_level(any_omr_response, 0x00FF'FFF0'0000'0000)));
+inline constexpr auto coyote_cove_cache = join(
+    golden_cove_near_cache, last_level(0x012A, demand_last_level(any_omr_response, 0x00FF'03F0'0000'0000)));
+
+/// Clients have no other package to be answered from.
+inline constexpr LastLevelValues client_last_level = demand_last_level(any_response, 0x3F'BFC0'0000);
+inline constexpr LastLevelValues lion_cove_last_level = demand_last_level(any_response, 0x9E7'FA00'0000);
+inline constexpr auto cougar_cove_cache =
+    join(golden_cove_near_cache, last_level(0x012A, lion_cove_last_level));
 
 }  // namespace pmusim::event_rows
 

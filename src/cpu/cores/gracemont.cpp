@@ -116,6 +116,10 @@ constexpr Product products[] = {{6, 0xBE}, {6, 0x97}, {6, 0x9A}, {6, 0xB7}, {6, 
 constexpr ProductName names[] = {{"alderlake", "gracemont"}, {"raptorlake", "gracemont"}};
 constexpr Preset product_presets[] = {presets::gracemont};
 
+constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,
+                                                .edition = CacheTable::Edition::corrected,
+                                                .values = demand_last_level(any_response, 0x3F'8440'0000)}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::gracemont,
     .type = CoreType::atom,
@@ -125,6 +129,7 @@ constinit const CoreFacts facts{
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = tremont_cache,
+    .last_level = last_level_rows,
     .named_events = named,
     .off_core = atom_off_core,
 };

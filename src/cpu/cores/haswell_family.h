@@ -40,8 +40,8 @@ inline constexpr auto haswell_events =
 inline constexpr std::array haswell_cache{
     CacheEvent{l1d, read, access, 0x81D0},          CacheEvent{l1d, read, miss, 0x0151},
     CacheEvent{l1d, write, access, 0x82D0},         CacheEvent{l1i, read, miss, 0x0280},
-    CacheEvent{ll, read, access, 0x01B7, 0x10001},  CacheEvent{ll, read, miss, 0x01B7, 0x3F80400001},
-    CacheEvent{ll, write, access, 0x01B7, 0x10002}, CacheEvent{ll, write, miss, 0x01B7, 0x3F80400002},
+    CacheEvent{ll, read, access, 0x01B7, 0x10001},  CacheEvent{ll, read, miss, 0x01B7, 0x3FB8400001},
+    CacheEvent{ll, write, access, 0x01B7, 0x10002}, CacheEvent{ll, write, miss, 0x01B7, 0x3FB8400002},
     CacheEvent{dtlb, read, access, 0x81D0},         CacheEvent{dtlb, read, miss, 0x0108},
     CacheEvent{dtlb, write, access, 0x82D0},        CacheEvent{dtlb, write, miss, 0x0149},
     CacheEvent{itlb, read, access, 0x6085},         CacheEvent{itlb, read, miss, 0x0185},

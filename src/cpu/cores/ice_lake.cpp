@@ -199,6 +199,13 @@ constexpr ProductName names[] = {{"lakefield", "icelake"}};
 constexpr Preset product_presets[] = {presets::icelake, presets::icelake_server, presets::tigerlake,
                                       presets::rocketlake};
 
+constexpr u32 servers[] = {0x6A, 0x6C};
+constexpr LastLevelEvents last_level_rows[] = {
+    {.event = 0x01B7,
+     .models = servers,
+     .edition = CacheTable::Edition::corrected,
+     .values = {0x10001, 0x3F'BFC0'0001, 0x3F'3FFC'0002, 0x3F'3FC0'0002}}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::ice_lake,
     .products = products,
@@ -206,6 +213,7 @@ constinit const CoreFacts facts{
     .presets = product_presets,
     .events = table,
     .cache_events = skylake_cache,
+    .last_level = last_level_rows,
     .named_events = haswell_memory,
     .off_core = skylake_off_core_layout,
     .fixed_codes = p_core_fixed_codes,

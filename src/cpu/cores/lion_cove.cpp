@@ -133,6 +133,15 @@ constexpr ProductName names[] = {
     {"arrowlake", "lioncove"}, {"arrowlake-s", "lioncove"}, {"lunarlake", "lioncove"}};
 constexpr Preset product_presets[] = {presets::lioncove, presets::arrowlake_h};
 
+constexpr u32 lunar_lake[] = {0xBD};
+constexpr LastLevelEvents last_level_rows[] = {{.event = 0x012A,
+                                                .models = lunar_lake,
+                                                .edition = CacheTable::Edition::corrected,
+                                                .values = lion_cove_last_level},
+                                               {.event = 0x012A,
+                                                .edition = CacheTable::Edition::corrected,
+                                                .values = demand_last_level(any_response, 0xFE7'F800'0000)}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::lion_cove,
     .products = products,
@@ -141,6 +150,7 @@ constinit const CoreFacts facts{
     .events = lion_cove_events,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = golden_cove_cache,
+    .last_level = last_level_rows,
     .named_events = golden_cove_memory_names,
     .off_core = golden_cove_off_core_layout,
     .fixed_codes = p_core_fixed_codes,

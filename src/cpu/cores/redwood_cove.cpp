@@ -127,6 +127,11 @@ constexpr Product products[] = {{6, 0xAC}, {6, 0xAA}, {6, 0xB5}, {6, 0xAD}, {6, 
 constexpr ProductName names[] = {{"meteorlake", "redwoodcove"}};
 constexpr Preset product_presets[] = {presets::redwoodcove, presets::graniterapids};
 
+constexpr u32 servers[] = {0xAD, 0xAE};
+constexpr LastLevelEvents last_level_rows[] = {
+    {.event = 0x012A, .models = servers, .values = {0x10001, 0x3F'BFC0'0001, 0x3F'3FFC'0002, 0x3F'3FC0'0002}},
+    {.event = 0x012A, .edition = CacheTable::Edition::corrected, .values = client_last_level}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::redwood_cove,
     .products = products,
@@ -135,6 +140,7 @@ constinit const CoreFacts facts{
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = golden_cove_cache,
+    .last_level = last_level_rows,
     .named_events = golden_cove_memory_names,
     .off_core = golden_cove_off_core_layout,
     .fixed_codes = p_core_fixed_codes,

@@ -27,14 +27,22 @@ inline constexpr auto skylake_events =
          architectural_names, architectural_mispredicts);
 
 inline constexpr std::array skylake_cache{
-    CacheEvent{l1d, read, access, 0x81D0},          CacheEvent{l1d, read, miss, 0x0151},
-    CacheEvent{l1d, write, access, 0x82D0},         CacheEvent{l1i, read, miss, 0x0283},
-    CacheEvent{ll, read, access, 0x01B7, 0x10001},  CacheEvent{ll, read, miss, 0x01B7, 0x3FFFC00001},
-    CacheEvent{ll, write, access, 0x01B7, 0x10002}, CacheEvent{ll, write, miss, 0x01B7, 0x3FFFC00002},
-    CacheEvent{dtlb, read, access, 0x81D0},         CacheEvent{dtlb, read, miss, 0x0E08},
-    CacheEvent{dtlb, write, access, 0x82D0},        CacheEvent{dtlb, write, miss, 0x0E49},
-    CacheEvent{itlb, read, access, 0x2085},         CacheEvent{itlb, read, miss, 0x0E85},
-    CacheEvent{bpu, read, access, 0x00C4},          CacheEvent{bpu, read, miss, 0x00C5},
+    CacheEvent{l1d, read, access, 0x81D0},
+    CacheEvent{l1d, read, miss, 0x0151},
+    CacheEvent{l1d, write, access, 0x82D0},
+    CacheEvent{l1i, read, miss, 0x0283},
+    CacheEvent{ll, read, access, 0x01B7, 0x3FC0010001},
+    CacheEvent{ll, read, miss, 0x01B7, 0x3FFC020001},
+    CacheEvent{ll, write, access, 0x01B7, 0x3FC0010002},
+    CacheEvent{ll, write, miss, 0x01B7, 0x3FFC020002},
+    CacheEvent{dtlb, read, access, 0x81D0},
+    CacheEvent{dtlb, read, miss, 0x0E08},
+    CacheEvent{dtlb, write, access, 0x82D0},
+    CacheEvent{dtlb, write, miss, 0x0E49},
+    CacheEvent{itlb, read, access, 0x2085},
+    CacheEvent{itlb, read, miss, 0x0E85},
+    CacheEvent{bpu, read, access, 0x00C4},
+    CacheEvent{bpu, read, miss, 0x00C5},
 };
 
 }  // namespace pmusim::event_rows

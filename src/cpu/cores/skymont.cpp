@@ -126,6 +126,10 @@ constexpr ProductName names[] = {
     {"arrowlake", "skymont"}, {"arrowlake-s", "skymont"}, {"lunarlake", "skymont"}};
 constexpr Preset product_presets[] = {presets::skymont, presets::arrowlake_h_atom};
 
+constexpr LastLevelEvents last_level_rows[] = {{.event = 0x01B7,
+                                                .edition = CacheTable::Edition::corrected,
+                                                .values = demand_last_level(any_response, 0x13F'BFC0'0000)}};
+
 constinit const CoreFacts facts{
     .core = Microarchitecture::skymont,
     .type = CoreType::atom,
@@ -135,6 +139,7 @@ constinit const CoreFacts facts{
     .events = table,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = tremont_cache,
+    .last_level = last_level_rows,
     .named_events = skymont_names,
     .off_core = atom_off_core,
 };

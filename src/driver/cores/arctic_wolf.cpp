@@ -11,12 +11,7 @@ using namespace rows;
 // Off-module responses: the umask names the one OMR register, and with it the counter.
 constexpr ConstraintRow main_rows[] = {
     umask(0x01B7, 0x1), umask(0x02B7, 0x2), umask(0x04B7, 0x4), umask(0x08B7, 0x8),
-    umask(0x01D4, 0x1), umask(0x02D4, 0x2), umask(0x04D4, 0x4), umask(0x08D4, 0x8),
     umask(0x0175, gp0), umask(0x0275, gp1), umask(0x21D3, gp0), umask(0x22D3, gp0),
-};
-constexpr ConstraintRow pebs_rows[] = {
-    umask(0x05D0, gp0_7), umask(0x06D0, gp0_7), umask(0x01D4, 0x1),
-    umask(0x02D4, 0x2),   umask(0x04D4, 0x4),   umask(0x08D4, 0x8),
 };
 
 constexpr u64 arctic_wolf_omr = 0xC0FF'FFFF'FFFF'FFFF;
@@ -24,17 +19,13 @@ constexpr ExtraRegisterRow extra[] = {{0x01B7, msr::OMR_0, arctic_wolf_omr, omr}
                                       {0x02B7, msr::OMR_0 + 1, arctic_wolf_omr, omr},
                                       {0x04B7, msr::OMR_0 + 2, arctic_wolf_omr, omr},
                                       {0x08B7, msr::OMR_0 + 3, arctic_wolf_omr, omr},
-                                      {0x01D4, msr::OMR_0, arctic_wolf_omr, omr_d4},
-                                      {0x02D4, msr::OMR_0 + 1, arctic_wolf_omr, omr_d4},
-                                      {0x04D4, msr::OMR_0 + 2, arctic_wolf_omr, omr_d4},
-                                      {0x08D4, msr::OMR_0 + 3, arctic_wolf_omr, omr_d4},
                                       load_latency(0x05D0),
                                       {0x0127, msr::SNOOP_RSP_0, ~u64{0}, 0},
                                       {0x0227, msr::SNOOP_RSP_1, ~u64{0}, 0}};
 
 constinit const CoreTraits traits{
     .core = Microarchitecture::arctic_wolf,
-    .constraints = {skymont_fixed, main_rows, pebs_rows},
+    .constraints = {corrected_skymont_fixed, main_rows, darkmont_pebs},
     .placement = PlacementRule::crestmont,
     .period = PeriodRule::reduced_skid,
     .ack = PmiAck::middle,

@@ -20,6 +20,11 @@ ProductTraits product_traits(const CoreTraits& core, u32 model) {
 
 CoreTraits core_traits(const Enumeration& enumeration) {
   CoreTraits traits = traits_of(enumeration.microarchitecture);
+  if (traits.corrected && perf::has(enumeration.kernel, change::corrected_tables)) {
+    traits.constraints = traits.corrected->constraints;
+    if (!traits.corrected->extra_registers.empty())
+      traits.extra_registers = traits.corrected->extra_registers;
+  }
   const ProductTraits product = product_traits(traits, enumeration.model);
   if (!product.extra_registers.empty()) traits.extra_registers = product.extra_registers;
   if (enumeration.has_tables()) return traits;

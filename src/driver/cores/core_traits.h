@@ -76,6 +76,7 @@ struct LegacyLbr {
 struct ProductTraits {
   u32 model = 0;
   perf::Kernel since = perf::Kernel::v6_12;  ///< releases before it do not know the product
+  std::optional<perf::Kernel> until{};       ///< it and later ones do not know the product
   bool persistent_memory = false;            ///< server parts: codes 8 and 9 of data sources are PMEM
   unsigned lbr_since_stepping = 0;           ///< before it the LBR does not freeze on a PMI
   std::span<const ExtraRegisterRow> extra_registers{};  ///< instead of the core's
@@ -85,6 +86,12 @@ struct ProductTraits {
 struct LowPowerCore {
   u32 native_model_id = 0;  ///< CPUID.1AH:EAX[23:0]; 0: there is none
   Microarchitecture core = Microarchitecture::unknown;
+};
+
+/// What later releases have in place of the tables.
+struct LaterTables {
+  ConstraintTables constraints{};
+  std::span<const ExtraRegisterRow> extra_registers{};  ///< empty: as before
 };
 
 /// What the driver takes a microarchitecture for: facts that CPUID does not enumerate.
@@ -113,6 +120,7 @@ struct CoreTraits {
   std::span<const ConstraintRow> constraints_before_version_5{};  ///< of parts that are not known
   std::optional<perf::Change> since{};  ///< releases without it do not know the core
   std::span<const ProductTraits> products{};
+  std::optional<LaterTables> corrected{};  ///< since change::corrected_tables
 };
 
 /// Of one microarchitecture, whatever the product.

@@ -10,7 +10,7 @@ using namespace rows;
 
 constinit const CoreTraits traits{
     .core = Microarchitecture::cougar_cove,
-    .constraints = {golden_cove_fixed, lion_cove_main, lion_cove_pebs},
+    .constraints = {corrected_golden_cove_fixed, corrected_lion_cove_main, corrected_lion_cove_pebs},
     .placement = PlacementRule::redwood_cove,
     .period = PeriodRule::reduced_skid,
     .ack = PmiAck::late,

@@ -23,6 +23,7 @@ constinit const CoreTraits traits{
     .splits_latency = true,
     .pebs = {.distribution = fixed0 | gp01},
     .products = products,
+    .corrected = LaterTables{.constraints = {corrected_gracemont_fixed, {}, crestmont_pebs}},
 };
 
 }  // namespace pmusim::driver::cores::crestmont

@@ -10,7 +10,7 @@ using namespace rows;
 
 constinit const CoreTraits traits{
     .core = Microarchitecture::darkmont,
-    .constraints = {skymont_fixed, {}, gracemont_pebs},
+    .constraints = {corrected_skymont_fixed, {}, darkmont_pebs},
     .placement = PlacementRule::crestmont,
     .period = PeriodRule::reduced_skid,
     .ack = PmiAck::middle,

@@ -33,6 +33,8 @@ constinit const CoreTraits traits{
     .pebs = {.distribution = fixed0 | gp0},
     .hybrid_counters = gp0_7 | u64{0xF} << 32,
     .products = products,
+    .corrected = LaterTables{.constraints = {corrected_golden_cove_fixed, corrected_golden_cove_main,
+                                             corrected_golden_cove_pebs}},
 };
 
 }  // namespace pmusim::driver::cores::golden_cove

@@ -24,6 +24,8 @@ constinit const CoreTraits traits{
     .pebs = {.distribution = fixed0 | gp01},
     .has_own_capabilities = true,
     .products = products,
+    .corrected = LaterTables{.constraints = {corrected_golden_cove_fixed, corrected_lion_cove_main,
+                                             corrected_lion_cove_pebs}},
 };
 
 }  // namespace pmusim::driver::cores::lion_cove

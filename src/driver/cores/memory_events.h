@@ -26,15 +26,6 @@ inline constexpr MemoryEvent golden_cove_memory[] = {
     {0xD3, any_umask, pebs_flag::MEMORY_LOAD},   {0xD4, any_umask, pebs_flag::MEMORY_LOAD}};
 inline constexpr MemoryEvent lion_cove_memory[] = {{0x01CD, selector, pebs_flag::LOAD_LATENCY},
                                                    {0x02CD, selector, pebs_flag::STORE_LATENCY}};
-/// Of event D0 only these umasks have records with an address; others are PEBS events like any.
-inline constexpr MemoryEvent panther_cove_memory[] = {
-    {0x01CD, selector, pebs_flag::LOAD_LATENCY}, {0x02CD, selector, pebs_flag::STORE_LATENCY},
-    {0x11D0, selector, pebs_flag::MEMORY_LOAD},  {0x21D0, selector, pebs_flag::MEMORY_LOAD},
-    {0x41D0, selector, pebs_flag::MEMORY_LOAD},  {0x81D0, selector, pebs_flag::MEMORY_LOAD},
-    {0x12D0, selector, pebs_flag::MEMORY_STORE}, {0x42D0, selector, pebs_flag::MEMORY_STORE},
-    {0x82D0, selector, pebs_flag::MEMORY_STORE}, {0xD1, any_umask, pebs_flag::MEMORY_LOAD},
-    {0xD2, any_umask, pebs_flag::MEMORY_LOAD},   {0xD3, any_umask, pebs_flag::MEMORY_LOAD},
-    {0xD4, any_umask, pebs_flag::MEMORY_LOAD}};
 inline constexpr MemoryEvent gracemont_memory[] = {{0x05D0, selector, pebs_flag::LOAD_LATENCY},
                                                    {0x06D0, selector, pebs_flag::STORE_LATENCY}};
 

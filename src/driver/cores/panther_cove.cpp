@@ -10,13 +10,13 @@ using namespace rows;
 
 constinit const CoreTraits traits{
     .core = Microarchitecture::panther_cove,
-    .constraints = {golden_cove_fixed, panther_cove_main, panther_cove_pebs},
-    .placement = PlacementRule::redwood_cove,
+    .constraints = {corrected_golden_cove_fixed, panther_cove_main, panther_cove_pebs},
+    .placement = PlacementRule::golden_cove,
     .period = PeriodRule::reduced_skid,
     .ack = PmiAck::late,
     .pebs_on_all_counters = true,
     .extra_registers = panther_cove_extra,
-    .memory_events = panther_cove_memory,
+    .memory_events = lion_cove_memory,
     .data_source = DataSourceEncoding::panther_cove,
     .splits_latency = true,
     .has_own_capabilities = true,

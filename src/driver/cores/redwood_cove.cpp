@@ -28,6 +28,8 @@ constinit const CoreTraits traits{
     .data_source = DataSourceEncoding::golden_cove,
     .splits_latency = true,
     .pebs = {.distribution = fixed0 | gp0},
+    .corrected = LaterTables{.constraints = {corrected_golden_cove_fixed, corrected_golden_cove_main,
+                                             corrected_golden_cove_pebs}},
 };
 
 }  // namespace pmusim::driver::cores::redwood_cove

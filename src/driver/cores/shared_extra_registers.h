@@ -8,7 +8,7 @@
 /// (intel_*_extra_regs).
 namespace pmusim::driver::rows {
 
-inline constexpr unsigned offcore = 1, omr = 2, omr_d4 = 3;
+inline constexpr unsigned offcore = 1, omr = 2, omr_4f = 3, omr_d6 = 4;
 inline constexpr u32 FRONTEND = msr::PEBS_FRONTEND, LD_LAT = msr::PEBS_LD_LAT_THRESHOLD;
 
 inline constexpr ExtraRegisterRow offcore0(u16 event, u64 valid) {
@@ -39,10 +39,19 @@ inline constexpr ExtraRegisterRow lion_cove_extra[] = {offcore0(0x012A, 0xFFF'FF
                                                        frontend(0x04C2, 0x8)};
 
 inline constexpr u64 panther_cove_omr = 0x40FF'FFFF'0000'FFFF;
+// Three event codes share the four registers; an event that is moved keeps its code.
 inline constexpr ExtraRegisterRow panther_cove_extra[] = {{0x012A, msr::OMR_0, panther_cove_omr, omr},
                                                           {0x022A, msr::OMR_0 + 1, panther_cove_omr, omr},
                                                           {0x042A, msr::OMR_0 + 2, panther_cove_omr, omr},
                                                           {0x082A, msr::OMR_0 + 3, panther_cove_omr, omr},
+                                                          {0x014F, msr::OMR_0, panther_cove_omr, omr_4f},
+                                                          {0x024F, msr::OMR_0 + 1, panther_cove_omr, omr_4f},
+                                                          {0x044F, msr::OMR_0 + 2, panther_cove_omr, omr_4f},
+                                                          {0x084F, msr::OMR_0 + 3, panther_cove_omr, omr_4f},
+                                                          {0x01D6, msr::OMR_0, panther_cove_omr, omr_d6},
+                                                          {0x02D6, msr::OMR_0 + 1, panther_cove_omr, omr_d6},
+                                                          {0x04D6, msr::OMR_0 + 2, panther_cove_omr, omr_d6},
+                                                          {0x08D6, msr::OMR_0 + 3, panther_cove_omr, omr_d6},
                                                           load_latency(0x01CD),
                                                           frontend(0x02C6, 0x9),
                                                           frontend(0x03C6, 0x7F'FF1F),

@@ -8,7 +8,9 @@ namespace pmusim::driver::cores::skylake {
 
 using namespace rows;
 
-constexpr ProductTraits products[] = {{.model = 0x66, .since = perf::Kernel::v6_14}};
+// Cannon Lake is in no table of 6.12 and 7.3; of those in between nothing has been seen.
+constexpr ProductTraits products[] = {
+    {.model = 0x66, .since = perf::Kernel::v6_14, .until = perf::Kernel::v7_3}};
 
 constinit const CoreTraits traits{
     .core = Microarchitecture::skylake,

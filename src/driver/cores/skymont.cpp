@@ -26,6 +26,7 @@ constinit const CoreTraits traits{
     // Arrow Lake-H carries low-power cores of the generation before beside its Skymonts.
     .low_power = {.native_model_id = 2, .core = Microarchitecture::crestmont},
     .products = products,
+    .corrected = LaterTables{.constraints = {corrected_skymont_fixed, {}, crestmont_pebs}},
 };
 
 }  // namespace pmusim::driver::cores::skymont

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "pmusim/arch/debug_store.h"
+
 namespace pmusim::driver {
 namespace {
 
@@ -100,9 +102,12 @@ void CounterBank::set_reload_causes(unsigned n, u64 causes) {
   access_.wrmsr(reload_address(n, msr::V6_GP0_CFG_B, msr::V6_FX0_CFG_B), causes);
 }
 
-void CounterBank::set_reload_config(unsigned n, u64 value, u64 mask) {
-  if ((cfg_c_[n] & mask) == (value & mask)) return;
-  cfg_c_[n] = (cfg_c_[n] & ~mask) | (value & mask);
+void CounterBank::set_reload_value(unsigned n, u64 value) {
+  if ((cfg_c_[n] & pebs::cfg_c::RELOAD) != value) set_reload_config(n, value);
+}
+
+void CounterBank::set_reload_config(unsigned n, u64 value) {
+  if (std::exchange(cfg_c_[n], value) == value) return;
   access_.wrmsr(reload_address(n, msr::V6_GP0_CFG_C, msr::V6_FX0_CFG_C), cfg_c_[n]);
 }
 

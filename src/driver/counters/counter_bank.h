@@ -35,8 +35,10 @@ class CounterBank {
 
   /// CFG_B: what reloads the counter. Writes only changes; counters without the register have no causes.
   void set_reload_causes(unsigned counter, u64 causes);
-  /// CFG_C under `mask`, written if that changes it.
-  void set_reload_config(unsigned counter, u64 value, u64 mask);
+  /// CFG_C with nothing but a value to reload, written if it has another one.
+  void set_reload_value(unsigned counter, u64 value);
+  /// CFG_C, written if that changes it.
+  void set_reload_config(unsigned counter, u64 value);
 
   void enable_all();
   void disable_all();

@@ -7,6 +7,7 @@
 #include "driver/counters/topdown.h"
 #include "driver/driver.h"
 #include "driver/linux_changes.h"
+#include "driver/scheduling/acr_group.h"
 #include "perf/context.h"
 
 namespace pmusim::driver {
@@ -206,6 +207,8 @@ void Driver::enable_event(Event& event) {
   }
   u64 select = data.config, reload_config = pebs_.cfg_c_beside(event);
   if (hidden_from_user(event)) select |= msr::evtsel::RDPMC_USR_DISABLE;
+  // The control bit that is AnyThread of other fixed counters.
+  if ((data.flags & driver_flag::METRICS_CLEAR) != 0) select |= msr::evtsel::ANY;
   if ((data.flags & pebs_flag::PRECISE) != 0) {
     const PebsCounterBits bits = pebs_.enable(event, owners_);
     select &= ~msr::evtsel::INT;
@@ -220,20 +223,16 @@ void Driver::enable_event(Event& event) {
   counters_.start(n, select);
 }
 
-/// CFG_B and CFG_C. The low half of CFG_C serves reloads by other counters and by arch-PEBS alike; the upper
-/// half, what records hold, must not outlive the event that wanted records.
+/// CFG_B and CFG_C. The low half of CFG_C serves reloads by other counters and by arch-PEBS alike. Auto
+/// counter reload writes it on its own; where there is architectural PEBS, the whole register follows.
 void Driver::program_reload(const Event& event, u64 pebs_config) {
-  constexpr u64 reload_value = bits(31, 0);
   const auto n = counter_of(event);
-  const bool precise = has_flag(event, pebs_flag::PRECISE);
-  u64 value = cpu_.arch_pebs() ? pebs_config : 0;
-  u64 mask = cpu_.arch_pebs() ? precise ? ~u64{0} : ~reload_value : 0;
-  if (data_of(event).reload_causes != 0) {
-    mask |= reload_value;
-    value = (value & ~reload_value) | ((0 - event.hw.sample_period) & reload_value);
-  }
+  const u64 reload = (0 - event.hw.sample_period) & pebs::cfg_c::RELOAD;
   counters_.set_reload_causes(n, data_of(event).reload_causes);
-  counters_.set_reload_config(n, value, mask);
+  if (data_of(event).reload_causes != 0) counters_.set_reload_value(n, reload);
+  if (!cpu_.arch_pebs()) return;
+  const u64 of_group = cpu_.acr_cause != 0 && in_acr_group(event) ? reload : 0;
+  counters_.set_reload_config(n, pebs_config | of_group);
 }
 
 void Driver::disable_event(Event& event) {
@@ -245,12 +244,13 @@ void Driver::disable_event(Event& event) {
     bts_.disable();
     return;
   }
+  // A counter that is nobody's must not show in records.
+  if (cpu_.arch_pebs() && !counter::is_metric(n) && counts_from_records(event))
+    counters_.set_reload_config(n, 0);
   // The slots counter runs until the last one stops that needs it.
   const bool needed = (counter::is_metric(n) || n == counter::SLOTS) && other_topdown_counts(event);
   if (!needed) counters_.stop(counter::is_metric(n) ? counter::SLOTS : n);
   if (counter::is_metric(n)) return;
-  // A counter that is nobody's must not show in records.
-  if (cpu_.arch_pebs() && counts_from_records(event)) counters_.set_reload_config(n, 0, ~u64{0});
   if (!has_flag(event, pebs_flag::PRECISE)) return;
   pebs_.disable(event, owners_);
   if (enabled_) pebs_.write_enable();

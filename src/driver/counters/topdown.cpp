@@ -6,6 +6,7 @@
 
 #include "driver/driver.h"
 #include "driver/event_data.h"
+#include "driver/linux_changes.h"
 
 namespace pmusim::driver {
 namespace {
@@ -48,8 +49,10 @@ Result<Done, KernelError> check_topdown(perf::Event& event, const Enumeration& c
   if (!metric && !is_slots(data_of(event).config)) return Done{};
   if ((event.attr.config & ~event_and_umask) != 0)
     return refuse_topdown("config: topdown events take no filter bits");
-  if (event.attr.config1 != 0 || event.attr.config2 != 0)
+  const bool clears = !metric && event.attr.config1 == 1 && perf::has(cpu.kernel, change::metrics_clear);
+  if ((event.attr.config1 != 0 && !clears) || event.attr.config2 != 0)
     return refuse_topdown("config1: topdown events take no further configuration");
+  if (clears) data_of(event).flags |= driver_flag::METRICS_CLEAR;
   if (!metric) return Done{};
   if (event.is_sampling()) return refuse_topdown("sample_period: a topdown metric cannot sample");
   if (event.is_leader() || !is_slots(data_of(*event.leader).config))

@@ -14,19 +14,22 @@ namespace index = pebs::index_register;
 Fault ArchPebsBuffer::set_up() {
   if (!access_.probe().map_memory_at(place_.linear, place_.physical, place_.bytes)) return Fault::pf;
   const auto size = static_cast<u64>(std::countr_zero(place_.bytes / 4096));
-  if (const Fault fault = access_.wrmsr(msr::PEBS_BASE, place_.physical | (size & base::SIZE));
-      fault != Fault::none)
-    return fault;
-  return access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
+  return access_.wrmsr(msr::PEBS_BASE, place_.physical | (size & base::SIZE));
 }
 
 /// The register counts in units of 16 bytes.
 u64 ArchPebsBuffer::threshold_field() const { return to_field(threshold_ / 16, 58, 36); }
 
-void ArchPebsBuffer::set_threshold(u64 bytes) {
+ArchPebsBuffer::Change ArchPebsBuffer::change_threshold(u64 bytes) {
   threshold_ = bytes;
   const FaultOr<u64> now = access_.rdmsr(msr::PEBS_INDEX);
-  if (now.ok()) access_.wrmsr(msr::PEBS_INDEX, (*now & ~index::THRESHOLD) | threshold_field());
+  if (!now.ok()) return Change::none;
+  const u64 old = *now & index::THRESHOLD;
+  if ((*now & index::ENABLE) != 0 && old == threshold_field()) return Change::none;
+  constexpr u64 one_unit = to_field(1, 58, 36);
+  if (old > one_unit && (*now & index::WRITE_OFFSET) != 0) return Change::drain;
+  access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
+  return Change::made;
 }
 
 bool ArchPebsBuffer::holds_records() const {

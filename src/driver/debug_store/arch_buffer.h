@@ -19,12 +19,17 @@ class ArchPebsBuffer {
   };
   ArchPebsBuffer(RegisterAccess& access, const Place& place) : access_(access), place_(place) {}
 
-  /// Maps the buffer and turns it on. Fault::pf where the addresses are taken.
+  /// Maps the buffer and says where it is. Fault::pf where the addresses are taken.
   [[nodiscard]] Fault set_up();
 
-  /// Hardware interrupts when so many bytes are in the buffer. Multiples of 16.
-  u64 threshold() const { return threshold_; }
-  void set_threshold(u64 bytes);
+  /// What has to be done before hardware interrupts as soon as so many bytes are in the buffer (multiples of
+  /// 16), and stores anything at all.
+  enum class Change : u8 {
+    none,
+    drain,  ///< records of a large buffer are there: taking them does it
+    made,   ///< it has been done, and records that were there are lost
+  };
+  Change change_threshold(u64 bytes);
 
   /// True when records are in the buffer, and when nobody can tell.
   bool holds_records() const;

@@ -104,8 +104,12 @@ class PebsDriver {
   Result<Done, KernelError> init(perf::Event& event) const;
 
   /// The event has its counter. May drain first, because the record layout changes.
-  void add(perf::Event& event, const EventMap& events);
+  void add(perf::Event& event);
   void remove(perf::Event& event, const EventMap& events);
+
+  /// From now on records hold these counters, whatever else they hold. They do so until the last precise
+  /// event goes.
+  void record_counters(u64 counters) { recorded_counters_ |= counters; }
 
   /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot.
   PebsCounterBits enable(perf::Event& event, const EventMap& events);
@@ -142,7 +146,8 @@ class PebsDriver {
   u64 data_config_of(const perf::Event& event) const;
   u64 cfg_c_of(const perf::Event& event) const;
   void program_layout(const EventMap& events);
-  void program_threshold(const EventMap& events);
+  void program_threshold();
+  void program_arch_threshold(const EventMap& events);
   u64 threshold_offset() const;
   std::span<std::byte> take_records();
   void account_reload(perf::Event& event, u64 overflows);
@@ -165,6 +170,7 @@ class PebsDriver {
   u64 data_config_ = 0;    // as hardware has it
   u32 record_bytes_ = 0;   // of one record in this configuration
   unsigned active_ = 0, large_ = 0;
+  u64 recorded_counters_ = 0;  // of snapshot groups that are or were on the PMU beside a precise event
   bool draining_ = false;
   DemuxTotals totals_;
 };

@@ -54,8 +54,7 @@ u64 types_for_large(const Enumeration& cpu) {
 bool can_store_counters(const Enumeration& cpu) {
   using namespace pebs::cfg_c;
   if (!cpu.arch_pebs()) return pebs::stores_counters(cpu.pebs_format) && cpu.pebs_baseline;
-  constexpr u64 any = GP | FIXED | METRICS;
-  return (cpu.pebs_arch_capabilities & ALLOW_IN_RECORD) != 0 && (cpu.pebs_arch_capabilities & any) != 0;
+  return (cpu.pebs_arch_capabilities & (GP | FIXED | METRICS)) != 0;
 }
 
 /// Of perf's mask of general registers, what records hold: not CS and SS.
@@ -130,11 +129,12 @@ u64 stored_in_adaptive(u64 counters) {
          to_field(field(counters, 39, 32), 55, 48);
 }
 
-/// The same for CFG_C, which names kinds of counters. Each of them lets itself be stored on its own.
+/// The same for CFG_C, which names kinds of counters. Each of them lets itself be stored on its own; records
+/// of events outside of the group have them too.
 u64 stored_in_arch(u64 counters) {
   using namespace pebs::cfg_c;
   if (counters == 0) return 0;
-  return ALLOW_IN_RECORD | ((counters & counter::GP_BITS) != 0 ? GP : 0) |
+  return ((counters & counter::GP_BITS) != 0 ? GP : 0) |
          ((counters & bits(counter::METRICS - 1, counter::FIXED)) != 0 ? FIXED : 0) |
          ((counters & counter::METRIC_BITS) != 0 ? METRICS : 0);
 }
@@ -142,7 +142,7 @@ u64 stored_in_arch(u64 counters) {
 }  // namespace
 
 u64 PebsDriver::cfg_c_beside(const perf::Event& event) const {
-  return counts_from_records(event) ? pebs::cfg_c::ALLOW_IN_RECORD & enumeration_.pebs_arch_capabilities : 0;
+  return counts_from_records(event) ? pebs::cfg_c::ALLOW_IN_RECORD : 0;
 }
 
 u32 PebsDriver::recorded_registers() const {
@@ -180,6 +180,12 @@ Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {
     if (can_be_large(enumeration_, attr, perf::simd_abi(kernel_))) flags |= pebs_flag::LARGE;
   }
   data_of(event).flags |= flags;
+  if (enumeration_.arch_pebs()) {
+    constexpr unsigned distributed = 3;
+    const u64 able =
+        attr.precise_ip == distributed ? enumeration_.pebs_distribution : enumeration_.pebs_counters;
+    if (able != enumeration_.counters) data_of(event).dynamic_constraint &= able;
+  }
   if ((attr.sample_type & sample::READ) != 0 && can_store_counters(enumeration_))
     data_of(*event.leader).flags |= pebs_flag::COUNTERS_RECORDED;
   return Done{};
@@ -204,8 +210,9 @@ u64 PebsDriver::cfg_c_of(const perf::Event& event) const {
   if ((attr.sample_type & memory_types) != 0) config |= AUX;
   if (wants_gprs(event)) config |= GPRS;
   if ((attr.sample_type & sample::BRANCH_STACK) != 0) config |= LBR;
-  config |= stored_in_arch(data_of(event).stored_counters);
-  config &= enumeration_.pebs_arch_capabilities;
+  config |= stored_in_arch(recorded_counters_);
+  config &= enumeration_.pebs_arch_capabilities & ~ALLOW_IN_RECORD;
+  config |= cfg_c_beside(event);
   if (has_flag(event, pebs_flag::AUTO_RELOAD)) config |= (0 - event.hw.sample_period) & RELOAD;
   return config | ENABLE;
 }

@@ -65,21 +65,21 @@ Fault PebsDriver::set_up() {
                                                      .threshold_bytes = record_bytes_});
 }
 
-void PebsDriver::add(perf::Event& event, const EventMap& events) {
+void PebsDriver::add(perf::Event& event) {
   if (!has_flag(event, pebs_flag::PRECISE)) return;
   const u64 wanted = data_config_of(event);
   wanted_config_ = active_ == 0 ? wanted : wanted_config_ | wanted;
   ++active_;
   if (has_flag(event, pebs_flag::LARGE)) ++large_;
-  program_threshold(events);
+  program_threshold();
 }
 
 void PebsDriver::remove(perf::Event& event, const EventMap& events) {
   if (!has_flag(event, pebs_flag::PRECISE)) return;
   if (all_large()) drain(DrainTrigger::event_disable, events, nullptr);
-  --active_;
+  if (--active_ == 0) recorded_counters_ = 0;
   if (has_flag(event, pebs_flag::LARGE)) --large_;
-  program_threshold(events);
+  program_threshold();
 }
 
 /// A drain takes records of one layout: those of the last one come out before another begins.
@@ -89,7 +89,7 @@ void PebsDriver::program_layout(const EventMap& events) {
   data_config_ = wanted_config_;
   record_bytes_ = pebs::adaptive_layout(data_config_).size;
   access_.wrmsr(msr::PEBS_DATA_CFG, data_config_);
-  program_threshold(events);
+  program_threshold();
 }
 
 /// Bytes of records after which hardware interrupts.
@@ -107,19 +107,19 @@ u64 PebsDriver::threshold_offset() const {
   return reserved < usable ? usable - reserved : record_bytes_;
 }
 
-void PebsDriver::program_threshold(const EventMap& events) {
-  if (uses_memory_area()) {
-    area_.set_threshold(DebugStoreArea::Writer::pebs, threshold_offset());
-    return;
-  }
-  if (!enumeration_.arch_pebs()) return;
+void PebsDriver::program_threshold() {
+  if (uses_memory_area()) area_.set_threshold(DebugStoreArea::Writer::pebs, threshold_offset());
+}
+
+/// As an event starts; those that run have the threshold of before until then (Linux:
+/// intel_pmu_enable_event_ext).
+void PebsDriver::program_arch_threshold(const EventMap& events) {
   // One record can be almost a page long.
   constexpr u64 every_record = 16, longest_record = 4096;
   const bool many = all_large() && options_.buffer_bytes > longest_record;
   const u64 threshold = many ? options_.buffer_bytes - longest_record : every_record;
-  if (threshold == arch_buffer_.threshold()) return;
-  if (threshold == every_record) drain(DrainTrigger::reconfigure, events, nullptr);
-  arch_buffer_.set_threshold(threshold);
+  if (arch_buffer_.change_threshold(threshold) == ArchPebsBuffer::Change::drain)
+    drain(DrainTrigger::reconfigure, events, nullptr);
 }
 
 PebsCounterBits PebsDriver::enable(perf::Event& event, const EventMap& events) {
@@ -127,7 +127,10 @@ PebsCounterBits PebsDriver::enable(perf::Event& event, const EventMap& events) {
   program_layout(events);
   const auto counter = counter_of(event);
   enabled_ |= bit(counter);
-  if (enumeration_.arch_pebs()) return {.cfg_c = cfg_c_of(event)};
+  if (enumeration_.arch_pebs()) {
+    program_arch_threshold(events);
+    return {.cfg_c = cfg_c_of(event)};
+  }
 
   enable_word_ |= bit(counter);
   if (has_flag(event, pebs_flag::LOAD_LATENCY) && enumeration_.perfmon_version < 5)

@@ -7,6 +7,7 @@
 
 #include "driver/lbr/lbr.h"
 #include "driver/linux_changes.h"
+#include "perf/context.h"
 
 namespace pmusim::driver {
 namespace {
@@ -88,6 +89,8 @@ unsigned LbrDriver::branch_counter_count() const {
 
 Result<Done, KernelError> LbrDriver::init(Event& event) const {
   data_of(event).branch_config = data_of(event).branch_software_filter = 0;
+  if (event.context != nullptr && event.context->task() != nullptr)
+    data_of(event).target = event.context->task()->tid;
   if (wants_stack(event))
     if (auto result = set_filter(event); !result.ok()) return result;
   if (has(event, branch::COUNTERS))

@@ -90,6 +90,23 @@ bool LbrDriver::keeps_call_stacks(const Event& event) const {
   return wants_user_call_stack(event) && (!of_cpu || has(kernel_, change::call_stacks_of_cpu_events));
 }
 
+/// Where a task's events are exchanged for those that another has inherited from the same, later releases go
+/// on counting them for the thread that had them first; and the idle one has no place to keep a stack.
+void LbrDriver::count_call_stack_user(const Event& event, int difference) {
+  if (!keeps_call_stacks(event)) return;
+  const u32 tid = has(kernel_, change::call_stacks_by_target) ? data_of(event).target : 0;
+  call_stack_users_[tid] += static_cast<unsigned>(difference);
+}
+
+unsigned LbrDriver::call_stack_users(u32 tid) const {
+  const auto users = [&](u32 of) {
+    const auto found = call_stack_users_.find(of);
+    return found == call_stack_users_.end() ? 0 : found->second;
+  };
+  if (!has(kernel_, change::call_stacks_by_target)) return users(0);
+  return tid == 0 ? 0 : users(0) + users(tid);
+}
+
 void LbrDriver::add(const Event& event) {
   if (!uses_lbr(event)) return;
   // A guest brings its own filter: an event for it has none to force on the others.
@@ -97,14 +114,14 @@ void LbrDriver::add(const Event& event) {
     select_ = data_of(event).branch_config;
     request_ = data_of(event).branch_software_filter;
   }
-  if (keeps_call_stacks(event)) ++call_stack_users_;
+  count_call_stack_user(event, +1);
   if (has_stack_in_records(event, cpu_)) ++pebs_users_;
   if (++users_ == 1 && event.time_running == 0) reset();
 }
 
 void LbrDriver::remove(const Event& event) {
   if (!uses_lbr(event)) return;
-  if (keeps_call_stacks(event)) --call_stack_users_;
+  count_call_stack_user(event, -1);
   if (has_stack_in_records(event, cpu_)) --pebs_users_;
   --users_;
   if (event.is_leader() && in_logged_group(event)) reset();
@@ -242,7 +259,7 @@ void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, perf:
   if (users_ == 0) return;
   const auto known = tasks_.find(task.tid);
   if (direction == perf::PmuDriver::SwitchDirection::out) {
-    if (call_stack_users_ == 0) {
+    if (call_stack_users(task.tid) == 0) {
       if (known != tasks_.end()) known->second.valid = false;
       return;
     }
@@ -252,7 +269,7 @@ void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, perf:
     last_save_ = saved.number = ++saves_;
     return;
   }
-  if (known == tasks_.end() || call_stack_users_ == 0 || !known->second.valid) {
+  if (known == tasks_.end() || call_stack_users(task.tid) == 0 || !known->second.valid) {
     reset();
     return;
   }

@@ -125,6 +125,9 @@ class LbrDriver {
   void set_up_xsaves();
   bool call_stack_mode() const { return (request_ & branch_class::CALL_STACK) != 0; }
   bool keeps_call_stacks(const perf::Event& event) const;
+  void count_call_stack_user(const perf::Event& event, int difference);
+  /// How many events on the PMU want the call stack of this thread.
+  unsigned call_stack_users(u32 tid) const;
   bool info_needed() const;
   void read_image(std::vector<LbrEntry>& out);
   const perf::BranchStack& present(std::span<const perf::BranchEntry> branches, const perf::Event& event);
@@ -142,9 +145,10 @@ class LbrDriver {
   xsave::Layout image_;  // of XSAVES of component 15
   BranchFilter filter_;
 
-  unsigned users_ = 0, pebs_users_ = 0, call_stack_users_ = 0;
-  u64 select_ = 0;   // filter register of the newest user
-  u64 request_ = 0;  // software filter of the newest user
+  unsigned users_ = 0, pebs_users_ = 0;
+  std::map<u32, unsigned> call_stack_users_;  // by the thread that an event is for; of the CPU's: 0
+  u64 select_ = 0;                            // filter register of the newest user
+  u64 request_ = 0;                           // software filter of the newest user
   u64 hardware_index_ = 0;
   std::vector<LbrEntry> records_;
   std::vector<perf::BranchEntry> at_interrupt_, of_record_;  // with event counts in the reserved bits

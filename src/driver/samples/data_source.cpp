@@ -71,8 +71,8 @@ constexpr Table panther_cove_near = changed({}, {{0x0, no_level},
                                                  {0x4, 0x400100442},     // L2, clean
                                                  {0x7, 0x400200442},     // L2, snoop hit
                                                  {0x8, 0x400800442},     // L2, hit modified
-                                                 {0x9, 0x400400442},     // L2, promoted prefetch
-                                                 {0xA, 0x400400442},     // the same of another core
+                                                 {0x9, 0x400100442},     // L2, promoted prefetch
+                                                 {0xA, 0x400100442},     // the same of another core
                                                  {0xF, 0x1E00140042}});  // uncached
 constexpr Table arctic_wolf_near = changed({}, {{0x0, no_level},
                                                 {0x1, 0x200100142},     // L1
@@ -116,11 +116,12 @@ u64 lion_cove(u64 code) {
 u64 off_module_snoop(u64 code) {
   constexpr u64 modified = bit(5), snooped = bit(6);
   const u64 source = code & 0xF;
-  if (source == 2) {
+  if (source == 2 && (code & modified) == 0) {
     constexpr std::array by_snoop_and_promoted{snoop_na, snoop_miss, snoop_hit, snoop_none};
     return by_snoop_and_promoted[field(code, 7, 6)];
   }
   if (source >= 7) return snoop_none;
+  if (source == 2) return snoop_modified;
   return ((code & modified) != 0 ? snoop_modified : snoop_hit) | ((code & snooped) != 0 ? snoop_forward : 0);
 }
 

@@ -28,8 +28,8 @@ std::vector<Event*> members_with(Event& event) {
 }
 
 Result<Done, KernelError> check_event(const Event& event, u64 max_period) {
-  if (is_slots(data_of(event).config) || is_metric(data_of(event).config))
-    return refuse_group("config: topdown events cannot be in a group with acr_mask");
+  if (is_metric(data_of(event).config))
+    return refuse_group("config: topdown metrics cannot be in a group with acr_mask");
   if (event.attr.freq) return refuse_group("freq: events of a group with acr_mask need a fixed period");
   if (event.attr.config2 != 0 && event.attr.precise_ip > 2)
     return refuse_group("precise_ip: 3 and acr_mask exclude each other");
