@@ -24,7 +24,7 @@ inline const Registers* last_registers(const trace::BlockRun& run) {
 }
 
 /// What watches a running program: the PMU of one logical processor under its driver and perf_event core. It
-/// is told what retires and what happens, and never changes it.
+/// gets what retires and what happens, and never changes it.
 ///
 /// The program has the one CPU to itself, CPU 0. Its time is the TSC's, which starts at 0.
 class Monitor final : private PmiHandler, private perf::Target {

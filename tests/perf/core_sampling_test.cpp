@@ -469,7 +469,7 @@ TEST_F(CoreSampling, AClockTimerThatStoodStillMissesNoNanosecond) {
 }
 
 TEST_F(CoreSampling, OnlyInheritStatRecordsAChildsCount) {
-  const auto told = [&](bool stat) {
+  const auto records = [&](bool stat) {
     Attr attr = counting();
     attr.inherit = 1;
     attr.inherit_stat = stat;
@@ -478,8 +478,8 @@ TEST_F(CoreSampling, OnlyInheritStatRecordsAChildsCount) {
     core.exit(101);
     return types(ring);
   };
-  EXPECT_EQ(told(true), (Types{read}));
-  EXPECT_EQ(told(false), (Types{}));
+  EXPECT_EQ(records(true), (Types{read}));
+  EXPECT_EQ(records(false), (Types{}));
 }
 
 TEST_F(CoreSampling, ClockEventsSampleByTimer) {

@@ -47,7 +47,7 @@ inline constexpr OffCoreLayout goldmont_off_core_layout{.event = 0xB7,
 
 /// Off-module response: the split of bits 55:32 follows from what perf's LL events ask for. Which of the
 /// other requests are prefetches is not known.
-constexpr OffCoreLayout omr_layout(u8 event, u64 prefetches = bits(31, 3)) {
+constexpr OffCoreLayout omr_layout(u16 event, u64 prefetches = bits(31, 3)) {
   return {.event = event,
           .umasks = 0x0F,
           .prefetches = prefetches,
