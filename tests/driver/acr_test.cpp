@@ -300,7 +300,7 @@ TEST(AcrValidationWithoutHardware, PartsWithoutItIgnoreTheMask) {
 }
 
 // Linux 7.3 on Panther Cove: slots may be a member, but have no mask; metrics may not.
-TEST(AcrValidationWithMetrics, MetricsAreRefusedAndSlotsNeedNoMask) {
+TEST(AcrValidationWithMetrics, MetricsAreRefusedAndSlotsHaveNoMask) {
   FakeBus bus = lion_cove();  // no such part has been seen: metrics and ACR on one core
   bus.leaves[{0x23, 0}].eax |= 1 << 2;
   bus.leaves[{0x23, 2}] = {0xFC, 3, 0xFC, 3};

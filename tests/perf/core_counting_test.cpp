@@ -335,7 +335,7 @@ std::pair<u64, u64> enabled_for(Kernel kernel) {
 }
 
 // What `pmusim-linux compare --setup task-multiplex` shows of Linux 7.3 and 6.12.
-TEST(ChildrensTimes, LackTheLastWaitSinceLinux7_3) {
+TEST(ChildrensTimes, SinceLinux7_3LackWhatWasWaitedForAtLast) {
   EXPECT_EQ(enabled_for(Kernel::v7_1), std::pair(u64{500'000}, u64{500'000}));
   EXPECT_EQ(enabled_for(Kernel::v7_3), std::pair(u64{500'000}, u64{0}));
 }
