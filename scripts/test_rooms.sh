@@ -19,19 +19,19 @@ if [ $# -eq 0 ]; then
 else
   for room in "$@"; do programs+=("$(find . tests -maxdepth 1 -name "test_$room" -type f)"); done
 fi
-# PROGRAM SHARD SHARDS of each process: some forty tests in one, or more, as tests of a process share what they prepare.
+# PROGRAM SHARD SHARDS of each process: some twenty tests in one, or more, as tests of a process share what they prepare.
 processes() {
   local program tests shards shard most=$((2 * $(nproc)))
   for program in "${programs[@]}"; do
     tests=$("$program" --gtest_list_tests | grep -c '^  ')
-    shards=$((tests / 40 + 1 < most ? tests / 40 + 1 : most))
+    shards=$((tests / 20 + 1 < most ? tests / 20 + 1 : most))
     for ((shard = 0; shard < shards; shard++)); do printf '%s %d %d\n' "$program" "$shard" "$shards"; done
   done
 }
 run() {
   local log
   log=$logs/$(basename "$1").$2
-  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout 900 "$1" --gtest_brief=1 >"$log" 2>&1 && return
+  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$2 timeout 1800 "$1" --gtest_brief=1 >"$log" 2>&1 && return
   printf '\n%s, GTEST_SHARD_INDEX=%d GTEST_TOTAL_SHARDS=%d:\n' "$1" "$2" "$3"
   cat "$log"
   grep -q '^\[==========\].* ran\.' "$log" || echo '[==========] 1 test ended before its end' >>"$log"
