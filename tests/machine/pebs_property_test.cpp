@@ -173,7 +173,7 @@ class DrivenCpu : public PmiHandler, public driver::PebsHost, public perf::Sampl
     Event& event = *events_[n];
     Truth& truth = truths_[n];
     driver::data_of(event).index = static_cast<int>(n);
-    driver_.add(event, map_);
+    driver_.add(event);
     map_[n] = &event;
     const driver::PebsCounterBits bits = driver_.enable(event, map_);
     truth.value = (0 - event.hw.sample_period) & width_mask_;
