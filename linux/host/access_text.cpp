@@ -14,7 +14,7 @@ std::string_view name_of(Access::Kind kind) {
 
 std::string place(const Access& access) {
   if (access.kind == Access::Kind::rdpmc) return fmt::format("{:x}", access.address);
-  const Register* const row = Machine::present().pmu().registers().find(access.address);
+  const Register* const row = KernelMachine::present().pmu().registers().find(access.address);
   return row == nullptr ? fmt::format("{:x}", access.address)
                         : fmt::format("{} ({:x})", row->name(), access.address);
 }

@@ -12,12 +12,12 @@ namespace {
 
 using namespace pmusim;
 using linux_driver::Access;
-using linux_driver::Machine;
+using linux_driver::KernelMachine;
 
 u64 number_of(const void* address) { return reinterpret_cast<u64>(address); }
 
 int tell(Access::Kind kind, u32 address, u64 value, bool faulted, const void* caller) {
-  Machine::present().on_access(
+  KernelMachine::present().on_access(
       {.kind = kind, .address = address, .value = value, .faulted = faulted, .caller = number_of(caller)});
   return faulted ? 1 : 0;
 }
@@ -33,20 +33,22 @@ int forwarded_read(Access::Kind kind, u32 address, const FaultOr<u64>& result, p
 extern "C" {
 
 int host_rdmsr(pmusim_u32 address, pmusim_u64* value, const void* caller) {
-  return forwarded_read(Access::Kind::rdmsr, address, Machine::present().bus().rdmsr(address), value, caller);
+  return forwarded_read(Access::Kind::rdmsr, address, KernelMachine::present().bus().rdmsr(address), value,
+                        caller);
 }
 
 int host_wrmsr(pmusim_u32 address, pmusim_u64 value, const void* caller) {
-  const bool faulted = Machine::present().bus().wrmsr(address, value) != Fault::none;
+  const bool faulted = KernelMachine::present().bus().wrmsr(address, value) != Fault::none;
   return tell(Access::Kind::wrmsr, address, value, faulted, caller);
 }
 
 int host_rdpmc(pmusim_u32 counter, pmusim_u64* value, const void* caller) {
-  return forwarded_read(Access::Kind::rdpmc, counter, Machine::present().bus().rdpmc(counter), value, caller);
+  return forwarded_read(Access::Kind::rdpmc, counter, KernelMachine::present().bus().rdpmc(counter), value,
+                        caller);
 }
 
 void host_cpuid(pmusim_u32 leaf, pmusim_u32 subleaf, pmusim_u32* words) {
-  const CpuidResult result = Machine::present().pmu().cpuid(leaf, subleaf);
+  const CpuidResult result = KernelMachine::present().pmu().cpuid(leaf, subleaf);
   words[0] = result.eax;
   words[1] = result.ebx;
   words[2] = result.ecx;
@@ -54,25 +56,26 @@ void host_cpuid(pmusim_u32 leaf, pmusim_u32 subleaf, pmusim_u32* words) {
 }
 
 void host_xsaves(void* area, pmusim_u64 features) {
-  if (Machine::present().bus().xsaves(number_of(area), features) != Fault::none) host_print("XSAVES faulted");
+  if (KernelMachine::present().bus().xsaves(number_of(area), features) != Fault::none)
+    host_print("XSAVES faulted");
 }
 void host_xrstors(const void* area, pmusim_u64 features) {
-  if (Machine::present().bus().xrstors(number_of(area), features) != Fault::none)
+  if (KernelMachine::present().bus().xrstors(number_of(area), features) != Fault::none)
     host_print("XRSTORS faulted");
 }
 
-pmusim_u64 host_now_ns() { return Machine::present().now(); }
-pmusim_u32 host_clock_multiplier() { return Machine::present().clock().mult; }
-pmusim_u32 host_clock_shift() { return Machine::present().clock().shift; }
+pmusim_u64 host_now_ns() { return KernelMachine::present().now(); }
+pmusim_u32 host_clock_multiplier() { return KernelMachine::present().clock().mult; }
+pmusim_u32 host_clock_shift() { return KernelMachine::present().clock().shift; }
 
 unsigned long host_read_user(void* to, pmusim_u64 address, unsigned long bytes) {
-  const std::vector<std::byte> got = Machine::present().read_user(address, bytes);
+  const std::vector<std::byte> got = KernelMachine::present().read_user(address, bytes);
   std::memcpy(to, got.data(), std::min<std::size_t>(got.size(), bytes));
   return std::min<std::size_t>(got.size(), bytes);
 }
 
 void host_write_apic(pmusim_u32 offset, pmusim_u32 value, const void* caller) {
-  Machine& machine = Machine::present();
+  KernelMachine& machine = KernelMachine::present();
   if (machine.model().has_x2apic) {
     host_wrmsr(0x800 + offset / 16, value, caller);
     return;
@@ -81,10 +84,10 @@ void host_write_apic(pmusim_u32 offset, pmusim_u32 value, const void* caller) {
   static_cast<void>(machine.bus().write_memory(base + offset, std::as_bytes(std::span(&value, 1))));
 }
 
-void host_print(const char* line) { Machine::present().on_print(line); }
+void host_print(const char* line) { KernelMachine::present().on_print(line); }
 
 void host_warned(const char* file, unsigned line) {
-  Machine::present().trapped({.file = file, .line = line, .is_warning = true});
+  KernelMachine::present().trapped({.file = file, .line = line, .is_warning = true});
 }
 
 void host_missing(const char* function) {

@@ -29,7 +29,7 @@ std::string features(const kernel_pmu& pmu) {
   return text;
 }
 
-std::string found(Machine& machine, int error) {
+std::string found(KernelMachine& machine, int error) {
   const std::string& name = machine.model().name;
   if (error != 0) return fmt::format("{:<16} refused: {}\n", name, std::strerror(-error));
   const kernel_pmu pmu = machine.description();
@@ -38,7 +38,7 @@ std::string found(Machine& machine, int error) {
 }
 
 std::string boot(const CpuModel& model, const BootOptions& options) {
-  Machine machine(model);
+  KernelMachine machine(model);
   const AccessText accesses;
   std::string log, said;
   machine.on_access = [&](const Access& access) {

@@ -53,7 +53,7 @@ struct Events {
 /// then, and come out of it even where the event has been stopped meanwhile.
 class SampleWatch final : public PmiHandler {
  public:
-  SampleWatch(Machine& machine, const Events& events)
+  SampleWatch(KernelMachine& machine, const Events& events)
       : machine_(machine), events_(events), ring_(events.all.front(), ring_pages) {
     for (const KernelEvent& event : events.all) ids_.push_back(event.id());
   }
@@ -93,7 +93,7 @@ class SampleWatch final : public PmiHandler {
   }
 
  private:
-  Machine& machine_;
+  KernelMachine& machine_;
   const Events& events_;
   KernelRing ring_;
   std::vector<u64> ids_;
@@ -161,7 +161,8 @@ void check_late_interrupt(explore::Cpu& cpu, SampleWatch& watch) {
 }
 
 /// What must hold when nothing is enabled any more.
-void check_end(explore::Cpu& cpu, const Machine& machine, const Events& events, u64 overflows, u64 samples) {
+void check_end(explore::Cpu& cpu, const KernelMachine& machine, const Events& events, u64 overflows,
+               u64 samples) {
   if (!machine.traps().empty()) return cpu.fail(text_of(machine.traps().front()));
   if (cpu.pmu().running_counters() != 0) return cpu.fail("a counter still runs");
   const auto lvtpc = cpu.pmu().rdmsr(msr::X2APIC_LVTPC);
@@ -174,11 +175,11 @@ void check_end(explore::Cpu& cpu, const Machine& machine, const Events& events, 
 }
 
 /// One entry on a booted machine: each run begins with the same kernel and the same hardware.
-Result<explore::Report, Error> explore_entry(Machine& machine, const Entry& entry, const Events& events,
+Result<explore::Report, Error> explore_entry(KernelMachine& machine, const Entry& entry, const Events& events,
                                              u32 delay) {
   SampleWatch watch(machine, events);
   machine.pmu().set_pmi_handler(&watch);
-  const Machine::Image image = machine.image();
+  const KernelMachine::Image image = machine.image();
   const auto scenario = [&](explore::Cpu& cpu) {
     machine.restore(image);
     machine.forget_traps();
@@ -209,7 +210,7 @@ Result<explore::Report, Error> explore_entry(Machine& machine, const Entry& entr
 }
 
 std::string explored(const CpuModel& model, const Entry& entry, u32 delay) {
-  Machine machine(model);
+  KernelMachine machine(model);
   if (const int error = machine.boot(); error != 0) return "";
   linux_task_started(first_task, first_task, "first");
   linux_task_started(second_task, second_task, "second");

@@ -60,7 +60,7 @@ class LoggedMachine {
     if (!machine.traps().empty()) throw Findings();
   }
 
-  Machine machine;
+  KernelMachine machine;
 
  private:
   void open_log(const std::string& path) {
@@ -100,7 +100,7 @@ class WatchedTrace {
   std::string made_;
 };
 
-WatchedProgram open_program(const ReplayCommand& command, Machine& machine) {
+WatchedProgram open_program(const ReplayCommand& command, KernelMachine& machine) {
   WatchedProgram program = value_or_fail(WatchedProgram::open(command.trace, machine));
   if (command.offline_ms) program.replug_at(*command.offline_ms * 1'000'000);
   return program;

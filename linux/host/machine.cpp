@@ -70,11 +70,11 @@ void enable_supervisor_states(Pmu& pmu) {
   static_cast<void>(pmu.wrmsr(msr::XSS, model.xss));
 }
 
-Machine* machine = nullptr;
+KernelMachine* machine = nullptr;
 
 }  // namespace
 
-Machine::Machine(const CpuModel& model) : pmu_(model), clock_(clock_of(model.core)) {
+KernelMachine::KernelMachine(const CpuModel& model) : pmu_(model), clock_(clock_of(model.core)) {
   if (machine != nullptr) throw std::logic_error("a process has one kernel");
   machine = this;
   pmu_.set_pmi_handler(this);
@@ -86,11 +86,11 @@ Machine::Machine(const CpuModel& model) : pmu_(model), clock_(clock_of(model.cor
   catch_traps();
 }
 
-Machine::~Machine() { machine = nullptr; }
+KernelMachine::~KernelMachine() { machine = nullptr; }
 
-Machine& Machine::present() { return *machine; }
+KernelMachine& KernelMachine::present() { return *machine; }
 
-int Machine::boot() {
+int KernelMachine::boot() {
   const CpuModel& m = model();
   enable_supervisor_states(pmu_);
   const kernel_memory memory{.pages = pages_begin,
@@ -106,21 +106,21 @@ int Machine::boot() {
   return linux_boot(&memory, &cpu);
 }
 
-kernel_pmu Machine::description() const {
+kernel_pmu KernelMachine::description() const {
   kernel_pmu pmu{};
   linux_describe(&pmu);
   return pmu;
 }
 
-void Machine::set_time(u64 now_ns) { now_ns_ = std::max(now_ns_, now_ns); }
+void KernelMachine::set_time(u64 now_ns) { now_ns_ = std::max(now_ns_, now_ns); }
 
-void Machine::handle_pmi(const InterruptFrame& frame) {
+void KernelMachine::handle_pmi(const InterruptFrame& frame) {
   set_time_from_pmu();
   const kernel_frame interrupted = frame_of(frame);
   linux_pmi(&interrupted);
 }
 
-Machine::Image Machine::image() const {
+KernelMachine::Image KernelMachine::image() const {
   const u64 used = linux_used_bytes();
   return {.variables = copy_of(variables()),
           .pages = copy_of(pages().first(used)),
@@ -128,7 +128,7 @@ Machine::Image Machine::image() const {
           .entry_area = copy_of(entry_area())};
 }
 
-void Machine::restore(const Image& image) {
+void KernelMachine::restore(const Image& image) {
   put_back(variables(), image.variables);
   put_back(pages(), image.pages);
   put_back(page_structures(), image.page_structures);

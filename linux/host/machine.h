@@ -32,15 +32,15 @@ struct Trap {
 
 /// An emulated processor and its memory, under the one kernel that a process has. The kernel's state is the
 /// program's: a machine boots once in a process, and two at a time cannot be.
-class Machine final : public PmiHandler {
+class KernelMachine final : public PmiHandler {
  public:
-  explicit Machine(const CpuModel& model);
-  ~Machine() override;
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  explicit KernelMachine(const CpuModel& model);
+  ~KernelMachine() override;
+  KernelMachine(const KernelMachine&) = delete;
+  KernelMachine& operator=(const KernelMachine&) = delete;
 
   /// The machine of this process.
-  static Machine& present();
+  static KernelMachine& present();
 
   /// The kernel's init_hw_perf_events(). 0, or a negative errno value.
   int boot();

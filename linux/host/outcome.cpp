@@ -56,7 +56,7 @@ Result<Done, Error> run_script(Outcome& outcome, WatchedProgram& program, const 
   Script script(*events, setup, options, outcome);
   script.begin();
   if (outcome.refusal) return Done{};
-  program.on_pause([&] { script.pause(Machine::present().now()); });
+  program.on_pause([&] { script.pause(KernelMachine::present().now()); });
   program.on_mapping([&](const trace::Mapping&) { script.program_began(); });
   const auto run = program.run();
   program.on_pause([] {});
@@ -99,7 +99,7 @@ perf::Kernel emulated_release() {
 Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
                                       const RecordOptions& options) {
   Outcome outcome;
-  Machine machine(model);
+  KernelMachine machine(model);
   if (const int error = machine.boot(); error != 0) {
     outcome.refusal = std::strerror(-error);
     return outcome;

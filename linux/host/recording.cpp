@@ -108,7 +108,7 @@ class Drain {
 
 }  // namespace
 
-Result<RecordSummary, Error> record_into(RecordSink& sink, Machine& machine, WatchedProgram& program,
+Result<RecordSummary, Error> record_into(RecordSink& sink, KernelMachine& machine, WatchedProgram& program,
                                          const RecordOptions& options) {
   RecordedEvents events;
   if (auto opened = events.open(options, sink); !opened.ok()) return Failure(opened.error());

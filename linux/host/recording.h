@@ -10,7 +10,7 @@ namespace pmusim::linux_driver {
 
 /// The record() of a session, with the kernel's own events, ring and driver. Errors: an event that the kernel
 /// refuses; a damaged trace; those of the sink.
-Result<RecordSummary, Error> record_into(RecordSink& sink, Machine& machine, WatchedProgram& program,
+Result<RecordSummary, Error> record_into(RecordSink& sink, KernelMachine& machine, WatchedProgram& program,
                                          const RecordOptions& options);
 
 }  // namespace pmusim::linux_driver

@@ -26,7 +26,7 @@ void on_illegal_instruction(int, siginfo_t*, void* context) {
     std::_Exit(3);
   }
   const Trap trap{.file = file, .line = line, .is_warning = is_warning != 0};
-  Machine::present().trapped(trap);
+  KernelMachine::present().trapped(trap);
   rip += ud2_bytes;
   if (trap.is_warning) return;
   std::fprintf(stderr, "pmusim-linux: %s\n", text_of(trap).c_str());

@@ -16,7 +16,7 @@ constexpr u64 program_tick_ns = 1'000'000;  // CONFIG_HZ=1000
 /// What the kernel has to learn as a program runs.
 class KernelSide {
  public:
-  explicit KernelSide(Machine& machine) : machine_(machine) {}
+  explicit KernelSide(KernelMachine& machine) : machine_(machine) {}
 
   std::function<void()> on_pause = [] {};
   std::function<void(const trace::Mapping&)> on_mapping = [](const trace::Mapping&) {};
@@ -56,7 +56,7 @@ class KernelSide {
   void tell(const trace::Syscall&) {}
   void tell(const trace::SignalDelivery& delivery) { frame_.registers.rip = delivery.handler; }
 
-  Machine& machine_;
+  KernelMachine& machine_;
   InterruptFrame frame_;
   u64 next_tick_ = program_tick_ns, deadline_ns_ = 0;
   u32 pid_ = 0, tid_ = 0;
@@ -116,7 +116,7 @@ void KernelSide::tell(const trace::Map& map) {
 /// have retired.
 class WatchedProgram::ForwardingSource final : public trace::Source {
  public:
-  ForwardingSource(std::unique_ptr<trace::Source> source, Machine& machine)
+  ForwardingSource(std::unique_ptr<trace::Source> source, KernelMachine& machine)
       : kernel(machine), source_(std::move(source)) {
     machine.read_user = [this](u64 address, std::size_t bytes) {
       return source_->code(kernel.pid(), address, bytes);
@@ -152,7 +152,7 @@ class WatchedProgram::ForwardingSource final : public trace::Source {
 WatchedProgram::WatchedProgram(WatchedProgram&&) noexcept = default;
 WatchedProgram::~WatchedProgram() = default;
 
-Result<WatchedProgram, Error> WatchedProgram::open(const std::string& trace_path, Machine& machine) {
+Result<WatchedProgram, Error> WatchedProgram::open(const std::string& trace_path, KernelMachine& machine) {
   auto reader = trace::Reader::open(trace_path);
   if (!reader.ok()) return Failure(reader.error());
   auto source =

@@ -17,7 +17,7 @@ namespace pmusim::linux_driver {
 class WatchedProgram {
  public:
   /// Errors: the trace cannot be read; the model's parameters make no machine.
-  static Result<WatchedProgram, Error> open(const std::string& trace_path, Machine& machine);
+  static Result<WatchedProgram, Error> open(const std::string& trace_path, KernelMachine& machine);
   WatchedProgram(WatchedProgram&&) noexcept;
   ~WatchedProgram();
 
