@@ -40,6 +40,14 @@ std::string refusal_of(const CpuModel& model, u64 config, u64 extra) {
   return event.ok() ? replay_refusal(model, *event).value_or("") : event.error().message;
 }
 
+/// The vendor's event that a name of perf's counts: by its name, or by its encoding where an off-core
+/// register has a value that no name stands for.
+std::string vendors_event(const CpuModel& model, const ResolvedEvent& resolved) {
+  const auto named = parse_events(resolved.definition.name, model);
+  if (!named.ok()) return perf_terms(resolved.config, resolved.extra);
+  return std::string(resolved.definition.name);
+}
+
 std::vector<ListedEvent> perf_names(const CpuModel& model) {
   std::vector<ListedEvent> events;
   for (const std::string_view name : perf_event_names(model)) {
@@ -51,7 +59,7 @@ std::vector<ListedEvent> perf_names(const CpuModel& model) {
     if (!resolved.ok()) continue;
     ListedEvent event;
     event.name = name;
-    event.counts = resolved->definition.name;
+    event.counts = vendors_event(model, *resolved);
     event.refusal = replay_refusal(model, *resolved).value_or("");
     event.config = resolved->config;
     event.extra = resolved->extra;

@@ -26,8 +26,7 @@ ArchPebsBuffer::Change ArchPebsBuffer::change_threshold(u64 bytes) {
   if (!now.ok()) return Change::none;
   const u64 old = *now & index::THRESHOLD;
   if ((*now & index::ENABLE) != 0 && old == threshold_field()) return Change::none;
-  constexpr u64 one_unit = to_field(1, 58, 36);
-  if (old > one_unit && (*now & index::WRITE_OFFSET) != 0) return Change::drain;
+  if ((*now & index::WRITE_OFFSET) != 0) return Change::drain;
   access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
   return Change::made;
 }

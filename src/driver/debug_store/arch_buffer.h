@@ -26,8 +26,8 @@ class ArchPebsBuffer {
   /// 16), and stores anything at all.
   enum class Change : u8 {
     none,
-    drain,  ///< records of a large buffer are there: taking them does it
-    made,   ///< it has been done, and records that were there are lost
+    drain,  ///< records are there, which a new threshold would lose: taking them does it
+    made,
   };
   Change change_threshold(u64 bytes);
 
