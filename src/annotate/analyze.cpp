@@ -77,10 +77,15 @@ class SampleAdder {
                   .callchain = parsed->callchain,
                   .branches = parsed->branches,
                   .branch_counters = parsed->branch_counters};
-    if (perfdata::has_member_counts(event.attr)) return add_members(sample, *parsed, record.offset);
-    profile_.add(sample);
+    if (perfdata::has_member_counts(event.attr))
+      add_members(sample, *parsed);
+    else
+      profile_.add(sample);
     return Done{};
   }
+
+  /// Counts whose id no event of the file has.
+  u64 of_unknown_event() const { return of_unknown_event_; }
 
  private:
   std::optional<u32> number_of(const perfdata::EventDescription& event) const {
@@ -89,23 +94,26 @@ class SampleAdder {
   }
 
   /// The branches are those of one stack, and counted once.
-  Result<Done, Error> add_members(const Sample& leaders, const perfdata::SampleRecord& parsed, u64 offset) {
-    const auto members = counts_.take(reader_, parsed, offset);
-    if (!members) return Failure(members.error());
-    for (const perfdata::MemberCount& member : *members) {
+  void add_members(const Sample& leaders, const perfdata::SampleRecord& parsed) {
+    for (const perfdata::MemberCount& member : counts_.take(reader_, parsed)) {
+      const auto number = member.event != nullptr ? number_of(*member.event) : std::nullopt;
+      if (!number) {
+        ++of_unknown_event_;
+        continue;
+      }
       Sample sample = leaders;
-      sample.event = number_of(*member.event).value_or(leaders.event);
+      sample.event = *number;
       sample.period = member.counted;
       if (sample.event != leaders.event) sample.branches = {};
       profile_.add(sample);
     }
-    return Done{};
   }
 
   Profile& profile_;
   const Reader& reader_;
   const std::vector<SampledEvent>& events_;
   perfdata::MemberCounts counts_;
+  u64 of_unknown_event_ = 0;
 };
 
 Result<Losses, Error> add_samples(Profile& profile, Reader& reader, const std::vector<SampledEvent>& events) {
@@ -122,6 +130,7 @@ Result<Losses, Error> add_samples(Profile& profile, Reader& reader, const std::v
     return adder.add(record, *event, order);
   });
   if (!done) return Failure(done.error());
+  losses.of_unknown_event += adder.of_unknown_event();
   return losses;
 }
 

@@ -17,7 +17,7 @@ inline bool has_member_counts(const perf::Attr& attr) {
 
 /// What an event has counted since the sample before.
 struct MemberCount {
-  const EventDescription* event = nullptr;
+  const EventDescription* event = nullptr;  ///< null: no event of the file has the id
   u64 id = 0, counted = 0;
 };
 
@@ -25,8 +25,8 @@ struct MemberCount {
 /// its period. Samples of one id come in the order of their times, as each has one ring.
 class MemberCounts {
  public:
-  /// The events of `file` that have counted. Errors: an id that no event has.
-  Result<std::vector<MemberCount>, Error> take(const Reader& file, const SampleRecord& sample, u64 offset);
+  /// The events of `file` that have counted.
+  std::vector<MemberCount> take(const Reader& file, const SampleRecord& sample);
 
  private:
   std::unordered_map<u64, u64> counts_;  // as a sample had them last, by id

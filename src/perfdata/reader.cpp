@@ -91,6 +91,11 @@ bool is_known(u32 type) {
          (type >= first_of_tools && type <= last_user_record);
 }
 
+/// The size of the data and the features are written last: a recorder that was killed leaves neither.
+bool is_unfinished(const FileHeader& header) {
+  return header.data.size == 0 && std::ranges::all_of(header.features, [](u64 bits) { return bits == 0; });
+}
+
 std::string unread_features_sentence(const std::set<unsigned>& features) {
   std::vector<std::string> names;
   for (const unsigned number : features) names.push_back(feature_name(number));
@@ -145,13 +150,11 @@ Outcome Reader::State::read_file_header() {
   return Done{};
 }
 
-/// What of the data section is there. Its size and the features are written last: a recorder that was killed
-/// leaves neither, and its records go to the end of the file.
+/// What of the data section is there. The records of an unfinished file go to its end.
 RecordStream Reader::State::data_stream(const FileHeader& header) {
   const Section& data = header.data;
   const u64 there = file_.size() - data.offset;
-  const bool has_features = std::ranges::any_of(header.features, [](u64 bits) { return bits != 0; });
-  if (data.size == 0 && there != 0 && !has_features) {
+  if (there != 0 && is_unfinished(header)) {
     warn("its recorder did not finish it: there is no metadata, and records are read to the end of the file");
     return {input_->head.name, section({data.offset, there}), data.offset, RecordStream::End::anywhere};
   }
@@ -168,6 +171,8 @@ void Reader::State::warn_of_missing_records(const FileHeader& header) {
     warn(
         "is the file 'data' of a directory that perf record --threads wrote: the samples are in data.0, "
         "data.1, ... there; give the directory");
+  else if (header.data.size == 0 && header.data.offset < file_.size() && !is_unfinished(header))
+    warn("its data section is empty though bytes follow: the recorder did not finish it");
 }
 
 Outcome Reader::State::read_attrs(const FileHeader& header) {

@@ -110,9 +110,10 @@ Result<EventSample, Error> SampleReader::State::sample_of(const RecordView& reco
 }
 
 Outcome SampleReader::State::deliver_members(const EventSample& sample) {
-  const auto members = counts_.take(file, sample.sample, sample.offset);
-  if (!members) return Failure(members.error());
-  for (const MemberCount& member : *members) {
+  for (const MemberCount& member : counts_.take(file, sample.sample)) {
+    if (member.event == nullptr)
+      return Failure(Error(
+          fmt::format("at offset {:#x}: a count of no event of this file, id {}", sample.offset, member.id)));
     EventSample one{*member.event, sample.sample, sample.offset};
     one.sample.who.id = member.id;
     one.sample.period = member.counted;

@@ -131,6 +131,24 @@ TEST_F(PerfDataTest, SamplesOfNoEventAreLeftOutAndSaid) {
   EXPECT_THAT(r.notes, ElementsAre("1 samples belong to no event of the file and are left out"));
 }
 
+TEST_F(PerfDataTest, CountsOfNoEventAreLeftOutAndSaid) {
+  perf::Attr attr = attribute();
+  attr.sample_type |= perf::sample::READ;
+  attr.read_format = perf::read_format::GROUP | perf::read_format::ID;
+  open();
+  add_event("cycles", attr);
+  add_event("instructions", attr, 2);
+  tell(program());
+  const u64 thread = u64{1} << 32 | 1;
+  write(record(9, perf::misc::USER,
+               {1, in_round, thread, 100, 1000, /* counts */ 3, 1000, 1, 700, 2, 5, 77, /* branches */ 0}));
+  const Report r = report();
+  ASSERT_EQ(r.events.size(), 2u);
+  EXPECT_EQ(r.events[0].total.period, 1000u);
+  EXPECT_EQ(r.events[1].total.period, 700u);
+  EXPECT_THAT(r.notes, ElementsAre("1 samples belong to no event of the file and are left out"));
+}
+
 TEST_F(PerfDataTest, ASampleThatIsCutShortIsAnError) {
   open();
   add_event("cycles", attribute());
