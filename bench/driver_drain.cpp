@@ -131,7 +131,7 @@ class Machine final : public PebsHost {
   Machine(const Case& c, Path path)
       : cpu_(pebs_cpu(c.format)),
         lbr_(access_, cpu_),
-        pebs_(access_, area_, cpu_, *this, perf::default_kernel, {.buffer_bytes = buffer_bytes}),
+        pebs_(access_, area_, cpu_, *this, {.buffer_bytes = buffer_bytes}),
         core_(pmu_, {.clock = {.mult = 1'398'101, .shift = 22}}),
         path_(path) {
     pmu_.capable.extended_registers = true;

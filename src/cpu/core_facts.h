@@ -93,8 +93,8 @@ struct LastLevelValues {
 /// perf's last-level events where `cache_events` does not have them right for all products and releases.
 struct LastLevelEvents {
   u16 event = 0;  ///< umask and event
-  std::span<const u32>
-      models{};  ///< CPUID display models of the products; empty: all that no row before names
+  /// CPUID display models of the products; empty: all that no row before names.
+  std::span<const u32> models{};
   CacheTable::Edition edition = CacheTable::Edition::first;  ///< and later ones
   LastLevelValues values{};
 };

@@ -69,12 +69,10 @@ CacheEventEncoding encoding_of(const LastLevelEvents& last_level, CacheOperation
   using Kind = CacheEventEncoding::Kind;
   if (operation == CacheOperation::prefetch) return {.kind = Kind::none};
   const LastLevelValues& values = last_level.values;
-  const bool reads = operation == CacheOperation::read, misses = result == CacheResult::miss;
-  return {.kind = Kind::valid,
-          .config = last_level.event,
-          .extra = reads    ? misses ? values.read_miss : values.read
-                   : misses ? values.write_miss
-                            : values.write};
+  const bool misses = result == CacheResult::miss;
+  const u64 value = operation == CacheOperation::read ? (misses ? values.read_miss : values.read)
+                                                      : (misses ? values.write_miss : values.write);
+  return {.kind = Kind::valid, .config = last_level.event, .extra = value};
 }
 
 }  // namespace
@@ -83,8 +81,9 @@ CacheEventEncoding cache_event_encoding(const CacheTable& table, CacheId cache, 
                                         CacheResult result) {
   using Kind = CacheEventEncoding::Kind;
   if (!makes_sense(cache, operation)) return {.kind = Kind::invalid};
-  if (const LastLevelEvents* last_level = last_level_of(table); cache == CacheId::ll && last_level != nullptr)
-    return encoding_of(*last_level, operation, result);
+  if (cache == CacheId::ll)
+    if (const LastLevelEvents* last_level = last_level_of(table))
+      return encoding_of(*last_level, operation, result);
   const auto rows = core_facts(table.core).cache_events;
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const CacheEvent& r) {
     return r.cache == cache && r.operation == operation && r.result == result;

@@ -19,9 +19,11 @@ constexpr RequestSignals requests[] = {
     {bit(2), Signal::l2i_miss, Signal::l3i_hit, Signal::l3i_miss},
 };
 
+using EventCodes = std::bitset<1 << 12>;
+
 /// The event codes of all layouts.
-std::bitset<256> event_codes() {
-  std::bitset<256> codes;
+EventCodes event_codes() {
+  EventCodes codes;
   for (const CoreFacts* facts : cores::all()) {
     codes.set(facts->off_core.event);
     codes.set(facts->off_core.second.event);
@@ -32,8 +34,8 @@ std::bitset<256> event_codes() {
 }  // namespace
 
 std::optional<unsigned> off_core_register(const CpuModel& model, u16 event, u16 umask) {
-  static const std::bitset<256> codes = event_codes();
-  if (!codes.test(event)) return std::nullopt;
+  static const EventCodes codes = event_codes();
+  if (event >= codes.size() || !codes.test(event)) return std::nullopt;
   return core_facts(model.microarchitecture()).off_core.register_of(event, umask);
 }
 

@@ -19,8 +19,8 @@ Driver::Driver(Bus& bus, DriverOptions options)
       constraints_(cpu_),
       counters_(access_, cpu_),
       debug_store_(access_, options.debug_store_address),
-      pebs_(access_, debug_store_, cpu_, *this, options.kernel, options.pebs),
-      lbr_(access_, cpu_, options.kernel, options.lbr),
+      pebs_(access_, debug_store_, cpu_, *this, options.pebs),
+      lbr_(access_, cpu_, options.lbr),
       bts_(access_, debug_store_, cpu_, options.bts),
       registers_(access_, options.register_buffer_address) {
   counters_.reset();

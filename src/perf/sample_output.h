@@ -34,9 +34,6 @@ struct SampleEnvironment {
 
 /// The layout that an event with this attribute must have before it samples.
 SampleLayout make_sample_layout(const Attr& attr, Kernel kernel = default_kernel);
-inline SampleLayout make_sample_layout(const Attr& attr, SimdAbi simd) {
-  return make_sample_layout(attr, kernel_with(simd));
-}
 
 /// One sample about to be written: PERF_RECORD_SAMPLE is a function of these four.
 struct Sample {

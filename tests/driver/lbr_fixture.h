@@ -28,7 +28,7 @@ inline FakeBus core2() {
 class LbrRig {
  public:
   explicit LbrRig(FakeBus cpu, perf::Kernel kernel = perf::default_kernel)
-      : bus(std::move(cpu)), lbr(access, enumerate(bus), kernel) {
+      : bus(std::move(cpu)), lbr(access, enumerate(bus, kernel)) {
     lbr.set_up();
     bus.writes.clear();
   }

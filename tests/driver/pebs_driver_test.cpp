@@ -101,8 +101,9 @@ class Host : public PebsHost, public perf::SampleSink {
   }
 };
 
-Enumeration cpu_with_format(unsigned format) {
+Enumeration cpu_with_format(unsigned format, perf::Kernel kernel = perf::default_kernel) {
   Enumeration e;
+  e.kernel = kernel;
   e.pebs_format = format;
   e.counter_width = 48;
   e.has_ds = true;
@@ -122,7 +123,7 @@ Enumeration cpu_with_format(unsigned format) {
 /// A driver with events on GP 0, 1, ...: e0, e1, ...
 struct Machine {
   explicit Machine(unsigned format, perf::Kernel kernel = perf::default_kernel)
-      : driver(access, area, cpu_with_format(format), host, kernel) {
+      : driver(access, area, cpu_with_format(format, kernel), host) {
     EXPECT_EQ(driver.set_up(), Fault::none);
   }
   Event& open(u64 sample_type, u64 period = 1000, unsigned precise = 2) {
@@ -272,7 +273,7 @@ u64 vectors_recorded_for(unsigned qwords, u32 vectors, u16 predicates) {
   RegisterAccess access{bus};
   Host host;
   DebugStoreArea area{access, DriverOptions{}.debug_store_address};
-  PebsDriver driver(access, area, cpu, host, perf::default_kernel);
+  PebsDriver driver(access, area, cpu, host);
   Event event;
   event.leader = &event;
   event.attr.sample_period = 1000;

@@ -218,7 +218,7 @@ void write_registers(const std::string& path, perf::Attr attr, perf::SimdAbi sim
   attr.type = static_cast<u32>(perf::EventType::raw);
   attr.sample_type |= perf::sample::IP;
   event.attr = simd == perf::SimdAbi::series_v7 ? perf::with_shared_field(attr) : attr;
-  event.layout = perf::make_sample_layout(event.attr, simd);
+  event.layout = perf::make_sample_layout(event.attr, perf::kernel_with(simd));
   InterruptFrame frame;
   frame.registers.rip = 0x401000;
   frame.registers[Gpr::rax] = 0xa;

@@ -57,7 +57,7 @@ struct Scene {
   std::vector<u64> write(SimdAbi simd) const {
     Event event;
     event.attr = attr;
-    event.layout = make_sample_layout(attr, simd);
+    event.layout = make_sample_layout(attr, kernel_with(simd));
     InterruptFrame frame;
     frame.cpl = cpl;
     frame.registers.rip = 0x401000;

@@ -138,7 +138,7 @@ struct SimdFile {
                                            .shadow_stack_pointer = 0x77};
     perf::Event event;
     event.attr = simd == perf::SimdAbi::series_v7 ? perf::with_shared_field(attr) : attr;
-    event.layout = perf::make_sample_layout(event.attr, simd);
+    event.layout = perf::make_sample_layout(event.attr, perf::kernel_with(simd));
     perf::SampleData data;
     data.physical_address = 0x1234;
     data.extended = &extended;

@@ -20,15 +20,15 @@ Fault ArchPebsBuffer::set_up() {
 /// The register counts in units of 16 bytes.
 u64 ArchPebsBuffer::threshold_field() const { return to_field(threshold_ / 16, 58, 36); }
 
-ArchPebsBuffer::Change ArchPebsBuffer::change_threshold(u64 bytes) {
+bool ArchPebsBuffer::change_threshold(u64 bytes) {
   threshold_ = bytes;
   const FaultOr<u64> now = access_.rdmsr(msr::PEBS_INDEX);
-  if (!now.ok()) return Change::none;
+  if (!now.ok()) return true;
   const u64 old = *now & index::THRESHOLD;
-  if ((*now & index::ENABLE) != 0 && old == threshold_field()) return Change::none;
-  if ((*now & index::WRITE_OFFSET) != 0) return Change::drain;
+  if ((*now & index::ENABLE) != 0 && old == threshold_field()) return true;
+  if ((*now & index::WRITE_OFFSET) != 0) return false;
   access_.wrmsr(msr::PEBS_INDEX, index::ENABLE | threshold_field());
-  return Change::made;
+  return true;
 }
 
 bool ArchPebsBuffer::holds_records() const {

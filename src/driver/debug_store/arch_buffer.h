@@ -22,14 +22,9 @@ class ArchPebsBuffer {
   /// Maps the buffer and says where it is. Fault::pf where the addresses are taken.
   [[nodiscard]] Fault set_up();
 
-  /// What has to be done before hardware interrupts as soon as so many bytes are in the buffer (multiples of
-  /// 16), and stores anything at all.
-  enum class Change : u8 {
-    none,
-    drain,  ///< records are there, which a new threshold would lose: taking them does it
-    made,
-  };
-  Change change_threshold(u64 bytes);
+  /// Hardware stores records, and interrupts as soon as so many bytes are in the buffer (multiples of 16).
+  /// False while records are there, which a new threshold would lose: taking them sets it.
+  [[nodiscard]] bool change_threshold(u64 bytes);
 
   /// True when records are in the buffer, and when nobody can tell.
   bool holds_records() const;

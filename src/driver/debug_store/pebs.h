@@ -87,7 +87,7 @@ class PebsDriver {
  public:
   /// `area` is used where the CPU has no architectural PEBS.
   PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration, PebsHost& host,
-             perf::Kernel kernel = perf::default_kernel, PebsOptions options = {});
+             PebsOptions options = {});
   ~PebsDriver();
 
   bool available() const { return enumeration_.pebs_format != Enumeration::no_pebs; }
@@ -103,7 +103,7 @@ class PebsDriver {
   /// its config is final. Errors: EOPNOTSUPP precise_ip too high, EINVAL not a sampling event.
   Result<Done, KernelError> init(perf::Event& event) const;
 
-  /// The event has its counter. May drain first, because the record layout changes.
+  /// The event has its counter.
   void add(perf::Event& event);
   void remove(perf::Event& event, const EventMap& events);
 
@@ -111,7 +111,8 @@ class PebsDriver {
   /// event goes.
   void record_counters(u64 counters) { recorded_counters_ |= counters; }
 
-  /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot.
+  /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot. May
+  /// drain first, because the record layout or the threshold changes.
   PebsCounterBits enable(perf::Event& event, const EventMap& events);
   /// arch-PEBS: CFG_C of a counter without PEBS, whose value other events' records may hold.
   u64 cfg_c_beside(const perf::Event& event) const;
@@ -158,7 +159,6 @@ class PebsDriver {
   ArchPebsBuffer arch_buffer_;
   Enumeration enumeration_;
   PebsHost& host_;
-  perf::Kernel kernel_;
   PebsOptions options_;
   Demultiplexer demultiplexer_;
   std::unique_ptr<PebsSampleBuilder> samples_;

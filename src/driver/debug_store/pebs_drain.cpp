@@ -58,7 +58,9 @@ class PebsDriver::Delivery {
   }
 
  private:
-  bool samples_before_count() const { return perf::has(driver_.kernel_, change::overflow_before_rearming); }
+  bool samples_before_count() const {
+    return perf::has(driver_.enumeration_.kernel, change::overflow_before_rearming);
+  }
 
   Interval bring_up_to_date(unsigned counter, u64 samples) {
     perf::Event& event = *events_[counter];

@@ -177,7 +177,7 @@ Result<Done, KernelError> PebsDriver::init(perf::Event& event) const {
   const bool counts_wakeups = attr.wakeup_events != 0 && !attr.watermark;
   if (!attr.freq && !counts_wakeups) {
     flags |= pebs_flag::AUTO_RELOAD;
-    if (can_be_large(enumeration_, attr, perf::simd_abi(kernel_))) flags |= pebs_flag::LARGE;
+    if (can_be_large(enumeration_, attr, perf::simd_abi(enumeration_.kernel))) flags |= pebs_flag::LARGE;
   }
   data_of(event).flags |= flags;
   if (enumeration_.arch_pebs()) {

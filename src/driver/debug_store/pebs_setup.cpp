@@ -27,7 +27,7 @@ unsigned highest_bit_plus_1(u64 mask) { return static_cast<unsigned>(std::bit_wi
 }  // namespace
 
 PebsDriver::PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enumeration& enumeration,
-                       PebsHost& host, perf::Kernel kernel, PebsOptions options)
+                       PebsHost& host, PebsOptions options)
     : access_(access),
       area_(area),
       arch_buffer_(access, {.linear = options.buffer_address,
@@ -35,7 +35,6 @@ PebsDriver::PebsDriver(RegisterAccess& access, DebugStoreArea& area, const Enume
                             .bytes = options.buffer_bytes}),
       enumeration_(enumeration),
       host_(host),
-      kernel_(kernel),
       options_(options),
       samples_(std::make_unique<PebsSampleBuilder>(enumeration, host)),
       runs_(std::make_unique<RunWriter>(enumeration)),
@@ -52,7 +51,8 @@ u64 PebsDriver::buffer_bytes() const {
 }
 
 DrainOrder PebsDriver::drain_order() const {
-  return perf::has(kernel_, change::drain_in_record_order) ? DrainOrder::record : DrainOrder::grouped;
+  return perf::has(enumeration_.kernel, change::drain_in_record_order) ? DrainOrder::record
+                                                                       : DrainOrder::grouped;
 }
 
 Fault PebsDriver::set_up() {
@@ -118,8 +118,7 @@ void PebsDriver::program_arch_threshold(const EventMap& events) {
   constexpr u64 every_record = 16, longest_record = 4096;
   const bool many = all_large() && options_.buffer_bytes > longest_record;
   const u64 threshold = many ? options_.buffer_bytes - longest_record : every_record;
-  if (arch_buffer_.change_threshold(threshold) == ArchPebsBuffer::Change::drain)
-    drain(DrainTrigger::reconfigure, events, nullptr);
+  if (!arch_buffer_.change_threshold(threshold)) drain(DrainTrigger::reconfigure, events, nullptr);
 }
 
 PebsCounterBits PebsDriver::enable(perf::Event& event, const EventMap& events) {

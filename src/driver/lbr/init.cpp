@@ -109,7 +109,8 @@ Result<Done, KernelError> LbrDriver::set_filter(Event& event) const {
                                          requested & excluded_by_call_stack));
   }
   u64 software = requested_classes(requested);
-  if (!perf::has(kernel_, change::user_branches_start_in_user_code)) software |= branch_class::KERNEL_SOURCE;
+  if (!perf::has(cpu_.kernel, change::user_branches_start_in_user_code))
+    software |= branch_class::KERNEL_SOURCE;
   u64 hardware = 0;
   if (traits_.filter != BranchFilterMap::none) {
     if (const u64 missing = requested & unsupported_requests(traits_); missing != 0)

@@ -46,11 +46,9 @@ std::vector<unsigned> logged_counters(const Event& event) {
 
 }  // namespace
 
-LbrDriver::LbrDriver(RegisterAccess& access, const Enumeration& enumeration, perf::Kernel kernel,
-                     LbrOptions options)
+LbrDriver::LbrDriver(RegisterAccess& access, const Enumeration& enumeration, LbrOptions options)
     : access_(access),
       cpu_(enumeration),
-      kernel_(kernel),
       options_(options),
       traits_(lbr_traits(enumeration)),
       decoder_(traits_) {}
@@ -87,15 +85,17 @@ void LbrDriver::set_up_xsaves() {
 /// Where a release keeps them with a task's events, there is no place for those of the CPU.
 bool LbrDriver::keeps_call_stacks(const Event& event) const {
   const bool of_cpu = event.context != nullptr && event.context->task() == nullptr;
-  return wants_user_call_stack(event) && (!of_cpu || has(kernel_, change::call_stacks_of_cpu_events));
+  return wants_user_call_stack(event) && (!of_cpu || has(cpu_.kernel, change::call_stacks_of_cpu_events));
 }
 
 /// Where a task's events are exchanged for those that another has inherited from the same, later releases go
 /// on counting them for the thread that had them first; and the idle one has no place to keep a stack.
 void LbrDriver::count_call_stack_user(const Event& event, int difference) {
   if (!keeps_call_stacks(event)) return;
-  const u32 tid = has(kernel_, change::call_stacks_by_target) ? data_of(event).target : 0;
-  call_stack_users_[tid] += static_cast<unsigned>(difference);
+  const u32 tid = has(cpu_.kernel, change::call_stacks_by_target) ? data_of(event).target : 0;
+  const auto users = call_stack_users_.try_emplace(tid, 0).first;
+  users->second += static_cast<unsigned>(difference);
+  if (users->second == 0) call_stack_users_.erase(users);
 }
 
 unsigned LbrDriver::call_stack_users(u32 tid) const {
@@ -103,7 +103,7 @@ unsigned LbrDriver::call_stack_users(u32 tid) const {
     const auto found = call_stack_users_.find(of);
     return found == call_stack_users_.end() ? 0 : found->second;
   };
-  if (!has(kernel_, change::call_stacks_by_target)) return users(0);
+  if (!has(cpu_.kernel, change::call_stacks_by_target)) return users(0);
   return tid == 0 ? 0 : users(0) + users(tid);
 }
 

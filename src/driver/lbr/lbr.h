@@ -55,8 +55,7 @@ enum class RecordAge : u8 { now, unknown };
 class LbrDriver {
  public:
   /// `access` must outlive the driver.
-  LbrDriver(RegisterAccess& access, const Enumeration& enumeration,
-            perf::Kernel kernel = perf::default_kernel, LbrOptions options = {});
+  LbrDriver(RegisterAccess& access, const Enumeration& enumeration, LbrOptions options = {});
   LbrDriver(const LbrDriver&) = delete;
   LbrDriver& operator=(const LbrDriver&) = delete;
 
@@ -137,7 +136,6 @@ class LbrDriver {
 
   RegisterAccess& access_;
   Enumeration cpu_;
-  perf::Kernel kernel_;
   LbrOptions options_;
   LbrTraits traits_;
   LbrDecoder decoder_;

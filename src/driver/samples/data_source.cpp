@@ -116,12 +116,12 @@ u64 lion_cove(u64 code) {
 u64 off_module_snoop(u64 code) {
   constexpr u64 modified = bit(5), snooped = bit(6);
   const u64 source = code & 0xF;
-  if (source == 2 && (code & modified) == 0) {
+  if (source == 2) {
+    if ((code & modified) != 0) return snoop_modified;
     constexpr std::array by_snoop_and_promoted{snoop_na, snoop_miss, snoop_hit, snoop_none};
     return by_snoop_and_promoted[field(code, 7, 6)];
   }
   if (source >= 7) return snoop_none;
-  if (source == 2) return snoop_modified;
   return ((code & modified) != 0 ? snoop_modified : snoop_hit) | ((code & snooped) != 0 ? snoop_forward : 0);
 }
 
