@@ -47,6 +47,8 @@ std::string_view lbr_format_name(LbrFormat format) {
       return "info-";
     case LbrFormat::arch:
       return "arch";
+    case LbrFormat::amd_v2:
+      return "amd";
   }
   return "?";
 }
@@ -64,12 +66,18 @@ std::string pebs_summary(const PebsFeatures& pebs) {
                      fixed_too ? " +fixed" : "");
 }
 
+/// AMD numbers its second version alone.
+std::string perfmon_summary(const CpuModel& model) {
+  if (model.vendor == Vendor::intel) return fmt::format("{}", model.perfmon_version);
+  return model.amd.has_perfmon_v2() ? "AMD 2" : "AMD";
+}
+
 void print_table(const std::vector<const CpuModel*>& models) {
   constexpr auto row = "{:<16} {:<33} {:<6} {:>7} {:>3} {:>7} {:>5}  {:<18} {:<12} {:>7} {:>6}\n";
   fmt::print(row, "NAME", "CPU", "FAM_M", "PERFMON", "GP", "FIXED", "WIDTH", "PEBS", "LBR", "METRICS",
              "EVENTS");
   for (const CpuModel* m : models) {
-    fmt::print(row, m->name, m->title, fmt::format("{:02X}_{:02X}", m->family, m->model), m->perfmon_version,
+    fmt::print(row, m->name, m->title, fmt::format("{:02X}_{:02X}", m->family, m->model), perfmon_summary(*m),
                std::popcount(m->gp_counters), index_ranges(m->fixed_counters), m->counter_width,
                pebs_summary(m->pebs), lbr_summary(m->lbr),
                m->metrics_levels == 0 ? "-" : fmt::format("L{}", m->metrics_levels), m->events.size());
@@ -91,7 +99,17 @@ Json cpuid_leaves(const CpuModel& model) {
     u32 leaf, subleaves;
   };
   Json leaves = Json::array();
-  for (const Leaf& leaf : {Leaf{0x1, 1}, {0x7, 2}, {0xA, 1}, {0xD, 20}, {0x1A, 1}, {0x1C, 1}, {0x23, 6}}) {
+  for (const Leaf& leaf : {Leaf{0x1, 1},
+                           {0x7, 2},
+                           {0xA, 1},
+                           {0xD, 20},
+                           {0x1A, 1},
+                           {0x1C, 1},
+                           {0x23, 6},
+                           {0x80000001, 1},
+                           {0x80000008, 1},
+                           {0x80000021, 1},
+                           {0x80000022, 1}}) {
     for (u32 subleaf = 0; subleaf < leaf.subleaves; ++subleaf) {
       const CpuidResult r = cpuid(model, leaf.leaf, subleaf);
       if (r == CpuidResult{}) continue;
@@ -141,6 +159,7 @@ Json model_json(const CpuModel& m) {
   return {
       {"name", m.name},
       {"title", m.title},
+      {"vendor", m.vendor == Vendor::amd ? "AMD" : "Intel"},
       {"family", m.family},
       {"model", m.model},
       {"stepping", m.stepping},
@@ -186,8 +205,11 @@ void run_models(const ModelsCommand& command) {
   }
   std::vector<const CpuModel*> models;
   for (const CpuModel& model : chosen) models.push_back(&model);
-  if (command.names.empty())
+  if (command.names.empty()) {
     for (const CpuModel& model : cpu_models()) models.push_back(&model);
+    if (!command.markdown)  // the claims of which it is the page are of Intel's
+      for (const CpuModel& model : cpu_models(Vendor::amd)) models.push_back(&model);
+  }
   if (command.markdown) return print_to(stdout, page_of(models));
   if (!command.json) {
     print_table(models);

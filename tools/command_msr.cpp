@@ -45,8 +45,9 @@ std::optional<u32> parse_address(std::string text) {
 
 std::string models_with(u32 address) {
   std::string names;
-  for (const CpuModel& model : cpu_models())
-    if (Pmu(model).registers().find(address) != nullptr) names += (names.empty() ? "" : ", ") + model.name;
+  for (const Vendor vendor : {Vendor::intel, Vendor::amd})
+    for (const CpuModel& model : cpu_models(vendor))
+      if (Pmu(model).registers().find(address) != nullptr) names += (names.empty() ? "" : ", ") + model.name;
   return names;
 }
 

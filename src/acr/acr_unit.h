@@ -52,7 +52,7 @@ class AcrUnit {
   bool is_derived() const { return armed_ == armed_counters(); }
 
   void add_to(StateHash& hash) const { hash.add(cfg_b_, reload_counts_); }
-  static RowFamilies<AcrUnit> registers();
+  static RowFamilies<AcrUnit> registers(Vendor vendor);
 
  private:
   u64 armed_counters() const;

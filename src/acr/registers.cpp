@@ -18,7 +18,8 @@ bool can_reload(const CpuModel& m, unsigned n) {
 
 }  // namespace
 
-RowFamilies<AcrUnit> AcrUnit::registers() {
+RowFamilies<AcrUnit> AcrUnit::registers(Vendor vendor) {
+  if (vendor == Vendor::amd) return {};
   using A = AcrUnit;
   static constexpr Row<A> rows[] = {
       {.address = msr::V6_GP0_CFG_B,

@@ -248,8 +248,12 @@ uint32_t pmusim_abi_version(void) { return PMUSIM_ABI_VERSION; }
 const char* pmusim_version(void) { return pmusim::version.data(); }
 
 const char* pmusim_model_name(size_t number) {
-  const auto models = cpu_models();
-  return number < models.size() ? models[number].name.c_str() : nullptr;
+  for (const Vendor vendor : {Vendor::intel, Vendor::amd}) {
+    const auto models = cpu_models(vendor);
+    if (number < models.size()) return models[number].name.c_str();
+    number -= models.size();
+  }
+  return nullptr;
 }
 
 const char* pmusim_policy_name(size_t number) {

@@ -123,15 +123,18 @@ CpuidResult leaf_23(const CpuModel& m, u32 subleaf) {
   }
 }
 
+CpuidResult leaf_80000001(const CpuModel& m) {
+  constexpr u32 rdtscp = bit(27), long_mode = bit(29);
+  return {.edx = (m.has_rdtscp ? rdtscp : 0) | long_mode};
+}
+
 u32 highest_leaf(const CpuModel& m) {
   if (m.arch_perfmon_ext) return 0x23;
   if (m.has_arch_lbr()) return 0x1C;
   return m.xcr0 != 0 ? 0xD : 0xA;
 }
 
-}  // namespace
-
-CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf) {
+CpuidResult intel_leaf(const CpuModel& model, u32 leaf, u32 subleaf) {
   switch (leaf) {
     case 0:  // "GenuineIntel"
       return {.eax = highest_leaf(model), .ebx = 0x756E6547, .ecx = 0x6C65746E, .edx = 0x49656E69};
@@ -153,13 +156,57 @@ CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf) {
       return leaf_23(model, subleaf);
     case 0x80000000:
       return {.eax = 0x80000001};
-    case 0x80000001: {
-      constexpr u32 rdtscp = bit(27), long_mode = bit(29);
-      return {.edx = (model.has_rdtscp ? rdtscp : 0) | long_mode};
-    }
+    case 0x80000001:
+      return leaf_80000001(model);
     default:
       return {};
   }
+}
+
+u32 highest_amd_leaf(const AmdFeatures& amd) {
+  if (amd.cpuid_80000022_eax != 0) return 0x80000022;
+  return amd.cpuid_80000021_eax != 0 ? 0x80000021 : 0x80000008;
+}
+
+/// Of the words that were dumped what the hardware model has.
+CpuidResult amd_leaf(const CpuModel& model, u32 leaf, u32 subleaf) {
+  constexpr u32 core_extension = bit(23);                                  // 80000001H:ECX
+  constexpr u32 ibpb = bit(12);                                            // 80000008H:EBX
+  constexpr u32 precise_retire = bit(12);                                  // 80000021H:EAX
+  constexpr u32 perfmon_v2_lbr_freeze = 7, core_counters_and_lbr = 0x3FF;  // 80000022H:EAX and EBX
+  const AmdFeatures& amd = model.amd;
+  switch (leaf) {
+    case 0:  // "AuthenticAMD"
+      return {.eax = highest_leaf(model), .ebx = 0x68747541, .ecx = 0x444D4163, .edx = 0x69746E65};
+    case 1:
+      return leaf_1(model);
+    case 6:
+      return {.ecx = 1};
+    case 0xD:
+      return leaf_0d(model, subleaf);
+    case 0x80000000:
+      return {.eax = highest_amd_leaf(amd), .ebx = 0x68747541, .ecx = 0x444D4163, .edx = 0x69746E65};
+    case 0x80000001: {
+      CpuidResult result = leaf_80000001(model);
+      result.ecx = amd.cpuid_80000001_ecx & core_extension;
+      return result;
+    }
+    case 0x80000008:
+      return {.eax = amd.cpuid_80000008_eax, .ebx = amd.cpuid_80000008_ebx & ibpb};
+    case 0x80000021:
+      return {.eax = amd.cpuid_80000021_eax & precise_retire};
+    case 0x80000022:
+      return {.eax = amd.cpuid_80000022_eax & perfmon_v2_lbr_freeze,
+              .ebx = amd.cpuid_80000022_ebx & core_counters_and_lbr};
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+CpuidResult cpuid(const CpuModel& model, u32 leaf, u32 subleaf) {
+  return model.vendor == Vendor::amd ? amd_leaf(model, leaf, subleaf) : intel_leaf(model, leaf, subleaf);
 }
 
 }  // namespace pmusim

@@ -5,6 +5,7 @@
 #include "cpu/core_facts.h"
 #include "cpu/front_end.h"
 #include "off_core.h"
+#include "pmusim/arch/amd_msr.h"
 
 namespace pmusim {
 namespace {
@@ -75,6 +76,9 @@ std::optional<EventDefinition> find_event(const CpuModel& model, u16 event, u16 
 }
 
 std::optional<EventDefinition> selected_event(const CpuModel& model, u64 event_select, u64 extra) {
+  if (model.vendor == Vendor::amd)
+    return find_event(model, msr::amd::ctl::event(event_select),
+                      static_cast<u16>(field(event_select, 15, 8)));
   const u64 umask = field(event_select, 15, 8) | field(event_select, 47, 40) << 8;
   return find_event(model, static_cast<u16>(field(event_select, 7, 0)), static_cast<u16>(umask), extra);
 }

@@ -17,23 +17,31 @@ u64 CpuModel::pebs_groups() const {
   return groups;
 }
 
-std::span<const CpuModel> cpu_models() {
-  static const std::vector<CpuModel> models = [] {
-    std::vector<CpuModel> all;
-    for (const CoreFacts* facts : cores::all())
-      for (const Preset preset : facts->presets) all.emplace_back(preset()).events = facts->events;
-    return all;
-  }();
-  return models;
+std::span<const CpuModel> cpu_models(Vendor vendor) {
+  const auto presets_of = [](Vendor wanted) {
+    std::vector<CpuModel> presets;
+    for (const CoreFacts* facts : cores::all()) {
+      for (const Preset preset : facts->presets) {
+        CpuModel model = preset();
+        model.events = facts->events;
+        if (model.vendor == wanted) presets.push_back(std::move(model));
+      }
+    }
+    return presets;
+  };
+  static const std::vector<CpuModel> intel = presets_of(Vendor::intel), amd = presets_of(Vendor::amd);
+  return vendor == Vendor::amd ? amd : intel;
 }
 
 Result<CpuModel, Error> find_cpu_model(std::string_view name) {
   if (const ModelAlias* const alias = find_model_alias(name)) return find_cpu_model(alias->model);
   std::vector<std::string_view> names;
   for (const ModelAlias& alias : model_aliases()) names.push_back(alias.name);
-  for (const CpuModel& model : cpu_models()) {
-    if (model.name == name) return model;
-    names.push_back(model.name);
+  for (const Vendor vendor : {Vendor::intel, Vendor::amd}) {
+    for (const CpuModel& model : cpu_models(vendor)) {
+      if (model.name == name) return model;
+      names.push_back(model.name);
+    }
   }
   const std::string hint = did_you_mean(name, names);
   return Failure(Error(fmt::format("unknown CPU model '{}'{}", name,

@@ -31,10 +31,10 @@ struct Branch {
 /// Whether branches reach the LBR at all, its own enable aside.
 enum class LbrGate : u8 { closed, open };
 
-/// Freezing closes the gate (LBR_FRZ in GLOBAL_STATUS), and so does DEBUGCTL.LBR = 0 on parts without
-/// architectural LBR, where that bit has no function (SDM vol. 3, LBR; freeze on PMI).
+/// Freezing closes the gate (LBR_FRZ in GLOBAL_STATUS), and so does DEBUGCTL.LBR = 0 on parts whose records
+/// have no enable of their own (SDM vol. 3, LBR; freeze on PMI. APM vol. 2, 13.1).
 inline LbrGate lbr_gate(const CpuModel& model, u64 debugctl, u64 global_status) {
-  const bool enabled = model.has_arch_lbr() || (debugctl & msr::debugctl::LBR) != 0;
+  const bool enabled = model.has_lbr_by_age() || (debugctl & msr::debugctl::LBR) != 0;
   return enabled && (global_status & msr::status::LBR_FRZ) == 0 ? LbrGate::open : LbrGate::closed;
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "lbr/layout.h"
 
+#include "pmusim/arch/amd_msr.h"
+
 namespace pmusim {
 namespace {
+
+namespace amd_lbr = msr::amd::lbr;
 
 constexpr unsigned address_sign = 47;
 constexpr u64 tsx = lbr_info::IN_TSX | lbr_info::TSX_ABORT;
@@ -53,6 +57,10 @@ LbrLayout::LbrLayout(const CpuModel& model) {
     case LbrFormat::info_no_tsx:
       produced = info_register = lbr_info::MISPRED | lbr_info::CYC_CNT;
       break;
+    case LbrFormat::amd_v2:
+      amd = true;
+      produced = lbr_info::MISPRED | valid;
+      break;
     case LbrFormat::arch:
       produced = arch_produced(model) | transactions;
       info_register = bits(63, 56) | lbr_info::BR_CNTR | lbr_info::CYC_CNT;
@@ -67,17 +75,26 @@ LbrLayout::LbrLayout(const CpuModel& model) {
 }
 
 u64 LbrLayout::from(const LbrEntry& record) const {
+  if (amd) return (record.from & amd_lbr::ADDRESS) | (record.info & lbr_info::MISPRED);
   if (packed) return (record.from & low_bits(32)) | record.to << 32;
   return (record.from & ~flags_in_from) | (record.info & flags_in_from);
 }
 
 u64 LbrLayout::to(const LbrEntry& record) const {
+  if (amd)
+    return (record.to & amd_lbr::ADDRESS) | ((record.info & valid) != 0 ? amd_lbr::TO_VALID : 0) |
+           ((record.info & speculative) != 0 ? amd_lbr::TO_SPECULATIVE : 0);
   if (!cycles_in_to) return record.to;
   return (record.to & low_bits(48)) | (record.info & lbr_info::CYC_CNT) << 48;
 }
 
 std::optional<LbrEntry> LbrLayout::with_from(LbrEntry record, u64 value) const {
   if (packed) return LbrEntry{field(value, 31, 0), field(value, 63, 32), 0};
+  if (amd) {
+    record.from = value & amd_lbr::ADDRESS;
+    record.info = (record.info & ~lbr_info::MISPRED) | (value & amd_lbr::FROM_MISPREDICTED);
+    return record;
+  }
   if (!sign_agrees(value, checked_from)) return std::nullopt;
   record.from = flags_in_from ? sign_extend(value, address_sign) : value;
   record.info = (record.info & ~flags_in_from) | (value & flags_in_from);
@@ -85,6 +102,13 @@ std::optional<LbrEntry> LbrLayout::with_from(LbrEntry record, u64 value) const {
 }
 
 std::optional<LbrEntry> LbrLayout::with_to(LbrEntry record, u64 value) const {
+  if (amd) {
+    record.to = value & amd_lbr::ADDRESS;
+    record.info &= ~(valid | speculative);
+    if ((value & amd_lbr::TO_VALID) != 0) record.info |= valid;
+    if ((value & amd_lbr::TO_SPECULATIVE) != 0) record.info |= speculative;
+    return record;
+  }
   if (checked_to && !sign_agrees(value, ~u64{0})) return std::nullopt;
   record.to = cycles_in_to ? sign_extend(value, address_sign) : value;
   if (cycles_in_to) record.info = (record.info & ~lbr_info::CYC_CNT) | value >> 48;

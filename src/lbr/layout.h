@@ -26,6 +26,9 @@ struct LbrLayout {
   std::optional<LbrEntry> with_to(LbrEntry record, u64 value) const;
   LbrEntry with_info(LbrEntry record, u64 value) const;
 
+  /// INFO bits for what only AMD's records have, in their TO registers. Intel has none at these places.
+  static constexpr u64 valid = bit(47), speculative = bit(46);
+
   u64 produced = 0;           ///< INFO bits that recording sets
   u64 info_register = 0;      ///< INFO bits in the INFO register
   u64 flags_in_from = 0;      ///< INFO bits that replace address bits of FROM
@@ -33,6 +36,7 @@ struct LbrLayout {
   bool cycles_in_to = false;  ///< TO[63:48] is CYC_CNT
   bool packed = false;        ///< one register holds both, 32 bits each
   bool checked_to = true;
+  bool amd = false;  ///< flags above the 58 bits of the address: MISPRED in FROM, valid in TO
 };
 
 }  // namespace pmusim

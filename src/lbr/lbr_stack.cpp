@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "pmusim/arch/amd_msr.h"
+
 namespace pmusim {
 namespace {
 
@@ -77,11 +79,12 @@ u16 kinds_of(std::span<const FilterBit> bits_of_register, u64 value) {
 LbrStack::LbrStack(const CpuModel& model)
     : model_(&model),
       layout_(model),
-      arch_(model.has_arch_lbr()),
+      by_age_(model.has_lbr_by_age()),
       depth_(model.lbr.depth),
-      ring_mask_(arch_ ? ring_size - 1 : std::max(depth_, 1u) - 1) {
+      ring_mask_(by_age_ ? ring_size - 1 : std::max(depth_, 1u) - 1) {
   for (unsigned kind = 0; kind < info_of_kind_.size(); ++kind)
-    info_of_kind_[kind] = lbr_info::CYC_CNT_VALID | br_type(static_cast<BranchKind>(kind)) << 56;
+    info_of_kind_[kind] =
+        lbr_info::CYC_CNT_VALID | LbrLayout::valid | br_type(static_cast<BranchKind>(kind)) << 56;
   derive();
 }
 
@@ -150,23 +153,23 @@ void LbrStack::count_events(u64 counters) {
 }
 
 void LbrStack::on_debug_exception() {
-  if (arch_) write_ctl(ctl_ & ~lbr_ctl::LBREN);
+  if (by_age_) write_ctl(ctl_ & ~enable_bit());
 }
 
 LbrStack LbrStack::after_warm_reset() const {
-  if (!arch_) return LbrStack(*model_);
+  if (!model_->has_arch_lbr()) return LbrStack(*model_);
   LbrStack kept = *this;
-  kept.write_ctl(ctl_ & ~lbr_ctl::LBREN);
+  kept.write_ctl(ctl_ & ~enable_bit());
   return kept;
 }
 
 void LbrStack::lose_records_in_deep_sleep() {
-  const bool loses_records = arch_ ? (model_->lbr.cpuid_1c_eax_flags & lbr_leaf::EAX_DEEP_CSTATE_RESET) != 0
-                                   : (layout_.info_register != 0 || layout_.cycles_in_to);
+  const bool loses_records = by_age_ ? (model_->lbr.cpuid_1c_eax_flags & lbr_leaf::EAX_DEEP_CSTATE_RESET) != 0
+                                     : (layout_.info_register != 0 || layout_.cycles_in_to);
   if (!loses_records) return;
   clear_records();
   last_exception_ = {};
-  if (!arch_) head_ = 0;
+  if (!by_age_) head_ = 0;
 }
 
 unsigned LbrStack::render(std::span<LbrEntry> out) const {
@@ -197,7 +200,7 @@ void LbrStack::append_special(const Branch& branch) {
   // A source at a privilege that is filtered out is not recorded. Legacy parts record it.
   const u64 source = branch.cpl_before == Cpl::kernel ? lbr_ctl::OS : lbr_ctl::USR;
   const bool hidden =
-      arch_ && (model_->lbr.cpuid_1c_ebx & lbr_leaf::EBX_CPL_FILTER) != 0 && (ctl_ & source) == 0;
+      by_age_ && (model_->lbr.cpuid_1c_ebx & lbr_leaf::EBX_CPL_FILTER) != 0 && (ctl_ & source) == 0;
   u64 info = info_of(branch) | events_;
   if (!timed_) info &= ~(lbr_info::CYC_CNT | lbr_info::CYC_CNT_VALID);
   if (branch.tx == TxState::in_tx) info |= lbr_info::IN_TSX;
@@ -211,7 +214,7 @@ void LbrStack::append_special(const Branch& branch) {
 }
 
 void LbrStack::pop() {
-  if (arch_) {
+  if (by_age_) {
     --head_;
     ring_[slot_of(depth_ - 1)] = {};
     return;
@@ -223,14 +226,14 @@ void LbrStack::pop() {
 }
 
 bool LbrStack::call_stack_mode() const {
-  return arch_ ? (ctl_ & lbr_ctl::CALL_STACK) != 0 : (select_ & lbr_select::EN_CALLSTACK) != 0;
+  return by_age_ ? (ctl_ & lbr_ctl::CALL_STACK) != 0 : (select_ & lbr_select::EN_CALLSTACK) != 0;
 }
 
 LbrStack::Derived LbrStack::derivation() const {
   Derived derived;
-  derived.enabled = depth_ != 0 && (!arch_ || (ctl_ & lbr_ctl::LBREN) != 0);
+  derived.enabled = depth_ != 0 && (!by_age_ || (ctl_ & enable_bit()) != 0);
   derived.special = special_kinds();
-  if (derived.enabled) derived.accepted = arch_ ? arch_filter() : legacy_filter();
+  if (derived.enabled) derived.accepted = model_->has_arch_lbr() ? arch_filter() : select_filter();
   return derived;
 }
 
@@ -248,13 +251,17 @@ LbrStack::Accepted LbrStack::arch_filter() const {
           !by_privilege || (ctl_ & lbr_ctl::USR) != 0 ? kinds : u16{0}};
 }
 
-LbrStack::Accepted LbrStack::legacy_filter() const {
+LbrStack::Accepted LbrStack::select_filter() const {
   u16 suppressed = kinds_of(select_bits, select_);
   if (model_->lbr.nehalem_filters) suppressed |= kinds_of(nehalem_select_bits, select_);
   if (!model_->policies.lbr_abort_filtered) suppressed &= static_cast<u16>(~kind_bit(BranchKind::tsx_abort));
   const u16 kinds = all_kinds & static_cast<u16>(~suppressed);
   return {(select_ & lbr_select::CPL_EQ_0) != 0 ? u16{0} : kinds,
           (select_ & lbr_select::CPL_NEQ_0) != 0 ? u16{0} : kinds};
+}
+
+u64 LbrStack::enable_bit() const {
+  return model_->has_arch_lbr() ? lbr_ctl::LBREN : msr::amd::debug_extn::LBRSE;
 }
 
 void LbrStack::clear_records() {
@@ -268,7 +275,7 @@ void LbrStack::forget_cycles() {
 }
 
 void LbrStack::write_ctl(u64 value) {
-  const bool enables = (value & ~ctl_ & lbr_ctl::LBREN) != 0;
+  const bool enables = (value & ~ctl_ & enable_bit()) != 0;
   if (enables && model_->policies.lbr_enable_restarts_cycles) timed_ = false;
   ctl_ = value;
   derive();

@@ -15,12 +15,12 @@ namespace pmusim {
 /// Last Branch Record stack of one logical processor (SDM vol. 3, LBR; architectural LBR).
 ///
 /// Hardware keeps the newest N taken branches that pass the filter: legacy parts in N slots with TOS naming
-/// the newest, architectural LBR as entries that shift by age. This class keeps one ring of records with
-/// clean addresses and makes FROM, TO, INFO, XSAVE and PEBS views of it when someone reads: in a replay that
-/// is a few times per million branches.
+/// the newest, architectural LBR and AMD's (APM vol. 2, 13.1) as entries that shift by age. This class keeps
+/// one ring of records with clean addresses and makes FROM, TO, INFO, XSAVE and PEBS views of it when someone
+/// reads: in a replay that is a few times per million branches.
 ///
 /// Invariant: `head_ & ring_mask_` is the slot of the newest record. On legacy parts slots are the MSR
-/// numbers and the head is TOS; on architectural LBR entry i is i slots behind it.
+/// numbers and the head is TOS; where entries go by age, entry i is i slots behind it.
 class LbrStack {
  public:
   explicit LbrStack(const CpuModel& model);
@@ -74,7 +74,7 @@ class LbrStack {
 
   /// Records in use: N, or IA32_LBR_DEPTH.
   unsigned depth() const { return depth_; }
-  /// IA32_LBR_CTL; 0 on legacy parts.
+  /// IA32_LBR_CTL, AMD's DebugExtnCtl; 0 on legacy parts.
   u64 control() const { return ctl_; }
   /// LER: the newest record before the last exception or interrupt.
   const LbrEntry& last_exception() const { return last_exception_; }
@@ -96,12 +96,13 @@ class LbrStack {
   bool is_derived() const { return derived_ == derivation(); }
 
   void add_to(StateHash& hash) const;
-  static RowFamilies<LbrStack> registers();
+  static RowFamilies<LbrStack> registers(Vendor vendor);
 
  private:
   static Rows<LbrStack> legacy_registers();
   static Rows<LbrStack> arch_registers();
   static Rows<LbrStack> last_exception_registers();
+  static Rows<LbrStack> amd_registers();
 
   bool accepts(const Branch& branch) const {
     const unsigned ring = branch.cpl_after == Cpl::kernel ? 0 : 1;
@@ -130,15 +131,16 @@ class LbrStack {
   using Accepted = std::array<u16, 2>;
   /// What the control registers come to, kept ready.
   struct Derived {
-    bool enabled = true;  ///< LBREn; always true on legacy parts, where DEBUGCTL has the enable
+    bool enabled = true;  ///< its own enable; true on legacy parts, where DEBUGCTL has it
     u16 special = 0;      ///< branch kinds that need more than appending, for now or always
     Accepted accepted{};
     friend bool operator==(const Derived&, const Derived&) = default;
   };
   Derived derivation() const;
   Accepted arch_filter() const;
-  Accepted legacy_filter() const;
+  Accepted select_filter() const;
   u16 special_kinds() const;
+  u64 enable_bit() const;
   void clear_records();
   void write_ctl(u64 value);
   bool depth_supported(u64 depth) const;
@@ -146,7 +148,7 @@ class LbrStack {
   static bool in_depth(const LbrStack& stack, unsigned entry) { return entry < stack.depth_; }
   const LbrEntry& record_at(unsigned entry) const { return ring_[slot_of(entry)]; }
   LbrEntry& record_at(unsigned entry) { return ring_[slot_of(entry)]; }
-  unsigned slot_of(unsigned entry) const { return arch_ ? (head_ - entry) & ring_mask_ : entry; }
+  unsigned slot_of(unsigned entry) const { return by_age_ ? (head_ - entry) & ring_mask_ : entry; }
 
   /// Of a record and how software wrote one of its registers; nothing is written where that faults.
   static Fault assign(LbrEntry& record, const std::optional<LbrEntry>& written);
@@ -156,7 +158,7 @@ class LbrStack {
   const CpuModel* model_;
   LbrLayout layout_;
   std::array<u64, 16> info_of_kind_{};  ///< by BranchKind: BR_TYPE and CYC_CNT_VALID
-  bool arch_;
+  bool by_age_;
   Derived derived_;
   unsigned depth_;
   unsigned ring_mask_;

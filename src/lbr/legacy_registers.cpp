@@ -153,7 +153,8 @@ Fault LbrStack::assign(LbrEntry& record, const std::optional<LbrEntry>& written)
   return Fault::none;
 }
 
-RowFamilies<LbrStack> LbrStack::registers() {
+RowFamilies<LbrStack> LbrStack::registers(Vendor vendor) {
+  if (vendor == Vendor::amd) return {amd_registers()};
   return {legacy_registers(), arch_registers(), last_exception_registers()};
 }
 

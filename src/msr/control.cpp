@@ -9,7 +9,9 @@ namespace pmusim {
 ControlRegisters::ControlRegisters(const CpuModel& model)
     : model_(&model), misc_enable_(model.misc_enable), apic_base_(apic_base_after_reset(model)) {}
 
-RowFamilies<ControlRegisters> ControlRegisters::registers() {
+RowFamilies<ControlRegisters> ControlRegisters::registers(Vendor vendor) {
+  if (vendor == Vendor::amd)
+    return {clock_registers(), processor_registers(), apic_registers(), amd_registers()};
   return {clock_registers(), switch_registers(), processor_registers(), apic_registers(), filter_registers()};
 }
 

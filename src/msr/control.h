@@ -27,6 +27,9 @@ class ControlRegisters {
   /// What hardware does to DEBUGCTL by itself: a legacy LBR freeze clears LBR, #DB clears LBR and BTF.
   void clear_debugctl(u64 mask) { debugctl_ &= ~mask; }
 
+  /// AMD's EFER.
+  u64 efer() const { return efer_; }
+
   u64 lvtpc() const { return lvtpc_; }
   /// A write of LVTPC: its delivery status is not software's to set.
   void set_lvtpc(u64 value) {
@@ -50,7 +53,7 @@ class ControlRegisters {
 
   const CpuModel& model() const { return *model_; }
   void add_to(StateHash& hash) const;
-  static RowFamilies<ControlRegisters> registers();
+  static RowFamilies<ControlRegisters> registers(Vendor vendor);
 
  private:
   u64 apic_mode() const { return apic_base_ & (msr::apic_base::ENABLE | msr::apic_base::X2APIC); }
@@ -61,6 +64,7 @@ class ControlRegisters {
   static u64 apic_base_after_reset(const CpuModel& model);
   bool takes_apic_base(u64 value) const;
   static Rows<ControlRegisters> filter_registers();
+  static Rows<ControlRegisters> amd_registers();
   /// A clock that software can set: its value was `value` in `cycle`.
   struct Origin {
     u64 cycle = 0, value = 0;
@@ -76,6 +80,7 @@ class ControlRegisters {
   u32 tsc_aux_ = 0;
   std::array<u64, 2> offcore_{}, snoop_{};
   std::array<u64, 4> omr_{};
+  u64 efer_ = 0;
 };
 
 }  // namespace pmusim

@@ -9,10 +9,6 @@ bool writes_full_width(const CpuModel& m, unsigned n) {
   return gp_exists(m, n) && m.has_capability(msr::perf_cap::FW_WRITE);
 }
 
-constexpr Field count_fields[] = {
-    {~u64{0}, "count", [](const CpuModel& m, unsigned) { return low_bits(m.counter_width); }},
-};
-
 u64 second_level(const CpuModel& m, unsigned) { return all_if(m.metrics_levels >= 2); }
 constexpr Field metrics_fields[] = {
     {bits(7, 0), "retiring, in 255ths of SLOTS"},
@@ -90,7 +86,8 @@ Rows<CounterFile> CounterFile::count_registers() {
   return rows;
 }
 
-RowFamilies<CounterFile> CounterFile::registers() {
+RowFamilies<CounterFile> CounterFile::registers(Vendor vendor) {
+  if (vendor == Vendor::amd) return {amd_core_registers(), amd_global_registers()};
   return {count_registers(), select_registers(), status_registers()};
 }
 

@@ -21,12 +21,20 @@ inline bool has_version_2(const CpuModel& m, unsigned) { return m.perfmon_versio
 inline bool has_version_4(const CpuModel& m, unsigned) { return m.perfmon_version >= 4; }
 
 inline u64 any_value(const CpuModel&, unsigned) { return ~u64{0}; }
+inline u64 reads_zero(const CounterFile&, At) { return 0; }
+/// AMD: DebugCtl[12:11] and their status bits are there.
+inline u64 amd_freezes(const CpuModel& m, unsigned) { return all_if(m.amd.has_freeze()); }
 
 // `Field::on` of the bits that stand for counters.
 inline u64 gp_bits(const CpuModel& m, unsigned) { return m.usable_gp_counters(); }
 inline u64 fixed_bits(const CpuModel& m, unsigned) { return u64{m.usable_fixed_counters()} << first_fixed; }
 inline u64 with_metrics(const CpuModel& m, unsigned) { return all_if(m.metrics_levels != 0); }
 inline constexpr u64 all_gp = low_bits(first_fixed), all_fixed = bits(counter_slots - 1, first_fixed);
+
+/// A count, in all the bits that counters have.
+inline constexpr Field count_fields[] = {
+    {~u64{0}, "count", [](const CpuModel& m, unsigned) { return low_bits(m.counter_width); }},
+};
 
 }  // namespace pmusim
 

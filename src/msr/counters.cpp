@@ -6,12 +6,17 @@
 #include "cpu/core_facts.h"
 #include "cpu/cycle_views.h"
 #include "cpu/front_end.h"
+#include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/debug_store.h"
 
 namespace pmusim {
+namespace {
+constexpr u64 amd_modifiers = bits(31, 16);
+}
 CounterFile::CounterFile(const CpuModel& model)
     : model_(&model),
       width_mask_(low_bits(model.counter_width)),
+      modifier_mask_(model.vendor == Vendor::amd ? amd_modifiers : ~u64{0}),
       tsc_(tsc_clock(model.core)),
       bus_(bus_clock(model.core)),
       global_ctrl_(global_ctrl_after_reset(model)),
@@ -170,6 +175,7 @@ void CounterFile::change_transaction(TxState tx) {
 }
 
 void CounterFile::set_status(u64 mask) {
+  if (!model_->has_global_control()) return;
   const bool freezes = (mask & ~status_ & msr::status::CTR_FRZ) != 0;
   status_ |= mask;
   if (freezes) derive();
@@ -227,7 +233,7 @@ CounterFile::Running CounterFile::with_event(Running running,
 
 CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   using namespace msr;
-  const u64 select = event_select_[n];
+  const u64 select = modifiers(n);
   Running running;
   running.counter = static_cast<u8>(n);
   running.cmask = static_cast<u8>(field(select, 31, 24));
@@ -235,12 +241,21 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
   running.edge = (select & evtsel::EDGE) != 0;
   running.equal =
       (select & evtsel::EQ) != 0 && (running.cmask != 0 || model_->policies.evtsel_eq_without_cmask != 0);
-  running.kernel = (select & evtsel::OS) != 0;
-  running.user = (select & evtsel::USR) != 0;
+  running.kernel = (select & evtsel::OS) != 0 && counts_for_host(n);
+  running.user = (select & evtsel::USR) != 0 && counts_for_host(n);
   running.only_in_tx = (select & evtsel::IN_TX) != 0;
   running.only_slow_fetches = model_->pebs.frontend && (select & evtsel::EVENT) == front_end::retired_event &&
                               front_end::selects_latency(filters_.front_end);
   return with_event(running, event(n));
+}
+
+/// AMD: with HostOnly or GuestOnly a counter counts while EFER.SVME is set. Guests are not modelled.
+bool CounterFile::counts_for_host(unsigned gp) const {
+  if (model_->vendor != Vendor::amd) return true;
+  const u64 select = event_select_[gp];
+  const bool host = (select & msr::amd::ctl::HOST_ONLY) != 0,
+             guest = (select & msr::amd::ctl::GUEST_ONLY) != 0;
+  return (!host && !guest) || (filters_.svme && host);
 }
 
 /// The register that an event's name implies a value of (docs/scheduling.md).
@@ -300,7 +315,7 @@ void CounterFile::Derived::start(const Running& counter) {
 void CounterFile::Derived::add_gp(CounterFile& file, u64 allowed) {
   using namespace msr::evtsel;
   for (const unsigned n : set_bits(file.model_->gp_counters)) {
-    const u64 select = file.event_select_[n];
+    const u64 select = file.modifiers(n);
     if (select == 0) continue;
     if ((select & INT) != 0) interrupting |= bit(n);
     if ((select & ADAPTIVE) != 0) adaptive |= bit(n);
@@ -334,8 +349,7 @@ void CounterFile::Derived::recompute(CounterFile& file) {
   clocked.clear();
   per_cycle.clear();
   const bool frozen = (file.status_ & msr::status::CTR_FRZ) != 0;
-  const bool has_global_ctrl = model.perfmon_version >= 2;
-  const u64 allowed = frozen ? 0 : has_global_ctrl ? file.global_ctrl_ : model.counters();
+  const u64 allowed = frozen ? 0 : model.has_global_control() ? file.global_ctrl_ : model.counters();
   add_gp(file, allowed);
   add_fixed(file, allowed);
   for (const unsigned counter : set_bits(model.has_arch_pebs() ? model.pebs.counters : 0))

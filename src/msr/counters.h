@@ -34,7 +34,10 @@ struct EventFilters {
   u64 front_end = 0;              ///< PEBS_FRONTEND
   u64 load_latency_cycles = 0;    ///< PEBS_LD_LAT_THRESHOLD: loads that take no longer do not count
   bool pebs_in_use = false;       ///< PEBS_ENABLE has a counter bit set: GLOBAL_INUSE shows it
-  void add_to(StateHash& hash) const { hash.add(off_core, front_end, load_latency_cycles, pebs_in_use); }
+  bool svme = false;              ///< EFER.SVME: only then counts what is for hosts or for guests alone
+  void add_to(StateHash& hash) const {
+    hash.add(off_core, front_end, load_latency_cycles, pebs_in_use, svme);
+  }
   friend bool operator==(const EventFilters&, const EventFilters&) = default;
 };
 
@@ -156,12 +159,14 @@ class CounterFile {
 
   const CpuModel& model() const { return *model_; }
   void add_to(StateHash& hash) const;
-  static RowFamilies<CounterFile> registers();
+  static RowFamilies<CounterFile> registers(Vendor vendor);
 
  private:
   static Rows<CounterFile> count_registers();
   static Rows<CounterFile> select_registers();
   static Rows<CounterFile> status_registers();
+  static Rows<CounterFile> amd_core_registers();
+  static Rows<CounterFile> amd_global_registers();
   static u64 global_ctrl_after_reset(const CpuModel& model);
   u64 in_use() const;
 
@@ -244,6 +249,10 @@ class CounterFile {
   const Running& decoded_fixed(unsigned m);
   Running decode_gp(unsigned n) const;
   Running decode_fixed(unsigned m) const;
+  /// Bits of an event select that say how the event is counted, as Intel has them. AMD has the upper half of
+  /// its event codes where Intel has some of these.
+  u64 modifiers(unsigned gp) const { return event_select_[gp] & modifier_mask_; }
+  bool counts_for_host(unsigned gp) const;
   u64 event_filter(u64 event_select) const;
   bool has_slow_load(const Retirement& r) const;
   bool has_slow_fetch(const Retirement& r) const;
@@ -273,7 +282,7 @@ class CounterFile {
   bool goes_back_at_abort(unsigned counter) const;
 
   const CpuModel* model_;
-  u64 width_mask_;
+  u64 width_mask_, modifier_mask_;
   Clock tsc_, bus_;
   u64 now_ = 0;
   std::array<u64, counter_slots> counts_{};

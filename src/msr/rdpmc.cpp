@@ -6,6 +6,8 @@
 namespace pmusim {
 
 bool CounterFile::has_rdpmc(u32 ecx) const {
+  if (model_->rdpmc == RdpmcEncoding::plain)
+    return ecx < 32 && (model_->usable_gp_counters() >> ecx & 1) != 0;
   const u32 type = ecx >> 16, index = ecx & 0xFFFF;
   if (type == rdpmc::TYPE_GP) return index < 32 && (model_->usable_gp_counters() >> index & 1) != 0;
   if (type == rdpmc::TYPE_FIXED) return index < 16 && (model_->usable_fixed_counters() >> index & 1) != 0;
@@ -27,7 +29,7 @@ FaultOr<u64> CounterFile::rdpmc(u32 ecx, Cpl cpl, bool cr4_pce) {
     return value;
   }
   const bool hidden =
-      is_gp ? (event_select_[index] & msr::evtsel::RDPMC_USR_DISABLE) != 0
+      is_gp ? (modifiers(index) & msr::evtsel::RDPMC_USR_DISABLE) != 0
             : index < 8 && (fixed_ctrl_ >> (4 * index) & msr::fixed_ctrl::RDPMC_USR_DISABLE) != 0;
   if (hidden && cpl != Cpl::kernel) return u64{0};
   return counts_[is_gp ? index : first_fixed + index];

@@ -54,7 +54,7 @@ class RegisterFile : public RegisterList {
     const unsigned at = place(address);
     if (at == absent) return FaultRule::exists;
     if (all()[at].read_only) return FaultRule::writable;
-    if ((value & ~ports_[at].writable) != 0) return FaultRule::reserved;
+    if ((value & ~ports_[at].accepted) != 0) return FaultRule::reserved;
     return is_present(ports_[at], units...) ? FaultRule::value : FaultRule::present;
   }
 
@@ -66,7 +66,8 @@ class RegisterFile : public RegisterList {
     const unsigned at = place(address);
     if (at == absent) return {};
     const Port& port = ports_[at];
-    if ((value & ~port.writable) != 0) return {};
+    if ((value & ~port.accepted) != 0) return {};
+    value &= port.kept;
     Written written;
     const auto write_to = [&]<class Unit>(Unit& unit) {
       const auto* const access = std::get_if<Access<Unit>>(&port.access);
@@ -93,7 +94,7 @@ class RegisterFile : public RegisterList {
   /// What an access needs of a register.
   struct Port {
     std::variant<Access<Units>...> access;
-    u64 writable = 0;
+    u64 accepted = 0, kept = 0;  // bits that do not fault, and those of them that are not dropped
     u16 number = 0;
     bool is_data = false;
   };
@@ -114,7 +115,7 @@ class RegisterFile : public RegisterList {
   template <class Unit>
   static void add(std::vector<Entry>& entries, const CpuModel& model);
   template <class Unit>
-  static Entry entry_of(const CpuModel& model, const Row<Unit>& row, unsigned n);
+  static Entry entry_of(const CpuModel& model, const Row<Unit>& row, unsigned n, u32 storage);
 
   std::vector<Port> ports_;  // in the order of all()
 };
@@ -131,6 +132,7 @@ Row<Unit> with_original(Row<Unit> alias, const Row<Unit>& original) {
   if (alias.write == nullptr) {
     alias.write = original.write;
     alias.writable = original.writable;
+    alias.ignored = original.ignored;
     alias.takes = original.takes;
   }
   if (alias.present_if.empty()) alias.present_if = original.present_if;
@@ -157,19 +159,21 @@ RegisterFile<Units...>::RegisterFile(const CpuModel& model) {
 template <class... Units>
 template <class Unit>
 void RegisterFile<Units...>::add(std::vector<Entry>& entries, const CpuModel& model) {
-  const RowFamilies<Unit> families = Unit::registers();
-  const auto resolved = [&](const Row<Unit>& row) {
+  const RowFamilies<Unit> families = Unit::registers(model.vendor);
+  const auto original_of = [&](const Row<Unit>& row) -> const Row<Unit>* {
     for (const Rows<Unit> family : families)
       for (const Row<Unit>& original : family)
-        if (row.alias_of != 0 && original.address == row.alias_of)
-          return detail::with_original(row, original);
-    return row;
+        if (row.alias_of != 0 && original.address == row.alias_of) return &original;
+    return nullptr;
   };
   for (const Rows<Unit> family : families) {
     for (const Row<Unit>& written : family) {
-      const Row<Unit> row = resolved(written);
+      const Row<Unit>* const original = original_of(written);
+      const Row<Unit> row = original != nullptr ? detail::with_original(written, *original) : written;
+      const Row<Unit>& stored = original != nullptr ? *original : row;
       for (unsigned n = 0; n < row.count; ++n)
-        if (row.exists == nullptr || row.exists(model, n)) entries.push_back(entry_of(model, row, n));
+        if (row.exists == nullptr || row.exists(model, n))
+          entries.push_back(entry_of(model, row, n, stored.address + n * stored.stride));
     }
   }
 }
@@ -184,11 +188,13 @@ std::string RegisterFile<Units...>::name_of_row(u32 address) {
 template <class... Units>
 template <class Unit>
 std::string RegisterFile<Units...>::name_in_unit(u32 address) {
-  for (const Rows<Unit> family : Unit::registers()) {
-    for (const Row<Unit>& row : family) {
-      const u32 distance = address - row.address;  // huge below the row
-      if (distance % row.stride == 0 && distance / row.stride < row.count)
-        return Register{.number = static_cast<u16>(distance / row.stride), .row = row.name}.name();
+  for (const Vendor vendor : {Vendor::intel, Vendor::amd}) {
+    for (const Rows<Unit> family : Unit::registers(vendor)) {
+      for (const Row<Unit>& row : family) {
+        const u32 distance = address - row.address;  // huge below the row
+        if (distance % row.stride == 0 && distance / row.stride < row.count)
+          return Register{.number = static_cast<u16>(distance / row.stride), .row = row.name}.name();
+      }
     }
   }
   return "";
@@ -197,25 +203,28 @@ std::string RegisterFile<Units...>::name_in_unit(u32 address) {
 template <class... Units>
 template <class Unit>
 typename RegisterFile<Units...>::Entry RegisterFile<Units...>::entry_of(const CpuModel& model,
-                                                                        const Row<Unit>& row, unsigned n) {
+                                                                        const Row<Unit>& row, unsigned n,
+                                                                        u32 storage) {
   const u64 writable = row.write == nullptr      ? 0
                        : row.writable != nullptr ? row.writable(model, n)
                                                  : bits_on(row.fields, model, n);
-  const u32 address = row.address + n * row.stride;
-  return {.description = {.address = address,
+  const u64 ignored = row.ignored != nullptr ? row.ignored(model, n) & ~writable : 0;
+  return {.description = {.address = row.address + n * row.stride,
                           .number = static_cast<u16>(n),
                           .stride = row.stride,
                           .row = row.name,
-                          .storage = row.alias_of != 0 ? row.alias_of + n : address,
+                          .storage = storage,
                           .read_only = row.write == nullptr,
                           .write_only = row.read == nullptr,
                           .writable = writable,
+                          .ignored = ignored,
                           .reset = row.reset != nullptr ? row.reset(model, n) : 0,
                           .fields = row.fields,
                           .takes = row.takes,
                           .present = row.present_if},
           .port = {.access = Access<Unit>{row.present, row.read, row.write},
-                   .writable = writable,
+                   .accepted = writable | ignored,
+                   .kept = ~ignored,
                    .number = static_cast<u16>(n),
                    .is_data = row.is_data}};
 }

@@ -41,8 +41,9 @@ constexpr u64 all_if(bool holds) { return holds ? ~u64{0} : 0; }
 
 /// An MSR of a unit, or a numbered row of MSRs (IA32_PMC0, IA32_PMC1, ...), as data.
 ///
-/// RDMSR: absent -> #GP; not `present` -> #GP; then `read`. WRMSR: the same, then a set bit that is not
-/// `writable` -> #GP; then `write`, which may still fault, and then must not have changed anything.
+/// RDMSR: absent -> #GP; not `present` -> #GP; then `read`. WRMSR: the same, then a set bit that is neither
+/// `writable` nor `ignored` -> #GP; then `write`, which may still fault, and then must not have changed
+/// anything.
 template <class Unit>
 struct Row {
   u32 address = 0;
@@ -62,6 +63,8 @@ struct Row {
   std::span<const Field> fields;
   /// Bits that software may set; the rest is reserved. Null: the bits of the fields.
   u64 (*writable)(const CpuModel&, unsigned n) = nullptr;
+  /// Bits that software may set, and that are dropped: `write` never sees them. Null: none.
+  u64 (*ignored)(const CpuModel&, unsigned n) = nullptr;
   u64 (*read)(const Unit&, At) = nullptr;          ///< null: write-only, every read faults
   Fault (*write)(Unit&, At, u64 value) = nullptr;  ///< null: read-only, every write faults
   /// What `write` and `present` demand, as sentences: there if these can say no.
@@ -73,7 +76,7 @@ struct Row {
 /// Registers of a unit that belong together.
 template <class Unit>
 using Rows = std::span<const Row<Unit>>;
-/// All registers of a unit: the answer of its `registers()`.
+/// All registers of a unit on parts of a vendor: the answer of its `registers(vendor)`.
 template <class Unit>
 using RowFamilies = std::vector<Rows<Unit>>;
 

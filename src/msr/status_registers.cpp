@@ -41,8 +41,6 @@ constexpr Field in_use_fields[] = {
     {bit(63), "PMI in use"},
 };
 
-u64 reads_zero(const CounterFile&, At) { return 0; }
-
 }  // namespace
 
 /// IA32_PERF_GLOBAL_CTRL after RESET: SDM vol. 3, table 10-1 has the bits of the n general-purpose counters

@@ -106,7 +106,7 @@ class PebsUnit {
   void loaded(unsigned counter) { held_ &= ~bit(counter); }
 
   void add_to(StateHash& hash) const;
-  static RowFamilies<PebsUnit> registers();
+  static RowFamilies<PebsUnit> registers(Vendor vendor);
 
  private:
   static Rows<PebsUnit> ds_registers();

@@ -159,6 +159,9 @@ Rows<PebsUnit> PebsUnit::arch_registers() {
   return rows;
 }
 
-RowFamilies<PebsUnit> PebsUnit::registers() { return {ds_registers(), arch_registers()}; }
+RowFamilies<PebsUnit> PebsUnit::registers(Vendor vendor) {
+  if (vendor == Vendor::amd) return {};
+  return {ds_registers(), arch_registers()};
+}
 
 }  // namespace pmusim

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "pmusim/arch/amd_msr.h"
+
 namespace pmusim {
 
 Sequencer::Sequencer(CpuModel model, Memory& memory, unsigned number)
@@ -230,7 +232,7 @@ bool Sequencer::deliver_pmi(InterruptFrame frame) {
   const u64 mode = control_.lvtpc() & msr::lvtpc::DELIVERY_MODE;
   if (mode == msr::lvtpc::FIXED && (frame.registers.rflags & interrupts_enabled) == 0) return false;
   pmi_.acknowledge();
-  control_.mask_lvtpc();
+  if (model_->pmi_masks_lvtpc) control_.mask_lvtpc();
   if (mode != msr::lvtpc::FIXED && mode != msr::lvtpc::NMI) return true;
   frame.extended = extended_known_ ? &xsave_.state() : nullptr;
 
@@ -353,7 +355,8 @@ EventFilters Sequencer::event_filters() const {
   return {.off_core = control_.off_core_filters(),
           .front_end = pebs_.front_end_filter(),
           .load_latency_cycles = pebs_.latency_threshold(),
-          .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0};
+          .pebs_in_use = (pebs_.enabled(counters_) & model_->counters()) != 0,
+          .svme = (control_.efer() & msr::amd::efer::SVME) != 0};
 }
 
 bool Sequencer::is_derived() const {
@@ -404,7 +407,8 @@ void Sequencer::note_fault(observed::AccessFault fault) {
   fault.cycle = now();
   if (fault.rule == observed::FaultRule::reserved) {
     const bool of_xcr0 = fault.access == AccessKind::xsetbv;
-    fault.bits = fault.value & ~(of_xcr0 ? model_->xcr0 : registers_->find(fault.address)->writable);
+    const Register* const of_msr = registers_->find(fault.address);
+    fault.bits = fault.value & ~(of_xcr0 ? model_->xcr0 : of_msr->writable | of_msr->ignored);
   }
   last_fault_ = fault;
   observer_.notify(&Observer::on_access_fault, fault);

@@ -6,23 +6,23 @@
 namespace pmusim {
 
 void CounterFile::add_to(StateHash& hash) const {
-  const auto& [model, width_mask, tsc, bus, now, counts, selects, cfg_c, fixed_ctrl, global_ctrl, status,
-               metrics, filters, decoded, derived, in_cycle, was_satisfied, cycle_has_retired, cycle_cpl, tx,
-               checkpoint, checkpoint_status] = *this;
+  const auto& [model, width_mask, modifier_mask, tsc, bus, now, counts, selects, cfg_c, fixed_ctrl,
+               global_ctrl, status, metrics, filters, decoded, derived, in_cycle, was_satisfied,
+               cycle_has_retired, cycle_cpl, tx, checkpoint, checkpoint_status] = *this;
   hash.add(now, counts, selects, cfg_c, fixed_ctrl, global_ctrl, status, metrics, filters);
   hash.add(in_cycle, was_satisfied, cycle_has_retired, cycle_cpl, tx, checkpoint, checkpoint_status);
 }
 
 void ControlRegisters::add_to(StateHash& hash) const {
   const auto& [model, tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, apic_base,
-               tsx_force_abort, spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr] = *this;
+               tsx_force_abort, spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr, efer] = *this;
   hash.add(tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, apic_base, tsx_force_abort,
-           spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr);
+           spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr, efer);
 }
 
 void LbrStack::add_to(StateHash& hash) const {
-  const auto& [model, layout, info_of_kind, arch, derived, depth, ring_mask, head, last_cycle, timed, events,
-               select, ctl, last_exception, ring] = *this;
+  const auto& [model, layout, info_of_kind, by_age, derived, depth, ring_mask, head, last_cycle, timed,
+               events, select, ctl, last_exception, ring] = *this;
   const auto add_record = [&](const LbrEntry& record) { hash.add(record.from, record.to, record.info); };
   hash.add(derived.enabled, depth, head, last_cycle, timed, events, select, ctl);
   add_record(last_exception);

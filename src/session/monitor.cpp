@@ -138,6 +138,11 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
 }
 
 Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const {
+  if (model().vendor != Vendor::intel)
+    return refuse(
+        fmt::format("{} is a part of AMD's, of which this project has the hardware and no driver yet: "
+                    "'pmusim msr' and 'pmusim scenario' take it, and programs that link the library",
+                    model().title));
   if (attr.config2 != 0 && model().acr.cause != 0 &&
       !has(kernel_, driver::IntelDriver::auto_counter_reload()))
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",

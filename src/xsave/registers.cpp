@@ -145,6 +145,6 @@ Rows<XsaveUnit> XsaveUnit::cet_registers() {
   return rows;
 }
 
-RowFamilies<XsaveUnit> XsaveUnit::registers() { return {enable_registers(), cet_registers()}; }
+RowFamilies<XsaveUnit> XsaveUnit::registers(Vendor) { return {enable_registers(), cet_registers()}; }
 
 }  // namespace pmusim

@@ -91,7 +91,7 @@ class XsaveUnit {
   void restore(const RestorePlan& plan, const XsaveOperands& operands, std::span<const std::byte> area);
 
   void add_to(StateHash& hash) const;
-  static RowFamilies<XsaveUnit> registers();
+  static RowFamilies<XsaveUnit> registers(Vendor vendor);
 
  private:
   static Rows<XsaveUnit> enable_registers();

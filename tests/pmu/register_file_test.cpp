@@ -165,7 +165,7 @@ TEST(RegisterFile, EveryRegistersStoredBitsAreInFields) {
 class Thermometer {
  public:
   void derive() { ++derivations; }
-  static RowFamilies<Thermometer> registers() {
+  static RowFamilies<Thermometer> registers(Vendor) {
     static constexpr Field fields[] = {{bits(6, 0), "degrees"}, {bit(31), "valid"}};
     static constexpr Row<Thermometer> rows[] = {
         {.address = 0x19C,

@@ -7,6 +7,8 @@
 /// Which designs of a core there are.
 namespace pmusim {
 
+enum class Vendor : u8 { intel, amd };
+
 enum class CoreType : u8 { core, atom };
 
 /// The microarchitectures that drivers and event tables tell apart.
@@ -39,6 +41,11 @@ enum class Microarchitecture : u8 {
   skymont,
   darkmont,
   arctic_wolf,
+  zen1,
+  zen2,
+  zen3,
+  zen4,
+  zen5,
 };
 
 /// The core types that one CPUID display family and model stands for; the same unless the product is a hybrid

@@ -26,7 +26,7 @@ enum class FreezeStyle : u8 {
   streamlined,  ///< perfmon 4+: hardware sets CTR_FRZ / LBR_FRZ in GLOBAL_STATUS
 };
 
-/// IA32_PERF_CAPABILITIES[5:0].
+/// How branch records are laid out: IA32_PERF_CAPABILITIES[5:0].
 enum class LbrFormat : u8 {
   addresses_32 = 0,
   lip = 1,
@@ -37,6 +37,7 @@ enum class LbrFormat : u8 {
   time = 6,
   info_no_tsx = 7,
   arch = 0x3F,
+  amd_v2 = 0x40,  ///< AMD's LBR stack, which that field does not name
 };
 
 /// What a model has of last-branch records.
@@ -74,6 +75,29 @@ struct PebsFeatures {
 struct AcrFeatures {
   u64 reloadable = 0;  ///< CPUID.23H.2 EAX | EBX << 32
   u64 cause = 0;       ///< CPUID.23H.2 ECX | EDX << 32
+};
+
+/// What a part of AMD's says of itself in CPUID, as dumped (APM vol. 3, appendix E). cpuid() leaves out what
+/// the hardware model does not have: IBS, branch sampling, counters outside of the core, IRPERF.
+struct AmdFeatures {
+  u32 cpuid_80000001_ecx = 0;  ///< 23: six core counters
+  u32 cpuid_80000008_eax = 0;  ///< 15:8: linear address bits
+  u32 cpuid_80000008_ebx = 0;
+  u32 cpuid_80000021_eax = 0;  ///< 12: PREC_RET of PERF_CTL2
+  u32 cpuid_80000022_eax = 0;  ///< 0 PerfMonV2, 1 LBR stack, 2 freezing on PMI
+  u32 cpuid_80000022_ebx = 0;  ///< 3:0 core counters, 9:4 LBR records
+
+  bool has_core_extension() const { return (cpuid_80000001_ecx & bit(23)) != 0; }
+  bool has_precise_retire() const { return (cpuid_80000021_eax & bit(12)) != 0; }
+  bool has_perfmon_v2() const { return (cpuid_80000022_eax & bit(0)) != 0; }
+  bool has_lbr_stack() const { return (cpuid_80000022_eax & bit(1)) != 0; }
+  bool has_freeze() const { return (cpuid_80000022_eax & bit(2)) != 0; }
+};
+
+/// How RDPMC names a counter in ECX.
+enum class RdpmcEncoding : u8 {
+  typed,  ///< bits 31:16 a type, 15:0 the number in it
+  plain,  ///< the number
 };
 
 /// One level of cache, and what a hit in it takes.
@@ -206,6 +230,7 @@ struct CpuModel {
   std::string name;      ///< what --model takes: "icelake"
   std::string title;     ///< "Ice Lake"
   std::string pfm_name;  ///< libpfm4's PMU name for vendor event names: "icl"
+  Vendor vendor = Vendor::intel;
   CoreType core_type = CoreType::core;
   u32 family = 6, model = 0, stepping = 0;
   bool hybrid = false;
@@ -224,6 +249,8 @@ struct CpuModel {
   std::optional<CommonView> package_view;  ///< set where leaf 0AH says less than this core has
   u64 perf_capabilities = 0;               ///< MSR 345; on a hybrid, what all core types have in common
   FreezeStyle freeze = FreezeStyle::legacy;
+  RdpmcEncoding rdpmc = RdpmcEncoding::typed;
+  bool pmi_masks_lvtpc = true;  ///< delivery of a PMI sets the mask of LVTPC
   bool has_pdcm = true;
   bool has_x2apic = true;         ///< the local APIC is in MSRs; without, its LVTPC is in memory at FEE00340
   bool has_ibpb = true;           ///< SPEC_CTRL and PRED_CMD: CPUID.7:EDX[26]
@@ -251,12 +278,17 @@ struct CpuModel {
   LbrFeatures lbr;
   PebsFeatures pebs;
   AcrFeatures acr;
+  AmdFeatures amd;  ///< of AMD's parts
   CoreParameters core;
   std::span<const EventDefinition> events;
   Policies policies;
 
-  /// General-purpose counters that software can reach: there are none without architectural perfmon.
-  u32 usable_gp_counters() const { return perfmon_version >= 1 ? gp_counters : 0; }
+  /// General-purpose counters that software can reach: Intel has none without architectural perfmon.
+  u32 usable_gp_counters() const { return vendor == Vendor::amd || perfmon_version >= 1 ? gp_counters : 0; }
+  /// Whether one register enables all counters, and one has what overflowed.
+  bool has_global_control() const {
+    return vendor == Vendor::amd ? amd.has_perfmon_v2() : perfmon_version >= 2;
+  }
   /// Fixed counters that software can reach: they came with version 2.
   u32 usable_fixed_counters() const { return perfmon_version >= 2 ? fixed_counters : 0; }
   /// Every counter: GP bit n, fixed bit 32 + m. The legal counter bits of GLOBAL_CTRL.
@@ -271,12 +303,16 @@ struct CpuModel {
     return core_type == CoreType::atom ? cores.atom : cores.core;
   }
   bool has_arch_lbr() const { return lbr.depth != 0 && lbr.format == LbrFormat::arch; }
+  /// Branch records by age, 0 the newest, with an enable of their own: DEBUGCTL.LBR has none for them.
+  bool has_lbr_by_age() const {
+    return lbr.depth != 0 && (lbr.format == LbrFormat::arch || lbr.format == LbrFormat::amd_v2);
+  }
 };
 
-/// Every preset, oldest first, P cores before E cores.
-std::span<const CpuModel> cpu_models();
+/// Every preset of a vendor, oldest first, P cores before E cores.
+std::span<const CpuModel> cpu_models(Vendor vendor = Vendor::intel);
 
-/// The preset with that name. Errors list near matches.
+/// The preset with that name, of any vendor. Errors list near matches.
 [[nodiscard]] Result<CpuModel, Error> find_cpu_model(std::string_view name);
 
 /// What an event select with this event and umask counts, or nothing: the model cannot count it.

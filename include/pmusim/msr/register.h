@@ -44,6 +44,7 @@ struct Register {
   bool read_only = true;    ///< every write faults
   bool write_only = false;  ///< every read faults
   u64 writable = 0;         ///< bits that a write may set
+  u64 ignored = 0;          ///< bits that a write may set, which it drops
   u64 reset = 0;
   std::span<const Field> fields;
   std::string_view takes;    ///< what a write demands beside its bits: "the address must be canonical"

@@ -12,6 +12,8 @@ std::span<const CoreFacts* const> all() {
       &coyote_cove::facts,   &bonnell::facts,       &silvermont::facts,  &knights_landing::facts,
       &goldmont::facts,      &goldmont_plus::facts, &tremont::facts,     &gracemont::facts,
       &crestmont::facts,     &skymont::facts,       &darkmont::facts,    &arctic_wolf::facts,
+      &zen1::facts,          &zen2::facts,          &zen3::facts,        &zen4::facts,
+      &zen5::facts,
   };
   return list;
 }

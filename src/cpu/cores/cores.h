@@ -40,6 +40,12 @@ namespace crestmont { extern const CoreFacts facts; }
 namespace skymont { extern const CoreFacts facts; }
 namespace darkmont { extern const CoreFacts facts; }
 namespace arctic_wolf { extern const CoreFacts facts; }
+
+namespace zen1 { extern const CoreFacts facts; }
+namespace zen2 { extern const CoreFacts facts; }
+namespace zen3 { extern const CoreFacts facts; }
+namespace zen4 { extern const CoreFacts facts; }
+namespace zen5 { extern const CoreFacts facts; }
 // clang-format on
 
 /// Every microarchitecture, in the order in which models are listed: P cores, then Atoms, each by age.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "zen_family.h"
+
+namespace pmusim {
+namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr auto zen4_numbers = std::to_array<CoreNumber>({
+    count("issue_width", &CoreParameters::issue_width, 6, published),
+    count("retire_width", &CoreParameters::retire_width, 8, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 320, published),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l2", &CoreParameters::l2, {1 * mib, 8, 64, 14}, cpuid),
+    cache("l3", &CoreParameters::l3, {32 * mib, 16, 64, 50}, cpuid),
+});
+
+constexpr AmdProduct genoa{.name = "genoa",
+                           .title = "Zen 4 (Genoa)",
+                           .family = 0x19,
+                           .model = 0x11,
+                           .stepping = 1,
+                           .tsc_hz = 2400'000'000,
+                           .words = {.cpuid_80000001_ecx = 0x75C237FF,
+                                     .cpuid_80000008_eax = 0x3934,
+                                     .cpuid_80000008_ebx = 0x79BEF25F,
+                                     .cpuid_80000021_eax = 0x62FCF,
+                                     .cpuid_80000022_eax = 7,
+                                     .cpuid_80000022_ebx = 0x304106},
+                           .xcr0 = avx512_and_pkru,
+                           .xss = cet};
+constexpr AmdProduct raphael{.name = "raphael",
+                             .title = "Zen 4 (Raphael)",
+                             .family = 0x19,
+                             .model = 0x61,
+                             .stepping = 2,
+                             .tsc_hz = 4500'000'000,
+                             .words = {.cpuid_80000001_ecx = 0x75C237FF,
+                                       .cpuid_80000008_eax = 0x3030,
+                                       .cpuid_80000008_ebx = 0x791EF257,
+                                       .cpuid_80000021_eax = 0x62FCF,
+                                       .cpuid_80000022_eax = 7,
+                                       .cpuid_80000022_ebx = 0x84106},
+                             .xcr0 = avx512_and_pkru,
+                             .xss = cet};
+/// Firmware of the first parts has the LBR stack without freezing on PMI.
+constexpr AmdProduct raphael_early{.name = "raphael-early",
+                                   .title = "Zen 4 (Raphael, early firmware)",
+                                   .family = 0x19,
+                                   .model = 0x61,
+                                   .stepping = 2,
+                                   .tsc_hz = 4500'000'000,
+                                   .words = {.cpuid_80000001_ecx = 0x75C237FF,
+                                             .cpuid_80000008_eax = 0x3030,
+                                             .cpuid_80000008_ebx = 0x191EF257,
+                                             .cpuid_80000021_eax = 0x62FCF,
+                                             .cpuid_80000022_eax = 3,
+                                             .cpuid_80000022_ebx = 0x84106},
+                                   .xcr0 = avx512_and_pkru,
+                                   .xss = cet};
+constexpr AmdProduct bergamo{.name = "bergamo",
+                             .title = "Zen 4c (Bergamo)",
+                             .family = 0x19,
+                             .model = 0xA0,
+                             .stepping = 2,
+                             .tsc_hz = 2250'000'000,
+                             .words = {.cpuid_80000001_ecx = 0x75C237FF,
+                                       .cpuid_80000008_eax = 0x3934,
+                                       .cpuid_80000008_ebx = 0x79BEF25F,
+                                       .cpuid_80000021_eax = 0x62FCF,
+                                       .cpuid_80000022_eax = 3,
+                                       .cpuid_80000022_ebx = 0x204106},
+                             .xcr0 = avx512_and_pkru,
+                             .xss = cet};
+}  // namespace
+}  // namespace presets
+
+namespace cores::zen4 {
+
+constexpr auto events = event_rows::join(zen::common_events, zen::ops_of_zen3, zen::since_zen4);
+constexpr Product products[] = {{0x19, 0x11}, {0x19, 0x61}, {0x19, 0xA0}};
+constexpr Preset product_presets[] = {presets::amd_preset<presets::genoa, presets::zen4_numbers>,
+                                      presets::amd_preset<presets::raphael, presets::zen4_numbers>,
+                                      presets::amd_preset<presets::raphael_early, presets::zen4_numbers>,
+                                      presets::amd_preset<presets::bergamo, presets::zen4_numbers>};
+
+constinit const CoreFacts facts{
+    .core = Microarchitecture::zen4,
+    .products = products,
+    .presets = product_presets,
+    .events = events,
+};
+
+}  // namespace cores::zen4
+}  // namespace pmusim

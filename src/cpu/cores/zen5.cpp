@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "zen_family.h"
+
+namespace pmusim {
+namespace presets {
+namespace {
+using enum FactSource;
+
+constexpr auto zen5_numbers = std::to_array<CoreNumber>({
+    count("issue_width", &CoreParameters::issue_width, 8, published),
+    count("retire_width", &CoreParameters::retire_width, 8, published),
+    count("reorder_buffer_uops", &CoreParameters::reorder_buffer_uops, 448, published),
+    cache("l1i", &CoreParameters::l1i, {32 * kib, 8, 64, 4}, cpuid),
+    cache("l1d", &CoreParameters::l1d, {48 * kib, 12, 64, 4}, cpuid),
+    cache("l2", &CoreParameters::l2, {1 * mib, 16, 64, 14}, cpuid),
+    cache("l3", &CoreParameters::l3, {32 * mib, 16, 64, 50}, cpuid),
+});
+
+constexpr AmdProduct turin{.name = "turin",
+                           .title = "Zen 5 (Turin)",
+                           .family = 0x1A,
+                           .model = 0x02,
+                           .stepping = 1,
+                           .tsc_hz = 2700'000'000,
+                           .words = {.cpuid_80000001_ecx = 0x75C237FF,
+                                     .cpuid_80000008_eax = 0x3934,
+                                     .cpuid_80000008_ebx = 0x79BEF25F,
+                                     .cpuid_80000021_eax = 0xD93FFFCF,
+                                     .cpuid_80000022_eax = 7,
+                                     .cpuid_80000022_ebx = 0x304106},
+                           .xcr0 = avx512_and_pkru,
+                           .xss = cet};
+constexpr AmdProduct granite_ridge{.name = "granite-ridge",
+                                   .title = "Zen 5 (Granite Ridge)",
+                                   .family = 0x1A,
+                                   .model = 0x44,
+                                   .stepping = 0,
+                                   .tsc_hz = 4300'000'000,
+                                   .words = {.cpuid_80000001_ecx = 0x75C237FF,
+                                             .cpuid_80000008_eax = 0x3930,
+                                             .cpuid_80000008_ebx = 0x791EF257,
+                                             .cpuid_80000021_eax = 0x593FFFCF,
+                                             .cpuid_80000022_eax = 7,
+                                             .cpuid_80000022_ebx = 0x84106},
+                                   .xcr0 = avx512_and_pkru,
+                                   .xss = cet};
+constexpr AmdProduct strix{.name = "strix",
+                           .title = "Zen 5 (Strix)",
+                           .family = 0x1A,
+                           .model = 0x24,
+                           .stepping = 0,
+                           .tsc_hz = 2000'000'000,
+                           .words = {.cpuid_80000001_ecx = 0x75C237FF,
+                                     .cpuid_80000008_eax = 0x3930,
+                                     .cpuid_80000008_ebx = 0x791EF257,
+                                     .cpuid_80000021_eax = 0x593FFFCF,
+                                     .cpuid_80000022_eax = 7,
+                                     .cpuid_80000022_ebx = 0x102106},
+                           .xcr0 = avx512_and_pkru,
+                           .xss = cet};
+}  // namespace
+}  // namespace presets
+
+namespace cores::zen5 {
+
+constexpr auto events = event_rows::join(zen::common_events, zen::ops_of_zen3, zen::since_zen4);
+constexpr Product products[] = {{0x1A, 0x02}, {0x1A, 0x44}, {0x1A, 0x24}};
+constexpr Preset product_presets[] = {presets::amd_preset<presets::turin, presets::zen5_numbers>,
+                                      presets::amd_preset<presets::granite_ridge, presets::zen5_numbers>,
+                                      presets::amd_preset<presets::strix, presets::zen5_numbers>};
+
+constinit const CoreFacts facts{
+    .core = Microarchitecture::zen5,
+    .products = products,
+    .presets = product_presets,
+    .events = events,
+};
+
+}  // namespace cores::zen5
+}  // namespace pmusim
