@@ -108,6 +108,7 @@ Json cpuid_leaves(const CpuModel& model) {
                            {0x23, 6},
                            {0x80000001, 1},
                            {0x80000008, 1},
+                           {0x8000001B, 1},
                            {0x80000021, 1},
                            {0x80000022, 1}}) {
     for (u32 subleaf = 0; subleaf < leaf.subleaves; ++subleaf) {

@@ -165,12 +165,13 @@ CpuidResult intel_leaf(const CpuModel& model, u32 leaf, u32 subleaf) {
 
 u32 highest_amd_leaf(const AmdFeatures& amd) {
   if (amd.cpuid_80000022_eax != 0) return 0x80000022;
-  return amd.cpuid_80000021_eax != 0 ? 0x80000021 : 0x80000008;
+  if (amd.cpuid_80000021_eax != 0) return 0x80000021;
+  return amd.has_ibs() ? 0x8000001B : 0x80000008;
 }
 
 /// Of the words that were dumped what the hardware model has.
 CpuidResult amd_leaf(const CpuModel& model, u32 leaf, u32 subleaf) {
-  constexpr u32 core_extension = bit(23);                                  // 80000001H:ECX
+  constexpr u32 core_extension_and_ibs = bit(23) | bit(10) | bit(3);       // 80000001H:ECX
   constexpr u32 ibpb = bit(12);                                            // 80000008H:EBX
   constexpr u32 precise_retire = bit(12);                                  // 80000021H:EAX
   constexpr u32 perfmon_v2_lbr_freeze = 7, core_counters_and_lbr = 0x3FF;  // 80000022H:EAX and EBX
@@ -188,11 +189,13 @@ CpuidResult amd_leaf(const CpuModel& model, u32 leaf, u32 subleaf) {
       return {.eax = highest_amd_leaf(amd), .ebx = 0x68747541, .ecx = 0x444D4163, .edx = 0x69746E65};
     case 0x80000001: {
       CpuidResult result = leaf_80000001(model);
-      result.ecx = amd.cpuid_80000001_ecx & core_extension;
+      result.ecx = amd.cpuid_80000001_ecx & core_extension_and_ibs;
       return result;
     }
     case 0x80000008:
       return {.eax = amd.cpuid_80000008_eax, .ebx = amd.cpuid_80000008_ebx & ibpb};
+    case 0x8000001B:
+      return {.eax = amd.has_ibs() ? amd.cpuid_8000001b_eax : 0};
     case 0x80000021:
       return {.eax = amd.cpuid_80000021_eax & precise_retire};
     case 0x80000022:

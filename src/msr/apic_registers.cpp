@@ -40,6 +40,27 @@ bool ControlRegisters::takes_apic_base(u64 value) const {
   return to == 0 || from != 0;
 }
 
+u32 ControlRegisters::xapic_register_at(u64 offset) const {
+  if (offset == msr::xapic::LVTPC) return msr::X2APIC_LVTPC;
+  if (offset == msr::xapic::EOI) return msr::X2APIC_EOI;
+  const u64 entry = (offset - msr::xapic::EXTENDED_LVT0) / msr::xapic::STRIDE;  // huge below the first
+  const bool is_extended =
+      model_->amd.has_ibs() && offset % msr::xapic::STRIDE == 0 && entry < extended_lvt_.size();
+  return is_extended ? msr::X2APIC_EXTENDED_LVT0 + static_cast<u32>(entry) : 0;
+}
+
+// EOI is write-only: a read is not defined, and gives 0 here.
+u32 ControlRegisters::read_xapic(u32 number) const {
+  if (number == msr::X2APIC_LVTPC) return static_cast<u32>(lvtpc_);
+  return number == msr::X2APIC_EOI ? 0 : static_cast<u32>(extended_lvt_[number - msr::X2APIC_EXTENDED_LVT0]);
+}
+
+void ControlRegisters::write_xapic(u32 number, u32 value) {
+  if (number == msr::X2APIC_LVTPC) set_lvtpc(value);
+  if (number >= msr::X2APIC_EXTENDED_LVT0)
+    extended_lvt_[number - msr::X2APIC_EXTENDED_LVT0] = kept_of_lvt(value);
+}
+
 Rows<ControlRegisters> ControlRegisters::apic_registers() {
   using C = ControlRegisters;
   static constexpr Row<C> rows[] = {
@@ -74,6 +95,20 @@ Rows<ControlRegisters> ControlRegisters::apic_registers() {
        .write =
            [](C& c, At, u64 value) {
              c.set_lvtpc(value);
+             return Fault::none;
+           },
+       .present_if = x2apic_mode},
+      {.address = msr::X2APIC_EXTENDED_LVT0,
+       .count = msr::EXTENDED_LVTS,
+       .name = "X2APIC_EXTENDED_LVT{}",
+       .exists = [](const CpuModel& m, unsigned) { return m.has_x2apic && m.amd.has_ibs(); },
+       .present = is_there,
+       .reset = [](const CpuModel&, unsigned) { return msr::lvtpc::MASKED; },
+       .fields = lvtpc_fields,
+       .read = read_word<&C::extended_lvt_>,
+       .write =
+           [](C& c, At at, u64 value) {
+             c.extended_lvt_[at.n] = kept_of_lvt(value);
              return Fault::none;
            },
        .present_if = x2apic_mode},

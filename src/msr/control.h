@@ -32,19 +32,24 @@ class ControlRegisters {
 
   u64 lvtpc() const { return lvtpc_; }
   /// A write of LVTPC: its delivery status is not software's to set.
-  void set_lvtpc(u64 value) {
-    lvtpc_ = value & (msr::lvtpc::VECTOR | msr::lvtpc::DELIVERY_MODE | msr::lvtpc::MASKED);
-  }
+  void set_lvtpc(u64 value) { lvtpc_ = kept_of_lvt(value); }
   /// Indirect branch prediction barriers that software has asked for (PRED_CMD.IBPB) since construction.
   u64 prediction_barriers() const { return prediction_barriers_; }
   void mask_lvtpc() { lvtpc_ |= msr::lvtpc::MASKED; }
 
   /// Whether the registers of the local APIC are MSRs.
   bool in_x2apic_mode() const { return apic_mode() == (msr::apic_base::ENABLE | msr::apic_base::X2APIC); }
-  /// Whether they are in memory, and the one at an offset of their page is at this address.
-  bool is_xapic(u64 address, u64 offset) const {
-    return apic_mode() == msr::apic_base::ENABLE && address == (apic_base_ & msr::apic_base::PAGE) + offset;
+  /// The register of the local APIC that is in memory at this address, by its number in x2APIC mode; 0 where
+  /// none is.
+  u32 xapic_register(u64 address) const {
+    if (apic_mode() != msr::apic_base::ENABLE) return 0;
+    const u64 offset = address - (apic_base_ & msr::apic_base::PAGE);
+    return offset < 0x1000 ? xapic_register_at(offset) : 0;
   }
+  u32 read_xapic(u32 number) const;
+  void write_xapic(u32 number, u32 value);
+  /// The entry of the local APIC that IBS interrupts through.
+  u64 ibs_lvt() const { return extended_lvt_.front(); }
 
   /// OFFCORE_RSP_0 and 1, or OMR_0 to 3 on parts that have those.
   std::array<u64, 4> off_core_filters() const {
@@ -56,6 +61,10 @@ class ControlRegisters {
   static RowFamilies<ControlRegisters> registers(Vendor vendor);
 
  private:
+  static u64 kept_of_lvt(u64 value) {
+    return value & (msr::lvtpc::VECTOR | msr::lvtpc::DELIVERY_MODE | msr::lvtpc::MASKED);
+  }
+  u32 xapic_register_at(u64 offset) const;
   u64 apic_mode() const { return apic_base_ & (msr::apic_base::ENABLE | msr::apic_base::X2APIC); }
   static Rows<ControlRegisters> clock_registers();
   static Rows<ControlRegisters> switch_registers();
@@ -81,6 +90,8 @@ class ControlRegisters {
   std::array<u64, 2> offcore_{}, snoop_{};
   std::array<u64, 4> omr_{};
   u64 efer_ = 0;
+  std::array<u64, msr::EXTENDED_LVTS> extended_lvt_{msr::lvtpc::MASKED, msr::lvtpc::MASKED,
+                                                    msr::lvtpc::MASKED, msr::lvtpc::MASKED};
 };
 
 }  // namespace pmusim

@@ -39,6 +39,8 @@ std::string_view name_of(observed::PmiCause cause) {
       return "overflow";
     case observed::PmiCause::pebs_threshold:
       return "pebs-threshold";
+    case observed::PmiCause::ibs_sample:
+      return "ibs-sample";
     case observed::PmiCause::bts_threshold:
       break;
   }

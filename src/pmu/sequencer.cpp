@@ -26,6 +26,7 @@ Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<cons
       pebs_(*model_),
       acr_(*model_),
       xsave_(*model_),
+      ibs_(*model_),
       memory_(&memory),
       number_(number) {}
 
@@ -34,9 +35,9 @@ Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<cons
 // Time passes first: clocks run up to the cycle of the retirement, and a PMI that has become due is taken at
 // the boundary before it, whose handler may take time of its own. Then the instruction retires, and its
 // vector and other extended registers change. Counters count it; the LBR takes its branch, with the events
-// logged up to and including it, and its own overflow cannot freeze it any more; overflows reload, set
-// status, arm PEBS and ask for PMIs; last, the assists that have waited for such an instruction write their
-// record, for which microcode may take time.
+// logged up to and including it, and its own overflow cannot freeze it any more; IBS looks whether it tagged
+// it; overflows reload, set status, arm PEBS and ask for PMIs; last, the assists that have waited for such an
+// instruction write their record, for which microcode may take time.
 void Sequencer::retire(const Retirement& r) {
   pass_time(r.cycle, r.cpl);
   if (pmi_due() && is_drained_for(r)) deliver_pmi(frame_before(r));
@@ -49,6 +50,7 @@ void Sequencer::retire(const Retirement& r) {
     log_branch(r, counted);
     store_branch(r);
   }
+  if (ibs_.is_active() && ibs_.retire(r)) request_ibs_interrupt();
   apply_overflows(counted.overflowed);
   u64 assist_cycles = 0;
   if (pebs_.busy()) {
@@ -71,7 +73,7 @@ void Sequencer::retire_late(const Retirement& r) {
 
 // What was in flight when the PMI came due may retire first.
 bool Sequencer::is_drained_for(const Retirement& next) const {
-  return model_->policies.pmi_drain == 0 || next.cycle >= pmi_.due_cycle() + next.latency_cycles;
+  return model_->policies.pmi_drain == 0 || next.cycle >= due_cycle() + next.latency_cycles;
 }
 
 void Sequencer::remember(const Registers* registers) {
@@ -99,8 +101,8 @@ void Sequencer::pass_time(u64 cycle, Cpl cpl) {
 
 void Sequencer::wait_until(u64 cycle, const InterruptFrame& frame) {
   while (now() < cycle) {
-    const bool due_on_the_way = pmi_.pending() && !pmi_masked() && pmi_.due_cycle() <= cycle;
-    pass_time(due_on_the_way ? std::max(pmi_.due_cycle(), now() + 1) : cycle, frame.cpl);
+    const u64 due = due_cycle();
+    pass_time(due <= cycle ? std::max(due, now() + 1) : cycle, frame.cpl);
     if (pmi_due()) deliver_pmi(frame);
   }
 }
@@ -226,13 +228,13 @@ void Sequencer::freeze_counters() {
 
 // A fixed vector waits for RFLAGS.IF. An SMI goes to system management code, which is not modelled, and what
 // the other modes of delivery ask for reaches no handler either.
-bool Sequencer::deliver_pmi(InterruptFrame frame) {
+bool Sequencer::take_interrupt(InterruptFrame frame, PmiLine& line, u64 entry) {
   constexpr u64 interrupts_enabled = bit(9);
   if (handler_ == nullptr) return false;
-  const u64 mode = control_.lvtpc() & msr::lvtpc::DELIVERY_MODE;
+  const u64 mode = entry & msr::lvtpc::DELIVERY_MODE;
   if (mode == msr::lvtpc::FIXED && (frame.registers.rflags & interrupts_enabled) == 0) return false;
-  pmi_.acknowledge();
-  if (model_->pmi_masks_lvtpc) control_.mask_lvtpc();
+  line.acknowledge();
+  if (&line == &pmi_ && model_->pmi_masks_lvtpc) control_.mask_lvtpc();
   if (mode != msr::lvtpc::FIXED && mode != msr::lvtpc::NMI) return true;
   frame.extended = extended_known_ ? &xsave_.state() : nullptr;
 
@@ -250,9 +252,38 @@ bool Sequencer::deliver_pmi(InterruptFrame frame) {
   return true;
 }
 
+/// One interrupt, that of the counters before that of IBS: a boundary takes one.
+bool Sequencer::deliver_pmi(const InterruptFrame& frame) {
+  const bool of_counters = pmi_.deliverable(now(), pmi_masked());
+  if (of_counters && take_interrupt(frame, pmi_, control_.lvtpc())) return true;
+  return ibs_interrupt_.deliverable(now(), ibs_masked()) &&
+         take_interrupt(frame, ibs_interrupt_, control_.ibs_lvt());
+}
+
+/// When the first interrupt that is on its way may be taken.
+u64 Sequencer::due_cycle() const {
+  const u64 never = ~u64{0};
+  const u64 counters = pmi_.pending() && !pmi_masked() ? pmi_.due_cycle() : never;
+  const u64 ibs = ibs_interrupt_.pending() && !ibs_masked() ? ibs_interrupt_.due_cycle() : never;
+  return std::min(counters, ibs);
+}
+
+/// Freezing is for the interrupts of counters. An entry that is masked loses the interrupt; the sample stays
+/// valid.
+void Sequencer::request_ibs_interrupt() {
+  if (ibs_masked()) return;
+  const observed::PmiFate fate =
+      ibs_interrupt_.request(now(), model_->policies.pmi_skid_cycles, false, model_->policies);
+  observer_.notify(&Observer::on_pmi_request,
+                   {now(), observed::PmiCause::ibs_sample, fate, ibs_interrupt_.due_cycle()});
+}
+
 bool Sequencer::interrupt(const InterruptFrame& frame) {
-  if (!pmi_.pending() || pmi_masked() || handling_) return false;
-  return deliver_pmi(frame);
+  if (handling_) return false;
+  if (pmi_.pending() && !pmi_masked()) return take_interrupt(frame, pmi_, control_.lvtpc());
+  if (ibs_interrupt_.pending() && !ibs_masked())
+    return take_interrupt(frame, ibs_interrupt_, control_.ibs_lvt());
+  return false;
 }
 
 InterruptFrame Sequencer::frame_after(const Retirement& r) const {
@@ -290,29 +321,31 @@ void Sequencer::debug_exception() {
 }
 
 FaultOr<u64> Sequencer::rdmsr(u32 address) {
-  const FaultOr<u64> value = registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
+  const FaultOr<u64> value =
+      registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_, ibs_);
   if (!value.ok()) [[unlikely]]
-    note_fault({.access = observed::AccessKind::rdmsr,
-                .address = address,
-                .rule = registers_->rule_of_read(address, counters_, lbr_, control_, pebs_, acr_, xsave_)});
+    note_fault(
+        {.access = observed::AccessKind::rdmsr,
+         .address = address,
+         .rule = registers_->rule_of_read(address, counters_, lbr_, control_, pebs_, acr_, xsave_, ibs_)});
   return value;
 }
 
 Fault Sequencer::wrmsr(u32 address, u64 value) {
   const Written written =
-      registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_);
+      registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_, ibs_);
   if (written.steers) derive();
   if (pebs_.held() != 0 && written.fault == Fault::none) tell_load(address);
   if (written.fault == Fault::none) {
     observer_.notify(&Observer::on_register_write, {now(), address, value});
     return Fault::none;
   }
-  note_fault(
-      {.access = observed::AccessKind::wrmsr,
-       .address = address,
-       .value = value,
-       .fault = written.fault,
-       .rule = registers_->rule_of_write(address, value, counters_, lbr_, control_, pebs_, acr_, xsave_)});
+  note_fault({.access = observed::AccessKind::wrmsr,
+              .address = address,
+              .value = value,
+              .fault = written.fault,
+              .rule = registers_->rule_of_write(address, value, counters_, lbr_, control_, pebs_, acr_,
+                                                xsave_, ibs_)});
   return written.fault;
 }
 
@@ -324,23 +357,19 @@ void Sequencer::tell_load(u32 address) {
   if (fixed < counter_slots - first_fixed) pebs_.loaded(first_fixed + fixed);
 }
 
-// EOI is write-only: a read is not defined, and gives 0 here.
-Fault Sequencer::read_xapic(u64 address, std::span<std::byte> out) const {
-  const bool is_lvtpc = control_.is_xapic(address, msr::xapic::LVTPC);
-  const boost::endian::little_uint32_t word = is_lvtpc ? static_cast<u32>(control_.lvtpc()) : 0;
+Fault Sequencer::read_xapic(u32 number, std::span<std::byte> out) const {
+  const boost::endian::little_uint32_t word = control_.read_xapic(number);
   if (out.size() != sizeof word) return Fault::pf;
   std::memcpy(out.data(), &word, sizeof word);
   return Fault::none;
 }
 
-Fault Sequencer::write_xapic(u64 address, std::span<const std::byte> in) {
+Fault Sequencer::write_xapic(u32 number, std::span<const std::byte> in) {
   boost::endian::little_uint32_t word;
   if (in.size() != sizeof word) return Fault::pf;
   std::memcpy(&word, in.data(), sizeof word);
-  const bool is_lvtpc = control_.is_xapic(address, msr::xapic::LVTPC);
-  if (is_lvtpc) control_.set_lvtpc(word);
-  observer_.notify(&Observer::on_register_write,
-                   {now(), is_lvtpc ? msr::X2APIC_LVTPC : msr::X2APIC_EOI, word});
+  control_.write_xapic(number, word);
+  observer_.notify(&Observer::on_register_write, {now(), number, word});
   return Fault::none;
 }
 

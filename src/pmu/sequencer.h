@@ -6,6 +6,7 @@
 
 #include "acr/acr_unit.h"
 #include "base/memory.h"
+#include "ibs/ibs_unit.h"
 #include "lbr/lbr_stack.h"
 #include "msr/control.h"
 #include "msr/counters.h"
@@ -21,7 +22,8 @@
 namespace pmusim {
 
 /// The registers of a logical processor.
-using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit, XsaveUnit>;
+using PmuRegisters =
+    RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit, XsaveUnit, IbsUnit>;
 
 /// What a Pmu is made of: the hardware units, and the order in which things happen in a cycle. Units answer
 /// questions, this class applies the answers, and `retire` reads as that order. What its functions do to
@@ -74,10 +76,12 @@ class Sequencer {
   Fault restore(RestoreInstruction which, const XsaveOperands& operands);
 
   Fault read_memory(u64 address, std::span<std::byte> out) const {
-    return is_xapic(address) ? read_xapic(address, out) : memory_->read(address, out);
+    const u32 apic = control_.xapic_register(address);
+    return apic != 0 ? read_xapic(apic, out) : memory_->read(address, out);
   }
   Fault write_memory(u64 address, std::span<const std::byte> in) {
-    return is_xapic(address) ? write_xapic(address, in) : memory_->write(address, in);
+    const u32 apic = control_.xapic_register(address);
+    return apic != 0 ? write_xapic(apic, in) : memory_->write(address, in);
   }
 
   const CpuModel& model() const { return *model_; }
@@ -103,15 +107,20 @@ class Sequencer {
   void request_pmi() { request_pmi(0, observed::PmiCause::overflow); }
   bool interrupt(const InterruptFrame& frame);
   bool in_pmi_handler() const { return handling_; }
-  bool pmi_pending() const { return pmi_.pending(); }
+  bool pmi_pending() const { return pmi_.pending() || ibs_interrupt_.pending(); }
 
  private:
   Sequencer(const std::shared_ptr<const CpuModel>& model, Memory& memory, unsigned number);
   Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<const PmuRegisters> registers,
             Memory& memory, unsigned number);
   void pass_time(u64 cycle, Cpl cpl);
-  bool deliver_pmi(InterruptFrame frame);
-  bool pmi_due() const { return pmi_.deliverable(now(), pmi_masked()) && !handling_; }
+  bool deliver_pmi(const InterruptFrame& frame);
+  bool take_interrupt(InterruptFrame frame, PmiLine& line, u64 entry);
+  bool pmi_due() const {
+    return !handling_ &&
+           (pmi_.deliverable(now(), pmi_masked()) || ibs_interrupt_.deliverable(now(), ibs_masked()));
+  }
+  u64 due_cycle() const;
   void retire_late(const Retirement& retirement);
   InterruptFrame frame_before(const Retirement& retirement) const;
   InterruptFrame frame_after(const Retirement& retirement) const;
@@ -130,13 +139,15 @@ class Sequencer {
   void request_pmi(u32 skid_cycles, observed::PmiCause cause);
   void freeze_lbr();
   void freeze_counters();
-  bool pmi_on_its_way() const { return pmi_.pending() && !pmi_masked() && handler_ != nullptr; }
-  bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
-  bool is_xapic(u64 address) const {
-    return control_.is_xapic(address, msr::xapic::LVTPC) || control_.is_xapic(address, msr::xapic::EOI);
+  bool pmi_on_its_way() const {
+    return handler_ != nullptr &&
+           ((pmi_.pending() && !pmi_masked()) || (ibs_interrupt_.pending() && !ibs_masked()));
   }
-  Fault read_xapic(u64 address, std::span<std::byte> out) const;
-  Fault write_xapic(u64 address, std::span<const std::byte> in);
+  bool pmi_masked() const { return (control_.lvtpc() & msr::lvtpc::MASKED) != 0; }
+  bool ibs_masked() const { return (control_.ibs_lvt() & msr::lvtpc::MASKED) != 0; }
+  void request_ibs_interrupt();
+  Fault read_xapic(u32 number, std::span<std::byte> out) const;
+  Fault write_xapic(u32 number, std::span<const std::byte> in);
   EventFilters event_filters() const;
   void derive();
   void tell_load(u32 address);
@@ -151,7 +162,8 @@ class Sequencer {
   PebsUnit pebs_;
   AcrUnit acr_;
   XsaveUnit xsave_;
-  PmiLine pmi_;
+  IbsUnit ibs_;
+  PmiLine pmi_, ibs_interrupt_;
   Memory* memory_;
   unsigned number_;
   UserRdpmc user_rdpmc_ = UserRdpmc::forbidden;

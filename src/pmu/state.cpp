@@ -15,9 +15,10 @@ void CounterFile::add_to(StateHash& hash) const {
 
 void ControlRegisters::add_to(StateHash& hash) const {
   const auto& [model, tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, apic_base,
-               tsx_force_abort, spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr, efer] = *this;
+               tsx_force_abort, spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr, efer,
+               extended_lvt] = *this;
   hash.add(tsc_offset, tsc_adjust, mperf, aperf, debugctl, misc_enable, lvtpc, apic_base, tsx_force_abort,
-           spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr, efer);
+           spec_ctrl, prediction_barriers, tsc_aux, offcore, snoop, omr, efer, extended_lvt);
 }
 
 void LbrStack::add_to(StateHash& hash) const {
@@ -37,6 +38,15 @@ void PebsUnit::add_to(StateHash& hash) const {
   hash.add(pebs_enable, data_cfg, ds_area, latency_threshold, frontend, base, index, reload, assists);
 }
 
+void IbsUnit::add_to(StateHash& hash) const {
+  const auto& [model, random, fetch_ctl, fetch_count, fetch_linear, fetch_physical, fetch_extension,
+               next_fetch, op_ctl, op_count, op_counted_from, op_rip, op_data, op_data2, op_data3, op_linear,
+               op_physical, branch_target] = *this;
+  hash.add(random.state(), fetch_ctl, fetch_count, fetch_linear, fetch_physical, fetch_extension, next_fetch);
+  hash.add(op_ctl, op_count, op_counted_from, op_rip, op_data, op_data2, op_data3, op_linear, op_physical,
+           branch_target);
+}
+
 void XsaveUnit::add_to(StateHash& hash) const {
   const auto& [model, instructions, state, xcr0, xss, xfd, xfd_error, supervisor_cet, interrupt_stacks,
                control, restored, modified, layout_mask, layout] = *this;
@@ -49,10 +59,10 @@ void XsaveUnit::add_to(StateHash& hash) const {
 }
 
 void Sequencer::add_to(StateHash& hash) const {
-  const auto& [model, registers, counters, control, lbr, pebs, acr, xsave, pmi, memory, number, user_rdpmc,
-               occurred_while_waiting, last_registers, registers_known, extended_known, handler, handling,
-               last_fault, observer, retirement_observer] = *this;
-  hash.add(counters, control, lbr, pebs, acr, xsave, pmi, number);
+  const auto& [model, registers, counters, control, lbr, pebs, acr, xsave, ibs, pmi, ibs_interrupt, memory,
+               number, user_rdpmc, occurred_while_waiting, last_registers, registers_known, extended_known,
+               handler, handling, last_fault, observer, retirement_observer] = *this;
+  hash.add(counters, control, lbr, pebs, acr, xsave, ibs, pmi, ibs_interrupt, number);
   hash.add(user_rdpmc, occurred_while_waiting, registers_known, extended_known, handling);
   if (registers_known) hash.add(last_registers.gpr, last_registers.rip, last_registers.rflags);
 }

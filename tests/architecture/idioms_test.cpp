@@ -40,7 +40,7 @@ void expect_only_where_cores_are_defined(const std::regex& question) {
 
 TEST(Idioms, NoRegisterIsReachedThroughAVoidPointer) {
   const std::regex void_pointer(R"(\bvoid\s*\*)");
-  for (const char* room : {"msr", "lbr", "pebs", "acr", "xsave", "pmu"})
+  for (const char* room : {"msr", "lbr", "pebs", "acr", "xsave", "ibs", "pmu"})
     EXPECT_EQ(lines_that_match(std::string("src/") + room, void_pointer), std::vector<std::string>());
   // The C interface has no other way to hand over memory and contexts.
   for (const std::string& line : lines_that_match("include", void_pointer))

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Rooms hardware{"msr", "lbr", "xsave", "pebs", "acr", "pmu"};
+const Rooms hardware{"msr", "lbr", "xsave", "pebs", "acr", "ibs", "pmu"};
 
 const std::map<std::string, Rooms> may_include = rooms_of_the_build();
 
@@ -85,8 +85,8 @@ TEST(Walls, NoHardwareUnitKnowsPerf) {
 }
 
 TEST(Walls, HardwareUnitsDoNotCallEachOther) {
-  for (const char* unit : {"lbr", "xsave", "pebs", "acr"})
-    for (const char* other : {"lbr", "xsave", "pebs", "acr", "pmu"})
+  for (const char* unit : {"lbr", "xsave", "pebs", "acr", "ibs"})
+    for (const char* other : {"lbr", "xsave", "pebs", "acr", "ibs", "pmu"})
       EXPECT_FALSE(may_include.at(unit).contains(other)) << unit << " -> " << other;
 }
 

@@ -10,8 +10,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Rooms without a namespace of their own: whatever they have is within pmusim.
-const Rooms in_pmusim{"base",  "arch", "cpu",  "msr",     "lbr",    "pebs", "acr",
-                      "xsave", "pmu",  "core", "session", "replay", "trap"};
+const Rooms in_pmusim{"base", "arch",  "cpu", "msr",  "lbr",     "pebs",   "acr",
+                      "ibs",  "xsave", "pmu", "core", "session", "replay", "trap"};
 
 /// The namespaces that a file opens at its outermost level.
 Rooms outermost_namespaces(const fs::path& path) {

@@ -405,6 +405,9 @@ TEST(AmdProperty, BlocksAtOnceCountAsInstructionsDo) {
       exact.write(0xC0000301, dice.below(64));
       exact.write(0x1D9, (dice.below(100) < 50) ? 0x1800 : 0);
       start_lbr(exact, dice.below(512));
+      exact.write(0x850, 0x400);
+      if (dice.below(100) < 15) exact.write(0xC0011033, bit(17) | bit(19) | (1 + dice.below(40)));
+      if (dice.below(100) < 15) exact.write(0xC0011030, bit(57) | bit(48) | (1 + dice.below(40)));
     }
     Cpu bulk = exact;
     bulk.pmu.set_pmi_handler(&bulk);

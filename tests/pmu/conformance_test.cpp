@@ -6,6 +6,7 @@
 #include <set>
 
 #include "pmusim/pmu/pmu.h"
+#include "tests/pmu/amd_conformance_table.h"
 #include "tests/pmu/conformance_table.h"
 
 namespace pmusim::conformance_test {
@@ -17,9 +18,9 @@ using conformance::Row;
 /// The rows of one model by address.
 using Expected = std::map<u32, const Row*>;
 
-Expected rows_of(std::string_view model) {
+Expected rows_of(std::string_view model, const std::vector<Row>& table) {
   Expected rows;
-  for (const Row& row : conformance::table()) {
+  for (const Row& row : table) {
     for (const std::string_view group : row.groups) {
       if ((" " + std::string(group) + " ").find(" " + std::string(model) + " ") == std::string::npos)
         continue;
@@ -39,9 +40,8 @@ class Checker {
   Checker(const CpuModel& model, const Expected& expected)
       : name_(model.name), pristine_(model), expected_(expected) {}
 
-  void check_every_address() {
-    for (u32 address = 0x10; address < 0x2000; ++address) check(address);
-    check(0xC0000103);
+  void check(u32 first, u32 last) {
+    for (u32 address = first; address <= last; ++address) check(address);
   }
   unsigned checks() const { return checks_; }
 
@@ -109,18 +109,30 @@ class Checker {
   std::set<u32> failed_;  // one message for each register
 };
 
-// Every address, every bit, every model: does it read, what does it reset to, which bits fault, what sticks.
-TEST(RegisterFile, conformance) {
+/// Every address, every bit, every model: does it read, what does it reset to, which bits fault, what sticks.
+unsigned check_all(Vendor vendor, const std::vector<Row>& table,
+                   const std::vector<std::pair<u32, u32>>& addresses) {
   unsigned checks = 0;
-  for (const CpuModel& model : cpu_models()) {
-    const Expected expected = rows_of(model.name);
-    ASSERT_FALSE(expected.empty()) << "the table does not know " << model.name;
+  for (const CpuModel& model : cpu_models(vendor)) {
+    const Expected expected = rows_of(model.name, table);
+    EXPECT_FALSE(expected.empty()) << "the table does not know " << model.name;
     Checker checker(model, expected);
-    checker.check_every_address();
+    for (const auto& [first, last] : addresses) checker.check(first, last);
     checks += checker.checks();
   }
   fmt::print("{} checks\n", checks);
-  EXPECT_GE(checks, 130'000u);
+  return checks;
+}
+
+TEST(RegisterFile, conformance) {
+  EXPECT_GE(check_all(Vendor::intel, conformance::table(), {{0x10, 0x1FFF}, {0xC0000103, 0xC0000103}}),
+            130'000u);
+}
+
+TEST(AmdRegisterFile, Conformance) {
+  EXPECT_GE(check_all(Vendor::amd, conformance::amd_table(),
+                      {{0x10, 0x1FFF}, {0xC0000080, 0xC0000400}, {0xC0010000, 0xC0011100}}),
+            150'000u);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct Freeze {
   FrozenUnit unit = FrozenUnit::counters;
 };
 
-enum class PmiCause : u8 { overflow, pebs_threshold, bts_threshold };
+enum class PmiCause : u8 { overflow, pebs_threshold, bts_threshold, ibs_sample };
 enum class PmiFate : u8 {
   on_its_way,
   merged,  ///< with one that is on its way
