@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 
 #include "perf/linux_core.h"
 #include "perf/scheduler.h"
@@ -15,16 +18,23 @@ std::unique_ptr<PerfCore> PerfCore::create(PmuDriver& hardware, CoreOptions opti
 }
 
 LinuxCore::LinuxCore(PmuDriver& hardware, CoreOptions options)
-    : hardware_(hardware),
+    : options_(options),
+      pmus_(options.pmu_type, hardware),
       software_(*this),
-      options_(options),
-      scheduler_(std::make_unique<Scheduler>(hardware, software_)),
+      scheduler_(std::make_unique<Scheduler>(pmus_, software_)),
       target_(&unknown_target) {
   scheduler_->cpu().enter(0);
   scheduler_->on_unthrottle = [this](Event& event) {
     event.hw.interrupts = 0;
     log_throttle(event, RecordType::unthrottle);
   };
+}
+
+void LinuxCore::register_pmu(u32 type, PmuDriver& pmu) {
+  const bool is_generic = type <= static_cast<u32>(EventType::breakpoint);
+  if (is_generic || pmus_.find(type) != nullptr)
+    throw std::invalid_argument(fmt::format("register_pmu: type {} is taken", type));
+  pmus_.add(type, pmu);
 }
 
 LinuxCore::~LinuxCore() {

@@ -91,11 +91,11 @@ Outcome LinuxCore::set_period(Event& event, u64 period) {
     event.hw.period_left = 0;
     return Done{};
   }
-  hardware_.disable();
+  pmus_.disable();
   event.pmu->stop(event, PmuDriver::StopMode::update);
   event.hw.period_left = 0;
   event.pmu->start(event, PmuDriver::StartMode::reload);
-  hardware_.enable();
+  pmus_.enable();
   return Done{};
 }
 

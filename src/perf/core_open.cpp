@@ -70,7 +70,7 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
   const auto installable = [&]() -> Outcome {
     if (event.is_sampling() && !event.pmu->capabilities().interrupts)  // B16
       return refuse(EOPNOTSUPP, "sample_period: PMU {} has no interrupt", event.pmu->capabilities().name);
-    if (auto valid = check_clock(event.attr, event.pmu == &hardware_); !valid) return valid;  // B17
+    if (auto valid = check_clock(event.attr, event.pmu != &software_); !valid) return valid;  // B17
     if (!*task && !options_.limits.may_see_cpu())                                             // B19
       return refuse(EACCES, "pid -1: observing a CPU needs perf_event_paranoid <= 0 or CAP_PERFMON");
     if (cpu >= 0 && static_cast<u32>(cpu) != options_.cpu)  // B20
@@ -128,15 +128,13 @@ Outcome LinuxCore::allocate(Event& event, const Task* task, i32 cpu) {
 
 Outcome LinuxCore::choose_pmu(Event& event) {
   const Attr& attr = event.attr;
-  const u64 extended = has_extended_type(attr) ? attr.config >> 32 : 0;
-  const bool hardware = has_extended_type(attr)
-                            ? extended == 0 || extended == options_.pmu_type
-                            : attr.type == static_cast<u32>(EventType::raw) || attr.type == options_.pmu_type;
+  const u32 extended = has_extended_type(attr) ? static_cast<u32>(attr.config >> 32) : 0;
+  const bool is_own = has_extended_type(attr) ? extended == 0 : attr.type == static_cast<u32>(EventType::raw);
   if (attr.type == static_cast<u32>(EventType::software))
     event.pmu = &software_;
-  else if (hardware)
-    event.pmu = &hardware_;
   else
+    event.pmu = is_own ? &pmus_.own() : pmus_.find(has_extended_type(attr) ? extended : attr.type);
+  if (event.pmu == nullptr)
     return refuse(ENOENT, "type: no PMU counts type {} config {:#x}", attr.type, attr.config);
   return event.pmu->init(event);
 }
@@ -147,6 +145,9 @@ Outcome LinuxCore::check_group(const Event& event, const Event& leader) const {
     return refuse(EINVAL, "clockid: differs from that of the group leader");
   if (event.cpu != leader.cpu || event.context != leader.context)
     return refuse(EINVAL, "group_fd: counts another task or CPU");
+  if (event.pmu != &software_)
+    if (const PmuDriver* const others = scheduler_->hardware_of(leader); others && others != event.pmu)
+      return refuse(EINVAL, "group_fd: the group counts on PMU {}", others->capabilities().name);
   if (event.attr.exclusive || event.attr.pinned)
     return refuse(EINVAL, "exclusive, pinned: only a group leader can be");
   return Done{};

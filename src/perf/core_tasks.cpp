@@ -124,9 +124,9 @@ void LinuxCore::exit(u32 tid) {
 /// The events of a task that ends leave the PMU together, and with them the samples that hardware still holds
 /// of it. Those of the CPU stay, and samples come out with the switch that follows.
 void LinuxCore::leave_with_samples() {
-  hardware_.disable();
+  pmus_.disable();
   scheduler_->task_leaves(now_);
-  hardware_.enable();
+  pmus_.enable();
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -212,26 +212,26 @@ void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
   const bool leaves = previous && previous->context->has_events(),
              comes = next && next->context->has_events();
   const bool stays = leaves && comes && has_same_events(*previous->context, *next->context);
-  if (!leaves) hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
+  if (!leaves) pmus_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   if (previous) emit_switch(*previous, next, out);
   if (leaves) {
-    hardware_.disable();
-    hardware_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
+    pmus_.disable();
+    pmus_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   }
   if (stays)
     exchange_contexts(*previous, *next);
   else
     scheduler_->task_leaves(now_);
-  if (leaves) hardware_.enable();
+  if (leaves) pmus_.enable();
   current_ = next;
-  if (comes) hardware_.disable();
+  if (comes) pmus_.disable();
   if (!stays) scheduler_->task_comes(next ? next->context.get() : nullptr, now_);
   if (comes) {
-    hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
-    hardware_.enable();
+    pmus_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
+    pmus_.enable();
   }
   if (next) emit_switch(*next, previous, 0);
-  if (!comes) hardware_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
+  if (!comes) pmus_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
 }
 
 /// Tasks whose events all come from the same opened ones need not change them (Linux:

@@ -63,13 +63,13 @@ void LinuxCore::tick() {
 void LinuxCore::tick(Context& context) {
   const std::vector<Event*> events = context.events();
   if (std::ranges::none_of(events, [](const Event* e) { return e->state == EventState::active; })) return;
-  hardware_.disable();
+  pmus_.disable();
   for (Event* const event : events) {
     if (!event->is_leader() || event->state != EventState::active) continue;
     if (event->hw.interrupts == throttled) unthrottle(*event);
     if (is_steered(*event)) adjust_on_tick(*event);
   }
-  hardware_.enable();
+  pmus_.enable();
 }
 
 /// In frequency mode the tick restarts the event anyway.

@@ -13,6 +13,7 @@
 #include "perf/attr_check.h"
 #include "perf/context.h"
 #include "perf/output.h"
+#include "perf/pmus.h"
 #include "perf/records.h"
 #include "perf/ring_buffer.h"
 #include "perf/software_pmu.h"
@@ -38,6 +39,7 @@ class LinuxCore final : public PerfCore {
   LinuxCore(const LinuxCore&) = delete;
   LinuxCore& operator=(const LinuxCore&) = delete;
 
+  void register_pmu(u32 type, PmuDriver& pmu) override;
   void set_target(const Target& target) override { target_ = &target; }
 
   // time
@@ -168,9 +170,9 @@ class LinuxCore final : public PerfCore {
   void adjust_on_tick(Event& event);
   void run_deferred();
 
-  PmuDriver& hardware_;
-  SoftwarePmu software_;
   CoreOptions options_;
+  Pmus pmus_;
+  SoftwarePmu software_;
   std::unique_ptr<Scheduler> scheduler_;
   const Target* target_;
   u64 now_ = 0;

@@ -33,8 +33,9 @@ void Scheduler::event_off(Event& event, EventState next, u64 now) {
   event.pmu->remove(event);
   update_times(event, now);
   event.state = next;
-  if (is_hardware(event)) --hardware_active_;
-  if (event.is_leader() && event.attr.exclusive) exclusive_ = false;
+  if (is_hardware(event) && --use_of(*event.pmu).active == 0) use_of(*event.pmu).exclusive = false;
+  if (!event.is_leader() || !event.attr.exclusive) return;
+  if (const PmuDriver* const pmu = hardware_of(event)) use_of(*pmu).exclusive = false;
 }
 
 void Scheduler::group_off(Event& leader, u64 now) {
@@ -43,19 +44,19 @@ void Scheduler::group_off(Event& leader, u64 now) {
 }
 
 void Scheduler::take_off(Event& event, u64 now) {
-  hardware_.disable();
+  pmus_.disable();
   if (event.is_leader())
     group_off(event, now);
   else
     event_off(event, EventState::inactive, now);
-  hardware_.enable();
+  pmus_.enable();
 }
 
 void Scheduler::take_off_alone(Event& event, u64 now) {
   if (event.state != EventState::active) return;
-  hardware_.disable();
+  pmus_.disable();
   event_off(event, EventState::inactive, now);
-  hardware_.enable();
+  pmus_.enable();
 }
 
 /// A member that is off, or in error, does not keep its group from going on.
@@ -64,22 +65,22 @@ bool Scheduler::event_on(Event& event, u64 now) {
   update_times(event, now);
   if (!event.pmu->add(event)) return false;
   event.state = EventState::active;
-  if (is_hardware(event)) ++hardware_active_;
+  if (is_hardware(event)) ++use_of(*event.pmu).active;
   return true;
 }
 
 Scheduler::Fit Scheduler::group_on(Event& leader, u64 now) {
-  const bool has_hardware = group_has_hardware(leader);
-  if (has_hardware) hardware_.begin();
+  PmuDriver* const hardware = hardware_of(leader);
+  if (hardware != nullptr) hardware->begin();
   bool fits = event_on(leader, now);
   for (Event* sibling : leader.siblings) fits = fits && event_on(*sibling, now);
-  if (fits && (!has_hardware || hardware_.commit())) {
-    exclusive_ = exclusive_ || leader.attr.exclusive;
+  if (fits && (hardware == nullptr || hardware->commit())) {
+    if (hardware != nullptr && leader.attr.exclusive) use_of(*hardware).exclusive = true;
     announce_unthrottled(leader);
     return Fit::yes;
   }
   take_back(leader);
-  hardware_.cancel();
+  if (hardware != nullptr) hardware->cancel();
   return Fit::no;
 }
 
@@ -89,7 +90,7 @@ void Scheduler::take_back(Event& leader) {
     if (event.state != EventState::active) return;
     event.state = EventState::inactive;
     if (is_hardware(event))
-      --hardware_active_;
+      --use_of(*event.pmu).active;
     else
       software_.remove(event);
   };
@@ -105,22 +106,31 @@ void Scheduler::announce_unthrottled(Event& leader) {
   for (Event* sibling : leader.siblings) announce(*sibling);
 }
 
-bool Scheduler::group_has_hardware(const Event& leader) const {
-  return is_hardware(leader) ||
-         std::ranges::any_of(leader.siblings, [&](const Event* e) { return is_hardware(*e); });
+PmuDriver* Scheduler::hardware_of(const Event& leader) const {
+  if (is_hardware(leader)) return leader.pmu;
+  const auto found = std::ranges::find_if(leader.siblings, [&](const Event* e) { return is_hardware(*e); });
+  return found != leader.siblings.end() ? (*found)->pmu : nullptr;
 }
 
-bool Scheduler::may_go_on(const Event& leader, bool hardware_full) const {
-  if (!group_has_hardware(leader)) return true;
-  if (exclusive_ || hardware_full) return false;
-  return !leader.attr.exclusive || hardware_active_ == 0;
+Scheduler::Use& Scheduler::use_of(const PmuDriver& pmu) {
+  uses_.resize(pmus_.size());
+  return uses_[pmus_.place(&pmu)];
 }
 
-void Scheduler::list_on(std::vector<Event*>& leaders, Context& context, u64 now, bool& hardware_full) {
+bool Scheduler::may_go_on(const Event& leader) {
+  const PmuDriver* const hardware = hardware_of(leader);
+  if (hardware == nullptr) return true;
+  const Use& use = use_of(*hardware);
+  if (use.exclusive || use.full) return false;
+  return !leader.attr.exclusive || use.active == 0;
+}
+
+void Scheduler::list_on(std::vector<Event*>& leaders, Context& context, u64 now) {
+  for (Use& use : uses_) use.full = false;
   for (Event* leader : leaders) {
     if (leader->state != EventState::inactive) continue;
-    if (may_go_on(*leader, hardware_full) && group_on(*leader, now) == Fit::yes) continue;
-    hardware_full = true;
+    if (may_go_on(*leader) && group_on(*leader, now) == Fit::yes) continue;
+    if (const PmuDriver* const hardware = hardware_of(*leader)) use_of(*hardware).full = true;
     if (leader->attr.pinned) {
       update_times(*leader, now);
       leader->state = EventState::error;
@@ -142,8 +152,7 @@ void Scheduler::lists_off(Context& context, unsigned lists, u64 now) {
 void Scheduler::list_on(Context& context, unsigned list, u64 now) {
   if ((context.lists_on & list) != 0) return;
   context.lists_on |= list;
-  bool hardware_full = false;
-  list_on(list == list::PINNED ? context.pinned() : context.flexible(), context, now, hardware_full);
+  list_on(list == list::PINNED ? context.pinned() : context.flexible(), context, now);
 }
 
 void Scheduler::all_on(u64 now) {
@@ -154,7 +163,7 @@ void Scheduler::all_on(u64 now) {
 }
 
 void Scheduler::reschedule(std::span<Event* const> changed, u64 now) {
-  if (std::ranges::none_of(changed, [&](const Event* e) { return group_has_hardware(*e->leader); }))
+  if (std::ranges::none_of(changed, [&](const Event* e) { return hardware_of(*e->leader) != nullptr; }))
     return software_on(changed, now);
   unsigned of_cpu = 0, any = 0;
   for (const Event* event : changed) {
@@ -163,11 +172,11 @@ void Scheduler::reschedule(std::span<Event* const> changed, u64 now) {
     any |= lists;
   }
   if (of_cpu == 0 && any == list::ALL) of_cpu = list::FLEXIBLE;  // pinned events of a task come before them
-  hardware_.disable();
+  pmus_.disable();
   if (task_) lists_off(*task_, any, now);
   lists_off(cpu_, of_cpu, now);
   all_on(now);
-  hardware_.enable();
+  pmus_.enable();
 }
 
 /// Nothing has to make room for software events.
@@ -199,13 +208,13 @@ bool Scheduler::rotate(u64 now) {
   if (!of_cpu && !of_task) return false;
   Event* const next_of_cpu = of_cpu ? next_to_wait(cpu_) : nullptr;
   Event* const next_of_task = of_task ? next_to_wait(*task_) : nullptr;
-  hardware_.disable();
+  pmus_.disable();
   if (task_) lists_off(*task_, list::FLEXIBLE, now);
   if (of_cpu) lists_off(cpu_, list::FLEXIBLE, now);
   put_last(cpu_, next_of_cpu);
   if (task_) put_last(*task_, next_of_task);
   all_on(now);
-  hardware_.enable();
+  pmus_.enable();
   return true;
 }
 

@@ -92,6 +92,12 @@ class PerfCore : public SampleSink {
  public:
   static std::unique_ptr<PerfCore> create(PmuDriver& hardware, CoreOptions options = {});
 
+  /// A further PMU of the CPU, for events with this attr.type, or with it in config[63:32] of a generic one
+  /// (Linux: perf_pmu_register). A group has events of one PMU, and software events beside them. Before any
+  /// event is opened; `pmu` outlives the core. Throws std::invalid_argument if the type is taken: by another
+  /// PMU, or by an EventType.
+  virtual void register_pmu(u32 type, PmuDriver& pmu) = 0;
+
   /// What the samples of the replayed program can be filled with. `target` outlives the core.
   virtual void set_target(const Target& target) = 0;
 
