@@ -19,6 +19,10 @@ inline constexpr Change overflow_before_rearming{Kernel::v6_14};
 inline constexpr Change counter_snapshots{Kernel::v6_15};
 /// Call stacks of the LBR go with their task for events of the CPU too.
 inline constexpr Change call_stacks_of_cpu_events{Kernel::v6_15};
+/// AMD: samples of IBS can be filtered by privilege in software.
+inline constexpr Change ibs_software_filter{Kernel::v6_14};
+/// AMD: periods of IBS have a least one for each unit and may be any number.
+inline constexpr Change ibs_period_rules{Kernel::v6_15};
 inline constexpr Change auto_counter_reload{Kernel::v6_16};
 /// CPUID leaf 23H describes every CPU; before, those of a hybrid only.
 inline constexpr Change perfmon_ext_of_all{Kernel::v6_16};
