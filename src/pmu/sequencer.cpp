@@ -27,6 +27,7 @@ Sequencer::Sequencer(std::shared_ptr<const CpuModel> model, std::shared_ptr<cons
       acr_(*model_),
       xsave_(*model_),
       ibs_(*model_),
+      branch_sampling_(*model_),
       memory_(&memory),
       number_(number) {}
 
@@ -49,6 +50,7 @@ void Sequencer::retire(const Retirement& r) {
   if (r.taken) {
     log_branch(r, counted);
     store_branch(r);
+    if (branch_sampling_.is_recording()) sample_branch(r);
   }
   if (ibs_.is_active() && ibs_.retire(r)) request_ibs_interrupt();
   apply_overflows(counted.overflowed);
@@ -125,6 +127,12 @@ void Sequencer::store_branch(const Retirement& r) {
   if (outcome.interrupt) request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::bts_threshold);
 }
 
+/// The interrupt that the overflow has asked for goes out with the last record.
+void Sequencer::sample_branch(const Retirement& r) {
+  if (branch_sampling_.record(Branch::of(r)))
+    request_pmi(model_->policies.pmi_skid_cycles, observed::PmiCause::overflow);
+}
+
 u64 Sequencer::overflow(u64 counters, const Retirement& at) {
   const u64 wrapped = counters & counters_.running();
   for (const unsigned counter : set_bits(wrapped)) counters_.set_value(counter, 0);
@@ -140,7 +148,8 @@ void Sequencer::apply_overflows(u64 overflowed) {
   const AcrUnit::Reloads reloads = acr_.reloads(overflowed, counters_);
   const u64 with_status = overflowed & ~reloads.without_status;
   const u64 already_set = model_->policies.pmi_repeat == 0 ? counters_.status() : 0;
-  const u64 interrupting = overflowed & ~precise & ~already_set & counters_.interrupting();
+  const u64 asking = overflowed & ~precise & ~already_set & counters_.interrupting();
+  const u64 interrupting = asking & ~branch_sampling_.hold(asking);
   if (observer_) tell_overflows(overflowed, with_status, precise, interrupting);
 
   for (const AcrUnit::Reload& reload : reloads.values)
@@ -321,20 +330,21 @@ void Sequencer::debug_exception() {
 }
 
 FaultOr<u64> Sequencer::rdmsr(u32 address) {
-  const FaultOr<u64> value =
-      registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_, ibs_);
+  const FaultOr<u64> value = registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_,
+                                              ibs_, branch_sampling_);
   if (!value.ok()) [[unlikely]]
-    note_fault(
-        {.access = observed::AccessKind::rdmsr,
-         .address = address,
-         .rule = registers_->rule_of_read(address, counters_, lbr_, control_, pebs_, acr_, xsave_, ibs_)});
+    note_fault({.access = observed::AccessKind::rdmsr,
+                .address = address,
+                .rule = registers_->rule_of_read(address, counters_, lbr_, control_, pebs_, acr_, xsave_,
+                                                 ibs_, branch_sampling_)});
   return value;
 }
 
 Fault Sequencer::wrmsr(u32 address, u64 value) {
-  const Written written =
-      registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_, xsave_, ibs_);
+  const Written written = registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_,
+                                            xsave_, ibs_, branch_sampling_);
   if (written.steers) derive();
+  if (branch_sampling_.take_release()) request_pmi(0, observed::PmiCause::overflow);
   if (pebs_.held() != 0 && written.fault == Fault::none) tell_load(address);
   if (written.fault == Fault::none) {
     observer_.notify(&Observer::on_register_write, {now(), address, value});
@@ -345,7 +355,7 @@ Fault Sequencer::wrmsr(u32 address, u64 value) {
               .value = value,
               .fault = written.fault,
               .rule = registers_->rule_of_write(address, value, counters_, lbr_, control_, pebs_, acr_,
-                                                xsave_, ibs_)});
+                                                xsave_, ibs_, branch_sampling_)});
   return written.fault;
 }
 

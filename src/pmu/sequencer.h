@@ -7,6 +7,7 @@
 #include "acr/acr_unit.h"
 #include "base/memory.h"
 #include "ibs/ibs_unit.h"
+#include "lbr/branch_sampling.h"
 #include "lbr/lbr_stack.h"
 #include "msr/control.h"
 #include "msr/counters.h"
@@ -22,8 +23,8 @@
 namespace pmusim {
 
 /// The registers of a logical processor.
-using PmuRegisters =
-    RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit, XsaveUnit, IbsUnit>;
+using PmuRegisters = RegisterFile<CounterFile, LbrStack, ControlRegisters, PebsUnit, AcrUnit, XsaveUnit,
+                                  IbsUnit, BranchSampling>;
 
 /// What a Pmu is made of: the hardware units, and the order in which things happen in a cycle. Units answer
 /// questions, this class applies the answers, and `retire` reads as that order. What its functions do to
@@ -130,6 +131,7 @@ class Sequencer {
   void advance_counters(const CounterTotals& block, u64 executions, const Registers* registers);
   void log_branch(const Retirement& retirement, Counted& counted);
   void store_branch(const Retirement& retirement);
+  void sample_branch(const Retirement& retirement);
   void apply_overflows(u64 overflowed);
   u64 write_pebs_record(const Retirement& retirement, u64 served);
   u64 assist_cycles(u32 record_bytes) const;
@@ -163,6 +165,7 @@ class Sequencer {
   AcrUnit acr_;
   XsaveUnit xsave_;
   IbsUnit ibs_;
+  BranchSampling branch_sampling_;
   PmiLine pmi_, ibs_interrupt_;
   Memory* memory_;
   unsigned number_;

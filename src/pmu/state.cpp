@@ -59,10 +59,11 @@ void XsaveUnit::add_to(StateHash& hash) const {
 }
 
 void Sequencer::add_to(StateHash& hash) const {
-  const auto& [model, registers, counters, control, lbr, pebs, acr, xsave, ibs, pmi, ibs_interrupt, memory,
-               number, user_rdpmc, occurred_while_waiting, last_registers, registers_known, extended_known,
-               handler, handling, last_fault, observer, retirement_observer] = *this;
-  hash.add(counters, control, lbr, pebs, acr, xsave, ibs, pmi, ibs_interrupt, number);
+  const auto& [model, registers, counters, control, lbr, pebs, acr, xsave, ibs, branch_sampling, pmi,
+               ibs_interrupt, memory, number, user_rdpmc, occurred_while_waiting, last_registers,
+               registers_known, extended_known, handler, handling, last_fault, observer,
+               retirement_observer] = *this;
+  hash.add(counters, control, lbr, pebs, acr, xsave, ibs, branch_sampling, pmi, ibs_interrupt, number);
   hash.add(user_rdpmc, occurred_while_waiting, registers_known, extended_known, handling);
   if (registers_known) hash.add(last_registers.gpr, last_registers.rip, last_registers.rflags);
 }

@@ -57,6 +57,12 @@ inline const std::vector<Row> amd_branches = {
     {since_zen4, 0xC0010301, 16, 2, Kind::store, everything, 0, 0x3C000000'00000000},
 };
 
+inline const std::vector<Row> amd_branch_sampling = {
+    {{"milan"}, 0xC000010F, 1, 1, Kind::store, 0x070F003C},
+    {{"milan"}, 0xC0010300, 16, 2, Kind::store, everything},
+    {{"milan"}, 0xC0010301, 16, 2, Kind::store, everything, 0, 0xE0000000'00000000},
+};
+
 inline const std::vector<Row> amd_sampling = {
     // IbsFetchCtl; family 17H takes the count as it sets the enable alone
     {{zen2}, 0xC0011030, 1, 1, Kind::store, everything, 0, 0xF8000000'FFFF0000},
@@ -101,7 +107,7 @@ inline const std::vector<Row> amd_others = {
 inline const std::vector<Row>& amd_table() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> sum;
-    for (const auto* part : {&amd_counters, &amd_branches, &amd_sampling, &amd_others})
+    for (const auto* part : {&amd_counters, &amd_branches, &amd_branch_sampling, &amd_sampling, &amd_others})
       sum.insert(sum.end(), part->begin(), part->end());
     return sum;
   }();

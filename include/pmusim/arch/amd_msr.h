@@ -43,6 +43,12 @@ namespace debug_extn {
 inline constexpr u64 LBRSE = bit(6);  ///< records branches
 }
 
+/// The same register on Zen 3's servers, which have branch sampling (as Linux has it; no manual does).
+namespace brs {
+inline constexpr u64 ENABLE = bit(2), ONES = bits(4, 3), VALID = bit(5), OFFSET = bits(19, 16),
+                     COUNTER = bits(26, 24);
+}
+
 /// Records of the LBR stack.
 namespace lbr {
 inline constexpr u64 FROM_MISPREDICTED = bit(63);

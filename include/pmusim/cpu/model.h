@@ -78,7 +78,7 @@ struct AcrFeatures {
 };
 
 /// What a part of AMD's says of itself in CPUID, as dumped (APM vol. 3, appendix E). cpuid() leaves out what
-/// the hardware model does not have: branch sampling, counters outside of the core, IRPERF.
+/// the hardware model does not have: counters outside of the core, IRPERF.
 struct AmdFeatures {
   u32 cpuid_80000001_ecx = 0;  ///< 23: six core counters
   u32 cpuid_80000008_eax = 0;  ///< 15:8: linear address bits
@@ -90,6 +90,7 @@ struct AmdFeatures {
 
   bool has_core_extension() const { return (cpuid_80000001_ecx & bit(23)) != 0; }
   bool has_ibs() const { return (cpuid_80000001_ecx & bit(10)) != 0; }
+  bool has_branch_sampling() const { return (cpuid_80000008_ebx & bit(31)) != 0; }
   bool has_precise_retire() const { return (cpuid_80000021_eax & bit(12)) != 0; }
   bool has_perfmon_v2() const { return (cpuid_80000022_eax & bit(0)) != 0; }
   bool has_lbr_stack() const { return (cpuid_80000022_eax & bit(1)) != 0; }
