@@ -343,8 +343,10 @@ FaultOr<u64> Sequencer::rdmsr(u32 address) {
 Fault Sequencer::wrmsr(u32 address, u64 value) {
   const Written written = registers_->write(address, value, now(), counters_, lbr_, control_, pebs_, acr_,
                                             xsave_, ibs_, branch_sampling_);
-  if (written.steers) derive();
-  if (branch_sampling_.take_release()) request_pmi(0, observed::PmiCause::overflow);
+  if (written.steers) {
+    derive();
+    if (branch_sampling_.take_release()) request_pmi(0, observed::PmiCause::overflow);
+  }
   if (pebs_.held() != 0 && written.fault == Fault::none) tell_load(address);
   if (written.fault == Fault::none) {
     observer_.notify(&Observer::on_register_write, {now(), address, value});
