@@ -76,7 +76,7 @@ std::optional<EventDefinition> find_event(const CpuModel& model, u16 event, u16 
 }
 
 std::optional<EventDefinition> selected_event(const CpuModel& model, u64 event_select, u64 extra) {
-  if (model.vendor == Vendor::amd)
+  if (model.select == SelectLayout::wide_events)
     return find_event(model, msr::amd::ctl::event(event_select),
                       static_cast<u16>(field(event_select, 15, 8)));
   const u64 umask = field(event_select, 15, 8) | field(event_select, 47, 40) << 8;

@@ -11,12 +11,12 @@
 
 namespace pmusim {
 namespace {
-constexpr u64 amd_modifiers = bits(31, 16);
+constexpr u64 modifiers_below_32 = bits(31, 16);
 }
 CounterFile::CounterFile(const CpuModel& model)
     : model_(&model),
       width_mask_(low_bits(model.counter_width)),
-      modifier_mask_(model.vendor == Vendor::amd ? amd_modifiers : ~u64{0}),
+      modifier_mask_(model.select == SelectLayout::wide_events ? modifiers_below_32 : ~u64{0}),
       tsc_(tsc_clock(model.core)),
       bus_(bus_clock(model.core)),
       global_ctrl_(global_ctrl_after_reset(model)),
@@ -251,7 +251,7 @@ CounterFile::Running CounterFile::decode_gp(unsigned n) const {
 
 /// AMD: with HostOnly or GuestOnly a counter counts while EFER.SVME is set. Guests are not modelled.
 bool CounterFile::counts_for_host(unsigned gp) const {
-  if (model_->vendor != Vendor::amd) return true;
+  if (model_->select != SelectLayout::wide_events) return true;
   const u64 select = event_select_[gp];
   const bool host = (select & msr::amd::ctl::HOST_ONLY) != 0,
              guest = (select & msr::amd::ctl::GUEST_ONLY) != 0;

@@ -249,8 +249,8 @@ class CounterFile {
   const Running& decoded_fixed(unsigned m);
   Running decode_gp(unsigned n) const;
   Running decode_fixed(unsigned m) const;
-  /// Bits of an event select that say how the event is counted, as Intel has them. AMD has the upper half of
-  /// its event codes where Intel has some of these.
+  /// Bits of an event select that say how the event is counted; those that are something else in the model's
+  /// layout read 0.
   u64 modifiers(unsigned gp) const { return event_select_[gp] & modifier_mask_; }
   bool counts_for_host(unsigned gp) const;
   u64 event_filter(u64 event_select) const;

@@ -38,6 +38,14 @@ void expect_only_where_cores_are_defined(const std::regex& question) {
     for (const std::string& line : lines_that_match(tree, question)) EXPECT_TRUE(defines_cores(line)) << line;
 }
 
+TEST(Idioms, OnlyModelsUnitsAndDriversAskForAVendor) {
+  const std::regex question(R"(\bVendor::)");
+  for (const char* room : {"base",   "arch",     "observe", "scenario", "program", "explore", "x86",
+                           "trace",  "qemu",     "formats", "core",     "replay",  "trap",    "perf",
+                           "events", "perfdata", "symbols", "annotate", "session", "live"})
+    EXPECT_EQ(lines_that_match(std::string("src/") + room, question), std::vector<std::string>()) << room;
+}
+
 TEST(Idioms, NoRegisterIsReachedThroughAVoidPointer) {
   const std::regex void_pointer(R"(\bvoid\s*\*)");
   for (const char* room : {"msr", "lbr", "pebs", "acr", "xsave", "ibs", "pmu"})

@@ -103,6 +103,12 @@ enum class RdpmcEncoding : u8 {
   plain,  ///< the number
 };
 
+/// Where an event select has the number of its event, and what is in the bits above 31.
+enum class SelectLayout : u8 {
+  modifiers,    ///< bits 7:0; above 31 transactions, EQ, UMASK2 and others (SDM vol. 3)
+  wide_events,  ///< bits 35:32 and 7:0; GuestOnly and HostOnly (APM vol. 2, 13.2)
+};
+
 /// One level of cache, and what a hit in it takes.
 struct CacheGeometry {
   u32 bytes = 0, ways = 0, line_bytes = 64, latency_cycles = 0;
@@ -253,6 +259,7 @@ struct CpuModel {
   u64 perf_capabilities = 0;               ///< MSR 345; on a hybrid, what all core types have in common
   FreezeStyle freeze = FreezeStyle::legacy;
   RdpmcEncoding rdpmc = RdpmcEncoding::typed;
+  SelectLayout select = SelectLayout::modifiers;
   bool pmi_masks_lvtpc = true;  ///< delivery of a PMI sets the mask of LVTPC
   bool has_pdcm = true;
   bool has_x2apic = true;         ///< the local APIC is in MSRs; without, its LVTPC is in memory at FEE00340

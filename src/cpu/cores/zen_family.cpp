@@ -32,6 +32,7 @@ CpuModel amd_model(const AmdProduct& product, std::span<const CoreNumber> number
   m.gp_counters = 0x3F;
   m.freeze = FreezeStyle::streamlined;
   m.rdpmc = RdpmcEncoding::plain;
+  m.select = SelectLayout::wide_events;
   m.pmi_masks_lvtpc = false;
   m.has_pdcm = false;
   m.has_x2apic = product.has_x2apic;

@@ -69,10 +69,9 @@ Outcome IbsDriver::Unit::init(perf::Event& event) const {
   if (!is_there()) return refuse(ENODEV, "type: the CPU has no {}", layout_.name);
   if (auto valid = check_config(event); !valid) return valid;
   if (auto valid = check_privilege(event.attr); !valid) return valid;
-  for (const perf::Event* other = event.leader; other != nullptr && other != &event; other = nullptr)
-    if (other->pmu == event.pmu ||
-        std::ranges::any_of(other->siblings, [&](const perf::Event* e) { return e->pmu == event.pmu; }))
-      return refuse(EINVAL, "group_fd: the group has an event of {} already", layout_.name);
+  const auto has_unit = [&](const perf::Event* other) { return other != &event && other->pmu == event.pmu; };
+  if (has_unit(event.leader) || std::ranges::any_of(event.leader->siblings, has_unit))
+    return refuse(EINVAL, "group_fd: the group has an event of {} already", layout_.name);
   if (auto valid = set_first_period(event); !valid) return valid;
   return check_latency(event.attr);
 }
