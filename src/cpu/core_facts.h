@@ -41,6 +41,12 @@ struct GenericEncodings {
   u64 hidden_mispredicts = 0;  ///< stands in where the architectural event is hidden (Nehalem: AAJ80)
 };
 
+/// A generic event of a core that has no architectural events.
+struct GenericRow {
+  GenericEvent event;
+  u64 config;  ///< event select bits
+};
+
 /// How an event names what other agents answered to the core's requests: OFFCORE_RSP and OMR registers.
 /// Requests are bits 0 to 2 everywhere: data reads, reads for ownership, code reads.
 struct OffCoreLayout {
@@ -113,7 +119,11 @@ struct CoreFacts {
   /// several names and have the same rule.
   std::span<const EventDefinition> events{};
   GenericEncodings generic{};
+  /// All generic events of a core without architectural ones (AMD's); empty elsewhere.
+  std::span<const GenericRow> generic_rows{};
   std::span<const CacheEvent> cache_events{};
+  /// perf's cache events of other nodes are reads: writes and prefetches make no sense.
+  bool node_is_read_only = false;
   std::span<const LastLevelEvents> last_level{};  ///< the first row that fits goes before `cache_events`
   std::span<const NamedEncoding> named_events{};  ///< of memory sampling and topdown analysis
   OffCoreLayout off_core{};

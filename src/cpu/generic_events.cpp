@@ -17,6 +17,10 @@ constexpr u64 event_part(u64 config) { return config & low_bits(32); }
 }  // namespace
 
 std::optional<u64> generic_event_encoding(Microarchitecture core, GenericEvent event, u32 arch_events) {
+  if (const auto rows = core_facts(core).generic_rows; !rows.empty()) {
+    const auto row = std::ranges::find(rows, event, &GenericRow::event);
+    return row == rows.end() ? std::nullopt : std::optional(row->config);
+  }
   const GenericEncodings& own = core_facts(core).generic;
   const auto has = [&](unsigned index) { return (arch_events & bit(index)) != 0; };
   const auto architectural = [&](unsigned index, u64 config) {
@@ -80,7 +84,9 @@ CacheEventEncoding encoding_of(const LastLevelEvents& last_level, CacheOperation
 CacheEventEncoding cache_event_encoding(const CacheTable& table, CacheId cache, CacheOperation operation,
                                         CacheResult result) {
   using Kind = CacheEventEncoding::Kind;
-  if (!makes_sense(cache, operation)) return {.kind = Kind::invalid};
+  const bool only_read = cache == CacheId::node && core_facts(table.core).node_is_read_only;
+  if (!makes_sense(cache, operation) || (only_read && operation != CacheOperation::read))
+    return {.kind = Kind::invalid};
   if (cache == CacheId::ll)
     if (const LastLevelEvents* last_level = last_level_of(table))
       return encoding_of(*last_level, operation, result);

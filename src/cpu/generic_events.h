@@ -27,7 +27,8 @@ enum class GenericEvent : u8 {
 
 /// The event select bits (event, umask, CMASK, INV) that stand for a generic event, or nothing where the part
 /// has none. `arch_events`: architectural events present, positive polarity; a generic event whose
-/// architectural event is missing has no encoding (Linux: intel_pmu_event_map).
+/// architectural event is missing has no encoding (Linux: intel_pmu_event_map). AMD's cores have a table each
+/// (amd_pmu_event_map).
 std::optional<u64> generic_event_encoding(Microarchitecture core, GenericEvent event, u32 arch_events);
 
 /// Coordinates of a hardware-cache event, numbered as PERF_COUNT_HW_CACHE_*.

@@ -46,6 +46,9 @@ constinit const CoreFacts facts{
     .products = products,
     .presets = product_presets,
     .events = events,
+    .generic_rows = zen::generic_of_zen1,
+    .cache_events = zen::cache_events,
+    .node_is_read_only = true,
 };
 
 }  // namespace cores::zen1

@@ -77,6 +77,9 @@ constinit const CoreFacts facts{
     .products = products,
     .presets = product_presets,
     .events = events,
+    .generic_rows = zen::generic_of_zen4,
+    .cache_events = zen::cache_events,
+    .node_is_read_only = true,
 };
 
 }  // namespace cores::zen5

@@ -75,6 +75,44 @@ inline constexpr auto since_zen4 = std::to_array<EventDefinition>({
     row("EX_NO_RETIRE.ALL", 0x0D6, 0x1B, sum(Q::stall_cycles)),
 });
 
+/// Event select bits of an event of 12 bits.
+constexpr u64 code(u16 event, u16 umask = 0) {
+  return (event & u64{0xFF}) | u64{umask} << 8 | u64{event} >> 8 << 32;
+}
+
+/// perf's generic events (Linux: amd_zen1_perfmon_event_map and those after it). The L2 stands in for the
+/// last-level cache.
+inline constexpr auto common_generic = std::to_array<GenericRow>({
+    {GenericEvent::cpu_cycles, code(0x076)},
+    {GenericEvent::instructions, code(0x0C0)},
+    {GenericEvent::cache_references, code(0x060, 0xFF)},
+    {GenericEvent::cache_misses, code(0x064, 0x09)},
+    {GenericEvent::branch_instructions, code(0x0C2)},
+    {GenericEvent::branch_misses, code(0x0C3)},
+});
+inline constexpr auto generic_of_zen1 = join(
+    common_generic, std::to_array<GenericRow>({{GenericEvent::stalled_cycles_frontend, code(0x087, 0x02)},
+                                               {GenericEvent::stalled_cycles_backend, code(0x087, 0x01)}}));
+inline constexpr auto generic_of_zen2 =
+    join(common_generic, std::to_array<GenericRow>({{GenericEvent::stalled_cycles_frontend, code(0x0A9)}}));
+inline constexpr auto generic_of_zen4 =
+    join(generic_of_zen2, std::to_array<GenericRow>({{GenericEvent::ref_cycles, code(0x120, 0x01)}}));
+
+/// perf's cache events of family 17H and later (Linux: amd_hw_cache_event_ids_f17h), on every Zen alike.
+inline constexpr auto cache_events = std::to_array<CacheEvent>({
+    {CacheId::l1d, CacheOperation::read, CacheResult::access, code(0x040)},
+    {CacheId::l1d, CacheOperation::read, CacheResult::miss, code(0x060, 0xC8)},
+    {CacheId::l1d, CacheOperation::prefetch, CacheResult::access, code(0x05A, 0xFF)},
+    {CacheId::l1i, CacheOperation::read, CacheResult::access, code(0x080)},
+    {CacheId::l1i, CacheOperation::read, CacheResult::miss, code(0x081)},
+    {CacheId::dtlb, CacheOperation::read, CacheResult::access, code(0x045, 0xFF)},
+    {CacheId::dtlb, CacheOperation::read, CacheResult::miss, code(0x045, 0xF0)},
+    {CacheId::itlb, CacheOperation::read, CacheResult::access, code(0x084)},
+    {CacheId::itlb, CacheOperation::read, CacheResult::miss, code(0x085, 0xFF)},
+    {CacheId::bpu, CacheOperation::read, CacheResult::access, code(0x0C2)},
+    {CacheId::bpu, CacheOperation::read, CacheResult::miss, code(0x0C3)},
+});
+
 }  // namespace cores::zen
 }  // namespace pmusim
 
