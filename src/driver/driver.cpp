@@ -18,15 +18,14 @@ Driver::Driver(Bus& bus, DriverOptions options)
       traits_(std::make_unique<const CoreTraits>(core_traits(cpu_))),
       constraints_(cpu_),
       counters_(access_, cpu_),
+      apic_(access_),
       debug_store_(access_, options.debug_store_address),
       pebs_(access_, debug_store_, cpu_, *this, options.pebs),
       lbr_(access_, cpu_, options.lbr),
       bts_(access_, debug_store_, cpu_, options.bts),
       registers_(access_, options.register_buffer_address) {
   counters_.reset();
-  apic_in_memory_ = bus.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI) != Fault::none;
-  apic_reachable_ =
-      !apic_in_memory_ || bus.write_memory(msr::lvtpc::XAPIC_ADDRESS, apic_entry()) == Fault::none;
+  apic_.set_up();
   freeze_counters_in_smm();
   registers_.set_up();
   lbr_.set_up();
@@ -51,7 +50,7 @@ DriverStatistics Driver::statistics() const {
 perf::PmuCapabilities Driver::capabilities() const {
   perf::PmuCapabilities capabilities;
   capabilities.name = !cpu_.hybrid ? "cpu" : cpu_.atom ? "cpu_atom" : "cpu_core";
-  capabilities.interrupts = apic_reachable_;
+  capabilities.interrupts = apic_.reachable();
   if (perf::simd_abi(options_.kernel) == perf::SimdAbi::none) {
     capabilities.extended_registers = pebs_usable_ && (cpu_.pebs_baseline || cpu_.arch_pebs());
   } else {

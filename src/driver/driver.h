@@ -12,9 +12,11 @@
 #include "driver/event_data.h"
 #include "driver/extended_registers.h"
 #include "driver/lbr/lbr.h"
+#include "driver/local_apic.h"
 #include "driver/register_access.h"
 #include "driver/scheduling/constraint_book.h"
 #include "driver/scheduling/scheduler.h"
+#include "driver/unknown_interrupts.h"
 #include "pmusim/driver/intel_driver.h"
 #include "pmusim/driver/options.h"
 
@@ -154,8 +156,6 @@ class Driver final : private PebsHost {
   unsigned handle_status(u64 status, const InterruptFrame& frame);
   void handle_overflow(perf::Event& event, const InterruptFrame& frame);
   u64 status_of_recorded_counters() const;
-  void unmask_interrupt();
-  static std::span<const std::byte> apic_entry();
   void account(unsigned handled, u64 ip);
 
   // what the PEBS part asks
@@ -177,6 +177,7 @@ class Driver final : private PebsHost {
   const std::unique_ptr<const CoreTraits> traits_;
   ConstraintBook constraints_;
   CounterBank counters_;
+  LocalApic apic_;
   DebugStoreArea debug_store_;
   PebsDriver pebs_;
   LbrDriver lbr_;
@@ -197,12 +198,10 @@ class Driver final : private PebsHost {
   unsigned disable_depth_ = 0;
   bool enabled_ = true;
   bool in_interrupt_ = false;
-  bool apic_reachable_ = true, apic_in_memory_ = false;
   u64 gp3_claim_ = 0;  // on the counter that microcode wants for transactions
   bool pebs_usable_ = false;
   DriverStatistics statistics_;
-  unsigned handled_before_ = 0;  // by the latest interrupt, at `handled_at_`
-  u64 handled_at_ = 0;
+  UnknownInterrupts unknown_;
 };
 
 }  // namespace pmusim::driver

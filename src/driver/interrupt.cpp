@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The PMI handler (Linux: intel_pmu_handle_irq, handle_pmi_common).
-#include <boost/endian/arithmetic.hpp>
-#include <span>
 #include <utility>
 
 #include "driver/cores/core_traits.h"
@@ -11,19 +9,6 @@
 namespace pmusim::driver {
 
 using perf::Event;
-
-std::span<const std::byte> Driver::apic_entry() {
-  static const boost::endian::little_uint32_t word{static_cast<u32>(msr::lvtpc::NMI)};
-  return std::as_bytes(std::span(&word, 1));
-}
-
-/// The APIC masked its entry when it delivered the interrupt. Before x2APIC it is in memory, not in MSRs.
-void Driver::unmask_interrupt() {
-  if (!apic_in_memory_)
-    access_.wrmsr(msr::X2APIC_LVTPC, msr::lvtpc::NMI);
-  else if (apic_reachable_)
-    access_.write_memory(msr::lvtpc::XAPIC_ADDRESS, apic_entry());
-}
 
 void Driver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
@@ -38,7 +23,7 @@ void Driver::handle_pmi(const InterruptFrame& frame) {
 /// Of perfmon 1 no register tells who it was, and none stops all counters at once: each is looked at, and
 /// they go on meanwhile (Linux: x86_pmu_handle_irq). A preset counter has its top bit set until it wraps.
 void Driver::handle_pmi_by_counters(const InterruptFrame& frame) {
-  unmask_interrupt();
+  apic_.unmask();
   unsigned handled = 0;
   for (Event* const event : owners_) {
     if (event == nullptr || event->hw.stopped) continue;
@@ -51,7 +36,7 @@ void Driver::handle_pmi_by_counters(const InterruptFrame& frame) {
 }
 
 void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
-  if (traits_->ack == PmiAck::early) unmask_interrupt();
+  if (traits_->ack == PmiAck::early) apic_.unmask();
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;
   bts_.stop();
@@ -60,7 +45,7 @@ void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
   // No status bit tells of the branch trace buffer.
   const unsigned branch_traces = bts_.drain(*sink_, &frame) != 0 ? 1 : 0;
   const unsigned handled = branch_traces + service(frame);
-  if (traits_->ack == PmiAck::middle) unmask_interrupt();
+  if (traits_->ack == PmiAck::middle) apic_.unmask();
   --disable_depth_;
   enabled_ = was_enabled;
   if (enabled_) {
@@ -70,16 +55,12 @@ void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
     counters_.enable_all();
     bts_.start();
   }
-  if (traits_->ack == PmiAck::late) unmask_interrupt();
+  if (traits_->ack == PmiAck::late) apic_.unmask();
   account(handled, frame.registers.rip);
 }
 
-/// An interrupt that comes back to back after one that handled two causes has found its own already handled.
 void Driver::account(unsigned handled, u64 ip) {
-  const bool explained = handled_before_ > 1 && handled_at_ == ip;
-  if (handled == 0 && !explained) ++statistics_.unhandled_interrupts;
-  handled_before_ = handled;
-  handled_at_ = ip;
+  if (unknown_.note(handled, ip)) ++statistics_.unhandled_interrupts;
 }
 
 unsigned Driver::service(const InterruptFrame& frame) {

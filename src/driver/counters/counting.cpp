@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "driver/cores/core_traits.h"
+#include "driver/counters/period.h"
 #include "driver/counters/topdown.h"
 #include "driver/driver.h"
 #include "driver/linux_changes.h"
@@ -56,8 +57,6 @@ void Driver::choose_slots_mode(Event& event) {
 }
 
 /// Presets the counter to what is left of the period. True if the previous period has expired.
-///
-/// The counter gets the limited value while `period_left` keeps the true one: a period of 1 counts as 2.
 bool Driver::set_period(Event& event) {
   perf::HardwareEvent& hw = event.hw;
   const EventData& data = data_of(event);
@@ -67,42 +66,22 @@ bool Driver::set_period(Event& event) {
     begin_topdown(event);
     return false;
   }
-  const auto period = static_cast<i64>(hw.sample_period);
-  i64 left = hw.period_left;
-  bool expired = false;
-  // What an interrupt's skid let pass is taken off the next period; whole periods of it are given up.
-  if (left <= -period) {
-    if (in_interrupt_ && period != 0) statistics_.merged_overflows += static_cast<u64>(-left / period);
-    left = period;
-    expired = true;
-  } else if (left <= 0) {
-    left += period;
-    expired = true;
-  }
-  if (expired) {
-    hw.period_left = left;
-    hw.last_period = hw.sample_period;
-  }
-  left = limit_period(event, std::clamp<i64>(left, 2, static_cast<i64>(max_period())));
-  hw.previous_count = (0 - static_cast<u64>(left)) & cpu_.counter_mask();
+  const NextInterval next = next_interval(hw, max_period());
+  if (in_interrupt_) statistics_.merged_overflows += next.passed_over;
+  hw.previous_count = (0 - static_cast<u64>(limit_period(event, next.left))) & cpu_.counter_mask();
   counters_.write(counter_of(event), hw.previous_count);
-  return expired;
+  return next.expired;
 }
 
 /// Folds what the counter counted since the last look into the event.
 void Driver::update(Event& event) {
-  perf::HardwareEvent& hw = event.hw;
   const EventData& data = data_of(event);
   if ((data.flags & driver_flag::COUNTERLESS) != 0) return;  // a trace's records are its count
   if ((data.flags & driver_flag::TOPDOWN) != 0) {
     update_topdown(&event);
     return;
   }
-  const u64 value = counters_.read(counter_of(event));
-  const u64 delta = (value - hw.previous_count) & cpu_.counter_mask();
-  hw.previous_count = value;
-  event.count += delta;
-  hw.period_left -= static_cast<i64>(delta);
+  count_up_to(event, counters_.read(counter_of(event)), cpu_.counter_mask());
 }
 
 bool Driver::save_and_restart(Event& event) {
