@@ -73,6 +73,9 @@ inline const EventData& data_of(const perf::Event& event) {
 /// The counter of an event that has one.
 inline unsigned counter_of(const perf::Event& event) { return static_cast<unsigned>(data_of(event).index); }
 
+/// Whether the event's samples need branch records.
+inline bool uses_branch_stack(const perf::Event& event) { return data_of(event).branch_software_filter != 0; }
+
 /// Of driver_flag and pebs_flag: whether any of `flags` is set.
 inline bool has_flag(const perf::Event& event, u32 flags) { return (data_of(event).flags & flags) != 0; }
 

@@ -32,15 +32,16 @@ inline CpuModel model_with_skid(std::string_view name, u32 skid_cycles) {
 }
 
 /// The real driver on the emulated PMU, without a perf core.
-class Machine : public DriverRig<Pmu> {
+template <class CoreDriver>
+class MachineWith : public DriverRig<Pmu, CoreDriver> {
  public:
-  Pmu& pmu = hardware;
+  Pmu& pmu = this->hardware;
   TellingSink sink;
 
-  explicit Machine(const CpuModel& model, const DriverOptions& options = {})
-      : DriverRig(Pmu(model), options) {
-    pmu.set_pmi_handler(&driver);
-    driver.attach(sink);
+  explicit MachineWith(const CpuModel& model, const DriverOptions& options = {})
+      : DriverRig<Pmu, CoreDriver>(Pmu(model), options) {
+    pmu.set_pmi_handler(&this->driver);
+    this->driver.attach(sink);
   }
 
   /// One instruction in a cycle of its own.
@@ -73,6 +74,8 @@ class Machine : public DriverRig<Pmu> {
  private:
   u64 cycle_ = 0;
 };
+
+using Machine = MachineWith<IntelDriver>;
 
 inline perf::Attr hardware(perf::HardwareId id, u64 period = 0) {
   perf::Attr attr;

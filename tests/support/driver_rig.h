@@ -12,11 +12,11 @@
 namespace pmusim::driver {
 
 /// A driver on some hardware, with a perf core's few habits: events in groups, all-or-nothing scheduling.
-template <class Hardware>
+template <class Hardware, class CoreDriver = IntelDriver>
 class DriverRig {
  public:
   Hardware hardware;
-  IntelDriver driver;
+  CoreDriver driver;
 
   explicit DriverRig(Hardware built, const DriverOptions& options = {})
       : hardware(std::move(built)), driver(hardware, options) {}

@@ -11,10 +11,11 @@
 namespace pmusim::driver {
 
 /// Hardware, driver and perf core of one release, wired together, without a session around them.
-class WholeKernel : public PmiHandler {
+template <class CoreDriver>
+class KernelWith : public PmiHandler {
  public:
   Pmu pmu;
-  IntelDriver driver;
+  CoreDriver driver;
 
  private:
   std::unique_ptr<perf::PerfCore> core_;
@@ -22,18 +23,18 @@ class WholeKernel : public PmiHandler {
  public:
   perf::PerfCore& core = *core_;
 
-  explicit WholeKernel(Pmu machine, perf::Kernel kernel = DriverOptions().kernel,
-                       perf::CoreOptions options = {})
+  explicit KernelWith(Pmu machine, perf::Kernel kernel = DriverOptions().kernel,
+                      perf::CoreOptions options = {})
       : pmu(std::move(machine)),
         driver(pmu, {.kernel = kernel}),
         core_(perf::PerfCore::create(driver, with(options, kernel))) {
     driver.attach(core);
     pmu.set_pmi_handler(this);
   }
-  explicit WholeKernel(const CpuModel& model, perf::Kernel kernel = DriverOptions().kernel)
-      : WholeKernel(Pmu(model), kernel) {}
-  WholeKernel(const WholeKernel&) = delete;
-  WholeKernel& operator=(const WholeKernel&) = delete;
+  explicit KernelWith(const CpuModel& model, perf::Kernel kernel = DriverOptions().kernel)
+      : KernelWith(Pmu(model), kernel) {}
+  KernelWith(const KernelWith&) = delete;
+  KernelWith& operator=(const KernelWith&) = delete;
 
   void handle_pmi(const InterruptFrame& frame) override { driver.handle_pmi(frame); }
 
@@ -49,6 +50,8 @@ class WholeKernel : public PmiHandler {
     return options;
   }
 };
+
+using WholeKernel = KernelWith<IntelDriver>;
 
 }  // namespace pmusim::driver
 

@@ -11,11 +11,7 @@
 //   driver.attach(*perf);
 //   pmu.set_pmi_handler(&driver);
 
-#include <memory>
-
-#include "pmusim/driver/options.h"
-#include "pmusim/driver/statistics.h"
-#include "pmusim/perf/driver.h"
+#include "pmusim/driver/core_driver.h"
 
 namespace pmusim::driver {
 
@@ -24,9 +20,7 @@ struct Enumeration;
 
 /// The driver of Intel core PMUs: turns perf events into register contents, gives them counters, and turns
 /// PMIs into samples. It knows the hardware only through `Bus`.
-///
-/// Calls that change what is counted come between `disable()` and `enable()`, as the perf core does it.
-class IntelDriver final : public perf::PmuDriver, public PmiHandler {
+class IntelDriver final : public CoreDriver {
  public:
   /// Asks the CPU behind `bus` what it has, resets its PMU and sets up the PEBS memory. `bus` and
   /// `options.core` must outlive the driver.
@@ -35,22 +29,18 @@ class IntelDriver final : public perf::PmuDriver, public PmiHandler {
   IntelDriver(const IntelDriver&) = delete;
   IntelDriver& operator=(const IntelDriver&) = delete;
 
-  /// Where samples go. Before any event is started.
-  void attach(perf::SampleSink& sink);
+  void attach(perf::SampleSink& sink) override;
 
   /// Which releases of Linux drive auto counter reload.
   static perf::Change auto_counter_reload();
-  /// Whether the driver has tables for the core; else it knows architectural events alone.
-  bool knows_core() const;
+  /// Without tables for the core it knows architectural events alone.
+  bool knows_core() const override;
   /// What the driver takes the CPU for, for tests of the project itself: src/driver/enumeration.h.
   const Enumeration& enumeration() const;
-  DriverStatistics statistics() const;
-  /// What became of every PEBS record so far.
-  const DemuxTotals& pebs_totals() const;
-  /// True when PEBS records wait to become samples, or when nobody can tell.
-  bool holds_records() const;
-  /// Mappings changed: what the driver remembers of the program's code is void.
-  void forget_code();
+  DriverStatistics statistics() const override;
+  const DemuxTotals& pebs_totals() const override;
+  bool holds_records() const override;
+  void forget_code() override;
 
   perf::PmuCapabilities capabilities() const override;
   Result<Done, KernelError> init(perf::Event& event) override;

@@ -109,6 +109,24 @@ u64 class_of_code(std::span<const std::byte> code, u64 address) {
   return code.front() == call && code.size() < call_bytes ? ZERO_CALL : ABORT;
 }
 
+struct FoundBranch {
+  u64 classes = 0;
+  u32 offset = 0;
+};
+
+/// The first branch of `code`, which may stand behind what it is fused with.
+FoundBranch first_branch(std::span<const std::byte> code, u64 address) {
+  FoundBranch found{class_of_code(code, address)};
+  while (found.classes == 0) {
+    const std::size_t length =
+        x86::classify_branch(code.subspan(found.offset), address + found.offset).length;
+    if (length == 0 || found.offset + length >= code.size()) break;
+    found.offset += static_cast<u32>(length);
+    found.classes = class_of_code(code.subspan(found.offset), address + found.offset);
+  }
+  return found;
+}
+
 }  // namespace
 }  // namespace branch_class
 
@@ -121,11 +139,14 @@ u64 requested_classes(u64 branch_sample_type) {
 
 BranchFilter::BranchFilter(std::size_t entries) : known_(std::bit_ceil(entries)) {}
 
+BranchFilter::BranchFilter(Sources sources) : BranchFilter() { sources_ = sources; }
+
 void BranchFilter::invalidate() { known_.assign(known_.size(), {}); }
 
 void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested,
                          const perf::SampleSink& code) {
   using namespace branch_class;
+  if (sources_ == Sources::fused) return apply_fused(branches, requested, code);
   if (keeps_all(requested)) return;
   std::size_t kept = 0;
   // The usual request wants all branches as hardware that knows their types has them.
@@ -146,28 +167,54 @@ void BranchFilter::apply(std::vector<perf::BranchEntry>& branches, u64 requested
   branches.resize(kept);
 }
 
+/// Where all is asked for, a branch that had to be moved stays whatever it is; one that is none does not.
+void BranchFilter::apply_fused(std::vector<perf::BranchEntry>& branches, u64 requested,
+                               const perf::SampleSink& code) {
+  using namespace branch_class;
+  const bool all = keeps_all(requested);
+  std::erase_if(branches, [&](perf::BranchEntry& branch) {
+    if (branch.from == 0 || branch.to == 0) return true;
+    const Known* const found = instruction_at(branch.from, code);
+    if (found == nullptr) return true;
+    const u64 recorded = branch.from;
+    const u64 classes = classes_of(branch, found->classes);
+    branch.from += found->offset;
+    if (all && found->offset != 0) return false;
+    if (classes == 0 || (requested & classes) != classes) return true;
+    if ((requested & (KERNEL | KERNEL_SOURCE)) == 0 && is_kernel(recorded)) return true;
+    if ((requested & TYPE_SAVE) != 0) branch.type = perf_type(classes) & 0xF;
+    return false;
+  });
+}
+
 u64 BranchFilter::classify(const perf::BranchEntry& entry, const perf::SampleSink& code) {
   using namespace branch_class;
   if (entry.from == 0 || entry.to == 0) return 0;
   if (entry.abort) return ABORT | privilege_of(entry.to);
-  const std::optional<u64> instruction = instruction_at(entry.from, code);
-  if (!instruction) return 0;
-  // An interrupt has no instruction of its own: at its source stands whatever it returns to.
+  const Known* const found = instruction_at(entry.from, code);
+  return found == nullptr ? 0 : classes_of(entry, found->classes);
+}
+
+/// An interrupt has no instruction of its own: at its source stands whatever it returns to.
+u64 BranchFilter::classes_of(const perf::BranchEntry& entry, u64 instruction) {
+  using namespace branch_class;
   const bool enters_kernel = !is_kernel(entry.from) && is_kernel(entry.to);
-  const u64 classes = enters_kernel && (*instruction & (SYSCALL | INT)) == 0 ? IRQ : *instruction;
+  const u64 classes = enters_kernel && (instruction & (SYSCALL | INT)) == 0 ? IRQ : instruction;
   return classes == 0 ? 0 : classes | privilege_of(entry.to);
 }
 
-std::optional<u64> BranchFilter::instruction_at(u64 address, const perf::SampleSink& code) {
+const BranchFilter::Known* BranchFilter::instruction_at(u64 address, const perf::SampleSink& code) {
   using namespace branch_class;
   const u32 space = is_kernel(address) ? kernel_space : address_space_;
   Known& known = known_[(address ^ address >> 16) & (known_.size() - 1)];
-  if (known.address == address && known.address_space == space) return known.classes;
-  if (address - vsyscall_page < page_bytes) return std::nullopt;
+  if (known.address == address && known.address_space == space) return &known;
+  if (address - vsyscall_page < page_bytes) return nullptr;
   const std::vector<std::byte> bytes = code.read_code(address, longest_instruction);
-  if (bytes.empty()) return std::nullopt;
-  known = {address, space, static_cast<u32>(class_of_code(bytes, address))};
-  return known.classes;
+  if (bytes.empty()) return nullptr;
+  const FoundBranch found =
+      sources_ == Sources::fused ? first_branch(bytes, address) : FoundBranch{class_of_code(bytes, address)};
+  known = {address, space, static_cast<u32>(found.classes & low_bits(24)), found.offset & 0xFF};
+  return &known;
 }
 
 }  // namespace pmusim::driver

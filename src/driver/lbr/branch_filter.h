@@ -2,7 +2,6 @@
 #ifndef PMUSIM_SRC_DRIVER_LBR_BRANCH_FILTER_H
 #define PMUSIM_SRC_DRIVER_LBR_BRANCH_FILTER_H
 
-#include <optional>
 #include <vector>
 
 #include "pmusim/perf/abi.h"
@@ -31,8 +30,13 @@ u64 requested_classes(u64 branch_sample_type);
 /// filters are coarser than perf's, or missing. What an instruction is, is remembered per address space.
 class BranchFilter {
  public:
+  /// Where records say that a branch stands: at the branch, or where it was fused with the instruction before
+  /// it, perhaps there (AMD).
+  enum class Sources : u8 { exact, fused };
+
   /// `entries` is the size of the memory of classified addresses, a power of two.
   explicit BranchFilter(std::size_t entries = 1u << 14);
+  explicit BranchFilter(Sources sources);
 
   /// Whose user code the branches come from; any number that is different for different processes.
   void set_address_space(u32 id) { address_space_ = id; }
@@ -50,19 +54,24 @@ class BranchFilter {
     return (requested & (ANY | USER)) == (ANY | USER) && (requested & (IN_TX | NO_TX)) == 0;
   }
   /// Keeps what `requested` (a set of branch_class bits) asks for, in order, and saves types if asked to.
-  /// Where an entry has a type already, hardware knew it, and the code is not looked at.
+  /// Where an entry has a type already, hardware knew it, and the code is not looked at. With fused sources
+  /// every branch is looked at and moved to where it stands, all the same what was asked for.
   void apply(std::vector<perf::BranchEntry>& branches, u64 requested, const perf::SampleSink& code);
 
  private:
   struct Known {
     u64 address = 0;  ///< 0: empty
     u32 address_space = 0;
-    u32 classes = 0;
+    u32 classes : 24 = 0;
+    u32 offset : 8 = 0;  ///< of the branch behind the address
   };
   u64 classify(const perf::BranchEntry& entry, const perf::SampleSink& code);
-  /// Nothing where there is no readable code.
-  std::optional<u64> instruction_at(u64 address, const perf::SampleSink& code);
+  static u64 classes_of(const perf::BranchEntry& entry, u64 instruction);
+  void apply_fused(std::vector<perf::BranchEntry>& branches, u64 requested, const perf::SampleSink& code);
+  /// Null where there is no readable code.
+  const Known* instruction_at(u64 address, const perf::SampleSink& code);
 
+  Sources sources_ = Sources::exact;
   std::vector<Known> known_;  // direct-mapped
   u32 address_space_ = 0;
 };

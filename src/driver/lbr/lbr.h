@@ -74,7 +74,7 @@ class LbrDriver {
   /// final. Errors: EOPNOTSUPP what this LBR cannot do, EINVAL what no LBR can.
   [[nodiscard]] Result<Done, KernelError> init(perf::Event& event) const;
   /// True for events whose samples need the LBR. Two fit together only with equal branch_config.
-  static bool uses_lbr(const perf::Event& event) { return data_of(event).branch_software_filter != 0; }
+  static bool uses_lbr(const perf::Event& event) { return uses_branch_stack(event); }
 
   void add(const perf::Event& event);
   void remove(const perf::Event& event);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_DRIVER_AMD_DRIVER_H
+#define PMUSIM_SRC_DRIVER_AMD_DRIVER_H
+
+#include <array>
+#include <vector>
+
+#include "driver/amd/counters.h"
+#include "driver/amd/enumeration.h"
+#include "driver/amd/lbr.h"
+#include "driver/event_data.h"
+#include "driver/local_apic.h"
+#include "driver/register_access.h"
+#include "driver/unknown_interrupts.h"
+#include "pmusim/driver/options.h"
+#include "pmusim/driver/statistics.h"
+#include "pmusim/perf/driver.h"
+
+namespace pmusim::driver::amd {
+
+/// The driver proper, behind `AmdDriver` (Linux: arch/x86/events/amd/core.c, and x86 events' core.c as far as
+/// AMD's PMUs take it).
+class Driver {
+ public:
+  using StartMode = perf::PmuDriver::StartMode;
+  using StopMode = perf::PmuDriver::StopMode;
+  using SwitchDirection = perf::PmuDriver::SwitchDirection;
+
+  Driver(Bus& bus, const DriverOptions& options);
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  void attach(perf::SampleSink& sink) { sink_ = &sink; }
+  const Enumeration& enumeration() const { return cpu_; }
+  DriverStatistics statistics() const;
+  void forget_code() { lbr_.forget_code(); }
+
+  perf::PmuCapabilities capabilities() const;
+  Result<Done, KernelError> init(perf::Event& event) const;
+  void disable();
+  void enable();
+  void begin();
+  bool commit();
+  void cancel();
+  bool add(perf::Event& event);
+  void remove(perf::Event& event);
+  void start(perf::Event& event, StartMode mode);
+  void stop(perf::Event& event, StopMode mode);
+  void read(perf::Event& event);
+  void context_switch(SwitchDirection direction, perf::TaskId task);
+
+  void handle_pmi(const InterruptFrame& frame);
+
+ private:
+  /// One event on the PMU, in the order in which they came.
+  struct Placement {
+    perf::Event* event = nullptr;
+    bool restart = false;  // was counting before it had to move
+    int counter = -1;
+  };
+
+  // opening events (event_setup.cpp)
+  Result<Done, KernelError> set_config(perf::Event& event) const;
+  void set_period_at_open(perf::Event& event) const;
+  Result<Done, KernelError> check_group(const perf::Event& event) const;
+
+  bool schedule();
+  bool keep_counters();
+  void apply_placements();
+  void take_counter(perf::Event& event, int counter);
+  void leave_counter(perf::Event& event);
+
+  bool set_period(perf::Event& event);
+  void update(perf::Event& event);
+  void wait_for_overflow(unsigned counter);
+
+  // interrupts (interrupt.cpp)
+  unsigned service_by_counters(const InterruptFrame& frame);
+  unsigned service_by_status(const InterruptFrame& frame);
+  void sample(perf::Event& event, const InterruptFrame& frame, u64 period);
+  void account(unsigned handled, u64 ip);
+
+  RegisterAccess access_;
+  Enumeration cpu_;
+  Counters counters_;
+  LocalApic apic_;
+  Lbr lbr_;
+  perf::SampleSink* sink_ = nullptr;
+
+  std::vector<Placement> placements_;
+  std::size_t new_placements_ = 0;     // at the end of `placements_`, not yet programmed
+  std::size_t transaction_start_ = 0;  // first placement of the open transaction
+  bool in_transaction_ = false;
+  std::array<perf::Event*, 16> owners_{};  // by counter
+  unsigned disable_depth_ = 0;
+  bool enabled_ = true;
+  bool in_interrupt_ = false;
+  DriverStatistics statistics_;
+  UnknownInterrupts unknown_;
+  bool window_open_ = false;  // an NMI has found something, and until then one that does not is a late one
+  u64 late_until_ns_ = 0;
+};
+
+}  // namespace pmusim::driver::amd
+
+#endif
