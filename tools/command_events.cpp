@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "command.h"
 #include "events/census.h"
+#include "events/event_code.h"
 #include "events/listing.h"
 #include "model_option.h"
 #include "text.h"
@@ -56,9 +57,9 @@ void print_wrapped(std::string_view text, std::string_view indent, std::size_t w
   }
 }
 
-void print_event(const ListedEvent& event) {
+void print_event(const ListedEvent& event, Vendor vendor) {
   const bool refused = event.modelled && !event.refusal.empty();
-  fmt::print("  {:<40} {}{}{}{}\n", event.name, events::perf_terms(event.config, event.extra),
+  fmt::print("  {:<40} {}{}{}{}\n", event.name, events::perf_terms(event.config, event.extra, vendor),
              event.pebs ? "  PEBS" : "", event.modelled ? "" : "  not modelled",
              refused ? "  not countable" : "");
   if (!event.counts.empty()) fmt::print("      counts {}\n", event.counts);
@@ -70,21 +71,22 @@ void print_event_list(const CpuModel& model, const std::vector<ListedEvent>& lis
   const auto is_perf_name = [](const ListedEvent& e) { return !e.counts.empty(); };
   if (std::ranges::any_of(listed, is_perf_name)) fmt::print("perf's names on {}:\n", model.title);
   for (const ListedEvent& event : listed)
-    if (is_perf_name(event)) print_event(event);
+    if (is_perf_name(event)) print_event(event, model.vendor);
   if (!std::ranges::all_of(listed, is_perf_name)) fmt::print("Events of {}:\n", model.title);
   for (const ListedEvent& event : listed)
-    if (!is_perf_name(event)) print_event(event);
+    if (!is_perf_name(event)) print_event(event, model.vendor);
 }
 
-Json event_json(const ListedEvent& event) {
+Json event_json(const ListedEvent& event, Vendor vendor) {
+  const events::EventCode code = events::event_code(vendor, event.config);
   Json json = {{"name", event.name},
-               {"event", event.config & 0xFF},
-               {"umask", (event.config >> 8 & 0xFF) | (event.config >> 32 & 0xFF00)},
+               {"event", code.event},
+               {"umask", code.umask},
                {"cmask", event.config >> 24 & 0xFF},
                {"inv", (event.config >> 23 & 1) != 0},
                {"edge", (event.config >> 18 & 1) != 0},
                {"extra", event.extra},
-               {"terms", events::perf_terms(event.config, event.extra)},
+               {"terms", events::perf_terms(event.config, event.extra, vendor)},
                {"pebs", event.pebs},
                {"modelled", event.modelled},
                {"countable", event.refusal.empty()},
@@ -103,7 +105,7 @@ void run_events(const EventsCommand& command) {
   const std::vector<ListedEvent> listed = matching_events(command, model);
   if (command.json) {
     Json all = Json::array();
-    for (const ListedEvent& event : listed) all.push_back(event_json(event));
+    for (const ListedEvent& event : listed) all.push_back(event_json(event, model.vendor));
     fmt::print("{}\n", all.dump(2));
   } else {
     print_event_list(model, listed);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cpu/core_facts.h"
+#include "events/event_code.h"
 #include "events/refusals.h"
 #include "events/resolve.h"
 #include "events/vendor.h"
@@ -44,7 +45,7 @@ std::string refusal_of(const CpuModel& model, u64 config, u64 extra) {
 /// register has a value that no name stands for.
 std::string vendors_event(const CpuModel& model, const ResolvedEvent& resolved) {
   const auto named = parse_events(resolved.definition.name, model);
-  if (!named.ok()) return perf_terms(resolved.config, resolved.extra);
+  if (!named.ok()) return perf_terms(resolved.config, resolved.extra, model.vendor);
   return std::string(resolved.definition.name);
 }
 
@@ -90,9 +91,9 @@ bool is_pebs_event(const CpuModel& model, const EventDefinition& definition) {
   return false;
 }
 
-std::string perf_terms(u64 config, u64 extra) {
-  std::string terms = fmt::format("cpu/event={:#04x},umask={:#04x}", config & 0xFF,
-                                  (config >> 8 & 0xFF) | (config >> 32 & 0xFF00));
+std::string perf_terms(u64 config, u64 extra, Vendor vendor) {
+  const EventCode code = event_code(vendor, config);
+  std::string terms = fmt::format("cpu/event={:#04x},umask={:#04x}", code.event, code.umask);
   if (const u64 cmask = config >> 24 & 0xFF; cmask != 0) terms += fmt::format(",cmask={}", cmask);
   if ((config & bit(23)) != 0) terms += ",inv";
   if ((config & bit(18)) != 0) terms += ",edge";
@@ -124,8 +125,8 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     event.config = vendor.config;
     event.extra = vendor.config1;
     event.description = std::move(vendor.description);
-    const auto umask = static_cast<u16>((vendor.config >> 8 & 0xFF) | (vendor.config >> 32 & 0xFF00));
-    const auto definition = find_event(model, static_cast<u16>(vendor.config & 0xFF), umask, vendor.config1);
+    const EventCode code = event_code(model.vendor, vendor.config);
+    const auto definition = find_event(model, code.event, code.umask, vendor.config1);
     event.modelled = definition.has_value();
     event.refusal =
         definition ? refusal_of(model, event.config, event.extra) : refusal_of_unmodelled(model, event.name);

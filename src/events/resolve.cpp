@@ -11,6 +11,7 @@
 #include "cpu/lost_time.h"
 #include "cpu/off_core.h"
 #include "cpu/unmodelled_signals.h"
+#include "events/event_code.h"
 #include "events/refusals.h"
 #include "events/vendor.h"
 #include "pmusim/arch/msr.h"
@@ -20,8 +21,10 @@ namespace {
 
 using perf::EventType;
 
-constexpr u64 event_mask = 0xFF, umask_mask = 0xFF00 | u64{0xFF} << 40;
-constexpr u64 selects_event = event_mask | umask_mask;
+constexpr u64 event_mask = 0xFF;
+/// Of a raw config; AMD's driver drops the rest.
+constexpr u64 amd_event_bits =
+    event_code_bits(Vendor::amd) | msr::evtsel::EDGE | msr::evtsel::INV | msr::evtsel::CMASK;
 
 Failure<Error> refuse(std::string text) { return Failure(Error(std::move(text))); }
 
@@ -74,6 +77,7 @@ Result<EventEncoding, Error> select(const CpuModel& model, const perf::Attr& att
     case EventType::hw_cache:
       return select_cache(model, attr.config);
     case EventType::raw:
+      if (model.vendor == Vendor::amd) return EventEncoding{attr.config & amd_event_bits, 0};
       return EventEncoding{attr.config, attr.config1};
     default:
       return refuse(fmt::format("events of type {} are not events of the PMU", attr.type));
@@ -111,14 +115,15 @@ std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umas
 }
 
 std::optional<EventDefinition> find_definition(const CpuModel& model, const EventEncoding& selection) {
-  if ((selection.config & event_mask) == 0) return find_pseudo_event(model, selection.config >> 8 & 0xFF);
-  const auto umask = static_cast<u16>((selection.config >> 8 & 0xFF) | (selection.config >> 32 & 0xFF00));
-  return find_event(model, static_cast<u16>(selection.config & event_mask), umask, selection.extra);
+  const EventCode code = event_code(model.vendor, selection.config);
+  if (code.event == 0 && model.vendor == Vendor::intel)
+    return find_pseudo_event(model, selection.config >> 8 & 0xFF);
+  return find_event(model, code.event, code.umask, selection.extra);
 }
 
 /// Several names share an event select and differ in what they make of it.
 void take_exact_name(const CpuModel& model, const EventEncoding& selection, EventDefinition& definition) {
-  constexpr u64 named_bits = selects_event | 0xFF84'0000;
+  const u64 named_bits = event_code_bits(model.vendor) | 0xFF84'0000;
   const auto row = std::ranges::find_if(model.events, [&](const EventDefinition& r) {
     return r.event == definition.event && event_select_bits(r) == (selection.config & named_bits) &&
            r.rule == definition.rule && r.extra == definition.extra;
@@ -139,8 +144,8 @@ std::optional<std::string> off_core_refusal(const CpuModel& model, const EventEn
 
 Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& selection) {
   constexpr u64 last_fixed_umask = 16;
-  const u64 umask = selection.config >> 8 & 0xFF;
-  if ((selection.config & event_mask) == 0 && umask <= last_fixed_umask)
+  const u64 umask = selection.config >> 8 & 0xFF, selects_event = event_code_bits(model.vendor);
+  if (model.vendor == Vendor::intel && (selection.config & event_mask) == 0 && umask <= last_fixed_umask)
     return refuse(
         fmt::format("event 0x00 with umask {:#04x} stands for no fixed counter of {}, and general "
                     "counters count nothing for it",
@@ -150,10 +155,10 @@ Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& select
     if ((event.config & selects_event) == (selection.config & selects_event) &&
         (event.config1 == 0 || event.config1 == selection.extra))
       return refuse(refusal_of_unmodelled(model, event.name));
-  return refuse(fmt::format("the core model has no event with event {:#04x} and umask {:#04x}{} on {}",
-                            selection.config & event_mask, umask | (selection.config >> 32 & 0xFF00),
-                            selection.extra == 0 ? "" : fmt::format(" and config1 {:#x}", selection.extra),
-                            model.title));
+  return refuse(fmt::format(
+      "the core model has no event with event {:#04x} and umask {:#04x}{} on {}",
+      event_code(model.vendor, selection.config).event, event_code(model.vendor, selection.config).umask,
+      selection.extra == 0 ? "" : fmt::format(" and config1 {:#x}", selection.extra), model.title));
 }
 
 constexpr SignalSet address_signals{
@@ -287,8 +292,7 @@ CoreLevel level_that_knows(const ResolvedEvent& event) {
 
 bool is_known_at(CoreLevel core, const ResolvedEvent& event) {
   if (core == CoreLevel::interval) return true;
-  constexpr u64 in_transactions = msr::evtsel::IN_TX | msr::evtsel::IN_TXCP;
-  if (needs_modelled_time(event) || (event.config & in_transactions) != 0) return false;
+  if (needs_modelled_time(event) || event.in_transactions) return false;
   const EventRule& rule = event.definition.rule;
   if (rule.quantity != Quantity::none)
     return rule.quantity == Quantity::cycles || rule.quantity == Quantity::reference_cycles;
@@ -397,7 +401,12 @@ Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& a
   auto definition = find_definition(model, *selection);
   if (!definition) return refuse_unknown(model, *selection);
   take_exact_name(model, *selection, *definition);
-  return ResolvedEvent{*definition, selection->config, selection->extra};
+  constexpr u64 transactions = msr::evtsel::IN_TX | msr::evtsel::IN_TXCP;
+  return ResolvedEvent{
+      .definition = *definition,
+      .config = selection->config,
+      .extra = selection->extra,
+      .in_transactions = model.vendor == Vendor::intel && (selection->config & transactions) != 0};
 }
 
 bool needs_modelled_time(const ResolvedEvent& event) {
@@ -427,6 +436,9 @@ Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& at
         fmt::format("{} needs to know what each cycle was lost to, and this trace goes by recorded time, "
                     "which says how long instructions took and no more",
                     event->definition.name));
+  if (!is_known_at(traced.core, *event) && model.vendor == Vendor::amd)
+    return refuse(fmt::format("{} is more than core '{}' knows, and there is no timing model of {}",
+                              event->definition.name, name_of(traced.core), model.title));
   if (!is_known_at(traced.core, *event))
     return refuse(fmt::format("{} is more than core '{}' knows: core '{}' counts it", event->definition.name,
                               name_of(traced.core), name_of(level_that_knows(*event))));

@@ -33,9 +33,10 @@ struct Traced {
 
 /// A PMU event of an attribute on one model.
 struct ResolvedEvent {
-  EventDefinition definition;  ///< named after the row whose CMASK, INV and EDGE are those asked for
-  u64 config = 0;              ///< event select bits: event, umask, EDGE, INV, CMASK
-  u64 extra = 0;               ///< value for its extra register
+  EventDefinition definition;    ///< named after the row whose CMASK, INV and EDGE are those asked for
+  u64 config = 0;                ///< event select bits: event, umask, EDGE, INV, CMASK
+  u64 extra = 0;                 ///< value for its extra register
+  bool in_transactions = false;  ///< counted in transactions alone (IN_TX, IN_TXCP)
 };
 
 /// Software events are the perf core's and not the PMU's.

@@ -149,7 +149,8 @@ void append_event(const pfm_pmu_info_t& pmu, const pfm_event_info_t& event, std:
 
 u64 event_select_bits(const EventDefinition& row) {
   if (const auto code = code_beside_fixed_counter(row)) return *code;
-  return row.event | (row.umask & u64{0xFF}) << 8 | u64{row.umask} >> 8 << 40 | u64{row.edge} << 18 |
+  const u64 event = (row.event & u64{0xFF}) | u64{row.event} >> 8 << 32;  // above FF they are AMD's
+  return event | (row.umask & u64{0xFF}) << 8 | u64{row.umask} >> 8 << 40 | u64{row.edge} << 18 |
          u64{row.inv} << 23 | u64{row.cmask} << 24;
 }
 

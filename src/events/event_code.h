@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_EVENTS_EVENT_CODE_H
+#define PMUSIM_SRC_EVENTS_EVENT_CODE_H
+
+#include "pmusim/arch/amd_msr.h"
+#include "pmusim/base/bits.h"
+#include "pmusim/cpu/microarchitecture.h"
+
+namespace pmusim::events {
+
+/// An event's number and unit mask.
+struct EventCode {
+  u16 event = 0, umask = 0;
+};
+
+/// As a vendor's event selects hold them: Intel's have unit masks of up to 16 bits, AMD's events of 12.
+constexpr EventCode event_code(Vendor vendor, u64 config) {
+  const auto umask = static_cast<u16>(field(config, 15, 8));
+  if (vendor == Vendor::amd) return {msr::amd::ctl::event(config), umask};
+  return {static_cast<u16>(field(config, 7, 0)), static_cast<u16>(umask | field(config, 47, 40) << 8)};
+}
+
+/// The bits that hold them.
+constexpr u64 event_code_bits(Vendor vendor) {
+  return bits(15, 0) | (vendor == Vendor::amd ? msr::amd::ctl::EVENT_HIGH : bits(47, 40));
+}
+
+}  // namespace pmusim::events
+
+#endif
