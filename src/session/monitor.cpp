@@ -8,6 +8,7 @@
 
 #include "events/resolve.h"
 #include "perf/simd_abi.h"
+#include "pmusim/driver/intel_driver.h"
 #include "session/perf_time.h"
 #include "session/sampling_cost.h"
 
@@ -100,11 +101,11 @@ Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
       kernel_(options.kernel),
       core_(options.core),
       pmu_(options.model),
-      driver_(pmu_, driver_options(options)),
+      driver_(driver::create_driver(pmu_, driver_options(options))),
       clock_(clock_of(options.model.core)),
-      perf_(perf::PerfCore::create(driver_, perf_options(options))),
+      perf_(perf::PerfCore::create(*driver_, perf_options(options))),
       sampling_takes_time_(sampling_takes_time(options.model.policies)) {
-  driver_.attach(*perf_);
+  driver_->attach(*perf_);
   perf_->set_target(*this);
   pmu_.set_pmi_handler(this);
 }
@@ -128,6 +129,11 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
     return refuse(
         "it samples registers beyond the general ones, and the trace holds none: 'pmusim trace record --regs "
         "simd' records them");
+  if (samples_accesses(attr) && model().vendor == Vendor::amd)
+    return refuse(
+        fmt::format("it samples data addresses, their sources or latencies, and counters of {} tell "
+                    "nothing of them",
+                    model().title));
   if (samples_accesses(attr) && core_ != CoreLevel::interval)
     return refuse(fmt::format(
         "it samples data addresses, their sources or latencies, and core '{}' does not look at memory: "
@@ -138,11 +144,6 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
 }
 
 Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const {
-  if (model().vendor != Vendor::intel)
-    return refuse(
-        fmt::format("{} is a part of AMD's, of which this project has the hardware and no driver yet: "
-                    "'pmusim msr' and 'pmusim scenario' take it, and programs that link the library",
-                    model().title));
   if (attr.config2 != 0 && model().acr.cause != 0 &&
       !has(kernel_, driver::IntelDriver::auto_counter_reload()))
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
@@ -156,7 +157,7 @@ Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const
   const Result<events::ResolvedEvent, Error> event =
       events::resolve(model(), attr, traced(program_.contents(), core_));
   if (!event.ok()) return refuse(event.error().message);
-  if (event->extra != 0 && !driver_.knows_core())
+  if (event->extra != 0 && !driver_->knows_core())
     return refuse(
         fmt::format("{} needs a register beside its event select, and the emulated kernel has no "
                     "tables for {} that say which",
@@ -231,7 +232,7 @@ void Monitor::on_side_band(const trace::SideBandRecord& record) {
       s.perf_->switch_to(to.tid);
     }
     void operator()(const trace::Map& map) const {
-      s.driver_.forget_code();
+      s.driver_->forget_code();
       const trace::Mapping& m = map.mapping;
       s.perf_->mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
                            {.address = m.start,
@@ -241,9 +242,9 @@ void Monitor::on_side_band(const trace::SideBandRecord& record) {
                             .flags = m.flags,
                             .name = m.path,
                             .build_id = std::as_bytes(std::span(m.build_id))});
-      s.driver_.forget_code();
+      s.driver_->forget_code();
     }
-    void operator()(const trace::Unmap&) const { s.driver_.forget_code(); }  // perf has no record of it
+    void operator()(const trace::Unmap&) const { s.driver_->forget_code(); }  // perf has no record of it
     void operator()(const trace::Syscall&) const {}
     void operator()(const trace::SignalDelivery& delivery) const {
       s.frame_.registers.rip = delivery.handler;
@@ -261,7 +262,7 @@ void Monitor::stop_events() {
 
 void Monitor::handle_pmi(const InterruptFrame& frame) {
   perf_->set_time(now());
-  driver_.handle_pmi(frame);
+  driver_->handle_pmi(frame);
   if (sampling_takes_time_) run_handler(frame);
 }
 

@@ -3,9 +3,10 @@
 #define PMUSIM_SRC_SESSION_MONITOR_H
 
 #include <functional>
+#include <memory>
 #include <utility>
 
-#include "pmusim/driver/intel_driver.h"
+#include "pmusim/driver/core_driver.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/session/session.h"
 #include "pmusim/trace/source.h"
@@ -37,7 +38,7 @@ class Monitor final : private PmiHandler, private perf::Target {
 
   perf::PerfCore& perf() { return *perf_; }
   Pmu& pmu() { return pmu_; }
-  const driver::IntelDriver& driver() const { return driver_; }
+  const driver::CoreDriver& driver() const { return *driver_; }
   const CpuModel& model() const { return pmu_.model(); }
   /// How perf time follows from the TSC.
   perf::TscToNs clock() const { return clock_; }
@@ -101,7 +102,7 @@ class Monitor final : private PmiHandler, private perf::Target {
   perf::Kernel kernel_;
   CoreLevel core_;
   Pmu pmu_;
-  driver::IntelDriver driver_;
+  std::unique_ptr<driver::CoreDriver> driver_;
   perf::TscToNs clock_;
   std::unique_ptr<perf::PerfCore> perf_;
   u32 pid_ = 0, tid_ = 0;  // running now

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/register_support.h"
 
-#include "pmusim/driver/intel_driver.h"
+#include "pmusim/driver/core_driver.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/pmu/pmu.h"
 
@@ -33,9 +33,9 @@ std::string refusal_of(perf::PerfCore& perf, const perf::Attr& attr) {
 
 std::vector<RegisterSupport> probe_registers(const CpuModel& model, perf::Kernel kernel) {
   Pmu pmu(model);
-  driver::IntelDriver driver(pmu, {.kernel = kernel});
-  const auto perf = perf::PerfCore::create(driver, {.limits = {.kernel = kernel}});
-  driver.attach(*perf);
+  const auto driver = driver::create_driver(pmu, {.kernel = kernel});
+  const auto perf = perf::PerfCore::create(*driver, {.limits = {.kernel = kernel}});
+  driver->attach(*perf);
   std::vector<RegisterSupport> support;
   for (const events::SimdClass& registers : events::simd_classes())
     support.push_back(
