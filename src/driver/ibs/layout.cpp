@@ -2,6 +2,7 @@
 #include <array>
 
 #include "driver/ibs/unit.h"
+#include "driver/samples/data_source_words.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
@@ -48,30 +49,21 @@ IbsLayout op_layout(const IbsPart& part) {
                     (part.has(ibs::caps::L3_MISS_FILTER) ? o::L3_MISS_ONLY : 0)};
 }
 
-// Parts of PERF_SAMPLE_DATA_SRC (union perf_mem_data_src).
-constexpr u64 op_load = 2, op_store = 4;
-constexpr u64 level_na = bit(5), level_hit = bit(6), level_l1 = bit(8), level_lfb = bit(9),
-              level_l2 = bit(10), level_l3 = bit(11), level_ram = bit(12), level_remote_ram = bit(13),
-              level_remote_cache1 = bit(15), level_io = bit(17), level_uncached = bit(18);
-constexpr u64 snoop_na = bit(19), snoop_hitm = bit(23), lock_na = bit(24), lock_locked = bit(25);
-constexpr u64 tlb_na = bit(26), tlb_hit = bit(27), tlb_miss = bit(28), tlb_l1 = bit(29), tlb_l2 = bit(30);
-constexpr u64 number(u64 value) { return value << 33; }
-constexpr u64 number_any_cache = number(0xB), number_lfb = number(0xC), number_ram = number(0xD),
-              number_na = number(0xF), remote = bit(37);
-
 u64 level_of_source(const IbsPart& part, u64 source, bool joined) {
-  const u64 unknown = joined ? level_lfb | level_hit | number_lfb : level_na | number_na;
+  const u64 unknown =
+      joined ? mem::level_lfb | mem::level_hit | mem::number_lfb : mem::level_na | mem::number_na;
   switch (source) {
     case 1:
-      return part.has(ibs::caps::L3_MISS_FILTER) ? level_l3 | level_hit | number(3) : unknown;
+      return part.has(ibs::caps::L3_MISS_FILTER) ? mem::level_l3 | mem::level_hit | mem::level_number(3)
+                                                 : unknown;
     case 2:
       return part.has(ibs::caps::L3_MISS_FILTER)
-                 ? level_remote_cache1 | level_hit | number_any_cache | remote
-                 : level_l3 | level_remote_cache1 | level_hit | number_any_cache;
+                 ? mem::level_remote_cache1 | mem::level_hit | mem::number_any_cache | mem::remote
+                 : mem::level_l3 | mem::level_remote_cache1 | mem::level_hit | mem::number_any_cache;
     case 3:
-      return level_ram | level_hit | number_ram;
+      return mem::level_ram | mem::level_hit | mem::number_ram;
     case 7:
-      return level_io | level_hit | number_na;
+      return mem::level_io | mem::level_hit | mem::number_na;
     default:
       return unknown;
   }
@@ -108,11 +100,11 @@ u64 ibs_data_source(const IbsPart& part, u64 data2, u64 data3) {
   u64 level = 0;
   bool is_near = true;  // L1 or L2
   if ((data3 & bit(14)) != 0 && source != 7)
-    level = level_uncached | level_hit | number_na;
+    level = mem::level_uncached | mem::level_hit | mem::number_na;
   else if ((data3 & DC_MISS) == 0)
-    level = level_l1 | level_hit | number(1);
+    level = mem::level_l1 | mem::level_hit | mem::level_number(1);
   else if ((data3 & L2_MISS) == 0)
-    level = level_l2 | level_hit | number(2);
+    level = mem::level_l2 | mem::level_hit | mem::level_number(2);
   else {
     level = level_of_source(part, is_load ? source : 0, joined);
     is_near = false;
@@ -121,13 +113,14 @@ u64 ibs_data_source(const IbsPart& part, u64 data2, u64 data3) {
   const bool is_modified =
       !part.is_zen3() && is_load && !is_near && of_cache && (data2 & ibs::data2::HIT_OWNED) == 0;
 
-  u64 tlb = tlb_l1 | tlb_hit;
+  u64 tlb = mem::tlb_l1 | mem::tlb_hit;
   if ((data3 & LINEAR_VALID) == 0)
-    tlb = tlb_na;
+    tlb = mem::tlb_na;
   else if ((data3 & L1_TLB_MISS) != 0)
-    tlb = tlb_l2 | ((data3 & L2_TLB_MISS) != 0 ? tlb_miss : tlb_hit);
-  return (is_load ? op_load : op_store) | level | (is_modified ? snoop_hitm : snoop_na) | tlb |
-         ((data3 & LOCKED) != 0 ? lock_locked : lock_na);
+    tlb = mem::tlb_l2 | ((data3 & L2_TLB_MISS) != 0 ? mem::tlb_miss : mem::tlb_hit);
+  return (is_load ? mem::op_load : mem::op_store) | level |
+         (is_modified ? mem::snoop_modified : mem::snoop_na) | tlb |
+         ((data3 & LOCKED) != 0 ? mem::lock_locked : mem::lock_na);
 }
 
 }  // namespace pmusim::driver

@@ -5,21 +5,13 @@
 #include <array>
 
 #include "driver/cores/core_traits.h"
+#include "driver/samples/data_source_words.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {
 
 namespace {
 
-// Parts of PERF_SAMPLE_DATA_SRC (union perf_mem_data_src) that are ORed into a table's word.
-constexpr u64 op_mask = bits(4, 0), op_store = 4;
-constexpr u64 level_hit = bit(6), level_miss = bit(7), level_l1 = bit(8);
-constexpr u64 lock_locked = bit(25);
-constexpr u64 tlb_hit = bit(27), tlb_miss = bit(28), tlb_l1 = bit(29), tlb_l2 = bit(30);
-constexpr u64 tlb_and_lock_na = bit(26) | bit(24);
-constexpr u64 block_na = bit(40), block_data = bit(41), block_address = bit(42);
-constexpr u64 snoop_na = bit(19), snoop_none = bit(20), snoop_hit = bit(21), snoop_miss = bit(22),
-              snoop_modified = bit(23), snoop_forward = bit(38);
 constexpr u64 unknown_load = 0x1E'0008'0002;  // level and snoop not available
 
 using Table = std::array<u64, 16>;
@@ -117,12 +109,14 @@ u64 off_module_snoop(u64 code) {
   constexpr u64 modified = bit(5), snooped = bit(6);
   const u64 source = code & 0xF;
   if (source == 2) {
-    if ((code & modified) != 0) return snoop_modified;
-    constexpr std::array by_snoop_and_promoted{snoop_na, snoop_miss, snoop_hit, snoop_none};
+    if ((code & modified) != 0) return mem::snoop_modified;
+    constexpr std::array by_snoop_and_promoted{mem::snoop_na, mem::snoop_miss, mem::snoop_hit,
+                                               mem::snoop_none};
     return by_snoop_and_promoted[field(code, 7, 6)];
   }
-  if (source >= 7) return snoop_none;
-  return ((code & modified) != 0 ? snoop_modified : snoop_hit) | ((code & snooped) != 0 ? snoop_forward : 0);
+  if (source >= 7) return mem::snoop_none;
+  return ((code & modified) != 0 ? mem::snoop_modified : mem::snoop_hit) |
+         ((code & snooped) != 0 ? mem::snoop_forward : 0);
 }
 
 /// Off-module sources of Panther Cove and Arctic Wolf: their low nibble is perf's memory region. 2 to 6 are
@@ -133,7 +127,7 @@ u64 off_module(u64 code) {
   const u64 source = code & 0xF;
   const bool is_remote = (code & bit(4)) != 0;
   if (source < 2) return unknown_load;
-  u64 word = load | level_hit | source << 46 | off_module_snoop(code) | (is_remote ? remote : 0);
+  u64 word = load | mem::level_hit | source << 46 | off_module_snoop(code) | (is_remote ? remote : 0);
   if (source < 7) return word | l3 | (is_remote ? remote_cache : 0);
   if (source > 7) word |= is_remote ? remote_ram : local_ram;
   return word | ram;
@@ -170,9 +164,10 @@ u64 source_word(const DataSourceReader& reader, u64 word) {
 u64 with_tlb_and_lock(const DataSourceReader& reader, u64 word, u64 source) {
   if (source == 0) source = unknown_load;
   const DataSourceLayout layout = data_source_layout(reader.encoding);
-  if (layout.stlb_miss == 0) return source | tlb_and_lock_na;
-  source |= (word & layout.stlb_miss) != 0 ? tlb_miss | tlb_l2 : tlb_hit | tlb_l1 | tlb_l2;
-  if ((word & layout.locked) != 0) source |= lock_locked;
+  if (layout.stlb_miss == 0) return source | (mem::tlb_na | mem::lock_na);
+  source |=
+      (word & layout.stlb_miss) != 0 ? mem::tlb_miss | mem::tlb_l2 : mem::tlb_hit | mem::tlb_l1 | mem::tlb_l2;
+  if ((word & layout.locked) != 0) source |= mem::lock_locked;
   return source;
 }
 
@@ -194,9 +189,9 @@ DataSourceReader DataSourceReader::of(const Enumeration& enumeration) {
 
 u64 DataSourceReader::blocked(u64 word) const {
   const DataSourceLayout layout = data_source_layout(encoding);
-  const u64 blocked = ((word & layout.data_blocked) != 0 ? block_data : 0) |
-                      ((word & layout.address_blocked) != 0 ? block_address : 0);
-  return blocked != 0 ? blocked : block_na;
+  const u64 blocked = ((word & layout.data_blocked) != 0 ? mem::block_data : 0) |
+                      ((word & layout.address_blocked) != 0 ? mem::block_address : 0);
+  return blocked != 0 ? blocked : mem::block_na;
 }
 
 u64 DataSourceReader::load(u64 word) const {
@@ -208,24 +203,24 @@ u64 DataSourceReader::load(u64 word) const {
 u64 DataSourceReader::store(u64 word) const {
   if (encoding == DataSourceEncoding::none) return perf::data_source_na;
   const u64 source = with_tlb_and_lock(*this, word, source_word(*this, word)) |
-                     (stores_are_encoded_as_loads(encoding) ? blocked(word) : block_na);
-  return (source & ~op_mask) | op_store;
+                     (stores_are_encoded_as_loads(encoding) ? blocked(word) : mem::block_na);
+  return (source & ~mem::op_mask) | mem::op_store;
 }
 
 u64 precise_store_source(u64 word) {
   constexpr u64 base = 0x4008'0104;  // store, snoop NA, L1, STLB
-  u64 source = base | ((word & store_status::L1_HIT) != 0 ? level_hit : level_miss);
-  source |= (word & store_status::STLB_MISS) != 0 ? tlb_miss : tlb_hit;
-  if ((word & store_status::LOCKED) != 0) source |= lock_locked;
+  u64 source = base | ((word & store_status::L1_HIT) != 0 ? mem::level_hit : mem::level_miss);
+  source |= (word & store_status::STLB_MISS) != 0 ? mem::tlb_miss : mem::tlb_hit;
+  if ((word & store_status::LOCKED) != 0) source |= mem::lock_locked;
   return source;
 }
 
-u64 load_address_source() { return (perf::data_source_na & ~op_mask) | 2; }
+u64 load_address_source() { return (perf::data_source_na & ~mem::op_mask) | 2; }
 
 u64 store_address_source(u64 word) {
   constexpr u64 level_mask = bits(18, 5);
-  const u64 level = level_l1 | ((word & store_status::L1_HIT) != 0 ? level_hit : level_miss);
-  return (perf::data_source_na & ~op_mask & ~level_mask) | op_store | level;
+  const u64 level = mem::level_l1 | ((word & store_status::L1_HIT) != 0 ? mem::level_hit : mem::level_miss);
+  return (perf::data_source_na & ~mem::op_mask & ~level_mask) | mem::op_store | level;
 }
 
 }  // namespace pmusim::driver
