@@ -48,7 +48,8 @@ std::string unexpected(const CLI::App& command) {
 Arguments split_arguments(std::vector<std::string> all) {
   Arguments split{.line = {.all = all}};
   if (all.empty()) return split;
-  const bool runs_programs = all.size() > 1 && (all[1] == "record" || all[1] == "stat" || all[1] == "run");
+  const bool runs_programs =
+      all.size() > 1 && (all[1] == "record" || all[1] == "stat" || all[1] == "why" || all[1] == "run");
   std::vector<std::string> arguments(all.begin() + 1, all.end());
   if (runs_programs) std::ranges::transform(arguments, arguments.begin(), in_long_form);
   const auto program = arguments.begin() + static_cast<std::ptrdiff_t>(find_program(arguments));

@@ -90,6 +90,10 @@ class CoreEngine {
   std::span<const u32> unusual() const { return unusual_; }
   /// Instructions of this execution that have passed.
   std::span<const Passed> passed() const { return {passed_.data(), count_}; }
+  /// The slots lost before an instruction that has passed; of no meaning where time is recorded.
+  void account_lost(const Passed& passed, Quantities& quantities) const {
+    pipeline_.account_lost(passed.passage, quantities);
+  }
   const trace::BlockRun& run() const { return *run_; }
   const LoweredBlock& lowered() const { return lowered_ != nullptr ? *lowered_ : lowered_here_; }
 

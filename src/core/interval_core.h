@@ -34,6 +34,8 @@ class IntervalCore {
     }
   }
 
+  /// The number of the block that BlockExecution::kind is of.
+  static constexpr u32 block_of(u32 kind) { return kind / outcomes; }
   /// Of the last execution: instructions by number that had other signals than is usual.
   std::span<const u32> unusual() const { return engine_.unusual(); }
   /// In which of them such an instruction differs.
@@ -42,6 +44,12 @@ class IntervalCore {
   SignalSet actual_signals(u32 instruction) const;
   /// Of the last execution, outside of transactions: what its instructions reported of these quantities.
   Quantities sum(const QuantitySet& wanted) const { return engine_.sum(wanted); }
+  /// Of the last execution: how its instructions came through, by number.
+  std::span<const CoreEngine::Passed> passed() const { return engine_.passed(); }
+  /// Adds what `Pipeline::lost` names: the time lost before such an instruction, and to what.
+  void account_lost(const CoreEngine::Passed& passed, Quantities& quantities) const {
+    engine_.account_lost(passed, quantities);
+  }
   /// The first instruction that retired in the cycle in which the execution ended.
   u32 first_of_last_cycle(const BlockExecution& execution) const;
 

@@ -67,6 +67,7 @@ TEST_F(Files, ThatArePipesWithoutAWriterAreRefusedAtOnce) {
                                                        {"trace", "info", pipe},
                                                        {"trace", "dump", pipe},
                                                        {"stat", pipe},
+                                                       {"why", pipe},
                                                        {"record", pipe},
                                                        {"scenario", pipe},
                                                        {"experiment", "collisions", pipe},

@@ -45,10 +45,10 @@ TEST_P(HelpExamples, Work) {
 INSTANTIATE_TEST_SUITE_P(
     OfCommands, HelpExamples,
     ::testing::Values(std::vector<std::string>{"stat"}, std::vector<std::string>{"record"},
-                      std::vector<std::string>{"models"}, std::vector<std::string>{"msr"},
-                      std::vector<std::string>{"events"}, std::vector<std::string>{"list"},
-                      std::vector<std::string>{"policies"}, std::vector<std::string>{"pebs"},
-                      std::vector<std::string>{"trace", "record"}),
+                      std::vector<std::string>{"why"}, std::vector<std::string>{"models"},
+                      std::vector<std::string>{"msr"}, std::vector<std::string>{"events"},
+                      std::vector<std::string>{"list"}, std::vector<std::string>{"policies"},
+                      std::vector<std::string>{"pebs"}, std::vector<std::string>{"trace", "record"}),
     [](const auto& command) { return command.param.back() + command.param.front(); });
 
 }  // namespace

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: MIT
+#include "why/collector.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "annotate/mapped_name.h"
+
+namespace pmusim::why {
+
+namespace {
+
+constexpr u32 nowhere = ~u32{0};
+constexpr std::size_t time_columns = first_signal_column;
+constexpr std::size_t signal_columns = columns - first_signal_column;
+
+/// Column by column in two places, as time changes with each execution, and signals seldom.
+struct TimeRow {
+  std::array<u64, time_columns> values{};
+  u64& operator[](Column c) { return values[static_cast<std::size_t>(c)]; }
+};
+using SignalRow = std::array<u64, signal_columns>;
+
+constexpr SignalSet all_counted() {
+  SignalSet all;
+  for (const Signal signal : counted_signals) all.add(signal);
+  return all;
+}
+
+/// Executions of a block that are alike in their signals.
+struct Kind {
+  u64 executions = 0;
+  std::vector<SignalSet> usual;  // by instruction
+};
+
+/// A block in one address space; its instructions have the rows from `row` on.
+struct BlockRows {
+  const trace::Block* block = nullptr;
+  u32 row = 0, stride = nowhere;
+  u64 executions = 0, repeats = 0;  // of these, those that another follows at once
+};
+
+struct Space {
+  symbols::AddressSpaces::Id id = 0;
+  std::vector<BlockRows> blocks;  // by number
+  std::vector<Kind> kinds;        // by BlockExecution::kind
+};
+
+template <class Item>
+Item& grown(std::vector<Item>& items, std::size_t index) {
+  if (index >= items.size()) items.resize(std::max(index + 1, 2 * items.size()));
+  return items[index];
+}
+
+/// Flags are written by most instructions, and waited for by few.
+constexpr x86::RegisterMask data_registers = low_bits(57);
+
+Chain chain_of(const BlockRows& rows, std::size_t number) {
+  if (2 * rows.repeats <= rows.executions) return {};
+  const std::vector<x86::Instruction>& all = rows.block->instructions;
+  x86::RegisterMask carried = all[number].registers_written & data_registers;
+  Chain chain{.loops = false, .instructions = 1};
+  for (std::size_t n = 1; n < all.size(); ++n) {
+    const x86::Instruction& next = all[(number + n) % all.size()];
+    const bool reads = (next.registers_read & carried) != 0;
+    if (reads) carried |= next.registers_written & data_registers;
+    if (!reads) carried &= ~next.registers_written;
+    chain.instructions += reads ? 1 : 0;
+  }
+  chain.loops = (all[number].registers_read & carried) != 0;
+  return chain;
+}
+
+/// The address spaces of a trace's processes as its records change them, and which of them runs.
+class Processes {
+ public:
+  Processes(symbols::AddressSpaces& spaces, std::string jit_directory)
+      : spaces_(spaces), jit_directory_(std::move(jit_directory)) {}
+
+  void take(const trace::SideBandRecord& record) {
+    ++time_;
+    if (const auto* const map = std::get_if<trace::Map>(&record)) add(map->pid, map->mapping);
+    if (const auto* const thread = std::get_if<trace::ThreadStart>(&record);
+        thread != nullptr && thread->pid != thread->parent_pid)
+      spaces_.fork(thread->parent_pid, thread->pid, time_);
+    if (const auto* const start = std::get_if<trace::ProcessStart>(&record)) {
+      if (start->exec) spaces_.exec(start->pid, time_);
+      pid_ = start->pid;
+    }
+    if (const auto* const change = std::get_if<trace::ThreadSwitch>(&record)) pid_ = change->pid;
+  }
+  symbols::AddressSpaces::Id running() const { return spaces_.find(pid_, time_).value_or(nowhere); }
+
+ private:
+  void add(u32 pid, const trace::Mapping& mapping) {
+    if ((mapping.protection & PROT_EXEC) == 0 || mapping.bytes > ~mapping.start) return;
+    // Addresses in a JIT compiler's map are those of the process.
+    const bool anonymous = annotate::is_anonymous(mapping.path);
+    symbols::FileIdentity file{anonymous ? annotate::jit_map(jit_directory_, pid) : mapping.path, {}};
+    if (!anonymous)
+      for (const u8 byte : mapping.build_id) file.build_id.push_back(static_cast<std::byte>(byte));
+    spaces_.map(pid, time_,
+                {.start = mapping.start,
+                 .end = mapping.start + mapping.bytes,
+                 .file_offset = anonymous ? mapping.start : mapping.file_offset,
+                 .file = spaces_.add_file(std::move(file))});
+  }
+
+  symbols::AddressSpaces& spaces_;
+  std::string jit_directory_;
+  u64 time_ = 0;
+  u32 pid_ = 0;
+};
+
+class Collector {
+ public:
+  Collector(IntervalCore core, unsigned width, bool time_is_recorded)
+      : core_(std::move(core)), width_(width), time_is_recorded_(time_is_recorded) {}
+
+  /// In which space blocks run from now on.
+  void enter(symbols::AddressSpaces::Id id) {
+    space_ = static_cast<std::size_t>(std::ranges::find(spaces_, id, &Space::id) - spaces_.begin());
+    if (space_ == spaces_.size()) spaces_.push_back({.id = id, .blocks = {}, .kinds = {}});
+  }
+  void run(const trace::BlockRun& run);
+  void interrupt() {
+    core_.interrupt();
+    previous_row_ = nowhere;
+  }
+  /// By space, in the order in which blocks were seen: an instruction of several blocks comes several times.
+  std::vector<CountedInstruction> take();
+
+ private:
+  BlockRows& rows_of(const trace::Block& block);
+  void add_time(u32 row, const BlockExecution& execution);
+  void add_lost_time(u32 row, const CoreEngine::Passed& passed);
+  void add_signals(u32 row, const BlockExecution& execution);
+  void add_conditional_cycles(u32 row, const SignalSet& signals, u64 cycles);
+  static void correct(SignalRow& row, const SignalSet& usual, const SignalSet& actual);
+  void add_usual_signals(const Space& space);
+  Counts counts_of(u32 row) const;
+  void take(const Space& space, const BlockRows& rows, std::vector<CountedInstruction>& all) const;
+  void add_addresses(const BlockRows& rows, std::span<const u64> addresses);
+
+  IntervalCore core_;
+  unsigned width_;
+  bool time_is_recorded_;
+  std::vector<Space> spaces_;
+  std::size_t space_ = 0;
+  std::vector<TimeRow> times_;
+  std::vector<SignalRow> signals_;
+  std::vector<StrideVote> strides_;  // of memory operands
+  u32 previous_row_ = nowhere;       // of the instruction before
+  Quantities lost_{};
+};
+
+BlockRows& Collector::rows_of(const trace::Block& block) {
+  BlockRows& rows = grown(spaces_[space_].blocks, block.id);
+  if (rows.block != nullptr) return rows;
+  rows.block = &block;
+  rows.row = static_cast<u32>(times_.size());
+  rows.stride = static_cast<u32>(strides_.size());
+  times_.resize(times_.size() + block.instructions.size());
+  signals_.resize(times_.size());
+  strides_.resize(strides_.size() + block.operands);
+  return rows;
+}
+
+void Collector::run(const trace::BlockRun& run) {
+  const BlockExecution execution = core_.execute(run);
+  BlockRows& rows = rows_of(*run.block);
+  ++rows.executions;
+  rows.repeats += run.next_ip == run.block->start() ? 1 : 0;
+  add_time(rows.row, execution);
+  add_signals(rows.row, execution);
+  add_addresses(rows, run.addresses);
+}
+
+void Collector::add_time(u32 row, const BlockExecution& execution) {
+  u64 before = execution.since;
+  for (const CoreEngine::Passed& passed : core_.passed()) {
+    times_[row][Column::cycles] += passed.cycle - before;
+    before = passed.cycle;
+    if (passed.passage.first > passed.passage.before && !time_is_recorded_) add_lost_time(row, passed);
+    previous_row_ = row++;
+  }
+}
+
+// What refilled the pipeline is the instruction before: nothing else retired since.
+void Collector::add_lost_time(u32 row, const CoreEngine::Passed& passed) {
+  core_.account_lost(passed, lost_);
+  const auto take = [this](Quantity q) { return u64{std::exchange(lost_[static_cast<unsigned>(q)], 0)}; };
+  TimeRow& own = times_[row];
+  const u64 refill = take(Quantity::recovery_cycles);
+  own[Column::bad_speculation_slots] += take(Quantity::slots_bad_speculation) - refill * width_;
+  own[Column::frontend_slots] += take(Quantity::slots_frontend);
+  own[Column::backend_slots] += take(Quantity::slots_backend);
+  const u64 memory = take(Quantity::slots_memory);
+  own[Column::memory_slots] += memory;
+  if (passed.passage.reason == WaitingFor::store_buffer) own[Column::store_buffer_slots] += memory;
+  own[Column::load_cycles] += take(Quantity::stall_cycles_memory);
+  own[Column::l1_miss_cycles] += take(Quantity::stall_cycles_l1_miss);
+  own[Column::l2_miss_cycles] += take(Quantity::stall_cycles_l2_miss);
+  own[Column::l3_miss_cycles] += take(Quantity::stall_cycles_l3_miss);
+  if (refill == 0) return;
+  own[Column::cycles] -= refill;
+  TimeRow& cause = previous_row_ == nowhere ? own : times_[previous_row_];
+  cause[Column::cycles] += refill;
+  cause[Column::bad_speculation_slots] += refill * width_;
+  const bool mispredict = passed.passage.refill_reason == Pipeline::Refill::mispredict;
+  cause[mispredict ? Column::mispredict_cycles : Column::clear_cycles] += refill;
+}
+
+void Collector::add_conditional_cycles(u32 row, const SignalSet& signals, u64 cycles) {
+  using enum Signal;
+  TimeRow& time = times_[row];
+  if (signals.has(store_forward_blocked)) time[Column::blocked_cycles] += cycles;
+  if (signals.has(address_alias)) time[Column::alias_cycles] += cycles;
+  if (signals.intersects({split_load, split_store})) time[Column::split_cycles] += cycles;
+  if (signals.intersects({load_stlb_miss, store_stlb_miss})) time[Column::walk_cycles] += cycles;
+}
+
+void Collector::correct(SignalRow& row, const SignalSet& usual, const SignalSet& actual) {
+  const SignalSet different = usual ^ actual;
+  static constexpr SignalSet counted = all_counted();
+  if (!different.intersects(counted)) return;
+  for (std::size_t c = 0; c < signal_columns; ++c) {
+    if (different.has(counted_signals[c])) row[c] += actual.has(counted_signals[c]) ? u64{1} : ~u64{0};
+  }
+}
+
+void Collector::add_signals(u32 row, const BlockExecution& execution) {
+  const auto passed = core_.passed();
+  const auto cycles = [&](u32 n) {
+    return passed[n].cycle - (n == 0 ? execution.since : passed[n - 1].cycle);
+  };
+  if (execution.jumps_within) {
+    for (u32 n = 0; n < execution.instructions; ++n) {
+      const SignalSet actual = core_.actual_signals(n);
+      correct(signals_[row + n], {}, actual);
+      add_conditional_cycles(row + n, actual, cycles(n));
+    }
+    return;
+  }
+  Kind& kind = grown(spaces_[space_].kinds, execution.kind);
+  if (kind.executions++ == 0)
+    for (u32 n = 0; n < execution.instructions; ++n) kind.usual.push_back(core_.usual_signals(execution, n));
+  for (const u32 n : core_.unusual()) {
+    const SignalSet actual = core_.actual_signals(n);
+    correct(signals_[row + n], kind.usual[n], actual);
+    add_conditional_cycles(row + n, actual, cycles(n));
+  }
+}
+
+void Collector::add_addresses(const BlockRows& rows, std::span<const u64> addresses) {
+  StrideVote* vote = strides_.data() + rows.stride;
+  for (const u64 address : addresses) (vote++)->add(address);
+}
+
+void Collector::add_usual_signals(const Space& space) {
+  for (std::size_t k = 0; k < space.kinds.size(); ++k) {
+    const Kind& kind = space.kinds[k];
+    if (kind.executions == 0) continue;
+    const u32 row = space.blocks[IntervalCore::block_of(static_cast<u32>(k))].row;
+    for (std::size_t n = 0; n < kind.usual.size(); ++n)
+      for (std::size_t c = 0; c < signal_columns; ++c)
+        if (kind.usual[n].has(counted_signals[c])) signals_[row + n][c] += kind.executions;
+  }
+}
+
+Counts Collector::counts_of(u32 row) const {
+  Counts counts;
+  for (std::size_t c = 0; c < time_columns; ++c) counts[static_cast<Column>(c)] = times_[row].values[c];
+  for (std::size_t c = 0; c < signal_columns; ++c)
+    counts[static_cast<Column>(c + first_signal_column)] = signals_[row][c];
+  return counts;
+}
+
+void Collector::take(const Space& space, const BlockRows& rows, std::vector<CountedInstruction>& all) const {
+  u32 stride = rows.stride;
+  for (u32 n = 0; n < rows.block->instructions.size(); ++n) {
+    const x86::Instruction& instruction = rows.block->instructions[n];
+    const auto code = rows.block->code_of(instruction);
+    all.push_back({.space = space.id,
+                   .ip = instruction.ip,
+                   .code = {code.begin(), code.end()},
+                   .counts = counts_of(rows.row + n),
+                   .stride = instruction.memory_operands != 0 ? strides_[stride].result() : Stride{},
+                   .chain = chain_of(rows, n)});
+    stride += instruction.memory_operands;
+  }
+}
+
+std::vector<CountedInstruction> Collector::take() {
+  std::vector<CountedInstruction> all;
+  for (const Space& space : spaces_) {
+    add_usual_signals(space);
+    for (const BlockRows& rows : space.blocks)
+      if (rows.block != nullptr) take(space, rows, all);
+  }
+  return all;
+}
+
+/// Blocks overlap where one is entered in its middle.
+std::vector<CountedInstruction> merged(std::vector<CountedInstruction> all) {
+  const auto key = [](const CountedInstruction& i) { return std::tie(i.space, i.ip, i.code); };
+  std::ranges::stable_sort(all, [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::vector<CountedInstruction> once;
+  for (CountedInstruction& each : all) {
+    if (once.empty() || key(once.back()) != key(each)) {
+      once.push_back(std::move(each));
+      continue;
+    }
+    CountedInstruction& known = once.back();
+    known.counts += each.counts;
+    if (each.stride.accesses > known.stride.accesses) known.stride = each.stride;
+    if (!known.chain.loops) known.chain = each.chain;
+  }
+  return once;
+}
+
+}  // namespace
+
+Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
+                                  const std::string& jit_directory, const OnProgress& on_progress) {
+  auto core = IntervalCore::create(model, source.contents());
+  if (!core.ok()) return Failure(core.error());
+  Collection collection;
+  collection.width = model.core.issue_width;
+  collection.time_is_recorded = source.contents().timing;
+  collection.addresses = source.contents().addresses;
+  Collector collector(std::move(core).value(), collection.width, collection.time_is_recorded);
+  Processes processes(collection.spaces, jit_directory);
+  constexpr u64 report_every = 1 << 18;
+  u64 done = 0, next_report = report_every;
+  collector.enter(processes.running());
+  while (true) {
+    const Result<trace::NextItem, Error> item = source.next();
+    if (!item.ok()) return Failure(item.error());
+    if (!item->has_value()) break;
+    if (const auto* const run = std::get_if<trace::BlockRun>(&**item)) {
+      collector.run(*run);
+      done += run->block->instructions.size();
+    } else {
+      const auto& record = std::get<trace::SideBandRecord>(**item);
+      if (std::holds_alternative<trace::SignalDelivery>(record)) collector.interrupt();
+      processes.take(record);
+      collector.enter(processes.running());
+    }
+    if (done < next_report) continue;
+    if (on_progress && !on_progress(done)) break;
+    next_report = done + report_every;
+  }
+  collection.instructions = merged(collector.take());
+  for (const CountedInstruction& each : collection.instructions) collection.total += each.counts;
+  return collection;
+}
+
+}  // namespace pmusim::why

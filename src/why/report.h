@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_WHY_REPORT_H
+#define PMUSIM_SRC_WHY_REPORT_H
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pmusim/annotate/analyze.h"
+#include "why/collector.h"
+
+namespace pmusim::why {
+
+/// What cycles went to, as a finding names it.
+enum class Cause : u8 {
+  mispredicts,
+  machine_clears,
+  cache_misses,
+  page_walks,
+  store_forwarding,
+  address_aliasing,
+  split_accesses,
+  locked,
+  division,
+  dependency_chain,
+  execution,
+  load_latency,
+  store_buffer,
+  front_end,
+  count_
+};
+std::string_view name_of(Cause cause);
+
+/// An executed instruction.
+struct Instruction {
+  u64 address = 0;  ///< in the file, as disassemblers print it
+  std::string text;
+  u32 function = 0, line = 0;  ///< in Report::functions and lines
+  Counts counts;
+  Stride stride;
+  Chain chain;
+};
+
+/// A source line within a function; `number` 0 stands for all of a function that no line is known of.
+struct Line {
+  std::string file;
+  u32 number = 0, function = 0;
+  Counts counts;
+  std::vector<u32> instructions;  ///< in Report::instructions, by address
+};
+
+struct Function {
+  std::string name, linkage_name, module;
+  std::string problem;  ///< a sentence on what is missing of its module; empty if nothing is
+  Counts counts;
+  std::vector<u32> lines;  ///< in Report::lines, by cycles
+};
+
+/// A sentence with its numbers.
+struct Finding {
+  Cause cause = Cause::count_;
+  u32 line = 0;
+  u64 cycles = 0;  ///< of the line, explained by the cause
+  std::string sentence;
+};
+
+/// Where the cycles of a replay went, and why.
+struct Report {
+  std::string title, model;
+  unsigned width = 1;  ///< slots in a cycle
+  Counts total;
+  std::vector<Function> functions;  ///< by cycles
+  std::vector<Line> lines;          ///< by cycles
+  std::vector<Instruction> instructions;
+  std::vector<Finding> findings;   ///< by cycles
+  std::vector<std::string> notes;  ///< sentences on what the trace does not tell
+};
+
+/// Joins what was counted with functions and lines. Sums over functions, over lines and over instructions are
+/// the totals.
+Report make_report(const Collection& collection, const annotate::Options& options);
+
+/// What a finding tells: of all lines with 1 % of the cycles or more, causes of at least a tenth of theirs.
+std::vector<Finding> find_causes(const Report& report);
+/// "stride.c:41", or the function where no line is known; fit for a terminal.
+std::string place_name(const Report& report, const Line& line);
+
+/// Tables and sentences. With `function` (an index) its lines and instructions.
+std::string text_of(const Report& report, std::optional<u32> function);
+/// All that is known; with `function` of it alone.
+std::string json_of(const Report& report, std::optional<u32> function);
+
+}  // namespace pmusim::why
+
+#endif

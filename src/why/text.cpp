@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/printable.h"
+#include "why/report.h"
+
+namespace pmusim::why {
+
+namespace {
+
+constexpr std::size_t most_rows = 20;
+
+/// Four places: "9999", "12.3k", "4.56M".
+std::string compact(u64 number) {
+  if (number < 10'000) return fmt::format("{}", number);
+  double scaled = static_cast<double>(number);
+  const char* unit = "kMGTPE";
+  for (scaled /= 1000; scaled >= 999.5; scaled /= 1000) ++unit;
+  return fmt::format("{:.{}f}{}", scaled, scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0, *unit);
+}
+
+std::string percent_of(u64 part, u64 whole) {
+  return fmt::format("{:.0f}%", std::min(100.0, 100 * ratio(part, whole)));
+}
+
+/// A column of the tables, left out where it is empty everywhere.
+struct TableColumn {
+  const char* head;
+  u64 (*value)(const Counts&);
+  bool slots = false;  ///< shown as a share of the slots
+};
+
+template <Column... all>
+u64 sum_of(const Counts& c) {
+  return (c[all] + ...);
+}
+
+constexpr TableColumn table_columns[] = {
+    {"Mispr", sum_of<Column::mispredicts>},
+    {"L1mis", sum_of<Column::l1_misses>},
+    {"L2mis", sum_of<Column::l2_misses>},
+    {"L3mis", sum_of<Column::l3_misses>},
+    {"TLB", sum_of<Column::dtlb_misses>},
+    {"Walk", sum_of<Column::load_walks, Column::store_walks>},
+    {"StFwd", sum_of<Column::forward_blocks>},
+    {"4Kali", sum_of<Column::address_aliases>},
+    {"Split", sum_of<Column::split_loads, Column::split_stores>},
+    {"Lock", sum_of<Column::locked>},
+    {"Div", sum_of<Column::divisions>},
+    {"Clear", sum_of<Column::machine_clears>},
+    {"L1I", sum_of<Column::l1i_misses>},
+    {"Front", sum_of<Column::frontend_slots>, true},
+    {"Back", sum_of<Column::backend_slots>, true},
+    {"Bad", sum_of<Column::bad_speculation_slots>, true},
+};
+
+class Printer {
+ public:
+  explicit Printer(const Report& report) : report_(report) {
+    for (const TableColumn& column : table_columns)
+      if (column.value(report.total) != 0) shown_.push_back(&column);
+  }
+
+  std::string print(std::optional<u32> function) {
+    print_head();
+    print_findings(function);
+    if (function) {
+      print_function(report_.functions[*function]);
+    } else {
+      print_functions();
+      print_lines();
+    }
+    return std::move(text_);
+  }
+
+ private:
+  void print_head() {
+    const u64 cycles = report_.total[Column::cycles], instructions = report_.total[Column::instructions];
+    text_ += fmt::format("{} on {}: {} cycles, {} instructions, {:.2f} instructions per cycle\n",
+                         printable(report_.title), report_.model, cycles, instructions,
+                         ratio(instructions, cycles));
+  }
+
+  std::string function_name(const Line& line) const {
+    return line.number == 0 ? "" : " in " + printable(report_.functions[line.function].name);
+  }
+
+  void print_findings(std::optional<u32> function) {
+    std::size_t number = 0;
+    for (const Finding& finding : report_.findings) {
+      const Line& line = report_.lines[finding.line];
+      if (function ? line.function != *function : number == most_rows) continue;
+      text_ += fmt::format("{}{:3}. {} {:>4} of all cycles{}: {}\n", number == 0 ? "\nWhy\n" : "", number + 1,
+                           bar(finding.cycles), percent_of(finding.cycles, report_.total[Column::cycles]),
+                           function_name(line), finding.sentence);
+      ++number;
+    }
+    if (number == 0) text_ += "\nNothing holds up 1 % of the cycles on one line.\n";
+  }
+
+  std::string bar(u64 cycles) const {
+    constexpr double width = 10;
+    const double filled = width * std::min(1.0, ratio(cycles, report_.total[Column::cycles]));
+    return fmt::format("{:<10}", std::string(static_cast<std::size_t>(filled + 0.5), '#'));
+  }
+
+  void print_table_head(const char* title, const char* name) {
+    text_ +=
+        fmt::format("\n{}\n{:>11} {:>5} {:>6} {:>6} {:>5}", title, "", "Share", "Cycles", "Instr", "IPC");
+    for (const TableColumn* const column : shown_) text_ += fmt::format(" {:>5}", column->head);
+    text_ += fmt::format("  {}\n", name);
+  }
+
+  void print_row(const Counts& c, const std::string& name) {
+    const u64 cycles = c[Column::cycles], slots = cycles * report_.width;
+    text_ += fmt::format(" {} {:>5} {:>6} {:>6} {:>5}", bar(cycles),
+                         percent_of(cycles, report_.total[Column::cycles]), compact(cycles),
+                         compact(c[Column::instructions]),
+                         cycles == 0 ? "-" : fmt::format("{:.2f}", ratio(c[Column::instructions], cycles)));
+    for (const TableColumn* const column : shown_) {
+      const u64 value = column->value(c);
+      const std::string shown = column->slots ? percent_of(value, slots) : compact(value);
+      text_ += fmt::format(" {:>5}", value == 0 ? "-" : shown);
+    }
+    text_ += fmt::format("  {}\n", name);
+  }
+
+  void print_more(std::size_t all) {
+    if (all > most_rows) text_ += fmt::format(" and {} more, all of them with --json\n", all - most_rows);
+  }
+
+  void print_functions() {
+    print_table_head("Functions", "Function");
+    for (const Function& f : first(report_.functions))
+      print_row(f.counts, fmt::format("{} ({})", printable(f.name), base_name(f.module)));
+    print_more(report_.functions.size());
+  }
+
+  void print_lines() {
+    print_table_head("Lines", "Line");
+    for (const Line& line : first(report_.lines))
+      print_row(line.counts, place_name(report_, line) + function_name(line));
+    print_more(report_.lines.size());
+  }
+
+  void print_function(const Function& function) {
+    print_table_head(fmt::format("{} ({})", printable(function.name), base_name(function.module)).c_str(),
+                     "Line");
+    for (const u32 n : function.lines)
+      print_row(report_.lines[n].counts, place_name(report_, report_.lines[n]));
+    print_table_head("Its instructions", "Instruction");
+    std::vector<u32> all;
+    for (const u32 n : function.lines)
+      all.insert(all.end(), report_.lines[n].instructions.begin(), report_.lines[n].instructions.end());
+    std::ranges::stable_sort(all, {}, [&](u32 n) { return report_.instructions[n].address; });
+    for (const u32 n : all) {
+      const Instruction& i = report_.instructions[n];
+      const Line& line = report_.lines[i.line];
+      print_row(i.counts,
+                fmt::format("{:x}: {}{}", i.address, printable_sentence(i.text),
+                            line.number == 0 ? "" : fmt::format("  ; {}", place_name(report_, line))));
+    }
+  }
+
+  template <class Item>
+  static std::span<const Item> first(const std::vector<Item>& items) {
+    return std::span(items).first(std::min(items.size(), most_rows));
+  }
+  static std::string base_name(const std::string& path) {
+    return printable(path.substr(path.rfind('/') + 1));
+  }
+
+  const Report& report_;
+  std::vector<const TableColumn*> shown_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string text_of(const Report& report, std::optional<u32> function) {
+  return Printer(report).print(function);
+}
+
+}  // namespace pmusim::why

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "annotate/resolver.h"
+#include "base/suggest.h"
+#include "interrupts.h"
+#include "model_option.h"
+#include "output.h"
+#include "progress_bar.h"
+#include "trace_option.h"
+#include "truncation.h"
+#include "why/report.h"
+
+namespace pmusim::tools {
+
+namespace {
+
+struct WhyCommand {
+  explicit WhyCommand(CommandLine line) : trace(std::move(line.program)) {}
+  std::string symbol, syntax = "att";
+  annotate::Options options;
+  bool json = false, quiet = false;
+  ModelOption model;
+  TraceOption trace;
+};
+
+why::Collection collection_of(WhyCommand& command, const CpuModel& model) {
+  TraceOption& trace = command.trace;
+  trace.begin(trace::RecordedRegisters::none);
+  const Interrupts interrupts(trace.ctrl_c());
+  why::Collection collection;
+  {
+    const auto source = trace.source(CoreLevel::interval);
+    warn_if_truncated(*source);
+    std::optional<ProgressBar> bar;
+    if (!command.quiet) bar.emplace("replaying");
+    collection =
+        value_or_fail(why::collect(*source, model, command.options.jit_directory.string(), [&](u64 done) {
+          if (bar) bar->show({done, source->length().value_or(0)});
+          return !trace.replay_is_interrupted();
+        }));
+  }
+  trace.end();
+  return collection;
+}
+
+std::optional<u32> chosen_function(const why::Report& report, const std::string& wanted) {
+  if (wanted.empty()) return std::nullopt;
+  std::vector<std::string_view> names;
+  for (u32 n = 0; n < report.functions.size(); ++n) {
+    const why::Function& function = report.functions[n];
+    if (annotate::has_name(function.name, function.linkage_name, wanted)) return n;
+    names.push_back(function.name);
+  }
+  throw CommandError(
+      fmt::format("{}: no function '{}' ran{}", report.title, wanted, did_you_mean(wanted, names)));
+}
+
+void run_why(WhyCommand& command, const CLI::App& app) {
+  command.trace.check(app);
+  if (command.syntax == "intel") command.options.syntax = annotate::Syntax::intel;
+  const CpuModel model = command.model.model();
+  why::Report report = why::make_report(collection_of(command, model), command.options);
+  report.title = command.trace.title();
+  report.model = std::string(model.name);
+  if (const int signal = command.trace.ending_signal(); signal != 0)
+    report.notes.emplace_back("ended by a signal: this is of the part up to there");
+  for (const std::string& note : report.notes) complain(fmt::format("{}: {}", report.title, note));
+  const auto function = chosen_function(report, command.symbol);
+  print_to(stdout, command.json ? why::json_of(report, function) + "\n" : why::text_of(report, function));
+  if (const int signal = command.trace.ending_signal(); signal != 0) throw EndedBySignal{signal};
+  if (command.trace.exit_status() != 0) throw ExitStatus{command.trace.exit_status()};
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, CommandLine line) {
+  auto why_command = std::make_shared<WhyCommand>(std::move(line));
+  CLI::App* const command =
+      app.add_subcommand("why", "Say what the cycles of a program go to, line by line, and why");
+  command->footer(
+      "One replay counts cycles, instructions, mispredicts, cache and TLB misses and waits of every\n"
+      "instruction; nothing is sampled. Cycles of an instruction are those from the retirement before it to\n"
+      "its own; those in which the pipeline is refilled are the mispredicted branch's. Each sentence has "
+      "its\n"
+      "numbers. With a function's name its lines and instructions are shown.\n\n"
+      "  pmusim why T\n"
+      "  pmusim why T main\n"
+      "  pmusim why --json --model goldencove -- true");
+  command->option_defaults()->group("How it is shown");
+  command->add_flag("--json", why_command->json, "Print JSON: all functions, lines and instructions");
+  command->add_option("--disassembler-style", why_command->syntax, "Syntax of the disassembly")
+      ->check(CLI::IsMember({"att", "intel"}))
+      ->capture_default_str();
+  command
+      ->add_option("--debug-directory", why_command->options.debug_directory,
+                   "Where separate debug files are")
+      ->capture_default_str();
+  command->add_flag("-q,--quiet", why_command->quiet, "Show no progress");
+  why_command->model.add_to(*command);
+  why_command->trace.add_to(*command);
+  command->add_option("symbol,-S,--symbol", why_command->symbol,
+                      "Function to show with its lines and instructions (with '-- CMD': by --symbol)");
+  command->callback([why_command, command] { run_why(*why_command, *command); });
+}
+
+}  // namespace pmusim::tools
