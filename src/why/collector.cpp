@@ -138,7 +138,8 @@ class Collector {
   void add_time(u32 row, const BlockExecution& execution);
   void add_lost_time(u32 row, const CoreEngine::Passed& passed);
   void add_signals(u32 row, const BlockExecution& execution);
-  void add_conditional_cycles(u32 row, const SignalSet& signals, u64 cycles);
+  u64 refill_before(const CoreEngine::Passed& passed);
+  void add_conditional_cycles(u32 row, const BlockExecution& execution, u32 n, const SignalSet& signals);
   static void correct(SignalRow& row, const SignalSet& usual, const SignalSet& actual);
   void add_usual_signals(const Space& space);
   Counts counts_of(u32 row) const;
@@ -214,9 +215,21 @@ void Collector::add_lost_time(u32 row, const CoreEngine::Passed& passed) {
   cause[mispredict ? Column::mispredict_cycles : Column::clear_cycles] += refill;
 }
 
-void Collector::add_conditional_cycles(u32 row, const SignalSet& signals, u64 cycles) {
+u64 Collector::refill_before(const CoreEngine::Passed& passed) {
+  core_.account_lost(passed, lost_);
+  return std::exchange(lost_, {})[static_cast<unsigned>(Quantity::recovery_cycles)];
+}
+
+void Collector::add_conditional_cycles(u32 row, const BlockExecution& execution, u32 n,
+                                       const SignalSet& signals) {
   using enum Signal;
-  TimeRow& time = times_[row];
+  constexpr SignalSet conditions{store_forward_blocked, address_alias,  split_load,
+                                 split_store,           load_stlb_miss, store_stlb_miss};
+  if (!signals.intersects(conditions)) return;
+  const auto passed = core_.passed();
+  const u64 before = n == 0 ? execution.since : passed[n - 1].cycle;
+  const u64 cycles = passed[n].cycle - before - (time_is_recorded_ ? 0 : refill_before(passed[n]));
+  TimeRow& time = times_[row + n];
   if (signals.has(store_forward_blocked)) time[Column::blocked_cycles] += cycles;
   if (signals.has(address_alias)) time[Column::alias_cycles] += cycles;
   if (signals.intersects({split_load, split_store})) time[Column::split_cycles] += cycles;
@@ -233,15 +246,11 @@ void Collector::correct(SignalRow& row, const SignalSet& usual, const SignalSet&
 }
 
 void Collector::add_signals(u32 row, const BlockExecution& execution) {
-  const auto passed = core_.passed();
-  const auto cycles = [&](u32 n) {
-    return passed[n].cycle - (n == 0 ? execution.since : passed[n - 1].cycle);
-  };
   if (execution.jumps_within) {
     for (u32 n = 0; n < execution.instructions; ++n) {
       const SignalSet actual = core_.actual_signals(n);
       correct(signals_[row + n], {}, actual);
-      add_conditional_cycles(row + n, actual, cycles(n));
+      add_conditional_cycles(row, execution, n, actual);
     }
     return;
   }
@@ -251,7 +260,7 @@ void Collector::add_signals(u32 row, const BlockExecution& execution) {
   for (const u32 n : core_.unusual()) {
     const SignalSet actual = core_.actual_signals(n);
     correct(signals_[row + n], kind.usual[n], actual);
-    add_conditional_cycles(row + n, actual, cycles(n));
+    add_conditional_cycles(row, execution, n, actual);
   }
 }
 

@@ -119,11 +119,11 @@ class LineWords {
                            c_[Column::stores], c_[Column::store_l1_misses], stride());
       case Cause::front_end:
         return fmt::format(
-            "bring no instructions: {} misses of L1I, {} of its TLB, {} targets that came late, {} "
-            "instructions "
-            "that were not in the uop cache, of {}",
-            c_[Column::l1i_misses], c_[Column::itlb_misses], c_[Column::resteers],
-            c_[Column::uop_cache_misses], c_[Column::instructions]);
+            "pass without a uop from the front end: of {} instructions {} miss L1I, {} its TLB, {} are not "
+            "in the "
+            "uop cache; {} targets came late",
+            c_[Column::instructions], c_[Column::l1i_misses], c_[Column::itlb_misses],
+            c_[Column::uop_cache_misses], c_[Column::resteers]);
       case Cause::count_:
         break;
     }
@@ -189,8 +189,9 @@ class LineWords {
     if (candidates.empty()) return "";
     const Stride& found = report_.instructions[*std::ranges::max_element(candidates, {}, misses)].stride;
     if (2 * found.same < found.accesses) return "; no stride";
-    return fmt::format("; stride {} bytes ({:.0f} % of them)", found.bytes,
-                       100 * ratio(found.same, found.accesses));
+    const double percent = 100 * ratio(found.same, found.accesses);
+    if (found.bytes == 0) return fmt::format("; at the same address as before ({:.0f} % of them)", percent);
+    return fmt::format("; stride {} bytes ({:.0f} % of them)", found.bytes, percent);
   }
 
   const Report& report_;

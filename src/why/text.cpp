@@ -119,13 +119,18 @@ class Printer {
     text_ += fmt::format(" {} {:>5} {:>6} {:>6} {:>5}", bar(cycles),
                          percent_of(cycles, report_.total[Column::cycles]), compact(cycles),
                          compact(c[Column::instructions]),
-                         cycles == 0 ? "-" : fmt::format("{:.2f}", ratio(c[Column::instructions], cycles)));
+                         hides_ipc(c) ? "-" : fmt::format("{:.2f}", ratio(c[Column::instructions], cycles)));
     for (const TableColumn* const column : shown_) {
       const u64 value = column->value(c);
       const std::string shown = column->slots ? percent_of(value, slots) : compact(value);
       text_ += fmt::format(" {:>5}", value == 0 ? "-" : shown);
     }
     text_ += fmt::format("  {}\n", name);
+  }
+
+  /// One that retires in cycles of others has no rate of its own.
+  bool hides_ipc(const Counts& c) const {
+    return c[Column::instructions] > 2 * report_.width * c[Column::cycles];
   }
 
   void print_more(std::size_t all) {

@@ -18,7 +18,7 @@ static uint64_t cache_misses(void) {
 
 static uint64_t page_walks(void) {
   uint64_t sum = 0;
-  for (int round = 0; round < 10; ++round)
+  for (int round = 0; round < 30; ++round)
     for (uint64_t at = 0; at < (uint64_t)pages * page; at += page + 64)
       sum += *(volatile uint64_t*)(memory + at);  // planted: page_walks
   return sum;
@@ -69,7 +69,7 @@ static uint64_t split_accesses(void) {
 static uint64_t address_aliasing(void) {
   uint64_t at = 0;
   for (int n = 0; n < 30000; ++n) {
-    *(volatile uint64_t*)(memory + 128) = 0;
+    *(volatile uint64_t*)(memory + 128) = at;
     at = *(volatile uint64_t*)(memory + 8 * page + 128 + at);  // planted: address_aliasing
   }
   return at;
