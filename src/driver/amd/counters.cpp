@@ -19,10 +19,7 @@ u32 Counters::counter_address(unsigned n) const {
 }
 
 void Counters::reset() {
-  if (!cpu_.perfmon_v2) {
-    for (const unsigned n : set_bits(cpu_.counter_set())) access_.wrmsr(select_address(n), 0);
-    return;
-  }
+  if (!cpu_.perfmon_v2) return;
   access_.wrmsr(m::GLOBAL_CTL, 0);
   access_.wrmsr(m::GLOBAL_STATUS_CLR, msr::status::LBR_FRZ | cpu_.counter_set());
 }

@@ -17,7 +17,7 @@ class Counters {
  public:
   Counters(RegisterAccess& access, const Enumeration& cpu);
 
-  /// As a CPU comes up: nothing counts, and nothing is left of what firmware did.
+  /// As a CPU comes up. Without PerfMonV2 what firmware may have left counting goes on.
   void reset();
 
   /// RDPMC.
