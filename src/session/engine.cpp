@@ -28,10 +28,10 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
                     "goes by it",
                     name_of(options.core))));
   if (options.model.vendor == Vendor::amd && options.core != CoreLevel::flat)
-    return Failure(
-        Error(fmt::format("there is no timing model of {}: core '{}' has none of its numbers; "
-                          "'--core flat' replays it, one instruction in a cycle",
-                          options.model.title, name_of(options.core))));
+    return Failure(Error(
+        fmt::format("there is no timing model of {}, which core '{}' needs: '--core flat' replays it, an "
+                    "instruction in a cycle",
+                    options.model.title, name_of(options.core))));
   // Extended registers come with each instruction that changes them; where sampling takes time, the
   // core's cycles are not the PMU's; and of recorded time a cycle may hold any number of instructions.
   const bool one_by_one = contents.extended || contents.timing || sampling_takes_time(options.model.policies);

@@ -4,7 +4,7 @@
 
 #include "amd_machine.h"
 
-namespace pmusim::driver::amd_test {
+namespace pmusim::driver::amd_test::interrupt_test {
 namespace {
 
 using perf::HardwareId;
@@ -110,6 +110,7 @@ TEST(AmdInterrupts, InterruptsComeAgainWithoutAWriteOfLvtpc) {
   ASSERT_TRUE(machine.schedule(machine.opened(instructions(5))));
   machine.hardware.uses.clear();
   for (int i = 0; i < 50; ++i) machine.instruction();
+  machine.idle();
   EXPECT_EQ(samples, 10u);
   for (const RegisterUse& use : machine.hardware.uses) EXPECT_NE(use.address, lvtpc);
 }
@@ -185,4 +186,4 @@ TEST(AmdInterrupts, WhatFirmwareLeftIsClearedAtStart) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver::amd_test
+}  // namespace pmusim::driver::amd_test::interrupt_test

@@ -6,7 +6,7 @@
 
 #include "amd_machine.h"
 
-namespace pmusim::driver::amd_test {
+namespace pmusim::driver::amd_test::lbr_test {
 namespace {
 
 using namespace perf::branch;
@@ -16,7 +16,7 @@ constexpr u32 select_register = 0xC000010E, debug_extn = 0xC000010F, debugctl = 
               global_ctl = 0xC0000301, first_from = 0xC0010300, first_to = 0xC0010301;
 
 perf::Attr branches(u64 branch_sample_type, u64 period = 20) {
-  perf::Attr attr = raw(0xC2, period);
+  perf::Attr attr = raw(0xC0, period);
   attr.sample_type = perf::sample::BRANCH_STACK;
   attr.branch_sample_type = branch_sample_type;
   return attr;
@@ -33,6 +33,7 @@ class Stacks {
   explicit Stacks(AmdMachine& machine) {
     machine.sink.tell = [this](perf::Event&, const perf::SampleData& data, const InterruptFrame&) {
       ASSERT_NE(data.branches, nullptr);
+      ++samples;
       newest.assign(data.branches->entries.begin(), data.branches->entries.end());
       hw_index = data.branches->hw_index;
     };
@@ -44,6 +45,7 @@ class Stacks {
   }
   std::vector<perf::BranchEntry> newest;
   u64 hw_index = ~u64{0};
+  unsigned samples = 0;
 };
 
 TEST(AmdLbr, FiltersSayWhatNotToRecord) {
@@ -107,6 +109,7 @@ TEST(AmdLbr, TheNewestSixteenComeFirst) {
   Stacks stacks(machine);
   ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER))));
   for (u64 n = 0; n < 20; ++n) machine.branch(0x1000 + 0x10 * n, 0x1010 + 0x10 * n);
+  machine.idle();
   ASSERT_EQ(stacks.newest.size(), 16u);
   for (u64 n = 0; n < 16; ++n) EXPECT_EQ(stacks.newest[n].from, 0x1000 + 0x10 * (19 - n));
   EXPECT_EQ(stacks.hw_index, 0u);
@@ -126,6 +129,7 @@ TEST(AmdLbr, TheTargetDecidesWhoseABranchIs) {
   machine.branch(0x2000, kernel, BranchKind::syscall);
   machine.branch(kernel, 0x2002, BranchKind::sysret);
   machine.branch(0x2002, 0x1000);
+  machine.idle();
   EXPECT_THAT(stacks.jumps(), ElementsAre(Jump{0x2002, 0x1000}, Jump{kernel, 0x2002}, Jump{0x1000, 0x2000}));
 }
 
@@ -133,8 +137,10 @@ TEST(AmdLbr, KernelAddressesComeOutCanonical) {
   for (const char* const model : {"genoa", "raphael"}) {  // linear addresses of 57 and of 48 bits
     AmdMachine machine(model);
     Stacks stacks(machine);
-    ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER | KERNEL, 1))));
+    ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER | KERNEL, 2))));
     machine.branch(0xFFFF'8123'4567'89AB, 0xFFFF'FFFF'8100'0000);
+    machine.instruction();
+    machine.idle();
     EXPECT_THAT(stacks.jumps(), ElementsAre(Jump{0xFFFF'8123'4567'89AB, 0xFFFF'FFFF'8100'0000})) << model;
   }
 }
@@ -145,6 +151,7 @@ TEST(AmdLbr, PredictionComesWithEachBranch) {
   ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER, 2))));
   machine.branch(0x1000, 0x2000);
   machine.branch(0x2000, 0x3000, BranchKind::conditional, /*mispredicted=*/true);
+  machine.idle();
   ASSERT_EQ(stacks.newest.size(), 2u);
   EXPECT_EQ(stacks.newest[0].mispred, 1u);
   EXPECT_EQ(stacks.newest[0].predicted, 0u);
@@ -156,7 +163,7 @@ TEST(AmdLbr, PredictionComesWithEachBranch) {
 TEST(AmdLbr, SpeculationIsToldAndEmptyRecordsAreSkipped) {
   AmdMachine machine("genoa");
   Stacks stacks(machine);
-  ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER, 1))));
+  ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER, 2))));
   constexpr u64 valid = bit(63), speculative = bit(62), erratum = bit(61);
   const u64 targets[] = {valid | speculative, speculative, 0, valid | erratum, valid};
   for (u32 i = 0; i < std::size(targets); ++i) {
@@ -164,6 +171,8 @@ TEST(AmdLbr, SpeculationIsToldAndEmptyRecordsAreSkipped) {
     machine.hardware.reads[first_to + 2 * i] = 0x2000 | targets[i];
   }
   machine.branch(0x1000, 0x2000);
+  machine.instruction();
+  machine.idle();
   ASSERT_EQ(stacks.newest.size(), 3u);
   EXPECT_EQ(stacks.newest[0].from, 0x1000u);
   EXPECT_EQ(stacks.newest[0].spec, 3u);
@@ -186,8 +195,10 @@ TEST(AmdLbr, AFusedBranchIsMovedToWhereItStands) {
     AmdMachine machine("genoa");
     machine.sink.code = fused_code;
     Stacks stacks(machine);
-    ASSERT_TRUE(machine.schedule(machine.opened(branches(request, 1))));
+    ASSERT_TRUE(machine.schedule(machine.opened(branches(request, 2))));
     machine.branch(0x401000, 0x401010);
+    machine.instruction();
+    machine.idle();
     EXPECT_THAT(stacks.jumps(), ElementsAre(Jump{0x401003, 0x401010})) << request;
   }
 }
@@ -196,22 +207,43 @@ TEST(AmdLbr, TheSoftwareFilterDropsOtherKinds) {
   AmdMachine machine("genoa");
   machine.sink.code = fused_code;
   Stacks stacks(machine);
-  ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER, 1))));
-  machine.branch(0x500000, 0x500100, BranchKind::direct_call);
-  EXPECT_EQ(stacks.newest.size(), 1u);
-  // The last that comes has its filter in force for both.
-  ASSERT_TRUE(machine.schedule(machine.opened(branches(COND | USER, 1))));
-  machine.branch(0x500000, 0x500100, BranchKind::direct_call);
-  EXPECT_EQ(stacks.newest.size(), 0u);
+  const auto sampled_call = [&](u64 request) {
+    perf::Event& event = machine.opened(branches(request, 2));
+    EXPECT_TRUE(machine.schedule(event));
+    // As if hardware had recorded it all the same.
+    machine.hardware.reads[first_from] = 0x500000;
+    machine.hardware.reads[first_to] = 0x500100 | bit(63);
+    machine.instruction();
+    machine.instruction();
+    machine.idle();
+    machine.unschedule(event);
+    return stacks.newest.size();
+  };
+  EXPECT_EQ(sampled_call(ANY | USER), 1u);
+  EXPECT_EQ(sampled_call(CALL | USER), 1u);
+  EXPECT_EQ(sampled_call(COND | USER), 0u);
+  EXPECT_EQ(sampled_call(ANY | KERNEL | TYPE_SAVE), 0u);
+}
+
+TEST(AmdLbr, TheLastUserHasItsFilterInForce) {
+  AmdMachine machine("genoa");
+  ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER))));
+  EXPECT_EQ(machine.msr(select_register), 0x001u);
+  ASSERT_TRUE(machine.schedule(machine.opened(branches(COND | USER))));
+  EXPECT_EQ(machine.msr(select_register), 0x1F9u);
 }
 
 TEST(AmdLbr, WhatIsNoCodeIsNoBranch) {
   AmdMachine machine("genoa");
   machine.sink.code = [](u64) { return std::vector<std::byte>{}; };
   Stacks stacks(machine);
-  ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER | KERNEL, 1))));
+  ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER | KERNEL, 2))));
   machine.branch(0x1000, 0x2000);
+  EXPECT_NE(machine.msr(first_to), 0u);
+  machine.instruction();
+  machine.idle();
   EXPECT_EQ(stacks.newest.size(), 0u);
+  EXPECT_EQ(stacks.samples, 1u);
 }
 
 TEST(AmdLbr, TypesAreSavedWhereAskedFor) {
@@ -221,6 +253,7 @@ TEST(AmdLbr, TypesAreSavedWhereAskedFor) {
   ASSERT_TRUE(machine.schedule(machine.opened(branches(ANY | USER | TYPE_SAVE, 2))));
   machine.branch(0x401000, 0x401010);
   machine.branch(0x500000, 0x500100, BranchKind::direct_call);
+  machine.idle();
   ASSERT_EQ(stacks.newest.size(), 2u);
   EXPECT_EQ(stacks.newest[0].type, perf::branch_type::CALL);
   EXPECT_EQ(stacks.newest[1].type, perf::branch_type::COND);
@@ -258,4 +291,4 @@ TEST(AmdLbr, AFrozenStackEndsWithTheBranchThatOverflowed) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver::amd_test
+}  // namespace pmusim::driver::amd_test::lbr_test
