@@ -200,15 +200,25 @@ SampleRecord take_sample(ByteReader& in, const Layout& layout) {
   return s;
 }
 
-/// The ids of a record: of a sample those in front of the first field that is no word.
+/// The ids of a record: of a sample those up to the field `last`, in front of which there are words only.
+/// What follows may be of another event, which samples less than this attribute says.
+template <SampleField last>
 SampleId take_ids(const RecordView& record, const perf::Attr& attr) {
   if (!is_sample(record)) return parse_sample_id(record, attr);
   ByteReader in = payload_of(record);
   const Layout layout{attr, BranchCounters::none, perf::SimdAbi::none};
   SampleRecord s;
-  perf::for_each_sample_field<SampleField::identifier, SampleField::period>(
+  perf::for_each_sample_field<SampleField::identifier, last>(
       attr.sample_type, [&](auto tag) { take_field(tag, in, layout, s); });
   return in.ok() ? s.who : SampleId{};
+}
+
+/// IDENTIFIER is the first word of a sample and the last of other records, whatever else an event samples.
+u64 identifier_of(const RecordView& record, const perf::Attr& attr) {
+  if (!is_sample(record) && !attr.sample_id_all) return absent;
+  const auto payload = record.bytes.subspan(sizeof(RecordHeader));
+  if (payload.size() < sizeof(u64)) return absent;
+  return ByteReader(is_sample(record) ? payload : payload.last(sizeof(u64))).take<u64>();
 }
 
 /// The form that is known, then those that the sample may have instead: a file may have lost which events
@@ -254,13 +264,14 @@ SampleId parse_sample_id(const RecordView& record, const perf::Attr& attr) {
 
 std::optional<u64> find_id(const RecordView& record, const perf::Attr& attr) {
   if ((attr.sample_type & (sample::ID | sample::IDENTIFIER)) == 0) return std::nullopt;
-  const u64 id = take_ids(record, attr).id;
+  const bool has_identifier = (attr.sample_type & sample::IDENTIFIER) != 0;
+  const u64 id = has_identifier ? identifier_of(record, attr) : take_ids<SampleField::id>(record, attr).id;
   return id != absent ? std::optional(id) : std::nullopt;
 }
 
 std::optional<u64> find_time(const RecordView& record, const perf::Attr& attr) {
   if ((attr.sample_type & sample::TIME) == 0) return std::nullopt;
-  const u64 time = take_ids(record, attr).time;
+  const u64 time = take_ids<SampleField::time>(record, attr).time;
   return time != absent ? std::optional(time) : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "perf/simd_abi.h"
+#include "perfdata/payload.h"
 #include "pmusim/perfdata/samples.h"
 #include "tests/perfdata/file_fixture.h"
 
@@ -204,6 +205,42 @@ TEST_F(SamplesTest, HalvesOfXmmRegistersHaveTheNameThatPerfGivesThem) {
   EXPECT_THAT(general_registers(block, attr, perf::RegisterSide::user),
               ElementsAre(NamedRegister{"AX", {1}}, NamedRegister{"XMM1", {2}}, NamedRegister{"XMM1", {3}}));
   EXPECT_TRUE(simd_registers(block, attr, perf::RegisterSide::user).empty());
+}
+
+/// perf record -e sched:sched_switch -e cpu-clock -c N: what follows the id is the event's own.
+TEST_F(SamplesTest, OfAnEventThatSamplesLessThanTheFirst) {
+  namespace field = perf::sample;
+  for (const u64 id_field : {field::IDENTIFIER, field::ID}) {
+    perf::Event more, less;
+    more.id = 7;
+    less.id = 8;
+    less.attr.sample_type = id_field | field::TIME;
+    more.attr.sample_type = less.attr.sample_type | field::STREAM_ID | field::CPU | field::PERIOD;
+    auto file = Writer::create(path(), {});
+    ASSERT_TRUE(file);
+    for (perf::Event* event : {&more, &less}) {
+      event->attr.sample_id_all = 1;
+      ASSERT_TRUE(file->add_event(event->attr, event == &more ? "more" : "less", {&event->id, 1}));
+    }
+    for (const u64 time : {20, 10}) {
+      Payload payload;
+      const bool id_first = id_field == field::IDENTIFIER;
+      payload.put(id_first ? less.id : time);
+      payload.put(id_first ? time : less.id);
+      const perf::RecordHeader header{static_cast<u32>(perf::RecordType::sample), perf::misc::USER,
+                                      static_cast<u16>(sizeof header + payload.size())};
+      ASSERT_TRUE(file->write(std::as_bytes(std::span(&header, 1))) && file->write(payload.bytes()));
+    }
+    ASSERT_TRUE(file->finish());
+    auto samples = SampleReader::open(path());
+    ASSERT_TRUE(samples);
+    for (const u64 time : {10, 20}) {
+      const auto sample = samples->next();
+      ASSERT_TRUE(sample && *sample) << id_field;
+      EXPECT_EQ((*sample)->event.name, "less");
+      EXPECT_EQ((*sample)->sample.who.time, time);
+    }
+  }
 }
 
 }  // namespace
