@@ -104,8 +104,14 @@ RecordStream::NextRecord RecordStream::with_bytes_behind(RecordView record) {
   const std::string_view name = is(record, UserRecord::auxtrace) ? "AUX data" : "tracing data";
   if (!bytes)
     return broken(record.offset, fmt::format("a record of {} of {} bytes", name, record.header.size));
-  if (*bytes > rest_.size()) return end_at({record.offset, *bytes - rest_.size()});
-  record.aux = take(*bytes);
+  const auto there = rest_;
+  if (*bytes <= there.size()) {
+    record.aux = take(*bytes);
+    return std::optional(record);
+  }
+  auto ended = end_at({record.offset, *bytes - there.size()});
+  if (!ended || !is(record, UserRecord::auxtrace)) return ended;
+  record.aux = there;  // packets up to the cut can be decoded
   return std::optional(record);
 }
 
