@@ -93,8 +93,9 @@ ChampSimFields fields_of(std::span<const std::byte> bytes) {
   std::memcpy(&record, bytes.data(), sizeof record);
   return ChampSimFields(record);
 }
-template <class Record>
-constexpr ChampSimLayout layout_of{sizeof(Record), fields_of<Record>};
+template <class... Records>
+constexpr std::array<ChampSimLayout, sizeof...(Records)> layouts_of{
+    ChampSimLayout{sizeof(Records), fields_of<Records>}...};
 
 /// Of the user's code, or of the kernel's.
 bool is_any_code_address(u64 address) { return is_code_address(address) || address >= ~u64{0} << 47; }
@@ -132,26 +133,28 @@ Guess guess(std::span<const std::byte> bytes, const ChampSimLayout& layout) {
   return result;
 }
 
+struct Beginning {
+  std::size_t offset = 0;
+  Guess guess;
+};
+
 /// Where the first record begins: at the first byte, unless all that follows another one can be records, most
 /// of these follow each other, and more than at the first.
-std::size_t first_record(std::span<const std::byte> front, const ChampSimLayout& layout) {
-  std::size_t best = 0;
-  Guess best_guess = guess(front, layout);
+Beginning first_record(std::span<const std::byte> front, const ChampSimLayout& layout) {
+  Beginning best{0, guess(front, layout)};
   for (std::size_t offset = 1; offset < layout.bytes && offset + layout.bytes <= front.size(); ++offset) {
     const auto rest = front.subspan(offset);
     const Guess here = guess(rest, layout);
     const bool all = here.records == rest.size() / layout.bytes, most = 2 * here.followed + 1 >= here.records;
-    if (!all || !most || here <= best_guess) continue;
-    best = offset;
-    best_guess = here;
+    if (all && most && here > best.guess) best = {offset, here};
   }
   return best;
 }
 
-Result<Conversion, Error> import_records(const ImportOptions& options, const ChampSimLayout& layout,
-                                         ChampSimBranches branches) {
+Result<Conversion, Error> import_records(const ImportOptions& options,
+                                         std::span<const ChampSimLayout> layouts, ChampSimBranches branches) {
   const auto reader = [&](InputStream stream) {
-    return std::make_unique<ChampSimReader>(std::move(stream), layout, branches);
+    return std::make_unique<ChampSimReader>(std::move(stream), layouts, branches);
   };
   return import_steps(
       options, reader,
@@ -213,11 +216,18 @@ Result<std::size_t, Error> ChampSimReader::read(std::span<std::byte> out) {
 
 Result<Done, Error> ChampSimReader::begin() {
   begun_ = true;
-  front_.resize(records_to_look_at * layout_.bytes);
+  front_.resize(records_to_look_at * std::ranges::max_element(layouts_, {}, &ChampSimLayout::bytes)->bytes);
   const auto bytes = stream_.read(front_);
   if (!bytes.ok()) return Failure(bytes.error());
   front_.resize(*bytes);
-  offset_ = bytes_before_ = front_taken_ = first_record(front_, layout_);
+  Beginning best = first_record(front_, layout_);
+  for (const ChampSimLayout& other : layouts_.subspan(1))
+    if (const Beginning here = first_record(front_, other); here.guess > best.guess) {
+      best = here;
+      layout_ = other;
+    }
+  record_.resize(layout_.bytes);
+  offset_ = bytes_before_ = front_taken_ = best.offset;
   return Done{};
 }
 
@@ -253,9 +263,11 @@ Error ChampSimReader::no_record(const ChampSimFields& fields) const {
           : fmt::format("{:#x} is no address of code", fields.ip);
   constexpr u64 convincing_records = 4;
   if (records_ >= convincing_records) return stream_.damaged(record_offset_, what);
-  return Error(fmt::format(
-      "{}: does not begin with records of {} bytes (champsim's have {}, cloudsuite's {}): at offset {}: {}",
-      stream_.path(), layout_.bytes, sizeof(ChampSimRecord), sizeof(CloudSuiteRecord), record_offset_, what));
+  return Error(
+      fmt::format("{}: does not begin with records of {} bytes (champsim's have {}, cloudsuite's {} or {}): "
+                  "at offset {}: {}",
+                  stream_.path(), layout_.bytes, sizeof(ChampSimRecord), sizeof(CloudSuiteRecord),
+                  sizeof(ShortCloudSuiteRecord), record_offset_, what));
 }
 
 Step ChampSimReader::step_of(const ChampSimFields& record) const {
@@ -278,15 +290,16 @@ std::vector<std::string> ChampSimReader::left_out() const {
 }
 
 Result<Conversion, Error> import_champsim(const ImportOptions& options) {
-  return import_records(options, layout_of<ChampSimRecord>, ChampSimBranches::since_2023);
+  return import_records(options, layouts_of<ChampSimRecord>, ChampSimBranches::since_2023);
 }
 
 Result<Conversion, Error> import_champsim_old(const ImportOptions& options) {
-  return import_records(options, layout_of<ChampSimRecord>, ChampSimBranches::before_2023);
+  return import_records(options, layouts_of<ChampSimRecord>, ChampSimBranches::before_2023);
 }
 
 Result<Conversion, Error> import_cloudsuite(const ImportOptions& options) {
-  return import_records(options, layout_of<CloudSuiteRecord>, ChampSimBranches::since_2023);
+  return import_records(options, (layouts_of<CloudSuiteRecord, ShortCloudSuiteRecord>),
+                        ChampSimBranches::since_2023);
 }
 
 }  // namespace pmusim::formats

@@ -46,12 +46,25 @@ struct CloudSuiteRecord {
 };
 static_assert(sizeof(CloudSuiteRecord) == 96 && offsetof(CloudSuiteRecord, stores) == 24);
 
+/// The same as tools write it that leave the address space out.
+struct ShortCloudSuiteRecord {
+  le64 ip;
+  u8 is_branch;
+  u8 taken;
+  std::array<u8, 4> written;
+  std::array<u8, 4> read;
+  std::array<u8, 6> padding;
+  std::array<le64, 4> stores;
+  std::array<le64, 4> loads;
+};
+static_assert(sizeof(ShortCloudSuiteRecord) == 88 && offsetof(ShortCloudSuiteRecord, stores) == 24);
+
 /// ChampSim tells branches by the registers that they use. Until 2023 whatever wrote IP and read another
 /// register than IP, SP and flags was an indirect jump; since then it is conditional if it reads IP too, as
 /// `loop` and `jrcxz` do, and branches on registers of other architectures.
 enum class ChampSimBranches : u8 { since_2023, before_2023 };
 
-/// Either record.
+/// Any of these records.
 struct ChampSimFields {
   u64 ip = 0;
   u8 is_branch = 0, taken = 0;
@@ -81,12 +94,12 @@ struct ChampSimLayout {
   ChampSimFields (*fields)(std::span<const std::byte> record);
 };
 
-/// Reads records. Where the first whole one begins in a file that was cut at its beginning is found by what
-/// the first ones would be.
+/// Reads records of the first of `layouts`, unless the first ones would better be those of another. Where the
+/// first whole one begins in a file that was cut at its beginning is found in the same way.
 class ChampSimReader final : public StepReader {
  public:
-  ChampSimReader(InputStream stream, ChampSimLayout layout, ChampSimBranches branches)
-      : stream_(std::move(stream)), layout_(layout), branches_(branches), record_(layout.bytes) {}
+  ChampSimReader(InputStream stream, std::span<const ChampSimLayout> layouts, ChampSimBranches branches)
+      : stream_(std::move(stream)), layouts_(layouts), branches_(branches) {}
   Result<std::optional<Step>, Error> next() override;
   std::vector<std::string> left_out() const override;
 
@@ -98,7 +111,8 @@ class ChampSimReader final : public StepReader {
   Error no_record(const ChampSimFields& fields) const;
 
   InputStream stream_;
-  ChampSimLayout layout_;
+  std::span<const ChampSimLayout> layouts_;
+  ChampSimLayout layout_ = layouts_.front();
   ChampSimBranches branches_;
   bool begun_ = false;
   std::vector<std::byte> front_;  // of the file, by which the first record is found
