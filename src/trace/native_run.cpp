@@ -124,7 +124,8 @@ NativeRun::Next NativeRun::trapped(u32 tid) {
 }
 
 void NativeRun::started(u32 parent, u32 tid) {
-  if (early_.erase(tid) == 0) ::waitpid(static_cast<pid_t>(tid), nullptr, __WALL);
+  int status = 0;
+  if (early_.erase(tid) == 0) wait_on(static_cast<pid_t>(tid), status, __WALL);
   const u32 pid = process_of(tid);
   threads_[tid] = pid;
   if (pid != threads_[parent]) {  // with a copy of its parent's memory, breakpoints included

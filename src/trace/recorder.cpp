@@ -86,7 +86,8 @@ Result<RecordSummary, Error> record(const std::vector<std::string>& command, con
   if (!pid.ok()) return Failure(pid.error());
   if (contents.extended && !XstateReader().read(*pid)) {
     ::kill(static_cast<pid_t>(*pid), SIGKILL);
-    ::waitpid(static_cast<pid_t>(*pid), nullptr, 0);
+    int status = 0;
+    wait_on(static_cast<pid_t>(*pid), status, 0);
     return Failure(
         Error("this kernel does not tell vector registers (NT_X86_XSTATE): they cannot be recorded"));
   }

@@ -75,7 +75,7 @@ void Recording::let_running_go(u32 tid) {
     if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
       const u32 child = event_message(tid);
       int child_status = 0;
-      if (early_.erase(child) == 0) ::waitpid(static_cast<pid_t>(child), &child_status, __WALL);
+      if (early_.erase(child) == 0) wait_on(static_cast<pid_t>(child), child_status, __WALL);
       let_go(child, 0);
     }
     const bool is_of_trace = event != 0 || WSTOPSIG(status) == call_stop || WSTOPSIG(status) == SIGTRAP;

@@ -118,7 +118,7 @@ void Recording::enter_handler(Thread& thread, const ThreadState& after) {
 
 void Recording::started_thread(Thread& parent, u32 tid) {
   int status = 0;
-  if (early_.erase(tid) == 0) ::waitpid(static_cast<pid_t>(tid), &status, __WALL);
+  if (early_.erase(tid) == 0) wait_on(static_cast<pid_t>(tid), status, __WALL);
   auto state = thread_state(tid);
   if (!state) return;
   const u32 pid = process_of(tid);

@@ -52,16 +52,16 @@ void* data_of(long value) { return reinterpret_cast<void*>(value); }
 // Waits for the exec; the errno of what failed otherwise.
 int wait_for_exec(pid_t child, int report) {
   int status = 0;
-  ::waitpid(child, &status, 0);
+  wait_on(child, status, 0);
   if (WIFSTOPPED(status) && ::ptrace(PTRACE_SETOPTIONS, child, nullptr, data_of(options)) == 0) {
     ::ptrace(PTRACE_CONT, child, nullptr, nullptr);
-    ::waitpid(child, &status, 0);
+    wait_on(child, status, 0);
   }
   if (WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXEC) return 0;
   int error_number = EPERM;
   (void)!::read(report, &error_number, sizeof error_number);
   ::kill(child, SIGKILL);
-  ::waitpid(child, &status, 0);
+  wait_on(child, status, 0);
   return error_number;
 }
 
@@ -79,6 +79,13 @@ u64 status_field(u32 tid, std::string_view name, std::ios_base& (&base)(std::ios
 }
 
 }  // namespace
+
+pid_t wait_on(pid_t tid, int& status, int flags) {
+  while (true) {
+    const pid_t got = ::waitpid(tid, &status, flags);
+    if (got >= 0 || errno != EINTR) return got;
+  }
+}
 
 Result<u32, Error> start_traced(const std::vector<std::string>& command, const ProgramLimits& limits) {
   std::vector<char*> arguments;
@@ -150,7 +157,7 @@ Result<std::set<u32>, Error> attach(u32 pid) {
             Error(fmt::format("process {}: cannot be traced: {}", pid, std::strerror(error_number))));
       }
       int status = 0;
-      ::waitpid(static_cast<pid_t>(tid), &status, __WALL);
+      wait_on(static_cast<pid_t>(tid), status, __WALL);
       spare(tid);
       attached.insert(tid);
       found_new = true;

@@ -30,6 +30,9 @@ struct ThreadState {
   bool trap_flag_shown = false;  // by the kernel, which is in doubt whose it is after a POPF
 };
 
+/// waitpid that no signal of the recorder's own interrupts.
+pid_t wait_on(pid_t tid, int& status, int flags);
+
 /// Starts `command` stopped at its first instruction (a PTRACE_EVENT_EXEC stop), with address space layout
 /// randomisation off, its threads and children traced as they start. Errors: cannot be started, or not
 /// traced.

@@ -241,9 +241,9 @@ TEST(Recorder, KeepsItselfAndTheProgramOnOneCpuAsLongAsItRecords) {
 
 TEST(Recorder, AMissingProgramLeavesNoFile) {
   TemporaryDirectory directory;
-  const auto summary = record({"no-such-program"}, {directory.file("t")});
+  const auto summary = record({"/no-such-program"}, {directory.file("t")});
   ASSERT_FALSE(summary.ok());
-  EXPECT_EQ(summary.error().message, "no-such-program: cannot be started: No such file or directory");
+  EXPECT_EQ(summary.error().message, "/no-such-program: cannot be started: No such file or directory");
   EXPECT_EQ(directory.entries(), 0u);
 }
 

@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "tests/trace/child_process.h"
 
@@ -87,6 +90,32 @@ TEST(GoBackBeforeCall, LeavesAloneWhoIsInNone) {
   ASSERT_TRUE(after);
   EXPECT_EQ(after->registers.rip, before->registers.rip);
   EXPECT_EQ(after->registers.gpr, before->registers.gpr);
+}
+
+// As `pmusim trace record` has it once a signal has asked it to end.
+TEST(StartTraced, IsNotInterruptedByATimer) {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) {};  // without SA_RESTART
+  ::sigaction(SIGALRM, &action, &before);
+  const auto set_timer = [](suseconds_t us) {
+    const itimerval times{{0, us}, {0, us}};
+    ::setitimer(ITIMER_REAL, &times, nullptr);
+  };
+  ProgramLimits limits;
+  ::getrlimit(RLIMIT_FSIZE, &limits.file_size);
+  ::getrlimit(RLIMIT_CPU, &limits.cpu_time);
+  set_timer(200);
+  for (int n = 0; n < 20; ++n) {
+    const auto child = start_traced({"/bin/true"}, limits);
+    EXPECT_TRUE(child.ok()) << child.error().message;
+    if (!child.ok()) continue;
+    ::kill(static_cast<pid_t>(*child), SIGKILL);
+    int status = 0;
+    wait_on(static_cast<pid_t>(*child), status, __WALL);
+  }
+  set_timer(0);
+  ::sigaction(SIGALRM, &before, nullptr);
 }
 
 }  // namespace
