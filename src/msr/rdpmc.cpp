@@ -28,9 +28,8 @@ FaultOr<u64> CounterFile::rdpmc(u32 ecx, Cpl cpl, bool cr4_pce) {
     }
     return value;
   }
-  const bool hidden =
-      is_gp ? (modifiers(index) & msr::evtsel::RDPMC_USR_DISABLE) != 0
-            : index < 8 && (fixed_ctrl_ >> (4 * index) & msr::fixed_ctrl::RDPMC_USR_DISABLE) != 0;
+  const bool hidden = is_gp ? (modifiers(index) & msr::evtsel::RDPMC_USR_DISABLE) != 0
+                            : (fixed_ctrl_ >> (4 * index) & msr::fixed_ctrl::RDPMC_USR_DISABLE) != 0;
   if (hidden && cpl != Cpl::kernel) return u64{0};
   return counts_[is_gp ? index : first_fixed + index];
 }

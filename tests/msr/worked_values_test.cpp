@@ -114,6 +114,20 @@ TEST(WorkedValues, ACounterHiddenFromUsersReadsZeroThere) {  // RDPMC_USR_DISABL
   EXPECT_EQ(*m.counters.rdpmc(0, Cpl::kernel, true), 5u);
 }
 
+// Bit 33 + 4 n of FIXED_CTR_CTRL, up to that of counter 7; counters behind it have none.
+TEST(WorkedValues, EachFixedCounterIsHiddenByItsOwnBit) {
+  CpuModel model = find_cpu_model("lioncove").value();
+  model.perfmon_ext_ebx |= 4;
+  model.fixed_counters = 0x3FF;
+  MsrMachine m(model);
+  for (unsigned n = 0; n < 10; ++n) m.write(msr::FIXED_CTR0 + n, 100 + n);
+  for (unsigned hidden = 0; hidden < 8; ++hidden) {
+    m.write(msr::FIXED_CTR_CTRL, bit(33 + 4 * hidden));
+    for (unsigned n = 0; n < 10; ++n)
+      EXPECT_EQ(*m.counters.rdpmc(0x40000000 + n, Cpl::user, true), n == hidden ? 0 : 100 + n) << hidden;
+  }
+}
+
 /// A cycle's worth of slots on Ice Lake: 5, of which 2 retire, 1 is lost to the front end.
 Retirement slots_of_a_cycle(u64 cycle) {
   Retirement r;

@@ -192,6 +192,26 @@ TEST(RecordWords, TheLbrGroupHasFromToAndInfoOfEachBranch) {
   for (unsigned n = 0; n < 6; ++n) EXPECT_EQ(m.record_at<u64>(0x20 + 8 * n), words[n]) << "word " << n;
 }
 
+// SDM vol. 3, PEBS_DATA_CFG[4], [5], [47:32] and [55:48]: a header of four 32-bit words (GP mask, fixed mask,
+// metrics), the counters, then SLOTS (fixed counter 3) and PERF_METRICS.
+TEST(RecordWords, TheCountersGroupEndsWithSlotsAndMetrics) {
+  PebsMachine m(preset("lioncove"));
+  for (unsigned n = 0; n < 4; ++n) m.write(msr::FIXED_CTR0 + n, 0x100 * (n + 1));
+  m.write(msr::A_PMC0 + 1, 0x77);
+  m.write(msr::PERF_METRICS, 0x12345678);
+  m.write(msr::PEBS_DATA_CFG, bit(4) | bit(5) | bit(32 + 1) | bit(48));
+  record(m, 0, 0x00C0 | adaptive, 1, PebsMachine::instruction(100));
+  constexpr u64 header = 0x20, counts = header + 16;
+  EXPECT_EQ(m.record_at<u32>(header), 2u);
+  EXPECT_EQ(m.record_at<u32>(header + 4), 1u);
+  EXPECT_NE(m.record_at<u32>(header + 8), 0u);
+  EXPECT_EQ(m.record_at<u64>(counts), 0x77u);
+  EXPECT_EQ(m.record_at<u64>(counts + 8), 0x100u);
+  EXPECT_EQ(m.record_at<u64>(counts + 16), 0x400u);
+  EXPECT_EQ(m.record_at<u64>(counts + 24), m.read(msr::PERF_METRICS));
+  EXPECT_NE(m.read(msr::PERF_METRICS), 0u);
+}
+
 // SDM vol. 3, PEBS: the record is of the next event behind the overflow, in the same cycle if it retires
 // there.
 TEST(RecordWords, ANeighbourInTheOverflowsCycleCanHaveTheRecord) {
