@@ -83,7 +83,7 @@ void run_program(const Run& command) {
   options.progress = [&](u64 instructions) { progress.show(instructions); };
   const live::RunSummary summary = value_or_fail(live::run(options));
   progress.clear();
-  if (command.verbose) say(run_summary_text(summary, command.trace));
+  if (command.verbose) say_lines(run_summary_text(summary, command.trace));
   if (WIFSIGNALED(summary.status)) throw EndedBySignal{WTERMSIG(summary.status)};
   if (WEXITSTATUS(summary.status) != 0) throw ExitStatus{WEXITSTATUS(summary.status)};
   if (summary.trace && !summary.trace->ok())

@@ -66,8 +66,7 @@ class FieldsOfEvents {
 
 /// What was not read of the file, on standard error.
 void print_warnings(const ScriptCommand& command, const perfdata::Reader& file) {
-  for (const std::string& warning : file.warnings())
-    fmt::print(stderr, "pmusim: {}: {}\n", command.input, warning);
+  for (const std::string& warning : file.warnings()) complain(fmt::format("{}: {}", command.input, warning));
 }
 
 void run_script(const ScriptCommand& command) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "command.h"
 #include "output.h"
 #include "pmusim/session/stat.h"
@@ -49,7 +50,7 @@ class SweepProgress {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const double left = seconds * (static_cast<double>(cost_) / static_cast<double>(cost_done_) - 1);
     say(fmt::format("pmusim: {} of {} replays, {:.1f} M instructions/s, {:.0f} s left: {}\n", done_, replays_,
-                    static_cast<double>(instructions_) / seconds / 1e6, left, replay.name()));
+                    static_cast<double>(instructions_) / seconds / 1e6, left, printable(replay.name())));
   }
   void failed(const SweepReplay& replay, std::string_view sentence) {
     const std::lock_guard lock(mutex_);

@@ -45,11 +45,11 @@ std::string summarize(const trace::RecordSummary& summary, const trace::RecordOp
   const double per_instruction = summary.instructions == 0 ? 0.0
                                                            : static_cast<double>(summary.file_bytes) /
                                                                  static_cast<double>(summary.instructions);
-  std::string text = fmt::format("recorded {} of {} in {} to {} ({}, {:.3f} per instruction)\n",
-                                 counted(summary.instructions, "instruction", "instructions"),
-                                 counted(summary.threads, "thread", "threads"),
-                                 counted(summary.processes, "process", "processes"), options.output,
-                                 counted(summary.file_bytes, "byte", "bytes"), per_instruction);
+  std::string text = fmt::format(
+      "recorded {} of {} in {} to {} ({}, {:.3f} per instruction)\n",
+      counted(summary.instructions, "instruction", "instructions"),
+      counted(summary.threads, "thread", "threads"), counted(summary.processes, "process", "processes"),
+      printable(options.output), counted(summary.file_bytes, "byte", "bytes"), per_instruction);
   text += ending_text(summary, options);
   if (summary.gaps != 0) {
     text += fmt::format("{} through code that cannot be read\n",
@@ -87,7 +87,7 @@ void record_and_report(const Recorded& what, trace::RecordOptions options) {
                                      : record_program(what.choice, what.command, options, what.addresses);
   progress.clear();
   const ProgramRecording recording = value_or_fail(recorded);
-  fmt::print(stderr, "{}{}{}", summarize(recording.summary, options), recording.recorder, recording.missing);
+  say_lines(summarize(recording.summary, options) + recording.recorder + recording.missing);
   if (const int signal = ending_signal(recording.summary); signal != 0) throw EndedBySignal{signal};
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "base/printable.h"
 #include "command.h"
 #include "output.h"
 #include "pmusim/formats/formats.h"
@@ -40,8 +41,8 @@ void tell_conversion(std::string_view what, const formats::Conversion& conversio
                      const std::string& output) {
   std::string text =
       fmt::format("{} {} instructions, {} bytes, to {}\n", what, fmt::group_digits(conversion.instructions),
-                  fmt::group_digits(conversion.file_bytes), output);
-  for (const std::string& remark : conversion.remarks) text += remark + "\n";
+                  fmt::group_digits(conversion.file_bytes), printable(output));
+  for (const std::string& remark : conversion.remarks) text += printable_sentence(remark) + "\n";
   say(text);
 }
 

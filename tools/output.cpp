@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -81,6 +82,15 @@ void complain(std::string_view sentence) noexcept {
 void say(std::string_view text) noexcept {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+void say_lines(std::string_view text) {
+  for (std::size_t end; !text.empty(); text.remove_prefix(end)) {
+    end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    const bool whole = line.back() == '\n';
+    say(printable_sentence(line.substr(0, line.size() - (whole ? 1 : 0))) + (whole ? "\n" : ""));
+  }
 }
 
 void print_to(std::FILE* stream, std::string_view text) {

@@ -24,6 +24,10 @@ void complain(std::string_view sentence) noexcept;
 /// Prints on standard error. Where that fails the command goes on, and ends with status 2.
 void say(std::string_view text) noexcept;
 
+/// Says lines that have names of files or programs in them, which are shown as bytes where a terminal would
+/// act on them. A name with a line break is shown as its own lines, never as an escape.
+void say_lines(std::string_view text);
+
 /// Writes to standard output or standard error. Ends the command where that fails.
 void print_to(std::FILE* stream, std::string_view text);
 

@@ -136,7 +136,7 @@ std::unique_ptr<trace::Source> TraceOption::source(CoreLevel core) {
 
 void TraceOption::end() {
   if (live_) value_or_fail(live_->finish());
-  if (recording_ && !recording_->missing.empty()) say(recording_->missing);
+  if (recording_ && !recording_->missing.empty()) say_lines(recording_->missing);
 }
 
 CtrlC TraceOption::ctrl_c() const { return is_live() ? CtrlC::program : CtrlC::command; }

@@ -192,6 +192,13 @@ Result<Report, Error> checked(Report report, const Reader& file, const Options& 
   return report;
 }
 
+/// What is wrong with a record's fields is said without the file's name, what is wrong with its bytes with
+/// it.
+Error named(Error error, const std::string& file) {
+  if (!error.message.starts_with(file + ':')) error.message = fmt::format("{}: {}", file, error.message);
+  return error;
+}
+
 }  // namespace
 
 std::filesystem::path usual_debug_directory() { return symbols::usual_debug_directory; }
@@ -200,7 +207,7 @@ Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Opti
   const auto file = Reader::open(perf_data);
   if (!file) return Failure(file.error());
   auto report = read_profile(*file, options);
-  if (!report) return report;
+  if (!report) return Failure(named(report.error(), perf_data.string()));
   report->input = perf_data.string();
   return checked(*std::move(report), *file, options);
 }

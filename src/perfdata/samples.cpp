@@ -24,8 +24,14 @@ class SampleReader::State {
 
   Reader file;
   Processes processes;
+  std::string name;  // of the file, where it is known
 
  private:
+  /// Of what is wrong with a record's fields, with the file's name in front. Errors of `file` have it.
+  Failure<Error> broken(std::string_view sentence) const {
+    return Failure(Error(fmt::format("{}{}{}", name, name.empty() ? "" : ": ", sentence)));
+  }
+
   struct Waiting {
     u64 time = 0;
     std::vector<std::byte> bytes;
@@ -103,17 +109,17 @@ BranchCounters SampleReader::State::counters_of(const EventDescription& event) {
 Result<EventSample, Error> SampleReader::State::sample_of(const RecordView& record) {
   const EventDescription* const event = file.event_of(record);
   if (event == nullptr)
-    return Failure(Error(fmt::format("at offset {:#x}: a sample of no event of this file", record.offset)));
+    return broken(fmt::format("at offset {:#x}: a sample of no event of this file", record.offset));
   auto sample = parse_sample(record, event->attr, {.counters = counters_of(*event), .simd = std::nullopt});
-  if (!sample) return Failure(sample.error());
+  if (!sample) return broken(sample.error().message);
   return EventSample{*event, std::move(*sample), record.offset};
 }
 
 Outcome SampleReader::State::deliver_members(const EventSample& sample) {
   for (const MemberCount& member : counts_.take(file, sample.sample)) {
     if (member.event == nullptr)
-      return Failure(Error(
-          fmt::format("at offset {:#x}: a count of no event of this file, id {}", sample.offset, member.id)));
+      return broken(
+          fmt::format("at offset {:#x}: a count of no event of this file, id {}", sample.offset, member.id));
     EventSample one{*member.event, sample.sample, sample.offset};
     one.sample.who.id = member.id;
     one.sample.period = member.counted;
@@ -148,7 +154,9 @@ Result<std::optional<EventSample>, Error> SampleReader::State::next() {
 Result<SampleReader, Error> SampleReader::open(const std::filesystem::path& path) {
   auto file = Reader::open(path);
   if (!file) return Failure(file.error());
-  return SampleReader(std::move(*file));
+  SampleReader samples(std::move(*file));
+  samples.state_->name = path.string();
+  return samples;
 }
 
 SampleReader::SampleReader(Reader file) : state_(std::make_unique<State>(std::move(file))) {}
