@@ -11,6 +11,7 @@
 #include "host/child.h"
 #include "host/commands.h"
 #include "host/difference.h"
+#include "host/drawn.h"
 #include "host/machine.h"
 
 namespace pmusim::linux_driver {
@@ -31,6 +32,7 @@ struct CompareOptions {
   std::vector<std::string> models, setups;
   std::string shard = "1/1";
   std::optional<u32> core_mhz{};
+  u64 drawn = 0, seed = 1, from = 1, context = 0;
   bool list = false, quiet = false;
 };
 
@@ -59,8 +61,13 @@ std::string compare_cell(const CompareOptions& options, const CpuModel& model, c
   const Outcome kernel = value_or_fail(kernel_outcome(options.trace, model, setup, *asked));
   const Outcome session = value_or_fail(session_outcome(options.trace, model, setup, *asked));
   if (kernel.refusal && session.refusal) return "refused";
+  const std::vector<KnownDifference> here = known_for(known, model.name, setup.name);
+  if (options.context != 0)
+    fmt::print("{}{}", records_at_difference(kernel, session, here),
+               writes_around_difference(kernel, session, here, options.context));
+  std::fflush(stdout);
   std::string lines;
-  for (const Difference& d : differences(kernel, session, known_for(known, model.name, setup.name)))
+  for (const Difference& d : differences(kernel, session, here))
     lines += fmt::format("{}\t{}\t{}\n", d.kind, d.reason, d.text);
   return lines;
 }
@@ -99,7 +106,15 @@ void add_to(Tally& tally, const std::string& model, const Setup& setup, const Ch
   }
 }
 
-std::vector<Setup> setups_named(const std::vector<std::string>& names) {
+std::vector<Setup> drawn_setups(const CompareOptions& options) {
+  std::vector<Setup> drawn;
+  for (u64 n = 0; n < options.drawn; ++n) drawn.push_back(drawn_reload_setup(options.seed, options.from + n));
+  return drawn;
+}
+
+std::vector<Setup> chosen_setups(const CompareOptions& options) {
+  const std::vector<std::string>& names = options.setups;
+  if (options.drawn != 0) return drawn_setups(options);
   if (names.empty()) return setups();
   std::vector<Setup> chosen;
   for (const std::string& name : names) {
@@ -128,7 +143,8 @@ Shard shard_of(const std::string& text) {
 
 void run_compare(const CompareOptions& options) {
   if (options.list) {
-    for (const Setup& setup : setups()) fmt::print("{:<20} {}: {}\n", setup.name, setup.text, setup.events);
+    for (const Setup& setup : chosen_setups(options))
+      fmt::print("{:<20} {}: {}\n", setup.name, setup.text, setup.events);
     return;
   }
   if (options.trace.empty())
@@ -138,7 +154,7 @@ void run_compare(const CompareOptions& options) {
   Tally tally;
   u64 cell = 0;
   for (const CpuModel& model : models_of(options))
-    for (const Setup& setup : setups_named(options.setups))
+    for (const Setup& setup : chosen_setups(options))
       if (shard.has(cell++))
         add_to(tally, model.name, setup, in_child([&] { return compare_cell(options, model, setup, known); }),
                options);
@@ -163,6 +179,15 @@ void add_compare(CLI::App& app) {
                    "The core's clock (default the TSC's); on a slow one a short program lasts for many ticks")
       ->check(CLI::Range(1, 10'000));
   command->add_option("--shard", options->shard, "I/N: every Nth cell of the matrix, from the Ith on");
+  command->add_option(
+      "--drawn", options->drawn,
+      "In place of the set-ups: so many groups with auto counter reload, drawn by --seed, each with "
+      "periods, masks, precise events and neighbours of its own");
+  command->add_option("--seed", options->seed, "Of what is drawn (default 1)");
+  command->add_option("--from", options->from, "Number of the first that is drawn (default 1)");
+  command->add_option("--context", options->context,
+                      "Show both drivers' words of the first record that differs, and so many writes before "
+                      "and behind the first that does");
   command->add_flag("--list", options->list, "Show the set-ups");
   command->add_flag("-q,--quiet", options->quiet, "Show differences that are not known only");
   command->callback([options] { run_compare(*options); });

@@ -54,18 +54,26 @@ std::string event_text(const std::vector<Write>& writes, std::size_t n) {
   return fmt::format("wrmsr {:x} = {:x} in cycle {}", writes[n].address, writes[n].value, writes[n].cycle);
 }
 
-std::optional<std::string> difference_of_writes(const Outcome& kernel, const Outcome& session,
-                                                const std::vector<KnownDifference>& known) {
-  const std::vector<Write> theirs = compared(kernel.writes, known), ours = compared(session.writes, known);
+/// The first write that differs, if one does.
+std::optional<std::size_t> first_difference(const std::vector<Write>& theirs, const std::vector<Write>& ours,
+                                            const std::vector<KnownDifference>& known) {
   const std::size_t most = std::max(theirs.size(), ours.size());
   for (std::size_t n = 0; n < most; ++n) {
     const bool both = n < theirs.size() && n < ours.size();
     if (both && theirs[n].address == ours[n].address && theirs[n].cycle == ours[n].cycle &&
         compared(theirs[n], known) == compared(ours[n], known))
       continue;
-    return fmt::format("write {}: the kernel {}, pmusim {}", n, event_text(theirs, n), event_text(ours, n));
+    return n;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> difference_of_writes(const Outcome& kernel, const Outcome& session,
+                                                const std::vector<KnownDifference>& known) {
+  const std::vector<Write> theirs = compared(kernel.writes, known), ours = compared(session.writes, known);
+  const auto n = first_difference(theirs, ours, known);
+  if (!n) return std::nullopt;
+  return fmt::format("write {}: the kernel {}, pmusim {}", *n, event_text(theirs, *n), event_text(ours, *n));
 }
 
 std::optional<std::string> difference_of_counts(const Outcome& kernel, const Outcome& session) {
@@ -125,7 +133,15 @@ u64 ignored(const RecordAt& record, std::size_t n, const std::vector<KnownDiffer
   return bits;
 }
 
-std::optional<std::string> difference_of_records(const Outcome& kernel, const Outcome& session,
+/// Where records differ.
+struct RecordDifference {
+  unsigned number = 0, samples = 0;
+  bool sampled = false;
+  std::size_t word = 0;
+  RecordAt theirs, ours;
+};
+
+std::optional<RecordDifference> different_record(const Outcome& kernel, const Outcome& session,
                                                  const std::vector<KnownDifference>& known) {
   std::size_t at = 0;
   unsigned samples = 0;
@@ -140,10 +156,17 @@ std::optional<std::string> difference_of_records(const Outcome& kernel, const Ou
            ((word_of(theirs, same) ^ word_of(ours, same)) & ~ignored(theirs, same, known)) == 0)
       ++same;
     if (same < both || theirs.bytes.size() != ours.bytes.size())
-      return fmt::format("{}: the kernel {}, pmusim {}", place_of(number, samples, sampled, same),
-                         event_text(theirs, same), event_text(ours, same));
+      return RecordDifference{number, samples, sampled, same, theirs, ours};
     at += theirs.bytes.size();
   }
+}
+
+std::optional<std::string> difference_of_records(const Outcome& kernel, const Outcome& session,
+                                                 const std::vector<KnownDifference>& known) {
+  const auto d = different_record(kernel, session, known);
+  if (!d) return std::nullopt;
+  return fmt::format("{}: the kernel {}, pmusim {}", place_of(d->number, d->samples, d->sampled, d->word),
+                     event_text(d->theirs, d->word), event_text(d->ours, d->word));
 }
 
 std::optional<std::string> difference_of_refusals(const Outcome& kernel, const Outcome& session) {
@@ -199,6 +222,30 @@ std::vector<Difference> differences(const Outcome& kernel, const Outcome& sessio
   add("records", difference_of_records(kernel, session, known));
   add("writes", difference_of_writes(kernel, session, known));
   return found;
+}
+
+std::string records_at_difference(const Outcome& kernel, const Outcome& session,
+                                  const std::vector<KnownDifference>& known) {
+  const auto d = different_record(kernel, session, known);
+  if (!d) return {};
+  const auto word = [](const RecordAt& record, std::size_t n) {
+    return n * 8 + 8 <= record.bytes.size() ? fmt::format("{:016x}", word_of(record, n)) : std::string();
+  };
+  std::string lines;
+  for (std::size_t n = 0; n * 8 < std::max(d->theirs.bytes.size(), d->ours.bytes.size()); ++n)
+    lines += fmt::format("{:>6}  {:<20}{}\n", n, word(d->theirs, n), word(d->ours, n));
+  return lines;
+}
+
+std::string writes_around_difference(const Outcome& kernel, const Outcome& session,
+                                     const std::vector<KnownDifference>& known, std::size_t context) {
+  const std::vector<Write> theirs = compared(kernel.writes, known), ours = compared(session.writes, known);
+  const auto first = first_difference(theirs, ours, known);
+  if (!first) return {};
+  std::string lines;
+  for (std::size_t n = *first - std::min(*first, context); n <= *first + context; ++n)
+    lines += fmt::format("{:>6}  {:<60}{}\n", n, event_text(theirs, n), event_text(ours, n));
+  return lines;
 }
 
 }  // namespace pmusim::linux_driver

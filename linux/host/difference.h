@@ -39,6 +39,14 @@ struct Difference {
 std::vector<Difference> differences(const Outcome& kernel, const Outcome& session,
                                     const std::vector<KnownDifference>& known);
 
+/// The words of both drivers' first record that differs, a line each; empty where none does.
+std::string records_at_difference(const Outcome& kernel, const Outcome& session,
+                                  const std::vector<KnownDifference>& known);
+/// A line for each write of either driver from `context` before the first that differs to as many behind it;
+/// empty where none differs.
+std::string writes_around_difference(const Outcome& kernel, const Outcome& session,
+                                     const std::vector<KnownDifference>& known, std::size_t context);
+
 }  // namespace pmusim::linux_driver
 
 #endif

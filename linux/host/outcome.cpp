@@ -47,7 +47,7 @@ class MemorySink final : public RecordSink {
 
 /// Whole recordings of perf's kind go the way of `record`; everything else is done by a script.
 bool is_scripted(const Setup& setup) {
-  return !setup.samples || setup.operated || setup.whose == Setup::Whose::task;
+  return setup.scripted || !setup.samples || setup.operated || setup.whose == Setup::Whose::task;
 }
 
 Result<Done, Error> run_script(Outcome& outcome, WatchedProgram& program, const Setup& setup,

@@ -24,6 +24,8 @@ struct Setup {
   enum class Whose : u8 { cpu, task };
   Whose whose = Whose::cpu;    ///< events of the CPU, or of the first task and whoever it starts
   bool operated = false;       ///< events are read, switched, given other periods and closed as ticks pass
+  /// Not by way of a recording, which leaves out what is sampled before the first branch of a stack.
+  bool scripted = false;
   unsigned since_release = 0;  ///< of the kernels that have it: 6 << 8 | 16
 };
 /// The set-ups of `compare`.

@@ -5,6 +5,7 @@
 
 #include "driver/cores/core_traits.h"
 #include "driver/counters/topdown.h"
+#include "driver/linux_changes.h"
 #include "driver/scheduling/acr_group.h"
 
 namespace pmusim::driver {
@@ -155,6 +156,13 @@ void Driver::name_stored_counters() {
   });
 }
 
+/// Causes may have moved though the event stays where it is.
+bool Driver::restarts_reloads(const Event& event) const {
+  if (!in_acr_group(event)) return false;
+  return !perf::has(options_.kernel, change::reloads_restart_if_changed) ||
+         counters_.reload_causes(counter_of(event)) != data_of(event).reload_causes;
+}
+
 /// Counters that change hands are stopped before anything is written to them; so are members of ACR groups,
 /// whose causes may have moved. An event whose records change leaves its counter, too.
 void Driver::vacate_moved_counters() {
@@ -164,8 +172,10 @@ void Driver::vacate_moved_counters() {
         data_of(*p.event).index != p.counter || data_of(*p.event).stored_counters != p.stored_counters;
     const bool joined_by_metrics =
         has_metrics(*p.event) && !has_flag(*p.event, driver_flag::SLOTS_WITH_METRICS);
-    if (!moves && !joined_by_metrics && !in_acr_group(*p.event)) continue;
+    const bool restarts = restarts_reloads(*p.event);
+    if (!moves && !joined_by_metrics && !restarts) continue;
     p.restart = !p.event->hw.stopped;
+    p.preset = p.event->hw.stopped && perf::has(options_.kernel, change::stopped_events_preset);
     if (moves)
       leave_counter(*p.event);
     else
@@ -186,6 +196,7 @@ void Driver::apply_placements() {
     Event& event = *p.event;
     data_of(event).stored_counters = p.stored_counters;
     if (data_of(event).index != p.counter) take_counter(event, p.counter);
+    if (std::exchange(p.preset, false)) set_period(event);
     if (i >= settled || std::exchange(p.restart, false)) start(event, StartMode::reload);
   }
   new_placements_ = 0;
@@ -225,7 +236,9 @@ void Driver::start(Event& event, StartMode mode) {
 void Driver::stop(Event& event, StopMode mode) {
   if (data_of(event).index < 0) return;
   if (!event.hw.stopped) {
-    if (counts_from_records(event)) drain(DrainTrigger::event_disable, nullptr);
+    const bool drains =
+        counts_from_records(event) && !perf::has(options_.kernel, change::snapshots_as_in_7_3);
+    if (drains) drain(DrainTrigger::event_disable, nullptr);
     disable_event(event);
     event.hw.stopped = true;
   }

@@ -69,6 +69,7 @@ class Driver final : private PebsHost {
     bool constraint_known = false, constraint_dynamic = false;
     bool exclusive = false;   // counted among the core's exclusive events
     bool restart = false;     // was counting before it had to move
+    bool preset = false;      // was not, and moves all the same
     bool has_filter = false;  // claimed the branch filter
     u32 extra_register = 0;   // claimed; 0 none
     u64 stored_counters = 0;  // see EventData
@@ -133,13 +134,15 @@ class Driver final : private PebsHost {
   bool hidden_from_user(const perf::Event& event) const;
   void freeze_counters_in_smm();
   void exercise_counters();
-  void program_reload(const perf::Event& event, u64 pebs_config);
+  void program_reload(const perf::Event& event);
+  void program_record_config(const perf::Event& event);
   void apply_placements();
   template <class Visit>
   void for_each_group(Visit visit);
   void name_reload_causes();
   void name_stored_counters();
   void claim_counter_from_microcode(u64 claim);
+  bool restarts_reloads(const perf::Event& event) const;
   void vacate_moved_counters();
   void take_counter(perf::Event& event, int counter);
   void leave_counter(perf::Event& event);

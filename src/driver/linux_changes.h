@@ -46,6 +46,15 @@ inline constexpr Change call_stacks_by_target{Kernel::v7_3};
 /// Whether a hybrid's core has metrics is what its own PERF_CAPABILITIES says. (In 7.3 and not in 6.12; in
 /// between is not known.)
 inline constexpr Change capabilities_as_each_core_reads{Kernel::v7_3};
+/// Of a group with auto counter reload that is on the PMU already, members start anew if their counter or its
+/// causes change; before, as it was posted, all of them. (In 7.3; no release between 6.12 and it is known.)
+inline constexpr Change reloads_restart_if_changed{Kernel::v7_3};
+/// A member of a snapshot group stops without a drain, and a recorded value that lies behind what the counter
+/// was last seen with counts as a whole round of it. (In 7.3; no release between 6.12 and it is known.)
+inline constexpr Change snapshots_as_in_7_3{Kernel::v7_3};
+/// An event that is stopped and has to take another counter presets it, and stays stopped. (In 7.3 and not in
+/// 6.12; in between is not known.)
+inline constexpr Change stopped_events_preset{Kernel::v7_3};
 /// Slots whose RDPMC clears the metrics (config1 bit 0). (In 7.3 and not in 6.12; in between is not known.)
 inline constexpr Change metrics_clear{Kernel::v7_3};
 

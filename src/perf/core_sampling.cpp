@@ -38,12 +38,14 @@ ThrottleScope LinuxCore::throttle_scope() const {
   return has(options_.limits.kernel, change::group_throttling) ? ThrottleScope::group : ThrottleScope::event;
 }
 
-/// The driver stops the event itself, once its sample is written.
+/// Of a group all are stopped here, in its order. An event alone is left to the driver, which stops it once
+/// its sample is written.
 void LinuxCore::throttle(Event& event) {
   throttled_since_tick_ = true;
-  for_throttled(event, throttle_scope(), [&](Event& member) {
+  const ThrottleScope scope = throttle_scope();
+  for_throttled(event, scope, [&](Event& member) {
     member.hw.interrupts = throttled;
-    if (&member != &event) member.pmu->stop(member, PmuDriver::StopMode::plain);
+    if (scope == ThrottleScope::group) member.pmu->stop(member, PmuDriver::StopMode::plain);
     log_throttle(member, RecordType::throttle);
   });
 }

@@ -175,13 +175,13 @@ class DrivenCpu : public PmiHandler, public driver::PebsHost, public perf::Sampl
     driver::data_of(event).index = static_cast<int>(n);
     driver_.add(event);
     map_[n] = &event;
-    const driver::PebsCounterBits bits = driver_.enable(event, map_);
+    const bool adaptive = driver_.enable(event, map_);
     truth.value = (0 - event.hw.sample_period) & width_mask_;
     event.hw.previous_count = truth.value;
     write(msr::PMC0 + n, truth.value & low_bits(32));  // the short form sign-extends
     using namespace msr::evtsel;
-    write(msr::PERFEVTSEL0 + n, truth.select | EN | USR | (bits.adaptive ? ADAPTIVE : 0));
-    if (cpu_.arch_pebs()) write(msr::V6_GP0_CFG_C + 4 * n, bits.cfg_c);
+    write(msr::PERFEVTSEL0 + n, truth.select | EN | USR | (adaptive ? ADAPTIVE : 0));
+    if (cpu_.arch_pebs()) write(msr::V6_GP0_CFG_C + 4 * n, driver_.start_records(event, map_));
     truth.running = true;
   }
 

@@ -35,6 +35,7 @@ class CounterBank {
 
   /// CFG_B: what reloads the counter. Writes only changes; counters without the register have no causes.
   void set_reload_causes(unsigned counter, u64 causes);
+  u64 reload_causes(unsigned counter) const { return cfg_b_[counter]; }
   /// CFG_C with nothing but a value to reload, written if it has another one.
   void set_reload_value(unsigned counter, u64 value);
   /// CFG_C, written if that changes it.

@@ -67,7 +67,8 @@ bool Driver::set_period(Event& event) {
     return false;
   }
   const NextInterval next = next_interval(hw, max_period());
-  if (in_interrupt_) statistics_.merged_overflows += next.passed_over;
+  // A counter that another one has reloaded seems to have run backwards, once around.
+  if (in_interrupt_ && data.reload_causes == 0) statistics_.merged_overflows += next.passed_over;
   hw.previous_count = (0 - static_cast<u64>(limit_period(event, next.left))) & cpu_.counter_mask();
   counters_.write(counter_of(event), hw.previous_count);
   return next.expired;
@@ -184,34 +185,43 @@ void Driver::enable_event(Event& event) {
     if (enabled_) bts_.start();
     return;
   }
-  u64 select = data.config, reload_config = pebs_.cfg_c_beside(event);
+  u64 select = data.config;
   if (hidden_from_user(event)) select |= msr::evtsel::RDPMC_USR_DISABLE;
   // The control bit that is AnyThread of other fixed counters.
   if ((data.flags & driver_flag::METRICS_CLEAR) != 0) select |= msr::evtsel::ANY;
   if ((data.flags & pebs_flag::PRECISE) != 0) {
-    const PebsCounterBits bits = pebs_.enable(event, owners_);
+    const bool adaptive = pebs_.enable(event, owners_);
     select &= ~msr::evtsel::INT;
-    if (bits.adaptive) select |= msr::evtsel::ADAPTIVE;
-    reload_config = bits.cfg_c;
+    if (adaptive) select |= msr::evtsel::ADAPTIVE;
     if (enabled_) pebs_.write_enable();
   }
-  program_reload(event, reload_config);
+  program_reload(event);
+  if (cpu_.arch_pebs()) program_record_config(event);
   // A counter that reloads itself sets no status bit: its interrupt would be one that nobody explains.
   if ((data.reload_causes & bit(n)) != 0) select &= ~msr::evtsel::INT;
   if (data.extra_register != 0) access_.wrmsr(data.extra_register, data.extra_config);
   counters_.start(n, select);
 }
 
-/// CFG_B and CFG_C. The low half of CFG_C serves reloads by other counters and by arch-PEBS alike. Auto
-/// counter reload writes it on its own; where there is architectural PEBS, the whole register follows.
-void Driver::program_reload(const Event& event, u64 pebs_config) {
+namespace {
+
+/// The low half of CFG_C serves reloads by other counters and by arch-PEBS alike.
+u64 reload_value(const Event& event) { return (0 - event.hw.sample_period) & pebs::cfg_c::RELOAD; }
+
+}  // namespace
+
+/// CFG_B, and the low half of CFG_C on its own.
+void Driver::program_reload(const Event& event) {
   const auto n = counter_of(event);
-  const u64 reload = (0 - event.hw.sample_period) & pebs::cfg_c::RELOAD;
   counters_.set_reload_causes(n, data_of(event).reload_causes);
-  if (data_of(event).reload_causes != 0) counters_.set_reload_value(n, reload);
-  if (!cpu_.arch_pebs()) return;
-  const u64 of_group = cpu_.acr_cause != 0 && in_acr_group(event) ? reload : 0;
-  counters_.set_reload_config(n, pebs_config | of_group);
+  if (data_of(event).reload_causes != 0) counters_.set_reload_value(n, reload_value(event));
+}
+
+/// CFG_C as a whole, and what the buffer needs to take the event's records.
+void Driver::program_record_config(const Event& event) {
+  const u64 of_group = cpu_.acr_cause != 0 && in_acr_group(event) ? reload_value(event) : 0;
+  const u64 of_records = pebs_.start_records(event, owners_);
+  counters_.set_reload_config(counter_of(event), of_records | of_group);
 }
 
 void Driver::disable_event(Event& event) {

@@ -68,12 +68,6 @@ class PebsHost {
   virtual PlainBranches plain_branches(const perf::Event&) const { return {}; }
 };
 
-/// What a PEBS event changes in the registers of its counter.
-struct PebsCounterBits {
-  bool adaptive = false;  ///< set the adaptive-record bit (EVENTSEL bit 34, FIXED_CTR_CTRL bit 32 + 4m)
-  u64 cfg_c = 0;          ///< arch-PEBS: CFG_C with the reload value in 31:0
-};
-
 /// Why a drain happens; an interrupt makes the last record of each event an overflow.
 enum class DrainTrigger : u8 { interrupt, context_switch, event_disable, read, reconfigure };
 
@@ -111,11 +105,14 @@ class PebsDriver {
   /// event goes.
   void record_counters(u64 counters) { recorded_counters_ |= counters; }
 
-  /// The counter starts: clear INT in its select and apply what this returns. Writes the reset slot. May
-  /// drain first, because the record layout or the threshold changes.
-  PebsCounterBits enable(perf::Event& event, const EventMap& events);
-  /// arch-PEBS: CFG_C of a counter without PEBS, whose value other events' records may hold.
-  u64 cfg_c_beside(const perf::Event& event) const;
+  /// The counter starts: clear INT in its select, and set the adaptive-record bit (EVENTSEL bit 34,
+  /// FIXED_CTR_CTRL bit 32 + 4m) if this returns true. Writes the reset slot. May drain first, because the
+  /// record layout changes.
+  [[nodiscard]] bool enable(perf::Event& event, const EventMap& events);
+  /// arch-PEBS, behind `enable`, of every event that starts: CFG_C of its counter, with the reload value in
+  /// 31:0. Without PEBS that is whether other events' records may hold it. Sets the threshold, for which it
+  /// may drain first.
+  [[nodiscard]] u64 start_records(const perf::Event& event, const EventMap& events);
   /// The counter stops; large events are drained first. INT may be set again.
   void disable(perf::Event& event, const EventMap& events);
   /// PEBS_ENABLE as the enabled events need it. Nothing on arch-PEBS, where CFG_C has the enables.
@@ -145,6 +142,7 @@ class PebsDriver {
   u64 buffer_bytes() const;
   DrainOrder drain_order() const;
   u64 data_config_of(const perf::Event& event) const;
+  static u64 cfg_c_beside(const perf::Event& event);
   u64 cfg_c_of(const perf::Event& event) const;
   void program_layout(const EventMap& events);
   void program_threshold();

@@ -141,7 +141,7 @@ u64 stored_in_arch(u64 counters) {
 
 }  // namespace
 
-u64 PebsDriver::cfg_c_beside(const perf::Event& event) const {
+u64 PebsDriver::cfg_c_beside(const perf::Event& event) {
   return counts_from_records(event) ? pebs::cfg_c::ALLOW_IN_RECORD : 0;
 }
 

@@ -121,16 +121,12 @@ void PebsDriver::program_arch_threshold(const EventMap& events) {
   if (!arch_buffer_.change_threshold(threshold)) drain(DrainTrigger::reconfigure, events, nullptr);
 }
 
-PebsCounterBits PebsDriver::enable(perf::Event& event, const EventMap& events) {
-  if (!has_flag(event, pebs_flag::PRECISE) || data_of(event).index < 0) return {};
+bool PebsDriver::enable(perf::Event& event, const EventMap& events) {
+  if (!has_flag(event, pebs_flag::PRECISE) || data_of(event).index < 0) return false;
   program_layout(events);
   const auto counter = counter_of(event);
   enabled_ |= bit(counter);
-  if (enumeration_.arch_pebs()) {
-    program_arch_threshold(events);
-    return {.cfg_c = cfg_c_of(event)};
-  }
-
+  if (enumeration_.arch_pebs()) return false;
   enable_word_ |= bit(counter);
   if (has_flag(event, pebs_flag::LOAD_LATENCY) && enumeration_.perfmon_version < 5)
     enable_word_ |= load_latency_enable << counter;
@@ -139,7 +135,13 @@ PebsCounterBits PebsDriver::enable(perf::Event& event, const EventMap& events) {
     const bool reload = has_flag(event, pebs_flag::AUTO_RELOAD);
     area_.set_reset(*slot, reload ? (0 - event.hw.sample_period) & enumeration_.counter_mask() : 0);
   }
-  return {.adaptive = enumeration_.pebs_baseline};
+  return enumeration_.pebs_baseline;
+}
+
+u64 PebsDriver::start_records(const perf::Event& event, const EventMap& events) {
+  if (!has_flag(event, pebs_flag::PRECISE)) return cfg_c_beside(event);
+  program_arch_threshold(events);
+  return cfg_c_of(event);
 }
 
 void PebsDriver::disable(perf::Event& event, const EventMap& events) {

@@ -106,7 +106,7 @@ void RecordedCounts::take(std::span<const std::byte> buffer, u64 enabled, Owners
 }
 
 /// Each counter has moved on from where it was last seen. A reload that left no record behind makes it step
-/// back.
+/// back, which to later releases is a round.
 void RecordedCounts::count(const RecordedValues& values, u64 reloaded, Owners owners) {
   std::size_t offset = 0;
   for (const unsigned n : set_bits(values.counters)) {
@@ -115,7 +115,8 @@ void RecordedCounts::count(const RecordedValues& values, u64 reloaded, Owners ow
     perf::Event* event = n < pebs_counters ? owners.counters[n] : nullptr;
     if (event == nullptr || !counts_from_records(*event)) continue;
     if (has_flag(*event, driver_flag::SLOTS_WITH_METRICS)) continue;
-    const u64 delta = sign_extend(value - event->hw.previous_count, width_ - 1);
+    const u64 step = value - event->hw.previous_count;
+    const u64 delta = steps_back_ ? sign_extend(step, width_ - 1) : step & low_bits(width_);
     event->hw.previous_count = value;
     event->hw.period_left -= static_cast<i64>(delta);
     event->count += delta;

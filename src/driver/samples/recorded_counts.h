@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_DRIVER_SAMPLES_RECORDED_COUNTS_H
 
 #include "driver/debug_store/pebs.h"
+#include "driver/linux_changes.h"
 #include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
@@ -34,7 +35,8 @@ class RecordedCounts {
   explicit RecordedCounts(const Enumeration& enumeration)
       : format_(enumeration.pebs_format),
         width_(enumeration.counter_width),
-        lbr_depth_(enumeration.lbr_entries) {}
+        lbr_depth_(enumeration.lbr_entries),
+        steps_back_(!perf::has(enumeration.kernel, change::snapshots_as_in_7_3)) {}
 
   /// Brings the counts of all such groups up to the last record of `buffer`. `enabled`: counters with PEBS.
   void take(std::span<const std::byte> buffer, u64 enabled, Owners owners);
@@ -49,6 +51,7 @@ class RecordedCounts {
 
   unsigned format_, width_;
   u32 lbr_depth_;
+  bool steps_back_;
   std::vector<perf::Event*> members_;        // of all groups concerned
   std::vector<const std::byte*> records_;    // ascending
   std::vector<perf::CountAtSample> counts_;  // as many per record as there are members
