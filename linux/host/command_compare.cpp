@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -18,17 +17,8 @@ namespace pmusim::linux_driver {
 
 namespace {
 
-/// The list of the kernel's release, or of the newest before it that has one.
-std::string known_of_this_kernel() {
-  unsigned release = linux_release();
-  std::string path;
-  do path = fmt::format("{}-{}.{}.txt", PMUSIM_LINUX_KNOWN_DIFFERENCES, release >> 8, release & 0xFF);
-  while (!std::filesystem::exists(path) && (--release & 0xFF) != 0);
-  return path;
-}
-
 struct CompareOptions {
-  std::string trace, known = known_of_this_kernel();
+  std::string trace, known = list_of_known_differences();
   std::vector<std::string> models, setups;
   std::string shard = "1/1";
   std::optional<u32> core_mhz{};
@@ -40,10 +30,7 @@ struct CompareOptions {
 std::vector<CpuModel> models_of(const CompareOptions& options) {
   std::vector<CpuModel> models = models_named(options.models);
   if (!options.core_mhz) return models;
-  for (CpuModel& model : models) {
-    model.core.tsc_per_core_cycle_numerator = static_cast<u32>(model.core.tsc_hz / 1'000'000);
-    model.core.tsc_per_core_cycle_denominator = *options.core_mhz;
-  }
+  for (CpuModel& model : models) slow_down(model, *options.core_mhz);
   return models;
 }
 

@@ -36,6 +36,8 @@ void add_boot(CLI::App& app);
 void add_stat(CLI::App& app, const std::vector<std::string>& program);
 void add_record(CLI::App& app, const std::vector<std::string>& program);
 void add_compare(CLI::App& app);
+void add_drain(CLI::App& app);
+void add_planted(CLI::App& app);
 void add_explore(CLI::App& app);
 
 }  // namespace pmusim::linux_driver

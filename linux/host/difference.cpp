@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "glue/interface.h"
 
 namespace pmusim::linux_driver {
 
@@ -181,6 +184,14 @@ std::string reason_of(const std::string& kind, const std::vector<KnownDifference
 }
 
 }  // namespace
+
+std::string list_of_known_differences() {
+  unsigned release = linux_release();
+  std::string path;
+  do path = fmt::format("{}-{}.{}.txt", PMUSIM_LINUX_KNOWN_DIFFERENCES, release >> 8, release & 0xFF);
+  while (!std::filesystem::exists(path) && (--release & 0xFF) != 0);
+  return path;
+}
 
 Result<std::vector<KnownDifference>, Error> read_known_differences(const std::string& path) {
   std::ifstream file(path);

@@ -23,6 +23,8 @@ struct KnownDifference {
   std::string reason;
 };
 
+/// The list of the kernel's release, or of the newest before it that has one.
+std::string list_of_known_differences();
 /// Reads a list of known differences. Errors: a line that is none, with its number.
 Result<std::vector<KnownDifference>, Error> read_known_differences(const std::string& path);
 

@@ -112,6 +112,8 @@ kernel_pmu KernelMachine::description() const {
   return pmu;
 }
 
+std::byte* KernelMachine::physical(u64 address) const { return pages().subspan(address).data(); }
+
 void KernelMachine::set_time(u64 now_ns) { now_ns_ = std::max(now_ns_, now_ns); }
 
 void KernelMachine::handle_pmi(const InterruptFrame& frame) {

@@ -67,6 +67,8 @@ class KernelMachine final : public PmiHandler {
   void handle_pmi(const InterruptFrame& frame) override;
   /// A WARN or BUG of the kernel.
   void trapped(const Trap& trap) { traps_.push_back(trap); }
+  /// The bytes at a physical address.
+  std::byte* physical(u64 address) const;
   const std::vector<Trap>& traps() const { return traps_; }
   void forget_traps() { traps_.clear(); }
 

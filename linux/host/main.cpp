@@ -31,6 +31,8 @@ int main(int argc, char** argv) {
     add_stat(app, program);
     add_record(app, program);
     add_compare(app);
+    add_drain(app);
+    add_planted(app);
     add_explore(app);
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& asked) {

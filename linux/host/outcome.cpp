@@ -83,6 +83,11 @@ Result<Done, Error> run_script(Outcome& outcome, Session& session, const Setup& 
 
 }  // namespace
 
+void slow_down(CpuModel& model, u32 core_mhz) {
+  model.core.tsc_per_core_cycle_numerator = static_cast<u32>(model.core.tsc_hz / 1'000'000);
+  model.core.tsc_per_core_cycle_denominator = core_mhz;
+}
+
 // Releases are called "6.12"; a name with more behind it is one with patches.
 perf::Kernel emulated_release() {
   perf::Kernel newest{};
@@ -97,13 +102,15 @@ perf::Kernel emulated_release() {
 }
 
 Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
-                                      const RecordOptions& options) {
+                                      const RecordOptions& options, const BusBetween& between) {
   Outcome outcome;
   KernelMachine machine(model);
   if (const int error = machine.boot(); error != 0) {
     outcome.refusal = std::strerror(-error);
     return outcome;
   }
+  const std::unique_ptr<Bus> bus = between ? between(machine.pmu()) : nullptr;
+  machine.set_bus(bus.get());
   auto program = WatchedProgram::open(trace, machine);
   if (!program.ok()) return Failure(program.error());
   WriteLog log(outcome.writes);

@@ -2,6 +2,8 @@
 #ifndef PMUSIM_LINUX_HOST_OUTCOME_H
 #define PMUSIM_LINUX_HOST_OUTCOME_H
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,14 +24,17 @@ struct Setup {
   u64 interrupt_registers = 0;
   bool call_graph = false, addresses = false, weight = false;
   enum class Whose : u8 { cpu, task };
-  Whose whose = Whose::cpu;    ///< events of the CPU, or of the first task and whoever it starts
-  bool operated = false;       ///< events are read, switched, given other periods and closed as ticks pass
+  Whose whose = Whose::cpu;  ///< events of the CPU, or of the first task and whoever it starts
+  bool operated = false;     ///< events are read, switched, given other periods and closed as ticks pass
   /// Not by way of a recording, which leaves out what is sampled before the first branch of a stack.
   bool scripted = false;
   unsigned since_release = 0;  ///< of the kernels that have it: 6 << 8 | 16
 };
 /// The set-ups of `compare`.
 const std::vector<Setup>& setups();
+
+/// A core of so many MHz, whose time-stamp counter stays as it is: a short program lasts for many ticks.
+void slow_down(CpuModel& model, u32 core_mhz);
 
 struct Write {
   u32 address = 0;
@@ -52,9 +57,11 @@ Result<RecordOptions, Error> options_of(const Setup& setup, const CpuModel& mode
 /// knows; the oldest for older ones.
 perf::Kernel emulated_release();
 
-/// Of the kernel's driver; boots the kernel, so once in a process.
+/// Of the kernel's driver; boots the kernel, so once in a process. `between`, if there is one, makes what
+/// stands between the kernel and the Pmu from when it has booted.
+using BusBetween = std::function<std::unique_ptr<Bus>(Pmu&)>;
 Result<Outcome, Error> kernel_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
-                                      const RecordOptions& options);
+                                      const RecordOptions& options, const BusBetween& between = {});
 /// Of this project's.
 Result<Outcome, Error> session_outcome(const std::string& trace, const CpuModel& model, const Setup& setup,
                                        const RecordOptions& options);

@@ -5,13 +5,12 @@
 #include <utility>
 #include <variant>
 
+#include "host/kernel_clock.h"
 #include "pmusim/trace/reader.h"
 
 namespace pmusim::linux_driver {
 
 namespace {
-
-constexpr u64 program_tick_ns = 1'000'000;  // CONFIG_HZ=1000
 
 /// What the kernel has to learn as a program runs.
 class KernelSide {
@@ -38,7 +37,6 @@ class KernelSide {
 
  private:
   u64 now() const { return machine_.clock()(machine_.pmu().tsc()); }
-  u64 next_deadline() const { return std::min<u64>(next_tick_, linux_next_timer()); }
 
   void replug();
   void tell(const trace::ProcessStart& start);
@@ -58,7 +56,8 @@ class KernelSide {
 
   KernelMachine& machine_;
   InterruptFrame frame_;
-  u64 next_tick_ = program_tick_ns, deadline_ns_ = 0;
+  KernelClock clock_;
+  u64 deadline_ns_ = 0;
   u32 pid_ = 0, tid_ = 0;
   bool started_ = false;
   u64 replug_ns_ = ~u64{0};
@@ -76,19 +75,10 @@ void KernelSide::run_due_work() {
   const kernel_frame frame = frame_of(frame_);
   linux_set_user_frame(&frame);
   const u64 now_ns = now();
-  while (next_deadline() <= now_ns) {
-    machine_.set_time(next_deadline());
-    if (next_tick_ <= machine_.now()) {
-      next_tick_ += program_tick_ns;
-      linux_tick(&frame);
-    }
-    linux_run_timers(&frame);
-    linux_run_deferred(&frame);
-  }
-  machine_.set_time(now_ns);
+  clock_.run(machine_, now_ns, frame);
   if (now_ns >= replug_ns_) replug();
   linux_run_deferred(&frame);
-  deadline_ns_ = next_deadline();
+  deadline_ns_ = clock_.next_deadline();
   on_pause();
 }
 

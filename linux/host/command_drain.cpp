@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// Both drivers' drains of architectural PEBS over records that are drawn.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "host/child.h"
+#include "host/commands.h"
+#include "host/difference.h"
+#include "host/drawn_records.h"
+#include "host/driver_events.h"
+#include "host/kernel_clock.h"
+#include "pmusim/arch/debug_store.h"
+#include "pmusim/arch/msr.h"
+#include "session/monitor.h"
+
+namespace pmusim::linux_driver {
+
+namespace {
+
+constexpr u64 ring_pages = 256, buffer_bytes = 65536, buffers_of_a_setup = 20;
+
+struct DrainOptions {
+  std::vector<std::string> models;
+  u64 records = 100'000, seed = 1;
+};
+
+/// A program that does nothing, of which everything is known.
+class NoProgram final : public trace::Source {
+ public:
+  const trace::Contents& contents() const override { return contents_; }
+  std::vector<std::byte> code(u32, u64, std::size_t) const override { return {}; }
+  std::optional<u64> length() const override { return 0; }
+  const std::optional<std::string>& truncation() const override { return truncation_; }
+  Result<trace::NextItem, Error> next() override { return trace::NextItem(); }
+
+ private:
+  trace::Contents contents_{.addresses = true, .registers = true, .extended = true};
+  std::optional<std::string> truncation_;
+};
+
+/// One driver with its processor: what a round of records does to it.
+class Side {
+ public:
+  Side() = default;
+  virtual ~Side() = default;
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+
+  virtual Pmu& pmu() = 0;
+  virtual std::unique_ptr<DriverEvents> events() = 0;
+  virtual void fill(std::span<const std::byte> records) = 0;
+  /// So much core time passes, with the ticks in it.
+  virtual void pass(u64 cycle, const InterruptFrame& frame) = 0;
+};
+
+class KernelSide final : public Side {
+ public:
+  explicit KernelSide(const CpuModel& model) : machine_(model) {
+    if (const int error = machine_.boot(); error != 0)
+      throw CommandError(fmt::format("the kernel finds no PMU on {}: {}", model.name, std::strerror(-error)));
+  }
+  Pmu& pmu() override { return machine_.pmu(); }
+  std::unique_ptr<DriverEvents> events() override { return events_of_kernel(); }
+  void fill(std::span<const std::byte> records) override {
+    const u64 base = machine_.pmu().rdmsr(msr::PEBS_BASE).value_or(0) & pebs::base_register::ADDRESS;
+    std::ranges::copy(records, machine_.physical(base));
+  }
+  void pass(u64 cycle, const InterruptFrame& frame) override {
+    const kernel_frame interrupted = frame_of(frame);
+    linux_set_user_frame(&interrupted);
+    pmu().wait_until(cycle, frame);
+    clock_.run(machine_, machine_.clock()(pmu().tsc()), interrupted);
+    linux_run_deferred(&interrupted);
+  }
+
+ private:
+  KernelMachine machine_;
+  KernelClock clock_;
+};
+
+class SessionSide final : public Side {
+ public:
+  explicit SessionSide(const CpuModel& model)
+      : session_(value_or_fail(Session::open(
+            std::make_unique<NoProgram>(),
+            {.model = model, .kernel = emulated_release(), .throttling = perf::Throttling::on}))) {}
+  Pmu& pmu() override { return session_.pmu(); }
+  std::unique_ptr<DriverEvents> events() override { return events_of(session_); }
+  void fill(std::span<const std::byte> records) override {
+    std::ranges::copy(records, pmu().memory(driver::PebsOptions{}.buffer_address, buffer_bytes).data());
+  }
+  void pass(u64 cycle, const InterruptFrame& frame) override {
+    pmu().wait_until(cycle, frame);
+    session_.monitor().finish_block(frame.registers.rip, &frame.registers);
+    session_.monitor().catch_up();
+  }
+
+ private:
+  Session session_;
+};
+
+/// Why a drain happens.
+enum class Reason : u8 { interrupt, read, disable };
+
+/// What one side writes and counts, from a seed. Nothing that is drawn depends on it.
+class Run {
+ public:
+  Run(Side& side, u64 seed) : side_(side), draw_(seed) {}
+
+  /// Rounds of one set-up, behind which its events are closed.
+  Outcome setup(u64 most_records);
+  u64 records() const { return records_; }
+  /// Of the latest set-up.
+  const std::vector<DrawnEvent>& drawn() const { return drawn_; }
+
+ private:
+  bool open(const std::vector<DrawnEvent>& drawn, DriverEvents& events, Outcome& outcome);
+  void round(DriverEvents& events, Outcome& outcome);
+  void drain(DriverEvents& events, Reason reason, const InterruptFrame& frame);
+  InterruptFrame drawn_frame();
+
+  Side& side_;
+  Drawing draw_;
+  std::vector<DrawnEvent> drawn_;
+  u64 tsc_ = 1000, cycle_ = 0, records_ = 0;
+};
+
+bool Run::open(const std::vector<DrawnEvent>& drawn, DriverEvents& events, Outcome& outcome) {
+  for (const DrawnEvent& event : drawn)
+    if (const auto opened = events.open(event.attr, event.leader, {}); !opened.ok()) {
+      outcome.refusal = fmt::format("error {}", opened.error().error_number);
+      return false;
+    }
+  if (const auto mapped = events.map_ring(ring_pages); !mapped.ok()) {
+    outcome.refusal = mapped.error().message;
+    return false;
+  }
+  for (std::size_t n = 0; n < drawn.size(); ++n)
+    if (!drawn[n].leader) events.enable(n);
+  return true;
+}
+
+InterruptFrame Run::drawn_frame() {
+  InterruptFrame frame;
+  frame.registers_known = true;
+  for (u64& value : frame.registers.gpr) value = draw_.next();
+  frame.registers.rip = 0x400000 + draw_.below(1 << 20);
+  frame.registers.rflags = 0x202;
+  return frame;
+}
+
+void Run::drain(DriverEvents& events, Reason reason, const InterruptFrame& frame) {
+  Pmu& pmu = side_.pmu();
+  switch (reason) {
+    case Reason::interrupt:
+      static_cast<void>(pmu.wrmsr(msr::PERF_GLOBAL_STATUS_SET, msr::status::ARCH_PEBS));
+      pmu.request_pmi();
+      pmu.interrupt(frame);
+      return;
+    case Reason::read:
+      static_cast<void>(events.read(0));
+      return;
+    case Reason::disable:
+      events.disable(0);
+      events.enable(0);
+      return;
+  }
+}
+
+void Run::round(DriverEvents& events, Outcome& outcome) {
+  constexpr u64 room = buffer_bytes - 4096;
+  const u64 most = draw_.chance(30) ? 1 + draw_.below(8) : ~u64{0};
+  const DrawnBuffer buffer = drawn_arch_records(draw_, room, most, side_.pmu().model().lbr.depth, tsc_);
+  const auto reason = draw_.chance(70)   ? Reason::interrupt
+                      : draw_.chance(60) ? Reason::read
+                                         : Reason::disable;
+  const InterruptFrame frame = drawn_frame();
+  records_ += buffer.records;
+  side_.fill(buffer.bytes);
+  const u64 index = side_.pmu().rdmsr(msr::PEBS_INDEX).value_or(0);
+  static_cast<void>(side_.pmu().wrmsr(msr::PEBS_INDEX,
+                                      (index & ~pebs::index_register::WRITE_OFFSET) | buffer.bytes.size()));
+  drain(events, reason, frame);
+  cycle_ += 4'000'000;
+  side_.pass(cycle_, frame);
+  events.drain_into(outcome.records);
+}
+
+Outcome Run::setup(u64 most_records) {
+  Outcome outcome;
+  drawn_ = drawn_precise_events(draw_);
+  const std::unique_ptr<DriverEvents> events = side_.events();
+  Drawing rounds(draw_.next());
+  std::swap(draw_, rounds);  // what refused set-ups do not draw is not missing in the next
+  if (open(drawn_, *events, outcome))
+    for (u64 n = 0; n < buffers_of_a_setup && records_ < most_records; ++n) round(*events, outcome);
+  std::swap(draw_, rounds);
+  for (std::size_t n = 0; n < events->size(); ++n) outcome.counts.push_back(events->read(n));
+  for (std::size_t n = events->size(); n-- > 0;) events->close(n);
+  return outcome;
+}
+
+std::string text_of(const std::vector<DrawnEvent>& drawn) {
+  std::string text;
+  for (const DrawnEvent& e : drawn)
+    text += fmt::format("  r{:x}{}: period {}, sample_type {:x}, branches {:x}, registers {:x}{}\n",
+                        e.attr.config, e.attr.precise_ip != 0 ? ":pp" : "",
+                        static_cast<u64>(e.attr.sample_period), static_cast<u64>(e.attr.sample_type),
+                        static_cast<u64>(e.attr.branch_sample_type),
+                        static_cast<u64>(e.attr.sample_regs_intr), e.leader ? ", a member of the first" : "");
+  return text;
+}
+
+/// "" if the two agree in `records` records.
+std::string drained(const CpuModel& model, u64 records, u64 seed) {
+  KernelSide kernel(model);
+  SessionSide session(model);
+  Run theirs(kernel, seed), ours(session, seed);
+  u64 setups = 0, samples = 0, refused = 0;
+  while (theirs.records() < records) {
+    ++setups;
+    const Outcome a = theirs.setup(records), b = ours.setup(records);
+    samples += a.records.size();
+    if (a.refusal && b.refusal) ++refused;
+    const auto found = differences(a, b, {});
+    if (!found.empty())
+      return fmt::format("{}: set-up {} of seed {} differs\n{}  {}: {}\n{}", model.name, setups, seed,
+                         text_of(theirs.drawn()), found.front().kind, found.front().text,
+                         records_at_difference(a, b, {}));
+  }
+  return fmt::format(
+      "{}: {} records of {} set-ups ({} refused by both), {} bytes of samples: no difference\n", model.name,
+      theirs.records(), setups, refused, samples);
+}
+
+void run_drain(const DrainOptions& options) {
+  constexpr u64 most_of_a_process = 100'000;
+  bool found = false;
+  for (const CpuModel& model : models_named(options.models)) {
+    if (!model.has_arch_pebs()) continue;
+    for (u64 done = 0; done < options.records; done += most_of_a_process) {
+      const ChildResult child = in_child([&] {
+        return drained(model, std::min(most_of_a_process, options.records - done),
+                       options.seed + done / most_of_a_process);
+      });
+      std::fputs(child.text.c_str(), stdout);
+      if (child.exit_status != 0)
+        std::printf("%s: ended with exit status %d\n", model.name.c_str(), child.exit_status);
+      std::fflush(stdout);
+      found = found || child.exit_status != 0 || child.text.find("no difference") == std::string::npos;
+    }
+  }
+  if (found) throw Findings();
+}
+
+}  // namespace
+
+void add_drain(CLI::App& app) {
+  auto options = std::make_shared<DrainOptions>();
+  CLI::App* const command = app.add_subcommand(
+      "drain",
+      "Hold this project's drain of architectural PEBS against the kernel's: sample bytes of drawn records");
+  command->add_option("MODEL", options->models, "Models (default all with architectural PEBS)");
+  command->add_option("--records", options->records, "Records for each model (default 100000)");
+  command->add_option("--seed", options->seed, "Of what is drawn (default 1)");
+  command->callback([options] { run_drain(*options); });
+}
+
+}  // namespace pmusim::linux_driver

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_LINUX_HOST_DRAWN_RECORDS_H
+#define PMUSIM_LINUX_HOST_DRAWN_RECORDS_H
+
+#include <vector>
+
+#include "host/drawn.h"
+#include "pmusim/perf/abi.h"
+
+namespace pmusim::linux_driver {
+
+/// A precise event that is drawn, and the number of the one that leads its group.
+struct DrawnEvent {
+  perf::Attr attr;
+  std::optional<std::size_t> leader;
+};
+/// One to six precise events, some of them in a group that is read from the records.
+std::vector<DrawnEvent> drawn_precise_events(Drawing& draw);
+
+struct DrawnBuffer {
+  std::vector<std::byte> bytes;
+  u64 records = 0;
+};
+/// Records of architectural PEBS with all groups that Linux 7.3 programs (vector groups: XMM), some in
+/// several fragments, some with several owners or none, and now and then a fragment that begins no record.
+/// `tsc` ascends from record to record.
+DrawnBuffer drawn_arch_records(Drawing& draw, u64 most_bytes, u64 most_records, u32 lbr_depth, u64& tsc);
+
+}  // namespace pmusim::linux_driver
+
+#endif
