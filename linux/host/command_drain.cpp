@@ -62,6 +62,10 @@ class KernelSide final : public Side {
   explicit KernelSide(const CpuModel& model) : machine_(model) {
     if (const int error = machine_.boot(); error != 0)
       throw CommandError(fmt::format("the kernel finds no PMU on {}: {}", model.name, std::strerror(-error)));
+    // What a hybrid's PMU can sample is known from the second CPU of the type on: that of the first is lost
+    // as the PMU is registered.
+    if (linux_cpu_down() != 0 || linux_cpu_up() != 0)
+      throw CommandError("the kernel refuses to take its CPU down");
   }
   Pmu& pmu() override { return machine_.pmu(); }
   std::unique_ptr<DriverEvents> events() override { return events_of_kernel(); }
@@ -132,7 +136,7 @@ class Run {
 bool Run::open(const std::vector<DrawnEvent>& drawn, DriverEvents& events, Outcome& outcome) {
   for (const DrawnEvent& event : drawn)
     if (const auto opened = events.open(event.attr, event.leader, {}); !opened.ok()) {
-      outcome.refusal = fmt::format("error {}", opened.error().error_number);
+      outcome.refusal = fmt::format("event {}: error {}", events.size(), opened.error().error_number);
       return false;
     }
   if (const auto mapped = events.map_ring(ring_pages); !mapped.ok()) {
@@ -174,7 +178,8 @@ void Run::drain(DriverEvents& events, Reason reason, const InterruptFrame& frame
 void Run::round(DriverEvents& events, Outcome& outcome) {
   constexpr u64 room = buffer_bytes - 4096;
   const u64 most = draw_.chance(30) ? 1 + draw_.below(8) : ~u64{0};
-  const DrawnBuffer buffer = drawn_arch_records(draw_, room, most, side_.pmu().model().lbr.depth, tsc_);
+  const DrawnBuffer buffer =
+      drawn_arch_records(draw_, asked_groups(drawn_), room, most, side_.pmu().model().lbr.depth, tsc_);
   const auto reason = draw_.chance(70)   ? Reason::interrupt
                       : draw_.chance(60) ? Reason::read
                                          : Reason::disable;

@@ -29,8 +29,9 @@ u64 drawn_owners(Drawing& draw) {
   return draw.chance(3) ? draw.next() : owners;
 }
 
-u64 drawn_word(Drawing& draw) {
-  u64 word = header::BASIC | header::MODE_64;
+/// What is asked for is there; all else may be, too.
+u64 drawn_word(Drawing& draw, u64 asked) {
+  u64 word = header::BASIC | header::MODE_64 | asked;
   if (draw.chance(50)) word |= cfg_c::AUX;
   if (draw.chance(50)) word |= cfg_c::GPRS;
   if (draw.chance(30)) word |= cfg_c::XMM;
@@ -42,11 +43,11 @@ u64 drawn_word(Drawing& draw) {
 
 class Writer {
  public:
-  Writer(Drawing& draw, std::vector<std::byte>& bytes, u32 lbr_depth)
-      : draw_(draw), bytes_(bytes), lbr_depth_(lbr_depth) {}
+  Writer(Drawing& draw, std::vector<std::byte>& bytes, u32 lbr_depth, u64 asked)
+      : draw_(draw), bytes_(bytes), lbr_depth_(lbr_depth), asked_(asked) {}
 
   void record(u64& tsc) {
-    const u64 word = drawn_word(draw_);
+    const u64 word = drawn_word(draw_, asked_);
     const u32 gp = (word & cfg_c::GP) != 0 ? static_cast<u32>(draw_.below(256)) : 0;
     const u32 fixed = (word & cfg_c::FIXED) != 0 ? static_cast<u32>(draw_.below(8)) : 0;
     const u32 counter_bytes =
@@ -144,6 +145,7 @@ class Writer {
   Drawing& draw_;
   std::vector<std::byte>& bytes_;
   u32 lbr_depth_;
+  u64 asked_;
 };
 
 u64 drawn_sample_type(Drawing& draw) {
@@ -155,8 +157,9 @@ u64 drawn_sample_type(Drawing& draw) {
 }
 
 void draw_registers(Drawing& draw, perf::Attr& attr) {
-  // All but flags (bit 9), in which Linux leaves a mark of its own, and data segments.
-  constexpr u64 general = 0xff0dff, xmm_halves = ~low_bits(32);
+  // All but what Linux shows otherwise: flags (bit 9), in which it leaves a mark of its own, and the stack
+  // segment (bit 11), which it has from an interrupt only.
+  constexpr u64 general = 0xff05ff, xmm_halves = ~low_bits(32);
   if ((attr.sample_type & perf::sample::REGS_USER) != 0) attr.sample_regs_user = general & draw.next();
   if ((attr.sample_type & perf::sample::REGS_INTR) != 0)
     attr.sample_regs_intr = (general & draw.next()) | (draw.chance(40) ? xmm_halves : 0);
@@ -170,7 +173,7 @@ u64 drawn_branch_filter(Drawing& draw) {
 }
 
 perf::Attr drawn_attr(Drawing& draw) {
-  constexpr std::array<u64, 4> configs{0xC4, 0xC0, 0xC5, 0x2C4};
+  constexpr std::array<u64, 4> configs{0xC4, 0xC0, 0xC5, 0x10000C0};
   perf::Attr attr;
   attr.type = static_cast<u32>(perf::EventType::raw);
   attr.config = configs[draw.below(configs.size())];
@@ -214,10 +217,26 @@ std::vector<DrawnEvent> drawn_precise_events(Drawing& draw) {
   return events;
 }
 
-DrawnBuffer drawn_arch_records(Drawing& draw, u64 most_bytes, u64 most_records, u32 lbr_depth, u64& tsc) {
+u64 asked_groups(const std::vector<DrawnEvent>& events) {
+  using namespace perf::sample;
+  u64 groups = 0;
+  for (const DrawnEvent& event : events) {
+    const perf::Attr& attr = event.attr;
+    if ((attr.sample_type & (ADDR | DATA_SRC | WEIGHT | WEIGHT_STRUCT | TRANSACTION)) != 0)
+      groups |= cfg_c::AUX;
+    if ((attr.sample_type & (REGS_INTR | REGS_USER)) != 0) groups |= cfg_c::GPRS;
+    if (attr.sample_regs_intr >> 32 != 0) groups |= cfg_c::XMM;
+    if ((attr.sample_type & BRANCH_STACK) != 0) groups |= cfg_c::LBR;
+    if ((attr.sample_type & READ) != 0) groups |= cfg_c::GP;
+  }
+  return groups;
+}
+
+DrawnBuffer drawn_arch_records(Drawing& draw, u64 asked, u64 most_bytes, u64 most_records, u32 lbr_depth,
+                               u64& tsc) {
   constexpr u64 longest_record = 2048;
   DrawnBuffer buffer;
-  Writer writer(draw, buffer.bytes, lbr_depth);
+  Writer writer(draw, buffer.bytes, lbr_depth, asked);
   while (buffer.records < most_records && buffer.bytes.size() + longest_record <= most_bytes) {
     if (draw.chance(1)) writer.stray();
     writer.record(tsc);

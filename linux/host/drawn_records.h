@@ -21,10 +21,13 @@ struct DrawnBuffer {
   std::vector<std::byte> bytes;
   u64 records = 0;
 };
-/// Records of architectural PEBS with all groups that Linux 7.3 programs (vector groups: XMM), some in
-/// several fragments, some with several owners or none, and now and then a fragment that begins no record.
-/// `tsc` ascends from record to record.
-DrawnBuffer drawn_arch_records(Drawing& draw, u64 most_bytes, u64 most_records, u32 lbr_depth, u64& tsc);
+/// CFG_C's groups that records of these events have at least.
+u64 asked_groups(const std::vector<DrawnEvent>& events);
+/// Records of architectural PEBS with the groups `asked` and others, of all that Linux 7.3 programs (vector
+/// groups: XMM), some in several fragments, some with several owners or none, and now and then a fragment
+/// that begins no record. `tsc` ascends from record to record.
+DrawnBuffer drawn_arch_records(Drawing& draw, u64 asked, u64 most_bytes, u64 most_records, u32 lbr_depth,
+                               u64& tsc);
 
 }  // namespace pmusim::linux_driver
 

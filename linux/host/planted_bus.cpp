@@ -51,11 +51,11 @@ u64 ds_record(PlantedBus& bus) {
 
 const std::vector<PlantedBug>& planted_bugs() {
   static const std::vector<PlantedBug> all{
-      {"acr-causes-shifted", "CFG_B names the counters one further", "skymont", "acr",
+      {"acr-causes-shifted", "CFG_B names the counters one further", "skymont", "acr-lbr",
        [](PlantedBus&, u32 address, u64 value) {
          return std::optional(is_cfg_b(address) ? value << 1 & 0xFC : value);
        }},
-      {"acr-causes-not-written", "CFG_B is left as it was", "skymont", "acr",
+      {"acr-causes-not-written", "CFG_B is left as it was", "skymont", "acr-lbr",
        [](PlantedBus&, u32 address, u64 value) {
          return is_cfg_b(address) ? std::nullopt : std::optional(value);
        }},
@@ -64,7 +64,8 @@ const std::vector<PlantedBug>& planted_bugs() {
        [](PlantedBus&, u32 address, u64 value) {
          return std::optional(is_cfg_c(address) ? value + 1 : value);
        }},
-      {"acr-self-reload-interrupts", "a counter that reloads itself keeps its interrupt", "skymont", "acr",
+      {"acr-self-reload-interrupts", "a counter that reloads itself keeps its interrupt", "skymont",
+       "acr-three",
        [](PlantedBus&, u32 address, u64 value) {
          const bool select = is_cfg(address, msr::V6_GP0_CFG_A, msr::V6_FX0_CFG_C - 2);
          return std::optional(select && value != 0 ? value | msr::evtsel::INT : value);
@@ -92,23 +93,23 @@ const std::vector<PlantedBug>& planted_bugs() {
            record[sizeof(ArchHeader) + offsetof(ArchBasic, applicable_counters)] ^= std::byte{3};
          return value;
        }},
-      {"arch-no-registers", "CFG_C asks for no general registers", "arcticwolf", "pebs",
+      {"arch-no-counters", "CFG_C asks for no values of counters", "arcticwolf", "pebs-snapshot",
        [](PlantedBus&, u32 address, u64 value) {
-         return std::optional(is_cfg_c(address) ? value & ~cfg_c::GPRS : value);
+         return std::optional(is_cfg_c(address) ? value & ~cfg_c::GP : value);
        }},
       {"arch-no-auxiliary", "CFG_C asks for no data address", "arcticwolf", "latency-loads",
        [](PlantedBus&, u32 address, u64 value) {
          return std::optional(is_cfg_c(address) ? value & ~cfg_c::AUX : value);
        }},
-      {"ds-other-ip", "the first record of a drain is taken for one of the next byte", "goldencove",
-       "pebs-large", nullptr,
+      {"ds-other-ip", "the first record of a drain is taken for one of the next byte", "goldencove", "pebs",
+       nullptr,
        [](PlantedBus& bus, u32 address, u64 value) {
          const u64 record = address == msr::PERF_GLOBAL_STATUS ? ds_record(bus) : 0;
          if (record != 0) put_word(bus, record + 8, word_at(bus, record + 8) + 1);
          return value;
        }},
-      {"ds-other-owner", "the first record of a drain is taken for no counter's", "lioncove", "pebs-two",
-       nullptr,
+      {"ds-other-owner", "the first record of a drain is taken for no counter's", "lioncove",
+       "frequency-pebs", nullptr,
        [](PlantedBus& bus, u32 address, u64 value) {
          const u64 record = address == msr::PERF_GLOBAL_STATUS ? ds_record(bus) : 0;
          if (record != 0) put_word(bus, record + 16, 0);
@@ -128,7 +129,7 @@ const std::vector<PlantedBug>& planted_bugs() {
        [](PlantedBus&, u32 address, u64 value) {
          return std::optional(address == msr::PEBS_DATA_CFG ? value & ~data_cfg::GPRS : value);
        }},
-      {"ds-not-acknowledged", "the status of a full buffer is not cleared", "lioncove", "pebs-large",
+      {"ds-not-acknowledged", "the status of a full buffer is not cleared", "lioncove", "frequency-pebs",
        [](PlantedBus&, u32 address, u64 value) {
          return std::optional(address == msr::PERF_GLOBAL_STATUS_RESET ? value & ~msr::status::OVF_BUF
                                                                        : value);

@@ -222,7 +222,8 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     const pebs::ArchLayout& layout =
         arch_layout_.of(word, [&](u64 w) { return pebs::arch_layout(w, lbr_depth_); });
     const auto has = [&](u32 offset, std::size_t bytes) { return offset != 0 && offset + bytes <= size; };
-    if (has(layout.aux, sizeof(pebs::ArchAux))) {
+    const bool has_aux = has(layout.aux, sizeof(pebs::ArchAux));
+    if (has_aux) {
       const auto& aux = view<pebs::ArchAux>(fragment, layout.aux);
       access.address = aux.address;
       access.data_source = aux.data_source;
@@ -233,7 +234,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
     if (has(layout.gprs, sizeof(pebs::ArchGprs))) {
       const auto& gprs = view<pebs::ArchGprs>(fragment, layout.gprs);
       next_ip = &gprs.registers.rip;
-      rax = gprs.registers.gpr[0];
+      if (has_aux) rax = gprs.registers.gpr[0];  // Linux has no abort code from a later fragment
       registers = &gprs;
     }
     if (wants_vectors && has(layout.vectors, sizeof(pebs::ArchVectorHeader)))
