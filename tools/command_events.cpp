@@ -57,9 +57,9 @@ void print_wrapped(std::string_view text, std::string_view indent, std::size_t w
   }
 }
 
-void print_event(const ListedEvent& event, Vendor vendor) {
+void print_event(const ListedEvent& event, SelectLayout layout) {
   const bool refused = event.modelled && !event.refusal.empty();
-  fmt::print("  {:<40} {}{}{}{}\n", event.name, events::perf_terms(event.config, event.extra, vendor),
+  fmt::print("  {:<40} {}{}{}{}\n", event.name, events::perf_terms(event.config, event.extra, layout),
              event.pebs ? "  PEBS" : "", event.modelled ? "" : "  not modelled",
              refused ? "  not countable" : "");
   if (!event.counts.empty()) fmt::print("      counts {}\n", event.counts);
@@ -71,14 +71,14 @@ void print_event_list(const CpuModel& model, const std::vector<ListedEvent>& lis
   const auto is_perf_name = [](const ListedEvent& e) { return !e.counts.empty(); };
   if (std::ranges::any_of(listed, is_perf_name)) fmt::print("perf's names on {}:\n", model.title);
   for (const ListedEvent& event : listed)
-    if (is_perf_name(event)) print_event(event, model.vendor);
+    if (is_perf_name(event)) print_event(event, model.select);
   if (!std::ranges::all_of(listed, is_perf_name)) fmt::print("Events of {}:\n", model.title);
   for (const ListedEvent& event : listed)
-    if (!is_perf_name(event)) print_event(event, model.vendor);
+    if (!is_perf_name(event)) print_event(event, model.select);
 }
 
-Json event_json(const ListedEvent& event, Vendor vendor) {
-  const events::EventCode code = events::event_code(vendor, event.config);
+Json event_json(const ListedEvent& event, SelectLayout layout) {
+  const events::EventCode code = events::event_code(layout, event.config);
   Json json = {{"name", event.name},
                {"event", code.event},
                {"umask", code.umask},
@@ -86,7 +86,7 @@ Json event_json(const ListedEvent& event, Vendor vendor) {
                {"inv", (event.config >> 23 & 1) != 0},
                {"edge", (event.config >> 18 & 1) != 0},
                {"extra", event.extra},
-               {"terms", events::perf_terms(event.config, event.extra, vendor)},
+               {"terms", events::perf_terms(event.config, event.extra, layout)},
                {"pebs", event.pebs},
                {"modelled", event.modelled},
                {"countable", event.refusal.empty()},
@@ -105,7 +105,7 @@ void run_events(const EventsCommand& command) {
   const std::vector<ListedEvent> listed = matching_events(command, model);
   if (command.json) {
     Json all = Json::array();
-    for (const ListedEvent& event : listed) all.push_back(event_json(event, model.vendor));
+    for (const ListedEvent& event : listed) all.push_back(event_json(event, model.select));
     fmt::print("{}\n", all.dump(2));
   } else {
     print_event_list(model, listed);

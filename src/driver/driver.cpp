@@ -51,6 +51,7 @@ DriverStatistics Driver::statistics() const {
 perf::PmuCapabilities Driver::capabilities() const {
   perf::PmuCapabilities capabilities;
   capabilities.name = !cpu_.hybrid ? "cpu" : cpu_.atom ? "cpu_atom" : "cpu_core";
+  capabilities.names_core = true;
   capabilities.interrupts = apic_.reachable();
   if (perf::simd_abi(options_.kernel) == perf::SimdAbi::none) {
     capabilities.extended_registers = pebs_usable_ && (cpu_.pebs_baseline || cpu_.arch_pebs());

@@ -4,7 +4,7 @@
 
 #include "pmusim/arch/amd_msr.h"
 #include "pmusim/base/bits.h"
-#include "pmusim/cpu/microarchitecture.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim::events {
 
@@ -13,16 +13,16 @@ struct EventCode {
   u16 event = 0, umask = 0;
 };
 
-/// As a vendor's event selects hold them: Intel's have unit masks of up to 16 bits, AMD's events of 12.
-constexpr EventCode event_code(Vendor vendor, u64 config) {
+/// As event selects of a layout hold them: unit masks of up to 16 bits, or events of 12.
+constexpr EventCode event_code(SelectLayout layout, u64 config) {
   const auto umask = static_cast<u16>(field(config, 15, 8));
-  if (vendor == Vendor::amd) return {msr::amd::ctl::event(config), umask};
+  if (layout == SelectLayout::wide_events) return {msr::amd::ctl::event(config), umask};
   return {static_cast<u16>(field(config, 7, 0)), static_cast<u16>(umask | field(config, 47, 40) << 8)};
 }
 
 /// The bits that hold them.
-constexpr u64 event_code_bits(Vendor vendor) {
-  return bits(15, 0) | (vendor == Vendor::amd ? msr::amd::ctl::EVENT_HIGH : bits(47, 40));
+constexpr u64 event_code_bits(SelectLayout layout) {
+  return bits(15, 0) | (layout == SelectLayout::wide_events ? msr::amd::ctl::EVENT_HIGH : bits(47, 40));
 }
 
 }  // namespace pmusim::events

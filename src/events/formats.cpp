@@ -20,20 +20,20 @@ constexpr u64 perf::Attr::*config1 = &perf::Attr::config1;
 constexpr u64 perf::Attr::*config2 = &perf::Attr::config2;
 
 bool always(const CpuModel&) { return true; }
-bool is_intel(const CpuModel& m) { return m.vendor == Vendor::intel; }
-bool is_amd(const CpuModel& m) { return m.vendor == Vendor::amd; }
+bool has_narrow_events(const CpuModel& m) { return m.select == SelectLayout::modifiers; }
+bool has_wide_events(const CpuModel& m) { return m.select == SelectLayout::wide_events; }
 bool has_umask2(const CpuModel& m) { return (m.perfmon_ext_ebx & 1) != 0; }
 bool has_eq(const CpuModel& m) { return (m.perfmon_ext_ebx & 2) != 0; }
 bool has_rtm(const CpuModel& m) { return m.rtm; }
 
 // Core PMUs publish `any` from version 2 on, whether the CPU still has it or refuses it.
 constexpr Row rows[] = {
-    {{"event", config, {0, 8}}, is_intel},
-    {{"event", config, {0, 8}, {32, 4}}, is_amd},
+    {{"event", config, {0, 8}}, has_narrow_events},
+    {{"event", config, {0, 8}, {32, 4}}, has_wide_events},
     {{"umask", config, {8, 8}}, [](const CpuModel& m) { return !has_umask2(m); }},
     {{"umask", config, {8, 8}, {40, 8}}, has_umask2},
     {{"edge", config, {18, 1}}, always},
-    {{"pc", config, {19, 1}}, is_intel},
+    {{"pc", config, {19, 1}}, has_narrow_events},
     {{"any", config, {21, 1}}, [](const CpuModel& m) { return m.perfmon_version >= 2; }},
     {{"inv", config, {23, 1}}, always},
     {{"cmask", config, {24, 8}}, always},

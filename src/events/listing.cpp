@@ -45,7 +45,7 @@ std::string refusal_of(const CpuModel& model, u64 config, u64 extra) {
 /// register has a value that no name stands for.
 std::string vendors_event(const CpuModel& model, const ResolvedEvent& resolved) {
   const auto named = parse_events(resolved.definition.name, model);
-  if (!named.ok()) return perf_terms(resolved.config, resolved.extra, model.vendor);
+  if (!named.ok()) return perf_terms(resolved.config, resolved.extra, model.select);
   return std::string(resolved.definition.name);
 }
 
@@ -91,8 +91,8 @@ bool is_pebs_event(const CpuModel& model, const EventDefinition& definition) {
   return false;
 }
 
-std::string perf_terms(u64 config, u64 extra, Vendor vendor) {
-  const EventCode code = event_code(vendor, config);
+std::string perf_terms(u64 config, u64 extra, SelectLayout layout) {
+  const EventCode code = event_code(layout, config);
   std::string terms = fmt::format("cpu/event={:#04x},umask={:#04x}", code.event, code.umask);
   if (const u64 cmask = config >> 24 & 0xFF; cmask != 0) terms += fmt::format(",cmask={}", cmask);
   if ((config & bit(23)) != 0) terms += ",inv";
@@ -125,7 +125,7 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     event.config = vendor.config;
     event.extra = vendor.config1;
     event.description = std::move(vendor.description);
-    const EventCode code = event_code(model.vendor, vendor.config);
+    const EventCode code = event_code(model.select, vendor.config);
     const auto definition = find_event(model, code.event, code.umask, vendor.config1);
     event.modelled = definition.has_value();
     event.refusal =

@@ -32,7 +32,7 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed);
 bool is_pebs_event(const CpuModel& model, const EventDefinition& definition);
 
 /// The event as perf writes it: "cpu/event=0xc4,umask=0x20,cmask=1/".
-std::string perf_terms(u64 config, u64 extra, Vendor vendor = Vendor::intel);
+std::string perf_terms(u64 config, u64 extra, SelectLayout layout = SelectLayout::modifiers);
 
 }  // namespace pmusim::events
 

@@ -23,8 +23,8 @@ using perf::EventType;
 
 constexpr u64 event_mask = 0xFF;
 /// Of a raw config; AMD's driver drops the rest.
-constexpr u64 amd_event_bits =
-    event_code_bits(Vendor::amd) | msr::evtsel::EDGE | msr::evtsel::INV | msr::evtsel::CMASK;
+constexpr u64 wide_event_bits =
+    event_code_bits(SelectLayout::wide_events) | msr::evtsel::EDGE | msr::evtsel::INV | msr::evtsel::CMASK;
 
 Failure<Error> refuse(std::string text) { return Failure(Error(std::move(text))); }
 
@@ -77,7 +77,7 @@ Result<EventEncoding, Error> select(const CpuModel& model, const perf::Attr& att
     case EventType::hw_cache:
       return select_cache(model, attr.config);
     case EventType::raw:
-      if (model.vendor == Vendor::amd) return EventEncoding{attr.config & amd_event_bits, 0};
+      if (model.select == SelectLayout::wide_events) return EventEncoding{attr.config & wide_event_bits, 0};
       return EventEncoding{attr.config, attr.config1};
     default:
       return refuse(fmt::format("events of type {} are not events of the PMU", attr.type));
@@ -115,15 +115,15 @@ std::optional<EventDefinition> find_pseudo_event(const CpuModel& model, u64 umas
 }
 
 std::optional<EventDefinition> find_definition(const CpuModel& model, const EventEncoding& selection) {
-  const EventCode code = event_code(model.vendor, selection.config);
-  if (code.event == 0 && model.vendor == Vendor::intel)
+  const EventCode code = event_code(model.select, selection.config);
+  if (code.event == 0 && model.select == SelectLayout::modifiers)
     return find_pseudo_event(model, selection.config >> 8 & 0xFF);
   return find_event(model, code.event, code.umask, selection.extra);
 }
 
 /// Several names share an event select and differ in what they make of it.
 void take_exact_name(const CpuModel& model, const EventEncoding& selection, EventDefinition& definition) {
-  const u64 named_bits = event_code_bits(model.vendor) | 0xFF84'0000;
+  const u64 named_bits = event_code_bits(model.select) | 0xFF84'0000;
   const auto row = std::ranges::find_if(model.events, [&](const EventDefinition& r) {
     return r.event == definition.event && event_select_bits(r) == (selection.config & named_bits) &&
            r.rule == definition.rule && r.extra == definition.extra;
@@ -144,8 +144,9 @@ std::optional<std::string> off_core_refusal(const CpuModel& model, const EventEn
 
 Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& selection) {
   constexpr u64 last_fixed_umask = 16;
-  const u64 umask = selection.config >> 8 & 0xFF, selects_event = event_code_bits(model.vendor);
-  if (model.vendor == Vendor::intel && (selection.config & event_mask) == 0 && umask <= last_fixed_umask)
+  const u64 umask = selection.config >> 8 & 0xFF, selects_event = event_code_bits(model.select);
+  if (model.select == SelectLayout::modifiers && (selection.config & event_mask) == 0 &&
+      umask <= last_fixed_umask)
     return refuse(
         fmt::format("event 0x00 with umask {:#04x} stands for no fixed counter of {}, and general "
                     "counters count nothing for it",
@@ -157,7 +158,7 @@ Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& select
       return refuse(refusal_of_unmodelled(model, event.name));
   return refuse(fmt::format(
       "the core model has no event with event {:#04x} and umask {:#04x}{} on {}",
-      event_code(model.vendor, selection.config).event, event_code(model.vendor, selection.config).umask,
+      event_code(model.select, selection.config).event, event_code(model.select, selection.config).umask,
       selection.extra == 0 ? "" : fmt::format(" and config1 {:#x}", selection.extra), model.title));
 }
 
@@ -406,7 +407,7 @@ Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& a
       .definition = *definition,
       .config = selection->config,
       .extra = selection->extra,
-      .in_transactions = model.vendor == Vendor::intel && (selection->config & transactions) != 0};
+      .in_transactions = model.select == SelectLayout::modifiers && (selection->config & transactions) != 0};
 }
 
 bool needs_modelled_time(const ResolvedEvent& event) {
@@ -436,7 +437,7 @@ Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& at
         fmt::format("{} needs to know what each cycle was lost to, and this trace goes by recorded time, "
                     "which says how long instructions took and no more",
                     event->definition.name));
-  if (!is_known_at(traced.core, *event) && model.vendor == Vendor::amd)
+  if (!is_known_at(traced.core, *event) && !model.has_timing_model)
     return refuse(fmt::format("{} is more than core '{}' knows, and there is no timing model of {}",
                               event->definition.name, name_of(traced.core), model.title));
   if (!is_known_at(traced.core, *event))

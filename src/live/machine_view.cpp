@@ -21,14 +21,14 @@ std::optional<events::NamedEvent> encoding(const CpuModel& model, std::string_vi
   return events::NamedEvent{perf::EventType::raw, encoded->config, encoded->extra};
 }
 
-std::string terms(const events::NamedEvent& event, Vendor vendor) {
-  const bool intel = vendor == Vendor::intel;
-  std::string text = fmt::format("event={:#04x}", events::event_code(vendor, event.config).event);
+std::string terms(const events::NamedEvent& event, SelectLayout layout) {
+  const bool has_modifiers = layout == SelectLayout::modifiers;
+  std::string text = fmt::format("event={:#04x}", events::event_code(layout, event.config).event);
   if (const u64 umask = event.config >> 8 & 0xFF; umask != 0) text += fmt::format(",umask={:#04x}", umask);
   if (const u64 cmask = event.config >> 24 & 0xFF; cmask != 0) text += fmt::format(",cmask={:#04x}", cmask);
   if ((event.config >> 23 & 1) != 0) text += ",inv=1";
-  if (intel && (event.config >> 32 & 1) != 0) text += ",in_tx=1";
-  if (intel && (event.config >> 33 & 1) != 0) text += ",in_tx_cp=1";
+  if (has_modifiers && (event.config >> 32 & 1) != 0) text += ",in_tx=1";
+  if (has_modifiers && (event.config >> 33 & 1) != 0) text += ",in_tx_cp=1";
   if (event.config1 != 0) text += fmt::format(",ldlat={}", event.config1);
   return text + "\n";
 }
@@ -51,16 +51,14 @@ MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, con
   for (const std::string_view name : events::perf_event_names(model)) {
     const auto event = encoding(model, name);
     if (!event) continue;
-    add(fmt::format("events/{}", name), terms(*event, model.vendor));
+    add(fmt::format("events/{}", name), terms(*event, model.select));
     if (event->scale != 1) add(fmt::format("events/{}.scale", name), fmt::format("{}\n", event->scale));
   }
   for (const auto& [name, text] : pmu_caps(pmu, model)) add("caps/" + name, text + "\n");
   if (model.hybrid) add("cpus", "0\n");
-  view.environment = {
-      {"PERF_CPUID",
-       fmt::format("{}-{}-{:X}-{:X}", model.vendor == Vendor::amd ? "AuthenticAMD" : "GenuineIntel",
-                   model.family, model.model, model.stepping)},
-      {"LIBPFM_FORCE_PMU", model.pfm_name}};
+  view.environment = {{"PERF_CPUID", fmt::format("{}-{}-{:X}-{:X}", cpuid_name(model.vendor), model.family,
+                                                 model.model, model.stepping)},
+                      {"LIBPFM_FORCE_PMU", model.pfm_name}};
   return view;
 }
 

@@ -27,7 +27,7 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
         fmt::format("core '{}' has a time of its own, and this trace holds recorded time: core 'interval' "
                     "goes by it",
                     name_of(options.core))));
-  if (options.model.vendor == Vendor::amd && options.core != CoreLevel::flat)
+  if (!options.model.has_timing_model && options.core != CoreLevel::flat)
     return Failure(Error(
         fmt::format("there is no timing model of {}, which core '{}' needs: '--core flat' replays it, an "
                     "instruction in a cycle",

@@ -45,20 +45,19 @@ std::vector<perfdata::Cache> caches(const CoreParameters& core) {
 perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
   const CpuModel& model = session.model();
   const perf::PmuCapabilities pmu = session.monitor().driver().capabilities();
-  perfdata::Metadata m{
-      .host_name = "pmusim",
-      .os_release = std::string(perf::name_of(session.kernel())),
-      .version = std::string(version),
-      .cpu_description = fmt::format("pmusim {}", model.title),
-      .cpuid = fmt::format("{},{},{},{}", model.vendor == Vendor::amd ? "AuthenticAMD" : "GenuineIntel",
-                           model.family, model.model, model.stepping),
-      .total_memory_kib = memory_kib,
-      .command_line = options.command_line,
-      .pmu_mappings = {{static_cast<u32>(perf::EventType::software), "software"},
-                       {static_cast<u32>(perf::EventType::raw), pmu.name}},
-      .cpu_places = {{}},
-      .numa_nodes = {{.total_kib = memory_kib, .free_kib = memory_kib, .cpus = "0"}},
-      .caches = caches(model.core)};
+  perfdata::Metadata m{.host_name = "pmusim",
+                       .os_release = std::string(perf::name_of(session.kernel())),
+                       .version = std::string(version),
+                       .cpu_description = fmt::format("pmusim {}", model.title),
+                       .cpuid = fmt::format("{},{},{},{}", cpuid_name(model.vendor), model.family,
+                                            model.model, model.stepping),
+                       .total_memory_kib = memory_kib,
+                       .command_line = options.command_line,
+                       .pmu_mappings = {{static_cast<u32>(perf::EventType::software), "software"},
+                                        {static_cast<u32>(perf::EventType::raw), pmu.name}},
+                       .cpu_places = {{}},
+                       .numa_nodes = {{.total_kib = memory_kib, .free_kib = memory_kib, .cpus = "0"}},
+                       .caches = caches(model.core)};
   if (options.clock) m.sample_clock = perfdata::SampleClock{.id = *options.clock};
   if (model.hybrid)
     m.hybrid_pmus = {{pmu.name, "0", pmu_caps(pmu, model)}};

@@ -129,7 +129,7 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
     return refuse(
         "it samples registers beyond the general ones, and the trace holds none: 'pmusim trace record --regs "
         "simd' records them");
-  if (samples_accesses(attr) && model().vendor == Vendor::amd)
+  if (samples_accesses(attr) && !model().has_timing_model)
     return refuse(
         fmt::format("it samples data addresses, their sources or latencies, and counters of {} tell "
                     "nothing of them",

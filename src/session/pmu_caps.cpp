@@ -7,15 +7,15 @@ namespace pmusim {
 
 std::vector<std::pair<std::string, std::string>> pmu_caps(const perf::PmuCapabilities& pmu,
                                                           const CpuModel& model) {
-  const bool intel = model.vendor == Vendor::intel;
   std::vector<std::pair<std::string, std::string>> all;
-  if (intel || pmu.branch_entries != 0) all.emplace_back("branches", fmt::format("{}", pmu.branch_entries));
+  if (pmu.names_core || pmu.branch_entries != 0)
+    all.emplace_back("branches", fmt::format("{}", pmu.branch_entries));
   if (pmu.branch_counter_count != 0) {
     all.emplace_back("branch_counter_nr", fmt::format("{}", pmu.branch_counter_count));
     all.emplace_back("branch_counter_width", fmt::format("{}", pmu.branch_counter_width));
   }
   all.emplace_back("max_precise", fmt::format("{}", pmu.max_precise));
-  if (intel) all.emplace_back("pmu_name", model.name);
+  if (pmu.names_core) all.emplace_back("pmu_name", model.name);
   return all;
 }
 

@@ -140,7 +140,7 @@ struct Machine {
     data_of(event).index = static_cast<int>(event.id);
     driver.add(event);
     map[event.id] = &event;
-    driver.enable(event, map);
+    static_cast<void>(driver.enable(event, map));
   }
   Event& start(u64 sample_type, u64 period = 1000) {
     Event& event = open(sample_type, period);
@@ -289,7 +289,8 @@ u64 vectors_recorded_for(unsigned qwords, u32 vectors, u16 predicates) {
   EventMap map{};
   map[0] = &event;
   driver.add(event);
-  return driver.enable(event, map).cfg_c & pebs::cfg_c::VECTORS;
+  EXPECT_FALSE(driver.enable(event, map));
+  return driver.start_records(event, map) & pebs::cfg_c::VECTORS;
 }
 
 TEST(PebsDriver, ArchRecordsHaveOnlyTheSampledVectorGroups) {

@@ -2,12 +2,19 @@
 #ifndef PMUSIM_CPU_MICROARCHITECTURE_H
 #define PMUSIM_CPU_MICROARCHITECTURE_H
 
+#include <string_view>
+
 #include "pmusim/base/bits.h"
 
 /// Which designs of a core there are.
 namespace pmusim {
 
 enum class Vendor : u8 { intel, amd };
+
+/// As CPUID leaf 0 spells it, and perf does in a file's CPUID.
+constexpr std::string_view cpuid_name(Vendor vendor) {
+  return vendor == Vendor::amd ? "AuthenticAMD" : "GenuineIntel";
+}
 
 enum class CoreType : u8 { core, atom };
 

@@ -290,6 +290,8 @@ struct CpuModel {
   AcrFeatures acr;
   AmdFeatures amd;  ///< of AMD's parts
   CoreParameters core;
+  /// Whether `core` has the numbers of the part, so that its time means something.
+  bool has_timing_model = true;
   std::span<const EventDefinition> events;
   Policies policies;
 

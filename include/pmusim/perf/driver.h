@@ -107,6 +107,8 @@ struct PmuCapabilities {
   bool simd_registers = false;
   bool auxiliary_output = false;
   std::string name = "cpu";
+  /// sysfs caps/pmu_name is there, and caps/branches though it may be 0, as Intel's driver has them.
+  bool names_core = false;
   unsigned branch_entries = 0, branch_counter_count = 0, branch_counter_width = 0, max_precise = 0;
 };
 

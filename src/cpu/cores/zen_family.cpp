@@ -33,6 +33,7 @@ CpuModel amd_model(const AmdProduct& product, std::span<const CoreNumber> number
   m.freeze = FreezeStyle::streamlined;
   m.rdpmc = RdpmcEncoding::plain;
   m.select = SelectLayout::wide_events;
+  m.has_timing_model = false;
   m.pmi_masks_lvtpc = false;
   m.has_pdcm = false;
   m.has_x2apic = product.has_x2apic;
