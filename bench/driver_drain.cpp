@@ -166,7 +166,7 @@ class Machine final : public PebsHost {
     if ((attr.sample_type & sample::BRANCH_STACK) != 0 && lbr_.init(event).ok()) lbr_.add(event);
     owners_[n] = &event;
     pebs_.add(event);
-    pebs_.enable(event, owners_);
+    static_cast<void>(pebs_.enable(event, owners_));
     return true;
   }
 
