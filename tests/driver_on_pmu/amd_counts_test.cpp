@@ -10,7 +10,7 @@
 #include "tests/support/dice.h"
 #include "tests/support/whole_kernel.h"
 
-namespace pmusim::driver::amd_test::counts_test {
+namespace pmusim::driver::amd_test::amd_counts_test {
 namespace {
 
 /// What an instruction of the random program is.
@@ -126,4 +126,4 @@ TEST(AmdCounts, AreWhatOccurredWhileEventsWereOnThePmu) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver::amd_test::counts_test
+}  // namespace pmusim::driver::amd_test::amd_counts_test

@@ -6,7 +6,7 @@
 
 #include "amd_machine.h"
 
-namespace pmusim::driver::amd_test::events_test {
+namespace pmusim::driver::amd_test::amd_events_test {
 namespace {
 
 using perf::HardwareId;
@@ -179,4 +179,4 @@ TEST(AmdEvents, EveryModelHasTablesAndFaultsNowhere) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver::amd_test::events_test
+}  // namespace pmusim::driver::amd_test::amd_events_test

@@ -4,7 +4,7 @@
 
 #include "amd_machine.h"
 
-namespace pmusim::driver::amd_test::interrupt_test {
+namespace pmusim::driver::amd_test::amd_interrupt_test {
 namespace {
 
 using perf::HardwareId;
@@ -186,4 +186,4 @@ TEST(AmdInterrupts, WhatFirmwareLeftIsClearedAtStart) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver::amd_test::interrupt_test
+}  // namespace pmusim::driver::amd_test::amd_interrupt_test

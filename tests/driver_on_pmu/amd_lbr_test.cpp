@@ -6,7 +6,7 @@
 
 #include "amd_machine.h"
 
-namespace pmusim::driver::amd_test::lbr_test {
+namespace pmusim::driver::amd_test::amd_lbr_test {
 namespace {
 
 using namespace perf::branch;
@@ -291,4 +291,4 @@ TEST(AmdLbr, AFrozenStackEndsWithTheBranchThatOverflowed) {
 }
 
 }  // namespace
-}  // namespace pmusim::driver::amd_test::lbr_test
+}  // namespace pmusim::driver::amd_test::amd_lbr_test

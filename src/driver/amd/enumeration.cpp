@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/amd/enumeration.h"
 
-#include <algorithm>
+#include "driver/cores/zen.h"
 
 namespace pmusim::driver::amd {
 namespace {
@@ -9,32 +9,11 @@ namespace {
 constexpr u32 leaf_extended = 0x80000000, leaf_features = 0x80000001, leaf_sizes = 0x80000008,
               leaf_perfmon = 0x80000022;
 
-/// Products of a core by family and model, both ends included (Linux: the features ZEN1 to ZEN5, and which
-/// event map each takes).
-struct ProductRange {
-  u32 family, first, last;
-  Microarchitecture core;
-};
-constexpr ProductRange product_ranges[] = {
-    {0x17, 0x00, 0x2F, Microarchitecture::zen1}, {0x17, 0x50, 0x5F, Microarchitecture::zen1},
-    {0x17, 0x30, 0xFF, Microarchitecture::zen2}, {0x19, 0x10, 0x1F, Microarchitecture::zen4},
-    {0x19, 0x60, 0xAF, Microarchitecture::zen4}, {0x19, 0x00, 0xFF, Microarchitecture::zen3},
-};
-
-/// The first range that fits; families that came later have the tables of Zen 4 and 5.
-Microarchitecture core_of(u32 family, u32 model) {
-  if (family >= 0x1A) return Microarchitecture::zen5;
-  const auto range = std::ranges::find_if(product_ranges, [&](const ProductRange& r) {
-    return r.family == family && model >= r.first && model <= r.last;
-  });
-  return range == std::end(product_ranges) ? Microarchitecture::unknown : range->core;
-}
-
 void read_amd_signature(Enumeration& e, u32 signature) {
   const auto base = static_cast<u32>(field(signature, 11, 8));
   e.family = base == 0xF ? base + static_cast<u32>(field(signature, 27, 20)) : base;
   e.model = static_cast<u32>(field(signature, 7, 4) | field(signature, 19, 16) << 4);
-  e.microarchitecture = core_of(e.family, e.model);
+  e.microarchitecture = zen_core(e.family, e.model);
 }
 
 }  // namespace

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// AMD's models in `stat`, `record`, `list` and `events`, and their files in the perf that is installed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "branch_profile.h"
+#include "command.h"
+#include "pmusim/trace/reader.h"
+
+namespace pmusim::test::amd_files {
+namespace {
+
+using testing::HasSubstr;
+
+class AmdModels : public testing::Test {
+ protected:
+  std::string trace_ = recorded("branches", {"400"});
+  ScratchDirectory scratch_;
+
+  Output pmusim_with(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), pmusim());
+    return run(arguments);
+  }
+  Output stat(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"stat", "-x,"});
+    options.push_back(trace_);
+    return pmusim_with(options);
+  }
+  /// By a pass over the trace that knows nothing of counters.
+  u64 branches(bool (*counted)(const ExecutedBranch&)) const {
+    const std::vector<ExecutedBranch> all = executed_branches(trace_, "skylake");
+    return static_cast<u64>(std::ranges::count_if(all, counted));
+  }
+};
+
+TEST_F(AmdModels, CountWhatTheTraceHolds) {
+  const u64 instructions = std::move(trace::Reader::open(trace_)).value().instruction_count();
+  const u64 all = branches([](const ExecutedBranch&) { return true; });
+  const u64 taken = branches([](const ExecutedBranch& b) { return b.taken; });
+  const u64 conditional = branches([](const ExecutedBranch& b) { return b.kind == BranchKind::conditional; });
+  const u64 returns = branches([](const ExecutedBranch& b) { return b.kind == BranchKind::near_return; });
+  for (const char* const model : {"naples", "rome", "milan", "genoa", "turin"}) {
+    const Output counts = stat({"--model", model, "--core", "flat", "-e",
+                                "instructions,branches,ex_ret_brn_tkn,EX_RET_COND,r00c8,cpu/event=0xd1/,"
+                                "cycles"});
+    ASSERT_EQ(counts.status, 0) << counts.err;
+    for (const std::string& line :
+         {std::to_string(instructions) + ",,instructions", std::to_string(all) + ",,branches",
+          std::to_string(taken) + ",,ex_ret_brn_tkn", std::to_string(conditional) + ",,EX_RET_COND",
+          std::to_string(returns) + ",,r00c8", std::to_string(conditional) + ",,cpu/event=0xd1/",
+          std::to_string(instructions) + ",,cycles"})
+      EXPECT_THAT(counts.err, HasSubstr(line)) << model;
+  }
+}
+
+TEST_F(AmdModels, EventNumbersHaveTwelveBits) {
+  const u64 unconditional =
+      branches([](const ExecutedBranch& b) { return b.kind != BranchKind::conditional; });
+  const Output counts = stat({"--model", "genoa", "--core", "flat", "-e",
+                              "cpu/event=0x1c9/,r1000000c9,ex_ret_uncond_brnch_instr"});
+  ASSERT_EQ(counts.status, 0) << counts.err;
+  for (const char* const name : {"cpu/event=0x1c9/", "r1000000c9", "ex_ret_uncond_brnch_instr"})
+    EXPECT_THAT(counts.err, HasSubstr(std::to_string(unconditional) + ",," + name));
+}
+
+TEST_F(AmdModels, SayWhatTheyCannotCount) {
+  const Output level = stat({"--model", "genoa", "-e", "cycles"});
+  EXPECT_EQ(level.status, 2);
+  EXPECT_THAT(level.err, HasSubstr("there is no timing model of Zen 4 (Genoa)"));
+  EXPECT_THAT(level.err, HasSubstr("--core flat"));
+  const Output mispredicts = stat({"--model", "genoa", "--core", "flat", "-e", "ex_ret_brn_misp"});
+  EXPECT_NE(mispredicts.status, 0);
+  EXPECT_THAT(mispredicts.err, HasSubstr("more than core 'flat' knows, and there is no timing model"));
+}
+
+TEST_F(AmdModels, StacksHoldTheBranchesBeforeEachSample) {
+  const std::string file = scratch_.file("perf.data");
+  const Output recorded = pmusim_with({"record", "-q", "--model", "genoa", "--core", "flat", "-e",
+                                       "branches:u", "-c", "997", "-b", "-o", file, trace_});
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  std::vector<ExecutedBranch> taken;
+  for (const ExecutedBranch& b : executed_branches(trace_, "skylake"))
+    if (b.taken) taken.push_back(b);
+  const std::vector<BranchSample> samples = branch_samples(file);
+  ASSERT_GT(samples.size(), 3u);
+  for (const BranchSample& sample : samples) {
+    ASSERT_EQ(sample.branches.size(), 16u);
+    const auto matches = [&](std::size_t newest) {
+      for (std::size_t i = 0; i < sample.branches.size(); ++i)
+        if (taken[newest - i].ip != sample.branches[i].from ||
+            taken[newest - i].next_ip != sample.branches[i].to)
+          return false;
+      return true;
+    };
+    bool found = false;
+    for (std::size_t newest = 15; newest < taken.size() && !found; ++newest) found = matches(newest);
+    EXPECT_TRUE(found) << std::hex << sample.ip;
+  }
+}
+
+TEST_F(AmdModels, PerfReadsTheirFiles) {
+  if (!installed("perf")) GTEST_SKIP() << "perf is not installed";
+  const std::string file = scratch_.file("perf.data");
+  const Output recorded = pmusim_with(
+      {"record", "-q", "--model", "genoa", "--core", "flat", "-e", "cycles", "-b", "-o", file, trace_});
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  const std::string header = perf_output({"report", "--header-only"}, file);
+  EXPECT_THAT(header, HasSubstr("cpuid : AuthenticAMD,25,17,1"));
+  EXPECT_THAT(header, HasSubstr("cpu pmu capabilities: branches=16, max_precise=0"));
+  EXPECT_THAT(perf_output({"script", "-F", "+brstack"}, file), HasSubstr("/P/-/-/0"));
+  EXPECT_THAT(perf_output({"report", "--stdio"}, file), HasSubstr("main"));
+}
+
+TEST_F(AmdModels, AreListed) {
+  const Output list = pmusim_with({"list", "--model", "genoa"});
+  EXPECT_EQ(list.status, 0) << list.err;
+  EXPECT_THAT(list.out, HasSubstr("EX_RET_UNCOND_BRNCH_INSTR"));
+  EXPECT_THAT(list.out, HasSubstr("branch-misses"));
+  const Output events = pmusim_with({"events", "--model", "genoa", "ex_ret_uncond_brnch_instr"});
+  EXPECT_EQ(events.status, 0) << events.err;
+  EXPECT_THAT(events.out, HasSubstr("cpu/event=0x1c9,umask=0x00/"));
+}
+
+}  // namespace
+}  // namespace pmusim::test::amd_files
