@@ -82,7 +82,7 @@ TEST_F(AmdModels, StacksHoldTheBranchesBeforeEachSample) {
   ASSERT_EQ(recorded.status, 0) << recorded.err;
   std::vector<ExecutedBranch> taken;
   for (const ExecutedBranch& b : executed_branches(trace_, "skylake"))
-    if (b.taken) taken.push_back(b);
+    if (b.taken && b.cpl_after == Cpl::user) taken.push_back(b);
   const std::vector<BranchSample> samples = branch_samples(file);
   ASSERT_GT(samples.size(), 3u);
   for (const BranchSample& sample : samples) {
