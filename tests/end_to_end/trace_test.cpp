@@ -259,9 +259,9 @@ TEST(TraceCommand, OptionsBehindTheProgramAreItsOwn) {
 TEST(TraceCommand, WhatCannotBeUsedEndsWithASentenceAndStatus2) {
   ScratchDirectory directory;
   const Output missing =
-      run({pmusim(), "trace", "record", "-o", directory.file("t"), "--", "no-such-program"});
+      run({pmusim(), "trace", "record", "-o", directory.file("t"), "--", "/no-such-program"});
   EXPECT_EQ(missing.status, 2);
-  EXPECT_EQ(missing.err, "pmusim: no-such-program: cannot be started: No such file or directory\n");
+  EXPECT_EQ(missing.err, "pmusim: /no-such-program: cannot be started: No such file or directory\n");
   EXPECT_FALSE(std::filesystem::exists(directory.file("t")));
   const Output none = run({pmusim(), "trace", "info", directory.file("t")});
   EXPECT_EQ(none.status, 2);
