@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Whatever writes a file, and however it ends: under the file's name is what was there before, or the whole
+// of what was to be written, and nothing else is left beside it.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "command.h"
+#include "pmusim/trace/reader.h"
+
+namespace pmusim::test::killed_writers_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AnyOf;
+using testing::HasSubstr;
+using Command = std::vector<std::string>;
+
+/// What a writer reads.
+struct Inputs {
+  ScratchDirectory scratch;
+  std::string trace = recorded("branches", {"4000"}), profile = scratch.file("perf.data"),
+              champsim = scratch.file("champsim"), sweep = scratch.file("sweep.json"),
+              results = scratch.file("results");
+
+  Inputs() {
+    std::ofstream(sweep) << R"({"traces": [")" << trace
+                         << R"("], "models": ["icelake"], "events": {"a": "cycles,instructions"}})";
+    for (const Command& command : {Command{"record", "-q", "-b", "-o", profile, trace},
+                                   {"trace", "export", "-f", "champsim", "-o", champsim, trace},
+                                   {"sweep", "--quiet", "-o", results, sweep}}) {
+      Command whole{pmusim()};
+      whole.insert(whole.end(), command.begin(), command.end());
+      EXPECT_EQ(run(whole).status, 0) << command.front();
+    }
+  }
+};
+
+struct Writer {
+  const char* name;
+  Command (*command)(const Inputs& inputs, const std::string& output);
+  bool writes_the_same = true;  ///< each time
+};
+
+const std::vector<Writer> writers{
+    {"record",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"record", "-q", "-b", "-c", "997", "-o", out, in.trace};
+     }},
+    {"stat",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"stat", "-e", "cycles,branches", "-o", out, in.trace};
+     }},
+    {"trace_record",
+     [](const Inputs&, const std::string& out) {
+       return Command{"trace", "record", "-o", out, "--", workload("branches"), "4000"};
+     },
+     false},
+    {"trace_import",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"trace", "import", "-f", "champsim", "-o", out, in.champsim};
+     }},
+    {"trace_export",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"trace", "export", "-f", "lackey", "-o", out, in.trace};
+     }},
+    {"annotate",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"annotate", "--html", out, "-i", in.profile};
+     }},
+    {"report",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"report", "--html", out, "-i", in.profile};
+     }},
+    {"sweep",
+     [](const Inputs& in, const std::string& out) {
+       return Command{"sweep", "--quiet", "-o", in.results, "--sqlite", out, in.sweep};
+     }},
+};
+
+class Writers : public testing::TestWithParam<Writer> {
+ protected:
+  static const Inputs& inputs() {
+    static const Inputs all;
+    return all;
+  }
+  std::string output() const { return scratch_.file("out"); }
+  Command command() const {
+    Command whole = GetParam().command(inputs(), output());
+    whole.insert(whole.begin(), pmusim());
+    return whole;
+  }
+  std::string line() const {
+    std::string text;
+    for (const std::string& word : command()) text += " '" + word + "'";
+    return text;
+  }
+  void write_old() const {
+    for (const auto& entry : fs::directory_iterator(scratch_.path())) fs::remove_all(entry.path());
+    std::ofstream(output()) << "old";
+  }
+  bool is_old() const { return read_file(output()) == "old"; }
+  bool is_whole(const std::string& whole) const {
+    if (GetParam().writes_the_same) return read_file(output()) == whole;
+    const auto reader = trace::Reader::open(output());
+    return reader.ok();
+  }
+  /// Beside the file: `perf record` keeps the one before.
+  void expect_no_others() const {
+    for (const auto& entry : fs::directory_iterator(scratch_.path()))
+      EXPECT_THAT(entry.path().filename().string(), AnyOf("out", "out.old"));
+  }
+
+  ScratchDirectory scratch_;
+};
+
+/// 25 moments for each of eight: 200. PMUSIM_KILLS is how many times as many, for longer runs.
+unsigned rounds() {
+  const char* const times = std::getenv("PMUSIM_KILLS");
+  return 25 * (times != nullptr ? std::max(1, std::atoi(times)) : 1);
+}
+
+TEST_P(Writers, ThatAreKilledLeaveTheOldFileOrTheNewOne) {
+  using Clock = std::chrono::steady_clock;
+  write_old();
+  const auto start = Clock::now();
+  ASSERT_EQ(run(command()).status, 0);
+  const auto all = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
+  const std::string whole = read_file(output());
+  std::mt19937 random(42);
+  unsigned old = 0;
+  for (unsigned round = 0; round < rounds(); ++round) {
+    write_old();
+    const Running writer(command());
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(random() % (static_cast<std::uint64_t>(all) * 5 / 4)));
+    writer.end_with(SIGKILL);
+    if (is_old())
+      ++old;
+    else
+      EXPECT_TRUE(is_whole(whole)) << "round " << round;
+    expect_no_others();
+  }
+  EXPECT_GT(old, 0u);
+}
+
+/// A limit on the size of files, with its signal ignored, fails like a full disk.
+TEST_P(Writers, ThatFindTheDiskFullLeaveTheOldFile) {
+  write_old();
+  const Output output =
+      run({"bash", "-c", "trap '' XFSZ; ulimit -f 0; exec" + line() + " 2>/dev/stdout | cat"});
+  EXPECT_THAT(output.out, HasSubstr("pmusim: ")) << output.err;
+  EXPECT_TRUE(is_old());
+  expect_no_others();
+}
+
+TEST_P(Writers, ThatMayNotWriteThereSaySo) {
+  write_old();
+  const std::string folder = scratch_.path().string();
+  const bool root = ::geteuid() == 0;
+  const std::string shut = "mount --bind " + folder + " " + folder + " && mount -o remount,bind,ro " + folder;
+  if (root && run({"unshare", "-m", "sh", "-c", shut}).status != 0) GTEST_SKIP() << "nothing can be mounted";
+  if (!root) fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
+  const Output output =
+      root ? run({"unshare", "-m", "sh", "-c", shut + " && exec" + line()}) : run(command());
+  fs::permissions(folder, fs::perms::owner_all);
+  EXPECT_EQ(output.status, 2);
+  EXPECT_THAT(output.err, HasSubstr("out"));
+  EXPECT_TRUE(is_old());
+  expect_no_others();
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Writers, testing::ValuesIn(writers),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace pmusim::test::killed_writers_test
