@@ -23,6 +23,9 @@ namespace {
 
 constexpr u64 ring_pages = 256, buffer_bytes = 65536, buffers_of_a_setup = 20;
 
+/// The process whose program does nothing.
+constexpr int pid = 100;
+
 struct DrainOptions {
   std::vector<std::string> models;
   u64 records = 100'000, seed = 1;
@@ -66,6 +69,8 @@ class KernelSide final : public Side {
     // as the PMU is registered.
     if (linux_cpu_down() != 0 || linux_cpu_up() != 0)
       throw CommandError("the kernel refuses to take its CPU down");
+    linux_task_started(pid, pid, "drained");
+    linux_switch_to(pid);
   }
   Pmu& pmu() override { return machine_.pmu(); }
   std::unique_ptr<DriverEvents> events() override { return events_of_kernel(); }
@@ -91,7 +96,9 @@ class SessionSide final : public Side {
   explicit SessionSide(const CpuModel& model)
       : session_(value_or_fail(Session::open(
             std::make_unique<NoProgram>(),
-            {.model = model, .kernel = emulated_release(), .throttling = perf::Throttling::on}))) {}
+            {.model = model, .kernel = emulated_release(), .throttling = perf::Throttling::on}))) {
+    session_.monitor().on_side_band(trace::ProcessStart{.pid = pid, .tid = pid, .command = "drained"});
+  }
   Pmu& pmu() override { return session_.pmu(); }
   std::unique_ptr<DriverEvents> events() override { return events_of(session_); }
   void fill(std::span<const std::byte> records) override {
@@ -108,7 +115,7 @@ class SessionSide final : public Side {
 };
 
 /// Why a drain happens.
-enum class Reason : u8 { interrupt, read, disable };
+enum class Reason : u8 { interrupt, read };
 
 /// What one side writes and counts, from a seed. Nothing that is drawn depends on it.
 class Run {
@@ -135,7 +142,7 @@ class Run {
 
 bool Run::open(const std::vector<DrawnEvent>& drawn, DriverEvents& events, Outcome& outcome) {
   for (const DrawnEvent& event : drawn)
-    if (const auto opened = events.open(event.attr, event.leader, {}); !opened.ok()) {
+    if (const auto opened = events.open(event.attr, std::nullopt, {}); !opened.ok()) {
       outcome.refusal = fmt::format("event {}: error {}", events.size(), opened.error().error_number);
       return false;
     }
@@ -143,8 +150,7 @@ bool Run::open(const std::vector<DrawnEvent>& drawn, DriverEvents& events, Outco
     outcome.refusal = mapped.error().message;
     return false;
   }
-  for (std::size_t n = 0; n < drawn.size(); ++n)
-    if (!drawn[n].leader) events.enable(n);
+  for (std::size_t n = 0; n < drawn.size(); ++n) events.enable(n);
   return true;
 }
 
@@ -168,10 +174,6 @@ void Run::drain(DriverEvents& events, Reason reason, const InterruptFrame& frame
     case Reason::read:
       static_cast<void>(events.read(0));
       return;
-    case Reason::disable:
-      events.disable(0);
-      events.enable(0);
-      return;
   }
 }
 
@@ -180,18 +182,16 @@ void Run::round(DriverEvents& events, Outcome& outcome) {
   const u64 most = draw_.chance(30) ? 1 + draw_.below(8) : ~u64{0};
   const DrawnBuffer buffer =
       drawn_arch_records(draw_, asked_groups(drawn_), room, most, side_.pmu().model().lbr.depth, tsc_);
-  const auto reason = draw_.chance(70)   ? Reason::interrupt
-                      : draw_.chance(60) ? Reason::read
-                                         : Reason::disable;
+  const auto reason = draw_.chance(70) ? Reason::interrupt : Reason::read;
   const InterruptFrame frame = drawn_frame();
   records_ += buffer.records;
+  cycle_ += 4'000'000;
+  side_.pass(cycle_, frame);
   side_.fill(buffer.bytes);
   const u64 index = side_.pmu().rdmsr(msr::PEBS_INDEX).value_or(0);
   static_cast<void>(side_.pmu().wrmsr(msr::PEBS_INDEX,
                                       (index & ~pebs::index_register::WRITE_OFFSET) | buffer.bytes.size()));
   drain(events, reason, frame);
-  cycle_ += 4'000'000;
-  side_.pass(cycle_, frame);
   events.drain_into(outcome.records);
 }
 
@@ -212,11 +212,11 @@ Outcome Run::setup(u64 most_records) {
 std::string text_of(const std::vector<DrawnEvent>& drawn) {
   std::string text;
   for (const DrawnEvent& e : drawn)
-    text += fmt::format("  r{:x}{}: period {}, sample_type {:x}, branches {:x}, registers {:x}{}\n",
-                        e.attr.config, e.attr.precise_ip != 0 ? ":pp" : "",
-                        static_cast<u64>(e.attr.sample_period), static_cast<u64>(e.attr.sample_type),
-                        static_cast<u64>(e.attr.branch_sample_type),
-                        static_cast<u64>(e.attr.sample_regs_intr), e.leader ? ", a member of the first" : "");
+    text +=
+        fmt::format("  r{:x}{}: period {}, sample_type {:x}, branches {:x}, registers {:x}\n", e.attr.config,
+                    e.attr.precise_ip != 0 ? ":pp" : "", static_cast<u64>(e.attr.sample_period),
+                    static_cast<u64>(e.attr.sample_type), static_cast<u64>(e.attr.branch_sample_type),
+                    static_cast<u64>(e.attr.sample_regs_intr));
   return text;
 }
 

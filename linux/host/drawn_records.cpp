@@ -17,9 +17,8 @@ using namespace pebs;
 
 constexpr u64 width_mask = low_bits(48);
 
-u64 code_address(Drawing& draw) {
-  return draw.chance(3) ? ~draw.below(1 << 30) : 0x400000 + draw.below(1 << 20);
-}
+/// Of user mode: what a record of the kernel shows of user mode the kernel takes from its stack.
+u64 code_address(Drawing& draw) { return 0x400000 + draw.below(1 << 20); }
 
 /// One of the counters that events are on, mostly.
 u64 drawn_owners(Drawing& draw) {
@@ -194,23 +193,14 @@ perf::Attr drawn_attr(Drawing& draw) {
 
 std::vector<DrawnEvent> drawn_precise_events(Drawing& draw) {
   const u64 count = 1 + draw.below(6), filter = drawn_branch_filter(draw);
-  const bool branches = draw.chance(50), read = draw.chance(25);
+  const bool branches = draw.chance(50);
   std::vector<DrawnEvent> events;
   for (u64 n = 0; n < count; ++n) {
-    DrawnEvent event{drawn_attr(draw), std::nullopt};
+    DrawnEvent event{drawn_attr(draw)};
     event.attr.disabled = 1;
     if (branches && draw.chance(70)) {
       event.attr.sample_type |= perf::sample::BRANCH_STACK;
       event.attr.branch_sample_type = filter;
-    }
-    if (read && n == 0) event.attr.sample_type |= perf::sample::READ;
-    if (read && n != 0 && draw.chance(60)) {
-      // One member is precise: two meet a bug of Linux 7.3 (pebs-snapshot-members).
-      event.leader = 0;
-      event.attr.disabled = 0;
-      event.attr.precise_ip = 0;
-      event.attr.freq = 0;
-      event.attr.sample_period = 0;
     }
     events.push_back(event);
   }
@@ -227,7 +217,6 @@ u64 asked_groups(const std::vector<DrawnEvent>& events) {
     if ((attr.sample_type & (REGS_INTR | REGS_USER)) != 0) groups |= cfg_c::GPRS;
     if (attr.sample_regs_intr >> 32 != 0) groups |= cfg_c::XMM;
     if ((attr.sample_type & BRANCH_STACK) != 0) groups |= cfg_c::LBR;
-    if ((attr.sample_type & READ) != 0) groups |= cfg_c::GP;
   }
   return groups;
 }

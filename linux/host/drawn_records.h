@@ -9,12 +9,10 @@
 
 namespace pmusim::linux_driver {
 
-/// A precise event that is drawn, and the number of the one that leads its group.
 struct DrawnEvent {
   perf::Attr attr;
-  std::optional<std::size_t> leader;
 };
-/// One to six precise events, some of them in a group that is read from the records.
+/// One to six precise events. None is read from records: which counters those have is for hardware to say.
 std::vector<DrawnEvent> drawn_precise_events(Drawing& draw);
 
 struct DrawnBuffer {

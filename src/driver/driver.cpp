@@ -264,7 +264,9 @@ void Driver::read(Event& event) {
   }
   const bool reloads = has_flag(event, pebs_flag::AUTO_RELOAD);
   if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
-  if (!reloads) update(event);
+  const bool from_records_alone =
+      counts_from_records(event) && perf::has(options_.kernel, change::snapshots_as_in_7_3);
+  if (!reloads && !from_records_alone) update(event);
 }
 
 /// Slots have brought their metrics with them.

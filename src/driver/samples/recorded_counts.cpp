@@ -99,10 +99,19 @@ void RecordedCounts::take(std::span<const std::byte> buffer, u64 enabled, Owners
   while (const std::size_t size = first_record_bytes(buffer, format_)) {
     const std::span<const std::byte> record = buffer.first(size);
     const RecordedValues values = recorded_values(record, format_, lbr_depth_);
-    count(values, applicable_counters(record, format_) & enabled, owners);
+    const u64 reloaded = applicable_counters(record, format_) & enabled;
+    if (takes_from(reloaded, owners)) count(values, reloaded, owners);
     remember(record.data(), values);
     buffer = buffer.subspan(size);
   }
+}
+
+/// Later releases look at the values of a group in records of its own members only.
+bool RecordedCounts::takes_from(u64 record_owners, Owners owners) const {
+  if (steps_back_) return true;
+  for (const unsigned n : set_bits(record_owners))
+    if (owners.counters[n] != nullptr && counts_from_records(*owners.counters[n])) return true;
+  return false;
 }
 
 /// Each counter has moved on from where it was last seen. A reload that left no record behind makes it step

@@ -45,6 +45,7 @@ class RecordedCounts {
   std::span<const perf::CountAtSample> at(std::span<const std::byte> record) const;
 
  private:
+  bool takes_from(u64 record_owners, Owners owners) const;
   void find_members(Owners owners);
   void count(const RecordedValues& values, u64 reloaded, Owners owners);
   void remember(const std::byte* record, const RecordedValues& values);
