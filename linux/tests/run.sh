@@ -12,6 +12,8 @@
 #   run.sh planted PROGRAM TRACE MODEL SETUP WORD CHANGE   they do not: the first that differs is a word of the first sample.
 #                                          WORD is an arithmetic condition on its number n, CHANGE one on what the kernel
 #                                          and this project have there, k and p
+#   run.sh drain PROGRAM MODEL...          both drains make the same of 50,000 drawn records for each model
+#   run.sh bugs PROGRAM TRACE              comparing finds what is planted before the hardware
 #   run.sh explore PROGRAM MODEL...        a PMI at every place breaks nothing, but for what docs/linux-driver.md tells
 set -euo pipefail
 what=$1 program=$2
@@ -60,6 +62,10 @@ case "$what" in
     read -r n k p < <(sed -nE "s/$pattern/\1 \3 \4/p" "$scratch/found") || fail "not the first sample: $(cat "$scratch/found")"
     (($6)) && (($7)) || fail "word $n, $k for $p; expected $6 and $7"
     [ "$(grep -c . "$scratch/found")" = 2 ] || fail "more differs than the samples: $(cat "$scratch/found")" ;;
+  drain)
+    "$program" drain --records 50000 "${@:3}" ;;
+  bugs)
+    "$program" planted "$3" ;;
   explore)
     entries=()
     for entry in enable disable reprogram tick switch enable-precise disable-precise drain switch-precise; do
@@ -68,5 +74,5 @@ case "$what" in
     "$program" explore "${entries[@]}" "${@:3}"
     ! "$program" explore --entry read "${@:3}" >"$scratch/read" || fail "the race of a read is gone: say so in docs/linux-driver.md"
     grep -q 'seed: overflow@0+1' "$scratch/read" || fail "$(cat "$scratch/read")" ;;
-  *) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,18s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
