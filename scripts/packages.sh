@@ -8,6 +8,7 @@
 #                                and programs to record
 #   scripts/packages.sh deb      what makes Debian packages; deb-test: what tests them
 #   scripts/packages.sh kernel   sources of Linux kernels and what builds them, for pmusim-linux
+#   scripts/packages.sh machine  what builds pmusim-machine, and the programs of its guests
 #   scripts/packages.sh site     what makes a site of the pages
 #   scripts/packages.sh determinism  the compilers of scripts/determinism.sh
 #   scripts/packages.sh ci       what tests need, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen,
@@ -30,6 +31,8 @@ site="mkdocs mkdocs-material"
 determinism="clang libclang-rt-14-dev clang-19 libclang-rt-19-dev"
 kernel="linux-source-6.12 linux-source-6.1 flex bison bc libelf-dev xz-utils"
 
+machine="$compile linux-perf dpkg-dev meson libglib2.0-dev libpixman-1-dev libfdt-dev seabios busybox-static xz-utils"
+
 case "${1:-}" in
   quickstart) wanted="$quickstart" ;;
   build) wanted="$build" ;;
@@ -38,9 +41,10 @@ case "${1:-}" in
   test) wanted="$build $test" ;;
   ci) wanted="$build $test $ci" ;;
   kernel) wanted="$kernel" ;;
+  machine) wanted="$machine" ;;
   site) wanted="$site" ;;
   determinism) wanted="$build $determinism" ;;
-  *) sed -n '3,16s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,17s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Fetches what the machine is made of from a Debian mirror, and prints the path of what it has unpacked:
+#
+#   machine/fetch-packages.sh emulator FOLDER [SUITE]   the source of the package qemu: a directory
+#   machine/fetch-packages.sh kernel FOLDER [SUITE]     the newest kernel image for clouds: its bzImage
+#
+# SUITE is the release that this machine runs (bookworm, say), if not given. Lists are FOLDER's own: neither the machine's sources
+# nor its packages change. What is in FOLDER already is not fetched again while the suite has nothing newer, nor if there is no network.
+# Exit status 2, and a sentence, where there is no such package, or no network and nothing fetched before.
+set -euo pipefail
+
+[ $# -ge 2 ] && [ $# -le 3 ] || { sed -n '3,11s/^# \?//p' "$0" >&2; exit 2; }
+what=$1
+mkdir -p "$2"
+folder=$(realpath "$2")
+none() { echo "fetch-packages: $1" >&2; exit 2; }
+command -v apt-get >/dev/null && command -v dpkg-source >/dev/null ||
+  none "this machine has no apt-get and dpkg-source to fetch packages of Debian with ('machine/pmusim-machine build --tree TREE' takes a source)"
+suite=${3:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
+suite=${suite:-bookworm}
+
+# The mirror that this machine takes its packages from.
+mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p;s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -1 || true)
+mkdir -p "$folder/apt/sources" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
+cat >"$folder/apt/sources/machine.sources" <<END
+Types: deb deb-src
+URIs: ${mirror:-http://deb.debian.org/debian}
+Suites: $suite
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+END
+apt=(-o "Dir::Etc::SourceParts=$folder/apt/sources" -o Dir::Etc::SourceList=/dev/null -o "Dir::State::Lists=$folder/apt/lists"
+  -o "Dir::Cache=$folder/apt/cache" -o APT::Get::List-Cleanup=false -o Acquire::Retries=1 -o Acquire::http::Timeout=20
+  -o Acquire::Languages=none -o APT::Sandbox::User=root)
+log=$folder/apt/log
+
+# lists: those of the suite, if they are to be had; fetched RESULT: ends with what was fetched before.
+fetched() {
+  [ -e "$1" ] || return 0
+  echo "fetch-packages: no lists of $suite ($(tail -1 "$log")), so $(basename "$1") of before" >&2
+  echo "$1"
+  exit 0
+}
+lists() { apt-get "${apt[@]}" -qq update >"$log" 2>&1; }
+
+case $what in
+  emulator)
+    result=$folder/qemu
+    lists || { fetched "$result"; none "no lists of $suite: $(tail -1 "$log")"; }
+    version=$(apt-cache "${apt[@]}" showsrc --only-source qemu 2>/dev/null | sed -n 's/^Version: //p' | sort -V | tail -1)
+    [ -n "$version" ] || none "$suite has no source package qemu at ${mirror:-http://deb.debian.org/debian}: does that mirror have sources?"
+    if [ "$(cat "$folder/version" 2>/dev/null)" != "$version" ] || [ ! -e "$result/meson.build" ]; then
+      rm -rf "$folder"/qemu*
+      (cd "$folder" && apt-get "${apt[@]}" -qq --download-only --only-source source "qemu=$version" >>"$log" 2>&1) ||
+        none "the source of qemu $version could not be fetched: $(tail -1 "$log")"
+      dpkg-source --no-check -x "$folder"/qemu_*.dsc "$result" >>"$log" 2>&1 || none "the source of qemu $version could not be unpacked: $(tail -1 "$log")"
+      rm -f "$folder"/qemu_*
+      echo "$version" >"$folder/version"
+    fi ;;
+  kernel)
+    result=$folder/bzImage
+    lists || { fetched "$result"; none "no lists of $suite: $(tail -1 "$log")"; }
+    # Names the package, or is one that depends on it; newer releases keep the image in linux-binary-*.
+    image=$(apt-cache "${apt[@]}" pkgnames linux-image- | grep -E '^linux-image-[0-9].*-cloud-amd64$' | sort -V | tail -1)
+    [ -n "$image" ] || none "$suite has no linux-image-*-cloud-amd64 at ${mirror:-http://deb.debian.org/debian}"
+    package=$(apt-cache "${apt[@]}" pkgnames "linux-binary-${image#linux-image-}" | head -1)
+    package=${package:-$image}
+    version=$(apt-cache "${apt[@]}" policy "$package" | sed -n 's/^  Candidate: //p')
+    if [ "$(cat "$folder/version" 2>/dev/null)" != "$package $version" ] || [ ! -e "$result" ]; then
+      rm -rf "$folder"/linux-*.deb "$folder/unpacked"
+      (cd "$folder" && apt-get "${apt[@]}" -qq download "$package" >>"$log" 2>&1) || none "$package could not be fetched: $(tail -1 "$log")"
+      dpkg-deb --fsys-tarfile "$folder"/linux-*.deb | tar -xO --wildcards './boot/vmlinuz-*' >"$result.new"
+      [ -s "$result.new" ] || none "$package $version has no boot/vmlinuz"
+      mv "$result.new" "$result"
+      rm -f "$folder"/linux-*.deb
+      echo "$package $version" >"$folder/version"
+    fi ;;
+  *) none "$what: expected emulator or kernel" ;;
+esac
+echo "$result"
