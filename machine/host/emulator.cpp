@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "host/emulator.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+#include "guest/channel.h"
+#include "host/errors.h"
+
+namespace pmusim::machine {
+namespace {
+
+[[noreturn]] void become_emulator(const std::vector<std::string>& words, const std::string& model,
+                                  int channel, const sigset_t& signals) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);  // so that Ctrl-C reaches us alone
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
+  setenv("PMUSIM_MACHINE_MODEL", model.c_str(), 1);
+  dup2(channel, CHANNEL_DESCRIPTOR);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  _exit(127);
+}
+
+/// Becomes readable when the time is over.
+int timer_of(unsigned seconds) {
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  const itimerspec when{.it_interval = {},
+                        .it_value = {.tv_sec = static_cast<time_t>(seconds), .tv_nsec = 0}};
+  timerfd_settime(timer, 0, &when, nullptr);
+  return timer;
+}
+
+}  // namespace
+
+EmulatorEnd run_emulator(const std::vector<std::string>& words, const std::string& model, unsigned seconds,
+                         const std::function<void(std::string_view)>& take) {
+  sigset_t ours, before;
+  sigemptyset(&ours);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ours, number);
+  sigprocmask(SIG_BLOCK, &ours, &before);
+  std::array<int, 2> channel{};
+  if (pipe(channel.data()) != 0) throw Refusal("no pipe to the emulator");
+  const int signals = signalfd(-1, &ours, SFD_CLOEXEC), timer = timer_of(seconds);
+  const pid_t child = fork();
+  if (child < 0) throw Refusal(std::string("no process for the emulator: ") + std::strerror(errno));
+  if (child == 0) become_emulator(words, model, channel[1], before);
+  close(channel[1]);
+
+  EmulatorEnd end;
+  std::array<pollfd, 3> sources{pollfd{channel[0], POLLIN, 0}, pollfd{signals, POLLIN, 0},
+                                pollfd{timer, POLLIN, 0}};
+  const auto kill_child = [&] { kill(child, SIGKILL); };
+  try {
+    std::array<char, 1 << 16> buffer{};
+    while (true) {
+      if (poll(sources.data(), sources.size(), -1) < 0) continue;
+      if ((sources[1].revents & POLLIN) != 0) {
+        signalfd_siginfo info{};
+        if (read(signals, &info, sizeof info) == sizeof info) end.signal = static_cast<int>(info.ssi_signo);
+        break;
+      }
+      if ((sources[2].revents & POLLIN) != 0) {
+        end.timed_out = true;
+        break;
+      }
+      const ssize_t length = sources[0].revents != 0 ? read(channel[0], buffer.data(), buffer.size()) : 1;
+      if (length <= 0) break;
+      if (sources[0].revents != 0) take({buffer.data(), static_cast<std::size_t>(length)});
+    }
+  } catch (...) {
+    kill_child();
+    waitpid(child, nullptr, 0);
+    throw;
+  }
+  if (end.signal != 0 || end.timed_out) kill_child();
+  int status = 0;
+  waitpid(child, &status, 0);
+  for (const int open : {channel[0], signals, timer}) close(open);
+  end.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return end;
+}
+
+}  // namespace pmusim::machine

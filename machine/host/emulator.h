@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_MACHINE_HOST_EMULATOR_H
+#define PMUSIM_MACHINE_HOST_EMULATOR_H
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pmusim::machine {
+
+/// How a run of the emulator ended.
+struct EmulatorEnd {
+  int signal = 0;          ///< that we were sent, and ended it for; 0: it ended by itself
+  bool timed_out = false;  ///< it ran for longer than it was given
+  int exit_status = 0;     ///< its own, 128 and more for a signal
+};
+
+/// Runs the emulator until it ends, or until a signal (SIGINT, SIGTERM, SIGHUP) or the time limit ends it; in
+/// no case does it outlive us. `take` is called with what the guest hands out. `seconds` 0: no limit.
+EmulatorEnd run_emulator(const std::vector<std::string>& words, const std::string& model, unsigned seconds,
+                         const std::function<void(std::string_view)>& take);
+
+}  // namespace pmusim::machine
+
+#endif

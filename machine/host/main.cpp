@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// pmusim-machine run: a command on a Linux kernel on the machine with the emulated PMU.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/emulator.h"
+#include "host/errors.h"
+#include "host/outcome.h"
+#include "host/root.h"
+#include "host/symbols.h"
+#include "pmusim/cpu/model.h"
+
+namespace pmusim::machine {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string machine, model = "icelake-server", kernel, append, output = ".", console;
+  unsigned cpus = 1, memory_mb = 512, seconds = 0;
+  std::vector<std::string> files, command;
+};
+
+/// A folder that goes with us.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (fs::temp_directory_path() / "pmusim-machine-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Refusal(name + ": no folder for temporary files can be made");
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// What is at the beginning of an image of Linux for x86 (Documentation/arch/x86/boot.rst): "HdrS" at 202H.
+void check_kernel(const fs::path& kernel) {
+  std::ifstream file(kernel, std::ios::binary);
+  if (!file) throw Refusal(kernel.string() + ": cannot be read; expected a kernel (bzImage)");
+  std::string magic(4, '\0');
+  file.seekg(0x202).read(magic.data(), 4);
+  if (magic != "HdrS")
+    throw Refusal(kernel.string() + ": not a bzImage of Linux for x86: there is no \"HdrS\" at offset 202H");
+}
+
+/// The folder, environment and words of the command, as the guest's first process reads them.
+std::string command_text(const Options& options) {
+  std::string text = fs::current_path().string() + '\0';
+  for (const char* variable :
+       {"HOME=/root", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TERM=dumb",
+        "PERF_PAGER=cat", "PAGER=cat"})
+    text += std::string(variable) + '\0';
+  text += '\0';
+  for (const std::string& word : options.command) text += word + '\0';
+  return text;
+}
+
+Root root_of(const Options& options) {
+  Root root(fs::path(options.machine) / "init");
+  root.add_folder(fs::current_path().string());
+  if (const fs::path perf = find_program("perf"); !perf.empty()) root.add(perf);
+  // The command, and each of its words that names a program or a file.
+  for (const std::string& word : options.command) {
+    if (fs::is_regular_file(word))
+      root.add(word);
+    else if (const fs::path program = find_program(word); !program.empty())
+      root.add(program);
+  }
+  for (const std::string& file : options.files) root.add(file);
+  root.add_text("/command", command_text(options));
+  return root;
+}
+
+fs::path write_archive(const Options& options, const fs::path& folder) {
+  const std::string archive = root_of(options).archive();
+  // The kernel, the archive as it comes and unpacked, and something to run in.
+  const unsigned needed_mb = static_cast<unsigned>(2 * archive.size() >> 20) + 128;
+  if (options.memory_mb < needed_mb)
+    throw Refusal("--memory " + std::to_string(options.memory_mb) + ": too little for this root; expected " +
+                  std::to_string(needed_mb) + " at least");
+  const fs::path path = folder / "root.cpio";
+  std::ofstream file(path, std::ios::binary);
+  file << archive;
+  if (!file.flush()) throw Refusal(path.string() + ": cannot be written: " + std::strerror(errno));
+  return path;
+}
+
+/// Time is the number of instructions: a nanosecond each, so that no run depends on how fast this machine is.
+std::vector<std::string> emulator_words(const Options& options, const fs::path& root,
+                                        const fs::path& console) {
+  const fs::path machine(options.machine);
+  return {(machine / "pmusim-machine-emulator").string(), "-L", (machine / "firmware").string(), "-M",
+          "pc,hpet=off", "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off", "-rtc",
+          "base=2026-01-01,clock=vm", "-seed", "0", "-cpu", "max,vendor=GenuineIntel,hypervisor=off", "-smp",
+          std::to_string(options.cpus), "-m", std::to_string(options.memory_mb), "-nodefaults", "-display",
+          "none", "-vga", "none", "-no-reboot", "-serial", "file:" + console.string(), "-kernel",
+          options.kernel, "-initrd", root.string(),
+          // Symbols have the addresses of the image, and counters are the command's.
+          "-append",
+          "console=ttyS0,115200 rdinit=/init panic=-1 nokaslr mitigations=off nmi_watchdog=0 tsc=reliable "
+          "no_timer_check "
+          "random.trust_cpu=on lpj=4000000 audit=0 selinux=0 apparmor=0 " +
+              options.append};
+}
+
+/// The end of what the kernel said.
+std::string last_lines(const fs::path& console, std::size_t count) {
+  std::ifstream file(console);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back("  " + line);
+  std::string text;
+  for (std::size_t n = lines.size() > count ? lines.size() - count : 0; n < lines.size(); ++n)
+    text += "\n" + lines[n];
+  return text;
+}
+
+int status_of(const EmulatorEnd& end, const Outcome& outcome, const Options& options,
+              const fs::path& console) {
+  if (end.signal != 0) {
+    std::fprintf(stderr, "pmusim-machine: ended by signal %d; %zu files had come out of the guest\n",
+                 end.signal, outcome.files().size());
+    return 128 + end.signal;
+  }
+  if (end.timed_out) {
+    std::fprintf(stderr, "pmusim-machine: not done after %u seconds. The kernel said last:%s\n",
+                 options.seconds, last_lines(console, 5).c_str());
+    return 124;
+  }
+  if (!outcome.failure().empty()) {
+    std::fprintf(stderr, "pmusim-machine: the guest could not run the command: %s\n",
+                 outcome.failure().c_str());
+    return 1;
+  }
+  if (outcome.exit_status()) return *outcome.exit_status();
+  std::fprintf(
+      stderr, "pmusim-machine: %s (the emulator's exit status is %d). The kernel said last:%s\n",
+      outcome.started() ? "the machine stopped before the command ended" : "the kernel did not come up",
+      end.exit_status, last_lines(console, 12).c_str());
+  return 1;
+}
+
+int run(const Options& options) {
+  if (options.machine.empty() || !fs::exists(fs::path(options.machine) / "pmusim-machine-emulator"))
+    throw Refusal("there is no machine in '" + options.machine +
+                  "'; 'machine/pmusim-machine build' makes it");
+  const auto model = find_cpu_model(options.model);
+  if (!model.ok()) throw Refusal(model.error().message);
+  check_kernel(options.kernel);
+  if (!fs::is_directory(options.output))
+    throw Refusal(options.output + ": no such folder; expected one for the files that the command writes");
+  const Scratch scratch;
+  const fs::path root = write_archive(options, scratch.path());
+  const fs::path console =
+      options.console.empty() ? scratch.path() / "console" : fs::absolute(options.console);
+  Outcome outcome(fs::current_path(), fs::absolute(options.output));
+  const EmulatorEnd end = run_emulator(emulator_words(options, root, console), model->name, options.seconds,
+                                       [&](std::string_view bytes) { outcome.take(bytes); });
+  if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
+  return status_of(end, outcome, options, console);
+}
+
+constexpr const char* footer = R"(Example:
+  pmusim-machine run --model sapphirerapids -- perf record -e cycles:pp -o perf.data -- ls -l /usr/bin
+  perf report
+
+The guest's root is memory: busybox, perf, and what the command names: programs with their libraries, and files, each where it
+is on this machine. The command runs as root in a folder of the same name as the current one; files that it leaves there
+come back. Exit status: the command's; 2 if it could not be begun, 1 if the kernel stopped before it ended.)";
+
+}  // namespace
+}  // namespace pmusim::machine
+
+int main(int argc, char** argv) {
+  using namespace pmusim::machine;
+  // What stands behind "--" is the command.
+  char** const end = argv + argc;
+  char** const dashes =
+      std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+  CLI::App app("An unmodified Linux kernel on a machine whose CPUs have the emulated PMU", "pmusim-machine");
+  app.require_subcommand(1);
+  Options options;
+  CLI::App* const command = app.add_subcommand(
+      "run", "Boot a kernel, run the command behind -- on it, and bring back what it wrote");
+  command->add_option("--machine", options.machine, "Folder that 'pmusim-machine build' has made")
+      ->envname("PMUSIM_MACHINE_BUILD")
+      ->type_name("DIR");
+  command->add_option("--model", options.model, "CPU model, of 'pmusim models'")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_option("--cpus", options.cpus, "CPUs of the machine")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--memory", options.memory_mb, "MiB of memory")
+      ->check(CLI::Range(16, 65536))
+      ->capture_default_str()
+      ->type_name("MB");
+  command->add_option("--kernel", options.kernel, "bzImage to boot; Debian's kernel for clouds if not given")
+      ->type_name("FILE");
+  command->add_option("--append", options.append, "Words for the kernel's command line, behind ours")
+      ->type_name("WORDS");
+  command
+      ->add_option("--file", options.files,
+                   "File or folder that the guest needs beside what the command names; may be repeated")
+      ->type_name("PATH")
+      ->expected(1)
+      ->take_all();
+  command->add_option("-o,--output", options.output, "Folder for the files that the command writes")
+      ->capture_default_str()
+      ->type_name("DIR");
+  command->add_option("--console", options.console, "Keep what the kernel says in a file")->type_name("FILE");
+  command
+      ->add_option("--timeout", options.seconds, "Stop after so many seconds, with exit status 124; 0: never")
+      ->capture_default_str()
+      ->type_name("S");
+  command->footer(footer);
+  try {
+    app.parse(static_cast<int>(dashes - argv), argv);
+    if (dashes + 1 >= end) throw Refusal("no command; expected one behind --");
+    options.command.assign(dashes + 1, end);
+    if (options.kernel.empty())
+      options.kernel = (std::filesystem::path(options.machine) / "kernel/bzImage").string();
+    return run(options);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pmusim-machine: %s\n", error.what());
+    return 2;
+  }
+}

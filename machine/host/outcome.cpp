@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "host/outcome.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "guest/channel.h"
+#include "host/errors.h"
+
+namespace pmusim::machine {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint32_t word(std::string_view bytes) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+  return value;
+}
+
+fs::path unfinished(const fs::path& path) { return path.string() + ".unfinished"; }
+
+}  // namespace
+
+Outcome::Outcome(fs::path folder, fs::path destination)
+    : folder_(std::move(folder)), destination_(std::move(destination)) {}
+
+Outcome::~Outcome() {
+  std::error_code error;
+  if (!file_path_.empty()) fs::remove(unfinished(file_path_), error);
+}
+
+void Outcome::take(std::string_view bytes) {
+  waiting_ += bytes;
+  std::string_view left = waiting_;
+  while (left.size() >= CHANNEL_HEADER_BYTES) {
+    const std::size_t length = word(left.substr(1));
+    if (left.size() - CHANNEL_HEADER_BYTES < length) break;
+    frame(left.front(), left.substr(CHANNEL_HEADER_BYTES, length));
+    left.remove_prefix(CHANNEL_HEADER_BYTES + length);
+  }
+  waiting_.erase(0, waiting_.size() - left.size());
+}
+
+void Outcome::frame(char kind, std::string_view contents) {
+  switch (kind) {
+    case CHANNEL_STARTED:
+      started_ = true;
+      break;
+    case CHANNEL_OUTPUT:
+      std::fwrite(contents.data(), 1, contents.size(), stdout);
+      std::fflush(stdout);
+      break;
+    case CHANNEL_ERROR:
+      std::fwrite(contents.data(), 1, contents.size(), stderr);
+      break;
+    case CHANNEL_FILE:
+      begin_file(contents);
+      break;
+    case CHANNEL_DATA:
+      file_.write(contents.data(), static_cast<std::streamsize>(contents.size()));
+      break;
+    case CHANNEL_FILE_END:
+      end_file();
+      break;
+    case CHANNEL_NOTES:
+      notes_ += contents;
+      break;
+    case CHANNEL_SYMBOLS:
+      symbols_ += contents;
+      break;
+    case CHANNEL_FAILED:
+      failure_ = contents;
+      break;
+    case CHANNEL_EXITED:
+      exit_status_ = static_cast<int>(word(contents));
+      break;
+    default:
+      throw Refusal(
+          "the guest hands out what is no frame: its memory was overwritten, or its /init is another "
+          "program's");
+  }
+}
+
+void Outcome::begin_file(std::string_view contents) {
+  file_mode_ = word(contents);
+  file_path_ = destination_ / fs::path(contents.substr(sizeof file_mode_)).lexically_relative(folder_);
+  std::error_code error;
+  fs::create_directories(file_path_.parent_path(), error);
+  file_.open(unfinished(file_path_), std::ios::binary | std::ios::trunc);
+  if (!file_)
+    throw Refusal(file_path_.string() +
+                  ": cannot be written, though the guest has made it: " + std::strerror(errno));
+}
+
+void Outcome::end_file() {
+  file_.close();
+  if (!file_) throw Refusal(file_path_.string() + ": cannot be written to its end: " + std::strerror(errno));
+  fs::permissions(unfinished(file_path_), static_cast<fs::perms>(file_mode_));
+  fs::rename(unfinished(file_path_), file_path_);
+  files_.push_back(file_path_);
+  file_path_.clear();
+}
+
+}  // namespace pmusim::machine

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// The PMUs of the machine's CPUs: what interface.h promises of them.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+
+#include "interface.h"
+#include "pmu/guest_memory.h"
+#include "pmusim/arch/apic.h"
+#include "pmusim/arch/msr.h"
+#include "pmusim/pmu/pmu.h"
+#include "pmusim/x86/instruction.h"
+
+namespace pmusim::machine {
+namespace {
+
+constexpr u64 arch_lbr_enable = bit(0);  // of IA32_LBR_CTL
+
+static_assert(sizeof(MachineRegisters) == sizeof(Registers));
+
+/// An instruction as it was translated: MachineInstruction comes first, so that a pointer to one is a pointer
+/// to the other.
+struct Translated {
+  MachineInstruction head{};
+  x86::Instruction instruction;
+  std::array<SignalSet, 2> signals;  ///< not taken, taken
+};
+
+const Translated& translated(const MachineInstruction* instruction) {
+  return *reinterpret_cast<const Translated*>(instruction);
+}
+
+/// The model, with the clock that the emulator gives its guests: a tick for each instruction.
+CpuModel model_of_machine(const char* name) {
+  Result<CpuModel, Error> model = find_cpu_model(name);
+  if (!model.ok()) {
+    std::fprintf(stderr, "pmusim-machine: %s\n", model.error().message.c_str());
+    std::exit(2);
+  }
+  model->core.tsc_per_core_cycle_numerator = model->core.tsc_per_core_cycle_denominator = 1;
+  model->policies.pmi_boundary = 1;  // the emulator stops behind the instruction that finds a PMI due
+  return *model;
+}
+
+/// The PMU of a CPU, with a flat core before it: an instruction retires in every cycle, every branch is
+/// predicted, every access is a hit.
+class Unit final : public PmiHandler {
+ public:
+  Unit(unsigned cpu, const char* model) : cpu_(cpu), pmu_(model_of_machine(model)), memory_(cpu, pmu_) {
+    pmu_.set_pmi_handler(this);
+    at(Quantity::cycles) = at(Quantity::reference_cycles) = 1;
+    retirement_.latency_cycles = retirement_.retire_latency_cycles = 1;
+  }
+
+  Pmu& pmu() { return pmu_; }
+  GuestMemory& memory() { return memory_; }
+  void handle_pmi(const InterruptFrame&) override { cpu_deliver_pmi(cpu_); }
+
+  bool write(u32 address, u64 value);
+  bool listens();
+  bool wants_registers() const { return writes_pebs_; }
+  void before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base);
+  void retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after,
+              const Registers* registers);
+  void enter_handler(u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after);
+
+ private:
+  u32& at(Quantity quantity) { return retirement_.quantities[static_cast<unsigned>(quantity)]; }
+  u64 read(u32 address) {
+    return pmu_.registers().find(address) != nullptr ? pmu_.rdmsr(address).value_or(0) : 0;
+  }
+  void note_writers();
+
+  unsigned cpu_;
+  Pmu pmu_;
+  GuestMemory memory_;
+  bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
+  Retirement retirement_;                               // of the last instruction
+  std::array<MemoryAccess, 4> accesses_;
+  unsigned accesses_made_ = 0;
+};
+
+bool Unit::write(u32 address, u64 value) {
+  if (pmu_.wrmsr(address, value) != Fault::none) return false;
+  note_writers();
+  if (address == msr::DS_AREA || address == msr::PEBS_ENABLE || address == msr::DEBUGCTL) memory_.refresh();
+  return true;
+}
+
+/// Who may write to memory. Architectural PEBS is taken to be on while it has a buffer, which a kernel gives
+/// it for good.
+void Unit::note_writers() {
+  writes_pebs_ = read(msr::PEBS_ENABLE) != 0 || read(msr::PEBS_BASE) != 0;
+  writes_branches_ = (read(msr::DEBUGCTL) & msr::debugctl::BTS) != 0;
+}
+
+bool Unit::listens() {
+  if (pmu_.running_counters() != 0 || pmu_.pmi_pending()) return true;
+  if ((read(msr::DEBUGCTL) & (msr::debugctl::LBR | msr::debugctl::TR | msr::debugctl::BTS)) != 0) return true;
+  return pmu_.model().has_arch_lbr() && (read(msr::ARCH_LBR_CTL) & arch_lbr_enable) != 0;
+}
+
+void Unit::before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base) {
+  const x86::Instruction& instruction = translated.instruction;
+  accesses_made_ = 0;
+  if (instruction.memory_operands == 0) return;
+  Registers registers;
+  std::copy_n(gpr, registers.gpr.size(), registers.gpr.begin());
+  for (const x86::MemoryOperand& operand : instruction.accesses()) {
+    u64 address = x86::effective_address(instruction, operand, registers, fs_base, gs_base);
+    if (operand.rip_relative) address += ip - instruction.ip;  // the same code may stand at several places
+    const u32 latency = pmu_.model().core.l1d.latency_cycles;
+    const auto made = [&](AccessKind kind) {
+      accesses_[accesses_made_++] = {.address = address,
+                                     .bytes = operand.bytes,
+                                     .kind = kind,
+                                     .locked = instruction.locked,
+                                     .latency_cycles = latency};
+    };
+    if (operand.load) made(AccessKind::load);
+    if (operand.store) made(AccessKind::store);
+  }
+}
+
+void Unit::retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after,
+                  const Registers* registers) {
+  const x86::Instruction& instruction = translated.instruction;
+  if (memory_.is_stale() && (writes_pebs_ || writes_branches_)) memory_.refresh();
+  Retirement& r = retirement_;
+  r.ip = ip;
+  r.next_ip = next_ip;
+  r.cycle = pmu_.now() + 1;
+  r.length = translated.head.length;
+  r.branch = instruction.branch;
+  r.taken = r.branch != BranchKind::none && (r.branch != BranchKind::conditional || next_ip != ip + r.length);
+  r.signals = translated.signals[r.taken];
+  r.cpl = cpl;
+  r.cpl_after = cpl_after;
+  at(Quantity::uops) = instruction.uops;
+  r.memory = std::span(accesses_).first(accesses_made_);
+  r.registers = registers;
+  pmu_.retire(r);
+}
+
+void Unit::enter_handler(u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after) {
+  if (memory_.is_stale() && (writes_pebs_ || writes_branches_)) memory_.refresh();
+  pmu_.retire({.ip = ip,
+               .next_ip = next_ip,
+               .cycle = pmu_.now() + 1,
+               .branch = BranchKind::interrupt,
+               .taken = true,
+               .cpl = cpl,
+               .cpl_after = cpl_after});
+}
+
+std::array<std::unique_ptr<Unit>, MACHINE_CPUS_MAX> units;
+
+/// Translated instructions. Those that ended last stay for as long again: one of them may have begun, and is
+/// yet to retire.
+std::deque<Translated> translations, ended_translations;
+
+/// Registers of the model that are the emulator's all the same: its guests' clocks, XSAVE, CET and
+/// speculation controls.
+bool is_the_emulators(u32 address) {
+  switch (address) {
+    case msr::TSC:
+    case msr::APIC_BASE:
+    case msr::TSC_ADJUST:
+    case msr::SPEC_CTRL:
+    case msr::PRED_CMD:
+    case msr::MPERF:
+    case msr::APERF:
+    case msr::XFD:
+    case msr::XFD_ERR:
+    case msr::XSS:
+    case msr::X2APIC_EOI:
+    case msr::X2APIC_LVTPC:
+    case msr::TSC_AUX:
+      return true;
+    default:
+      return address >= msr::U_CET && address <= msr::INTERRUPT_SSP_TABLE_ADDR;
+  }
+}
+
+Cpl cpl_of(unsigned level) { return level == 0 ? Cpl::kernel : Cpl::user; }
+
+/// The bits of a CPUID register that the model has, in what the emulator's CPU has.
+void take(uint32_t& to, u32 from, u32 mask) { to = (to & ~mask) | (from & mask); }
+
+}  // namespace
+}  // namespace pmusim::machine
+
+using namespace pmusim;
+using namespace pmusim::machine;
+
+void pmu_create(unsigned cpu, const char* model) { units[cpu] = std::make_unique<Unit>(cpu, model); }
+
+bool pmu_has_register(unsigned cpu, uint32_t address) {
+  return !is_the_emulators(address) && units[cpu]->pmu().registers().find(address) != nullptr;
+}
+bool pmu_read_register(unsigned cpu, uint32_t address, uint64_t* value) {
+  const FaultOr<u64> read = units[cpu]->pmu().rdmsr(address);
+  if (read.ok()) *value = *read;
+  return read.ok();
+}
+bool pmu_write_register(unsigned cpu, uint32_t address, uint64_t value) {
+  return units[cpu]->write(address, value);
+}
+bool pmu_read_counter(unsigned cpu, uint32_t ecx, uint64_t* value) {
+  const FaultOr<u64> read = units[cpu]->pmu().rdpmc(ecx);
+  if (read.ok()) *value = *read;
+  return read.ok();
+}
+
+void pmu_identify(unsigned cpu, uint32_t leaf, uint32_t subleaf, uint32_t* registers) {
+  enum { A, B, C, D };
+  const CpuidResult model = units[cpu]->pmu().cpuid(leaf, subleaf);
+  switch (leaf) {
+    case 0:
+      registers[A] = std::max(registers[A], model.eax);
+      break;
+    case 1:
+      registers[A] = model.eax;                                     // family, model, stepping
+      take(registers[C], model.ecx, 1u << 2 | 1u << 4 | 1u << 15);  // DTES64, DS-CPL, PDCM
+      take(registers[D], model.edx, 1u << 21);                      // DS
+      break;
+    case 7:
+      if (subleaf == 0) take(registers[D], model.edx, 1u << 15 | 1u << 19);  // hybrid, architectural LBR
+      if (subleaf == 1) take(registers[A], model.eax, 1u << 8);              // leaf 23H
+      break;
+    case 0x0A:
+    case 0x1A:
+    case 0x1C:
+    case 0x23:
+      registers[A] = model.eax, registers[B] = model.ebx, registers[C] = model.ecx, registers[D] = model.edx;
+      break;
+    default:
+      break;
+  }
+}
+
+void pmu_write_lvt(unsigned cpu, uint32_t value) {
+  constexpr u32 defined = 0x107FF;  // mask, mode, vector
+  const u32 entry = value & defined;
+  Pmu& pmu = units[cpu]->pmu();
+  if (pmu.model().has_x2apic)
+    static_cast<void>(pmu.wrmsr(msr::X2APIC_LVTPC, entry));
+  else
+    static_cast<void>(pmu.write_memory(msr::apic_base::DEFAULT_PAGE + msr::xapic::LVTPC,
+                                       std::as_bytes(std::span(&entry, 1))));
+}
+
+void pmu_translations_changed(unsigned cpu) {
+  if (units[cpu] != nullptr) units[cpu]->memory().translations_changed();
+}
+void pmu_debug_exception(unsigned cpu) { units[cpu]->pmu().debug_exception(); }
+void pmu_set_time(unsigned cpu, uint64_t value) {
+  static_cast<void>(units[cpu]->pmu().wrmsr(msr::TSC, value));
+}
+
+bool pmu_listens(unsigned cpu) { return units[cpu]->listens(); }
+bool pmu_wants_registers(unsigned cpu) { return units[cpu]->wants_registers(); }
+
+MachineInstruction* pmu_new_instruction(uint64_t ip) {
+  Translated& made = translations.emplace_back();
+  made.head.page_offset = static_cast<uint16_t>(ip & 0xFFF);
+  return &made.head;
+}
+
+void pmu_decode(MachineInstruction* instruction, const uint8_t* bytes, unsigned length, uint64_t ip,
+                bool long_mode) {
+  Translated& t = *reinterpret_cast<Translated*>(instruction);
+  if (long_mode) t.instruction = x86::decode(std::as_bytes(std::span(bytes, length)), ip);
+  if (t.instruction.length == 0) t.instruction = {.ip = ip, .signals = {Signal::instruction}};
+  t.head.length = static_cast<uint8_t>(length);
+  t.head.is_branch = t.instruction.branch != BranchKind::none;
+  for (const bool taken : {false, true})
+    t.signals[taken] = t.head.is_branch
+                           ? t.instruction.signals | outcome_signals(t.instruction.branch, {.taken = taken})
+                           : t.instruction.signals;
+}
+
+void pmu_forget_translations() {
+  ended_translations = std::move(translations);
+  translations.clear();
+}
+
+void pmu_before(unsigned cpu, const MachineInstruction* instruction, uint64_t ip, const uint64_t* gpr,
+                uint64_t fs_base, uint64_t gs_base) {
+  units[cpu]->before(translated(instruction), ip, gpr, fs_base, gs_base);
+}
+
+void pmu_retire(unsigned cpu, const MachineInstruction* instruction, uint64_t ip, uint64_t next_ip,
+                unsigned cpl, unsigned cpl_after, const MachineRegisters* registers) {
+  units[cpu]->retire(translated(instruction), ip, next_ip, cpl_of(cpl), cpl_of(cpl_after),
+                     reinterpret_cast<const Registers*>(registers));
+}
+void pmu_enter_handler(unsigned cpu, uint64_t ip, uint64_t next_ip, unsigned cpl, unsigned cpl_after) {
+  units[cpu]->enter_handler(ip, next_ip, cpl_of(cpl), cpl_of(cpl_after));
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Tests of the machine that PMUSIM_MACHINE_BUILD names:
+#
+#   run.sh boot MODEL PATTERN    the kernel's driver finds the model's PMU: a line of its log
+#   run.sh count MODEL           counts of a program whose counts are known
+#   run.sh record MODEL          perf here reports samples taken there, of the kernel and of a program, by name
+#   run.sh cpus MODEL            two CPUs count apart
+#   run.sh files                 what the command writes comes back, with its exit status and output
+#   run.sh errors                bad input: a sentence each, exit status 2
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+machine=$here/../pmusim-machine
+what=$1 model=${2:-skylake-x}
+fail() { echo "$*" >&2; exit 1; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export HOME=$scratch
+cd "$scratch"
+run() { "$machine" run --timeout 300 --model "$model" --console "$scratch/console" "$@"; }
+loop() { gcc -nostdlib -static -o loop "$here/loop.S"; }
+
+# expect EVENT COUNT: what perf stat -x, has counted
+expect() {
+  local counted
+  counted=$(awk -F, -v event="$1" '$3 == event {print $1}' stat)
+  [ "$counted" = "$2" ] || fail "$1 is $counted on $model; expected $2: $(cat stat)"
+}
+
+case "$what" in
+  boot)
+    run -- true || fail "$model does not boot"
+    grep -qE "$3" console || fail "the kernel finds on $model: $(grep -A1 'Performance Events' console)"
+    ! grep -E 'unchecked MSR|WARNING:|Call Trace' console || fail "the kernel complains on $model" ;;
+  count)
+    loop
+    run -- perf stat -x, -o stat -e instructions:u,branches:u ./loop
+    expect instructions:u 2000004
+    expect branches:u 1000001
+    run -- perf stat -x, -o stat -e instructions:u,instructions:k,instructions ./loop
+    user=$(awk -F, '$3 == "instructions:u" {print $1}' stat) kernel=$(awk -F, '$3 == "instructions:k" {print $1}' stat)
+    expect instructions $((user + kernel)) ;;
+  record)
+    loop
+    run --file loop -- perf record -q -e cycles:pp -c 10007 -o perf.data sh -c './loop; dd if=/dev/zero of=/dev/null bs=64k count=100 2>/dev/null'
+    perf report -i perf.data --stdio --sort dso,sym >report 2>errors || fail "$(cat errors)"
+    grep -qE '[0-9]% +loop +\[\.\] counted_loop' report || fail "no symbol of the program: $(cat report errors)"
+    [ "$(grep -cE '\[kernel.kallsyms\] +\[k\] [a-z_]+' report)" -ge 3 ] || fail "no symbols of the kernel: $(cat report errors)"
+    ! grep -qE '\[k\] 0x' report || fail "addresses of the kernel without a name: $(grep -E '\[k\] 0x' report | head -3)"
+    perf report -i perf.data --stats 2>/dev/null | grep -qE 'SAMPLE events: +[0-9]{3,}' || fail "few samples" ;;
+  cpus)
+    loop
+    run --cpus 2 --file loop -- sh -c 'taskset 2 perf stat -x, -o stat -e instructions:u,branches:u ./loop; nproc'>out
+    [ "$(cat out)" = 2 ] || fail "the guest has $(cat out) CPUs"
+    expect instructions:u 2000004
+    expect branches:u 1000001 ;;
+  files)
+    echo here >given
+    status=0
+    run -- sh -c 'cat given; echo there >made; mkdir in; dd if=/dev/urandom of=in/large bs=1M count=3 2>/dev/null; sha256sum in/large >sum; echo bad >&2; exit 7' given >out 2>err || status=$?
+    [ $status = 7 ] || fail "exit status $status; expected 7: $(cat err)"
+    [ "$(cat out)" = here ] && [ "$(cat err)" = bad ] || fail "output: $(cat out err)"
+    [ "$(cat made)" = there ] && sha256sum -c --quiet sum || fail "files differ: $(ls -lR)"
+    [ "$(cat given)" = here ] || fail "a file that was only read came back"
+    status=0
+    run -- sh -c 'kill -9 $$' || status=$?
+    [ $status = 137 ] || fail "exit status $status of a command that was killed; expected 137"
+    status=0
+    run -- sh -c 'echo before; echo c >/proc/sysrq-trigger' >out 2>err || status=$?
+    [ $status = 1 ] && grep -q 'stopped before the command ended' err && grep -q 'sysrq triggered crash' err || fail "a kernel that stops: $status, $(cat err)" ;;
+  errors)
+    refuses() {  # PATTERN OPTION...
+      local status=0
+      "$machine" run "${@:2}" -- true >out 2>err || status=$?
+      [ $status = 2 ] && grep -qE "$1" err && [ "$(wc -l <err)" = 1 ] || fail "run ${*:2}: exit status $status, $(cat err); expected 2, $1"
+    }
+    echo none >none
+    refuses "unknown CPU model 'nonesuch'" --model nonesuch
+    refuses "none: not a bzImage" --kernel none
+    refuses "missing: cannot be read" --kernel missing
+    refuses "memory 20: too little.*expected [0-9]+ at least" --memory 20
+    refuses "missing: no such file" --file missing
+    refuses "missing: no such folder" -o missing
+    PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "'pmusim-machine build' makes it" ;;
+  *) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;;
+esac

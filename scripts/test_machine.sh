@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The machine with the emulated PMU: built, and Debian's kernel booted on it (docs/machine.md). Where the emulator's source cannot be
+# had, without network or package, a sentence, and nothing is tested.
+#
+#   scripts/test_machine.sh [PATTERN]     only tests whose line matches the pattern
+#
+# PMUSIM_MACHINE_PARTS names a build of this project with -DPMUSIM_MACHINE=ON to take; PMUSIM_MACHINE_BUILD the machine's own directory.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PMUSIM_MACHINE_BUILD=${PMUSIM_MACHINE_BUILD:-$PWD/build/machine}
+machine/fetch-packages.sh emulator "$PMUSIM_MACHINE_BUILD/source" >/dev/null || {
+  echo "test_machine: skipped: the emulator's source cannot be had here" >&2
+  exit 0
+}
+machine/pmusim-machine build -o "$PMUSIM_MACHINE_BUILD"
+
+failed=0
+while IFS='|' read -r test; do
+  [[ "$test" =~ ${1:-.} ]] || continue
+  begun=$SECONDS
+  eval "machine/tests/run.sh $test" || { echo "FAILED  $test"; failed=$((failed + 1)); continue; }
+  echo "passed  $test ($((SECONDS - begun)) s)"
+done <<'END'
+errors
+files
+boot skylake-x 'PEBS fmt3\+?, Skylake events, 32-deep LBR, full-width counters, Intel PMU driver'
+boot icelake-server 'PEBS fmt4\+-baseline, *(AnyThread deprecated, )?Icelake events, 32-deep LBR, full-width counters, Intel PMU driver'
+count skylake-x
+count icelake-server
+record skylake-x
+record icelake-server
+cpus skylake-x
+END
+[ $failed = 0 ] || { echo "test_machine: $failed failed" >&2; exit 1; }
