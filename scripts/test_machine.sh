@@ -28,8 +28,8 @@ boot skylake-x 'PEBS fmt3\+?, Skylake events, 32-deep LBR, full-width counters, 
 boot icelake-server 'PEBS fmt4\+-baseline, *(AnyThread deprecated, )?Icelake events, 32-deep LBR, full-width counters, Intel PMU driver'
 count skylake-x
 count icelake-server
+boot sapphirerapids 'Architectural LBR, PEBS fmt4\+-baseline, +AnyThread deprecated, Sapphire Rapids events, 32-deep LBR, full-width counters, Intel PMU driver'
 record skylake-x
 record icelake-server
-cpus skylake-x
 END
 [ $failed = 0 ] || { echo "test_machine: $failed failed" >&2; exit 1; }

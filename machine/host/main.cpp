@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string machine, model = "icelake-server", kernel, append, output = ".", console;
-  unsigned cpus = 1, memory_mb = 512, seconds = 0;
+  unsigned memory_mb = 512, seconds = 0;
   std::vector<std::string> files, command;
 };
 
@@ -109,10 +109,9 @@ std::vector<std::string> emulator_words(const Options& options, const fs::path& 
   const fs::path machine(options.machine);
   return {(machine / "pmusim-machine-emulator").string(), "-L", (machine / "firmware").string(), "-M",
           "pc,hpet=off", "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off", "-rtc",
-          "base=2026-01-01,clock=vm", "-seed", "0", "-cpu", "max,vendor=GenuineIntel,hypervisor=off", "-smp",
-          std::to_string(options.cpus), "-m", std::to_string(options.memory_mb), "-nodefaults", "-display",
-          "none", "-vga", "none", "-no-reboot", "-serial", "file:" + console.string(), "-kernel",
-          options.kernel, "-initrd", root.string(),
+          "base=2026-01-01,clock=vm", "-seed", "0", "-cpu", "max,vendor=GenuineIntel,hypervisor=off", "-m",
+          std::to_string(options.memory_mb), "-nodefaults", "-display", "none", "-vga", "none", "-no-reboot",
+          "-serial", "file:" + console.string(), "-kernel", options.kernel, "-initrd", root.string(),
           // Symbols have the addresses of the image, and counters are the command's.
           "-append",
           "console=ttyS0,115200 rdinit=/init panic=-1 nokaslr mitigations=off nmi_watchdog=0 tsc=reliable "
@@ -205,10 +204,6 @@ int main(int argc, char** argv) {
   command->add_option("--model", options.model, "CPU model, of 'pmusim models'")
       ->capture_default_str()
       ->type_name("NAME");
-  command->add_option("--cpus", options.cpus, "CPUs of the machine")
-      ->check(CLI::Range(1, 16))
-      ->capture_default_str()
-      ->type_name("N");
   command->add_option("--memory", options.memory_mb, "MiB of memory")
       ->check(CLI::Range(16, 65536))
       ->capture_default_str()
