@@ -167,6 +167,7 @@ class Machine final : public PebsHost {
     owners_[n] = &event;
     pebs_.add(event);
     static_cast<void>(pebs_.enable(event, owners_));
+    if (cpu_.arch_pebs()) static_cast<void>(pebs_.start_records(event, owners_));
     return true;
   }
 

@@ -123,7 +123,8 @@ Enumeration cpu_with_format(unsigned format, perf::Kernel kernel = perf::default
 /// A driver with events on GP 0, 1, ...: e0, e1, ...
 struct Machine {
   explicit Machine(unsigned format, perf::Kernel kernel = perf::default_kernel)
-      : driver(access, area, cpu_with_format(format, kernel), host) {
+      : is_arch(format == Enumeration::arch_pebs_format),
+        driver(access, area, cpu_with_format(format, kernel), host) {
     EXPECT_EQ(driver.set_up(), Fault::none);
   }
   Event& open(u64 sample_type, u64 period = 1000, unsigned precise = 2) {
@@ -141,6 +142,7 @@ struct Machine {
     driver.add(event);
     map[event.id] = &event;
     static_cast<void>(driver.enable(event, map));
+    if (is_arch) static_cast<void>(driver.start_records(event, map));
   }
   Event& start(u64 sample_type, u64 period = 1000) {
     Event& event = open(sample_type, period);
@@ -153,6 +155,7 @@ struct Machine {
   RegisterAccess access{cpu};
   Host host;
   DebugStoreArea area{access, DriverOptions{}.debug_store_address};
+  bool is_arch;
   PebsDriver driver;
   std::vector<std::unique_ptr<Event>> events;
   EventMap map{};
