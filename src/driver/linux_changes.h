@@ -50,7 +50,8 @@ inline constexpr Change capabilities_as_each_core_reads{Kernel::v7_3};
 /// causes change; before, as it was posted, all of them. (In 7.3; no release between 6.12 and it is known.)
 inline constexpr Change reloads_restart_if_changed{Kernel::v7_3};
 /// A member of a snapshot group stops without a drain, and is read from the records of its group's members
-/// alone; a recorded value that lies behind what the counter was last seen with counts as a round of it. (In 7.3; no release between 6.12 and it is known.)
+/// alone; a recorded value that lies behind what the counter was last seen with counts as a round of it.
+/// (In 7.3; no release between 6.12 and it is known.)
 inline constexpr Change snapshots_as_in_7_3{Kernel::v7_3};
 /// An event that is stopped and has to take another counter presets it, and stays stopped. (In 7.3 and not in
 /// 6.12; in between is not known.)

@@ -62,11 +62,13 @@ TEST(Licence, IsTheEmulatorsWhereItsHeadersAreIncluded) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(machine / "glue")) {
     if (!entry.is_regular_file()) continue;
     ++of_glue;
-    EXPECT_NE(line_for_licence(entry.path()).find("SPDX-License-Identifier: GPL-2.0-only"), std::string::npos) << entry.path();
+    EXPECT_NE(line_for_licence(entry.path()).find("SPDX-License-Identifier: GPL-2.0-only"), std::string::npos)
+        << entry.path();
   }
   EXPECT_GT(of_glue, 0) << "the search found nothing to check";
   for (const char* folder : {"pmu", "host", "guest"})
-    for (const fs::directory_entry& entry : fs::directory_iterator(machine / folder)) expect_licence(entry.path());
+    for (const fs::directory_entry& entry : fs::directory_iterator(machine / folder))
+      expect_licence(entry.path());
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ TEST_F(AmdModels, CountWhatTheTraceHolds) {
 TEST_F(AmdModels, EventNumbersHaveTwelveBits) {
   const u64 unconditional =
       branches([](const ExecutedBranch& b) { return b.kind != BranchKind::conditional; });
-  const Output counts = stat({"--model", "genoa", "--core", "flat", "-e",
-                              "cpu/event=0x1c9/,r1000000c9,ex_ret_uncond_brnch_instr"});
+  const Output counts = stat(
+      {"--model", "genoa", "--core", "flat", "-e", "cpu/event=0x1c9/,r1000000c9,ex_ret_uncond_brnch_instr"});
   ASSERT_EQ(counts.status, 0) << counts.err;
   for (const char* const name : {"cpu/event=0x1c9/", "r1000000c9", "ex_ret_uncond_brnch_instr"})
     EXPECT_THAT(counts.err, HasSubstr(std::to_string(unconditional) + ",," + name));
