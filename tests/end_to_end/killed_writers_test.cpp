@@ -48,6 +48,7 @@ struct Writer {
   const char* name;
   Command (*command)(const Inputs& inputs, const std::string& output);
   bool writes_the_same = true;  ///< each time
+  friend std::ostream& operator<<(std::ostream& out, const Writer& writer) { return out << writer.name; }
 };
 
 const std::vector<Writer> writers{
@@ -155,8 +156,7 @@ TEST_P(Writers, ThatAreKilledLeaveTheOldFileOrTheNewOne) {
 /// A limit on the size of files, with its signal ignored, fails like a full disk.
 TEST_P(Writers, ThatFindTheDiskFullLeaveTheOldFile) {
   write_old();
-  const Output output =
-      run({"bash", "-c", "trap '' XFSZ; ulimit -f 0; exec" + line() + " 2>/dev/stdout | cat"});
+  const Output output = run({"bash", "-c", "(trap '' XFSZ; ulimit -f 0; exec" + line() + " 2>&1) | cat"});
   EXPECT_THAT(output.out, HasSubstr("pmusim: ")) << output.err;
   EXPECT_TRUE(is_old());
   expect_no_others();
