@@ -14,6 +14,7 @@
 #include <sys/io.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ static void out(const void* bytes, uint32_t length) {
   if (length != 0) __asm__ volatile("outl %0, %w1" : : "a"(length), "d"(CHANNEL_PORT), "S"(bytes) : "memory");
 }
 
-static void send(char kind, const void* bytes, uint32_t length) {
+static void report(char kind, const void* bytes, uint32_t length) {
   unsigned char header[CHANNEL_HEADER_BYTES] = {(unsigned char)kind, (unsigned char)length,
                                                 (unsigned char)(length >> 8), (unsigned char)(length >> 16),
                                                 (unsigned char)(length >> 24)};
@@ -42,7 +43,7 @@ static void power_off(void) {
 
 static void fail(const char* what, const char* why) {
   int length = snprintf(block, sizeof block, "%s: %s", what, why);
-  send(CHANNEL_FAILED, block, (uint32_t)length);
+  report(CHANNEL_FAILED, block, (uint32_t)length);
   power_off();
 }
 
@@ -50,7 +51,7 @@ static void send_contents(char kind, const char* path) {
   int file = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t length;
   if (file < 0) return;
-  while ((length = read(file, block, sizeof block)) > 0) send(kind, block, (uint32_t)length);
+  while ((length = read(file, block, sizeof block)) > 0) report(kind, block, (uint32_t)length);
   close(file);
 }
 
@@ -81,9 +82,9 @@ static int send_files(const char* folder) {
     uint32_t mode = status.st_mode & 0777;
     memcpy(block, &mode, sizeof mode);
     memcpy(block + sizeof mode, path, length);
-    send(CHANNEL_FILE, block, (uint32_t)(sizeof mode + length));
+    report(CHANNEL_FILE, block, (uint32_t)(sizeof mode + length));
     send_contents(CHANNEL_DATA, path);
-    send(CHANNEL_FILE_END, NULL, 0);
+    report(CHANNEL_FILE_END, NULL, 0);
     samples |= is_perf_data(path);
   }
   closedir(entries);
@@ -153,7 +154,7 @@ static uint32_t follow(pid_t child, const int pipes[2][2]) {
       ssize_t length =
           (sources[n].revents & (POLLIN | POLLHUP)) != 0 ? read(sources[n].fd, block, sizeof block) : 0;
       if (length > 0) {
-        send(n == 0 ? CHANNEL_OUTPUT : CHANNEL_ERROR, block, (uint32_t)length);
+        report(n == 0 ? CHANNEL_OUTPUT : CHANNEL_ERROR, block, (uint32_t)length);
         passed = 1;
       } else if ((sources[n].revents & POLLHUP) != 0) {
         sources[n].fd = -1;
@@ -172,7 +173,7 @@ static uint32_t follow(pid_t child, const int pipes[2][2]) {
 
 int main(void) {
   char *folder, **environment;
-  int pipes[2][2];
+  int pipes[2][2]; /* sockets: into a pipe perf record would write its samples */
   if (ioperm(CHANNEL_PORT, 4, 1) != 0) {
     perror("pmusim: the guest's kernel allows no access to ports (CONFIG_X86_IOPL_IOPERM)");
     power_off();
@@ -181,9 +182,9 @@ int main(void) {
   char** command = read_command(&folder, &environment);
   if (chdir(folder) != 0) fail(folder, strerror(errno));
   for (int n = 0; n < 2; n++)
-    if (pipe(pipes[n]) != 0) fail("pipe", strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pipes[n]) != 0) fail("socketpair", strerror(errno));
   for (int n = 0; n < 4; n++) fcntl(pipes[n / 2][n % 2], F_SETFD, FD_CLOEXEC);
-  send(CHANNEL_STARTED, NULL, 0);
+  report(CHANNEL_STARTED, NULL, 0);
   pid_t child = fork();
   if (child < 0) fail("fork", strerror(errno));
   if (child == 0) start(command, environment, pipes);
@@ -193,6 +194,6 @@ int main(void) {
     send_contents(CHANNEL_NOTES, "/sys/kernel/notes");
     send_contents(CHANNEL_SYMBOLS, "/proc/kallsyms");
   }
-  send(CHANNEL_EXITED, &status, sizeof status);
+  report(CHANNEL_EXITED, &status, sizeof status);
   power_off();
 }
