@@ -144,15 +144,18 @@ static void time_passes_where_nothing_retires(void) {
 
 static void every_model_can_be_created(void) {
   pmusim_cpuid_result leaf = {0, 0, 0, 0};
-  size_t n = 0;
+  size_t n = 0, of_intel = 0, of_amd = 0;
   for (; pmusim_model_name(n) != NULL; ++n) {
     pmusim_cpu* cpu = pmusim_create(pmusim_model_name(n), NULL);
     CHECK(cpu != NULL);
     CHECK_EQUAL(pmusim_cpuid(cpu, 0, 0, &leaf), PMUSIM_OK);
-    CHECK_EQUAL(leaf.ebx, 0x756E6547);  // "Genu"
+    of_intel += leaf.ebx == 0x756E6547;  // "Genu"
+    of_amd += leaf.ebx == 0x68747541;    // "Auth"
     pmusim_destroy(cpu);
   }
-  CHECK(n > 30);
+  CHECK_EQUAL(of_intel, 41);
+  CHECK_EQUAL(of_amd, 12);
+  CHECK_EQUAL(n, 53);
 }
 
 static int saw_why;
