@@ -5,28 +5,13 @@
 #include <cstring>
 
 #include "arch/pebs_fragments.h"
+#include "base/split_mix.h"
 
 namespace pmusim::pebs {
 
 namespace {
 
 constexpr u64 code_start = 0x401000, code_bytes = 0x8000, data_start = 0x7F0000000000;
-
-/// SplitMix64: a sequence that is the same everywhere.
-class Random {
- public:
-  explicit Random(u64 seed) : state_(seed) {}
-  u64 next() {
-    u64 z = state_ += 0x9E3779B97F4A7C15;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return z ^ (z >> 31);
-  }
-  u64 below(u64 limit) { return next() % limit; }
-
- private:
-  u64 state_;
-};
 
 /// What one record is about.
 struct Subject {
@@ -38,7 +23,7 @@ void put(std::byte* record, u32 offset, const T& group) {
   std::memcpy(record + offset, &group, sizeof(T));
 }
 
-GprGroup random_gprs(Random& random, const Subject& subject) {
+GprGroup random_gprs(SplitMix& random, const Subject& subject) {
   GprGroup group{};
   group.rflags = 0x246;
   group.rip = subject.ip + 4;
@@ -46,15 +31,15 @@ GprGroup random_gprs(Random& random, const Subject& subject) {
   return group;
 }
 
-u64 legacy_info(Random& random) { return 1 + random.below(200); }  // cycles, predicted
+u64 legacy_info(SplitMix& random) { return 1 + random.below(200); }  // cycles, predicted
 
-u64 arch_info(Random& random) {
+u64 arch_info(SplitMix& random) {
   constexpr u64 known_types = 6;
   const u64 cycles = legacy_info(random);
   return lbr_info::CYC_CNT_VALID | to_field(random.below(known_types), 59, 56) | cycles;
 }
 
-void put_branches(std::byte* record, u32 offset, u32 entries, Random& random, u64 (*info)(Random&)) {
+void put_branches(std::byte* record, u32 offset, u32 entries, SplitMix& random, u64 (*info)(SplitMix&)) {
   for (u32 i = 0; i < entries; ++i) {
     LbrRecord entry{};
     entry.from = code_start + random.below(code_bytes);
@@ -64,7 +49,7 @@ void put_branches(std::byte* record, u32 offset, u32 entries, Random& random, u6
   }
 }
 
-void put_fixed(std::byte* record, unsigned format, Random& random, const Subject& subject) {
+void put_fixed(std::byte* record, unsigned format, SplitMix& random, const Subject& subject) {
   FixedRecord fixed{};
   const GprGroup gprs = random_gprs(random, subject);
   fixed.registers.rflags = gprs.rflags;
@@ -87,7 +72,7 @@ u64 adaptive_config(const RecordGroups& groups) {
          (groups.lbr_entries != 0 ? LBR | to_field(groups.lbr_entries - 1, 31, 24) : 0);
 }
 
-void put_adaptive(std::byte* record, const AdaptiveLayout& layout, u64 config, Random& random,
+void put_adaptive(std::byte* record, const AdaptiveLayout& layout, u64 config, SplitMix& random,
                   const Subject& subject) {
   BasicGroup basic{};
   basic.format = static_cast<u32>(config);
@@ -121,7 +106,7 @@ u64 arch_word(const RecordGroups& groups) {
 }
 
 /// Every component is in use.
-void put_vectors(std::byte* record, u64 word, u32 offset, Random& random) {
+void put_vectors(std::byte* record, u64 word, u32 offset, SplitMix& random) {
   ArchVectorHeader head{};
   u32 at = offset + static_cast<u32>(sizeof(head));
   for (const VectorGroup& group : vector_groups) {
@@ -132,7 +117,7 @@ void put_vectors(std::byte* record, u64 word, u32 offset, Random& random) {
   put(record, offset, head);
 }
 
-void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, Random& random,
+void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, SplitMix& random,
               const Subject& subject) {
   const ArchLayout layout = arch_layout(fragment.word, depth);
   ArchHeader head{};
@@ -168,7 +153,7 @@ void put_arch(std::byte* record, const ArchFragment& fragment, u32 depth, Random
   }
 }
 
-Subject next_subject(const GeneratorOptions& options, Random& random, const Subject& previous) {
+Subject next_subject(const GeneratorOptions& options, SplitMix& random, const Subject& previous) {
   Subject subject;
   const u64 owner = random.below(options.events);
   subject.counters = bit(static_cast<unsigned>(owner));
@@ -199,7 +184,7 @@ GeneratedBuffer generate_buffer(const GeneratorOptions& options) {
                         : options.format <= 6 ? adaptive.size
                                               : fragments.bytes();
   buffer.bytes.resize(options.records * buffer.record_bytes);
-  Random random(options.seed);
+  SplitMix random(options.seed);
   Subject subject;
   for (u64 i = 0; i < options.records; ++i) {
     std::byte* record = buffer.bytes.data() + i * buffer.record_bytes;

@@ -14,7 +14,7 @@ namespace pmusim::why {
 ///
 /// Cycles of an instruction are those from the retirement before it to its own, but for those in which the
 /// pipeline was refilled: they are cycles of the instruction that was mispredicted or cleared the pipeline.
-/// So all cycles are somebody's, and nobody's twice.
+/// So no cycle is left out, and none is counted twice.
 enum class Column : u8 {
   // time; slots are issue_width a cycle
   cycles,
