@@ -16,7 +16,7 @@ namespace pmusim::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Registers = std::vector<const Register*>;
+using RegisterRefs = std::vector<const Register*>;
 
 struct MsrCommand {
   std::string wanted;
@@ -51,7 +51,7 @@ std::string models_with(u32 address) {
   return names;
 }
 
-Registers find_address(const RegisterList& list, const CpuModel& model, u32 address) {
+RegisterRefs find_address(const RegisterList& list, const CpuModel& model, u32 address) {
   if (const Register* entry = list.find(address)) return {entry};
   const std::string others = models_with(address);
   throw CommandError(fmt::format("MSR {:#x} does not exist on {}: RDMSR and WRMSR fault; {}", address,
@@ -67,8 +67,8 @@ bool is_named(const Register& entry, const std::string& wanted) {
   return false;
 }
 
-Registers find_name(const RegisterList& list, const CpuModel& model, const std::string& wanted) {
-  Registers found;
+RegisterRefs find_name(const RegisterList& list, const CpuModel& model, const std::string& wanted) {
+  RegisterRefs found;
   for (const Register& entry : list.all())
     if (is_named(entry, wanted)) found.push_back(&entry);
   if (!found.empty()) return found;
@@ -91,7 +91,7 @@ Registers find_name(const RegisterList& list, const CpuModel& model, const std::
 // ------------------------------------------------------------------------------------------------
 
 /// Registers of a row that follow each other make one line.
-void print_register_list(const RegisterList& list, const Registers& entries) {
+void print_register_list(const RegisterList& list, const RegisterRefs& entries) {
   constexpr auto line = "{:<16} {:<28} {:<11} {:<12} {}\n";
   fmt::print(line, "ADDRESS", "NAME", "ACCESS", "RESET", "WRITABLE BITS");
   std::vector<bool> printed(list.all().size());
@@ -118,8 +118,8 @@ void print_register_list(const RegisterList& list, const Registers& entries) {
 }
 
 /// Other addresses of the same storage.
-Registers aliases(const RegisterList& list, const Register& entry) {
-  Registers others;
+RegisterRefs aliases(const RegisterList& list, const Register& entry) {
+  RegisterRefs others;
   for (const Register& r : list.all())
     if (&r != &entry && r.storage == entry.storage) others.push_back(&r);
   return others;
@@ -177,7 +177,7 @@ void run_msr(const MsrCommand& command) {
   const CpuModel model = command.model.model();
   const Pmu pmu(model);
   const RegisterList& list = pmu.registers();
-  Registers found;
+  RegisterRefs found;
   if (command.wanted.empty()) {
     for (const Register& entry : list.all()) found.push_back(&entry);
   } else if (const auto address = parse_address(command.wanted)) {

@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "command.h"
+#include "output.h"
 #include "script_text.h"
 
 namespace pmusim::tools {

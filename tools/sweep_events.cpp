@@ -13,7 +13,7 @@ namespace {
 using Groups = std::vector<events::EventGroup>;
 
 /// Parts between commas, but for those within braces and within the slashes of terms.
-std::vector<std::string_view> split(std::string_view list) {
+std::vector<std::string_view> split_list(std::string_view list) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
   int depth = 0;
@@ -46,7 +46,7 @@ Part part_of(std::string_view text) {
   const std::size_t open = text.find_first_not_of(" \t\r\n"), close = text.rfind('}');
   if (open == std::string_view::npos || text[open] != '{' || close == std::string_view::npos)
     return {{text}, {}};
-  return {split(text.substr(open + 1, close - open - 1)), text.substr(close + 1)};
+  return {split_list(text.substr(open + 1, close - open - 1)), text.substr(close + 1)};
 }
 
 /// What an event is called where it is known.
@@ -97,7 +97,7 @@ Result<EventList, Error> events_on(const CpuModel& model, std::string_view list)
     result.groups = std::move(whole).value();
     return result;
   }
-  for (const std::string_view text : split(list))
+  for (const std::string_view text : split_list(list))
     if (!add_known(result, model, part_of(text))) return Failure(whole.error());
   return result;
 }
