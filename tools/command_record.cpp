@@ -171,6 +171,8 @@ void add_sample_options(CLI::App& command, RecordCommand* c) {
   command.add_flag("--data-page-size", options.data_page_sizes, "Sample the page size of data addresses");
   command.add_flag("--code-page-size", options.code_page_sizes, "Sample the page size of code addresses");
   command.add_flag("--transaction", options.transactions, "Sample transaction flags");
+  command.add_flag("-R,--raw-samples", options.raw,
+                   "Sample the registers of instruction-based sampling (ibs_fetch, ibs_op) as they are");
   command
       .add_option("-I,--intr-regs", c->interrupt_registers,
                   "Sample registers at the sampled instruction: =ax,bx,ip,... ('?' lists them; all without)")

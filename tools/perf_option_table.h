@@ -71,7 +71,6 @@ inline constexpr auto perf_option_table = std::to_array<PerfOption>({
     {"record", "--off-cpu", "--off-cpu", Fate::refused, "a trace does not hold the time between a thread's turns; use --switch-events"},
     {"record", "--filter", "--filter=FILTER", Fate::refused, "it is for tracepoints and hardware traces, which a replay has not; filter with 'perf script'"},
     {"record", "--setup-filter", "--setup-filter=pin", Fate::refused, "there is no BPF filter to set up; filter with 'perf script'"},
-    {"record", "-R,--raw-samples", "-R", Fate::refused, "raw data is what tracepoints have; use -d, -W or --intr-regs for what PEBS knows"},
     {"record", "-n,--no-samples", "-n", Fate::refused, "nothing would be in the file; use 'pmusim stat' to count"},
     {"record", "-s,--stat", "-s", Fate::refused, "counts of threads are not put into the file; use 'pmusim stat --per-thread'"},
     {"record", "-i,--no-inherit", "-i", Fate::refused, "events see every process; use -p or -t to choose whose samples to keep"},

@@ -4,6 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
+
+#include "events/sampling_pmus.h"
+#include "pmusim/arch/ibs.h"
 
 namespace pmusim::events {
 namespace {
@@ -47,6 +52,29 @@ constexpr Row rows[] = {
     {{"acr_mask", config2, {0, 64}}, [](const CpuModel& m) { return m.acr.cause != 0; }},
 };
 
+template <u32 capability>
+bool has_ibs(const CpuModel& m) {
+  return (m.amd.cpuid_8000001b_eax & capability) != 0;
+}
+
+constexpr Row fetch_rows[] = {
+    {{"rand_en", config, {57, 1}}, always},
+    {{"l3missonly", config, {59, 1}}, has_ibs<ibs::caps::L3_MISS_FILTER>},
+    {{"swfilt", config2, {0, 1}}, always},
+};
+constexpr Row op_rows[] = {
+    {{"cnt_ctl", config, {19, 1}}, has_ibs<ibs::caps::OP_COUNT>},
+    {{"l3missonly", config, {16, 1}}, has_ibs<ibs::caps::L3_MISS_FILTER>},
+    {{"ldlat", config1, {0, 12}}, has_ibs<ibs::caps::LATENCY_FILTER>},
+    {{"swfilt", config2, {0, 1}}, always},
+};
+
+std::span<const Row> rows_of(u32 type) {
+  if (type == ibs_fetch_type) return fetch_rows;
+  if (type == ibs_op_type) return op_rows;
+  return rows;
+}
+
 std::string text_of(const BitRange& bits) {
   return bits.width == 1 ? fmt::format("{}", bits.low)
                          : fmt::format("{}-{}", bits.low, bits.low + bits.width - 1);
@@ -63,15 +91,18 @@ std::string Format::text() const {
   return upper.width == 0 ? first : first + "," + text_of(upper);
 }
 
-std::vector<Format> formats(const CpuModel& model) {
+std::vector<Format> formats(const CpuModel& model, u32 type) {
   std::vector<Format> present;
-  for (const Row& row : rows)
+  for (const Row& row : rows_of(type))
     if (row.exists(model)) present.push_back(row.format);
   return present;
 }
 
 bool is_format(std::string_view name) {
-  return std::ranges::any_of(rows, [&](const Row& row) { return row.format.name == name; });
+  const auto has = [&](std::span<const Row> of) {
+    return std::ranges::any_of(of, [&](const Row& row) { return row.format.name == name; });
+  };
+  return has(rows) || has(fetch_rows) || has(op_rows);
 }
 
 }  // namespace pmusim::events

@@ -29,8 +29,9 @@ struct Format {
   std::string text() const;
 };
 
-/// Those of a model's PMU, as Linux publishes them (x86_pmu's format attributes).
-std::vector<Format> formats(const CpuModel& model);
+/// Those of a PMU of the model by its attr.type, as Linux publishes them: the core's
+/// (PERF_TYPE_RAW), or one of `sampling_pmus()`.
+std::vector<Format> formats(const CpuModel& model, u32 type = static_cast<u32>(perf::EventType::raw));
 
 /// Whether there is a model that may have one of that name.
 bool is_format(std::string_view name);

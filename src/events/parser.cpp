@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/suggest.h"
+#include "events/sampling_pmus.h"
 #include "events/vendor.h"
 #include "modifiers.h"
 #include "names.h"
@@ -137,9 +138,12 @@ class Parser {
                                        : fmt::format("expected an event, found '{}'", found));
     }
     ParsedEvent event;
-    const bool is_pmu = is_this_pmu(name) && peek() == '/';
-    if (!is_pmu)
-      if (const auto done = select_named(event, name, begin); !done.ok()) return Failure(done.error());
+    const std::optional<u32> pmu = peek() == '/' ? find_pmu(name) : std::nullopt;
+    const bool is_pmu = pmu.has_value();
+    if (is_pmu)
+      event.attr.type = *pmu;
+    else if (const auto done = select_named(event, name, begin); !done.ok())
+      return Failure(done.error());
     std::size_t end_of_name = position_;
     if (peek() == '/') {
       if (const auto done = parse_terms(event, is_pmu, group); !done.ok()) return Failure(done.error());
@@ -150,10 +154,12 @@ class Parser {
     return event;
   }
 
-  bool is_this_pmu(std::string_view name) const {
-    if (name == "cpu") return true;
-    if (!model_.hybrid) return false;
-    return name == (model_.core_type == CoreType::atom ? "cpu_atom" : "cpu_core");
+  /// attr.type of the PMU of that name; nothing if the model has none.
+  std::optional<u32> find_pmu(std::string_view name) const {
+    if (const auto sampling = find_sampling_pmu(model_, name)) return sampling->type;
+    const std::string_view hybrid = model_.core_type == CoreType::atom ? "cpu_atom" : "cpu_core";
+    const bool is_core = name == "cpu" || (model_.hybrid && name == hybrid);
+    return is_core ? std::optional(static_cast<u32>(perf::EventType::raw)) : std::nullopt;
   }
 
   /// The word behind a ':' at `position_`, if it cannot be modifiers.
@@ -201,6 +207,10 @@ class Parser {
     if (lower_case && !umask_ahead().empty())
       return fail(begin, fmt::format("'{}:{}' is a tracepoint or breakpoint; a replay has neither", name,
                                      umask_ahead()));
+    if (name == "ibs_fetch" || name == "ibs_op")
+      return fail(begin, find_sampling_pmu(model_, name)
+                             ? fmt::format("'{}' is a PMU: its event is '{}//'", name, name)
+                             : fmt::format("{} has no PMU '{}'", model_.title, name));
     if (name == "cpu_core" || name == "cpu_atom")
       return fail(begin, fmt::format("{} has no PMU '{}'; its PMU is 'cpu'", model_.title, name));
     const auto names = known_names(model_);
@@ -212,12 +222,12 @@ class Parser {
     const std::size_t slash = position_;
     const auto text = take_slashes();
     if (!text) return fail(slash, "no second '/' closes the term list");
-    if (is_pmu) event.attr.type = static_cast<u32>(perf::EventType::raw);
+    const bool is_core_pmu = is_pmu && !is_sampling_pmu(event.attr.type);
     if (trimmed(*text).empty())
-      return is_pmu ? Result<Done, Error>(fail(slash, "'cpu//' names no event")) : Done{};
+      return is_core_pmu ? Result<Done, Error>(fail(slash, "'cpu//' names no event")) : Done{};
     std::optional<double> ratio;
     for (const Term& term : split_terms(*text, slash + 1)) {
-      const bool names_event = is_pmu && !term.value && !is_term(term.name);
+      const bool names_event = is_core_pmu && !term.value && !is_term(term.name);
       const auto done = names_event ? select_inside(event, term) : apply(event, term, ratio);
       if (!done.ok()) return done;
     }

@@ -11,6 +11,7 @@
 
 #include "base/suggest.h"
 #include "events/formats.h"
+#include "events/sampling_pmus.h"
 #include "pmusim/base/bits.h"
 #include "text.h"
 
@@ -35,8 +36,8 @@ std::optional<Format> find_in(std::span<const Format> formats, std::string_view 
   return found == formats.end() ? std::nullopt : std::optional(*found);
 }
 
-std::optional<Format> find_format(std::string_view name, const CpuModel& model) {
-  const auto own = find_in(formats(model), name);
+std::optional<Format> find_format(std::string_view name, const CpuModel& model, u32 type) {
+  const auto own = find_in(formats(model, type), name);
   return own ? own : find_in(words, name);
 }
 
@@ -114,9 +115,9 @@ std::vector<Term> split_terms(std::string_view text, std::size_t position) {
   return terms;
 }
 
-std::vector<std::string_view> term_names(const CpuModel& model) {
+std::vector<std::string_view> term_names(const CpuModel& model, u32 type) {
   std::vector<std::string_view> names(other_terms.begin(), other_terms.end());
-  for (const Format& f : formats(model)) names.push_back(f.name);
+  for (const Format& f : formats(model, type)) names.push_back(f.name);
   for (const Format& f : words) names.push_back(f.name);
   return names;
 }
@@ -127,8 +128,9 @@ bool is_term(std::string_view name) {
 
 Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, const CpuModel& model,
                                std::optional<double>& ratio_to_prev) {
-  if (const auto format = find_format(term.name, model)) {
-    if (format->selects_event() && event.attr.type != static_cast<u32>(perf::EventType::raw))
+  const u32 type = event.attr.type;
+  if (const auto format = find_format(term.name, model, type)) {
+    if (format->selects_event() && type != static_cast<u32>(perf::EventType::raw) && !is_sampling_pmu(type))
       return Failure(Error(fmt::format(
           "term '{}' changes the event select and a generic event has none; write cpu/event=...,{}.../",
           term.name, term.name)));
@@ -144,8 +146,10 @@ Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, const CpuMo
     return Done{};
   }
   if (is_format(term.name))
-    return Failure(Error(fmt::format("the PMU of {} has no term '{}'", model.title, term.name)));
-  const auto names = term_names(model);
+    return Failure(Error(fmt::format("the PMU{} of {} has no term '{}'",
+                                     is_sampling_pmu(type) ? " for instruction-based sampling" : "",
+                                     model.title, term.name)));
+  const auto names = term_names(model, type);
   return Failure(Error(fmt::format("unknown term '{}'{}", term.name, did_you_mean(term.name, names))));
 }
 

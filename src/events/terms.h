@@ -24,14 +24,15 @@ std::vector<Term> split_terms(std::string_view text, std::size_t position);
 /// A term of perf's, or of some model's PMU.
 bool is_term(std::string_view name);
 
-/// Applies one term of the PMU of `model`; a generic event takes none that is part of the event select.
-/// `ratio_to_prev` receives the value of that term, which needs the previous event. Errors are sentences
-/// without a position.
+/// Applies one term of the event's PMU on `model`; a generic event takes none that is part of the event
+/// select. `ratio_to_prev` receives the value of that term, which needs the previous event. Errors are
+/// sentences without a position.
 [[nodiscard]] Result<Done, Error> apply_term(ParsedEvent& event, const Term& term, const CpuModel& model,
                                              std::optional<double>& ratio_to_prev);
 
-/// The names of all terms that a model has, for suggestions.
-std::vector<std::string_view> term_names(const CpuModel& model);
+/// The names of all terms that a PMU of the model has, for suggestions.
+std::vector<std::string_view> term_names(const CpuModel& model,
+                                         u32 type = static_cast<u32>(perf::EventType::raw));
 
 }  // namespace pmusim::events
 

@@ -6,6 +6,7 @@
 #include "events/event_code.h"
 #include "events/formats.h"
 #include "events/names.h"
+#include "events/sampling_pmus.h"
 #include "session/pmu_caps.h"
 
 namespace pmusim::live {
@@ -33,21 +34,19 @@ std::string terms(const events::NamedEvent& event, SelectLayout layout) {
   return text + "\n";
 }
 
-}  // namespace
+/// What every PMU has.
+PmuView pmu_view(const CpuModel& model, std::string_view name, u32 type) {
+  PmuView view{.name = std::string(name), .files = {{"type", fmt::format("{}\n", type)}}};
+  for (const events::Format& format : events::formats(model, type))
+    view.files.emplace_back(fmt::format("format/{}", format.name), format.text() + "\n");
+  return view;
+}
 
-MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, const perf::Limits& limits) {
-  MachineView view{.pmu_name = pmu.name,
-                   .pmu_files = {},
-                   .environment = {},
-                   .settings = {{"perf_event_paranoid", fmt::format("{}\n", limits.paranoid)},
-                                {"perf_event_mlock_kb", fmt::format("{}\n", limits.mlock_kib)},
-                                {"perf_event_max_sample_rate", fmt::format("{}\n", limits.max_sample_rate)}}};
+PmuView core_pmu_view(const CpuModel& model, const perf::PmuCapabilities& pmu) {
+  PmuView view = pmu_view(model, pmu.name, static_cast<u32>(perf::EventType::raw));
   const auto add = [&](std::string path, std::string text) {
-    view.pmu_files.emplace_back(std::move(path), std::move(text));
+    view.files.emplace_back(std::move(path), std::move(text));
   };
-  add("type", fmt::format("{}\n", static_cast<u32>(perf::EventType::raw)));
-  for (const events::Format& format : events::formats(model))
-    add(fmt::format("format/{}", format.name), format.text() + "\n");
   for (const std::string_view name : events::perf_event_names(model)) {
     const auto event = encoding(model, name);
     if (!event) continue;
@@ -56,6 +55,26 @@ MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, con
   }
   for (const auto& [name, text] : pmu_caps(pmu, model)) add("caps/" + name, text + "\n");
   if (model.hybrid) add("cpus", "0\n");
+  return view;
+}
+
+PmuView sampling_pmu_view(const CpuModel& model, const events::SamplingPmu& pmu) {
+  PmuView view = pmu_view(model, pmu.name, pmu.type);
+  for (const auto& [name, text] : events::sampling_pmu_caps(model, pmu.type))
+    view.files.emplace_back("caps/" + name, text + "\n");
+  return view;
+}
+
+}  // namespace
+
+MachineView view_of(const CpuModel& model, const perf::PmuCapabilities& pmu, const perf::Limits& limits) {
+  MachineView view{.pmus = {core_pmu_view(model, pmu)},
+                   .environment = {},
+                   .settings = {{"perf_event_paranoid", fmt::format("{}\n", limits.paranoid)},
+                                {"perf_event_mlock_kb", fmt::format("{}\n", limits.mlock_kib)},
+                                {"perf_event_max_sample_rate", fmt::format("{}\n", limits.max_sample_rate)}}};
+  for (const events::SamplingPmu& sampling : events::sampling_pmus(model))
+    view.pmus.push_back(sampling_pmu_view(model, sampling));
   view.environment = {{"PERF_CPUID", fmt::format("{}-{}-{:X}-{:X}", cpuid_name(model.vendor), model.family,
                                                  model.model, model.stepping)},
                       {"LIBPFM_FORCE_PMU", model.pfm_name}};

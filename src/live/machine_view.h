@@ -14,9 +14,14 @@
 /// that tools take it for.
 namespace pmusim::live {
 
+/// A PMU in sysfs.
+struct PmuView {
+  std::string name;                                        ///< of its directory in /sys/devices
+  std::vector<std::pair<std::string, std::string>> files;  ///< path in there, text
+};
+
 struct MachineView {
-  std::string pmu_name;                                          ///< of its directory in /sys/devices
-  std::vector<std::pair<std::string, std::string>> pmu_files;    ///< path in there, text
+  std::vector<PmuView> pmus;                                     ///< the core's, and what is beside it
   std::vector<std::pair<std::string, std::string>> environment;  ///< variables that say which CPU this is
   std::vector<std::pair<std::string, std::string>> settings;     ///< sysctl kernel.*, by name
 };

@@ -56,32 +56,35 @@ void enter_mount_namespace() {
   check(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "a private mount namespace");
 }
 
-bool is_core_pmu(const std::string& name) {
-  return name == "cpu" || name == "cpu_core" || name == "cpu_atom";
+/// Of the CPU that is: programs see those of the emulated one in their place.
+bool is_of_cpu(const std::string& name) {
+  return name == "cpu" || name == "cpu_core" || name == "cpu_atom" || name == "ibs_fetch" || name == "ibs_op";
 }
 
-/// All devices that there are, and the PMU among them.
+/// All devices that there are, and the CPU's PMUs among them.
 void show_devices(const MachineView& view, const fs::path& scratch) {
   for (const fs::directory_entry& device : fs::directory_iterator(devices)) {
     const std::string name = device.path().filename();
-    if (is_core_pmu(name)) continue;
+    if (is_of_cpu(name)) continue;
     fs::create_directory(scratch / name);
     bind(device.path(), scratch / name);
   }
-  for (const auto& [path, text] : view.pmu_files) {
-    const fs::path file = scratch / view.pmu_name / path;
-    fs::create_directories(file.parent_path());
-    write_file(file, text);
-  }
+  for (const PmuView& pmu : view.pmus)
+    for (const auto& [path, text] : pmu.files) {
+      const fs::path file = scratch / pmu.name / path;
+      fs::create_directories(file.parent_path());
+      write_file(file, text);
+    }
   bind(scratch, devices);
 }
 
 void show_event_sources(const MachineView& view, const fs::path& scratch) {
   for (const fs::directory_entry& source : fs::directory_iterator(event_sources)) {
     const std::string name = source.path().filename();
-    if (!is_core_pmu(name)) fs::create_symlink(fs::read_symlink(source.path()), scratch / name);
+    if (!is_of_cpu(name)) fs::create_symlink(fs::read_symlink(source.path()), scratch / name);
   }
-  fs::create_symlink(fs::path("../../../devices") / view.pmu_name, scratch / view.pmu_name);
+  for (const PmuView& pmu : view.pmus)
+    fs::create_symlink(fs::path("../../../devices") / pmu.name, scratch / pmu.name);
   bind(scratch, event_sources);
 }
 

@@ -181,7 +181,7 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   (*cpu)->catch_up();
   summary.instructions = (*cpu)->instructions();
   summary.calls = supervisor.served();
-  summary.driver = (*cpu)->monitor().driver().statistics();
+  summary.driver = (*cpu)->monitor().driver_statistics();
   summary.elapsed_ns = (*cpu)->monitor().now();
   if (trace) summary.trace = trace->finish();
   return summary;

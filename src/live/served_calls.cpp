@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 
+#include "events/sampling_pmus.h"
 #include "live/descriptor_link.h"
 #include "live/user_attribute.h"
 #include "perf/attr_check.h"
@@ -25,6 +26,7 @@ using perf::EventType;
 /// The kernel's own software events and tracepoints work without a PMU. Those that count nothing are opened
 /// for the records beside samples, which have to be in one buffer with them.
 bool is_kernels(const perf::Attr& attr, i32 pid) {
+  if (events::is_sampling_pmu(attr.type)) return false;
   switch (static_cast<EventType>(attr.type)) {
     case EventType::hardware:
     case EventType::hw_cache:

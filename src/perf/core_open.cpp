@@ -136,7 +136,12 @@ Outcome LinuxCore::choose_pmu(Event& event) {
     event.pmu = is_own ? &pmus_.own() : pmus_.find(has_extended_type(attr) ? extended : attr.type);
   if (event.pmu == nullptr)
     return refuse(ENOENT, "type: no PMU counts type {} config {:#x}", attr.type, attr.config);
-  return event.pmu->init(event);
+  const u32 type = attr.type;
+  auto taken = event.pmu->init(event);
+  const bool is_forwarded = !taken.ok() && taken.error().error_number == ENOENT && attr.type != type;
+  if (!is_forwarded) return taken;
+  start_period(event);
+  return choose_pmu(event);
 }
 
 Outcome LinuxCore::check_group(const Event& event, const Event& leader) const {

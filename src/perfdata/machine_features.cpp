@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace pmusim::perfdata {
@@ -128,20 +129,23 @@ bool parse_clock_data(SampleClock& clock, ByteReader& in) {
   return in.ok();
 }
 
-Payload hybrid_topology(const std::vector<HybridPmu>& pmus) {
+bool is_of_hybrid(const PmuFeature& pmu) { return !pmu.cpus.empty(); }
+
+Payload hybrid_topology(const std::vector<PmuFeature>& pmus) {
   Payload payload;
-  payload.put(static_cast<u32>(pmus.size()));
-  for (const HybridPmu& pmu : pmus) {
+  payload.put(static_cast<u32>(std::ranges::count_if(pmus, is_of_hybrid)));
+  for (const PmuFeature& pmu : pmus) {
+    if (!is_of_hybrid(pmu)) continue;
     payload.put_string(pmu.name);
     payload.put_string(pmu.cpus);
   }
   return payload;
 }
 
-Payload hybrid_capabilities(const std::vector<HybridPmu>& pmus) {
+Payload pmu_capabilities(const std::vector<PmuFeature>& pmus) {
   Payload payload;
   payload.put(static_cast<u32>(pmus.size()));
-  for (const HybridPmu& pmu : pmus) {
+  for (const PmuFeature& pmu : pmus) {
     put_capabilities(payload, pmu.capabilities);
     payload.put_string(pmu.name);
   }
@@ -149,10 +153,10 @@ Payload hybrid_capabilities(const std::vector<HybridPmu>& pmus) {
 }
 
 /// Of the PMU that the other of the two features may have named already.
-HybridPmu& hybrid_pmu(Metadata& m, const std::string& name) {
-  for (HybridPmu& pmu : m.hybrid_pmus)
+PmuFeature& pmu_of(Metadata& m, const std::string& name) {
+  for (PmuFeature& pmu : m.pmus)
     if (pmu.name == name) return pmu;
-  return m.hybrid_pmus.emplace_back(HybridPmu{name, {}, {}});
+  return m.pmus.emplace_back(PmuFeature{name, {}, {}});
 }
 
 /// Unless `in` ended within it.
@@ -191,10 +195,9 @@ void put_machine_features(Features& features, const Metadata& m) {
     features[Feature::clock_id].put(m.sample_clock->resolution_ns);
     features.emplace(Feature::clock_data, clock_data(*m.sample_clock));
   }
-  if (!m.hybrid_pmus.empty()) {
-    features.emplace(Feature::hybrid_topology, hybrid_topology(m.hybrid_pmus));
-    features.emplace(Feature::pmu_caps, hybrid_capabilities(m.hybrid_pmus));
-  }
+  if (std::ranges::any_of(m.pmus, is_of_hybrid))
+    features.emplace(Feature::hybrid_topology, hybrid_topology(m.pmus));
+  if (!m.pmus.empty()) features.emplace(Feature::pmu_caps, pmu_capabilities(m.pmus));
 }
 
 bool parse_machine_feature(Metadata& m, Feature feature, ByteReader& in) {
@@ -216,13 +219,13 @@ bool parse_machine_feature(Metadata& m, Feature feature, ByteReader& in) {
       return parse_clock_data(sample_clock(m), in);
     case Feature::hybrid_topology:
       return take_list(in, [&] {
-        HybridPmu& pmu = hybrid_pmu(m, in.take_string());
+        PmuFeature& pmu = pmu_of(m, in.take_string());
         pmu.cpus = in.take_string();
       });
     case Feature::pmu_caps:
       return take_list(in, [&] {
         Capabilities capabilities = take_capabilities(in);
-        hybrid_pmu(m, in.take_string()).capabilities = std::move(capabilities);
+        pmu_of(m, in.take_string()).capabilities = std::move(capabilities);
       });
     default:
       return true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "events/sampling_pmus.h"
 #include "pmusim/session/stat.h"
 #include "pmusim/trace/reader.h"
 #include "session/growing_periods.h"
@@ -19,6 +20,8 @@ constexpr u64 counted_of_running_program = 1 << 24;
 constexpr u64 shortest_certain_period = 1000;
 /// A timer's: those of cpu-clock and task-clock (in ns) are no shorter, as in a kernel.
 constexpr u64 shortest_clock_period = 10'000;
+/// Of instruction-based sampling, which counts in steps of as many.
+constexpr u64 sampling_step = 16, shortest_sampling_period = 0x90;
 
 bool needs_period(const events::ParsedEvent& event, bool leads) {
   const bool only_read = event.sample_read && !leads;
@@ -60,6 +63,7 @@ std::vector<u64> sampled_counts(const StatReport& report, const RecordOptions& o
 class Choice {
  public:
   u64 for_count(u64 count, const perf::Attr& attr) {
+    if (events::is_sampling_pmu(attr.type)) return in_steps(count / default_samples);
     const u64 shortest = is_clock(attr) ? shortest_clock_period : 1;
     u64 period = std::max(shortest, count < 2 * default_samples ? 1 : prime_from(count / default_samples));
     while (period > 1 && taken_.contains(period)) period = prime_from(period + 1);
@@ -68,13 +72,24 @@ class Choice {
   }
 
  private:
+  u64 in_steps(u64 wanted) {
+    u64 period = std::max(wanted - wanted % sampling_step, shortest_sampling_period);
+    while (taken_.contains(period)) period += sampling_step;
+    taken_.insert(period);
+    return period;
+  }
+
   std::set<u64> taken_;
 };
 
-/// As they are counted beforehand: a kernel refuses precise events that do not sample.
-std::vector<events::EventGroup> without_precision(std::vector<events::EventGroup> groups) {
+/// As they are counted beforehand: a kernel refuses precise events that do not sample, and PMUs that only
+/// sample count nothing.
+std::vector<events::EventGroup> counting(std::vector<events::EventGroup> groups) {
   for (events::EventGroup& group : groups)
-    for (events::ParsedEvent& event : group.events) event.attr.precise_ip = 0;
+    for (events::ParsedEvent& event : group.events) {
+      event.attr.precise_ip = 0;
+      if (events::is_sampling_pmu(event.attr.type)) event.attr = events::counted_like(event.attr);
+    }
   return groups;
 }
 
@@ -83,12 +98,11 @@ std::vector<events::EventGroup> without_precision(std::vector<events::EventGroup
 Result<ChosenPeriods, Error> choose_periods(Session& session, const RecordOptions& options,
                                             perf::Throttling throttling) {
   ChosenPeriods result{.events = options.events, .chosen = {}, .growing = {}};
-  StatOptions counting{.events = without_precision(result.events),
-                       .fitting = Fitting::multiplex,
-                       .measured = options.measured};
-  counting.per_thread = !options.processes.empty() || !options.threads.empty();
-  if (!session.trace().length()) counting.max_instructions = counted_of_running_program;
-  const Result<StatReport, Error> report = stat(session, counting);
+  StatOptions stat_options{
+      .events = counting(result.events), .fitting = Fitting::multiplex, .measured = options.measured};
+  stat_options.per_thread = !options.processes.empty() || !options.threads.empty();
+  if (!session.trace().length()) stat_options.max_instructions = counted_of_running_program;
+  const Result<StatReport, Error> report = stat(session, stat_options);
   if (!report.ok()) return Failure(report.error());
   const std::vector<u64> counts = sampled_counts(*report, options);
   GrowingPeriods growing{.after_instructions = report->instructions, .events = {}};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "events/sampling_pmus.h"
 #include "pmusim/trace/recorder.h"
 #include "pmusim/version.h"
 #include "session/monitor.h"
@@ -60,9 +61,14 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
                        .caches = caches(model.core)};
   if (options.clock) m.sample_clock = perfdata::SampleClock{.id = *options.clock};
   if (model.hybrid)
-    m.hybrid_pmus = {{pmu.name, "0", pmu_caps(pmu, model)}};
+    m.pmus = {{pmu.name, "0", pmu_caps(pmu, model)}};
   else
     m.cpu_pmu_caps = pmu_caps(pmu, model);
+  for (const events::SamplingPmu& sampling : events::sampling_pmus(model)) {
+    m.pmu_mappings.emplace_back(sampling.type, sampling.name);
+    if (auto caps = events::sampling_pmu_caps(model, sampling.type); !caps.empty())
+      m.pmus.push_back({std::string(sampling.name), {}, std::move(caps)});
+  }
   return m;
 }
 

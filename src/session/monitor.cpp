@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "events/resolve.h"
+#include "events/sampling_pmus.h"
 #include "perf/simd_abi.h"
 #include "pmusim/driver/intel_driver.h"
 #include "session/perf_time.h"
@@ -33,6 +34,7 @@ u64 longest_reload(const CpuModel& model) {
 driver::DriverOptions driver_options(const SessionOptions& options) {
   driver::DriverOptions driver = options.driver;
   driver.kernel = options.kernel;
+  if (const auto ops = events::find_sampling_pmu(options.model, "ibs_op")) driver.ibs_op_type = ops->type;
   return driver;
 }
 
@@ -106,11 +108,27 @@ Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
       perf_(perf::PerfCore::create(*driver_, perf_options(options))),
       sampling_takes_time_(sampling_takes_time(options.model.policies)) {
   driver_->attach(*perf_);
+  register_sampling_pmus(driver_options(options));
   perf_->set_target(*this);
   pmu_.set_pmi_handler(this);
 }
 
 Monitor::~Monitor() = default;
+
+void Monitor::register_sampling_pmus(const driver::DriverOptions& options) {
+  for (const events::SamplingPmu& pmu : events::sampling_pmus(model())) {
+    const auto side = pmu.type == events::ibs_fetch_type ? driver::IbsSide::fetch : driver::IbsSide::op;
+    auto& driver = *ibs_.emplace_back(std::make_unique<driver::IbsDriver>(pmu_, side, options));
+    perf_->register_pmu(pmu.type, driver);
+    driver.attach(*perf_);
+  }
+}
+
+driver::DriverStatistics Monitor::driver_statistics() const {
+  driver::DriverStatistics all = driver_->statistics();
+  for (const auto& ibs : ibs_) all += ibs->statistics();
+  return all;
+}
 
 Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
   if (attr.exclude_user != 0 && !handling_takes_time(model().policies))
@@ -139,6 +157,11 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
         "it samples data addresses, their sources or latencies, and core '{}' does not look at memory: "
         "core 'interval' does",
         name_of(core_)));
+  if (events::is_sampled_by_unit(model(), attr) && core_ != CoreLevel::interval)
+    return refuse(
+        fmt::format("instruction-based sampling writes down caches and latencies, and core '{}' does not "
+                    "look at memory: core 'interval' does",
+                    name_of(core_)));
   if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
   return events::is_pmu_event(attr) ? check_pmu_event(attr) : Done{};
 }
@@ -262,7 +285,9 @@ void Monitor::stop_events() {
 
 void Monitor::handle_pmi(const InterruptFrame& frame) {
   perf_->set_time(now());
-  driver_->handle_pmi(frame);
+  bool is_handled = false;  // an interrupt of the core's counters comes by itself
+  for (const auto& ibs : ibs_) is_handled = ibs->handle_nmi(frame) || is_handled;
+  if (!is_handled) driver_->handle_pmi(frame);
   if (sampling_takes_time_) run_handler(frame);
 }
 

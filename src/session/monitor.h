@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "pmusim/driver/core_driver.h"
+#include "pmusim/driver/ibs_driver.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/session/session.h"
 #include "pmusim/trace/source.h"
@@ -39,6 +41,8 @@ class Monitor final : private PmiHandler, private perf::Target {
   perf::PerfCore& perf() { return *perf_; }
   Pmu& pmu() { return pmu_; }
   const driver::CoreDriver& driver() const { return *driver_; }
+  /// What the drivers of all its PMUs met.
+  driver::DriverStatistics driver_statistics() const;
   const CpuModel& model() const { return pmu_.model(); }
   /// How perf time follows from the TSC.
   perf::TscToNs clock() const { return clock_; }
@@ -82,6 +86,7 @@ class Monitor final : private PmiHandler, private perf::Target {
  private:
   Result<Done, KernelError> check_event(const perf::Attr& attr) const;
   Result<Done, KernelError> check_pmu_event(const perf::Attr& attr) const;
+  void register_sampling_pmus(const driver::DriverOptions& options);
   KernelError kernels_word(const KernelError& refusal, perf::Attr attr, perf::Event* leader,
                            CountedTasks counted);
   void run_due_work();
@@ -103,6 +108,7 @@ class Monitor final : private PmiHandler, private perf::Target {
   CoreLevel core_;
   Pmu pmu_;
   std::unique_ptr<driver::CoreDriver> driver_;
+  std::vector<std::unique_ptr<driver::IbsDriver>> ibs_;
   perf::TscToNs clock_;
   std::unique_ptr<perf::PerfCore> perf_;
   u32 pid_ = 0, tid_ = 0;  // running now

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "events/sampling_pmus.h"
 #include "perf/ring_buffer.h"
 #include "perfdata/writer.h"
 #include "pmusim/events/parser.h"
@@ -44,6 +46,7 @@ u64 sample_type(const RecordOptions& options) {
   if (options.data_page_sizes) type |= ADDR | DATA_PAGE_SIZE;
   if (options.code_page_sizes) type |= CODE_PAGE_SIZE;
   if (options.transactions) type |= TRANSACTION;
+  if (options.raw) type |= RAW;
   if (options.branch_sample_type != 0) type |= BRANCH_STACK;
   if (options.call_graph_lbr) type |= BRANCH_STACK | CALLCHAIN;
   return type;
@@ -162,9 +165,24 @@ Result<perf::Event*, KernelError> open_event(Session& session, const events::Par
   return asked;
 }
 
+/// What asks for raw data of events of which none has any is refused.
+Result<Done, Error> check_raw(const CpuModel& model, const RecordOptions& options) {
+  const auto has_raw = [&](const events::ParsedEvent& event) {
+    return events::is_sampled_by_unit(model, event.attr);
+  };
+  const auto has_some = [&](const events::EventGroup& group) {
+    return std::ranges::any_of(group.events, has_raw);
+  };
+  if (!options.raw || std::ranges::any_of(options.events, has_some)) return Done{};
+  return Failure(Error(
+      "raw samples: only instruction-based sampling has raw data (ibs_op//, ibs_fetch// of AMD's models); "
+      "data addresses, weights and registers (-d, -W, --intr-regs) are what PEBS knows"));
+}
+
 /// Opens every event with one ring for all, and tells the sink about them.
 Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptions& options,
                                              RecordSink& sink) {
+  if (auto has_raw = check_raw(session.model(), options); !has_raw.ok()) return Failure(has_raw.error());
   perf::Event* first = nullptr;
   perf::RingBuffer* ring = nullptr;
   u32 index = 0;
@@ -173,6 +191,8 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
     if (group.events.size() > 1) sink.add_group(index, static_cast<u32>(group.events.size()));
     for (const events::ParsedEvent& parsed : group.events) {
       perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
+      // It cannot tell levels apart, and refuses to be asked.
+      if (events::is_sampled_by_unit(session.model(), attr)) attr.exclude_kernel = attr.exclude_hv = 0;
       // One event carries the side band.
       if (first == nullptr) ask_for_side_band(attr, options);
       Result<perf::Event*, KernelError> event = open_event(session, parsed, attr, leader);

@@ -53,7 +53,7 @@ Monitor& Session::State::add_monitor() {
 
 driver::DriverStatistics Session::State::driver_statistics() const {
   driver::DriverStatistics all;
-  for (const auto& monitor : monitors_) all += monitor->driver().statistics();
+  for (const auto& monitor : monitors_) all += monitor->driver_statistics();
   return all;
 }
 

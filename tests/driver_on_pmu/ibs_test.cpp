@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "driver/ibs/unit.h"
+#include "pmusim/driver/amd_driver.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/pmu/pmu.h"
@@ -323,6 +324,43 @@ TEST(IbsSampling, LeavesOutKernelCodeInSoftware) {
   const auto samples = samples_in(ring);
   EXPECT_GT(samples.size(), 20u);
   for (const auto& sample : samples) EXPECT_LT(at<u64>(sample, 8), u64{1} << 47);
+}
+
+// Linux, arch/x86/events/amd/ibs.c: forward_event_to_ibs and what it leaves to nobody.
+TEST(IbsForwarding, TakesPreciseCyclesAndOpsOfTheCore) {
+  Pmu pmu(Ibs::model_of("genoa"));
+  AmdDriver core(pmu, {.ibs_op_type = type_op});
+  IbsDriver ops(pmu, IbsSide::op);
+  const auto perf = perf::PerfCore::create(core);
+  perf->register_pmu(type_op, ops);
+  core.attach(*perf);
+  ops.attach(*perf);
+  perf->task_started(1, 1, "program");
+  perf->switch_to(1);
+  const auto opened = [&](u32 type, u64 config, unsigned precise) {
+    perf::Attr attr = Ibs::attr(type, 0x1000, config);
+    attr.precise_ip = precise & 3;
+    return perf->open(attr, 0, -1);
+  };
+  constexpr u32 hardware = 0, raw = 4;
+  const struct {
+    u32 type;
+    u64 config;
+    u64 forwarded;
+  } taken[] = {{hardware, 0, 0}, {raw, 0x76, 0}, {raw, 0xC1, bit(19)}};
+  for (const auto& row : taken)
+    for (const unsigned precise : {1u, 2u}) {
+      const auto event = opened(row.type, row.config, precise);
+      ASSERT_TRUE(event.ok()) << event.error().message;
+      EXPECT_EQ((*event)->pmu, &ops);
+      EXPECT_EQ((*event)->attr.type, type_op);
+      EXPECT_EQ((*event)->attr.config, row.forwarded);
+      perf->close(**event);
+    }
+  EXPECT_EQ(opened(hardware, 1, 2).error().error_number, ENOENT);
+  EXPECT_EQ(opened(raw, 0xC0, 1).error().error_number, ENOENT);
+  EXPECT_EQ(opened(hardware, 0, 3).error().error_number, EOPNOTSUPP);
+  EXPECT_EQ((*opened(hardware, 0, 0))->pmu, &core);
 }
 
 TEST(IbsGroups, HaveOneEventOfAUnit) {

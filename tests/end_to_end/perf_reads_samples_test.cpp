@@ -310,8 +310,8 @@ TEST(PerfReadsFiles, HeaderSaysWhatMachineItWas) {
   options.metadata.numa_nodes = {{0, 4096, 1024, "0-1"}};
   options.metadata.caches = {{1, 64, 64, 12, "Data", "48K", "0"}};
   options.metadata.sample_clock = perfdata::SampleClock{1, 1, 60'000'000'000, 3'000'000'000};
-  options.metadata.hybrid_pmus = {{"cpu_core", "0", {{"branches", "32"}, {"branch_counter_nr", "4"}}},
-                                  {"cpu_atom", "1", {{"branches", "16"}}}};
+  options.metadata.pmus = {{"cpu_core", "0", {{"branches", "32"}, {"branch_counter_nr", "4"}}},
+                           {"cpu_atom", "1", {{"branches", "16"}}}};
   const ScratchDirectory scratch;
   for (const auto form : {perfdata::Form::file, perfdata::Form::pipe}) {
     options.form = form;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "cpu/core_facts.h"
+#include "events/sampling_pmus.h"
 
 namespace pmusim::events {
 namespace {
@@ -131,6 +132,25 @@ TEST(EventTerms, AUmaskHasTwoBytesWhereThePartHasUmask2) {
   EXPECT_EQ(parse_one("cpu/event=0xc4,umask=0x111/", lion_cove).attr.config, 0x0100'0000'11C4u);
   EXPECT_EQ(parse_one("BR_INST_RETIRED.COND", lion_cove).attr.config, 0x0100'0000'11C4u);
   EXPECT_THAT(refusal_of("cpu/event=0xc4,umask=0x111/"), HasSubstr("does not fit the 8 bits"));
+}
+
+// Linux, arch/x86/events/amd/ibs.c: the formats of the two PMUs.
+TEST(EventTerms, OfInstructionBasedSamplingAreThoseOfItsPmus) {
+  const CpuModel genoa = find_cpu_model("genoa").value(), turin = find_cpu_model("turin").value();
+  EXPECT_EQ(parse_one("ibs_op//", genoa).attr.type, ibs_op_type);
+  EXPECT_EQ(parse_one("ibs_op//", genoa).attr.config, 0u);
+  EXPECT_EQ(parse_one("ibs_op//", genoa).name, "ibs_op//");
+  EXPECT_EQ(parse_one("ibs_op/cnt_ctl=1,l3missonly/", genoa).attr.config, 0x90000u);
+  EXPECT_EQ(parse_one("ibs_op/ldlat=128/", turin).attr.config1, 128u);
+  EXPECT_EQ(parse_one("ibs_op/swfilt/u", genoa).attr.config2, 1u);
+  EXPECT_EQ(parse_one("ibs_op/swfilt/u", genoa).attr.exclude_kernel, 1u);
+  EXPECT_EQ(parse_one("ibs_op/period=100000/", genoa).attr.sample_period, 100'000u);
+  EXPECT_EQ(parse_one("ibs_fetch/rand_en/", genoa).attr.type, ibs_fetch_type);
+  EXPECT_EQ(parse_one("ibs_fetch/rand_en/", genoa).attr.config, u64{1} << 57);
+  EXPECT_THAT(refusal_of("ibs_op/ldlat=128/", genoa), HasSubstr("no term 'ldlat'"));
+  EXPECT_THAT(refusal_of("ibs_op/event=1/", genoa), HasSubstr("no term 'event'"));
+  EXPECT_THAT(refusal_of("ibs_op", genoa), HasSubstr("its event is 'ibs_op//'"));
+  EXPECT_THAT(refusal_of("ibs_op//", find_cpu_model("skylake").value()), HasSubstr("has no PMU 'ibs_op'"));
 }
 
 TEST(EventTerms, AFrequencyIsAPeriodWithTheFrequencyFlag) {

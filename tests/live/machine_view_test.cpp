@@ -10,13 +10,15 @@ namespace pmusim::live {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
 using testing::Key;
 using testing::Not;
 using testing::Pair;
 
 std::map<std::string, std::string> files_of(std::string_view model, perf::PmuCapabilities pmu = {}) {
   const MachineView view = view_of(find_cpu_model(model).value(), pmu, {});
-  return {view.pmu_files.begin(), view.pmu_files.end()};
+  return {view.pmus.front().files.begin(), view.pmus.front().files.end()};
 }
 
 // Linux 6.12, arch/x86/events/intel/core.c: td_total_slots and its neighbours, without the sibling thread.
@@ -51,6 +53,30 @@ TEST(MachineView, HasTheTopdownNamesOfOlderCoresWithTheirScale) {
   EXPECT_THAT(silvermont, Not(Contains(Key("events/topdown-recovery-bubbles"))));
   for (const std::string_view model : {"nehalem", "knightslanding", "icelake", "skymont"})
     EXPECT_THAT(files_of(model), Not(Contains(Key("events/topdown-total-slots")))) << model;
+}
+
+// Linux 6.15, arch/x86/events/amd/ibs.c: attributes of the two PMUs by what CPUID.8000001BH says.
+TEST(MachineView, HasTheSamplingUnitsOfAmdBesideTheCore) {
+  const auto files = [](std::string_view model, std::string_view pmu) {
+    std::map<std::string, std::string> found;
+    for (const PmuView& view : view_of(find_cpu_model(model).value(), {}, {}).pmus)
+      if (view.name == pmu) found.insert(view.files.begin(), view.files.end());
+    return found;
+  };
+  EXPECT_THAT(files("rome", "ibs_op"),
+              ElementsAre(Pair("format/cnt_ctl", "config:19\n"), Pair("format/swfilt", "config2:0\n"),
+                          Pair("type", "1001\n")));
+  EXPECT_THAT(files("rome", "ibs_fetch"),
+              ElementsAre(Pair("format/rand_en", "config:57\n"), Pair("format/swfilt", "config2:0\n"),
+                          Pair("type", "1000\n")));
+  EXPECT_THAT(files("turin", "ibs_op"),
+              ElementsAre(Pair("caps/ldlat", "1\n"), Pair("caps/zen4_ibs_extensions", "1\n"),
+                          Pair("format/cnt_ctl", "config:19\n"), Pair("format/l3missonly", "config:16\n"),
+                          Pair("format/ldlat", "config1:0-11\n"), Pair("format/swfilt", "config2:0\n"),
+                          Pair("type", "1001\n")));
+  EXPECT_THAT(files("genoa", "ibs_fetch"), Contains(Pair("format/l3missonly", "config:59\n")));
+  EXPECT_THAT(files("naples", "ibs_op"), IsEmpty());
+  EXPECT_THAT(files("skylake", "ibs_op"), IsEmpty());
 }
 
 TEST(MachineView, HasBranchCountersWhereTheLbrHasThem) {

@@ -90,8 +90,8 @@ inline Metadata everything() {
   m.command_line = {"pmusim", "record", "a trace"};
   m.pmu_mappings = {{4, "cpu"}, {1, "software"}};
   m.cpu_pmu_caps = {{"branches", "32"}};
-  m.hybrid_pmus = {{"cpu_core", "0-1", {{"branches", "32"}, {"branch_counter_nr", "4"}}},
-                   {"cpu_atom", "2-3", {{"branches", "16"}}}};
+  m.pmus = {{"cpu_core", "0-1", {{"branches", "32"}, {"branch_counter_nr", "4"}}},
+            {"cpu_atom", "2-3", {{"branches", "16"}}}};
   m.cpu_places = {{0, 0, 0}, {0, 0, 0}, {0, 1, 4}, {1, 0, 0}};
   m.numa_nodes = {{0, 1 << 19, 1 << 18, "0-2"}, {1, 1 << 19, 0, "3"}};
   m.caches = {{1, 64, 64, 12, "Data", "48K", "0-1"}, {3, 64, 4096, 12, "Unified", "3M", "0-3"}};

@@ -80,6 +80,9 @@ struct DriverOptions {
   unsigned thread = 0;  ///< 0 or 1: which of the two this is
   TransactionAborts transaction_aborts = TransactionAborts::allowed;
   RdpmcSetting rdpmc = RdpmcSetting::own_task;
+  /// attr.type of ibs_op where an `IbsDriver` is registered beside AMD's core PMU: precise events go there.
+  /// 0: precise events are refused.
+  u32 ibs_op_type = 0;
 };
 
 }  // namespace pmusim::driver

@@ -50,11 +50,11 @@ struct Cache {
   friend bool operator==(const Cache&, const Cache&) = default;
 };
 
-/// One kind of core of a hybrid machine.
-struct HybridPmu {
-  std::string name, cpus;  ///< "cpu_core", "0-7"
+/// A PMU that is not "cpu": of one kind of core of a hybrid machine, or beside the core's.
+struct PmuFeature {
+  std::string name, cpus;  ///< "cpu_core", "0-7"; no CPUs: those of all kinds have it ("ibs_op")
   Capabilities capabilities;
-  friend bool operator==(const HybridPmu&, const HybridPmu&) = default;
+  friend bool operator==(const PmuFeature&, const PmuFeature&) = default;
 };
 
 /// The clock of `use_clockid`, and what it and the wall clock (ns since 1970) showed at one moment.
@@ -74,7 +74,7 @@ struct Metadata {
   std::vector<std::string> command_line;
   std::vector<std::pair<u32, std::string>> pmu_mappings;  ///< attr.type, PMU name
   Capabilities cpu_pmu_caps;                              ///< of the PMU "cpu": {"branches", "32"}
-  std::vector<HybridPmu> hybrid_pmus;                     ///< instead of `cpu_pmu_caps`
+  std::vector<PmuFeature> pmus;                           ///< on a hybrid machine instead of `cpu_pmu_caps`
   std::vector<CpuPlace> cpu_places;                       ///< none, or one for each of `cpus`
   std::vector<NumaNode> numa_nodes;
   std::vector<Cache> caches;

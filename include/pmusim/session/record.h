@@ -45,6 +45,7 @@ struct RecordOptions {
   events::SimdRegisters interrupt_simd, user_simd;  ///< --intr-simd, --user-simd
   bool data_page_sizes = false, code_page_sizes = false;
   bool transactions = false;
+  bool raw = false;                ///< -R: the registers of ibs_fetch and ibs_op as they are
   bool running_times = false;      ///< --running-time: enabled and running times where counts are sampled
   bool identifiers = false;        ///< --sample-identifier: ids even where there is one event only
   bool switches = false;           ///< --switch-events

@@ -17,7 +17,8 @@ Driver::Driver(Bus& bus, const DriverOptions& options)
       cpu_(enumerate(bus, options.kernel)),
       counters_(access_, cpu_),
       apic_(access_),
-      lbr_(access_, cpu_) {
+      lbr_(access_, cpu_),
+      ibs_op_type_(options.ibs_op_type) {
   lbr_.reset();
   counters_.reset();
   apic_.set_up();

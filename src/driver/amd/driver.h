@@ -60,6 +60,7 @@ class Driver {
   };
 
   // opening events (event_setup.cpp)
+  Result<Done, KernelError> forward_to_ibs(perf::Attr& attr) const;
   Result<Done, KernelError> set_config(perf::Event& event) const;
   void set_period_at_open(perf::Event& event) const;
   Result<Done, KernelError> check_group(const perf::Event& event) const;
@@ -85,6 +86,7 @@ class Driver {
   Counters counters_;
   LocalApic apic_;
   Lbr lbr_;
+  u32 ibs_op_type_;  // attr.type; 0: nobody takes precise events
   perf::SampleSink* sink_ = nullptr;
 
   std::vector<Placement> placements_;

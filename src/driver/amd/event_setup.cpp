@@ -8,6 +8,7 @@
 #include "cpu/generic_events.h"
 #include "driver/amd/driver.h"
 #include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/ibs.h"
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::driver::amd {
@@ -100,16 +101,33 @@ Result<Done, KernelError> Driver::init(Event& event) const {
   const bool branches = (event.attr.sample_type & perf::sample::BRANCH_STACK) != 0;
   if (branches && cpu_.lbr_entries == 0)
     return refuse_amd(EOPNOTSUPP, "branch_sample_type: this CPU has no last-branch records");
-  if (event.attr.precise_ip != 0)
-    return refuse_amd(EOPNOTSUPP,
-                      "precise_ip: core counters of this CPU have no precise events, and there is "
-                      "no IBS to stand in");
+  if (event.attr.precise_ip != 0) return forward_to_ibs(event.attr);
   if (auto result = check_amd_registers(event.attr); !result.ok()) return result;
   if (auto result = set_config(event); !result.ok()) return result;
   set_period_at_open(event);
   if (branches)
     if (auto result = lbr_.init(event); !result.ok()) return result;
   return check_group(event);
+}
+
+/// What instruction-based sampling counts too becomes an event of ibs_op, which ENOENT has the perf core look
+/// for. Core counters have no precise events.
+Result<Done, KernelError> Driver::forward_to_ibs(Attr& attr) const {
+  if (ibs_op_type_ == 0 || attr.precise_ip > 2)
+    return refuse_amd(
+        EOPNOTSUPP,
+        fmt::format("precise_ip: core counters of this CPU have no precise events, and {}",
+                    ibs_op_type_ == 0 ? "there is no IBS to stand in" : "IBS stands in for levels 1 and 2"));
+  constexpr u64 cycles = 0x76, ops = 0xC1;
+  const bool is_raw = attr.type == static_cast<u32>(perf::EventType::raw);
+  const bool counts_cycles =
+      is_raw ? attr.config == cycles
+             : attr.type == static_cast<u32>(perf::EventType::hardware) && attr.config == 0;
+  if (!counts_cycles && !(is_raw && attr.config == ops))
+    return refuse_amd(ENOENT, "precise_ip: IBS stands in for cycles and dispatched ops (r76, rc1) alone");
+  attr.type = ibs_op_type_;
+  attr.config = counts_cycles ? 0 : ibs::op::CNT_CTL;
+  return refuse_amd(ENOENT, "precise_ip: ibs_op has the event");
 }
 
 /// INT is set for counting events too: a counter that wraps has to be folded into the 64-bit count.
