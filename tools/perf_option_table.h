@@ -20,6 +20,7 @@ inline constexpr auto perf_option_table = std::to_array<PerfOption>({
     {"record", "-d,--data", "-d", Fate::works, ""},
     {"record", "-W,--weight", "-W", Fate::works, ""},
     {"record", "--phys-data", "--phys-data", Fate::works, ""},
+    {"record", "-R,--raw-samples", "-R -e ibs_op// --model genoa", Fate::works, "of `ibs_op` and `ibs_fetch`"},
     {"record", "--data-page-size", "--data-page-size", Fate::works, ""},
     {"record", "--code-page-size", "--code-page-size", Fate::works, ""},
     {"record", "--transaction", "--transaction", Fate::works, ""},

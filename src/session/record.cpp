@@ -165,6 +165,15 @@ Result<perf::Event*, KernelError> open_event(Session& session, const events::Par
   return asked;
 }
 
+/// Sampling units cannot tell levels apart. Kernels that drop samples by level are asked to, and others
+/// refuse to be asked.
+void filter_in_software(perf::Attr& attr, perf::Kernel kernel) {
+  if (has(kernel, driver::IbsDriver::level_filter()))
+    attr.config2 |= 1;  // swfilt
+  else
+    attr.exclude_kernel = attr.exclude_hv = 0;
+}
+
 /// What asks for raw data of events of which none has any is refused.
 Result<Done, Error> check_raw(const CpuModel& model, const RecordOptions& options) {
   const auto has_raw = [&](const events::ParsedEvent& event) {
@@ -191,8 +200,7 @@ Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptio
     if (group.events.size() > 1) sink.add_group(index, static_cast<u32>(group.events.size()));
     for (const events::ParsedEvent& parsed : group.events) {
       perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
-      // It cannot tell levels apart, and refuses to be asked.
-      if (events::is_sampled_by_unit(session.model(), attr)) attr.exclude_kernel = attr.exclude_hv = 0;
+      if (events::is_sampled_by_unit(session.model(), attr)) filter_in_software(attr, session.kernel());
       // One event carries the side band.
       if (first == nullptr) ask_for_side_band(attr, options);
       Result<perf::Event*, KernelError> event = open_event(session, parsed, attr, leader);

@@ -16,6 +16,7 @@
 #include "pmusim/driver/options.h"
 #include "pmusim/driver/statistics.h"
 #include "pmusim/perf/driver.h"
+#include "pmusim/perf/kernel.h"
 
 namespace pmusim::driver {
 
@@ -39,6 +40,8 @@ class IbsDriver final : public perf::PmuDriver, public PmiHandler {
 
   /// Where samples go. Before any event is started.
   void attach(perf::SampleSink& sink);
+  /// The release that has `swfilt`.
+  static perf::Change level_filter();
   /// Whether the part has the unit. Without it every event is ENODEV.
   bool is_there() const;
   DriverStatistics statistics() const;

@@ -342,6 +342,7 @@ bool IbsDriver::Unit::sample(perf::Event& event, const InterruptFrame& frame) {
 IbsDriver::IbsDriver(Bus& bus, IbsSide side, DriverOptions options)
     : unit_(std::make_unique<Unit>(bus, side, options)) {}
 IbsDriver::~IbsDriver() = default;
+perf::Change IbsDriver::level_filter() { return change::ibs_software_filter; }
 void IbsDriver::attach(perf::SampleSink& sink) { unit_->attach(sink); }
 bool IbsDriver::is_there() const { return unit_->is_there(); }
 DriverStatistics IbsDriver::statistics() const { return unit_->statistics(); }
