@@ -66,8 +66,9 @@ class FieldsOfEvents {
 };
 
 /// What was not read of the file, on standard error.
-void print_warnings(const ScriptCommand& command, const perfdata::Reader& file) {
-  for (const std::string& warning : file.warnings()) complain(fmt::format("{}: {}", command.input, warning));
+void print_warnings(const ScriptCommand& command, const perfdata::SampleReader& samples) {
+  for (const std::string& warning : samples.warnings())
+    complain(fmt::format("{}: {}", command.input, warning));
 }
 
 void run_script(const ScriptCommand& command) {
@@ -95,7 +96,7 @@ void run_script(const ScriptCommand& command) {
   }
   if (command.json) fmt::format_to(std::back_inserter(page.text()), "\n]\n");
   page.write();
-  print_warnings(command, samples.file());
+  print_warnings(command, samples);
 }
 
 std::string field_list() {

@@ -21,6 +21,7 @@ class SampleReader::State {
   explicit State(Reader reader) : file(std::move(reader)) {}
 
   Result<std::optional<EventSample>, Error> next();
+  std::vector<std::string> warnings() const;
 
   Reader file;
   Processes processes;
@@ -47,8 +48,9 @@ class SampleReader::State {
   void queue(const RecordView& record);
   void release(u64 newest);
   BranchCounters counters_of(const EventDescription& event);
-  Result<EventSample, Error> sample_of(const RecordView& record);
-  Outcome deliver_members(const EventSample& sample);
+  Result<EventSample, Error> sample_of(const EventDescription& event, const RecordView& record);
+  void deliver_members(const EventSample& sample);
+  void leave_out(u64 offset);
 
   std::vector<Waiting> waiting_;     // in file order
   std::deque<Waiting> ready_;        // in order of time
@@ -56,7 +58,8 @@ class SampleReader::State {
   MemberCounts counts_;
   u64 newest_ = 0, newest_before_round_ = 0;
   bool at_end_ = false;
-  std::vector<BranchCounters> counters_;  // by event, when they are known
+  u64 left_out_ = 0, first_left_out_ = 0;  // samples of no event of the file: how many, an offset
+  std::vector<BranchCounters> counters_;   // by event, when they are known
 };
 
 namespace {
@@ -106,26 +109,38 @@ BranchCounters SampleReader::State::counters_of(const EventDescription& event) {
   return counters_[static_cast<std::size_t>(&event - events.data())];
 }
 
-Result<EventSample, Error> SampleReader::State::sample_of(const RecordView& record) {
-  const EventDescription* const event = file.event_of(record);
-  if (event == nullptr)
-    return broken(fmt::format("at offset {:#x}: a sample of no event of this file", record.offset));
-  auto sample = parse_sample(record, event->attr, {.counters = counters_of(*event), .simd = std::nullopt});
+Result<EventSample, Error> SampleReader::State::sample_of(const EventDescription& event,
+                                                          const RecordView& record) {
+  auto sample = parse_sample(record, event.attr, {.counters = counters_of(event), .simd = std::nullopt});
   if (!sample) return broken(sample.error().message);
-  return EventSample{*event, std::move(*sample), record.offset};
+  return EventSample{event, std::move(*sample), record.offset};
 }
 
-Outcome SampleReader::State::deliver_members(const EventSample& sample) {
+/// As perf does.
+void SampleReader::State::leave_out(u64 offset) {
+  if (left_out_++ == 0) first_left_out_ = offset;
+}
+
+std::vector<std::string> SampleReader::State::warnings() const {
+  std::vector<std::string> all = file.warnings();
+  if (left_out_ != 0)
+    all.push_back(
+        fmt::format("{} sample{} left out: no event of the file has the id (the first is at offset {:#x})",
+                    left_out_, left_out_ == 1 ? " is" : "s are", first_left_out_));
+  return all;
+}
+
+void SampleReader::State::deliver_members(const EventSample& sample) {
   for (const MemberCount& member : counts_.take(file, sample.sample)) {
-    if (member.event == nullptr)
-      return broken(
-          fmt::format("at offset {:#x}: a count of no event of this file, id {}", sample.offset, member.id));
+    if (member.event == nullptr) {
+      leave_out(sample.offset);
+      continue;
+    }
     EventSample one{*member.event, sample.sample, sample.offset};
     one.sample.who.id = member.id;
     one.sample.period = member.counted;
     members_.push_back(std::move(one));
   }
-  return Done{};
 }
 
 Result<std::optional<EventSample>, Error> SampleReader::State::next() {
@@ -141,10 +156,15 @@ Result<std::optional<EventSample>, Error> SampleReader::State::next() {
     ready_.pop_front();
     const RecordView record = first.view();
     if (record.header.type == static_cast<u32>(perf::RecordType::sample)) {
-      auto sample = sample_of(record);
+      const EventDescription* const event = file.event_of(record);
+      if (event == nullptr) {
+        leave_out(record.offset);
+        continue;
+      }
+      auto sample = sample_of(*event, record);
       if (!sample) return Failure(sample.error());
-      if (!has_member_counts(sample->event.attr)) return std::optional<EventSample>(std::move(*sample));
-      if (auto done = deliver_members(*sample); !done) return Failure(done.error());
+      if (!has_member_counts(event->attr)) return std::optional<EventSample>(std::move(*sample));
+      deliver_members(*sample);
     } else {
       processes.take(record);
     }
@@ -165,6 +185,7 @@ SampleReader& SampleReader::operator=(SampleReader&&) noexcept = default;
 SampleReader::~SampleReader() = default;
 
 const Reader& SampleReader::file() const { return state_->file; }
+std::vector<std::string> SampleReader::warnings() const { return state_->warnings(); }
 const Processes& SampleReader::processes() const { return state_->processes; }
 Result<std::optional<EventSample>, Error> SampleReader::next() { return state_->next(); }
 

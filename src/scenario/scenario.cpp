@@ -192,12 +192,14 @@ std::string_view without_comment(std::string_view line) {
 Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name,
                                              Observer* observer) {
   Runner runner(observer);
+  bool is_empty = true;
   for (unsigned number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view statement = without_comment(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     const Words words(statement);
     if (words.empty()) continue;
+    is_empty = false;
     try {
       if (const auto found = runner.execute(words))
         return std::optional(Difference{number, found->cpu, std::string(statement), found->mismatch.expected,
@@ -206,6 +208,8 @@ Result<std::optional<Difference>, Error> run(std::string_view text, const std::s
       return Failure(Error(fmt::format("{}:{}: {}", name, number, error.sentence)));
     }
   }
+  if (is_empty)
+    return Failure(Error(fmt::format("{}: holds no statement; expected 'model NAME' first", name)));
   return std::optional<Difference>();
 }
 

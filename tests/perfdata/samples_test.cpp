@@ -207,6 +207,20 @@ TEST_F(SamplesTest, HalvesOfXmmRegistersHaveTheNameThatPerfGivesThem) {
   EXPECT_TRUE(simd_registers(block, attr, perf::RegisterSide::user).empty());
 }
 
+// perf counts them as unknown ids and goes on.
+TEST_F(SamplesTest, OfNoEventOfTheFileAreLeftOutWithASentence) {
+  auto file = Writer::create(path(), {});
+  ASSERT_TRUE(file);
+  for (const u64 id : {7, 8}) ASSERT_TRUE(file->add_event(sampled_event(id).attr, "event", {&id, 1}));
+  for (const u64 id : {7, 99, 8, 98}) ASSERT_TRUE(file->write(sample_at(id, sampled_event(id))));
+  ASSERT_TRUE(file->finish());
+  auto samples = SampleReader::open(path());
+  ASSERT_TRUE(samples);
+  EXPECT_THAT(times(*samples), ElementsAre(7, 8));
+  EXPECT_THAT(samples->warnings(),
+              ElementsAre(testing::StartsWith("2 samples are left out: no event of the file has the id")));
+}
+
 /// perf record -e sched:sched_switch -e cpu-clock -c N: what follows the id is the event's own.
 TEST_F(SamplesTest, OfAnEventThatSamplesLessThanTheFirst) {
   namespace field = perf::sample;

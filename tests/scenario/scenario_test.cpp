@@ -53,6 +53,11 @@ TEST(Scenario, RegistersHaveTheirFields) {
   EXPECT_THAT(error_of("model skylake\nwrmsr IA32_PERFEVTSEL0 ENN\n"), HasSubstr("no such field"));
 }
 
+TEST(Scenario, WithoutAStatementIsRefused) {
+  EXPECT_THAT(error_of(""), HasSubstr("x.pmu: holds no statement"));
+  EXPECT_THAT(error_of("# nothing\n\n"), HasSubstr("expected 'model NAME' first"));
+}
+
 TEST(Scenario, HoldsOnEachOfItsModels) {
   const std::string text = "wrmsr IA32_PMC0 0x80000000\nrdmsr IA32_PMC0 = 0xffff80000000\n";
   EXPECT_FALSE(run("model skylake icelake\n" + text, "x.pmu")->has_value());

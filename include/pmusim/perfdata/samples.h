@@ -131,9 +131,13 @@ class SampleReader {
   ~SampleReader();
 
   const Reader& file() const;
+  /// What was left out, those of the file and samples of no event of it: sentences without the file's name.
+  /// Complete after the last sample.
+  std::vector<std::string> warnings() const;
   /// As of the latest sample.
   const Processes& processes() const;
-  /// The next sample; nothing after the last. Errors: the file is broken, a sample ends within a field.
+  /// The next sample of an event of the file; nothing after the last. Errors: the file is broken, a sample
+  /// ends within a field.
   Result<std::optional<EventSample>, Error> next();
 
  private:
