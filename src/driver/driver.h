@@ -110,9 +110,7 @@ class Driver final : private PebsHost {
   void publish_counter_use(const Placements& events);
   u64 usable_beside_sibling(u64 counters, bool exclusive) const;
   bool has_room(const Placements& events, const perf::Event& next) const;
-  Claims claims() {
-    return {options_.core != nullptr ? options_.core->registers : own_core_.registers, filter_};
-  }
+  Claims claims();
   EventTraits traits_of(const perf::Event& event, u64 config) const;
 
   // counting (counting.cpp)

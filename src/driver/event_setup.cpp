@@ -99,22 +99,25 @@ Result<EventEncoding, KernelError> cache_encoding(const Attr& attr, const Enumer
   return refuse_event(ENOENT, fmt::format("config: this CPU does not count cache event {:#x}", config));
 }
 
-/// What the event select and the extra register of an event hold; the driver adds privilege levels.
+/// What the event select and the extra register of an event hold; the driver adds privilege levels. Events of
+/// a type that the PMU has got for itself are raw ones (Linux: hybrid PMUs beside the one of type raw).
 Result<EventEncoding, KernelError> encoding_of(const Attr& attr, const Enumeration& cpu) {
   switch (static_cast<EventType>(attr.type)) {
     case EventType::hardware:
       return generic_encoding(attr, cpu);
     case EventType::hw_cache:
       return cache_encoding(attr, cpu);
-    case EventType::raw: {
-      const u64 config = attr.config & raw_mask(cpu);
-      if ((config & msr::evtsel::ANY) != 0 && !cpu.any_thread)
-        return refuse_event(EINVAL, "config: this CPU cannot count for the sibling thread (bit 21)");
-      return EventEncoding{.config = config, .extra = attr.config1};
-    }
-    default:
+    case EventType::software:
+    case EventType::tracepoint:
+    case EventType::breakpoint:
       return refuse_event(ENOENT, fmt::format("type: {} is not an event of this PMU", attr.type));
+    case EventType::raw:
+      break;
   }
+  const u64 config = attr.config & raw_mask(cpu);
+  if ((config & msr::evtsel::ANY) != 0 && !cpu.any_thread)
+    return refuse_event(EINVAL, "config: this CPU cannot count for the sibling thread (bit 21)");
+  return EventEncoding{.config = config, .extra = attr.config1};
 }
 
 }  // namespace

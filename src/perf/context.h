@@ -18,9 +18,9 @@ namespace list {
 inline constexpr unsigned PINNED = 1, FLEXIBLE = 2, ALL = PINNED | FLEXIBLE;
 }
 
-/// Events that are scheduled together: those of one task, or those of the CPU whoever runs on it.
+/// Events that are scheduled together: those of one task, or those of a CPU whoever runs on it.
 ///
-/// Its time stands still while it is not on the CPU; the times of its events are measured in it.
+/// Its time stands still while it is not on a CPU; the times of its events are measured in it.
 class Context {
  public:
   explicit Context(Task* task) : task_(task) {}
@@ -44,17 +44,18 @@ class Context {
   /// Leaders and members, pinned ones first.
   std::vector<Event*> events() const;
 
-  /// ns that the context has been on the CPU, at perf time `now`.
-  u64 time(u64 now) const { return on_cpu_ ? time_ + (now - since_) : time_; }
-  void enter(u64 now) {
-    since_ = now;
-    on_cpu_ = true;
+  /// ns that the context has been on a CPU so far.
+  u64 time() const { return clock_ != nullptr ? time_ + (*clock_ - since_) : time_; }
+  /// `clock`: perf time (ns) of the CPU, until leave().
+  void enter(const u64& clock) {
+    since_ = clock;
+    clock_ = &clock;
   }
-  void leave(u64 now) {
-    time_ = time(now);
-    on_cpu_ = false;
+  void leave() {
+    time_ = time();
+    clock_ = nullptr;
   }
-  bool on_cpu() const { return on_cpu_; }
+  bool on_cpu() const { return clock_ != nullptr; }
 
   bool has_events() const { return !pinned_.empty() || !flexible_.empty(); }
 
@@ -67,8 +68,13 @@ class Context {
   std::vector<Event*> pinned_, flexible_;
   std::shared_ptr<const void> lineage_;
   u64 time_ = 0, since_ = 0;
-  bool on_cpu_ = false;
+  const u64* clock_ = nullptr;
 };
+
+/// Brings time_enabled and time_running up to the time of its context. Before every change of state.
+void update_times(Event& event);
+
+struct CpuContext;
 
 /// A thread of the replayed program.
 struct Task {
@@ -81,6 +87,9 @@ struct Task {
   std::string comm;
   u64 cgroup = 1;
   std::unique_ptr<Context> context;  ///< passes to other tasks that have the same events
+  CpuContext* on = nullptr;          ///< the CPU that it runs on
+  CpuContext* last = nullptr;        ///< where it has been last, or has come into being
+  bool has_run = false;
 };
 
 }  // namespace pmusim::perf

@@ -3,7 +3,6 @@
 
 #include "perf/linux_core.h"
 #include "perf/refusal.h"
-#include "perf/scheduler.h"
 
 /// mmap() and the ioctls of an event (Linux: perf_mmap, _perf_ioctl).
 namespace pmusim::perf {
@@ -17,9 +16,11 @@ constexpr std::size_t max_data_pages = std::size_t{1} << 18;
 
 using Outcome = Result<Done, KernelError>;
 
+/// On the CPU where the event is, if it can be there.
 void LinuxCore::reschedule(Event& changed) {
   Event* const event = &changed;
-  scheduler_->reschedule({&event, 1}, now_);
+  Scheduler& scheduler = cpu_of(changed).scheduler;
+  if (scheduler.is_here(*changed.leader)) scheduler.reschedule({&event, 1});
 }
 
 /// Also of the events that inherited from it.
@@ -36,13 +37,14 @@ void LinuxCore::for_event_and_children(Event& event, Scope scope, F apply) {
 
 /// The times of members stand still while their leader is off, so they are brought up to date with it.
 void LinuxCore::set_state(Event& event, EventState state) {
+  Scheduler& scheduler = cpu_of(event).scheduler;
   if (state == EventState::off)
-    scheduler_->take_off(event, now_);
+    scheduler.take_off(event);
   else
-    scheduler_->take_off_alone(event, now_);
-  scheduler_->update_times(event, now_);
+    scheduler.take_off_alone(event);
+  update_times(event);
   if (event.is_leader())
-    for (Event* sibling : event.siblings) scheduler_->update_times(*sibling, now_);
+    for (Event* sibling : event.siblings) update_times(*sibling);
   event.state = state;
   update_page(event);
 }
@@ -91,11 +93,12 @@ Outcome LinuxCore::set_period(Event& event, u64 period) {
     event.hw.period_left = 0;
     return Done{};
   }
-  pmus_.disable();
+  Pmus& pmus = cpu_of(event).pmus;
+  pmus.disable();
   event.pmu->stop(event, PmuDriver::StopMode::update);
   event.hw.period_left = 0;
   event.pmu->start(event, PmuDriver::StartMode::reload);
-  pmus_.enable();
+  pmus.enable();
   return Done{};
 }
 
@@ -220,7 +223,7 @@ Result<LockedPages, KernelError> LinuxCore::lock_pages(u64 pages, const Mapper& 
 /// tells a reader in another thread to look again.
 void LinuxCore::update_page(Event& event) {
   if (!event.mapped) return;
-  scheduler_->update_times(event, now_);
+  update_times(event);
   ControlPage& page = event.ring->control();
   const auto put = [](auto& field, auto value) {
     std::atomic_ref(field).store(value, std::memory_order_release);

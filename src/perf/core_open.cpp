@@ -5,7 +5,6 @@
 #include "perf/linux_core.h"
 #include "perf/read_format.h"
 #include "perf/refusal.h"
-#include "perf/scheduler.h"
 
 /// perf_event_open: stages A, B and C of docs/perf-abi-notes.md, "Order of the checks".
 namespace pmusim::perf {
@@ -65,16 +64,18 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
   event.attr = *attr;
   event.leader = leader ? leader : &event;
   event.cpu = cpu;
-  event.context = *task ? (*task)->context.get() : &scheduler_->cpu();
+  CpuContext* const emulated = find_cpu(cpu);
+  event.context = *task ? (*task)->context.get() : emulated ? &emulated->context() : &gone_;
   if (auto allocated = allocate(event, *task, cpu); !allocated) return Failure(allocated.error());  // B15
   const auto installable = [&]() -> Outcome {
     if (event.is_sampling() && !event.pmu->capabilities().interrupts)  // B16
       return refuse(EOPNOTSUPP, "sample_period: PMU {} has no interrupt", event.pmu->capabilities().name);
-    if (auto valid = check_clock(event.attr, event.pmu != &software_); !valid) return valid;  // B17
-    if (!*task && !options_.limits.may_see_cpu())                                             // B19
+    if (auto valid = check_clock(event.attr, is_hardware(event)); !valid) return valid;  // B17
+    if (!*task && !options_.limits.may_see_cpu())                                        // B19
       return refuse(EACCES, "pid -1: observing a CPU needs perf_event_paranoid <= 0 or CAP_PERFMON");
-    if (cpu >= 0 && static_cast<u32>(cpu) != options_.cpu)  // B20
-      return refuse(ENODEV, "cpu: {} is offline; the emulated CPU is {}", cpu, options_.cpu);
+    if (!*task && !emulated)  // B20
+      return refuse(ENODEV, "cpu: {} is offline; CPUs {} to {} are emulated", cpu, options_.cpu,
+                    options_.cpu + pmus_.front().drivers.size() - 1);
     if (leader)
       if (auto valid = check_group(event, *leader); !valid) return valid;  // B21
     if (output)
@@ -83,7 +84,7 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
     return check_aux(event.attr);                                                  // B24
   };
   if (auto valid = installable(); !valid) {
-    event.pmu->destroy(event);
+    home_of(event).destroy(event);
     return Failure(valid.error());
   }
   event.layout = layout_of(event.attr);
@@ -102,7 +103,7 @@ SampleLayout LinuxCore::layout_of(const Attr& attr) const {
 Result<Task*, KernelError> LinuxCore::find_target(i32 pid, u64 flags) {
   if (flags & open_flag::PID_CGROUP) return refuse(ENOENT, "PID_CGROUP: a replay knows no cgroup to follow");
   if (pid == -1) return nullptr;
-  Task* task = pid == 0 ? current_ : pid > 0 ? find_task(static_cast<u32>(pid)) : nullptr;
+  Task* task = pid == 0 ? first().current : pid > 0 ? find_task(static_cast<u32>(pid)) : nullptr;
   if (!task) return refuse(ESRCH, "pid: there is no task {}", pid);
   return task;
 }
@@ -122,26 +123,52 @@ Outcome LinuxCore::allocate(Event& event, const Task* task, i32 cpu) {
   start_period(event);
   if (auto chosen = choose_pmu(event); !chosen) return chosen;                                // C4, C5
   auto capable = check_capabilities(event.attr, event.pmu->capabilities(), options_.limits);  // C6 to C13
-  if (!capable) event.pmu->destroy(event);
+  if (!capable) home_of(event).destroy(event);
   return capable;
 }
 
+/// A PMU takes events of its own type, and generic ones if it can be named by them.
+Outcome LinuxCore::try_pmu(Event& event, u32 place) {
+  const PmuType& pmu = pmus_[place];
+  const bool takes = event.attr.type == pmu.type ||
+                     (has_extended_type(event.attr) && pmu.home().capabilities().extended_type);
+  if (!takes)
+    return refuse(ENOENT, "type: PMU {} has no type {}", pmu.home().capabilities().name, event.attr.type);
+  event.pmu_place = place;
+  const CpuContext* const own = find_cpu(event.cpu);
+  event.pmu = own ? own->pmus[place] : &pmu.home();
+  if (event.pmu == nullptr)
+    return refuse(ENOENT, "cpu: {} has no PMU {}", event.cpu, pmu.home().capabilities().name);
+  return home_of(event).init(event);
+}
+
+/// A generic event goes to the PMU that it names, else to the CPUs' own. Where nobody has the type that is
+/// asked for, or the CPU has another PMU, each is asked (Linux: perf_init_event).
 Outcome LinuxCore::choose_pmu(Event& event) {
   const Attr& attr = event.attr;
-  const u32 extended = has_extended_type(attr) ? static_cast<u32>(attr.config >> 32) : 0;
-  const bool is_own = has_extended_type(attr) ? extended == 0 : attr.type == static_cast<u32>(EventType::raw);
-  if (attr.type == static_cast<u32>(EventType::software))
-    event.pmu = &software_;
-  else
-    event.pmu = is_own ? &pmus_.own() : pmus_.find(has_extended_type(attr) ? extended : attr.type);
-  if (event.pmu == nullptr)
-    return refuse(ENOENT, "type: no PMU counts type {} config {:#x}", attr.type, attr.config);
-  const u32 type = attr.type;
-  auto taken = event.pmu->init(event);
-  const bool is_forwarded = !taken.ok() && taken.error().error_number == ENOENT && attr.type != type;
-  if (!is_forwarded) return taken;
-  start_period(event);
-  return choose_pmu(event);
+  const u32 named = has_extended_type(attr) ? static_cast<u32>(attr.config >> 32) : attr.type;
+  const u32 type = named == 0 ? static_cast<u32>(EventType::raw) : named;
+  const auto found = std::ranges::find(pmus_, type, &PmuType::type);
+  Outcome outcome = refuse(ENOENT, "type: no PMU counts type {} config {:#x}", attr.type, attr.config);
+  if (found != pmus_.end()) {
+    const bool by_name = named != 0 && named != attr.type;
+    if (by_name && !found->home().capabilities().extended_type) return outcome;
+    const u32 asked = attr.type;
+    outcome = try_pmu(event, static_cast<u32>(found - pmus_.begin()));
+    const bool is_forwarded = attr.type != asked && !outcome.ok() && outcome.error().error_number == ENOENT;
+    if (is_forwarded) {  // to the PMU that the event has been given the type of
+      start_period(event);
+      return choose_pmu(event);
+    }
+    if (named != 0 || outcome.ok() || outcome.error().error_number != ENOENT) return outcome;
+  }
+  for (u32 n = 0; n < pmus_.size(); ++n) {
+    const u32 place = n == 0 ? pmu_place::CORE : static_cast<u32>(pmus_.size()) - n;  // the newest first
+    if (found != pmus_.end() && &pmus_[place] == &*found) continue;
+    Outcome tried = try_pmu(event, place);
+    if (tried.ok() || tried.error().error_number != ENOENT) return tried;
+  }
+  return outcome;
 }
 
 Outcome LinuxCore::check_group(const Event& event, const Event& leader) const {
@@ -150,9 +177,9 @@ Outcome LinuxCore::check_group(const Event& event, const Event& leader) const {
     return refuse(EINVAL, "clockid: differs from that of the group leader");
   if (event.cpu != leader.cpu || event.context != leader.context)
     return refuse(EINVAL, "group_fd: counts another task or CPU");
-  if (event.pmu != &software_)
-    if (const PmuDriver* const others = scheduler_->hardware_of(leader); others && others != event.pmu)
-      return refuse(EINVAL, "group_fd: the group counts on PMU {}", others->capabilities().name);
+  const u32 others = hardware_of(leader);
+  if (is_hardware(event) && others != pmu_place::SOFTWARE && others != event.pmu_place)
+    return refuse(EINVAL, "group_fd: the group counts on PMU {}", pmus_[others].home().capabilities().name);
   if (event.attr.exclusive || event.attr.pinned)
     return refuse(EINVAL, "exclusive, pinned: only a group leader can be");
   return Done{};
@@ -176,7 +203,7 @@ Outcome LinuxCore::check_read_size(const Event& event, const Event& leader) cons
 /// A first event makes the PMU ready even if it is off (Linux: perf_install_in_context).
 void LinuxCore::install(Event& event, Event* leader) {
   const bool has_others = event.context->has_events();
-  event.time_stamp = event.context->time(now_);
+  event.time_stamp = event.context->time();
   event.context->end_lineage();
   if (leader)
     leader->siblings.push_back(&event);
@@ -197,7 +224,7 @@ void LinuxCore::close(Event& event) {
 }
 
 void LinuxCore::remove(Event& event) {
-  scheduler_->take_off_alone(event, now_);
+  cpu_of(event).scheduler.take_off_alone(event);
   if (event.context) event.context->end_lineage();
   if (!event.is_leader())
     std::erase(event.leader->siblings, &event);
@@ -211,10 +238,11 @@ void LinuxCore::remove(Event& event) {
 /// cannot be without a group (Linux: perf_group_detach).
 void LinuxCore::dissolve_group(Event& leader) {
   leader.context->remove(leader);
-  for (Event* member : leader.siblings) scheduler_->update_times(*member, now_);
+  Scheduler& scheduler = cpu_of(leader).scheduler;
+  for (Event* member : leader.siblings) update_times(*member);
   for (Event* member : std::exchange(leader.siblings, {})) {
     if (member->member_only) {
-      scheduler_->take_off_alone(*member, now_);
+      scheduler.take_off_alone(*member);
       member->state = std::min(member->state, EventState::error);
     }
     member->leader = member;
@@ -223,8 +251,9 @@ void LinuxCore::dissolve_group(Event& leader) {
 }
 
 void LinuxCore::release(Event& event) {
-  event.pmu->destroy(event);
-  std::erase(to_disable_, &event);
+  home_of(event).destroy(event);
+  for (const auto& cpu : cpus_)
+    if (cpu) std::erase(cpu->to_disable, &event);
   locked_.erase(&event);
   signalling_.erase(&event);
   std::erase_if(events_, [&](const auto& owned) { return owned.get() == &event; });

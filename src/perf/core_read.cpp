@@ -4,7 +4,6 @@
 #include "perf/linux_core.h"
 #include "perf/read_format.h"
 #include "perf/refusal.h"
-#include "perf/scheduler.h"
 
 /// read() of events, and the counts that samples carry.
 namespace pmusim::perf {
@@ -37,7 +36,7 @@ bool has_members_of_original(const Event* child) {
 }  // namespace
 
 void LinuxCore::update_count(Event& event, ReadScope scope) {
-  scheduler_->update_times(event, now_);
+  update_times(event);
   if (event.state != EventState::active) return;
   if (scope == ReadScope::group && !event.is_leader())
     event.pmu->read_member(event);
@@ -101,7 +100,7 @@ void LinuxCore::sample_read_values(Event& event, std::span<const CountAtSample> 
                                    std::vector<u64>& words) {
   const u64 format = event.attr.read_format;
   const auto entry = [&](Event& member) {
-    scheduler_->update_times(member, now_);
+    update_times(member);
     const auto known = std::ranges::find(recorded, &member, &CountAtSample::event);
     const bool fresh = known == recorded.end() && &member != &event && member.state == EventState::active &&
                        member.attr.precise_ip == 0;

@@ -5,7 +5,6 @@
 #include "perf/frequency.h"
 #include "perf/linux_core.h"
 #include "perf/sample_template.h"
-#include "perf/scheduler.h"
 #include "perf/throttle.h"
 
 /// What the core does with a sample: periods, limits, throttling, and the record.
@@ -13,19 +12,19 @@ namespace pmusim::perf {
 
 using Verdict = SampleSink::Verdict;
 
-Verdict LinuxCore::account_interrupt(Event& event) {
+Verdict LinuxCore::account_interrupt(CpuContext& cpu, Event& event) {
   Verdict verdict = Verdict::keep;
-  if (event.hw.interrupts_sequence != ticks_) {
-    event.hw.interrupts_sequence = ticks_;
+  if (event.hw.interrupts_sequence != cpu.ticks) {
+    event.hw.interrupts_sequence = cpu.ticks;
     event.hw.interrupts = 1;
   } else if (event.hw.interrupts != throttled) {
     ++event.hw.interrupts;
   }
   if (throttles(event) && event.hw.interrupts >= max_samples_per_tick()) {
-    throttle(event);
+    throttle(cpu, event);
     verdict = Verdict::stop;
   }
-  if (event.attr.freq) adjust_on_overflow(event);
+  if (event.attr.freq) adjust_on_overflow(cpu, event);
   return verdict;
 }
 
@@ -40,19 +39,25 @@ ThrottleScope LinuxCore::throttle_scope() const {
 
 /// Of a group all are stopped here, in its order. An event alone is left to the driver, which stops it once
 /// its sample is written.
-void LinuxCore::throttle(Event& event) {
-  throttled_since_tick_ = true;
+void LinuxCore::throttle(CpuContext& cpu, Event& event) {
+  cpu.throttled_since_tick = true;
   const ThrottleScope scope = throttle_scope();
   for_throttled(event, scope, [&](Event& member) {
     member.hw.interrupts = throttled;
     if (scope == ThrottleScope::group) member.pmu->stop(member, PmuDriver::StopMode::plain);
-    log_throttle(member, RecordType::throttle);
+    log_throttle(cpu, member, RecordType::throttle);
   });
 }
 
 /// Of a group only the leader tells.
-void LinuxCore::log_throttle(Event& event, RecordType type) {
-  if (throttle_scope() == ThrottleScope::event || event.is_leader()) write_throttle(event, type);
+void LinuxCore::log_throttle(const CpuContext& cpu, Event& event, RecordType type) {
+  if (throttle_scope() == ThrottleScope::event || event.is_leader()) write_throttle(cpu, event, type);
+}
+
+/// On again after it was taken off throttled.
+void LinuxCore::unthrottled(CpuContext& cpu, Event& event) {
+  event.hw.interrupts = 0;
+  log_throttle(cpu, event, RecordType::unthrottle);
 }
 
 u64 LinuxCore::max_samples_per_tick() const {
@@ -61,92 +66,95 @@ u64 LinuxCore::max_samples_per_tick() const {
 }
 
 /// Only intervals below two ticks say something about the present rate.
-void LinuxCore::adjust_on_overflow(Event& event) {
-  const u64 passed = now_ - event.hw.frequency_time_stamp;
-  event.hw.frequency_time_stamp = now_;
+void LinuxCore::adjust_on_overflow(const CpuContext& cpu, Event& event) {
+  const u64 passed = cpu.time - event.hw.frequency_time_stamp;
+  event.hw.frequency_time_stamp = cpu.time;
   if (passed > 0 && passed < 2 * options_.tick_ns) adjust_period(event, passed, event.hw.last_period);
 }
 
-Verdict LinuxCore::overflow(Event& event, const SampleData& data, const InterruptFrame& frame) {
-  Verdict verdict = account_interrupt(event);
+Verdict LinuxCore::overflow(CpuContext& cpu, Event& event, const SampleData& data,
+                            const InterruptFrame& frame) {
+  Verdict verdict = account_interrupt(cpu, event);
   if (event.event_limit > 0 && --event.event_limit == 0) {
     event.hung_up = true;
-    to_disable_.push_back(&event);
+    cpu.to_disable.push_back(&event);
     verdict = Verdict::stop;
   }
   if (event.attr.sigtrap && sigtrap_) sigtrap_(event, data.address.value_or(0));
-  write_sample(event, data, frame);
+  write_sample(cpu, event, data, frame);
   if (overflowed_) overflowed_(event.original());
   return verdict;
 }
 
-void LinuxCore::output(Event& event, const SampleData& data, const InterruptFrame& frame) {
-  write_sample(event, data, frame);
-}
+namespace {
 
 /// The registers of the task in user mode: those that were sampled, or where the kernel was, those it saved.
-const Registers* LinuxCore::user_registers(const Attr& attr, const SampleData& data,
-                                           const InterruptFrame& frame) const {
+const Registers* user_registers(const Attr& attr, const SampleData& data, const InterruptFrame& frame,
+                                const Target& target) {
   constexpr u64 instruction_pointer = bit(8);  // is known even where no other register is
-  if (sampled_level(data, frame) == Cpl::kernel) return target_->user_registers();
+  if (sampled_level(data, frame) == Cpl::kernel) return target.user_registers();
   if (data.registers) return data.registers;
   const u64 general = attr.sample_regs_user & register_mask::GENERAL;
   const bool enough = frame.registers_known || (general & ~instruction_pointer) == 0;
   return enough ? &frame.registers : nullptr;
 }
 
-void LinuxCore::write_sample(Event& event, const SampleData& data, const InterruptFrame& frame) {
+}  // namespace
+
+void LinuxCore::write_sample(CpuContext& cpu, Event& event, const SampleData& data,
+                             const InterruptFrame& frame) {
   RingBuffer* ring = ring_of(event);
   if (!ring) return;
   const u64 type = event.attr.sample_type;
   SampleEnvironment environment;
-  environment.moment = moment_of(current_);
-  environment.cgroup = current_ ? current_->cgroup : 0;
+  const Target& target = *cpu.target;
+  environment.moment = moment_of(cpu, cpu.current);
+  environment.cgroup = cpu.current ? cpu.current->cgroup : 0;
   if (type & sample::READ) {
     sample_read_values(event, data.counts, sample_read_);
     environment.read_values = sample_read_;
   }
-  environment.user_registers = user_registers(event.attr, data, frame);
+  environment.user_registers = user_registers(event.attr, data, frame, target);
   environment.user_extended = data.user_extended;
   if ((type & sample::CALLCHAIN) && !data.callchain) {
-    unwind(callchain_, event.attr, frame, *target_);
+    unwind(callchain_, event.attr, frame, target);
     environment.callchain = callchain_;
   }
   std::vector<std::byte> stack;
   if ((type & sample::STACK_USER) && environment.user_registers) {
     const u64 stack_pointer = (*environment.user_registers)[Gpr::rsp];
-    stack = target_->read_memory(stack_pointer, event.attr.sample_stack_user);
+    stack = target.read_memory(stack_pointer, event.attr.sample_stack_user);
     environment.user_stack = stack;
   }
   if ((type & sample::DATA_PAGE_SIZE) && data.address)
-    environment.data_page_size = target_->page_size(*data.address);
-  if ((type & sample::PHYS_ADDR) && data.address && target_->has_page_tables())
-    environment.physical_address = target_->physical_address(*data.address).value_or(0);
+    environment.data_page_size = target.page_size(*data.address);
+  if ((type & sample::PHYS_ADDR) && data.address && target.has_page_tables())
+    environment.physical_address = target.physical_address(*data.address).value_or(0);
   if (type & sample::CODE_PAGE_SIZE)
-    environment.code_page_size = target_->page_size(data.ip.value_or(frame.registers.rip));
+    environment.code_page_size = target.page_size(data.ip.value_or(frame.registers.rip));
   output_sample(*ring, event, data, frame, environment);
 }
 
-std::optional<SampleTemplate> LinuxCore::sample_template(const Event& event,
+std::optional<SampleTemplate> LinuxCore::sample_template(const CpuContext& cpu, const Event& event,
                                                          const InterruptFrame& frame) const {
   RingBuffer* ring = ring_of(event);
   if (ring == nullptr || !has_sample_template(event)) return std::nullopt;
-  if ((event.attr.sample_type & sample::PHYS_ADDR) && target_->has_page_tables()) return std::nullopt;
-  SampleTemplate made = make_sample_template(event, moment_of(current_), frame);
+  if ((event.attr.sample_type & sample::PHYS_ADDR) && cpu.target->has_page_tables()) return std::nullopt;
+  SampleTemplate made = make_sample_template(event, moment_of(cpu, cpu.current), frame);
   made.ring = ring;
   made.clock = options_.clock;
   return made;
 }
 
-void LinuxCore::lost_samples(Event& event, u64 count) {
+void LinuxCore::lost_samples(CpuContext& cpu, Event& event, u64 count) {
   if (RingBuffer* ring = ring_of(event))
-    output_record(*ring, event, moment_of(current_), LostSamplesRecord{count});
+    output_record(*ring, event, moment_of(cpu, cpu.current), LostSamplesRecord{count});
 }
 
-void LinuxCore::write_throttle(Event& event, RecordType type) {
+void LinuxCore::write_throttle(const CpuContext& cpu, Event& event, RecordType type) {
   if (RingBuffer* ring = ring_of(event))
-    output_record(*ring, event, moment_of(current_),
-                  ThrottleRecord{type, now_, event.original().id, event.id});
+    output_record(*ring, event, moment_of(cpu, cpu.current),
+                  ThrottleRecord{type, cpu.time, event.original().id, event.id});
 }
 
 }  // namespace pmusim::perf

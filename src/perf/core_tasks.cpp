@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "perf/linux_core.h"
-#include "perf/scheduler.h"
 
 /// Tasks come, change and go: side-band records, inheritance, and whose events count.
 namespace pmusim::perf {
@@ -15,7 +16,18 @@ bool follows_tasks(const Attr& a) { return a.comm || a.mmap || a.mmap2 || a.mmap
 
 bool is_executable(const Mapping& mapping) { return (mapping.protection & 4) != 0; }
 
+/// Whether the event is told what happens to its task on this CPU.
+bool is_heard(const CpuContext& cpu, const Event& event) {
+  return event.state >= EventState::inactive && (event.cpu == -1 || static_cast<u32>(event.cpu) == cpu.id);
+}
+
 TaskId id_of(const Task* task) { return task ? TaskId{task->pid, task->tid} : TaskId{}; }
+
+void count_in_kernel(CpuContext& cpu, SoftwareId id) {
+  InterruptFrame frame;
+  frame.cpl = Cpl::kernel;
+  cpu.software.count(id, 1, 0, frame);
+}
 
 }  // namespace
 
@@ -24,23 +36,22 @@ Task* LinuxCore::find_task(u32 tid) {
   return found == tasks_.end() ? nullptr : found->second.get();
 }
 
-Moment LinuxCore::moment_of(const Task* task) const {
-  return {task ? task->pid : 0, task ? task->tid : 0, options_.cpu, now_};
+Moment LinuxCore::moment_of(const CpuContext& cpu, const Task* task) {
+  return {task ? task->pid : 0, task ? task->tid : 0, cpu.id, cpu.time};
 }
 
-/// To every enabled event that sees this task: those of the CPU, and the task's own. An inherited event
-/// writes to the buffer of the original; a record goes to each buffer once per event, as each may have
+/// To every enabled event that sees this task where it is: those of the CPU, and the task's own. An inherited
+/// event writes to the buffer of the original; a record goes to each buffer once per event, as each may have
 /// another layout.
 template <class Record, class Wants>
-void LinuxCore::emit(Task* task, const Record& record, Wants wants) {
-  const Moment moment = moment_of(task);
-  for (Context* context : {&scheduler_->cpu(), task ? task->context.get() : nullptr}) {
-    if (!context) continue;
+void LinuxCore::emit(Task& task, const Record& record, Wants wants) {
+  CpuContext& cpu = cpu_of(task);
+  const Moment moment = moment_of(cpu, &task);
+  for (Context* context : {&cpu.context(), task.context.get()})
     for (Event* event : context->events()) {
-      if (event->state < EventState::inactive || !wants(event->attr)) continue;
+      if (!is_heard(cpu, *event) || !wants(event->attr)) continue;
       if (RingBuffer* ring = ring_of(*event)) output_record(*ring, *event, moment, record);
     }
-  }
 }
 
 /// A task whose id comes again without an exit between has gone unnoticed.
@@ -58,7 +69,9 @@ void LinuxCore::fork(u32 parent_tid, u32 pid, u32 tid) {
   child.parent_tid = parent->tid;
   child.cgroup = parent->cgroup;
   inherit(*parent, child);
-  emit(parent, TaskRecord{RecordType::fork, pid, parent->pid, tid, parent->tid, now_}, follows_tasks);
+  child.last = &cpu_of(*parent);
+  emit(*parent, TaskRecord{RecordType::fork, pid, parent->pid, tid, parent->tid, cpu_of(*parent).time},
+       follows_tasks);
 }
 
 void LinuxCore::exec(u32 tid, std::string comm) {
@@ -79,9 +92,9 @@ void LinuxCore::exec(u32 tid, std::string comm) {
       event->hung_up = true;
     }
   }
-  if (enabled && task->context->on_cpu()) scheduler_->reschedule(events, now_);
+  if (enabled && task->on) task->on->scheduler.reschedule(events);
   task->comm = std::move(comm);
-  emit(task, CommRecord{task->pid, task->tid, task->comm, misc::COMM_EXEC},
+  emit(*task, CommRecord{task->pid, task->tid, task->comm, misc::COMM_EXEC},
        [](const Attr& a) { return a.comm != 0; });
 }
 
@@ -89,7 +102,7 @@ void LinuxCore::set_comm(u32 tid, std::string comm) {
   Task* task = find_task(tid);
   if (!task) return;
   task->comm = std::move(comm);
-  emit(task, CommRecord{task->pid, task->tid, task->comm, 0}, [](const Attr& a) { return a.comm != 0; });
+  emit(*task, CommRecord{task->pid, task->tid, task->comm, 0}, [](const Attr& a) { return a.comm != 0; });
 }
 
 void LinuxCore::mmap_region(u32 tid, const Mapping& m) {
@@ -98,35 +111,38 @@ void LinuxCore::mmap_region(u32 tid, const Mapping& m) {
   const bool code = is_executable(m);
   const auto wants = [&](const Attr& a) { return code ? a.mmap || a.mmap2 : a.mmap_data != 0; };
   const u16 misc = code ? misc::USER : misc::USER | misc::MMAP_DATA;
-  emit(task, MmapRecord{task->pid, task->tid, m.address, m.length, m.page_offset, m.name, misc},
+  emit(*task, MmapRecord{task->pid, task->tid, m.address, m.length, m.page_offset, m.name, misc},
        [&](const Attr& a) { return wants(a) && !a.mmap2; });
 
   Mmap2Record record{task->pid, task->tid,          m.address, m.length,     m.page_offset, m.major, m.minor,
                      m.inode,   m.inode_generation, {},        m.protection, m.flags,       m.name,  misc};
-  emit(task, record,
+  emit(*task, record,
        [&](const Attr& a) { return wants(a) && a.mmap2 && !(a.build_id && !m.build_id.empty()); });
   record.build_id = m.build_id;
   record.misc |= misc::MMAP_BUILD_ID;
-  emit(task, record, [&](const Attr& a) { return wants(a) && a.mmap2 && a.build_id && !m.build_id.empty(); });
+  emit(*task, record,
+       [&](const Attr& a) { return wants(a) && a.mmap2 && a.build_id && !m.build_id.empty(); });
 }
 
 void LinuxCore::exit(u32 tid) {
   Task* task = find_task(tid);
   if (!task) return;
-  if (current_ == task && task->context->has_events()) leave_with_samples();
-  emit(task, TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid, now_},
+  if (task->on && task->context->has_events()) leave_with_samples(*task->on);
+  emit(*task,
+       TaskRecord{RecordType::exit, task->pid, task->parent_pid, task->tid, task->parent_pid,
+                  cpu_of(*task).time},
        follows_tasks);
   for (Event* event : task->context->events()) exit_event(*event);
-  if (current_ == task) switch_to(0, SwitchReason::blocked);
+  if (task->on) switch_to(*task->on, 0, SwitchReason::blocked);
   tasks_.erase(tid);
 }
 
 /// The events of a task that ends leave the PMU together, and with them the samples that hardware still holds
 /// of it. Those of the CPU stay, and samples come out with the switch that follows.
-void LinuxCore::leave_with_samples() {
-  pmus_.disable();
-  scheduler_->task_leaves(now_);
-  pmus_.enable();
+void LinuxCore::leave_with_samples(CpuContext& cpu) {
+  cpu.pmus.disable();
+  cpu.scheduler.task_leaves();
+  cpu.pmus.enable();
 }
 
 /// An inherited event folds its counts into the original and is gone; an opened one stays for its reader.
@@ -137,15 +153,16 @@ void LinuxCore::exit_event(Event& event) {
     event.hung_up = event.children.empty();
     event.context->remove(event);
     event.context->end_lineage();
-    event.context = &scheduler_->cpu();  // no longer scheduled, but its times stay readable
-    event.time_stamp = event.context->time(now_);
+    event.context = &gone_;
+    event.time_stamp = event.context->time();
     return;
   }
   Event& original = *event.parent;
   if (event.attr.inherit_stat && original.ring) {
     const auto values = read_values(event);
     const Task* task = event.context->task();
-    output_record(*original.ring, event, moment_of(task), ReadRecord{task->pid, task->tid, values});
+    output_record(*original.ring, event, moment_of(cpu_of(*task), task),
+                  ReadRecord{task->pid, task->tid, values});
   }
   original.child_count += event.count;
   original.child_time_enabled +=
@@ -182,6 +199,7 @@ Event* LinuxCore::inherit_event(Event& from, Task& child, Event* leader) {
   event.id = next_id_++;
   event.cpu = original.cpu;
   event.parent = &original;
+  event.pmu_place = original.pmu_place;
   event.pmu = original.pmu;
   event.context = child.context.get();
   event.leader = leader ? leader : &event;
@@ -189,7 +207,7 @@ Event* LinuxCore::inherit_event(Event& from, Task& child, Event* leader) {
   event.attr.enable_on_exec = from.attr.enable_on_exec;
   event.hw.sample_period = event.hw.last_period = original.hw.sample_period;
   event.hw.period_left = static_cast<i64>(original.hw.sample_period);
-  if (!event.pmu->init(event)) return nullptr;
+  if (!home_of(event).init(event)) return nullptr;
   event.layout = layout_of(event.attr);
   original.children.push_back(&event);
   events_.push_back(std::move(owned));
@@ -199,39 +217,45 @@ Event* LinuxCore::inherit_event(Event& from, Task& child, Event* leader) {
 
 // --- context switches
 
-void LinuxCore::switch_to(u32 tid, SwitchReason reason) {
+void LinuxCore::switch_to(CpuContext& cpu, u32 tid, SwitchReason reason) {
   Task* const next = tid == 0 ? nullptr : find_task(tid);
-  Task* const previous = current_;
+  Task* const previous = cpu.current;
   if (next == previous) return;
-  if (previous) {
-    InterruptFrame in_kernel;
-    in_kernel.cpl = Cpl::kernel;
-    software_.count(SoftwareId::context_switches, 1, 0, in_kernel);
-  }
+  if (next && next->on)
+    throw std::invalid_argument(fmt::format("switch_to: task {} cannot run on CPU {} while it runs on {}",
+                                            tid, cpu.id, next->on->id));
+  const bool migrates = next && next->has_run && next->last != &cpu;
+  if (previous) count_in_kernel(cpu, SoftwareId::context_switches);
   const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);
   const bool leaves = previous && previous->context->has_events(),
              comes = next && next->context->has_events();
   const bool stays = leaves && comes && has_same_events(*previous->context, *next->context);
-  if (!leaves) pmus_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
-  if (previous) emit_switch(*previous, next, out);
+  if (!leaves) cpu.pmus.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
+  emit_switch(cpu, previous, next, out);
   if (leaves) {
-    pmus_.disable();
-    pmus_.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
+    cpu.pmus.disable();
+    cpu.pmus.context_switch(PmuDriver::SwitchDirection::out, id_of(previous));
   }
   if (stays)
     exchange_contexts(*previous, *next);
   else
-    scheduler_->task_leaves(now_);
-  if (leaves) pmus_.enable();
-  current_ = next;
-  if (comes) pmus_.disable();
-  if (!stays) scheduler_->task_comes(next ? next->context.get() : nullptr, now_);
-  if (comes) {
-    pmus_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
-    pmus_.enable();
+    cpu.scheduler.task_leaves();
+  if (leaves) cpu.pmus.enable();
+  cpu.current = next;
+  if (previous) previous->on = nullptr;
+  if (next) {
+    next->on = next->last = &cpu;
+    next->has_run = true;
   }
-  if (next) emit_switch(*next, previous, 0);
-  if (!comes) pmus_.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
+  if (comes) cpu.pmus.disable();
+  if (!stays) cpu.scheduler.task_comes(next ? next->context.get() : nullptr);
+  if (comes) {
+    cpu.pmus.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
+    cpu.pmus.enable();
+  }
+  emit_switch(cpu, next, previous, 0);
+  if (!comes) cpu.pmus.context_switch(PmuDriver::SwitchDirection::in, id_of(next));
+  if (migrates) count_in_kernel(cpu, SoftwareId::cpu_migrations);
 }
 
 /// Tasks whose events all come from the same opened ones need not change them (Linux:
@@ -251,19 +275,21 @@ void LinuxCore::exchange_contexts(Task& previous, Task& next) {
   next.context->give_to(next);
 }
 
-/// Events of the task get SWITCH; those of the CPU also learn who is on the other side.
-void LinuxCore::emit_switch(Task& task, const Task* other, u16 misc) {
-  const Moment moment = moment_of(&task);
+/// Events of the task get SWITCH; those of the CPU also learn who is on the other side. Idle is a task, too.
+void LinuxCore::emit_switch(CpuContext& cpu, Task* task, const Task* other, u16 misc) {
+  const Moment moment = moment_of(cpu, task);
   const SwitchCpuWideRecord wide{other ? other->pid : 0, other ? other->tid : 0, misc};
-  for (Context* context : {&scheduler_->cpu(), task.context.get()})
+  for (Context* context : {&cpu.context(), task ? task->context.get() : nullptr}) {
+    if (!context) continue;
     for (Event* event : context->events()) {
       RingBuffer* ring = ring_of(*event);
-      if (event->state < EventState::inactive || !event->attr.context_switch || !ring) continue;
+      if (!is_heard(cpu, *event) || !event->attr.context_switch || !ring) continue;
       if (context->task())
         output_record(*ring, *event, moment, SwitchRecord{misc});
       else
         output_record(*ring, *event, moment, wide);
     }
+  }
 }
 
 }  // namespace pmusim::perf

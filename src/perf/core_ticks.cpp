@@ -4,34 +4,33 @@
 
 #include "perf/frequency.h"
 #include "perf/linux_core.h"
-#include "perf/scheduler.h"
 #include "perf/throttle.h"
 
 /// What the passing of time does.
 namespace pmusim::perf {
 
-void LinuxCore::set_time(u64 now) { now_ = std::max(now_, now); }
+void LinuxCore::set_time(CpuContext& cpu, u64 now) { cpu.time = std::max(cpu.time, now); }
 
-u64 LinuxCore::next_deadline() const {
-  const u64 tick = (ticks_ + 1) * options_.tick_ns;
-  return std::min(tick, software_.next_timer().value_or(tick));
+u64 LinuxCore::next_deadline(const CpuContext& cpu) const {
+  const u64 tick = (cpu.ticks + 1) * options_.tick_ns;
+  return std::min(tick, cpu.software.next_timer().value_or(tick));
 }
 
-void LinuxCore::advance(u64 now, const InterruptFrame& frame) {
-  while (next_deadline() <= now) {
-    set_time(next_deadline());
-    software_.run_timers(frame);
-    if (now_ >= (ticks_ + 1) * options_.tick_ns) tick();
-    run_deferred();
+void LinuxCore::advance(CpuContext& cpu, u64 now, const InterruptFrame& frame) {
+  while (next_deadline(cpu) <= now) {
+    set_time(cpu, next_deadline(cpu));
+    cpu.software.run_timers(frame);
+    if (cpu.time >= (cpu.ticks + 1) * options_.tick_ns) tick(cpu);
+    run_deferred(cpu);
   }
-  set_time(now);
-  run_deferred();
+  set_time(cpu, now);
+  run_deferred(cpu);
 }
 
-void LinuxCore::run_deferred() {
-  while (!to_disable_.empty()) {
-    Event& event = *to_disable_.back();
-    to_disable_.pop_back();
+void LinuxCore::run_deferred(CpuContext& cpu) {
+  while (!cpu.to_disable.empty()) {
+    Event& event = *cpu.to_disable.back();
+    cpu.to_disable.pop_back();
     disable(event, Scope::event);
   }
 }
@@ -49,35 +48,36 @@ bool has_steered(const Context& context) {
 }  // namespace
 
 /// Unthrottles, steers frequencies, and gives other events their turn. The PMU runs on where there is none.
-void LinuxCore::tick() {
-  ++ticks_;
-  const bool throttled_one = std::exchange(throttled_since_tick_, false);
-  for (Context* const context : {&scheduler_->cpu(), scheduler_->task()})
-    if (context != nullptr && (throttled_one || has_steered(*context))) tick(*context);
-  for (const auto& event : events_) update_page(*event);
-  if (ticks_ % options_.rotation_ticks == 0) scheduler_->rotate(now_);
+void LinuxCore::tick(CpuContext& cpu) {
+  ++cpu.ticks;
+  const bool throttled_one = std::exchange(cpu.throttled_since_tick, false);
+  for (Context* const context : {&cpu.context(), cpu.scheduler.task()})
+    if (context != nullptr && (throttled_one || has_steered(*context))) tick(cpu, *context);
+  for (const auto& event : events_)
+    if (event->mapped && &cpu_of(*event) == &cpu) update_page(*event);
+  if (cpu.ticks % options_.rotation_ticks == 0) cpu.scheduler.rotate();
 }
 
 /// Leaders only: members of groups are not steered by ticks, and where a member was throttled alone it stays
 /// so until its group comes back (Linux: perf_adjust_freq_unthr_events).
-void LinuxCore::tick(Context& context) {
+void LinuxCore::tick(CpuContext& cpu, Context& context) {
   const std::vector<Event*> events = context.events();
   if (std::ranges::none_of(events, [](const Event* e) { return e->state == EventState::active; })) return;
-  pmus_.disable();
+  cpu.pmus.disable();
   for (Event* const event : events) {
     if (!event->is_leader() || event->state != EventState::active) continue;
-    if (event->hw.interrupts == throttled) unthrottle(*event);
+    if (event->hw.interrupts == throttled) unthrottle(cpu, *event);
     if (is_steered(*event)) adjust_on_tick(*event);
   }
-  pmus_.enable();
+  cpu.pmus.enable();
 }
 
 /// In frequency mode the tick restarts the event anyway.
-void LinuxCore::unthrottle(Event& event) {
+void LinuxCore::unthrottle(CpuContext& cpu, Event& event) {
   for_throttled(event, throttle_scope(), [&](Event& member) {
     member.hw.interrupts = 0;
     if (&member != &event || !event.attr.freq) member.pmu->start(member, PmuDriver::StartMode::keep_period);
-    log_throttle(member, RecordType::unthrottle);
+    log_throttle(cpu, member, RecordType::unthrottle);
   });
 }
 

@@ -11,17 +11,14 @@
 #include <vector>
 
 #include "perf/attr_check.h"
-#include "perf/context.h"
+#include "perf/cpu_context.h"
 #include "perf/output.h"
-#include "perf/pmus.h"
 #include "perf/records.h"
 #include "perf/ring_buffer.h"
-#include "perf/software_pmu.h"
 #include "pmusim/perf/core.h"
 
 namespace pmusim::perf {
 
-class Scheduler;
 enum class ThrottleScope : u8;
 
 /// Pages of a mapped buffer, by what they are counted as (perf_mmap).
@@ -35,18 +32,44 @@ struct LockedPages {
 class LinuxCore final : public PerfCore {
  public:
   explicit LinuxCore(PmuDriver& hardware, CoreOptions options = {});
+  explicit LinuxCore(std::span<PmuDriver* const> hardware, CoreOptions options = {});
   ~LinuxCore() override;
   LinuxCore(const LinuxCore&) = delete;
   LinuxCore& operator=(const LinuxCore&) = delete;
 
   void register_pmu(u32 type, PmuDriver& pmu) override;
-  void set_target(const Target& target) override { target_ = &target; }
+  void register_pmu(u32 type, std::span<PmuDriver* const> by_cpu) override;
+  CpuContext& cpu(u32 number) override;
 
-  // time
+  // the first CPU
 
-  void set_time(u64 now) override;
-  void advance(u64 now, const InterruptFrame& frame) override;
-  u64 next_deadline() const override;
+  u32 number() const override { return first().number(); }
+  void set_target(const Target& target) override { first().set_target(target); }
+  void set_time(u64 now) override { first().set_time(now); }
+  void advance(u64 now, const InterruptFrame& frame) override { first().advance(now, frame); }
+  u64 next_deadline() const override { return first().next_deadline(); }
+  void switch_to(u32 tid, SwitchReason reason) override { first().switch_to(tid, reason); }
+  u32 current_tid() const override { return first().current_tid(); }
+  void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) override {
+    first().count_software(id, n, address, frame);
+  }
+  Verdict overflow(Event& event, const SampleData& data, const InterruptFrame& frame) override {
+    return overflow(first(), event, data, frame);
+  }
+  void output(Event& event, const SampleData& data, const InterruptFrame& frame) override {
+    write_sample(first(), event, data, frame);
+  }
+  std::optional<SampleTemplate> sample_template(const Event& event,
+                                                const InterruptFrame& frame) const override {
+    return sample_template(first(), event, frame);
+  }
+  void lost_samples(Event& event, u64 count) override { lost_samples(first(), event, count); }
+  Verdict account_interrupt(Event& event) override { return account_interrupt(first(), event); }
+  u64 time_of_tsc(u64 tsc) const override { return options_.clock(tsc); }
+  u64 now() const override { return first().now(); }
+  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override {
+    return first().read_code(address, bytes);
+  }
 
   // system calls
 
@@ -74,7 +97,7 @@ class LinuxCore final : public PerfCore {
   Result<Done, KernelError> modify_attributes(Event& event, std::span<std::byte> user) override;
   Result<Done, KernelError> pause_output(Event& event, bool paused) override;
 
-  // what happens on the CPU
+  // what happens to tasks
 
   void task_started(u32 pid, u32 tid, std::string comm) override;
   void fork(u32 parent_tid, u32 pid, u32 tid) override;
@@ -82,10 +105,6 @@ class LinuxCore final : public PerfCore {
   void set_comm(u32 tid, std::string comm) override;
   void mmap_region(u32 tid, const Mapping& mapping) override;
   void exit(u32 tid) override;
-  void switch_to(u32 tid, SwitchReason reason) override;
-  u32 current_tid() const override;
-
-  void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) override;
 
   void on_overflow(std::function<void(const Event&)> callback) override { overflowed_ = std::move(callback); }
   void on_sigtrap(std::function<void(const Event&, u64 address)> callback) override {
@@ -94,23 +113,36 @@ class LinuxCore final : public PerfCore {
 
   std::vector<Event*> events() const override;
 
-  // SampleSink
+  // what a CPU says that it is
 
-  Verdict overflow(Event& event, const SampleData& data, const InterruptFrame& frame) override;
-  void output(Event& event, const SampleData& data, const InterruptFrame& frame) override;
-  std::optional<SampleTemplate> sample_template(const Event& event,
-                                                const InterruptFrame& frame) const override;
-  void lost_samples(Event& event, u64 count) override;
-  Verdict account_interrupt(Event& event) override;
-  u64 time_of_tsc(u64 tsc) const override { return options_.clock(tsc); }
-  u64 now() const override { return now_; }
-  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
+  void set_time(CpuContext& cpu, u64 now);
+  void advance(CpuContext& cpu, u64 now, const InterruptFrame& frame);
+  u64 next_deadline(const CpuContext& cpu) const;
+  void switch_to(CpuContext& cpu, u32 tid, SwitchReason reason);
+  Verdict overflow(CpuContext& cpu, Event& event, const SampleData& data, const InterruptFrame& frame);
+  void write_sample(CpuContext& cpu, Event& event, const SampleData& data, const InterruptFrame& frame);
+  std::optional<SampleTemplate> sample_template(const CpuContext& cpu, const Event& event,
+                                                const InterruptFrame& frame) const;
+  void lost_samples(CpuContext& cpu, Event& event, u64 count);
+  Verdict account_interrupt(CpuContext& cpu, Event& event);
+  void unthrottled(CpuContext& cpu, Event& event);
 
  private:
+  // CPUs (core.cpp)
+  CpuContext& first() { return *cpus_[options_.cpu]; }
+  const CpuContext& first() const { return *cpus_[options_.cpu]; }
+  void add_pmu(u32 type, std::span<PmuDriver* const> by_cpu);
+  CpuContext* find_cpu(i32 number) const;
+  CpuContext& cpu_of(const Task& task);
+  CpuContext& cpu_of(const Event& event);
+  /// The driver that knows of the event as long as it is open.
+  PmuDriver& home_of(const Event& event) const { return pmus_[event.pmu_place].home(); }
+
   // opening (core_open.cpp)
   Result<Task*, KernelError> find_target(i32 pid, u64 flags);
   SampleLayout layout_of(const Attr& attr) const;
   Result<Done, KernelError> choose_pmu(Event& event);
+  Result<Done, KernelError> try_pmu(Event& event, u32 place);
   Result<Done, KernelError> allocate(Event& event, const Task* task, i32 cpu);
   Result<Done, KernelError> check_group(const Event& event, const Event& leader) const;
   Result<Done, KernelError> check_read_size(const Event& event, const Event& leader) const;
@@ -145,46 +177,37 @@ class LinuxCore final : public PerfCore {
   void exit_event(Event& event);
   static bool has_same_events(const Context& one, const Context& other);
   static void exchange_contexts(Task& previous, Task& next);
-  void leave_with_samples();
-  Moment moment_of(const Task* task) const;
+  static void leave_with_samples(CpuContext& cpu);
+  static Moment moment_of(const CpuContext& cpu, const Task* task);
   template <class Record, class Wants>
-  void emit(Task* task, const Record& record, Wants wants);
-  void emit_switch(Task& task, const Task* other, u16 misc);
+  void emit(Task& task, const Record& record, Wants wants);
+  static void emit_switch(CpuContext& cpu, Task* task, const Task* other, u16 misc);
 
   // sampling (core_sampling.cpp)
-  void write_sample(Event& event, const SampleData& data, const InterruptFrame& frame);
-  const Registers* user_registers(const Attr& attr, const SampleData& data,
-                                  const InterruptFrame& frame) const;
   u64 max_samples_per_tick() const;
-  void throttle(Event& event);
-  void unthrottle(Event& event);
-  void log_throttle(Event& event, RecordType type);
+  void throttle(CpuContext& cpu, Event& event);
+  void unthrottle(CpuContext& cpu, Event& event);
+  void log_throttle(const CpuContext& cpu, Event& event, RecordType type);
   ThrottleScope throttle_scope() const;
-  void write_throttle(Event& event, RecordType type);
-  void adjust_on_overflow(Event& event);
+  static void write_throttle(const CpuContext& cpu, Event& event, RecordType type);
+  void adjust_on_overflow(const CpuContext& cpu, Event& event);
 
   // ticks (core_ticks.cpp)
-  void tick();
-  void tick(Context& context);
+  void tick(CpuContext& cpu);
+  void tick(CpuContext& cpu, Context& context);
   void adjust_period(Event& event, u64 ns, u64 count);
   void adjust_on_tick(Event& event);
-  void run_deferred();
+  void run_deferred(CpuContext& cpu);
 
   CoreOptions options_;
-  Pmus pmus_;
-  SoftwarePmu software_;
-  std::unique_ptr<Scheduler> scheduler_;
-  const Target* target_;
-  u64 now_ = 0;
-  u64 ticks_ = 0;
-  bool throttled_since_tick_ = false;
-  std::map<const Event*, LockedPages> locked_;  // of events that are mapped
+  std::vector<std::unique_ptr<CpuContext>> cpus_;  // by number; null: has no driver
+  std::vector<PmuType> pmus_;                      // by place
+  Context gone_{nullptr};                          // of opened events whose task is gone
+  std::map<const Event*, LockedPages> locked_;     // of events that are mapped
   std::set<const Event*> signalling_;
   u64 next_id_ = 1;
   std::vector<std::unique_ptr<Event>> events_;
   std::unordered_map<u32, std::unique_ptr<Task>> tasks_;  // by tid
-  Task* current_ = nullptr;
-  std::vector<Event*> to_disable_;  ///< reached their event limit in an interrupt
   std::vector<u64> sample_read_, callchain_;
   std::function<void(const Event&, u64)> sigtrap_;
   std::function<void(const Event&)> overflowed_;

@@ -2,51 +2,53 @@
 #ifndef PMUSIM_SRC_PERF_PMUS_H
 #define PMUSIM_SRC_PERF_PMUS_H
 
+#include <algorithm>
 #include <vector>
 
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::perf {
 
-/// The PMUs that count in hardware, each with the attr.type of its events. The first is the CPU's own, which
-/// raw and generic events go to.
+/// Places of PMUs: the kernel's own events are counted by the first, raw and generic ones by the second.
+namespace pmu_place {
+inline constexpr u32 SOFTWARE = 0, CORE = 1;
+}
+
+/// A PMU as it is registered: its attr.type, and its driver on each emulated CPU, null where it is not.
+struct PmuType {
+  u32 type = 0;
+  std::vector<PmuDriver*> drivers;
+
+  /// Knows the events of this type wherever they are: the driver that they are opened with.
+  PmuDriver& home() const {
+    return **std::ranges::find_if(drivers, [](const PmuDriver* driver) { return driver != nullptr; });
+  }
+};
+
+/// The PMUs of one CPU by their places, null where it has none of this type.
 class Pmus {
  public:
-  Pmus(u32 type, PmuDriver& own) : all_{{type, &own}} {}
-  void add(u32 type, PmuDriver& pmu) { all_.push_back({type, &pmu}); }
-
-  PmuDriver& own() const { return *all_.front().driver; }
-  /// Null: no PMU has this type.
-  PmuDriver* find(u32 type) const {
-    for (const Pmu& pmu : all_)
-      if (pmu.type == type) return pmu.driver;
-    return nullptr;
-  }
-  /// The place of a PMU, from 0 on; `size()` for one that is none of these.
-  std::size_t place(const PmuDriver* driver) const {
-    std::size_t at = 0;
-    while (at < all_.size() && all_[at].driver != driver) ++at;
-    return at;
-  }
+  void add(PmuDriver* driver) { all_.push_back(driver); }
   std::size_t size() const { return all_.size(); }
-  PmuDriver& operator[](std::size_t at) const { return *all_[at].driver; }
+  PmuDriver* operator[](std::size_t place) const { return all_[place]; }
 
   void disable() {
-    for (const Pmu& pmu : all_) pmu.driver->disable();
+    for_each([](PmuDriver& driver) { driver.disable(); });
   }
   void enable() {
-    for (const Pmu& pmu : all_) pmu.driver->enable();
+    for_each([](PmuDriver& driver) { driver.enable(); });
   }
   void context_switch(PmuDriver::SwitchDirection direction, TaskId task) {
-    for (const Pmu& pmu : all_) pmu.driver->context_switch(direction, task);
+    for_each([&](PmuDriver& driver) { driver.context_switch(direction, task); });
   }
 
  private:
-  struct Pmu {
-    u32 type = 0;
-    PmuDriver* driver = nullptr;
-  };
-  std::vector<Pmu> all_;
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (std::size_t place = pmu_place::CORE; place < all_.size(); ++place)
+      if (all_[place] != nullptr) visit(*all_[place]);
+  }
+  std::vector<PmuDriver*> all_;
 };
 
 }  // namespace pmusim::perf

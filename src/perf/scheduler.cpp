@@ -18,8 +18,8 @@ std::vector<Event*> Context::events() const {
 }
 
 /// Enabled time runs while the event and its leader are at least inactive, running time while it is active.
-void Scheduler::update_times(Event& event, u64 now) const {
-  const u64 time = event.context->time(now);
+void update_times(Event& event) {
+  const u64 time = event.context->time();
   const u64 passed = time - event.time_stamp;
   event.time_stamp = time;
   const bool enabled = event.state >= EventState::inactive && event.leader->state >= EventState::inactive;
@@ -28,59 +28,62 @@ void Scheduler::update_times(Event& event, u64 now) const {
   if (event.state == EventState::active) event.time_running += passed;
 }
 
-void Scheduler::event_off(Event& event, EventState next, u64 now) {
+void Scheduler::event_off(Event& event, EventState next) {
   if (event.state != EventState::active) return;
   event.pmu->remove(event);
-  update_times(event, now);
+  update_times(event);
   event.state = next;
-  if (is_hardware(event) && --use_of(*event.pmu).active == 0) use_of(*event.pmu).exclusive = false;
-  if (!event.is_leader() || !event.attr.exclusive) return;
-  if (const PmuDriver* const pmu = hardware_of(event)) use_of(*pmu).exclusive = false;
+  event.on_cpu = -1;
+  Use& use = use_of(event.pmu_place);
+  if (--use.active == 0) use.exclusive = false;
+  if (event.is_leader() && event.attr.exclusive) use_of(hardware_of(event)).exclusive = false;
 }
 
-void Scheduler::group_off(Event& leader, u64 now) {
-  event_off(leader, EventState::inactive, now);
-  for (Event* sibling : leader.siblings) event_off(*sibling, EventState::inactive, now);
+void Scheduler::group_off(Event& leader) {
+  event_off(leader, EventState::inactive);
+  for (Event* sibling : leader.siblings) event_off(*sibling, EventState::inactive);
 }
 
-void Scheduler::take_off(Event& event, u64 now) {
+void Scheduler::take_off(Event& event) {
   pmus_.disable();
   if (event.is_leader())
-    group_off(event, now);
+    group_off(event);
   else
-    event_off(event, EventState::inactive, now);
+    event_off(event, EventState::inactive);
   pmus_.enable();
 }
 
-void Scheduler::take_off_alone(Event& event, u64 now) {
+void Scheduler::take_off_alone(Event& event) {
   if (event.state != EventState::active) return;
   pmus_.disable();
-  event_off(event, EventState::inactive, now);
+  event_off(event, EventState::inactive);
   pmus_.enable();
 }
 
 /// A member that is off, or in error, does not keep its group from going on.
-bool Scheduler::event_on(Event& event, u64 now) {
+bool Scheduler::event_on(Event& event) {
   if (event.state != EventState::inactive) return true;
-  update_times(event, now);
+  update_times(event);
+  event.pmu = pmus_[event.pmu_place];
   if (!event.pmu->add(event)) return false;
   event.state = EventState::active;
-  if (is_hardware(event)) ++use_of(*event.pmu).active;
+  event.on_cpu = number_;
+  ++use_of(event.pmu_place).active;
   return true;
 }
 
-Scheduler::Fit Scheduler::group_on(Event& leader, u64 now) {
-  PmuDriver* const hardware = hardware_of(leader);
-  if (hardware != nullptr) hardware->begin();
-  bool fits = event_on(leader, now);
-  for (Event* sibling : leader.siblings) fits = fits && event_on(*sibling, now);
-  if (fits && (hardware == nullptr || hardware->commit())) {
-    if (hardware != nullptr && leader.attr.exclusive) use_of(*hardware).exclusive = true;
+Scheduler::Fit Scheduler::group_on(Event& leader) {
+  const u32 place = hardware_of(leader);
+  pmus_[place]->begin();
+  bool fits = event_on(leader);
+  for (Event* sibling : leader.siblings) fits = fits && event_on(*sibling);
+  if (fits && pmus_[place]->commit()) {
+    if (leader.attr.exclusive) use_of(place).exclusive = true;
     announce_unthrottled(leader);
     return Fit::yes;
   }
   take_back(leader);
-  if (hardware != nullptr) hardware->cancel();
+  pmus_[place]->cancel();
   return Fit::no;
 }
 
@@ -89,10 +92,9 @@ void Scheduler::take_back(Event& leader) {
   const auto undo = [&](Event& event) {
     if (event.state != EventState::active) return;
     event.state = EventState::inactive;
-    if (is_hardware(event))
-      --use_of(*event.pmu).active;
-    else
-      software_.remove(event);
+    event.on_cpu = -1;
+    --use_of(event.pmu_place).active;
+    if (!is_hardware(event)) event.pmu->remove(event);
   };
   undo(leader);
   for (Event* sibling : leader.siblings) undo(*sibling);
@@ -106,33 +108,38 @@ void Scheduler::announce_unthrottled(Event& leader) {
   for (Event* sibling : leader.siblings) announce(*sibling);
 }
 
-PmuDriver* Scheduler::hardware_of(const Event& leader) const {
-  if (is_hardware(leader)) return leader.pmu;
-  const auto found = std::ranges::find_if(leader.siblings, [&](const Event* e) { return is_hardware(*e); });
-  return found != leader.siblings.end() ? (*found)->pmu : nullptr;
+u32 hardware_of(const Event& leader) {
+  if (is_hardware(leader)) return leader.pmu_place;
+  const auto found = std::ranges::find_if(leader.siblings, [](const Event* e) { return is_hardware(*e); });
+  return found != leader.siblings.end() ? (*found)->pmu_place : pmu_place::SOFTWARE;
 }
 
-Scheduler::Use& Scheduler::use_of(const PmuDriver& pmu) {
+bool Scheduler::is_here(const Event& leader) const {
+  return (leader.cpu == -1 || leader.cpu == number_) && pmus_[hardware_of(leader)] != nullptr;
+}
+
+Scheduler::Use& Scheduler::use_of(u32 place) {
   uses_.resize(pmus_.size());
-  return uses_[pmus_.place(&pmu)];
+  return uses_[place];
 }
 
+/// There is always room for events of the kernel.
 bool Scheduler::may_go_on(const Event& leader) {
-  const PmuDriver* const hardware = hardware_of(leader);
-  if (hardware == nullptr) return true;
-  const Use& use = use_of(*hardware);
+  const u32 place = hardware_of(leader);
+  if (place == pmu_place::SOFTWARE) return true;
+  const Use& use = use_of(place);
   if (use.exclusive || use.full) return false;
   return !leader.attr.exclusive || use.active == 0;
 }
 
-void Scheduler::list_on(std::vector<Event*>& leaders, Context& context, u64 now) {
+void Scheduler::list_on(std::vector<Event*>& leaders, Context& context) {
   for (Use& use : uses_) use.full = false;
   for (Event* leader : leaders) {
-    if (leader->state != EventState::inactive) continue;
-    if (may_go_on(*leader) && group_on(*leader, now) == Fit::yes) continue;
-    if (const PmuDriver* const hardware = hardware_of(*leader)) use_of(*hardware).full = true;
+    if (leader->state != EventState::inactive || !is_here(*leader)) continue;
+    if (may_go_on(*leader) && group_on(*leader) == Fit::yes) continue;
+    use_of(hardware_of(*leader)).full = true;
     if (leader->attr.pinned) {
-      update_times(*leader, now);
+      update_times(*leader);
       leader->state = EventState::error;
     } else {
       context.rotate_necessary = true;
@@ -140,31 +147,32 @@ void Scheduler::list_on(std::vector<Event*>& leaders, Context& context, u64 now)
   }
 }
 
-void Scheduler::lists_off(Context& context, unsigned lists, u64 now) {
+void Scheduler::lists_off(Context& context, unsigned lists) {
   context.lists_on &= ~lists;
   if ((lists & list::PINNED) != 0)
-    for (Event* leader : context.pinned()) group_off(*leader, now);
+    for (Event* leader : context.pinned()) group_off(*leader);
   if ((lists & list::FLEXIBLE) == 0) return;
   context.rotate_necessary = false;
-  for (Event* leader : context.flexible()) group_off(*leader, now);
+  for (Event* leader : context.flexible()) group_off(*leader);
 }
 
-void Scheduler::list_on(Context& context, unsigned list, u64 now) {
+void Scheduler::list_on(Context& context, unsigned list) {
   if ((context.lists_on & list) != 0) return;
   context.lists_on |= list;
-  list_on(list == list::PINNED ? context.pinned() : context.flexible(), context, now);
+  list_on(list == list::PINNED ? context.pinned() : context.flexible(), context);
 }
 
-void Scheduler::all_on(u64 now) {
+void Scheduler::all_on() {
   for (const unsigned list : {list::PINNED, list::FLEXIBLE}) {
-    list_on(cpu_, list, now);
-    if (task_) list_on(*task_, list, now);
+    list_on(cpu_, list);
+    if (task_) list_on(*task_, list);
   }
 }
 
-void Scheduler::reschedule(std::span<Event* const> changed, u64 now) {
-  if (std::ranges::none_of(changed, [&](const Event* e) { return hardware_of(*e->leader) != nullptr; }))
-    return software_on(changed, now);
+void Scheduler::reschedule(std::span<Event* const> changed) {
+  if (std::ranges::none_of(changed,
+                           [](const Event* e) { return hardware_of(*e->leader) != pmu_place::SOFTWARE; }))
+    return software_on(changed);
   unsigned of_cpu = 0, any = 0;
   for (const Event* event : changed) {
     const unsigned lists = event->leader->attr.pinned ? list::ALL : list::FLEXIBLE;
@@ -173,47 +181,47 @@ void Scheduler::reschedule(std::span<Event* const> changed, u64 now) {
   }
   if (of_cpu == 0 && any == list::ALL) of_cpu = list::FLEXIBLE;  // pinned events of a task come before them
   pmus_.disable();
-  if (task_) lists_off(*task_, any, now);
-  lists_off(cpu_, of_cpu, now);
-  all_on(now);
+  if (task_) lists_off(*task_, any);
+  lists_off(cpu_, of_cpu);
+  all_on();
   pmus_.enable();
 }
 
 /// Nothing has to make room for software events.
-void Scheduler::software_on(std::span<Event* const> changed, u64 now) {
+void Scheduler::software_on(std::span<Event* const> changed) {
   for (Event* event : changed)
-    if (event->leader->state >= EventState::inactive) group_on(*event->leader, now);
+    if (event->leader->state >= EventState::inactive && is_here(*event->leader)) group_on(*event->leader);
 }
 
-void Scheduler::task_leaves(u64 now) {
+void Scheduler::task_leaves() {
   if (!task_) return;
-  lists_off(*task_, list::ALL, now);
-  task_->leave(now);
+  lists_off(*task_, list::ALL);
+  task_->leave();
   task_ = nullptr;
 }
 
-void Scheduler::task_comes(Context* task, u64 now) {
+void Scheduler::task_comes(Context* task) {
   task_ = task;
   if (!task_) return;
-  task_->enter(now);
+  task_->enter(clock_);
   if (!task_->has_events()) return;
-  if (!task_->pinned().empty()) lists_off(cpu_, list::FLEXIBLE, now);
-  all_on(now);
+  if (!task_->pinned().empty()) lists_off(cpu_, list::FLEXIBLE);
+  all_on();
 }
 
 /// They leave in the order in which they came, and the turn changes while they are off (Linux:
 /// perf_rotate_context).
-bool Scheduler::rotate(u64 now) {
+bool Scheduler::rotate() {
   const bool of_cpu = cpu_.rotate_necessary, of_task = task_ && task_->rotate_necessary;
   if (!of_cpu && !of_task) return false;
   Event* const next_of_cpu = of_cpu ? next_to_wait(cpu_) : nullptr;
   Event* const next_of_task = of_task ? next_to_wait(*task_) : nullptr;
   pmus_.disable();
-  if (task_) lists_off(*task_, list::FLEXIBLE, now);
-  if (of_cpu) lists_off(cpu_, list::FLEXIBLE, now);
+  if (task_) lists_off(*task_, list::FLEXIBLE);
+  if (of_cpu) lists_off(cpu_, list::FLEXIBLE);
   put_last(cpu_, next_of_cpu);
   if (task_) put_last(*task_, next_of_task);
-  all_on(now);
+  all_on();
   pmus_.enable();
   return true;
 }

@@ -29,6 +29,7 @@ u64 timer_of(const Event& event) {
 PmuCapabilities SoftwarePmu::capabilities() const {
   PmuCapabilities capabilities;
   capabilities.name = "software";
+  capabilities.extended_type = false;
   return capabilities;
 }
 

@@ -88,12 +88,30 @@ TEST(ExtraRegister, LoadLatencyThresholdsAreNeverInterchangeable) {
   EXPECT_FALSE(rig.schedule(rig.opened(second)));
 }
 
-TEST(ExtraRegister, SiblingThreadsShareOne) {
-  TwoThreads threads(skylake);
-  threads.a.schedule(threads.a.opened(Rig::with_value(0x01B7, 0x10001)));
-  perf::Event& event = threads.b.opened(Rig::with_value(0x01B7, 0x10002));
-  threads.b.schedule(event);
+/// OFFCORE_RSP 11 on one thread, 22 on its sibling; scenario 25 of a list that was worked out by hand.
+TEST(ExtraRegister, SiblingThreadsOfNehalemShareTheOnlyOne) {
+  TwoThreads threads(nehalem);
+  EXPECT_TRUE(threads.a.schedule(threads.a.opened(Rig::with_value(0x01B7, 0x11))));
+  EXPECT_FALSE(threads.b.schedule(threads.b.opened(Rig::with_value(0x01B7, 0x22))));
+  EXPECT_TRUE(threads.b.schedule(threads.b.opened(Rig::with_value(0x01B7, 0x11))));
+}
+
+TEST(ExtraRegister, SiblingThreadsOfWestmereShareTwo) {
+  TwoThreads threads(westmere);
+  EXPECT_TRUE(threads.a.schedule(threads.a.opened(Rig::with_value(0x01B7, 0x11))));
+  perf::Event& event = threads.b.opened(Rig::with_value(0x01B7, 0x22));
+  EXPECT_TRUE(threads.b.schedule(event));
   EXPECT_EQ(data_of(event).extra_register, msr::OFFCORE_RSP_1);
+  EXPECT_EQ(data_of(event).config & 0xFF, 0xBBu);
+  EXPECT_FALSE(threads.b.schedule(threads.b.opened(Rig::with_value(0x01B7, 0x33))));
+}
+
+TEST(ExtraRegister, SiblingThreadsOfLaterCoresHaveTheirOwn) {
+  TwoThreads threads(skylake);
+  EXPECT_TRUE(threads.a.schedule(threads.a.opened(Rig::with_value(0x01B7, 0x10001))));
+  perf::Event& event = threads.b.opened(Rig::with_value(0x01B7, 0x10002));
+  EXPECT_TRUE(threads.b.schedule(event));
+  EXPECT_EQ(data_of(event).extra_register, msr::OFFCORE_RSP_0);
 }
 
 TEST(BranchFilter, TwoEventsWithDifferentFiltersTakeTurns) {

@@ -34,6 +34,7 @@ inline FakeBus product(u32 signature, CpuidResult leaf_a, u64 capabilities) {
 }
 
 inline FakeBus nehalem() { return product(0x106A5, {0x07300403, 0x40, 0, 0x603}, 0x11C3); }
+inline FakeBus westmere() { return product(0x206C2, {0x07300403, 0x44, 0, 0x603}, 0x11C3); }
 inline FakeBus sandy_bridge() { return product(0x206A7, {0x07300403, 0, 0, 0x603}, 0x31C3); }
 inline FakeBus haswell() {
   FakeBus bus = product(0x306C3, {0x07300403, 0, 0, 0x603}, 0x32C4);

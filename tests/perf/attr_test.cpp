@@ -281,7 +281,9 @@ TEST_F(OpenDetails, GenericEventsMayNameThePmuInTheUpperHalfOfConfig) {
   Attr attr;
   attr.config = u64{4} << 32 | 1;
   EXPECT_TRUE(core.open(attr, 100, -1));
-  attr.config = u64{9} << 32 | 1;
+  attr.config = u64{9} << 32 | 1;  // nobody's: every PMU is asked
+  EXPECT_TRUE(core.open(attr, 100, -1));
+  attr.config = u64{1} << 32 | 1;  // software events have no such form
   EXPECT_EQ(core.open(attr, 100, -1).error().error_number, ENOENT);
 }
 

@@ -54,7 +54,7 @@ std::vector<Violation> attribute_stages() {
       {"A8",
        EACCES,
        "branch_sample_type: kernel",
-       {"branch"},
+       {"branch", "rights"},
        [](Request& r) {
          r.attr.sample_type |= sample::BRANCH_STACK;
          r.attr.branch_sample_type = branch::KERNEL | branch::ANY;
@@ -105,13 +105,13 @@ std::vector<Violation> attribute_stages() {
 
 std::vector<Violation> system_call_stages() {
   return {
-      {"B5", EACCES, "exclude_kernel is 0", {}, [](Request& r) { r.attr.exclude_kernel = 0; }},
-      {"B6", EACCES, "namespaces", {}, [](Request& r) { r.attr.namespaces = 1; }},
+      {"B5", EACCES, "exclude_kernel is 0", {"rights"}, [](Request& r) { r.attr.exclude_kernel = 0; }},
+      {"B6", EACCES, "namespaces", {"rights"}, [](Request& r) { r.attr.namespaces = 1; }},
       {"B7", EINVAL, "sample_period: bit 63", {}, [](Request& r) { r.attr.sample_period = bit(63); }},
       {"B8",
        EACCES,
        "sample_type: PHYS_ADDR",
-       {},
+       {"rights"},
        [](Request& r) { r.attr.sample_type |= sample::PHYS_ADDR; }},
       {"B10", EINVAL, "PID_CGROUP", {"flags", "cpu"}, [](Request& r) { r.flags = open_flag::PID_CGROUP; }},
       {"B12",
@@ -192,7 +192,15 @@ std::vector<Violation> allocation_stages() {
          r.pid = -1;
          r.cpu = 0;
        }},
-      {"B20", ENODEV, "cpu: 2 is offline", {"cpu"}, [](Request& r) { r.cpu = 2; }},
+      {"B20",
+       ENODEV,
+       "cpu: 2 is offline",
+       {"pid", "cpu", "rights"},
+       [](Request& r) {
+         r.pid = -1;
+         r.cpu = 2;
+         r.limits.paranoid = 0;
+       }},
       {"B21",
        EINVAL,
        "exclusive, pinned",

@@ -48,7 +48,16 @@ TEST_F(SeveralPmus, CountTheEventsOfTheirTypes) {
   core.close(of_type);
   Event& extended = open(generic);
   EXPECT_THAT(other.on(), ElementsAre(&extended));
-  generic.config = u64{12} << 32;
+  generic.config = u64{12} << 32;  // no PMU's: that of the CPU takes it
+  Event& of_nobody = open(generic);
+  EXPECT_THAT(driver.on(), ElementsAre(&own, &of_nobody));
+}
+
+TEST_F(SeveralPmus, AreNamedByGenericEventsOnlyIfTheyTakeThem) {
+  other.capable.extended_type = false;
+  Attr generic = counting();
+  generic.type = static_cast<u32>(EventType::hardware);
+  generic.config = u64{type} << 32;
   EXPECT_EQ(refusal_of(generic, nullptr), ENOENT);
 }
 

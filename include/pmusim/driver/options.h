@@ -3,13 +3,14 @@
 #define PMUSIM_DRIVER_OPTIONS_H
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "pmusim/base/bits.h"
 #include "pmusim/perf/kernel.h"
 
 // Where the Intel driver puts the memory that it shares with the PMU, whose habits it has, and what it shares
-// with the driver of the sibling hyper-thread.
+// with the drivers of other CPUs.
 
 namespace pmusim::driver {
 
@@ -49,9 +50,26 @@ struct PebsOptions {
   u64 buffer_bytes = 65536;  ///< format 0 takes 4096 of it; arch-PEBS a power of two
 };
 
+struct SavedStacks;
+
+/// Call stacks that the LBR held of tasks that are off the CPU. They go with a task wherever it runs next:
+/// give the drivers of all CPUs of one kind the same.
+class TaskStacks {
+ public:
+  TaskStacks();
+  ~TaskStacks();
+  TaskStacks(const TaskStacks&) = delete;
+  TaskStacks& operator=(const TaskStacks&) = delete;
+
+ private:
+  friend class LbrDriver;
+  std::unique_ptr<SavedStacks> saved_;
+};
+
 /// Where the driver has the LBR saved.
 struct LbrOptions {
   u64 xsave_address = 0xFFFF'8880'0000'2000;  ///< one page for XSAVES of component 15
+  TaskStacks* task_stacks = nullptr;          ///< outlives the driver; null: of its own
 };
 
 /// Where the driver puts the branch trace buffer.
@@ -83,6 +101,17 @@ struct DriverOptions {
   /// attr.type of ibs_op where an `IbsDriver` is registered beside AMD's core PMU: precise events go there.
   /// 0: precise events are refused.
   u32 ibs_op_type = 0;
+
+  /// For CPU `number` of several at one memory: what the driver puts there is elsewhere for each.
+  DriverOptions for_cpu(unsigned number) const {
+    constexpr u64 stride = 0x40'0000;
+    DriverOptions moved = *this;
+    for (u64* const address :
+         {&moved.pebs.buffer_address, &moved.pebs.physical_buffer_address, &moved.lbr.xsave_address,
+          &moved.bts.buffer_address, &moved.debug_store_address, &moved.register_buffer_address})
+      *address += number * stride;
+    return moved;
+  }
 };
 
 }  // namespace pmusim::driver

@@ -26,6 +26,18 @@
 /// perf::Event& event = **perf->open({.type = 4, .config = 0xC4}, 0, -1);
 /// const u64 branches = perf->read(event)->front();
 /// @endcode
+/// A machine of several CPUs has a driver for each, and says on which of them something happens:
+/// @code
+/// Machine machine(*find_cpu_model("skylake"), 2);
+/// const driver::DriverOptions options;  // of which each CPU has its own addresses
+/// driver::IntelDriver first(machine.cpu(0), options.for_cpu(0)), second(machine.cpu(1), options.for_cpu(1));
+/// const std::array<perf::PmuDriver*, 2> drivers{&first, &second};
+/// const auto perf = perf::PerfCore::create(drivers);
+/// first.attach(perf->cpu(0));
+/// second.attach(perf->cpu(1));
+/// perf->task_started(1, 1, "program");
+/// perf->cpu(1).switch_to(1);  // the first CPU is idle
+/// @endcode
 namespace pmusim::perf {
 
 class RingBuffer;
@@ -34,11 +46,13 @@ class RingBuffer;
 /// replay has no machine to protect and must not lose samples; an experiment may want the kernel's behaviour.
 enum class Throttling : u8 { off, on };
 
-/// The CPU that a perf core is for, and the kernel that the core is of.
+/// The CPUs that a perf core is for, and the kernel that the core is of.
 struct CoreOptions {
   Limits limits;
-  u32 cpu = 0;   ///< the emulated CPU
-  u32 cpus = 1;  ///< CPUs of the system; events on others are refused with ENODEV
+  u32 cpu = 0;  ///< number of the first emulated CPU
+  /// CPUs of the system. Those that have no driver are offline: events on them are refused with ENODEV, and a
+  /// task's events for them never count. At least `cpu` and as many as there are drivers.
+  u32 cpus = 1;
   u32 pmu_type = static_cast<u32>(EventType::raw);  ///< attr.type of the PMU behind the driver
   u64 tick_ns = 1'000'000;
   u64 rotation_ticks = 1;  ///< ticks between two turns of events that do not fit together
@@ -81,27 +95,18 @@ class Target {
   virtual std::optional<u64> physical_address(u64) const { return {}; }
 };
 
-/// The perf_event subsystem of one emulated CPU: events, their scheduling, samples and side band.
+/// One CPU as the perf_event subsystem has it: who runs there, and when. Its driver's samples go here.
 ///
-/// Calls that mean a system call return the kernel's errno with a sentence. Time is the caller's: set_time()
-/// before anything that asks for it, advance() to let ticks, timers and deferred work happen. Nothing here
-/// looks at a real clock.
-///
-/// Lifetime: `hardware` outlives the core; events live until close() or the core's end.
-class PerfCore : public SampleSink {
+/// Time is the caller's: set_time() before anything that asks for it, advance() to let ticks, timers and
+/// deferred work happen. CPUs need not be at the same time. What happens to a task, or to an event, happens
+/// at the time of the CPU where it is.
+class PerfCpu : public SampleSink {
  public:
-  static std::unique_ptr<PerfCore> create(PmuDriver& hardware, CoreOptions options = {});
+  /// As attr.cpu names it.
+  virtual u32 number() const = 0;
 
-  /// A further PMU of the CPU, for events with this attr.type, or with it in config[63:32] of a generic one
-  /// (Linux: perf_pmu_register). A group has events of one PMU, and software events beside them. Before any
-  /// event is opened; `pmu` outlives the core. Throws std::invalid_argument if the type is taken: by another
-  /// PMU, or by an EventType.
-  virtual void register_pmu(u32 type, PmuDriver& pmu) = 0;
-
-  /// What the samples of the replayed program can be filled with. `target` outlives the core.
+  /// What the samples of the program that runs here can be filled with. `target` outlives the core.
   virtual void set_target(const Target& target) = 0;
-
-  // --- time
 
   /// Moves perf time (ns) forward and does nothing else: before handle_pmi() of the driver.
   virtual void set_time(u64 now) = 0;
@@ -112,9 +117,46 @@ class PerfCore : public SampleSink {
   /// The latest time at which advance() must be called.
   virtual u64 next_deadline() const = 0;
 
+  enum class SwitchReason : u8 { blocked, preempted };
+  /// `tid` runs from now on; 0: idle. A task that has been on another CPU has migrated. Throws
+  /// std::invalid_argument if it still runs there.
+  virtual void switch_to(u32 tid, SwitchReason reason = SwitchReason::blocked) = 0;
+  /// 0: idle.
+  virtual u32 current_tid() const = 0;
+
+  /// Software events other than the clocks, switches and migrations: page faults a trace has recorded.
+  virtual void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) = 0;
+};
+
+/// The perf_event subsystem of an emulated machine: events, their scheduling, samples and side band.
+///
+/// Calls that mean a system call return the kernel's errno with a sentence, and take effect at once, whatever
+/// CPU the event is on. What happens on a CPU is said to its cpu(); said to the core itself, it happens on
+/// the first. Nothing here looks at a real clock.
+///
+/// Lifetime: drivers outlive the core; events live until close() or the core's end.
+class PerfCore : public PerfCpu {
+ public:
+  static std::unique_ptr<PerfCore> create(PmuDriver& hardware, CoreOptions options = {});
+  /// `hardware`: the drivers of the CPUs from CoreOptions::cpu on, one for each; null where a CPU has no PMU
+  /// of this type. Throws std::invalid_argument if there is none at all.
+  static std::unique_ptr<PerfCore> create(std::span<PmuDriver* const> hardware, CoreOptions options = {});
+
+  /// A further PMU, for events with this attr.type, or with it in config[63:32] of a generic one (Linux:
+  /// perf_pmu_register): on the first CPU, or with its driver on each, null where there is none. A group has
+  /// events of one PMU, and software events beside them. Before any event is opened; drivers outlive the
+  /// core. Throws std::invalid_argument if the type is taken, by another PMU or by an EventType, or if there
+  /// are not as many drivers as CPUs.
+  virtual void register_pmu(u32 type, PmuDriver& pmu) = 0;
+  virtual void register_pmu(u32 type, std::span<PmuDriver* const> by_cpu) = 0;
+
+  /// std::out_of_range: there is no such CPU, or it has no driver.
+  virtual PerfCpu& cpu(u32 number) = 0;
+
   // --- system calls
 
-  /// perf_event_open. `pid`: a task, 0 the current one, -1 everyone on `cpu`. `cpu`: -1 wherever the task is.
+  /// perf_event_open. `pid`: a task, 0 the first CPU's current one, -1 everyone on `cpu`. `cpu`: -1 wherever
+  /// the task is.
   virtual Result<Event*, KernelError> open(const Attr& attr, i32 pid, i32 cpu, Event* group_leader = nullptr,
                                            u64 flags = 0) = 0;
   /// The same from bytes of any attribute version; attr.size in `user` is corrected on E2BIG.
@@ -157,7 +199,7 @@ class PerfCore : public SampleSink {
   virtual Result<Done, KernelError> modify_attributes(Event& event, std::span<std::byte> user) = 0;
   virtual Result<Done, KernelError> pause_output(Event& event, bool paused) = 0;
 
-  // --- what happens on the CPU
+  // --- what happens to tasks, on the CPU where they run or have been last
 
   /// A task that exists from now on without FORK: the first one. `tid` unique.
   virtual void task_started(u32 pid, u32 tid, std::string comm) = 0;
@@ -166,13 +208,6 @@ class PerfCore : public SampleSink {
   virtual void set_comm(u32 tid, std::string comm) = 0;
   virtual void mmap_region(u32 tid, const Mapping& mapping) = 0;
   virtual void exit(u32 tid) = 0;
-  enum class SwitchReason : u8 { blocked, preempted };
-  /// `tid` runs from now on; 0: idle.
-  virtual void switch_to(u32 tid, SwitchReason reason = SwitchReason::blocked) = 0;
-  virtual u32 current_tid() const = 0;
-
-  /// Software events other than the clocks and switches: page faults a trace has recorded.
-  virtual void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) = 0;
 
   /// sigtrap: an overflow of such an event calls this instead of sending SIGTRAP.
   virtual void on_sigtrap(std::function<void(const Event&, u64 address)> callback) = 0;

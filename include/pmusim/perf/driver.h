@@ -75,7 +75,8 @@ struct Event {
   std::vector<Event*> siblings;  ///< of a leader, in creation order
   Event* parent = nullptr;       ///< the event this one was inherited from
   std::vector<Event*> children;  ///< inherited from this one and still alive
-  PmuDriver* pmu = nullptr;      ///< who counts it
+  u32 pmu_place = 0;             ///< which of the core's PMUs counts it; 0: the kernel itself
+  PmuDriver* pmu = nullptr;      ///< its driver on the CPU where the event is, or has been last
   HardwareEvent hw;
   std::unique_ptr<DriverData> driver_data;  ///< of `pmu`, if it needs any
   u64 count = 0;                            ///< own occurrences
@@ -84,7 +85,8 @@ struct Event {
   u64 lost_samples = 0;
   u64 time_enabled = 0, time_running = 0, time_stamp = 0;
   Context* context = nullptr;
-  i32 cpu = -1;  ///< as opened
+  i32 cpu = -1;     ///< as opened
+  i32 on_cpu = -1;  ///< where it is active; -1: nowhere
   std::shared_ptr<RingBuffer> ring;
   bool mapped = false;   ///< `ring` is its own mapping, not another event's output
   u32 event_limit = 0;   ///< REFRESH; a 32-bit counter that wraps, as the kernel's
@@ -106,6 +108,8 @@ struct PmuCapabilities {
   bool extended_registers = false;  ///< XMM in REGS_INTR
   bool simd_registers = false;
   bool auxiliary_output = false;
+  /// Takes generic events that name its type in config[63:32].
+  bool extended_type = true;
   std::string name = "cpu";
   /// sysfs caps/pmu_name is there, and caps/branches though it may be 0, as Intel's driver has them.
   bool names_core = false;
@@ -117,8 +121,9 @@ struct TaskId {
   u32 pid = 0, tid = 0;
 };
 
-/// A PMU driver as the perf core sees it. All calls come between `disable()` and `enable()` where noted; the
-/// driver never calls back into these.
+/// A PMU driver as the perf core sees it: of one CPU, and of several that have the same PMU one each. An
+/// event is on one of them at a time; the first one's is told of it when it is opened and when it goes. All
+/// calls come between `disable()` and `enable()` where noted; the driver never calls back into these.
 ///
 /// Scheduling: `begin()`, `add()` for each member of a group, then `commit()` or `cancel()`. `add` outside of
 /// a transaction schedules at once. After `enable()` the added events count.

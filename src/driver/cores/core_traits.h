@@ -102,9 +102,10 @@ struct CoreTraits {
   PeriodRule period = PeriodRule::none;
   CyclesAlias alias = CyclesAlias::none;
   PmiAck ack = PmiAck::early;
-  bool pebs_on_all_counters = false;  ///< a precise event without a PEBS row takes its main row
-  bool exclusive_counters = false;    ///< hyper-threading erratum of events D0-D3
-  u16 load_latency_companion = 0;     ///< load latency with its data source needs this event before it
+  bool pebs_on_all_counters = false;    ///< a precise event without a PEBS row takes its main row
+  bool exclusive_counters = false;      ///< hyper-threading erratum of events D0-D3
+  bool shares_extra_registers = false;  ///< the threads of a core have one of each; else each has its own
+  u16 load_latency_companion = 0;       ///< load latency with its data source needs this event before it
   std::span<const ExtraRegisterRow> extra_registers{};
   std::span<const MemoryEvent> memory_events{};
   DataSourceEncoding data_source = DataSourceEncoding::none;

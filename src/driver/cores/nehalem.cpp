@@ -25,6 +25,7 @@ constinit const CoreTraits traits{
     .constraints = {three_fixed, main_rows, pebs_rows},
     .period = PeriodRule::nehalem,
     .alias = CyclesAlias::core2,
+    .shares_extra_registers = true,
     .extra_registers = extra,
     .memory_events = nehalem_memory,
     .data_source = DataSourceEncoding::nehalem,

@@ -28,6 +28,7 @@ constinit const CoreTraits traits{
     .core = Microarchitecture::westmere,
     .constraints = {three_fixed, main_rows, pebs_rows},
     .alias = CyclesAlias::core2,
+    .shares_extra_registers = true,
     .extra_registers = extra,
     .memory_events = nehalem_memory,
     .data_source = DataSourceEncoding::westmere,

@@ -58,6 +58,7 @@ DriverStatistics IbsDriver::Unit::statistics() const {
 perf::PmuCapabilities IbsDriver::Unit::capabilities() const {
   perf::PmuCapabilities capabilities;
   capabilities.name = layout_.name;
+  capabilities.extended_type = false;
   return capabilities;
 }
 
@@ -69,7 +70,9 @@ Outcome IbsDriver::Unit::init(perf::Event& event) const {
   if (!is_there()) return refuse(ENODEV, "type: the CPU has no {}", layout_.name);
   if (auto valid = check_config(event); !valid) return valid;
   if (auto valid = check_privilege(event.attr); !valid) return valid;
-  const auto has_unit = [&](const perf::Event* other) { return other != &event && other->pmu == event.pmu; };
+  const auto has_unit = [&](const perf::Event* other) {
+    return other != &event && other->pmu_place == event.pmu_place;
+  };
   if (has_unit(event.leader) || std::ranges::any_of(event.leader->siblings, has_unit))
     return refuse(EINVAL, "group_fd: the group has an event of {} already", layout_.name);
   if (auto valid = set_first_period(event); !valid) return valid;

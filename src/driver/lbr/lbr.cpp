@@ -46,12 +46,16 @@ std::vector<unsigned> logged_counters(const Event& event) {
 
 }  // namespace
 
+TaskStacks::TaskStacks() : saved_(std::make_unique<SavedStacks>()) {}
+TaskStacks::~TaskStacks() = default;
+
 LbrDriver::LbrDriver(RegisterAccess& access, const Enumeration& enumeration, LbrOptions options)
     : access_(access),
       cpu_(enumeration),
       options_(options),
       traits_(lbr_traits(enumeration)),
-      decoder_(traits_) {}
+      decoder_(traits_),
+      stacks_(options.task_stacks != nullptr ? *options.task_stacks->saved_ : own_stacks_) {}
 
 void LbrDriver::set_up() {
   if (traits_.entries == 0) return;
@@ -226,7 +230,7 @@ const perf::BranchStack& LbrDriver::present(std::span<const perf::BranchEntry> b
   return presented_;
 }
 
-void LbrDriver::save(Saved& saved) {
+void LbrDriver::save(SavedStack& saved) {
   const LbrRegisters registers(access_, traits_);
   saved.valid = true;
   if (xsaves_) {
@@ -239,7 +243,7 @@ void LbrDriver::save(Saved& saved) {
   registers.read_records(saved.records, ReadExtent::used, InfoRead::read);
 }
 
-void LbrDriver::restore(const Saved& saved) {
+void LbrDriver::restore(const SavedStack& saved) {
   if (!xsaves_) {
     LbrRegisters(access_, traits_).write_records(saved.top, saved.records);
     return;
@@ -249,7 +253,7 @@ void LbrDriver::restore(const Saved& saved) {
   if (!restored) reset();
 }
 
-bool LbrDriver::still_there(u32 tid, const Saved& saved) const {
+bool LbrDriver::still_there(u32 tid, const SavedStack& saved) const {
   if (last_task_ != tid || last_save_ != saved.number) return false;
   return !traits_.lost_in_deep_cstate || LbrRegisters(access_, traits_).source_at(saved.top) != 0;
 }
@@ -257,19 +261,19 @@ bool LbrDriver::still_there(u32 tid, const Saved& saved) const {
 void LbrDriver::context_switch(perf::PmuDriver::SwitchDirection direction, perf::TaskId task) {
   if (direction == perf::PmuDriver::SwitchDirection::in) filter_.set_address_space(task.pid);
   if (users_ == 0) return;
-  const auto known = tasks_.find(task.tid);
+  const auto known = stacks_.by_task.find(task.tid);
   if (direction == perf::PmuDriver::SwitchDirection::out) {
     if (call_stack_users(task.tid) == 0) {
-      if (known != tasks_.end()) known->second.valid = false;
+      if (known != stacks_.by_task.end()) known->second.valid = false;
       return;
     }
-    Saved& saved = tasks_[task.tid];
+    SavedStack& saved = stacks_.by_task[task.tid];
     save(saved);
     last_task_ = task.tid;
-    last_save_ = saved.number = ++saves_;
+    last_save_ = saved.number = ++stacks_.saves;
     return;
   }
-  if (known == tasks_.end() || call_stack_users(task.tid) == 0 || !known->second.valid) {
+  if (known == stacks_.by_task.end() || call_stack_users(task.tid) == 0 || !known->second.valid) {
     reset();
     return;
   }

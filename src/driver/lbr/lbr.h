@@ -46,6 +46,20 @@ struct LbrTraits {
 /// Whether records were taken off the hardware just now, or may be older than what TOS says.
 enum class RecordAge : u8 { now, unknown };
 
+/// What a task takes along.
+struct SavedStack {
+  std::vector<LbrEntry> records;  ///< newest first; empty where `image` is used
+  std::vector<std::byte> image;   ///< of XSAVES
+  u64 top = 0;
+  bool valid = false;
+  u64 number = 0;  ///< which save it was
+};
+
+struct SavedStacks {
+  std::map<u32, SavedStack> by_task;
+  u64 saves = 0;
+};
+
 /// The LBR part of the driver: programs the hardware filter, reads every record format into perf's branch
 /// entries, filters them, and keeps call stacks apart between tasks.
 ///
@@ -105,14 +119,6 @@ class LbrDriver {
   void forget_code() { filter_.invalidate(); }
 
  private:
-  /// What a task takes along.
-  struct Saved {
-    std::vector<LbrEntry> records;  ///< newest first; empty where `image` is used
-    std::vector<std::byte> image;   ///< of XSAVES
-    u64 top = 0;
-    bool valid = false;
-    u64 number = 0;  ///< which save it was
-  };
   /// A stack of an event in whose group counts are logged.
   struct Logged {
     std::vector<perf::BranchEntry> entries;
@@ -130,9 +136,9 @@ class LbrDriver {
   bool info_needed() const;
   void read_image(std::vector<LbrEntry>& out);
   const perf::BranchStack& present(std::span<const perf::BranchEntry> branches, const perf::Event& event);
-  void save(Saved& saved);
-  void restore(const Saved& saved);
-  bool still_there(u32 tid, const Saved& saved) const;
+  void save(SavedStack& saved);
+  void restore(const SavedStack& saved);
+  bool still_there(u32 tid, const SavedStack& saved) const;
 
   RegisterAccess& access_;
   Enumeration cpu_;
@@ -153,9 +159,10 @@ class LbrDriver {
   Logged logged_;
   perf::BranchStack presented_;
 
-  std::map<u32, Saved> tasks_;
+  SavedStacks own_stacks_;
+  SavedStacks& stacks_;
   u32 last_task_ = 0;  // whose records are in the registers, as save number `last_save_` of all
-  u64 last_save_ = 0, saves_ = 0;
+  u64 last_save_ = 0;
 };
 
 }  // namespace pmusim::driver

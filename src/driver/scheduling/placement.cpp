@@ -30,8 +30,8 @@ int present_or_last_counter(const Event& event) {
 
 bool is_hardware_event(const Event& event) {
   const auto type = static_cast<perf::EventType>(event.attr.type);
-  return type == perf::EventType::hardware || type == perf::EventType::hw_cache ||
-         type == perf::EventType::raw;
+  return type != perf::EventType::software && type != perf::EventType::tracepoint &&
+         type != perf::EventType::breakpoint;
 }
 
 const ExtraRegisterRow* find_extra_register(std::span<const ExtraRegisterRow> rows, u64 config) {
@@ -82,6 +82,11 @@ bool Driver::claim_extra_register(Placement& placement, u64& config, SharedRegis
   return std::ranges::any_of(traits_->extra_registers, [&](const ExtraRegisterRow& row) {
     return row.alternatives == own->alternatives && row.address != own->address && take(row);
   });
+}
+
+Driver::Claims Driver::claims() {
+  const bool shared = options_.core != nullptr && traits_->shares_extra_registers;
+  return {shared ? options_.core->registers : own_core_.registers, filter_};
 }
 
 bool Driver::shares_counters() const { return options_.core != nullptr && traits_->exclusive_counters; }
