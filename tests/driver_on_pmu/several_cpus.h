@@ -13,6 +13,7 @@
 #include "pmusim/perf/core.h"
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/pmu/machine.h"
+#include "pmusim/pmu/observer.h"
 
 namespace pmusim::driver {
 
@@ -141,7 +142,7 @@ class SeveralCpus {
   /// Count, ns enabled, ns running.
   std::vector<u64> read(perf::Event& event) { return perf_->read(event).value(); }
 
-  Machine machine;
+  pmusim::Machine machine;
 
  private:
   struct Cpu : PmiHandler {
