@@ -4,7 +4,12 @@
 // otherwise, 1 ms is 3,000,000 cycles and instructions.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <optional>
+#include <utility>
+
 #include "several_cpus.h"
+#include "tests/support/dice.h"
 
 namespace pmusim::many_cpus_test {
 namespace {
@@ -556,6 +561,147 @@ TEST_F(Throttled, Scenario29EachCpuThrottlesForItself) {
     EXPECT_EQ(seen[static_cast<u32>(RecordType::throttle)], 10u);
     EXPECT_EQ(seen[static_cast<u32>(RecordType::unthrottle)], 10u);
     EXPECT_EQ(seen[static_cast<u32>(RecordType::lost)], 0u);
+  }
+}
+
+/// Eight events that take general counters, of which a thread has four while hyper-threading is on.
+class Skylakes : public ManyCpus {
+ protected:
+  static std::vector<CpuModel> skylakes(u32 general_counters) {
+    CpuModel model = *find_cpu_model("skylake");
+    model.gp_counters = general_counters;
+    return {model, model};
+  }
+  explicit Skylakes(u32 general_counters = 0xF) : ManyCpus(skylakes(general_counters)) {}
+  std::vector<std::vector<u64>> after_eight_ms() {
+    std::vector<Event*> events;
+    Attr attr = instructions();
+    attr.type = static_cast<u32>(perf::EventType::raw);
+    attr.config = 0xC4;
+    for (i32 n = 0; n < 16; ++n) events.push_back(&s.open(attr, -1, n % 2));
+    s.until(8 * ms);
+    std::vector<std::vector<u64>> read;
+    for (Event* event : events) read.push_back(s.read(*event));
+    return read;
+  }
+};
+class WithoutHyperThreading : public Skylakes {
+ protected:
+  WithoutHyperThreading() : Skylakes(0xFF) {}
+};
+
+TEST_F(Skylakes, Scenario23HyperThreadsTakeTurnsOnTheirHalf) {
+  EXPECT_EQ(s.pmu(0).cpuid(0xA, 0).eax, 0x07300404u);
+  EXPECT_EQ(s.pmu(0).wrmsr(msr::PERFEVTSEL0 + 4, 0), Fault::gp);
+  for (const auto& words : after_eight_ms()) EXPECT_THAT(words, ElementsAre(0, 8 * ms, 4 * ms));
+}
+
+TEST_F(WithoutHyperThreading, Scenario23AllEightCountAllTheTime) {
+  EXPECT_EQ(s.pmu(0).cpuid(0xA, 0).eax, 0x07300804u);
+  EXPECT_EQ(s.pmu(0).wrmsr(msr::PERFEVTSEL0 + 4, 0), Fault::none);
+  for (const auto& words : after_eight_ms()) EXPECT_THAT(words, ElementsAre(0, 8 * ms, 8 * ms));
+}
+
+TEST_F(ManyCpus, Scenario26SystemCallsCountInTheRingWhereTheyExecute) {
+  Attr in_kernel = instructions(), in_both = instructions(), far = instructions();
+  in_kernel.exclude_user = 1;
+  in_kernel.exclude_kernel = in_both.exclude_kernel = far.exclude_kernel = 0;
+  far.type = static_cast<u32>(perf::EventType::raw);
+  far.config = 0x40C4;
+  Event &user = s.open(instructions(), A, -1), &kernel = s.open(in_kernel, A, -1),
+        &both = s.open(in_both, A, -1), &far_branches = s.open(far, A, -1),
+        &switches = s.open(software(SoftwareId::context_switches), A, -1);
+  const auto cross = [&](u32 cpu, BranchKind kind, Cpl before, Cpl after) {
+    s.pmu(cpu).retire({.ip = 0x401000,
+                       .next_ip = 0x402000,
+                       .cycle = s.pmu(cpu).now() + 1,
+                       .signals = SignalSet{Signal::instruction} | branch_signals(kind) |
+                                  outcome_signals(kind, {.taken = true}),
+                       .length = 2,
+                       .branch = kind,
+                       .taken = true,
+                       .cpl = before,
+                       .cpl_after = after});
+  };
+  const auto execute = [&](u32 cpu, unsigned n, Cpl cpl) {
+    for (; n != 0; --n)
+      s.pmu(cpu).retire({.ip = 0x401000,
+                         .next_ip = 0x401004,
+                         .cycle = s.pmu(cpu).now() + 1,
+                         .signals = {Signal::instruction},
+                         .length = 4,
+                         .cpl = cpl,
+                         .cpl_after = cpl});
+  };
+  for (const u32 cpu : {0u, 1u}) {
+    s.switch_to(cpu, A);
+    for (unsigned n = 0; n < 500; ++n) {
+      execute(cpu, 49, Cpl::user);
+      cross(cpu, BranchKind::syscall, Cpl::user, Cpl::kernel);
+      execute(cpu, 199, Cpl::kernel);
+      cross(cpu, BranchKind::sysret, Cpl::kernel, Cpl::user);
+    }
+    EXPECT_EQ(s.read(switches)[0], cpu);  // none but the move
+    s.switch_to(cpu, 0, Reason::preempted);
+  }
+  EXPECT_EQ(s.read(user)[0], 50'000u);
+  EXPECT_EQ(s.read(kernel)[0], 200'000u);
+  EXPECT_EQ(s.read(both)[0], 250'000u);
+  EXPECT_EQ(s.read(far_branches)[0], 2'000u);
+}
+
+/// On counters that events of tasks and CPUs share, what is counted adds up wherever tasks are put.
+TEST(ManyCpusAtRandom, CountsOfTasksAndCpusAddUp) {
+  constexpr u32 cpus = 3;
+  for (u64 seed = 0; seed < 200; ++seed) {
+    Dice dice(seed);
+    SeveralCpus s(ice_lakes(cpus));
+    const std::array<u32, 2> tids{A, B};
+    std::array<std::optional<u32>, 2> on;
+    std::array<std::array<u64, cpus>, 2> retired{}, branched{};
+    struct Opened {
+      Event* event;
+      std::optional<std::size_t> task;
+      std::optional<u32> cpu;
+      bool branches;
+    };
+    std::vector<Opened> opened;
+    for (const u32 tid : tids) s.core().task_started(tid, tid, "task");
+    for (const bool branches : {false, true}) {
+      const Attr attr = generic(branches ? HardwareId::branch_instructions : HardwareId::instructions);
+      for (std::size_t task = 0; task < tids.size(); ++task) {
+        const auto pid = static_cast<i32>(tids[task]);
+        opened.push_back({&s.open(attr, pid, -1), task, {}, branches});
+        for (u32 cpu = 0; cpu < cpus; ++cpu)
+          opened.push_back({&s.open(attr, pid, static_cast<i32>(cpu)), task, cpu, branches});
+      }
+      for (u32 cpu = 0; cpu < cpus; ++cpu)
+        opened.push_back({&s.open(attr, -1, static_cast<i32>(cpu)), {}, cpu, branches});
+    }
+    for (int step = 0; step < 30; ++step) {
+      const std::size_t task = dice.below(tids.size());
+      const u32 cpu = static_cast<u32>(dice.below(cpus));
+      if (on[task]) {
+        const u64 n = dice.below(3000), branches = dice.below(5);
+        s.instructions(*on[task], n);
+        for (u64 b = 0; b < branches; ++b) s.branch(*on[task], 0x401000, 0x402000, BranchKind::direct_jump);
+        retired[task][*on[task]] += n + branches;
+        branched[task][*on[task]] += branches;
+      }
+      if (dice.one_in(2)) continue;
+      if (on[task]) s.switch_to(*std::exchange(on[task], std::nullopt), 0, Reason::preempted);
+      if (s.core().cpu(cpu).current_tid() != 0) continue;
+      s.switch_to(cpu, tids[task]);
+      on[task] = cpu;
+    }
+    for (const Opened& each : opened) {
+      u64 expected = 0;
+      for (std::size_t task = 0; task < tids.size(); ++task)
+        for (u32 cpu = 0; cpu < cpus; ++cpu)
+          if ((!each.task || *each.task == task) && (!each.cpu || *each.cpu == cpu))
+            expected += (each.branches ? branched : retired)[task][cpu];
+      ASSERT_EQ(s.read(*each.event)[0], expected) << "seed " << seed;
+    }
   }
 }
 
