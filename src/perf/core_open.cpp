@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "perf/linux_core.h"
@@ -73,7 +76,7 @@ Result<Event*, KernelError> LinuxCore::open(const Attr& wanted, i32 pid, i32 cpu
     if (auto valid = check_clock(event.attr, is_hardware(event)); !valid) return valid;  // B17
     if (!*task && !options_.limits.may_see_cpu())                                        // B19
       return refuse(EACCES, "pid -1: observing a CPU needs perf_event_paranoid <= 0 or CAP_PERFMON");
-    if (!*task && !emulated)  // B20
+    if (!*task && !(emulated && emulated->online))  // B20
       return refuse(ENODEV, "cpu: {} is offline; CPUs {} to {} are emulated", cpu, options_.cpu,
                     options_.cpu + pmus_.front().drivers.size() - 1);
     if (leader)
@@ -247,6 +250,22 @@ void LinuxCore::dissolve_group(Event& leader) {
     }
     member->leader = member;
     if (member->state > EventState::exit) leader.context->add(*member);
+  }
+}
+
+/// The CPU goes offline: its events leave it one by one, and have no place to come back to.
+void LinuxCore::leave(CpuContext& cpu) {
+  if (cpu.current)
+    throw std::invalid_argument(fmt::format("set_online: task {} runs on CPU {}", cpu.current->tid, cpu.id));
+  Context& context = cpu.context();
+  const std::vector<Event*> events = context.events();
+  for (Event* event : events) set_state(*event, std::min(event->state, EventState::off));
+  for (Event* event : events) {
+    if (event->is_leader()) context.remove(*event);
+    event->leader = event;
+    event->siblings.clear();
+    event->context = &gone_;
+    event->time_stamp = gone_.time();
   }
 }
 

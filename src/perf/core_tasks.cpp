@@ -224,6 +224,7 @@ void LinuxCore::switch_to(CpuContext& cpu, u32 tid, SwitchReason reason) {
   if (next && next->on)
     throw std::invalid_argument(fmt::format("switch_to: task {} cannot run on CPU {} while it runs on {}",
                                             tid, cpu.id, next->on->id));
+  if (next && !cpu.online) throw std::invalid_argument(fmt::format("switch_to: CPU {} is offline", cpu.id));
   const bool migrates = next && next->has_run && next->last != &cpu;
   if (previous) count_in_kernel(cpu, SoftwareId::context_switches);
   const u16 out = misc::SWITCH_OUT | (reason == SwitchReason::preempted ? misc::SWITCH_OUT_PREEMPT : 0);

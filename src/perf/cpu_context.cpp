@@ -24,6 +24,11 @@ void CpuContext::advance(u64 now, const InterruptFrame& frame) { core.advance(*t
 u64 CpuContext::next_deadline() const { return core.next_deadline(*this); }
 void CpuContext::switch_to(u32 tid, SwitchReason reason) { core.switch_to(*this, tid, reason); }
 
+void CpuContext::set_online(bool now_online) {
+  if (online && !now_online) core.leave(*this);
+  online = now_online;
+}
+
 SampleSink::Verdict CpuContext::overflow(Event& event, const SampleData& data, const InterruptFrame& frame) {
   return core.overflow(*this, event, data, frame);
 }

@@ -26,6 +26,7 @@ struct CpuContext final : public PerfCpu {
   u64 time = 0;  ///< perf time, ns
   u64 ticks = 0;
   bool throttled_since_tick = false;
+  bool online = true;
   Task* current = nullptr;  ///< null: idle
   SoftwarePmu software;
   Pmus pmus;
@@ -43,6 +44,7 @@ struct CpuContext final : public PerfCpu {
   u64 next_deadline() const override;
   void switch_to(u32 tid, SwitchReason reason) override;
   u32 current_tid() const override { return current != nullptr ? current->tid : 0; }
+  void set_online(bool now_online) override;
   void count_software(SoftwareId kind, u64 n, u64 address, const InterruptFrame& frame) override {
     software.count(kind, n, address, frame);
   }

@@ -50,6 +50,7 @@ class LinuxCore final : public PerfCore {
   u64 next_deadline() const override { return first().next_deadline(); }
   void switch_to(u32 tid, SwitchReason reason) override { first().switch_to(tid, reason); }
   u32 current_tid() const override { return first().current_tid(); }
+  void set_online(bool online) override { first().set_online(online); }
   void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) override {
     first().count_software(id, n, address, frame);
   }
@@ -119,6 +120,7 @@ class LinuxCore final : public PerfCore {
   void advance(CpuContext& cpu, u64 now, const InterruptFrame& frame);
   u64 next_deadline(const CpuContext& cpu) const;
   void switch_to(CpuContext& cpu, u32 tid, SwitchReason reason);
+  void leave(CpuContext& cpu);
   Verdict overflow(CpuContext& cpu, Event& event, const SampleData& data, const InterruptFrame& frame);
   void write_sample(CpuContext& cpu, Event& event, const SampleData& data, const InterruptFrame& frame);
   std::optional<SampleTemplate> sample_template(const CpuContext& cpu, const Event& event,

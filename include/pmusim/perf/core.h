@@ -119,10 +119,15 @@ class PerfCpu : public SampleSink {
 
   enum class SwitchReason : u8 { blocked, preempted };
   /// `tid` runs from now on; 0: idle. A task that has been on another CPU has migrated. Throws
-  /// std::invalid_argument if it still runs there.
+  /// std::invalid_argument if it still runs there, or the CPU is offline.
   virtual void switch_to(u32 tid, SwitchReason reason = SwitchReason::blocked) = 0;
   /// 0: idle.
   virtual u32 current_tid() const = 0;
+
+  /// Every CPU is online at first. While it is not, no event can be opened on it (ENODEV) and no task runs
+  /// there. Events of a CPU that goes offline stop for good and keep their counts; those of tasks stay.
+  /// Throws std::invalid_argument while a task runs on a CPU that is to go.
+  virtual void set_online(bool online) = 0;
 
   /// Software events other than the clocks, switches and migrations: page faults a trace has recorded.
   virtual void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) = 0;
