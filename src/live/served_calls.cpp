@@ -129,7 +129,7 @@ ServedCalls::Answer ServedCalls::open(const Call& call) {
   if (leader == nullptr && group >= 0) return -EINVAL;  // led by an event that stays the kernel's
   if (wanted.type == static_cast<u32>(EventType::software) && kernels && !can_be_emulated(wanted))
     return -EOPNOTSUPP;  // in a group of ours
-  auto attr = perf::copy_attr(user, limits_.simd());
+  auto attr = perf::copy_attr(user, limits_.kernel);
   if (!kernels && wanted.sample_period != 0)
     for (const u32 number : kernels_.samplers(call.tid, pid != 0 ? static_cast<u32>(pid) : call.tid))
       take_over_group(call, number);  // to write to one buffer with this
@@ -162,7 +162,7 @@ EventDescriptor* ServedCalls::take_over_group(const Call& call, u32 number) {
 /// An emulated event takes the number of the kernel's own.
 EventDescriptor* ServedCalls::take_over(const Call& call, const KernelsEvent& kernels, perf::Event* leader) {
   std::vector<std::byte> user = kernels.attr;
-  const auto attr = perf::copy_attr(user, limits_.simd());
+  const auto attr = perf::copy_attr(user, limits_.kernel);
   if (!attr.ok()) return nullptr;
   const auto event =
       make_event(is_clock(*attr) ? without_kernel_mode(*attr) : *attr, leader, kernels.counted);

@@ -14,9 +14,10 @@ using Outcome = Result<Done, KernelError>;
 
 namespace {
 
-/// How much of an attribute a release with that SIMD sampling knows.
-constexpr u32 known_bytes(SimdAbi simd) {
-  return simd == SimdAbi::none ? offsetof(Attr, sample_simd_regs_enabled) : sizeof(Attr);
+/// How much of an attribute a release knows.
+constexpr u32 known_bytes(Kernel kernel) {
+  if (simd_abi(kernel) != SimdAbi::none) return sizeof(Attr);
+  return has(kernel, change::config4) ? offsetof(Attr, sample_simd_regs_enabled) : offsetof(Attr, config4);
 }
 
 bool any_set(std::span<const std::byte> bytes) {
@@ -25,14 +26,14 @@ bool any_set(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd) {
+Result<Attr, KernelError> copy_attr(std::span<std::byte> user, Kernel kernel) {
   constexpr std::size_t size_at = offsetof(Attr, size), smallest = 64, largest = 4096;
   if (user.size() < size_at + sizeof(u32)) return refuse(EFAULT, "attr: not readable up to its size field");
   u32 size;
   std::memcpy(&size, user.data() + size_at, sizeof size);
   const std::size_t bytes = size == 0 ? smallest : size;
 
-  const u32 known = known_bytes(simd);
+  const u32 known = known_bytes(kernel);
   const auto too_big = [&](const char* why) {
     std::memcpy(user.data() + size_at, &known, sizeof known);
     return refuse(E2BIG, "attr.size {}: {}", size, why);
@@ -46,15 +47,17 @@ Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd) {
   std::memcpy(&attr, user.data(), std::min(bytes, sizeof attr));
   if (bytes < sizeof attr) std::memset(reinterpret_cast<std::byte*>(&attr) + bytes, 0, sizeof attr - bytes);
   attr.size = static_cast<u32>(bytes);
-  return simd == SimdAbi::series_v7 ? from_series_v7(attr) : attr;
+  return simd_abi(kernel) == SimdAbi::series_v7 ? from_series_v7(attr) : attr;
 }
 
 namespace {
 
 /// A1: fields that are newer than the system lie behind what it knows of an attribute.
 Outcome check_known(const Attr& attr, const Limits& limits) {
-  if (any_set(std::as_bytes(std::span(&attr, 1)).subspan(known_bytes(limits.simd()))))
-    return refuse(E2BIG, "sample_simd_*: Linux {} does not know these fields", name_of(limits.kernel));
+  if (any_set(std::as_bytes(std::span(&attr, 1)).subspan(known_bytes(limits.kernel))))
+    return refuse(E2BIG, "{}: Linux {} does not know these fields",
+                  attr.config4 != 0 && !has(limits.kernel, change::config4) ? "config4" : "sample_simd_*",
+                  name_of(limits.kernel));
   return Done{};
 }
 

@@ -13,15 +13,19 @@
 /// of docs/perf-abi-notes.md, "Order of the checks". Letters and numbers in comments are that table's.
 namespace pmusim::perf {
 
+namespace change {
+inline constexpr Change config4{Kernel::v7_1};  ///< 144 bytes of attribute, of which config4 is the last
+}  // namespace change
+
 namespace open_flag {
 inline constexpr u64 NO_GROUP = bit(0), OUTPUT = bit(1), PID_CGROUP = bit(2), CLOEXEC = bit(3),
                      ALL = low_bits(4);
 }
 
 /// A1: takes an attribute of any size from memory of the caller. On E2BIG the size field in `user` becomes
-/// that of Attr. `simd`: the layout of its bytes. Errors: EFAULT (`user` is shorter than its size field
-/// says), E2BIG.
-Result<Attr, KernelError> copy_attr(std::span<std::byte> user, SimdAbi simd = SimdAbi::series_v7);
+/// that of the attribute that `kernel` knows. Errors: EFAULT (`user` is shorter than its size field says),
+/// E2BIG.
+Result<Attr, KernelError> copy_attr(std::span<std::byte> user, Kernel kernel = default_kernel);
 
 /// A2 to A17. Returns the attribute as the event keeps it: branch privilege levels and stack limit filled in.
 Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits);

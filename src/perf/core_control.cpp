@@ -122,7 +122,7 @@ Outcome LinuxCore::set_output(Event& event, Event* to) {
 }
 
 Outcome LinuxCore::modify_attributes(Event& event, std::span<std::byte> user) {
-  auto attr = copy_attr(user, options_.limits.simd());
+  auto attr = copy_attr(user, options_.limits.kernel);
   if (!attr) return Failure(attr.error());
   if (auto valid = check_attr(*attr, options_.limits); !valid) return Failure(valid.error());
   if (attr->type != event.attr.type)

@@ -38,7 +38,7 @@ void start_period(Event& event) {
 Result<Event*, KernelError> LinuxCore::open(std::span<std::byte> user, i32 pid, i32 cpu, Event* group_leader,
                                             u64 flags) {
   if (flags & ~open_flag::ALL) return refuse(EINVAL, "flags: unknown bits {:#x}", flags & ~open_flag::ALL);
-  auto attr = copy_attr(user, options_.limits.simd());
+  auto attr = copy_attr(user, options_.limits.kernel);
   if (!attr) return Failure(attr.error());
   return open(*attr, pid, cpu, group_leader, flags);
 }

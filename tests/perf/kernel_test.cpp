@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "perf/attr_check.h"
@@ -79,13 +80,43 @@ TEST(Kernel, EveryByteBehindItsAttributeIsTooBig) {
     const auto checked = check_attr(attr, {.kernel = Kernel::v7_1});
     ASSERT_FALSE(checked) << at;
     EXPECT_EQ(checked.error().error_number, E2BIG) << at;
-    const auto copied = copy_attr(user, simd_abi(Kernel::v7_1));
+    const auto copied = copy_attr(user, Kernel::v7_1);
     ASSERT_FALSE(copied) << at;
     EXPECT_EQ(copied.error().error_number, E2BIG) << at;
     u32 known;
     std::memcpy(&known, user.data() + offsetof(Attr, size), sizeof known);
     EXPECT_EQ(known, first_new) << at;
   }
+}
+
+// <linux/perf_event.h>: PERF_ATTR_SIZE_VER8 is 136, VER9 144, VER10 of the series for SIMD registers 176. One
+// byte more than a release knows is too big, and the size that it answers is its own.
+TEST(Kernel, AnAttributeIsAsLongAsTheRelease) {
+  const std::pair<Kernel, u32> lengths[] = {{Kernel::v6_12, 136},
+                                            {Kernel::v7_1, 144},
+                                            {Kernel::v7_1_simd, 176},
+                                            {Kernel::v7_3, 144},
+                                            {Kernel::v7_4, 176}};
+  for (const auto& [kernel, known] : lengths) {
+    std::vector<std::byte> user(known + 8);
+    const u32 size = known + 8;
+    std::memcpy(user.data() + offsetof(Attr, size), &size, sizeof size);
+    EXPECT_TRUE(copy_attr(user, kernel)) << name_of(kernel);
+    user[known] = std::byte{1};
+    const auto copied = copy_attr(user, kernel);
+    ASSERT_FALSE(copied) << name_of(kernel);
+    EXPECT_EQ(copied.error().error_number, E2BIG) << name_of(kernel);
+    u32 answered;
+    std::memcpy(&answered, user.data() + offsetof(Attr, size), sizeof answered);
+    EXPECT_EQ(answered, known) << name_of(kernel);
+  }
+}
+
+TEST(Kernel, Config4IsTooBigForLinux6_12) {
+  Attr attr;
+  attr.config4 = 1;
+  EXPECT_EQ(check_attr(attr, {.kernel = Kernel::v6_12}).error().error_number, E2BIG);
+  EXPECT_TRUE(check_attr(attr, {.kernel = Kernel::v7_3}));
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(SimdCheck, TheExampleAttributeIsReadFromItsBytes) {
     return bytes;
   };
   auto series = image({1, 0, 8, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0});
-  const auto read = copy_attr(series, SimdAbi::series_v7);
+  const auto read = copy_attr(series, Kernel::v7_1_simd);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->sample_simd_vec_reg_qwords, 8u);
   EXPECT_EQ(read->sample_simd_pred_reg_qwords, 1u);
@@ -186,7 +186,7 @@ TEST(SimdCheck, TheExampleAttributeIsReadFromItsBytes) {
   EXPECT_EQ(errno_of(check_attr(*read, {.kernel = kernel_with(SimdAbi::series_v7)})), 0);
   auto merged =
       image({1, 0, 1, 0, 8, 0, 0, 0, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0});
-  const auto whole = copy_attr(merged, SimdAbi::merged);
+  const auto whole = copy_attr(merged, Kernel::v7_4);
   ASSERT_TRUE(whole);
   EXPECT_EQ(errno_of(check_attr(*whole, {.kernel = kernel_with(SimdAbi::merged)})), 0);
   EXPECT_EQ(whole->sample_simd_vec_reg_qwords, 8u);
