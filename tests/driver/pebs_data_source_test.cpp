@@ -89,6 +89,10 @@ TEST(DataSource, OffModuleSourcesAreThoseOfLinux7) {
   constexpr u64 na = 0x80000, none = 0x100000, hit = 0x200000, miss = 0x400000, modified = 0x800000;
   const auto region = [](u64 n) { return n << 46; };
   const Row rows[] = {
+      {0x00, 0x1E00180022},  // invalid: no level, snoop both not available and none
+      {0x10, 0x1E00180022 | remote},
+      {0x01, 2 | none},  // reserved: a load
+      {0xF1, 2 | none | remote},
       {0x02, l3 | na | region(2)},  // shared: snoop and promoted together
       {0x42, l3 | miss | region(2)},
       {0x82, l3 | hit | region(2)},

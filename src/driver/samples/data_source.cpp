@@ -126,7 +126,8 @@ u64 off_module(u64 code) {
   constexpr u64 local_ram = bit(12), remote_ram = bit(13), remote_cache = bit(15), remote = bit(37);
   const u64 source = code & 0xF;
   const bool is_remote = (code & bit(4)) != 0;
-  if (source < 2) return unknown_load;
+  // 0 is invalid and 1 reserved: whether it was remote, and that nobody was asked, is shown all the same.
+  if (source < 2) return (source == 0 ? no_level : load) | mem::snoop_none | (is_remote ? remote : 0);
   u64 word = load | mem::level_hit | source << 46 | off_module_snoop(code) | (is_remote ? remote : 0);
   if (source < 7) return word | l3 | (is_remote ? remote_cache : 0);
   if (source > 7) word |= is_remote ? remote_ram : local_ram;
