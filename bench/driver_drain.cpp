@@ -166,6 +166,7 @@ class Machine final : public PebsHost {
     if ((attr.sample_type & sample::BRANCH_STACK) != 0 && lbr_.init(event).ok()) lbr_.add(event);
     owners_[n] = &event;
     pebs_.add(event);
+    pebs_.want_records(event);
     static_cast<void>(pebs_.enable(event, owners_));
     if (cpu_.arch_pebs()) static_cast<void>(pebs_.start_records(event, owners_));
     return true;

@@ -28,7 +28,7 @@ constexpr int pid = 100;
 
 struct DrainOptions {
   std::vector<std::string> models;
-  u64 records = 100'000, seed = 1;
+  u64 records = 100'000, seed = 1, context = 0;
 };
 
 /// A program that does nothing, of which everything is known.
@@ -58,6 +58,8 @@ class Side {
   virtual void fill(std::span<const std::byte> records) = 0;
   /// So much core time passes, with the ticks in it.
   virtual void pass(u64 cycle, const InterruptFrame& frame) = 0;
+  /// What the driver warns of, from the beginning.
+  virtual std::vector<std::string> warnings() const { return {}; }
 };
 
 class KernelSide final : public Side {
@@ -84,6 +86,11 @@ class KernelSide final : public Side {
     pmu().wait_until(cycle, frame);
     clock_.run(machine_, machine_.clock()(pmu().tsc()), interrupted);
     linux_run_deferred(&interrupted);
+  }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> all;
+    for (const Trap& trap : machine_.traps()) all.push_back(text_of(trap));
+    return all;
   }
 
  private:
@@ -114,8 +121,14 @@ class SessionSide final : public Side {
   Session session_;
 };
 
-/// Why a drain happens.
-enum class Reason : u8 { interrupt, read };
+/// Why a drain happens. One event that is disabled with records in the buffer, and enabled again, has them
+/// drained or not; the others' are drained by the interrupt behind that.
+enum class Reason : u8 { interrupt, read, disable };
+
+Reason drawn_reason(Drawing& draw) {
+  const u64 n = draw.below(10);
+  return n < 6 ? Reason::interrupt : n < 8 ? Reason::read : Reason::disable;
+}
 
 /// What one side writes and counts, from a seed. Nothing that is drawn depends on it.
 class Run {
@@ -131,7 +144,8 @@ class Run {
  private:
   bool open(const std::vector<DrawnEvent>& drawn, DriverEvents& events, Outcome& outcome);
   void round(DriverEvents& events, Outcome& outcome);
-  void drain(DriverEvents& events, Reason reason, const InterruptFrame& frame);
+  void drain(DriverEvents& events, Reason reason, std::size_t disabled, const InterruptFrame& frame);
+  void interrupt(const InterruptFrame& frame);
   InterruptFrame drawn_frame();
 
   Side& side_;
@@ -163,17 +177,24 @@ InterruptFrame Run::drawn_frame() {
   return frame;
 }
 
-void Run::drain(DriverEvents& events, Reason reason, const InterruptFrame& frame) {
+void Run::interrupt(const InterruptFrame& frame) {
   Pmu& pmu = side_.pmu();
+  static_cast<void>(pmu.wrmsr(msr::PERF_GLOBAL_STATUS_SET, msr::status::ARCH_PEBS));
+  pmu.request_pmi();
+  pmu.interrupt(frame);
+}
+
+void Run::drain(DriverEvents& events, Reason reason, std::size_t disabled, const InterruptFrame& frame) {
   switch (reason) {
     case Reason::interrupt:
-      static_cast<void>(pmu.wrmsr(msr::PERF_GLOBAL_STATUS_SET, msr::status::ARCH_PEBS));
-      pmu.request_pmi();
-      pmu.interrupt(frame);
-      return;
+      return interrupt(frame);
     case Reason::read:
       static_cast<void>(events.read(0));
       return;
+    case Reason::disable:
+      events.disable(disabled);
+      events.enable(disabled);
+      return interrupt(frame);
   }
 }
 
@@ -182,7 +203,8 @@ void Run::round(DriverEvents& events, Outcome& outcome) {
   const u64 most = draw_.chance(30) ? 1 + draw_.below(8) : ~u64{0};
   const DrawnBuffer buffer =
       drawn_arch_records(draw_, asked_groups(drawn_), room, most, side_.pmu().model().lbr.depth, tsc_);
-  const auto reason = draw_.chance(70) ? Reason::interrupt : Reason::read;
+  const Reason reason = drawn_reason(draw_);
+  const std::size_t disabled = draw_.below(drawn_.size());
   const InterruptFrame frame = drawn_frame();
   records_ += buffer.records;
   cycle_ += 4'000'000;
@@ -191,13 +213,16 @@ void Run::round(DriverEvents& events, Outcome& outcome) {
   const u64 index = side_.pmu().rdmsr(msr::PEBS_INDEX).value_or(0);
   static_cast<void>(side_.pmu().wrmsr(msr::PEBS_INDEX,
                                       (index & ~pebs::index_register::WRITE_OFFSET) | buffer.bytes.size()));
-  drain(events, reason, frame);
+  drain(events, reason, disabled, frame);
+  side_.pass(cycle_, frame);  // what the interrupt has left to be done: an event that closes would wait for it
   events.drain_into(outcome.records);
 }
 
 Outcome Run::setup(u64 most_records) {
   Outcome outcome;
-  drawn_ = drawn_precise_events(draw_);
+  WriteLog log(outcome.writes);
+  side_.pmu().set_observer(&log);
+  drawn_ = drawn_precise_events(draw_, side_.pmu().model().core_type);
   const std::unique_ptr<DriverEvents> events = side_.events();
   Drawing rounds(draw_.next());
   std::swap(draw_, rounds);  // what refused set-ups do not draw is not missing in the next
@@ -206,6 +231,8 @@ Outcome Run::setup(u64 most_records) {
   std::swap(draw_, rounds);
   for (std::size_t n = 0; n < events->size(); ++n) outcome.counts.push_back(events->read(n));
   for (std::size_t n = events->size(); n-- > 0;) events->close(n);
+  side_.pmu().set_observer(nullptr);
+  outcome.warnings = side_.warnings();
   return outcome;
 }
 
@@ -220,8 +247,16 @@ std::string text_of(const std::vector<DrawnEvent>& drawn) {
   return text;
 }
 
+/// Registers that each driver writes as it likes: LVTPC, and where its buffer is.
+std::vector<KnownDifference> unlike_writes() {
+  std::vector<KnownDifference> known;
+  for (const u32 address : {msr::X2APIC_LVTPC, msr::PEBS_BASE})
+    known.push_back({.kind = "write", .address = address, .bits = ~u64{0}});
+  return known;
+}
+
 /// "" if the two agree in `records` records.
-std::string drained(const CpuModel& model, u64 records, u64 seed) {
+std::string drained(const CpuModel& model, u64 records, u64 seed, u64 context) {
   KernelSide kernel(model);
   SessionSide session(model);
   Run theirs(kernel, seed), ours(session, seed);
@@ -231,11 +266,12 @@ std::string drained(const CpuModel& model, u64 records, u64 seed) {
     const Outcome a = theirs.setup(records), b = ours.setup(records);
     samples += a.records.size();
     if (a.refusal && b.refusal) ++refused;
-    const auto found = differences(a, b, {});
+    const auto found = differences(a, b, unlike_writes());
     if (!found.empty())
-      return fmt::format("{}: set-up {} of seed {} differs\n{}  {}: {}\n{}", model.name, setups, seed,
+      return fmt::format("{}: set-up {} of seed {} differs\n{}  {}: {}\n{}{}", model.name, setups, seed,
                          text_of(theirs.drawn()), found.front().kind, found.front().text,
-                         records_at_difference(a, b, {}));
+                         records_at_difference(a, b, {}),
+                         context != 0 ? writes_around_difference(a, b, unlike_writes(), context) : "");
   }
   return fmt::format(
       "{}: {} records of {} set-ups ({} refused by both), {} bytes of samples: no difference\n", model.name,
@@ -250,7 +286,7 @@ void run_drain(const DrainOptions& options) {
     for (u64 done = 0; done < options.records; done += most_of_a_process) {
       const ChildResult child = in_child([&] {
         return drained(model, std::min(most_of_a_process, options.records - done),
-                       options.seed + done / most_of_a_process);
+                       options.seed + done / most_of_a_process, options.context);
       });
       std::fputs(child.text.c_str(), stdout);
       if (child.exit_status != 0)
@@ -272,6 +308,9 @@ void add_drain(CLI::App& app) {
   command->add_option("MODEL", options->models, "Models (default all with architectural PEBS)");
   command->add_option("--records", options->records, "Records for each model (default 100000)");
   command->add_option("--seed", options->seed, "Of what is drawn (default 1)");
+  command->add_option("--context", options->context,
+                      "Where something differs, show so many writes of registers before and behind the first "
+                      "that does");
   command->callback([options] { run_drain(*options); });
 }
 

@@ -37,6 +37,7 @@ u64 drawn_word(Drawing& draw, u64 asked) {
   if (draw.chance(30)) word |= cfg_c::LBR;
   if (draw.chance(25)) word |= cfg_c::GP;
   if (draw.chance(20)) word |= cfg_c::FIXED;
+  if (draw.chance(10)) word |= cfg_c::METRICS;
   return word;
 }
 
@@ -49,8 +50,8 @@ class Writer {
     const u64 word = drawn_word(draw_, asked_);
     const u32 gp = (word & cfg_c::GP) != 0 ? static_cast<u32>(draw_.below(256)) : 0;
     const u32 fixed = (word & cfg_c::FIXED) != 0 ? static_cast<u32>(draw_.below(8)) : 0;
-    const u32 counter_bytes =
-        counters_bytes(static_cast<unsigned>(std::popcount(gp) + std::popcount(fixed)), false);
+    const u32 counter_bytes = counters_bytes(static_cast<unsigned>(std::popcount(gp) + std::popcount(fixed)),
+                                             (word & cfg_c::METRICS) != 0);
     constexpr std::array<u32, 4> fragment_bytes{0, 0, 256, 512};
     const ArchFragments fragments(word, lbr_depth_, counter_bytes, fragment_bytes[draw_.below(4)]);
     const std::size_t begin = bytes_.size();
@@ -84,7 +85,7 @@ class Writer {
     if (layout.gprs != 0) put(at + layout.gprs, gprs());
     if (layout.vectors != 0) vectors(at + layout.vectors);
     if (layout.lbr != 0) branches(at + layout.lbr);
-    if (layout.counters != 0) counters(at + layout.counters, gp, fixed);
+    if (layout.counters != 0) counters(at + layout.counters, gp, fixed, (word & cfg_c::METRICS) != 0);
   }
 
   ArchBasic basic(u64 tsc) {
@@ -131,12 +132,13 @@ class Writer {
       put(at + sizeof head + n * sizeof entry, entry);
     }
   }
-  void counters(std::size_t at, u32 gp, u32 fixed) {
+  void counters(std::size_t at, u32 gp, u32 fixed, bool metrics) {
     CountersHeader head{};
     head.gp = gp;
     head.fixed = fixed;
+    if (metrics) head.metrics = metrics_present;
     put(at, head);
-    const int values = std::popcount(gp) + std::popcount(fixed);
+    const int values = std::popcount(gp) + std::popcount(fixed) + (metrics ? 2 : 0);
     for (int n = 0; n < values; ++n)
       put(at + sizeof head + 8 * static_cast<std::size_t>(n), le64(draw_.next() & width_mask));
   }
@@ -171,11 +173,15 @@ u64 drawn_branch_filter(Drawing& draw) {
   return USER | filters[draw.below(filters.size())];
 }
 
-perf::Attr drawn_attr(Drawing& draw) {
+perf::Attr drawn_attr(Drawing& draw, CoreType type) {
   constexpr std::array<u64, 4> configs{0xC4, 0xC0, 0xC5, 0x10000C0};
+  // Latency of loads and stores: their data source is that of the record.
+  const std::array<u64, 2> memory =
+      type == CoreType::atom ? std::array<u64, 2>{0x5D0, 0x6D0} : std::array<u64, 2>{0x1CD, 0x2CD};
   perf::Attr attr;
   attr.type = static_cast<u32>(perf::EventType::raw);
-  attr.config = configs[draw.below(configs.size())];
+  attr.config = draw.chance(30) ? memory[draw.below(memory.size())] : configs[draw.below(configs.size())];
+  if (attr.config == memory.front()) attr.config1 = 3;
   attr.sample_type = drawn_sample_type(draw);
   draw_registers(draw, attr);
   attr.sample_period = 1'000 + draw.below(100'000);
@@ -191,12 +197,12 @@ perf::Attr drawn_attr(Drawing& draw) {
 
 }  // namespace
 
-std::vector<DrawnEvent> drawn_precise_events(Drawing& draw) {
+std::vector<DrawnEvent> drawn_precise_events(Drawing& draw, CoreType type) {
   const u64 count = 1 + draw.below(6), filter = drawn_branch_filter(draw);
   const bool branches = draw.chance(50);
   std::vector<DrawnEvent> events;
   for (u64 n = 0; n < count; ++n) {
-    DrawnEvent event{drawn_attr(draw)};
+    DrawnEvent event{drawn_attr(draw, type)};
     event.attr.disabled = 1;
     if (branches && draw.chance(70)) {
       event.attr.sample_type |= perf::sample::BRANCH_STACK;

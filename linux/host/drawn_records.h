@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/drawn.h"
+#include "pmusim/cpu/microarchitecture.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::linux_driver {
@@ -12,8 +13,9 @@ namespace pmusim::linux_driver {
 struct DrawnEvent {
   perf::Attr attr;
 };
-/// One to six precise events. None is read from records: which counters those have is for hardware to say.
-std::vector<DrawnEvent> drawn_precise_events(Drawing& draw);
+/// One to six precise events of a core of that type. None is read from records: which counters those have is
+/// for hardware to say.
+std::vector<DrawnEvent> drawn_precise_events(Drawing& draw, CoreType type);
 
 struct DrawnBuffer {
   std::vector<std::byte> bytes;

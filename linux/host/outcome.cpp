@@ -9,23 +9,11 @@
 #include "host/recording.h"
 #include "host/script.h"
 #include "perf/ring_buffer.h"
-#include "pmusim/pmu/observer.h"
 #include "pmusim/session/session.h"
 
 namespace pmusim::linux_driver {
 
 namespace {
-
-class WriteLog final : public Observer {
- public:
-  explicit WriteLog(std::vector<Write>& writes) : writes_(writes) {}
-  void on_register_write(const observed::RegisterWrite& write) override {
-    writes_.push_back({.address = write.address, .value = write.value, .cycle = write.cycle});
-  }
-
- private:
-  std::vector<Write>& writes_;
-};
 
 /// Keeps the records.
 class MemorySink final : public RecordSink {

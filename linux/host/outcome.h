@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/kernel_events.h"
+#include "pmusim/pmu/observer.h"
 #include "pmusim/session/record.h"
 
 /// What a driver makes of a program under one set-up, for two drivers to be held against each other.
@@ -40,6 +41,18 @@ struct Write {
   u32 address = 0;
   u64 value = 0;
   u64 cycle = 0;
+};
+
+/// Notes each write of a register.
+class WriteLog final : public Observer {
+ public:
+  explicit WriteLog(std::vector<Write>& writes) : writes_(writes) {}
+  void on_register_write(const observed::RegisterWrite& write) override {
+    writes_.push_back({.address = write.address, .value = write.value, .cycle = write.cycle});
+  }
+
+ private:
+  std::vector<Write>& writes_;
 };
 
 struct Outcome {

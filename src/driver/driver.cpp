@@ -211,7 +211,7 @@ void Driver::take_counter(Event& event, int counter) {
     return;
   }
   if (n != counter::GUEST_LBR) owners_[n] = &event;
-  if (has_flag(event, pebs_flag::PRECISE)) pebs_.add(event);
+  pebs_.want_records(event);
 }
 
 void Driver::leave_counter(Event& event) {
@@ -220,9 +220,8 @@ void Driver::leave_counter(Event& event) {
   const auto n = counter_of(event);
   if (counter::is_metric(n)) {
     metrics_[n - counter::METRICS] = nullptr;
-  } else {
-    if (has_flag(event, pebs_flag::PRECISE)) pebs_.remove(event, owners_);
-    if (n != counter::GUEST_LBR) owners_[n] = nullptr;
+  } else if (n != counter::GUEST_LBR) {
+    owners_[n] = nullptr;
   }
   data_of(event).index = -1;
 }

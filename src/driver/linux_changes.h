@@ -59,6 +59,10 @@ inline constexpr Change stopped_events_preset{Kernel::v7_3};
 /// Slots whose RDPMC clears the metrics (config1 bit 0). (In 7.3 and not in 6.12; in between is not known.)
 inline constexpr Change metrics_clear{Kernel::v7_3};
 
+/// A drain of architectural PEBS that finds no record brings the event on GP 6 up to date and no other: the
+/// number of counters, 64, is taken for a mask of them. (In 7.3; no release between 6.12 and it is known.)
+inline constexpr Change empty_drains_as_in_7_3{Kernel::v7_3};
+
 }  // namespace pmusim::driver::change
 
 #endif

@@ -140,6 +140,7 @@ struct Machine {
   void start(Event& event) {
     data_of(event).index = static_cast<int>(event.id);
     driver.add(event);
+    driver.want_records(event);
     map[event.id] = &event;
     static_cast<void>(driver.enable(event, map));
     if (is_arch) static_cast<void>(driver.start_records(event, map));
@@ -180,7 +181,7 @@ TEST(PebsDriver, LargeThresholdReservesOneRecordPerPossibleCounter) {
   EXPECT_EQ(threshold(basic), 65152u);
   basic.start(sample::IP | sample::TIME | sample::CALLCHAIN);
   EXPECT_EQ(threshold(basic), 32u) << "one event that is not large makes every record interrupt";
-  basic.driver.remove(*basic.events[1], basic.map);
+  basic.driver.remove(*basic.events[1]);
   EXPECT_EQ(threshold(basic), 65152u);
 }
 
@@ -292,6 +293,7 @@ u64 vectors_recorded_for(unsigned qwords, u32 vectors, u16 predicates) {
   EventMap map{};
   map[0] = &event;
   driver.add(event);
+  driver.want_records(event);
   EXPECT_FALSE(driver.enable(event, map));
   return driver.start_records(event, map) & pebs::cfg_c::VECTORS;
 }
@@ -312,7 +314,7 @@ TEST(PebsDriver, DataCfgGrowsUntilTheLastEventIsRemoved) {
   m.start(sample::IP | sample::ADDR);
   m.start(sample::IP);
   EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY);
-  for (const auto& event : m.events) m.driver.remove(*event, m.map);
+  for (const auto& event : m.events) m.driver.remove(*event);
   m.start(sample::IP);
   EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], 0u);
 }
@@ -366,7 +368,7 @@ TEST(PebsDriver, DataCfgIsTheUnionOfTheActiveEventsAndNeverShrinks) {
   EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY);
   m.start(sample::IP | sample::BRANCH_STACK);
   EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY | pebs::data_cfg::LBR | 31u << 24);
-  m.driver.remove(*m.events[1], m.map);
+  m.driver.remove(*m.events[1]);
   EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY | pebs::data_cfg::LBR | 31u << 24);
 }
 

@@ -103,6 +103,25 @@ TEST(Precise, ARecordWhoseInterruptHasNotComeIsLostAsItsEventStops) {  // Linux:
   EXPECT_EQ(samples_of(0), 1u);
 }
 
+// Linux: intel_pmu_enable_event_ext, which takes what many records have collected and nothing else.
+TEST(Precise, AnothersEventGetsNoRecordThatWasLeftAlone) {
+  Machine machine(model_with_skid("darkmont", 1'000'000));
+  unsigned samples = 0;
+  machine.sink.tell = [&](perf::Event&, const perf::SampleData&, const InterruptFrame&) { ++samples; };
+  perf::Attr attr = precise(HardwareId::branch_instructions, 2, 50);
+  perf::Event& many = machine.opened(attr);
+  attr.sample_type |= perf::sample::CALLCHAIN;
+  perf::Event& single = machine.opened(attr);
+  EXPECT_TRUE(machine.schedule(single)) << machine.refusal;
+  loop(machine, 60);
+  const u64 left = machine.pmu.rdmsr(msr::PEBS_INDEX).value_or(0) & pebs::index_register::WRITE_OFFSET;
+  EXPECT_NE(left, 0u) << "a record is in the buffer";
+  machine.unschedule(single);
+  EXPECT_TRUE(machine.schedule(many)) << machine.refusal;
+  machine.unschedule(many);
+  EXPECT_EQ(samples, 0u);
+}
+
 TEST(Precise, CountsOfAutoReloadedEventsAreNearlyExact) {  // the reload wipes what counted until the record
   Machine machine(model_with_skid("icelake", 24));
   perf::Event& branches = machine.opened(precise(HardwareId::branch_instructions, 2, 50));

@@ -23,20 +23,18 @@ class ArchPebsBuffer {
   [[nodiscard]] Fault set_up();
 
   /// Hardware stores records, and interrupts as soon as so many bytes are in the buffer (multiples of 16).
-  /// False while records are there, which a new threshold would lose: taking them sets it.
+  /// False while records have been collected under a larger threshold, which the new one would lose: taking
+  /// them sets it.
   [[nodiscard]] bool change_threshold(u64 bytes);
 
   /// True when records are in the buffer, and when nobody can tell.
   bool holds_records() const;
-  /// Empties the buffer: a view of what was in it, until PEBS goes on.
-  std::span<std::byte> take();
+  /// Empties the buffer: a view of what was in it, until PEBS goes on, then under this threshold.
+  std::span<std::byte> take(u64 threshold);
 
  private:
-  u64 threshold_field() const;
-
   RegisterAccess& access_;
   Place place_;
-  u64 threshold_ = 16;
 };
 
 }  // namespace pmusim::driver

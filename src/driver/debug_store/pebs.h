@@ -97,9 +97,12 @@ class PebsDriver {
   /// its config is final. Errors: EOPNOTSUPP precise_ip too high, EINVAL not a sampling event.
   Result<Done, KernelError> init(perf::Event& event) const;
 
-  /// The event has its counter.
-  void add(perf::Event& event);
-  void remove(perf::Event& event, const EventMap& events);
+  /// The event is to count, before any counter is stopped or started for it; it counts no longer. Whether the
+  /// buffer may collect records hangs on all that count.
+  void add(const perf::Event& event);
+  void remove(const perf::Event& event);
+  /// The event has its counter: records of adaptive formats hold what it needs from the next start on.
+  void want_records(const perf::Event& event);
 
   /// From now on records hold these counters, whatever else they hold. They do so until the last precise
   /// event goes.
@@ -146,6 +149,9 @@ class PebsDriver {
   u64 cfg_c_of(const perf::Event& event) const;
   void program_layout(const EventMap& events);
   void program_threshold();
+  u64 arch_threshold() const;
+  /// Counters that a drain without records brings up to date.
+  u64 reached_by_empty_drains() const;
   void program_arch_threshold(const EventMap& events);
   u64 threshold_offset() const;
   std::span<std::byte> take_records();

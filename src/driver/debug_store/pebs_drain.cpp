@@ -94,9 +94,16 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
   totals_ += demultiplexer_.run(buffer, setup, delivery);
   // As in Linux, counters that left no record are brought up to date where none left one.
   if (buffer.empty())
-    for (const unsigned counter : set_bits(setup.enabled))
+    for (const unsigned counter : set_bits(setup.enabled & reached_by_empty_drains()))
       if (has_flag(*events[counter], pebs_flag::AUTO_RELOAD)) account_reload(*events[counter], 0);
   draining_ = false;
+}
+
+u64 PebsDriver::reached_by_empty_drains() const {
+  constexpr u64 number_of_counters = 64;
+  const bool slips =
+      enumeration_.arch_pebs() && perf::has(enumeration_.kernel, change::empty_drains_as_in_7_3);
+  return slips ? number_of_counters : ~u64{0};
 }
 
 bool PebsDriver::holds_records() const {
@@ -106,7 +113,8 @@ bool PebsDriver::holds_records() const {
 }
 
 std::span<std::byte> PebsDriver::take_records() {
-  return enumeration_.arch_pebs() ? arch_buffer_.take() : area_.take(DebugStoreArea::Writer::pebs);
+  return enumeration_.arch_pebs() ? arch_buffer_.take(arch_threshold())
+                                  : area_.take(DebugStoreArea::Writer::pebs);
 }
 
 /// Each of the `overflows` took the counter from 0 back to minus the period.

@@ -65,21 +65,23 @@ Fault PebsDriver::set_up() {
                                                      .threshold_bytes = record_bytes_});
 }
 
-void PebsDriver::add(perf::Event& event) {
+void PebsDriver::add(const perf::Event& event) {
   if (!has_flag(event, pebs_flag::PRECISE)) return;
-  const u64 wanted = data_config_of(event);
-  wanted_config_ = active_ == 0 ? wanted : wanted_config_ | wanted;
+  if (active_ == 0) wanted_config_ = 0;
   ++active_;
   if (has_flag(event, pebs_flag::LARGE)) ++large_;
   program_threshold();
 }
 
-void PebsDriver::remove(perf::Event& event, const EventMap& events) {
+void PebsDriver::remove(const perf::Event& event) {
   if (!has_flag(event, pebs_flag::PRECISE)) return;
-  if (all_large()) drain(DrainTrigger::event_disable, events, nullptr);
   if (--active_ == 0) recorded_counters_ = 0;
   if (has_flag(event, pebs_flag::LARGE)) --large_;
   program_threshold();
+}
+
+void PebsDriver::want_records(const perf::Event& event) {
+  if (has_flag(event, pebs_flag::PRECISE)) wanted_config_ |= data_config_of(event);
 }
 
 /// A drain takes records of one layout: those of the last one come out before another begins.
@@ -111,14 +113,18 @@ void PebsDriver::program_threshold() {
   if (uses_memory_area()) area_.set_threshold(DebugStoreArea::Writer::pebs, threshold_offset());
 }
 
-/// As an event starts; those that run have the threshold of before until then (Linux:
-/// intel_pmu_enable_event_ext).
-void PebsDriver::program_arch_threshold(const EventMap& events) {
+/// Bytes of records after which hardware interrupts, as a drain and an event that starts set them.
+u64 PebsDriver::arch_threshold() const {
   // One record can be almost a page long.
   constexpr u64 every_record = 16, longest_record = 4096;
   const bool many = all_large() && options_.buffer_bytes > longest_record;
-  const u64 threshold = many ? options_.buffer_bytes - longest_record : every_record;
-  if (!arch_buffer_.change_threshold(threshold)) drain(DrainTrigger::reconfigure, events, nullptr);
+  return many ? options_.buffer_bytes - longest_record : every_record;
+}
+
+/// As an event starts; those that run have the threshold of before until then (Linux:
+/// intel_pmu_enable_event_ext).
+void PebsDriver::program_arch_threshold(const EventMap& events) {
+  if (!arch_buffer_.change_threshold(arch_threshold())) drain(DrainTrigger::reconfigure, events, nullptr);
 }
 
 bool PebsDriver::enable(perf::Event& event, const EventMap& events) {

@@ -209,7 +209,10 @@ bool Driver::commit() {
 /// What the transaction added holds no registers: it was never scheduled, or the failure gave them back.
 void Driver::cancel() {
   if (!in_transaction_) return;
-  for (const Placement& p : std::span(placements_).subspan(transaction_start_)) lbr_.remove(*p.event);
+  for (const Placement& p : std::span(placements_).subspan(transaction_start_)) {
+    pebs_.remove(*p.event);
+    lbr_.remove(*p.event);
+  }
   new_placements_ -= placements_.size() - transaction_start_;
   placements_.resize(transaction_start_);
   in_transaction_ = false;
@@ -225,6 +228,7 @@ bool Driver::add(Event& event) {
   ++new_placements_;
   event.hw.stopped = true;
   data_of(event).up_to_date = true;
+  pebs_.add(event);
   lbr_.add(event);  // before a task comes to the CPU: it brings its branches, or takes those of others away
   return true;
 }
@@ -236,6 +240,7 @@ void Driver::remove(Event& event) {
   if (position >= placements_.size() - new_placements_) --new_placements_;
   if (in_transaction_ && position < transaction_start_) --transaction_start_;
   leave_counter(event);
+  pebs_.remove(event);
   lbr_.remove(event);
   put_constraint(*it, claims());
   placements_.erase(it);
