@@ -24,6 +24,7 @@ while IFS='|' read -r test; do
 done <<'END'
 errors
 files
+uncounted
 boot skylake-x 'PEBS fmt3\+?, Skylake events, 32-deep LBR, full-width counters, Intel PMU driver'
 boot icelake-server 'PEBS fmt4\+-baseline, *(AnyThread deprecated, )?Icelake events, 32-deep LBR, full-width counters, Intel PMU driver'
 count skylake-x

@@ -8,7 +8,8 @@
 enum {
   CHANNEL_PORT = 0x504,
   CHANNEL_HEADER_BYTES = 5,
-  CHANNEL_DESCRIPTOR = 3 /* of the emulator, which writes them there */
+  CHANNEL_DESCRIPTOR = 3, /* of the emulator, which writes them there */
+  REMARKS_DESCRIPTOR = 4  /* of the emulator, for what it has to say itself: a sentence in each line */
 };
 enum ChannelFrame {
   CHANNEL_STARTED = 'S', /* the kernel has come up, and the command begins */

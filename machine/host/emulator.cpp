@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/emulator.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -20,12 +21,16 @@ namespace pmusim::machine {
 namespace {
 
 [[noreturn]] void become_emulator(const std::vector<std::string>& words, const std::string& model,
-                                  int channel, const sigset_t& signals) {
+                                  int channel, int remarks, const sigset_t& signals) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);  // so that Ctrl-C reaches us alone
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   setenv("PMUSIM_MACHINE_MODEL", model.c_str(), 1);
+  // Neither may be where the other goes before it has gone.
+  channel = fcntl(channel, F_DUPFD, REMARKS_DESCRIPTOR + 1);
+  remarks = fcntl(remarks, F_DUPFD, REMARKS_DESCRIPTOR + 1);
   dup2(channel, CHANNEL_DESCRIPTOR);
+  dup2(remarks, REMARKS_DESCRIPTOR);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -50,20 +55,26 @@ EmulatorEnd run_emulator(const std::vector<std::string>& words, const std::strin
   sigemptyset(&ours);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ours, number);
   sigprocmask(SIG_BLOCK, &ours, &before);
-  std::array<int, 2> channel{};
-  if (pipe(channel.data()) != 0) throw Refusal("no pipe to the emulator");
+  std::array<int, 2> channel{}, remarks{};
+  if (pipe2(channel.data(), O_CLOEXEC) != 0 || pipe2(remarks.data(), O_CLOEXEC) != 0)
+    throw Refusal(std::string("no pipe to the emulator: ") + std::strerror(errno));
   const int signals = signalfd(-1, &ours, SFD_CLOEXEC), timer = timer_of(seconds);
   const pid_t child = fork();
   if (child < 0) throw Refusal(std::string("no process for the emulator: ") + std::strerror(errno));
-  if (child == 0) become_emulator(words, model, channel[1], before);
-  close(channel[1]);
+  if (child == 0) become_emulator(words, model, channel[1], remarks[1], before);
+  for (const int open : {channel[1], remarks[1]}) close(open);
 
   EmulatorEnd end;
-  std::array<pollfd, 3> sources{pollfd{channel[0], POLLIN, 0}, pollfd{signals, POLLIN, 0},
-                                pollfd{timer, POLLIN, 0}};
+  std::array<pollfd, 4> sources{pollfd{channel[0], POLLIN, 0}, pollfd{signals, POLLIN, 0},
+                                pollfd{timer, POLLIN, 0}, pollfd{remarks[0], POLLIN, 0}};
   const auto kill_child = [&] { kill(child, SIGKILL); };
   try {
     std::array<char, 1 << 16> buffer{};
+    const auto take_remarks = [&] {
+      const ssize_t length = read(remarks[0], buffer.data(), buffer.size());
+      if (length > 0) end.remarks.append(buffer.data(), static_cast<std::size_t>(length));
+      return length > 0;
+    };
     while (true) {
       if (poll(sources.data(), sources.size(), -1) < 0) continue;
       if ((sources[1].revents & POLLIN) != 0) {
@@ -75,19 +86,21 @@ EmulatorEnd run_emulator(const std::vector<std::string>& words, const std::strin
         end.timed_out = true;
         break;
       }
+      if (sources[3].revents != 0 && !take_remarks()) sources[3].fd = -1;
       const ssize_t length = sources[0].revents != 0 ? read(channel[0], buffer.data(), buffer.size()) : 1;
       if (length <= 0) break;
       if (sources[0].revents != 0) take({buffer.data(), static_cast<std::size_t>(length)});
     }
+    if (end.signal != 0 || end.timed_out) kill_child();
+    while (sources[3].fd >= 0 && take_remarks()) continue;
   } catch (...) {
     kill_child();
     waitpid(child, nullptr, 0);
     throw;
   }
-  if (end.signal != 0 || end.timed_out) kill_child();
   int status = 0;
   waitpid(child, &status, 0);
-  for (const int open : {channel[0], signals, timer}) close(open);
+  for (const int open : {channel[0], remarks[0], signals, timer}) close(open);
   end.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return end;

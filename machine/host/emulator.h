@@ -15,6 +15,7 @@ struct EmulatorEnd {
   int signal = 0;          ///< that we were sent, and ended it for; 0: it ended by itself
   bool timed_out = false;  ///< it ran for longer than it was given
   int exit_status = 0;     ///< its own, 128 and more for a signal
+  std::string remarks;     ///< what its PMUs had to say, a sentence in each line
 };
 
 /// Runs the emulator until it ends, or until a signal (SIGINT, SIGTERM, SIGHUP) or the time limit ends it; in

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,6 +122,14 @@ std::vector<std::string> emulator_words(const Options& options, const fs::path& 
               options.append};
 }
 
+/// What the PMUs had to say: each sentence once, though every CPU says it.
+void print_remarks(const std::string& remarks) {
+  std::set<std::string> printed;
+  std::istringstream lines(remarks);
+  for (std::string line; std::getline(lines, line);)
+    if (printed.insert(line).second) std::fprintf(stderr, "pmusim-machine: %s\n", line.c_str());
+}
+
 /// The end of what the kernel said.
 std::string last_lines(const fs::path& console, std::size_t count) {
   std::ifstream file(console);
@@ -173,6 +183,7 @@ int run(const Options& options) {
   const EmulatorEnd end = run_emulator(emulator_words(options, root, console), model->name, options.seconds,
                                        [&](std::string_view bytes) { outcome.take(bytes); });
   if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
+  print_remarks(end.remarks);
   return status_of(end, outcome, options, console);
 }
 

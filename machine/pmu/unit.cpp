@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The PMUs of the machine's CPUs: what interface.h promises of them.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <set>
 
+#include "guest/channel.h"
 #include "interface.h"
 #include "pmu/guest_memory.h"
+#include "pmu/uncounted.h"
 #include "pmusim/arch/apic.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
@@ -73,11 +78,13 @@ class Unit final : public PmiHandler {
     return pmu_.registers().find(address) != nullptr ? pmu_.rdmsr(address).value_or(0) : 0;
   }
   void note_writers();
+  void remark_uncounted();
 
   unsigned cpu_;
   Pmu pmu_;
   GuestMemory memory_;
   bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
+  std::set<std::array<u64, 3>> remarked_;               // events that were looked at
   Retirement retirement_;                               // of the last instruction
   std::array<MemoryAccess, 4> accesses_;
   unsigned accesses_made_ = 0;
@@ -86,6 +93,7 @@ class Unit final : public PmiHandler {
 bool Unit::write(u32 address, u64 value) {
   if (pmu_.wrmsr(address, value) != Fault::none) return false;
   note_writers();
+  remark_uncounted();
   if (address == msr::DS_AREA || address == msr::PEBS_ENABLE || address == msr::DEBUGCTL) memory_.refresh();
   return true;
 }
@@ -95,6 +103,21 @@ bool Unit::write(u32 address, u64 value) {
 void Unit::note_writers() {
   writes_pebs_ = read(msr::PEBS_ENABLE) != 0 || read(msr::PEBS_BASE) != 0;
   writes_branches_ = (read(msr::DEBUGCTL) & msr::debugctl::BTS) != 0;
+}
+
+/// Nothing reads 0 in silence: events that start to count and that this machine does not know are named.
+void Unit::remark_uncounted() {
+  if (pmu_.running_counters() == 0) return;
+  for (const CountedEvent& counted : pmu_.counted_events()) {
+    const u64 fixed = counted.counter < 32 ? 0 : counted.counter;
+    constexpr u64 enables = msr::evtsel::EN | msr::evtsel::USR | msr::evtsel::OS | msr::evtsel::INT;
+    if (!remarked_.insert({counted.event_select & ~enables, counted.extra, fixed}).second) continue;
+    std::optional<std::string> sentence = why_not_counted(pmu_.model(), counted);
+    if (!sentence) continue;
+    *sentence += '\n';
+    // A machine that was started by hand has nobody there.
+    if (::write(REMARKS_DESCRIPTOR, sentence->data(), sentence->size()) < 0) continue;
+  }
 }
 
 bool Unit::listens() {

@@ -6,6 +6,7 @@
 #   run.sh count MODEL           counts of a program whose counts are known
 #   run.sh record MODEL          perf here reports samples taken there, of the kernel and of a program, by name
 #   run.sh files                 what the command writes comes back, with its exit status and output
+#   run.sh uncounted             events that this machine cannot count are named, and no others
 #   run.sh errors                bad input: a sentence each, exit status 2
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -61,6 +62,17 @@ case "$what" in
     status=0
     run -- sh -c 'echo before; echo c >/proc/sysrq-trigger' >out 2>err || status=$?
     [ $status = 1 ] && grep -q 'stopped before the command ended' err && grep -q 'sysrq triggered crash' console || fail "a kernel that stops: $status, $(cat err)" ;;
+  uncounted)
+    model=skylake-x
+    run -- perf stat -x, -o stat -e instructions,cycles,ref-cycles,branches,MEM_INST_RETIRED.ALL_LOADS,BR_INST_RETIRED.NEAR_CALL true 2>err
+    [ ! -s err ] || fail "of events that count: $(cat err)"
+    expect_sentence() { grep -qxE "pmusim-machine: the guest counted $1" err || fail "no '$1' in: $(cat err)"; }
+    run -- perf stat -x, -o stat -e instructions,branch-misses,MEM_LOAD_RETIRED.L1_MISS,r1234,cpu/event=0xc0,cmask=2/ true 2>err
+    expect_sentence 'BR_MISP_RETIRED.ALL_BRANCHES \(event C5, umask 00\): this machine predicts every branch; it read 0'
+    expect_sentence 'MEM_LOAD_RETIRED.L1_MISS \(event D1, umask 08\): this machine has neither caches nor a pipeline; it read 0'
+    expect_sentence 'event 34, umask 12: Skylake-X.* has no such event here; it read 0'
+    expect_sentence 'INST_RETIRED.ANY_P \(event C0, umask 00, cmask 2\): this machine has neither caches nor a pipeline; it read 0'
+    [ "$(wc -l <err)" = 4 ] || fail "more than four sentences: $(cat err)" ;;
   errors)
     refuses() {  # PATTERN OPTION...
       local status=0
@@ -75,5 +87,5 @@ case "$what" in
     refuses "missing: no such file" --file missing
     refuses "missing: no such folder" -o missing
     PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "'pmusim-machine build' makes it" ;;
-  *) sed -n '3,10s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;;
 esac

@@ -12,6 +12,39 @@ inline constexpr SignalSet abort_signals{
     Signal::tx_abort_explicit, Signal::tx_abort_unfriendly, Signal::tx_abort_event,
 };
 
+/// What only a core with caches and translations knows of an instruction's accesses.
+inline constexpr SignalSet address_signals{
+    Signal::split_load,
+    Signal::split_store,
+    Signal::load_l1_hit,
+    Signal::load_l1_miss,
+    Signal::load_fb_hit,
+    Signal::load_l2_hit,
+    Signal::load_l2_miss,
+    Signal::load_l3_hit,
+    Signal::load_l3_miss,
+    Signal::load_dram,
+    Signal::store_l1_hit,
+    Signal::store_l1_miss,
+    Signal::store_l2_miss,
+    Signal::store_l3_hit,
+    Signal::store_l3_miss,
+    Signal::load_stlb_hit,
+    Signal::load_stlb_miss,
+    Signal::store_stlb_hit,
+    Signal::store_stlb_miss,
+    Signal::load_dtlb_miss,
+    Signal::store_dtlb_miss,
+    Signal::load_latency,
+    Signal::store_latency,
+    Signal::load_hit_hw_prefetch,
+    Signal::store_forward_blocked,
+    Signal::address_alias,
+    Signal::machine_clear,
+    Signal::memory_ordering_clear,
+    Signal::self_modifying_clear,
+};
+
 /// What a model never reports of an instruction of a trace. Retirements made by a user of the library can. An
 /// event that needs one of them must be refused, not counted as 0.
 inline SignalSet signals_never_raised(const CpuModel& model) {

@@ -7,7 +7,6 @@
 
 #include "cpu/core_facts.h"
 #include "cpu/cycle_views.h"
-#include "cpu/front_end.h"
 #include "cpu/lost_time.h"
 #include "cpu/off_core.h"
 #include "cpu/unmodelled_signals.h"
@@ -162,38 +161,6 @@ Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& select
       selection.extra == 0 ? "" : fmt::format(" and config1 {:#x}", selection.extra), model.title));
 }
 
-constexpr SignalSet address_signals{
-    Signal::split_load,
-    Signal::split_store,
-    Signal::load_l1_hit,
-    Signal::load_l1_miss,
-    Signal::load_fb_hit,
-    Signal::load_l2_hit,
-    Signal::load_l2_miss,
-    Signal::load_l3_hit,
-    Signal::load_l3_miss,
-    Signal::load_dram,
-    Signal::store_l1_hit,
-    Signal::store_l1_miss,
-    Signal::store_l2_miss,
-    Signal::store_l3_hit,
-    Signal::store_l3_miss,
-    Signal::load_stlb_hit,
-    Signal::load_stlb_miss,
-    Signal::store_stlb_hit,
-    Signal::store_stlb_miss,
-    Signal::load_dtlb_miss,
-    Signal::store_dtlb_miss,
-    Signal::load_latency,
-    Signal::store_latency,
-    Signal::load_hit_hw_prefetch,
-    Signal::store_forward_blocked,
-    Signal::address_alias,
-    Signal::machine_clear,
-    Signal::memory_ordering_clear,
-    Signal::self_modifying_clear,
-};
-
 // What code does beside branching, loading and storing; how wide its accesses are; how branches leave user
 // mode.
 constexpr SignalSet own_code_signals{
@@ -252,38 +219,6 @@ constexpr SignalSet own_code_signals{
     Signal::prefetch_write,
 };
 
-// What fetch finds in caches, and what decoders make of it.
-constexpr SignalSet fetch_signals{
-    Signal::l1i_miss,    Signal::l2i_miss,  Signal::l3i_hit,
-    Signal::l3i_miss,    Signal::itlb_miss, Signal::stlb_instruction_miss,
-    Signal::macro_fused, Signal::dsb_miss,  Signal::dsb_to_mite,
-    Signal::ms_switch,
-};
-
-constexpr SignalSet prediction_signals{
-    Signal::mispredicted,
-    Signal::mispredicted_conditional,
-    Signal::mispredicted_conditional_taken,
-    Signal::mispredicted_conditional_not_taken,
-    Signal::mispredicted_near_taken,
-    Signal::mispredicted_indirect,
-    Signal::mispredicted_indirect_call,
-    Signal::mispredicted_return,
-    Signal::front_end_resteer,
-};
-
-SignalSet unknown_signals(CoreLevel core) {
-  switch (core) {
-    case CoreLevel::interval:
-      break;
-    case CoreLevel::simple:
-      return address_signals | fetch_signals | abort_signals;
-    case CoreLevel::flat:
-      return address_signals | fetch_signals | abort_signals | prediction_signals;
-  }
-  return {};
-}
-
 /// Of a core that does not know the event, the fastest that does.
 CoreLevel level_that_knows(const ResolvedEvent& event) {
   return is_known_at(CoreLevel::simple, event) ? CoreLevel::simple : CoreLevel::interval;
@@ -292,12 +227,8 @@ CoreLevel level_that_knows(const ResolvedEvent& event) {
 }  // namespace
 
 bool is_known_at(CoreLevel core, const ResolvedEvent& event) {
-  if (core == CoreLevel::interval) return true;
-  if (needs_modelled_time(event) || event.in_transactions) return false;
-  const EventRule& rule = event.definition.rule;
-  if (rule.quantity != Quantity::none)
-    return rule.quantity == Quantity::cycles || rule.quantity == Quantity::reference_cycles;
-  return !unknown_signals(core).intersects(rule.all | rule.any | rule.none);
+  return !(event.in_transactions && core != CoreLevel::interval) &&
+         pmusim::is_known_at(core, event.definition, event.config, event.extra);
 }
 
 bool is_pmu_event(const perf::Attr& attr) {
@@ -411,13 +342,7 @@ Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& a
 }
 
 bool needs_modelled_time(const ResolvedEvent& event) {
-  if ((event.config & event_mask) == front_end::retired_event && front_end::selects_latency(event.extra))
-    return true;
-  const Quantity quantity = event.definition.rule.quantity;
-  if (is_lost_time(quantity)) return true;
-  const bool is_time =
-      quantity == Quantity::cycles || quantity == Quantity::reference_cycles || quantity == Quantity::slots;
-  return !is_time && compares_cycles(event);
+  return pmusim::needs_modelled_time(event.definition, event.config, event.extra);
 }
 
 Result<ResolvedEvent, Error> resolve(const CpuModel& model, const perf::Attr& attr, const Traced& traced) {

@@ -69,6 +69,14 @@ bool CounterFile::open_cycle_is_steady(Cpl cpl) const {
   });
 }
 
+/// The open cycle can close, at the privilege that it has, without a counter that wraps.
+bool CounterFile::open_cycle_has_room() const {
+  return derived_.per_cycle.empty() && std::ranges::all_of(derived_.clocked, [&](const Running& clock) {
+           return !clock.passes(cycle_cpl_, tx_ == TxState::in_tx) ||
+                  ticks(clock, 1) <= width_mask_ - counts_[clock.counter];
+         });
+}
+
 /// Fills in `in_last_cycle`. False if the cycles of the block are not alike to each counter that sums up
 /// within a cycle, or if the first is shared with what is before.
 bool CounterFile::sum_up_cycles(std::span<const Retirement> execution, u64 since,
@@ -97,6 +105,7 @@ CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 sin
   block.cycles = execution.back().cycle - since;
   block.cpl = execution.front().cpl;
   block.tx = execution.front().tx;
+  block.begins_cycle = execution.front().cycle != since;
   const bool uniform = std::all_of(execution.begin(), execution.end(), [&](const Retirement& r) {
     return r.cpl == block.cpl && r.tx == block.tx;
   });
@@ -121,7 +130,8 @@ CounterTotals CounterFile::totals(std::span<const Retirement> execution, u64 sin
 u64 CounterFile::headroom(const CounterTotals& block, u64 at_most) const {
   if (!block.additive || block.programming != derived_.programming || block.tx != tx_) return 0;
   // The open cycle belongs to the privilege that retired in it.
-  if (cycle_has_retired_ && cycle_cpl_ != block.cpl) return 0;
+  const bool changes_privilege = cycle_has_retired_ && cycle_cpl_ != block.cpl;
+  if (changes_privilege && (!block.begins_cycle || !open_cycle_has_room())) return 0;
   if (!open_cycle_is_steady(block.cpl)) return 0;
 
   u64 executions = fits(last_cycle - std::min(last_cycle, now_), block.cycles, at_most);
@@ -178,6 +188,22 @@ CounterRoom CounterFile::room(const RunShape& shape) const {
     if (increment(running, all.cycles, Cpl::user) > room) all.cycles = std::min(all.cycles, room);
   }
   return all;
+}
+
+u64 CounterFile::quiet_instructions(u32 most) const {
+  if (!sums_up() || !derived_.per_cycle.empty() || tx_ != TxState::none || now_ >= last_cycle) return 0;
+  if (!cycle_has_retired_) return 0;  // it is yet to be seen whose the open cycle is
+  u64 quiet = std::min(longest_run, last_cycle - now_);
+  for (const Running& running : derived_.retired)
+    quiet = std::min(quiet, (width_mask_ - counts_[running.counter]) / most);
+  for (const Running& clock : derived_.clocked) {
+    const u64 room = width_mask_ - counts_[clock.counter];
+    if (ticks(clock, quiet) > room) quiet = cycles_for(clock, room + 1) - 1;
+  }
+  if (!derived_.metrics_kernel && !derived_.metrics_user) return quiet;
+  PerfMetrics::Slots slots;
+  slots.fill(most);
+  return metrics_.headroom(slots, quiet);
 }
 
 CounterRow CounterFile::occurrences(const SignalSet& signals) const {

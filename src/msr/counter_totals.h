@@ -20,6 +20,7 @@ struct CounterTotals {
   TxState tx = TxState::none;
   /// N executions add N times as much, however they lie in time. The rest stays zero where they do not.
   bool additive = false;
+  bool begins_cycle = false;  ///< its first instruction shares no cycle with what was before
   boost::container::small_vector<u64, 8> occurrences;  ///< of the counters that count retirements, in order
   /// Of the counters that sum up within a cycle, in order: what their last cycle holds so far.
   boost::container::small_vector<u32, 4> in_last_cycle;

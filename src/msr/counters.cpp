@@ -267,6 +267,17 @@ u64 CounterFile::event_filter(u64 event_select) const {
   return off_core ? filters_.off_core[*off_core] : 0;
 }
 
+std::vector<CountedEvent> CounterFile::counted_events() const {
+  using namespace msr;
+  std::vector<CountedEvent> events;
+  for (const unsigned n : set_bits(derived_.running & low_bits(first_fixed)))
+    if ((event_select_[n] & (evtsel::USR | evtsel::OS)) != 0)
+      events.push_back({n, event_select_[n], event_filter(event_select_[n]), event(n)});
+  for (const unsigned n : set_bits(derived_.running >> first_fixed))
+    events.push_back({first_fixed + n, 0, 0, find_fixed_event(*model_, n)});
+  return events;
+}
+
 bool CounterFile::has_slow_fetch(const Retirement& r) const {
   return r.quantities[static_cast<unsigned>(Quantity::slots_fetch_latency)] >=
          front_end::latency_slots(filters_.front_end, model_->core.issue_width);

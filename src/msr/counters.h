@@ -6,6 +6,7 @@
 #include <boost/container/static_vector.hpp>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "cpu/clocks.h"
 #include "msr/counter_totals.h"
@@ -15,6 +16,7 @@
 #include "pmusim/base/state_hash.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
+#include "pmusim/msr/counted_event.h"
 
 namespace pmusim {
 
@@ -86,6 +88,8 @@ class CounterFile {
   /// The same before it is known what will retire, of counters that an instruction counts once at most. 0
   /// where totals would not be additive, too, and where a rule counts quantities and the shape has none.
   CounterRoom room(const RunShape& shape) const;
+  /// The same of instructions at any privilege that retire one in a cycle, and add no more than `most` each.
+  u64 quiet_instructions(u32 most) const;
   /// What an instruction with these signals adds in user mode to the counters that count it once at most.
   CounterRow occurrences(const SignalSet& signals) const;
   /// The same for the counters that sum up within a cycle.
@@ -148,6 +152,8 @@ class CounterFile {
   std::optional<EventDefinition> event(unsigned gp) const {
     return selected_event(*model_, event_select_[gp], event_filter(event_select_[gp]));
   }
+  /// What the running counters count that have a privilege level to count at.
+  std::vector<CountedEvent> counted_events() const;
   u64 fixed_ctrl() const { return fixed_ctrl_; }
   u64 cfg_c(unsigned counter) const { return cfg_c_[counter]; }
   u64 perf_metrics() const { return metrics_.read(counts_[first_fixed + slots]); }
@@ -261,6 +267,7 @@ class CounterFile {
   bool sums_up() const;
   bool is_steady(const Running& running, u64 most) const;
   bool open_cycle_is_steady(Cpl cpl) const;
+  bool open_cycle_has_room() const;
   bool has_shape(const RunShape& shape) const;
   bool sum_up_cycles(std::span<const Retirement> execution, u64 since, CounterTotals& block) const;
 

@@ -38,6 +38,10 @@ u64 Sequencer::advance(const BlockSums& block, u64 at_most, const Registers* reg
   return executions;
 }
 
+u64 Sequencer::quiet_instructions(u32 most) const {
+  return acts_between_blocks() ? 0 : counters_.quiet_instructions(most);
+}
+
 CounterRoom Sequencer::room(const RunShape& shape) const {
   if (acts_between_blocks() || bts_record_due(control_.debugctl(), Cpl::user)) return {};
   return counters_.room(shape);

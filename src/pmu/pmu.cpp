@@ -54,6 +54,7 @@ u64 Pmu::headroom(const BlockTotals& block, u64 at_most) const {
 u64 Pmu::advance(const BlockTotals& block, u64 at_most, const Registers* registers) {
   return block.sums_ != nullptr ? sequencer_->advance(*block.sums_, at_most, registers) : 0;
 }
+u64 Pmu::quiet_instructions(u32 most) const { return sequencer_->quiet_instructions(most); }
 
 void Pmu::set_extended_state(const ExtendedState* state) { sequencer_->set_extended_state(state); }
 void Pmu::reset() { sequencer_->reset(); }
@@ -121,6 +122,7 @@ u64 Pmu::state_hash() const {
 }
 u64 Pmu::overflow(u64 counters, const Retirement& at) { return sequencer_->overflow(counters, at); }
 u64 Pmu::running_counters() const { return sequencer_->counters().running(); }
+std::vector<CountedEvent> Pmu::counted_events() const { return sequencer_->counters().counted_events(); }
 u64 Pmu::interrupting_counters() const {
   const CounterFile& counters = sequencer_->counters();
   return counters.interrupting() | sequencer_->pebs().enabled(counters);

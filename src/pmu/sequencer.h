@@ -49,6 +49,7 @@ class Sequencer {
   BlockSums totals(std::span<const Retirement> execution, u64 since) const;
   u64 headroom(const BlockSums& block, u64 at_most) const;
   u64 advance(const BlockSums& block, u64 at_most, const Registers* registers);
+  u64 quiet_instructions(u32 most) const;
 
   // what BlockRuns sums up
   CounterRoom room(const RunShape& shape) const;

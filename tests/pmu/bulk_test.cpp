@@ -165,6 +165,45 @@ TEST(Headroom, IsNoneOnceARegisterThatSelectsEventsChanges) {
   }
 }
 
+TEST(Headroom, GivesTheOpenCycleToThePrivilegeThatItHas) {
+  Guest guest("skymont");
+  guest.write(msr::FIXED_CTR_CTRL, msr::fixed_ctrl::OS << 4);  // cycles of the kernel
+  guest.write(msr::PERF_GLOBAL_CTRL, bit(33));
+  guest.pmu.retire({.ip = 1, .next_ip = 2, .cycle = 1, .signals = {Signal::instruction}, .cpl = Cpl::kernel});
+  EXPECT_EQ(guest.pmu.advance(guest.pmu.totals(loop(), 0), 3), 3u) << "of user mode";
+  EXPECT_EQ(guest.read(msr::FIXED_CTR0 + 1), 2u) << "what was before it, and its own";
+}
+
+TEST(QuietInstructions, EndWhereTheNextCouldOverflow) {
+  Guest guest("skymont");
+  EXPECT_EQ(guest.pmu.quiet_instructions(), 0u) << "nothing has retired";
+  execute(guest);
+  count(guest, 2, branches, 101);
+  EXPECT_EQ(guest.pmu.quiet_instructions(), 100u);
+  EXPECT_EQ(guest.pmu.quiet_instructions(4), 25u) << "if each counts four at most";
+  guest.write(msr::PEBS_ENABLE, 4);
+  count(guest, 2, misses, 1);
+  execute(guest);
+  EXPECT_EQ(guest.pmu.quiet_instructions(), 0u) << "an assist waits";
+}
+
+TEST(CountedEvents, AreThoseOfRunningCountersWithWhatNarrowsThemDown) {
+  Guest guest("icelake");
+  guest.write(msr::OFFCORE_RSP_1, 0x10001);
+  guest.write(msr::PERFEVTSEL0, user | 0x01BB);
+  guest.write(msr::PERFEVTSEL0 + 1, user | 0xFFFF);
+  guest.write(msr::PERFEVTSEL0 + 2, msr::evtsel::EN | 0xC0);  // at no privilege level
+  guest.write(msr::FIXED_CTR_CTRL, msr::fixed_ctrl::USR << 4);
+  guest.write(msr::PERF_GLOBAL_CTRL, guest.pmu.model().counters());
+  const std::vector<CountedEvent> events = guest.pmu.counted_events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].extra, 0x10001u);
+  EXPECT_TRUE(events[0].event.has_value());
+  EXPECT_FALSE(events[1].event.has_value());
+  EXPECT_EQ(events[2].counter, 33u);
+  EXPECT_EQ(events[2].event->name, "CPU_CLK_UNHALTED.THREAD");
+}
+
 TEST(Headroom, IsNoneForABlockThatChangesPrivilege) {
   Guest guest("skymont");
   std::vector<Retirement> execution = loop();

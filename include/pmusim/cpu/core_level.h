@@ -7,6 +7,7 @@
 
 #include "pmusim/base/bits.h"
 #include "pmusim/base/error.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim {
 
@@ -23,6 +24,14 @@ std::span<const std::string_view> core_level_names();
 std::string_view name_of(CoreLevel level);
 /// Errors: any other name.
 [[nodiscard]] Result<CoreLevel, Error> find_core_level(std::string_view name);
+
+/// Whether a core of this level knows how often an event occurs, counted with these bits of an event select
+/// (CMASK, INV, EDGE) and this value of its extra register. A counter of what it does not know stays at 0, as
+/// a rule.
+bool is_known_at(CoreLevel core, const EventDefinition& event, u64 event_select, u64 extra);
+
+/// Whether the event counts what cycles were lost to, or what fell into the same cycle.
+bool needs_modelled_time(const EventDefinition& event, u64 event_select, u64 extra);
 
 }  // namespace pmusim
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/xsave.h"
@@ -13,6 +14,7 @@
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 #include "pmusim/msr/access_fault.h"
+#include "pmusim/msr/counted_event.h"
 #include "pmusim/msr/register.h"
 
 /// The performance monitoring unit of a processor, for whoever has a driver to try on it or instructions to
@@ -91,6 +93,12 @@ class Pmu final : public Bus {
   /// as retire() with every instruction of every execution. `registers`: after the last of them, null if not
   /// known. Extended registers stay as they are: what the block does to them is the caller's to tell.
   [[nodiscard]] u64 advance(const BlockTotals& block, u64 at_most, const Registers* registers = nullptr);
+  /// How many instructions that retire one in a cycle from now() on fit before anything observable can
+  /// happen, whatever they are and at whatever privilege, if none adds more than `most` to a counter. Any
+  /// blocks of no more instructions together have headroom(), one after the other, unless their branches go
+  /// to the branch trace store, and add the same in any order that has the same block last. 0 where no totals
+  /// hold, while transactions are under way, and before anything has retired.
+  u64 quiet_instructions(u32 most = 1) const;
 
   /// The extended registers of the code that runs from now on, which retirements then change: another thread
   /// has been switched to. Null: they are not known until a retirement writes some.
@@ -200,6 +208,8 @@ class Pmu final : public Bus {
   u64 overflow(u64 counters, const Retirement& at);
   /// Counters that could count now, if code at the right privilege level ran: those which overflow() wraps.
   u64 running_counters() const;
+  /// What those count that have a privilege level to count at.
+  std::vector<CountedEvent> counted_events() const;
   /// Counters whose overflow asks for a PMI or writes a PEBS record, running or not.
   u64 interrupting_counters() const;
   /// Asks for a PMI for which there is no reason.
