@@ -70,8 +70,9 @@ case $what in
     if [ "$(cat "$folder/version" 2>/dev/null)" != "$package $version" ] || [ ! -e "$result" ]; then
       rm -rf "$folder"/linux-*.deb "$folder/unpacked"
       (cd "$folder" && apt-get "${apt[@]}" -qq download "$package" >>"$log" 2>&1) || none "$package could not be fetched: $(tail -1 "$log")"
-      dpkg-deb --fsys-tarfile "$folder"/linux-*.deb | tar -xO --wildcards './boot/vmlinuz-*' >"$result.new"
-      [ -s "$result.new" ] || none "$package $version has no boot/vmlinuz"
+      # In /boot, or, of newer releases, beside the modules.
+      dpkg-deb --fsys-tarfile "$folder"/linux-*.deb | tar -xO --wildcards './boot/vmlinuz-*' './usr/lib/modules/*/vmlinuz' >"$result.new" 2>>"$log" || true
+      [ -s "$result.new" ] || none "$package $version has no vmlinuz"
       mv "$result.new" "$result"
       rm -f "$folder"/linux-*.deb
       echo "$package $version" >"$folder/version"

@@ -25,6 +25,19 @@ typedef struct {
   bool is_branch;
 } MachineInstruction;
 
+/* How an execution of a block has ended: its last instruction has retired and execution went on behind it, or
+ * elsewhere, or it has not retired. */
+enum { MACHINE_FELL_THROUGH, MACHINE_BRANCHED, MACHINE_ALL_BUT_LAST, MACHINE_ENDINGS };
+
+/* A block of instructions as it was translated, for the emulator's side. */
+typedef struct {
+  uint16_t page_offset;  /* of its address */
+  uint16_t instructions; /* 0: stands for the entry into a handler */
+  uint16_t last, end;    /* how far from its address its last instruction is, and what follows that */
+  bool ends_in_branch, ends_in_conditional;
+  uint64_t executions[MACHINE_ENDINGS]; /* that no PMU has taken in */
+} MachineBlock;
+
 /* ---- what the PMUs do for the CPUs ---- */
 
 /* The PMU of a CPU that is made. Ends the program, with a sentence, where MODEL is none. */
@@ -53,6 +66,25 @@ MachineInstruction* pmu_new_instruction(uint64_t ip);
 void pmu_decode(MachineInstruction* instruction, const uint8_t* bytes, unsigned length, uint64_t ip,
                 bool long_mode);
 void pmu_forget_translations(void);
+
+/* A block that is being translated: the new instructions are its own until it ends, with so many of them and
+ * so many bytes. */
+MachineBlock* pmu_begin_block(uint64_t ip, unsigned cpl);
+void pmu_end_block(MachineBlock* block, unsigned instructions, unsigned bytes);
+/* An instruction of it, and its distance from the block's address. */
+const MachineInstruction* pmu_instruction_of(const MachineBlock* block, unsigned n, unsigned* distance);
+/* What stands for an interrupt or exception that leaves this privilege level. */
+MachineBlock* pmu_handler_entry(unsigned cpl);
+
+/* How many instructions may execute before anything can happen but that they count: that many need not be
+ * passed as they retire. */
+uint64_t pmu_quiet_instructions(unsigned cpu);
+/* A block has an execution with this ending that is to be taken in, the first since they were last. */
+void pmu_note_block(unsigned cpu, MachineBlock* block, unsigned ending);
+/* All executions that were noted count now, this one as the last of them. */
+void pmu_take_in(unsigned cpu, MachineBlock* last, unsigned ending);
+/* Instructions FROM to TO - 1 of a block at IP have retired, of which no more is known. */
+void pmu_retire_part(unsigned cpu, const MachineBlock* block, uint64_t ip, unsigned from, unsigned to);
 
 /* An instruction is about to execute, with these registers. */
 void pmu_before(unsigned cpu, const MachineInstruction* instruction, uint64_t ip, const uint64_t* gpr,

@@ -25,6 +25,8 @@ done <<'END'
 errors
 files
 uncounted
+same skylake-x
+same sapphirerapids
 boot skylake-x 'PEBS fmt3\+?, Skylake events, 32-deep LBR, full-width counters, Intel PMU driver'
 boot icelake-server 'PEBS fmt4\+-baseline, *(AnyThread deprecated, )?Icelake events, 32-deep LBR, full-width counters, Intel PMU driver'
 count skylake-x

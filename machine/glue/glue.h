@@ -22,6 +22,10 @@ static inline unsigned glue_cpu(CPUX86State* env) { return env_cpu(env)->cpu_ind
 void glue_need_pmu(unsigned cpu);
 /* After whatever may have changed what the PMU listens to: how the CPU goes on. */
 void glue_choose_feed(CPUState* cs);
+/* What has executed has retired, up to the instruction that runs: before its PMU's registers are read. */
+void glue_settle(CPUX86State* env);
+/* The same before they are written: afterwards, things may happen sooner. */
+void glue_settle_for_write(CPUX86State* env);
 /* The PMU's clock shows the guest's time. */
 void glue_set_time(CPUState* cs);
 /* A PMI is under way to the CPU: it leaves its translated code before the next instruction. */

@@ -43,6 +43,7 @@ WRAPPED(void, helper_rdmsr, CPUX86State* env) {
     __real_helper_rdmsr(env);
     return;
   }
+  glue_settle(env);
   uint64_t value;
   if (!pmu_read_register(cpu, (uint32_t)env->regs[R_ECX], &value))
     raise_exception_err_ra(env, EXCP0D_GPF, 0, GETPC());
@@ -56,6 +57,7 @@ WRAPPED(void, helper_wrmsr, CPUX86State* env) {
     __real_helper_wrmsr(env);
     return;
   }
+  glue_settle_for_write(env);
   glue_set_time(env_cpu(env));
   if (!pmu_write_register(cpu, (uint32_t)env->regs[R_ECX], edx_eax(env)))
     raise_exception_err_ra(env, EXCP0D_GPF, 0, GETPC());
@@ -70,6 +72,7 @@ G_NORETURN void __wrap_helper_rdpmc(CPUX86State* env) {
   uint64_t value;
   glue_need_pmu(cpu);
   cpu_restore_state(env_cpu(env), GETPC());
+  glue_settle(env);
   bool permitted = (env->cr[4] & CR4_PCE_MASK) != 0 || (env->hflags & HF_CPL_MASK) == 0;
   if (!permitted || !pmu_read_counter(cpu, (uint32_t)env->regs[R_ECX], &value))
     raise_exception_err_ra(env, EXCP0D_GPF, 0, 0);
@@ -90,7 +93,8 @@ WRAPPED(void, cpu_x86_cpuid, CPUX86State* env, uint32_t index, uint32_t count, u
   if (cpu < MACHINE_CPUS_MAX) { /* not yet a CPU of the machine while it is being made */
     glue_need_pmu(cpu);
     /* Beyond its own last leaf the emulator gives that leaf once more. */
-    if (index < 0x40000000 && index > env->cpuid_level) memset(registers, 0, sizeof registers);
+    if ((index < 0x40000000 && index > env->cpuid_level) || index > MAX(env->cpuid_xlevel, 0x80000000))
+      memset(registers, 0, sizeof registers);
     pmu_identify(cpu, index, count, registers);
   }
   *eax = registers[0], *ebx = registers[1], *ecx = registers[2], *edx = registers[3];
@@ -105,6 +109,7 @@ static void apic_write(void* opaque, hwaddr address, uint64_t value, unsigned si
   apic_operations->write(opaque, address, value, size);
   if (address != APIC_LVTPC || current_cpu == NULL) return;
   glue_need_pmu(current_cpu->cpu_index);
+  glue_settle_for_write(current_cpu->env_ptr);
   pmu_write_lvt(current_cpu->cpu_index, value);
 }
 

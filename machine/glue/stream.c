@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which instructions execute. While the PMU listens, code is translated with a call before each instruction;
- * by that call the instruction before it has retired. While it does not, code is translated as ever: the bits
- * of a block's flags that name a cluster of CPUs, of which there is one only, keep the two translations
- * apart. */
+/* Which instructions execute. There are three ways to translate code, which the bits of a block's flags that
+ * name a cluster of CPUs, of which there is one only, keep apart:
+ *   as ever, while the PMU does not listen;
+ *   with a call before each block, while instructions only count: executions of blocks are summed up, and the
+ *   PMU takes them in when its registers are accessed, or before anything can happen;
+ *   with a call before each instruction: by that call the instruction before it has retired. */
 /* The emulator's headers need each other in this order. */
 /* clang-format off */
 #include "glue.h"
@@ -12,28 +14,57 @@
 #include "exec/translator.h"
 /* clang-format on */
 
-enum { FEED_NONE = 0xFF, FEED_INSTRUCTIONS = 0xFE };
+enum { FEED_NONE = 0xFF, FEED_INSTRUCTIONS = 0xFE, FEED_BLOCKS = 0xFD };
+enum {
+  QUIET_INSTRUCTIONS = 128, /* so many must be quiet for blocks to be worth it */
+  PROBE_EVERY = 64          /* instructions are looked at for that */
+};
 
-/* The instruction that has begun last, and has not retired yet. */
 static struct {
+  /* The instruction that has begun last, and has not retired yet. */
   const MachineInstruction* begun;
   uint64_t ip;
   unsigned cpl;
   bool wants_registers, leave;
-  unsigned feed; /* 0 until the first choice */
+  unsigned feed;  /* 0 until the first choice */
+  unsigned probe; /* instructions until the next look at how many are quiet */
+  /* The block that has begun last, if its end is not known yet; so many of its instructions have retired. */
+  MachineBlock* block;
+  uint64_t block_ip;
+  unsigned block_cpl, done;
+  int64_t budget; /* instructions that are quiet yet */
+  /* What ended last. */
+  MachineBlock* last;
+  unsigned last_ending;
 } streams[MACHINE_CPUS_MAX];
 
-static bool is_fed(unsigned cpu) { return cpu < MACHINE_CPUS_MAX && streams[cpu].feed == FEED_INSTRUCTIONS; }
+/* The CPU whose blocks are being summed up: a block has one sum. */
+static unsigned summed_cpu;
+
+/* Which instruction of its block has begun is in a place of the CPU's that only other accelerators use. */
+static unsigned begun_in_block(CPUX86State* env) { return (unsigned)env->msr_gp_counters[0]; }
+
+static bool is_fed(unsigned cpu) {
+  return cpu < MACHINE_CPUS_MAX &&
+         (streams[cpu].feed == FEED_INSTRUCTIONS || streams[cpu].feed == FEED_BLOCKS);
+}
 static unsigned cpl_of(CPUX86State* env) { return env->hflags & HF_CPL_MASK; }
+
+static void set_feed(CPUState* cs, unsigned feed) {
+  streams[cs->cpu_index].feed = feed;
+  streams[cs->cpu_index].probe = PROBE_EVERY;
+  cs->tcg_cflags = (cs->tcg_cflags & ~CF_CLUSTER_MASK) | feed << CF_CLUSTER_SHIFT;
+}
 
 void glue_choose_feed(CPUState* cs) {
   unsigned cpu = cs->cpu_index;
-  unsigned feed = pmu_listens(cpu) ? FEED_INSTRUCTIONS : FEED_NONE;
+  unsigned feed = FEED_NONE;
+  streams[cpu].budget = pmu_quiet_instructions(cpu);
+  if (pmu_listens(cpu)) feed = streams[cpu].budget < QUIET_INSTRUCTIONS ? FEED_INSTRUCTIONS : FEED_BLOCKS;
   streams[cpu].wants_registers = pmu_wants_registers(cpu);
   if (feed == streams[cpu].feed) return;
-  streams[cpu].feed = feed;
-  streams[cpu].begun = NULL;
-  cs->tcg_cflags = (cs->tcg_cflags & ~CF_CLUSTER_MASK) | feed << CF_CLUSTER_SHIFT;
+  if (feed == FEED_NONE || !is_fed(cpu)) streams[cpu].begun = NULL;
+  set_feed(cs, feed);
 }
 
 void glue_leave_code(unsigned cpu) { streams[cpu].leave = true; }
@@ -70,21 +101,130 @@ static bool has_retired(unsigned cpu, uint64_t ip) {
   return streams[cpu].begun != NULL && (ip != streams[cpu].ip || streams[cpu].begun->is_branch);
 }
 
+/* ---- blocks ---- */
+
+static void take_in(unsigned cpu) {
+  if (streams[cpu].last != NULL) pmu_take_in(cpu, streams[cpu].last, streams[cpu].last_ending);
+  streams[cpu].last = NULL;
+}
+
+static void count(unsigned cpu, MachineBlock* block, unsigned ending) {
+  if (cpu != summed_cpu) {
+    take_in(summed_cpu);
+    summed_cpu = cpu;
+  }
+  if (block->executions[ending]++ == 0) pmu_note_block(cpu, block, ending);
+  streams[cpu].last = block;
+  streams[cpu].last_ending = ending;
+}
+
+/* Instructions of the block before the one that has begun retire. */
+static unsigned retire_before_begun(CPUX86State* env) {
+  unsigned cpu = glue_cpu(env), begun = begun_in_block(env);
+  take_in(cpu);
+  pmu_retire_part(cpu, streams[cpu].block, streams[cpu].block_ip, streams[cpu].done, begun);
+  streams[cpu].done = begun;
+  return begun;
+}
+
+void glue_settle(CPUX86State* env) {
+  unsigned cpu = glue_cpu(env);
+  if (cpu < MACHINE_CPUS_MAX && streams[cpu].block != NULL) retire_before_begun(env);
+}
+
+/* The block is left for its instruction that has begun, which is followed by itself from here on. */
+static void leave_block(CPUX86State* env) {
+  unsigned cpu = glue_cpu(env), distance;
+  unsigned begun = retire_before_begun(env);
+  streams[cpu].begun = pmu_instruction_of(streams[cpu].block, begun, &distance);
+  streams[cpu].ip = streams[cpu].block_ip + distance;
+  streams[cpu].cpl = streams[cpu].block_cpl;
+  streams[cpu].block = NULL;
+}
+
+void glue_settle_for_write(CPUX86State* env) {
+  unsigned cpu = glue_cpu(env);
+  if (cpu >= MACHINE_CPUS_MAX) return;
+  if (streams[cpu].block != NULL) leave_block(env);
+  take_in(cpu);
+  streams[cpu].budget = 0;
+}
+
+/* Execution goes on at IP, so that the block that has begun has ended; FAULTED: a branch that stands where it
+ * was has not retired. What is not known of the block as a whole is left to the instruction that has begun.
+ */
+static void end_block(CPUX86State* env, uint64_t ip, bool faulted) {
+  unsigned cpu = glue_cpu(env);
+  MachineBlock* block = streams[cpu].block;
+  if (begun_in_block(env) + 1 != block->instructions || streams[cpu].done != 0) {
+    leave_block(env);
+    return;
+  }
+  streams[cpu].block = NULL;
+  if (ip != streams[cpu].block_ip + block->last || (block->ends_in_branch && !faulted)) {
+    bool branched =
+        block->ends_in_branch && !(block->ends_in_conditional && ip == streams[cpu].block_ip + block->end);
+    count(cpu, block, branched ? MACHINE_BRANCHED : MACHINE_FELL_THROUGH);
+  } else if (block->instructions > 1) {
+    count(cpu, block, MACHINE_ALL_BUT_LAST);
+  }
+}
+
+/* ---- what translated code calls ---- */
+
+static G_NORETURN void go_on_with(CPUX86State* env, unsigned feed, uintptr_t return_address) {
+  cpu_restore_state(env_cpu(env), return_address); /* the clock has run to the end of the block */
+  set_feed(env_cpu(env), feed);
+  glue_set_time(env_cpu(env));
+  cpu_loop_exit(env_cpu(env));
+}
+
+/* The instruction that has begun, by itself, retires if it is through. */
+static void finish_begun(CPUX86State* env, uint64_t ip, uintptr_t return_address) {
+  unsigned cpu = glue_cpu(env);
+  if (has_retired(cpu, ip)) {
+    retire(env, ip, return_address);
+    if (streams[cpu].leave) {
+      streams[cpu].leave = false;
+      cpu_loop_exit_restore(env_cpu(env), return_address);
+    }
+  }
+  streams[cpu].begun = NULL;
+}
+
 void helper_pmusim_instruction(CPUX86State* env, void* info) {
   const MachineInstruction* instruction = info;
   unsigned cpu = glue_cpu(env);
   uint64_t ip = (env->eip & TARGET_PAGE_MASK) | instruction->page_offset;
-  if (has_retired(cpu, ip)) {
-    retire(env, ip, GETPC());
-    if (streams[cpu].leave) {
-      streams[cpu].leave = false;
-      cpu_loop_exit_restore(env_cpu(env), GETPC());
-    }
+  finish_begun(env, ip, GETPC());
+  if (--streams[cpu].probe == 0) {
+    streams[cpu].probe = PROBE_EVERY;
+    streams[cpu].budget = pmu_quiet_instructions(cpu);
+    if (streams[cpu].budget >= QUIET_INSTRUCTIONS) go_on_with(env, FEED_BLOCKS, GETPC());
   }
   streams[cpu].begun = instruction;
   streams[cpu].ip = ip;
   streams[cpu].cpl = cpl_of(env);
   pmu_before(cpu, instruction, ip, (const uint64_t*)env->regs, env->segs[R_FS].base, env->segs[R_GS].base);
+}
+
+void helper_pmusim_block(CPUX86State* env, void* info) {
+  MachineBlock* block = info;
+  unsigned cpu = glue_cpu(env);
+  uint64_t ip = (env->eip & TARGET_PAGE_MASK) | block->page_offset;
+  if (streams[cpu].block != NULL) end_block(env, ip, false);
+  if (streams[cpu].begun != NULL) finish_begun(env, ip, GETPC());
+  if (streams[cpu].budget < block->instructions) {
+    take_in(cpu);
+    streams[cpu].budget = pmu_quiet_instructions(cpu);
+    if (streams[cpu].budget < MAX(QUIET_INSTRUCTIONS, block->instructions))
+      go_on_with(env, FEED_INSTRUCTIONS, GETPC());
+  }
+  streams[cpu].budget -= block->instructions;
+  streams[cpu].block = block;
+  streams[cpu].block_ip = ip;
+  streams[cpu].block_cpl = cpl_of(env);
+  streams[cpu].done = 0;
 }
 
 /* ---- translation ---- */
@@ -109,20 +249,37 @@ static void translate_instruction(DisasContextBase* context, CPUState* cs) {
   pmu_decode(translated, bytes, length, ip, (context->tb->flags & HF_CS64_MASK) != 0);
 }
 
+static __thread MachineBlock* translated_block;
+
+static void begin_instruction_of_block(DisasContextBase* context, CPUState* cs) {
+  emulator_operations->insn_start(context, cs);
+  if (context->num_insns == 1) {
+    translated_block = pmu_begin_block(context->pc_next, context->tb->flags & HF_CPL_MASK);
+    gen_helper_pmusim_block(cpu_env, tcg_constant_ptr(translated_block));
+  }
+  translated = pmu_new_instruction(context->pc_next);
+  tcg_gen_st_i32(tcg_constant_i32(context->num_insns - 1), cpu_env,
+                 offsetof(CPUX86State, msr_gp_counters[0]));
+}
+
 WRAPPED(void, translator_loop, CPUState* cs, TranslationBlock* block, int max_instructions, target_ulong pc,
         void* host_pc, const TranslatorOps* operations, DisasContextBase* context) {
   TranslatorOps ours = *operations;
-  if ((tb_cflags(block) & CF_CLUSTER_MASK) >> CF_CLUSTER_SHIFT == FEED_INSTRUCTIONS) {
+  unsigned feed = (tb_cflags(block) & CF_CLUSTER_MASK) >> CF_CLUSTER_SHIFT;
+  if (feed == FEED_INSTRUCTIONS || feed == FEED_BLOCKS) {
     emulator_operations = operations;
-    ours.insn_start = begin_instruction;
+    ours.insn_start = feed == FEED_BLOCKS ? begin_instruction_of_block : begin_instruction;
     ours.translate_insn = translate_instruction;
     operations = &ours;
   }
   __real_translator_loop(cs, block, max_instructions, pc, host_pc, operations, context);
+  if (feed == FEED_BLOCKS)
+    pmu_end_block(translated_block, context->num_insns, context->pc_next - context->pc_first);
 }
 
 /* All translations end; no code runs. */
 WRAPPED(void, tcg_region_reset_all, void) {
+  take_in(summed_cpu);
   pmu_forget_translations();
   __real_tcg_region_reset_all();
 }
@@ -131,6 +288,11 @@ WRAPPED(void, tcg_region_reset_all, void) {
 
 static void enter_handler(CPUX86State* env, uint64_t from, unsigned cpl) {
   unsigned cpu = glue_cpu(env);
+  if (streams[cpu].feed == FEED_BLOCKS && streams[cpu].budget-- > 0) {
+    count(cpu, pmu_handler_entry(cpl), MACHINE_BRANCHED);
+    return;
+  }
+  take_in(cpu);
   glue_set_time(env_cpu(env));
   pmu_enter_handler(cpu, from, env->eip, cpl, cpl_of(env));
   streams[cpu].leave = false; /* we have left */
@@ -147,10 +309,12 @@ WRAPPED(void, x86_cpu_do_interrupt, CPUState* cs) {
   uint64_t from = env->eip;
   unsigned cpl = cpl_of(env);
   if (cs->exception_index == EXCP01_DB) pmu_debug_exception(cpu);
+  if (!by_instruction && streams[cpu].block != NULL) end_block(env, from, true);
   if (!by_instruction && streams[cpu].begun != NULL) { /* a fault: it has not retired; a trap: it has */
     if (from != streams[cpu].ip) retire(env, from, 0);
     streams[cpu].begun = NULL;
   }
+  if (by_instruction && streams[cpu].block != NULL) leave_block(env);
   __real_x86_cpu_do_interrupt(cs);
   if (by_instruction && streams[cpu].begun != NULL) {
     retire(env, env->eip, 0);
@@ -168,6 +332,7 @@ WRAPPED(void, do_interrupt_x86_hardirq, CPUX86State* env, int number, int is_har
   }
   uint64_t from = env->eip;
   unsigned cpl = cpl_of(env);
+  if (streams[cpu].block != NULL) end_block(env, from, false);
   if (has_retired(cpu, from)) retire(env, from, 0);
   streams[cpu].begun = NULL;
   __real_do_interrupt_x86_hardirq(env, number, is_hardware);

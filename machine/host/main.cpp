@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string machine, model = "icelake-server", kernel, append, output = ".", console;
-  unsigned memory_mb = 512, seconds = 0;
+  unsigned memory_mb = 512, cpus = 1, seconds = 0;
   std::vector<std::string> files, command;
 };
 
@@ -106,20 +106,23 @@ fs::path write_archive(const Options& options, const fs::path& folder) {
 }
 
 /// Time is the number of instructions: a nanosecond each, so that no run depends on how fast this machine is.
-std::vector<std::string> emulator_words(const Options& options, const fs::path& root,
+std::vector<std::string> emulator_words(const Options& options, Vendor vendor, const fs::path& root,
                                         const fs::path& console) {
   const fs::path machine(options.machine);
-  return {(machine / "pmusim-machine-emulator").string(), "-L", (machine / "firmware").string(), "-M",
-          "pc,hpet=off", "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off", "-rtc",
-          "base=2026-01-01,clock=vm", "-seed", "0", "-cpu", "max,vendor=GenuineIntel,hypervisor=off", "-m",
-          std::to_string(options.memory_mb), "-nodefaults", "-display", "none", "-vga", "none", "-no-reboot",
-          "-serial", "file:" + console.string(), "-kernel", options.kernel, "-initrd", root.string(),
-          // Symbols have the addresses of the image, and counters are the command's.
-          "-append",
-          "console=ttyS0,115200 rdinit=/init panic=-1 nokaslr mitigations=off nmi_watchdog=0 tsc=reliable "
-          "no_timer_check "
-          "random.trust_cpu=on lpj=4000000 audit=0 selinux=0 apparmor=0 " +
-              options.append};
+  return {
+      (machine / "pmusim-machine-emulator").string(), "-L", (machine / "firmware").string(), "-M",
+      "pc,hpet=off", "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off", "-rtc",
+      "base=2026-01-01,clock=vm", "-seed", "0", "-cpu",
+      std::string("max,hypervisor=off,vendor=") + (vendor == Vendor::amd ? "AuthenticAMD" : "GenuineIntel"),
+      "-m", std::to_string(options.memory_mb), "-smp", std::to_string(options.cpus), "-nodefaults",
+      "-display", "none", "-vga", "none", "-no-reboot", "-serial", "file:" + console.string(), "-kernel",
+      options.kernel, "-initrd", root.string(),
+      // Symbols have the addresses of the image, and counters are the command's.
+      "-append",
+      "console=ttyS0,115200 rdinit=/init panic=-1 nokaslr mitigations=off nmi_watchdog=0 tsc=reliable "
+      "no_timer_check "
+      "random.trust_cpu=on lpj=4000000 audit=0 selinux=0 apparmor=0 " +
+          options.append};
 }
 
 /// What the PMUs had to say: each sentence once, though every CPU says it.
@@ -180,8 +183,8 @@ int run(const Options& options) {
   const fs::path console =
       options.console.empty() ? scratch.path() / "console" : fs::absolute(options.console);
   Outcome outcome(fs::current_path(), fs::absolute(options.output));
-  const EmulatorEnd end = run_emulator(emulator_words(options, root, console), model->name, options.seconds,
-                                       [&](std::string_view bytes) { outcome.take(bytes); });
+  const EmulatorEnd end = run_emulator(emulator_words(options, model->vendor, root, console), model->name,
+                                       options.seconds, [&](std::string_view bytes) { outcome.take(bytes); });
   if (!outcome.symbols().empty()) cache_symbols(build_id_of(outcome.notes()), outcome.symbols());
   print_remarks(end.remarks);
   return status_of(end, outcome, options, console);
@@ -219,6 +222,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(16, 65536))
       ->capture_default_str()
       ->type_name("MB");
+  command->add_option("--cpus", options.cpus, "CPUs, each with a PMU of its own")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str()
+      ->type_name("N");
   command->add_option("--kernel", options.kernel, "bzImage to boot; Debian's kernel for clouds if not given")
       ->type_name("FILE");
   command->add_option("--append", options.append, "Words for the kernel's command line, behind ours")

@@ -9,11 +9,15 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "guest/channel.h"
 #include "interface.h"
 #include "pmu/guest_memory.h"
 #include "pmu/uncounted.h"
+#include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/apic.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
@@ -23,6 +27,22 @@ namespace pmusim::machine {
 namespace {
 
 constexpr u64 arch_lbr_enable = bit(0);  // of IA32_LBR_CTL
+constexpr u32 most_uops = 0xFF;          // of an instruction
+
+/// Whether an instruction may add more than one to a counter of it; clocks aside.
+bool adds_quantities(Quantity quantity) {
+  return quantity != Quantity::none && quantity != Quantity::cycles &&
+         quantity != Quantity::reference_cycles && quantity != Quantity::slots;
+}
+
+/// For comparisons: every instruction is passed by itself.
+bool feeds_instructions() {
+  static const bool wanted = [] {
+    const char* const feed = std::getenv("PMUSIM_MACHINE_FEED");
+    return feed != nullptr && std::string_view(feed) == "instructions";
+  }();
+  return wanted;
+}
 
 static_assert(sizeof(MachineRegisters) == sizeof(Registers));
 
@@ -37,6 +57,17 @@ struct Translated {
 const Translated& translated(const MachineInstruction* instruction) {
   return *reinterpret_cast<const Translated*>(instruction);
 }
+
+/// A block of them. MachineBlock comes first here, too.
+struct Block {
+  MachineBlock head{};
+  Cpl cpl = Cpl::user;
+  std::vector<const Translated*> instructions;
+  std::array<BlockTotals, MACHINE_ENDINGS> totals;  ///< by how it ended, of some earlier programming
+};
+
+const Block& block_of(const MachineBlock* head) { return *reinterpret_cast<const Block*>(head); }
+Block& block_of(MachineBlock* head) { return *reinterpret_cast<Block*>(head); }
 
 /// The model, with the clock that the emulator gives its guests: a tick for each instruction.
 CpuModel model_of_machine(const char* name) {
@@ -72,28 +103,43 @@ class Unit final : public PmiHandler {
               const Registers* registers);
   void enter_handler(u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after);
 
+  u64 quiet_instructions() const;
+  void note(Block& block, unsigned ending) { noted_.push_back({&block, ending}); }
+  void take_in(Block& last, unsigned ending);
+  void retire_part(const Block& block, u64 ip, unsigned from, unsigned to);
+
  private:
   u32& at(Quantity quantity) { return retirement_.quantities[static_cast<unsigned>(quantity)]; }
   u64 read(u32 address) {
     return pmu_.registers().find(address) != nullptr ? pmu_.rdmsr(address).value_or(0) : 0;
   }
   void note_writers();
-  void remark_uncounted();
+  void note_events();
+  void describe(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after);
+  std::vector<Retirement> execution_of(const Block& block, unsigned ending);
+  void advance(Block& block, unsigned ending, u64 executions);
 
   unsigned cpu_;
   Pmu pmu_;
   GuestMemory memory_;
   bool writes_pebs_ = false, writes_branches_ = false;  // to the DS area
   std::set<std::array<u64, 3>> remarked_;               // events that were looked at
-  Retirement retirement_;                               // of the last instruction
+  bool records_branches_ = false;
+  u32 most_ = 1;           // that an instruction adds to a counter
+  Retirement retirement_;  // of the last instruction
   std::array<MemoryAccess, 4> accesses_;
   unsigned accesses_made_ = 0;
+  struct Noted {
+    Block* block;
+    unsigned ending;
+  };
+  std::vector<Noted> noted_;  // with executions that have not been taken in
 };
 
 bool Unit::write(u32 address, u64 value) {
   if (pmu_.wrmsr(address, value) != Fault::none) return false;
   note_writers();
-  remark_uncounted();
+  note_events();
   if (address == msr::DS_AREA || address == msr::PEBS_ENABLE || address == msr::DEBUGCTL) memory_.refresh();
   return true;
 }
@@ -103,12 +149,20 @@ bool Unit::write(u32 address, u64 value) {
 void Unit::note_writers() {
   writes_pebs_ = read(msr::PEBS_ENABLE) != 0 || read(msr::PEBS_BASE) != 0;
   writes_branches_ = (read(msr::DEBUGCTL) & msr::debugctl::BTS) != 0;
+  records_branches_ =
+      (read(msr::DEBUGCTL) & (msr::debugctl::LBR | msr::debugctl::TR | msr::debugctl::BTS)) != 0 ||
+      (pmu_.model().has_arch_lbr() && (read(msr::ARCH_LBR_CTL) & arch_lbr_enable) != 0) ||
+      (pmu_.model().vendor == Vendor::amd &&
+       (read(msr::amd::DEBUG_EXTN_CTL) & (msr::amd::debug_extn::LBRSE | msr::amd::brs::ENABLE)) != 0);
 }
 
-/// Nothing reads 0 in silence: events that start to count and that this machine does not know are named.
-void Unit::remark_uncounted() {
+/// How much an instruction can add; and nothing reads 0 in silence: events that start to count and that this
+/// machine does not know are named.
+void Unit::note_events() {
+  most_ = 1;
   if (pmu_.running_counters() == 0) return;
   for (const CountedEvent& counted : pmu_.counted_events()) {
+    if (counted.event && adds_quantities(counted.event->rule.quantity)) most_ = most_uops;
     const u64 fixed = counted.counter < 32 ? 0 : counted.counter;
     constexpr u64 enables = msr::evtsel::EN | msr::evtsel::USR | msr::evtsel::OS | msr::evtsel::INT;
     if (!remarked_.insert({counted.event_select & ~enables, counted.extra, fixed}).second) continue;
@@ -120,11 +174,7 @@ void Unit::remark_uncounted() {
   }
 }
 
-bool Unit::listens() {
-  if (pmu_.running_counters() != 0 || pmu_.pmi_pending()) return true;
-  if ((read(msr::DEBUGCTL) & (msr::debugctl::LBR | msr::debugctl::TR | msr::debugctl::BTS)) != 0) return true;
-  return pmu_.model().has_arch_lbr() && (read(msr::ARCH_LBR_CTL) & arch_lbr_enable) != 0;
-}
+bool Unit::listens() { return pmu_.running_counters() != 0 || pmu_.pmi_pending() || records_branches_; }
 
 void Unit::before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_base, u64 gs_base) {
   const x86::Instruction& instruction = translated.instruction;
@@ -148,24 +198,90 @@ void Unit::before(const Translated& translated, u64 ip, const u64* gpr, u64 fs_b
   }
 }
 
-void Unit::retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after,
-                  const Registers* registers) {
-  const x86::Instruction& instruction = translated.instruction;
-  if (memory_.is_stale() && (writes_pebs_ || writes_branches_)) memory_.refresh();
+void Unit::describe(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after) {
   Retirement& r = retirement_;
   r.ip = ip;
   r.next_ip = next_ip;
-  r.cycle = pmu_.now() + 1;
   r.length = translated.head.length;
-  r.branch = instruction.branch;
+  r.branch = translated.instruction.branch;
   r.taken = r.branch != BranchKind::none && (r.branch != BranchKind::conditional || next_ip != ip + r.length);
   r.signals = translated.signals[r.taken];
   r.cpl = cpl;
   r.cpl_after = cpl_after;
-  at(Quantity::uops) = instruction.uops;
-  r.memory = std::span(accesses_).first(accesses_made_);
-  r.registers = registers;
-  pmu_.retire(r);
+  at(Quantity::uops) = translated.instruction.uops;
+}
+
+void Unit::retire(const Translated& translated, u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after,
+                  const Registers* registers) {
+  if (memory_.is_stale() && (writes_pebs_ || writes_branches_)) memory_.refresh();
+  describe(translated, ip, next_ip, cpl, cpl_after);
+  retirement_.cycle = pmu_.now() + 1;
+  retirement_.memory = std::span(accesses_).first(accesses_made_);
+  retirement_.registers = registers;
+  pmu_.retire(retirement_);
+}
+
+// ---- blocks ----
+
+u64 Unit::quiet_instructions() const {
+  return records_branches_ || feeds_instructions() ? 0 : pmu_.quiet_instructions(most_);
+}
+
+/// Retirements of an execution of which only the counts matter, from cycle 1 on.
+std::vector<Retirement> Unit::execution_of(const Block& block, unsigned ending) {
+  if (block.instructions.empty())
+    return {{.cycle = 1, .branch = BranchKind::interrupt, .taken = true, .cpl = block.cpl}};
+  std::vector<Retirement> execution;
+  retirement_.memory = {};
+  retirement_.registers = nullptr;
+  u64 ip = block.head.page_offset;
+  for (const Translated* each : block.instructions) {
+    const u64 end = ip + each->head.length;
+    const bool last = each == block.instructions.back();
+    if (last && ending == MACHINE_ALL_BUT_LAST) break;
+    describe(*each, ip, last && ending == MACHINE_BRANCHED ? end + 1 : end, block.cpl, block.cpl);
+    retirement_.cycle = execution.size() + 1;
+    execution.push_back(retirement_);
+    ip = end;
+  }
+  return execution;
+}
+
+/// The totals have room for all executions, as quiet_instructions() has promised, once they are of the
+/// present programming.
+void Unit::advance(Block& block, unsigned ending, u64 executions) {
+  BlockTotals& totals = block.totals[ending];
+  executions -= pmu_.advance(totals, executions);
+  if (executions == 0) return;
+  const std::vector<Retirement> execution = execution_of(block, ending);
+  totals = pmu_.totals(execution, 0);
+  executions -= pmu_.advance(totals, executions);
+  for (; executions != 0; --executions) {
+    const u64 begin = pmu_.now();
+    for (Retirement r : execution) {
+      r.cycle += begin;
+      pmu_.retire(r);
+    }
+  }
+}
+
+/// In any order, but for what is left as the open cycle.
+void Unit::take_in(Block& last, unsigned ending) {
+  --last.head.executions[ending];
+  for (const Noted& each : noted_)
+    if (const u64 executions = std::exchange(each.block->head.executions[each.ending], 0); executions != 0)
+      advance(*each.block, each.ending, executions);
+  noted_.clear();
+  advance(last, ending, 1);
+}
+
+void Unit::retire_part(const Block& block, u64 ip, unsigned from, unsigned to) {
+  accesses_made_ = 0;
+  for (unsigned n = 0; n < to; ++n) {
+    const u64 end = ip + block.instructions[n]->head.length;
+    if (n >= from) retire(*block.instructions[n], ip, end, block.cpl, block.cpl, nullptr);
+    ip = end;
+  }
 }
 
 void Unit::enter_handler(u64 ip, u64 next_ip, Cpl cpl, Cpl cpl_after) {
@@ -183,7 +299,15 @@ std::array<std::unique_ptr<Unit>, MACHINE_CPUS_MAX> units;
 
 /// Translated instructions. Those that ended last stay for as long again: one of them may have begun, and is
 /// yet to retire.
-std::deque<Translated> translations, ended_translations;
+struct Translations {
+  std::deque<Translated> instructions;
+  std::deque<Block> blocks;
+} translations, ended_translations;
+Block* open_block = nullptr;  // that is being translated
+
+/// What stands for entries into handlers, by the privilege level before.
+std::array<Block, 2> handler_entries{Block{.head = {}, .cpl = Cpl::kernel, .instructions = {}, .totals = {}},
+                                     Block{.head = {}, .cpl = Cpl::user, .instructions = {}, .totals = {}}};
 
 /// Registers of the model that are the emulator's all the same: its guests' clocks, XSAVE, CET and
 /// speculation controls.
@@ -196,6 +320,7 @@ bool is_the_emulators(u32 address) {
     case msr::PRED_CMD:
     case msr::MPERF:
     case msr::APERF:
+    case msr::amd::EFER:
     case msr::XFD:
     case msr::XFD_ERR:
     case msr::XSS:
@@ -251,6 +376,7 @@ void pmu_identify(unsigned cpu, uint32_t leaf, uint32_t subleaf, uint32_t* regis
       take(registers[D], model.edx, 1u << 21);                      // DS
       break;
     case 7:
+      if (subleaf == 0) registers[A] = std::max(registers[A], model.eax);    // there is a subleaf 1
       if (subleaf == 0) take(registers[D], model.edx, 1u << 15 | 1u << 19);  // hybrid, architectural LBR
       if (subleaf == 1) take(registers[A], model.eax, 1u << 8);              // leaf 23H
       break;
@@ -259,6 +385,22 @@ void pmu_identify(unsigned cpu, uint32_t leaf, uint32_t subleaf, uint32_t* regis
     case 0x1C:
     case 0x23:
       registers[A] = model.eax, registers[B] = model.ebx, registers[C] = model.ecx, registers[D] = model.edx;
+      break;
+    case 0x80000000:
+      registers[A] = std::max(registers[A], model.eax);
+      break;
+    case 0x80000001:
+      take(registers[C], model.ecx,
+           1u << 23);  // six counters; instruction-based sampling has no APIC entry here
+      break;
+    case 0x80000008:
+      take(registers[B], model.ebx, 1u << 31);  // branch sampling
+      break;
+    case 0x80000021:
+    case 0x80000022:
+      if (units[cpu]->pmu().model().vendor == Vendor::amd)
+        registers[A] = model.eax, registers[B] = model.ebx, registers[C] = model.ecx,
+        registers[D] = model.edx;
       break;
     default:
       break;
@@ -288,8 +430,9 @@ bool pmu_listens(unsigned cpu) { return units[cpu]->listens(); }
 bool pmu_wants_registers(unsigned cpu) { return units[cpu]->wants_registers(); }
 
 MachineInstruction* pmu_new_instruction(uint64_t ip) {
-  Translated& made = translations.emplace_back();
+  Translated& made = translations.instructions.emplace_back();
   made.head.page_offset = static_cast<uint16_t>(ip & 0xFFF);
+  if (open_block != nullptr) open_block->instructions.push_back(&made);
   return &made.head;
 }
 
@@ -306,9 +449,45 @@ void pmu_decode(MachineInstruction* instruction, const uint8_t* bytes, unsigned 
                            : t.instruction.signals;
 }
 
-void pmu_forget_translations() {
-  ended_translations = std::move(translations);
-  translations.clear();
+void pmu_forget_translations() { ended_translations = std::exchange(translations, {}); }
+
+MachineBlock* pmu_begin_block(uint64_t ip, unsigned cpl) {
+  open_block = &translations.blocks.emplace_back();
+  open_block->head.page_offset = static_cast<uint16_t>(ip & 0xFFF);
+  open_block->cpl = cpl_of(cpl);
+  return &open_block->head;
+}
+
+void pmu_end_block(MachineBlock* head, unsigned instructions, unsigned bytes) {
+  Block& block = block_of(head);
+  open_block = nullptr;
+  block.instructions.resize(instructions);  // one that did not fit in has been taken back
+  const Translated& last = *block.instructions.back();
+  head->instructions = static_cast<uint16_t>(instructions);
+  head->end = static_cast<uint16_t>(bytes);
+  head->last = static_cast<uint16_t>(bytes - last.head.length);
+  head->ends_in_branch = last.head.is_branch;
+  head->ends_in_conditional = last.instruction.branch == BranchKind::conditional;
+}
+
+const MachineInstruction* pmu_instruction_of(const MachineBlock* block, unsigned n, unsigned* distance) {
+  const auto& instructions = block_of(block).instructions;
+  *distance = 0;
+  for (unsigned before = 0; before < n; ++before) *distance += instructions[before]->head.length;
+  return &instructions[n]->head;
+}
+
+MachineBlock* pmu_handler_entry(unsigned cpl) { return &handler_entries[cpl == 0 ? 0 : 1].head; }
+
+uint64_t pmu_quiet_instructions(unsigned cpu) { return units[cpu]->quiet_instructions(); }
+void pmu_note_block(unsigned cpu, MachineBlock* block, unsigned ending) {
+  units[cpu]->note(block_of(block), ending);
+}
+void pmu_take_in(unsigned cpu, MachineBlock* last, unsigned ending) {
+  units[cpu]->take_in(block_of(last), ending);
+}
+void pmu_retire_part(unsigned cpu, const MachineBlock* block, uint64_t ip, unsigned from, unsigned to) {
+  units[cpu]->retire_part(block_of(block), ip, from, to);
 }
 
 void pmu_before(unsigned cpu, const MachineInstruction* instruction, uint64_t ip, const uint64_t* gpr,

@@ -6,6 +6,7 @@
 #   run.sh count MODEL           counts of a program whose counts are known
 #   run.sh record MODEL          perf here reports samples taken there, of the kernel and of a program, by name
 #   run.sh files                 what the command writes comes back, with its exit status and output
+#   run.sh same MODEL            the same bytes twice: console, output and samples, by blocks and by instructions
 #   run.sh uncounted             events that this machine cannot count are named, and no others
 #   run.sh errors                bad input: a sentence each, exit status 2
 set -euo pipefail
@@ -62,6 +63,23 @@ case "$what" in
     status=0
     run -- sh -c 'echo before; echo c >/proc/sysrq-trigger' >out 2>err || status=$?
     [ $status = 1 ] && grep -q 'stopped before the command ended' err && grep -q 'sysrq triggered crash' console || fail "a kernel that stops: $status, $(cat err)" ;;
+  same)
+    loop
+    cat >all.sh <<'END'
+perf stat -x, -e instructions:u,branches:u ./loop
+perf stat -x, -e instructions:k,cycles:k,cycles:u,branches,MEM_INST_RETIRED.ALL_STORES dd if=/dev/zero of=/dev/null bs=4k count=500
+perf record -q -e cycles:pp -c 10007 -o pebs.data dd if=/dev/zero of=/dev/null bs=4k count=500
+perf record -q -b -e branches -c 5003 -o branches.data dd if=/dev/zero of=/dev/null bs=4k count=500
+head -c 16 /dev/urandom | od -x
+cat /proc/interrupts /proc/uptime
+END
+    for feed in blocks again instructions; do
+      mkdir $feed
+      PMUSIM_MACHINE_FEED=$feed run --file loop -o $feed -- sh all.sh all.sh dd >$feed/out 2>&1
+      mv console $feed/
+      [ -s $feed/pebs.data ] && [ -s $feed/branches.data ] || fail "no samples on $model: $(cat $feed/out)"
+      diff -r blocks $feed || fail "runs on $model differ ($feed)"
+    done ;;
   uncounted)
     model=skylake-x
     run -- perf stat -x, -o stat -e instructions,cycles,ref-cycles,branches,MEM_INST_RETIRED.ALL_LOADS,BR_INST_RETIRED.NEAR_CALL true 2>err
@@ -87,5 +105,5 @@ case "$what" in
     refuses "missing: no such file" --file missing
     refuses "missing: no such folder" -o missing
     PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "'pmusim-machine build' makes it" ;;
-  *) sed -n '3,11s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,12s/^# \?//p' "$0" >&2; exit 2 ;;
 esac

@@ -3,3 +3,4 @@
  */
 #include_next "helper.h"
 DEF_HELPER_FLAGS_2(pmusim_instruction, TCG_CALL_NO_WG, void, env, ptr)
+DEF_HELPER_FLAGS_2(pmusim_block, TCG_CALL_NO_WG, void, env, ptr)
