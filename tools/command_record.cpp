@@ -89,7 +89,9 @@ void record_trace(const RecordCommand& command, TraceOption& trace, const Sessio
   if (command.verbose) tell_recording(command, events_text(options.events));
   auto source = trace.source(machine.core);
   if (!hardware.wanted() && !samples_registers(options)) leave_registers_out(*source, machine.core);
-  auto session = value_or_fail(Session::open(std::move(source), machine));
+  SessionOptions replayed = machine;
+  replayed.call_stacks = options.call_graph_trace;
+  auto session = value_or_fail(Session::open(std::move(source), std::move(replayed)));
   warn_if_truncated(session.trace());
   if (command.dry_run) return;
   if (hardware.wanted()) session.pmu().set_observer(&hardware.open());
@@ -161,10 +163,13 @@ void add_sample_options(CLI::App& command, RecordCommand* c) {
   command.add_option(
       "-j,--branch-filter", c->branch_filter,
       "Branch types and levels: any,any_call,any_ret,ind_call,ind_jmp,cond,call,stack,u,k,save_type,...");
-  command.add_flag("-g", c->call_graph, "Record call chains (from the LBR, and so without -b)");
-  command.add_option("--call-graph", c->call_graph_mode, "How: lbr")->each([c](const std::string&) {
-    c->call_graph = true;
-  });
+  command.add_flag("-g", c->call_graph, "Record call chains: --call-graph trace");
+  command
+      .add_option(
+          "--call-graph", c->call_graph_mode,
+          "How: trace (exact, from the calls and returns that ran) or lbr (as the LBR has them, and so "
+          "without -b)")
+      ->each([c](const std::string&) { c->call_graph = true; });
   command.add_flag("-d,--data", options.addresses, "Sample data addresses and sources");
   command.add_flag("-W,--weight", options.weight, "Sample weights (latencies)");
   command.add_flag("--phys-data", options.physical_addresses, "Sample physical data addresses");

@@ -20,7 +20,7 @@ struct RecordCommand {
   std::string cpus, processes, threads;
   bool any_branch = false, call_graph = false, no_build_ids = false, throttling = false, quiet = false;
   bool group = false, dry_run = false, verbose = false;
-  std::string branch_filter, call_graph_mode = "lbr";
+  std::string branch_filter, call_graph_mode = "trace";
   int compression_level = 0;  ///< 0: none
   u32 max_sample_rate = perf::Limits{}.max_sample_rate;
   RecordOptions options;

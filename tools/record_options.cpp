@@ -37,19 +37,26 @@ u64 registers(std::string_view option, const std::optional<std::string>& list) {
   return value_for(option, *list, events::parse_registers(*list));
 }
 
+void set_call_graph(RecordOptions& options, const std::string& mode) {
+  if (mode != "trace" && mode != "lbr")
+    throw CommandError(fmt::format(
+        "--call-graph {}: traces have no stack memory; 'trace' has the exact stacks, of the calls "
+        "and returns that ran, and 'lbr' those of the LBR",
+        mode));
+  if (mode == "lbr" && options.branch_sample_type != 0)
+    throw CommandError(
+        "--call-graph lbr goes with neither -b nor -j: call chains come from the LBR, whose call-stack mode "
+        "keeps no other branches; --call-graph trace needs no LBR");
+  options.call_graph_lbr = mode == "lbr";
+  options.call_graph_trace = mode == "trace";
+}
+
 void set_branches(RecordOptions& options, const RecordCommand& command) {
   if (command.any_branch) options.branch_sample_type = perf::branch::ANY;
   if (!command.branch_filter.empty())
     options.branch_sample_type |=
         value_for("-j", command.branch_filter, events::parse_branch_filter(command.branch_filter));
-  if (command.call_graph && command.call_graph_mode != "lbr")
-    throw CommandError(fmt::format("--call-graph {}: traces have no stack memory; only 'lbr' is possible",
-                                   command.call_graph_mode));
-  if (command.call_graph && options.branch_sample_type != 0)
-    throw CommandError(
-        "-g goes with neither -b nor -j: call chains come from the LBR, whose call-stack mode keeps no other "
-        "branches, and a trace has no stack memory for --call-graph fp; record them one after the other");
-  options.call_graph_lbr = command.call_graph;
+  if (command.call_graph) set_call_graph(options, command.call_graph_mode);
 }
 
 void set_tasks(RecordOptions& options, const RecordCommand& command) {

@@ -25,16 +25,33 @@ void follow_frames(std::vector<u64>& chain, u64 frame_pointer, std::size_t limit
   }
 }
 
+/// Of a sample in the kernel: where it was entered.
+SampledPlace place_of(const SampleData& data, const Registers& user, bool in_kernel) {
+  SampledPlace place{.interrupted_ip = user.rip};
+  if (in_kernel || data.cpl == Cpl::kernel) return place;
+  place.ip = data.ip;
+  place.time = data.time;
+  return place;
+}
+
 }  // namespace
 
-void unwind(std::vector<u64>& chain, const Attr& attr, const InterruptFrame& frame, const Target& target) {
+void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, const InterruptFrame& frame,
+            const Target& target) {
   chain.clear();
   const bool in_kernel = frame.cpl == Cpl::kernel;
   if (in_kernel && !attr.exclude_callchain_kernel) chain = {callchain_context::KERNEL, frame.registers.rip};
   const Registers* const user = in_kernel ? target.user_registers() : &frame.registers;
   if (attr.exclude_callchain_user || user == nullptr) return;
   const std::size_t markers = chain.empty() ? 1 : 2;  // which are none of the addresses
+  const SampledPlace place = place_of(data, *user, in_kernel);
+  const auto callers = target.callers(place, attr.sample_max_stack - 1);
   chain.push_back(callchain_context::USER);
+  if (callers) {
+    chain.push_back(place.ip.value_or(place.interrupted_ip));
+    chain.insert(chain.end(), callers->begin(), callers->end());
+    return;
+  }
   chain.push_back(user->rip);
   if (in_kernel || frame.registers_known)
     follow_frames(chain, (*user)[Gpr::rbp], attr.sample_max_stack + markers, target);

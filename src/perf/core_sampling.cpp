@@ -117,7 +117,7 @@ void LinuxCore::write_sample(CpuContext& cpu, Event& event, const SampleData& da
   environment.user_registers = user_registers(event.attr, data, frame, target);
   environment.user_extended = data.user_extended;
   if ((type & sample::CALLCHAIN) && !data.callchain) {
-    unwind(callchain_, event.attr, frame, target);
+    unwind(callchain_, event.attr, data, frame, target);
     environment.callchain = callchain_;
   }
   std::vector<std::byte> stack;

@@ -15,6 +15,8 @@
 
 namespace pmusim {
 
+class CallTracker;
+
 /// Whom an event counts, as perf_event_open takes it.
 struct CountedTasks {
   i32 pid = -1, cpu = 0;
@@ -53,6 +55,10 @@ class Monitor final : private PmiHandler, private perf::Target {
   Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr,
                                                CountedTasks counted = {});
 
+  /// Call chains of samples are to come from here. `calls` must outlive the monitor.
+  void use_call_stacks(const CallTracker& calls);
+  bool uses_call_stacks() const { return calls_ != nullptr; }
+
   /// Between instructions: perf time comes up to the PMU's, and work that an overflow has left behind is
   /// done.
   void catch_up() { run_due_work(); }
@@ -66,6 +72,7 @@ class Monitor final : private PmiHandler, private perf::Target {
   }
   /// As the core has it: the time that PMIs and PEBS assists took is added here.
   void retire(const Retirement& retirement) {
+    if (calls_ != nullptr) note_retirement(retirement);
     if (!sampling_takes_time_) return pmu_.retire(retirement);
     Retirement later = retirement;
     later.cycle += sampling_cycles_;
@@ -97,11 +104,19 @@ class Monitor final : private PmiHandler, private perf::Target {
   std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override;
   std::vector<std::byte> read_memory(u64 address, std::size_t bytes) const override;
   const Registers* user_registers() const override;
+  std::optional<std::vector<u64>> callers(const perf::SampledPlace& place, std::size_t limit) const override;
   u64 page_size(u64 address) const override;
   bool has_page_tables() const override { return program_.has_page_tables(); }
   std::optional<u64> physical_address(u64 address) const override {
     return program_.physical_address(pid_, address);
   }
+
+  /// An instruction that retired by itself, with the stack that it ran on.
+  struct Retired {
+    u64 ip = 0, cycle = 0, stack = 0;
+  };
+  void note_retirement(const Retirement& retirement);
+  const Retired* retired_at(u64 ip, std::optional<u64> time) const;
 
   const trace::Program& program_;
   perf::Kernel kernel_;
@@ -120,6 +135,9 @@ class Monitor final : private PmiHandler, private perf::Target {
   u64 sampling_cycles_ = 0;        // that PMIs and PEBS assists took so far
   InterruptFrame frame_;           // where the program stands
   std::function<void()> on_pause_;
+  const CallTracker* calls_ = nullptr;
+  std::vector<Retired> retired_;  // the newest ones, in turn
+  u64 retirements_ = 0;           // that were in it
 };
 
 }  // namespace pmusim

@@ -49,6 +49,7 @@ u64 sample_type(const RecordOptions& options) {
   if (options.raw) type |= RAW;
   if (options.branch_sample_type != 0) type |= BRANCH_STACK;
   if (options.call_graph_lbr) type |= BRANCH_STACK | CALLCHAIN;
+  if (options.call_graph_trace) type |= CALLCHAIN;
   return type;
 }
 
@@ -273,6 +274,8 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
 
 Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, const RecordOptions& options) {
   if (event_count(options) == 0) return Failure(Error("no event to record"));
+  if (options.call_graph_trace && !session.monitor().uses_call_stacks())
+    return Failure(Error("call chains from the trace are asked for, and the session keeps no call stacks"));
   Result<perf::RingBuffer*, Error> ring = open_events(session, options, sink);
   if (!ring.ok()) return Failure(ring.error());
 

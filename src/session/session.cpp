@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "pmusim/session/session.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "pmusim/trace/reader.h"
+#include "session/call_tracker.h"
 #include "session/engine.h"
 #include "session/monitor.h"
 
@@ -14,6 +16,7 @@ class Session::State {
  public:
   State(std::unique_ptr<trace::Source> trace, SessionOptions options, std::unique_ptr<Engine> engine)
       : options_(std::move(options)), trace_(std::move(trace)), engine_(std::move(engine)) {
+    if (options_.call_stacks) calls_.emplace(trace_->contents());
     add_monitor();
   }
 
@@ -40,6 +43,7 @@ class Session::State {
 
   SessionOptions options_;
   std::unique_ptr<trace::Source> trace_;
+  std::optional<CallTracker> calls_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
   std::unique_ptr<Engine> engine_;  // has the monitors
   u64 instructions_ = 0;
@@ -47,6 +51,7 @@ class Session::State {
 
 Monitor& Session::State::add_monitor() {
   Monitor& monitor = *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_));
+  if (calls_) monitor.use_call_stacks(*calls_);
   engine_->add(monitor);
   return monitor;
 }
@@ -95,6 +100,7 @@ void Session::State::finish() {
 
 void Session::State::run_block(const trace::BlockRun& run) {
   instructions_ += run.block->instructions.size();
+  if (calls_) calls_->take(run);
   engine_->run(run);
 }
 
@@ -102,6 +108,7 @@ void Session::State::on_side_band(const trace::SideBandRecord& record) {
   engine_->settle();
   if (side_band_callback) side_band_callback(record);
   if (std::holds_alternative<trace::SignalDelivery>(record)) engine_->interrupt();
+  if (calls_) calls_->on_side_band(record);
   for (const auto& monitor : monitors_) monitor->on_side_band(record);
   if (const auto* const map = std::get_if<trace::Map>(&record); map != nullptr && on_mapping)
     on_mapping(map->mapping);
@@ -116,7 +123,8 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
 Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
   auto engine = make_engine(options, source->contents());
   if (!engine.ok()) return Failure(engine.error());
-  if (options.core != CoreLevel::interval) source->leave_out(trace::Detail::addresses);
+  if (options.core != CoreLevel::interval && !options.call_stacks)
+    source->leave_out(trace::Detail::addresses);
   return Session(std::make_unique<State>(std::move(source), std::move(options), std::move(engine).value()));
 }
 

@@ -77,6 +77,12 @@ struct Mapper {
   u64 memlock_kib = 0;            ///< RLIMIT_MEMLOCK
 };
 
+/// Where in user mode a sample was taken. With an `ip` hardware recorded it before the interrupt came.
+struct SampledPlace {
+  u64 interrupted_ip = 0;
+  std::optional<u64> ip, time;  ///< `time`: perf time in ns
+};
+
 /// What can be asked about the program that runs. The defaults are those of a trace that does not tell.
 class Target {
  public:
@@ -87,6 +93,9 @@ class Target {
   /// What the current task had in user mode when it last entered the kernel; null: not known, or no such
   /// task.
   virtual const Registers* user_registers() const { return nullptr; }
+  /// Where the calls return to that the current task was in at `place`, innermost first, at most so many;
+  /// nothing: they have to be looked for in its memory.
+  virtual std::optional<std::vector<u64>> callers(const SampledPlace&, std::size_t) const { return {}; }
   /// Size in bytes of the page that maps the address; 0: unknown.
   virtual u64 page_size(u64) const { return 0; }
   /// Whether physical_address() can tell anything; otherwise the hardware's word is taken for it.

@@ -37,8 +37,10 @@ struct RecordOptions {
   std::optional<GrowingPeriods> growing;
   u64 branch_sample_type = 0;   ///< -b, -j; 0 none
   bool call_graph_lbr = false;  ///< --call-graph lbr
-  bool addresses = false;       ///< -d: ADDR and DATA_SRC
-  bool weight = false;          ///< -W
+  /// --call-graph trace: of a session with SessionOptions::call_stacks.
+  bool call_graph_trace = false;
+  bool addresses = false;  ///< -d: ADDR and DATA_SRC
+  bool weight = false;     ///< -W
   bool physical_addresses = false;
   u64 interrupt_registers = 0;                      ///< --intr-regs: mask of perf register numbers
   u64 user_registers = 0;                           ///< --user-regs

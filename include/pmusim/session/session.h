@@ -37,6 +37,9 @@ struct SessionOptions {
   driver::DriverOptions driver;
   CoreLevel core = CoreLevel::interval;
   Stepping stepping = Stepping::blocks;
+  /// Calls and returns of the program are kept account of, and call chains of samples (CALLCHAIN) are made of
+  /// them: exact, and without frame pointers.
+  bool call_stacks = false;
 };
 
 /// How far a replay has come, in retired instructions; the total is 0 while nobody knows it.
