@@ -96,13 +96,13 @@ TEST_F(PerfHabits, NoSamplesIsExplainedByThePeriodsOfTheEvents) {
               HasSubstr("no samples: auto counter reload began the counts of "));
 }
 
-TEST_F(PerfHabits, RefusesCallChainsTogetherWithBranches) {
+TEST_F(PerfHabits, RefusesCallChainsOfTheLbrWithBranches) {
   for (const std::vector<std::string>& branches : {std::vector<std::string>{"-b"}, {"-j", "any_call,u"}}) {
-    std::vector<std::string> options{"-g", trace_path()};
+    std::vector<std::string> options{"--call-graph", "lbr", trace_path()};
     options.insert(options.begin(), branches.begin(), branches.end());
     const Output output = record(options);
     EXPECT_EQ(output.status, 2);
-    EXPECT_THAT(output.err, HasSubstr("-g goes with neither -b nor -j: call chains come from the LBR"));
+    EXPECT_THAT(output.err, HasSubstr("--call-graph lbr goes with neither -b nor -j: call chains come from the LBR"));
   }
 }
 
