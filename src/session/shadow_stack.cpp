@@ -16,22 +16,24 @@ void ShadowStack::pop_to(std::size_t depth) {
   while (frames_.size() > depth) pop();
 }
 
-/// Away from frames that may be those of a coroutine, and be come back to.
-void ShadowStack::leave_to(std::size_t depth) {
-  constexpr std::size_t returned = 1;  // the frame that is returned from
-  if (frames_.size() > depth + returned) {
-    auto& stacks = suspended_->stacks;
-    stacks.emplace_front(frames_.begin() + static_cast<std::ptrdiff_t>(depth + returned), frames_.end());
-    if (stacks.size() > SuspendedStacks::most) stacks.pop_back();
-  }
+/// Returns from the frame at `depth`. What was above it may be a coroutine's that this returns out of, and be
+/// come back to; where stack addresses are known those are on a stack of their own.
+void ShadowStack::return_from(std::size_t depth, u64 slot) {
+  constexpr std::size_t returned = 1;
+  if (slot == 0 && frames_.size() > depth + returned)
+    remember({frames_.begin() + static_cast<std::ptrdiff_t>(depth + returned), frames_.end()});
   pop_to(depth);
+}
+
+void ShadowStack::remember(std::vector<ShadowFrame> stack) {
+  auto& stacks = suspended_->stacks;
+  stacks.push_front(std::move(stack));
+  if (stacks.size() > SuspendedStacks::most) stacks.pop_back();
 }
 
 void ShadowStack::suspend() {
   if (frames_.empty()) return;
-  auto& stacks = suspended_->stacks;
-  stacks.push_front(frames_);
-  if (stacks.size() > SuspendedStacks::most) stacks.pop_back();
+  remember(frames_);
   pop_to(0);
 }
 
@@ -78,7 +80,7 @@ void ShadowStack::pop_below(u64 slot) {
 void ShadowStack::unwind(u64 target, u64 slot) {
   const bool placed = slot != 0 && !frames_.empty() && frames_.back().slot != 0;
   if (const auto frame = slot != 0 ? frame_with_slot(slot) : frame_returning_to(target))
-    return leave_to(*frame);
+    return return_from(*frame, slot);
   if (resume(target, slot) || in_handler()) return;
   if (slot == 0) return land(target);
   if (placed) move_to(slot);
@@ -148,13 +150,14 @@ void ShadowStack::enter_handler(u64 interrupted) {
 }
 
 void ShadowStack::jump_behind_call(u64 target, std::optional<u64> caller) {
-  if (caller == current()) return;  // a jump within a function
-  if (resume(target, 0)) return;
-  if (!frames_.empty() && frames_.back().function != 0 && frames_.back().resume == target) return pop();
-  if (!caller) return;
+  if (caller == current() || resume(target, 0) || !caller) return;
   if (*caller == 0) return pop_to(0);
-  for (std::size_t at = frames_.size(); at-- > 0;)
-    if (frames_[at].serial == *caller) return pop_to(at + 1);
+  for (std::size_t at = frames_.size(); at-- > 0;) {
+    if (frames_[at].serial != *caller) continue;
+    const bool within = frames_[at].function == frames_.back().function;  // which calls itself
+    if (!within) pop_to(at + 1);
+    return;
+  }
 }
 
 void ShadowStack::return_from_handler() {

@@ -98,7 +98,8 @@ class ShadowStack {
     frames_.pop_back();
   }
   void pop_to(std::size_t depth);
-  void leave_to(std::size_t depth);
+  void return_from(std::size_t depth, u64 slot);
+  void remember(std::vector<ShadowFrame> stack);
   void unwind(u64 target, u64 slot);
   void land(u64 target);
   void move_to(u64 slot);

@@ -107,7 +107,8 @@ class Program {
   u64 below(u64 n) { return random_() % n; }
   static u64 function(u64 number) { return 0x10000 * (number + 1); }
   u64 current_function() const {
-    return frames().empty() || frames().back().function == 0 ? function(8) : frames().back().function;
+    if (frames().empty()) return function(8);
+    return frames().back().function == 0 ? function(7) : frames().back().function;
   }
   Stack& stack() { return stacks_[running_]; }
   std::vector<Frame>& frames() { return stacks_[running_].frames; }
@@ -153,8 +154,8 @@ class Program {
   u64 current_block(u64 offset) const { return current_function() + offset; }
   void jump_within() {
     last_ = "jump";
-    // Behind a call that this function has made, as a switch statement may.
-    run(current_block(0x8100), BranchKind::indirect_jump, current_function() + 0x300);
+    // Behind a call that this function may have made in any of its frames, as a switch statement does.
+    run(current_block(0x8100), BranchKind::indirect_jump, current_function() + 0x10 * below(5) + 5);
   }
   void set_jump() {
     last_ = "setjmp";
@@ -270,6 +271,60 @@ TEST(CallTracker, IsRightWhereTheStackPointerIsKnown) {
 
 TEST(CallTracker, IsRightAboutCallsJumpsAndSignalsWithoutIt) {
   for (u64 seed = 1; seed <= 10; ++seed) walk(seed, Slots::unknown);
+}
+
+/// Blocks by hand.
+class Steps {
+ public:
+  explicit Steps(Slots slots) : slots_(slots), tracker_({.addresses = true}) {
+    tracker_.on_side_band(trace::ProcessStart{1, 1, "test", true});
+  }
+  void operator()(u64 ip, BranchKind kind, u64 next_ip, u64 slot) {
+    const u64 addresses[] = {slot};
+    trace::BlockRun run;
+    run.block = &code_.at(ip, kind);
+    run.next_ip = ip_ = next_ip;
+    if (slots_ == Slots::known) run.addresses = addresses;
+    tracker_.take(run);
+  }
+  std::vector<u64> callers() const { return tracker_.callers_at(ip_, 127); }
+
+ private:
+  Slots slots_;
+  CallTracker tracker_;
+  Code code_;
+  u64 ip_ = 0;
+};
+
+// Behind a setjmp() that ran before the recording began.
+TEST(CallTracker, SeesByTheNextCallWhatAJumpHasEnded) {
+  Steps step(Slots::known);
+  step(0x100, BranchKind::indirect_call, 0x1000, 0x7000);
+  step(0x1000, BranchKind::indirect_call, 0x2000, 0x6F00);
+  step(0x2000, BranchKind::indirect_call, 0x3000, 0x6E00);
+  step(0x3000, BranchKind::indirect_jump, 0x1100, 0);
+  step(0x1100, BranchKind::indirect_call, 0x4000, 0x6F80);
+  EXPECT_EQ(step.callers(), (std::vector<u64>{0x1105, 0x105}));
+}
+
+TEST(CallTracker, KnowsCoroutinesByWhereTheyGoOn) {
+  constexpr u64 switcher = 0x9000, coroutine = 0x800;
+  Steps step(Slots::unknown);
+  step(0x100, BranchKind::indirect_call, 0x1000, 0);
+  step(0x1000, BranchKind::indirect_call, switcher, 0);
+  step(switcher, BranchKind::near_return, coroutine, 0);
+  step(coroutine, BranchKind::indirect_call, 0x6000, 0);
+  step(0x6000, BranchKind::indirect_call, switcher, 0);
+  step(switcher, BranchKind::near_return, 0x1005, 0);
+  EXPECT_EQ(step.callers(), (std::vector<u64>{0x105}));
+  for (int round = 0; round < 3; ++round) {
+    step(0x1000, BranchKind::indirect_call, switcher, 0);
+    step(switcher, BranchKind::near_return, 0x6005, 0);
+    EXPECT_EQ(step.callers(), (std::vector<u64>{0x805}));
+    step(0x6000, BranchKind::indirect_call, switcher, 0);
+    step(switcher, BranchKind::near_return, 0x1005, 0);
+    EXPECT_EQ(step.callers(), (std::vector<u64>{0x105}));
+  }
 }
 
 }  // namespace
