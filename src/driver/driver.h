@@ -157,6 +157,7 @@ class Driver final : private PebsHost {
   unsigned handle_status(u64 status, const InterruptFrame& frame);
   void handle_overflow(perf::Event& event, const InterruptFrame& frame);
   u64 status_of_recorded_counters() const;
+  u64 status_forgotten_behind_a_drain() const;
   void account(unsigned handled, u64 ip);
 
   // what the PEBS part asks

@@ -41,7 +41,6 @@ void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
   ++disable_depth_;
   bts_.stop();
   counters_.disable_all();
-  const u64 pebs_before = pebs_.enabled();
   // No status bit tells of the branch trace buffer.
   const unsigned branch_traces = bts_.drain(*sink_, &frame) != 0 ? 1 : 0;
   const unsigned handled = branch_traces + service(frame);
@@ -49,8 +48,6 @@ void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
   --disable_depth_;
   enabled_ = was_enabled;
   if (enabled_) {
-    // PEBS_ENABLE was never cleared: it changes only where a sample stopped its event.
-    if (pebs_.enabled() != pebs_before) pebs_.write_enable();
     lbr_.enable(LbrDriver::EnableMode::after_pmi);
     counters_.enable_all();
     bts_.start();
@@ -88,9 +85,17 @@ unsigned Driver::handle_status(u64 status, const InterruptFrame& frame) {
   const u64 wants_drain = status & pebs_.buffer_status();
   // Counter bits may stay set beside the buffer's; a PEBS counter's samples are in the buffer alone.
   status &= ~pebs_.enabled();
-  if (wants_drain != 0) ++handled;
-  if (wants_drain != 0 || (status & status_of_recorded_counters()) != 0)
+  const bool drains_at_each = perf::has(options_.kernel, change::snapshots_as_in_7_3);
+  if (wants_drain != 0 || (!drains_at_each && (status & status_of_recorded_counters()) != 0)) {
+    const u64 pebs_before = pebs_.enabled();
     pebs_.drain(DrainTrigger::interrupt, owners_, &frame);
+    // PEBS_ENABLE was never cleared: it changes only where a sample of this drain stopped its event.
+    if (wants_drain != 0 && pebs_.enabled() != pebs_before) pebs_.write_enable();
+  }
+  if (wants_drain != 0) {
+    ++handled;
+    status &= ~status_forgotten_behind_a_drain();
+  }
   if ((status & PERF_METRICS) != 0) {
     ++handled;
     update_topdown(nullptr);
@@ -99,9 +104,21 @@ unsigned Driver::handle_status(u64 status, const InterruptFrame& frame) {
     if (event != nullptr && has_flag(*event, driver_flag::CHECKPOINTED)) status |= bit(counter_of(*event));
   for (const unsigned n : set_bits(status & cpu_.counters)) {
     ++handled;
-    if (owners_[n] != nullptr && !owners_[n]->hw.stopped) handle_overflow(*owners_[n], frame);
+    Event* const event = owners_[n];
+    if (event == nullptr || event->hw.stopped) continue;
+    if (drains_at_each && counts_from_records(*event)) pebs_.drain(DrainTrigger::interrupt, owners_, &frame);
+    handle_overflow(*event, frame);
   }
   return handled;
+}
+
+/// Linux 7.3 means to leave out the metrics' bit where records have brought them, and takes the number of
+/// that bit, 48, for a mask: overflows of GP 4 and 5 are lost.
+u64 Driver::status_forgotten_behind_a_drain() const {
+  constexpr u64 metrics_bit_number = 48;
+  const Event* const slots = owners_[counter::SLOTS];
+  const bool recorded = slots != nullptr && counts_from_records(*slots);
+  return recorded && perf::has(options_.kernel, change::snapshots_as_in_7_3) ? metrics_bit_number : 0;
 }
 
 /// Overflows that must not be read before the records that were written before them.

@@ -202,6 +202,8 @@ const perf::BranchStack& LbrDriver::decode_records(const Event& event,
   const bool unknown = traits_.architectural || age == RecordAge::unknown;
   hardware_index_ = unknown ? ~u64{0} : LbrRegisters(access_, traits_).top();
   filter_.apply(of_record_, request_, code);
+  // Linux has one stack: who overflows beside the record gets the record's branches.
+  at_interrupt_ = of_record_;
   return present(of_record_, event);
 }
 
