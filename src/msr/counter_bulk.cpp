@@ -190,6 +190,13 @@ CounterRoom CounterFile::room(const RunShape& shape) const {
   return all;
 }
 
+bool CounterFile::ticks_in_every_cycle(const Running& clock) const {
+  const CoreParameters& core = model_->core;
+  return clock.source == Source::core_clock ||
+         (clock.source == Source::tsc &&
+          core.tsc_per_core_cycle_numerator == core.tsc_per_core_cycle_denominator);
+}
+
 u64 CounterFile::quiet_instructions(u32 most) const {
   if (!sums_up() || !derived_.per_cycle.empty() || tx_ != TxState::none || now_ >= last_cycle) return 0;
   if (!cycle_has_retired_) return 0;  // it is yet to be seen whose the open cycle is
@@ -197,6 +204,8 @@ u64 CounterFile::quiet_instructions(u32 most) const {
   for (const Running& running : derived_.retired)
     quiet = std::min(quiet, (width_mask_ - counts_[running.counter]) / most);
   for (const Running& clock : derived_.clocked) {
+    // Not every cycle has a tick, and whose cycles have them depends on the order.
+    if (clock.kernel != clock.user && !ticks_in_every_cycle(clock)) return 0;
     const u64 room = width_mask_ - counts_[clock.counter];
     if (ticks(clock, quiet) > room) quiet = cycles_for(clock, room + 1) - 1;
   }

@@ -268,6 +268,7 @@ class CounterFile {
   bool is_steady(const Running& running, u64 most) const;
   bool open_cycle_is_steady(Cpl cpl) const;
   bool open_cycle_has_room() const;
+  bool ticks_in_every_cycle(const Running& clock) const;
   bool has_shape(const RunShape& shape) const;
   bool sum_up_cycles(std::span<const Retirement> execution, u64 since, CounterTotals& block) const;
 

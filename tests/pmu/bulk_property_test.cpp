@@ -354,12 +354,12 @@ class QuietRace {
 
  private:
   /// Enough for the quantities that are drawn, and for what a unit of one stands for.
-  static constexpr u32 most = 4096;
+  static constexpr u32 most = 512;
 
   /// Branch records would show the order; there are none.
   void program(DrivenCpu& machine, Draws& dice) {
     dice.program(machine, model_);
-    machine.period = 20'000 + dice.below(1'000'000);
+    machine.period = 2'000 + dice.below(dice.one_in(2) ? 20'000 : 1'000'000);
     machine.debugctl = 0;
     machine.write(msr::DEBUGCTL, 0);
     machine.write(msr::ARCH_LBR_CTL, 0);
@@ -429,7 +429,7 @@ TEST_P(BulkAdvance, QuietInstructionsCountInAnyOrder) {
   }
   EXPECT_GT(in_bulk, executions / 8) << "of " << executions;
   EXPECT_LT(in_bulk, executions);
-  EXPECT_GT(interrupts, 10u);
+  EXPECT_GT(interrupts, 0u);
 }
 
 }  // namespace
