@@ -15,7 +15,8 @@ refuse() { echo "build: $1" >&2; exit 2; }
 supported=7.2
 # Functions of the emulator that lead to the glue: called by its generated code through a table, or from other objects than their own.
 wrapped=(helper_rdmsr helper_wrmsr helper_rdpmc cpu_x86_cpuid memory_region_init_io tlb_flush tlb_flush_page translator_loop tcg_region_reset_all
-  x86_cpu_do_interrupt do_interrupt_x86_hardirq helper_outl)
+  x86_cpu_do_interrupt do_interrupt_x86_hardirq helper_outl helper_pause
+  icount_prepare_for_run)
 
 [ -e "$1/target/i386/cpu.h" ] || refuse "$1: not the source of QEMU: it has no target/i386/cpu.h"
 tree=$(realpath "$1")

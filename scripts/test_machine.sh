@@ -23,8 +23,10 @@ while IFS='|' read -r test; do
   echo "passed  $test ($((SECONDS - begun)) s)"
 done <<'END'
 errors
+ends
 files
 uncounted
+cpus icelake-server
 same skylake-x
 same sapphirerapids
 boot skylake-x 'PEBS fmt3\+?, Skylake events, 32-deep LBR, full-width counters, Intel PMU driver'
@@ -32,6 +34,8 @@ boot icelake-server 'PEBS fmt4\+-baseline, *(AnyThread deprecated, )?Icelake eve
 count skylake-x
 count icelake-server
 boot sapphirerapids 'Architectural LBR, PEBS fmt4\+-baseline, +AnyThread deprecated, Sapphire Rapids events, 32-deep LBR, full-width counters, Intel PMU driver'
+boot genoa 'Fam17h\+ 16-deep LBR, core perfctr, AMD PMU driver'
+precise diamondrapids trixie-backports
 record skylake-x
 record icelake-server
 END

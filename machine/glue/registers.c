@@ -85,6 +85,34 @@ G_NORETURN void __wrap_helper_rdpmc(CPUX86State* env) {
   cpu_loop_exit(env_cpu(env));
 }
 
+/* PAUSE leaves translated code, and the emulator then looks for another CPU and for work: with instructions
+ * counted as time, kernels that wait by it for a microsecond wait for seconds. So most of them go on at once;
+ * how many is the guest's own business, so that runs are alike. */
+G_NORETURN void __real_helper_pause(CPUX86State* env, int length);
+G_NORETURN void __wrap_helper_pause(CPUX86State* env, int length);
+G_NORETURN void __wrap_helper_pause(CPUX86State* env, int length) {
+  enum { PAUSES_IN_A_TURN = 64 };
+  static unsigned pauses[MACHINE_CPUS_MAX];
+  unsigned cpu = glue_cpu(env);
+  if (cpu >= MACHINE_CPUS_MAX || (env->hflags & HF_GUEST_MASK) != 0 || ++pauses[cpu] % PAUSES_IN_A_TURN == 0)
+    __real_helper_pause(env, length);
+  env->eip += length;
+  env_cpu(env)->exception_index = -1;
+  cpu_loop_exit(env_cpu(env));
+}
+
+/* CPUs take turns. The emulator gives each the time until the next timer is due: the first takes it all,
+ * unless it pauses or halts, and others, which wait for it or it for them, none. */
+WRAPPED(void, icount_prepare_for_run, CPUState* cs) {
+  enum { INSTRUCTIONS_IN_A_TURN = 20000 };
+  __real_icount_prepare_for_run(cs);
+  if (CPU_NEXT(first_cpu) == NULL) return;
+  if (cs->icount_budget == 0) __real_icount_prepare_for_run(cs); /* the timer that was due has run */
+  cs->icount_budget = MIN(cs->icount_budget, INSTRUCTIONS_IN_A_TURN);
+  cpu_neg(cs)->icount_decr.u16.low = cs->icount_budget;
+  cs->icount_extra = 0;
+}
+
 WRAPPED(void, cpu_x86_cpuid, CPUX86State* env, uint32_t index, uint32_t count, uint32_t* eax, uint32_t* ebx,
         uint32_t* ecx, uint32_t* edx) {
   uint32_t registers[4];

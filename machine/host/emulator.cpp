@@ -24,6 +24,7 @@ namespace {
                                   int channel, int remarks, const sigset_t& signals) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);  // so that Ctrl-C reaches us alone
+  signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, &signals, nullptr);
   setenv("PMUSIM_MACHINE_MODEL", model.c_str(), 1);
   // Neither may be where the other goes before it has gone.

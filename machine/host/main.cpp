@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // pmusim-machine run: a command on a Linux kernel on the machine with the emulated PMU.
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -203,6 +204,7 @@ come back. Exit status: the command's; 2 if it could not be begun, 1 if the kern
 
 int main(int argc, char** argv) {
   using namespace pmusim::machine;
+  signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error of writing, and nothing is left behind
   // What stands behind "--" is the command.
   char** const end = argv + argc;
   char** const dashes =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/outcome.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -48,8 +49,9 @@ void Outcome::frame(char kind, std::string_view contents) {
       started_ = true;
       break;
     case CHANNEL_OUTPUT:
-      std::fwrite(contents.data(), 1, contents.size(), stdout);
-      std::fflush(stdout);
+      if (std::fwrite(contents.data(), 1, contents.size(), stdout) != contents.size() ||
+          std::fflush(stdout) != 0)
+        throw Refusal(std::string("standard output cannot be written: ") + std::strerror(errno));
       break;
     case CHANNEL_ERROR:
       std::fwrite(contents.data(), 1, contents.size(), stderr);

@@ -31,6 +31,22 @@ bool counts_in_transactions(const CpuModel& model, u64 event_select) {
          (event_select & (msr::evtsel::IN_TX | msr::evtsel::IN_TXCP)) != 0;
 }
 
+/// With INV and a CMASK that no cycle reaches, the counter counts every cycle: perf asks so for precise ones.
+bool counts_every_cycle(const CountedEvent& counted) {
+  using namespace msr;
+  constexpr u64 most_uops = 16;  // of an instruction, but for long microcode
+  const u64 select = counted.event_select, cmask = field(select, 31, 24);
+  if ((select & evtsel::INV) == 0 || (select & evtsel::EDGE) != 0) return false;
+  switch (counted.event->rule.quantity) {
+    case Quantity::none:
+      return cmask > 1;
+    case Quantity::uops:
+      return cmask >= most_uops;
+    default:
+      return false;
+  }
+}
+
 std::string_view what_is_missing(const CountedEvent& counted) {
   const bool only_predictions =
       is_known_at(CoreLevel::simple, *counted.event, counted.event_select, counted.extra);
@@ -48,7 +64,9 @@ std::optional<std::string> why_not_counted(const CpuModel& model, const CountedE
   if (counts_in_transactions(model, counted.event_select))
     return fmt::format("the guest counted {} ({}) in transactions: this machine has none; it read 0", name,
                        what);
-  if (is_known_at(CoreLevel::flat, *counted.event, counted.event_select, counted.extra)) return std::nullopt;
+  if (counts_every_cycle(counted) ||
+      is_known_at(CoreLevel::flat, *counted.event, counted.event_select, counted.extra))
+    return std::nullopt;
   const bool stands = rule.none.empty() && rule.quantity != Quantity::uops &&
                       rule.quantity != Quantity::slots && (counted.event_select & msr::evtsel::INV) == 0;
   return fmt::format("the guest counted {} ({}): this machine {}; {}", name, what, what_is_missing(counted),

@@ -4,10 +4,13 @@
 #
 #   run.sh boot MODEL PATTERN    the kernel's driver finds the model's PMU: a line of its log
 #   run.sh count MODEL           counts of a program whose counts are known
+#   run.sh precise MODEL SUITE   samples by PEBS on the newest kernel of a release of Debian's, fetched if it is not there
 #   run.sh record MODEL          perf here reports samples taken there, of the kernel and of a program, by name
 #   run.sh files                 what the command writes comes back, with its exit status and output
 #   run.sh same MODEL            the same bytes twice: console, output and samples, by blocks and by instructions
+#   run.sh cpus MODEL            two CPUs, each with counters and samples of its own
 #   run.sh uncounted             events that this machine cannot count are named, and no others
+#   run.sh ends                  signals, a full disk and a reader that goes: a sentence, and no process is left
 #   run.sh errors                bad input: a sentence each, exit status 2
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +21,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export HOME=$scratch
 cd "$scratch"
-run() { "$machine" run --timeout 300 --model "$model" --console "$scratch/console" "$@"; }
+run() { "$machine" run --timeout 900 --model "$model" --console "$scratch/console" "$@"; }
 loop() { gcc -nostdlib -static -o loop "$here/loop.S"; }
 
 # expect EVENT COUNT: what perf stat -x, has counted
@@ -41,6 +44,10 @@ case "$what" in
     run -- perf stat -x, -o stat -e instructions:u,instructions:k,instructions ./loop
     user=$(awk -F, '$3 == "instructions:u" {print $1}' stat) kernel=$(awk -F, '$3 == "instructions:k" {print $1}' stat)
     expect instructions $((user + kernel)) ;;
+  precise)
+    kernel=$("$here/../fetch-packages.sh" kernel "$PMUSIM_MACHINE_BUILD/kernel-$3" "$3")
+    run --kernel "$kernel" -- perf record -q -e cycles:pp -c 10007 -o perf.data dd if=/dev/zero of=/dev/null bs=4k count=200 2>err || fail "$(cat err)"
+    perf report -i perf.data --stats 2>/dev/null | grep -qE 'SAMPLE events: +[0-9]{2,}' || fail "few samples: $(grep 'Performance Events' console)" ;;
   record)
     loop
     run --file loop -- perf record -q -e cycles:pp -c 10007 -o perf.data sh -c './loop; dd if=/dev/zero of=/dev/null bs=64k count=100 2>/dev/null'
@@ -80,6 +87,12 @@ END
       [ -s $feed/pebs.data ] && [ -s $feed/branches.data ] || fail "no samples on $model: $(cat $feed/out)"
       diff -r blocks $feed || fail "runs on $model differ ($feed)"
     done ;;
+  cpus)
+    loop
+    run --cpus 2 --file loop -- perf stat -a -A -x, -o stat -e instructions:u taskset 2 ./loop
+    awk -F, '$1 == "CPU0" && $2 < 1000000 {n++} $1 == "CPU1" && $2 > 2000004 && $2 < 2100000 {n++} END {exit n != 2}' stat || fail "$(cat stat)"
+    run --cpus 2 --file loop -- perf record -q -a -e cycles:pp -c 10007 -o perf.data taskset 2 ./loop
+    [ "$(perf script -i perf.data -F cpu 2>/dev/null | sort -u | wc -l)" = 2 ] || fail "samples of one CPU" ;;
   uncounted)
     model=skylake-x
     run -- perf stat -x, -o stat -e instructions,cycles,ref-cycles,branches,MEM_INST_RETIRED.ALL_LOADS,BR_INST_RETIRED.NEAR_CALL true 2>err
@@ -91,6 +104,26 @@ END
     expect_sentence 'event 34, umask 12: Skylake-X.* has no such event here; it read 0'
     expect_sentence 'INST_RETIRED.ANY_P \(event C0, umask 00, cmask 2\): this machine has neither caches nor a pipeline; it read 0'
     [ "$(wc -l <err)" = 4 ] || fail "more than four sentences: $(cat err)" ;;
+  ends)
+    for signal in INT KILL; do
+      "$machine" run --model "$model" -- sh -c 'while :; do :; done' 2>err &
+      until emulator=$(pgrep -P $! -f machine-emulator); do sleep 0.2; done
+      status=0
+      kill -$signal $! && wait $! || status=$?
+      for try in $(seq 100); do kill -0 "$emulator" 2>/dev/null && sleep 0.1; done
+      ! kill -0 "$emulator" 2>/dev/null || fail "SIG$signal leaves the emulator"
+      [ $signal != INT ] || { [ $status = 130 ] && grep -q 'ended by signal 2' err; } || fail "SIGINT: exit status $status, $(cat err)"
+    done
+    status=0
+    run -- echo lost >/dev/full 2>err || status=$?
+    [ $status = 2 ] && grep -q 'standard output cannot be written' err || fail "a full standard output: $status, $(cat err)"
+    mkdir small
+    if mount -t tmpfs -o size=64k none small 2>/dev/null; then
+      status=0
+      run -o small -- dd if=/dev/zero of=large bs=64k count=4 2>err || status=$?
+      umount small
+      [ $status = 2 ] && grep -q 'small/large: cannot be written to its end' err || fail "a full disk: $status, $(cat err)"
+    fi ;;
   errors)
     refuses() {  # PATTERN OPTION...
       local status=0
@@ -105,5 +138,5 @@ END
     refuses "missing: no such file" --file missing
     refuses "missing: no such folder" -o missing
     PMUSIM_MACHINE_BUILD=$scratch/nowhere refuses "'pmusim-machine build' makes it" ;;
-  *) sed -n '3,12s/^# \?//p' "$0" >&2; exit 2 ;;
+  *) sed -n '3,15s/^# \?//p' "$0" >&2; exit 2 ;;
 esac
