@@ -187,7 +187,7 @@ TEST(QuietInstructions, EndWhereTheNextCouldOverflow) {
   EXPECT_EQ(guest.pmu.quiet_instructions(), 0u) << "an assist waits";
 }
 
-TEST(CountedEvents, AreThoseOfRunningCountersWithWhatNarrowsThemDown) {
+TEST(CountedEvents, AreThoseOfRunningCounters) {
   Guest guest("icelake");
   guest.write(msr::OFFCORE_RSP_1, 0x10001);
   guest.write(msr::PERFEVTSEL0, user | 0x01BB);
