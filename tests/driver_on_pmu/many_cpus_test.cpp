@@ -93,6 +93,9 @@ TEST_F(ManyCpus, Scenario2ATasksEventGoesWithIt) {
   EXPECT_EQ(s.read(migrations)[0], 1u);
   EXPECT_EQ(s.read(switches)[0], 1u);
   EXPECT_EQ(s.read(user_switches)[0], 0u);
+  s.switch_to(2, 0);
+  s.switch_to(2, A);
+  EXPECT_EQ(s.read(migrations)[0], 1u);  // it is where it has been
 }
 
 TEST_F(ManyCpus, Scenario3ATasksEventOfOneCpuRunsThereAlone) {
