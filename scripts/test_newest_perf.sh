@@ -33,7 +33,7 @@ int main(void) {
 }
 EOF
 ${CC:-cc} -O1 -g -pthread -o "$scratch/program" "$scratch/program.c"
-"$pmusim" trace record --regs gpr -o "$scratch/trace" "$scratch/program" >/dev/null 2>&1
+"$pmusim" trace record --regs simd -o "$scratch/trace" "$scratch/program" >/dev/null 2>&1
 
 failed=0 read=0
 # silent WHAT COMMAND...: it succeeds, and says nothing on standard error.
@@ -41,7 +41,10 @@ silent() {
   local what=$1
   shift
   "$@" >"$scratch/out" 2>"$scratch/err" || { echo "$what: exit status $?: $(head -2 "$scratch/err")"; failed=1; }
-  if grep -q '[^[:space:]]' "$scratch/err"; then echo "$what: $(grep '[^[:space:]]' "$scratch/err" | head -2)"; failed=1; fi
+  if grep -v "${expected:-^$}" "$scratch/err" | grep -q '[^[:space:]]'; then
+    echo "$what: $(grep '[^[:space:]]' "$scratch/err" | head -2)"
+    failed=1
+  fi
 }
 # kind NAME OPTION...: what `pmusim record OPTION...` writes is read in each way.
 kind() {
@@ -70,7 +73,7 @@ kind call-graph -e branches:u -c 1009 --call-graph lbr --model goldencove
 kind precise -e cycles:upp -c 2003 --model icelake
 kind registers -e instructions:upp -c 3001 -I ax,bx,ip,sp --user-regs ax,ip --model icelake
 kind xmm -e instructions:upp -c 3001 -I ax,xmm0 --model icelake
-kind memory -e cpu/event=0xcd,umask=0x1,ldlat=3/upp -c 101 -d -W --phys-data --data-page-size --code-page-size --model goldencove
+kind memory -e cpu/event=0xcd,umask=0x1,ldlat=3/upp -c 101 -d -W --phys-data --data-page-size --code-page-size --model lioncove
 kind transaction -e instructions:upp -c 3001 --transaction --model skylake
 kind throttled -e branches:u -c 29 --throttle --model skylake
 kind switches -e instructions:u -c 5003 --switch-events --model icelake
@@ -83,12 +86,14 @@ kind hybrid -e branches:upp -c 1009 -b --kernel 7.3 --model goldencove
 kind reloads -e '{cpu_atom/event=0xc4,period=500,acr_mask=0x2/u,cpu_atom/event=0xc5,period=20,acr_mask=0x3/u}' --kernel 7.3 --model skymont
 kind architectural-pebs -e instructions:upp -c 1009 -b -I ax,ip --kernel 7.3 --model diamondrapids
 kind omr-memory -e cpu/event=0xcd,umask=0x1,ldlat=3/upp -c 101 -d -W --kernel 7.3 --model diamondrapids
-kind branch-counters -e '{cpu/event=0xc4,branch_type=1/u,cpu/event=0xc5/u}' -c 1009 -j any,u,counter --kernel 7.3 --model sierraforest
-kind amd -e cycles:u -c 5003 --model turin
-kind amd-branches -e branches:u -c 1009 -b --model turin
+kind branch-counters -e '{branches:u,branch-misses:u}' -c 1009 -j any,u,counter --kernel 7.3 --model sierraforest
+kind amd -e cycles:u -c 5003 --core flat --model turin
+kind amd-branches -e branches:u -c 1009 -b --core flat --model turin
 
 # As a stream, which has no header at its beginning.
 "$pmusim" record -q -e branches:u -c 1009 -b --model icelake -o - "$scratch/trace" >"$scratch/stream.data"
+# A stream's features end with the number behind the last that the writer knows: 32, which is a feature to newer readers.
+expected='Invalid HEADER_CPU_DOMAIN_INFO: section too small (0)'
 silent "stream: perf report" "$perf" report --stdio -i "$scratch/stream.data"
 read=$((read + 1))
 
