@@ -10,6 +10,8 @@
 #include "events/sampling_pmus.h"
 #include "pmusim/arch/ibs.h"
 
+#include "pmusim/arch/msr.h"
+
 namespace pmusim::events {
 namespace {
 
@@ -30,6 +32,7 @@ bool has_wide_events(const CpuModel& m) { return m.select == SelectLayout::wide_
 bool has_umask2(const CpuModel& m) { return (m.perfmon_ext_ebx & 1) != 0; }
 bool has_eq(const CpuModel& m) { return (m.perfmon_ext_ebx & 2) != 0; }
 bool has_rtm(const CpuModel& m) { return m.rtm; }
+bool clears_metrics(const CpuModel& m) { return m.has_capability(msr::perf_cap::RDPMC_METRICS_CLEAR); }
 
 // Core PMUs publish `any` from version 2 on, whether the CPU still has it or refuses it.
 constexpr Row rows[] = {
@@ -46,6 +49,8 @@ constexpr Row rows[] = {
     {{"in_tx_cp", config, {33, 1}}, has_rtm},
     {{"eq", config, {36, 1}}, has_eq},
     {{"offcore_rsp", config1, {0, 64}}, [](const CpuModel& m) { return m.offcore_rsp[0] != 0; }},
+    {{"offmodule_rsp", config1, {0, 64}}, [](const CpuModel& m) { return m.omr != 0; }},
+    {{"metrics_clear", config1, {0, 1}}, clears_metrics},
     {{"ldlat", config1, {0, 16}}, [](const CpuModel& m) { return m.pebs.load_latency; }},
     {{"frontend", config1, {0, 24}}, [](const CpuModel& m) { return m.pebs.frontend; }},
     {{"snoop_rsp", config1, {0, 64}}, [](const CpuModel& m) { return m.snoop_rsp != 0; }},

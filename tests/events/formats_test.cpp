@@ -62,5 +62,17 @@ TEST(Formats, HaveASecondByteOfTheUmaskAndEqWhereTheLeafSaysSo) {
   EXPECT_THAT(found, ElementsAre(Pair("umask", "config:8-15,40-47"), Pair("eq", "config:36")));
 }
 
+// Linux 7.3 shows the term of the four OMR registers in place of that of OFFCORE_RSP, and that of slots whose
+// RDPMC clears the metrics where PERF_CAPABILITIES[19] is set.
+TEST(Formats, OfOmrCoresAskForOffModuleResponses) {
+  for (const char* model : {"diamondrapids", "coyotecove", "arcticwolf"}) {
+    EXPECT_EQ(text(model, "offmodule_rsp"), "config1:0-63") << model;
+    EXPECT_EQ(text(model, "offcore_rsp"), "none") << model;
+  }
+  EXPECT_EQ(text("lioncove", "offmodule_rsp"), "none");
+  EXPECT_EQ(text("diamondrapids", "metrics_clear"), "config1:0");
+  EXPECT_EQ(text("lioncove", "metrics_clear"), "none");
+}
+
 }  // namespace
 }  // namespace pmusim::events
