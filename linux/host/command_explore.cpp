@@ -49,6 +49,48 @@ struct Events {
   }
 };
 
+/// An event as it is opened: number `leader` of those before it leads its group.
+struct Asked {
+  perf::Attr attr;
+  std::optional<std::size_t> leader{};
+};
+
+/// Instructions and branches, both precise or neither.
+std::vector<Asked> pair(u64 precise) { return {{sampling(0xC0, precise)}, {sampling(0xC4, precise)}}; }
+
+/// The same, of which the buffer collects no records: each is to wake its reader.
+std::vector<Asked> single_pair() {
+  std::vector<Asked> events = pair(2);
+  for (Asked& event : events) event.attr.wakeup_events = 1;
+  return events;
+}
+
+/// Each is reloaded as the other overflows.
+std::vector<Asked> reloaded_pair(u64 precise) {
+  std::vector<Asked> events = pair(precise);
+  events[0].attr.config2 = 2;
+  events[1].attr.config2 = 1;
+  events[1].leader = 0;
+  return events;
+}
+
+/// A group whose counters records have, slots and a metric among them, beside so many events that two of them
+/// are on GP 4 and 5. The first has the ring.
+std::vector<Asked> recorded_group() {
+  std::vector<Asked> events;
+  for (const u64 config : {0x10000C0, 0x20000C0, 0x10000C4, 0x20000C4, 0x10000C5, 0x20000C5})
+    events.push_back({sampling(config, 0)});
+  const std::size_t leader = events.size();
+  for (const u64 config : {0x0400, 0x8000}) {
+    events.push_back({sampling(config, 0), config == 0x0400 ? std::nullopt : std::optional(leader)});
+    events.back().attr.sample_period = 0;
+  }
+  events.push_back({sampling(0xC4, 2), leader});
+  events.back().attr.sample_type |= perf::sample::READ;
+  events.back().attr.wakeup_events = 1;
+  return events;
+}
+
 /// What an interrupt may write: samples of events that count. Those of precise events are in a buffer by
 /// then, and come out of it even where the event has been stopped meanwhile.
 class SampleWatch final : public PmiHandler {
@@ -102,12 +144,37 @@ class SampleWatch final : public PmiHandler {
   u64 samples_ = 0;
 };
 
+/// What must hold of counts and samples at the end, beside that nothing runs and nothing warns.
+enum class Expected : u8 {
+  whole_periods,  ///< what has been counted is the periods that are over
+  nothing_odd,    ///< reloads drop what has been counted, but no count goes once around the counter
+  every_sample,   ///< each period that is over has its sample: no event stops
+};
+
 /// What the kernel does while PMIs come: first what is not watched, then what is.
 struct Entry {
   std::string name;
-  u64 precise;
+  std::vector<Asked> events;
   std::function<void(const Events&)> before, watched;
+  Expected expected = Expected::whole_periods;
+  unsigned since_release = 0;
+  bool (*exists)(const CpuModel&) = [](const CpuModel&) { return true; };
+
+  bool precise() const {
+    return std::ranges::any_of(events, [](const Asked& event) { return event.attr.precise_ip != 0; });
+  }
 };
+
+/// General counters have counted so much of their period, and the kernel has seen it.
+void count_some(const Events& events) {
+  constexpr u64 counted = 400;
+  Pmu& pmu = KernelMachine::present().pmu();
+  for (const unsigned n : set_bits(pmu.running_counters() & low_bits(32))) {
+    const u64 now = pmu.rdmsr(msr::A_PMC0 + n).value_or(0);
+    static_cast<void>(pmu.wrmsr(msr::A_PMC0 + n, now + counted));
+  }
+  for (const KernelEvent& event : events.all) static_cast<void>(event.read());
+}
 
 const std::vector<Entry>& entries() {
   const auto nothing = [](const Events&) {};
@@ -131,19 +198,39 @@ const std::vector<Entry>& entries() {
     const kernel_frame frame{};
     linux_tick(&frame);
   };
+  const auto enabled_and_counted = [](const Events& events) {
+    events.enable();
+    count_some(events);
+  };
+  constexpr unsigned reloads = 6 << 8 | 16, snapshots = 7 << 8;
+  const auto reloading = [](const CpuModel& model) { return model.acr.cause != 0; };
+  const auto recording = [](const CpuModel& model) {
+    return model.has_arch_pebs() && model.metrics_levels != 0;
+  };
   static const std::vector<Entry> all{
-      {"enable", 0, nothing, enable},
-      {"disable", 0, enable, disable},
-      {"reprogram", 0, enable, reprogram},
-      {"read", 0, enable, read},
-      {"tick", 0, enable, tick},
-      {"switch", 0, enable, switch_tasks},
-      {"hotplug", 0, enable, replug},
-      {"enable-precise", 2, nothing, enable},
-      {"disable-precise", 2, enable, disable},
-      {"drain", 2, enable, read},
-      {"switch-precise", 2, enable, switch_tasks},
-      {"hotplug-precise", 2, enable, replug},
+      {"enable", pair(0), nothing, enable},
+      {"disable", pair(0), enable, disable},
+      {"reprogram", pair(0), enable, reprogram},
+      {"read", pair(0), enable, read},
+      {"tick", pair(0), enable, tick},
+      {"switch", pair(0), enable, switch_tasks},
+      {"hotplug", pair(0), enable, replug},
+      {"enable-precise", pair(2), nothing, enable},
+      {"disable-precise", pair(2), enable, disable},
+      {"drain", pair(2), enable, read},
+      {"switch-precise", pair(2), enable, switch_tasks},
+      {"hotplug-precise", pair(2), enable, replug},
+      {"enable-single", single_pair(), nothing, enable},
+      {"drain-single", single_pair(), enable, read},
+      {"switch-single", single_pair(), enable, switch_tasks},
+      {"acr-enable", reloaded_pair(0), nothing, enable, Expected::nothing_odd, reloads, reloading},
+      {"acr-disable", reloaded_pair(0), enable, disable, Expected::nothing_odd, reloads, reloading},
+      {"acr-reprogram", reloaded_pair(0), enable, reprogram, Expected::nothing_odd, reloads, reloading},
+      {"acr-tick", reloaded_pair(0), enable, tick, Expected::nothing_odd, reloads, reloading},
+      {"acr-switch", reloaded_pair(0), enable, switch_tasks, Expected::nothing_odd, reloads, reloading},
+      {"acr-precise", reloaded_pair(2), enable, switch_tasks, Expected::nothing_odd, reloads, reloading},
+      {"acr-counted", reloaded_pair(0), enabled_and_counted, read, Expected::nothing_odd, reloads, reloading},
+      {"recorded-group", recorded_group(), enable, tick, Expected::every_sample, snapshots, recording},
   };
   return all;
 }
@@ -160,18 +247,30 @@ void check_late_interrupt(explore::Cpu& cpu, SampleWatch& watch) {
   if (!watch.take().empty()) cpu.fail("a sample of an event that is disabled");
 }
 
+void check_counts(explore::Cpu& cpu, const Events& events, Expected expected, u64 overflows, u64 samples) {
+  constexpr u64 half_around = bit(47);
+  u64 counted = 0;
+  for (const KernelEvent& event : events.all) {
+    const u64 count = event.read().value_or(KernelCount{}).counted;
+    if (expected == Expected::nothing_odd && count >= half_around)
+      return cpu.fail(fmt::format("an event has counted {}", count));
+    counted += count;
+  }
+  if (expected == Expected::every_sample && samples != overflows)
+    cpu.fail(fmt::format("{} periods are over, and {} have a sample", overflows, samples));
+  if (expected == Expected::whole_periods && counted != overflows * period)
+    cpu.fail(fmt::format("{} periods are over, and {} counted", overflows, counted));
+}
+
 /// What must hold when nothing is enabled any more.
-void check_end(explore::Cpu& cpu, const KernelMachine& machine, const Events& events, u64 overflows,
-               u64 samples) {
+void check_end(explore::Cpu& cpu, const KernelMachine& machine, const Events& events, Expected expected,
+               u64 overflows, u64 samples) {
   if (!machine.traps().empty()) return cpu.fail(text_of(machine.traps().front()));
   if (cpu.pmu().running_counters() != 0) return cpu.fail("a counter still runs");
   const auto lvtpc = cpu.pmu().rdmsr(msr::X2APIC_LVTPC);
   if (lvtpc.ok() && (*lvtpc & msr::lvtpc::MASKED) != 0) return cpu.fail("interrupts stay masked");
-  u64 counted = 0;
-  for (const KernelEvent& event : events.all) counted += event.read().value_or(KernelCount{}).counted;
   if (samples > overflows) return cpu.fail(fmt::format("{} samples of {} periods", samples, overflows));
-  if (counted != overflows * period)
-    cpu.fail(fmt::format("{} periods are over, and {} counted", overflows, counted));
+  check_counts(cpu, events, expected, overflows, samples);
 }
 
 /// One entry on a booted machine: each run begins with the same kernel and the same hardware.
@@ -186,46 +285,50 @@ Result<explore::Report, Error> explore_entry(KernelMachine& machine, const Entry
     Overflows overflows;
     cpu.pmu().set_observer(&overflows);
     machine.set_bus(&cpu);
-    watch.begin(cpu, entry.precise != 0);
+    watch.begin(cpu, entry.precise());
     entry.before(events);
     cpu.open();
     entry.watched(events);
     cpu.close();
     const bool stopped = cpu.pmu().running_counters() == 0;
+    if (entry.expected == Expected::every_sample) watch.take();
     events.disable();
     if (stopped && entry.name.starts_with("reprogram")) cpu.fail("the counters were not enabled again");
     machine.set_bus(nullptr);
     check_late_interrupt(cpu, watch);
-    check_end(cpu, machine, events, overflows.count, watch.samples());
+    check_end(cpu, machine, events, entry.expected, overflows.count, watch.samples());
     watch.end();
     cpu.pmu().set_observer(nullptr);
   };
   auto report = explore::explore_on(machine.pmu(), scenario,
                                     {.most_pmis = 1,
                                      .causes = {explore::Cause::overflow, explore::Cause::spurious},
-                                     .greatest_delay = delay});
+                                     .greatest_delay = entry.expected == Expected::every_sample ? 0 : delay});
   machine.restore(image);
   machine.pmu().set_pmi_handler(&machine);
   return report;
 }
 
 std::string explored(const CpuModel& model, const Entry& entry, u32 delay) {
+  if (linux_release() < entry.since_release || !entry.exists(model)) return "";
   KernelMachine machine(model);
   if (const int error = machine.boot(); error != 0) return "";
   linux_task_started(first_task, first_task, "first");
   linux_task_started(second_task, second_task, "second");
   linux_switch_to(first_task);
   Events events;
-  for (const u64 config : {0xC0, 0xC4}) {
-    auto event = KernelEvent::open(sampling(config, entry.precise), -1, {.pid = first_task, .cpu = -1});
+  for (const Asked& asked : entry.events) {
+    const int leader = asked.leader ? events.all[*asked.leader].descriptor() : -1;
+    auto event = KernelEvent::open(asked.attr, leader, {.pid = first_task, .cpu = -1});
     if (!event.ok())
       return fmt::format("{} {}: refused: {}\n", model.name, entry.name, event.error().message);
     events.all.push_back(std::move(event).value());
   }
   if (auto mapped = events.all.front().map_ring(ring_pages); !mapped.ok())
     throw CommandError(mapped.error().message);
-  if (auto given = events.all.back().write_into_ring_of(events.all.front()); !given.ok())
-    throw CommandError(given.error().message);
+  for (std::size_t n = 1; n < events.all.size(); ++n)
+    if (auto given = events.all[n].write_into_ring_of(events.all.front()); !given.ok())
+      throw CommandError(given.error().message);
   const explore::Report report = value_or_fail(explore_entry(machine, entry, events, delay));
   const std::string head =
       fmt::format("{} {}: {} runs, {} places", model.name, entry.name, report.runs, report.boundaries);
@@ -270,8 +373,10 @@ void add_explore(CLI::App& app) {
   command
       ->add_option(
           "--entry", options->entries,
-          "enable, disable, reprogram, read, tick, switch, hotplug, drain, and enable-, disable-, switch-, "
-          "hotplug-precise (default all)")
+          "enable, disable, reprogram, read, tick, switch, hotplug, drain; enable-, disable-, switch-, "
+          "hotplug-precise; enable-, drain-, switch-single of records that are not collected; acr-enable, "
+          "-disable, -reprogram, -tick, -switch, -precise, -counted of events that reload each other; "
+          "recorded-group of counters in records (default all)")
       ->allow_extra_args(false);
   command->add_option("--delay", options->delay, "Places that a PMI may be late by (default 2)");
   command->callback([options] { run_explore(*options); });
