@@ -25,14 +25,17 @@ CORES = [
     ("haswell", "haswell", []), ("broadwell", "broadwell", []), ("skylake", "skylake", ["-dispatch=4"]),
     ("skylake-x", "skylake-avx512", ["-dispatch=4"]), ("icelake-server", "icelake-server", ["-dispatch=5"]),
     ("goldencove", "alderlake", []), ("sapphirerapids", "sapphirerapids", []),
+    ("naples", "znver1", ["-dispatch=6"]), ("rome", "znver2", ["-dispatch=6"]), ("milan", "znver3", []),
+    ("genoa", "znver4", []),
 ]
 
-# LLVM has one uop for what loads and computes on these, as the cores have.
-WHOLE = ("bonnell", "silvermont")
+# LLVM has one uop for what loads and computes on these, as the cores have. Small cores are their own front end, too.
+SMALL = ("bonnell", "silvermont")
+WHOLE = ("milan", "genoa")
 
 
 def counting(name):
-    return "fused" if name in WHOLE else "split"
+    return "fused" if name in SMALL else "whole" if name in WHOLE else "split"
 
 
 INTEGER = ["rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13"]
@@ -67,7 +70,8 @@ MIX = [
 
 
 # What LLVM has wrong (docs/core-model.md): not drawn for its cores.
-WRONG = {"alderlake": ("and", "or", "xor", "addsd", "movq %"), "sapphirerapids": ("and", "or", "xor", "addsd", "movq %")}
+WRONG = {"alderlake": ("and", "or", "xor", "addsd", "movq %"), "sapphirerapids": ("and", "or", "xor", "addsd", "movq %"),
+         "znver1": ("movq %",), "znver2": ("movq %",), "znver3": ("movq %",), "znver4": ("movq %",)}
 
 
 def different(text):
@@ -229,9 +233,23 @@ def copies(template):
                                      z=f"%zmm{n + 3}") for n in range(10))
 
 
-def measured_rows(path):
-    rows = re.findall(r"\{(\w+), ([0-9.]+), ([0-9.]+)\}", path.read_text())
+def rows_of(text):
+    rows = re.findall(r"\{(\w+), ([0-9.]+), ([0-9.]+)(?:, \d+)*\}", text)
     return [(form, float(latency), float(throughput)) for form, latency, throughput in rows]
+
+
+def measured_rows(path):
+    """Those of a core, and those of its family that it does not say otherwise."""
+    text = path.read_text()
+    rows = rows_of(text)
+    shared = re.search(r"tables\[\] = \{(.*?)\}", text)
+    if shared:
+        family = (path.parent / "zen_family.h").read_text()
+        for table in re.findall(r"zen::(\w+)", shared.group(1)):
+            own = {form for form, _, _ in rows}
+            array = re.search(rf"MeasuredCost {table}\[\] = \{{(.*?)\n\}};", family, re.S).group(1)
+            rows += [row for row in rows_of(array) if row[0] not in own]
+    return rows
 
 
 def compare_measured(model, args):
@@ -242,7 +260,8 @@ def compare_measured(model, args):
     cache = dict(zip(ordered, assemble(ordered)))
     names = {"golden_cove": "goldencove", "redwood_cove": "redwoodcove", "lion_cove": "lioncove",
              "knights_landing": "knightslanding", "skylake_x": "skylake-x", "icelake_server": "icelake-server",
-             "goldmont_plus": "goldmont-plus"}
+             "goldmont_plus": "goldmont-plus", "zen1": "naples", "zen2": "rome", "zen3": "milan", "zen4": "genoa",
+             "zen5": "turin"}
     within = lambda ours, theirs: abs(ours - theirs) <= max(1.0, 0.15 * theirs)
     for path in sorted((top / "src/cpu/costs").glob("*.cpp")):
         if path.stem in ("costs", "raptor_cove"):

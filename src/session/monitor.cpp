@@ -147,7 +147,8 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
     return refuse(
         "it samples registers beyond the general ones, and the trace holds none: 'pmusim trace record --regs "
         "simd' records them");
-  if (samples_accesses(attr) && !model().has_timing_model)
+  const bool is_by_unit = events::is_sampled_by_unit(model(), attr);
+  if (samples_accesses(attr) && model().amd.has_core_extension() && !is_by_unit)
     return refuse(
         fmt::format("it samples data addresses, their sources or latencies, and counters of {} tell "
                     "nothing of them",
@@ -157,7 +158,7 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
         "it samples data addresses, their sources or latencies, and core '{}' does not look at memory: "
         "core 'interval' does",
         name_of(core_)));
-  if (events::is_sampled_by_unit(model(), attr) && core_ != CoreLevel::interval)
+  if (is_by_unit && core_ != CoreLevel::interval)
     return refuse(
         fmt::format("instruction-based sampling writes down caches and latencies, and core '{}' does not "
                     "look at memory: core 'interval' does",

@@ -126,5 +126,67 @@ TEST(InstructionCosts, BonnellStartsInOrder) {
   EXPECT_NEAR(cycles_of("silvermont", divide_then_multiply), 34, 1);
 }
 
+// AMD's cores: cycles of uops.info and Agner Fog's tables.
+const Code eight_adds{
+    0x4D, 0x01, 0xC8, 0x4D, 0x01, 0xCA, 0x4D, 0x01, 0xCB, 0x4D, 0x01, 0xCC,   // add r8..r12, r9
+    0x4D, 0x01, 0xCD, 0x4D, 0x01, 0xCE, 0x4D, 0x01, 0xCF, 0x4C, 0x01, 0xC8};  // r13..r15, rax
+const Code four_adds(eight_adds.begin(), eight_adds.begin() + 12);
+const Code two_loads(three_loads.begin(), three_loads.begin() + 7);
+const Code six_moves{0x4D, 0x89, 0xC8, 0x4D, 0x89, 0xCA, 0x4D, 0x89, 0xCB,
+                     0x4D, 0x89, 0xCC, 0x4D, 0x89, 0xCD, 0x4D, 0x89, 0xCE};
+const Code two_ymm_adds{0xC5, 0xF4, 0x58, 0xC2, 0xC5, 0xF4, 0x58, 0xDA};  // vaddps of ymm0 and ymm3
+const Code zmm_add{0x62, 0xF1, 0x75, 0x48, 0xFE, 0xC2};                   // vpaddd zmm0, zmm1, zmm2
+const Code divide{0x48, 0xF7, 0xF3};                                      // div rbx
+const Code vector_chain{0x0F, 0x58, 0xC1};                                // addps xmm0, xmm1
+
+Code operator+(Code first, const Code& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+TEST(ZenCosts, FourAdditionsShareACycleAndSixOnZen5) {
+  for (const char* const model : {"naples", "rome", "milan", "genoa"})
+    EXPECT_NEAR(cycles_of(model, eight_adds), 2, 0.1) << model;
+  EXPECT_NEAR(cycles_of("turin", eight_adds, 3), 4, 0.2);
+}
+
+TEST(ZenCosts, SixOpsAreDispatchedInACycleFromZen3On) {
+  for (const char* const model : {"milan", "genoa"}) {
+    EXPECT_NEAR(cycles_of(model, four_adds + two_loads), 1, 0.1) << model;
+    EXPECT_NEAR(cycles_of(model, six_moves), 1, 0.1) << model;
+    EXPECT_NEAR(cycles_of(model, six_moves + six_moves + four_adds), 16.0 / 6, 0.1) << model;
+  }
+}
+
+TEST(ZenCosts, LoadsAreTwoInACycleAndThreeFromZen3On) {
+  EXPECT_NEAR(cycles_of("naples", three_loads), 1.5, 0.1);
+  EXPECT_NEAR(cycles_of("rome", three_loads), 1.5, 0.1);
+  EXPECT_NEAR(cycles_of("milan", three_loads), 1, 0.1);
+}
+
+TEST(ZenCosts, StoresAreOneInACycleAndTwoFromZen3On) {
+  EXPECT_NEAR(cycles_of("rome", two_stores), 2, 0.1);
+  EXPECT_NEAR(cycles_of("genoa", two_stores), 1, 0.1);
+}
+
+TEST(ZenCosts, ChainsTakeTheMeasuredLatencies) {
+  for (const char* const model : {"naples", "rome", "milan", "genoa", "turin"})
+    EXPECT_NEAR(cycles_of(model, imul_chain), 3, 0.1) << model;
+  for (const char* const model : {"naples", "rome", "milan", "genoa"})
+    EXPECT_NEAR(cycles_of(model, vector_chain), 3, 0.1) << model;
+}
+
+TEST(ZenCosts, DivisionsTakeWhatSmallOperandsDo) {
+  EXPECT_NEAR(cycles_of("rome", divide), 14, 1) << "8 to 41 measured, one in 14";
+  EXPECT_NEAR(cycles_of("milan", divide), 10, 1) << "9 to 19";
+}
+
+TEST(ZenCosts, WideVectorsAreTwoOpsOrTwoPasses) {
+  EXPECT_NEAR(cycles_of("naples", two_ymm_adds), 2, 0.1);
+  EXPECT_NEAR(cycles_of("rome", two_ymm_adds), 1, 0.1);
+  EXPECT_NEAR(cycles_of("genoa", zmm_add, 4), 2, 0.1);
+  EXPECT_NEAR(cycles_of("turin", zmm_add, 4), 1, 0.1);
+}
+
 }  // namespace
 }  // namespace pmusim

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Cycles per iteration of loops as the timing model has them, for scripts/compare_core_costs.py. Reads lines
 //
-//     MODEL fused|split HEX
+//     MODEL fused|split|whole HEX
 //
 // and writes a number for each. `split` counts as llvm-mca does: an instruction that loads and computes is
-// two uops, loads take five cycles, and the front end delivers whatever is taken. Nothing misses, and no load
-// waits for a store. A branch at the end that goes to the beginning is taken.
+// two uops, loads take five cycles (on Intel's large cores), and the front end delivers whatever is taken.
+// `whole` does so, too, but leaves such an instruction one uop. Nothing misses, and no load waits for a
+// store. A branch at the end that goes to the beginning is taken.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -79,11 +80,13 @@ void widen_front_end(CoreParameters& core) {
   core.fetch_bytes = 4096;
 }
 
-double cycles_per_iteration(CpuModel model, const std::string& hex, bool split) {
-  if (split && model.core_type == CoreType::core) model.core.l1d.latency_cycles = 5;
-  if (split) model.core.move_elimination = MoveElimination::none;
-  if (split) model.core.macro_fusion = MacroFusion::none;
-  if (split) widen_front_end(model.core);
+double cycles_per_iteration(CpuModel model, const std::string& hex, const std::string& counting) {
+  const bool split = counting == "split", as_llvm = split || counting == "whole";
+  if (split && model.vendor == Vendor::intel && model.core_type == CoreType::core)
+    model.core.l1d.latency_cycles = 5;
+  if (as_llvm) model.core.move_elimination = MoveElimination::none;
+  if (as_llvm) model.core.macro_fusion = MacroFusion::none;
+  if (as_llvm) widen_front_end(model.core);
   auto core = Core::create(model);
   const trace::Block block = block_of(hex, split);
   if (!core.ok() || block.instructions.empty()) return 0;
@@ -110,7 +113,6 @@ int main() {
       std::cerr << model.error().message << "\n";
       return 2;
     }
-    std::cout << fmt::format("{:.2f}\n", cycles_per_iteration(*model, hex, counting == "split"))
-              << std::flush;
+    std::cout << fmt::format("{:.2f}\n", cycles_per_iteration(*model, hex, counting)) << std::flush;
   }
 }

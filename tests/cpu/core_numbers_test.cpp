@@ -91,9 +91,9 @@ TEST(CoreNumbers, CachesOfCodeAreThoseOfCpuid) {
     std::string_view model;
     unsigned kib, ways;
   };
-  constexpr Cache caches[] = {{"nehalem", 32, 4},   {"skylake", 32, 8},   {"redwoodcove", 64, 16},
-                              {"lioncove", 64, 16}, {"gracemont", 64, 8}, {"skymont", 64, 8},
-                              {"silvermont", 32, 8}};
+  constexpr Cache caches[] = {{"nehalem", 32, 4},    {"skylake", 32, 8},   {"redwoodcove", 64, 16},
+                              {"lioncove", 64, 16},  {"gracemont", 64, 8}, {"skymont", 64, 8},
+                              {"silvermont", 32, 8}, {"naples", 64, 4},    {"genoa", 32, 8}};
   for (const Cache& cache : caches) {
     const CpuModel model = find_cpu_model(cache.model).value();
     EXPECT_EQ(model.core.l1i.bytes, cache.kib * 1024) << cache.model;

@@ -19,7 +19,7 @@ xsave::ComponentTable amd_components(u64 xcr0) {
 
 }  // namespace
 
-CpuModel amd_model(const AmdProduct& product, std::span<const CoreNumber> numbers) {
+CpuModel amd_model(const AmdProduct& product, const AmdCore& core) {
   constexpr u32 ibpb = 1u << 12;  // CPUID.80000008H:EBX
   CpuModel m;
   m.name = product.name;
@@ -33,7 +33,6 @@ CpuModel amd_model(const AmdProduct& product, std::span<const CoreNumber> number
   m.freeze = FreezeStyle::streamlined;
   m.rdpmc = RdpmcEncoding::plain;
   m.select = SelectLayout::wide_events;
-  m.has_timing_model = false;
   m.pmi_masks_lvtpc = false;
   m.has_pdcm = false;
   m.has_x2apic = product.has_x2apic;
@@ -48,9 +47,9 @@ CpuModel amd_model(const AmdProduct& product, std::span<const CoreNumber> number
     m.lbr.format = LbrFormat::amd_v2;
     m.lbr.has_select = true;
   }
-  for (const CoreNumber& n : numbers) set(m.core, n);
-  m.core.numbers = numbers;
-  m.core.tsc_hz = product.tsc_hz;
+  use(m.core, core.numbers, core.costs());
+  m.core.macro_fusion = core.fusion;
+  m.core.move_elimination = MoveElimination::all;
   return m;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core_numbers.h"
 #include "cores.h"
+#include "cpu/costs/costs.h"
 #include "event_rows.h"
 #include "presets.h"
 
@@ -11,24 +12,96 @@
 namespace pmusim {
 namespace presets {
 
-/// A product: its CPUID signature, and the words of the dump (InstLatX64) that say what its PMU has.
+/// A product: its CPUID signature, and the words of the dump (InstLatX64) that say what its PMU has. The TSC
+/// has the clock of P0, and memory takes `memory_cycles` of it (recalled: measured nanoseconds).
 struct AmdProduct {
   std::string_view name, title;
   u32 family = 0, model = 0, stepping = 0;
   u64 tsc_hz = 0;
+  unsigned memory_cycles = 0;
+  unsigned l3_mib = 0;  ///< of its core complex, where it is not the core's
   AmdFeatures words;
   u64 xcr0 = 7, xss = 0;
   bool has_x2apic = true;
 };
 
-/// Six counters of 48 bits and no fixed ones, as every Zen has them. What `numbers` leaves out of the timing
-/// model is as in a CoreParameters that nobody set.
-CpuModel amd_model(const AmdProduct& product, std::span<const CoreNumber> numbers);
+/// What the timing model has of a core.
+struct AmdCore {
+  std::span<const CoreNumber> numbers;
+  const InstructionCosts& (*costs)();
+  MacroFusion
+      fusion;  ///< the nearest of Intel's: the first fuses comparisons alone, the second all that compute
+};
+
+/// A core's numbers, and those that no Zen differs in as far as is known. There are no delays for prefixes
+/// that change lengths, and one thread has four decoders on Zen 5 as well.
+template <std::size_t size>
+constexpr auto zen_numbers(const std::array<CoreNumber, size>& own) {
+  using enum FactSource;
+  return event_rows::join(
+      own, std::to_array<CoreNumber>({
+               count("retire_width", &CoreParameters::retire_width, 8, published),
+               count("decoders", &CoreParameters::decoders, 4, published),
+               count("fetch_bytes", &CoreParameters::fetch_bytes, 32, published),
+               count("loop_buffer_uops", &CoreParameters::loop_buffer_uops, 0, recalled),
+               count("loop_buffer_unrolls", &CoreParameters::loop_buffer_unrolls, 0, recalled),
+               count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
+               count("decoder_switch_cycles", &CoreParameters::decoder_switch_cycles, 1, inferred),
+               count("length_change_cycles", &CoreParameters::length_change_cycles, 0, recalled),
+               count("resteer_cycles", &CoreParameters::resteer_cycles, 9, inferred),
+               count("system_call_cycles", &CoreParameters::system_call_cycles, 100, inferred),
+               count("page_walk_cycles", &CoreParameters::page_walk_cycles, 20, inferred),
+               count("page_walk_loads", &CoreParameters::page_walk_loads, 1, inferred),
+               count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 7, recalled),
+               count("l1_stride_loads", &CoreParameters::l1_stride_loads, 256, inferred),
+               count("l2_stream_pages", &CoreParameters::l2_stream_pages, 32, inferred),
+               count("l2_stream_gap_lines", &CoreParameters::l2_stream_gap_lines, 2, inferred),
+               count("l2_stream_burst_lines", &CoreParameters::l2_stream_burst_lines, 2, inferred),
+               count("l2_stream_ahead_lines", &CoreParameters::l2_stream_ahead_lines, 20, inferred),
+               count("l2_prefetches_outstanding", &CoreParameters::l2_prefetches_outstanding, 16, inferred),
+               count("next_page_prefetch", &CoreParameters::next_page_prefetch, 0, inferred),
+               count("adjacent_line_level", &CoreParameters::adjacent_line_level, 0, inferred),
+               count("blocked_forward_cycles", &CoreParameters::blocked_forward_cycles, 13, inferred),
+               count("address_alias_cycles", &CoreParameters::address_alias_cycles, 5, inferred),
+               count("disambiguation_loads", &CoreParameters::disambiguation_loads, 256, inferred),
+               count("machine_clear_cycles", &CoreParameters::machine_clear_cycles, 20, inferred),
+           }));
+}
+
+constexpr CacheGeometry geometry_of(std::span<const CoreNumber> numbers, std::string_view name) {
+  for (const CoreNumber& n : numbers)
+    if (n.name == name) return n.geometry;
+  return {};
+}
+
+/// What is different in a product.
+template <const AmdProduct& product, const AmdCore& core>
+constexpr auto product_numbers() {
+  using enum FactSource;
+  constexpr std::array clocks{clock("tsc_hz", &CoreParameters::tsc_hz, product.tsc_hz, cpuid),
+                              count("memory_latency_cycles", &CoreParameters::memory_latency_cycles,
+                                    product.memory_cycles, recalled)};
+  if constexpr (product.l3_mib == 0) {
+    return clocks;
+  } else {
+    constexpr CacheGeometry usual = geometry_of(core.numbers, "l3");
+    return event_rows::join(
+        clocks, std::array{cache("l3", &CoreParameters::l3,
+                                 {product.l3_mib * mib, usual.ways, usual.line_bytes, usual.latency_cycles},
+                                 recalled)});
+  }
+}
+
+/// Six counters of 48 bits and no fixed ones, as every Zen has them.
+CpuModel amd_model(const AmdProduct& product, const AmdCore& core);
 
 /// `CoreFacts::presets` wants functions.
-template <const AmdProduct& product, const auto& numbers>
+template <const AmdProduct& product, const AmdCore& core>
 CpuModel amd_preset() {
-  return amd_model(product, numbers);
+  static constexpr auto own = product_numbers<product, core>();
+  CpuModel model = amd_model(product, core);
+  use_product(model.core, own, core.costs());
+  return model;
 }
 
 inline constexpr u64 avx_and_pkru = 0x207, avx512_and_pkru = 0x2E7, cet = 0x1800;
@@ -39,8 +112,16 @@ namespace cores::zen {
 
 using namespace event_rows;
 
+/// Fills of L1D for loads and stores, by where the line was.
+inline constexpr SignalSet l1d_misses{load_l1_miss, store_l1_miss},
+    l2_data_misses{load_l2_miss, store_l2_miss}, l3_data_hits{load_l3_hit, store_l3_hit},
+    memory_fills{load_l3_miss, store_l3_miss};
+inline constexpr EventRule l2_data_hits{.any = {load_l2_hit, store_l1_miss}, .none = {store_l2_miss}};
+
 /// Counted on Zen 1 to Zen 5, by the numbers and names of the vendor's lists. Branches include interrupts and
-/// exceptions, which are far ones.
+/// exceptions, which are far ones. The core runs no wrong path, has one node and one complex, and pages of
+/// 4 KiB; an instruction accesses L1D once for loads and stores of any size. A row that lists of some
+/// generations leave out has the name that others give it, and 060.C8, which perf asks for, one of ours.
 inline constexpr auto common_events = std::to_array<EventDefinition>({
     row("LS_NOT_HALTED_CYC", 0x076, 0x00, sum(Q::cycles)),
     row("EX_RET_INSTR", 0x0C0, 0x00, on(instruction)),
@@ -53,26 +134,135 @@ inline constexpr auto common_events = std::to_array<EventDefinition>({
     row("EX_RET_NEAR_RET_MISPRED", 0x0C9, 0x00, on(mispredicted_return)),
     row("EX_RET_BRN_IND_MISP", 0x0CA, 0x00, on(mispredicted_indirect)),
     row("EX_RET_COND", 0x0D1, 0x00, on(conditional)),
+    row("EX_DIV_BUSY", 0x0D3, 0x00, sum(Q::divider_cycles_integer)),
     row("EX_DIV_COUNT", 0x0D4, 0x00, on(divide)),
+    row("BP_DE_REDIRECT", 0x091, 0x00, on(front_end_resteer)),
+    row("LS_DISPATCH.LD_DISPATCH", 0x029, 0x01, on_but_not(load, store)),
+    row("LS_DISPATCH.STORE_DISPATCH", 0x029, 0x02, on_but_not(store, load)),
+    row("LS_DISPATCH.LD_ST_DISPATCH", 0x029, 0x04, on_all({load, store})),
+    row("LS_DISPATCH.ALL", 0x029, 0x07, on_any({load, store})),
+    row("LS_DC_ACCESSES", 0x040, 0x00, on_any({load, store})),
     row("LS_L1_D_TLB_MISS.TLB_RELOAD_4K_L2_HIT", 0x045, 0x01, on_any({load_stlb_hit, store_stlb_hit})),
     row("LS_L1_D_TLB_MISS.TLB_RELOAD_4K_L2_MISS", 0x045, 0x10, on_any({load_stlb_miss, store_stlb_miss})),
+    row("LS_L1_D_TLB_MISS.ALL_L2_MISS", 0x045, 0xF0, on_any({load_stlb_miss, store_stlb_miss})),
+    row("LS_L1_D_TLB_MISS.ALL", 0x045, 0xFF,
+        on_any({load_stlb_hit, store_stlb_hit, load_stlb_miss, store_stlb_miss})),
+    row("L2_REQUEST_G1.CACHEABLE_IC_READ", 0x060, 0x10, on(l1i_miss)),
+    row("L2_REQUEST_G1.RD_BLK_X", 0x060, 0x40, on(store_l1_miss)),
+    row("L2_REQUEST_G1.RD_BLK_L", 0x060, 0x80, on(load_l1_miss)),
+    row("L2_REQUEST_G1.RD_BLK_L_X_CHANGE_TO_X", 0x060, 0xC8, on_any(l1d_misses)),
+    row("L2_REQUEST_G1.ALL_NO_PREFETCH", 0x060, 0xF9, sum(Q::l2_requests)),
+    row("L2_REQUEST_G1.L2_HW_PF", 0x060, 0x02, sum(Q::l2_prefetches)),
+    row("L2_REQUEST_G1.ALL", 0x060, 0xFF, sum_of({Q::l2_requests, Q::l2_prefetches})),
+    row("L2_CACHE_REQ_STAT.IC_FILL_MISS", 0x064, 0x01, on(l2i_miss)),
+    row("L2_CACHE_REQ_STAT.IC_HIT_IN_L2", 0x064, 0x06, on_but_not(l1i_miss, l2i_miss)),
+    row("L2_CACHE_REQ_STAT.IC_ACCESS_IN_L2", 0x064, 0x07, on(l1i_miss)),
+    row("L2_CACHE_REQ_STAT.LS_RD_BLK_C", 0x064, 0x08, on_any(l2_data_misses)),
+    row("L2_CACHE_REQ_STAT.IC_DC_MISS_IN_L2", 0x064, 0x09, sum(Q::l2_misses)),
+    row("L2_CACHE_REQ_STAT.LS_RD_BLK_X", 0x064, 0x10, on_but_not(store_l1_miss, store_l2_miss)),
+    row("L2_CACHE_REQ_STAT.LS_RD_BLK_L_HIT_X", 0x064, 0x40, on(load_l2_hit)),
+    row("L2_CACHE_REQ_STAT.DC_HIT_IN_L2", 0x064, 0xF0, l2_data_hits),
+    row("IC_CACHE_FILL_L2", 0x082, 0x00, on_but_not(l1i_miss, l2i_miss)),
+    row("IC_CACHE_FILL_SYS", 0x083, 0x00, on(l2i_miss)),
+    row("BP_L1_TLB_MISS_L2_HIT", 0x084, 0x00, on_but_not(itlb_miss, stlb_instruction_miss)),
+    row("BP_L1_TLB_MISS_L2_MISS", 0x085, 0xFF, on(stlb_instruction_miss)),
 });
 
-/// Ops that retire, under the names that the lists have used for them.
-inline constexpr auto ops_of_zen1 =
-    std::to_array<EventDefinition>({row("EX_RET_COPS", 0x0C1, 0x00, sum(Q::uops)),
-                                    row("EX_RET_FUS_BRNCH_INST", 0x1D0, 0x00, on_fused_pair())});
-inline constexpr auto ops_of_zen3 = std::to_array<EventDefinition>({
+/// Of one or two generations.
+inline constexpr auto until_zen2 = std::to_array<EventDefinition>({
+    row("EX_RET_COPS", 0x0C1, 0x00, sum(Q::uops)),
+    row("EX_RET_FUS_BRNCH_INST", 0x1D0, 0x00, on_fused_pair()),
+    row("LS_MISAL_ACCESSES", 0x047, 0x00, on_any({split_load, split_store})),
+});
+inline constexpr auto until_zen3 = std::to_array<EventDefinition>({
+    row("EX_RET_MMX_FP_INSTR.X87_INSTR", 0x0CB, 0x01, on(x87)),
+    row("EX_RET_BRN_RESYNC", 0x0C7, 0x00, on(self_modifying_clear)),
+    row("LS_TABLEWALKER.DSIDE", 0x046, 0x03, sum_of({Q::page_walks_load, Q::page_walks_store})),
+    row("LS_TABLEWALKER.ISIDE", 0x046, 0x0C, sum(Q::page_walks_instruction)),
+    row("LS_MAB_ALLOC.LOADS", 0x041, 0x01, on(load_l1_miss)),
+    row("LS_MAB_ALLOC.STORES", 0x041, 0x02, on(store_l1_miss)),
+    row("IC_OC_MODE_SWITCH.OC_IC_MODE_SWITCH", 0x28A, 0x02, on(dsb_to_mite)),
+});
+inline constexpr auto only_zen1 = std::to_array<EventDefinition>({
+    row("DE_DIS_DISPATCH_TOKEN_STALLS0.RETIRE_TOKEN_STALL", 0x0AF, 0x40, sum(Q::reorder_buffer_full_cycles)),
+});
+inline constexpr auto only_zen2 = std::to_array<EventDefinition>({
+    row("EX_RET_COND_MISP", 0x0D2, 0x00, on(mispredicted_conditional)),
+    row("LS_REFILLS_FROM_SYS.LS_MABRESP_LCL_L2", 0x043, 0x01, l2_data_hits),
+    row("LS_REFILLS_FROM_SYS.LS_MABRESP_LCL_CACHE", 0x043, 0x02, on_any(l3_data_hits)),
+    row("LS_REFILLS_FROM_SYS.LS_MABRESP_LCL_DRAM", 0x043, 0x08, on_any(memory_fills)),
+    row("DE_DIS_UOPS_FROM_DECODER.DECODER_DISPATCHED", 0x0AA, 0x01, sum_of({Q::uops_mite, Q::uops_ms})),
+    row("DE_DIS_UOPS_FROM_DECODER.OPCACHE_DISPATCHED", 0x0AA, 0x02, sum(Q::uops_dsb)),
+    row("DE_DIS_DISPATCH_TOKEN_STALLS0.RETIRE_TOKEN_STALL", 0x0AF, 0x20, sum(Q::reorder_buffer_full_cycles)),
+    row("DE_DIS_DISPATCH_TOKEN_STALLS1.LOAD_QUEUE_TOKEN_STALL", 0x0AE, 0x02, sum(Q::load_buffer_full_cycles)),
+    row("DE_DIS_DISPATCH_TOKEN_STALLS1.STORE_QUEUE_TOKEN_STALL", 0x0AE, 0x04,
+        sum(Q::store_buffer_full_cycles)),
+});
+inline constexpr auto since_zen2 = std::to_array<EventDefinition>({
+    row("LS_BAD_STATUS2.STLI_OTHER", 0x024, 0x02, on(store_forward_blocked)),
+});
+inline constexpr auto zen2_and_3 = std::to_array<EventDefinition>({
+    row("DE_DIS_UOP_QUEUE_EMPTY_DI0", 0x0A9, 0x00, sum(Q::starved_cycles)),
+});
+inline constexpr auto since_zen3 = std::to_array<EventDefinition>({
     row("EX_RET_OPS", 0x0C1, 0x00, sum(Q::uops)),
     row("EX_RET_IND_BRCH_INSTR", 0x0CC, 0x00, on(indirect)),
     row("EX_RET_FUSED_INSTR", 0x1D0, 0x00, on_fused_pair()),
+    row("EX_RET_MSPRD_BRNCH_INSTR_DIR_MSMTCH", 0x1C7, 0x00, on(mispredicted_conditional)),
     row("LS_MISAL_LOADS.MA64", 0x047, 0x01, on(split_load)),
+    row("LS_DMND_FILLS_FROM_SYS.LOCAL_L2", 0x043, 0x01, l2_data_hits),
+    row("LS_DMND_FILLS_FROM_SYS.LOCAL_CCX", 0x043, 0x02, on_any(l3_data_hits)),
+    row("LS_DMND_FILLS_FROM_SYS.NEAR_CACHE", 0x043, 0x04, never()),
+    row("LS_DMND_FILLS_FROM_SYS.DRAM_IO_NEAR", 0x043, 0x08, on_any(memory_fills)),
+    row("LS_DMND_FILLS_FROM_SYS.FAR_CACHE", 0x043, 0x10, never()),
+    row("LS_DMND_FILLS_FROM_SYS.DRAM_IO_FAR", 0x043, 0x40, never()),
+    row("LS_DMND_FILLS_FROM_SYS.ALL", 0x043, 0xFF, on_any(l1d_misses)),
+    row("LS_ANY_FILLS_FROM_SYS.ALL", 0x044, 0xFF, sum(Q::l1d_replacements)),
+    row("IC_TAG_HIT_MISS.INSTRUCTION_CACHE_HIT", 0x18E, 0x07, sum(Q::l1i_hits)),
+    row("IC_TAG_HIT_MISS.INSTRUCTION_CACHE_MISS", 0x18E, 0x18, sum(Q::l1i_misses)),
+    row("IC_TAG_HIT_MISS.ALL_INSTRUCTION_CACHE_ACCESSES", 0x18E, 0x1F, sum_of({Q::l1i_hits, Q::l1i_misses})),
+});
+inline constexpr auto zen3_and_4 = std::to_array<EventDefinition>({
+    row("LS_MAB_ALLOC.LOAD_STORE_ALLOCATIONS", 0x041, 0x3F, on_any(l1d_misses)),
+    row("DE_DIS_DISPATCH_TOKEN_STALLS1.LOAD_QUEUE_RSRC_STALL", 0x0AE, 0x02, sum(Q::load_buffer_full_cycles)),
+    row("DE_DIS_DISPATCH_TOKEN_STALLS1.STORE_QUEUE_RSRC_STALL", 0x0AE, 0x04,
+        sum(Q::store_buffer_full_cycles)),
+    row("DE_DIS_DISPATCH_TOKEN_STALLS2.RETIRE_TOKEN_STALL", 0x0AF, 0x20, sum(Q::reorder_buffer_full_cycles)),
 });
 inline constexpr auto since_zen4 = std::to_array<EventDefinition>({
     row("EX_RET_UNCOND_BRNCH_INSTR_MISPRED", 0x1C8, 0x00, on_but_not(mispredicted, conditional)),
     row("EX_RET_UNCOND_BRNCH_INSTR", 0x1C9, 0x00, on_but_not(branch, conditional)),
     row("EX_RET_UCODE_INSTR", 0x1C1, 0x00, on(microcoded)),
+    row("EX_RET_UCODE_OPS", 0x1C2, 0x00, sum(Q::slots_heavy)),
     row("EX_NO_RETIRE.ALL", 0x0D6, 0x1B, sum(Q::stall_cycles)),
+    row("EX_NO_RETIRE.LOAD_NOT_COMPLETE", 0x0D6, 0xA2, sum(Q::stall_cycles_memory)),
+    row("LS_NOT_HALTED_P0_CYC.P0_FREQ_CYC", 0x120, 0x01, sum(Q::reference_cycles)),
+    row("DE_NO_DISPATCH_PER_SLOT.NO_OPS_FROM_FRONTEND", 0x1A0, 0x01, sum(Q::slots_frontend)),
+    row("DE_NO_DISPATCH_PER_SLOT.BACKEND_STALLS", 0x1A0, 0x1E, sum(Q::slots_backend)),
+    row("DE_NO_DISPATCH_PER_SLOT.SMT_CONTENTION", 0x1A0, 0x60, never()),
+    row("DE_OP_QUEUE_EMPTY", 0x0A9, 0x00, sum(Q::starved_cycles)),
+    row("DE_SRC_OP_DISP.OP_CACHE", 0x0AA, 0x02, sum(Q::uops_dsb)),
+    row("DE_SRC_OP_DISP.ALL", 0x0AA, 0x07, sum(Q::uops_issued)),
+    row("L2_CACHE_REQ_STAT.DC_ACCESS_IN_L2", 0x064, 0xF8, on_any(l1d_misses)),
+    row("L2_CACHE_REQ_STAT.ALL", 0x064, 0xFF, sum(Q::l2_requests)),
+});
+inline constexpr auto only_zen4 = std::to_array<EventDefinition>({
+    row("DE_SRC_OP_DISP.DECODER", 0x0AA, 0x01, sum_of({Q::uops_mite, Q::uops_ms})),
+    row("RESYNCS_OR_NC_REDIRECTS", 0x096, 0x00, on(machine_clear)),
+});
+inline constexpr auto only_zen5 = std::to_array<EventDefinition>({
+    row("DE_SRC_OP_DISP.X86_DECODER", 0x0AA, 0x01, sum_of({Q::uops_mite, Q::uops_ms})),
+    row("BP_REDIRECTS.ALL", 0x09F, 0x00, on_any({machine_clear, mispredicted})),
+    row("BP_REDIRECTS.RESYNC", 0x09F, 0x01, on(machine_clear)),
+    row("BP_REDIRECTS.EX_REDIR", 0x09F, 0x02, on(mispredicted)),
+    row("LS_LOCKS.ALL", 0x025, 0x1F, on(locked)),
+    row("LS_MAB_ALLOC.LOAD_STORE_ALLOCATIONS", 0x041, 0x07, on_any(l1d_misses)),
+    row("L2_FILL_RSP_SRC.ALL", 0x165, 0xDE, sum(Q::l2_lines_in)),
+    row("DE_DISPATCH_STALL_CYCLE_DYNAMIC_TOKENS_PART1.LOAD_QUEUE_RSRC_STALL", 0x0AE, 0x02,
+        sum(Q::load_buffer_full_cycles)),
+    row("DE_DISPATCH_STALL_CYCLE_DYNAMIC_TOKENS_PART1.STORE_QUEUE_RSRC_STALL", 0x0AE, 0x04,
+        sum(Q::store_buffer_full_cycles)),
+    row("DE_DISPATCH_STALL_CYCLE_DYNAMIC_TOKENS_PART2.RETQ", 0x0AF, 0x20, sum(Q::reorder_buffer_full_cycles)),
 });
 
 /// Event select bits of an event of 12 bits.

@@ -35,7 +35,7 @@ constexpr Shape shapes[] = {
     on(Form::zero_idiom, &R::alu, 0),
     on(Form::move, &R::alu),
     on(Form::vector_move, &R::vector),
-    on(Form::adc, &R::shift),
+    on(Form::adc, &R::condition),
     on(Form::lea, &R::lea),
     like(Form::lea_three, Form::lea, &R::lea_three),
     like(Form::lea_scaled, Form::lea_three, &R::lea_three),
@@ -44,8 +44,8 @@ constexpr Shape shapes[] = {
     like(Form::shift_by_cl, Form::shift, &R::shift),
     like(Form::rotate, Form::shift, &R::shift),
     on(Form::double_shift, &R::multiply, 3),
-    on(Form::set, &R::shift),
-    on(Form::cmov, &R::shift),
+    on(Form::set, &R::condition),
+    on(Form::cmov, &R::condition),
     on(Form::bswap, &R::shift),
     on(Form::xchg, &R::alu, 2, 3),
     on(Form::imul_32, &R::multiply, 3),
@@ -66,7 +66,7 @@ constexpr Shape shapes[] = {
     on(Form::ret, &R::taken_branch, 1, 2),
     on(Form::far_branch, &R::branch, 30, 30),
     on(Form::load, nullptr, 0),
-    on(Form::vector_load, nullptr, 1),
+    on(Form::vector_load, &R::vector_load, 1),
     on(Form::store, nullptr, 1),
     on(Form::push, nullptr, 1),
     on(Form::pop, nullptr, 0),
@@ -120,14 +120,14 @@ constexpr Shape shapes[] = {
     like(Form::square_root_256_double, Form::square_root_double, &R::fp_divide, 18),
     on(Form::reciprocal, &R::fp_multiply, 4),
     on(Form::compare_flags, &R::from_vector, 2),
-    on(Form::compare, &R::fp_add, 4),
-    on(Form::minimum, &R::fp_add, 4),
+    on(Form::compare, &R::fp_compare, 4),
+    on(Form::minimum, &R::fp_compare, 4),
     like(Form::round, Form::add_scalar_double, &R::fp_add, 8, 2),
     on(Form::convert_from_integer, &R::to_vector, 5, 2),
     on(Form::convert_to_integer, &R::from_vector, 6, 2),
-    on(Form::convert_packed, &R::fp_add, 4),
-    on(Form::convert_to_double, &R::shuffle, 5, 2),
-    on(Form::convert_to_single, &R::shuffle, 5, 2),
+    on(Form::convert_packed, &R::convert, 4),
+    on(Form::convert_to_double, &R::convert_precision, 5, 2),
+    on(Form::convert_to_single, &R::convert_precision, 5, 2),
     on(Form::move_to_vector, &R::to_vector, 2),
     on(Form::move_from_vector, &R::from_vector, 2),
     on(Form::logic, &R::logic),
@@ -152,8 +152,8 @@ constexpr Shape shapes[] = {
     like(Form::extract_lane, Form::permute_lanes, &R::lanes, 3),
     on(Form::mask_bytes, &R::from_vector, 2),
     on(Form::vector_test, &R::from_vector, 3, 2),
-    on(Form::aes_encode, &R::vector_multiply, 4),
-    like(Form::aes_decode, Form::aes_encode, &R::vector_multiply, 4),
+    on(Form::aes_encode, &R::encryption, 4),
+    like(Form::aes_decode, Form::aes_encode, &R::encryption, 4),
     on(Form::carryless_multiply, &R::lanes, 5),
     on(Form::sha, &R::lanes, 4),
     on(Form::gather_single_256, &R::load, 22, 12),
@@ -162,11 +162,12 @@ constexpr Shape shapes[] = {
     like(Form::gather_quad_256, Form::gather_single_256, &R::load, 20, 8),
 };
 
-const MeasuredCost* find_measured(std::span<const MeasuredCost> measured, Form form) {
-  const auto found =
-      std::find_if(measured.begin(), measured.end(), [&](const MeasuredCost& m) { return m.form == form; });
-  if (found != measured.end()) return &*found;
-  return relative_of(form) == form ? nullptr : find_measured(measured, relative_of(form));
+const MeasuredCost* find_measured(std::span<const MeasuredCosts> tables, Form form) {
+  for (const MeasuredCosts measured : tables) {
+    const auto found = std::ranges::find(measured, form, &MeasuredCost::form);
+    if (found != measured.end()) return &*found;
+  }
+  return relative_of(form) == form ? nullptr : find_measured(tables, relative_of(form));
 }
 
 bool divides(Form form) {
@@ -199,6 +200,7 @@ std::array<PortUse, 2> uses_of(const Shape& shape, const MeasuredCost* cost, Por
   }
   if (throughput > longest_pipelined || (is_microcode(shape.form) && throughput >= 1))
     return {PortUse{PortMask{1} << sequencer_port, 1, whole_cycles(throughput)}};
+  if (cost != nullptr && cost->port_uops != 0) return {PortUse{ports, cost->port_uops, 1}};
   const double work = throughput * std::popcount(ports);
   const bool one_uop = latency == 1 && std::popcount(ports) > 1;
   const double uops = one_uop ? 1 : std::clamp(static_cast<double>(nearest(work)), 1.0, 200.0);
@@ -213,7 +215,8 @@ InstructionCost cost_of(const Shape& shape, const MeasuredCost* measured, const 
   const double latency = timed ? measured->latency : stalls ? measured->throughput : shape.latency;
   InstructionCost cost;
   cost.latency_cycles = whole_cycles(latency);
-  cost.uops = static_cast<u8>(shape.uops);
+  const bool counted = measured != nullptr && measured->form == shape.form && measured->uops != 0;
+  cost.uops = counted ? measured->uops : static_cast<u8>(shape.uops);
   cost.uses = uses_of(shape, measured, ports, cost.latency_cycles);
   return cost;
 }
@@ -238,7 +241,11 @@ InstructionForm relative_of(InstructionForm form) {
   return shape == std::end(shapes) ? form : shape->relative;
 }
 
-InstructionCosts make_costs(std::span<const MeasuredCost> measured, const PortRoles& ports,
+InstructionCosts make_costs(MeasuredCosts measured, const PortRoles& ports, WideDivision division) {
+  return make_costs(std::span(&measured, 1), ports, division);
+}
+
+InstructionCosts make_costs(std::span<const MeasuredCosts> tables, const PortRoles& ports,
                             WideDivision division) {
   InstructionCosts costs;
   costs.load_ports = ports.load;
@@ -247,7 +254,7 @@ InstructionCosts make_costs(std::span<const MeasuredCost> measured, const PortRo
   costs.read_modify_write_uops = ports.read_modify_write_uops;
   for (const Shape& shape : shapes)
     costs.by_form[static_cast<unsigned>(shape.form)] =
-        cost_of(shape, find_measured(measured, shape.form), ports);
+        cost_of(shape, find_measured(tables, shape.form), ports);
   for (const Form form : {Form::div_64, Form::idiv_64})
     if (division.small_quotient_cycles != 0 && costs.of(form).uses[1].ports != 0)
       shorten_division(costs.by_form[static_cast<unsigned>(form)], division.small_quotient_cycles);

@@ -15,7 +15,10 @@ struct PortRoles;
 struct MeasuredCost {
   InstructionForm form;
   double latency, throughput;
+  u8 uops = 0;       ///< slots; 0: as on all cores
+  u8 port_uops = 0;  ///< what its ports do; 0: what latency and throughput say
 };
+using MeasuredCosts = std::span<const MeasuredCost>;
 
 /// Divisions of 128 by 64 bits whose quotient is small, as nearly all are. 0: they cost what all do.
 struct WideDivision {
@@ -23,7 +26,10 @@ struct WideDivision {
 };
 
 /// Forms that were not measured have the cost of their nearest relative.
-InstructionCosts make_costs(std::span<const MeasuredCost> measured, const PortRoles& ports,
+InstructionCosts make_costs(MeasuredCosts measured, const PortRoles& ports, WideDivision division);
+
+/// The same of several tables: the first that has a form says what it costs.
+InstructionCosts make_costs(std::span<const MeasuredCosts> tables, const PortRoles& ports,
                             WideDivision division);
 
 /// The relative whose cost a form has where nobody measured it; itself if there is none.
@@ -59,6 +65,11 @@ const InstructionCosts& tremont();
 const InstructionCosts& gracemont();
 const InstructionCosts& crestmont();
 const InstructionCosts& skymont();
+const InstructionCosts& zen1();
+const InstructionCosts& zen2();
+const InstructionCosts& zen3();
+const InstructionCosts& zen4();
+const InstructionCosts& zen5();
 
 }  // namespace pmusim::costs
 

@@ -23,6 +23,10 @@ struct PortRoles {
   PortMask fp_add, fp_multiply, fp_divide;
   PortMask vector, logic, shuffle, lanes, vector_multiply, vector_shift, to_vector, from_vector;
   PortMask taken_branch = branch;
+  PortMask condition = shift;  ///< what reads flags
+  PortMask vector_load = 0;    ///< beside `load`, where fewer of them have room for a vector
+  PortMask fp_compare = fp_add, convert = fp_add, convert_precision = shuffle;
+  PortMask encryption = vector_multiply;
   u8 read_modify_write_uops = 2;  ///< small cores keep an instruction that loads, computes and stores whole
 };
 
@@ -412,6 +416,106 @@ inline constexpr PortRoles skymont_ports{
     .vector_shift = ports({18, 19, 20, 21}),
     .to_vector = ports({18}),
     .from_vector = ports({19}),
+};
+
+/// AMD's cores. ALUs are 0 to 3 (0 to 5 on Zen 5), then come units for addresses; the floating-point pipes
+/// are 8 to 11 (10 to 13), as FP0 to FP3 in what uops.info saw do the work. What goes through one unit there,
+/// such as data of stores, has a port here that is no pipe of silicon's.
+inline constexpr PortRoles zen1_ports{
+    .alu = ports({0, 1, 2, 3}),
+    .shift = ports({0, 1, 2, 3}),
+    .multiply = ports({1}),
+    .branch = ports({0, 3}),
+    .lea = ports({0, 1, 2, 3}),
+    .lea_three = ports({0, 1}),
+    .scan = ports({0, 1, 2, 3}),
+    .load = ports({4, 5}),
+    .store_address = ports({4, 5}),
+    .store_data = ports({7}),
+    .fp_add = ports({10, 11}),
+    .fp_multiply = ports({8, 9}),
+    .fp_divide = ports({11}),
+    .vector = ports({8, 9, 11}),
+    .logic = ports({8, 9, 10, 11}),
+    .shuffle = ports({9, 10}),
+    .lanes = ports({10}),
+    .vector_multiply = ports({8}),
+    .vector_shift = ports({10}),
+    .to_vector = ports({18}),
+    .from_vector = ports({10}),
+    .taken_branch = ports({3}),
+    .vector_load = ports({16, 17}),
+    .fp_compare = ports({8, 9}),
+    .convert = ports({11}),
+    .convert_precision = ports({11}),
+    .encryption = ports({8, 9}),
+    .read_modify_write_uops = 1,
+};
+inline constexpr PortRoles zen2_ports = [] {
+  PortRoles roles = zen1_ports;
+  roles.store_address = ports({4, 5, 6});
+  return roles;
+}();
+inline constexpr PortRoles zen3_ports{
+    .alu = ports({0, 1, 2, 3}),
+    .shift = ports({1, 2}),
+    .multiply = ports({1}),
+    .branch = ports({0, 7}),
+    .lea = ports({0, 1, 2, 3}),
+    .lea_three = ports({0, 1, 2, 3}),
+    .scan = ports({0, 1, 2, 3}),
+    .load = ports({4, 5, 6}),
+    .store_address = ports({4, 5, 6}),
+    .store_data = ports({14, 15}),
+    .fp_add = ports({10, 11}),
+    .fp_multiply = ports({8, 9}),
+    .fp_divide = ports({8, 9}),
+    .vector = ports({8, 9, 10, 11}),
+    .logic = ports({8, 9, 10, 11}),
+    .shuffle = ports({9, 10}),
+    .lanes = ports({8, 9}),
+    .vector_multiply = ports({8, 11}),
+    .vector_shift = ports({9, 10}),
+    .to_vector = ports({18}),
+    .from_vector = ports({12, 13}),
+    .condition = ports({0, 3}),
+    .vector_load = ports({16, 17}),
+    .convert_precision = ports({10, 11}),
+    .encryption = ports({8, 9}),
+    .read_modify_write_uops = 1,
+};
+inline constexpr PortRoles zen4_ports = [] {
+  PortRoles roles = zen3_ports;
+  roles.shuffle = ports({9, 10, 11});
+  roles.read_modify_write_uops = 2;
+  return roles;
+}();
+inline constexpr PortRoles zen5_ports{
+    .alu = ports({0, 1, 2, 3, 4, 5}),
+    .shift = ports({0, 1, 2}),
+    .multiply = ports({0, 1, 2}),
+    .branch = ports({3, 4, 5}),
+    .lea = ports({0, 1, 2, 3, 4, 5}),
+    .lea_three = ports({0, 1, 2, 3, 4, 5}),
+    .scan = ports({0, 1, 2}),
+    .load = ports({6, 7, 8, 9}),
+    .store_address = ports({6, 7, 8, 9}),
+    .store_data = ports({14, 15}),
+    .fp_add = ports({12, 13}),
+    .fp_multiply = ports({10, 11}),
+    .fp_divide = ports({10, 11}),
+    .vector = ports({10, 11, 12, 13}),
+    .logic = ports({10, 11, 12, 13}),
+    .shuffle = ports({11, 12, 13}),
+    .lanes = ports({10, 11}),
+    .vector_multiply = ports({10, 13}),
+    .vector_shift = ports({11, 12}),
+    .to_vector = ports({18}),
+    .from_vector = ports({19, 20}),
+    .condition = ports({3, 4, 5}),
+    .vector_load = ports({16, 17}),
+    .convert_precision = ports({12, 13}),
+    .encryption = ports({10, 11}),
 };
 
 }  // namespace pmusim::costs
