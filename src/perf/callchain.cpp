@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "perf/callchain.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace pmusim::perf {
@@ -43,9 +44,9 @@ void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, c
   if (in_kernel && !attr.exclude_callchain_kernel) chain = {callchain_context::KERNEL, frame.registers.rip};
   const Registers* const user = in_kernel ? target.user_registers() : &frame.registers;
   if (attr.exclude_callchain_user || user == nullptr) return;
-  const std::size_t markers = chain.empty() ? 1 : 2;  // which are none of the addresses
+  const std::size_t parts = chain.empty() ? 1 : 2;  // each begins with a mark and an address
   const SampledPlace place = place_of(data, *user, in_kernel);
-  const auto callers = target.callers(place, attr.sample_max_stack - 1);
+  const auto callers = target.callers(place, std::max<std::size_t>(attr.sample_max_stack, parts) - parts);
   chain.push_back(callchain_context::USER);
   if (callers) {
     chain.push_back(place.ip.value_or(place.interrupted_ip));
@@ -54,7 +55,7 @@ void unwind(std::vector<u64>& chain, const Attr& attr, const SampleData& data, c
   }
   chain.push_back(user->rip);
   if (in_kernel || frame.registers_known)
-    follow_frames(chain, (*user)[Gpr::rbp], attr.sample_max_stack + markers, target);
+    follow_frames(chain, (*user)[Gpr::rbp], attr.sample_max_stack + parts, target);
 }
 
 }  // namespace pmusim::perf

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "tests/perf/core_fixture.h"
 
 namespace pmusim::perf {
@@ -200,6 +202,32 @@ TEST_F(CoreSampling, AChainHasAsManyAddressesAsItsEventAllows) {
   count(10);
   EXPECT_EQ(chain_of(drain_records(of_three).at(0)),
             (std::vector<u64>{kernel_mark, kernel_code, user_mark, 0x401000, 0x402000}));
+}
+
+/// Knows what the task was in.
+struct KeptCalls final : Target {
+  std::optional<std::vector<u64>> callers(const SampledPlace& place, std::size_t limit) const override {
+    asked = place;
+    std::vector<u64> all{0x402000, 0x403000, 0x404000};
+    all.resize(std::min(all.size(), limit));
+    return all;
+  }
+  mutable SampledPlace asked;
+};
+
+TEST_F(CoreSampling, ATargetThatKeepsCallsIsAskedForThem) {
+  const KeptCalls task;
+  core.set_target(task);
+  Attr two = sampling(10, perf::sample::CALLCHAIN);
+  two.sample_max_stack = 2;
+  RingBuffer &all = map(open(sampling(10, perf::sample::CALLCHAIN))), &some = map(open(two));
+  frame.registers.rip = 0x401000;
+  count(10);
+  EXPECT_EQ(chain_of(drain_records(all).at(0)),
+            (std::vector<u64>{user_mark, 0x401000, 0x402000, 0x403000, 0x404000}));
+  EXPECT_EQ(chain_of(drain_records(some).at(0)), (std::vector<u64>{user_mark, 0x401000, 0x402000}));
+  EXPECT_EQ(task.asked.interrupted_ip, 0x401000u);
+  EXPECT_FALSE(task.asked.ip.has_value());
 }
 
 TEST_F(CoreSampling, PhysicalAddressesComeFromKnownPageTables) {
