@@ -5,37 +5,182 @@
 #include <memory>
 
 #include "base/suggest.h"
+#include "output.h"
+#include "pmusim/annotate/export.h"
 #include "profile_option.h"
 
 namespace pmusim::tools {
 
 namespace {
 
+using annotate::Ranking;
+using annotate::RankingField;
+using annotate::RankingStacks;
+
 struct ReportCommand {
   ProfileOption profile;
-  std::vector<std::string> sort{"symbol"};
+  std::vector<std::string> sort{"symbol"}, fields, modules;
+  std::string symbol_filter, call_graph = "none", separator, export_format, event;
+  std::string output = "-";
+  double percent_limit = 0;
+  bool children = false, no_children = false, header = false;
+  bool counts = false, side_by_side = false;  // which the tables have in any case
 };
 
-annotate::Ranking ranking_of(const std::string& key) {
-  using annotate::Ranking;
-  static const std::map<std::string_view, Ranking> rankings{
-      {"symbol", Ranking::symbols}, {"sym", Ranking::symbols}, {"module", Ranking::modules},
-      {"dso", Ranking::modules},    {"line", Ranking::lines},  {"srcline", Ranking::lines},
-      {"branch", Ranking::branches}};
-  if (const auto found = rankings.find(key); found != rankings.end()) return found->second;
+/// What a word of a list means, or the end of the command.
+template <class T>
+T word_of(std::string_view option, const std::string& word, const std::map<std::string_view, T>& words,
+          std::string_view expected) {
+  if (const auto found = words.find(word); found != words.end()) return found->second;
   std::vector<std::string_view> names;
-  for (const auto& [name, ranking] : rankings) names.push_back(name);
-  throw CommandError(
-      fmt::format("--sort {}: expected symbol, module, line or branch{}", key, did_you_mean(key, names)));
+  for (const auto& [name, value] : words) names.push_back(name);
+  throw CommandError(fmt::format("{} {}: expected {}{}", option, word, expected, did_you_mean(word, names)));
 }
 
-void run_report(const ReportCommand& command) {
-  std::vector<annotate::Ranking> rankings;
-  for (const std::string& key : command.sort) rankings.push_back(ranking_of(key));
+const std::map<std::string_view, Ranking> rankings_by_name{
+    {"symbol", Ranking::symbols}, {"sym", Ranking::symbols}, {"module", Ranking::modules},
+    {"dso", Ranking::modules},    {"line", Ranking::lines},  {"srcline", Ranking::lines},
+    {"branch", Ranking::branches}};
+
+const std::map<std::string_view, RankingField> fields_by_name{
+    {"overhead", RankingField::overhead}, {"overhead_children", RankingField::children},
+    {"children", RankingField::children}, {"sample", RankingField::samples},
+    {"samples", RankingField::samples},   {"period", RankingField::period},
+    {"dso", RankingField::module},        {"module", RankingField::module},
+    {"sym", RankingField::symbol},        {"symbol", RankingField::symbol},
+    {"srcline", RankingField::line},      {"line", RankingField::line}};
+
+const std::map<std::string_view, RankingStacks> stacks_by_name{{"none", RankingStacks::none},
+                                                               {"caller", RankingStacks::callees},
+                                                               {"callee", RankingStacks::callers},
+                                                               {"flat", RankingStacks::flat}};
+
+annotate::RankingOptions ranking_options(const ReportCommand& command) {
+  annotate::RankingOptions options;
+  options.rankings.clear();
+  for (const std::string& key : command.sort)
+    options.rankings.push_back(word_of("--sort", key, rankings_by_name, "symbol, module, line or branch"));
+  for (const std::string& field : command.fields)
+    options.fields.push_back(
+        word_of("-F", field, fields_by_name, "overhead, children, sample, period, dso, symbol or srcline"));
+  const std::string graph = command.call_graph.empty() ? "caller" : command.call_graph;  // -g alone, as perf
+  options.stacks = word_of("-g", graph, stacks_by_name, "caller, callee, flat or none");
+  options.colours = terminal_colours();
+  options.percent_limit = command.percent_limit;
+  options.modules = command.modules;
+  options.symbol_filter = command.symbol_filter;
+  options.header = command.header;
+  if (!command.separator.empty()) options.separator = command.separator;
+  if (command.children) options.children = annotate::RankingChildren::ranked;
+  if (command.no_children) options.children = annotate::RankingChildren::hidden;
+  return options;
+}
+
+/// By its name, or by its number from 1 on.
+u32 event_number(const annotate::Report& report, const std::string& wanted) {
+  std::string names;
+  for (u32 number = 0; number < report.events.size(); ++number) {
+    const std::string& name = report.events[number].name;
+    if (wanted.empty() || wanted == name || wanted == fmt::format("{}", number + 1)) return number;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  throw CommandError(
+      fmt::format("--event {}: the profile has {}", wanted, names.empty() ? "no event" : names));
+}
+
+annotate::ExportFormat export_format(const std::string& name) {
+  if (const auto format = annotate::find_export_format(name)) return *format;
+  const auto names = annotate::export_format_names();
+  throw CommandError(
+      fmt::format("--export {}: expected {}{}", name, fmt::join(names, ", "), did_you_mean(name, names)));
+}
+
+void run_export(ReportCommand& command) {
+  const annotate::ExportFormat format = export_format(command.export_format);
+  if (command.profile.html || command.profile.json)
+    throw CommandError("--export goes with neither --html nor --json: each is all of the output");
+  if (!command.event.empty() && annotate::holds_all_events(format))
+    throw CommandError(fmt::format("--event: a file of {} holds all events", name_of(format)));
+  check_output_name(command.output, std::span(&command.profile.input, 1));
+  command.profile.options = annotate::options_for_export(command.profile.options);
+  const annotate::Report report = command.profile.report();
+  print_notes(report);
+  const u32 event = event_number(report, command.event);
+  const std::string file = annotate::export_profile(report, format, event);
+  if (command.output == "-") return print_to(stdout, file);
+  write_page(command.output, file);
+}
+
+void run_report(ReportCommand& command) {
+  if (!command.export_format.empty()) return run_export(command);
+  if (command.output != "-" || !command.event.empty())
+    throw CommandError("-o and --event are of --export, which says the format");
+  const annotate::RankingOptions options = ranking_options(command);
   const annotate::Report report = command.profile.report();
   print_notes(report);
   if (command.profile.print_other_than_text(report)) return;
-  fmt::print("{}", annotate::ranking_text(report, rankings, terminal_colours()));
+  fmt::print("{}", annotate::ranking_text(report, options));
+}
+
+void refuse(CLI::App& command, const char* option, const char* reason) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          option,
+          [option, reason](const std::vector<std::string>&) {
+            throw CommandError(fmt::format("{}: {}", option, reason));
+          })
+      ->group("");
+}
+
+void add_row_options(CLI::App& command, ReportCommand* c) {
+  command.option_defaults()->group("Rows and columns");
+  command
+      .add_option("-s,--sort", c->sort,
+                  "symbol (sym), module (dso), line (srcline), branch: a table for each")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      .add_option("-F,--fields", c->fields,
+                  "Columns: overhead, overhead_children (children), sample, period, dso, symbol, srcline")
+      ->delimiter(',');
+  command.add_flag("-n,--show-nr-samples", c->counts, "Show numbers of samples: is done anyway");
+  command.add_flag("--group", c->side_by_side, "Show all events side by side: is done anyway");
+  command.add_option("--percent-limit", c->percent_limit, "Leave out rows below this many percent")
+      ->check(CLI::Range(0.0, 100.0));
+  command.add_option("-d,--dsos", c->modules, "Only rows of these modules (paths, or names of files)")
+      ->delimiter(',');
+  command.add_option("--symbol-filter", c->symbol_filter, "Only rows of functions with this in their name");
+  refuse(command, "-c,--comms", "samples are summed up over all tasks; record those of one process with -p");
+}
+
+void add_stack_options(CLI::App& command, ReportCommand* c) {
+  command.option_defaults()->group("Call stacks");
+  CLI::Option* const ranked =
+      command.add_flag("--children", c->children, "Rank functions by what they called, too");
+  command.add_flag("--no-children", c->no_children, "Show no column of what functions called")
+      ->excludes(ranked);
+  command
+      .add_option(
+          "-g,--call-graph", c->call_graph,
+          "Below each function: caller (what it called), callee (who called it), flat (each stack), none")
+      ->expected(0, 1)
+      ->default_str("caller");
+}
+
+void add_output_options(CLI::App& command, ReportCommand* c) {
+  command.option_defaults()->group("Output");
+  command.add_option("-x,-t,--field-separator", c->separator,
+                     "Text between fields instead of columns; '.' stands for it within names");
+  command.add_flag("--header", c->header, "First print what the file says of the recording");
+  std::string formats;
+  for (const std::string_view name : annotate::export_format_names())
+    formats += (formats.empty() ? "" : ", ") + std::string(name);
+  command.add_option("--export", c->export_format,
+                     "Write the stacks in the format of another tool: " + formats);
+  command.add_option("-o,--output", c->output, "File for --export; - is standard output")
+      ->capture_default_str();
+  command.add_option("--event", c->event,
+                     "For formats that hold one event (collapsed, chrome): which, by name or number");
 }
 
 }  // namespace
@@ -45,15 +190,15 @@ void add_report(CLI::App& app) {
   CLI::App* const command =
       app.add_subcommand("report", "Rank the symbols, modules, source lines and branches of a profile");
   options->profile.add_to(*command);
-  command
-      ->add_option("-s,--sort", options->sort,
-                   "symbol (sym), module (dso), line (srcline), branch: a table for each")
-      ->delimiter(',')
-      ->capture_default_str();
+  add_row_options(*command, options.get());
+  add_stack_options(*command, options.get());
+  add_output_options(*command, options.get());
   command->footer(
       "Overhead is the share of the event's count; Children, where samples have call stacks, that of a "
       "function\nand all that it called.\n\n"
-      "  pmusim report --sort symbol,line,branch");
+      "  pmusim report --sort symbol,line,branch\n"
+      "  pmusim report --children -g caller --percent-limit 1\n"
+      "  pmusim report --export collapsed -o stacks.txt");
   command->callback([options] { run_report(*options); });
 }
 

@@ -7,6 +7,7 @@
 #include "cpu/model_names.h"
 #include "events/listing.h"
 #include "events/perf_list.h"
+#include "pmusim/annotate/export.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/policies.h"
 #include "pmusim/perf/kernel.h"
@@ -81,6 +82,12 @@ Words events_of(const Line& line) {
   return names;
 }
 
+Words export_formats(const Line&) {
+  Words names;
+  for (const std::string_view name : annotate::export_format_names()) names.emplace_back(name);
+  return names;
+}
+
 Words help_topics(const Line& line) {
   Words names = {"perf-options"};
   for (const CLI::App* const sub : line.command->get_parent()->get_subcommands({}))
@@ -95,7 +102,8 @@ struct Source {
 constexpr std::array word_sources{
     Source{"model", models},       Source{"policy", policy_settings},    Source{"kernel", kernels},
     Source{"event", events_of},    Source{"events pattern", events_of},  Source{"list what", events_of},
-    Source{"models name", models}, Source{"policies pattern", policies}, Source{"help command", help_topics}};
+    Source{"models name", models}, Source{"policies pattern", policies}, Source{"help command", help_topics},
+    Source{"export", export_formats}};
 
 /// The words of "TEXT:{none,gpr,simd}".
 Words members(const std::string& type) {

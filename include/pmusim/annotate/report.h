@@ -239,6 +239,37 @@ enum class Ranking : u8 { symbols, modules, lines, branches };
 /// One table for each of `rankings`, hottest first, under a head that says what was sampled.
 std::string ranking_text(const Report& report, const std::vector<Ranking>& rankings, Colours colours);
 
+/// What a row of a ranking can show.
+enum class RankingField : u8 { overhead, children, samples, period, module, symbol, line };
+
+/// Whether functions are ranked by what they called, too. `shown`: they are not, and a column has it where
+/// there are call stacks.
+enum class RankingChildren : u8 { shown, ranked, hidden };
+
+/// What is printed of the stacks that a function of a ranking is in.
+enum class RankingStacks : u8 {
+  none,
+  callees,  ///< below it what it called
+  callers,  ///< below it who called it
+  flat,     ///< each stack on a line, outermost first
+};
+
+/// Which tables are printed, and how.
+struct RankingOptions {
+  std::vector<Ranking> rankings{Ranking::symbols};
+  Colours colours = Colours::none;
+  std::vector<RankingField>
+      fields;  ///< columns of symbols, modules and lines in this order; empty: the usual
+  RankingChildren children = RankingChildren::shown;
+  RankingStacks stacks = RankingStacks::none;
+  double percent_limit = 0;              ///< rows below it, of each event, are left out
+  std::vector<std::string> modules;      ///< rows of these alone (paths or names of files); empty: of all
+  std::string symbol_filter;             ///< rows of symbols with this in their name alone
+  std::optional<std::string> separator;  ///< between fields, instead of columns; it becomes '.' within names
+  bool header = false;                   ///< first what the file says of the recording
+};
+std::string ranking_text(const Report& report, const RankingOptions& options);
+
 /// Everything in the report, as JSON with the names of its members.
 std::string to_json(const Report& report);
 

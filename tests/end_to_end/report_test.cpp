@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// pmusim report beside perf report, and its exports read by others' tools.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "pmusim/base/bits.h"
+#include "tests/end_to_end/command.h"
+
+namespace pmusim::test::report_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Percentages of functions, added up where there are several of a name.
+using Shares = std::map<std::string, double>;
+
+class ReportTest : public testing::Test {
+ protected:
+  /// A program with call stacks of every kind.
+  static const std::string& file() {
+    static const ScratchDirectory scratch;
+    static const std::string recorded = [] {
+      const std::string trace = scratch.file("kept.pmutrace");
+      EXPECT_EQ(run({pmusim(), "trace", "record", "-o", trace, "--", TEST_KEPT_STACKS}).status, 0);
+      std::string name = scratch.file("perf.data");
+      EXPECT_EQ(
+          run({pmusim(), "record", "-q", "-g", "-e", "cycles:upp", "-c", "1009", "-o", name, trace}).status,
+          0);
+      return name;
+    }();
+    return recorded;
+  }
+  static Output report(std::vector<std::string> options) {
+    options.insert(options.begin(), {pmusim(), "report", "-i", file()});
+    return run(options);
+  }
+  static std::string text(const std::vector<std::string>& options) {
+    const Output output = report(options);
+    EXPECT_EQ(output.status, 0) << output.err;
+    return output.out;
+  }
+  std::string exported(const std::string& format) const {
+    const std::string name = scratch_.file(format);
+    EXPECT_EQ(text({"--export", format, "-o", name}), "");
+    return name;
+  }
+
+ private:
+  ScratchDirectory scratch_;
+};
+
+/// Without parameters, which perf does not show. Lines "12.34%;name", of perf with blanks behind the
+/// percentage and "[.] " before the name.
+Shares shares(const std::string& table) {
+  Shares all;
+  for (const std::string& line : lines(table)) {
+    const std::size_t separator = line.find(';');
+    if (line.empty() || line[0] == '#' || separator == std::string::npos) continue;
+    std::string name = line.substr(separator + 1);
+    if (name.starts_with("[.] ")) name.erase(0, 4);
+    name.erase(std::min(name.find('('), name.find_last_not_of(' ') + 1));
+    all[name] += std::stod(line);
+  }
+  return all;
+}
+
+void expect_same(const Shares& ours, const Shares& perfs) {
+  ASSERT_GT(perfs.size(), 20u);
+  for (const auto& [name, share] : perfs) {
+    const bool demangled = name.find("::") != std::string::npos;  // in ways of their own
+    if (share < 0.01 || name.starts_with("0x") || demangled) continue;
+    ASSERT_TRUE(ours.contains(name)) << name << " " << share;
+    EXPECT_NEAR(ours.at(name), share, 0.015) << name;
+  }
+}
+
+TEST_F(ReportTest, HasThePercentagesOfPerf) {
+  expect_same(shares(text({"-F", "overhead,symbol", "-x", ";"})),
+              shares(perf_output({"report", "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym",
+                                  "-t", ";", "--percent-limit", "0"},
+                                 file())));
+}
+
+// perf looks for the caller at the return address itself, which behind a last call that never returns
+// (_Unwind_Resume, in st_throws) is another function's: these are functions that end otherwise.
+TEST_F(ReportTest, HasTheChildrenOfPerf) {
+  const Shares ours = shares(text({"-F", "children,symbol", "-x", ";", "--children"}));
+  const Shares perfs = shares(perf_output({"report", "--stdio", "--children", "-g", "none", "-F",
+                                           "overhead_children,sym", "-t", ";", "--percent-limit", "0"},
+                                          file()));
+  for (const char* const name : {"main", "st_all", "st_catches", "st_thread", "st_even", "st_switches"}) {
+    ASSERT_TRUE(ours.contains(name) && perfs.contains(name)) << name;
+    EXPECT_GT(ours.at(name), 0.5);
+    EXPECT_NEAR(ours.at(name), perfs.at(name), 0.015) << name;
+  }
+}
+
+TEST_F(ReportTest, LimitsAndFiltersLeaveOutRows) {
+  const std::string all = text({"-x", ","}), limited = text({"-x", ",", "--percent-limit", "5"});
+  EXPECT_LT(lines(limited).size(), lines(all).size());
+  for (const auto& [name, share] : shares(text({"-F", "overhead,sym", "-x", ";", "--percent-limit", "5"})))
+    EXPECT_GE(share, 5) << name;
+  EXPECT_THAT(text({"-F", "dso", "-x", ",", "--dsos", "kept_stacks"}), Not(HasSubstr("perf-")))
+      << "what it has generated is in no file";
+  EXPECT_EQ(lines(text({"-x", ",", "--dsos", "libc.so.6"})).size(), 3u) << "a head and no row";
+  EXPECT_THAT(text({"--symbol-filter", "st_check"}),
+              AllOf(HasSubstr(" st_checkpoint\n"), Not(HasSubstr("_start\n"))));
+  EXPECT_EQ(text({"-n", "--group", "--stdio"}), text({}));
+}
+
+TEST_F(ReportTest, CallGraphsShowBothDirections) {
+  const std::string callers = text({"-g", "callee", "--symbol-filter", "st_odd", "--children"});
+  EXPECT_THAT(callers, HasSubstr("--st_even\n"));
+  const std::string callees = text({"-g", "--symbol-filter", "st_all", "--children"});
+  EXPECT_THAT(callees, AllOf(HasSubstr("--st_even\n"), HasSubstr("--st_catches\n")));
+  EXPECT_THAT(text({"-g", "flat", "--symbol-filter", "st_checkpoint"}),
+              HasSubstr(";st_switches;st_checkpoint\n"));
+}
+
+TEST_F(ReportTest, RefusesWhatItHasNotWithASentence) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"--comms", "prog"}, "--comms: samples are summed up over all tasks"},
+      {{"-s", "comm"}, "expected symbol, module, line or branch"},
+      {{"-F", "overhed"}, "did you mean overhead"},
+      {{"-g", "fractal"}, "expected caller, callee, flat or none"},
+      {{"--children", "--no-children"}, "children"},
+      {{"--percent-limit", "101"}, "percent-limit"},
+      {{"--export", "colapsed"}, "did you mean collapsed"},
+      {{"--export", "pprof", "--event", "1"}, "holds all events"},
+      {{"--export", "collapsed", "--event", "2"}, "--event 2: the profile has cycles:upp"},
+      {{"--export", "collapsed", "--json"}, "--export goes with neither"},
+      {{"--export", "collapsed", "-o", file()}, "input"},
+      {{"-o", "x"}, "--export"}};
+  for (const auto& [options, sentence] : cases) {
+    const Output output = report(options);
+    EXPECT_EQ(output.status, 2) << options.front();
+    EXPECT_THAT(output.err, HasSubstr(sentence));
+    EXPECT_EQ(output.out, "");
+  }
+}
+
+TEST_F(ReportTest, ExportsAddUpToTheEventCount) {
+  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  const u64 whole = json["events"][0]["period"];
+  u64 collapsed = 0, speedscope = 0, chrome = 0;
+  for (const std::string& line : lines(text({"--export", "collapsed"})))
+    if (!line.empty()) collapsed += std::stoull(line.substr(line.rfind(' ') + 1));
+  EXPECT_EQ(collapsed, whole);
+  const auto profiles = nlohmann::json::parse(read_file(exported("speedscope")))["profiles"];
+  for (const auto& weight : profiles[0]["weights"]) speedscope += weight.get<u64>();
+  EXPECT_EQ(speedscope, whole);
+  const auto trace = nlohmann::json::parse(read_file(exported("chrome")));
+  for (const auto& sample : trace["samples"]) chrome += sample["weight"].get<u64>();
+  EXPECT_EQ(chrome, whole);
+}
+
+std::string without_commas(std::string number) {
+  std::erase(number, ',');
+  return number;
+}
+
+TEST_F(ReportTest, CallgrindAnnotateReadsTheSameCosts) {
+  if (!installed("callgrind_annotate")) GTEST_SKIP() << "callgrind_annotate is not installed";
+  const std::string name = exported("callgrind");
+  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  std::map<std::string, u64> children;
+  for (const auto& symbol : json["symbols"])
+    children[symbol["name"]] = std::max<u64>(children[symbol["name"]], symbol["with_callees"][0]["period"]);
+  const Output output = run({"callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", name});
+  EXPECT_EQ(output.status, 0) << output.err;
+  std::size_t compared = 0;
+  for (const std::string& line : lines(output.out)) {
+    std::istringstream words(line);
+    std::string cost, next;
+    if (!(words >> cost)) continue;
+    if (line.find("PROGRAM TOTALS") != std::string::npos) {
+      EXPECT_EQ(without_commas(cost), std::to_string(json["events"][0]["period"].get<u64>()));
+    }
+    for (const char* const function : {"st_all", "st_even", "st_throws", "main"}) {
+      if (line.find(":" + std::string(function) + " [") == std::string::npos) continue;
+      EXPECT_EQ(without_commas(cost), std::to_string(children[function])) << line;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 4u) << output.out;
+}
+
+}  // namespace
+}  // namespace pmusim::test::report_test
