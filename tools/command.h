@@ -27,6 +27,7 @@ void add_why(CLI::App& app, CommandLine line);
 void add_run(CLI::App& app, CommandLine line);
 void add_script(CLI::App& app);
 void add_report(CLI::App& app);
+void add_diff(CLI::App& app);
 void add_annotate(CLI::App& app);
 void add_models(CLI::App& app);
 void add_msr(CLI::App& app);

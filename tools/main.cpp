@@ -31,6 +31,7 @@ void add_commands(CLI::App& app, const CommandLine& line) {
   add_run(app, line);
   add_script(app);
   add_report(app);
+  add_diff(app);
   add_annotate(app);
   add_models(app);
   add_msr(app);
