@@ -175,6 +175,7 @@ class DrivenCpu : public PmiHandler, public driver::PebsHost, public perf::Sampl
     driver::data_of(event).index = static_cast<int>(n);
     driver_.add(event);
     map_[n] = &event;
+    driver_.want_records(event);
     const bool adaptive = driver_.enable(event, map_);
     truth.value = (0 - event.hw.sample_period) & width_mask_;
     event.hw.previous_count = truth.value;
@@ -190,7 +191,7 @@ class DrivenCpu : public PmiHandler, public driver::PebsHost, public perf::Sampl
     // stops.
     for (int drains = 0; drains < 2; ++drains) driver_.drain(DrainTrigger::read, map_, nullptr);
     driver_.disable(*events_[n], map_);
-    driver_.remove(*events_[n], map_);
+    driver_.remove(*events_[n]);
     map_[n] = nullptr;
     write(msr::PERFEVTSEL0 + n, 0);
     if (cpu_.arch_pebs()) write(msr::V6_GP0_CFG_C + 4 * n, 0);
