@@ -81,8 +81,7 @@ TEST_F(AmdModels, SayWhatTheyCannotCount) {
 }
 
 u64 count_of(const Output& counts, const std::string& event) {
-  const bool quoted = event.find(',') != event.npos;
-  const std::size_t name = counts.err.find(",," + (quoted ? "\"" + event + "\"" : event));
+  const std::size_t name = counts.err.find(",," + event);
   if (name == std::string::npos) return 0;
   const std::size_t line = counts.err.rfind('\n', name);
   return std::stoull(counts.err.substr(line == std::string::npos ? 0 : line + 1));
