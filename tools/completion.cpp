@@ -99,11 +99,16 @@ struct Source {
   std::string_view of;  ///< an option without dashes, or "command argument"
   Words (*values)(const Line&);
 };
-constexpr std::array word_sources{
-    Source{"model", models},       Source{"policy", policy_settings},    Source{"kernel", kernels},
-    Source{"event", events_of},    Source{"events pattern", events_of},  Source{"list what", events_of},
-    Source{"models name", models}, Source{"policies pattern", policies}, Source{"help command", help_topics},
-    Source{"export", export_formats}};
+constexpr std::array word_sources{Source{"model", models},
+                                  Source{"policy", policy_settings},
+                                  Source{"kernel", kernels},
+                                  Source{"event", events_of},
+                                  Source{"events pattern", events_of},
+                                  Source{"list what", events_of},
+                                  Source{"models name", models},
+                                  Source{"policies pattern", policies},
+                                  Source{"help command", help_topics},
+                                  Source{"export", export_formats}};
 
 /// The words of "TEXT:{none,gpr,simd}".
 Words members(const std::string& type) {

@@ -29,8 +29,7 @@ struct StackText::Branching {
   std::map<u32, Branching> next;
 };
 
-StackText::StackText(const Report& report, RankingStacks direction)
-    : report_(report), direction_(direction) {
+StackText::StackText(const Report& report, RankingStacks direction) : report_(report), direction_(direction) {
   if (direction != RankingStacks::none && !report.stacks.empty()) stacks_ = listed_stacks(report);
 }
 
@@ -56,8 +55,10 @@ std::string StackText::tree(u32 symbol) const {
 std::string StackText::flat(u32 symbol) const {
   std::vector<const ListedStack*> chosen;
   for (const ListedStack& stack : stacks_)
-    if (stack.symbols.back() == symbol && percent(period_of(stack)) >= least_percent) chosen.push_back(&stack);
-  std::ranges::stable_sort(chosen, std::greater(), [](const ListedStack* stack) { return period_of(*stack); });
+    if (stack.symbols.back() == symbol && percent(period_of(stack)) >= least_percent)
+      chosen.push_back(&stack);
+  std::ranges::stable_sort(chosen, std::greater(),
+                           [](const ListedStack* stack) { return period_of(*stack); });
   std::string text;
   for (const ListedStack* const stack : chosen) {
     text += fmt::format("{:{}}{:.2f}%  ", "", first_indent, percent(period_of(*stack)));

@@ -11,8 +11,8 @@
 namespace pmusim::annotate {
 
 /// The call stacks of a report as lines below its symbols: percentages of the first event's total. What has
-/// less than 0.5 % of it is left out. Of a symbol that is in a stack more than once, the innermost call counts
-/// for who called it and the outermost for what it called.
+/// less than 0.5 % of it is left out. Of a symbol that is in a stack more than once, the innermost call
+/// counts for who called it and the outermost for what it called.
 class StackText {
  public:
   StackText(const Report& report, RankingStacks direction);

@@ -9,7 +9,6 @@
 
 #include "events/sampling_pmus.h"
 #include "pmusim/arch/ibs.h"
-
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::events {

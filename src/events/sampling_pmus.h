@@ -13,9 +13,9 @@
 
 namespace pmusim::events {
 
-/// attr.type of AMD's instruction-based sampling. Linux gives such a PMU the next free number, and readers of a
-/// profile take it from the profile. These are beyond what a kernel comes to, so that under `pmusim run` its own
-/// PMUs keep theirs.
+/// attr.type of AMD's instruction-based sampling. Linux gives such a PMU the next free number, and readers of
+/// a profile take it from the profile. These are beyond what a kernel comes to, so that under `pmusim run`
+/// its own PMUs keep theirs.
 inline constexpr u32 ibs_fetch_type = 1000, ibs_op_type = 1001;
 
 /// A PMU beside the core's that samples and does not count: its directory in

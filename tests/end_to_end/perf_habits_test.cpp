@@ -102,7 +102,8 @@ TEST_F(PerfHabits, RefusesCallChainsOfTheLbrWithBranches) {
     options.insert(options.begin(), branches.begin(), branches.end());
     const Output output = record(options);
     EXPECT_EQ(output.status, 2);
-    EXPECT_THAT(output.err, HasSubstr("--call-graph lbr goes with neither -b nor -j: call chains come from the LBR"));
+    EXPECT_THAT(output.err,
+                HasSubstr("--call-graph lbr goes with neither -b nor -j: call chains come from the LBR"));
   }
 }
 

@@ -7,8 +7,9 @@
 /// What instructions cost on AMD's cores: a table of what all have in common, one for each side of the step
 /// from Zen 2 to Zen 3, and one for each core (costs/zen1.cpp ...) with what is its own. Cycles and
 /// macro-ops are uops.info's of Zen to Zen 4, some of them from memory or by analogy, but for the rows below
-/// "recalled" and "compiler", which is LLVM's scheduling model. Where uops.info bounds the sum of a way to the other register file and
-/// back, the way back from it is taken to be 2 cycles. Divisions cost what small operands do.
+/// "recalled" and "compiler", which is LLVM's scheduling model. Where uops.info bounds the sum of a way to
+/// the other register file and back, the way back from it is taken to be 2 cycles. Divisions cost what small
+/// operands do.
 namespace pmusim::costs::zen {
 
 using enum InstructionForm;
