@@ -75,7 +75,9 @@ set(pmusim_common_headers <algorithm> <array> <bit> <cstring> <functional> <map>
 
 # Sources whose speed nobody waits for (tests, option parsing): full optimisation doubles their time to compile.
 function(pmusim_compile_fast target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O[23]")  # a build that optimises less stays so
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
 endfunction()
 
 # The precompiled header of all test programs; an executable as they are, since code for libraries is compiled otherwise.
