@@ -210,9 +210,9 @@ u64 CounterFile::quiet_instructions(u32 most) const {
     if (ticks(clock, quiet) > room) quiet = cycles_for(clock, room + 1) - 1;
   }
   if (!derived_.metrics_kernel && !derived_.metrics_user) return quiet;
-  PerfMetrics::Slots slots;
-  slots.fill(most);
-  return metrics_.headroom(slots, quiet);
+  PerfMetrics::Slots row;
+  row.fill(most);
+  return metrics_.headroom(row, quiet);
 }
 
 CounterRow CounterFile::occurrences(const SignalSet& signals) const {
