@@ -9,23 +9,9 @@
 set -euo pipefail
 
 [ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '3,8s/^# \?//p' "$0" >&2; exit 2; }
-mkdir -p "$1"
-folder=$(realpath "$1") suite=${2:-trixie-backports}
-none() { echo "fetch-kernel: $1" >&2; exit 3; }
-command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || none "this machine has no apt-get and dpkg-deb to fetch a kernel's source with"
-
-# The mirror that the machine takes its packages from.
-mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p;s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -1 || true)
-mkdir -p "$folder/apt/sources" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
-cat >"$folder/apt/sources/newest.sources" <<EOF
-Types: deb
-URIs: ${mirror:-http://deb.debian.org/debian}
-Suites: $suite
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-EOF
-apt=(-o "Dir::Etc::SourceParts=$folder/apt/sources" -o Dir::Etc::SourceList=/dev/null -o "Dir::State::Lists=$folder/apt/lists"
-  -o "Dir::Cache=$folder/apt/cache" -o APT::Get::List-Cleanup=false -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o APT::Sandbox::User=root)
+. "$(dirname "$0")/suite.sh"
+suite=${2:-trixie-backports}
+use_suites "$1" "a kernel's source" "$suite"
 
 apt-get "${apt[@]}" -qq update >"$folder/apt/log" 2>&1 || none "no list of $suite: $(tail -1 "$folder/apt/log")"
 package=$(apt-cache "${apt[@]}" pkgnames linux-source- | grep -E '^linux-source-[0-9]+\.[0-9]+$' | sort -V | tail -1)

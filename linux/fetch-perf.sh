@@ -11,24 +11,11 @@
 set -euo pipefail
 
 [ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '3,10s/^# \?//p' "$0" >&2; exit 2; }
-mkdir -p "$1"
-folder=$(realpath "$1") release=${2:-trixie}
-none() { echo "fetch-perf: $1" >&2; exit 3; }
-command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || none "this machine has no apt-get and dpkg-deb to fetch perf with"
-
-mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p;s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -1 || true)
-mkdir -p "$folder/apt/sources" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
-cat >"$folder/apt/sources/newest.sources" <<EOF
-Types: deb
-URIs: ${mirror:-http://deb.debian.org/debian}
-Suites: $release $release-backports
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-EOF
+. "$(dirname "$0")/suite.sh"
+release=${2:-trixie}
+use_suites "$1" "perf" "$release" "$release-backports"
 : >"$folder/apt/status"  # nothing is taken to be there: every library comes along
-apt=(-o "Dir::Etc::SourceParts=$folder/apt/sources" -o Dir::Etc::SourceList=/dev/null -o "Dir::State::Lists=$folder/apt/lists"
-  -o "Dir::Cache=$folder/apt/cache" -o "Dir::State::status=$folder/apt/status" -o APT::Get::List-Cleanup=false -o Acquire::Retries=1
-  -o Acquire::http::Timeout=20 -o APT::Sandbox::User=root -o APT::Install-Recommends=false)
+apt+=(-o "Dir::State::status=$folder/apt/status" -o APT::Install-Recommends=false)
 
 run=$folder/perf
 if [ ! -x "$run" ]; then
