@@ -5,14 +5,11 @@
 
 #include "base/printable.h"
 #include "colours.h"
+#include "percent.h"
 
 namespace pmusim::annotate {
 
 namespace {
-
-double share(const Weight& part, const Weight& whole) {
-  return whole.period == 0 ? 0 : 100.0 * static_cast<double>(part.period) / static_cast<double>(whole.period);
-}
 
 class AnnotationPrinter {
  public:
@@ -105,7 +102,7 @@ class AnnotationPrinter {
   void print_instruction(u32 i) {
     const Instruction& instruction = function_.instructions[i];
     for (std::size_t e = 0; e < report_.events.size(); ++e) {
-      const double percent = share(instruction.weights[e], symbol_.weights[e]);
+      const double percent = percent_of(instruction.weights[e].period, symbol_.weights[e].period);
       text_ += " " + painted(fmt::format("{:7.2f}", percent), percent_colour(percent), colours_);
     }
     print_block_columns(i);

@@ -7,13 +7,11 @@
 #include <tuple>
 #include <utility>
 
+#include "annotate/percent.h"
+
 namespace pmusim::annotate {
 
 namespace {
-
-double percent_of(const Weight& part, const Weight& whole) {
-  return whole.period == 0 ? 0 : 100 * static_cast<double>(part.period) / static_cast<double>(whole.period);
-}
 
 class EventComparison {
  public:
@@ -39,8 +37,10 @@ class EventComparison {
 
   EventChange take() {
     for (auto& [key, symbol] : symbols_) {
-      if (symbol.before.samples != 0) symbol.before_percent = percent_of(symbol.before, change_.before);
-      if (symbol.after.samples != 0) symbol.after_percent = percent_of(symbol.after, change_.after);
+      if (symbol.before.samples != 0)
+        symbol.before_percent = percent_of(symbol.before.period, change_.before.period);
+      if (symbol.after.samples != 0)
+        symbol.after_percent = percent_of(symbol.after.period, change_.after.period);
       change_.symbols.push_back(std::move(symbol));
     }
     std::ranges::stable_sort(change_.symbols, std::greater(), [](const SymbolChange& symbol) {

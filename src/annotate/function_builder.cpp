@@ -6,6 +6,7 @@
 
 #include "base/demangle.h"
 #include "disassembly.h"
+#include "percent.h"
 
 namespace pmusim::annotate {
 
@@ -15,10 +16,6 @@ namespace {
 constexpr u64 longest_function = 1 << 20;
 /// Instructions times inlined calls: more is broken debug information.
 constexpr u64 most_inlined = 4 << 20;
-
-double percent(u64 part, u64 whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
 
 }  // namespace
 
@@ -98,17 +95,17 @@ void FunctionBuilder::add_coverage() {
     const BlockRange* const range = counts_.ranges.find(instruction.address);
     if (range == nullptr) continue;
     instruction.coverage = range->coverage;
-    instruction.heat = percent(range->coverage, symbol().max_coverage) / 100;
+    instruction.heat = percent_of(range->coverage, symbol().max_coverage) / 100;
     add_marks(instruction, *range);
   }
 }
 
 void FunctionBuilder::add_marks(Instruction& instruction, const BlockRange& range) {
   if (range.is_target && range.first == instruction.address)
-    instruction.join = {range.entry, percent(range.entry, counts_.ranges.coverage_of_next_branch(range))};
+    instruction.join = {range.entry, percent_of(range.entry, counts_.ranges.coverage_of_next_branch(range))};
   if (range.is_branch && range.last == instruction.address)
     instruction.leave = {range.taken, range.predicted, range.mispredicted,
-                         percent(range.taken, range.coverage),
+                         percent_of(range.taken, range.coverage),
                          predicted_percent(range.predicted, range.mispredicted)};
 }
 
@@ -173,7 +170,8 @@ void FunctionBuilder::add_averages() {
   }
   if (cycles == 0) return;
   function_.average_ipc = static_cast<double>(timed_instructions_) / static_cast<double>(cycles);
-  function_.ipc_coverage = percent(static_cast<u64>(std::ranges::count(covered, true)), covered.size()) / 100;
+  function_.ipc_coverage =
+      percent_of(static_cast<u64>(std::ranges::count(covered, true)), covered.size()) / 100;
 }
 
 void FunctionBuilder::add_jumps(const std::vector<EdgeCount>& jumps) {

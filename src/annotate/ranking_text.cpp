@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "annotate/branch_counts.h"
+#include "annotate/percent.h"
 #include "annotate/stack_text.h"
 #include "base/printable.h"
 #include "colours.h"
@@ -79,8 +80,7 @@ class RankingPrinter {
   }
 
   double percent(const Weights& weights, std::size_t event) const {
-    const double whole = static_cast<double>(report_.events[event].total.period);
-    return whole == 0 ? 0 : 100 * static_cast<double>(weights[event].period) / whole;
+    return percent_of(weights[event].period, report_.events[event].total.period);
   }
 
   // --- what is in a table

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "annotate/percent.h"
 #include "base/printable.h"
 
 namespace pmusim::annotate {
@@ -69,10 +70,7 @@ std::string StackText::flat(u32 symbol) const {
   return text;
 }
 
-double StackText::percent(u64 period) const {
-  const u64 whole = report_.events[0].total.period;
-  return whole == 0 ? 0 : 100 * static_cast<double>(period) / static_cast<double>(whole);
-}
+double StackText::percent(u64 period) const { return percent_of(period, report_.events[0].total.period); }
 
 std::string StackText::name(u32 symbol) const { return printable(report_.symbols[symbol].name); }
 
