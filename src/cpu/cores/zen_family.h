@@ -29,8 +29,8 @@ struct AmdProduct {
 struct AmdCore {
   std::span<const CoreNumber> numbers;
   const InstructionCosts& (*costs)();
-  MacroFusion
-      fusion;  ///< the nearest of Intel's: the first fuses comparisons alone, the second all that compute
+  /// The nearest of Intel's: nehalem fuses comparisons alone, sandy_bridge all that compute.
+  MacroFusion fusion;
 };
 
 /// A core's numbers, and those that no Zen differs in as far as is known. There are no delays for prefixes

@@ -24,7 +24,6 @@ constexpr MeasuredCost zen5_measured[] = {
     {mul_wide, 4, 0.67, 2},
     {popcnt, 1, 0.33},
     {lzcnt, 1, 0.33},
-    {locked, 7, 7.4, 1},
     {bit_scan, 1, 1, 1, 3},
     {add_scalar_single, 2, 0.5},
     {add_scalar_double, 2, 0.5},
@@ -42,33 +41,14 @@ constexpr MeasuredCost zen5_measured[] = {
     {shuffle_bytes, 2, 0.5},
     {shuffle, 2, 0.33},
     {unpack, 2, 0.33},
-    {divide_scalar_single, 11, 3},
-    {divide_single, 11, 3},
-    {divide_scalar_double, 13, 5},
-    {divide_double, 13, 5},
-    {divide_256_single, 11, 3},
-    {divide_256_double, 13, 5},
-    {square_root_scalar_single, 15, 5},
-    {square_root_scalar_double, 21, 9},
-    {square_root_double, 21, 9},
-    {square_root_256_single, 15, 5},
-    {square_root_256_double, 21, 9},
-    {compare, 2, 0.5},
-    {minimum, 2, 0.5},
-    {convert_from_integer, 6, 1.25, 2},
-    {convert_to_integer, 6, 1, 2},
-    {horizontal_add, 4, 2, 4},
-    {dot_product, 11, 4, 8},
-    {permute_words, 5, 1, 2},
     {insert_lane, 2, 0.5},
     {extract_lane, 2, 0.25},
-    {reciprocal, 4, 0.5},
 };
 
 }  // namespace
 
 const InstructionCosts& zen5() {
-  static constexpr MeasuredCosts tables[] = {zen5_measured, zen::since_zen3, zen::common};
+  static constexpr MeasuredCosts tables[] = {zen5_measured, zen::since_zen4, zen::since_zen3, zen::common};
   static const InstructionCosts costs = make_costs(tables, zen5_ports, {});
   return costs;
 }

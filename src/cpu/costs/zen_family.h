@@ -149,6 +149,31 @@ inline constexpr MeasuredCost since_zen3[] = {
     {gather_quad_256, 18, 6, 24},
 };
 
+/// Beside the rows of since_zen3, which these go before.
+inline constexpr MeasuredCost since_zen4[] = {
+    {locked, 7, 7.4, 1},
+    {divide_scalar_single, 11, 3},
+    {divide_single, 11, 3},
+    {divide_scalar_double, 13, 5},
+    {divide_double, 13, 5},
+    {divide_256_single, 11, 3},
+    {divide_256_double, 13, 5},
+    {compare, 2, 0.5},
+    {minimum, 2, 0.5},
+    {convert_from_integer, 6, 1.25, 2},
+    {convert_to_integer, 6, 1, 2},
+    {horizontal_add, 4, 2, 4},
+    {dot_product, 11, 4, 8},
+    // compiler
+    {permute_words, 5, 1, 2},
+    {reciprocal, 4, 0.5},
+    {square_root_scalar_single, 15, 5},
+    {square_root_scalar_double, 21, 9},
+    {square_root_double, 21, 9},
+    {square_root_256_single, 15, 5},
+    {square_root_256_double, 21, 9},
+};
+
 }  // namespace pmusim::costs::zen
 
 #endif
