@@ -207,7 +207,7 @@ class Parser {
     if (lower_case && !umask_ahead().empty())
       return fail(begin, fmt::format("'{}:{}' is a tracepoint or breakpoint; a replay has neither", name,
                                      umask_ahead()));
-    if (name == "ibs_fetch" || name == "ibs_op")
+    if (is_sampling_pmu(name))
       return fail(begin, find_sampling_pmu(model_, name)
                              ? fmt::format("'{}' is a PMU: its event is '{}//'", name, name)
                              : fmt::format("{} has no PMU '{}'", model_.title, name));

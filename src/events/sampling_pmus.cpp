@@ -37,6 +37,10 @@ bool is_sampling_pmu(u32 type) {
   return std::ranges::any_of(sampling_rows, [&](const SamplingRow& row) { return row.pmu.type == type; });
 }
 
+bool is_sampling_pmu(std::string_view name) {
+  return std::ranges::any_of(sampling_rows, [&](const SamplingRow& row) { return row.pmu.name == name; });
+}
+
 bool is_sampled_by_unit(const CpuModel& model, const perf::Attr& attr) {
   const bool is_precise = attr.precise_ip != 0 && attr.type != static_cast<u32>(perf::EventType::software);
   return is_sampling_pmu(attr.type) || (is_precise && find_sampling_pmu(model, "ibs_op").has_value());

@@ -31,6 +31,8 @@ std::vector<SamplingPmu> sampling_pmus(const CpuModel& model);
 std::optional<SamplingPmu> find_sampling_pmu(const CpuModel& model, std::string_view name);
 /// Whether events of this type belong to one.
 bool is_sampling_pmu(u32 type);
+/// Whether one of some model has this name.
+bool is_sampling_pmu(std::string_view name);
 /// Whether a sampling unit of the model takes the event: one of its own, or a precise one of AMD's core PMU.
 bool is_sampled_by_unit(const CpuModel& model, const perf::Attr& attr);
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "events/sampling_pmus.h"
 #include "live/machine_view.h"
 
 namespace pmusim::live {
@@ -58,7 +59,7 @@ void enter_mount_namespace() {
 
 /// Of the CPU that is: programs see those of the emulated one in their place.
 bool is_of_cpu(const std::string& name) {
-  return name == "cpu" || name == "cpu_core" || name == "cpu_atom" || name == "ibs_fetch" || name == "ibs_op";
+  return name == "cpu" || name == "cpu_core" || name == "cpu_atom" || events::is_sampling_pmu(name);
 }
 
 /// All devices that there are, and the CPU's PMUs among them.
