@@ -16,7 +16,7 @@ bool follows_tasks(const Attr& a) { return a.comm || a.mmap || a.mmap2 || a.mmap
 
 bool is_executable(const Mapping& mapping) { return (mapping.protection & 4) != 0; }
 
-/// Whether the event is told what happens to its task on this CPU.
+/// Whether what happens to its task on this CPU is written for the event.
 bool is_heard(const CpuContext& cpu, const Event& event) {
   return event.state >= EventState::inactive && (event.cpu == -1 || static_cast<u32>(event.cpu) == cpu.id);
 }

@@ -122,7 +122,7 @@ struct TaskId {
 };
 
 /// A PMU driver as the perf core sees it: of one CPU, and of several that have the same PMU one each. An
-/// event is on one of them at a time; the first one's is told of it when it is opened and when it goes. All
+/// event is on one of them at a time; init() and destroy() are called on that of the first such CPU. All
 /// calls come between `disable()` and `enable()` where noted; the driver never calls back into these.
 ///
 /// Scheduling: `begin()`, `add()` for each member of a group, then `commit()` or `cancel()`. `add` outside of
