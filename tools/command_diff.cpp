@@ -11,6 +11,7 @@
 #include "output.h"
 #include "pmusim/annotate/analyze.h"
 #include "pmusim/annotate/export.h"
+#include "profile_option.h"
 
 namespace pmusim::tools {
 
@@ -28,14 +29,8 @@ struct DiffCommand {
 
 annotate::Report read_report(const std::string& file, const annotate::Options& options) {
   annotate::Report report = value_or_fail(annotate::analyze(file, annotate::options_for_export(options)));
-  for (const std::string& note : report.notes) complain(fmt::format("{}: {}", report.input, note));
+  print_notes(report);
   return report;
-}
-
-std::string names_of(const annotate::Report& report) {
-  std::string names;
-  for (const annotate::Event& event : report.events) names += (names.empty() ? "" : ", ") + event.name;
-  return names.empty() ? "no event" : names;
 }
 
 std::string diff_text(const std::vector<EventChange>& changes, double least_points) {
@@ -86,7 +81,7 @@ void run_diff(const DiffCommand& command) {
   const std::vector<EventChange> changes = annotate::changes_between(before, after);
   if (changes.empty())
     throw CommandError(fmt::format("no event is in both profiles: {} has {}, and {} has {}", command.files[0],
-                                   names_of(before), command.files[1], names_of(after)));
+                                   event_names(before), command.files[1], event_names(after)));
   print_to(stdout,
            command.json ? diff_json(changes).dump(2) + '\n' : diff_text(changes, command.least_points));
 }

@@ -78,14 +78,10 @@ annotate::RankingOptions ranking_options(const ReportCommand& command) {
 
 /// By its name, or by its number from 1 on.
 u32 event_number(const annotate::Report& report, const std::string& wanted) {
-  std::string names;
-  for (u32 number = 0; number < report.events.size(); ++number) {
-    const std::string& name = report.events[number].name;
-    if (wanted.empty() || wanted == name || wanted == fmt::format("{}", number + 1)) return number;
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  throw CommandError(
-      fmt::format("--event {}: the profile has {}", wanted, names.empty() ? "no event" : names));
+  for (u32 number = 0; number < report.events.size(); ++number)
+    if (wanted.empty() || wanted == report.events[number].name || wanted == fmt::format("{}", number + 1))
+      return number;
+  throw CommandError(fmt::format("--event {}: the profile has {}", wanted, event_names(report)));
 }
 
 annotate::ExportFormat export_format(const std::string& name) {
@@ -172,11 +168,9 @@ void add_output_options(CLI::App& command, ReportCommand* c) {
   command.add_option("-x,-t,--field-separator", c->separator,
                      "Text between fields instead of columns; '.' stands for it within names");
   command.add_flag("--header", c->header, "First print what the file says of the recording");
-  std::string formats;
-  for (const std::string_view name : annotate::export_format_names())
-    formats += (formats.empty() ? "" : ", ") + std::string(name);
   command.add_option("--export", c->export_format,
-                     "Write the stacks in the format of another tool: " + formats);
+                     fmt::format("Write the stacks in the format of another tool: {}",
+                                 fmt::join(annotate::export_format_names(), ", ")));
   command.add_option("-o,--output", c->output, "File for --export; - is standard output")
       ->capture_default_str();
   command.add_option("--event", c->event,

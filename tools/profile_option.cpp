@@ -49,4 +49,10 @@ void print_notes(const annotate::Report& report) {
   for (const std::string& note : report.notes) complain(fmt::format("{}: {}", report.input, note));
 }
 
+std::string event_names(const annotate::Report& report) {
+  std::string names;
+  for (const annotate::Event& event : report.events) names += (names.empty() ? "" : ", ") + event.name;
+  return names.empty() ? "no event" : names;
+}
+
 }  // namespace pmusim::tools

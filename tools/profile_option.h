@@ -30,6 +30,9 @@ annotate::Colours terminal_colours();
 /// The report's sentences on what is missing, on standard error.
 void print_notes(const annotate::Report& report);
 
+/// The names of a profile's events for a sentence; "no event" if there is none.
+std::string event_names(const annotate::Report& report);
+
 }  // namespace pmusim::tools
 
 #endif
