@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/printable.h"
+#include "code_counts.h"
 #include "json.h"
 #include "pmusim/annotate/analyze.h"
 #include "protobuf_writer.h"
@@ -86,14 +87,6 @@ struct CallgrindFunction {
   std::map<u32, Call> calls;
 };
 
-void add_weights(Weights& sums, const Weights& more) {
-  sums.resize(std::max(sums.size(), more.size()));
-  for (std::size_t e = 0; e < more.size(); ++e) {
-    sums[e].samples += more[e].samples;
-    sums[e].period += more[e].period;
-  }
-}
-
 class CallgrindWriter {
  public:
   explicit CallgrindWriter(const Report& report)
@@ -119,14 +112,13 @@ class CallgrindWriter {
  private:
   /// What lines are known of, and for the rest line 0 of no file.
   void add_lines() {
-    for (const RankedLine& line : report_.lines)
-      add_weights(functions_[line.symbol].self[line.where], line.weights);
+    for (const RankedLine& line : report_.lines) add(functions_[line.symbol].self[line.where], line.weights);
     for (u32 symbol = 0; symbol < all_; ++symbol) {
       Weights rest = report_.symbols[symbol].weights;
       for (const auto& [where, weights] : functions_[symbol].self)
         for (std::size_t e = 0; e < rest.size(); ++e) rest[e].period -= weights[e].period;
       if (std::ranges::any_of(rest, [](const Weight& weight) { return weight.period != 0; }))
-        add_weights(functions_[symbol].self[{}], rest);
+        add(functions_[symbol].self[{}], rest);
     }
   }
 
@@ -139,7 +131,7 @@ class CallgrindWriter {
       const u32 caller = callee == symbols.begin() ? all_ : *std::prev(callee);
       CallgrindFunction::Call& call = functions_[caller].calls[*callee];
       for (const Weight& weight : stack.weights) call.samples += weight.samples;
-      add_weights(call.cost, stack.weights);
+      add(call.cost, stack.weights);
     }
   }
 
