@@ -9,9 +9,12 @@
 set -euo pipefail
 
 [ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '3,8s/^# \?//p' "$0" >&2; exit 2; }
-. "$(dirname "$0")/suite.sh"
-suite=${2:-trixie-backports}
-use_suites "$1" "a kernel's source" "$suite"
+mkdir -p "$1"
+folder=$(realpath "$1") suite=${2:-trixie-backports}
+none() { echo "fetch-kernel: $1" >&2; exit 3; }
+command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || none "this machine has no apt-get and dpkg-deb to fetch a kernel's source with"
+. "$(dirname "$0")/../scripts/suite.sh"
+use_suites "$folder" deb "$suite"
 
 apt-get "${apt[@]}" -qq update >"$folder/apt/log" 2>&1 || none "no list of $suite: $(tail -1 "$folder/apt/log")"
 package=$(apt-cache "${apt[@]}" pkgnames linux-source- | grep -E '^linux-source-[0-9]+\.[0-9]+$' | sort -V | tail -1)

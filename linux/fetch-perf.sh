@@ -11,9 +11,12 @@
 set -euo pipefail
 
 [ $# -ge 1 ] && [ $# -le 2 ] || { sed -n '3,10s/^# \?//p' "$0" >&2; exit 2; }
-. "$(dirname "$0")/suite.sh"
-release=${2:-trixie}
-use_suites "$1" "perf" "$release" "$release-backports"
+mkdir -p "$1"
+folder=$(realpath "$1") release=${2:-trixie}
+none() { echo "fetch-perf: $1" >&2; exit 3; }
+command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || none "this machine has no apt-get and dpkg-deb to fetch perf with"
+. "$(dirname "$0")/../scripts/suite.sh"
+use_suites "$folder" deb "$release" "$release-backports"
 : >"$folder/apt/status"  # nothing is taken to be there: every library comes along
 apt+=(-o "Dir::State::status=$folder/apt/status" -o APT::Install-Recommends=false)
 

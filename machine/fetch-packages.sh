@@ -20,19 +20,9 @@ command -v apt-get >/dev/null && command -v dpkg-source >/dev/null ||
 suite=${3:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
 suite=${suite:-bookworm}
 
-# The mirror that this machine takes its packages from.
-mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p;s/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -1 || true)
-mkdir -p "$folder/apt/sources" "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
-cat >"$folder/apt/sources/machine.sources" <<END
-Types: deb deb-src
-URIs: ${mirror:-http://deb.debian.org/debian}
-Suites: $suite
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-END
-apt=(-o "Dir::Etc::SourceParts=$folder/apt/sources" -o Dir::Etc::SourceList=/dev/null -o "Dir::State::Lists=$folder/apt/lists"
-  -o "Dir::Cache=$folder/apt/cache" -o APT::Get::List-Cleanup=false -o Acquire::Retries=1 -o Acquire::http::Timeout=20
-  -o Acquire::Languages=none -o APT::Sandbox::User=root)
+. "$(dirname "$0")/../scripts/suite.sh"
+use_suites "$folder" "deb deb-src" "$suite"
+apt+=(-o Acquire::Languages=none)
 log=$folder/apt/log
 
 # lists: those of the suite, if they are to be had; fetched RESULT: ends with what was fetched before.
@@ -49,7 +39,7 @@ case $what in
     result=$folder/qemu
     lists || { fetched "$result"; none "no lists of $suite: $(tail -1 "$log")"; }
     version=$(apt-cache "${apt[@]}" showsrc --only-source qemu 2>/dev/null | sed -n 's/^Version: //p' | sort -V | tail -1)
-    [ -n "$version" ] || none "$suite has no source package qemu at ${mirror:-http://deb.debian.org/debian}: does that mirror have sources?"
+    [ -n "$version" ] || none "$suite has no source package qemu at $mirror: does that mirror have sources?"
     if [ "$(cat "$folder/version" 2>/dev/null)" != "$version" ] || [ ! -e "$result/meson.build" ]; then
       rm -rf "$folder"/qemu*
       (cd "$folder" && apt-get "${apt[@]}" -qq --download-only --only-source source "qemu=$version" >>"$log" 2>&1) ||
@@ -63,7 +53,7 @@ case $what in
     lists || { fetched "$result"; none "no lists of $suite: $(tail -1 "$log")"; }
     # Names the package, or is one that depends on it; newer releases keep the image in linux-binary-*.
     image=$(apt-cache "${apt[@]}" pkgnames linux-image- | grep -E '^linux-image-[0-9].*-cloud-amd64$' | sort -V | tail -1)
-    [ -n "$image" ] || none "$suite has no linux-image-*-cloud-amd64 at ${mirror:-http://deb.debian.org/debian}"
+    [ -n "$image" ] || none "$suite has no linux-image-*-cloud-amd64 at $mirror"
     package=$(apt-cache "${apt[@]}" pkgnames "linux-binary-${image#linux-image-}" | head -1)
     package=${package:-$image}
     version=$(apt-cache "${apt[@]}" policy "$package" | sed -n 's/^  Candidate: //p')

@@ -214,8 +214,8 @@ void Run::round(DriverEvents& events, Outcome& outcome) {
   static_cast<void>(side_.pmu().wrmsr(msr::PEBS_INDEX,
                                       (index & ~pebs::index_register::WRITE_OFFSET) | buffer.bytes.size()));
   drain(events, reason, disabled, frame);
-  side_.pass(cycle_,
-             frame);  // what the interrupt has left to be done: an event that closes would wait for it
+  // What the interrupt has left to be done: an event that closes would wait for it.
+  side_.pass(cycle_, frame);
   events.drain_into(outcome.records);
 }
 
