@@ -86,6 +86,23 @@ TEST(RecordWords, PreciseLoadsHaveTheirAddressFromFormat2On) {
   EXPECT_EQ(sandy_bridge.record_at<u64>(0x98), 0u);
 }
 
+// SDM vol. 3, processor event based sampling on Haswell: TX abort information, 0 unless a transaction
+// aborted.
+TEST(RecordWords, AbortsAloneHaveTransactionWords) {
+  constexpr unsigned tx_abort_information = 0xB8;
+  for (const TxState tx : {TxState::none, TxState::in_tx, TxState::aborting}) {
+    PebsMachine m(preset("haswell"));
+    Retirement r = PebsMachine::instruction(100);
+    r.tx = tx;
+    record(m, 0, 0x00C0, 1, r);
+    const bool is_transaction = (m.record_at<u64>(tx_abort_information) & bit(33)) != 0;
+    EXPECT_EQ(is_transaction, tx == TxState::aborting);
+    if (!is_transaction) {
+      EXPECT_EQ(m.record_at<u64>(tx_abort_information), 0u);
+    }
+  }
+}
+
 // SDM vol. 3, load latency: PEBS_ENABLE[32 + n] turns it on for counter n.
 TEST(RecordWords, LoadLatencyIsRecordedWhereItsOwnEnableIsSet) {
   for (const u64 latency_enable : {u64{0}, bit(32)}) {
