@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "driver/amd/enumeration.h"
-#include "pmusim/driver/amd_driver.h"
-#include "pmusim/driver/intel_driver.h"
+#include "driver/amd/driver.h"
+#include "driver/intel_driver.h"
 
 namespace pmusim::driver {
 
@@ -37,7 +36,7 @@ const DemuxTotals& CoreDriver::pebs_totals() const {
 }
 
 std::unique_ptr<CoreDriver> create_driver(Bus& bus, const DriverOptions& options) {
-  if (amd::is_amd(bus)) return std::make_unique<AmdDriver>(bus, options);
+  if (amd::is_amd(bus)) return std::make_unique<amd::Driver>(bus, options);
   return std::make_unique<IntelDriver>(bus, options);
 }
 

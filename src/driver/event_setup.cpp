@@ -8,7 +8,7 @@
 #include "cpu/generic_events.h"
 #include "driver/cores/core_traits.h"
 #include "driver/counters/topdown.h"
-#include "driver/driver.h"
+#include "driver/intel_driver.h"
 #include "driver/scheduling/acr_group.h"
 #include "pmusim/arch/pebs_format.h"
 
@@ -122,7 +122,7 @@ Result<EventEncoding, KernelError> encoding_of(const Attr& attr, const Enumerati
 
 }  // namespace
 
-Result<Done, KernelError> Driver::init(Event& event) {
+Result<Done, KernelError> IntelDriver::init(Event& event) {
   event.hw = {};
   data_of(event) = {};
   if (auto result = set_config(event); !result.ok()) return result;
@@ -146,7 +146,7 @@ Result<Done, KernelError> Driver::init(Event& event) {
   return claim_branch_hardware(event);
 }
 
-Result<Done, KernelError> Driver::set_up_branch_trace(Event& event) {
+Result<Done, KernelError> IntelDriver::set_up_branch_trace(Event& event) {
   if (!cpu_.has_bts)
     return refuse_event(EOPNOTSUPP,
                         "sample_period: a sample of every branch needs a branch trace store, which this CPU "
@@ -163,7 +163,7 @@ Result<Done, KernelError> Driver::set_up_branch_trace(Event& event) {
 }
 
 /// LBR and branch trace store cannot be on together, not even for events that take turns.
-Result<Done, KernelError> Driver::claim_branch_hardware(Event& event) {
+Result<Done, KernelError> IntelDriver::claim_branch_hardware(Event& event) {
   const bool trace = has_flag(event, driver_flag::BRANCH_TRACE);
   if (!trace && !LbrDriver::uses_lbr(event)) return Done{};
   if ((trace ? open_stacks_ : open_traces_) != 0)
@@ -175,7 +175,7 @@ Result<Done, KernelError> Driver::claim_branch_hardware(Event& event) {
   return Done{};
 }
 
-Result<Done, KernelError> Driver::set_config(Event& event) {
+Result<Done, KernelError> IntelDriver::set_config(Event& event) {
   using namespace msr::evtsel;
   const Attr& attr = event.attr;
   const auto encoding = encoding_of(attr, cpu_);
@@ -193,7 +193,7 @@ Result<Done, KernelError> Driver::set_config(Event& event) {
 }
 
 /// Of frequency mode. What drives perfmon 1 in Linux makes no guess (core_pmu).
-u64 Driver::first_period(const Event& event) const {
+u64 IntelDriver::first_period(const Event& event) const {
   if (!counters_.has_global()) return 1;
   const u64 frequency = event.attr.sample_period;
   const u64 start =
@@ -201,7 +201,7 @@ u64 Driver::first_period(const Event& event) const {
   return static_cast<u64>(limit_period(event, static_cast<i64>(start)));
 }
 
-Result<Done, KernelError> Driver::set_period_at_open(Event& event) {
+Result<Done, KernelError> IntelDriver::set_period_at_open(Event& event) {
   const Attr& attr = event.attr;
   perf::HardwareEvent& hw = event.hw;
   if (!event.is_sampling()) {
@@ -226,7 +226,7 @@ Result<Done, KernelError> Driver::set_period_at_open(Event& event) {
 }
 
 /// The records of early formats hold the next instruction's address: the LBR tells the one before it.
-Result<Done, KernelError> Driver::fix_address_by_branches(Event& event) const {
+Result<Done, KernelError> IntelDriver::fix_address_by_branches(Event& event) const {
   namespace branch = perf::branch;
   Attr& attr = event.attr;
   if (attr.precise_ip < 2 || pebs::has_eventing_ip(cpu_.pebs_format)) return Done{};
@@ -243,7 +243,7 @@ Result<Done, KernelError> Driver::fix_address_by_branches(Event& event) const {
   return Done{};
 }
 
-Result<Done, KernelError> Driver::set_up_precise(Event& event) {
+Result<Done, KernelError> IntelDriver::set_up_precise(Event& event) {
   const Attr& attr = event.attr;
   if (attr.precise_ip == 0) return Done{};
   if (auto result = fix_address_by_branches(event); !result.ok()) return result;
@@ -259,7 +259,7 @@ Result<Done, KernelError> Driver::set_up_precise(Event& event) {
   return Done{};
 }
 
-Result<Done, KernelError> Driver::set_extra_register(Event& event) {
+Result<Done, KernelError> IntelDriver::set_extra_register(Event& event) {
   EventData& data = data_of(event);
   const ExtraRegisterRow* row = find_extra_register(traits_->extra_registers, data.config);
   if (row == nullptr) {
@@ -276,7 +276,7 @@ Result<Done, KernelError> Driver::set_extra_register(Event& event) {
   return Done{};
 }
 
-Result<Done, KernelError> Driver::check_load_latency(const Event& event) const {
+Result<Done, KernelError> IntelDriver::check_load_latency(const Event& event) const {
   constexpr u64 load_latency = 0x01CD;
   const u16 companion = traits_->load_latency_companion;
   const auto is = [](const Event& e, u64 code) {
@@ -296,7 +296,7 @@ Result<Done, KernelError> Driver::check_load_latency(const Event& event) const {
 }
 
 /// A dry run on an idle PMU: what passes here can be counted at least while nothing else is.
-Result<Done, KernelError> Driver::check_group(Event& event) {
+Result<Done, KernelError> IntelDriver::check_group(Event& event) {
   Placements group;
   bool fits = true;
   const auto collect = [&](Event& member) {

@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "driver/cores/core_traits.h"
-#include "driver/driver.h"
+#include "driver/intel_driver.h"
 #include "driver/linux_changes.h"
 
 namespace pmusim::driver {
 
 using perf::Event;
 
-void Driver::handle_pmi(const InterruptFrame& frame) {
+void IntelDriver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
   in_interrupt_ = true;
   if (counters_.has_global())
@@ -22,7 +22,7 @@ void Driver::handle_pmi(const InterruptFrame& frame) {
 
 /// Of perfmon 1 no register tells who it was, and none stops all counters at once: each is looked at, and
 /// they go on meanwhile (Linux: x86_pmu_handle_irq). A preset counter has its top bit set until it wraps.
-void Driver::handle_pmi_by_counters(const InterruptFrame& frame) {
+void IntelDriver::handle_pmi_by_counters(const InterruptFrame& frame) {
   apic_.unmask();
   unsigned handled = 0;
   for (Event* const event : owners_) {
@@ -35,7 +35,7 @@ void Driver::handle_pmi_by_counters(const InterruptFrame& frame) {
   account(handled, frame.registers.rip);
 }
 
-void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
+void IntelDriver::handle_pmi_by_status(const InterruptFrame& frame) {
   if (traits_->ack == PmiAck::early) apic_.unmask();
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;
@@ -56,11 +56,11 @@ void Driver::handle_pmi_by_status(const InterruptFrame& frame) {
   account(handled, frame.registers.rip);
 }
 
-void Driver::account(unsigned handled, u64 ip) {
+void IntelDriver::account(unsigned handled, u64 ip) {
   if (unknown_.note(handled, ip)) ++statistics_.unhandled_interrupts;
 }
 
-unsigned Driver::service(const InterruptFrame& frame) {
+unsigned IntelDriver::service(const InterruptFrame& frame) {
   constexpr unsigned max_rounds = 100;
   unsigned handled = 0;
   unsigned rounds = 0;
@@ -77,7 +77,7 @@ unsigned Driver::service(const InterruptFrame& frame) {
   return handled;
 }
 
-unsigned Driver::handle_status(u64 status, const InterruptFrame& frame) {
+unsigned IntelDriver::handle_status(u64 status, const InterruptFrame& frame) {
   using namespace msr::status;
   unsigned handled = 0;
   status &= ~(COND_CHGD | ASCI | LBR_FRZ);
@@ -114,7 +114,7 @@ unsigned Driver::handle_status(u64 status, const InterruptFrame& frame) {
 
 /// Linux 7.3 means to leave out the metrics' bit where records have brought them, and takes the number of
 /// that bit, 48, for a mask: overflows of GP 4 and 5 are lost.
-u64 Driver::status_forgotten_behind_a_drain() const {
+u64 IntelDriver::status_forgotten_behind_a_drain() const {
   constexpr u64 metrics_bit_number = 48;
   const Event* const slots = owners_[counter::SLOTS];
   const bool recorded = slots != nullptr && counts_from_records(*slots);
@@ -122,7 +122,7 @@ u64 Driver::status_forgotten_behind_a_drain() const {
 }
 
 /// Overflows that must not be read before the records that were written before them.
-u64 Driver::status_of_recorded_counters() const {
+u64 IntelDriver::status_of_recorded_counters() const {
   u64 status = 0;
   for (const Event* event : owners_) {
     if (event == nullptr || !counts_from_records(*event)) continue;
@@ -132,7 +132,7 @@ u64 Driver::status_of_recorded_counters() const {
   return status;
 }
 
-void Driver::handle_overflow(Event& event, const InterruptFrame& frame) {
+void IntelDriver::handle_overflow(Event& event, const InterruptFrame& frame) {
   perf::SampleData data;
   data.period = event.hw.last_period;
   if (!save_and_restart(event)) return;

@@ -2,9 +2,9 @@
 #ifndef PMUSIM_DRIVER_LINUX_CHANGES_H
 #define PMUSIM_DRIVER_LINUX_CHANGES_H
 
-// What the driver does differently from one Linux release to another.
+// What the driver does differently from one Linux release to another, beside what options.h says.
 
-#include "pmusim/perf/kernel.h"
+#include "pmusim/driver/options.h"
 
 namespace pmusim::driver::change {
 
@@ -23,7 +23,6 @@ inline constexpr Change call_stacks_of_cpu_events{Kernel::v6_15};
 inline constexpr Change ibs_software_filter{Kernel::v6_14};
 /// AMD: periods of IBS have a least one for each unit and may be any number.
 inline constexpr Change ibs_period_rules{Kernel::v6_15};
-inline constexpr Change auto_counter_reload{Kernel::v6_16};
 /// CPUID leaf 23H describes every CPU; before, those of a hybrid only.
 inline constexpr Change perfmon_ext_of_all{Kernel::v6_16};
 /// Event tables of Cougar Cove and Darkmont.

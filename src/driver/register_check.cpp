@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "driver/driver.h"
+#include "driver/intel_driver.h"
 
 namespace pmusim::driver {
 
@@ -38,7 +38,7 @@ Failure<KernelError> refuse_registers(std::string text) {
 
 /// Before SIMD sampling: XMM of the interrupted code, and only from PEBS. Masks that sample_type does not ask
 /// for count, too (has_extended_regs).
-Result<Done, KernelError> Driver::check_xmm_of_old(const perf::Attr& attr) const {
+Result<Done, KernelError> IntelDriver::check_xmm_of_old(const perf::Attr& attr) const {
   using perf::register_mask::XMM_HALVES;
   if ((attr.sample_regs_user & XMM_HALVES) != 0)
     return refuse_registers("sample_regs_user: vector registers are known at the interrupt only");
@@ -50,7 +50,7 @@ Result<Done, KernelError> Driver::check_xmm_of_old(const perf::Attr& attr) const
 }
 
 /// Samples can have the sets at all: from PEBS alone or by XSAVES.
-Result<Done, KernelError> Driver::check_registers(const perf::Event& event) const {
+Result<Done, KernelError> IntelDriver::check_registers(const perf::Event& event) const {
   const perf::Attr& attr = event.attr;
   if (perf::simd_abi(options_.kernel) == perf::SimdAbi::none) return check_xmm_of_old(attr);
   const u32 sets = perf::needed_registers(attr) & set::EXTENDED;

@@ -9,7 +9,6 @@
 #include "events/resolve.h"
 #include "events/sampling_pmus.h"
 #include "perf/simd_abi.h"
-#include "pmusim/driver/intel_driver.h"
 #include "session/perf_time.h"
 #include "session/sampling_cost.h"
 
@@ -168,11 +167,9 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
 }
 
 Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const {
-  if (attr.config2 != 0 && model().acr.cause != 0 &&
-      !has(kernel_, driver::IntelDriver::auto_counter_reload()))
+  if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, driver::change::auto_counter_reload))
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
-                              name_of(kernel_),
-                              first_release_with(driver::IntelDriver::auto_counter_reload())));
+                              name_of(kernel_), first_release_with(driver::change::auto_counter_reload)));
   if (attr.config2 != 0 && attr.freq == 0 && attr.sample_period > longest_reload(model()))
     return refuse(
         fmt::format("sample_period: {} with acr_mask is above {}, the longest that the 32 bits of a reload "

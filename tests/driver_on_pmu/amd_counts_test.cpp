@@ -105,7 +105,7 @@ class RandomProgram {
   }
 
   Dice dice_;
-  KernelWith<AmdDriver> kernel_;
+  KernelWith<amd::Driver> kernel_;
   std::map<perf::Event*, Watched> watched_;
   u64 cycle_ = 0, now_ = 0;
   unsigned ran_ = 0;

@@ -160,7 +160,7 @@ TEST(AmdEvents, XmmRegistersAreNotSampled) {
 
 TEST(AmdEvents, TheDriverOfACpuIsItsVendors) {
   Pmu amd(*find_cpu_model("genoa")), intel(*find_cpu_model("skylake"));
-  EXPECT_NE(dynamic_cast<AmdDriver*>(create_driver(amd).get()), nullptr);
+  EXPECT_NE(dynamic_cast<amd::Driver*>(create_driver(amd).get()), nullptr);
   EXPECT_NE(dynamic_cast<IntelDriver*>(create_driver(intel).get()), nullptr);
 }
 

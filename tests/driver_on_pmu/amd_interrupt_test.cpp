@@ -175,7 +175,7 @@ TEST(AmdInterrupts, AnNmiThatFindsNoStatusLeavesThePmuAsItWas) {
 
 TEST(AmdInterrupts, WhatFirmwareLeftIsClearedAtStart) {
   WatchedPmu pmu(*find_cpu_model("genoa"));
-  const AmdDriver driver(pmu);
+  const amd::Driver driver(pmu);
   std::vector<RegisterUse> expected;
   for (u32 i = 0; i < 32; ++i) expected.push_back({'W', 0xC0010300 + i, 0});
   expected.insert(expected.end(), {{'W', 0xC000010E, 0},

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "driver/amd/driver.h"
 #include "machine.h"
-#include "pmusim/driver/amd_driver.h"
 
 namespace pmusim::driver::amd_test {
 
@@ -69,7 +69,7 @@ class KeepingSink final : public TellingSink {
 };
 
 /// AMD's driver on the emulated PMU, without a perf core.
-class AmdMachine : public DriverRig<WatchedPmu, AmdDriver> {
+class AmdMachine : public DriverRig<WatchedPmu, amd::Driver> {
  public:
   explicit AmdMachine(std::string_view model, u32 skid_cycles = 0, const DriverOptions& options = {})
       : DriverRig(WatchedPmu(model_with_skid(model, skid_cycles)), options) {

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
+#include "driver/amd/driver.h"
 #include "driver/ibs/unit.h"
-#include "pmusim/driver/amd_driver.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/pmu/pmu.h"
@@ -329,7 +329,7 @@ TEST(IbsSampling, LeavesOutKernelCodeInSoftware) {
 // Linux, arch/x86/events/amd/ibs.c: forward_event_to_ibs and what it leaves to nobody.
 TEST(IbsForwarding, TakesPreciseCyclesAndOpsOfTheCore) {
   Pmu pmu(Ibs::model_of("genoa"));
-  AmdDriver core(pmu, {.ibs_op_type = type_op});
+  amd::Driver core(pmu, {.ibs_op_type = type_op});
   IbsDriver ops(pmu, IbsSide::op);
   const auto perf = perf::PerfCore::create(core);
   perf->register_pmu(type_op, ops);

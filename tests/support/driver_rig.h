@@ -6,7 +6,7 @@
 #include <string>
 
 #include "driver/event_data.h"
-#include "pmusim/driver/intel_driver.h"
+#include "driver/intel_driver.h"
 #include "tests/support/quiet_sink.h"
 
 namespace pmusim::driver {

@@ -35,8 +35,8 @@ class CoreDriver : public perf::PmuDriver, public PmiHandler {
   virtual void forget_code() = 0;
 };
 
-/// The driver of the CPU behind `bus`, by the vendor that its CPUID names: `AmdDriver` or `IntelDriver`.
-/// `bus` and `options.core` must outlive it.
+/// The driver of the CPU behind `bus`, by the vendor that its CPUID names. It asks the CPU what it has,
+/// resets its PMU and, on Intel, sets up the PEBS memory. `bus` and `options.core` must outlive it.
 std::unique_ptr<CoreDriver> create_driver(Bus& bus, const DriverOptions& options = {});
 
 }  // namespace pmusim::driver

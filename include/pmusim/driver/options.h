@@ -14,6 +14,11 @@
 
 namespace pmusim::driver {
 
+namespace change {
+/// Releases of Linux that drive auto counter reload.
+inline constexpr perf::Change auto_counter_reload{perf::Kernel::v6_16};
+}  // namespace change
+
 /// Registers that several events use at once as long as they want the same value: OFFCORE_RSP, FRONTEND,
 /// LD_LAT, the branch filter.
 class SharedRegisters {

@@ -18,9 +18,9 @@
 /// system calls instead of a Session:
 /// @code
 /// Pmu pmu(*find_cpu_model("skylake"));
-/// driver::IntelDriver driver(pmu);  // or any other PmuDriver
-/// const auto perf = perf::PerfCore::create(driver);
-/// driver.attach(*perf);
+/// const auto driver = driver::create_driver(pmu);  // or any other PmuDriver
+/// const auto perf = perf::PerfCore::create(*driver);
+/// driver->attach(*perf);
 /// perf->task_started(1, 1, "program");
 /// perf->switch_to(1);
 /// perf::Event& event = **perf->open({.type = 4, .config = 0xC4}, 0, -1);
@@ -30,11 +30,12 @@
 /// @code
 /// Machine machine(*find_cpu_model("skylake"), 2);
 /// const driver::DriverOptions options;  // of which each CPU has its own addresses
-/// driver::IntelDriver first(machine.cpu(0), options.for_cpu(0)), second(machine.cpu(1), options.for_cpu(1));
-/// const std::array<perf::PmuDriver*, 2> drivers{&first, &second};
+/// const auto first = driver::create_driver(machine.cpu(0), options.for_cpu(0));
+/// const auto second = driver::create_driver(machine.cpu(1), options.for_cpu(1));
+/// const std::array<perf::PmuDriver*, 2> drivers{first.get(), second.get()};
 /// const auto perf = perf::PerfCore::create(drivers);
-/// first.attach(perf->cpu(0));
-/// second.attach(perf->cpu(1));
+/// first->attach(perf->cpu(0));
+/// second->attach(perf->cpu(1));
 /// perf->task_started(1, 1, "program");
 /// perf->cpu(1).switch_to(1);  // the first CPU is idle
 /// @endcode

@@ -12,44 +12,41 @@
 #include "driver/local_apic.h"
 #include "driver/register_access.h"
 #include "driver/unknown_interrupts.h"
-#include "pmusim/driver/options.h"
-#include "pmusim/driver/statistics.h"
-#include "pmusim/perf/driver.h"
+#include "pmusim/driver/core_driver.h"
 
 namespace pmusim::driver::amd {
 
-/// The driver proper, behind `AmdDriver` (Linux: arch/x86/events/amd/core.c, and x86 events' core.c as far as
-/// AMD's PMUs take it).
-class Driver {
+/// The driver of AMD's core PMUs, with and without PerfMonV2, and of the last-branch stack beside them
+/// (Linux: arch/x86/events/amd/core.c, and x86 events' core.c as far as AMD's PMUs take it). It knows the
+/// hardware only through `Bus`.
+class Driver final : public CoreDriver {
  public:
-  using StartMode = perf::PmuDriver::StartMode;
-  using StopMode = perf::PmuDriver::StopMode;
-  using SwitchDirection = perf::PmuDriver::SwitchDirection;
-
-  Driver(Bus& bus, const DriverOptions& options);
+  /// Asks the CPU behind `bus` what it has, and resets its PMU. `bus` must outlive the driver.
+  explicit Driver(Bus& bus, const DriverOptions& options = {});
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  void attach(perf::SampleSink& sink) { sink_ = &sink; }
-  const Enumeration& enumeration() const { return cpu_; }
-  DriverStatistics statistics() const;
-  void forget_code() { lbr_.forget_code(); }
+  void attach(perf::SampleSink& sink) override { sink_ = &sink; }
+  bool knows_core() const override { return cpu_.microarchitecture != Microarchitecture::unknown; }
+  DriverStatistics statistics() const override;
+  void forget_code() override { lbr_.forget_code(); }
 
-  perf::PmuCapabilities capabilities() const;
-  Result<Done, KernelError> init(perf::Event& event) const;
-  void disable();
-  void enable();
-  void begin();
-  bool commit();
-  void cancel();
-  bool add(perf::Event& event);
-  void remove(perf::Event& event);
-  void start(perf::Event& event, StartMode mode);
-  void stop(perf::Event& event, StopMode mode);
-  void read(perf::Event& event);
-  void context_switch(SwitchDirection direction, perf::TaskId task);
+  perf::PmuCapabilities capabilities() const override;
+  Result<Done, KernelError> init(perf::Event& event) override;
+  void destroy(perf::Event& event) override { remove(event); }
+  void disable() override;
+  void enable() override;
+  void begin() override;
+  bool commit() override;
+  void cancel() override;
+  bool add(perf::Event& event) override;
+  void remove(perf::Event& event) override;
+  void start(perf::Event& event, StartMode mode) override;
+  void stop(perf::Event& event, StopMode mode) override;
+  void read(perf::Event& event) override;
+  void context_switch(SwitchDirection direction, perf::TaskId task) override;
 
-  void handle_pmi(const InterruptFrame& frame);
+  void handle_pmi(const InterruptFrame& frame) override;
 
  private:
   /// One event on the PMU, in the order in which they came.

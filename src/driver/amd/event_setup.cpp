@@ -93,7 +93,7 @@ Result<Done, KernelError> check_amd_registers(const Attr& attr) {
 
 }  // namespace
 
-Result<Done, KernelError> Driver::init(Event& event) const {
+Result<Done, KernelError> Driver::init(Event& event) {
   event.hw = {};
   data_of(event) = {};
   if (!is_core_event(event))

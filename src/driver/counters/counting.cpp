@@ -6,7 +6,7 @@
 #include "driver/cores/core_traits.h"
 #include "driver/counters/period.h"
 #include "driver/counters/topdown.h"
-#include "driver/driver.h"
+#include "driver/intel_driver.h"
 #include "driver/linux_changes.h"
 #include "driver/scheduling/acr_group.h"
 #include "perf/context.h"
@@ -25,12 +25,12 @@ i64 broadwell_limit(bool distributed, i64 left) {
 
 }  // namespace
 
-u64 Driver::max_period() const {
+u64 IntelDriver::max_period() const {
   const bool full_width = (cpu_.perf_capabilities & msr::perf_cap::FW_WRITE) != 0;
   return low_bits(full_width ? cpu_.counter_width - 1 : 31);
 }
 
-i64 Driver::limit_period(const Event& event, i64 left) const {
+i64 IntelDriver::limit_period(const Event& event, i64 left) const {
   constexpr u64 prec_dist = 0x01C0;
   const bool distributed = (data_of(event).config & (msr::evtsel::EVENT | msr::evtsel::UMASK)) == prec_dist;
   switch (traits_->period) {
@@ -50,14 +50,14 @@ i64 Driver::limit_period(const Event& event, i64 left) const {
 
 /// Slots count up from zero where metrics divide them up, from a preset elsewhere. A metric can join a group
 /// that counts already, so this is for each start to decide.
-void Driver::choose_slots_mode(Event& event) {
+void IntelDriver::choose_slots_mode(Event& event) {
   if (!is_slots(data_of(event).config)) return;
   data_of(event).flags &= ~driver_flag::SLOTS_WITH_METRICS;
   if (has_metrics(event)) data_of(event).flags |= driver_flag::SLOTS_WITH_METRICS;
 }
 
 /// Presets the counter to what is left of the period. True if the previous period has expired.
-bool Driver::set_period(Event& event) {
+bool IntelDriver::set_period(Event& event) {
   perf::HardwareEvent& hw = event.hw;
   const EventData& data = data_of(event);
   if ((data.flags & driver_flag::COUNTERLESS) != 0) return false;
@@ -75,7 +75,7 @@ bool Driver::set_period(Event& event) {
 }
 
 /// Folds what the counter counted since the last look into the event.
-void Driver::update(Event& event) {
+void IntelDriver::update(Event& event) {
   const EventData& data = data_of(event);
   if ((data.flags & driver_flag::COUNTERLESS) != 0) return;  // a trace's records are its count
   if ((data.flags & driver_flag::TOPDOWN) != 0) {
@@ -85,7 +85,7 @@ void Driver::update(Event& event) {
   count_up_to(event, counters_.read(counter_of(event)), cpu_.counter_mask());
 }
 
-bool Driver::save_and_restart(Event& event) {
+bool IntelDriver::save_and_restart(Event& event) {
   update(event);
   if (has_flag(event, driver_flag::CHECKPOINTED)) {
     // A counter near its overflow would abort the same transaction for ever.
@@ -97,7 +97,7 @@ bool Driver::save_and_restart(Event& event) {
 
 /// `visit` slots and the metrics that count.
 template <class Visit>
-void Driver::for_each_topdown(Visit visit) {
+void IntelDriver::for_each_topdown(Visit visit) {
   const auto visit_counting = [&](Event* event) {
     if (event != nullptr && !event->hw.stopped) visit(*event);
   };
@@ -105,13 +105,13 @@ void Driver::for_each_topdown(Visit visit) {
   for (Event* metric : metrics_) visit_counting(metric);
 }
 
-bool Driver::other_topdown_counts(const Event& event) {
+bool IntelDriver::other_topdown_counts(const Event& event) {
   bool any = false;
   for_each_topdown([&](const Event& other) { any = any || &other != &event; });
   return any;
 }
 
-TopdownReading Driver::read_topdown() {
+TopdownReading IntelDriver::read_topdown() {
   const u64 slots = counters_.read(counter::SLOTS);
   return {.slots = slots, .metrics = slots != 0 ? access_.read(msr::PERF_METRICS) : 0};
 }
@@ -119,14 +119,14 @@ TopdownReading Driver::read_topdown() {
 /// PERF_METRICS has eight bits per metric, relative to all slots since both were cleared. Slots goes first,
 /// by the address that it has in all versions; a non-zero slots beside zero metrics would make the ratio
 /// meaningless.
-void Driver::write_topdown(TopdownReading values) {
+void IntelDriver::write_topdown(TopdownReading values) {
   access_.wrmsr(msr::FIXED_CTR0 + (counter::SLOTS - counter::FIXED), values.slots);
   access_.wrmsr(msr::PERF_METRICS, values.metrics);
   for_each_topdown([&](Event& event) { data_of(event).topdown = values; });
 }
 
 /// Of all that count, and of one that has just stopped. False: there were no slots.
-bool Driver::count_topdown(Event* stopped) {
+bool IntelDriver::count_topdown(Event* stopped) {
   const TopdownReading now = read_topdown();
   if (now.slots == 0) return false;
   const auto count = [&](Event& event) {
@@ -141,7 +141,7 @@ bool Driver::count_topdown(Event* stopped) {
 
 /// For one that is asked for, or for none in an interrupt. One that stops leaves the registers as they are
 /// (Linux: intel_update_topdown_event).
-void Driver::update_topdown(Event* asked) {
+void IntelDriver::update_topdown(Event* asked) {
   const bool stops = asked != nullptr && asked->hw.stopped;
   if (count_topdown(stops ? asked : nullptr) && !stops) write_topdown({});
 }
@@ -149,7 +149,7 @@ void Driver::update_topdown(Event* asked) {
 /// Each event clears both as it starts for the first time. Later they go on from where they were as slots
 /// stopped, so that shares of little do not lose what is below their precision (Linux:
 /// icl_set_topdown_event_period).
-void Driver::begin_topdown(Event& event) {
+void IntelDriver::begin_topdown(Event& event) {
   std::optional<TopdownReading>& seen = data_of(event).topdown;
   if (!seen) {
     count_topdown(nullptr);
@@ -162,7 +162,7 @@ void Driver::begin_topdown(Event& event) {
 }
 
 /// Counts of a task are not worth hiding: they do not stay behind when it leaves the CPU.
-bool Driver::hidden_from_user(const Event& event) const {
+bool IntelDriver::hidden_from_user(const Event& event) const {
   constexpr u32 can_be_hidden = 1u << 2;  // CPUID.23H.0:EBX
   if ((cpu_.perfmon_ext & can_be_hidden) == 0 || !has(options_.kernel, change::rdpmc_user_disable))
     return false;
@@ -170,7 +170,7 @@ bool Driver::hidden_from_user(const Event& event) const {
   return options_.rdpmc == RdpmcSetting::never || (options_.rdpmc == RdpmcSetting::own_task && !of_task);
 }
 
-void Driver::enable_event(Event& event) {
+void IntelDriver::enable_event(Event& event) {
   const EventData& data = data_of(event);
   const auto n = counter_of(event);
   if (counter::is_metric(n) && other_topdown_counts(event)) return;
@@ -211,20 +211,20 @@ u64 reload_value(const Event& event) { return (0 - event.hw.sample_period) & peb
 }  // namespace
 
 /// CFG_B, and the low half of CFG_C on its own.
-void Driver::program_reload(const Event& event) {
+void IntelDriver::program_reload(const Event& event) {
   const auto n = counter_of(event);
   counters_.set_reload_causes(n, data_of(event).reload_causes);
   if (data_of(event).reload_causes != 0) counters_.set_reload_value(n, reload_value(event));
 }
 
 /// CFG_C as a whole, and what the buffer needs to take the event's records.
-void Driver::program_record_config(const Event& event) {
+void IntelDriver::program_record_config(const Event& event) {
   const u64 of_group = cpu_.acr_cause != 0 && in_acr_group(event) ? reload_value(event) : 0;
   const u64 of_records = pebs_.start_records(event, owners_);
   counters_.set_reload_config(counter_of(event), of_records | of_group);
 }
 
-void Driver::disable_event(Event& event) {
+void IntelDriver::disable_event(Event& event) {
   const auto n = counter_of(event);
   if (n == counter::GUEST_LBR) return;
   if (has_flag(event, driver_flag::BRANCH_TRACE)) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "driver/driver.h"
 #include "driver/event_data.h"
+#include "driver/intel_driver.h"
 #include "driver/linux_changes.h"
 
 namespace pmusim::driver {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "driver/counters/topdown.h"
-#include "driver/driver.h"
+#include "driver/intel_driver.h"
 #include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {

@@ -8,8 +8,8 @@
 
 #include "driver/cores/core_traits.h"
 #include "driver/counters/topdown.h"
-#include "driver/driver.h"
 #include "driver/event_data.h"
+#include "driver/intel_driver.h"
 
 namespace pmusim::driver {
 namespace {

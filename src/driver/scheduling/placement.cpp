@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "driver/cores/core_traits.h"
-#include "driver/driver.h"
+#include "driver/intel_driver.h"
 
 namespace pmusim::driver {
 namespace {
@@ -39,7 +39,7 @@ const ExtraRegisterRow* find_extra_register(std::span<const ExtraRegisterRow> ro
   return row == rows.end() ? nullptr : &*row;
 }
 
-EventTraits Driver::traits_of(const Event& event, u64 config) const {
+EventTraits IntelDriver::traits_of(const Event& event, u64 config) const {
   constexpr u64 weights = perf::sample::WEIGHT | perf::sample::WEIGHT_STRUCT;
   return {.config = config,
           .precise = static_cast<unsigned>(event.attr.precise_ip),
@@ -49,7 +49,7 @@ EventTraits Driver::traits_of(const Event& event, u64 config) const {
 
 /// As many events as there are counters, whether they need one or not, and the metrics, which are shares of
 /// one counter.
-bool Driver::has_room(const Placements& events, const Event& next) const {
+bool IntelDriver::has_room(const Placements& events, const Event& next) const {
   constexpr std::size_t most_metrics = 8;
   const auto is_metric = [](const Event& event) { return has_flag(event, driver_flag::METRIC); };
   std::size_t metrics = is_metric(next) ? 1 : 0;
@@ -60,8 +60,8 @@ bool Driver::has_room(const Placements& events, const Event& next) const {
 
 /// Takes the event's extra register, or one that can stand in for it; `config` follows, since the selector
 /// names the register. False: all are in use with other values.
-bool Driver::claim_extra_register(Placement& placement, u64& config, SharedRegisters& core,
-                                  ScheduleMode mode) {
+bool IntelDriver::claim_extra_register(Placement& placement, u64& config, SharedRegisters& core,
+                                       ScheduleMode mode) {
   Event& event = *placement.event;
   const ExtraRegisterRow* own = find_extra_register(traits_->extra_registers, config);
   if (own == nullptr || placement.extra_register != 0) return true;
@@ -84,15 +84,15 @@ bool Driver::claim_extra_register(Placement& placement, u64& config, SharedRegis
   });
 }
 
-Driver::Claims Driver::claims() {
+IntelDriver::Claims IntelDriver::claims() {
   const bool shared = options_.core != nullptr && traits_->shares_extra_registers;
   return {shared ? options_.core->registers : own_core_.registers, filter_};
 }
 
-bool Driver::shares_counters() const { return options_.core != nullptr && traits_->exclusive_counters; }
+bool IntelDriver::shares_counters() const { return options_.core != nullptr && traits_->exclusive_counters; }
 
 /// Two filters cannot be in force at once: events with different ones take turns.
-bool Driver::claim_branch_filter(Placement& placement, SharedRegisters& thread) {
+bool IntelDriver::claim_branch_filter(Placement& placement, SharedRegisters& thread) {
   if (!LbrDriver::uses_lbr(*placement.event) || placement.has_filter) return true;
   placement.has_filter = thread.acquire(msr::LBR_SELECT, data_of(*placement.event).branch_config);
   return placement.has_filter;
@@ -100,7 +100,7 @@ bool Driver::claim_branch_filter(Placement& placement, SharedRegisters& thread) 
 
 /// Counters left by the sibling thread: what it uses exclusively nobody shares, and an exclusive event shares
 /// with nobody.
-u64 Driver::usable_beside_sibling(u64 counters, bool exclusive) const {
+u64 IntelDriver::usable_beside_sibling(u64 counters, bool exclusive) const {
   const auto& sibling = options_.core->counter_use[1 - options_.thread];
   for (const unsigned n : set_bits(counters & counter::GP_BITS))
     if (sibling[n] == CounterUse::exclusive || (exclusive && sibling[n] == CounterUse::shared))
@@ -108,7 +108,7 @@ u64 Driver::usable_beside_sibling(u64 counters, bool exclusive) const {
   return counters;
 }
 
-void Driver::find_constraint(Placement& placement, Claims claims, ScheduleMode mode) {
+void IntelDriver::find_constraint(Placement& placement, Claims claims, ScheduleMode mode) {
   if (placement.constraint_known && !placement.constraint_dynamic) return;
   Event& event = *placement.event;
   u64 config = data_of(event).config;
@@ -140,7 +140,7 @@ void Driver::find_constraint(Placement& placement, Claims claims, ScheduleMode m
   }
 }
 
-void Driver::put_constraint(Placement& placement, Claims claims) {
+void IntelDriver::put_constraint(Placement& placement, Claims claims) {
   if (placement.extra_register != 0) claims.core.release(std::exchange(placement.extra_register, 0));
   if (std::exchange(placement.has_filter, false)) claims.thread.release(msr::LBR_SELECT);
   placement.constraint_known = placement.constraint_dynamic = false;
@@ -148,7 +148,7 @@ void Driver::put_constraint(Placement& placement, Claims claims) {
 }
 
 /// The usual case: everything can stay where it is or was.
-bool Driver::keep_counters(Placements& events) const {
+bool IntelDriver::keep_counters(Placements& events) const {
   u64 used = 0;
   for (Placement& p : events) {
     const int counter = present_or_last_counter(*p.event);
@@ -161,7 +161,7 @@ bool Driver::keep_counters(Placements& events) const {
   return true;
 }
 
-bool Driver::assign(Placements& events, ScheduleMode mode) const {
+bool IntelDriver::assign(Placements& events, ScheduleMode mode) const {
   if (keep_counters(events)) return true;
   unsigned gp_limit = static_cast<unsigned>(std::popcount(cpu_.gp_mask()));
   if (mode == ScheduleMode::commit && shares_counters() && options_.core->exclusive_events != 0)
@@ -175,7 +175,7 @@ bool Driver::assign(Placements& events, ScheduleMode mode) const {
   return true;
 }
 
-bool Driver::schedule(Placements& events, std::size_t first_new, Claims claims, ScheduleMode mode) {
+bool IntelDriver::schedule(Placements& events, std::size_t first_new, Claims claims, ScheduleMode mode) {
   for (Placement& p : events) find_constraint(p, claims, mode);
   if (!assign(events, mode)) {
     for (std::size_t i = first_new; i < events.size(); ++i) put_constraint(events[i], claims);
@@ -187,7 +187,7 @@ bool Driver::schedule(Placements& events, std::size_t first_new, Claims claims, 
 }
 
 /// Tells the sibling thread which general counters are in use and how.
-void Driver::publish_counter_use(const Placements& events) {
+void IntelDriver::publish_counter_use(const Placements& events) {
   auto& use = options_.core->counter_use[options_.thread];
   use.fill(CounterUse::unused);
   for (const Placement& p : events)
@@ -195,19 +195,19 @@ void Driver::publish_counter_use(const Placements& events) {
       use[static_cast<unsigned>(p.counter)] = p.exclusive ? CounterUse::exclusive : CounterUse::shared;
 }
 
-void Driver::begin() {
+void IntelDriver::begin() {
   in_transaction_ = true;
   transaction_start_ = placements_.size();
 }
 
-bool Driver::commit() {
+bool IntelDriver::commit() {
   if (!schedule(placements_, transaction_start_, claims(), ScheduleMode::commit)) return false;
   in_transaction_ = false;
   return true;
 }
 
 /// What the transaction added holds no registers: it was never scheduled, or the failure gave them back.
-void Driver::cancel() {
+void IntelDriver::cancel() {
   if (!in_transaction_) return;
   for (const Placement& p : std::span(placements_).subspan(transaction_start_)) {
     pebs_.remove(*p.event);
@@ -218,7 +218,7 @@ void Driver::cancel() {
   in_transaction_ = false;
 }
 
-bool Driver::add(Event& event) {
+bool IntelDriver::add(Event& event) {
   if (!has_room(placements_, event)) return false;
   placements_.push_back({.event = &event});
   if (!in_transaction_ && !schedule(placements_, placements_.size() - 1, claims(), ScheduleMode::commit)) {
@@ -233,7 +233,7 @@ bool Driver::add(Event& event) {
   return true;
 }
 
-void Driver::remove(Event& event) {
+void IntelDriver::remove(Event& event) {
   const auto it = std::ranges::find(placements_, &event, &Placement::event);
   if (it == placements_.end()) return;
   const auto position = static_cast<std::size_t>(it - placements_.begin());

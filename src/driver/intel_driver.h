@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_SRC_DRIVER_DRIVER_H
-#define PMUSIM_SRC_DRIVER_DRIVER_H
+#ifndef PMUSIM_SRC_DRIVER_INTEL_DRIVER_H
+#define PMUSIM_SRC_DRIVER_INTEL_DRIVER_H
 
 #include <memory>
 #include <vector>
@@ -17,49 +17,50 @@
 #include "driver/scheduling/constraint_book.h"
 #include "driver/scheduling/scheduler.h"
 #include "driver/unknown_interrupts.h"
-#include "pmusim/driver/intel_driver.h"
-#include "pmusim/driver/options.h"
+#include "pmusim/driver/core_driver.h"
 
 namespace pmusim::driver {
 
 struct CoreTraits;
 
-/// The driver proper, behind `IntelDriver`: holds the parts together and gives each its turn.
-class Driver final : private PebsHost {
+/// The driver of Intel core PMUs: turns perf events into register contents, gives them counters, and turns
+/// PMIs into samples. It knows the hardware only through `Bus`. Holds the parts together and gives each its
+/// turn.
+class IntelDriver final : public CoreDriver, private PebsHost {
  public:
-  using StartMode = perf::PmuDriver::StartMode;
-  using StopMode = perf::PmuDriver::StopMode;
-  using SwitchDirection = perf::PmuDriver::SwitchDirection;
+  /// Asks the CPU behind `bus` what it has, resets its PMU and sets up the PEBS memory. `bus` and
+  /// `options.core` must outlive the driver.
+  explicit IntelDriver(Bus& bus, DriverOptions options = {});
+  ~IntelDriver() override;
+  IntelDriver(const IntelDriver&) = delete;
+  IntelDriver& operator=(const IntelDriver&) = delete;
 
-  Driver(Bus& bus, DriverOptions options);
-  ~Driver() override;
-  Driver(const Driver&) = delete;
-  Driver& operator=(const Driver&) = delete;
-
-  void attach(perf::SampleSink& sink) { sink_ = &sink; }
+  void attach(perf::SampleSink& sink) override { sink_ = &sink; }
 
   const Enumeration& enumeration() const { return cpu_; }
-  DriverStatistics statistics() const;
-  const PebsDriver& pebs() const { return pebs_; }
-  void forget_code() { lbr_.forget_code(); }
+  bool knows_core() const override { return cpu_.has_tables(); }
+  DriverStatistics statistics() const override;
+  const DemuxTotals& pebs_totals() const override { return pebs_.totals(); }
+  bool holds_records() const override { return pebs_.holds_records(); }
+  void forget_code() override { lbr_.forget_code(); }
 
-  perf::PmuCapabilities capabilities() const;
-  Result<Done, KernelError> init(perf::Event& event);
-  void destroy(perf::Event& event);
-  void disable();
-  void enable();
-  void begin();
-  bool commit();
-  void cancel();
-  bool add(perf::Event& event);
-  void remove(perf::Event& event);
-  void start(perf::Event& event, StartMode mode);
-  void stop(perf::Event& event, StopMode mode);
-  void read(perf::Event& event);
-  void read_member(perf::Event& event);
-  void context_switch(SwitchDirection direction, perf::TaskId task);
+  perf::PmuCapabilities capabilities() const override;
+  Result<Done, KernelError> init(perf::Event& event) override;
+  void destroy(perf::Event& event) override;
+  void disable() override;
+  void enable() override;
+  void begin() override;
+  bool commit() override;
+  void cancel() override;
+  bool add(perf::Event& event) override;
+  void remove(perf::Event& event) override;
+  void start(perf::Event& event, StartMode mode) override;
+  void stop(perf::Event& event, StopMode mode) override;
+  void read(perf::Event& event) override;
+  void read_member(perf::Event& event) override;
+  void context_switch(SwitchDirection direction, perf::TaskId task) override;
 
-  void handle_pmi(const InterruptFrame& frame);
+  void handle_pmi(const InterruptFrame& frame) override;
 
  private:
   /// One event on the PMU, in the order in which they came.
