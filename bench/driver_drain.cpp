@@ -9,8 +9,8 @@
 
 #include "arch/pebs_generator.h"
 #include "bench/cpu_time.h"
-#include "driver/debug_store/pebs.h"
-#include "driver/lbr/lbr.h"
+#include "driver/intel/debug_store/pebs.h"
+#include "driver/intel/lbr/lbr.h"
 #include "perf/linux_core.h"
 #include "pmusim/arch/branch.h"
 #include "tests/perf/fake_driver.h"

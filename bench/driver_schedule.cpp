@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "driver/scheduling/constraint_book.h"
-#include "driver/scheduling/scheduler.h"
+#include "driver/intel/scheduling/constraint_book.h"
+#include "driver/x86/scheduler.h"
 
 namespace pmusim::driver {
 namespace {

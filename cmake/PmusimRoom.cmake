@@ -9,8 +9,7 @@
 # no replay, drain or report waits for.
 function(pmusim_room name)
   cmake_parse_arguments(ROOM "COMPILE_FAST" "" "ROOMS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp
-       ${PROJECT_SOURCE_DIR}/src/${name}/*/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX /plugin/)  # what another program loads (pmusim_qemu_plugin)
   set(library pmusim_${name})
   list(TRANSFORM ROOM_ROOMS PREPEND pmusim_)

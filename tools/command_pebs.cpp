@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
-#include "driver/debug_store/pebs_demux.h"
+#include "driver/intel/debug_store/pebs_demux.h"
 #include "output.h"
 #include "pebs_file.h"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "driver/amd/driver.h"
-#include "driver/intel_driver.h"
+#include "driver/intel/intel_driver.h"
 
 namespace pmusim::driver {
 

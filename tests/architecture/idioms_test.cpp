@@ -27,8 +27,8 @@ std::vector<std::string> lines_that_match(const std::string& folder, const std::
 
 /// Rooms and folders that may say what a core or a format is.
 bool defines_cores(const std::string& where) {
-  for (const char* folder :
-       {"include/pmusim/cpu/", "src/cpu/", "include/pmusim/arch/", "src/arch/", "src/driver/cores/"})
+  for (const char* folder : {"include/pmusim/cpu/", "src/cpu/", "include/pmusim/arch/", "src/arch/",
+                             "src/driver/intel/cores/", "src/driver/amd/cores/"})
     if (where.starts_with(folder)) return true;
   return false;
 }

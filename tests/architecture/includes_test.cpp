@@ -14,17 +14,24 @@ const Rooms hardware{"msr", "lbr", "xsave", "pebs", "acr", "ibs", "pmu"};
 
 const std::map<std::string, Rooms> may_include = rooms_of_the_build();
 
-/// `visit(file, room)` for every line of a tree that matches `include`, which catches the room.
+/// `visit(file, folder)` for every line of a tree that matches `include`, which catches the folder.
 template <class Visit>
-void for_each_match(const fs::path& tree, const std::regex& include, Visit visit) {
+void for_each_include(const fs::path& tree, const std::regex& include, Visit visit) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree)) {
     if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
     std::ifstream file(entry.path());
     std::smatch match;
     for (std::string line; std::getline(file, line);)
-      if (std::regex_search(line, match, include) && may_include.contains(match[1]))
-        visit(entry.path(), match[1]);
+      if (std::regex_search(line, match, include)) visit(entry.path(), match[1]);
   }
+}
+
+/// Of folders that are rooms.
+template <class Visit>
+void for_each_match(const fs::path& tree, const std::regex& include, Visit visit) {
+  for_each_include(tree, include, [&](const fs::path& file, const std::string& folder) {
+    if (may_include.contains(folder)) visit(file, folder);
+  });
 }
 
 /// Of ours, private or not.
@@ -70,6 +77,19 @@ TEST(PrivateHeaders, AreNothingToUsersOfTheLibrary) {
                    [](const fs::path& file, const std::string& included) {
                      ADD_FAILURE() << file << " includes a private header of " << included;
                    });
+}
+
+TEST(Walls, DriversOfAVendorIncludeWhatAllX86Share) {
+  const std::regex of_the_driver(R"re(#include "driver/(\w+)/)re");
+  const fs::path driver = source_tree() / "src/driver";
+  for (const char* folder : {"x86", "intel", "amd"}) {
+    int seen = 0;
+    for_each_include(driver / folder, of_the_driver, [&](const fs::path& file, const std::string& included) {
+      ++seen;
+      EXPECT_TRUE(included == folder || included == "x86") << file << " includes driver/" << included;
+    });
+    EXPECT_GT(seen, 0) << "the search found nothing to check in " << folder;
+  }
 }
 
 TEST(Walls, TheDriverSideKnowsTheHardwareOnlyThroughBus) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The software branch filter (Linux: intel_pmu_lbr_filter, branch_type).
-#include "driver/lbr/branch_filter.h"
+#include "driver/x86/branch_filter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

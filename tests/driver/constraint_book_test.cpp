@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where events may be counted (Linux: x86_get_event_constraints). The rows of each core are in
 // constraint_tables_test.cpp.
-#include "driver/scheduling/constraint_book.h"
+#include "driver/intel/scheduling/constraint_book.h"
 
 #include <gtest/gtest.h>
 

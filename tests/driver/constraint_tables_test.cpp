@@ -12,8 +12,8 @@
 #include <set>
 #include <sstream>
 
-#include "driver/scheduling/constraint_book.h"
-#include "driver/scheduling/scheduler.h"
+#include "driver/intel/scheduling/constraint_book.h"
+#include "driver/x86/scheduler.h"
 
 namespace pmusim::driver::constraint_tables_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "driver/debug_store/area.h"
+#include "driver/intel/debug_store/area.h"
 #include "driver_fixture.h"
 
 namespace pmusim::driver {

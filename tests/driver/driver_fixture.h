@@ -2,7 +2,7 @@
 #ifndef PMUSIM_TESTS_DRIVER_DRIVER_FIXTURE_H
 #define PMUSIM_TESTS_DRIVER_DRIVER_FIXTURE_H
 
-#include "driver/enumeration.h"
+#include "driver/intel/enumeration.h"
 #include "fake_cpus.h"
 #include "tests/support/driver_rig.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "driver/enumeration.h"
+#include "driver/intel/enumeration.h"
 
 #include <gtest/gtest.h>
 
-#include "driver/linux_view.h"
+#include "driver/intel/linux_view.h"
 #include "fake_cpus.h"
 
 namespace pmusim::driver {

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_TESTS_DRIVER_LBR_FIXTURE_H
 #define PMUSIM_TESTS_DRIVER_LBR_FIXTURE_H
 
-#include "driver/lbr/lbr.h"
+#include "driver/intel/lbr/lbr.h"
 #include "fake_code.h"
 #include "fake_cpus.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "driver/lbr/registers.h"
+#include "driver/intel/lbr/registers.h"
 #include "fake_bus.h"
 
 namespace pmusim::driver {

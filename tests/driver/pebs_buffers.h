@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "driver/debug_store/pebs_demux.h"
+#include "driver/intel/debug_store/pebs_demux.h"
 #include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "driver/samples/recorded_counts.h"
+#include "driver/intel/samples/recorded_counts.h"
 #include "pebs_buffers.h"
 
 namespace pmusim::driver {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "driver/samples/data_source.h"
-#include "driver/samples/pebs_sample.h"
+#include "driver/intel/samples/data_source.h"
+#include "driver/intel/samples/pebs_sample.h"
 #include "fake_cpus.h"
 
 namespace pmusim::driver {

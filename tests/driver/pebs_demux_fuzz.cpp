@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "driver/samples/pebs_sample.h"
+#include "driver/intel/samples/pebs_sample.h"
 #include "tests/driver/fake_code.h"
 
 namespace {

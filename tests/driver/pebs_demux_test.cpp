@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/debug_store/pebs_demux.h"
+#include "driver/intel/debug_store/pebs_demux.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

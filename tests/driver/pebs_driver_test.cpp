@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "driver/debug_store/pebs.h"
+#include "driver/intel/debug_store/pebs.h"
 #include "fake_bus.h"
 #include "pebs_buffers.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "driver/debug_store/pebs_demux.h"
+#include "driver/intel/debug_store/pebs_demux.h"
 
 namespace pmusim::driver {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "driver/samples/pebs_sample.h"
+#include "driver/intel/samples/pebs_sample.h"
 #include "driver_fixture.h"
 
 namespace pmusim::driver::pebs_registers_test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/register_access.h"
+#include "driver/x86/register_access.h"
 
 #include <gtest/gtest.h>
 

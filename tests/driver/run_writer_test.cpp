@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs of samples that are copied from records into rings, raced against the path that makes each sample on
 // its own: ring for ring the same bytes.
-#include "driver/samples/run_writer.h"
+#include "driver/intel/samples/run_writer.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <random>
 
 #include "arch/pebs_generator.h"
-#include "driver/lbr/lbr.h"
-#include "driver/samples/pebs_sample.h"
+#include "driver/intel/lbr/lbr.h"
+#include "driver/intel/samples/pebs_sample.h"
 #include "fake_bus.h"
 #include "perf/sample_template.h"
 #include "pmusim/arch/pebs_format.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver/scheduling/scheduler.h"
+#include "driver/x86/scheduler.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "driver/debug_store/pebs.h"
-#include "driver/samples/data_source.h"
+#include "driver/intel/debug_store/pebs.h"
+#include "driver/intel/samples/data_source.h"
 #include "machine.h"
 #include "model_names.h"
 #include "pebs/record.h"

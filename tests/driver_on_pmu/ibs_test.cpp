@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "driver/amd/driver.h"
-#include "driver/ibs/unit.h"
+#include "driver/amd/ibs/unit.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/pmu/pmu.h"

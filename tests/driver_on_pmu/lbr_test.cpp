@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The driver's LBR part on the emulated hardware of every model.
-#include "driver/lbr/lbr.h"
+#include "driver/intel/lbr/lbr.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "driver/register_access.h"
+#include "driver/x86/register_access.h"
 #include "machine.h"
 
 namespace pmusim::driver::lbr_test {

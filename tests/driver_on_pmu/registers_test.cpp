@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "driver/debug_store/pebs.h"
+#include "driver/intel/debug_store/pebs.h"
 #include "register_samples.h"
 #include "tests/support/whole_kernel.h"
 

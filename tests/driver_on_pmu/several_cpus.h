@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "driver/intel_driver.h"
+#include "driver/intel/intel_driver.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/perf/ring_reader.h"
 #include "pmusim/pmu/machine.h"

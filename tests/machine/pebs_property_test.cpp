@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "driver/debug_store/pebs.h"
+#include "driver/intel/debug_store/pebs.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {

@@ -5,8 +5,8 @@
 #include <deque>
 #include <string>
 
-#include "driver/event_data.h"
-#include "driver/intel_driver.h"
+#include "driver/intel/intel_driver.h"
+#include "driver/x86/event_data.h"
 #include "tests/support/quiet_sink.h"
 
 namespace pmusim::driver {

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_TESTS_SUPPORT_PEBS_CPU_H
 #define PMUSIM_TESTS_SUPPORT_PEBS_CPU_H
 
-#include "driver/enumeration.h"
+#include "driver/intel/enumeration.h"
 #include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "driver/intel_driver.h"
+#include "driver/intel/intel_driver.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/pmu/pmu.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "driver/amd/enumeration.h"
-#include "driver/register_access.h"
+#include "driver/x86/register_access.h"
 
 namespace pmusim::driver::amd {
 

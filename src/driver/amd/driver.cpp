@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "driver/counters/period.h"
-#include "driver/scheduling/scheduler.h"
+#include "driver/x86/period.h"
+#include "driver/x86/scheduler.h"
 
 namespace pmusim::driver::amd {
 

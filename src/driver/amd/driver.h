@@ -8,10 +8,10 @@
 #include "driver/amd/counters.h"
 #include "driver/amd/enumeration.h"
 #include "driver/amd/lbr.h"
-#include "driver/event_data.h"
-#include "driver/local_apic.h"
-#include "driver/register_access.h"
-#include "driver/unknown_interrupts.h"
+#include "driver/x86/event_data.h"
+#include "driver/x86/local_apic.h"
+#include "driver/x86/register_access.h"
+#include "driver/x86/unknown_interrupts.h"
 #include "pmusim/driver/core_driver.h"
 
 namespace pmusim::driver::amd {

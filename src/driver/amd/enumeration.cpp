@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "driver/amd/enumeration.h"
 
-#include "driver/cores/zen.h"
+#include "driver/amd/cores/zen.h"
 
 namespace pmusim::driver::amd {
 namespace {

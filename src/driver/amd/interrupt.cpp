@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "driver/amd/driver.h"
-#include "driver/linux_changes.h"
+#include "driver/x86/linux_changes.h"
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::driver::amd {

@@ -7,8 +7,8 @@
 #include <array>
 #include <cerrno>
 
-#include "driver/event_data.h"
-#include "driver/linux_changes.h"
+#include "driver/x86/event_data.h"
+#include "driver/x86/linux_changes.h"
 #include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/msr.h"
 

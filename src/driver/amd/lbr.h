@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "driver/amd/enumeration.h"
-#include "driver/lbr/branch_filter.h"
-#include "driver/register_access.h"
+#include "driver/x86/branch_filter.h"
+#include "driver/x86/register_access.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver::amd {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "driver/intel/cores/cores.h"
+#include "driver/intel/cores/memory_events.h"
+#include "driver/intel/cores/shared_constraints.h"
+#include "driver/intel/cores/shared_extra_registers.h"
+
+namespace pmusim::driver::cores::cougar_cove {
+
+using namespace rows;
+
+constinit const CoreTraits traits{
+    .core = Microarchitecture::cougar_cove,
+    .constraints = {corrected_golden_cove_fixed, corrected_lion_cove_main, corrected_lion_cove_pebs},
+    .placement = PlacementRule::redwood_cove,
+    .period = PeriodRule::reduced_skid,
+    .ack = PmiAck::late,
+    .pebs_on_all_counters = true,
+    .extra_registers = lion_cove_extra,
+    .memory_events = lion_cove_memory,
+    .data_source = DataSourceEncoding::lion_cove,
+    .splits_latency = true,
+    .has_own_capabilities = true,
+    .since = change::cougar_cove,
+};
+
+}  // namespace pmusim::driver::cores::cougar_cove

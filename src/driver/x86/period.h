@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_SRC_DRIVER_X86_PERIOD_H
+#define PMUSIM_SRC_DRIVER_X86_PERIOD_H
+
+#include "pmusim/perf/driver.h"
+
+namespace pmusim::driver {
+
+/// How the next interval of a counter begins.
+struct NextInterval {
+  i64 left = 0;          ///< events until the counter is to overflow, 2 to the longest period
+  bool expired = false;  ///< the interval before it is over
+  u64 passed_over = 0;   ///< whole periods that went by before the interrupt was handled
+};
+
+/// What is left of the period, with `period_left` and `last_period` brought up to date (Linux:
+/// x86_perf_event_set_period). `period_left` keeps the true value: a period of 1 counts as 2.
+NextInterval next_interval(perf::HardwareEvent& event, u64 max_period);
+
+/// Adds what a counter of `counter_mask`'s width counted since the last look to the event (Linux:
+/// x86_perf_event_update).
+void count_up_to(perf::Event& event, u64 value, u64 counter_mask);
+
+}  // namespace pmusim::driver
+
+#endif
