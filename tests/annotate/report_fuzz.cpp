@@ -2,7 +2,19 @@
 #include <cstdint>
 
 #include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/export.h"
 #include "pmusim/annotate/report.h"
+
+namespace {
+
+void export_in_every_format(const pmusim::annotate::Report& report) {
+  using namespace pmusim::annotate;
+  for (const std::string_view name : export_format_names())
+    for (pmusim::u32 event = 0; event < report.events.size(); ++event)
+      (void)export_profile(report, *find_export_format(name), event);
+}
+
+}  // namespace
 
 /// Any bytes are a profile: it is refused or shown.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -16,5 +28,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                      Colours::none);
   (void)to_json(*report);
   (void)to_html(*report);
+  export_in_every_format(*report);
   return 0;
 }

@@ -135,19 +135,23 @@ class TraceMaker {
 RecordOptions record_options(FuzzInput& input, const CpuModel& model) {
   constexpr std::string_view events[] = {
       "cycles",    "cycles:ppp",       "branches:pp",    "{instructions,branch-misses}:S",
-      "cpu-clock", "context-switches", "{cycles,r00c0}", "mem-loads:p"};
+      "cpu-clock", "context-switches", "{cycles,r00c0}", "mem-loads:p",
+      "ibs_op//",  "ibs_fetch//"};
   RecordOptions options;
-  if (auto parsed = events::parse_events(input.pick(events), model); parsed.ok())
-    options.events = *std::move(parsed);
+  const std::string_view event = input.pick(events);
+  if (auto parsed = events::parse_events(event, model); parsed.ok()) options.events = *std::move(parsed);
   options.period = 1 + input.take<u8>();
   if (input.flag()) options.frequency = 1 + input.number() % 100'000, options.period.reset();
   options.branch_sample_type = input.flag() ? perf::branch::ANY | perf::branch::USER : 0;
   options.call_graph_lbr = input.below(4) == 0;
+  options.call_graph_trace = !options.call_graph_lbr && input.flag();
   options.addresses = input.flag();
   options.interrupt_registers = input.flag() ? 0xFF0FFF & input.number() : 0;
   options.switches = options.running_times = options.mapping_build_ids = input.flag();
   options.data_page_sizes = options.code_page_sizes = options.transactions = input.flag();
   options.build_ids = input.flag();
+  options.weight = input.flag();
+  options.raw = event.starts_with("ibs") && input.flag();
   options.ring_pages = 4;
   if (input.below(4) == 0) options.compression_level = 1;
   return options;
@@ -163,7 +167,7 @@ void replay(FuzzInput& input, const std::string& trace, const std::string& outpu
   const CpuModel model = small(input.pick(cpu_models()));
   RecordOptions options = record_options(input, model);
   options.output = output;
-  auto session = Session::open(trace, {.model = model});
+  auto session = Session::open(trace, {.model = model, .call_stacks = options.call_graph_trace});
   must(session.ok());
   if (options.events.empty()) return;
   if (record(*session, options).ok()) must_be_readable(output);
