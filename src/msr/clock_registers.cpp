@@ -7,6 +7,12 @@ namespace pmusim {
 
 u64 ControlRegisters::tsc_at(u64 cycle) const { return tsc_clock(model_->core).ticks(cycle) + tsc_offset_; }
 
+void ControlRegisters::stand_still(u64 since, u64 until) {
+  const Clock tsc = tsc_clock(model_->core);
+  mperf_.value -= tsc.ticks(until) - tsc.ticks(since);
+  aperf_.value -= until - since;
+}
+
 namespace {
 
 constexpr Field tsc_fields[] = {{~u64{0}, "TSC ticks"}};

@@ -57,6 +57,8 @@ class ControlRegisters {
   }
 
   const CpuModel& model() const { return *model_; }
+  /// The processor is halted between two cycles: APERF and MPERF stand still.
+  void stand_still(u64 since, u64 until);
   void add_to(StateHash& hash) const;
   static RowFamilies<ControlRegisters> registers(Vendor vendor);
 

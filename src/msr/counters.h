@@ -68,6 +68,8 @@ class CounterFile {
     cycle_has_retired_ = false;
     return {};
   }
+  /// Core time passes while the processor is halted: nothing counts, and the cycle now() goes on afterwards.
+  void stand_still(u64 cycle) { now_ = cycle; }
   /// Counts what an instruction retiring at `now()` did.
   Counted retire(const Retirement& retirement);
   /// Counts `signal` alone, which became true of an instruction after retire() had counted it.

@@ -109,6 +109,15 @@ void Sequencer::wait_until(u64 cycle, const InterruptFrame& frame) {
   }
 }
 
+void Sequencer::halt_until(u64 cycle, const InterruptFrame& frame) {
+  while (now() < cycle) {
+    const u64 due = due_cycle(), until = due <= cycle ? std::max(due, now() + 1) : cycle;
+    control_.stand_still(now(), until);
+    counters_.stand_still(until);
+    if (pmi_due()) deliver_pmi(frame);
+  }
+}
+
 // A record taken in is an event of its own.
 void Sequencer::log_branch(const Retirement& r, Counted& counted) {
   if (!lbr_.record(Branch::of(r), lbr_gate())) return;

@@ -67,6 +67,40 @@ TEST(Time, WaitingHandlesPmisOnTheWay) {
   EXPECT_EQ(handler.ips, std::vector<u64>{0x77});
 }
 
+/// SDM vol. 3B, "Counting Clocks": the TSC is invariant, unhalted clocks and APERF, MPERF stand still.
+TEST(Time, AHaltedProcessorCountsNothingButTheTsc) {
+  Pmu pmu(model("icelake", 0));
+  Pmu other = pmu;
+  for (Pmu* const each : {&pmu, &other}) {
+    write(*each, msr::FIXED_CTR_CTRL, 0x333);
+    write(*each, msr::PERFEVTSEL0, count_user_instructions | bit(24));  // CMASK 1: cycles with an instruction
+    write(*each, msr::PERF_GLOBAL_CTRL, 1 | bit(32) | bit(33) | bit(34));
+    each->retire(instruction(10));
+  }
+  pmu.halt_until(1'000'000, {});
+  EXPECT_EQ(pmu.tsc(), 1'000'000u);
+  Retirement next = instruction(20);
+  other.retire(next);
+  next.cycle = 1'000'010;
+  pmu.retire(next);
+  for (const u32 address :
+       {msr::FIXED_CTR0, msr::FIXED_CTR0 + 1, msr::FIXED_CTR0 + 2, msr::PMC0, msr::APERF, msr::MPERF})
+    EXPECT_EQ(read(pmu, address), read(other, address)) << std::hex << address;
+  EXPECT_EQ(read(pmu, msr::FIXED_CTR0 + 1), 20u);
+}
+
+TEST(Time, HaltingHandlesPmisOnTheWay) {
+  Pmu pmu(model("icelake", 100));
+  Handler handler(pmu);
+  sample_instructions(pmu, 1);
+  pmu.retire(instruction(1));
+  InterruptFrame idle;
+  idle.registers.rip = 0x77;
+  pmu.halt_until(1000, idle);
+  EXPECT_EQ(handler.ips, std::vector<u64>{0x77});
+  EXPECT_EQ(pmu.now(), 1000u);
+}
+
 TEST(Snapshot, ACopyGoesItsOwnWay) {
   Pmu pmu(model("icelake", 0));
   sample_instructions(pmu, 1000, 0);

@@ -79,6 +79,10 @@ class Pmu final : public Bus {
   /// Core time passes up to `cycle` while the code of `frame` waits to go on: clocks count, and a PMI that
   /// becomes due is handled.
   void wait_until(u64 cycle, const InterruptFrame& frame);
+  /// The processor is halted up to `cycle`, and then `frame` goes on: the TSC runs; core cycles, slots and
+  /// all that is counted while not halted (SDM vol. 3B, "unhalted") stand still. A PMI that becomes due is
+  /// handled.
+  void halt_until(u64 cycle, const InterruptFrame& frame);
 
   /// What one execution of a block of instructions adds, under the present programming. `execution` is one
   /// that has been seen, `since` the cycle of the retirement before it; all executions are taken to be alike.
