@@ -34,6 +34,9 @@ class IntervalCore {
     }
   }
 
+  /// Cycle of the last retirement; 0 before the first.
+  u64 cycle() const { return engine_.cycle(); }
+
   /// The number of the block that BlockExecution::kind is of.
   static constexpr u32 block_of(u32 kind) { return kind / outcomes; }
   /// Of the last execution: instructions by number that had other signals than is usual.

@@ -32,7 +32,7 @@ Result<std::unique_ptr<EmulatedCpu>, Error> EmulatedCpu::create(const SessionOpt
 
 EmulatedCpu::EmulatedCpu(const SessionOptions& options, std::unique_ptr<Engine> engine)
     : monitor_(options, program_), engine_(std::move(engine)) {
-  engine_->add(monitor_);
+  engine_->add(monitor_.cpu(0));
 }
 
 void EmulatedCpu::run(trace::OpenBlock& open, u64 next_ip) {

@@ -7,13 +7,13 @@ namespace pmusim {
 
 namespace {
 
-Branch branch_of(const BlockExecution& execution) {
+Branch branch_of(const BlockExecution& execution, u64 cycles_ahead) {
   const u64 next_ip = execution.run->next_ip;
   const bool calls = execution.branch == BranchKind::direct_call;
   const bool goes_on = next_ip == execution.branch_ip + execution.branch_length;
   return {.from = execution.branch_ip,
           .to = next_ip,
-          .cycle = execution.end(),
+          .cycle = execution.end() + cycles_ahead,
           .kind = execution.branch,
           .mispredicted = execution.prediction == Prediction::wrong,
           // "&": a jump on this would be mispredicted as often as the program's own.
@@ -69,8 +69,18 @@ void add_what_differs(const IntervalCore& core, BlockRuns& runs, const BlockExec
 }  // namespace
 
 template <class C>
-void BlockEngine<C>::add(Monitor& monitor) {
-  watchers_.emplace_back(monitor, shape_of(core_));
+void BlockEngine<C>::add(MonitoredCpu& cpu, u32 thread) {
+  (thread == thread_ ? watchers_ : other_watchers_[thread]).emplace_back(cpu, shape_of(core_));
+}
+
+template <class C>
+void BlockEngine<C>::resume(u32 thread) {
+  settle();
+  if (thread != thread_) {
+    other_watchers_[thread_] = std::exchange(watchers_, std::exchange(other_watchers_[thread], {}));
+    thread_ = thread;
+  }
+  for (Watcher& watcher : watchers_) watcher.cpu.resume_at(core_.cycle());
 }
 
 template <class C>
@@ -78,7 +88,7 @@ void BlockEngine<C>::settle(Watcher& watcher) {
   pmu_used_ = true;
   const bool behind = watcher.runs.is_behind();
   watcher.runs.settle(watcher.last_registers());
-  if (behind) watcher.monitor.finish_block(watcher.next_ip, watcher.last_registers());
+  if (behind) watcher.cpu.finish_block(watcher.next_ip, watcher.last_registers());
 }
 
 template <class C>
@@ -93,14 +103,14 @@ void BlockEngine<C>::run(const trace::BlockRun& run) {
     if (!sum_up(watcher, execution)) retire(watcher, execution);
   // The first monitor's processor is the one that runs.
   if (std::exchange(pmu_used_, false))
-    core_.obey_prediction_barriers(watchers_.front().monitor.pmu().prediction_barriers());
+    core_.obey_prediction_barriers(watchers_.front().cpu.pmu().prediction_barriers());
 }
 
 template <class C>
 bool BlockEngine<C>::begin(Watcher& watcher, const BlockExecution& execution) {
   settle(watcher);
   if (stepping_ == Stepping::instructions || !watcher.runs.begin(in_short(execution))) return false;
-  const u64 now = watcher.monitor.pmu().now(), deadline = watcher.monitor.deadline_cycle();
+  const u64 now = watcher.cpu.pmu().now(), deadline = watcher.cpu.deadline_cycle();
   watcher.deadline_cycles = deadline > now ? deadline - now : 0;
   return fits(core_, watcher.runs, execution);
 }
@@ -113,7 +123,7 @@ inline bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execu
   if (!runs.knows(execution.kind)) learn(core_, runs, execution);
   if (!runs.add(in_short(execution))) return false;
   add_what_differs(core_, runs, execution);
-  if (runs.records_branches()) runs.record(branch_of(execution), execution.taken);
+  if (runs.records_branches()) runs.record(branch_of(execution, watcher.cpu.cycles_ahead()), execution.taken);
   watcher.next_ip = execution.run->next_ip;
   const Registers* const registers = pmusim::last_registers(*execution.run);
   watcher.registers_known = registers != nullptr;
@@ -125,9 +135,9 @@ inline bool BlockEngine<C>::sum_up(Watcher& watcher, const BlockExecution& execu
 template <class C>
 void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) {
   settle(watcher);
-  watcher.monitor.start_block(*execution.run);
-  core_.retire(execution, [&](const Retirement& retirement) { watcher.monitor.retire(retirement); });
-  watcher.monitor.finish_block(*execution.run);
+  watcher.cpu.start_block(*execution.run);
+  core_.retire(execution, [&](const Retirement& retirement) { watcher.cpu.retire(retirement); });
+  watcher.cpu.finish_block(*execution.run);
 }
 
 template class BlockEngine<BlockCore>;

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_SESSION_BLOCK_ENGINE_H
 #define PMUSIM_SRC_SESSION_BLOCK_ENGINE_H
 
+#include <map>
 #include <vector>
 
 #include "core/block_core.h"
@@ -19,7 +20,8 @@ class BlockEngine final : public Engine {
  public:
   BlockEngine(BlocksCore core, Stepping stepping) : core_(std::move(core)), stepping_(stepping) {}
 
-  void add(Monitor& monitor) override;
+  void add(MonitoredCpu& cpu, u32 thread) override;
+  void resume(u32 thread) override;
   void run(const trace::BlockRun& run) override;
   void settle() override;
   void interrupt() override { core_.interrupt(); }
@@ -27,8 +29,8 @@ class BlockEngine final : public Engine {
  private:
   /// A monitor with what it has not got yet.
   struct Watcher {
-    Watcher(Monitor& watching, RunShape shape) : monitor(watching), runs(watching.pmu(), shape) {}
-    Monitor& monitor;
+    Watcher(MonitoredCpu& watching, RunShape shape) : cpu(watching), runs(watching.pmu(), shape) {}
+    MonitoredCpu& cpu;
     BlockRuns runs;
     u64 deadline_cycles = 0;  // from the begin of `runs` on: when the monitor wants the end of a block
     // After the last block of `runs`.
@@ -45,8 +47,10 @@ class BlockEngine final : public Engine {
 
   BlocksCore core_;
   Stepping stepping_;
-  std::vector<Watcher> watchers_;
-  bool pmu_used_ = true;  // by others than `runs`, since the last block began
+  std::vector<Watcher> watchers_;                       // of the thread that runs
+  std::map<u32, std::vector<Watcher>> other_watchers_;  // by thread
+  u32 thread_ = 0;                                      // that runs
+  bool pmu_used_ = true;                                // by others than `runs`, since the last block began
 };
 
 extern template class BlockEngine<BlockCore>;

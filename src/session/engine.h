@@ -5,12 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "session/monitor.h"
+#include "session/monitored_cpu.h"
 
 namespace pmusim {
 
 /// What makes time of a program: a core of some level, in steps of some size, under the eyes of monitors. The
-/// rest of a session does not know which.
+/// rest of a session does not know which. Of the CPUs that are one core's threads one runs at a time, on the
+/// same caches and predictors.
 class Engine {
  public:
   Engine() = default;
@@ -18,8 +19,10 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
 
-  /// Another monitor, before the first block; it must outlive the engine.
-  virtual void add(Monitor& monitor) = 0;
+  /// A thread of this core under another monitor, before the first block; it must outlive the engine.
+  virtual void add(MonitoredCpu& cpu, u32 thread = 0) = 0;
+  /// That thread runs from now on, which has been halted. The first runs at first.
+  virtual void resume(u32 thread) = 0;
   /// A block runs, and the monitors get it: at once, or when they are asked to settle.
   virtual void run(const trace::BlockRun& run) = 0;
   /// The monitors know all that ran. Needed before anybody looks at them or tells them of something else.

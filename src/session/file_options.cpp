@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "events/sampling_pmus.h"
 #include "pmusim/trace/recorder.h"
@@ -23,7 +24,8 @@ std::string size_text(u32 bytes) {
   return bytes % mib == 0 ? fmt::format("{}M", bytes / mib) : fmt::format("{}K", bytes / kib);
 }
 
-std::vector<perfdata::Cache> caches(const CoreParameters& core) {
+/// Those of one core, which its CPUs share.
+std::vector<perfdata::Cache> caches(const CoreParameters& core, const std::string& cpus) {
   struct Level {
     u32 number;
     const char* type;
@@ -39,8 +41,32 @@ std::vector<perfdata::Cache> caches(const CoreParameters& core) {
                      .ways = cache.ways,
                      .type = type,
                      .size = size_text(cache.bytes),
-                     .cpus = "0"});
+                     .cpus = cpus});
   return all;
+}
+
+/// Of many CPUs: where they are, and what they share.
+void describe(perfdata::Metadata& m, const Topology& machine) {
+  std::map<u32, std::vector<u32>> packages, cores;
+  m.cpus = static_cast<u32>(machine.cpus.size());
+  m.cpu_places.clear();
+  for (u32 n = 0; n < m.cpus; ++n) {
+    const LogicalCpu& cpu = machine.cpus[n];
+    m.cpu_places.push_back({cpu.package, cpu.die, cpu.core});
+    packages[cpu.package].push_back(n);
+    cores[machine.first_of_core(n)].push_back(n);
+  }
+  m.numa_nodes.clear();
+  const u64 kib = memory_kib / packages.size();
+  for (const auto& [package, cpus] : packages)
+    m.numa_nodes.push_back({.number = static_cast<u32>(m.numa_nodes.size()),
+                            .total_kib = kib,
+                            .free_kib = kib,
+                            .cpus = cpu_list(cpus)});
+  m.caches.clear();
+  for (const auto& [first, cpus] : cores)
+    for (perfdata::Cache& cache : caches(machine.model(first).core, cpu_list(cpus)))
+      m.caches.push_back(std::move(cache));
 }
 
 perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
@@ -58,12 +84,21 @@ perfdata::Metadata metadata(const Session& session, const RecordOptions& options
                                         {static_cast<u32>(perf::EventType::raw), pmu.name}},
                        .cpu_places = {{}},
                        .numa_nodes = {{.total_kib = memory_kib, .free_kib = memory_kib, .cpus = "0"}},
-                       .caches = caches(model.core)};
+                       .caches = caches(model.core, "0")};
   if (options.clock) m.sample_clock = perfdata::SampleClock{.id = *options.clock};
-  if (model.hybrid)
-    m.pmus = {{pmu.name, "0", pmu_caps(pmu, model)}};
-  else
+  const Topology* const machine = session.machine();
+  if (machine != nullptr) describe(m, *machine);
+  if (machine != nullptr && machine->hybrid()) {
+    for (u32 type = 0; type < machine->types.size(); ++type) {
+      const perf::PmuCapabilities own = session.monitor().driver_of_type(type).capabilities();
+      if (type > 0) m.pmu_mappings.emplace_back(cpu_atom_type, own.name);
+      m.pmus.push_back({own.name, cpu_list(machine->cpus_of(type)), pmu_caps(own, machine->types[type])});
+    }
+  } else if (model.hybrid) {
+    m.pmus = {{pmu.name, machine != nullptr ? cpu_list(machine->cpus_of(0)) : "0", pmu_caps(pmu, model)}};
+  } else {
     m.cpu_pmu_caps = pmu_caps(pmu, model);
+  }
   for (const events::SamplingPmu& sampling : events::sampling_pmus(model)) {
     m.pmu_mappings.emplace_back(sampling.type, sampling.name);
     if (auto caps = events::sampling_pmu_caps(model, sampling.type); !caps.empty())

@@ -17,8 +17,9 @@ class FileSink final : public RecordSink {
   FileSink(perfdata::Writer& writer, const RecordOptions& options) : writer_(writer), options_(options) {}
 
   void add_group(u32 leader, u32 members) override { writer_.add_group("{anon_group}", leader, members); }
-  Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name, u64 id) override {
-    return writer_.add_event(attr, name, {&id, 1});
+  Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name,
+                                std::span<const u64> ids) override {
+    return writer_.add_event(attr, name, ids);
   }
   void add_mapping(const trace::Mapping& mapping) override {
     if (options_.build_ids && !mapping.build_id.empty() && identified_.insert(mapping.path).second)

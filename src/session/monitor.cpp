@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -16,6 +17,17 @@ namespace pmusim {
 
 namespace {
 
+std::vector<CpuModel> core_models(const SessionOptions& options) {
+  return options.machine ? options.machine->types : std::vector{options.model};
+}
+
+std::vector<CpuModel> cpu_models(const SessionOptions& options) {
+  if (!options.machine) return {options.model};
+  std::vector<CpuModel> models;
+  for (u32 n = 0; n < options.machine->cpus.size(); ++n) models.push_back(options.machine->model(n));
+  return models;
+}
+
 constexpr u64 ns_per_second = 1'000'000'000;
 
 /// perf time in the control page's form: ns = tsc * mult >> shift.
@@ -28,13 +40,6 @@ perf::TscToNs clock_of(const CoreParameters& core) {
 u64 longest_reload(const CpuModel& model) {
   if (model.acr.cause == 0) return ~u64{0};
   return model.policies.acr_reload_extension == 1 ? bit(32) : bit(31);
-}
-
-driver::DriverOptions driver_options(const SessionOptions& options) {
-  driver::DriverOptions driver = options.driver;
-  driver.kernel = options.kernel;
-  if (const auto ops = events::find_sampling_pmu(options.model, "ibs_op")) driver.ibs_op_type = ops->type;
-  return driver;
 }
 
 perf::CoreOptions perf_options(const SessionOptions& options) {
@@ -101,36 +106,73 @@ Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
     : program_(program),
       kernel_(options.kernel),
       core_(options.core),
-      pmu_(options.model),
-      driver_(driver::create_driver(pmu_, driver_options(options))),
-      clock_(clock_of(options.model.core)),
-      perf_(perf::PerfCore::create(*driver_, perf_options(options))),
-      sampling_takes_time_(sampling_takes_time(options.model.policies)) {
-  driver_->attach(*perf_);
-  register_sampling_pmus(driver_options(options));
-  perf_->set_target(*this);
-  pmu_.set_pmi_handler(this);
+      tick_ns_(options.tick_ns),
+      throttles_(options.throttling == perf::Throttling::on),
+      types_(core_models(options)),
+      machine_(cpu_models(options)),
+      clock_(clock_of(options.model.core)) {
+  for (unsigned n = 0; n < machine_.cpus(); ++n) {
+    type_of_.push_back(options.machine ? options.machine->cpus[n].type : 0);
+    cpus_.push_back(std::make_unique<MonitoredCpu>(machine_.cpu(n), options, program));
+    if (options.machine) cpus_.back()->expect_halts();
+  }
+  running_ = cpus_.front().get();
+  perf_ = perf::PerfCore::create(drivers_of(0), perf_options(options));
+  if (types_.size() > 1) perf_->register_pmu(cpu_atom_type, drivers_of(1));
+  register_sampling_pmus();
+  for (unsigned n = 0; n < cpus(); ++n) {
+    cpus_[n]->attach(perf_->cpu(n), clock_);
+    cpus_[n]->on_due_work([this] { pause(); });
+    if (options.machine && !options.machine->cpus[n].online) perf_->cpu(n).set_online(false);
+  }
 }
 
 Monitor::~Monitor() = default;
 
-void Monitor::register_sampling_pmus(const driver::DriverOptions& options) {
-  for (const events::SamplingPmu& pmu : events::sampling_pmus(model())) {
-    const auto side = pmu.type == events::ibs_fetch_type ? driver::IbsSide::fetch : driver::IbsSide::op;
-    auto& driver = *ibs_.emplace_back(std::make_unique<driver::IbsDriver>(pmu_, side, options));
-    perf_->register_pmu(pmu.type, driver);
-    driver.attach(*perf_);
+/// By CPU; null where the CPU is of the other kind.
+std::vector<perf::PmuDriver*> Monitor::drivers_of(u32 type) const {
+  std::vector<perf::PmuDriver*> drivers;
+  for (unsigned n = 0; n < cpus(); ++n)
+    drivers.push_back(type_of_[n] == type ? &cpus_[n]->driver() : nullptr);
+  return drivers;
+}
+
+void Monitor::register_sampling_pmus() {
+  for (const events::SamplingPmu& pmu : events::sampling_pmus(types_.front())) {
+    std::vector<perf::PmuDriver*> drivers;
+    for (const auto& cpu : cpus_) drivers.push_back(cpu->ibs(pmu.type));
+    perf_->register_pmu(pmu.type, drivers);
   }
 }
 
 driver::DriverStatistics Monitor::driver_statistics() const {
-  driver::DriverStatistics all = driver_->statistics();
-  for (const auto& ibs : ibs_) all += ibs->statistics();
+  driver::DriverStatistics all;
+  for (const auto& cpu : cpus_) all += cpu->driver_statistics();
   return all;
 }
 
-Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
-  if (attr.exclude_user != 0 && !handling_takes_time(model().policies))
+bool Monitor::holds_records() const {
+  return std::ranges::any_of(cpus_, [](const auto& cpu) { return cpu->driver().holds_records(); });
+}
+
+void Monitor::use_call_stacks(const CallTracker& calls) {
+  for (const auto& cpu : cpus_) cpu->use_call_stacks(calls);
+}
+
+const driver::CoreDriver& Monitor::driver_of_type(u32 type) const {
+  return cpus_[static_cast<std::size_t>(std::ranges::find(type_of_, type) - type_of_.begin())]->driver();
+}
+
+/// Of a hybrid machine the kind of core that counts the event, and the event in that one's words.
+Monitor::OnType Monitor::on_type(const perf::Attr& attr) const {
+  if (types_.size() == 1) return {0, attr};
+  return {core_type_of(attr).value_or(0), of_one_type(attr)};
+}
+
+Result<Done, KernelError> Monitor::check_event(const perf::Attr& asked) const {
+  const auto [type, attr] = on_type(asked);
+  const CpuModel& model = types_[type];
+  if (attr.exclude_user != 0 && !handling_takes_time(model.policies))
     return refuse(
         "it excludes user mode, and a trace holds user-mode code only: it would never count "
         "(policies pmi_cost_cycles and pmi_cost_instructions give the handler of sampling some time in ring "
@@ -146,12 +188,12 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
     return refuse(
         "it samples registers beyond the general ones, and the trace holds none: 'pmusim trace record --regs "
         "simd' records them");
-  const bool is_by_unit = events::is_sampled_by_unit(model(), attr);
-  if (samples_accesses(attr) && model().amd.has_core_extension() && !is_by_unit)
+  const bool is_by_unit = events::is_sampled_by_unit(model, attr);
+  if (samples_accesses(attr) && model.amd.has_core_extension() && !is_by_unit)
     return refuse(
         fmt::format("it samples data addresses, their sources or latencies, and counters of {} tell "
                     "nothing of them",
-                    model().title));
+                    model.title));
   if (samples_accesses(attr) && core_ != CoreLevel::interval)
     return refuse(fmt::format(
         "it samples data addresses, their sources or latencies, and core '{}' does not look at memory: "
@@ -163,26 +205,27 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& attr) const {
                     "look at memory: core 'interval' does",
                     name_of(core_)));
   if (is_page_fault(attr)) return refuse("a trace does not hold page faults: it would never count");
-  return events::is_pmu_event(attr) ? check_pmu_event(attr) : Done{};
+  return events::is_pmu_event(attr) ? check_pmu_event(type, attr) : Done{};
 }
 
-Result<Done, KernelError> Monitor::check_pmu_event(const perf::Attr& attr) const {
-  if (attr.config2 != 0 && model().acr.cause != 0 && !has(kernel_, driver::change::auto_counter_reload))
+Result<Done, KernelError> Monitor::check_pmu_event(u32 type, const perf::Attr& attr) const {
+  const CpuModel& model = types_[type];
+  if (attr.config2 != 0 && model.acr.cause != 0 && !has(kernel_, driver::change::auto_counter_reload))
     return refuse(fmt::format("acr_mask: Linux {} has no auto counter reload; {} is the first that has",
                               name_of(kernel_), first_release_with(driver::change::auto_counter_reload)));
-  if (attr.config2 != 0 && attr.freq == 0 && attr.sample_period > longest_reload(model()))
+  if (attr.config2 != 0 && attr.freq == 0 && attr.sample_period > longest_reload(model))
     return refuse(
         fmt::format("sample_period: {} with acr_mask is above {}, the longest that the 32 bits of a reload "
                     "value can say; Linux would take it, and reload what is left of it",
-                    attr.sample_period, longest_reload(model())));
+                    attr.sample_period, longest_reload(model)));
   const Result<events::ResolvedEvent, Error> event =
-      events::resolve(model(), attr, traced(program_.contents(), core_));
+      events::resolve(model, attr, traced(program_.contents(), core_));
   if (!event.ok()) return refuse(event.error().message);
-  if (event->extra != 0 && !driver_->knows_core())
+  if (event->extra != 0 && !driver_of_type(type).knows_core())
     return refuse(
         fmt::format("{} needs a register beside its event select, and the emulated kernel has no "
                     "tables for {} that say which",
-                    event->definition.name, model().title));
+                    event->definition.name, model.title));
   if (counts_lbr_records(event->definition.rule) && !branches_sampled_ && !samples_branches(attr))
     return refuse(fmt::format(
         "{} counts what the LBR records, and nothing uses the LBR: no event so far samples branches",
@@ -213,47 +256,67 @@ KernelError Monitor::kernels_word(const KernelError& refusal, perf::Attr attr, p
   return generic ? KernelError(event.error().error_number, refusal.message) : event.error();
 }
 
-void Monitor::finish_block(u64 next_ip, const Registers* registers) {
-  frame_.registers_known = registers != nullptr;
-  if (frame_.registers_known) frame_.registers = *registers;
-  frame_.registers.rip = next_ip;
-  if (pmu_.now() >= deadline_cycle_) run_due_work();
-}
-
-void Monitor::run_due_work() {
-  perf_->advance(now(), frame_);
-  deadline_cycle_ = first_cycle_at(perf_->next_deadline(), clock_, tsc_clock(model().core));
+void Monitor::pause() {
+  if (cpus() > 1 && (throttles_ || running_->now() / tick_ns_ > ticks_)) bring_up_idle();
+  ticks_ = running_->now() / tick_ns_;
   if (on_pause_) on_pause_();
 }
 
-void Monitor::take_extended(const ExtendedState& state) {
-  pmu_.set_extended_state(&state);
-  extended_stale_ = false;
+void Monitor::bring_up_idle() {
+  const u64 tsc = running_->pmu().tsc();
+  for (const auto& cpu : cpus_)
+    if (cpu.get() != running_) cpu->halt_until(tsc);
 }
 
-void Monitor::on_side_band(const trace::SideBandRecord& record) {
-  extended_stale_ = true;
-  perf_->set_time(now());
+void Monitor::start(const trace::ProcessStart& first, u32 cpu) {
+  perf_->task_started(first.pid, first.tid, first.command);
+  running_ = cpus_.at(cpu).get();
+  switch_to({first.pid, first.tid}, cpu);
+  started_ = true;
+}
+
+/// Who ran until now leaves an idle CPU behind where the next one runs on another.
+void Monitor::switch_to(const trace::ThreadSwitch& to, u32 cpu, perf::PerfCpu::SwitchReason reason) {
+  MonitoredCpu* const next = cpus_.at(cpu).get();
+  if (next != running_) {
+    running_->perf().set_time(running_->now());
+    running_->perf().switch_to(0, reason);
+    next->halt_until(running_->pmu().tsc());
+    running_ = next;
+    running_->lose_extended();
+  }
+  pid_ = to.pid;
+  tid_ = to.tid;
+  running_->set_process(to.pid);
+  running_->perf().switch_to(to.tid, reason);
+}
+
+void Monitor::migrate(u32 cpu) {
+  switch_to({pid_, tid_}, cpu, perf::PerfCpu::SwitchReason::preempted);
+  running_->catch_up();
+}
+
+void Monitor::forget_code() {
+  for (const auto& cpu : cpus_) cpu->driver().forget_code();
+}
+
+void Monitor::on_side_band(const trace::SideBandRecord& record, u32 cpu) {
+  running_->lose_extended();
+  running_->perf().set_time(running_->now());
   struct Visitor {
     Monitor& s;
+    u32 cpu;
     void operator()(const trace::ProcessStart& start) const {
-      if (!std::exchange(s.started_, true)) {
-        s.perf_->task_started(start.pid, start.tid, start.command);
-        (*this)(trace::ThreadSwitch{start.pid, start.tid});
-      }
+      if (!s.started_) s.start(start, cpu);
       s.perf_->exec(start.tid, start.command);
     }
     void operator()(const trace::ThreadStart& start) const {
       s.perf_->fork(start.parent_tid, start.pid, start.tid);
     }
     void operator()(const trace::ThreadExit& exit) const { s.perf_->exit(exit.tid); }
-    void operator()(const trace::ThreadSwitch& to) const {
-      s.pid_ = to.pid;
-      s.tid_ = to.tid;
-      s.perf_->switch_to(to.tid);
-    }
+    void operator()(const trace::ThreadSwitch& to) const { s.switch_to(to, cpu); }
     void operator()(const trace::Map& map) const {
-      s.driver_->forget_code();
+      s.forget_code();
       const trace::Mapping& m = map.mapping;
       s.perf_->mmap_region(map.pid == s.pid_ ? s.tid_ : map.pid,
                            {.address = m.start,
@@ -263,74 +326,23 @@ void Monitor::on_side_band(const trace::SideBandRecord& record) {
                             .flags = m.flags,
                             .name = m.path,
                             .build_id = std::as_bytes(std::span(m.build_id))});
-      s.driver_->forget_code();
+      s.forget_code();
     }
-    void operator()(const trace::Unmap&) const { s.driver_->forget_code(); }  // perf has no record of it
+    void operator()(const trace::Unmap&) const { s.forget_code(); }  // perf has no record of it
     void operator()(const trace::Syscall&) const {}
     void operator()(const trace::SignalDelivery& delivery) const {
-      s.frame_.registers.rip = delivery.handler;
+      s.running_->enter_signal_handler(delivery.handler);
     }
   };
-  std::visit(Visitor{*this}, record);
-  run_due_work();
+  std::visit(Visitor{*this, cpu}, record);
+  running_->catch_up();
 }
 
 void Monitor::stop_events() {
-  perf_->advance(now(), frame_);
+  running_->finish();
+  if (cpus() > 1) bring_up_idle();
   for (perf::Event* const event : perf_->events())
     if (event->state >= perf::EventState::inactive) perf_->disable(*event);
-}
-
-void Monitor::handle_pmi(const InterruptFrame& frame) {
-  perf_->set_time(now());
-  bool is_handled = false;  // an interrupt of the core's counters comes by itself
-  for (const auto& ibs : ibs_) is_handled = ibs->handle_nmi(frame) || is_handled;
-  if (!is_handled) driver_->handle_pmi(frame);
-  if (sampling_takes_time_) run_handler(frame);
-}
-
-// Of what the kernel does only cycles and instructions are known: none touches memory or branches, and slots
-// that they do not use count as lost to the back end.
-void Monitor::run_handler(InterruptFrame frame) {
-  constexpr u64 handler_ip = 0xFFFF'FFFF'8100'0000;
-  const Policies& policies = model().policies;
-  const u64 width = model().core.issue_width, instructions = policies.pmi_cost_instructions;
-  const u64 begin = pmu_.now(), end = begin + policies.pmi_cost_cycles;
-  frame.cpl = Cpl::kernel;
-  u64 previous = begin, used = 0;  // cycle, and slots of all cycles until then
-  for (u64 n = 1; n <= instructions; ++n) {
-    const u64 cycle = begin + policies.pmi_cost_cycles * n / instructions;
-    const u64 slots = (cycle - begin) * width, lost = slots > used + 1 ? slots - used - 1 : 0;
-    Retirement r{.ip = handler_ip, .next_ip = handler_ip, .cycle = cycle, .signals = {Signal::instruction}};
-    r.length = 1;
-    r.cpl = r.cpl_after = Cpl::kernel;
-    const auto set = [&](Quantity which, u64 value) {
-      r.quantities[static_cast<unsigned>(which)] = static_cast<u32>(value);
-    };
-    set(Quantity::uops, 1);
-    set(Quantity::cycles, cycle - previous);
-    set(Quantity::slots, (cycle - previous) * width);
-    set(Quantity::slots_backend, lost);
-    pmu_.retire(r);
-    previous = cycle;
-    used += lost + 1;
-  }
-  pmu_.wait_until(end, frame);
-}
-
-/// As the core's TLBs have it.
-u64 Monitor::page_size(u64) const { return 4096; }
-
-const Registers* Monitor::user_registers() const {
-  return frame_.registers_known ? &frame_.registers : nullptr;
-}
-
-std::vector<std::byte> Monitor::read_code(u64 address, std::size_t bytes) const {
-  return program_.code(pid_, address, bytes);
-}
-
-std::vector<std::byte> Monitor::read_memory(u64 address, std::size_t bytes) const {
-  return program_.memory(pid_, address, bytes);
 }
 
 }  // namespace pmusim

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "events/sampling_pmus.h"
 #include "perf/ring_buffer.h"
@@ -59,14 +62,20 @@ void set_period(perf::Attr& attr, const RecordOptions& options) {
   attr.sample_period = options.period ? *options.period : options.frequency.value_or(default_frequency);
 }
 
-/// Empties the ring into the sink and keeps count of what passes.
+/// Empties a ring into the sink and keeps count of what passes.
 class Drain {
  public:
   Drain(perf::RingBuffer& ring, RecordSink& sink, const RecordOptions& options)
-      : reader_(ring),
+      : ring_(ring),
+        reader_(ring),
         sink_(sink),
         filter_(options.processes, options.threads, sample_type(options)),
-        first_branch_(record_attr(options.events.front().events.front(), GroupRole::alone, options)) {}
+        first_branch_(record_attr(options.events.front().events.front(), GroupRole::alone, options)) {
+    ring_.on_wakeup([this] { (*this)(); });
+  }
+  ~Drain() { ring_.on_wakeup({}); }
+  Drain(const Drain&) = delete;
+  Drain& operator=(const Drain&) = delete;
 
   void operator()() {
     bytes_.clear();
@@ -76,15 +85,10 @@ class Drain {
     first_branch_.apply(bytes_);
     count_records();
     keep(sink_.write(bytes_));
-    in_round_ = in_round_ || !bytes_.empty();
+    has_written_ = has_written_ || !bytes_.empty();
   }
-  /// Only when nobody holds back samples: whatever comes later is younger than all that came so far.
-  void end_round() {
-    if (!in_round_) return;
-    (*this)();
-    keep(sink_.end_round());
-    in_round_ = false;
-  }
+  /// Whether records were written since it was asked last.
+  bool has_written() { return std::exchange(has_written_, false); }
   const std::optional<Error>& error() const { return error_; }
   const RecordSummary& summary() const { return summary_; }
 
@@ -108,14 +112,55 @@ class Drain {
     return value;
   }
 
+  perf::RingBuffer& ring_;
   perf::RingReader reader_;
   RecordSink& sink_;
   TaskFilter filter_;
   FirstBranch first_branch_;
   std::vector<std::byte> bytes_;
-  bool in_round_ = false;  // records were written since the last round ended
+  bool has_written_ = false;
   std::optional<Error> error_;
   RecordSummary summary_;
+};
+
+/// The rings of all CPUs.
+class Drains {
+ public:
+  Drains(const std::vector<perf::RingBuffer*>& rings, RecordSink& sink, const RecordOptions& options)
+      : sink_(sink) {
+    for (perf::RingBuffer* const ring : rings) all_.push_back(std::make_unique<Drain>(*ring, sink, options));
+  }
+  void empty() {
+    for (const auto& drain : all_) (*drain)();
+  }
+  /// Only when nobody holds back samples: whatever comes later is younger than all that came so far.
+  void end_round() {
+    bool written = false;
+    for (const auto& drain : all_) written = drain->has_written() || written;
+    if (!written) return;
+    empty();
+    for (const auto& drain : all_) static_cast<void>(drain->has_written());
+    if (const Result<Done, Error> ended = sink_.end_round(); !ended.ok() && !error_) error_ = ended.error();
+  }
+  std::optional<Error> error() const {
+    for (const auto& drain : all_)
+      if (drain->error()) return drain->error();
+    return error_;
+  }
+  RecordSummary summary() const {
+    RecordSummary sum;
+    for (const auto& drain : all_) {
+      sum.samples += drain->summary().samples;
+      sum.lost_records += drain->summary().lost_records;
+      sum.lost_samples += drain->summary().lost_samples;
+    }
+    return sum;
+  }
+
+ private:
+  RecordSink& sink_;
+  std::vector<std::unique_ptr<Drain>> all_;
+  std::optional<Error> error_;
 };
 
 /// Switches all events on and off as time passes.
@@ -156,12 +201,12 @@ void ask_for_side_band(perf::Attr& attr, const RecordOptions& options) {
 /// Opens one event; where modifier P asked for it, with the highest precision that is not refused. The error
 /// is the first one.
 Result<perf::Event*, KernelError> open_event(Session& session, const events::ParsedEvent& parsed,
-                                             perf::Attr attr, perf::Event* leader) {
-  const Result<perf::Event*, KernelError> asked = session.open_event(attr, leader);
+                                             perf::Attr attr, perf::Event* leader, CountedTasks sampled) {
+  const Result<perf::Event*, KernelError> asked = session.monitor().open_event(attr, leader, sampled);
   if (asked.ok() || !parsed.precision_may_fall) return asked;
   while (attr.precise_ip > 0) {
     --attr.precise_ip;
-    if (const auto opened = session.open_event(attr, leader); opened.ok()) return opened;
+    if (const auto opened = session.monitor().open_event(attr, leader, sampled); opened.ok()) return opened;
   }
   return asked;
 }
@@ -189,42 +234,139 @@ Result<Done, Error> check_raw(const CpuModel& model, const RecordOptions& option
       "data addresses, weights and registers (-d, -W, --intr-regs) are what PEBS knows"));
 }
 
-/// Opens every event with one ring for all, and tells the sink about them.
-Result<perf::RingBuffer*, Error> open_events(Session& session, const RecordOptions& options,
-                                             RecordSink& sink) {
-  if (auto has_raw = check_raw(session.model(), options); !has_raw.ok()) return Failure(has_raw.error());
-  perf::Event* first = nullptr;
-  perf::RingBuffer* ring = nullptr;
-  u32 index = 0;
-  for (const events::EventGroup& group : options.events) {
-    perf::Event* leader = nullptr;
-    if (group.events.size() > 1) sink.add_group(index, static_cast<u32>(group.events.size()));
-    for (const events::ParsedEvent& parsed : group.events) {
-      perf::Attr attr = record_attr(parsed, role_of(parsed, group), options);
-      if (events::is_sampled_by_unit(session.model(), attr)) filter_in_software(attr, session.kernel());
-      // One event carries the side band.
-      if (first == nullptr) ask_for_side_band(attr, options);
-      Result<perf::Event*, KernelError> event = open_event(session, parsed, attr, leader);
-      if (!event.ok()) return Failure(refusal(parsed, event.error()));
-      if (leader == nullptr) leader = *event;
-      if (first == nullptr) {
-        first = *event;
-        Result<perf::RingBuffer*, KernelError> mapped = session.perf().mmap(*first, options.ring_pages);
-        if (!mapped.ok()) return Failure(refusal(parsed, mapped.error()));
-        ring = *mapped;
-      } else if (Result<Done, KernelError> shared = session.perf().set_output(**event, first); !shared.ok()) {
-        return Failure(refusal(parsed, shared.error()));
-      }
-      perf::Attr described = (*event)->attr;
-      described.sample_max_stack = attr.sample_max_stack;  // a default that the system filled in says nothing
-      if (Result<Done, Error> added = sink.add_event(described, parsed.name, (*event)->original().id);
-          !added.ok())
-        return Failure(added.error());
-      ++index;
-    }
+/// Opens events with a ring for each CPU, and tells the sink about them.
+///
+/// Without a machine there is one ring, for everything on the one CPU. On a machine it is as perf does it: an
+/// event is opened for the program on every CPU, or for everybody on those that are asked for, and all of a
+/// CPU write to the ring of the first.
+class Opening {
+ public:
+  Opening(Session& session, const RecordOptions& options, RecordSink& sink)
+      : session_(session), options_(options), sink_(sink) {}
+
+  Result<Done, Error> open_all() {
+    for (const events::EventGroup& group : options_.events)
+      if (Result<Done, Error> opened = open(group); !opened.ok()) return opened;
+    return leaves_cpus_out() ? track_tasks() : Done{};
   }
-  return ring;
-}
+  /// In the order of the CPUs.
+  std::vector<perf::RingBuffer*> rings() const {
+    std::vector<perf::RingBuffer*> all;
+    for (const auto& [cpu, first] : first_) all.push_back(first.ring);
+    return all;
+  }
+
+ private:
+  /// What was opened first on a CPU, and its ring.
+  struct First {
+    perf::Event* event;
+    perf::RingBuffer* ring;
+  };
+
+  bool leaves_cpus_out() const {
+    return session_.machine() != nullptr && first_.size() < session_.machine()->online().size();
+  }
+
+  /// Of an event, with the CPUs on which it is opened.
+  std::vector<CountedTasks> sampled(const std::optional<std::vector<u32>>& cpus,
+                                    std::optional<u32> type) const {
+    const Topology* const machine = session_.machine();
+    if (machine == nullptr) return {CountedTasks{}};
+    const i32 pid = cpus ? -1 : static_cast<i32>(session_.first_thread());
+    std::vector<CountedTasks> all;
+    for (const u32 cpu : cpus ? *cpus : machine->online())
+      if (!type || machine->cpus[cpu].type == *type)
+        all.push_back({.pid = pid, .cpu = static_cast<i32>(cpu)});
+    return all;
+  }
+  std::optional<u32> type_of(const events::EventGroup& group) const {
+    const Topology* const machine = session_.machine();
+    std::optional<u32> type;
+    if (machine != nullptr && machine->hybrid())
+      for (const events::ParsedEvent& event : group.events)
+        if (!type) type = core_type_of(event.attr);
+    return type;
+  }
+
+  Result<Done, Error> open(const events::EventGroup& group) {
+    const auto everybody = sampled(options_.cpus, type_of(group));
+    if (everybody.empty())
+      return Failure(Error(fmt::format("event '{}': none of CPUs {} has its kind of core",
+                                       group.events.front().name, cpu_list(*options_.cpus))));
+    if (group.events.size() > 1) sink_.add_group(index_, static_cast<u32>(group.events.size()));
+    std::vector<perf::Event*> leaders;
+    for (const events::ParsedEvent& parsed : group.events) {
+      perf::Attr attr = record_attr(parsed, role_of(parsed, group), options_);
+      if (events::is_sampled_by_unit(session_.model(), attr)) filter_in_software(attr, session_.kernel());
+      std::vector<perf::Event*> opened;
+      for (std::size_t n = 0; n < everybody.size(); ++n) {
+        auto event = open_for(parsed, attr, leaders.empty() ? nullptr : leaders[n], everybody[n]);
+        if (!event.ok()) return Failure(event.error());
+        opened.push_back(*event);
+      }
+      if (leaders.empty()) leaders = opened;
+      if (Result<Done, Error> told = tell(parsed.name, attr, opened); !told.ok()) return told;
+    }
+    return Done{};
+  }
+
+  Result<perf::Event*, Error> open_for(const events::ParsedEvent& parsed, perf::Attr attr,
+                                       perf::Event* leader, const CountedTasks& tasks) {
+    attr.inherit = tasks.pid > 0 ? 1 : 0;
+    const auto first = first_.find(tasks.cpu);
+    // One event carries the side band.
+    if (first == first_.end()) ask_for_side_band(attr, options_);
+    Result<perf::Event*, KernelError> event = open_event(session_, parsed, attr, leader, tasks);
+    if (!event.ok()) return Failure(refusal(parsed, event.error()));
+    if (first == first_.end()) {
+      Result<perf::RingBuffer*, KernelError> mapped = session_.perf().mmap(**event, options_.ring_pages);
+      if (!mapped.ok()) return Failure(refusal(parsed, mapped.error()));
+      first_.emplace(tasks.cpu, First{*event, *mapped});
+    } else if (Result<Done, KernelError> shared = session_.perf().set_output(**event, first->second.event);
+               !shared.ok()) {
+      return Failure(refusal(parsed, shared.error()));
+    }
+    return *event;
+  }
+
+  Result<Done, Error> tell(const std::string& name, const perf::Attr& asked,
+                           const std::vector<perf::Event*>& opened) {
+    perf::Attr described = opened.front()->attr;
+    described.sample_max_stack = asked.sample_max_stack;  // a default that the system filled in says nothing
+    std::vector<u64> ids;
+    for (const perf::Event* const event : opened) ids.push_back(event->original().id);
+    ++index_;
+    return sink_.add_event(described, name, ids);
+  }
+
+  /// What threads do on CPUs where nothing is sampled is known from an event that is on all CPUs and never
+  /// occurs.
+  Result<Done, Error> track_tasks() {
+    events::ParsedEvent dummy{.name = "dummy:u", .attr = {}};
+    dummy.attr.type = static_cast<u32>(perf::EventType::software);
+    dummy.attr.config = static_cast<u64>(perf::SoftwareId::dummy);
+    perf::Attr attr = record_attr(dummy, GroupRole::alone, options_);
+    attr.freq = 0;
+    attr.sample_period = 1;
+    attr.branch_sample_type = 0;
+    attr.sample_type &= ~u64{perf::sample::BRANCH_STACK};
+    ask_for_side_band(attr, options_);
+    std::vector<perf::Event*> opened;
+    const auto everywhere = options_.cpus ? std::optional(session_.machine()->online()) : std::nullopt;
+    for (const CountedTasks& tasks : sampled(everywhere, {})) {
+      auto event = open_for(dummy, attr, nullptr, tasks);
+      if (!event.ok()) return Failure(event.error());
+      opened.push_back(*event);
+    }
+    return tell(dummy.name, attr, opened);
+  }
+
+  Session& session_;
+  const RecordOptions& options_;
+  RecordSink& sink_;
+  std::map<i32, First> first_;  // by CPU
+  u32 index_ = 0;
+};
 
 }  // namespace
 
@@ -272,33 +414,34 @@ perf::Attr record_attr(const events::ParsedEvent& event, GroupRole role, const R
   return attr;
 }
 
-Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, const RecordOptions& options) {
+Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, const RecordOptions& asked) {
+  RecordOptions options = asked;
+  if (session.machine() != nullptr) options.identifiers = true;  // of an event that tracks tasks, too
   if (event_count(options) == 0) return Failure(Error("no event to record"));
   if (options.call_graph_trace && !session.monitor().uses_call_stacks())
     return Failure(Error("call chains from the trace are asked for, and the session keeps no call stacks"));
-  Result<perf::RingBuffer*, Error> ring = open_events(session, options, sink);
-  if (!ring.ok()) return Failure(ring.error());
+  if (auto has_raw = check_raw(session.model(), options); !has_raw.ok()) return Failure(has_raw.error());
+  Opening opening(session, options, sink);
+  if (const Result<Done, Error> opened = opening.open_all(); !opened.ok()) return Failure(opened.error());
 
-  Drain drain(**ring, sink, options);
+  Drains drains(opening.rings(), sink, options);
   MeasuredTime measured(session, options.measured);
   PeriodGrowth growth(session, options.growing);
-  (*ring)->on_wakeup([&] { drain(); });
   session.on_pause([&] {
     measured.pass();
     growth.pass();
     if (sink.record_bytes() > options.max_record_bytes) session.stop();
-    if (!session.monitor().driver().holds_records()) drain.end_round();
+    if (!session.monitor().holds_records()) drains.end_round();
   });
   session.on_mapping([&](const trace::Mapping& mapping) { sink.add_mapping(mapping); });
 
   const Result<Done, Error> replayed = session.run();
-  drain();
-  (*ring)->on_wakeup({});
+  drains.empty();
   session.on_pause({});
   session.on_mapping({});
   if (!replayed.ok()) return Failure(replayed.error());
-  if (drain.error()) return Failure(*drain.error());
-  RecordSummary summary = drain.summary();
+  if (const auto error = drains.error()) return Failure(*error);
+  RecordSummary summary = drains.summary();
   summary.elapsed_ns = session.now();
   summary.stopped = session.stopped();
   summary.driver = session.driver_statistics();

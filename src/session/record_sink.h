@@ -15,7 +15,9 @@ class RecordSink {
   virtual ~RecordSink() = default;
   /// `members` consecutive events from the `leader`th are one group. Before they are added.
   virtual void add_group(u32 leader, u32 members) = 0;
-  virtual Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name, u64 id) = 0;
+  /// `ids`: one for each of whom the event was opened for.
+  virtual Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name,
+                                        std::span<const u64> ids) = 0;
   virtual void add_mapping(const trace::Mapping& mapping) = 0;
   virtual Result<Done, Error> write(std::span<const std::byte> whole_records) = 0;
   /// No record from here on is older than one written so far.

@@ -25,8 +25,9 @@ class Samples::State final : public RecordSink {
   }
 
   void add_group(u32 leader, u32 members) override { groups_.push_back({{}, leader, members}); }
-  Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name, u64 id) override {
-    events_.push_back({attr, name, {id}});
+  Result<Done, Error> add_event(const perf::Attr& attr, const std::string& name,
+                                std::span<const u64> ids) override {
+    events_.push_back({attr, name, {ids.begin(), ids.end()}});
     return Done{};
   }
   void add_mapping(const trace::Mapping&) override {}
@@ -69,8 +70,9 @@ class Samples::State final : public RecordSink {
   /// Samples of several events have ids, and those of one need none.
   std::size_t event_of(const perfdata::RecordView& record) const {
     const std::optional<u64> id = perfdata::find_id(record, events_.front().attr);
-    const auto found = std::find_if(events_.begin(), events_.end(),
-                                    [&](const auto& event) { return event.ids.front() == id; });
+    const auto found = std::find_if(events_.begin(), events_.end(), [&](const auto& event) {
+      return id && std::ranges::find(event.ids, *id) != event.ids.end();
+    });
     return found == events_.end() ? 0 : static_cast<std::size_t>(found - events_.begin());
   }
 

@@ -9,16 +9,41 @@
 #include "session/call_tracker.h"
 #include "session/engine.h"
 #include "session/monitor.h"
+#include "session/task_placement.h"
 
 namespace pmusim {
 
+namespace {
+
+using Engines = std::vector<std::unique_ptr<Engine>>;
+
+/// One for each core, at the number of its first CPU.
+Result<Engines, Error> make_engines(const SessionOptions& options, const trace::Contents& contents) {
+  Engines engines(options.machine ? options.machine->cpus.size() : 1);
+  for (u32 cpu = 0; cpu < engines.size(); ++cpu) {
+    SessionOptions core = options;
+    if (options.machine) {
+      if (options.machine->first_of_core(cpu) != cpu) continue;
+      core.model = options.machine->model(cpu);
+    }
+    auto engine = make_engine(core, contents);
+    if (!engine.ok()) return Failure(engine.error());
+    engines[cpu] = std::move(engine).value();
+  }
+  return engines;
+}
+
+}  // namespace
+
 class Session::State {
  public:
-  State(std::unique_ptr<trace::Source> trace, SessionOptions options, std::unique_ptr<Engine> engine)
-      : options_(std::move(options)), trace_(std::move(trace)), engine_(std::move(engine)) {
+  State(std::unique_ptr<trace::Source> trace, SessionOptions options, Engines engines)
+      : options_(std::move(options)), trace_(std::move(trace)), engines_(std::move(engines)) {
+    engine_ = engines_.front().get();
     if (options_.call_stacks) calls_.emplace(trace_->contents());
-    add_monitor();
   }
+  /// With a machine: the first process is there.
+  Result<Done, Error> begin();
 
   Monitor& monitor() const { return *monitors_.front(); }
   Monitor& add_monitor();
@@ -26,6 +51,7 @@ class Session::State {
   const SessionOptions& options() const { return options_; }
   const trace::Source& trace() const { return *trace_; }
   u64 instructions() const { return instructions_; }
+  u32 first_thread() const { return first_.tid; }
 
   Result<Done, Error> run();
 
@@ -40,20 +66,82 @@ class Session::State {
   void finish();
   void run_block(const trace::BlockRun& run);
   void on_side_band(const trace::SideBandRecord& record);
+  u32 cpu_for(const trace::SideBandRecord& record);
+  void resume_on(u32 cpu);
+  void move_after_tick();
 
   SessionOptions options_;
   std::unique_ptr<trace::Source> trace_;
   std::optional<CallTracker> calls_;
   std::vector<std::unique_ptr<Monitor>> monitors_;
-  std::unique_ptr<Engine> engine_;  // has the monitors
+  Engines engines_;  // of each core, by its first CPU; they have the monitors
+  Engine* engine_;   // that runs
+  std::optional<TaskPlacement> placement_;
+  trace::ProcessStart first_;    // with a placement
+  trace::NextItem read_before_;  // what has been read before run()
+  u32 cpu_ = 0, tid_ = 0;        // that run, with a placement
+  u64 ticks_ = 0;                // when it was looked at last where the thread is to run
   u64 instructions_ = 0;
 };
 
 Monitor& Session::State::add_monitor() {
   Monitor& monitor = *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_));
   if (calls_) monitor.use_call_stacks(*calls_);
-  engine_->add(monitor);
+  for (u32 cpu = 0; cpu < monitor.cpus(); ++cpu) {
+    const Topology* const machine = options_.machine ? &*options_.machine : nullptr;
+    const u32 first = machine != nullptr ? machine->first_of_core(cpu) : cpu;
+    engines_[first]->add(monitor.cpu(cpu), machine != nullptr ? machine->cpus[cpu].thread : 0);
+  }
+  if (placement_) monitor.start(first_, cpu_);
   return monitor;
+}
+
+Result<Done, Error> Session::State::begin() {
+  if (options_.machine) {
+    const Result<trace::NextItem, Error> item = trace_->next();
+    if (!item.ok()) return Failure(item.error());
+    const auto* const record = item->has_value() ? std::get_if<trace::SideBandRecord>(&**item) : nullptr;
+    const auto* const first = record != nullptr ? std::get_if<trace::ProcessStart>(record) : nullptr;
+    if (first == nullptr)
+      return Failure(Error("the trace does not begin with a process, which a machine of many CPUs needs"));
+    first_ = *first;
+    read_before_ = *item;
+    placement_.emplace(*options_.machine, options_.schedule);
+    tid_ = first_.tid;
+    cpu_ = placement_->place(tid_);
+  }
+  add_monitor();
+  if (options_.machine) resume_on(cpu_);
+  return Done{};
+}
+
+/// What runs until now has stopped there.
+void Session::State::resume_on(u32 cpu) {
+  cpu_ = cpu;
+  engine_ = engines_[options_.machine->first_of_core(cpu)].get();
+  engine_->resume(options_.machine->cpus[cpu].thread);
+}
+
+/// Where the thread runs that runs after the record.
+u32 Session::State::cpu_for(const trace::SideBandRecord& record) {
+  if (!placement_) return 0;
+  if (const auto* const start = std::get_if<trace::ThreadStart>(&record)) placement_->start(start->tid);
+  if (const auto* const exit = std::get_if<trace::ThreadExit>(&record)) placement_->exit(exit->tid);
+  if (const auto* const to = std::get_if<trace::ThreadSwitch>(&record)) {
+    tid_ = to->tid;
+    return placement_->place(tid_);
+  }
+  return cpu_;
+}
+
+void Session::State::move_after_tick() {
+  const u64 ticks = monitor().now() / options_.tick_ns;
+  if (ticks == std::exchange(ticks_, ticks)) return;
+  const u32 cpu = placement_->after_tick(tid_);
+  if (cpu == cpu_) return;
+  engine_->settle();
+  for (const auto& monitor : monitors_) monitor->migrate(cpu);
+  resume_on(cpu);
 }
 
 driver::DriverStatistics Session::State::driver_statistics() const {
@@ -64,6 +152,7 @@ driver::DriverStatistics Session::State::driver_statistics() const {
 
 Result<trace::NextItem, Error> Session::State::next_item() {
   if (stopped) return trace::NextItem();
+  if (read_before_.has_value()) return std::exchange(read_before_, trace::NextItem());
   return trace_->next();
 }
 
@@ -102,6 +191,7 @@ void Session::State::run_block(const trace::BlockRun& run) {
   instructions_ += run.block->instructions.size();
   if (calls_) calls_->take(run);
   engine_->run(run);
+  if (placement_) move_after_tick();
 }
 
 void Session::State::on_side_band(const trace::SideBandRecord& record) {
@@ -109,7 +199,9 @@ void Session::State::on_side_band(const trace::SideBandRecord& record) {
   if (side_band_callback) side_band_callback(record);
   if (std::holds_alternative<trace::SignalDelivery>(record)) engine_->interrupt();
   if (calls_) calls_->on_side_band(record);
-  for (const auto& monitor : monitors_) monitor->on_side_band(record);
+  const u32 cpu = cpu_for(record);
+  for (const auto& monitor : monitors_) monitor->on_side_band(record, cpu);
+  if (cpu != cpu_) resume_on(cpu);
   if (const auto* const map = std::get_if<trace::Map>(&record); map != nullptr && on_mapping)
     on_mapping(map->mapping);
 }
@@ -121,11 +213,13 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
 }
 
 Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
-  auto engine = make_engine(options, source->contents());
-  if (!engine.ok()) return Failure(engine.error());
+  auto engines = make_engines(options, source->contents());
+  if (!engines.ok()) return Failure(engines.error());
   if (options.core != CoreLevel::interval && !options.call_stacks)
     source->leave_out(trace::Detail::addresses);
-  return Session(std::make_unique<State>(std::move(source), std::move(options), std::move(engine).value()));
+  auto state = std::make_unique<State>(std::move(source), std::move(options), std::move(engines).value());
+  if (const auto begun = state->begin(); !begun.ok()) return Failure(begun.error());
+  return Session(std::move(state));
 }
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -139,6 +233,11 @@ perf::PerfCore& Session::perf() const { return monitor().perf(); }
 Pmu& Session::pmu() const { return monitor().pmu(); }
 driver::DriverStatistics Session::driver_statistics() const { return state_->driver_statistics(); }
 const CpuModel& Session::model() const { return state_->options().model; }
+const Topology* Session::machine() const {
+  const auto& machine = state_->options().machine;
+  return machine ? &*machine : nullptr;
+}
+u32 Session::first_thread() const { return state_->first_thread(); }
 perf::Kernel Session::kernel() const { return state_->options().kernel; }
 const trace::Source& Session::trace() const { return state_->trace(); }
 

@@ -96,7 +96,7 @@ Result<Done, Error> open(CountedEvents& events, const events::EventGroup& group,
 }  // namespace
 
 Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
-  CountedEvents events(session, options.fitting);
+  CountedEvents events(session, options.fitting, options.cpus);
   for (const events::EventGroup& group : options.events)
     if (const Result<Done, Error> opened = open(events, group, options.uncountable); !opened.ok())
       return Failure(opened.error());
@@ -107,6 +107,7 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
   watch.finish();
   return StatReport{.events = events.read(),
                     .threads = watch.threads(),
+                    .cpus = events.read_cpus(),
                     .instructions = session.instructions(),
                     .elapsed_ns = session.now(),
                     .replays = events.monitors(),

@@ -56,7 +56,10 @@ struct RecordOptions {
   std::vector<TimeSpan> measured;  ///< -D: when events are on, to the tick of 1 ms. Empty: always
   /// -p, -t: whose samples the file gets. Both empty: everybody's. The others' run is sampled all the same.
   std::vector<u32> processes, threads;
-  std::size_t ring_pages = 128;
+  /// -a, -C, of a session with a machine: everything on these CPUs is sampled. Nothing: the program is,
+  /// wherever it runs.
+  std::optional<std::vector<u32>> cpus;
+  std::size_t ring_pages = 128;      ///< of each CPU's buffer
   std::string output = "perf.data";  ///< "-": standard output, in the pipe form
   /// Of perf_event_attr in the file, for readers older than it. SIMD sampling makes it 176 at least.
   u32 attr_bytes = 128;

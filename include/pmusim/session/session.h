@@ -4,11 +4,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pmusim/base/error.h"
 #include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/topology.h"
 #include "pmusim/driver/options.h"
 #include "pmusim/driver/statistics.h"
 #include "pmusim/perf/core.h"
@@ -27,9 +29,20 @@ enum class Stepping : u8 {
   instructions,  ///< every instruction by itself
 };
 
+/// Which CPU of a machine a thread runs on. In either case a thread begins on the CPU that has the fewest
+/// (docs/many-cpus.md).
+enum class Schedule : u8 {
+  spread,  ///< and stays there, as long as no CPU has two more than another
+  rotate,  ///< and goes on to the next CPU with every tick that it has run
+};
+
 /// The machine that a program is replayed on, and the kernel on it.
 struct SessionOptions {
-  CpuModel model;
+  CpuModel model;  ///< of a `machine` its first type
+  /// Many CPUs. The threads of the program take turns on them in the order of the trace: one runs at a time.
+  /// Without: one CPU.
+  std::optional<Topology> machine;
+  Schedule schedule = Schedule::spread;        ///< of a `machine`
   perf::Kernel kernel = perf::default_kernel;  ///< that of `limits` and `driver`, too
   perf::Limits limits;
   perf::Throttling throttling = perf::Throttling::off;
@@ -61,7 +74,8 @@ struct TimeSpan {
 class Session {
  public:
   /// Errors: the trace cannot be read; the model's parameters make no machine; a core level other than
-  /// `interval` for a trace with recorded time.
+  /// `interval` for a trace with recorded time; for a machine of many CPUs, a trace that begins otherwise
+  /// than with a process.
   static Result<Session, Error> open(const std::string& trace_path, SessionOptions options);
   /// Of a program that comes from elsewhere.
   static Result<Session, Error> open(std::unique_ptr<trace::Source> source, SessionOptions options);
@@ -79,6 +93,10 @@ class Session {
   /// What the drivers of all monitors met, faults of theirs included.
   driver::DriverStatistics driver_statistics() const;
   const CpuModel& model() const;
+  /// Null without SessionOptions::machine.
+  const Topology* machine() const;
+  /// The program's first thread, where there is a machine: events can be opened on it before run().
+  u32 first_thread() const;
   perf::Kernel kernel() const;
   const trace::Source& trace() const;
 

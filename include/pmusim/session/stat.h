@@ -52,6 +52,12 @@ struct ThreadTotals {
   std::vector<EventTotal> events;
 };
 
+/// What was counted on one CPU of a machine.
+struct CpuTotals {
+  u32 cpu = 0;
+  std::vector<EventTotal> events;  ///< an event of the other kind of core, and one of tasks, has run nowhere
+};
+
 /// Counts of a part of the run.
 struct IntervalTotals {
   u64 end_ns = 0;  ///< perf time
@@ -65,7 +71,11 @@ struct StatOptions {
   /// as not supported.
   std::vector<std::string> if_possible;
   Uncountable uncountable = Uncountable::refused;  ///< of `events`
+  /// Of a hybrid machine always by taking turns: which events fit where a thread is not cannot be told.
   Fitting fitting = Fitting::replay_again;
+  /// -a, -C, of a session with a machine: everything on these CPUs is counted, idle time included. Nothing:
+  /// the program is, wherever it runs.
+  std::optional<std::vector<u32>> cpus;
   std::vector<TimeSpan> measured;                          ///< -D; to the tick of 1 ms. Empty: always
   std::optional<u64> interval_ns;                          ///< -I; to the tick of 1 ms
   std::function<void(const IntervalTotals&)> on_interval;  ///< called at the end of each interval
@@ -78,6 +88,7 @@ struct StatOptions {
 struct StatReport {
   std::vector<EventTotal> events;     ///< in the order asked for
   std::vector<ThreadTotals> threads;  ///< in the order in which they first ran
+  std::vector<CpuTotals> cpus;        ///< of StatOptions::cpus; their sums are `events`
   u64 instructions = 0;               ///< retired by the trace
   u64 elapsed_ns = 0;                 ///< perf time
   u64 replays = 1;                    ///< that it took to count everything
