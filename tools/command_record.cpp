@@ -6,6 +6,7 @@
 #include "hardware_log.h"
 #include "interrupts.h"
 #include "kernel_option.h"
+#include "machine_option.h"
 #include "model_option.h"
 #include "output.h"
 #include "perf_options.h"
@@ -29,6 +30,7 @@ struct Recording {
   }
   RecordCommand command;
   ModelOption model;
+  MachineOption machine;
   CoreOption core;
   KernelOption kernel;
   RegisterOptions registers;
@@ -111,12 +113,15 @@ void run_record(Recording& recording, const CLI::App& app) {
   return_swallowed_trace(command, source);
   source.check(app);
   SessionOptions machine = session_options(command, recording.model.model());
+  recording.machine.apply_to(machine, recording.model);
   machine.kernel = recording.registers.kernel(recording.kernel);
   recording.core.apply_to(machine);
-  RecordOptions options = record_options(command, machine.model);
+  RecordOptions options =
+      record_options(command, machine.model, machine.machine ? &*machine.machine : nullptr);
   recording.registers.apply_to(options);
   check_output_name(options.output, source.inputs());
   recording.hardware.check(source.inputs(), options.output);
+  if (recording.hardware.wanted() && machine.machine) throw CommandError(MachineOption::no_hardware_log);
   source.begin(registers_needed(options));
   int signal = 0;
   {
@@ -150,7 +155,10 @@ void add_event_options(CLI::App& command, RecordCommand* c) {
   command.add_flag("--group", c->group, "Put all events into one group");
   command.add_option("-p,--pid", c->processes, "Keep the samples of these processes of the trace");
   command.add_option("-t,--tid", c->threads, "Keep the samples of these threads of the trace");
-  command.add_option("-C,--cpu", c->cpus, "CPUs to sample: 0 is the only one");
+  command.add_flag("-a,--all-cpus", c->all_cpus,
+                   "Sample every CPU of --machine, instead of the program wherever it runs");
+  command.add_option("-C,--cpu", c->cpus,
+                     "CPUs of --machine to sample, as 0,2-3; without it 0 is the only one");
   command.add_option("-D,--delay", c->delay,
                      "ms of emulated time to wait before sampling, or ranges: 10-20,30-40");
 }
@@ -256,6 +264,7 @@ void add_record(CLI::App& app, CommandLine line) {
   add_sample_options(*command, c);
   add_file_options(*command, c);
   recording->model.add_to(*command);
+  recording->machine.add_to(*command);
   recording->core.add_to(*command);
   recording->kernel.add_to(*command);
   recording->hardware.add_to(*command);

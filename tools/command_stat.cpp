@@ -7,6 +7,7 @@
 #include "hardware_log.h"
 #include "interrupts.h"
 #include "kernel_option.h"
+#include "machine_option.h"
 #include "model_option.h"
 #include "output.h"
 #include "perf_options.h"
@@ -27,7 +28,9 @@ namespace {
 struct Counting {
   explicit Counting(CommandLine line) : trace(std::move(line.program)) {}
   StatCommand command;
+  SessionOptions options;
   ModelOption model;
+  MachineOption machine;
   CoreOption core;
   KernelOption kernel;
   HardwareLog hardware;
@@ -58,7 +61,8 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   const StatCommand& command = counting.command;
   TraceOption& trace = counting.trace;
   HardwareLog& hardware = counting.hardware;
-  SessionOptions machine{.model = *result.model, .kernel = result.kernel};
+  SessionOptions machine = counting.options;
+  machine.kernel = result.kernel;
   counting.core.apply_to(machine);
   const bool watched = hardware.wanted() && result.runs.empty();
   auto source = trace.source(machine.core);
@@ -108,9 +112,14 @@ void run_stat(Counting& counting, const CLI::App& app) {
   if (command.metrics == "list") return list_metrics();
   check(command, counting.trace, app);
   counting.hardware.check(counting.trace.inputs(), command.output);
-  const CpuModel model = counting.model.model();
-  const StatOptions options = stat_options(command, model, counting.core.level());
-  StatResult result{.command = &command, .title = counting.trace.title(), .model = &model};
+  if (counting.hardware.wanted() && counting.machine.is_given()) throw CommandError(MachineOption::no_hardware_log);
+  counting.options.model = counting.model.model();
+  counting.machine.apply_to(counting.options, counting.model);
+  const CpuModel& model = counting.options.model;
+  const Topology* const machine = counting.options.machine ? &*counting.options.machine : nullptr;
+  const StatOptions options = stat_options(command, model, counting.core.level(), machine);
+  StatResult result{
+      .command = &command, .title = counting.trace.title(), .model = &model, .machine = machine};
   result.kernel = counting.kernel.kernel();
   result.metrics = wanted_metrics(command, model);
   StatOutput output(command);
@@ -140,7 +149,10 @@ void add_counting_options(CLI::App& command, StatCommand& c) {
                    "Events that do not fit take turns, as in a kernel, instead of being replayed again");
   command.add_option("-p,--pid", c.processes, "Count these processes of the trace only");
   command.add_option("-t,--tid", c.threads, "Count these threads of the trace only");
-  command.add_option("-C,--cpu", c.cpus, "CPUs to count on: 0 is the only one");
+  command.add_flag("-a,--all-cpus", c.all_cpus,
+                   "Count on every CPU of --machine, instead of the program wherever it runs");
+  command.add_option("-C,--cpu", c.cpus,
+                     "CPUs of --machine to count on, as 0,2-3; without it 0 is the only one");
   command.add_option("-D,--delay", c.delay, "ms of emulated time to wait before counting");
   command.add_option("--timeout", c.timeout, "ms of emulated time after which to stop");
   command.add_option("-r,--repeat", c.repeat, "Runs; shows means and deviations")->check(CLI::Range(0, 100));
@@ -152,6 +164,10 @@ void add_printing_options(CLI::App& command, StatCommand& c) {
   command.add_option("--interval-count", c.interval_count, "With -I: stop after N intervals");
   command.add_flag("--summary", c.summary, "With -I: show the totals too");
   command.add_flag("--per-thread", c.per_thread, "Show counts thread by thread");
+  command.add_flag("-A,--no-aggr", c.per_cpu, "With -a or -C: show counts CPU by CPU");
+  command.add_flag("--per-core", c.per_core, "With -a or -C: show counts core by core");
+  command.add_flag("--per-die", c.per_die, "With -a or -C: show counts die by die");
+  command.add_flag("--per-socket", c.per_socket, "With -a or -C: show counts package by package");
   command.add_option("-x,--field-separator", c.separator, "Show fields with this between them");
   command.add_flag("-j,--json-output", c.json_lines, "Show one JSON object per line, as perf does");
   command.add_flag("--json", c.json, "Print one JSON document on standard output");
@@ -179,11 +195,13 @@ void add_stat(CLI::App& app, CommandLine line) {
       "  pmusim stat T\n"
       "  pmusim stat -d -- true\n"
       "  pmusim stat --topdown --per-thread T\n"
+      "  pmusim stat --machine icelake:4c8t -a --per-core T\n"
       "  pmusim stat --model lioncove -e '{branches,branch-misses},mem_load_retired.l1_miss' T");
   add_counting_options(*command, counting->command);
   add_printing_options(*command, counting->command);
   counting->hardware.add_to(*command);
   counting->model.add_to(*command);
+  counting->machine.add_to(*command);
   counting->core.add_to(*command);
   counting->kernel.add_to(*command);
   add_other_perf_options(*command);

@@ -10,7 +10,8 @@ namespace pmusim::tools {
 
 void ModelOption::add_to(CLI::App& command) {
   command.option_defaults()->group("The CPU");
-  command.add_option("--model", name_, "CPU to emulate; 'pmusim models' lists them")->capture_default_str();
+  option_ = command.add_option("--model", name_, "CPU to emulate; 'pmusim models' lists them")
+                ->capture_default_str();
   command
       .add_option("--policy", policies_,
                   "NAME=VALUE: choose what manuals leave open; 'pmusim policies' lists them")
@@ -22,6 +23,11 @@ CpuModel ModelOption::model() const {
   if (const ModelAlias* const alias = find_model_alias(name_); alias != nullptr && !alias->e_core.empty())
     print_to(stderr, fmt::format("{}: this is its P core, {}; its E core is --model {}\n", name_,
                                  alias->model, alias->e_core));
+  set_policies(model);
+  return model;
+}
+
+void ModelOption::set_policies(CpuModel& model) const {
   for (const std::string& policy : policies_) {
     const std::size_t equals = policy.find('=');
     if (equals == std::string::npos)
@@ -29,7 +35,6 @@ CpuModel ModelOption::model() const {
     static_cast<void>(
         value_or_fail(set_policy(model.policies, policy.substr(0, equals), policy.substr(equals + 1))));
   }
-  return model;
 }
 
 }  // namespace pmusim::tools

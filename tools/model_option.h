@@ -20,9 +20,14 @@ class ModelOption {
   void add_to(CLI::App& command);
   /// The model chosen, with its policies changed. Ends the command on an unknown model or policy.
   CpuModel model() const;
+  /// Whether there is a --model.
+  bool is_given() const { return option_ != nullptr && option_->count() != 0; }
+  /// Changes the policies of another model as those of its own. Ends the command on an unknown policy.
+  void set_policies(CpuModel& model) const;
 
  private:
   std::string name_;
+  CLI::Option* option_ = nullptr;
   std::vector<std::string> policies_;
 };
 

@@ -19,6 +19,7 @@ struct RecordCommand {
   std::optional<std::string> interrupt_registers, user_registers, delay;
   std::string cpus, processes, threads;
   bool any_branch = false, call_graph = false, no_build_ids = false, throttling = false, quiet = false;
+  bool all_cpus = false;
   bool group = false, dry_run = false, verbose = false;
   std::string branch_filter, call_graph_mode = "trace";
   int compression_level = 0;  ///< 0: none
@@ -30,12 +31,14 @@ struct RecordCommand {
 };
 
 /// What the library is asked for. Ends the command with a sentence that names the option at fault.
-RecordOptions record_options(const RecordCommand& command, const CpuModel& model);
+/// `machine`: null for one CPU.
+RecordOptions record_options(const RecordCommand& command, const CpuModel& model,
+                             const Topology* machine = nullptr);
 SessionOptions session_options(const RecordCommand& command, const CpuModel& model);
 
 /// What the lists after --event name, in one group if asked for.
 std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lists, bool in_one_group,
-                                             const CpuModel& model);
+                                             const CpuModel& model, const Topology* machine = nullptr);
 
 /// Of overflows that came while an interrupt was on its way.
 std::string merged_overflows_text(u64 overflows);

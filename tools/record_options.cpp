@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "machine_option.h"
 #include "pmusim/events/parser.h"
 #include "quantity.h"
 #include "record_command.h"
@@ -59,8 +60,15 @@ void set_branches(RecordOptions& options, const RecordCommand& command) {
   if (command.call_graph) set_call_graph(options, command.call_graph_mode);
 }
 
+void set_cpus(RecordOptions& options, const RecordCommand& command, const Topology* machine) {
+  if (machine == nullptr) return check_cpu_list(command.cpus);
+  const bool chooses_tasks = !command.processes.empty() || !command.threads.empty();
+  if (chooses_tasks && !command.cpus.empty())
+    throw CommandError("-C goes with neither -p nor -t: it is for everything that runs on these CPUs");
+  if (!chooses_tasks) options.cpus = chosen_cpus(*machine, command.all_cpus, command.cpus);
+}
+
 void set_tasks(RecordOptions& options, const RecordCommand& command) {
-  check_cpu_list(command.cpus);
   if (!command.processes.empty()) options.processes = number_list("-p", command.processes);
   if (!command.threads.empty()) options.threads = number_list("-t", command.threads);
   if (command.delay) options.measured = value_for("-D", *command.delay, parse_time_spans(*command.delay));
@@ -76,13 +84,16 @@ void set_file(RecordOptions& options, const RecordCommand& command) {
 }  // namespace
 
 std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lists, bool in_one_group,
-                                             const CpuModel& model) {
+                                             const CpuModel& model, const Topology* machine) {
+  if (in_one_group && machine != nullptr && machine->hybrid())
+    throw CommandError(
+        "--group: P and E cores count in groups of their own; use braces: {cycles,instructions}");
   std::vector<events::EventGroup> groups;
   for (const std::string& list : lists) {
     if (in_one_group && list.find('{') != std::string::npos)
       throw CommandError(
           fmt::format("--group: '{}' has groups of its own; leave the option or the braces out", list));
-    for (events::EventGroup& group : value_or_fail(events::parse_events(list, model))) {
+    for (events::EventGroup& group : parse_events_for(machine, model, list)) {
       if (in_one_group && !groups.empty())
         groups.front().events.push_back(std::move(group.events.front()));
       else
@@ -92,18 +103,19 @@ std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lis
   return groups;
 }
 
-RecordOptions record_options(const RecordCommand& command, const CpuModel& model) {
+RecordOptions record_options(const RecordCommand& command, const CpuModel& model, const Topology* machine) {
   RecordOptions options = command.options;
   if (command.period && command.frequency)
     throw CommandError("-c and -F exclude each other: give a period or a frequency");
   if (command.period) options.period = positive("-c", *command.period);
   options.frequency = frequency_of(command);
   const bool chosen = !command.events.empty();
-  options.events =
-      event_groups(chosen ? command.events : std::vector<std::string>{"cycles:P"}, command.group, model);
+  options.events = event_groups(chosen ? command.events : std::vector<std::string>{"cycles:P"}, command.group,
+                                model, machine);
   options.interrupt_registers = registers("--intr-regs", command.interrupt_registers);
   options.user_registers = registers("--user-regs", command.user_registers);
   set_branches(options, command);
+  set_cpus(options, command, machine);
   set_tasks(options, command);
   set_file(options, command);
   return options;

@@ -12,6 +12,9 @@
 
 namespace pmusim::tools {
 
+/// What counts of a machine's CPUs are added up by.
+enum class Aggregation : u8 { all, cpu, core, die, socket };
+
 enum class StatFormat : u8 { text, csv, json_lines, json };
 
 /// Options of `pmusim stat` as a person gave them.
@@ -23,6 +26,14 @@ struct StatCommand {
   std::optional<int> descriptor;
   bool json = false, json_lines = false, append = false, quiet = false, verbose = false;
   bool topdown = false, null = false, group = false, per_thread = false, summary = false, multiplex = false;
+  bool all_cpus = false, per_cpu = false, per_core = false, per_die = false, per_socket = false;
+
+  Aggregation aggregation() const {
+    if (per_cpu) return Aggregation::cpu;
+    if (per_core) return Aggregation::core;
+    if (per_die) return Aggregation::die;
+    return per_socket ? Aggregation::socket : Aggregation::all;
+  }
 
   StatFormat format() const {
     if (json) return StatFormat::json;
@@ -33,7 +44,9 @@ struct StatCommand {
 
 /// What the library is asked for, without callbacks. Ends the command with a sentence that names the option
 /// at fault.
-StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core);
+/// `machine`: null for one CPU.
+StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core,
+                         const Topology* machine = nullptr);
 /// What -M and --topdown ask for. Ends the command as stat_options() does.
 std::vector<const Metric*> wanted_metrics(const StatCommand& command, const CpuModel& model);
 u64 wanted_intervals(const StatCommand& command);
@@ -45,6 +58,7 @@ struct StatResult {
   const StatCommand* command = nullptr;
   std::string title;  ///< of the trace
   const CpuModel* model = nullptr;
+  const Topology* machine = nullptr;  ///< null: one CPU
   perf::Kernel kernel = perf::default_kernel;
   std::vector<const Metric*> metrics;
   std::vector<StatReport> runs;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "events/resolve.h"
+#include "machine_option.h"
 #include "quantity.h"
 #include "record_command.h"
 #include "session/time_spans.h"
@@ -63,15 +64,41 @@ std::string default_list(const StatCommand& command, const CpuModel& model, Core
   return fmt::format("{{{}}}{}{}", fmt::join(known, ","), others.empty() ? "" : ",", fmt::join(others, ","));
 }
 
-std::vector<events::EventGroup> groups_of(const StatCommand& command, const CpuModel& model, CoreLevel core) {
+std::vector<events::EventGroup> groups_of(const StatCommand& command, const CpuModel& model, CoreLevel core,
+                                          const Topology* machine) {
   if (has_default_events(command))
-    return value_or_fail(events::parse_events(default_list(command, model, core), model));
-  std::vector<events::EventGroup> groups = event_groups(command.events, command.group, model);
+    return parse_events_for(machine, model, default_list(command, model, core));
+  if (machine != nullptr && machine->hybrid() && (!command.metrics.empty() || command.topdown))
+    throw CommandError(
+        "-M, --topdown: metrics are of one kind of core; give the events with -e, as cpu_core/cycles/");
+  std::vector<events::EventGroup> groups = event_groups(command.events, command.group, model, machine);
   const std::vector<const Metric*> metrics = wanted_metrics(command, model);
   if (metrics.empty()) return groups;
   for (events::EventGroup& group : value_or_fail(events::parse_events(metric_events(metrics, model), model)))
     groups.push_back(std::move(group));
   return groups;
+}
+
+/// Events of threads go wherever those do, so that -a means nothing to them.
+std::optional<std::vector<u32>> cpus_of(const StatCommand& command, const Topology* machine) {
+  const bool by_task = command.per_thread || chooses_tasks(command);
+  const bool by_cpu = command.aggregation() != Aggregation::all;
+  if (by_task && (by_cpu || (machine != nullptr && !command.cpus.empty())))
+    throw CommandError(
+        "--per-thread, -p, -t: count threads wherever they run; they go with neither -C nor counts by CPU");
+  if (by_cpu && (command.repeat > 1 || command.interval))
+    throw CommandError("-A, --per-core, --per-die, --per-socket: go with neither -r nor -I");
+  if (machine == nullptr) {
+    if (by_cpu && command.aggregation() != Aggregation::cpu)
+      throw CommandError("--per-core, --per-die, --per-socket: there is one CPU; --machine gives several");
+    return std::nullopt;
+  }
+  if (by_task) return std::nullopt;
+  auto cpus = chosen_cpus(*machine, command.all_cpus, command.cpus);
+  if (by_cpu && !cpus)
+    throw CommandError(
+        "-A, --per-core, --per-die, --per-socket: only with -a or -C, which count CPUs and not the program");
+  return cpus;
 }
 
 /// Level 2 comes from the second half of PERF_METRICS.
@@ -105,16 +132,18 @@ bool chooses_tasks(const StatCommand& command) {
   return !command.processes.empty() || !command.threads.empty();
 }
 
-StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core) {
-  check_cpu_list(command.cpus);
+StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core,
+                         const Topology* machine) {
+  if (machine == nullptr) check_cpu_list(command.cpus);
   check_topdown_level(command, model);
   if (command.interval_count && !command.interval)
     throw CommandError("--interval-count: needs -I, which gives the length of an interval");
   if (command.interval && (command.repeat > 1 || command.per_thread || chooses_tasks(command)))
     throw CommandError("-I: goes with neither -r nor --per-thread, -p or -t");
   StatOptions options;
+  options.cpus = cpus_of(command, machine);
   if (!command.null) {
-    options.events = groups_of(command, model, core);
+    options.events = groups_of(command, model, core, machine);
     options.if_possible = details(command.detail);
     if (has_default_events(command)) options.uncountable = Uncountable::shown;
   }

@@ -31,10 +31,19 @@ std::string figure_text(const StatRow::Figure& figure) {
   return fmt::format("{:8.2f}{}{}", figure.value, unit.starts_with("%") ? "" : "  ", unit);
 }
 
+/// As perf has them: "CPU0", "S0-D0-C1" with the number of its CPUs.
+std::string place_text(const StatRow::Place& place) {
+  if (place.kind == "cpu") return fmt::format("CPU{:<7} ", place.name);
+  const std::size_t width = place.kind == "core" ? 15 : place.kind == "die" ? 12 : 6;
+  return fmt::format("{:<{}} {:>4} ", place.name, width, place.cpus);
+}
+
 std::string text_line(const StatRow& row, std::string_view before) {
   std::string line = std::string(before);
+  if (row.place) line += place_text(*row.place);
   if (!row.owner.empty()) line += fmt::format("{:>20} ", printable(row.owner));
-  line += fmt::format("{:>20} {:<4} {:<28}", value_text(row, true), unit_of(row), printable(row.event));
+  line += fmt::format("{:>{}} {:<4} {:<28}", value_text(row, true), row.place ? 18 : 20, unit_of(row),
+                      printable(row.event));
   if (!row.figures.empty()) line += fmt::format(" # {:<34}", figure_text(row.figures.front()));
   if (row.deviation_percent) line += fmt::format(" ( +-{:6.2f}% )", *row.deviation_percent);
   if (row.counted && row.running_percent < 100) line += fmt::format(" ({:.2f}%)", row.running_percent);
@@ -46,10 +55,11 @@ std::string text_line(const StatRow& row, std::string_view before) {
 }
 
 std::string headline(const StatResult& result) {
+  const std::string machine = result.machine != nullptr ? result.machine->name : result.model->title;
   const std::string runs =
       result.command->repeat > 1 ? fmt::format(" ({} runs)", result.command->repeat) : std::string();
-  return fmt::format("\n Performance counter stats for '{}' on {}{}:\n\n", printable(result.title),
-                     result.model->title, runs);
+  return fmt::format("\n Performance counter stats for '{}' on {}{}:\n\n", printable(result.title), machine,
+                     runs);
 }
 
 std::string closing_lines(const StatResult& result) {
@@ -74,6 +84,10 @@ std::string csv_line(const StatRow& row, std::string_view before, const std::str
   if (!before.empty()) cells.emplace_back(before);
   const auto name = [&](const std::string& text) { return csv_field(printable(text), separator); };
   if (!row.owner.empty()) cells.push_back(name(row.owner));
+  if (row.place) {
+    cells.push_back(row.place->kind == "cpu" ? "CPU" + row.place->name : row.place->name);
+    if (row.place->kind != "cpu") cells.push_back(fmt::format("{}", row.place->cpus));
+  }
   cells.insert(cells.end(), {value_text(row, false), std::string(unit_of(row)), name(row.event)});
   if (row.deviation_percent) cells.push_back(fmt::format("{:.2f}%", *row.deviation_percent));
   cells.insert(cells.end(), {fmt::format("{}", row.running_ns), fmt::format("{:.2f}", row.running_percent)});
@@ -96,6 +110,10 @@ std::string json_line(const StatRow& row, const StatResult& result, std::optiona
   nlohmann::ordered_json object;
   if (interval_end) object["interval"] = seconds(*interval_end);
   if (!row.owner.empty()) object["thread"] = row.owner;
+  if (row.place) {
+    object[row.place->kind] = row.place->name;
+    if (row.place->kind != "cpu") object["aggregate-number"] = row.place->cpus;
+  }
   object["counter-value"] =
       row.counted && row.supported ? fmt::format("{:.6f}", row.value) : value_text(row, false);
   object["unit"] = unit_of(row);
@@ -111,23 +129,30 @@ std::string json_line(const StatRow& row, const StatResult& result, std::optiona
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string json_document(const StatResult& result) {
-  const StatReport& run = result.runs.front();
-  nlohmann::ordered_json events = nlohmann::ordered_json::array();
+nlohmann::ordered_json events_in_json(const std::vector<EventTotal>& totals) {
   using nlohmann::ordered_json;
-  for (const EventTotal& total : run.events)
+  ordered_json events = ordered_json::array();
+  for (const EventTotal& total : totals)
     events.push_back({{"event", total.name},
                       {"value", total.supported ? ordered_json(total.value()) : ordered_json()},
                       {"counted", total.counted},
                       {"enabled_ns", total.enabled_ns},
                       {"running_ns", total.running_ns}});
-  const nlohmann::ordered_json document{{"trace", result.title},
-                                        {"model", result.model->name},
-                                        {"instructions_replayed", run.instructions},
-                                        {"elapsed_ns", run.elapsed_ns},
-                                        {"replays", run.replays},
-                                        {"partial", result.cut_by != 0},
-                                        {"events", events}};
+  return events;
+}
+
+std::string json_document(const StatResult& result) {
+  const StatReport& run = result.runs.front();
+  nlohmann::ordered_json document{{"trace", result.title},
+                                  {"model", result.model->name},
+                                  {"instructions_replayed", run.instructions},
+                                  {"elapsed_ns", run.elapsed_ns},
+                                  {"replays", run.replays},
+                                  {"partial", result.cut_by != 0},
+                                  {"events", events_in_json(run.events)}};
+  if (result.machine != nullptr) document["machine"] = result.machine->name;
+  for (const CpuTotals& cpu : run.cpus)
+    document["cpus"].push_back({{"cpu", cpu.cpu}, {"events", events_in_json(cpu.events)}});
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

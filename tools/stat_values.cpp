@@ -78,26 +78,77 @@ std::vector<StatRow> thread_rows(const StatResult& result) {
   return rows;
 }
 
+void add(std::vector<EventTotal>& sums, const std::vector<EventTotal>& more) {
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i].counted += more[i].counted;
+    sums[i].enabled_ns += more[i].enabled_ns;
+    sums[i].running_ns += more[i].running_ns;
+  }
+}
+
 /// -p, -t: the threads chosen, together.
 std::vector<StatRow> chosen_rows(const StatResult& result) {
   std::vector<EventTotal> sums;
   for (const ThreadTotals& thread : result.runs.front().threads) {
     if (!is_chosen(thread, *result.command)) continue;
-    if (sums.empty()) {
+    if (sums.empty())
       sums = thread.events;
-      continue;
-    }
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      sums[i].counted += thread.events[i].counted;
-      sums[i].enabled_ns += thread.events[i].enabled_ns;
-      sums[i].running_ns += thread.events[i].running_ns;
-    }
+    else
+      add(sums, thread.events);
   }
   if (sums.empty()) sums = result.runs.front().events;  // to say that none of them was counted
   if (std::ranges::none_of(result.runs.front().threads,
                            [&](const ThreadTotals& t) { return is_chosen(t, *result.command); }))
     for (EventTotal& sum : sums) sum.counted = sum.running_ns = 0;
   return rows_of(sums, result);
+}
+
+StatRow::Place place_of(u32 number, const StatResult& result) {
+  const LogicalCpu cpu = result.machine != nullptr ? result.machine->cpus[number] : LogicalCpu{};
+  switch (result.command->aggregation()) {
+    case Aggregation::core:
+      return {"core", fmt::format("S{}-D{}-C{}", cpu.package, cpu.die, cpu.core)};
+    case Aggregation::die:
+      return {"die", fmt::format("S{}-D{}", cpu.package, cpu.die)};
+    case Aggregation::socket:
+      return {"socket", fmt::format("S{}", cpu.package)};
+    default:
+      return {"cpu", fmt::format("{}", number)};
+  }
+}
+
+/// Whether the event is one of this CPU's kind of core.
+bool is_counted_on(const EventTotal& total) { return !total.supported || total.enabled_ns != 0; }
+
+/// Event by event, each with all places where it counts, in the order of the CPUs.
+std::vector<StatRow> place_rows(const StatResult& result) {
+  const StatReport& run = result.runs.front();
+  struct Sum {
+    StatRow::Place place;
+    std::vector<EventTotal> totals;
+  };
+  std::vector<StatRow> rows;
+  for (std::size_t event = 0; event < run.events.size(); ++event) {
+    std::vector<Sum> sums;
+    for (const CpuTotals& cpu : run.cpus) {
+      if (!is_counted_on(cpu.events[event])) continue;
+      StatRow::Place place = place_of(cpu.cpu, result);
+      const auto known =
+          std::ranges::find_if(sums, [&](const Sum& sum) { return sum.place.name == place.name; });
+      if (known == sums.end()) {
+        sums.push_back({std::move(place), cpu.events});
+      } else {
+        add(known->totals, cpu.events);
+        ++known->place.cpus;
+      }
+    }
+    for (const Sum& sum : sums) {
+      StatRow row = rows_of(sum.totals, result)[event];
+      row.place = sum.place;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
 }
 
 }  // namespace
@@ -120,6 +171,8 @@ std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatRe
 
 std::vector<StatRow> final_rows(const StatResult& result) {
   if (result.command->per_thread) return thread_rows(result);
+  if (!result.runs.front().cpus.empty() && result.command->aggregation() != Aggregation::all)
+    return place_rows(result);
   return chooses_tasks(*result.command) ? chosen_rows(result) : mean_rows(result);
 }
 

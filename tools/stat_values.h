@@ -9,6 +9,11 @@ namespace pmusim::tools {
 /// One line of what stat prints, free of the format.
 struct StatRow {
   std::string owner;  ///< the thread, with --per-thread
+  struct Place {
+    std::string kind, name;  ///< "core", "S0-D0-C1"; of a CPU "cpu", "1"
+    u32 cpus = 1;            ///< that are added up
+  };
+  std::optional<Place> place;  ///< with -A, --per-core, --per-die, --per-socket
   std::string event;
   bool supported = true, counted = true;
   double value = 0;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The command on a machine of many CPUs, and perf on what it records there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "command.h"
+
+namespace pmusim::test::many_cpus_test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+/// A program of several threads.
+std::string threads() { return recorded("simd", {}); }
+
+Output stat(std::vector<std::string> options) {
+  std::vector<std::string> command{pmusim(), "stat"};
+  command.insert(command.end(), options.begin(), options.end());
+  command.push_back(threads());
+  return run(command);
+}
+
+/// The events of `pmusim stat --json` by name, and of each CPU.
+struct Counts {
+  std::map<std::string, unsigned long> all;
+  std::map<unsigned, std::map<std::string, unsigned long>> by_cpu;
+};
+
+std::map<std::string, unsigned long> counts_of(const nlohmann::json& events) {
+  std::map<std::string, unsigned long> counts;
+  for (const auto& event : events) counts[event["event"]] = event["counted"];
+  return counts;
+}
+
+Counts count(std::vector<std::string> options) {
+  options.push_back("--json");
+  const Output output = stat(std::move(options));
+  EXPECT_EQ(output.status, 0) << output.err;
+  const auto document = nlohmann::json::parse(output.out);
+  Counts counts{.all = counts_of(document["events"]), .by_cpu = {}};
+  if (document.contains("cpus"))
+    for (const auto& cpu : document["cpus"]) counts.by_cpu[cpu["cpu"]] = counts_of(cpu["events"]);
+  return counts;
+}
+
+TEST(StatOnManyCpus, CpusAddUpToTheSystemAndToTheProgram) {
+  const Counts system = count({"--machine", "icelake:2c4t", "-a"});
+  const Counts program = count({"--machine", "icelake:2c4t"});
+  EXPECT_EQ(system.all, program.all);
+  ASSERT_EQ(system.by_cpu.size(), 4u);
+  for (const auto& [event, total] : system.all) {
+    unsigned long sum = 0;
+    for (const auto& [cpu, counts] : system.by_cpu) sum += counts.at(event);
+    EXPECT_EQ(sum, total) << event;
+  }
+  EXPECT_TRUE(program.by_cpu.empty());
+}
+
+TEST(StatOnManyCpus, OneCpuOfAMachineCountsWhatOneCpuDoes) {
+  EXPECT_EQ(count({"--machine", "icelake:1c", "-a"}).all, count({"--model", "icelake"}).all);
+}
+
+// The lines that perf 6.1 prints, of which these are the forms.
+TEST(StatOnManyCpus, RowsLookAsPerfsDo) {
+  const auto printed = [](const char* option, std::vector<std::string> more = {}) {
+    std::vector<std::string> options{"--machine", "icelake:2c4t", "-a", option, "-e", "instructions"};
+    options.insert(options.end(), more.begin(), more.end());
+    const Output output = stat(options);
+    EXPECT_EQ(output.status, 0) << output.err;
+    return output.err;
+  };
+  EXPECT_THAT(printed("-A"), ContainsRegex("\nCPU0    [ 0-9,]{22}      instructions"));
+  EXPECT_THAT(printed("--per-core"), ContainsRegex("\nS0-D0-C0           2 [ 0-9,]{18}      instructions"));
+  EXPECT_THAT(printed("--per-die"), ContainsRegex("\nS0-D0           4 [ 0-9,]{18}      instructions"));
+  EXPECT_THAT(printed("--per-socket"), ContainsRegex("\nS0        4 [ 0-9,]{18}      instructions"));
+  EXPECT_THAT(printed("-A", {"-x,"}), ContainsRegex("CPU0,[0-9]+,,instructions,"));
+  EXPECT_THAT(printed("--per-core", {"-x,"}), ContainsRegex("S0-D0-C0,2,[0-9]+,,instructions,"));
+  EXPECT_THAT(printed("-A", {"-j"}), HasSubstr(R"({"cpu":"0","counter-value":)"));
+  EXPECT_THAT(printed("--per-socket", {"-j"}),
+              HasSubstr(R"({"socket":"S0","aggregate-number":4,"counter-value":)"));
+}
+
+TEST(StatOnManyCpus, EachKindOfCoreHasItsCount) {
+  const Counts counts =
+      count({"--machine", "alderlake:1p1e", "--schedule", "rotate", "-e", "instructions:u"});
+  ASSERT_EQ(counts.all.size(), 2u);
+  EXPECT_EQ(counts.all.at("cpu_core/instructions/u") + counts.all.at("cpu_atom/instructions/u"),
+            count({"-e", "instructions:u"}).all.at("instructions:u"));
+  const Output text = stat({"--machine", "alderlake:1p1e", "-a", "-A", "-e", "cycles,cpu-clock"});
+  EXPECT_THAT(text.err, HasSubstr("cpu_atom/cycles/"));
+  EXPECT_THAT(text.err, Not(ContainsRegex("CPU0 .*cpu_atom")));
+}
+
+TEST(StatOnManyCpus, RefusalsSayWhatIsWrong) {
+  const auto refused = [](std::vector<std::string> options) {
+    const Output output = stat(std::move(options));
+    EXPECT_EQ(output.status, 2);
+    return output.err;
+  };
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "-C", "2"}), HasSubstr("the last of icelake:2c is CPU 1"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "-C", "x"}), HasSubstr("is no list of CPUs"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c3t"}), HasSubstr("3 threads on 2 cores"));
+  EXPECT_THAT(refused({"--machine", "/nonexistent/machine"}), HasSubstr("/nonexistent/machine"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "--model", "skylake"}), HasSubstr("without --model"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "-A"}), HasSubstr("only with -a or -C"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "-a", "-A", "-I", "1"}), HasSubstr("neither -r nor -I"));
+  EXPECT_THAT(refused({"--machine", "icelake:2c", "-C", "0", "--per-thread"}),
+              HasSubstr("wherever they run"));
+  EXPECT_THAT(refused({"--machine", "alderlake:1p1e", "-e", "{cpu_core/cycles/,cpu_atom/cycles/}"}),
+              HasSubstr("cannot be in one group"));
+  EXPECT_THAT(refused({"--per-core"}), HasSubstr("--machine gives several"));
+  EXPECT_THAT(refused({"--schedule", "rotate"}), HasSubstr("there is one CPU"));
+  const ScratchDirectory scratch;
+  const std::string file = scratch.file("machine");
+  std::ofstream(file) << "cpu 0 model skylake\ncpu 1 core 1 model skylake offline\n";
+  EXPECT_THAT(refused({"--machine", file, "-C", "1"}), HasSubstr("CPU 1 is offline"));
+  EXPECT_EQ(count({"--machine", file, "-a"}).by_cpu.size(), 1u);
+}
+
+class PerfReadsManyCpus : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!installed("perf")) GTEST_SKIP() << "perf is not installed";
+  }
+  std::string record(std::vector<std::string> options) {
+    const std::string file = scratch_.file("perf.data");
+    std::vector<std::string> command{pmusim(),   "record", "-q",   "-o", file,      "--machine",
+                                     GetParam(), "-c",     "1009", "-e", "cycles:u"};
+    command.insert(command.end(), options.begin(), options.end());
+    command.push_back(threads());
+    const Output output = run(command);
+    EXPECT_EQ(output.status, 0) << output.err;
+    return file;
+  }
+  unsigned cpus() const {
+    return std::map<std::string, unsigned>{
+        {"icelake:1c", 1}, {"icelake:2c", 2}, {"icelake:4c8t", 8}, {"alderlake:2p4t2e", 6}}
+        .at(GetParam());
+  }
+
+ private:
+  ScratchDirectory scratch_;
+};
+
+/// "[002]" of perf script.
+std::set<std::string> cpus_in(const std::string& script) {
+  std::set<std::string> cpus;
+  for (const std::string& line : lines(script))
+    if (const auto at = line.find('['); at != std::string::npos) cpus.insert(line.substr(at + 1, 3));
+  return cpus;
+}
+
+TEST_P(PerfReadsManyCpus, OfAProgram) {
+  const std::string file = record({"--schedule", "rotate"});
+  const std::string script = perf_output({"script", "-F", "comm,tid,cpu,time,event,ip"}, file);
+  EXPECT_FALSE(script.empty());
+  EXPECT_THAT(perf_output({"report", "--stdio", "--sort", "cpu"}, file), HasSubstr("CPU"));
+  EXPECT_THAT(perf_output({"report", "--stdio", "--header-only", "-I"}, file),
+              HasSubstr("nrcpus online : " + std::to_string(cpus())));
+}
+
+TEST_P(PerfReadsManyCpus, OfAllCpus) {
+  const std::string file = record({"-a", "--switch-events"});
+  EXPECT_FALSE(perf_output({"script", "--show-switch-events"}, file).empty());
+  EXPECT_THAT(perf_output({"report", "--stdio", "--sort", "cpu,socket,comm"}, file), HasSubstr("simd"));
+  const std::string header = perf_output({"report", "--stdio", "--header-only", "-I"}, file);
+  EXPECT_THAT(header, HasSubstr("sibling"));
+  EXPECT_THAT(header, HasSubstr("L1 Data"));
+  if (std::string_view(GetParam()).starts_with("alder")) {
+    EXPECT_THAT(header, HasSubstr("cpu_core cpu list : 0-3"));
+    EXPECT_THAT(header, HasSubstr("cpu_atom cpu list : 4-5"));
+  }
+}
+
+TEST_P(PerfReadsManyCpus, OfOneCpuOfThem) {
+  const std::string file = record({"-C", "0"});
+  EXPECT_EQ(cpus_in(perf_output({"script", "-F", "cpu,ip"}, file)), std::set<std::string>{"000"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, PerfReadsManyCpus,
+                         testing::Values("icelake:1c", "icelake:2c", "icelake:4c8t", "alderlake:2p4t2e"),
+                         [](const auto& machine) {
+                           std::string name = machine.param;
+                           name.at(name.find(':')) = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace pmusim::test::many_cpus_test
