@@ -174,14 +174,14 @@ class Machine final : public PebsHost {
 
   perf::SampleSink& sink() override {
     if (path_ == Path::each_sample) return each_sample_;
-    return core_;
+    return core_.cpu(0);
   }
   Interval update_and_restart(perf::Event&) override { return Interval::over; }
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const perf::Event& event,
                                            std::span<const pebs::LbrRecord> entries) override {
-    return lbr_.decode_records(event, entries, RecordAge::unknown, core_);
+    return lbr_.decode_records(event, entries, RecordAge::unknown, core_.cpu(0));
   }
   PlainBranches plain_branches(const perf::Event& event) const override {
     return lbr_.plain_branches(event, RecordAge::unknown);
@@ -195,7 +195,7 @@ class Machine final : public PebsHost {
   PebsDriver pebs_;
   perf::FakeDriver pmu_{event_count};
   perf::LinuxCore core_;
-  EachSample each_sample_{core_};
+  EachSample each_sample_{core_.cpu(0)};
   Path path_;
   EventMap owners_{};
   InterruptFrame frame_;

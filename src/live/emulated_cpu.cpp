@@ -66,7 +66,7 @@ void EmulatedCpu::catch_up() {
   monitor_.catch_up();
   if (std::exchange(caught_up_instructions_, instructions_) == instructions_) return;
   caught_up_ns_ = std::max(caught_up_ns_ + 1, monitor_.now());
-  perf().set_time(caught_up_ns_);
+  cpu().set_time(caught_up_ns_);
 }
 
 void EmulatedCpu::on_side_band(const trace::SideBandRecord& record) {
@@ -87,10 +87,10 @@ void EmulatedCpu::fault(const PageFaults::Count& count, const Registers& before)
   frame.registers = before;
   frame.registers_known = true;
   const auto add = [&](perf::SoftwareId id, u64 faults) {
-    for (u64 n = 0; n < faults; ++n) perf().count_software(id, 1, 0, frame);
+    for (u64 n = 0; n < faults; ++n) cpu().count_software(id, 1, 0, frame);
   };
   engine_->settle();
-  perf().set_time(monitor_.now());
+  cpu().set_time(monitor_.now());
   add(perf::SoftwareId::page_faults, count.all);
   add(perf::SoftwareId::page_faults_min, count.minor);
   add(perf::SoftwareId::page_faults_maj, count.major);

@@ -43,6 +43,8 @@ class EmulatedCpu {
   u64 instructions() const { return instructions_; }
 
  private:
+  perf::PerfCpu& cpu() { return monitor_.cpu(0).perf(); }
+
   static constexpr trace::Contents what_is_stepped{.addresses = true, .registers = true, .extended = true};
 
   /// Code and memory are read where they are.

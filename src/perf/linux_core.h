@@ -31,6 +31,9 @@ struct LockedPages {
 /// The perf_event core as Linux does it; what its calls mean stands with PerfCore.
 class LinuxCore final : public PerfCore {
  public:
+  using SwitchReason = PerfCpu::SwitchReason;
+  using Verdict = SampleSink::Verdict;
+
   explicit LinuxCore(PmuDriver& hardware, CoreOptions options = {});
   explicit LinuxCore(std::span<PmuDriver* const> hardware, CoreOptions options = {});
   ~LinuxCore() override;
@@ -40,37 +43,6 @@ class LinuxCore final : public PerfCore {
   void register_pmu(u32 type, PmuDriver& pmu) override;
   void register_pmu(u32 type, std::span<PmuDriver* const> by_cpu) override;
   CpuContext& cpu(u32 number) override;
-
-  // the first CPU
-
-  u32 number() const override { return first().number(); }
-  void set_target(const Target& target) override { first().set_target(target); }
-  void set_time(u64 now) override { first().set_time(now); }
-  void advance(u64 now, const InterruptFrame& frame) override { first().advance(now, frame); }
-  u64 next_deadline() const override { return first().next_deadline(); }
-  void switch_to(u32 tid, SwitchReason reason) override { first().switch_to(tid, reason); }
-  u32 current_tid() const override { return first().current_tid(); }
-  void set_online(bool online) override { first().set_online(online); }
-  void count_software(SoftwareId id, u64 n, u64 address, const InterruptFrame& frame) override {
-    first().count_software(id, n, address, frame);
-  }
-  Verdict overflow(Event& event, const SampleData& data, const InterruptFrame& frame) override {
-    return overflow(first(), event, data, frame);
-  }
-  void output(Event& event, const SampleData& data, const InterruptFrame& frame) override {
-    write_sample(first(), event, data, frame);
-  }
-  std::optional<SampleTemplate> sample_template(const Event& event,
-                                                const InterruptFrame& frame) const override {
-    return sample_template(first(), event, frame);
-  }
-  void lost_samples(Event& event, u64 count) override { lost_samples(first(), event, count); }
-  Verdict account_interrupt(Event& event) override { return account_interrupt(first(), event); }
-  u64 time_of_tsc(u64 tsc) const override { return options_.clock(tsc); }
-  u64 now() const override { return first().now(); }
-  std::vector<std::byte> read_code(u64 address, std::size_t bytes) const override {
-    return first().read_code(address, bytes);
-  }
 
   // system calls
 
@@ -128,11 +100,11 @@ class LinuxCore final : public PerfCore {
   void lost_samples(CpuContext& cpu, Event& event, u64 count);
   Verdict account_interrupt(CpuContext& cpu, Event& event);
   void unthrottled(CpuContext& cpu, Event& event);
+  u64 time_of_tsc(u64 tsc) const { return options_.clock(tsc); }
 
  private:
   // CPUs (core.cpp)
   CpuContext& first() { return *cpus_[options_.cpu]; }
-  const CpuContext& first() const { return *cpus_[options_.cpu]; }
   void add_pmu(u32 type, std::span<PmuDriver* const> by_cpu);
   CpuContext* find_cpu(i32 number) const;
   CpuContext& cpu_of(const Task& task);

@@ -35,7 +35,7 @@ std::vector<RegisterSupport> probe_registers(const CpuModel& model, perf::Kernel
   Pmu pmu(model);
   const auto driver = driver::create_driver(pmu, {.kernel = kernel});
   const auto perf = perf::PerfCore::create(*driver, {.limits = {.kernel = kernel}});
-  driver->attach(*perf);
+  driver->attach(perf->cpu(0));
   std::vector<RegisterSupport> support;
   for (const events::SimdClass& registers : events::simd_classes())
     support.push_back(

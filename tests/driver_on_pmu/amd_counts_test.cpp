@@ -48,7 +48,7 @@ class RandomProgram {
     constexpr u64 tick_ns = 1'000'000;
     for (unsigned t = 0; t < ticks; ++t) {
       for (unsigned i = 0; i < 200; ++i) step();
-      kernel_.core.advance(now_ += tick_ns, {});
+      kernel_.cpu.advance(now_ += tick_ns, {});
     }
   }
 

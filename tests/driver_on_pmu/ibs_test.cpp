@@ -28,11 +28,11 @@ class Ibs : public PmiHandler {
         fetches(pmu, IbsSide::fetch, {.kernel = kernel}),
         perf(perf::PerfCore::create(ops, {.limits = {.kernel = kernel}, .pmu_type = type_op})) {
     perf->register_pmu(type_fetch, fetches);
-    ops.attach(*perf);
-    fetches.attach(*perf);
+    ops.attach(perf->cpu(0));
+    fetches.attach(perf->cpu(0));
     pmu.set_pmi_handler(this);
     perf->task_started(1, 1, "program");
-    perf->switch_to(1);
+    perf->cpu(0).switch_to(1);
   }
   static CpuModel model_of(std::string_view name) {
     CpuModel model = find_cpu_model(name).value();
@@ -333,10 +333,10 @@ TEST(IbsForwarding, TakesPreciseCyclesAndOpsOfTheCore) {
   IbsDriver ops(pmu, IbsSide::op);
   const auto perf = perf::PerfCore::create(core);
   perf->register_pmu(type_op, ops);
-  core.attach(*perf);
-  ops.attach(*perf);
+  core.attach(perf->cpu(0));
+  ops.attach(perf->cpu(0));
   perf->task_started(1, 1, "program");
-  perf->switch_to(1);
+  perf->cpu(0).switch_to(1);
   const auto opened = [&](u32 type, u64 config, unsigned precise) {
     perf::Attr attr = Ibs::attr(type, 0x1000, config);
     attr.precise_ip = precise & 3;

@@ -27,7 +27,7 @@ struct Read {
 class Machine final : private WholeKernel, private perf::Target {
  public:
   explicit Machine(const char* model) : WholeKernel(*find_cpu_model(model)) {
-    core.set_target(*this);
+    cpu.set_target(*this);
     start_program(100);
   }
 
@@ -51,7 +51,7 @@ class Machine final : private WholeKernel, private perf::Target {
       const u64 base = level == Cpl::user ? user_code : kernel_code;
       for (u64 n = 0; n < 11; ++n) branch(base + 16 * n, level);
     }
-    core.switch_to(0);  // drains what is left
+    cpu.switch_to(0);  // drains what is left
   }
 
   std::vector<Read> samples() {
@@ -96,7 +96,7 @@ class Machine final : private WholeKernel, private perf::Target {
          .registers = &registers});
   }
   void handle_pmi(const InterruptFrame& frame) override {
-    core.set_time(cycle_);
+    cpu.set_time(cycle_);
     driver.handle_pmi(frame);
   }
 

@@ -16,7 +16,7 @@ class Program {
   explicit Program(std::string_view model)
       : machine(model_with_skid(model, 0)), perf(perf::PerfCore::create(machine.driver)) {
     core.task_started(1, 1, "program");
-    core.switch_to(1);
+    core.cpu(0).switch_to(1);
   }
 
   perf::Event& open(const perf::Attr& attr, perf::Event* leader = nullptr) {
@@ -30,7 +30,7 @@ class Program {
     constexpr unsigned instructions_per_tick = 1000;
     for (unsigned t = 0; t < ticks; ++t) {
       for (unsigned i = 0; i < instructions_per_tick; ++i) instruction();
-      core.advance(now_ += tick_ns, {});
+      core.cpu(0).advance(now_ += tick_ns, {});
     }
   }
 

@@ -337,7 +337,7 @@ class ThreadedMachine : private WholeKernel {
   void run(u32 tid, unsigned instructions) {
     ExtendedState& state = states_[tid - 1];
     state.write(StateComponent::sse, 6, {0x100 * u64{tid} + ++turns_, turns_});
-    core.switch_to(tid);
+    cpu.switch_to(tid);
     pmu.set_extended_state(&state);
     for (unsigned n = 0; n < instructions; ++n) {
       ++cycle_;

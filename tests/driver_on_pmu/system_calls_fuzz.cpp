@@ -32,7 +32,7 @@ class Machine final : private WholeKernel, private perf::Target {
  public:
   Machine(FuzzInput& input, const CpuModel& model, perf::Kernel kernel)
       : WholeKernel(fresh_pmu(model), kernel, core_options(input)), input_(input) {
-    core.set_target(*this);
+    cpu.set_target(*this);
     start_program();
   }
 
@@ -50,7 +50,7 @@ class Machine final : private WholeKernel, private perf::Target {
         return drain();
       case 5:
         now_ += input_.take<u16>();
-        return core.advance(now_, frame());
+        return cpu.advance(now_, frame());
       default:
         return retire(1 + input_.below(32));
     }
@@ -175,11 +175,11 @@ class Machine final : private WholeKernel, private perf::Target {
       case 4:
         return core.exit(task());
       case 5:
-        return core.count_software(static_cast<perf::SoftwareId>(input_.below(12)), input_.number(),
-                                   input_.number(), frame());
+        return cpu.count_software(static_cast<perf::SoftwareId>(input_.below(12)), input_.number(),
+                                  input_.number(), frame());
       default:
-        return core.switch_to(static_cast<u32>(input_.below(5)),
-                              static_cast<perf::PerfCore::SwitchReason>(input_.below(2)));
+        return cpu.switch_to(static_cast<u32>(input_.below(5)),
+                             static_cast<perf::PerfCpu::SwitchReason>(input_.below(2)));
     }
   }
   void map_region() {
@@ -217,7 +217,7 @@ class Machine final : private WholeKernel, private perf::Target {
 
   void handle_pmi(const InterruptFrame& frame) override {
     now_ = std::max(now_, pmu.now());
-    core.set_time(now_);
+    cpu.set_time(now_);
     driver.handle_pmi(frame);
   }
   std::vector<std::byte> read_code(u64, std::size_t bytes) const override {

@@ -24,7 +24,7 @@ TEST_F(CoreCounting, CpuEventsStayWhenTasksWithoutEventsSwitch) {
   driver.start(event, PmuDriver::StartMode::keep_period);
   event.hw.interrupts = throttled;
   core.fork(100, 200, 200);
-  core.switch_to(200);
+  cpu.switch_to(200);
   EXPECT_EQ(event.hw.interrupts, throttled);  // one that comes back is not
   EXPECT_EQ(driver.on(), std::vector<Event*>{&event});
 }
@@ -74,24 +74,24 @@ TEST_F(Scheduling, RotationLeavesPinnedEventsWhereTheyAre) {
   Event& first = marked(pinned(), -1, 0);
   for (int i = 0; i < 4; ++i) open(counting(), nullptr, -1, 0);
   const std::vector<Event*> before = driver.on();
-  core.advance(5'000'000, frame);
+  cpu.advance(5'000'000, frame);
   EXPECT_TRUE(stayed(first));
   EXPECT_NE(driver.on(), before);
 }
 
 TEST_F(Scheduling, RotationTakesGroupsOffInTheOrderInWhichTheyCame) {  // Linux: perf_rotate_context
   for (int i = 0; i < 5; ++i) open(counting());
-  core.advance(1'000'000, frame);
+  cpu.advance(1'000'000, frame);
   const std::vector<const Event*> on(driver.on().begin(), driver.on().end());
   driver.removed.clear();
-  core.advance(2'000'000, frame);
+  cpu.advance(2'000'000, frame);
   EXPECT_EQ(driver.removed, on);
 }
 
 TEST_F(CoreCounting, ATickKeepsThePmuRunningWithNothingToAdjust) {
   open(counting(), nullptr, -1, 0);
   const int before = driver.disabled_times;
-  core.advance(5'000'000, frame);
+  cpu.advance(5'000'000, frame);
   EXPECT_EQ(driver.disabled_times, before);
 }
 
@@ -112,7 +112,7 @@ TEST_F(CoreCounting, ResetZeroesTheCountAndKeepsTheTimes) {
   attr.read_format = all_times;
   Event& event = open(attr);
   count(5);
-  core.set_time(1000);
+  cpu.set_time(1000);
   core.reset(event);
   EXPECT_EQ(*core.read(event), (std::vector<u64>{0, 1000, 1000}));
 }
@@ -123,7 +123,7 @@ TEST_F(CoreCounting, ResetReachesChildrenAndOnRequestMembers) {
   Event& leader = open(attr);
   Event& member = open(attr, &leader);
   core.fork(100, 101, 101);
-  core.switch_to(101);
+  cpu.switch_to(101);
   count(5);
   core.reset(leader);
   EXPECT_EQ(value(leader), 0u);
@@ -161,7 +161,7 @@ TEST_F(CoreCounting, AGroupReadHasTheLeaderThenMembersInOrder) {
   Event& leader = open(attr);
   Event& second = open(attr, &leader);
   Event& third = open(attr, &leader);
-  core.set_time(10);
+  cpu.set_time(10);
   count(3);
   EXPECT_EQ(*core.read(leader),
             (std::vector<u64>{3, 10, 10, 3, leader.id, 0, 3, second.id, 0, 3, third.id, 0}));
@@ -192,7 +192,7 @@ TEST_F(CoreCounting, EventsThatDoNotFitTakeTurnsAtTicks) {
   attr.read_format = all_times;
   std::vector<Event*> events;
   for (int i = 0; i < 5; ++i) events.push_back(&open(attr));
-  for (u64 ms = 1; ms <= 5; ++ms) core.advance(ms * 1'000'000, frame);
+  for (u64 ms = 1; ms <= 5; ++ms) cpu.advance(ms * 1'000'000, frame);
   for (Event* event : events)
     EXPECT_EQ(*core.read(*event), (std::vector<u64>{0, 5'000'000, 4'000'000})) << event->id;
 }
@@ -222,10 +222,10 @@ TEST_F(CoreCounting, MembersOfADisabledLeaderDoNotAgeWithIt) {
   Event& leader = open(attr);
   attr.disabled = 0;
   Event& member = open(attr, &leader);
-  core.set_time(500);
+  cpu.set_time(500);
   EXPECT_EQ(*core.read(member), (std::vector<u64>{0, 0, 0}));
   core.enable(leader);
-  core.set_time(700);
+  cpu.set_time(700);
   EXPECT_EQ(*core.read(member), (std::vector<u64>{0, 200, 200}));
 }
 
@@ -234,35 +234,35 @@ TEST_F(CoreCounting, ATasksEventsCountAndAgeOnlyWhileItRuns) {
   attr.read_format = all_times;
   Event& event = open(attr);
   count(1);
-  core.set_time(100);
-  core.switch_to(0);
+  cpu.set_time(100);
+  cpu.switch_to(0);
   count(10);
-  core.set_time(300);
-  core.switch_to(100);
+  cpu.set_time(300);
+  cpu.switch_to(100);
   count(2);
-  core.set_time(350);
+  cpu.set_time(350);
   EXPECT_EQ(*core.read(event), (std::vector<u64>{3, 150, 150}));
 }
 
 TEST_F(CoreCounting, TheCpusEventsCountWhoeverRuns) {
   Event& event = open(counting(), nullptr, -1, 0);
   count(1);
-  core.switch_to(0);
+  cpu.switch_to(0);
   count(10);
   EXPECT_EQ(value(event), 11u);
 }
 
 TEST_F(CoreCounting, TheDriverIsNotifiedOfEverySwitch) {
   driver.calls.clear();
-  core.switch_to(0);
+  cpu.switch_to(0);
   EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0"}));
 }
 
 TEST_F(CoreCounting, TheDriverIsNotifiedOfSwitchesOfATaskWithEvents) {
   open(counting());
   driver.calls.clear();
-  core.switch_to(0);
-  core.switch_to(100);
+  cpu.switch_to(0);
+  cpu.switch_to(100);
   EXPECT_EQ(driver.calls, (std::vector<std::string>{"out 100", "in 0", "out 0", "in 100"}));
 }
 
@@ -288,9 +288,9 @@ TEST_F(CoreCounting, DisablingLeavesCountAndTimesInThePage) {
   Event& event = open(counting());
   const ControlPage& page = map(event).control();
   count(5);
-  core.set_time(2000);
+  cpu.set_time(2000);
   core.disable(event);
-  core.set_time(3000);
+  cpu.set_time(3000);
   EXPECT_EQ(page.offset, 5);
   EXPECT_EQ(page.time_enabled, 2000u);
   EXPECT_EQ(page.time_running, 2000u);
@@ -302,10 +302,10 @@ TEST_F(CoreCounting, ChildrensCountsAddUpAliveAndExited) {
   Event& event = open(attr);
   count(1);
   core.fork(100, 101, 101);
-  core.switch_to(101);
+  cpu.switch_to(101);
   count(10);
   EXPECT_EQ(value(event), 11u);
-  core.switch_to(100);
+  cpu.switch_to(100);
   core.exit(101);
   EXPECT_EQ(value(event), 11u);
   EXPECT_TRUE(event.children.empty());
@@ -320,7 +320,7 @@ std::pair<u64, u64> enabled_for(Kernel kernel) {
   LinuxCore linux_core(driver, options);
   PerfCore& core = linux_core;
   core.task_started(100, 100, "first");
-  core.switch_to(100);
+  core.cpu(0).switch_to(100);
   Attr attr;
   attr.type = static_cast<u32>(EventType::raw);
   attr.config = 0xc0;
@@ -328,8 +328,8 @@ std::pair<u64, u64> enabled_for(Kernel kernel) {
   attr.read_format = 1;  // PERF_FORMAT_TOTAL_TIME_ENABLED
   Event *const counts = *core.open(attr, 100, -1, nullptr), *const waits = *core.open(attr, 100, -1, nullptr);
   core.fork(100, 101, 101);
-  core.switch_to(101);
-  core.advance(500'000, {});
+  core.cpu(0).switch_to(101);
+  core.cpu(0).advance(500'000, {});
   core.exit(101);
   return {core.read(*counts).value().at(1), core.read(*waits).value().at(1)};
 }
@@ -348,13 +348,13 @@ TEST_F(CoreCounting, TasksWithTheSameInheritedEventsExchangeThem) {
   core.fork(200, 300, 300);
   driver.removed.clear();
   for (const u32 task : {200u, 300u, 200u}) {
-    core.switch_to(task);
+    cpu.switch_to(task);
     count(1);
   }
   EXPECT_TRUE(driver.removed.empty());
   EXPECT_EQ(value(event), 3u);
   open(counting(), nullptr, 300);
-  core.switch_to(300);
+  cpu.switch_to(300);
   EXPECT_FALSE(driver.removed.empty());
 }
 
@@ -364,7 +364,7 @@ TEST_F(CoreCounting, InheritStatKeepsTheCountsOfTasksApart) {
   open(attr);
   core.fork(100, 200, 200);
   driver.removed.clear();
-  core.switch_to(200);
+  cpu.switch_to(200);
   EXPECT_FALSE(driver.removed.empty());
 }
 
@@ -455,11 +455,11 @@ TEST_F(CoreCounting, AMemberThatIsOffStaysOffWhenItsLeaderIsClosed) {
 TEST_F(CoreCounting, TaskClockCountsTheTasksTimeAndDummyNothing) {
   Event& clock = open(software(SoftwareId::task_clock));
   Event& dummy = open(software(SoftwareId::dummy));
-  core.set_time(100);
-  core.switch_to(0);
-  core.set_time(200);
-  core.switch_to(100);
-  core.set_time(230);
+  cpu.set_time(100);
+  cpu.switch_to(0);
+  cpu.set_time(200);
+  cpu.switch_to(100);
+  cpu.set_time(230);
   EXPECT_EQ(value(clock), 130u);
   EXPECT_EQ(value(dummy), 0u);
 }
@@ -467,8 +467,8 @@ TEST_F(CoreCounting, TaskClockCountsTheTasksTimeAndDummyNothing) {
 TEST_F(CoreCounting, ContextSwitchesCountWhenTheTaskLeaves) {
   Event& switches = open(software(SoftwareId::context_switches));
   for (int i = 0; i < 3; ++i) {
-    core.switch_to(0);
-    core.switch_to(100);
+    cpu.switch_to(0);
+    cpu.switch_to(100);
   }
   EXPECT_EQ(value(switches), 3u);
 }

@@ -49,9 +49,9 @@ inline std::vector<RawRecord> drain_records(RingBuffer& ring) {
 class CoreTest : public testing::Test {
  protected:
   explicit CoreTest(CoreOptions options = {}, std::size_t counters = 4)
-      : driver(counters), linux_core(driver, options) {
+      : driver(counters), linux_core(driver, options), cpu(linux_core.cpu(options.cpu)) {
     core.task_started(100, 100, "first");
-    core.switch_to(100);
+    cpu.switch_to(100);
   }
 
   static Attr counting() {
@@ -79,7 +79,7 @@ class CoreTest : public testing::Test {
     return **event;
   }
   RingBuffer& map(Event& event, std::size_t pages = 16) { return *core.mmap(event, pages).value(); }
-  void count(u64 n) { driver.count(n, core, frame); }
+  void count(u64 n) { driver.count(n, cpu, frame); }
   u64 value(Event& event) { return core.read(event).value().at(0); }
   std::vector<RecordType> types(RingBuffer& ring) {
     std::vector<RecordType> all;
@@ -90,6 +90,7 @@ class CoreTest : public testing::Test {
   FakeDriver driver;
   LinuxCore linux_core;
   PerfCore& core = linux_core;
+  PerfCpu& cpu;
   InterruptFrame frame;
 };
 

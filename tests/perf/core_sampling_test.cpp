@@ -15,7 +15,7 @@ TEST_F(CoreSampling, EveryPeriodGivesASample) {
   Event& event = open(sampling(100, sample::IP | sample::TID | sample::TIME | sample::PERIOD));
   RingBuffer& ring = map(event);
   frame.registers.rip = 0x401000;
-  core.set_time(77);
+  cpu.set_time(77);
   count(100);
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 1u);
@@ -34,7 +34,7 @@ TEST_F(CoreSampling, RefreshStopsAfterThatManyOverflows) {
   ASSERT_TRUE(core.refresh(event, 2));
   for (int i = 0; i < 5; ++i) {
     count(10);
-    core.advance(core.now(), frame);
+    cpu.advance(cpu.now(), frame);
   }
   EXPECT_EQ(types(ring), (Types{sample, sample}));
   EXPECT_EQ(event.state, EventState::off);
@@ -88,7 +88,7 @@ TEST_F(CoreSampling, SamplesBeforeARefreshAreNoneOfThoseItGives) {
   ASSERT_TRUE(core.refresh(event, 2));
   for (int i = 0; i < 5; ++i) {
     count(10);
-    core.advance(core.now(), frame);
+    cpu.advance(cpu.now(), frame);
   }
   EXPECT_EQ(types(ring), (Types{sample, sample, sample}));
 }
@@ -174,7 +174,7 @@ constexpr u64 kernel_code = 0xFFFF'FFFF'8100'0000;
 
 TEST_F(CoreSampling, FramePointersGiveTheCallersWhereTheStackIsKnown) {
   const TwoFrames stack;
-  core.set_target(stack);
+  cpu.set_target(stack);
   Event& event = open(sampling(10, perf::sample::CALLCHAIN));
   RingBuffer& ring = map(event);
   frame.registers_known = true;
@@ -187,7 +187,7 @@ TEST_F(CoreSampling, FramePointersGiveTheCallersWhereTheStackIsKnown) {
 // perf_event_open(2): sample_max_stack limits the frames; marks are none.
 TEST_F(CoreSampling, AChainHasAsManyAddressesAsItsEventAllows) {
   const TwoFrames stack;
-  core.set_target(stack);
+  cpu.set_target(stack);
   Attr two = sampling(10, perf::sample::CALLCHAIN), three = two;
   two.sample_max_stack = 2;
   three.sample_max_stack = 3;
@@ -217,7 +217,7 @@ struct KeptCalls final : Target {
 
 TEST_F(CoreSampling, ATargetThatKeepsCallsIsAskedForThem) {
   const KeptCalls task;
-  core.set_target(task);
+  cpu.set_target(task);
   Attr two = sampling(10, perf::sample::CALLCHAIN);
   two.sample_max_stack = 2;
   RingBuffer &all = map(open(sampling(10, perf::sample::CALLCHAIN))), &some = map(open(two));
@@ -237,15 +237,15 @@ TEST_F(CoreSampling, PhysicalAddressesComeFromKnownPageTables) {
       return address < 0x8000 ? std::optional(address + 0x100000) : std::nullopt;
     }
   } const tables;
-  core.set_target(tables);
+  cpu.set_target(tables);
   Event& event = open(sampling(10, perf::sample::PHYS_ADDR));
   RingBuffer& ring = map(event);
   SampleData data;
   for (const u64 address : {u64{0x7008}, u64{0x9008}}) {
     data.address = data.physical_address = address;
-    static_cast<void>(core.overflow(event, data, frame));
+    static_cast<void>(cpu.overflow(event, data, frame));
   }
-  EXPECT_FALSE(core.sample_template(event, frame)) << "each sample asks";
+  EXPECT_FALSE(cpu.sample_template(event, frame)) << "each sample asks";
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].at(8), 0x107008u);
@@ -261,7 +261,7 @@ struct InSystemCall final : Target {
 
 TEST_F(CoreSampling, AKernelCallChainContinuesInTheTask) {
   const InSystemCall task;
-  core.set_target(task);
+  cpu.set_target(task);
   Attr user_part = sampling(10, perf::sample::CALLCHAIN);
   user_part.exclude_callchain_kernel = 1;
   RingBuffer& both = map(open(sampling(10, perf::sample::CALLCHAIN)));
@@ -276,7 +276,7 @@ TEST_F(CoreSampling, AKernelCallChainContinuesInTheTask) {
 
 TEST_F(CoreSampling, AKernelSampleHasTheTasksSavedUserRegisters) {
   const InSystemCall task;
-  core.set_target(task);
+  cpu.set_target(task);
   Attr attr = sampling(10, perf::sample::REGS_USER);
   attr.sample_regs_user = bit(8);
   RingBuffer& ring = map(open(attr));
@@ -293,7 +293,7 @@ TEST_F(CoreSampling, BufferedSamplesPrecedeTheExitOfTheTask) {
   Event& event = open(attr);
   RingBuffer& ring = map(event);
   driver.on_remove = [&](Event& leaving) {
-    if (leaving.state == EventState::active) core.output(leaving, {}, frame);
+    if (leaving.state == EventState::active) cpu.output(leaving, {}, frame);
   };
   core.exit(100);
   EXPECT_EQ(types(ring), (Types{sample, RecordType::exit}));
@@ -305,7 +305,7 @@ u64 branches_written_under(Kernel kernel) {
   const auto made = PerfCore::create(driver, {.limits = {.kernel = kernel}});
   PerfCore& core = *made;
   core.task_started(100, 100, "first");
-  core.switch_to(100);
+  core.cpu(0).switch_to(100);
   Attr attr;
   attr.type = static_cast<u32>(EventType::raw);
   attr.sample_period = 1;
@@ -318,7 +318,7 @@ u64 branches_written_under(Kernel kernel) {
   const BranchStack stack{.entries = two};
   SampleData data;
   data.branches = &stack;
-  core.output(event, data, {});
+  core.cpu(0).output(event, data, {});
   return drain_records(ring).at(0).at(8);
 }
 
@@ -332,7 +332,7 @@ TEST_F(CoreSampling, ClockTimersFireAtMostEveryTenMicroseconds) {
   attr.sample_period = 1000;
   attr.sample_type = perf::sample::IP;
   RingBuffer& ring = map(open(attr));
-  core.advance(1'000'000, frame);
+  cpu.advance(1'000'000, frame);
   EXPECT_EQ(types(ring).size(), 100u);
 }
 
@@ -343,7 +343,7 @@ TEST_F(CoreSampling, RecordedPageFaultsAreSampledWithTheirAddress) {
   Event& event = open(attr);
   RingBuffer& ring = map(event);
   for (const u64 address : {0x1000u, 0x2000u, 0x3000u})
-    core.count_software(SoftwareId::page_faults, 1, address, frame);
+    cpu.count_software(SoftwareId::page_faults, 1, address, frame);
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].at(8), 0x2000u);
@@ -358,8 +358,8 @@ TEST_F(CoreSampling, SideBandRecordsFollowTheLifeOfATask) {
   core.exec(100, "program");
   core.mmap_region(100, {.address = 0x400000, .length = 0x1000, .name = "/bin/program"});
   core.fork(100, 101, 101);
-  core.switch_to(0);
-  core.switch_to(100);
+  cpu.switch_to(0);
+  cpu.switch_to(100);
   core.exit(100);
   const auto records = drain_records(ring);
   Types seen;
@@ -386,7 +386,7 @@ TEST_F(CoreSampling, InheritedEventsUseTheOriginalsBufferAndId) {
   Event& event = open(attr, nullptr, 100, 0);
   RingBuffer& ring = map(event);
   core.fork(100, 101, 101);
-  core.switch_to(101);
+  cpu.switch_to(101);
   count(10);
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 1u);
@@ -447,7 +447,7 @@ TEST_F(CoreSampling, RecordedCountsTakePrecedenceOverCurrentOnes) {
   const CountAtSample counts[] = {{&recorded, 6}, {&leader, 5}};
   SampleData data;
   data.counts = counts;
-  core.output(leader, data, frame);
+  cpu.output(leader, data, frame);
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].at(16), 5u);
@@ -461,7 +461,7 @@ TEST_F(CoreSampling, FrequencyModeApproachesTheRateThatWasAskedFor) {
   Event& event = open(attr);
   for (u64 ms = 1; ms <= 100; ++ms) {  // 10^9 events per second, 1000 samples per second: period 10^6
     event.count += 1'000'000;
-    core.advance(ms * 1'000'000, frame);
+    cpu.advance(ms * 1'000'000, frame);
   }
   EXPECT_NEAR(static_cast<double>(event.hw.sample_period), 1e6, 1e4);
 }
@@ -473,7 +473,7 @@ TEST_F(CoreSampling, OnlyOverflowsWithinTwoTicksAdjustThePeriod) {
   Event& event = open(attr);
   event.hw.sample_period = 1'000'000;
   const auto overflow_at = [&](u64 ns) {
-    core.set_time(ns);
+    cpu.set_time(ns);
     count(event.hw.sample_period);
     return event.hw.sample_period;
   };
@@ -488,11 +488,11 @@ TEST_F(CoreSampling, AClockTimerThatStoodStillMissesNoNanosecond) {
   attr.sample_period = 300'000;
   attr.sample_type = perf::sample::IP;
   RingBuffer& ring = map(open(attr));
-  core.advance(299'999, frame);
-  core.switch_to(0);
-  core.switch_to(100);
+  cpu.advance(299'999, frame);
+  cpu.switch_to(0);
+  cpu.switch_to(100);
   EXPECT_EQ(types(ring).size(), 0u);
-  core.advance(300'000, frame);
+  cpu.advance(300'000, frame);
   EXPECT_EQ(types(ring).size(), 1u);
 }
 
@@ -516,7 +516,7 @@ TEST_F(CoreSampling, ClockEventsSampleByTimer) {
   attr.sample_type = perf::sample::TIME;
   Event& event = open(attr);
   RingBuffer& ring = map(event);
-  core.advance(1'000'000, frame);
+  cpu.advance(1'000'000, frame);
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 3u);
   EXPECT_EQ(records[0].at(8), 300'000u);
@@ -543,7 +543,7 @@ TEST_F(CoreThrottling, ATooFrequentEventWaitsForTheNextTick) {
   RingBuffer& ring = map(event);
   for (int i = 0; i < 5; ++i) count(1);  // 3000 Hz at 1000 ticks: three per tick
   EXPECT_EQ(types(ring), (Types{sample, sample, throttle, sample}));
-  core.advance(1'000'000, frame);
+  cpu.advance(1'000'000, frame);
   count(1);
   EXPECT_EQ(types(ring), (Types{unthrottle, sample}));
 }
@@ -562,7 +562,7 @@ TEST_F(SignalThrottling, WhoIsSignalledIsThrottledWhateverOthersAre) {
   EXPECT_EQ(quiet.count, 5u);
   EXPECT_EQ(signalling.count, 3u);
   core.set_signals(signalling, PerfCore::Signals::none);
-  core.advance(1'000'000, frame);
+  cpu.advance(1'000'000, frame);
   for (int i = 0; i < 5; ++i) count(1);
   EXPECT_EQ(signalling.count, 8u);
 }
@@ -588,7 +588,7 @@ TEST_F(GroupThrottling, SinceLinux6_16OneRecordStopsTheWholeGroup) {
   ASSERT_EQ(records.size(), 4u);
   EXPECT_EQ(records[2].type(), throttle);
   EXPECT_EQ(records[2].at(16), leader->id);
-  core.advance(1'000'000, frame);
+  cpu.advance(1'000'000, frame);
   count(1);
   EXPECT_EQ(types(*ring), (Types{unthrottle, sample}));
   EXPECT_EQ(leader->count, 4u);
@@ -608,7 +608,7 @@ TEST_F(EventThrottling, BeforeLinux6_16StopsTheEventAlone) {
 
 TEST_F(EventThrottling, BeforeLinux6_16AMemberWaitsForReenabling) {
   for (int i = 0; i < 5; ++i) count(1);
-  core.advance(1'000'000, frame);
+  cpu.advance(1'000'000, frame);
   count(1);
   EXPECT_EQ(member->count, 3u);
   core.disable(*leader);

@@ -246,7 +246,7 @@ Result<Done, KernelError> try_open(const Request& request) {
   const auto made = PerfCore::create(driver, options);
   PerfCore& core = *made;
   core.task_started(100, 100, "task");
-  core.switch_to(100);
+  core.cpu(options.cpu).switch_to(100);
   Event foreign;
   Event* leader = nullptr;
   Attr leader_attr = legal_request().attr;

@@ -77,16 +77,16 @@ TEST_F(CoreReading, SingleReadsDoNotMindOtherGroups) {
 }
 
 TEST_F(CoreReading, TheControlPageHasTheLatestTicksOrReadsValues) {
-  core.set_time(1000);
+  cpu.set_time(1000);
   Event& event = open(counting());
   const ControlPage& page = map(event, 0).control();
   count(7);
-  core.advance(1'000'000, frame);  // a tick
+  cpu.advance(1'000'000, frame);  // a tick
   EXPECT_EQ(page.offset, 7);
   EXPECT_EQ(page.time_enabled, 999'000u);
   EXPECT_EQ(page.time_running, 999'000u);
   EXPECT_EQ(page.index, 0u);
-  core.set_time(1'000'500);
+  cpu.set_time(1'000'500);
   count(2);
   EXPECT_EQ(page.offset, 7);
   ASSERT_TRUE(core.read(event));
@@ -94,7 +94,7 @@ TEST_F(CoreReading, TheControlPageHasTheLatestTicksOrReadsValues) {
   EXPECT_EQ(page.time_enabled, 999'500u);
   EXPECT_EQ(page.lock % 2, 0u);
   core.disable(event);
-  core.set_time(1'500'000);
+  cpu.set_time(1'500'000);
   ASSERT_TRUE(core.read(event));
   EXPECT_EQ(page.time_running, 999'500u);
 }

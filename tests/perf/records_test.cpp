@@ -171,7 +171,7 @@ TEST_F(RecordsOfTheCore, CpuWideSwitchRecordsNameTheOtherTask) {
   Event& event = open(attr, nullptr, -1, 0);
   RingBuffer& ring = map(event);
   core.fork(100, 200, 200);
-  core.switch_to(200, PerfCore::SwitchReason::preempted);
+  cpu.switch_to(200, PerfCpu::SwitchReason::preempted);
   const auto records = drain_records(ring);
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].type(), RecordType::switch_cpu_wide);
@@ -187,7 +187,7 @@ TEST_F(RecordsOfTheCore, InheritStatReportsWhatAChildCounted) {
   Event& event = open(attr, nullptr, 100, 0);
   RingBuffer& ring = map(event);
   core.fork(100, 101, 102);
-  core.switch_to(102);
+  cpu.switch_to(102);
   count(42);
   core.exit(102);
   const auto records = drain_records(ring);
@@ -217,7 +217,7 @@ TEST_F(RecordsOfTheCore, WithoutInheritStatAChildLeavesNoCount) {
   attr.inherit = 1;
   RingBuffer& ring = map(open(attr, nullptr, 100, 0));
   core.fork(100, 101, 102);
-  core.switch_to(102);
+  cpu.switch_to(102);
   count(42);
   core.exit(102);
   EXPECT_TRUE(drain_records(ring).empty());

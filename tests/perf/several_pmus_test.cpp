@@ -68,7 +68,7 @@ TEST_F(SeveralPmus, EndTheListsOfTheirOwnEventsAlone) {
   EXPECT_EQ(first.state, EventState::active);
   EXPECT_EQ(waits.state, EventState::inactive);
   EXPECT_EQ(own.state, EventState::active);
-  core.advance(5'000'000, frame);  // ticks: the two take turns
+  cpu.advance(5'000'000, frame);  // ticks: the two take turns
   EXPECT_EQ(own.time_running, own.time_enabled);
   EXPECT_GT(waits.time_running, 0u);
   EXPECT_LT(waits.time_running, waits.time_enabled);
@@ -98,7 +98,7 @@ TEST_F(SeveralPmus, StandStillTogetherWhileEventsChange) {
   EXPECT_GT(other.disabled_times, before);
   EXPECT_EQ(other.disabled, 0);
   core.task_started(200, 200, "second");
-  core.switch_to(200);
+  cpu.switch_to(200);
   EXPECT_THAT(other.calls, testing::Contains("out 100"));
   EXPECT_THAT(other.calls, testing::Contains("in 200"));
 }

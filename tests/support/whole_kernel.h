@@ -22,13 +22,15 @@ class KernelWith : public PmiHandler {
 
  public:
   perf::PerfCore& core = *core_;
+  perf::PerfCpu& cpu;
 
   explicit KernelWith(Pmu machine, perf::Kernel kernel = DriverOptions().kernel,
                       perf::CoreOptions options = {})
       : pmu(std::move(machine)),
         driver(pmu, {.kernel = kernel}),
-        core_(perf::PerfCore::create(driver, with(options, kernel))) {
-    driver.attach(core);
+        core_(perf::PerfCore::create(driver, with(options, kernel))),
+        cpu(core_->cpu(options.cpu)) {
+    driver.attach(cpu);
     pmu.set_pmi_handler(this);
   }
   explicit KernelWith(const CpuModel& model, perf::Kernel kernel = DriverOptions().kernel)
@@ -41,7 +43,7 @@ class KernelWith : public PmiHandler {
   /// A task of that number is on the CPU.
   void start_program(u32 id = 1) {
     core.task_started(id, id, "program");
-    core.switch_to(id);
+    cpu.switch_to(id);
   }
 
  private:

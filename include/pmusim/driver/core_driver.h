@@ -7,7 +7,7 @@
 //   Pmu pmu(*find_cpu_model("genoa"));
 //   const auto driver = driver::create_driver(pmu);
 //   const auto perf = perf::PerfCore::create(*driver);
-//   driver->attach(*perf);
+//   driver->attach(perf->cpu(0));
 //   pmu.set_pmi_handler(driver.get());
 
 #include <memory>

@@ -9,7 +9,7 @@
 //   driver::IbsDriver ops(pmu, driver::IbsSide::op);
 //   const auto perf = perf::PerfCore::create(core_driver);
 //   perf->register_pmu(11, ops);
-//   ops.attach(*perf);
+//   ops.attach(perf->cpu(0));
 
 #include <memory>
 

@@ -20,9 +20,9 @@
 /// Pmu pmu(*find_cpu_model("skylake"));
 /// const auto driver = driver::create_driver(pmu);  // or any other PmuDriver
 /// const auto perf = perf::PerfCore::create(*driver);
-/// driver->attach(*perf);
+/// driver->attach(perf->cpu(0));
 /// perf->task_started(1, 1, "program");
-/// perf->switch_to(1);
+/// perf->cpu(0).switch_to(1);
 /// perf::Event& event = **perf->open({.type = 4, .config = 0xC4}, 0, -1);
 /// const u64 branches = perf->read(event)->front();
 /// @endcode
@@ -37,7 +37,7 @@
 /// first->attach(perf->cpu(0));
 /// second->attach(perf->cpu(1));
 /// perf->task_started(1, 1, "program");
-/// perf->cpu(1).switch_to(1);  // the first CPU is idle
+/// perf->cpu(1).switch_to(1);  // CPU 0 is idle
 /// @endcode
 namespace pmusim::perf {
 
@@ -146,12 +146,12 @@ class PerfCpu : public SampleSink {
 /// The perf_event subsystem of an emulated machine: events, their scheduling, samples and side band.
 ///
 /// Calls that mean a system call return the kernel's errno with a sentence, and take effect at once, whatever
-/// CPU the event is on. What happens on a CPU is said to its cpu(); said to the core itself, it happens on
-/// the first. Nothing here looks at a real clock.
+/// CPU the event is on. What happens on a CPU is said to its cpu(). Nothing here looks at a real clock.
 ///
 /// Lifetime: drivers outlive the core; events live until close() or the core's end.
-class PerfCore : public PerfCpu {
+class PerfCore {
  public:
+  virtual ~PerfCore() = default;
   static std::unique_ptr<PerfCore> create(PmuDriver& hardware, CoreOptions options = {});
   /// `hardware`: the drivers of the CPUs from CoreOptions::cpu on, one for each; null where a CPU has no PMU
   /// of this type. Throws std::invalid_argument if there is none at all.
