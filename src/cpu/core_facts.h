@@ -59,9 +59,13 @@ struct OffCoreLayout {
   Code second;         ///< the same event through OFFCORE_RSP_1
   u64 prefetches = 0;  ///< requests that prefetchers send, of which the core does not tell what answers them
   u64 any = 0;         ///< any response: the other response bits do not matter
-  u64 hits = 0;        ///< supplied by the last-level cache; 0: there is none
-  u64 misses = 0;      ///< supplied by memory
-  u64 snoops = 0;      ///< one of these must be set as well; 0: the register has no such field
+  u64 hits = 0;        ///< supplied by the last-level cache, in any state; 0: there is none
+  u64 hit_states = 0;  ///< of those, all that must be set: in which state lines are is not known
+  u64 misses = 0;      ///< supplied by the local memory
+  /// One of these must be set as well: what snoops of other caches find for a lone core's lines, in the
+  /// last-level cache and in memory. 0: the register has no such field.
+  u64 hit_snoops = 0, miss_snoops = 0;
+  u64 under_way = 0;  ///< cycles in which there are such requests, not requests
 
   /// Number of the register (OFFCORE_RSP_0 and 1, OMR_0 to 3) that selects what the event counts, or nothing.
   std::optional<unsigned> register_of(u16 event_code, u16 umask) const {

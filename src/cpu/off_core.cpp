@@ -41,9 +41,11 @@ std::optional<unsigned> off_core_register(const CpuModel& model, u16 event, u16 
 
 std::optional<EventRule> off_core_rule(const OffCoreLayout& layout, u64 value) {
   const bool any = (value & layout.any) != 0;
-  const bool snooped = layout.snoops == 0 || (value & layout.snoops) != 0;
-  const bool misses = any || (snooped && (value & layout.misses) != 0);
-  const bool hits = any || (snooped && (value & layout.hits) != 0) || (misses && layout.hits == 0);
+  const bool misses =
+      any || ((value & layout.misses) != 0 && (layout.miss_snoops == 0 || (value & layout.miss_snoops) != 0));
+  const bool found = layout.hits != 0 && (value & layout.hit_states) == layout.hit_states &&
+                     (layout.hit_snoops == 0 || (value & layout.hit_snoops) != 0);
+  const bool hits = any || found || (misses && layout.hits == 0);
   if (!hits && !misses) return std::nullopt;
   SignalSet wanted;
   for (const RequestSignals& r : requests)
@@ -59,9 +61,15 @@ std::string_view why_not_counted(const OffCoreLayout& layout, u64 value) {
            "to 2";
   if ((value & demand) == 0)
     return "it asks for nothing that the core sends; choose among the demand requests, bits 0 to 2";
+  if ((value & layout.under_way) != 0)
+    return "it asks for the cycles that requests are under way in, of which there is no more than "
+           "OFFCORE_REQUESTS_OUTSTANDING";
+  const bool any = (value & layout.any) != 0;
+  if (!any && (value & layout.hits) != 0 && (value & layout.hit_states) != layout.hit_states)
+    return "caches do not tell which lines are modified, exclusive or shared; choose hits in any state";
   if (!off_core_rule(layout, value))
-    return "a lone core gets none of these answers; choose those of memory or the last-level cache, with "
-           "their snoops";
+    return "a lone core gets none of these answers; choose those of the local memory or of the last-level "
+           "cache, with snoops not needed";
   return {};
 }
 

@@ -110,6 +110,7 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     event.name = row.name;
     event.config = event_select_bits(row);
     event.extra = row.extra;
+    if (const auto named = find_vendor_event(model, row.name)) event.extra = named->config1;
     event.refusal = refusal_of(model, event.config, event.extra);
     event.pebs = is_pebs_event(model, on_its_code(model, row, event.config));
     event.description = describe(model, row.name);
@@ -118,7 +119,12 @@ std::vector<ListedEvent> list_events(const CpuModel& model, Listed listed) {
     events.push_back(std::move(event));
   }
   if (listed == Listed::modelled) return events;
-  for (VendorEvent& vendor : library_events(model)) {
+  std::vector<VendorEvent> others = listed_events(model);
+  std::set<std::string> listed_names;
+  for (const VendorEvent& vendor : others) listed_names.insert(vendor.name);
+  for (VendorEvent& vendor : library_events(model))
+    if (!listed_names.contains(vendor.name)) others.push_back(std::move(vendor));
+  for (VendorEvent& vendor : others) {
     if (modelled.contains({vendor.config, vendor.config1}) || names.contains(vendor.name)) continue;
     ListedEvent event;
     event.name = std::move(vendor.name);

@@ -64,11 +64,69 @@ constexpr std::string_view within_cycle =
 constexpr std::string_view uop_kinds = "uops and instructions are not distinguished in this way";
 constexpr std::string_view fixed = "its code is event 00, which counts nothing on general counters";
 
+constexpr std::string_view head_of_loads = "what the oldest load waits for is told in sum only";
+constexpr std::string_view slot_reasons = "slots are not told apart by this reason";
+constexpr std::string_view stall_levels =
+    "stalls are known by the level that was missed, not by the one that answered, and not of code or stores";
+constexpr std::string_view small_core_ports = "ports of this core are not counted by kinds of uops";
+constexpr std::string_view throttling = "prefetchers are never throttled here";
+constexpr std::string_view special_instructions = "these instructions and faults are not distinguished";
+constexpr std::string_view branch_kinds =
+    "branches are not distinguished in this way (direction of the target, cost in cycles, wrong path)";
+constexpr std::string_view memory_side = "there is no cache beside the memory, and no memory on another link";
+constexpr std::string_view load_kinds = "loads and stores are not distinguished in this way";
+constexpr std::string_view code_sources = "where code came from is known as a miss of L1I or L2 only";
+constexpr std::string_view operation_counts =
+    "floating-point work is counted by instructions, not by operations";
+constexpr std::string_view first_level = "the two parts of the first data cache are one here";
+constexpr std::string_view all_requests = "requests of this kind are not added up by themselves";
+constexpr std::string_view bus_lock_kinds = "no lock goes to the bus here";
+
 constexpr std::string_view no_transactions = "this model has no transactions";
 constexpr std::string_view unknown_source = "uops of this core come from no such source";
 
 /// The first that fits counts.
 constexpr Refusal refusals[] = {
+    {"LD_HEAD*", head_of_loads},
+    {"MEM_SCHEDULER_BLOCK*", slot_reasons},
+    {"SERIALIZATION*", slot_reasons},
+    {"STALL_CORE_BOUND*", slot_reasons},
+    {"BE_STALLS*", slot_reasons},
+    {"C0_STALLS*", stall_levels},
+    {"MEM_BOUND_STALLS*", stall_levels},
+    {"MEMORY_STALLS*", stall_levels},
+    {"INT_UOPS_EXECUTED*", small_core_ports},
+    {"FP_VINT_UOPS_EXECUTED*", small_core_ports},
+    {"UOPS_DISPATCHED.*", small_core_ports},
+    {"PORT_*", small_core_ports},
+    {"*PREFETCHES_THROTTLED*", throttling},
+    {"DYNAMIC_PREFETCH*", throttling},
+    {"MISC_RETIRED*", special_instructions},
+    {"MISC2_RETIRED*", special_instructions},
+    {"MICROCODE_RETIRED*", special_instructions},
+    {"EXE_RETIRED*", special_instructions},
+    {"BUS_LOCK*", bus_lock_kinds},
+    {"SQ_MISC.BUS_LOCK", bus_lock_kinds},
+    {"BR_INST_TYPE*", branch_kinds},
+    {"BR_MISSP_TYPE*", branch_kinds},
+    {"BR_INST_EXEC*", branch_kinds},
+    {"*_COST", branch_kinds},
+    {"*_TPEBS", branch_kinds},
+    {"BR_INST_RETIRED*", branch_kinds},
+    {"BR_MISP_RETIRED.*JMP", branch_kinds},
+    {"BR_MISP_RETIRED.NEAR*", branch_kinds},
+    {"BR_MISP_RETIRED.COND*", branch_kinds},
+    {"BTCLEAR*", wrong_path},
+    {"PREDICTION*", wrong_path},
+    {"*MEMSIDE*", memory_side},
+    {"*CXL*", memory_side},
+    {"*MEM_REGION*", memory_side},
+    {"FRONTEND_RETIRED_SOURCE*", code_sources},
+    {"FRONTEND_RETIRED.ICACHE*", code_sources},
+    {"FP_FLOPS*", operation_counts},
+    {"FP_ARITH_OPS*", operation_counts},
+    {"*L1_HIT_L*", first_level},
+    {"L1D.L1_REPLACEMENT", first_level},
     {"CPU_CLK_THREAD_UNHALTED.*", second_thread},
     {"CPU_CLK_UNHALTED.ONE_THREAD_ACTIVE", second_thread},
     {"CPU_CLK_UNHALTED.NO_OTHER", second_thread},
@@ -301,7 +359,45 @@ constexpr Refusal refusals[] = {
     {"SIMD_INT*", uop_kinds},
     {"INT_VEC*", uop_kinds},
     {"FP_ARITH*", uop_kinds},
+    {"TOPDOWN_*", slot_reasons},
     {"TOPDOWN*", fixed},
+    {"DEPENDENT_LOADS*", load_scheduling},
+    {"DISPATCH_BLOCKED*", load_scheduling},
+    {"REISSUE*", load_scheduling},
+    {"LOAD_HIT*", prefetch_hits},
+    {"L1D.HWPF*", prefetch_hits},
+    {"L2_PREFETCH*", prefetch_hits},
+    {"PREFETCH*", prefetch_hits},
+    {"HW_PREFETCH*", prefetch_hits},
+    {"ICACHE*", decoders},
+    {"CYCLES_ICACHE*", decoders},
+    {"RS_EMPTY*", decoders},
+    {"UOPS.MS_CYCLES", decoders},
+    {"TLB_FLUSHES*", tlb_flushes},
+    {"DTLB*", page_levels},
+    {"ITLB*", page_levels},
+    {"DATA_TLB*", page_levels},
+    {"L2_REQUEST*", all_requests},
+    {"L2_TRANS*", all_requests},
+    {"L2_LINES_IN*", line_states},
+    {"L1D_CACHE*", line_states},
+    {"L1D_MISS*", all_requests},
+    {"L1D_PENDING*", within_cycle},
+    {"OFFCORE_REQUESTS*", all_requests},
+    {"LONGEST_LAT*", all_requests},
+    {"MEM_LOAD*", load_kinds},
+    {"MEM_INST*", load_kinds},
+    {"MEM_UOP*", load_kinds},
+    {"MEM_STORE*", load_kinds},
+    {"MEM_TRANS*", load_kinds},
+    {"SW_PREFETCH*", load_kinds},
+    {"X87_COMP*", uop_kinds},
+    {"FP_COMP*", uop_kinds},
+    {"FP_INST*", uop_kinds},
+    {"CYCLES_DIV*", within_cycle},
+    {"RESOURCE_STALLS*", assist_states},
+    {"UOP_DISPATCHES*", assist_states},
+    {"LBR_INSERTS*", branch_kinds},
 };
 
 bool fits(std::string_view pattern, std::string_view name) {

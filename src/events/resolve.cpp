@@ -151,7 +151,9 @@ Failure<Error> refuse_unknown(const CpuModel& model, const EventEncoding& select
                     "counters count nothing for it",
                     umask, model.title));
   if (auto refusal = off_core_refusal(model, selection)) return refuse(std::move(*refusal));
-  for (const VendorEvent& event : library_events(model))
+  std::vector<VendorEvent> named = listed_events(model);
+  std::ranges::move(library_events(model), std::back_inserter(named));
+  for (const VendorEvent& event : named)
     if ((event.config & selects_event) == (selection.config & selects_event) &&
         (event.config1 == 0 || event.config1 == selection.extra))
       return refuse(refusal_of_unmodelled(model, event.name));

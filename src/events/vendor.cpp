@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "base/letters.h"
+#include "cpu/core_facts.h"
+#include "events/vendor_lists.h"
 
 namespace pmusim::events {
 namespace {
@@ -166,14 +168,50 @@ std::string describe(const CpuModel& model, std::string_view name) {
   return {};
 }
 
+namespace {
+
+/// An off-core event whose value is composed from its name.
+std::optional<VendorEvent> find_off_core_name(const CpuModel& model, std::string_view name) {
+  const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
+  const auto value = vendor_lists::off_core_value(vendor_lists::list_of(model), name);
+  if (!value || layout.event == 0) return std::nullopt;
+  constexpr u64 first_register = 0x0100;
+  return VendorEvent{upper_case(name), layout.event | first_register, *value, {}};
+}
+
+/// Event 00 stands for a fixed counter; of instructions and cycles general counters count the same.
+u64 general_code(u64 config) { return config == 0x0100 ? 0x00C0 : config == 0x0200 ? 0x003C : config; }
+
+std::optional<VendorEvent> find_listed_name(const CpuModel& model, std::string_view name) {
+  const vendor_lists::Lists list = vendor_lists::list_of(model);
+  const auto names = vendor_lists::names();
+  const auto found = std::ranges::find_if(names, [&](const vendor_lists::Name& n) {
+    return (n.lists & list) != 0 && equal_without_case(n.name, name);
+  });
+  if (found == names.end()) return std::nullopt;
+  return VendorEvent{std::string(found->name), general_code(found->config), found->extra, {}};
+}
+
+}  // namespace
+
+std::vector<VendorEvent> listed_events(const CpuModel& model) {
+  std::vector<VendorEvent> events;
+  const vendor_lists::Lists list = vendor_lists::list_of(model);
+  for (const vendor_lists::Name& n : vendor_lists::names())
+    if ((n.lists & list) != 0) events.push_back({std::string(n.name), general_code(n.config), n.extra, {}});
+  return events;
+}
+
 std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name) {
   std::string dotted(name);
   std::ranges::replace(dotted, ':', '.');
+  if (auto off_core = find_off_core_name(model, dotted)) return off_core;
   const auto pmu = find_pmu(model.pfm_name);
   const auto row = std::ranges::find_if(
       model.events, [&](const EventDefinition& r) { return equal_without_case(r.name, dotted); });
   if (row != model.events.end())
     return VendorEvent{std::string(row->name), event_select_bits(*row), row->extra, {}};
+  if (auto listed = find_listed_name(model, dotted)) return listed;
   if (!pmu) return std::nullopt;
   for (const std::string& spelling : library_spellings(upper_case(name)))
     if (auto event = encode(pmu->name, spelling)) return event;

@@ -20,12 +20,17 @@ struct VendorEvent {
 };
 
 /// The vendor event with that name, in any case, with a dot or a colon between event and umask: first from
-/// the model's own table, then from libpfm4.
+/// the model's own table, then from the vendor's lists (vendor_lists.h), then from libpfm4. The values of
+/// off-core responses are the lists' before all.
 std::optional<VendorEvent> find_vendor_event(const CpuModel& model, std::string_view name);
 
 /// Every event of libpfm4's table for the model's PMU, and none if libpfm4 has no such PMU. Off-core
 /// responses, hundreds of combinations of one event, are left out.
 std::vector<VendorEvent> library_events(const CpuModel& model);
+
+/// The names of the vendor's list that neither the model's table nor libpfm4 has with the list's encoding,
+/// without off-core responses.
+std::vector<VendorEvent> listed_events(const CpuModel& model);
 
 /// libpfm4's words for an event of the model's table: those of its unit mask, or of an event without any.
 /// From another core's event of that name where libpfm4 has no table of the model's. Empty if it has none.

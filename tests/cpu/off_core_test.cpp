@@ -33,8 +33,9 @@ TEST(OffCoreResponse, RequestBitsAddUp) {
 }
 
 TEST(OffCoreResponse, SupplierBitsSelectAnswersAndNeedASnoopResult) {
-  constexpr u64 l3_hits = bits(21, 18), dram = bit(22), snoops = bits(37, 31);
+  constexpr u64 l3_hits = bits(21, 18), snoops = bits(37, 31);
   for (const std::string_view model : {"sandybridge", "skylake", "goldencove"}) {
+    const u64 dram = model == "sandybridge" ? bit(22) : bit(26);
     EXPECT_TRUE(rule_of(model, 0x1 | l3_hits | snoops) == one(Signal::load_l3_hit)) << model;
     EXPECT_TRUE(rule_of(model, 0x1 | dram | snoops) == one(Signal::load_l3_miss)) << model;
     EXPECT_TRUE(rule_of(model, 0x1 | l3_hits | dram | snoops) == one(Signal::load_l2_miss)) << model;
@@ -82,7 +83,7 @@ TEST(OffCoreResponse, BitsOfAValueAreOredOnEveryModel) {
   for (const CpuModel& model : cpu_models()) {
     const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
     if (layout.event == 0) continue;
-    const u64 answers[] = {layout.any, layout.hits | layout.snoops, layout.misses | layout.snoops};
+    const u64 answers[] = {layout.any, layout.hits | layout.hit_snoops, layout.misses | layout.miss_snoops};
     const auto counts = [&](u64 value, const SignalSet& request) {
       const auto event = find_event(model, layout.event, 0x01, value);
       return event && event->rule.matches(request);
@@ -93,7 +94,7 @@ TEST(OffCoreResponse, BitsOfAValueAreOredOnEveryModel) {
           u64 whole = asked;
           bool alone = false;
           for (unsigned answer = 0; answer < 3; ++answer) {
-            if ((chosen & bit(answer)) == 0 || answers[answer] == layout.snoops) continue;
+            if ((chosen & bit(answer)) == 0 || answers[answer] == layout.hit_snoops) continue;
             whole |= answers[answer];
             for (const unsigned one : set_bits(asked)) alone |= counts(bit(one) | answers[answer], request);
           }
@@ -106,7 +107,7 @@ TEST(OffCoreResponse, EveryRegisterOfAModelCountsAlike) {
   for (const CpuModel& model : cpu_models()) {
     const OffCoreLayout& layout = core_facts(model.microarchitecture()).off_core;
     if (layout.event == 0) continue;
-    const u64 value = 0x7 | layout.any | layout.hits | layout.misses | layout.snoops;
+    const u64 value = 0x7 | layout.any | layout.hits | layout.misses | layout.hit_snoops | layout.miss_snoops;
     const auto first = find_event(model, layout.event, 0x01, value);
     ASSERT_TRUE(first) << model.name;
     for (const unsigned umask : set_bits(layout.umasks))

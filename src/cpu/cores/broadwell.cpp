@@ -105,7 +105,7 @@ constinit const CoreFacts facts{
     .events = table,
     .cache_events = cache,
     .named_events = haswell_names,
-    .off_core = sandy_bridge_off_core,
+    .off_core = haswell_off_core,
 };
 
 }  // namespace cores::broadwell

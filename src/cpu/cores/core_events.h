@@ -183,12 +183,12 @@ inline constexpr std::array haswell_l2{
     row("L2_RQSTS.RFO_MISS", 0x24, 0x22, on(store_l2_miss)),
     row("L2_RQSTS.CODE_RD_MISS", 0x24, 0x24, on(l2i_miss)),
     row("L2_RQSTS.ALL_DEMAND_MISS", 0x24, 0x27, sum(Q::l2_misses)),
-    row("L2_RQSTS.MISS", 0x24, 0x3F, sum(Q::l2_misses)),
+    row("L2_RQSTS.MISS", 0x24, 0x3F, sum_of({Q::l2_misses, Q::l2_prefetch_misses})),
     row("L2_RQSTS.ALL_DEMAND_DATA_RD", 0x24, 0xE1, on_any({load_l2_hit, load_l2_miss})),
     row("L2_RQSTS.ALL_RFO", 0x24, 0xE2, on(store_l1_miss)),
     row("L2_RQSTS.ALL_CODE_RD", 0x24, 0xE4, on(l1i_miss)),
     row("L2_RQSTS.ALL_DEMAND_REFERENCES", 0x24, 0xE7, sum(Q::l2_requests)),
-    row("L2_RQSTS.REFERENCES", 0x24, 0xFF, sum(Q::l2_requests)),
+    row("L2_RQSTS.REFERENCES", 0x24, 0xFF, sum_of({Q::l2_requests, Q::l2_prefetches})),
 };
 
 inline constexpr std::array skylake_l2_hits{

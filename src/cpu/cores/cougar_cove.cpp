@@ -105,7 +105,7 @@ constinit const CoreFacts facts{
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = cougar_cove_cache,
     .named_events = golden_cove_memory_names,
-    .off_core = golden_cove_off_core_layout,
+    .off_core = lion_cove_off_core_layout,
     .fixed_codes = p_core_fixed_codes,
 };
 

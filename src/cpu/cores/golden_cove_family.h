@@ -4,6 +4,7 @@
 
 #include "cache_events.h"
 #include "core_events.h"
+#include "newer_events.h"
 
 /// What Golden Cove and its successors share. Encodings of Redwood Cove and later: the vendor's published
 /// event lists.
@@ -61,16 +62,17 @@ inline constexpr std::array golden_cove_pipeline{
 
 inline constexpr auto golden_cove_common =
     join(fixed_three, golden_cove_clocks, architectural_cache, precise_branches, mispredicted_returns,
-         load_latency_samples, local_memory_loads, haswell_l2, skylake_l2_hits, l1d_replacement,
-         golden_cove_memory, skylake_machine_clears, golden_cove_pipeline, slots_not_delivered,
-         haswell_transactions, broadwell_fp_arithmetic, architectural_names, architectural_mispredicts);
+         load_latency_samples, local_memory_loads, haswell_l2, l1d_replacement, golden_cove_memory,
+         skylake_machine_clears, golden_cove_pipeline, slots_not_delivered, haswell_transactions,
+         broadwell_fp_arithmetic, architectural_names, architectural_mispredicts);
 
 inline constexpr auto golden_cove_off_core =
     off_core(0x2A, {0x10001, 0x3FBFC00001, 0x3F3FFC0002, 0x3F3FC00002});
 
 inline constexpr auto before_lion_cove =
     join(golden_cove_common, ice_lake_branches, skylake_memory_instructions, skylake_load_sources,
-         golden_cove_stlb_hits, skylake_x_fp_arithmetic, ice_lake_lbr_inserts, golden_cove_off_core);
+         golden_cove_stlb_hits, skylake_x_fp_arithmetic, ice_lake_lbr_inserts, golden_cove_off_core,
+         skylake_l2_hits, golden_cove_requests);
 
 /// Lion Cove tells forward from backward conditional branches; UMASK2 bit 0 asks for both.
 inline constexpr std::array lion_cove_branches{
@@ -107,8 +109,9 @@ inline constexpr std::array lion_cove_memory{
     row("MEM_LOAD_RETIRED.FB_HIT", 0xD1, 0x40, on(load_fb_hit)),
 };
 
-inline constexpr auto since_lion_cove = join(golden_cove_common, lion_cove_branches, lion_cove_memory,
-                                             architectural_lbr_inserts, front_end_retired(0x03));
+inline constexpr auto since_lion_cove =
+    join(golden_cove_common, lion_cove_branches, lion_cove_memory, architectural_lbr_inserts,
+         front_end_retired(0x03), lion_cove_l2_hits, lion_cove_pipeline, lion_cove_requests);
 
 /// Perf's cache events, but the last level's.
 inline constexpr std::array golden_cove_near_cache{
@@ -127,7 +130,9 @@ inline constexpr auto golden_cove_cache =
                                      CacheEvent{ll, write, miss, 0x012A, 0x3F3FC00002},
                                  });
 
-inline constexpr auto lion_cove_events = join(since_lion_cove, golden_cove_off_core);
+inline constexpr auto lion_cove_events =
+    join(since_lion_cove, golden_cove_requests, lion_cove_sources,
+         off_core(0x2A, {0x10001, 0x9E7FA000001, 0x10002, 0x9E7FA000002}));
 /// Panther Cove and Coyote Cove: event 2A goes through the OMR registers there, whose codes are their own.
 inline constexpr auto panther_cove_events = join(since_lion_cove, off_core(0x2A, omr_values));
 inline constexpr auto panther_cove_cache = join(

@@ -104,9 +104,9 @@ constexpr std::array gracemont_retiring{
     row("TOPDOWN_RETIRING.ALL", 0xC2, 0x00, sum(Q::uops)),
 };
 
-constexpr auto table =
-    join(gracemont_common, goldmont_and_gracemont_branches, goldmont_load_sources, gracemont_only,
-         tremont_slots, gracemont_slots, gracemont_retiring, tremont_memory_stalls, tremont_off_core);
+constexpr auto table = join(gracemont_common, goldmont_and_gracemont_branches, goldmont_load_sources,
+                            gracemont_only, tremont_slots, gracemont_slots, gracemont_retiring,
+                            tremont_memory_stalls, tremont_off_core, gracemont_bandwidth, gracemont_more);
 
 constexpr auto named =
     join(gracemont_memory_names,

@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_CPU_CORES_GRACEMONT_FAMILY_H
 
 #include "atom_events.h"
+#include "newer_events.h"
 #include "tremont_family.h"
 
 /// What Gracemont and its successors share. libpfm4 has none of them; encodings: the vendor's published event
@@ -87,13 +88,13 @@ inline constexpr std::array darkmont_own{
 inline constexpr auto gracemont_common =
     join(goldmont_fixed, goldmont_clocks, goldmont_memory_uops, gracemont_stlb_misses,
          gracemont_latency_samples, skylake_tlb, goldmont_plus_walks, atom_resteers, atom_machine_clears,
-         gracemont_own, architectural_names, architectural_mispredicts);
+         gracemont_own, gracemont_pipeline, architectural_names, architectural_mispredicts);
 
 inline constexpr auto goldmont_and_gracemont_branches = join(goldmont_branches, gracemont_branches);
 
 inline constexpr auto since_darkmont =
     join(gracemont_common, darkmont_branches, crestmont_load_sources, darkmont_own, skymont_fixed, skymont_fp,
-         crestmont_front_end, architectural_lbr_inserts);
+         crestmont_front_end, architectural_lbr_inserts, skymont_reasons);
 
 }  // namespace pmusim::event_rows
 

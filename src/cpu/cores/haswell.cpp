@@ -111,7 +111,7 @@ constinit const CoreFacts facts{
     .events = table,
     .cache_events = haswell_cache,
     .named_events = haswell_names,
-    .off_core = sandy_bridge_off_core,
+    .off_core = haswell_off_core,
 };
 
 }  // namespace cores::haswell

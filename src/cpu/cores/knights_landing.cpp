@@ -3,6 +3,7 @@
 #include "cores.h"
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
+#include "off_core_layouts.h"
 #include "presets.h"
 #include "shared/shared.h"
 
@@ -115,6 +116,7 @@ constinit const CoreFacts facts{
     .products = products,
     .presets = product_presets,
     .events = table,
+    .off_core = knights_landing_off_core_layout,
 };
 
 }  // namespace cores::knights_landing

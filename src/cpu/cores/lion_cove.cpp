@@ -152,7 +152,7 @@ constinit const CoreFacts facts{
     .cache_events = golden_cove_cache,
     .last_level = last_level_rows,
     .named_events = golden_cove_memory_names,
-    .off_core = golden_cove_off_core_layout,
+    .off_core = lion_cove_off_core_layout,
     .fixed_codes = p_core_fixed_codes,
 };
 

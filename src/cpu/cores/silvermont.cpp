@@ -4,6 +4,7 @@
 #include "cpu/costs/costs.h"
 #include "early_atom_family.h"
 #include "named_events.h"
+#include "off_core_layouts.h"
 #include "presets.h"
 #include "shared/shared.h"
 
@@ -118,6 +119,7 @@ constinit const CoreFacts facts{
     .presets = product_presets,
     .events = table,
     .named_events = silvermont_slots,
+    .off_core = silvermont_off_core_layout,
 };
 
 }  // namespace cores::silvermont

@@ -124,7 +124,7 @@ constinit const CoreFacts facts{
     .events = table,
     .cache_events = skylake_cache,
     .named_events = haswell_names,
-    .off_core = skylake_off_core_layout,
+    .off_core = skylake_x_off_core_layout,
 };
 
 }  // namespace cores::skylake_x

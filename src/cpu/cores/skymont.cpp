@@ -120,7 +120,8 @@ using namespace event_rows;
 
 constexpr auto table =
     join(gracemont_common, goldmont_and_gracemont_branches, crestmont_load_sources, skymont_fixed, skymont_fp,
-         crestmont_front_end, architectural_lbr_inserts, tremont_off_core);
+         crestmont_front_end, architectural_lbr_inserts, tremont_off_core, gracemont_bandwidth,
+         gracemont_more, crestmont_more, skymont_reasons);
 constexpr Product products[] = {{6, 0xBD}, {6, 0xC5}, {6, 0xC6}};
 constexpr ProductName names[] = {
     {"arrowlake", "skymont"}, {"arrowlake-s", "skymont"}, {"lunarlake", "skymont"}};

@@ -122,7 +122,7 @@ constinit const CoreFacts facts{
                 .backend_stalls = 0x3FB1 | GenericEncodings::no_uops},
     .cache_events = cache,
     .named_events = nehalem_memory,
-    .off_core = nehalem_off_core_layout,
+    .off_core = westmere_off_core_layout,
     .pebs_events = {.kind = PebsEvents::Kind::listed, .listed = nehalem_pebs_events},
 };
 

@@ -62,6 +62,8 @@ inline constexpr std::array front_end{
     SharedRow{nehalem, nehalem, at_least(1, row("LSD.ACTIVE", 0xA8, 0x01, sum(Q::uops_lsd)))},
     SharedRow{westmere, redwood_cove, row("LSD.UOPS", 0xA8, 0x01, sum(Q::uops_lsd))},
     SharedRow{sandy_bridge, ivy_bridge, row("DSB2MITE_SWITCHES.COUNT", 0xAB, 0x01, on(dsb_to_mite))},
+    SharedRow{skylake, skylake_x, row("DSB2MITE_SWITCHES.COUNT", 0xAB, 0x01, on(dsb_to_mite))},
+    SharedRow{golden_cove, redwood_cove, row("BACLEARS.ANY", 0x60, 0x01, on(front_end_resteer))},
     SharedRow{sandy_bridge, ice_lake,
               row("DSB2MITE_SWITCHES.PENALTY_CYCLES", 0xAB, 0x02, sum(Q::dsb_to_mite_cycles))},
     SharedRow{golden_cove, redwood_cove,

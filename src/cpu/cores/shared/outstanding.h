@@ -39,6 +39,8 @@ inline constexpr std::array outstanding{
     SharedRow{golden_cove, redwood_cove,
               at_least(1, row("OFFCORE_REQUESTS_OUTSTANDING.CYCLES_WITH_DEMAND_RFO", 0x20, 0x04,
                               sum(Q::ownership_reads_under_way)))},
+    SharedRow{ice_lake, ice_lake,
+              row("OFFCORE_REQUESTS_OUTSTANDING.DEMAND_RFO", 0x60, 0x04, sum(Q::ownership_reads_under_way))},
     SharedRow{sandy_bridge, ice_lake,
               row("OFFCORE_REQUESTS.ALL_DATA_RD", 0xB0, 0x08, sum(Q::all_data_reads))},
     SharedRow{golden_cove, redwood_cove, row("OFFCORE_REQUESTS.DATA_RD", 0x21, 0x08, sum(Q::all_data_reads))},

@@ -82,6 +82,8 @@ inline constexpr std::array uops{
     SharedRow{sandy_bridge, ivy_bridge, row("UOPS_EXECUTED.THREAD", 0xB1, 0x01, sum(Q::uops_executed))},
     SharedRow{broadwell, redwood_cove, row("UOPS_EXECUTED.THREAD", 0xB1, 0x01, sum(Q::uops_executed))},
     SharedRow{nehalem, ice_lake, row("UOPS_ISSUED.ANY", 0x0E, 0x01, sum(Q::uops_issued))},
+    SharedRow{skylake, skylake_x, row("UOPS_RETIRED.MACRO_FUSED", 0xC2, 0x04, on_fused_pair())},
+    SharedRow{skylake, skylake_x, row("INST_RETIRED.NOP", 0xC0, 0x02, on(nop))},
     SharedRow{ivy_bridge, skylake_x, row("UOPS_ISSUED.SLOW_LEA", 0x0E, 0x20, on(slow_lea))},
     SharedRow{ivy_bridge, skylake_x,
               row("UOPS_ISSUED.SINGLE_MUL", 0x0E, 0x40,
