@@ -37,13 +37,17 @@ struct Counting {
   TraceOption trace;
 };
 
-void list_metrics() {
-  std::string text = fmt::format("{:<22} {:<10} MEANING\n", "METRIC", "GROUP");
-  for (const Metric& metric : metrics()) {
-    const auto first = std::ranges::find(metrics(), metric.name, &Metric::name);
-    if (&*first != &metric) continue;  // the same from the events of other models
-    text += fmt::format("{:<22} {:<10} {}\n", metric.name, metric.group, metric.meaning);
-  }
+/// Those whose events the model counts.
+void list_metrics(const CpuModel& model) {
+  std::string text = fmt::format("{:<50} {:<11} {:<26} MEANING\n", "METRIC", "GROUP", "PARENT");
+  std::string groups;
+  for (const Metric& metric : metrics())
+    if (groups.find(fmt::format("{},", metric.group)) == groups.npos)
+      groups += fmt::format("{},", metric.group);
+  groups.pop_back();
+  for (const Metric* const metric : value_or_fail(find_metrics(groups, model, MissingEvents::passed_over)))
+    text += fmt::format("{:<50} {:<11} {:<26} {}\n", metric->name, metric->group, metric->parent,
+                        metric->meaning);
   print_to(stdout, text);
 }
 
@@ -109,7 +113,7 @@ void count_runs(Counting& counting, const StatOptions& options, StatResult& resu
 
 void run_stat(Counting& counting, const CLI::App& app) {
   const StatCommand& command = counting.command;
-  if (command.metrics == "list") return list_metrics();
+  if (command.metrics == "list") return list_metrics(counting.model.model());
   check(command, counting.trace, app);
   counting.hardware.check(counting.trace.inputs(), command.output);
   if (counting.hardware.wanted() && counting.machine.is_given()) throw CommandError(MachineOption::no_hardware_log);
@@ -139,9 +143,11 @@ void add_counting_options(CLI::App& command, StatCommand& c) {
                   "Events in perf's syntax: cycles,instructions:u,cpu/event=0xc4,umask=0x20/,{a,b} (default "
                   "cycles,instructions,branches,branch-misses); may be repeated; 'pmusim events' lists names")
       ->allow_extra_args(false);
-  command.add_option("-M,--metrics", c.metrics, "Metrics or groups of them; 'list' shows them");
+  command.add_option("-M,--metrics", c.metrics,
+                     "Metrics or groups of them; 'list' shows those that the model counts");
   command.add_flag("--topdown", c.topdown, "Where the pipeline's slots went");
-  command.add_option("--td-level", c.topdown_level, "Level of --topdown: 1 or 2");
+  command.add_option("--td-level", c.topdown_level,
+                     "Level of --topdown: 1 to 6, as deep as the model's events go");
   command.add_flag("-d,--detailed", c.detail, "Count caches too; -dd and -ddd count more");
   command.add_flag("-n,--null", c.null, "Count nothing, show the time");
   command.add_flag("-g,--group", c.group, "Put all events into one group");

@@ -101,12 +101,12 @@ std::optional<std::vector<u32>> cpus_of(const StatCommand& command, const Topolo
   return cpus;
 }
 
-/// Level 2 comes from the second half of PERF_METRICS.
-void check_topdown_level(const StatCommand& command, const CpuModel& model) {
-  if (command.topdown_level == 0 || command.topdown_level > 2)
-    throw CommandError(fmt::format("--td-level {}: there are levels 1 and 2", command.topdown_level));
-  if (command.topdown && command.topdown_level == 2 && model.metrics_levels < 2)
-    throw CommandError(fmt::format("--td-level 2: {} counts level 1 only", model.title));
+constexpr unsigned deepest_topdown_level = 6;
+
+void check_topdown_level(const StatCommand& command) {
+  if (command.topdown_level == 0 || command.topdown_level > deepest_topdown_level)
+    throw CommandError(
+        fmt::format("--td-level {}: there are levels 1 to {}", command.topdown_level, deepest_topdown_level));
 }
 
 }  // namespace
@@ -119,8 +119,16 @@ std::vector<const Metric*> wanted_metrics(const StatCommand& command, const CpuM
     for (const Metric* const metric : *found)
       if (std::ranges::find(wanted, metric) == wanted.end()) wanted.push_back(metric);
   };
+  const auto add_level = [&](unsigned level) {
+    const std::string group = fmt::format("TopdownL{}", level);
+    if (level > 1 && !find_metrics(group, model).ok())
+      throw CommandError(fmt::format("--td-level {}: {} counts level {} only", command.topdown_level,
+                                     model.title, level - 1));
+    add("--topdown", group);
+  };
   if (!command.metrics.empty()) add("-M " + command.metrics, command.metrics);
-  if (command.topdown) add("--topdown", command.topdown_level == 1 ? "TopdownL1" : "TopdownL1,TopdownL2");
+  if (command.topdown)
+    for (unsigned level = 1; level <= command.topdown_level; ++level) add_level(level);
   return wanted;
 }
 
@@ -135,7 +143,7 @@ bool chooses_tasks(const StatCommand& command) {
 StatOptions stat_options(const StatCommand& command, const CpuModel& model, CoreLevel core,
                          const Topology* machine) {
   if (machine == nullptr) check_cpu_list(command.cpus);
-  check_topdown_level(command, model);
+  check_topdown_level(command);
   if (command.interval_count && !command.interval)
     throw CommandError("--interval-count: needs -I, which gives the length of an interval");
   if (command.interval && (command.repeat > 1 || command.per_thread || chooses_tasks(command)))

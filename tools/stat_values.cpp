@@ -20,12 +20,18 @@ bool is_wanted(const Metric& metric, const StatResult& result) {
   return metric.by_itself || std::ranges::find(result.metrics, &metric) != result.metrics.end();
 }
 
+/// A formula has no first event of its own: it stands with the last of all.
+bool stands_at(const Metric& metric, std::string_view event, const std::vector<EventTotal>& totals) {
+  if (metric.formula.empty()) return metric.numerator.front() == event;
+  return totals.back().name.substr(0, totals.back().name.find(':')) == event;
+}
+
 std::vector<StatRow::Figure> figures_of(std::string_view event, const std::vector<EventTotal>& totals,
                                         const StatResult& result) {
   std::vector<StatRow::Figure> figures;
   for (const Metric& metric : metrics())
-    if (metric.numerator.front() == event && is_wanted(metric, result))
-      if (const std::optional<double> value = metric_value(metric, totals))
+    if (is_wanted(metric, result) && stands_at(metric, event, totals))
+      if (const std::optional<double> value = metric_value(metric, totals, *result.model))
         figures.push_back({*value, &metric});
   return figures;
 }

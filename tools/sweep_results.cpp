@@ -90,6 +90,7 @@ constexpr const char* uncounted = "it cannot be counted here: 'pmusim stat -e' s
 
 /// "% of all branches", without the indentation that level 2 of topdown has in text.
 std::string unit_of(const Metric& metric) {
+  if (metric.unit == metric.name) return "";  // a ratio of its own
   const std::size_t end = metric.unit.find("  ");
   return std::string(metric.unit.substr(0, end));
 }
@@ -114,7 +115,8 @@ SweepResult result_of(const SweepJob& job, const StatReport& replay, std::span<c
   }
   const std::vector<EventTotal> known(totals.begin(), totals.end());
   for (const Metric* const metric : job.metrics)
-    result.metrics.push_back({std::string(metric->name), unit_of(*metric), metric_value(*metric, known)});
+    result.metrics.push_back(
+        {std::string(metric->name), unit_of(*metric), metric_value(*metric, known, job.model)});
   return result;
 }
 

@@ -5,10 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
 #include <string>
 
 #include "base/suggest.h"
 #include "events/names.h"
+#include "events/resolve.h"
+#include "pmusim/events/parser.h"
+#include "session/metric_formula.h"
+#include "session/metric_table.h"
 
 namespace pmusim {
 
@@ -26,21 +33,28 @@ std::vector<Metric> make_metrics() {
     return Metric{name, "mpki", {event}, {"instructions"}, 1000, "per 1000 insn", meaning};
   };
   const auto share = [&](std::string_view unit, std::string_view event, std::string_view meaning) {
-    return Metric{unit.substr(3), "TopdownL1", {event}, topdown, 100, unit, meaning};
+    Metric metric{unit.substr(3), "TopdownL1", {event}, topdown, 100, unit, meaning};
+    metric.level = 1;
+    return metric;
   };
   // From slots and what became of them, where there are no shares: what perf's --topdown made of them.
   const auto of_slots = [&](std::string_view unit, Names over, Names less, std::string_view meaning) {
     Metric metric{unit.substr(3), "TopdownL1", std::move(over), {"topdown-total-slots"}, 100, unit, meaning};
     metric.subtracted = std::move(less);
+    metric.level = 1;
     return metric;
   };
   // Level 2 divides each share of level 1 in two.
-  const auto part = [&](std::string_view unit, std::string_view event, std::string_view meaning) {
-    return Metric{unit.substr(3), "TopdownL2", {event}, topdown, 100, unit, meaning};
-  };
-  const auto rest = [&](std::string_view unit, std::string_view whole, std::string_view other,
+  const auto part = [&](std::string_view unit, std::string_view parent, std::string_view event,
                         std::string_view meaning) {
-    Metric metric{unit.substr(3), "TopdownL2", {whole}, topdown, 100, unit, meaning};
+    Metric metric{unit.substr(3), "TopdownL2", {event}, topdown, 100, unit, meaning};
+    metric.level = 2;
+    metric.parent = parent;
+    return metric;
+  };
+  const auto rest = [&](std::string_view unit, std::string_view parent, std::string_view whole,
+                        std::string_view other, std::string_view meaning) {
+    Metric metric = part(unit, parent, whole, meaning);
     metric.subtracted = {other};
     return metric;
   };
@@ -117,19 +131,130 @@ std::vector<Metric> make_metrics() {
                {"topdown-fetch-bubbles", "topdown-slots-issued", "topdown-recovery-bubbles"}, back_end),
       of_slots("%  tma_backend_bound", {"topdown-total-slots"},
                {"topdown-fetch-bubbles", "topdown-slots-issued"}, back_end),
-      part("%  tma_heavy_operations", "topdown-heavy-ops", "of retiring: operations of several uops"),
-      rest("%  tma_light_operations", "topdown-retiring", "topdown-heavy-ops",
+      part("%  tma_heavy_operations", "tma_retiring", "topdown-heavy-ops",
+           "of retiring: operations of several uops"),
+      rest("%  tma_light_operations", "tma_retiring", "topdown-retiring", "topdown-heavy-ops",
            "of retiring: other operations"),
-      part("%  tma_branch_mispredicts", "topdown-br-mispredict", "of bad speculation: wrong branches"),
-      rest("%  tma_machine_clears", "topdown-bad-spec", "topdown-br-mispredict",
+      part("%  tma_branch_mispredicts", "tma_bad_speculation", "topdown-br-mispredict",
+           "of bad speculation: wrong branches"),
+      rest("%  tma_machine_clears", "tma_bad_speculation", "topdown-bad-spec", "topdown-br-mispredict",
            "of bad speculation: clears of the pipeline"),
-      part("%  tma_fetch_latency", "topdown-fetch-lat", "of front end: nothing was delivered"),
-      rest("%  tma_fetch_bandwidth", "topdown-fe-bound", "topdown-fetch-lat",
+      part("%  tma_fetch_latency", "tma_frontend_bound", "topdown-fetch-lat",
+           "of front end: nothing was delivered"),
+      rest("%  tma_fetch_bandwidth", "tma_frontend_bound", "topdown-fe-bound", "topdown-fetch-lat",
            "of front end: too little was delivered"),
-      part("%  tma_memory_bound", "topdown-mem-bound", "of back end: waiting for memory"),
-      rest("%  tma_core_bound", "topdown-be-bound", "topdown-mem-bound",
+      part("%  tma_memory_bound", "tma_backend_bound", "topdown-mem-bound",
+           "of back end: waiting for memory"),
+      rest("%  tma_core_bound", "tma_backend_bound", "topdown-be-bound", "topdown-mem-bound",
            "of back end: waiting for execution"),
   };
+}
+
+constexpr std::array level_groups{"TopdownL1", "TopdownL2", "TopdownL3",
+                                  "TopdownL4", "TopdownL5", "TopdownL6"};
+
+Metric metric_of(const FormulaMetric& row, std::string_view unit) {
+  Metric metric{row.name, row.level == 0 ? row.parent : level_groups[row.level - 1], {}, {}};
+  metric.scale = row.level == 0 ? 1 : 100;
+  metric.unit = unit;
+  metric.meaning = row.meaning;
+  metric.formula = row.formula;
+  metric.level = row.level;
+  if (row.level != 0) metric.parent = row.parent;
+  metric.needs = row.needs;
+  return metric;
+}
+
+/// The table's rows behind those above: of one name they come after these.
+void append_formulas(std::vector<Metric>& to) {
+  static const std::deque<std::string> units = [] {
+    std::deque<std::string> all;
+    for (const FormulaMetric& row : formula_metrics())
+      all.push_back(fmt::format("{}{}", row.level == 0 ? "" : "%  ", row.name));
+    return all;
+  }();
+  auto unit = units.begin();
+  for (const FormulaMetric& row : formula_metrics()) to.push_back(metric_of(row, *unit++));
+}
+
+bool has_needed(const Metric& metric, const CpuModel& model) {
+  return metric.needs.empty() ||
+         std::ranges::find(model.events, metric.needs, &EventDefinition::name) != model.events.end();
+}
+
+/// Which events a model counts of what formulas name. Remembers what it was asked.
+class CountableEvents {
+ public:
+  explicit CountableEvents(const CpuModel& model) : model_(model) {}
+
+  /// The events of a metric, or nothing where one cannot be counted.
+  const std::optional<Names>& of(const Metric& metric) {
+    const auto [at, is_new] = of_metrics_.try_emplace(&metric);
+    if (is_new) at->second = find(metric);
+    return at->second;
+  }
+
+ private:
+  std::optional<Names> find(const Metric& metric) {
+    if (metric.formula.empty()) return of_lists(metric);
+    return has_needed(metric, model_) ? of_formula(metric.formula) : std::nullopt;
+  }
+
+  std::optional<Names> of_lists(const Metric& metric) {
+    Names all;
+    for (const Names* const side : {&metric.numerator, &metric.subtracted, &metric.denominator})
+      for (const std::string_view name : *side) {
+        if (name.starts_with("topdown-") && !events::find_driver_event(model_, name)) return std::nullopt;
+        all.push_back(name);
+      }
+    return all;
+  }
+
+  std::optional<Names> of_formula(std::string_view formula) {
+    Names all;
+    for (const std::string_view name : formula_names(formula)) {
+      const std::optional<Names> events = of_name(name);
+      if (!events) return std::nullopt;
+      for (const std::string_view event : *events)
+        if (std::ranges::find(all, event) == all.end()) all.push_back(event);
+    }
+    return all;
+  }
+
+  std::optional<Names> of_name(std::string_view name) {
+    bool is_event = true;
+    for (const Metric& metric : metrics()) {
+      if (metric.name != name) continue;
+      is_event = false;
+      if (const std::optional<Names>& events = of(metric)) return events;
+    }
+    for (const FormulaTerm& term : formula_terms()) {
+      if (term.name != name) continue;
+      is_event = false;
+      if (std::optional<Names> events = of_formula(term.formula)) return events;
+    }
+    return is_event && counts(name) ? std::optional(Names{name}) : std::nullopt;
+  }
+
+  bool counts(std::string_view event) {
+    const auto [at, is_new] = of_events_.try_emplace(event);
+    if (!is_new) return at->second;
+    const auto groups = events::parse_events(std::string(event), model_);
+    if (!groups.ok()) return false;
+    const perf::Attr& attr = groups->front().events.front().attr;
+    return at->second = !events::is_pmu_event(attr) || events::resolve(model_, attr, {}).ok();
+  }
+
+  const CpuModel& model_;
+  std::map<const Metric*, std::optional<Names>> of_metrics_;
+  std::map<std::string_view, bool> of_events_;
+};
+
+bool is_in_group(const Metric& metric, std::string_view group) {
+  if (metric.group == group) return true;
+  if (metric.level == 0 || !group.ends_with("_group")) return false;
+  const std::string_view stem = group.substr(0, group.size() - std::string_view("_group").size());
+  return (!metric.parent.empty() && stem == metric.parent) || stem == fmt::format("tma_L{}", metric.level);
 }
 
 /// A count may have modifiers behind its name.
@@ -149,42 +274,61 @@ std::optional<double> sum(const Names& names, const std::vector<EventTotal>& tot
   return result;
 }
 
-/// Of perf's other names every model has some count, or the event's refusal says why not.
-bool is_countable(const Metric& metric, const CpuModel& model) {
-  const auto exists = [&](std::string_view name) {
-    return !name.starts_with("topdown-") || events::find_driver_event(model, name).has_value();
-  };
-  return std::ranges::all_of(metric.numerator, exists) && std::ranges::all_of(metric.subtracted, exists) &&
-         std::ranges::all_of(metric.denominator, exists);
+/// What a name in a formula is worth: that of the first metric or term that has a value on the model.
+std::optional<double> value_of_name(std::string_view name, const std::vector<EventTotal>& totals,
+                                    const CpuModel& model) {
+  const auto lookup = [&](std::string_view inner) { return value_of_name(inner, totals, model); };
+  for (const Metric& metric : metrics())
+    if (metric.name == name)
+      if (const std::optional<double> value = metric_value(metric, totals, model))
+        return *value / metric.scale;
+  for (const FormulaTerm& term : formula_terms())
+    if (term.name == name)
+      if (const std::optional<double> value = formula_value(term.formula, lookup)) return value;
+  const EventTotal* const total = find_total(name, totals);
+  return total == nullptr ? std::nullopt : std::optional(static_cast<double>(total->value()));
 }
 
 }  // namespace
 
 std::span<const Metric> metrics() {
-  static const std::vector<Metric> all = make_metrics();
+  static const std::vector<Metric> all = [] {
+    std::vector<Metric> rows = make_metrics();
+    append_formulas(rows);
+    return rows;
+  }();
   return all;
+}
+
+bool is_countable(const Metric& metric, const CpuModel& model) {
+  return CountableEvents(model).of(metric).has_value();
 }
 
 Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, const CpuModel& model,
                                                        MissingEvents missing) {
   std::vector<const Metric*> found;
-  Names names;
-  for (const Metric& metric : metrics()) names.insert(names.end(), {metric.name, metric.group});
+  CountableEvents countable(model);
   for (std::size_t at = 0; at <= list.size();) {
     const std::string_view part = list.substr(at, list.find(',', at) - at);
-    if (std::ranges::find(names, part) == names.end())
+    const auto fits = [&](const Metric& metric) { return metric.name == part || is_in_group(metric, part); };
+    if (std::ranges::none_of(metrics(), fits)) {
+      Names names;
+      for (const Metric& metric : metrics()) names.insert(names.end(), {metric.name, metric.group});
       return Failure(Error(fmt::format("unknown metric '{}'{}", part, did_you_mean(part, names))));
+    }
     bool any = false;
     const auto add_where = [&](auto wanted) {
       for (const Metric& metric : metrics()) {
-        if ((metric.name != part && metric.group != part) || !wanted(metric)) continue;
+        if (!fits(metric) || !wanted(metric)) continue;
         any = true;
-        if (std::ranges::find(found, metric.name, &Metric::name) == found.end()) found.push_back(&metric);
+        if (std::ranges::find(found, metric.name, [](const Metric* m) { return m->name; }) == found.end())
+          found.push_back(&metric);
       }
     };
-    add_where([&](const Metric& metric) { return is_countable(metric, model); });
+    add_where([&](const Metric& metric) { return countable.of(metric).has_value(); });
     if (missing == MissingEvents::kept) add_where([](const Metric&) { return true; });
-    if (!any) return Failure(Error(fmt::format("{} has no topdown events for '{}'", model.title, part)));
+    if (!any && missing != MissingEvents::passed_over)
+      return Failure(Error(fmt::format("{} cannot count the events of '{}'", model.title, part)));
     at += part.size() + 1;
   }
   return found;
@@ -192,23 +336,38 @@ Result<std::vector<const Metric*>, Error> find_metrics(std::string_view list, co
 
 std::string metric_events(const std::vector<const Metric*>& wanted, const CpuModel& model) {
   Names names, topdown;
-  for (const Metric* const metric : wanted)
-    for (const Names* const side : {&metric->numerator, &metric->subtracted, &metric->denominator})
-      for (const std::string_view name : *side) {
-        Names& list = name.starts_with("topdown-") ? topdown : names;
-        if (std::ranges::find(list, name) == list.end()) list.push_back(name);
-      }
-  std::string text = fmt::format("{}", fmt::join(names, ","));
-  if (topdown.empty()) return text;
+  CountableEvents countable(model);
+  for (const Metric* const metric : wanted) {
+    Names events = countable.of(*metric).value_or(Names{});
+    // What a list names and the model lacks is refused by its name.
+    if (events.empty())
+      for (const Names* const side : {&metric->numerator, &metric->subtracted, &metric->denominator})
+        events.insert(events.end(), side->begin(), side->end());
+    for (const std::string_view name : events) {
+      Names& list = name.starts_with("topdown-") ? topdown : names;
+      if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+    }
+  }
   // Slots and what became of them may need more counters than there are: each is counted on its own.
-  if (std::ranges::find(topdown, "topdown-total-slots") != topdown.end())
-    return fmt::format("{}{}{}", text, text.empty() ? "" : ",", fmt::join(topdown, ","));
+  const bool apart = std::ranges::find(topdown, "topdown-total-slots") != topdown.end();
   // PERF_METRICS divides what SLOTS counts, and so follows it in its group.
-  const std::string_view leader = model.metrics_levels != 0 ? "slots," : "";
-  return fmt::format("{}{}{{{}{}}}", text, text.empty() ? "" : ",", leader, fmt::join(topdown, ","));
+  const bool has_leader = !topdown.empty() && !apart && model.metrics_levels != 0;
+  if (has_leader) std::erase(names, "slots");
+  const std::string text = fmt::format("{}", fmt::join(names, ","));
+  if (topdown.empty()) return text;
+  const std::string_view comma = text.empty() ? "" : ",";
+  if (apart) return fmt::format("{}{}{}", text, comma, fmt::join(topdown, ","));
+  return fmt::format("{}{}{{{}{}}}", text, comma, has_leader ? "slots," : "", fmt::join(topdown, ","));
 }
 
-std::optional<double> metric_value(const Metric& metric, const std::vector<EventTotal>& totals) {
+std::optional<double> metric_value(const Metric& metric, const std::vector<EventTotal>& totals,
+                                   const CpuModel& model) {
+  if (!metric.formula.empty()) {
+    if (!has_needed(metric, model)) return std::nullopt;
+    const auto value = formula_value(
+        metric.formula, [&](std::string_view name) { return value_of_name(name, totals, model); });
+    return value ? std::optional(metric.scale * *value) : std::nullopt;
+  }
   const std::optional<double> over = sum(metric.numerator, totals), under = sum(metric.denominator, totals);
   const std::optional<double> less = sum(metric.subtracted, totals);
   if (!over || !less || !under || *under == 0) return std::nullopt;
