@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// What events are to each other by their definitions (SDM vol. 3, event tables) holds on recorded programs.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "events/resolve.h"
+#include "pmusim/events/parser.h"
+#include "pmusim/session/stat.h"
+#include "pmusim/trace/reader.h"
+#include "tests/support/workload_recording.h"
+
+namespace pmusim {
+namespace {
+
+enum class Relation : u8 { equal, at_most };
+
+/// The sum of some events against the sum of others.
+struct Identity {
+  Relation relation;
+  std::vector<std::string> left, right;
+};
+
+const std::vector<Identity> identities{
+    {Relation::equal,
+     {"MEM_LOAD_RETIRED.L1_HIT", "MEM_LOAD_RETIRED.L1_MISS", "MEM_LOAD_RETIRED.FB_HIT"},
+     {"MEM_INST_RETIRED.ALL_LOADS"}},
+    {Relation::equal, {"MEM_LOAD_RETIRED.L2_HIT", "MEM_LOAD_RETIRED.L2_MISS"}, {"MEM_LOAD_RETIRED.L1_MISS"}},
+    {Relation::equal, {"MEM_LOAD_RETIRED.L3_HIT", "MEM_LOAD_RETIRED.L3_MISS"}, {"MEM_LOAD_RETIRED.L2_MISS"}},
+    {Relation::equal, {"L2_RQSTS.REFERENCES"}, {"L2_RQSTS.ALL_DEMAND_REFERENCES", "L2_RQSTS.ALL_PF"}},
+    {Relation::equal, {"L2_RQSTS.MISS"}, {"L2_RQSTS.ALL_DEMAND_MISS", "L2_RQSTS.PF_MISS"}},
+    {Relation::at_most, {"L2_RQSTS.MISS"}, {"L2_RQSTS.REFERENCES"}},
+    {Relation::at_most, {"L2_RQSTS.PF_MISS"}, {"L2_RQSTS.ALL_PF"}},
+    {Relation::equal,
+     {"OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_HIT.ANY_SNOOP",
+      "OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_MISS_LOCAL_DRAM.ANY_SNOOP"},
+     {"OFFCORE_RESPONSE.DEMAND_DATA_RD.ANY_RESPONSE"}},
+    {Relation::equal, {"OFFCORE_RESPONSE.DEMAND_RFO.ANY_RESPONSE"}, {"L2_RQSTS.RFO_MISS"}},
+    {Relation::equal,
+     {"OCR.DEMAND_DATA_RD.L3_HIT", "OCR.DEMAND_DATA_RD.LOCAL_DRAM"},
+     {"OCR.DEMAND_DATA_RD.ANY_RESPONSE"}},
+    {Relation::equal,
+     {"BR_INST_RETIRED.COND_TAKEN", "BR_INST_RETIRED.COND_NTAKEN"},
+     {"BR_INST_RETIRED.COND"}},
+    {Relation::at_most, {"BR_MISP_RETIRED.ALL_BRANCHES"}, {"BR_INST_RETIRED.ALL_BRANCHES"}},
+    {Relation::at_most, {"UOPS_EXECUTED.CYCLES_GE_2"}, {"UOPS_EXECUTED.CYCLES_GE_1"}},
+    {Relation::at_most, {"UOPS_EXECUTED.CYCLES_GE_3"}, {"UOPS_EXECUTED.CYCLES_GE_2"}},
+    {Relation::at_most, {"CYCLE_ACTIVITY.STALLS_L3_MISS"}, {"CYCLE_ACTIVITY.STALLS_L2_MISS"}},
+    {Relation::at_most, {"CYCLE_ACTIVITY.STALLS_L2_MISS"}, {"CYCLE_ACTIVITY.STALLS_L1D_MISS"}},
+    {Relation::at_most, {"CYCLE_ACTIVITY.STALLS_L1D_MISS"}, {"CYCLE_ACTIVITY.STALLS_MEM_ANY"}},
+    {Relation::at_most, {"CYCLE_ACTIVITY.STALLS_MEM_ANY"}, {"CYCLE_ACTIVITY.STALLS_TOTAL"}},
+    {Relation::at_most, {"CYCLE_ACTIVITY.CYCLES_L2_MISS"}, {"CYCLE_ACTIVITY.CYCLES_L1D_MISS"}},
+    {Relation::at_most, {"IDQ.DSB_CYCLES_OK"}, {"IDQ.DSB_CYCLES_ANY"}},
+    {Relation::at_most, {"TOPDOWN_FE_BOUND.FRONTEND_LATENCY"}, {"TOPDOWN_FE_BOUND.ALL"}},
+    {Relation::equal,
+     {"TOPDOWN_FE_BOUND.FRONTEND_LATENCY", "TOPDOWN_FE_BOUND.FRONTEND_BANDWIDTH"},
+     {"TOPDOWN_FE_BOUND.ALL"}},
+    {Relation::at_most, {"MEM_BOUND_STALLS_LOAD.LLC_MISS"}, {"MEM_BOUND_STALLS_LOAD.L2_MISS"}},
+    {Relation::at_most, {"MEM_BOUND_STALLS_LOAD.L2_MISS"}, {"MEM_BOUND_STALLS_LOAD.ALL"}},
+};
+
+bool counts_all(const CpuModel& model, const Identity& identity) {
+  for (const auto* side : {&identity.left, &identity.right})
+    for (const std::string& name : *side) {
+      const auto groups = events::parse_events(name, model);
+      if (!groups.ok() || !events::resolve(model, groups->front().events.front().attr).ok()) return false;
+    }
+  return true;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+/// Checks what the model counts of the identities, and returns how many that were.
+unsigned check(const CpuModel& model, const std::string& trace) {
+  std::vector<const Identity*> counted;
+  std::string list;
+  for (const Identity& identity : identities)
+    if (counts_all(model, identity)) {
+      counted.push_back(&identity);
+      list += (list.empty() ? "" : ",") + joined(identity.left) + "," + joined(identity.right);
+    }
+  auto session = Session::open(trace, {.model = model}).value();
+  const StatReport report = stat(session, {.events = events::parse_events(list, model).value()}).value();
+  std::size_t next = 0;
+  const auto sum = [&](const std::vector<std::string>& names) {
+    u64 total = 0;
+    for (std::size_t n = 0; n < names.size(); ++n) total += report.events[next++].value();
+    return total;
+  };
+  for (const Identity* const identity : counted) {
+    const u64 left = sum(identity->left), right = sum(identity->right);
+    const std::string where =
+        fmt::format("{}: {} and {}", model.name, joined(identity->left), joined(identity->right));
+    if (identity->relation == Relation::equal) {
+      EXPECT_EQ(left, right) << where;
+    } else {
+      EXPECT_LE(left, right) << where;
+    }
+  }
+  return static_cast<unsigned>(counted.size());
+}
+
+class EventIdentities : public testing::TestWithParam<const char*> {};
+
+TEST_P(EventIdentities, HoldOnRecordedPrograms) {
+  const CpuModel model = find_cpu_model(GetParam()).value();
+  const std::vector<std::vector<std::string>> programs{
+      {"branches", "300"}, {"events"}, {"mispredict", "512", "2"}};
+  for (const auto& program : programs) {
+    const WorkloadRecording recording(program);
+    EXPECT_GE(check(model, recording.path()), 2u) << program.front();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, EventIdentities,
+                         testing::Values("nehalem", "haswell", "skylake", "cascadelake", "icelake",
+                                         "sapphirerapids", "lioncove", "gracemont", "skymont"));
+
+}  // namespace
+}  // namespace pmusim
