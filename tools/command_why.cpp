@@ -21,6 +21,7 @@ struct WhyCommand {
   explicit WhyCommand(CommandLine line) : trace(std::move(line.program)) {}
   std::string symbol, syntax = "att";
   annotate::Options options;
+  std::optional<std::string> html;
   bool json = false, quiet = false;
   ModelOption model;
   TraceOption trace;
@@ -60,16 +61,21 @@ std::optional<u32> chosen_function(const why::Report& report, const std::string&
 
 void run_why(WhyCommand& command, const CLI::App& app) {
   command.trace.check(app);
+  if (command.html) check_output_name(*command.html, command.trace.inputs(), "--html");
   if (command.syntax == "intel") command.options.syntax = annotate::Syntax::intel;
   const CpuModel model = command.model.model();
-  why::Report report = why::make_report(collection_of(command, model), command.options);
+  const why::Collection collection = collection_of(command, model);
+  why::Report report = why::make_report(collection, command.options);
   report.title = command.trace.title();
   report.model = std::string(model.name);
   if (const int signal = command.trace.ending_signal(); signal != 0)
     report.notes.emplace_back("ended by a signal: this is of the part up to there");
   for (const std::string& note : report.notes) complain(fmt::format("{}: {}", report.title, note));
   const auto function = chosen_function(report, command.symbol);
-  print_to(stdout, command.json ? why::json_of(report, function) + "\n" : why::text_of(report, function));
+  if (command.html)
+    write_page(*command.html, why::html_of(collection, report, command.options));
+  else
+    print_to(stdout, command.json ? why::json_of(report, function) + "\n" : why::text_of(report, function));
   if (const int signal = command.trace.ending_signal(); signal != 0) throw EndedBySignal{signal};
   if (command.trace.exit_status() != 0) throw ExitStatus{command.trace.exit_status()};
 }
@@ -88,9 +94,15 @@ void add_why(CLI::App& app, CommandLine line) {
       "numbers. With a function's name its lines and instructions are shown.\n\n"
       "  pmusim why T\n"
       "  pmusim why T main\n"
+      "  pmusim why --html why.html T\n"
       "  pmusim why --json --model goldencove -- true");
   command->option_defaults()->group("How it is shown");
   command->add_flag("--json", why_command->json, "Print JSON: all functions, lines and instructions");
+  command
+      ->add_option("--html", why_command->html,
+                   "Write one page for a browser: findings, loops, costs by line, code, flame graph")
+      ->type_name("FILE")
+      ->excludes("--json");
   command->add_option("--disassembler-style", why_command->syntax, "Syntax of the disassembly")
       ->check(CLI::IsMember({"att", "intel"}))
       ->capture_default_str();

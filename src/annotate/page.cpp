@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "annotate/page.h"
+
 #include <cctype>
 #include <map>
 #include <string_view>
@@ -72,10 +74,13 @@ std::string sources_of(const Report& report) {
 
 }  // namespace
 
-std::string to_html(const Report& report) {
+std::string to_html(const Report& report) { return page_of(report, "null"); }
+
+std::string page_of(const Report& report, std::string_view why_json) {
   const std::map<std::string_view, std::string> parts{
       {"STYLE", std::string(page_parts::style_css)}, {"HELPERS", std::string(page_parts::helpers_js)},
       {"CODE", std::string(page_parts::code_js)},    {"VIEWS", std::string(page_parts::views_js)},
+      {"WHYVIEWS", std::string(page_parts::why_js)}, {"WHY", for_script(why_json)},
       {"PAGE", std::string(page_parts::page_js)},    {"REPORT", for_script(report_of(report))},
       {"SOURCES", for_script(sources_of(report))}};
   std::string page;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "why/collector.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "annotate/mapped_name.h"
+#include "why/processes.h"
 
 namespace pmusim::why {
 
@@ -74,64 +72,29 @@ Chain chain_of(const BlockRows& rows, std::size_t number) {
   return chain;
 }
 
-/// The address spaces of a trace's processes as its records change them, and which of them runs.
-class Processes {
- public:
-  Processes(symbols::AddressSpaces& spaces, std::string jit_directory)
-      : spaces_(spaces), jit_directory_(std::move(jit_directory)) {}
-
-  void take(const trace::SideBandRecord& record) {
-    ++time_;
-    if (const auto* const map = std::get_if<trace::Map>(&record)) add(map->pid, map->mapping);
-    if (const auto* const thread = std::get_if<trace::ThreadStart>(&record);
-        thread != nullptr && thread->pid != thread->parent_pid)
-      spaces_.fork(thread->parent_pid, thread->pid, time_);
-    if (const auto* const start = std::get_if<trace::ProcessStart>(&record)) {
-      if (start->exec) spaces_.exec(start->pid, time_);
-      pid_ = start->pid;
-    }
-    if (const auto* const change = std::get_if<trace::ThreadSwitch>(&record)) pid_ = change->pid;
-  }
-  symbols::AddressSpaces::Id running() const { return spaces_.find(pid_, time_).value_or(nowhere); }
-
- private:
-  void add(u32 pid, const trace::Mapping& mapping) {
-    if ((mapping.protection & PROT_EXEC) == 0 || mapping.bytes > ~mapping.start) return;
-    // Addresses in a JIT compiler's map are those of the process.
-    const bool anonymous = annotate::is_anonymous(mapping.path);
-    symbols::FileIdentity file{anonymous ? annotate::jit_map(jit_directory_, pid) : mapping.path, {}};
-    if (!anonymous)
-      for (const u8 byte : mapping.build_id) file.build_id.push_back(static_cast<std::byte>(byte));
-    spaces_.map(pid, time_,
-                {.start = mapping.start,
-                 .end = mapping.start + mapping.bytes,
-                 .file_offset = anonymous ? mapping.start : mapping.file_offset,
-                 .file = spaces_.add_file(std::move(file))});
-  }
-
-  symbols::AddressSpaces& spaces_;
-  std::string jit_directory_;
-  u64 time_ = 0;
-  u32 pid_ = 0;
-};
-
 class Collector {
  public:
-  Collector(IntervalCore core, unsigned width, bool time_is_recorded)
-      : core_(std::move(core)), width_(width), time_is_recorded_(time_is_recorded) {}
+  Collector(IntervalCore core, const CoreParameters& parameters, bool time_is_recorded)
+      : core_(std::move(core)),
+        width_(parameters.issue_width),
+        second_tlb_cycles_(parameters.stlb_latency_cycles),
+        time_is_recorded_(time_is_recorded) {}
 
   /// In which space blocks run from now on.
   void enter(symbols::AddressSpaces::Id id) {
     space_ = static_cast<std::size_t>(std::ranges::find(spaces_, id, &Space::id) - spaces_.begin());
     if (space_ == spaces_.size()) spaces_.push_back({.id = id, .blocks = {}, .kinds = {}});
+    flow_.enter(static_cast<u32>(space_));
   }
   void run(const trace::BlockRun& run);
+  void take(const trace::SideBandRecord& record) { flow_.take(record); }
   void interrupt() {
     core_.interrupt();
     previous_row_ = nowhere;
   }
   /// By space, in the order in which blocks were seen: an instruction of several blocks comes several times.
   std::vector<CountedInstruction> take();
+  void take_flow(Collection& collection);
 
  private:
   BlockRows& rows_of(const trace::Block& block);
@@ -148,7 +111,9 @@ class Collector {
 
   IntervalCore core_;
   unsigned width_;
+  u64 second_tlb_cycles_;
   bool time_is_recorded_;
+  ControlFlow flow_;
   std::vector<Space> spaces_;
   std::size_t space_ = 0;
   std::vector<TimeRow> times_;
@@ -178,6 +143,8 @@ void Collector::run(const trace::BlockRun& run) {
   add_time(rows.row, execution);
   add_signals(rows.row, execution);
   add_addresses(rows, run.addresses);
+  flow_.run(run, execution.cycles,
+            [&](u32 number) { return number == 0 ? execution.since : core_.passed()[number - 1].cycle; });
 }
 
 void Collector::add_time(u32 row, const BlockExecution& execution) {
@@ -223,8 +190,8 @@ u64 Collector::refill_before(const CoreEngine::Passed& passed) {
 void Collector::add_conditional_cycles(u32 row, const BlockExecution& execution, u32 n,
                                        const SignalSet& signals) {
   using enum Signal;
-  constexpr SignalSet conditions{store_forward_blocked, address_alias,  split_load,
-                                 split_store,           load_stlb_miss, store_stlb_miss};
+  constexpr SignalSet conditions{store_forward_blocked, address_alias,   split_load,    split_store,
+                                 load_stlb_miss,        store_stlb_miss, load_stlb_hit, store_stlb_hit};
   if (!signals.intersects(conditions)) return;
   const auto passed = core_.passed();
   const u64 before = n == 0 ? execution.since : passed[n - 1].cycle;
@@ -234,6 +201,8 @@ void Collector::add_conditional_cycles(u32 row, const BlockExecution& execution,
   if (signals.has(address_alias)) time[Column::alias_cycles] += cycles;
   if (signals.intersects({split_load, split_store})) time[Column::split_cycles] += cycles;
   if (signals.intersects({load_stlb_miss, store_stlb_miss})) time[Column::walk_cycles] += cycles;
+  if (signals.intersects({load_stlb_hit, store_stlb_hit}))
+    time[Column::tlb_cycles] += std::min(cycles, second_tlb_cycles_);
 }
 
 void Collector::correct(SignalRow& row, const SignalSet& usual, const SignalSet& actual) {
@@ -313,6 +282,21 @@ std::vector<CountedInstruction> Collector::take() {
   return all;
 }
 
+void Collector::take_flow(Collection& collection) {
+  flow_.finish();
+  for (u32 n = 0; n < spaces_.size(); ++n) {
+    const std::size_t before = collection.loops.size();
+    for (CountedLoop& loop : flow_.loops(n)) {
+      loop.space = spaces_[n].id;
+      if (loop.parent) *loop.parent += before;
+      collection.loops.push_back(std::move(loop));
+    }
+  }
+  collection.stacks = flow_.stacks();
+  collection.calls = flow_.calls();
+  for (Call& call : collection.calls) call.space = spaces_[call.space].id;
+}
+
 /// Blocks overlap where one is entered in its middle.
 std::vector<CountedInstruction> merged(std::vector<CountedInstruction> all) {
   const auto key = [](const CountedInstruction& i) { return std::tie(i.space, i.ip, i.code); };
@@ -341,7 +325,7 @@ Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
   collection.width = model.core.issue_width;
   collection.time_is_recorded = source.contents().timing;
   collection.addresses = source.contents().addresses;
-  Collector collector(std::move(core).value(), collection.width, collection.time_is_recorded);
+  Collector collector(std::move(core).value(), model.core, collection.time_is_recorded);
   Processes processes(collection.spaces, jit_directory);
   constexpr u64 report_every = 1 << 18;
   u64 done = 0, next_report = report_every;
@@ -356,13 +340,17 @@ Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
     } else {
       const auto& record = std::get<trace::SideBandRecord>(**item);
       if (std::holds_alternative<trace::SignalDelivery>(record)) collector.interrupt();
+      if (const auto* const start = std::get_if<trace::ThreadStart>(&record))
+        collection.has_threads |= start->pid == start->parent_pid;
       processes.take(record);
       collector.enter(processes.running());
+      collector.take(record);
     }
     if (done < next_report) continue;
     if (on_progress && !on_progress(done)) break;
     next_report = done + report_every;
   }
+  collector.take_flow(collection);
   collection.instructions = merged(collector.take());
   for (const CountedInstruction& each : collection.instructions) collection.total += each.counts;
   return collection;

@@ -10,6 +10,7 @@
 #include "core/interval_core.h"
 #include "pmusim/trace/source.h"
 #include "symbols/address_space.h"
+#include "why/control_flow.h"
 #include "why/counts.h"
 
 namespace pmusim::why {
@@ -68,9 +69,13 @@ struct CountedInstruction {
 struct Collection {
   symbols::AddressSpaces spaces;
   std::vector<CountedInstruction> instructions;  ///< by space, address and code; none twice
+  std::vector<CountedLoop> loops;                ///< by space; `parent` is a number among these
+  std::vector<StackCount> stacks;
+  std::vector<Call> calls;
   Counts total;
   unsigned width = 1;  ///< slots in a cycle
   bool time_is_recorded = false, addresses = false;
+  bool has_threads = false;  ///< a process has more than one
 };
 
 /// How far a replay has come, in instructions. False ends it.

@@ -3,7 +3,6 @@
 #define PMUSIM_SRC_WHY_COUNTS_H
 
 #include <array>
-#include <span>
 #include <string_view>
 
 #include "pmusim/cpu/signals.h"
@@ -35,6 +34,7 @@ enum class Column : u8 {
   alias_cycles,
   split_cycles,
   walk_cycles,
+  tlb_cycles,  ///< of those that missed the first-level TLB and hit the second: at most its latency each
   // occurrences: one for each signal of the core
   instructions,
   branches,
@@ -79,8 +79,8 @@ class Counts {
   std::array<u64, columns> values_{};
 };
 
-/// Names as in JSON, by column.
-std::span<const std::string_view> column_names();
+/// As in JSON.
+std::string_view name_of(Column column);
 /// What the columns from `first_signal_column` on count.
 inline constexpr std::array<Signal, columns - first_signal_column> counted_signals{
     Signal::instruction,

@@ -14,9 +14,9 @@ namespace pmusim::why {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Cause::count_)> cause_names{
-    "mispredicts",      "machine_clears", "cache_misses", "page_walks", "store_forwarding",
-    "address_aliasing", "split_accesses", "locked",       "division",   "dependency_chain",
-    "execution",        "load_latency",   "store_buffer", "front_end"};
+    "mispredicts",      "machine_clears",   "cache_misses",   "page_walks",   "tlb_misses",
+    "store_forwarding", "address_aliasing", "split_accesses", "locked",       "division",
+    "dependency_chain", "execution",        "load_latency",   "store_buffer", "front_end"};
 
 /// Cycles of a line by cause. Causes may overlap: a load may both miss the TLB and a cache.
 using CauseCycles = std::array<u64, static_cast<std::size_t>(Cause::count_)>;
@@ -32,11 +32,13 @@ u64 own_cycles(const Counts& c) {
 void add_causes(const Instruction& instruction, unsigned width, CauseCycles& cycles) {
   const Counts& c = instruction.counts;
   const auto add = [&](Cause cause, u64 part) { cycles[static_cast<std::size_t>(cause)] += part; };
-  const u64 special = c[Column::blocked_cycles] + c[Column::alias_cycles] + c[Column::split_cycles];
+  const u64 special =
+      c[Column::blocked_cycles] + c[Column::alias_cycles] + c[Column::split_cycles] + c[Column::tlb_cycles];
   add(Cause::mispredicts, c[Column::mispredict_cycles]);
   add(Cause::machine_clears, c[Column::clear_cycles]);
   add(Cause::cache_misses, c[Column::l1_miss_cycles]);
   add(Cause::page_walks, c[Column::walk_cycles]);
+  add(Cause::tlb_misses, c[Column::tlb_cycles]);
   add(Cause::store_forwarding, c[Column::blocked_cycles]);
   add(Cause::address_aliasing, c[Column::alias_cycles]);
   add(Cause::split_accesses, c[Column::split_cycles]);
@@ -83,6 +85,9 @@ class LineWords {
         return fmt::format("pass at accesses that walk the page tables: {} of {} accesses miss both TLBs{}",
                            c_[Column::load_walks] + c_[Column::store_walks],
                            c_[Column::loads] + c_[Column::stores], stride());
+      case Cause::tlb_misses:
+        return fmt::format("wait for the second-level TLB: {} of {} loads miss the first and {} walk{}",
+                           c_[Column::dtlb_misses], c_[Column::loads], c_[Column::load_walks], stride());
       case Cause::store_forwarding:
         return fmt::format(
             "pass at loads that overlap an older store and cannot take their data from it: {} of {} loads",
@@ -199,6 +204,53 @@ class LineWords {
   const Counts& c_;
 };
 
+/// A loop as a sentence.
+class LoopWords {
+ public:
+  LoopWords(const Report& report, const Loop& loop) : report_(report), loop_(loop) {}
+
+  std::string sentence() const {
+    const u64 own = loop_.counts[Column::cycles];
+    std::string text = fmt::format(
+        "{:.0f} % of all cycles pass in the loop of {} at {} in {}{}{}, {:.2f} instructions per cycle",
+        100 * ratio(own, report_.total[Column::cycles]), blocks(), place_name(report_, loop_),
+        printable(report_.functions[loop_.function].name), trips(), round(),
+        ratio(loop_.counts[Column::instructions], own));
+    if (loop_.cause)
+      text += fmt::format("; {:.0f} % of its cycles go to {}", 100 * ratio(loop_.cause_cycles, own),
+                          spoken(*loop_.cause));
+    if (loop_.slowest_chain) text += chain(report_.instructions[*loop_.slowest_chain]);
+    return text;
+  }
+
+ private:
+  std::string blocks() const { return fmt::format("{} block{}", loop_.blocks, loop_.blocks == 1 ? "" : "s"); }
+  std::string trips() const {
+    const Distribution& trips = loop_.rounds.trips;
+    if (trips.count() == 0) return "";
+    if (trips.count() == 1) return fmt::format(": entered once for {} rounds", trips.max());
+    return fmt::format(
+        ": entered {} times for {} rounds at the median, {} at the 90th percentile, {} at most",
+        trips.count(), trips.percentile(50), trips.percentile(90), trips.max());
+  }
+  std::string round() const {
+    if (loop_.rounds.rounds == 0) return "";
+    return fmt::format(", {:.1f} cycles a round", ratio(loop_.rounds.round_cycles, loop_.rounds.rounds));
+  }
+  static std::string chain(const Instruction& at) {
+    return fmt::format("; its slowest chain of results goes through {} instruction{}, most cycles at `{}`",
+                       at.chain.instructions, at.chain.instructions == 1 ? "" : "s", printable(at.text));
+  }
+  static std::string spoken(Cause cause) {
+    std::string name(name_of(cause));
+    std::ranges::replace(name, '_', ' ');
+    return name;
+  }
+
+  const Report& report_;
+  const Loop& loop_;
+};
+
 }  // namespace
 
 std::string_view name_of(Cause cause) { return cause_names[static_cast<std::size_t>(cause)]; }
@@ -207,6 +259,33 @@ std::string place_name(const Report& report, const Line& line) {
   const std::string function = printable(report.functions[line.function].name);
   if (line.number == 0) return function;
   return fmt::format("{}:{}", printable(line.file.substr(line.file.rfind('/') + 1)), line.number);
+}
+
+std::string place_name(const Report& report, const Loop& loop) {
+  const std::string function = printable(report.functions[loop.function].name);
+  if (loop.first_line == 0) return fmt::format("{} at {:x}", function, loop.header);
+  const std::string file = printable(loop.file.substr(loop.file.rfind('/') + 1));
+  if (loop.first_line == loop.last_line) return fmt::format("{}:{}", file, loop.first_line);
+  return fmt::format("{}:{}-{}", file, loop.first_line, loop.last_line);
+}
+
+void explain(const Report& report, Loop& loop) {
+  CauseCycles cycles{};
+  for (const u32 n : loop.instructions) add_causes(report.instructions[n], report.width, cycles);
+  const auto most = std::ranges::max_element(cycles);
+  const u64 own = loop.counts[Column::cycles];
+  if (*most != 0 && 10 * *most >= own) {
+    loop.cause = static_cast<Cause>(most - cycles.begin());
+    loop.cause_cycles = *most;
+  }
+  const auto held_up_by_chain = [&](u32 n) {
+    const Instruction& i = report.instructions[n];
+    return i.chain.loops ? less(i.counts[Column::backend_slots], i.counts[Column::memory_slots]) : 0;
+  };
+  const auto chain = std::ranges::max_element(loop.instructions, {}, held_up_by_chain);
+  if (chain != loop.instructions.end() && 10 * held_up_by_chain(*chain) >= own * report.width && own != 0)
+    loop.slowest_chain = *chain;
+  loop.sentence = LoopWords(report, loop).sentence();
 }
 
 std::vector<Finding> find_causes(const Report& report) {

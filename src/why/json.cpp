@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "why/report.h"
+#include "why/table_columns.h"
 
 namespace pmusim::why {
 
@@ -12,7 +13,7 @@ using WhyJson = nlohmann::ordered_json;
 WhyJson json_of_counts(const Counts& counts) {
   WhyJson json;
   for (std::size_t c = 0; c < columns; ++c)
-    json[std::string(column_names()[c])] = counts[static_cast<Column>(c)];
+    json[std::string(name_of(static_cast<Column>(c)))] = counts[static_cast<Column>(c)];
   return json;
 }
 
@@ -56,6 +57,37 @@ WhyJson json_of_finding(const Report& report, const Finding& finding) {
           {"sentence", finding.sentence}};
 }
 
+WhyJson json_of_loop(const Report& report, const Loop& loop) {
+  const Distribution& trips = loop.rounds.trips;
+  WhyJson histogram = WhyJson::array();
+  for (const Distribution::Bucket& bucket : trips.buckets())
+    histogram.push_back({{"from", bucket.first}, {"to", bucket.last}, {"entries", bucket.count}});
+  WhyJson json{{"function", report.functions[loop.function].name},
+               {"file", loop.first_line == 0 ? WhyJson(nullptr) : WhyJson(loop.file)},
+               {"first_line", loop.first_line},
+               {"last_line", loop.last_line},
+               {"address", loop.header},
+               {"parent", loop.parent ? WhyJson(report.loops[*loop.parent].header) : WhyJson(nullptr)},
+               {"blocks", loop.blocks},
+               {"entries", trips.count()},
+               {"rounds", trips.sum()},
+               {"trips",
+                {{"median", trips.percentile(50)},
+                 {"p90", trips.percentile(90)},
+                 {"max", trips.max()},
+                 {"histogram", std::move(histogram)}}},
+               {"timed_rounds", loop.rounds.rounds},
+               {"round_cycles", loop.rounds.round_cycles},
+               {"cause", loop.cause ? WhyJson(name_of(*loop.cause)) : WhyJson(nullptr)},
+               {"cause_cycles", loop.cause_cycles},
+               {"slowest_chain", nullptr},
+               {"sentence", loop.sentence},
+               {"counts", json_of_counts(loop.counts)}};
+  if (loop.slowest_chain)
+    json["slowest_chain"] = json_of_instruction(report.instructions[*loop.slowest_chain]);
+  return json;
+}
+
 }  // namespace
 
 std::string json_of(const Report& report, std::optional<u32> function) {
@@ -65,15 +97,49 @@ std::string json_of(const Report& report, std::optional<u32> function) {
                {"notes", report.notes},
                {"total", json_of_counts(report.total)},
                {"findings", WhyJson::array()},
+               {"loops", WhyJson::array()},
                {"functions", WhyJson::array()}};
   for (const Finding& finding : report.findings)
     if (!function || report.lines[finding.line].function == *function)
       json["findings"].push_back(json_of_finding(report, finding));
+  for (const Loop& loop : report.loops)
+    if (!function || loop.function == *function) json["loops"].push_back(json_of_loop(report, loop));
   for (u32 n = 0; n < report.functions.size(); ++n)
     if (!function || n == *function)
       json["functions"].push_back(json_of_function(report, report.functions[n]));
   // Names are bytes of files: what is no UTF-8 is replaced.
   return json.dump(1, ' ', false, WhyJson::error_handler_t::replace);
+}
+
+std::string page_json_of(const Report& report) {
+  const auto with_names = [&](WhyJson json, u32 function) {
+    const Function& of = report.functions[function];
+    json["function"] = of.name;
+    json["linkage_name"] = of.linkage_name;
+    json["module"] = of.module;
+    return json;
+  };
+  WhyJson json{{"slots_per_cycle", report.width}, {"total", json_of_counts(report.total)},
+               {"columns", WhyJson::array()},     {"findings", WhyJson::array()},
+               {"loops", WhyJson::array()},       {"lines", WhyJson::array()}};
+  for (const TableColumn& column : table_columns) {
+    if (column.value(report.total) == 0) continue;
+    WhyJson of{name_of(column.of)};
+    if (column.and_of) of.push_back(name_of(*column.and_of));
+    json["columns"].push_back({{"head", column.head}, {"of", std::move(of)}, {"slots", column.slots}});
+  }
+  for (const Finding& finding : report.findings)
+    json["findings"].push_back(
+        with_names(json_of_finding(report, finding), report.lines[finding.line].function));
+  for (const Loop& loop : report.loops)
+    json["loops"].push_back(with_names(json_of_loop(report, loop), loop.function));
+  for (const Line& line : report.lines) {
+    WhyJson with_counts{{"file", line.number == 0 ? WhyJson(nullptr) : WhyJson(line.file)},
+                        {"line", line.number},
+                        {"counts", json_of_counts(line.counts)}};
+    json["lines"].push_back(with_names(std::move(with_counts), line.function));
+  }
+  return json.dump(-1, ' ', false, WhyJson::error_handler_t::replace);
 }
 
 }  // namespace pmusim::why

@@ -18,6 +18,7 @@ enum class Cause : u8 {
   machine_clears,
   cache_misses,
   page_walks,
+  tlb_misses,
   store_forwarding,
   address_aliasing,
   split_accesses,
@@ -57,6 +58,23 @@ struct Function {
   std::vector<u32> lines;  ///< in Report::lines, by cycles
 };
 
+/// A natural loop: code that goes round, entered at its header alone.
+struct Loop {
+  u64 header = 0;  ///< as Instruction::address
+  u32 function = 0;
+  std::string file;                   ///< of the header; empty if no line is known
+  u32 first_line = 0, last_line = 0;  ///< of the loop's code in that file and function; 0: unknown
+  u32 blocks = 0;                     ///< basic blocks
+  std::optional<u32> parent;          ///< in Report::loops: the loop around it
+  TripCounts rounds;
+  Counts counts;                  ///< of its own instructions; called functions are not in it
+  std::vector<u32> instructions;  ///< in Report::instructions
+  std::optional<Cause> cause;     ///< for most of its cycles, if for a tenth
+  u64 cause_cycles = 0;
+  std::optional<u32> slowest_chain;  ///< where the chain of results that takes most cycles passes
+  std::string sentence;
+};
+
 /// A sentence with its numbers.
 struct Finding {
   Cause cause = Cause::count_;
@@ -73,6 +91,7 @@ struct Report {
   std::vector<Function> functions;  ///< by cycles
   std::vector<Line> lines;          ///< by cycles
   std::vector<Instruction> instructions;
+  std::vector<Loop> loops;         ///< by cycles
   std::vector<Finding> findings;   ///< by cycles
   std::vector<std::string> notes;  ///< sentences on what the trace does not tell
 };
@@ -83,6 +102,10 @@ Report make_report(const Collection& collection, const annotate::Options& option
 
 /// What a finding tells: of all lines with 1 % of the cycles or more, causes of at least a tenth of theirs.
 std::vector<Finding> find_causes(const Report& report);
+/// Fills in a loop's cause, its slowest chain and its sentence.
+void explain(const Report& report, Loop& loop);
+/// "stride.c:41-44", or the function and an address where no line is known; fit for a terminal.
+std::string place_name(const Report& report, const Loop& loop);
 /// "stride.c:41", or the function where no line is known; fit for a terminal.
 std::string place_name(const Report& report, const Line& line);
 
@@ -90,6 +113,10 @@ std::string place_name(const Report& report, const Line& line);
 std::string text_of(const Report& report, std::optional<u32> function);
 /// All that is known; with `function` of it alone.
 std::string json_of(const Report& report, std::optional<u32> function);
+/// What the page needs beside a profile's report: findings, loops and lines, without their instructions.
+std::string page_json_of(const Report& report);
+/// One page for a browser, which needs no network: annotate's, with findings, loops and columns of lines.
+std::string html_of(const Collection& collection, const Report& report, const annotate::Options& options);
 
 }  // namespace pmusim::why
 

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "why/report.h"
+#include "why/table_columns.h"
 
 namespace pmusim::why {
 
@@ -26,37 +27,6 @@ std::string percent_of(u64 part, u64 whole) {
   return fmt::format("{:.0f}%", std::min(100.0, 100 * ratio(part, whole)));
 }
 
-/// A column of the tables, left out where it is empty everywhere.
-struct TableColumn {
-  const char* head;
-  u64 (*value)(const Counts&);
-  bool slots = false;  ///< shown as a share of the slots
-};
-
-template <Column... all>
-u64 sum_of(const Counts& c) {
-  return (c[all] + ...);
-}
-
-constexpr TableColumn table_columns[] = {
-    {"Mispr", sum_of<Column::mispredicts>},
-    {"L1mis", sum_of<Column::l1_misses>},
-    {"L2mis", sum_of<Column::l2_misses>},
-    {"L3mis", sum_of<Column::l3_misses>},
-    {"TLB", sum_of<Column::dtlb_misses>},
-    {"Walk", sum_of<Column::load_walks, Column::store_walks>},
-    {"StFwd", sum_of<Column::forward_blocks>},
-    {"4Kali", sum_of<Column::address_aliases>},
-    {"Split", sum_of<Column::split_loads, Column::split_stores>},
-    {"Lock", sum_of<Column::locked>},
-    {"Div", sum_of<Column::divisions>},
-    {"Clear", sum_of<Column::machine_clears>},
-    {"L1I", sum_of<Column::l1i_misses>},
-    {"Front", sum_of<Column::frontend_slots>, true},
-    {"Back", sum_of<Column::backend_slots>, true},
-    {"Bad", sum_of<Column::bad_speculation_slots>, true},
-};
-
 class Printer {
  public:
   explicit Printer(const Report& report) : report_(report) {
@@ -67,6 +37,7 @@ class Printer {
   std::string print(std::optional<u32> function) {
     print_head();
     print_findings(function);
+    print_loops(function);
     if (function) {
       print_function(report_.functions[*function]);
     } else {
@@ -99,6 +70,32 @@ class Printer {
       ++number;
     }
     if (number == 0) text_ += "\nNothing holds up 1 % of the cycles on one line.\n";
+  }
+
+  /// Those with a hundredth of the cycles.
+  void print_loops(std::optional<u32> function) {
+    std::size_t number = 0;
+    for (const Loop& loop : report_.loops) {
+      const u64 cycles = loop.counts[Column::cycles];
+      if (function && loop.function != *function) continue;
+      if (number == most_rows || 100 * cycles < report_.total[Column::cycles]) break;
+      if (number++ == 0)
+        text_ += fmt::format("\nLoops\n{:>11} {:>5} {:>6} {:>7} {:>7} {:>7} {:>7} {:>9} {:>5}  Loop\n", "",
+                             "Share", "Cycles", "Entries", "Median", "p90", "Max", "Cyc/round", "IPC");
+      const Distribution& trips = loop.rounds.trips;
+      text_ += fmt::format(" {} {:>5} {:>6} {:>7} {:>7} {:>7} {:>7} {:>9} {:>5.2f}  {} in {}{}\n",
+                           bar(cycles), percent_of(cycles, report_.total[Column::cycles]), compact(cycles),
+                           compact(trips.count()), compact(trips.percentile(50)),
+                           compact(trips.percentile(90)), compact(trips.max()), cycles_of_round(loop),
+                           ratio(loop.counts[Column::instructions], cycles), place_name(report_, loop),
+                           printable(report_.functions[loop.function].name),
+                           loop.cause ? fmt::format(": {}", name_of(*loop.cause)) : "");
+    }
+  }
+
+  static std::string cycles_of_round(const Loop& loop) {
+    if (loop.rounds.rounds == 0) return "-";
+    return fmt::format("{:.1f}", ratio(loop.rounds.round_cycles, loop.rounds.rounds));
   }
 
   std::string bar(u64 cycles) const {

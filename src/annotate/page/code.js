@@ -116,7 +116,7 @@ function listing(s, f, covered) {
   const all = make('table', { role: 'table' }, make('caption.unseen', {}, `Code of ${s.name}`),
     make('thead', { role: 'rowgroup' }, make('tr', { role: 'row' }, make('td.arrows', { role: 'cell' }),
       headings.map(([h, kind, title]) => make(kind ? `th.${kind}` : 'th', { scope: 'col', role: 'columnheader', title: title ?? null }, h)))), body);
-  const box = make('div.code', {}, all);
+  const box = make(covered ? 'div.code' : 'div.code.plain', {}, all);
   const finish = () => {
     if (!box.isConnected) return;
     arrows(box, f, rowOf);
@@ -160,7 +160,7 @@ function instructionRow(s, i, { whole, most, covered, timed }, block) {
 // Places in the function itself are named by their offset alone.
 function instructionCell(s, whole) {
   const text = whole.replace(`<${s.name}+`, '<+'), end = text.indexOf(' ');
-  const attributes = { role: 'cell', title: text.length > 60 ? whole : null };
+  const attributes = { role: 'cell', title: text.length > 30 ? whole : null };
   return end < 0 ? make('td.text', attributes, make('b', {}, text)) : make('td.text', attributes, make('b', {}, text.slice(0, end)), text.slice(end));
 }
 const cycles = (b) => `${Math.floor(b.cycles.sum / b.cycles.executions)}${b.ipc !== null ? ` (${b.ipc.toFixed(2)})` : ''}`;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 const report = JSON.parse(document.getElementById('report').textContent);
 const sources = JSON.parse(document.getElementById('sources').textContent);
+const why = JSON.parse(document.getElementById('why').textContent);
 // What the reader has chosen: event, view, function, word sought, instruction to point at.
-const state = { event: 0, view: 'functions', chosen: null, sought: '', lit: null };
+const state = { event: 0, view: 'functions', chosen: null, sought: '', frame: '', lit: null };
 
 // --- small words -----------------------------------------------------------------------------------------
 const count = (n) => Number(n).toLocaleString('en-US');
@@ -37,7 +38,7 @@ const svg = (tag, attributes = {}) => {
 const total = () => report.events[state.event]?.period ?? 0;
 const period = (weights) => weights[state.event]?.period ?? 0;
 const share = (weights) => percent(period(weights), total());
-const symbol = (index) => (index === null ? null : report.symbols[index]);
+const symbol = (index) => (index === null ? null : report.symbols[index] ?? null);
 const nameOf = (index) => symbol(index)?.name ?? '[unknown]';
 // Without the list of parameters, as people say it.
 function spoken(name) {
@@ -116,15 +117,38 @@ const bar = (parts, label) =>
     parts.map(([p, kind]) => make(kind ? `i.${kind}` : 'i', { style: `width:${Math.min(p, 100)}%` })));
 const heat = (p) => `--heat:${Math.min(100, p).toFixed(1)}%`;
 
-// columns: [heading, cell of row, class]
+// What does not fit is cut off by its style, and whole at hover and focus.
+const short = (text, whole = text) =>
+  make('span.short', { title: whole, tabindex: text.length > 32 ? 0 : null }, text);
+
+// columns: [heading, cell of row, class, what to sort by (else the text)]
 function table(caption, columns, items) {
   if (items.length === 0) return make('p.empty', {}, 'Nothing of this in the profile.');
-  return make('div.scroll', {},
-    make('table.ranking', {}, make('caption.unseen', {}, caption),
-      make('thead', {}, make('tr', {}, columns.map(([heading, , kind]) => make(kind ? `th.${kind}` : 'th', { scope: 'col' }, heading)))),
-      make('tbody', {}, items.map((row) =>
-        make('tr', {}, columns.map(([, cell, kind]) => make(kind ? `td.${kind}` : 'td', {}, cell(row))))))));
+  const body = make('tbody'), headings = [];
+  let rows_ = items;
+  const fill = () => body.replaceChildren(...rows_.slice(0, mostRows).map((row) =>
+    make('tr', {}, columns.map(([, cell, kind]) => make(kind ? `td.${kind}` : 'td', {}, cell(row))))));
+  const sort = (n) => {
+    const [, cell, , by] = columns[n], was = headings[n].getAttribute('aria-sort');
+    const textOf = (row) => { const c = cell(row); return c?.textContent ?? (Array.isArray(c) ? '' : String(c ?? '')); };
+    const key = new Map(items.map((row) => [row, by ? by(row) : textOf(row)]));
+    const up = was === 'descending' || (was === 'none' && !by);
+    rows_ = [...items].sort((a, b) => (up ? 1 : -1) *
+      (by ? key.get(a) - key.get(b) : key.get(a).localeCompare(key.get(b), 'en', { numeric: true })));
+    for (const th of headings) if (th.hasAttribute('aria-sort')) th.setAttribute('aria-sort', 'none');
+    headings[n].setAttribute('aria-sort', up ? 'ascending' : 'descending');
+    fill();
+  };
+  columns.forEach(([heading, , kind], n) => headings.push(heading === ''
+    ? make(kind ? `th.${kind}` : 'th', { scope: 'col' })
+    : make(kind ? `th.${kind}` : 'th', { scope: 'col', 'aria-sort': 'none' },
+      make('button.sort', { type: 'button', title: `Sort by ${heading}`, onclick: () => sort(n) }, heading))));
+  fill();
+  return make('div', {}, make('div.scroll', { tabindex: 0, role: 'region', 'aria-label': caption },
+    make('table.ranking', {}, make('caption.unseen', {}, caption), make('thead', {}, make('tr', {}, headings)), body)),
+  items.length > mostRows ? make('p.empty', {}, `The first ${count(mostRows)} of ${count(items.length)} rows.`) : null);
 }
+const mostRows = 1000;
 const open = (index, address, label) => {
   const s = symbol(index);
   if (!s || s.function === null) return label;

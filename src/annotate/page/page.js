@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // --- the page ----------------------------------------------------------------------------------------------------------
-const views = [
+const everyView = [
+  ...whyViews,
   ['functions', 'Functions', functions], ['lines', 'Lines', lines], ['branches', 'Branches', branches],
   ['paths', 'Hot paths', paths], ['flame', 'Flame graph', flame], ['modules', 'Modules', modules],
 ];
+// A replay that counts everything has no branch stacks.
+const views = everyView.filter(([key]) => !why || !['branches', 'paths'].includes(key));
 
 function show(name, index = null, address = null) {
   state.view = name;
@@ -23,7 +26,8 @@ const remember = () =>
 function figures() {
   const event = report.events[state.event], t = report.totals;
   const all = [];
-  if (event) all.push(['Samples', event.samples], [event.name, event.period]);
+  if (why) all.push(['Cycles', why.total.cycles], ['Instructions', why.total.instructions], ['IPC', ipcOf({ counts: why.total }).toFixed(2)]);
+  else if (event) all.push(['Samples', event.samples], [event.name, event.period]);
   if (t.branch_entries > 0) {
     const right = report.branches.reduce((sum, b) => sum + b.predicted, 0), wrong = report.branches.reduce((sum, b) => sum + b.mispredicted, 0);
     all.push(['Branches seen', t.branch_entries]);
@@ -31,6 +35,15 @@ function figures() {
   }
   document.getElementById('figures').replaceChildren(...all.map(([name, value]) =>
     make('div', {}, make('dt', {}, name), make('dd', { title: typeof value === 'string' ? value : count(value) }, typeof value === 'string' ? value : brief(value)))));
+}
+
+// The code of the hottest function, at its hottest instruction.
+function showHottest() {
+  const hottest = ranked().find(({ s }) => s.function !== null);
+  if (!hottest) { show('functions'); return; }
+  const { instructions } = unpacked(hottest.s.function);
+  const heaviest = instructions.reduce((a, b) => (a && period(a.weights) >= period(b.weights) ? a : b), null);
+  show('functions', hottest.index, heaviest && period(heaviest.weights) > 0 ? heaviest.address : null);
 }
 
 function makeTabs() {
@@ -67,7 +80,8 @@ function makeEvents() {
 }
 
 function begin() {
-  document.title = `${base(report.input)} – profile`;
+  document.title = `${base(report.input)} – ${why ? 'why' : 'profile'}`;
+  document.getElementById('last-view').textContent = views.length;
   document.getElementById('title').textContent = base(report.input);
   document.getElementById('about').title = `${report.input}: ${report.command_line}`;
   document.getElementById('about').replaceChildren(make('code', {}, report.command_line), report.cpu ? ` on ${report.cpu}` : '');
@@ -88,6 +102,7 @@ function begin() {
   });
   const [, wanted, index] = /^#([a-z]+)(?:=(\d+))?$/.exec(location.hash) ?? [];
   const known = views.some(([key]) => key === wanted);
-  show(known ? wanted : 'functions', index !== undefined && report.symbols[index] ? Number(index) : null);
+  if (known) show(wanted, index !== undefined && report.symbols[index] ? Number(index) : null);
+  else showHottest();
 }
 begin();

@@ -64,7 +64,7 @@ TEST_P(WhyPlanted, LineComesFirstWithItsCause) {
 INSTANTIATE_TEST_SUITE_P(Causes, WhyPlanted,
                          testing::Values("page_walks", "mispredicts", "division", "dependency_chain",
                                          "store_forwarding", "split_accesses", "address_aliasing", "locked",
-                                         "front_end", "load_latency"),
+                                         "front_end", "load_latency", "tlb_misses"),
                          [](const auto& cause) { return std::string(cause.param); });
 
 /// Their pages are as many as their lines, so that walks are a cause as well.
@@ -86,6 +86,16 @@ TEST(WhyStride, OfStoresIsNamedWithTheFullStoreBuffer) {
   const std::string sentence = sentence_of_marked("store_buffer");
   EXPECT_THAT(sentence, HasSubstr(" wait for a free place in the store buffer: 48396 stores"));
   EXPECT_THAT(sentence, HasSubstr("stride 4160 bytes (100 % of them)"));
+}
+
+/// Its line is the hottest; that it is shared shows between CPUs only, and a note says where to look.
+TEST(WhyThreads, OnOneCpuShowNoFalseSharingAndANoteSaysSo) {
+  const json report = why({planted("false_sharing")});
+  EXPECT_EQ(report["functions"][0]["lines"][0]["line"], marked_line("false_sharing"));
+  EXPECT_THAT(report["notes"].dump(), HasSubstr("false sharing costs nothing"));
+  const Output text = run({pmusim(), "why", "-q", planted("false_sharing")});
+  EXPECT_THAT(text.err, HasSubstr("pmusim mem report names the lines of memory that they share"));
+  EXPECT_EQ(why({planted("locked")})["notes"].size(), 0u);
 }
 
 /// Three loads over 64 MiB, one for every 4160 bytes; 30000 branches on a bit of a shift register.
@@ -119,7 +129,9 @@ const std::vector<std::pair<std::string, std::string>>& events() {
       {"l2_misses", "mem_load_retired.l2_miss:u"},
       {"l3_misses", "mem_load_retired.l3_miss:u"},
       {"load_walks", "mem_inst_retired.stlb_miss_loads:u"},
+      {"store_walks", "mem_inst_retired.stlb_miss_stores:u"},
       {"split_loads", "mem_inst_retired.split_loads:u"},
+      {"split_stores", "mem_inst_retired.split_stores:u"},
       {"locked", "mem_inst_retired.lock_loads:u"},
       {"forward_blocks", "ld_blocks.store_forward:u"},
       {"address_aliases", "ld_blocks_partial.address_alias:u"},
@@ -169,7 +181,8 @@ void expect_sums_of_stat(const std::string& trace, const std::string& model) {
 TEST(WhySums, AreWhatStatCounts) {
   for (const char* const model : {"icelake", "skylake"}) {
     expect_sums_of_stat(recorded("branches", {"400"}), model);
-    for (const char* const cause : {"cache_misses", "mispredicts", "store_forwarding", "front_end"})
+    for (const char* const cause : {"cache_misses", "mispredicts", "store_forwarding", "front_end",
+                                    "tlb_misses", "split_accesses", "locked"})
       expect_sums_of_stat(planted(cause), model);
   }
 }

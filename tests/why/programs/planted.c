@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Loops with one cause each for being slow, chosen by name. The line at fault is marked with that name.
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -92,6 +93,29 @@ static uint64_t load_latency(void) {
   return at;
 }
 
+// One load in each of 256 pages, in as many lines: more than a first-level TLB holds, fewer than L1.
+static uint64_t tlb_misses(void) {
+  uint64_t at = 0;
+  for (int round = 0; round < 200; ++round)
+    for (uint64_t n = 0; n < 256; ++n)
+      at = *(volatile uint64_t*)(memory + n * (page + 64) + at);  // planted: tlb_misses
+  return at;
+}
+
+static volatile uint64_t side_by_side[2] __attribute__((aligned(64)));
+
+static void* add_to_own(void* own) {
+  for (int n = 0; n < 30000; ++n) ++*(volatile uint64_t*)own;  // planted: false_sharing
+  return NULL;
+}
+
+static uint64_t false_sharing(void) {
+  pthread_t threads[2];
+  for (int n = 0; n < 2; ++n) pthread_create(&threads[n], NULL, add_to_own, (void*)&side_by_side[n]);
+  for (int n = 0; n < 2; ++n) pthread_join(threads[n], NULL);
+  return side_by_side[0] + side_by_side[1];
+}
+
 static uint64_t store_buffer(void) {
   for (int round = 0; round < 3; ++round)
     for (uint64_t at = 0; at + 8 <= sizeof large; at += 4160)
@@ -114,6 +138,8 @@ int main(int argc, char** argv) {
                 {"locked", locked},
                 {"front_end", front_end},
                 {"load_latency", load_latency},
+                {"tlb_misses", tlb_misses},
+                {"false_sharing", false_sharing},
                 {"store_buffer", store_buffer}};
   for (unsigned n = 0; argc == 2 && n < sizeof causes / sizeof *causes; ++n)
     if (strcmp(argv[1], causes[n].name) == 0) {

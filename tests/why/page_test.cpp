@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// The page of pmusim why as a browser shows it: what --json says, and nothing wider than the window.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/end_to_end/command.h"
+
+namespace pmusim::test::why_page_test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The page of a planted program. `name` is the program's file.
+class WhyPage : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!installed("chromium")) GTEST_SKIP() << "needs chromium to show the page";
+  }
+  void make(const std::string& name = "planted") {
+    const std::string program = directory_.file(name), trace = directory_.file("T");
+    std::filesystem::copy_file(TEST_PLANTED, program);
+    ASSERT_EQ(run({pmusim(), "trace", "record", "-o", trace, "--", program, "cache_misses"}).status, 0);
+    report = json::parse(run({pmusim(), "why", "-q", "--json", trace}).out);
+    const Output output = run({pmusim(), "why", "-q", "--html", html_, trace});
+    ASSERT_EQ(output.status, 0) << output.err;
+    ASSERT_EQ(output.out, "");
+  }
+  /// What the browser makes of it after `script`; `log(text)` writes into it.
+  std::string shown(const std::string& script) {
+    std::ofstream(html_, std::ios::app) << R"(<script>
+      const written = document.createElement('pre');
+      written.id = 'log';
+      document.body.append(written);
+      const log = (text) => { written.textContent += `${text}\n`; };
+      const view = (name) => document.querySelector(`[data-view=${name}]`).click();
+      )" << script << "</script>";
+    return browse(html_);
+  }
+  std::string browse(const std::string& file) {
+    return run({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                "--user-data-dir=" + directory_.file("browser"), "--virtual-time-budget=5000",
+                "--window-size=2000,1000", "--dump-dom", "file://" + file})
+        .out;
+  }
+  static std::string log_in(const std::string& dom) {
+    const std::size_t at = dom.find("<pre id=\"log\">");
+    return at == dom.npos ? "" : dom.substr(at, dom.find("</pre>", at) - at);
+  }
+
+  ScratchDirectory directory_;
+  std::string html_ = directory_.file("why.html");
+  json report;
+};
+
+TEST_F(WhyPage, SaysWhatTheJsonSays) {
+  make();
+  const std::string log = log_in(shown(R"(
+    view('why');
+    log(document.querySelector('.findings li:first-child p:last-child').textContent);
+    view('costs');
+    log('cells ' + [...document.querySelectorAll('tbody tr:first-child td')].map((td) => td.textContent).join(' | '));
+    log('rows ' + document.querySelectorAll('tbody tr').length);
+    view('loops');
+    log('loop ' + [...document.querySelectorAll('tbody tr:first-child td')].map((td) => td.textContent).join(' | '));
+    view('flame');
+    log(document.querySelector('.flame button').title);
+    )"));
+  EXPECT_THAT(log, HasSubstr(report["findings"][0]["sentence"].get<std::string>()));
+  const json& line = report["functions"][0]["lines"][0];
+  const std::string cells = log.substr(log.find("cells "), log.find("rows ") - log.find("cells "));
+  EXPECT_THAT(cells, HasSubstr(fmt::format("planted.c:{} | cache_misses", line["line"].get<unsigned>())));
+  EXPECT_THAT(cells, HasSubstr(fmt::format("{}", line["counts"]["cycles"].get<u64>() / 1000)));
+  std::size_t all_lines = 0;
+  for (const json& function : report["functions"]) all_lines += function["lines"].size();
+  EXPECT_THAT(log, HasSubstr(fmt::format("rows {}\n", all_lines)));
+  const json& loop = report["loops"][0];
+  EXPECT_THAT(log, HasSubstr(fmt::format("loop {:.2f}%", 100 * loop["counts"]["cycles"].get<double>() /
+                                                             report["total"]["cycles"].get<double>())));
+  EXPECT_THAT(log, HasSubstr("all: 100.00%"));
+}
+
+TEST_F(WhyPage, OpensAtTheHottestInstruction) {
+  make();
+  const std::string log = log_in(shown(R"(
+    setTimeout(() => log(`at ${document.querySelector('tr.lit').dataset.address} `
+      + document.querySelector('[aria-selected=true]').dataset.view), 500);)"));
+  u64 address = 0, most = 0;
+  for (const json& line : report["functions"][0]["lines"])
+    for (const json& instruction : line["instructions"])
+      if (const u64 cycles = instruction["counts"]["cycles"]; cycles > most) {
+        most = cycles;
+        address = instruction["address"];
+      }
+  EXPECT_THAT(log, HasSubstr(fmt::format("at {:x} functions", address)));
+}
+
+TEST_F(WhyPage, SortsItsTablesByAnyColumn) {
+  make();
+  const std::string log = log_in(shown(R"(
+    view('costs');
+    const heading = (name) => [...document.querySelectorAll('.sort')].find((b) => b.textContent === name);
+    const column = (name) => {
+      const at = [...document.querySelectorAll('thead th')].findIndex((th) => th.textContent === name);
+      return [...document.querySelectorAll('tbody tr')].map((tr) => Number(tr.cells[at].textContent.replaceAll(',', '')));
+    };
+    const ordered = (all) => all.every((value, n) => n === 0 || all[n - 1] >= value);
+    heading('IPC').click();
+    log(`down ${ordered(column('IPC'))} ${heading('IPC').closest('th').getAttribute('aria-sort')}`);
+    heading('IPC').click();
+    log(`up ${ordered(column('IPC').reverse())} ${heading('IPC').closest('th').getAttribute('aria-sort')}`);)"));
+  EXPECT_THAT(log, HasSubstr("down true descending\nup true ascending"));
+}
+
+TEST_F(WhyPage, FlameGraphZoomsAndSearches) {
+  make();
+  const std::string log = log_in(shown(R"(
+    view('flame');
+    const frame = (name) => [...document.querySelectorAll('.flame button')].find((b) => b.title.startsWith(`${name}: `));
+    log(`text ${frame('cache_misses').textContent}`);
+    const search = document.getElementById('flame-search');
+    search.value = 'cache_miss';
+    search.dispatchEvent(new Event('input'));
+    log(`found ${document.querySelectorAll('.flame .found').length} ${document.getElementById('flame-found').textContent}`);
+    frame('cache_misses').click();
+    log(`wide ${frame('cache_misses').style.width} ${document.getElementById('flame-all').disabled}`);
+    document.getElementById('flame-all').click();
+    log(`all ${document.querySelector('.flame button').style.width}`);)"));
+  const std::string share =
+      fmt::format("{:.1f}", 100 * report["functions"][0]["counts"]["cycles"].get<double>() /
+                                report["total"]["cycles"].get<double>());
+  EXPECT_THAT(log, HasSubstr("text cache_misses " + share.substr(0, share.find('.'))));
+  EXPECT_THAT(log, HasSubstr("found 1 " + share.substr(0, share.find('.'))));
+  EXPECT_THAT(log, HasSubstr("wide 100% false\nall 100%"));
+}
+
+TEST_F(WhyPage, IsNowhereWiderThanTheWindow) {
+  make();
+  std::ofstream(html_, std::ios::app) << R"(<script>setTimeout(() => {
+    for (const tab of document.querySelectorAll('[role=tab]')) {
+      tab.click();
+      const cut = (e) => e.closest('.scroll, nav, svg, .unseen, .skip, .flame, .short, .list ol') || getComputedStyle(e.parentElement).overflow === 'hidden';
+      const wide = [...document.querySelectorAll('body *')].filter((e) => !cut(e) && e.getBoundingClientRect().right > innerWidth + 1);
+      const sideways = document.documentElement.scrollWidth > innerWidth;
+      parent.postMessage(`${innerWidth} ${tab.dataset.view} ${wide.length} ${sideways}`, '*');
+    }
+  }, 500);</script>)";
+  // A window has a least width, which a frame has not.
+  const std::string frames = directory_.file("frames.html");
+  {
+    std::ofstream file(frames);
+    file << "<html><body><pre id=\"log\"></pre>";
+    for (const int width : {390, 768, 1280, 1920})
+      file << fmt::format("<iframe src=\"file://{}\" style=\"border:0;width:{}px;height:900px\"></iframe>",
+                          html_, width);
+    file << "<script>onmessage = (e) => { document.getElementById('log').textContent += `${e.data}\\n`; };"
+            "</script></body></html>";
+  }
+  const std::string log = log_in(browse(frames));
+  for (const int width : {390, 768, 1280, 1920})
+    for (const char* const view : {"why", "loops", "costs", "functions", "lines", "flame", "modules"})
+      EXPECT_THAT(log, HasSubstr(fmt::format("{} {} 0 false\n", width, view)));
+}
+
+TEST_F(WhyPage, ShowsHostileNamesAsText) {
+  make("<img src=x onerror=alert(1)>");
+  const std::string dom =
+      shown("view('modules'); log('names ' + document.querySelector('tbody').textContent);");
+  EXPECT_THAT(dom.substr(0, dom.find("<script type=")), Not(HasSubstr("<img")));
+  EXPECT_THAT(log_in(dom), HasSubstr("names "));
+  EXPECT_THAT(log_in(dom), HasSubstr("&lt;img src=x onerror=alert(1)&gt;"));
+}
+
+TEST_F(WhyPage, NeedsNoNetwork) {
+  make();
+  const std::string page = read_file(html_);
+  for (const char* const word : {"src=\"http", "href=\"http", "url(http", "fetch(", "import("})
+    EXPECT_THAT(page, Not(HasSubstr(word)));
+}
+
+TEST_F(WhyPage, WithoutAFolderIsRefused) {
+  make();
+  const Output refused =
+      run({pmusim(), "why", "-q", "--html", "/no/such/folder/x.html", directory_.file("T")});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("/no/such/folder"));
+}
+
+}  // namespace
+}  // namespace pmusim::test::why_page_test
