@@ -24,6 +24,7 @@ void add_trace_formats(CLI::App& trace);
 void add_stat(CLI::App& app, CommandLine line);
 void add_record(CLI::App& app, CommandLine line);
 void add_why(CLI::App& app, CommandLine line);
+void add_mem(CLI::App& app, CommandLine line);
 void add_run(CLI::App& app, CommandLine line);
 void add_script(CLI::App& app);
 void add_report(CLI::App& app);

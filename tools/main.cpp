@@ -28,6 +28,7 @@ void add_commands(CLI::App& app, const CommandLine& line) {
   add_stat(app, line);
   add_record(app, line);
   add_why(app, line);
+  add_mem(app, line);
   add_run(app, line);
   add_script(app);
   add_report(app);

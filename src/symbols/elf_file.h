@@ -65,6 +65,8 @@ class ElfFile {
 /// The functions of the symbol table in sections of type `table` (SHT_SYMTAB, SHT_DYNSYM), by address, one
 /// for each address, cut where the next begins.
 std::vector<Symbol> function_symbols(const ElfFile& file, u32 table);
+/// Variables that have a size, as addresses of the file.
+std::vector<Symbol> object_symbols(const ElfFile& file, u32 table);
 /// Names "f@plt" for the stubs of the procedure linkage table.
 std::vector<Symbol> plt_symbols(const ElfFile& file);
 /// The code between the symbols of a stripped file: cut where functions begin as far as its table for

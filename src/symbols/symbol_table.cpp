@@ -30,6 +30,11 @@ bool is_function(const GElf_Sym& symbol) {
   return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF && symbol.st_name != 0;
 }
 
+bool is_variable(const GElf_Sym& symbol) {
+  return GELF_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
+         symbol.st_shndx != SHN_ABS && symbol.st_size != 0 && symbol.st_name != 0;
+}
+
 std::vector<Symbol> without_aliases(std::vector<Candidate> candidates) {
   std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
     return std::tuple(a.symbol.start, a.rank()) < std::tuple(b.symbol.start, b.rank());
@@ -97,13 +102,15 @@ std::optional<u64> first_stub(const ElfFile& file, int stubs) {
 
 }  // namespace
 
-std::vector<Symbol> function_symbols(const ElfFile& file, u32 type) {
+namespace {
+
+std::vector<Symbol> chosen_symbols(const ElfFile& file, u32 type, bool (*is_chosen)(const GElf_Sym&)) {
   const auto table = find_table(file, type);
   if (!table) return {};
   std::vector<Candidate> found;
   GElf_Sym symbol;
   for (int i = 0; i < table->count(); ++i) {
-    if (gelf_getsym(table->rows, i, &symbol) == nullptr || !is_function(symbol)) continue;
+    if (gelf_getsym(table->rows, i, &symbol) == nullptr || !is_chosen(symbol)) continue;
     const char* const name = elf_strptr(file.get(), table->header.sh_link, symbol.st_name);
     if (name == nullptr || *name == 0 || symbol.st_size > ~symbol.st_value) continue;
     found.push_back({{symbol.st_value, symbol.st_value + symbol.st_size, name},
@@ -112,6 +119,15 @@ std::vector<Symbol> function_symbols(const ElfFile& file, u32 type) {
   std::vector<Symbol> symbols = without_aliases(std::move(found));
   settle_ends(symbols);
   return symbols;
+}
+
+}  // namespace
+
+std::vector<Symbol> function_symbols(const ElfFile& file, u32 type) {
+  return chosen_symbols(file, type, is_function);
+}
+std::vector<Symbol> object_symbols(const ElfFile& file, u32 type) {
+  return chosen_symbols(file, type, is_variable);
 }
 
 std::vector<Symbol> plt_symbols(const ElfFile& file) {
