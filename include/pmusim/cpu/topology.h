@@ -11,9 +11,8 @@
 
 /// A machine of many CPUs as data:
 /// @code
-/// const auto machine = parse_machine("alderlake:8p8e");
-/// if (!machine) return complain(machine.error().message);
-/// for (const LogicalCpu& cpu : machine->cpus) std::cout << machine->types[cpu.type].title << '\n';
+/// const Topology machine = parse_machine("alderlake:8p8e").value();
+/// for (const LogicalCpu& cpu : machine.cpus) std::cout << machine.types[cpu.type].title << '\n';
 /// @endcode
 namespace pmusim {
 
