@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <utility>
 
 #include "core/branch_outcome.h"
@@ -61,6 +62,7 @@ Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
 CoreEngine::CoreEngine(const CpuModel& model, const CoreParameters& p, BranchUnit branches)
     : parameters_(p),
       issue_order_(p.issue_order),
+      tracks_loads_(p.slow_address_cycles != 0),
       address_delay_(p.issue_order == IssueOrder::in_order ? p.l1d.latency_cycles - 1 : 0),
       costs_(costs_of(p)),
       branches_(branches),
@@ -168,8 +170,13 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
 [[gnu::always_inline]] inline void CoreEngine::deliver(const LoweredInstruction& instruction,
                                                        FrontEnd::Delivery& delivery) {
   const u64 wanted = pipeline_.next_dispatch();
-  const FrontEnd::Code code{instruction.ip, instruction.length, instruction.uops,
-                            instruction.length_changing_prefix};
+  const FrontEnd::Code code{instruction.ip,
+                            instruction.length,
+                            instruction.uops,
+                            instruction.length_changing_prefix,
+                            instruction.opcode_offset,
+                            instruction.may_pair != 0,
+                            instruction.uncached != 0};
   const u64 delivered = front_end_.deliver(code, wanted, execution_.signals, delivery);
   if (delivered > wanted) pipeline_.stall_fetch(delivered);
 }
@@ -185,7 +192,46 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
   if (instruction.loads()) pipeline_.make_room_for_load(reported);
   pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch(), reported), reported);
   deliver(instruction, delivery);
-  return pipeline_.dispatch(instruction.uops, reported);
+  if (instruction.parts) pipeline_.keep_together();
+  if (instruction.stack != x86::StackUse::none) sync_stack(instruction);
+  return pipeline_.dispatch(instruction.slots() + sync_uops_, reported);
+}
+
+// RSP itself is what it was before pushes and pops, which the stack engine adds up at decode, until an
+// instruction needs it: a uop then brings it up to date, and so it does when the sum has no more room.
+void CoreEngine::sync_stack(const LoweredInstruction& lowered) {
+  using x86::StackUse;
+  constexpr int most_bytes = 127;
+  const bool uses = lowered.stack == StackUse::uses || lowered.stack == StackUse::uses_and_moves;
+  if (stack_moved_bytes_ != 0 && (uses || std::abs(stack_moved_bytes_) > most_bytes)) {
+    stack_moved_bytes_ = 0;
+    sync_uops_ = 1;
+    ++execution_.quantities[static_cast<unsigned>(Quantity::uops)];
+    ++execution_.quantities[static_cast<unsigned>(Quantity::uops_issued)];
+    Ready& rsp = registers_[static_cast<unsigned>(Gpr::rsp)];
+    const u64 from = std::max(rsp.cycle(), pipeline_.next_dispatch());
+    rsp = {ports_.place(costs_->of(InstructionForm::alu).uses[0].ports, from) + 1, WaitingFor::execution};
+  }
+  if (lowered.stack == StackUse::uses) return;
+  constexpr int bytes = 8;
+  stack_moved_bytes_ += lowered.stores() ? -bytes : bytes;
+}
+
+// Until Skylake a load of which the base was loaded, and is not far from there, has its data a cycle sooner
+// (uops.info; Intel's optimization manual, 2.4.5.2 of the edition for Haswell).
+bool CoreEngine::is_slow(const LoweredInstruction& load, const x86::Instruction& instruction) const {
+  return load.may_be_slow && (load.always_slow || (loaded_registers_ >> instruction.memory[0].base & 1) == 0);
+}
+
+// What it reads beside its destination is needed earlier than that.
+CoreEngine::Ready CoreEngine::late_ready(const LoweredInstruction& lowered, u64 cycle) const {
+  Ready latest{cycle, WaitingFor::execution};
+  for (const u8 each : lowered.sources) {
+    const bool own = std::ranges::find(lowered.results, each) != lowered.results.end();
+    const Ready& source = registers_[each];
+    latest = latest.later(own ? source : Ready{source.cycle() + lowered.work.early_cycles, source.reason()});
+  }
+  return latest;
 }
 
 // When the first of its uops starts; latencies count from there. A unit must be free then.
@@ -217,18 +263,23 @@ template <IssueOrder order>
   if (lowered.operands != 0 || lowered.rep) data = take_accesses(lowered);
   constexpr bool in_order = order == IssueOrder::in_order;
   const u64 earliest = in_order ? std::max(dispatched, last_start_) : dispatched;
-  Ready result =
-      lowered.masked ? ready(instruction.registers_read, earliest) : ready(lowered.sources, earliest);
+  Ready result = lowered.masked                   ? ready(instruction.registers_read, earliest)
+                 : lowered.work.early_cycles != 0 ? late_ready(lowered, earliest)
+                                                  : ready(lowered.sources, earliest);
   u64 started = result.cycle(), addressed = 0;
   if (lowered.accesses != 0)
     addressed = (lowered.masked ? ready(instruction.address_registers, earliest)
                                 : ready(lowered.address_sources, earliest))
                     .cycle();
+  if (lowered.stack != x86::StackUse::none)
+    addressed = std::max(addressed, registers_[static_cast<unsigned>(Gpr::rsp)].cycle());
   if (lowered.loads()) {
     const u64 from = addressed > earliest ? addressed + address_delay_ : earliest;
     started = ports_.place(costs_->load_ports, in_order ? std::max(from, result.cycle()) : from);
     const LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
-    result = result.later({loaded.ready_cycle - address_delay_, loaded.waiting_for});
+    const u64 slow = is_slow(lowered, instruction) ? parameters_.slow_address_cycles : 0;
+    result = result.later(
+        {loaded.ready_cycle - address_delay_ + slow + lowered.work.early_cycles, loaded.waiting_for});
   }
   // In order, an instruction that loads has its operation done behind the load.
   const u64 start = in_order && lowered.loads() && !lowered.locked
@@ -252,6 +303,11 @@ template <IssueOrder order>
 
 void CoreEngine::write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result) {
   for (const u8 each : lowered.results) registers_[each] = result;
+  if (tracks_loads_) {
+    const u64 written = instruction.registers_written & low_bits(16);
+    const bool load = lowered.loads() && lowered.work.latency_cycles == 0;
+    loaded_registers_ = load ? loaded_registers_ | written : loaded_registers_ & ~written;
+  }
   if (!lowered.masked) return;
   for (x86::RegisterMask left = instruction.registers_written; left != 0; left &= left - 1)
     registers_[static_cast<unsigned>(std::countr_zero(left))] = result;
@@ -311,6 +367,7 @@ template <IssueOrder order>
   if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch(lowered);
   if (lowered.serializing) pipeline_.drain();
   const Pipeline::Dispatched dispatched = dispatch(lowered, passed.delivery);
+  const bool synced = std::exchange(sync_uops_, 0) != 0;
   const Ready result = execute<order>(instruction, lowered, dispatched.last_cycle);
   passed.taken = false;
   passed.prediction = Prediction::right;
@@ -328,7 +385,7 @@ template <IssueOrder order>
   if (!(execution_.signals ^ hits_[lowered.accesses]).empty()) unusual_.push_back(static_cast<u32>(number));
   passed.accesses = static_cast<u32>(execution_.accesses.size());
   // What happens all the time is reported now and then, with what is rare.
-  if (ports_.take_reported() || MemoryHierarchy::has_added(execution_.quantities))
+  if (ports_.take_reported() || synced || MemoryHierarchy::has_added(execution_.quantities))
     requests_.push_back({number, std::exchange(execution_.quantities, {})});
 }
 

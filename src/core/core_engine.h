@@ -150,6 +150,9 @@ class CoreEngine {
   Pipeline::Dispatched dispatch(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void transact(const x86::Instruction& instruction, std::size_t number);
+  bool is_slow(const LoweredInstruction& load, const x86::Instruction& instruction) const;
+  void sync_stack(const LoweredInstruction& lowered);
+  Ready late_ready(const LoweredInstruction& lowered, u64 cycle) const;
   u64 place(const LoweredInstruction& lowered, u64 ready);
   u64 place_all(const InstructionCost& cost, u64 ready);
   template <IssueOrder order>
@@ -166,6 +169,7 @@ class CoreEngine {
 
   CoreParameters parameters_;
   IssueOrder issue_order_;
+  bool tracks_loads_;
   /// In order: the stage that computes addresses stands before the cache, and the one that computes results
   /// behind it. So a loaded value is there for the next instruction, and a result late for an address.
   unsigned address_delay_;
@@ -181,6 +185,9 @@ class CoreEngine {
   bool time_is_recorded_ = false;                                 // in this trace
   std::array<Ready, LoweredInstruction::registers> registers_{};  // by bit of x86::RegisterMask
   u64 last_start_ = 0;                                            // where instructions start in order
+  u64 loaded_registers_ = 0;                                      // general ones, whose value a load has left
+  int stack_moved_bytes_ = 0;  // that the stack engine has not told RSP itself
+  unsigned sync_uops_ = 0;     // of the instruction at hand
   static constexpr u64 nowhere = ~u64{0};
   u64 fetched_line_ = nowhere;
 

@@ -28,6 +28,8 @@ FrontEnd::FrontEnd(const CoreParameters& p)
       cached_per_cycle_(p.uop_cache_uops_per_cycle),
       decoders_(p.decoders),
       fetch_bytes_(p.fetch_bytes),
+      predecoded_per_cycle_(p.predecode_instructions),
+      decoders_for_pairs_(p.decoders - (p.last_decoder_leaves_pairs != 0 && p.decoders > 1 ? 1 : 0)),
       decoder_switch_cycles_(p.decoder_switch_cycles),
       microcode_switch_cycles_(p.microcode_switch_cycles),
       length_change_cycles_(p.length_change_cycles),
@@ -54,13 +56,26 @@ void FrontEnd::change_to(Source source, SignalSet& signals, Delivery& delivery) 
   source_ = source;
 }
 
-// The code's last byte is among the bytes fetched, a block a cycle.
+// Another instruction of the block at hand.
+void FrontEnd::predecode(u64 block) {
+  if (predecoded_per_cycle_ == 0 || block != fetched_block_) return;
+  if (predecoded_++ < predecoded_per_cycle_) return;
+  ++fetched_cycle_;
+  predecoded_ = 1;
+}
+
+// The code's last byte is among the bytes fetched, a block a cycle. So many instructions are found in a
+// cycle, and one that ends in the next block counts in the one that has its opcode, too (A. Abel and J.
+// Reineke, "uiCA", ICS 2022, 4.1).
 void FrontEnd::fetch(const Code& code, Delivery& delivery) {
   const u64 block = (code.ip + code.length - 1) / fetch_bytes_;
   if (block != fetched_block_) {
+    predecode((code.ip + code.opcode_offset) / fetch_bytes_);
     fetched_cycle_ = std::max(fetched_cycle_ + 1, clock_ - std::min(clock_, predecoded_cycles));
     fetched_block_ = block;
+    predecoded_ = 0;
   }
+  predecode(block);
   if (code.length_changing_prefix) {
     fetched_cycle_ += length_change_cycles_;
     delivery.length_stall_cycles = static_cast<u16>(length_change_cycles_);
@@ -70,8 +85,8 @@ void FrontEnd::fetch(const Code& code, Delivery& delivery) {
 void FrontEnd::decode(const Code& code, Delivery& delivery) {
   fetch(code, delivery);
   const unsigned most_uops = std::max({decoders_, issue_width_, most_decoded_uops});
-  const bool fits =
-      decoded_ < decoders_ && delivered_ + code.uops <= most_uops && (code.uops == 1 || decoded_ == 0);
+  const bool fits = decoded_ < (code.may_pair ? decoders_for_pairs_ : decoders_) &&
+                    delivered_ + code.uops <= most_uops && (code.uops == 1 || decoded_ == 0);
   if (!fits) end_cycle();
   if (fetched_cycle_ > clock_) {
     end_cycle();

@@ -33,6 +33,9 @@ class FrontEnd {
     unsigned length = 0;  ///< bytes
     unsigned uops = 0;    ///< at least 1
     bool length_changing_prefix = false;
+    unsigned opcode_offset = 0;
+    bool may_pair = false;  ///< could have fused with the next one
+    bool uncached = false;  ///< never in the uop cache
   };
   enum class Source : u8 { none, uop_cache, decoders, sequencer, loop };
   /// How it came: what the quantities of the front end are made of, on demand.
@@ -75,8 +78,10 @@ class FrontEnd {
   void decode(const Code& code, Delivery& delivery);
   void stream(unsigned uops, unsigned per_cycle, Delivery& delivery);
   void fetch(const Code& code, Delivery& delivery);
+  void predecode(u64 block);
 
   unsigned issue_width_, queue_cycles_, cached_per_cycle_, decoders_, fetch_bytes_;
+  unsigned predecoded_per_cycle_, decoders_for_pairs_;
   unsigned decoder_switch_cycles_, microcode_switch_cycles_, length_change_cycles_;
   std::optional<UopCache> cache_;
   LoopStream loop_;
@@ -84,6 +89,7 @@ class FrontEnd {
   u64 clock_ = 1;
   unsigned delivered_ = 0, decoded_ = 0;             // uops and instructions of that cycle
   u64 fetched_block_ = ~u64{0}, fetched_cycle_ = 0;  // what the decoders have of the code, and since when
+  unsigned predecoded_ = 0;                          // in that cycle
 };
 
 // Here because every instruction comes this way.
@@ -95,7 +101,7 @@ inline FrontEnd::Source FrontEnd::source_of(const Code& code) {
     return Source::sequencer;
   }
   // What the loop repeats is in the uop cache as well, and stays there.
-  const bool cached = cache_ && cache_->take(code.ip, code.uops);
+  const bool cached = cache_ && cache_->take(code.ip, code.uops) && !code.uncached;
   if (loop_.take(code.ip, code.uops)) return Source::loop;
   return cached ? Source::uop_cache : Source::decoders;
 }

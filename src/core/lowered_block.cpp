@@ -35,6 +35,18 @@ u8 accesses_of(const x86::Instruction& instruction) {
   return static_cast<u8>(accesses);
 }
 
+/// What a load needs no adder for: a base and a small offset. Vector registers have their data later anyway.
+bool has_plain_address(const x86::Instruction& instruction) {
+  constexpr i64 farthest = 2047;
+  const x86::MemoryOperand& m = instruction.memory[0];
+  return instruction.memory_operands == 1 && m.base < 16 && m.index >= 16 && !m.fs && !m.gs &&
+         m.displacement >= 0 && m.displacement <= farthest;
+}
+
+bool loads_general_register(const x86::Instruction& instruction) {
+  return instruction.memory_operands == 1 && (instruction.registers_written & low_bits(16)) != 0;
+}
+
 bool divides(const PortUse& use) { return use.ports == PortMask{1} << divider_port; }
 
 }  // namespace
@@ -43,7 +55,7 @@ bool divides(const PortUse& use) { return use.ports == PortMask{1} << divider_po
 // time.
 CodeQuantities CodeQuantities::of(const x86::Instruction& instruction, const LoweredInstruction& lowered) {
   CodeQuantities quantities;
-  quantities.uops = lowered.second_of_pair ? 0 : lowered.uops;
+  quantities.uops = lowered.second_of_pair ? 0 : lowered.slots();
   if (instruction.signals.has(Signal::microcoded)) quantities.heavy_slots = quantities.uops;
   if (!instruction.signals.has(Signal::divide)) return quantities;
   const bool integers = instruction.execution == x86::ExecutionClass::divide;
@@ -72,8 +84,54 @@ void CodeQuantities::add_to(Quantities& quantities) const {
 
 bool Lowering::fuses(const x86::Instruction& first, const x86::Instruction& second) const {
   if (second.condition == ConditionGroup::none || first.flag_writer == FlagWriter::none) return false;
-  if (fusion_ == MacroFusion::ice_lake && first.memory_operands != 0) return false;
-  return pmusim::fuses(fusion_, first.flag_writer, second.condition);
+  if (rules_.fusion == MacroFusion::ice_lake && first.memory_operands != 0) return false;
+  return pmusim::fuses(rules_.fusion, first.flag_writer, second.condition);
+}
+
+bool Lowering::may_pair(const x86::Instruction& instruction) const {
+  if (instruction.flag_writer == FlagWriter::none) return false;
+  if (rules_.fusion == MacroFusion::ice_lake && instruction.memory_operands != 0) return false;
+  return pmusim::fuses(rules_.fusion, instruction.flag_writer, ConditionGroup::equal);
+}
+
+// A part of a register is not renamed by itself, so what is written there waits for the rest; and some
+// instructions wait for a destination that they do not need.
+x86::RegisterMask Lowering::also_read(const x86::Instruction& instruction) const {
+  x86::RegisterMask registers = 0;
+  if (rules_.merges_partial_registers != 0) registers |= instruction.written_16;
+  if (rules_.merges_partial_registers == 8) registers |= instruction.written_8;
+  const auto wait_if = [&](unsigned which) {
+    if ((rules_.waits_for_old_destination & which) != 0)
+      registers |= instruction.registers_written & low_bits(16);
+  };
+  switch (instruction.form) {
+    case InstructionForm::popcnt:
+      wait_if(1);
+      break;
+    case InstructionForm::lzcnt:
+    case InstructionForm::tzcnt:
+      wait_if(2);
+      break;
+    case InstructionForm::bit_scan:
+      wait_if(4);
+      break;
+    default:
+      break;
+  }
+  return registers;
+}
+
+// Uops of a slot have no room for an index beside all other registers (Intel's optimization manual on Sandy
+// Bridge; since Haswell there is where the destination is a source, too).
+unsigned Lowering::parted_uops(const x86::Instruction& instruction) const {
+  if (rules_.splits_indexed_operands == 0 || instruction.memory_operands != 1 || instruction.locked) return 0;
+  const x86::MemoryOperand& m = instruction.memory[0];
+  if (m.index >= 16 || m.vector_index) return 0;
+  const bool alone =
+      instruction.form == InstructionForm::load || instruction.form == InstructionForm::vector_load;
+  if (alone) return 0;
+  if (rules_.splits_indexed_operands == 1) return m.load && m.store ? 2 : 1;
+  return m.store || instruction.modifies_register ? 0 : 1;
 }
 
 // A load or a store shares the slot of the operation beside it; a second access, or both in one, does not.
@@ -84,7 +142,9 @@ unsigned Lowering::uops_of(const x86::Instruction& instruction) const {
       instruction.memory_operands == 1 && instruction.memory[0].load && instruction.memory[0].store;
   if (both || instruction.memory_operands == 2)
     return std::max<unsigned>(uops, costs_->read_modify_write_uops);
-  return uops;
+  const bool alone =
+      instruction.form == InstructionForm::load || instruction.form == InstructionForm::vector_load;
+  return uops + (rules_.splits_constants_at_rip && instruction.constant_at_rip && !alone ? 1 : 0);
 }
 
 LoweredInstruction Lowering::lower(const x86::Instruction& instruction) const {
@@ -105,7 +165,15 @@ LoweredInstruction Lowering::lower(const x86::Instruction& instruction) const {
       .transaction = instruction.transaction,
       .rare = serializing || enters_the_kernel(instruction.branch) || instruction.flushes_line};
   using Lowered = LoweredInstruction;
-  const bool sources = fill(lowered.sources, instruction.registers_read, Lowered::no_source);
+  lowered.opcode_offset = instruction.opcode_offset & 15;
+  lowered.added_slots = parted_uops(instruction) & 7;
+  lowered.parts = lowered.added_slots != 0;
+  lowered.may_pair = may_pair(instruction);
+  lowered.may_be_slow = rules_.slow_addresses && lowered.loads() && loads_general_register(instruction);
+  lowered.always_slow = lowered.may_be_slow && !has_plain_address(instruction);
+  if (rules_.stack_sync) lowered.stack = instruction.stack;
+  const x86::RegisterMask read = instruction.registers_read | also_read(instruction);
+  const bool sources = fill(lowered.sources, read, Lowered::no_source);
   const bool results = fill(lowered.results, instruction.registers_written, Lowered::no_result);
   const bool addresses = fill(lowered.address_sources, instruction.address_registers, Lowered::no_source);
   lowered.masked = !sources || !results || !addresses;
@@ -115,12 +183,25 @@ LoweredInstruction Lowering::lower(const x86::Instruction& instruction) const {
   return lowered;
 }
 
+// A jump, with what it is fused with, that crosses or ends at a border of 32 bytes: what stands in the window
+// with it is decoded every time (Intel, "Mitigations for Jump Conditional Code Erratum").
+void Lowering::leave_uncached(LoweredBlock& lowered) {
+  constexpr u64 window_bytes = 32;
+  std::span<LoweredInstruction> all = lowered.instructions;
+  if (all.back().branch == BranchKind::none) return;
+  const LoweredInstruction& first = all[all.size() - (all.back().second_of_pair ? 2 : 1)];
+  const u64 window = first.ip / window_bytes;
+  if (window == all.back().end() / window_bytes) return;
+  for (LoweredInstruction& each : all) each.uncached = each.ip / window_bytes >= window;
+}
+
 // A pair executes as its branch, where the first of it stands.
 void Lowering::lower(const trace::Block& block, LoweredBlock& lowered) const {
   lowered.instructions.clear();
   lowered.target = block.instructions.back().target;
   lowered.branches_within = false;
   const x86::Instruction* previous = nullptr;
+  x86::RegisterMask high_bytes = 0;  // that were written apart from the rest of their registers
   for (const x86::Instruction& instruction : block.instructions) {
     LoweredInstruction made = lower(instruction);
     if (previous != nullptr) {
@@ -129,14 +210,23 @@ void Lowering::lower(const trace::Block& block, LoweredBlock& lowered) const {
       lowered.branches_within |= before.branch != BranchKind::none;
       if (fuses(*previous, instruction)) {
         made.second_of_pair = made.fused = before.fused = true;
+        before.may_pair = 0;
         if (!before.second_of_pair && !before.locked)
           before.work = costs_->of(InstructionForm::conditional_branch);
         if (!made.locked) made.work = nothing;
       }
     }
+    // A uop of its own brings the two together (Intel's optimization manual, on partial registers).
+    const x86::RegisterMask needed = high_bytes & instruction.registers_read;
+    if (needed != 0 && instruction.written_high == 0 && rules_.high_byte_merge_uops != 0) {
+      made.added_slots = (made.added_slots + rules_.high_byte_merge_uops) & 7;
+      high_bytes &= ~needed;
+    }
+    high_bytes = (high_bytes & ~instruction.registers_written) | instruction.written_high;
     lowered.instructions.push_back(made);
     previous = &instruction;
   }
+  if (rules_.jump_border_erratum) leave_uncached(lowered);
   const bool pair = lowered.instructions.back().second_of_pair;
   LoweredInstruction& last = *(lowered.instructions.end() - (pair ? 2 : 1));
   last.may_leave = block.instructions.back().form == InstructionForm::conditional_branch && !last.locked;

@@ -32,6 +32,14 @@ struct alignas(64) LoweredInstruction {
   BranchKind branch = BranchKind::none;
   std::array<u8, 3> sources{};
   std::array<u8, 2> results{}, address_sources{};
+  x86::StackUse stack : 2 = x86::StackUse::none;  ///< none, too, on cores without a rule for it
+  u8 added_slots : 3 = 0;                         ///< at rename, where uops that came as one part
+  u8 parts : 1 = 0;     ///< its operand and its operation are two uops from rename on
+  u8 may_pair : 1 = 0;  ///< could have fused with the next one, and has not
+  u8 uncached : 1 = 0;  ///< in a window of code with a jump at its border
+  u8 opcode_offset : 4 = 0;
+  u8 may_be_slow : 1 = 0;  ///< a load that is slow unless its address is a register that has been loaded
+  u8 always_slow : 1 = 0;  ///< or anyway
   u8 accesses = 0;         ///< bit 0: loads, bit 1: stores
   u8 operands = 0;         ///< in memory
   bool masked = false;     ///< more registers than the lists take: the masks of the instruction say which
@@ -50,6 +58,7 @@ struct alignas(64) LoweredInstruction {
   u64 end() const { return ip + length; }
   bool loads() const { return (accesses & 1) != 0; }
   bool stores() const { return (accesses & 2) != 0; }
+  unsigned slots() const { return unsigned{uops} + added_slots; }
 };
 static_assert(sizeof(LoweredInstruction) == 64);
 
@@ -77,17 +86,40 @@ class Lowering {
  public:
   /// `costs` must outlive it.
   Lowering(const CoreParameters& parameters, const InstructionCosts& costs)
-      : fusion_(parameters.macro_fusion), line_bytes_(parameters.l1d.line_bytes), costs_(&costs) {}
+      : rules_(parameters), line_bytes_(parameters.l1d.line_bytes), costs_(&costs) {}
 
   /// Into `lowered`, whose room is used again.
   void lower(const trace::Block& block, LoweredBlock& lowered) const;
 
  private:
+  /// Those of decoders and renamers, as CoreParameters has them.
+  struct Rules {
+    explicit Rules(const CoreParameters& p)
+        : fusion(p.macro_fusion),
+          stack_sync(p.stack_sync_uops != 0),
+          merges_partial_registers(p.merges_partial_registers),
+          high_byte_merge_uops(p.high_byte_merge_uops),
+          waits_for_old_destination(p.waits_for_old_destination),
+          splits_indexed_operands(p.splits_indexed_operands),
+          splits_constants_at_rip(p.splits_constants_at_rip != 0),
+          slow_addresses(p.slow_address_cycles != 0),
+          jump_border_erratum(p.jump_border_erratum != 0) {}
+    MacroFusion fusion;
+    bool stack_sync;
+    unsigned merges_partial_registers, high_byte_merge_uops, waits_for_old_destination,
+        splits_indexed_operands;
+    bool splits_constants_at_rip, slow_addresses, jump_border_erratum;
+  };
+
+  x86::RegisterMask also_read(const x86::Instruction& instruction) const;
+  unsigned parted_uops(const x86::Instruction& instruction) const;
+  static void leave_uncached(LoweredBlock& lowered);
+  bool may_pair(const x86::Instruction& instruction) const;
   bool fuses(const x86::Instruction& first, const x86::Instruction& second) const;
   unsigned uops_of(const x86::Instruction& instruction) const;
   LoweredInstruction lower(const x86::Instruction& instruction) const;
 
-  MacroFusion fusion_;
+  Rules rules_;
   u64 line_bytes_;
   const InstructionCosts* costs_;
 };

@@ -60,6 +60,17 @@ Result<Done, Error> check_limits(const CoreParameters& p) {
       {"decoder_switch_cycles", p.decoder_switch_cycles, 0, longest_latency},
       {"microcode_switch_cycles", p.microcode_switch_cycles, 0, longest_latency},
       {"length_change_cycles", p.length_change_cycles, 0, longest_latency},
+      {"predecode_instructions", p.predecode_instructions, 0, widest},
+      {"last_decoder_leaves_pairs", p.last_decoder_leaves_pairs, 0, 1},
+      {"stack_sync_uops", p.stack_sync_uops, 0, 1},
+      {"merges_partial_registers", p.merges_partial_registers, 0, 16},
+      {"high_byte_merge_uops", p.high_byte_merge_uops, 0, 1},
+      {"waits_for_old_destination", p.waits_for_old_destination, 0, 7},
+      {"splits_indexed_operands", p.splits_indexed_operands, 0, 2},
+      {"splits_constants_at_rip", p.splits_constants_at_rip, 0, 1},
+      {"move_elimination_slots", p.move_elimination_slots, 0, many},
+      {"slow_address_cycles", p.slow_address_cycles, 0, longest_latency},
+      {"jump_border_erratum", p.jump_border_erratum, 0, 1},
       {"tsc_per_core_cycle_denominator", p.tsc_per_core_cycle_denominator, 1, ~0u},
   };
   for (const Limit& limit : limits) {

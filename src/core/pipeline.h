@@ -72,6 +72,10 @@ class Pipeline {
   /// Gives an instruction its slots; without uops of its own it shares those of the one before it. This and
   /// what holds it up are added to `quantities`.
   Dispatched dispatch(unsigned uops, Quantities& quantities);
+  /// The next two uops are not parted by the end of a cycle.
+  void keep_together() {
+    if (dispatch_.index() + 1 == width_) dispatch_ = {dispatch_.cycle() + 1, 0};
+  }
   /// Nothing is dispatched before `cycle`: the scheduler is full.
   void stall_dispatch(u64 cycle, Quantities& quantities) {
     hold(cycle, Quantity::scheduler_full_cycles, quantities);

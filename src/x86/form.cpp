@@ -66,6 +66,12 @@ constexpr ByMnemonic by_mnemonic[] = {
     {ZYDIS_MNEMONIC_MOVQ, Form::move_to_vector},
     {ZYDIS_MNEMONIC_VMOVD, Form::move_to_vector},
     {ZYDIS_MNEMONIC_VMOVQ, Form::move_to_vector},
+    {ZYDIS_MNEMONIC_VZEROUPPER, Form::zero_upper},
+    {ZYDIS_MNEMONIC_VZEROALL, Form::zero_all},
+    {ZYDIS_MNEMONIC_CMOVBE, Form::cmov_two_flags},
+    {ZYDIS_MNEMONIC_CMOVNBE, Form::cmov_two_flags},
+    {ZYDIS_MNEMONIC_SETBE, Form::set_two_flags},
+    {ZYDIS_MNEMONIC_SETNBE, Form::set_two_flags},
     {ZYDIS_MNEMONIC_LOOP, Form::microcoded},
     {ZYDIS_MNEMONIC_LOOPE, Form::microcoded},
     {ZYDIS_MNEMONIC_LOOPNE, Form::microcoded},
@@ -393,7 +399,52 @@ bool is_multiply_mnemonic(const Decoded& d) {
          d.mnemonic() == ZYDIS_MNEMONIC_IMUL;
 }
 
+// Loads that leave the rest of the register alone, or spread what they load, on the load port itself.
+bool loads_scalar(const Instruction& i, const Decoded& d) {
+  if (i.memory_operands != 1 || i.memory[0].store) return false;
+  switch (d.mnemonic()) {
+    case ZYDIS_MNEMONIC_MOVSS:
+    case ZYDIS_MNEMONIC_MOVSD:
+    case ZYDIS_MNEMONIC_VMOVSS:
+    case ZYDIS_MNEMONIC_VMOVSD:
+    case ZYDIS_MNEMONIC_MOVDDUP:
+    case ZYDIS_MNEMONIC_VMOVDDUP:
+    case ZYDIS_MNEMONIC_MOVSHDUP:
+    case ZYDIS_MNEMONIC_VMOVSHDUP:
+    case ZYDIS_MNEMONIC_MOVSLDUP:
+    case ZYDIS_MNEMONIC_VMOVSLDUP:
+    case ZYDIS_MNEMONIC_VBROADCASTSS:
+    case ZYDIS_MNEMONIC_VBROADCASTSD:
+    case ZYDIS_MNEMONIC_VBROADCASTF128:
+    case ZYDIS_MNEMONIC_VBROADCASTI128:
+    case ZYDIS_MNEMONIC_VPBROADCASTD:
+    case ZYDIS_MNEMONIC_VPBROADCASTQ:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool stores_vector_part(const Instruction& i, const Decoded& d) {
+  if (i.memory_operands != 1 || i.memory[0].load) return false;
+  switch (d.mnemonic()) {
+    case ZYDIS_MNEMONIC_MOVSS:
+    case ZYDIS_MNEMONIC_MOVSD:
+    case ZYDIS_MNEMONIC_VMOVSS:
+    case ZYDIS_MNEMONIC_VMOVSD:
+    case ZYDIS_MNEMONIC_MOVLPS:
+    case ZYDIS_MNEMONIC_MOVLPD:
+    case ZYDIS_MNEMONIC_VMOVLPS:
+    case ZYDIS_MNEMONIC_VMOVLPD:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Form vector_or_memory_form(const Instruction& i, const Decoded& d, const FpOperation& fp) {
+  if (loads_scalar(i, d)) return Form::vector_load;
+  if (stores_vector_part(i, d)) return Form::store;
   const Form form = vector_form(d, fp);
   const bool moves =
       form == Form::vector_move || form == Form::move_to_vector || form == Form::move_from_vector;

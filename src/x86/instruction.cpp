@@ -96,6 +96,15 @@ bool has_length_changing_prefix(const Decoded& d) {
   return d.has(ZYDIS_ATTRIB_HAS_OPERANDSIZE) && constant.size == 16 && constant.is_relative == ZYAN_FALSE;
 }
 
+// What follows the opcode is ModRM, an offset or a constant, or nothing.
+u8 opcode_offset(const Decoded& d) {
+  const auto& raw = d.instruction.raw;
+  if (d.has(ZYDIS_ATTRIB_HAS_MODRM)) return static_cast<u8>(raw.modrm.offset - 1);
+  if (raw.disp.size != 0) return static_cast<u8>(raw.disp.offset - 1);
+  if (raw.imm[0].size != 0) return static_cast<u8>(raw.imm[0].offset - 1);
+  return static_cast<u8>(d.instruction.length - 1);
+}
+
 }  // namespace
 
 bool is_nop(const Decoded& d) {
@@ -147,6 +156,7 @@ Instruction decode(std::span<const std::byte> code, u64 ip) {
   result.rep = is_rep_string(*decoded);
   result.locked = is_locked(*decoded);
   result.length_changing_prefix = has_length_changing_prefix(*decoded);
+  result.opcode_offset = opcode_offset(*decoded);
   result.transaction = transaction_role(*decoded, result.branch);
   result.target = relative_target(result, *decoded);
   add_memory_operands(result, *decoded);

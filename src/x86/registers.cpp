@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "pmusim/base/bits.h"
 #include "x86/classes.h"
 
@@ -71,7 +73,53 @@ RegisterMask address_registers(const Instruction& instruction) {
   return registers & instruction.registers_read;
 }
 
+namespace {
+
+bool is_high_byte(ZydisRegister reg) { return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH; }
+
+void add_partial_write(Instruction& instruction, const ZydisDecodedOperand& o, RegisterMask mask) {
+  if (is_high_byte(o.reg.value))
+    instruction.written_high |= mask;
+  else if (ZydisRegisterGetClass(o.reg.value) == ZYDIS_REGCLASS_GPR8)
+    instruction.written_8 |= mask;
+  else if (ZydisRegisterGetClass(o.reg.value) == ZYDIS_REGCLASS_GPR16)
+    instruction.written_16 |= mask;
+}
+
+StackUse stack_use(const Decoded& d) {
+  bool moves = false, uses = false;
+  for (const ZydisDecodedOperand& o : d.operands()) {
+    const bool names = o.visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+    if (o.type == ZYDIS_OPERAND_TYPE_REGISTER) {
+      moves |= is_stack_engine(o);
+      uses |= names && mask_of(o.reg.value) == bit(static_cast<unsigned>(Gpr::rsp));
+    }
+    if (o.type == ZYDIS_OPERAND_TYPE_MEMORY)
+      uses |= names && (o.mem.base == ZYDIS_REGISTER_RSP || o.mem.base == ZYDIS_REGISTER_ESP);
+  }
+  if (moves) return uses ? StackUse::uses_and_moves : StackUse::moves;
+  return uses ? StackUse::uses : StackUse::none;
+}
+
+bool has_constant(const Decoded& d) {
+  return std::ranges::any_of(
+      d.operands(), [](const ZydisDecodedOperand& o) { return o.type == ZYDIS_OPERAND_TYPE_IMMEDIATE; });
+}
+
+bool modifies_first(const Decoded& d) {
+  const ZydisDecodedOperand& first = d.all_operands[0];
+  return d.instruction.operand_count_visible != 0 && first.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+         (first.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 &&
+         (first.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+}
+
+}  // namespace
+
 void add_registers(Instruction& instruction, const Decoded& d) {
+  instruction.stack = stack_use(d);
+  instruction.modifies_register = modifies_first(d);
+  for (const MemoryOperand& m : instruction.accesses())
+    instruction.constant_at_rip |= m.rip_relative && has_constant(d);
   for (const ZydisDecodedOperand& o : d.operands()) {
     if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
       const bool hidden_stack =
@@ -83,7 +131,10 @@ void add_registers(Instruction& instruction, const Decoded& d) {
     if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) instruction.registers_read |= mask;
     // What is written under a condition keeps its old value otherwise.
     if ((o.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) != 0) instruction.registers_read |= mask & ~bit(flags);
-    if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) instruction.registers_written |= mask;
+    if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) {
+      instruction.registers_written |= mask;
+      add_partial_write(instruction, o, mask);
+    }
   }
   if (is_zeroing(d)) instruction.registers_read = 0;
   instruction.address_registers = address_registers(instruction);

@@ -28,7 +28,9 @@ enum class InstructionForm : u8 {
   rotate,
   double_shift,
   set,
+  set_two_flags,  ///< SETA, SETBE: by CF and ZF
   cmov,
+  cmov_two_flags,  ///< CMOVA, CMOVBE
   bswap,
   xchg,
   imul_32,
@@ -143,6 +145,8 @@ enum class InstructionForm : u8 {
   gather_128,
   gather_256,
   gather_quad_256,
+  zero_upper,  ///< VZEROUPPER
+  zero_all,    ///< VZEROALL
   count_
 };
 
@@ -164,6 +168,7 @@ struct PortUse {
 struct InstructionCost {
   u16 latency_cycles = 1;         ///< from its operands to its result
   u8 uops = 1;                    ///< slots, in the fused domain
+  u8 early_cycles = 0;            ///< that what it reads beside its destination is needed before that
   std::array<PortUse, 2> uses{};  ///< unused ones have no ports
 };
 

@@ -186,6 +186,18 @@ struct CoreParameters {
   unsigned machine_clear_cycles = 20;    ///< beyond `mispredict_penalty`
   unsigned forwarding_cycles = 5;        ///< from a store's data to a load of it
   unsigned system_call_cycles = 80;      ///< SYSCALL and SYSRET themselves
+  // rules of decoders and renamers; 0 switches each off
+  unsigned predecode_instructions = 0;     ///< of a fetch block that are found per cycle; 0: all
+  unsigned last_decoder_leaves_pairs = 0;  ///< 1: it takes no instruction that could fuse with the next one
+  unsigned stack_sync_uops = 0;            ///< 1: RSP itself is brought up to date when it is used
+  unsigned merges_partial_registers = 0;   ///< writes of so many bits (8 and) 16 keep the rest: 8 or 16
+  unsigned high_byte_merge_uops = 0;       ///< 1: the whole register behind a write of AH, BH, CH or DH
+  unsigned waits_for_old_destination = 0;  ///< sum of 1 (POPCNT), 2 (LZCNT, TZCNT), 4 (BSF, BSR)
+  unsigned splits_indexed_operands = 0;    ///< at rename: 1 all, 2 unless the destination is a source
+  unsigned splits_constants_at_rip = 0;    ///< 1: RIP-relative operand and constant share no slot
+  unsigned move_elimination_slots = 0;     ///< registers that may be shared at a time; 0: all
+  unsigned slow_address_cycles = 0;        ///< of a load of general registers whose address is not simple
+  unsigned jump_border_erratum = 0;        ///< 1: no uop cache line for a jump at a 32-byte border
   MacroFusion macro_fusion = MacroFusion::none;
   MoveElimination move_elimination = MoveElimination::none;
   PortEvents port_events = PortEvents::one_each;
@@ -198,7 +210,7 @@ struct CoreParameters {
   u64 tsc_hz = 3'000'000'000;
   u64 bus_hz = 100'000'000;  ///< what event 3C.01 counts before Golden Cove and Gracemont
   /// Where the numbers above come from: the core's, and what is different in this product.
-  std::span<const CoreNumber> numbers{}, product_numbers{};
+  std::span<const CoreNumber> numbers{}, product_numbers{}, rules{};
 };
 
 /// One number of a core and its source. One of the members is set.

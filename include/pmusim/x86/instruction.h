@@ -30,6 +30,14 @@ enum class ExecutionClass : u8 {
   microcoded,
 };
 
+/// What an instruction does with RSP.
+enum class StackUse : u8 {
+  none,
+  moves,           ///< as push, pop, call and return do, which the stack engine follows
+  uses,            ///< names it, as an operand or in an address
+  uses_and_moves,  ///< `push 8(%rsp)`
+};
+
 /// What an instruction does to a transaction (TSX): SDM vol. 1, 16.3.8.
 enum class TransactionRole : u8 {
   none,
@@ -77,6 +85,12 @@ struct Instruction {
   /// Has a prefix that shortens its constant, which length decoders notice late (66H before a constant of 4
   /// bytes).
   bool length_changing_prefix = false;
+  u8 opcode_offset = 0;  ///< of its last opcode byte: prefixes before it count for nothing to predecoders
+  StackUse stack = StackUse::none;
+  /// Its first operand is a register that it both reads and writes.
+  bool modifies_register = false;
+  /// It has a constant and an operand at an address relative to RIP.
+  bool constant_at_rip = false;
   TransactionRole transaction = TransactionRole::none;
   u64 target = 0;  ///< of a direct branch, or of an XBEGIN's fallback path
   u8 memory_operands = 0;
@@ -89,6 +103,8 @@ struct Instruction {
   /// What it waits for and what waits for it, address registers included. RSP of push, pop, call and return
   /// (the stack engine tracks it) and the sources of a zeroing idiom are left out: nothing waits for them.
   RegisterMask registers_read = 0, registers_written = 0;
+  /// Of those written, the ones of which 8 or 16 bits alone change; and those whose second byte (AH) does.
+  RegisterMask written_8 = 0, written_16 = 0, written_high = 0;
   RegisterMask address_registers = 0;  ///< of those read, the ones that addresses of its accesses are made of
   std::span<const MemoryOperand> accesses() const { return {memory.data(), memory_operands}; }
   u64 end() const { return ip + length; }

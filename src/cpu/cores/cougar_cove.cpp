@@ -48,7 +48,7 @@ constexpr CoreNumber cougarcove_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 64, inferred),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, published),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 12288, published),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 24, recalled),

@@ -6,6 +6,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "rules.h"
 #include "shared/shared.h"
 
 namespace pmusim {
@@ -49,7 +50,7 @@ constexpr CoreNumber sapphirerapids_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 32, published),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, published),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, measured),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 12288, published),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 24, recalled),
@@ -103,6 +104,7 @@ CpuModel sapphirerapids() {
   m.pebs.latency_split = true;
   m.pebs.data_source = DataSourceEncoding::golden_cove;
   use(m.core, sapphirerapids_numbers, costs::golden_cove());
+  use_rules(m.core, golden_cove_rules);
   m.core.move_elimination = MoveElimination::all;
   return m;
 }

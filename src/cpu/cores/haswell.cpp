@@ -6,6 +6,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "rules.h"
 #include "shared/shared.h"
 
 namespace pmusim {
@@ -49,7 +50,7 @@ constexpr CoreNumber haswell_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 16, measured),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 2, published),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 4096, recalled),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),
@@ -90,6 +91,7 @@ CpuModel haswell() {
   m.pebs.precise_store = false;
   m.pebs.eventing_ip = true;
   use(m.core, haswell_numbers, costs::haswell());
+  use_rules(m.core, haswell_rules);
   m.core.move_elimination = MoveElimination::all;
   return m;
 }

@@ -5,6 +5,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "rules.h"
 #include "shared/shared.h"
 #include "skylake_family.h"
 
@@ -49,7 +50,7 @@ constexpr CoreNumber icelake_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 16, measured),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, published),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 4, measured),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 5120, published),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),
@@ -117,6 +118,7 @@ CpuModel icelake() {
   m.pebs.distribution = fixed(1);
   m.pebs.baseline = true;
   use(m.core, icelake_numbers, costs::icelake());
+  use_rules(m.core, ice_lake_rules);
   m.core.macro_fusion = MacroFusion::ice_lake;
   m.core.port_events = PortEvents::shared;
   m.core.move_elimination = MoveElimination::vector;

@@ -43,7 +43,7 @@ constexpr CoreNumber nehalem_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 16, recalled),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 6, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 4, measured),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 4096, inferred),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),

@@ -48,7 +48,7 @@ constexpr CoreNumber diamondrapids_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 64, inferred),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, inferred),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 7, inferred),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, inferred),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 90, inferred),
     count("btb_entries", &CoreParameters::btb_entries, 12288, inferred),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 24, inferred),

@@ -5,6 +5,7 @@
 #include "named_events.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "rules.h"
 #include "sandy_bridge_family.h"
 #include "shared/shared.h"
 
@@ -49,7 +50,7 @@ constexpr CoreNumber sandybridge_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 16, measured),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 3, published),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 6, measured),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 4096, recalled),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),
@@ -90,6 +91,7 @@ CpuModel sandybridge() {
   m.pebs.data_source = DataSourceEncoding::sandy_bridge;
   m.core.bus_hz = 100'000'000;
   use(m.core, sandybridge_numbers, costs::sandybridge());
+  use_rules(m.core, sandy_bridge_rules);
   m.core.macro_fusion = MacroFusion::sandy_bridge;
   return m;
 }

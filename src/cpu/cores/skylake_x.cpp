@@ -49,7 +49,7 @@ constexpr CoreNumber skylake_x_numbers[] = {
     count("fetch_bytes", &CoreParameters::fetch_bytes, 16, measured),
     count("microcode_switch_cycles", &CoreParameters::microcode_switch_cycles, 2, published),
     count("length_change_cycles", &CoreParameters::length_change_cycles, 3, recalled),
-    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 5, measured),
+    count("forwarding_cycles", &CoreParameters::forwarding_cycles, 4, measured),
     count("system_call_cycles", &CoreParameters::system_call_cycles, 90, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 4096, recalled),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 16, measured),

@@ -17,12 +17,12 @@ constexpr MeasuredCost broadwell_measured[] = {
     {lea_three, 3, 1},
     {lea_scaled, 3, 1},
     {shift, 1, 0.5},
-    {shift_by_cl, 2, 2},
+    {shift_by_cl, 2, 2, 3},
     {rotate, 1, 0.5},
     {double_shift, 1, 0.5},
     {imul_32, 3, 1},
     {imul_64, 3, 1},
-    {div_32, 29, 29},
+    {div_32, 22, 9},
     {div_64, 95, 94},
     {idiv_64, 103, 103},
     {bit_scan, 3, 1},
@@ -32,6 +32,8 @@ constexpr MeasuredCost broadwell_measured[] = {
     {bswap, 2, 1},
     {pdep, 3, 1},
     {cmov, 1, 1},
+    {cmov_two_flags, 2, 1, 2, 0, 1},
+    {set_two_flags, 2, 1, 2, 0, 1},
     {xchg, 2.1, 1},
     {locked, 19, 23},
     {memory_fence, 33, 33},
@@ -104,7 +106,7 @@ constexpr MeasuredCost broadwell_measured[] = {
     {aes_decode, 7, 1},
     {carryless_multiply, 5, 1},
     {clflush, 0, 56},
-    {convert_from_integer, 4, 1},
+    {convert_from_integer, 4, 1, 2, 0, 1},
     {convert_to_integer, 4, 1},
     {move_to_vector, 1, 0.5},
     {move_from_vector, 1, 0.5},
@@ -113,8 +115,8 @@ constexpr MeasuredCost broadwell_measured[] = {
 }  // namespace
 
 const InstructionCosts& broadwell() {
-  static const InstructionCosts costs =
-      make_costs(broadwell_measured, haswell_ports, {.small_quotient_cycles = 21});
+  static const InstructionCosts costs = make_costs(
+      broadwell_measured, haswell_ports, {.small_quotient_cycles = 21, .small_quotient_latency = 36});
   return costs;
 }
 

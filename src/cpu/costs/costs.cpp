@@ -45,7 +45,9 @@ constexpr Shape shapes[] = {
     like(Form::rotate, Form::shift, &R::shift),
     on(Form::double_shift, &R::multiply, 3),
     on(Form::set, &R::condition),
+    like(Form::set_two_flags, Form::set, &R::condition),
     on(Form::cmov, &R::condition),
+    like(Form::cmov_two_flags, Form::cmov, &R::condition),
     on(Form::bswap, &R::shift),
     on(Form::xchg, &R::alu, 2, 3),
     on(Form::imul_32, &R::multiply, 3),
@@ -67,8 +69,8 @@ constexpr Shape shapes[] = {
     on(Form::far_branch, &R::branch, 30, 30),
     on(Form::load, nullptr, 0),
     on(Form::vector_load, &R::vector_load, 1),
-    on(Form::store, nullptr, 1),
-    on(Form::push, nullptr, 1),
+    on(Form::store, nullptr, 0),
+    on(Form::push, nullptr, 0),
     on(Form::pop, nullptr, 0),
     on(Form::load_fence, &R::alu, 5, 2),
     on(Form::store_fence, &R::alu, 6, 2),
@@ -160,6 +162,8 @@ constexpr Shape shapes[] = {
     like(Form::gather_128, Form::gather_single_256, &R::load, 20, 8),
     like(Form::gather_256, Form::gather_single_256, &R::load, 22, 12),
     like(Form::gather_quad_256, Form::gather_single_256, &R::load, 20, 8),
+    on(Form::zero_upper, nullptr, 0, 4),
+    on(Form::zero_all, &R::vector, 1, 4),
 };
 
 const MeasuredCost* find_measured(std::span<const MeasuredCosts> tables, Form form) {
@@ -217,15 +221,21 @@ InstructionCost cost_of(const Shape& shape, const MeasuredCost* measured, const 
   cost.latency_cycles = whole_cycles(latency);
   const bool counted = measured != nullptr && measured->form == shape.form && measured->uops != 0;
   cost.uops = counted ? measured->uops : static_cast<u8>(shape.uops);
+  if (measured != nullptr && measured->early < cost.latency_cycles) {
+    cost.early_cycles = measured->early;
+    cost.latency_cycles = static_cast<u16>(cost.latency_cycles - measured->early);
+  }
   cost.uses = uses_of(shape, measured, ports, cost.latency_cycles);
   return cost;
 }
 
-// A chain of them shortens as the independent ones do.
-void shorten_division(InstructionCost& cost, double cycles) {
+// A chain of them shortens as the independent ones do, unless it was measured.
+void shorten_division(InstructionCost& cost, const WideDivision& division) {
   const double all = cost.uses[1].cycles;
-  cost.latency_cycles = whole_cycles(cost.latency_cycles * cycles / all);
-  cost.uses[1].cycles = whole_cycles(cycles);
+  const double in_proportion = cost.latency_cycles * division.small_quotient_cycles / all;
+  const double measured = division.small_quotient_latency;
+  cost.latency_cycles = whole_cycles(measured != 0 ? measured : in_proportion);
+  cost.uses[1].cycles = whole_cycles(division.small_quotient_cycles);
 }
 
 // The core adds the load of a gather, which the measurement has in it.
@@ -257,7 +267,7 @@ InstructionCosts make_costs(std::span<const MeasuredCosts> tables, const PortRol
         cost_of(shape, find_measured(tables, shape.form), ports);
   for (const Form form : {Form::div_64, Form::idiv_64})
     if (division.small_quotient_cycles != 0 && costs.of(form).uses[1].ports != 0)
-      shorten_division(costs.by_form[static_cast<unsigned>(form)], division.small_quotient_cycles);
+      shorten_division(costs.by_form[static_cast<unsigned>(form)], division);
   for (const Form form : {Form::gather_single_256, Form::gather_128, Form::gather_256, Form::gather_quad_256})
     leave_out_load(costs.by_form[static_cast<unsigned>(form)]);
   return costs;

@@ -17,12 +17,14 @@ struct MeasuredCost {
   double latency, throughput;
   u8 uops = 0;       ///< slots; 0: as on all cores
   u8 port_uops = 0;  ///< what its ports do; 0: what latency and throughput say
+  u8 early = 0;      ///< cycles of the latency that are not those of the destination's old value
 };
 using MeasuredCosts = std::span<const MeasuredCost>;
 
 /// Divisions of 128 by 64 bits whose quotient is small, as nearly all are. 0: they cost what all do.
 struct WideDivision {
-  double small_quotient_cycles = 0;
+  double small_quotient_cycles = 0;   ///< between independent ones
+  double small_quotient_latency = 0;  ///< of a chain; 0: as much shorter as the independent ones
 };
 
 /// Forms that were not measured have the cost of their nearest relative.

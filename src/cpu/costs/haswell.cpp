@@ -12,16 +12,16 @@ constexpr MeasuredCost haswell_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.24},
     {alu, 1, 0.34},
-    {adc, 2, 1},
+    {adc, 2, 1, 2},
     {lea, 1, 0.5},
     {lea_three, 3, 1},
     {lea_scaled, 3, 1},
     {shift, 1, 0.5},
-    {shift_by_cl, 2, 2},
+    {shift_by_cl, 2, 2, 3},
     {rotate, 1, 0.5},
     {imul_32, 3, 1},
     {imul_64, 3, 1},
-    {div_32, 29, 29},
+    {div_32, 22, 9},
     {div_64, 97, 95},
     {idiv_64, 105, 104},
     {bit_scan, 3, 1},
@@ -30,7 +30,9 @@ constexpr MeasuredCost haswell_measured[] = {
     {tzcnt, 3, 1},
     {bswap, 2, 1},
     {pdep, 3, 1},
-    {cmov, 2, 1},
+    {cmov, 2, 1, 2, 0, 1},
+    {cmov_two_flags, 2, 1, 3, 0, 1},
+    {set_two_flags, 2, 1, 2, 0, 1},
     {xchg, 2.1, 1},
     {locked, 19, 23},
     {memory_fence, 33, 33},
@@ -107,7 +109,7 @@ constexpr MeasuredCost haswell_measured[] = {
     {gather_256, 21, 11},
     {gather_quad_256, 18, 8},
     {clflush, 0, 60},
-    {convert_from_integer, 4, 1},
+    {convert_from_integer, 4, 1, 2, 0, 1},
     {convert_to_integer, 4, 1},
     {move_to_vector, 1, 0.5},
     {move_from_vector, 1, 0.5},
@@ -116,8 +118,8 @@ constexpr MeasuredCost haswell_measured[] = {
 }  // namespace
 
 const InstructionCosts& haswell() {
-  static const InstructionCosts costs =
-      make_costs(haswell_measured, haswell_ports, {.small_quotient_cycles = 21});
+  static const InstructionCosts costs = make_costs(
+      haswell_measured, haswell_ports, {.small_quotient_cycles = 21, .small_quotient_latency = 36});
   return costs;
 }
 

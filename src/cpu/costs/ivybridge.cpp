@@ -12,22 +12,24 @@ constexpr MeasuredCost ivybridge_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.33},
     {alu, 1, 0.33},
-    {adc, 2, 1},
+    {adc, 2, 1, 2},
     {lea, 1, 0.5},
     {lea_three, 3, 1},
     {lea_scaled, 3, 1},
     {shift, 1, 0.5},
-    {shift_by_cl, 1, 1},
+    {shift_by_cl, 1, 1, 2},
     {rotate, 1, 0.5},
     {imul_32, 3, 1},
     {imul_64, 3, 1},
-    {div_32, 26, 26},
+    {div_32, 26, 9},
     {div_64, 95, 92},
     {idiv_64, 105, 103},
     {bit_scan, 3, 1},
     {popcnt, 3, 1},
     {bswap, 2, 1},
-    {cmov, 2, 1},
+    {cmov, 2, 1, 2, 0, 1},
+    {cmov_two_flags, 2, 1, 3, 0, 1},
+    {set_two_flags, 2, 1, 2, 0, 1},
     {xchg, 2.2, 1},
     {locked, 22, 25},
     {memory_fence, 36, 36},
@@ -96,7 +98,7 @@ constexpr MeasuredCost ivybridge_measured[] = {
     {aes_decode, 8, 1.17},
     {carryless_multiply, 14, 7.67},
     {clflush, 0, 62},
-    {convert_from_integer, 4, 1},
+    {convert_from_integer, 4, 1, 2, 0, 1},
     {convert_to_integer, 4, 1},
     {move_to_vector, 1, 0.5},
     {move_from_vector, 1, 0.5},
@@ -105,8 +107,8 @@ constexpr MeasuredCost ivybridge_measured[] = {
 }  // namespace
 
 const InstructionCosts& ivybridge() {
-  static const InstructionCosts costs =
-      make_costs(ivybridge_measured, sandybridge_ports, {.small_quotient_cycles = 23});
+  static const InstructionCosts costs = make_costs(
+      ivybridge_measured, sandybridge_ports, {.small_quotient_cycles = 23, .small_quotient_latency = 34});
   return costs;
 }
 

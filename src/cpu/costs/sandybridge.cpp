@@ -12,22 +12,24 @@ constexpr MeasuredCost sandybridge_measured[] = {
     {nop, 0, 0.25},
     {move, 1, 0.33},
     {alu, 1, 0.33},
-    {adc, 2, 1},
+    {adc, 2, 1, 2},
     {lea, 1, 0.5},
     {lea_three, 3, 1},
     {lea_scaled, 3, 1},
     {shift, 1, 0.5},
-    {shift_by_cl, 2, 2},
+    {shift_by_cl, 2, 2, 3},
     {rotate, 1, 1},
     {imul_32, 3, 1},
     {imul_64, 3, 1},
-    {div_32, 26, 26},
+    {div_32, 26, 11},
     {div_64, 95, 92},
     {idiv_64, 104, 101},
     {bit_scan, 3, 1},
     {popcnt, 3, 1},
     {bswap, 2, 1},
-    {cmov, 2, 1},
+    {cmov, 2, 1, 2, 0, 1},
+    {cmov_two_flags, 2, 1, 3, 0, 1},
+    {set_two_flags, 2, 1, 2, 0, 1},
     {xchg, 2.2, 1},
     {locked, 23, 25},
     {memory_fence, 33, 33},
@@ -95,7 +97,7 @@ constexpr MeasuredCost sandybridge_measured[] = {
     {aes_decode, 8, 1.17},
     {carryless_multiply, 14, 8},
     {clflush, 0, 62},
-    {convert_from_integer, 4, 1},
+    {convert_from_integer, 4, 1, 2, 0, 1},
     {convert_to_integer, 4, 1},
     {move_to_vector, 1, 0.5},
     {move_from_vector, 1, 0.5},
@@ -104,8 +106,8 @@ constexpr MeasuredCost sandybridge_measured[] = {
 }  // namespace
 
 const InstructionCosts& sandybridge() {
-  static const InstructionCosts costs =
-      make_costs(sandybridge_measured, sandybridge_ports, {.small_quotient_cycles = 23});
+  static const InstructionCosts costs = make_costs(
+      sandybridge_measured, sandybridge_ports, {.small_quotient_cycles = 23, .small_quotient_latency = 34});
   return costs;
 }
 

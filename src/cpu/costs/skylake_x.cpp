@@ -17,11 +17,11 @@ constexpr MeasuredCost skylake_x_measured[] = {
     {lea_three, 3, 1},
     {lea_scaled, 3, 1},
     {shift, 1, 0.5},
-    {shift_by_cl, 1.9, 1.92},
+    {shift_by_cl, 1.9, 1.92, 3},
     {rotate, 1, 0.5},
     {imul_32, 3, 1},
     {imul_64, 3, 1},
-    {div_32, 27, 26},
+    {div_32, 26, 6},
     {div_64, 90, 87},
     {idiv_64, 97, 95},
     {bit_scan, 3, 1},
@@ -31,6 +31,8 @@ constexpr MeasuredCost skylake_x_measured[] = {
     {bswap, 2, 1},
     {pdep, 3, 1},
     {cmov, 1, 1},
+    {cmov_two_flags, 2, 1, 2, 0, 1},
+    {set_two_flags, 2, 1, 2, 0, 1},
     {xchg, 2, 1},
     {locked, 18, 23},
     {memory_fence, 33, 33},
@@ -108,7 +110,7 @@ constexpr MeasuredCost skylake_x_measured[] = {
     {gather_256, 22, 5},
     {gather_quad_256, 20, 4},
     {clflush, 0, 129},
-    {convert_from_integer, 6, 0.32},
+    {convert_from_integer, 6, 0.32, 2, 0, 2},
     {convert_to_integer, 6, 0.32},
     {move_to_vector, 2, 0.5},
     {move_from_vector, 2, 0.5},
@@ -117,8 +119,8 @@ constexpr MeasuredCost skylake_x_measured[] = {
 }  // namespace
 
 const InstructionCosts& skylake_x() {
-  static const InstructionCosts costs =
-      make_costs(skylake_x_measured, skylake_ports, {.small_quotient_cycles = 21});
+  static const InstructionCosts costs = make_costs(
+      skylake_x_measured, skylake_ports, {.small_quotient_cycles = 21, .small_quotient_latency = 35});
   return costs;
 }
 
