@@ -19,7 +19,11 @@ import sys
 top = pathlib.Path(__file__).resolve().parent.parent
 
 # What switches a mechanism off.
-SWITCHES = []
+SWITCHES = [(name, [name + "=0"]) for name in (
+    "predecode_instructions", "last_decoder_leaves_pairs", "stack_sync_uops", "merges_partial_registers",
+    "high_byte_merge_uops", "waits_for_old_destination", "splits_indexed_operands", "splits_constants_at_rip",
+    "slow_address_cycles", "l1d_bank_bytes")]
+SWITCHES.append(("all of these", [setting for _, settings in SWITCHES for setting in settings]))
 
 
 def rows_of(path):
@@ -29,7 +33,7 @@ def rows_of(path):
 
 def model_cycles(args, model, rows, settings):
     """The model's cycles of each row, or None where the core has no such number."""
-    lines = "".join(" ".join([model, code, *settings]) + "\n" for _, code in rows)
+    lines = "".join(" ".join([model, args.code, code, *settings]) + "\n" for _, code in rows)
     done = subprocess.run([args.program, *args.addresses], input=lines, capture_output=True, text=True)
     if done.returncode != 0:
         if settings:
@@ -118,6 +122,8 @@ def main():
     parser.add_argument("--program", default=str(top / "build/release/tests/measured_blocks"))
     parser.add_argument("--addresses", action="append", default=[], metavar="FILE",
                         help="keeps where the blocks' accesses go, which takes longest to find")
+    parser.add_argument("--code", choices=["decoded", "cached"], default="decoded",
+                        help="whether the code misses the uop cache (as BHive's does) or is in it")
     parser.add_argument("--model", help="the core, where the file is not named after it")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--without", action="store_true", help="each mechanism off by itself")

@@ -223,6 +223,22 @@ bool CoreEngine::is_slow(const LoweredInstruction& load, const x86::Instruction&
   return load.may_be_slow && (load.always_slow || (loaded_registers_ >> instruction.memory[0].base & 1) == 0);
 }
 
+// Two loads of a cycle cannot have one bank in different lines: the later one comes again (Intel's
+// optimization manual, on bank conflicts of Sandy Bridge).
+u64 CoreEngine::free_bank(u64 address, u64 cycle) {
+  const u64 line = address / parameters_.l1d.line_bytes;
+  const u64 bank = address % parameters_.l1d.line_bytes / parameters_.l1d_bank_bytes;
+  for (;; ++cycle) {
+    cycle = ports_.place_for(costs_->load_ports, cycle);
+    BankRead& read = bank_reads_[cycle % bank_reads_.size()];
+    if (read.cycle != cycle) {
+      read = {cycle, line, bank};
+      return cycle;
+    }
+    if (read.bank != bank || read.line == line) return cycle;
+  }
+}
+
 // What it reads beside its destination is needed earlier than that.
 CoreEngine::Ready CoreEngine::late_ready(const LoweredInstruction& lowered, u64 cycle) const {
   Ready latest{cycle, WaitingFor::execution};
@@ -275,11 +291,14 @@ template <IssueOrder order>
     addressed = std::max(addressed, registers_[static_cast<unsigned>(Gpr::rsp)].cycle());
   if (lowered.loads()) {
     const u64 from = addressed > earliest ? addressed + address_delay_ : earliest;
-    started = ports_.place(costs_->load_ports, in_order ? std::max(from, result.cycle()) : from);
+    started = in_order ? std::max(from, result.cycle()) : from;
+    if (parameters_.l1d_bank_bytes != 0 && !data.addresses.empty())
+      started = free_bank(data.addresses[0], started);
+    started = ports_.place(costs_->load_ports, started);
+    if (is_slow(lowered, instruction)) data.slow_cycles = parameters_.slow_address_cycles;
     const LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
-    const u64 slow = is_slow(lowered, instruction) ? parameters_.slow_address_cycles : 0;
-    result = result.later(
-        {loaded.ready_cycle - address_delay_ + slow + lowered.work.early_cycles, loaded.waiting_for});
+    result =
+        result.later({loaded.ready_cycle - address_delay_ + lowered.work.early_cycles, loaded.waiting_for});
   }
   // In order, an instruction that loads has its operation done behind the load.
   const u64 start = in_order && lowered.loads() && !lowered.locked

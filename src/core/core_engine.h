@@ -151,6 +151,7 @@ class CoreEngine {
   void deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void transact(const x86::Instruction& instruction, std::size_t number);
   bool is_slow(const LoweredInstruction& load, const x86::Instruction& instruction) const;
+  u64 free_bank(u64 address, u64 cycle);
   void sync_stack(const LoweredInstruction& lowered);
   Ready late_ready(const LoweredInstruction& lowered, u64 cycle) const;
   u64 place(const LoweredInstruction& lowered, u64 ready);
@@ -184,8 +185,13 @@ class CoreEngine {
   Transactions transactions_;
   bool time_is_recorded_ = false;                                 // in this trace
   std::array<Ready, LoweredInstruction::registers> registers_{};  // by bit of x86::RegisterMask
-  u64 last_start_ = 0;                                            // where instructions start in order
-  u64 loaded_registers_ = 0;                                      // general ones, whose value a load has left
+  /// The first load of a cycle, where L1D has banks.
+  struct BankRead {
+    u64 cycle = 0, line = 0, bank = 0;
+  };
+  std::array<BankRead, 64> bank_reads_{};
+  u64 last_start_ = 0;         // where instructions start in order
+  u64 loaded_registers_ = 0;   // general ones, whose value a load has left
   int stack_moved_bytes_ = 0;  // that the stack engine has not told RSP itself
   unsigned sync_uops_ = 0;     // of the instruction at hand
   static constexpr u64 nowhere = ~u64{0};

@@ -42,6 +42,11 @@ class ExecutionPorts {
     const PortMask free = ports & ~busy_in_[earliest % window_cycles];
     return free != 0 ? take_least_used(free, earliest) : place_later(ports, earliest);
   }
+  /// When it would.
+  u64 place_for(PortMask ports, u64 ready) {
+    const u64 earliest = std::max(ready, first_word_ * 64);
+    return first_free(ports, earliest, std::max(earliest, end_of_window()));
+  }
   /// The same where it keeps its unit (a divider, the microcode sequencer) for `cycles`: in program order.
   u64 hold(unsigned unit, u64 cycles, u64 ready);
   /// Whether admit() has reported cycles since the last call.

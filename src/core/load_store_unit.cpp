@@ -105,7 +105,8 @@ LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned op
   touch_line(address);
   for (u64 n = 1; n <= std::min(more_lines, longest_string_lines); ++n)
     touch_line((hierarchy_.line_of(address) + n) << hierarchy_.line_shift());
-  if (kind == AccessKind::load) done.ready_cycle = data_of(met, done.ready_cycle, execution);
+  if (kind == AccessKind::load)
+    done.ready_cycle = data_of(met, done.ready_cycle + data.slow_cycles, execution);
   if (kind == AccessKind::store && hierarchy_.take_code(address))
     execution.clear(Signal::self_modifying_clear);
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);

@@ -19,6 +19,7 @@ struct DataAccesses {
   const LoweredInstruction* instruction = nullptr;
   std::span<const u64> addresses;  ///< one per memory operand; empty where the trace has none
   u64 iterations = 1;              ///< of a REP instruction
+  u64 slow_cycles = 0;             ///< more than usual that the cache takes
 };
 
 /// An instruction on its way to retirement: what has become true of it that its code does not say, and what
@@ -61,7 +62,7 @@ class LoadStoreUnit {
   Loaded load(const DataAccesses& data, u64 cycle, Execution& execution) {
     if (!data.addresses.empty() || data.iterations == 0) return load_known(data, cycle, execution);
     execution.signals.add(Signal::load_l1_hit);
-    return {cycle + hierarchy_.hit_latency(), WaitingFor::l1};
+    return {cycle + hierarchy_.hit_latency() + data.slow_cycles, WaitingFor::l1};
   }
   /// When a store's address is known, and its data.
   struct StoreTimes {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cycles of unrolled blocks as the timing model has them, for scripts/compare_measured_blocks.py. Reads lines
 //
-//     MODEL HEX [NAME=VALUE ...]
+//     MODEL decoded|cached HEX [NAME=VALUE ...]
 //
 // (NAME a number of the core, such as reorder_buffer_uops) and writes for each the cycles per copy. The code
 // stands many times in a row, as the harness of BHive (C. Chen and others, IISWC 2019) has it: it is too long
@@ -260,8 +260,8 @@ int main(int argc, char** argv) {
   std::string line;
   while (std::getline(std::cin, line)) {
     std::istringstream words(line);
-    std::string name, hex, setting;
-    words >> name >> hex;
+    std::string name, code, hex, setting;
+    words >> name >> code >> hex;
     auto model = find_cpu_model(name);
     if (!model.ok()) {
       std::cerr << model.error().message << "\n";
@@ -272,7 +272,8 @@ int main(int argc, char** argv) {
       std::cerr << "core " << name << " has no number to set by " << setting << "\n";
       return 2;
     }
-    model->core.uop_cache_lines = model->core.loop_buffer_uops = 0;
+    model->core.loop_buffer_uops = 0;
+    if (code == "decoded") model->core.uop_cache_lines = 0;
     one_physical_page(model->core);
     std::cout << fmt::format("{:.3f}\n", cycles_per_copy(*model, hex, addresses)) << std::flush;
   }

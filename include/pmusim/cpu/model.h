@@ -197,6 +197,7 @@ struct CoreParameters {
   unsigned splits_constants_at_rip = 0;    ///< 1: RIP-relative operand and constant share no slot
   unsigned move_elimination_slots = 0;     ///< registers that may be shared at a time; 0: all
   unsigned slow_address_cycles = 0;        ///< of a load of general registers whose address is not simple
+  unsigned l1d_bank_bytes = 0;             ///< of which one is read per cycle, in one line; 0: no banks
   unsigned jump_border_erratum = 0;        ///< 1: no uop cache line for a jump at a 32-byte border
   MacroFusion macro_fusion = MacroFusion::none;
   MoveElimination move_elimination = MoveElimination::none;

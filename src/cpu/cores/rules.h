@@ -20,6 +20,7 @@ inline constexpr CoreNumber sandy_bridge_rules[] = {
     count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
     count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::published),
     count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
+    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 8, FactSource::published),
 };
 inline constexpr CoreNumber ivy_bridge_rules[] = {
     count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
@@ -32,6 +33,7 @@ inline constexpr CoreNumber ivy_bridge_rules[] = {
     count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
     count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::published),
     count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
+    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 8, FactSource::published),
 };
 inline constexpr CoreNumber haswell_rules[] = {
     count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
@@ -44,6 +46,7 @@ inline constexpr CoreNumber haswell_rules[] = {
     count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
     count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::published),
     count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
+    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
 };
 // The last of them since the microcode of November 2019 (Intel, "Mitigations for Jump Conditional Code
 // Erratum").
@@ -58,6 +61,7 @@ inline constexpr CoreNumber skylake_rules[] = {
     count("jump_border_erratum", &CoreParameters::jump_border_erratum, 1, FactSource::published),
     count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::measured),
     count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
+    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
 };
 inline constexpr CoreNumber ice_lake_rules[] = {
     count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
@@ -70,6 +74,7 @@ inline constexpr CoreNumber ice_lake_rules[] = {
     count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
     count("slow_address_cycles", &CoreParameters::slow_address_cycles, 0, FactSource::measured),
     count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
+    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
 };
 // Blocks of 32 bytes, so more instructions of each.
 inline constexpr CoreNumber golden_cove_rules[] = {
@@ -83,6 +88,7 @@ inline constexpr CoreNumber golden_cove_rules[] = {
     count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
     count("slow_address_cycles", &CoreParameters::slow_address_cycles, 0, FactSource::measured),
     count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
+    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
 };
 
 inline void use_rules(CoreParameters& core, std::span<const CoreNumber> rules) {

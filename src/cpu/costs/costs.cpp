@@ -163,7 +163,7 @@ constexpr Shape shapes[] = {
     like(Form::gather_256, Form::gather_single_256, &R::load, 22, 12),
     like(Form::gather_quad_256, Form::gather_single_256, &R::load, 20, 8),
     on(Form::zero_upper, nullptr, 0, 4),
-    on(Form::zero_all, &R::vector, 1, 4),
+    on(Form::zero_all, &R::vector, 1, 20),
 };
 
 const MeasuredCost* find_measured(std::span<const MeasuredCosts> tables, Form form) {

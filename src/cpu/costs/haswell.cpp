@@ -77,6 +77,7 @@ constexpr MeasuredCost haswell_measured[] = {
     {compare, 3, 1},
     {minimum, 3, 1},
     {round, 6, 2},
+    {zero_all, 0, 8, 20},
     {convert_packed, 3, 1},
     {convert_to_double, 2, 1},
     {convert_to_single, 4, 1},

@@ -72,6 +72,7 @@ constexpr MeasuredCost ivybridge_measured[] = {
     {compare, 3, 1},
     {minimum, 3, 1},
     {round, 3, 1},
+    {zero_all, 0, 8, 20},
     {convert_packed, 3, 1},
     {convert_to_double, 2, 1},
     {convert_to_single, 4, 1},

@@ -77,6 +77,7 @@ constexpr MeasuredCost skylake_measured[] = {
     {compare, 4, 0.5},
     {minimum, 4, 0.5},
     {round, 8, 0.43},
+    {zero_all, 0, 8, 20},
     {convert_packed, 4, 0.5},
     {convert_to_double, 5, 1},
     {convert_to_single, 5, 1},
