@@ -90,6 +90,41 @@ NumaNode take_node(ByteReader& in) {
   return node;
 }
 
+/// Whether the nodes are no larger together than memories are, 256 TiB.
+bool fits_bitmaps(const std::vector<NumaNode>& nodes) {
+  u64 left_kib = u64{1} << 38;
+  return std::ranges::all_of(nodes, [&](const NumaNode& node) {
+    const bool fits = node.total_kib <= left_kib;
+    left_kib -= fits ? node.total_kib : 0;
+    return fits;
+  });
+}
+
+/// Which of memory's blocks are at which node, as bits. The nodes' memory follows one another from address 0
+/// on, each in whole blocks.
+Payload memory_topology(const std::vector<NumaNode>& nodes) {
+  constexpr u64 version = 1, block_bytes = 128 << 20, block_kib = block_bytes / 1024, word_bits = 64;
+  Payload payload;
+  payload.put(version);
+  payload.put(block_bytes);
+  payload.put(u64{nodes.size()});
+  u64 begin = 0;
+  for (const NumaNode& node : nodes) {
+    const u64 end = begin + (node.total_kib + block_kib - 1) / block_kib;
+    payload.put(u64{node.number});
+    payload.put(end);
+    payload.put(end);  // the bitmap has its length, too
+    for (u64 word = 0; word < end; word += word_bits) {
+      u64 bits = 0;
+      for (u64 block = std::max(word, begin); block < std::min(word + word_bits, end); ++block)
+        bits |= u64{1} << (block - word);
+      payload.put(bits);
+    }
+    begin = end;
+  }
+  return payload;
+}
+
 constexpr u32 cache_version = 1;
 
 Payload caches(const std::vector<Cache>& all) {
@@ -188,7 +223,10 @@ Capabilities take_capabilities(ByteReader& in) {
 
 void put_machine_features(Features& features, const Metadata& m) {
   if (!m.cpu_places.empty()) features.emplace(Feature::cpu_topology, cpu_topology(m.cpu_places));
-  if (!m.numa_nodes.empty()) features.emplace(Feature::numa_topology, numa_topology(m.numa_nodes));
+  if (!m.numa_nodes.empty()) {
+    features.emplace(Feature::numa_topology, numa_topology(m.numa_nodes));
+    if (fits_bitmaps(m.numa_nodes)) features.emplace(Feature::memory_topology, memory_topology(m.numa_nodes));
+  }
   if (!m.caches.empty()) features.emplace(Feature::cache, caches(m.caches));
   if (!m.cpu_pmu_caps.empty()) put_capabilities(features[Feature::cpu_pmu_caps], m.cpu_pmu_caps);
   if (m.sample_clock) {
