@@ -79,8 +79,13 @@ void make_of_type(events::EventGroup& group, u32 type) {
   }
 }
 
+bool has_kind(const Topology& machine, const std::vector<u32>& cpus, u32 type) {
+  return std::ranges::any_of(cpus, [&](u32 cpu) { return machine.cpus[cpu].type == type; });
+}
+
 /// An item on each kind of core that has it.
-std::vector<events::EventGroup> groups_of_item(const Topology& machine, const std::string& item) {
+std::vector<events::EventGroup> groups_of_item(const Topology& machine, const std::string& item,
+                                               const std::optional<std::vector<u32>>& cpus) {
   const bool names_core = item.find("cpu_core/") != std::string::npos,
              names_atom = item.find("cpu_atom/") != std::string::npos;
   if (names_core && names_atom)
@@ -88,7 +93,9 @@ std::vector<events::EventGroup> groups_of_item(const Topology& machine, const st
   std::vector<events::EventGroup> all;
   std::optional<Error> error;
   for (const u32 type : {1u, 0u}) {
+    const bool is_named = type == 1 ? names_atom : names_core;
     if (type == 1 ? names_core : names_atom) continue;
+    if (!is_named && cpus && !has_kind(machine, *cpus, type)) continue;
     auto groups = events::parse_events(item, machine.types[type]);
     if (!groups.ok()) {
       error = groups.error();
@@ -141,11 +148,12 @@ void MachineOption::apply_to(SessionOptions& options, const ModelOption& model) 
 }
 
 std::vector<events::EventGroup> parse_events_for(const Topology* machine, const CpuModel& model,
-                                                 const std::string& list) {
+                                                 const std::string& list,
+                                                 const std::optional<std::vector<u32>>& cpus) {
   if (machine == nullptr || !machine->hybrid()) return value_or_fail(events::parse_events(list, model));
   std::vector<events::EventGroup> all;
   for (const std::string& item : items_of(list))
-    for (events::EventGroup& group : groups_of_item(*machine, item)) all.push_back(std::move(group));
+    for (events::EventGroup& group : groups_of_item(*machine, item, cpus)) all.push_back(std::move(group));
   return all;
 }
 

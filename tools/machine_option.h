@@ -29,10 +29,11 @@ class MachineOption {
 };
 
 /// An event list for a machine, null for one CPU. On a hybrid machine an event is counted by each kind of
-/// core that has it, the E cores' first, under perf's names ("cpu_atom/cycles/"), unless it names its PMU.
-/// Ends the command with the sentence of what is wrong.
+/// core that has it and is among `cpus`, the E cores' first, under perf's names ("cpu_atom/cycles/"), unless
+/// it names its PMU. Ends the command with the sentence of what is wrong.
 std::vector<events::EventGroup> parse_events_for(const Topology* machine, const CpuModel& model,
-                                                 const std::string& list);
+                                                 const std::string& list,
+                                                 const std::optional<std::vector<u32>>& cpus = {});
 
 /// The CPUs that -a and -C choose of a machine; nothing: neither is given. Ends the command on CPUs that are
 /// not there.

@@ -38,7 +38,8 @@ SessionOptions session_options(const RecordCommand& command, const CpuModel& mod
 
 /// What the lists after --event name, in one group if asked for.
 std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lists, bool in_one_group,
-                                             const CpuModel& model, const Topology* machine = nullptr);
+                                             const CpuModel& model, const Topology* machine = nullptr,
+                                             const std::optional<std::vector<u32>>& cpus = {});
 
 /// Of overflows that came while an interrupt was on its way.
 std::string merged_overflows_text(u64 overflows);

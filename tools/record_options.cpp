@@ -84,7 +84,8 @@ void set_file(RecordOptions& options, const RecordCommand& command) {
 }  // namespace
 
 std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lists, bool in_one_group,
-                                             const CpuModel& model, const Topology* machine) {
+                                             const CpuModel& model, const Topology* machine,
+                                             const std::optional<std::vector<u32>>& cpus) {
   if (in_one_group && machine != nullptr && machine->hybrid())
     throw CommandError(
         "--group: P and E cores count in groups of their own; use braces: {cycles,instructions}");
@@ -93,7 +94,7 @@ std::vector<events::EventGroup> event_groups(const std::vector<std::string>& lis
     if (in_one_group && list.find('{') != std::string::npos)
       throw CommandError(
           fmt::format("--group: '{}' has groups of its own; leave the option or the braces out", list));
-    for (events::EventGroup& group : parse_events_for(machine, model, list)) {
+    for (events::EventGroup& group : parse_events_for(machine, model, list, cpus)) {
       if (in_one_group && !groups.empty())
         groups.front().events.push_back(std::move(group.events.front()));
       else
@@ -109,13 +110,13 @@ RecordOptions record_options(const RecordCommand& command, const CpuModel& model
     throw CommandError("-c and -F exclude each other: give a period or a frequency");
   if (command.period) options.period = positive("-c", *command.period);
   options.frequency = frequency_of(command);
+  set_cpus(options, command, machine);
   const bool chosen = !command.events.empty();
   options.events = event_groups(chosen ? command.events : std::vector<std::string>{"cycles:P"}, command.group,
-                                model, machine);
+                                model, machine, options.cpus);
   options.interrupt_registers = registers("--intr-regs", command.interrupt_registers);
   options.user_registers = registers("--user-regs", command.user_registers);
   set_branches(options, command);
-  set_cpus(options, command, machine);
   set_tasks(options, command);
   set_file(options, command);
   return options;

@@ -65,13 +65,14 @@ std::string default_list(const StatCommand& command, const CpuModel& model, Core
 }
 
 std::vector<events::EventGroup> groups_of(const StatCommand& command, const CpuModel& model, CoreLevel core,
-                                          const Topology* machine) {
+                                          const Topology* machine,
+                                          const std::optional<std::vector<u32>>& cpus) {
   if (has_default_events(command))
-    return parse_events_for(machine, model, default_list(command, model, core));
+    return parse_events_for(machine, model, default_list(command, model, core), cpus);
   if (machine != nullptr && machine->hybrid() && (!command.metrics.empty() || command.topdown))
     throw CommandError(
         "-M, --topdown: metrics are of one kind of core; give the events with -e, as cpu_core/cycles/");
-  std::vector<events::EventGroup> groups = event_groups(command.events, command.group, model, machine);
+  std::vector<events::EventGroup> groups = event_groups(command.events, command.group, model, machine, cpus);
   const std::vector<const Metric*> metrics = wanted_metrics(command, model);
   if (metrics.empty()) return groups;
   for (events::EventGroup& group : value_or_fail(events::parse_events(metric_events(metrics, model), model)))
@@ -151,7 +152,7 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model, Core
   StatOptions options;
   options.cpus = cpus_of(command, machine);
   if (!command.null) {
-    options.events = groups_of(command, model, core, machine);
+    options.events = groups_of(command, model, core, machine, options.cpus);
     options.if_possible = details(command.detail);
     if (has_default_events(command)) options.uncountable = Uncountable::shown;
   }

@@ -20,7 +20,7 @@ using testing::MatchesRegex;
 using testing::Not;
 
 /// A program of several threads.
-std::string threads() { return recorded("simd", {}); }
+std::string threads() { return recorded("simd", {"4"}); }
 
 Output stat(std::vector<std::string> options) {
   std::vector<std::string> command{pmusim(), "stat"};
@@ -78,7 +78,7 @@ TEST(StatOnManyCpus, RowsLookAsPerfsDo) {
     EXPECT_EQ(output.status, 0) << output.err;
     return output.err;
   };
-  EXPECT_THAT(printed("-A"), ContainsRegex("\nCPU0    [ 0-9,]{22}      instructions"));
+  EXPECT_THAT(printed("-A"), ContainsRegex("\nCPU0    [ 0-9,]{21}      instructions"));
   EXPECT_THAT(printed("--per-core"), ContainsRegex("\nS0-D0-C0           2 [ 0-9,]{18}      instructions"));
   EXPECT_THAT(printed("--per-die"), ContainsRegex("\nS0-D0           4 [ 0-9,]{18}      instructions"));
   EXPECT_THAT(printed("--per-socket"), ContainsRegex("\nS0        4 [ 0-9,]{18}      instructions"));
@@ -184,6 +184,12 @@ TEST_P(PerfReadsManyCpus, OfAllCpus) {
 TEST_P(PerfReadsManyCpus, OfOneCpuOfThem) {
   const std::string file = record({"-C", "0"});
   EXPECT_EQ(cpus_in(perf_output({"script", "-F", "cpu,ip"}, file)), std::set<std::string>{"000"});
+}
+
+// perf c2c takes the nodes of addresses from MEM_TOPOLOGY, and says so where it is missing.
+TEST_P(PerfReadsManyCpus, WithTheMemoryOfItsNodes) {
+  const std::string file = record({"-a", "-d", "-W"});
+  EXPECT_THAT(perf_output({"c2c", "report", "--stdio"}, file), HasSubstr("Trace Event Information"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, PerfReadsManyCpus,
