@@ -380,6 +380,7 @@ constexpr Refusal refusals[] = {
     {"L2_REQUEST*", all_requests},
     {"L2_TRANS*", all_requests},
     {"L2_LINES_IN*", line_states},
+    {"L2_LD_IFETCH*", atom_requests},
     {"L1D_CACHE*", line_states},
     {"L1D_MISS*", all_requests},
     {"L1D_PENDING*", within_cycle},

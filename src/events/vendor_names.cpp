@@ -877,7 +877,6 @@ constexpr Name all_names[] = {
     {"OFFCORE_REQUESTS_OUTSTANDING.DEMAND_RFO", 0x0420, 0x0, to(mtl_p, ptl_p)},
     {"OFFCORE_REQUESTS_OUTSTANDING.DEMAND_RFO", 0x0460, 0x0, icl | tgl | rkl},
     {"OFFCORE_REQUESTS_OUTSTANDING.L3_MISS_DEMAND_DATA_RD", 0x1020, 0x0, to(adl_p, ptl_p)},
-    {"OFFCORE_RESPONSE", 0x01B7, 0x0, to(hsw, skx) | to(slm, glp)},
     {"OTHER_ASSISTS.ANY_WB_ASSIST", 0x80C1, 0x0, ivb},
     {"PAGE_WALKER_LOADS.DTLB_L1_HIT", 0x01BC, 0x0, lnl_e | arl_e},
     {"PAGE_WALKER_LOADS.DTLB_L2_HIT", 0x02BC, 0x0, lnl_e | arl_e},
