@@ -42,6 +42,13 @@ unsigned usable_cpus() {
 
 int shell_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
+/// "mem report".
+std::string name_with_parents(const CLI::App& command) {
+  const CLI::App* const above = command.get_parent();
+  if (above == nullptr || above->get_parent() == nullptr) return command.get_name();
+  return name_with_parents(*above) + " " + command.get_name();
+}
+
 }  // namespace
 
 void TraceOption::add_to(CLI::App& command) {
@@ -67,7 +74,7 @@ std::vector<std::string> TraceOption::inputs() const {
 }
 
 void TraceOption::check(const CLI::App& command) const {
-  const std::string& name = command.get_name();
+  const std::string name = name_with_parents(command);
   if (records_program() && !trace_.empty())
     throw CommandError(
         fmt::format("{} -- {}: replay a trace or record a program, not both", trace_, program_.front()));

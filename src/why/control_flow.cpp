@@ -16,7 +16,7 @@ constexpr std::size_t deepest_call = 1000;
 constexpr std::size_t most_left_frames = 256;
 constexpr u64 rt_sigreturn = 15;
 /// Of a jump back that leads to no loop: a tail call, or code that lies apart.
-constexpr u32 most_tries = 4, blocks_to_header = 4;
+constexpr u32 most_tries = 16, blocks_to_header = 32;
 constexpr u64 longest_block = trace::max_block_instructions * 15;
 
 bool is_jump(BranchKind kind) {

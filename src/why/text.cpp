@@ -83,10 +83,11 @@ class Printer {
         text_ += fmt::format("\nLoops\n{:>11} {:>5} {:>6} {:>7} {:>7} {:>7} {:>7} {:>9} {:>5}  Loop\n", "",
                              "Share", "Cycles", "Entries", "Median", "p90", "Max", "Cyc/round", "IPC");
       const Distribution& trips = loop.rounds.trips;
+      const auto known = [&](u64 number_of) { return trips.count() == 0 ? "-" : compact(number_of); };
       text_ += fmt::format(" {} {:>5} {:>6} {:>7} {:>7} {:>7} {:>7} {:>9} {:>5.2f}  {} in {}{}\n",
                            bar(cycles), percent_of(cycles, report_.total[Column::cycles]), compact(cycles),
-                           compact(trips.count()), compact(trips.percentile(50)),
-                           compact(trips.percentile(90)), compact(trips.max()), cycles_of_round(loop),
+                           known(trips.count()), known(trips.percentile(50)), known(trips.percentile(90)),
+                           known(trips.max()), cycles_of_round(loop),
                            ratio(loop.counts[Column::instructions], cycles), place_name(report_, loop),
                            printable(report_.functions[loop.function].name),
                            loop.cause ? fmt::format(": {}", name_of(*loop.cause)) : "");

@@ -141,7 +141,7 @@ TEST(MemReport, TextHasItsTables) {
 TEST(MemReport, WithoutATraceIsRefused) {
   const Output none = run({pmusim(), "mem", "report"});
   EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.err, HasSubstr("no trace"));
+  EXPECT_THAT(none.err, HasSubstr("expected 'pmusim mem report [OPTIONS] TRACE'"));
   const Output missing = run({pmusim(), "mem", "report", "-q", "no-such-trace"});
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.err, HasSubstr("no-such-trace"));
