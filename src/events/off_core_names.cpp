@@ -8,8 +8,6 @@
 namespace pmusim::events::vendor_lists {
 namespace {
 
-using namespace sets;
-
 /// A part of a name, and the bits that it sets.
 struct OffCoreWord {
   std::string_view name;

@@ -9,8 +9,6 @@
 namespace pmusim::events::vendor_lists {
 namespace {
 
-using namespace sets;
-
 /// A product as CPUID names it. Of a hybrid one each type of core has its list.
 struct ListedProduct {
   u32 family, model;

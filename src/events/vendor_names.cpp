@@ -4,8 +4,6 @@
 namespace pmusim::events::vendor_lists {
 namespace {
 
-using namespace sets;
-
 constexpr Name all_names[] = {
     {"ARITH.DIV_ACTIVE", 0x10003CD, 0x0, to(adl_e, cwf)},
     {"ARITH.DIV_ACTIVE", 0x10009B0, 0x0, to(lnl_p, nvl_p)},
