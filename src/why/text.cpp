@@ -72,13 +72,13 @@ class Printer {
     if (number == 0) text_ += "\nNothing holds up 1 % of the cycles on one line.\n";
   }
 
-  /// Those with a hundredth of the cycles.
+  /// Those with a hundredth of the cycles; of a function all.
   void print_loops(std::optional<u32> function) {
     std::size_t number = 0;
     for (const Loop& loop : report_.loops) {
       const u64 cycles = loop.counts[Column::cycles];
       if (function && loop.function != *function) continue;
-      if (number == most_rows || 100 * cycles < report_.total[Column::cycles]) break;
+      if (number == most_rows || (!function && 100 * cycles < report_.total[Column::cycles])) break;
       if (number++ == 0)
         text_ += fmt::format("\nLoops\n{:>11} {:>5} {:>6} {:>7} {:>7} {:>7} {:>7} {:>9} {:>5}  Loop\n", "",
                              "Share", "Cycles", "Entries", "Median", "p90", "Max", "Cyc/round", "IPC");

@@ -100,7 +100,7 @@ TEST(MemReport, NamesTheLineThatThreadsShareFalsely) {
   EXPECT_EQ(first["false_sharing"], true);
   std::vector<std::string> written;
   for (const json& user : first["users"])
-    if (user["written_bytes"] != "0000000000000000") {
+    if (user["accesses"].get<u64>() > 100) {  // main reads both, and writes its own beside them
       written.push_back(user["written_bytes"]);
       EXPECT_EQ(user["place"], fmt::format("planted.c:{}", planted_line("false_sharing")));
       EXPECT_EQ(user["accesses"], 60000);
@@ -122,10 +122,13 @@ TEST(MemReport, WorkingSetIsThatOfTheProgram) {
   EXPECT_NEAR(static_cast<double>(far), static_cast<double>(2 * loads), 100);
   for (const json& size : set["hits_by_cache_size"]) {
     const u64 missed = set["accesses"].get<u64>() - size["hits"].get<u64>();
-    if (size["bytes"].get<u64>() / 64 < loads / 2)
+    const u64 lines_held = size["bytes"].get<u64>() / 64;
+    if (lines_held < loads / 2) {
       EXPECT_GE(missed, 3 * loads);
-    else if (size["bytes"].get<u64>() / 64 > 2 * loads)
+    }
+    if (lines_held > 2 * loads) {
       EXPECT_EQ(missed, set["lines"].get<u64>());
+    }
   }
 }
 
