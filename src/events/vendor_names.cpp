@@ -2,6 +2,7 @@
 #include "list_sets.h"
 
 namespace pmusim::events::vendor_lists {
+namespace sets {
 namespace {
 
 constexpr Name all_names[] = {
@@ -1051,7 +1052,8 @@ constexpr Name all_names[] = {
 };
 
 }  // namespace
+}  // namespace sets
 
-std::span<const Name> names() { return all_names; }
+std::span<const Name> names() { return sets::all_names; }
 
 }  // namespace pmusim::events::vendor_lists

@@ -110,7 +110,7 @@ TEST(EventIdentities, HoldOnRecordedPrograms) {
   const std::vector<std::vector<std::string>> programs{
       {"branches", "300"}, {"events"}, {"mispredict", "512", "2"}};
   for (const auto& program : programs) {
-    const WorkloadRecording recording(program);
+    const WorkloadRecording recording(program, {.start_symbol = "main"});
     for (const char* model : {"nehalem", "haswell", "skylake", "cascadelake", "icelake", "sapphirerapids",
                               "lioncove", "gracemont", "skymont"})
       EXPECT_GE(check(find_cpu_model(model).value(), recording.path()), 1u) << program.front() << model;
