@@ -194,7 +194,9 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
   deliver(instruction, delivery);
   if (instruction.parts) pipeline_.keep_together();
   if (instruction.stack != x86::StackUse::none) sync_stack(instruction);
-  return pipeline_.dispatch(instruction.slots() + sync_uops_, reported);
+  const unsigned added = instruction.added_slots + sync_uops_;
+  delivery.uops = static_cast<u16>(delivery.uops + added);  // as its source counts what it gave
+  return pipeline_.dispatch(instruction.uops + added, reported);
 }
 
 // RSP itself is what it was before pushes and pops, which the stack engine adds up at decode, until an
@@ -219,8 +221,8 @@ void CoreEngine::sync_stack(const LoweredInstruction& lowered) {
 
 // Until Skylake a load of which the base was loaded, and is not far from there, has its data a cycle sooner
 // (uops.info; Intel's optimization manual, 2.4.5.2 of the edition for Haswell).
-bool CoreEngine::is_slow(const LoweredInstruction& load, const x86::Instruction& instruction) const {
-  return load.may_be_slow && (load.always_slow || (loaded_registers_ >> instruction.memory[0].base & 1) == 0);
+bool CoreEngine::is_slow(const LoweredInstruction& load) const {
+  return load.may_be_slow && (load.always_slow || !is_loaded_[load.address_sources[0]]);
 }
 
 // Two loads of a cycle cannot have one bank in different lines: the later one comes again (Intel's
@@ -295,7 +297,7 @@ template <IssueOrder order>
     if (parameters_.l1d_bank_bytes != 0 && !data.addresses.empty())
       started = free_bank(data.addresses[0], started);
     started = ports_.place(costs_->load_ports, started);
-    if (is_slow(lowered, instruction)) data.slow_cycles = parameters_.slow_address_cycles;
+    if (is_slow(lowered)) data.slow_cycles = parameters_.slow_address_cycles;
     const LoadStoreUnit::Loaded loaded = memory_.load(data, started, execution_);
     result =
         result.later({loaded.ready_cycle - address_delay_ + lowered.work.early_cycles, loaded.waiting_for});
@@ -323,9 +325,8 @@ template <IssueOrder order>
 void CoreEngine::write(const LoweredInstruction& lowered, const x86::Instruction& instruction, Ready result) {
   for (const u8 each : lowered.results) registers_[each] = result;
   if (tracks_loads_) {
-    const u64 written = instruction.registers_written & low_bits(16);
     const bool load = lowered.loads() && lowered.work.latency_cycles == 0;
-    loaded_registers_ = load ? loaded_registers_ | written : loaded_registers_ & ~written;
+    for (const u8 each : lowered.results) is_loaded_[each] = load;
   }
   if (!lowered.masked) return;
   for (x86::RegisterMask left = instruction.registers_written; left != 0; left &= left - 1)

@@ -150,7 +150,7 @@ class CoreEngine {
   Pipeline::Dispatched dispatch(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void transact(const x86::Instruction& instruction, std::size_t number);
-  bool is_slow(const LoweredInstruction& load, const x86::Instruction& instruction) const;
+  bool is_slow(const LoweredInstruction& load) const;
   u64 free_bank(u64 address, u64 cycle);
   void sync_stack(const LoweredInstruction& lowered);
   Ready late_ready(const LoweredInstruction& lowered, u64 cycle) const;
@@ -190,8 +190,8 @@ class CoreEngine {
     u64 cycle = 0, line = 0, bank = 0;
   };
   std::array<BankRead, 64> bank_reads_{};
-  u64 last_start_ = 0;         // where instructions start in order
-  u64 loaded_registers_ = 0;   // general ones, whose value a load has left
+  u64 last_start_ = 0;                                           // where instructions start in order
+  std::array<bool, LoweredInstruction::registers> is_loaded_{};  // whether a load has left its value
   int stack_moved_bytes_ = 0;  // that the stack engine has not told RSP itself
   unsigned sync_uops_ = 0;     // of the instruction at hand
   static constexpr u64 nowhere = ~u64{0};

@@ -68,7 +68,6 @@ Result<Done, Error> check_limits(const CoreParameters& p) {
       {"waits_for_old_destination", p.waits_for_old_destination, 0, 7},
       {"splits_indexed_operands", p.splits_indexed_operands, 0, 2},
       {"splits_constants_at_rip", p.splits_constants_at_rip, 0, 1},
-      {"move_elimination_slots", p.move_elimination_slots, 0, many},
       {"slow_address_cycles", p.slow_address_cycles, 0, longest_latency},
       {"l1d_bank_bytes", p.l1d_bank_bytes, 0, 64},
       {"jump_border_erratum", p.jump_border_erratum, 0, 1},

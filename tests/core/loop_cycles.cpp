@@ -76,6 +76,7 @@ trace::Block block_of(const std::string& hex, bool split) {
 
 void widen_front_end(CoreParameters& core) {
   core.uop_cache_lines = core.loop_buffer_uops = core.length_change_cycles = core.microcode_switch_cycles = 0;
+  core.predecode_instructions = core.last_decoder_leaves_pairs = 0;
   core.decoders = 16;
   core.fetch_bytes = 4096;
 }
@@ -84,6 +85,7 @@ double cycles_per_iteration(CpuModel model, const std::string& hex, const std::s
   const bool split = counting == "split", as_llvm = split || counting == "whole";
   if (split && model.vendor == Vendor::intel && model.core_type == CoreType::core)
     model.core.l1d.latency_cycles = 5;
+  if (as_llvm) model.core.slow_address_cycles = 0;
   if (as_llvm) model.core.move_elimination = MoveElimination::none;
   if (as_llvm) model.core.macro_fusion = MacroFusion::none;
   if (as_llvm) widen_front_end(model.core);

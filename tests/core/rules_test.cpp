@@ -167,7 +167,8 @@ TEST(LoadLatency, PointersAreFastWithinTwoKibibytesUntilSkylake) {
 
 // Intel's optimization manual, on L1D bank conflicts of Sandy Bridge.
 TEST(Banks, LoadsOfOneBankInDifferentLinesTakeACycleEach) {
-  const auto loads = {0x48u, 0x8Bu, 0x03u, 0x48u, 0x8Bu, 0x11u, 0x48u, 0x8Bu, 0x36u, 0x48u, 0x8Bu, 0x3Fu};
+  // Into rax, rdx, r8 and r9, from rbx, rcx, rsi and rdi.
+  const auto loads = {0x48u, 0x8Bu, 0x03u, 0x48u, 0x8Bu, 0x11u, 0x4Cu, 0x8Bu, 0x06u, 0x4Cu, 0x8Bu, 0x0Fu};
   const std::vector<u64> alike{0x10000, 0x10040, 0x10080, 0x100C0}, apart{0x10000, 0x10048, 0x10090, 0x100D8};
   EXPECT_GT(cycles(decoding("ivybridge"), loads, alike), cycles(decoding("ivybridge"), loads, apart) + 0.5);
   EXPECT_NEAR(cycles(decoding("haswell"), loads, alike), 2.0, 0.05);

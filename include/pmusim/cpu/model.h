@@ -195,7 +195,6 @@ struct CoreParameters {
   unsigned waits_for_old_destination = 0;  ///< sum of 1 (POPCNT), 2 (LZCNT, TZCNT), 4 (BSF, BSR)
   unsigned splits_indexed_operands = 0;    ///< at rename: 1 all, 2 unless the destination is a source
   unsigned splits_constants_at_rip = 0;    ///< 1: RIP-relative operand and constant share no slot
-  unsigned move_elimination_slots = 0;     ///< registers that may be shared at a time; 0: all
   unsigned slow_address_cycles = 0;        ///< of a load of general registers whose address is not simple
   unsigned l1d_bank_bytes = 0;             ///< of which one is read per cycle, in one line; 0: no banks
   unsigned jump_border_erratum = 0;        ///< 1: no uop cache line for a jump at a 32-byte border
