@@ -189,7 +189,7 @@ class CoreEngine {
   struct BankRead {
     u64 cycle = 0, line = 0, bank = 0;
   };
-  std::array<BankRead, 64> bank_reads_{};
+  std::array<BankRead, 256> bank_reads_{};
   u64 last_start_ = 0;                                           // where instructions start in order
   std::array<bool, LoweredInstruction::registers> is_loaded_{};  // whether a load has left its value
   int stack_moved_bytes_ = 0;  // that the stack engine has not told RSP itself

@@ -20,6 +20,7 @@ class Chase {
   explicit Chase(const CpuModel& model) : core_(make_core(model)) {
     x86::Instruction next = load(bit(0));
     next.registers_read = next.address_registers = bit(0);
+    next.memory[0].base = 0;
     block_ = block_at(0x1000, std::vector<x86::Instruction>(unrolled, next));
     run(core_, block_, std::vector<u64>(unrolled, 0x1000));  // its own code is there
   }

@@ -141,7 +141,7 @@ TEST(RipRelativeOperands, OneWithAConstantIsTwoUops) {
 }
 
 // uops.info: Haswell's CMOV has two uops, of which the second needs the destination.
-TEST(LateOperands, ACmovTakesItsDestinationACycleBehindItsFlags) {
+TEST(LateOperands, ACmovTakesOneFromItsDestinationTwoFromFlags) {
   const auto own = {0x48u, 0x85u, 0xDBu, 0x48u, 0x0Fu, 0x45u, 0xCBu};    // test %rbx, %rbx; cmovne %rbx, %rcx
   const auto flags = {0x48u, 0x85u, 0xC9u, 0x48u, 0x0Fu, 0x45u, 0xCBu};  // test %rcx, %rcx; cmovne ...
   EXPECT_NEAR(cycles(decoding("haswell"), own), 1.0, 0.05);
@@ -150,7 +150,7 @@ TEST(LateOperands, ACmovTakesItsDestinationACycleBehindItsFlags) {
 }
 
 // uops.info and Agner Fog: 5 cycles from store to load on Haswell, 4 at best on Skylake, beside the addition.
-TEST(StoreForwarding, ACounterInMemoryTakesSixCyclesFiveOnSkylake) {
+TEST(StoreForwarding, ACounterTakesSixCyclesAndFiveOnSkylake) {
   const auto count = {0x48u, 0xFFu, 0x0Bu};  // decq (%rbx)
   EXPECT_NEAR(cycles(decoding("haswell"), count, {0x10000}), 6.0, 0.05);
   EXPECT_NEAR(cycles(decoding("skylake"), count, {0x10000}), 5.0, 0.05);
