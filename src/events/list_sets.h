@@ -5,7 +5,7 @@
 #include "events/vendor_lists.h"
 
 /// Sets of lists, for tables.
-namespace pmusim::events::vendor_lists {
+namespace pmusim::events::vendor_lists::sets {
 
 constexpr Lists set_of(List list) { return bit(static_cast<unsigned>(list)); }
 
@@ -25,6 +25,6 @@ inline constexpr Lists nhm = set_of(List::nhm), wsm = set_of(List::wsm), snb = s
                        srf = set_of(List::srf), lnl_e = set_of(List::lnl_e), arl_e = set_of(List::arl_e),
                        ptl_e = set_of(List::ptl_e), cwf = set_of(List::cwf), nvl_e = set_of(List::nvl_e);
 
-}  // namespace pmusim::events::vendor_lists
+}  // namespace pmusim::events::vendor_lists::sets
 
 #endif

@@ -402,7 +402,7 @@ constexpr Lists with_short_prefix = to(clx, nvl_p) | to(snr, nvl_e);
 
 namespace {
 
-using OffCoreWord;
+using sets::OffCoreWord;
 
 const OffCoreWord* find_word(std::span<const OffCoreWord> words, Lists list, std::string_view name) {
   const auto found = std::ranges::find_if(words, [&](const OffCoreWord& word) {
@@ -413,7 +413,7 @@ const OffCoreWord* find_word(std::span<const OffCoreWord> words, Lists list, std
 
 /// What stands behind the prefix; empty where the name has none.
 std::string_view behind_prefix(std::string_view name) {
-  for (const std::string_view prefix : prefixes)
+  for (const std::string_view prefix : sets::prefixes)
     if (equal_without_case(name.substr(0, prefix.size()), prefix)) return name.substr(prefix.size());
   return {};
 }
@@ -423,24 +423,24 @@ std::string_view behind_prefix(std::string_view name) {
 std::optional<u64> off_core_value(Lists list, std::string_view name) {
   const std::string_view parts = behind_prefix(name);
   if (parts.empty()) return std::nullopt;
-  for (const OffCoreWord& whole : whole_names)
+  for (const OffCoreWord& whole : sets::whole_names)
     if ((whole.lists & list) != 0 && equal_without_case(behind_prefix(whole.name), parts)) return whole.bits;
   const std::size_t dot = parts.find('.');
   if (dot == parts.npos) return std::nullopt;
-  const OffCoreWord* const request = find_word(request_words, list, parts.substr(0, dot));
-  const OffCoreWord* const response = find_word(response_words, list, parts.substr(dot + 1));
+  const OffCoreWord* const request = find_word(sets::request_words, list, parts.substr(0, dot));
+  const OffCoreWord* const response = find_word(sets::response_words, list, parts.substr(dot + 1));
   if (request == nullptr || response == nullptr) return std::nullopt;
   return request->bits | response->bits;
 }
 
 std::vector<std::string> off_core_names(Lists list) {
   std::vector<std::string> names;
-  const std::string_view prefix = prefixes[(list & with_short_prefix) != 0 ? 1 : 0];
-  for (const OffCoreWord& request : request_words)
-    for (const OffCoreWord& response : response_words)
+  const std::string_view prefix = sets::prefixes[(list & sets::with_short_prefix) != 0 ? 1 : 0];
+  for (const OffCoreWord& request : sets::request_words)
+    for (const OffCoreWord& response : sets::response_words)
       if ((request.lists & response.lists & list) != 0)
         names.push_back(std::string(prefix).append(request.name).append(".").append(response.name));
-  for (const OffCoreWord& whole : whole_names)
+  for (const OffCoreWord& whole : sets::whole_names)
     if ((whole.lists & list) != 0 && std::ranges::find(names, whole.name) == names.end())
       names.emplace_back(whole.name);
   return names;

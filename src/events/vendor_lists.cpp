@@ -49,12 +49,12 @@ constexpr ListedProduct listed_products[] = {
 }  // namespace sets
 
 Lists list_of(const CpuModel& model) {
-  const auto* found = std::ranges::find_if(listed_products, [&](const ListedProduct& p) {
+  const auto* found = std::ranges::find_if(sets::listed_products, [&](const sets::ListedProduct& p) {
     return p.family == model.family && p.model == model.model && p.core == model.core_type;
   });
-  if (found == std::end(listed_products)) return 0;
+  if (found == std::end(sets::listed_products)) return 0;
   constexpr u32 first_stepping_of_second_server = 5;
-  return found->list == skx && model.stepping >= first_stepping_of_second_server ? clx
+  return found->list == sets::skx && model.stepping >= first_stepping_of_second_server ? sets::clx
                                                                                        : found->list;
 }
 

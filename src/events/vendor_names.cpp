@@ -1054,6 +1054,6 @@ constexpr Name all_names[] = {
 }  // namespace
 }  // namespace sets
 
-std::span<const Name> names() { return all_names; }
+std::span<const Name> names() { return sets::all_names; }
 
 }  // namespace pmusim::events::vendor_lists
