@@ -55,6 +55,7 @@ bool is_off_core(const EventDefinition& row) { return row.name.starts_with("OCR"
 
 std::optional<VendorEvent> find_in_library(CpuModel model, std::string_view name) {
   model.events = {};
+  model.family = 0;  // and no list of the vendor's
   return find_vendor_event(model, name);
 }
 
