@@ -87,7 +87,7 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   last_branch_ports_ = costs_->of(form).uses[0].ports;
   next_ = {};
   cursor_.instruction = cursor_.change = cursor_.request = cursor_.transacted = 0;
-  count_ = 0;
+  count_ = all_sync_uops_ = 0;
   if (passed_.size() < block_run.block->instructions.size())
     passed_.resize(block_run.block->instructions.size());
   execution_.accesses.clear();
@@ -208,8 +208,7 @@ void CoreEngine::sync_stack(const LoweredInstruction& lowered) {
   if (stack_moved_bytes_ != 0 && (uses || std::abs(stack_moved_bytes_) > most_bytes)) {
     stack_moved_bytes_ = 0;
     sync_uops_ = 1;
-    ++execution_.quantities[static_cast<unsigned>(Quantity::uops)];
-    ++execution_.quantities[static_cast<unsigned>(Quantity::uops_issued)];
+    ++all_sync_uops_;
     Ready& rsp = registers_[static_cast<unsigned>(Gpr::rsp)];
     const u64 from = std::max(rsp.cycle(), pipeline_.next_dispatch());
     rsp = {ports_.place(costs_->of(InstructionForm::alu).uses[0].ports, from) + 1, WaitingFor::execution};
@@ -387,7 +386,7 @@ template <IssueOrder order>
   if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch(lowered);
   if (lowered.serializing) pipeline_.drain();
   const Pipeline::Dispatched dispatched = dispatch(lowered, passed.delivery);
-  const bool synced = std::exchange(sync_uops_, 0) != 0;
+  passed.sync_uops = static_cast<u8>(std::exchange(sync_uops_, 0));
   const Ready result = execute<order>(instruction, lowered, dispatched.last_cycle);
   passed.taken = false;
   passed.prediction = Prediction::right;
@@ -405,7 +404,7 @@ template <IssueOrder order>
   if (!(execution_.signals ^ hits_[lowered.accesses]).empty()) unusual_.push_back(static_cast<u32>(number));
   passed.accesses = static_cast<u32>(execution_.accesses.size());
   // What happens all the time is reported now and then, with what is rare.
-  if (ports_.take_reported() || synced || MemoryHierarchy::has_added(execution_.quantities))
+  if (ports_.take_reported() || MemoryHierarchy::has_added(execution_.quantities))
     requests_.push_back({number, std::exchange(execution_.quantities, {})});
 }
 
@@ -467,9 +466,15 @@ inline void CoreEngine::account(const Passed& passed, const QuantitySet& wanted,
     quantities[static_cast<unsigned>(Quantity::resteer_cycles)] += parameters_.resteer_cycles;
 }
 
+void CoreEngine::add_uops(unsigned uops, Quantities& quantities) {
+  quantities[static_cast<unsigned>(Quantity::uops)] += uops;
+  quantities[static_cast<unsigned>(Quantity::uops_issued)] += uops;
+}
+
 Quantities CoreEngine::sum(const QuantitySet& wanted) const {
   Quantities sums{};
   lowered().quantities.add_to(sums);
+  add_uops(all_sync_uops_, sums);
   pipeline_.account_time(begin_cycle_, cycle(), sums);
   for (const Requests& reported : requests_)
     wanted.each_index([&](unsigned which) { sums[which] += reported.quantities[which]; });
@@ -497,6 +502,7 @@ const Retirement& CoreEngine::retire(Cursor& cursor) const {
     r.quantities = requests_[cursor.request++].quantities;
   pipeline_.account_time(previous, passed.cycle, r.quantities);
   account(passed, everything, r.quantities);
+  add_uops(passed.sync_uops, r.quantities);
   CodeQuantities::of(instruction, lowered().instructions[number]).add_to(r.quantities);
   if (time_is_recorded_) recorded_time_.account(previous, passed.cycle, r.quantities);
   r.length = instruction.length;

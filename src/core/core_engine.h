@@ -32,6 +32,7 @@ class CoreEngine {
     SignalSet signals;  ///< that neither its code nor its branch says
     FrontEnd::Delivery delivery;
     u32 accesses = 0;  ///< of the block, its own included
+    u8 sync_uops = 0;  ///< before it, for RSP
     bool taken = false;
     Prediction prediction = Prediction::right;
   };
@@ -166,6 +167,8 @@ class CoreEngine {
   u64 next_ip(std::size_t instruction) const;
   u64 cycle_before(std::size_t instruction) const;
   void account(const Passed& passed, const QuantitySet& wanted, Quantities& quantities) const;
+  /// Uops that no instruction of the code has.
+  static void add_uops(unsigned uops, Quantities& quantities);
   const Registers* registers_after(std::size_t instruction) const;
 
   CoreParameters parameters_;
@@ -192,8 +195,9 @@ class CoreEngine {
   std::array<BankRead, 256> bank_reads_{};
   u64 last_start_ = 0;                                           // where instructions start in order
   std::array<bool, LoweredInstruction::registers> is_loaded_{};  // whether a load has left its value
-  int stack_moved_bytes_ = 0;  // that the stack engine has not told RSP itself
-  unsigned sync_uops_ = 0;     // of the instruction at hand
+  int stack_moved_bytes_ = 0;   // that the stack engine has not told RSP itself
+  unsigned sync_uops_ = 0;      // of the instruction at hand
+  unsigned all_sync_uops_ = 0;  // of the block
   static constexpr u64 nowhere = ~u64{0};
   u64 fetched_line_ = nowhere;
 

@@ -31,6 +31,12 @@ EventCodes event_codes() {
   return codes.reset(0);
 }
 
+/// Whether it asks for hits of lines in some states and not in others.
+bool chooses_states(const OffCoreLayout& layout, u64 value) {
+  return (value & layout.any) == 0 && (value & layout.hits) != 0 &&
+         (value & layout.hit_states) != layout.hit_states;
+}
+
 }  // namespace
 
 std::optional<unsigned> off_core_register(const CpuModel& model, u16 event, u16 umask) {
@@ -40,6 +46,7 @@ std::optional<unsigned> off_core_register(const CpuModel& model, u16 event, u16 
 }
 
 std::optional<EventRule> off_core_rule(const OffCoreLayout& layout, u64 value) {
+  if (chooses_states(layout, value)) return std::nullopt;
   const bool any = (value & layout.any) != 0;
   const bool misses =
       any || ((value & layout.misses) != 0 && (layout.miss_snoops == 0 || (value & layout.miss_snoops) != 0));
@@ -64,8 +71,7 @@ std::string_view why_not_counted(const OffCoreLayout& layout, u64 value) {
   if ((value & layout.under_way) != 0)
     return "it asks for the cycles that requests are under way in, of which there is no more than "
            "OFFCORE_REQUESTS_OUTSTANDING";
-  const bool any = (value & layout.any) != 0;
-  if (!any && (value & layout.hits) != 0 && (value & layout.hit_states) != layout.hit_states)
+  if (chooses_states(layout, value))
     return "caches do not tell which lines are modified, exclusive or shared; choose hits in any state";
   if (!off_core_rule(layout, value))
     return "a lone core gets none of these answers; choose those of the local memory or of the last-level "
