@@ -116,7 +116,8 @@ void run_stat(Counting& counting, const CLI::App& app) {
   if (command.metrics == "list") return list_metrics(counting.model.model());
   check(command, counting.trace, app);
   counting.hardware.check(counting.trace.inputs(), command.output);
-  if (counting.hardware.wanted() && counting.machine.is_given()) throw CommandError(MachineOption::no_hardware_log);
+  if (counting.hardware.wanted() && counting.machine.is_given())
+    throw CommandError(MachineOption::no_hardware_log);
   counting.options.model = counting.model.model();
   counting.machine.apply_to(counting.options, counting.model);
   const CpuModel& model = counting.options.model;
