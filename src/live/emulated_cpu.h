@@ -10,6 +10,7 @@
 #include "live/page_faults.h"
 #include "live/trace_output.h"
 #include "session/engine.h"
+#include "session/monitor.h"
 #include "trace/block_builder.h"
 
 namespace pmusim::live {
