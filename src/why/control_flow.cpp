@@ -283,7 +283,7 @@ class ControlFlow::Graph {
     }
     leaders_.insert(leaders_.end(), entries_.begin(), entries_.end());
     std::ranges::sort(leaders_);
-    leaders_.erase(std::ranges::unique(leaders_).begin(), leaders_.end());
+    leaders_.erase(std::unique(leaders_.begin(), leaders_.end()), leaders_.end());
     for (const BlockFlow& flow : space.blocks)
       if (flow.block != nullptr) cut(*flow.block);
     for (const BlockFlow& flow : space.blocks)

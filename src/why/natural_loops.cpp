@@ -106,8 +106,8 @@ std::vector<NaturalLoop> natural_loops(const std::vector<BasicBlock>& graph,
   for (const auto& [header, last] : last_blocks) {
     NaturalLoop loop{header};
     in_loop[header] = header;
-    const auto add = [&](u32 block) {
-      if (std::exchange(in_loop[block], header) != header) loop.push_back(block);
+    const auto add = [&, head = header](u32 block) {
+      if (std::exchange(in_loop[block], head) != head) loop.push_back(block);
     };
     for (const u32 block : last) add(block);
     for (std::size_t n = 1; n < loop.size(); ++n)

@@ -130,7 +130,8 @@ class Builder {
   void rank_loops() {
     for (Loop& loop : report_.loops) {
       std::ranges::sort(loop.instructions);
-      loop.instructions.erase(std::ranges::unique(loop.instructions).begin(), loop.instructions.end());
+      loop.instructions.erase(std::unique(loop.instructions.begin(), loop.instructions.end()),
+                              loop.instructions.end());
       for (const u32 n : loop.instructions) loop.counts += report_.instructions[n].counts;
       find_lines(loop);
     }
