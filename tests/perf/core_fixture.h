@@ -73,8 +73,8 @@ class CoreTest : public testing::Test {
     return attr;
   }
 
-  Event& open(const Attr& attr, Event* leader = nullptr, i32 pid = 100, i32 cpu = -1) {
-    auto event = core.open(attr, pid, cpu, leader);
+  Event& open(const Attr& attr, Event* leader = nullptr, i32 pid = 100, i32 on = -1) {
+    auto event = core.open(attr, pid, on, leader);
     EXPECT_TRUE(event.ok()) << (event.ok() ? "" : event.error().message);
     return **event;
   }
