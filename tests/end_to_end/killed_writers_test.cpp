@@ -122,9 +122,11 @@ class Writers : public testing::TestWithParam<Writer> {
   /// Linux cannot give a file without a name the name of another one: for a moment the new one has a name of
   /// its own.
   void expect_no_halves(const std::string& whole) const {
-    for (const auto& entry : fs::directory_iterator(scratch_.path()))
-      if (const std::string name = entry.path().filename().string(); name != "out" && name != "out.old")
-        EXPECT_TRUE(name.ends_with(".partial") && is_whole(entry.path().string(), whole)) << name;
+    for (const auto& entry : fs::directory_iterator(scratch_.path())) {
+      const std::string name = entry.path().filename().string();
+      if (name == "out" || name == "out.old") continue;
+      EXPECT_TRUE(name.ends_with(".partial") && is_whole(entry.path().string(), whole)) << name;
+    }
   }
 
   ScratchDirectory scratch_;
