@@ -113,7 +113,7 @@ class SessionSide final : public Side {
   }
   void pass(u64 cycle, const InterruptFrame& frame) override {
     pmu().wait_until(cycle, frame);
-    session_.monitor().finish_block(frame.registers.rip, &frame.registers);
+    session_.monitor().cpu(0).finish_block(frame.registers.rip, &frame.registers);
     session_.monitor().catch_up();
   }
 
