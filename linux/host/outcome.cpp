@@ -20,7 +20,9 @@ class MemorySink final : public RecordSink {
  public:
   explicit MemorySink(std::vector<std::byte>& records) : records_(records) {}
   void add_group(u32, u32) override {}
-  Result<Done, Error> add_event(const perf::Attr&, const std::string&, u64) override { return Done{}; }
+  Result<Done, Error> add_event(const perf::Attr&, const std::string&, std::span<const u64>) override {
+    return Done{};
+  }
   void add_mapping(const trace::Mapping&) override {}
   Result<Done, Error> write(std::span<const std::byte> records) override {
     records_.insert(records_.end(), records.begin(), records.end());

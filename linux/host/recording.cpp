@@ -70,7 +70,8 @@ Result<Done, Error> RecordedEvents::open_group(const events::EventGroup& group, 
     if (!event.ok()) return Failure(refusal(parsed, event.error()));
     if (leader < 0) leader = event->descriptor();
     if (auto given = give_ring(*event, options); !given.ok()) return Failure(refusal(parsed, given.error()));
-    if (auto added = sink.add_event(attr, parsed.name, event->id()); !added.ok())
+    const u64 id = event->id();
+    if (auto added = sink.add_event(attr, parsed.name, std::span(&id, 1)); !added.ok())
       return Failure(added.error());
     events_.push_back(std::move(event).value());
   }
