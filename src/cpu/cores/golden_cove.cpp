@@ -104,7 +104,7 @@ CpuModel sapphirerapids() {
   m.pebs.latency_split = true;
   m.pebs.data_source = DataSourceEncoding::golden_cove;
   use(m.core, sapphirerapids_numbers, costs::golden_cove());
-  use_rules(m.core, golden_cove_rules);
+  use_rules<RuleSet::golden_cove>(m.core);
   m.core.move_elimination = MoveElimination::all;
   return m;
 }

@@ -91,7 +91,7 @@ CpuModel haswell() {
   m.pebs.precise_store = false;
   m.pebs.eventing_ip = true;
   use(m.core, haswell_numbers, costs::haswell());
-  use_rules(m.core, haswell_rules);
+  use_rules<RuleSet::haswell>(m.core);
   m.core.move_elimination = MoveElimination::all;
   return m;
 }

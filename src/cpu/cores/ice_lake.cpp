@@ -118,7 +118,7 @@ CpuModel icelake() {
   m.pebs.distribution = fixed(1);
   m.pebs.baseline = true;
   use(m.core, icelake_numbers, costs::icelake());
-  use_rules(m.core, ice_lake_rules);
+  use_rules<RuleSet::ice_lake>(m.core);
   m.core.macro_fusion = MacroFusion::ice_lake;
   m.core.port_events = PortEvents::shared;
   m.core.move_elimination = MoveElimination::vector;

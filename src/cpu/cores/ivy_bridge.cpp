@@ -81,7 +81,7 @@ CpuModel ivybridge() {
   m.model = 0x3A;
   m.stepping = 9;
   use(m.core, ivybridge_numbers, costs::ivybridge());
-  use_rules(m.core, ivy_bridge_rules);
+  use_rules<RuleSet::ivy_bridge>(m.core);
   m.core.move_elimination = MoveElimination::all;
   return m;
 }

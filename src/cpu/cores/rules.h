@@ -2,6 +2,9 @@
 #ifndef PMUSIM_SRC_CPU_CORES_RULES_H
 #define PMUSIM_SRC_CPU_CORES_RULES_H
 
+#include <array>
+#include <cstddef>
+
 #include "core_numbers.h"
 
 /// What decoders and renamers of large cores do that costs time, each rule with its source: A. Abel and J.
@@ -9,91 +12,83 @@
 /// of the one before it unless its file names others.
 namespace pmusim::presets {
 
-inline constexpr CoreNumber sandy_bridge_rules[] = {
-    count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
-    count("last_decoder_leaves_pairs", &CoreParameters::last_decoder_leaves_pairs, 1, FactSource::measured),
-    count("stack_sync_uops", &CoreParameters::stack_sync_uops, 1, FactSource::published),
-    count("merges_partial_registers", &CoreParameters::merges_partial_registers, 16, FactSource::recalled),
-    count("waits_for_old_destination", &CoreParameters::waits_for_old_destination, 5, FactSource::measured),
-    count("splits_indexed_operands", &CoreParameters::splits_indexed_operands, 1, FactSource::published),
-    count("splits_constants_at_rip", &CoreParameters::splits_constants_at_rip, 1, FactSource::published),
-    count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
-    count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::published),
-    count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
-    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 8, FactSource::published),
+/// Cores at which rules change, in the order of the columns below.
+enum class RuleSet : u8 { sandy_bridge, ivy_bridge, haswell, skylake, ice_lake, golden_cove, count_ };
+inline constexpr std::size_t rule_sets = static_cast<std::size_t>(RuleSet::count_);
+
+namespace rule {
+
+struct Value {
+  unsigned value = 0;
+  FactSource source = FactSource::none;
 };
-inline constexpr CoreNumber ivy_bridge_rules[] = {
-    count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
-    count("last_decoder_leaves_pairs", &CoreParameters::last_decoder_leaves_pairs, 1, FactSource::measured),
-    count("stack_sync_uops", &CoreParameters::stack_sync_uops, 1, FactSource::published),
-    count("merges_partial_registers", &CoreParameters::merges_partial_registers, 8, FactSource::recalled),
-    count("waits_for_old_destination", &CoreParameters::waits_for_old_destination, 5, FactSource::measured),
-    count("splits_indexed_operands", &CoreParameters::splits_indexed_operands, 1, FactSource::published),
-    count("splits_constants_at_rip", &CoreParameters::splits_constants_at_rip, 1, FactSource::published),
-    count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
-    count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::published),
-    count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
-    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 8, FactSource::published),
-};
-inline constexpr CoreNumber haswell_rules[] = {
-    count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
-    count("last_decoder_leaves_pairs", &CoreParameters::last_decoder_leaves_pairs, 1, FactSource::measured),
-    count("stack_sync_uops", &CoreParameters::stack_sync_uops, 1, FactSource::published),
-    count("merges_partial_registers", &CoreParameters::merges_partial_registers, 8, FactSource::measured),
-    count("waits_for_old_destination", &CoreParameters::waits_for_old_destination, 7, FactSource::measured),
-    count("splits_indexed_operands", &CoreParameters::splits_indexed_operands, 2, FactSource::measured),
-    count("splits_constants_at_rip", &CoreParameters::splits_constants_at_rip, 1, FactSource::published),
-    count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
-    count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::published),
-    count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
-    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
-};
-// The last of them since the microcode of November 2019 (Intel, "Mitigations for Jump Conditional Code
-// Erratum").
-inline constexpr CoreNumber skylake_rules[] = {
-    count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
-    count("last_decoder_leaves_pairs", &CoreParameters::last_decoder_leaves_pairs, 0, FactSource::measured),
-    count("stack_sync_uops", &CoreParameters::stack_sync_uops, 1, FactSource::published),
-    count("merges_partial_registers", &CoreParameters::merges_partial_registers, 8, FactSource::measured),
-    count("waits_for_old_destination", &CoreParameters::waits_for_old_destination, 5, FactSource::measured),
-    count("splits_indexed_operands", &CoreParameters::splits_indexed_operands, 2, FactSource::measured),
-    count("splits_constants_at_rip", &CoreParameters::splits_constants_at_rip, 1, FactSource::published),
-    count("jump_border_erratum", &CoreParameters::jump_border_erratum, 1, FactSource::published),
-    count("slow_address_cycles", &CoreParameters::slow_address_cycles, 1, FactSource::measured),
-    count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
-    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
-};
-inline constexpr CoreNumber ice_lake_rules[] = {
-    count("predecode_instructions", &CoreParameters::predecode_instructions, 5, FactSource::measured),
-    count("last_decoder_leaves_pairs", &CoreParameters::last_decoder_leaves_pairs, 0, FactSource::measured),
-    count("stack_sync_uops", &CoreParameters::stack_sync_uops, 1, FactSource::published),
-    count("merges_partial_registers", &CoreParameters::merges_partial_registers, 8, FactSource::measured),
-    count("waits_for_old_destination", &CoreParameters::waits_for_old_destination, 4, FactSource::measured),
-    count("splits_indexed_operands", &CoreParameters::splits_indexed_operands, 2, FactSource::measured),
-    count("splits_constants_at_rip", &CoreParameters::splits_constants_at_rip, 1, FactSource::published),
-    count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
-    count("slow_address_cycles", &CoreParameters::slow_address_cycles, 0, FactSource::measured),
-    count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
-    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
-};
-// Blocks of 32 bytes, so more instructions of each.
-inline constexpr CoreNumber golden_cove_rules[] = {
-    count("predecode_instructions", &CoreParameters::predecode_instructions, 0, FactSource::inferred),
-    count("last_decoder_leaves_pairs", &CoreParameters::last_decoder_leaves_pairs, 0, FactSource::inferred),
-    count("stack_sync_uops", &CoreParameters::stack_sync_uops, 1, FactSource::inferred),
-    count("merges_partial_registers", &CoreParameters::merges_partial_registers, 8, FactSource::inferred),
-    count("waits_for_old_destination", &CoreParameters::waits_for_old_destination, 4, FactSource::inferred),
-    count("splits_indexed_operands", &CoreParameters::splits_indexed_operands, 2, FactSource::inferred),
-    count("splits_constants_at_rip", &CoreParameters::splits_constants_at_rip, 1, FactSource::inferred),
-    count("jump_border_erratum", &CoreParameters::jump_border_erratum, 0, FactSource::published),
-    count("slow_address_cycles", &CoreParameters::slow_address_cycles, 0, FactSource::measured),
-    count("high_byte_merge_uops", &CoreParameters::high_byte_merge_uops, 1, FactSource::measured),
-    count("l1d_bank_bytes", &CoreParameters::l1d_bank_bytes, 0, FactSource::published),
+constexpr Value measured(unsigned value) { return {value, FactSource::measured}; }
+constexpr Value published(unsigned value) { return {value, FactSource::published}; }
+constexpr Value recalled(unsigned value) { return {value, FactSource::recalled}; }
+constexpr Value inferred(unsigned value) { return {value, FactSource::inferred}; }
+
+struct Row {
+  std::string_view name;
+  unsigned CoreParameters::*member = nullptr;
+  std::array<Value, rule_sets> values;
 };
 
-inline void use_rules(CoreParameters& core, std::span<const CoreNumber> rules) {
-  for (const CoreNumber& each : rules) set(core, each);
-  core.rules = rules;
+// Jumps at borders: since the microcode of November 2019 (Intel, "Mitigations for Jump Conditional Code
+// Erratum"). Golden Cove's blocks of code have 32 bytes, so more instructions each.
+inline constexpr auto rows = std::to_array<Row>({
+    {"predecode_instructions",
+     &CoreParameters::predecode_instructions,
+     {{measured(5), measured(5), measured(5), measured(5), measured(5), inferred(0)}}},
+    {"last_decoder_leaves_pairs",
+     &CoreParameters::last_decoder_leaves_pairs,
+     {{measured(1), measured(1), measured(1), measured(0), measured(0), inferred(0)}}},
+    {"stack_sync_uops",
+     &CoreParameters::stack_sync_uops,
+     {{published(1), published(1), published(1), published(1), published(1), inferred(1)}}},
+    {"merges_partial_registers",
+     &CoreParameters::merges_partial_registers,
+     {{recalled(16), recalled(8), measured(8), measured(8), measured(8), inferred(8)}}},
+    {"waits_for_old_destination",
+     &CoreParameters::waits_for_old_destination,
+     {{measured(5), measured(5), measured(7), measured(5), measured(4), inferred(4)}}},
+    {"splits_indexed_operands",
+     &CoreParameters::splits_indexed_operands,
+     {{published(1), published(1), measured(2), measured(2), measured(2), inferred(2)}}},
+    {"splits_constants_at_rip",
+     &CoreParameters::splits_constants_at_rip,
+     {{published(1), published(1), published(1), published(1), published(1), inferred(1)}}},
+    {"jump_border_erratum",
+     &CoreParameters::jump_border_erratum,
+     {{published(0), published(0), published(0), published(1), published(0), published(0)}}},
+    {"slow_address_cycles",
+     &CoreParameters::slow_address_cycles,
+     {{published(1), published(1), published(1), measured(1), measured(0), measured(0)}}},
+    {"high_byte_merge_uops",
+     &CoreParameters::high_byte_merge_uops,
+     {{measured(1), measured(1), measured(1), measured(1), measured(1), measured(1)}}},
+    {"l1d_bank_bytes",
+     &CoreParameters::l1d_bank_bytes,
+     {{published(8), published(8), published(0), published(0), published(0), published(0)}}},
+});
+
+}  // namespace rule
+
+/// The rows' values of one core.
+constexpr std::array<CoreNumber, rule::rows.size()> rules_of(RuleSet set) {
+  std::array<CoreNumber, rule::rows.size()> numbers;
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    const rule::Row& row = rule::rows[n];
+    const rule::Value& value = row.values[static_cast<std::size_t>(set)];
+    numbers[n] = count(row.name, row.member, value.value, value.source);
+  }
+  return numbers;
+}
+
+template <RuleSet rule_set>
+void use_rules(CoreParameters& core) {
+  static constexpr auto numbers = rules_of(rule_set);
+  for (const CoreNumber& each : numbers) set(core, each);
+  core.rules = numbers;
 }
 
 }  // namespace pmusim::presets

@@ -91,7 +91,7 @@ CpuModel sandybridge() {
   m.pebs.data_source = DataSourceEncoding::sandy_bridge;
   m.core.bus_hz = 100'000'000;
   use(m.core, sandybridge_numbers, costs::sandybridge());
-  use_rules(m.core, sandy_bridge_rules);
+  use_rules<RuleSet::sandy_bridge>(m.core);
   m.core.macro_fusion = MacroFusion::sandy_bridge;
   return m;
 }

@@ -103,7 +103,7 @@ CpuModel skylake() {
   m.pebs.frontend = true;
   m.pebs.data_source = DataSourceEncoding::skylake;
   use(m.core, skylake_numbers, costs::skylake());
-  use_rules(m.core, skylake_rules);
+  use_rules<RuleSet::skylake>(m.core);
   return m;
 }
 
