@@ -87,7 +87,7 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   last_branch_ports_ = costs_->of(form).uses[0].ports;
   next_ = {};
   cursor_.instruction = cursor_.change = cursor_.request = cursor_.transacted = 0;
-  count_ = all_sync_uops_ = 0;
+  count_ = sync_uops_ = 0;
   if (passed_.size() < block_run.block->instructions.size())
     passed_.resize(block_run.block->instructions.size());
   execution_.accesses.clear();
@@ -183,8 +183,10 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
 
 // The second of a pair came with the first.
 [[gnu::always_inline]] inline Pipeline::Dispatched CoreEngine::dispatch(const LoweredInstruction& instruction,
-                                                                        FrontEnd::Delivery& delivery) {
+                                                                        Passed& passed) {
   Quantities& reported = execution_.quantities;
+  FrontEnd::Delivery& delivery = passed.delivery;
+  passed.sync_uops = 0;
   if (instruction.second_of_pair) {
     delivery = {};
     return pipeline_.dispatch(0, reported);
@@ -193,29 +195,32 @@ CoreEngine::Ready CoreEngine::ready(x86::RegisterMask registers, u64 cycle) cons
   pipeline_.stall_dispatch(ports_.admit(pipeline_.next_dispatch(), reported), reported);
   deliver(instruction, delivery);
   if (instruction.parts) pipeline_.keep_together();
-  if (instruction.stack != x86::StackUse::none) sync_stack(instruction);
-  const unsigned added = instruction.added_slots + sync_uops_;
+  if (instruction.stack != x86::StackUse::none) passed.sync_uops = static_cast<u8>(sync_stack(instruction));
+  sync_uops_ += passed.sync_uops;
+  const unsigned added = instruction.added_slots + passed.sync_uops;
   delivery.uops = static_cast<u16>(delivery.uops + added);  // as its source counts what it gave
   return pipeline_.dispatch(instruction.uops + added, reported);
 }
 
 // RSP itself is what it was before pushes and pops, which the stack engine adds up at decode, until an
-// instruction needs it: a uop then brings it up to date, and so it does when the sum has no more room.
-void CoreEngine::sync_stack(const LoweredInstruction& lowered) {
+// instruction needs it: a uop then brings it up to date, and so it does when the sum has no more room. The
+// number of uops.
+unsigned CoreEngine::sync_stack(const LoweredInstruction& lowered) {
   using x86::StackUse;
   constexpr int most_bytes = 127;
+  unsigned uops = 0;
   const bool uses = lowered.stack == StackUse::uses || lowered.stack == StackUse::uses_and_moves;
   if (stack_moved_bytes_ != 0 && (uses || std::abs(stack_moved_bytes_) > most_bytes)) {
     stack_moved_bytes_ = 0;
-    sync_uops_ = 1;
-    ++all_sync_uops_;
+    uops = 1;
     Ready& rsp = registers_[static_cast<unsigned>(Gpr::rsp)];
     const u64 from = std::max(rsp.cycle(), pipeline_.next_dispatch());
     rsp = {ports_.place(costs_->of(InstructionForm::alu).uses[0].ports, from) + 1, WaitingFor::execution};
   }
-  if (lowered.stack == StackUse::uses) return;
+  if (lowered.stack == StackUse::uses) return uops;
   constexpr int bytes = 8;
   stack_moved_bytes_ += lowered.stores() ? -bytes : bytes;
+  return uops;
 }
 
 // Until Skylake a load of which the base was loaded, and is not far from there, has its data a cycle sooner
@@ -385,8 +390,7 @@ template <IssueOrder order>
 
   if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch(lowered);
   if (lowered.serializing) pipeline_.drain();
-  const Pipeline::Dispatched dispatched = dispatch(lowered, passed.delivery);
-  passed.sync_uops = static_cast<u8>(std::exchange(sync_uops_, 0));
+  const Pipeline::Dispatched dispatched = dispatch(lowered, passed);
   const Ready result = execute<order>(instruction, lowered, dispatched.last_cycle);
   passed.taken = false;
   passed.prediction = Prediction::right;
@@ -474,7 +478,7 @@ void CoreEngine::add_uops(unsigned uops, Quantities& quantities) {
 Quantities CoreEngine::sum(const QuantitySet& wanted) const {
   Quantities sums{};
   lowered().quantities.add_to(sums);
-  add_uops(all_sync_uops_, sums);
+  add_uops(sync_uops_, sums);
   pipeline_.account_time(begin_cycle_, cycle(), sums);
   for (const Requests& reported : requests_)
     wanted.each_index([&](unsigned which) { sums[which] += reported.quantities[which]; });

@@ -148,12 +148,12 @@ class CoreEngine {
   template <std::size_t size>
   Ready ready(const std::array<u8, size>& registers, u64 cycle) const;
   Ready ready(x86::RegisterMask registers, u64 cycle) const;
-  Pipeline::Dispatched dispatch(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
+  Pipeline::Dispatched dispatch(const LoweredInstruction& instruction, Passed& passed);
   void deliver(const LoweredInstruction& instruction, FrontEnd::Delivery& delivery);
   void transact(const x86::Instruction& instruction, std::size_t number);
   bool is_slow(const LoweredInstruction& load) const;
   u64 free_bank(u64 address, u64 cycle);
-  void sync_stack(const LoweredInstruction& lowered);
+  unsigned sync_stack(const LoweredInstruction& lowered);
   Ready late_ready(const LoweredInstruction& lowered, u64 cycle) const;
   u64 place(const LoweredInstruction& lowered, u64 ready);
   u64 place_all(const InstructionCost& cost, u64 ready);
@@ -195,9 +195,8 @@ class CoreEngine {
   std::array<BankRead, 256> bank_reads_{};
   u64 last_start_ = 0;                                           // where instructions start in order
   std::array<bool, LoweredInstruction::registers> is_loaded_{};  // whether a load has left its value
-  int stack_moved_bytes_ = 0;   // that the stack engine has not told RSP itself
-  unsigned sync_uops_ = 0;      // of the instruction at hand
-  unsigned all_sync_uops_ = 0;  // of the block
+  int stack_moved_bytes_ = 0;  // of pushes and pops that RSP itself does not have yet
+  unsigned sync_uops_ = 0;     // of the block
   static constexpr u64 nowhere = ~u64{0};
   u64 fetched_line_ = nowhere;
 
