@@ -2,14 +2,11 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
-#include "interrupts.h"
 #include "model_option.h"
 #include "output.h"
-#include "progress_bar.h"
 #include "trace_option.h"
-#include "truncation.h"
+#include "whole_replay.h"
 #include "why/memory.h"
 
 namespace pmusim::tools {
@@ -24,29 +21,13 @@ struct MemCommand {
   TraceOption trace;
 };
 
-why::MemoryCollection accesses_of(MemCommand& command, const CpuModel& model) {
-  TraceOption& trace = command.trace;
-  trace.begin(trace::RecordedRegisters::none);
-  const Interrupts interrupts(trace.ctrl_c());
-  std::optional<why::MemoryCollection> collection;
-  {
-    const auto source = trace.source(CoreLevel::interval);
-    warn_if_truncated(*source);
-    std::optional<ProgressBar> bar;
-    if (!command.quiet) bar.emplace("replaying");
-    collection = value_or_fail(why::collect_memory(*source, model, command.options, [&](u64 done) {
-      if (bar) bar->show({done, source->length().value_or(0)});
-      return !trace.replay_is_interrupted();
-    }));
-  }
-  trace.end();
-  return *std::move(collection);
-}
-
 void run_mem_report(MemCommand& command, const CLI::App& app) {
   command.trace.check(app);
   const CpuModel model = command.model.model();
-  const why::MemoryCollection collection = accesses_of(command, model);
+  const why::MemoryCollection collection =
+      replay_whole(command.trace, command.quiet, [&](trace::Source& source, const why::OnProgress& progress) {
+        return why::collect_memory(source, model, command.options, progress);
+      });
   why::MemoryReport report = why::make_memory_report(collection, command.options);
   report.title = command.trace.title();
   report.model = std::string(model.name);

@@ -5,12 +5,10 @@
 
 #include "annotate/resolver.h"
 #include "base/suggest.h"
-#include "interrupts.h"
 #include "model_option.h"
 #include "output.h"
-#include "progress_bar.h"
 #include "trace_option.h"
-#include "truncation.h"
+#include "whole_replay.h"
 #include "why/report.h"
 
 namespace pmusim::tools {
@@ -26,26 +24,6 @@ struct WhyCommand {
   ModelOption model;
   TraceOption trace;
 };
-
-why::Collection collection_of(WhyCommand& command, const CpuModel& model) {
-  TraceOption& trace = command.trace;
-  trace.begin(trace::RecordedRegisters::none);
-  const Interrupts interrupts(trace.ctrl_c());
-  why::Collection collection;
-  {
-    const auto source = trace.source(CoreLevel::interval);
-    warn_if_truncated(*source);
-    std::optional<ProgressBar> bar;
-    if (!command.quiet) bar.emplace("replaying");
-    collection =
-        value_or_fail(why::collect(*source, model, command.options.jit_directory.string(), [&](u64 done) {
-          if (bar) bar->show({done, source->length().value_or(0)});
-          return !trace.replay_is_interrupted();
-        }));
-  }
-  trace.end();
-  return collection;
-}
 
 std::optional<u32> chosen_function(const why::Report& report, const std::string& wanted) {
   if (wanted.empty()) return std::nullopt;
@@ -64,7 +42,10 @@ void run_why(WhyCommand& command, const CLI::App& app) {
   if (command.html) check_output_name(*command.html, command.trace.inputs(), "--html");
   if (command.syntax == "intel") command.options.syntax = annotate::Syntax::intel;
   const CpuModel model = command.model.model();
-  const why::Collection collection = collection_of(command, model);
+  const why::Collection collection =
+      replay_whole(command.trace, command.quiet, [&](trace::Source& source, const why::OnProgress& progress) {
+        return why::collect(source, model, command.options.jit_directory.string(), progress);
+      });
   why::Report report = why::make_report(collection, command.options);
   report.title = command.trace.title();
   report.model = std::string(model.name);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "why/processes.h"
+#include "why/trace_pass.h"
 
 namespace pmusim::why {
 
@@ -327,29 +328,18 @@ Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
   collection.addresses = source.contents().addresses;
   Collector collector(std::move(core).value(), model.core, collection.time_is_recorded);
   Processes processes(collection.spaces, jit_directory);
-  constexpr u64 report_every = 1 << 18;
-  u64 done = 0, next_report = report_every;
   collector.enter(processes.running());
-  while (true) {
-    const Result<trace::NextItem, Error> item = source.next();
-    if (!item.ok()) return Failure(item.error());
-    if (!item->has_value()) break;
-    if (const auto* const run = std::get_if<trace::BlockRun>(&**item)) {
-      collector.run(*run);
-      done += run->block->instructions.size();
-    } else {
-      const auto& record = std::get<trace::SideBandRecord>(**item);
-      if (std::holds_alternative<trace::SignalDelivery>(record)) collector.interrupt();
-      if (const auto* const start = std::get_if<trace::ThreadStart>(&record))
-        collection.has_threads |= start->pid == start->parent_pid;
-      processes.take(record);
-      collector.enter(processes.running());
-      collector.take(record);
-    }
-    if (done < next_report) continue;
-    if (on_progress && !on_progress(done)) break;
-    next_report = done + report_every;
-  }
+  const auto passed = pass_on(
+      source, on_progress, [&](const trace::BlockRun& run) { collector.run(run); },
+      [&](const trace::SideBandRecord& record) {
+        if (std::holds_alternative<trace::SignalDelivery>(record)) collector.interrupt();
+        if (const auto* const start = std::get_if<trace::ThreadStart>(&record))
+          collection.has_threads |= start->pid == start->parent_pid;
+        processes.take(record);
+        collector.enter(processes.running());
+        collector.take(record);
+      });
+  if (!passed.ok()) return Failure(passed.error());
   collector.take_flow(collection);
   collection.instructions = merged(collector.take());
   for (const CountedInstruction& each : collection.instructions) collection.total += each.counts;

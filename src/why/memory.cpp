@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "why/processes.h"
+#include "why/trace_pass.h"
 
 namespace pmusim::why {
 
@@ -249,22 +250,10 @@ Result<MemoryCollection, Error> collect_memory(trace::Source& source, const CpuM
   auto core = IntervalCore::create(model, source.contents());
   if (!core.ok()) return Failure(core.error());
   MemoryCollector collector(std::move(core).value(), options);
-  constexpr u64 report_every = 1 << 18;
-  u64 done = 0, next_report = report_every;
-  while (true) {
-    const Result<trace::NextItem, Error> item = source.next();
-    if (!item.ok()) return Failure(item.error());
-    if (!item->has_value()) break;
-    if (const auto* const run = std::get_if<trace::BlockRun>(&**item)) {
-      collector.run(*run);
-      done += run->block->instructions.size();
-    } else {
-      collector.take(std::get<trace::SideBandRecord>(**item));
-    }
-    if (done < next_report) continue;
-    if (on_progress && !on_progress(done)) break;
-    next_report = done + report_every;
-  }
+  const auto passed = pass_on(
+      source, on_progress, [&](const trace::BlockRun& run) { collector.run(run); },
+      [&](const trace::SideBandRecord& record) { collector.take(record); });
+  if (!passed.ok()) return Failure(passed.error());
   MemoryCollection collection = collector.take_all();
   collection.addresses = source.contents().addresses;
   return collection;
