@@ -64,8 +64,8 @@ constexpr std::string_view within_cycle =
 constexpr std::string_view uop_kinds = "uops and instructions are not distinguished in this way";
 constexpr std::string_view fixed = "its code is event 00, which counts nothing on general counters";
 
-constexpr std::string_view head_of_loads = "what the oldest load waits for is told in sum only";
-constexpr std::string_view slot_reasons = "slots are not told apart by this reason";
+constexpr std::string_view head_of_loads = "what the oldest load waits for is known as a sum only";
+constexpr std::string_view slot_reasons = "slots are not counted by this reason";
 constexpr std::string_view stall_levels =
     "stalls are known by the level that was missed, not by the one that answered, and not of code or stores";
 constexpr std::string_view small_core_ports = "ports of this core are not counted by kinds of uops";

@@ -139,8 +139,7 @@ std::vector<EventTotal> CountedEvents::read() const {
   bring_up_idle();
   std::vector<EventTotal> totals;
   for (const Open& o : open_) {
-    EventTotal& total =
-        totals.emplace_back(EventTotal{.name = o.name, .scale = o.scale, .supported = o.monitor != nullptr});
+    EventTotal& total = totals.emplace_back(o.nothing_yet());
     for (perf::Event* const event : o.events) add_reading(total, *o.monitor, *event);
   }
   return totals;
@@ -151,8 +150,7 @@ std::vector<CpuTotals> CountedEvents::read_cpus() const {
   for (const u32 cpu : cpus_.value_or(std::vector<u32>())) {
     CpuTotals& totals = all.emplace_back(CpuTotals{.cpu = cpu, .events = {}});
     for (const Open& o : open_) {
-      EventTotal& total = totals.events.emplace_back(
-          EventTotal{.name = o.name, .scale = o.scale, .supported = o.monitor != nullptr});
+      EventTotal& total = totals.events.emplace_back(o.nothing_yet());
       for (perf::Event* const event : o.events)
         if (event->cpu == static_cast<i32>(cpu)) add_reading(total, *o.monitor, *event);
     }

@@ -35,6 +35,8 @@ class CountedEvents {
     unsigned scale = 1;
     Monitor* monitor = nullptr;
     std::vector<perf::Event*> events;  // one for each of whom is counted; none: not supported
+
+    EventTotal nothing_yet() const { return {.name = name, .scale = scale, .supported = monitor != nullptr}; }
   };
   using Opened = Result<std::vector<Open>, Error>;
 

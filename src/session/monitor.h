@@ -22,7 +22,7 @@ struct CountedTasks {
 /// It gets what retires and what happens, and never changes it.
 ///
 /// One thread runs at a time, on one CPU, and the others are halted: their clocks come up to that one's when
-/// somebody wants to know, at ticks, and when a thread comes. Time is the TSC's, which starts at 0 and is the
+/// they are read, at ticks, and when a thread comes. Time is the TSC's, which starts at 0 and is the
 /// same on all.
 class Monitor {
  public:

@@ -71,7 +71,8 @@ struct StatOptions {
   /// as not supported.
   std::vector<std::string> if_possible;
   Uncountable uncountable = Uncountable::refused;  ///< of `events`
-  /// Of a hybrid machine always by taking turns: which events fit where a thread is not cannot be told.
+  /// Of a hybrid machine always by taking turns: which events fit on a CPU is known only once a thread runs
+  /// there.
   Fitting fitting = Fitting::replay_again;
   /// -a, -C, of a session with a machine: everything on these CPUs is counted, idle time included. Nothing:
   /// the program is, wherever it runs.
