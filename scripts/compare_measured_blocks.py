@@ -7,8 +7,8 @@
 
 A file has a line for each block, cycles and code bytes in hexadecimal, and is named after its core:
 skylake-bhive.txt (BHive publishes such rows). Prints for each file the mean relative error, the share of blocks
-within 15 %, and the rank correlations of Spearman and Kendall. --set changes a number of the core (pmusim models
-names them); --without switches each mechanism off by itself and says what that does to each file's error; --show
+within 15 %, and the rank correlations of Spearman and Kendall. --set changes a number of the core (CoreParameters
+has their names); --without switches each mechanism off by itself and says what that does to each file's error; --show
 prints the N worst blocks, --rows all of them. Needs tests/measured_blocks of a build, which executes the blocks.
 """
 import argparse
