@@ -23,6 +23,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "trace/lost_trap.h"
+
 namespace pmusim::trace {
 namespace {
 
@@ -107,16 +109,9 @@ void single_step(u32 tid, int signal) { ::ptrace(PTRACE_SINGLESTEP, tid, nullptr
 
 namespace {
 
-bool is_virtual_machine() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned hypervisor = 1u << 31;
-  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & hypervisor) != 0;
-}
-
 bool trap_is_lost(std::span<const std::byte> code) {
-  static const bool is_virtual = is_virtual_machine();
   constexpr std::array cpuid{std::byte{0x0F}, std::byte{0xA2}};
-  return is_virtual && std::ranges::equal(code, cpuid);
+  return std::ranges::equal(code, cpuid) && loses_trap_behind_cpuid();
 }
 
 }  // namespace

@@ -41,9 +41,8 @@ Result<u32, Error> start_traced(const std::vector<std::string>& command, const P
 /// Executes one instruction of a stopped thread, delivering `signal` first unless it is 0. If the thread is
 /// gone, its exit is to be waited for.
 void single_step(u32 tid, int signal);
-/// What a step of `code` would do, done here where that is CPUID and this machine a virtual one: its
-/// hypervisor executes CPUID, and some lose the trap of the step, so that the next instruction passes unseen.
-/// False: step.
+/// What a step of `code` would do, done here where that is CPUID and this machine loses its trap. False:
+/// step.
 bool execute_cpuid(u32 tid, std::span<const std::byte> code);
 /// Whether the program itself gets a trap behind the instruction: it raises one, or the program steps itself
 /// (`own_trap_flag`), where that trap is not lost.
