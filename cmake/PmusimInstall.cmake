@@ -29,13 +29,13 @@ endfunction()
 
 function(pmusim_install_headers)
   set(include ${PROJECT_SOURCE_DIR}/include/pmusim)
-  foreach(room ${ARGN})
-    if(EXISTS ${include}/${room})
-      install(DIRECTORY ${include}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pmusim COMPONENT dev
+  foreach(module ${ARGN})
+    if(EXISTS ${include}/${module})
+      install(DIRECTORY ${include}/${module} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pmusim COMPONENT dev
         FILES_MATCHING PATTERN "*.h")
     endif()
   endforeach()
-  # Headers of no room: of the whole library, but for the version.
+  # Headers of no module: of the whole library, but for the version.
   file(GLOB headers CONFIGURE_DEPENDS ${include}/*.h)
   if(NOT PMUSIM_TOOLS)
     set(headers ${include}/version.h)
@@ -61,7 +61,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/pmusim-config-ver
 install(FILES ${PROJECT_BINARY_DIR}/install/pmusim-config.cmake ${PROJECT_BINARY_DIR}/install/pmusim-config-version.cmake
   cmake/PmusimDependencies.cmake DESTINATION ${package_dir} COMPONENT dev)
 
-pmusim_install_headers(${hardware_rooms} ${full_rooms})
+pmusim_install_headers(${hardware_modules} ${full_modules})
 pmusim_install_library(hardware pmusim_hardware)
 pmusim_install_pkgconfig(pmusim-hardware)
 if(PMUSIM_TOOLS)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# What users link. Rooms are how we build; a user gets few libraries, and of our compiler flags nothing:
+# What users link. Modules are how we build; a user gets few libraries, and of our compiler flags nothing:
 #
-#   pmusim_library(NAME ROOMS room... [PUBLIC target...] [PRIVATE target...])
+#   pmusim_library(NAME MODULES module... [PUBLIC target...] [PRIVATE target...])
 #
-# is the static library pmusim::NAME with the objects of these rooms. PUBLIC targets are what public headers include.
+# is the static library pmusim::NAME with the objects of these modules. PUBLIC targets are what public headers include.
 function(pmusim_library name)
-  cmake_parse_arguments(LIBRARY "" "" "ROOMS;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(LIBRARY "" "" "MODULES;PUBLIC;PRIVATE" ${ARGN})
   set(objects "")
-  foreach(room ${LIBRARY_ROOMS})
-    get_target_property(type pmusim_${room} TYPE)
+  foreach(module ${LIBRARY_MODULES})
+    get_target_property(type pmusim_${module} TYPE)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")
-      list(APPEND objects $<TARGET_OBJECTS:pmusim_${room}>)
+      list(APPEND objects $<TARGET_OBJECTS:pmusim_${module}>)
     endif()
   endforeach()
   add_library(pmusim_${name} STATIC ${objects})
@@ -22,14 +22,14 @@ function(pmusim_library name)
     PUBLIC ${LIBRARY_PUBLIC} $<BUILD_INTERFACE:pmusim_instrumentation> PRIVATE ${LIBRARY_PRIVATE})
 endfunction()
 
-# The names of the rooms that there are by now, without those in ARGN.
-function(pmusim_rooms result)
-  get_property(rooms GLOBAL PROPERTY pmusim_rooms)
-  list(REMOVE_ITEM rooms ${ARGN})
-  set(${result} ${rooms} PARENT_SCOPE)
+# The names of the modules that there are by now, without those in ARGN.
+function(pmusim_modules result)
+  get_property(modules GLOBAL PROPERTY pmusim_modules)
+  list(REMOVE_ITEM modules ${ARGN})
+  set(${result} ${modules} PARENT_SCOPE)
 endfunction()
 
-# The C interface, room `capi`: pmusim::c is libpmusim.so with what its export list names and nothing else,
+# The C interface, module `capi`: pmusim::c is libpmusim.so with what its export list names and nothing else,
 # pmusim::c_static the same as libpmusim.a. No C++ interface is promised from one build to the next, so C++ is
 # linked statically.
 function(pmusim_c_libraries)

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-# One room of the house: src/NAME/*.cpp becomes the library pmusim_NAME, tests/NAME/*_test.cpp its tests
+# One module: src/NAME/*.cpp becomes the library pmusim_NAME, tests/NAME/*_test.cpp its tests
 # (one program, every test known to ctest), bench/NAME_*.cpp its benchmarks and tests/NAME/*_fuzz.cpp its fuzzers
 # (one program each).
 #
-#   pmusim_room(NAME [COMPILE_FAST] [ROOMS room...] [LIBRARIES target...])
+#   pmusim_module(NAME [COMPILE_FAST] [MODULES module...] [LIBRARIES target...])
 #
-# ROOMS are the rooms it may include; tests/architecture holds the sources to the same list. COMPILE_FAST is for rooms that
+# MODULES are the modules it may include; tests/architecture holds the sources to the same list. COMPILE_FAST is for modules that
 # no replay, drain or report waits for.
-function(pmusim_room name)
-  cmake_parse_arguments(ROOM "COMPILE_FAST" "" "ROOMS;LIBRARIES" ${ARGN})
+function(pmusim_module name)
+  cmake_parse_arguments(MODULE "COMPILE_FAST" "" "MODULES;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX /plugin/)  # what another program loads (pmusim_qemu_plugin)
   set(library pmusim_${name})
-  list(TRANSFORM ROOM_ROOMS PREPEND pmusim_)
+  list(TRANSFORM MODULE_MODULES PREPEND pmusim_)
   if(sources)
     add_library(${library} STATIC ${sources})
-    target_link_libraries(${library} PUBLIC pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
+    target_link_libraries(${library} PUBLIC pmusim_options ${MODULE_MODULES} ${MODULE_LIBRARIES})
     # Headers that users of the library have no use for live beside the sources.
     target_include_directories(${library} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     if(name STREQUAL base)
@@ -23,16 +23,16 @@ function(pmusim_room name)
     else()
       pmusim_join(${library} REUSE_FROM pmusim_base)
     endif()
-    if(ROOM_COMPILE_FAST)
+    if(MODULE_COMPILE_FAST)
       pmusim_compile_fast(${library})
     endif()
     pmusim_fuzzed(${library})
   else()
     add_library(${library} INTERFACE)
-    target_link_libraries(${library} INTERFACE pmusim_options ${ROOM_ROOMS} ${ROOM_LIBRARIES})
+    target_link_libraries(${library} INTERFACE pmusim_options ${MODULE_MODULES} ${MODULE_LIBRARIES})
   endif()
   add_library(pmusim::${name} ALIAS ${library})
-  set_property(GLOBAL APPEND PROPERTY pmusim_rooms ${name})
+  set_property(GLOBAL APPEND PROPERTY pmusim_modules ${name})
 
   if(PMUSIM_TESTS)
     pmusim_test_program(${name} ${library})
@@ -100,7 +100,7 @@ function(pmusim_test_program name)
   pmusim_compile_fast(test_${name})
   pmusim_join(test_${name} REUSE_FROM pmusim_test_headers)
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 LABELS room)
+    PROPERTIES TIMEOUT 300 LABELS module)
 endfunction()
 
 # A fuzzer sees which way the code of this target goes.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Installs what is missing, builds the fuzzers and runs them: one, or all of them side by side.
 #
-#   scripts/fuzz.sh [TARGET [SECONDS]]     TARGET of tests/ROOM/TARGET_fuzz.cpp as ROOM_TARGET, or all (default);
+#   scripts/fuzz.sh [TARGET [SECONDS]]     TARGET of tests/MODULE/TARGET_fuzz.cpp as MODULE_TARGET, or all (default);
 #                                          SECONDS for each of them (default 60)
 #
 # The same numbers come up in every run; set SEED=0 for others. STATS=FILE takes a line for each: target, seconds, executions,

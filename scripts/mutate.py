@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Changes the code in one place, runs the tests that come by it, and tells which changes nobody noticed.
 
-  scripts/mutate.py [--count N] [--seed N] [--jobs N] [--state DIR] [ROOM...]
+  scripts/mutate.py [--count N] [--seed N] [--jobs N] [--state DIR] [MODULE...]
 
-Mutants are drawn from src/ROOM of the rooms in TESTS below (all of them, unless some are named): another relational,
+Mutants are drawn from src/MODULE of the modules in TESTS below (all of them, unless some are named): another relational,
 arithmetic or bit operator, a constant one off, a condition negated, a statement dropped, two arguments swapped. The same
 seed draws the same mutants from the same sources; a larger --count draws further ones.
 
@@ -15,7 +15,7 @@ compile with a choice in it, is built alone with --singly, and is counted as not
 Results are kept in DIR/results.jsonl, a line each: what was tried is not tried again until its source changes, except
 with --again what survived. The report names the survivors, and ends with the share of mutants that a test killed; those
 listed with a reason in tests/mutation/equivalent.tsv, and those that do not compile or compile to the same object, count
-as neither. Rooms are tried in the order in which they are named.
+as neither. Modules are tried in the order in which they are named.
 """
 import argparse
 import json
@@ -32,7 +32,7 @@ from mutation.schemata import Asking
 from mutation.singly import Workshop
 from mutation.trying import Reach, try_out
 
-# A room's own tests first, then those of its neighbours.
+# A module's own tests first, then those of its neighbours.
 HARDWARE = ["pmu", "driver_on_pmu", "scenario", "machine"]
 TESTS = {
     "msr": ["msr"] + HARDWARE,
@@ -75,14 +75,14 @@ def try_together(mutants, left, given, results: Results):
     """Those that can be chosen at run time; the others are marked as not tried."""
     tree = Tree(given.state, given.jobs)
     tree.instrument(mutants)
-    programs = sorted({p for m in mutants.values() for p in TESTS[m.room]})
+    programs = sorted({p for m in mutants.values() for p in TESTS[m.module]})
     tree.make(programs)
     reach = Reach(given.state / "reach", given.jobs)
     for program in programs:
         reach.measure(program, tree.program(program))
     def one(number):
         mutant, asking = mutants[number], tree.alive_in.get(number)
-        outcome = try_out(number, reach, TESTS[mutant.room], tree.program) if asking else NOT_TRIED
+        outcome = try_out(number, reach, TESTS[mutant.module], tree.program) if asking else NOT_TRIED
         # What only the compiler ran would have been changed in vain.
         in_vain = asking is Asking.at_run_time and outcome == "reached by no test"
         results.add(mutant, NOT_TRIED if in_vain else outcome)
@@ -94,7 +94,7 @@ def try_singly(mutants, given, results: Results):
     queue = [m for m in mutants.values() if results.of(m) == NOT_TRIED]
     workshop = Workshop(given.state / "singly", given.jobs) if queue else None
     for mutant in sorted(queue, key=lambda m: (m.file, m.line)):
-        results.add(mutant, workshop.try_out(mutant, TESTS[mutant.room]))
+        results.add(mutant, workshop.try_out(mutant, TESTS[mutant.module]))
 
 
 def equivalents():
@@ -121,24 +121,24 @@ def report(mutants, results: Results):
     for mutant in mutants.values():
         outcome = results.of(mutant) or NOT_TRIED
         column = column_of(mutant, outcome, reasons)
-        for room in (mutant.room, "all"):
-            row = table.setdefault(room, dict.fromkeys(COLUMNS, 0))
+        for module in (mutant.module, "all"):
+            row = table.setdefault(module, dict.fromkeys(COLUMNS, 0))
             row[column] += 1
         if column == "alive":
             survivors.append((mutant, outcome))
     for mutant, outcome in sorted(survivors, key=lambda s: (s[0].file, s[0].line)):
         print(f"{mutant.file}:{mutant.line}: {mutant.kind}: {outcome}\n  - {mutant.before}\n  + {mutant.after}")
-    print(f"\n{'room':<10}" + "".join(f"{c:>18}" for c in COLUMNS) + f"{'killed':>10}")
-    for room, row in sorted(table.items(), key=lambda item: (item[0] == "all", item[0])):
+    print(f"\n{'module':<10}" + "".join(f"{c:>18}" for c in COLUMNS) + f"{'killed':>10}")
+    for module, row in sorted(table.items(), key=lambda item: (item[0] == "all", item[0])):
         tried = row["killed"] + row["alive"]
-        print(f"{room:<10}" + "".join(f"{row[c]:>18}" for c in COLUMNS) +
+        print(f"{module:<10}" + "".join(f"{row[c]:>18}" for c in COLUMNS) +
               (f"{100 * row['killed'] / tried:>8.1f} %" if tried else f"{'-':>10}"))
     return 1 if survivors else 0
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("rooms", nargs="*", metavar="ROOM", help=", ".join(TESTS))
+    options.add_argument("modules", nargs="*", metavar="MODULE", help=", ".join(TESTS))
     options.add_argument("--count", type=int, default=100, help="how many to draw (default 100)")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -147,15 +147,15 @@ def main() -> int:
     options.add_argument("--again", action="store_true", help="try survivors again")
     options.add_argument("--report", action="store_true", help="only say what is known")
     given = options.parse_args()
-    if unknown := [room for room in given.rooms if room not in TESTS]:
-        options.error(f"no room {unknown[0]}: one of {', '.join(TESTS)}")
+    if unknown := [module for module in given.modules if module not in TESTS]:
+        options.error(f"no module {unknown[0]}: one of {', '.join(TESTS)}")
     given.state = given.state.absolute()
     given.state.mkdir(parents=True, exist_ok=True)
-    rooms = given.rooms or list(TESTS)
-    mutants, total = drawn(rooms, given.seed, given.count)
+    modules = given.modules or list(TESTS)
+    mutants, total = drawn(modules, given.seed, given.count)
     results = Results(given.state / "results.jsonl")
     left = [n for n, m in mutants.items() if results.of(m) is None or given.again and results.of(m) in ALIVE]
-    left.sort(key=lambda n: rooms.index(mutants[n].room))
+    left.sort(key=lambda n: modules.index(mutants[n].module))
     print(f"{len(mutants)} of {total} mutants drawn, {len(left)} to try", file=sys.stderr)
     if left and not given.report:
         try_together(mutants, left, given, results)

@@ -3,21 +3,21 @@
 # Runs the test programs of a build as wholes, some tests of one after the other in a process: where starting a process takes
 # longer than most tests (sanitizers), in much less time than ctest, which starts one for each.
 #
-#   scripts/test_rooms.sh FOLDER [ROOM...]     FOLDER of a build; ROOM names test_ROOM (default: all but end_to_end and
+#   scripts/test_modules.sh FOLDER [MODULE...]     FOLDER of a build; MODULE names test_MODULE (default: all but end_to_end and
 #                                              architecture, which run other people's tools or look at the tree)
 set -euo pipefail
 case "${1:-}" in ''|-*) sed -n '3,8s/^# \?//p' "$0" >&2; exit 2 ;; esac
 cd "$1"
 shift
-export logs=$PWD/Testing/rooms
+export logs=$PWD/Testing/modules
 rm -rf "$logs"
 mkdir -p "$logs"
 if [ $# -eq 0 ]; then
-  # Large programs first: they hold the rooms with long tests.
+  # Large programs first: they hold the modules with long tests.
   mapfile -t programs < <(find . tests -maxdepth 1 -name 'test_*' -type f -executable ! -name 'test_capi_*' \
     ! -name test_end_to_end ! -name test_architecture -printf '%s %p\n' | sort -nr | cut -d ' ' -f 2-)
 else
-  for room in "$@"; do programs+=("$(find . tests -maxdepth 1 -name "test_$room" -type f)"); done
+  for module in "$@"; do programs+=("$(find . tests -maxdepth 1 -name "test_$module" -type f)"); done
 fi
 # PROGRAM SHARD SHARDS of each process: some twenty tests in one, or more, as tests of a process share what they prepare.
 processes() {

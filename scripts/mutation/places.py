@@ -21,7 +21,7 @@ class Mutant:
     text: str
 
     @property
-    def room(self) -> str:
+    def module(self) -> str:
         return Path(self.file).parts[1]
 
     @property
@@ -102,10 +102,10 @@ def mutants_of(path: Path):
 NUMBERS = 1 << 20
 
 
-def drawn(rooms, seed, count):
+def drawn(modules, seed, count):
     """The mutants to try by number, and how many there are. Each has a place in the draw and a number of its own, whatever
-    else the sources say: those drawn for a small count are drawn for a larger one, those of a room with all rooms, too."""
-    everything = [m for room in sorted(rooms) for path in sorted((TOP / "src" / room).rglob("*.cpp"))
+    else the sources say: those drawn for a small count are drawn for a larger one, those of a module with all modules, too."""
+    everything = [m for module in sorted(modules) for path in sorted((TOP / "src" / module).rglob("*.cpp"))
                   for m in mutants_of(path)]
     place = {m: hashlib.sha256(f"{seed} {m.file} {m.kind} {m.before} {m.after} {m.nth}".encode()).digest()
              for m in everything}

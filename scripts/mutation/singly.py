@@ -34,7 +34,7 @@ class Workshop:
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
     def object_of(self, mutant: Mutant) -> Path:
-        return self.build / "CMakeFiles" / f"pmusim_{mutant.room}.dir" / f"{mutant.file}.o"
+        return self.build / "CMakeFiles" / f"pmusim_{mutant.module}.dir" / f"{mutant.file}.o"
 
     def binary(self, program: str) -> Path:
         return next(p for p in self.build.rglob(f"test_{program}") if p.is_file())

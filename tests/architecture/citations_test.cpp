@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tests/architecture/rooms.h"
+#include "tests/architecture/modules.h"
 
 namespace pmusim::test {
 namespace {
@@ -67,7 +67,7 @@ TEST(Citations, OfPagesNamePagesAndHeadingsThatThereAre) {
   EXPECT_GT(headings, 3u);
 }
 
-TEST(Citations, OfFilesNameFilesThatThereAre) {  // in the pages; NAME, ROOM and the like stand for any
+TEST(Citations, OfFilesNameFilesThatThereAre) {  // in the pages; NAME, MODULE and the like stand for any
   static const std::regex path(
       R"(\b(?:include|src|tests|tools|bench|examples|scripts|cmake)/[\w./-]*\.[a-z]+\b)");
   static const std::regex any(R"([A-Z]{3,})");

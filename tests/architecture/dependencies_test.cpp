@@ -6,18 +6,18 @@
 #include <sstream>
 #include <string>
 
-#include "tests/architecture/rooms.h"
+#include "tests/architecture/modules.h"
 
 namespace pmusim::test {
 namespace {
 
 /// The entries of `set(pmusim_COMPONENT_KIND ...)`: "Boost 1.74" is Boost, "ZSTD libzstd" of pkg-config
 /// libzstd.
-Rooms names_in_the_build() {
+Modules names_in_the_build() {
   static const std::regex list(R"(set\(pmusim_\w+_(packages|modules|libraries)([^)]*)\))"),
       entry(R"re("([^"]+)"|([^\s"]+))re");
   const std::string build = contents(source_tree() / "cmake/PmusimDependencies.cmake");
-  Rooms names;
+  Modules names;
   for (std::sregex_iterator found(build.begin(), build.end(), list), end; found != end; ++found) {
     const std::string entries = (*found)[2];
     for (std::sregex_iterator name(entries.begin(), entries.end(), entry); name != end; ++name) {
@@ -30,10 +30,10 @@ Rooms names_in_the_build() {
   return names;
 }
 
-Rooms names_on_the_page() {
+Modules names_on_the_page() {
   static const std::regex row(R"(\n\| `(\S+)` \|)");
   const std::string page = contents(source_tree() / "docs/licences.md");
-  Rooms names;
+  Modules names;
   for (std::sregex_iterator found(page.begin(), page.end(), row), end; found != end; ++found)
     names.insert((*found)[1]);
   return names;

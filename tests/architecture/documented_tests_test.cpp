@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/architecture/rooms.h"
+#include "tests/architecture/modules.h"
 
 namespace pmusim::test {
 namespace {

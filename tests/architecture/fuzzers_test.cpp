@@ -18,8 +18,8 @@ std::set<std::string> fuzzers_in_the_tree() {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(PMUSIM_SOURCE_DIR "/tests")) {
     const std::string stem = entry.path().stem().string();
     if (entry.path().extension() != ".cpp" || !stem.ends_with(ending)) continue;
-    const std::string room = entry.path().parent_path().filename().string();
-    targets.insert(room + "_" + stem.substr(0, stem.size() - ending.size()));
+    const std::string module = entry.path().parent_path().filename().string();
+    targets.insert(module + "_" + stem.substr(0, stem.size() - ending.size()));
   }
   return targets;
 }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tests/architecture/rooms.h"
+#include "tests/architecture/modules.h"
 
 namespace pmusim::test {
 namespace {
@@ -25,7 +25,7 @@ std::vector<std::string> lines_that_match(const std::string& folder, const std::
   return found;
 }
 
-/// Rooms and folders that may say what a core or a format is.
+/// Modules and folders that may say what a core or a format is.
 bool defines_cores(const std::string& where) {
   for (const char* folder : {"include/pmusim/cpu/", "src/cpu/", "include/pmusim/arch/", "src/arch/",
                              "src/driver/intel/cores/", "src/driver/amd/cores/"})
@@ -40,16 +40,16 @@ void expect_only_where_cores_are_defined(const std::regex& question) {
 
 TEST(Idioms, OnlyModelsUnitsAndDriversAskForAVendor) {
   const std::regex question(R"(\bVendor::)");
-  for (const char* room : {"base",   "arch",     "observe", "scenario", "program", "explore", "x86",
-                           "trace",  "qemu",     "formats", "core",     "replay",  "trap",    "perf",
-                           "events", "perfdata", "symbols", "annotate", "session", "live"})
-    EXPECT_EQ(lines_that_match(std::string("src/") + room, question), std::vector<std::string>()) << room;
+  for (const char* module : {"base",   "arch",     "observe", "scenario", "program", "explore", "x86",
+                             "trace",  "qemu",     "formats", "core",     "replay",  "trap",    "perf",
+                             "events", "perfdata", "symbols", "annotate", "session", "live"})
+    EXPECT_EQ(lines_that_match(std::string("src/") + module, question), std::vector<std::string>()) << module;
 }
 
 TEST(Idioms, NoRegisterIsReachedThroughAVoidPointer) {
   const std::regex void_pointer(R"(\bvoid\s*\*)");
-  for (const char* room : {"msr", "lbr", "pebs", "acr", "xsave", "ibs", "pmu"})
-    EXPECT_EQ(lines_that_match(std::string("src/") + room, void_pointer), std::vector<std::string>());
+  for (const char* module : {"msr", "lbr", "pebs", "acr", "xsave", "ibs", "pmu"})
+    EXPECT_EQ(lines_that_match(std::string("src/") + module, void_pointer), std::vector<std::string>());
   // The C interface has no other way to hand over memory and contexts.
   for (const std::string& line : lines_that_match("include", void_pointer))
     EXPECT_TRUE(line.starts_with("include/pmusim/pmusim.h:")) << line;

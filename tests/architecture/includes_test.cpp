@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The rooms of the house and the walls between them: which room may include which. The list is the build's;
-// this test also sees headers, which need no linking.
+// Which module may include which. The list is the build's; this test also sees headers, which need no
+// linking.
 #include <gtest/gtest.h>
 
-#include "tests/architecture/rooms.h"
+#include "tests/architecture/modules.h"
 
 namespace pmusim::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const Rooms hardware{"msr", "lbr", "xsave", "pebs", "acr", "ibs", "pmu"};
+const Modules hardware{"msr", "lbr", "xsave", "pebs", "acr", "ibs", "pmu"};
 
-const std::map<std::string, Rooms> may_include = rooms_of_the_build();
+const std::map<std::string, Modules> may_include = modules_of_the_build();
 
 /// `visit(file, folder)` for every line of a tree that matches `include`, which catches the folder.
 template <class Visit>
@@ -26,7 +26,7 @@ void for_each_include(const fs::path& tree, const std::regex& include, Visit vis
   }
 }
 
-/// Of folders that are rooms.
+/// Of folders that are modules.
 template <class Visit>
 void for_each_match(const fs::path& tree, const std::regex& include, Visit visit) {
   for_each_include(tree, include, [&](const fs::path& file, const std::string& folder) {
@@ -36,37 +36,37 @@ void for_each_match(const fs::path& tree, const std::regex& include, Visit visit
 
 /// Of ours, private or not.
 const std::regex any_include{R"re(^\s*#\s*include\s*[<"](?:pmusim/)?([a-z0-9]+)/[^">]+[">])re"};
-/// Of a header that a room keeps to itself.
+/// Of a header that a module keeps to itself.
 const std::regex private_include{R"re(^\s*#\s*include\s*[<"]([a-z0-9]+)/[^">]+[">])re"};
 
-std::string room_of(const fs::path& file, const fs::path& tree) {
+std::string module_of(const fs::path& file, const fs::path& tree) {
   return fs::relative(file, tree).begin()->string();
 }
 
 class Includes : public testing::TestWithParam<std::string> {};
 
-TEST_P(Includes, StayWithinTheRoomsAllowed) {
+TEST_P(Includes, StayWithinTheModulesAllowed) {
   const fs::path tree = source_tree() / GetParam();
   int seen = 0;
   for_each_match(tree, any_include, [&](const fs::path& file, const std::string& included) {
-    const std::string room = room_of(file, tree);
+    const std::string module = module_of(file, tree);
     ++seen;
-    ASSERT_TRUE(may_include.contains(room)) << file << " is in a room that this test does not know";
-    EXPECT_TRUE(included == room || may_include.at(room).contains(included))
-        << file << ": room " << room << " must not include " << included << "/";
+    ASSERT_TRUE(may_include.contains(module)) << file << " is in a module that this test does not know";
+    EXPECT_TRUE(included == module || may_include.at(module).contains(included))
+        << file << ": module " << module << " must not include " << included << "/";
   });
   EXPECT_GT(seen, 0) << "the search found nothing to check";
 }
 
 INSTANTIATE_TEST_SUITE_P(Trees, Includes, testing::Values("include/pmusim", "src"));
 
-TEST(PrivateHeaders, OfTheDriverAreIncludedByNoOtherRoom) {
+TEST(PrivateHeaders, OfTheDriverAreIncludedByNoOtherModule) {
   const fs::path sources = source_tree() / "src";
   int seen = 0;
   for_each_match(sources, private_include, [&](const fs::path& file, const std::string& included) {
     if (included != "driver") return;
     ++seen;
-    EXPECT_EQ(room_of(file, sources), "driver") << file;
+    EXPECT_EQ(module_of(file, sources), "driver") << file;
   });
   EXPECT_GT(seen, 0) << "the search found nothing to check";
 }
@@ -93,15 +93,15 @@ TEST(Walls, DriversOfAVendorIncludeWhatAllX86Share) {
 }
 
 TEST(Walls, TheDriverSideKnowsTheHardwareOnlyThroughBus) {
-  for (const char* room : {"perf", "driver", "events", "perfdata"})
+  for (const char* module : {"perf", "driver", "events", "perfdata"})
     for (const std::string& unit : hardware)
-      EXPECT_FALSE(may_include.at(room).contains(unit)) << room << " -> " << unit;
+      EXPECT_FALSE(may_include.at(module).contains(unit)) << module << " -> " << unit;
 }
 
 TEST(Walls, NoHardwareUnitKnowsPerf) {
   for (const std::string& unit : hardware)
-    for (const char* room : {"perf", "driver", "perfdata", "events", "session"})
-      EXPECT_FALSE(may_include.at(unit).contains(room)) << unit << " -> " << room;
+    for (const char* module : {"perf", "driver", "perfdata", "events", "session"})
+      EXPECT_FALSE(may_include.at(unit).contains(module)) << unit << " -> " << module;
 }
 
 TEST(Walls, HardwareUnitsDoNotCallEachOther) {
@@ -110,13 +110,14 @@ TEST(Walls, HardwareUnitsDoNotCallEachOther) {
       EXPECT_FALSE(may_include.at(unit).contains(other)) << unit << " -> " << other;
 }
 
-TEST(Rooms, AreThoseOfTheArchitecturePage) {
+TEST(Modules, AreThoseOfTheArchitecturePage) {
   static const std::regex row(R"(\| `(\w+)` \|.*\| ([a-z0-9 -]+) \|)");
   std::istringstream page(contents(source_tree() / "docs/architecture.md"));
-  std::map<std::string, Rooms> described;
+  std::map<std::string, Modules> described;
   std::smatch match;
   for (std::string line; std::getline(page, line);)
-    if (std::regex_match(line, match, row)) described[match[1]] = match[2] == "-" ? Rooms{} : words(match[2]);
+    if (std::regex_match(line, match, row))
+      described[match[1]] = match[2] == "-" ? Modules{} : words(match[2]);
   EXPECT_EQ(described, may_include);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PMUSIM_TESTS_ARCHITECTURE_ROOMS_H
-#define PMUSIM_TESTS_ARCHITECTURE_ROOMS_H
+#ifndef PMUSIM_TESTS_ARCHITECTURE_MODULES_H
+#define PMUSIM_TESTS_ARCHITECTURE_MODULES_H
 
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 
 namespace pmusim::test {
 
-using Rooms = std::set<std::string>;
+using Modules = std::set<std::string>;
 
 inline std::filesystem::path source_tree() { return PMUSIM_SOURCE_DIR; }
 
@@ -22,21 +22,21 @@ inline std::string contents(const std::filesystem::path& path) {
   return text.str();
 }
 
-inline Rooms words(const std::string& text) {
+inline Modules words(const std::string& text) {
   std::istringstream in(text);
-  Rooms found;
+  Modules found;
   for (std::string word; in >> word;) found.insert(word);
   return found;
 }
 
-/// Room to the rooms that it may include, as the build's pmusim_room(NAME ROOMS ...) lines say.
-inline std::map<std::string, Rooms> rooms_of_the_build() {
-  static const std::regex line(R"(pmusim_room\((\w+)(?:\s+COMPILE_FAST)?(?:\s+ROOMS\s+([a-z0-9\s]+))?)");
+/// Module to the modules that it may include, as the build's pmusim_module(NAME MODULES ...) lines say.
+inline std::map<std::string, Modules> modules_of_the_build() {
+  static const std::regex line(R"(pmusim_module\((\w+)(?:\s+COMPILE_FAST)?(?:\s+MODULES\s+([a-z0-9\s]+))?)");
   const std::string build = contents(source_tree() / "CMakeLists.txt");
-  std::map<std::string, Rooms> rooms;
-  for (std::sregex_iterator room(build.begin(), build.end(), line), end; room != end; ++room)
-    rooms[(*room)[1]] = words((*room)[2]);
-  return rooms;
+  std::map<std::string, Modules> modules;
+  for (std::sregex_iterator module(build.begin(), build.end(), line), end; module != end; ++module)
+    modules[(*module)[1]] = words((*module)[2]);
+  return modules;
 }
 
 }  // namespace pmusim::test

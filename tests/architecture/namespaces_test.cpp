@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Each room has the namespace that docs/architecture.md gives it.
+// Each module has the namespace that docs/architecture.md gives it.
 #include <gtest/gtest.h>
 
-#include "tests/architecture/rooms.h"
+#include "tests/architecture/modules.h"
 
 namespace pmusim::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Rooms without a namespace of their own: whatever they have is within pmusim.
-const Rooms in_pmusim{"base", "arch",  "cpu", "msr",  "lbr",     "pebs",   "acr",
-                      "ibs",  "xsave", "pmu", "core", "session", "replay", "trap"};
+/// Modules without a namespace of their own: whatever they have is within pmusim.
+const Modules in_pmusim{"base", "arch",  "cpu", "msr",  "lbr",     "pebs",   "acr",
+                        "ibs",  "xsave", "pmu", "core", "session", "replay", "trap"};
 
 /// The namespaces that a file opens at its outermost level.
-Rooms outermost_namespaces(const fs::path& path) {
+Modules outermost_namespaces(const fs::path& path) {
   static const std::regex opening(R"(namespace (pmusim[a-z0-9_:]*) \{.*)");
   std::ifstream file(path);
-  Rooms found;
+  Modules found;
   std::smatch match;
   for (std::string line; std::getline(file, line);)
     if (std::regex_match(line, match, opening)) found.insert(match[1]);
@@ -30,16 +30,16 @@ bool is_within(const std::string& name, const std::string& outer) {
 
 class Namespaces : public testing::TestWithParam<std::string> {};
 
-TEST_P(Namespaces, AreThoseOfTheirRooms) {
+TEST_P(Namespaces, AreThoseOfTheirModules) {
   const fs::path tree = source_tree() / GetParam();
-  const auto rooms = rooms_of_the_build();
+  const auto modules = modules_of_the_build();
   int seen = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree)) {
-    const std::string room = fs::relative(entry.path(), tree).begin()->string();
-    if (!entry.is_regular_file() || !rooms.contains(room)) continue;
+    const std::string module = fs::relative(entry.path(), tree).begin()->string();
+    if (!entry.is_regular_file() || !modules.contains(module)) continue;
     for (const std::string& name : outermost_namespaces(entry.path())) {
       ++seen;
-      EXPECT_TRUE(is_within(name, in_pmusim.contains(room) ? "pmusim" : "pmusim::" + room))
+      EXPECT_TRUE(is_within(name, in_pmusim.contains(module) ? "pmusim" : "pmusim::" + module))
           << entry.path() << " opens " << name;
     }
   }

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/architecture/rooms.h"
+#include "tests/architecture/modules.h"
 
 namespace pmusim::test {
 namespace {
@@ -69,7 +69,7 @@ TEST_P(EntryHeader, ShowsAnExample) {
   EXPECT_NE(text.find("/// @endcode\n", begin), text.npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rooms, EntryHeader,
+INSTANTIATE_TEST_SUITE_P(Modules, EntryHeader,
                          testing::Values("annotate/analyze.h", "events/parser.h", "perf/core.h",
                                          "replay/replay.h", "perfdata/reader.h", "perfdata/samples.h",
                                          "session/record.h", "session/sample.h", "session/stat.h",
