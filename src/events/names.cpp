@@ -126,6 +126,8 @@ constexpr std::array transactions{NamedEncoding{"tx-start", 0x01C9}, NamedEncodi
                                   NamedEncoding{"cycles-t", 0x003C | in_tx},
                                   NamedEncoding{"cycles-ct", 0x003C | in_tx | in_tx_checkpointed}};
 
+constexpr std::array branch_sampling{NamedEncoding{"branch-brs", 0x00C4}};
+
 std::vector<NamedEncoding> driver_names(const CpuModel& model) {
   std::vector<NamedEncoding> names;
   const auto add = [&](std::span<const NamedEncoding> more) {
@@ -135,6 +137,7 @@ std::vector<NamedEncoding> driver_names(const CpuModel& model) {
   if (model.metrics_levels >= 1) add(first_metrics);
   if (model.metrics_levels >= 2) add(second_metrics);
   if (model.rtm) add(transactions);
+  if (model.amd.has_branch_sampling()) add(branch_sampling);
   return names;
 }
 

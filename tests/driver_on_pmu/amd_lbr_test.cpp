@@ -65,14 +65,14 @@ TEST(AmdLbr, FiltersSayWhatNotToRecord) {
 }
 
 TEST(AmdLbr, TakesWhatTheRecordsHaveAndRefusesTheRest) {
-  AmdMachine genoa("genoa"), milan("milan");
+  AmdMachine genoa("genoa"), rome("rome");
   for (const u64 request : {CALL_STACK, IN_TX, NO_TX, ABORT_TX})
     EXPECT_EQ(genoa.error_of(branches(ANY | USER | request)), EOPNOTSUPP) << request;
   for (const u64 request : {TYPE_SAVE, HW_INDEX, PRIV_SAVE, HV})
     EXPECT_EQ(genoa.error_of(branches(ANY | USER | request)), 0) << request;
-  EXPECT_EQ(milan.error_of(branches(ANY | USER)), EOPNOTSUPP);
+  EXPECT_EQ(rome.error_of(branches(ANY | USER)), EOPNOTSUPP);
   EXPECT_EQ(genoa.driver.capabilities().branch_entries, 16u);
-  EXPECT_EQ(milan.driver.capabilities().branch_entries, 0u);
+  EXPECT_EQ(rome.driver.capabilities().branch_entries, 0u);
 }
 
 std::vector<RegisterUse> writes(const WatchedPmu& pmu) {

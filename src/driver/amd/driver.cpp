@@ -17,9 +17,9 @@ Driver::Driver(Bus& bus, const DriverOptions& options)
       cpu_(enumerate(bus, options.kernel)),
       counters_(access_, cpu_),
       apic_(access_),
-      lbr_(access_, cpu_),
+      branches_(make_branch_records(access_, cpu_)),
       ibs_op_type_(options.ibs_op_type) {
-  lbr_.reset();
+  branches_->reset();
   counters_.reset();
   apic_.set_up();
 }
@@ -33,7 +33,7 @@ DriverStatistics Driver::statistics() const {
 perf::PmuCapabilities Driver::capabilities() const {
   perf::PmuCapabilities capabilities;
   capabilities.interrupts = apic_.reachable();
-  capabilities.branch_entries = cpu_.lbr_entries;
+  capabilities.branch_entries = cpu_.branch_entries;
   return capabilities;
 }
 
@@ -41,8 +41,7 @@ perf::PmuCapabilities Driver::capabilities() const {
 void Driver::disable() {
   if (disable_depth_++ != 0) return;
   enabled_ = false;
-  counters_.disable_all();
-  lbr_.disable();
+  stop_counting();
   for (unsigned n = 0; n < owners_.size(); ++n)
     if (owners_[n] != nullptr && !owners_[n]->hw.stopped) wait_for_overflow(n);
 }
@@ -51,8 +50,15 @@ void Driver::enable() {
   if (--disable_depth_ != 0) return;
   if (new_placements_ != 0) apply_placements();
   enabled_ = true;
-  lbr_.enable();
+  branches_->enable();
   counters_.enable_all();
+}
+
+/// Branch sampling is off before its counter is, the LBR stack behind what freezes it.
+void Driver::stop_counting() {
+  if (cpu_.branch_sampling) branches_->disable();
+  counters_.disable_all();
+  if (!cpu_.branch_sampling) branches_->disable();
 }
 
 /// The NMI of an overflow may be on its way still: software that goes on meanwhile would take it for its own
@@ -63,14 +69,18 @@ void Driver::wait_for_overflow(unsigned counter) {
     if (!counters_.overflow_pending(counter)) return;
 }
 
-/// Every event can be on every counter, so that only their number matters.
+Constraint Driver::constraint_of(const Event& event) const {
+  const u64 all = cpu_.counter_set();
+  return {.counters = uses_branch_stack(event) ? branches_->counters(all) : all};
+}
+
 bool Driver::schedule() {
   if (placements_.size() > cpu_.counters) return false;
   if (keep_counters()) return true;
   std::array<Constraint, max_scheduled_events> constraints;
   std::array<int, max_scheduled_events> counters;
-  constraints.fill({.counters = cpu_.counter_set()});
   const std::size_t count = placements_.size();
+  for (std::size_t i = 0; i < count; ++i) constraints[i] = constraint_of(*placements_[i].event);
   if (!assign_counters({constraints.data(), count}, cpu_.counters, {counters.data(), count})) return false;
   for (std::size_t i = 0; i < count; ++i) placements_[i].counter = counters[i];
   return true;
@@ -106,7 +116,7 @@ bool Driver::commit() {
 
 void Driver::cancel() {
   if (!in_transaction_) return;
-  for (const Placement& p : std::span(placements_).subspan(transaction_start_)) lbr_.remove(*p.event);
+  for (const Placement& p : std::span(placements_).subspan(transaction_start_)) branches_->remove(*p.event);
   new_placements_ -= placements_.size() - transaction_start_;
   placements_.resize(transaction_start_);
   in_transaction_ = false;
@@ -122,7 +132,7 @@ bool Driver::add(Event& event) {
   ++new_placements_;
   event.hw.stopped = true;
   data_of(event).up_to_date = true;
-  lbr_.add(event);
+  branches_->add(event);
   return true;
 }
 
@@ -133,7 +143,7 @@ void Driver::remove(Event& event) {
   if (position >= placements_.size() - new_placements_) --new_placements_;
   if (in_transaction_ && position < transaction_start_) --transaction_start_;
   leave_counter(event);
-  lbr_.remove(event);
+  branches_->remove(event);
   placements_.erase(it);
 }
 
@@ -192,9 +202,9 @@ void Driver::read(Event& event) {
 
 /// The PMU is stopped only where it keeps something of a task.
 void Driver::context_switch(SwitchDirection direction, perf::TaskId task) {
-  const bool stops = lbr_.in_use();
+  const bool stops = branches_->in_use();
   if (stops) disable();
-  lbr_.context_switch(direction, task);
+  branches_->context_switch(direction, task);
   if (stops) enable();
 }
 
@@ -202,7 +212,8 @@ void Driver::context_switch(SwitchDirection direction, perf::TaskId task) {
 bool Driver::set_period(Event& event) {
   const NextInterval next = next_interval(event.hw, cpu_.max_period());
   if (in_interrupt_) statistics_.merged_overflows += next.passed_over;
-  event.hw.previous_count = (0 - static_cast<u64>(next.left)) & cpu_.counter_mask();
+  const i64 left = uses_branch_stack(event) ? branches_->counted(next.left) : next.left;
+  event.hw.previous_count = (0 - static_cast<u64>(left)) & cpu_.counter_mask();
   counters_.write(counter_of(event), event.hw.previous_count);
   return next.expired;
 }

@@ -3,11 +3,13 @@
 #define PMUSIM_SRC_DRIVER_AMD_DRIVER_H
 
 #include <array>
+#include <memory>
 #include <vector>
 
+#include "driver/amd/branch_records.h"
 #include "driver/amd/counters.h"
 #include "driver/amd/enumeration.h"
-#include "driver/amd/lbr.h"
+#include "driver/x86/constraint.h"
 #include "driver/x86/event_data.h"
 #include "driver/x86/local_apic.h"
 #include "driver/x86/register_access.h"
@@ -29,7 +31,7 @@ class Driver final : public CoreDriver {
   void attach(perf::SampleSink& sink) override { sink_ = &sink; }
   bool knows_core() const override { return cpu_.microarchitecture != Microarchitecture::unknown; }
   DriverStatistics statistics() const override;
-  void forget_code() override { lbr_.forget_code(); }
+  void forget_code() override { branches_->forget_code(); }
 
   perf::PmuCapabilities capabilities() const override;
   Result<Done, KernelError> init(perf::Event& event) override;
@@ -62,6 +64,7 @@ class Driver final : public CoreDriver {
   void set_period_at_open(perf::Event& event) const;
   Result<Done, KernelError> check_group(const perf::Event& event) const;
 
+  Constraint constraint_of(const perf::Event& event) const;
   bool schedule();
   bool keep_counters();
   void apply_placements();
@@ -71,6 +74,7 @@ class Driver final : public CoreDriver {
   bool set_period(perf::Event& event);
   void update(perf::Event& event);
   void wait_for_overflow(unsigned counter);
+  void stop_counting();
 
   // interrupts (interrupt.cpp)
   unsigned service_by_counters(const InterruptFrame& frame);
@@ -82,7 +86,7 @@ class Driver final : public CoreDriver {
   Enumeration cpu_;
   Counters counters_;
   LocalApic apic_;
-  Lbr lbr_;
+  std::unique_ptr<BranchRecords> branches_;
   u32 ibs_op_type_;  // attr.type; 0: nobody takes precise events
   perf::SampleSink* sink_ = nullptr;
 

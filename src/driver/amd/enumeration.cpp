@@ -33,11 +33,13 @@ Enumeration enumerate(Bus& bus, perf::Kernel kernel) {
   e.counters = e.core_extension ? 6 : 4;
   if (const auto bits = static_cast<unsigned>(field(leaf(leaf_sizes).eax, 15, 8)); bits != 0)
     e.linear_bits = bits;
+  e.branch_sampling = (leaf(leaf_sizes).ebx & bit(31)) != 0;
+  if (e.branch_sampling) e.branch_entries = 16;
   const CpuidResult perfmon = leaf(leaf_perfmon);
   e.perfmon_v2 = e.core_extension && (perfmon.eax & bit(0)) != 0;
   if (!e.perfmon_v2) return e;
   e.counters = perfmon.ebx & 0xF;
-  if ((perfmon.eax & bit(1)) != 0) e.lbr_entries = static_cast<unsigned>(field(perfmon.ebx, 9, 4));
+  if ((perfmon.eax & bit(1)) != 0) e.branch_entries = static_cast<unsigned>(field(perfmon.ebx, 9, 4));
   e.lbr_freezes = (perfmon.eax & bit(2)) != 0;
   return e;
 }

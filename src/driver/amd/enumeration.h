@@ -20,8 +20,9 @@ struct Enumeration {
   bool core_extension = false;  ///< counters at C001_0200, else four at C001_0000
   bool perfmon_v2 = false;      ///< global control and status
   unsigned counters = 4;
-  unsigned lbr_entries = 0;  ///< 0: no LBR stack
-  bool lbr_freezes = false;  ///< DebugCtl[11] works
+  unsigned branch_entries = 0;   ///< of a branch stack; 0: no branch records
+  bool branch_sampling = false;  ///< they are those of Zen 3's servers, and not of an LBR stack
+  bool lbr_freezes = false;      ///< DebugCtl[11] works
   unsigned linear_bits = 48;
 
   static constexpr unsigned counter_width = 48;

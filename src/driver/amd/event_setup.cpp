@@ -3,10 +3,13 @@
 // amd_pmu_hw_config, x86_pmu_hw_config, amd_core_hw_config).
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
+#include <vector>
 
 #include "cpu/generic_events.h"
 #include "driver/amd/driver.h"
+#include "driver/x86/scheduler.h"
 #include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/ibs.h"
 #include "pmusim/arch/msr.h"
@@ -99,14 +102,14 @@ Result<Done, KernelError> Driver::init(Event& event) {
   if (!is_core_event(event))
     return refuse_amd(ENOENT, fmt::format("type: {} is not an event of this PMU", event.attr.type));
   const bool branches = (event.attr.sample_type & perf::sample::BRANCH_STACK) != 0;
-  if (branches && cpu_.lbr_entries == 0)
+  if (branches && cpu_.branch_entries == 0)
     return refuse_amd(EOPNOTSUPP, "branch_sample_type: this CPU has no last-branch records");
   if (event.attr.precise_ip != 0) return forward_to_ibs(event.attr);
   if (auto result = check_amd_registers(event.attr); !result.ok()) return result;
   if (auto result = set_config(event); !result.ok()) return result;
   set_period_at_open(event);
   if (branches)
-    if (auto result = lbr_.init(event); !result.ok()) return result;
+    if (auto result = branches_->init(event); !result.ok()) return result;
   return check_group(event);
 }
 
@@ -148,14 +151,17 @@ void Driver::set_period_at_open(Event& event) const {
 
 /// A group that does not fit on an idle PMU would never count.
 Result<Done, KernelError> Driver::check_group(const Event& event) const {
-  std::size_t events = 1;
+  std::vector<Constraint> constraints{constraint_of(event)};
   if (!event.is_leader()) {
-    events += is_core_event(*event.leader) ? 1 : 0;
+    if (is_core_event(*event.leader)) constraints.push_back(constraint_of(*event.leader));
     for (const Event* sibling : event.leader->siblings)
-      events +=
-          sibling != &event && is_core_event(*sibling) && sibling->state > perf::EventState::off ? 1 : 0;
+      if (sibling != &event && is_core_event(*sibling) && sibling->state > perf::EventState::off)
+        constraints.push_back(constraint_of(*sibling));
   }
-  if (events <= cpu_.counters) return Done{};
+  std::array<int, max_scheduled_events> places;
+  const std::size_t events = constraints.size();
+  if (events <= cpu_.counters && assign_counters(constraints, cpu_.counters, {places.data(), events}))
+    return Done{};
   return refuse_amd(EINVAL, fmt::format("group_fd: the group's {} events do not fit on {} counters", events,
                                         cpu_.counters));
 }

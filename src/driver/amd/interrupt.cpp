@@ -16,10 +16,12 @@ void Driver::handle_pmi(const InterruptFrame& frame) {
   const bool interrupts_another = std::exchange(in_interrupt_, true);
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;
+  if (cpu_.branch_sampling) branches_->disable();
   counters_.disable_all();
   const unsigned handled = cpu_.perfmon_v2 ? service_by_status(frame) : service_by_counters(frame);
   --disable_depth_;
   enabled_ = was_enabled;
+  if (enabled_ && cpu_.branch_sampling) branches_->enable();
   if (enabled_) counters_.enable_all();
   in_interrupt_ = interrupts_another;
   account(handled, frame.registers.rip);
@@ -28,6 +30,7 @@ void Driver::handle_pmi(const InterruptFrame& frame) {
 /// No register tells who it was: each counter is looked at. A preset counter has its top bit set until it
 /// wraps.
 unsigned Driver::service_by_counters(const InterruptFrame& frame) {
+  branches_->read(*sink_);
   apic_.unmask();
   unsigned handled = 0;
   for (Event* const event : owners_) {
@@ -44,13 +47,13 @@ unsigned Driver::service_by_counters(const InterruptFrame& frame) {
   return handled;
 }
 
-/// The LBR goes on: the records of the handler itself are the kernel's, and a filter or a freeze keeps them
+/// The LBR stack goes on: the records of the handler itself are the kernel's, and a filter or a freeze keeps them
 /// out.
 unsigned Driver::service_by_status(const InterruptFrame& frame) {
   u64 status = counters_.status();
   if (status == 0) return 0;
-  if (cpu_.lbr_entries != 0) {
-    lbr_.read(*sink_);
+  if (cpu_.branch_entries != 0) {
+    branches_->read(*sink_);
     status &= ~msr::status::LBR_FRZ;
   }
   status &= cpu_.counter_set();
@@ -72,7 +75,7 @@ unsigned Driver::service_by_status(const InterruptFrame& frame) {
 void Driver::sample(Event& event, const InterruptFrame& frame, u64 period) {
   perf::SampleData data;
   data.period = period;
-  data.branches = lbr_.stack(event);
+  data.branches = branches_->stack(event);
   if (sink_->overflow(event, data, frame) == perf::SampleSink::Verdict::stop) stop(event, StopMode::plain);
 }
 

@@ -42,11 +42,6 @@ constexpr u64 refused_requests = wanted::ABORT_TX | wanted::IN_TX | wanted::NO_T
 /// An erratum (1452): such a record is of no branch.
 constexpr u64 to_invalid = bit(61);
 
-u64 sign_extended(u64 address, unsigned width) {
-  const unsigned shift = 64 - width;
-  return static_cast<u64>(static_cast<i64>(address << shift) >> shift);
-}
-
 /// perf's word for how a branch was speculated (PERF_BR_*), by the bits V and SPEC of its record.
 u64 speculation_of(u64 to) {
   constexpr u64 wrong_path = 1, not_speculative = 2, correct_path = 3;
@@ -56,14 +51,11 @@ u64 speculation_of(u64 to) {
 
 }  // namespace
 
-Lbr::Lbr(RegisterAccess& access, const Enumeration& cpu) : access_(access), cpu_(cpu) {}
-
 Result<Done, KernelError> Lbr::init(Event& event) const {
   const u64 requested = event.attr.branch_sample_type;
   const auto refuse = [](std::string text) {
     return Failure(KernelError(EOPNOTSUPP, "branch_sample_type: " + std::move(text)));
   };
-  if (cpu_.lbr_entries == 0) return refuse("this CPU has no last-branch records");
   if (const u64 refused = requested & refused_requests; refused != 0)
     return refuse(
         fmt::format("this CPU's last-branch records have no {:#x} (call stacks, transactions, or "
@@ -110,8 +102,8 @@ void Lbr::disable() {
 }
 
 void Lbr::reset() {
-  if (cpu_.lbr_entries == 0) return;
-  for (u32 i = 0; i < cpu_.lbr_entries; ++i) {
+  if (cpu_.branch_entries == 0) return;
+  for (u32 i = 0; i < cpu_.branch_entries; ++i) {
     access_.wrmsr(m::LBR_FROM0 + m::STRIDE * i, 0);
     access_.wrmsr(m::LBR_TO0 + m::STRIDE * i, 0);
   }
@@ -121,24 +113,18 @@ void Lbr::reset() {
 void Lbr::read(const perf::SampleSink& code) {
   if (users_ == 0) return;
   branches_.clear();
-  for (u32 i = 0; i < cpu_.lbr_entries; ++i) {
+  for (u32 i = 0; i < cpu_.branch_entries; ++i) {
     const u64 from = access_.read(m::LBR_FROM0 + m::STRIDE * i);
     const u64 to = access_.read(m::LBR_TO0 + m::STRIDE * i);
     if ((to & (m::lbr::TO_VALID | m::lbr::TO_SPECULATIVE)) == 0 || (to & to_invalid) != 0) continue;
     perf::BranchEntry& branch = branches_.emplace_back();
-    branch.from = sign_extended(from & m::lbr::ADDRESS, cpu_.linear_bits);
-    branch.to = sign_extended(to & m::lbr::ADDRESS, cpu_.linear_bits);
+    branch.from = canonical(from & m::lbr::ADDRESS);
+    branch.to = canonical(to & m::lbr::ADDRESS);
     branch.mispred = (from & m::lbr::FROM_MISPREDICTED) != 0;
     branch.predicted = (from & m::lbr::FROM_MISPREDICTED) == 0;
     branch.spec = speculation_of(to) & 3;
   }
   filter_.apply(branches_, request_, code);
-}
-
-const perf::BranchStack* Lbr::stack(const Event& event) {
-  if ((event.attr.sample_type & perf::sample::BRANCH_STACK) == 0) return nullptr;
-  presented_ = {branches_, 0, {}};
-  return &presented_;
 }
 
 void Lbr::context_switch(perf::PmuDriver::SwitchDirection direction, perf::TaskId task) {
