@@ -3,11 +3,7 @@
 // it ends as it ends without (docs/explore.md).
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "pmusim/explore/explore.h"
-#include "pmusim/pmu/observer.h"
-#include "tests/support/driver_rig.h"
+#include "rig.h"
 
 namespace pmusim::driver {
 namespace {
@@ -15,111 +11,21 @@ namespace {
 using explore::Cause;
 using perf::HardwareId;
 
-constexpr u64 period = 1000;
-
-/// Interrupts of counters, which is what samples come from.
-struct Overflows final : Observer {
-  u64 count = 0;
-  void on_overflow(const observed::Overflow&) override { ++count; }
-};
-
-struct Samples final : QuietSink {
-  u64 count = 0;
-  void output(perf::Event&, const perf::SampleData&, const InterruptFrame&) override { ++count; }
-};
-
-/// The driver on the CPU of one run.
-class Rig : public DriverRig<std::reference_wrapper<explore::Cpu>> {
- public:
-  explicit Rig(explore::Cpu& cpu) : DriverRig(std::ref(cpu)), cpu_(cpu) {
-    cpu.pmu().set_pmi_handler(&driver);
-    cpu.pmu().set_observer(&overflows);
-    driver.attach(samples);
-  }
-  ~Rig() { cpu_.pmu().set_observer(nullptr); }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
-
-  perf::Event& sampling(
-      HardwareId id, const std::function<void(perf::Attr&)>& adjust = [](perf::Attr&) {}) {
-    perf::Attr attr;
-    attr.type = static_cast<u32>(perf::EventType::hardware);
-    attr.config = static_cast<u64>(id);
-    attr.sample_period = period;
-    adjust(attr);
-    perf::Event& event = opened(attr);
-    if (!refusal.empty()) cpu_.fail("an event is refused: " + refusal);
-    events.push_back(&event);
-    return event;
-  }
-  void check(bool holds, std::string_view what) {
-    if (!holds) cpu_.fail(what);
-  }
-  /// What must hold once nothing is on the PMU, and no interrupt on its way.
-  void check_end() {
-    const DriverStatistics statistics = driver.statistics();
-    check(statistics.faults.count == 0, describe(statistics.faults));
-    check(statistics.stuck_interrupts == 0, "an interrupt is stuck");
-    check((*cpu_.pmu().rdmsr(msr::X2APIC_LVTPC) & msr::lvtpc::MASKED) == 0, "interrupts stay masked");
-    check(!cpu_.pmu().in_pmi_handler(), "the handler has not returned");
-    check(cpu_.pmu().running_counters() == 0, "a counter still runs");
-    u64 counted = 0;
-    for (const perf::Event* event : events) counted += event->count;
-    check(counted == overflows.count * period,
-          std::to_string(overflows.count) + " periods are over, and " + std::to_string(counted) + " counted");
-    check(samples.count <= overflows.count, "more samples than overflows");
-  }
-
-  Overflows overflows;
-  Samples samples;
-  std::vector<perf::Event*> events;
-
- private:
-  explore::Cpu& cpu_;
-};
-
-void expect_no_finding(const char* model, const explore::Scenario& scenario,
-                       const explore::Options& options) {
-  const auto report = explore::explore(Pmu(*find_cpu_model(model)), scenario, options);
-  ASSERT_TRUE(report.ok()) << report.error().message;
-  EXPECT_FALSE(report->finding) << explore::text_of(*report->finding);
-  EXPECT_TRUE(report->complete);
-  EXPECT_GT(report->runs, 10u);
-  testing::Test::RecordProperty("runs", std::to_string(report->runs));
-  testing::Test::RecordProperty("boundaries", std::to_string(report->boundaries));
-}
-
-const explore::Options one_late{
-    .most_pmis = 1, .causes = {Cause::overflow, Cause::spurious}, .greatest_delay = 4};
+using Rig = ExploredRig<IntelDriver>;
 
 class DriverUnderEveryPmi : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, DriverUnderEveryPmi,
                          testing::Values("nehalem", "skylake", "icelake", "sapphirerapids", "skymont",
                                          "lioncove"));
 
-void enable_and_disable(explore::Cpu& cpu) {
-  Rig rig(cpu);
-  perf::Event& cycles = rig.sampling(HardwareId::cpu_cycles);
-  perf::Event& branches = rig.sampling(HardwareId::branch_instructions);
-  cpu.open();
-  rig.schedule(cycles);
-  rig.schedule(branches);
-  rig.unschedule(cycles);
-  rig.schedule(cycles);
-  rig.unschedule(branches);
-  rig.unschedule(cycles);
-  cpu.close();
-  rig.check_end();
-}
-
 TEST_P(DriverUnderEveryPmi, EnablesAndDisables) {
-  expect_no_finding(GetParam(), enable_and_disable, one_late);
+  expect_no_finding(GetParam(), enable_and_disable<IntelDriver>, one_late);
 }
 
 // The first of a pair found the driver about to write FIXED_CTR_CTRL, and enabled counters without it; then
 // the counter that had just been stopped overflowed.
 TEST(DriverUnderEveryPairOfPmis, EnablesAndDisables) {
-  expect_no_finding("skylake", enable_and_disable,
+  expect_no_finding("skylake", enable_and_disable<IntelDriver>,
                     {.most_pmis = 2, .causes = {Cause::overflow, Cause::spurious}});
 }
 

@@ -219,7 +219,7 @@ bool Driver::set_period(Event& event) {
 }
 
 void Driver::update(Event& event) {
-  count_up_to(event, counters_.read(counter_of(event)), cpu_.counter_mask());
+  count_up_to(event, cpu_.counter_mask(), [&] { return counters_.read(counter_of(event)); });
 }
 
 }  // namespace pmusim::driver::amd

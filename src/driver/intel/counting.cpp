@@ -82,7 +82,7 @@ void IntelDriver::update(Event& event) {
     update_topdown(&event);
     return;
   }
-  count_up_to(event, counters_.read(counter_of(event)), cpu_.counter_mask());
+  count_up_to(event, cpu_.counter_mask(), [&] { return counters_.read(counter_of(event)); });
 }
 
 bool IntelDriver::save_and_restart(Event& event) {

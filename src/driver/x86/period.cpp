@@ -25,12 +25,4 @@ NextInterval next_interval(perf::HardwareEvent& hw, u64 max_period) {
   return next;
 }
 
-void count_up_to(perf::Event& event, u64 value, u64 counter_mask) {
-  perf::HardwareEvent& hw = event.hw;
-  const u64 delta = (value - hw.previous_count) & counter_mask;
-  hw.previous_count = value;
-  event.count += delta;
-  hw.period_left -= static_cast<i64>(delta);
-}
-
 }  // namespace pmusim::driver

@@ -17,9 +17,22 @@ struct NextInterval {
 /// x86_perf_event_set_period). `period_left` keeps the true value: a period of 1 counts as 2.
 NextInterval next_interval(perf::HardwareEvent& event, u64 max_period);
 
-/// Adds what a counter of `counter_mask`'s width counted since the last look to the event (Linux:
-/// x86_perf_event_update).
-void count_up_to(perf::Event& event, u64 value, u64 counter_mask);
+/// Folds what the counter has counted since the last look into the event; `read` gives its value. An
+/// interrupt that comes meanwhile looks itself: what was read before is then of an interval that is over.
+template <class Read>
+void count_up_to(perf::Event& event, u64 counter_mask, Read read) {
+  perf::HardwareEvent& hw = event.hw;
+  u64 before = 0, counted = 0, value = 0;
+  do {
+    before = hw.previous_count;
+    counted = event.count;
+    value = read();
+  } while (hw.previous_count != before || event.count != counted);
+  const u64 delta = (value - before) & counter_mask;
+  hw.previous_count = value;
+  event.count += delta;
+  hw.period_left -= static_cast<i64>(delta);
+}
 
 }  // namespace pmusim::driver
 
