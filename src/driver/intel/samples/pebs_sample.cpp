@@ -177,9 +177,9 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   }
   Access access;
   Latencies latencies;
-  if (retire_latency_) latencies.retire = basic.retire_latency;
   if (layout.memory != 0) {
     const auto& memory = view<pebs::MemoryGroup>(record, layout.memory);
+    if (retire_latency_) latencies.retire = basic.retire_latency;
     access.address = memory.address;
     access.data_source = memory.data_source;
     latencies.access = latency_split_ ? access_latency(memory.latency) : u64{memory.latency};
@@ -197,8 +197,6 @@ void PebsSampleBuilder::from_adaptive(const perf::Event& event, std::span<const 
   }
   if (layout.lbr != 0)
     set_branches(event, record.subspan(layout.lbr, layout.lbr_entries * sizeof(pebs::LbrRecord)));
-  else
-    set_interrupt_branches(event);
 }
 
 void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std::byte> record) {
@@ -206,7 +204,6 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   const u64 retire_latency = basic.retire_latency;
   Access access;
   Latencies latencies;
-  if ((retire_latency & bit(16)) != 0) latencies.retire = field(retire_latency, 15, 0);
   u64 rax = 0;
   const le64* next_ip = nullptr;
   const pebs::ArchGprs* registers = nullptr;
@@ -229,6 +226,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
       access.data_source = aux.data_source;
       latencies.access = access_latency(aux.latency);
       latencies.instruction = instruction_latency(aux.latency);
+      if ((retire_latency & bit(16)) != 0) latencies.retire = field(retire_latency, 15, 0);
       access.tsx = aux.tsx;
     }
     if (has(layout.gprs, sizeof(pebs::ArchGprs))) {
@@ -259,10 +257,7 @@ void PebsSampleBuilder::from_arch(const perf::Event& event, std::span<const std:
   }
   if (wants(event, access_types)) set_access(event, access, rax);
   set_time(event, basic.tsc);
-  if (!lbr.empty())
-    set_branches(event, lbr);
-  else
-    set_interrupt_branches(event);
+  if (!lbr.empty()) set_branches(event, lbr);
 }
 
 void PebsSampleBuilder::set_ip(const perf::Event& event, u64 eventing_ip, const le64* next_ip) {
