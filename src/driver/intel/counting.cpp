@@ -170,6 +170,16 @@ bool IntelDriver::hidden_from_user(const Event& event) const {
   return options_.rdpmc == RdpmcSetting::never || (options_.rdpmc == RdpmcSetting::own_task && !of_task);
 }
 
+namespace {
+
+/// The low half of CFG_C serves reloads by other counters and by arch-PEBS alike.
+u64 reload_value(const Event& event) { return (0 - event.hw.sample_period) & pebs::cfg_c::RELOAD; }
+
+/// A member whose leader was closed is in no such group any more.
+u64 reload_causes(const Event& event) { return in_acr_group(event) ? data_of(event).reload_causes : 0; }
+
+}  // namespace
+
 void IntelDriver::enable_event(Event& event) {
   const EventData& data = data_of(event);
   const auto n = counter_of(event);
@@ -198,23 +208,17 @@ void IntelDriver::enable_event(Event& event) {
   program_reload(event);
   if (cpu_.arch_pebs()) program_record_config(event);
   // A counter that reloads itself sets no status bit: its interrupt would be one that nobody explains.
-  if ((data.reload_causes & bit(n)) != 0) select &= ~msr::evtsel::INT;
+  if ((reload_causes(event) & bit(n)) != 0) select &= ~msr::evtsel::INT;
   if (data.extra_register != 0) access_.wrmsr(data.extra_register, data.extra_config);
   counters_.start(n, select);
 }
 
-namespace {
-
-/// The low half of CFG_C serves reloads by other counters and by arch-PEBS alike.
-u64 reload_value(const Event& event) { return (0 - event.hw.sample_period) & pebs::cfg_c::RELOAD; }
-
-}  // namespace
-
 /// CFG_B, and the low half of CFG_C on its own.
 void IntelDriver::program_reload(const Event& event) {
   const auto n = counter_of(event);
-  counters_.set_reload_causes(n, data_of(event).reload_causes);
-  if (data_of(event).reload_causes != 0) counters_.set_reload_value(n, reload_value(event));
+  const u64 causes = reload_causes(event);
+  counters_.set_reload_causes(n, causes);
+  if (causes != 0) counters_.set_reload_value(n, reload_value(event));
 }
 
 /// CFG_C as a whole, and what the buffer needs to take the event's records.
