@@ -70,6 +70,7 @@ class RingHost final : public PebsHost, public perf::SampleSink {
 
   perf::SampleSink& sink() override { return *this; }
   Interval update_and_restart(perf::Event&) override { return Interval::over; }
+  void restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const perf::Event& event,

@@ -166,7 +166,6 @@ class Machine final : public PebsHost {
     if ((attr.sample_type & sample::BRANCH_STACK) != 0 && lbr_.init(event).ok()) lbr_.add(event);
     owners_[n] = &event;
     pebs_.add(event);
-    pebs_.want_records(event);
     static_cast<void>(pebs_.enable(event, owners_));
     if (cpu_.arch_pebs()) static_cast<void>(pebs_.start_records(event, owners_));
     return true;
@@ -177,6 +176,7 @@ class Machine final : public PebsHost {
     return core_.cpu(0);
   }
   Interval update_and_restart(perf::Event&) override { return Interval::over; }
+  void restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const perf::Event& event,

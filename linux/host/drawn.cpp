@@ -49,11 +49,8 @@ std::string drawn_event(Drawing& draw, u64 members, bool precise) {
 
 std::string drawn_group(Drawing& draw) {
   const u64 members = 1 + draw.below(draw.chance(20) ? 7 : 4);
-  // Two precise members of a group that is read meet another (docs/notes).
   const bool read = draw.chance(10);
-  const Precise precise = read && draw.chance(50) ? Precise::leader
-                          : read                  ? Precise::none
-                                                  : drawn_precise(draw);
+  const Precise precise = drawn_precise(draw);
   std::string text;
   for (u64 n = 0; n < members; ++n) {
     const bool exactly = precise == Precise::all || (precise == Precise::leader && n == 0) ||

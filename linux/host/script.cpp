@@ -17,6 +17,9 @@ perf::Attr attr_of(const events::ParsedEvent& event, const events::EventGroup& g
                    const RecordOptions& options) {
   const GroupRole role = role_of(event, group);
   perf::Attr attr = setup.samples ? record_attr(event, role, options) : event.attr;
+  // As perf does: slots that lead a group count, and another member samples.
+  constexpr u64 slots = 0x400;
+  if (role == GroupRole::leader && attr.config == slots) attr.sample_period = 0;
   attr.disabled = role == GroupRole::leader ? 1 : 0;
   attr.exclude_kernel = attr.exclude_hv = 1;
   attr.inherit = setup.whose == Setup::Whose::task ? 1 : 0;

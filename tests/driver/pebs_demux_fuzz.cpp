@@ -17,6 +17,7 @@ class NoHost : public PebsHost {
  public:
   perf::SampleSink& sink() override { return no_code_; }
   Interval update_and_restart(perf::Event&) override { return Interval::over; }
+  void restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const perf::Event&, std::span<const pebs::LbrRecord>) override {

@@ -56,6 +56,7 @@ class Host : public PebsHost, public perf::SampleSink {
     lines.push_back("restart");
     return interval;
   }
+  void restart(Event&) override { lines.push_back("period"); }
   Interval interval = Interval::over;
   void stop(Event& event) override { lines.push_back(name(event) + " stop"); }
   const perf::BranchStack* interrupt_branches(const Event&) override {
@@ -140,7 +141,6 @@ struct Machine {
   void start(Event& event) {
     data_of(event).index = static_cast<int>(event.id);
     driver.add(event);
-    driver.want_records(event);
     map[event.id] = &event;
     static_cast<void>(driver.enable(event, map));
     if (is_arch) static_cast<void>(driver.start_records(event, map));
@@ -293,7 +293,6 @@ u64 vectors_recorded_for(unsigned qwords, u32 vectors, u16 predicates) {
   EventMap map{};
   map[0] = &event;
   driver.add(event);
-  driver.want_records(event);
   EXPECT_FALSE(driver.enable(event, map));
   return driver.start_records(event, map) & pebs::cfg_c::VECTORS;
 }
@@ -352,11 +351,15 @@ TEST(PebsDriver, TheWeightOfAnAbortBringsTheGeneralRegisters) {
 // MSR_PEBS_DATA_CFG (SDM vol. 4): general counters from bit 32 on, fixed ones from bit 48 on.
 TEST(PebsDriver, EachStoredCounterHasABitOfItsOwnInDataCfg) {
   const auto storing = [](unsigned n) {
-    return [n](Event& event) { data_of(event).stored_counters = bit(n); };
+    Machine m(6);
+    m.start(sample::IP);
+    m.driver.record_counters(bit(n));
+    m.start(sample::IP);
+    return m.cpu.msrs[msr::PEBS_DATA_CFG];
   };
   for (unsigned n = 0; n < 8; ++n) {
-    EXPECT_EQ(data_config_of(sample::IP, storing(n)), pebs::data_cfg::COUNTERS | bit(32 + n));
-    EXPECT_EQ(data_config_of(sample::IP, storing(32 + n)), pebs::data_cfg::COUNTERS | bit(48 + n));
+    EXPECT_EQ(storing(n), pebs::data_cfg::COUNTERS | bit(32 + n));
+    EXPECT_EQ(storing(32 + n), pebs::data_cfg::COUNTERS | bit(48 + n));
   }
 }
 

@@ -143,6 +143,7 @@ class Machine final : public PebsHost, public perf::SampleSink {
   // PebsHost
   perf::SampleSink& sink() override { return *this; }
   Interval update_and_restart(perf::Event&) override { return Interval::over; }
+  void restart(perf::Event&) override {}
   void stop(perf::Event&) override {}
   const perf::BranchStack* interrupt_branches(const perf::Event&) override { return nullptr; }
   static RecordAge age(const perf::Event& event) {

@@ -134,6 +134,7 @@ class DrivenCpu : public PmiHandler, public driver::PebsHost, public perf::Sampl
     ADD_FAILURE() << "every event reloads itself";
     return driver::Interval::over;
   }
+  void restart(Event&) override { ADD_FAILURE() << "every event reloads itself"; }
   void stop(Event&) override {}
   const perf::BranchStack* interrupt_branches(const Event&) override { return nullptr; }
   const perf::BranchStack& decode_branches(const Event&, std::span<const pebs::LbrRecord>) override {
@@ -175,7 +176,6 @@ class DrivenCpu : public PmiHandler, public driver::PebsHost, public perf::Sampl
     driver::data_of(event).index = static_cast<int>(n);
     driver_.add(event);
     map_[n] = &event;
-    driver_.want_records(event);
     const bool adaptive = driver_.enable(event, map_);
     truth.value = (0 - event.hw.sample_period) & width_mask_;
     event.hw.previous_count = truth.value;

@@ -146,15 +146,12 @@ void IntelDriver::name_reload_causes() {
   });
 }
 
-/// Records of precise events hold the values of the whole group's counters, if one of them has READ.
-void IntelDriver::name_stored_counters() {
-  for_each_group([](const Event& leader, std::span<Placement> members) {
-    if (!counts_from_records(leader)) return;
-    u64 counters = 0;
-    for (const Placement& member : members) counters |= bit(static_cast<unsigned>(member.counter));
-    for (Placement& member : members)
-      member.stored_counters = has_flag(*member.event, pebs_flag::PRECISE) ? counters : 0;
-  });
+/// Of groups of which a precise member has READ, whoever of them is on the PMU.
+u64 IntelDriver::recorded_counters() const {
+  u64 counters = 0;
+  for (const Placement& p : placements_)
+    if (counts_from_records(*p.event)) counters |= bit(static_cast<unsigned>(p.counter));
+  return counters;
 }
 
 /// Causes may have moved though the event stays where it is.
@@ -165,12 +162,11 @@ bool IntelDriver::restarts_reloads(const Event& event) const {
 }
 
 /// Counters that change hands are stopped before anything is written to them; so are members of ACR groups,
-/// whose causes may have moved. An event whose records change leaves its counter, too.
+/// whose causes may have moved.
 void IntelDriver::vacate_moved_counters() {
   const std::size_t settled = placements_.size() - new_placements_;
   for (Placement& p : std::span(placements_).first(settled)) {
-    const bool moves =
-        data_of(*p.event).index != p.counter || data_of(*p.event).stored_counters != p.stored_counters;
+    const bool moves = data_of(*p.event).index != p.counter;
     const bool joined_by_metrics =
         has_metrics(*p.event) && !has_flag(*p.event, driver_flag::SLOTS_WITH_METRICS);
     const bool restarts = restarts_reloads(*p.event);
@@ -188,14 +184,12 @@ void IntelDriver::apply_placements() {
   if (std::ranges::any_of(placements_, [](const Placement& p) { return p.counter == 3; }))
     claim_counter_from_microcode(1);
   name_reload_causes();
-  name_stored_counters();
+  pebs_.record_counters(recorded_counters());
   vacate_moved_counters();
-  for (const Placement& p : placements_) pebs_.record_counters(p.stored_counters);
   const std::size_t settled = placements_.size() - new_placements_;
   for (std::size_t i = 0; i < placements_.size(); ++i) {
     Placement& p = placements_[i];
     Event& event = *p.event;
-    data_of(event).stored_counters = p.stored_counters;
     if (data_of(event).index != p.counter) take_counter(event, p.counter);
     if (std::exchange(p.preset, false)) set_period(event);
     if (i >= settled || std::exchange(p.restart, false)) start(event, StartMode::reload);
@@ -211,7 +205,6 @@ void IntelDriver::take_counter(Event& event, int counter) {
     return;
   }
   if (n != counter::GUEST_LBR) owners_[n] = &event;
-  pebs_.want_records(event);
 }
 
 void IntelDriver::leave_counter(Event& event) {

@@ -73,7 +73,6 @@ class IntelDriver final : public CoreDriver, private PebsHost {
     bool preset = false;      // was not, and moves all the same
     bool has_filter = false;  // claimed the branch filter
     u32 extra_register = 0;   // claimed; 0 none
-    u64 stored_counters = 0;  // see EventData
     int counter = -1, next_counter = -1;
   };
   using Placements = std::vector<Placement>;
@@ -139,7 +138,7 @@ class IntelDriver final : public CoreDriver, private PebsHost {
   template <class Visit>
   void for_each_group(Visit visit);
   void name_reload_causes();
-  void name_stored_counters();
+  u64 recorded_counters() const;
   void claim_counter_from_microcode(u64 claim);
   bool restarts_reloads(const perf::Event& event) const;
   void vacate_moved_counters();
@@ -166,6 +165,7 @@ class IntelDriver final : public CoreDriver, private PebsHost {
   Interval update_and_restart(perf::Event& event) override {
     return save_and_restart(event) ? Interval::over : Interval::unfinished;
   }
+  void restart(perf::Event& event) override { set_period(event); }
   void stop(perf::Event& event) override { stop(event, StopMode::plain); }
   std::span<perf::Event* const> metrics() override { return metrics_; }
   const perf::BranchStack* interrupt_branches(const perf::Event& event) override;

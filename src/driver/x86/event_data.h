@@ -47,7 +47,6 @@ struct EventData final : perf::DriverData {
   u32 flags = 0;            ///< driver_flag and pebs_flag
   u32 target = 0;           ///< thread that the event was opened for or inherited by; 0: it is the CPU's
   u64 reload_causes = 0;    ///< ACR: counters whose overflow reloads this one
-  u64 stored_counters = 0;  ///< PEBS: what the event's records say of its group's counters
   /// Of slots and metrics: what `count` has of the two registers, which come back to it as slots starts
   /// again.
   std::optional<TopdownReading> topdown;

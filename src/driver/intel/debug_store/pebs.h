@@ -50,6 +50,8 @@ class PebsHost {
   virtual perf::SampleSink& sink() = 0;
   /// Counters without auto-reload: fold the counter's value into `event.count` and program the next period.
   virtual Interval update_and_restart(perf::Event& event) = 0;
+  /// The same of counters whose value a record has told already.
+  virtual void restart(perf::Event& event) = 0;
   /// The sink asked to stop the event. Only marks and stops; the event map in use must stay valid.
   virtual void stop(perf::Event& event) = 0;
   /// Events that count shares of the slots counter, by their byte of PERF_METRICS; null where none does.
@@ -98,14 +100,11 @@ class PebsDriver {
   Result<Done, KernelError> init(perf::Event& event) const;
 
   /// The event is to count, before any counter is stopped or started for it; it counts no longer. Whether the
-  /// buffer may collect records hangs on all that count.
+  /// buffer may collect records hangs on all that count. Records of adaptive formats hold what it needs from
+  /// the next start on, and go on to do so until all precise events have gone and one comes.
   void add(const perf::Event& event);
   void remove(const perf::Event& event);
-  /// The event has its counter: records of adaptive formats hold what it needs from the next start on.
-  void want_records(const perf::Event& event);
-
-  /// From now on records hold these counters, whatever else they hold. They do so until the last precise
-  /// event goes.
+  /// The same of these counters' values.
   void record_counters(u64 counters) { recorded_counters_ |= counters; }
 
   /// The counter starts: clear INT in its select, and set the adaptive-record bit (EVENTSEL bit 34,
@@ -170,11 +169,11 @@ class PebsDriver {
   std::unique_ptr<RecordedCounts> counts_;
   u64 enabled_ = 0;        // counters
   u64 enable_word_ = 0;    // PEBS_ENABLE: counters, LL_EN, PS_EN
-  u64 wanted_config_ = 0;  // union over the active events
+  u64 wanted_config_ = 0;  // union over the active events, but for the counters
   u64 data_config_ = 0;    // as hardware has it
   u32 record_bytes_ = 0;   // of one record in this configuration
   unsigned active_ = 0, large_ = 0;
-  u64 recorded_counters_ = 0;  // of snapshot groups that are or were on the PMU beside a precise event
+  u64 recorded_counters_ = 0;  // of snapshot groups that are or were on the PMU
   bool draining_ = false;
   DemuxTotals totals_;
 };

@@ -19,7 +19,7 @@ class PebsDriver::Delivery {
 
   void sample(unsigned counter, std::span<const std::byte> record, Place place) {
     perf::Event& event = *events_[counter];
-    driver_.samples_->set_counts(driver_.counts_->at(record));
+    driver_.samples_->set_counts(driver_.counts_->at_sample(event, record));
     const perf::SampleData& data = driver_.samples_->build(event, record, frame_);
     perf::SampleSink& sink = driver_.host_.sink();
     if (place == Place::middle || !in_interrupt_) {
@@ -64,10 +64,14 @@ class PebsDriver::Delivery {
 
   Interval bring_up_to_date(unsigned counter, u64 samples) {
     perf::Event& event = *events_[counter];
-    if (has_flag(event, pebs_flag::AUTO_RELOAD))
+    const bool reloads = has_flag(event, pebs_flag::AUTO_RELOAD);
+    if (driver_.counts_->taken_by_samples(event)) {
+      if (!reloads && samples != 0) driver_.host_.restart(event);
+    } else if (reloads) {
       driver_.account_reload(event, counts_from_records(event) ? 0 : samples);
-    else if (samples != 0)
+    } else if (samples != 0) {
       return driver_.host_.update_and_restart(event);
+    }
     return Interval::over;
   }
 

@@ -119,18 +119,8 @@ u64 vector_groups_of(const perf::Attr& attr) {
   return groups;
 }
 
-/// DATA_CFG for records that store these counters. Metrics bring the slots counter along.
-u64 stored_in_adaptive(u64 counters) {
-  using namespace pebs::data_cfg;
-  if (counters == 0) return 0;
-  const bool metrics = (counters & counter::METRIC_BITS) != 0;
-  if (metrics) counters &= ~bit(counter::SLOTS);
-  return COUNTERS | (metrics ? METRICS : 0) | to_field(field(counters, 15, 0), 47, 32) |
-         to_field(field(counters, 39, 32), 55, 48);
-}
-
-/// The same for CFG_C, which names kinds of counters. Each of them lets itself be stored on its own; records
-/// of events outside of the group have them too.
+/// CFG_C for records that store these counters, which it names by their kinds. Each of them lets itself be
+/// stored on its own; records of events outside of the group have them too.
 u64 stored_in_arch(u64 counters) {
   using namespace pebs::cfg_c;
   if (counters == 0) return 0;
@@ -200,7 +190,7 @@ u64 PebsDriver::data_config_of(const perf::Event& event) const {
   if (wants_xmm(attr)) config |= XMM;
   if ((attr.sample_type & sample::BRANCH_STACK) != 0 && enumeration_.lbr_entries != 0)
     config |= LBR | to_field(enumeration_.lbr_entries - 1, 31, 24);
-  return config | stored_in_adaptive(data_of(event).stored_counters);
+  return config;
 }
 
 u64 PebsDriver::cfg_c_of(const perf::Event& event) const {

@@ -22,6 +22,14 @@ u32 boot_record_bytes(unsigned format) {
   return pebs::is_fixed(format) ? pebs::fixed_record_bytes(format) : 32;
 }
 
+/// DATA_CFG for records that store these counters.
+u64 stored_in_adaptive(u64 counters) {
+  using namespace pebs::data_cfg;
+  if (counters == 0) return 0;
+  return COUNTERS | ((counters & counter::METRIC_BITS) != 0 ? METRICS : 0) |
+         to_field(field(counters, 15, 0), 47, 32) | to_field(field(counters, 39, 32), 55, 48);
+}
+
 unsigned highest_bit_plus_1(u64 mask) { return static_cast<unsigned>(std::bit_width(mask)); }
 
 }  // namespace
@@ -67,28 +75,26 @@ Fault PebsDriver::set_up() {
 
 void PebsDriver::add(const perf::Event& event) {
   if (!has_flag(event, pebs_flag::PRECISE)) return;
-  if (active_ == 0) wanted_config_ = 0;
+  if (active_ == 0) wanted_config_ = recorded_counters_ = 0;
   ++active_;
+  wanted_config_ |= data_config_of(event);
   if (has_flag(event, pebs_flag::LARGE)) ++large_;
   program_threshold();
 }
 
 void PebsDriver::remove(const perf::Event& event) {
   if (!has_flag(event, pebs_flag::PRECISE)) return;
-  if (--active_ == 0) recorded_counters_ = 0;
+  --active_;
   if (has_flag(event, pebs_flag::LARGE)) --large_;
   program_threshold();
 }
 
-void PebsDriver::want_records(const perf::Event& event) {
-  if (has_flag(event, pebs_flag::PRECISE)) wanted_config_ |= data_config_of(event);
-}
-
 /// A drain takes records of one layout: those of the last one come out before another begins.
 void PebsDriver::program_layout(const EventMap& events) {
-  if (wanted_config_ == data_config_ || !enumeration_.pebs_baseline || !uses_memory_area()) return;
+  const u64 wanted = wanted_config_ | stored_in_adaptive(recorded_counters_);
+  if (wanted == data_config_ || !enumeration_.pebs_baseline || !uses_memory_area()) return;
   drain(DrainTrigger::reconfigure, events, nullptr);
-  data_config_ = wanted_config_;
+  data_config_ = wanted;
   record_bytes_ = pebs::adaptive_layout(data_config_).size;
   access_.wrmsr(msr::PEBS_DATA_CFG, data_config_);
   program_threshold();

@@ -24,7 +24,8 @@ RecordedValues parse_group(std::span<const std::byte> group) {
   if (group.size() < sizeof(pebs::CountersHeader)) return {};
   const auto head = load<pebs::CountersHeader>(group, 0);
   group = group.subspan(sizeof(head));
-  RecordedValues out{.counters = u32{head.gp} | u64{u32{head.fixed}} << counter::FIXED,
+  RecordedValues out{.present = true,
+                     .counters = u32{head.gp} | u64{u32{head.fixed}} << counter::FIXED,
                      .has_metrics = head.metrics == pebs::metrics_present};
   const std::size_t bytes = 8 * static_cast<std::size_t>(std::popcount(out.counters));
   if (group.size() < bytes + (out.has_metrics ? 16 : 0)) return {};
@@ -81,6 +82,19 @@ RecordedValues recorded_values(std::span<const std::byte> record, unsigned forma
                                                                                 : RecordedValues{};
 }
 
+/// `visit` each counter's value with the event that has the counter, if there is one. Slots that come with
+/// their metrics are not among them.
+template <class Visit>
+void RecordedCounts::for_each_value(const RecordedValues& values, Owners owners, Visit visit) {
+  std::size_t offset = 0;
+  for (const unsigned n : set_bits(values.counters)) {
+    const u64 value = load<le64>(values.values, offset);
+    offset += 8;
+    perf::Event* event = n < pebs_counters ? owners.counters[n] : nullptr;
+    if (event != nullptr) visit(*event, value);
+  }
+}
+
 void RecordedCounts::find_members(Owners owners) {
   members_.clear();
   const auto add = [&](perf::Event* event) {
@@ -95,41 +109,35 @@ void RecordedCounts::take(std::span<const std::byte> buffer, u64 enabled, Owners
   counts_.clear();
   if (pebs::is_fixed(format_)) return;
   find_members(owners);
-  if (members_.empty()) return;
+  owners_.emplace(owners);
+  if (members_.empty() || by_samples_) return;
   while (const std::size_t size = first_record_bytes(buffer, format_)) {
     const std::span<const std::byte> record = buffer.first(size);
     const RecordedValues values = recorded_values(record, format_, lbr_depth_);
     const u64 reloaded = applicable_counters(record, format_) & enabled;
-    if (takes_from(reloaded, owners)) count(values, reloaded, owners);
+    count(values, reloaded, owners);
     remember(record.data(), values);
     buffer = buffer.subspan(size);
   }
 }
 
-/// Later releases look at the values of a group in records of its own members only.
-bool RecordedCounts::takes_from(u64 record_owners, Owners owners) const {
-  if (steps_back_) return true;
-  for (const unsigned n : set_bits(record_owners))
-    if (owners.counters[n] != nullptr && counts_from_records(*owners.counters[n])) return true;
-  return false;
+namespace {
+
+void move_on(perf::Event& event, u64 value, u64 delta) {
+  event.hw.previous_count = value;
+  event.hw.period_left -= static_cast<i64>(delta);
+  event.count += delta;
 }
 
+}  // namespace
+
 /// Each counter has moved on from where it was last seen. A reload that left no record behind makes it step
-/// back, which to later releases is a round.
+/// back.
 void RecordedCounts::count(const RecordedValues& values, u64 reloaded, Owners owners) {
-  std::size_t offset = 0;
-  for (const unsigned n : set_bits(values.counters)) {
-    const u64 value = load<le64>(values.values, offset);
-    offset += 8;
-    perf::Event* event = n < pebs_counters ? owners.counters[n] : nullptr;
-    if (event == nullptr || !counts_from_records(*event)) continue;
-    if (has_flag(*event, driver_flag::SLOTS_WITH_METRICS)) continue;
-    const u64 step = value - event->hw.previous_count;
-    const u64 delta = steps_back_ ? sign_extend(step, width_ - 1) : step & low_bits(width_);
-    event->hw.previous_count = value;
-    event->hw.period_left -= static_cast<i64>(delta);
-    event->count += delta;
-  }
+  for_each_value(values, owners, [&](perf::Event& event, u64 value) {
+    if (!counts_from_records(event) || has_flag(event, driver_flag::SLOTS_WITH_METRICS)) return;
+    move_on(event, value, sign_extend(value - event.hw.previous_count, width_ - 1));
+  });
   for (const unsigned n : set_bits(reloaded)) {
     perf::Event* event = owners.counters[n];
     if (event == nullptr || !counts_from_records(*event)) continue;
@@ -139,6 +147,47 @@ void RecordedCounts::count(const RecordedValues& values, u64 reloaded, Owners ow
     else
       event->count += period;  // as without stored values
   }
+}
+
+/// Whatever event has a counter of the record, of the group or not (Linux: __setup_pebs_counter_group).
+void RecordedCounts::count_sample(perf::Event& event, const RecordedValues& values) {
+  const perf::Event* const slots = owners_->counters[counter::SLOTS];
+  for_each_value(values, *owners_, [&](perf::Event& owner, u64 value) {
+    if (values.has_metrics && &owner == slots) return;
+    move_on(owner, value, (value - owner.hw.previous_count) & low_bits(width_));
+  });
+  if (has_flag(event, pebs_flag::AUTO_RELOAD))
+    event.hw.previous_count = (0 - event.hw.sample_period) & low_bits(width_);
+  if (values.has_metrics) count_topdown({.slots = values.slots, .metrics = values.metrics});
+}
+
+/// All that count, from where slots were seen last. That they have been seen now is kept of slots that have
+/// stopped only: else a next record counts the same again, unless something clears both (Linux:
+/// intel_update_topdown_event).
+void RecordedCounts::count_topdown(TopdownReading now) {
+  perf::Event* const slots = owners_->counters[counter::SLOTS];
+  const bool keeps = slots != nullptr && slots->hw.stopped;
+  const TopdownReading before =
+      slots == nullptr ? TopdownReading{} : data_of(*slots).topdown.value_or(TopdownReading{});
+  const auto count = [&](perf::Event* event) {
+    if (event == nullptr || (event->hw.stopped && event != slots)) return;
+    event->count += topdown_increase(*event, before, now);
+    if (keeps) data_of(*event).topdown = now;
+  };
+  count(slots);
+  for (perf::Event* metric : owners_->metrics) count(metric);
+}
+
+std::span<const perf::CountAtSample> RecordedCounts::at_sample(perf::Event& event,
+                                                               std::span<const std::byte> record) {
+  if (!by_samples_) return at(record);
+  counts_.clear();
+  if (!counts_from_records(event)) return {};
+  const RecordedValues values = recorded_values(record, format_, lbr_depth_);
+  if (!values.present) return {};
+  count_sample(event, values);
+  for (const perf::Event* member : members_) counts_.push_back({member, member->count});
+  return counts_;
 }
 
 /// Slots and its metrics count from when both were cleared; no record clears them.

@@ -27,6 +27,7 @@ RunWriter::Cursor* RunWriter::cursor_of(perf::RingBuffer& ring) {
 
 const RunWriter::Lane* RunWriter::learn(RecordPlace place, std::span<const std::byte> buffer) {
   const perf::Event& event = *(*events_)[place.counter()];
+  if (counts_from_records(event)) return &not_copied_;
   const auto sample = host_->sink().sample_template(event, *frame_);
   if (!sample) return &not_copied_;
   const auto plan =
