@@ -100,6 +100,7 @@ struct Source {
   Words (*values)(const Line&);
 };
 constexpr std::array word_sources{Source{"model", models},
+                                  Source{"models", models},
                                   Source{"policy", policy_settings},
                                   Source{"kernel", kernels},
                                   Source{"event", events_of},

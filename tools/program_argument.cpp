@@ -34,15 +34,6 @@ bool is_on_path(const std::string& name) {
   return false;
 }
 
-bool is_trace(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return false;
-  trace::Magic magic{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(magic.data()), magic.size());
-  return magic == trace::file_magic;
-}
-
 bool is_program(const std::string& name) {
   if (is_trace(name)) return false;
   std::error_code error;
@@ -64,6 +55,15 @@ bool takes_next(const CLI::App& command, const std::string& argument) {
 }
 
 }  // namespace
+
+bool is_trace(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;
+  trace::Magic magic{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(magic.data()), magic.size());
+  return magic == trace::file_magic;
+}
 
 std::size_t find_program(const std::vector<std::string>& arguments) {
   const std::size_t none = arguments.size();

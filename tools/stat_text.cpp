@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "annotate/significance.h"
 #include "base/printable.h"
 #include "csv.h"
 #include "interrupts.h"
@@ -141,6 +143,21 @@ nlohmann::ordered_json events_in_json(const std::vector<EventTotal>& totals) {
   return events;
 }
 
+/// Of several runs `value` is the mean, and `runs` has each.
+nlohmann::ordered_json events_of_runs(const std::vector<StatReport>& runs) {
+  nlohmann::ordered_json events = events_in_json(runs.front().events);
+  if (runs.size() < 2) return events;
+  for (std::size_t e = 0; e < events.size(); ++e) {
+    if (!runs.front().events[e].supported) continue;
+    std::vector<u64> values;
+    for (const StatReport& run : runs) values.push_back(run.events[e].value());
+    const std::vector<double> counts(values.begin(), values.end());
+    events[e]["value"] = std::llround(annotate::mean_of(counts));
+    events[e]["runs"] = values;
+  }
+  return events;
+}
+
 std::string json_document(const StatResult& result) {
   const StatReport& run = result.runs.front();
   nlohmann::ordered_json document{{"trace", result.title},
@@ -149,7 +166,7 @@ std::string json_document(const StatResult& result) {
                                   {"elapsed_ns", run.elapsed_ns},
                                   {"replays", run.replays},
                                   {"partial", result.cut_by != 0},
-                                  {"events", events_in_json(run.events)}};
+                                  {"events", events_of_runs(result.runs)}};
   if (result.machine != nullptr) document["machine"] = result.machine->name;
   for (const CpuTotals& cpu : run.cpus)
     document["cpus"].push_back({{"cpu", cpu.cpu}, {"events", events_in_json(cpu.events)}});

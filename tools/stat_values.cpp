@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "annotate/significance.h"
 #include "quantity.h"
 
 namespace pmusim::tools {
@@ -36,13 +37,9 @@ std::vector<StatRow::Figure> figures_of(std::string_view event, const std::vecto
   return figures;
 }
 
-/// Standard deviation of the mean, in percent of it.
+/// Standard error of the mean, in percent of it.
 double deviation_percent(const std::vector<double>& values, double mean) {
-  if (values.size() < 2 || mean == 0) return 0;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  const double count = static_cast<double>(values.size());
-  return 100 * std::sqrt(squares / (count - 1) / count) / mean;
+  return mean == 0 ? 0 : 100 * std::sqrt(annotate::variance_of_mean(values)) / mean;
 }
 
 /// The first run's rows with the mean of all.
@@ -51,12 +48,8 @@ std::vector<StatRow> mean_rows(const StatResult& result) {
   if (result.runs.size() < 2) return rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::vector<double> values;
-    double sum = 0;
-    for (const StatReport& run : result.runs) {
-      values.push_back(rows_of(run.events, result)[i].value);
-      sum += values.back();
-    }
-    rows[i].value = sum / static_cast<double>(values.size());
+    for (const StatReport& run : result.runs) values.push_back(rows_of(run.events, result)[i].value);
+    rows[i].value = annotate::mean_of(values);
     rows[i].deviation_percent = deviation_percent(values, rows[i].value);
   }
   return rows;

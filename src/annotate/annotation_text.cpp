@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "base/printable.h"
 #include "colours.h"
 #include "percent.h"
@@ -95,8 +96,7 @@ class AnnotationPrinter {
   }
 
   std::string file_name(const SourcePosition& where) const {
-    const std::string& path = report_.files[where.file].path;
-    return fmt::format("{}:{}", printable(path.substr(path.rfind('/') + 1)), where.line);
+    return fmt::format("{}:{}", printable(base_name(report_.files[where.file].path)), where.line);
   }
 
   void print_instruction(u32 i) {

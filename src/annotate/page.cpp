@@ -74,14 +74,21 @@ std::string sources_of(const Report& report) {
 
 }  // namespace
 
-std::string to_html(const Report& report) { return page_of(report, "null"); }
+std::string to_html(const Report& report) { return page_of(report, {}); }
 
-std::string page_of(const Report& report, std::string_view why_json) {
+std::string page_of(const Report& report, const PageParts& beside) {
   const std::map<std::string_view, std::string> parts{
-      {"STYLE", std::string(page_parts::style_css)}, {"HELPERS", std::string(page_parts::helpers_js)},
-      {"CODE", std::string(page_parts::code_js)},    {"VIEWS", std::string(page_parts::views_js)},
-      {"WHYVIEWS", std::string(page_parts::why_js)}, {"WHY", for_script(why_json)},
-      {"PAGE", std::string(page_parts::page_js)},    {"REPORT", for_script(report_of(report))},
+      {"STYLE", std::string(page_parts::style_css)},
+      {"HELPERS", std::string(page_parts::helpers_js)},
+      {"CODE", std::string(page_parts::code_js)},
+      {"VIEWS", std::string(page_parts::views_js)},
+      {"FLAME", std::string(page_parts::flame_js)},
+      {"WHYVIEWS", std::string(page_parts::why_js)},
+      {"WHY", for_script(beside.why)},
+      {"DIFFERENCEVIEWS", std::string(page_parts::difference_js)},
+      {"DIFFERENCE", for_script(beside.difference)},
+      {"PAGE", std::string(page_parts::page_js)},
+      {"REPORT", for_script(report_of(report))},
       {"SOURCES", for_script(sources_of(report))}};
   std::string page;
   std::string_view rest = page_parts::page_html;

@@ -9,9 +9,13 @@
 
 namespace pmusim::annotate {
 
-/// The report as a page, with what `pmusim why` knows beside it: JSON, as why/page.cpp makes it for
-/// page/why.js.
-std::string page_of(const Report& report, std::string_view why_json);
+/// What stands on a page beside a profile, as JSON.
+struct PageParts {
+  std::string_view why = "null";         ///< as why/page.cpp makes it for page/why.js
+  std::string_view difference = "null";  ///< as difference_output.cpp makes it for page/difference.js
+};
+
+std::string page_of(const Report& report, const PageParts& parts);
 
 }  // namespace pmusim::annotate
 

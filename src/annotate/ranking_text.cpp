@@ -8,6 +8,7 @@
 #include "annotate/branch_counts.h"
 #include "annotate/percent.h"
 #include "annotate/stack_text.h"
+#include "base/base_name.h"
 #include "base/printable.h"
 #include "colours.h"
 
@@ -138,9 +139,8 @@ class RankingPrinter {
   bool is_of_chosen_module(const RankedItem& item) const {
     if (options_.modules.empty()) return true;
     const std::string& path = report_.modules[item.module].path;
-    return std::ranges::any_of(options_.modules, [&](const std::string& name) {
-      return path == name || path.substr(path.rfind('/') + 1) == name;
-    });
+    return std::ranges::any_of(
+        options_.modules, [&](const std::string& name) { return path == name || base_name(path) == name; });
   }
 
   bool has_chosen_symbol(const RankedItem& item) const {
@@ -235,8 +235,9 @@ class RankingPrinter {
         cell.text = fmt::format("{}", (*item.weights)[event].period);
         break;
       case RankingField::module:
-        cell.text = names.back() == RankingField::module ? printable(report_.modules[item.module].path)
-                                                         : base_name(report_.modules[item.module].path);
+        cell.text = names.back() == RankingField::module
+                        ? printable(report_.modules[item.module].path)
+                        : printable(base_name(report_.modules[item.module].path));
         break;
       case RankingField::line:
         cell.text = line_name(item.where);
@@ -279,12 +280,10 @@ class RankingPrinter {
     return text;
   }
 
-  static std::string base_name(const std::string& path) {
-    return printable(path.substr(path.rfind('/') + 1));
-  }
-
   std::string line_name(const SourcePosition& where) const {
-    return where.line == 0 ? "" : fmt::format("{}:{}", base_name(report_.files[where.file].path), where.line);
+    return where.line == 0
+               ? ""
+               : fmt::format("{}:{}", printable(base_name(report_.files[where.file].path)), where.line);
   }
 
   // --- branches

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "formats/remarks.h"
 #include "formats/survey.h"
 #include "formats/trace_maker.h"
@@ -155,7 +156,7 @@ Result<Conversion, Error> import_steps(const ImportOptions& options, const MakeS
                                       trace::Unfinished::dropped);
   if (!writer.ok()) return Failure(writer.error());
   TraceMaker maker(*writer);
-  const std::string command = options.input.substr(options.input.rfind('/') + 1);
+  const std::string command = base_name(options.input);
   if (const auto begun = begin(maker, program, command); !begun.ok()) return Failure(begun.error());
   const auto written = write(**second, options.max_instructions, program, maker);
   if (!written.ok()) return Failure(written.error());

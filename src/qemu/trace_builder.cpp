@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/base_name.h"
+
 namespace pmusim::qemu {
 namespace {
 
@@ -34,9 +36,7 @@ std::string_view text_at(std::span<const u64> words, std::size_t at) {
 
 std::size_t words_of_text(std::size_t bytes) { return 1 + (bytes + sizeof(u64) - 1) / sizeof(u64); }
 
-std::string command_name(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1).substr(0, 15));
-}
+std::string command_name(std::string_view path) { return base_name(path).substr(0, 15); }
 
 bool goes_anywhere(BranchKind kind) {
   return kind != BranchKind::none && kind != BranchKind::conditional && kind != BranchKind::direct_jump &&

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "base/base_name.h"
 #include "base/printable.h"
 #include "why/report.h"
 
@@ -258,13 +259,13 @@ std::string_view name_of(Cause cause) { return cause_names[static_cast<std::size
 std::string place_name(const Report& report, const Line& line) {
   const std::string function = printable(report.functions[line.function].name);
   if (line.number == 0) return function;
-  return fmt::format("{}:{}", printable(line.file.substr(line.file.rfind('/') + 1)), line.number);
+  return fmt::format("{}:{}", printable(base_name(line.file)), line.number);
 }
 
 std::string place_name(const Report& report, const Loop& loop) {
   const std::string function = printable(report.functions[loop.function].name);
   if (loop.first_line == 0) return fmt::format("{} at {:x}", function, loop.header);
-  const std::string file = printable(loop.file.substr(loop.file.rfind('/') + 1));
+  const std::string file = printable(base_name(loop.file));
   if (loop.first_line == loop.last_line) return fmt::format("{}:{}", file, loop.first_line);
   return fmt::format("{}:{}-{}", file, loop.first_line, loop.last_line);
 }

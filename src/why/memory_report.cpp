@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "annotate/resolver.h"
+#include "base/base_name.h"
 #include "base/printable.h"
 #include "why/memory.h"
 
@@ -19,8 +20,6 @@ using MemoryJson = nlohmann::ordered_json;
 using Row = MemoryReport::Row;
 
 constexpr std::size_t most_memory_rows = 20;
-
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 class MemoryReporter {
  public:
@@ -104,7 +103,7 @@ class MemoryReporter {
     for (const SharedLine::User& user : line.users) {
       const Row place = at(locate(line.space, user.ip), true);
       sharing.places.push_back(place.line == 0 ? place.name
-                                               : fmt::format("{}:{}", last_part(place.file), place.line));
+                                               : fmt::format("{}:{}", base_name(place.file), place.line));
     }
     sharing.sentence = fmt::format(
         "{} threads use the line of memory at {:x} ({}) with {} accesses, most at {}, {}", line.users.size(),
@@ -150,9 +149,9 @@ std::string size_of(u64 bytes) {
 std::string name_of_object(const Row& row) {
   switch (row.kind) {
     case DataKind::global:
-      return fmt::format("{} ({}, {} bytes)", row.name, last_part(row.module), row.bytes);
+      return fmt::format("{} ({}, {} bytes)", row.name, base_name(row.module), row.bytes);
     case DataKind::file:
-      return fmt::format("rest of the data of {}", last_part(row.name));
+      return fmt::format("rest of the data of {}", base_name(row.name));
     case DataKind::heap:
     case DataKind::stack:
     case DataKind::other:
@@ -178,10 +177,10 @@ class MemoryPrinter {
                     printable(report_.title), report_.model, total.loads(), total.stores, total.load_cycles);
     print_sources();
     print_rows("Functions", "Function", report_.functions,
-               [](const Row& row) { return fmt::format("{} ({})", row.name, last_part(row.module)); });
+               [](const Row& row) { return fmt::format("{} ({})", row.name, base_name(row.module)); });
     print_rows("Lines", "Line", report_.lines, [](const Row& row) {
       if (row.line == 0) return row.name;
-      return fmt::format("{}:{} in {}", last_part(row.file), row.line, row.name);
+      return fmt::format("{}:{} in {}", base_name(row.file), row.line, row.name);
     });
     print_rows("Data", "Object", report_.objects, name_of_object);
     print_sharing();

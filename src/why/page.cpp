@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "annotate/report_builder.h"
@@ -40,7 +41,16 @@ void add_instructions(Spaces& spaces, const Collection& collection, std::span<co
   }
 }
 
-void add_stacks(Spaces& spaces, const Collection& collection) {
+/// The number of a column among those shown; nothing if it is not.
+std::optional<std::size_t> event_of(Column column, std::span<const Column> shown) {
+  const auto found = std::ranges::find(shown, column);
+  if (found == shown.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - shown.begin());
+}
+
+/// Stacks have cycles and instructions.
+void add_stacks(Spaces& spaces, const Collection& collection, std::span<const Column> shown) {
+  const auto cycles = event_of(Column::cycles, shown), instructions = event_of(Column::instructions, shown);
   std::vector<annotate::Frame> frames;
   for (const StackCount& stack : collection.stacks) {
     frames.assign(1, {stack.ip, perf::CpuMode::user});
@@ -49,30 +59,36 @@ void add_stacks(Spaces& spaces, const Collection& collection) {
       frames.push_back({collection.calls[call].site, perf::CpuMode::user});
     std::ranges::reverse(frames);
     annotate::CallStacks& stacks = counts_in(spaces, collection.calls[stack.call].space).stacks;
-    if (stack.cycles != 0) stacks.add(frames, 0, {stack.cycles, stack.cycles});
-    stacks.add(frames, 1, {stack.instructions, stack.instructions});
+    if (cycles && stack.cycles != 0) stacks.add(frames, *cycles, {stack.cycles, stack.cycles});
+    if (instructions) stacks.add(frames, *instructions, {stack.instructions, stack.instructions});
   }
 }
 
 }  // namespace
 
-std::string html_of(const Collection& collection, const Report& report, const annotate::Options& options) {
-  annotate::Report page;
-  page.input = report.title;
-  page.cpu = report.model;
-  page.notes = report.notes;
-  const std::vector<Column> shown = page_columns(collection.total);
+annotate::Report profile_of(const Collection& collection, std::span<const Column> shown,
+                            const annotate::Options& options) {
+  annotate::Report profile;
   for (const Column column : shown) {
     const u64 value = collection.total[column];
-    page.events.push_back({std::string(name_of(column)), {value, value}});
+    profile.events.push_back({std::string(name_of(column)), {value, value}});
   }
-  page.stack_source = annotate::StackSource::callchain;
+  profile.stack_source = annotate::StackSource::callchain;
   Spaces spaces;
   add_instructions(spaces, collection, shown);
-  add_stacks(spaces, collection);
+  add_stacks(spaces, collection, shown);
   annotate::Resolver resolver(collection.spaces, options);
-  annotate::build_report(page, spaces, resolver, options);
-  return annotate::page_of(page, page_json_of(report));
+  annotate::build_report(profile, spaces, resolver, options);
+  return profile;
+}
+
+std::string html_of(const Collection& collection, const Report& report, const annotate::Options& options) {
+  annotate::Report page = profile_of(collection, page_columns(collection.total), options);
+  page.input = report.title;
+  page.cpu = report.model;
+  page.notes.insert(page.notes.begin(), report.notes.begin(), report.notes.end());
+  const std::string why = page_json_of(report);
+  return annotate::page_of(page, {.why = why});
 }
 
 }  // namespace pmusim::why

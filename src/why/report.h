@@ -3,6 +3,7 @@
 #define PMUSIM_SRC_WHY_REPORT_H
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,6 +116,9 @@ std::string text_of(const Report& report, std::optional<u32> function);
 std::string json_of(const Report& report, std::optional<u32> function);
 /// What the page needs beside a profile's report: findings, loops and lines, without their instructions.
 std::string page_json_of(const Report& report);
+/// What was counted as a profile: events are these columns, exact. Stacks have cycles and instructions.
+annotate::Report profile_of(const Collection& collection, std::span<const Column> shown,
+                            const annotate::Options& options);
 /// One page for a browser, which needs no network: annotate's, with findings, loops and columns of lines.
 std::string html_of(const Collection& collection, const Report& report, const annotate::Options& options);
 

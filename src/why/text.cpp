@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/base_name.h"
 #include "base/printable.h"
 #include "why/report.h"
 #include "why/table_columns.h"
@@ -138,7 +139,7 @@ class Printer {
   void print_functions() {
     print_table_head("Functions", "Function");
     for (const Function& f : first(report_.functions))
-      print_row(f.counts, fmt::format("{} ({})", printable(f.name), base_name(f.module)));
+      print_row(f.counts, fmt::format("{} ({})", printable(f.name), printable(base_name(f.module))));
     print_more(report_.functions.size());
   }
 
@@ -150,8 +151,9 @@ class Printer {
   }
 
   void print_function(const Function& function) {
-    print_table_head(fmt::format("{} ({})", printable(function.name), base_name(function.module)).c_str(),
-                     "Line");
+    print_table_head(
+        fmt::format("{} ({})", printable(function.name), printable(base_name(function.module))).c_str(),
+        "Line");
     for (const u32 n : function.lines)
       print_row(report_.lines[n].counts, place_name(report_, report_.lines[n]));
     print_table_head("Its instructions", "Instruction");
@@ -171,9 +173,6 @@ class Printer {
   template <class Item>
   static std::span<const Item> first(const std::vector<Item>& items) {
     return std::span(items).first(std::min(items.size(), most_rows));
-  }
-  static std::string base_name(const std::string& path) {
-    return printable(path.substr(path.rfind('/') + 1));
   }
 
   const Report& report_;

@@ -17,21 +17,25 @@ TEST(VcpkgRecipe, HasTheVersionOfTheTree) {
   EXPECT_NE(recipe.find("\"version\": \"" + std::string(version) + "\""), std::string::npos) << recipe;
 }
 
-/// Parts of Boost that the sources include, as vcpkg names its packages of them.
+/// Parts of Boost that the hardware includes, which is what the recipe builds, as vcpkg names its packages of
+/// them.
 std::set<std::string> included_boost() {
   static const std::regex include(R"(#include <boost/([a-z_]+)[/.])");
+  Rooms rooms = rooms_of_the_build().at("pmu");
+  rooms.insert("pmu");
   std::set<std::string> found;
-  for (const char* const tree : {"include", "src"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / tree)) {
-      if (!entry.is_regular_file()) continue;
-      const std::string text = contents(entry.path());
-      for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
-        found.insert("boost-" + (*match)[1].str());
-    }
+  for (const std::string& room : rooms)
+    for (const std::string tree : {"include/pmusim/", "src/"})
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / (tree + room))) {
+        if (!entry.is_regular_file()) continue;
+        const std::string text = contents(entry.path());
+        for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
+          found.insert("boost-" + (*match)[1].str());
+      }
   return found;
 }
 
-TEST(VcpkgRecipe, NamesThePartsOfBoostThatSourcesInclude) {
+TEST(VcpkgRecipe, NamesThePartsOfBoostThatTheHardwareIncludes) {
   const std::string recipe = contents(source_tree() / "packaging/vcpkg/pmusim/vcpkg.json");
   static const std::regex named(R"("(boost-[a-z-]+)\")");
   const std::set<std::string> in_recipe = [&] {

@@ -2,8 +2,10 @@
 const report = JSON.parse(document.getElementById('report').textContent);
 const sources = JSON.parse(document.getElementById('sources').textContent);
 const why = JSON.parse(document.getElementById('why').textContent);
-// What the reader has chosen: event, view, function, word sought, instruction to point at.
-const state = { event: 0, view: 'functions', chosen: null, sought: '', frame: '', lit: null };
+const difference = JSON.parse(document.getElementById('difference').textContent);
+const exact = difference?.exact ?? false;
+// What the reader has chosen: event, view, function, word sought, instruction to point at, how the flame graph is drawn.
+const state = { event: difference ? 1 : 0, view: 'functions', chosen: null, sought: '', frame: '', lit: null, turned: false, colours: null };
 
 // --- small words -----------------------------------------------------------------------------------------
 const count = (n) => Number(n).toLocaleString('en-US');

@@ -5,10 +5,11 @@ const everyView = [
   ['functions', 'Functions', functions], ['lines', 'Lines', lines], ['branches', 'Branches', branches],
   ['paths', 'Hot paths', paths], ['flame', 'Flame graph', flame], ['modules', 'Modules', modules],
 ];
-// A replay that counts everything has no branch stacks.
-const views = everyView.filter(([key]) => !why || !['branches', 'paths'].includes(key));
+// A replay that counts everything has no branch stacks, a comparison no code.
+const views = difference ? differenceViews() : everyView.filter(([key]) => !why || !['branches', 'paths'].includes(key));
 
 function show(name, index = null, address = null) {
+  if (name === undefined) return;
   state.view = name;
   if (index !== null) { state.chosen = index; state.lit = address; }
   const tabs = [...document.querySelectorAll('[role=tab]')];
@@ -26,7 +27,8 @@ const remember = () =>
 function figures() {
   const event = report.events[state.event], t = report.totals;
   const all = [];
-  if (why) all.push(['Cycles', why.total.cycles], ['Instructions', why.total.instructions], ['IPC', ipcOf({ counts: why.total }).toFixed(2)]);
+  if (difference) all.push(...sides());
+  else if (why) all.push(['Cycles', why.total.cycles], ['Instructions', why.total.instructions], ['IPC', ipcOf({ counts: why.total }).toFixed(2)]);
   else if (event) all.push(['Samples', event.samples], [event.name, event.period]);
   if (t.branch_entries > 0) {
     const right = report.branches.reduce((sum, b) => sum + b.predicted, 0), wrong = report.branches.reduce((sum, b) => sum + b.mispredicted, 0);
@@ -37,8 +39,15 @@ function figures() {
     make('div', {}, make('dt', {}, name), make('dd', { title: typeof value === 'string' ? value : count(value) }, typeof value === 'string' ? value : brief(value)))));
 }
 
+// Of a comparison: the chosen event on both sides.
+function sides() {
+  const change = difference.events.length > 0 ? chosenChange() : null;
+  return change ? [['Before', Number(change.before)], ['After', Number(change.after)], ['Change', relativeText(change)]] : [];
+}
+
 // The code of the hottest function, at its hottest instruction.
 function showHottest() {
+  if (difference) { show(views[0]?.[0]); return; }
   const hottest = ranked().find(({ s }) => s.function !== null);
   if (!hottest) { show('functions'); return; }
   const { instructions } = unpacked(hottest.s.function);
@@ -75,14 +84,15 @@ function makeEvents() {
   if (report.events.length < 2) return;
   document.getElementById('event-choice').hidden = false;
   const select = document.getElementById('event');
-  select.append(...report.events.map((e, n) => make('option', { value: n }, e.name)));
+  select.append(...report.events.map((e, n) => make('option', { value: n, selected: n === state.event }, e.name)));
   select.addEventListener('change', () => { state.event = Number(select.value); state.chosen = null; figures(); show(state.view); });
 }
 
 function begin() {
-  document.title = `${base(report.input)} – ${why ? 'why' : 'profile'}`;
+  const title = difference ? report.input : base(report.input);
+  document.title = `${title} – ${difference ? 'difference' : why ? 'why' : 'profile'}`;
   document.getElementById('last-view').textContent = views.length;
-  document.getElementById('title').textContent = base(report.input);
+  document.getElementById('title').textContent = title;
   document.getElementById('about').title = `${report.input}: ${report.command_line}`;
   document.getElementById('about').replaceChildren(make('code', {}, report.command_line), report.cpu ? ` on ${report.cpu}` : '');
   if (report.notes.length > 0) {
@@ -96,7 +106,7 @@ function begin() {
   makeEvents();
   document.addEventListener('keydown', (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT)$/.test(e.target.tagName)) return;
-    if (e.key === '/') { e.preventDefault(); show('functions'); document.getElementById('search').focus(); }
+    if (e.key === '/' && !difference) { e.preventDefault(); show('functions'); document.getElementById('search').focus(); }
     const number = Number(e.key);
     if (number >= 1 && number <= views.length) show(views[number - 1][0]);
   });
