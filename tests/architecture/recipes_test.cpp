@@ -24,14 +24,15 @@ std::set<std::string> included_boost() {
   Rooms rooms = rooms_of_the_build().at("pmu");
   rooms.insert("pmu");
   std::set<std::string> found;
-  for (const std::string& room : rooms)
-    for (const std::string tree : {"include/pmusim/", "src/"})
-      for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / (tree + room))) {
-        if (!entry.is_regular_file()) continue;
-        const std::string text = contents(entry.path());
-        for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
-          found.insert("boost-" + (*match)[1].str());
-      }
+  for (const char* const tree : {"include/pmusim", "src"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / tree)) {
+      const std::string room =
+          std::filesystem::relative(entry.path(), source_tree() / tree).begin()->string();
+      if (!entry.is_regular_file() || !rooms.contains(room)) continue;
+      const std::string text = contents(entry.path());
+      for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
+        found.insert("boost-" + (*match)[1].str());
+    }
   return found;
 }
 
