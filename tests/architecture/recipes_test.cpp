@@ -21,14 +21,14 @@ TEST(VcpkgRecipe, HasTheVersionOfTheTree) {
 /// them.
 std::set<std::string> included_boost() {
   static const std::regex include(R"(#include <boost/([a-z_]+)[/.])");
-  Rooms rooms = rooms_of_the_build().at("pmu");
-  rooms.insert("pmu");
+  Modules modules = modules_of_the_build().at("pmu");
+  modules.insert("pmu");
   std::set<std::string> found;
   for (const char* const tree : {"include/pmusim", "src"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(source_tree() / tree)) {
-      const std::string room =
+      const std::string module =
           std::filesystem::relative(entry.path(), source_tree() / tree).begin()->string();
-      if (!entry.is_regular_file() || !rooms.contains(room)) continue;
+      if (!entry.is_regular_file() || !modules.contains(module)) continue;
       const std::string text = contents(entry.path());
       for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
         found.insert("boost-" + (*match)[1].str());
