@@ -10,7 +10,7 @@ run() { printf '$ %s\n' "$*"; "$@"; }
 step "1/5  Packages"
 scripts/packages.sh quickstart
 
-step "2/5  Build (about three minutes on two cores the first time)"
+step "2/5  Build (one and a half to three minutes on two cores the first time)"
 cmake --preset release -DPMUSIM_TESTS=OFF -DPMUSIM_BENCHMARKS=OFF >/dev/null
 cmake --build --preset release --target pmusim workload_branches
 out=build/quickstart
