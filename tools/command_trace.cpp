@@ -67,6 +67,7 @@ struct Recorded {
   std::vector<std::string> command;
   std::optional<u32> process;
   qemu::RecordedAddresses addresses = qemu::RecordedAddresses::all;
+  bool quiet = false;
 };
 
 /// The signal that ends the command, once its recording is kept; 0 if none. A program that Ctrl-C has ended
@@ -81,13 +82,14 @@ void record_and_report(const Recorded& what, trace::RecordOptions options) {
   check_output_name(options.output, what.command);
   const Interrupts interrupts(what.process ? CtrlC::command : CtrlC::program);
   options.stop = &Interrupts::end_requested();
-  CountLine progress("recording");
-  options.progress = [&](u64 instructions) { progress.show(instructions); };
+  std::optional<CountLine> progress;
+  if (!what.quiet) progress.emplace("recording");
+  if (progress) options.progress = [&](u64 instructions) { progress->show(instructions); };
   const auto recorded = what.process ? record_running(*what.process, options)
                                      : record_program(what.choice, what.command, options, what.addresses);
-  progress.clear();
+  progress.reset();
   const ProgramRecording recording = value_or_fail(recorded);
-  say_lines(summarize(recording.summary, options) + recording.recorder + recording.missing);
+  if (!what.quiet) say_lines(summarize(recording.summary, options) + recording.recorder + recording.missing);
   if (const int signal = ending_signal(recording.summary); signal != 0) throw EndedBySignal{signal};
 }
 
@@ -148,6 +150,7 @@ void add_trace_record(CLI::App& trace) {
       ->add_option("-p,--pid", options->what.process,
                    "Record a process that runs, by single steps, until it ends or Ctrl-C; it goes on then")
       ->excludes(fast);
+  command->add_flag("-q,--quiet", options->what.quiet, "Print nothing");
   command->add_option("program", options->what.command, "The program and its arguments");
   command->positionals_at_end();  // options behind the program's name are the program's
   command->callback([options] {

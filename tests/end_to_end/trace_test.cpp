@@ -223,6 +223,17 @@ TEST(TraceCommand, RecordSucceedsAndReportsTheProgramsStatus) {
   EXPECT_THAT(output.err, HasSubstr("the program exited with status 1"));
 }
 
+TEST(TraceCommand, RecordSaysNothingWhereItIsToBeQuiet) {
+  const ScratchDirectory directory;
+  for (const char* how : {"--step", "--fast"}) {
+    const Output output =
+        run({pmusim(), "trace", "record", "-q", how, "-o", directory.file("t"), "--", "true"});
+    EXPECT_EQ(output.status, 0);
+    EXPECT_EQ(output.out + output.err, "");
+    EXPECT_EQ(run({pmusim(), "trace", "info", directory.file("t")}).status, 0);
+  }
+}
+
 TEST(TraceCommand, RecordIsFastWhereNothingAsksForSingleSteps) {
   ScratchDirectory directory;
   const auto recorder = [&](const std::vector<std::string>& options) {

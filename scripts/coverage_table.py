@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""coverage_table.py EXPORT MISSED: a Markdown table by module of what llvm-cov exported, and a list of what was not executed.
+
+A line counts as executed if any region that begins on it or covers it was; a branch has two sides. Instances of a template
+count once: what one of them executed is executed.
+"""
+import collections
+import json
+import pathlib
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+
+
+def module_of(name):
+    """`driver` of src/driver/intel/lbr/lbr.cpp and of include/pmusim/driver/options.h."""
+    parts = pathlib.Path(name).relative_to(TOP).parts
+    return parts[2 if parts[0] == "include" else 1] if len(parts) > 2 else None
+
+
+def line_counts(segments):
+    """Executions by line, of the lines that have code: the most of what a line begins with and what begins on it."""
+    counts = {}
+    current = None
+    for (line, _, count, has_count, is_entry, is_gap), following in zip(segments, segments[1:] + [None]):
+        value = count if has_count and not is_gap else None
+        if is_entry and value is not None:
+            counts[line] = max(counts.get(line, 0), value)
+        current = value
+        end = following[0] if following else line + 1
+        if current is not None:
+            for within in range(line + 1, end):
+                counts[within] = max(counts.get(within, 0), current)
+    return counts
+
+
+def sides(branches):
+    """(place, side) to executions."""
+    taken = collections.Counter()
+    for branch in branches:
+        place = tuple(branch[:4])
+        taken[place, True] += branch[4]
+        taken[place, False] += branch[5]
+    return taken
+
+
+def share(hit, all_of_them):
+    return f"{100 * hit / all_of_them:.1f} %" if all_of_them else "-"
+
+
+def main():
+    export, missed = sys.argv[1:]
+    totals = collections.defaultdict(collections.Counter)
+    with open(missed, "w", encoding="utf-8") as out:
+        for file in sorted(json.load(open(export, encoding="utf-8"))["data"][0]["files"], key=lambda f: f["filename"]):
+            module = module_of(file["filename"])
+            if module is None:
+                continue
+            lines, branches = line_counts(file["segments"]), sides(file.get("branches", []))
+            never = sorted(line for line, count in lines.items() if count == 0)
+            one_sided = sorted({place[0] for (place, side), count in branches.items() if count == 0} - set(never))
+            for where in (module, "all"):
+                totals[where].update(lines=len(lines), lines_hit=len(lines) - len(never), sides=len(branches),
+                                     sides_hit=sum(1 for count in branches.values() if count))
+            name = pathlib.Path(file["filename"]).relative_to(TOP)
+            if never or one_sided:
+                print(f"{name}: lines {never}; one side of branches on {one_sided}", file=out)
+    print("| Module | Lines | of them executed | Sides of branches | of them executed |\n|---|---|---|---|---|")
+    for module, t in sorted(totals.items(), key=lambda item: (item[0] == "all", item[0])):
+        print(f"| `{module}` | {t['lines']:,} | {share(t['lines_hit'], t['lines'])} | {t['sides']:,} | "
+              f"{share(t['sides_hit'], t['sides'])} |")
+
+
+if __name__ == "__main__":
+    main()
