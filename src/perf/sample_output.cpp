@@ -206,6 +206,12 @@ namespace {
 
 [[gnu::noinline]] bool output_any_sample(RingBuffer& ring, Event& event, const SampleData& data,
                                          const InterruptFrame& frame, const SampleEnvironment& environment) {
+  // The LOST record in front takes the present time for both (Linux: __perf_output_begin).
+  if (ring.lost() != 0 && event.attr.sample_id_all && data.time) {
+    SampleData behind_lost = data;
+    behind_lost.time.reset();
+    return output_any_sample(ring, event, behind_lost, frame, environment);
+  }
   const Sample s{event, data, frame, environment};
   const SampleSize size = size_of(s);
   return output(ring, event, environment.moment, size.bytes, [&](std::byte* at) {

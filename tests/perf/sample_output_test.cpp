@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
 #include "pmusim/perf/ring_reader.h"
@@ -243,6 +244,29 @@ TEST(SampleOutput, HwIndexIsWrittenWithoutAStackToo) {
   const auto fields = SampleParser::parse(scene.write(), scene.event.attr, false).value();
   EXPECT_EQ(fields.at("hw_index"), std::vector<u64>{~u64{0}});
   EXPECT_EQ(fields.at("weight"), std::vector<u64>{109});
+}
+
+// Linux: __perf_output_begin. What was lost is told with the time of the telling, and the sample behind it is
+// of that time, too.
+TEST(SampleOutput, BehindALostRecordASampleHasTheTimeOfTheOutput) {
+  const auto time_of_sample = [](bool sample_id_all, bool lost) {
+    Scene scene;
+    scene.event.attr.sample_type = sample::TIME;
+    scene.event.attr.sample_id_all = sample_id_all;
+    scene.event.layout = make_sample_layout(scene.event.attr);
+    scene.data.time = 77;
+    RingBuffer ring(4, {});
+    if (lost) ring.refuse();
+    EXPECT_TRUE(output_sample(ring, scene.event, scene.data, scene.frame, scene.environment));
+    std::vector<std::byte> records;
+    RingReader(ring).drain([&](auto piece) { records.insert(records.end(), piece.begin(), piece.end()); });
+    u64 written = 0;
+    std::memcpy(&written, &records[records.size() - sizeof written], sizeof written);
+    return written;
+  };
+  EXPECT_EQ(time_of_sample(true, false), 77u);
+  EXPECT_EQ(time_of_sample(true, true), 104u);
+  EXPECT_EQ(time_of_sample(false, true), 77u);
 }
 
 // The kernel writes a second zero word for which it made no room (docs/perf-abi-notes.md).
