@@ -10,6 +10,8 @@
 
 #include "base/printable.h"
 #include "code_counts.h"
+#include "firefox_export.h"
+#include "frame_tree.h"
 #include "json.h"
 #include "pmusim/annotate/analyze.h"
 #include "protobuf_writer.h"
@@ -18,16 +20,6 @@
 namespace pmusim::annotate {
 
 namespace {
-
-/// Of a frame: a name on one line that is valid UTF-8.
-std::string frame_name(const Report& report, u32 symbol) {
-  const std::string name = printable(report.symbols[symbol].name);
-  return name.empty() ? "[unknown]" : name;
-}
-
-std::string module_name(const Report& report, u32 symbol) {
-  return printable(report.modules[report.symbols[symbol].module].path);
-}
 
 std::string to_collapsed(const Report& report, u32 event) {
   std::string text;
@@ -266,41 +258,37 @@ std::string to_pprof(const Report& report, u32) {
   return profile.take();
 }
 
-/// A node of a tree of frames, as stackFrames has them.
-struct ChromeFrames {
-  u64 number_of(u32 symbol, std::optional<u64> parent, const Report& report) {
-    const auto [place, is_new] = numbers.try_emplace({parent.value_or(~u64{0}), symbol}, numbers.size());
-    if (!is_new) return place->second;
-    Json frame{{"category", module_name(report, symbol)}, {"name", frame_name(report, symbol)}};
-    if (parent) frame["parent"] = fmt::format("{}", *parent);
-    frames[fmt::format("{}", place->second)] = std::move(frame);
-    return place->second;
-  }
-  std::map<std::pair<u64, u32>, u64> numbers;
+/// Nodes by number, as stackFrames has them.
+Json chrome_frames(const Report& report, const FrameTree& tree) {
   Json frames = Json::object();
-};
+  for (std::size_t number = 0; number < tree.nodes().size(); ++number) {
+    const FrameTree::Node& node = tree.nodes()[number];
+    Json frame{{"category", module_name(report, node.symbol)}, {"name", frame_name(report, node.symbol)}};
+    if (node.parent) frame["parent"] = fmt::format("{}", *node.parent);
+    frames[fmt::format("{}", number)] = std::move(frame);
+  }
+  return frames;
+}
 
 /// A profile has no time: samples stand one behind the other, as wide as they weigh.
 std::string to_chrome(const Report& report, u32 event) {
-  ChromeFrames frames;
+  FrameTree frames;
   Json samples = Json::array();
   u64 position = 0;
   for (const ListedStack& stack : listed_stacks(report)) {
     const u64 weight = stack.weights[event].period;
     if (weight == 0) continue;
-    std::optional<u64> at;
-    for (const u32 symbol : stack.symbols) at = frames.number_of(symbol, at, report);
     samples.push_back({{"cpu", 0},
                        {"tid", 1},
                        {"ts", position},
                        {"name", printable(report.events[event].name)},
-                       {"sf", *at},
+                       {"sf", frames.add(stack.symbols)},
                        {"weight", weight}});
     position += weight;
   }
   const Json all{{"traceEvents", Json::array()},
                  {"displayTimeUnit", "ns"},
-                 {"stackFrames", std::move(frames.frames)},
+                 {"stackFrames", chrome_frames(report, frames)},
                  {"samples", std::move(samples)}};
   return all.dump() + '\n';
 }
@@ -318,6 +306,7 @@ constexpr std::array formats{
     FormatRow{ExportFormat::callgrind, "callgrind", true, to_callgrind},
     FormatRow{ExportFormat::pprof, "pprof", true, to_pprof},
     FormatRow{ExportFormat::chrome, "chrome", false, to_chrome},
+    FormatRow{ExportFormat::firefox, "firefox", true, to_firefox},
 };
 
 const FormatRow& row_of(ExportFormat format) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -218,6 +219,55 @@ TEST(Export, ChromesFramesHaveTheirParents) {
     EXPECT_EQ(file["stackFrames"][frame]["name"], "ma;in\\xff");
   }
   EXPECT_EQ(total, 111u);
+}
+
+/// All columns of a table have its length, and where they refer to another table, to a row of it.
+void expect_table(const json& table, const std::map<std::string, std::size_t>& sizes_of_others) {
+  for (const auto& [name, column] : table.items()) {
+    if (!column.is_array()) continue;
+    EXPECT_EQ(column.size(), table["length"]) << name;
+    for (const json& value : column)
+      if (sizes_of_others.contains(name) && !value.is_null()) {
+        EXPECT_LT(value.get<std::size_t>(), sizes_of_others.at(name)) << name;
+      }
+  }
+}
+
+// Tables and columns as in src/types/profile.ts of the Firefox Profiler; a test of the command has its own
+// importer read such a file.
+TEST(Export, FirefoxHasAThreadForEachEvent) {
+  const json file = json::parse(export_profile(profile(), ExportFormat::firefox, 0));
+  const json& shared = file["shared"];
+  const auto length = [&](const char* table) { return shared[table]["length"].get<std::size_t>(); };
+  const std::size_t strings = shared["stringArray"].size();
+  expect_table(shared["stackTable"], {{"frame", length("frameTable")}, {"prefix", length("stackTable")}});
+  expect_table(shared["frameTable"],
+               {{"func", length("funcTable")}, {"category", file["meta"]["categories"].size()}});
+  expect_table(shared["funcTable"], {{"name", strings}, {"resource", length("resourceTable")}});
+  expect_table(shared["resourceTable"], {{"name", strings}, {"lib", file["libs"].size()}});
+  for (const char* const table : {"sources", "nativeSymbols"}) EXPECT_EQ(length(table), 0u);
+  EXPECT_EQ(file["libs"][0]["codeId"], "abcd");
+  EXPECT_EQ(file["meta"]["categories"][0]["color"], "grey");
+
+  ASSERT_EQ(file["threads"].size(), 2u);
+  const std::vector<u64> totals{111, 21};
+  for (std::size_t event = 0; event < 2; ++event) {
+    const json& samples = file["threads"][event]["samples"];
+    expect_table(samples, {{"stack", length("stackTable")}});
+    u64 sum = 0;
+    for (const json& weight : samples["weight"]) sum += weight.get<u64>();
+    EXPECT_EQ(sum, totals[event]);
+    EXPECT_TRUE(std::ranges::is_sorted(samples["time"]));
+  }
+  std::vector<std::string> names;
+  json at = file["threads"][0]["samples"]["stack"][2];
+  for (; !at.is_null(); at = shared["stackTable"]["prefix"][at.get<std::size_t>()]) {
+    const json& frame = shared["stackTable"]["frame"][at.get<std::size_t>()];
+    const json& function = shared["frameTable"]["func"][frame.get<std::size_t>()];
+    names.push_back(
+        shared["stringArray"][shared["funcTable"]["name"][function.get<std::size_t>()].get<std::size_t>()]);
+  }
+  EXPECT_THAT(names, ElementsAre("(1) g\\\\", "f\\x0a1 99999\"", "f\\x0a1 99999\"", "ma;in\\xff"));
 }
 
 TEST(Export, WithoutCallStacksASymbolIsAStack) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <tuple>
 
 #include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
@@ -190,6 +192,28 @@ TEST_F(ReportTest, CallgrindAnnotateReadsTheSameCosts) {
     }
   }
   EXPECT_GE(compared, 3u) << output.out;
+}
+
+// npm install -g @firefox-devtools/profiler-cli: the importer of profiler.firefox.com.
+TEST_F(ReportTest, FirefoxProfilersImporterReadsTheSameCosts) {
+  if (!installed("profiler-cli")) GTEST_SKIP() << "profiler-cli is not installed";
+  const ScratchDirectory home;
+  const Output output =
+      run({"env", "HOME=" + home.file(""), "sh", "-c",
+           "profiler-cli load " + exported("firefox") +
+               " >&2 && profiler-cli thread functions --json; profiler-cli stop --all >&2"});
+  const nlohmann::json read = nlohmann::json::parse(output.out, nullptr, false);
+  ASSERT_TRUE(read.is_object()) << output.err;
+  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  std::multiset<std::tuple<std::string, u64, u64>> expected, found;
+  for (const auto& symbol : json["symbols"])
+    if (symbol["with_callees"][0]["samples"] != 0)
+      expected.insert({symbol["name"].get<std::string>(), symbol["weights"][0]["period"].get<u64>(),
+                       symbol["with_callees"][0]["period"].get<u64>()});
+  for (const auto& function : read["functions"])
+    found.insert({function["name"].get<std::string>(), function["selfSamples"].get<u64>(),
+                  function["totalSamples"].get<u64>()});
+  EXPECT_EQ(found, expected);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ enum class ExportFormat : u8 {
   callgrind,   ///< version 1, as callgrind_annotate and KCachegrind read it
   pprof,       ///< profile.proto of github.com/google/pprof, not compressed
   chrome,      ///< Trace Event Format: samples with stackFrames
+  firefox,     ///< processed profile of profiler.firefox.com
 };
 
 /// "collapsed": what names a format.
