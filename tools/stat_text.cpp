@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -48,6 +49,7 @@ std::string text_line(const StatRow& row, std::string_view before) {
                       printable(row.event));
   if (!row.figures.empty()) line += fmt::format(" # {:<34}", figure_text(row.figures.front()));
   if (row.deviation_percent) line += fmt::format(" ( +-{:6.2f}% )", *row.deviation_percent);
+  if (row.interval_percent) line += fmt::format(" ( +-{:6.2f}% )", *row.interval_percent);
   if (row.counted && row.running_percent < 100) line += fmt::format(" ({:.2f}%)", row.running_percent);
   line = without_trailing_spaces(std::move(line));
   for (std::size_t i = 1; i < row.figures.size(); ++i)
@@ -73,6 +75,14 @@ std::string closing_lines(const StatResult& result) {
         "{:>20} replays: these events need more counters than the CPU has (--multiplex lets "
         "them take turns)\n",
         run.replays);
+  const auto estimated =
+      std::ranges::find_if(run.events, [](const auto& e) { return e.estimate.has_value(); });
+  if (estimated != run.events.end())
+    text += fmt::format(
+        "{:>20} windows: what has +- is estimated from them, within that in 99 of 100 cases; what has none "
+        "is "
+        "exact\n",
+        fmt::group_digits(estimated->estimate->windows));
   return text + partial_text(result) + "\n";
 }
 
@@ -92,6 +102,7 @@ std::string csv_line(const StatRow& row, std::string_view before, const std::str
   }
   cells.insert(cells.end(), {value_text(row, false), std::string(unit_of(row)), name(row.event)});
   if (row.deviation_percent) cells.push_back(fmt::format("{:.2f}%", *row.deviation_percent));
+  if (row.interval_percent) cells.push_back(fmt::format("{:.2f}%", *row.interval_percent));
   cells.insert(cells.end(), {fmt::format("{}", row.running_ns), fmt::format("{:.2f}", row.running_percent)});
   const std::size_t common = cells.size();
   std::string text;
@@ -121,6 +132,7 @@ std::string json_line(const StatRow& row, const StatResult& result, std::optiona
   object["unit"] = unit_of(row);
   object["event"] = row.event;
   if (row.deviation_percent) object["variance"] = *row.deviation_percent;
+  if (row.interval_percent) object["interval-percent"] = *row.interval_percent;
   object["event-runtime"] = row.running_ns;
   object["pcnt-running"] = row.running_percent;
   if (!row.figures.empty()) {
@@ -134,12 +146,17 @@ std::string json_line(const StatRow& row, const StatResult& result, std::optiona
 nlohmann::ordered_json events_in_json(const std::vector<EventTotal>& totals) {
   using nlohmann::ordered_json;
   ordered_json events = ordered_json::array();
-  for (const EventTotal& total : totals)
+  for (const EventTotal& total : totals) {
     events.push_back({{"event", total.name},
                       {"value", total.supported ? ordered_json(total.value()) : ordered_json()},
                       {"counted", total.counted},
                       {"enabled_ns", total.enabled_ns},
                       {"running_ns", total.running_ns}});
+    if (total.estimate)
+      events.back()["estimate"] = {{"half_width", total.estimate->half_width * total.scale},
+                                   {"confidence", Estimate::confidence},
+                                   {"windows", total.estimate->windows}};
+  }
   return events;
 }
 

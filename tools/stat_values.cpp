@@ -42,6 +42,12 @@ double deviation_percent(const std::vector<double>& values, double mean) {
   return mean == 0 ? 0 : 100 * std::sqrt(annotate::variance_of_mean(values)) / mean;
 }
 
+/// Of an estimate of 0 there is none: where an event has not been seen nothing is known of it.
+std::optional<double> interval_percent(const Estimate& estimate) {
+  if (estimate.value == 0) return std::nullopt;
+  return 100 * static_cast<double>(estimate.half_width) / static_cast<double>(estimate.value);
+}
+
 /// The first run's rows with the mean of all.
 std::vector<StatRow> mean_rows(const StatResult& result) {
   std::vector<StatRow> rows = rows_of(result.runs.front().events, result);
@@ -159,6 +165,7 @@ std::vector<StatRow> rows_of(const std::vector<EventTotal>& totals, const StatRe
     row.in_ms = is_clock(total.name);
     row.value = static_cast<double>(total.value()) / (row.in_ms ? 1e6 : 1);
     row.running_ns = total.running_ns;
+    if (total.estimate) row.interval_percent = interval_percent(*total.estimate);
     if (total.enabled_ns != 0)
       row.running_percent =
           100.0 * static_cast<double>(total.running_ns) / static_cast<double>(total.enabled_ns);

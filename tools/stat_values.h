@@ -19,6 +19,8 @@ struct StatRow {
   double value = 0;
   bool in_ms = false;                       ///< clocks, as perf shows them
   std::optional<double> deviation_percent;  ///< of the mean, with -r
+  /// Half of the interval around what core `sampled` estimates.
+  std::optional<double> interval_percent;
   u64 running_ns = 0;
   double running_percent = 100;
   struct Figure {

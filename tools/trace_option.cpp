@@ -123,7 +123,7 @@ Result<Done, Error> TraceOption::record(const trace::RecordOptions& options) {
 /// Beside less than the whole core, decoding takes no longer than being handed what was decoded.
 bool TraceOption::decodes_ahead(CoreLevel core) const {
   if (jobs_ != 0) return jobs_ > 1;
-  return core == CoreLevel::interval && usable_cpus() > 1;
+  return has_caches(core) && usable_cpus() > 1;
 }
 
 std::unique_ptr<trace::Source> TraceOption::open_file(CoreLevel core) const {

@@ -42,6 +42,13 @@ CoreParameters with_prefetchers_off(CoreParameters core, u32 off) {
 constexpr QuantitySet everything =
     QuantitySet::range(Quantity::none, static_cast<Quantity>(static_cast<unsigned>(Quantity::count_) - 1));
 
+// Whether a page was walked for.
+bool walks(const Quantities& quantities) {
+  const auto at = [&](Quantity which) { return quantities[static_cast<unsigned>(which)]; };
+  return (at(Quantity::page_walks_load) | at(Quantity::page_walks_store) |
+          at(Quantity::page_walks_instruction)) != 0;
+}
+
 }  // namespace
 
 SignalSet CoreEngine::signals_of_branch(BranchKind kind, bool taken, Prediction prediction) {
@@ -114,16 +121,10 @@ void CoreEngine::flush_line(const x86::Instruction& instruction, const Registers
   if (hierarchy.line_of(address) == fetched_line_) fetched_line_ = nowhere;
 }
 
-void CoreEngine::fetch_line(u64 address) {
-  const u64 now = pipeline_.next_dispatch();
+// The cycle in which the line is there.
+[[gnu::always_inline]] inline u64 CoreEngine::find_line(u64 address, u64 now) {
   const MemoryHierarchy::Answer answer = memory_.hierarchy().fetch(address, now, execution_.quantities);
   fetched_line_ = memory_.hierarchy().line_of(address);
-  if (answer.ready_cycle > now) {
-    execution_.quantities[static_cast<unsigned>(Quantity::l1i_stall_cycles)] +=
-        static_cast<u32>(answer.ready_cycle - now);
-    pipeline_.stall_fetch(answer.ready_cycle);
-    front_end_.restart(answer.ready_cycle);
-  }
   const bool hit = answer.level == CacheLevel::l1;
   ++execution_.quantities[static_cast<unsigned>(hit ? Quantity::l1i_hits : Quantity::l1i_misses)];
   if (!hit) execution_.signals.add(Signal::l1i_miss);
@@ -132,6 +133,15 @@ void CoreEngine::fetch_line(u64 address) {
   if (answer.level == CacheLevel::memory) execution_.signals.add(Signal::l3i_miss);
   if (answer.tlb != TlbLevel::l1) execution_.signals.add(Signal::itlb_miss);
   if (answer.tlb == TlbLevel::walk) execution_.signals.add(Signal::stlb_instruction_miss);
+  return answer.ready_cycle;
+}
+
+void CoreEngine::fetch_line(u64 address) {
+  const u64 now = pipeline_.next_dispatch(), ready = find_line(address, now);
+  if (ready <= now) return;
+  execution_.quantities[static_cast<unsigned>(Quantity::l1i_stall_cycles)] += static_cast<u32>(ready - now);
+  pipeline_.stall_fetch(ready);
+  front_end_.restart(ready);
 }
 
 void CoreEngine::fetch(const LoweredInstruction& instruction) {
@@ -446,6 +456,73 @@ void CoreEngine::finish_rare(const x86::Instruction& instruction, const Register
   if (instruction.flushes_line) flush_line(instruction, registers);
   if (instruction.execution == x86::ExecutionClass::serializing || enters_the_kernel(instruction.branch))
     pipeline_.drain();
+}
+
+void CoreEngine::fetch_in_order(const LoweredInstruction& instruction) {
+  const MemoryHierarchy& hierarchy = memory_.hierarchy();
+  if (hierarchy.line_of(instruction.ip) != fetched_line_) find_line(instruction.ip, begin_cycle_);
+  const u64 last_byte = instruction.ip + instruction.length - 1;
+  if (hierarchy.line_of(last_byte) != fetched_line_) find_line(last_byte, begin_cycle_);
+}
+
+void CoreEngine::step_in_order(std::size_t number) {
+  const LoweredInstruction& lowered = this->lowered().instructions[number];
+  execution_.signals = {};
+  if (!lowered.stays_in_line || fetched_line_ == nowhere) fetch_in_order(lowered);
+  if (lowered.accesses != 0 || lowered.operands != 0 || lowered.rep)
+    memory_.access_in_order(take_accesses(lowered), begin_cycle_, execution_);
+  if (std::exchange(execution_.clears_pipeline, false)) fetched_line_ = nowhere;
+  if (lowered.rare && run_->block->instructions[number].flushes_line)
+    flush_line(run_->block->instructions[number], registers_after(number));
+  if (!(execution_.signals ^ hits_[lowered.accesses]).empty()) {
+    passed_[number].signals = execution_.signals;
+    unusual_.push_back(static_cast<u32>(number));
+    if (walks(execution_.quantities)) requests_.push_back({number, std::exchange(execution_.quantities, {})});
+  }
+}
+
+void CoreEngine::pass_in_order(const OrderedBlock& ordered, u64 cycle) {
+  const LoweredBlock& block = lowered();
+  const std::size_t all = block.instructions.size();
+  for (const u16 number : ordered.steps) step_in_order(number);
+  for (const OrderedBlock::Code& code : ordered.code)
+    front_end_.pass_in_order(run_->block->start() + code.offset, code.uops);
+  for (count_ = block.branches_within ? 1 : all; count_ <= all; ++count_) {
+    Passed& passed = passed_[count_ - 1];
+    passed.taken = false;
+    passed.prediction = Prediction::right;
+    const LoweredInstruction& branch = block.instructions[count_ - 1];
+    if (branch.branch != BranchKind::none) transfer_control(branch, passed);
+  }
+  count_ = all;
+  pipeline_.stand_until(cycle);
+  passed_[all - 1].cycle = cycle;
+}
+
+void CoreEngine::write_down_in_order() {
+  const u64 cycles = cycle() - begin_cycle_;
+  auto different = unusual_.begin();
+  for (std::size_t n = 0; n < count_; ++n) {
+    const LoweredInstruction& lowered = this->lowered().instructions[n];
+    Passed& passed = passed_[n];
+    const bool is_unusual = different != unusual_.end() && *different == n;
+    const bool resolved =
+        lowered.branch != BranchKind::none && (n + 1 == count_ || this->lowered().branches_within);
+    passed = {.passage = {},
+              .cycle = begin_cycle_ + cycles * (n + 1) / count_,
+              .signals = is_unusual ? passed.signals : hits_[lowered.accesses],
+              .delivery = {},
+              .taken = resolved && passed.taken,
+              .prediction = resolved ? passed.prediction : Prediction::right};
+    passed.passage.cycle = passed.passage.dispatched.cycle();
+    if (is_unusual) ++different;
+  }
+}
+
+void CoreEngine::resume() {
+  front_end_.restart(pipeline_.next_dispatch());
+  execution_.quantities = {};
+  transactions_.leave();
 }
 
 SignalSet CoreEngine::signals_of(std::size_t number) const {

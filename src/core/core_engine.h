@@ -11,6 +11,7 @@
 #include "core/front_end.h"
 #include "core/load_store_unit.h"
 #include "core/lowered_block.h"
+#include "core/ordered_block.h"
 #include "core/pipeline.h"
 #include "core/recorded_time.h"
 #include "core/transactions.h"
@@ -62,6 +63,15 @@ class CoreEngine {
   void pass();
   /// All that are left.
   void pass_all();
+  /// The same by the order of the program alone: caches, TLBs, predictors and the uop cache see the block,
+  /// which takes until `cycle`. Of what has passed, only the last instruction and those that are unusual are
+  /// written down. Then resume() before any passes otherwise.
+  void pass_in_order(const OrderedBlock& ordered, u64 cycle);
+  /// Writes down all instructions of a block that passed so, without accesses and lost time: it took each as
+  /// long.
+  void write_down_in_order();
+  /// The whole model goes on behind what has passed in order.
+  void resume();
   /// The retirement of the next instruction that has passed. What it refers to is valid until the next
   /// pass().
   const Retirement& retire(Cursor& cursor) const;
@@ -142,8 +152,11 @@ class CoreEngine {
   void pass_all();
   void begin_lowered(const trace::BlockRun& block_run, const LoweredBlock* lowered);
   void fetch(const LoweredInstruction& instruction);
+  void fetch_in_order(const LoweredInstruction& instruction);
+  void step_in_order(std::size_t number);
   void flush_line(const x86::Instruction& instruction, const Registers* registers);
   void fetch_line(u64 address);
+  u64 find_line(u64 address, u64 now);
   DataAccesses take_accesses(const LoweredInstruction& instruction);
   template <std::size_t size>
   Ready ready(const std::array<u8, size>& registers, u64 cycle) const;

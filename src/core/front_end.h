@@ -56,6 +56,14 @@ class FrontEnd {
       QuantitySet::range(Quantity::dsb_cycles_any, Quantity::dsb_to_mite_cycles) |
       QuantitySet::range(Quantity::uops_dsb, Quantity::uops_lsd) | QuantitySet{Quantity::length_stall_cycles};
 
+  /// An instruction passes of which nothing but its order is known: the uop cache sees it.
+  void pass_in_order(u64 ip, unsigned uops) {
+    if (!cache_) return;
+    if (uops > most_decoded_uops)
+      cache_->end_line();
+    else
+      cache_->take(ip, uops);
+  }
   /// A near branch was taken.
   void follow(u64 branch, u64 target);
   /// Delivery begins anew in `cycle`: fetch went wrong, or waited.

@@ -47,14 +47,29 @@ BlockExecution IntervalCore::execute(const trace::BlockRun& run) {
   fetch_what_follows(lowered);
   engine_.begin(run, lowered);
   const u64 since = engine_.cycle();
-  const u32 count = static_cast<u32>(lowered.instructions.size());
   engine_.pass_all();
+  return passed_execution(run, lowered, since);
+}
+
+BlockExecution IntervalCore::execute_in_order(const trace::BlockRun& run, u64 cycle) {
+  const LoweredBlock& lowered = lower(*run.block);
+  if (ordered_.size() < blocks_.size()) ordered_.resize(blocks_.size());
+  OrderedBlock& ordered = ordered_[run.block->id];
+  if (!ordered.known()) ordered = in_order(*run.block, lowered);
+  engine_.begin(run, lowered);
+  const u64 since = engine_.cycle();
+  engine_.pass_in_order(ordered, cycle);
+  return passed_execution(run, lowered, since);
+}
+
+BlockExecution IntervalCore::passed_execution(const trace::BlockRun& run, const LoweredBlock& lowered,
+                                              u64 since) const {
   const CoreEngine::Passed& last = engine_.passed().back();
   const LoweredInstruction& branch = lowered.instructions.back();
   return {.run = &run,
           .since = since,
           .kind = run.block->id * outcomes + 2 * static_cast<u32>(last.prediction) + last.taken,
-          .instructions = count,
+          .instructions = static_cast<u32>(lowered.instructions.size()),
           .cycles = static_cast<u32>(last.cycle - since),
           .branch = branch.branch,
           .branch_length = branch.length,

@@ -23,6 +23,8 @@ class IntervalCore {
 
   /// The next execution in program order; time goes on to its end. The block run must stay until the next.
   BlockExecution execute(const trace::BlockRun& run);
+  /// The next execution by the order of the program alone, as CoreEngine::pass_in_order(): until `cycle`.
+  BlockExecution execute_in_order(const trace::BlockRun& run, u64 cycle);
   /// Calls `sink(const Retirement&)` for each instruction of the last execution, and for aborts behind them,
   /// as often as one likes.
   template <std::invocable<const Retirement&> Sink>
@@ -61,16 +63,23 @@ class IntervalCore {
   /// Instructions that can retire in one cycle: a pair in each slot.
   u32 most_in_cycle() const { return 2 * width_; }
 
+ protected:
+  // behind execute_in_order()
+  void write_down_in_order() { engine_.write_down_in_order(); }
+  void resume() { engine_.resume(); }
+
  private:
   static constexpr u32 outcomes = 6;  // of a block's last branch: predictions times directions
   IntervalCore(CoreEngine engine, const CpuModel& model, const trace::Contents& contents);
   const LoweredBlock& lower(const trace::Block& block);
   static void fetch_what_follows(const LoweredBlock& block);
+  BlockExecution passed_execution(const trace::BlockRun& run, const LoweredBlock& lowered, u64 since) const;
 
   CoreEngine engine_;
   u32 width_;
-  std::vector<LoweredBlock> blocks_;  // by number
-  std::size_t previous_ = 0;          // that was executed before
+  std::vector<LoweredBlock> blocks_;   // by number
+  std::vector<OrderedBlock> ordered_;  // of those that have passed in order
+  std::size_t previous_ = 0;           // that was executed before
 };
 
 }  // namespace pmusim

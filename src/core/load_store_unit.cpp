@@ -22,17 +22,25 @@ WaitingFor distance(CacheLevel level) {
   }
 }
 
+SignalSet signals_of_hit(AccessKind kind) {
+  using enum Signal;
+  constexpr SignalSet loaded{load_l1_hit, load_latency}, stored{store_l1_hit, store_latency};
+  return kind == AccessKind::load ? loaded : stored;
+}
+
 // As most are.
 SignalSet signals_of(const MemoryAccess& access, Lines lines) {
   if (access.level != CacheLevel::l1 || access.tlb != TlbLevel::l1 || lines != Lines::one)
     return access_signals(access, lines);
-  using enum Signal;
-  constexpr SignalSet loaded{load_l1_hit, load_latency}, stored{store_l1_hit, store_latency};
-  return access.kind == AccessKind::load ? loaded : stored;
+  return signals_of_hit(access.kind);
 }
 
 // Of a string operation: what a load behind it can meet.
 constexpr u64 longest_remembered_bytes = 64;
+
+u64 bytes_of(const DataAccesses& data, unsigned operand) {
+  return std::max<u64>(data.instruction->memory[operand].bytes, 1) * data.iterations;
+}
 
 }  // namespace
 
@@ -75,45 +83,85 @@ u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Executi
                    met.store->left_cycle + hierarchy_.hit_latency()});
 }
 
-LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind,
-                                           u64 cycle, Execution& execution) {
+[[gnu::always_inline]] inline LoadStoreUnit::Found LoadStoreUnit::find(const DataAccesses& data,
+                                                                       unsigned operand, AccessKind kind,
+                                                                       u64 cycle, Execution& execution) {
   const LoweredInstruction& instruction = *data.instruction;
-  const u64 address = data.addresses[operand];
-  const u64 bytes = std::max<u64>(instruction.memory[operand].bytes, 1) * data.iterations;
+  const u64 address = data.addresses[operand], bytes = bytes_of(data, operand);
   const u64 more_lines =
       ((address & low_bits(hierarchy_.line_shift())) + bytes - 1) >> hierarchy_.line_shift();
-
-  MemoryAccess access{.address = address,
-                      .bytes = static_cast<u32>(std::min<u64>(bytes, std::numeric_limits<u32>::max())),
-                      .kind = kind,
-                      .locked = instruction.locked};
-  StoreWindow::Met met;
-  if (kind == AccessKind::load) {
-    met = window_.meet(address, std::min(bytes, longest_remembered_bytes), cycle);
-    cycle = pass_older_stores(instruction.ip, met, cycle, execution);
-  }
-  Loaded done{cycle, WaitingFor::l1};
-  const auto touch_line = [&](u64 place) {
+  Found found{.access = {.address = address,
+                         .bytes = static_cast<u32>(std::min<u64>(bytes, std::numeric_limits<u32>::max())),
+                         .kind = kind,
+                         .locked = instruction.locked},
+              .ready = {cycle, WaitingFor::l1},
+              .several_lines = more_lines != 0 && !instruction.rep};
+  const auto find_line = [&](u64 place) {
     const MemoryHierarchy::Answer answer = hierarchy_.access(
         {.address = place, .ip = instruction.ip, .kind = kind, .cycle = cycle}, execution.quantities);
     if (answer.prefetched && kind == AccessKind::load) execution.signals.add(Signal::load_hit_hw_prefetch);
-    access.level = std::max(access.level, answer.level);
-    access.tlb = std::max(access.tlb, answer.tlb);
-    done.ready_cycle = std::max(done.ready_cycle, answer.ready_cycle);
-    done.waiting_for = std::max(done.waiting_for, distance(answer.source));
+    found.access.level = std::max(found.access.level, answer.level);
+    found.access.tlb = std::max(found.access.tlb, answer.tlb);
+    found.ready.ready_cycle = std::max(found.ready.ready_cycle, answer.ready_cycle);
+    found.ready.waiting_for = std::max(found.ready.waiting_for, distance(answer.source));
   };
-  touch_line(address);
+  find_line(address);
   for (u64 n = 1; n <= std::min(more_lines, longest_string_lines); ++n)
-    touch_line((hierarchy_.line_of(address) + n) << hierarchy_.line_shift());
+    find_line((hierarchy_.line_of(address) + n) << hierarchy_.line_shift());
+  return found;
+}
+
+void LoadStoreUnit::write_code(u64 address, Execution& execution) {
+  if (hierarchy_.take_code(address)) execution.clear(Signal::self_modifying_clear);
+}
+
+LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind,
+                                           u64 cycle, Execution& execution) {
+  const u64 address = data.addresses[operand];
+  StoreWindow::Met met;
+  if (kind == AccessKind::load) {
+    met = window_.meet(address, std::min(bytes_of(data, operand), longest_remembered_bytes), cycle);
+    cycle = pass_older_stores(data.instruction->ip, met, cycle, execution);
+  }
+  auto [access, done, several_lines] = find(data, operand, kind, cycle, execution);
   if (kind == AccessKind::load)
     done.ready_cycle = data_of(met, done.ready_cycle + data.slow_cycles, execution);
-  if (kind == AccessKind::store && hierarchy_.take_code(address))
-    execution.clear(Signal::self_modifying_clear);
+  if (kind == AccessKind::store) write_code(address, execution);
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
-  const Lines lines = more_lines != 0 && !instruction.rep ? Lines::several : Lines::one;
-  execution.signals = execution.signals | signals_of(access, lines);
+  execution.signals = execution.signals | signals_of(access, several_lines ? Lines::several : Lines::one);
   execution.accesses.push_back(access);
   return done;
+}
+
+void LoadStoreUnit::access_in_order(const DataAccesses& data, u64 cycle, Execution& execution) {
+  const LoweredInstruction& instruction = *data.instruction;
+  if (data.iterations == 0) return;
+  if (data.addresses.empty()) {
+    if (instruction.loads()) execution.signals.add(Signal::load_l1_hit);
+    if (instruction.stores()) execution.signals.add(Signal::store_l1_hit);
+    return;
+  }
+  const auto access = [&](unsigned operand, AccessKind kind) {
+    const u64 address = data.addresses[operand];
+    const MemoryHierarchy::Request request{
+        .address = address, .ip = instruction.ip, .kind = kind, .cycle = cycle};
+    const bool is_one_line =
+        hierarchy_.line_of(address) == hierarchy_.line_of(address + bytes_of(data, operand) - 1);
+    if (is_one_line && hierarchy_.access_if_there(request, execution.quantities)) {
+      execution.signals = execution.signals | signals_of_hit(kind);
+      return;
+    }
+    const Found found = find(data, operand, kind, cycle, execution);
+    execution.signals =
+        execution.signals | signals_of(found.access, found.several_lines ? Lines::several : Lines::one);
+  };
+  for (unsigned n = 0; n < instruction.operands; ++n)
+    if (instruction.memory[n].load) access(n, AccessKind::load);
+  for (unsigned n = 0; n < instruction.operands; ++n) {
+    if (!instruction.memory[n].store) continue;
+    access(n, AccessKind::store);
+    write_code(data.addresses[n], execution);
+  }
 }
 
 LoadStoreUnit::Loaded LoadStoreUnit::load_known(const DataAccesses& data, u64 cycle, Execution& execution) {

@@ -74,6 +74,9 @@ class LoadStoreUnit {
     execution.signals.add(Signal::store_l1_hit);
     return {times.data_cycle, WaitingFor::execution};
   }
+  /// The same of loads and stores of which nothing but their order is known: the caches see them, and older
+  /// stores are not looked at.
+  void access_in_order(const DataAccesses& data, u64 cycle, Execution& execution);
   /// The instruction with the last store retires in `cycle`.
   void retire_store(u64 cycle) { window_.keep_youngest_until(cycle + 1); }
 
@@ -83,6 +86,14 @@ class LoadStoreUnit {
  private:
   Loaded load_known(const DataAccesses& data, u64 cycle, Execution& execution);
   Loaded store_known(const DataAccesses& data, const StoreTimes& times, Execution& execution);
+  /// An operand as caches and TLBs have it.
+  struct Found {
+    MemoryAccess access;
+    Loaded ready;
+    bool several_lines = false;
+  };
+  Found find(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
+  void write_code(u64 address, Execution& execution);
   Loaded touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
   u64 pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cycle, Execution& execution);
   u64 data_of(const StoreWindow::Met& met, u64 ready_cycle, Execution& execution) const;

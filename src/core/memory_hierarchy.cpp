@@ -214,10 +214,7 @@ MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantiti
   const u64 start = request.cycle + translation.latency_cycles;
   const Answer answer = look_up_l1d(line_of(request.address), start, translation.level, quantities);
   tell_requests(request, answer, start, quantities);
-  if (!loads) return answer;
-  const u64 next = strides_.observe(request.ip, request.address);
-  if (next != StridePrefetcher::nothing && line_of(next) != line_of(request.address))
-    prefetch_into_l1(line_of(next), start, quantities);
+  if (loads) prefetch_stride(request, start, quantities);
   return answer;
 }
 

@@ -43,6 +43,15 @@ class MemoryHierarchy {
 
   /// Adds cache requests, those of prefetchers too, and page walks to `quantities`.
   Answer access(const Request& request, Quantities& quantities);
+  /// The same where everything is in L1 and the first TLB, as most of the time, and nobody wants to know how
+  /// long it takes. False: it is for access().
+  bool access_if_there(const Request& request, Quantities& quantities) {
+    if (dtlb_.find(request.address >> page_shift) == nullptr) return false;
+    const Fill* const present = l1d_.find(line_of(request.address));
+    if (present == nullptr || present->ready_cycle() > request.cycle + l1d_latency_) return false;
+    if (request.kind == AccessKind::load) prefetch_stride(request, request.cycle, quantities);
+    return true;
+  }
   /// Code fetch of one line. Adds to `quantities` as above.
   Answer fetch(u64 address, u64 cycle, Quantities& quantities);
 
@@ -92,6 +101,11 @@ class MemoryHierarchy {
   void prefetch_stream(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_pair(u64 line, u64 cycle, Quantities& quantities);
   void prefetch_into_l2(u64 line, u64 cycle, Quantities& quantities);
+  void prefetch_stride(const Request& load, u64 cycle, Quantities& quantities) {
+    const u64 next = strides_.observe(load.ip, load.address);
+    if (next != StridePrefetcher::nothing && line_of(next) != line_of(load.address))
+      prefetch_into_l1(line_of(next), cycle, quantities);
+  }
   void prefetch_into_l1(u64 line, u64 cycle, Quantities& quantities);
   u64 read_page_table(u64 page, u64 cycle, Quantities& quantities);
   void fill_l1d(u64 line, const Fill& fill, Quantities& quantities);

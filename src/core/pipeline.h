@@ -87,6 +87,13 @@ class Pipeline {
   /// Nothing is dispatched before everything has retired.
   void drain() { hold(retired_cycle_ + 1); }
 
+  /// Everything has retired, the last of it in `cycle`.
+  void stand_until(u64 cycle) {
+    retired_cycle_ = cycle;
+    retire_ = {cycle + 1, 0};
+    hold(cycle + 1);
+  }
+
   /// How an instruction came through: what the account of its slots is made of, on demand.
   struct Passage {
     Slot dispatched, before,

@@ -49,6 +49,12 @@ class Transactions {
   /// An interrupt: a transaction aborts behind the next instruction.
   void interrupt() { interrupted_ = depth_ != 0; }
 
+  /// What has run meanwhile was not seen: nothing is under way.
+  void leave() {
+    depth_ = 0;
+    interrupted_ = aborted_ = false;
+  }
+
   /// Says in the retirement of an instruction what was found when it passed.
   static void tell(const Passed& passed, Retirement& retirement);
   /// The abort behind an instruction that has retired.

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
 
 #include "cpu/front_end.h"
 #include "cpu/lost_time.h"
@@ -13,7 +16,7 @@ namespace pmusim {
 
 namespace {
 
-constexpr std::string_view level_names[] = {"interval", "simple", "flat"};
+constexpr std::string_view level_names[] = {"interval", "sampled", "simple", "flat"};
 
 // What fetch finds in caches, and what decoders make of it.
 constexpr SignalSet fetch_signals{
@@ -35,9 +38,18 @@ constexpr SignalSet prediction_signals{
     Signal::front_end_resteer,
 };
 
+// Of these two, those that are the same whatever time is.
+constexpr SignalSet ordered_signals{
+    Signal::split_load,     Signal::split_store,     Signal::load_stlb_hit,         Signal::load_stlb_miss,
+    Signal::store_stlb_hit, Signal::store_stlb_miss, Signal::load_dtlb_miss,        Signal::store_dtlb_miss,
+    Signal::l1i_miss,       Signal::itlb_miss,       Signal::stlb_instruction_miss, Signal::macro_fused,
+};
+constexpr SignalSet transaction_signals = abort_signals | SignalSet{Signal::tx_start, Signal::tx_commit};
+
 SignalSet unknown_signals(CoreLevel core) {
   switch (core) {
     case CoreLevel::interval:
+    case CoreLevel::sampled:
       break;
     case CoreLevel::simple:
       return address_signals | fetch_signals | abort_signals;
@@ -56,8 +68,63 @@ std::string_view name_of(CoreLevel level) { return level_names[static_cast<unsig
 Result<CoreLevel, Error> find_core_level(std::string_view name) {
   const auto* const found = std::ranges::find(level_names, name);
   if (found == std::end(level_names))
-    return Failure(Error(fmt::format("there is no core '{}': 'interval', 'simple' and 'flat' are", name)));
+    return Failure(
+        Error(fmt::format("there is no core '{}': 'interval', 'sampled', 'simple' and 'flat' are", name)));
   return static_cast<CoreLevel>(found - level_names);
+}
+
+namespace {
+
+Failure<Error> no_windows(std::string_view text) {
+  return Failure(
+      Error(fmt::format("core '{}': expected sampled:DETAIL,WARM,EVERY or "
+                        "sampled:DETAIL,WARM,EVERY,FIRST, in instructions",
+                        text)));
+}
+
+/// Numbers with commas between them; empty where they are none.
+std::vector<u64> numbers_of(std::string_view text) {
+  std::vector<u64> numbers;
+  const char *at = text.data(), *const end = at + text.size();
+  while (true) {
+    u64 number = 0;
+    const auto [stopped, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) return {};
+    numbers.push_back(number);
+    if (stopped == end) return numbers;
+    if (*stopped != ',') return {};
+    at = stopped + 1;
+  }
+}
+
+}  // namespace
+
+Result<Done, Error> check_windows(const CoreWindows& windows) {
+  const auto refuse = [](std::string sentence) { return Failure(Error(std::move(sentence))); };
+  if (windows.detail == 0) return refuse("core 'sampled': windows of 0 instructions count nothing");
+  if (windows.every < windows.detail || windows.every - windows.detail < windows.warm)
+    return refuse(
+        fmt::format("core 'sampled': windows of {} instructions, and {} before each, do not fit into "
+                    "every {}",
+                    windows.detail, windows.warm, windows.every));
+  return Done{};
+}
+
+Result<CoreChoice, Error> parse_core(std::string_view text) {
+  constexpr std::string_view prefix = "sampled:";
+  if (!text.starts_with(prefix)) {
+    const auto level = find_core_level(text);
+    if (!level.ok()) return Failure(level.error());
+    return CoreChoice{.level = *level, .windows = {}};
+  }
+  const std::vector<u64> numbers = numbers_of(text.substr(prefix.size()));
+  if (numbers.size() != 3 && numbers.size() != 4) return no_windows(text);
+  const CoreWindows windows{.detail = numbers[0],
+                            .warm = numbers[1],
+                            .every = numbers[2],
+                            .first = numbers.size() == 4 ? numbers[3] : 0};
+  if (const auto checked = check_windows(windows); !checked.ok()) return Failure(checked.error());
+  return CoreChoice{.level = CoreLevel::sampled, .windows = windows};
 }
 
 bool needs_modelled_time(const EventDefinition& event, u64 event_select, u64 extra) {
@@ -72,12 +139,26 @@ bool needs_modelled_time(const EventDefinition& event, u64 event_select, u64 ext
 }
 
 bool is_known_at(CoreLevel core, const EventDefinition& event, u64 event_select, u64 extra) {
-  if (core == CoreLevel::interval) return true;
+  if (is_whole(core)) return true;
   if (needs_modelled_time(event, event_select, extra)) return false;
   const EventRule& rule = event.rule;
   if (rule.quantity != Quantity::none)
     return rule.quantity == Quantity::cycles || rule.quantity == Quantity::reference_cycles;
   return !unknown_signals(core).intersects(rule.all | rule.any | rule.none);
+}
+
+bool follows_from_order(const EventDefinition& event, u64 event_select, u64 extra) {
+  if (needs_modelled_time(event, event_select, extra)) return false;
+  const EventRule& rule = event.rule;
+  const auto is_ordered = [](Quantity quantity) {
+    return quantity >= Quantity::page_walks_load && quantity <= Quantity::page_walks_instruction;
+  };
+  if (rule.quantity != Quantity::none)
+    return is_ordered(rule.quantity) && std::ranges::all_of(rule.plus, [&](Quantity more) {
+             return more == Quantity::none || is_ordered(more);
+           });
+  constexpr SignalSet timed = ((address_signals | fetch_signals) ^ ordered_signals) | transaction_signals;
+  return !timed.intersects(rule.all | rule.any | rule.none);
 }
 
 }  // namespace pmusim

@@ -229,8 +229,12 @@ CoreLevel level_that_knows(const ResolvedEvent& event) {
 }  // namespace
 
 bool is_known_at(CoreLevel core, const ResolvedEvent& event) {
-  return !(event.in_transactions && core != CoreLevel::interval) &&
+  return !(event.in_transactions && !is_whole(core)) &&
          pmusim::is_known_at(core, event.definition, event.config, event.extra);
+}
+
+bool follows_from_order(const ResolvedEvent& event) {
+  return !event.in_transactions && pmusim::follows_from_order(event.definition, event.config, event.extra);
 }
 
 bool is_pmu_event(const perf::Attr& attr) {

@@ -70,6 +70,9 @@ bool needs_modelled_time(const ResolvedEvent& event);
 /// Whether a core of this level knows how often the event occurs.
 bool is_known_at(CoreLevel core, const ResolvedEvent& event);
 
+/// Whether the event occurs as often however long everything takes (pmusim/cpu/core_level.h).
+bool follows_from_order(const ResolvedEvent& event);
+
 }  // namespace pmusim::events
 
 #endif

@@ -39,6 +39,14 @@ bool is_sampled_by_unit(const CpuModel& model, const perf::Attr& attr);
 /// The files of `caps` in its directory: name and text.
 std::vector<std::pair<std::string, std::string>> sampling_pmu_caps(const CpuModel& model, u32 type);
 
+/// A sampling unit counts in steps of 16, and takes no shorter period than 0x90: the longest that it takes up
+/// to the one that is wanted, or that one.
+inline constexpr u64 sampling_period_step = 16;
+constexpr u64 sampling_period(u64 wanted) {
+  constexpr u64 shortest = 0x90;
+  return wanted < shortest ? shortest : wanted - wanted % sampling_period_step;
+}
+
 /// The event of the core PMU that occurs as often as what a sampling event counts: cycles, dispatched ops, or
 /// for fetches, which nothing else counts, instructions. A raw attribute.
 perf::Attr counted_like(const perf::Attr& attr);

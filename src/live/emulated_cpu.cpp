@@ -25,6 +25,8 @@ std::vector<std::byte> EmulatedCpu::RunningProgram::memory(u32 pid, u64 address,
 }
 
 Result<std::unique_ptr<EmulatedCpu>, Error> EmulatedCpu::create(const SessionOptions& options) {
+  if (options.core == CoreLevel::sampled)
+    return Failure(Error("core 'sampled' is for replays: a program that is stepped runs no faster for it"));
   auto engine = make_engine(options, what_is_stepped);
   if (!engine.ok()) return Failure(engine.error());
   return std::unique_ptr<EmulatedCpu>(new EmulatedCpu(options, std::move(engine).value()));

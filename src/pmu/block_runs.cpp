@@ -92,6 +92,10 @@ void BlockRuns::add_to_cycle(const SignalSet& signals) {
 
 void BlockRuns::record_special(const Branch& branch) { branches_.record_at_once(branch, sequencer().lbr()); }
 
+void BlockRuns::begin_branches() { branches_.begin(sequencer().lbr(), sequencer().lbr_gate()); }
+
+void BlockRuns::take_in_branches() { branches_.record_in(sequencer().lbr()); }
+
 void BlockRuns::sum_up_kinds() {
   for (const u32 kind : kinds_) {
     const u32 executions = std::exchange(executions_[kind], 0);

@@ -111,6 +111,11 @@ class BlockRuns {
       record_special(Branch(branch));  // of a copy: what is referred to would be in memory for every branch
   }
 
+  /// Taken branches of what is not counted, up to take_in_branches(): record() those in between. It goes on
+  /// before the Pmu is used by anybody else.
+  void begin_branches();
+  void take_in_branches();
+
   /// Cycles that were added since begin().
   u64 cycles() const { return cycles_; }
   /// Whether anything was.

@@ -2,6 +2,7 @@
 #include "session/block_engine.h"
 
 #include <utility>
+#include <vector>
 
 namespace pmusim {
 
@@ -93,14 +94,74 @@ void BlockEngine<C>::settle(Watcher& watcher) {
 
 template <class C>
 void BlockEngine<C>::settle() {
-  for (Watcher& watcher : watchers_) settle(watcher);
+  for (Watcher& watcher : watchers_) {
+    settle(watcher);
+    if (passes_over(watcher)) stand_still(watcher, core_.cycle());
+  }
+}
+
+template <class C>
+void BlockEngine<C>::finish() {
+  settle();
+  if constexpr (samples) {
+    core_.end_window();
+    report_window();
+  }
+}
+
+/// Whether it does not get what runs now.
+template <class C>
+inline bool BlockEngine<C>::passes_over(const Watcher& watcher) const {
+  if constexpr (samples)
+    return watcher.cpu.sight() == Sight::windows && core_.phase() != SampledCore::Phase::counted;
+  return false;
+}
+
+/// Branches before a window stand in its first branch records.
+template <class C>
+void BlockEngine<C>::pass_over(Watcher& watcher, const BlockExecution& execution) {
+  if (execution.jumps_within) return;
+  if (!std::exchange(watcher.follows_branches, true)) watcher.runs.begin_branches();
+  if (watcher.runs.records_branches())
+    watcher.runs.record(branch_of(execution, watcher.cpu.cycles_ahead()), execution.taken);
+}
+
+/// Up to a cycle of the core.
+template <class C>
+void BlockEngine<C>::stand_still(Watcher& watcher, u64 cycle) {
+  watcher.cpu.stand_still_until(cycle);
+  if (std::exchange(watcher.follows_branches, false)) watcher.runs.take_in_branches();
+}
+
+template <class C>
+void BlockEngine<C>::report_window() {
+  if constexpr (samples)
+    if (const auto window = core_.take_window(); window && on_window_) on_window_(*window);
+}
+
+template <class C>
+void BlockEngine<C>::begin_phase(const BlockExecution& execution) {
+  for (Watcher& watcher : watchers_) {
+    if (watcher.cpu.sight() != Sight::windows) continue;
+    settle(watcher);
+    if (!passes_over(watcher)) stand_still(watcher, execution.since);
+  }
+  report_window();
 }
 
 template <class C>
 void BlockEngine<C>::run(const trace::BlockRun& run) {
   const BlockExecution execution = core_.execute(run);
-  for (Watcher& watcher : watchers_)
+  if constexpr (samples)
+    if (core_.phase_begins()) begin_phase(execution);
+  for (Watcher& watcher : watchers_) {
+    if constexpr (samples)
+      if (passes_over(watcher)) {
+        if (core_.phase() == SampledCore::Phase::warming) pass_over(watcher, execution);
+        continue;
+      }
     if (!sum_up(watcher, execution)) retire(watcher, execution);
+  }
   // The first monitor's processor is the one that runs.
   if (std::exchange(pmu_used_, false))
     core_.obey_prediction_barriers(watchers_.front().cpu.pmu().prediction_barriers());
@@ -142,5 +203,6 @@ void BlockEngine<C>::retire(Watcher& watcher, const BlockExecution& execution) {
 
 template class BlockEngine<BlockCore>;
 template class BlockEngine<IntervalCore>;
+template class BlockEngine<SampledCore>;
 
 }  // namespace pmusim

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "session/monitor.h"
 
@@ -35,7 +37,10 @@ CountedEvents::CountedEvents(Session& session, Fitting fitting, std::optional<st
     : session_(session), fitting_(fitting), cpus_(std::move(cpus)) {
   const Topology* const machine = session.machine();
   if (machine != nullptr && machine->hybrid()) fitting_ = Fitting::multiplex;
+  session_.on_window([this](u64 instructions) { end_window(instructions); });
 }
+
+CountedEvents::~CountedEvents() { session_.on_window({}); }
 
 /// Whom a group's events are opened for: those of one kind of core, on its CPUs.
 std::vector<CountedTasks> CountedEvents::counted(const events::EventGroup& group) const {
@@ -51,10 +56,16 @@ std::vector<CountedTasks> CountedEvents::counted(const events::EventGroup& group
   return all;
 }
 
-Monitor& CountedEvents::monitor(std::size_t index) {
-  if (all_monitors_.empty()) all_monitors_.push_back(&session_.monitor());
-  if (index == all_monitors_.size()) all_monitors_.push_back(&session_.add_monitor());
-  return *all_monitors_[index];
+Monitor& CountedEvents::monitor(Sight sight, std::size_t index) {
+  std::vector<Monitor*>& all = monitors_of(sight).all;
+  const bool has_first = session_.monitor().sight() == sight;
+  if (all.empty() && has_first) all.push_back(&session_.monitor());
+  if (index == all.size()) all.push_back(&session_.add_monitor(sight));
+  return *all[index];
+}
+
+u64 CountedEvents::monitors() const {
+  return std::max({u64{1}, monitors_.front().used, monitors_.back().used});
 }
 
 CountedEvents::Opened CountedEvents::open_on(Monitor& monitor, const events::EventGroup& group) const {
@@ -77,12 +88,13 @@ CountedEvents::Opened CountedEvents::open_on(Monitor& monitor, const events::Eve
 }
 
 /// Events are on their counters from the moment they are opened, if there are enough.
-bool CountedEvents::all_count(const Monitor& monitor) const {
-  return std::ranges::all_of(open_, [&](const Open& o) {
+bool CountedEvents::all_count(const Monitor& monitor, const std::vector<Open>& more) const {
+  const auto counts = [&](const Open& o) {
     return o.monitor != &monitor || std::ranges::all_of(o.events, [](const perf::Event* event) {
              return event->state == perf::EventState::active;
            });
-  });
+  };
+  return std::ranges::all_of(open_, counts) && std::ranges::all_of(more, counts);
 }
 
 void CountedEvents::close(const std::vector<Open>& opened) {
@@ -90,22 +102,46 @@ void CountedEvents::close(const std::vector<Open>& opened) {
     for (perf::Event* const event : o->events) o->monitor->perf().close(*event);
 }
 
-Result<Done, Error> CountedEvents::open(const events::EventGroup& group) {
+CountedEvents::Opened CountedEvents::open_in_sight(const events::EventGroup& group, Sight sight) {
+  Monitors& monitors = monitors_of(sight);
   for (std::size_t index = 0;; ++index) {
-    const bool fresh = index == monitors_;
-    Monitor& place = monitor(index);
+    const bool fresh = index == monitors.used;
+    Monitor& place = monitor(sight, index);
     Opened opened = open_on(place, group);
-    if (!opened.ok()) return Failure(opened.error());
-    open_.insert(open_.end(), opened->begin(), opened->end());
+    if (!opened.ok()) return opened;
     // What does not fit onto an unused PMU fits nowhere: it stays and is not counted.
-    const bool alone = fresh || open_.size() == opened->size();
-    if (fitting_ == Fitting::multiplex || alone || all_count(place)) {
-      monitors_ = std::max<u64>(monitors_, index + 1);
-      return Done{};
+    if (fitting_ == Fitting::multiplex || fresh || all_count(place, *opened)) {
+      monitors.used = std::max<u64>(monitors.used, index + 1);
+      for (Open& each : *opened) each.sight = sight;
+      return opened;
     }
-    open_.resize(open_.size() - opened->size());
     close(*opened);
   }
+}
+
+Sight CountedEvents::sight_of(const events::ParsedEvent& event) const {
+  return session_.monitor().sight_of(event.attr);
+}
+
+/// What a group's events tell of each other is that they count the same time. Those of one sight do, and each
+/// has a count of the whole program.
+Result<Done, Error> CountedEvents::open(const events::EventGroup& group) {
+  std::vector<Open> all(group.events.size());
+  for (const Sight sight : {Sight::all, Sight::windows}) {
+    events::EventGroup part = group;
+    std::erase_if(part.events, [&](const auto& event) { return sight_of(event) != sight; });
+    if (part.events.empty()) continue;
+    Opened opened = open_in_sight(part, sight);
+    if (!opened.ok()) {
+      close(all);
+      return Failure(opened.error());
+    }
+    std::size_t next = 0;
+    for (std::size_t n = 0; n < all.size(); ++n)
+      if (sight_of(group.events[n]) == sight) all[n] = std::move((*opened)[next++]);
+  }
+  std::ranges::move(all, std::back_inserter(open_));
+  return Done{};
 }
 
 void CountedEvents::open_if_possible(const std::string& name) {
@@ -131,8 +167,33 @@ void CountedEvents::disable() {
 
 /// What CPUs have counted goes by where their time stands.
 void CountedEvents::bring_up_idle() const {
-  if (cpus_)
-    for (Monitor* const monitor : all_monitors_) monitor->bring_up_idle();
+  if (!cpus_) return;
+  for (const Monitors& monitors : monitors_)
+    for (Monitor* const monitor : monitors.all) monitor->bring_up_idle();
+}
+
+u64 CountedEvents::Open::count() const {
+  EventTotal total;
+  for (perf::Event* const event : events) add_reading(total, *monitor, *event);
+  return total.counted;
+}
+
+void CountedEvents::end_window(u64 instructions) {
+  for (Open& o : open_) {
+    if (o.sight != Sight::windows) continue;
+    const u64 count = o.count();
+    o.estimate.add(instructions, count - std::exchange(o.until_window, count));
+  }
+}
+
+Result<Done, Error> CountedEvents::check_windows() const {
+  for (const Open& o : open_)
+    if (o.sight == Sight::windows && o.estimate.windows() < 2)
+      return Failure(Error(
+          fmt::format("{} instructions have {} windows of core 'sampled', of which nothing can be estimated: "
+                      "two are the least; windows that come more often, or core 'interval', count so little",
+                      session_.instructions(), o.estimate.windows())));
+  return Done{};
 }
 
 std::vector<EventTotal> CountedEvents::read() const {
@@ -141,6 +202,8 @@ std::vector<EventTotal> CountedEvents::read() const {
   for (const Open& o : open_) {
     EventTotal& total = totals.emplace_back(o.nothing_yet());
     for (perf::Event* const event : o.events) add_reading(total, *o.monitor, *event);
+    if (o.sight == Sight::windows && o.estimate.windows() >= 2)
+      total.estimate = o.estimate.of_program(session_.instructions());
   }
   return totals;
 }

@@ -20,8 +20,6 @@ constexpr u64 counted_of_running_program = 1 << 24;
 constexpr u64 shortest_certain_period = 1000;
 /// A timer's: those of cpu-clock and task-clock (in ns) are no shorter, as in a kernel.
 constexpr u64 shortest_clock_period = 10'000;
-/// Of instruction-based sampling, which counts in steps of as many.
-constexpr u64 sampling_step = 16, shortest_sampling_period = 0x90;
 
 bool needs_period(const events::ParsedEvent& event, bool leads) {
   const bool only_read = event.sample_read && !leads;
@@ -49,7 +47,8 @@ Expectation expectation_of(const events::ParsedEvent& event, const CpuModel& mod
 std::vector<u64> sampled_counts(const StatReport& report, const RecordOptions& options) {
   std::vector<u64> counts(report.events.size());
   const auto add = [&](const std::vector<EventTotal>& totals) {
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += totals[i].counted;
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      counts[i] += totals[i].estimate ? totals[i].estimate->value : totals[i].counted;
   };
   if (options.processes.empty() && options.threads.empty()) add(report.events);
   for (const ThreadTotals& thread : report.threads)
@@ -73,8 +72,8 @@ class Choice {
 
  private:
   u64 in_steps(u64 wanted) {
-    u64 period = std::max(wanted - wanted % sampling_step, shortest_sampling_period);
-    while (taken_.contains(period)) period += sampling_step;
+    u64 period = events::sampling_period(wanted);
+    while (taken_.contains(period)) period += events::sampling_period_step;
     taken_.insert(period);
     return period;
   }
@@ -99,7 +98,9 @@ Result<ChosenPeriods, Error> choose_periods(Session& session, const RecordOption
                                             perf::Throttling throttling) {
   ChosenPeriods result{.events = options.events, .chosen = {}, .growing = {}};
   StatOptions stat_options{
-      .events = counting(result.events), .fitting = Fitting::multiplex, .measured = options.measured};
+      .events = counting(result.events),
+      .fitting = session.windows() != nullptr ? Fitting::replay_again : Fitting::multiplex,
+      .measured = options.measured};
   stat_options.per_thread = !options.processes.empty() || !options.threads.empty();
   if (!session.trace().length()) stat_options.max_instructions = counted_of_running_program;
   const Result<StatReport, Error> report = stat(session, stat_options);

@@ -27,6 +27,10 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
         fmt::format("core '{}' has a time of its own, and this trace holds recorded time: core 'interval' "
                     "goes by it",
                     name_of(options.core))));
+  if (options.core == CoreLevel::sampled && options.machine)
+    return Failure(
+        Error("core 'sampled' has windows of one CPU, and a machine has several: core 'interval' runs all of "
+              "them"));
   if (!options.model.has_timing_model && options.core != CoreLevel::flat)
     return Failure(Error(
         fmt::format("there is no timing model of {}, which core '{}' needs: '--core flat' replays it, an "
@@ -39,6 +43,8 @@ Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options
   switch (options.core) {
     case CoreLevel::interval:
       break;
+    case CoreLevel::sampled:
+      return block_engine(SampledCore::create(options.model, contents, options.windows), stepping);
     case CoreLevel::simple:
       return block_engine(BlockCore::simple(options.model), stepping);
     case CoreLevel::flat:

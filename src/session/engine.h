@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_SESSION_ENGINE_H
 #define PMUSIM_SRC_SESSION_ENGINE_H
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,12 +28,17 @@ class Engine {
   virtual void run(const trace::BlockRun& run) = 0;
   /// The monitors know all that ran. Needed before anybody looks at them or tells them of something else.
   virtual void settle() = 0;
+  /// The program is over, and the monitors know all of it.
+  virtual void finish() { settle(); }
+  /// Called behind each window of core `sampled`, with how many instructions it had, when the monitors know
+  /// all of them; never at other levels.
+  virtual void on_window(std::function<void(u64)>) {}
   /// A signal enters its handler.
   virtual void interrupt() = 0;
 };
 
 /// Errors: the model's parameters make no machine; a core that does not go by recorded time, for a program
-/// that has one.
+/// that has one; windows on a machine of many CPUs.
 Result<std::unique_ptr<Engine>, Error> make_engine(const SessionOptions& options,
                                                    const trace::Contents& contents);
 

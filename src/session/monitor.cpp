@@ -102,7 +102,7 @@ events::Traced traced(const trace::Contents& contents, CoreLevel core) {
 
 }  // namespace
 
-Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
+Monitor::Monitor(const SessionOptions& options, const trace::Program& program, Sight sight)
     : program_(program),
       kernel_(options.kernel),
       core_(options.core),
@@ -113,7 +113,7 @@ Monitor::Monitor(const SessionOptions& options, const trace::Program& program)
       clock_(clock_of(options.model.core)) {
   for (unsigned n = 0; n < machine_.cpus(); ++n) {
     type_of_.push_back(options.machine ? options.machine->cpus[n].type : 0);
-    cpus_.push_back(std::make_unique<MonitoredCpu>(machine_.cpu(n), options, program));
+    cpus_.push_back(std::make_unique<MonitoredCpu>(machine_.cpu(n), options, program, sight));
     if (options.machine) cpus_.back()->expect_halts();
   }
   running_ = cpus_.front().get();
@@ -194,12 +194,12 @@ Result<Done, KernelError> Monitor::check_event(const perf::Attr& asked) const {
         fmt::format("it samples data addresses, their sources or latencies, and counters of {} tell "
                     "nothing of them",
                     model.title));
-  if (samples_accesses(attr) && core_ != CoreLevel::interval)
+  if (samples_accesses(attr) && !is_whole(core_))
     return refuse(fmt::format(
         "it samples data addresses, their sources or latencies, and core '{}' does not look at memory: "
         "core 'interval' does",
         name_of(core_)));
-  if (is_by_unit && core_ != CoreLevel::interval)
+  if (is_by_unit && !is_whole(core_))
     return refuse(
         fmt::format("instruction-based sampling writes down caches and latencies, and core '{}' does not "
                     "look at memory: core 'interval' does",
@@ -231,6 +231,12 @@ Result<Done, KernelError> Monitor::check_pmu_event(u32 type, const perf::Attr& a
         "{} counts what the LBR records, and nothing uses the LBR: no event so far samples branches",
         event->definition.name));
   return Done{};
+}
+
+Sight Monitor::sight_of(const perf::Attr& attr) const {
+  if (core_ != CoreLevel::sampled || !events::is_pmu_event(attr)) return Sight::all;
+  const auto event = events::resolve(model(), attr, traced(program_.contents(), core_));
+  return event.ok() && events::follows_from_order(*event) ? Sight::all : Sight::windows;
 }
 
 Result<perf::Event*, KernelError> Monitor::open_event(const perf::Attr& attr, perf::Event* leader,

@@ -27,7 +27,7 @@ struct CountedTasks {
 class Monitor {
  public:
   /// `program` must outlive the monitor.
-  Monitor(const SessionOptions& options, const trace::Program& program);
+  Monitor(const SessionOptions& options, const trace::Program& program, Sight sight = Sight::all);
   ~Monitor();
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
@@ -37,6 +37,8 @@ class Monitor {
   MonitoredCpu& cpu(u32 number) const { return *cpus_.at(number); }
   /// Index into Topology::types.
   u32 type_of(u32 cpu) const { return type_of_.at(cpu); }
+  /// What it gets of what retires.
+  Sight sight() const { return cpus_.front()->sight(); }
   // the first CPU's
   Pmu& pmu() const { return cpus_.front()->pmu(); }
   const driver::CoreDriver& driver() const { return cpus_.front()->driver(); }
@@ -51,6 +53,9 @@ class Monitor {
   perf::TscToNs clock() const { return clock_; }
   /// perf time where the program runs, in ns.
   u64 now() const { return running_->now(); }
+
+  /// Whether it counts all of the event's occurrences, or as many as the windows of core `sampled` have.
+  Sight sight_of(const perf::Attr& attr) const;
 
   /// As Session::open_event(), by itself for all of the program.
   Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr,

@@ -21,10 +21,12 @@ driver::DriverOptions driver_options(const SessionOptions& options) {
 
 }  // namespace
 
-MonitoredCpu::MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::Program& program)
+MonitoredCpu::MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::Program& program,
+                           Sight sight)
     : program_(program),
       pmu_(pmu),
       driver_(driver::create_driver(pmu_, driver_options(options).for_cpu(pmu.number()))),
+      sight_(sight),
       sampling_takes_time_(sampling_takes_time(pmu.model().policies)),
       shifts_time_(sampling_takes_time_) {
   add_sampling_pmus(driver_options(options));
@@ -71,6 +73,13 @@ void MonitoredCpu::catch_up() {
   perf_->advance(now(), frame_);
   deadline_cycle_ = first_cycle_at(perf_->next_deadline(), clock_, tsc_clock(model().core));
   if (on_due_work_) on_due_work_();
+}
+
+void MonitoredCpu::stand_still_until(u64 core_cycle) {
+  const u64 cycle = core_cycle + cycles_ahead_;
+  pmu_.halt_until(cycle, frame_);
+  cycles_ahead_ += pmu_.now() - std::min(cycle, pmu_.now());
+  if (pmu_.now() >= deadline_cycle_) catch_up();
 }
 
 void MonitoredCpu::halt_until(u64 tsc) {

@@ -22,12 +22,19 @@ inline const Registers* last_registers(const trace::BlockRun& run) {
   return run.registers.empty() ? nullptr : &run.registers.back();
 }
 
+/// What of a core that samples the program a monitor gets.
+enum class Sight : u8 {
+  all,      ///< everything; what depends on time is not known between windows
+  windows,  ///< what the windows count; between them the processor stands still, as if it were halted
+};
+
 /// One logical processor under the eyes of a Monitor: its PMU with the drivers, and the perf core's side of
 /// it. It gets what retires there.
 class MonitoredCpu final : private PmiHandler, private perf::Target {
  public:
   /// `pmu` and `program` must outlive it.
-  MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::Program& program);
+  MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::Program& program,
+               Sight sight = Sight::all);
   ~MonitoredCpu() override;
   MonitoredCpu(const MonitoredCpu&) = delete;
   MonitoredCpu& operator=(const MonitoredCpu&) = delete;
@@ -81,6 +88,9 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   /// From this cycle on, the end of a block is awaited.
   u64 deadline_cycle() const { return deadline_cycle_; }
 
+  Sight sight() const { return sight_; }
+  /// Nothing counts until this cycle of the core's clock, from where the program stands.
+  void stand_still_until(u64 core_cycle);
   /// Idle until the time-stamp counter shows so much, ticks included.
   void halt_until(u64 tsc);
   void enter_signal_handler(u64 address) { frame_.registers.rip = address; }
@@ -119,6 +129,7 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   std::vector<std::pair<u32, std::unique_ptr<driver::IbsDriver>>> ibs_;  // by attr.type
   perf::TscToNs clock_;
   perf::PerfCpu* perf_ = nullptr;
+  Sight sight_;
   u32 pid_ = 0;                 // running now
   bool extended_stale_ = true;  // another thread, or the kernel, has brought its own registers
   u64 deadline_cycle_ = 0;      // when the perf core wants to be called again

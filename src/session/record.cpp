@@ -24,6 +24,7 @@
 #include "session/record_sink.h"
 #include "session/task_filter.h"
 #include "session/time_spans.h"
+#include "session/window_periods.h"
 
 namespace pmusim {
 
@@ -65,12 +66,14 @@ void set_period(perf::Attr& attr, const RecordOptions& options) {
 /// Empties a ring into the sink and keeps count of what passes.
 class Drain {
  public:
-  Drain(perf::RingBuffer& ring, RecordSink& sink, const RecordOptions& options)
+  Drain(perf::RingBuffer& ring, RecordSink& sink, const RecordOptions& options, const WindowPeriods& periods)
       : ring_(ring),
         reader_(ring),
         sink_(sink),
         filter_(options.processes, options.threads, sample_type(options)),
-        first_branch_(record_attr(options.events.front().events.front(), GroupRole::alone, options)) {
+        first_branch_(record_attr(options.events.front().events.front(), GroupRole::alone, options)),
+        periods_(periods),
+        sample_type_(sample_type(options)) {
     ring_.on_wakeup([this] { (*this)(); });
   }
   ~Drain() { ring_.on_wakeup({}); }
@@ -83,6 +86,7 @@ class Drain {
         [&](std::span<const std::byte> piece) { bytes_.insert(bytes_.end(), piece.begin(), piece.end()); });
     filter_.apply(bytes_);
     first_branch_.apply(bytes_);
+    periods_.apply(bytes_, sample_type_);
     count_records();
     keep(sink_.write(bytes_));
     has_written_ = has_written_ || !bytes_.empty();
@@ -117,6 +121,8 @@ class Drain {
   RecordSink& sink_;
   TaskFilter filter_;
   FirstBranch first_branch_;
+  WindowPeriods periods_;
+  u64 sample_type_;
   std::vector<std::byte> bytes_;
   bool has_written_ = false;
   std::optional<Error> error_;
@@ -126,9 +132,11 @@ class Drain {
 /// The rings of all CPUs.
 class Drains {
  public:
-  Drains(const std::vector<perf::RingBuffer*>& rings, RecordSink& sink, const RecordOptions& options)
+  Drains(const std::vector<perf::RingBuffer*>& rings, RecordSink& sink, const RecordOptions& options,
+         const WindowPeriods& periods)
       : sink_(sink) {
-    for (perf::RingBuffer* const ring : rings) all_.push_back(std::make_unique<Drain>(*ring, sink, options));
+    for (perf::RingBuffer* const ring : rings)
+      all_.push_back(std::make_unique<Drain>(*ring, sink, options, periods));
   }
   void empty() {
     for (const auto& drain : all_) (*drain)();
@@ -241,8 +249,8 @@ Result<Done, Error> check_raw(const CpuModel& model, const RecordOptions& option
 /// CPU write to the ring of the first.
 class Opening {
  public:
-  Opening(Session& session, const RecordOptions& options, RecordSink& sink)
-      : session_(session), options_(options), sink_(sink) {}
+  Opening(Session& session, const RecordOptions& options, RecordSink& sink, const WindowPeriods& periods)
+      : session_(session), options_(options), sink_(sink), periods_(periods) {}
 
   Result<Done, Error> open_all() {
     for (const events::EventGroup& group : options_.events)
@@ -296,8 +304,9 @@ class Opening {
     if (group.events.size() > 1) sink_.add_group(index_, static_cast<u32>(group.events.size()));
     std::vector<perf::Event*> leaders;
     for (const events::ParsedEvent& parsed : group.events) {
-      perf::Attr attr = record_attr(parsed, role_of(parsed, group), options_);
+      perf::Attr attr = periods_.shortened(record_attr(parsed, role_of(parsed, group), options_));
       if (events::is_sampled_by_unit(session_.model(), attr)) filter_in_software(attr, session_.kernel());
+      if (Result<Done, Error> checked = periods_.check(parsed); !checked.ok()) return checked;
       std::vector<perf::Event*> opened;
       for (std::size_t n = 0; n < everybody.size(); ++n) {
         auto event = open_for(parsed, attr, leaders.empty() ? nullptr : leaders[n], everybody[n]);
@@ -331,7 +340,7 @@ class Opening {
 
   Result<Done, Error> tell(const std::string& name, const perf::Attr& asked,
                            const std::vector<perf::Event*>& opened) {
-    perf::Attr described = opened.front()->attr;
+    perf::Attr described = periods_.described(opened.front()->attr);
     described.sample_max_stack = asked.sample_max_stack;  // a default that the system filled in says nothing
     std::vector<u64> ids;
     for (const perf::Event* const event : opened) ids.push_back(event->original().id);
@@ -364,6 +373,7 @@ class Opening {
   Session& session_;
   const RecordOptions& options_;
   RecordSink& sink_;
+  WindowPeriods periods_;
   std::map<i32, First> first_;  // by CPU
   u32 index_ = 0;
 };
@@ -421,10 +431,11 @@ Result<RecordSummary, Error> replay_into(RecordSink& sink, Session& session, con
   if (options.call_graph_trace && !session.monitor().uses_call_stacks())
     return Failure(Error("call chains from the trace are asked for, and the session keeps no call stacks"));
   if (auto has_raw = check_raw(session.model(), options); !has_raw.ok()) return Failure(has_raw.error());
-  Opening opening(session, options, sink);
+  const WindowPeriods periods(session);
+  Opening opening(session, options, sink, periods);
   if (const Result<Done, Error> opened = opening.open_all(); !opened.ok()) return Failure(opened.error());
 
-  Drains drains(opening.rings(), sink, options);
+  Drains drains(opening.rings(), sink, options, periods);
   MeasuredTime measured(session, options.measured);
   PeriodGrowth growth(session, options.growing);
   session.on_pause([&] {

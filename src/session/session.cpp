@@ -46,7 +46,9 @@ class Session::State {
   Result<Done, Error> begin();
 
   Monitor& monitor() const { return *monitors_.front(); }
-  Monitor& add_monitor();
+  Monitor& add_monitor(Sight sight);
+  Sight first_sight() const { return options_.core == CoreLevel::sampled ? Sight::windows : Sight::all; }
+  void on_window(std::function<void(u64)> callback) { engine_->on_window(std::move(callback)); }
   driver::DriverStatistics driver_statistics() const;
   const SessionOptions& options() const { return options_; }
   const trace::Source& trace() const { return *trace_; }
@@ -84,8 +86,8 @@ class Session::State {
   u64 instructions_ = 0;
 };
 
-Monitor& Session::State::add_monitor() {
-  Monitor& monitor = *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_));
+Monitor& Session::State::add_monitor(Sight sight) {
+  Monitor& monitor = *monitors_.emplace_back(std::make_unique<Monitor>(options_, *trace_, sight));
   if (calls_) monitor.use_call_stacks(*calls_);
   for (u32 cpu = 0; cpu < monitor.cpus(); ++cpu) {
     const Topology* const machine = options_.machine ? &*options_.machine : nullptr;
@@ -110,7 +112,7 @@ Result<Done, Error> Session::State::begin() {
     tid_ = first_.tid;
     cpu_ = placement_->place(tid_);
   }
-  add_monitor();
+  add_monitor(first_sight());
   if (options_.machine) resume_on(cpu_);
   return Done{};
 }
@@ -183,7 +185,7 @@ void Session::State::take(const trace::Item& item) {
 }
 
 void Session::State::finish() {
-  engine_->settle();
+  engine_->finish();
   for (const auto& monitor : monitors_) monitor->stop_events();
 }
 
@@ -215,8 +217,7 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
 Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
   auto engines = make_engines(options, source->contents());
   if (!engines.ok()) return Failure(engines.error());
-  if (options.core != CoreLevel::interval && !options.call_stacks)
-    source->leave_out(trace::Detail::addresses);
+  if (!has_caches(options.core) && !options.call_stacks) source->leave_out(trace::Detail::addresses);
   auto state = std::make_unique<State>(std::move(source), std::move(options), std::move(engines).value());
   if (const auto begun = state->begin(); !begun.ok()) return Failure(begun.error());
   return Session(std::move(state));
@@ -228,11 +229,15 @@ Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Monitor& Session::monitor() const { return state_->monitor(); }
-Monitor& Session::add_monitor() { return state_->add_monitor(); }
+Monitor& Session::add_monitor() { return add_monitor(state_->first_sight()); }
+Monitor& Session::add_monitor(Sight sight) { return state_->add_monitor(sight); }
 perf::PerfCore& Session::perf() const { return monitor().perf(); }
 Pmu& Session::pmu() const { return monitor().pmu(); }
 driver::DriverStatistics Session::driver_statistics() const { return state_->driver_statistics(); }
 const CpuModel& Session::model() const { return state_->options().model; }
+const CoreWindows* Session::windows() const {
+  return state_->options().core == CoreLevel::sampled ? &state_->options().windows : nullptr;
+}
 const Topology* Session::machine() const {
   const auto& machine = state_->options().machine;
   return machine ? &*machine : nullptr;
@@ -252,6 +257,7 @@ void Session::on_pause(std::function<void()> callback) { monitor().on_pause(std:
 void Session::on_side_band(std::function<void(const trace::SideBandRecord&)> callback) {
   state_->side_band_callback = std::move(callback);
 }
+void Session::on_window(std::function<void(u64)> callback) { state_->on_window(std::move(callback)); }
 void Session::on_progress(std::function<void(Progress)> callback) {
   state_->on_progress = std::move(callback);
 }

@@ -10,6 +10,7 @@
 namespace pmusim {
 
 u64 EventTotal::value() const {
+  if (estimate) return estimate->value * scale;
   if (running_ns == 0 || running_ns >= enabled_ns) return counted * scale;
   return static_cast<u64>(scale * static_cast<double>(counted) * static_cast<double>(enabled_ns) /
                           static_cast<double>(running_ns));
@@ -93,9 +94,27 @@ Result<Done, Error> open(CountedEvents& events, const events::EventGroup& group,
   return Done{};
 }
 
+/// Windows say something of the program as a whole.
+Result<Done, Error> check_whole(const StatOptions& options) {
+  const auto refuse = [](std::string_view what) {
+    return Failure(
+        Error(fmt::format("{}: core 'sampled' estimates counts of the whole program; core "
+                          "'interval' counts its parts",
+                          what)));
+  };
+  if (options.per_thread) return refuse("counts by thread");
+  if (options.interval_ns) return refuse("counts by interval");
+  if (!options.measured.empty()) return refuse("counts of a part of the time");
+  if (options.fitting == Fitting::multiplex) return refuse("events that take turns");
+  return Done{};
+}
+
 }  // namespace
 
 Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
+  if (session.windows() != nullptr)
+    if (const Result<Done, Error> checked = check_whole(options); !checked.ok())
+      return Failure(checked.error());
   CountedEvents events(session, options.fitting, options.cpus);
   for (const events::EventGroup& group : options.events)
     if (const Result<Done, Error> opened = open(events, group, options.uncountable); !opened.ok())
@@ -105,6 +124,7 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
   Watch watch(session, options, events);
   if (Result<Done, Error> replayed = session.run(); !replayed.ok()) return Failure(replayed.error());
   watch.finish();
+  if (const Result<Done, Error> enough = events.check_windows(); !enough.ok()) return Failure(enough.error());
   return StatReport{.events = events.read(),
                     .threads = watch.threads(),
                     .cpus = events.read_cpus(),

@@ -49,6 +49,7 @@ struct SessionOptions {
   u64 tick_ns = perf::CoreOptions{}.tick_ns;  ///< of the emulated kernel's timer: frequency, rotation, limits
   driver::DriverOptions driver;
   CoreLevel core = CoreLevel::interval;
+  CoreWindows windows;  ///< of core `sampled`
   Stepping stepping = Stepping::blocks;
   /// Calls and returns of the program are kept account of, and call chains of samples (CALLCHAIN) are made of
   /// them: exact, and without frame pointers.
@@ -59,6 +60,8 @@ struct SessionOptions {
 struct Progress {
   u64 done = 0, total = 0;
 };
+
+enum class Sight : u8;
 
 /// A stretch of emulated time (ns) in which events are on: from `begin` up to `end`.
 struct TimeSpan {
@@ -74,8 +77,8 @@ struct TimeSpan {
 class Session {
  public:
   /// Errors: the trace cannot be read; the model's parameters make no machine; a core level other than
-  /// `interval` for a trace with recorded time; for a machine of many CPUs, a trace that begins otherwise
-  /// than with a process.
+  /// `interval` for a trace with recorded time; windows that are none, or on a machine of many CPUs; for a
+  /// machine of many CPUs, a trace that begins otherwise than with a process.
   static Result<Session, Error> open(const std::string& trace_path, SessionOptions options);
   /// Of a program that comes from elsewhere.
   static Result<Session, Error> open(std::unique_ptr<trace::Source> source, SessionOptions options);
@@ -85,14 +88,17 @@ class Session {
 
   Monitor& monitor() const;
   /// Another monitor of the same kind over the same run, blind to the first. Watching one run many times
-  /// costs less than as many runs.
+  /// costs less than as many runs. At core `sampled` the first monitor counts in windows alone.
   Monitor& add_monitor();
+  Monitor& add_monitor(Sight sight);
 
   perf::PerfCore& perf() const;
   Pmu& pmu() const;
   /// What the drivers of all monitors met, faults of theirs included.
   driver::DriverStatistics driver_statistics() const;
   const CpuModel& model() const;
+  /// Null at other levels than `sampled`.
+  const CoreWindows* windows() const;
   /// Null without SessionOptions::machine.
   const Topology* machine() const;
   /// The program's first thread, where there is a machine: events can be opened on it before run().
@@ -110,6 +116,8 @@ class Session {
   void on_mapping(std::function<void(const trace::Mapping&)> callback);
   /// Called between instructions, at least once in every tick of perf time: no interrupt is being handled.
   void on_pause(std::function<void()> callback);
+  /// Called behind each window of core `sampled`, with the number of its instructions.
+  void on_window(std::function<void(u64)> callback);
   /// Called with what happens between instructions, before the monitors hear of it.
   void on_side_band(std::function<void(const trace::SideBandRecord&)> callback);
   /// Called now and then during run().

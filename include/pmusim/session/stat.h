@@ -20,6 +20,14 @@
 /// @endcode
 namespace pmusim {
 
+/// What the windows of core `sampled` say of a whole program.
+struct Estimate {
+  static constexpr double confidence = 0.99;  ///< with which the whole core's count is within the interval
+  u64 value = 0;                              ///< occurrences in the program
+  u64 half_width = 0;                         ///< of the interval around it
+  u64 windows = 0;                            ///< in which it was counted
+};
+
 /// One event's count over a whole replay.
 struct EventTotal {
   std::string name;
@@ -28,8 +36,10 @@ struct EventTotal {
   u64 running_ns = 0;     ///< less than enabled if it took turns with others
   unsigned scale = 1;     ///< value() is so many times what was counted (events::ParsedEvent)
   bool supported = true;  ///< false: the CPU has no such event, or the trace or the core cannot tell
+  /// Of an event that core `sampled` counted in windows alone, of which `counted` is the sum.
+  std::optional<Estimate> estimate;
   bool counted_at_all() const { return running_ns != 0; }
-  /// The count times its scale, scaled up to the whole time if it took turns.
+  /// The count, or what is estimated, times its scale; scaled up to the whole time if it took turns.
   u64 value() const;
 };
 
@@ -97,7 +107,9 @@ struct StatReport {
 };
 
 /// Counts the events over a replay of the session's trace. Call it once per session.
-/// Errors: an event that the kernel would refuse (with its sentence); a damaged trace.
+/// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; of core `sampled`,
+/// what asks for parts of the run (threads, intervals, measured time, turns), and a program that has less
+/// than two windows.
 Result<StatReport, Error> stat(Session& session, const StatOptions& options);
 
 }  // namespace pmusim
