@@ -484,7 +484,13 @@ void CoreEngine::step_in_order(std::size_t number) {
 void CoreEngine::pass_in_order(const OrderedBlock& ordered, u64 cycle) {
   const LoweredBlock& block = lowered();
   const std::size_t all = block.instructions.size();
-  for (const u16 number : ordered.steps) step_in_order(number);
+  for (auto step = ordered.steps.begin(); step != ordered.steps.end(); ++step) {
+    step_in_order(*step);
+    // The line that was left: whatever comes next asks for its own.
+    const std::size_t next = *step + std::size_t{1};
+    const bool is_step = step + 1 != ordered.steps.end() && step[1] == next;
+    if (fetched_line_ == nowhere && next != all && !is_step) step_in_order(next);
+  }
   for (const OrderedBlock::Code& code : ordered.code)
     front_end_.pass_in_order(run_->block->start() + code.offset, code.uops);
   for (count_ = block.branches_within ? 1 : all; count_ <= all; ++count_) {

@@ -188,11 +188,11 @@ void CountedEvents::end_window(u64 instructions) {
 
 Result<Done, Error> CountedEvents::check_windows() const {
   for (const Open& o : open_)
-    if (o.sight == Sight::windows && o.estimate.windows() < 2)
+    if (o.sight == Sight::windows && o.estimate.windows() < WindowEstimate::fewest_windows)
       return Failure(Error(
-          fmt::format("{} instructions have {} windows of core 'sampled', of which nothing can be estimated: "
-                      "two are the least; windows that come more often, or core 'interval', count so little",
-                      session_.instructions(), o.estimate.windows())));
+          fmt::format("{} instructions have {} windows of core 'sampled', and of less than {} nothing is "
+                      "estimated: windows that come more often, or core 'interval', count so little",
+                      session_.instructions(), o.estimate.windows(), WindowEstimate::fewest_windows)));
   return Done{};
 }
 
@@ -202,7 +202,7 @@ std::vector<EventTotal> CountedEvents::read() const {
   for (const Open& o : open_) {
     EventTotal& total = totals.emplace_back(o.nothing_yet());
     for (perf::Event* const event : o.events) add_reading(total, *o.monitor, *event);
-    if (o.sight == Sight::windows && o.estimate.windows() >= 2)
+    if (o.sight == Sight::windows && o.estimate.windows() >= WindowEstimate::fewest_windows)
       total.estimate = o.estimate.of_program(session_.instructions());
   }
   return totals;

@@ -35,7 +35,7 @@ class CountedEvents {
   std::vector<CpuTotals> read_cpus() const;
   /// PMUs in use that see the same.
   u64 monitors() const;
-  /// Behind the run. Errors: fewer than two windows, of which nothing can be estimated.
+  /// Behind the run. Errors: fewer windows than estimates need.
   Result<Done, Error> check_windows() const;
 
  private:

@@ -14,7 +14,8 @@ class WindowEstimate {
   /// A window: its instructions, at least one, and the event's occurrences.
   void add(u64 instructions, u64 occurrences);
   u64 windows() const { return windows_; }
-  /// Of a program of so many instructions. Two windows at least.
+  static constexpr u64 fewest_windows = 5;
+  /// Of a program of so many instructions, with that many windows at least.
   Estimate of_program(u64 instructions) const;
 
  private:
