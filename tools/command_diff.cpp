@@ -82,7 +82,7 @@ std::array<CpuModel, 2> models_of(const DiffCommand& command) {
   if (command.models.empty()) return {command.model.model(), command.model.model()};
   std::array models{value_or_fail(find_cpu_model(command.models.front())),
                     value_or_fail(find_cpu_model(command.models.back()))};
-  for (CpuModel& model : models) command.model.set_policies(model);
+  for (CpuModel& model : models) command.model.change(model);
   return models;
 }
 

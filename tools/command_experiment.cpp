@@ -189,6 +189,7 @@ void add_collisions(CLI::App& experiments) {
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--sweep", options->sweep, "Also vary arm delay, merge window and period");
   options->model.add_to(*command);
+  options->model.add_core_set_to(*command);
   command->callback([options] { run_collisions(*options); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "core_option.h"
 #include "model_option.h"
 #include "output.h"
 #include "trace_option.h"
@@ -18,19 +19,21 @@ struct MemCommand {
   annotate::Options options;
   bool json = false, quiet = false;
   ModelOption model;
+  StartOption start;
   TraceOption trace;
 };
 
 void run_mem_report(MemCommand& command, const CLI::App& app) {
   command.trace.check(app);
   const CpuModel model = command.model.model();
+  const StartState start = command.start.state(command.trace);
   const why::MemoryCollection collection =
       replay_whole(command.trace, command.quiet, [&](trace::Source& source, const why::OnProgress& progress) {
-        return why::collect_memory(source, model, command.options, progress);
+        return why::collect_memory(source, model, command.options, progress, start);
       });
   why::MemoryReport report = why::make_memory_report(collection, command.options);
   report.title = command.trace.title();
-  report.model = std::string(model.name);
+  report.setting = why::setting_of(model, start);
   const int signal = command.trace.ending_signal();
   if (signal != 0) report.notes.emplace_back("ended by a signal: this is of the part up to there");
   for (const std::string& note : report.notes) complain(fmt::format("{}: {}", report.title, note));
@@ -56,6 +59,8 @@ void add_mem_report(CLI::App& mem, CommandLine line) {
       ->capture_default_str();
   command->add_flag("-q,--quiet", report->quiet, "Show no progress");
   report->model.add_to(*command);
+  report->model.add_core_set_to(*command);
+  report->start.add_to(*command);
   report->trace.add_to(*command);
   command->callback([report, command] { run_mem_report(*report, *command); });
 }

@@ -9,6 +9,7 @@
 #include "model_difference.h"
 #include "model_page.h"
 #include "output.h"
+#include "parameter_page.h"
 #include "pmusim/arch/pebs_format.h"
 #include "pmusim/cpu/model.h"
 #include "text.h"
@@ -21,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 struct ModelsCommand {
   std::vector<std::string> names;
-  bool json = false, diff = false, markdown = false;
+  bool json = false, diff = false, markdown = false, parameters = false;
 };
 
 // --- what the columns say
@@ -195,6 +196,14 @@ void print_differences(const CpuModel& first, const CpuModel& second, bool as_js
   print_to(stdout, all.dump(2) + "\n");
 }
 
+std::string parameters_text(const ModelsCommand& command, const std::vector<const CpuModel*>& models) {
+  if (!command.markdown)
+    return command.json ? parameter_json(models).dump(2) + "\n" : parameter_table(models);
+  if (!models.empty())
+    throw CommandError("--parameters --markdown: is the page of what there is, of no model");
+  return parameter_page();
+}
+
 void run_models(const ModelsCommand& command) {
   std::vector<CpuModel> chosen;
   for (const std::string& name : command.names) chosen.push_back(value_or_fail(find_cpu_model(name)));
@@ -206,6 +215,7 @@ void run_models(const ModelsCommand& command) {
   }
   std::vector<const CpuModel*> models;
   for (const CpuModel& model : chosen) models.push_back(&model);
+  if (command.parameters) return print_to(stdout, parameters_text(command, models));
   if (command.names.empty()) {
     for (const CpuModel& model : cpu_models()) models.push_back(&model);
     if (!command.markdown)  // the claims of which it is the page are of Intel's
@@ -232,12 +242,18 @@ void add_models(CLI::App& app) {
       "  pmusim models                      a line each\n"
       "  pmusim models --json icelake       all that is known of one\n"
       "  pmusim models --diff icelake tigerlake   what one has and the other has not, or otherwise\n"
-      "  pmusim models --markdown skymont   each claim with where it is from");
+      "  pmusim models --markdown skymont   each claim with where it is from\n"
+      "  pmusim models --parameters skymont sizes, widths, latencies of its core, each with where it is "
+      "from");
   models->add_option("name", command->names, "only these");
   models->add_flag("--json", command->json, "everything that is enumerated, as a JSON array");
   models->add_flag("--diff", command->diff,
                    "what differs between two models: facts, CPUID, policies, events");
   models->add_flag("--markdown", command->markdown, "what is claimed of each and how it is known, as a page");
+  models
+      ->add_flag("--parameters", command->parameters,
+                 "what can be chosen of a core with --core-set: values of the models named, units, ranges")
+      ->excludes("--diff");
   models->callback([command] { run_models(*command); });
 }
 

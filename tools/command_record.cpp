@@ -32,6 +32,7 @@ struct Recording {
   ModelOption model;
   MachineOption machine;
   CoreOption core;
+  StartOption start;
   KernelOption kernel;
   RegisterOptions registers;
   HardwareLog hardware;
@@ -116,6 +117,7 @@ void run_record(Recording& recording, const CLI::App& app) {
   recording.machine.apply_to(machine, recording.model);
   machine.kernel = recording.registers.kernel(recording.kernel);
   recording.core.apply_to(machine);
+  machine.start = recording.start.state(source);
   RecordOptions options =
       record_options(command, machine.model, machine.machine ? &*machine.machine : nullptr);
   recording.registers.apply_to(options);
@@ -264,8 +266,10 @@ void add_record(CLI::App& app, CommandLine line) {
   add_sample_options(*command, c);
   add_file_options(*command, c);
   recording->model.add_to(*command);
+  recording->model.add_core_set_to(*command);
   recording->machine.add_to(*command);
   recording->core.add_to(*command);
+  recording->start.add_to(*command);
   recording->kernel.add_to(*command);
   recording->hardware.add_to(*command);
   recording->registers.add_to(*command, recording->model, recording->kernel);

@@ -119,6 +119,7 @@ void add_run(CLI::App& app, CommandLine line) {
                     "Stop every event that samples faster than perf_event_max_sample_rate until the next "
                     "tick, as a kernel does; those whose overflows send signals always are");
   options->model.add_to(*command);
+  options->model.add_core_set_to(*command);
   options->core.add_to(*command);
   options->kernel.add_to(*command);
   command->callback([options] { run_program(*options); });

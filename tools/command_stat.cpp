@@ -32,6 +32,7 @@ struct Counting {
   ModelOption model;
   MachineOption machine;
   CoreOption core;
+  StartOption start;
   KernelOption kernel;
   HardwareLog hardware;
   TraceOption trace;
@@ -68,6 +69,7 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   SessionOptions machine = counting.options;
   machine.kernel = result.kernel;
   counting.core.apply_to(machine);
+  machine.start = result.start;
   const bool watched = hardware.wanted() && result.runs.empty();
   auto source = trace.source(machine.core);
   if (!watched) leave_registers_out(*source, machine.core);
@@ -126,6 +128,7 @@ void run_stat(Counting& counting, const CLI::App& app) {
   StatResult result{
       .command = &command, .title = counting.trace.title(), .model = &model, .machine = machine};
   result.kernel = counting.kernel.kernel();
+  result.start = counting.start.state(counting.trace);
   result.metrics = wanted_metrics(command, model);
   StatOutput output(command);
   if (command.verbose) print_to(stderr, events_text(options.events));
@@ -208,8 +211,10 @@ void add_stat(CLI::App& app, CommandLine line) {
   add_printing_options(*command, counting->command);
   counting->hardware.add_to(*command);
   counting->model.add_to(*command);
+  counting->model.add_core_set_to(*command);
   counting->machine.add_to(*command);
   counting->core.add_to(*command);
+  counting->start.add_to(*command);
   counting->kernel.add_to(*command);
   add_other_perf_options(*command);
   counting->trace.add_to(*command);

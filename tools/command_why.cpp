@@ -5,6 +5,7 @@
 
 #include "annotate/resolver.h"
 #include "base/suggest.h"
+#include "core_option.h"
 #include "model_option.h"
 #include "output.h"
 #include "trace_option.h"
@@ -22,6 +23,7 @@ struct WhyCommand {
   std::optional<std::string> html;
   bool json = false, quiet = false;
   ModelOption model;
+  StartOption start;
   TraceOption trace;
 };
 
@@ -42,13 +44,14 @@ void run_why(WhyCommand& command, const CLI::App& app) {
   if (command.html) check_output_name(*command.html, command.trace.inputs(), "--html");
   if (command.syntax == "intel") command.options.syntax = annotate::Syntax::intel;
   const CpuModel model = command.model.model();
+  const StartState start = command.start.state(command.trace);
   const why::Collection collection =
       replay_whole(command.trace, command.quiet, [&](trace::Source& source, const why::OnProgress& progress) {
-        return why::collect(source, model, command.options.jit_directory.string(), progress);
+        return why::collect(source, model, command.options.jit_directory.string(), progress, start);
       });
   why::Report report = why::make_report(collection, command.options);
   report.title = command.trace.title();
-  report.model = std::string(model.name);
+  report.setting = why::setting_of(model, start);
   if (const int signal = command.trace.ending_signal(); signal != 0)
     report.notes.emplace_back("ended by a signal: this is of the part up to there");
   for (const std::string& note : report.notes) complain(fmt::format("{}: {}", report.title, note));
@@ -93,6 +96,8 @@ void add_why(CLI::App& app, CommandLine line) {
       ->capture_default_str();
   command->add_flag("-q,--quiet", why_command->quiet, "Show no progress");
   why_command->model.add_to(*command);
+  why_command->model.add_core_set_to(*command);
+  why_command->start.add_to(*command);
   why_command->trace.add_to(*command);
   command->add_option("symbol,-S,--symbol", why_command->symbol,
                       "Function to show with its lines and instructions (with '-- CMD': by --symbol)");

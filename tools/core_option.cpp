@@ -26,6 +26,22 @@ void CoreOption::apply_to(SessionOptions& options) const {
 
 CoreLevel CoreOption::level() const { return value_or_fail(parse_core(name_)).level; }
 
+void StartOption::add_to(CLI::App& command) {
+  command
+      .add_option("--start", name_,
+                  "What caches, TLBs and predictors hold at first: cold (nothing) or warm (what a run of the "
+                  "same trace leaves there, which is replayed twice)")
+      ->option_text("HOW")
+      ->capture_default_str();
+}
+
+StartState StartOption::state(const TraceOption& trace) const {
+  const StartState state = value_or_fail(find_start_state(name_));
+  if (state == StartState::warm && trace.is_live())
+    throw CommandError("--start warm: replays a trace twice; --save-trace keeps that of the program");
+  return state;
+}
+
 void leave_registers_out(trace::Source& source, CoreLevel level) {
   if (!has_caches(level)) source.leave_out(trace::Detail::registers);
 }

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "pmusim/session/session.h"
+#include "trace_option.h"
 
 namespace pmusim::tools {
 
@@ -21,6 +22,17 @@ class CoreOption {
  private:
   std::string name_{name_of(CoreLevel::interval)};
   bool exact_ = false;
+};
+
+/// --start cold|warm, as the commands that replay a whole trace take it.
+class StartOption {
+ public:
+  void add_to(CLI::App& command);
+  /// Ends the command on another word, and where the trace cannot be read twice.
+  StartState state(const TraceOption& trace) const;
+
+ private:
+  std::string name_{name_of(StartState::cold)};
 };
 
 /// Leaves the registers of a replay out that nobody samples, unless its core asks for them: the whole core

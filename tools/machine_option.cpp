@@ -141,7 +141,7 @@ void MachineOption::apply_to(SessionOptions& options, const ModelOption& model) 
       is_file && !std::filesystem::exists(machine_) && machine_.find('/') == std::string::npos;
   Topology machine =
       value_or_fail(is_file && !is_short_form ? machine_of_file(machine_) : parse_machine(machine_));
-  for (CpuModel& type : machine.types) model.set_policies(type);
+  for (CpuModel& type : machine.types) model.change(type);
   options.model = machine.types.front();
   options.machine = std::move(machine);
   options.schedule = schedule_;

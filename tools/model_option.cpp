@@ -5,6 +5,7 @@
 
 #include "cpu/model_names.h"
 #include "output.h"
+#include "pmusim/cpu/core_parameters.h"
 
 namespace pmusim::tools {
 
@@ -18,16 +19,25 @@ void ModelOption::add_to(CLI::App& command) {
       ->allow_extra_args(false);
 }
 
+void ModelOption::add_core_set_to(CLI::App& command) {
+  command
+      .add_option("--core-set", core_sets_,
+                  "Change the core: sizes, widths, latencies, predictors, rules, as L2=2MiB,rob=512; 'pmusim "
+                  "models --parameters' lists them")
+      ->option_text("NAME=VALUE,...")
+      ->allow_extra_args(false);
+}
+
 CpuModel ModelOption::model() const {
   CpuModel model = value_or_fail(find_cpu_model(name_));
   if (const ModelAlias* const alias = find_model_alias(name_); alias != nullptr && !alias->e_core.empty())
     print_to(stderr, fmt::format("{}: this is its P core, {}; its E core is --model {}\n", name_,
                                  alias->model, alias->e_core));
-  set_policies(model);
+  change(model);
   return model;
 }
 
-void ModelOption::set_policies(CpuModel& model) const {
+void ModelOption::change(CpuModel& model) const {
   for (const std::string& policy : policies_) {
     const std::size_t equals = policy.find('=');
     if (equals == std::string::npos)
@@ -35,6 +45,9 @@ void ModelOption::set_policies(CpuModel& model) const {
     static_cast<void>(
         value_or_fail(set_policy(model.policies, policy.substr(0, equals), policy.substr(equals + 1))));
   }
+  for (const std::string& list : core_sets_)
+    if (const auto chosen = set_core_parameters(model.core, list); !chosen.ok())
+      throw CommandError(fmt::format("--core-set {}: {}", list, chosen.error().message));
 }
 
 }  // namespace pmusim::tools

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "cpu/model_facts.h"
+#include "pmusim/cpu/core_parameters.h"
 
 namespace pmusim::tools {
 namespace {
@@ -24,19 +25,6 @@ constexpr std::array origins{FactOrigin::dumped,  FactOrigin::logged, FactOrigin
                              FactOrigin::inferred};
 constexpr std::array page_sources{FactSource::measured, FactSource::cpuid,    FactSource::published,
                                   FactSource::compiler, FactSource::recalled, FactSource::inferred};
-
-/// The numbers of the model's core with those of the product in their places.
-std::vector<CoreNumber> numbers_of(const CpuModel& model) {
-  std::vector<CoreNumber> numbers(model.core.numbers.begin(), model.core.numbers.end());
-  for (const CoreNumber& own : model.core.product_numbers) {
-    const auto same = std::ranges::find(numbers, own.name, &CoreNumber::name);
-    if (same == numbers.end())
-      numbers.push_back(own);
-    else
-      *same = own;
-  }
-  return numbers;
-}
 
 std::string number_text(const CoreNumber& number) {
   if (number.cache == nullptr) return fmt::format("{} {}", number.name, number.value);
@@ -73,7 +61,7 @@ std::string overview(const std::vector<const CpuModel*>& models) {
     const auto guessed = [&](const ModelFact& fact) {
       return has(fact) && fact.origin_of(model->name) == FactOrigin::inferred;
     };
-    const std::vector<CoreNumber> numbers = numbers_of(*model);
+    const std::vector<CoreNumber> numbers = core_numbers(*model);
     const auto unsure = [](const CoreNumber& n) {
       return n.source == FactSource::inferred || n.source == FactSource::recalled;
     };
@@ -91,7 +79,7 @@ std::string section(const CpuModel& model) {
   for (const ModelFact& fact : model_facts())
     if (const std::string value = fact.value(model); !value.empty())
       text += fmt::format("| {} | {} | {} |\n", fact.name, value, name_of(fact.origin_of(model.name)));
-  const std::vector<CoreNumber> numbers = numbers_of(model);
+  const std::vector<CoreNumber> numbers = core_numbers(model);
   for (const FactSource source : page_sources) {
     std::string list;
     for (const CoreNumber& number : numbers)

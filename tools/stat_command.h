@@ -60,6 +60,7 @@ struct StatResult {
   const CpuModel* model = nullptr;
   const Topology* machine = nullptr;  ///< null: one CPU
   perf::Kernel kernel = perf::default_kernel;
+  StartState start = StartState::cold;
   std::vector<const Metric*> metrics;
   std::vector<StatReport> runs;
   int cut_by = 0;  ///< the signal that ended the last run before its end: its counts are partial

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "csv.h"
 #include "interrupts.h"
+#include "pmusim/cpu/core_parameters.h"
 #include "stat_values.h"
 
 namespace pmusim::tools {
@@ -185,6 +186,9 @@ std::string json_document(const StatResult& result) {
                                   {"partial", result.cut_by != 0},
                                   {"events", events_of_runs(result.runs)}};
   if (result.machine != nullptr) document["machine"] = result.machine->name;
+  if (result.start != StartState::cold) document["start"] = name_of(result.start);
+  if (const std::string chosen = chosen_core_parameters(*result.model); !chosen.empty())
+    document["core_set"] = chosen;
   for (const CpuTotals& cpu : run.cpus)
     document["cpus"].push_back({{"cpu", cpu.cpu}, {"events", events_in_json(cpu.events)}});
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

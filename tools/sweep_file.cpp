@@ -11,6 +11,7 @@
 #include <set>
 
 #include "json_file.h"
+#include "pmusim/cpu/core_parameters.h"
 #include "pmusim/trace/reader.h"
 
 namespace pmusim::tools {
@@ -22,7 +23,8 @@ namespace {
 
 constexpr std::size_t most_jobs = 100'000;
 
-constexpr std::array<std::string_view, 5> known_keys{"traces", "models", "events", "metrics", "core"};
+constexpr std::array<std::string_view, 7> known_keys{"traces", "models", "events",   "metrics",
+                                                     "core",   "start",  "core_sets"};
 
 JsonFile parse_sweep(const std::string& path) {
   JsonFile file = JsonFile::read(path);
@@ -122,6 +124,54 @@ CoreLevel core(const JsonFile& file) {
   return *level;
 }
 
+StartState start(const JsonFile& file) {
+  const auto found = file.content.find("start");
+  if (found == file.content.end()) return StartState::cold;
+  if (!found->is_string()) file.refuse("\"start\": expected a string");
+  const auto state = find_start_state(found->get<std::string>());
+  if (!state.ok()) file.refuse(fmt::format("\"start\": {}", state.error().message));
+  return *state;
+}
+
+/// Changes of the core by name. Where there are none: one that changes nothing and has no name.
+std::vector<NamedText> core_sets(const JsonFile& file) {
+  const auto found = file.content.find("core_sets");
+  if (found == file.content.end()) return {{}};
+  if (!found->is_object() || found->empty())
+    file.refuse("\"core_sets\": expected an object of names and what they change, with one at least");
+  std::vector<NamedText> sets;
+  for (const auto& [name, list] : found->items()) {
+    if (!list.is_string())
+      file.refuse(fmt::format("\"core_sets\": \"{}\": expected a string as stat --core-set takes it", name));
+    sets.push_back({plain_name(file, name), list.get<std::string>()});
+  }
+  return sets;
+}
+
+/// "icelake+large": a model with a change.
+struct ChangedModel {
+  std::string name;
+  CpuModel model;
+  std::string core_set;
+};
+
+ChangedModel changed(const JsonFile& file, const std::string& name, const NamedText& set) {
+  ChangedModel made{name, value_or_fail(find_cpu_model(name)), set.text};
+  if (!set.name.empty()) made.name += '+' + set.name;
+  if (set.text.empty()) return made;
+  if (const auto done = set_core_parameters(made.model.core, set.text); !done.ok())
+    file.refuse(fmt::format("\"core_sets\": \"{}\" on {}: {}", set.name, name, done.error().message));
+  return made;
+}
+
+std::vector<ChangedModel> models_of(const JsonFile& file) {
+  const std::vector<NamedText> sets = core_sets(file);
+  std::vector<ChangedModel> models;
+  for (const std::string& name : strings(file, "models"))
+    for (const NamedText& set : sets) models.push_back(changed(file, name, set));
+  return models;
+}
+
 u64 size_of(const std::string& path) {
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
@@ -139,20 +189,22 @@ u64 instructions_of(const std::string& path) {
 struct SweepPlace {
   NamedText trace;
   u64 trace_bytes, instructions;
-  std::string model_name;
-  CpuModel model;
+  ChangedModel model;
   CoreLevel core;
+  StartState start;
 
   SweepJob job(const NamedText& set, EventList list, std::vector<const Metric*> metrics = {}) const {
     return {.trace_name = trace.name,
             .trace_path = trace.text,
-            .model_name = model_name,
+            .model_name = model.name,
+            .core_set = model.core_set,
             .set_name = set.name,
             .events = set.text,
             .trace_bytes = trace_bytes,
             .instructions = instructions,
-            .model = model,
+            .model = model.model,
             .core = core,
+            .start = start,
             .list = std::move(list),
             .metrics = std::move(metrics)};
   }
@@ -163,21 +215,23 @@ struct SweepPlace {
 std::vector<SweepJob> read_sweep(const std::string& path) {
   const JsonFile file = parse_sweep(path);
   const std::vector<NamedText> all_traces = traces(file), sets = event_sets(file);
-  const std::vector<std::string> models = strings(file, "models");
+  const std::vector<ChangedModel> models = models_of(file);
   const NamedText metrics{std::string(metrics_set), metrics_of(file)};
   const CoreLevel level = core(file);
+  const StartState state = start(file);
   if (all_traces.size() * models.size() * (sets.size() + 1) > most_jobs)
     file.refuse(fmt::format("has more than {} jobs", most_jobs));
   std::vector<SweepJob> jobs;
   for (const NamedText& trace : all_traces) {
     const u64 bytes = size_of(trace.text), instructions = instructions_of(trace.text);
-    for (const std::string& name : models) {
-      const SweepPlace place{trace, bytes, instructions, name, value_or_fail(find_cpu_model(name)), level};
-      for (const NamedText& set : sets) jobs.push_back(place.job(set, list_of(file, set, place.model)));
+    for (const ChangedModel& changed_model : models) {
+      const SweepPlace place{trace, bytes, instructions, changed_model, level, state};
+      const CpuModel& model = place.model.model;
+      for (const NamedText& set : sets) jobs.push_back(place.job(set, list_of(file, set, model)));
       if (metrics.text.empty()) continue;
-      const auto wanted = value_or_fail(find_metrics(metrics.text, place.model, MissingEvents::kept));
-      const NamedText needed{metrics.name, metric_events(wanted, place.model)};
-      jobs.push_back(place.job(metrics, list_of(file, needed, place.model), wanted));
+      const auto wanted = value_or_fail(find_metrics(metrics.text, model, MissingEvents::kept));
+      const NamedText needed{metrics.name, metric_events(wanted, model)};
+      jobs.push_back(place.job(metrics, list_of(file, needed, model), wanted));
     }
   }
   return jobs;

@@ -8,6 +8,7 @@
 #include "command_error.h"
 #include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/start_state.h"
 #include "session/metrics.h"
 #include "sweep_events.h"
 
@@ -17,12 +18,14 @@ namespace pmusim::tools {
 /// here.
 struct SweepJob {
   std::string trace_name, trace_path;
-  std::string model_name;
+  std::string model_name;        ///< "icelake", or "icelake+large" with a change of that name
+  std::string core_set;          ///< of the change
   std::string set_name, events;  ///< as the file has them; of metrics their names
   u64 trace_bytes = 0;
   u64 instructions = 0;  ///< of the trace; 0 where it cannot be read
   CpuModel model;
   CoreLevel core = CoreLevel::interval;
+  StartState start = StartState::cold;
   EventList list;
   std::vector<const Metric*> metrics;  ///< of the set that they are
 

@@ -24,6 +24,8 @@ ordered_json job_json(const SweepJob& job) {
                     {"set", job.set_name},
                     {job.metrics.empty() ? "events" : "metrics", job.events}};
   if (job.core != SweepJob{}.core) json["core"] = name_of(job.core);
+  if (job.start != SweepJob{}.start) json["start"] = name_of(job.start);
+  if (!job.core_set.empty()) json["core_set"] = job.core_set;
   return json;
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/branch_outcome.h"
-#include "core/parameters.h"
+#include "pmusim/cpu/core_parameters.h"
 
 namespace pmusim {
 namespace {
@@ -29,14 +29,14 @@ bool jumps_within(const trace::Block& block) {
 }  // namespace
 
 Result<BlockCore, Error> BlockCore::simple(const CpuModel& model) {
-  if (auto checked = check_parameters(model.core); !checked.ok()) return Failure(checked.error());
+  if (auto checked = check_core_parameters(model.core); !checked.ok()) return Failure(checked.error());
   auto branches = BranchUnit::create(model.core);
   if (!branches.ok()) return Failure(branches.error());
   return BlockCore(model.core, schedule_simple, std::move(branches).value());
 }
 
 Result<BlockCore, Error> BlockCore::flat(const CpuModel& model) {
-  if (auto checked = check_parameters(model.core); !checked.ok()) return Failure(checked.error());
+  if (auto checked = check_core_parameters(model.core); !checked.ok()) return Failure(checked.error());
   return BlockCore(model.core, schedule_flat, std::nullopt);
 }
 

@@ -59,6 +59,8 @@ class BlockCore {
     for (u32 left = execution.instructions; left != 0; --left) sink(next(execution, cursor));
   }
 
+  /// Of a core that has run nothing yet: its predictors hold what they do there.
+  void warm_from(const BlockCore& before) { branches_ = before.branches_; }
   /// A signal enters its handler: the front end begins anew.
   void interrupt();
   /// As Core::obey_prediction_barriers.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/branch_outcome.h"
-#include "core/parameters.h"
+#include "pmusim/cpu/core_parameters.h"
 #include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
@@ -60,7 +60,7 @@ SignalSet CoreEngine::signals_of_branch(BranchKind kind, bool taken, Prediction 
 
 Result<CoreEngine, Error> CoreEngine::create(const CpuModel& model) {
   const CoreParameters core = with_prefetchers_off(model.core, model.policies.prefetchers_off);
-  if (auto checked = check_parameters(core); !checked.ok()) return Failure(checked.error());
+  if (auto checked = check_core_parameters(core); !checked.ok()) return Failure(checked.error());
   auto branches = BranchUnit::create(core);
   if (!branches.ok()) return Failure(branches.error());
   return CoreEngine(model, core, std::move(branches).value());
@@ -101,6 +101,12 @@ void CoreEngine::begin_lowered(const trace::BlockRun& block_run, const LoweredBl
   requests_.clear();
   transacted_.clear();
   unusual_.clear();
+}
+
+void CoreEngine::warm_from(const CoreEngine& before) {
+  branches_ = before.branches_;
+  front_end_.warm_from(before.front_end_);
+  memory_.warm_from(before.memory_);
 }
 
 void CoreEngine::interrupt() {

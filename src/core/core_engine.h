@@ -111,6 +111,8 @@ class CoreEngine {
   /// What is true of a branch because of how it went.
   static SignalSet signals_of_branch(BranchKind kind, bool taken, Prediction prediction);
 
+  /// Of a core that has run nothing yet: caches, TLBs and predictors hold what they do there.
+  void warm_from(const CoreEngine& before);
   void interrupt();
   void obey_prediction_barriers(u64 asked_for) { barriers_.obey(asked_for, branches_); }
 

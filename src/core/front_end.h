@@ -66,6 +66,11 @@ class FrontEnd {
   }
   /// A near branch was taken.
   void follow(u64 branch, u64 target);
+  /// The uop cache holds what it does there.
+  void warm_from(const FrontEnd& before) {
+    cache_ = before.cache_;
+    if (cache_) cache_->end_line();
+  }
   /// Delivery begins anew in `cycle`: fetch went wrong, or waited.
   void restart(u64 cycle);
 

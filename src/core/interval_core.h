@@ -58,6 +58,8 @@ class IntervalCore {
   /// The first instruction that retired in the cycle in which the execution ended.
   u32 first_of_last_cycle(const BlockExecution& execution) const;
 
+  /// As CoreEngine::warm_from.
+  void warm_from(const IntervalCore& before) { engine_.warm_from(before.engine_); }
   void interrupt() { engine_.interrupt(); }
   void obey_prediction_barriers(u64 asked_for) { engine_.obey_prediction_barriers(asked_for); }
   /// Instructions that can retire in one cycle: a pair in each slot.

@@ -57,6 +57,12 @@ class LoadStoreUnit {
   explicit LoadStoreUnit(const CoreParameters& parameters);
 
   MemoryHierarchy& hierarchy() { return hierarchy_; }
+  /// Caches, TLBs and predictors hold what they do there.
+  void warm_from(const LoadStoreUnit& before) {
+    hierarchy_ = before.hierarchy_;
+    hierarchy_.begin_again();
+    disambiguation_ = before.disambiguation_;
+  }
 
   /// The loads of an instruction that has some, whose operands are known in `cycle`: when all data are there.
   Loaded load(const DataAccesses& data, u64 cycle, Execution& execution) {

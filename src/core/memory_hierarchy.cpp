@@ -254,6 +254,15 @@ bool MemoryHierarchy::take_code(u64 address) {
   return true;
 }
 
+void MemoryHierarchy::begin_again() {
+  for (SetAssociative<Fill>* const cache : {&l1d_, &l2_}) cache->for_each([](Fill& fill) { fill = Fill(); });
+  std::ranges::fill(fill_buffers_, 0);
+  std::ranges::fill(prefetches_, 0);
+  for (BusySpan* const span :
+       {&loads_, &l1d_misses_, &l2_misses_, &l3_misses_, &full_, &ownership_, &code_, &data_reads_})
+    *span = BusySpan();
+}
+
 void MemoryHierarchy::flush(u64 address) {
   const u64 line = line_of(address);
   l1d_.erase(line);

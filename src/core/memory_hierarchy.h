@@ -61,6 +61,9 @@ class MemoryHierarchy {
   /// Whether L1I holds the line with this address, which leaves it: its bytes are written.
   bool take_code(u64 address);
 
+  /// Time begins again at 0: what is there stays, and what was under way has come.
+  void begin_again();
+
   /// CLFLUSH: the line with this address leaves every cache.
   void flush(u64 address);
 

@@ -53,6 +53,13 @@ class SetAssociative {
     return set[0].value;
   }
 
+  /// Calls `change(Value&)` for all that is there.
+  template <class Change>
+  void for_each(Change&& change) {
+    for (Entry& entry : entries_)
+      if (entry.key != ~u64{0}) change(entry.value);
+  }
+
   /// Takes a key out, if it is there.
   void erase(u64 key) {
     Entry* const set = first_of_set(key);

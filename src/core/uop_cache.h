@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "core/set_associative.h"
-#include "pmusim/cpu/model.h"
+#include "pmusim/cpu/core_parameters.h"
 
 namespace pmusim {
 
@@ -29,8 +29,6 @@ class UopCache {
   /// The next instruction begins a line: its predecessor was a taken branch, or microcode.
   void end_line() { window_ = ~u64{0}; }
 
-  static constexpr unsigned most_window_lines = 8;
-
  private:
   struct Present {};
   void begin_line(u64 ip);
@@ -43,7 +41,7 @@ class UopCache {
   unsigned used_ = 0;  // uops
   bool hit_ = false;
   // the lines of its window so far
-  std::array<u64, most_window_lines> keys_{};
+  std::array<u64, most_uop_cache_window_lines> keys_{};
   unsigned lines_of_window_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "core/block_core.h"
 #include "core/interval_core.h"
 #include "core/sampled_core.h"
+#include "core/warm_up.h"
 #include "pmu/block_runs.h"
 #include "session/engine.h"
 
@@ -29,6 +30,9 @@ class BlockEngine final : public Engine {
   void settle() override;
   void finish() override;
   void on_window(std::function<void(u64)> callback) override { on_window_ = std::move(callback); }
+  Result<Done, Error> warm_up(trace::Source& program, const std::function<bool()>& go_on) override {
+    return pmusim::warm_up(core_, program, go_on);
+  }
   void interrupt() override { core_.interrupt(); }
 
  private:

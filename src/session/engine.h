@@ -33,6 +33,9 @@ class Engine {
   /// Called behind each window of core `sampled`, with how many instructions it had, when the monitors know
   /// all of them; never at other levels.
   virtual void on_window(std::function<void(u64)>) {}
+  /// Before the first block: the core begins with what a run of the program leaves in caches, TLBs and
+  /// predictors. Asks now and then whether to go on. Errors: those of the program.
+  virtual Result<Done, Error> warm_up(trace::Source& program, const std::function<bool()>& go_on) = 0;
   /// A signal enters its handler.
   virtual void interrupt() = 0;
 };

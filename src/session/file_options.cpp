@@ -7,6 +7,7 @@
 #include <map>
 
 #include "events/sampling_pmus.h"
+#include "pmusim/cpu/core_parameters.h"
 #include "pmusim/trace/recorder.h"
 #include "pmusim/version.h"
 #include "session/monitor.h"
@@ -69,13 +70,20 @@ void describe(perfdata::Metadata& m, const Topology& machine) {
       m.caches.push_back(std::move(cache));
 }
 
+/// With what is not as usual.
+std::string description(const CpuModel& model, StartState start) {
+  const std::string chosen = chosen_core_parameters(model);
+  return fmt::format("pmusim {}{}{}{}", model.title, chosen.empty() ? "" : " with ", chosen,
+                     start == StartState::warm ? ", warm" : "");
+}
+
 perfdata::Metadata metadata(const Session& session, const RecordOptions& options) {
   const CpuModel& model = session.model();
   const perf::PmuCapabilities pmu = session.monitor().driver().capabilities();
   perfdata::Metadata m{.host_name = "pmusim",
                        .os_release = std::string(perf::name_of(session.kernel())),
                        .version = std::string(version),
-                       .cpu_description = fmt::format("pmusim {}", model.title),
+                       .cpu_description = description(model, session.start()),
                        .cpuid = fmt::format("{},{},{},{}", cpuid_name(model.vendor), model.family,
                                             model.model, model.stepping),
                        .total_memory_kib = memory_kib,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "pmusim/session/session.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 #include <vector>
@@ -63,6 +65,8 @@ class Session::State {
   std::function<void(Progress)> on_progress;
 
  private:
+  Result<Done, Error> warm_up();
+  Result<Done, Error> replay();
   Result<trace::NextItem, Error> next_item();
   void take(const trace::Item& item);
   void finish();
@@ -158,7 +162,29 @@ Result<trace::NextItem, Error> Session::State::next_item() {
   return trace_->next();
 }
 
+Result<Done, Error> Session::State::warm_up() {
+  if (options_.start == StartState::cold) return Done{};
+  const auto go_on = [this] {
+    if (on_progress) on_progress({0, trace_->length().value_or(0)});
+    return !stopped;
+  };
+  for (const auto& engine : engines_) {
+    if (engine == nullptr || stopped) continue;
+    auto program = trace_->again();
+    if (!program.ok()) return Failure(program.error());
+    if (auto warmed = engine->warm_up(**program, go_on); !warmed.ok()) return warmed;
+  }
+  return Done{};
+}
+
 Result<Done, Error> Session::State::run() {
+  const auto warmed = warm_up();
+  if (warmed.ok()) return replay();
+  finish();
+  return warmed;
+}
+
+Result<Done, Error> Session::State::replay() {
   constexpr u64 report_every = 1 << 18;  // who is asked to end does so within a second
   u64 next_report = report_every;
   while (true) {
@@ -217,6 +243,9 @@ Result<Session, Error> Session::open(const std::string& trace_path, SessionOptio
 Result<Session, Error> Session::open(std::unique_ptr<trace::Source> source, SessionOptions options) {
   auto engines = make_engines(options, source->contents());
   if (!engines.ok()) return Failure(engines.error());
+  if (options.start == StartState::warm)
+    if (const auto again = source->again(); !again.ok())
+      return Failure(Error(fmt::format("a warm start: {}", again.error().message)));
   if (!has_caches(options.core) && !options.call_stacks) source->leave_out(trace::Detail::addresses);
   auto state = std::make_unique<State>(std::move(source), std::move(options), std::move(engines).value());
   if (const auto begun = state->begin(); !begun.ok()) return Failure(begun.error());
@@ -244,6 +273,7 @@ const Topology* Session::machine() const {
 }
 u32 Session::first_thread() const { return state_->first_thread(); }
 perf::Kernel Session::kernel() const { return state_->options().kernel; }
+StartState Session::start() const { return state_->options().start; }
 const trace::Source& Session::trace() const { return state_->trace(); }
 
 Result<perf::Event*, KernelError> Session::open_event(const perf::Attr& attr, perf::Event* leader) {

@@ -179,6 +179,18 @@ void Reader::leave_out(Detail detail) {
 
 void Reader::decode_ahead() { impl_->ahead = !impl_->contents.extended; }
 
+Result<std::unique_ptr<Source>, Error> Reader::again() const {
+  if (impl_->comes_through_pipe()) return Source::again();
+  auto reader = open(impl_->file.path());
+  if (!reader.ok()) return Failure(reader.error());
+  if (const u64 first = impl_->beginning.instruction(); first != 0)
+    if (auto begun = reader->begin_at(first); !begun.ok()) return Failure(begun.error());
+  reader->impl_->wanted = impl_->wanted;
+  reader->impl_->wanted_streams = impl_->wanted_streams;
+  reader->impl_->ahead = impl_->ahead;
+  return std::unique_ptr<Source>(std::make_unique<Reader>(std::move(reader).value()));
+}
+
 // What is decoded already is delivered with as little as possible in between.
 Result<NextItem, Error> Reader::next() {
   if (impl_->tells_ready()) return impl_->tell_ready();

@@ -319,8 +319,9 @@ std::vector<CountedInstruction> merged(std::vector<CountedInstruction> all) {
 }  // namespace
 
 Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
-                                  const std::string& jit_directory, const OnProgress& on_progress) {
-  auto core = IntervalCore::create(model, source.contents());
+                                  const std::string& jit_directory, const OnProgress& on_progress,
+                                  StartState state) {
+  auto core = core_for(source, model, state, on_progress);
   if (!core.ok()) return Failure(core.error());
   Collection collection;
   collection.width = model.core.issue_width;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/interval_core.h"
+#include "pmusim/cpu/start_state.h"
 #include "pmusim/trace/source.h"
 #include "symbols/address_space.h"
 #include "why/control_flow.h"
@@ -81,11 +82,12 @@ struct Collection {
 /// How far a replay has come, in instructions. False ends it.
 using OnProgress = std::function<bool(u64 done)>;
 
-/// Replays a trace on a model's core, without a PMU: nothing is sampled, everything is counted.
+/// Replays a trace on a model's core, cold or warm, without a PMU: nothing is sampled, everything is counted.
 /// `jit_directory` is where JIT compilers leave perf-PID.map. Errors: parameters that make no machine; a
 /// damaged trace, with file and offset.
 Result<Collection, Error> collect(trace::Source& source, const CpuModel& model,
-                                  const std::string& jit_directory, const OnProgress& on_progress);
+                                  const std::string& jit_directory, const OnProgress& on_progress,
+                                  StartState start = StartState::cold);
 
 }  // namespace pmusim::why
 

@@ -91,14 +91,11 @@ WhyJson json_of_loop(const Report& report, const Loop& loop) {
 }  // namespace
 
 std::string json_of(const Report& report, std::optional<u32> function) {
-  WhyJson json{{"trace", report.title},
-               {"model", report.model},
-               {"slots_per_cycle", report.width},
-               {"notes", report.notes},
-               {"total", json_of_counts(report.total)},
-               {"findings", WhyJson::array()},
-               {"loops", WhyJson::array()},
-               {"functions", WhyJson::array()}};
+  WhyJson json{
+      {"trace", report.title},     {"model", report.setting.model},         {"slots_per_cycle", report.width},
+      {"notes", report.notes},     {"total", json_of_counts(report.total)}, {"findings", WhyJson::array()},
+      {"loops", WhyJson::array()}, {"functions", WhyJson::array()}};
+  report.setting.add_to(json);
   for (const Finding& finding : report.findings)
     if (!function || report.lines[finding.line].function == *function)
       json["findings"].push_back(json_of_finding(report, finding));

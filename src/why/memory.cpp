@@ -246,8 +246,8 @@ bool SharedLine::is_shared_falsely() const {
 
 Result<MemoryCollection, Error> collect_memory(trace::Source& source, const CpuModel& model,
                                                const annotate::Options& options,
-                                               const OnProgress& on_progress) {
-  auto core = IntervalCore::create(model, source.contents());
+                                               const OnProgress& on_progress, StartState start) {
+  auto core = core_for(source, model, start, on_progress);
   if (!core.ok()) return Failure(core.error());
   MemoryCollector collector(std::move(core).value(), options);
   const auto passed = pass_on(

@@ -13,6 +13,7 @@
 #include "why/collector.h"
 #include "why/data_objects.h"
 #include "why/reuse.h"
+#include "why/setting.h"
 
 namespace pmusim::why {
 
@@ -69,10 +70,11 @@ struct MemoryCollection {
 };
 inline constexpr u64 stretch_instructions = 1'000'000, line_bytes = 64;
 
-/// Replays a trace on a model's core, and looks at every access. Errors as collect().
+/// Replays a trace on a model's core, cold or warm, and looks at every access. Errors as collect().
 Result<MemoryCollection, Error> collect_memory(trace::Source& source, const CpuModel& model,
                                                const annotate::Options& options,
-                                               const OnProgress& on_progress);
+                                               const OnProgress& on_progress,
+                                               StartState start = StartState::cold);
 
 struct MemoryReport {
   struct Row {
@@ -91,7 +93,8 @@ struct MemoryReport {
     std::vector<std::string> places;  ///< of each user's instruction: "loops.c:12", or a function
     std::string sentence;
   };
-  std::string title, model;
+  std::string title;
+  Setting setting;
   std::vector<Row> functions, lines, objects;  ///< by cycles of loads
   std::vector<Sharing> sharing;
   std::vector<std::string> notes;

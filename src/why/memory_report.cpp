@@ -172,9 +172,9 @@ class MemoryPrinter {
 
   std::string print() {
     const AccessCounts& total = collection_.total;
-    text_ =
-        fmt::format("{} on {}: {} loads, {} stores, {} cycles from dispatch of loads to their data\n",
-                    printable(report_.title), report_.model, total.loads(), total.stores, total.load_cycles);
+    text_ = fmt::format("{} on {}: {} loads, {} stores, {} cycles from dispatch of loads to their data\n",
+                        printable(report_.title), report_.setting.text(), total.loads(), total.stores,
+                        total.load_cycles);
     print_sources();
     print_rows("Functions", "Function", report_.functions,
                [](const Row& row) { return fmt::format("{} ({})", row.name, base_name(row.module)); });
@@ -327,7 +327,7 @@ std::string memory_text_of(const MemoryCollection& collection, const MemoryRepor
 
 std::string memory_json_of(const MemoryCollection& collection, const MemoryReport& report) {
   MemoryJson json{{"trace", report.title},
-                  {"model", report.model},
+                  {"model", report.setting.model},
                   {"notes", report.notes},
                   {"instructions", collection.instructions_retired},
                   {"total", json_of_accesses(collection.total)},
@@ -337,6 +337,7 @@ std::string memory_json_of(const MemoryCollection& collection, const MemoryRepor
                   {"objects", MemoryJson::array()},
                   {"sharing", MemoryJson::array()},
                   {"working_set", json_of_working_set(collection.reuse)}};
+  report.setting.add_to(json);
   for (std::size_t n = 0; n < data_sources; ++n)
     json["latency"][std::string(name_of(static_cast<CacheLevel>(n)))] =
         json_of_buckets(collection.latency[n]);

@@ -85,7 +85,7 @@ annotate::Report profile_of(const Collection& collection, std::span<const Column
 std::string html_of(const Collection& collection, const Report& report, const annotate::Options& options) {
   annotate::Report page = profile_of(collection, page_columns(collection.total), options);
   page.input = report.title;
-  page.cpu = report.model;
+  page.cpu = report.setting.text();
   page.notes.insert(page.notes.begin(), report.notes.begin(), report.notes.end());
   const std::string why = page_json_of(report);
   return annotate::page_of(page, {.why = why});

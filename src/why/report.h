@@ -10,6 +10,7 @@
 
 #include "pmusim/annotate/analyze.h"
 #include "why/collector.h"
+#include "why/setting.h"
 
 namespace pmusim::why {
 
@@ -86,7 +87,8 @@ struct Finding {
 
 /// Where the cycles of a replay went, and why.
 struct Report {
-  std::string title, model;
+  std::string title;
+  Setting setting;
   unsigned width = 1;  ///< slots in a cycle
   Counts total;
   std::vector<Function> functions;  ///< by cycles

@@ -52,7 +52,7 @@ class Printer {
   void print_head() {
     const u64 cycles = report_.total[Column::cycles], instructions = report_.total[Column::instructions];
     text_ += fmt::format("{} on {}: {} cycles, {} instructions, {:.2f} instructions per cycle\n",
-                         printable(report_.title), report_.model, cycles, instructions,
+                         printable(report_.title), report_.setting.text(), cycles, instructions,
                          ratio(instructions, cycles));
   }
 

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_SRC_WHY_TRACE_PASS_H
 #define PMUSIM_SRC_WHY_TRACE_PASS_H
 
+#include "core/warm_up.h"
 #include "pmusim/base/error.h"
 #include "pmusim/trace/source.h"
 #include "why/collector.h"
@@ -29,6 +30,19 @@ Result<Done, Error> pass_on(trace::Source& source, const OnProgress& on_progress
     if (on_progress && !on_progress(done)) return Done{};
     next_report = done + report_every;
   }
+}
+
+/// The core that a trace is replayed on, cold or warm. Errors: parameters that make no machine; a trace that
+/// cannot be read again.
+inline Result<IntervalCore, Error> core_for(const trace::Source& source, const CpuModel& model,
+                                            StartState start, const OnProgress& on_progress) {
+  auto core = IntervalCore::create(model, source.contents());
+  if (!core.ok() || start == StartState::cold) return core;
+  auto program = source.again();
+  if (!program.ok()) return Failure(program.error());
+  const auto go_on = [&] { return !on_progress || on_progress(0); };
+  if (auto warmed = warm_up(*core, **program, go_on); !warmed.ok()) return Failure(warmed.error());
+  return core;
 }
 
 }  // namespace pmusim::why

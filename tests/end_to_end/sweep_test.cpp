@@ -122,7 +122,7 @@ TEST_F(Sweep, SaysWhatInTheFileIsWrong) {
   EXPECT_THAT(refused("{"), HasSubstr(begin + "is not JSON: line 1, column 2: "));
   EXPECT_EQ(refused("[]"), begin + "expected an object with \"traces\", \"models\" and \"events\"\n");
   EXPECT_EQ(refused(R"({"trace": []})"),
-            begin + "\"trace\": expected one of traces, models, events, metrics, core\n");
+            begin + "\"trace\": expected one of traces, models, events, metrics, core, start, core_sets\n");
   EXPECT_EQ(refused(R"({"traces": []})"),
             begin + "\"traces\": expected a list of strings, with one at least\n");
   EXPECT_EQ(

@@ -10,6 +10,7 @@
 #include "pmusim/base/error.h"
 #include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/start_state.h"
 #include "pmusim/cpu/topology.h"
 #include "pmusim/driver/options.h"
 #include "pmusim/driver/statistics.h"
@@ -50,6 +51,9 @@ struct SessionOptions {
   driver::DriverOptions driver;
   CoreLevel core = CoreLevel::interval;
   CoreWindows windows;  ///< of core `sampled`
+  /// What the core holds at first; of a `machine`, every core. `warm` takes a pass over the program before
+  /// the replay, which must come from a source that can be read again (a file can).
+  StartState start = StartState::cold;
   Stepping stepping = Stepping::blocks;
   /// Calls and returns of the program are kept account of, and call chains of samples (CALLCHAIN) are made of
   /// them: exact, and without frame pointers.
@@ -77,8 +81,9 @@ struct TimeSpan {
 class Session {
  public:
   /// Errors: the trace cannot be read; the model's parameters make no machine; a core level other than
-  /// `interval` for a trace with recorded time; windows that are none, or on a machine of many CPUs; for a
-  /// machine of many CPUs, a trace that begins otherwise than with a process.
+  /// `interval` for a trace with recorded time; windows that are none, or on a machine of many CPUs; a warm
+  /// start of a program that can be read once only; for a machine of many CPUs, a trace that begins otherwise
+  /// than with a process.
   static Result<Session, Error> open(const std::string& trace_path, SessionOptions options);
   /// Of a program that comes from elsewhere.
   static Result<Session, Error> open(std::unique_ptr<trace::Source> source, SessionOptions options);
@@ -104,6 +109,7 @@ class Session {
   /// The program's first thread, where there is a machine: events can be opened on it before run().
   u32 first_thread() const;
   perf::Kernel kernel() const;
+  StartState start() const;
   const trace::Source& trace() const;
 
   /// Opens an event that counts all of the program, on CPU 0 for every task. Refuses, beside what the perf

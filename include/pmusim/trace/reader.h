@@ -61,6 +61,8 @@ class Reader final : public Source {
   /// The next item, nothing at the end of the trace. Errors: damaged or truncated chunk, with file offset.
   Result<NextItem, Error> next() override;
   void leave_out(Detail detail) override;
+  /// With what was left out, and how it is decoded. Errors: as open(), if the file is not what it was.
+  Result<std::unique_ptr<Source>, Error> again() const override;
   std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
 
  private:

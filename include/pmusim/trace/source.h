@@ -2,6 +2,7 @@
 #ifndef PMUSIM_TRACE_SOURCE_H
 #define PMUSIM_TRACE_SOURCE_H
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -83,6 +84,11 @@ class Source : public Program {
   /// Nobody is going to look at it: runs may come without, as if the source had none. Registers come all
   /// the same where extended ones are. Before the first next().
   virtual void leave_out(Detail) {}
+
+  /// The same program from where this source began, to be read beside it. Errors: it can be read once.
+  virtual Result<std::unique_ptr<Source>, Error> again() const {
+    return Failure(Error("the program can be read once; a trace in a file can be read again"));
+  }
 };
 
 }  // namespace pmusim::trace

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#include "pmusim/cpu/start_state.h"
+
+#include <fmt/format.h>
+
+namespace pmusim {
+
+std::string_view name_of(StartState start) { return start == StartState::warm ? "warm" : "cold"; }
+
+Result<StartState, Error> find_start_state(std::string_view name) {
+  for (const StartState start : {StartState::cold, StartState::warm})
+    if (name_of(start) == name) return start;
+  return Failure(Error(fmt::format("there is no start '{}': 'cold' and 'warm' are", name)));
+}
+
+}  // namespace pmusim
