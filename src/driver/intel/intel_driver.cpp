@@ -247,6 +247,10 @@ void IntelDriver::read(Event& event) {
     drain_branch_trace();
     return;
   }
+  if (counts_from_records(event) && perf::has(options_.kernel, change::snapshots_as_in_7_3)) {
+    drain(DrainTrigger::read, nullptr);
+    return;
+  }
   if (has_flag(event, driver_flag::TOPDOWN)) {
     while_stopped([&] {
       if (counts_from_records(event)) drain(DrainTrigger::read, nullptr);
@@ -256,9 +260,7 @@ void IntelDriver::read(Event& event) {
   }
   const bool reloads = has_flag(event, pebs_flag::AUTO_RELOAD);
   if (reloads || counts_from_records(event)) drain(DrainTrigger::read, nullptr);
-  const bool from_records_alone =
-      counts_from_records(event) && perf::has(options_.kernel, change::snapshots_as_in_7_3);
-  if (!reloads && !from_records_alone) update(event);
+  if (!reloads) update(event);
 }
 
 /// Slots have brought their metrics with them.
