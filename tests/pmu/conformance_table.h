@@ -230,9 +230,9 @@ inline const std::vector<Row> capabilities = {
     {cores_of_icl, 0x345, 1, 1, Kind::constant, nothing, 0xF4C5},
     {{spr}, 0x345, 1, 1, Kind::constant, nothing, 0xF4FF},
     {{gnr}, 0x345, 1, 1, Kind::constant, nothing, 0x2F5FF},
-    // hybrids: no PERF_METRICS, which the E core lacks
-    {{glc}, 0x345, 1, 1, Kind::constant, nothing, 0x74FF},
+    {{glc}, 0x345, 1, 1, Kind::constant, nothing, 0xF4FF},
     {{grt}, 0x345, 1, 1, Kind::constant, nothing, 0x174FF},
+    // Meteor Lake's P core shows no PERF_METRICS, though it has it (erratum RPL018)
     {{rwc, cmt, srf, arl_e}, 0x345, 1, 1, Kind::constant, nothing, 0x275FF},
     {{arl_p}, 0x345, 1, 1, Kind::constant, nothing, 0x2F5FF},
     {{lnc}, 0x345, 1, 1, Kind::constant, nothing, 0x2F6FF},

@@ -120,8 +120,9 @@ CpuModel emeraldrapids() {
   return m;
 }
 
-/// Golden Cove as the P core of Alder Lake: leaf 0AH and PERF_CAPABILITIES show what it shares with
-/// Gracemont.
+/// Golden Cove as the P core of Alder Lake: leaf 0AH shows what it shares with Gracemont. So does
+/// PERF_CAPABILITIES, but for metrics: the erratum that clears its bit 15 is of Raptor Lake and Meteor Lake
+/// (RPL018), and Linux 7.3 takes it as it reads here.
 CpuModel goldencove() {
   CpuModel m = sapphirerapids();
   m.name = "goldencove";
@@ -132,7 +133,7 @@ CpuModel goldencove() {
   m.native_model_id = 1;
   m.package_view = CommonView{.gp_counters = 0x3F, .fixed_counters = 0x7, .arch_events = 0x7F};
   m.arch_events_length = 7;
-  m.perf_capabilities = 0x74FF;
+  m.perf_capabilities = 0xF4FF;
   m.rtm = m.hle = false;
   m.xcr0 = 0x207;
   m.xss = 0xD900;
