@@ -6,7 +6,7 @@ set(pmusim_full_packages "Zydis 4" "Threads")
 set(pmusim_full_modules "ZSTD libzstd" "ZLIB zlib" "LZMA liblzma" "ELF libelf" "DW libdw")  # of pkg-config
 set(pmusim_full_libraries pfm ipt)  # which neither CMake nor pkg-config knows
 set(pmusim_command_packages "CLI11 2" "nlohmann_json 3")
-set(pmusim_command_modules "SECCOMP libseccomp" "SQLITE sqlite3")
+set(pmusim_command_modules "SECCOMP libseccomp" "SQLITE sqlite3" "NCURSES ncursesw")
 set(pmusim_python_packages "pybind11 2.10")
 set(pmusim_tests_packages "GTest")
 set(pmusim_benchmarks_packages "benchmark")

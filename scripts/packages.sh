@@ -16,13 +16,13 @@
 set -euo pipefail
 
 compile="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
-  libelf-dev libdw-dev libseccomp-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev"
+  libelf-dev libdw-dev libseccomp-dev libsqlite3-dev libncurses-dev libcli11-dev nlohmann-json3-dev"
 quickstart="$compile linux-perf qemu-user"
 # A bare Debian lacks what CPack looks into programs with.
 deb="$compile pybind11-dev python3-dev dpkg-dev file"
 deb_test="lintian mmdebstrap python3"
 build="$quickstart libgtest-dev libgmock-dev libbenchmark-dev pybind11-dev python3-dev"
-test="git man-db mandoc zsh strace fakeroot dpkg-dev file binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
+test="git man-db tmux mandoc zsh strace fakeroot dpkg-dev file binutils bolt-16 llvm-16 liblua5.4-dev autofdo jq libc6-dbg
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
   python3-numpy python3-matplotlib python3-pandas python3-venv mypy strace libpapi-dev msr-tools slurmctld slurmd slurm-client munge"
 # Large ones, without which few tests are skipped.

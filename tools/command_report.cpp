@@ -8,6 +8,7 @@
 #include "output.h"
 #include "pmusim/annotate/export.h"
 #include "profile_option.h"
+#include "report_browser.h"
 
 namespace pmusim::tools {
 
@@ -23,7 +24,7 @@ struct ReportCommand {
   std::string symbol_filter, call_graph = "none", separator, export_format, event;
   std::string output = "-";
   double percent_limit = 0;
-  bool children = false, no_children = false, header = false;
+  bool children = false, no_children = false, header = false, browse = false;
   bool counts = false, side_by_side = false;  // which the tables have in any case
 };
 
@@ -107,6 +108,15 @@ void run_export(ReportCommand& command) {
   write_page(command.output, file);
 }
 
+/// As perf: on a terminal, unless what was asked for is for text alone.
+bool is_browsed(const ReportCommand& command) {
+  if (command.browse) return true;
+  const bool of_text = command.profile.stdio || command.header || !command.separator.empty() ||
+                       command.call_graph != "none" || command.sort.size() > 1 ||
+                       command.profile.input == "-";
+  return !of_text && can_browse();
+}
+
 void run_report(ReportCommand& command) {
   if (!command.export_format.empty()) return run_export(command);
   if (command.output != "-" || !command.event.empty())
@@ -115,6 +125,7 @@ void run_report(ReportCommand& command) {
   const annotate::Report report = command.profile.report();
   print_notes(report);
   if (command.profile.print_other_than_text(report)) return;
+  if (is_browsed(command)) return browse(report, options);
   fmt::print("{}", annotate::ranking_text(report, options));
 }
 
@@ -165,6 +176,10 @@ void add_stack_options(CLI::App& command, ReportCommand* c) {
 
 void add_output_options(CLI::App& command, ReportCommand* c) {
   command.option_defaults()->group("Output");
+  command
+      .add_flag("--tui", c->browse,
+                "Browse on the terminal: what is done there anyway, unless --stdio or what only text has")
+      ->excludes("--stdio", "--html", "--json");
   command.add_option("-x,-t,--field-separator", c->separator,
                      "Text between fields instead of columns; '.' stands for it within names");
   command.add_flag("--header", c->header, "First print what the file says of the recording");

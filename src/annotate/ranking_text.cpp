@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
-
-#include "annotate/branch_counts.h"
-#include "annotate/percent.h"
+#include "annotate/ranking_table.h"
 #include "annotate/stack_text.h"
-#include "base/base_name.h"
 #include "base/printable.h"
-#include "colours.h"
 
 namespace pmusim::annotate {
 
 namespace {
-
-/// A field of a row, or the head of its column.
-struct Cell {
-  std::string text;
-  std::string_view gap = " ";  ///< before it, unless it is the first
-  int width = 0;               ///< least; negative: the text stands on the left
-  Colour colour = Colour::normal;
-};
-
-/// A row that may be left out, and the place of its symbol or module.
-struct RankedItem {
-  const Weights* weights = nullptr;
-  const Weights* with_callees = nullptr;  // of symbols, where there are call stacks
-  u32 symbol = nothing, module = nothing;
-  SourcePosition where;
-};
 
 class RankingPrinter {
  public:
@@ -39,7 +16,7 @@ class RankingPrinter {
 
   std::string print() {
     if (options_.header) print_recording();
-    print_head();
+    text_ += ranking_head(report_);
     for (const Ranking ranking : options_.rankings) print_ranking(ranking);
     return std::move(text_);
   }
@@ -52,225 +29,23 @@ class RankingPrinter {
     if (!report_.cpu.empty()) text_ += fmt::format("# cpudesc: {}\n", printable(report_.cpu));
   }
 
-  void print_head() {
-    for (const Event& event : report_.events)
-      text_ += fmt::format("# {}: {} samples, event count {}\n", printable(event.name), event.total.samples,
-                           event.total.period);
-    if (report_.totals.branch_stacks != 0)
-      text_ += fmt::format("# {} branch stacks with {} branches\n", report_.totals.branch_stacks,
-                           report_.totals.branch_entries);
-  }
-
   void print_ranking(Ranking ranking) {
-    switch (ranking) {
-      case Ranking::symbols:
-        return print_items(symbols(), {RankingField::module, RankingField::symbol});
-      case Ranking::modules:
-        return print_items(modules(), {RankingField::module});
-      case Ranking::lines:
-        return print_items(lines(), {RankingField::line, RankingField::symbol});
-      case Ranking::branches:
-        return print_branches();
+    const RankingTable table = ranking_table(report_, ranking, options_);
+    text_ += '\n' + row(table.head, '#');
+    for (const RankingRow& each : table.rows) {
+      text_ += row(each.cells, ' ');
+      if (ranking == Ranking::symbols) text_ += stacks_.below(each.symbol);
     }
   }
 
-  bool has_stacks() const { return report_.stack_source != StackSource::none; }
-
-  static bool has_samples(const Weights& weights) {
-    return std::ranges::any_of(weights, [](const Weight& w) { return w.samples != 0; });
-  }
-
-  double percent(const Weights& weights, std::size_t event) const {
-    return percent_of(weights[event].period, report_.events[event].total.period);
-  }
-
-  // --- what is in a table
-
-  std::vector<RankedItem> symbols() const {
-    std::vector<RankedItem> items;
-    for (u32 number = 0; number < report_.symbols.size(); ++number) {
-      const Symbol& symbol = report_.symbols[number];
-      items.push_back({.weights = &symbol.weights,
-                       .with_callees = has_stacks() ? &symbol.with_callees : nullptr,
-                       .symbol = number,
-                       .module = symbol.module,
-                       .where = {}});
+  std::string row(const std::vector<RankingCell>& cells, char first) const {
+    if (!options_.separator) return first + columns_of(cells, options_.colours) + '\n';
+    std::string text = first == '#' ? "# " : "";
+    for (const RankingCell& cell : cells) {
+      if (&cell != &cells.front()) text += *options_.separator;
+      text += without_separator(cell.text);
     }
-    if (options_.children == RankingChildren::ranked)
-      std::ranges::stable_sort(items, std::greater(), [](const RankedItem& item) {
-        return item.with_callees != nullptr && !item.with_callees->empty() ? item.with_callees->front().period
-                                                                           : u64{0};
-      });
-    return items;
-  }
-
-  std::vector<RankedItem> modules() const {
-    std::vector<RankedItem> items;
-    for (u32 number = 0; number < report_.modules.size(); ++number)
-      items.push_back({.weights = &report_.modules[number].weights, .module = number, .where = {}});
-    return items;
-  }
-
-  std::vector<RankedItem> lines() const {
-    std::vector<RankedItem> items;
-    for (const RankedLine& line : report_.lines)
-      items.push_back({.weights = &line.weights,
-                       .symbol = line.symbol,
-                       .module = report_.symbols[line.symbol].module,
-                       .where = line.where});
-    return items;
-  }
-
-  /// What a row is ranked by.
-  const Weights& ranked_weights(const RankedItem& item) const {
-    const bool by_children = options_.children == RankingChildren::ranked && item.with_callees != nullptr;
-    return by_children ? *item.with_callees : *item.weights;
-  }
-
-  bool is_shown(const RankedItem& item) const {
-    const Weights& weights = ranked_weights(item);
-    if (!has_samples(weights)) return false;
-    bool reaches_limit = options_.percent_limit <= 0;
-    for (std::size_t e = 0; e < weights.size(); ++e)
-      reaches_limit = reaches_limit || percent(weights, e) >= options_.percent_limit;
-    return reaches_limit && is_of_chosen_module(item) && has_chosen_symbol(item);
-  }
-
-  bool is_of_chosen_module(const RankedItem& item) const {
-    if (options_.modules.empty()) return true;
-    const std::string& path = report_.modules[item.module].path;
-    return std::ranges::any_of(
-        options_.modules, [&](const std::string& name) { return path == name || base_name(path) == name; });
-  }
-
-  bool has_chosen_symbol(const RankedItem& item) const {
-    if (options_.symbol_filter.empty()) return true;
-    return item.symbol != nothing &&
-           report_.symbols[item.symbol].name.find(options_.symbol_filter) != std::string::npos;
-  }
-
-  // --- columns
-
-  std::vector<RankingField> columns(bool of_symbols, std::vector<RankingField> names) const {
-    if (!options_.fields.empty()) return options_.fields;
-    std::vector<RankingField> columns{RankingField::overhead, RankingField::samples};
-    const bool children = of_symbols && has_stacks() && options_.children != RankingChildren::hidden;
-    if (children) columns.push_back(RankingField::children);
-    columns.insert(columns.end(), names.begin(), names.end());
-    return columns;
-  }
-
-  /// Overhead and samples of an event stand together.
-  template <class AddCell>
-  void for_each_cell(const std::vector<RankingField>& columns, AddCell add) const {
-    const bool usual = options_.fields.empty();
-    if (usual) {
-      for (std::size_t e = 0; e < report_.events.size(); ++e) {
-        add(RankingField::overhead, e);
-        add(RankingField::samples, e);
-      }
-    }
-    for (const RankingField field : columns) {
-      const bool per_event =
-          field == RankingField::overhead || field == RankingField::samples || field == RankingField::period;
-      if (usual && per_event) continue;
-      for (std::size_t e = 0; e < (per_event ? report_.events.size() : 1); ++e) add(field, e);
-    }
-  }
-
-  void print_items(const std::vector<RankedItem>& items, const std::vector<RankingField>& names) {
-    const bool of_symbols = names.front() == RankingField::module && names.size() == 2;
-    const std::vector<RankingField> fields = columns(of_symbols, names);
-    std::vector<Cell> head;
-    for_each_cell(
-        fields, [&](RankingField field, std::size_t event) { head.push_back(head_of(field, event, names)); });
-    print_row('#', head);
-    for (const RankedItem& item : items) {
-      if (!is_shown(item)) continue;
-      std::vector<Cell> row;
-      for_each_cell(fields, [&](RankingField field, std::size_t event) {
-        row.push_back(cell_of(field, event, item, names));
-      });
-      print_row(' ', row);
-      if (of_symbols) text_ += stacks_.below(item.symbol);
-    }
-  }
-
-  static Cell head_of(RankingField field, std::size_t event, const std::vector<RankingField>& names) {
-    switch (field) {
-      case RankingField::overhead:
-        return {.text = "Overhead", .gap = event == 0 ? " " : "", .width = 9};
-      case RankingField::samples:
-        return {.text = "Samples", .width = 9};
-      case RankingField::children:
-        return {.text = "Children", .width = 9};
-      case RankingField::period:
-        return {.text = "Period", .width = 12};
-      case RankingField::module:
-        return {.text = "Module", .gap = "  ", .width = names.back() == RankingField::module ? 0 : -20};
-      case RankingField::line:
-        return {.text = "Source line", .gap = "  ", .width = -30};
-      case RankingField::symbol:
-        break;
-    }
-    return {.text = "Symbol"};
-  }
-
-  Cell cell_of(RankingField field, std::size_t event, const RankedItem& item,
-               const std::vector<RankingField>& names) const {
-    Cell cell = head_of(field, event, names);
-    switch (field) {
-      case RankingField::overhead:
-        cell.colour = percent_colour(percent(*item.weights, event));
-        cell.text = fmt::format("{:.2f}%", percent(*item.weights, event));
-        break;
-      case RankingField::samples:
-        cell.text = fmt::format("{}", (*item.weights)[event].samples);
-        break;
-      case RankingField::children:
-        cell.text = fmt::format(
-            "{:.2f}%", percent(item.with_callees != nullptr ? *item.with_callees : *item.weights, 0));
-        break;
-      case RankingField::period:
-        cell.text = fmt::format("{}", (*item.weights)[event].period);
-        break;
-      case RankingField::module:
-        cell.text = names.back() == RankingField::module
-                        ? printable(report_.modules[item.module].path)
-                        : printable(base_name(report_.modules[item.module].path));
-        break;
-      case RankingField::line:
-        cell.text = line_name(item.where);
-        break;
-      case RankingField::symbol:
-        cell.text = item.symbol == nothing ? "" : printable(report_.symbols[item.symbol].name);
-        break;
-    }
-    return cell;
-  }
-
-  void print_row(char first, const std::vector<Cell>& cells) {
-    const bool is_head = first == '#';
-    if (is_head) text_ += '\n';
-    if (options_.separator) return print_separated(is_head, cells);
-    text_ += first;
-    for (const Cell& cell : cells) {
-      if (&cell != &cells.front()) text_ += cell.gap;
-      const auto width = static_cast<std::size_t>(std::abs(cell.width));
-      text_ += cell.width < 0
-                   ? fmt::format("{:<{}}", cell.text, width)
-                   : painted(fmt::format("{:>{}}", cell.text, width), cell.colour, options_.colours);
-    }
-    text_ += '\n';
-  }
-
-  void print_separated(bool is_head, const std::vector<Cell>& cells) {
-    if (is_head) text_ += "# ";
-    for (const Cell& cell : cells) {
-      if (&cell != &cells.front()) text_ += *options_.separator;
-      text_ += without_separator(cell.text);
-    }
-    text_ += '\n';
+    return text + '\n';
   }
 
   std::string without_separator(std::string text) const {
@@ -278,58 +53,6 @@ class RankingPrinter {
     for (std::size_t at = text.find(separator); at != std::string::npos; at = text.find(separator, at + 1))
       text.replace(at, separator.size(), ".");
     return text;
-  }
-
-  std::string line_name(const SourcePosition& where) const {
-    return where.line == 0
-               ? ""
-               : fmt::format("{}:{}", printable(base_name(report_.files[where.file].path)), where.line);
-  }
-
-  // --- branches
-
-  std::string place_name(const Place& place) const {
-    const Symbol& symbol = report_.symbols[place.symbol];
-    const std::string name = printable(symbol.name);
-    const std::string offset = symbol.start == symbol.end
-                                   ? fmt::format("{}:{:#x}", name, place.address)
-                                   : fmt::format("{}+{:#x}", name, place.address - symbol.start);
-    const std::string line = line_name(place.where);
-    return line.empty() ? offset : fmt::format("{} ({})", offset, line);
-  }
-
-  static std::string prediction(const Branch& branch) {
-    const auto percent = predicted_percent(branch.predicted, branch.mispredicted);
-    return percent ? fmt::format("{:.2f}%", *percent) : "-";
-  }
-
-  bool is_shown(const Branch& branch, double share) const {
-    const auto shown = [&](const Place& place) {
-      const RankedItem end{
-          .symbol = place.symbol, .module = report_.symbols[place.symbol].module, .where = {}};
-      return is_of_chosen_module(end) && has_chosen_symbol(end);
-    };
-    return share >= options_.percent_limit && (shown(branch.from) || shown(branch.to));
-  }
-
-  void print_branches() {
-    print_row('#', {{.text = "Share", .width = 9},
-                    {.text = "Taken", .width = 9},
-                    {.text = "Predicted", .width = 10},
-                    {.text = "Cycles", .width = 7},
-                    {.text = "Branch", .gap = "  "}});
-    for (const Branch& branch : report_.branches) {
-      const double share = 100 * static_cast<double>(branch.taken) /
-                           static_cast<double>(std::max<u64>(report_.totals.branch_entries, 1));
-      if (!is_shown(branch, share)) continue;
-      print_row(
-          ' ',
-          {{.text = fmt::format("{:.2f}%", share), .width = 9, .colour = percent_colour(share)},
-           {.text = fmt::format("{}", branch.taken), .width = 9},
-           {.text = prediction(branch), .width = 10},
-           {.text = branch.timed == 0 ? "-" : fmt::format("{}", branch.cycles / branch.timed), .width = 7},
-           {.text = fmt::format("{} -> {}", place_name(branch.from), place_name(branch.to)), .gap = "  "}});
-    }
   }
 
   const Report& report_;
