@@ -99,7 +99,8 @@ TEST_F(ReportBrowser, FiltersRowsAndZoomsIntoTheirCode) {
   std::size_t compared = 0;
   for (const std::string& line : lines(code))
     if (line.find(":  ") != line.npos) {
-      const std::string instruction = line.substr(line.find(':'), line.find("  #") - line.find(':'));
+      std::string instruction = line.substr(line.find(':'), line.find("  #") - line.find(':'));
+      instruction.resize(instruction.find_last_not_of(' ') + 1);
       EXPECT_NE(annotated.find(instruction), annotated.npos) << line;  // behind it a tab, and a comment
       ++compared;
     }
