@@ -51,10 +51,24 @@ const std::map<std::string_view, RankingField> fields_by_name{
     {"sym", RankingField::symbol},        {"symbol", RankingField::symbol},
     {"srcline", RankingField::line},      {"line", RankingField::line}};
 
-const std::map<std::string_view, RankingStacks> stacks_by_name{{"none", RankingStacks::none},
-                                                               {"caller", RankingStacks::callees},
-                                                               {"callee", RankingStacks::callers},
-                                                               {"flat", RankingStacks::flat}};
+using SetStacks = void (*)(annotate::RankingOptions& options);
+
+/// perf's words of -g: how stacks are ordered, and what their percentages are of.
+const std::map<std::string_view, SetStacks> stacks_by_name{
+    {"none", [](annotate::RankingOptions& o) { o.stacks = RankingStacks::none; }},
+    {"caller", [](annotate::RankingOptions& o) { o.stacks = RankingStacks::callees; }},
+    {"callee", [](annotate::RankingOptions& o) { o.stacks = RankingStacks::callers; }},
+    {"flat", [](annotate::RankingOptions& o) { o.stacks = RankingStacks::flat; }},
+    {"graph", [](annotate::RankingOptions& o) { o.stack_shares = annotate::StackShares::of_all; }},
+    {"fractal", [](annotate::RankingOptions& o) { o.stack_shares = annotate::StackShares::of_line_above; }}};
+
+/// -g alone, and with no order among its words: caller, as perf.
+void set_stacks(annotate::RankingOptions& options, const std::string& words) {
+  if (words != "none") options.stacks = RankingStacks::callees;
+  for (const std::string& word : CLI::detail::split(words, ','))
+    if (!word.empty())
+      word_of("-g", word, stacks_by_name, "caller, callee, flat, graph, fractal or none")(options);
+}
 
 annotate::RankingOptions ranking_options(const ReportCommand& command) {
   annotate::RankingOptions options;
@@ -64,8 +78,7 @@ annotate::RankingOptions ranking_options(const ReportCommand& command) {
   for (const std::string& field : command.fields)
     options.fields.push_back(
         word_of("-F", field, fields_by_name, "overhead, children, sample, period, dso, symbol or srcline"));
-  const std::string graph = command.call_graph.empty() ? "caller" : command.call_graph;  // -g alone, as perf
-  options.stacks = word_of("-g", graph, stacks_by_name, "caller, callee, flat or none");
+  set_stacks(options, command.call_graph);
   options.colours = terminal_colours();
   options.percent_limit = command.percent_limit;
   options.modules = command.modules;
@@ -167,9 +180,10 @@ void add_stack_options(CLI::App& command, ReportCommand* c) {
   command.add_flag("--no-children", c->no_children, "Show no column of what functions called")
       ->excludes(ranked);
   command
-      .add_option(
-          "-g,--call-graph", c->call_graph,
-          "Below each function: caller (what it called), callee (who called it), flat (each stack), none")
+      .add_option("-g,--call-graph", c->call_graph,
+                  "Below each function: caller (what it called), callee (who called it), flat (each stack), "
+                  "none; with "
+                  ",fractal shares are of the line above instead of all")
       ->expected(0, 1)
       ->default_str("caller");
 }

@@ -154,7 +154,7 @@ StatOptions stat_options(const StatCommand& command, const CpuModel& model, Core
   if (!command.null) {
     options.events = groups_of(command, model, core, machine, options.cpus);
     options.if_possible = details(command.detail);
-    if (has_default_events(command)) options.uncountable = Uncountable::shown;
+    options.uncountable = has_default_events(command) ? Uncountable::shown : Uncountable::perfs;
   }
   if (command.multiplex) options.fitting = Fitting::multiplex;
   if (command.delay) {

@@ -12,7 +12,7 @@ namespace {
 class RankingPrinter {
  public:
   RankingPrinter(const Report& report, const RankingOptions& options)
-      : report_(report), options_(options), stacks_(report, options.stacks) {}
+      : report_(report), options_(options), stacks_(report, options.stacks, options.stack_shares) {}
 
   std::string print() {
     if (options_.header) print_recording();

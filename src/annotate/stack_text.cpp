@@ -30,7 +30,8 @@ struct StackText::Branching {
   std::map<u32, Branching> next;
 };
 
-StackText::StackText(const Report& report, RankingStacks direction) : report_(report), direction_(direction) {
+StackText::StackText(const Report& report, RankingStacks direction, StackShares shares)
+    : report_(report), direction_(direction), shares_(shares) {
   if (direction != RankingStacks::none && !report.stacks.empty()) stacks_ = listed_stacks(report);
 }
 
@@ -42,7 +43,9 @@ std::string StackText::below(u32 symbol) const {
 std::string StackText::tree(u32 symbol) const {
   Branching root;
   for (const ListedStack& stack : stacks_) {
+    if (std::ranges::find(stack.symbols, symbol) == stack.symbols.end()) continue;
     Branching* at = &root;
+    at->period += period_of(stack);
     for (const u32 next : way_from(symbol, stack.symbols)) {
       at = &at->next[next];
       at->period += period_of(stack);
@@ -72,6 +75,10 @@ std::string StackText::flat(u32 symbol) const {
 
 double StackText::percent(u64 period) const { return percent_of(period, report_.events[0].total.period); }
 
+double StackText::percent_below(u64 above, u64 period) const {
+  return shares_ == StackShares::of_all ? percent(period) : percent_of(period, above);
+}
+
 std::string StackText::name(u32 symbol) const { return printable(report_.symbols[symbol].name); }
 
 /// Without the symbol itself.
@@ -91,10 +98,11 @@ std::vector<u32> StackText::way_from(u32 symbol, const std::vector<u32>& stack) 
 void StackText::print(std::string& text, const Branching& from, std::size_t indent) const {
   std::vector<std::pair<u32, const Branching*>> ways;
   for (const auto& [symbol, way] : from.next)
-    if (percent(way.period) >= least_percent) ways.emplace_back(symbol, &way);
+    if (percent_below(from.period, way.period) >= least_percent) ways.emplace_back(symbol, &way);
   std::ranges::stable_sort(ways, std::greater(), [](const auto& way) { return way.second->period; });
   for (const auto& [symbol, way] : ways) {
-    text += fmt::format("{:{}}--{:.2f}%--{}\n", "", indent, percent(way->period), name(symbol));
+    text += fmt::format("{:{}}--{:.2f}%--{}\n", "", indent, percent_below(from.period, way->period),
+                        name(symbol));
     print(text, *way, indent + 2);
   }
 }

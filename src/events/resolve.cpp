@@ -51,8 +51,16 @@ std::string cache_event_name(u64 config) {
                                       : "s");
 }
 
+Result<EventEncoding, NoEncoding> generic_encoding(const CpuModel& model, u64 id) {
+  return encode_generic_event(model.microarchitecture(), id, model.arch_events);
+}
+
+Result<EventEncoding, NoEncoding> cache_encoding(const CpuModel& model, u64 config) {
+  return encode_cache_event({.core = model.microarchitecture(), .model = model.model}, config);
+}
+
 Result<EventEncoding, Error> select_generic(const CpuModel& model, u64 id) {
-  const auto encoding = encode_generic_event(model.microarchitecture(), id, model.arch_events);
+  const auto encoding = generic_encoding(model, id);
   if (encoding.ok()) return *encoding;
   if (encoding.error() == NoEncoding::unknown_event)
     return refuse(fmt::format("there is no hardware event number {}", id));
@@ -60,7 +68,7 @@ Result<EventEncoding, Error> select_generic(const CpuModel& model, u64 id) {
 }
 
 Result<EventEncoding, Error> select_cache(const CpuModel& model, u64 config) {
-  const auto encoding = encode_cache_event({.core = model.microarchitecture(), .model = model.model}, config);
+  const auto encoding = cache_encoding(model, config);
   if (encoding.ok()) return *encoding;
   if (encoding.error() == NoEncoding::unknown_event)
     return refuse(fmt::format("there is no hardware-cache event {:#x}", config));
@@ -331,6 +339,14 @@ std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedE
         "knows less",
         event.definition.name);
   return off_core_refusal(model, {event.config, event.extra});
+}
+
+bool is_absent(const CpuModel& model, const perf::Attr& attr) {
+  const auto type = static_cast<EventType>(attr.type);
+  if (type != EventType::hardware && type != EventType::hw_cache) return false;
+  const auto encoding =
+      type == EventType::hardware ? generic_encoding(model, attr.config) : cache_encoding(model, attr.config);
+  return !encoding.ok() && encoding.error() == NoEncoding::absent;
 }
 
 Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& attr) {

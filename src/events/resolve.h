@@ -48,6 +48,10 @@ bool is_pmu_event(const perf::Attr& attr);
 /// has, an event nobody knows.
 [[nodiscard]] Result<ResolvedEvent, Error> identify(const CpuModel& model, const perf::Attr& attr);
 
+/// Whether it is a generic (hardware or hardware-cache) event that Linux has, and has no encoding of on this
+/// model's core: open fails with ENOENT, and perf stat shows it as not supported.
+bool is_absent(const CpuModel& model, const perf::Attr& attr);
+
 /// Why no replay of any trace can count an event that the model knows, in a sentence, or nothing. It needs a
 /// signal that the core never raises, or a transaction.
 std::optional<std::string> replay_refusal(const CpuModel& model, const ResolvedEvent& event);

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "events/resolve.h"
 #include "session/counted_events.h"
 #include "session/thread_counts.h"
 #include "session/time_spans.h"
@@ -87,9 +90,17 @@ class Watch {
   ThreadCounts threads_;
 };
 
-Result<Done, Error> open(CountedEvents& events, const events::EventGroup& group, Uncountable uncountable) {
+/// Whether a group that cannot be opened is shown as not supported.
+bool is_shown(const events::EventGroup& group, const CpuModel& model, Uncountable uncountable) {
+  const auto absent = [&](const events::ParsedEvent& event) { return events::is_absent(model, event.attr); };
+  return uncountable == Uncountable::shown ||
+         (uncountable == Uncountable::perfs && std::ranges::any_of(group.events, absent));
+}
+
+Result<Done, Error> open(CountedEvents& events, const events::EventGroup& group, const CpuModel& model,
+                         Uncountable uncountable) {
   const Result<Done, Error> opened = events.open(group);
-  if (opened.ok() || uncountable == Uncountable::refused) return opened;
+  if (opened.ok() || !is_shown(group, model, uncountable)) return opened;
   events.show_unsupported(group);
   return Done{};
 }
@@ -117,7 +128,8 @@ Result<StatReport, Error> stat(Session& session, const StatOptions& options) {
       return Failure(checked.error());
   CountedEvents events(session, options.fitting, options.cpus);
   for (const events::EventGroup& group : options.events)
-    if (const Result<Done, Error> opened = open(events, group, options.uncountable); !opened.ok())
+    if (const Result<Done, Error> opened = open(events, group, session.model(), options.uncountable);
+        !opened.ok())
       return Failure(opened.error());
   for (const std::string& name : options.if_possible) events.open_if_possible(name);
 

@@ -103,6 +103,12 @@ TEST(RankingText, ShowsWhoCalledAndWhatWasCalled) {
                                                           "              --80.00%--b\n"
                                                           "                --50.00%--b\n"
                                                           "              --10.00%--a\n"));
+  options.stack_shares = StackShares::of_line_above;
+  EXPECT_THAT(ranking_text(profile(), options), HasSubstr("start\n"
+                                                          "            --100.00%--main\n"
+                                                          "              --80.00%--b\n"
+                                                          "                --62.50%--b\n"
+                                                          "              --10.00%--a\n"));
 }
 
 TEST(RankingText, HeaderSaysWhatTheFileDoes) {

@@ -189,6 +189,17 @@ TEST_F(PerfHabits, DetailsThatTheModelLacksAreNotSupported) {
   EXPECT_THAT(output.err, ContainsRegex("[0-9] +L1-dcache-loads"));
 }
 
+// perf_event_open() of them fails with ENOENT.
+TEST_F(PerfHabits, GenericEventsThatTheModelLacksAreNotSupported) {
+  const Output output = stat({"-e", "node-loads,stalled-cycles-backend,cycles", trace_path()});
+  EXPECT_EQ(output.status, 0) << output.err;
+  EXPECT_THAT(output.err, ContainsRegex("<not supported> +node-loads"));
+  EXPECT_THAT(output.err, ContainsRegex("<not supported> +stalled-cycles-backend"));
+  EXPECT_THAT(output.err, ContainsRegex("[0-9] +cycles"));
+  EXPECT_EQ(stat({"-e", "cycles:k", trace_path()}).status, 2) << "that would count 0";
+  EXPECT_EQ(stat({"-e", "mem_load_retired.l9_miss", trace_path()}).status, 2);
+}
+
 TEST_F(PerfHabits, TopdownSharesAddUpToAHundred) {
   const Output output = stat({"--topdown", "-x,", trace_path()});
   ASSERT_EQ(output.status, 0) << output.err;

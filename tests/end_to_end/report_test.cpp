@@ -130,7 +130,7 @@ TEST_F(ReportTest, RefusesWhatItHasNotWithASentence) {
       {{"--comms", "prog"}, "--comms: samples are summed up over all tasks"},
       {{"-s", "comm"}, "expected symbol, module, line or branch"},
       {{"-F", "overhed"}, "did you mean overhead"},
-      {{"-g", "fractal"}, "expected caller, callee, flat or none"},
+      {{"-g", "fractals"}, "expected caller, callee, flat, graph, fractal or none; did you mean fractal"},
       {{"--children", "--no-children"}, "children"},
       {{"--percent-limit", "101"}, "percent-limit"},
       {{"--export", "colapsed"}, "did you mean collapsed"},

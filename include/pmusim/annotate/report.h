@@ -254,6 +254,9 @@ enum class RankingStacks : u8 {
   flat,     ///< each stack on a line, outermost first
 };
 
+/// What percentages of stacks are of: all of the event, or of the line above (perf's `-g fractal`).
+enum class StackShares : u8 { of_all, of_line_above };
+
 /// Which tables are printed, and how.
 struct RankingOptions {
   std::vector<Ranking> rankings{Ranking::symbols};
@@ -262,6 +265,7 @@ struct RankingOptions {
       fields;  ///< columns of symbols, modules and lines in this order; empty: the usual
   RankingChildren children = RankingChildren::shown;
   RankingStacks stacks = RankingStacks::none;
+  StackShares stack_shares = StackShares::of_all;
   double percent_limit = 0;              ///< rows below it, of each event, are left out
   std::vector<std::string> modules;      ///< rows of these alone (paths or names of files); empty: of all
   std::string symbol_filter;             ///< rows of symbols with this in their name alone

@@ -52,6 +52,7 @@ enum class Fitting : u8 {
 /// What happens to events that cannot be counted at all.
 enum class Uncountable : u8 {
   refused,  ///< the first of them is the error
+  perfs,    ///< as perf: generic events that the model lacks are shown as not supported, others are the error
   shown,    ///< as not supported
 };
 
