@@ -125,6 +125,7 @@ void run_record(Recording& recording, const CLI::App& app) {
   recording.hardware.check(source.inputs(), options.output);
   if (recording.hardware.wanted() && machine.machine) throw CommandError(MachineOption::no_hardware_log);
   source.begin(registers_needed(options));
+  recording.core.choose_windows(machine, source);
   int signal = 0;
   {
     const Interrupts interrupts(source.ctrl_c());
@@ -269,6 +270,7 @@ void add_record(CLI::App& app, CommandLine line) {
   recording->model.add_core_set_to(*command);
   recording->machine.add_to(*command);
   recording->core.add_to(*command);
+  recording->core.add_error_to(*command);
   recording->start.add_to(*command);
   recording->kernel.add_to(*command);
   recording->hardware.add_to(*command);

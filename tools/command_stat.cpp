@@ -69,6 +69,7 @@ StatReport count(Counting& counting, StatOptions options, StatResult& result, St
   SessionOptions machine = counting.options;
   machine.kernel = result.kernel;
   counting.core.apply_to(machine);
+  counting.core.choose_windows(machine, trace);
   machine.start = result.start;
   const bool watched = hardware.wanted() && result.runs.empty();
   auto source = trace.source(machine.core);
@@ -214,6 +215,7 @@ void add_stat(CLI::App& app, CommandLine line) {
   counting->model.add_core_set_to(*command);
   counting->machine.add_to(*command);
   counting->core.add_to(*command);
+  counting->core.add_error_to(*command);
   counting->start.add_to(*command);
   counting->kernel.add_to(*command);
   add_other_perf_options(*command);

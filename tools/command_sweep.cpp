@@ -72,8 +72,9 @@ class SweepProgress {
 /// All open jobs in one replay, on as many PMUs as their events take.
 u64 replay(const Work& work, const SweepResults& results) {
   const SweepJob& first = work.replay.first();
-  Session session = value_or_fail(
-      Session::open(first.trace_path, {.model = first.model, .core = first.core, .start = first.start}));
+  Session session = value_or_fail(Session::open(
+      first.trace_path,
+      {.model = first.model, .core = first.core.level, .windows = first.core.windows, .start = first.start}));
   StatOptions options{.events = {}, .uncountable = Uncountable::shown};
   for (const SweepJob* const job : work.open)
     options.events.insert(options.events.end(), job->list.groups.begin(), job->list.groups.end());

@@ -14,14 +14,19 @@ namespace pmusim::tools {
 class CoreOption {
  public:
   void add_to(CLI::App& command);
+  /// --error beside them, for those that can replay a trace more than once.
+  void add_error_to(CLI::App& command);
   /// Sets what the options say. Ends the command on an unknown level.
   void apply_to(SessionOptions& options) const;
   /// Ends the command on an unknown one.
   CoreLevel level() const;
+  /// Of --error: windows that come often enough. Ends the command where there can be none.
+  void choose_windows(SessionOptions& options, TraceOption& trace) const;
 
  private:
   std::string name_{name_of(CoreLevel::interval)};
   bool exact_ = false;
+  std::string error_;
 };
 
 /// --start cold|warm, as the commands that replay a whole trace take it.

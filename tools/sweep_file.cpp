@@ -115,13 +115,13 @@ EventList list_of(const JsonFile& file, const NamedText& set, const CpuModel& mo
   return std::move(list).value();
 }
 
-CoreLevel core(const JsonFile& file) {
+CoreChoice core(const JsonFile& file) {
   const auto found = file.content.find("core");
-  if (found == file.content.end()) return CoreLevel::interval;
+  if (found == file.content.end()) return {};
   if (!found->is_string()) file.refuse("\"core\": expected a string");
-  const auto level = find_core_level(found->get<std::string>());
-  if (!level.ok()) file.refuse(fmt::format("\"core\": {}", level.error().message));
-  return *level;
+  const auto choice = parse_core(found->get<std::string>());
+  if (!choice.ok()) file.refuse(fmt::format("\"core\": {}", choice.error().message));
+  return *choice;
 }
 
 StartState start(const JsonFile& file) {
@@ -190,7 +190,7 @@ struct SweepPlace {
   NamedText trace;
   u64 trace_bytes, instructions;
   ChangedModel model;
-  CoreLevel core;
+  CoreChoice core;
   StartState start;
 
   SweepJob job(const NamedText& set, EventList list, std::vector<const Metric*> metrics = {}) const {
@@ -217,7 +217,7 @@ std::vector<SweepJob> read_sweep(const std::string& path) {
   const std::vector<NamedText> all_traces = traces(file), sets = event_sets(file);
   const std::vector<ChangedModel> models = models_of(file);
   const NamedText metrics{std::string(metrics_set), metrics_of(file)};
-  const CoreLevel level = core(file);
+  const CoreChoice choice = core(file);
   const StartState state = start(file);
   if (all_traces.size() * models.size() * (sets.size() + 1) > most_jobs)
     file.refuse(fmt::format("has more than {} jobs", most_jobs));
@@ -225,7 +225,7 @@ std::vector<SweepJob> read_sweep(const std::string& path) {
   for (const NamedText& trace : all_traces) {
     const u64 bytes = size_of(trace.text), instructions = instructions_of(trace.text);
     for (const ChangedModel& changed_model : models) {
-      const SweepPlace place{trace, bytes, instructions, changed_model, level, state};
+      const SweepPlace place{trace, bytes, instructions, changed_model, choice, state};
       const CpuModel& model = place.model.model;
       for (const NamedText& set : sets) jobs.push_back(place.job(set, list_of(file, set, model)));
       if (metrics.text.empty()) continue;

@@ -24,7 +24,7 @@ struct SweepJob {
   u64 trace_bytes = 0;
   u64 instructions = 0;  ///< of the trace; 0 where it cannot be read
   CpuModel model;
-  CoreLevel core = CoreLevel::interval;
+  CoreChoice core;
   StartState start = StartState::cold;
   EventList list;
   std::vector<const Metric*> metrics;  ///< of the set that they are

@@ -23,7 +23,7 @@ ordered_json job_json(const SweepJob& job) {
                     {"model", job.model_name},
                     {"set", job.set_name},
                     {job.metrics.empty() ? "events" : "metrics", job.events}};
-  if (job.core != SweepJob{}.core) json["core"] = name_of(job.core);
+  if (job.core != SweepJob{}.core) json["core"] = text_of(job.core);
   if (job.start != SweepJob{}.start) json["start"] = name_of(job.start);
   if (!job.core_set.empty()) json["core_set"] = job.core_set;
   return json;
@@ -47,6 +47,7 @@ ordered_json result_json(const SweepResult& result) {
                     {"counts", ordered_json::array()}};
   for (const SweepResult::Count& count : result.counts) {
     json["counts"].push_back({{"event", count.event}, {"count", or_null(count.count)}});
+    if (count.half_width) json["counts"].back()["half_width"] = *count.half_width;
     if (!count.count) json["counts"].back()["reason"] = count.reason;
   }
   for (const SweepResult::Value& value : result.metrics)
@@ -80,8 +81,10 @@ SweepResult parse_result(const SweepJob& job, const ordered_json& json) {
                      .counts = {},
                      .metrics = {}};
   for (const ordered_json& count : json.at("counts"))
-    result.counts.push_back({count.at("event").get<std::string>(), optional_at<u64>(count, "count"),
-                             count.value("reason", std::string())});
+    result.counts.push_back(
+        {count.at("event").get<std::string>(), optional_at<u64>(count, "count"),
+         count.value("reason", std::string()),
+         count.contains("half_width") ? optional_at<u64>(count, "half_width") : std::nullopt});
   for (const ordered_json& value : json.value("metrics", ordered_json::array()))
     result.metrics.push_back({value.at("metric").get<std::string>(), value.at("unit").get<std::string>(),
                               optional_at<double>(value, "value")});
@@ -108,12 +111,13 @@ SweepResult result_of(const SweepJob& job, const StatReport& replay, std::span<c
   std::size_t next = 0;
   for (const SweptEvent& event : job.list.all) {
     if (!event.known()) {
-      result.counts.push_back({event.name, std::nullopt, event.lacking});
+      result.counts.push_back({event.name, std::nullopt, event.lacking, std::nullopt});
       continue;
     }
     const EventTotal& total = totals[next++];
     result.counts.push_back(
-        {event.name, total.supported ? std::optional(total.value()) : std::nullopt, uncounted});
+        {event.name, total.supported ? std::optional(total.value()) : std::nullopt, uncounted,
+         total.estimate ? std::optional(total.estimate->half_width * total.scale) : std::nullopt});
   }
   const std::vector<EventTotal> known(totals.begin(), totals.end());
   for (const Metric* const metric : job.metrics)

@@ -18,6 +18,8 @@ struct SweepResult {
     std::string event;
     std::optional<u64> count;  ///< nothing: the CPU has no such event, or the trace cannot tell
     std::string reason{};      ///< of nothing
+    /// Of the interval around what core `sampled` estimates.
+    std::optional<u64> half_width{};
   };
   struct Value {
     std::string metric, unit;

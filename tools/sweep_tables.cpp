@@ -93,7 +93,7 @@ std::vector<std::byte> database(std::span<const SweepResult> results) {
   for (const SweepResult& result : results) {
     const SweepJob& job = *result.job;
     if (last == nullptr || last->replay_name() != job.replay_name())
-      runs.add({++run, job.trace_name, job.trace_bytes, job.model_name, name_of(job.core),
+      runs.add({++run, job.trace_name, job.trace_bytes, job.model_name, text_of(job.core),
                 result.instructions, result.elapsed_ns});
     last = &job;
     for (const SweepResult::Count& count : result.counts)

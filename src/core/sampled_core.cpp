@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/sampled_core.h"
 
+#include <algorithm>
+
 namespace pmusim {
 
 Result<SampledCore, Error> SampledCore::create(const CpuModel& model, const trace::Contents& contents,
@@ -42,10 +44,22 @@ void SampledCore::enter_next_phase() {
 }
 
 u64 SampledCore::end_of(std::size_t instructions) {
-  fraction_ += instructions * cycles_per_instruction_;
-  const u64 cycles = fraction_ >> fraction_bits;
-  fraction_ &= low_bits(fraction_bits);
-  return cycle() + cycles;
+  owed_ += static_cast<i64>(instructions * cycles_per_instruction_);
+  const i64 cycles = std::max<i64>(0, owed_ >> fraction_bits);
+  owed_ -= cycles << fraction_bits;
+  return cycle() + static_cast<u64>(cycles);
+}
+
+void SampledCore::count(const BlockExecution& execution) {
+  // An empty pipeline takes time to fill that no program takes.
+  if (phase_ == Phase::warming) {
+    owed_ += static_cast<i64>(execution.instructions * cycles_per_instruction_) -
+             static_cast<i64>(u64{execution.cycles} << fraction_bits);
+    return;
+  }
+  counted_ += execution.instructions;
+  all_counted_ += execution.instructions;
+  counted_cycles_ += execution.cycles;
 }
 
 BlockExecution SampledCore::execute(const trace::BlockRun& run) {
@@ -55,10 +69,7 @@ BlockExecution SampledCore::execute(const trace::BlockRun& run) {
   instructions_ += instructions;
   if (phase_ == Phase::between) return execute_in_order(run, end_of(instructions));
   const BlockExecution execution = IntervalCore::execute(run);
-  if (phase_ == Phase::warming) return execution;
-  counted_ += instructions;
-  all_counted_ += instructions;
-  counted_cycles_ += execution.cycles;
+  count(execution);
   return execution;
 }
 

@@ -46,6 +46,7 @@ class SampledCore : public IntervalCore {
   SampledCore(IntervalCore core, const CoreWindows& windows);
   void enter_next_phase();
   u64 end_of(std::size_t instructions);
+  void count(const BlockExecution& execution);
 
   CoreWindows windows_;
   Phase phase_ = Phase::between;
@@ -58,7 +59,8 @@ class SampledCore : public IntervalCore {
   // Of all windows; and what an instruction between them takes, in fixed point.
   static constexpr unsigned fraction_bits = 16;
   u64 all_counted_ = 0, counted_cycles_ = 0;
-  u64 cycles_per_instruction_ = u64{1} << fraction_bits, fraction_ = 0;
+  u64 cycles_per_instruction_ = u64{1} << fraction_bits;
+  i64 owed_ = 0;  // time that has not passed yet
 };
 
 }  // namespace pmusim

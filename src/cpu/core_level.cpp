@@ -110,6 +110,12 @@ Result<Done, Error> check_windows(const CoreWindows& windows) {
   return Done{};
 }
 
+std::string text_of(const CoreChoice& choice) {
+  const CoreWindows& w = choice.windows;
+  if (choice.level != CoreLevel::sampled) return std::string(name_of(choice.level));
+  return fmt::format("sampled:{},{},{},{}", w.detail, w.warm, w.every, w.first);
+}
+
 Result<CoreChoice, Error> parse_core(std::string_view text) {
   constexpr std::string_view prefix = "sampled:";
   if (!text.starts_with(prefix)) {

@@ -3,6 +3,7 @@
 #define PMUSIM_CPU_CORE_LEVEL_H
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "pmusim/base/bits.h"
@@ -41,6 +42,8 @@ struct CoreChoice {
   friend bool operator==(const CoreChoice&, const CoreChoice&) = default;
 };
 
+/// "sampled:1000,1000,1000000,0"; of other levels their name.
+std::string text_of(const CoreChoice& choice);
 /// A name of find_core_level(), or "sampled:DETAIL,WARM,EVERY" or "sampled:DETAIL,WARM,EVERY,FIRST".
 /// Errors: any other name; numbers that make no windows (see check_windows()).
 [[nodiscard]] Result<CoreChoice, Error> parse_core(std::string_view text);

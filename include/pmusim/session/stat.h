@@ -110,8 +110,16 @@ struct StatReport {
 /// Counts the events over a replay of the session's trace. Call it once per session.
 /// Errors: an event that the kernel would refuse (with its sentence); a damaged trace; of core `sampled`,
 /// what asks for parts of the run (threads, intervals, measured time, turns), and a program that has less
-/// than two windows.
+/// than five windows.
 Result<StatReport, Error> stat(Session& session, const StatOptions& options);
+
+/// Windows of core `sampled` that come so often that the interval around the program's cycles is at most
+/// `error` of them to either side: `options.windows`, or the same more often. `open` gives the program from
+/// its beginning each time. Costs a replay or two at that core, which count cycles alone. Errors: those of
+/// Session::open() and stat(); an error that no windows reach short of the whole program.
+Result<CoreWindows, Error> choose_windows(
+    const std::function<Result<std::unique_ptr<trace::Source>, Error>()>& open, const SessionOptions& options,
+    double error);
 
 }  // namespace pmusim
 
