@@ -77,7 +77,7 @@ TEST(SampledCore, CountsWhatTheOrderDecidesAsTheWholeCoreDoes) {
   EXPECT_GT(occurred, compared / 3);
 }
 
-TEST(SampledCore, WindowsThatAreTheWholeProgramCountAsTheWholeCoreDoes) {
+TEST(SampledCore, WindowsWithoutGapsCountAsTheWholeCoreDoes) {
   const CpuModel model = find_cpu_model("skylake").value();
   const auto groups =
       events::parse_events("cycles,mem_load_retired.l1_miss,uops_issued.any,l2_rqsts.miss", model).value();
