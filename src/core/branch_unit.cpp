@@ -4,7 +4,10 @@
 namespace pmusim {
 
 Result<BranchUnit, Error> BranchUnit::create(const CoreParameters& parameters) {
-  auto direction = DirectionPredictor::by_name(parameters.predictor);
+  auto direction =
+      DirectionPredictor::by_name(parameters.predictor, {.tables = parameters.predictor_tables,
+                                                         .entries = parameters.predictor_entries,
+                                                         .longest_history = parameters.predictor_history});
   if (!direction.ok()) return Failure(direction.error());
   return BranchUnit(std::move(direction).value(), parameters);
 }

@@ -5,10 +5,11 @@
 
 namespace pmusim {
 
-Result<DirectionPredictor, Error> DirectionPredictor::by_name(std::string_view name) {
+Result<DirectionPredictor, Error> DirectionPredictor::by_name(std::string_view name,
+                                                              const Tage::Shape& shape) {
   if (name == "bimodal") return DirectionPredictor(Bimodal{});
   if (name == "gshare") return DirectionPredictor(Gshare{});
-  if (name == "tage") return DirectionPredictor(Tage{});
+  if (name == "tage") return DirectionPredictor(Tage(shape));
   return Failure(
       Error(fmt::format("unknown branch predictor '{}'; there are 'bimodal', 'gshare' and 'tage'", name)));
 }

@@ -16,8 +16,8 @@ namespace pmusim {
 /// happened (the trace knows the outcome, so both come at once). Copies are independent snapshots.
 class DirectionPredictor {
  public:
-  /// "bimodal", "gshare" or "tage". Errors: any other name.
-  static Result<DirectionPredictor, Error> by_name(std::string_view name);
+  /// "bimodal", "gshare" or "tage", which has a shape. Errors: any other name.
+  static Result<DirectionPredictor, Error> by_name(std::string_view name, const Tage::Shape& shape = {});
 
   /// The predicted direction of the conditional branch at `ip`, whose outcome is `taken`.
   bool train(u64 ip, bool taken) {

@@ -2,24 +2,65 @@
 #include "core/tage.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <optional>
 
 #include "pmusim/base/bits.h"
 
 namespace pmusim {
 
-std::array<std::vector<Tage::Entry>, Tage::tables> Tage::make_tables() {
-  std::array<std::vector<Entry>, tables> made;
-  made.fill(std::vector<Entry>(1u << index_bits));
-  return made;
+namespace {
+
+constexpr unsigned history_as_it_is = 64;       // outcomes that a word holds
+constexpr u64 polynomial = 0xD1342543DE82EF95;  // odd, so that no outcome is lost
+
+u64 power(u64 base, unsigned exponent) {
+  u64 product = 1;
+  for (; exponent != 0; --exponent) product *= base;
+  return product;
+}
+
+}  // namespace
+
+// Lengths are a geometric series (Seznec and Michaud).
+Tage::Table Tage::make_table(const Shape& shape, unsigned number) {
+  const double steps = shape.tables > 1 ? static_cast<double>(number) / (shape.tables - 1) : 1;
+  const double ratio = static_cast<double>(shape.longest_history) / shortest_history;
+  Table table;
+  table.entries.resize(shape.entries);
+  table.history_length = static_cast<unsigned>(std::lround(shortest_history * std::pow(ratio, steps)));
+  table.oldest_factor = power(polynomial, table.history_length);
+  return table;
+}
+
+Tage::Tage(const Shape& shape) : index_shift_(64 - static_cast<unsigned>(std::countr_zero(shape.entries))) {
+  for (unsigned t = 0; t < shape.tables; ++t) tagged_.push_back(make_table(shape, t));
+}
+
+// Before `trained_` counts it.
+void Tage::remember(bool taken) {
+  const auto outcome = [&](u64 number) {
+    return outcomes_[number / 64 % outcomes_.size()] >> number % 64 & 1;
+  };
+  for (Table& table : tagged_) {
+    if (table.history_length <= history_as_it_is) {
+      table.seen = (table.seen << 1 | u64{taken}) & low_bits(table.history_length);
+      continue;
+    }
+    const u64 oldest = trained_ < table.history_length ? 0 : outcome(trained_ - table.history_length);
+    table.seen = table.seen * polynomial + u64{taken} - oldest * table.oldest_factor;
+  }
+  u64& word = outcomes_[trained_ / 64 % outcomes_.size()];
+  word = (word & ~bit(trained_ % 64)) | u64{taken} << trained_ % 64;
 }
 
 Tage::Lookup Tage::look_up(u64 ip) {
   Lookup lookup;
-  for (unsigned t = 0; t < tables; ++t) {
-    const u64 seen = history_ & low_bits(history_lengths[t]);
-    const u64 hash = branch_hash(branch_hash(ip) ^ (seen << 1 | 1) * 0xC2B2AE3D27D4EB4F);
-    Entry& entry = tagged_[t][hash >> (64 - index_bits)];
+  for (unsigned t = 0; t < tagged_.size(); ++t) {
+    Table& table = tagged_[t];
+    const u64 hash = branch_hash(branch_hash(ip) ^ (table.seen << 1 | 1) * 0xC2B2AE3D27D4EB4F);
+    Entry& entry = table.entries[hash >> index_shift_];
     lookup.entries[t] = &entry;
     lookup.tags[t] = static_cast<u16>(1 + (hash >> 32 & 0x7FF));  // never 0, which marks an empty entry
     if (entry.tag == lookup.tags[t]) {
@@ -39,18 +80,18 @@ bool Tage::is_new(const Entry& entry) {
 }
 
 void Tage::age() {
-  for (std::vector<Entry>& table : tagged_)
-    for (Entry& entry : table) entry.useful = static_cast<u8>(entry.useful / 2);
+  for (Table& table : tagged_)
+    for (Entry& entry : table.entries) entry.useful = static_cast<u8>(entry.useful / 2);
 }
 
 void Tage::allocate(const Lookup& lookup, bool taken) {
   const unsigned first = static_cast<unsigned>(lookup.provider + 1);
-  for (unsigned t = first; t < tables; ++t) {
+  for (unsigned t = first; t < tagged_.size(); ++t) {
     if (lookup.entries[t]->useful != 0) continue;
     *lookup.entries[t] = Entry{lookup.tags[t], static_cast<signed char>(taken ? 0 : -1), 0};
     return;
   }
-  for (unsigned t = first; t < tables; ++t) --lookup.entries[t]->useful;
+  for (unsigned t = first; t < tagged_.size(); ++t) --lookup.entries[t]->useful;
 }
 
 void Tage::learn(const Lookup& lookup, u64 ip, bool taken, bool predicted) {
@@ -81,7 +122,7 @@ bool Tage::train(u64 ip, bool taken) {
   const bool predicted = loops_.predict(ip).value_or(by_history);
   learn(lookup, ip, taken, by_history);
   loops_.learn(ip, taken, by_history != taken);
-  history_ = history_ << 1 | u64{taken};
+  remember(taken);
   if (++trained_ % useful_lifetime == 0) age();
   return predicted;
 }

@@ -16,26 +16,39 @@ namespace pmusim {
 /// the present history gives the prediction. A misprediction allocates an entry in a longer table. Entries
 /// that were right where a shorter history was wrong are `useful` and not replaced until that fades.
 ///
-/// The tables are sized so that correlation between nearby branches is learnt completely, while a random
-/// array of a few thousand elements, scanned again and again, is learnt only in part, as on silicon.
+/// As it is sized by default, correlation between nearby branches is learnt completely, while a random array
+/// of a few thousand elements, scanned again and again, is learnt only in part, as on silicon.
 class Tage {
  public:
+  /// How much of it there is.
+  struct Shape {
+    unsigned tables = 4;            ///< with tags, at most `most_tables`
+    unsigned entries = 512;         ///< of each, a power of two
+    unsigned longest_history = 32;  ///< outcomes that the last table sees; the first one sees 4
+  };
+  static constexpr unsigned most_tables = 8, shortest_history = 4, most_history = 1024;
+
+  explicit Tage(const Shape& shape);
+
   /// What it predicts for the conditional branch at `ip`; then it learns the outcome.
   bool train(u64 ip, bool taken);
 
  private:
-  static constexpr unsigned tables = 4;
-  static constexpr std::array<unsigned, tables> history_lengths{4, 8, 16, 32};
-  static constexpr unsigned index_bits = 9;
   static constexpr u64 useful_lifetime = 1u << 18;  // branches between two agings
   struct Entry {
     u16 tag = 0;
     signed char counter = 0;  // -4..3, taken if not negative
     u8 useful = 0;            // 0..3
   };
+  struct Table {
+    std::vector<Entry> entries;
+    unsigned history_length = 0;
+    u64 oldest_factor = 0;  // what the outcome that leaves the history has come to in `seen`
+    u64 seen = 0;           // the history: as it is, or of a long one a polynomial over it
+  };
   struct Lookup {
-    std::array<Entry*, tables> entries{};
-    std::array<u16, tables> tags{};
+    std::array<Entry*, most_tables> entries{};
+    std::array<u16, most_tables> tags{};
     int provider = -1, alternate = -1;  // table, -1 the base
   };
 
@@ -45,12 +58,15 @@ class Tage {
   void learn(const Lookup& lookup, u64 ip, bool taken, bool predicted);
   void allocate(const Lookup& lookup, bool taken);
   void age();
+  void remember(bool taken);
+  static Table make_table(const Shape& shape, unsigned number);
 
   Bimodal base_;
-  std::array<std::vector<Entry>, tables> tagged_ = make_tables();
-  static std::array<std::vector<Entry>, tables> make_tables();
+  std::vector<Table> tagged_;
+  unsigned index_shift_;
   LoopPredictor loops_;
-  u64 history_ = 0, trained_ = 0;
+  std::array<u64, most_history / 64> outcomes_{};  // a ring of bits
+  u64 trained_ = 0;
   int trust_new_ = 0;  // -8..7: whether entries just allocated do better than what they replace
 };
 

@@ -116,6 +116,40 @@ TEST(DirectionPredictor, TageMissesRandomDataAsOftenAsPublished) {
 }
 
 // Computed elsewhere: a two-bit counter per branch, 4096 elements: 15.6 and 24.7 %.
+// A random branch, others that always go one way, and a branch that does what the random one did.
+unsigned misses_behind(const Tage::Shape& shape, unsigned others) {
+  Tage tage(shape);
+  u64 s = 0x9e3779b97f4a7c16;
+  unsigned wrong = 0;
+  constexpr unsigned rounds = 3000, measured = 1000;
+  for (unsigned round = 0; round < rounds; ++round) {
+    s = s >> 1 ^ (-(s & 1) & 0xd800000000000000);
+    const bool random = (s & 1) != 0;
+    tage.train(0x401000, random);
+    for (unsigned n = 0; n < others; ++n) tage.train(0x402000 + 16 * n, n % 2 == 0);
+    if (tage.train(0x403000, random) != random && round >= rounds - measured) ++wrong;
+  }
+  return wrong;
+}
+
+TEST(DirectionPredictor, TageSeesAsFarBackAsItsLongestHistory) {
+  const Tage::Shape shorter{}, longer{.tables = 6, .entries = 1024, .longest_history = 194};
+  EXPECT_LT(misses_behind(shorter, 20), 50u);
+  EXPECT_GT(misses_behind(shorter, 100), 350u);
+  EXPECT_LT(misses_behind(longer, 100), 50u);
+  EXPECT_GT(misses_behind(longer, 220), 350u);
+}
+
+// Of a core and the one before it: no vendor says sizes, but histories have become longer.
+TEST(DirectionPredictor, NewerCoresSeeFartherBack) {
+  unsigned before = 0;
+  for (const char* const name : {"core2", "nehalem", "sandybridge", "goldencove"}) {
+    const unsigned history = find_cpu_model(name)->core.predictor_history;
+    EXPECT_GT(history, before) << name;
+    before = history;
+  }
+}
+
 TEST(DirectionPredictor, BimodalMissesRandomDataAsMeasured) {
   const Rates rates = mispredict_workload(predictor("bimodal"), 4096, 50);
   EXPECT_NEAR(rates.loop1, 15.6, 0.1);

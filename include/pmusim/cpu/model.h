@@ -205,7 +205,10 @@ struct CoreParameters {
   const InstructionCosts* costs = nullptr;
   unsigned btb_entries = 4096;  ///< direct branch targets, 4 ways
   unsigned return_stack_entries = 16;
-  std::string predictor = "tage";  ///< branch predictor by name: "bimodal", "gshare", "tage"
+  std::string predictor = "tage";    ///< branch predictor by name: "bimodal", "gshare", "tage"
+  unsigned predictor_tables = 4;     ///< of "tage", beside its base
+  unsigned predictor_entries = 512;  ///< of each of them, a power of two
+  unsigned predictor_history = 32;   ///< outcomes that the last of them sees
   u32 tsc_per_core_cycle_numerator = 1, tsc_per_core_cycle_denominator = 1;
   u64 tsc_hz = 3'000'000'000;
   u64 bus_hz = 100'000'000;  ///< what event 3C.01 counts before Golden Cove and Gracemont

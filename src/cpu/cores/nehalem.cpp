@@ -6,6 +6,7 @@
 #include "nehalem_family.h"
 #include "off_core_layouts.h"
 #include "presets.h"
+#include "rules.h"
 #include "shared/shared.h"
 
 namespace pmusim {
@@ -47,6 +48,9 @@ constexpr CoreNumber nehalem_numbers[] = {
     count("system_call_cycles", &CoreParameters::system_call_cycles, 100, recalled),
     count("btb_entries", &CoreParameters::btb_entries, 4096, inferred),
     count("return_stack_entries", &CoreParameters::return_stack_entries, 16, recalled),
+    count("predictor_tables", &CoreParameters::predictor_tables, 3, inferred),
+    count("predictor_entries", &CoreParameters::predictor_entries, 512, inferred),
+    count("predictor_history", &CoreParameters::predictor_history, 18, recalled),
     count("memory_latency_cycles", &CoreParameters::memory_latency_cycles, 185, measured),
     count("stlb_latency_cycles", &CoreParameters::stlb_latency_cycles, 5, measured),
     count("page_walk_cycles", &CoreParameters::page_walk_cycles, 9, measured),
@@ -89,6 +93,7 @@ CpuModel nehalem() {
   m.pebs = {.format = 1, .counters = 0xF, .load_latency = true, .data_source = DataSourceEncoding::nehalem};
   m.core.bus_hz = 133'333'333;
   use(m.core, nehalem_numbers, costs::nehalem());
+  use_rules<RuleSet::nehalem>(m.core);
   m.core.macro_fusion = MacroFusion::nehalem;
   return m;
 }

@@ -13,7 +13,16 @@
 namespace pmusim::presets {
 
 /// Cores at which rules change, in the order of the columns below.
-enum class RuleSet : u8 { sandy_bridge, ivy_bridge, haswell, skylake, ice_lake, golden_cove, count_ };
+enum class RuleSet : u8 {
+  nehalem,
+  sandy_bridge,
+  ivy_bridge,
+  haswell,
+  skylake,
+  ice_lake,
+  golden_cove,
+  count_
+};
 inline constexpr std::size_t rule_sets = static_cast<std::size_t>(RuleSet::count_);
 
 namespace rule {
@@ -33,42 +42,44 @@ struct Row {
   std::array<Value, rule_sets> values;
 };
 
+// Nehalem: Intel's optimization manual (six instructions found per cycle; stack pointer tracker; constants
+// relative to RIP); partial registers are renamed by themselves there.
 // Jumps at borders: since the microcode of November 2019 (Intel, "Mitigations for Jump Conditional Code
 // Erratum"). Golden Cove's blocks of code have 32 bytes, so more instructions each.
 inline constexpr auto rows = std::to_array<Row>({
     {"predecode_instructions",
      &CoreParameters::predecode_instructions,
-     {{measured(5), measured(5), measured(5), measured(5), measured(5), inferred(0)}}},
+     {{published(6), measured(5), measured(5), measured(5), measured(5), measured(5), inferred(0)}}},
     {"last_decoder_leaves_pairs",
      &CoreParameters::last_decoder_leaves_pairs,
-     {{measured(1), measured(1), measured(1), measured(0), measured(0), inferred(0)}}},
+     {{inferred(0), measured(1), measured(1), measured(1), measured(0), measured(0), inferred(0)}}},
     {"stack_sync_uops",
      &CoreParameters::stack_sync_uops,
-     {{published(1), published(1), published(1), published(1), published(1), inferred(1)}}},
+     {{published(1), published(1), published(1), published(1), published(1), published(1), inferred(1)}}},
     {"merges_partial_registers",
      &CoreParameters::merges_partial_registers,
-     {{recalled(16), recalled(8), measured(8), measured(8), measured(8), inferred(8)}}},
+     {{recalled(0), recalled(16), recalled(8), measured(8), measured(8), measured(8), inferred(8)}}},
     {"waits_for_old_destination",
      &CoreParameters::waits_for_old_destination,
-     {{measured(5), measured(5), measured(7), measured(5), measured(4), inferred(4)}}},
+     {{inferred(4), measured(5), measured(5), measured(7), measured(5), measured(4), inferred(4)}}},
     {"splits_indexed_operands",
      &CoreParameters::splits_indexed_operands,
-     {{published(1), published(1), measured(2), measured(2), measured(2), inferred(2)}}},
+     {{recalled(0), published(1), published(1), measured(2), measured(2), measured(2), inferred(2)}}},
     {"splits_constants_at_rip",
      &CoreParameters::splits_constants_at_rip,
-     {{published(1), published(1), published(1), published(1), published(1), inferred(1)}}},
+     {{published(1), published(1), published(1), published(1), published(1), published(1), inferred(1)}}},
     {"jump_border_erratum",
      &CoreParameters::jump_border_erratum,
-     {{published(0), published(0), published(0), published(1), published(0), published(0)}}},
+     {{published(0), published(0), published(0), published(0), published(1), published(0), published(0)}}},
     {"slow_address_cycles",
      &CoreParameters::slow_address_cycles,
-     {{published(1), published(1), published(1), measured(1), measured(0), measured(0)}}},
+     {{measured(0), published(1), published(1), published(1), measured(1), measured(0), measured(0)}}},
     {"high_byte_merge_uops",
      &CoreParameters::high_byte_merge_uops,
-     {{measured(1), measured(1), measured(1), measured(1), measured(1), measured(1)}}},
+     {{recalled(1), measured(1), measured(1), measured(1), measured(1), measured(1), measured(1)}}},
     {"l1d_bank_bytes",
      &CoreParameters::l1d_bank_bytes,
-     {{published(8), published(8), published(0), published(0), published(0), published(0)}}},
+     {{recalled(0), published(8), published(8), published(0), published(0), published(0), published(0)}}},
 });
 
 }  // namespace rule
