@@ -43,6 +43,23 @@ bool is_newer(const std::string& file, const std::string& other) {
   return fs::exists(file) && fs::last_write_time(file) > fs::last_write_time(other);
 }
 
+/// Starts a program with every signal as it is by default: a shell has what it does not wait for, and so a
+/// test that it runs, ignore Ctrl-C. Returns an errno, or 0.
+int spawn(const std::vector<std::string>& arguments, const posix_spawn_file_actions_t& files, pid_t& child) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  sigset_t all;
+  sigfillset(&all);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
 }  // namespace
 
 Output run(const std::vector<std::string>& arguments) {
@@ -53,11 +70,8 @@ Output run(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), environ);
+  const int failed = spawn(arguments, files, child);
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0) return {127, "", "cannot run " + arguments[0]};
   int status = 0;
@@ -86,12 +100,9 @@ Running::Running(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_init(&files);
   for (const int descriptor : {1, 2})
     posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_WRONLY, 0);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  if (posix_spawnp(&child_, argv[0], &files, nullptr, argv.data(), environ) != 0)
-    throw std::runtime_error("cannot run " + arguments[0]);
+  const int error = spawn(arguments, files, child_);
   posix_spawn_file_actions_destroy(&files);
+  if (error != 0) throw std::runtime_error("cannot run " + arguments[0]);
 }
 
 int Running::end_with(int signal) const {
