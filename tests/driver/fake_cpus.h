@@ -112,6 +112,18 @@ inline FakeBus darkmont() {
   bus.msrs[msr::PEBS_BASE] = bus.msrs[msr::PEBS_INDEX] = 0;
   return bus;
 }
+/// Diamond Rapids: no hybrid, metrics, and architectural PEBS with all groups of counters.
+inline FakeBus panther_cove() {
+  FakeBus bus = lion_cove();
+  bus.leaves[{1, 0}].eax = 0xF << 8 | 4 << 20 | 1 << 4;
+  bus.leaves[{7, 0}].edx = cpuid_arch_lbr;
+  bus.leaves[{0x23, 0}].eax = 0x3F;
+  bus.leaves[{0x23, 2}] = {0x3FC, 3, 0x3FC, 3};
+  bus.leaves[{0x23, 4}] = {0, 0x60060378, 0, 0};
+  bus.leaves[{0x23, 5}] = {0x3FF, 1, 0xF, 1};
+  bus.msrs[msr::PEBS_BASE] = bus.msrs[msr::PEBS_INDEX] = 0;
+  return bus;
+}
 
 }  // namespace pmusim::driver
 

@@ -307,6 +307,87 @@ TEST(PebsDriver, ArchRecordsHaveOnlyTheSampledVectorGroups) {
   EXPECT_EQ(vectors_recorded_for(0, 0, 0xFF), OPMASK);
 }
 
+/// What hardware does with architectural PEBS: records at the beginning of the buffer.
+void write_arch_records(Machine& m, const Bytes& records) {
+  EXPECT_EQ(m.cpu.write_memory(PebsOptions{}.buffer_address, records), Fault::none);
+  m.cpu.msrs[msr::PEBS_INDEX] |= records.size();
+}
+Bytes arch_record(u64 groups, u64 counters, u64 ip) {
+  Bytes record;
+  append_arch(record, pebs::header::BASIC | groups, counters, ip);
+  return record;
+}
+
+// Linux: intel_pmu_enable_event_ext. The interrupt of a single record has not come, and its event is gone.
+TEST(PebsDriver, ASingleRecordThatIsLeftIsNobodysAndSeveralAreDrained) {
+  Machine single(Enumeration::arch_pebs_format), several(Enumeration::arch_pebs_format);
+  for (Machine* m : {&single, &several}) {
+    const u64 first = m == &single ? sample::CALLCHAIN : 0, second = m == &single ? 0 : sample::CALLCHAIN;
+    m->start(sample::IP | first);
+    write_arch_records(*m, arch_record(0, 1, 7));
+    if (m == &single) m->driver.remove(*m->events[0]);
+    m->start(sample::IP | second);
+    EXPECT_EQ(m->cpu.msrs[msr::PEBS_INDEX] & pebs::index_register::WRITE_OFFSET, 0u);
+  }
+  EXPECT_THAT(single.host.lines, IsEmpty());
+  EXPECT_THAT(several.host.lines, ElementsAre("e0 ip=7"));
+}
+
+// Linux: intel_pmu_drain_arch_pebs. An event that was large has gone before the drain.
+TEST(PebsDriver, ADrainSetsTheThresholdByTheEventsThatCountThen) {
+  Machine m(Enumeration::arch_pebs_format);
+  m.start(sample::IP);
+  m.start(sample::IP | sample::CALLCHAIN);
+  const auto threshold = [&] { return field(m.cpu.msrs[msr::PEBS_INDEX], 58, 36); };
+  EXPECT_EQ(threshold(), 1u);
+  m.driver.remove(*m.events[1]);
+  EXPECT_EQ(threshold(), 1u) << "nothing has started since";
+  write_arch_records(m, arch_record(0, 1, 7));
+  m.interrupt();
+  EXPECT_EQ(threshold(), (65536u - 4096u) / 16);
+}
+
+// Linux 7.3: intel_pmu_drain_arch_pebs takes the number of counters, 64, for a mask of them.
+TEST(PebsDriver, SinceLinux7_3AnEmptyDrainOfArchitecturalPebsReachesGp6Alone) {
+  const auto counted = [](perf::Kernel kernel) {
+    Machine m(Enumeration::arch_pebs_format, kernel);
+    for (unsigned n = 0; n < 8; ++n) m.start(sample::IP);
+    for (unsigned n = 0; n < 8; ++n) m.cpu.counters[n] = 5;
+    m.driver.drain(DrainTrigger::read, m.map, nullptr);
+    std::vector<u64> counts;
+    for (const auto& event : m.events) counts.push_back(event->count);
+    return counts;
+  };
+  EXPECT_THAT(counted(perf::Kernel::v7_1), ElementsAre(5, 5, 5, 5, 5, 5, 5, 5));
+  EXPECT_THAT(counted(perf::Kernel::v7_3), ElementsAre(0, 0, 0, 0, 0, 0, 5, 0));
+}
+
+// Linux: __setup_pebs_basic_group has the latency, and who has no auxiliary group has no weight.
+TEST(PebsDriver, ARecordWithoutAGroupGivesNothingOfThatGroup) {
+  Machine m(Enumeration::arch_pebs_format);
+  m.host.branch = {.from = 1, .to = 2};
+  m.start(sample::WEIGHT_STRUCT | sample::BRANCH_STACK);
+  Bytes record = arch_record(0, 1, 7);
+  constexpr u64 valid = bit(16), cycles = 9;
+  pebs::ArchBasic basic;
+  std::memcpy(&basic, &record[sizeof(pebs::ArchHeader)], sizeof basic);
+  basic.retire_latency = valid | cycles;
+  std::memcpy(&record[sizeof(pebs::ArchHeader)], &basic, sizeof basic);
+  write_arch_records(m, record);
+  m.interrupt();
+  ASSERT_EQ(m.host.samples.size(), 1u);
+  EXPECT_EQ(m.host.samples[0].weight, 0u);
+  EXPECT_EQ(m.host.samples[0].branches, nullptr);
+}
+
+// Linux: intel_pmu_pebs_add, before any event starts.
+TEST(PebsDriver, DataCfgHasWhatAllThatWereAddedNeedBeforeOneStarts) {
+  Machine m(4);
+  m.driver.add(m.open(sample::IP | sample::ADDR));
+  m.start(sample::IP);
+  EXPECT_EQ(m.cpu.msrs[msr::PEBS_DATA_CFG], pebs::data_cfg::MEMORY);
+}
+
 // Linux: intel_pmu_pebs_add.
 TEST(PebsDriver, DataCfgGrowsUntilTheLastEventIsRemoved) {
   Machine m(4);
