@@ -154,11 +154,18 @@ class Parser {
     return event;
   }
 
+  /// Arrow Lake-H has two kinds of Atoms.
+  std::string_view hybrid_pmu() const {
+    constexpr u32 arrow_lake_h = 0xC5, low_power_crestmont = 2;
+    if (model_.core_type != CoreType::atom) return "cpu_core";
+    const bool low_power = model_.model == arrow_lake_h && model_.native_model_id == low_power_crestmont;
+    return low_power ? "cpu_lowpower" : "cpu_atom";
+  }
+
   /// attr.type of the PMU of that name; nothing if the model has none.
   std::optional<u32> find_pmu(std::string_view name) const {
     if (const auto sampling = find_sampling_pmu(model_, name)) return sampling->type;
-    const std::string_view hybrid = model_.core_type == CoreType::atom ? "cpu_atom" : "cpu_core";
-    const bool is_core = name == "cpu" || (model_.hybrid && name == hybrid);
+    const bool is_core = name == "cpu" || (model_.hybrid && name == hybrid_pmu());
     return is_core ? std::optional(static_cast<u32>(perf::EventType::raw)) : std::nullopt;
   }
 
@@ -211,8 +218,9 @@ class Parser {
       return fail(begin, find_sampling_pmu(model_, name)
                              ? fmt::format("'{}' is a PMU: its event is '{}//'", name, name)
                              : fmt::format("{} has no PMU '{}'", model_.title, name));
-    if (name == "cpu_core" || name == "cpu_atom")
-      return fail(begin, fmt::format("{} has no PMU '{}'; its PMU is 'cpu'", model_.title, name));
+    if (name == "cpu_core" || name == "cpu_atom" || name == "cpu_lowpower")
+      return fail(begin, fmt::format("{} has no PMU '{}'; its PMU is '{}'", model_.title, name,
+                                     model_.hybrid ? hybrid_pmu() : "cpu"));
     const auto names = known_names(model_);
     return fail(begin,
                 fmt::format("unknown event '{}' on {}{}", name, model_.title, did_you_mean(name, names)));

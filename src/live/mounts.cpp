@@ -59,7 +59,8 @@ void enter_mount_namespace() {
 
 /// Of the CPU that is: programs see those of the emulated one in their place.
 bool is_of_cpu(const std::string& name) {
-  return name == "cpu" || name == "cpu_core" || name == "cpu_atom" || events::is_sampling_pmu(name);
+  return name == "cpu" || name == "cpu_core" || name == "cpu_atom" || name == "cpu_lowpower" ||
+         events::is_sampling_pmu(name);
 }
 
 /// All devices that there are, and the CPU's PMUs among them.

@@ -229,6 +229,20 @@ TEST(Capabilities, HybridPmusHaveTheirCoreTypesName) {
   EXPECT_EQ(e.driver.capabilities().name, "cpu_atom");
 }
 
+// CPUID.1AH:EAX[23:0] is 2 on the Crestmonts of Arrow Lake-H, and 3 on its Skymonts.
+TEST(Capabilities, ArrowLakeHsSmallestCoresHaveAPmuOfTheirOwn) {
+  const auto atom = [](u32 native_model_id) {
+    FakeBus bus = e_core_of(6, 0xC5);
+    bus.leaves[{0x1A, 0}].eax = 0x20u << 24 | native_model_id;
+    return bus;
+  };
+  Rig small(atom(3)), smallest(atom(2));
+  EXPECT_EQ(small.driver.capabilities().name, "cpu_atom");
+  EXPECT_EQ(small.driver.enumeration().microarchitecture, Microarchitecture::skymont);
+  EXPECT_EQ(smallest.driver.capabilities().name, "cpu_lowpower");
+  EXPECT_EQ(smallest.driver.enumeration().microarchitecture, Microarchitecture::crestmont);
+}
+
 TEST(Capabilities, WithoutAReachableApicThereAreNoInterrupts) {
   FakeBus bus = skylake();
   bus.msrs.erase(msr::X2APIC_LVTPC);

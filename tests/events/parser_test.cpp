@@ -253,6 +253,17 @@ TEST(EventGroups, TakeTheListOfThePatchWithItsLineBreak) {  // ACR patch 3/3 of 
   EXPECT_EQ(events[1].name, "cpu_atom/branch-instructions,period=1000000,acr_mask=0x3/u");
 }
 
+TEST(Events, OfArrowLakeHsSmallestCoresAreThoseOfTheirOwnPmu) {
+  CpuModel model = *find_cpu_model("arrowlake-h-atom");
+  model.native_model_id = 2;
+  EXPECT_TRUE(parse_events("cpu_lowpower/event=0xc4/", model).ok());
+  const auto refused = parse_events("cpu_atom/event=0xc4/", model);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("has no PMU 'cpu_atom'; its PMU is 'cpu_lowpower'"),
+            std::string::npos)
+      << refused.error().message;
+}
+
 TEST(EventGroups, PassOverWhiteSpaceBetweenTheirParts) {  // perf 6.1 takes each of these
   const std::string plain = "{cycles:u,cpu/event=0xc4,umask=0x20,period=100/pp}:D";
   const auto wanted = parse_events(plain, ice_lake());

@@ -41,8 +41,8 @@ void identify_core(Enumeration& e, const CpuidReader& cpuid) {
   e.atom = cores.hybrid() ? (core_type >> 24) == type_atom : core_facts(cores.core).type == CoreType::atom;
   e.microarchitecture = e.atom ? cores.atom : cores.core;
   const LowPowerCore& other = traits_of(e.microarchitecture).low_power;
-  if (other.native_model_id != 0 && field(core_type, 23, 0) == other.native_model_id)
-    e.microarchitecture = other.core;
+  e.low_power = other.native_model_id != 0 && field(core_type, 23, 0) == other.native_model_id;
+  if (e.low_power) e.microarchitecture = other.core;
 }
 
 /// Whether a release knows the core and the product (docs/perf-abi-notes.md).

@@ -19,6 +19,7 @@ struct Enumeration {
   Microarchitecture microarchitecture = Microarchitecture::unknown;
   bool hypervisor = false;  ///< CPUID.1:ECX[31]
   bool atom = false;        ///< leaf 1AH core type, or an Atom family
+  bool low_power = false;   ///< the smaller of two Atoms of a hybrid
   bool hybrid = false;      ///< CPUID.7.0:EDX[15]
 
   unsigned perfmon_version = 0;

@@ -48,9 +48,19 @@ DriverStatistics IntelDriver::statistics() const {
   return statistics;
 }
 
+namespace {
+
+/// As sysfs has it.
+const char* pmu_name(const Enumeration& cpu) {
+  if (!cpu.hybrid) return "cpu";
+  return cpu.low_power ? "cpu_lowpower" : cpu.atom ? "cpu_atom" : "cpu_core";
+}
+
+}  // namespace
+
 perf::PmuCapabilities IntelDriver::capabilities() const {
   perf::PmuCapabilities capabilities;
-  capabilities.name = !cpu_.hybrid ? "cpu" : cpu_.atom ? "cpu_atom" : "cpu_core";
+  capabilities.name = pmu_name(cpu_);
   capabilities.names_core = true;
   capabilities.interrupts = apic_.reachable();
   if (perf::simd_abi(options_.kernel) == perf::SimdAbi::none) {
