@@ -84,10 +84,10 @@ u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Executi
 }
 
 [[gnu::always_inline]] inline LoadStoreUnit::Found LoadStoreUnit::find(const DataAccesses& data,
-                                                                       unsigned operand, AccessKind kind,
+                                                                       const Place& place, AccessKind kind,
                                                                        u64 cycle, Execution& execution) {
   const LoweredInstruction& instruction = *data.instruction;
-  const u64 address = data.addresses[operand], bytes = bytes_of(data, operand);
+  const u64 address = place.address, bytes = place.bytes;
   const u64 more_lines =
       ((address & low_bits(hierarchy_.line_shift())) + bytes - 1) >> hierarchy_.line_shift();
   Found found{.access = {.address = address,
@@ -96,9 +96,9 @@ u64 LoadStoreUnit::data_of(const StoreWindow::Met& met, u64 ready_cycle, Executi
                          .locked = instruction.locked},
               .ready = {cycle, WaitingFor::l1},
               .several_lines = more_lines != 0 && !instruction.rep};
-  const auto find_line = [&](u64 place) {
+  const auto find_line = [&](u64 in_line) {
     const MemoryHierarchy::Answer answer = hierarchy_.access(
-        {.address = place, .ip = instruction.ip, .kind = kind, .cycle = cycle}, execution.quantities);
+        {.address = in_line, .ip = instruction.ip, .kind = kind, .cycle = cycle}, execution.quantities);
     if (answer.prefetched && kind == AccessKind::load) execution.signals.add(Signal::load_hit_hw_prefetch);
     found.access.level = std::max(found.access.level, answer.level);
     found.access.tlb = std::max(found.access.tlb, answer.tlb);
@@ -117,16 +117,16 @@ void LoadStoreUnit::write_code(u64 address, Execution& execution) {
 
 LoadStoreUnit::Loaded LoadStoreUnit::touch(const DataAccesses& data, unsigned operand, AccessKind kind,
                                            u64 cycle, Execution& execution) {
-  const u64 address = data.addresses[operand];
+  const Place place{data.addresses[operand], bytes_of(data, operand)};
   StoreWindow::Met met;
   if (kind == AccessKind::load) {
-    met = window_.meet(address, std::min(bytes_of(data, operand), longest_remembered_bytes), cycle);
+    met = window_.meet(place.address, std::min(place.bytes, longest_remembered_bytes), cycle);
     cycle = pass_older_stores(data.instruction->ip, met, cycle, execution);
   }
-  auto [access, done, several_lines] = find(data, operand, kind, cycle, execution);
+  auto [access, done, several_lines] = find(data, place, kind, cycle, execution);
   if (kind == AccessKind::load)
     done.ready_cycle = data_of(met, done.ready_cycle + data.slow_cycles, execution);
-  if (kind == AccessKind::store) write_code(address, execution);
+  if (kind == AccessKind::store) write_code(place.address, execution);
   access.latency_cycles = static_cast<u32>(done.ready_cycle - cycle);
   execution.signals = execution.signals | signals_of(access, several_lines ? Lines::several : Lines::one);
   execution.accesses.push_back(access);
@@ -142,16 +142,16 @@ void LoadStoreUnit::access_in_order(const DataAccesses& data, u64 cycle, Executi
     return;
   }
   const auto access = [&](unsigned operand, AccessKind kind) {
-    const u64 address = data.addresses[operand];
+    const Place place{data.addresses[operand], bytes_of(data, operand)};
     const MemoryHierarchy::Request request{
-        .address = address, .ip = instruction.ip, .kind = kind, .cycle = cycle};
+        .address = place.address, .ip = instruction.ip, .kind = kind, .cycle = cycle};
     const bool is_one_line =
-        hierarchy_.line_of(address) == hierarchy_.line_of(address + bytes_of(data, operand) - 1);
+        hierarchy_.line_of(place.address) == hierarchy_.line_of(place.address + place.bytes - 1);
     if (is_one_line && hierarchy_.access_if_there(request, execution.quantities)) {
       execution.signals = execution.signals | signals_of_hit(kind);
       return;
     }
-    const Found found = find(data, operand, kind, cycle, execution);
+    const Found found = find(data, place, kind, cycle, execution);
     execution.signals =
         execution.signals | signals_of(found.access, found.several_lines ? Lines::several : Lines::one);
   };

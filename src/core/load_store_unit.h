@@ -92,13 +92,17 @@ class LoadStoreUnit {
  private:
   Loaded load_known(const DataAccesses& data, u64 cycle, Execution& execution);
   Loaded store_known(const DataAccesses& data, const StoreTimes& times, Execution& execution);
+  /// Where an operand is in memory; a string with all its iterations.
+  struct Place {
+    u64 address = 0, bytes = 0;
+  };
   /// An operand as caches and TLBs have it.
   struct Found {
     MemoryAccess access;
     Loaded ready;
     bool several_lines = false;
   };
-  Found find(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
+  Found find(const DataAccesses& data, const Place& place, AccessKind kind, u64 cycle, Execution& execution);
   void write_code(u64 address, Execution& execution);
   Loaded touch(const DataAccesses& data, unsigned operand, AccessKind kind, u64 cycle, Execution& execution);
   u64 pass_older_stores(u64 ip, const StoreWindow::Met& met, u64 cycle, Execution& execution);
