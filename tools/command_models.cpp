@@ -243,8 +243,7 @@ void add_models(CLI::App& app) {
       "  pmusim models --json icelake       all that is known of one\n"
       "  pmusim models --diff icelake tigerlake   what one has and the other has not, or otherwise\n"
       "  pmusim models --markdown skymont   each claim with where it is from\n"
-      "  pmusim models --parameters skymont sizes, widths, latencies of its core, each with where it is "
-      "from");
+      "  pmusim models --parameters skymont   sizes, widths, latencies of its core, and how they are known");
   models->add_option("name", command->names, "only these");
   models->add_flag("--json", command->json, "everything that is enumerated, as a JSON array");
   models->add_flag("--diff", command->diff,

@@ -138,7 +138,7 @@ static_assert(signal_names[static_cast<unsigned>(Signal::branch)] == "branch" &&
               signal_names.back() == "lbr_insert");
 
 /// In the order of Quantity.
-constexpr std::array<std::string_view, 90> quantity_names{"none",
+constexpr std::array<std::string_view, 92> quantity_names{"none",
                                                           "uops",
                                                           "cycles",
                                                           "reference_cycles",
@@ -227,11 +227,13 @@ constexpr std::array<std::string_view, 90> quantity_names{"none",
                                                           "cycles_code_reads",
                                                           "all_data_reads",
                                                           "all_data_reads_under_way",
-                                                          "cycles_all_data_reads"};
+                                                          "cycles_all_data_reads",
+                                                          "fill_buffers_full_periods",
+                                                          "uops_first_decoder"};
 static_assert(quantity_names.size() == static_cast<std::size_t>(Quantity::count_));
 static_assert(quantity_names[static_cast<unsigned>(Quantity::slots)] == "slots" &&
               quantity_names[static_cast<unsigned>(Quantity::recovery_cycles)] == "recovery_cycles" &&
-              quantity_names.back() == "cycles_all_data_reads");
+              quantity_names.back() == "uops_first_decoder");
 
 std::size_t find(std::span<const std::string_view> names, std::string_view name, std::string_view what) {
   const auto found = std::find(names.begin(), names.end(), name);

@@ -13,6 +13,8 @@ namespace pmusim {
 /// earlier one counts as having been covered by it.
 class BusySpan {
  public:
+  /// Whether nothing was under way in the cycle before `begin`.
+  bool begins(u64 begin) const { return begin > end_; }
   /// Something is under way in the cycles from `begin` to before `end`: how many of them are new.
   u32 cover(u64 begin, u64 end) {
     if (end <= end_) return 0;

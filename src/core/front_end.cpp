@@ -106,6 +106,9 @@ void FrontEnd::account(const Delivery& delivery, Quantities& quantities) {
   add(account.uops, delivery.uops);
   add(account.any, delivery.cycles);
   if (account.ok != Quantity::none) add(account.ok, delivery.full_cycles);
+  // Who begins a cycle is at the first decoder.
+  if (delivery.source == Source::decoders && delivery.cycles != 0)
+    add(Quantity::uops_first_decoder, delivery.uops);
   add(Quantity::dsb_to_mite_cycles, delivery.switch_cycles);
   add(Quantity::length_stall_cycles, delivery.length_stall_cycles);
 }

@@ -54,7 +54,8 @@ class FrontEnd {
   /// What that can add.
   static constexpr QuantitySet delivered =
       QuantitySet::range(Quantity::dsb_cycles_any, Quantity::dsb_to_mite_cycles) |
-      QuantitySet::range(Quantity::uops_dsb, Quantity::uops_lsd) | QuantitySet{Quantity::length_stall_cycles};
+      QuantitySet::range(Quantity::uops_dsb, Quantity::uops_lsd) |
+      QuantitySet{Quantity::length_stall_cycles, Quantity::uops_first_decoder};
 
   /// An instruction passes of which nothing but its order is known: the uop cache sees it.
   void pass_in_order(u64 ip, unsigned uops) {

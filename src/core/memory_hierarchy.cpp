@@ -220,7 +220,10 @@ MemoryHierarchy::Answer MemoryHierarchy::access(const Request& request, Quantiti
 
 MemoryHierarchy::Answer MemoryHierarchy::miss_l1d(u64 line, u64 start, TlbLevel tlb, Quantities& quantities) {
   u64& buffer = *std::min_element(fill_buffers_.begin(), fill_buffers_.end());
-  if (buffer > start) at(quantities, Quantity::fill_buffers_full_cycles) += full_.cover(start, buffer);
+  if (buffer > start) {
+    at(quantities, Quantity::fill_buffers_full_periods) += full_.begins(start) ? 1 : 0;
+    at(quantities, Quantity::fill_buffers_full_cycles) += full_.cover(start, buffer);
+  }
   const Outer outer = ask_l2(line, std::max(start, buffer), quantities);
   buffer = outer.ready_cycle;
   fill_l1d(line, Fill(outer.ready_cycle, outer.level), quantities);

@@ -34,6 +34,7 @@ constexpr CycleView views[] = {
     {uops_dsb, full_width, false, {dsb_cycles_ok}},
     {uops_mite, 1, false, {mite_cycles_any}},
     {uops_mite, full_width, false, {mite_cycles_ok}},
+    {uops_first_decoder, 1, false, {mite_cycles_any}},
     {uops_ms, 1, false, {ms_cycles}},
     {uops_lsd, 1, false, {lsd_cycles_any}},
     {uops_lsd, full_width, false, {lsd_cycles_ok}},
@@ -50,10 +51,13 @@ constexpr EventRule sum_of(const std::array<Quantity, 4>& cycles) {
   return {.quantity = cycles[0], .plus = {cycles[1], cycles[2], cycles[3]}};
 }
 
-/// The instruction at which the sequencer takes over is known (IDQ.MS_SWITCHES).
+/// The instruction at which the sequencer takes over is known (IDQ.MS_SWITCHES), and when fill buffers come
+/// to be full (L1D_PEND_MISS.FB_FULL_PERIODS).
 std::optional<EventRule> beginnings(const EventRule& rule, const CycleCondition& condition) {
-  const bool known = rule.quantity == uops_ms && condition.cmask == 1 && !condition.inv;
-  return known ? std::optional(EventRule{.all = {Signal::ms_switch}}) : std::nullopt;
+  if (condition.cmask != 1 || condition.inv) return std::nullopt;
+  if (rule.quantity == uops_ms) return EventRule{.all = {Signal::ms_switch}};
+  if (rule.quantity == fill_buffers_full_cycles) return EventRule{.quantity = fill_buffers_full_periods};
+  return std::nullopt;
 }
 
 }  // namespace

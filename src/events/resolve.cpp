@@ -275,7 +275,7 @@ bool needs_data_addresses(const EventRule& rule) {
     case Quantity::store_buffer_full_cycles:
       return true;
     default:
-      return rule.quantity >= Quantity::cycles_loads && rule.quantity <= Quantity::cycles_all_data_reads;
+      return rule.quantity >= Quantity::cycles_loads && rule.quantity <= Quantity::fill_buffers_full_periods;
   }
 }
 
@@ -286,6 +286,7 @@ bool needs_own_code(const EventRule& rule) {
     case Quantity::uops:
     case Quantity::uops_dsb:
     case Quantity::uops_mite:
+    case Quantity::uops_first_decoder:
     case Quantity::uops_ms:
     case Quantity::uops_lsd:
     case Quantity::dsb_cycles_any:

@@ -71,6 +71,15 @@ TEST(UopSources, EverythingIsDecodedWhereThereIsNeither) {
   EXPECT_EQ(tremont.times(Signal::dsb_miss), 0u) << "there is no uop cache to miss";
 }
 
+// UOPS_DECODED.DEC0: whoever begins a cycle is at the first decoder.
+TEST(UopSources, OneInstructionOfACycleIsAtTheFirstDecoder) {
+  Told tremont("tremont");
+  tremont.run(loop_of(10), 1000, text);
+  EXPECT_EQ(tremont[Quantity::uops_first_decoder], tremont[Quantity::mite_cycles_any]);
+  EXPECT_LT(tremont[Quantity::uops_first_decoder], tremont[Quantity::uops_mite]);
+  EXPECT_EQ(Told("skylake").run(loop_of(10), 10, text)[Quantity::uops_first_decoder] == 0, false);
+}
+
 // Three lines of six uops hold a window of 32 bytes (Intel's optimization manual, Sandy Bridge).
 TEST(UopSources, AWindowThatExceedsItsLinesIsDecodedEveryTime) {
   const auto window = [](unsigned nops) {

@@ -104,6 +104,24 @@ TEST(MemoryHierarchy, AMissBeyondTheFillBuffersWaitsForOne) {
   EXPECT_EQ(hierarchy.access({.address = 0x0C0, .cycle = 1002}, quantities).ready_cycle, 1400u);
 }
 
+// L1D_PEND_MISS.FB_FULL_PERIODS.
+TEST(MemoryHierarchy, PeriodsInWhichAllFillBuffersAreInUseAreCounted) {
+  CoreParameters p = small();
+  p.outstanding_misses = 2;
+  MemoryHierarchy hierarchy(p);
+  Quantities quantities{};
+  const auto periods = [&] { return quantities[static_cast<unsigned>(Quantity::fill_buffers_full_periods)]; };
+  const auto miss = [&](u64 line, u64 cycle) {
+    hierarchy.access({.address = 64 * line, .cycle = cycle}, quantities);
+  };
+  miss(0, 1000), miss(1, 1000);
+  EXPECT_EQ(periods(), 0u);
+  miss(2, 1000), miss(3, 1001);
+  EXPECT_EQ(periods(), 1u);
+  miss(4, 9000), miss(5, 9000), miss(6, 9001);
+  EXPECT_EQ(periods(), 2u);
+}
+
 TEST(MemoryHierarchy, WithoutAnL3TheL2IsTheLastLevel) {
   CoreParameters p = small();
   p.l3 = {};

@@ -290,6 +290,8 @@ enum class Quantity : u8 {
   all_data_reads,  ///< demand loads and prefetches that left the core
   all_data_reads_under_way,
   cycles_all_data_reads,
+  fill_buffers_full_periods,  ///< times that all fill buffers came to be in use
+  uops_first_decoder,         ///< of uops_mite, those of the decoder that takes any instruction
   count_
 };
 

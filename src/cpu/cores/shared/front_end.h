@@ -81,6 +81,8 @@ inline constexpr std::array front_end{
               at_least(4, row("IDQ.ALL_MITE_CYCLES_4_UOPS", 0x79, 0x24, sum(Q::uops_mite)))},
     SharedRow{haswell, skylake_x, row("IDQ.ALL_MITE_UOPS", 0x79, 0x3C, sum(Q::uops_mite))},
     SharedRow{golden_cove, redwood_cove, row("IDQ.MS_UOPS", 0x79, 0x20, sum(Q::uops_ms))},
+    SharedRow{ice_lake, ice_lake, row("UOPS_DECODED.DEC0", 0x56, 0x01, sum(Q::uops_first_decoder))},
+    SharedRow{golden_cove, redwood_cove, row("UOPS_DECODED.DEC0", 0x76, 0x01, sum(Q::uops_first_decoder))},
     SharedRow{skylake, ice_lake, row("ICACHE_16B.IFDATA_STALL", 0x80, 0x04, sum(Q::l1i_stall_cycles))},
     SharedRow{skylake, ice_lake, row("ICACHE_64B.IFTAG_HIT", 0x83, 0x01, sum(Q::l1i_hits))},
     SharedRow{golden_cove, redwood_cove,
