@@ -105,7 +105,7 @@ TEST(MemoryHierarchy, AMissBeyondTheFillBuffersWaitsForOne) {
 }
 
 // L1D_PEND_MISS.FB_FULL_PERIODS.
-TEST(MemoryHierarchy, PeriodsInWhichAllFillBuffersAreInUseAreCounted) {
+TEST(MemoryHierarchy, TimesOfFullFillBuffersAreCounted) {
   CoreParameters p = small();
   p.outstanding_misses = 2;
   MemoryHierarchy hierarchy(p);
