@@ -11,6 +11,7 @@
 
 #include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/page_widths.h"
 
 namespace pmusim::test {
 namespace {
@@ -182,6 +183,47 @@ TEST(AnnotatedPage, IsOperatedByKeyboardAlone) {
       dom,
       HasSubstr("<pre id=\"log\">number:tab-branches right:tab-paths end:tab-modules around:tab-functions "
                 "slash:search found:1 list:lfsr code:lfsr theme:dark</pre>"));
+}
+
+/// What stands in <pre id="log"> of a page that a browser has shown.
+std::string shown_log(const std::string& page, const ScratchDirectory& scratch) {
+  const std::string dom =
+      run({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+           "--disable-background-networking", "--disable-component-update", "--disable-sync",
+           "--user-data-dir=" + scratch.file("browser"), "--virtual-time-budget=5000",
+           "--window-size=2000,1000", "--dump-dom", "file://" + page})
+          .out;
+  const std::size_t at = dom.find("<pre id=\"log\">");
+  return at == dom.npos ? "" : dom.substr(at, dom.find("</pre>", at) - at);
+}
+
+TEST(Pages, OfProfilesAndComparisonsAreNowhereWiderThanTheWindow) {
+  if (!installed("chromium")) GTEST_SKIP() << "needs chromium to show the page";
+  const ScratchDirectory scratch;
+  const auto record_profile = [&](const char* name, const char* model) {
+    const std::string file = scratch.file(name);
+    EXPECT_EQ(run({pmusim(), "record", "-q", "-b", "-g", "-e", "cycles:upp,branches:u", "-c", "211",
+                   "--model", model, "-o", file, recorded("branches", {"400"})})
+                  .status,
+              0);
+    return file;
+  };
+  const std::string first = record_profile("a", "icelake"), second = record_profile("b", "skylake");
+  const std::string profile = scratch.file("p.html"), difference = scratch.file("d.html");
+  ASSERT_EQ(run({pmusim(), "report", "-i", first, "--html", profile}).status, 0);
+  ASSERT_EQ(run({pmusim(), "diff", "--html", difference, first, second}).status, 0);
+  const std::vector<std::pair<std::string, std::vector<const char*>>> pages{
+      {profile, {"functions", "lines", "branches", "paths", "flame", "modules"}},
+      {difference, {"changes", "linechanges", "events", "flame"}}};
+  for (const auto& [page, views] : pages) {
+    std::ofstream(page, std::ios::app) << measure_widths;
+    const std::string frames = scratch.file("frames.html");
+    std::ofstream(frames) << frames_of_widths(page);
+    const std::string log = shown_log(frames, scratch);
+    for (const int width : page_widths)
+      for (const char* const view : views)
+        EXPECT_THAT(log, HasSubstr(fmt::format("{} {} 0 false\n", width, view)));
+  }
 }
 
 }  // namespace

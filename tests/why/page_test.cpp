@@ -9,6 +9,7 @@
 
 #include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
+#include "tests/support/page_widths.h"
 
 namespace pmusim::test::why_page_test {
 namespace {
@@ -143,28 +144,11 @@ TEST_F(WhyPage, FlameGraphZoomsAndSearches) {
 
 TEST_F(WhyPage, IsNowhereWiderThanTheWindow) {
   make();
-  std::ofstream(html_, std::ios::app) << R"(<script>setTimeout(() => {
-    for (const tab of document.querySelectorAll('[role=tab]')) {
-      tab.click();
-      const cut = (e) => e.closest('.scroll, nav, svg, .unseen, .skip, .flame, .short, .list ol') || getComputedStyle(e.parentElement).overflow === 'hidden';
-      const wide = [...document.querySelectorAll('body *')].filter((e) => !cut(e) && e.getBoundingClientRect().right > innerWidth + 1);
-      const sideways = document.documentElement.scrollWidth > innerWidth;
-      parent.postMessage(`${innerWidth} ${tab.dataset.view} ${wide.length} ${sideways}`, '*');
-    }
-  }, 500);</script>)";
-  // A window has a least width, which a frame has not.
+  std::ofstream(html_, std::ios::app) << measure_widths;
   const std::string frames = directory_.file("frames.html");
-  {
-    std::ofstream file(frames);
-    file << "<html><body><pre id=\"log\"></pre>";
-    for (const int width : {390, 768, 1280, 1920})
-      file << fmt::format("<iframe src=\"file://{}\" style=\"border:0;width:{}px;height:900px\"></iframe>",
-                          html_, width);
-    file << "<script>onmessage = (e) => { document.getElementById('log').textContent += `${e.data}\\n`; };"
-            "</script></body></html>";
-  }
+  std::ofstream(frames) << frames_of_widths(html_);
   const std::string log = log_in(browse(frames));
-  for (const int width : {390, 768, 1280, 1920})
+  for (const int width : page_widths)
     for (const char* const view : {"why", "loops", "costs", "functions", "lines", "flame", "modules"})
       EXPECT_THAT(log, HasSubstr(fmt::format("{} {} 0 false\n", width, view)));
 }
