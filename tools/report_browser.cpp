@@ -128,7 +128,8 @@ class Screen {
         continue;
       }
       const std::size_t end = std::min(text.find('\x1b', 1), text.size());
-      ::attrset(static_cast<int>(attributes | (colour == default_colour ? 0 : COLOR_PAIR(colour + 1))));
+      ::attrset(static_cast<int>(
+          attributes | (colour == default_colour ? A_NORMAL : static_cast<attr_t>(COLOR_PAIR(colour + 1)))));
       draw_part(text.substr(0, end), width - ::getcurx(stdscr));
       text.remove_prefix(end);
     }
