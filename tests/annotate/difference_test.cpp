@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 Report profile(const std::string& path, const std::vector<std::pair<std::string, u64>>& functions) {
   Report report;
@@ -145,6 +146,16 @@ TEST(Difference, StacksOfBothSidesAreOneTree) {
     }
   after.stack_source = StackSource::none;
   EXPECT_TRUE(compare({"x", before, {}}, {"y", after, {}}, Counting::sampled).joined.stacks.empty());
+}
+
+TEST(Difference, HostileNamesStayTextOnThePage) {
+  const std::string name = "</script><img src=x>";
+  Report report = with_lines(profile("/p/" + name, {{name, 1}}));
+  report.files[0].path = name;
+  report.events[0].name = name;
+  const Comparison comparison = compare({name, report, {}}, {name, report, {}}, Counting::sampled);
+  EXPECT_THAT(difference_html(comparison), Not(HasSubstr("<img")));
+  EXPECT_THAT(difference_html(comparison), HasSubstr("\\u003cimg src=x>"));
 }
 
 // The example of R's t.test(): hours of sleep with two drugs, t = -1.8608, df = 17.776, p-value = 0.07939.
