@@ -19,6 +19,16 @@ u64 scaled(u64 value, u64 numerator, u64 denominator) {
                                        static_cast<double>(denominator)));
 }
 
+/// An instruction may have many cycles or uops at once, and overflows a counter once however many periods
+/// they are: shorter ones would lose samples of what takes long.
+constexpr u64 shortest_period_of_quantities = 1000;
+
+u64 shortest_period(const CpuModel& model, const perf::Attr& attr) {
+  const auto event = events::identify(model, attr);
+  const bool is_quantity = event.ok() && event->definition.rule.quantity != Quantity::none;
+  return is_quantity ? std::min(shortest_period_of_quantities, attr.sample_period) : 1;
+}
+
 }  // namespace
 
 WindowPeriods::WindowPeriods(const Session& session) : model_(&session.model()) {
@@ -44,7 +54,7 @@ Result<Done, Error> WindowPeriods::check(const events::ParsedEvent& event) const
 
 perf::Attr WindowPeriods::shortened(perf::Attr attr) const {
   if (counted_ == of_ || attr.freq != 0 || attr.sample_period == 0) return attr;
-  attr.sample_period = std::max<u64>(1, scaled(attr.sample_period, counted_, of_));
+  attr.sample_period = std::max(shortest_period(*model_, attr), scaled(attr.sample_period, counted_, of_));
   if (events::is_sampled_by_unit(*model_, attr))
     attr.sample_period = events::sampling_period(attr.sample_period);
   return attr;

@@ -12,7 +12,8 @@
 namespace pmusim {
 
 /// Periods where only windows of a program are sampled: counters have shorter ones, so that there are as many
-/// samples as in a replay of the whole, and each sample's period says what it stands for in the program.
+/// samples as in a replay of the whole where that can be, and each sample's period says what it stands for in
+/// the program.
 /// Without windows they stay as they are.
 class WindowPeriods {
  public:
