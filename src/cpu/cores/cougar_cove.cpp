@@ -101,7 +101,7 @@ constinit const CoreFacts facts{
     .products = products,
     .names = names,
     .presets = product_presets,
-    .events = lion_cove_events,
+    .events = cougar_cove_events,
     .generic = {.reference_cycles = GenericEncodings::tsc_cycles},
     .cache_events = cougar_cove_cache,
     .named_events = golden_cove_memory_names,

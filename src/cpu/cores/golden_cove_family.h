@@ -60,11 +60,14 @@ inline constexpr std::array golden_cove_pipeline{
     row("INT_MISC.UOP_DROPPING", 0xAD, 0x10, never()),
 };
 
+constexpr auto golden_cove_common_with(const auto& branches) {
+  return join(fixed_three, golden_cove_clocks, architectural_cache, branches, load_latency_samples,
+              local_memory_loads, haswell_l2, l1d_replacement, golden_cove_memory, skylake_machine_clears,
+              golden_cove_pipeline, slots_not_delivered, haswell_transactions, broadwell_fp_arithmetic,
+              architectural_names, architectural_mispredicts);
+}
 inline constexpr auto golden_cove_common =
-    join(fixed_three, golden_cove_clocks, architectural_cache, precise_branches, mispredicted_returns,
-         load_latency_samples, local_memory_loads, haswell_l2, l1d_replacement, golden_cove_memory,
-         skylake_machine_clears, golden_cove_pipeline, slots_not_delivered, haswell_transactions,
-         broadwell_fp_arithmetic, architectural_names, architectural_mispredicts);
+    golden_cove_common_with(join(precise_branches, mispredicted_returns));
 
 inline constexpr auto golden_cove_off_core =
     off_core(0x2A, {0x10001, 0x3FBFC00001, 0x3F3FFC0002, 0x3F3FC00002});
@@ -109,9 +112,11 @@ inline constexpr std::array lion_cove_memory{
     row("MEM_LOAD_RETIRED.FB_HIT", 0xD1, 0x40, on(load_fb_hit)),
 };
 
-inline constexpr auto since_lion_cove =
-    join(golden_cove_common, lion_cove_branches, lion_cove_memory, architectural_lbr_inserts,
-         front_end_retired(0x03), lion_cove_l2_hits, lion_cove_pipeline, lion_cove_requests);
+constexpr auto since_lion_cove_with(const auto& common, const auto& branches) {
+  return join(common, branches, lion_cove_memory, architectural_lbr_inserts, front_end_retired(0x03),
+              lion_cove_l2_hits, lion_cove_pipeline, lion_cove_requests);
+}
+inline constexpr auto since_lion_cove = since_lion_cove_with(golden_cove_common, lion_cove_branches);
 
 /// Perf's cache events, but the last level's.
 inline constexpr std::array golden_cove_near_cache{
@@ -130,9 +135,13 @@ inline constexpr auto golden_cove_cache =
                                      CacheEvent{ll, write, miss, 0x012A, 0x3F3FC00002},
                                  });
 
-inline constexpr auto lion_cove_events =
-    join(since_lion_cove, golden_cove_requests, lion_cove_sources,
+inline constexpr auto lion_cove_off_core =
+    join(golden_cove_requests, lion_cove_sources,
          off_core(0x2A, {0x10001, 0x9E7FA000001, 0x10002, 0x9E7FA000002}));
+inline constexpr auto lion_cove_events = join(since_lion_cove, lion_cove_off_core);
+inline constexpr auto cougar_cove_events =
+    join(since_lion_cove_with(golden_cove_common_with(std::array<EventDefinition, 0>{}), darkmont_branches),
+         lion_cove_off_core);
 /// Panther Cove and Coyote Cove: event 2A goes through the OMR registers there, whose codes are their own.
 inline constexpr auto panther_cove_events = join(since_lion_cove, off_core(0x2A, omr_values));
 inline constexpr auto panther_cove_cache = join(

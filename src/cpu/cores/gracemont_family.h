@@ -45,30 +45,6 @@ inline constexpr std::array skymont_fp{
     row("FP_INST_RETIRED.256B_DP", 0xC7, 0x20, on(fp_packed_256_double)),
 };
 
-/// Darkmont gave each kind of branch a bit of its own. Arctic Wolf: taken to be the same.
-inline constexpr std::array darkmont_branches{
-    row("BR_INST_RETIRED.ALL_BRANCHES", 0xC4, 0x00, on(branch)),
-    row("BR_INST_RETIRED.COND_TAKEN", 0xC4, 0x03, on(conditional_taken)),
-    row("BR_INST_RETIRED.COND_NTAKEN", 0xC4, 0x04, on(conditional_not_taken)),
-    row("BR_INST_RETIRED.COND", 0xC4, 0x07, on(conditional)),
-    row("BR_INST_RETIRED.NEAR_RETURN", 0xC4, 0x08, on(near_return)),
-    row("BR_INST_RETIRED.NEAR_INDIRECT_CALL", 0xC4, 0x10, on(indirect_call)),
-    row("BR_INST_RETIRED.NEAR_DIRECT_CALL", 0xC4, 0x20, on(direct_call)),
-    row("BR_INST_RETIRED.NEAR_CALL", 0xC4, 0x30, on(near_call)),
-    row("BR_INST_RETIRED.NEAR_INDIRECT_JMP", 0xC4, 0x40, on(indirect_jump)),
-    row("BR_INST_RETIRED.NEAR_INDIRECT", 0xC4, 0x50, on_any({indirect_jump, indirect_call})),
-    row("BR_INST_RETIRED.NEAR_INDIRECT_OR_RETURN", 0xC4, 0x58,
-        on_any({indirect_jump, indirect_call, near_return})),
-    row("BR_INST_RETIRED.NEAR_DIRECT_JMP", 0xC4, 0x80, on(direct_jump)),
-    row("BR_INST_RETIRED.NEAR_JMP", 0xC4, 0xC0, on_any({direct_jump, indirect_jump})),
-    row("BR_INST_RETIRED.NEAR_TAKEN", 0xC4, 0xFB, on(near_taken)),
-    row("BR_MISP_RETIRED.ALL_BRANCHES", 0xC5, 0x00, on(mispredicted)),
-    row("BR_MISP_RETIRED.COND_TAKEN", 0xC5, 0x03, on(mispredicted_conditional_taken)),
-    row("BR_MISP_RETIRED.COND_NTAKEN", 0xC5, 0x04, on(mispredicted_conditional_not_taken)),
-    row("BR_MISP_RETIRED.NEAR_RETURN", 0xC5, 0x08, on(mispredicted_return)),
-    row("BR_MISP_RETIRED.NEAR_INDIRECT", 0xC5, 0x50, on(mispredicted_indirect)),
-};
-
 inline constexpr std::array darkmont_own{
     row("MEM_LOAD_UOPS_L3_MISS_RETIRED.LOCAL_DRAM", 0xD3, 0x01, on(load_dram)),
     row("MEM_LOAD_UOPS_L3_MISS_RETIRED.ALL", 0xD3, 0xFF, on(load_l3_miss)),
