@@ -15,9 +15,12 @@ class KernelOption {
   void add_to(CLI::App& command);
   /// Ends the command on an unknown kernel.
   perf::Kernel kernel() const;
+  /// Whether the command line names one.
+  bool given() const { return option_->count() != 0; }
 
  private:
   std::string name_{perf::name_of(perf::default_kernel)};
+  CLI::Option* option_ = nullptr;
 };
 
 }  // namespace pmusim::tools

@@ -29,14 +29,16 @@ void RegisterOptions::add_to(CLI::App& command, const ModelOption& model, const 
   const std::map<std::string, perf::SimdAbi> abis{{"series", perf::SimdAbi::series_v7},
                                                   {"merged", perf::SimdAbi::merged}};
   command
-      .add_option("--simd-abi", abi_,
-                  "Form of SIMD sampling: series (revision 7 of the patches) or merged; instead of --kernel")
+      .add_option(
+          "--simd-abi", abi_,
+          "Form of SIMD sampling: series (revision 7 of the patches, the default where such registers "
+          "are sampled) or merged; instead of --kernel")
       ->transform(CLI::CheckedTransformer(abis).description(""))
       ->option_text("FORM")
       ->excludes(command.get_option("--kernel"));
   const auto list_if_asked = [this, &model, &kernel](const std::string& list) {
     if (list != "?") return;
-    list_registers(model.model(), this->kernel(kernel));
+    list_registers(model.model(), kernel_with_simd(kernel));
     throw CLI::Success();
   };
   command
@@ -53,7 +55,13 @@ void RegisterOptions::apply_to(RecordOptions& options) const {
 }
 
 perf::Kernel RegisterOptions::kernel(const KernelOption& kernel) const {
-  return abi_ ? perf::kernel_with(*abi_) : kernel.kernel();
+  const bool asks_for_simd = !interrupt_.empty() || !user_.empty();
+  return abi_ || asks_for_simd ? kernel_with_simd(kernel) : kernel.kernel();
+}
+
+perf::Kernel RegisterOptions::kernel_with_simd(const KernelOption& kernel) const {
+  if (abi_) return perf::kernel_with(*abi_);
+  return kernel.given() ? kernel.kernel() : perf::kernel_with(perf::SimdAbi::series_v7);
 }
 
 }  // namespace pmusim::tools

@@ -17,10 +17,13 @@ class RegisterOptions {
   /// After the options of `model` and `kernel` are added: the list that '?' asks for is of that CPU.
   void add_to(CLI::App& command, const ModelOption& model, const KernelOption& kernel);
   void apply_to(RecordOptions& options) const;
-  /// `kernel`, or the one that --simd-abi stands for.
+  /// `kernel`, or the one that --simd-abi stands for: where neither is given and such registers are sampled,
+  /// the one with series v7, as the default has no SIMD sampling.
   perf::Kernel kernel(const KernelOption& kernel) const;
 
  private:
+  perf::Kernel kernel_with_simd(const KernelOption& kernel) const;
+
   std::string interrupt_, user_;
   std::optional<perf::SimdAbi> abi_;
 };

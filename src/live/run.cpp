@@ -160,6 +160,7 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   SessionOptions machine = options.machine;
   machine.limits.perfmon_capable = machine.limits.ipc_lock_capable = false;
   machine.limits.physical_addresses = PageMap::tells_frames();
+  machine.limits.kernel_chains = true;
   machine.limits.kernel = machine.kernel;
   auto cpu = EmulatedCpu::create(machine);
   if (!cpu.ok()) return Failure(cpu.error());

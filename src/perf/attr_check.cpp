@@ -131,8 +131,8 @@ Result<Attr, KernelError> check_attr(Attr attr, const Limits& limits) {
 
 Outcome check_rights(const Attr& attr, i32 pid, i32 cpu, u64 flags, const Limits& limits) {
   const bool hardened = has(limits.kernel, change::kernel_chains_need_rights);
-  const bool kernel_chain =
-      hardened && (attr.sample_type & sample::CALLCHAIN) && !attr.exclude_callchain_kernel;
+  const bool kernel_chain = hardened && !limits.kernel_chains && (attr.sample_type & sample::CALLCHAIN) &&
+                            !attr.exclude_callchain_kernel;
   const bool text_poke = hardened && attr.text_poke;
   if ((!attr.exclude_kernel || text_poke || kernel_chain) && !limits.may_see_kernel())  // B5
     return refuse(EACCES, "{}: needs perf_event_paranoid <= 1 or CAP_PERFMON",

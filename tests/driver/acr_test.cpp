@@ -179,8 +179,8 @@ TEST(AutoCounterReload, EveryGroupIsConvertedNotOnlyTheLast) {
   EXPECT_EQ(data_of(second).reload_causes, bit(counter_of(*second.siblings[0])));
 }
 
-TEST(AutoCounterReload, MembersAreReprogrammedWhenACauseMoves) {  // was: skipped where the own counter stayed
-  Rig rig(skymont());
+TEST(AutoCounterReload, BeforeLinux7_3ANewEventRestartsAll) {
+  Rig rig(skymont(), {.kernel = perf::Kernel::v7_1});
   Event& first = rig.opened(reloaded(Rig::generic(HardwareId::instructions, 40'000), 0x2));
   Event& second = rig.opened(branches(20'000, 0), &first);
   ASSERT_TRUE(rig.schedule(first));
@@ -191,6 +191,41 @@ TEST(AutoCounterReload, MembersAreReprogrammedWhenACauseMoves) {  // was: skippe
   EXPECT_EQ(data_of(second).index, 2);
   EXPECT_TRUE(std::ranges::any_of(rig.bus.writes, [](const auto& w) { return w.first == msr::V6_FX0_CTR; }));
   EXPECT_EQ(rig.bus.msrs[fixed_cfg_b(0)], bit(2));
+}
+
+// Linux 7.3: match_prev_assignment. A member that leaves shifts the positions of later ones.
+TEST(AutoCounterReload, SinceLinux7_3NewCausesRestartAMember) {
+  Rig rig(skymont());
+  Event& first = rig.opened(misses(1000, 0x4));
+  Event& second = rig.opened(Rig::raw(0x00C6, 1000), &first);
+  Event& third = rig.opened(branches(1000, 0), &first);
+  ASSERT_TRUE(rig.schedule(first));
+  const auto starts_with_another = [&](const Event& event) {
+    rig.bus.writes.clear();
+    EXPECT_TRUE(rig.schedule(rig.opened(Rig::raw(0x00C4))));
+    return std::ranges::any_of(rig.bus.writes, [&](const auto& write) {
+      return write.first == rig.counter_address(counter_of(event));
+    });
+  };
+  EXPECT_FALSE(starts_with_another(first));
+  rig.driver.remove(second);
+  EXPECT_TRUE(starts_with_another(first));
+  EXPECT_EQ(rig.bus.msrs[cfg_b(static_cast<unsigned>(data_of(first).index))], 0u);
+  EXPECT_FALSE(starts_with_another(third));
+}
+
+// Its leader is closed: it is on its own, and starts again as it is unthrottled.
+TEST(AutoCounterReload, EndsWithTheGroupThatNamedTheCauses) {
+  Pair pair;
+  ASSERT_TRUE(pair.rig.schedule(pair.miss));
+  const unsigned n = counter_of(pair.branch);
+  ASSERT_NE(pair.rig.bus.msrs[cfg_b(n)], 0u);
+  pair.rig.driver.remove(pair.miss);
+  pair.branch.leader = &pair.branch;
+  pair.rig.driver.stop(pair.branch, perf::PmuDriver::StopMode::plain);
+  pair.rig.driver.start(pair.branch, perf::PmuDriver::StartMode::keep_period);
+  EXPECT_EQ(pair.rig.bus.msrs[cfg_b(n)], 0u);
+  EXPECT_NE(pair.rig.bus.msrs[select(n)] & msr::evtsel::INT, 0u);
 }
 
 TEST(AutoCounterReload, NarrowingIsCumulativeOverSiblings) {  // was: started afresh with each sibling

@@ -64,7 +64,7 @@ TEST(Enumeration, FromVersion5OnOnlyTheBitmapCountsFixedCounters) {  // the odd 
 }
 
 TEST(Enumeration, AlderLakesCoresAreKnownByTypeDespiteSharedLeaves) {
-  FakeBus bus = product(0x90672, {0x07300605, 0, 7, 0x8603}, 0x7480);
+  FakeBus bus = product(0x90672, {0x07300605, 0, 7, 0x8603}, 0xF480);
   bus.leaves[{7, 0}].edx = cpuid_hybrid | cpuid_arch_lbr;
   bus.leaves[{0x1C, 0}] = {0x4000000B, 7, 7, 0};
   bus.leaves[{0x1A, 0}].eax = 0x40000001;
@@ -73,6 +73,7 @@ TEST(Enumeration, AlderLakesCoresAreKnownByTypeDespiteSharedLeaves) {
   EXPECT_EQ(p.counters, 0xF'0000'00FFu);
   EXPECT_NE(p.perf_capabilities & msr::perf_cap::PERF_METRICS, 0u);
   bus.leaves[{0x1A, 0}].eax = 0x20000001;
+  bus.msrs[msr::PERF_CAPABILITIES] = 0x7480;
   const Enumeration e = enumerate(bus);
   EXPECT_EQ(e.microarchitecture, Microarchitecture::gracemont);
   EXPECT_TRUE(e.atom);

@@ -105,6 +105,7 @@ class CountsOfRecords : public testing::Test {
   CountsOfRecords() {
     enumeration.pebs_format = adaptive;
     enumeration.counter_width = 48;
+    enumeration.kernel = perf::Kernel::v7_1;
     for (perf::Event* event : {&precise, &plain, &stranger}) event->leader = event;
     plain.leader = &precise;
     data_of(precise).flags = pebs_flag::PRECISE | pebs_flag::AUTO_RELOAD | pebs_flag::COUNTERS_RECORDED;
@@ -170,6 +171,65 @@ TEST_F(CountsOfRecords, NothingIsKnownOfAPlaceWhereNoRecordBegins) {
   record(0b01, 3, 0, 1000);
   const RecordedCounts counts = take();
   EXPECT_TRUE(counts.at(std::span(buffer).subspan(8)).empty());
+}
+
+/// The same as Linux 7.3 takes them (__setup_pebs_counter_group).
+class CountsOfSamples : public CountsOfRecords {
+ protected:
+  CountsOfSamples() { enumeration.kernel = perf::Kernel::v7_3; }
+  /// Samples of `event` from records of one length, in this order.
+  void leave(perf::Event& event, std::initializer_list<std::size_t> order) {
+    RecordedCounts counts(enumeration);
+    counts.take(buffer, 0b11, {map, {}});
+    const std::size_t size = first_record_bytes(buffer, adaptive);
+    for (const std::size_t n : order) {
+      const auto known = counts.at_sample(event, std::span(buffer).subspan(n * size, size));
+      at_samples.emplace_back(known.begin(), known.end());
+    }
+  }
+  std::vector<std::vector<perf::CountAtSample>> at_samples;
+};
+
+TEST_F(CountsOfSamples, AreThoseOfTheirRecordWithTheReloadBehindIt) {
+  record(0b01, 3, 0, 1000);
+  record(0b01, 2, 0, 2000);
+  leave(precise, {0, 1});
+  EXPECT_EQ(at_samples[0][0].count, 103u);
+  EXPECT_EQ(at_samples[0][1].count, 1000u);
+  EXPECT_EQ(at_samples[1][0].count, 205u);
+  EXPECT_EQ(at_samples[1][1].count, 2000u);
+  EXPECT_EQ(precise.hw.previous_count, minus(100));
+  EXPECT_EQ(plain.hw.period_left, 5000 - 2000);
+}
+
+// The last record of a counter is handled behind later ones of others.
+TEST_F(CountsOfSamples, ACounterBehindWhatWasSeenHasGoneRound) {
+  record(0b01, 3, 0, 1000);
+  record(0b01, 2, 0, 2000);
+  leave(precise, {1, 0});
+  EXPECT_EQ(at_samples[0][1].count, 2000u);
+  EXPECT_EQ(at_samples[1][1].count, 1000 + bit(48));
+}
+
+TEST_F(CountsOfSamples, WhoeverHasACounterOfTheRecordHasItsValue) {
+  record(0b01, 3, 7, 1000);
+  leave(precise, {0});
+  EXPECT_EQ(stranger.count, 7u);
+  EXPECT_EQ(at_samples[0].size(), 2u) << "of the group";
+}
+
+TEST_F(CountsOfSamples, SamplesOfOtherEventsTakeNothing) {
+  record(0b10, 3, 7, 1000);
+  leave(stranger, {0});
+  EXPECT_TRUE(at_samples[0].empty());
+  EXPECT_EQ(precise.count + plain.count + stranger.count, 0u);
+}
+
+TEST_F(CountsOfSamples, WithoutTheGroupARecordIsNotCounted) {
+  append_adaptive(buffer, 0, 0b01, 0);
+  leave(precise, {0});
+  EXPECT_TRUE(at_samples[0].empty());
+  EXPECT_EQ(precise.count, 0u);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(RecordedGroups, SinceLinux7_3AMemberIsReadFromRecordsAlone) {
 }
 
 // Linux 7.3: handle_pmi_common() clears the bits of the number of PERF_METRICS' bit, 48, and not that bit.
-TEST(RecordedGroups, InLinux7_3OverflowsOfGp4And5AreForgottenBehindADrain) {
+TEST(RecordedGroups, Linux7_3ForgetsGp4And5BehindADrain) {
   for (const Kernel kernel : {Kernel::v7_1, Kernel::v7_3}) {
     Rig rig(panther_cove(), {.kernel = kernel});
     Event& slots = rig.opened(Rig::raw(0x0400));
@@ -86,7 +86,7 @@ TEST(RecordedGroups, InLinux7_3OverflowsOfGp4And5AreForgottenBehindADrain) {
 }
 
 // Linux 7.3: x86_pmu_enable() sets its period on the new counter (PERF_HES_ARCH), and does not start it.
-TEST(RecordedGroups, SinceLinux7_3AStoppedEventThatTakesAnotherCounterPresetsIt) {
+TEST(RecordedGroups, SinceLinux7_3AStoppedEventPresetsANewCounter) {
   for (const Kernel kernel : {Kernel::v7_1, Kernel::v7_3}) {
     Rig rig(skymont(), {.kernel = kernel});
     Event& stopped = rig.opened(Rig::raw(0xC4, 1000));

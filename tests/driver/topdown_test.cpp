@@ -184,7 +184,7 @@ TEST(Topdown, FiltersAndFurtherConfigurationAreRefused) {
   EXPECT_EQ(rig.error_of(Rig::raw(0x0400 | msr::evtsel::EDGE)), EINVAL);
   EXPECT_EQ(rig.refusal, "config: topdown events take no filter bits");
   perf::Attr attr = Rig::raw(0x0400);
-  attr.config1 = 1;
+  attr.config1 = 2;
   EXPECT_EQ(rig.error_of(attr), EINVAL);
   EXPECT_EQ(rig.refusal, "config1: topdown events take no further configuration");
 }

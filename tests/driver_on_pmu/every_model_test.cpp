@@ -19,7 +19,7 @@ class EveryModel : public testing::TestWithParam<std::string> {
 
 TEST_P(EveryModel, IsEnumeratedAsItIs) {
   Pmu pmu(model);
-  const Enumeration e = enumerate(pmu);
+  const Enumeration e = enumerate(pmu, perf::Kernel::v7_1);  // which knows Cannon Lake
   EXPECT_EQ(e.counters, model.counters());
   EXPECT_EQ(e.counter_width, model.counter_width);
   EXPECT_EQ(e.arch_events & ~model.arch_events, 0u);  // leaf 0AH of a hybrid lists what all its cores have
@@ -40,7 +40,7 @@ TEST(CannonLake, IsACoreOfArchitecturalEventsToLinux6_12And7_3) {
     EXPECT_EQ(seen.lbr_entries, 0u);
     EXPECT_EQ(seen.counters, model.counters());
   }
-  EXPECT_EQ(enumerate(pmu).lbr_entries, 32u);
+  EXPECT_EQ(enumerate(pmu, perf::Kernel::v7_1).lbr_entries, 32u);
 }
 
 TEST(PantherCove, HasItsTablesSinceLinux70) {
@@ -74,7 +74,7 @@ TEST(PantherCove, OnlyRecordsOfLatencyEventsHaveDataSources) {
 TEST_P(EveryModel, EncodesDataSourcesAsItsDriverReadsThem) {
   if (model.pebs.format == PebsFeatures::none) GTEST_SKIP() << "has no PEBS";
   Pmu pmu(model);
-  const DataSourceReader reader = DataSourceReader::of(enumerate(pmu));
+  const DataSourceReader reader = DataSourceReader::of(enumerate(pmu, perf::Kernel::v7_1));
   ASSERT_EQ(reader.encoding, model.pebs.data_source);
   if (reader.encoding == DataSourceEncoding::none) return;
   // PERF_MEM_LVLNUM_ of linux/perf_event.h. Panther Cove calls the level next to the core L0.

@@ -261,7 +261,7 @@ void run(Machine& machine, const Attr& attr, unsigned instructions) {
 
 TEST(RegisterValues, MatchTheRegisterFileByInterruptAndByPebs) {
   for (const unsigned precise : {0u, 1u}) {
-    Machine machine(model_with_every_group());
+    Machine machine(model_with_every_group(), {.kernel = perf::Kernel::v7_1_simd});
     unsigned samples = 0;
     machine.sink.tell = [&](perf::Event&, const perf::SampleData& data, const InterruptFrame&) {
       ++samples;
@@ -277,7 +277,7 @@ TEST(RegisterValues, MatchTheRegisterFileByInterruptAndByPebs) {
 
 TEST(RegisterValues, OfAComponentInItsInitialStateAreEmpty) {
   for (const unsigned precise : {0u, 1u}) {
-    Machine machine(model_with_every_group());
+    Machine machine(model_with_every_group(), {.kernel = perf::Kernel::v7_1_simd});
     unsigned samples = 0;
     machine.sink.tell = [&](perf::Event&, const perf::SampleData& data, const InterruptFrame&) {
       ++samples;

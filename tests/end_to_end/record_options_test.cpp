@@ -39,11 +39,10 @@ class RecordCommandOptions : public testing::Test {
 TEST_F(RecordCommandOptions, TheHeaderDescribesTheEmulatedMachine) {
   record({});
   const std::string text = header();
-  for (const char* line :
-       {"# hostname : pmusim\n", "# os release : 7.1-simd-v7\n", "# cpudesc : pmusim Ice Lake\n",
-        "# nrcpus online : 1\n", "# total memory : 16777216 kB\n",
-        "# CPU 0: Core ID 0, Die ID 0, Socket ID 0\n", "# node0 cpu list : 0\n",
-        "#  L1 Data                 48K [0]\n", "# cpu pmu capabilities: branches=32"})
+  for (const char* line : {"# hostname : pmusim\n", "# os release : 7.3\n", "# cpudesc : pmusim Ice Lake\n",
+                           "# nrcpus online : 1\n", "# total memory : 16777216 kB\n",
+                           "# CPU 0: Core ID 0, Die ID 0, Socket ID 0\n", "# node0 cpu list : 0\n",
+                           "#  L1 Data                 48K [0]\n", "# cpu pmu capabilities: branches=32"})
     EXPECT_THAT(text, HasSubstr(line));
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "pmusim/base/bits.h"
 #include "tests/end_to_end/command.h"
@@ -214,8 +215,9 @@ TEST_P(XmmSamples, AreReadByPerfAndHoldWhatTheProgramHeld) {
   const std::string file = scratch.file("perf.data");
   std::string wanted = "ip,r15";
   for (unsigned r = 0; r < 16; ++r) wanted += ",xmm" + std::to_string(r);
-  const Output output = run({pmusim(), "record", "-q", "--model", "icelake", "-e", GetParam(), "-c", "37",
-                             "--intr-regs", wanted, "--user-regs", wanted, "-o", file, trace()});
+  const Output output =
+      run({pmusim(), "record", "-q", "--model", "icelake", "--simd-abi", "series", "-e", GetParam(), "-c",
+           "37", "--intr-regs", wanted, "--user-regs", wanted, "-o", file, trace()});
   ASSERT_EQ(output.status, 0) << output.err;
   const std::string text = perf_output({"script", "-F", "tid,ip,iregs,uregs"}, file);
   const std::vector<Held> all = held_in(text);
@@ -256,10 +258,11 @@ TEST(SimdTrace, IsDumpedWithTheVectorRegistersThatChanged) {
 
 TEST(SimdSampling, OfAProgramRecordsTheRegistersThatItNeeds) {
   if (!has_avx2()) GTEST_SKIP() << "this CPU has no AVX2";
-  for (const auto& [option, registers] : {std::pair{"--user-simd", "ymm"}, {"--intr-regs", "ax,xmm3"}}) {
+  for (const auto& [event, option, registers] :
+       {std::tuple{"cycles:u", "--user-simd", "ymm"}, {"cycles:upp", "--intr-regs", "ax,xmm3"}}) {
     const ScratchDirectory scratch;
-    const Output output = run({pmusim(), "record", "-q", "-e", "cycles:u", "-c", "997", option, registers,
-                               "-o", scratch.file("perf.data"), "--save-trace", scratch.file("trace"), "--",
+    const Output output = run({pmusim(), "record", "-q", "-e", event, "-c", "997", option, registers, "-o",
+                               scratch.file("perf.data"), "--save-trace", scratch.file("trace"), "--",
                                workload("branches"), "4"});
     ASSERT_EQ(output.status, 0) << output.err;
     EXPECT_NE(run({pmusim(), "trace", "info", scratch.file("trace")}).out.find("extended registers"),

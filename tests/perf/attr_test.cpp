@@ -69,15 +69,15 @@ TEST(AttrSize, TooSmallAndTooLargeAnswerWithTheKnownSize) {
   for (const u32 size : {1u, 63u, 4097u}) {
     auto memory = user_attr(size, 5000);
     EXPECT_EQ(copy_attr(memory).error().error_number, E2BIG) << size;
-    EXPECT_EQ(size_field(memory), 176u) << size;
+    EXPECT_EQ(size_field(memory), 144u) << size;
   }
 }
 
 TEST(AttrSize, ANonzeroByteBehindTheKnownFieldsIsE2big) {
   auto memory = user_attr(200, 200);
-  memory[176] = std::byte{1};
+  memory[144] = std::byte{1};
   EXPECT_EQ(copy_attr(memory).error().error_number, E2BIG);
-  EXPECT_EQ(size_field(memory), 176u);
+  EXPECT_EQ(size_field(memory), 144u);
 }
 
 TEST(AttrSize, MemoryThatEndsEarlyIsEfault) {
@@ -122,10 +122,11 @@ TEST(AttrCheck, RegisterMasksFollowTheRulesOfTheirMode) {  // docs/sampled-regis
     attr.sample_type = sample::REGS_USER;
     attr.sample_regs_user = mask;
     attr.sample_simd_regs_enabled = simd;
-    EXPECT_EQ(check_attr(attr, {}).ok(), legal) << std::hex << mask;
+    const Limits limits{.kernel = Kernel::v7_1_simd};  // a release with both modes
+    EXPECT_EQ(check_attr(attr, limits).ok(), legal) << std::hex << mask;
     attr.sample_type = sample::REGS_INTR;
     attr.sample_regs_intr = mask;
-    EXPECT_EQ(check_attr(attr, {}).ok(), legal) << std::hex << mask;
+    EXPECT_EQ(check_attr(attr, limits).ok(), legal) << std::hex << mask;
   }
 }
 
@@ -222,6 +223,16 @@ TEST(ParanoidLevels, UserCallChainsNeedNoRightsBeforeTheHardening) {
   EXPECT_FALSE(allowed(Kernel::v6_12)) << "its stable series has the check";
   attr.exclude_callchain_kernel = 1;
   EXPECT_TRUE(allowed(Kernel::v7_4));
+}
+
+TEST(ParanoidLevels, KernelCallChainsMayBePermittedByThemselves) {
+  Attr attr;
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  attr.sample_type = sample::CALLCHAIN;
+  const Limits limits{.perfmon_capable = false, .kernel_chains = true, .kernel = Kernel::v7_3};
+  EXPECT_TRUE(check_rights(attr, 100, -1, 0, limits).ok());
+  attr.exclude_kernel = 0;
+  EXPECT_FALSE(check_rights(attr, 100, -1, 0, limits).ok());
 }
 
 // Linux: perf_event_set_clock().

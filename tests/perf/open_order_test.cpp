@@ -14,7 +14,8 @@ struct Request {
   i32 pid = 100, cpu = -1;
   u64 flags = 0;
   enum class Leader : u8 { none, plain, inherited, backward, foreign } leader = Leader::none;
-  Limits limits{.paranoid = 2, .perfmon_capable = false};
+  // A release that knows all fields.
+  Limits limits{.paranoid = 2, .perfmon_capable = false, .kernel = Kernel::v7_1_simd};
   PmuCapabilities pmu;
 };
 

@@ -26,7 +26,7 @@ enum class Kernel : u8 {
   v7_3,       ///< as 7.3.4 of Debian has it
   v7_4,       ///< SIMD register sampling as it was posted for merging
 };
-inline constexpr Kernel default_kernel = Kernel::v7_1_simd;
+inline constexpr Kernel default_kernel = Kernel::v7_3;
 
 /// Something that some releases do and others do not; docs/perf-abi-notes.md tells each at length.
 struct Change {
@@ -89,6 +89,8 @@ struct Limits {
   bool ipc_lock_capable = true;  ///< CAP_IPC_LOCK
   /// PHYS_ADDR is permitted whatever the two say: to who may know them without any kernel mode to watch.
   bool physical_addresses = false;
+  /// So are kernel call chains of events that exclude the kernel: where there is no kernel mode to watch.
+  bool kernel_chains = false;
   u32 mlock_kib = 516;  ///< perf_event_mlock_kb, for each CPU
   u32 max_sample_rate = 100'000;
   u16 max_stack = 127;

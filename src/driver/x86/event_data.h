@@ -40,13 +40,13 @@ inline constexpr u32 EXTENDED_REGISTERS = 1u << 25;  ///< samples registers beyo
 
 /// What this driver keeps of an event, beside what every PMU has of it (perf::HardwareEvent).
 struct EventData final : perf::DriverData {
-  u64 config = 0;           ///< event select as it will be written, without EN
-  int index = -1;           ///< counter number (32 + m fixed), -1 not assigned
-  int last_index = -1;      ///< where it was before: the scheduler's fast path
-  bool up_to_date = true;   ///< stopped, and `count` has what the counter had
-  u32 flags = 0;            ///< driver_flag and pebs_flag
-  u32 target = 0;           ///< thread that the event was opened for or inherited by; 0: it is the CPU's
-  u64 reload_causes = 0;    ///< ACR: counters whose overflow reloads this one
+  u64 config = 0;          ///< event select as it will be written, without EN
+  int index = -1;          ///< counter number (32 + m fixed), -1 not assigned
+  int last_index = -1;     ///< where it was before: the scheduler's fast path
+  bool up_to_date = true;  ///< stopped, and `count` has what the counter had
+  u32 flags = 0;           ///< driver_flag and pebs_flag
+  u32 target = 0;          ///< thread that the event was opened for or inherited by; 0: it is the CPU's
+  u64 reload_causes = 0;   ///< ACR: counters whose overflow reloads this one
   /// Of slots and metrics: what `count` has of the two registers, which come back to it as slots starts
   /// again.
   std::optional<TopdownReading> topdown;
