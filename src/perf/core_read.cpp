@@ -102,9 +102,8 @@ void LinuxCore::sample_read_values(Event& event, std::span<const CountAtSample> 
   const auto entry = [&](Event& member) {
     update_times(member);
     const auto known = std::ranges::find(recorded, &member, &CountAtSample::event);
-    const bool fresh = known == recorded.end() && &member != &event && member.state == EventState::active &&
-                       member.attr.precise_ip == 0;
-    if (fresh) member.pmu->read(member);
+    const bool stale = known == recorded.end() && &member != &event && member.state == EventState::active;
+    if (stale) member.pmu->read(member);
     const u64 own = known != recorded.end() ? known->count : member.count;
     const u64 value = event.attr.inherit ? own : own + member.child_count;
     return ReadEntry{value, member.original().id, member.lost_samples};

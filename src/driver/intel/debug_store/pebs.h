@@ -154,6 +154,7 @@ class PebsDriver {
   void program_arch_threshold(const EventMap& events);
   u64 threshold_offset() const;
   std::span<std::byte> take_records();
+  void update_without_records(const EventMap& events);
   void account_reload(perf::Event& event, u64 overflows);
   u64 read_counter(unsigned counter);
 

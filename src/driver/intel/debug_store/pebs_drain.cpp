@@ -54,7 +54,7 @@ class PebsDriver::Delivery {
   }
 
   void finished(unsigned counter, u64 samples) {
-    if (samples_before_count() || samples == 0) static_cast<void>(bring_up_to_date(counter, samples));
+    if (samples_before_count() && samples != 0) static_cast<void>(bring_up_to_date(counter, samples));
   }
 
  private:
@@ -82,7 +82,9 @@ class PebsDriver::Delivery {
 };
 
 void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFrame* frame) {
-  if (!available() || draining_) return;  // stopping an event in mid-drain must not start another
+  if (!available()) return;
+  // A sample that reads its group, or an event that stops, in mid-drain: the buffer has been emptied.
+  if (draining_) return update_without_records(events);
   draining_ = true;
   DemuxSetup setup{.format = enumeration_.pebs_format,
                    .enabled = 0,
@@ -96,11 +98,15 @@ void PebsDriver::drain(DrainTrigger trigger, EventMap events, const InterruptFra
   counts_->take(buffer, setup.enabled, {events, host_.metrics()});
   Delivery delivery(*this, trigger, events, frame);
   totals_ += demultiplexer_.run(buffer, setup, delivery);
-  // As in Linux, counters that left no record are brought up to date where none left one.
-  if (buffer.empty())
-    for (const unsigned counter : set_bits(setup.enabled & reached_by_empty_drains()))
-      if (has_flag(*events[counter], pebs_flag::AUTO_RELOAD)) account_reload(*events[counter], 0);
+  if (buffer.empty()) update_without_records(events);
   draining_ = false;
+}
+
+/// As in Linux, counters that left no record are brought up to date where none left one.
+void PebsDriver::update_without_records(const EventMap& events) {
+  for (const unsigned counter : set_bits(enabled_ & reached_by_empty_drains()))
+    if (events[counter] != nullptr && has_flag(*events[counter], pebs_flag::AUTO_RELOAD))
+      account_reload(*events[counter], 0);
 }
 
 u64 PebsDriver::reached_by_empty_drains() const {
