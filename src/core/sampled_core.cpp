@@ -36,27 +36,34 @@ void SampledCore::enter_next_phase() {
       break;
     case Phase::counted:
       end_window();
-      if (all_counted_ != 0) cycles_per_instruction_ = (counted_cycles_ << fraction_bits) / all_counted_;
       phase_ = Phase::between;
       phase_end_ += windows_.every - windows_.warm - windows_.detail;
+      set_pace();
       break;
   }
 }
 
+/// What windows have taken on average changes from one to the next, and pipelines that fill have taken time
+/// that the program does not. At the end of each stretch between windows as much time has passed as the
+/// average says of the whole program so far, unless more has passed already: then little does.
+void SampledCore::set_pace() {
+  if (all_counted_ == 0) return;
+  const u64 average = (counted_cycles_ << fraction_bits) / all_counted_;
+  constexpr unsigned half = fraction_bits / 2;  // each, so that products fit in 64 bits
+  const u64 target = (average * (phase_end_ >> half)) >> half;
+  const u64 left = target > cycle() ? target - cycle() : 0;
+  const u64 stretch = phase_end_ > instructions_ ? phase_end_ - instructions_ : 1;
+  cycles_per_instruction_ = std::max((left << fraction_bits) / stretch, average / 8);
+}
+
 u64 SampledCore::end_of(std::size_t instructions) {
-  owed_ += static_cast<i64>(instructions * cycles_per_instruction_);
-  const i64 cycles = std::max<i64>(0, owed_ >> fraction_bits);
-  owed_ -= cycles << fraction_bits;
-  return cycle() + static_cast<u64>(cycles);
+  fraction_ += instructions * cycles_per_instruction_;
+  const u64 cycles = fraction_ >> fraction_bits;
+  fraction_ -= cycles << fraction_bits;
+  return cycle() + cycles;
 }
 
 void SampledCore::count(const BlockExecution& execution) {
-  // An empty pipeline takes time to fill that no program takes.
-  if (phase_ == Phase::warming) {
-    owed_ += static_cast<i64>(execution.instructions * cycles_per_instruction_) -
-             static_cast<i64>(u64{execution.cycles} << fraction_bits);
-    return;
-  }
   counted_ += execution.instructions;
   all_counted_ += execution.instructions;
   counted_cycles_ += execution.cycles;
@@ -69,7 +76,7 @@ BlockExecution SampledCore::execute(const trace::BlockRun& run) {
   instructions_ += instructions;
   if (phase_ == Phase::between) return execute_in_order(run, end_of(instructions));
   const BlockExecution execution = IntervalCore::execute(run);
-  count(execution);
+  if (phase_ == Phase::counted) count(execution);
   return execution;
 }
 

@@ -16,7 +16,7 @@ namespace pmusim {
 /// TLBs, the uop cache and predictors as warm as they would be. Before each window the pipeline fills with
 /// instructions that do not count.
 ///
-/// Between windows an instruction takes as long as those of the windows before did on average.
+/// Between windows time passes by what the windows before say of the whole program so far.
 class SampledCore : public IntervalCore {
  public:
   enum class Phase : u8 { between, warming, counted };
@@ -45,6 +45,7 @@ class SampledCore : public IntervalCore {
  private:
   SampledCore(IntervalCore core, const CoreWindows& windows);
   void enter_next_phase();
+  void set_pace();
   u64 end_of(std::size_t instructions);
   void count(const BlockExecution& execution);
 
@@ -60,7 +61,7 @@ class SampledCore : public IntervalCore {
   static constexpr unsigned fraction_bits = 16;
   u64 all_counted_ = 0, counted_cycles_ = 0;
   u64 cycles_per_instruction_ = u64{1} << fraction_bits;
-  i64 owed_ = 0;  // time that has not passed yet
+  u64 fraction_ = 0;  // of a cycle that has not passed yet
 };
 
 }  // namespace pmusim

@@ -57,6 +57,17 @@ class SampledReplay : public testing::Test {
   std::string text_ = scratch_.file("text");
 };
 
+/// The clock goes by the windows, too: at the end it shows the estimated cycles.
+TEST_F(SampledReplay, TimeIsThatOfTheEstimatedCycles) {
+  const std::string trace = gzip();
+  const auto hertz = [](const json& counted) {
+    return counted["events"][0]["value"].get<double>() / counted["elapsed_ns"].get<double>();
+  };
+  const double whole = hertz(stat(trace, "interval", "cycles"));
+  for (const char* core : {"sampled:500,1000,20000", "sampled:1000,1000,100000"})
+    EXPECT_NEAR(hertz(stat(trace, core, "cycles")), whole, 0.03 * whole) << core;
+}
+
 // 99 of 100 is what is promised, and 95 what windows that come at equal distances must keep.
 TEST_F(SampledReplay, IntervalsHoldTheCountsOfTheWholeCore) {
   const std::vector<std::string> traces{
