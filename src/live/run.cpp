@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <initializer_list>
 
 #include "live/page_map.h"
 #include "live/served_calls.h"
@@ -16,18 +17,38 @@
 namespace pmusim::live {
 namespace {
 
+sigset_t set_of(std::initializer_list<int> signals) {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : signals) ::sigaddset(&set, signal);
+  return set;
+}
+
+const sigset_t ending_signals = set_of({SIGTERM, SIGHUP, SIGINT, SIGQUIT});
+
+/// From the start of the program on what would end this process waits for the supervisor to read it: nobody
+/// would end the program before.
+class HeldSignals {
+ public:
+  HeldSignals() { ::sigprocmask(SIG_BLOCK, &ending_signals, &before_); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  const sigset_t& mask_before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
 /// How this process hears of signals while it supervises: SIGCHLD and the ticks of an interval timer end its
 /// waits and do nothing else; those that would end it are read from a descriptor. SIGPIPE is ignored: nobody
-/// may read what wakes a program that has just closed its event.
+/// may read what wakes a program that has just closed its event. Signals are held (HeldSignals) already.
 class Signals {
  public:
   Signals() {
-    const sigset_t ending = of({SIGTERM, SIGHUP, SIGINT, SIGQUIT});
-    sigset_t blocked = ending;
-    ::sigaddset(&blocked, SIGCHLD);
-    ::sigprocmask(SIG_BLOCK, &blocked, &mask_before_);
+    const sigset_t children = set_of({SIGCHLD});
+    ::sigprocmask(SIG_BLOCK, &children, &mask_before_);
     while_waiting_ = mask_before_;
-    for (const int signal : {SIGTERM, SIGHUP, SIGINT, SIGQUIT}) ::sigaddset(&while_waiting_, signal);
     for (const int signal : {SIGCHLD, SIGALRM}) ::sigdelset(&while_waiting_, signal);
     const auto handle = [](int signal, void (*handler)(int), struct sigaction& before) {
       struct sigaction action {};  // without SA_RESTART
@@ -37,7 +58,7 @@ class Signals {
     const auto nothing = [](int) {};
     for (std::size_t n = 0; n < handled.size(); ++n)
       handle(handled[n], n < 2 ? static_cast<void (*)(int)>(nothing) : SIG_IGN, before_[n]);
-    ending_ = FileDescriptor(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
+    ending_ = FileDescriptor(::signalfd(-1, &ending_signals, SFD_CLOEXEC | SFD_NONBLOCK));
     const itimerval ticks{{0, tick_us}, {0, tick_us}};
     ::setitimer(ITIMER_REAL, &ticks, nullptr);
   }
@@ -64,13 +85,6 @@ class Signals {
  private:
   static constexpr suseconds_t tick_us = 20'000;
   static constexpr std::array<int, 3> handled{SIGCHLD, SIGALRM, SIGPIPE};
-
-  static sigset_t of(std::initializer_list<int> signals) {
-    sigset_t set;
-    ::sigemptyset(&set);
-    for (const int signal : signals) ::sigaddset(&set, signal);
-    return set;
-  }
 
   sigset_t mask_before_{}, while_waiting_{};
   std::array<struct sigaction, handled.size()> before_{};
@@ -173,7 +187,8 @@ Result<RunSummary, Error> run(const RunOptions& options) {
   }
   const NumberRange numbers = event_numbers();
   const MachineView view = view_of(machine.model, (*cpu)->monitor().driver().capabilities(), machine.limits);
-  auto started = start(options.command, view, numbers);
+  const HeldSignals held;
+  auto started = start(options.command, view, numbers, held.mask_before());
   if (!started.ok()) return Failure(started.error());
   RunSummary summary{.missing_view = started->shown.missing,
                      .missing_registers = started->shown.missing_registers};

@@ -157,7 +157,7 @@ class MountPoint {
 }  // namespace
 
 Result<Started, Error> start(const std::vector<std::string>& command, const MachineView& view,
-                             NumberRange numbers) {
+                             NumberRange numbers, const sigset_t& signal_mask) {
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0)
     return Failure(Error("cannot make a socket"));
@@ -165,6 +165,7 @@ Result<Started, Error> start(const std::vector<std::string>& command, const Mach
   const MountPoint mount_point;
   auto keeper = Keeper::start([&](u32 parent) {
     ours = FileDescriptor();  // so that the waits end if the supervisor does
+    ::sigprocmask(SIG_SETMASK, &signal_mask, nullptr);
     become(command, view, mount_point.path(), numbers, parent, theirs.number());
   });
   if (!keeper.ok()) return Failure(keeper.error());

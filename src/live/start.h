@@ -2,6 +2,8 @@
 #ifndef PMUSIM_SRC_LIVE_START_H
 #define PMUSIM_SRC_LIVE_START_H
 
+#include <csignal>
+
 #include "live/keeper.h"
 #include "live/listener.h"
 #include "live/machine_view.h"
@@ -16,10 +18,10 @@ struct Started {
   Shown shown;  ///< of the machine
 };
 
-/// Starts `command` as a process that sees `view`, under the filter. Errors: what is forbidden here, or the
-/// program cannot be started; nothing is left running then.
+/// Starts `command` as a process that sees `view`, under the filter, with this signal mask. Errors: what is
+/// forbidden here, or the program cannot be started; nothing is left running then.
 Result<Started, Error> start(const std::vector<std::string>& command, const MachineView& view,
-                             NumberRange numbers);
+                             NumberRange numbers, const sigset_t& signal_mask);
 
 }  // namespace pmusim::live
 
