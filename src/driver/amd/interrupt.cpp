@@ -47,8 +47,8 @@ unsigned Driver::service_by_counters(const InterruptFrame& frame) {
   return handled;
 }
 
-/// The LBR stack goes on: the records of the handler itself are the kernel's, and a filter or a freeze keeps them
-/// out.
+/// The LBR stack goes on: the records of the handler itself are the kernel's, and a filter or a freeze keeps
+/// them out.
 unsigned Driver::service_by_status(const InterruptFrame& frame) {
   u64 status = counters_.status();
   if (status == 0) return 0;
