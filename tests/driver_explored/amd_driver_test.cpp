@@ -28,21 +28,25 @@ TEST(AmdDriverUnderEveryPairOfPmis, EnablesAndDisables) {
                       {.most_pmis = 2, .causes = {Cause::overflow, Cause::spurious}});
 }
 
+void switch_between_two_tasks(explore::Cpu& cpu, Rig& rig, perf::Event& event) {
+  cpu.open();
+  for (u32 task = 1; task <= 2; ++task) {
+    rig.driver.context_switch(Direction::in, {task, task});
+    rig.schedule(event);
+    rig.driver.read(event);
+    rig.unschedule(event);
+    rig.driver.context_switch(Direction::out, {task, task});
+  }
+  cpu.close();
+}
+
 void switch_with_branches(explore::Cpu& cpu) {
   Rig rig(cpu);
   perf::Event& branches = rig.sampling(HardwareId::branch_instructions, [](perf::Attr& attr) {
     attr.sample_type |= perf::sample::BRANCH_STACK;
     attr.branch_sample_type = perf::branch::USER | perf::branch::ANY;
   });
-  cpu.open();
-  for (u32 task = 1; task <= 2; ++task) {
-    rig.driver.context_switch(Direction::in, {task, task});
-    rig.schedule(branches);
-    rig.driver.read(branches);
-    rig.unschedule(branches);
-    rig.driver.context_switch(Direction::out, {task, task});
-  }
-  cpu.close();
+  switch_between_two_tasks(cpu, rig, branches);
   rig.check_end();
 }
 
@@ -61,20 +65,10 @@ void sample_branches(explore::Cpu& cpu) {
   attr.sample_type = perf::sample::BRANCH_STACK;
   attr.branch_sample_type = perf::branch::USER | perf::branch::ANY;
   perf::Event& branches = rig.opened(attr);
-  cpu.open();
-  for (u32 task = 1; task <= 2; ++task) {
-    rig.driver.context_switch(Direction::in, {task, task});
-    rig.schedule(branches);
-    rig.driver.read(branches);
-    rig.unschedule(branches);
-    rig.driver.context_switch(Direction::out, {task, task});
-  }
-  cpu.close();
+  switch_between_two_tasks(cpu, rig, branches);
   // What is left of an interval whose overflow was placed is 16; counted is what lay before.
   constexpr u64 records = 16;
-  rig.check(branches.count + records * rig.overflows.count == explored_period * rig.overflows.count ||
-                rig.overflows.count > 1,
-            "a count is lost");
+  rig.check(branches.count == (explored_period - records) * rig.overflows.count, "a count is lost");
   rig.overflows.count = rig.samples.count = 0;
   rig.check_end();
 }

@@ -50,7 +50,7 @@ class PebsHost {
   virtual perf::SampleSink& sink() = 0;
   /// Counters without auto-reload: fold the counter's value into `event.count` and program the next period.
   virtual Interval update_and_restart(perf::Event& event) = 0;
-  /// The same of counters whose value a record has told already.
+  /// The same of counters whose value a record holds already.
   virtual void restart(perf::Event& event) = 0;
   /// The sink asked to stop the event. Only marks and stops; the event map in use must stay valid.
   virtual void stop(perf::Event& event) = 0;
