@@ -267,8 +267,8 @@ TEST_F(OpenDetails, WhatLooksWrongButIsNoError) {  // docs/perf-abi-notes.md
 }
 
 TEST_F(OpenDetails, ThePidAndCpuPairsThatAreRefused) {
-  for (const auto& [pid, cpu] : {std::pair{-1, -1}, std::pair{-1, -2}, std::pair{100, 9999}})
-    EXPECT_EQ(core.open(counting(), pid, cpu).error().error_number, EINVAL) << pid << ' ' << cpu;
+  for (const auto& [pid, number] : {std::pair{-1, -1}, std::pair{-1, -2}, std::pair{100, 9999}})
+    EXPECT_EQ(core.open(counting(), pid, number).error().error_number, EINVAL) << pid << ' ' << number;
   EXPECT_EQ(core.open(counting(), -2, -1).error().error_number, ESRCH);
   EXPECT_TRUE(core.open(counting(), 0, -1));
 }

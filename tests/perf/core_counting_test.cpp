@@ -32,8 +32,8 @@ TEST_F(CoreCounting, CpuEventsStayWhenTasksWithoutEventsSwitch) {
 struct Scheduling : CoreCounting {
   /// On the PMU without a break: one that goes on is started.
   static bool stayed(const Event& event) { return event.hw.stopped; }
-  Event& marked(const Attr& attr, i32 pid, i32 cpu) {
-    Event& event = open(attr, nullptr, pid, cpu);
+  Event& marked(const Attr& attr, i32 pid, i32 number) {
+    Event& event = open(attr, nullptr, pid, number);
     event.hw.stopped = true;
     return event;
   }
