@@ -89,8 +89,8 @@ class Machine final : private WholeKernel, private perf::Target {
       input_.pick(bytes) ^= static_cast<std::byte>(1u << input_.below(8));
     perf::Event* const leader = events_.empty() || input_.flag() ? nullptr : input_.pick(events_);
     const i32 pid = input_.flag() ? 1 : static_cast<i32>(input_.below(4)) - 1;
-    const i32 cpu = input_.flag() ? -1 : static_cast<i32>(input_.below(3)) - 1;
-    const auto opened = core.open(bytes, pid, cpu, leader, input_.below(4) == 0 ? input_.number() : 0);
+    const i32 number = input_.flag() ? -1 : static_cast<i32>(input_.below(3)) - 1;
+    const auto opened = core.open(bytes, pid, number, leader, input_.below(4) == 0 ? input_.number() : 0);
     if (!opened.ok()) return must(opened.error().error_number > 0 && !opened.error().message.empty());
     events_.push_back(*opened);
     if (input_.below(4) != 0) map(**opened);

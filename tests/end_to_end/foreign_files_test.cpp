@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <regex>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "tests/end_to_end/command.h"
 #include "tests/perfdata/feature_editor.h"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `--core sampled` as a user has it, over recorded programs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>

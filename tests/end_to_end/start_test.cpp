@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "pmusim/base/bits.h"
 
 namespace pmusim::test {
 namespace {

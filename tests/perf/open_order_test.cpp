@@ -330,8 +330,8 @@ TEST_F(OpenOrderOfGroups, AnExitedLeaderThenAMissingTask) {  // B12, B13
 TEST_F(OpenOrderOfGroups, MembersCountTheTaskAndTheCpuOfTheirLeader) {  // B21
   core.fork(100, 200, 200);
   Event& leader = open(counting());
-  const auto error_of = [&](i32 pid, i32 cpu) {
-    return core.open(counting(), pid, cpu, &leader).error().message;
+  const auto error_of = [&](i32 pid, i32 number) {
+    return core.open(counting(), pid, number, &leader).error().message;
   };
   EXPECT_EQ(error_of(200, -1), "group_fd: counts another task or CPU");
   EXPECT_EQ(error_of(100, 0), "group_fd: counts another task or CPU");
