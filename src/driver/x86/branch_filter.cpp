@@ -213,7 +213,7 @@ const BranchFilter::Known* BranchFilter::instruction_at(u64 address, const perf:
   if (bytes.empty()) return nullptr;
   const FoundBranch found =
       sources_ == Sources::fused ? first_branch(bytes, address) : FoundBranch{class_of_code(bytes, address)};
-  known = {address, space, static_cast<u32>(found.classes & low_bits(24)), found.offset & 0xFF};
+  known = {address, space, static_cast<u32>(found.classes) & 0xFF'FFFF, found.offset & 0xFF};
   return &known;
 }
 
