@@ -9,6 +9,7 @@
 #include "command.h"
 #include "confinement.h"
 #include "output.h"
+#include "pager.h"
 #include "pmusim/version.h"
 
 namespace pmusim::tools {
@@ -52,16 +53,27 @@ constexpr bool is_confined = false;
 constexpr bool is_confined = true;
 #endif
 
-/// Commands that start no program give up being able to, before they open the first file.
-void confine_readers(CLI::App& command, const CommandLine& line, const std::string& name) {
+/// Those that print what a person reads.
+bool is_paged(std::string_view name) {
+  constexpr std::string_view paged[] = {" report", " annotate",   " script",     " diff",
+                                        " why",    " mem report", " trace dump", " list",
+                                        " events", " models",     " policies",   " msr"};
+  return std::ranges::find(paged, name) != std::end(paged);
+}
+
+/// Commands that start no program give up being able to, before they open the first file; but for a pager,
+/// which begins before.
+void prepare_readers(CLI::App& command, const CommandLine& line, const CLI::Option* no_pager,
+                     const std::string& name) {
   const auto parts = command.get_subcommands({});
-  for (CLI::App* const part : parts) confine_readers(*part, line, name + " " + part->get_name());
+  for (CLI::App* const part : parts) prepare_readers(*part, line, no_pager, name + " " + part->get_name());
   const bool starts_program = name == " run" || name == " trace record" || !line.program.empty();
-  if (!is_confined || !parts.empty() || starts_program) return;
+  if (!parts.empty() || starts_program) return;
   // Without a trace it makes one.
   const CLI::Option* const trace = name == " experiment acr" ? command.get_option("--trace") : nullptr;
-  command.parse_complete_callback([trace] {
-    if (trace == nullptr || trace->count() != 0) confine();
+  command.parse_complete_callback([trace, no_pager, paged = is_paged(name)] {
+    if (paged && no_pager->count() == 0) start_pager();
+    if (is_confined && (trace == nullptr || trace->count() != 0)) confine();
   });
 }
 
@@ -73,7 +85,11 @@ int run_command(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string(version));
   add_commands(app, arguments.line);
-  confine_readers(app, arguments.line, "");
+  const CLI::Option* const no_pager =
+      app.add_flag("--no-pager")
+          ->description(
+              "On a terminal, print at once what otherwise goes through PMUSIM_PAGER, PAGER or less");
+  prepare_readers(app, arguments.line, no_pager, "");
   // Set last: subcommands begin with the footer that their parent has when they are added.
   app.footer(
       "A first profile, on any x86-64 Linux machine, with or without a PMU of its own:\n\n"

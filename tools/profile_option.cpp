@@ -2,13 +2,13 @@
 #include "profile_option.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <span>
 
 #include "output.h"
+#include "pager.h"
 #include "pmusim/annotate/report.h"
 
 namespace pmusim::tools {
@@ -41,7 +41,7 @@ bool ProfileOption::print_other_than_text(const annotate::Report& report) const 
 
 annotate::Colours terminal_colours() {
   const char* const refused = std::getenv("NO_COLOR");
-  const bool wanted = isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == 0);
+  const bool wanted = output_is_terminal() && (refused == nullptr || *refused == 0);
   return wanted ? annotate::Colours::ansi : annotate::Colours::none;
 }
 

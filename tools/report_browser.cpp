@@ -18,6 +18,7 @@
 #include "annotate/ranking_table.h"
 #include "base/printable.h"
 #include "command_error.h"
+#include "pager.h"
 
 namespace pmusim::tools {
 
@@ -348,13 +349,14 @@ class Browser {
 
 bool can_browse() {
   const char* const terminal = std::getenv("TERM");
-  return ::isatty(STDIN_FILENO) != 0 && ::isatty(STDOUT_FILENO) != 0 && terminal != nullptr &&
-         *terminal != 0 && std::string_view(terminal) != "dumb";
+  return ::isatty(STDIN_FILENO) != 0 && output_is_terminal() && terminal != nullptr && *terminal != 0 &&
+         std::string_view(terminal) != "dumb";
 }
 
 void browse(const annotate::Report& report, const annotate::RankingOptions& options) {
   if (!can_browse())
     throw CommandError("--tui: expected a terminal as standard input and output, and its kind in TERM");
+  stop_pager();
   const Screen screen;
   Browser(report, options).run();
 }

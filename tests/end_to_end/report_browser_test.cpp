@@ -4,52 +4,14 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <thread>
-
 #include "tests/end_to_end/command.h"
+#include "tests/end_to_end/terminal.h"
 
 namespace pmusim::test::report_browser_test {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// A terminal with a command in it.
-class Terminal {
- public:
-  Terminal(const std::string& socket, const std::string& command, const std::string& kind = "screen")
-      : socket_(socket) {
-    tmux({"-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "20",
-          fmt::format("TERM={} {}; echo left with $?; sleep 60", kind, command)});
-  }
-  ~Terminal() { tmux({"kill-server"}); }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  void keys(std::vector<std::string> names) const {
-    names.insert(names.begin(), "send-keys");
-    tmux(std::move(names));
-  }
-  std::string screen() const { return tmux({"capture-pane", "-p"}); }
-  /// The screen once the text is on it, or as it is after some seconds.
-  std::string screen_with(const std::string& text) const {
-    std::string shown;
-    for (unsigned tries = 0; tries < 100; ++tries) {
-      shown = screen();
-      if (shown.find(text) != shown.npos) return shown;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return shown;
-  }
-
- private:
-  std::string tmux(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"tmux", "-S", socket_});
-    return run(arguments).out;
-  }
-  std::string socket_;
-};
 
 class ReportBrowser : public testing::Test {
  protected:
@@ -116,7 +78,7 @@ TEST_F(ReportBrowser, FiltersRowsAndZoomsIntoTheirCode) {
 }
 
 TEST_F(ReportBrowser, IsLeftOutWhereTextWasAskedFor) {
-  const Terminal plain(socket(), command("--stdio"));
+  const Terminal plain(socket(), "PAGER=cat " + command("--stdio"));
   EXPECT_THAT(plain.screen_with("left with"), HasSubstr("left with 0"));
 }
 
