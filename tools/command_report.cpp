@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "output.h"
 #include "pmusim/annotate/export.h"
+#include "pmusim/cpu/topology.h"
 #include "profile_option.h"
 #include "report_browser.h"
 
@@ -21,7 +22,7 @@ using annotate::RankingStacks;
 struct ReportCommand {
   ProfileOption profile;
   std::vector<std::string> sort{"symbol"}, fields, modules;
-  std::string symbol_filter, call_graph = "none", separator, export_format, event;
+  std::string symbol_filter, call_graph = "none", separator, export_format, event, cpus;
   std::string output = "-";
   double percent_limit = 0;
   bool children = false, no_children = false, header = false, browse = false;
@@ -39,9 +40,10 @@ T word_of(std::string_view option, const std::string& word, const std::map<std::
 }
 
 const std::map<std::string_view, Ranking> rankings_by_name{
-    {"symbol", Ranking::symbols}, {"sym", Ranking::symbols}, {"module", Ranking::modules},
-    {"dso", Ranking::modules},    {"line", Ranking::lines},  {"srcline", Ranking::lines},
-    {"branch", Ranking::branches}};
+    {"symbol", Ranking::symbols},  {"sym", Ranking::symbols},   {"module", Ranking::modules},
+    {"dso", Ranking::modules},     {"line", Ranking::lines},    {"srcline", Ranking::lines},
+    {"branch", Ranking::branches}, {"comm", Ranking::commands}, {"pid", Ranking::processes},
+    {"tid", Ranking::threads},     {"cpu", Ranking::cpus},      {"socket", Ranking::packages}};
 
 const std::map<std::string_view, RankingField> fields_by_name{
     {"overhead", RankingField::overhead}, {"overhead_children", RankingField::children},
@@ -50,6 +52,9 @@ const std::map<std::string_view, RankingField> fields_by_name{
     {"dso", RankingField::module},        {"module", RankingField::module},
     {"sym", RankingField::symbol},        {"symbol", RankingField::symbol},
     {"srcline", RankingField::line},      {"line", RankingField::line}};
+
+/// Linux has 8,192 at most.
+constexpr u32 most_cpus = 8192;
 
 using SetStacks = void (*)(annotate::RankingOptions& options);
 
@@ -74,7 +79,8 @@ annotate::RankingOptions ranking_options(const ReportCommand& command) {
   annotate::RankingOptions options;
   options.rankings.clear();
   for (const std::string& key : command.sort)
-    options.rankings.push_back(word_of("--sort", key, rankings_by_name, "symbol, module, line or branch"));
+    options.rankings.push_back(word_of("--sort", key, rankings_by_name,
+                                       "symbol, module, line, branch, comm, pid, tid, cpu or socket"));
   for (const std::string& field : command.fields)
     options.fields.push_back(
         word_of("-F", field, fields_by_name, "overhead, children, sample, period, dso, symbol or srcline"));
@@ -88,6 +94,23 @@ annotate::RankingOptions ranking_options(const ReportCommand& command) {
   if (command.children) options.children = annotate::RankingChildren::ranked;
   if (command.no_children) options.children = annotate::RankingChildren::hidden;
   return options;
+}
+
+/// Where `file` does not say what a table is to be of, or of what the rows left are.
+void check_rankings(const ReportCommand& command, const annotate::Report& report,
+                    const annotate::RankingOptions& options) {
+  for (const Ranking ranking : options.rankings) {
+    if (ranking <= Ranking::branches) continue;
+    if (!command.modules.empty() || !command.symbol_filter.empty())
+      throw CommandError(
+          "--sort comm, pid, tid, cpu and socket count all code: -d and --symbol-filter choose rows of code");
+    if (report.totals.samples == 0) continue;
+    const bool of_cpus = ranking == Ranking::cpus || ranking == Ranking::packages;
+    if (of_cpus && report.cpus.empty())
+      throw CommandError(
+          "--sort: the samples do not have their CPU; perf record writes it with -a or --sample-cpu");
+    if (!of_cpus && report.tasks.empty()) throw CommandError("--sort: the samples do not have their task");
+  }
 }
 
 /// By its name, or by its number from 1 on.
@@ -131,6 +154,8 @@ bool is_browsed(const ReportCommand& command) {
 }
 
 void run_report(ReportCommand& command) {
+  if (!command.cpus.empty())
+    command.profile.options.samples.cpus = value_or_fail(parse_cpu_list(command.cpus, most_cpus));
   if (!command.export_format.empty()) return run_export(command);
   if (command.output != "-" || !command.event.empty())
     throw CommandError("-o and --event are of --export, which says the format");
@@ -138,25 +163,17 @@ void run_report(ReportCommand& command) {
   const annotate::Report report = command.profile.report();
   print_notes(report);
   if (command.profile.print_other_than_text(report)) return;
+  check_rankings(command, report, options);
   if (is_browsed(command)) return browse(report, options);
   fmt::print("{}", annotate::ranking_text(report, options));
-}
-
-void refuse(CLI::App& command, const char* option, const char* reason) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          option,
-          [option, reason](const std::vector<std::string>&) {
-            throw CommandError(fmt::format("{}: {}", option, reason));
-          })
-      ->group("");
 }
 
 void add_row_options(CLI::App& command, ReportCommand* c) {
   command.option_defaults()->group("Rows and columns");
   command
       .add_option("-s,--sort", c->sort,
-                  "symbol (sym), module (dso), line (srcline), branch: a table for each")
+                  "symbol (sym), module (dso), line (srcline), branch, comm, pid, tid, cpu, socket: a table "
+                  "for each")
       ->delimiter(',')
       ->capture_default_str();
   command
@@ -170,7 +187,17 @@ void add_row_options(CLI::App& command, ReportCommand* c) {
   command.add_option("-d,--dsos", c->modules, "Only rows of these modules (paths, or names of files)")
       ->delimiter(',');
   command.add_option("--symbol-filter", c->symbol_filter, "Only rows of functions with this in their name");
-  refuse(command, "-c,--comms", "samples are summed up over all tasks; record those of one process with -p");
+}
+
+/// Under perf's names.
+void add_sample_options(CLI::App& command, ReportCommand* c) {
+  command.option_defaults()->group("Which samples");
+  annotate::SampleChoice& choice = c->profile.options.samples;
+  command.add_option("-c,--comms", choice.commands, "Only samples of tasks that were called so")
+      ->delimiter(',');
+  command.add_option("--pid", choice.pids, "Only samples of these processes")->delimiter(',');
+  command.add_option("--tid", choice.tids, "Only samples of these threads")->delimiter(',');
+  command.add_option("-C,--cpu", c->cpus, "Only samples that were taken on these CPUs: 0,2-3");
 }
 
 void add_stack_options(CLI::App& command, ReportCommand* c) {
@@ -213,6 +240,7 @@ void add_report(CLI::App& app) {
   CLI::App* const command =
       app.add_subcommand("report", "Rank the symbols, modules, source lines and branches of a profile");
   options->profile.add_to(*command);
+  add_sample_options(*command, options.get());
   add_row_options(*command, options.get());
   add_stack_options(*command, options.get());
   add_output_options(*command, options.get());

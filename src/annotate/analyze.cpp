@@ -12,6 +12,7 @@
 #include "perfdata/member_counts.h"
 #include "perfdata/sample_parser.h"
 #include "resolver.h"
+#include "sample_owners.h"
 
 namespace pmusim::annotate {
 
@@ -57,8 +58,9 @@ u64 lost_by(const RecordView& record) {
 /// Adds the samples of a file's records to a profile.
 class SampleAdder {
  public:
-  SampleAdder(Profile& profile, const Reader& reader, const std::vector<SampledEvent>& events)
-      : profile_(profile), reader_(reader), events_(events) {}
+  SampleAdder(Profile& profile, SampleOwners& owners, const Reader& reader,
+              const std::vector<SampledEvent>& events)
+      : profile_(profile), owners_(owners), reader_(reader), events_(events) {}
 
   Result<Done, Error> add(const RecordView& record, const perfdata::EventDescription& event, u64 order) {
     const auto number = number_of(event);
@@ -77,10 +79,11 @@ class SampleAdder {
                   .callchain = parsed->callchain,
                   .branches = parsed->branches,
                   .branch_counters = parsed->branch_counters};
+    if (!owners_.is_chosen(parsed->who, sample.time)) return Done{};
     if (perfdata::has_member_counts(event.attr))
       add_members(sample, *parsed);
     else
-      profile_.add(sample);
+      add(sample, parsed->who);
     return Done{};
   }
 
@@ -91,6 +94,10 @@ class SampleAdder {
   std::optional<u32> number_of(const perfdata::EventDescription& event) const {
     const auto number = static_cast<u32>(&event - reader_.events().data());
     return number < events_.size() ? std::optional(number) : std::nullopt;
+  }
+
+  void add(const Sample& sample, const perfdata::SampleId& who) {
+    if (profile_.add(sample)) owners_.add(who, sample.time, sample.event, sample.period);
   }
 
   /// The branches are those of one stack, and counted once.
@@ -105,20 +112,22 @@ class SampleAdder {
       sample.event = *number;
       sample.period = member.counted;
       if (sample.event != leaders.event) sample.branches = {};
-      profile_.add(sample);
+      add(sample, parsed.who);
     }
   }
 
   Profile& profile_;
+  SampleOwners& owners_;
   const Reader& reader_;
   const std::vector<SampledEvent>& events_;
   perfdata::MemberCounts counts_;
   u64 of_unknown_event_ = 0;
 };
 
-Result<Losses, Error> add_samples(Profile& profile, Reader& reader, const std::vector<SampledEvent>& events) {
+Result<Losses, Error> add_samples(Profile& profile, SampleOwners& owners, Reader& reader,
+                                  const std::vector<SampledEvent>& events) {
   Losses losses;
-  SampleAdder adder(profile, reader, events);
+  SampleAdder adder(profile, owners, reader, events);
   auto done = for_each_record(reader, [&](const RecordView& record, u64 order) -> Result<Done, Error> {
     losses.lost += lost_by(record);
     if (record.header.type != static_cast<u32>(RecordType::sample)) return Done{};
@@ -148,26 +157,51 @@ void add_notes(Report& report, const Losses& losses) {
         fmt::format("{} samples belong to no event of the file and are left out", losses.of_unknown_event));
 }
 
-Result<Done, Error> learn_processes(Profile& profile, Reader& reader, const Options& options) {
+Result<Done, Error> learn_processes(Profile& profile, CommandHistory& commands, Reader& reader,
+                                    const Options& options) {
   ProcessHistory history(options);
   auto done = for_each_record(reader, [&](const RecordView& record, u64 order) {
-    return history.take(record, time_of(record, reader.event_of(record), order));
+    const u64 time = time_of(record, reader.event_of(record), order);
+    auto taken = commands.take(record, time);
+    return taken ? history.take(record, time) : taken;
   });
-  if (done) history.tell(profile.address_spaces(), reader.build_ids());
+  if (!done) return done;
+  history.tell(profile.address_spaces(), reader.build_ids());
+  commands.put_in_order();
   return done;
+}
+
+bool is_everything(const SampleChoice& choice) {
+  return choice.commands.empty() && choice.pids.empty() && choice.tids.empty() && choice.cpus.empty();
+}
+
+/// Nothing is left of a file that has samples: what was asked for is misspelt.
+Error none_chosen(const SampleChoice& choice, const SampleOwners& owners) {
+  const std::vector<std::string> seen = owners.seen();
+  if (choice.commands.empty() || seen.empty())
+    return Error("no sample is of the processes, threads and CPUs asked for");
+  return Error(fmt::format(
+      "no sample is of the commands, processes, threads and CPUs asked for; commands: {}{}",
+      fmt::join(seen, ", "),
+      did_you_mean(choice.commands.front(), std::vector<std::string_view>(seen.begin(), seen.end()))));
 }
 
 Result<Report, Error> read_profile(const Reader& file, const Options& options) {
   Reader first = file.from_start(), second = file.from_start();
   Profile profile(options);
-  if (auto done = learn_processes(profile, first, options); !done) return Failure(done.error());
+  SampleOwners owners(options.samples);
+  if (auto done = learn_processes(profile, owners.commands(), first, options); !done)
+    return Failure(done.error());
   const std::vector<SampledEvent> events = sampled_events(first);
   for (const SampledEvent& event : events) profile.add_event(event);
   for (std::string& note : notes_on_events(first)) profile.add_note(std::move(note));
   profile.set_branch_counters(logged_events(first));
-  const auto losses = add_samples(profile, second, events);
+  const auto losses = add_samples(profile, owners, second, events);
   if (!losses) return Failure(losses.error());
   Report report = profile.report();
+  owners.tell(report, first.metadata());
+  if (report.totals.samples == 0 && options.symbols.empty() && !is_everything(options.samples))
+    return Failure(none_chosen(options.samples, owners));
   report.command_line = joined(first.metadata().command_line);
   report.cpu = first.metadata().cpu_description;
   add_notes(report, *losses);

@@ -5,14 +5,6 @@
 
 namespace pmusim::annotate {
 
-void add(Weights& sum, const Weights& more) {
-  if (sum.size() < more.size()) sum.resize(more.size());
-  for (std::size_t i = 0; i < more.size(); ++i) {
-    sum[i].samples += more[i].samples;
-    sum[i].period += more[i].period;
-  }
-}
-
 namespace {
 
 void add(EdgeCount& sum, const EdgeCount& more) {

@@ -9,6 +9,7 @@
 #include "annotate/branch_counts.h"
 #include "call_stacks.h"
 #include "resolver.h"
+#include "weights.h"
 
 namespace pmusim::annotate {
 
@@ -49,8 +50,6 @@ struct CodeCounts {
 
 /// Adds up address spaces.
 CodeCounts sum_up(const std::map<CodeSpace, SpaceCounts>& spaces, std::size_t events, Resolver& resolver);
-
-void add(Weights& sum, const Weights& more);
 
 }  // namespace pmusim::annotate
 

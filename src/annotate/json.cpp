@@ -48,6 +48,14 @@ struct Convert {
             {"function", index(s.function)}};
   }
 
+  static Json json(const SampledTask& t) {
+    return {{"pid", t.pid}, {"tid", t.tid}, {"command", t.command}, {"weights", json(t.weights)}};
+  }
+
+  static Json json(const SampledCpu& c) {
+    return {{"cpu", c.cpu}, {"package", index(c.package)}, {"weights", json(c.weights)}};
+  }
+
   static Json json(const RankedLine& line) {
     return {{"where", json(line.where)}, {"symbol", index(line.symbol)}, {"weights", json(line.weights)}};
   }
@@ -175,6 +183,8 @@ Json json_of(const Report& r, Json functions) {
           {"symbols", Convert::list(r.symbols)},
           {"lines", Convert::list(r.lines)},
           {"branches", Convert::list(r.branches)},
+          {"tasks", Convert::list(r.tasks)},
+          {"cpus", Convert::list(r.cpus)},
           {"files", Convert::list(r.files, [](const SourceFile& f) { return Json(f.path); })},
           {"functions", std::move(functions)},
           {"paths", Convert::list(r.paths)},

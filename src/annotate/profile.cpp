@@ -15,7 +15,7 @@ class Profile::State {
  public:
   explicit State(Options options) : options_(std::move(options)) {}
 
-  void add(const Sample& sample);
+  bool add(const Sample& sample);
   Report report();
 
   symbols::AddressSpaces spaces_;
@@ -84,11 +84,11 @@ std::string Profile::State::note_on_choice() const {
       branches_left_out_, branches_in_chosen_);
 }
 
-void Profile::State::add(const Sample& sample) {
+bool Profile::State::add(const Sample& sample) {
   const auto space = spaces_.find(sample.pid, sample.time).value_or(no_space);
   const bool is_sample_chosen = is_chosen({space, sample.mode}, sample.ip);
   compare_branches(space, sample, is_sample_chosen);
-  if (!is_sample_chosen) return;
+  if (!is_sample_chosen) return false;
   SpaceCounts& counts = counts_[{space, sample.mode}];
   HitCount& hit = counts.hits(sample.ip, sample.event);
   ++hit.samples;
@@ -99,6 +99,7 @@ void Profile::State::add(const Sample& sample) {
   ++sums_.samples;
   add_branches(counts, sample, events_[sample.event]);
   add_stack(counts, sample, events_[sample.event]);
+  return true;
 }
 
 void Profile::State::add_branches(SpaceCounts& counts, const Sample& sample, const SampledEvent& event) {
@@ -181,7 +182,7 @@ void Profile::set_branch_counters(std::vector<std::string> names) {
   state_->branch_counters_ = std::move(names);
 }
 
-void Profile::add(const Sample& sample) { state_->add(sample); }
+bool Profile::add(const Sample& sample) { return state_->add(sample); }
 void Profile::add_note(std::string sentence) { state_->notes_.push_back(std::move(sentence)); }
 Report Profile::report() { return state_->report(); }
 

@@ -61,7 +61,8 @@ class Profile {
   u32 add_event(SampledEvent event);
   /// Names of what the LBR counts with each branch, in group order.
   void set_branch_counters(std::vector<std::string> names);
-  void add(const Sample& sample);
+  /// False if the sample is in none of the functions asked for, and not counted.
+  bool add(const Sample& sample);
   /// A sentence for the reader of the report.
   void add_note(std::string sentence);
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <map>
 
 #include "annotate/branch_counts.h"
 #include "annotate/percent.h"
+#include "annotate/weights.h"
 #include "base/base_name.h"
 #include "base/printable.h"
 
@@ -16,19 +18,43 @@ namespace pmusim::annotate {
 
 namespace {
 
-/// A row that may be left out, and the place of its symbol or module.
+/// A row that may be left out, and the place of its symbol or module, or whose it is.
 struct RankedItem {
   const Weights* weights = nullptr;
   const Weights* with_callees = nullptr;  // of symbols, where there are call stacks
   u32 symbol = nothing, module = nothing;
   SourcePosition where;
+  std::string owner = {};
 };
+
+bool is_of_owners(Ranking ranking) { return ranking > Ranking::branches; }
+
+/// perf's heads of -s comm, pid, tid, cpu and socket.
+std::string_view owner_head(Ranking ranking) {
+  switch (ranking) {
+    case Ranking::processes:
+      return "Pid:Command";
+    case Ranking::threads:
+      return "Tid:Command";
+    case Ranking::cpus:
+      return "CPU";
+    case Ranking::packages:
+      return "Socket";
+    default:
+      return "Command";
+  }
+}
 
 class TableBuilder {
  public:
   TableBuilder(const Report& report, const RankingOptions& options) : report_(report), options_(options) {}
 
   RankingTable build(Ranking ranking) {
+    owner_head_ = owner_head(ranking);
+    if (is_of_owners(ranking)) {
+      const Owners owners = owners_of(ranking);
+      return table(owner_items(owners), {RankingField::owner});
+    }
     switch (ranking) {
       case Ranking::symbols:
         return table(symbols(), {RankingField::module, RankingField::symbol});
@@ -36,18 +62,13 @@ class TableBuilder {
         return table(modules(), {RankingField::module});
       case Ranking::lines:
         return table(lines(), {RankingField::line, RankingField::symbol});
-      case Ranking::branches:
-        break;
+      default:
+        return branches();
     }
-    return branches();
   }
 
  private:
   bool has_stacks() const { return report_.stack_source != StackSource::none; }
-
-  static bool has_samples(const Weights& weights) {
-    return std::ranges::any_of(weights, [](const Weight& w) { return w.samples != 0; });
-  }
 
   double percent(const Weights& weights, std::size_t event) const {
     return percent_of(weights[event].period, report_.events[event].total.period);
@@ -90,6 +111,35 @@ class TableBuilder {
     return items;
   }
 
+  using Owners = std::vector<std::pair<std::string, Weights>>;
+
+  /// A process is called as its hottest thread.
+  Owners owners_of(Ranking ranking) const {
+    std::map<std::string, Weights> sums;
+    std::map<u32, std::string> name_of_process;
+    for (const SampledTask& task : report_.tasks) {
+      const std::string& name = name_of_process.try_emplace(task.pid, task.command).first->second;
+      if (ranking == Ranking::commands) add(sums[task.command], task.weights);
+      if (ranking == Ranking::processes) add(sums[fmt::format("{}:{}", task.pid, name)], task.weights);
+      if (ranking == Ranking::threads) add(sums[fmt::format("{}:{}", task.tid, task.command)], task.weights);
+    }
+    for (const SampledCpu& cpu : report_.cpus) {
+      if (ranking == Ranking::cpus) add(sums[fmt::format("{}", cpu.cpu)], cpu.weights);
+      if (ranking == Ranking::packages)
+        add(sums[cpu.package == nothing ? "[unknown]" : fmt::format("{}", cpu.package)], cpu.weights);
+    }
+    Owners owners(sums.begin(), sums.end());
+    std::ranges::stable_sort(owners, std::greater(), [](const auto& owner) { return heat_of(owner.second); });
+    return owners;
+  }
+
+  static std::vector<RankedItem> owner_items(const Owners& owners) {
+    std::vector<RankedItem> items;
+    for (const auto& [name, weights] : owners)
+      items.push_back({.weights = &weights, .where = {}, .owner = name});
+    return items;
+  }
+
   /// What a row is ranked by.
   const Weights& ranked_weights(const RankedItem& item) const {
     const bool by_children = options_.children == RankingChildren::ranked && item.with_callees != nullptr;
@@ -106,7 +156,7 @@ class TableBuilder {
   }
 
   bool is_of_chosen_module(const RankedItem& item) const {
-    if (options_.modules.empty()) return true;
+    if (options_.modules.empty() || item.module == nothing) return options_.modules.empty();
     const std::string& path = report_.modules[item.module].path;
     return std::ranges::any_of(
         options_.modules, [&](const std::string& name) { return path == name || base_name(path) == name; });
@@ -121,12 +171,19 @@ class TableBuilder {
   // --- columns
 
   std::vector<RankingField> columns(bool of_symbols, std::vector<RankingField> names) const {
-    if (!options_.fields.empty()) return options_.fields;
+    if (!options_.fields.empty()) return fields_with(names);
     std::vector<RankingField> columns{RankingField::overhead, RankingField::samples};
     const bool children = of_symbols && has_stacks() && options_.children != RankingChildren::hidden;
     if (children) columns.push_back(RankingField::children);
     columns.insert(columns.end(), names.begin(), names.end());
     return columns;
+  }
+
+  /// Those asked for. They do not say whose a row is, which is then the last.
+  std::vector<RankingField> fields_with(const std::vector<RankingField>& names) const {
+    std::vector<RankingField> fields = options_.fields;
+    if (names.front() == RankingField::owner) fields.push_back(RankingField::owner);
+    return fields;
   }
 
   /// Overhead and samples of an event stand together.
@@ -165,7 +222,7 @@ class TableBuilder {
     return table;
   }
 
-  static RankingCell head_of(RankingField field, std::size_t event, const std::vector<RankingField>& names) {
+  RankingCell head_of(RankingField field, std::size_t event, const std::vector<RankingField>& names) const {
     switch (field) {
       case RankingField::overhead:
         return {.text = "Overhead", .gap = event == 0 ? " " : "", .width = 9};
@@ -179,6 +236,8 @@ class TableBuilder {
         return {.text = "Module", .gap = "  ", .width = names.back() == RankingField::module ? 0 : -20};
       case RankingField::line:
         return {.text = "Source line", .gap = "  ", .width = -30};
+      case RankingField::owner:
+        return {.text = std::string(owner_head_), .gap = "  "};
       case RankingField::symbol:
         break;
     }
@@ -188,6 +247,7 @@ class TableBuilder {
   RankingCell cell_of(RankingField field, std::size_t event, const RankedItem& item,
                       const std::vector<RankingField>& names) const {
     RankingCell cell = head_of(field, event, names);
+    cell.text.clear();
     switch (field) {
       case RankingField::overhead:
         cell.colour = percent_colour(percent(*item.weights, event));
@@ -204,12 +264,16 @@ class TableBuilder {
         cell.text = fmt::format("{}", (*item.weights)[event].period);
         break;
       case RankingField::module:
+        if (item.module == nothing) break;
         cell.text = names.back() == RankingField::module
                         ? printable(report_.modules[item.module].path)
                         : printable(base_name(report_.modules[item.module].path));
         break;
       case RankingField::line:
         cell.text = line_name(item.where);
+        break;
+      case RankingField::owner:
+        cell.text = printable(item.owner);
         break;
       case RankingField::symbol:
         cell.text = item.symbol == nothing ? "" : printable(report_.symbols[item.symbol].name);
@@ -274,6 +338,7 @@ class TableBuilder {
 
   const Report& report_;
   const RankingOptions& options_;
+  std::string_view owner_head_;
 };
 
 }  // namespace

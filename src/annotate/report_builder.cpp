@@ -15,18 +15,6 @@ namespace pmusim::annotate {
 
 namespace {
 
-/// Period of the first event, then of the others.
-std::vector<u64> heat_of(const Weights& weights) {
-  std::vector<u64> heat;
-  for (const Weight& weight : weights) heat.push_back(weight.period);
-  for (const Weight& weight : weights) heat.push_back(weight.samples);
-  return heat;
-}
-
-bool has_samples(const Weights& weights) {
-  return std::ranges::any_of(weights, [](const Weight& weight) { return weight.samples != 0; });
-}
-
 class Builder {
  public:
   Builder(Report& report, const CodeCounts& code, Resolver& resolver, const Options& options)

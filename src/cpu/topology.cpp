@@ -281,7 +281,11 @@ Result<Topology, Error> read_machine(std::string_view text, std::string name) {
   return machine.finish();
 }
 
-Result<std::vector<u32>, Error> parse_cpu_list(std::string_view text, const Topology& machine) {
+namespace {
+
+/// `owner` has `cpus` CPUs.
+Result<std::vector<u32>, Error> parse_cpus_of(std::string_view text, std::size_t cpus,
+                                              std::string_view owner) {
   std::set<u32> found;
   const auto fail = [&](std::string_view what) { return Failure(Error(fmt::format("'{}' {}", text, what))); };
   for (std::string_view rest = text; !rest.empty() || text.empty();) {
@@ -293,13 +297,22 @@ Result<std::vector<u32>, Error> parse_cpu_list(std::string_view text, const Topo
                                  dash == std::string_view::npos ? first : cpu_number(part.substr(dash + 1));
     if (!first || !last || *last < *first || end + 1 == rest.size())
       return fail("is no list of CPUs: expected numbers and ranges, as in 0,2-3");
-    if (*last >= machine.cpus.size())
-      return fail(fmt::format("has CPU {}, and the last of {} is CPU {}", *last, machine.name,
-                              machine.cpus.size() - 1));
+    if (*last >= cpus)
+      return fail(fmt::format("has CPU {}, and the last of {} is CPU {}", *last, owner, cpus - 1));
     for (u32 cpu = *first; cpu <= *last; ++cpu) found.insert(cpu);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return std::vector<u32>(found.begin(), found.end());
+}
+
+}  // namespace
+
+Result<std::vector<u32>, Error> parse_cpu_list(std::string_view text, const Topology& machine) {
+  return parse_cpus_of(text, machine.cpus.size(), machine.name);
+}
+
+Result<std::vector<u32>, Error> parse_cpu_list(std::string_view text, u32 cpus) {
+  return parse_cpus_of(text, cpus, "any machine");
 }
 
 std::string cpu_list(const std::vector<u32>& cpus) {

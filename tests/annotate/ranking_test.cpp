@@ -68,6 +68,32 @@ TEST(RankingText, FieldsStandInTheOrderAskedFor) {
               HasSubstr("\n# Symbol | Period | Overhead\nb | 800 | 80.00%\n"));
 }
 
+TEST(RankingText, SamplesAreAddedUpByWhoseTheyAre) {
+  Report report = profile();
+  const auto task = [&](u32 pid, u32 tid, const std::string& command, u64 period) {
+    report.tasks.push_back({pid, tid, command, {{1, period}}});
+  };
+  task(8, 9, "cc", 500);
+  task(8, 8, "make", 400);
+  task(3, 3, "make", 100);
+  report.cpus = {{2, 1, {{3, 600}}}, {0, 0, {{2, 300}}}, {1, 0, {{1, 100}}}};
+  RankingOptions options;
+  options.separator = ",";
+  const auto table = [&](Ranking ranking) {
+    options.rankings = {ranking};
+    const std::string text = ranking_text(report, options);
+    return text.substr(text.find("\n\n") + 2);
+  };
+  EXPECT_EQ(table(Ranking::commands), "# Overhead,Samples,Command\n50.00%,2,make\n50.00%,1,cc\n");
+  EXPECT_EQ(table(Ranking::processes), "# Overhead,Samples,Pid:Command\n90.00%,2,8:cc\n10.00%,1,3:make\n");
+  EXPECT_EQ(table(Ranking::threads),
+            "# Overhead,Samples,Tid:Command\n50.00%,1,9:cc\n40.00%,1,8:make\n10.00%,1,3:make\n");
+  EXPECT_EQ(table(Ranking::cpus), "# Overhead,Samples,CPU\n60.00%,3,2\n30.00%,2,0\n10.00%,1,1\n");
+  EXPECT_EQ(table(Ranking::packages), "# Overhead,Samples,Socket\n60.00%,3,1\n40.00%,3,0\n");
+  options.fields = {RankingField::period};
+  EXPECT_EQ(table(Ranking::packages), "# Period,Socket\n600,1\n400,0\n");
+}
+
 TEST(RankingText, LeavesOutOtherModulesAndSymbols) {
   RankingOptions options;
   options.rankings = {Ranking::symbols, Ranking::modules};

@@ -65,6 +65,7 @@ Shares shares(const std::string& table) {
     const std::size_t separator = line.find(';');
     if (line.empty() || line[0] == '#' || separator == std::string::npos) continue;
     std::string name = line.substr(separator + 1);
+    name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
     if (name.starts_with("[.] ")) name.erase(0, 4);
     name.erase(std::min(name.find('('), name.find_last_not_of(' ') + 1));
     all[name] += std::stod(line);
@@ -116,6 +117,35 @@ TEST_F(ReportTest, LimitsAndFiltersLeaveOutRows) {
   EXPECT_EQ(text({"-n", "--group", "--stdio"}), text({}));
 }
 
+/// Of a file with two programs on two CPUs.
+TEST_F(ReportTest, TasksAndCpusHaveThePercentagesOfPerf) {
+  const ScratchDirectory scratch;
+  const std::string trace = scratch.file("t"), data = scratch.file("perf.data");
+  ASSERT_EQ(run({pmusim(), "trace", "record", "-q", "-o", trace, "--", "sh", "-c", "ls / >&2; true"}).status,
+            0);
+  ASSERT_EQ(
+      run({pmusim(), "record", "-q", "--machine", "icelake:2c2t", "-c", "1009", "-o", data, trace}).status,
+      0);
+  for (const std::string key : {"comm", "pid", "cpu", "socket"}) {
+    const auto ours =
+        shares(run({pmusim(), "report", "-i", data, "-s", key, "-F", "overhead", "-x", ";"}).out);
+    auto theirs =
+        shares(perf_output({"report", "--stdio", "-s", key, "-F", "overhead," + key, "-t", ";"}, data));
+    ASSERT_FALSE(ours.empty());
+    if (key == "cpu" || key == "socket") {  // perf: 000
+      Shares numbers;
+      for (const auto& [name, share] : theirs) numbers[std::to_string(std::stoi(name))] = share;
+      theirs = numbers;
+    }
+    EXPECT_EQ(ours.size(), theirs.size()) << key;
+    for (const auto& [name, share] : theirs) {
+      const auto found = ours.find(name);
+      ASSERT_NE(found, ours.end()) << name;
+      EXPECT_NEAR(found->second, share, 0.011) << name;
+    }
+  }
+}
+
 TEST_F(ReportTest, CallGraphsShowBothDirections) {
   const std::string callers = text({"-g", "callee", "--symbol-filter", "st_odd", "--children"});
   EXPECT_THAT(callers, HasSubstr("--st_even\n"));
@@ -127,8 +157,12 @@ TEST_F(ReportTest, CallGraphsShowBothDirections) {
 
 TEST_F(ReportTest, RefusesWhatItHasNotWithASentence) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-      {{"--comms", "prog"}, "--comms: samples are summed up over all tasks"},
-      {{"-s", "comm"}, "expected symbol, module, line or branch"},
+      {{"--comms", "kept"}, "commands: kept_stacks; did you mean kept_stacks?"},
+      {{"--tid", "1"}, "no sample is of the processes, threads and CPUs asked for"},
+      {{"-C", "1-0"}, "'1-0' is no list of CPUs"},
+      {{"-s", "com"},
+       "expected symbol, module, line, branch, comm, pid, tid, cpu or socket; did you mean comm?"},
+      {{"-s", "comm", "-d", "libc.so.6"}, "count all code"},
       {{"-F", "overhed"}, "did you mean overhead"},
       {{"-g", "fractals"}, "expected caller, callee, flat, graph, fractal or none; did you mean fractal"},
       {{"--children", "--no-children"}, "children"},

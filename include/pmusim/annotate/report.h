@@ -70,6 +70,19 @@ struct SourcePosition {
   friend bool operator==(const SourcePosition&, const SourcePosition&) = default;
 };
 
+/// A task with samples, under the name that it had then.
+struct SampledTask {
+  u32 pid = 0, tid = 0;
+  std::string command;
+  Weights weights;
+};
+
+/// A CPU with samples.
+struct SampledCpu {
+  u32 cpu = 0, package = nothing;  ///< the package is known if the file has the topology
+  Weights weights;
+};
+
 /// A source line with samples.
 struct RankedLine {
   SourcePosition where;
@@ -214,7 +227,9 @@ struct Report {
   std::vector<Module> modules;
   std::vector<Symbol> symbols;
   std::vector<RankedLine> lines;
-  std::vector<Branch> branches;  ///< most often taken first
+  std::vector<Branch> branches;    ///< most often taken first
+  std::vector<SampledTask> tasks;  ///< empty where samples have no thread
+  std::vector<SampledCpu> cpus;    ///< empty where samples have no CPU
 
   std::vector<SourceFile> files;
   std::vector<AnnotatedFunction> functions;  ///< in the order of `symbols`
@@ -235,12 +250,12 @@ enum class Colours : u8 { none, ansi };
 /// where the branch stacks have cycles the IPC and cycles of each block at its last instruction.
 std::string annotation_text(const Report& report, const AnnotatedFunction& function, Colours colours);
 
-enum class Ranking : u8 { symbols, modules, lines, branches };
+enum class Ranking : u8 { symbols, modules, lines, branches, commands, processes, threads, cpus, packages };
 /// One table for each of `rankings`, hottest first, under a head that says what was sampled.
 std::string ranking_text(const Report& report, const std::vector<Ranking>& rankings, Colours colours);
 
-/// What a row of a ranking can show.
-enum class RankingField : u8 { overhead, children, samples, period, module, symbol, line };
+/// What a row of a ranking can show; `owner`: the command, process, thread, CPU or package that it is of.
+enum class RankingField : u8 { overhead, children, samples, period, module, symbol, line, owner };
 
 /// Whether functions are ranked by what they called, too. `shown`: they are not, and a column has it where
 /// there are call stacks.

@@ -72,6 +72,9 @@ struct Topology {
 /// a CPU that the machine has not.
 [[nodiscard]] Result<std::vector<u32>, Error> parse_cpu_list(std::string_view text, const Topology& machine);
 
+/// The same for any machine of `cpus` CPUs.
+[[nodiscard]] Result<std::vector<u32>, Error> parse_cpu_list(std::string_view text, u32 cpus);
+
 /// The same the other way round.
 std::string cpu_list(const std::vector<u32>& cpus);
 
