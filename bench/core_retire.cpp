@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/core.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace {
 

@@ -11,9 +11,8 @@
 #include <string>
 
 #include "pmusim/formats/formats.h"
-#include "pmusim/trace/reader.h"
 #include "pmusim/trace/recorder.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 
 namespace {
 

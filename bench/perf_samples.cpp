@@ -6,7 +6,7 @@
 
 #include "bench/cpu_time.h"
 #include "perf/sample_output.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 
 /// Formatting samples into a ring, beside memcpy of the same bytes into a buffer like it in the same run.
 namespace {

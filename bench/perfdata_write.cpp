@@ -5,7 +5,7 @@
 
 #include "perf/output.h"
 #include "perfdata/writer.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 #include "pmusim/perfdata/reader.h"
 
 /// From a sample in the driver's hands to a finished file: ring, drain at each wakeup, writer.

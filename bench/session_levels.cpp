@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "bench/cpu_time.h"
-#include "pmusim/session/sample.h"
+#include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/reader.h"
 #include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/reader.h"
 #include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 namespace {

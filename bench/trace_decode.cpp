@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "pmusim/trace/reader.h"
 #include "pmusim/trace/recorder.h"
+#include "pmusim/trace/trace.h"
 
 namespace {
 

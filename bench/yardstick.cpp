@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 namespace {

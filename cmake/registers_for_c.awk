@@ -41,6 +41,7 @@ BEGIN {
   printf "\n/* %s */\n", $0 == "" ? space : $0
   next
 }
+/^\}  \/\/ namespace pmusim::msr$/ { exit }  # what follows is of the APIC, and of AMD
 /^\}  \/\/ namespace / { space = "MSR"; next }
 /^\/\/ [A-Z].*\.$/ && space == "MSR" { sub(/^\/\/ */, ""); printf "\n/* %s */\n", $0; next }
 /^inline constexpr u(32|64) / {

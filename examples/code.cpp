@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Machine code as bytes on an emulated CPU: what ring 0 alone counts, and what CLFLUSH does to a load.
-#include "pmusim/replay/code.h"
-
 #include <array>
 #include <cstdio>
 #include <vector>
+
+#include "pmusim/replay/replay.h"
 
 using namespace pmusim;
 

@@ -3,7 +3,7 @@
 // and which branch came before it how long ago. Usage: replay TRACE
 #include <cstdio>
 
-#include "pmusim/session/sample.h"
+#include "pmusim/session/record.h"
 
 int main(int argc, char** argv) {
   using namespace pmusim;

@@ -14,7 +14,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 
 
 def module_of(name):
-    """`driver` of src/driver/intel/lbr/lbr.cpp and of include/pmusim/driver/options.h."""
+    """`driver` of src/driver/intel/lbr/lbr.cpp and of include/pmusim/driver/drivers.h."""
     parts = pathlib.Path(name).relative_to(TOP).parts
     return parts[2 if parts[0] == "include" else 1] if len(parts) > 2 else None
 

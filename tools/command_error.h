@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::tools {
 

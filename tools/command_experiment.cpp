@@ -9,8 +9,8 @@
 #include "command.h"
 #include "experiment.h"
 #include "model_option.h"
-#include "pmusim/arch/pebs_format.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/arch/debug_store.h"
+#include "pmusim/trace/trace.h"
 #include "progress_bar.h"
 #include "session/collisions.h"
 

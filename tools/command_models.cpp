@@ -10,7 +10,7 @@
 #include "model_page.h"
 #include "output.h"
 #include "parameter_page.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/cpu/model.h"
 #include "text.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/suggest.h"
 #include "command.h"
-#include "pmusim/cpu/policies.h"
+#include "pmusim/cpu/model.h"
 #include "text.h"
 
 namespace pmusim::tools {

@@ -12,7 +12,7 @@
 #include "perf_options.h"
 #include "pmusim/events/parser.h"
 #include "pmusim/pmu/pmu.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "progress_bar.h"
 #include "record_command.h"
 #include "register_options.h"

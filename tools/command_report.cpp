@@ -6,8 +6,8 @@
 
 #include "base/suggest.h"
 #include "output.h"
-#include "pmusim/annotate/export.h"
-#include "pmusim/cpu/topology.h"
+#include "pmusim/annotate/report.h"
+#include "pmusim/cpu/setup.h"
 #include "profile_option.h"
 #include "report_browser.h"
 

@@ -12,7 +12,7 @@
 #include "output.h"
 #include "perf_options.h"
 #include "pmusim/pmu/pmu.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "progress_bar.h"
 #include "record_command.h"
 #include "stat_command.h"

@@ -7,10 +7,9 @@
 #include "cpu/model_names.h"
 #include "events/listing.h"
 #include "events/perf_list.h"
-#include "pmusim/annotate/export.h"
+#include "pmusim/annotate/report.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/policies.h"
-#include "pmusim/perf/kernel.h"
+#include "pmusim/perf/abi.h"
 
 namespace pmusim::tools {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::tools {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/extended_state.h"
+#include "pmusim/arch/xsave.h"
 
 namespace pmusim::tools {
 

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <string>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::tools {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "command.h"
-#include "pmusim/perf/kernel.h"
+#include "pmusim/perf/abi.h"
 
 namespace pmusim::tools {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/version.h"
 
 namespace pmusim::tools {

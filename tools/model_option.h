@@ -8,7 +8,7 @@
 
 #include "command.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/session/default_model.h"
+#include "pmusim/session/session.h"
 
 namespace pmusim::tools {
 

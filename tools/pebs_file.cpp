@@ -9,7 +9,7 @@
 
 #include "base/input_file.h"
 #include "base/output_file.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::tools {
 

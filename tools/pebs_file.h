@@ -5,7 +5,7 @@
 #include <string>
 
 #include "arch/pebs_generator.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::tools {
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "command.h"
-#include "pmusim/annotate/analyze.h"
 #include "pmusim/annotate/report.h"
 
 namespace pmusim::tools {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::tools {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <nlohmann/json.hpp>
 
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 #include "script_text.h"
 
 /// Names are those of the fields; numbers are numbers, addresses and registers hexadecimal strings, which no

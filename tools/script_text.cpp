@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/printable.h"
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 
 /// The layout of each field is that of perf script 6.1, so that what reads one reads the other.
 namespace pmusim::tools {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "perf/cpu_mode.h"
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 #include "script_fields.h"
 
 namespace pmusim::tools {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

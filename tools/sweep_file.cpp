@@ -12,7 +12,7 @@
 
 #include "json_file.h"
 #include "pmusim/cpu/core_parameters.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::tools {
 

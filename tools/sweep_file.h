@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "command_error.h"
-#include "pmusim/cpu/core_level.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/start_state.h"
+#include "pmusim/cpu/setup.h"
 #include "session/metrics.h"
 #include "sweep_events.h"
 

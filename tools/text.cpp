@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/letters.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::tools {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::tools {
 

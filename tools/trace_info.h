@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::tools {
 

@@ -10,7 +10,7 @@
 
 #include "interrupts.h"
 #include "output.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::tools {
 

@@ -9,7 +9,7 @@
 #include "command.h"
 #include "fast_recording.h"
 #include "interrupts.h"
-#include "pmusim/cpu/core_level.h"
+#include "pmusim/cpu/setup.h"
 #include "pmusim/trace/recorder.h"
 #include "trace/live_trace.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::tools {
 

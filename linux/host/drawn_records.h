@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host/drawn.h"
-#include "pmusim/cpu/microarchitecture.h"
+#include "pmusim/cpu/model.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::linux_driver {

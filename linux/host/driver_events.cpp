@@ -2,7 +2,7 @@
 #include "host/driver_events.h"
 
 #include "perf/ring_buffer.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 #include "session/monitor.h"
 
 namespace pmusim::linux_driver {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perf/abi.h"
 
 /// Events of the kernel that runs in this process, by its own system calls.

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::linux_driver {
 

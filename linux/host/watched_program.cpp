@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "host/kernel_clock.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::linux_driver {
 

@@ -8,7 +8,7 @@
 
 #include "host/machine.h"
 #include "pmusim/replay/replay.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::linux_driver {
 

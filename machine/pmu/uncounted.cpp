@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/msr.h"
-#include "pmusim/cpu/core_level.h"
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim::machine {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "pmusim/cpu/model.h"
-#include "pmusim/msr/counted_event.h"
+#include "pmusim/msr/register.h"
 
 namespace pmusim::machine {
 

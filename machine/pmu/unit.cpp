@@ -17,8 +17,6 @@
 #include "interface.h"
 #include "pmu/guest_memory.h"
 #include "pmu/uncounted.h"
-#include "pmusim/arch/amd_msr.h"
-#include "pmusim/arch/apic.h"
 #include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/x86/instruction.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "pmusim/session/default_model.h"
+#include "pmusim/session/session.h"
 
 namespace pmusim::python {
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "docstrings.h"
-#include "pmusim/session/default_model.h"
+#include "pmusim/session/session.h"
 
 namespace pmusim::python {
 

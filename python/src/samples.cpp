@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/perfdata/samples.h"
-
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -9,10 +7,11 @@
 #include <span>
 
 #include "module.h"
-#include "pmusim/session/default_model.h"
-#include "pmusim/session/sample.h"
+#include "pmusim/perfdata/reader.h"
+#include "pmusim/session/record.h"
+#include "pmusim/session/session.h"
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::python {
 

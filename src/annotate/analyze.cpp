@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/annotate/analyze.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "perf_data.h"
 #include "perfdata/member_counts.h"
 #include "perfdata/sample_parser.h"
+#include "pmusim/annotate/report.h"
 #include "resolver.h"
 #include "sample_owners.h"
 

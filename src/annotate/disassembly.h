@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate {
 

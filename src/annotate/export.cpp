@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/annotate/export.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +11,7 @@
 #include "firefox_export.h"
 #include "frame_tree.h"
 #include "json.h"
-#include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/report.h"
 #include "protobuf_writer.h"
 #include "stack_list.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::annotate {
 

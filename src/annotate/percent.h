@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_ANNOTATE_PERCENT_H
 #define PMUSIM_SRC_ANNOTATE_PERCENT_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::annotate {
 

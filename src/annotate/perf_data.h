@@ -7,7 +7,7 @@
 
 #include "annotate/profile.h"
 #include "perfdata/sample_parser.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perfdata/reader.h"
 
 namespace pmusim::annotate {

@@ -8,7 +8,6 @@
 
 #include "annotate/branch_counts.h"
 #include "perf/cpu_mode.h"
-#include "pmusim/annotate/analyze.h"
 #include "pmusim/annotate/report.h"
 #include "symbols/address_space.h"
 

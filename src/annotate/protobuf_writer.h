@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::annotate {
 

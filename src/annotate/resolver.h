@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "perf/cpu_mode.h"
-#include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/report.h"
 #include "symbols/address_space.h"
 #include "symbols/module.h"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "perfdata/sample_parser.h"
-#include "pmusim/annotate/analyze.h"
 #include "pmusim/annotate/report.h"
 #include "pmusim/perfdata/reader.h"
 

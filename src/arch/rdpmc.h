@@ -2,7 +2,7 @@
 #ifndef PMUSIM_ARCH_RDPMC_H
 #define PMUSIM_ARCH_RDPMC_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// What RDPMC reads, as its ECX says (SDM volume 2B, RDPMC).
 namespace pmusim::rdpmc {

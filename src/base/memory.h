@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/base/bits.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/base/state_hash.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

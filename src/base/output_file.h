@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/bits.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_BASE_SPLIT_MIX_H
 #define PMUSIM_BASE_SPLIT_MIX_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

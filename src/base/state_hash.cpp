@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/base/state_hash.h"
-
 #include <boost/endian/conversion.hpp>
 #include <cstring>
+
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

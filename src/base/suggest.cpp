@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/letters.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 namespace {

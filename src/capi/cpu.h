@@ -11,9 +11,9 @@
 #include "capi/error.h"
 #include "capi/exact_count.h"
 #include "capi/watcher.h"
-#include "pmusim/explore/cpu.h"
+#include "pmusim/explore/explore.h"
 #include "pmusim/pmu/pmu.h"
-#include "pmusim/replay/code.h"
+#include "pmusim/replay/replay.h"
 #include "pmusim/trap/trap.h"
 
 /// What a processor of C was at a moment.

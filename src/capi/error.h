@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/pmusim.h"
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim::capi {
 

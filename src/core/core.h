@@ -5,10 +5,10 @@
 #include <concepts>
 #include <memory>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 /// When the instructions of a trace retire:
 ///

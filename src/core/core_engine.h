@@ -16,7 +16,7 @@
 #include "core/recorded_time.h"
 #include "core/transactions.h"
 #include "pmusim/cpu/retirement.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 

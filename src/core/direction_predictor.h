@@ -8,7 +8,7 @@
 #include "core/bimodal.h"
 #include "core/gshare.h"
 #include "core/tage.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

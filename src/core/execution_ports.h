@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/port_groups.h"
-#include "pmusim/cpu/instruction_cost.h"
+#include "pmusim/cpu/core_parameters.h"
 
 namespace pmusim {
 

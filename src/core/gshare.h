@@ -3,7 +3,7 @@
 #define PMUSIM_CORE_GSHARE_H
 
 #include "core/bimodal.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pmusim/cpu/model.h"
-#include "pmusim/trace/block.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 

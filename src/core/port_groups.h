@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_CORE_QUANTITIES_H
 #define PMUSIM_SRC_CORE_QUANTITIES_H
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 

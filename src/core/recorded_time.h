@@ -3,8 +3,8 @@
 #define PMUSIM_SRC_CORE_RECORDED_TIME_H
 
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/signals.h"
-#include "pmusim/trace/block.h"
+#include "pmusim/cpu/retirement.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/interval_core.h"
-#include "pmusim/cpu/core_level.h"
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim {
 

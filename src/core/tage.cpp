@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

@@ -5,8 +5,8 @@
 #include <concepts>
 #include <utility>
 
-#include "pmusim/base/error.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/base/types.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 

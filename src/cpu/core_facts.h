@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "cpu/generic_events.h"
-#include "pmusim/cpu/microarchitecture.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/cpu/core_level.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "cpu/front_end.h"
 #include "cpu/lost_time.h"
 #include "cpu/unmodelled_signals.h"
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim {
 

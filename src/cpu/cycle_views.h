@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 

@@ -5,7 +5,7 @@
 #include "cpu/core_facts.h"
 #include "cpu/front_end.h"
 #include "off_core.h"
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 namespace {

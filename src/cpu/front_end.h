@@ -2,7 +2,7 @@
 #ifndef PMUSIM_CPU_FRONT_END_H
 #define PMUSIM_CPU_FRONT_END_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::front_end {
 

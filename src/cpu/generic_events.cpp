@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cpu/core_facts.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 namespace {

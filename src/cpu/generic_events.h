@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "pmusim/base/error.h"
-#include "pmusim/cpu/microarchitecture.h"
+#include "pmusim/base/types.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 

@@ -4,7 +4,7 @@
 #include <bitset>
 
 #include "cores/cores.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 namespace {

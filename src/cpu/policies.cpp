@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/cpu/policies.h"
-
 #include <fmt/format.h>
 
 #include <charconv>
 #include <vector>
 
 #include "base/suggest.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim {
 namespace {

@@ -6,7 +6,7 @@
 #include <bit>
 #include <initializer_list>
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/cpu/start_state.h"
-
 #include <fmt/format.h>
+
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim {
 

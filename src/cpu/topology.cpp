@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/cpu/topology.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <tuple>
 
 #include "cpu/model_names.h"
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim {
 

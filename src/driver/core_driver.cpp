@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/driver/core_driver.h"
-
 #include <fmt/format.h>
 
 #include "driver/amd/driver.h"
 #include "driver/intel/intel_driver.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 

@@ -2,8 +2,8 @@
 #ifndef PMUSIM_SRC_EVENTS_EVENT_CODE_H
 #define PMUSIM_SRC_EVENTS_EVENT_CODE_H
 
-#include "pmusim/arch/amd_msr.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim::events {

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "events/sampling_pmus.h"
-#include "pmusim/arch/ibs.h"
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::events {

@@ -13,7 +13,7 @@
 #include "events/resolve.h"
 #include "events/vendor.h"
 #include "names.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/events/parser.h"
 
 namespace pmusim::events {

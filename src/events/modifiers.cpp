@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::events {
 namespace {

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "base/suggest.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/events/parser.h"
 
 namespace pmusim::events {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "pmusim/base/error.h"
-#include "pmusim/cpu/core_level.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
+#include "pmusim/cpu/setup.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::events {
@@ -74,7 +74,7 @@ bool needs_modelled_time(const ResolvedEvent& event);
 /// Whether a core of this level knows how often the event occurs.
 bool is_known_at(CoreLevel core, const ResolvedEvent& event);
 
-/// Whether the event occurs as often however long everything takes (pmusim/cpu/core_level.h).
+/// Whether the event occurs as often however long everything takes (pmusim/cpu/setup.h).
 bool follows_from_order(const ResolvedEvent& event);
 
 }  // namespace pmusim::events

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "pmusim/arch/ibs.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim::events {
 namespace {

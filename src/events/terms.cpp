@@ -12,7 +12,7 @@
 #include "base/suggest.h"
 #include "events/formats.h"
 #include "events/sampling_pmus.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "text.h"
 
 namespace pmusim::events {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 
 /// The event lists that the vendor publishes, one for each product or core of a hybrid one, under the

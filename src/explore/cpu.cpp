@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/explore/cpu.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "arch/rdpmc.h"
+#include "pmusim/explore/explore.h"
 
 namespace pmusim::explore {
 

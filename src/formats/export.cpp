@@ -8,7 +8,7 @@
 
 #include "base/output_file.h"
 #include "formats/champsim.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::formats {
 namespace {

@@ -7,7 +7,7 @@
 #include "formats/input_stream.h"
 #include "formats/step.h"
 #include "pmusim/formats/formats.h"
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::formats {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/build_id.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "trace/build_id.h"
 
 namespace pmusim::formats {

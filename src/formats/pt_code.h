@@ -13,7 +13,7 @@
 #include "base/input_file.h"
 #include "formats/pt_decoder.h"
 #include "formats/step.h"
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::formats {
 

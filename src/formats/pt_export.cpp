@@ -12,7 +12,7 @@
 #include "formats/pt_thread.h"
 #include "perf/records.h"
 #include "perfdata/writer.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::formats {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// Intel PT in a perf.data file: what perf record and perf's decoder agree on.
 namespace pmusim::formats {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::formats {
 

@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_FORMATS_PT_THREAD_H
 
 #include "formats/pt_packets.h"
-#include "pmusim/trace/block.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::formats {
 

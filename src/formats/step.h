@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "pmusim/arch/branch.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::formats {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::formats {
 

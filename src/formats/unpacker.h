@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::formats {
 

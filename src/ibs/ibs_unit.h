@@ -6,8 +6,8 @@
 
 #include "ibs/random_bits.h"
 #include "msr/row.h"
-#include "pmusim/arch/ibs.h"
-#include "pmusim/base/state_hash.h"
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
 

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_IBS_RANDOM_BITS_H
 #define PMUSIM_IBS_RANDOM_BITS_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

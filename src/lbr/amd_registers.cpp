@@ -2,7 +2,7 @@
 // AMD's LBR stack, which came with Zen 4 (APM vol. 2, 13.1): an enable, a filter of what is not recorded, and
 // entries that go by age, 0 the newest. `n` is the age.
 #include "lbr/lbr_stack.h"
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 namespace {

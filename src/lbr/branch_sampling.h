@@ -7,8 +7,8 @@
 
 #include "lbr/branch.h"
 #include "msr/row.h"
-#include "pmusim/arch/amd_msr.h"
-#include "pmusim/base/state_hash.h"
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lbr/layout.h"
 
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 namespace {

@@ -8,7 +8,7 @@
 #include "lbr/branch.h"
 #include "lbr/layout.h"
 #include "msr/row.h"
-#include "pmusim/base/state_hash.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

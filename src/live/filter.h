@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_LIVE_FILTER_H
 
 #include "live/file_descriptor.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// The seccomp filter of the watched process tree: which of its system calls the supervisor is asked about.
 namespace pmusim::live {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "pmusim/cpu/model.h"
+#include "pmusim/perf/abi.h"
 #include "pmusim/perf/driver.h"
-#include "pmusim/perf/kernel.h"
 
 /// What programs find out about the machine beside system calls: the PMU in sysfs, limits in /proc, the CPU
 /// that tools take it for.

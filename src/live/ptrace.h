@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// ptrace(2) for tasks that are not started by their tracer, beside what trace/tracee.h has. A task that is
 /// killed meanwhile makes each of them fail; its exit is then to be waited for.

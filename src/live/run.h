@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pmusim/session/session.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::live {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "live/file_descriptor.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::live {
 

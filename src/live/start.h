@@ -7,7 +7,7 @@
 #include "live/keeper.h"
 #include "live/listener.h"
 #include "live/machine_view.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::live {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 #include "trace/block_builder.h"
 
 namespace pmusim::live {

@@ -2,7 +2,7 @@
 // What else AMD's PMU is steered by: DebugCtl (APM vol. 2, 13.1.1) and EFER.
 #include "counter_rows.h"
 #include "msr/control.h"
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 namespace {

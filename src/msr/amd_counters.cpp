@@ -2,7 +2,7 @@
 // AMD's core counters (APM vol. 2, 13.2): PERF_CTL and PERF_CTR with their legacy addresses, and the global
 // registers of PerfMonV2. Reserved bits read 0, and a 1 that is written there is dropped.
 #include "counter_rows.h"
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 namespace {

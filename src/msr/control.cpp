@@ -2,7 +2,7 @@
 // The switches: what the processor as a whole is set to do, and what it reports that it can.
 #include "msr/control.h"
 
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim {
 

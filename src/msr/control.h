@@ -5,8 +5,8 @@
 #include <array>
 
 #include "msr/row.h"
-#include "pmusim/arch/apic.h"
-#include "pmusim/base/state_hash.h"
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {

@@ -6,8 +6,8 @@
 #include "cpu/core_facts.h"
 #include "cpu/cycle_views.h"
 #include "cpu/front_end.h"
-#include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/debug_store.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 namespace {

@@ -13,10 +13,10 @@
 #include "msr/perf_metrics.h"
 #include "msr/row.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/base/state_hash.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/cpu/retirement.h"
-#include "pmusim/msr/counted_event.h"
+#include "pmusim/msr/register.h"
 
 namespace pmusim {
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "pmusim/base/state_hash.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/retirement.h"
 
 namespace pmusim {

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "msr/row.h"
-#include "pmusim/msr/access_fault.h"
 #include "pmusim/msr/register.h"
 
 namespace pmusim {

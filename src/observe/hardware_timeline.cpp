@@ -7,7 +7,7 @@
 
 #include "observe/text_file.h"
 #include "observe/words.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/observe/observer_file.h"
 
 namespace pmusim::observe {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::observe {
 

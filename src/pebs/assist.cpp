@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "arch/debugctl.h"
 #include "ds_pointers.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 #include "record.h"
 
 namespace pmusim {

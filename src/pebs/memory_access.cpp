@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 #include "record.h"
 
 namespace pmusim::pebs {

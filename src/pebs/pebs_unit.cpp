@@ -2,7 +2,7 @@
 #include "pebs/pebs_unit.h"
 
 #include "cpu/front_end.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 #include "record.h"
 
 namespace pmusim {

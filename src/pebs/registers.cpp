@@ -2,7 +2,6 @@
 // PEBS and the DS area; architectural PEBS has its own buffer registers (and CFG_C of the counters).
 #include "pebs/pebs_unit.h"
 #include "pmusim/arch/debug_store.h"
-#include "pmusim/arch/pebs_format.h"
 
 namespace pmusim {
 namespace {

@@ -4,10 +4,9 @@
 
 #include <span>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perf/abi.h"
 #include "pmusim/perf/driver.h"
-#include "pmusim/perf/kernel.h"
 
 /// The checks of perf_event_open that need nothing but the attribute and the system's settings, in the order
 /// of docs/perf-abi-notes.md, "Order of the checks". Letters and numbers in comments are that table's.

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_PERF_FREQUENCY_H
 #define PMUSIM_SRC_PERF_FREQUENCY_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::perf {
 

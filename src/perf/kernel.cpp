@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/perf/kernel.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+
+#include "pmusim/perf/abi.h"
 
 namespace pmusim::perf {
 

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::perf {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "perf/control_page.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::perf {
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/perf/ring_reader.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "perf/ring_buffer.h"
 #include "pmusim/perf/abi.h"
+#include "pmusim/perf/core.h"
 
 namespace pmusim::perf {
 

@@ -7,8 +7,8 @@
 #include "perf/byte_writer.h"
 #include "perf/ring_buffer.h"
 #include "perf/sample_fields.h"
+#include "pmusim/perf/abi.h"
 #include "pmusim/perf/driver.h"
-#include "pmusim/perf/kernel.h"
 
 namespace pmusim::perf {
 

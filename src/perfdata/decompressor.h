@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/base/bits.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 struct ZSTD_DCtx_s;
 

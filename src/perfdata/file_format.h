@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// The perf.data file as perf's perf.data-file-format.txt has it: header, feature numbers, and the records
 /// that tools (not the kernel) put into the data section.

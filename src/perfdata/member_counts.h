@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
 

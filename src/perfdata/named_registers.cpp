@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "perf/simd_abi.h"
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "perfdata/sample_parser.h"
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "perf/simd_abi.h"
-#include "pmusim/base/error.h"
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/base/types.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
 

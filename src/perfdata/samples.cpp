@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/perfdata/samples.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "perfdata/file_format.h"
 #include "perfdata/member_counts.h"
 #include "perfdata/sample_parser.h"
+#include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::perfdata {
 

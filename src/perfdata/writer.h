@@ -11,7 +11,7 @@
 #include "base/output_file.h"
 #include "perf/simd_abi.h"
 #include "perfdata/file_format.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perfdata/reader.h"
 
 namespace pmusim::perfdata {

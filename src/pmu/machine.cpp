@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/pmu/machine.h"
-
 #include "pmu/sequencer.h"
+#include "pmusim/pmu/pmu.h"
 
 namespace pmusim {
 

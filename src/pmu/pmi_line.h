@@ -2,8 +2,8 @@
 #ifndef PMUSIM_PMU_PMI_LINE_H
 #define PMUSIM_PMU_PMI_LINE_H
 
-#include "pmusim/base/state_hash.h"
-#include "pmusim/cpu/policies.h"
+#include "pmusim/base/types.h"
+#include "pmusim/cpu/model.h"
 #include "pmusim/pmu/observer.h"
 
 namespace pmusim {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim {
 

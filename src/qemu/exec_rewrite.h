@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::qemu {
 

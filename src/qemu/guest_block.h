@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::qemu {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::qemu {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "qemu/exec_rewrite.h"
 #include "trace/program_limits.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// What the plugin inside qemu tells the recorder: packets over one local socket, in the order in which they
 /// were sent, whoever sent them. A packet is a Header and its words; text and code bytes fill whole words.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/replay/code.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 #include <vector>
 
+#include "pmusim/replay/replay.h"
 #include "replay/feeder.h"
 
 namespace pmusim {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "replay/feeder.h"
 
 namespace pmusim {

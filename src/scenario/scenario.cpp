@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/suggest.h"
-#include "pmusim/pmu/machine.h"
+#include "pmusim/pmu/pmu.h"
 #include "scenario/cpu.h"
 
 namespace pmusim::scenario {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/pmu/observer.h"
 
 /// A PMU scenario as a text that a reader of the SDM understands, and that needs no C++:

@@ -8,8 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "pmusim/base/bits.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::scenario {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 
 namespace pmusim {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 #include "session/shadow_stack.h"
 
 namespace pmusim {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/session/session.h"
 

@@ -6,7 +6,7 @@
 
 #include "events/sampling_pmus.h"
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "session/growing_periods.h"
 
 namespace pmusim {

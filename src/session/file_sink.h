@@ -6,7 +6,7 @@
 #include <string>
 
 #include "perfdata/writer.h"
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 #include "session/record_sink.h"
 
 namespace pmusim {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "pmusim/pmu/machine.h"
+#include "pmusim/pmu/pmu.h"
 #include "session/core_types.h"
 #include "session/monitored_cpu.h"
 

@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "cpu/clocks.h"
-#include "pmusim/driver/core_driver.h"
-#include "pmusim/driver/ibs_driver.h"
+#include "pmusim/driver/drivers.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/session/session.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim {
 

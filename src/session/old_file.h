@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

@@ -13,7 +13,7 @@
 #include "perf/ring_buffer.h"
 #include "perfdata/writer.h"
 #include "pmusim/events/parser.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 #include "pmusim/trace/recorder.h"
 #include "session/file_options.h"
 #include "session/file_sink.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/register_support.h"
 
-#include "pmusim/driver/core_driver.h"
+#include "pmusim/driver/drivers.h"
 #include "pmusim/perf/core.h"
 #include "pmusim/pmu/pmu.h"
 

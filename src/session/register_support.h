@@ -7,7 +7,7 @@
 
 #include "pmusim/cpu/model.h"
 #include "pmusim/events/parser.h"
-#include "pmusim/perf/kernel.h"
+#include "pmusim/perf/abi.h"
 
 namespace pmusim {
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/session/sample.h"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "perfdata/sample_parser.h"
+#include "pmusim/session/record.h"
 #include "session/record_sink.h"
 
 namespace pmusim {

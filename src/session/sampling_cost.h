@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SESSION_SAMPLING_COST_H
 #define PMUSIM_SESSION_SAMPLING_COST_H
 
-#include "pmusim/cpu/policies.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim {
 

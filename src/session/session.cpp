@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "session/call_tracker.h"
 #include "session/engine.h"
 #include "session/monitor.h"

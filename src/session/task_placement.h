@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "pmusim/cpu/topology.h"
+#include "pmusim/cpu/setup.h"
 #include "pmusim/session/session.h"
 
 namespace pmusim {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/session/session.h"
 
 namespace pmusim {

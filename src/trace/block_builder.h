@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 #include "trace/extended_log.h"
 #include "trace/live_code.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 #include "trace/bytes.h"
 #include "trace/code_table.h"
 #include "trace/extended_codec.h"

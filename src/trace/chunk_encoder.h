@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 #include "trace/code_table.h"
 #include "trace/extended_codec.h"
 #include "trace/format.h"

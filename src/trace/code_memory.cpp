@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::trace {
 

@@ -9,8 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "pmusim/trace/block.h"
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/trace/block.h"
+#include "pmusim/trace/trace.h"
 #include "trace/address_numbers.h"
 #include "trace/bytes.h"
 #include "trace/format.h"

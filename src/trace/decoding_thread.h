@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "pmusim/trace/block.h"
+#include "pmusim/trace/trace.h"
 #include "trace/bytes.h"
 #include "trace/format.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "pmusim/trace/block.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

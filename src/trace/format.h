@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/crc32.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// The native trace file:
 ///

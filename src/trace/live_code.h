@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/trace/block.h"
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

@@ -4,7 +4,7 @@
 
 #include <unordered_set>
 
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

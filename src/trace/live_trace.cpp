@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "trace/pipe_bytes.h"
 
 namespace pmusim::trace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 #include "trace/bytes.h"
 #include "trace/code_table.h"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/trace/reader.h"
-
 #include <fmt/format.h>
 
 #include <system_error>
 #include <utility>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
+#include "pmusim/trace/trace.h"
 #include "trace/beginning.h"
 #include "trace/chunk_decoder.h"
 #include "trace/code_memory.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pmusim/trace/recorder.h"
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 #include "trace/bytes.h"
 
 namespace pmusim::trace {

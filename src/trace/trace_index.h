@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/trace/block.h"
+#include "pmusim/trace/trace.h"
 #include "trace/format.h"
 #include "trace/trace_bytes.h"
 

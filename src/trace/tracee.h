@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "pmusim/base/bus.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "trace/live_code.h"
 #include "trace/program_limits.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/trace/writer.h"
-
 #include <fmt/format.h>
 
 #include "base/output_file.h"
+#include "pmusim/trace/trace.h"
 #include "trace/chunk_encoder.h"
 #include "trace/compression.h"
 #include "trace/trace_index.h"

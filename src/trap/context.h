@@ -4,8 +4,8 @@
 
 #include <ucontext.h>
 
-#include "pmusim/base/bits.h"
 #include "pmusim/base/bus.h"
+#include "pmusim/base/types.h"
 
 /// The registers of interrupted code, as a signal's handler finds and leaves them.
 namespace pmusim::trap {

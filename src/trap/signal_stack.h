@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::trap {
 

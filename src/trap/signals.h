@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_TRAP_SIGNALS_H
 #define PMUSIM_SRC_TRAP_SIGNALS_H
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 /// SIGSEGV and SIGTRAP of the process: to the thread that they are about, if it has an emulated CPU, and else
 /// to whoever had them before.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/interval_core.h"
-#include "pmusim/cpu/start_state.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/cpu/setup.h"
+#include "pmusim/trace/trace.h"
 #include "symbols/address_space.h"
 #include "why/control_flow.h"
 #include "why/counts.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "annotate/pair_table.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 #include "why/distribution.h"
 #include "why/natural_loops.h"
 

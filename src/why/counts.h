@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim::why {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 #include "symbols/module.h"
 
 namespace pmusim::why {

@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::why {
 

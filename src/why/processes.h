@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "annotate/mapped_name.h"
-#include "pmusim/trace/side_band.h"
+#include "pmusim/trace/trace.h"
 #include "symbols/address_space.h"
 
 namespace pmusim::why {

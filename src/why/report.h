@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/report.h"
 #include "why/collector.h"
 #include "why/setting.h"
 

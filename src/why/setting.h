@@ -6,7 +6,7 @@
 #include <string>
 
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/start_state.h"
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim::why {
 

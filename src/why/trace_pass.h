@@ -3,8 +3,8 @@
 #define PMUSIM_SRC_WHY_TRACE_PASS_H
 
 #include "core/warm_up.h"
-#include "pmusim/base/error.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/base/types.h"
+#include "pmusim/trace/trace.h"
 #include "why/collector.h"
 
 namespace pmusim::why {

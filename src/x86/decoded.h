@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::x86 {
 

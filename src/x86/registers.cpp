@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "x86/classes.h"
 
 namespace pmusim::x86 {

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_XSAVE_CET_H
 #define PMUSIM_XSAVE_CET_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// Control-flow enforcement registers (SDM vol. 1, ch. 17, and vol. 4).
 namespace pmusim::cet {

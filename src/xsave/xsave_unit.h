@@ -4,10 +4,9 @@
 
 #include "msr/row.h"
 #include "pmusim/arch/xsave.h"
-#include "pmusim/base/extended_state.h"
-#include "pmusim/base/state_hash.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/msr/access_fault.h"
+#include "pmusim/msr/register.h"
 
 namespace pmusim {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Profiles in the formats of other tools, read back by readers of their own.
-#include "pmusim/annotate/export.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "pmusim/annotate/report.h"
 
 namespace pmusim::annotate::export_test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "pmusim/annotate/analyze.h"
+#include "pmusim/annotate/report.h"
 #include "tests/annotate/counted_program.h"
 #include "tests/perfdata/file_fixture.h"
 

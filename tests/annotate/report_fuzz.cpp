@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cstdint>
 
-#include "pmusim/annotate/analyze.h"
-#include "pmusim/annotate/export.h"
 #include "pmusim/annotate/report.h"
 
 namespace {

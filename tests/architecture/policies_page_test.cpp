@@ -7,16 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/cpu/policies.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim {
 namespace {
 
-std::vector<std::string> lines_that_match(const char* file, const std::regex& wanted) {
+/// Of the lines from `first` to the next empty one, or of all.
+std::vector<std::string> lines_that_match(const char* file, const std::regex& wanted,
+                                          const std::string& first = {}) {
   std::vector<std::string> found;
   std::ifstream text(std::string(PMUSIM_SOURCE_DIR "/") + file);
   std::smatch match;
-  for (std::string line; std::getline(text, line);)
+  std::string line;
+  while (line != first && std::getline(text, line)) continue;
+  while (std::getline(text, line) && (first.empty() || !line.empty()))
     if (std::regex_search(line, match, wanted)) found.push_back(match[1]);
   return found;
 }
@@ -38,7 +42,9 @@ TEST(PoliciesPage, IsTheTable) {
 TEST(PolicyTable, NamesTheMembersAsTheStructureDoes) {
   std::vector<std::string> names;
   for (const PolicyInfo& policy : policy_table()) names.emplace_back(policy.name);
-  EXPECT_EQ(lines_that_match("include/pmusim/cpu/policies.h", std::regex("^  u32 (\\w+) = \\d+;")), names);
+  EXPECT_EQ(lines_that_match("include/pmusim/cpu/model.h", std::regex("^  u32 (\\w+) = \\d+;"),
+                             "struct Policies {"),
+            names);
 }
 
 }  // namespace

@@ -70,10 +70,10 @@ TEST_P(EntryHeader, ShowsAnExample) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Modules, EntryHeader,
-                         testing::Values("annotate/analyze.h", "events/parser.h", "perf/core.h",
-                                         "replay/replay.h", "perfdata/reader.h", "perfdata/samples.h",
-                                         "session/record.h", "session/sample.h", "session/stat.h",
-                                         "explore/explore.h", "pmu/machine.h", "trace/reader.h",
+                         testing::Values("annotate/report.h", "cpu/core_parameters.h", "cpu/model.h",
+                                         "driver/drivers.h", "events/parser.h", "perf/core.h",
+                                         "replay/replay.h", "perfdata/reader.h", "session/record.h",
+                                         "session/stat.h", "explore/explore.h", "pmu/pmu.h", "trace/trace.h",
                                          "trap/trap.h", "version.h"));
 
 }  // namespace

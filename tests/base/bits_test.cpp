@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/base/bits.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/base/extended_state.h"
-
 #include <gtest/gtest.h>
+
+#include "pmusim/arch/xsave.h"
 
 namespace pmusim {
 namespace {

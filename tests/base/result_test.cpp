@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "pmusim/base/bus.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 namespace {

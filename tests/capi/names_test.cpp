@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/retirement.h"
 #include "pmusim/pmusim.h"
 
 namespace pmusim::test {

@@ -2,7 +2,7 @@
 // A user's profiler in C++: makes a trace of a program that never was, and counts over it.
 #include <pmusim/session/session.h>
 #include <pmusim/session/stat.h>
-#include <pmusim/trace/writer.h>
+#include <pmusim/trace/trace.h>
 
 #include <array>
 #include <cstdio>

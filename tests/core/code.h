@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim::test {

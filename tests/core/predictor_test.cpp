@@ -5,7 +5,7 @@
 
 #include "core/branch_unit.h"
 #include "core/direction_predictor.h"
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "tests/core/program.h"
 
 namespace pmusim {

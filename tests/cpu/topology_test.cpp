@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/cpu/topology.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "pmusim/cpu/setup.h"
 
 namespace pmusim::topology_test {
 namespace {

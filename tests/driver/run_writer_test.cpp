@@ -13,7 +13,7 @@
 #include "driver/intel/samples/pebs_sample.h"
 #include "fake_bus.h"
 #include "perf/sample_template.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 #include "tests/support/pebs_cpu.h"
 
 namespace pmusim::driver::run_writer_test {

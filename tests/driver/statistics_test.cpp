@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/driver/statistics.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 namespace {

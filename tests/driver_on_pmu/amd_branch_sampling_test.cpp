@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "amd_machine.h"
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim::driver::amd_test::amd_branch_sampling_test {
 namespace {

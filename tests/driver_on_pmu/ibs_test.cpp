@@ -8,7 +8,6 @@
 #include "driver/amd/driver.h"
 #include "driver/amd/ibs/unit.h"
 #include "pmusim/perf/core.h"
-#include "pmusim/perf/ring_reader.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim::driver::ibs_test {

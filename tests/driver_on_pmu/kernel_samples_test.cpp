@@ -2,7 +2,7 @@
 // A program with ring-0 instructions, which no trace has, sampled by PEBS through the whole chain.
 #include <gtest/gtest.h>
 
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 #include "tests/support/whole_kernel.h"
 
 namespace pmusim::driver::kernel_samples_test {

@@ -8,7 +8,7 @@
 #include "machine.h"
 #include "perf/ring_buffer.h"
 #include "pmusim/arch/debug_store.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 
 /// Known extended registers, and samples as a reader of the ring has them.
 namespace pmusim::driver {

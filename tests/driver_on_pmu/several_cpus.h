@@ -11,9 +11,8 @@
 
 #include "driver/intel/intel_driver.h"
 #include "pmusim/perf/core.h"
-#include "pmusim/perf/ring_reader.h"
-#include "pmusim/pmu/machine.h"
 #include "pmusim/pmu/observer.h"
+#include "pmusim/pmu/pmu.h"
 
 namespace pmusim::driver {
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "perf/ring_buffer.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 #include "tests/support/fuzz_input.h"
 #include "tests/support/whole_kernel.h"
 

@@ -7,7 +7,7 @@
 
 #include "branch_profile.h"
 #include "command.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test::amd_files {
 namespace {

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "core/core.h"
 #include "perf_data_file.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test {
 namespace {

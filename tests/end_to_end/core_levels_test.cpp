@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "command.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test::diff_test {

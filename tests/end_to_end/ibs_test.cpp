@@ -10,7 +10,7 @@
 
 #include "command.h"
 #include "core/core.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test::ibs_files {
 namespace {

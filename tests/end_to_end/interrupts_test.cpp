@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "command.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test {
 namespace {

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "command.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test::killed_writers_test {
 namespace {

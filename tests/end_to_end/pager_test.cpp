@@ -22,7 +22,8 @@ class PagerTest : public testing::Test {
   }
   /// A terminal with `variables pmusim arguments` in it.
   Terminal started(const std::string& variables, const std::string& arguments) const {
-    return Terminal(scratch_.file(fmt::format("socket{}", ++terminals_)), fmt::format("{} {} {}", variables, pmusim(), arguments));
+    return Terminal(scratch_.file(fmt::format("socket{}", ++terminals_)),
+                    fmt::format("{} {} {}", variables, pmusim(), arguments));
   }
   /// What is on it once the command has ended.
   std::string printed(const std::string& variables, const std::string& arguments) const {

@@ -92,7 +92,7 @@ class SampledFile {
     environment.data_page_size = 4096;
     environment.code_page_size = 2 << 20;
     environment.read_values = read_values;
-    const Sample sample{event_, data, frame, environment};
+    const perf::Sample sample{event_, data, frame, environment};
     const SampleSize size = sample_size(sample);
     std::vector<std::byte> bytes(size.bytes);
     write_sample(bytes.data(), sample, size);

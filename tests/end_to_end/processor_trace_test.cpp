@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "pmusim/trace/reader.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test {

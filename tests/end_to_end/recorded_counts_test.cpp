@@ -7,7 +7,7 @@
 #include "command.h"
 #include "core/core.h"
 #include "group_samples.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test {
 namespace {

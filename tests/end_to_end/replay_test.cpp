@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "command.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test {
 namespace {

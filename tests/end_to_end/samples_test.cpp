@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // sample(): what record() writes into a file, taken apart without one.
-#include "pmusim/perfdata/samples.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <tuple>
 
 #include "command.h"
-#include "pmusim/session/sample.h"
+#include "pmusim/perfdata/reader.h"
+#include "pmusim/session/record.h"
 
 namespace pmusim::test::samples_test {
 namespace {

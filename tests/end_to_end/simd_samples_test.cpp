@@ -12,7 +12,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test::simd_samples_test {

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "pmusim/pmusim.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test {
 namespace {

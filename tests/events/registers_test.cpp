@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gmock/gmock.h>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/events/parser.h"
 
 namespace pmusim::events {

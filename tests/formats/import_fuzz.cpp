@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "pmusim/formats/formats.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 #include "tests/support/fuzz_input.h"
 
 namespace {

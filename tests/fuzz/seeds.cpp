@@ -10,7 +10,7 @@
 #include "pmusim/formats/formats.h"
 #include "pmusim/perfdata/reader.h"
 #include "pmusim/session/record.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 #include "tests/support/fuzz_input.h"
 #include "tests/support/unpacked_trace.h"
 #include "tools/pebs_file.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
 
 /// What tests of `pmusim run` have in common.

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "perf/linux_core.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 #include "tests/perf/fake_driver.h"
 
 namespace pmusim::perf {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/perf/kernel.h"
-
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "perf/attr_check.h"
+#include "pmusim/perf/abi.h"
 
 namespace pmusim::perf {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "pmusim/perf/abi.h"
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 
 namespace pmusim::perf {
 namespace {

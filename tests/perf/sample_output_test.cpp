@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "pmusim/perf/ring_reader.h"
+#include "pmusim/perf/core.h"
 #include "tests/perf/sample_parser.h"
 
 namespace pmusim::perf {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::perfdata {
 

@@ -3,7 +3,7 @@
 
 #include "perfdata/payload.h"
 #include "perfdata/sample_parser.h"
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 #include "tests/perfdata/feature_editor.h"
 #include "tests/perfdata/file_fixture.h"
 #include "tests/perfdata/raw_records.h"

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 #include "tests/perfdata/file_fixture.h"
 #include "tests/perfdata/raw_records.h"
 

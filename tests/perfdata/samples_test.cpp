@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "pmusim/perfdata/samples.h"
-
 #include <gmock/gmock.h>
 
 #include "perf/simd_abi.h"
 #include "perfdata/payload.h"
-#include "pmusim/perfdata/samples.h"
+#include "pmusim/perfdata/reader.h"
 #include "tests/perfdata/file_fixture.h"
 
 namespace pmusim::perfdata {

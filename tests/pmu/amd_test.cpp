@@ -3,8 +3,8 @@
 // kvm-unit-tests expect of it. Values are literal.
 #include <gmock/gmock.h>
 
-#include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/branch.h"
+#include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
 #include "tests/support/dice.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Instruction-based sampling by the Architecture Programmer's Manual vol. 2, 13.3, and by what Linux writes
 // and reads. Values are literal.
-#include "pmusim/arch/ibs.h"
-
 #include <gmock/gmock.h>
 
+#include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim::ibs_test {

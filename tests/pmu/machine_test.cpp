@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Several CPUs at one memory: what each has for itself, what they share, and what a snapshot is.
-#include "pmusim/pmu/machine.h"
-
 #include <gmock/gmock.h>
 
 #include <cstring>
 
 #include "pmusim/arch/branch.h"
 #include "pmusim/arch/debug_store.h"
+#include "pmusim/pmu/pmu.h"
 #include "tests/support/dice.h"
 
 namespace pmusim::machine_test {

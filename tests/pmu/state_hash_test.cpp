@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/pmu/pmu.h"
 
 namespace pmusim {

@@ -2,7 +2,7 @@
 // Why accesses to registers fault: the numbers are of SDM vol. 4, by model.
 #include <gmock/gmock.h>
 
-#include "pmusim/arch/apic.h"
+#include "pmusim/arch/msr.h"
 #include "pmusim/pmu/observer.h"
 #include "pmusim/pmu/pmu.h"
 

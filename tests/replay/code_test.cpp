@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Code as bytes, decoded and retired by the library.
-#include "pmusim/replay/code.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
 #include "pmusim/pmu/observer.h"
+#include "pmusim/replay/replay.h"
 
 namespace pmusim {
 namespace {

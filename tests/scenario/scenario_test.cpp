@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "pmusim/cpu/policies.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim::scenario {
 namespace {

@@ -9,7 +9,7 @@
 #include "events/resolve.h"
 #include "pmusim/events/parser.h"
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "tests/support/workload_recording.h"
 
 namespace pmusim {

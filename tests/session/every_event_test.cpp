@@ -15,7 +15,7 @@
 #include "events/listing.h"
 #include "events/resolve.h"
 #include "pmusim/pmu/pmu.h"
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "tests/support/workload_recording.h"
 
 namespace pmusim {

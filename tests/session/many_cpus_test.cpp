@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "pmusim/session/record.h"
-#include "pmusim/session/sample.h"
 #include "pmusim/session/stat.h"
 #include "session/core_types.h"
 #include "tests/session/walk.h"

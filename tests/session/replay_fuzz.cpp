@@ -7,7 +7,7 @@
 #include "pmusim/events/parser.h"
 #include "pmusim/perfdata/reader.h"
 #include "pmusim/session/record.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 #include "pmusim/x86/instruction.h"
 #include "tests/support/fuzz_input.h"
 

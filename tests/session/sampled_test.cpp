@@ -7,7 +7,7 @@
 
 #include "events/resolve.h"
 #include "events/vendor.h"
-#include "pmusim/session/sample.h"
+#include "pmusim/session/record.h"
 #include "pmusim/session/stat.h"
 #include "session/window_estimate.h"
 #include "tests/session/walk.h"

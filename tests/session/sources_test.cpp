@@ -7,9 +7,8 @@
 #include <map>
 
 #include "pmusim/session/stat.h"
-#include "pmusim/trace/reader.h"
 #include "pmusim/trace/recorder.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 #include "tests/session/outcome.h"
 #include "tests/session/walk.h"
 #include "tests/support/dice.h"

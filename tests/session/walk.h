@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::test {
 

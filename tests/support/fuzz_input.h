@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

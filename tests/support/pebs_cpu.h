@@ -3,7 +3,7 @@
 #define PMUSIM_TESTS_SUPPORT_PEBS_CPU_H
 
 #include "driver/intel/enumeration.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::trace {
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "pmusim/base/extended_state.h"
+#include "pmusim/arch/xsave.h"
 
 namespace pmusim::trace {
 

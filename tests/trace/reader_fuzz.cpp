@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pmusim/trace/reader.h"
+#include "pmusim/trace/trace.h"
 #include "tests/support/fuzz_input.h"
 #include "tests/support/unpacked_trace.h"
 

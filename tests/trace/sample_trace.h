@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/trace/reader.h"
-#include "pmusim/trace/writer.h"
+#include "pmusim/trace/trace.h"
 
 namespace pmusim::trace {
 

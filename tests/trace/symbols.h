@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::trace {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test::why_loops_test {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
 
 namespace pmusim::test::why_memory_test {

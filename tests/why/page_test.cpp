@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "tests/end_to_end/command.h"
 #include "tests/support/page_widths.h"
 

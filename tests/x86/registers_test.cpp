@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/x86/instruction.h"
 
 namespace pmusim::x86 {

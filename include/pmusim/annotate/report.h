@@ -2,11 +2,13 @@
 #ifndef PMUSIM_ANNOTATE_REPORT_H
 #define PMUSIM_ANNOTATE_REPORT_H
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// What a profile says, as one value: text, JSON and the page are all made from a Report, so that they say
 /// the same numbers.
@@ -298,6 +300,89 @@ std::string to_json(const Report& report);
 /// std::ofstream("profile.html") << to_html(*annotate::analyze("perf.data", {}));
 /// @endcode
 std::string to_html(const Report& report);
+
+}  // namespace pmusim::annotate
+
+/// From a perf.data file to what is hot in it, and why:
+/// @code
+/// const auto report = annotate::analyze("perf.data", {});
+/// if (report) std::cout << ranking_text(*report, {annotate::Ranking::symbols}, annotate::Colours::none);
+/// @endcode
+namespace pmusim::annotate {
+
+/// /usr/lib/debug.
+std::filesystem::path usual_debug_directory();
+
+enum class Syntax : u8 { att, intel };
+
+/// Which samples are counted: those that each list that is not empty has something of.
+struct SampleChoice {
+  std::vector<std::string> commands;  ///< what their task was called then
+  std::vector<u32> pids, tids, cpus;
+};
+
+/// Which functions are annotated, how, and where what belongs to their files is looked for.
+struct Options {
+  /// Annotate these functions alone (demangled or linkage names), from samples whose IP lies in one of them,
+  /// as `perf annotate SYMBOL` does. Empty: every function with samples, from all samples.
+  std::vector<std::string> symbols;
+  SampleChoice samples = {};
+  Syntax syntax = Syntax::att;
+  /// The hottest so many functions are annotated, and so many branches, lines and paths are kept.
+  u32 max_functions = 1000, max_branches = 1000, max_lines = 1000, max_paths = 20;
+  /// Nodes of call stacks below this share of the samples are dropped.
+  double min_stack_share = 0.0001;
+  /// Where separate debug files are: DIRECTORY/.build-id/ab/cdef.debug and DIRECTORY/usr/bin/x.debug.
+  std::filesystem::path debug_directory = usual_debug_directory();
+  /// Where JIT compilers leave perf-PID.map.
+  std::filesystem::path jit_directory = "/tmp";
+};
+
+/// Reads a perf.data file, ours or perf's, and sums it up. Code that cannot be resolved is in the report as
+/// far as it is known, with sentences in `notes` and `problem`. Errors: the file cannot be read or is broken;
+/// none of `symbols` has samples; no sample is of those asked for.
+Result<Report, Error> analyze(const std::filesystem::path& perf_data, const Options& options);
+/// The same for a file in memory, without the check of `symbols`; `name` is for messages.
+Result<Report, Error> analyze_bytes(const std::string& name, const std::vector<std::byte>& perf_data,
+                                    const Options& options);
+
+}  // namespace pmusim::annotate
+
+/// A profile in the formats of other tools:
+/// @code
+/// const auto report = annotate::analyze("perf.data", annotate::options_for_export({}));
+/// std::cout << annotate::export_profile(*report, annotate::ExportFormat::collapsed, 0);
+/// @endcode
+namespace pmusim::annotate {
+
+/// Formats of other tools.
+enum class ExportFormat : u8 {
+  collapsed,   ///< a line per stack, as Brendan Gregg's flamegraph.pl reads it
+  speedscope,  ///< JSON of speedscope.app
+  callgrind,   ///< version 1, as callgrind_annotate and KCachegrind read it
+  pprof,       ///< profile.proto of github.com/google/pprof, not compressed
+  chrome,      ///< Trace Event Format: samples with stackFrames
+  firefox,     ///< processed profile of profiler.firefox.com
+};
+
+/// "collapsed": what names a format.
+std::string_view name_of(ExportFormat format);
+std::optional<ExportFormat> find_export_format(std::string_view name);
+std::vector<std::string_view> export_format_names();
+/// Whether a file of it holds all events of a profile, and no event has to be chosen.
+bool holds_all_events(ExportFormat format);
+
+/// With these options nothing is left out of a report: the totals of what is exported are those of the event.
+Options options_for_export(Options options);
+
+/// The report's stacks (without call stacks: its symbols) with the counts of `event`, or of all events where
+/// the format holds them. Every format sums up to the event's total. Characters in names that would end a
+/// line, a name or a string of the format are replaced or escaped.
+///
+/// Costs of calls in callgrind's format: of a function that is in a stack several times the outermost call
+/// has the cost, and a function "[all]" calls the outermost ones, so that what its callers pass on to a
+/// function is what `Symbol::with_callees` says.
+std::string export_profile(const Report& report, ExportFormat format, u32 event);
 
 }  // namespace pmusim::annotate
 

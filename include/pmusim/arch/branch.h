@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

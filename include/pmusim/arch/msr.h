@@ -2,7 +2,7 @@
 #ifndef PMUSIM_ARCH_MSR_H
 #define PMUSIM_ARCH_MSR_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// MSR addresses and bits as the SDM (vol. 4, vol. 3 performance monitoring) spells them. Hardware and driver
 /// both speak these words; neither defines its own.
@@ -167,5 +167,137 @@ inline constexpr u64 XAPIC_ADDRESS = 0xFEE00340;
 }  // namespace lvtpc
 
 }  // namespace pmusim::msr
+
+/// What a PMI needs of the local APIC beside its LVTPC (SDM vol. 3, advanced programmable interrupt
+/// controller).
+namespace pmusim::msr {
+
+inline constexpr u32 APIC_BASE = 0x1B;
+inline constexpr u32 X2APIC_EOI = 0x80B;
+/// AMD: four further entries, which IBS and others are given by firmware (APM vol. 2, 16.4).
+inline constexpr u32 X2APIC_EXTENDED_LVT0 = 0x850;
+inline constexpr unsigned EXTENDED_LVTS = 4;
+
+// IA32_APIC_BASE: the mode of the local APIC, and where its page is.
+namespace apic_base {
+inline constexpr u64 BSP = bit(8), X2APIC = bit(10), ENABLE = bit(11);
+inline constexpr u64 PAGE = bits(51, 12), DEFAULT_PAGE = 0xFEE00000;
+}  // namespace apic_base
+
+/// Where that page has registers.
+namespace xapic {
+inline constexpr u64 EOI = 0xB0, LVTPC = 0x340, EXTENDED_LVT0 = 0x500, STRIDE = 0x10;
+}
+
+}  // namespace pmusim::msr
+
+/// Registers of AMD's core PMU and of its branch records, by their addresses, with their bits (AMD64
+/// Architecture Programmer's Manual vol. 2, 13.2 and appendix A). Those that both vendors have, with the same
+/// bits, are those of pmusim::msr: DEBUGCTL with its bits 11 and 12, bits 58 and 59 of the global status.
+namespace pmusim::msr::amd {
+
+inline constexpr u32 EFER = 0xC0000080;
+inline constexpr u32 LBR_SELECT = 0xC000010E;      ///< bits as lbr_select has them, without call-stack mode
+inline constexpr u32 DEBUG_EXTN_CTL = 0xC000010F;  ///< where the LBR stack is enabled
+inline constexpr u32 GLOBAL_STATUS = 0xC0000300, GLOBAL_CTL = 0xC0000301;
+inline constexpr u32 GLOBAL_STATUS_CLR = 0xC0000302, GLOBAL_STATUS_SET = 0xC0000303;
+/// Four of them, one beside the other; the same registers as the first of those below.
+inline constexpr u32 LEGACY_CTL0 = 0xC0010000, LEGACY_CTR0 = 0xC0010004;
+/// As many as there are counters; counter n is at CTR0 + 2n.
+inline constexpr u32 CTL0 = 0xC0010200, CTR0 = 0xC0010201;
+/// Record i, 0 the newest, is at LBR_FROM0 + 2i.
+inline constexpr u32 LBR_FROM0 = 0xC0010300, LBR_TO0 = 0xC0010301;
+/// Between one counter, or record, and the next.
+inline constexpr u16 STRIDE = 2;
+inline constexpr u16 LEGACY_COUNTERS = 4;
+
+/// PERF_CTLn. What it shares with Intel's event select stands where that has it (msr::evtsel): umask, USR,
+/// OS, EDGE, INT, EN, INV, CMASK.
+namespace ctl {
+inline constexpr u64 EVENT_LOW = bits(7, 0);
+inline constexpr u64 EVENT_HIGH = bits(35, 32);  ///< bits 11:8 of the event's number
+inline constexpr u64 GUEST_ONLY = bit(40), HOST_ONLY = bit(41);
+inline constexpr u64 PREC_RET = bit(43);  ///< of PERF_CTL2
+/// The number of the event that an event select names.
+constexpr u16 event(u64 select) { return static_cast<u16>(field(select, 7, 0) | field(select, 35, 32) << 8); }
+}  // namespace ctl
+
+namespace efer {
+inline constexpr u64 SVME = bit(12);
+}
+
+namespace debug_extn {
+inline constexpr u64 LBRSE = bit(6);  ///< records branches
+}
+
+/// The same register on Zen 3's servers, which have branch sampling (as Linux has it; no manual does).
+namespace brs {
+inline constexpr u64 ENABLE = bit(2), ONES = bits(4, 3), VALID = bit(5), OFFSET = bits(19, 16),
+                     COUNTER = bits(26, 24);
+}
+
+/// Records of the LBR stack.
+namespace lbr {
+inline constexpr u64 FROM_MISPREDICTED = bit(63);
+inline constexpr u64 TO_VALID = bit(63), TO_SPECULATIVE = bit(62);
+inline constexpr u64 ADDRESS = bits(57, 0);
+}  // namespace lbr
+
+}  // namespace pmusim::msr::amd
+
+/// AMD's instruction-based sampling: its registers and their bits (APM vol. 2, 13.3 and appendix A).
+namespace pmusim::ibs {
+
+inline constexpr u32 FETCH_CTL = 0xC0011030, FETCH_LIN_AD = 0xC0011031, FETCH_PHYS_AD = 0xC0011032;
+inline constexpr u32 OP_CTL = 0xC0011033, OP_RIP = 0xC0011034, OP_DATA = 0xC0011035, OP_DATA2 = 0xC0011036,
+                     OP_DATA3 = 0xC0011037, DC_LIN_AD = 0xC0011038, DC_PHYS_AD = 0xC0011039;
+inline constexpr u32 CTL = 0xC001103A, BR_TARGET = 0xC001103B, EXTD_CTL = 0xC001103C;
+
+/// CPUID.8000001BH:EAX.
+namespace caps {
+inline constexpr u32 AVAILABLE = 1u << 0, FETCH_SAMPLING = 1u << 1, OP_SAMPLING = 1u << 2,
+                     READ_WRITE_OP_COUNT = 1u << 3, OP_COUNT = 1u << 4, BRANCH_TARGET = 1u << 5,
+                     OP_COUNT_EXTENSION = 1u << 6, RIP_INVALID = 1u << 7, FUSED_BRANCH = 1u << 8,
+                     FETCH_CTL_EXTENSION = 1u << 9, L3_MISS_FILTER = 1u << 11, LATENCY_FILTER = 1u << 12,
+                     PAGE_SIZES = 1u << 19;
+}  // namespace caps
+
+namespace fetch {
+inline constexpr u64 MAX_CNT = bits(15, 0), CNT = bits(31, 16), LATENCY = bits(47, 32);
+inline constexpr u64 EN = bit(48), VAL = bit(49), COMPLETED = bit(50), IC_MISS = bit(51),
+                     PHYSICAL_VALID = bit(52), L1_TLB_MISS = bit(55), L2_TLB_MISS = bit(56),
+                     RAND_EN = bit(57), L2_MISS = bit(58), L3_MISS_ONLY = bit(59), OC_MISS = bit(60),
+                     L3_MISS = bit(61);
+}  // namespace fetch
+
+namespace op {
+inline constexpr u64 MAX_CNT = bits(15, 0), L3_MISS_ONLY = bit(16), EN = bit(17), VAL = bit(18),
+                     CNT_CTL = bit(19), MAX_CNT_EXTENSION = bits(26, 20), CUR_CNT = bits(58, 32),
+                     LATENCY_THRESHOLD = bits(62, 59), LATENCY_FILTER = bit(63);
+}  // namespace op
+
+/// IbsOpData.
+namespace data {
+inline constexpr u64 COMPLETION_TO_RETIREMENT = bits(15, 0), TAG_TO_RETIREMENT = bits(31, 16);
+inline constexpr u64 RETURN = bit(34), TAKEN = bit(35), MISPREDICTED = bit(36), BRANCH = bit(37),
+                     FUSED = bit(39), MICROCODE = bit(40);
+}  // namespace data
+
+/// IbsOpData2: where data came from.
+namespace data2 {
+inline constexpr u64 SOURCE = bits(2, 0), HIT_OWNED = bit(5);
+inline constexpr u64 SOURCE_NONE = 0, SOURCE_CCX = 1, SOURCE_NODE_CACHE = 2, SOURCE_DRAM = 3;
+}  // namespace data2
+
+/// IbsOpData3: what a load or store met.
+namespace data3 {
+inline constexpr u64 LOAD = bit(0), STORE = bit(1), L1_TLB_MISS = bit(2), L2_TLB_MISS = bit(3),
+                     DC_MISS = bit(7), MISALIGNED = bit(8), LOCKED = bit(15), JOINED_MISS = bit(16),
+                     LINEAR_VALID = bit(17), PHYSICAL_VALID = bit(18), L2_MISS = bit(20),
+                     SOFTWARE_PREFETCH = bit(21), WIDTH = bits(25, 22), MISS_LATENCY = bits(47, 32),
+                     TLB_LATENCY = bits(63, 48);
+}  // namespace data3
+
+}  // namespace pmusim::ibs
 
 #endif

@@ -6,8 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "pmusim/base/bits.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim {
 

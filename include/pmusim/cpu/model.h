@@ -9,16 +9,148 @@
 #include <string_view>
 #include <vector>
 
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/msr.h"
-#include "pmusim/arch/pebs_format.h"
 #include "pmusim/arch/xsave.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/cpu/instruction_cost.h"
-#include "pmusim/cpu/microarchitecture.h"
-#include "pmusim/cpu/policies.h"
-#include "pmusim/cpu/signals.h"
+#include "pmusim/base/types.h"
+#include "pmusim/cpu/core_parameters.h"
+#include "pmusim/cpu/retirement.h"
 
+/// A CPU as data: which design its core is of, what manuals leave open about it (`Policies`), and all else
+/// that hardware and driver go by (`CpuModel`):
+/// @code
+/// CpuModel model = *find_cpu_model("icelake");
+/// model.policies.pmi_skid_cycles = 0;
+/// Pmu pmu(model);
+/// @endcode
 namespace pmusim {
+
+enum class Vendor : u8 { intel, amd };
+
+/// As CPUID leaf 0 spells it, and perf does in a file's CPUID.
+constexpr std::string_view cpuid_name(Vendor vendor) {
+  return vendor == Vendor::amd ? "AuthenticAMD" : "GenuineIntel";
+}
+
+enum class CoreType : u8 { core, atom };
+
+/// The microarchitectures that drivers and event tables tell apart.
+enum class Microarchitecture : u8 {
+  unknown,
+  core2,
+  bonnell,
+  silvermont,
+  knights_landing,
+  nehalem,
+  westmere,
+  sandy_bridge,
+  ivy_bridge,
+  haswell,
+  broadwell,
+  skylake,
+  skylake_x,
+  ice_lake,
+  golden_cove,
+  redwood_cove,
+  lion_cove,
+  cougar_cove,
+  panther_cove,
+  coyote_cove,
+  goldmont,
+  goldmont_plus,
+  tremont,
+  gracemont,
+  crestmont,
+  skymont,
+  darkmont,
+  arctic_wolf,
+  zen1,
+  zen2,
+  zen3,
+  zen4,
+  zen5,
+};
+
+/// The core types that one CPUID display family and model stands for; the same unless the product is a hybrid
+/// (leaf 1AH then tells which one is asked). Both are `unknown` for products that are not in the list.
+struct ProductCores {
+  Microarchitecture core = Microarchitecture::unknown, atom = Microarchitecture::unknown;
+  bool hybrid() const { return core != atom; }
+};
+
+ProductCores product_cores(u32 family, u32 model);
+
+/// Products whose PEBS Linux leaves off for its errata (Merom: AJ67 to AJ69, AJ106).
+bool has_unreliable_pebs(u32 family, u32 model);
+
+/// What manuals leave open, each with its default. `policy_table()` says what each number means and on what
+/// it rests, docs/policies.md shows that as a page; `--policy NAME=VALUE` and `set_policy(policies, name,
+/// value)` change one.
+struct Policies {
+  // PMI
+  u32 pmi_skid_cycles = 24;
+  u32 pebs_pmi_skid_cycles = 0;
+  u32 pmi_while_masked = 0;
+  u32 pmi_repeat = 1;
+  u32 pmi_boundary = 0;
+  u32 pmi_drain = 0;
+  // core
+  u32 prefetchers_off = 0;
+  u32 pmi_cost_cycles = 0;
+  u32 pmi_cost_instructions = 0;
+  u32 pebs_assist_cycles = 0;
+  u32 pebs_assist_line_cycles = 0;
+  u32 tx_conflict_every = 0;
+  // counters
+  u32 global_ctrl_reset = 0;
+  u32 in_txcp_abort = 0;
+  u32 evtsel_eq_without_cmask = 0;
+  u32 status_set_cond_chgd = 0;
+  u32 edge_history_at_enable = 0;
+  // PEBS
+  u32 pebs_arm_cycles = 4;
+  u32 pebs_merge_cycles = 2;
+  u32 pebs_reload_scope = 0;
+  u32 pebs_reload_when_full = 1;
+  u32 pebs_status_race = 0;
+  u32 pebs_mixed_layout = 1;
+  u32 pebs_fragment_bytes = 0;
+  u32 pebs_vector_groups = 0;
+  // LBR
+  u32 lbr_callstack_pop_clears = 1;
+  u32 lbr_callstack_underflow = 0;
+  u32 lbr_tos_reserved_faults = 1;
+  u32 lbr_depth_write_clears_ler = 0;
+  u32 lbr_arch_canonical_faults = 1;
+  u32 lbr_zero_call_recorded = 1;
+  u32 lbr_abort_filtered = 1;
+  u32 lbr_enable_restarts_cycles = 1;
+  u32 lbr_info_reserved_faults = 1;
+  u32 lbr_xsaves_beyond_depth = 0;
+  // XSAVE
+  u32 xsave_modified_optimization = 1;
+  // ACR
+  u32 acr_reload_extension = 0;
+  u32 acr_tie = 0;
+  u32 acr_lost_increment = 1;
+};
+
+/// One row of the list of policies: all that is said of one, but for its default, which `Policies` has.
+struct PolicyInfo {
+  std::string_view name;
+  u32 Policies::*member;
+  u32 greatest;              ///< the largest value that it takes; the smallest is 0
+  std::string_view meaning;  ///< one sentence with what the values do
+  std::string_view source;   ///< what manuals and drivers say, or do not
+};
+
+/// All policies, in the order of `Policies`.
+std::span<const PolicyInfo> policy_table();
+
+/// Sets one policy from text (a decimal or 0x number). Errors name the policy and near matches, or its range.
+[[nodiscard]] Result<Done, Error> set_policy(Policies& policies, std::string_view name,
+                                             std::string_view value);
 
 /// How software resumes what a PMI froze (SDM vol. 3, freeze on PMI).
 enum class FreezeStyle : u8 {
@@ -83,7 +215,7 @@ struct AmdFeatures {
   u32 cpuid_80000001_ecx = 0;  ///< 23: six core counters
   u32 cpuid_80000008_eax = 0;  ///< 15:8: linear address bits
   u32 cpuid_80000008_ebx = 0;
-  u32 cpuid_8000001b_eax = 0;  ///< what instruction-based sampling has (arch/ibs.h)
+  u32 cpuid_8000001b_eax = 0;  ///< what instruction-based sampling has (arch/msr.h)
   u32 cpuid_80000021_eax = 0;  ///< 12: PREC_RET of PERF_CTL2
   u32 cpuid_80000022_eax = 0;  ///< 0 PerfMonV2, 1 LBR stack, 2 freezing on PMI
   u32 cpuid_80000022_ebx = 0;  ///< 3:0 core counters, 9:4 LBR records
@@ -107,124 +239,6 @@ enum class RdpmcEncoding : u8 {
 enum class SelectLayout : u8 {
   modifiers,    ///< bits 7:0; above 31 transactions, EQ, UMASK2 and others (SDM vol. 3)
   wide_events,  ///< bits 35:32 and 7:0; GuestOnly and HostOnly (APM vol. 2, 13.2)
-};
-
-/// One level of cache, and what a hit in it takes.
-struct CacheGeometry {
-  u32 bytes = 0, ways = 0, line_bytes = 64, latency_cycles = 0;
-};
-
-/// How far a number of a core can be trusted.
-enum class FactSource : u8 {
-  none,       ///< a row that says nothing
-  measured,   ///< on silicon (InstLatX64; Travis Downs' buffer sizes; uiCA's fits)
-  cpuid,      ///< what a part says of itself in CPUID
-  published,  ///< by the vendor, or by the press from the vendor's slides
-  compiler,   ///< LLVM's scheduling model
-  recalled,   ///< common knowledge without a document at hand
-  inferred,   ///< taken over from the nearest relative
-};
-
-/// Whether instructions start in program order.
-enum class IssueOrder : u8 { out_of_order, in_order };
-
-/// Registers whose moves the renamer does itself.
-enum class MoveElimination : u8 { none, vector, all };
-
-/// How many ports the umasks of UOPS_DISPATCHED.PORT_n stand for: one each, or some for two or three.
-enum class PortEvents : u8 { one_each, shared };
-
-struct CoreNumber;
-
-/// What the timing model needs to know of a core. Cycles and counts per core.
-struct CoreParameters {
-  unsigned issue_width = 4;   ///< uops renamed per cycle = pipeline slots
-  unsigned retire_width = 4;  ///< uops
-  IssueOrder issue_order = IssueOrder::out_of_order;
-  unsigned reorder_buffer_uops = 224, scheduler_uops = 97;
-  unsigned load_buffer_entries = 72, store_buffer_entries = 56;
-  unsigned mispredict_penalty = 17;  ///< cycles
-  unsigned resteer_cycles = 9;       ///< after a taken branch whose target the front end did not know
-  unsigned l1i_miss_penalty = 8;
-  // where uops come from
-  unsigned uop_queue_entries = 64;  ///< between the sources and rename
-  unsigned uop_cache_lines = 0;     ///< 0: there is no uop cache
-  unsigned uop_cache_ways = 8, uop_cache_line_uops = 6;
-  unsigned uop_cache_window_bytes = 32;  ///< aligned code of which a line holds uops
-  unsigned uop_cache_window_lines = 3;   ///< code with more uops than these hold is not cached
-  unsigned uop_cache_uops_per_cycle = 6;
-  unsigned loop_buffer_uops = 0;         ///< longest loop that the queue repeats by itself; 0: none does
-  unsigned loop_buffer_unrolls = 0;      ///< 1: iterations share cycles
-  unsigned decoders = 4;                 ///< instructions per cycle; only the first may have several uops
-  unsigned fetch_bytes = 16;             ///< of code per cycle, for the decoders
-  unsigned decoder_switch_cycles = 2;    ///< from the uop cache to the decoders
-  unsigned microcode_switch_cycles = 2;  ///< to the microcode sequencer
-  unsigned length_change_cycles = 3;     ///< for an operand-size prefix that makes the constant shorter
-  CacheGeometry l1i{32 * 1024, 8, 64, 4}, l1d{32 * 1024, 8, 64, 5}, l2{512 * 1024, 8, 64, 14},
-      l3{8 * 1024 * 1024, 16, 64, 42};  ///< 0 bytes of L3: there is none
-  unsigned memory_latency_cycles = 220;
-  unsigned dtlb_entries = 64, itlb_entries = 128, stlb_entries = 1536;  ///< no STLB: 0
-  unsigned stlb_latency_cycles = 7, page_walk_cycles = 30;
-  unsigned dtlb_ways = 4, itlb_ways = 8, stlb_ways = 12;
-  unsigned outstanding_misses = 10;  ///< line fill buffers
-  /// Page-table entries that a walk reads through the caches, beside `page_walk_cycles`: 0 or 1.
-  unsigned page_walk_loads = 0;
-  // prefetchers
-  unsigned l1_stride_loads = 0;      ///< places of the L1 stride prefetcher, a power of two; 0: there is none
-  unsigned l2_stream_pages = 0;      ///< 4 KiB pages that the L2 streamer watches, a multiple of 4; 0: none
-  unsigned l2_stream_gap_lines = 2;  ///< the farthest step that continues a stream
-  unsigned l2_stream_burst_lines = 2;   ///< prefetches per request that L2 sees
-  unsigned l2_stream_ahead_lines = 20;  ///< and how far before it
-  unsigned l2_prefetches_outstanding = 16;
-  unsigned next_page_prefetch = 0;  ///< 1: a stream at the end of its page goes on in the next one
-  unsigned adjacent_line_level =
-      0;  ///< where the other line of a missed 128-byte pair goes: L2, L3; 0: nowhere
-  // loads and older stores
-  unsigned blocked_forward_cycles = 13;  ///< beyond `forwarding_cycles`, where a store cannot be forwarded
-  unsigned address_alias_cycles = 5;     ///< of a load and a store with the same address within 4 KiB
-  unsigned disambiguation_loads = 0;     ///< places of the predictor, a power of two; 0: loads pass no store
-  unsigned machine_clear_cycles = 20;    ///< beyond `mispredict_penalty`
-  unsigned forwarding_cycles = 5;        ///< from a store's data to a load of it
-  unsigned system_call_cycles = 80;      ///< SYSCALL and SYSRET themselves
-  // rules of decoders and renamers; 0 switches each off
-  unsigned predecode_instructions = 0;     ///< of a fetch block that are found per cycle; 0: all
-  unsigned last_decoder_leaves_pairs = 0;  ///< 1: it takes no instruction that could fuse with the next one
-  unsigned stack_sync_uops = 0;            ///< 1: RSP itself is brought up to date when it is used
-  unsigned merges_partial_registers = 0;   ///< writes of so many bits (8 and) 16 keep the rest: 8 or 16
-  unsigned high_byte_merge_uops = 0;       ///< 1: the whole register behind a write of AH, BH, CH or DH
-  unsigned waits_for_old_destination = 0;  ///< sum of 1 (POPCNT), 2 (LZCNT, TZCNT), 4 (BSF, BSR)
-  unsigned splits_indexed_operands = 0;    ///< at rename: 1 all, 2 unless the destination is a source
-  unsigned splits_constants_at_rip = 0;    ///< 1: RIP-relative operand and constant share no slot
-  unsigned slow_address_cycles = 0;        ///< of a load of general registers whose address is not simple
-  unsigned l1d_bank_bytes = 0;             ///< of which one is read per cycle, in one line; 0: no banks
-  unsigned jump_border_erratum = 0;        ///< 1: no uop cache line for a jump at a 32-byte border
-  MacroFusion macro_fusion = MacroFusion::none;
-  MoveElimination move_elimination = MoveElimination::none;
-  PortEvents port_events = PortEvents::one_each;
-  /// Null: those of Skylake. Outlives the model.
-  const InstructionCosts* costs = nullptr;
-  unsigned btb_entries = 4096;  ///< direct branch targets, 4 ways
-  unsigned return_stack_entries = 16;
-  std::string predictor = "tage";    ///< branch predictor by name: "bimodal", "gshare", "tage"
-  unsigned predictor_tables = 4;     ///< of "tage", beside its base
-  unsigned predictor_entries = 512;  ///< of each of them, a power of two
-  unsigned predictor_history = 32;   ///< outcomes that the last of them sees
-  u32 tsc_per_core_cycle_numerator = 1, tsc_per_core_cycle_denominator = 1;
-  u64 tsc_hz = 3'000'000'000;
-  u64 bus_hz = 100'000'000;  ///< what event 3C.01 counts before Golden Cove and Gracemont
-  /// Where the numbers above come from: the core's, and what is different in this product.
-  std::span<const CoreNumber> numbers{}, product_numbers{}, rules{};
-};
-
-/// One number of a core and its source. One of the members is set.
-struct CoreNumber {
-  std::string_view name;
-  unsigned CoreParameters::*number = nullptr;
-  CacheGeometry CoreParameters::*cache = nullptr;
-  u64 CoreParameters::*hertz = nullptr;
-  u64 value = 0;
-  CacheGeometry geometry{};
-  FactSource source = FactSource::none;
 };
 
 /// One row of a model's event table.

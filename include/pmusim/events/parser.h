@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
 #include "pmusim/perf/abi.h"
 

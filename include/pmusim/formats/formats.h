@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/bits.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 
 /// Instruction traces of other tools, made into native traces and from them.
 namespace pmusim::formats {

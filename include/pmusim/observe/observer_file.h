@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/pmu/observer.h"
 
 /// Observers that write down what a Pmu does, and one that lets several watch it:

@@ -2,6 +2,7 @@
 #ifndef PMUSIM_PERF_CORE_H
 #define PMUSIM_PERF_CORE_H
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
+#include "pmusim/perf/abi.h"
 #include "pmusim/perf/driver.h"
-#include "pmusim/perf/kernel.h"
 
 /// The perf_event subsystem of an emulated kernel, for whoever brings a PMU driver of their own or wants
 /// system calls instead of a Session:
@@ -232,6 +233,44 @@ class PerfCore {
 
   /// Every open event, inherited ones included, in order of opening.
   virtual std::vector<Event*> events() const = 0;
+};
+
+struct ControlPage;
+
+/// The consumer of the buffer that PerfCore::mmap() gives, for readers that know perf's ABI; it knows the
+/// mapping and nothing else, as a program behind mmap() does. One thread may read while another writes.
+/// Session's sample() and perfdata::SampleReader hand out samples taken apart.
+class RingReader {
+ public:
+  explicit RingReader(RingBuffer& ring);
+
+  /// Hands over everything that is published and not yet consumed, in at most two pieces (a record may span
+  /// them), then gives the room back to the writer. Returns the number of bytes.
+  template <class Take>  // Take(std::span<const std::byte>)
+  std::size_t drain(Take&& take) {
+    const Published records = published();
+    if (records.first.empty()) return 0;
+    take(records.first);
+    if (!records.rest.empty()) take(records.rest);
+    give_back(records.head);
+    return records.first.size() + records.rest.size();
+  }
+
+  /// The records of a backward, overwriting buffer, newest first; cut where the oldest one is overwritten.
+  /// The writer must be paused.
+  std::vector<std::byte> snapshot_backward() const;
+
+ private:
+  /// What lies up to position `head`; `rest` is what stands at the beginning of the data area.
+  struct Published {
+    std::span<const std::byte> first, rest;
+    u64 head = 0;
+  };
+  Published published() const;
+  void give_back(u64 head);
+
+  ControlPage* control_;
+  std::span<const std::byte> data_;
 };
 
 }  // namespace pmusim::perf

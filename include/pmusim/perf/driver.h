@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pmusim/base/bus.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perf/abi.h"
 
 /// An opened event as the perf core and the PMU's driver share it.

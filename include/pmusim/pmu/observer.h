@@ -6,7 +6,7 @@
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/base/bus.h"
 #include "pmusim/cpu/retirement.h"
-#include "pmusim/msr/access_fault.h"
+#include "pmusim/msr/register.h"
 
 /// What the hardware does, reported as it happens, for whoever wants to watch a Pmu at work:
 ///

@@ -7,22 +7,25 @@
 #include <optional>
 #include <string>
 
-#include "pmusim/base/error.h"
-#include "pmusim/cpu/core_level.h"
+#include "pmusim/base/types.h"
 #include "pmusim/cpu/model.h"
-#include "pmusim/cpu/start_state.h"
-#include "pmusim/cpu/topology.h"
-#include "pmusim/driver/options.h"
-#include "pmusim/driver/statistics.h"
+#include "pmusim/cpu/setup.h"
+#include "pmusim/driver/drivers.h"
+#include "pmusim/perf/abi.h"
 #include "pmusim/perf/core.h"
-#include "pmusim/perf/kernel.h"
-#include "pmusim/trace/source.h"
+#include "pmusim/trace/trace.h"
 
 /// A recorded program on an emulated CPU under its driver and kernel.
 namespace pmusim {
 
 class Monitor;
 class Pmu;
+
+/// The CPU that a program runs on where nobody names one, the command's and the Python package's too:
+/// @code
+/// const CpuModel model = *find_cpu_model(default_model);
+/// @endcode
+inline constexpr const char* default_model = "icelake";
 
 /// In which steps a replay goes. Results are the same.
 enum class Stepping : u8 {

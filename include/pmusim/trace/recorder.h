@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "pmusim/base/bits.h"
-#include "pmusim/base/error.h"
-#include "pmusim/trace/block.h"
+#include "pmusim/base/types.h"
+#include "pmusim/trace/trace.h"
 
 /// Records a program by single steps, with registers if asked:
 /// @code

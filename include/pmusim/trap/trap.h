@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/pmu/pmu.h"
 
 /// A driver's own machine code on the emulated CPU: privileged instructions that a thread executes reach its

@@ -8,8 +8,8 @@
 
 #include "pmusim/arch/branch.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/cpu/instruction_cost.h"
-#include "pmusim/cpu/signals.h"
+#include "pmusim/cpu/core_parameters.h"
+#include "pmusim/cpu/retirement.h"
 
 namespace pmusim::x86 {
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "pmusim/cpu/instruction_cost.h"
+#include "pmusim/cpu/core_parameters.h"
 
 /// Instruction costs of cores, made of what was measured on silicon and of which port does what.
 namespace pmusim::costs {

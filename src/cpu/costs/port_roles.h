@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "pmusim/cpu/instruction_cost.h"
+#include "pmusim/cpu/core_parameters.h"
 
 /// Which ports do what, by family of cores. Those of big cores are published or seen in LLVM's scheduling
 /// models. Of small cores the number of units is what their measured throughput gives; which unit has which

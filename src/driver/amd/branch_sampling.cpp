@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "driver/x86/branch_filter.h"
-#include "pmusim/arch/amd_msr.h"
+#include "pmusim/arch/msr.h"
 
 namespace pmusim::driver::amd {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "driver/amd/counters.h"
 
-#include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::driver::amd {

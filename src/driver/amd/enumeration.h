@@ -3,8 +3,8 @@
 #define PMUSIM_SRC_DRIVER_AMD_ENUMERATION_H
 
 #include "pmusim/base/bus.h"
-#include "pmusim/cpu/microarchitecture.h"
-#include "pmusim/perf/kernel.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/perf/abi.h"
 
 namespace pmusim::driver::amd {
 

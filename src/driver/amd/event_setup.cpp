@@ -10,8 +10,6 @@
 #include "cpu/generic_events.h"
 #include "driver/amd/driver.h"
 #include "driver/x86/scheduler.h"
-#include "pmusim/arch/amd_msr.h"
-#include "pmusim/arch/ibs.h"
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::driver::amd {

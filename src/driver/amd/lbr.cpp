@@ -9,7 +9,6 @@
 
 #include "driver/x86/event_data.h"
 #include "driver/x86/linux_changes.h"
-#include "pmusim/arch/amd_msr.h"
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::driver::amd {

@@ -4,8 +4,8 @@
 
 #include "pmusim/arch/msr.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/cpu/microarchitecture.h"
-#include "pmusim/perf/kernel.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/perf/abi.h"
 
 namespace pmusim::driver {
 

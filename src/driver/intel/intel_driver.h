@@ -17,7 +17,7 @@
 #include "driver/x86/register_access.h"
 #include "driver/x86/scheduler.h"
 #include "driver/x86/unknown_interrupts.h"
-#include "pmusim/driver/core_driver.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 

@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_DRIVER_INTEL_LINUX_VIEW_H
 
 #include "driver/intel/enumeration.h"
-#include "pmusim/perf/kernel.h"
+#include "pmusim/perf/abi.h"
 
 namespace pmusim::driver {
 

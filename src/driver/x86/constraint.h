@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_X86_CONSTRAINT_H
 #define PMUSIM_SRC_DRIVER_X86_CONSTRAINT_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::driver {
 

@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_X86_DATA_SOURCE_WORDS_H
 #define PMUSIM_SRC_DRIVER_X86_DATA_SOURCE_WORDS_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 /// The parts of PERF_SAMPLE_DATA_SRC (union perf_mem_data_src of Linux' ABI) that words are made of.
 namespace pmusim::driver::mem {

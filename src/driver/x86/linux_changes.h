@@ -4,7 +4,7 @@
 
 // What the driver does differently from one Linux release to another, beside what options.h says.
 
-#include "pmusim/driver/options.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver::change {
 

@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_DRIVER_X86_REGISTER_ACCESS_H
 
 #include "pmusim/base/bus.h"
-#include "pmusim/driver/statistics.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 

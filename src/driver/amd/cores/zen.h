@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_AMD_CORES_ZEN_H
 #define PMUSIM_SRC_DRIVER_AMD_CORES_ZEN_H
 
-#include "pmusim/cpu/microarchitecture.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim::driver {
 

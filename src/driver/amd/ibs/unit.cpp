@@ -6,7 +6,6 @@
 #include "driver/x86/linux_changes.h"
 #include "driver/x86/record_word.h"
 #include "perf/refusal.h"
-#include "pmusim/arch/apic.h"
 #include "pmusim/arch/msr.h"
 
 namespace pmusim::driver {

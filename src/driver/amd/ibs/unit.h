@@ -3,8 +3,8 @@
 #define PMUSIM_SRC_DRIVER_AMD_IBS_UNIT_H
 
 #include "driver/x86/register_access.h"
-#include "pmusim/arch/ibs.h"
-#include "pmusim/driver/ibs_driver.h"
+#include "pmusim/arch/msr.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 

@@ -8,7 +8,7 @@
 #include "driver/intel/lbr/lbr.h"
 #include "driver/intel/scheduling/constraint_rows.h"
 #include "driver/x86/linux_changes.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {

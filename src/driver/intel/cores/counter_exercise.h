@@ -2,7 +2,7 @@
 #ifndef PMUSIM_SRC_DRIVER_INTEL_CORES_COUNTER_EXERCISE_H
 #define PMUSIM_SRC_DRIVER_INTEL_CORES_COUNTER_EXERCISE_H
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 
 namespace pmusim::driver::cores {
 

@@ -4,7 +4,7 @@
 
 #include "driver/intel/scheduling/constraint_book.h"
 #include "driver/x86/topdown_reading.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {

@@ -5,7 +5,7 @@
 #include "driver/intel/debug_store/area.h"
 #include "driver/intel/enumeration.h"
 #include "driver/x86/register_access.h"
-#include "pmusim/driver/options.h"
+#include "pmusim/driver/drivers.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {

@@ -15,8 +15,8 @@
 #include "driver/x86/register_access.h"
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/base/bus.h"
-#include "pmusim/base/error.h"
-#include "pmusim/driver/options.h"
+#include "pmusim/base/types.h"
+#include "pmusim/driver/drivers.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "driver/x86/record_word.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

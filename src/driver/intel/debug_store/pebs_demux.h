@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "pmusim/arch/pebs_format.h"
-#include "pmusim/base/bits.h"
-#include "pmusim/driver/statistics.h"
+#include "pmusim/arch/debug_store.h"
+#include "pmusim/base/types.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 

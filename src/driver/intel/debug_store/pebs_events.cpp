@@ -7,7 +7,6 @@
 #include "driver/x86/constraint.h"
 #include "perf/simd_abi.h"
 #include "pmusim/arch/debug_store.h"
-#include "pmusim/arch/pebs_format.h"
 
 namespace pmusim::driver {
 

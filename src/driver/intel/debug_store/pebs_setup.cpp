@@ -7,7 +7,7 @@
 #include "driver/intel/samples/run_writer.h"
 #include "driver/x86/constraint.h"
 #include "driver/x86/linux_changes.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

@@ -14,8 +14,8 @@
 #include "pmusim/arch/branch.h"
 #include "pmusim/arch/debug_store.h"
 #include "pmusim/arch/xsave.h"
-#include "pmusim/base/error.h"
-#include "pmusim/driver/options.h"
+#include "pmusim/base/types.h"
+#include "pmusim/driver/drivers.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {

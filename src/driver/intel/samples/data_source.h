@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_DRIVER_INTEL_SAMPLES_DATA_SOURCE_H
 
 #include "driver/intel/enumeration.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "pmusim/base/bits.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perf/abi.h"
 
 namespace pmusim::driver {

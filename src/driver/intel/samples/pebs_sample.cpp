@@ -5,7 +5,7 @@
 
 #include "driver/intel/cores/core_traits.h"
 #include "driver/intel/samples/ip_fixup.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

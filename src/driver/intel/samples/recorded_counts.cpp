@@ -7,7 +7,7 @@
 
 #include "driver/intel/counters/topdown.h"
 #include "driver/intel/intel_driver.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

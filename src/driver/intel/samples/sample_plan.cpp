@@ -6,7 +6,7 @@
 #include "driver/intel/cores/core_traits.h"
 #include "driver/x86/event_data.h"
 #include "driver/x86/record_word.h"
-#include "pmusim/arch/pebs_format.h"
+#include "pmusim/arch/debug_store.h"
 
 namespace pmusim::driver {
 

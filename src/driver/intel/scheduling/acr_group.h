@@ -3,7 +3,7 @@
 #define PMUSIM_SRC_DRIVER_INTEL_SCHEDULING_ACR_GROUP_H
 
 #include "driver/intel/enumeration.h"
-#include "pmusim/base/error.h"
+#include "pmusim/base/types.h"
 #include "pmusim/perf/driver.h"
 
 namespace pmusim::driver {

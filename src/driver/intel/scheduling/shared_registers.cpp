@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "pmusim/driver/options.h"
+#include "pmusim/driver/drivers.h"
 
 namespace pmusim::driver {
 

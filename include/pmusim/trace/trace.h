@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+#ifndef PMUSIM_TRACE_TRACE_H
+#define PMUSIM_TRACE_TRACE_H
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "pmusim/arch/xsave.h"
+#include "pmusim/base/types.h"
+#include "pmusim/x86/instruction.h"
+
+/// Recorded programs: what a trace holds of code and of what happened beside it, where a replay takes its
+/// program from (`Source`), and traces in files (`Reader`, `Writer`).
+namespace pmusim::trace {
+
+/// What a trace knows beside control flow.
+struct Contents {
+  bool addresses = false;  ///< an address for every data access
+  bool registers = false;  ///< general registers after every instruction
+  bool extended = false;   ///< what instructions do to vector, mask, x87 and other extended registers
+  /// The program's code was not known: bytes stand for it that branch, load and store as it did. What else
+  /// the instructions did (and how wide their accesses were) is unknown.
+  bool stand_in_code = false;
+  /// How long everything took, by the clock of a real CPU: what replaces the core model's time.
+  bool timing = false;
+  friend bool operator==(const Contents&, const Contents&) = default;
+};
+
+/// The most instructions in one block; longer straight lines are several blocks.
+inline constexpr std::size_t max_block_instructions = 256;
+
+/// A straight line of code that was executed as a whole: every instruction but the last falls through.
+struct Block {
+  u32 id = 0;  ///< dense, unique in the trace; the same address with other bytes is another block
+  std::vector<x86::Instruction> instructions;
+  std::vector<std::byte> code;  ///< of all instructions
+  u32 operands = 0;             ///< memory operands of all instructions
+  u32 reps = 0;                 ///< REP string instructions
+  u64 start() const { return instructions.front().ip; }
+  u64 end() const { return instructions.back().end(); }
+  std::span<const std::byte> code_of(const x86::Instruction& i) const {
+    return std::span(code).subspan(static_cast<std::size_t>(i.ip - start()), i.length);
+  }
+};
+
+/// What one instruction of a block did to the extended registers.
+struct InstructionChange {
+  u32 instruction = 0;  ///< number within the block
+  ExtendedChange change;
+};
+
+/// One execution of a block, in order. Spans are valid until the next call of `Reader::next()`.
+struct BlockRun {
+  const Block* block = nullptr;
+  /// Where execution went on in this thread: tells whether the block's last branch was taken, and whereto.
+  u64 next_ip = 0;
+  /// One address per memory operand of each instruction in order (a REP instruction has its first
+  /// iteration's); empty if the trace has no addresses.
+  std::span<const u64> addresses;
+  /// Iterations of each REP instruction in the block, in order.
+  std::span<const u32> rep_counts;
+  /// Register state after each instruction, one per instruction; empty if the trace has none.
+  std::span<const Registers> registers;
+  /// Extended registers of the thread before the first instruction; null if the trace has none.
+  const ExtendedState* extended = nullptr;
+  /// What instructions changed of them, in order; an instruction that changed nothing is not there.
+  std::span<const InstructionChange> extended_changes;
+  /// Core cycles from the retirement before the block to that of its last instruction; nothing if the trace
+  /// has no timing.
+  std::optional<u32> cycles;
+};
+
+/// How much one kind of data takes in a trace.
+struct StreamSize {
+  std::string_view name;
+  u64 raw_bytes = 0;     ///< before compression
+  u64 stored_bytes = 0;  ///< in the file
+};
+
+/// A file mapped into the recorded process, or an anonymous executable mapping.
+struct Mapping {
+  u64 start = 0, bytes = 0, file_offset = 0;
+  u32 protection = 0;        ///< PROT_* bits
+  u32 flags = 0;             ///< MAP_SHARED or MAP_PRIVATE
+  std::string path;          ///< "[stack]", "[vdso]", "//anon" as /proc/PID/maps and perf name them
+  std::vector<u8> build_id;  ///< empty if the file has none
+  friend bool operator==(const Mapping&, const Mapping&) = default;
+};
+
+// What a trace holds beside code: things that happen between instructions.
+
+/// First process, or exec: the address space is new, its mappings follow.
+struct ProcessStart {
+  u32 pid = 0, tid = 0;
+  std::string command;  ///< at most 15 characters, as the kernel keeps it
+  bool exec = false;
+  friend bool operator==(const ProcessStart&, const ProcessStart&) = default;
+};
+/// Fork (another pid than the parent's: it starts with the parent's mappings) or clone (same pid).
+struct ThreadStart {
+  u32 pid = 0, tid = 0, parent_pid = 0, parent_tid = 0;
+  friend bool operator==(const ThreadStart&, const ThreadStart&) = default;
+};
+/// The last of a thread.
+struct ThreadExit {
+  u32 pid = 0, tid = 0;
+  i32 status = 0;  ///< as waitpid gives it
+  friend bool operator==(const ThreadExit&, const ThreadExit&) = default;
+};
+/// Instructions now come from this thread.
+struct ThreadSwitch {
+  u32 pid = 0, tid = 0;
+  friend bool operator==(const ThreadSwitch&, const ThreadSwitch&) = default;
+};
+/// A mapping of a process is new.
+struct Map {
+  u32 pid = 0;
+  Mapping mapping;
+  friend bool operator==(const Map&, const Map&) = default;
+};
+/// Nothing is mapped there any more.
+struct Unmap {
+  u32 pid = 0;
+  u64 start = 0, bytes = 0;
+  friend bool operator==(const Unmap&, const Unmap&) = default;
+};
+/// Of the syscall instruction just before, which retires when the call returns (or never comes back).
+struct Syscall {
+  u64 number = 0;
+  i64 result = 0;  ///< 0 for a call that does not return
+  friend bool operator==(const Syscall&, const Syscall&) = default;
+};
+/// Control goes to the handler without a branch instruction.
+struct SignalDelivery {
+  u32 signal = 0;
+  u64 handler = 0;
+  friend bool operator==(const SignalDelivery&, const SignalDelivery&) = default;
+};
+
+using SideBandRecord =
+    std::variant<ProcessStart, ThreadStart, ThreadExit, ThreadSwitch, Map, Unmap, Syscall, SignalDelivery>;
+
+/// What can be asked about a program that is watched, whether it comes out of a trace or runs.
+class Program {
+ public:
+  Program() = default;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  virtual ~Program() = default;
+
+  /// What is known of it beside control flow; always the same.
+  virtual const Contents& contents() const = 0;
+  /// Code bytes known at an address of a process, as far as they were executed up to now (at most `bytes`;
+  /// shorter or empty where unknown). What a driver's software filter reads as user memory.
+  virtual std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const = 0;
+  /// The same of memory of any kind, of which a trace knows nothing.
+  virtual std::vector<std::byte> memory(u32, u64, std::size_t) const { return {}; }
+  /// Whether physical_address() can tell anything.
+  virtual bool has_page_tables() const { return false; }
+  /// Where an address of a process is in physical memory; nothing: no page is there, or nobody knows.
+  virtual std::optional<u64> physical_address(u32, u64) const { return {}; }
+
+ protected:
+  Program(Program&&) noexcept = default;
+  Program& operator=(Program&&) noexcept = default;
+};
+
+using Item = std::variant<BlockRun, SideBandRecord>;
+
+/// What a source has come to, used as an optional is: nothing at the end. The item is the source's, and stays
+/// what it is until the source's next call.
+class NextItem {
+ public:
+  NextItem() = default;
+  explicit NextItem(const Item& item) : item_(&item) {}
+  bool has_value() const { return item_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  const Item& operator*() const { return *item_; }
+  const Item* operator->() const { return item_; }
+
+ private:
+  const Item* item_ = nullptr;
+};
+
+/// What runs tell beside where they lead, and what takes its time to decode.
+enum class Detail : u8 { addresses, registers };
+
+/// Where a replay takes its program from: a file (Reader), something that makes a trace at this moment
+/// (LiveTrace), or what you have. A replay knows nothing else of the program.
+///
+///     while (true) {
+///       const auto item = source.next();
+///       if (!item.ok() || !*item) break;
+///       if (const auto* run = std::get_if<trace::BlockRun>(&**item)) ...
+///     }
+///
+/// Its contents are known before the first item.
+class Source : public Program {
+ public:
+  /// Retired instructions from beginning to end; nothing while nobody knows.
+  virtual std::optional<u64> length() const = 0;
+  /// Of a trace that ends before its recording did: one sentence for the user.
+  virtual const std::optional<std::string>& truncation() const = 0;
+
+  /// The next item in program order, nothing at the end. What it refers to is valid until the next call, its
+  /// block as long as the source. Errors: what the source says about itself, with its name.
+  virtual Result<NextItem, Error> next() = 0;
+
+  /// Nobody is going to look at it: runs may come without, as if the source had none. Registers come all
+  /// the same where extended ones are. Before the first next().
+  virtual void leave_out(Detail) {}
+
+  /// The same program from where this source began, to be read beside it. Errors: it can be read once.
+  virtual Result<std::unique_ptr<Source>, Error> again() const {
+    return Failure(Error("the program can be read once; a trace in a file can be read again"));
+  }
+};
+
+class TraceBytes;
+
+/// A recorded program, read from its first instruction to its last:
+/// @code
+/// auto trace = trace::Reader::open("program.pmutrace");
+/// u64 branches_taken = 0;
+/// while (auto item = trace->next()) {
+///   if (!item->has_value()) break;
+///   if (const auto* run = std::get_if<trace::BlockRun>(&**item))
+///     branches_taken += run->next_ip != run->block->end();
+/// }
+/// @endcode
+/// Reads a native trace from beginning to end. The file carries everything (code bytes, maps, names): nothing
+/// else is opened. Memory is bounded by one chunk and the code that the trace executes, which a file cannot
+/// have more of than is in proportion to its size.
+class Reader final : public Source {
+ public:
+  /// Errors: cannot open or read; not a regular file; not a trace; unsupported version; truncated before the
+  /// end of the first chunk; checksum mismatch (with offset).
+  static Result<Reader, Error> open(const std::string& path);
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader() override;
+
+  /// Begins with the block that holds this instruction (0 is the first), before the first next(). What
+  /// happened before to processes, threads and mappings comes first, and which thread runs; code() knows
+  /// what is executed from somewhere before it. What ran before is not decoded.
+  /// Errors: the trace has no such instruction.
+  Result<Done, Error> begin_at(u64 instruction);
+  /// Decodes on a thread of its own, some thousand blocks ahead of next(), which says the same as without. A
+  /// trace with extended registers is decoded when it is asked for all the same. Before the first next().
+  void decode_ahead();
+  /// Instructions before the first block, known with it.
+  u64 instructions_before() const;
+
+  const Contents& contents() const override;
+  /// Retired instructions in the whole trace.
+  u64 instruction_count() const;
+  /// From where it begins; its first block may add some.
+  std::optional<u64> length() const override;
+  /// For a trace that ends early (its recorder was killed, the disk was full): one sentence for the user. All
+  /// whole chunks are there and are read as a whole trace is.
+  const std::optional<std::string>& truncation() const override;
+  u64 file_bytes() const;
+  /// Sizes per kind of data over the whole trace.
+  std::vector<StreamSize> streams() const;
+
+  /// The next item, nothing at the end of the trace. Errors: damaged or truncated chunk, with file offset.
+  Result<NextItem, Error> next() override;
+  void leave_out(Detail detail) override;
+  /// With what was left out, and how it is decoded. Errors: as open(), if the file is not what it was.
+  Result<std::unique_ptr<Source>, Error> again() const override;
+  std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;
+
+ private:
+  friend class LiveTrace;
+  /// Of a trace that comes through a pipe: what stands at its end is not known before. Errors as open().
+  static Result<Reader, Error> open_stream(std::shared_ptr<const TraceBytes> bytes);
+
+  struct Impl;
+  explicit Reader(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What is left of a trace whose writer is killed, or cannot go on. A file that the trace was to replace
+/// stays as it is in any case.
+enum class Unfinished : u8 {
+  kept,     ///< its whole chunks under its name, which can be read (Reader::truncation); of a recording, say
+  dropped,  ///< nothing: it can be made again
+};
+
+/// Makes a trace of one's own: of another recorder's data, or of a program that never was. The file replaces
+/// one of its name when it is complete. Where there is none it appears with its first whole chunk if it is
+/// kept unfinished; where writing fails it is cut back to whole chunks. Without a chunk and without `finish`
+/// there is no file.
+///
+/// Blocks are added once and then run by id. Runs and side-band records are in program order of the threads
+/// as they were interleaved; a ThreadSwitch tells which thread the following runs belong to.
+class Writer {
+ public:
+  /// A trace with registers is for its owner alone (mode 0600).
+  /// Errors: the file cannot be made.
+  static Result<Writer, Error> create(const std::string& path, Contents contents,
+                                      Unfinished unfinished = Unfinished::kept);
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer();
+
+  /// Adds a straight line of code: instruction lengths (1..15 bytes each, 1..max_block_instructions of them)
+  /// that cover `code`. The block's reference stays valid as long as the writer.
+  const Block& add_block(u64 start, std::span<const std::byte> code, std::span<const u8> lengths);
+
+  /// Appends one execution of a block of this writer. The spans have the sizes that the block and the
+  /// contents ask for; `rip` in `registers` is not stored, it follows from the code. Errors: the disk; more
+  /// code than a trace can hold.
+  Result<Done, Error> run(const BlockRun& run);
+  Result<Done, Error> side_band(const SideBandRecord& record);
+
+  /// What became a trace.
+  struct Written {
+    u64 instructions = 0;
+    u64 file_bytes = 0;
+  };
+  /// Completes the file and gives it its name. Errors: the disk.
+  Result<Written, Error> finish();
+
+  u64 instruction_count() const;
+  /// Of those, how many would be left in the file now.
+  u64 stored_instruction_count() const;
+  /// Of the file so far; what is not yet a whole chunk is not in it.
+  u64 stored_bytes() const;
+
+ private:
+  struct Impl;
+  explicit Writer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pmusim::trace
+
+#endif
