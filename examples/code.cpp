@@ -4,6 +4,10 @@
 #include <cstdio>
 #include <vector>
 
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/pmu/pmu.h"
 #include "pmusim/replay/replay.h"
 
 using namespace pmusim;

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "pmusim/arch/debug_store.h"
+#include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/program/program.h"
 

@@ -2,6 +2,9 @@
 // How long interrupts are on their way: an emulated Skylake counts instructions and interrupts after 1000.
 #include <cstdio>
 
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/cpu/model.h"
 #include "pmusim/pmu/observer.h"
 #include "pmusim/pmu/pmu.h"
 

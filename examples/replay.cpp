@@ -3,6 +3,8 @@
 // and which branch came before it how long ago. Usage: replay TRACE
 #include <cstdio>
 
+#include "pmusim/cpu/model.h"
+#include "pmusim/events/parser.h"
 #include "pmusim/session/record.h"
 
 int main(int argc, char** argv) {

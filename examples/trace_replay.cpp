@@ -2,6 +2,10 @@
 // A recorded program under a driver of one's own: where every 10000th instruction is.
 #include <cstdio>
 
+#include "pmusim/arch/msr.h"
+#include "pmusim/base/bus.h"
+#include "pmusim/cpu/model.h"
+#include "pmusim/pmu/pmu.h"
 #include "pmusim/replay/replay.h"
 
 using namespace pmusim;

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/suggest.h"
+#include "pmusim/cpu/model.h"
 
 namespace pmusim {
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -58,6 +59,41 @@ TEST(PublicHeaders, SayWhatEachOfTheirTypesIs) {
   }
   EXPECT_EQ(uncommented_types("/// Has one.\ntemplate <class T>\nstruct A {};\n\nclass B final {\n"),
             std::vector<std::string>{"B"});
+}
+
+/// Headers that a program or a page of ours for users includes.
+std::set<std::string> shown_in_use() {
+  static const std::regex include(R"re(#include [<"]pmusim/([a-z0-9_/]+\.h)[>"])re");
+  std::set<std::string> found;
+  const auto look = [&](const fs::path& file) {
+    const std::string text = contents(file);
+    for (std::sregex_iterator match(text.begin(), text.end(), include), end; match != end; ++match)
+      found.insert((*match)[1]);
+  };
+  look(source_tree() / "README.md");
+  for (const fs::directory_entry& page : fs::directory_iterator(source_tree() / "docs"))
+    if (page.is_regular_file()) look(page.path());
+  for (const char* programs : {"examples", "tests/consumer"})
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_tree() / programs))
+      if (entry.is_regular_file()) look(entry.path());
+  return found;
+}
+
+std::set<std::string> public_headers() {
+  const fs::path tree = source_tree() / "include/pmusim";
+  std::set<std::string> found;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree))
+    if (entry.is_regular_file()) found.insert(fs::relative(entry.path(), tree).string());
+  return found;
+}
+
+TEST(PublicHeaders, AreFewEnoughToKnow) { EXPECT_LE(public_headers().size(), 35u); }
+
+TEST(PublicHeaders, AreEachShownInUse) {
+  const std::set<std::string> shown = shown_in_use();
+  for (const std::string& header : public_headers())
+    EXPECT_TRUE(shown.contains(header))
+        << header << ": no example, page or program of a consumer includes it";
 }
 
 class EntryHeader : public testing::TestWithParam<std::string_view> {};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A user's profiler in C++: makes a trace of a program that never was, and counts over it.
+#include <pmusim/base/types.h>
+#include <pmusim/cpu/model.h>
+#include <pmusim/events/parser.h>
 #include <pmusim/session/session.h>
 #include <pmusim/session/stat.h>
 #include <pmusim/trace/trace.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A user's driver in C++, with the hardware alone. docs/guide-driver-authors.md shows it.
 #include <pmusim/arch/msr.h>
+#include <pmusim/base/bus.h>
+#include <pmusim/cpu/model.h>
+#include <pmusim/cpu/retirement.h>
 #include <pmusim/pmu/pmu.h>
 
 #include <cstdio>

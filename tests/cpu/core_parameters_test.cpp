@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "pmusim/cpu/model.h"
+
 namespace pmusim {
 namespace {
 

@@ -14,9 +14,11 @@
 
 /// What there is to know of the registers of a model without reading them: which exist, their names, fields
 /// and writable bits. `Pmu::registers` has the list:
-///
-///     for (const Register& r : pmu.registers().all()) fmt::print("{:#x} {}\n", r.address, r.name());
-///
+/// @code
+/// Pmu pmu(*find_cpu_model("skylake"));
+/// for (const Register& r : pmu.registers().all()) std::cout << std::hex << r.address << ' ' << r.name() <<
+/// '\n';
+/// @endcode
 namespace pmusim {
 
 /// Bits of a register that mean something together.

@@ -10,13 +10,14 @@
 #include "pmusim/pmu/observer.h"
 
 /// Observers that write down what a Pmu does, and one that lets several watch it:
-///
-///     auto log = observe::create_hardware_log("hardware.log");
-///     pmu.set_observer(log->get());
-///     // ... instructions retire ...
-///     pmu.set_observer(nullptr);
-///     log.value()->finish();
-///
+/// @code
+/// Pmu pmu(*find_cpu_model("skylake"));
+/// const auto log = observe::create_hardware_log("hardware.log").value();
+/// pmu.set_observer(log.get());
+/// // ... instructions retire ...
+/// pmu.set_observer(nullptr);
+/// log->finish().value();
+/// @endcode
 namespace pmusim::observe {
 
 /// An observer that writes a file. Without finish() there is none.
