@@ -16,8 +16,8 @@
 /// and writable bits. `Pmu::registers` has the list:
 /// @code
 /// Pmu pmu(*find_cpu_model("skylake"));
-/// for (const Register& r : pmu.registers().all()) std::cout << std::hex << r.address << ' ' << r.name() <<
-/// '\n';
+/// for (const Register& r : pmu.registers().all())
+///   std::cout << std::hex << r.address << ' ' << r.name() << '\n';
 /// @endcode
 namespace pmusim {
 
