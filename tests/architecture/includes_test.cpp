@@ -3,6 +3,15 @@
 // linking.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
 #include "tests/architecture/modules.h"
 
 namespace pmusim::test {
@@ -108,6 +117,44 @@ TEST(Walls, HardwareUnitsDoNotCallEachOther) {
   for (const char* unit : {"lbr", "xsave", "pebs", "acr", "ibs"})
     for (const char* other : {"lbr", "xsave", "pebs", "acr", "ibs", "pmu"})
       EXPECT_FALSE(may_include.at(unit).contains(other)) << unit << " -> " << other;
+}
+
+/// What each names, to what it leads: a file to those that it includes, or a module to those that it may.
+using Graph = std::map<std::string, std::set<std::string>>;
+
+/// Takes away what leads nowhere, as long as there is any: what is left is on a circle, or leads to one.
+std::set<std::string> on_circles(Graph graph) {
+  const auto leads_on = [&](const std::string& name) { return graph.contains(name); };
+  while (std::erase_if(graph,
+                       [&](const auto& node) { return std::ranges::none_of(node.second, leads_on); }) != 0)
+    continue;
+  std::set<std::string> left;
+  for (const auto& [name, leads_to] : graph) left.insert(name);
+  return left;
+}
+
+/// Our headers by the names under which they are included.
+Graph headers_of_the_tree() {
+  static const std::regex include(R"re(^\s*#\s*include\s*"([a-z0-9_/]+\.h)")re");
+  Graph headers;
+  for (const char* tree : {"include", "src"})
+    for_each_include(source_tree() / tree, include, [&](const fs::path& file, const std::string& included) {
+      if (file.extension() == ".h")
+        headers[fs::relative(file, source_tree() / tree).string()].insert(included);
+    });
+  return headers;
+}
+
+TEST(Circles, AreNoneAmongModules) {
+  EXPECT_EQ(on_circles(may_include), std::set<std::string>{});
+  EXPECT_EQ(on_circles({{"a", {"b"}}, {"b", {"c", "d"}}, {"c", {"b"}}, {"d", {}}}),
+            (std::set<std::string>{"a", "b", "c"}));
+}
+
+TEST(Circles, AreNoneAmongHeaders) {
+  const Graph headers = headers_of_the_tree();
+  EXPECT_GT(headers.size(), 300u) << "the search found little to check";
+  EXPECT_EQ(on_circles(headers), std::set<std::string>{});
 }
 
 TEST(Modules, AreThoseOfTheArchitecturePage) {
