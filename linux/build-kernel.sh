@@ -53,6 +53,7 @@ mkdir -p "$out/kbuild/arch/x86/lib"
 awk -f "$tree/arch/x86/tools/gen-insn-attr-x86.awk" "$tree/arch/x86/lib/x86-opcode-map.txt" >"$out/kbuild/arch/x86/lib/inat-tables.c"
 
 objects=(arch/x86/events/{core,probe,utils}.o arch/x86/events/intel/{core,ds,lbr,bts,p6}.o
+  arch/x86/events/amd/{core,lbr,brs,ibs}.o
   kernel/events/{core,ring_buffer,callchain,hw_breakpoint}.o
   arch/x86/kernel/{perf_regs,cpu/match}.o arch/x86/lib/{hweight,insn,inat,cpu}.o
   lib/{rbtree,bitmap,find_bit,idr,radix-tree,xarray,list_sort,llist}.o kernel/{up,irq_work}.o)

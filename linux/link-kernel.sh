@@ -16,13 +16,14 @@ replaced=${3:-=}
 rm -rf "$work"
 mkdir -p "$work"
 
-# The initcall that finds the PMU is static in its file.
+# Static in their files: the initcalls that find PMUs, and the table of those that are registered.
+globals=(init_hw_perf_events amd_ibs_init pmu_idr)
 kernel=()
 while read -r object; do
   [ "$object" != "${replaced%%=*}" ] || object=${replaced#*=}
-  case "$object" in */arch/x86/events/core.o)
-    objcopy --globalize-symbol=init_hw_perf_events "$object" "$work/events_core.o"
-    object=$work/events_core.o ;;
+  case "$object" in */events/*)
+    objcopy "${globals[@]/#/--globalize-symbol=}" "$object" "$work/${#kernel[@]}.o"
+    object=$work/${#kernel[@]}.o ;;
   esac
   kernel+=("$object")
 done <objects

@@ -58,6 +58,8 @@ int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu)
 unsigned linux_release(void);
 /* attr.type of the PMU with this capability of a hybrid processor, that of raw events otherwise. */
 pmusim_u32 linux_pmu_type(void);
+/* attr.type of the PMU with this name; -1 if there is none. */
+int linux_named_pmu_type(const char* name);
 /* "PMU: counters 4 ..." as far as the kernel's variables say it. */
 struct kernel_pmu {
   const char* name;

@@ -234,6 +234,8 @@ asm(".pushsection .text\n"
 
 int register_die_notifier(struct notifier_block* block) { return 0; }
 int register_reboot_notifier(struct notifier_block* block) { return 0; }
+void register_syscore(void* core) {}
+void register_syscore_ops(void* operations) {}
 bool reserve_perfctr_nmi(unsigned counter) { return true; }
 void release_perfctr_nmi(unsigned counter) {}
 bool reserve_evntsel_nmi(unsigned counter) { return true; }

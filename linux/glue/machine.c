@@ -143,6 +143,12 @@ struct static_call_key __SCK__apic_call_write = {.func = write_apic};
 struct apic* apic = &(struct apic){.write = write_apic};
 #endif
 
+int setup_APIC_eilvt(u8 offset, u8 vector, u8 message, u8 mask) {
+  if (offset >= APIC_EILVT_NR_MAX) return -EINVAL;
+  write_apic(APIC_EILVTn(offset), mask << 16 | message << 8 | vector);
+  return 0;
+}
+
 // --- identification
 
 static void capability_word(unsigned word, unsigned leaf, unsigned subleaf, unsigned register_number) {
@@ -154,7 +160,7 @@ static void capability_word(unsigned word, unsigned leaf, unsigned subleaf, unsi
 }
 
 // What a kernel concludes for Intel processors at their start.
-static void conclude_capabilities(struct cpuinfo_x86* c) {
+static void conclude_intel_capabilities(struct cpuinfo_x86* c) {
   u64 enabled = 0;
   unsigned words[4];
   if (c->cpuid_level > 9) {
@@ -167,15 +173,46 @@ static void conclude_capabilities(struct cpuinfo_x86* c) {
   }
 }
 
+struct zen_models {
+  unsigned family, first, last, feature;
+};
+static const struct zen_models zen_models[] = {
+    {0x17, 0x00, 0x2F, X86_FEATURE_ZEN1}, {0x17, 0x50, 0x5F, X86_FEATURE_ZEN1},
+    {0x17, 0x30, 0x4F, X86_FEATURE_ZEN2}, {0x17, 0x60, 0x7F, X86_FEATURE_ZEN2},
+    {0x17, 0x90, 0x91, X86_FEATURE_ZEN2}, {0x17, 0xA0, 0xAF, X86_FEATURE_ZEN2},
+    {0x19, 0x00, 0x0F, X86_FEATURE_ZEN3}, {0x19, 0x20, 0x5F, X86_FEATURE_ZEN3},
+    {0x19, 0x10, 0x1F, X86_FEATURE_ZEN4}, {0x19, 0x60, 0xAF, X86_FEATURE_ZEN4},
+    {0x1A, 0x00, 0x2F, X86_FEATURE_ZEN5}, {0x1A, 0x40, 0x4F, X86_FEATURE_ZEN5},
+    {0x1A, 0x60, 0x7F, X86_FEATURE_ZEN5}, {0x1A, 0xD0, 0xD7, X86_FEATURE_ZEN5},
+};
+
+// And for AMD's: the generation, and what is scattered over words of its own.
+static void conclude_amd_capabilities(struct cpuinfo_x86* c) {
+  static const unsigned scattered[] = {X86_FEATURE_PERFMON_V2, X86_FEATURE_AMD_LBR_V2,
+                                       X86_FEATURE_AMD_LBR_PMC_FREEZE};
+  unsigned most[4], words[4], n;
+  for (n = 0; n < ARRAY_SIZE(zen_models); ++n) {
+    const struct zen_models* const zen = &zen_models[n];
+    if (c->x86 == zen->family && c->x86_model >= zen->first && c->x86_model <= zen->last)
+      set_cpu_cap(c, zen->feature);
+  }
+  host_cpuid(0x80000000, 0, most);
+  if (most[0] < 0x80000022) return;
+  host_cpuid(0x80000022, 0, words);
+  for (n = 0; n < ARRAY_SIZE(scattered); ++n)
+    if (words[0] & BIT(n)) set_cpu_cap(c, scattered[n]);
+}
+
 static u32 hybrid_core;
 static u8 core_type(void) { return hybrid_core >> 24; }
 
 static void identify(const struct kernel_cpu* cpu) {
+  enum { intel = 0x756E6547 };  // "Genu"
   struct cpuinfo_x86* const c = &boot_cpu_data;
   unsigned words[4];
   host_cpuid(0, 0, words);
   c->cpuid_level = words[0];
-  c->x86_vendor = X86_VENDOR_INTEL;
+  c->x86_vendor = words[1] == intel ? X86_VENDOR_INTEL : X86_VENDOR_AMD;
   c->x86 = cpu->family;
   c->x86_model = cpu->model;
   c->x86_stepping = cpu->stepping;
@@ -193,8 +230,14 @@ static void identify(const struct kernel_cpu* cpu) {
   capability_word(CPUID_6_EAX, 6, 0, 0);
   capability_word(CPUID_8000_0001_EDX, 0x80000001, 0, 3);
   capability_word(CPUID_8000_0001_ECX, 0x80000001, 0, 2);
+  capability_word(CPUID_8000_0008_EBX, 0x80000008, 0, 1);
   set_cpu_cap(c, X86_FEATURE_ALWAYS);
-  conclude_capabilities(c);
+  host_cpuid(0x80000008, 0, words);
+  c->x86_virt_bits = words[0] >> 8 & 0xFF;
+  if (c->x86_vendor == X86_VENDOR_INTEL)
+    conclude_intel_capabilities(c);
+  else
+    conclude_amd_capabilities(c);
   *this_cpu_ptr(&cpu_info) = *c;
 }
 
@@ -223,6 +266,7 @@ u64 ktime_get_mono_fast_ns(void) { return host_now_ns(); }
 u64 ktime_get_raw_fast_ns(void) { return host_now_ns(); }
 ktime_t ktime_get_with_offset(enum tk_offsets offset) { return host_now_ns(); }
 static ktime_t now(void) { return host_now_ns(); }
+void __const_udelay(unsigned long loops) {}  // no time passes in the kernel's code
 
 void cyc2ns_read_begin(struct cyc2ns_data* data) {
   *data = (struct cyc2ns_data){.cyc2ns_mul = host_clock_multiplier(), .cyc2ns_shift = host_clock_shift()};
@@ -312,22 +356,28 @@ static void run_timer(struct hrtimer* timer) {
 
 // --- interrupts
 
-static struct nmiaction* nmi_action;
+// All are asked, in the order in which they have come.
+static LIST_HEAD(nmi_actions);
 
 int __register_nmi_handler(unsigned type, struct nmiaction* action) {
-  if (type == NMI_LOCAL) nmi_action = action;
+  if (type == NMI_LOCAL) list_add_tail(&action->list, &nmi_actions);
   return 0;
 }
-void unregister_nmi_handler(unsigned type, const char* name) { nmi_action = NULL; }
+void unregister_nmi_handler(unsigned type, const char* name) {
+  struct nmiaction *action, *next;
+  if (type != NMI_LOCAL) return;
+  list_for_each_entry_safe(action, next, &nmi_actions, list) if (!strcmp(action->name, name))
+      list_del_init(&action->list);
+}
 
 void linux_pmi(const struct kernel_frame* frame) {
   struct pt_regs regs;
+  struct nmiaction* action;
   const unsigned long flags = interrupt_flag;
-  if (!nmi_action) return;
   glue_fill(&regs, frame);
   disable_interrupts();
   __preempt_count_add(NMI_OFFSET + HARDIRQ_OFFSET);
-  nmi_action->handler(NMI_LOCAL, &regs);
+  list_for_each_entry(action, &nmi_actions, list) action->handler(NMI_LOCAL, &regs);
   __preempt_count_sub(NMI_OFFSET + HARDIRQ_OFFSET);
   interrupt_flag = flags;
 }
@@ -414,10 +464,13 @@ int linux_cpu_up(void) {
 
 // --- boot
 
-// An initcall, and static in its file; the build makes it a symbol of the object.
+// Static in their files; the build makes them symbols of the object.
 int init_hw_perf_events(void);
+int amd_ibs_init(void);
+extern struct idr pmu_idr;
 
 int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu) {
+  int error;
   glue_memory_init(memory);
   hybrid_core = cpu->hybrid_core;
   identify(cpu);
@@ -426,7 +479,9 @@ int linux_boot(const struct kernel_memory* memory, const struct kernel_cpu* cpu)
   perf_event_init();
   perf_event_init_cpu(0);
   add_states_of_perf();
-  return init_hw_perf_events();
+  error = init_hw_perf_events();
+  if (!error) amd_ibs_init();  // refuses where there is no such unit
+  return error;
 }
 
 static const struct pmu* pmu_of_cpu(void) { return this_cpu_read(cpu_hw_events.pmu); }
@@ -436,6 +491,13 @@ unsigned linux_release(void) { return LINUX_VERSION_CODE >> 8; }
 pmusim_u32 linux_pmu_type(void) {
   const struct pmu* const pmu = pmu_of_cpu();
   return pmu ? pmu->type : PERF_TYPE_RAW;
+}
+
+int linux_named_pmu_type(const char* name) {
+  const struct pmu* pmu;
+  int type;
+  idr_for_each_entry(&pmu_idr, pmu, type) if (!strcmp(pmu->name, name)) return type;
+  return -1;
 }
 
 static int counters_of(const struct pmu* pmu) {
