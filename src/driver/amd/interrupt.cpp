@@ -10,19 +10,19 @@ namespace pmusim::driver::amd {
 
 using perf::Event;
 
-/// One look: what overflows from here on could not, as nothing counts.
+/// One look. With global control nothing counts meanwhile; without it, counters count on.
 void Driver::handle_pmi(const InterruptFrame& frame) {
   ++statistics_.interrupts;
   const bool interrupts_another = std::exchange(in_interrupt_, true);
   const bool was_enabled = std::exchange(enabled_, false);
   ++disable_depth_;
   if (cpu_.branch_sampling) branches_->disable();
-  counters_.disable_all();
+  if (cpu_.perfmon_v2) counters_.disable_all();
   const unsigned handled = cpu_.perfmon_v2 ? service_by_status(frame) : service_by_counters(frame);
   --disable_depth_;
   enabled_ = was_enabled;
   if (enabled_ && cpu_.branch_sampling) branches_->enable();
-  if (enabled_) counters_.enable_all();
+  if (enabled_ && cpu_.perfmon_v2) counters_.enable_all();
   in_interrupt_ = interrupts_another;
   account(handled, frame.registers.rip);
 }
