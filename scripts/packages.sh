@@ -12,7 +12,7 @@
 #   scripts/packages.sh site     what makes a site of the pages
 #   scripts/packages.sh determinism  the compilers of scripts/determinism.sh
 #   scripts/packages.sh ci       what tests need, and clang with its sanitizers, clang-format, clang-tidy, ccache, doxygen,
-#                                chromium to show pages
+#                                chromium to show pages, pprof to read exports
 set -euo pipefail
 
 compile="g++ cmake ninja-build pkg-config libboost-dev libfmt-dev libzydis-dev libpfm4-dev libipt-dev libzstd-dev zlib1g-dev liblzma-dev
@@ -26,7 +26,7 @@ test="git man-db tmux mandoc zsh strace fakeroot dpkg-dev file binutils bolt-16 
   libluajit-5.1-dev busybox-static gzip xz-utils zstd sqlite3 python3 libcmocka-dev abigail-tools
   python3-numpy python3-matplotlib python3-pandas python3-venv mypy strace libpapi-dev msr-tools slurmctld slurmd slurm-client munge"
 # Large ones, without which few tests are skipped.
-ci="chromium llvm-19 clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
+ci="golang-go golang-github-google-pprof-dev chromium llvm-19 clang libclang-rt-14-dev clang-format clang-tidy ccache git doxygen"
 site="mkdocs mkdocs-material"
 determinism="clang libclang-rt-14-dev clang-19 libclang-rt-19-dev"
 kernel="linux-source-6.12 linux-source-6.1 flex bison bc libelf-dev xz-utils"

@@ -41,6 +41,7 @@ class MemoryCollector {
   }
 
   void run(const trace::BlockRun& run) {
+    if (objects_.run(run, spaces_[space_].id)) ++generation_;
     const BlockExecution execution = core_.execute(run);
     Rows& rows = rows_of(*run.block);
     u32 number = 0;

@@ -81,7 +81,8 @@ struct MemoryReport {
     std::string name, module, file;
     u32 line = 0;
     DataKind kind = DataKind::other;
-    u64 bytes = 0;  ///< of a variable
+    u64 bytes = 0;   ///< of a variable, or of all blocks
+    u64 blocks = 0;  ///< of the heap, that were asked for at this line of this function
     AccessCounts counts;
     Stride stride;
   };

@@ -21,6 +21,12 @@ using Row = MemoryReport::Row;
 
 constexpr std::size_t most_memory_rows = 20;
 
+/// "asked for in parse (reader.c:12)".
+std::string asked_for_in(const Row& row) {
+  return row.line == 0 ? fmt::format("asked for in {} ({})", row.name, base_name(row.module))
+                       : fmt::format("asked for in {} ({}:{})", row.name, base_name(row.file), row.line);
+}
+
 class MemoryReporter {
  public:
   MemoryReporter(const MemoryCollection& collection, const annotate::Options& options)
@@ -82,24 +88,23 @@ class MemoryReporter {
     const AccessCounts& counts = collection_.object_counts[number];
     if (counts.loads() + counts.stores == 0) return;
     const DataObject& object = collection_.objects[number];
-    report_.objects.push_back({.name = object.name,
-                               .module = object.module,
-                               .file = {},
-                               .kind = object.kind,
-                               .bytes = object.bytes,
-                               .counts = counts,
-                               .stride = {}});
+    Row row{.name = object.name, .module = object.module, .file = {}, .counts = {}, .stride = {}};
+    if (object.blocks != 0) row = at(locate(object.space, object.site - 1), true);
+    row.kind = object.kind;
+    row.bytes = object.bytes;
+    row.blocks = object.blocks;
+    row.counts = counts;
+    report_.objects.push_back(std::move(row));
   }
 
   void add(const SharedLine& line) {
     const DataObject& object = collection_.objects[line.object];
-    MemoryReport::Sharing sharing{
-        .address = line.address,
-        .object = object.name.empty() ? std::string(name_of(object.kind)) : object.name,
-        .falsely = line.is_shared_falsely(),
-        .users = line.users,
-        .places = {},
-        .sentence = {}};
+    MemoryReport::Sharing sharing{.address = line.address,
+                                  .object = name_of_shared(object),
+                                  .falsely = line.is_shared_falsely(),
+                                  .users = line.users,
+                                  .places = {},
+                                  .sentence = {}};
     for (const SharedLine::User& user : line.users) {
       const Row place = at(locate(line.space, user.ip), true);
       sharing.places.push_back(place.line == 0 ? place.name
@@ -113,6 +118,11 @@ class MemoryReporter {
         sharing.falsely ? "and one writes bytes that another does not use: false sharing between CPUs"
                         : "and one writes bytes that the others use");
     report_.sharing.push_back(std::move(sharing));
+  }
+
+  std::string name_of_shared(const DataObject& object) {
+    if (object.blocks != 0) return "heap, " + asked_for_in(at(locate(object.space, object.site - 1), true));
+    return object.name.empty() ? std::string(name_of(object.kind)) : object.name;
   }
 
   const MemoryCollection& collection_;
@@ -153,6 +163,9 @@ std::string name_of_object(const Row& row) {
     case DataKind::file:
       return fmt::format("rest of the data of {}", base_name(row.name));
     case DataKind::heap:
+      return row.blocks == 0 ? "heap"
+                             : fmt::format("heap: {} block{} of {} bytes in all, {}", row.blocks,
+                                           row.blocks == 1 ? "" : "s", row.bytes, asked_for_in(row));
     case DataKind::stack:
     case DataKind::other:
       break;
@@ -274,6 +287,22 @@ MemoryJson json_of_accesses(const AccessCounts& c) {
           {"stores", c.stores}, {"tlb_misses", c.tlb_misses},    {"page_walks", c.walks}};
 }
 
+/// A block of the heap has the place that asked for it.
+MemoryJson json_of_object(const Row& row) {
+  MemoryJson json{{"kind", name_of(row.kind)},
+                  {"name", row.blocks == 0 ? row.name : ""},
+                  {"module", row.module},
+                  {"bytes", row.bytes},
+                  {"accesses", json_of_accesses(row.counts)}};
+  if (row.blocks != 0) {
+    json["blocks"] = row.blocks;
+    json["asked_for_in"] = {{"function", row.name},
+                            {"file", row.line == 0 ? MemoryJson(nullptr) : MemoryJson(row.file)},
+                            {"line", row.line}};
+  }
+  return json;
+}
+
 MemoryJson json_of_stride(const Stride& stride) {
   return {{"bytes", stride.bytes}, {"same", stride.same}, {"accesses", stride.accesses}};
 }
@@ -352,12 +381,7 @@ std::string memory_json_of(const MemoryCollection& collection, const MemoryRepor
                              {"function", row.name},
                              {"accesses", json_of_accesses(row.counts)},
                              {"stride", json_of_stride(row.stride)}});
-  for (const Row& row : report.objects)
-    json["objects"].push_back({{"kind", name_of(row.kind)},
-                               {"name", row.name},
-                               {"module", row.module},
-                               {"bytes", row.bytes},
-                               {"accesses", json_of_accesses(row.counts)}});
+  for (const Row& row : report.objects) json["objects"].push_back(json_of_object(row));
   for (const MemoryReport::Sharing& sharing : report.sharing)
     json["sharing"].push_back(json_of_sharing(sharing));
   return json.dump(1, ' ', false, MemoryJson::error_handler_t::replace);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -226,6 +227,45 @@ TEST_F(ReportTest, CallgrindAnnotateReadsTheSameCosts) {
   }
   for (const char* const function : {"st_all", "st_throws", "main"})
     EXPECT_EQ(listed[function], children[function]) << function << "\n" << output.out;
+}
+
+/// pprof as Debian's package has it, in source.
+std::string built_pprof(const ScratchDirectory& scratch) {
+  std::string program = scratch.file("pprof");
+  const Output built =
+      run({"env", "GO111MODULE=off", "GOPATH=/usr/share/gocode", "GOCACHE=" + scratch.file("cache"), "go",
+           "build", "-o", program, "github.com/google/pprof"});
+  EXPECT_EQ(built.status, 0) << built.err;
+  return program;
+}
+
+TEST_F(ReportTest, PprofReadsTheSameCosts) {
+  if (!installed("go") || !std::filesystem::exists("/usr/share/gocode/src/github.com/google/pprof"))
+    GTEST_SKIP() << "golang-go and golang-github-google-pprof-dev are not installed";
+  const ScratchDirectory scratch;
+  const Output output = run({"env", "HOME=" + scratch.file(""), built_pprof(scratch), "-top",
+                             "-symbolize=none", "-nodecount=0", "-nodefraction=0", exported("pprof")});
+  ASSERT_EQ(output.status, 0) << output.err;
+  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  EXPECT_THAT(output.out,
+              HasSubstr(" of " + std::to_string(json["events"][0]["period"].get<u64>()) + " total"));
+  // Its own sums of functions that call each other have each sample once, as ours.
+  std::map<std::string, std::pair<u64, u64>> found;
+  for (const std::string& line : lines(output.out)) {
+    std::istringstream words(line);
+    std::string flat, percent, sum, cumulative, name;
+    if (words >> flat >> percent >> sum >> cumulative >> percent >> name && name.starts_with("st_"))
+      found[name] = {std::stoull(flat), std::stoull(cumulative)};
+  }
+  std::map<std::string, std::pair<u64, u64>> expected;
+  for (const auto& symbol : json["symbols"])
+    if (const std::string name = symbol["name"];
+        name.starts_with("st_") && name.find('(') == std::string::npos)
+      expected[name] = {symbol["weights"][0]["period"], symbol["with_callees"][0]["period"]};
+  EXPECT_GT(expected.size(), 10u);
+  for (const auto& [name, costs] : expected) {
+    EXPECT_EQ(found[name], costs) << name;
+  }
 }
 
 // npm install -g @firefox-devtools/profiler-cli: the importer of profiler.firefox.com.

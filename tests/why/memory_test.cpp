@@ -43,6 +43,50 @@ u64 object_accesses(const json& report, const std::string& name) {
   return 0;
 }
 
+const json* block_asked_for_at(const json& report, unsigned line) {
+  for (const json& object : report["objects"])
+    if (object.contains("asked_for_in") && object["asked_for_in"]["line"] == line) return &object;
+  return nullptr;
+}
+
+unsigned heap_line(const std::string& what) {
+  const std::vector<std::string> source = lines(read_file(TEST_HEAP_SOURCE));
+  for (unsigned n = 0; n < source.size(); ++n)
+    if (source[n].ends_with("// planted: " + what)) return n + 1;
+  return 0;
+}
+
+/// With registers a trace shows the calls of malloc and its like.
+TEST(MemReport, DividesTheHeapByWhoAskedForIt) {
+  const ScratchDirectory scratch;
+  const std::string trace = scratch.file("heap");
+  ASSERT_EQ(run({pmusim(), "trace", "record", "-q", "--regs", "gpr", "-o", trace, "--", TEST_HEAP}).status,
+            0);
+  const json report = json::parse(run({pmusim(), "mem", "report", "-q", "--json", trace}).out);
+  struct Expected {
+    std::string what, function;
+    u64 blocks, bytes, loads, stores;
+  };
+  // What realloc() does to the block that it takes is not exact.
+  for (const Expected& expected :
+       {Expected{"array", "main", 1, 4096, 3 * 512, 0}, Expected{"grown", "main", 1, 16384, 0, 512},
+        Expected{"nodes", "prepend", 40, 640, 3 * 40, 2 * 40}}) {
+    SCOPED_TRACE(expected.what);
+    const json* const block = block_asked_for_at(report, heap_line(expected.what));
+    ASSERT_NE(block, nullptr) << report["objects"].dump(1);
+    EXPECT_EQ((*block)["kind"], "heap");
+    EXPECT_EQ((*block)["asked_for_in"]["function"], expected.function);
+    EXPECT_EQ((*block)["blocks"], expected.blocks);
+    EXPECT_EQ((*block)["bytes"], expected.bytes);
+    EXPECT_GE((*block)["accesses"]["loads"], expected.loads);
+    if (expected.what == "array") continue;
+    EXPECT_EQ((*block)["accesses"]["loads"], expected.loads);
+    EXPECT_EQ((*block)["accesses"]["stores"], expected.stores);
+  }
+  EXPECT_THAT(run({pmusim(), "mem", "report", "-q", trace}).out,
+              HasSubstr("heap: 40 blocks of 640 bytes in all, asked for in prepend (heap.c:"));
+}
+
 /// Three rounds over 64 MiB, a load for each 4160 bytes.
 TEST(MemReport, NamesTheLineAndTheVariableOfItsLoads) {
   const json report = mem_report("cache_misses");
