@@ -87,6 +87,7 @@ std::string page_of(const Report& report, const PageParts& beside) {
       {"WHY", for_script(beside.why)},
       {"DIFFERENCEVIEWS", std::string(page_parts::difference_js)},
       {"DIFFERENCE", for_script(beside.difference)},
+      {"SHEET", std::string(page_parts::sheet_js)},
       {"PAGE", std::string(page_parts::page_js)},
       {"REPORT", for_script(report_of(report))},
       {"SOURCES", for_script(sources_of(report))}};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -93,6 +94,22 @@ TEST(AnnotatedPage, SaysInTheBrowserWhatTheJsonSays) {
       EXPECT_THAT(row, HasSubstr(fmt::format("+{}", percent(instruction["join"]["percent"]))));
     }
   }
+}
+
+TEST(AnnotatedPage, IsPrintedOnOneSheet) {
+  if (!installed("chromium")) GTEST_SKIP() << "needs chromium to print the page";
+  const ScratchDirectory directory;
+  const std::string html = directory.file("page.html"), pdf = directory.file("page.pdf");
+  ASSERT_EQ(run({pmusim(), "why", "-q", "--html", html, recorded("branches", {"400"})}).status, 0);
+  run({"chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+       "--user-data-dir=" + directory.file("browser"), "--virtual-time-budget=5000", "--no-pdf-header-footer",
+       "--print-to-pdf=" + pdf, "file://" + html});
+  const std::string printed = read_file(pdf);
+  const std::regex sheet("/Type */Page[^s]");
+  EXPECT_EQ(
+      std::distance(std::sregex_iterator(printed.begin(), printed.end(), sheet), std::sregex_iterator()), 1);
+  // Fonts of what is on it: a sheet without text has none.
+  EXPECT_THAT(printed, HasSubstr("/Type /Font"));
 }
 
 /// The start tags of elements of this name.

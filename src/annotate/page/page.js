@@ -104,6 +104,7 @@ function begin() {
   makeTabs();
   makeTheme();
   makeEvents();
+  makeSheet();
   document.addEventListener('keydown', (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT)$/.test(e.target.tagName)) return;
     if (e.key === '/' && !difference) { e.preventDefault(); show('functions'); document.getElementById('search').focus(); }
