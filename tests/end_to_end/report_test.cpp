@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // pmusim report beside perf report, and its exports read by others' tools.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -266,6 +268,50 @@ TEST_F(ReportTest, PprofReadsTheSameCosts) {
   for (const auto& [name, costs] : expected) {
     EXPECT_EQ(found[name], costs) << name;
   }
+}
+
+std::string without_parameters(const std::string& name) { return name.substr(0, name.find('(')); }
+
+/// The page of speedscope with a profile in it, after its "sandwich" view has been drawn.
+std::string speedscope_page(const std::string& profile, const ScratchDirectory& scratch) {
+  const std::string script = scratch.file("profile.js");
+  run({"sh", "-c",
+       fmt::format(
+           "(printf 'speedscope.loadFileFromBase64(\"profile\",\"'; base64 -w0 {}; printf '\")') > {}",
+           profile, script)});
+  const std::string program =
+      lines(run({"sh", "-c", "readlink -f \"$(command -v speedscope)\""}).out).front();
+  const auto release = std::filesystem::path(program).parent_path().parent_path() / "dist/release/index.html";
+  return run({"chromium", "--headless", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader",
+              "--enable-unsafe-swiftshader", "--user-data-dir=" + scratch.file("browser"),
+              "--virtual-time-budget=10000", "--window-size=1400,2000", "--dump-dom",
+              fmt::format("file://{}#localProfilePath={}&view=sandwich", release.string(), script)})
+      .out;
+}
+
+// npm install -g speedscope
+TEST_F(ReportTest, SpeedscopeReadsTheSameCosts) {
+  if (!installed("speedscope") || !installed("chromium"))
+    GTEST_SKIP() << "speedscope or chromium is not installed";
+  const ScratchDirectory scratch;
+  const std::string page = speedscope_page(exported("speedscope"), scratch);
+  std::map<std::string, std::pair<u64, u64>> expected;
+  const nlohmann::json json = nlohmann::json::parse(text({"--json"}));
+  for (const auto& symbol : json["symbols"])
+    expected[without_parameters(symbol["name"])] = {symbol["with_callees"][0]["period"],
+                                                    symbol["weights"][0]["period"]};
+  const std::regex row(
+      "<td[^>]*>([0-9,]+) [^<]*<div[^>]*><div[^>]*></div></div></td><td[^>]*>([0-9,]+) "
+      "[^<]*<div[^>]*><div[^>]*></div></div></td>"
+      "<td[^>]*><span[^>]*></span>(st_\\w+)</td>");
+  std::size_t rows = 0;
+  for (auto at = std::sregex_iterator(page.begin(), page.end(), row); at != std::sregex_iterator();
+       ++at, ++rows)
+    EXPECT_EQ(
+        (std::pair<u64, u64>(std::stoull(without_commas((*at)[1])), std::stoull(without_commas((*at)[2])))),
+        expected[(*at)[3]])
+        << (*at)[3];
+  EXPECT_GT(rows, 3u);
 }
 
 // npm install -g @firefox-devtools/profiler-cli: the importer of profiler.firefox.com.
