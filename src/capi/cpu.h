@@ -62,7 +62,7 @@ struct pmusim_cpu final : private pmusim::PmiHandler, private pmusim::Retirement
   /// Retires an instruction, and goes on behind it.
   void retire(const pmusim::Retirement& retirement);
   void wait(pmusim::u64 cycles, pmusim::Cpl cpl);
-  void set_poll(pmusim_poll poll, void* context);
+  void set_poll(pmusim_poll callback, void* context);
   /// Once so many instructions have been fed, it is asked whether more are to be.
   static constexpr pmusim::u64 poll_interval = 65536;
   /// Throws Misuse where the answer is no. `fed` instructions have retired.
