@@ -99,8 +99,8 @@ void pmusim_cpu::wait(u64 cycles, Cpl cpl) {
   for (const auto& exact : exact_counts_) exact->catch_up(pmu_.now(), cpl);
 }
 
-void pmusim_cpu::set_poll(pmusim_poll function, void* context) {
-  poll_ = function;
+void pmusim_cpu::set_poll(pmusim_poll callback, void* context) {
+  poll_ = callback;
   poll_context_ = context;
 }
 
