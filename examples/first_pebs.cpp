@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "pmusim/arch/debug_store.h"
-#include "pmusim/arch/msr.h"
 #include "pmusim/pmu/pmu.h"
 #include "pmusim/program/program.h"
 
