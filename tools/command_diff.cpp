@@ -59,6 +59,11 @@ ComparedSide read_profile(const std::string& file, const annotate::Options& opti
   return side;
 }
 
+/// One trace on a core as it is, and as --core-set changes it.
+bool is_compared_by_core(const DiffCommand& command) {
+  return command.files.size() == 1 && command.models.empty() && !command.model.core_set().empty();
+}
+
 /// What `pmusim why` counts of a trace.
 why::Collection count_trace(const std::string& file, const CpuModel& model, const DiffCommand& command) {
   TraceOption trace({});
@@ -71,13 +76,18 @@ why::Collection count_trace(const std::string& file, const CpuModel& model, cons
   return counted;
 }
 
-/// Of one trace its models tell the sides apart, of two on one model their files.
-std::string name_of_side(const DiffCommand& command, const std::string& file, const CpuModel& model) {
-  return command.models.empty() ? file : fmt::format("{} on {}", file, model.name);
+/// Of one trace its models or cores tell the sides apart, of two on one model their files.
+std::array<std::string, 2> names_of_sides(const DiffCommand& command, const std::array<CpuModel, 2>& models) {
+  const std::string &first = command.files.front(), &last = command.files.back();
+  if (!command.models.empty())
+    return {fmt::format("{} on {}", first, models[0].name), fmt::format("{} on {}", last, models[1].name)};
+  if (is_compared_by_core(command)) return {first, fmt::format("{} with {}", last, command.model.core_set())};
+  return {first, last};
 }
 
 /// The models of both sides.
 std::array<CpuModel, 2> models_of(const DiffCommand& command) {
+  if (is_compared_by_core(command)) return {command.model.model_with_own_core(), command.model.model()};
   if (command.models.empty()) return {command.model.model(), command.model.model()};
   std::array models{value_or_fail(find_cpu_model(command.models.front())),
                     value_or_fail(find_cpu_model(command.models.back()))};
@@ -101,12 +111,11 @@ Comparison compare_traces(const DiffCommand& command, const annotate::Options& o
   const why::Collection before = count_trace(first, models[0], command);
   const why::Collection after = count_trace(last, models[1], command);
   const std::vector<why::Column> shown = counted_columns(before, after);
-  const auto side = [&](const std::string& file, const CpuModel& model, const why::Collection& counted) {
-    return ComparedSide{.name = name_of_side(command, file, model),
-                        .report = why::profile_of(counted, shown, options),
-                        .runs = {}};
+  const std::array<std::string, 2> names = names_of_sides(command, models);
+  const auto side = [&](const std::string& name, const why::Collection& counted) {
+    return ComparedSide{.name = name, .report = why::profile_of(counted, shown, options), .runs = {}};
   };
-  return annotate::compare(side(first, models[0], before), side(last, models[1], after), Counting::exact);
+  return annotate::compare(side(names[0], before), side(names[1], after), Counting::exact);
 }
 
 /// Reads the first file first, whose sentences come before those of the second.
@@ -153,15 +162,17 @@ void check(DiffCommand& command) {
   if (!command.models.empty() && command.models.size() != 2)
     throw CommandError(fmt::format("--models {}: expected two, as --models skylake,goldencove",
                                    fmt::join(command.models, ",")));
-  if (one_side && command.models.empty())
+  if (one_side && command.models.empty() && !is_compared_by_core(command))
     throw CommandError(
         fmt::format("{}: there is nothing to compare it with; expected two files, or a trace and "
-                    "--models A,B",
+                    "--models A,B or --core-set NAME=VALUE",
                     command.files.front()));
-  if ((!command.models.empty() || command.model.is_given()) && common_kind(command.files) != InputKind::trace)
-    throw CommandError(fmt::format("--models: is for traces, which are replayed; {} is {}",
-                                   command.files.front(),
-                                   kind_names[static_cast<std::size_t>(kind_of(command.files.front()))]));
+  const bool is_replayed =
+      !command.models.empty() || command.model.is_given() || !command.model.core_set().empty();
+  if (is_replayed && common_kind(command.files) != InputKind::trace)
+    throw CommandError(fmt::format(
+        "--model, --models, --core-set: are for traces, which are replayed; {} is {}", command.files.front(),
+        kind_names[static_cast<std::size_t>(kind_of(command.files.front()))]));
   if (command.html) check_output_name(*command.html, command.files, "--html");
   command.shown.symbols = command.shown.lines = false;
   for (const std::string& key : command.sort)
@@ -207,16 +218,17 @@ void add_diff_output_options(CLI::App& command, DiffCommand& c) {
 void add_diff(CLI::App& app) {
   auto options = std::make_shared<DiffCommand>();
   CLI::App* const command =
-      app.add_subcommand("diff", "Compare two profiles, counts or traces, or a trace on two models");
+      app.add_subcommand("diff", "Compare two profiles, counts or traces, or a trace on two models or cores");
   command
       ->add_option(
           "files", options->files,
           "Before and after: two perf.data (of pmusim or of perf), two files of 'pmusim stat --json', or "
-          "two traces; with --models one trace")
+          "two traces; with --models or --core-set one trace")
       ->required()
       ->expected(1, 2);
   add_diff_output_options(*command, *options);
   options->model.add_to(*command);
+  options->model.add_core_set_to(*command);
   command->add_option("--models", options->models, "Two models A,B: before on A, after on B")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -229,6 +241,7 @@ void add_diff(CLI::App& app) {
       "  pmusim diff perf.data.old perf.data\n"
       "  pmusim diff --html diff.html perf.data.old perf.data\n"
       "  pmusim diff --models skylake,goldencove T\n"
+      "  pmusim diff --core-set L2=2MiB,rob=512 T     a trace on the model, and on what it might be\n"
       "  pmusim diff -s symbol,line before.pmutrace after.pmutrace\n"
       "  pmusim diff before.json after.json");
   command->callback([options] { run_diff(*options); });

@@ -28,16 +28,24 @@ void ModelOption::add_core_set_to(CLI::App& command) {
       ->allow_extra_args(false);
 }
 
-CpuModel ModelOption::model() const {
+CpuModel ModelOption::model_with_own_core() const {
   CpuModel model = value_or_fail(find_cpu_model(name_));
   if (const ModelAlias* const alias = find_model_alias(name_); alias != nullptr && !alias->e_core.empty())
     print_to(stderr, fmt::format("{}: this is its P core, {}; its E core is --model {}\n", name_,
                                  alias->model, alias->e_core));
+  change_policies(model);
+  return model;
+}
+
+CpuModel ModelOption::model() const {
+  CpuModel model = model_with_own_core();
   change(model);
   return model;
 }
 
-void ModelOption::change(CpuModel& model) const {
+std::string ModelOption::core_set() const { return fmt::format("{}", fmt::join(core_sets_, ",")); }
+
+void ModelOption::change_policies(CpuModel& model) const {
   for (const std::string& policy : policies_) {
     const std::size_t equals = policy.find('=');
     if (equals == std::string::npos)
@@ -45,6 +53,10 @@ void ModelOption::change(CpuModel& model) const {
     static_cast<void>(
         value_or_fail(set_policy(model.policies, policy.substr(0, equals), policy.substr(equals + 1))));
   }
+}
+
+void ModelOption::change(CpuModel& model) const {
+  change_policies(model);
   for (const std::string& list : core_sets_)
     if (const auto chosen = set_core_parameters(model.core, list); !chosen.ok())
       throw CommandError(fmt::format("--core-set {}: {}", list, chosen.error().message));

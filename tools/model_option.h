@@ -23,6 +23,10 @@ class ModelOption {
   void add_core_set_to(CLI::App& command);
   /// The model chosen, with its policies changed. Ends the command on an unknown model or policy.
   CpuModel model() const;
+  /// The same with the core as it is, whatever --core-set says.
+  CpuModel model_with_own_core() const;
+  /// What --core-set says, as one list; empty: nothing.
+  std::string core_set() const;
   /// Whether there is a --model.
   bool is_given() const { return option_ != nullptr && option_->count() != 0; }
   /// Changes another model as its own: policies, and parameters of the core. Ends the command on a name that
@@ -30,6 +34,7 @@ class ModelOption {
   void change(CpuModel& model) const;
 
  private:
+  void change_policies(CpuModel& model) const;
   std::string name_;
   CLI::Option* option_ = nullptr;
   std::vector<std::string> policies_, core_sets_;

@@ -31,7 +31,7 @@ inline Modules words(const std::string& text) {
 
 /// Module to the modules that it may include, as the build's pmusim_module(NAME MODULES ...) lines say.
 inline std::map<std::string, Modules> modules_of_the_build() {
-  static const std::regex line(R"(pmusim_module\((\w+)(?:\s+COMPILE_FAST)?(?:\s+MODULES\s+([a-z0-9\s]+))?)");
+  static const std::regex line(R"(pmusim_module\((\w+)(?:\s+COMPILE_\w+)?(?:\s+MODULES\s+([a-z0-9\s]+))?)");
   const std::string build = contents(source_tree() / "CMakeLists.txt");
   std::map<std::string, Modules> modules;
   for (std::sregex_iterator module(build.begin(), build.end(), line), end; module != end; ++module)

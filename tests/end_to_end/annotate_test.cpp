@@ -284,7 +284,7 @@ TEST_F(AnnotateTest, BadInputEndsWithASentence) {
   fails({"annotate", "-i", scratch.file("missing")}, "missing: cannot read: No such file or directory");
   fails({"annotate", "-i", workload("branches")}, "not a perf.data file");
   fails({"annotate", "-i", file, "branch"}, "no samples in a function 'branch'; did you mean branches");
-  fails({"report", "-i", file, "--sort", "size"}, "--sort size: expected symbol, module, line or branch");
+  fails({"report", "-i", file, "--sort", "size"}, "--sort size: expected symbol, module, line, branch, comm");
 }
 
 TEST_F(AnnotateTest, IntelSyntaxPutsTheDestinationFirst) {

@@ -76,6 +76,27 @@ TEST_F(DiffTest, ProfilesWithoutACommonEventAreRefused) {
 
 using nlohmann::json;
 
+/// One trace: before on the core as it is.
+TEST_F(DiffTest, ACoreIsComparedWithWhatItMightBe) {
+  const std::string trace = recorded("branches", {"400"});
+  const json difference = json::parse(run({pmusim(), "diff", "-q", "--json", "--model", "skylake",
+                                           "--core-set", "width=1", "--core-set", "rob=32", trace})
+                                          .out);
+  const auto counted = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {pmusim(), "why", "-q", "--json", "--model", "skylake", trace});
+    return json::parse(run(options).out);
+  };
+  const json usual = counted({}), narrow = counted({"--core-set", "width=1,rob=32"});
+  EXPECT_GT(narrow["total"]["cycles"], usual["total"]["cycles"]);
+  for (const json& event : difference["events"]) {
+    EXPECT_EQ(event["before"]["count"], usual["total"][event["event"].get<std::string>()]);
+    EXPECT_EQ(event["after"]["count"], narrow["total"][event["event"].get<std::string>()]);
+  }
+  EXPECT_THAT(difference["after"].get<std::string>(), HasSubstr(" with width=1,rob=32"));
+  const Output profile = run({pmusim(), "diff", "--core-set", "rob=32", trace, "/etc/passwd"});
+  EXPECT_EQ(profile.status, 2);
+}
+
 TEST_F(DiffTest, TracesAreComparedAsWhyCountsThem) {
   const std::string trace = recorded("branches", {"400"});
   const Output output = run({pmusim(), "diff", "-q", "--json", "--models", "skylake,goldencove", trace});
@@ -148,7 +169,7 @@ TEST_F(DiffTest, WhatCannotBeComparedIsRefused) {
   EXPECT_THAT(error({trace, profile}), HasSubstr("is a trace, and " + profile + " a profile"));
   EXPECT_THAT(error({trace}), HasSubstr("there is nothing to compare it with"));
   EXPECT_THAT(error({"--models", "skylake", trace}), HasSubstr("expected two"));
-  EXPECT_THAT(error({"--models", "skylake,goldencove", profile}), HasSubstr("is for traces"));
+  EXPECT_THAT(error({"--models", "skylake,goldencove", profile}), HasSubstr("are for traces"));
   EXPECT_THAT(error({"--models", "skylake,goldencov", trace}), HasSubstr("goldencov"));
   EXPECT_THAT(error({"-e", "cycels", profile, profile}), HasSubstr("both sides have cycles:upp"));
 }
