@@ -47,7 +47,7 @@ class Files {
 
   bool record_and_make() const {
     const std::string once = directory_ / "once";
-    trace::RecordOptions options{once, trace::RecordedRegisters::none};
+    trace::RecordingOptions options{once, trace::RecordedRegisters::none};
     options.max_instructions = 400'000;
     const auto workload =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workloads" / "branches";

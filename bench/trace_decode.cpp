@@ -20,7 +20,7 @@ class RecordedTrace {
       : path_((std::filesystem::temp_directory_path() / ("pmusim-bench-" + std::to_string(::getpid()) + name +
                                                          std::to_string(static_cast<int>(registers))))
                   .string()) {
-    trace::RecordOptions options{path_, registers};
+    trace::RecordingOptions options{path_, registers};
     options.max_instructions = 1'000'000;
     const auto workload = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "workloads" / name;
     ok_ = trace::record({workload.string(), argument}, options).ok();

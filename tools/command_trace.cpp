@@ -31,7 +31,7 @@ std::string counted(u64 amount, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", fmt::group_digits(amount), amount == 1 ? one : many);
 }
 
-std::string ending_text(const trace::RecordSummary& summary, const trace::RecordOptions& options) {
+std::string ending_text(const trace::RecordingSummary& summary, const trace::RecordingOptions& options) {
   if (summary.let_go && summary.status == 0) return "the program went on unrecorded\n";
   if (summary.let_go)
     return fmt::format("the program went on unrecorded, and {}\n", describe_status(summary.status));
@@ -41,7 +41,7 @@ std::string ending_text(const trace::RecordSummary& summary, const trace::Record
                                    : "after as many instructions as --max-instructions allows");
 }
 
-std::string summarize(const trace::RecordSummary& summary, const trace::RecordOptions& options) {
+std::string summarize(const trace::RecordingSummary& summary, const trace::RecordingOptions& options) {
   const double per_instruction = summary.instructions == 0 ? 0.0
                                                            : static_cast<double>(summary.file_bytes) /
                                                                  static_cast<double>(summary.instructions);
@@ -72,13 +72,13 @@ struct Recorded {
 
 /// The signal that ends the command, once its recording is kept; 0 if none. A program that Ctrl-C has ended
 /// takes its recorder with it.
-int ending_signal(const trace::RecordSummary& summary) {
+int ending_signal(const trace::RecordingSummary& summary) {
   if (Interrupts::caught() != 0) return Interrupts::caught();
   const bool by_interrupt = WIFSIGNALED(summary.status) && WTERMSIG(summary.status) == SIGINT;
   return by_interrupt && Interrupts::ctrl_c_came() ? SIGINT : 0;
 }
 
-void record_and_report(const Recorded& what, trace::RecordOptions options) {
+void record_and_report(const Recorded& what, trace::RecordingOptions options) {
   check_output_name(options.output, what.command);
   const Interrupts interrupts(what.process ? CtrlC::command : CtrlC::program);
   options.stop = &Interrupts::end_requested();
@@ -122,7 +122,7 @@ void add_trace_record(CLI::App& trace) {
       "  pmusim trace record --start-symbol main --count 1000000 ./program\n"
       "  pmusim trace record --delay 500 --max-size 10M -p 1234");
   struct Options {
-    trace::RecordOptions record;
+    trace::RecordingOptions record;
     std::string registers = "none";
     bool fast = false, step = false, no_addresses = false;
     std::optional<std::string> max_size;

@@ -9,7 +9,7 @@
 namespace pmusim::tools {
 namespace {
 
-std::string missing_of(const qemu::FastRecordSummary& summary) {
+std::string missing_of(const qemu::FastRecordingSummary& summary) {
   std::string text;
   if (summary.unrecorded_programs != 0)
     text += fmt::format("{} ran unrecorded: not 64-bit x86\n",
@@ -26,7 +26,7 @@ std::string missing_of(const qemu::FastRecordSummary& summary) {
 
 Result<ProgramRecording, Error> record_fast(const qemu::Installation& installation,
                                             const std::vector<std::string>& command,
-                                            const trace::RecordOptions& options,
+                                            const trace::RecordingOptions& options,
                                             qemu::RecordedAddresses addresses) {
   const auto summary = qemu::record(installation, command,
                                     {.output = options.output,
@@ -43,7 +43,7 @@ Result<ProgramRecording, Error> record_fast(const qemu::Installation& installati
       missing_of(*summary)};
 }
 
-Result<ProgramRecording, Error> by_steps(const Result<trace::RecordSummary, Error>& summary,
+Result<ProgramRecording, Error> by_steps(const Result<trace::RecordingSummary, Error>& summary,
                                          std::string_view reason = "") {
   if (!summary.ok()) return Failure(summary.error());
   return ProgramRecording{*summary, fmt::format("recorded by single steps{}\n", reason), {}};
@@ -52,7 +52,7 @@ Result<ProgramRecording, Error> by_steps(const Result<trace::RecordSummary, Erro
 }  // namespace
 
 Result<ProgramRecording, Error> record_program(RecorderChoice choice, const std::vector<std::string>& command,
-                                               const trace::RecordOptions& options,
+                                               const trace::RecordingOptions& options,
                                                qemu::RecordedAddresses addresses) {
   const bool with_registers = options.registers != trace::RecordedRegisters::none;
   if (choice == RecorderChoice::fast && with_registers)
@@ -72,7 +72,7 @@ Result<ProgramRecording, Error> record_program(RecorderChoice choice, const std:
   return by_steps(trace::record(command, options), fmt::format(", slowly: {}", installation.error().message));
 }
 
-Result<ProgramRecording, Error> record_running(u32 pid, const trace::RecordOptions& options) {
+Result<ProgramRecording, Error> record_running(u32 pid, const trace::RecordingOptions& options) {
   return by_steps(trace::record_process(pid, options));
 }
 

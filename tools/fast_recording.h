@@ -18,7 +18,7 @@ enum class RecorderChoice : u8 {
 
 /// A program's recording, whoever made it.
 struct ProgramRecording {
-  trace::RecordSummary summary;
+  trace::RecordingSummary summary;
   std::string recorder;  ///< lines: who recorded, and what it cannot know
   std::string missing;   ///< lines: what this recording lacks beyond that; empty if nothing
 };
@@ -26,11 +26,11 @@ struct ProgramRecording {
 /// Runs and records a program. Errors: as trace::record and qemu::record; `choice` is fast and qemu is not
 /// there; registers are asked of qemu.
 Result<ProgramRecording, Error> record_program(
-    RecorderChoice choice, const std::vector<std::string>& command, const trace::RecordOptions& options,
+    RecorderChoice choice, const std::vector<std::string>& command, const trace::RecordingOptions& options,
     qemu::RecordedAddresses addresses = qemu::RecordedAddresses::all);
 
 /// Records a process that runs. Errors: as trace::record_process.
-Result<ProgramRecording, Error> record_running(u32 pid, const trace::RecordOptions& options);
+Result<ProgramRecording, Error> record_running(u32 pid, const trace::RecordingOptions& options);
 
 }  // namespace pmusim::tools
 

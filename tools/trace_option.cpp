@@ -113,7 +113,7 @@ void TraceOption::begin(trace::RecordedRegisters registers) {
   }
 }
 
-Result<Done, Error> TraceOption::record(const trace::RecordOptions& options) {
+Result<Done, Error> TraceOption::record(const trace::RecordingOptions& options) {
   const auto recording = record_program(RecorderChoice::automatic, program_, options);
   if (!recording.ok()) return Failure(recording.error());
   recording_ = *recording;

@@ -58,7 +58,7 @@ class TraceOption {
   int exit_status() const;
 
  private:
-  Result<Done, Error> record(const trace::RecordOptions& options);
+  Result<Done, Error> record(const trace::RecordingOptions& options);
   std::unique_ptr<trace::Source> open_file(CoreLevel core) const;
   /// Whether a thread of its own decodes.
   bool decodes_ahead(CoreLevel core) const;

@@ -49,7 +49,7 @@ class EmulatedCpu {
   static constexpr trace::Contents what_is_stepped{.addresses = true, .registers = true, .extended = true};
 
   /// Code and memory are read where they are.
-  class RunningProgram final : public trace::Program {
+  class RunningProgram final : public trace::ProgramView {
    public:
     const trace::Contents& contents() const override { return contents_; }
     std::vector<std::byte> code(u32 pid, u64 address, std::size_t bytes) const override;

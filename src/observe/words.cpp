@@ -9,17 +9,17 @@
 
 namespace pmusim::observe {
 
-std::string_view name_of(observed::AccessKind access) {
+std::string_view name_of(observed::AccessInstruction access) {
   switch (access) {
-    case observed::AccessKind::rdmsr:
+    case observed::AccessInstruction::rdmsr:
       return "rdmsr";
-    case observed::AccessKind::wrmsr:
+    case observed::AccessInstruction::wrmsr:
       return "wrmsr";
-    case observed::AccessKind::xgetbv:
+    case observed::AccessInstruction::xgetbv:
       return "xgetbv";
-    case observed::AccessKind::xsetbv:
+    case observed::AccessInstruction::xsetbv:
       return "xsetbv";
-    case observed::AccessKind::rdpmc:
+    case observed::AccessInstruction::rdpmc:
       break;
   }
   return "rdpmc";
@@ -87,11 +87,11 @@ std::string kind_name(BranchKind kind) {
   return name;
 }
 
-bool is_of_msr(observed::AccessKind access) {
-  return access == observed::AccessKind::rdmsr || access == observed::AccessKind::wrmsr;
+bool is_of_msr(observed::AccessInstruction access) {
+  return access == observed::AccessInstruction::rdmsr || access == observed::AccessInstruction::wrmsr;
 }
-bool is_write(observed::AccessKind access) {
-  return access == observed::AccessKind::wrmsr || access == observed::AccessKind::xsetbv;
+bool is_write(observed::AccessInstruction access) {
+  return access == observed::AccessInstruction::wrmsr || access == observed::AccessInstruction::xsetbv;
 }
 
 std::string counter_name(unsigned counter) {

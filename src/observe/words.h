@@ -11,7 +11,7 @@
 /// The words that logs and timelines have for what is observed.
 namespace pmusim::observe {
 
-std::string_view name_of(observed::AccessKind access);
+std::string_view name_of(observed::AccessInstruction access);
 std::string_view name_of(observed::ReloadCause cause);
 std::string_view name_of(observed::FrozenUnit unit);
 std::string_view name_of(observed::PmiCause cause);
@@ -19,8 +19,8 @@ std::string_view name_of(observed::PmiFate fate);
 std::string_view name_of(AssistOutcome outcome);
 
 /// Whether its address is that of an MSR and not an ECX; whether it has a value.
-bool is_of_msr(observed::AccessKind access);
-bool is_write(observed::AccessKind access);
+bool is_of_msr(observed::AccessInstruction access);
+bool is_write(observed::AccessInstruction access);
 
 /// A kind of branch in the words of scenarios: "direct-jump".
 std::string kind_name(BranchKind kind);

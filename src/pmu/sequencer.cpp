@@ -342,7 +342,7 @@ FaultOr<u64> Sequencer::rdmsr(u32 address) {
   const FaultOr<u64> value = registers_->read(address, now(), counters_, lbr_, control_, pebs_, acr_, xsave_,
                                               ibs_, branch_sampling_);
   if (!value.ok()) [[unlikely]]
-    note_fault({.access = observed::AccessKind::rdmsr,
+    note_fault({.access = observed::AccessInstruction::rdmsr,
                 .address = address,
                 .rule = registers_->rule_of_read(address, counters_, lbr_, control_, pebs_, acr_, xsave_,
                                                  ibs_, branch_sampling_)});
@@ -361,7 +361,7 @@ Fault Sequencer::wrmsr(u32 address, u64 value) {
     observer_.notify(&Observer::on_register_write, {now(), address, value});
     return Fault::none;
   }
-  note_fault({.access = observed::AccessKind::wrmsr,
+  note_fault({.access = observed::AccessInstruction::wrmsr,
               .address = address,
               .value = value,
               .fault = written.fault,
@@ -425,7 +425,7 @@ FaultOr<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {
   const FaultOr<u64> value = counters_.rdpmc(ecx, cpl, user_rdpmc_ == UserRdpmc::allowed);
   if (!value.ok())
     note_fault(
-        {.access = observed::AccessKind::rdpmc,
+        {.access = observed::AccessInstruction::rdpmc,
          .address = ecx,
          .rule = counters_.has_rdpmc(ecx) ? observed::FaultRule::privileged : observed::FaultRule::exists});
   return value;
@@ -434,7 +434,7 @@ FaultOr<u64> Sequencer::rdpmc(u32 ecx, Cpl cpl) {
 FaultOr<u64> Sequencer::xgetbv(u32 ecx) {
   const FaultOr<u64> value = xsave_.xgetbv(ecx);
   if (!value.ok())
-    note_fault({.access = observed::AccessKind::xgetbv,
+    note_fault({.access = observed::AccessInstruction::xgetbv,
                 .address = ecx,
                 .fault = value.error(),
                 .rule = xsave_.is_enabled() ? observed::FaultRule::exists : observed::FaultRule::enabled});
@@ -444,7 +444,7 @@ FaultOr<u64> Sequencer::xgetbv(u32 ecx) {
 Fault Sequencer::xsetbv(u32 ecx, u64 value) {
   const Fault fault = xsave_.xsetbv(ecx, value);
   if (fault != Fault::none)
-    note_fault({.access = observed::AccessKind::xsetbv,
+    note_fault({.access = observed::AccessInstruction::xsetbv,
                 .address = ecx,
                 .value = value,
                 .fault = fault,
@@ -453,10 +453,10 @@ Fault Sequencer::xsetbv(u32 ecx, u64 value) {
 }
 
 void Sequencer::note_fault(observed::AccessFault fault) {
-  using observed::AccessKind;
+  using observed::AccessInstruction;
   fault.cycle = now();
   if (fault.rule == observed::FaultRule::reserved) {
-    const bool of_xcr0 = fault.access == AccessKind::xsetbv;
+    const bool of_xcr0 = fault.access == AccessInstruction::xsetbv;
     const Register* const of_msr = registers_->find(fault.address);
     fault.bits = fault.value & ~(of_xcr0 ? model_->xcr0 : of_msr->writable | of_msr->ignored);
   }

@@ -9,17 +9,17 @@ namespace pmusim {
 namespace {
 
 using observed::AccessFault;
-using observed::AccessKind;
+using observed::AccessInstruction;
 using observed::FaultRule;
 
 constexpr Field xcr0_field[] = {{~u64{0}, "components", [](const CpuModel& m, unsigned) { return m.xcr0; }}};
 constexpr Register xcr0{.row = "XCR0", .fields = xcr0_field};
 
 bool is_of_msr(const AccessFault& fault) {
-  return fault.access == AccessKind::rdmsr || fault.access == AccessKind::wrmsr;
+  return fault.access == AccessInstruction::rdmsr || fault.access == AccessInstruction::wrmsr;
 }
 
-std::string_view instruction_of(AccessKind access) {
+std::string_view instruction_of(AccessInstruction access) {
   constexpr std::string_view names[] = {"rdmsr", "wrmsr", "rdpmc", "xgetbv", "xsetbv"};
   return names[static_cast<unsigned>(access)];
 }
@@ -27,7 +27,7 @@ std::string_view instruction_of(AccessKind access) {
 /// The register that was meant, if the model has it.
 const Register* register_of(const AccessFault& fault, const RegisterList& registers) {
   if (is_of_msr(fault)) return registers.find(fault.address);
-  return fault.access == AccessKind::xsetbv ? &xcr0 : nullptr;
+  return fault.access == AccessInstruction::xsetbv ? &xcr0 : nullptr;
 }
 
 /// "wrmsr IA32_PMC0 (C1H) = 0x5", "rdpmc ECX 40000009H".
@@ -40,7 +40,7 @@ std::string access_text(const AccessFault& fault, const Register* known) {
     text += fmt::format(" {:X}H", fault.address);
   else
     text += fmt::format(" {} ({:X}H)", name, fault.address);
-  const bool writes = fault.access == AccessKind::wrmsr || fault.access == AccessKind::xsetbv;
+  const bool writes = fault.access == AccessInstruction::wrmsr || fault.access == AccessInstruction::xsetbv;
   return writes ? text + fmt::format(" = {:#x}", fault.value) : text;
 }
 
@@ -78,7 +78,7 @@ std::string reserved_text(const AccessFault& fault, const CpuModel& model, const
 
 /// "Skylake has no such counter: 4 general-purpose and 3 fixed ones".
 std::string absent_text(const AccessFault& fault, const CpuModel& model) {
-  if (fault.access != AccessKind::rdpmc) return model.title + " has no such register";
+  if (fault.access != AccessInstruction::rdpmc) return model.title + " has no such register";
   return fmt::format("{} has no such counter, but {} general-purpose and {} fixed ones", model.title,
                      std::popcount(model.usable_gp_counters()), std::popcount(model.usable_fixed_counters()));
 }
@@ -98,8 +98,8 @@ std::string reason_text(const AccessFault& fault, const CpuModel& model, const R
     case FaultRule::value:
       return std::string(is_of_msr(fault) ? known->takes : broken_xcr0_rule(fault.value));
     case FaultRule::privileged:
-      return fault.access == AccessKind::rdpmc ? "CR4.PCE is clear, and the code is not at ring 0"
-                                               : "the code is not at ring 0";
+      return fault.access == AccessInstruction::rdpmc ? "CR4.PCE is clear, and the code is not at ring 0"
+                                                      : "the code is not at ring 0";
     case FaultRule::enabled:
       break;
   }

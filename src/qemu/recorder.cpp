@@ -75,7 +75,7 @@ void tell(int socket, wire::Kind kind, Tracer::Exit exit) {
 /// Receives packets until the last one, and makes the trace of them.
 class Receiver {
  public:
-  Receiver(trace::Writer& writer, const FastRecordOptions& options, int socket, SharedSlots& slots)
+  Receiver(trace::Writer& writer, const FastRecordingOptions& options, int socket, SharedSlots& slots)
       : builder_(writer, options.addresses, options.region),
         options_(options),
         socket_(socket),
@@ -127,7 +127,7 @@ class Receiver {
   }
 
   TraceBuilder builder_;
-  const FastRecordOptions& options_;
+  const FastRecordingOptions& options_;
   int socket_;
   SharedSlots& slots_;
   bool last_ = false;
@@ -135,7 +135,8 @@ class Receiver {
   std::optional<Error> error_;
 };
 
-Emulation emulation_of(const Installation& installation, const FastRecordOptions& options, int descriptor) {
+Emulation emulation_of(const Installation& installation, const FastRecordingOptions& options,
+                       int descriptor) {
   return {installation.qemu,
           {"-plugin",
            fmt::format("file={},fd={},memory={},addresses={}", installation.plugin.string(), descriptor,
@@ -154,9 +155,9 @@ Result<Installation, Error> find_installation() {
   return Failure(Error(fmt::format("no {} beside this program in {}", plugin_name, folder.string())));
 }
 
-Result<FastRecordSummary, Error> record(const Installation& installation,
-                                        const std::vector<std::string>& command,
-                                        const FastRecordOptions& options) {
+Result<FastRecordingSummary, Error> record(const Installation& installation,
+                                           const std::vector<std::string>& command,
+                                           const FastRecordingOptions& options) {
   if (command.empty()) return Failure(Error("no program to record"));
   auto writer = trace::Writer::create(
       options.output, {.addresses = options.addresses == RecordedAddresses::all, .registers = false});
@@ -172,7 +173,7 @@ Result<FastRecordSummary, Error> record(const Installation& installation,
   const auto started =
       tracer.start(command, limits, {channel.there, slots.descriptor()}, highest_descriptor());
   if (!started.ok()) return Failure(started.error());
-  FastRecordSummary summary;
+  FastRecordingSummary summary;
   std::thread receiving([&] { receiver.run(); });
   while (tracer.follow()) {
     if (options.stop == nullptr || !*options.stop) continue;

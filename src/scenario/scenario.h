@@ -35,8 +35,8 @@ struct Difference {
 };
 
 /// Runs a scenario to its end or to the first difference. Errors: a statement that cannot be understood, with
-/// its line and what was expected; `name` is for messages. `observer`, if not null, observes CPU 0 of the
-/// first model.
+/// its line and what was expected; `name` is for messages. `observer`, if not null, observes the first CPU of
+/// the first model.
 Result<std::optional<Difference>, Error> run(std::string_view text, const std::string& name,
                                              Observer* observer = nullptr);
 

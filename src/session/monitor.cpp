@@ -102,7 +102,7 @@ events::Traced traced(const trace::Contents& contents, CoreLevel core) {
 
 }  // namespace
 
-Monitor::Monitor(const SessionOptions& options, const trace::Program& program, Sight sight)
+Monitor::Monitor(const SessionOptions& options, const trace::ProgramView& program, Sight sight)
     : program_(program),
       kernel_(options.kernel),
       core_(options.core),

@@ -27,7 +27,7 @@ struct CountedTasks {
 class Monitor {
  public:
   /// `program` must outlive the monitor.
-  Monitor(const SessionOptions& options, const trace::Program& program, Sight sight = Sight::all);
+  Monitor(const SessionOptions& options, const trace::ProgramView& program, Sight sight = Sight::all);
   ~Monitor();
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
@@ -103,7 +103,7 @@ class Monitor {
   void switch_to(const trace::ThreadSwitch& to, u32 cpu, SwitchReason reason = SwitchReason::blocked);
   void forget_code();
 
-  const trace::Program& program_;
+  const trace::ProgramView& program_;
   perf::Kernel kernel_;
   CoreLevel core_;
   u64 tick_ns_;

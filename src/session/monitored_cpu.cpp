@@ -21,7 +21,7 @@ driver::DriverOptions driver_options(const SessionOptions& options) {
 
 }  // namespace
 
-MonitoredCpu::MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::Program& program,
+MonitoredCpu::MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::ProgramView& program,
                            Sight sight)
     : program_(program),
       pmu_(pmu),

@@ -32,7 +32,7 @@ enum class Sight : u8 {
 class MonitoredCpu final : private PmiHandler, private perf::Target {
  public:
   /// `pmu` and `program` must outlive it.
-  MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::Program& program,
+  MonitoredCpu(Pmu& pmu, const SessionOptions& options, const trace::ProgramView& program,
                Sight sight = Sight::all);
   ~MonitoredCpu() override;
   MonitoredCpu(const MonitoredCpu&) = delete;
@@ -122,7 +122,7 @@ class MonitoredCpu final : private PmiHandler, private perf::Target {
   void note_retirement(const Retirement& retirement);
   const Retired* retired_at(u64 ip, std::optional<u64> time) const;
 
-  const trace::Program& program_;
+  const trace::ProgramView& program_;
   Pmu& pmu_;
   std::unique_ptr<driver::CoreDriver> driver_;
   std::vector<std::pair<u32, std::unique_ptr<driver::IbsDriver>>> ibs_;  // by attr.type

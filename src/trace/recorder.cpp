@@ -49,8 +49,9 @@ Error with_what_is_kept(const Error& error, const Writer& writer) {
 bool begins_natively(const Region& region) { return region.delay_ms != 0 || !region.start_symbol.empty(); }
 
 /// Runs the process to where its recording begins, and records it from there.
-Result<RecordSummary, Error> record_region(Recording& recording, u32 pid, NativeRun& native,
-                                           NativeRun::End begun, const OneCpu& pinned, const Region& region) {
+Result<RecordingSummary, Error> record_region(Recording& recording, u32 pid, NativeRun& native,
+                                              NativeRun::End begun, const OneCpu& pinned,
+                                              const Region& region) {
   if (begun == NativeRun::End::at_region) return recording.run_from(pid, native.threads(), pinned.before());
   for (const auto& [tid, process] : native.threads()) ::kill(static_cast<pid_t>(process), SIGKILL);
   const std::string why = begun == NativeRun::End::interrupted ? "the recording ended before"
@@ -60,7 +61,7 @@ Result<RecordSummary, Error> record_region(Recording& recording, u32 pid, Native
   return Failure(Error(fmt::format("nothing was recorded: {}", why)));
 }
 
-Result<RecordSummary, Error> finish(Writer& writer, Result<RecordSummary, Error> summary) {
+Result<RecordingSummary, Error> finish(Writer& writer, Result<RecordingSummary, Error> summary) {
   if (!summary.ok()) return Failure(with_what_is_kept(summary.error(), writer));
   const auto written = writer.finish();
   if (!written.ok()) return Failure(with_what_is_kept(written.error(), writer));
@@ -76,7 +77,8 @@ Contents contents_with(RecordedRegisters registers) {
           .extended = registers == RecordedRegisters::simd};
 }
 
-Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options) {
+Result<RecordingSummary, Error> record(const std::vector<std::string>& command,
+                                       const RecordingOptions& options) {
   if (command.empty()) return Failure(Error("no program to record"));
   const Contents contents = contents_with(options.registers);
   auto writer = Writer::create(options.output, contents);
@@ -100,7 +102,7 @@ Result<RecordSummary, Error> record(const std::vector<std::string>& command, con
   return finish(*writer, record_region(recording, *pid, native, begun, pinned, options.region));
 }
 
-Result<RecordSummary, Error> record_process(u32 pid, const RecordOptions& options) {
+Result<RecordingSummary, Error> record_process(u32 pid, const RecordingOptions& options) {
   const Contents contents = contents_with(options.registers);
   auto writer = Writer::create(options.output, contents);
   if (!writer.ok()) return Failure(writer.error());

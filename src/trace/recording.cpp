@@ -16,14 +16,14 @@ constexpr int polls_of_a_system_call = 50;
 
 }  // namespace
 
-Recording::Recording(Writer& writer, Contents contents, const RecordOptions& options)
+Recording::Recording(Writer& writer, Contents contents, const RecordingOptions& options)
     : writer_(writer), blocks_(writer, contents), options_(options), gate_(options.region) {
   if (contents.extended) xstate_.emplace();
 }
 
 Recording::~Recording() { leave_all(); }
 
-Result<RecordSummary, Error> Recording::run(u32 pid, const Disguise& disguise) {
+Result<RecordingSummary, Error> Recording::run(u32 pid, const Disguise& disguise) {
   first_pid_ = pid;
   threads_.emplace(pid, Thread(pid, pid, disguise)).first->second.in_call = true;  // execve
   summary_.processes = summary_.threads = 1;
@@ -31,7 +31,7 @@ Result<RecordSummary, Error> Recording::run(u32 pid, const Disguise& disguise) {
   return record_to_end();
 }
 
-Result<RecordSummary, Error> Recording::record_to_end() {
+Result<RecordingSummary, Error> Recording::record_to_end() {
   while (!threads_.empty() && !error_) {
     if (gate_.is_over()) {
       let_all_go();

@@ -49,17 +49,17 @@ struct RecordedThread {
 /// One recording while it runs: who is stepped next, and what each stop means.
 class Recording {
  public:
-  Recording(Writer& writer, Contents contents, const RecordOptions& options);
+  Recording(Writer& writer, Contents contents, const RecordingOptions& options);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   /// Kills what still runs.
   ~Recording();
 
   /// Records the process, which is stopped after its exec, until nothing is left of it.
-  Result<RecordSummary, Error> run(u32 pid, const Disguise& disguise);
+  Result<RecordingSummary, Error> run(u32 pid, const Disguise& disguise);
   /// Records threads that are stopped anywhere, the first process's among them, by tid with their pids.
-  Result<RecordSummary, Error> run_from(u32 first_pid, const std::map<u32, u32>& threads,
-                                        const cpu_set_t& cpus);
+  Result<RecordingSummary, Error> run_from(u32 first_pid, const std::map<u32, u32>& threads,
+                                           const cpu_set_t& cpus);
   /// The processes are not the recorder's to kill.
   void spare_all() { spared_ = true; }
 
@@ -75,7 +75,7 @@ class Recording {
   void wait_for_any();
   bool stop_asked() const;
   void stop_early();
-  Result<RecordSummary, Error> record_to_end();
+  Result<RecordingSummary, Error> record_to_end();
   void adopt(u32 pid, u32 tid, const cpu_set_t& cpus);
   void let_all_go();
   void let_running_go(u32 tid);
@@ -112,7 +112,7 @@ class Recording {
   Writer& writer_;
   BlockWriter blocks_;
   std::optional<XstateReader> xstate_;  // where extended registers are recorded
-  const RecordOptions& options_;
+  const RecordingOptions& options_;
   InstructionStore store_;
   std::map<u32, Thread> threads_;
   std::set<u32> early_;  // threads that stopped before their parent announced them
@@ -126,7 +126,7 @@ class Recording {
   bool first_ended_ = false;
   bool spared_ = false;
   RegionGate gate_;
-  RecordSummary summary_;
+  RecordingSummary summary_;
   std::optional<Error> error_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace pmusim::trace {
 
-Result<RecordSummary, Error> Recording::run_from(u32 first_pid, const std::map<u32, u32>& threads,
-                                                 const cpu_set_t& cpus) {
+Result<RecordingSummary, Error> Recording::run_from(u32 first_pid, const std::map<u32, u32>& threads,
+                                                    const cpu_set_t& cpus) {
   first_pid_ = first_pid;
   for (const auto& [tid, pid] : threads)
     if (tid == pid) adopt(pid, tid, cpus);

@@ -111,11 +111,11 @@ observed::AccessFault Thread::access_fault(const Code& code, const Registers& re
       .cycle = pmu_.now(), .address = low_half(registers, Gpr::rcx), .rule = observed::FaultRule::privileged};
   switch (code.special) {
     case Special::wrmsr:
-      access.access = observed::AccessKind::wrmsr;
+      access.access = observed::AccessInstruction::wrmsr;
       access.value = edx_eax(registers);
       break;
     case Special::xsetbv:
-      access.access = observed::AccessKind::xsetbv;
+      access.access = observed::AccessInstruction::xsetbv;
       access.value = edx_eax(registers);
       break;
     case Special::rdmsr:

@@ -39,7 +39,7 @@ TEST_F(AccessTest, MemoryThatIsNotThereIsAFaultToo) {
   EXPECT_TRUE(access.memory(0x1000, 8).empty());
   EXPECT_TRUE(access.memory(0x1000, 0).empty());
   EXPECT_EQ(access.faults().count, 2u) << "nothing was asked for by the view of no bytes";
-  EXPECT_EQ(access.faults().first.access, Access::write_memory);
+  EXPECT_EQ(access.faults().first.access, BusAccess::write_memory);
   EXPECT_EQ(access.faults().first.value, 0xABu);
 }
 

@@ -18,7 +18,7 @@ TEST(DriverWarnings, AreASentenceForEachThingThatMustNotHappen) {
   const DriverStatistics statistics{.interrupts = 7,
                                     .unhandled_interrupts = 3,
                                     .stuck_interrupts = 1,
-                                    .faults = {.count = 1, .first = {Access::rdmsr, 0x38E}}};
+                                    .faults = {.count = 1, .first = {BusAccess::rdmsr, 0x38E}}};
   EXPECT_THAT(warnings(statistics),
               ElementsAre("1 of the driver's accesses to the PMU faulted, first RDMSR of 0x38e: counts and "
                           "samples may be wrong",
@@ -31,10 +31,10 @@ TEST(DriverStatistics, OfSeveralDriversAddUpAndKeepTheFirstFault) {
       faulty{.interrupts = 2,
              .unhandled_interrupts = 20,
              .merged_overflows = 3,
-             .faults = {.count = 2, .first = {Access::wrmsr, 0x600}}},
+             .faults = {.count = 2, .first = {BusAccess::wrmsr, 0x600}}},
       worse{.unhandled_interrupts = 4,
             .stuck_interrupts = 1,
-            .faults = {.count = 3, .first = {Access::rdpmc, 1}}};
+            .faults = {.count = 3, .first = {BusAccess::rdpmc, 1}}};
   DriverStatistics all;
   for (const DriverStatistics& one : {clean, faulty, worse}) all += one;
   EXPECT_EQ(all.interrupts, 3u);

@@ -83,11 +83,11 @@ TEST(Observer, SeesWritesAndFaultsWithTheValueToBeWritten) {
   EXPECT_EQ(witness.writes[0].address, msr::PMC0);
   EXPECT_EQ(witness.writes[0].value, 7u);
   ASSERT_EQ(witness.faults.size(), 3u);
-  EXPECT_EQ(witness.faults[0].access, observed::AccessKind::wrmsr);
+  EXPECT_EQ(witness.faults[0].access, observed::AccessInstruction::wrmsr);
   EXPECT_EQ(witness.faults[0].address, msr::PERF_GLOBAL_STATUS);
   EXPECT_EQ(witness.faults[0].value, 9u);
-  EXPECT_EQ(witness.faults[1].access, observed::AccessKind::rdmsr);
-  EXPECT_EQ(witness.faults[2].access, observed::AccessKind::rdpmc);
+  EXPECT_EQ(witness.faults[1].access, observed::AccessInstruction::rdmsr);
+  EXPECT_EQ(witness.faults[2].access, observed::AccessInstruction::rdpmc);
   EXPECT_EQ(witness.faults[2].address, 99u);
 }
 

@@ -47,7 +47,7 @@ class Recorded {
     return result;
   }
 
-  FastRecordSummary summary;
+  FastRecordingSummary summary;
   std::vector<OwnedItem> items;
   std::string error;
 

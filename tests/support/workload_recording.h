@@ -19,7 +19,7 @@ class WorkloadRecording {
  public:
   explicit WorkloadRecording(std::vector<std::string> command, const trace::Region& region = {}) {
     command.front() = PMUSIM_WORKLOADS "/" + command.front();
-    trace::RecordOptions options;
+    trace::RecordingOptions options;
     options.output = path_;
     options.region = region;
     const auto recorded = trace::record(command, options);

@@ -108,7 +108,7 @@ bool fails_to_record(const std::string& path) {
   if (!pid.ok()) return false;
   cpu_set_t cpus{};
   ::sched_getaffinity(0, sizeof cpus, &cpus);
-  const RecordOptions options{path};
+  const RecordingOptions options{path};
   const auto summary = Recording(*writer, {.addresses = true}, options).run(*pid, Disguise(cpus, {false}));
   return !summary.ok() && summary.error().message.find("File too large") != std::string::npos;
 }

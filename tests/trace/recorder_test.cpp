@@ -49,7 +49,7 @@ class Recorded {
     return result;
   }
 
-  RecordSummary summary;
+  RecordingSummary summary;
   std::vector<OwnedItem> items;
 
  private:
@@ -124,7 +124,7 @@ TEST(Recorder, ThreadsTakeTurnsAndAreAllFollowed) {
 
 TEST(Recorder, AThreadThatWakesIsFollowedWhileAnotherSpins) {
   TemporaryDirectory directory;
-  RecordOptions options{directory.file("t")};
+  RecordingOptions options{directory.file("t")};
   options.max_instructions = 5'000'000;
   const auto summary = record({programs + "sleeper"}, options);
   ASSERT_TRUE(summary.ok());
@@ -199,7 +199,7 @@ TEST(Recorder, TheSameProgramTakesTheSameWay) {
 
 TEST(Recorder, StopsAtALimitAndKeepsWhatItHas) {
   TemporaryDirectory directory;
-  RecordOptions options{directory.file("t")};
+  RecordingOptions options{directory.file("t")};
   options.max_instructions = 1000;
   const auto summary = record({workloads + "branches", "1000000"}, options);
   ASSERT_TRUE(summary.ok());
@@ -211,7 +211,7 @@ TEST(Recorder, StopsAtALimitAndKeepsWhatItHas) {
 TEST(Recorder, KeepsWhatItHasWhenStopped) {
   TemporaryDirectory directory;
   std::atomic<bool> stop = false;
-  RecordOptions options{directory.file("t")};
+  RecordingOptions options{directory.file("t")};
   options.stop = &stop;
   options.progress = [&](u64) { stop = true; };
   const auto summary = record({workloads + "branches", "1000000"}, options);
@@ -230,7 +230,7 @@ TEST(Recorder, KeepsItselfAndTheProgramOnOneCpuAsLongAsItRecords) {
   };
   const int before = cpus();
   TemporaryDirectory directory;
-  RecordOptions options{directory.file("t")};
+  RecordingOptions options{directory.file("t")};
   options.max_instructions = 1 << 15;
   int meanwhile = 0;
   options.progress = [&](u64) { meanwhile = cpus(); };

@@ -48,7 +48,7 @@ class RegionTest : public testing::Test {
   }
 
   TemporaryDirectory directory_;
-  RecordSummary summary;
+  RecordingSummary summary;
 };
 
 /// A program that runs while the test does.
@@ -176,7 +176,7 @@ TEST_F(RegionTest, AProgramPastItIsKilledWhenTheRecorderIsStopped) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   });
-  RecordOptions options{.output = directory_.file("t"), .region = {.count = 1000}};
+  RecordingOptions options{.output = directory_.file("t"), .region = {.count = 1000}};
   options.stop = &stop;
   const auto result = record({branches, "100000000000"}, options);
   const bool was_asked = stop;

@@ -131,23 +131,23 @@ struct DriverOptions {
 };
 
 /// What a driver does through `Bus` that can fault.
-enum class Access : u8 { rdmsr, wrmsr, rdpmc, read_memory, write_memory, xsaves, xrstors };
+enum class BusAccess : u8 { rdmsr, wrmsr, rdpmc, read_memory, write_memory, xsaves, xrstors };
 
 /// An access that faulted although enumeration promised that it would not.
-struct AccessFault {
-  Access access = Access::rdmsr;
+struct BusFault {
+  BusAccess access = BusAccess::rdmsr;
   u64 address = 0;  ///< of the register or the memory; RDPMC: ECX
   u64 value = 0;    ///< written; the first eight bytes where it was memory; features of XSAVES. 0 for reads
 };
 
 /// Accesses that faulted, and the first of them.
-struct AccessFaults {
+struct BusFaults {
   u64 count = 0;
-  AccessFault first;  ///< meaningless while there is none
+  BusFault first;  ///< meaningless while there is none
 };
 
 /// "2 of the driver's accesses to the PMU faulted, ...": a sentence with the first of them; empty for none.
-std::string describe(const AccessFaults& faults);
+std::string describe(const BusFaults& faults);
 
 /// What happened that no perf event can tell.
 struct DriverStatistics {
@@ -158,7 +158,7 @@ struct DriverStatistics {
   /// Overflows that had no sample of their own: the counter went through whole periods between an overflow
   /// and the handling of its interrupt.
   u64 merged_overflows = 0;
-  AccessFaults faults;  ///< of the driver's own accesses to registers and memory
+  BusFaults faults;  ///< of the driver's own accesses to registers and memory
 
   /// With those of another driver.
   DriverStatistics& operator+=(const DriverStatistics& other);

@@ -94,7 +94,7 @@ class RegisterList {
 ///
 namespace pmusim::observed {
 
-enum class AccessKind : u8 { rdmsr, wrmsr, rdpmc, xgetbv, xsetbv };
+enum class AccessInstruction : u8 { rdmsr, wrmsr, rdpmc, xgetbv, xsetbv };
 
 /// The rule of the model that an access broke.
 enum class FaultRule : u8 {
@@ -111,7 +111,7 @@ enum class FaultRule : u8 {
 /// An access that faulted, and changed nothing.
 struct AccessFault {
   u64 cycle = 0;
-  AccessKind access = AccessKind::rdmsr;
+  AccessInstruction access = AccessInstruction::rdmsr;
   u32 address = 0;  ///< of the MSR; ECX of RDPMC, XGETBV and XSETBV
   u64 value = 0;    ///< that was to be written
   Fault fault = Fault::gp;

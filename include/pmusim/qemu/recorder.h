@@ -16,7 +16,7 @@ namespace pmusim::qemu {
 enum class RecordedAddresses : u8 { none, all };
 
 /// What is recorded, and where to.
-struct FastRecordOptions {
+struct FastRecordingOptions {
   std::string output = "trace.pmutrace";
   RecordedAddresses addresses = RecordedAddresses::all;
   u64 max_instructions = 0;  ///< kill the program after about so many (a packet's worth more); 0: to its end
@@ -28,8 +28,8 @@ struct FastRecordOptions {
 };
 
 /// What the fast recorder could not know, beside what every recording has.
-struct FastRecordSummary {
-  trace::RecordSummary trace;
+struct FastRecordingSummary {
+  trace::RecordingSummary trace;
   u64 unrecorded_programs =
       0;                      ///< ran as they are: not 64-bit x86 programs, or too many arguments to pass on
   u64 unknown_addresses = 0;  ///< accesses that qemu did not report; the instruction's last address stands
@@ -57,9 +57,9 @@ Result<Installation, Error> find_installation();
 ///
 /// The caller must have no other child processes meanwhile. Errors: the program cannot be started; tracing is
 /// not permitted; the output cannot be written.
-Result<FastRecordSummary, Error> record(const Installation& installation,
-                                        const std::vector<std::string>& command,
-                                        const FastRecordOptions& options);
+Result<FastRecordingSummary, Error> record(const Installation& installation,
+                                           const std::vector<std::string>& command,
+                                           const FastRecordingOptions& options);
 
 }  // namespace pmusim::qemu
 

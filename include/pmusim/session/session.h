@@ -115,10 +115,10 @@ class Session {
   StartState start() const;
   const trace::Source& trace() const;
 
-  /// Opens an event that counts all of the program, on CPU 0 for every task. Refuses, beside what the perf
-  /// core refuses, what a trace cannot tell: ring-0 events, and memory events without recorded addresses,
-  /// page faults, registers without recorded registers, and LBR records before an event that samples
-  /// branches.
+  /// Opens an event that counts all of the program, on the first CPU for every task. Refuses, beside what the
+  /// perf core refuses, what a trace cannot tell: ring-0 events, and memory events without recorded
+  /// addresses, page faults, registers without recorded registers, and LBR records before an event that
+  /// samples branches.
   Result<perf::Event*, KernelError> open_event(const perf::Attr& attr, perf::Event* leader = nullptr);
 
   /// Called with every mapping of the program as it comes.

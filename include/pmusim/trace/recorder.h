@@ -44,7 +44,7 @@ enum class RecordedRegisters : u8 {
 Contents contents_with(RecordedRegisters registers);
 
 /// What is recorded, and where to.
-struct RecordOptions {
+struct RecordingOptions {
   std::string output = "trace.pmutrace";
   RecordedRegisters registers = RecordedRegisters::none;
   u64 max_instructions = 0;  ///< kill the program after so many; 0: record to its end
@@ -56,7 +56,7 @@ struct RecordOptions {
 };
 
 /// What a recording has, and what it could not have.
-struct RecordSummary {
+struct RecordingSummary {
   u64 instructions = 0;
   u64 file_bytes = 0;
   u64 processes = 0, threads = 0;  ///< ever alive, the first ones included
@@ -86,12 +86,13 @@ struct RecordSummary {
 ///
 /// Up to where a region begins with a delay or a function, the program runs at native speed; from its end on,
 /// too, and nobody traces it any more. A region that never begins is an error.
-Result<RecordSummary, Error> record(const std::vector<std::string>& command, const RecordOptions& options);
+Result<RecordingSummary, Error> record(const std::vector<std::string>& command,
+                                       const RecordingOptions& options);
 
 /// As record(), for a process that runs: its threads, and what they start. When the recording ends (`stop`,
 /// `max_instructions`, the region's end) it goes on by itself. Errors, beside the others: no such process,
 /// not permitted to trace it, it is traced already.
-Result<RecordSummary, Error> record_process(u32 pid, const RecordOptions& options);
+Result<RecordingSummary, Error> record_process(u32 pid, const RecordingOptions& options);
 
 }  // namespace pmusim::trace
 

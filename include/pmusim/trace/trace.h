@@ -146,12 +146,12 @@ using SideBandRecord =
     std::variant<ProcessStart, ThreadStart, ThreadExit, ThreadSwitch, Map, Unmap, Syscall, SignalDelivery>;
 
 /// What can be asked about a program that is watched, whether it comes out of a trace or runs.
-class Program {
+class ProgramView {
  public:
-  Program() = default;
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  virtual ~Program() = default;
+  ProgramView() = default;
+  ProgramView(const ProgramView&) = delete;
+  ProgramView& operator=(const ProgramView&) = delete;
+  virtual ~ProgramView() = default;
 
   /// What is known of it beside control flow; always the same.
   virtual const Contents& contents() const = 0;
@@ -166,8 +166,8 @@ class Program {
   virtual std::optional<u64> physical_address(u32, u64) const { return {}; }
 
  protected:
-  Program(Program&&) noexcept = default;
-  Program& operator=(Program&&) noexcept = default;
+  ProgramView(ProgramView&&) noexcept = default;
+  ProgramView& operator=(ProgramView&&) noexcept = default;
 };
 
 using Item = std::variant<BlockRun, SideBandRecord>;
@@ -200,7 +200,7 @@ enum class Detail : u8 { addresses, registers };
 ///     }
 ///
 /// Its contents are known before the first item.
-class Source : public Program {
+class Source : public ProgramView {
  public:
   /// Retired instructions from beginning to end; nothing while nobody knows.
   virtual std::optional<u64> length() const = 0;

@@ -22,19 +22,19 @@ class RegisterAccess {
 
   /// RDMSR; 0 where it faults.
   u64 read(u32 address) { return rdmsr(address).value_or(0); }
-  FaultOr<u64> rdmsr(u32 address) { return noted(bus_.rdmsr(address), {Access::rdmsr, address}); }
+  FaultOr<u64> rdmsr(u32 address) { return noted(bus_.rdmsr(address), {BusAccess::rdmsr, address}); }
   Fault wrmsr(u32 address, u64 value) {
-    return noted(bus_.wrmsr(address, value), {Access::wrmsr, address, value});
+    return noted(bus_.wrmsr(address, value), {BusAccess::wrmsr, address, value});
   }
-  FaultOr<u64> rdpmc(u32 ecx) { return noted(bus_.rdpmc(ecx), {Access::rdpmc, ecx}); }
+  FaultOr<u64> rdpmc(u32 ecx) { return noted(bus_.rdpmc(ecx), {BusAccess::rdpmc, ecx}); }
   Fault xsaves(u64 address, u64 features) {
-    return noted(bus_.xsaves(address, features), {Access::xsaves, address, features});
+    return noted(bus_.xsaves(address, features), {BusAccess::xsaves, address, features});
   }
   Fault xrstors(u64 address, u64 features) {
-    return noted(bus_.xrstors(address, features), {Access::xrstors, address, features});
+    return noted(bus_.xrstors(address, features), {BusAccess::xrstors, address, features});
   }
   Fault read_memory(u64 address, std::span<std::byte> out) {
-    return noted(bus_.read_memory(address, out), {Access::read_memory, address});
+    return noted(bus_.read_memory(address, out), {BusAccess::read_memory, address});
   }
   Fault write_memory(u64 address, std::span<const std::byte> in);
   /// A view of `bytes` bytes that hardware has written.
@@ -44,21 +44,21 @@ class RegisterAccess {
   Bus& probe() { return bus_; }
 
   /// Accounts for what was read without a fault and cannot be true, such as a pointer to nowhere.
-  void note(const AccessFault& fault);
-  const AccessFaults& faults() const { return faults_; }
+  void note(const BusFault& fault);
+  const BusFaults& faults() const { return faults_; }
 
  private:
-  Fault noted(Fault result, const AccessFault& access) {
+  Fault noted(Fault result, const BusFault& access) {
     if (result != Fault::none) note(access);
     return result;
   }
-  FaultOr<u64> noted(FaultOr<u64> result, const AccessFault& access) {
+  FaultOr<u64> noted(FaultOr<u64> result, const BusFault& access) {
     if (!result.ok()) note(access);
     return result;
   }
 
   Bus& bus_;
-  AccessFaults faults_;
+  BusFaults faults_;
 };
 
 }  // namespace pmusim::driver

@@ -59,7 +59,7 @@ std::span<std::byte> DebugStoreArea::take(Writer writer) {
   const u64 index_offset = offset_of(writer) + offsetof(Pointers, index);
   write(index_offset, base);
   if (index < base) {
-    access_.note({Access::read_memory, address_ + index_offset, index});
+    access_.note({BusAccess::read_memory, address_ + index_offset, index});
     return {};
   }
   return access_.memory(base, index - base);
